@@ -81,6 +81,23 @@ func CheckValue(v cty.Value) error {
 	return nil
 }
 
+// CheckParsed returns ErrNumber if a number anywhere in v, all of which were made of text, exceeds a bound. A
+// number that is too large for the floating-point format has become infinite. Its cost is linear in the size
+// of v.
+func CheckParsed(v cty.Value) error {
+	return cty.Walk(v, func(_ cty.Path, v cty.Value) (bool, error) {
+		if bare, _ := v.Unmark(); Infinite(bare) {
+			return false, ErrNumber
+		}
+		return v.Type() != cty.Number, CheckValue(v)
+	})
+}
+
+// Infinite reports whether v is an infinite number without marks.
+func Infinite(v cty.Value) bool {
+	return v.Type() == cty.Number && !v.IsMarked() && v.IsKnown() && !v.IsNull() && v.AsBigFloat().IsInf()
+}
+
 // CheckNumbers returns ErrNumber if a number anywhere in v exceeds a bound. Its cost is linear in the size of
 // v.
 func CheckNumbers(v cty.Value) error {

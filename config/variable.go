@@ -13,6 +13,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/bounds"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/unify"
 )
 
 var (
@@ -161,7 +162,7 @@ func (v *Variable) Secret() bool { return v.Sensitive || v.Ephemeral }
 // attributes. The value may be unknown or marked. Convert does not replace null by the variable's default.
 // For sensitive and ephemeral variables, the error contains no part of the value, not even keys.
 func (v *Variable) Convert(val cty.Value) (out cty.Value, err error) {
-	out, err = v.conform(val)
+	out, err = unify.Conform(val, v.Constraint, v.Defaults)
 	if err == nil {
 		return out, nil
 	}

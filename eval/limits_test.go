@@ -13,6 +13,8 @@ import (
 func TestLimits(t *testing.T) {
 	for expr, want := range map[string]string{
 		`"${"1e9999999" + 0}"`:       "Number out of range",
+		`1 + "1e999999999"`:          "Number out of range",
+		`0 * -"1e999999999"`:         "Number out of range",
 		`"1e9999999" * 1`:            "Number out of range",
 		`1e9000 * 1e9000`:            "Number out of range",
 		`1 / "1e9999999"`:            "Number out of range",

@@ -1,6 +1,9 @@
 package lang
 
 import (
+	"fmt"
+	"strings"
+
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
@@ -44,12 +47,36 @@ func Redact(diags diag.List, ctx *hcl.EvalContext, again func(*hcl.EvalContext) 
 		if call, ok := d.Extra.(hclsyntax.FunctionCallDiagExtra); ok && call.FunctionCallError() != nil && !inLoop {
 			continue
 		}
-		d.Detail = "The details are not shown here, because they could reveal a part of a value: " + word + "."
+		d.Detail = requirement(*d) + "The details are not shown here, because they could reveal a part of a value: " + word + "."
 		if _, ok := d.Extra.(hclsyntax.FunctionCallDiagExtra); ok && inLoop {
 			d.Extra = nil // it has the error of the function, which saw an element without its marks
 		}
 	}
 	return diags
+}
+
+// requirement says which argument of a function has the wrong type, and which type is needed; it returns ""
+// for other errors.
+func requirement(d diag.Diagnostic) string {
+	call, ok := d.Extra.(hclsyntax.FunctionCallDiagExtra)
+	name, _, found := strings.Cut(strings.TrimPrefix(d.Detail, "Invalid value for \""), "\" parameter: ")
+	if !ok || !found || d.EvalContext == nil {
+		return ""
+	}
+	f, ok := FunctionsIn(d.EvalContext)[call.CalledFunctionName()]
+	if !ok {
+		return ""
+	}
+	params := f.Params()
+	if rest := f.VarParam(); rest != nil {
+		params = append(params, *rest)
+	}
+	for _, p := range params {
+		if p.Name == name {
+			return fmt.Sprintf("Invalid value for %q parameter: %s required. ", name, p.Type.FriendlyNameForConstraint())
+		}
+	}
+	return ""
 }
 
 // mask returns a context like c, an inner context of root, in which all variables of loops have marks:

@@ -16,6 +16,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/lang/typearg"
 )
 
 // Kind is the kind of object that a Ref names.
@@ -116,7 +117,7 @@ func Compile(e hcl.Expression, scope ...string) (*Expr, diag.List) {
 	c := compiler{scope: scope}
 	c.index(e)
 	x := &Expr{Expression: e, Source: e, Functions: c.functions, NullsEphemeral: c.nullsEphemeral, Renders: c.renders}
-	for _, t := range e.Variables() {
+	for _, t := range typearg.Variables(e) {
 		if c.inScope(t.RootName()) {
 			continue
 		}
@@ -262,7 +263,7 @@ func (w *indexWalker) found(n *hclsyntax.IndexExpr) {
 	if !ok {
 		return
 	}
-	for _, t := range n.Key.Variables() {
+	for _, t := range typearg.Variables(n.Key) {
 		root := t.RootName()
 		for _, name := range w.names {
 			if name == root {

@@ -18,8 +18,8 @@ func Convert(v cty.Value, want cty.Type) (cty.Value, error) {
 		return out, nil
 	}
 	out, err := convert.Convert(v, want)
-	if err == nil && becomesNumber(v.Type(), want) {
-		err = bounds.CheckValue(out)
+	if err == nil {
+		err = bounds.CheckParsed(out)
 	}
 	return out, err
 }
@@ -66,7 +66,7 @@ func converted(v cty.Value, want cty.Type) (cty.Value, bool) {
 func byLibrary(v cty.Value, want cty.Type) (cty.Value, bool) {
 	out, err := convert.Convert(v, want)
 	if err == nil && becomesNumber(v.Type(), want) {
-		err = bounds.CheckValue(out)
+		err = bounds.CheckParsed(out)
 	}
 	return out, err == nil
 }

@@ -42,7 +42,7 @@ var rules = map[string]rule{
 	"diag":   {pure: true, modules: []string{hcl, cty, distance}, why: "every package reports problems, so reporting must not depend on any"},
 	"future": {pure: true, modules: none, why: "a concurrency primitive is right or wrong by itself"},
 
-	"unify":      {may: []string{"bounds"}, pure: true, modules: []string{cty}, why: "a conversion is a function of a value and a type"},
+	"unify":      {may: []string{"bounds"}, pure: true, modules: []string{hcl, cty}, why: "a conversion is a function of a value and a type"},
 	"constraint": {pure: true, modules: []string{"github.com/apparentlymart/go-versions"}, why: "the normal form of a constraint does not depend on where it is written"},
 
 	"slot":   {pure: true, modules: none, why: "a bound on operations needs not know them"},
@@ -82,14 +82,15 @@ var rules = map[string]rule{
 		why: "provisioners are given arguments and where to write: when they run, and what follows from it, is decided above",
 	},
 
-	"lang":          {may: []string{"addr", "diag", "schema", "value"}, pure: true, modules: []string{hcl, cty}, why: "references are found before anything is evaluated"},
+	"lang/typearg":  {pure: true, modules: []string{hcl, cty}, why: "that an argument is a type follows from the name of the function alone"},
+	"lang":          {may: []string{"addr", "diag", "schema", "value", "lang/typearg"}, pure: true, modules: []string{hcl, cty}, why: "references are found before anything is evaluated"},
 	"lang/generate": {may: []string{"addr", "schema"}, pure: true, modules: []string{hcl, cty}, why: "text is written from a schema and an object; where the object came from is no matter of its syntax"},
 	"lang/marked": {
-		may:  []string{"bounds", "lang", "lang/funcs", "unify", "value"},
+		may:  []string{"bounds", "lang", "lang/funcs", "lang/typearg", "unify", "value"},
 		pure: true, modules: []string{hcl, cty},
 		why: "which marks a result has follows from the expression alone: of its references it matters only which are to whole blocks",
 	},
-	"lang/funcs":    {may: []string{"bounds", "diag", "safefile", "value", "unify"}, why: "functions see arguments, not the configuration that calls them; a template has places of its own"},
+	"lang/funcs":    {may: []string{"bounds", "diag", "safefile", "value", "unify", "lang/typearg"}, why: "functions see arguments, not the configuration that calls them; a template has places of its own"},
 	"plan":          {may: []string{"addr", "diag", "schema", "value", "state"}, pure: true, modules: []string{cty}, why: "a plan is data, and ordering it is a pure function: no live value may meet it"},
 	"plan/planfile": {may: []string{"addr", "diag", "schema", "value", "state", "plan"}, why: "a codec needs the model that it encodes and nothing that could put a secret in it"},
 

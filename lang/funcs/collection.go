@@ -183,9 +183,9 @@ var lengthFunc = function.New(&function.Spec{
 // search set.
 var matchkeysFunc = function.New(&function.Spec{
 	Params: []function.Parameter{
-		{Name: "values", Type: cty.List(cty.DynamicPseudoType)},
-		{Name: "keys", Type: cty.List(cty.DynamicPseudoType)},
-		{Name: "searchset", Type: cty.List(cty.DynamicPseudoType)},
+		{Name: "values", Type: cty.List(cty.DynamicPseudoType), AllowUnknown: true},
+		{Name: "keys", Type: cty.List(cty.DynamicPseudoType), AllowUnknown: true},
+		{Name: "searchset", Type: cty.List(cty.DynamicPseudoType), AllowUnknown: true},
 	},
 	Type: func(args []cty.Value) (cty.Type, error) {
 		if ty, _ := convert.UnifyUnsafe([]cty.Type{args[1].Type(), args[2].Type()}); ty == cty.NilType {
@@ -195,11 +195,11 @@ var matchkeysFunc = function.New(&function.Spec{
 	},
 	RefineResult: notNull,
 	Impl: func(args []cty.Value, retType cty.Type) (cty.Value, error) {
+		if same := args[0].Length().Equals(args[1].Length()); same.IsKnown() && same.False() {
+			return cty.NilVal, errors.New("length of keys and values should be equal")
+		}
 		if !args[0].IsWhollyKnown() || !args[1].IsWhollyKnown() || !args[2].IsWhollyKnown() {
 			return cty.UnknownVal(retType), nil
-		}
-		if args[0].LengthInt() != args[1].LengthInt() {
-			return cty.NilVal, errors.New("length of keys and values should be equal")
 		}
 		if args[1].LengthInt() == 0 || args[2].LengthInt() == 0 {
 			return cty.ListValEmpty(retType.ElementType()), nil

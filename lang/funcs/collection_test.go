@@ -108,6 +108,8 @@ func TestCollectionSelections(t *testing.T) {
 		{expr: `matchkeys(["a", "b"], ["x", "y"], [1])`, want: strs()},
 		{expr: `matchkeys(["a", "b"], ["1", "y"], [1])`, want: strs("a")},
 		{expr: `matchkeys(["a", "b"], ["x"], ["y"])`, err: "length of keys and values should be equal"},
+		{expr: `matchkeys([u], ["x", "y"], ["y"])`, err: "length of keys and values should be equal"},
+		{expr: `matchkeys(ul, ["x", "y"], ["y"])`, want: cty.UnknownVal(cty.List(cty.String)).RefineNotNull()},
 		{expr: `matchkeys(["a"], [["x"]], ["y"])`, err: "must be of the same type"},
 		{expr: `matchkeys(["a"], [u], ["y"])`, want: cty.UnknownVal(cty.List(cty.String)).RefineNotNull()},
 		{expr: `matchkeys(["a"], ["x"], [e])`, want: eph(strs())},

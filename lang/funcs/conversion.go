@@ -15,6 +15,7 @@ import (
 )
 
 var conversionFuncs = map[string]function.Function{
+	"convert":  convertFunc,
 	"list":     retiredFunc("list", "tolist([ ... ])", "list"),
 	"map":      retiredFunc("map", "tomap({ ... })", "map"),
 	"tobool":   conversionFunc(cty.Bool),

@@ -2,6 +2,7 @@ package funcs
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/md5"
 	"crypto/sha1"
 	"crypto/sha256"
@@ -119,7 +120,7 @@ func readError(p string, err error) error {
 	if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
 		err = pathErr.Err
 	}
-	return fmt.Errorf("failed to read file: read %s: %w", p, err)
+	return fmt.Errorf("failed to read file: read %s: %w", cmp.Or(p, "."), err)
 }
 
 func (f files) read(p string) ([]byte, error) {

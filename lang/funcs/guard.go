@@ -68,7 +68,7 @@ func guard(name string, f function.Function) function.Function {
 // decidesMarks names the functions whose very purpose is to change marks, or that choose between arguments by
 // themselves.
 var decidesMarks = map[string]bool{
-	"sensitive": true, "nonsensitive": true, "issensitive": true, "ephemeralasnull": true, "lookup": true,
+	"assumeequal": true, "sensitive": true, "nonsensitive": true, "issensitive": true, "ephemeralasnull": true, "lookup": true,
 }
 
 // passThrough makes the guard receive every argument as it is: the guarded function applies its own rules.
@@ -84,11 +84,13 @@ func passThrough(p *function.Parameter) {
 var rejections = map[string]string{
 	"base64decode":     "failed to decode base64 data",
 	"base64gunzip":     "failed to decode or uncompress base64 data",
+	"assumeequal":      "the value is not equal to the assumed one",
 	"cidrcontains":     "invalid IP address or prefix",
 	"cidrhost":         "invalid CIDR expression or host number",
 	"cidrnetmask":      "invalid CIDR expression",
 	"cidrsubnet":       "invalid CIDR expression or subnet number",
 	"cidrsubnets":      "invalid CIDR expression or prefix extension",
+	"convert":          "cannot convert the value to that type",
 	"csvdecode":        "not valid CSV",
 	"formatdate":       "invalid date format or timestamp",
 	"jsondecode":       "not valid JSON",
@@ -156,6 +158,9 @@ func plainError(args []cty.Value, err error) error {
 				return function.NewArgErrorf(i, "it must be a whole number, and not out of range")
 			}
 		}
+	}
+	if reason, ok := strings.CutPrefix(err.Error(), "error occured generating password "); ok {
+		return errors.New("the password could not be hashed: " + reason)
 	}
 	if _, ok := errors.AsType[function.PanicError](err); ok {
 		return errors.New("the function cannot handle these arguments; they may be out of its range")

@@ -42,21 +42,18 @@ func withoutMark(v cty.Value, m value.Mark) cty.Value {
 	return v.WithMarks(marks)
 }
 
-// issensitiveFunc looks at the value itself. An unknown value without the mark may still turn out sensitive.
-// The answer says nothing about the value, and so no mark stays.
+// issensitiveFunc looks at the value itself. Whether an unknown value is sensitive is not certain, with the
+// mark or without: it may be the result of a condition that is not known yet. The answer says nothing about
+// the value, and so no mark stays.
 var issensitiveFunc = function.New(&function.Spec{
 	Params:       []function.Parameter{anyParam("value")},
 	Type:         function.StaticReturnType(cty.Bool),
 	RefineResult: notNull,
 	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
-		switch v := args[0]; {
-		case value.Has(v, value.Sensitive):
-			return cty.True, nil
-		case !v.IsKnown():
+		if !args[0].IsKnown() {
 			return cty.UnknownVal(cty.Bool), nil
-		default:
-			return cty.False, nil
 		}
+		return cty.BoolVal(value.Has(args[0], value.Sensitive)), nil
 	},
 })
 

@@ -20,7 +20,7 @@ var stringFuncs = map[string]function.Function{
 	"regexall":    stdlib.RegexAllFunc,
 	"replace":     replaceFunc,
 	"split":       stdlib.SplitFunc,
-	"startswith":  stringTest("prefix", strings.HasPrefix),
+	"startswith":  startswithFunc,
 	"strcontains": stringTest("substr", strings.Contains),
 	"strrev":      stdlib.ReverseFunc,
 	"substr":      stdlib.SubstrFunc,
@@ -49,6 +49,27 @@ func stringTest(param string, test func(s, part string) bool) function.Function 
 		},
 	})
 }
+
+// startswithFunc also answers for a string of which only the beginning is known.
+var startswithFunc = function.New(&function.Spec{
+	Params: []function.Parameter{
+		{Name: "str", Type: cty.String, AllowUnknown: true},
+		stringParam("prefix"),
+	},
+	Type:         function.StaticReturnType(cty.Bool),
+	RefineResult: notNull,
+	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+		prefix := args[1].AsString()
+		if args[0].IsKnown() {
+			return cty.BoolVal(strings.HasPrefix(args[0].AsString(), prefix)), nil
+		}
+		known := args[0].Range().StringPrefix()
+		if len(known) < len(prefix) && strings.HasPrefix(prefix, known) {
+			return cty.UnknownVal(cty.Bool), nil
+		}
+		return cty.BoolVal(strings.HasPrefix(known, prefix)), nil
+	},
+})
 
 // replaceFunc treats a search string between slashes as a regular expression, whose captures the replacement
 // may name with $.

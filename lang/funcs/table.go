@@ -59,7 +59,7 @@ var static = buildStatic()
 func buildStatic() map[string]function.Function {
 	all := make(map[string]function.Function, 110)
 	for _, topic := range []map[string]function.Function{
-		stringFuncs, numberFuncs, collectionFuncs, conversionFuncs, markFuncs, encodingFuncs, cryptoFuncs, networkFuncs, datetimeFuncs,
+		stringFuncs, numberFuncs, collectionFuncs, conversionFuncs, assumeFuncs, markFuncs, encodingFuncs, cryptoFuncs, networkFuncs, datetimeFuncs,
 	} {
 		for name, f := range topic {
 			all[name] = guard(name, f)

@@ -27,10 +27,10 @@ func TakesCollections(name string) bool {
 // made says of functions how many levels of their result are new, rather than taken from an argument. All
 // others that return texts or collections make one.
 var made = map[string]int{
-	"can": 0, "coalesce": 0, "coalescelist": 0, "element": 0, "ephemeralasnull": 0, "lookup": 0, "nonsensitive": 0, "one": 0,
+	"assumeequal": 0, "assumenotnull": 0, "assumestringprefix": 0, "can": 0, "coalesce": 0, "coalescelist": 0, "element": 0, "ephemeralasnull": 0, "lookup": 0, "nonsensitive": 0, "one": 0,
 	"sensitive": 0, "try": 0,
 	"chunklist": 2, "csvdecode": 2, "regexall": 2, "setproduct": 2, "transpose": 2,
-	"jsondecode": math.MaxInt, "yamldecode": math.MaxInt,
+	"convert": math.MaxInt, "jsondecode": math.MaxInt, "yamldecode": math.MaxInt,
 }
 
 // Makes returns how many levels of the result of a function are new. It is 0 for functions whose result is

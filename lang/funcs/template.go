@@ -13,6 +13,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/bounds"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/lang/typearg"
 )
 
 const (
@@ -120,7 +121,7 @@ func (r *renderer) render(src, name string, vars cty.Value) (cty.Value, error) {
 		tokens, _ := hclsyntax.LexTemplate(text, name, hcl.InitialPos)
 		return cty.NilVal, templateError(diag.Syntax(hd, tokens), text, nil)
 	}
-	for _, t := range expr.Variables() {
+	for _, t := range typearg.Variables(expr) {
 		if _, ok := scope[t.RootName()]; !ok {
 			return cty.NilVal, templateError(noVariable(t, slices.Collect(maps.Keys(scope))), text, nil)
 		}

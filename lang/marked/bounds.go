@@ -18,10 +18,23 @@ type arithmetic struct{ *hclsyntax.BinaryOpExpr }
 // Value implements hcl.Expression.
 func (a arithmetic) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 	v, diags := a.BinaryOpExpr.Value(ctx)
-	if err := bounds.CheckValue(v); err != nil {
+	err := bounds.CheckValue(v)
+	if bare, _ := v.Unmark(); bounds.Infinite(bare) || diags.HasErrors() {
+		if lhs, rhs := evaluated(a.LHS, ctx), evaluated(a.RHS, ctx); unprintable(lhs.v) || unprintable(rhs.v) {
+			err, diags = bounds.ErrNumber, nil
+		}
+	}
+	if err != nil {
 		return cty.UnknownVal(cty.Number), append(diags, outOfBounds(a, err)...)
 	}
 	return v, diags
+}
+
+// unprintable reports whether an operand is a text for a number that is out of range. The library would make
+// it infinite.
+func unprintable(v cty.Value) bool {
+	bare, _, ok := plain(v)
+	return ok && bare.Type() == cty.String && !bounds.Printable(bare.AsString())
 }
 
 // UnwrapExpression returns the expression of the source text.

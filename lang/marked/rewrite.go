@@ -8,6 +8,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/lang/funcs"
+	"github.com/mayfly-iac/mayfly/lang/typearg"
 )
 
 // conditional is a conditional expression whose result is ephemeral if either branch is: whether a value may
@@ -170,6 +171,9 @@ func rewriteOperation(e hclsyntax.Expression) hclsyntax.Expression {
 	case *hclsyntax.FunctionCallExpr:
 		c := *e
 		c.Args = rewriteAll(c.Args)
+		if typearg.Argument(e) != nil { // which is not evaluated
+			c.Args[1] = e.Args[1]
+		}
 		if shortcut(&c) != nil || funcs.TakesCollections(c.Name) {
 			return called{&c}
 		}

@@ -22,12 +22,15 @@ func ephemeralIf(v cty.Value, from ...cty.Value) cty.Value {
 	return v
 }
 
-// unary is a negation.
+// unary is a negation of a number or of a truth value.
 type unary struct{ *hclsyntax.UnaryOpExpr }
 
 // Value implements hcl.Expression.
 func (u unary) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 	operand := evaluated(u.Val, ctx)
+	if u.Op.Type == cty.Number && unprintable(operand.v) {
+		return cty.UnknownVal(cty.Number), outOfBounds(u, bounds.ErrNumber)
+	}
 	whole := *u.UnaryOpExpr
 	whole.Val = operand
 	v, diags := whole.Value(ctx)

@@ -1,25 +1,24 @@
-package config
+package unify
 
 import (
 	"strconv"
 
 	"github.com/hashicorp/hcl/v2/ext/typeexpr"
 	"github.com/zclconf/go-cty/cty"
-
-	"github.com/mayfly-iac/mayfly/unify"
 )
 
-// conform fills in the defaults of optional attributes and converts a value to the constraint, in linear
-// time. When it applies defaults, cty compares the types of all elements of lists, sets and maps. So
-// conform passes collections as tuples and objects, and the conversion turns them back.
-func (v *Variable) conform(val cty.Value) (cty.Value, error) {
-	if v.Defaults == nil || val.IsNull() {
-		return unify.Convert(val, v.Constraint)
+// Conform fills in the defaults of optional attributes and converts a value to a constraint, in linear time.
+// The defaults are those of the constraint, or nil. When it applies defaults, cty compares the types of all
+// elements of lists, sets and maps. So Conform passes collections as tuples and objects, and the conversion
+// turns them back.
+func Conform(v cty.Value, constraint cty.Type, defaults *typeexpr.Defaults) (cty.Value, error) {
+	if bare, _ := v.Unmark(); defaults == nil || bare.IsNull() {
+		return Convert(v, constraint)
 	}
-	if out, ok := unify.Converted(v.Defaults.Apply(loosened(val, v.Defaults)), v.Constraint); ok {
+	if out, ok := Converted(defaults.Apply(loosened(v, defaults)), constraint); ok {
 		return out, nil
 	}
-	return unify.Convert(v.Defaults.Apply(val), v.Constraint) // the error is about the original value
+	return Convert(defaults.Apply(v), constraint) // the error is about the original value
 }
 
 // loosened returns a value with tuples and objects in place of collections whose elements have defaults.
