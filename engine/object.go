@@ -5,7 +5,6 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
-	ctyjson "github.com/zclconf/go-cty/cty/json"
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/contract"
@@ -13,6 +12,7 @@ import (
 	"github.com/mayfly-iac/mayfly/eval"
 	"github.com/mayfly-iac/mayfly/eval/blocks"
 	"github.com/mayfly-iac/mayfly/event"
+	"github.com/mayfly-iac/mayfly/jsonvalue"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/provider"
 	"github.com/mayfly-iac/mayfly/provider/builtin"
@@ -165,7 +165,7 @@ func (op *objectOp) loadIdentity(pr prior, o *state.Object) (prior, bool) {
 		return pr, true
 	}
 	if o.IdentityVersion == id.Version {
-		if v, err := ctyjson.Unmarshal(o.Identity, id.Type()); err == nil {
+		if v, err := jsonvalue.Unmarshal(o.Identity, id.Type()); err == nil {
 			pr.identity = v
 			return pr, true
 		}

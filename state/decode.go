@@ -13,11 +13,11 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/zclconf/go-cty/cty"
-	ctyjson "github.com/zclconf/go-cty/cty/json"
 	"github.com/zclconf/go-cty/cty/msgpack"
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/bounds"
+	"github.com/mayfly-iac/mayfly/jsonvalue"
 	"github.com/mayfly-iac/mayfly/value"
 )
 
@@ -233,7 +233,7 @@ func (o outputV4) decode() (*Output, error) {
 	ty := cty.DynamicPseudoType
 	if len(o.Type) > 0 {
 		var err error
-		if ty, err = ctyjson.UnmarshalType(o.Type); err != nil {
+		if ty, err = jsonvalue.UnmarshalType(o.Type); err != nil {
 			return nil, errors.New("its type is not valid")
 		}
 	}
@@ -244,7 +244,7 @@ func (o outputV4) decode() (*Output, error) {
 }
 
 func newOutput(src []byte, ty cty.Type, sensitive bool) (*Output, error) {
-	v, err := libraryValue(src, ty)
+	v, err := jsonvalue.Unmarshal(src, ty)
 	if err != nil {
 		return nil, errors.New("its value does not fit its type")
 	}

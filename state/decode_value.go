@@ -6,7 +6,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/zclconf/go-cty/cty"
-	ctyjson "github.com/zclconf/go-cty/cty/json"
+
+	"github.com/mayfly-iac/mayfly/jsonvalue"
 )
 
 // decodeValue reads a value of type ty. cty's decoder creates a buffered reader for each value of dynamic
@@ -17,7 +18,7 @@ func decodeValue(b []byte, ty cty.Type) (cty.Value, error) {
 	if v, ok := plainObject(b, ty); ok {
 		return v, nil
 	}
-	return libraryValue(b, ty)
+	return jsonvalue.Unmarshal(b, ty)
 }
 
 // plainObject reads an object that has no other attributes than its type. It returns false if the object is
@@ -74,18 +75,7 @@ func byLibrary(b []byte, ty cty.Type) (cty.Value, error) {
 	if !json.Valid(b) {
 		return cty.NilVal, errors.New("not valid JSON")
 	}
-	return libraryValue(b, ty)
-}
-
-// libraryValue has cty decode a value. cty panics for a tuple with fewer elements than its type, and for
-// lists whose elements are of several types.
-func libraryValue(b []byte, ty cty.Type) (v cty.Value, err error) {
-	defer func() {
-		if recover() != nil {
-			v, err = cty.NilVal, errors.New("no value of its type")
-		}
-	}()
-	return ctyjson.Unmarshal(b, ty)
+	return jsonvalue.Unmarshal(b, ty)
 }
 
 // plainText reports whether b is a string whose text is its content.

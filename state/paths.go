@@ -8,6 +8,8 @@ import (
 
 	"github.com/zclconf/go-cty/cty"
 	ctyjson "github.com/zclconf/go-cty/cty/json"
+
+	"github.com/mayfly-iac/mayfly/jsonvalue"
 )
 
 // appendPaths appends attribute paths in the form of the state file: a list of lists of steps. A step into
@@ -107,7 +109,7 @@ func (s stepJSON) parse() (cty.PathStep, error) {
 		if string(bytes.TrimSpace(s.Value)) == "null" || len(s.Value) == 0 {
 			return nil, errors.New("an index step needs a key")
 		}
-		key, err := libraryValue(s.Value, cty.DynamicPseudoType)
+		key, err := jsonvalue.Unmarshal(s.Value, cty.DynamicPseudoType)
 		if err != nil || key.IsNull() || key.Type() != cty.String && key.Type() != cty.Number {
 			return nil, errors.New("an index must be a string or a number")
 		}

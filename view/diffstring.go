@@ -7,6 +7,8 @@ import (
 	"github.com/aymanbagabas/go-udiff/lcs"
 	"github.com/zclconf/go-cty/cty"
 	ctyjson "github.com/zclconf/go-cty/cty/json"
+
+	"github.com/mayfly-iac/mayfly/jsonvalue"
 )
 
 // text returns the node of a string: compared as JSON if both sides are documents, by lines if either has
@@ -46,7 +48,7 @@ func parseDocument(s string) (cty.Value, bool) {
 	if err != nil {
 		return cty.NilVal, false
 	}
-	v, err := ctyjson.Unmarshal([]byte(s), ty)
+	v, err := jsonvalue.Unmarshal([]byte(s), ty)
 	if err != nil {
 		return cty.NilVal, false
 	}

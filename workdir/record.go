@@ -13,6 +13,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/backend"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/jsonvalue"
 	"github.com/mayfly-iac/mayfly/safefile"
 )
 
@@ -89,7 +90,7 @@ func decodeRecord(kind *backend.Kind, cfg json.RawMessage) (map[string]cty.Value
 		if raw[name] == nil {
 			continue
 		}
-		v, err := ctyjson.Unmarshal(raw[name], ty)
+		v, err := jsonvalue.Unmarshal(raw[name], ty)
 		if err != nil {
 			return nil, err
 		}

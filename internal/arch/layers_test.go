@@ -38,6 +38,8 @@ var rules = map[string]rule{
 
 	"safefile": {modules: []string{"github.com/google/renameio/v2", "github.com/natefinch/atomic"}, why: "what guards against odd files must not know what files are for"},
 
+	"jsonvalue": {pure: true, modules: []string{cty}, why: "whether a text is a value of a type depends on nothing else"},
+
 	"addr":   {may: []string{"bounds"}, pure: true, modules: []string{hcl, cty, addresses}, why: "addresses are keys everywhere; what they depended on, everything would"},
 	"diag":   {pure: true, modules: []string{hcl, cty, distance}, why: "every package reports problems, so reporting must not depend on any"},
 	"future": {pure: true, modules: none, why: "a concurrency primitive is right or wrong by itself"},
@@ -52,20 +54,20 @@ var rules = map[string]rule{
 
 	"config":          {may: []string{"addr", "bounds", "diag", "lang", "safefile", "unify"}, why: "blocks are read, not evaluated: no schema, value or state can matter here, and of expressions only what they refer to"},
 	"config/format":   {may: []string{"config", "diag"}, pure: true, modules: []string{hcl, cty}, why: "style is a matter of the text: what a configuration means stays with those who read it"},
-	"state":           {may: []string{"addr", "bounds", "diag", "schema", "value"}, pure: true, modules: []string{cty, uuid}, why: "the model of what exists outlives every engine; it accepts only sealed values"},
+	"state":           {may: []string{"jsonvalue", "addr", "bounds", "diag", "schema", "value"}, pure: true, modules: []string{cty, uuid}, why: "the model of what exists outlives every engine; it accepts only sealed values"},
 	"state/edit":      {may: []string{"addr", "state"}, pure: true, modules: none, why: "a change by hand is about addresses and objects, whatever the configuration says"},
 	"provider":        {may: []string{"addr", "diag", "schema"}, pure: true, modules: []string{cty}, why: "the engine's view of a provider must not tell how providers run"},
-	"provider/plugin": {may: []string{"addr", "diag", "schema", "value", "provider", "provider/plugin/unary", "internal/tfplugin5", "internal/tfplugin6"}, why: "a transport carries requests; it judges none of them"},
+	"provider/plugin": {may: []string{"jsonvalue", "addr", "diag", "schema", "value", "provider", "provider/plugin/unary", "internal/tfplugin5", "internal/tfplugin6"}, why: "a transport carries requests; it judges none of them"},
 	"provider/plugin/unary": {
 		modules: []string{"golang.org/x/net", "google.golang.org/grpc", "google.golang.org/protobuf"},
 		why:     "how a call gets to a server and back has nothing to do with what is asked",
 	},
 	"provider/mock": {
-		may: []string{"addr", "diag", "schema", "provider"}, pure: true, modules: []string{cty},
+		may: []string{"jsonvalue", "addr", "diag", "schema", "provider"}, pure: true, modules: []string{cty},
 		why: "an answer in place of a provider follows from a schema and from given values: it must not tell that a test asks",
 	},
 	"provider/builtin": {
-		may: []string{"addr", "bounds", "diag", "safefile", "schema", "provider", "state"},
+		may: []string{"jsonvalue", "addr", "bounds", "diag", "safefile", "schema", "provider", "state"},
 		why: "the built-in provider reads other states, and is otherwise a provider like any",
 	},
 	"provider/processes": {
@@ -84,7 +86,7 @@ var rules = map[string]rule{
 
 	"lang/typearg":  {pure: true, modules: []string{hcl, cty}, why: "that an argument is a type follows from the name of the function alone"},
 	"lang":          {may: []string{"addr", "diag", "schema", "value", "lang/typearg"}, pure: true, modules: []string{hcl, cty}, why: "references are found before anything is evaluated"},
-	"lang/generate": {may: []string{"addr", "schema"}, pure: true, modules: []string{hcl, cty}, why: "text is written from a schema and an object; where the object came from is no matter of its syntax"},
+	"lang/generate": {may: []string{"jsonvalue", "addr", "schema"}, pure: true, modules: []string{hcl, cty}, why: "text is written from a schema and an object; where the object came from is no matter of its syntax"},
 	"lang/marked": {
 		may:  []string{"bounds", "lang", "lang/funcs", "lang/typearg", "unify", "value"},
 		pure: true, modules: []string{hcl, cty},
@@ -92,7 +94,7 @@ var rules = map[string]rule{
 	},
 	"lang/funcs":    {may: []string{"bounds", "diag", "safefile", "value", "unify", "lang/typearg"}, why: "functions see arguments, not the configuration that calls them; a template has places of its own"},
 	"plan":          {may: []string{"addr", "diag", "schema", "value", "state"}, pure: true, modules: []string{cty}, why: "a plan is data, and ordering it is a pure function: no live value may meet it"},
-	"plan/planfile": {may: []string{"addr", "diag", "schema", "value", "state", "plan"}, why: "a codec needs the model that it encodes and nothing that could put a secret in it"},
+	"plan/planfile": {may: []string{"jsonvalue", "addr", "diag", "schema", "value", "state", "plan"}, why: "a codec needs the model that it encodes and nothing that could put a secret in it"},
 
 	"event": {may: []string{"addr", "diag", "plan"}, pure: true, modules: none, why: "what is seen of a run has no values: an observer that knew the engine could reach them"},
 
@@ -128,7 +130,7 @@ var rules = map[string]rule{
 		why: "what must be known before the configuration is complete is evaluated without schemas, providers, plans and state",
 	},
 	"engine": {
-		may:  []string{"addr", "diag", "future", "schema", "value", "config", "state", "provider", "provider/processes", "provision", "lang", "lang/funcs", "lang/generate", "plan", "state/scrub", "contract", "event", "moves", "selection", "ephemeral", "eval", "eval/blocks", "slot"},
+		may:  []string{"jsonvalue", "addr", "diag", "future", "schema", "value", "config", "state", "provider", "provider/processes", "provision", "lang", "lang/funcs", "lang/generate", "plan", "state/scrub", "contract", "event", "moves", "selection", "ephemeral", "eval", "eval/blocks", "slot"},
 		pure: true,
 		why:  "the engine is given a launcher and a journal: it must work without any terminal, store or plugin process",
 	},
@@ -180,7 +182,7 @@ var rules = map[string]rule{
 		pure: true, why: "programs read the same documents however people are shown what is in them",
 	},
 	"view": {
-		may:  []string{"addr", "diag", "schema", "value", "state", "plan", "event", "view/document"},
+		may:  []string{"addr", "diag", "jsonvalue", "schema", "value", "state", "plan", "event", "view/document"},
 		pure: true, why: "rendering is a function of what is rendered; of a run it sees events",
 	},
 	"view/internal/fixture": {
@@ -204,7 +206,7 @@ var rules = map[string]rule{
 	},
 	"workdir": {
 		may: []string{
-			".", "addr", "diag", "event", "safefile", "schema", "value", "config", "state", "state/encryption", "state/store", "state/store/local", "backend", "provider", "provider/plugin",
+			".", "addr", "diag", "event", "jsonvalue", "safefile", "schema", "value", "config", "state", "state/encryption", "state/store", "state/store/local", "backend", "provider", "provider/plugin",
 			"plan", "plan/planfile", "engine", "install/...", "timing",
 		},
 		why: "a library user gets what the program does with a directory: no command line, no terminal and no rendering can matter here",

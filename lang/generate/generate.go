@@ -16,6 +16,7 @@ import (
 	ctyjson "github.com/zclconf/go-cty/cty/json"
 
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/jsonvalue"
 	"github.com/mayfly-iac/mayfly/schema"
 )
 
@@ -190,7 +191,7 @@ func stringExpr(text string) string {
 	if err != nil {
 		return quoted(text)
 	}
-	v, err := ctyjson.Unmarshal([]byte(text), ty)
+	v, err := jsonvalue.Unmarshal([]byte(text), ty)
 	if err != nil {
 		return quoted(text)
 	}

@@ -5,9 +5,9 @@ import (
 	"strings"
 
 	"github.com/zclconf/go-cty/cty"
-	ctyjson "github.com/zclconf/go-cty/cty/json"
 
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/jsonvalue"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/value"
@@ -74,7 +74,7 @@ func newDecoder(t *tables) *decoder {
 }
 
 func (d *decoder) parseType(raw json.RawMessage, i int) cty.Type {
-	ty, err := ctyjson.UnmarshalType(raw)
+	ty, err := jsonvalue.UnmarshalType(raw)
 	if err != nil {
 		d.fail("the type %d in its table is not valid", i)
 		return cty.DynamicPseudoType
@@ -240,7 +240,7 @@ func (d *decoder) step(s step) cty.PathStep {
 		}
 	case s.Element != nil:
 		if ty := at(d, d.types, s.Element.Type, "type"); ty != cty.NilType {
-			if v, err := ctyjson.Unmarshal(s.Element.Value, ty); err == nil {
+			if v, err := jsonvalue.Unmarshal(s.Element.Value, ty); err == nil {
 				return cty.IndexStep{Key: v}
 			}
 		}

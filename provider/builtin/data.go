@@ -6,10 +6,10 @@ import (
 	"errors"
 
 	"github.com/zclconf/go-cty/cty"
-	ctyjson "github.com/zclconf/go-cty/cty/json"
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/jsonvalue"
 	"github.com/mayfly-iac/mayfly/provider"
 	"github.com/mayfly-iac/mayfly/schema"
 )
@@ -161,7 +161,7 @@ func decodeObject(block *schema.Block, src []byte) (cty.Value, error) {
 			attrs[name] = cty.NullVal(a.Type)
 			continue
 		}
-		v, err := ctyjson.Unmarshal(raw, a.Type)
+		v, err := jsonvalue.Unmarshal(raw, a.Type)
 		if err != nil {
 			return cty.NilVal, errors.New("its attribute " + name + " does not fit the schema")
 		}

@@ -11,10 +11,10 @@ import (
 
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
-	ctyjson "github.com/zclconf/go-cty/cty/json"
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/jsonvalue"
 	"github.com/mayfly-iac/mayfly/provider"
 	"github.com/mayfly-iac/mayfly/schema"
 )
@@ -78,7 +78,7 @@ func (m *mock) UpgradeResource(ctx context.Context, req provider.UpgradeRequest)
 	if diags.HasErrors() {
 		return cty.NilVal, diags
 	}
-	v, err := ctyjson.Unmarshal(req.JSON, b.Type())
+	v, err := jsonvalue.Unmarshal(req.JSON, b.Type())
 	if err != nil {
 		return cty.NilVal, diag.Errorf("Invalid stored object", "The stored object does not have the attributes of its type any more.")
 	}

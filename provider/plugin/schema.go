@@ -8,11 +8,11 @@ import (
 	"strings"
 
 	"github.com/zclconf/go-cty/cty"
-	ctyjson "github.com/zclconf/go-cty/cty/json"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/mayfly-iac/mayfly/internal/tfplugin5"
 	"github.com/mayfly-iac/mayfly/internal/tfplugin6"
+	"github.com/mayfly-iac/mayfly/jsonvalue"
 	"github.com/mayfly-iac/mayfly/schema"
 )
 
@@ -130,7 +130,7 @@ func decodeType(raw []byte) (cty.Type, error) {
 	if len(raw) == 0 {
 		return cty.DynamicPseudoType, errNoType
 	}
-	ty, err := ctyjson.UnmarshalType(raw)
+	ty, err := jsonvalue.UnmarshalType(raw)
 	if err != nil {
 		return cty.DynamicPseudoType, fmt.Errorf("its type is not valid: %w", err)
 	}

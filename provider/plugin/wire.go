@@ -5,9 +5,9 @@ import (
 	"fmt"
 
 	"github.com/zclconf/go-cty/cty"
-	ctyjson "github.com/zclconf/go-cty/cty/json"
 
 	"github.com/mayfly-iac/mayfly/internal/tfplugin6"
+	"github.com/mayfly-iac/mayfly/jsonvalue"
 	"github.com/mayfly-iac/mayfly/schema"
 	"github.com/mayfly-iac/mayfly/value"
 )
@@ -58,7 +58,7 @@ func decodeValue(in *tfplugin6.DynamicValue, ty cty.Type) (v cty.Value, err erro
 		}
 		v, err = value.Unpack(in.Msgpack, ty)
 	case len(in.GetJson()) > 0:
-		v, err = ctyjson.Unmarshal(in.Json, ty)
+		v, err = jsonvalue.Unmarshal(in.Json, ty)
 	default:
 		return cty.NullVal(ty), nil
 	}
