@@ -219,30 +219,6 @@ func isNull(v cty.Value) bool {
 	return exists(raw) && raw.IsNull()
 }
 
-// match pairs an element of a set with its equal on the other side; a side without one is cty.NilVal.
-type match struct{ before, after cty.Value }
-
-// matchSet pairs equal elements of two sets. It compares fingerprints, which takes time linear in the
-// number of elements; comparing values pairwise would not.
-func matchSet(eb, ea []cty.Value) []match {
-	fb, fa := fingerprints(eb), fingerprints(ea)
-	inB, inA := indexOf(fb), indexOf(fa)
-	var out []match
-	for i, v := range eb {
-		if j, kept := inA[fb[i]]; kept {
-			out = append(out, match{v, ea[j]})
-		} else {
-			out = append(out, match{before: v})
-		}
-	}
-	for i, v := range ea {
-		if _, kept := inB[fa[i]]; !kept {
-			out = append(out, match{after: v})
-		}
-	}
-	return out
-}
-
 func (d differ) blocks(types map[string]*schema.NestedBlock, vb, va map[string]cty.Value, why *paths) []blockGroup {
 	var groups []blockGroup
 	for _, name := range slices.Sorted(maps.Keys(types)) {

@@ -287,14 +287,6 @@ func (d differ) set(b, a cty.Value, f flavour, e effect) *node {
 	return finish(&body, e)
 }
 
-func indexOf(keys []string) map[string]int {
-	m := make(map[string]int, len(keys))
-	for i, k := range keys {
-		m[k] = i
-	}
-	return m
-}
-
 // mapping compares maps and objects by key. Attributes of typed objects that are null on both sides are
 // left out.
 func (d differ) mapping(b, a cty.Value, f flavour, why *paths, e effect) *node {

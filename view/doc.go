@@ -25,3 +25,6 @@ type Options struct {
 	ListWarnings      bool // each warning for itself, also if others are like it
 	ConsolidateErrors bool // errors that are alike as one
 }
+
+// product is what output calls the program.
+const product = "Mayfly"

@@ -8,14 +8,8 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/plan"
-	"github.com/mayfly-iac/mayfly/schema"
 	"github.com/mayfly-iac/mayfly/value"
-	"github.com/mayfly-iac/mayfly/view/document"
 )
-
-func (w *planWriter) block(c *plan.Change) *schema.Block {
-	return document.Block(w.schemas, c.Provider.Provider, c.Addr.Resource)
-}
 
 // noChanges writes why there is nothing to do, which depends on the mode, on errors, and on changes made
 // outside.

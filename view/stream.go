@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"strings"
 	"sync"
 	"time"
 
@@ -28,64 +27,6 @@ type JSONStream struct {
 // NewJSONStream returns a stream to w. now supplies the time of messages that are not events.
 func NewJSONStream(w io.Writer, now func() time.Time) *JSONStream {
 	return &JSONStream{enc: json.NewEncoder(w), now: now}
-}
-
-type streamLine struct {
-	Level            string               `json:"@level"`
-	Message          string               `json:"@message"`
-	Module           string               `json:"@module"`
-	Timestamp        string               `json:"@timestamp"`
-	Terraform        string               `json:"terraform,omitempty"`
-	OpenTofu         string               `json:"tofu,omitempty"`
-	Product          string               `json:"mayfly,omitempty"`
-	Change           *streamChange        `json:"change,omitempty"`
-	Changes          *streamCounts        `json:"changes,omitempty"`
-	Hook             *streamHook          `json:"hook,omitempty"`
-	Outputs          any                  `json:"outputs,omitempty"`
-	Diagnostic       *document.Diagnostic `json:"diagnostic,omitempty"`
-	Workspaces       []string             `json:"workspaces,omitempty"`
-	CurrentWorkspace string               `json:"current_workspace,omitempty"`
-	From             string               `json:"from,omitempty"`
-	To               string               `json:"to,omitempty"`
-	Resources        []string             `json:"resources,omitempty"`
-	TestMessage
-
-	Type string `json:"type,omitempty"`
-	UI   string `json:"ui,omitempty"`
-}
-
-type streamResource struct {
-	Addr            string   `json:"addr"`
-	Module          string   `json:"module"`
-	Resource        string   `json:"resource"`
-	ImpliedProvider string   `json:"implied_provider"`
-	ResourceType    string   `json:"resource_type"`
-	ResourceName    string   `json:"resource_name"`
-	ResourceKey     addr.Key `json:"resource_key"`
-	Deposed         string   `json:"deposed,omitempty"`
-}
-
-type streamChange struct {
-	Resource         streamResource      `json:"resource"`
-	PreviousResource *streamResource     `json:"previous_resource,omitempty"`
-	Action           string              `json:"action"`
-	Reason           string              `json:"reason,omitempty"`
-	Importing        *document.Importing `json:"importing,omitempty"`
-	GeneratedConfig  string              `json:"generated_config,omitempty"`
-}
-
-type streamCounts struct {
-	Add       int    `json:"add"`
-	Change    int    `json:"change"`
-	Import    int    `json:"import"`
-	Remove    int    `json:"remove"`
-	Forget    int    `json:"forget"`
-	Operation string `json:"operation"`
-}
-
-type streamOutput struct {
-	document.OutputValue
-	Action string `json:"action,omitempty"`
 }
 
 // write writes one message under the lock, so that lines are never mixed. A zero time is replaced by the
@@ -207,66 +148,4 @@ func (s *JSONStream) counts(n plan.Counts, message, operation string) {
 	s.write(streamLine{Message: message, Type: "change_summary", Changes: &streamCounts{
 		Add: n.Add, Change: n.Change, Import: n.Import, Remove: n.Destroy, Forget: n.Forget, Operation: operation,
 	}}, time.Time{})
-}
-
-func streamResourceOf(o addr.Object) streamResource {
-	a := o.Instance
-	implied, _, _ := strings.Cut(a.Resource.Type, "_")
-	return streamResource{
-		Addr: a.String(), Module: a.Module.String(), Resource: a.Local(), ImpliedProvider: implied, ResourceType: a.Resource.Type,
-		ResourceName: a.Resource.Name, ResourceKey: a.Key, Deposed: string(o.Deposed),
-	}
-}
-
-// streamChangeOf returns the message part about a change. A change without action is reported by what it
-// does to the state, as import or move.
-func streamChangeOf(c *plan.Change) *streamChange {
-	out := &streamChange{Resource: streamResourceOf(c.Object()), Action: streamAction(c.Action), Reason: streamReason(c.Reason), GeneratedConfig: c.GeneratedConfig}
-	if c.Moved() {
-		prev := streamResourceOf(addr.Object{Instance: c.PrevAddr, Deposed: c.Deposed})
-		out.PreviousResource = &prev
-	}
-	if c.Importing != nil {
-		out.Importing = document.ImportingOf(c.Importing)
-	}
-	if c.Action == plan.NoOp {
-		switch {
-		case c.Importing != nil:
-			out.Action = "import"
-		case c.Moved():
-			out.Action = "move"
-		}
-	}
-	return out
-}
-
-// streamAction returns the stream's word for an action; some differ from those of the plan document.
-func streamAction(a plan.Action) string {
-	switch a {
-	case plan.NoOp:
-		return "noop"
-	case plan.Forget:
-		return "remove"
-	case plan.DeleteThenCreate, plan.CreateThenDelete, plan.ForgetThenCreate:
-		return "replace"
-	default:
-		return a.String()
-	}
-}
-
-// streamReason returns the stream's word for a reason; for replacements it differs from that of the plan
-// document.
-func streamReason(r plan.Reason) string {
-	switch r {
-	case plan.ReplaceTainted:
-		return "tainted"
-	case plan.ReplaceRequested:
-		return "requested"
-	case plan.ReplaceTriggered:
-		return "replace_triggered_by"
-	case plan.ReplaceCannotUpdate:
-		return "cannot_update"
-	default:
-		return string(r)
-	}
 }

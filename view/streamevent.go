@@ -5,16 +5,6 @@ import (
 	"github.com/mayfly-iac/mayfly/event"
 )
 
-type streamHook struct {
-	Resource    streamResource `json:"resource"`
-	Action      string         `json:"action,omitempty"`
-	IDKey       string         `json:"id_key,omitempty"`
-	IDValue     string         `json:"id_value,omitempty"`
-	Elapsed     *float64       `json:"elapsed_seconds,omitempty"`
-	Provisioner string         `json:"provisioner,omitempty"`
-	Output      string         `json:"output,omitempty"`
-}
-
 // Event implements event.Observer.
 func (s *JSONStream) Event(e event.Event) {
 	s.mu.Lock()

@@ -78,23 +78,6 @@ type jsonModuleCall struct {
 	DependsOn         []string          `json:"depends_on,omitempty"`
 }
 
-// configWriter builds the document of a configuration. Provider configurations are collected in one table
-// for the whole tree; resources refer to it by key.
-type configWriter struct {
-	schemas   ConfigSchemas // nil if unknown
-	modes     []addr.Mode   // of the resources in the document
-	bare      bool          // declarations alone, without expressions and called modules
-	providers map[string]jsonProviderConfig
-	used      map[*config.Module]map[string]bool // see usedIn
-}
-
-// The document of a plan leaves out ephemeral resources (E81); the document of a configuration alone has
-// them.
-var (
-	lastingModes = []addr.Mode{addr.Managed, addr.Data}
-	allModes     = []addr.Mode{addr.Managed, addr.Data, addr.Ephemeral}
-)
-
 // Config returns the document of a configuration, on one line: the configuration part of a plan's document,
 // with ephemeral resources. Without a schema, s returning nil, the arguments of a block are left out.
 func Config(tree *config.Tree, s ConfigSchemas) ([]byte, error) {

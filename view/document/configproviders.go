@@ -9,6 +9,23 @@ import (
 	"github.com/mayfly-iac/mayfly/constraint"
 )
 
+// configWriter builds the document of a configuration. Provider configurations are collected in one table
+// for the whole tree; resources refer to it by key.
+type configWriter struct {
+	schemas   ConfigSchemas // nil if unknown
+	modes     []addr.Mode   // of the resources in the document
+	bare      bool          // declarations alone, without expressions and called modules
+	providers map[string]jsonProviderConfig
+	used      map[*config.Module]map[string]bool // see usedIn
+}
+
+// The document of a plan leaves out ephemeral resources (E81); the document of a configuration alone has
+// them.
+var (
+	lastingModes = []addr.Mode{addr.Managed, addr.Data}
+	allModes     = []addr.Mode{addr.Managed, addr.Data, addr.Ephemeral}
+)
+
 // jsonProviderConfig is a provider configuration: one that a provider block declares, or the empty one of a
 // provider that is used without a block.
 type jsonProviderConfig struct {

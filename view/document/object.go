@@ -1,6 +1,7 @@
 package document
 
 import (
+	"encoding/json"
 	"fmt"
 
 	"github.com/zclconf/go-cty/cty"
@@ -88,4 +89,62 @@ func providerName(p addr.Provider) string {
 		return ""
 	}
 	return p.String()
+}
+
+// jsonInstance is the address of a resource instance in parts. Programs select resources by them, test
+// frameworks also by the provider.
+type jsonInstance struct {
+	Mode         string   `json:"mode"`
+	Type         string   `json:"type"`
+	Name         string   `json:"name"`
+	Index        addr.Key `json:"index,omitzero"`
+	ProviderName string   `json:"provider_name"`
+}
+
+// jsonResource is an object of a resource instance. SensitiveValues has the shape of Values and is true where
+// these are sensitive.
+type jsonResource struct {
+	Address string `json:"address"`
+	jsonInstance
+	SchemaVersion   int64           `json:"schema_version"`
+	Values          json.RawMessage `json:"values,omitempty"`
+	SensitiveValues json.RawMessage `json:"sensitive_values"`
+	Identity        json.RawMessage `json:"identity,omitempty"`
+	IdentityVersion *int64          `json:"identity_schema_version,omitempty"`
+	DependsOn       []string        `json:"depends_on,omitempty"`
+	Tainted         bool            `json:"tainted,omitempty"`
+	DeposedKey      string          `json:"deposed_key,omitempty"`
+}
+
+func instanceJSON(a addr.Instance, p addr.Provider) jsonInstance {
+	return jsonInstance{Mode: modeJSON(a.Resource.Mode), Type: a.Resource.Type, Name: a.Resource.Name, Index: a.Key, ProviderName: providerName(p)}
+}
+
+// modeJSON returns the word for a mode in documents, which is not the keyword of the block.
+func modeJSON(m addr.Mode) string {
+	switch m {
+	case addr.Data:
+		return "data"
+	case addr.Ephemeral:
+		return "ephemeral"
+	default:
+		return "managed"
+	}
+}
+
+// json encodes an object of a state, with the version of the schema that its value is stored under.
+func (o Object) json() jsonResource {
+	obj := o.Stored
+	r := jsonResource{
+		Address: o.Addr.Instance.String(), jsonInstance: instanceJSON(o.Addr.Instance, o.Provider), SchemaVersion: obj.SchemaVersion,
+		Values: unlessEmpty(valueJSON(o.Value)), SensitiveValues: shapeJSON(o.Value, isSensitive), Tainted: obj.Tainted, DeposedKey: string(o.Addr.Deposed),
+	}
+	for _, dep := range obj.Dependencies {
+		r.DependsOn = append(r.DependsOn, dep.String())
+	}
+	if obj.Identity != nil {
+		r.Identity = json.RawMessage(obj.Identity)
+		r.IdentityVersion = &obj.IdentityVersion
+	}
+	return r
 }

@@ -98,17 +98,6 @@ func ProviderSchemas(all map[addr.Provider]Declarations) ([]byte, error) {
 	return json.Marshal(doc)
 }
 
-func mapValues[A, B any](in map[string]A, convert func(A) B) map[string]B {
-	if len(in) == 0 {
-		return nil
-	}
-	out := make(map[string]B, len(in))
-	for k, v := range in {
-		out[k] = convert(v)
-	}
-	return out
-}
-
 func schemaJSON(s *schema.Schema) *jsonSchema {
 	if s == nil {
 		return nil

@@ -234,3 +234,14 @@ func pathJSON(p cty.Path) json.RawMessage {
 	}
 	return b
 }
+
+func mapValues[A, B any](in map[string]A, convert func(A) B) map[string]B {
+	if len(in) == 0 {
+		return nil
+	}
+	out := make(map[string]B, len(in))
+	for k, v := range in {
+		out[k] = convert(v)
+	}
+	return out
+}

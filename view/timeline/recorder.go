@@ -1,7 +1,6 @@
 package timeline
 
 import (
-	"io"
 	"sync"
 	"time"
 
@@ -120,18 +119,6 @@ func (r *Recorder) Detail(e event.Event) {
 	default:
 		r.objectEvent(e)
 	}
-}
-
-// Write writes the page for the events so far. Operations that have not ended are shown as running until
-// the last event. The lock is released before w is written to, so a slow writer delays no operation.
-func (r *Recorder) Write(w io.Writer) error {
-	r.mu.Lock()
-	m := r.model()
-	r.mu.Unlock()
-	p := &page{}
-	p.document(m)
-	_, err := w.Write(p.Bytes())
-	return err
 }
 
 func (r *Recorder) see(t time.Time) {

@@ -213,3 +213,8 @@ func duration(d time.Duration) string {
 		return fmt.Sprintf("%d h %d min", h, m)
 	}
 }
+
+// at returns a time as the time since the beginning, as precise as the length of the run warrants.
+func (m *model) at(t time.Time) string {
+	return clock(t.Sub(m.scale.begin), min(max(m.scale.active/5000, time.Microsecond), time.Second))
+}
