@@ -11,17 +11,24 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 )
 
+// fileSchema lists the block types of a configuration file with their labels. A new block type needs an
+// entry here, one in declKey if it has a name, and one in decode.
 var fileSchema = schema("", "terraform", "language", "provider name", "variable name", "locals", "output name", "resource type name",
 	"data type name", "ephemeral type name", "module name", "moved", "removed", "import", "check name")
 
-// decl is a top-level block with its overrides.
+// decl is a top-level block after its overrides were laid over it. Overrides are applied to the body,
+// before anything is decoded, so the decoding functions do not know that override files exist.
 type decl struct {
 	block *hcl.Block
 	key   string
 }
 
 // declKey identifies what a block declares, "" for blocks without a name. For providers it includes the
-// alias.
+// alias. A provider's alias is an argument, not a label, and therefore has to be evaluated here already. If
+// it is not a constant string, the key lacks it, and decoding the block reports the mistake.
+//
+//	resource "aws_instance" "web"      → resource aws_instance web
+//	provider "aws" { alias = "west" }  → provider aws west
 func declKey(b *hcl.Block) string {
 	switch b.Type {
 	case "variable", "output", "module", "resource", "data", "ephemeral", "check":
@@ -55,6 +62,9 @@ type setting struct {
 	override bool
 }
 
+// collect sorts the blocks of all files into declarations and settings. All primary files come first, since
+// an override may be about a block of any of them; overrides are applied in the order of their files'
+// names.
 func (d *decoder) collect(primary, override []hcl.Body) *blocks {
 	bs := &blocks{byKey: map[string]*decl{}}
 	for _, body := range primary {
@@ -70,12 +80,16 @@ func (d *decoder) collect(primary, override []hcl.Body) *blocks {
 	return bs
 }
 
+// topLevel returns the blocks of a file. A file that is not configuration at all has an error per line, so
+// their number is limited.
 func (d *decoder) topLevel(body hcl.Body) hcl.Blocks {
 	content, diags := body.Content(fileSchema)
 	d.diags = append(d.diags, limit(diag.FromHCL(diags), body.MissingItemRange().Filename)...)
 	return content.Blocks
 }
 
+// collectPrimary adds a block of a normal file. Of two blocks that declare the same thing, the first is
+// kept, so that references to it give no further errors.
 func (d *decoder) collectPrimary(bs *blocks, b *hcl.Block) {
 	switch b.Type {
 	case "terraform", "language":
@@ -128,6 +142,9 @@ func (d *decoder) duplicate(b, first *hcl.Block) {
 	d.errorAt(b.DefRange, summary, "%s", detail)
 }
 
+// collectOverride lays a block of an override file over the block that it names. Blocks without a name,
+// such as moved, can't be overridden. The base block itself is copied, not changed: a parsed directory is
+// shared by all calls of a module.
 func (d *decoder) collectOverride(bs *blocks, b *hcl.Block) {
 	switch b.Type {
 	case "terraform", "language":
@@ -160,6 +177,8 @@ func (d *decoder) collectOverride(bs *blocks, b *hcl.Block) {
 		return
 	}
 	merged := *base.block
+	// A lifecycle block is merged argument by argument; nested blocks of all other types are replaced as a
+	// whole.
 	o := overlay{base: base.block.Body, over: b.Body}
 	if b.Type == "resource" || b.Type == "data" || b.Type == "ephemeral" {
 		o.deep = []string{"lifecycle"}
@@ -168,7 +187,8 @@ func (d *decoder) collectOverride(bs *blocks, b *hcl.Block) {
 	base.block = &merged
 }
 
-// decode fills the module from the top-level blocks.
+// decode fills the module from the top-level blocks: first the settings and local values, which are merged
+// from several blocks, then the declarations in the order of the files.
 func (d *decoder) decode(bs *blocks) {
 	d.settings(bs.settings)
 	d.locals(bs.locals)
@@ -231,6 +251,7 @@ func inOrder(attrs hcl.Attributes) []*hcl.Attribute {
 	return out
 }
 
+// compareRange orders ranges by file name and then by position, as cmp.Compare orders numbers.
 func compareRange(a, b hcl.Range) int {
 	if c := strings.Compare(a.Filename, b.Filename); c != 0 {
 		return c

@@ -13,7 +13,9 @@ import (
 )
 
 // crossCheck checks modules against each other, and references to provider configurations: everything that
-// needs neither evaluation nor schemas.
+// needs neither evaluation nor schemas. It runs once for the whole tree, after all modules were decoded.
+// Errors whose correction can't change which modules and providers are installed are marked as Semantic, so
+// that init can go on in spite of them.
 func crossCheck(t *Tree) diag.List {
 	c := &checker{}
 	c.removals(t)
@@ -49,7 +51,8 @@ func (c *checker) warnAt(rng hcl.Range, summary, format string, args ...any) {
 	c.diags = append(c.diags, diag.At(rng, summary, format, args...).AsWarnings()...)
 }
 
-// inputs compares the arguments of the call of m with the variables of m.
+// inputs compares the arguments of the call of m with the variables of m. An argument that looks like a
+// misspelled variable accounts for that variable being missing, so one mistake gives one error.
 func (c *checker) inputs(m *Module) {
 	meant := map[string]bool{} // variables whose names are misspelled
 	for _, attr := range inOrder(m.Call.Inputs) {
@@ -71,7 +74,8 @@ func (c *checker) inputs(m *Module) {
 	}
 }
 
-// duplicateRequirements warns about one provider with two local names.
+// duplicateRequirements warns about one provider with two local names. It is a warning, since each name
+// works on its own, but the objects of one provider are then configured in two places.
 func (c *checker) duplicateRequirements(m *Module) {
 	names := map[addr.Provider]string{}
 	for _, name := range slices.Sorted(maps.Keys(m.Required)) {
@@ -101,7 +105,8 @@ func (c *checker) providerRefs(m *Module) {
 }
 
 // providerRef checks that ref names a configuration of m, and has an instance key if and only if that has
-// several instances.
+// several instances. It reports whether ref is correct. An alias that m neither declares nor expects is an
+// error; a default configuration need not be declared.
 func (c *checker) providerRef(m *Module, ref ProviderRef) bool {
 	if ref.Alias != "" && !m.HasAlias(ref) {
 		c.semanticAt(ref.Range, "Provider configuration not present",
@@ -124,6 +129,8 @@ func (c *checker) providerRef(m *Module, ref ProviderRef) bool {
 	return false
 }
 
+// passHint adds a second way to get a configuration, which exists only in a called module, to the end of a
+// sentence.
 func passHint(m *Module) string {
 	if m.Path.IsRoot() {
 		return ""
@@ -131,6 +138,7 @@ func passHint(m *Module) string {
 	return ", or list it in configuration_aliases and pass it in the module call"
 }
 
+// moduleName names a module in a sentence. The root module's address is the empty string.
 func moduleName(m *Module) string {
 	if m.Path.IsRoot() {
 		return "the root module"
@@ -168,7 +176,9 @@ func (c *checker) checkPassed(m *Module) {
 	}
 }
 
-// passedChild checks that m expects the configuration that is passed to it.
+// passedChild checks that m expects the configuration that is passed to it. An own block with arguments and
+// a passed configuration would contradict each other. An empty block is the outdated form of
+// configuration_aliases and gives way to what is passed.
 func (c *checker) passedChild(m *Module, p PassedProvider) {
 	ref := p.InChild
 	own := m.Providers[ref.String()]
@@ -199,7 +209,9 @@ func (c *checker) passedParent(m *Module, ref ProviderRef) {
 		ref.Name, moduleName(m), m.ProviderFor(ref.Name).ForDisplay())
 }
 
-// emptyBlocks warns about provider blocks in m without any arguments.
+// emptyBlocks warns about provider blocks in m without any arguments. Such blocks were once the only way to
+// expect a configuration from the caller. Without a caller that passes one, the provider would be started
+// with an empty configuration, which is hardly what the author meant.
 func (c *checker) emptyBlocks(m *Module) {
 	for _, name := range slices.Sorted(maps.Keys(m.Providers)) {
 		p := m.Providers[name]
@@ -229,7 +241,8 @@ func insteadOfEmpty(m *Module, p *Provider) string {
 		m.Path, p.Name, m.ProviderFor(p.Name).ForDisplay(), aliases)
 }
 
-// inheritedAliases checks that the call passes every configuration that m requires.
+// inheritedAliases checks that the call passes every configuration that m requires. Default configurations
+// are inherited without being listed, and so are missing only if configuration_aliases names them.
 func (c *checker) inheritedAliases(m *Module) {
 	for _, name := range slices.Sorted(maps.Keys(m.Required)) {
 		for _, a := range m.Required[name].Aliases {
@@ -242,8 +255,10 @@ func (c *checker) inheritedAliases(m *Module) {
 	}
 }
 
-// checkRepeated refuses provider configurations in modules that are repeated or have depends_on: a provider's
-// configuration must outlive the objects that it manages.
+// checkRepeated refuses provider configurations in modules that are repeated or have depends_on: a
+// provider's configuration must outlive the objects that it manages. If the call went away, its provider
+// configuration would go with it, and the objects in the state could not be destroyed. All calls from m to
+// the root count, since repeating an outer module repeats m too.
 func (c *checker) checkRepeated(m *Module) {
 	var own *Provider
 	for _, name := range slices.Sorted(maps.Keys(m.Providers)) {
@@ -265,6 +280,7 @@ func (c *checker) checkRepeated(m *Module) {
 	}
 }
 
+// repeats returns the names of the arguments of a call that make its number of instances variable.
 func repeats(call *ModuleCall) []string {
 	var used []string
 	for _, u := range []struct {
@@ -283,8 +299,9 @@ func repeats(call *ModuleCall) []string {
 	return used
 }
 
-// providerForEach refuses resources whose for_each is the same expression as that of their provider: once a
-// key is removed, the provider instance to destroy its resource is gone too.
+// providerForEach warns about resources whose for_each is the same expression as that of their provider:
+// once a key is removed, the provider instance to destroy its resource is gone too. Only references are
+// compared. Other expressions may have equal values too, which is not known here.
 func (c *checker) providerForEach(m *Module) {
 	for _, r := range m.Order {
 		if r.Addr.Mode != addr.Managed || r.Provider == nil || r.Provider.KeyExpr == nil || r.Repeat.ForEach == nil {
@@ -300,6 +317,8 @@ func (c *checker) providerForEach(m *Module) {
 	}
 }
 
+// sameReference reports whether two expressions are the same chain of names, such as var.regions. It
+// returns false for anything with an index or a function call.
 func sameReference(a, b hcl.Expression) bool {
 	ta, da := hcl.AbsTraversalForExpr(a)
 	tb, db := hcl.AbsTraversalForExpr(b)

@@ -16,9 +16,11 @@ import (
 )
 
 // Semantic is the Extra of an error in the meaning of a configuration rather than in its form: the modules
-// and providers that it needs are known nevertheless.
+// and providers that it needs are known nevertheless. "mayfly init" ignores such errors: it may run to get
+// the providers whose schemas help to find the mistake.
 type Semantic struct{}
 
+// semantic returns an error marked as Semantic.
 func semantic(rng hcl.Range, summary, format string, args ...any) diag.List {
 	diags := diag.At(rng, summary, format, args...)
 	diags[0].Extra = Semantic{}
@@ -33,7 +35,9 @@ func Formal(diags diag.List) diag.List {
 	})
 }
 
-// decoder turns the blocks of one module's files into a Module and collects diagnostics.
+// decoder turns the blocks of one module's files into a Module and collects diagnostics. Decoding never
+// stops at an error: a block with a mistake is decoded as far as possible, and left out of the module only
+// if its name is invalid or taken. A decoder is used by one goroutine.
 type decoder struct {
 	m     *Module
 	diags diag.List
@@ -54,6 +58,7 @@ func (d *decoder) warnAt(rng hcl.Range, summary, format string, args ...any) {
 	d.diags = append(d.diags, diag.At(rng, summary, format, args...).AsWarnings()...)
 }
 
+// hcl records diagnostics of the parser and reports whether there are no errors among them.
 func (d *decoder) hcl(diags hcl.Diagnostics) bool {
 	d.diags = append(d.diags, diag.FromHCL(diags)...)
 	return !diags.HasErrors()
@@ -61,6 +66,8 @@ func (d *decoder) hcl(diags hcl.Diagnostics) bool {
 
 // schema builds a body schema; an argument name that ends in "!" is required. Block types are given as "type"
 // or "type label ...".
+//
+//	schema("value! sensitive", "precondition", "provisioner type")
 func schema(attrs string, blocks ...string) *hcl.BodySchema {
 	s := &hcl.BodySchema{}
 	for _, name := range strings.Fields(attrs) {
@@ -94,6 +101,10 @@ func (d *decoder) attributes(body hcl.Body) hcl.Attributes {
 
 // partial extracts the schema's items from body and returns the rest, together with the content of a "_"
 // block: arguments there may have the names of meta-arguments.
+//
+//	provisioner "acme" {
+//	  _ { when = "now" } # the provisioner's own argument, not the meta-argument
+//	}
 func (d *decoder) partial(body hcl.Body, s *hcl.BodySchema) (*hcl.BodyContent, hcl.Body) {
 	s = &hcl.BodySchema{Attributes: s.Attributes, Blocks: append(slices.Clip(s.Blocks), hcl.BlockHeaderSchema{Type: "_"})}
 	content, rest, diags := body.PartialContent(s)
@@ -160,7 +171,8 @@ func (d *decoder) flag(content *hcl.BodyContent, name string, def bool) bool {
 	return def
 }
 
-// keyword returns the keyword of an optional argument and true. A quoted keyword gives a warning.
+// keyword returns the keyword of an optional argument and true. A quoted keyword gives a warning. For any
+// other word it reports an error that lists those allowed, and returns false.
 func (d *decoder) keyword(attr *hcl.Attribute, allowed ...string) (string, bool) {
 	word := hcl.ExprAsKeyword(attr.Expr)
 	if s, ok := quotedText(attr.Expr); ok && word == "" {
@@ -175,6 +187,8 @@ func (d *decoder) keyword(attr *hcl.Attribute, allowed ...string) (string, bool)
 	return "", false
 }
 
+// warnQuoted warns about quotes around something that is not a string. In JSON there is no other way to
+// write it, so there is no warning.
 func (d *decoder) warnQuoted(expr hcl.Expression, summary, what, one string) {
 	if hcljson.IsJSONExpression(expr) {
 		return
@@ -182,7 +196,9 @@ func (d *decoder) warnQuoted(expr hcl.Expression, summary, what, one string) {
 	d.warnAt(expr.Range(), summary, "In this context, %s are written without quotes. Remove the quotes surrounding this %s to silence this warning.", what, one)
 }
 
-// quotedText returns the text of an expression that is a constant string in quotes.
+// quotedText returns the text of an expression that is a constant string in quotes. Templates without
+// interpolations count as well. The second result is false for all other expressions, and for strings in
+// JSON that contain an interpolation.
 func quotedText(expr hcl.Expression) (string, bool) {
 	if key, ok := expr.(*hclsyntax.ObjectConsKeyExpr); ok {
 		expr = key.Wrapped
@@ -198,7 +214,9 @@ func quotedText(expr hcl.Expression) (string, bool) {
 }
 
 // unquote returns expr itself or the expression inside its quotes. JSON requires the quoted form wherever a
-// reference is expected. Old configurations in native syntax use it too, which gives a warning.
+// reference is expected. Old configurations in native syntax use it too, which gives a warning. The inner
+// expression is parsed with the position of the text in the file, so that errors about it point into the
+// quotes. It returns nil if the text in quotes is not an expression, which was reported.
 func (d *decoder) unquote(expr hcl.Expression) hcl.Expression {
 	s, ok := quotedText(expr)
 	if !ok {
@@ -208,7 +226,7 @@ func (d *decoder) unquote(expr hcl.Expression) hcl.Expression {
 	start.Byte++
 	start.Column++
 	src := []byte(s)
-	if diags := checkExpression(src, expr.Range().Filename); diags.HasErrors() {
+	if diags := CheckExpression(src, expr.Range().Filename); diags.HasErrors() {
 		d.diags = append(d.diags, diags...)
 		return nil
 	}
@@ -235,7 +253,8 @@ func (d *decoder) traversal(expr hcl.Expression) hcl.Traversal {
 	return t
 }
 
-// constraint decodes a version constraint argument and checks its syntax.
+// constraint decodes a version constraint argument and checks its syntax. It returns the zero value if the
+// argument is not a constant string or not a constraint.
 func (d *decoder) constraint(attr *hcl.Attribute) VersionConstraint {
 	v := d.static(attr, cty.String)
 	if v == cty.NilVal {
@@ -244,6 +263,8 @@ func (d *decoder) constraint(attr *hcl.Attribute) VersionConstraint {
 	return d.constraintText(v.AsString(), attr.Expr.Range())
 }
 
+// constraintText checks the syntax of a version constraint that comes from rng. An invalid one counts as
+// absent.
 func (d *decoder) constraintText(text string, rng hcl.Range) VersionConstraint {
 	if _, err := version.NewConstraint(text); err != nil {
 		d.diags = append(d.diags, badConstraint(rng)...)
@@ -257,6 +278,8 @@ func (d *decoder) name(block *hcl.Block, label int, what string) bool {
 	return d.identifier(block.Labels[label], block.LabelRanges[label], what)
 }
 
+// identifier reports an error and returns false unless name can be written in a reference. what names the
+// kind of object in the message.
 func (d *decoder) identifier(name string, rng hcl.Range, what string) bool {
 	if hclsyntax.ValidIdentifier(name) {
 		return true
@@ -269,7 +292,7 @@ func (d *decoder) identifier(name string, rng hcl.Range, what string) bool {
 var conditionSchema = schema("condition! error_message!")
 
 // condition decodes a precondition, postcondition, validation or assert block, and returns nil if an
-// argument is missing.
+// argument is missing. A condition without references is an error, because it is always met or never.
 func (d *decoder) condition(block *hcl.Block) *Condition {
 	content := d.content(block.Body, conditionSchema)
 	cond, msg := content.Attributes["condition"], content.Attributes["error_message"]
@@ -284,6 +307,7 @@ func (d *decoder) condition(block *hcl.Block) *Condition {
 	return &Condition{Condition: cond.Expr, ErrorMessage: msg.Expr, Range: block.DefRange}
 }
 
+// conditions decodes all blocks of a type that are conditions, in source order, without the invalid ones.
 func (d *decoder) conditions(content *hcl.BodyContent, typ string) []*Condition {
 	var out []*Condition
 	for _, b := range content.Blocks {

@@ -14,7 +14,14 @@ import (
 )
 
 // Encryption says how states and saved plans are encrypted. Its arguments are not evaluated, and what its
-// references name need not exist: the environment may complete it, see Merge.
+// references name need not exist: the environment may complete it, see Merge. Key providers and methods are
+// found by following references from the targets; a declared but unused one is never evaluated.
+//
+//	encryption {
+//	  key_provider "pbkdf2" "main" { passphrase = var.passphrase }
+//	  method "aes_gcm" "main" { keys = key_provider.pbkdf2.main }
+//	  state { method = method.aes_gcm.main }
+//	}
 type Encryption struct {
 	KeyProviders map[EncryptionName]*EncryptionBlock
 	Methods      map[EncryptionName]*EncryptionBlock
@@ -25,7 +32,8 @@ type Encryption struct {
 	Range   hcl.Range
 }
 
-// EncryptionName is the type and the name of a key provider or of a method.
+// EncryptionName is the type and the name of a key provider or of a method. It is what references contain:
+// key_provider.TYPE.NAME or method.TYPE.NAME.
 type EncryptionName struct{ Type, Name string }
 
 // EncryptionBlock declares a key provider or a method.
@@ -35,14 +43,16 @@ type EncryptionBlock struct {
 	Range hcl.Range
 }
 
-// EncryptionTarget says how one kind of file is encrypted. Its arguments are "method" and "enforced", each of
-// which may be absent.
+// EncryptionTarget says how one kind of file is encrypted. Its arguments are "method" and "enforced", each
+// of which may be absent. What is read is tried with the method first, and with the fallback's if that
+// fails: so keys are exchanged. What is written is always encrypted with the method.
 type EncryptionTarget struct {
 	Attrs    hcl.Attributes
 	Fallback *EncryptionTarget // nil for none
 	Range    hcl.Range
 }
 
+// The schemas of an encryption block and its parts. A fallback has no "enforced": it is used only to read.
 var (
 	encryptionSchema = schema("", "key_provider type name", "method type name", "state", "plan", "remote_state_data_sources")
 	targetSchema     = schema("method enforced", "fallback")
@@ -50,8 +60,9 @@ var (
 	remotesSchema    = schema("", "default", "remote_state_data_source name")
 )
 
-// ParseEncryption reads the content of an encryption block in either syntax. name stands for the place of the
-// text in diagnostics, which do not quote it: it may have keys in it.
+// ParseEncryption reads the content of an encryption block in either syntax. name stands for the place of
+// the text in diagnostics, which do not quote it: it may have keys in it. The syntax is JSON if the first
+// character is a brace. With errors, the result may be nil.
 func ParseEncryption(src []byte, name string) (*Encryption, diag.List) {
 	isJSON := bytes.HasPrefix(bytes.TrimSpace(src), []byte("{"))
 	src, diags := checkEncoding(src, name)
@@ -88,6 +99,7 @@ func (d *decoder) rootEncryption(b *hcl.Block, override bool) {
 	d.m.Encryption = d.encryption(b.Body, b.DefRange)
 }
 
+// encryption decodes the body of an encryption block. rng is the place of the block in diagnostics.
 func (d *decoder) encryption(body hcl.Body, rng hcl.Range) *Encryption {
 	e := &Encryption{
 		KeyProviders: map[EncryptionName]*EncryptionBlock{}, Methods: map[EncryptionName]*EncryptionBlock{},
@@ -114,6 +126,8 @@ func (d *decoder) encryption(body hcl.Body, rng hcl.Range) *Encryption {
 	return e
 }
 
+// encryptionBlock decodes a key provider or a method. Its arguments depend on the type and are checked
+// where that is known; here, only what they refer to is.
 func (d *decoder) encryptionBlock(into map[EncryptionName]*EncryptionBlock, b *hcl.Block) {
 	name := EncryptionName{b.Labels[0], b.Labels[1]}
 	if first := into[name]; first != nil {
@@ -141,6 +155,8 @@ func (d *decoder) knownEarly(expr hcl.Expression) {
 	}
 }
 
+// encryptionTarget decodes a target and its chain of fallbacks. Every fallback may have another one, so
+// keys can be exchanged several times before all files are rewritten.
 func (d *decoder) encryptionTarget(b *hcl.Block, s *hcl.BodySchema) *EncryptionTarget {
 	content := d.content(b.Body, s)
 	t := &EncryptionTarget{Attrs: content.Attributes, Range: b.DefRange}
@@ -169,7 +185,8 @@ func (d *decoder) encryptionRemotes(into map[string]*EncryptionTarget, body hcl.
 }
 
 // Merge returns e with everything that over says in place of what e says about the same, argument by
-// argument. Either may be nil.
+// argument. Either may be nil. It is used for the environment, whose configuration takes precedence over
+// that in files. The result may share blocks with e and over, which are not changed.
 func (e *Encryption) Merge(over *Encryption) *Encryption {
 	if e == nil || over == nil {
 		if e == nil {
@@ -187,6 +204,7 @@ func (e *Encryption) Merge(over *Encryption) *Encryption {
 	return out
 }
 
+// mergeBlocks adds blocks to others; those of the same name are merged argument by argument.
 func mergeBlocks(under, over map[EncryptionName]*EncryptionBlock) map[EncryptionName]*EncryptionBlock {
 	out := maps.Clone(under)
 	for name, b := range over {

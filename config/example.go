@@ -17,6 +17,8 @@ const (
 
 // exampleOf returns an example value of a type constraint, written as an expression without optional
 // attributes.
+//
+//	map(object({ cidr = string }))  → { name = { cidr = "value" } }
 func exampleOf(ty cty.Type) string { return exampleAt(ty, 0) }
 
 func exampleAt(ty cty.Type, depth int) string {

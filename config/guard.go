@@ -13,7 +13,8 @@ import (
 )
 
 // checkEncoding requires UTF-8. It removes a byte order mark with a warning, since other engines accept
-// one.
+// one. The HCL scanner would take text in another encoding for unexpected characters, one error for each.
+// The error points at the first invalid byte.
 func checkEncoding(src []byte, name string) ([]byte, diag.List) {
 	for _, bom := range []string{"\xff\xfe", "\xfe\xff"} {
 		if bytes.HasPrefix(src, []byte(bom)) {
@@ -51,7 +52,9 @@ func checkEncoding(src []byte, name string) ([]byte, diag.List) {
 }
 
 // checkBounds refuses source that would exhaust the stack of a parser or of a walk over its syntax tree, or
-// whose numbers would take too long to print.
+// whose numbers would take too long to print. HCL's parsers and cty's walks are recursive, and Go ends the
+// whole process when a stack exceeds its limit: no recover could turn that into a diagnostic. So the source
+// is scanned first, with a stack of constant size.
 func checkBounds(src []byte, name string, isJSON bool) diag.List {
 	check := bounds.Native
 	if isJSON {
@@ -71,13 +74,11 @@ func checkBounds(src []byte, name string, isJSON bool) diag.List {
 }
 
 // Parseable reports whether the nesting of source is within the parsers' bounds. name determines the
-// syntax. It returns false for source that Load refused because of its nesting.
+// syntax. It returns false for source that Load refused because of its nesting. Callers that parse the
+// source again, for snippets or to format it, ask this first.
 func Parseable(src []byte, name string) bool {
 	return !checkBounds(src, name, strings.HasSuffix(name, ".json")).HasErrors()
 }
 
-// checkExpression is checkBounds for a single expression.
-func checkExpression(src []byte, name string) diag.List { return checkBounds(src, name, false) }
-
 // CheckExpression refuses the source of a single expression that nests deeper than the parser can handle.
-func CheckExpression(src []byte, name string) diag.List { return checkExpression(src, name) }
+func CheckExpression(src []byte, name string) diag.List { return checkBounds(src, name, false) }

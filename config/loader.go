@@ -21,6 +21,7 @@ import (
 const maxDepth = 100
 
 // MaxModules bounds the module calls of a configuration, which grow exponentially if each module calls two.
+// Without the bound, such a mistake would exhaust the machine's memory instead of giving a diagnostic.
 const MaxModules = 50_000
 
 // Loader reads configurations. The zero value reads the operating system's files and refuses modules that
@@ -65,14 +66,16 @@ func (l *Loader) Load(rootDir string) (*Tree, diag.List) {
 	return run.tree, run.take()
 }
 
-// LoadModule reads the module in one directory, without the modules it calls.
+// LoadModule reads the module in one directory, without the modules it calls. path is the address that it
+// gets in the tree, for messages and resource addresses.
 func (l *Loader) LoadModule(dir string, path addr.Module) (*Module, diag.List) {
 	run := l.newRun()
 	m := run.module(dir, path)
 	return m, run.take()
 }
 
-// IsConfigDir reports whether dir contains configuration files.
+// IsConfigDir reports whether dir contains configuration files. It returns false if the directory can't be
+// read.
 func (l *Loader) IsConfigDir(dir string) bool {
 	entries, err := l.fs().ReadDir(dir)
 	if err != nil {
@@ -83,7 +86,7 @@ func (l *Loader) IsConfigDir(dir string) bool {
 }
 
 // loadRun is the state of one call of Load. Directories are read and parsed once, however many calls refer
-// to them.
+// to them. stopped is set once a bound is exceeded: each further call would exceed it too.
 type loadRun struct {
 	*Loader
 	tree         *Tree
@@ -104,7 +107,8 @@ func (r *loadRun) take() diag.List {
 	return distinct(withoutConsequences(diags))
 }
 
-// withoutConsequences drops other errors in a file after an unclosed bracket.
+// withoutConsequences drops other errors in a file after an unclosed bracket. The parser goes on at a place
+// of its own choice after such an error, and what it finds there is mostly not what the author wrote.
 func withoutConsequences(diags diag.List) diag.List {
 	from := map[string]int{} // lines, by file
 	for _, d := range diags {
@@ -148,6 +152,8 @@ func (r *loadRun) module(dir string, p addr.Module) *Module {
 	return d.m
 }
 
+// readDir returns the parsed files of a directory. If it can't be read, that is reported the first time,
+// and the directory counts as empty.
 func (r *loadRun) readDir(dir string) *dirFiles {
 	if files := r.dirs[dir]; files != nil {
 		return files
@@ -166,6 +172,7 @@ func (r *loadRun) readDir(dir string) *dirFiles {
 	return files
 }
 
+// parseAll parses files of a directory. A file with syntax errors contributes what could be parsed.
 func (r *loadRun) parseAll(dir string, names []string) []hcl.Body {
 	var bodies []hcl.Body
 	for _, name := range names {
@@ -183,7 +190,9 @@ func (r *loadRun) parseAll(dir string, names []string) []hcl.Body {
 	return bodies
 }
 
-// children loads the modules that m calls. dirs are the directories from the root to m.
+// children loads the modules that m calls. dirs are the directories from the root to m. Children are loaded
+// depth first and in source order, so that diagnostics come in the order in which a person would read the
+// files.
 func (r *loadRun) children(m *Module, dirs []string) {
 	for _, call := range sortedCalls(m) {
 		if r.stopped {
@@ -221,6 +230,8 @@ func TooManyCalls(call *ModuleCall) diag.List {
 		"A configuration may have %d module calls in all, counting each call of a module that is called several times. Use for_each or count for repetition.", MaxModules)
 }
 
+// selfCall returns the error for a module that calls itself directly or through others. chain lists the
+// directories from the root to the repetition.
 func selfCall(call *ModuleCall, dir string, chain []string) diag.List {
 	return diag.At(call.SrcRange, "Module calls itself",
 		"The source of module %q is the directory %s, which is already being loaded by this chain of calls: %s. A module can't contain itself.",
@@ -231,6 +242,7 @@ func callsTooDeep(call *ModuleCall) diag.List {
 	return diag.At(call.SrcRange, "Module calls nest too deeply", "Modules may call each other %d levels deep.", maxDepth)
 }
 
+// child decodes the module of a call and links it with its caller.
 func (r *loadRun) child(dir string, m *Module, call *ModuleCall) *Module {
 	child := r.module(dir, m.Path.Child(call.Name))
 	child.Parent, child.Call = m, call
@@ -238,6 +250,7 @@ func (r *loadRun) child(dir string, m *Module, call *ModuleCall) *Module {
 	return child
 }
 
+// sortedCalls returns the calls of m in source order.
 func sortedCalls(m *Module) []*ModuleCall {
 	calls := make([]*ModuleCall, 0, len(m.Calls))
 	for _, c := range m.Calls {
@@ -247,7 +260,8 @@ func sortedCalls(m *Module) []*ModuleCall {
 	return calls
 }
 
-// callDir resolves the source of a call to a directory.
+// callDir resolves the source of a call to a directory. It returns false if the source is invalid or not
+// installed, which was reported. Without ModuleDir, only local directories can be resolved.
 func (r *loadRun) callDir(m *Module, call *ModuleCall) (string, bool) {
 	r.diags = append(r.diags, r.Resolve(m, call)...)
 	if !call.SourceSet {
@@ -271,6 +285,8 @@ func (r *loadRun) callDir(m *Module, call *ModuleCall) (string, bool) {
 	return path.Clean(filepath.ToSlash(dir)), dir != "" && !diags.HasErrors()
 }
 
+// exists reports whether the directory of a call can be read. Unlike readDir, it blames the call, which is
+// where a wrong path is corrected.
 func (r *loadRun) exists(call *ModuleCall, dir string) bool {
 	if r.dirs[dir] != nil {
 		return true
@@ -313,7 +329,8 @@ func (t *Tree) Requires(p addr.Provider) bool {
 	})
 }
 
-// UsedProviders returns the providers that have resources or provider blocks, in no particular order.
+// UsedProviders returns the providers that have resources or provider blocks, in no particular order. A
+// provider that is only required is not among them: it must be installed, but need not be started.
 func (t *Tree) UsedProviders() []addr.Provider {
 	used := map[addr.Provider]struct{}{}
 	for _, m := range t.SortedModules() {
@@ -327,7 +344,8 @@ func (t *Tree) UsedProviders() []addr.Provider {
 	return slices.Collect(maps.Keys(used))
 }
 
-// SortedModules returns the modules of the tree, each after its parent, calls in source order.
+// SortedModules returns the modules of the tree, each after its parent, calls in source order. The order is
+// the same for every run on the same files.
 func (t *Tree) SortedModules() []*Module {
 	var out []*Module
 	var walk func(*Module)

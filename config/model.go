@@ -19,6 +19,7 @@ import (
 )
 
 // Tree is a loaded configuration: the root module and everything it calls. It is immutable after loading.
+// It may be read concurrently. Test runs change copies of it, see Copy.
 type Tree struct {
 	Root    *Module
 	Modules map[addr.Module]*Module
@@ -28,7 +29,9 @@ type Tree struct {
 	removals map[addr.ConfigResource]*Removed // by what they remove; for a module, the resource is empty
 }
 
-// Module is one module of the tree: the merged content of the files of its directory.
+// Module is one module of the tree: the merged content of the files of its directory. A directory that is
+// called several times has one Module per call, since addresses and passed providers differ. The maps are
+// never nil.
 type Module struct {
 	Path     addr.Module
 	Dir      string // as written in path.module: relative to the working directory, slash separated, "." for the root
@@ -57,13 +60,15 @@ type Module struct {
 	Order []*Resource
 }
 
-// VersionConstraint is a version constraint as written.
+// VersionConstraint is a version constraint as written, such as "~> 1.2, != 1.2.5". Its syntax was checked.
+// Text is "" if no constraint is given.
 type VersionConstraint struct {
 	Text  string
 	Range hcl.Range
 }
 
-// RequiredProvider is an entry of required_providers.
+// RequiredProvider is an entry of required_providers. If no source is written, Source is the default for
+// the local name and SourceGiven is false.
 type RequiredProvider struct {
 	Name        string // local name
 	Source      addr.Provider
@@ -121,21 +126,28 @@ func (p *Provider) Ref() ProviderRef {
 	return ProviderRef{Name: p.Name, Alias: p.Alias, Range: p.Range}
 }
 
-// Variable is a variable block.
+// Variable is a variable block. Sensitive and Ephemeral are marks that every value of the variable gets
+// (E1). They are independent of each other: a sensitive value is stored but not shown; an ephemeral one is
+// neither.
 type Variable struct {
-	Name         string
-	Description  string
-	Type         cty.Type // constraint; cty.DynamicPseudoType for any. Optional attributes are kept in ConstraintType and Defaults.
-	Constraint   cty.Type // Type with optional attribute marks, for conversion
-	Defaults     *typeexpr.Defaults
-	Default      cty.Value // cty.NilVal if the variable is required
-	Sensitive    bool
-	Ephemeral    bool
-	Nullable     bool // true unless nullable = false
-	Const        bool
-	Deprecated   string // message, "" if not deprecated
-	Validations  []*Condition
-	ParseLiteral bool // values from the command line and environment are strings taken as they are (type string or any primitive)
+	Name        string
+	Description string
+	// Type is the type of values, without marks of optional attributes; cty.DynamicPseudoType for any. What
+	// is optional, and its defaults, is in Constraint and Defaults.
+	Type cty.Type
+	// Constraint is Type with the marks of optional attributes, for conversion.
+	Constraint  cty.Type
+	Defaults    *typeexpr.Defaults
+	Default     cty.Value // cty.NilVal if the variable is required
+	Sensitive   bool
+	Ephemeral   bool
+	Nullable    bool // true unless nullable = false
+	Const       bool
+	Deprecated  string // message, "" if not deprecated
+	Validations []*Condition
+	// ParseLiteral is true if text from the command line and the environment is the value itself, because
+	// the type is primitive or not declared. Otherwise such text is an expression.
+	ParseLiteral bool
 	Range        hcl.Range
 	TypeRange    hcl.Range
 }
@@ -143,14 +155,16 @@ type Variable struct {
 // Required reports whether a value must be given.
 func (v *Variable) Required() bool { return v.Default == cty.NilVal }
 
-// Local is one entry of a locals block.
+// Local is one entry of a locals block. It has no type and no marks of its own: a local value is ephemeral
+// or sensitive if its parts are (E20).
 type Local struct {
 	Name  string
 	Expr  hcl.Expression
 	Range hcl.Range
 }
 
-// Output is an output block.
+// Output is an output block. Ephemeral outputs exist only in called modules (E10), and in a root module
+// under test (E83).
 type Output struct {
 	Name          string
 	Description   string
@@ -161,25 +175,27 @@ type Output struct {
 	DependsOn     []hcl.Traversal
 	Preconditions []*Condition
 	Range         hcl.Range
-	// SensitiveRange and EphemeralRange are the ranges of those arguments if present.
+	// EphemeralRange is the range of the argument "ephemeral"; the zero range if it is absent.
 	EphemeralRange hcl.Range
 }
 
-// Condition is a precondition, postcondition, validation or assert block.
+// Condition is a precondition, postcondition, validation or assert block. The condition must be met; the
+// message is evaluated only if it is not.
 type Condition struct {
 	Condition    hcl.Expression
 	ErrorMessage hcl.Expression
 	Range        hcl.Range
 }
 
-// Repetition is how a block is repeated; all fields nil for a single instance.
+// Repetition is how a block is repeated; all fields nil for a single instance. At most one field is set.
 type Repetition struct {
 	Count   hcl.Expression
 	ForEach hcl.Expression
 	Enabled hcl.Expression // lifecycle.enabled
 }
 
-// Resource is a resource, data or ephemeral block.
+// Resource is a resource, data or ephemeral block. It is what is written: one block may have many
+// instances, or none.
 type Resource struct {
 	Addr      addr.Resource
 	Module    *Module
@@ -211,10 +227,10 @@ func (r *Resource) ProviderRef() ProviderRef {
 	return ProviderRef{Name: r.ImpliedProvider(), Range: r.TypeRange}
 }
 
-// Lifecycle is the content of lifecycle blocks.
+// Lifecycle is the content of lifecycle blocks. For data and ephemeral blocks, only conditions are decoded;
+// other arguments are errors (E31).
 type Lifecycle struct {
 	CreateBeforeDestroy bool
-	CBDSet              bool           // create_before_destroy is set explicitly
 	PreventDestroy      hcl.Expression // nil if absent
 	IgnoreChanges       []hcl.Traversal
 	IgnoreAll           bool
@@ -229,7 +245,8 @@ type Lifecycle struct {
 // SkipDestroy reports whether objects that are no longer wanted are left alone: destroy = false.
 func (l *Lifecycle) SkipDestroy() bool { return l.Destroy != nil && !*l.Destroy }
 
-// Provisioner is a provisioner block.
+// Provisioner is a provisioner block of a resource or of a removed block. By default it runs after the
+// object was created, and its failure taints the object.
 type Provisioner struct {
 	Type       string
 	Body       hcl.Body
@@ -239,13 +256,15 @@ type Provisioner struct {
 	Range      hcl.Range
 }
 
-// Connection is a connection block.
+// Connection is a connection block. Its arguments are evaluated anew for every provisioner that uses it,
+// since they may refer to self.
 type Connection struct {
 	Body  hcl.Body
 	Range hcl.Range
 }
 
-// ModuleCall is a module block.
+// ModuleCall is a module block. Source is the text as written, or as evaluated by Loader.Resolve; it is not
+// normalized. SourceSet is false as long as it is not known.
 type ModuleCall struct {
 	Name      string
 	Source    string
@@ -263,13 +282,13 @@ type ModuleCall struct {
 	versionRange            *hcl.Range
 }
 
-// PassedProvider is an entry of a module call's providers argument.
+// PassedProvider is an entry of a module call's providers argument, such as aws.west = aws.us_west_2.
 type PassedProvider struct {
 	InChild  ProviderRef
 	InParent ProviderRef
 }
 
-// Check is a check block.
+// Check is a check block. A failed assertion is a warning, except in test runs.
 type Check struct {
 	Name    string
 	Scoped  *Resource // a nested data or ephemeral block, nil if none
@@ -282,13 +301,15 @@ type Check struct {
 	Late bool
 }
 
-// Moved is a moved block.
+// Moved is a moved block. Both addresses are relative to the module that contains the block. They are kept
+// as written, for messages; package moves parses them.
 type Moved struct {
 	From, To hcl.Traversal
 	Range    hcl.Range
 }
 
-// Removed is a removed block.
+// Removed is a removed block: objects that the configuration no longer declares are destroyed, or forgotten
+// if Destroy is false.
 type Removed struct {
 	From         hcl.Traversal
 	Destroy      bool
@@ -300,7 +321,7 @@ type Removed struct {
 	target addr.Target
 }
 
-// Import is an import block.
+// Import is an import block of the root module. Exactly one of ID and Identity is set.
 type Import struct {
 	To       ImportAddress
 	ForEach  hcl.Expression

@@ -16,6 +16,7 @@ var (
 	moduleLifecycleSchema = schema("enabled")
 )
 
+// newModule returns an empty module with all its maps, so that decoding can add to them without a check.
 func newModule(path addr.Module, dir string) *Module {
 	return &Module{
 		Path: path, Dir: dir,
@@ -83,7 +84,8 @@ func (m *Module) ExpectedAlias(ref ProviderRef) *ProviderRef {
 }
 
 // Passed returns what the caller of m passes as the configuration that m calls ref, or nil if it passes
-// none. It takes precedence over an empty provider block in m.
+// none. It takes precedence over an empty provider block in m. The result is relative to the calling
+// module.
 func (m *Module) Passed(ref ProviderRef) *ProviderRef {
 	if m.Call == nil {
 		return nil
@@ -106,13 +108,16 @@ func (p *Provider) Empty() bool {
 // Local reports whether the call's source is a directory relative to the calling module's.
 func (c *ModuleCall) Local() bool { return isLocalSource(c.Source) }
 
+// isLocalSource reports whether a source begins with "./" or "../". Backslashes are accepted for
+// configurations that were written on Windows.
 func isLocalSource(s string) bool {
 	return s == "." || s == ".." || strings.HasPrefix(s, "./") || strings.HasPrefix(s, "../") ||
 		strings.HasPrefix(s, `.\`) || strings.HasPrefix(s, `..\`)
 }
 
 // missingSource reports that a module call has no source, or has a misspelled one. rest is its body without
-// meta-arguments.
+// meta-arguments. All other arguments of a module block are inputs, so the schema can't report a misspelled
+// "source".
 func (d *decoder) missingSource(module string, body, rest hcl.Body) {
 	attrs, _ := rest.JustAttributes()
 	for _, attr := range inOrder(attrs) {
@@ -124,6 +129,8 @@ func (d *decoder) missingSource(module string, body, rest hcl.Body) {
 	d.errorAt(body.MissingItemRange(), "Missing required argument", "The argument \"source\" is required, but no definition was found. It tells where module %q comes from.", module)
 }
 
+// moduleCall decodes a module block. Arguments that are not meta-arguments are inputs; they are compared
+// with the module's variables once that module was read.
 func (d *decoder) moduleCall(block *hcl.Block) {
 	c := &ModuleCall{Name: block.Labels[0], Range: block.DefRange, SrcRange: block.DefRange}
 	if !d.name(block, 0, "module instance name") {
@@ -165,6 +172,7 @@ func (d *decoder) moduleCall(block *hcl.Block) {
 	d.m.Calls[c.Name] = c
 }
 
+// moduleSource decodes a source. One with references is kept as an expression until Loader.Resolve.
 func (d *decoder) moduleSource(c *ModuleCall, attr *hcl.Attribute) {
 	c.SrcRange = attr.Expr.Range()
 	if _, ok := constant(attr.Expr); !ok {
@@ -182,6 +190,8 @@ func (d *decoder) moduleSource(c *ModuleCall, attr *hcl.Attribute) {
 	c.Source, c.SourceSet = v.AsString(), true
 }
 
+// passedProviders decodes a providers argument: a map from names in the called module to names in the
+// caller. Neither side is evaluated.
 func (d *decoder) passedProviders(attr *hcl.Attribute) []PassedProvider {
 	pairs, diags := hcl.ExprMap(attr.Expr)
 	if !d.hcl(diags) {

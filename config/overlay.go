@@ -8,8 +8,12 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 )
 
-// overlay is a body whose arguments and nested blocks are replaced by those of an override file: argument by
-// argument, and all nested blocks of a type at once. Blocks of the types in deep are overlaid in turn.
+// overlay is a body whose arguments and nested blocks are replaced by those of an override file: argument
+// by argument, and all nested blocks of a type at once. Blocks of the types in deep are overlaid in turn.
+// It works on bodies rather than on decoded blocks, because the arguments of providers and resources have
+// no schema here yet.
+//
+// Required arguments are looked for in the merged content: the override file alone never has them all.
 type overlay struct {
 	base, over hcl.Body
 	deep       []string
@@ -52,6 +56,7 @@ func (o overlay) JustAttributes() (hcl.Attributes, hcl.Diagnostics) {
 // MissingItemRange implements hcl.Body.
 func (o overlay) MissingItemRange() hcl.Range { return o.base.MissingItemRange() }
 
+// missing reports the required arguments that neither body has.
 func (o overlay) missing(schema *hcl.BodySchema, content *hcl.BodyContent) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for _, a := range schema.Attributes {
@@ -62,6 +67,8 @@ func (o overlay) missing(schema *hcl.BodySchema, content *hcl.BodyContent) hcl.D
 	return diags
 }
 
+// merge combines the contents of the two bodies. Blocks of the override file come last, except those that
+// are overlaid in turn, which keep the place of the base block.
 func (o overlay) merge(base, over *hcl.BodyContent) *hcl.BodyContent {
 	out := &hcl.BodyContent{Attributes: hcl.Attributes{}, MissingItemRange: o.MissingItemRange()}
 	for _, c := range []*hcl.BodyContent{base, over} {
@@ -97,7 +104,8 @@ func (o overlay) merge(base, over *hcl.BodyContent) *hcl.BodyContent {
 	return out
 }
 
-// blockKind returns the block type that b represents: for a dynamic block, that of the generated blocks.
+// blockKind returns the block type that b represents: for a dynamic block, that of the generated blocks. So
+// a dynamic block replaces written blocks of that type, and the reverse.
 func blockKind(b *hcl.Block) string {
 	if b.Type == "dynamic" && len(b.Labels) == 1 {
 		return b.Labels[0]

@@ -23,7 +23,8 @@ func (d *decoder) connection(content *hcl.BodyContent) *Connection {
 }
 
 // provisioners decodes the provisioner blocks in content. outer is the resource's connection, the default
-// for them.
+// for them. The connection of the resource is checked with each destroy-time provisioner that has none of
+// its own, since its expressions are then evaluated in the same restricted scope.
 func (d *decoder) provisioners(content *hcl.BodyContent, outer *Connection) []*Provisioner {
 	var out []*Provisioner
 	for _, block := range content.Blocks.OfType("provisioner") {
@@ -41,6 +42,8 @@ func (d *decoder) provisioners(content *hcl.BodyContent, outer *Connection) []*P
 	return out
 }
 
+// provisioner decodes one provisioner block. Its own arguments remain in Body until the provisioner's
+// schema is at hand.
 func (d *decoder) provisioner(block *hcl.Block) *Provisioner {
 	p := &Provisioner{Type: block.Labels[0], Range: block.DefRange}
 	switch p.Type {

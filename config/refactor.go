@@ -18,6 +18,8 @@ var (
 	checkSchema            = schema("", "data type name", "ephemeral type name", "assert")
 )
 
+// moved decodes a moved block. That its addresses exist, and form no cycle, is checked by package moves,
+// which sees all blocks of the tree.
 func (d *decoder) moved(block *hcl.Block) {
 	content := d.content(block.Body, movedSchema)
 	m := &Moved{Range: block.DefRange}
@@ -57,6 +59,8 @@ func (d *decoder) address(attr *hcl.Attribute) (address, bool) {
 	return address{t, target}, true
 }
 
+// movedAddress decodes one end of a move. Ephemeral resources have none, since no state refers to them
+// (E32).
 func (d *decoder) movedAddress(attr *hcl.Attribute) (address, bool) {
 	a, ok := d.address(attr)
 	if ok && a.target.Resource != nil && a.target.Resource.Mode == addr.Ephemeral {
@@ -67,6 +71,8 @@ func (d *decoder) movedAddress(attr *hcl.Attribute) (address, bool) {
 	return a, ok
 }
 
+// removed decodes a removed block. Without "destroy", the object is only forgotten, and a warning says so:
+// many would expect a removed object to be destroyed.
 func (d *decoder) removed(block *hcl.Block) {
 	before := len(d.diags)
 	content := d.content(block.Body, removedSchema)
@@ -103,6 +109,8 @@ func (d *decoder) removed(block *hcl.Block) {
 }
 
 // withoutKeys returns the address of all instances.
+//
+//	module.a["x"].aws_instance.web[0]  → module.a.aws_instance.web
 func withoutKeys(t addr.Target) string {
 	if t.Resource == nil {
 		return t.Module.Module().String()
@@ -110,6 +118,8 @@ func withoutKeys(t addr.Target) string {
 	return addr.ConfigResource{Module: t.Module.Module(), Resource: *t.Resource}.String()
 }
 
+// removedAddress reports whether the address can be that of a removed block: a module or a managed
+// resource, and all instances of it. A single instance is removed by changing count or for_each.
 func (d *decoder) removedAddress(a address, rng hcl.Range) bool {
 	for _, m := range a.target.Module.Path() {
 		if _, _, key := m.Parent(); key != addr.NoKey {
@@ -137,6 +147,8 @@ func (d *decoder) removedAddress(a address, rng hcl.Range) bool {
 	return false
 }
 
+// importBlock decodes an import block. If an argument has an unknown name, it is probably a misspelled id
+// or identity, so that their absence is not reported as well.
 func (d *decoder) importBlock(block *hcl.Block) {
 	found := len(d.diags)
 	content := d.content(block.Body, importSchema)
@@ -175,6 +187,7 @@ func (d *decoder) importBlock(block *hcl.Block) {
 	}
 }
 
+// importID refuses an id that is visibly empty. Other ids are checked when they are evaluated.
 func (d *decoder) importID(attr *hcl.Attribute) {
 	v, diags := attr.Expr.Value(nil)
 	if diags.HasErrors() || !v.IsKnown() {
@@ -186,7 +199,8 @@ func (d *decoder) importID(attr *hcl.Attribute) {
 }
 
 // importTarget decodes a resource instance address whose keys may be expressions. The resource is nil
-// except in the root module.
+// except in the root module. Only for a resource in the root module can the provider be derived from the
+// address alone; elsewhere it depends on the providers that the calls pass.
 func (d *decoder) importTarget(attr *hcl.Attribute) (to ImportAddress, in *addr.Resource, ok bool) {
 	const summary = "Invalid import address expression"
 	before := len(d.diags)
@@ -215,6 +229,8 @@ func (d *decoder) importTarget(attr *hcl.Attribute) (to ImportAddress, in *addr.
 	return to, target.Resource, true
 }
 
+// check decodes a check block. Its nested block is also one of the module's resources, so that references
+// to it work as to any other.
 func (d *decoder) check(block *hcl.Block) {
 	c := &Check{Name: block.Labels[0], Range: block.DefRange}
 	if !d.name(block, 0, "check block name") {

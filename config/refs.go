@@ -15,7 +15,8 @@ import (
 	"github.com/mayfly-iac/mayfly/lang"
 )
 
-// dependsOn decodes a depends_on argument: a list of references to whole objects.
+// dependsOn decodes a depends_on argument: a list of references to whole objects. Entries with mistakes are
+// reported and left out.
 func (d *decoder) dependsOn(content *hcl.BodyContent) []hcl.Traversal {
 	attr := content.Attributes["depends_on"]
 	if attr == nil {
@@ -57,6 +58,10 @@ func (d *decoder) wholeObject(t hcl.Traversal) bool {
 var notAnObject = map[lang.Kind]bool{lang.Each: true, lang.Count: true, lang.Self: true, lang.Path: true, lang.Terraform: true}
 
 // providerRef interprets expr as "name", "name.alias" or "name.alias[key]". The key may be any expression.
+//
+//	provider = aws
+//	provider = aws.west
+//	provider = aws.by_region[each.key]
 func (d *decoder) providerRef(expr hcl.Expression) *ProviderRef {
 	inner := d.unquote(expr)
 	if inner == nil {
@@ -96,6 +101,8 @@ func (d *decoder) providerRef(expr hcl.Expression) *ProviderRef {
 	return nil
 }
 
+// badProviderRef reports an expression that has none of the forms of a reference to a provider
+// configuration.
 func (d *decoder) badProviderRef(expr hcl.Expression) {
 	d.errorAt(expr.Range(), "Invalid provider configuration reference",
 		"Write NAME for the default configuration of a provider, NAME.ALIAS for another one, or NAME.ALIAS[KEY] for an instance of one that has for_each.")
@@ -123,7 +130,7 @@ func aliasHint(name string) string {
 }
 
 // ignoreChanges decodes an ignore_changes argument: the keyword all, or a list of paths relative to the
-// resource.
+// resource. The paths are checked against the schema of the resource where that is known.
 func (d *decoder) ignoreChanges(attr *hcl.Attribute) (paths []hcl.Traversal, all bool) {
 	if hcl.ExprAsKeyword(attr.Expr) == "all" {
 		return nil, true
@@ -178,6 +185,8 @@ func (d *decoder) replaceTriggers(attr *hcl.Attribute) []hcl.Expression {
 	return out
 }
 
+// replaceTrigger reports whether expr refers to a managed resource. It reports all other expressions as
+// errors.
 func (d *decoder) replaceTrigger(expr hcl.Expression) bool {
 	const summary = "Invalid replace_triggered_by expression"
 	base, keys := flatten(expr)

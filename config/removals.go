@@ -25,7 +25,8 @@ func absolute(m *Module, t addr.Target) addr.ConfigResource {
 
 // Removal returns the removed block that applies to the objects of a resource block that is no longer
 // declared, or nil if there is none. A block about the resource takes precedence over one about a
-// surrounding module, and an inner module over an outer one.
+// surrounding module, and an inner module over an outer one. It applies also to resources in modules that
+// are no longer called.
 func (t *Tree) Removal(r addr.ConfigResource) *Removed {
 	if found := t.removals[r]; found != nil {
 		return found
@@ -61,6 +62,7 @@ func (c *checker) removals(t *Tree) {
 	}
 }
 
+// stillDeclared reports a removed block whose target the configuration still has.
 func (c *checker) stillDeclared(t *Tree, r *Removed, target addr.ConfigResource) {
 	m := t.Modules[target.Module]
 	switch {
@@ -97,6 +99,7 @@ func keyed(t addr.Target) bool {
 	return t.Key != addr.NoKey
 }
 
+// targetName formats a module or a resource for messages.
 func targetName(r addr.ConfigResource) string {
 	if r.Resource == (addr.Resource{}) {
 		return r.Module.String()

@@ -27,6 +27,8 @@ func (d *decoder) resource(block *hcl.Block) {
 	}
 }
 
+// addResource adds a resource to the module. A second one of the same address can only be one that a check
+// block contains; others were reported when blocks were collected.
 func (d *decoder) addResource(r *Resource) {
 	if first := d.m.Resources[r.Addr]; first != nil {
 		d.errorAt(r.Range, fmt.Sprintf("Duplicate %s %q configuration", r.Addr.Mode, r.Addr.Type),
@@ -38,6 +40,9 @@ func (d *decoder) addResource(r *Resource) {
 	d.m.Order = append(d.m.Order, r)
 }
 
+// resourceBody decodes a resource, data or ephemeral block, and returns nil if its labels are not valid
+// names. All three share one schema, so that a meta-argument in the wrong kind of block gets an error that
+// says so instead of one about an unknown argument.
 func (d *decoder) resourceBody(block *hcl.Block) *Resource {
 	mode := modes[block.Type]
 	r := &Resource{
@@ -75,6 +80,7 @@ func (d *decoder) resourceBody(block *hcl.Block) *Resource {
 	return r
 }
 
+// managedOnlyBlocks refuses provisioners and connections in data and ephemeral blocks (E31).
 func (d *decoder) managedOnlyBlocks(mode addr.Mode, content *hcl.BodyContent) {
 	for _, b := range content.Blocks {
 		if b.Type == "provisioner" || b.Type == "connection" {
@@ -94,6 +100,7 @@ func (d *decoder) repetition(rep *Repetition, content *hcl.BodyContent) {
 	}
 }
 
+// conflicts reports a block that is repeated in more than one way.
 func (d *decoder) conflicts(rep Repetition) {
 	var given []string
 	var last hcl.Expression
@@ -112,6 +119,8 @@ func (d *decoder) conflicts(rep Repetition) {
 	}
 }
 
+// lifecycle decodes a lifecycle block. Conditions and "enabled" are for all modes, everything else is for
+// managed resources.
 func (d *decoder) lifecycle(r *Resource, block *hcl.Block) {
 	content := d.content(block.Body, lifecycleSchema)
 	r.Lifecycle.Range = block.DefRange
@@ -125,10 +134,7 @@ func (d *decoder) lifecycle(r *Resource, block *hcl.Block) {
 		return
 	}
 	lc := &r.Lifecycle
-	if attr := content.Attributes["create_before_destroy"]; attr != nil {
-		lc.CBDSet = true
-		lc.CreateBeforeDestroy = d.flag(content, "create_before_destroy", false)
-	}
+	lc.CreateBeforeDestroy = d.flag(content, "create_before_destroy", false)
 	if attr := content.Attributes["prevent_destroy"]; attr != nil {
 		lc.PreventDestroy = attr.Expr
 	}
@@ -166,6 +172,7 @@ func (d *decoder) managedOnlyArguments(mode addr.Mode, content *hcl.BodyContent)
 // underscore.
 func (r *Resource) ImpliedProvider() string { return impliedProvider(r.Addr.Type) }
 
+// impliedProvider cuts a type at its first underscore; a type without one is the name of its provider.
 func impliedProvider(typ string) string {
 	name, _, _ := strings.Cut(typ, "_")
 	return name

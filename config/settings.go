@@ -24,6 +24,7 @@ type settingsState struct {
 	requiredOverride, stateOver bool
 }
 
+// settings decodes the terraform and language blocks of all files, which add up to one set of settings.
 func (d *decoder) settings(list []setting) {
 	st := &settingsState{}
 	for _, s := range list {
@@ -35,6 +36,8 @@ func (d *decoder) settings(list []setting) {
 	}
 }
 
+// language decodes a language block, which programs other than OpenTofu read as well. Each takes its
+// constraint from compatible_with and ignores those of the others.
 func (d *decoder) language(s setting) {
 	content := d.content(s.block.Body, languageSchema)
 	d.edition(content.Attributes["edition"])
@@ -50,6 +53,7 @@ func (d *decoder) language(s setting) {
 	}
 }
 
+// edition refuses all editions but the current one. Terraform's name for it is accepted too.
 func (d *decoder) edition(attr *hcl.Attribute) {
 	if attr == nil {
 		return
@@ -59,6 +63,7 @@ func (d *decoder) edition(attr *hcl.Attribute) {
 	}
 }
 
+// experiments refuses every experiment, since there are none, and says so by name.
 func (d *decoder) experiments(attr *hcl.Attribute) {
 	if attr == nil {
 		return
@@ -85,6 +90,8 @@ func (d *decoder) ineffective(attr *hcl.Attribute, instead string) {
 	}
 }
 
+// terraform decodes a terraform block. In files that Terraform reads too, required_version and experiments
+// are meant for Terraform and ignored.
 func (d *decoder) terraform(s setting, st *settingsState) {
 	content := d.content(s.block.Body, terraformSchema)
 	if forTofu(s.block.DefRange.Filename) {
@@ -111,6 +118,8 @@ func (d *decoder) terraform(s setting, st *settingsState) {
 	}
 }
 
+// backend decodes a backend block of the root module, which has at most one. One in an override file replaces
+// it as a whole, even if the type differs: arguments of another type would be meaningless.
 func (d *decoder) backend(b *hcl.Block, override bool, st *settingsState) {
 	if !d.m.Path.IsRoot() {
 		d.warnAt(b.DefRange, "Backend configuration ignored",
@@ -133,6 +142,7 @@ func (d *decoder) backend(b *hcl.Block, override bool, st *settingsState) {
 	}
 }
 
+// requiredProviders decodes a required_providers block. One in an override file replaces single entries.
 func (d *decoder) requiredProviders(b *hcl.Block, override bool, st *settingsState) {
 	if first := st.required; first != nil && (!override || st.requiredOverride) {
 		d.errorAt(b.DefRange, "Duplicate required providers configuration",
@@ -149,6 +159,8 @@ func (d *decoder) requiredProviders(b *hcl.Block, override bool, st *settingsSta
 	}
 }
 
+// requiredProvider decodes an entry: an object, or in the oldest form a string with a version constraint.
+// The object is taken apart as an expression, because configuration_aliases contains names, not values.
 func (d *decoder) requiredProvider(attr *hcl.Attribute) *RequiredProvider {
 	if !d.providerName(attr.Name, attr.NameRange, "") {
 		return nil
@@ -170,6 +182,7 @@ func (d *decoder) requiredProvider(attr *hcl.Attribute) *RequiredProvider {
 	return rp
 }
 
+// requiredProviderItem decodes one element of the object of an entry.
 func (d *decoder) requiredProviderItem(rp *RequiredProvider, p hcl.KeyValuePair) {
 	name := hcl.ExprAsKeyword(p.Key)
 	if name == "" {
@@ -202,6 +215,7 @@ func (d *decoder) requiredProviderItem(rp *RequiredProvider, p hcl.KeyValuePair)
 	}
 }
 
+// configurationAliases decodes the configurations that a module expects from its caller.
 func (d *decoder) configurationAliases(name string, expr hcl.Expression) []ProviderRef {
 	exprs, diags := hcl.ExprList(expr)
 	if !d.hcl(diags) {
@@ -231,6 +245,9 @@ func (d *decoder) configurationAliases(name string, expr hcl.Expression) []Provi
 
 var providerSchema = schema("alias version for_each count depends_on source", "lifecycle", "locals")
 
+// provider decodes a provider block. What is not a meta-argument remains in Body until the provider's
+// schema is at hand. Meta-arguments that other engines reserve are errors here too, so that no provider
+// argument comes to depend on their absence.
 func (d *decoder) provider(block *hcl.Block) {
 	p := &Provider{Name: block.Labels[0], Range: block.DefRange}
 	if !d.providerName(p.Name, block.LabelRanges[0], "") {

@@ -54,12 +54,15 @@ const maxFileSize = 16 << 20
 // isn't configuration at all has one per line.
 const maxFileDiagnostics = 100
 
-// suffixes of configuration files. If two files share a base name and a syntax, the first suffix hides the
-// second.
+// nativeSuffixes and jsonSuffixes are the suffixes of configuration files. If two files share a base name
+// and a syntax, the first suffix hides the second: main.tofu hides main.tf.
 var nativeSuffixes, jsonSuffixes = []string{".tofu", ".tf"}, []string{".tofu.json", ".tf.json"}
 
 // splitName returns the base name and the suffix of a configuration file's name; ok is false for other
 // files.
+//
+//	main.tf             → main, .tf
+//	main_override.tofu  → main_override, .tofu
 func splitName(name string) (base, suffix string, ok bool) {
 	if ignoredName(name) {
 		return "", "", false
@@ -121,11 +124,13 @@ func readChecked(fsys FS, name string) ([]byte, diag.List) {
 	return checkEncoding(src, name)
 }
 
+// startOf returns the first position in a file, for errors about the file as a whole.
 func startOf(filename string) hcl.Range {
 	return hcl.Range{Filename: filename, Start: hcl.InitialPos, End: hcl.InitialPos}
 }
 
-// parse parses the source of a file in the syntax that its name implies. The body is never nil.
+// parse parses the source of a file in the syntax that its name implies. The body is never nil. With syntax
+// errors, it has what the parser recognized.
 func parse(src []byte, name string) (hcl.Body, diag.List) {
 	isJSON := strings.HasSuffix(name, ".json")
 	if diags := checkBounds(src, name, isJSON); diags.HasErrors() {
@@ -186,6 +191,7 @@ func positionOf(src []byte, offset int, name string) hcl.Range {
 	return out
 }
 
+// limit keeps the first maxFileDiagnostics and says how many others there are.
 func limit(diags diag.List, name string) diag.List {
 	if len(diags) <= maxFileDiagnostics {
 		return diags

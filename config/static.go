@@ -14,11 +14,13 @@ import (
 // Static evaluates an expression of module m that must be known before the configuration is complete: a
 // module source or version, or an argument of a backend. The modules from the root to m and the calls
 // between them are loaded. Without errors, the value is wholly known and, except for arguments of backends,
-// unmarked.
+// unmarked. Variables in it are resolved with the values for the root module, so Static is a function of the
+// run, not of the configuration.
 type Static func(m *Module, expr hcl.Expression) (cty.Value, diag.List)
 
 // Resolve evaluates the source and version of a call of m, if they are expressions. It does so once and
-// reports errors only the first time.
+// reports errors only the first time. The call is changed: Source and Version are set as if they had been
+// written as constants.
 func (l *Loader) Resolve(m *Module, call *ModuleCall) diag.List {
 	var diags diag.List
 	if expr := call.sourceExpr; expr != nil {
@@ -49,6 +51,7 @@ func (l *Loader) Resolve(m *Module, call *ModuleCall) diag.List {
 	return diags
 }
 
+// staticText evaluates an argument of a module call that must be a string. name is the argument's.
 func (l *Loader) staticText(m *Module, name string, expr hcl.Expression) (string, diag.List) {
 	if l.Static == nil {
 		return "", diag.At(expr.Range(), "Unsupported module "+name,
@@ -120,6 +123,7 @@ func (b staticBody) JustAttributes() (hcl.Attributes, hcl.Diagnostics) {
 	return b.attributes(attrs), diags
 }
 
+// content wraps what was decoded: its expressions, and the bodies of its blocks.
 func (b staticBody) content(c *hcl.BodyContent) *hcl.BodyContent {
 	if c == nil {
 		return nil
@@ -144,7 +148,8 @@ func (b staticBody) attributes(attrs hcl.Attributes) hcl.Attributes {
 	return out
 }
 
-// staticExpr is an expression of a staticBody.
+// staticExpr is an expression of a staticBody. With an evaluation context, it behaves like the original:
+// then the caller resolves its references.
 type staticExpr struct {
 	hcl.Expression
 	module *Module
@@ -166,6 +171,7 @@ func (e staticExpr) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 	return v, toHCL(diags)
 }
 
+// toHCL converts diagnostics back for callers that expect HCL's, without their snippets.
 func toHCL(diags diag.List) hcl.Diagnostics {
 	var out hcl.Diagnostics
 	for _, d := range diags {

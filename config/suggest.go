@@ -30,7 +30,8 @@ var literals = map[string]string{
 }
 
 // MeantBy returns sentences, preceded by a space, on what a user may have meant by a single word where a
-// reference is expected, or in an interpolation.
+// reference is expected, or in an interpolation. It tries, in this order: an object of that name, a
+// resource type, a literal of another language, and a similar name. It is never empty.
 func (m *Module) MeantBy(word string, interpolated bool) string {
 	if meant := m.named(word); len(meant) > 0 {
 		return " Did you mean " + diag.Series("or", meant) + "?"

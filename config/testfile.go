@@ -11,7 +11,8 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 )
 
-// TestFile is a test file: runs of a module, and what they have in common. Nothing in it is evaluated.
+// TestFile is a test file: runs of a module, and what they have in common. Nothing in it is evaluated. Name
+// is also the name of Source in ranges. The maps are never nil.
 type TestFile struct {
 	Name      string // slash separated, relative to the working directory
 	Source    []byte
@@ -23,7 +24,8 @@ type TestFile struct {
 	Runs      []*TestRun
 }
 
-// Mock is a mock_provider block: what answers for a provider configuration without a process of its own.
+// Mock is a mock_provider block: what answers for a provider configuration without a process of its own. It
+// also mocks ephemeral resources (E83).
 type Mock struct {
 	Name, Alias string
 	Defaults    []*MockDefaults
@@ -35,7 +37,9 @@ type Mock struct {
 // Ref returns the name of the provider configuration.
 func (m *Mock) Ref() ProviderRef { return ProviderRef{Name: m.Name, Alias: m.Alias, Range: m.Range} }
 
-// MockDefaults are the values of computed attributes for all mocked objects of a type.
+// MockDefaults are the values of computed attributes for all mocked objects of a type. Attributes that they
+// leave out get made-up values of their types. With DuringPlan, the values are known in the plan already;
+// otherwise they are unknown there, as a provider's would be.
 type MockDefaults struct {
 	Mode       addr.Mode
 	Type       string
@@ -56,6 +60,8 @@ type Override struct {
 func (o *Override) Module() bool { return o.Target.Resource == nil }
 
 var (
+	// The schemas of a test file and its blocks. Files of mocks have the content of a mock_provider block,
+	// without its arguments.
 	testFileSchema = schema("", "test", "variables", "provider name", "mock_provider name", "override_resource", "override_data",
 		"override_ephemeral", "override_module", "run name")
 	testSchema     = schema("parallel")
@@ -66,10 +72,11 @@ var (
 	outputsSchema  = schema("target! outputs override_during")
 )
 
-// testSuffixes of test files. If two files share a base name and a syntax, the first suffix hides the second.
+// testSuffixes are the suffixes of test files. If two files share a base name and a syntax, the first
+// suffix hides the second.
 var testSuffixes = [][2]string{{".tofutest.hcl", ".tftest.hcl"}, {".tofutest.json", ".tftest.json"}}
 
-// mockSuffixes are those of files with mocks, likewise.
+// mockSuffixes are the suffixes of files with mocks. They hide each other like testSuffixes.
 var mockSuffixes = [][2]string{{".tofumock.hcl", ".tfmock.hcl"}, {".tofumock.json", ".tfmock.json"}}
 
 // TestFileNames lists the test files of the directories, sorted within each. A directory that cannot be read
@@ -86,6 +93,8 @@ func (l *Loader) TestFileNames(dirs ...string) []string {
 	return out
 }
 
+// filesWith lists the files of a directory with one of the suffixes, sorted, without those that are hidden
+// by another. The names begin with dir.
 func (l *Loader) filesWith(dir string, suffixes [][2]string) []string {
 	entries, err := l.fs().ReadDir(dir)
 	if err != nil {
@@ -122,7 +131,8 @@ func (l *Loader) LoadTestFile(name string, sources map[string][]byte) (*TestFile
 	return d.file, withoutConsequences(d.diags)
 }
 
-// testDecoder decodes a test file.
+// testDecoder decodes a test file. It is a decoder of an empty root module, where the provider blocks of
+// the file are collected.
 type testDecoder struct {
 	decoder
 	loader  *Loader
@@ -182,6 +192,8 @@ func (d *testDecoder) testProvider(b *hcl.Block) {
 	}
 }
 
+// mock decodes a mock_provider block and the files in the directory that its source names. The block's own
+// defaults have precedence over those of files.
 func (d *testDecoder) mock(b *hcl.Block) {
 	m := &Mock{Name: b.Labels[0], Range: b.DefRange}
 	if !d.providerName(m.Name, b.LabelRanges[0], "") {
@@ -262,6 +274,8 @@ func (d *testDecoder) overrides(content *hcl.BodyContent) []*Override {
 	return out
 }
 
+// override decodes one override block, and returns nil if its target is not an address of the right kind.
+// kind is what follows "override_" in the block type.
 func (d *testDecoder) override(b *hcl.Block, kind string) *Override {
 	s, name := valuesSchema, "values"
 	if kind == "module" {

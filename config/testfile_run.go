@@ -10,7 +10,8 @@ import (
 	"github.com/mayfly-iac/mayfly/lang"
 )
 
-// TestRun is a run block: a plan or an apply of a module, and what must hold after it.
+// TestRun is a run block: a plan or an apply of a module, and what must hold after it. It inherits
+// variables, providers and overrides from its file, and what it gives itself takes precedence.
 type TestRun struct {
 	Name      string
 	Plan      bool // only a plan is made
@@ -28,7 +29,7 @@ type TestRun struct {
 	parallelSet bool
 }
 
-// TestPlanOptions are the plan_options of a run.
+// TestPlanOptions are the plan_options of a run. The zero value is a normal plan with refresh.
 type TestPlanOptions struct {
 	RefreshOnly       bool
 	SkipRefresh       bool
@@ -49,6 +50,8 @@ var (
 	runModuleSchema   = schema("source version")
 )
 
+// run decodes a run block. Runs keep their order, since later ones may refer to the outputs of earlier
+// ones.
 func (d *testDecoder) run(b *hcl.Block) {
 	r := &TestRun{Name: b.Labels[0], Range: b.DefRange, Variables: map[string]*hcl.Attribute{}}
 	if !d.name(b, 0, "run block name") {
@@ -111,6 +114,7 @@ func (d *testDecoder) runModule(b *hcl.Block, run string) *ModuleCall {
 	return c
 }
 
+// planOptions decodes a plan_options block. Addresses are those of the module under test.
 func (d *testDecoder) planOptions(o *TestPlanOptions, b *hcl.Block) {
 	content := d.content(b.Body, planOptionsSchema)
 	if attr := content.Attributes["mode"]; attr != nil {
@@ -182,6 +186,8 @@ func (d *testDecoder) expected(attr *hcl.Attribute) []Expected {
 }
 
 // checkable returns the address of an object with conditions that a reference names.
+//
+//	module.a.var.size  aws_instance.web[0]  check.health  output.url
 func checkable(t hcl.Traversal) (string, bool) {
 	in, rest, err := addr.SplitModule(t)
 	if err != nil || len(rest) < 2 {

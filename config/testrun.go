@@ -12,6 +12,8 @@ import (
 
 // EarlierRun returns the name of the variable that holds the outputs of an earlier run of a test file. No
 // variable block can have such a name.
+//
+//	run.setup.vpc_id is attribute vpc_id of the variable "run.setup"
 func EarlierRun(name string) string { return "run." + name }
 
 // Given returns a variable that a test file brings into the root module: one of its own that the module does
@@ -22,14 +24,16 @@ func Given(name string, v cty.Value, ephemeral bool) *Variable {
 	}
 }
 
-// Copy returns a tree whose modules can be changed: blocks can be added, replaced and taken away. The blocks
-// themselves are those of t, and must not be changed.
+// Copy returns a tree whose modules can be changed: blocks can be added, replaced and taken away. The
+// blocks themselves are those of t, and must not be changed. It takes time linear in the number of blocks.
 func (t *Tree) Copy() *Tree {
 	out := &Tree{Modules: make(map[addr.Module]*Module, len(t.Modules)), Sources: maps.Clone(t.Sources), removals: t.removals}
 	out.Root = out.copyModule(t.Root, nil)
 	return out
 }
 
+// copyModule copies m and all below it into t. Resources and checks point to each other and to their
+// module, so they are copied too.
 func (t *Tree) copyModule(m, parent *Module) *Module {
 	c := *m
 	c.Parent, c.Children, c.Resources = parent, make(map[string]*Module, len(m.Children)), make(map[addr.Resource]*Resource, len(m.Resources))
@@ -66,6 +70,7 @@ func (t *Tree) Clear(m *Module, outputs map[string]*Output) {
 	m.Moved, m.Removed, m.Imports = nil, nil, nil
 }
 
+// drop removes a module and all below it from the index of modules.
 func (t *Tree) drop(m *Module) {
 	delete(t.Modules, m.Path)
 	for _, child := range m.Children {

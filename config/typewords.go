@@ -24,7 +24,7 @@ var foreignTypes = map[string]string{
 }
 
 // typeErrors rewords errors about a type constraint: those about unknown words suggest what may have been
-// meant.
+// meant. The parser's error at the same position is dropped, so there is one error per word.
 func typeErrors(expr hcl.Expression, diags diag.List) diag.List {
 	unknown := unknownTypes(expr)
 	diags = slices.DeleteFunc(diags, func(d diag.Diagnostic) bool {
@@ -71,6 +71,7 @@ func typeElements(expr hcl.Expression) []hcl.Expression {
 	return out
 }
 
+// unknownType reports a word unless it is one of known, with the word most likely meant.
 func unknownType(word string, at hcl.Range, known []string) diag.List {
 	if slices.Contains(known, word) {
 		return nil

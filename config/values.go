@@ -45,6 +45,8 @@ func ParseVariableValue(v *Variable, text, from string) (cty.Value, diag.List) {
 	return unknown, unsuitable(v, rangeOfProblem(expr, err), from, err, "."+hintAtForm(v, err)).WithSource(filename, []byte(text))
 }
 
+// unsuitable returns the error for a value that does not fit the type of v. rest ends the sentence, and is
+// where the value may be shown.
 func unsuitable(v *Variable, at hcl.Range, from string, err error, rest string) diag.List {
 	return diag.At(at, invalidInput, "Unsuitable value for var.%s set using %s: %s%s", v.Name, from, err, rest)
 }
@@ -91,12 +93,14 @@ func notAnExpression(v *Variable, problem diag.Diagnostic, from string) diag.Lis
 	return diag.List{problem}
 }
 
+// parseValue parses and evaluates an expression without references. The expression is nil if it can't be
+// parsed.
 func parseValue(src []byte, filename string) (hcl.Expression, cty.Value, diag.List) {
 	src, diags := checkEncoding(src, filename)
 	if diags.HasErrors() {
 		return nil, cty.DynamicVal, diags
 	}
-	if diags := checkExpression(src, filename); diags.HasErrors() {
+	if diags := CheckExpression(src, filename); diags.HasErrors() {
 		return nil, cty.DynamicVal, diags
 	}
 	expr, hd := hclsyntax.ParseExpression(src, filename, hcl.InitialPos)

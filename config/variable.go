@@ -24,6 +24,8 @@ var (
 // reservedVariables are invalid as names of variables because they are meta-arguments of module blocks.
 var reservedVariables = []string{"source", "version", "providers", "count", "for_each", "lifecycle", "depends_on", "locals"}
 
+// variable decodes a variable block. With a mistake in its type or default, the variable still exists, so
+// that references to it give no further errors.
 func (d *decoder) variable(block *hcl.Block) {
 	v := &Variable{
 		Name: block.Labels[0], Nullable: true, Type: cty.DynamicPseudoType, Constraint: cty.DynamicPseudoType,
@@ -62,6 +64,7 @@ func (d *decoder) variable(block *hcl.Block) {
 	d.m.Variables[v.Name] = v
 }
 
+// deprecated decodes the message of a deprecated variable or output; "" if it is not deprecated.
 func (d *decoder) deprecated(content *hcl.BodyContent) string {
 	attr := content.Attributes["deprecated"]
 	if attr == nil {
@@ -79,6 +82,7 @@ func (d *decoder) deprecated(content *hcl.BodyContent) string {
 	return msg.AsString()
 }
 
+// variableType decodes a type constraint. On an error, the type remains any.
 func (d *decoder) variableType(v *Variable, attr *hcl.Attribute) {
 	v.TypeRange = attr.Expr.Range()
 	if text, quoted := quotedText(attr.Expr); quoted {
@@ -118,6 +122,7 @@ func elementHint(collection string) string {
 	return ""
 }
 
+// variableDefault decodes a default value, which must be a constant of the variable's type.
 func (d *decoder) variableDefault(v *Variable, attr *hcl.Attribute) {
 	val, diags := attr.Expr.Value(nil)
 	if !d.hcl(diags) {
@@ -190,6 +195,7 @@ func describe(err error) error {
 	return fmt.Errorf("at %s: %w", strings.TrimPrefix(sb.String(), "."), err)
 }
 
+// indexText formats a key in a path. Keys that are marked may be secret and are left out.
 func indexText(key cty.Value) string {
 	switch {
 	case key.IsMarked() || !key.IsKnown() || key.IsNull():
@@ -203,6 +209,7 @@ func indexText(key cty.Value) string {
 	}
 }
 
+// output decodes an output block. An ephemeral output of the root module is an error (E10).
 func (d *decoder) output(block *hcl.Block) {
 	o := &Output{Name: block.Labels[0], Range: block.DefRange}
 	if !d.name(block, 0, "output name") {

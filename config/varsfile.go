@@ -44,7 +44,11 @@ func (val *VarValue) Convert(v *Variable) (cty.Value, diag.List) {
 // LoadVarsFile reads a file of values for variables, in JSON if its name ends in ".json". The caller checks
 // that the variables exist; vars are the existing ones. The text of the file in diagnostics shows only
 // their values, unless they are sensitive or ephemeral: any other value may be a secret under a mistyped
-// name. The result is never nil; with errors it has what could be read.
+// name. The result is never nil; with errors it has what could be read. The file has assignments and no
+// blocks:
+//
+//	region = "eu-west-1"
+//	sizes  = { web = 3 }
 func LoadVarsFile(fsys FS, name string, vars map[string]*Variable) (*VarsFile, diag.List) {
 	out := &VarsFile{Values: map[string]*VarValue{}}
 	src, diags := readChecked(fsys, name)

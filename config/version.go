@@ -41,7 +41,8 @@ func (d *decoder) requireVersion(attr *hcl.Attribute) *VersionConstraint {
 	return &c
 }
 
-// allows reports whether a version meets the constraint. A pre-release counts as its release.
+// allows reports whether a version meets the constraint. A pre-release counts as its release. An invalid
+// constraint allows nothing.
 func (c VersionConstraint) allows(v string) bool {
 	required, err := version.NewConstraint(c.Text)
 	if err != nil {

@@ -12,7 +12,14 @@ import (
 )
 
 // Walk reads the modules of a configuration one by one, for callers that install modules before reading
-// them. One goroutine at a time may use it.
+// them. One goroutine at a time may use it. The caller decides the order, calls Child once for each module
+// call whose directory it knows, and gets the tree at the end:
+//
+//	w := loader.Walk()
+//	root, diags := w.Root(".")
+//	for _, call := range w.Calls(root) {
+//	    child, diags := w.Child(root, call, installed(call))
+//	}
 type Walk struct{ run *loadRun }
 
 // Walk begins to read modules.

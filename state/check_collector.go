@@ -5,7 +5,9 @@ import (
 	"sync"
 )
 
-// CheckCollector gathers the results of conditions by object. It is safe for concurrent use.
+// CheckCollector gathers the results of conditions by object. It is safe for concurrent use. The engine's
+// steps report results in the order in which they end; Results puts them into one that does not depend on
+// that.
 type CheckCollector struct {
 	mu      sync.Mutex
 	order   []string // config addresses in order of first result
@@ -19,7 +21,8 @@ func NewCheckCollector() *CheckCollector {
 }
 
 // Add records the status of one condition of an object; the worst of an object's conditions is its status.
-// failure is "" or the message of a failed condition.
+// failure is "" or the message of a failed condition. config is the static address of the block and object
+// that of one of its instances; for blocks without instances they are equal.
 func (c *CheckCollector) Add(kind, config, object string, status CheckStatus, failure string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -64,7 +67,7 @@ func (c *CheckCollector) Declare(kind, config string, status CheckStatus) {
 	c.order = append(c.order, config)
 }
 
-// Results returns the results ordered by address.
+// Results returns the results ordered by address. The caller may change the slices: they are copies.
 func (c *CheckCollector) Results() []CheckResult {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -7,7 +7,8 @@ var statusRank = map[CheckStatus]int{CheckPass: 0, CheckUnknown: 1, CheckFail: 2
 func (s CheckStatus) Worse(other CheckStatus) bool { return statusRank[s] > statusRank[other] }
 
 // MergeChecks lays the newer results over the older ones: objects that have a newer result lose the older,
-// and the others keep theirs.
+// and the others keep theirs. It is for runs that evaluate only some conditions, such as those with
+// -target. Neither argument is changed.
 func MergeChecks(older, newer []CheckResult) []CheckResult {
 	byConfig := map[string]int{}
 	out := append([]CheckResult(nil), older...)
@@ -25,6 +26,8 @@ func MergeChecks(older, newer []CheckResult) []CheckResult {
 	return out
 }
 
+// mergeCheck merges the results of one block. Its status is that of the newer result, or of a kept object
+// if that is worse.
 func mergeCheck(old, new CheckResult) CheckResult {
 	have := map[string]struct{}{}
 	merged := CheckResult{Kind: new.Kind, Config: new.Config, Status: new.Status}

@@ -5,15 +5,19 @@ import (
 	"encoding/json"
 )
 
-// cursor walks through valid JSON once. encoding/json takes a pass over a value for each level at which it is
-// kept for later; here, what is not decoded now is passed over once and shared with the source.
+// cursor walks through valid JSON once. encoding/json takes a pass over a value for each level at which it
+// is kept for later; here, what is not decoded now is passed over once and shared with the source. Its
+// methods rely on json.Valid having accepted src: they check no bounds, and on invalid text could read past
+// its end.
 type cursor struct {
 	src []byte
 	at  int
 	bad bool // a value doesn't fit what it is decoded into
 }
 
-// plainV4 decodes a file of version 4 that has no unknown members. It returns nil for any other.
+// plainV4 decodes a file of version 4 that has no unknown members. It returns nil for any other. The
+// resources are nearly all of a large file. Everything else is copied into a small document and left to
+// encoding/json.
 func plainV4(src []byte) *fileV4 {
 	if !json.Valid(src) {
 		return nil
@@ -39,6 +43,8 @@ func plainV4(src []byte) *fileV4 {
 	return &doc
 }
 
+// resource decodes an entry of the resources. plainV4 is only called if all member names are known, so any
+// other name here is a known one with an escape in it.
 func (c *cursor) resource() (r resourceV4) {
 	c.object(func(name []byte) {
 		switch string(name) {
@@ -64,6 +70,8 @@ func (c *cursor) resource() (r resourceV4) {
 	return r
 }
 
+// instance decodes an entry of the instances of a resource. Attributes are passed over and share their text
+// with src; decoder.compactObject copies them.
 func (c *cursor) instance() (in instanceV4) {
 	c.object(func(name []byte) {
 		switch string(name) {
@@ -105,7 +113,7 @@ func (c *cursor) instance() (in instanceV4) {
 	return in
 }
 
-// text decodes a string.
+// text decodes a string. Strings without escapes, almost all there are, need no decoder.
 func (c *cursor) text() (s string) {
 	b := c.value()
 	if plainText(b) {
@@ -131,13 +139,16 @@ func (c *cursor) into(target any) {
 	c.decode(b, target)
 }
 
+// decode has encoding/json decode b, and notes a failure instead of returning it, so that the walk stays
+// simple.
 func (c *cursor) decode(b []byte, target any) {
 	if json.Unmarshal(b, target) != nil {
 		c.bad = true
 	}
 }
 
-// smallNumber reads a whole number of a few digits.
+// smallNumber reads a whole number of a few digits. It accepts fewer than 16 digits, so that neither int64
+// nor float64 loses any.
 func smallNumber(b []byte) (n int64, ok bool) {
 	for _, d := range b {
 		if d < '0' || d > '9' {

@@ -29,13 +29,16 @@ var (
 	ErrNewer     = errors.New("the state file was written in a newer format")
 )
 
+// corrupt returns an error that wraps ErrCorrupt. The arguments must not be values from the file, which may
+// be secret.
 func corrupt(format string, args ...any) error {
 	return fmt.Errorf("%w: %s. Restore it from its backup or from your own copies; nothing has been changed", ErrCorrupt, fmt.Sprintf(format, args...))
 }
 
 // Read decodes a state file of any format version up to 4; older ones are upgraded. It returns nil for an
 // empty file, as left by a run that took the lock and wrote nothing. Errors wrap ErrCorrupt, ErrEncrypted
-// or ErrNewer and never quote the file's values.
+// or ErrNewer and never quote the file's values. File.Meta.Version is that of the program that wrote the
+// file, not the version of the format.
 func Read(src []byte) (*File, error) { return read(src, true) }
 
 // ReadOutputs decodes the outputs of a state file, nil if it is empty. It also accepts files with outputs
@@ -52,6 +55,7 @@ func ReadOutputs(src []byte) (map[string]*Output, error) {
 // room for more than value.MaxDepth, whose types take two brackets a level: other programs may have no bound.
 const maxLevels = 2 * bounds.MaxLevels
 
+// read decodes a file. complete requires the lists that a whole state has; see scanMembers.
 func read(src []byte, complete bool) (*File, error) {
 	if len(src) == 0 {
 		return nil, nil
@@ -77,7 +81,8 @@ func read(src []byte, complete bool) (*File, error) {
 	return f, nil
 }
 
-// readAny decodes a file of any version.
+// readAny decodes a file of any version. Files with known members only, which are nearly all, take the fast
+// way by cursor. The others take encoding/json and a second pass for what it would drop.
 func readAny(src []byte, complete bool) (*File, error) {
 	members := scanMembers(src, complete)
 	if !members.unknown {
@@ -144,6 +149,16 @@ func jsonError(src []byte, err error) error {
 
 // fileV4 is a state file of version 4. Unknown members are kept apart, in unknownV4, because encoding/json
 // would drop them.
+//
+//	{
+//	  "version": 4, "terraform_version": "1.12.6", "serial": 7, "lineage": "…",
+//	  "outputs": { "url": { "value": "https://…", "type": "string" } },
+//	  "resources": [
+//	    { "mode": "managed", "type": "aws_instance", "name": "web", "provider": "provider[…]",
+//	      "instances": [ { "schema_version": 1, "attributes": { … }, "sensitive_attributes": [] } ] }
+//	  ],
+//	  "check_results": null
+//	}
 type fileV4 struct {
 	Version   int                 `json:"version"`
 	Writer    string              `json:"terraform_version"`
@@ -207,7 +222,8 @@ type checkObjectV4 struct {
 }
 
 // decode converts doc, which it consumes. more has the unknown members of the file; nil for none. ambiguous
-// is the error of scanMembers, which is returned if there is no other.
+// is the error of scanMembers, which is returned if there is no other. Each resource is released as soon as
+// it is converted, so that a large state is in memory only once.
 func (doc *fileV4) decode(more *unknownV4, ambiguous error) (*File, error) {
 	f := &File{Meta: Meta{Lineage: doc.Lineage, Serial: doc.Serial, Version: doc.Writer}, State: New()}
 	d := newDecoder()
@@ -229,6 +245,7 @@ func (doc *fileV4) decode(more *unknownV4, ambiguous error) (*File, error) {
 	return f, ambiguous
 }
 
+// decode converts an output value. Without a type, as early files have it, the value says its type itself.
 func (o outputV4) decode() (*Output, error) {
 	ty := cty.DynamicPseudoType
 	if len(o.Type) > 0 {
@@ -243,6 +260,8 @@ func (o outputV4) decode() (*Output, error) {
 	return newOutput(o.Value, ty, o.Sensitive)
 }
 
+// newOutput decodes an output's value and packs it for a State. A sensitive output is marked as a whole:
+// the file does not say which parts are.
 func newOutput(src []byte, ty cty.Type, sensitive bool) (*Output, error) {
 	v, err := jsonvalue.Unmarshal(src, ty)
 	if err != nil {
@@ -259,6 +278,7 @@ func newOutput(src []byte, ty cty.Type, sensitive bool) (*Output, error) {
 	return &Output{Value: value.Restore(ty, packed, paths), Sensitive: sensitive}, nil
 }
 
+// decodeChecks converts check results. Statuses of later versions are kept as they are.
 func decodeChecks(in []checkV4) []CheckResult {
 	var checks []CheckResult
 	for _, c := range in {
@@ -281,6 +301,7 @@ type decoder struct {
 	compact   []byte                // reused by compactObject
 }
 
+// newDecoder returns a decoder with empty caches.
 func newDecoder() *decoder {
 	return &decoder{
 		modules: map[string]addr.ModuleInstance{}, providers: map[string]addr.ProviderConfig{},
@@ -288,6 +309,8 @@ func newDecoder() *decoder {
 	}
 }
 
+// cached returns the parsed form of key, and keeps it in m. Errors are not kept, since the first one ends
+// the decoding.
 func cached[V any](m map[string]V, key string, parse func(string) (V, error)) (V, error) {
 	if v, ok := m[key]; ok {
 		return v, nil
@@ -299,6 +322,8 @@ func cached[V any](m map[string]V, key string, parse func(string) (V, error)) (V
 	return v, err
 }
 
+// address returns the address of a resource. There is no mode for ephemeral resources: they are never in a
+// state.
 func (d *decoder) address(r *resourceV4) (addr.AbsResource, error) {
 	m, err := cached(d.modules, r.Module, addr.ParseModuleInstance)
 	if err != nil {
@@ -318,6 +343,7 @@ func (d *decoder) address(r *resourceV4) (addr.AbsResource, error) {
 	return a, nil
 }
 
+// resource adds a resource with all its instances to s. more has its unknown members; nil for none.
 func (d *decoder) resource(s *State, r *resourceV4, more *unknownResource) error {
 	a, err := d.address(r)
 	if err != nil {
@@ -350,6 +376,8 @@ func (d *decoder) resource(s *State, r *resourceV4, more *unknownResource) error
 	return nil
 }
 
+// decodeKey converts an instance key: absent, a string, or a number. Numbers up to 2^53 are exact as
+// float64.
 func decodeKey(k any) (addr.Key, error) {
 	switch k := k.(type) {
 	case nil:
@@ -366,6 +394,9 @@ func decodeKey(k any) (addr.Key, error) {
 	}
 }
 
+// object decodes one object of an instance. An object without attributes is one with flat attributes,
+// possibly none, which its provider must upgrade. m is the module of its resource, for dependencies in the
+// old form.
 func (d *decoder) object(m addr.ModuleInstance, in *instanceV4) (*Object, error) {
 	o := &Object{
 		SchemaVersion: in.SchemaVersion, Private: in.Private, Tainted: in.Status == "tainted",
@@ -420,6 +451,7 @@ func (d *decoder) oldDependencies(o *Object, m addr.ModuleInstance, texts []stri
 	}
 }
 
+// parseConfigResource parses the address of a resource block. Instance keys in it are dropped.
 func parseConfigResource(text string) (addr.ConfigResource, error) {
 	t, err := addr.ParseTarget(text)
 	if err != nil {

@@ -22,7 +22,7 @@ func decodeValue(b []byte, ty cty.Type) (cty.Value, error) {
 }
 
 // plainObject reads an object that has no other attributes than its type. It returns false if the object is
-// not plain.
+// not plain. Missing attributes become null, as cty decodes them.
 func plainObject(b []byte, ty cty.Type) (cty.Value, bool) {
 	if !ty.IsObjectType() {
 		return cty.NilVal, false
@@ -92,7 +92,10 @@ func plainText(b []byte) bool {
 	return utf8.Valid(content)
 }
 
-// plainDynamic reads a value that is stored together with its type.
+// plainDynamic reads a value that is stored together with its type. Only strings are read here; any other
+// type is left to cty.
+//
+//	{"value":"eu-west-1","type":"string"}
 func plainDynamic(b []byte) (cty.Value, error) {
 	var value, typ []byte
 	n := 0

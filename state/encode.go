@@ -17,7 +17,8 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 )
 
-// Write returns the state file of f in format version 4. See Encode.
+// Write returns the state file of f in format version 4. See Encode. It fails for a file without a lineage,
+// and for one with unknown values or ephemeral resources.
 func Write(f *File) ([]byte, error) {
 	var buf bytes.Buffer
 	if err := Encode(&buf, f); err != nil {
@@ -52,7 +53,8 @@ func Encode(w io.Writer, f *File) error {
 	return e.flush(0)
 }
 
-// encoder collects output and writes it in blocks. After the first error it writes nothing more.
+// encoder collects output and writes it in blocks. After the first error it writes nothing more. The first
+// error is returned by flush.
 type encoder struct {
 	w       io.Writer
 	out     bytes.Buffer
@@ -63,6 +65,7 @@ type encoder struct {
 // blockSize is how much output is collected before it is written, in bytes.
 const blockSize = 256 << 10
 
+// flush writes the collected output if it has more than limit bytes, and returns the first error so far.
 func (e *encoder) flush(limit int) error {
 	if e.err == nil && e.out.Len() > limit {
 		_, e.err = e.w.Write(e.out.Bytes())
@@ -71,6 +74,7 @@ func (e *encoder) flush(limit int) error {
 	return e.err
 }
 
+// fail records the first error.
 func (e *encoder) fail(err error) {
 	if e.err == nil {
 		e.err = err
@@ -96,6 +100,7 @@ func (e *encoder) extra(x fields) {
 	e.out.Write(bytes.TrimSpace(buf.Bytes()[1 : buf.Len()-1]))
 }
 
+// outputs writes the output values, sorted by name.
 func (e *encoder) outputs(outputs map[string]*Output) {
 	b := []byte{'{'}
 	for i, name := range slices.Sorted(maps.Keys(outputs)) {
@@ -112,6 +117,7 @@ func (e *encoder) outputs(outputs map[string]*Output) {
 	e.writeIndented("  ", append(b, '}'))
 }
 
+// appendOutput appends an output value with its type. An absent value becomes a null of dynamic type.
 func appendOutput(b []byte, o *Output) ([]byte, error) {
 	v, err := o.Value.Unmarked()
 	if err != nil {
@@ -140,6 +146,8 @@ func appendOutput(b []byte, o *Output) ([]byte, error) {
 	return append(b, '}'), nil
 }
 
+// resources writes all resources. Separators are written before an entry, so that no entry needs to know if
+// it is the last one.
 func (e *encoder) resources(s *State) {
 	if len(s.Resources) == 0 {
 		e.out.WriteString("[]")
@@ -158,6 +166,8 @@ func (e *encoder) resources(s *State) {
 	e.out.WriteString("\n  ]")
 }
 
+// resource writes one resource, without the lines of its braces. An ephemeral resource is an error: this is
+// the last point where one could get into a state.
 func (e *encoder) resource(r *Resource) {
 	if r.Addr.Mode == addr.Ephemeral {
 		e.fail(fmt.Errorf("the ephemeral resource %s cannot be stored", r.Addr))
@@ -197,6 +207,7 @@ func (e *encoder) resource(r *Resource) {
 	e.out.WriteString("\n      ]")
 }
 
+// instance writes an object of a resource instance after sep.
 func (e *encoder) instance(sep string, head instanceHead, o *Object) {
 	b, err := appendInstance(e.scratch[:0], head, o)
 	if err != nil {
@@ -238,6 +249,8 @@ func appendResourceHead(b []byte, r addr.AbsResource) []byte {
 }
 
 // instanceHead has the members of an instance's entry other than its object.
+//
+//	"index_key":"a","status":"tainted","deposed":"9e0c7f2a","provider":"provider[…]"
 type instanceHead struct {
 	key      addr.Key
 	deposed  addr.Deposed
@@ -264,7 +277,8 @@ func (h instanceHead) append(b []byte, tainted bool) []byte {
 	return b
 }
 
-// appendInstance appends one entry of a resource's instances in compact form.
+// appendInstance appends one entry of a resource's instances in compact form. It is also the form of
+// objects in the journal, and what Equal compares.
 func appendInstance(b []byte, head instanceHead, o *Object) ([]byte, error) {
 	b = head.append(append(b, '{'), o.Tainted)
 	b = strconv.AppendInt(append(b, `"schema_version":`...), o.SchemaVersion, 10)
@@ -306,6 +320,7 @@ func appendInstance(b []byte, head instanceHead, o *Object) ([]byte, error) {
 	return append(append(b, o.extra...), '}'), nil
 }
 
+// appendChecks appends check results in the order of sortedChecks; null for none, as other engines do.
 func appendChecks(b []byte, checks []CheckResult) []byte {
 	if len(checks) == 0 {
 		return append(b, "null"...)
@@ -338,7 +353,8 @@ func appendChecks(b []byte, checks []CheckResult) []byte {
 	return append(b, ']')
 }
 
-// appendString appends s as a JSON string, with the same escapes as encoding/json.
+// appendString appends s as a JSON string, with the same escapes as encoding/json. Most strings need no
+// escape and are copied. Bytes above ASCII are left to encoding/json, which replaces invalid UTF-8.
 func appendString(b []byte, s string) []byte {
 	for i := range len(s) {
 		if c := s[i]; c < 0x20 || c >= 0x7f || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' {

@@ -29,7 +29,7 @@ func NewFile(version string, random io.Reader) (*File, error) {
 }
 
 // Next returns the successor of f in its lineage: the next serial, with the state s, written by the given
-// program version.
+// program version. Unknown members are kept. f is not changed.
 func (f *File) Next(s *State, version string) *File {
 	next := *f
 	next.State, next.Version = s, version
@@ -38,7 +38,7 @@ func (f *File) Next(s *State, version string) *File {
 }
 
 // Unchanged reports whether both files contain the same state of the same lineage, so that b need not be
-// written over a. Either may be nil.
+// written over a. Either may be nil. Serials and program versions are not compared.
 func Unchanged(a, b *File) bool {
 	if a == nil || b == nil {
 		return a == b

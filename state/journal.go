@@ -15,7 +15,9 @@ import (
 )
 
 // Journal makes single results durable during a run, long before the whole state is stored. Its methods are
-// safe for concurrent use.
+// safe for concurrent use. An operation is what is done to one object: Begin, the call of the provider,
+// then Commit or Fail. One that has begun and not ended when the process dies is reported by the next run
+// as unfinished.
 type Journal interface {
 	// Begin records that action ("create", "delete" and so on) is about to be done to the object. It
 	// returns when the record is durable.
@@ -37,7 +39,7 @@ type ObjectChange struct {
 // Apply makes the change in s.
 func (c ObjectChange) Apply(s *State) { s.SetObject(c.Object, c.New, c.Provider) }
 
-// LogFile is the file of a Log, opened for appending.
+// LogFile is the file of a Log, opened for appending. Write and Sync are called by one goroutine at a time.
 type LogFile interface {
 	Write(b []byte) (int, error)
 	// Sync returns when everything written is on stable storage.
@@ -46,7 +48,8 @@ type LogFile interface {
 	Reserve(n int64) error
 }
 
-// Sealer encrypts the content of a journal. Each call is independent of the others.
+// Sealer encrypts the content of a journal. Each call is independent of the others. It must be safe for
+// concurrent use.
 type Sealer interface {
 	// Seal returns the encrypted form; nil if the content is to be written as it is.
 	Seal(plain []byte) ([]byte, error)
@@ -89,6 +92,7 @@ type batch struct {
 }
 
 // NewLog returns a journal for changes to base, the state that they will be replayed on. sealer may be nil.
+// Nothing is written yet, so a run without changes leaves no file.
 func NewLog(file LogFile, base Meta, sealer Sealer) (*Log, error) {
 	header, err := json.Marshal(headerRecord{Format: journalFormat, Version: journalVersion, Lineage: base.Lineage, Serial: base.Serial, Writer: base.Version})
 	if err != nil {
@@ -98,7 +102,7 @@ func NewLog(file LogFile, base Meta, sealer Sealer) (*Log, error) {
 }
 
 // Begin implements Journal. It fails if the file has no room for the result, because an operation must not
-// be done if it cannot be recorded.
+// be done if it cannot be recorded. Room is reserved for the results of all operations under way.
 func (l *Log) Begin(o addr.Object, action string) (uint64, error) {
 	l.mu.Lock()
 	id := l.next
@@ -115,6 +119,7 @@ func (l *Log) Begin(o addr.Object, action string) (uint64, error) {
 	return id, nil
 }
 
+// begin reserves room bytes and writes the record.
 func (l *Log) begin(id uint64, room int64, o addr.Object, action string) error {
 	if err := l.file.Reserve(room); err != nil {
 		return fmt.Errorf("reserving room in the journal: %w", err)
@@ -149,6 +154,7 @@ func (l *Log) Complete() bool {
 
 // Folded records that a state file with the given serial and checksum (SHA-256 of its bytes), which
 // contains everything in the journal, is about to replace the base. It returns when the record is durable.
+// After a crash, it shows that a state file with that checksum needs no replay.
 func (l *Log) Folded(serial uint64, sum [32]byte) error {
 	return l.append(foldedRecord(serial, sum))
 }
@@ -158,10 +164,13 @@ func FoldedFrame(serial uint64, sum [32]byte, sealer Sealer) ([]byte, error) {
 	return sealedFrame(foldedRecord(serial, sum), sealer)
 }
 
+// foldedRecord returns the record of Folded.
 func foldedRecord(serial uint64, sum [32]byte) []byte {
 	return fmt.Appendf(nil, `{"folded":{"serial":%d,"sha256":"%x"}}`, serial, sum)
 }
 
+// end writes the last record of an operation. If that fails, the journal is no longer complete; see
+// Complete.
 func (l *Log) end(kind string, id uint64, changes []ObjectChange) error {
 	record, err := l.endRecord(kind, id, changes)
 	if err == nil {
@@ -175,6 +184,8 @@ func (l *Log) end(kind string, id uint64, changes []ObjectChange) error {
 	return err
 }
 
+// endRecord closes the operation and returns its record. The operation counts as ended even if its record
+// is never written: its changes then exist only in memory.
 func (l *Log) endRecord(kind string, id uint64, changes []ObjectChange) ([]byte, error) {
 	l.mu.Lock()
 	if _, ok := l.open[id]; !ok {
@@ -211,6 +222,7 @@ func appendChange(b []byte, c ObjectChange) ([]byte, error) {
 	return append(b, '}'), err
 }
 
+// appendHeadOnly appends the members that name one object of a resource, and no attributes.
 func appendHeadOnly(b []byte, o addr.Object) []byte {
 	b = instanceHead{key: o.Key, deposed: o.Deposed}.append(append(b, '{'), false)
 	if b[len(b)-1] == ',' {
@@ -263,6 +275,7 @@ func (l *Log) flush(b *batch) {
 	}
 }
 
+// write writes one frame, after the header if there is one, and synchronizes the file.
 func (l *Log) write(header, records []byte) error {
 	text, err := sealedFrame(records, l.sealer)
 	if err != nil {
@@ -280,9 +293,16 @@ func (l *Log) write(header, records []byte) error {
 	return nil
 }
 
-// Format of the journal file. Each frame is a line: the CRC-32C of the rest of the line in eight
+// The format of the journal file. Each frame is a line: the CRC-32C of the rest of the line in eight
 // hexadecimal digits, a space, the length of the payload in eight hexadecimal digits, a space, the payload
-// in JSON.
+// in JSON. The payload of the first frame is a header; that of any other is a list of records, or a string
+// if they are encrypted.
+//
+//	5f3a0c11 00000062 {"format":"mayfly state journal","version":1,"lineage":"…","serial":7,"writer":"1.0.0"}
+//	0b77de20 00000059 [{"begin":{"id":1,"action":"create","object":{"mode":"managed",…}}}]
+//	c2114e9d 000000f0 [{"commit":{"id":1,"changes":[…]}}]
+//
+// The constants are offsets in a frame, in bytes.
 const (
 	journalFormat  = "mayfly state journal"
 	journalVersion = 1
@@ -296,6 +316,8 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 var errNoSealer = fmt.Errorf("%w: the configuration has no encryption that could decrypt it", ErrJournalSealed)
 
+// frame returns the line for a payload. The checksum covers the length too, so a damaged length is not
+// followed.
 func frame(payload []byte) []byte {
 	b := fmt.Appendf(make([]byte, 0, payloadStart+len(payload)+1), "%08x %08x ", 0, len(payload))
 	b = append(b, payload...)

@@ -55,6 +55,8 @@ type legacyOutput struct {
 	Value     json.RawMessage `json:"value"`
 }
 
+// readLegacy upgrades a file of version 1, 2 or 3. Attributes stay flat, since only providers know their
+// types; the provider of an object upgrades them when the object is first used.
 func readLegacy(src []byte, version int) (*File, error) {
 	var doc legacyFile
 	if err := json.Unmarshal(src, &doc); err != nil {
@@ -69,6 +71,8 @@ func readLegacy(src []byte, version int) (*File, error) {
 	return f, nil
 }
 
+// upgrade adds what the module has to s. Outputs of called modules are dropped: newer formats do not have
+// them.
 func (m legacyModule) upgrade(s *State, version int) error {
 	if len(m.Path) == 0 || m.Path[0] != "root" {
 		return corrupt("a module's path does not start at the root module")
@@ -140,6 +144,8 @@ func parseLegacyKey(key string) (addr.Resource, addr.Key, error) {
 	return r, addr.IntKey(n), nil
 }
 
+// upgrade adds the objects of a resource instance to s. In version 1, a tainted object is not the primary
+// one but in a list of its own: the first of them becomes the current object if there is no other.
 func (r *legacyResource) upgrade(s *State, m addr.ModuleInstance, key string, version int) error {
 	res, index, err := parseLegacyKey(key)
 	if err != nil {
@@ -231,6 +237,7 @@ func (r *legacyResource) dependencies(m addr.ModuleInstance) []addr.ConfigResour
 	return deps
 }
 
+// object converts an object. The attribute "id" is always set, because providers find their objects by it.
 func (in *legacyInstance) object(version int) (*Object, error) {
 	o := &Object{Flatmap: map[string]string{}, Tainted: in.Tainted}
 	for k, v := range in.Attributes {
@@ -261,6 +268,8 @@ func (in *legacyInstance) object(version int) (*Object, error) {
 
 // countMaps renames the counts of maps from "name.#", which since version 3 means only lists, to "name.%".
 // A container is a map if any of its keys is not a number; empty ones stay lists.
+//
+//	tags.# = 1, tags.name = "web"  →  tags.% = 1, tags.name = "web"
 func countMaps(flat map[string]string) {
 	isMap := map[string]bool{}
 	for k := range flat {

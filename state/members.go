@@ -12,6 +12,7 @@ import (
 // part is what an object or array in a state file represents.
 type part int
 
+// The parts of a file. Those that end in List or Map only contain other parts.
 const (
 	otherPart part = iota // below the parts of the format: attributes and the like
 	filePart
@@ -32,6 +33,8 @@ type partInfo struct {
 	element  part            // of an array, or of any member of a map
 }
 
+// partInfos describes each part. The names of members are taken from the types that decode them, so that
+// there is one list of them.
 var partInfos = [...]partInfo{
 	otherPart: {},
 	filePart: {
@@ -49,6 +52,7 @@ var partInfos = [...]partInfo{
 	outputPart:   {name: "an output", known: memberNames[outputV4]()},
 }
 
+// memberNames returns the JSON names of the fields of a struct.
 func memberNames[T any]() []string {
 	var names []string
 	for f := range reflect.TypeFor[T]().Fields() {
@@ -94,6 +98,7 @@ type openPart struct {
 // fewMembers is the number of names up to which a linear search is cheaper than a map.
 const fewMembers = 16
 
+// step handles the next bracket, string or comma, or passes over everything up to it.
 func (s *memberScan) step() {
 	switch c := s.src[s.pos]; c {
 	case '{', '[':
@@ -121,6 +126,7 @@ func (s *memberScan) step() {
 // structural marks the characters that step handles.
 var structural = [256]bool{'{': true, '}': true, '[': true, ']': true, ',': true, '"': true}
 
+// top returns the innermost open object or array, or nil outside of all.
 func (s *memberScan) top() *openPart {
 	if len(s.open) == 0 {
 		return nil
@@ -128,6 +134,8 @@ func (s *memberScan) top() *openPart {
 	return &s.open[len(s.open)-1]
 }
 
+// close leaves the innermost object or array and forgets its names. If a required member is missing, that
+// is an error.
 func (s *memberScan) close() {
 	top := s.top()
 	if top == nil {
@@ -141,6 +149,7 @@ func (s *memberScan) close() {
 	s.open = s.open[:len(s.open)-1]
 }
 
+// has reports whether an open object has had a member.
 func (s *memberScan) has(top *openPart, name string) bool {
 	for _, n := range s.names[top.first:] {
 		if string(n) == name {
@@ -211,6 +220,8 @@ func (s *memberScan) member(top *openPart, name []byte) {
 	}
 }
 
+// seen reports whether the object has had a member of that name. Large objects get a map, since comparing
+// each name with all others takes quadratic time.
 func (s *memberScan) seen(top *openPart, name []byte) bool {
 	names := s.names[top.first:]
 	if len(names) < fewMembers {
@@ -232,6 +243,7 @@ func (s *memberScan) seen(top *openPart, name []byte) bool {
 	return seen
 }
 
+// fail records the first error, with its line.
 func (s *memberScan) fail(format string, args ...any) {
 	if s.err == nil {
 		line := 1 + bytes.Count(s.src[:min(s.pos, len(s.src))], []byte{'\n'})

@@ -13,6 +13,7 @@ import (
 )
 
 // State is a state in memory. It is not safe for concurrent use; the engine's recorder serializes access.
+// Methods keep it consistent; code outside this package changes the maps only through them.
 type State struct {
 	Resources map[addr.AbsResource]*Resource
 	Outputs   map[string]*Output // of the root module
@@ -31,7 +32,8 @@ type Resource struct {
 // compact form. They are written back in the same place, so that data from a newer engine is kept.
 type fields []byte
 
-// Instance is a resource instance: its current object, if any, and deposed ones.
+// Instance is a resource instance: its current object, if any, and deposed ones. All its objects belong to
+// one provider configuration.
 type Instance struct {
 	Provider addr.ProviderConfig // the configuration that last operated on it
 	Current  *Object
@@ -40,7 +42,8 @@ type Instance struct {
 
 // Object is one stored object. Its attributes are encoded; Decode returns the value. Objects are immutable
 // once they are in a State: a change makes a new one, see Clone. This makes Copy cheap and lets goroutines
-// share objects.
+// share objects. Sensitive are the paths of attributes that must not be shown; Private is what the provider
+// stores for itself. Dependencies name the blocks whose objects must be destroyed after this one.
 type Object struct {
 	attrs []byte // compact JSON; nil if Flatmap is set
 	extra fields
@@ -52,12 +55,15 @@ type Object struct {
 	Tainted             bool
 	Dependencies        []addr.ConfigResource
 	CreateBeforeDestroy bool
-	SkipDestroy         bool   // to be forgotten instead of destroyed, according to its last configuration
-	Identity            []byte // JSON, nil if none
-	IdentityVersion     int64
+	// SkipDestroy is true if the object is to be forgotten instead of destroyed, according to its last
+	// configuration.
+	SkipDestroy     bool
+	Identity        []byte // JSON, nil if none
+	IdentityVersion int64
 }
 
-// Output is an output value of the root module.
+// Output is an output value of the root module. Value may itself have sensitive parts; Sensitive hides it
+// as a whole.
 type Output struct {
 	Value     value.Durable
 	Sensitive bool
@@ -89,7 +95,9 @@ type CheckObject struct {
 	Failures []string // error messages, without secret values
 }
 
-// Meta is the metadata of a state file.
+// Meta is the metadata of a state file. Lineage is a random ID that all versions of one state share, and
+// Serial counts them. So two states can be compared: another lineage is another state, and a higher serial
+// is newer.
 type Meta struct {
 	Lineage string
 	Serial  uint64

@@ -33,7 +33,8 @@ func ObjectFrom(d value.Durable, absent ...string) (*Object, error) {
 	return &Object{attrs: attrs, Sensitive: sortedPaths(d.Sensitive())}, nil
 }
 
-// IdentityFrom encodes d in the form of Object.Identity. It returns nil for a null or absent value.
+// IdentityFrom encodes d in the form of Object.Identity. It returns nil for a null or absent value. It
+// fails if the value has unknown parts.
 func IdentityFrom(d value.Durable) ([]byte, error) {
 	if d.IsNull() {
 		return nil, nil
@@ -97,6 +98,7 @@ func appendPart(b []byte, p value.Part) ([]byte, error) {
 	return append(b, j...), nil
 }
 
+// encodeKnown encodes a value through cty, and fails if it has unknown parts.
 func encodeKnown(d value.Durable) ([]byte, error) {
 	v, err := d.Unmarked()
 	if err != nil {
@@ -112,6 +114,7 @@ func encodeKnown(d value.Durable) ([]byte, error) {
 	return b, nil
 }
 
+// firstUnknown returns the path of the first unknown part of a value; nil if there is none.
 func firstUnknown(v cty.Value) cty.Path {
 	var found cty.Path
 	_ = cty.Walk(v, func(p cty.Path, v cty.Value) (bool, error) {

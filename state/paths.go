@@ -15,6 +15,8 @@ import (
 // appendPaths appends attribute paths in the form of the state file: a list of lists of steps. A step into
 // a set has no such form, since its key is the element's value. The path then ends before it, which hides
 // more rather than less.
+//
+//	[[{"type":"get_attr","value":"tags"},{"type":"index","value":{"value":"key","type":"string"}}]]
 func appendPaths(b []byte, paths []cty.Path) []byte {
 	b = append(b, '[')
 	for i, p := range paths {
@@ -38,6 +40,7 @@ func appendPaths(b []byte, paths []cty.Path) []byte {
 	return append(b, ']')
 }
 
+// appendStep appends one step of a path, and returns false if the step has no stored form.
 func appendStep(b []byte, step cty.PathStep) ([]byte, bool) {
 	switch step := step.(type) {
 	case cty.GetAttrStep:
@@ -74,6 +77,7 @@ type stepJSON struct {
 	Value json.RawMessage `json:"value"`
 }
 
+// parsePaths reads the form that appendPaths writes.
 func parsePaths(src string) ([]cty.Path, error) {
 	if src == "" || src == "[]" || src == "null" {
 		return nil, nil
@@ -97,6 +101,7 @@ func parsePaths(src string) ([]cty.Path, error) {
 	return paths, nil
 }
 
+// parse converts a step. Its errors are clauses for a sentence and contain no keys.
 func (s stepJSON) parse() (cty.PathStep, error) {
 	switch s.Type {
 	case "get_attr":

@@ -48,7 +48,7 @@ type Unfinished struct {
 	Action string
 }
 
-// Replayed is the outcome of a replay.
+// Replayed is the outcome of a replay. Changes is how many results were applied.
 type Replayed struct {
 	File       *File // the base itself if there were no changes; nil if there is neither a base nor a journal
 	Changes    int
@@ -131,6 +131,8 @@ func ParseJournal(src []byte, sealer Sealer) (*JournalFile, error) {
 	return j, j.findFolded()
 }
 
+// parseRecords returns the records of a frame, which it decrypts if necessary. Records in clear are refused
+// if the configuration requires encryption, since otherwise anyone could write them.
 func parseRecords(payload []byte, sealer Sealer) ([]record, error) {
 	if payload[0] == '"' {
 		if sealer == nil {
@@ -155,6 +157,7 @@ func parseRecords(payload []byte, sealer Sealer) ([]record, error) {
 	return records, err
 }
 
+// findFolded looks for the last record that names a state file.
 func (j *JournalFile) findFolded() error {
 	for _, r := range j.records {
 		if r.Folded == nil {
@@ -272,7 +275,8 @@ func (j *JournalFile) operations() (changes []ObjectChange, unfinished []Unfinis
 
 // Held handles a state f that the journal does not continue, but that may have all its results. If it has,
 // Held returns what Replay would: f itself, without changes. Otherwise it returns the objects whose last
-// result f lacks, in the order of the journal. f may be nil.
+// result f lacks, in the order of the journal. f may be nil. This happens after a run whose journal failed
+// and whose state was saved nevertheless: the state then has a higher serial than the journal's base.
 func (j *JournalFile) Held(f *File) (r *Replayed, missing []addr.Object, err error) {
 	changes, unfinished, err := j.operations()
 	if err != nil {
@@ -297,6 +301,8 @@ func (j *JournalFile) Held(f *File) (r *Replayed, missing []addr.Object, err err
 	return &Replayed{File: f, Unfinished: unfinished, Torn: j.Torn}, nil, nil
 }
 
+// belongsTo returns an error that wraps ErrJournalForeign unless base is the state that the run of the
+// journal began with.
 func (j *JournalFile) belongsTo(base *File) error {
 	switch {
 	case base == nil && j.Base.Serial == 0:
@@ -329,6 +335,7 @@ func (d *decoder) changed(c *changeRecord) (addr.Object, error) {
 	return addr.Object{Instance: a.Instance(key), Deposed: addr.Deposed(in.Deposed)}, nil
 }
 
+// change decodes a changed object, or the removal of one.
 func (d *decoder) change(c *changeRecord) (ObjectChange, error) {
 	a, err := d.changed(c)
 	if err != nil || c.Removed {

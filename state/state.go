@@ -40,6 +40,7 @@ func (s *State) Object(a addr.Object) *Object {
 	return i.object(a.Deposed)
 }
 
+// object returns the current or a deposed object, or nil.
 func (i *Instance) object(d addr.Deposed) *Object {
 	if d == addr.Current {
 		return i.Current
@@ -68,6 +69,8 @@ func (s *State) SetObject(a addr.Object, o *Object, provider addr.ProviderConfig
 	i.Deposed[a.Deposed] = o
 }
 
+// ensure returns the instance, after adding it if necessary. The caller must give it an object: a state has
+// no instances without one.
 func (s *State) ensure(a addr.Instance) *Instance {
 	r := s.Resources[a.Abs()]
 	if r == nil {
@@ -180,7 +183,8 @@ func (s *State) AllResources() iter.Seq[*Resource] {
 	}
 }
 
-// AllInstances yields the resource instances in the order of the state file.
+// AllInstances yields the resource instances in the order of the state file. Changing s while it yields is
+// allowed only for instances that were already yielded.
 func (s *State) AllInstances() iter.Seq2[addr.Instance, *Instance] {
 	return func(yield func(addr.Instance, *Instance) bool) {
 		for r := range s.AllResources() {
@@ -270,6 +274,7 @@ func (s *State) Equal(other *State) bool {
 	return slices.EqualFunc(sortedChecks(s.Checks), sortedChecks(other.Checks), CheckResult.equal)
 }
 
+// equal reports whether both resources would be stored as the same bytes, apart from their address.
 func (r *Resource) equal(o *Resource) bool {
 	if string(r.extra) != string(o.extra) {
 		return false
@@ -279,6 +284,7 @@ func (r *Resource) equal(o *Resource) bool {
 	})
 }
 
+// equal compares the packed forms, which are equal only for equal values.
 func (o *Output) equal(p *Output) bool {
 	return o == p || o.sensitive() == p.sensitive() && o.Value.Type().Equals(p.Value.Type()) &&
 		string(o.Value.Packed()) == string(p.Value.Packed())

@@ -81,6 +81,8 @@ func unmarshalMember(doc map[string]json.RawMessage, name string, into any) erro
 	return nil
 }
 
+// unknownFields returns the members of doc that the struct type known has no field for, sorted by name.
+// Names are compared regardless of case, as encoding/json does.
 func unknownFields(doc map[string]json.RawMessage, known reflect.Type) fields {
 	var names []string
 	for i := range known.NumField() {

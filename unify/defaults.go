@@ -15,14 +15,15 @@ func Conform(v cty.Value, constraint cty.Type, defaults *typeexpr.Defaults) (cty
 	if bare, _ := v.Unmark(); defaults == nil || bare.IsNull() {
 		return Convert(v, constraint)
 	}
-	if out, ok := Converted(defaults.Apply(loosened(v, defaults)), constraint); ok {
+	if out, ok := Converted(defaults.Apply(loosen(v, defaults)), constraint); ok {
 		return out, nil
 	}
 	return Convert(defaults.Apply(v), constraint) // the error is about the original value
 }
 
-// loosened returns a value with tuples and objects in place of collections whose elements have defaults.
-func loosened(val cty.Value, d *typeexpr.Defaults) cty.Value {
+// loosen returns a value with tuples and objects in place of collections whose elements have defaults.
+// Marks stay where they are. Values without such elements are returned as they are, without a copy.
+func loosen(val cty.Value, d *typeexpr.Defaults) cty.Value {
 	bare, marks := val.Unmark()
 	if d == nil || len(d.Children) == 0 || !bare.IsKnown() || bare.IsNull() || !bare.CanIterateElements() || bare.LengthInt() == 0 {
 		return val
@@ -37,18 +38,19 @@ func loosened(val cty.Value, d *typeexpr.Defaults) cty.Value {
 	if ty.IsObjectType() || ty.IsMapType() {
 		attrs := bare.AsValueMap()
 		for name, e := range attrs {
-			attrs[name] = loosened(e, below(d, d.Type.IsObjectType(), name))
+			attrs[name] = loosen(e, below(d, d.Type.IsObjectType(), name))
 		}
 		return cty.ObjectVal(attrs).WithMarks(marks)
 	}
 	elems := bare.AsValueSlice()
 	for i, e := range elems {
-		elems[i] = loosened(e, below(d, d.Type.IsTupleType(), strconv.Itoa(i)))
+		elems[i] = loosen(e, below(d, d.Type.IsTupleType(), strconv.Itoa(i)))
 	}
 	return cty.TupleVal(elems).WithMarks(marks)
 }
 
 // below returns the defaults of an element: by its own name or, in a collection, the same for all elements.
+// typeexpr keeps the defaults of all elements of a collection under the key "".
 func below(d *typeexpr.Defaults, named bool, name string) *typeexpr.Defaults {
 	if named {
 		return d.Children[name]

@@ -11,8 +11,9 @@ import (
 // Move is one instance's old and new address.
 type Move struct{ From, To addr.Instance }
 
-// PlanMoves returns the moves of everything that source selects in one state to dest in another, which may be
-// the same. It fails if there is nothing, or if an instance has the new address already. Nothing is changed.
+// PlanMoves returns the moves of everything that source selects in one state to dest in another, which may
+// be the same. It fails if there is nothing, or if an instance has the new address already. Nothing is
+// changed. Planning all moves first means that either all of them happen or none.
 func PlanMoves(from, to *state.State, source, dest addr.Target) ([]Move, error) {
 	moves, err := matches(from, source, dest)
 	if err == nil && len(moves) == 0 {
@@ -26,7 +27,8 @@ func PlanMoves(from, to *state.State, source, dest addr.Target) ([]Move, error) 
 	return moves, err
 }
 
-// Apply carries out a move from one state to another, which may be the same.
+// Apply carries out a move from one state to another, which may be the same. The move must come from
+// PlanMoves for these states, with no change in between.
 func (m Move) Apply(from, to *state.State) error {
 	if from == to {
 		return from.Move(m.From, m.To)

@@ -43,7 +43,7 @@ func Select(st *state.State, targets []addr.Target) (out []addr.Instance, missin
 }
 
 // UsersOf returns the resources whose objects belong to a provider, in the order of the state, and their
-// instances.
+// instances. Each resource is named once, in each module instance that has it.
 func UsersOf(st *state.State, p addr.Provider) (names []string, instances []addr.Instance) {
 	last := ""
 	for i, in := range st.AllInstances() {

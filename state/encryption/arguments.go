@@ -14,7 +14,8 @@ import (
 // aliasArgument is the argument of every key provider that names its metadata.
 const aliasArgument = "encrypted_metadata_alias"
 
-// argument is an argument of a block.
+// argument is an argument of a block. An argument that is stored in clear must be neither sensitive nor
+// ephemeral; Options.Evaluate checks that.
 type argument struct {
 	ty       cty.Type // cty.NilType for the name of a key provider
 	required bool
@@ -24,6 +25,7 @@ type argument struct {
 // arguments are evaluated arguments by name. Those that are absent or null have no entry.
 type arguments map[string]cty.Value
 
+// has reports whether an argument is given and not null.
 func (a arguments) has(name string) bool { _, ok := a[name]; return ok }
 
 // text returns a string, or else otherwise.
@@ -81,7 +83,8 @@ func (a arguments) texts(name string) map[string]string {
 	return out
 }
 
-// methodKind is one type of method.
+// methodKind is one type of method. With plain set, it is the method that leaves files unencrypted, and has
+// no prepare.
 type methodKind struct {
 	arguments map[string]argument
 	plain     bool

@@ -13,7 +13,9 @@ import (
 	"github.com/mayfly-iac/mayfly/cloud/aws"
 )
 
-// awsKMS wraps data keys with a key of AWS's key management service.
+// awsKMS wraps data keys with a key of AWS's key management service. Every new key is one that the service
+// generates, wrapped by a master key that never leaves the service. The wrapped form is stored with the
+// file; to read the file, the service unwraps it.
 type awsKMS struct {
 	o         Options
 	settings  aws.Settings
@@ -36,6 +38,8 @@ var awsArguments = map[string]argument{
 	"skip_credentials_validation": {ty: cty.Bool}, "skip_requesting_account_id": {ty: cty.Bool}, "skip_region_validation": {ty: cty.Bool},
 }
 
+// openAWSKMS checks the arguments. Credentials and region are found later, by the first request, in the
+// same way as AWS's own tools find them.
 func openAWSKMS(a arguments, o Options) (keyProvider, error) {
 	k := &awsKMS{
 		o: o, key: a.text("kms_key_id", ""), spec: a.text("key_spec", ""), context: a.texts("encryption_context"),
@@ -66,6 +70,8 @@ func openAWSKMS(a arguments, o Options) (keyProvider, error) {
 	return k, nil
 }
 
+// service returns a client with the credentials as they are now: temporary ones may have been replaced
+// since the last request.
 func (k *awsKMS) service(ctx context.Context) (*aws.KMS, error) {
 	account, err := aws.Load(ctx, k.settings, k.o.Services)
 	if err != nil {

@@ -48,6 +48,8 @@ func (c *Codec) Decrypt(stored []byte) ([]byte, error) {
 	return plain, err
 }
 
+// encrypt completes the envelope e and returns its stored form; plain itself if the method is
+// "unencrypted".
 func (c *Codec) encrypt(plain []byte, e *envelope) (_ []byte, err error) {
 	if c.methods[0].plain {
 		return plain, nil
@@ -58,6 +60,8 @@ func (c *Codec) encrypt(plain []byte, e *envelope) (_ []byte, err error) {
 	return e.write(), nil
 }
 
+// decrypt returns the content of a file, and for an encrypted state what it says in clear about itself. A
+// file that is not encrypted is returned unchanged if a method allows that.
 func (c *Codec) decrypt(stored []byte) ([]byte, *state.Meta, error) {
 	if !Is(stored) {
 		return stored, nil, c.CheckPlain()
@@ -103,7 +107,8 @@ func (c *Codec) CheckPlain() error {
 		"    fallback { method = method.unencrypted.NAME }\nto the %s block, with a block method \"unencrypted\" \"NAME\" {}", ErrUnencrypted, c.block)
 }
 
-// open tries the methods in turn.
+// open tries the methods in turn. Errors that say more than that the key does not fit, such as that of a
+// service that cannot be reached, take precedence: the file may well be readable.
 func (c *Codec) open(m metadata, data []byte) ([]byte, error) {
 	var failed []error
 	var tried []string

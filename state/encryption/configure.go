@@ -32,14 +32,16 @@ type Options struct {
 	Random   io.Reader      // of keys, salts and nonces
 }
 
-// Set is what a configuration says about all kinds of files. Codecs are nil for files that are not encrypted.
+// Set is what a configuration says about all kinds of files. Codecs are nil for files that are not
+// encrypted. The encryption of saved plans and of states is independent of each other.
 type Set struct {
 	State, Plan *Codec
 	remotes     map[string]*Codec
 }
 
 // Remote returns the codec for the states that a data source reads, with the name that
-// remote_state_data_source gives it; nil for none.
+// remote_state_data_source gives it; nil for none. The default of the configuration applies to data sources
+// that have no block of their own.
 func (s *Set) Remote(name string) *Codec {
 	if c := s.remotes[name]; c != nil {
 		return c
@@ -48,7 +50,8 @@ func (s *Set) Remote(name string) *Codec {
 }
 
 // New evaluates a configuration. It obtains no keys: this happens when they are needed. Interrupts, which
-// cancel ctx, do not end requests for keys, since results are stored after them.
+// cancel ctx, do not end requests for keys, since results are stored after them. Blocks that no target uses
+// are not evaluated.
 func New(ctx context.Context, o Options) (*Set, diag.List) {
 	set := &Set{remotes: map[string]*Codec{}}
 	if o.Config == nil {
@@ -111,6 +114,7 @@ func (b *builder) codec(block string, t *config.EncryptionTarget) *Codec {
 	return c
 }
 
+// enforced evaluates the argument that forbids unencrypted files; false if it is absent.
 func (b *builder) enforced(t *config.EncryptionTarget) bool {
 	attr := t.Attrs["enforced"]
 	if attr == nil {
@@ -152,6 +156,7 @@ func (b *builder) method(attr *hcl.Attribute) *method {
 	return m
 }
 
+// newMethod makes the method that a block declares; nil after an error. attr is what refers to it.
 func (b *builder) newMethod(name config.EncryptionName, attr *hcl.Attribute) *method {
 	block := b.Config.Methods[name]
 	if block == nil {
@@ -201,6 +206,8 @@ func (b *builder) keyring(attr *hcl.Attribute) *keyring {
 	return k
 }
 
+// newKeyring makes the key provider that a block declares, and before it those it refers to; nil after an
+// error.
 func (b *builder) newKeyring(name config.EncryptionName, attr *hcl.Attribute) *keyring {
 	block := b.Config.KeyProviders[name]
 	if block == nil {
@@ -275,6 +282,7 @@ func (b *builder) evaluate(attr *hcl.Attribute, arg argument, rng hcl.Range) (ct
 	return v, true
 }
 
+// keys returns the keys of a table in order, for messages.
 func keys[T any](table map[string]T) []string { return slices.Sorted(maps.Keys(table)) }
 
 // similar suggests the name of another block of the same type.

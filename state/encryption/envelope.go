@@ -25,6 +25,15 @@ type metadata map[string][]byte
 // envelope is the stored form of an encrypted file. Serial and lineage are those of a state, in clear, so
 // that stores can compare states without a key. Other engines ignore the checksum: it tells a damaged file
 // from one with another key.
+//
+//	{
+//	  "serial": 7,
+//	  "lineage": "…",
+//	  "meta": { "key_provider.pbkdf2.main": "eyJzYWx0Ijo…" },
+//	  "encrypted_data": "…",
+//	  "encryption_version": "v0",
+//	  "checksum": "…"
+//	}
 type envelope struct {
 	Serial   *uint64  `json:"serial,omitempty"`
 	Lineage  *string  `json:"lineage,omitempty"`
@@ -123,13 +132,15 @@ func readEnvelope(stored []byte) (*envelope, error) {
 	return e, nil
 }
 
+// intact reports whether the data matches the checksum.
 func (e *envelope) intact() bool {
 	sum := sha256.Sum256(e.Data)
 	return e.Checksum == hex.EncodeToString(sum[:])
 }
 
 // cutData returns a document with empty encrypted data, and the data. If there seems to be none, it returns
-// the whole document and nil.
+// the whole document and nil. The data is nearly all of a file, and a JSON decoder would look at each byte
+// of it several times.
 func cutData(stored []byte) (rest, data []byte) {
 	at := bytes.Index(stored, dataKey)
 	if at < 0 {
@@ -173,6 +184,7 @@ func writeFrame(m metadata, data []byte) ([]byte, error) {
 	return append(append(b, head...), data...), nil
 }
 
+// readFrame reads the form that writeFrame returns. data shares its memory with b.
 func readFrame(b []byte) (m metadata, data []byte, err error) {
 	if len(b) < 4 {
 		return nil, nil, errShort

@@ -12,21 +12,28 @@ import (
 	"time"
 )
 
-// Limits of external programs.
+// Limits of external programs: their output and what is shown of their standard error, in bytes, and how
+// long a program that was asked to end may take.
 const (
 	maxOutput   = 4 << 30
 	maxProblem  = 4 << 10
-	patienceEnd = 5 * time.Second // how long a program that was asked to end may take
+	patienceEnd = 5 * time.Second
 )
 
 // command is a program that speaks a protocol: it writes a line of JSON with its magic word, reads a document
 // and writes one.
+//
+//	program → {"magic":"OpenTofu-External-Key-Provider","version":1}
+//	program ← null
+//	program → {"keys":{"encryption_key":"…","decryption_key":"…"},"meta":{…}}
 type command struct {
 	argv  []string
 	env   []string
 	magic string
 }
 
+// newCommand returns the program that an argument names, with its arguments. magic is what it must
+// introduce itself with.
 func newCommand(a arguments, name, magic string, o Options) (command, error) {
 	c := command{a.list(name), o.Env, magic}
 	if len(c.argv) == 0 || c.argv[0] == "" {
@@ -65,6 +72,8 @@ func (c command) run(ctx context.Context, in, out any) error {
 	return nil
 }
 
+// decode checks the first line of an answer and decodes the rest into out. Its errors do not quote the
+// answer.
 func (c command) decode(answer []byte, out any) error {
 	line, rest, _ := bytes.Cut(answer, []byte{'\n'})
 	var head struct {
@@ -90,6 +99,7 @@ type limited struct {
 	quiet bool
 }
 
+// Write implements io.Writer.
 func (l *limited) Write(b []byte) (int, error) {
 	n := min(len(b), l.left)
 	l.left -= n
@@ -112,6 +122,8 @@ type keysAnswer struct {
 	Meta json.RawMessage `json:"meta"`
 }
 
+// openExternalKeys makes the key provider "external". The program gets the stored metadata, or null for a
+// new key.
 func openExternalKeys(a arguments, o Options) (keyProvider, error) {
 	c, err := newCommand(a, "command", "OpenTofu-External-Key-Provider", o)
 	return externalKeys{c}, err
@@ -162,6 +174,7 @@ type payload struct {
 	Payload []byte `json:"payload"`
 }
 
+// prepareExternal makes the method "external". The program gets the key, if there is one, with every file.
 func prepareExternal(ctx context.Context, a arguments, o Options) (func(key []byte) (box, error), error) {
 	const magic = "OpenTofu-External-Encryption-Method"
 	encrypt, err1 := newCommand(a, "encrypt_command", magic, o)
@@ -176,6 +189,7 @@ func (e *externalBox) seal(plain []byte) ([]byte, error) { return e.run(e.encryp
 // open cannot tell why a program failed, so that every failure is reported as one.
 func (e *externalBox) open(data []byte) ([]byte, error) { return e.run(e.decrypt, data) }
 
+// run has a program convert b.
 func (e *externalBox) run(c command, b []byte) ([]byte, error) {
 	var out payload
 	if err := c.run(e.ctx, payload{e.key, b}, &out); err != nil {

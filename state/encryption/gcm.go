@@ -11,13 +11,15 @@ import (
 	"github.com/zclconf/go-cty/cty/gocty"
 )
 
-// gcm is AES in Galois counter mode. Stored data is a random nonce and what the cipher returns.
+// gcm is AES in Galois counter mode. Stored data is a random nonce and what the cipher returns. A key
+// encrypts few files, so random nonces of 96 bits do not repeat.
 type gcm struct {
 	cipher.AEAD
 	aad    []byte // authenticated with the data
 	random io.Reader
 }
 
+// prepareGCM makes the method "aes_gcm". The length of the key is checked when there is one.
 func prepareGCM(_ context.Context, a arguments, o Options) (func(key []byte) (box, error), error) {
 	var aad []byte
 	if v, ok := a["aad"]; ok {

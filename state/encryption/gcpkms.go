@@ -33,6 +33,8 @@ var gcpArguments = map[string]argument{
 // keyName is the form of the name of a key.
 var keyName = regexp.MustCompile(`^projects/[^/?#]+/locations/[^/?#]+/keyRings/[^/?#]+/cryptoKeys/[^/?#:]+$`)
 
+// openGCPKMS checks the arguments. A token takes precedence over credentials, and both over the
+// environment.
 func openGCPKMS(a arguments, o Options) (keyProvider, error) {
 	k := &gcpKMS{o: o, key: a.text("kms_encryption_key", "")}
 	if !keyName.MatchString(k.key) {

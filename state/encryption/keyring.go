@@ -20,7 +20,8 @@ type keyProvider interface {
 	decryption(ctx context.Context, chained [][]byte, meta []byte) (key []byte, err error)
 }
 
-// keyring is a key_provider block with those that it refers to.
+// keyring is a key_provider block with those that it refers to. The alias is what the metadata is found by,
+// so renaming the block needs encrypted_metadata_alias with the old name.
 type keyring struct {
 	config.EncryptionName
 	alias    string // of its metadata

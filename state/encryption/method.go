@@ -41,6 +41,7 @@ type sealer struct {
 
 func (m *method) String() string { return "method." + m.Type + "." + m.Name }
 
+// seal encrypts, and returns what must be stored with the data to find the key again.
 func (m *method) seal(plain []byte) (metadata, []byte, error) {
 	s, err := m.encryption()
 	if err != nil {
@@ -53,6 +54,8 @@ func (m *method) seal(plain []byte) (metadata, []byte, error) {
 	return s.meta, data, nil
 }
 
+// open decrypts data that was stored with the given metadata. It returns errNotOpened if that is not by
+// this method or key.
 func (m *method) open(meta metadata, data []byte) ([]byte, error) {
 	b, err := m.decryption(meta)
 	if err != nil {

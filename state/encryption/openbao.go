@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// Limits of requests to key management services.
+// Limits of requests to key management services: the size of an answer in bytes, and the time for one.
 const (
 	maxAnswer     = 1 << 20
 	maxForRequest = 30 * time.Second
@@ -37,6 +37,8 @@ type wrapped struct {
 	Ciphertext []byte `json:"ciphertext"`
 }
 
+// openOpenBao checks the arguments. What is not given comes from the environment variables of OpenBao, or
+// else from those of Vault.
 func openOpenBao(a arguments, o Options) (keyProvider, error) {
 	environ := func(name string) string {
 		for _, prefix := range []string{"BAO_", "VAULT_"} {
@@ -113,7 +115,8 @@ func (b *openbao) decryption(ctx context.Context, _ [][]byte, meta []byte) ([]by
 	return out.Data.Plaintext, nil
 }
 
-// post asks the engine for an operation with the key.
+// post asks the engine for an operation with the key. Redirects are not followed, so that the token goes to
+// no other server.
 func (b *openbao) post(ctx context.Context, operation string, in, out any) error {
 	body, err := json.Marshal(in)
 	if err != nil {

@@ -24,7 +24,7 @@ const (
 // hashes are the hash functions of PBKDF2 by name.
 var hashes = map[string]func() hash.Hash{"sha256": sha256.New, "sha512": sha512.New}
 
-// passphrase derives keys from a passphrase with PBKDF2.
+// passphrase derives keys from a passphrase with PBKDF2. Every new key has a salt of its own.
 type passphrase struct {
 	text       []byte // nil if the passphrase is the key of another key provider
 	saltLength int
@@ -40,6 +40,8 @@ type derivation struct {
 	KeyLength  int    `json:"key_length"`
 }
 
+// openPBKDF2 checks the arguments. The defaults and minimums are OpenTofu's, so that both accept the same
+// blocks.
 func openPBKDF2(a arguments, o Options) (keyProvider, error) {
 	p := &passphrase{random: o.Random, derivation: derivation{Hash: a.text("hash_function", "sha512")}}
 	switch {
@@ -83,6 +85,8 @@ func (p *passphrase) decryption(_ context.Context, chained [][]byte, meta []byte
 	return p.derive(d, chained)
 }
 
+// derive computes a key. Its cost in time is the point: it is what guessing a passphrase would take each
+// time.
 func (p *passphrase) derive(d derivation, chained [][]byte) ([]byte, error) {
 	text := p.text
 	if text == nil {

@@ -14,8 +14,9 @@ import (
 	"github.com/mayfly-iac/mayfly/value"
 )
 
-// Scrubber takes values out of write-only attributes of stored objects. It keeps what it has done, so that an
-// object that several states share is shared afterwards too. It belongs to one goroutine.
+// Scrubber takes values out of write-only attributes of stored objects. It keeps what it has done, so that
+// an object that several states share is shared afterwards too. It belongs to one goroutine. It is the
+// guard for E62: whatever wrote the state, a write-only value in it goes no further.
 type Scrubber struct {
 	options Options
 	types   map[typeKey]*knownType
@@ -35,6 +36,7 @@ func New(opt Options) *Scrubber {
 	return &Scrubber{options: opt, types: map[typeKey]*knownType{}, done: map[*state.Object]*state.Object{}}
 }
 
+// typeKey identifies a resource type. Two providers may have types of the same name.
 type typeKey struct {
 	provider addr.Provider
 	name     string
@@ -142,7 +144,8 @@ func (c *Scrubber) schema(p addr.Provider, typeName string) *knownType {
 }
 
 // mayHold reports whether the attributes of an object, which are compact JSON, may have a value in a
-// write-only attribute. It is much cheaper than decoding them.
+// write-only attribute. It is much cheaper than decoding them. The name of a write-only attribute may also
+// be that of another attribute or occur in a text, so true is not certain; false is.
 func (s *knownType) mayHold(attrs []byte) bool {
 	for _, name := range s.names {
 		for rest := attrs; ; {

@@ -15,7 +15,7 @@ import (
 )
 
 // LockInfo describes the holder of a lock. Its JSON form is the one that other engines keep beside a locked
-// state.
+// state. Users see it when they wait for a lock, and give its ID to force-unlock.
 type LockInfo struct {
 	ID        string
 	Operation string // such as "OperationTypeApply"
@@ -27,7 +27,7 @@ type LockInfo struct {
 }
 
 // NewLockInfo returns the information for a lock that this process is about to take. 16 bytes are read from
-// random.
+// random. A user or host name that cannot be found out is replaced by "unknown" or "".
 func NewLockInfo(operation, version string, now time.Time, random io.Reader) (LockInfo, error) {
 	id, err := uuid.NewRandomFromReader(random)
 	if err != nil {
@@ -53,7 +53,8 @@ func ParseLockInfo(b []byte) (LockInfo, error) {
 	return i, nil
 }
 
-// String returns the information as a block of lines for people.
+// String returns the information as a block of lines for people. The labels and their order are what users
+// of other engines know.
 func (i LockInfo) String() string {
 	var sb strings.Builder
 	sb.WriteString("Lock Info:\n")
@@ -71,7 +72,8 @@ func (i LockInfo) String() string {
 	return sb.String()
 }
 
-// LockError reports that another run holds a lock, or that a lock could not be released.
+// LockError reports that another run holds a lock, or that a lock could not be released. LockWithRetry
+// waits for locks that are held with this error, so that a store returns it for nothing else in Lock.
 type LockError struct {
 	Info *LockInfo // the holder; nil if unknown
 	Err  error     // the store's error; may be nil

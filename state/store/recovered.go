@@ -8,7 +8,8 @@ import (
 	"github.com/mayfly-iac/mayfly/state"
 )
 
-// Recovered describes what reading a state found of a run that did not end properly.
+// Recovered describes what reading a state found of a run that did not end properly. Paths are as the store
+// names them.
 type Recovered struct {
 	Path       string // of the journal
 	Changes    int    // results that were only in the journal and are now part of the state
@@ -58,6 +59,7 @@ func (r *Recovered) Diags() diag.List {
 	return l
 }
 
+// journalDiags returns the warnings about a journal that is now part of the state.
 func (r *Recovered) journalDiags() diag.List {
 	var l diag.List
 	if r.Changes > 0 {

@@ -16,7 +16,9 @@ type Rekeyer interface {
 	Rekey(ctx context.Context) ([]Rekeyed, error)
 }
 
-// Rekey stores what m keeps again, encrypted by the present rules. The caller should hold the lock.
+// Rekey stores what m keeps again, encrypted by the present rules. The caller should hold the lock. It
+// reports each file that was handled, also those that had to be left as they are. For a manager that is not
+// a Rekeyer, that is the state alone.
 func Rekey(ctx context.Context, m Manager) ([]Rekeyed, error) {
 	if r, ok := m.(Rekeyer); ok {
 		return r.Rekey(ctx)

@@ -35,6 +35,8 @@ func Rescue(dirs []string, f *state.File, c Cipher) (string, error) {
 	return "", errors.Join(errs...)
 }
 
+// rescueIn writes the state to a temporary file in dir, makes it durable, and publishes it. It leaves
+// nothing behind if it fails.
 func rescueIn(dir string, b []byte) (string, error) {
 	file, err := os.CreateTemp(dir, "."+RescueName+".*.tmp")
 	if err != nil {

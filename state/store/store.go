@@ -17,7 +17,8 @@ import (
 // DefaultWorkspace is the workspace that always exists.
 const DefaultWorkspace = "default"
 
-// Store keeps the states of workspaces. It is safe for concurrent use.
+// Store keeps the states of workspaces. It is safe for concurrent use. A store is created without a request
+// or an access to files, so that an unused one costs nothing and cannot fail.
 type Store interface {
 	// Workspaces returns the sorted names of the workspaces, preceded by the default one, even if that has
 	// no state.
@@ -35,7 +36,9 @@ type Store interface {
 }
 
 // Manager gives access to the state of one workspace. A Manager is a handle of one run: two of them exclude
-// each other by the lock, also within one process. Its methods are safe for concurrent use.
+// each other by the lock, also within one process. Its methods are safe for concurrent use. A run that
+// changes the state calls Lock, Read, Journal, Write and Unlock, in this order; one that only reads needs
+// nothing but Read.
 type Manager interface {
 	// Lock takes the workspace's lock without waiting, see LockWithRetry. It returns a *LockError if the
 	// lock is held. Unlock needs the returned ID.
@@ -129,7 +132,8 @@ type Cipher interface {
 	DecryptState(stored []byte) (plain []byte, of *state.Meta, err error)
 }
 
-// Encode returns the bytes that a store keeps for f. c may be nil.
+// Encode returns the bytes that a store keeps for f. c may be nil. The cipher gets lineage and serial as
+// well, since it stores them in clear.
 func Encode(f *state.File, c Cipher) ([]byte, error) {
 	b, err := state.Write(f)
 	if err != nil || c == nil {
@@ -141,7 +145,8 @@ func Encode(f *state.File, c Cipher) ([]byte, error) {
 	return b, nil
 }
 
-// Decode reads the result of Encode. It returns nil for no data. c may be nil.
+// Decode reads the result of Encode. It returns nil for no data. c may be nil. If the stored form says
+// something in clear about lineage and serial, it must match the content: stores compare states by it.
 func Decode(stored []byte, c Cipher) (*state.File, error) {
 	if c == nil || len(stored) == 0 {
 		return state.Read(stored)
@@ -178,7 +183,8 @@ func Recode(stored []byte, c Cipher) ([]byte, error) {
 }
 
 // CheckPush returns an error if pushing next over stored would lose data: if it has another lineage, an
-// older serial, or the same serial with other content. stored may be nil.
+// older serial, or the same serial with other content. stored may be nil. An empty stored state may be
+// replaced by one of another lineage.
 func CheckPush(stored, next *state.File) error {
 	switch {
 	case stored == nil || state.Unchanged(stored, next) && stored.Serial == next.Serial:

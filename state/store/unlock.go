@@ -8,7 +8,8 @@ import (
 // ErrNotLocked means that there is no lock to release.
 var ErrNotLocked = errors.New("the state is not locked")
 
-// ForceUnlocker is a Manager that can release locks taken by other runs.
+// ForceUnlocker is a Manager that can release locks taken by other runs. For any other Manager, Unlock
+// releases locks of other runs too.
 type ForceUnlocker interface {
 	// ForceUnlock releases the lock with that ID. It fails with ErrNotLocked if there is none. It fails
 	// with a *LockError that contains the lock's information if the lock has another ID or cannot be

@@ -16,7 +16,8 @@ import (
 	"github.com/mayfly-iac/mayfly/state/store"
 )
 
-// Store is a store.Store in memory. States are kept encoded, so nothing is shared with callers.
+// Store is a store.Store in memory. States are kept encoded, so nothing is shared with callers. It has no
+// journal that outlives the process, and no encryption.
 type Store struct {
 	mu         sync.Mutex
 	workspaces map[string]*workspace
@@ -95,7 +96,8 @@ func (s *Store) Manager(name string) (store.Manager, error) {
 	return &manager{store: s, name: name}, nil
 }
 
-// Put sets the stored bytes of a workspace, which need not be valid.
+// Put sets the stored bytes of a workspace, which need not be valid. Tests use it for damaged states and
+// those of other engines.
 func (s *Store) Put(name string, data []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -129,6 +131,7 @@ type manager struct {
 	id    string // of the lock that this handle holds; guarded by store.mu
 }
 
+// Lock implements store.Manager.
 func (m *manager) Lock(ctx context.Context, info store.LockInfo) (string, error) {
 	if err := context.Cause(ctx); err != nil {
 		return "", err
@@ -148,6 +151,7 @@ func (m *manager) Lock(ctx context.Context, info store.LockInfo) (string, error)
 	return info.ID, nil
 }
 
+// Unlock implements store.Manager. Any handle may release the lock if it knows the ID.
 func (m *manager) Unlock(_ context.Context, id string) error {
 	m.store.mu.Lock()
 	defer m.store.mu.Unlock()
@@ -163,6 +167,7 @@ func (m *manager) Unlock(_ context.Context, id string) error {
 	return nil
 }
 
+// Read implements store.Manager.
 func (m *manager) Read(ctx context.Context) (*state.File, error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
@@ -176,6 +181,7 @@ func (m *manager) Read(ctx context.Context) (*state.File, error) {
 	return state.Read(w.data)
 }
 
+// Write implements store.Manager. A damaged state is not replaced, as with other stores.
 func (m *manager) Write(_ context.Context, f *state.File) error {
 	data, err := state.Write(f)
 	if err != nil {
@@ -194,6 +200,7 @@ func (m *manager) Write(_ context.Context, f *state.File) error {
 	return nil
 }
 
+// Journal implements store.Manager. Its records go nowhere.
 func (m *manager) Journal(_ context.Context, base *state.File) (state.Journal, error) {
 	return state.NewLog(nowhere{}, base.Meta, nil)
 }

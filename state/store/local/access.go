@@ -20,7 +20,10 @@ func (e *accessError) Error() string { return e.text }
 // Unwrap returns the error of the operating system.
 func (e *accessError) Unwrap() error { return e.err }
 
-// failed describes err as a failure to read, write and so on; verb names the operation.
+// failed describes err as a failure to read, write and so on; verb names the operation. The words are put
+// together like this:
+//
+//	failed("the state", "a.tfstate", "read", err)  → the state a.tfstate could not be read: permission denied
 func failed(what, path, verb string, err error) error {
 	why := err
 	var link *os.LinkError

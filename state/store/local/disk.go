@@ -8,7 +8,8 @@ import (
 	"path/filepath"
 )
 
-// disk has the operations that can fail when files are written, for tests to replace.
+// disk has the operations that can fail when files are written, for tests to replace. Everything else is
+// called directly.
 type disk struct {
 	writeAt func(f *os.File, b []byte, off int64) (int, error)
 	sync    func(f *os.File) error
@@ -18,6 +19,7 @@ type disk struct {
 	swap    bool                                 // whether an open file can be renamed over
 }
 
+// systemDisk does what the operating system does.
 var systemDisk = disk{
 	writeAt: (*os.File).WriteAt,
 	sync:    (*os.File).Sync,
@@ -45,7 +47,8 @@ func modeOf(path string) fs.FileMode {
 	return newMode
 }
 
-// temp writes b to a new durable file beside path and returns it open.
+// temp writes b to a new durable file beside path and returns it open. Its name begins with a dot and that
+// of path, so that sweep finds it if the process dies.
 func (d disk) temp(path string, b []byte, mode fs.FileMode) (*os.File, error) {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.tmp")
 	if err != nil {
@@ -147,6 +150,8 @@ func (d disk) stay(f *os.File, keep string, h *held) error {
 	return nil
 }
 
+// overwrite replaces the content of an open file in place, which is not atomic: the caller keeps a durable
+// copy elsewhere meanwhile.
 func (d disk) overwrite(f *os.File, b []byte) error {
 	if _, err := d.writeAt(f, b, 0); err != nil {
 		return err
@@ -180,7 +185,7 @@ func (d disk) overwriteHeld(path string, b []byte, h *held) error {
 }
 
 // readCopy returns the content that was being written over the file at path when the writer died, or nil if
-// there is none.
+// there is none. Only overwriteHeld leaves such a copy.
 func readCopy(path string) ([]byte, error) {
 	return locks.read(path + copySuffix)
 }

@@ -27,6 +27,7 @@ type held struct {
 	created bool       // by taking the lock
 }
 
+// current returns the file that has the name of the state now.
 func (h *held) current() *os.File { return h.files[len(h.files)-1] }
 
 // registry knows the state files that this process has locked. Record locks don't exclude two holders in
@@ -40,6 +41,7 @@ type registry struct {
 
 var locks registry
 
+// find returns the locked file that fi describes, under whatever name, or nil. The caller holds mu.
 func (r *registry) find(fi fs.FileInfo) *os.File {
 	for _, f := range r.open {
 		if other, err := f.Stat(); err == nil && os.SameFile(fi, other) {
@@ -49,7 +51,7 @@ func (r *registry) find(fi fs.FileInfo) *os.File {
 	return nil
 }
 
-// read returns the content of a file, or nil if it does not exist.
+// read returns the content of a file, or nil if it does not exist. The file need not be a locked one.
 func (r *registry) read(path string) ([]byte, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -184,6 +186,7 @@ func (r *registry) remove(path string, f *os.File) error {
 	return errors.Join(err, syncDir(filepath.Dir(path)))
 }
 
+// forget removes a file from the registry before it is closed. The caller holds mu.
 func (r *registry) forget(f *os.File) {
 	r.open = slices.DeleteFunc(r.open, func(o *os.File) bool { return o == f })
 }
@@ -209,6 +212,7 @@ func (r *registry) unlock(h *held, path string) error {
 	return errors.Join(errs...)
 }
 
+// sameFile reports whether path is now the name of the open file f.
 func sameFile(path string, f *os.File) bool {
 	a, err := os.Stat(path)
 	if err != nil {

@@ -37,7 +37,8 @@ func (m *Manager) writeInfo(info store.LockInfo) error {
 	return nil
 }
 
-// holder reads who holds the lock. It returns nil if that is unknown.
+// holder reads who holds the lock. It returns nil if that is unknown. The information may be old: it is
+// left behind when its process is killed. Only the lock itself says whether the holder lives.
 func (m *Manager) holder() *store.LockInfo {
 	for _, path := range []string{m.paths.info, m.paths.infoByName} {
 		b, err := safefile.Read(path, maxInfo)

@@ -12,7 +12,8 @@ import (
 	"github.com/mayfly-iac/mayfly/state/store"
 )
 
-// Journal implements store.Manager. The first record creates the journal's file.
+// Journal implements store.Manager. The first record creates the journal's file. It first folds in the
+// journal of an interrupted run, if there is one, and fails if base is not the stored state.
 func (m *Manager) Journal(ctx context.Context, base *state.File) (state.Journal, error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
@@ -179,6 +180,7 @@ func (l *logFile) exists() bool { return l.f != nil }
 // inPlace reports whether the file still exists under its name. No write may be in progress.
 func (l *logFile) inPlace() bool { return l.f != nil && sameFile(l.path, l.f) }
 
+// close closes the file and leaves it in place.
 func (l *logFile) close() error {
 	if l.f == nil {
 		return nil

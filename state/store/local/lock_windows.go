@@ -9,7 +9,7 @@ import (
 )
 
 // tryLock takes the same lock as other engines: an exclusive lock on the whole file. It lasts until f is
-// closed.
+// closed. It does not wait, and returns errHeld if another process has the lock.
 func tryLock(f *os.File) error {
 	err := windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY,
 		0, math.MaxUint32, math.MaxUint32, new(windows.Overlapped))

@@ -18,7 +18,8 @@ import (
 	"github.com/mayfly-iac/mayfly/state/store"
 )
 
-// Manager is a store.Manager for one state file. It is safe for concurrent use.
+// Manager is a store.Manager for one state file. It is safe for concurrent use. It has four files: the
+// state, its backup, the journal and the information about the lock; see paths.
 type Manager struct {
 	paths  paths
 	cipher store.Cipher
@@ -173,6 +174,7 @@ func (m *Manager) Read(ctx context.Context) (*state.File, error) {
 // readRetries is how often reading without the lock is repeated if the files don't match.
 const readRetries = 2
 
+// read is Read for callers that hold mu.
 func (m *Manager) read() (*state.File, error) {
 	if m.held != nil && m.log == nil {
 		return m.settle()
@@ -239,6 +241,8 @@ func (m *Manager) Write(_ context.Context, f *state.File) error {
 	return err
 }
 
+// write is Write for callers that hold mu. The order makes each crash recoverable: first the journal names
+// the state file that is about to be written, then the file is replaced, then the journal is removed.
 func (m *Manager) write(f *state.File) error {
 	if err := m.checkHeld(); err != nil {
 		return err
@@ -290,6 +294,8 @@ func (m *Manager) prepareWrite() error {
 	return nil
 }
 
+// checkHeld returns an error if the locked file is no longer the state file. Without a lock there is
+// nothing to check.
 func (m *Manager) checkHeld() error {
 	if m.held != nil && !sameFile(m.paths.write, m.held.current()) {
 		return fmt.Errorf("%w: %s was replaced or removed by something else. Nothing has been written over it", store.ErrLockLost, m.paths.write)
@@ -306,7 +312,9 @@ func (m *Manager) checkUnchanged(content []byte) error {
 	return nil
 }
 
-// store makes data the content of the state file, after backing up what the run found.
+// store makes data the content of the state file, after backing up what the run found. The backup is made
+// once for each run, before its first write, so that it has the state as it was before the run. A write
+// that would change nothing is left out.
 func (m *Manager) store(data []byte) error {
 	prev, err := m.readSource()
 	if err != nil {

@@ -23,6 +23,7 @@ type paths struct {
 	infoByName  string // where an engine that does not follow links looks for it; usually the same
 }
 
+// infoPath returns the name that other engines give to the information about a lock on the state.
 func infoPath(state string) string {
 	return filepath.Join(filepath.Dir(state), "."+filepath.Base(state)+".lock.info")
 }

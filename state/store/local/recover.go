@@ -62,6 +62,8 @@ func (m *Manager) load() (stored, error) {
 	return s, err
 }
 
+// loadJournal reads the journal and replays it on the state that s already has. It leaves out a journal
+// whose last record names the state file as one that has everything.
 func (m *Manager) loadJournal(s *stored) error {
 	text, err := locks.read(m.paths.journal)
 	if err != nil {
@@ -135,6 +137,7 @@ func (m *Manager) loadCopy(s stored, cause error) (stored, error) {
 	return s, nil
 }
 
+// backupHint adds to an error about the state where its backup is, if there is one.
 func (m *Manager) backupHint() string {
 	if m.paths.backup != "" && exists(m.paths.backup) {
 		return fmt.Sprintf(" (there is a backup in %s)", m.paths.backup)
@@ -232,6 +235,7 @@ func (m *Manager) settle() (*state.File, error) {
 	return m.foldTaken(f)
 }
 
+// journalInUse returns the error for a journal that another run is writing.
 func (m *Manager) journalInUse() error {
 	why := fmt.Errorf("its journal %s must be left alone while that run lasts", m.paths.journal)
 	if m.lockID != "" {

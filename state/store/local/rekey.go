@@ -13,7 +13,8 @@ import (
 
 var _ store.Rekeyer = (*Manager)(nil)
 
-// Rekey implements store.Rekeyer.
+// Rekey implements store.Rekeyer. It handles all backups whose names other runs with the same options would
+// choose, and the one that the options name.
 func (m *Manager) Rekey(ctx context.Context) ([]store.Rekeyed, error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
@@ -65,6 +66,7 @@ func (m *Manager) rekeyState() error {
 	return nil
 }
 
+// rekeyBackup replaces a backup, which keeps its permissions.
 func (m *Manager) rekeyBackup(path string) error {
 	old, err := locks.read(path)
 	if err != nil {

@@ -65,6 +65,7 @@ func New(opts Options) *Store {
 	return &Store{opts: opts, disk: systemDisk}
 }
 
+// abs returns a path of the options relative to the working directory.
 func (s *Store) abs(path string) string {
 	if s.opts.Dir == "" || filepath.IsAbs(path) {
 		return path
@@ -72,6 +73,7 @@ func (s *Store) abs(path string) string {
 	return filepath.Join(s.opts.Dir, path)
 }
 
+// workspaceDir returns the directory of a workspace other than the default one. The name must be valid.
 func (s *Store) workspaceDir(name string) string {
 	return filepath.Join(s.abs(s.opts.WorkspaceDir), name)
 }
@@ -153,6 +155,9 @@ func (s *Store) Manager(name string) (store.Manager, error) {
 	return s.manager(path), nil
 }
 
+// manager returns a manager for the state at path, unless options name other files. Its other files lie
+// beside the file that is written, under the name that links lead to; only the backup is named as the user
+// names the state.
 func (s *Store) manager(path string) *Manager {
 	read := path
 	if s.opts.State != "" {

@@ -24,7 +24,8 @@ func (m *Manager) CheckUnlock(_ context.Context, id string) error {
 	return m.forceUnlock(id, func() error { return nil })
 }
 
-// forceUnlock calls remove if there is a lock with that ID whose holder is gone.
+// forceUnlock calls remove if there is a lock with that ID whose holder is gone. To find out whether the
+// holder lives, it takes the lock for a moment.
 func (m *Manager) forceUnlock(id string, remove func() error) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
