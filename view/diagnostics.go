@@ -10,12 +10,15 @@ import (
 	"github.com/mayfly-iac/mayfly/view/document"
 )
 
-// Diagnostics writes a list for people: in boxes with colours, plain without. Warnings with the same
-// summary are shown once, with the number of the others; those of checks are all shown.
+// Diagnostics writes a list for people, sorted by source position: in boxes with colours, plain without.
+// Warnings with the same summary are shown once, with the number of the others; those of checks are all
+// shown. src may be nil. The values of expressions are redacted whatever the options say (E24). Errors are
+// those of w.
 func Diagnostics(w io.Writer, list diag.List, src document.Sources, o Options) error {
 	var sb strings.Builder
 	list = list.Sorted()
 	shown := consolidate(list, o)
+	// Beside errors, warnings are shown in full: one of them may say why.
 	if o.CompactWarnings && len(list) > 0 && !list.HasErrors() {
 		compactWarnings(&sb, shown, o)
 	} else {
@@ -48,6 +51,7 @@ func consolidate(list diag.List, o Options) []*group {
 	alike := map[kind]*group{}
 	for i := range list {
 		d := &list[i]
+		// Each assertion that is not met is about something else, though all have one summary.
 		_, alone := d.Extra.(diag.CheckWarning)
 		alone = alone || d.Severity == diag.Warning && o.ListWarnings || d.Severity == diag.Error && !o.ConsolidateErrors
 		k := kind{d.Severity, d.Summary}
@@ -71,7 +75,7 @@ func compactWarnings(sb *strings.Builder, groups []*group, o Options) {
 	for _, g := range groups {
 		sb.WriteString("- " + visible(g.first.Summary) + "\n")
 		if s := g.first.Subject; s != nil {
-			fmt.Fprintf(sb, "  on %s line %d", s.Filename, s.Start.Line)
+			fmt.Fprintf(sb, "  on %s line %d", visible(s.Filename), s.Start.Line)
 			if g.others > 0 {
 				fmt.Fprintf(sb, " (and %d more)", g.others)
 			}
@@ -143,7 +147,7 @@ func writeSource(sb *strings.Builder, d document.Diagnostic, o Options) bool {
 		return d.Address != ""
 	}
 	s := d.Snippet
-	fmt.Fprintf(sb, "  on %s line %d", d.Range.Filename, d.Range.Start.Line)
+	fmt.Fprintf(sb, "  on %s line %d", visible(d.Range.Filename), d.Range.Start.Line)
 	if s == nil {
 		sb.WriteString(":\n  (source code not available)\n")
 		return true

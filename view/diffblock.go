@@ -75,6 +75,8 @@ func (d differ) showWriteOnly(attrs []named, e effect) {
 	}
 }
 
+// bare returns the nodes of the attributes of an object without a schema, sorted by name. Null ones are left
+// out, since nothing says which of them could be set.
 func (d differ) bare(vb, va map[string]cty.Value, why *paths) []named {
 	var items []named
 	for _, name := range unionKeys(vb, va) {
@@ -86,6 +88,8 @@ func (d differ) bare(vb, va map[string]cty.Value, why *paths) []named {
 	return items
 }
 
+// keepable returns a named node that is shown unchanged if people recognize the object by it. Of such a map,
+// as tags are, all elements are.
 func (d differ) keepable(name string, n *node) named {
 	it := named{name: name, node: n, keep: keepAttr(name)}
 	if m, ok := n.body.(mapping); ok && it.keep {
@@ -190,6 +194,8 @@ func (d differ) nestedAttr(o *schema.Object, b, a cty.Value, why *paths) *node {
 	}
 }
 
+// at returns the element at an index, cty.NilVal behind the end. Lists whose elements follow a schema are
+// compared index by index, since an index is how the configuration refers to them.
 func at(values []cty.Value, i int) cty.Value {
 	if i < len(values) {
 		return values[i]
@@ -214,11 +220,14 @@ func (d differ) nestedObject(o *schema.Object, b, a cty.Value, why *paths) *node
 	return &node{effect: e, body: body, forces: why.here()}
 }
 
+// isNull reports whether a value exists and is null. Marks make no difference.
 func isNull(v cty.Value) bool {
 	raw, _ := value.Unmark(v)
 	return exists(raw) && raw.IsNull()
 }
 
+// blocks returns the nested blocks by their types, sorted by name. Types without a block on either side are
+// left out.
 func (d differ) blocks(types map[string]*schema.NestedBlock, vb, va map[string]cty.Value, why *paths) []blockGroup {
 	var groups []blockGroup
 	for _, name := range slices.Sorted(maps.Keys(types)) {

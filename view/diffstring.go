@@ -12,7 +12,8 @@ import (
 )
 
 // text returns the node of a string: compared as JSON if both sides are documents, by lines if either has
-// several, else as a scalar.
+// several, else as a scalar. Policies and container definitions are strings of the first kind: a change deep
+// inside them is shown as the change of one attribute.
 func (d differ) text(b, a cty.Value, e effect) *node {
 	sb, sa := stringOf(b), stringOf(a)
 	db, okB := parseDocument(sb)
@@ -20,6 +21,7 @@ func (d differ) text(b, a cty.Value, e effect) *node {
 	switch {
 	case (okB || !exists(b)) && (okA || !exists(a)):
 		return d.document(sb, sa, db, da, e)
+	// A document becomes prose or the reverse: lines of one have nothing to do with the other.
 	case okB != okA && e == same:
 		one := func(b, a cty.Value) *node { return d.text(b, a, sided(exists(b), exists(a))) }
 		return &node{effect: changed, body: pair{one(b, cty.NilVal), one(cty.NilVal, a)}}
@@ -30,6 +32,7 @@ func (d differ) text(b, a cty.Value, e effect) *node {
 	return scalar(b, a, e)
 }
 
+// stringOf returns the text of a known string, "" for a side that doesn't exist.
 func stringOf(v cty.Value) string {
 	if v == cty.NilVal {
 		return ""
@@ -55,6 +58,9 @@ func parseDocument(s string) (cty.Value, bool) {
 	return v, true
 }
 
+// document returns the node of a string that holds a JSON document on every side where it exists. sb and sa
+// are the strings, db and da the documents in them. If the strings differ and the documents don't, only white
+// space changes; that is still a change, and may force a replacement.
 func (d differ) document(sb, sa string, db, da cty.Value, e effect) *node {
 	body := encoded{doc: d.value(db, da, free, nil)}
 	if e == same && sb != sa {
@@ -97,6 +103,8 @@ func lineNode(sb, sa string, e effect) *node {
 	return &node{effect: changed, body: body}
 }
 
+// oneSided returns the lines of a text that is not compared with another, without the empty line that a final
+// line end would make.
 func oneSided(s string) []diffLine {
 	var lines []diffLine
 	for l := range strings.SplitSeq(strings.TrimSuffix(s, "\n"), "\n") {

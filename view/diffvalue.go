@@ -12,6 +12,8 @@ import (
 )
 
 const (
+	// What is written in place of a value. People know these words from other engines, and scripts match
+	// them.
 	sensitiveText = "(sensitive value)"
 	unknownText   = "(known after apply)"
 	// sameSensitive is shown as sensitiveText if only the sensitivity changes.
@@ -19,7 +21,8 @@ const (
 )
 
 // differ builds the trees of nodes for pairs of values, before and after. A side that doesn't exist is
-// cty.NilVal, which differs from null.
+// cty.NilVal, which differs from null. Here is what follows from the values alone; diffblock.go has what
+// follows from a schema, and diffstring.go compares texts and the JSON documents in them.
 type differ struct {
 	show  bool // sensitive values in clear
 	found bool // the changes were made outside and detected: nothing is sent to the provider
@@ -34,6 +37,7 @@ const (
 	free
 )
 
+// flavourOf returns the notation for values of the type that a schema declares.
 func flavourOf(ty cty.Type) flavour {
 	if ty == cty.DynamicPseudoType {
 		return free
@@ -79,6 +83,8 @@ func (d differ) secret(b, a cty.Value, bs, as bool) *node {
 	return n
 }
 
+// sensitivityChange returns the change of a value that is sensitive on one side only: after the change, if
+// after is set.
 func sensitivityChange(after bool) sensitivity {
 	if after {
 		return becomesSensitive
@@ -86,6 +92,7 @@ func sensitivityChange(after bool) sensitivity {
 	return becomesPublic
 }
 
+// exists reports whether a value is there at all. It may be null or unknown.
 func exists(v cty.Value) bool { return v != cty.NilVal }
 
 // orAbsent returns cty.NilVal for null, because a null attribute is one that is not set.
@@ -209,6 +216,8 @@ func scalarText(v cty.Value) string {
 	}
 }
 
+// elements returns the elements of a list, set or tuple; nil if there is none, or none is known. The value
+// must have no marks of its own.
 func elements(v cty.Value) []cty.Value {
 	if v == cty.NilVal || v.IsNull() || !v.IsKnown() {
 		return nil
@@ -254,6 +263,8 @@ func (d differ) sequence(b, a cty.Value, f flavour, why *paths, e effect) *node 
 	return finish(&body, e)
 }
 
+// finish returns the node of a sequence. Its effect is e unless it exists on both sides and an element of it
+// changes.
 func finish(s *sequence, e effect) *node {
 	if e == same && slices.ContainsFunc(s.items, func(n *node) bool { return n.effect != same }) {
 		e = changed
@@ -273,6 +284,7 @@ func matchElements(b, a []cty.Value) []lcs.Diff {
 	return lcs.DiffLines(fingerprints(b), fingerprints(a))
 }
 
+// isObject reports whether an element is an object whose attributes can be compared with those of another.
 func isObject(v cty.Value) bool {
 	v, _ = v.Unmark()
 	return v.Type().IsObjectType() && v.IsKnown() && !v.IsNull()
@@ -298,6 +310,7 @@ func (d differ) mapping(b, a cty.Value, f flavour, why *paths, e effect) *node {
 	}
 	for _, k := range unionKeys(vb, va) {
 		eb, ea := vb[k], va[k]
+		// In an object with a schema, null is an attribute that is not set; elsewhere it is a value.
 		if f == typed && !isMap {
 			eb, ea = orAbsent(eb), orAbsent(ea)
 			if !exists(eb) && !exists(ea) {
@@ -312,6 +325,7 @@ func (d differ) mapping(b, a cty.Value, f flavour, why *paths, e effect) *node {
 	return &node{effect: e, body: body}
 }
 
+// keyText returns a key as it is written before the equals sign.
 func keyText(k string, quoted bool) string {
 	if quoted || !hclsyntax.ValidIdentifier(k) {
 		return strconv.Quote(k)
@@ -319,6 +333,7 @@ func keyText(k string, quoted bool) string {
 	return k
 }
 
+// entries returns the items of a map or object by key, as elements does for lists.
 func entries(v cty.Value) map[string]cty.Value {
 	if v == cty.NilVal || v.IsNull() || !v.IsKnown() {
 		return nil

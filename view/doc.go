@@ -5,6 +5,10 @@
 // OutputRaw, FormatValue, ApplySummary, HumanObserver and Status (each an event.Observer). For programs:
 // JSONStream (an event.Observer). Documents as a whole are package document's.
 //
+// A plan and a state are shown by the same means: a differ compares the values of two sides, or of one with
+// itself, and builds a tree of nodes (node.go); a writer turns the tree into text (writer.go). Everything
+// that comes from elsewhere passes visible or tame (paint.go) on its way to a terminal.
+//
 // Everything is a function of its arguments: the package reads no files, no environment and no terminal, and
 // rendering costs time linear in the size of what is rendered. Sensitive values are masked in what people
 // read unless Options.ShowSensitive is set. Ephemeral values never arrive here except inside the evaluation
@@ -14,7 +18,7 @@
 // commands, flags, backends or processes.
 package view
 
-// Options steer the rendering for people.
+// Options steer the rendering for people. The zero value is for text that goes to no terminal.
 type Options struct {
 	Color           bool // use terminal escape codes
 	Width           int  // columns to wrap at; 0 for no wrapping

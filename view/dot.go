@@ -12,7 +12,8 @@ import (
 // The node shapes that programs which read such graphs expect. Nodes of other kinds occur only in edges.
 var dotShapes = map[plan.NodeKind]string{plan.VariableNode: "note", plan.ResourceNode: "box", plan.ProviderNode: "diamond"}
 
-// Dot writes a graph in the DOT language. With highlight, edges within a cycle are red.
+// Dot writes a graph in the DOT language, in the layout that programs which read such graphs expect. With
+// highlight, edges within a cycle are red. Errors are those of w.
 func Dot(w io.Writer, g *plan.Graph, highlight bool) error {
 	cycle := map[string]int{}
 	if highlight {
@@ -44,6 +45,7 @@ func Dot(w io.Writer, g *plan.Graph, highlight bool) error {
 	return err
 }
 
+// dotID returns the identifier of a node, with the prefix that other engines write.
 func dotID(name string) string { return dotQuote("[root] " + name) }
 
 // dotQuote returns s as a quoted string of the DOT language.

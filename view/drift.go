@@ -19,6 +19,7 @@ func (w *planWriter) drift() (bool, error) {
 	w.WriteString(w.o.paint(cyan, "Note: ") + w.o.paint(bold, "Objects have changed outside of "+product) + "\n\n")
 	w.para(product + " detected the following changes made outside of " + product + ` since the last "mayfly apply" which may have affected this plan:`)
 	w.WriteByte('\n')
+	// Nothing is sent to the provider here, so write-only attributes don't count as changed.
 	w.differ.found = true
 	defer func() { w.differ.found = false }()
 	for _, d := range shown {
@@ -35,6 +36,7 @@ func (w *planWriter) drift() (bool, error) {
 	return true, nil
 }
 
+// driftHeadline returns what happened to an object, as the end of a heading.
 func driftHeadline(c *plan.Change) string {
 	switch {
 	case c.Action == plan.Delete:

@@ -48,9 +48,11 @@ func ApplySummary(n plan.Counts, destroy bool) string {
 	return fmt.Sprintf("Apply complete! Resources: %s%d added, %d changed, %d destroyed%s.", imported, n.Add, n.Change, n.Destroy, forgotten)
 }
 
-// wording has the words for an operation.
+// wording has the words for an operation: when it starts, while it lasts and when it has ended. An empty text
+// is not shown.
 type wording struct{ start, still, complete string }
 
+// wordings are the phases that people see (E80). Scripts that watch a run match them.
 var wordings = map[event.Op]wording{
 	event.OpRead:   {"Reading...", "Still reading...", "Read complete"},
 	event.OpCreate: {"Creating...", "Still creating...", "Creation complete"},
@@ -96,6 +98,7 @@ func phrase(e event.Event) string {
 	return ""
 }
 
+// idText returns what identifies the object, in brackets after a space; "" if nothing does yet.
 func idText(e event.Event) string {
 	if id := idPart(e, ""); id != "" {
 		return " [" + id + "]"
@@ -103,6 +106,7 @@ func idText(e event.Event) string {
 	return ""
 }
 
+// idPart returns what identifies the object, as in id=i-123, followed by end; "" if nothing does yet.
 func idPart(e event.Event, end string) string {
 	if e.IDKey == "" {
 		return ""
@@ -110,4 +114,5 @@ func idPart(e event.Event, end string) string {
 	return e.IDKey + "=" + visible(e.ID) + end
 }
 
+// seconds returns a duration in whole seconds, as in 1m5s.
 func seconds(d time.Duration) string { return d.Truncate(time.Second).String() }

@@ -87,6 +87,7 @@ func matchSet(eb, ea []cty.Value) []match {
 	return out
 }
 
+// indexOf returns where each key is in a list. Elements of a set are distinct, so no key occurs twice.
 func indexOf(keys []string) map[string]int {
 	m := make(map[string]int, len(keys))
 	for i, k := range keys {

@@ -9,15 +9,16 @@ import (
 	"github.com/mayfly-iac/mayfly/value"
 )
 
-// FormatValue returns a value in the notation of the configuration language, with conversion functions
-// where the plain notation would mean another type. Secrets become placeholders: sensitive values unless
-// Options.ShowSensitive is set, ephemeral values always.
+// FormatValue returns a value in the notation of the configuration language, with conversion functions where
+// the plain notation would mean another type (E23). Secrets become placeholders: sensitive values unless
+// Options.ShowSensitive is set, ephemeral values always (E24).
 func FormatValue(v cty.Value, o Options) string {
 	f := formatter{o: o}
 	f.write(v, 0)
 	return f.String()
 }
 
+// formatter writes a value over lines. indent is the number of columns that its first line is indented by.
 type formatter struct {
 	strings.Builder
 	o Options
@@ -87,6 +88,7 @@ func (f *formatter) null(ty cty.Type) {
 	}
 }
 
+// call writes a collection as the argument of the function that makes a value of its type.
 func (f *formatter) call(name string, v cty.Value, indent int) {
 	f.WriteString(name + "(")
 	if v.Type().IsMapType() {
@@ -97,6 +99,7 @@ func (f *formatter) call(name string, v cty.Value, indent int) {
 	f.WriteByte(')')
 }
 
+// sequence writes the elements of a list, set or tuple, one on each line.
 func (f *formatter) sequence(v cty.Value, indent int) {
 	if v.LengthInt() == 0 {
 		f.WriteString("[]")
@@ -113,6 +116,8 @@ func (f *formatter) sequence(v cty.Value, indent int) {
 	f.WriteByte(']')
 }
 
+// mapping writes the items of a map or object, one on each line, sorted by key. All keys are quoted, since a
+// key may be any text.
 func (f *formatter) mapping(v cty.Value, indent int) {
 	if v.LengthInt() == 0 {
 		f.WriteString("{}")
@@ -129,10 +134,11 @@ func (f *formatter) mapping(v cty.Value, indent int) {
 	f.WriteByte('}')
 }
 
+// newline begins a line and indents it.
 func (f *formatter) newline(indent int) { f.WriteString("\n" + strings.Repeat(" ", indent)) }
 
-// text writes a string, as a here document if it has several lines. The marker of the document must not
-// occur in it.
+// text writes a string, as a here document if it has several lines. The marker of the document must not occur
+// in it. Control characters are escaped in both forms.
 func (f *formatter) text(s string, indent int) {
 	if !strings.Contains(s, "\n") {
 		f.WriteString(strconv.Quote(s))

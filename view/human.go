@@ -31,6 +31,7 @@ func (h *HumanObserver) Event(e event.Event) {
 	}
 	if e.Kind == event.Output {
 		line := e.Line
+		// A provisioner's output keeps its colours, and nothing that could move the cursor.
 		if h.o.Color {
 			line = tame(line)
 		} else {
@@ -44,6 +45,8 @@ func (h *HumanObserver) Event(e event.Event) {
 	}
 }
 
+// print writes a line and keeps the first error: a run does not end because its reader has gone. h.mu is
+// held.
 func (h *HumanObserver) print(line string) {
 	if _, err := io.WriteString(h.w, line+"\n"); err != nil && h.err == nil {
 		h.err = err

@@ -55,7 +55,7 @@ type sequence struct {
 	context bool
 }
 
-// named is a node under a name.
+// named is a node under a name: an attribute, or an item of a map.
 type named struct {
 	name string // as written
 	node *node
@@ -90,9 +90,10 @@ type blockItem struct {
 	node  *node
 }
 
-// heredoc is a string of several lines.
+// heredoc is a string of several lines, with the lines that were removed among those that remain.
 type heredoc struct{ lines []diffLine }
 
+// diffLine is a line of a text that is compared by lines.
 type diffLine struct {
 	effect effect
 	text   string

@@ -25,6 +25,8 @@ const (
 	boldGreen
 )
 
+// styles are the escape sequences of the styles. The colours are the named ones, which people set up in their
+// terminals so that they can read them.
 var styles = [...]ansi.Style{
 	bold:       ansi.NewStyle().Bold(),
 	dim:        ansi.NewStyle().ForegroundColor(ansi.BrightBlack),
@@ -91,7 +93,7 @@ func wordwrap(line string, width int) string {
 	return sb.String()
 }
 
-// rule returns the line that separates sections.
+// rule returns the line that separates sections. It leaves the last column free, as wrapped text does.
 func (o Options) rule() string {
 	width := o.Width
 	if width <= 0 {
@@ -118,6 +120,8 @@ func visible(s string) string {
 	return sb.String()
 }
 
+// hostile reports whether a character must not reach a terminal: it would control the terminal or reorder
+// text.
 func hostile(r rune) bool { return r != '\n' && r != '\t' && (unicode.IsControl(r) || bidi(r)) }
 
 // bidi reports whether r reorders the text around it.

@@ -6,8 +6,8 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// paths is a tree of the attribute paths that force a replacement. The nil tree is empty. A path into a set
-// ends at the set, whose elements have no keys.
+// paths is a tree of the attribute paths that force a replacement; differs walk it beside the values. The nil
+// tree is empty. A path into a set ends at the set, whose elements have no keys.
 type paths struct {
 	end  bool
 	next map[string]*paths
@@ -62,8 +62,10 @@ func stepKey(step cty.PathStep) (string, bool) {
 	return "", false
 }
 
+// here reports whether a path ends here: a change of this value forces a replacement.
 func (p *paths) here() bool { return p != nil && p.end }
 
+// key returns the paths below an attribute or the element of a map.
 func (p *paths) key(k string) *paths {
 	if p == nil {
 		return nil
@@ -71,6 +73,7 @@ func (p *paths) key(k string) *paths {
 	return p.next["."+k]
 }
 
+// index returns the paths below the element of a list.
 func (p *paths) index(i int) *paths {
 	if p == nil {
 		return nil

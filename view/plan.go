@@ -26,6 +26,8 @@ func Plan(w io.Writer, p *plan.Plan, relevant document.Relevant, s document.Sche
 // PlanSummary returns the line "Plan: 1 to add, 0 to change, 0 to destroy." without colour or line end.
 func PlanSummary(p *plan.Plan) string { return summaryLine(p.Counts()) }
 
+// summaryLine returns the line with the counts. Those of imports and of forgotten objects are in it only if
+// there are any: scripts match the three others.
 func summaryLine(n plan.Counts) string {
 	var sb strings.Builder
 	sb.WriteString("Plan: ")
@@ -73,6 +75,8 @@ func (w *planWriter) all() error {
 	return nil
 }
 
+// shownChanges returns the changes that are shown: all but those that leave an object as it is and where it
+// is.
 func shownChanges(all []*plan.Change) []*plan.Change {
 	var out []*plan.Change
 	for _, c := range all {

@@ -12,6 +12,8 @@ import (
 	"github.com/mayfly-iac/mayfly/view/document"
 )
 
+// planWriter writes a plan as text. The text collects in memory: which section comes next depends on what the
+// ones before it had to show. Sections are in plan.go, plansections.go and drift.go, single changes here.
 type planWriter struct {
 	writer
 	plan     *plan.Plan
@@ -20,8 +22,10 @@ type planWriter struct {
 	differ   differ
 }
 
+// para writes a paragraph, wrapped to the width.
 func (w *planWriter) para(text string) { w.WriteString(w.o.wrap(text, 0) + "\n") }
 
+// block returns the schema of a changed object's content, nil if it is unknown.
 func (w *planWriter) block(c *plan.Change) *schema.Block {
 	return document.Block(w.schemas, c.Provider.Provider, c.Addr.Resource)
 }
@@ -50,6 +54,7 @@ func (w *planWriter) change(c *plan.Change) error {
 	w.heading(c)
 	schema := w.block(c)
 	b, a := orAbsent(before), orAbsent(after)
+	// A forgotten object continues to exist as it is.
 	if c.Action == plan.Forget {
 		a = b
 	}
@@ -72,7 +77,7 @@ func (w *planWriter) resource(c *plan.Change, n *node) {
 }
 
 // heading writes the comment lines above a block: what will happen, why, and where the object comes from if
-// it was moved or is imported.
+// it was moved or is imported. They are comments so that the text remains readable as configuration.
 func (w *planWriter) heading(c *plan.Change) {
 	fmt.Fprintf(w, "%s %s\n", w.o.paint(bold, "  # "+headingObject(c)), w.headline(c))
 	for _, reason := range reasons(c) {
@@ -196,6 +201,7 @@ func reasons(c *plan.Change) []string {
 	return out
 }
 
+// wrongRepetition returns why an instance with a key has to go if its block is repeated in another way.
 func wrongRepetition(k addr.Key) string {
 	switch k.Kind() {
 	case addr.KeyInt:

@@ -37,6 +37,8 @@ func (w *planWriter) noChanges(drift bool) {
 	}
 }
 
+// refreshOnlyEnd writes what follows the changes made outside in refresh-only mode, where nothing else is
+// planned.
 func (w *planWriter) refreshOnlyEnd(outputs string) error {
 	w.para("This is a refresh-only plan, so " + product + " will not take any actions to undo these. If you were expecting these changes then you can " +
 		"apply this plan to record the updated values in the " + product + " state without changing any remote objects.")
@@ -85,6 +87,7 @@ func (w *planWriter) outputNode(b, a cty.Value, oc *plan.OutputChange) *node {
 	}
 }
 
+// outputSection writes the lines of changed outputs under their heading; nothing if there are none.
 func (w *planWriter) outputSection(lines string) {
 	if lines == "" {
 		return

@@ -127,6 +127,7 @@ func Outputs(w io.Writer, outputs map[string]*state.Output, o Options) error {
 	return err
 }
 
+// outputText returns the value of an output. One that is declared sensitive is not even decoded.
 func outputText(out *state.Output, o Options) (string, error) {
 	if out.Sensitive && !o.ShowSensitive {
 		return "<sensitive>", nil

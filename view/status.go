@@ -17,8 +17,8 @@ import (
 // then the rest of it is below.
 const clearLine = "\r\x1b[J"
 
-// Status is a line at the bottom of a terminal with the progress of an apply. Text written through it
-// appears above the line. It is safe for concurrent use.
+// Status is a line at the bottom of a terminal with the progress of an apply. Text written through it appears
+// above the line. It is safe for concurrent use: events, text and drawing come from different goroutines.
 type Status struct {
 	mu    sync.Mutex
 	w     io.Writer
@@ -93,6 +93,7 @@ func (s *Status) draw() {
 // put writes to the terminal. Errors are ignored: a closed terminal needs no status line.
 func (s *Status) put(text string) { _, _ = io.WriteString(s.w, text) }
 
+// clear removes the line for the moment. s.mu is held.
 func (s *Status) clear() {
 	if s.drawn {
 		s.put(clearLine)

@@ -14,8 +14,11 @@ import (
 	"github.com/mayfly-iac/mayfly/view/document"
 )
 
-// JSONStream writes a run as JSON messages, one per line, in the types that tools know. It is safe for
-// concurrent use.
+// JSONStream writes a run as JSON messages, one per line, in the types that tools know: terraform-exec and CI
+// systems follow a run by them. It is safe for concurrent use.
+//
+// The members of messages are in streamline.go; those of events, of commands about the state and of tests are
+// written in streamevent.go, streamcommand.go and streamtest.go.
 type JSONStream struct {
 	mu    sync.Mutex
 	enc   *json.Encoder
@@ -60,12 +63,13 @@ func (s *JSONStream) Counts() plan.Counts {
 	return s.tally.counts
 }
 
-// Version writes the message that must come first.
+// Version writes the message that must come first. It has the versions under the names by which tools of each
+// engine look for them; ui is the version of the message types.
 func (s *JSONStream) Version(v document.Versions) {
 	s.write(streamLine{Message: product + " " + v.Product, Type: "version", Terraform: v.Compat, OpenTofu: v.Compat, Product: v.Product, UI: "1.2"}, time.Time{})
 }
 
-// Log writes a message without a type: a line that people read.
+// Log writes a message without a type: a line that people would read without -json.
 func (s *JSONStream) Log(message string) {
 	s.write(streamLine{Message: message}, time.Time{})
 }
@@ -75,6 +79,8 @@ func (s *JSONStream) Diagnostics(list diag.List, src document.Sources) {
 	s.diagnostics(list, src, TestMessage{})
 }
 
+// diagnostics writes a message per diagnostic, sorted by source position. of names the test file and run that
+// they belong to, if any.
 func (s *JSONStream) diagnostics(list diag.List, src document.Sources, of TestMessage) {
 	for _, d := range document.Diagnostics(list, src) {
 		line := streamLine{Level: "error", Message: "Error: " + d.Summary, Type: "diagnostic", Diagnostic: &d, TestMessage: of}
@@ -91,6 +97,8 @@ func (s *JSONStream) Saved(p *plan.Plan) {
 	s.changes(p, func(c *plan.Change) bool { return c.Action != plan.NoOp })
 }
 
+// changes writes a message for each change that people see and that which selects. Ephemeral instances are
+// opened, not changed (E80).
 func (s *JSONStream) changes(p *plan.Plan, which func(*plan.Change) bool) {
 	for _, c := range shownChanges(p.Changes) {
 		if c.Addr.Resource.Mode == addr.Ephemeral || !which(c) {
@@ -144,6 +152,7 @@ func (s *JSONStream) Outputs(outputs map[string]*state.Output) error {
 	return nil
 }
 
+// counts writes the message with the numbers of an operation: "plan", "apply" or "destroy".
 func (s *JSONStream) counts(n plan.Counts, message, operation string) {
 	s.write(streamLine{Message: message, Type: "change_summary", Changes: &streamCounts{
 		Add: n.Add, Change: n.Change, Import: n.Import, Remove: n.Destroy, Forget: n.Forget, Operation: operation,

@@ -16,7 +16,7 @@ func (s *JSONStream) Event(e event.Event) {
 	}
 }
 
-// streamEvent returns the message of an event; it reports false for events that have no message type.
+// streamEvent returns the message of an event (E80); it reports false for events that have no message type.
 func streamEvent(e event.Event) (streamLine, bool) {
 	hook := &streamHook{Resource: streamResourceOf(e.Object), IDKey: e.IDKey, IDValue: e.ID}
 	line := streamLine{Hook: hook}
@@ -44,6 +44,7 @@ func streamEvent(e event.Event) (streamLine, bool) {
 	} else if e.Op == event.OpForget {
 		hook.Action = "remove"
 	}
+	// Tools expect a number of whole seconds.
 	elapsed := float64(int(e.Elapsed.Seconds()))
 	switch e.Kind {
 	case event.Started:

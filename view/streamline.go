@@ -9,6 +9,8 @@ import (
 	"github.com/mayfly-iac/mayfly/view/document"
 )
 
+// streamLine is one message. Those members that begin with @ are in all messages; of the others, the type
+// determines which there are. Outputs is a map of streamOutput.
 type streamLine struct {
 	Level            string               `json:"@level"`
 	Message          string               `json:"@message"`
@@ -33,6 +35,8 @@ type streamLine struct {
 	UI   string `json:"ui,omitempty"`
 }
 
+// streamHook is what an event reports about an operation. Messages about ephemeral instances have no ID,
+// which could be a secret (E80).
 type streamHook struct {
 	Resource    streamResource `json:"resource"`
 	Action      string         `json:"action,omitempty"`
@@ -43,6 +47,8 @@ type streamHook struct {
 	Output      string         `json:"output,omitempty"`
 }
 
+// streamResource is the address of an object, whole and in parts. ImpliedProvider is the beginning of the
+// type, whatever provider the object has.
 type streamResource struct {
 	Addr            string   `json:"addr"`
 	Module          string   `json:"module"`
@@ -54,6 +60,7 @@ type streamResource struct {
 	Deposed         string   `json:"deposed,omitempty"`
 }
 
+// streamChange is a planned change or one made outside. It has no values: the document of the plan does.
 type streamChange struct {
 	Resource         streamResource      `json:"resource"`
 	PreviousResource *streamResource     `json:"previous_resource,omitempty"`
@@ -63,6 +70,7 @@ type streamChange struct {
 	GeneratedConfig  string              `json:"generated_config,omitempty"`
 }
 
+// streamCounts are the numbers of the summary line. Remove counts destroyed objects.
 type streamCounts struct {
 	Add       int    `json:"add"`
 	Change    int    `json:"change"`
@@ -72,11 +80,14 @@ type streamCounts struct {
 	Operation string `json:"operation"`
 }
 
+// streamOutput is an output with its value after an apply, or with its planned action. Sensitive ones have no
+// value.
 type streamOutput struct {
 	document.OutputValue
 	Action string `json:"action,omitempty"`
 }
 
+// streamResourceOf returns the message part about an object.
 func streamResourceOf(o addr.Object) streamResource {
 	a := o.Instance
 	implied, _, _ := strings.Cut(a.Resource.Type, "_")

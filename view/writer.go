@@ -7,12 +7,14 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// writer turns nodes into text.
+// writer turns nodes into text. It writes to memory, so nothing fails. In its methods, at is the column of
+// the symbol on the line where something begins: what belongs to it begins two columns further right.
 type writer struct {
 	strings.Builder
 	o Options
 }
 
+// pad indents by n columns.
 func (w *writer) pad(n int) {
 	if n > 0 {
 		w.WriteString(strings.Repeat(" ", n))
@@ -34,12 +36,14 @@ func (w *writer) margin(at int, e effect) {
 	}
 }
 
+// comment writes a line that is a remark and no part of the object.
 func (w *writer) comment(at int, format string, args ...any) {
 	w.pad(at)
 	w.WriteString(w.o.paint(dim, fmt.Sprintf(format, args...)))
 	w.WriteByte('\n')
 }
 
+// hiddenCount writes how many unchanged items are left out, if any. noun is the word for one of them.
 func (w *writer) hiddenCount(at, n int, noun string) {
 	if n == 0 {
 		return
@@ -50,14 +54,17 @@ func (w *writer) hiddenCount(at, n int, noun string) {
 	w.comment(at, "# (%d unchanged %s hidden)", n, noun)
 }
 
+// arrow writes what stands between the value before and the value after.
 func (w *writer) arrow() { w.WriteString(" " + w.o.paint(yellow, "->") + " ") }
 
+// forced notes at the end of a line that the change of this value forces a replacement.
 func (w *writer) forced(n *node) {
 	if n.forces && n.effect != same {
 		w.WriteString(" " + w.o.paint(red, "# forces replacement"))
 	}
 }
 
+// gone notes that a removed value becomes null. Elements of lists and sets don't: they are no longer there.
 func (w *writer) gone(n *node, nulls bool) {
 	if nulls && n.effect == removed {
 		w.WriteString(" " + w.o.paint(dim, "-> null"))
@@ -85,6 +92,7 @@ func (w *writer) warnSensitivity(at int, n *node) {
 	}
 }
 
+// unchangedValue reports whether only the sensitivity of a value changes.
 func (n *node) unchangedValue() bool {
 	switch b := n.body.(type) {
 	case hidden:
@@ -107,6 +115,7 @@ func (w *writer) item(it named, width, at int, nulls bool, end string) {
 	w.WriteString(end + "\n")
 }
 
+// widest returns the width of the longest name, in columns of a terminal.
 func widest(items []named) int {
 	width := 0
 	for _, it := range items {
@@ -133,6 +142,7 @@ func (b leaf) write(w *writer, n *node, _ int, nulls bool) {
 	w.forced(n)
 }
 
+// value returns the text of a value. Null is dimmed, since it means that there is none.
 func (w *writer) value(text string) string {
 	if text == "null" {
 		return w.o.paint(dim, text)
@@ -140,6 +150,7 @@ func (w *writer) value(text string) string {
 	return text
 }
 
+// write implements body: a placeholder. Nothing of the value shows, not even its length.
 func (b hidden) write(w *writer, n *node, _ int, nulls bool) {
 	text := b.text
 	if text == sameSensitive {
@@ -150,6 +161,7 @@ func (b hidden) write(w *writer, n *node, _ int, nulls bool) {
 	w.forced(n)
 }
 
+// write implements body: the whole value before, an arrow, and the whole value after.
 func (b pair) write(w *writer, n *node, at int, _ bool) {
 	b.before.body.write(w, b.before, at, false)
 	w.arrow()
@@ -190,6 +202,7 @@ func (b sequence) write(w *writer, n *node, at int, nulls bool) {
 	w.gone(n, nulls)
 }
 
+// besideChange reports whether the element before or after the one at i changes.
 func (b sequence) besideChange(i int) bool {
 	return i > 0 && b.items[i-1].effect != same || i+1 < len(b.items) && b.items[i+1].effect != same
 }
@@ -227,6 +240,7 @@ func (b mapping) write(w *writer, n *node, at int, nulls bool) {
 	w.gone(n, nulls)
 }
 
+// write implements body: the content in braces. Unchanged parts of a block that changes are counted.
 func (b nested) write(w *writer, n *node, at int, nulls bool) {
 	w.WriteByte('{')
 	w.forced(n)
@@ -244,6 +258,7 @@ func (w *writer) content(b nested, at int, hide bool) {
 	for _, it := range b.attrs {
 		_, writeOnly := it.node.body.(writeOnlyValue)
 		switch {
+		// It has no value, so it is not counted among unchanged ones either.
 		case hide && it.node.effect == same && writeOnly:
 		case hide && it.node.effect == same && !it.keep:
 			skipped++
@@ -277,6 +292,7 @@ func (w *writer) content(b nested, at int, hide bool) {
 	}
 }
 
+// block writes a nested block: its type, its label if there is one, and its content.
 func (w *writer) block(name string, it blockItem, at int) {
 	w.margin(at, it.node.effect)
 	w.WriteString(name + " ")
@@ -290,6 +306,7 @@ func (w *writer) block(name string, it blockItem, at int) {
 // secretBlock is written in place of the content of a sensitive block.
 type secretBlock struct{}
 
+// write implements body: braces with a remark.
 func (secretBlock) write(w *writer, n *node, at int, _ bool) {
 	w.WriteByte('{')
 	w.forced(n)
@@ -303,6 +320,7 @@ func (secretBlock) write(w *writer, n *node, at int, _ bool) {
 // writeOnlyValue is written in place of a write-only attribute, whose value exists only in the provider.
 type writeOnlyValue struct{}
 
+// write implements body: words in place of the value, which no plan has (E63).
 func (writeOnlyValue) write(w *writer, n *node, _ int, nulls bool) {
 	w.WriteString("(write-only attribute)")
 	w.gone(n, nulls)

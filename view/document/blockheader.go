@@ -10,8 +10,9 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
-// blockHeader returns the type and labels of the top-level block that contains a byte offset of the file,
-// "" if none does. Blocks of the native syntax are sorted by position, so a binary search finds it.
+// blockHeader returns the type and labels of the top-level block that contains a byte offset of the file, ""
+// if none does. Blocks of the native syntax are sorted by position, so a binary search finds it: the
+// library's own search looks at every block, which would be too slow for many diagnostics in a long file.
 func blockHeader(file *hcl.File, offset int) string {
 	body, ok := file.Body.(*hclsyntax.Body)
 	if !ok {

@@ -34,12 +34,14 @@ type jsonCheckObj struct {
 	Problems []jsonProblem       `json:"problems,omitempty"`
 }
 
+// jsonInstanceAddress is what distinguishes an instance from the others of its block.
 type jsonInstanceAddress struct {
 	InstanceKey addr.Key `json:"instance_key,omitzero"`
 	Module      string   `json:"module,omitempty"`
 	ToDisplay   string   `json:"to_display"`
 }
 
+// jsonProblem is a condition that does not hold, by the message that its author wrote.
 type jsonProblem struct {
 	Message string `json:"message"`
 }

@@ -19,6 +19,7 @@ type jsonConfig struct {
 	RootModule     jsonConfigModule              `json:"root_module"`
 }
 
+// jsonConfigModule is the declarations in one module, whatever instances it has.
 type jsonConfigModule struct {
 	Outputs     map[string]jsonConfigOutput   `json:"outputs,omitempty"`
 	Resources   []jsonConfigResource          `json:"resources,omitempty"`
@@ -63,11 +64,14 @@ type jsonConfigResource struct {
 	DependsOn         []string          `json:"depends_on,omitempty"`
 }
 
+// jsonProvisioner is a provisioner block. Provisioners have no schema here, so nested blocks such as
+// connection are left out.
 type jsonProvisioner struct {
 	Type        string         `json:"type"`
 	Expressions map[string]any `json:"expressions,omitempty"`
 }
 
+// jsonModuleCall is a module block with the module that it calls.
 type jsonModuleCall struct {
 	Source            string            `json:"source,omitempty"`
 	Expressions       map[string]any    `json:"expressions,omitempty"`

@@ -62,6 +62,7 @@ func (w *configWriter) enterProviders(m *config.Module) {
 	}
 }
 
+// providerConfig returns a provider configuration of module m without expressions.
 func providerConfig(m *config.Module, ref config.ProviderRef) jsonProviderConfig {
 	return jsonProviderConfig{
 		Name: ref.Name, FullName: m.ProviderFor(ref.Name).String(), Alias: ref.Alias, ModuleAddress: m.Path.String(),

@@ -15,7 +15,9 @@ import (
 	"github.com/mayfly-iac/mayfly/value"
 )
 
-// Diagnostic is a diagnostic in the form of the JSON documents.
+// Diagnostic is a diagnostic in the form of the JSON documents. Text for people is written from it too, so
+// both show the same. Range is nil for a diagnostic about no place in a file, Snippet if the source text is
+// not known.
 type Diagnostic struct {
 	Severity string   `json:"severity"`
 	Summary  string   `json:"summary"`
@@ -25,7 +27,7 @@ type Diagnostic struct {
 	Snippet  *Snippet `json:"snippet,omitempty"`
 }
 
-// Range is a range of source text.
+// Range is a range of source text. The end is the position behind the last character.
 type Range struct {
 	Filename string `json:"filename"`
 	Start    Pos    `json:"start"`
@@ -39,7 +41,8 @@ type Pos struct {
 	Byte   int `json:"byte"`
 }
 
-// Snippet is the source text around a range. The offsets are in bytes from the start of Code.
+// Snippet is the source text around a range: whole lines, the first of which is StartLine. Context is the
+// header of the block around it, nil outside of blocks. The offsets are in bytes from the start of Code.
 type Snippet struct {
 	Context              *string           `json:"context"`
 	Code                 string            `json:"code"`
@@ -50,14 +53,16 @@ type Snippet struct {
 	FunctionCall         *FunctionCall     `json:"function_call,omitempty"`
 }
 
-// ExpressionValue describes a value that the expression used.
+// ExpressionValue describes a value that the expression used: Traversal refers to it, and Statement completes
+// a sentence about it, such as "is a string". Secrets are described by their kind (E24).
 type ExpressionValue struct {
 	Traversal string `json:"traversal"`
 	Statement string `json:"statement"`
 }
 
-// Diagnostics converts a list, sorted by source position. The result is never nil: it is encoded as an
-// array.
+// Diagnostics converts a list, sorted by source position; list stays as it is. The result is never nil: it is
+// encoded as an array. src may be nil. Costs are linear in the length of the list and of the files that it is
+// about.
 func Diagnostics(list diag.List, src Sources) []Diagnostic {
 	out := make([]Diagnostic, 0, len(list))
 	list = list.Sorted()
@@ -231,7 +236,8 @@ func statementOn(d *diag.Diagnostic, t hcl.Traversal, text string) (statement st
 	return value.Statement(v, d.AboutUnknown()), true
 }
 
-// Validation returns the document of the validate command, indented.
+// Validation returns the document of the validate command, indented. It is a document for errors too:
+// programs read from it whether the configuration is valid.
 func Validation(list diag.List, src Sources) ([]byte, error) {
 	doc := struct {
 		FormatVersion string       `json:"format_version"`

@@ -19,12 +19,13 @@ import (
 	"github.com/mayfly-iac/mayfly/schema"
 )
 
-// Sources holds the content of source files by the file name that ranges use. Files that are missing in it
-// are shown without a snippet.
+// Sources holds the content of source files by the file name that ranges use. Diagnostics about files that
+// are missing in it have no snippet.
 type Sources map[string][]byte
 
-// Schemas finds the schema of a resource type. It returns nil for what it doesn't know; the renderers then go
-// by the values alone.
+// Schemas finds the schema of a resource type. It returns nil for what it doesn't know, such as the types of
+// a provider that is not installed; documents then go by the values alone. It is called once per object, so
+// it should remember what it found.
 type Schemas interface {
 	Resource(p addr.Provider, mode addr.Mode, typeName string) *schema.Schema
 }
@@ -38,13 +39,14 @@ type ConfigSchemas interface {
 // Relevant finds the attributes that contributed to the changes of a plan. Renderers call it if they need it.
 type Relevant func() []plan.RelevantAttribute
 
-// identities is a further method of Schemas: it finds the schema of a resource type's identity, nil if it has
-// none.
+// identities is a further method of Schemas, which implementations may lack: it finds the schema of a
+// resource type's identity, nil if it has none.
 type identities interface {
 	Identity(p addr.Provider, typeName string) *schema.Identity
 }
 
-// identityVersion returns the version of the identity that objects of a type get.
+// identityVersion returns the version of the identity that objects of a type get, 0 if unknown. It is a
+// pointer because the member is left out for objects without an identity, but not for version 0.
 func identityVersion(s Schemas, p addr.Provider, typeName string) *int64 {
 	var version int64
 	if with, ok := s.(identities); ok {

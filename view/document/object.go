@@ -74,7 +74,8 @@ func (o *Object) decode() (cty.Value, error) {
 	return o.Stored.Decode(ty)
 }
 
-// markSchema marks the parts that the schema declares sensitive.
+// markSchema marks the parts that the schema declares sensitive. A provider may have begun to declare them so
+// after the object was stored.
 func markSchema(v cty.Value, b *schema.Block) cty.Value {
 	if b == nil || !b.HasSensitive() || v == cty.NilVal || v.IsNull() || !v.IsKnown() {
 		return v

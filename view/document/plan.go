@@ -81,7 +81,8 @@ type jsonRelevant struct {
 	Attribute json.RawMessage `json:"attribute"`
 }
 
-// Importing is the origin of an imported object: the ID or the identity that an import block gives.
+// Importing is the origin of an imported object: the ID or the identity that an import block gives. One of
+// them is missing.
 type Importing struct {
 	ID       string          `json:"id,omitempty"`
 	Identity json.RawMessage `json:"identity,omitempty"`
@@ -276,6 +277,7 @@ func plannedValues(p *plan.Plan, changes []jsonChangeOf, s Schemas) (*jsonValues
 			tree.add(c.of.Addr.Module, c.planned(s))
 		}
 	}
+	// Here, and only here, data sources are among the managed resources.
 	out.RootModule = tree.json(true)
 	for _, oc := range p.Outputs {
 		if oc.Action == plan.Delete {

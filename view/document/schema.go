@@ -7,7 +7,7 @@ import (
 	"github.com/mayfly-iac/mayfly/schema"
 )
 
-// Declarations is everything that one provider declares.
+// Declarations is everything that one provider declares, by type name. Maps may be nil.
 type Declarations struct {
 	Provider   *schema.Schema
 	Resources  map[string]*schema.Schema
@@ -17,11 +17,14 @@ type Declarations struct {
 	Identities map[string]*schema.Identity
 }
 
+// jsonSchemas is the document of the command providers schema, from which editors and code generators learn
+// what can be written.
 type jsonSchemas struct {
 	FormatVersion   string                         `json:"format_version"`
 	ProviderSchemas map[string]jsonProviderSchemas `json:"provider_schemas,omitempty"`
 }
 
+// jsonProviderSchemas is what one provider declares. Ephemeral resources have a member of their own (E81).
 type jsonProviderSchemas struct {
 	Provider   *jsonSchema             `json:"provider,omitempty"`
 	Resources  map[string]*jsonSchema  `json:"resource_schemas,omitempty"`
@@ -52,6 +55,8 @@ type jsonNestedBlock struct {
 	MaxItems    int        `json:"max_items,omitempty"`
 }
 
+// jsonAttribute is an attribute with either a type or, as NestedType, attributes of its own. WriteOnly is set
+// for attributes whose values are in no state and plan.
 type jsonAttribute struct {
 	Type               json.RawMessage `json:"type,omitempty"`
 	NestedType         *jsonNestedType `json:"nested_type,omitempty"`
@@ -71,6 +76,7 @@ type jsonNestedType struct {
 	NestingMode string                    `json:"nesting_mode,omitempty"`
 }
 
+// jsonIdentity describes what identifies an object of a resource type without its ID, for import blocks.
 type jsonIdentity struct {
 	Version    int64                            `json:"version"`
 	Attributes map[string]jsonIdentityAttribute `json:"attributes,omitempty"`
@@ -83,7 +89,7 @@ type jsonIdentityAttribute struct {
 	OptionalForImport bool            `json:"optional_for_import,omitempty"`
 }
 
-// ProviderSchemas returns the JSON document of provider schemas, on one line.
+// ProviderSchemas returns the JSON document of provider schemas, on one line: it may have many megabytes.
 func ProviderSchemas(all map[addr.Provider]Declarations) ([]byte, error) {
 	doc := jsonSchemas{FormatVersion: "1.0"}
 	for p, s := range all {
@@ -105,6 +111,7 @@ func schemaJSON(s *schema.Schema) *jsonSchema {
 	return &jsonSchema{Version: s.Version, Block: blockJSON(s.Block)}
 }
 
+// kindJSON returns the markup that a description is written in.
 func kindJSON(k schema.DescriptionKind) string {
 	if k == schema.Markdown {
 		return "markdown"

@@ -82,6 +82,7 @@ func writeValue(buf *bytes.Buffer, v cty.Value) {
 	}
 }
 
+// separate writes the comma before every item but the first.
 func separate(buf *bytes.Buffer, first *bool) {
 	if !*first {
 		buf.WriteByte(',')
@@ -188,17 +189,21 @@ func hasShape(v cty.Value, holds func(cty.Value) bool) bool {
 	return (ty.IsObjectType() || ty.IsTupleType() || ty.IsCollectionType()) && !(v.IsKnown() && v.IsNull())
 }
 
+// isSensitive is the condition of the members about sensitivity. Only the marks of v itself count: shapeJSON
+// asks about each part.
 func isSensitive(v cty.Value) bool {
 	_, secret := value.Unmark(v)
 	return secret
 }
 
+// isUnknown is the condition of after_unknown.
 func isUnknown(v cty.Value) bool {
 	v, _ = v.Unmark()
 	return !v.IsKnown()
 }
 
-// typeJSON encodes the type of a value, nil if there is none.
+// typeJSON encodes the type of a value, nil if there is none. The form is that of cty: "string", ["list",
+// "string"], or ["object", {…}].
 func typeJSON(ty cty.Type) json.RawMessage {
 	if ty == cty.NilType {
 		return nil
@@ -235,6 +240,7 @@ func pathJSON(p cty.Path) json.RawMessage {
 	return b
 }
 
+// mapValues converts the values of a map; nil if there are none, so that the member is left out.
 func mapValues[A, B any](in map[string]A, convert func(A) B) map[string]B {
 	if len(in) == 0 {
 		return nil

@@ -18,10 +18,14 @@ var (
 	narrow = sizes{pad: 4, lane: 6, gap: 1}
 )
 
+// height returns the height of a row. One without lanes is as high as one with a single lane.
 func (s sizes) height(lanes int) int { return 2*s.pad + max(lanes, 1)*(s.lane+s.gap) - s.gap }
-func (s sizes) y(lane int) int       { return s.pad + lane*(s.lane+s.gap) }
+
+// y returns the top of a lane within its row.
+func (s sizes) y(lane int) int { return s.pad + lane*(s.lane+s.gap) }
 
 const (
+	// The limits of the layout. The page has no script, so they must suit every width of the window.
 	manyObjects = 40 // from here on, operations share lanes instead of having a row for each object
 	objectLanes = 24
 	pixels      = 7.0 // of one percent of the axis, at least
@@ -111,6 +115,7 @@ func (p *page) grid(m *model) {
 	p.raw("</svg>\n")
 }
 
+// vertical draws a line across all rows. c is its style class.
 func (p *page) vertical(c markup, x float64) {
 	p.raw(`<line class="`, c, `" x1="`, percent(x), `" x2="`, percent(x), `" y1="0" y2="100%"/>`)
 }
@@ -199,6 +204,7 @@ func (p *page) who(name, module string, numbers ...string) {
 	p.raw("</div>")
 }
 
+// sizes returns the dimensions of the rows of ephemeral instances.
 func (m *model) sizes() sizes {
 	if m.dense {
 		return narrow
@@ -257,6 +263,7 @@ func (p *page) call(m *model, c markup, name string, s span, h int) {
 	}
 }
 
+// ended returns the end of a tooltip about an operation that did not succeed, "" for one that did.
 func ended(o outcome) string {
 	switch o {
 	case failed:
@@ -268,7 +275,8 @@ func ended(o outcome) string {
 	}
 }
 
-// bar draws a span of time. words is its tooltip.
+// bar draws a span of time, from y down over h pixels. c is its style class, words its tooltip, to which the
+// times are added.
 func (p *page) bar(m *model, c markup, from, to time.Time, y, h int, words string) {
 	x0, x1 := m.scale.x(from), m.scale.x(to)
 	p.raw(`<rect class="`, c, `" x="`, percent(x0), `" y="`, count(y), `" width="`, percent(x1-x0), `" height="`, count(h), `"><title>`)
@@ -278,7 +286,8 @@ func (p *page) bar(m *model, c markup, from, to time.Time, y, h int, words strin
 	p.raw("</title></rect>")
 }
 
-// label writes a name into a bar, cut to the width of the bar.
+// label writes a name into a bar, cut to the width of the bar; nothing if hardly a letter would be left. The
+// width of the window is not known, so the bar is taken to be as narrow as the smallest layout makes it.
 func (p *page) label(m *model, from, to time.Time, y int, name string) {
 	room := int(((m.scale.x(to)-m.scale.x(from))*pixels - 6) / letter)
 	if n := utf8.RuneCountInString(name); n > room {
@@ -292,6 +301,7 @@ func (p *page) label(m *model, from, to time.Time, y int, name string) {
 	p.raw("</text>")
 }
 
+// mark draws a symbol at a time, centred at y pixels. id is one that symbols defines. words is its tooltip.
 func (p *page) mark(m *model, id markup, t time.Time, y int, words string) {
 	p.raw(`<use href="#`, id, `" class="`, id, `" x="`, percent(m.scale.x(t)), `" y="`, count(y), `"><title>`)
 	p.text(words)
@@ -316,6 +326,8 @@ func (p *page) operations(m *model) {
 		}
 		return
 	}
+	// In a shared row, an operation lies in the lane of the one that it is part of: outer is that one's
+	// index.
 	type placed struct {
 		name string
 		span
@@ -370,6 +382,7 @@ func (p *page) operation(m *model, name string, s span, y, h int) {
 	}
 }
 
+// operationText returns the name of an operation, with the type of a provisioner.
 func operationText(s span) string {
 	if s.provider == "" {
 		return string(s.op)

@@ -16,6 +16,7 @@ type markup string
 // page is a document being written. It is well-formed as XML too.
 type page struct{ bytes.Buffer }
 
+// raw writes markup as it is.
 func (p *page) raw(parts ...markup) {
 	for _, s := range parts {
 		p.WriteString(string(s))
@@ -55,6 +56,7 @@ func (p *page) in(open markup, text string, end markup) {
 // percent returns a position or width on the axis.
 func percent(x float64) markup { return markup(number(x, 3) + "%") }
 
+// count returns a whole number, which needs no escaping.
 func count(n int) markup { return markup(strconv.Itoa(n)) }
 
 // plural returns a number with its noun.
@@ -65,7 +67,9 @@ func plural(n int, noun string) string {
 	return strconv.Itoa(n) + " " + noun
 }
 
-// class returns the style class of an operation; each class has an entry in the legend.
+// class returns the style class of an operation; each class has an entry in the legend and a colour in the
+// style sheet. What is evaluated with an ephemeral value, such as an output or a condition, is no operation
+// on an object.
 func class(op event.Op) markup {
 	switch op {
 	case event.OpCreate:
@@ -103,6 +107,7 @@ func verb(op event.Op) string {
 	}
 }
 
+// phaseName returns the title of a phase of the run.
 func phaseName(op event.Op) string {
 	if op == event.OpApplying {
 		return "Applying"

@@ -38,7 +38,8 @@ type row struct {
 	open, used time.Duration
 }
 
-// window is a time of exposure: from the answer to the opening to the answer to the closing.
+// window is a time of exposure: from the answer to the opening to the answer to the closing. Only then does
+// the program hold the value.
 type window struct {
 	from, to time.Time
 	unclosed bool // it was still open at the last event
@@ -106,7 +107,7 @@ func (r *Recorder) model() *model {
 	return m
 }
 
-// until returns the end of a span; a span that is still running ends at the last event.
+// until returns the end of a span; a span that is still running ends at the last event. r.mu is held.
 func (r *Recorder) until(s span) time.Time {
 	if s.outcome == running {
 		return r.end
@@ -137,6 +138,7 @@ func merged(list []window) []window {
 	out := list[:0]
 	for _, w := range list {
 		if n := len(out); n > 0 && !w.from.After(out[n-1].to) {
+			// A window may lie within another.
 			if w.to.After(out[n-1].to) {
 				out[n-1].to = w.to
 			}
@@ -147,7 +149,8 @@ func merged(list []window) []window {
 	return out
 }
 
-// row copies a thing, ends the spans that are still running, and computes when it was exposed and used.
+// row copies a thing, ends the spans that are still running, and computes when it was exposed and used. lives
+// has the windows of providers. r.mu is held.
 func (r *Recorder) row(t *thing, lives map[string][]window) row {
 	c := *t
 	c.open, c.deferred = nil, slices.Clone(t.deferred)
@@ -162,7 +165,9 @@ func (r *Recorder) row(t *thing, lives map[string][]window) row {
 	if !t.provider {
 		out.windows = windows(c.calls, r.end)
 	}
-	if t.provider { // a provider that waits for deferred instances is used for planning too, without anything ephemeral in it
+	// A provider that waits for deferred instances is used for planning meanwhile. Nothing ephemeral is in it
+	// then, so these uses are left out.
+	if t.provider {
 		c.uses = slices.DeleteFunc(c.uses, func(u use) bool {
 			return !slices.ContainsFunc(out.windows, func(w window) bool { return !u.from.After(w.to) && !u.to.Before(w.from) })
 		})
@@ -180,6 +185,7 @@ func windows(calls []span, end time.Time) []window {
 	var opened *span
 	for i := range calls {
 		switch c := &calls[i]; {
+		// An opening that has not ended may have exposed nothing yet.
 		case c.op == event.OpOpen && c.outcome != running:
 			if opened != nil && opened.outcome == done {
 				out = append(out, window{from: opened.to, to: c.from, unclosed: true})
@@ -213,7 +219,8 @@ func union(n int, at func(int) (from, to time.Time)) time.Duration {
 	return total
 }
 
-// byStart returns the indices of n intervals, sorted by their start.
+// byStart returns the indices of n intervals, sorted by their start. The intervals stay where they are, since
+// callers keep other data by the same indices.
 func byStart(n int, at func(int) (from, to time.Time)) []int {
 	order := make([]int, n)
 	for i := range order {
@@ -251,8 +258,9 @@ func pack(n, most int, at func(int) (from, to time.Time)) (lanes []int, count in
 	return lanes, len(ends)
 }
 
-// summarize computes the numbers at the head of the page and the profile of open instances, from the
-// openings and closings in order of time.
+// summarize computes the numbers at the head of the page and the profile of open instances, from the openings
+// and closings in order of time. Providers are left out: they are exposed through the instances that
+// configure them.
 func (m *model) summarize() {
 	s := &m.summary
 	var edges []step

@@ -5,8 +5,9 @@ import (
 	"strconv"
 )
 
-// Write writes the page for the events so far. Operations that have not ended are shown as running until
-// the last event. The lock is released before w is written to, so a slow writer delays no operation.
+// Write writes the page for the events so far. Operations that have not ended are shown as running until the
+// last event. The lock is released before w is written to, so a slow writer delays no operation. Errors are
+// those of w. It is safe for concurrent use.
 func (r *Recorder) Write(w io.Writer) error {
 	r.mu.Lock()
 	m := r.model()
@@ -17,7 +18,8 @@ func (r *Recorder) Write(w io.Writer) error {
 	return err
 }
 
-// document writes the whole page.
+// document writes the whole page. The policy in its head forbids scripts and everything from elsewhere: even
+// a mistake in escaping could not make the page send anything.
 func (p *page) document(m *model) {
 	p.raw("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n",
 		`<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'"/>`, "\n",

@@ -8,8 +8,9 @@ import (
 	"github.com/mayfly-iac/mayfly/event"
 )
 
-// Recorder records the events of a run. It is an event.DetailObserver and safe for concurrent use. Its
-// memory is linear in the number of operations, independent of their duration.
+// Recorder records the events of a run. It is an event.DetailObserver and safe for concurrent use. Its memory
+// is linear in the number of operations, independent of their duration. Nothing that it keeps can hold a
+// value: an event's identifiers, lines and diagnostics are not looked at.
 type Recorder struct {
 	mu         sync.Mutex
 	begin, end time.Time // of the first and last event
@@ -27,7 +28,7 @@ func New() *Recorder {
 	return &Recorder{things: map[thingKey]*thing{}, objects: map[addr.Object]*object{}}
 }
 
-// outcome is the result of an operation.
+// outcome is the result of an operation, as far as events have reported it.
 type outcome uint8
 
 const (
@@ -64,6 +65,8 @@ type thing struct {
 	open     map[useKey][]int // indices of the uses that have not ended
 }
 
+// useKey finds the use that an event ends. A user may hold the same thing several times at once, so there may
+// be several uses of one key; which of them ends makes no difference to the picture.
 type useKey struct {
 	user string
 	op   event.Op
@@ -81,6 +84,8 @@ type object struct {
 	ops          []span
 }
 
+// prefix returns the part of an object's address about its module instance, with the dot after it; "" in the
+// root module.
 func prefix(o addr.Object) string {
 	if o.Module.IsRoot() {
 		return ""
@@ -102,7 +107,8 @@ func (r *Recorder) Event(e event.Event) {
 	}
 }
 
-// Detail implements event.DetailObserver.
+// Detail implements event.DetailObserver: phases, interrupts, uses of ephemeral instances, and operations
+// that other observers don't see, such as planning an object.
 func (r *Recorder) Detail(e event.Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -121,6 +127,8 @@ func (r *Recorder) Detail(e event.Event) {
 	}
 }
 
+// see extends the time of the run to an event, which may be older than one that arrived before it. r.mu is
+// held.
 func (r *Recorder) see(t time.Time) {
 	if r.begin.IsZero() || t.Before(r.begin) {
 		r.begin = t
@@ -148,7 +156,7 @@ func (r *Recorder) thing(e event.Event) *thing {
 	return t
 }
 
-// call records a call to open, renew or close the instance.
+// call records a call to open, renew or close the instance. The recorder's lock is held.
 func (t *thing) call(e event.Event) {
 	t.waiting = e.Kind == event.Deferred
 	if t.waiting {
@@ -170,6 +178,7 @@ func (t *thing) use(e event.Event) {
 		return
 	}
 	open := t.open[k]
+	// It began while the instance was deferred, and was ignored.
 	if len(open) == 0 {
 		return
 	}
@@ -181,6 +190,7 @@ func (t *thing) use(e event.Event) {
 	}
 }
 
+// objectEvent records the start or end of an operation on a resource. r.mu is held.
 func (r *Recorder) objectEvent(e event.Event) {
 	o := r.objects[e.Object]
 	if o == nil {

@@ -24,11 +24,13 @@ type piece struct {
 }
 
 const (
+	// When and how much waits are shortened.
 	cutWidth = 4.0 // percent of the axis for a shortened wait
 	cutShare = 0.1 // share of the rest of the run from which a wait is shortened
 )
 
-// newScale returns the axis of a run from begin to end.
+// newScale returns the axis of a run from begin to end. Only the waits between phases are shortened, since
+// within a phase a wait is what the page is about.
 func newScale(begin, end time.Time, phases []span) scale {
 	s := scale{begin: begin, end: end}
 	at := begin
@@ -67,7 +69,7 @@ func newScale(begin, end time.Time, phases []span) scale {
 	return s
 }
 
-// x returns the position of a time.
+// x returns the position of a time in percent. Times outside the run lie at its ends.
 func (s *scale) x(t time.Time) float64 {
 	i := slices.IndexFunc(s.pieces, func(p piece) bool { return !t.After(p.to) })
 	if i < 0 {
@@ -100,6 +102,7 @@ var tickSteps = func() []time.Duration {
 }()
 
 const (
+	// How close ticks may be. A label that would touch the one before it is left out with its tick.
 	mostTicks  = 10  // in a run without cuts
 	tickMargin = 6.5 // percent of the axis that a label needs
 )
@@ -173,7 +176,7 @@ func decimals(step time.Duration) int {
 	return n
 }
 
-// number returns a number with at most the given digits after the point.
+// number returns a number with at most the given digits after the point, without zeros at its end.
 func number(x float64, digits int) string {
 	s := strconv.FormatFloat(x, 'f', digits, 64)
 	for digits > 0 && (s[len(s)-1] == '0' || s[len(s)-1] == '.') {
@@ -186,7 +189,7 @@ func number(x float64, digits int) string {
 	return s
 }
 
-// duration returns a duration with about three significant digits.
+// duration returns a duration with about three significant digits, from hundredths of a millisecond to hours.
 func duration(d time.Duration) string {
 	switch {
 	case d <= 0:

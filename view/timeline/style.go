@@ -1,7 +1,9 @@
 package timeline
 
 // style is the style sheet of the page. Colours have names, with one value for light and one for dark
-// screens.
+// screens, because the page cannot know where it is looked at. The left part of a row, the axis and the
+// headings stick to the edges, so that names and times stay in sight while a large chart is scrolled. Groups
+// fold by the details element, and print shows everything.
 const style markup = `
 :root{color-scheme:light dark;--bg:#fff;--fg:#1d2430;--dim:#667085;--line:#e4e7ec;--soft:#f6f7f9;--head:#fff;--grid:#e9ecf1;
 --window:#fde8b3;--edge:#dfa520;--call:#6d4c06;--renewal:#0b63ce;--bad:#d1242f;--badsoft:#fdebec;

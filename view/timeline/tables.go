@@ -111,6 +111,7 @@ func (ro *row) outcome() (words string, bad bool) {
 			all = append(all, "not closed")
 		}
 	}
+	// Each call has a line of its own in another table.
 	if len(all) > 3 {
 		all = append(all[:3], "and more")
 	}
@@ -152,11 +153,13 @@ func (p *page) life(m *model, ro row) {
 	}
 }
 
-// times returns the cells with the start and the duration of a span.
+// times returns the cells about when a span was: its start, its end and its duration.
 func (m *model) times(s span) []string {
 	return []string{m.at(s.from), m.at(s.to), duration(s.to.Sub(s.from))}
 }
 
+// endText returns the cell about the end of an operation. It is empty for success, so that failures catch the
+// eye.
 func endText(o outcome) string {
 	switch o {
 	case failed:

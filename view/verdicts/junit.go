@@ -9,11 +9,15 @@ import (
 	"github.com/mayfly-iac/mayfly/suite"
 )
 
+// junitSuites is a report in JUnit XML, of which there are many dialects and no standard. It keeps to the
+// elements and attributes that CI systems agree on: a testsuite for each test file and a testcase for each
+// run.
 type junitSuites struct {
 	XMLName xml.Name     `xml:"testsuites"`
 	Suites  []junitSuite `xml:"testsuite"`
 }
 
+// junitSuite is the outcome of a test file. The numbers are of its runs.
 type junitSuite struct {
 	Name     string      `xml:"name,attr"`
 	Tests    int         `xml:"tests,attr"`
@@ -23,6 +27,8 @@ type junitSuite struct {
 	Cases    []junitCase `xml:"testcase"`
 }
 
+// junitCase is the outcome of a run, with at most one of its last three members. Time is in seconds; it is
+// missing for a run that was skipped.
 type junitCase struct {
 	Name    string        `xml:"name,attr"`
 	Class   string        `xml:"classname,attr"`
@@ -32,12 +38,14 @@ type junitCase struct {
 	Error   *junitProblem `xml:"error"`
 }
 
+// junitProblem says why a run failed. CI systems show Message in lists and Text when one is opened.
 type junitProblem struct {
 	Message string `xml:"message,attr"`
 	Text    string `xml:",cdata"`
 }
 
 // JUnit writes the outcomes of files as JUnit XML. It has the texts of diagnostics, and no values besides.
+// Errors are those of w.
 func JUnit(w io.Writer, files []*suite.File) error {
 	doc := junitSuites{}
 	for _, f := range files {
@@ -74,6 +82,7 @@ func JUnit(w io.Writer, files []*suite.File) error {
 	return err
 }
 
+// problem returns the errors of a run, each with its place. Warnings are left out: they made nothing fail.
 func problem(diags diag.List, message string) *junitProblem {
 	out := &junitProblem{Message: message}
 	for _, d := range diags {

@@ -1,5 +1,6 @@
 // Package verdicts renders the outcomes of test files: as text, as messages of the JSON stream, and as JUnit
-// XML.
+// XML. The words, the order and the numbers are those that tools for other engines know; verdicts.go writes
+// text and messages together, so that both say the same.
 //
 // It may import suite, view and what these need. It must not run anything.
 package verdicts
@@ -15,7 +16,8 @@ import (
 	"github.com/mayfly-iac/mayfly/view/document"
 )
 
-// Printer writes the outcomes of files. It belongs to one goroutine.
+// Printer writes the outcomes of files: Abstract first, then File for each file as it ends, then Summary. It
+// belongs to one goroutine.
 type Printer struct {
 	Out     io.Writer // for people; nil for none
 	Color   bool
@@ -35,6 +37,7 @@ func word(v suite.Verdict) string {
 	return v.String()
 }
 
+// painted returns the word for a verdict in its colour.
 func (p *Printer) painted(v suite.Verdict) string {
 	text := word(v)
 	color := map[string]string{"pass": "\x1b[32m", "fail": "\x1b[31m", "skip": "\x1b[90m"}[text]
@@ -59,6 +62,7 @@ func (p *Printer) Abstract(files []*config.TestFile) {
 	}
 }
 
+// plural returns a noun in the form that goes with n.
 func plural(n int, word string) string {
 	if n == 1 {
 		return word
@@ -66,7 +70,7 @@ func plural(n int, word string) string {
 	return word + "s"
 }
 
-// File writes the outcome of a file.
+// File writes the outcome of a file with its runs and what it left behind. An error is one of Verbose.
 func (p *Printer) File(f *suite.File) error {
 	p.line("%s... %s\n", f.Name, p.painted(f.Verdict))
 	for _, s := range p.Streams {
@@ -81,6 +85,7 @@ func (p *Printer) File(f *suite.File) error {
 	return nil
 }
 
+// run writes the outcome of a run: the verdict, what -verbose shows, then its diagnostics.
 func (p *Printer) run(f *suite.File, r *suite.Run) error {
 	p.line("  run %q... %s\n", r.Name, p.painted(r.Verdict))
 	for _, s := range p.Streams {
@@ -102,6 +107,7 @@ func (p *Printer) run(f *suite.File, r *suite.Run) error {
 	return nil
 }
 
+// verbose writes the plan or the state of a run, as text and as the document in a message.
 func (p *Printer) verbose(f *suite.File, r *suite.Run) error {
 	text, document, err := p.Verbose(r)
 	if err != nil {
@@ -141,7 +147,8 @@ func (p *Printer) cleanup(f *suite.File) {
 	}
 }
 
-// Summary writes the counts of all runs.
+// Summary writes the counts of all runs. A run that could not be carried out counts as failed for people, and
+// as an error in messages. If nothing was run, nothing has failed.
 func (p *Printer) Summary(s suite.Summary) {
 	status := s.Verdict
 	if status == suite.Pending {
@@ -168,6 +175,8 @@ func (p *Printer) Summary(s suite.Summary) {
 	}
 }
 
+// line writes text for people, if there is to be any. An error is left to the next writer to standard output,
+// which gets it too.
 func (p *Printer) line(format string, args ...any) {
 	if p.Out != nil {
 		fmt.Fprintf(p.Out, format, args...)
