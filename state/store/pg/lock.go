@@ -55,7 +55,10 @@ func (l *lock) Take(ctx context.Context, info store.LockInfo) error {
 		return classify(err)
 	}
 	l.conn = conn
-	ok, err := l.take(ctx)
+	ok, err := false, error(nil)
+	if _, err = conn.Exec(ctx, keepAlive); err == nil {
+		ok, err = l.take(ctx)
+	}
 	if err == nil && ok {
 		l.id, l.pid = info.ID, conn.PgConn().PID()
 		err = l.describe(ctx, info)
@@ -69,6 +72,9 @@ func (l *lock) Take(ctx context.Context, info store.LockInfo) error {
 	}
 	return l.heldBy(ctx, db)
 }
+
+// keepAlive lets the server notice within a minute that the machine of a session is gone, and its lock with it.
+const keepAlive = `SET tcp_keepalives_idle = 30; SET tcp_keepalives_interval = 10; SET tcp_keepalives_count = 3`
 
 // take takes the advisory locks, and reports whether it got what it needs. l.mu is held.
 func (l *lock) take(ctx context.Context) (bool, error) {
@@ -173,7 +179,7 @@ func (l *lock) holder(ctx context.Context, db *pgxpool.Pool) (*store.LockInfo, u
 	if err != nil {
 		return nil, 0, err
 	}
-	info := &store.LockInfo{Who: user + "@" + client, Info: fmt.Sprintf("session %d of the program %q", pid, program), Path: l.path() + "/" + l.name}
+	info := &store.LockInfo{ID: fmt.Sprint("session-", pid), Who: user + "@" + client, Info: fmt.Sprintf("session %d of the program %q", pid, program), Path: l.path() + "/" + l.name}
 	if since != nil {
 		info.Created = *since
 	}
@@ -191,7 +197,7 @@ func (l *lock) holder(ctx context.Context, db *pgxpool.Pool) (*store.LockInfo, u
 	return info, pid, err
 }
 
-// Holder implements remote.Lock. A lock of another engine has no ID.
+// Holder implements remote.Lock. A lock of another engine has the number of its session as its ID.
 func (l *lock) Holder(ctx context.Context) (*store.LockInfo, error) {
 	db, err := l.db(ctx)
 	if err != nil {

@@ -3,6 +3,7 @@ package pg_test
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -126,4 +127,19 @@ func TestLostSession(t *testing.T) {
 	if _, err := b.Lock(t.Context(), storetest.Info("b")); err != nil {
 		t.Error(err)
 	}
+}
+
+func TestCuts(t *testing.T) {
+	server := postgres.Start(t)
+	storetest.RunCuts(t, storetest.Remote{
+		Server: fmt.Sprint("127.0.0.1:", server.Port),
+		Open: func(t *testing.T, place, address string) store.Store {
+			_, port, _ := strings.Cut(address, ":")
+			n, err := strconv.Atoi(port)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return open(t, pg.Options{ConnString: server.URL(n), Schema: place})
+		},
+	})
 }
