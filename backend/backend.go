@@ -21,6 +21,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/schema"
 	"github.com/mayfly-iac/mayfly/state/store"
+	"github.com/mayfly-iac/mayfly/state/store/remote"
 )
 
 // Names of kinds.
@@ -69,6 +70,11 @@ type Env struct {
 	// JournalDir is a directory of this machine, created when needed, for the journals of services that have
 	// no room for them.
 	JournalDir string
+}
+
+// remote returns the options of a store in a service.
+func (e Env) remote() remote.Options {
+	return remote.Options{Cipher: e.Cipher, JournalDir: e.JournalDir, Version: e.Version}
 }
 
 // StateFiles name files that replace those of the local backend, for whatever workspace.

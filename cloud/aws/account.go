@@ -30,6 +30,9 @@ type Settings struct {
 	Profile string
 	Region  string // "" for the profile's, if Profile is set, and otherwise us-east-1
 	Keys    *Keys  // used instead of the credentials that would be found
+	// ConfigFiles and CredentialsFiles replace the user's files; nil for those.
+	ConfigFiles, CredentialsFiles []string
+	Role                          *Role // to assume with these credentials; nil for none
 }
 
 // Keys are static credentials. Token is "" for keys that don't expire.
@@ -61,12 +64,21 @@ func Load(ctx context.Context, s Settings, services cloud.Services) (*Account, e
 	if s.Region != "" {
 		options = append(options, config.WithRegion(s.Region))
 	}
+	if s.ConfigFiles != nil {
+		options = append(options, config.WithSharedConfigFiles(s.ConfigFiles))
+	}
+	if s.CredentialsFiles != nil {
+		options = append(options, config.WithSharedCredentialsFiles(s.CredentialsFiles))
+	}
 	cfg, err := config.LoadDefaultConfig(ctx, options...)
 	if err != nil {
 		return nil, err
 	}
 	if cfg.Region == "" {
 		cfg.Region = defaultRegion
+	}
+	if s.Role != nil {
+		cfg.Credentials = s.Role.credentials(cfg)
 	}
 	var transport http.RoundTripper
 	if own, ok := cfg.HTTPClient.(interface{ GetTransport() *http.Transport }); ok {

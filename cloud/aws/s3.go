@@ -28,6 +28,20 @@ func (a *Account) Bucket(ctx context.Context, name, suffix string) (*Bucket, err
 	return &Bucket{account: a, base: base}, err
 }
 
+// BucketIn returns a bucket at AWS in the account's region, with the bucket's name in the path of addresses
+// if inPath is set, and otherwise in the name of the host where that is possible.
+func (a *Account) BucketIn(ctx context.Context, name string, inPath bool) (*Bucket, error) {
+	server, err := a.regional(ctx, "s3")
+	if err != nil {
+		return nil, err
+	}
+	if inPath {
+		return a.BucketAt(name, server), nil
+	}
+	base, err := at(server, name)
+	return &Bucket{account: a, base: base}, err
+}
+
 // BucketAt returns a bucket at a server that is compatible with S3. server has the form scheme://host.
 func (a *Account) BucketAt(name, server string) *Bucket {
 	return &Bucket{account: a, base: server + "/" + name}

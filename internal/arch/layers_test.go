@@ -154,7 +154,7 @@ var rules = map[string]rule{
 	"state/store/inmem":     {may: []string{"addr", "diag", "state", "state/store"}, why: "one store does not know the others"},
 	"state/store/storetest": {may: []string{"addr", "diag", "schema", "value", "state", "state/store"}, why: "the conformance suite tests stores through their interface only"},
 	"backend": {
-		may: []string{"diag", "schema", "value", "state/store", "state/store/..."},
+		may: []string{"cloud", "cloud/aws", "diag", "schema", "value", "state/store", "state/store/..."},
 		why: "a backend block is a schema and a store: whose state it is, and where the block is written, makes no difference",
 	},
 	"cloud":        {modules: none, why: "what every vendor's services have in common is HTTP"},

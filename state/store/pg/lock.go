@@ -73,7 +73,8 @@ func (l *lock) Take(ctx context.Context, info store.LockInfo) error {
 	return l.heldBy(ctx, db)
 }
 
-// keepAlive lets the server notice within a minute that the machine of a session is gone, and its lock with it.
+// keepAlive lets the server notice within a minute that the machine of a session is gone, and its lock with
+// it.
 const keepAlive = `SET tcp_keepalives_idle = 30; SET tcp_keepalives_interval = 10; SET tcp_keepalives_count = 3`
 
 // take takes the advisory locks, and reports whether it got what it needs. l.mu is held.
@@ -179,7 +180,7 @@ func (l *lock) holder(ctx context.Context, db *pgxpool.Pool) (*store.LockInfo, u
 	if err != nil {
 		return nil, 0, err
 	}
-	info := &store.LockInfo{ID: fmt.Sprint("session-", pid), Who: user + "@" + client, Info: fmt.Sprintf("session %d of the program %q", pid, program), Path: l.path() + "/" + l.name}
+	info := &store.LockInfo{ID: fmt.Sprint("session-", pid), Who: user + "@" + client, Info: fmt.Sprintf("session %d of the program %q", pid, program), Path: l.Path() + "/" + l.name}
 	if since != nil {
 		info.Created = *since
 	}

@@ -87,8 +87,8 @@ func (s *Service) Close() {
 	}
 }
 
-// path names the table in messages.
-func (s *Service) path() string {
+// Path names the table in messages: the server, the database, the schema and the table.
+func (s *Service) Path() string {
 	c := s.config.ConnConfig
 	return fmt.Sprintf("pg://%s/%s/%s.%s", net.JoinHostPort(c.Host, strconv.Itoa(int(c.Port))), c.Database, s.opt.Schema, s.opt.Table)
 }
@@ -182,7 +182,7 @@ func (s *Service) Workspaces(ctx context.Context) ([]string, error) {
 
 // Place implements remote.Service.
 func (s *Service) Place(workspace string) (remote.Place, error) {
-	p := remote.Place{Path: s.path() + "/" + workspace, State: &row{s, workspace}, Lock: &lock{Service: s, name: workspace}}
+	p := remote.Place{Path: s.Path() + "/" + workspace, State: &row{s, workspace}, Lock: &lock{Service: s, name: workspace}}
 	if !s.opt.SkipTable {
 		p.Parts = &parts{s, workspace}
 	}

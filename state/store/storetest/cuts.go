@@ -19,9 +19,9 @@ type Remote struct {
 	Open func(t *testing.T, place, address string) store.Store
 }
 
-// RunCuts lets a run lose its connection at each message that it sends: before the message arrives, and before
-// the answer comes. The run may fail then, but the next one must find every result that was durable, and a run
-// that did not fail must have stored its state.
+// RunCuts lets a run lose its connection at each message that it sends: before the message arrives, and
+// before the answer comes. The run may fail then, but the next one must find every result that was durable,
+// and a run that did not fail must have stored its state.
 func RunCuts(t *testing.T, r Remote) {
 	whole := NewProxy(t, r.Server, 0, NoCut)
 	if run := startRun(t, r.Open(t, "whole", whole.Addr), "a"); run.work(t, "a") == nil || run.err != nil {
@@ -71,8 +71,8 @@ func startRun(t *testing.T, s store.Store, who string) *cutRun {
 	return r
 }
 
-// work creates objects, one after the other, stores the state and releases the lock. It returns the numbers of
-// the objects that it knew to be durable.
+// work creates objects, one after the other, stores the state and releases the lock. It returns the numbers
+// of the objects that it knew to be durable.
 func (r *cutRun) work(t *testing.T, name string) (durable []int) {
 	t.Helper()
 	if r.err == nil {
