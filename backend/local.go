@@ -27,11 +27,3 @@ func init() {
 		},
 	}
 }
-
-// textOr returns an argument, or else the text otherwise.
-func textOr(cfg cty.Value, name, otherwise string) string {
-	if v := cfg.GetAttr(name); !v.IsNull() {
-		return v.AsString()
-	}
-	return otherwise
-}

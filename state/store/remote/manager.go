@@ -137,6 +137,8 @@ func (m *Manager) holder(ctx context.Context) (info *store.LockInfo, err error) 
 func (m *Manager) CheckUnlock(ctx context.Context, id string) error {
 	info, err := m.holder(ctx)
 	switch {
+	case errors.Is(err, ErrUnknownHolder):
+		return nil // releasing it finds out
 	case err != nil:
 		return m.explain("unlocked", err)
 	case info == nil:

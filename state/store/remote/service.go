@@ -55,7 +55,8 @@ type Lock interface {
 	// Release releases the lock with that ID, whichever run took it. It fails with store.ErrNotLocked if
 	// there is none, and with a *store.LockError if the lock has another ID.
 	Release(ctx context.Context, id string) error
-	// Holder returns what the lock says about its holder; nil if it is not held.
+	// Holder returns what the lock says about its holder; nil if it is not held. It fails with
+	// ErrUnknownHolder if the service does not tell.
 	Holder(ctx context.Context) (*store.LockInfo, error)
 	// Check returns nil if the lock with that ID, which this Lock took, is still held, and else an error that
 	// wraps store.ErrLockLost. It is called before each change, at the same time as another request.
@@ -83,6 +84,8 @@ type Parts interface {
 var (
 	// ErrChanged means that a state is not what was read before.
 	ErrChanged = errors.New("the state was changed by another run after this one had read it")
+	// ErrUnknownHolder means that a service does not say whether a state is locked, and by whom.
+	ErrUnknownHolder = errors.New("the service does not say who holds the lock")
 	// ErrNoWorkspaces means that a place has room for the state of the default workspace only.
 	ErrNoWorkspaces = errors.New("this backend keeps the state of one workspace only")
 )

@@ -30,6 +30,10 @@ type Harness struct {
 	Stored func(workspace string) ([]byte, error)
 	// Large is the number of instances of the large state; 0 means 2000.
 	Large int
+	// NoWorkspaces is set for a place that has room for the state of the default workspace only.
+	NoWorkspaces bool
+	// NoLock is set for a place that is configured without locking.
+	NoLock bool
 }
 
 // Run runs the suite. setup is called once for each test in it.
@@ -54,6 +58,20 @@ func Run(t *testing.T, setup func(t *testing.T) Harness) {
 		{"written after cancel", testCancelled},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, setup(t)) })
+	}
+}
+
+func needsWorkspaces(t *testing.T, h Harness) {
+	t.Helper()
+	if h.NoWorkspaces {
+		t.Skip("this store has no workspaces")
+	}
+}
+
+func needsLock(t *testing.T, h Harness) {
+	t.Helper()
+	if h.NoLock {
+		t.Skip("this store is configured without locking")
 	}
 }
 
@@ -117,6 +135,7 @@ func testLarge(t *testing.T, h Harness) {
 }
 
 func testLock(t *testing.T, h Harness) {
+	needsLock(t, h)
 	a, b := manager(t, h, store.DefaultWorkspace), manager(t, h, store.DefaultWorkspace)
 	id, err := a.Lock(t.Context(), Info("alice@there"))
 	if err != nil {
@@ -143,6 +162,7 @@ func testLock(t *testing.T, h Harness) {
 }
 
 func testUnlockForeign(t *testing.T, h Harness) {
+	needsLock(t, h)
 	a := manager(t, h, store.DefaultWorkspace)
 	unlock := lock(t, a, "a")
 	var held *store.LockError
@@ -159,6 +179,7 @@ func testUnlockForeign(t *testing.T, h Harness) {
 }
 
 func testLockWaits(t *testing.T, h Harness) {
+	needsLock(t, h)
 	a, b := manager(t, h, store.DefaultWorkspace), manager(t, h, store.DefaultWorkspace)
 	unlock := lock(t, a, "a")
 	var held *store.LockError
@@ -178,6 +199,7 @@ func testLockWaits(t *testing.T, h Harness) {
 
 // testLockRace lets many handles try at once: exactly one gets the lock.
 func testLockRace(t *testing.T, h Harness) {
+	needsLock(t, h)
 	const n = 8
 	var won sync.Map
 	var wg sync.WaitGroup
@@ -206,6 +228,7 @@ func testLockRace(t *testing.T, h Harness) {
 
 // testUpdates lets several handles add to the state in turn under the lock: no addition is lost.
 func testUpdates(t *testing.T, h Harness) {
+	needsLock(t, h)
 	const handles, rounds = 3, 2
 	var wg sync.WaitGroup
 	for i := range handles {
@@ -253,6 +276,7 @@ func addOne(t *testing.T, m store.Manager, handle, round int) (err error) {
 }
 
 func testWorkspaces(t *testing.T, h Harness) {
+	needsWorkspaces(t, h)
 	ctx := t.Context()
 	s := h.Open()
 	wantNames := func(want ...string) {
@@ -310,6 +334,7 @@ func testWorkspaces(t *testing.T, h Harness) {
 }
 
 func testWorkspacesApart(t *testing.T, h Harness) {
+	needsWorkspaces(t, h)
 	if err := h.Open().CreateWorkspace(t.Context(), "other"); err != nil {
 		t.Fatal(err)
 	}
