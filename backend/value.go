@@ -131,6 +131,20 @@ func (k *Kind) waysToSet(name string) string {
 	return fmt.Sprintf(" Set it in the block, with -backend-config=\"%s=...\", or in the environment variable %s", name, variables[0])
 }
 
+// OrVariables is a sentence about the environment variables that stand in for arguments; "" if there are none.
+func (k *Kind) OrVariables(names []string) string {
+	var variables []string
+	for _, name := range names {
+		if len(k.env[name]) > 0 {
+			variables = append(variables, k.env[name][0])
+		}
+	}
+	if len(variables) == 0 {
+		return ""
+	}
+	return " They can also be given in the environment: " + strings.Join(variables, ", ") + "."
+}
+
 // Env returns the environment variables that stand in for an argument, in order of falling precedence.
 func (k *Kind) Env(name string) []string { return slices.Clone(k.env[name]) }
 

@@ -21,6 +21,8 @@ type StateFiles = backend.StateFiles
 type location struct {
 	kind *backend.Kind
 	cfg  cty.Value // an object of all arguments of the kind, some with marks; cty.NilVal without a block
+	// sealed has secrets of a recorded location that are not in cfg; nil for none.
+	sealed *sealedArguments
 }
 
 // locationOf returns the location of a kind with the arguments that are not null.
@@ -102,6 +104,10 @@ func (d *Dir) samePlace(a, b location) bool {
 
 // openLocation opens the store of a location.
 func (d *Dir) openLocation(ctx context.Context, l location, files StateFiles, c store.Cipher) (store.Store, diag.List) {
+	l, diags := d.unseal(l)
+	if diags.HasErrors() {
+		return nil, diags
+	}
 	cfg, err := l.kind.Complete(l.config(), d.lookup)
 	var s store.Store
 	if err == nil {

@@ -70,12 +70,12 @@ func (d *Dir) store(ctx context.Context, l location, files StateFiles) (store.St
 	if diags.HasErrors() {
 		return nil, diags
 	}
-	s, ds := d.openLocation(ctx, l, files, cipher(set.State))
+	s, ds := d.openLocation(ctx, l, files, stateCipher(set.State))
 	return s, append(diags, ds...)
 }
 
-// cipher avoids a nil Codec in a non-nil interface.
-func cipher(c *encryption.Codec) store.Cipher {
+// stateCipher avoids a nil Codec in a non-nil interface.
+func stateCipher(c *encryption.Codec) store.Cipher {
 	if c == nil {
 		return nil
 	}
@@ -145,5 +145,5 @@ func (d *Dir) ReadStateFile(ctx context.Context, src []byte) (*state.File, error
 	if diags.HasErrors() {
 		return nil, diags.Err()
 	}
-	return store.Decode(src, cipher(set.State))
+	return store.Decode(src, stateCipher(set.State))
 }

@@ -47,7 +47,7 @@ func (d *Dir) InitBackend(ctx context.Context, opt BackendOptions) (BackendChang
 		if diags = append(diags, ds...); ds.HasErrors() {
 			return change, diags
 		}
-		have = rec.location
+		have = rec.location.withSecretsOf(want)
 		if len(opt.Settings) == 0 && want.declared() && rec.holdsFor(block) {
 			want = have
 		}

@@ -77,7 +77,7 @@ func (d *Dir) currentLocation() (location, diag.List) {
 	case diags.HasErrors():
 		return want, diags
 	case ok && (d.root == nil || have.holdsFor(want)):
-		return have.location, nil // init may have completed it with -backend-config
+		return have.withSecretsOf(want), nil // init may have completed it with -backend-config
 	case ok:
 		return want, initRequired("The configuration has another backend than this directory was initialized for, so the state may be elsewhere. " + moveOrLeave)
 	case d.samePlace(want, d.undeclared()):

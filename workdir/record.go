@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -27,6 +28,8 @@ type backendRecordFor struct {
 	Type   string          `json:"type"`
 	Config json.RawMessage `json:"config"`
 	Hash   uint64          `json:"hash"`
+	// Sealed is ours; other engines ignore it.
+	Sealed *sealedArguments `json:"mayfly_sealed,omitempty"`
 }
 
 func (d *Dir) recordPath() string { return filepath.Join(d.dataDir, "terraform.tfstate") }
@@ -75,7 +78,9 @@ func (d *Dir) recorded() (r recordedLocation, ok bool, diags diag.List) {
 	if err != nil {
 		return r, false, d.damagedRecord(err)
 	}
-	return recordedLocation{locationOf(kind, values), rec.Backend.Hash}, true, nil
+	r.location, r.written = locationOf(kind, values), rec.Backend.Hash
+	r.sealed = rec.Backend.Sealed
+	return r, true, nil
 }
 
 // decodeRecord reads the arguments of a recorded configuration, without those that this version does not
@@ -104,7 +109,8 @@ func (d *Dir) damagedRecord(err error) diag.List {
 		"The file %s, in which \"mayfly init\" records the backend, is damaged: %s. To record the backend again, run: mayfly init -reconfigure", d.recordPath(), err)
 }
 
-// record remembers a backend, and the block that it is for, for later runs. A configuration without a backend
+// record remembers a location, and the block that it is for, for later runs. It has no secret in clear: those
+// that the block does not give are sealed. A configuration without a backend
 // block removes the record.
 func (d *Dir) record(l, block location) diag.List {
 	if err := d.writeRecord(l, block); err != nil {
@@ -126,7 +132,13 @@ func (d *Dir) writeRecord(l, block location) error {
 	if err != nil {
 		return err
 	}
-	out, err := json.MarshalIndent(backendRecord{Version: 3, Backend: &backendRecordFor{l.kind.Name, cfg, block.hash()}}, "", "    ")
+	sealed := l.sealed
+	if secrets := l.secretsBeyond(block); len(secrets) > 0 {
+		if sealed, err = d.seal(l, secrets); err != nil {
+			return fmt.Errorf("the credentials cannot be encrypted: %w", err)
+		}
+	}
+	out, err := json.MarshalIndent(backendRecord{Version: 3, Backend: &backendRecordFor{l.kind.Name, cfg, block.hash(), sealed}}, "", "    ")
 	if err != nil {
 		return err
 	}

@@ -172,16 +172,28 @@ func (d *Dir) Resume(ctx context.Context, f *planfile.File, name string, opt Beg
 
 // plannedPlace finds the state that a saved plan is for.
 func (d *Dir) plannedPlace(ctx context.Context, f *planfile.File, files StateFiles) (place, diag.List) {
-	l := d.undeclared()
+	l, diags := d.undeclared(), diag.List(nil)
 	if !f.Backend.Config.IsNull() {
 		v, err := f.Backend.Config.Unmarked()
 		kind, ok := d.kinds[f.Backend.Type]
 		if err != nil || !ok || !v.Type().IsObjectType() {
 			return place{}, unloadable("The backend that the plan is for, %q, cannot be used by this version of Mayfly.", f.Backend.Type)
 		}
-		l = locationOf(kind, v.AsValueMap())
+		if l, diags = d.plannedLocation(locationOf(kind, v.AsValueMap())); diags.HasErrors() {
+			return place{}, diags
+		}
 	}
 	return d.placeIn(ctx, l, cmp.Or(f.Backend.Workspace, store.DefaultWorkspace), files)
+}
+
+// plannedLocation returns the location of a saved plan, which has no secrets, with those that this directory
+// was initialized with for the same location, and those of the block in the plan, which is evaluated again.
+func (d *Dir) plannedLocation(l location) (location, diag.List) {
+	if rec, ok, diags := d.recorded(); ok && !diags.HasErrors() && rec.equal(l) {
+		l = rec.location
+	}
+	block, diags := d.declaredLocation(d.root, nil)
+	return l.withSecretsOf(block), diags
 }
 
 // checkStale refuses a plan that was made from another state than the one that is there now. A plan that was

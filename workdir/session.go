@@ -145,7 +145,7 @@ func (d *Dir) open(ctx context.Context, tree *config.Tree, p place, opt SessionO
 		Version: d.opt.Version, Plain: d.vars["TF_DISABLE_PLUGIN_TLS"] != "",
 	}
 	s.Project, ds = mayfly.Open(ctx, mayfly.Options{
-		Tree: tree, Launcher: s.launcher, Store: p.manager, Cipher: cipher(s.encryption.State), Workspace: p.workspace, Observer: opt.Observer,
+		Tree: tree, Launcher: s.launcher, Store: p.manager, Cipher: stateCipher(s.encryption.State), Workspace: p.workspace, Observer: opt.Observer,
 		Parallelism: opt.Parallelism, Environ: environ, Log: opt.Log, Durations: s.durations,
 	})
 	return s, append(diags, ds...)

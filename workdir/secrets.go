@@ -1,0 +1,219 @@
+package workdir
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/zclconf/go-cty/cty"
+	ctyjson "github.com/zclconf/go-cty/cty/json"
+
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/safefile"
+)
+
+// sealedArguments are secret arguments of a backend that only init was given, by -backend-config. The record
+// has them encrypted with a key of the user. All other secrets come from the block or from the environment
+// again.
+type sealedArguments struct {
+	Arguments []string `json:"arguments"` // names
+	Key       string   `json:"key"`       // which key it was, see keyName
+	Data      []byte   `json:"data"`      // a nonce, and the encrypted values in JSON
+}
+
+// has reports whether an argument is sealed. s may be nil.
+func (s *sealedArguments) has(name string) bool {
+	return s != nil && slices.Contains(s.Arguments, name)
+}
+
+// withSecretsOf returns the location with the secrets of a block of the same kind, unless they are sealed.
+func (l location) withSecretsOf(block location) location {
+	if !l.declared() || !block.declared() || l.kind.Name != block.kind.Name {
+		return l
+	}
+	values, empty := l.cfg.AsValueMap(), l.kind.Block.Empty()
+	for _, name := range block.kind.Secrets(block.cfg) {
+		if !l.sealed.has(name) && values[name].RawEquals(empty.GetAttr(name)) {
+			values[name] = block.cfg.GetAttr(name)
+		}
+	}
+	l.cfg = cty.ObjectVal(values)
+	return l
+}
+
+// secretsBeyond returns the secrets of a location that a block does not give.
+func (l location) secretsBeyond(block location) map[string]cty.Value {
+	out := map[string]cty.Value{}
+	for _, name := range l.kind.Secrets(l.cfg) {
+		v, _ := l.cfg.GetAttr(name).UnmarkDeep()
+		if block.declared() && block.kind.Name == l.kind.Name {
+			if given, _ := block.cfg.GetAttr(name).UnmarkDeep(); given.RawEquals(v) {
+				continue
+			}
+		}
+		out[name] = v
+	}
+	return out
+}
+
+// seal encrypts arguments of a location for the record.
+func (d *Dir) seal(l location, values map[string]cty.Value) (*sealedArguments, error) {
+	key, err := d.userKey(true)
+	if err != nil {
+		return nil, err
+	}
+	aead, err := newAEAD(key)
+	if err != nil {
+		return nil, err
+	}
+	plain := map[string]json.RawMessage{}
+	for name, v := range values {
+		if plain[name], err = ctyjson.Marshal(v, v.Type()); err != nil {
+			return nil, fmt.Errorf("encoding the argument %q", name)
+		}
+	}
+	text, err := json.Marshal(plain)
+	if err != nil {
+		return nil, errors.New("encoding the arguments")
+	}
+	return &sealedArguments{
+		Arguments: slices.Sorted(maps.Keys(values)), Key: keyName(key),
+		Data: aead.Seal(nil, nil, text, []byte(l.kind.Name)),
+	}, nil
+}
+
+// unseal returns the location with its sealed arguments. Those that the environment gives need no key.
+func (d *Dir) unseal(l location) (location, diag.List) {
+	if l.sealed == nil {
+		return l, nil
+	}
+	opened, err := d.openSealed(l)
+	if err == nil {
+		values := l.cfg.AsValueMap()
+		maps.Copy(values, opened)
+		l.cfg, l.sealed = cty.ObjectVal(values), nil
+		return l, nil
+	}
+	if !slices.ContainsFunc(l.sealed.Arguments, func(name string) bool { return !d.inEnvironment(l, name) }) {
+		l.sealed = nil
+		return l, nil
+	}
+	var set []string
+	for _, name := range l.sealed.Arguments {
+		set = append(set, fmt.Sprintf(" -backend-config=%q", name+"=..."))
+	}
+	return l, diag.Errorf("Cannot decrypt the recorded credentials", "The file %s has arguments of the backend %q that init was given by -backend-config (%s), encrypted with a key of the user that ran it: %s. To give them again, run \"mayfly init -reconfigure\" with all options -backend-config that it had, among them%s.%s",
+		d.recordPath(), l.kind.Name, diag.Names(l.sealed.Arguments), err, strings.Join(set, ""), l.kind.OrVariables(l.sealed.Arguments))
+}
+
+func (d *Dir) inEnvironment(l location, name string) bool {
+	return slices.ContainsFunc(l.kind.Env(name), func(variable string) bool { return d.vars[variable] != "" })
+}
+
+func (d *Dir) openSealed(l location) (map[string]cty.Value, error) {
+	key, err := d.userKey(false)
+	if err != nil {
+		return nil, err
+	}
+	path, _ := d.keyPath() // userKey has found it
+	if keyName(key) != l.sealed.Key {
+		return nil, fmt.Errorf("the key in %s is another one", path)
+	}
+	aead, err := newAEAD(key)
+	if err != nil {
+		return nil, err
+	}
+	text, err := aead.Open(nil, nil, l.sealed.Data, []byte(l.kind.Name))
+	if err != nil {
+		return nil, errors.New("the encrypted data is damaged")
+	}
+	return decodeRecord(l.kind, text)
+}
+
+func newAEAD(key []byte) (cipher.AEAD, error) {
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		return nil, err
+	}
+	return cipher.NewGCMWithRandomNonce(block)
+}
+
+// keyName identifies a key without telling anything about it.
+func keyName(key []byte) string {
+	sum := sha256.Sum256(append([]byte("mayfly backend key "), key...))
+	return fmt.Sprintf("%x", sum[:8])
+}
+
+const keySize = 32 // of AES-256
+
+// keyPath returns the file of the user's key.
+func (d *Dir) keyPath() (string, error) {
+	if d.environment().Home == "" && d.vars["XDG_CONFIG_HOME"] == "" {
+		return "", errors.New("there is no home directory for the key to be in")
+	}
+	return filepath.Join(d.userDir("XDG_CONFIG_HOME", ".config"), "backend.key"), nil
+}
+
+// userKey returns the key of the user, which it makes if asked to.
+func (d *Dir) userKey(create bool) ([]byte, error) {
+	path, err := d.keyPath()
+	if err != nil {
+		return nil, err
+	}
+	key, err := readKey(path)
+	if create && errors.Is(err, fs.ErrNotExist) {
+		if err = createKey(path); err == nil {
+			key, err = readKey(path)
+		}
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("the key %s does not exist here", path)
+	}
+	return key, err
+}
+
+func readKey(path string) ([]byte, error) {
+	text, err := safefile.Read(path, maxRecord)
+	if err != nil {
+		return nil, err
+	}
+	key, err := base64.StdEncoding.DecodeString(strings.TrimSpace(string(text)))
+	if err != nil || len(key) != keySize {
+		return nil, fmt.Errorf("the key in %s is damaged", path)
+	}
+	return key, nil
+}
+
+// createKey writes a new key, which only its owner may read. If another process does so at the same time, the
+// key of one of them is there for both.
+func createKey(path string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".backend-key-*")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(f.Name()) }() // the link remains
+	key := make([]byte, keySize)
+	_, _ = rand.Read(key) // it never fails
+	_, err = f.WriteString(base64.StdEncoding.EncodeToString(key) + "\n")
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	if err := os.Link(f.Name(), path); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,206 @@
+package workdir
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/mayfly-iac/mayfly"
+	"github.com/mayfly-iac/mayfly/diag"
+)
+
+const password = "CANARY-b7f3e1"
+
+// stateServer keeps states by path for those who know the password.
+func stateServer(t *testing.T) *httptest.Server {
+	states := map[string][]byte{}
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, given, _ := r.BasicAuth(); given != password {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		switch r.Method {
+		case http.MethodGet:
+			if states[r.URL.Path] == nil {
+				w.WriteHeader(http.StatusNotFound)
+			}
+			_, _ = w.Write(states[r.URL.Path])
+		case http.MethodPost:
+			states[r.URL.Path], _ = io.ReadAll(r.Body)
+		}
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+// noSecret searches what a run leaves behind for the password.
+func noSecret(t *testing.T, files ...string) {
+	t.Helper()
+	err := filepath.WalkDir(".terraform", func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			files = append(files, path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range files {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		parts := [][]byte{b}
+		if z, err := zip.NewReader(bytes.NewReader(b), int64(len(b))); err == nil {
+			for _, f := range z.File {
+				r, err := f.Open()
+				if err != nil {
+					t.Fatal(err)
+				}
+				part, err := io.ReadAll(r)
+				if err != nil {
+					t.Fatal(err)
+				}
+				parts = append(parts, part)
+			}
+		}
+		for _, part := range parts {
+			for _, form := range []string{password, base64.StdEncoding.EncodeToString([]byte(password)), fmt.Sprintf("%x", password)} {
+				if bytes.Contains(part, []byte(form)) {
+					t.Errorf("%s has the password", name)
+				}
+			}
+		}
+	}
+}
+
+// TestCredentialsStayOutOfFiles initializes a directory once with a password given in each way, and then
+// plans, saves and applies without it being given by -backend-config again.
+func TestCredentialsStayOutOfFiles(t *testing.T) {
+	const declared = `
+variable "token" {
+  ephemeral = true
+  default   = null
+}
+resource "terraform_data" "x" {}
+terraform {
+  backend "http" {
+    address  = "%s/state"
+    username = "u"
+%s
+  }
+}
+`
+	for name, c := range map[string]struct {
+		block, foreign string
+		settings, env  []string
+	}{
+		"setting":                     {settings: []string{"password=" + password}},
+		"environment":                 {env: []string{"TF_HTTP_PASSWORD=" + password}},
+		"ephemeral":                   {block: "password = var.token", env: []string{"TF_VAR_token=" + password}},
+		"header":                      {block: `headers = { Authorization = "Basic ${base64encode("u:${var.token}")}" }` + "\nusername = null", env: []string{"TF_VAR_token=" + password}},
+		"recorded by another program": {foreign: `{"version": 3, "backend": {"type": "http", "hash": 1, "config": {"address": "%s/state", "username": "u", "password": "` + password + `"}}}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Chdir(t.TempDir())
+			s := stateServer(t)
+			text := fmt.Sprintf(declared, s.URL, c.block)
+			if strings.Contains(c.block, "username") {
+				text = strings.Replace(text, "    username = \"u\"\n", "", 1)
+			}
+			write(t, "main.tf", text)
+			config, journals := t.TempDir(), t.TempDir()
+			open := func() *Dir {
+				d := New(Options{Environ: append([]string{"XDG_CONFIG_HOME=" + config, "XDG_STATE_HOME=" + journals}, c.env...)})
+				wants(t, d.Load(t.Context()), "")
+				return d
+			}
+			opt := BackendOptions{Settings: c.settings}
+			if c.foreign != "" {
+				if err := os.Mkdir(".terraform", 0o700); err != nil {
+					t.Fatal(err)
+				}
+				record := strings.Replace(fmt.Sprintf(c.foreign, s.URL), `"hash": 1`, fmt.Sprintf(`"hash": %d`, blockOf(t, open()).fullHash()), 1)
+				write(t, ".terraform/terraform.tfstate", record)
+			}
+			_, diags := open().InitBackend(t.Context(), opt)
+			wants(t, diags, "")
+			run, diags := open().Begin(t.Context(), "plan", BeginOptions{})
+			wants(t, diags, "")
+			planned, diags := run.Operation.Plan(t.Context(), mayfly.PlanOptions{Variables: run.Variables})
+			wants(t, diags, "")
+			wants(t, run.Save(planned, "tfplan"), "")
+			wants(t, run.Close(), "")
+			noSecret(t, "tfplan")
+			later := open()
+			saved, diags := later.OpenPlan(t.Context(), "tfplan")
+			wants(t, diags, "")
+			run, diags = later.Resume(t.Context(), saved, "apply", BeginOptions{})
+			wants(t, diags, "")
+			_, diags = run.Operation.Apply(t.Context(), saved.Plan, mayfly.ApplyOptions{Variables: run.Variables})
+			wants(t, diags, "")
+			wants(t, run.Close(), "")
+			noSecret(t)
+		})
+	}
+}
+
+func blockOf(t *testing.T, d *Dir) location {
+	t.Helper()
+	l, diags := d.declaredLocation(d.root, nil)
+	wants(t, diags, "")
+	return l
+}
+
+// TestMissingKey explains what to do if the key of recorded credentials is not there.
+func TestMissingKey(t *testing.T) {
+	t.Chdir(t.TempDir())
+	s := stateServer(t)
+	write(t, "main.tf", `terraform { 
+  backend "http" {} 
+}`)
+	config := filepath.Join(t.TempDir(), "config")
+	read := func(env ...string) diag.List {
+		d := New(Options{Environ: append([]string{"XDG_CONFIG_HOME=" + config}, env...)})
+		_, diags := d.ReadState(t.Context(), StateFiles{})
+		return diags
+	}
+	initialize := func() {
+		d := New(Options{Environ: []string{"XDG_CONFIG_HOME=" + config}})
+		wants(t, d.LoadRoot(t.Context()), "")
+		_, diags := d.InitBackend(t.Context(), BackendOptions{Settings: []string{"address=" + s.URL, "password=" + password}})
+		wants(t, diags, "")
+	}
+	initialize()
+	wants(t, read(), "")
+	key := filepath.Join(config, "mayfly", "backend.key")
+	info, err := os.Stat(key)
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v %v", info.Mode(), err)
+	}
+	if err := os.Rename(key, key+".away"); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"does not exist here", `-backend-config="password=..."`, "TF_HTTP_PASSWORD"} {
+		wants(t, read(), want)
+	}
+	wants(t, read("TF_HTTP_PASSWORD="+password), "")
+	wants(t, read("TF_HTTP_PASSWORD=wrong"), "401")
+	initialize() // makes a new key
+	wants(t, read(), "")
+	if err := os.Rename(key+".away", key); err != nil {
+		t.Fatal(err)
+	}
+	wants(t, read(), "is another one")
+	write(t, key, "x")
+	wants(t, read(), "is damaged")
+}
