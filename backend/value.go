@@ -73,13 +73,14 @@ func (k *Kind) Secrets(cfg cty.Value) []string {
 	return names
 }
 
-// Public returns cfg without the arguments that IsSecret is true for.
+// Public returns cfg without the arguments that IsSecret is true for, and without marks.
 func (k *Kind) Public(cfg cty.Value) cty.Value {
 	values, empty := cfg.AsValueMap(), k.Block.Empty()
 	for _, name := range k.Secrets(cfg) {
 		values[name] = empty.GetAttr(name)
 	}
-	return cty.ObjectVal(values)
+	public, _ := cty.ObjectVal(values).UnmarkDeep()
+	return public
 }
 
 // Complete returns cfg with values from the environment for arguments that have none. It fails if an argument
@@ -131,7 +132,8 @@ func (k *Kind) waysToSet(name string) string {
 	return fmt.Sprintf(" Set it in the block, with -backend-config=\"%s=...\", or in the environment variable %s", name, variables[0])
 }
 
-// OrVariables is a sentence about the environment variables that stand in for arguments; "" if there are none.
+// OrVariables is a sentence about the environment variables that stand in for arguments; "" if there are
+// none.
 func (k *Kind) OrVariables(names []string) string {
 	var variables []string
 	for _, name := range names {
