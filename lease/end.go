@@ -7,21 +7,59 @@ import "time"
 // things that are still leased, because their user is running or a panic prevented the release, are closed
 // too. Shutdown waits for openings in progress, within the limit, and closes what they open; their callers
 // get ErrClosed, as does every later Acquire. It is safe to call more than once.
+//
+// Leases count until everything is closed that can be without ending one. After that, a thing is closed as
+// soon as nothing that is open may use it.
 func (p *Pool[K, V]) Shutdown() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.shut = true
-	for _, e := range p.entries {
-		e.claims = 0
-	}
-	for _, e := range p.entries {
-		p.settle(e)
-	}
+	p.giveUp(unopened)
 	p.awaitOpens()
+	p.drain()
+	p.forced = true
+	p.giveUp(opening)
 	p.drain()
 	for p.force() {
 		p.drain()
 	}
+}
+
+// giveUp ends the claims of callers and those of the entries in a phase, which will not be opened or take too
+// long for that. p.mu is held.
+func (p *Pool[K, V]) giveUp(in phase) {
+	for _, e := range p.entries {
+		e.claims = 0
+		if e.phase == in {
+			p.disengage(e)
+		}
+	}
+	for _, e := range p.entries {
+		p.settle(e)
+	}
+}
+
+// force closes what is open although nothing else is being closed, and reports whether there was anything:
+// things that may use each other as far as is known. Those without leases are not really in use, and come
+// first. p.mu is held.
+func (p *Pool[K, V]) force() bool {
+	var unused, used []*entry[K, V]
+	for _, e := range p.entries {
+		switch {
+		case e.phase != open:
+		case e.leases == 0:
+			unused = append(unused, e)
+		default:
+			used = append(used, e)
+		}
+	}
+	if len(unused) == 0 {
+		unused = used
+	}
+	for _, e := range unused {
+		p.startClose(e)
+	}
+	return len(unused) > 0
 }
 
 // awaitOpens waits until no opening is in progress or CloseLimit is over. p.mu is held.
@@ -37,36 +75,6 @@ func (p *Pool[K, V]) awaitOpens() {
 	for p.opens > 0 && !late {
 		p.ended.Wait()
 	}
-}
-
-// force closes things that nothing else open uses or may use, despite their leases, and reports whether
-// there were any. p.mu is held.
-func (p *Pool[K, V]) force() bool {
-	var first []*entry[K, V]
-	rank := 3 // order of closing: a lower rank is less likely to be used by something open
-	for _, e := range p.entries {
-		if e.phase != open {
-			continue
-		}
-		r := 2
-		switch {
-		case e.leases == 0:
-			r = 0
-		case !e.needed():
-			r = 1
-		}
-		if r < rank {
-			rank, first = r, nil
-		}
-		if r == rank {
-			first = append(first, e)
-		}
-	}
-	for _, e := range first {
-		e.leases = 0
-		p.startClose(e)
-	}
-	return len(first) > 0
 }
 
 // drain waits until no closing is in progress. p.mu is held.

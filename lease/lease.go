@@ -66,7 +66,8 @@ type Pool[K comparable, V any] struct {
 	opens   int        // openings in progress
 	closes  int        // closings in progress
 	ended   *sync.Cond // on mu: an opening or a closing has ended
-	shut    bool
+	shut    bool       // nothing is opened any more
+	forced  bool       // leases keep nothing open any more
 }
 
 // NewPool returns an empty pool.
@@ -196,13 +197,13 @@ func (e *entry[K, V]) needed() bool {
 }
 
 // wanted reports whether e is in use or may still be used.
-func (e *entry[K, V]) wanted() bool {
+func (p *Pool[K, V]) wanted(e *entry[K, V]) bool {
 	for g := e; g != nil; g = g.group {
 		if g.claims > 0 {
 			return true
 		}
 	}
-	return e.leases > 0 || e.needed()
+	return e.leases > 0 && !p.forced || e.needed()
 }
 
 // settle closes e and the members of its group if they are not wanted, and gives up their own claims.
@@ -212,7 +213,7 @@ func (p *Pool[K, V]) settle(e *entry[K, V]) {
 			p.settle(m)
 		}
 	}
-	if e.wanted() || e.phase == opening || e.phase == closing {
+	if p.wanted(e) || e.phase == opening || e.phase == closing {
 		return
 	}
 	if e.phase == open {
@@ -313,7 +314,6 @@ func (p *Pool[K, V]) open(ctx context.Context, e *entry[K, V], openFn func(conte
 			p.settle(e)
 		case p.shut:
 			e.phase, e.life = open, newLife(thing, p.opt.Now)
-			e.leases = 0
 			p.startClose(e)
 			err = ErrClosed
 		default:
@@ -372,9 +372,9 @@ func (l *Lease[K, V]) Release() {
 	l.life = nil
 }
 
-// startClose closes e in a new goroutine. p.mu is held.
+// startClose closes e, whose leases are of no use from then on, in a new goroutine. p.mu is held.
 func (p *Pool[K, V]) startClose(e *entry[K, V]) {
-	e.phase, e.ready = closing, make(chan struct{})
+	e.phase, e.ready, e.leases = closing, make(chan struct{}), 0
 	ending := e.life
 	thing := ending.thing
 	ending.thing = Opened[V]{} // a lease that was never released must not keep the value

@@ -111,6 +111,30 @@ func TestE53_ShutdownClosesInOrder(t *testing.T) {
 	}
 }
 
+// TestShutdownWaitsForNothingElse leaves the leases of two pairs unreleased: each pair is closed in order and
+// without waiting for the other one.
+func TestShutdownWaitsForNothingElse(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := NewPool[string, string](Options[string]{
+			Uses:       func(k string) []string { return map[string][]string{"a": {"b"}, "c": {"d"}}[k] },
+			CloseLimit: time.Minute,
+		})
+		for k, takes := range map[string]time.Duration{"b": 10 * time.Second, "a": time.Second, "d": time.Second, "c": 10 * time.Second} {
+			_, err := p.Acquire(t.Context(), k, func(context.Context) (Opened[string], error) {
+				return Opened[string]{Close: func(context.Context) { time.Sleep(takes) }}, nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		begin := time.Now()
+		p.Shutdown()
+		if took := time.Since(begin); took != 11*time.Second {
+			t.Errorf("Shutdown took %s", took)
+		}
+	})
+}
+
 func TestE54_HangingCloseIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newChainPool()
