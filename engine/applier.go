@@ -49,8 +49,9 @@ type applier struct {
 	opened    map[addr.Instance]struct{}     // ephemeral instances that were opened
 	deposedBy map[addr.Instance]addr.Deposed // what replacements that create first have set aside
 	counts    plan.Counts
-	nested    []nestedRead // put off until all changes are made
-	checks    []dueCheck   // set before any step starts
+	nested    map[addr.Instance]nestedRead // put off until all changes are made
+	checks    []dueCheck                   // set before any step starts
+	outputs   []dueOutput                  // likewise
 }
 
 // nestedRead is a planned read of a data source that is nested in a check.

@@ -25,7 +25,7 @@ func (e *Engine) Apply(ctx context.Context, req ApplyRequest) (*Applied, diag.Li
 	}
 	a := &applier{
 		walk: e.newWalk(ctx, req.Soft), req: req, selection: selection.New(req.Plan.Targets, req.Plan.Excludes), state: req.Plan.Prior.Copy(), results: map[addr.Instance]cty.Value{},
-		opened: map[addr.Instance]struct{}{}, deposedBy: map[addr.Instance]addr.Deposed{},
+		opened: map[addr.Instance]struct{}{}, deposedBy: map[addr.Instance]addr.Deposed{}, nested: map[addr.Instance]nestedRead{},
 	}
 	a.startRun(a.newRun(req.Config, eval.Applying, a, req.Variables, req.Plan.Timestamp))
 	a.preApply = a.fork(a.newRun(req.Config, eval.Applying, &preApplyHost{applier: a}, req.Variables, req.Plan.Timestamp))
@@ -106,7 +106,7 @@ func (a *applier) claimSteps(steps []plan.Step) [][]eval.Use {
 		}
 		a.pool.Claim(uses[i]...)
 	}
-	a.claimOutputs(t, a.req.Config)
+	a.outputs = a.claimOutputs(t, a.req.Config)
 	a.claimConditions()
 	a.claimChecks(t)
 	return uses

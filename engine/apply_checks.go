@@ -1,7 +1,11 @@
 package engine
 
 import (
+	"maps"
+
+	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/eval"
 	"github.com/mayfly-iac/mayfly/future"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
@@ -19,7 +23,7 @@ func (a *applier) deferRead(t *future.Task, c *plan.Change) {
 	a.pool.Claim(r.uses...)
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.nested = append(a.nested, r)
+	a.nested[c.Addr] = r
 }
 
 // unreadable remembers that a data source nested in a check could not be read. It returns the changes to the
@@ -55,35 +59,55 @@ func (a *applier) claimChecks(t *future.Task) {
 	}
 }
 
-// finishChecks reads the data sources of checks, then evaluates the checks.
+// finishChecks queues the evaluation of the checks, each after its own nested data source is read. A
+// restricted plan may read nested data sources and leave their checks for later.
 func (a *applier) finishChecks(pool *future.Pool) {
-	for _, r := range a.nested {
-		pool.Go(func(t *future.Task) {
-			defer a.pool.Waive(r.uses...)
-			ok := a.interrupted()
-			if !ok {
-				a.run.Guard(r.change.Addr, func() { ok = a.readStep(t, r.change) })
-			}
-			if _, unread := a.unread.Load(r.change.Addr); !ok && !unread {
-				a.block(r.change)
-			}
-		})
-	}
-	pool.Wait()
+	alone := maps.Clone(a.nested)
 	for _, c := range a.checks {
+		nested := c.Nested()
+		if nested != nil {
+			delete(alone, nested.Addr())
+		}
 		pool.Go(func(t *future.Task) {
 			defer a.pool.Waive(c.uses...)
-			a.run.Guard(c.Addr(), func() {
-				if a.interrupted() || a.anyBlocked(c.Deps(t)) || !c.InputsHold(t) {
-					c.Undecided()
-					return
-				}
-				c.Prepare(t)
-				a.evaluateCheck(t, c.Check, false)
-			})
+			if nested != nil {
+				a.readNested(t, nested.Addr())
+			}
+			a.run.Guard(c.Addr(), func() { a.finishCheck(t, c.Check) })
 		})
 	}
-	pool.Wait()
+	for i := range alone {
+		pool.Go(func(t *future.Task) { a.readNested(t, i) })
+	}
+}
+
+// readNested reads a data source that is nested in a check, if that is planned.
+func (a *applier) readNested(t *future.Task, i addr.Instance) {
+	r, planned := a.nested[i]
+	if !planned {
+		return
+	}
+	defer a.pool.Waive(r.uses...)
+	ok := a.interrupted()
+	if !ok {
+		a.run.Guard(i, func() { ok = a.readStep(t, r.change) })
+	}
+	if _, unread := a.unread.Load(i); !ok && !unread {
+		a.block(r.change)
+	}
+}
+
+func (a *applier) finishCheck(t *future.Task, c *eval.Check) {
+	if a.interrupted() || a.anyBlocked(c.Deps(t)) || !c.InputsHold(t) {
+		c.Undecided()
+		return
+	}
+	c.Prepare(t)
+	a.evaluateCheck(t, c, false)
+}
+
+// warnUnchecked warns of checks that an interrupt left undecided.
+func (a *applier) warnUnchecked() {
 	if a.interrupted() && len(a.checks) > 0 {
 		a.run.Report(diag.Warnf("Checks not completed", "The apply was interrupted when its changes were made but before all checks were evaluated: the next plan evaluates them."))
 	}

@@ -23,11 +23,6 @@ func (a *applier) finish() {
 		a.finishDestroy()
 		return
 	}
-	pool := future.NewPool(a.workers())
-	if p.Mode == plan.Normal && !a.interrupted() {
-		a.finishConditions(pool)
-		a.finishChecks(pool)
-	}
 	planned := map[string]*plan.OutputChange{}
 	for _, o := range p.Outputs {
 		planned[o.Name] = o
@@ -35,10 +30,28 @@ func (a *applier) finish() {
 			delete(a.state.Outputs, o.Name)
 		}
 	}
-	for _, o := range a.run.Root.Outputs() {
-		if c := planned[o.Output().Name]; c != nil {
-			pool.Go(func(t *future.Task) { a.run.Guard(o.Addr(), func() { a.finishOutput(t, o, c) }) })
+	pool := future.NewPool(a.workers())
+	due := map[string]bool{} // outputs whose conditions are to be evaluated
+	if p.Mode == plan.Normal && !a.interrupted() {
+		defer a.warnUnchecked()
+		due = a.finishConditions(pool)
+		a.finishChecks(pool)
+	}
+	for _, o := range a.outputs {
+		c := planned[o.Output().Name]
+		if c == nil {
+			a.pool.Waive(o.uses...)
+			continue
 		}
+		pool.Go(func(t *future.Task) {
+			defer a.pool.Waive(o.uses...)
+			a.run.Guard(o.Addr(), func() {
+				if due[o.Addr()] {
+					a.finishGuarded(t, o.Value)
+				}
+				a.finishOutput(t, o.Value, c)
+			})
+		})
 	}
 	pool.Wait()
 }
@@ -62,6 +75,7 @@ func (a *applier) finishOutput(t *future.Task, o *eval.Value, planned *plan.Outp
 		a.storeOutput(planned.Name, planned.After, planned.Sensitive)
 		return
 	}
+	o.Prepare(t)
 	v, ok := a.rootOutput(t, o)
 	if !ok {
 		return
@@ -116,8 +130,9 @@ func (a *applier) absent(i addr.Instance) bool {
 	return !made && a.req.Plan.Prior.Object(addr.Object{Instance: i}) == nil
 }
 
-// finishConditions evaluates the conditions that are still undecided.
-func (a *applier) finishConditions(pool *future.Pool) {
+// finishConditions queues the evaluation of the conditions that are still undecided. It returns the addresses
+// of what has conditions that the plan decided about or left to the apply.
+func (a *applier) finishConditions(pool *future.Pool) (due map[string]bool) {
 	a.left = &missingDeps{instances: a.run.InstancesOf, missing: a.absent}
 	undecided, due := map[string]bool{}, map[string]bool{}
 	for _, r := range a.req.Plan.Checks {
@@ -152,7 +167,7 @@ func (a *applier) finishConditions(pool *future.Pool) {
 		}
 	}
 	pool.Go(func(t *future.Task) { a.run.Guard("conditions", func() { walk(t, a.run.Root) }) })
-	pool.Wait()
+	return due
 }
 
 // finishGuarded evaluates the conditions of a variable or output, unless something they depend on is

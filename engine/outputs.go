@@ -10,9 +10,8 @@ import (
 	"github.com/mayfly-iac/mayfly/value"
 )
 
-// rootOutput evaluates an output of the root module, opening what it needs.
+// rootOutput evaluates an output of the root module, opening what it needs. The output must be prepared.
 func (w *walk) rootOutput(t *future.Task, o *eval.Value) (cty.Value, bool) {
-	o.Prepare(t)
 	v, ok := o.Durable(t)
 	if !ok && value.Contains(v, value.Ephemeral) {
 		return v, false // which was reported
@@ -25,13 +24,23 @@ func (w *walk) rootOutput(t *future.Task, o *eval.Value) (cty.Value, bool) {
 	return v, !value.Contains(v, value.Ephemeral)
 }
 
-// claimOutputs claims what evaluating the outputs of the root module may use: without ephemeralasnull they
-// need nothing to be open.
-func (w *walk) claimOutputs(t *future.Task, cfg *blocks.Config) {
-	if !cfg.NullsEphemeral() {
-		return
-	}
+// dueOutput is an output of the root module with its claims.
+type dueOutput struct {
+	*eval.Value
+	uses []eval.Use
+}
+
+// claimOutputs returns the outputs of the root module and claims what evaluating each may use: without
+// ephemeralasnull they need nothing to be open.
+func (w *walk) claimOutputs(t *future.Task, cfg *blocks.Config) []dueOutput {
+	var out []dueOutput
 	for _, o := range w.run.Root.Outputs() {
-		w.pool.Claim(o.Uses(t)...)
+		due := dueOutput{Value: o}
+		if cfg.NullsEphemeral() {
+			due.uses = o.Uses(t)
+			w.pool.Claim(due.uses...)
+		}
+		out = append(out, due)
 	}
+	return out
 }

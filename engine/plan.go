@@ -37,16 +37,17 @@ func (e *Engine) Plan(ctx context.Context, req PlanRequest) (*plan.Plan, diag.Li
 	return p.plan, p.adviseExclude(oneInterrupt(provider.WithoutRepeats(diags)))
 }
 
-// makePlan runs the plan. Outputs are planned in a second round, when all changes are recorded: what they
-// depend on decides whether a restricted plan includes them.
+// makePlan runs the plan. Whether a restricted plan includes an output depends on what else it includes, so
+// the outputs of such a plan follow in a second round.
 func (p *planner) makePlan() {
 	if !p.valid() {
 		return
 	}
 	defer func() { p.run.Report(p.warnings.Except(p.run.Diags.List())) }()
+	var outputs []dueOutput
 	if p.req.Mode != plan.Destroy {
 		p.claimAll()
-		p.claimOutputs(&future.Task{}, p.req.Config)
+		outputs = p.claimOutputs(&future.Task{}, p.req.Config)
 	}
 	p.planVariables()
 	if p.run.Diags.HasErrors() {
@@ -54,6 +55,7 @@ func (p *planner) makePlan() {
 	}
 	p.applyMoves()
 	p.adoptProviders()
+	p.listStored()
 	p.resolveImports()
 	if p.run.Diags.HasErrors() {
 		return
@@ -61,16 +63,19 @@ func (p *planner) makePlan() {
 	p.declareChecks()
 	pool := future.NewPool(p.workers())
 	if p.req.Mode == plan.Destroy {
-		p.queueOrphans(pool) // everything in the state is destroyed, declared or not
+		p.queueOrphans(pool, &future.Task{}, p.stored.below(addr.RootInstance, nil)) // everything in the state is destroyed, declared or not
 	} else {
 		p.orderPlan()
 		p.expands = 1
 		pool.GoRanked(expansionRank, func(t *future.Task) { p.visit(pool, t, p.run.Root) })
+		if !p.selection.Restricted() {
+			p.queueOutputs(pool, outputs)
+		}
 	}
 	pool.Wait()
 	p.unusedImports()
-	p.finishOutputs(pool)
-	pool.Wait()
+	p.planRestrictedOutputs(pool, outputs)
+	p.finishOutputs()
 	if p.interrupted() {
 		p.reportInterrupt()
 	}
@@ -107,28 +112,6 @@ func (p *planner) planVariables() {
 func (p *planner) claimAll() {
 	p.req.Config.EachResource(func(b *blocks.Resource) { p.pool.Claim(eval.BlockClaims(b)...) })
 	eval.EachCheck(p.req.Config, func(uses []eval.Use) { p.pool.Claim(uses...) })
-	p.stateUses = p.stateProviders()
-	p.pool.Claim(p.stateUses...)
-}
-
-// stateProviders returns a claim for each provider configuration with objects in the state, since some may
-// have to be destroyed.
-func (p *planner) stateProviders() []eval.Use {
-	seen := map[addr.ProviderConfig]struct{}{}
-	var out []eval.Use
-	for _, r := range p.req.State.Resources {
-		for _, in := range r.Instances {
-			pc := p.run.ProviderOf(r.Addr.Instance(addr.NoKey), in.Provider)
-			if _, ok := seen[pc]; ok {
-				continue
-			}
-			seen[pc] = struct{}{}
-			if u, ok := p.run.ProviderUse(&future.Task{}, pc); ok {
-				out = append(out, u)
-			}
-		}
-	}
-	return out
 }
 
 // visit queues the work of a module object: first whatever determines its instances, then the instances.
@@ -140,13 +123,13 @@ func (p *planner) visit(pool *future.Pool, t *future.Task, m *eval.Module) {
 	p.mu.Unlock()
 	for _, c := range calls {
 		pool.GoRanked(expansionRank, func(t *future.Task) {
-			defer p.expansionDone(pool)
+			defer p.expansionDone(pool, t)
 			p.run.Guard("a module call", func() { p.visitCall(pool, t, c) })
 		})
 	}
 	for _, r := range resources {
 		pool.GoRanked(expansionRank, func(t *future.Task) {
-			defer p.expansionDone(pool)
+			defer p.expansionDone(pool, t)
 			p.run.Guard(r.Addr(), func() { p.visitResource(pool, t, r) })
 		})
 	}
@@ -161,7 +144,8 @@ func (p *planner) visit(pool *future.Pool, t *future.Task, m *eval.Module) {
 		})
 	})
 	p.visitChecks(pool, t, m)
-	p.expansionDone(pool)
+	p.decided(pool, t, p.goneBlocks(m)...)
+	p.expansionDone(pool, t)
 }
 
 // dropUntargeted returns the calls and resources of a module object that -target selects, and waives the
@@ -188,19 +172,6 @@ func (p *planner) dropUntargeted(m *eval.Module) ([]*eval.Call, []*eval.Resource
 	return calls, resources
 }
 
-// expansionDone counts an expansion as done. After the last one, the orphans in the state are known and are
-// queued.
-func (p *planner) expansionDone(pool *future.Pool) {
-	p.mu.Lock()
-	p.expands--
-	last := p.expands == 0
-	p.mu.Unlock()
-	if last {
-		p.queueOrphans(pool)
-		p.pool.Waive(p.stateUses...)
-	}
-}
-
 // visitCall queues the instances of a called module. Each instance needs its own set of block claims, so the
 // one set that claimAll made is multiplied, or waived if there are no instances.
 func (p *planner) visitCall(pool *future.Pool, t *future.Task, c *eval.Call) {
@@ -222,6 +193,7 @@ func (p *planner) visitCall(pool *future.Pool, t *future.Task, c *eval.Call) {
 	for _, child := range children {
 		pool.GoRanked(expansionRank, func(t *future.Task) { p.visit(pool, t, child) })
 	}
+	p.decided(pool, t, p.goneModules(t, c)...)
 }
 
 // visitResource queues the instances of a resource. It claims what each instance uses before it waives the
@@ -243,6 +215,9 @@ func (p *planner) visitResource(pool *future.Pool, t *future.Task, r *eval.Resou
 	for i, in := range instances {
 		uses[i] = in.Claims(t)
 		p.pool.Claim(uses[i]...)
+	}
+	if ok {
+		p.decided(pool, t, r.Addr())
 	}
 	p.pool.Waive(eval.BlockClaims(r.Block)...)
 	for i, in := range instances {

@@ -11,81 +11,7 @@ import (
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/future"
 	"github.com/mayfly-iac/mayfly/plan"
-	"github.com/mayfly-iac/mayfly/selection"
-	"github.com/mayfly-iac/mayfly/state"
 )
-
-// orphan is an object of the state that the configuration doesn't declare, or a deposed one.
-type orphan struct {
-	obj      addr.Object
-	stored   *state.Object
-	provider addr.ProviderConfig
-	reason   plan.Reason
-}
-
-// queueOrphans finds the objects in the state that the configuration does not declare and queues the
-// planning of their destruction. It runs once all declared instances are known, and looks at each object of
-// the state once.
-func (p *planner) queueOrphans(pool *future.Pool) {
-	if p.run.Diags.HasErrors() && len(p.unknown) > 0 {
-		return // any object may belong to an instance that is not known yet
-	}
-	p.mu.Lock()
-	var found []orphan
-	for a, in := range p.prior.AllInstances() {
-		if a.Resource.Mode != addr.Managed {
-			p.dropOrphanedData(a)
-			continue
-		}
-		_, wanted := p.desired[a]
-		if in.Current != nil && !wanted && p.unresolved(a) {
-			continue
-		}
-		if in.Current != nil && !wanted {
-			found = append(found, orphan{addr.Object{Instance: a}, in.Current, in.Provider, plan.NoReason})
-		}
-		for key, o := range in.Deposed {
-			found = append(found, orphan{addr.Object{Instance: a, Deposed: key}, o, in.Provider, plan.NoReason})
-		}
-	}
-	p.mu.Unlock()
-	found = p.selectOrphans(found)
-	uses, t := make([][]eval.Use, len(found)), &future.Task{}
-	for i := range found {
-		uses[i] = heldUses(t, p.run, found[i].obj.Instance)
-		if u, ok := p.run.ProviderUse(t, found[i].provider); ok {
-			uses[i] = append(uses[i], u)
-		}
-		p.pool.Claim(uses[i]...)
-	}
-	for i := range found {
-		o := &found[i]
-		if o.obj.Deposed == addr.Current && p.req.Mode != plan.Destroy {
-			o.reason = p.run.WhyGone(o.obj.Instance)
-		}
-		rank := p.expected(o.obj.Instance, event.OpPlan)
-		pool.GoRanked(rank, func(t *future.Task) {
-			defer p.pool.Waive(uses[i]...)
-			p.run.Guard(o.obj, func() { p.planOrphan(t, o) })
-		})
-	}
-}
-
-// unresolved reports whether the instances of the resource are unknown. The caller holds p.mu.
-func (p *planner) unresolved(a addr.Instance) bool {
-	_, bad := p.unknown[a.Abs()]
-	return bad
-}
-
-// dropOrphanedData drops a data object that is no longer declared, or that a plan to destroy removes. That
-// needs no provider. The caller holds p.mu.
-func (p *planner) dropOrphanedData(a addr.Instance) {
-	_, wanted := p.desired[a]
-	gone := p.req.Mode == plan.Destroy || !wanted && !p.unresolved(a)
-	if gone && p.selection.Selects(a) {
-		p.prior.RemoveInstance(a)
-	}
-}
 
 // planOrphan plans to forget or destroy an object without a block. Evaluation that may wait for other tasks
 // (the provider, prevent_destroy, depends_on) comes before the slot is taken; within it, only the provider
@@ -238,45 +164,4 @@ func (dp *deletePlan) ask(c *plan.Change, pr prior) bool {
 	resp, ok := dp.plan(planRequest{prior: pr, config: cty.NullVal(dp.block().Type()), meta: dp.metaOfModule()})
 	c.PlannedPrivate = resp.Private
 	return ok
-}
-
-// selectOrphans returns the objects to be destroyed that -target and -exclude select.
-func (p *planner) selectOrphans(found []orphan) []orphan {
-	if !p.selection.Restricted() {
-		return found
-	}
-	t := &future.Task{}
-	objects := make([]selection.Object, len(found))
-	for i := range found {
-		o := &found[i]
-		objects[i] = selection.Object{
-			Addr: o.obj.Instance, Declared: p.declaredDeps(t, o), Recorded: o.stored.Dependencies, Kept: p.departsWithExcluded(t, o),
-		}
-	}
-	var out []orphan
-	for i, destroy := range p.selection.Destroys(objects) {
-		if destroy {
-			out = append(out, found[i])
-		}
-	}
-	return out
-}
-
-// declaredDeps returns the dependencies that the configuration declares for the object, nil if it no longer
-// declares the object.
-func (p *planner) declaredDeps(t *future.Task, o *orphan) []plan.Dep {
-	if !p.run.Declared(o.obj.Instance) {
-		return nil
-	}
-	return p.run.Module(o.obj.Module).Resource(o.obj.Resource).Instance(o.obj.Key).Deps(t)
-}
-
-// departsWithExcluded reports whether the destroy-time provisioners of the object may use an ephemeral
-// instance that -exclude names.
-func (p *planner) departsWithExcluded(t *future.Task, o *orphan) bool {
-	if !p.selection.Excluding() {
-		return false
-	}
-	d := p.run.DestroyProvisioners(o.obj.Instance)
-	return d != nil && p.leadsToExcluded(t, d.Uses(t))
 }

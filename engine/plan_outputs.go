@@ -11,37 +11,53 @@ import (
 	"github.com/mayfly-iac/mayfly/value"
 )
 
-// finishOutputs queues the planning of the root module's outputs.
-func (p *planner) finishOutputs(pool *future.Pool) {
-	if p.run.Diags.HasErrors() || p.selection.Restricted() && p.req.Mode == plan.Destroy {
+// queueOutputs queues the planning of the root module's outputs, each of which waits for what it refers to.
+func (p *planner) queueOutputs(pool *future.Pool, outputs []dueOutput) {
+	for _, o := range outputs {
+		pool.Go(func(t *future.Task) {
+			defer p.pool.Waive(o.uses...)
+			p.run.Guard(o.Addr(), func() { p.planOutput(t, o.Value) })
+		})
+	}
+}
+
+// planRestrictedOutputs plans the outputs that a restricted plan includes, and evaluates the conditions of
+// the variables and outputs that it does.
+func (p *planner) planRestrictedOutputs(pool *future.Pool, outputs []dueOutput) {
+	if !p.selection.Restricted() || p.req.Mode == plan.Destroy || p.run.Diags.HasErrors() {
 		return
 	}
 	p.unplanned = &missingDeps{instances: p.run.InstancesOf, missing: func(a addr.Instance) bool { return !p.planned(a) }}
-	if p.selection.Restricted() {
-		pool.Go(func(t *future.Task) { p.run.Guard("conditions", func() { p.checkSelected(t, p.run.Root) }) })
-	}
-	declared := map[string]bool{}
-	for _, o := range p.run.Root.Outputs() {
-		declared[o.Output().Name] = true
-		if p.req.Mode == plan.Destroy {
-			continue
-		}
-		pool.Go(func(t *future.Task) { p.run.Guard(o.Addr(), func() { p.planOutput(t, o) }) })
+	pool.Go(func(t *future.Task) { p.run.Guard("conditions", func() { p.checkSelected(t, p.run.Root) }) })
+	p.queueOutputs(pool, outputs)
+	pool.Wait()
+}
+
+// finishOutputs adds the outputs that the state has and the configuration has not. A plan with errors has no
+// outputs: which of them it could have had is of no use.
+func (p *planner) finishOutputs() {
+	if p.run.Diags.HasErrors() {
+		p.plan.Outputs = nil
+		return
 	}
 	if p.selection.Restricted() {
 		return
 	}
 	for name, old := range p.req.State.Outputs {
-		if !declared[name] || p.req.Mode == plan.Destroy {
+		if p.req.Mode == plan.Destroy || p.run.Root.Output(name) == nil {
 			p.addOutput(&plan.OutputChange{Name: name, Action: plan.Delete, Before: old.Value, Sensitive: old.Sensitive})
 		}
 	}
 }
 
 // planOutput plans an output of the root module. A null output counts as absent, because the state does not
-// store it.
+// store it. Nothing is opened for an output if something that it depends on has failed.
 func (p *planner) planOutput(t *future.Task, o *eval.Value) {
 	if !p.valueSelected(t, o) {
+		return
+	}
+	o.Prepare(t)
+	if p.run.Diags.HasErrors() && p.dependencyFailed(o.Deps(t)) || !o.InputsHold(t) || !o.Holds(t) {
 		return
 	}
 	v, ok := p.rootOutput(t, o)

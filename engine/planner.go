@@ -83,7 +83,7 @@ type planner struct {
 
 	behind    map[*blocks.Resource]int64 // of Config.WorkBehind; nil if nothing is planned by block
 	moved     moves.Moved                // set before any task starts
-	stateUses []eval.Use                 // claims of the state's providers, waived after the last expansion; set with moved
+	stored    stored                     // set with moved
 	warnings  diag.List                  // of validating, to be added to those of planning
 	unplanned *missingDeps               // set before any output is planned
 
@@ -103,7 +103,7 @@ type planner struct {
 	altered   plan.Instances                // with a change other than NoOp
 	unsettled plan.Instances                // these, and managed instances that depend on them in any way
 	imports   map[addr.Instance]*importTarget
-	expands   int // expansions still to come, for orphans
+	expands   int // expansions still to come, for the orphans of a restricted plan
 }
 
 // valid reports whether the configuration is free of errors that validation finds; otherwise they were

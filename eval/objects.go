@@ -105,6 +105,12 @@ func (m *Module) Calls() []*Call {
 	return out
 }
 
+// HasCall reports whether the module calls another one by the name.
+func (m *Module) HasCall(name string) bool {
+	c := m.calls[name]
+	return c != nil && c.block.Child != nil
+}
+
 // Outputs returns the outputs of the module, ordered by name.
 func (m *Module) Outputs() []*Value {
 	out := make([]*Value, 0, len(m.outputs))

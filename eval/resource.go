@@ -135,6 +135,12 @@ func (in *Instance) evalBody(t *future.Task, s *Session) (cty.Value, diag.List) 
 	return v, sc.located(diags)
 }
 
+// Lacks reports whether the call has no instance with the key. It returns false if its instances are unknown.
+func (c *Call) Lacks(t *future.Task, k addr.Key) bool {
+	e := c.expand(t, nil)
+	return !e.failed && !e.has(k)
+}
+
 // Children returns the module instances of the call, ordered by key.
 func (c *Call) Children(t *future.Task, via *hcl.Range) []*Module {
 	e := c.expand(t, via)

@@ -1,0 +1,121 @@
+package engine_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/mayfly-iac/mayfly/internal/simprovider/simlog"
+	"github.com/mayfly-iac/mayfly/plan"
+)
+
+// TestNothingWaitsWithoutNeed runs commands whose parts are independent of each other and take two or three
+// seconds each. All begin at once, so a command takes as long as its longest part.
+func TestNothingWaitsWithoutNeed(t *testing.T) {
+	t.Parallel()
+	const known = `
+resource "sim_thing" "known" {
+  name = "known"
+}
+`
+	for _, test := range []struct {
+		name        string
+		first, text string // text is applied to what first has made
+		mode        plan.Mode
+		plan, apply time.Duration
+	}{
+		{name: "objects without a block, beside instances that are not known yet", first: known + `
+resource "sim_slow" "gone" {
+  name       = "gone"
+  read_delay = "3s"
+}
+resource "sim_slow" "fewer" {
+  count      = 2
+  name       = "fewer"
+  read_delay = "3s"
+}
+`, text: known + `
+data "sim_lookup" "slow" {
+  name = "known"
+}
+resource "sim_thing" "x" {
+  for_each = toset([data.sim_lookup.slow.name])
+  name     = "x"
+}
+resource "sim_slow" "fewer" {
+  count      = 1
+  name       = "fewer"
+  read_delay = "3s"
+}
+`, plan: 3 * time.Second},
+		{name: "an output that opens something, beside a resource", text: `
+resource "sim_slow" "x" {
+  name         = "x"
+  plan_delay   = "3s"
+  create_delay = "0s"
+}
+ephemeral "sim_secret" "s" {
+  name       = "s"
+  open_delay = "2s"
+}
+output "o" {
+  value = ephemeralasnull(ephemeral.sim_secret.s)
+}
+`, plan: 3 * time.Second, apply: 5 * time.Second},
+		{name: "conditions, checks and outputs at the end of an apply", first: known, text: known + `
+resource "sim_thing" "x" {
+  name = "x"
+}
+ephemeral "sim_secret" "s" {
+  count      = 3
+  name       = "s"
+  open_delay = "2s"
+  lifecycle {
+    precondition {
+      condition     = sim_thing.x.id != ""
+      error_message = "No id."
+    }
+  }
+}
+check "with_data" {
+  data "sim_lookup" "slow" {
+    name = "known"
+  }
+  assert {
+    condition     = data.sim_lookup.slow.name == "known"
+    error_message = "No name."
+  }
+}
+check "opens" {
+  assert {
+    condition     = ephemeral.sim_secret.s[1].value != ""
+    error_message = "No secret."
+  }
+}
+output "o" {
+  value = ephemeralasnull(ephemeral.sim_secret.s[2])
+}
+`, plan: 2 * time.Second, apply: 2 * time.Second},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			inVirtualTime(t, test.first, func(t *testing.T, w *world) {
+				w.ok(command{})
+				w.config(test.text)
+				w.rules = `[{"rpc": "ReadDataSource", "do": "delay", "ms": 2000}]`
+				var planned time.Duration
+				begin := time.Now()
+				now := func() time.Duration { return time.Since(begin).Round(10 * time.Millisecond) }
+				r := w.ok(command{mode: test.mode, between: func() { planned = now() }, planOnly: test.apply == 0})
+				if test.apply == 0 {
+					planned = now()
+				}
+				if planned != test.plan {
+					t.Errorf("planning took %s, want %s\n%s", planned, test.plan, r.planLog.Transcript(simlog.Filter{}))
+				}
+				if took := now() - planned; took != test.apply {
+					t.Errorf("applying took %s, want %s\n%s", took, test.apply, r.applyLog.Transcript(simlog.Filter{}))
+				}
+			})
+		})
+	}
+}
