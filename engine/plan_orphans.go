@@ -51,7 +51,7 @@ func (p *planner) listStored() {
 	p.claimStored()
 }
 
-// claimStored claims the providers of the objects in the state, as far as their configurations open something.
+// claimStored claims the providers of the objects in the state, as far as configuring them opens something.
 func (p *planner) claimStored() {
 	known := map[addr.ProviderConfig][]eval.Use{}
 	for a, r := range p.prior.Resources {
