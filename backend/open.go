@@ -6,15 +6,7 @@ import (
 	"math/big"
 
 	"github.com/zclconf/go-cty/cty"
-
-	"github.com/mayfly-iac/mayfly/state/store"
-	"github.com/mayfly-iac/mayfly/state/store/remote"
 )
-
-// remote returns the store of a service.
-func (e Env) remote(s remote.Service) store.Store {
-	return remote.New(s, remote.Options{Cipher: e.Cipher, JournalDir: e.JournalDir, Version: e.Version})
-}
 
 // inBackend says which backend an error about arguments is of.
 func inBackend(kind string, err error) error {
@@ -29,22 +21,35 @@ func textOr(cfg cty.Value, name, otherwise string) string {
 	return otherwise
 }
 
-// isTrue reports whether an argument is set to true.
+// isTrue reports whether an argument is set and true.
 func isTrue(cfg cty.Value, name string) bool {
 	v := cfg.GetAttr(name)
 	return !v.IsNull() && v.True()
 }
 
-// textsOf returns an argument that is a map of texts; nil if it is not set. Null elements are left out.
-func textsOf(cfg cty.Value, name string) map[string]string {
+// textsOf returns the elements of an argument that is a list or set of texts, without nulls; nil if it is not
+// set.
+func textsOf(cfg cty.Value, name string) (out []string) {
+	if v := cfg.GetAttr(name); !v.IsNull() {
+		for _, e := range v.AsValueSlice() {
+			if !e.IsNull() {
+				out = append(out, e.AsString())
+			}
+		}
+	}
+	return out
+}
+
+// textMapOf returns the elements of an argument that is a map of texts, without nulls; nil if it is not set.
+func textMapOf(cfg cty.Value, name string) map[string]string {
 	v := cfg.GetAttr(name)
 	if v.IsNull() {
 		return nil
 	}
 	out := map[string]string{}
-	for key, elem := range v.AsValueMap() {
-		if !elem.IsNull() {
-			out[key] = elem.AsString()
+	for key, e := range v.AsValueMap() {
+		if !e.IsNull() {
+			out[key] = e.AsString()
 		}
 	}
 	return out

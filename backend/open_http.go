@@ -10,6 +10,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/state/store"
 	"github.com/mayfly-iac/mayfly/state/store/http"
+	"github.com/mayfly-iac/mayfly/state/store/remote"
 )
 
 func init() {
@@ -24,7 +25,7 @@ func openHTTP(_ context.Context, cfg cty.Value, env Env) (store.Store, error) {
 	opt := http.Options{
 		Address: textOr(cfg, "address", ""), LockAddress: textOr(cfg, "lock_address", ""), UnlockAddress: textOr(cfg, "unlock_address", ""),
 		UpdateMethod: textOr(cfg, "update_method", ""), LockMethod: textOr(cfg, "lock_method", ""), UnlockMethod: textOr(cfg, "unlock_method", ""),
-		Username: textOr(cfg, "username", ""), Password: textOr(cfg, "password", ""), Headers: textsOf(cfg, "headers"),
+		Username: textOr(cfg, "username", ""), Password: textOr(cfg, "password", ""), Headers: textMapOf(cfg, "headers"),
 		SkipVerification: isTrue(cfg, "skip_cert_verification"), CACertificates: textOr(cfg, "client_ca_certificate_pem", ""),
 		ClientCertificate: textOr(cfg, "client_certificate_pem", ""), ClientKey: textOr(cfg, "client_private_key_pem", ""),
 	}
@@ -45,5 +46,5 @@ func openHTTP(_ context.Context, cfg cty.Value, env Env) (store.Store, error) {
 	if err != nil {
 		return nil, inBackend("http", err)
 	}
-	return env.remote(service), nil
+	return remote.New(service, env.remote()), nil
 }

@@ -171,32 +171,3 @@ func (k *Kind) parse(name, text string) (cty.Value, error) {
 func (k *Kind) typeOf(name string) cty.Type { return k.Block.Type().AttributeType(name) }
 
 func (k *Kind) typeName(name string) string { return k.typeOf(name).FriendlyName() }
-
-// isTrue reports whether an argument is set and true.
-func isTrue(cfg cty.Value, name string) bool {
-	v := cfg.GetAttr(name)
-	return !v.IsNull() && v.True()
-}
-
-// textsOf returns the elements of an argument that is a list or set of texts; nil if it is not set.
-func textsOf(cfg cty.Value, name string) (out []string) {
-	if v := cfg.GetAttr(name); !v.IsNull() {
-		for _, e := range v.AsValueSlice() {
-			out = append(out, e.AsString())
-		}
-	}
-	return out
-}
-
-// textMapOf returns the elements of an argument that is a map of texts; nil if it is not set.
-func textMapOf(cfg cty.Value, name string) map[string]string {
-	v := cfg.GetAttr(name)
-	if v.IsNull() {
-		return nil
-	}
-	out := map[string]string{}
-	for key, e := range v.AsValueMap() {
-		out[key] = e.AsString()
-	}
-	return out
-}
