@@ -37,7 +37,8 @@ type Catalog interface {
 	Capabilities() Capabilities
 }
 
-// Capabilities are the server capabilities of the protocol.
+// Capabilities are the server capabilities of the protocol. A provider that announces none works as one of
+// the first version of the protocol.
 type Capabilities struct {
 	PlanDestroy            bool // PlanResource must also be called for deletions
 	SchemaOptional         bool // operations may be called without an earlier call for the schemas
@@ -49,7 +50,8 @@ type Capabilities struct {
 // cross this interface. Every method may be called concurrently. An operation has failed if and only if the
 // returned diagnostics contain errors. A malformed response is such an error; the caller checks responses
 // against the resource contract. Diagnostics name attributes in Path. When the context ends, the call
-// returns without waiting for the response.
+// returns without waiting for the response. Instances of a provider with different configurations are
+// different Readers, each with a process of its own.
 type Reader interface {
 	Catalog(ctx context.Context) (Catalog, diag.List)
 	ValidateConfig(ctx context.Context, config cty.Value) diag.List
@@ -83,24 +85,27 @@ type Reader interface {
 	Close() error
 }
 
-// Changer has the one operation that changes infrastructure.
+// Changer has the one operation that changes infrastructure. The planner gets a Reader, so only the code
+// that applies a plan can change anything.
 type Changer interface {
 	ApplyResource(ctx context.Context, req ApplyRequest) (ApplyResponse, diag.List)
 }
 
-// Provider is a started provider.
+// Provider is a started provider. The caller of Launch must close it, also after a failure.
 type Provider interface {
 	Reader
 	Changer
 }
 
-// Launcher starts providers. Every call starts a new, unconfigured one.
+// Launcher starts providers. Every call starts a new, unconfigured one. It returns nil together with
+// errors. It may be called concurrently.
 type Launcher interface {
 	Launch(ctx context.Context, p addr.Provider) (Provider, diag.List)
 }
 
 // UpgradeRequest contains an object (or identity) as stored, which the provider converts to its current
-// schema version.
+// schema version. It is sent also for the current version: then the provider checks and normalizes what is
+// stored.
 type UpgradeRequest struct {
 	Type    string
 	Version int64
@@ -108,7 +113,7 @@ type UpgradeRequest struct {
 	Flatmap map[string]string // from state versions before 4; JSON is nil then
 }
 
-// ReadRequest asks for the current state of an object.
+// ReadRequest asks for the current state of an object. Private is what the provider stored with the object.
 type ReadRequest struct {
 	Type         string
 	Prior        cty.Value
@@ -125,7 +130,8 @@ type ReadResponse struct {
 	Deferred string // the reason if the provider deferred, otherwise ""
 }
 
-// PlanRequest asks for the planned new state of an object.
+// PlanRequest asks for the planned new state of an object. Write-only attributes are null in Prior, and as
+// configured in Proposed and Config (E61).
 type PlanRequest struct {
 	Type         string
 	Prior        cty.Value // null when creating
@@ -138,7 +144,8 @@ type PlanRequest struct {
 	ProviderMeta   cty.Value
 }
 
-// PlanResponse is the answer to PlanRequest.
+// PlanResponse is the answer to PlanRequest. RequiresReplace are the paths of attributes whose change makes
+// an update impossible.
 type PlanResponse struct {
 	Planned         cty.Value
 	RequiresReplace []cty.Path
@@ -148,7 +155,8 @@ type PlanResponse struct {
 	Deferred        string
 }
 
-// ApplyRequest asks the provider to carry out a planned change.
+// ApplyRequest asks the provider to carry out a planned change. Config has the values of the apply phase:
+// those of ephemeral resources differ from the ones in the plan.
 type ApplyRequest struct {
 	Type           string
 	Prior          cty.Value
@@ -160,7 +168,7 @@ type ApplyRequest struct {
 }
 
 // ApplyResponse is the answer to ApplyRequest. New is the object that exists now; it may be set even if the
-// diagnostics contain errors.
+// diagnostics contain errors. If New is cty.NilVal, the provider said nothing about the object.
 type ApplyResponse struct {
 	New         cty.Value
 	Private     []byte
@@ -190,7 +198,8 @@ type ImportRequest struct {
 	Identity cty.Value // cty.NilVal if ID is used
 }
 
-// ImportResponse lists the objects found, the requested one first.
+// ImportResponse lists the objects found, the requested one first. There may be several, of other types
+// too: a provider may return what belongs to the requested object.
 type ImportResponse struct {
 	Objects  []ImportedObject
 	Deferred string
@@ -204,7 +213,8 @@ type ImportedObject struct {
 	Identity cty.Value
 }
 
-// MoveRequest asks to convert an object of another type or provider.
+// MoveRequest asks to convert an object of another type or provider. The source is as stored. Its provider
+// need not be installed any more.
 type MoveRequest struct {
 	SourceProvider        addr.Provider
 	SourceType            string
@@ -229,7 +239,8 @@ type GenerateRequest struct {
 	State cty.Value
 }
 
-// OpenResponse is the answer to OpenEphemeral. The whole result is secret.
+// OpenResponse is the answer to OpenEphemeral. The whole result is secret. RenewAt is when to call
+// RenewEphemeral with Private (E50).
 type OpenResponse struct {
 	// Opened reports whether the provider answered without an error of its own: the instance is open and
 	// must be closed, even if the response is otherwise wrong and whether or not it contains private data.
@@ -240,7 +251,8 @@ type OpenResponse struct {
 	Deferred string
 }
 
-// RenewResponse is the answer to RenewEphemeral.
+// RenewResponse is the answer to RenewEphemeral. Its Private replaces that of the opening or of the last
+// renewal; the closing gets the latest one (E54).
 type RenewResponse struct {
 	RenewAt time.Time
 	Private []byte

@@ -15,7 +15,8 @@ type Stopped struct {
 }
 
 // WithoutRepeats leaves out the errors of calls to a provider that had ended before, if the error that
-// explains how it ended is there: one crash is one error, however many resources the provider has.
+// explains how it ended is there: one crash is one error, however many resources the provider has. diags is
+// changed in place, and its order is kept.
 func WithoutRepeats(diags diag.List) diag.List {
 	explained := map[string]struct{}{}
 	for _, d := range diags {
@@ -30,7 +31,8 @@ func WithoutRepeats(diags diag.List) diag.List {
 	})
 }
 
-// OnlyRepeats reports whether all of the diagnostics are that the provider had ended before.
+// OnlyRepeats reports whether all of the diagnostics are that the provider had ended before. It returns
+// true for no diagnostics.
 func OnlyRepeats(diags diag.List) bool {
 	return !slices.ContainsFunc(diags, func(d diag.Diagnostic) bool {
 		s, ok := d.Extra.(Stopped)

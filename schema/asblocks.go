@@ -6,8 +6,12 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// attrsAsBlocks returns, for each attribute that may also be written as blocks, the block that describes one
-// element.
+// attrsAsBlocks returns, for each attribute that may also be written as blocks, the block that describes
+// one element. Only lists and sets of objects qualify: the SDK that providers used before protocol 6 could
+// declare blocks that way, and configurations were written for it.
+//
+//	ingress { port = 80 }
+//	ingress { port = 443 }  # as  ingress = [{ port = 80 }, { port = 443 }]
 func (b *Block) attrsAsBlocks() map[string]*Block {
 	return b.derived.asBlocks.get(func() map[string]*Block {
 		var candidates map[string]*Block

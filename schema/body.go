@@ -37,7 +37,7 @@ type argument struct {
 func (b *Block) Bind(body hcl.Body) *Body { return &Body{Body: body, block: b, plain: b.plain(body)} }
 
 // plain returns the content of a body that has neither blocks nor mistakes, and may have none; nil for any
-// other.
+// other. A body with mistakes takes the long way every time, which finds the words for them.
 func (b *Block) plain(body hcl.Body) *plainBody {
 	content, _, diags := body.PartialContent(b.looseSchema())
 	if len(diags) > 0 || len(content.Blocks) > 0 {
@@ -102,7 +102,9 @@ func (p *plainBody) evaluate(ctx *hcl.EvalContext) (results []evaluatedExpr, val
 	return results, values, ok
 }
 
-// evaluatedBody is a body whose arguments have been evaluated.
+// evaluatedBody is a body whose arguments have been evaluated. If a result does not fit its argument, the
+// decoder must report it with all its context, but evaluating the argument a second time could call a
+// provider's function twice.
 type evaluatedBody struct {
 	hcl.Body
 	results []evaluatedExpr
@@ -120,6 +122,7 @@ func (b evaluatedBody) PartialContent(schema *hcl.BodySchema) (*hcl.BodyContent,
 	return b.replaced(content), rest, diags
 }
 
+// replaced returns the content with the results in place of the expressions.
 func (b evaluatedBody) replaced(content *hcl.BodyContent) *hcl.BodyContent {
 	out := *content
 	out.Attributes = maps.Clone(content.Attributes)

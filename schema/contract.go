@@ -15,6 +15,10 @@ import (
 // says in its plan. Write-only attributes are as configured.
 //
 // config must be an object of the block's type, or null to delete. The values have no marks.
+//
+//	prior   { id = "i-1", size = 1, ip = "10.0.0.1" }   # id and ip are computed
+//	config  { id = null,  size = 2, ip = null }
+//	result  { id = "i-1", size = 2, ip = "10.0.0.1" }
 func ProposedNew(b *Block, prior, config cty.Value) cty.Value {
 	merged, _ := merger{absent: cty.NullVal}.object(b.content(), orNone(prior), config)
 	return merged
@@ -54,7 +58,7 @@ func HoldsMarks(v cty.Value) bool {
 }
 
 // content is what blocks and nested attributes have in common: the parts of an object, and their names in
-// order.
+// order. The contract's rules are the same for both.
 type content struct {
 	attrs                 map[string]*Attribute
 	blocks                map[string]*NestedBlock
@@ -63,6 +67,8 @@ type content struct {
 	writeOnly             []string // the parts that are write-only, or have such parts
 }
 
+// contentOf prepares the parts of an object. Lists that are used in every merge are made here, once for
+// each block.
 func contentOf(attrs map[string]*Attribute, blocks map[string]*NestedBlock) content {
 	c := content{attrs: attrs, blocks: blocks, attrNames: slices.Sorted(maps.Keys(attrs)), blockNames: slices.Sorted(maps.Keys(blocks))}
 	for _, name := range c.attrNames {
@@ -83,7 +89,10 @@ func contentOf(attrs map[string]*Attribute, blocks map[string]*NestedBlock) cont
 	return c
 }
 
-func (b *Block) content() content  { return b.known().content }
+// content returns the prepared parts of the block's objects.
+func (b *Block) content() content { return b.known().content }
+
+// content prepares the parts of the nested attribute's objects.
 func (o *Object) content() content { return contentOf(o.Attributes, nil) }
 
 // has reports whether a value is an object with the attribute.
@@ -126,7 +135,7 @@ type merger struct {
 }
 
 // object merges the attributes and nested blocks of one object. A configuration that is null or unknown is
-// returned as it is.
+// returned as it is. Only parts that may differ from the configuration are looked at.
 func (m merger) object(c content, prior, config cty.Value) (cty.Value, bool) {
 	return rewriteObject(config, c.merged, func(name string, v cty.Value) (cty.Value, bool) {
 		if nested := c.blocks[name]; nested != nil {
@@ -156,7 +165,8 @@ func (m merger) attr(a *Attribute, prior, config cty.Value) (cty.Value, bool) {
 	return merged, !merged.RawEquals(config)
 }
 
-// holdsConfigured reports whether v has an attribute that only the configuration can have set.
+// holdsConfigured reports whether v has an attribute that only the configuration can have set. Then the
+// object was in the configuration, and is not one that the provider had made up.
 func holdsConfigured(o *Object, v cty.Value) bool {
 	found := false
 	w := attrWalk{
@@ -171,7 +181,8 @@ func holdsConfigured(o *Object, v cty.Value) bool {
 	return found
 }
 
-// each merges all objects that config holds with their counterparts in prior.
+// each merges all objects that config holds with their counterparts in prior. Elements are matched as
+// ProposedNew says.
 func (m merger) each(nesting Nesting, c content, prior, config cty.Value) (cty.Value, bool) {
 	if nesting != List && nesting != Set && nesting != Map {
 		if prior != cty.NilVal && !isOpen(prior) {

@@ -6,8 +6,9 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// AssertObject checks that v has the block's type and that all write-only attributes in it are null. Null and
-// unknown values are fine. The value has no marks. The errors are cty.PathErrors without values.
+// AssertObject checks that v has the block's type and that all write-only attributes in it are null. Null
+// and unknown values are fine. The value has no marks. The errors are cty.PathErrors without values. A nil
+// result means that there are none.
 func AssertObject(b *Block, v cty.Value) []error {
 	errs, _ := assertObject(b, v)
 	return errs
@@ -115,6 +116,7 @@ func equal(a, b cty.Value) bool {
 	return len(check.errs) == 0
 }
 
+// holdsSets reports whether values of a type may have sets in them.
 func holdsSets(typ cty.Type) bool {
 	switch {
 	case typ.IsSetType():

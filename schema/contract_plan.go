@@ -9,8 +9,9 @@ import (
 
 // AssertPlanValid checks what a provider planned: each attribute that is set in the configuration must have
 // that value, or keep the prior one; attributes that are neither set nor computed must be null, write-only
-// ones always; and there must be one nested object for each block. prior and config are null for a new and a
-// deleted object. The values have no marks. The errors are cty.PathErrors without values.
+// ones always; and there must be one nested object for each block. prior and config are null for a new and
+// a deleted object. The values have no marks. The errors are cty.PathErrors without values. The caller
+// decides what errors mean: those of a provider with the legacy SDK are only logged.
 func AssertPlanValid(b *Block, prior, config, planned cty.Value) []error {
 	switch {
 	case config.IsNull() && planned != cty.NilVal && planned.IsNull():
@@ -31,7 +32,7 @@ func AssertPlanValid(b *Block, prior, config, planned cty.Value) []error {
 
 // AssertOpenResult checks what opening an ephemeral resource returned: an object of the right type, wholly
 // known, which has everything exactly as it is configured; only computed attributes that are not configured
-// may be filled in. The values have no marks. The errors are cty.PathErrors without values.
+// may be filled in. The values have no marks. The errors are cty.PathErrors without values. It is rule E43.
 func AssertOpenResult(b *Block, config, result cty.Value) []error {
 	if !isOpen(result) {
 		return []error{cty.Path(nil).NewErrorf("the result is null or unknown as a whole")}
@@ -53,10 +54,12 @@ type planCheck struct {
 	errs []error
 }
 
+// fail adds an error. The format must not include values.
 func (c *planCheck) fail(path cty.Path, format string, args ...any) {
 	c.errs = append(c.errs, path.NewErrorf(c.what+" "+format, args...))
 }
 
+// object checks one planned object. Null and unknown objects are for the caller to judge.
 func (c *planCheck) object(parts content, path cty.Path, prior, config, planned cty.Value) {
 	if !isOpen(config) || !isOpen(planned) {
 		return
@@ -98,6 +101,8 @@ func (c *planCheck) attr(a *Attribute, path cty.Path, prior, config, planned cty
 	}
 }
 
+// blocks checks the blocks of one type: as many as are configured, since a provider can't plan blocks of
+// its own.
 func (c *planCheck) blocks(n *NestedBlock, path cty.Path, prior, config, planned cty.Value) {
 	switch {
 	case config == cty.NilVal || planned == cty.NilVal:
@@ -155,6 +160,8 @@ func (c *planCheck) keyed(parts content, path cty.Path, prior, config, planned c
 	}
 }
 
+// one checks one element. An element that is null or unknown in the configuration must be so in the plan,
+// or be as it was.
 func (c *planCheck) one(parts content, path cty.Path, prior, config, planned cty.Value) {
 	switch {
 	case !isOpen(config) && !equal(config, planned) && (prior == cty.NilVal || !equal(planned, prior)):
@@ -167,7 +174,8 @@ func (c *planCheck) one(parts content, path cty.Path, prior, config, planned cty
 }
 
 // set compares sets, whose elements may have come from the configuration or, if the provider found a change
-// not to matter, from prior.
+// not to matter, from prior. Elements that became equal are one element in the plan, so there may be fewer
+// than configured as long as not all of them are known.
 func (c *planCheck) set(parts content, path cty.Path, priors, configs, all []cty.Value) {
 	matching := configPatterns(parts)
 	matching.fits = func(config, one cty.Value) bool {
@@ -189,6 +197,7 @@ func (c *planCheck) set(parts content, path cty.Path, priors, configs, all []cty
 	}
 }
 
+// whollyKnown reports whether none of the values has unknown parts.
 func whollyKnown(values []cty.Value) bool {
 	return !slices.ContainsFunc(values, func(v cty.Value) bool { return !v.IsWhollyKnown() })
 }

@@ -8,9 +8,10 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// AssertSecondPlan checks a plan made during apply against the one that was approved: what was known must be
-// the same, what was unknown may be anything that its type and refinements allow. The values have no marks.
-// The errors are cty.PathErrors without values.
+// AssertSecondPlan checks a plan made during apply against the one that was approved: what was known must
+// be the same, what was unknown may be anything that its type and refinements allow. The values have no
+// marks. The errors are cty.PathErrors without values. What an unknown value is replaced by may be unknown
+// again, but less so.
 func AssertSecondPlan(b *Block, first, second cty.Value) []error {
 	return assertKept(b, "the second plan", first, second)
 }
@@ -51,10 +52,12 @@ type sameCheck struct {
 	errs []error
 }
 
+// fail adds an error. The format must not include values.
 func (c *sameCheck) fail(path cty.Path, format string, args ...any) {
 	c.errs = append(c.errs, path.NewErrorf(c.what+" "+format, args...))
 }
 
+// value compares one part of an object: first what decides without looking inside, then its content.
 func (c *sameCheck) value(path cty.Path, planned, actual cty.Value) {
 	switch {
 	case !planned.IsKnown():
@@ -107,6 +110,8 @@ func (c *sameCheck) content(path cty.Path, planned, actual cty.Value) {
 	}
 }
 
+// keyed compares objects and maps. In objects of the same type, only the attributes that differ are
+// visited.
 func (c *sameCheck) keyed(path cty.Path, planned, actual cty.Value) {
 	if names, ok := unlike(planned, actual); ok {
 		for _, name := range names {
@@ -134,7 +139,7 @@ func (c *sameCheck) keyed(path cty.Path, planned, actual cty.Value) {
 }
 
 // unlike returns the names of the attributes in which two objects differ, in order. ok is false unless both
-// have the same attributes.
+// have the same attributes. Comparing two attributes takes much less time than visiting them.
 func unlike(planned, actual cty.Value) (names []string, ok bool) {
 	was, is := planned.Type(), actual.Type()
 	if !was.IsObjectType() || !is.IsObjectType() || len(was.AttributeTypes()) != len(is.AttributeTypes()) {
@@ -169,6 +174,7 @@ func (c *sameCheck) set(path cty.Path, planned, actual []cty.Value) {
 // plannedPatterns are planned values: what is unknown is free.
 var plannedPatterns patterns
 
+// init is needed because plannedPatterns and sameCheck refer to each other.
 func init() {
 	plannedPatterns = patterns{
 		shape: func(planned cty.Value) string {

@@ -9,10 +9,12 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// patterns finds out which elements of a set correspond to which elements of another. The elements of the one
-// set are patterns: some of their parts are free and may differ. Elements are looked up by a hash of the
-// parts that are not free, so the work grows with the size of the sets times the number of different shapes
-// of patterns, which is small, and not with the square of the size.
+// patterns finds out which elements of a set correspond to which elements of another. The elements of the
+// one set are patterns: some of their parts are free and may differ. Elements are looked up by a hash of
+// the parts that are not free, so the work grows with the size of the sets times the number of different
+// shapes of patterns, which is small, and not with the square of the size. Elements of sets have no keys,
+// so correspondence is a question of content: a provider fills in the computed parts of an element, and the
+// result must be recognized as the same one.
 type patterns struct {
 	// shape tells the free parts of a pattern: patterns with equal shapes have the same free parts. Each is
 	// one "*" in the text.
@@ -59,7 +61,9 @@ func (p patterns) each(all, elems []cty.Value, f func(pattern int, candidates *[
 	}
 }
 
-// assign returns for each pattern the index of an element that fits, each element at most once, or -1.
+// assign returns for each pattern the index of an element that fits, each element at most once, or -1. An
+// element that fits several patterns goes to the one with the fewest free parts, since the others have more
+// to choose from.
 func (p patterns) assign(all, elems []cty.Value) []int {
 	assigned := make([]int, len(all))
 	taken := make([]bool, len(elems))
@@ -77,7 +81,8 @@ func (p patterns) assign(all, elems []cty.Value) []int {
 	return assigned
 }
 
-// cover returns the patterns that no element fits and the elements that fit no pattern.
+// cover returns the patterns that no element fits and the elements that fit no pattern. An element may fit
+// several patterns here, and a pattern several elements.
 func (p patterns) cover(all, elems []cty.Value) (lonely, stray []cty.Value) {
 	fitting := make([]bool, len(elems))
 	done := map[int][]cover{}
@@ -110,6 +115,7 @@ func (p patterns) cover(all, elems []cty.Value) (lonely, stray []cty.Value) {
 	return lonely, stray
 }
 
+// cover is a pattern that was looked up, and whether an element fits it.
 type cover struct {
 	pattern cty.Value
 	found   bool
@@ -129,6 +135,7 @@ func configPatterns(c content) patterns {
 	}
 }
 
+// isFree reports whether the provider may choose the attribute's value.
 func (a *Attribute) isFree(config cty.Value) bool {
 	return a.WriteOnly || a.Computed && config.IsNull()
 }
@@ -196,6 +203,7 @@ func writeShape(sb *strings.Builder, c content, config cty.Value) {
 	}
 }
 
+// blank takes the place of free parts.
 var blank = cty.NullVal(cty.DynamicPseudoType)
 
 // blankFree returns v without its free parts. The result is only good for taking its hash.
@@ -218,6 +226,8 @@ func blankFree(c content, config, v cty.Value) cty.Value {
 	return cty.ObjectVal(values)
 }
 
+// blankEach is blankFree for the objects of a nested attribute or of blocks. A set as a whole is free,
+// since its elements can't be told apart before they are matched.
 func blankEach(c content, nesting Nesting, config, v cty.Value) cty.Value {
 	switch nesting {
 	case Set:
@@ -262,6 +272,7 @@ func agree(c content, config, v cty.Value) bool {
 	return true
 }
 
+// agreeEach is agree for the objects of a nested attribute or of blocks.
 func agreeEach(c content, nesting Nesting, config, v cty.Value) bool {
 	if !isOpen(config) || !isOpen(v) {
 		return false

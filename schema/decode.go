@@ -14,9 +14,10 @@ import (
 )
 
 // Decode evaluates the body in ctx and returns an object of the block's type. It expands dynamic blocks and
-// accepts blocks in place of attributes that hold collections of objects. Marks of evaluated values are kept;
-// those of a dynamic block's for_each are put on all that it generates. With errors, the value still conforms
-// to the type, with unknown values where nothing better is known.
+// accepts blocks in place of attributes that hold collections of objects. Marks of evaluated values are
+// kept; those of a dynamic block's for_each are put on all that it generates. With errors, the value still
+// conforms to the type, with unknown values where nothing better is known. Generated blocks are taken from
+// the budget in ctx, if it has one, so that nested dynamic blocks can't exhaust the memory.
 func (b *Block) Decode(body hcl.Body, ctx *hcl.EvalContext) (cty.Value, diag.List) {
 	view := configBody{Body: dynblock.Expand(body, ctx), block: b, lost: map[string]cty.ValueMarks{}, budget: bounds.BudgetOf(ctx)}
 	v, diags := hcldec.Decode(view, b.Spec(), ctx)
@@ -54,6 +55,7 @@ var (
 	_ hcldec.MarkedBody  = configBody{}
 )
 
+// marksOf returns the marks that a body puts on everything in it; nil for none.
 func marksOf(body hcl.Body) cty.ValueMarks {
 	if marked, ok := body.(hcldec.MarkedBody); ok {
 		return marked.BodyValueMarks()
@@ -61,6 +63,7 @@ func marksOf(body hcl.Body) cty.ValueMarks {
 	return nil
 }
 
+// isUnknown reports whether it is not known how often a body occurs.
 func isUnknown(body hcl.Body) bool {
 	unknown, ok := body.(hcldec.UnknownBody)
 	return ok && unknown.Unknown()
@@ -90,7 +93,7 @@ func (c configBody) PartialContent(schema *hcl.BodySchema) (*hcl.BodyContent, hc
 }
 
 // adjust asks for blocks instead of attributes where only blocks can be there, and returns the attributes
-// that it did so for.
+// that it did so for. An attribute that is written as an attribute stays one.
 func (c configBody) adjust(schema *hcl.BodySchema) (*hcl.BodySchema, map[string]hcl.AttributeSchema) {
 	candidates := c.block.attrsAsBlocks()
 	if len(candidates) == 0 {
@@ -180,6 +183,7 @@ func (c configBody) addElements(
 	return diags
 }
 
+// wrap gives a nested block a view of its own, with the marks of all blocks around it.
 func (c configBody) wrap(block *hcl.Block, content *Block) *hcl.Block {
 	inner := configBody{Body: block.Body, block: content, lost: c.lost, root: c.root, budget: c.budget}
 	inner.marks = union(c.marks, marksOf(block.Body))
@@ -200,6 +204,7 @@ type generated struct{ *hcl.BodyContent }
 // Range implements bounds.Maker.
 func (g generated) Range() hcl.Range { return g.Blocks[0].DefRange }
 
+// union returns the marks of both. Its result may be one of the arguments and must not be changed.
 func union(a, b cty.ValueMarks) cty.ValueMarks {
 	if len(a) == 0 {
 		return b

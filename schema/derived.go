@@ -34,6 +34,7 @@ type facts struct {
 // traits tells what a walk through values could find, so that walks which would find nothing can be left out.
 type traits struct{ writeOnly, sensitive, deprecated, dynamic bool }
 
+// add notes what other has.
 func (t *traits) add(other traits) {
 	t.writeOnly = t.writeOnly || other.writeOnly
 	t.sensitive = t.sensitive || other.sensitive
@@ -41,6 +42,7 @@ func (t *traits) add(other traits) {
 	t.dynamic = t.dynamic || other.dynamic
 }
 
+// lazy is a value that is computed by the first call of get. The functions of all calls must be equivalent.
 type lazy[T any] struct {
 	once  sync.Once
 	value T
@@ -78,6 +80,7 @@ func (b *Block) known() *facts {
 	return f
 }
 
+// traits returns what the attribute and those nested in it have.
 func (a *Attribute) traits() traits {
 	t := traits{writeOnly: a.WriteOnly, sensitive: a.Sensitive, deprecated: a.Deprecated}
 	if a.Nested != nil {
@@ -153,6 +156,7 @@ func (a *Attribute) configType() cty.Type {
 	}
 }
 
+// configType is Attribute.configType for a nested attribute.
 func (o *Object) configType() cty.Type {
 	var optional []string
 	for name, attr := range o.Attributes {
@@ -164,6 +168,7 @@ func (o *Object) configType() cty.Type {
 	return o.collection(cty.ObjectWithOptionalAttrs(o.types((*Attribute).configType), optional))
 }
 
+// types returns the types of the attributes of one object.
 func (o *Object) types(of func(*Attribute) cty.Type) map[string]cty.Type {
 	types := make(map[string]cty.Type, len(o.Attributes))
 	for name, attr := range o.Attributes {
@@ -172,6 +177,7 @@ func (o *Object) types(of func(*Attribute) cty.Type) map[string]cty.Type {
 	return types
 }
 
+// collection returns the type of all objects, given that of one.
 func (o *Object) collection(one cty.Type) cty.Type {
 	switch o.Nesting {
 	case List:

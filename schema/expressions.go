@@ -21,7 +21,7 @@ type BodyExpr struct {
 // Expressions returns all expressions of a body that has not been expanded: of attributes, at any depth of
 // nesting, and the for_each and labels arguments of dynamic blocks. Attributes come in the order of their
 // names, before blocks, which come in source order. Content that does not fit the schema is passed over:
-// Decode reports it.
+// Decode reports it. It is what references are found in: blocks depend on what they refer to.
 func (b *Block) Expressions(body hcl.Body) []BodyExpr {
 	w := exprWalker{}
 	w.body(b, body, BodyExpr{})
@@ -31,11 +31,13 @@ func (b *Block) Expressions(body hcl.Body) []BodyExpr {
 // exprWalker collects expressions. The BodyExpr that its methods take is what surrounds the ones they add.
 type exprWalker struct{ found []BodyExpr }
 
+// add adds an expression. name is that of its argument, unless it is inside of a block.
 func (w *exprWalker) add(expr hcl.Expression, around BodyExpr, name string) {
 	around.Expression, around.Argument = expr, cmp.Or(around.Argument, name)
 	w.found = append(w.found, around)
 }
 
+// body adds the expressions of a body that b describes.
 func (w *exprWalker) body(b *Block, body hcl.Body, around BodyExpr) {
 	content, _, _ := body.PartialContent(b.looseSchema())
 	if content == nil {
@@ -57,6 +59,8 @@ func (w *exprWalker) body(b *Block, body hcl.Body, around BodyExpr) {
 	}
 }
 
+// dynamic adds the expressions of a dynamic block. Its for_each is evaluated outside, without the iterator.
+// b is nil for blocks that the schema lacks.
 func (w *exprWalker) dynamic(b *Block, block Dynamic, around BodyExpr) {
 	inside := BodyExpr{Argument: cmp.Or(around.Argument, block.Type), Iterators: append(slices.Clip(around.Iterators), block.Iterator)}
 	if block.ForEach != nil {
@@ -104,6 +108,12 @@ func (b *Block) looseSchema() *hcl.BodySchema {
 }
 
 // Dynamic is a dynamic block as it is written: it generates blocks of a type.
+//
+//	dynamic "setting" {
+//	  for_each = var.settings
+//	  iterator = s            # "setting" by default
+//	  content { name = s.key }
+//	}
 type Dynamic struct {
 	Type            string
 	ForEach, Labels hcl.Expression // nil if missing

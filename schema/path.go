@@ -12,8 +12,8 @@ import (
 // for its key, which could be secret: render it with PathIn.
 func PathString(p cty.Path) string { return renderPath(p, func(int, cty.Value) bool { return true }) }
 
-// PathIn is PathString for a path in a value of a type. Elements of sets, which paths have as keys, are shown
-// as [...].
+// PathIn is PathString for a path in a value of a type. Elements of sets, which paths have as keys, are
+// shown as [...]. Use it wherever the path may come from a value rather than from a schema.
 func PathIn(ty cty.Type, p cty.Path) string {
 	inSet := make([]bool, len(p))
 	for i, step := range p {

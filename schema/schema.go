@@ -14,7 +14,8 @@ type Schema struct {
 }
 
 // Block describes the content of a configuration block and the object value made from it. A Block is
-// immutable once built; its derived forms (type, spec) are computed once and shared between goroutines.
+// immutable once built; its derived forms (type, spec) are computed once and shared between goroutines. The
+// maps must not be changed once a method was called.
 type Block struct {
 	Attributes         map[string]*Attribute
 	Blocks             map[string]*NestedBlock
@@ -26,7 +27,9 @@ type Block struct {
 	derived derived
 }
 
-// Attribute describes one argument or result of a block.
+// Attribute describes one argument or result of a block. Required, Optional and Computed follow the
+// protocol: required, optional, computed, or both of the last two, which means that the provider chooses a
+// value if none is configured. A write-only attribute is null in everything that is stored (E61).
 type Attribute struct {
 	Type               cty.Type // cty.NilType if Nested is set
 	Nested             *Object  // protocol 6 nested attributes
@@ -48,7 +51,7 @@ type Object struct {
 	Nesting    Nesting // Single, List, Set or Map
 }
 
-// NestedBlock describes a block type within a block.
+// NestedBlock describes a block type within a block. MinItems and MaxItems are 0 for no limit.
 type NestedBlock struct {
 	Block
 	Nesting  Nesting
@@ -59,7 +62,8 @@ type NestedBlock struct {
 // Nesting tells how many nested objects there may be and how they are kept.
 type Nesting uint8
 
-// The nesting modes, with the numbers of the provider protocol.
+// The nesting modes, with the numbers of the provider protocol. A Group is like Single, but is never null:
+// without a block, it is an object with null attributes.
 const (
 	NestingInvalid Nesting = iota
 	Single
@@ -83,7 +87,8 @@ const (
 	Markdown
 )
 
-// Identity is the schema of a resource type's identity.
+// Identity is the schema of a resource type's identity. An identity names an object within its provider, as
+// an id does, with several attributes. It is stored beside the object and can be imported by.
 type Identity struct {
 	Version    int64
 	Attributes map[string]*IdentityAttribute
@@ -97,7 +102,8 @@ type IdentityAttribute struct {
 	OptionalForImport bool
 }
 
-// Function is the signature of a provider-defined function.
+// Function is the signature of a provider-defined function. Variadic describes the arguments after Params;
+// nil if there can't be any.
 type Function struct {
 	Params             []FunctionParam
 	Variadic           *FunctionParam

@@ -24,6 +24,7 @@ func (b *Block) Spec() hcldec.Spec {
 	})
 }
 
+// spec returns the specification of an argument.
 func (a *Attribute) spec(name string) hcldec.Spec {
 	want, got := a.configType(), a.ValueType()
 	spec := &hcldec.AttrSpec{Name: name, Type: want, Required: a.Required}
@@ -45,6 +46,8 @@ var settled = function.New(&function.Spec{
 	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) { return args[0], nil },
 })
 
+// spec returns the specification of the blocks of one type. If the type of their content is open, they
+// become a tuple or an object, because the elements of a list or map have one type.
 func (n *NestedBlock) spec(name string) hcldec.Spec {
 	inner, dynamic := n.Spec(), n.known().has.dynamic
 	switch {
@@ -68,6 +71,7 @@ func (n *NestedBlock) spec(name string) hcldec.Spec {
 	}
 }
 
+// mapLabels are the labels of blocks that become a map: the key.
 var mapLabels = []string{"key"}
 
 // counted adds the limits on the number of blocks that hcldec does not know for maps.

@@ -25,26 +25,32 @@ func (k Kind) String() string {
 	return [...]string{"provider configurations", "managed resources", "data sources", "ephemeral resources"}[k%4]
 }
 
-// InternalValidate reports all rules that the schema itself breaks, each with the place in the schema. Such a
-// schema is a bug in the provider and nothing can be decoded with it reliably. The result is nil or a join of
-// errors.
+// InternalValidate reports all rules that the schema itself breaks, each with the place in the schema. Such
+// a schema is a bug in the provider and nothing can be decoded with it reliably. The result is nil or a
+// join of errors. Among the rules is E60: write-only attributes are possible in managed resources, outside
+// of sets.
 func (b *Block) InternalValidate(kind Kind) error {
 	v := validator{kind: kind}
 	v.block(b, "", false)
 	return errors.Join(v.errs...)
 }
 
+// validator collects what is wrong with a schema. Places are names joined by dots.
 type validator struct {
 	kind Kind
 	errs []error
 }
 
+// fail adds an error about a place in the schema.
 func (v *validator) fail(at, format string, args ...any) {
 	v.errs = append(v.errs, fmt.Errorf("%s: %s", at, fmt.Sprintf(format, args...)))
 }
 
+// nameSyntax is the form of names. Providers are older than the rule that identifiers may contain any
+// letters.
 var nameSyntax = regexp.MustCompile(`^[a-z0-9_]+$`)
 
+// join returns the place of name within another place; "" is the schema itself.
 func join(at, name string) string {
 	if at == "" {
 		return name
@@ -52,6 +58,7 @@ func join(at, name string) string {
 	return at + "." + name
 }
 
+// block checks a block and everything in it. inSet is true inside of a set at any depth.
 func (v *validator) block(b *Block, at string, inSet bool) {
 	for _, name := range b.known().attrNames {
 		v.attribute(b.Attributes[name], name, join(at, name), inSet)
@@ -64,6 +71,7 @@ func (v *validator) block(b *Block, at string, inSet bool) {
 	}
 }
 
+// nested checks a block type.
 func (v *validator) nested(n *NestedBlock, name, at string, inSet bool) {
 	if !nameSyntax.MatchString(name) {
 		v.fail(at, "names may contain only lowercase letters, digits and underscores")
@@ -90,6 +98,7 @@ func (v *validator) nested(n *NestedBlock, name, at string, inSet bool) {
 	v.block(&n.Block, at, inSet || n.Nesting == Set)
 }
 
+// attribute checks an attribute and those nested in it.
 func (v *validator) attribute(a *Attribute, name, at string, inSet bool) {
 	if !nameSyntax.MatchString(name) {
 		v.fail(at, "names may contain only lowercase letters, digits and underscores")
@@ -115,6 +124,7 @@ func (v *validator) attribute(a *Attribute, name, at string, inSet bool) {
 	}
 }
 
+// writeOnly checks where a write-only attribute may be (E60).
 func (v *validator) writeOnly(a *Attribute, at string, inSet bool) {
 	if v.kind != ForManaged {
 		v.fail(at, "write-only attributes are not possible in %s", v.kind)
@@ -127,6 +137,7 @@ func (v *validator) writeOnly(a *Attribute, at string, inSet bool) {
 	}
 }
 
+// object checks a nested attribute.
 func (v *validator) object(o *Object, at string, inSet bool) {
 	if !slices.Contains([]Nesting{Single, List, Set, Map}, o.Nesting) {
 		v.fail(at, "unknown nesting mode")

@@ -8,7 +8,8 @@ import (
 
 // attrWalk visits the attributes of an object together with what the schema says about them. Paths given to
 // visit are only valid during the call. Inside a set, paths end at the set: its elements have no keys but
-// themselves, which would put their content into the path.
+// themselves, which would put their content into the path. want decides by the traits of a part whether it
+// is walked through at all. block, which may be nil, is called for each nested block before its attributes.
 type attrWalk struct {
 	want  func(traits) bool
 	visit func(path cty.Path, a *Attribute, v cty.Value)
@@ -16,6 +17,7 @@ type attrWalk struct {
 	inSet bool
 }
 
+// ofBlock visits the attributes of an object that a block describes, at any depth.
 func (w attrWalk) ofBlock(b *Block, path cty.Path, v cty.Value) {
 	v, _ = v.Unmark()
 	if !w.want(b.known().has) || !isOpen(v) || !v.Type().IsObjectType() {
@@ -40,6 +42,7 @@ func (w attrWalk) ofBlock(b *Block, path cty.Path, v cty.Value) {
 	}
 }
 
+// at returns the path of an attribute; within a set, that of the set.
 func (w attrWalk) at(path cty.Path, name string) cty.Path {
 	if w.inSet {
 		return path
@@ -47,6 +50,7 @@ func (w attrWalk) at(path cty.Path, name string) cty.Path {
 	return append(path, cty.GetAttrStep{Name: name})
 }
 
+// attr visits one attribute and those nested in it.
 func (w attrWalk) attr(a *Attribute, name string, path cty.Path, object cty.Value) {
 	if !has(object, name) {
 		return
@@ -61,6 +65,7 @@ func (w attrWalk) attr(a *Attribute, name string, path cty.Path, object cty.Valu
 	})
 }
 
+// ofObject visits the attributes of one object of a nested attribute.
 func (w attrWalk) ofObject(o *Object, path cty.Path, v cty.Value) {
 	v, _ = v.Unmark()
 	if !isOpen(v) || !v.Type().IsObjectType() {
@@ -111,6 +116,7 @@ func stepTo(typ cty.Type, key cty.Value) cty.PathStep {
 // paths collects distinct paths from a walk, which visits equal ones in a row.
 type paths []cty.Path
 
+// It returns false for one that is already there.
 func (p *paths) add(path cty.Path) bool {
 	if n := len(*p); n > 0 && (*p)[n-1].Equals(path) {
 		return false

@@ -62,6 +62,7 @@ func (b *Block) WriteOnlyNames() iter.Seq[string] {
 	return func(yield func(string) bool) { b.writeOnlyNames(yield) }
 }
 
+// writeOnlyNames is WriteOnlyNames for a recursion: it returns false once yield did.
 func (b *Block) writeOnlyNames(yield func(string) bool) bool {
 	if !b.HasWriteOnly() {
 		return true
@@ -74,6 +75,8 @@ func (b *Block) writeOnlyNames(yield func(string) bool) bool {
 	return writeOnlyNames(b.Attributes, yield)
 }
 
+// writeOnlyNames yields the names among nested attributes. What is in a write-only attribute needs no name
+// of its own.
 func writeOnlyNames(attrs map[string]*Attribute, yield func(string) bool) bool {
 	for name, a := range attrs {
 		if a.WriteOnly && !yield(name) || !a.WriteOnly && a.Nested != nil && !writeOnlyNames(a.Nested.Attributes, yield) {
@@ -147,6 +150,7 @@ func (b *Block) DropWriteOnly(v cty.Value) (cty.Value, bool) {
 	})
 }
 
+// nullWriteOnly is DropWriteOnly for one attribute.
 func (a *Attribute) nullWriteOnly(v cty.Value) (cty.Value, bool) {
 	switch {
 	case a.WriteOnly:
@@ -197,7 +201,8 @@ func rewriteObject(v cty.Value, names []string, f func(name string, v cty.Value)
 }
 
 // rewriteEach replaces each of the objects that v holds by one of the same type, and reports whether any of
-// them is another value.
+// them is another value. Elements of a collection must have one type afterwards too, though null and
+// unknown elements are not rewritten.
 func rewriteEach(nesting Nesting, v cty.Value, f func(cty.Value) (cty.Value, bool)) (cty.Value, bool) {
 	if nesting == Single || nesting == Group {
 		return f(v)

@@ -43,7 +43,8 @@ type Decrypt func(instance addr.Instance, stored []byte) ([]byte, error)
 // parts, fits it. Errors follow the rules of ReadState; ErrNoBackend means that the type does not exist.
 type CheckBackend func(backendType string, config cty.Value) error
 
-// Options are what the provider needs from its environment. Each has a default.
+// Options are what the provider needs from its environment. Each has a default. Functions in it may be
+// called concurrently.
 type Options struct {
 	// Dir is the directory that relative paths of local states refer to; "" is the working directory of the
 	// process.
@@ -151,7 +152,8 @@ func (*builtin) CloseEphemeral(_ context.Context, typeName string, _ []byte) dia
 	return unknownType(addr.Ephemeral, typeName)
 }
 
-// Stop implements provider.Reader: reads of remote states end.
+// Stop implements provider.Reader: reads of remote states end. Other operations take no time worth
+// interrupting.
 func (b *builtin) Stop(context.Context) error {
 	b.end()
 	return nil
@@ -163,12 +165,14 @@ func (b *builtin) Close() error {
 	return nil
 }
 
+// unknownType returns the error for a type that the provider lacks in a mode.
 func unknownType(mode addr.Mode, typeName string) diag.List {
 	kind := map[addr.Mode]string{addr.Managed: "resource", addr.Data: "data source", addr.Ephemeral: "ephemeral resource"}[mode]
 	return diag.Errorf("Unknown "+kind+" type", "The built-in provider has no %s type %q. It has the resource type %s and the data source %s.",
 		kind, typeName, dataType, remoteStateType)
 }
 
+// blockOf returns the schema of a type, or an error if there is no such type.
 func blockOf(mode addr.Mode, typeName string) (*schema.Block, diag.List) {
 	s, _ := catalog{}.Resource(mode, typeName)
 	if s == nil {
@@ -186,11 +190,14 @@ func checkObject(block *schema.Block, what string, v cty.Value) diag.List {
 	return nil
 }
 
+// unprepared returns the error for a request with a value that no caller should send. It is checked because
+// the provider works on values directly, where cty would panic.
 func unprepared(what string) diag.List {
 	return diag.Errorf("Invalid request to provider", "The %s was not prepared for the schema of the built-in provider. This is a bug in the program "+
 		"that uses it: report it to its developers.", what)
 }
 
+// unsupported returns the error for an operation that the provider does not have.
 func unsupported(format string, args ...any) diag.List {
 	return diag.Errorf("Operation not supported by provider", "%s", fmt.Sprintf(format, args...))
 }

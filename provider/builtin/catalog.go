@@ -27,11 +27,15 @@ var Additions = slices.DeleteFunc(slices.Sorted(maps.Keys(dataSchema.Block.Attri
 // Catalog returns what the provider offers, for use without starting it.
 func Catalog() provider.Catalog { return catalog{} }
 
-// catalog is the provider's catalog. All schemas are fixed, so it has no state.
+// catalog is the provider's catalog. All schemas are fixed, so it has no state. Only Functions builds its
+// result anew.
 type catalog struct{}
 
+// emptySchema is that of the provider block.
 var emptySchema = &schema.Schema{Block: &schema.Block{}}
 
+// dataSchema is the schema of terraform_data: that of other engines, and a write-only argument with its
+// version (E65).
 var dataSchema = &schema.Schema{Block: &schema.Block{
 	Attributes: map[string]*schema.Attribute{
 		"id":               {Type: cty.String, Computed: true},
@@ -51,6 +55,7 @@ var dataSchema = &schema.Schema{Block: &schema.Block{
 	},
 }}
 
+// remoteStateSchema is the schema of terraform_remote_state.
 var remoteStateSchema = &schema.Schema{Block: &schema.Block{
 	Attributes: map[string]*schema.Attribute{
 		"backend": {

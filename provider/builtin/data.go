@@ -83,11 +83,13 @@ func stored(block *schema.Block, v cty.Value) cty.Value {
 	return cty.ObjectVal(attrs)
 }
 
+// same reports whether an attribute has the value that it had.
 func same(prior cty.Value, planned map[string]cty.Value, name string) bool {
 	return prior.GetAttr(name).RawEquals(planned[name])
 }
 
-// outputOf returns the planned output of a new object.
+// outputOf returns the planned output of a new object. The type is known already, so that expressions which
+// use the output can be checked.
 func outputOf(input cty.Value) cty.Value {
 	if input.IsNull() {
 		return input
@@ -95,7 +97,8 @@ func outputOf(input cty.Value) cty.Value {
 	return cty.UnknownVal(input.Type())
 }
 
-// ApplyResource implements provider.Changer.
+// ApplyResource implements provider.Changer. The id is chosen once; the output becomes the input. If it
+// fails, the prior object is returned, since nothing has changed.
 func (b *builtin) ApplyResource(_ context.Context, req provider.ApplyRequest) (provider.ApplyResponse, diag.List) {
 	block, diags := blockOf(addr.Managed, req.Type)
 	if diags.HasErrors() {
@@ -186,6 +189,7 @@ func (*builtin) ImportResource(_ context.Context, req provider.ImportRequest) (p
 	return provider.ImportResponse{Objects: []provider.ImportedObject{{Type: req.Type, State: newData(req.ID, cty.NullVal(cty.DynamicPseudoType))}}}, nil
 }
 
+// newData returns an object with an id and triggers, and null everywhere else.
 func newData(id string, triggers cty.Value) cty.Value {
 	null := cty.NullVal(cty.DynamicPseudoType)
 	return cty.ObjectVal(map[string]cty.Value{

@@ -10,6 +10,8 @@ import (
 // escapeMarks returns source text in which combining marks after an escape sequence are escaped too.
 // Unescaped, they would join the sequence's last letter when the text is normalized, as every string of the
 // language is, and break the sequence.
+//
+//	"\n" before U+0301  → \n\u0301
 func escapeMarks(source []byte) string {
 	var sb strings.Builder
 	for len(source) > 0 {

@@ -36,7 +36,8 @@ func (*builtin) CallFunction(_ context.Context, name string, args []cty.Value) (
 	return v.WithMarks(marks), nil
 }
 
-// encodable returns an error if v cannot be written as an expression.
+// encodable returns an error if v cannot be written as an expression. Null and unknown values are
+// encodable.
 func encodable(v cty.Value) error {
 	return cty.Walk(v, func(_ cty.Path, v cty.Value) (bool, error) {
 		switch {
@@ -49,6 +50,7 @@ func encodable(v cty.Value) error {
 	})
 }
 
+// encodeExpr is the function encode_expr. The result is unknown as long as any part of the value is.
 func encodeExpr(v cty.Value) (cty.Value, error) {
 	if err := encodable(v); err != nil {
 		return cty.NilVal, err
@@ -59,6 +61,8 @@ func encodeExpr(v cty.Value) (cty.Value, error) {
 	return cty.StringVal(escapeMarks(hclwrite.TokensForValue(v).Bytes())), nil
 }
 
+// encodeTfvars is the function encode_tfvars. Errors count keys instead of naming them, because the value
+// may be secret.
 func encodeTfvars(v cty.Value) (cty.Value, error) {
 	switch {
 	case v.IsNull():
@@ -91,6 +95,8 @@ func encodeTfvars(v cty.Value) (cty.Value, error) {
 	return cty.StringVal(escapeMarks(hclwrite.Format(file.Bytes()))), nil
 }
 
+// decodeTfvars is the function decode_tfvars. Its text gets the same bounds as files, since it may come
+// from anywhere.
 func decodeTfvars(v cty.Value) (cty.Value, error) {
 	switch {
 	case v.Type() != cty.String && v.Type() != cty.DynamicPseudoType:

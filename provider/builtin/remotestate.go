@@ -31,6 +31,7 @@ var (
 
 const defaultWorkspace = "default"
 
+// validateRemoteState checks the arguments that are known. Unknown ones are checked when the state is read.
 func (b *builtin) validateRemoteState(config cty.Value) diag.List {
 	var diags diag.List
 	backend, backendConfig := config.GetAttr("backend"), config.GetAttr("config")
@@ -53,6 +54,7 @@ func (b *builtin) validateRemoteState(config cty.Value) diag.List {
 	return diags
 }
 
+// isObject reports whether a value has named parts; it may be null or unknown.
 func isObject(v cty.Value) bool { return v.Type().IsObjectType() || v.Type().IsMapType() }
 
 // backendError turns an error of the injected functions into a diagnostic at the argument that it is about.
@@ -81,7 +83,8 @@ func backendError(backend string, err error) diag.List {
 	return diag.List{d}
 }
 
-// ReadData implements provider.Reader.
+// ReadData implements provider.Reader. Outputs of the state take precedence over defaults. Their sensitive
+// marks are dropped, because values that cross this interface have none.
 func (b *builtin) ReadData(ctx context.Context, req provider.DataRequest) (provider.DataResponse, diag.List) {
 	block, diags := blockOf(addr.Data, req.Type)
 	if diags.HasErrors() {
@@ -193,7 +196,8 @@ func ReadLocal(dir string, decrypt Decrypt) ReadState {
 	}
 }
 
-// localPath returns the path at which the local backend keeps the state of a workspace.
+// localPath returns the path at which the local backend keeps the state of a workspace. The name of a
+// workspace becomes part of a path, and so must not have separators or be a parent directory.
 func localPath(args map[string]string, workspace string) (string, error) {
 	if workspace == defaultWorkspace {
 		if path := args["path"]; path != "" {
@@ -227,7 +231,7 @@ func readFile(path string) ([]byte, error) {
 	return src, err
 }
 
-// outputs decodes the outputs in a state file.
+// outputs decodes the outputs in a state file. Sensitive outputs keep their marks.
 func outputs(src []byte) (map[string]cty.Value, error) {
 	stored, err := state.ReadOutputs(src)
 	if err != nil {

@@ -18,15 +18,18 @@ var (
 // namesData is keep_secret_names.
 type namesData struct{ dataHolder }
 
+// namesModel is its configuration and state.
 type namesModel struct {
 	Prefix types.String `tfsdk:"prefix"`
 	Names  types.List   `tfsdk:"names"`
 }
 
+// Metadata implements datasource.DataSource.
 func (d *namesData) Metadata(_ context.Context, _ datasource.MetadataRequest, resp *datasource.MetadataResponse) {
 	resp.TypeName = "keep_secret_names"
 }
 
+// Schema implements datasource.DataSource.
 func (d *namesData) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
 	resp.Schema = schema.Schema{
 		Description: "The names of the secrets in the keep store.",
@@ -37,6 +40,7 @@ func (d *namesData) Schema(_ context.Context, _ datasource.SchemaRequest, resp *
 	}
 }
 
+// Read implements datasource.DataSource. Names are not secret; values are not read.
 func (d *namesData) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
 	var m namesModel
 	resp.Diagnostics.Append(req.Config.Get(ctx, &m)...)
@@ -62,18 +66,22 @@ func (d *namesData) Read(ctx context.Context, req datasource.ReadRequest, resp *
 // leasesData is keep_leases.
 type leasesData struct{ dataHolder }
 
+// leasesModel is its state; there is nothing to configure.
 type leasesModel struct {
 	Leases types.List `tfsdk:"leases"`
 }
 
+// leaseType is the type of one element of leases.
 var leaseType = types.ObjectType{AttrTypes: map[string]attr.Type{
 	"id": types.StringType, "purpose": types.StringType, "expires_at": types.StringType,
 }}
 
+// Metadata implements datasource.DataSource.
 func (d *leasesData) Metadata(_ context.Context, _ datasource.MetadataRequest, resp *datasource.MetadataResponse) {
 	resp.TypeName = "keep_leases"
 }
 
+// Schema implements datasource.DataSource.
 func (d *leasesData) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
 	resp.Schema = schema.Schema{
 		Description: "The live leases of the keep store.",
@@ -86,6 +94,7 @@ func (d *leasesData) Schema(_ context.Context, _ datasource.SchemaRequest, resp 
 	}
 }
 
+// Read implements datasource.DataSource. It lists live leases only, and never their tokens.
 func (d *leasesData) Read(ctx context.Context, _ datasource.ReadRequest, resp *datasource.ReadResponse) {
 	kept := d.session.open(&resp.Diagnostics)
 	if kept == nil {

@@ -14,9 +14,11 @@ import (
 	"github.com/mayfly-iac/mayfly/provider/keep/store"
 )
 
+// The time to live of a lease unless it is configured, and the key of its ID in the private data, which
+// contains nothing else.
 const (
 	defaultTTL = "5m"
-	leaseKey   = "lease_id" // in the private data, which contains nothing else
+	leaseKey   = "lease_id"
 )
 
 // leaseEphemeral is keep_lease: a token that is valid for as long as the resource is open.
@@ -28,6 +30,7 @@ var (
 	_ ephemeral.EphemeralResourceWithClose     = (*leaseEphemeral)(nil)
 )
 
+// leaseModel is its configuration and result.
 type leaseModel struct {
 	TTL       types.String `tfsdk:"ttl"`
 	Purpose   types.String `tfsdk:"purpose"`
@@ -36,10 +39,13 @@ type leaseModel struct {
 	ExpiresAt types.String `tfsdk:"expires_at"`
 }
 
+// Metadata implements ephemeral.EphemeralResource.
 func (e *leaseEphemeral) Metadata(_ context.Context, _ ephemeral.MetadataRequest, resp *ephemeral.MetadataResponse) {
 	resp.TypeName = "keep_lease"
 }
 
+// Schema implements ephemeral.EphemeralResource. The attributes are not marked as sensitive: the result of
+// an ephemeral resource is never shown anyway.
 func (e *leaseEphemeral) Schema(_ context.Context, _ ephemeral.SchemaRequest, resp *ephemeral.SchemaResponse) {
 	resp.Schema = schema.Schema{
 		Description: "A time-limited token for the keep store, renewed while it is open and revoked when it is closed.",
@@ -56,6 +62,8 @@ func (e *leaseEphemeral) Schema(_ context.Context, _ ephemeral.SchemaRequest, re
 	}
 }
 
+// Open implements ephemeral.EphemeralResource. It puts the lease's ID into the private data, by which Renew
+// and Close find it: they get nothing else.
 func (e *leaseEphemeral) Open(ctx context.Context, req ephemeral.OpenRequest, resp *ephemeral.OpenResponse) {
 	var m leaseModel
 	resp.Diagnostics.Append(req.Config.Get(ctx, &m)...)
@@ -89,6 +97,7 @@ func (e *leaseEphemeral) Open(ctx context.Context, req ephemeral.OpenRequest, re
 	resp.RenewAt = renewAt(lease)
 }
 
+// Renew implements ephemeral.EphemeralResourceWithRenew. The token stays the same.
 func (e *leaseEphemeral) Renew(ctx context.Context, req ephemeral.RenewRequest, resp *ephemeral.RenewResponse) {
 	id := leaseID(ctx, req.Private, &resp.Diagnostics)
 	kept := e.session.open(&resp.Diagnostics)
@@ -103,6 +112,8 @@ func (e *leaseEphemeral) Renew(ctx context.Context, req ephemeral.RenewRequest, 
 	resp.RenewAt = renewAt(lease)
 }
 
+// Close implements ephemeral.EphemeralResourceWithClose. It revokes the token at once, whatever is left of
+// its time.
 func (e *leaseEphemeral) Close(ctx context.Context, req ephemeral.CloseRequest, resp *ephemeral.CloseResponse) {
 	id := leaseID(ctx, req.Private, &resp.Diagnostics)
 	kept := e.session.open(&resp.Diagnostics)
@@ -123,6 +134,7 @@ type privateData interface {
 	GetKey(ctx context.Context, key string) ([]byte, diag.Diagnostics)
 }
 
+// leaseID returns the ID of the lease from the private data, or "" and an error.
 func leaseID(ctx context.Context, private privateData, diags *diag.Diagnostics) string {
 	raw, d := private.GetKey(ctx, leaseKey)
 	diags.Append(d...)

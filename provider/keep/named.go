@@ -16,6 +16,7 @@ import (
 
 // This file has what the resources for named records in the store share.
 
+// idAttribute is the attribute "id". It keeps its value, and is unknown until the record exists.
 func idAttribute(prefix string) schema.StringAttribute {
 	return schema.StringAttribute{
 		Computed: true, Description: prefix + " and the name.",
@@ -23,6 +24,7 @@ func idAttribute(prefix string) schema.StringAttribute {
 	}
 }
 
+// nameAttribute is the attribute "name". Records are not renamed: another name replaces the object.
 func nameAttribute(kind string) schema.StringAttribute {
 	return schema.StringAttribute{
 		Required: true, Description: "The name; another name is another " + kind + ".",
@@ -53,6 +55,7 @@ func refresh[R any](ctx context.Context, s *session, resp *resource.ReadResponse
 	return found, err == nil
 }
 
+// deleteByName deletes the record that a state names.
 func (s *session) deleteByName(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse, remove func(*store.Store, context.Context, string) error) {
 	var name types.String
 	resp.Diagnostics.Append(req.State.GetAttribute(ctx, path.Root("name"), &name)...)
@@ -65,6 +68,7 @@ func (s *session) deleteByName(ctx context.Context, req resource.DeleteRequest, 
 	}
 }
 
+// importByName starts an import: the read that follows it fills in the rest. id may be a name or an id.
 func importByName(ctx context.Context, id, prefix string, resp *resource.ImportStateResponse) {
 	name := bareName(id, prefix)
 	if err := store.CheckName(name); err != nil {

@@ -18,20 +18,24 @@ var (
 	_ resource.ResourceWithImportState = (*noteResource)(nil)
 )
 
+// noteModel is its configuration, plan and state.
 type noteModel struct {
 	ID   types.String `tfsdk:"id"`
 	Name types.String `tfsdk:"name"`
 	Text types.String `tfsdk:"text"`
 }
 
+// note returns the record to store.
 func (m *noteModel) note() store.Note {
 	return store.Note{Name: m.Name.ValueString(), Text: m.Text.ValueString()}
 }
 
+// Metadata implements resource.Resource.
 func (r *noteResource) Metadata(_ context.Context, _ resource.MetadataRequest, resp *resource.MetadataResponse) {
 	resp.TypeName = "keep_note"
 }
 
+// Schema implements resource.Resource.
 func (r *noteResource) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
 	resp.Schema = schema.Schema{
 		Description: "A plain text record in the keep store.",
@@ -42,6 +46,7 @@ func (r *noteResource) Schema(_ context.Context, _ resource.SchemaRequest, resp 
 	}
 }
 
+// Create implements resource.Resource. It fails if the name is taken.
 func (r *noteResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	var m noteModel
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
@@ -57,6 +62,7 @@ func (r *noteResource) Create(ctx context.Context, req resource.CreateRequest, r
 	resp.Diagnostics.Append(resp.State.Set(ctx, &m)...)
 }
 
+// Read implements resource.Resource.
 func (r *noteResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	var m noteModel
 	resp.Diagnostics.Append(req.State.Get(ctx, &m)...)
@@ -68,6 +74,7 @@ func (r *noteResource) Read(ctx context.Context, req resource.ReadRequest, resp 
 	resp.Diagnostics.Append(resp.State.Set(ctx, &m)...)
 }
 
+// Update implements resource.Resource. Only the text can change.
 func (r *noteResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	var m noteModel
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
@@ -82,10 +89,12 @@ func (r *noteResource) Update(ctx context.Context, req resource.UpdateRequest, r
 	resp.Diagnostics.Append(resp.State.Set(ctx, &m)...)
 }
 
+// Delete implements resource.Resource.
 func (r *noteResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
 	r.session.deleteByName(ctx, req, resp, (*store.Store).DeleteNote)
 }
 
+// ImportState implements resource.ResourceWithImportState.
 func (r *noteResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
 	importByName(ctx, req.ID, noteIDPrefix, resp)
 }

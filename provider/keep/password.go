@@ -9,6 +9,8 @@ import (
 	"strings"
 )
 
+// The bounds and defaults of keep_password, in characters. The special characters leave out quotes,
+// backslashes and others that need escaping in many places.
 const (
 	maxPasswordLength     = 4096
 	defaultPasswordLength = 24
@@ -96,6 +98,7 @@ func (r *recipe) generate() (string, error) {
 	return string(out), nil
 }
 
+// pick draws one of the characters uniformly; there must be at least one.
 func pick(from []rune) (rune, error) {
 	i, err := below(len(from))
 	if err != nil {

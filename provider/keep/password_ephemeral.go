@@ -15,6 +15,7 @@ type passwordEphemeral struct{}
 
 var _ ephemeral.EphemeralResourceWithValidateConfig = (*passwordEphemeral)(nil)
 
+// passwordModel is its configuration and result.
 type passwordModel struct {
 	Length          types.Int64  `tfsdk:"length"`
 	Lower           types.Bool   `tfsdk:"lower"`
@@ -30,10 +31,13 @@ type passwordModel struct {
 	Result          types.String `tfsdk:"result"`
 }
 
+// Metadata implements ephemeral.EphemeralResource.
 func (e *passwordEphemeral) Metadata(_ context.Context, _ ephemeral.MetadataRequest, resp *ephemeral.MetadataResponse) {
 	resp.TypeName = "keep_password"
 }
 
+// Schema implements ephemeral.EphemeralResource. Arguments with a default are computed too: the result
+// shows what was used.
 func (e *passwordEphemeral) Schema(_ context.Context, _ ephemeral.SchemaRequest, resp *ephemeral.SchemaResponse) {
 	use := func(what string) schema.BoolAttribute {
 		return schema.BoolAttribute{Optional: true, Computed: true, Description: "Whether to use " + what + ". Default: true."}
@@ -60,6 +64,8 @@ func (e *passwordEphemeral) Schema(_ context.Context, _ ephemeral.SchemaRequest,
 	}
 }
 
+// ValidateConfig implements ephemeral.EphemeralResourceWithValidateConfig. Arguments depend on each other,
+// so nothing is checked until all are known.
 func (e *passwordEphemeral) ValidateConfig(ctx context.Context, req ephemeral.ValidateConfigRequest, resp *ephemeral.ValidateConfigResponse) {
 	if !req.Config.Raw.IsFullyKnown() {
 		return
@@ -71,6 +77,8 @@ func (e *passwordEphemeral) ValidateConfig(ctx context.Context, req ephemeral.Va
 	}
 }
 
+// Open implements ephemeral.EphemeralResource. Every opening makes another password, in plan and in apply
+// as well.
 func (e *passwordEphemeral) Open(ctx context.Context, req ephemeral.OpenRequest, resp *ephemeral.OpenResponse) {
 	var m passwordModel
 	resp.Diagnostics.Append(req.Config.Get(ctx, &m)...)

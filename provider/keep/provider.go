@@ -20,6 +20,7 @@ import (
 // Address is the provider's source address.
 const Address = "mayfly.dev/mayfly/keep"
 
+// defaultPath is where the store is unless it is configured, relative to the working directory.
 const defaultPath = "keep.age"
 
 // New returns a factory of providers that report this version. Each provider serves one configuration;
@@ -36,6 +37,7 @@ type keepProvider struct {
 
 var _ provider.ProviderWithValidateConfig = (*keepProvider)(nil)
 
+// providerModel is the provider's configuration.
 type providerModel struct {
 	Path       types.String `tfsdk:"path"`
 	KeyFile    types.String `tfsdk:"key_file"`
@@ -43,11 +45,13 @@ type providerModel struct {
 	Token      types.String `tfsdk:"token"`
 }
 
+// Metadata implements provider.Provider.
 func (p *keepProvider) Metadata(_ context.Context, _ provider.MetadataRequest, resp *provider.MetadataResponse) {
 	resp.TypeName = "keep"
 	resp.Version = p.version
 }
 
+// Schema implements provider.Provider.
 func (p *keepProvider) Schema(_ context.Context, _ provider.SchemaRequest, resp *provider.SchemaResponse) {
 	resp.Schema = schema.Schema{
 		Description: "Keeps secrets in one age-encrypted file.",
@@ -64,6 +68,7 @@ func (p *keepProvider) Schema(_ context.Context, _ provider.SchemaRequest, resp 
 	}
 }
 
+// ValidateConfig implements provider.ProviderWithValidateConfig.
 func (p *keepProvider) ValidateConfig(ctx context.Context, req provider.ValidateConfigRequest, resp *provider.ValidateConfigResponse) {
 	var m providerModel
 	resp.Diagnostics.Append(req.Config.Get(ctx, &m)...)
@@ -93,10 +98,13 @@ type argument struct {
 	value types.String
 }
 
+// arguments returns all arguments, in the order in which errors name them.
 func (m *providerModel) arguments() []argument {
 	return []argument{{"path", m.Path}, {"key_file", m.KeyFile}, {"passphrase", m.Passphrase}, {"token", m.Token}}
 }
 
+// Configure implements provider.Provider. With unknown arguments, it makes a session without a store. A
+// token is checked here, so that an expired one is reported once and not by every resource.
 func (p *keepProvider) Configure(ctx context.Context, req provider.ConfigureRequest, resp *provider.ConfigureResponse) {
 	var m providerModel
 	resp.Diagnostics.Append(req.Config.Get(ctx, &m)...)
@@ -157,6 +165,7 @@ func (m *providerModel) options(diags *diag.Diagnostics) (store.Options, bool) {
 	return o, true
 }
 
+// Resources implements provider.Provider.
 func (p *keepProvider) Resources(context.Context) []func() resource.Resource {
 	return []func() resource.Resource{
 		func() resource.Resource { return &secretResource{} },
@@ -164,6 +173,7 @@ func (p *keepProvider) Resources(context.Context) []func() resource.Resource {
 	}
 }
 
+// DataSources implements provider.Provider.
 func (p *keepProvider) DataSources(context.Context) []func() datasource.DataSource {
 	return []func() datasource.DataSource{
 		func() datasource.DataSource { return &namesData{} },

@@ -14,16 +14,19 @@ type secretEphemeral struct{ ephemeralHolder }
 
 var _ ephemeral.EphemeralResourceWithConfigure = (*secretEphemeral)(nil)
 
+// secretEphemeralModel is its configuration and result.
 type secretEphemeralModel struct {
 	Name    types.String `tfsdk:"name"`
 	Value   types.String `tfsdk:"value"`
 	Version types.Int64  `tfsdk:"version"`
 }
 
+// Metadata implements ephemeral.EphemeralResource.
 func (e *secretEphemeral) Metadata(_ context.Context, _ ephemeral.MetadataRequest, resp *ephemeral.MetadataResponse) {
 	resp.TypeName = "keep_secret"
 }
 
+// Schema implements ephemeral.EphemeralResource.
 func (e *secretEphemeral) Schema(_ context.Context, _ ephemeral.SchemaRequest, resp *ephemeral.SchemaResponse) {
 	resp.Schema = schema.Schema{
 		Description: "Reads a secret from the keep store.",
@@ -38,6 +41,7 @@ func (e *secretEphemeral) Schema(_ context.Context, _ ephemeral.SchemaRequest, r
 	}
 }
 
+// Open implements ephemeral.EphemeralResource. There is nothing to renew or close: the value is a copy.
 func (e *secretEphemeral) Open(ctx context.Context, req ephemeral.OpenRequest, resp *ephemeral.OpenResponse) {
 	var m secretEphemeralModel
 	resp.Diagnostics.Append(req.Config.Get(ctx, &m)...)

@@ -22,6 +22,7 @@ var (
 	_ resource.ResourceWithImportState = (*secretResource)(nil)
 )
 
+// secretModel is its configuration, plan and state. ValueWO has a value in the configuration only.
 type secretModel struct {
 	ID             types.String `tfsdk:"id"`
 	Name           types.String `tfsdk:"name"`
@@ -31,10 +32,12 @@ type secretModel struct {
 	Description    types.String `tfsdk:"description"`
 }
 
+// Metadata implements resource.Resource.
 func (r *secretResource) Metadata(_ context.Context, _ resource.MetadataRequest, resp *resource.MetadataResponse) {
 	resp.TypeName = "keep_secret"
 }
 
+// Schema implements resource.Resource.
 func (r *secretResource) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
 	resp.Schema = schema.Schema{
 		Description: "A secret in the keep store.",
@@ -57,15 +60,19 @@ func (r *secretResource) Schema(_ context.Context, _ resource.SchemaRequest, res
 	}
 }
 
-// versionPlan keeps the version unless a new value is going to be stored.
+// versionPlan keeps the version unless a new value is going to be stored. Without it, the version would be
+// unknown in the plan of any update, and everything that refers to it with it.
 type versionPlan struct{}
 
+// Description implements planmodifier.Int64.
 func (versionPlan) Description(context.Context) string {
 	return "changes only when value_wo_version does"
 }
 
+// MarkdownDescription implements planmodifier.Int64.
 func (m versionPlan) MarkdownDescription(ctx context.Context) string { return m.Description(ctx) }
 
+// PlanModifyInt64 implements planmodifier.Int64.
 func (versionPlan) PlanModifyInt64(ctx context.Context, req planmodifier.Int64Request, resp *planmodifier.Int64Response) {
 	if req.State.Raw.IsNull() || req.StateValue.IsNull() {
 		return
@@ -79,6 +86,7 @@ func (versionPlan) PlanModifyInt64(ctx context.Context, req planmodifier.Int64Re
 	}
 }
 
+// Create implements resource.Resource. It fails if the name is taken.
 func (r *secretResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	var m secretModel
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
@@ -98,6 +106,7 @@ func (r *secretResource) Create(ctx context.Context, req resource.CreateRequest,
 	resp.Diagnostics.Append(resp.State.Set(ctx, &m)...)
 }
 
+// Read implements resource.Resource. It reads everything but the value.
 func (r *secretResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	var m secretModel
 	resp.Diagnostics.Append(req.State.Get(ctx, &m)...)
@@ -111,6 +120,8 @@ func (r *secretResource) Read(ctx context.Context, req resource.ReadRequest, res
 	resp.Diagnostics.Append(resp.State.Set(ctx, &m)...)
 }
 
+// Update implements resource.Resource. A new value is stored only if value_wo_version has changed: whether
+// the value itself has, cannot be known.
 func (r *secretResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	var m, prior secretModel
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
@@ -138,10 +149,12 @@ func (r *secretResource) Update(ctx context.Context, req resource.UpdateRequest,
 	resp.Diagnostics.Append(resp.State.Set(ctx, &m)...)
 }
 
+// Delete implements resource.Resource.
 func (r *secretResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
 	r.session.deleteByName(ctx, req, resp, (*store.Store).DeleteSecret)
 }
 
+// ImportState implements resource.ResourceWithImportState.
 func (r *secretResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
 	importByName(ctx, req.ID, secretIDPrefix, resp)
 }

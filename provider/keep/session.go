@@ -42,6 +42,7 @@ func (s *session) unsettled() bool { return s != nil && s.store == nil }
 // holder is embedded in every type that works with the store.
 type holder struct{ session *session }
 
+// take remembers the session that Configure of the provider has passed on.
 func (h *holder) take(data any) {
 	// Before the provider is configured, the framework passes nil, for validation and schema calls.
 	h.session, _ = data.(*session)
@@ -50,6 +51,7 @@ func (h *holder) take(data any) {
 // resourceHolder is the holder of a managed resource.
 type resourceHolder struct{ holder }
 
+// Configure implements resource.ResourceWithConfigure.
 func (h *resourceHolder) Configure(_ context.Context, req resource.ConfigureRequest, _ *resource.ConfigureResponse) {
 	h.take(req.ProviderData)
 }
@@ -57,6 +59,7 @@ func (h *resourceHolder) Configure(_ context.Context, req resource.ConfigureRequ
 // dataHolder is the holder of a data source.
 type dataHolder struct{ holder }
 
+// Configure implements datasource.DataSourceWithConfigure.
 func (h *dataHolder) Configure(_ context.Context, req datasource.ConfigureRequest, _ *datasource.ConfigureResponse) {
 	h.take(req.ProviderData)
 }
@@ -64,6 +67,7 @@ func (h *dataHolder) Configure(_ context.Context, req datasource.ConfigureReques
 // ephemeralHolder is the holder of an ephemeral resource.
 type ephemeralHolder struct{ holder }
 
+// Configure implements ephemeral.EphemeralResourceWithConfigure.
 func (h *ephemeralHolder) Configure(_ context.Context, req ephemeral.ConfigureRequest, _ *ephemeral.ConfigureResponse) {
 	h.take(req.ProviderData)
 }

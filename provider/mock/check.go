@@ -13,7 +13,7 @@ import (
 )
 
 // Check returns what is wrong with values that are given for the computed attributes of a type. The
-// diagnostics name attributes in Path.
+// diagnostics name attributes in Path. A null or unknown v is accepted.
 func Check(b *schema.Block, v cty.Value) diag.List {
 	if v.IsNull() || !v.IsKnown() {
 		return nil
@@ -24,6 +24,7 @@ func Check(b *schema.Block, v cty.Value) diag.List {
 	return check(b.Attributes, b.Blocks, nil, v)
 }
 
+// check checks the values for the attributes and blocks of one object, in the order of their names.
 func check(attrs map[string]*schema.Attribute, blocks map[string]*schema.NestedBlock, path cty.Path, v cty.Value) diag.List {
 	var diags diag.List
 	for _, name := range slices.Sorted(maps.Keys(v.Type().AttributeTypes())) {
@@ -67,6 +68,7 @@ func checkEach(attrs map[string]*schema.Attribute, blocks map[string]*schema.Nes
 	return wrong(path, "The values of a nested block or attribute must be an object, or a list of objects.")
 }
 
+// wrong returns an error about one value.
 func wrong(path cty.Path, format string, args ...any) diag.List {
 	return diag.List{{Summary: "Invalid mock value", Detail: fmt.Sprintf(format, args...), Path: path}}
 }

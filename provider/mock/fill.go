@@ -14,7 +14,8 @@ import (
 	"github.com/mayfly-iac/mayfly/schema"
 )
 
-// filler gives values to the computed attributes of an object.
+// filler gives values to the computed attributes of an object. What it generates depends on nothing but the
+// seed and the path: an apply must return what was planned.
 type filler struct {
 	seed     string
 	given    []Values
@@ -27,6 +28,7 @@ func (f filler) block(b *schema.Block, v cty.Value) cty.Value {
 	return f.content(b.Attributes, b.Blocks, "", v, f.given)
 }
 
+// content fills the attributes and blocks of one object. given are the values for that object.
 func (f filler) content(attrs map[string]*schema.Attribute, blocks map[string]*schema.NestedBlock, path string, v cty.Value, given []Values) cty.Value {
 	if v.IsNull() || !v.IsKnown() {
 		return v
@@ -43,6 +45,7 @@ func (f filler) content(attrs map[string]*schema.Attribute, blocks map[string]*s
 	return cty.ObjectVal(out)
 }
 
+// attr fills one attribute. What is configured stays as it is; nested attributes of it may be computed.
 func (f filler) attr(a *schema.Attribute, path string, v cty.Value, given []Values) cty.Value {
 	typ := v.Type()
 	switch {
@@ -65,7 +68,8 @@ func (f filler) attr(a *schema.Attribute, path string, v cty.Value, given []Valu
 	})
 }
 
-// value returns the value that is given for a computed attribute, or a generated one.
+// value returns the value that is given for a computed attribute, or a generated one. A nested object for
+// which only some attributes are given gets all others generated.
 func (f filler) value(a *schema.Attribute, path string, typ cty.Type, given []Values) cty.Value {
 	for _, g := range given {
 		if f.planning && !g.DuringPlan {

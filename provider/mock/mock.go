@@ -35,7 +35,8 @@ type Values struct {
 	DuringPlan bool // they are known when planning already
 }
 
-// New returns what answers for one object. It needs no configuration.
+// New returns what answers for one object. It needs no configuration. The result may be used concurrently,
+// and keeps nothing between calls.
 func New(opt Options) provider.Provider { return &mock{opt: opt} }
 
 // mock implements provider.Provider.
@@ -109,7 +110,8 @@ func (m *mock) ReadResource(ctx context.Context, req provider.ReadRequest) (prov
 	return resp, diags
 }
 
-// PlanResource implements provider.Reader.
+// PlanResource implements provider.Reader. Computed attributes are unknown unless their values are given
+// for planning. It never asks for a replacement.
 func (m *mock) PlanResource(ctx context.Context, req provider.PlanRequest) (provider.PlanResponse, diag.List) {
 	b, diags := m.block(ctx, addr.Managed, req.Type)
 	if diags.HasErrors() || req.Proposed.IsNull() {
@@ -141,7 +143,7 @@ func (m *mock) ReadData(ctx context.Context, req provider.DataRequest) (provider
 	return provider.DataResponse{State: v}, diags
 }
 
-// OpenEphemeral implements provider.Reader.
+// OpenEphemeral implements provider.Reader. The result needs no renewal.
 func (m *mock) OpenEphemeral(ctx context.Context, typeName string, config cty.Value) (provider.OpenResponse, diag.List) {
 	v, diags := m.made(ctx, addr.Ephemeral, typeName, config)
 	return provider.OpenResponse{Opened: !diags.HasErrors(), Result: v}, diags
