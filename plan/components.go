@@ -36,6 +36,7 @@ type componentFrame struct {
 	left []link
 }
 
+// visit finds the components of everything that v leads to, with a stack of its own in place of recursion.
 func (f *componentFinder) visit(v int32) {
 	frames := []componentFrame{f.enter(v)}
 	for len(frames) > 0 {
@@ -61,6 +62,7 @@ func (f *componentFinder) visit(v int32) {
 	}
 }
 
+// enter begins the visit of a node.
 func (f *componentFinder) enter(v int32) componentFrame {
 	f.found++
 	f.index[v], f.low[v] = f.found, f.found
@@ -68,6 +70,8 @@ func (f *componentFinder) enter(v int32) componentFrame {
 	return componentFrame{v, f.next[v]}
 }
 
+// leave ends the visit of a node. If it is the first of its component, everything above it on the stack is
+// the rest.
 func (f *componentFinder) leave(v int32) {
 	if f.low[v] != f.index[v] {
 		return

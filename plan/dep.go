@@ -4,6 +4,10 @@ import "github.com/mayfly-iac/mayfly/addr"
 
 // Dep is a dependency on one instance, on all instances of a resource, or on all instances of a block in
 // every instance of its modules below one.
+//
+//	aws_instance.web[0].id        → one instance
+//	aws_instance.web[*].id        → All
+//	module.a[*].id, from outside  → Modules: any instance of the blocks behind the output
 type Dep struct {
 	Resource addr.AbsResource // with Modules, the steps of its module path below Within have no keys
 	Key      addr.Key

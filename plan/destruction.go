@@ -48,7 +48,7 @@ func (b *stepBuilder) timing() {
 }
 
 // reach returns the nodes reachable from the given ones, including these, through links that follow
-// accepts.
+// accepts. It takes linear time.
 func reach(next [][]link, from []int32, follow func(link) bool) []bool {
 	reached := make([]bool, len(next))
 	for _, v := range from {
@@ -69,6 +69,8 @@ func reach(next [][]link, from []int32, follow func(link) bool) []bool {
 
 // The steps of a node, -1 for none: groups have none.
 
+// destroyed returns the step that destroys the node's object, or -1: if there is none, if its time is not
+// the given one, or for a group.
 func (b *stepBuilder) destroyed(v int32, late bool) int32 {
 	if int(v) >= len(b.changes) || b.late[v] != late {
 		return -1
@@ -76,8 +78,10 @@ func (b *stepBuilder) destroyed(v int32, late bool) int32 {
 	return b.destroy[v]
 }
 
+// destroyedEarly returns the step of an early destruction, or -1.
 func (b *stepBuilder) destroyedEarly(v int32) int32 { return b.destroyed(v, false) }
 
+// destroyedLate returns the step of a late destruction, or -1.
 func (b *stepBuilder) destroyedLate(v int32) int32 { return b.destroyed(v, true) }
 
 // applied returns the step that creates, updates or reads the node's object; others may depend on a read.

@@ -4,6 +4,7 @@ import "slices"
 
 // flow orders steps along a relation: the steps of some nodes come before the steps of all nodes that they
 // lead to, also through nodes without steps. Gates keep the number of edges linear in the number of links.
+// Without gates, a deletion of n objects that m others depend on would take n times m edges.
 type flow struct {
 	rule  Rule
 	name  string // suffix of the names of its gates, after the node's
@@ -39,7 +40,8 @@ func (f *flow) needed(nodes int) (reached, awaited []bool) {
 	return reached, awaited
 }
 
-// run makes the edges.
+// run makes the edges. It visits the nodes in an order in which each comes after all that lead to it, so
+// one pass is enough.
 func (b *stepBuilder) run(f flow) {
 	nodes, some := len(f.next), func(step func(v int32) int32) bool {
 		return slices.ContainsFunc(f.order, func(v int32) bool { return step(v) >= 0 })

@@ -106,7 +106,8 @@ func (g *Graph) Cycles() [][]string {
 }
 
 // Graph returns the order of the plan's changes by block: creations, destructions and removals from the
-// state, and the providers involved. An error means that the plan contradicts itself.
+// state, and the providers involved. An error means that the plan contradicts itself. Gates are not shown:
+// what comes before one leads to what comes after it.
 func (p *Plan) Graph() (*Graph, error) {
 	steps, diags := p.Steps()
 	if diags.HasErrors() {
@@ -184,7 +185,7 @@ func ProviderNodeName(m addr.Module, p addr.Provider, alias string) string {
 }
 
 // DestroyGraph returns the order in which the objects of a state would be destroyed, by block, from their
-// recorded dependencies.
+// recorded dependencies. It is what "graph -type=plan-destroy" shows without a configuration.
 func DestroyGraph(st *state.State) *Graph {
 	g := &Graph{}
 	for i, in := range st.AllInstances() {

@@ -19,7 +19,8 @@ import (
 // Mode is the kind of plan.
 type Mode uint8
 
-// The plan modes.
+// The plan modes. Destroy plans the destruction of everything; RefreshOnly only takes over what has changed
+// outside.
 const (
 	Normal Mode = iota
 	Destroy
@@ -78,7 +79,7 @@ const (
 )
 
 // Change is one planned change of one object. Before and After cannot contain an ephemeral value, because
-// of their type.
+// of their type. A change is immutable once its plan is complete.
 type Change struct {
 	Addr     addr.Instance
 	Deposed  addr.Deposed
@@ -123,6 +124,7 @@ func (c *Change) Sides() (before, after cty.Value, err error) {
 	return before, after, err
 }
 
+// sides decodes two stored values. The zero Durable gives cty.NilVal.
 func sides(b, a value.Durable) (before, after cty.Value, err error) {
 	if before, err = b.Live(); err == nil {
 		after, err = a.Live()
@@ -154,7 +156,7 @@ func (c *OutputChange) Sides() (before, after cty.Value, err error) {
 	return before, after, err
 }
 
-// Plan is a complete plan.
+// Plan is a complete plan. Apply obeys it: what it does not contain is not done.
 type Plan struct {
 	Mode Mode
 	// Changes has every object that was planned, NoOp included, ordered by address. None is of an ephemeral

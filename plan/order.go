@@ -6,7 +6,8 @@ import (
 
 // SpreadReplaceOrder applies create-before-destroy to everything that an object with that order depends on,
 // and reverses replacements accordingly: if a dependency were destroyed first, its dependent would have to
-// be destroyed first too. The result is stored in the changes and, through apply, in the state.
+// be destroyed first too. The result is stored in the changes and, through apply, in the state. It takes
+// time linear in the number of dependencies, and is called once, when all changes are known.
 func (p *Plan) SpreadReplaceOrder() {
 	current := make(map[addr.Instance]*Change, len(p.Changes))
 	resource := map[addr.AbsResource][]*Change{}

@@ -38,6 +38,7 @@ type group struct {
 	deletions bool // those of the block alone
 }
 
+// String names the group in messages and gates.
 func (g group) String() string {
 	switch {
 	case g.instance != (addr.Instance{}):
@@ -147,6 +148,7 @@ func (r *relation) add(n int32, c *Change) {
 	}
 }
 
+// link adds a link, unless the target is -1 or the node itself.
 func (r *relation) link(from, to int32, recorded bool) {
 	if to >= 0 && from != to {
 		r.uses[from] = append(r.uses[from], link{to, recorded})
@@ -168,6 +170,8 @@ func (r *relation) target(d Dep) int32 {
 	return r.instances[i][0]
 }
 
+// block returns the node for all changes of a block, or for its deletions alone; -1 if there are none.
+// Objects of the block that have no change pass on what they depend on.
 func (r *relation) block(s Span, deletions bool) int32 {
 	if deletions {
 		return r.group(group{block: s, deletions: true}, r.deletions[s.Block])
@@ -202,6 +206,7 @@ func (r *relation) group(g group, members []int32) int32 {
 	return n
 }
 
+// newNode adds a node for a group.
 func (r *relation) newNode(g group) int32 {
 	n := int32(len(r.uses))
 	r.uses, r.groups = append(r.uses, nil), append(r.groups, g)

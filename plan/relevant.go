@@ -13,7 +13,8 @@ type RelevantAttribute struct {
 	Path     cty.Path
 }
 
-// Covers reports whether the attribute belongs to the instance i.
+// Covers reports whether the attribute belongs to the instance i. Keys that are missing in the attribute's
+// address stand for any key.
 func (a RelevantAttribute) Covers(i addr.Instance) bool {
 	if a.Instance.Resource != i.Resource || a.Instance.Key != addr.NoKey && a.Instance.Key != i.Key {
 		return false

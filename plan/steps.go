@@ -12,7 +12,7 @@ import (
 // Leg is the half of a change that a step carries out.
 type Leg uint8
 
-// The legs.
+// The legs of changes. A replacement has two of them, with an edge between them.
 const (
 	Gate       Leg = iota // no work: comes after all its predecessors
 	ApplyLeg              // create, update or read
@@ -23,7 +23,7 @@ const (
 // Rule is the reason for an edge between two steps.
 type Rule string
 
-// The rules. An object is destroyed early or late: see timing.
+// The rules. An object is destroyed early or late: see timing. They are shown in the error about a cycle.
 const (
 	RuleDependency     Rule = "create after dependency"
 	RuleDestroyFirst   Rule = "destroy before create"
@@ -36,13 +36,14 @@ const (
 	maxCycleStepsShown      = 20
 )
 
-// Edge leads to a step that must wait.
+// Edge leads to a step that must wait. The rule is only for messages.
 type Edge struct {
 	To   int32
 	Rule Rule
 }
 
-// Step is one unit of work of an apply.
+// Step is one unit of work of an apply. A step may begin when as many steps as Needs says have ended: the
+// scheduler counts, and looks at no graph.
 type Step struct {
 	Leg    Leg
 	Change *Change // nil for a Gate
@@ -106,6 +107,7 @@ type stepBuilder struct {
 	seenEdges map[[2]int32]struct{}
 }
 
+// newStepBuilder returns a builder without steps.
 func newStepBuilder(changes []*Change) *stepBuilder {
 	b := &stepBuilder{
 		relation: newRelation(changes), changes: changes, apply: make([]int32, len(changes)), destroy: make([]int32, len(changes)), late: make([]bool, len(changes)),
@@ -119,6 +121,7 @@ func newStepBuilder(changes []*Change) *stepBuilder {
 	return b
 }
 
+// step adds a step and returns its index.
 func (b *stepBuilder) step(s Step) int32 {
 	b.steps = append(b.steps, s)
 	return int32(len(b.steps) - 1)
@@ -134,6 +137,8 @@ func (b *stepBuilder) gate(node int32, what string) int32 {
 	return b.step(Step{Leg: Gate, Name: g.String() + what, block: g.node() + what})
 }
 
+// edge makes one step wait for another. An edge from or to -1, to itself, or that exists already is left
+// out.
 func (b *stepBuilder) edge(from, to int32, rule Rule) {
 	if from < 0 || to < 0 || from == to {
 		return
@@ -235,6 +240,8 @@ func (b *stepBuilder) acyclic() diag.List {
 		"Remove one of these dependencies.", b.describeCycle(needs))
 }
 
+// describeCycle lists the steps of one cycle with their rules. needs has, for each step, how many it still
+// waits for.
 func (b *stepBuilder) describeCycle(needs []int32) string {
 	at := int32(-1)
 	for i, n := range needs {

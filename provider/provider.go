@@ -104,8 +104,7 @@ type Launcher interface {
 }
 
 // UpgradeRequest contains an object (or identity) as stored, which the provider converts to its current
-// schema version. It is sent also for the current version: then the provider checks and normalizes what is
-// stored.
+// schema version.
 type UpgradeRequest struct {
 	Type    string
 	Version int64

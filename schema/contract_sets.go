@@ -227,7 +227,7 @@ func blankFree(c content, config, v cty.Value) cty.Value {
 }
 
 // blankEach is blankFree for the objects of a nested attribute or of blocks. A set as a whole is free,
-// since its elements can't be told apart before they are matched.
+// since its elements can't be distinguished before they are matched.
 func blankEach(c content, nesting Nesting, config, v cty.Value) cty.Value {
 	switch nesting {
 	case Set:

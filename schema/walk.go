@@ -116,7 +116,7 @@ func stepTo(typ cty.Type, key cty.Value) cty.PathStep {
 // paths collects distinct paths from a walk, which visits equal ones in a row.
 type paths []cty.Path
 
-// It returns false for one that is already there.
+// add adds a copy of a path. It returns false for one that is already there.
 func (p *paths) add(path cty.Path) bool {
 	if n := len(*p); n > 0 && (*p)[n-1].Equals(path) {
 		return false

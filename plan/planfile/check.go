@@ -64,4 +64,5 @@ func checkObjects(c *plan.Change) error {
 	return nil
 }
 
+// isObject reports whether a stored value is an object that is not null.
 func isObject(d value.Durable) bool { return !d.IsZero() && d.Type().IsObjectType() && !d.IsNull() }

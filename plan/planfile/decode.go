@@ -23,6 +23,7 @@ type decoder struct {
 	providers []addr.ProviderConfig
 }
 
+// fail records the first error.
 func (d *decoder) fail(format string, args ...any) {
 	if d.err == nil {
 		d.err = corrupt(format, args...)
@@ -73,6 +74,7 @@ func newDecoder(t *tables) *decoder {
 	return d
 }
 
+// parseType decodes a row of the table of types.
 func (d *decoder) parseType(raw json.RawMessage, i int) cty.Type {
 	ty, err := jsonvalue.UnmarshalType(raw)
 	if err != nil {
@@ -82,6 +84,7 @@ func (d *decoder) parseType(raw json.RawMessage, i int) cty.Type {
 	return ty
 }
 
+// resourceMode converts the name of a resource mode.
 func (d *decoder) resourceMode(name string) addr.Mode {
 	m, ok := resourceModes[name]
 	if !ok {
@@ -90,6 +93,7 @@ func (d *decoder) resourceMode(name string) addr.Mode {
 	return m
 }
 
+// action converts the name of an action.
 func (d *decoder) action(name string) plan.Action {
 	a, ok := actionsByName[name]
 	if !ok {
@@ -147,6 +151,7 @@ func (d *decoder) file(doc *document) *File {
 	return f
 }
 
+// mode converts the name of a plan mode.
 func (d *decoder) mode(name string) plan.Mode {
 	for m, n := range modes {
 		if n == name {
@@ -157,6 +162,7 @@ func (d *decoder) mode(name string) plan.Mode {
 	return plan.Normal
 }
 
+// targets decodes the addresses of -target or -exclude.
 func (d *decoder) targets(targets []target) []addr.Target {
 	var out []addr.Target
 	for _, t := range targets {
@@ -170,6 +176,7 @@ func (d *decoder) targets(targets []target) []addr.Target {
 	return out
 }
 
+// instance decodes the address of a resource instance.
 func (d *decoder) instance(i instance) addr.Instance {
 	return at(d, d.resources, i.Resource, "resource").Instance(i.Key)
 }
@@ -201,6 +208,7 @@ func (d *decoder) change(in *change) *plan.Change {
 	return c
 }
 
+// value decodes a stored value, without unpacking it. nil is the zero value.
 func (d *decoder) value(s *sealed) value.Durable {
 	if s == nil {
 		return value.Durable{}
@@ -211,6 +219,7 @@ func (d *decoder) value(s *sealed) value.Durable {
 	return value.Restore(at(d, d.types, s.Type, "type"), s.Packed, d.paths(s.Sensitive))
 }
 
+// paths decodes paths of attributes.
 func (d *decoder) paths(paths []path) []cty.Path {
 	var out []cty.Path
 	for _, p := range paths {

@@ -8,6 +8,8 @@ import (
 )
 
 // header is the first entry. Its members keep their meaning in all versions of the format.
+//
+//	{"format":1,"version":"1.0.0"}
 type header struct {
 	Format  int    `json:"format"`
 	Version string `json:"version"`
@@ -15,6 +17,7 @@ type header struct {
 
 // document is the main entry: the plan without its changes. Changes refer to the document's tables by index
 // and are stored as one JSON document per line, so that neither side holds all of them in encoded form.
+// Only the names of ephemeral variables are stored (E6), and nothing of ephemeral resources.
 type document struct {
 	Mode        string    `json:"mode"`
 	Errored     bool      `json:"errored,omitempty"`
@@ -138,6 +141,7 @@ type sealed struct {
 	Sensitive []path `json:"s,omitempty"`
 }
 
+// path is a path of attributes and keys.
 type path []step
 
 // step is one of: an attribute's name, a string key, a number as text, or any other known key with its type's
@@ -156,6 +160,8 @@ type element struct {
 }
 
 // change is one line of the entries for changes and drift.
+//
+//	{"addr":{"resource":0,"key":"a"},"provider":0,"action":"update","before":{"t":3,"v":"gqJ…"},"after":{…}}
 type change struct {
 	Addr     instance  `json:"addr"`
 	Deposed  string    `json:"deposed,omitempty"`

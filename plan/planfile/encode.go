@@ -34,6 +34,7 @@ type typeHint struct {
 	index int
 }
 
+// newEncoder returns an encoder with empty tables. The root module needs no row.
 func newEncoder() *encoder {
 	return &encoder{
 		types: map[string]int{}, hints: map[string]typeHint{}, modules: map[addr.ModuleInstance]int{addr.RootInstance: 0},
@@ -86,6 +87,7 @@ func (e *encoder) change(c *plan.Change) (*change, error) {
 // failing keeps the first error, so that a long sequence of conversions is checked once.
 type failing struct{ err error }
 
+// check keeps err if it is the first.
 func (x *failing) check(err error) {
 	if x.err == nil {
 		x.err = err
@@ -165,6 +167,7 @@ func (e *encoder) targets(x *failing, targets []addr.Target) []target {
 	return out
 }
 
+// key checks an instance key, which encodes itself.
 func (e *encoder) key(x *failing, k addr.Key) addr.Key {
 	if err := checkText(k.Str()); err != nil {
 		x.check(fmt.Errorf("an instance key: %w", err))
@@ -172,10 +175,12 @@ func (e *encoder) key(x *failing, k addr.Key) addr.Key {
 	return k
 }
 
+// instance encodes the address of a resource instance.
 func (e *encoder) instance(x *failing, i addr.Instance) instance {
 	return instance{Resource: e.resource(x, i.Abs()), Key: e.key(x, i.Key)}
 }
 
+// module returns the index of a module instance, after adding it and its ancestors if they are new.
 func (e *encoder) module(x *failing, m addr.ModuleInstance) int {
 	if i, ok := e.modules[m]; ok {
 		return i
@@ -187,6 +192,7 @@ func (e *encoder) module(x *failing, m addr.ModuleInstance) int {
 	return len(e.Modules)
 }
 
+// resource returns the index of a resource, after adding it if it is new.
 func (e *encoder) resource(x *failing, r addr.AbsResource) int {
 	if i, ok := e.resources[r]; ok {
 		return i
@@ -197,6 +203,7 @@ func (e *encoder) resource(x *failing, r addr.AbsResource) int {
 	return len(e.Resources) - 1
 }
 
+// block returns the index of a resource block, after adding it if it is new.
 func (e *encoder) block(_ *failing, r addr.ConfigResource) int {
 	if i, ok := e.blocks[r]; ok {
 		return i
@@ -206,6 +213,7 @@ func (e *encoder) block(_ *failing, r addr.ConfigResource) int {
 	return len(e.Blocks) - 1
 }
 
+// provider returns the index of a provider configuration, after adding it if it is new.
 func (e *encoder) provider(x *failing, p addr.ProviderConfig) int {
 	if i, ok := e.providers[p]; ok {
 		return i
@@ -249,6 +257,7 @@ func (e *encoder) typ(x *failing, origin string, ty cty.Type) int {
 	return i
 }
 
+// paths encodes paths of attributes.
 func (e *encoder) paths(x *failing, paths []cty.Path) []path {
 	var out []path
 	for _, p := range paths {

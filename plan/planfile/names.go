@@ -18,6 +18,7 @@ var actions = [...]plan.Action{
 	plan.ForgetThenCreate,
 }
 
+// actionsByName is the inverse of Action.String.
 var actionsByName = func() map[string]plan.Action {
 	byName := make(map[string]plan.Action, len(actions))
 	for _, a := range actions {
@@ -26,8 +27,10 @@ var actionsByName = func() map[string]plan.Action {
 	return byName
 }()
 
+// resourceModes has the resource modes by their names.
 var resourceModes = map[string]addr.Mode{
 	addr.Managed.String(): addr.Managed, addr.Data.String(): addr.Data, addr.Ephemeral.String(): addr.Ephemeral,
 }
 
+// sortedKeys returns the keys of a map in order.
 func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }

@@ -53,6 +53,8 @@ var (
 	ErrTooBig  = errors.New("the saved plan is too large")
 )
 
+// corrupt returns an error that wraps ErrCorrupt, with what to do. The arguments must not be values of the
+// plan.
 func corrupt(format string, args ...any) error {
 	return fmt.Errorf("%w: %s. Make the plan again", ErrCorrupt, fmt.Sprintf(format, args...))
 }

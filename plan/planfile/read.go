@@ -68,7 +68,7 @@ func decode(r io.ReaderAt, size int64) (*File, error) {
 }
 
 // reader gives access to the entries of a file and records their use, because a plan with unused entries is
-// refused.
+// refused. An unused entry could be something that the reader of another program would follow.
 type reader struct {
 	entries map[string]*zip.File
 	used    map[string]bool
@@ -182,6 +182,7 @@ func entryError(name string, err error) error {
 	}
 }
 
+// read returns the content of an entry, which must exist.
 func (p *reader) read(name string) ([]byte, error) {
 	var content []byte
 	err := p.with(name, func(r io.Reader) (err error) {

@@ -48,6 +48,7 @@ type writer struct {
 	err error
 }
 
+// do calls f unless there was an error.
 func (p *writer) do(f func() error) {
 	if p.err == nil {
 		p.err = f()
@@ -73,6 +74,7 @@ func (p *writer) entry(name string, content func(io.Writer) error) {
 	})
 }
 
+// bytes writes an entry with the given content, and none if that is nil.
 func (p *writer) bytes(name string, content []byte) {
 	if content == nil {
 		return
@@ -103,6 +105,7 @@ func (p *writer) changes(name string, changes []*plan.Change, e *encoder) {
 	})
 }
 
+// lineEncoder returns an encoder that writes one line per document and leaves <, > and & as they are.
 func lineEncoder(w io.Writer) *json.Encoder {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
@@ -129,6 +132,7 @@ func (p *writer) config(doc *document, files map[string][]byte) {
 	}
 }
 
+// states writes the state that the plan was made from, and the prior state unless both are equal.
 func (p *writer) states(doc *document, f *File) {
 	base, prior := f.Plan.Base, f.Plan.Prior
 	p.state(entryBase, base, f)

@@ -49,6 +49,7 @@ type lazySchema struct {
 // decodedSchemas counts decodings, for tests of laziness.
 var decodedSchemas atomic.Int64
 
+// get returns the schema, or what is wrong with it. provider names the provider in errors.
 func (l *lazySchema) get(provider string) (*schema.Schema, diag.List) {
 	l.once.Do(func() {
 		decodedSchemas.Add(1)
@@ -62,6 +63,7 @@ func (l *lazySchema) get(provider string) (*schema.Schema, diag.List) {
 	return l.value, slices.Clone(l.diags)
 }
 
+// invalidSchema returns the error for a schema that breaks the rules of the protocol.
 func invalidSchema(provider, what string, problems []string) diag.List {
 	return diag.Errorf("Invalid provider schema", "Provider %s declares an invalid schema for %s:\n  - %s\n\nThis is a bug in the provider: report "+
 		"it to its developers, or use another version.", provider, what, strings.Join(problems, "\n  - "))
@@ -96,6 +98,7 @@ func (c *client) loadCatalog(ctx context.Context) (*catalog, diag.List) {
 	return cat, slices.Clone(diags)
 }
 
+// fetchCatalog takes the schemas from the cache or asks the provider, and saves what may be kept.
 func (c *client) fetchCatalog(ctx context.Context) (*catalog, diag.List) {
 	const rpc = "GetProviderSchema"
 	if c.cache != nil {
@@ -127,7 +130,8 @@ func (cat *catalog) cacheable() bool {
 	return !diags.HasErrors() && (s == nil || !requires(s.Block))
 }
 
-// requires reports whether a block, or a nested block, has a required argument.
+// requires reports whether a block, or a nested block, has a required argument. Blocks that are required
+// count by their arguments only.
 func requires(b *schema.Block) bool {
 	for _, a := range b.Attributes {
 		if a.Required {
@@ -142,6 +146,7 @@ func requires(b *schema.Block) bool {
 	return false
 }
 
+// newCatalog makes the catalog of an encoded response, which it keeps a reference to. It decodes no schema.
 func (c *client) newCatalog(response []byte) (*catalog, diag.List) {
 	idx, err := indexSchema(response)
 	if err != nil {
@@ -178,13 +183,16 @@ func (c *client) newCatalog(response []byte) (*catalog, diag.List) {
 	return cat, x.diags
 }
 
+// badSchemaResponse returns the error for a response that is not well-formed as a whole.
 func (c *client) badSchemaResponse(err error) diag.List {
 	return diag.Errorf("Invalid provider schema", "The schemas of provider %s cannot be read: %s. This is a bug in the provider: report it to its "+
 		"developers, or use another version.", c.name, err)
 }
 
+// kinds says which rules a schema must follow.
 var kinds = map[addr.Mode]schema.Kind{addr.Managed: schema.ForManaged, addr.Data: schema.ForData, addr.Ephemeral: schema.ForEphemeral}
 
+// lazy wraps the encoded schemas of a mode.
 func (cat *catalog) lazy(mode addr.Mode, raw map[string][]byte) map[string]*lazySchema {
 	types := make(map[string]*lazySchema, len(raw))
 	for name, data := range raw {
@@ -262,6 +270,7 @@ func (c *client) identity(ctx context.Context, typeName string) (*schema.Identit
 	return all[typeName], nil
 }
 
+// identities decodes the identity schemas. Invalid ones are reported and left out.
 func (x *exchange) identities(resp *tfplugin6.GetResourceIdentitySchemas_Response) map[string]*schema.Identity {
 	all := make(map[string]*schema.Identity, len(resp.IdentitySchemas))
 	for _, name := range slices.Sorted(maps.Keys(resp.IdentitySchemas)) {
@@ -275,6 +284,7 @@ func (x *exchange) identities(resp *tfplugin6.GetResourceIdentitySchemas_Respons
 	return all
 }
 
+// identityType returns the object type of identities.
 func identityType(s *schema.Identity) cty.Type {
 	types := make(map[string]cty.Type, len(s.Attributes))
 	for name, a := range s.Attributes {

@@ -12,6 +12,8 @@ import (
 	"time"
 )
 
+// The certificates of a connection. Both sides make one for it and trust no other, so a name and an
+// authority are needed only for the form.
 const (
 	// clientCertEnv passes a plugin the certificate of the only client that it may serve.
 	clientCertEnv = "PLUGIN_CLIENT_CERT"

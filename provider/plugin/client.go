@@ -44,6 +44,7 @@ type client struct {
 
 var _ provider.Provider = (*client)(nil)
 
+// newClient returns a client that makes its calls with calls and ends with closeFn.
 func newClient(name string, protocol int, calls *unary.Client, closeFn func() error) *client {
 	life, end := context.WithCancel(context.Background())
 	return &client{name: name, protocol: protocol, calls: calls, closeFn: closeFn, life: life, end: end}
@@ -67,11 +68,14 @@ func (c *client) method(rpc string) string {
 	return fmt.Sprintf("/tfplugin%d.Provider/%s", c.protocol, rpc)
 }
 
+// invoke makes an RPC, named as in protocol 6. The messages of the two protocols have the same field
+// numbers, except in schemas.
 func (c *client) invoke(ctx context.Context, rpc string, req, resp proto.Message) error {
 	return c.calls.Call(ctx, c.method(rpc), req, resp)
 }
 
-// Stop implements provider.Reader. A provider without that operation has nothing to stop.
+// Stop implements provider.Reader. A provider without that operation has nothing to stop. The provider goes
+// on serving; calls under way may end early.
 func (c *client) Stop(ctx context.Context) error {
 	var resp tfplugin6.StopProvider_Response
 	err := c.invoke(ctx, "StopProvider", &tfplugin6.StopProvider_Request{}, &resp)
@@ -87,6 +91,7 @@ func (c *client) Stop(ctx context.Context) error {
 }
 
 // Close implements provider.Reader. It takes at most a few seconds, even if the process doesn't answer.
+// Calls under way fail with "Provider closed".
 func (c *client) Close() error {
 	c.end()
 	return c.closeFn()

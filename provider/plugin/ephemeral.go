@@ -46,7 +46,7 @@ func (c *client) RenewEphemeral(ctx context.Context, typeName string, private []
 	return out, x.diags
 }
 
-// CloseEphemeral implements provider.Reader.
+// CloseEphemeral implements provider.Reader. The caller limits the time with ctx (E54).
 func (c *client) CloseEphemeral(ctx context.Context, typeName string, private []byte) diag.List {
 	x := c.exchange(ctx, "CloseEphemeralResource", typeName)
 	var resp tfplugin6.CloseEphemeralResource_Response

@@ -13,6 +13,7 @@ import (
 	"github.com/mayfly-iac/mayfly/provider"
 )
 
+// isUnimplemented reports whether the provider lacks an RPC: it is of an older version of the protocol.
 func isUnimplemented(err error) bool { return status.Code(err) == codes.Unimplemented }
 
 // callError describes a failed RPC. If the end of ctx ended the wait, the diagnostic's Extra is the
@@ -56,7 +57,8 @@ func (c *client) interrupted(reason error, rpc string) diag.List {
 	return d
 }
 
-// lost reports that the connection broke.
+// lost reports that the connection broke. Only the first error explains how the process ended. The others
+// are marked as repeats.
 func (c *client) lost(rpc string) diag.List {
 	repeat := true
 	c.crashOnce.Do(func() { repeat = false })

@@ -29,10 +29,12 @@ type exchange struct {
 	sent     []*tfplugin6.DynamicValue // overwritten after the call: they may hold secrets
 }
 
+// exchange begins an exchange. Nothing is sent yet.
 func (c *client) exchange(ctx context.Context, rpc, typeName string) *exchange {
 	return &exchange{ctx: ctx, c: c, rpc: rpc, typeName: typeName}
 }
 
+// failed reports whether there was an error. Warnings do not end an exchange.
 func (x *exchange) failed() bool { return x.diags.HasErrors() }
 
 // subject returns what the exchange is about.
@@ -43,6 +45,7 @@ func (x *exchange) subject() string {
 	return fmt.Sprintf("%s of provider %s", x.typeName, x.c.name)
 }
 
+// call makes the RPC, and in any case overwrites what was encoded for it.
 func (x *exchange) call(req, resp proto.Message) {
 	defer func() {
 		for _, v := range x.sent {
@@ -66,6 +69,7 @@ func (x *exchange) report(in []*tfplugin6.Diagnostic) { x.diags = append(x.diags
 // resource returns the schema of the exchange's type.
 func (x *exchange) resource(mode addr.Mode) *schema.Schema { return x.resourceOf(mode, x.typeName) }
 
+// resourceOf is resource for another type of the provider.
 func (x *exchange) resourceOf(mode addr.Mode, typeName string) *schema.Schema {
 	cat := x.catalog()
 	if cat == nil {
@@ -79,8 +83,11 @@ func (x *exchange) resourceOf(mode addr.Mode, typeName string) *schema.Schema {
 	return s
 }
 
+// modeNames are the words for types of each mode in errors.
 var modeNames = map[addr.Mode]string{addr.Managed: "resource", addr.Data: "data source", addr.Ephemeral: "ephemeral resource"}
 
+// catalog returns the provider's schemas, or nil if they can't be read, which is then an error of the
+// exchange.
 func (x *exchange) catalog() *catalog {
 	if x.failed() {
 		return nil
@@ -93,6 +100,7 @@ func (x *exchange) catalog() *catalog {
 	return cat
 }
 
+// fail adds an error of this side.
 func (x *exchange) fail(summary, format string, args ...any) {
 	x.diags = append(x.diags, diag.Errorf(summary, format, args...)...)
 }
@@ -190,6 +198,7 @@ func (x *exchange) identity(v cty.Value) *tfplugin6.ResourceIdentityData {
 	return &tfplugin6.ResourceIdentityData{IdentityData: data}
 }
 
+// identitySchema returns the schema of a type's identity, or nil if it has none or after an error.
 func (x *exchange) identitySchema(typeName string) *schema.Identity {
 	s, diags := x.c.identity(x.ctx, typeName)
 	x.diags = append(x.diags, diags...)
@@ -204,6 +213,8 @@ func (x *exchange) decodeIdentity(typeName string, in *tfplugin6.ResourceIdentit
 	return x.decodeIdentityAnyway(typeName, in)
 }
 
+// decodeIdentityAnyway is decodeIdentity for exchanges that may have failed: an object that was created has
+// its identity even if the provider reports an error as well.
 func (x *exchange) decodeIdentityAnyway(typeName string, in *tfplugin6.ResourceIdentityData) cty.Value {
 	if !hasValue(in.GetIdentityData()) {
 		return cty.NilVal
@@ -234,6 +245,7 @@ func (x *exchange) time(in *timestamppb.Timestamp) time.Time {
 	return in.AsTime()
 }
 
+// capabilities returns what every request announces. Deferral is not among it, so a provider must answer.
 func capabilities() *tfplugin6.ClientCapabilities {
 	return &tfplugin6.ClientCapabilities{WriteOnlyAttributesAllowed: true}
 }

@@ -18,7 +18,7 @@ import (
 )
 
 // CallFunction implements provider.Reader. An error about an argument, from the engine or the provider, is
-// a function.ArgError.
+// a function.ArgError. Arguments and results have no marks. Errors of the provider may quote arguments.
 func (c *client) CallFunction(ctx context.Context, name string, args []cty.Value) (cty.Value, error) {
 	x := c.exchange(ctx, "CallFunction", "")
 	f, err := x.function(name)
@@ -60,6 +60,7 @@ func (c *client) CallFunction(ctx context.Context, name string, args []cty.Value
 	return v, nil
 }
 
+// function returns the signature of a function, from the schemas or from GetFunctions.
 func (x *exchange) function(name string) (*schema.Function, error) {
 	cat := x.catalog()
 	if cat == nil {
@@ -90,6 +91,7 @@ func parameter(f *schema.Function, name string, i int) (*schema.FunctionParam, e
 	}
 }
 
+// functionError converts an error of the provider. An index that is not that of an argument is ignored.
 func functionError(in *tfplugin6.FunctionError, args int) error {
 	err := errors.New(in.Text)
 	if i := in.FunctionArgument; i != nil && *i >= 0 && *i < int64(args) {
@@ -142,6 +144,7 @@ func (c *client) functions(response []byte) (map[string]*schema.Function, diag.L
 	return functions, append(x.diags, diags...)
 }
 
+// decodeFunctions decodes encoded signatures by name. Invalid ones are reported and left out.
 func (c *client) decodeFunctions(raw map[string][]byte) (map[string]*schema.Function, diag.List) {
 	functions := make(map[string]*schema.Function, len(raw))
 	var diags diag.List

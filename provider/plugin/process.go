@@ -18,6 +18,7 @@ import (
 	"github.com/hashicorp/go-plugin/runner"
 )
 
+// How long to wait for a process and its output.
 const (
 	// drainTime is how long the output of an ended process is still read, since its children may hold the
 	// pipes open forever.
@@ -49,6 +50,7 @@ type process struct {
 
 var _ runner.Runner = (*process)(nil)
 
+// newProcess prepares a process. Start starts it.
 func newProcess(c Command) *process {
 	cmd := exec.Command(c.Path, c.Args...)
 	cmd.Dir = c.Dir
@@ -130,6 +132,8 @@ func (p *process) run(started chan<- error) {
 	}
 }
 
+// startUnlessKilled starts the process, under the lock that Kill takes: a kill comes either before the
+// start and prevents it, or after it and finds a process.
 func (p *process) startUnlessKilled() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -139,6 +143,7 @@ func (p *process) startUnlessKilled() error {
 	return p.cmd.Start()
 }
 
+// reap waits for the end of the process and of its output, in this order.
 func (p *process) reap() {
 	err := p.cmd.Wait()
 	select {
@@ -208,8 +213,10 @@ func (p *process) Stderr() io.ReadCloser { return drainReader{p} }
 // handshakeReader keeps the beginning of standard output, which contains the handshake.
 type handshakeReader struct{ p *process }
 
+// Close implements io.Closer.
 func (r handshakeReader) Close() error { return r.p.outRead.Close() }
 
+// Read implements io.Reader.
 func (r handshakeReader) Read(b []byte) (int, error) {
 	n, err := r.p.outRead.Read(b)
 	r.p.mu.Lock()
@@ -234,8 +241,10 @@ func (p *process) handshakeFields() []string {
 // drainReader notices the end of standard error.
 type drainReader struct{ p *process }
 
+// Close implements io.Closer.
 func (r drainReader) Close() error { return r.p.errRead.Close() }
 
+// Read implements io.Reader. Only the plugin library reads, in one goroutine.
 func (r drainReader) Read(b []byte) (int, error) {
 	n, err := r.p.errRead.Read(b)
 	if err != nil {

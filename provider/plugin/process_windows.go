@@ -11,4 +11,5 @@ func apart() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP}
 }
 
+// kill ends a plugin. Its children, if it has any, are left alone.
 func kill(p *os.Process) error { return p.Kill() }

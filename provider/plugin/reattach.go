@@ -72,6 +72,9 @@ func InMemory(name string, register func(*grpc.Server), protocol int) (provider.
 
 // ParseReattach parses the value of TF_REATTACH_PROVIDERS, a JSON object that maps provider addresses to
 // where they listen. It returns nil for an empty string.
+//
+//	{"registry.opentofu.org/hashicorp/aws": {"Protocol": "grpc", "ProtocolVersion": 6, "Pid": 4711, "Test": true,
+//	  "Addr": {"Network": "unix", "String": "/tmp/plugin123"}}}
 func ParseReattach(env string) (map[addr.Provider]*ReattachConfig, error) {
 	if env == "" {
 		return nil, nil
@@ -103,6 +106,7 @@ func ParseReattach(env string) (map[addr.Provider]*ReattachConfig, error) {
 	return configs, nil
 }
 
+// resolve returns the address of a socket. Other networks are refused.
 func resolve(network, address string) (net.Addr, error) {
 	switch network {
 	case "unix":

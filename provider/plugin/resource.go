@@ -20,7 +20,8 @@ func (c *client) ValidateConfig(ctx context.Context, config cty.Value) diag.List
 	return x.diags
 }
 
-// Configure implements provider.Reader.
+// Configure implements provider.Reader. The caller does so once for each process: the protocol has no way
+// to change a configuration.
 func (c *client) Configure(ctx context.Context, config cty.Value) diag.List {
 	x := c.exchange(ctx, "ConfigureProvider", "")
 	var resp tfplugin6.ConfigureProvider_Response
@@ -72,7 +73,8 @@ func (c *client) ValidateResource(ctx context.Context, mode addr.Mode, typeName 
 	}
 }
 
-// UpgradeResource implements provider.Reader.
+// UpgradeResource implements provider.Reader. The stored form is sent as it is: only the provider knows the
+// schemas of earlier versions.
 func (c *client) UpgradeResource(ctx context.Context, req provider.UpgradeRequest) (cty.Value, diag.List) {
 	x := c.exchange(ctx, "UpgradeResourceState", req.Type)
 	s := x.resource(addr.Managed)
@@ -100,7 +102,7 @@ func (c *client) UpgradeIdentity(ctx context.Context, req provider.UpgradeReques
 	return x.decodeIdentity(req.Type, resp.UpgradedIdentity), x.diags
 }
 
-// ReadResource implements provider.Reader.
+// ReadResource implements provider.Reader. A null New means that the object no longer exists.
 func (c *client) ReadResource(ctx context.Context, req provider.ReadRequest) (provider.ReadResponse, diag.List) {
 	x := c.exchange(ctx, "ReadResource", req.Type)
 	s := x.resource(addr.Managed)

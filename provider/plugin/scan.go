@@ -15,7 +15,8 @@ var (
 )
 
 // scan checks that data is exactly one well-formed MessagePack value, before memory is allocated for the
-// lengths that it contains.
+// lengths that it contains. Without this, a few bytes could announce a list of a billion elements, and the
+// decoder would make room for them.
 func scan(data []byte) error {
 	open := []uint64{1}  // number of values still to come, per level of nesting
 	pending := uint64(1) // the sum of open; each value takes at least a byte

@@ -41,6 +41,7 @@ func (d decoder) schema(raw []byte) (*schema.Schema, []string) {
 	return s, nil
 }
 
+// problem records what is wrong at a place in the schema.
 func (d *decoder) problem(path, format string, args ...any) {
 	d.problems = append(d.problems, path+": "+fmt.Sprintf(format, args...))
 }
@@ -93,6 +94,7 @@ func (d *decoder) rawAttribute(raw []byte) (*tfplugin6.Schema_Attribute, error) 
 	}, err
 }
 
+// attribute adds an attribute, with those nested in it, to its siblings.
 func (d *decoder) attribute(siblings map[string]*schema.Attribute, in *tfplugin6.Schema_Attribute, path string) {
 	at := path + in.Name
 	a := &schema.Attribute{
@@ -137,6 +139,7 @@ func decodeType(raw []byte) (cty.Type, error) {
 	return ty.WithoutOptionalAttributesDeep(), nil
 }
 
+// kind converts the format of a description. Unknown formats count as plain text.
 func kind(in tfplugin6.StringKind) schema.DescriptionKind {
 	if in == tfplugin6.StringKind_MARKDOWN {
 		return schema.Markdown
@@ -144,6 +147,7 @@ func kind(in tfplugin6.StringKind) schema.DescriptionKind {
 	return schema.Plain
 }
 
+// decodeFunction decodes a signature, and returns what is wrong with it.
 func decodeFunction(raw []byte) (*schema.Function, []string) {
 	var in tfplugin6.Function
 	if err := proto.Unmarshal(raw, &in); err != nil {
@@ -177,6 +181,7 @@ func decodeFunction(raw []byte) (*schema.Function, []string) {
 	return f, problems
 }
 
+// decodeIdentitySchema converts an identity schema, and returns what is wrong with it, sorted.
 func decodeIdentitySchema(in *tfplugin6.ResourceIdentitySchema) (*schema.Identity, []string) {
 	s := &schema.Identity{Version: in.GetVersion(), Attributes: map[string]*schema.IdentityAttribute{}}
 	problems := map[string]string{}

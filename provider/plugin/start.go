@@ -52,6 +52,8 @@ type SchemaCache interface {
 	Save(protocol int, response []byte)
 }
 
+// The name under which the plugin library keeps the service, and how long a plugin may take to be ready to
+// serve.
 const (
 	pluginName = "provider"
 	// startTime is how long a plugin may take to be ready to serve.
@@ -61,6 +63,8 @@ const (
 // closeTime is how long a plugin may take to end by itself before it is killed. Tests set it.
 var closeTime = 5 * time.Second
 
+// handshake is the cookie that providers of the ecosystem expect in their environment. Without it they
+// print a notice for people who start them by hand. It is not a secret.
 var handshake = plugin.HandshakeConfig{
 	MagicCookieKey:   "TF_PLUGIN_MAGIC_COOKIE",
 	MagicCookieValue: "d602bf8f470bc67ca7faa0386276bbdd4330efaf76d1a219cb4d6991ca9872b2",
@@ -207,6 +211,9 @@ func startFailure(ctx context.Context, c Command, proc *process, err error) diag
 	return diag.Errorf("Provider could not be started", "Provider %s could not be started: %s%s", c.Name, why, proc.stderr.text())
 }
 
+// startReason returns the cause of a failed start as the end of a sentence, with advice. Most causes are
+// known only from what the process has done so far: nothing, ended, or written something else than a
+// handshake.
 func startReason(c Command, proc *process, err error) string {
 	if proc.startErr != nil {
 		return execReason(c.Path, proc.startErr)
@@ -252,6 +259,7 @@ func tempVariable() string {
 	return "TMPDIR"
 }
 
+// execReason explains why the system could not execute a file.
 func execReason(path string, err error) string {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

@@ -9,6 +9,8 @@ import (
 	"unicode"
 )
 
+// The bounds of what is kept: lines for an error, the width of each in characters, and the bytes of a line
+// after which it is cut.
 const (
 	tailLines    = 20
 	tailWidth    = 300
@@ -31,6 +33,7 @@ type tail struct {
 	inPanic bool // recent begins with the first line of a panic and is not shortened any more
 }
 
+// newTail returns a tail that calls sink, which may be nil, with every line.
 func newTail(sink func(line string)) *tail {
 	t := &tail{sink: sink}
 	t.direct.emit, t.synced.emit = t.line, t.line
@@ -68,6 +71,8 @@ func (w *lineWriter) unfinished() string {
 	return string(w.partial)
 }
 
+// line handles a complete line. Once a panic begins, the first lines are kept rather than the last ones:
+// they have its message and where it happened.
 func (t *tail) line(line string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -89,6 +94,7 @@ func (t *tail) line(line string) {
 	t.recent = append(t.recent, printable(line))
 }
 
+// isLogEntry reports whether a line is in the log format of plugins: a JSON object.
 func isLogEntry(line string) bool {
 	return strings.HasPrefix(line, "{") && json.Valid([]byte(line))
 }

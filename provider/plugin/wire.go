@@ -18,6 +18,7 @@ type wireError struct {
 	what string
 }
 
+// Error implements error. Keys of maps are left out of the path, since they are part of the value.
 func (e *wireError) Error() string {
 	if len(e.path) == 0 {
 		return e.what
@@ -90,6 +91,7 @@ func mismatch(ty cty.Type, err error) error {
 	return &wireError{path: path, what: notOfType(at)}
 }
 
+// notOfType says what a value should be, as a clause.
 func notOfType(ty cty.Type) string {
 	switch {
 	case ty == cty.DynamicPseudoType:
@@ -141,6 +143,7 @@ func typedPath(path cty.Path, ty cty.Type) (out cty.Path, at cty.Type, unknown b
 	return out, ty, false
 }
 
+// stepName returns the name of an attribute or the string key that a step has.
 func stepName(step cty.PathStep) (string, bool) {
 	switch step := step.(type) {
 	case cty.GetAttrStep:

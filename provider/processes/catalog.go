@@ -16,7 +16,8 @@ func (s *Set) Catalog(ctx context.Context, a addr.Provider) (provider.Catalog, d
 	return b.catalog, b.diags
 }
 
-// Load starts providers, all at once, for what they offer. What fails is reported where it is asked for.
+// Load starts providers, all at once, for what they offer. What fails is reported where it is asked for. A
+// start is mostly waiting, so several at once take little longer than one.
 func (s *Set) Load(ctx context.Context, providers []addr.Provider) {
 	var loading sync.WaitGroup
 	for _, a := range providers {

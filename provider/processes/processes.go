@@ -63,7 +63,8 @@ func New(l provider.Launcher) *Set {
 	}
 }
 
-// Calls returns how many calls the providers have been given so far, those for schemas apart.
+// Calls returns how many calls the providers have been given so far, those for schemas apart. Tests and
+// benchmarks compare it with what a run should need.
 func (s *Set) Calls() int64 { return s.calls.Load() }
 
 // base returns the first process of a provider, starting it on first use. The process is started outside the
@@ -90,6 +91,7 @@ func (s *Set) base(ctx context.Context, a addr.Provider) *base {
 	return b
 }
 
+// launch starts a process and keeps it for Close and for interrupts.
 func (s *Set) launch(ctx context.Context, a addr.Provider) (provider.Provider, diag.List) {
 	p, diags := s.launcher.Launch(ctx, a)
 	if diags.HasErrors() {
@@ -103,6 +105,7 @@ func (s *Set) launch(ctx context.Context, a addr.Provider) (provider.Provider, d
 }
 
 // Start returns an unconfigured process, which End ends: the first one if it is not in use yet, or another.
+// The caller configures it, and ends it before the ephemeral values of that configuration are closed (E52).
 func (s *Set) Start(ctx context.Context, a addr.Provider) (provider.Provider, diag.List) {
 	b := s.base(ctx, a)
 	if b.diags.HasErrors() {
@@ -125,7 +128,8 @@ func (s *Set) Start(ctx context.Context, a addr.Provider) (provider.Provider, di
 
 // Reuse returns the provider that configure makes for a configuration, which is wholly known and has no
 // marks. configure is called once for each distinct configuration; the caller that it runs for gets its
-// diagnostics. A nil provider is a failure, and the next call for that configuration tries again.
+// diagnostics. A nil provider is a failure, and the next call for that configuration tries again. The set
+// keeps the configuration for comparison, so it must contain nothing ephemeral.
 func (s *Set) Reuse(a addr.ProviderConfig, config cty.Value, configure func() (provider.Provider, diag.List)) (provider.Provider, diag.List) {
 	s.mu.Lock()
 	i := slices.IndexFunc(s.configured[a], func(k *configured) bool { return k.config.RawEquals(config) })
@@ -198,7 +202,8 @@ func (s *Set) running(ctx context.Context, a addr.Provider, b *base) (provider.P
 	return p, diags
 }
 
-// End closes one process, after the questions that it still answers.
+// End closes one process, after the questions that it still answers. It does nothing for a process that has
+// been ended before.
 func (s *Set) End(p provider.Provider) {
 	s.mu.Lock()
 	for _, b := range s.bases {

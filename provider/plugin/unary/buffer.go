@@ -14,16 +14,20 @@ const prefix = 5
 // firstRoom is the most memory that a response gets before any of its content has come.
 const firstRoom = 64 << 20
 
-// keptBuffer is the capacity up to which buffers are used again.
+// keptBuffer is the capacity up to which buffers are used again. Larger ones are rare, and would stay in
+// memory at their size.
 const keptBuffer = 16 << 10
 
 // buffer holds a message with its prefix. The zero value is empty.
+//
+//	0 | length, 4 bytes, big endian | message
 type buffer struct{ bytes []byte }
 
 // pool has buffers that were overwritten.
 var pool = sync.Pool{New: func() any { return new([]byte) }}
 
-// newRequest returns a buffer with an encoded message.
+// newRequest returns a buffer with an encoded message. It fails if the message is longer than the protocol
+// allows.
 func newRequest(m proto.Message) (buffer, error) {
 	size := proto.Size(m)
 	if size > maxMessage {

@@ -58,7 +58,8 @@ func (c *Client) Call(ctx context.Context, method string, request, response prot
 	return nil
 }
 
-// CallRaw is Call, and returns the response in encoded form.
+// CallRaw is Call, and returns the response in encoded form. The caller owns the bytes, which are not
+// overwritten.
 func (c *Client) CallRaw(ctx context.Context, method string, request proto.Message) ([]byte, error) {
 	message, err := c.roundTrip(ctx, method, request)
 	if err != nil {

@@ -24,8 +24,10 @@ var errUnprocessed = errors.New("the server did not process the call")
 // they receive data, to measure the network. Answered at once, each call would have such a ping.
 const ackDelay = 5 * time.Millisecond
 
-// conn is a connection. Calls append what they send to out, and one goroutine at a time writes it. So a call
-// never waits in a write, whose end would not be in its power.
+// conn is a connection. Calls append what they send to out, and one goroutine at a time writes it. So a
+// call never waits in a write, whose end would not be in its power. Calls are numbered with odd stream IDs,
+// as HTTP/2 has it for clients; once these are used up, the connection drains and the client makes another
+// one.
 type conn struct {
 	nc        net.Conn
 	readEnded chan struct{} // closed when the reading goroutine has ended
@@ -61,6 +63,8 @@ type stream struct {
 	done     chan struct{}
 }
 
+// newConn sends the greeting and begins to read. The server's settings need not be awaited: until they
+// come, the protocol's defaults hold.
 func newConn(nc net.Conn) *conn {
 	c := &conn{
 		nc: nc, readEnded: make(chan struct{}), streams: map[uint32]*stream{}, nextID: 1,
@@ -166,6 +170,8 @@ func (c *conn) allow() {
 	}
 }
 
+// appendHeaders appends the HEADERS frame of a call. The header table makes it a few bytes after the first
+// one.
 func (c *conn) appendHeaders(ctx context.Context, s *stream, method string) {
 	c.headers.Reset()
 	field := func(name, value string) {
@@ -215,7 +221,7 @@ func (c *conn) drop(s *stream, failure error) {
 	c.flush()
 }
 
-// finish gives a call its outcome.
+// finish gives a call its outcome. The caller holds mu; the stream must not have ended.
 func (c *conn) finish(s *stream, failure error) {
 	delete(c.streams, s.id)
 	if s.failure = failure; failure != nil {
@@ -236,6 +242,7 @@ func (c *conn) endDrained() {
 	}
 }
 
+// ended reports whether the call has its outcome.
 func (s *stream) ended() bool {
 	select {
 	case <-s.done:
@@ -245,7 +252,8 @@ func (s *stream) ended() bool {
 	}
 }
 
-// flush makes sure that out is written.
+// flush makes sure that out is written. The caller holds mu. A write that is under way takes along what is
+// appended meanwhile.
 func (c *conn) flush() {
 	c.appendAcks()
 	if !c.writing && len(c.out) > 0 && c.broken == nil {
@@ -254,7 +262,8 @@ func (c *conn) flush() {
 	}
 }
 
-// write writes out until it is empty.
+// write writes out until it is empty. It does not hold mu while it writes, so that a server that does not
+// read blocks this goroutine alone.
 func (c *conn) write() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -292,6 +301,7 @@ func (c *conn) acknowledge(ping [8]byte) {
 	c.ackTimer.Reset(ackDelay)
 }
 
+// appendAcks appends the answers to the pings that came.
 func (c *conn) appendAcks() {
 	if len(c.pings) == 0 {
 		return
@@ -320,7 +330,8 @@ func (c *conn) end(why error) {
 	c.fail(why)
 }
 
-// fail ends the connection and gives all calls the same outcome.
+// fail ends the connection and gives all calls the same outcome. The first reason counts. The caller holds
+// mu.
 func (c *conn) fail(why error) {
 	if c.broken != nil {
 		return

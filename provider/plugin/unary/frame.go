@@ -19,6 +19,8 @@ const (
 )
 
 // frame is a frame as received. Its content is valid until the next one is read.
+//
+//	length, 3 bytes | kind, 1 | flags, 1 | stream, 4 | content
 type frame struct {
 	kind    http2.FrameType
 	flags   http2.Flags
@@ -71,10 +73,12 @@ func appendFrame(b []byte, kind http2.FrameType, flags http2.Flags, stream uint3
 	return binary.BigEndian.AppendUint32(b, stream)
 }
 
+// appendReset appends a RST_STREAM frame.
 func appendReset(b []byte, stream uint32, code http2.ErrCode) []byte {
 	return binary.BigEndian.AppendUint32(appendFrame(b, http2.FrameRSTStream, 0, stream, 4), uint32(code))
 }
 
+// appendWindow appends a WINDOW_UPDATE frame, for the whole connection if stream is 0.
 func appendWindow(b []byte, stream, increment uint32) []byte {
 	return binary.BigEndian.AppendUint32(appendFrame(b, http2.FrameWindowUpdate, 0, stream, 4), increment)
 }

@@ -17,6 +17,7 @@ import (
 // violation is a breach of the protocol by the server.
 type violation http2.ErrCode
 
+// Error implements error.
 func (v violation) Error() string {
 	return fmt.Sprintf("the server violated the protocol (%s)", http2.ErrCode(v))
 }
@@ -36,6 +37,7 @@ type responseFields struct {
 	httpStatus, grpcStatus, message string
 }
 
+// read reads until the connection ends, and gives the calls that wait then their outcome.
 func (c *conn) read() {
 	defer close(c.readEnded)
 	r := &reader{c: c}
@@ -49,7 +51,8 @@ func (c *conn) read() {
 	c.end(lost(err))
 }
 
-// frames handles frames until the connection ends.
+// frames handles frames until the connection ends. The buffer has room for two frames and is overwritten as
+// they are handled.
 func (r *reader) frames() error {
 	in := make([]byte, 2*(frameHead+maxFrame))
 	have := 0
@@ -82,7 +85,8 @@ func (r *reader) frames() error {
 	}
 }
 
-// frame handles one frame.
+// frame handles one frame. An error ends the connection: after a breach of the protocol, the meaning of
+// what follows is not certain.
 func (r *reader) frame(f frame) error {
 	if r.open.stream != 0 && (f.kind != http2.FrameContinuation || f.stream != r.open.stream) {
 		return violation(http2.ErrCodeProtocol)
@@ -201,6 +205,7 @@ func (r *reader) headers(f frame) error {
 	return r.headerBlock(f, content)
 }
 
+// continuation appends to headers that take several frames.
 func (r *reader) continuation(f frame) error {
 	if r.open.stream == 0 {
 		return violation(http2.ErrCodeProtocol)
@@ -245,6 +250,7 @@ func (r *reader) headerBlock(f frame, block []byte) error {
 	return nil
 }
 
+// field takes over a decoded header.
 func (r *reader) field(f hpack.HeaderField) {
 	switch f.Name {
 	case ":status":
@@ -331,6 +337,7 @@ func (c *conn) settings(f frame) error {
 	return nil
 }
 
+// ping answers a ping. Answers to pings are ignored, since this side sends none.
 func (c *conn) ping(f frame) error {
 	if len(f.content) != 8 || f.stream != 0 {
 		return violation(http2.ErrCodeFrameSize)
@@ -358,6 +365,7 @@ func (c *conn) goAway(f frame) error {
 	return nil
 }
 
+// windowUpdate lets a call, or all of them, send more.
 func (c *conn) windowUpdate(f frame) error {
 	if len(f.content) != 4 {
 		return violation(http2.ErrCodeFrameSize)
