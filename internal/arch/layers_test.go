@@ -263,11 +263,16 @@ var rules = map[string]rule{
 
 	"tests/clients":   {may: []string{"tests/internal/..."}, why: "the clients of the program see it from outside, as users' tools do"},
 	"tests/documents": {may: []string{"tests/internal/..."}, why: "documents are read as clients read them, from outside"},
-	"tests/bench":     {may: []string{"tests/internal/..."}, why: "the benchmarks are run as users who compare engines run them"},
-	"tests/interop":   {may: []string{"tests/internal/..."}, why: "other engines are compared with the program, not with its packages"},
-	"tests/kill":      {may: []string{"tests/internal/..."}, why: "what survives a killed process shows from outside only"},
-	"tests/ssh":       {may: []string{"tests/internal/..."}, why: "what a provisioner does on a host shows on the host"},
+	"tests/functions": {
+		may: []string{".", "diag", "engine", "lang/funcs", "state/store/inmem", "view", "tests/internal/..."},
+		why: "a console is evaluated within the test's process, which a library user could do as well",
+	},
+	"tests/bench":   {may: []string{"tests/internal/..."}, why: "the benchmarks are run as users who compare engines run them"},
+	"tests/interop": {may: []string{"tests/internal/..."}, why: "other engines are compared with the program, not with its packages"},
+	"tests/kill":    {may: []string{"tests/internal/..."}, why: "what survives a killed process shows from outside only"},
+	"tests/ssh":     {may: []string{"tests/internal/..."}, why: "what a provisioner does on a host shows on the host"},
 
+	"tests/internal/calls":     {pure: true, modules: none, why: "a table of outcomes is read without knowing what they mean"},
 	"tests/internal/documents": {why: "what programs print is compared without knowing what it means"},
 
 	"internal/simprovider/simlog":                     {why: "a transcript is read without the provider that wrote it"},
