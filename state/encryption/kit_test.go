@@ -24,7 +24,7 @@ var still = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) err
 var services = func(http.RoundTripper) *http.Client { return still }
 
 // configure makes a set of the content of an encryption block without variables.
-func configure(t *testing.T, text string, environ ...string) (*Set, diag.List) {
+func configure(t testing.TB, text string, environ ...string) (*Set, diag.List) {
 	t.Helper()
 	declared, diags := config.ParseEncryption([]byte(text), "test")
 	if diags.HasErrors() {
@@ -45,7 +45,7 @@ func configure(t *testing.T, text string, environ ...string) (*Set, diag.List) {
 }
 
 // must is configure without errors.
-func must(t *testing.T, text string, environ ...string) *Set {
+func must(t testing.TB, text string, environ ...string) *Set {
 	t.Helper()
 	set, diags := configure(t, text, environ...)
 	if diags.HasErrors() {
