@@ -15,6 +15,7 @@ import (
 	"github.com/mayfly-iac/mayfly/value"
 )
 
+// invalidConnection is the summary of all errors about a connection's arguments.
 const invalidConnection = "Invalid connection argument"
 
 // CheckConnection reports errors in a connection. Unknown arguments are not checked. The value may carry
@@ -66,7 +67,8 @@ func CheckConnection(marked cty.Value) diag.List {
 	return diags
 }
 
-// connection decodes a connection, treating unknown arguments as unset.
+// connection decodes a connection, treating unknown arguments as unset. What the bastion lacks is taken
+// from the target, as with other engines: port, user, password and key.
 func connection(v cty.Value, environ []string) *ssh.Connection {
 	c := &ssh.Connection{
 		Target: ssh.Host{
@@ -109,6 +111,7 @@ func text(v cty.Value, name string) string {
 	return ""
 }
 
+// secret returns a string argument as a secret.
 func secret(v cty.Value, name string) ssh.Secret { return ssh.NewSecret(text(v, name)) }
 
 // port returns a port, or 0 if it is null, unknown or invalid.

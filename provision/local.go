@@ -2,6 +2,7 @@ package provision
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -26,6 +27,8 @@ type localExec struct {
 // outputTail is how much of a failed command's output its error shows, in bytes.
 const outputTail = 8 << 10
 
+// execute runs the command. Its environment is that of the program, with the arguments' variables after it,
+// which take precedence.
 func (le *localExec) execute(args cty.Value) error {
 	command := ""
 	if v := args.GetAttr("command"); !v.IsNull() {
@@ -97,8 +100,10 @@ func (le *localExec) runOutput(cmd *exec.Cmd) commandResult {
 	}
 }
 
+// copyOutput passes the output on to its end and returns the last part of it, for an error. If output is
+// secret, one line in its place says so, and nothing is returned.
 func (le *localExec) copyOutput(r io.Reader) string {
-	var tail strings.Builder
+	var tail []byte
 	hidden := false
 	br := bufio.NewReaderSize(r, 64<<10)
 	for {
@@ -106,18 +111,29 @@ func (le *localExec) copyOutput(r io.Reader) string {
 		if line != "" {
 			if le.secret == "" {
 				le.Output(strings.TrimRight(line, "\r\n"))
-				if tail.Len() < outputTail {
-					tail.WriteString(line)
-				}
+				tail = lastLines(append(tail, line...), outputTail)
 			} else if !hidden {
 				hidden = true
 				le.Output(le.secret)
 			}
 		}
 		if err != nil {
-			return tail.String()
+			return string(tail)
 		}
 	}
+}
+
+// lastLines returns the whole lines at the end of a text that take at most limit bytes, or the end of its
+// last line if that is longer.
+func lastLines(text []byte, limit int) []byte {
+	if len(text) <= limit {
+		return text
+	}
+	text = text[len(text)-limit:]
+	if _, rest, found := bytes.Cut(text, []byte{'\n'}); found && len(rest) > 0 {
+		return rest
+	}
+	return text
 }
 
 // result describes a failure. If arguments are secret, it shows only the exit status.
@@ -142,6 +158,8 @@ func (le *localExec) result(r commandResult, argv []string) error {
 	return fmt.Errorf("'%s': %s. Output: %s", argv[len(argv)-1], status, r.tail)
 }
 
+// interpreter returns the program that the command is an argument of, with its own arguments: the system's
+// shell if none is given.
 func interpreter(v cty.Value) []string {
 	if !v.IsNull() && v.LengthInt() > 0 {
 		var argv []string
@@ -158,6 +176,7 @@ func interpreter(v cty.Value) []string {
 	return []string{"/bin/sh", "-c"}
 }
 
+// environment returns variables in the form of processes. Those that are null are left out.
 func environment(v cty.Value) []string {
 	var env []string
 	if v.IsNull() {
@@ -171,6 +190,7 @@ func environment(v cty.Value) []string {
 	return env
 }
 
+// quoteArgs returns a command line for people.
 func quoteArgs(argv []string) string {
 	quoted := make([]string, len(argv))
 	for i, a := range argv {

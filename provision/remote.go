@@ -82,6 +82,7 @@ func inlineScript(commands cty.Value, windows bool) string {
 	return sb.String()
 }
 
+// scriptNames returns the names of the scripts to run, without those that are null.
 func scriptNames(args cty.Value) []string {
 	if one := args.GetAttr("script"); !one.IsNull() {
 		return []string{one.AsString()}
@@ -127,6 +128,7 @@ func (r *remoteWork) announce(c *ssh.Connection) {
 	}
 }
 
+// announceHost prints how a host is logged in to. prefix is that of its arguments.
 func (r *remoteWork) announceHost(h *ssh.Host, prefix string) {
 	r.Output("  Host: " + r.shown(prefix+"host"))
 	user := r.shown(prefix + "user")
