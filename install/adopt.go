@@ -16,7 +16,7 @@ type adopted map[addr.Provider]addr.Provider
 // adopt returns the lock as this program would have written it, and the differences. HashiCorp's providers
 // that Terraform has selected at its own registry are the same as those at the default one, where they are
 // built again: so their versions are kept and their checksums are not. Only providers that are required and
-// not selected yet are taken over.
+// not selected yet are taken over. Neither argument is changed.
 func adopt(reqs map[addr.Provider]*Requirement, lock *lockfile.Lock) (*lockfile.Lock, adopted) {
 	next, from := lockfile.New(), adopted{}
 	for e := range lock.All() {

@@ -11,7 +11,7 @@ import (
 )
 
 // archive opens a packed package. If it isn't on disk, archive first downloads it to a temporary file in
-// dir.
+// dir. The caller closes the file.
 func (i *Installer) archive(ctx context.Context, c choice, pkg Package, dir string) (*temporary, error) {
 	if pkg.Download == nil {
 		file, err := os.Open(pkg.Path)
@@ -47,6 +47,7 @@ type temporary struct {
 }
 
 // newTemporary creates a file that even a killed process doesn't leave behind, if the system permits that.
+// Where open files can be removed, it has no name from the start.
 func newTemporary(dir string) (*temporary, error) {
 	file, err := os.CreateTemp(dir, ".download-")
 	if err != nil {

@@ -18,7 +18,8 @@ import (
 // Ensure installs missing required providers. Their versions are those of the lock, which may be nil, or
 // else the newest that the constraints allow. Ensure does not change the given lock; the caller writes the
 // returned one if it differs. With errors, it returns the given lock, and the disk may contain some of the
-// packages, each of them complete.
+// packages, each of them complete. Packages are installed several at once, and reported in the order of the
+// providers.
 func (i *Installer) Ensure(ctx context.Context, reqs map[addr.Provider]*Requirement, lock *lockfile.Lock, opts Options) (Selections, *lockfile.Lock, diag.List) {
 	if lock == nil {
 		lock = lockfile.New()
@@ -103,6 +104,7 @@ func (i *Installer) kept(reqs map[addr.Provider]*Requirement, lock *lockfile.Loc
 	return next
 }
 
+// readonlyError lists the changes of the lock that a read-only lock file forbids.
 func readonlyError(lock, next *lockfile.Lock, from adopted) diag.List {
 	var changes strings.Builder
 	for e := range next.All() {
@@ -131,7 +133,8 @@ type choice struct {
 	locked  lockfile.Entry // the entry of the same version; zero if there is none
 }
 
-// choose selects versions. It reads the sources but changes nothing.
+// choose selects versions. It reads the sources but changes nothing. A version in the lock is kept as long
+// as the constraints allow it, even if there is a newer one.
 func (i *Installer) choose(ctx context.Context, reqs []*Requirement, lock *lockfile.Lock, opts Options) ([]choice, diag.List) {
 	var plan []choice
 	var diags diag.List
@@ -234,6 +237,7 @@ func warnings(r *Requirement, places []searched) diag.List {
 	return diags
 }
 
+// versionsText lists versions, the newest first, and counts the older ones if there are many.
 func versionsText(list versions.List) string {
 	const most = 10
 	list.Sort()
@@ -249,6 +253,7 @@ func versionsText(list versions.List) string {
 	return strings.Join(texts, ", ")
 }
 
+// platformsText lists platforms in order, each once.
 func platformsText(platforms []Platform) string {
 	var texts []string
 	for _, p := range platforms {

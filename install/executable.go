@@ -14,6 +14,10 @@ import (
 // findExecutable returns the path of the provider's program in a package's directory: the file
 // "terraform-provider-TYPE", optionally followed by an underscore and any text, and on Windows with the
 // suffix ".exe".
+//
+//	terraform-provider-random
+//	terraform-provider-random_v3.7.2_x5
+//	terraform-provider-random_v3.7.2.exe
 func findExecutable(dir string, p addr.Provider) (string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -42,6 +46,7 @@ func findExecutable(dir string, p addr.Provider) (string, error) {
 	return "", fmt.Errorf("the package in %s has several files that could be the provider: %s", dir, strings.Join(found, ", "))
 }
 
+// checkExecutable returns an error with advice if the file can't be run for lack of permission.
 func checkExecutable(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -37,7 +37,8 @@ type Installer struct {
 	Downloading func(p addr.Provider, v versions.Version) (Progress, func())
 }
 
-// Observer receives the progress of an installation.
+// Observer receives the progress of an installation. Providers are reported one after another, so an
+// observer needs no state for each.
 type Observer interface {
 	// Finding precedes the search for the newest version; constraints is "" if any will do.
 	Finding(p addr.Provider, constraints string)
@@ -53,7 +54,7 @@ type Observer interface {
 	Using(p addr.Provider, v versions.Version, cached bool)
 }
 
-// Selection is an installed provider that can be run.
+// Selection is an installed provider that can be run. Paths are absolute.
 type Selection struct {
 	Version    versions.Version // unspecified for a development override
 	Dir        string
@@ -83,6 +84,7 @@ func (quiet) Installing(addr.Provider, versions.Version, bool)  {}
 func (quiet) Installed(addr.Provider, versions.Version, string) {}
 func (quiet) Using(addr.Provider, versions.Version, bool)       {}
 
+// observer returns the observer, which may be one that does nothing.
 func (i *Installer) observer() Observer {
 	if i.Observer == nil {
 		return quiet{}
@@ -90,6 +92,7 @@ func (i *Installer) observer() Observer {
 	return i.Observer
 }
 
+// platform returns the platform to install for.
 func (i *Installer) platform() Platform {
 	if i.Platform == (Platform{}) {
 		return CurrentPlatform()
@@ -97,6 +100,7 @@ func (i *Installer) platform() Platform {
 	return i.Platform
 }
 
+// cacheDir returns the directory of the plugin cache, or "" if there is none.
 func (i *Installer) cacheDir() string {
 	if i.Config == nil {
 		return ""
@@ -121,6 +125,7 @@ func (i *Installer) within(p addr.Provider) bool {
 // running reports whether another program controls the running provider.
 func (i *Installer) running(p addr.Provider) bool { return i.Reattached != nil && i.Reattached(p) }
 
+// override returns the directory of a provider under development.
 func (i *Installer) override(p addr.Provider) (string, bool) {
 	if i.Config == nil || i.Config.Installation == nil {
 		return "", false
@@ -170,6 +175,8 @@ func (r *Requirement) checkWithin() diag.List {
 	return nil
 }
 
+// useOverride selects the program in a directory of a provider under development. It has neither version
+// nor checksum.
 func useOverride(r *Requirement, dir string) (Selection, diag.List) {
 	const summary = "Invalid provider development override"
 	abs, err := filepath.Abs(dir)

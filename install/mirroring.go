@@ -49,7 +49,8 @@ func archiveName(p addr.Provider, v versions.Version, platform Platform) string 
 	return fmt.Sprintf("terraform-provider-%s_%s_%s.zip", p.Type, v, platform)
 }
 
-// save copies a file to a path, where it appears atomically and complete.
+// save copies a file to a path, where it appears atomically and complete. A web server that offers the
+// directory meanwhile sees the old file or the new one.
 func save(file *os.File, path string) (err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
@@ -77,6 +78,9 @@ func save(file *os.File, path string) (err error) {
 }
 
 // writeIndexes writes the documents of the network mirror protocol for the content of the directory.
+//
+//	index.json   {"versions": {"3.7.2": {}}}
+//	3.7.2.json   {"archives": {"linux_amd64": {"hashes": ["h1:…", "zh:…"], "url": "terraform-provider-….zip"}}}
 func writeIndexes(dir string, p addr.Provider, v versions.Version) error {
 	type archive struct {
 		Hashes []lockfile.Hash `json:"hashes"`
@@ -108,6 +112,7 @@ func writeIndexes(dir string, p addr.Provider, v versions.Version) error {
 	return writeJSON(filepath.Join(base, "index.json"), map[string]any{"versions": all})
 }
 
+// fileHashes returns the h1 and the zh hash of a packed package.
 func fileHashes(path string) ([]lockfile.Hash, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -117,6 +122,7 @@ func fileHashes(path string) ([]lockfile.Hash, error) {
 	return archiveHashes(file)
 }
 
+// writeJSON writes a document so that it appears complete.
 func writeJSON(path string, doc any) error {
 	text, err := json.MarshalIndent(doc, "", "  ")
 	if err != nil {

@@ -53,6 +53,7 @@ func (n *Network) Sources() ([]Source, diag.List) {
 	return out, diags
 }
 
+// source returns the source for an installation method.
 func (n *Network) source(m cliconfig.Method) (Source, diag.List) {
 	if m.Kind == cliconfig.FilesystemMirror {
 		return &Mirror{Dir: m.Path, Method: m}, nil
@@ -93,6 +94,8 @@ func (n *Network) Mirror(url string) (Source, diag.List) {
 	return n.source(cliconfig.Method{Kind: cliconfig.NetworkMirror, URL: cliconfig.NewSecret(url)})
 }
 
+// credentials returns the source of tokens, the same for all clients, so that a helper is asked once for
+// each host.
 func (n *Network) credentials() svcauth.CredentialsSource {
 	if n.creds == nil {
 		n.creds = credential.Source(n.Config, n.Env)
@@ -100,6 +103,8 @@ func (n *Network) credentials() svcauth.CredentialsSource {
 	return n.creds
 }
 
+// truth reports whether an environment variable is set to a true value; anything that is not a boolean is
+// false.
 func (n *Network) truth(name string) bool {
 	v, err := strconv.ParseBool(n.Env.Vars[name])
 	return err == nil && v
@@ -140,6 +145,7 @@ func (n *Network) client(m cliconfig.Method) (*web.Client, diag.List) {
 	}), diags
 }
 
+// orElse returns n, or the fallback if n is zero: not set.
 func orElse(n, fallback int) int {
 	if n == 0 {
 		return fallback

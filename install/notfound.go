@@ -19,7 +19,8 @@ type searched struct {
 	found  Available
 }
 
-// search asks all sources that may have a provider.
+// search asks all sources that may have a provider. The order is that of the configuration. A source that
+// fails ends the search, since another one could have another version.
 func (i *Installer) search(ctx context.Context, p addr.Provider) ([]searched, error) {
 	var places []searched
 	for _, s := range i.Sources {

@@ -16,6 +16,7 @@ const packagesAtOnce = 6
 
 // turns orders the reports of concurrent tasks by task: reports of the first task that has not ended are
 // passed on at once, and those of later tasks are kept until their turn. Only one call is made at a time.
+// People see the same order in every run, without waiting for the slowest task.
 type turns struct {
 	mu    sync.Mutex
 	head  int
@@ -82,22 +83,27 @@ type inTurn struct {
 	say func(func())
 }
 
+// Finding implements Observer.
 func (o inTurn) Finding(p addr.Provider, constraints string) {
 	o.say(func() { o.to.Finding(p, constraints) })
 }
 
+// Reusing implements Observer.
 func (o inTurn) Reusing(p addr.Provider, v versions.Version) {
 	o.say(func() { o.to.Reusing(p, v) })
 }
 
+// Installing implements Observer.
 func (o inTurn) Installing(p addr.Provider, v versions.Version, cached bool) {
 	o.say(func() { o.to.Installing(p, v, cached) })
 }
 
+// Installed implements Observer.
 func (o inTurn) Installed(p addr.Provider, v versions.Version, proof string) {
 	o.say(func() { o.to.Installed(p, v, proof) })
 }
 
+// Using implements Observer.
 func (o inTurn) Using(p addr.Provider, v versions.Version, cached bool) {
 	o.say(func() { o.to.Using(p, v, cached) })
 }
@@ -108,10 +114,12 @@ type platformsInTurn struct {
 	say func(func())
 }
 
+// Fetching implements PlatformObserver.
 func (o platformsInTurn) Fetching(p addr.Provider, v versions.Version, platform Platform) {
 	o.say(func() { o.to.Fetching(p, v, platform) })
 }
 
+// Fetched implements PlatformObserver.
 func (o platformsInTurn) Fetched(p addr.Provider, v versions.Version, platform Platform, proof string) {
 	o.say(func() { o.to.Fetched(p, v, platform, proof) })
 }

@@ -91,7 +91,9 @@ type placed struct {
 	sums []lockfile.Hash // further checksums for the lock file
 }
 
-// present ensures that dst is the package: as it is, from the plugin cache, or from a source.
+// present ensures that dst is the package: as it is, from the plugin cache, or from a source. What the lock
+// file does not know is taken from a source again, since nothing says that an installed package is the
+// right one, unless the user accepts what is in the plugin cache.
 func (i *Installer) present(ctx context.Context, c choice, dst string) (placed, error) {
 	p, v := c.req.Provider, c.version
 	if h, ok := intact(dst, c.locked); ok {
@@ -209,6 +211,7 @@ func (i *Installer) put(ctx context.Context, c choice, pkg Package, dst string) 
 // demand lists the checksums a package must match: one of each list that isn't empty.
 type demand struct{ locked, given []lockfile.Hash }
 
+// check returns an error unless the hashes of a package, in its several forms, meet the demand.
 func (d demand) check(hashes ...lockfile.Hash) error {
 	matches := func(list []lockfile.Hash) bool {
 		return len(list) == 0 || slices.ContainsFunc(hashes, func(h lockfile.Hash) bool { return slices.Contains(list, h) })
@@ -359,6 +362,7 @@ func link(src, dst string) error {
 	return swap(content, dst)
 }
 
+// same reports whether two paths lead to the same file or directory.
 func same(a, b string) bool {
 	ia, errA := os.Stat(a)
 	ib, errB := os.Stat(b)

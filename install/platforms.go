@@ -91,7 +91,8 @@ func checkRepublished(locked lockfile.Entry, sums, hashes []lockfile.Hash) error
 type visit func(c choice, platform Platform, pkg Package, hashes []lockfile.Hash, archive *temporary) error
 
 // each gets the package of each required provider for each platform, from the first source that has it.
-// Downloads go to dir.
+// Downloads go to dir. Versions are chosen once, for the first platform, so that all platforms get the
+// same.
 func (i *Installer) each(ctx context.Context, reqs map[addr.Provider]*Requirement, lock *lockfile.Lock, platforms []Platform, dir string, obs PlatformObserver, f visit) diag.List {
 	var rest []*Requirement
 	for _, r := range sorted(reqs) {

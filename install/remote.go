@@ -27,6 +27,8 @@ type asked[K comparable, V any] struct {
 	asking  map[K]*sync.Mutex // held while asking for the key
 }
 
+// get returns the answer for a key, and asks if there is none yet. Concurrent calls for one key ask once;
+// those for different keys do not wait for each other.
 func (a *asked[K, V]) get(key K, ask func() (V, error)) (V, error) {
 	a.mu.Lock()
 	known, ok := a.answers[key]
@@ -69,13 +71,16 @@ type registrySource struct {
 	lists  asked[addr.Provider, registry.List]
 }
 
+// Allows implements Source.
 func (s *registrySource) Allows(p addr.Provider) bool { return s.method.Allows(p) }
 func (s *registrySource) String() string              { return s.method.Location() }
 
+// list returns the versions of a provider, which are asked for once.
 func (s *registrySource) list(ctx context.Context, p addr.Provider) (registry.List, error) {
 	return s.lists.get(p, func() (registry.List, error) { return s.client.Versions(ctx, p) })
 }
 
+// Versions implements Source. Platforms whose names are not plain words are left out.
 func (s *registrySource) Versions(ctx context.Context, p addr.Provider) (Available, error) {
 	list, err := s.list(ctx, p)
 	if err != nil {
@@ -100,6 +105,8 @@ func (s *registrySource) Warnings(p addr.Provider) []string {
 	return s.lists.answers[p].Warnings
 }
 
+// Package implements Source. The checksum comes with a signature, which the client checks as far as there
+// is one.
 func (s *registrySource) Package(ctx context.Context, p addr.Provider, v versions.Version, platform Platform) (Package, error) {
 	a, err := s.client.Archive(ctx, p, v, platform.String())
 	if err != nil {
@@ -134,9 +141,11 @@ type mirrorSource[A any] struct {
 	lists    asked[addr.Provider, []versions.Version]
 }
 
+// Allows implements Source.
 func (s *mirrorSource[A]) Allows(p addr.Provider) bool { return s.method.Allows(p) }
 func (s *mirrorSource[A]) String() string              { return s.method.Location() }
 
+// Versions implements Source.
 func (s *mirrorSource[A]) Versions(ctx context.Context, p addr.Provider) (Available, error) {
 	list, err := s.lists.get(p, func() ([]versions.Version, error) { return s.client.Versions(ctx, p) })
 	if err != nil {
@@ -145,6 +154,7 @@ func (s *mirrorSource[A]) Versions(ctx context.Context, p addr.Provider) (Availa
 	return anyPlatform(list), nil
 }
 
+// of returns the archives of a version by platform, which are asked for once.
 func (s *mirrorSource[A]) of(ctx context.Context, p addr.Provider, v versions.Version) (map[string]*A, error) {
 	return s.archives.get(release{p, v}, func() (map[string]*A, error) { return s.client.Archives(ctx, p, v) })
 }
@@ -155,6 +165,7 @@ func (s *mirrorSource[A]) Platforms(ctx context.Context, p addr.Provider, v vers
 	return platformsOf(archives), err
 }
 
+// Package implements Source.
 func (s *mirrorSource[A]) Package(ctx context.Context, p addr.Provider, v versions.Version, platform Platform) (Package, error) {
 	archives, err := s.of(ctx, p, v)
 	if err != nil {
@@ -167,6 +178,8 @@ func (s *mirrorSource[A]) Package(ctx context.Context, p addr.Provider, v versio
 	return s.open(ctx, p, *a)
 }
 
+// newNetworkSource returns the source for a network mirror, whose documents have the checksums of its
+// archives, or not.
 func newNetworkSource(method cliconfig.Method, client *netmirror.Client) Source {
 	return &mirrorSource[netmirror.Archive]{method: method, client: client, open: func(_ context.Context, _ addr.Provider, a netmirror.Archive) (Package, error) {
 		pkg := Package{Packed: true, Hashes: a.Hashes, Download: func(ctx context.Context, to *os.File, progress Progress) error {
@@ -179,6 +192,8 @@ func newNetworkSource(method cliconfig.Method, client *netmirror.Client) Source 
 	}}
 }
 
+// newOCISource returns the source for a mirror in OCI registries, where the digest of an archive is its
+// checksum.
 func newOCISource(method cliconfig.Method, client *ocimirror.Client) Source {
 	return &mirrorSource[ocimirror.Archive]{method: method, client: client, open: func(ctx context.Context, p addr.Provider, a ocimirror.Archive) (Package, error) {
 		if err := client.Resolve(ctx, &a); err != nil {
@@ -207,6 +222,8 @@ func anyPlatform(list []versions.Version) Available {
 	return out
 }
 
+// platformsOf returns the platforms among the keys of archives; never nil, which would mean that they are
+// not known.
 func platformsOf[A any](archives map[string]A) []Platform {
 	out := []Platform{}
 	for text := range archives {

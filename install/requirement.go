@@ -75,6 +75,7 @@ type collector struct {
 	diags diag.List
 }
 
+// module adds what one module needs: declared providers, provider blocks, resources and imports.
 func (c *collector) module(m *config.Module) {
 	for _, name := range slices.Sorted(maps.Keys(m.Required)) {
 		rp := m.Required[name]
@@ -100,6 +101,7 @@ func (c *collector) module(m *config.Module) {
 	}
 }
 
+// need adds a requirement. The first place where it is found is the one that errors show.
 func (c *collector) need(p addr.Provider, rng hcl.Range) *Requirement {
 	r := c.reqs[p]
 	if r == nil {
@@ -109,6 +111,7 @@ func (c *collector) need(p addr.Provider, rng hcl.Range) *Requirement {
 	return r
 }
 
+// constrain adds a version constraint to the requirement, which exists.
 func (c *collector) constrain(p addr.Provider, vc config.VersionConstraint) {
 	if vc.Text == "" {
 		return
@@ -124,6 +127,7 @@ func (c *collector) constrain(p addr.Provider, vc config.VersionConstraint) {
 	r.spec = append(r.spec, spec...)
 }
 
+// state adds the providers of objects that the configuration does not need any more.
 func (c *collector) state(st *state.State) {
 	for r := range st.AllResources() {
 		for _, i := range r.Instances {
@@ -163,6 +167,7 @@ func (r *Requirement) errorf(summary, format string, args ...any) diag.List {
 	return diags
 }
 
+// place returns a range for messages.
 func place(rng hcl.Range) string { return rng.String() }
 
 // sorted returns the requirements in the order of the lock file.

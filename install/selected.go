@@ -19,7 +19,7 @@ import (
 
 // Selected returns the installed providers and changes nothing. It hashes every package and compares it
 // with the lock, so that only locked programs run. The errors list every problem and the command that
-// solves it.
+// solves it. Packages are hashed in parallel.
 func (i *Installer) Selected(reqs map[addr.Provider]*Requirement, lock *lockfile.Lock) (Selections, diag.List) {
 	sel, rest, diags := i.local(reqs)
 	if diags.HasErrors() {

@@ -61,6 +61,7 @@ func MirrorDirs(dirs ...string) []Source {
 	return out
 }
 
+// existing returns those of the directories that exist.
 func existing(dirs []string) []string {
 	return slices.DeleteFunc(dirs, func(dir string) bool {
 		info, err := os.Stat(dir)
@@ -120,6 +121,7 @@ type build struct {
 	platform Platform
 }
 
+// index lists the packages of a provider in both layouts; nil if the mirror has no directory for it.
 func (m *Mirror) index(p addr.Provider) (map[build]Package, error) {
 	dir := filepath.Join(m.Dir, providerPath(p))
 	entries, err := os.ReadDir(dir)
@@ -175,7 +177,8 @@ func parseArchiveName(name, typ string) (build, bool) {
 	return build{v, platform}, err == nil && valid
 }
 
-// similar lists a few providers of the same type that the mirror has under another host or namespace.
+// similar lists a few providers of the same type that the mirror has under another host or namespace. It is
+// for an error message, so problems with the directory are ignored.
 func (m *Mirror) similar(p addr.Provider) []addr.Provider {
 	const enough = 5
 	var out []addr.Provider

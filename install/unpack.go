@@ -54,6 +54,7 @@ func unpack(archive *zip.Reader, dir string, lim limits) error {
 	return nil
 }
 
+// checkEntry refuses an entry that would be written outside of the package, or is not a file or directory.
 func checkEntry(f *zip.File) error {
 	name := strings.TrimSuffix(f.Name, "/")
 	// Backslashes are separators on Windows, where another program would follow them.

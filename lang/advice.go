@@ -22,8 +22,10 @@ type Step struct {
 	Key  cty.Value // otherwise, the key of an index
 }
 
-// FailedStep finds the step at which evaluating an attribute access or index fails; ok is false if e is none,
-// or does not fail for that reason. Path is how Of is referred to, nil if it is not by a plain reference.
+// FailedStep finds the step at which evaluating an attribute access or index fails; ok is false if e is
+// none, or does not fail for that reason. Path is how Of is referred to, nil if it is not by a plain
+// reference. Evaluating parts once more has no effect but to find the place; the caller must not use it for
+// expressions that call providers.
 func FailedStep(e hcl.Expression, ctx *hcl.EvalContext) (s Step, ok bool) {
 	switch e := e.(type) {
 	case *hclsyntax.ScopeTraversalExpr:
@@ -63,6 +65,7 @@ func FailedStep(e hcl.Expression, ctx *hcl.EvalContext) (s Step, ok bool) {
 	return s, false
 }
 
+// failedStep returns the step if it leads nowhere from a value.
 func failedStep(of cty.Value, step hcl.Traverser) (Step, bool) {
 	if _, diags := step.TraversalStep(of); !diags.HasErrors() {
 		return Step{}, false
@@ -121,6 +124,7 @@ func (s Step) of() string {
 	return diag.Reference(s.Path)
 }
 
+// adviceOnNull proposes a default for an attribute of null.
 func (s Step) adviceOnNull() string {
 	if s.Path == nil || s.Attr == "" {
 		return ""
@@ -164,6 +168,7 @@ func (s Step) adviceOnNames(noun string, n int, all iter.Seq[string]) string {
 	return fmt.Sprintf("Its %ss are %s.", noun, diag.Names(names))
 }
 
+// adviceOnElements proposes an index or a splat for an attribute that a list does not have.
 func (s Step) adviceOnElements() string {
 	if s.Path == nil {
 		return ""
@@ -172,6 +177,7 @@ func (s Step) adviceOnElements() string {
 	return fmt.Sprintf("For one element: %s[0].%s. For all of them: %s[*].%s.", name, s.Attr, name, s.Attr)
 }
 
+// adviceOnIndexes says which indexes a list of n elements has.
 func adviceOnIndexes(n int) string {
 	switch n {
 	case 0:

@@ -8,7 +8,8 @@ import (
 )
 
 // CompileBody finds the references of every expression in a body that a schema describes, dynamic blocks
-// included. Arguments that the schema doesn't know are passed over: decoding reports them.
+// included. Arguments that the schema doesn't know are passed over: decoding reports them. Expressions
+// without references and calls are left out, except in dynamic blocks.
 func CompileBody(body hcl.Body, block *schema.Block) ([]*Expr, diag.List) {
 	var out []*Expr
 	var diags diag.List

@@ -16,7 +16,11 @@ type Comparison struct {
 	LeftValue, RightValue cty.Value
 }
 
-// FailedComparisons returns the comparisons because of which a condition is false, from left to right.
+// FailedComparisons returns the comparisons because of which a condition is false, from left to right. Of a
+// conjunction, only the first side that is false counts, since the other one may not make sense then; of a
+// disjunction, both do.
+//
+//	a == 1 && b < 2  with a = 1, b = 3  →  b < 2
 func FailedComparisons(cond hcl.Expression, ctx *hcl.EvalContext) []Comparison {
 	switch e := cond.(type) {
 	case *hclsyntax.ParenthesesExpr:
@@ -42,6 +46,7 @@ func FailedComparisons(cond hcl.Expression, ctx *hcl.EvalContext) []Comparison {
 	return nil
 }
 
+// isFalse reports whether an expression is false, not unknown, null or an error.
 func isFalse(e hcl.Expression, ctx *hcl.EvalContext) bool {
 	v, diags := e.Value(ctx)
 	v, _ = v.Unmark()

@@ -8,7 +8,9 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
-// Elements selects attributes of the elements of a collection: nothing else of them is read.
+// Elements selects attributes of the elements of a collection: nothing else of them is read. A module call
+// that is repeated has many instances and outputs. Without this, module.a[*].id would wait for all outputs
+// of all of them, and could form a cycle that is not there.
 type Elements struct {
 	Names []string // sorted
 	// Loop says that a for expression reads them. It goes through the attributes of an object, where a splat
@@ -54,6 +56,8 @@ func (c *compiler) narrowSplat(n *hclsyntax.SplatExpr) {
 	}
 }
 
+// narrow notes the attributes that are read of the elements of coll. compiler.add finds the note by the
+// position of coll.
 func (c *compiler) narrow(coll *hclsyntax.ScopeTraversalExpr, names []string, loop bool) {
 	if len(names) == 0 {
 		return
@@ -78,6 +82,7 @@ func guards(n hclsyntax.Node) bool {
 	return false
 }
 
+// guard notes a traversal whose failure the expression may get by with.
 func (c *compiler) guard(n *hclsyntax.ScopeTraversalExpr) {
 	if c.guarded == nil {
 		c.guarded = map[hcl.Pos]struct{}{}

@@ -5,7 +5,10 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// Descend follows a traversal into an expression as far as it is written out there.
+// Descend follows a traversal into an expression as far as it is written out there. It returns the
+// innermost expression that the traversal certainly leads to or into.
+//
+//	{ a = [x, y] }  and  .a[1]  →  y
 func Descend(e hcl.Expression, rest hcl.Traversal) hcl.Expression {
 	for _, step := range rest {
 		var key cty.Value

@@ -100,6 +100,8 @@ type diagnosticKey struct {
 	subject         hcl.Range
 }
 
+// keyOf returns the key of a diagnostic. Two evaluations of one expression report the same error with equal
+// keys.
 func keyOf(d diag.Diagnostic) diagnosticKey {
 	k := diagnosticKey{summary: d.Summary, detail: d.Detail}
 	if d.Subject != nil {

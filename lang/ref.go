@@ -39,6 +39,9 @@ const (
 )
 
 // Ref is one reference: an object, the instance of it if the reference tells, and what follows.
+//
+//	aws_instance.web[0].tags.name   Kind Resource, Resource aws_instance.web, Index 0, Rest .tags.name
+//	module.a["x"].url               Kind Module, Name a, Index "x", Output url
 type Ref struct {
 	Kind     Kind
 	Name     string        // of the variable, local or module; the attribute of each, count, path and terraform
@@ -73,7 +76,8 @@ func (r *Ref) Reads(output string) bool {
 	return names == nil || slices.Contains(names, output)
 }
 
-// Index is the instance key of a reference.
+// Index is the instance key of a reference. An index of a for expression's variable is none: see
+// indexWalker.found.
 type Index struct {
 	Key  addr.Key // set if Expr is nil
 	Expr *Expr    // a key that must be evaluated
@@ -133,6 +137,9 @@ func ProviderFunctions(e hcl.Expression) []string {
 	return c.functions
 }
 
+// compiler collects the references of one expression. A walk over the syntax first notes what depends on
+// the context of a traversal; then each traversal that HCL lists becomes a reference, with the notes for
+// its position.
 type compiler struct {
 	scope     []string
 	functions []string
@@ -152,6 +159,7 @@ type indexing struct {
 	rest hcl.Traversal
 }
 
+// inScope reports whether a name is that of an iterator around the expression.
 func (c *compiler) inScope(name string) bool {
 	for _, s := range c.scope {
 		if s == name {
@@ -202,6 +210,7 @@ func (c *compiler) foreignCalls(e hcl.Expression) {
 	}
 }
 
+// indexWalker notes what is around traversals: indexes, loops, guards and calls.
 type indexWalker struct {
 	c      *compiler
 	names  []string // variables of enclosing for expressions
@@ -342,6 +351,8 @@ func ParseRef(t hcl.Traversal) (Ref, diag.List) {
 	}
 }
 
+// named interprets the rest of a reference as a name and what follows it. what names the kind of object in
+// the error.
 func (r Ref) named(kind Kind, t hcl.Traversal, what string) (Ref, diag.List) {
 	if r.takeNameOf(kind, t) {
 		return r, nil
@@ -349,6 +360,7 @@ func (r Ref) named(kind Kind, t hcl.Traversal, what string) (Ref, diag.List) {
 	return r, diag.At(r.Range, "Invalid reference", "The %q object cannot be accessed directly. It must be followed by a dot and the name of a %s, as in %s.NAME.", r.Root, what, r.Root)
 }
 
+// takeNameOf sets the kind and takes the name that follows the root. It returns false if there is none.
 func (r *Ref) takeNameOf(kind Kind, t hcl.Traversal) bool {
 	r.Kind = kind // also if the rest is wrong
 	r.Name, r.Rest = takeName(t[1:])
@@ -375,6 +387,7 @@ func (r Ref) oneOf(kind Kind, t hcl.Traversal, names ...string) (Ref, diag.List)
 	return r, diag.At(r.Range, `Invalid "`+r.Root+`" attribute`, "The %q object does not have an attribute named %q. %s", r.Root, r.Name, use)
 }
 
+// module interprets module.NAME[KEY].OUTPUT, where the key and the output may be missing.
 func (r Ref) module(t hcl.Traversal) (Ref, diag.List) {
 	r, diags := r.named(Module, t, "module call")
 	if diags.HasErrors() {
@@ -387,6 +400,8 @@ func (r Ref) module(t hcl.Traversal) (Ref, diag.List) {
 	return r, nil
 }
 
+// resource interprets a reference to a resource of any mode, in the short form or the one that begins with
+// "resource".
 func (r Ref) resource(t hcl.Traversal) (Ref, diag.List) {
 	named, rest, err := addr.SplitResource(t)
 	if err != nil {
@@ -431,6 +446,7 @@ func (r *Ref) takeIndex() diag.List {
 	return nil
 }
 
+// takeName splits a name off a traversal. ["name"] is a name too. It returns "" if there is none.
 func takeName(t hcl.Traversal) (string, hcl.Traversal) {
 	if len(t) == 0 {
 		return "", t

@@ -132,6 +132,8 @@ func piece(e hcl.Expression, other string) string {
 	return "${" + text + "}"
 }
 
+// interpolationRemedy returns a sentence on how to put a value that is not text into text, "" if there is
+// none.
 func interpolationRemedy(name string, v cty.Value) string {
 	ty := v.Type()
 	switch {
@@ -145,6 +147,7 @@ func interpolationRemedy(name string, v cty.Value) string {
 	return ""
 }
 
+// conditionRemedy returns a sentence on how to make a condition of a value, "" if there is none.
 func conditionRemedy(name string, v cty.Value) string {
 	ty := v.Type()
 	switch {
@@ -235,6 +238,7 @@ func splatRemedy(splat *hclsyntax.SplatExpr, ctx *hcl.EvalContext) string {
 	return fmt.Sprintf(" A map or object counts as one element for [*]. For all of its elements: [for x in %s : x%s].", written(splat.Source, "VALUE"), diag.Reference(each.Traversal))
 }
 
+// functionIn finds a function in a context and those around it.
 func functionIn(ctx *hcl.EvalContext, name string) (function.Function, bool) {
 	for ; ctx != nil; ctx = ctx.Parent() {
 		if fn, ok := ctx.Functions[name]; ok {

@@ -19,7 +19,8 @@ const (
 )
 
 // Unfinished is an expression that is typed line by line and may continue on further lines. The zero value
-// has no lines. Settled lines are not scanned again, so that a long expression takes linear time.
+// has no lines. Settled lines are not scanned again, so that a long expression takes linear time. It
+// belongs to one goroutine.
 type Unfinished struct {
 	State Openness // after the lines so far
 

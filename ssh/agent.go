@@ -18,6 +18,7 @@ type keyring struct {
 	wanted   bool // requested by the connection, rather than found by chance
 }
 
+// close ends the connection; k may be nil.
 func (k *keyring) close() {
 	if k != nil {
 		_ = k.conn.Close()
@@ -55,6 +56,7 @@ func (k *keyring) signers() ([]ssh.Signer, error) {
 	return all, nil
 }
 
+// rank returns the place of a key among others: those that come first, and the rest.
 func rank(first bool) int {
 	if first {
 		return 0
@@ -62,7 +64,8 @@ func rank(first bool) int {
 	return 1
 }
 
-// preferred returns a function that reports whether a key is the one that the identity names.
+// preferred returns a function that reports whether a key is the one that the identity names. An identity
+// may be a key's comment, its fingerprint, the key itself, or the name of a file with it.
 func (k *keyring) preferred() func(ssh.PublicKey) bool {
 	blobs := map[string]bool{}
 	if keys, err := k.List(); err == nil {

@@ -9,8 +9,10 @@ import (
 	"golang.org/x/crypto/ssh/agent"
 )
 
+// agentAvailable reports whether an agent was announced. It may have ended since.
 func agentAvailable(socket string) bool { return socket != "" }
 
+// dialAgent connects to the agent at a socket.
 func dialAgent(socket string) (agent.Agent, io.Closer, error) {
 	conn, err := net.Dial("unix", socket)
 	if err != nil {

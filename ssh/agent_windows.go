@@ -10,6 +10,7 @@ import (
 // agentAvailable looks for Pageant and for the agent service of Windows; neither uses a socket.
 func agentAvailable(string) bool { return sshagent.Available() }
 
+// dialAgent connects to Pageant or to the agent service.
 func dialAgent(string) (agent.Agent, io.Closer, error) {
 	a, conn, err := sshagent.New()
 	if err != nil {
@@ -21,6 +22,7 @@ func dialAgent(string) (agent.Agent, io.Closer, error) {
 	return a, conn, nil
 }
 
+// nothing is a connection that need not be closed.
 type nothing struct{}
 
 func (nothing) Close() error { return nil }

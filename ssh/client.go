@@ -12,6 +12,8 @@ import (
 	"golang.org/x/crypto/ssh/agent"
 )
 
+// Times of a connection. An interrupted command gets a grace period to end by itself; a host that does not
+// react at all is abandoned.
 const (
 	keepAlive    = 15 * time.Second // between keep-alive requests
 	silenceLimit = 45 * time.Second // without a reply, the connection is given up
@@ -31,6 +33,7 @@ type Client struct {
 	closed  chan struct{}
 }
 
+// newClient takes over a connection that has logged in. It begins to send keep-alive requests.
 func newClient(c *ssh.Client, set *Connection, k *keyring) *Client {
 	out := &Client{ssh: c, set: set, keyring: k, closed: make(chan struct{})}
 	if k != nil {
@@ -104,6 +107,8 @@ func (c *Client) Run(ctx, soft context.Context, command string, line func(string
 	return c.run(ctx, soft, process{command: command}, line)
 }
 
+// run runs a process. Its output ends with the session, so that everything has been passed on when it
+// returns.
 func (c *Client) run(ctx, soft context.Context, p process, line func(string)) error {
 	s, err := c.ssh.NewSession()
 	if err != nil {

@@ -26,6 +26,7 @@ func NewSecret(text string) Secret {
 // Given reports whether the secret is set.
 func (s Secret) Given() bool { return s.text != nil }
 
+// reveal returns the text; "" for none.
 func (s Secret) reveal() string {
 	if s.text == nil {
 		return ""
@@ -57,6 +58,7 @@ type Host struct {
 	HostKey Secret
 }
 
+// address returns the host's address with its port, for dialing.
 func (h *Host) address() string {
 	host := strings.TrimSuffix(strings.TrimPrefix(h.Address, "["), "]")
 	return net.JoinHostPort(host, strconv.Itoa(cmp.Or(h.Port, 22)))
@@ -77,8 +79,10 @@ type Proxy struct {
 // proxyPorts maps schemes to their default ports.
 var proxyPorts = map[string]int{"http": 80, "https": 443, "socks5": 1080}
 
+// scheme returns the proxy's scheme, or the default one.
 func (p *Proxy) scheme() string { return cmp.Or(p.Scheme, "http") }
 
+// address returns the proxy's address with its port, for dialing.
 func (p *Proxy) address() string {
 	host := strings.TrimSuffix(strings.TrimPrefix(p.Address, "["), "]")
 	return net.JoinHostPort(host, strconv.Itoa(cmp.Or(p.Port, proxyPorts[p.scheme()])))
@@ -133,6 +137,7 @@ func (c *Connection) Check() []Problem {
 	return problems
 }
 
+// check is Connection.Check for one host, whose arguments begin with prefix.
 func (h *Host) check(prefix string) []Problem {
 	var out []Problem
 	if h.PrivateKey.Given() || h.Certificate.Given() {

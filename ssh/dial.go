@@ -12,9 +12,11 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
+// The times of Dial. An attempt is bounded so that a host that drops packets while it boots does not use up
+// all of the time.
 const (
 	defaultTimeout = 5 * time.Minute
-	attemptLimit   = 30 * time.Second // for one attempt, so that a host that drops packets while it boots does not use up all the time
+	attemptLimit   = 30 * time.Second
 	firstPause     = time.Second
 	longestPause   = 15 * time.Second
 )
@@ -81,6 +83,7 @@ type login struct {
 	keyring *keyring
 }
 
+// newDialer parses the keys and connects to the agent, so that no attempt has to.
 func newDialer(c *Connection) (*dialer, error) {
 	if problems := c.Check(); len(problems) > 0 {
 		return nil, finalError("%s: %s", problems[0].Argument, problems[0].Text)
@@ -132,6 +135,7 @@ func (d *dialer) attempt(ctx context.Context) (*Client, error) {
 	return out, nil
 }
 
+// ready returns the client for a connection that has logged in; nil for none.
 func (d *dialer) ready(c *ssh.Client) *Client {
 	if c == nil {
 		return nil
@@ -182,6 +186,8 @@ func (l *login) handshake(ctx context.Context, conn net.Conn) (*ssh.Client, erro
 	return nil, l.refused(ctx, h)
 }
 
+// shake makes the handshake, as long as it takes. It notes whether the host was verified, which decides
+// what a failure means.
 func (l *login) shake(conn net.Conn) (h handshaken) {
 	check := checkHost(l.pin)
 	config := &ssh.ClientConfig{
@@ -218,6 +224,7 @@ func (l *login) refused(ctx context.Context, h handshaken) error {
 	return &Error{public: "the host did not accept the login, which was tried " + methods(l.words()), detail: where, err: err}
 }
 
+// words returns the ways to log in, in words.
 func (l *login) words() []string {
 	var words []string
 	if len(l.own) > 1 {

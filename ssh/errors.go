@@ -52,7 +52,7 @@ func (e *ExitError) Error() string {
 }
 
 // Public returns the text of an error that may be shown if the settings and arguments that led to it are
-// secret.
+// secret. It is decided by the kind of error alone: no text of an error from elsewhere is used.
 func Public(err error) string {
 	var exit *ExitError
 	var own *Error

@@ -44,6 +44,8 @@ func (n *number) get() string {
 // announced returns a process for a program, given as a word of the shell, that first prints its number to
 // standard error. sshd makes it the leader of a process group, and exec, which every login shell has,
 // avoids a shell in between.
+//
+//	exec /bin/sh -c 'echo process-4711:$$ >&2; exec "$0"' '/tmp/terraform_123.sh'
 func announced(word string) (process, error) {
 	mark, err := fill("process-%RAND%:")
 	return process{command: `exec /bin/sh -c 'echo ` + mark + `$$ >&2; exec "$0"' ` + word, mark: mark, number: &number{sent: make(chan struct{})}}, err
@@ -87,6 +89,7 @@ func (c *Client) signalGroup(group string, sig ssh.Signal) error {
 	return s.Run("exec /bin/sh -c 'kill -s " + string(sig) + " -- -" + group + "'")
 }
 
+// kill kills the process and ends its session.
 func (p *process) kill() {
 	p.signal(ssh.SIGKILL)
 	_ = p.session.Close()

@@ -35,6 +35,8 @@ func (p *Proxy) dial(ctx context.Context, address string) (net.Conn, error) {
 	return through, nil
 }
 
+// connect asks an HTTP proxy for a tunnel. It returns the connection through it, in which nothing of the
+// tunnel's content was lost.
 func (p *Proxy) connect(ctx context.Context, conn net.Conn, address string) (net.Conn, error) {
 	if p.scheme() == "https" {
 		name, _, _ := net.SplitHostPort(p.address())
@@ -73,8 +75,10 @@ type readAhead struct {
 	r *bufio.Reader
 }
 
+// Read implements net.Conn.
 func (c *readAhead) Read(b []byte) (int, error) { return c.r.Read(b) }
 
+// socks connects through a SOCKS5 proxy, which also resolves the name of the target.
 func (p *Proxy) socks(ctx context.Context, address string) (net.Conn, error) {
 	var auth *proxy.Auth
 	if p.User != "" || p.Password.Given() {

@@ -20,7 +20,8 @@ const (
 	windowsScript = "C:/windows/temp/terraform_%RAND%.cmd"
 )
 
-const attempts = 3 // at finding an unused name
+// attempts is how often another name is tried if one is taken.
+const attempts = 3
 
 // RunScript uploads a script that only the user can read, runs it as Run does, and removes it whatever the
 // outcome. If removing it fails, a line of output says so, since the script may contain secrets.

@@ -60,6 +60,7 @@ type files struct {
 	close func()
 }
 
+// files opens a session with the file server, which the caller closes. It ends with ctx.
 func (c *Client) files(ctx context.Context) (*files, error) {
 	s, err := c.ssh.NewSession()
 	if err != nil {
@@ -103,6 +104,7 @@ func (f *files) failed(ctx context.Context, what, name string, err error) error 
 	return &Error{public: what, detail: "(" + name + ")", err: err}
 }
 
+// isDir reports whether a name on the host is that of a directory.
 func (f *files) isDir(name string) bool {
 	info, err := f.Stat(name)
 	return err == nil && info.IsDir()
@@ -115,6 +117,7 @@ type uploader struct {
 	path func(string) string
 }
 
+// uploader opens a session for copying to a destination, which the caller closes.
 func (c *Client) uploader(ctx context.Context, destination string) (*uploader, error) {
 	if destination == "" {
 		return nil, &Error{public: "the destination is empty"}
@@ -135,6 +138,7 @@ func (u *uploader) inside(destination, name string) string {
 	return to
 }
 
+// file copies one file.
 func (u *uploader) file(from, to string) error {
 	in, err := os.Open(from)
 	if err != nil {
@@ -201,6 +205,7 @@ func (u *uploader) dir(from, to string, above []fs.FileInfo) error {
 	return nil
 }
 
+// entry copies a file or directory, and refuses anything else.
 func (u *uploader) entry(from, to string, above []fs.FileInfo) error {
 	info, err := os.Stat(from)
 	switch {

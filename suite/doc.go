@@ -34,7 +34,7 @@ const (
 // String returns the word that tools know.
 func (v Verdict) String() string { return [...]string{"pending", "skip", "pass", "fail", "error"}[v] }
 
-// Run is the outcome of one run.
+// Run is the outcome of one run. Its fields are set once the run has ended.
 type Run struct {
 	*config.TestRun
 	Verdict  Verdict
@@ -46,7 +46,8 @@ type Run struct {
 	State *state.State // of one that applies
 }
 
-// File is the outcome of one file.
+// File is the outcome of one file. Runs has every run of the file, those that were not selected or not
+// reached with the verdict Skip.
 type File struct {
 	*config.TestFile
 	Verdict Verdict
@@ -64,6 +65,7 @@ type Summary struct {
 // Bad reports whether something failed.
 func (s Summary) Bad() bool { return s.Verdict >= Fail }
 
+// add counts the runs of a file.
 func (s *Summary) add(f *File) {
 	s.Verdict = max(s.Verdict, f.Verdict)
 	for _, r := range f.Runs {

@@ -28,7 +28,8 @@ type fileRun struct {
 	states  []*runState          // in the order of their first use
 }
 
-// runState is a state that runs with the same key share.
+// runState is a state that runs with the same key share. Runs of one state are never carried out at the
+// same time.
 type runState struct {
 	key     string
 	keeper  Keeper
@@ -44,6 +45,8 @@ type lastRun struct {
 	at        int // its place in the file
 }
 
+// file carries out the runs of a file, group by group, and destroys what they made. An error, other than a
+// failed assertion, ends the file: later runs mostly build on what is missing now.
 func (s *suite) file(f *config.TestFile) *File {
 	r := &fileRun{suite: s, file: f, earlier: map[string]cty.Value{}}
 	out := &File{TestFile: f, Verdict: Pass}
@@ -151,7 +154,8 @@ func (r *fileRun) module(run *config.TestRun) *config.Tree {
 	return r.opt.Module(r.file, run)
 }
 
-// cleanUp destroys what the runs have made, last state first.
+// cleanUp destroys what the runs have made, last state first. The state that was used last goes first,
+// since its objects may depend on those of earlier runs.
 func (r *fileRun) cleanUp(out *File) {
 	used := slices.DeleteFunc(slices.Clone(r.states), func(st *runState) bool { return st.last.tree == nil })
 	slices.SortStableFunc(used, func(a, b *runState) int { return b.last.at - a.last.at })
@@ -167,7 +171,8 @@ func (r *fileRun) cleanUp(out *File) {
 	}
 }
 
-// destroy destroys the objects in a state and returns those that are left.
+// destroy destroys the objects in a state and returns those that are left. The assertions of the last run
+// are taken out of the tree, because they are not about a destruction.
 func (r *fileRun) destroy(st *runState) (left []addr.Object, diags diag.List) {
 	for name, c := range st.last.tree.Root.Checks {
 		if c.Test {

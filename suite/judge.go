@@ -123,8 +123,11 @@ func (j *judge) finish() {
 	}
 }
 
+// list returns everything that speaks against the run: failures before problems.
 func (j *judge) list() diag.List { return append(j.failures, j.problems...) }
 
+// verdict returns the outcome. A problem outweighs a failure: the run could not be carried out as it was
+// meant.
 func (j *judge) verdict() Verdict {
 	switch {
 	case j.problems.HasErrors():

@@ -39,13 +39,15 @@ func (inMemory) Using(context.Context, store.Manager, string, string) error { re
 func (inMemory) Done(store.Manager) {}
 
 // real reports whether runs with the state of the given one can make objects that exist outside of the
-// process: some managed resource has a provider that is not mocked.
+// process: some managed resource has a provider that is not mocked. States without such objects need no
+// file, whose loss would matter.
 func (r *fileRun) real(run *config.TestRun) bool {
 	return slices.ContainsFunc(r.file.Runs, func(other *config.TestRun) bool {
 		return stateKey(other) == stateKey(run) && r.hasReal(r.module(other), other)
 	})
 }
 
+// hasReal is real for one run.
 func (r *fileRun) hasReal(tree *config.Tree, run *config.TestRun) bool {
 	mocked := map[addr.Provider]bool{addr.BuiltinProvider: true}
 	for _, p := range r.passed(tree, run) {
@@ -70,7 +72,7 @@ type Left struct {
 }
 
 // CleanUp destroys what is in states that were left, and returns the objects that could not be destroyed.
-// What runs returned is not known any more.
+// What runs returned is not known any more. It is for states that a killed process left.
 func CleanUp(ctx context.Context, opt Options, left []Left) ([]addr.Object, diag.List) {
 	opt.Soft = ctx
 	var objects []addr.Object

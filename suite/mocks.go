@@ -28,6 +28,7 @@ type mocked struct {
 	overrides []override
 }
 
+// typeKey identifies a type of objects.
 type typeKey struct {
 	mode addr.Mode
 	name string

@@ -13,7 +13,8 @@ import (
 	"github.com/mayfly-iac/mayfly/value"
 )
 
-// run carries out one run, fills in its outcome, and returns its outputs. at is its place in the file.
+// run carries out one run, fills in its outcome, and returns its outputs. at is its place in the file. An
+// apply is a plan and the apply of it, so that a test sees what a user would.
 func (r *fileRun) run(out *Run, at int) cty.Value {
 	run := out.TestRun
 	out.Verdict = Error
@@ -121,11 +122,14 @@ func stripPlan(out *Run) {
 	}
 }
 
+// withoutTest returns check results without the assertions of the run, which documents show in a place of
+// their own.
 func withoutTest(checks []state.CheckResult, run *config.TestRun) []state.CheckResult {
 	return slices.DeleteFunc(slices.Clone(checks), func(c state.CheckResult) bool { return c.Kind == "check" && c.Config == "check."+checkName(run) })
 }
 
-// outputsOf returns what later runs see of a run: its outputs, except ephemeral ones.
+// outputsOf returns what later runs see of a run: its outputs, except ephemeral ones. Ephemeral outputs are
+// left out because their values end with the run. An output without a value is null.
 func outputsOf(out *Run, root *config.Module) cty.Value {
 	values := map[string]cty.Value{}
 	for name, o := range root.Outputs {

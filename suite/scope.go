@@ -64,6 +64,8 @@ func (r *fileRun) eval(vars map[string]cty.Value, e hcl.Expression) (cty.Value, 
 	})
 }
 
+// functions returns the functions of test files. Results of impure ones are unknown: a test would not have
+// the same outcome twice.
 func functions() map[string]function.Function {
 	return funcs.Table(funcs.Options{BaseDir: ".", PureOnly: true})
 }
@@ -103,6 +105,7 @@ func (r *fileRun) fileVariables() (map[string]cty.Value, diag.List) {
 	return out, diags
 }
 
+// declaredMarks returns a value with the marks that the declaration of its variable asks for.
 func declaredMarks(v *config.Variable, got cty.Value) cty.Value {
 	if v.Sensitive {
 		got = got.Mark(value.Sensitive)

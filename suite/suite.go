@@ -35,7 +35,8 @@ type Options struct {
 	Keeper Keeper
 }
 
-// Execute runs the files. When ctx ends, operations are abandoned and nothing more is destroyed.
+// Execute runs the files. When ctx ends, operations are abandoned and nothing more is destroyed. Files are
+// reported in order, each as soon as it and those before it are done.
 func Execute(ctx context.Context, opt Options) Summary {
 	s := &suite{opt: opt, ctx: ctx}
 	if s.opt.Soft == nil {
@@ -87,6 +88,7 @@ func (s *suite) report(done []chan *File) {
 	}
 }
 
+// selects reports whether a run is carried out.
 func (s *suite) selects(file, run string) bool {
 	return s.opt.Selects == nil || s.opt.Selects(file, run)
 }

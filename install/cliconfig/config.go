@@ -110,7 +110,7 @@ const (
 	Direct           Kind = "direct"
 )
 
-// Method is one installation method.
+// Method is one installation method. The sources that it describes are made by package install.
 type Method struct {
 	Kind Kind
 	// Path is the directory of a filesystem mirror, as written.

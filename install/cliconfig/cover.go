@@ -17,6 +17,9 @@ var brackets = regexp.MustCompile(`^[\s{}\[\],]*$`)
 
 // cover returns the text of a file for showing. If the file may contain secrets, only the names of settings
 // are left, and nothing if it has text in several lines. Positions in the result are those of the file.
+//
+//	token = "abc"      →  token = ***
+//	host "h.org" {     →  host "h.org" {
 func cover(src []byte) []byte {
 	if !secrets.Match(src) {
 		return src

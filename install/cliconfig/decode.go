@@ -76,6 +76,7 @@ func (l *loader) readKnown(body hcl.Body, s *hcl.BodySchema) *hcl.BodyContent {
 	return content
 }
 
+// settings reads the arguments at the top level.
 func (l *loader) settings(attrs hcl.Attributes) {
 	c := l.config
 	if s, ok := l.text(attrs["plugin_cache_dir"]); ok {
@@ -86,6 +87,7 @@ func (l *loader) settings(attrs hcl.Attributes) {
 	l.flag(attrs["disable_checkpoint_signature"], &c.DisableCheckpointSignature)
 }
 
+// block reads a block at the top level. Those of plugins from before registries only give a warning.
 func (l *loader) block(b *hcl.Block) {
 	switch b.Type {
 	case "credentials":
@@ -108,6 +110,7 @@ func (l *loader) block(b *hcl.Block) {
 	}
 }
 
+// content reads a body that must have nothing but what the schema describes.
 func (l *loader) content(body hcl.Body, s *hcl.BodySchema) *hcl.BodyContent {
 	content, hd := body.Content(s)
 	l.add(plainhcl.Blind(hd))
@@ -124,6 +127,7 @@ func (l *loader) hostname(b *hcl.Block) (svchost.Hostname, bool) {
 	return host, true
 }
 
+// credentials reads a token. Of several for one host, the last one read counts.
 func (l *loader) credentials(b *hcl.Block) {
 	host, ok := l.hostname(b)
 	// Hosts may one day need more than a token, and other programs store data in the same files.
@@ -135,6 +139,7 @@ func (l *loader) credentials(b *hcl.Block) {
 	}
 }
 
+// helper reads the credentials_helper block, of all files at most one.
 func (l *loader) helper(b *hcl.Block) {
 	if first := l.config.CredentialsHelper; first != nil {
 		l.errorAt(b.DefRange, "Duplicate credentials helper", "At most one credentials_helper block is allowed; another is at %s.", first.Range)
@@ -145,6 +150,7 @@ func (l *loader) helper(b *hcl.Block) {
 	l.config.CredentialsHelper = h
 }
 
+// host reads the services of a host.
 func (l *loader) host(b *hcl.Block) {
 	host, ok := l.hostname(b)
 	attr := l.readKnown(b.Body, hostSchema).Attributes["services"]
@@ -190,6 +196,8 @@ func plain(v cty.Value) any {
 	return v.AsString()
 }
 
+// oci reads credentials for OCI registries. Ambient ones, such as those of Docker, are looked for unless
+// the block says otherwise.
 func (l *loader) oci(b *hcl.Block) {
 	prefix, s := "", ociDefaultSchema
 	if len(b.Labels) > 0 {
@@ -260,6 +268,7 @@ func (l *loader) as(attr *hcl.Attribute, ty cty.Type) (cty.Value, bool) {
 	return v, true
 }
 
+// text reads a string; false if it is absent or invalid.
 func (l *loader) text(attr *hcl.Attribute) (string, bool) {
 	v, ok := l.as(attr, cty.String)
 	if !ok {
@@ -268,12 +277,14 @@ func (l *loader) text(attr *hcl.Attribute) (string, bool) {
 	return v.AsString(), true
 }
 
+// flag sets *to if the argument is present and valid.
 func (l *loader) flag(attr *hcl.Attribute, to *bool) {
 	if v, ok := l.as(attr, cty.Bool); ok {
 		*to = v.True()
 	}
 }
 
+// number sets *to to a whole number that is not negative, if the argument is present and valid.
 func (l *loader) number(attr *hcl.Attribute, to *int) {
 	v, ok := l.as(attr, cty.Number)
 	if !ok {
@@ -287,6 +298,7 @@ func (l *loader) number(attr *hcl.Attribute, to *int) {
 	*to = int(n)
 }
 
+// list reads a list of strings; false if it is absent or invalid.
 func (l *loader) list(attr *hcl.Attribute) ([]string, bool) {
 	v, ok := l.as(attr, cty.List(cty.String))
 	if !ok {

@@ -15,6 +15,7 @@ type Environment struct {
 	GOOS string
 }
 
+// windows reports whether the places of files are those of Windows.
 func (e Environment) windows() bool { return e.GOOS == "windows" }
 
 // MainFile returns the path of the user's configuration file, or "" if there is none, and whether an
@@ -33,6 +34,7 @@ func (e Environment) MainFile() (path string, explicit bool) {
 	return "", false
 }
 
+// candidates returns the places where the main file may be. The first that exists is read.
 func (e Environment) candidates() []string {
 	if e.windows() {
 		if dir := e.Vars["APPDATA"]; dir != "" {
@@ -133,6 +135,7 @@ func (e Environment) ImpliedMirrors() []string {
 	return dirs
 }
 
+// xdgDataDirs returns the data directories of the user and of the system, in order of preference.
 func (e Environment) xdgDataDirs() []string {
 	var dirs []string
 	if dir := e.xdg("XDG_DATA_HOME", filepath.Join(".local", "share")); dir != "" {
@@ -159,6 +162,8 @@ const tokenPrefix = "TF_TOKEN_"
 
 // tokens returns the credentials in TF_TOKEN_* variables. In their names, an underscore represents a dot
 // and two a dash.
+//
+//	TF_TOKEN_app_example__corp_com  →  app.example-corp.com
 func (e Environment) tokens() map[svchost.Hostname]Secret {
 	tokens := map[svchost.Hostname]Secret{}
 	for name, token := range e.Vars {

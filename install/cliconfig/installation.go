@@ -22,6 +22,7 @@ var (
 	templateVariables = []string{"hostname", "namespace", "type"}
 )
 
+// installation reads the provider_installation block, of all files at most one.
 func (l *loader) installation(b *hcl.Block) {
 	if first := l.config.Installation; first != nil {
 		l.errorAt(b.DefRange, "Duplicate provider_installation block", "The provider installation methods were already configured at %s. Put all methods into one block.", first.Range)
@@ -43,6 +44,7 @@ func (l *loader) installation(b *hcl.Block) {
 	}
 }
 
+// method reads an installation method. After an error it is incomplete, and the configuration is not used.
 func (l *loader) method(b *hcl.Block) Method {
 	m := Method{Kind: Kind(b.Type), Range: b.DefRange}
 	earlier := len(l.diags)
@@ -70,6 +72,7 @@ func (l *loader) method(b *hcl.Block) Method {
 	return m
 }
 
+// required reads a string that a method needs. what describes it in errors.
 func (l *loader) required(b *hcl.Block, attrs hcl.Attributes, name, what string) (string, bool) {
 	if attrs[name] == nil {
 		l.errorAt(b.DefRange, "Invalid provider installation method", "A %s block needs the argument %q: %s.", b.Type, name, what)
@@ -139,6 +142,7 @@ func (l *loader) patterns(attr *hcl.Attribute) []Pattern {
 	return out
 }
 
+// devOverrides reads the directories of providers under development.
 func (l *loader) devOverrides(attr *hcl.Attribute, to map[addr.Provider]string) {
 	v, ok := l.value(attr)
 	if !ok {

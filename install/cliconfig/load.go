@@ -45,12 +45,14 @@ type loader struct {
 	diags  diag.List
 }
 
+// newLoader returns a loader with an empty configuration, whose maps exist.
 func newLoader(env Environment) *loader {
 	return &loader{env: env, config: &Config{
 		Credentials: map[svchost.Hostname]Secret{}, TokenOrigins: map[svchost.Hostname]string{}, Hosts: map[svchost.Hostname]Host{}, OCI: map[string]OCICredentials{},
 	}}
 }
 
+// add records diagnostics and reports whether there are no errors among them.
 func (l *loader) add(diags diag.List) bool {
 	l.diags = append(l.diags, diags...)
 	return !diags.HasErrors()
@@ -64,6 +66,8 @@ func (l *loader) warnAt(rng hcl.Range, summary, format string, args ...any) {
 	l.add(diag.At(rng, summary, format, args...).AsWarnings())
 }
 
+// file reads one file. One that an environment variable names may be a pipe, and its absence is only worth
+// a warning.
 func (l *loader) file(path string, explicit bool) {
 	read := safefile.Read
 	if explicit {
@@ -101,6 +105,8 @@ func (l *loader) dir(dir string) {
 	}
 }
 
+// parse reads the content of a file, in JSON if its name or its first character says so. What diagnostics
+// show of it is covered as necessary.
 func (l *loader) parse(src []byte, path string) {
 	l.config.Files = append(l.config.Files, path)
 	var body hcl.Body
@@ -117,6 +123,7 @@ func (l *loader) parse(src []byte, path string) {
 	l.diags[earlier:].WithSource(path, cover(src))
 }
 
+// environment applies the variables that take precedence over files.
 func (l *loader) environment() {
 	c, vars := l.config, l.env.Vars
 	if dir := vars["TF_PLUGIN_CACHE_DIR"]; dir != "" {

@@ -14,6 +14,7 @@ import (
 // Pattern is a provider source address whose parts may be the wildcard "*".
 type Pattern struct{ Host, Namespace, Type string }
 
+// wildcard matches any value of a part.
 const wildcard = "*"
 
 // Matches reports whether p fits the pattern.
@@ -44,6 +45,8 @@ func ParsePattern(s string) (Pattern, error) {
 	return x, x.normalise(len(parts) == 3)
 }
 
+// normalise brings the parts into the form of addresses, for comparing, and refuses those that no address
+// can have.
 func (x *Pattern) normalise(hostGiven bool) error {
 	if hostGiven && x.Host != wildcard {
 		host, err := svchost.ForComparison(x.Host)

@@ -30,6 +30,9 @@ var (
 // list of items that need neither separate lines nor commas, names may be quoted or contain dots, and
 // strings have no templates. The tokens are the same, so the result has the same form as HCL's, with exact
 // positions. It is never nil.
+//
+//	credentials "example.com" { token = "…" }
+//	provider_installation { direct { exclude = ["example.com/*/*"] } }
 func parseNative(src []byte, filename string) (hcl.Body, diag.List) {
 	tokens, diags := plainhcl.Tokens(src, filename)
 	if diags.HasErrors() {
@@ -53,8 +56,10 @@ type parser struct {
 	diags  diag.List
 }
 
+// peek returns the next token.
 func (p *parser) peek() hclsyntax.Token { return p.tokens[0] }
 
+// next consumes the next token. The end of the file stays.
 func (p *parser) next() hclsyntax.Token {
 	tok := p.tokens[0]
 	if len(p.tokens) > 1 {
@@ -84,6 +89,7 @@ func (p *parser) failAt(at hcl.Range, summary, format string, args ...any) {
 	p.tokens = p.tokens[len(p.tokens)-1:]
 }
 
+// failed reports whether there was an error.
 func (p *parser) failed() bool { return p.diags.HasErrors() }
 
 // body reads items up to the closing token.
@@ -98,6 +104,7 @@ func (p *parser) body(closing hclsyntax.TokenType) *hclsyntax.Body {
 	return body
 }
 
+// item reads an argument or a block. What a brace after a name begins depends on the name.
 func (p *parser) item(body *hclsyntax.Body) {
 	name, rng, ok := p.name()
 	if !ok {
@@ -159,6 +166,7 @@ func (p *parser) parseLabelled(outer *hclsyntax.Block, body *hclsyntax.Body) {
 	}
 }
 
+// attribute adds an argument to a body. One that is there already is an error, after which reading goes on.
 func (p *parser) attribute(body *hclsyntax.Body, name string, nameRange, equals hcl.Range, expr hclsyntax.Expression) {
 	if p.failed() {
 		return
@@ -232,6 +240,7 @@ func nothing(rng hcl.Range) hclsyntax.Expression {
 	return &hclsyntax.LiteralValueExpr{Val: cty.NullVal(cty.DynamicPseudoType), SrcRange: rng}
 }
 
+// expression parses a part of the source as HCL does.
 func (p *parser) expression(rng hcl.Range) hclsyntax.Expression {
 	// A heredoc needs the end of its line.
 	expr, diags := plainhcl.Expression(append(bytes.Clone(rng.SliceBytes(p.src)), '\n'), rng)
@@ -274,6 +283,7 @@ func (p *parser) text(template bool) hclsyntax.Expression {
 // unescape replaces escape sequences in strings.
 var unescape = strings.NewReplacer(`\\`, `\`, `\"`, `"`, `\n`, "\n", `\r`, "\r", `\t`, "\t")
 
+// list reads a list.
 func (p *parser) list(name string) hclsyntax.Expression {
 	open := p.next()
 	list := &hclsyntax.TupleConsExpr{OpenRange: open.Range}
@@ -287,6 +297,7 @@ func (p *parser) list(name string) hclsyntax.Expression {
 	return list
 }
 
+// object reads an object, whose items may be written like arguments.
 func (p *parser) object(name string) hclsyntax.Expression {
 	open := p.next()
 	object := &hclsyntax.ObjectConsExpr{OpenRange: open.Range}

@@ -61,6 +61,7 @@ type helper struct {
 	env   cliconfig.Environment
 }
 
+// helperTimeout is how long a helper may take: it may ask its user for something.
 const helperTimeout = time.Minute
 
 // ForHost implements svcauth.CredentialsSource. The program's output is never shown, since it may contain
@@ -88,6 +89,7 @@ func (h *helper) ForHost(ctx context.Context, host svchost.Hostname) (svcauth.Ho
 	return svcauth.HostCredentialsToken(answer.Token), nil
 }
 
+// find returns the path of the program.
 func (h *helper) find() (string, error) {
 	name := "terraform-credentials-" + h.block.Name
 	if h.env.GOOS == "windows" {

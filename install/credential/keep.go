@@ -95,11 +95,15 @@ type document struct {
 	hosts map[string]json.RawMessage
 }
 
+// credentialsKey is the member of the file that has the tokens by host.
+//
+//	{"credentials": {"app.example.com": {"token": "…"}}}
 const credentialsKey = "credentials"
 
 // maxCredentials is the maximum size of the file of credentials, in bytes.
 const maxCredentials = 16 << 20
 
+// read reads the file; an empty document if it does not exist. Its errors quote nothing of it.
 func (k *FileKeeper) read() (*document, error) {
 	d := &document{top: map[string]json.RawMessage{}, hosts: map[string]json.RawMessage{}}
 	src, err := safefile.Read(k.Path, maxCredentials)
@@ -198,5 +202,3 @@ func (k *FileKeeper) Forget(_ context.Context, host svchost.Hostname) error {
 	}
 	return k.write(d)
 }
-
-// reason returns the cause of a failed file operation without the path, which the message already has.

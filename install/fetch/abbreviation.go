@@ -18,6 +18,8 @@ var abbreviations = []getter.Detector{
 }
 
 // expand returns the full form of an address, which is the address itself if it has a scheme.
+//
+//	github.com/a/b//sub?ref=v1  →  git::https://github.com/a/b.git//sub?ref=v1
 func expand(text string) (string, error) {
 	way, rest := "", text
 	if m := forced.FindStringSubmatch(text); m != nil {

@@ -17,6 +17,7 @@ import (
 	"github.com/mayfly-iac/mayfly/cloud/google"
 )
 
+// The forms of addresses in clouds, for errors about addresses that have none of them.
 var (
 	errAmazonForm = errors.New("an address at S3 has the form s3::https://s3-REGION.amazonaws.com/BUCKET/PATH")
 	errGoogleForm = errors.New("an address at Google Cloud Storage has the form gcs::https://www.googleapis.com/storage/v1/BUCKET/PATH")

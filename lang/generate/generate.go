@@ -48,11 +48,13 @@ func Resource(r addr.Resource, provider string, b *schema.Block, v cty.Value) st
 	return string(hclwrite.Format([]byte(w.text.String())))
 }
 
+// writer collects the text of one block. The text is formatted at the end, so it writes no indentation.
 type writer struct {
 	text strings.Builder
 	top  bool // of the resource's own attributes
 }
 
+// line writes a line.
 func (w *writer) line(parts ...string) {
 	for _, p := range parts {
 		w.text.WriteString(p)
@@ -60,6 +62,7 @@ func (w *writer) line(parts ...string) {
 	w.text.WriteByte('\n')
 }
 
+// block writes the content of a block: arguments and then nested blocks, each in the order of their names.
 func (w *writer) block(b *schema.Block, v cty.Value) {
 	top := w.top
 	w.top = false
@@ -99,6 +102,7 @@ func (w *writer) attribute(name string, a *schema.Attribute, v cty.Value) {
 	w.line()
 }
 
+// comment says why a value is not written.
 func comment(a *schema.Attribute) string {
 	switch {
 	case a.Sensitive && a.WriteOnly:
@@ -142,6 +146,7 @@ func (w *writer) objects(o *schema.Object, v cty.Value) {
 	}
 }
 
+// object writes one object of a nested attribute.
 func (w *writer) object(o *schema.Object, v cty.Value) {
 	if v.IsNull() || !v.IsKnown() {
 		w.text.WriteString("null")
@@ -175,6 +180,7 @@ func (w *writer) nested(name string, n *schema.NestedBlock, v cty.Value) {
 	}
 }
 
+// one writes one nested block.
 func (w *writer) one(head string, b *schema.Block, v cty.Value) {
 	w.line(head, " {")
 	w.block(b, v)
@@ -201,10 +207,13 @@ func stringExpr(text string) string {
 	return "jsonencode(" + expr(v) + ")"
 }
 
+// expr returns the expression of a known value.
 func expr(v cty.Value) string { return string(hclwrite.TokensForValue(v).Bytes()) }
 
+// quoted returns a string in quotes, with escapes and without interpolation.
 func quoted(text string) string { return expr(cty.StringVal(text)) }
 
+// keyExpr returns the key of an object or map, in quotes if it is not an identifier.
 func keyExpr(key string) string {
 	if hclsyntax.ValidIdentifier(key) {
 		return key
@@ -212,6 +221,7 @@ func keyExpr(key string) string {
 	return quoted(key)
 }
 
+// names returns the keys of a map in order.
 func names[T any](m map[string]T) []string {
 	out := make([]string, 0, len(m))
 	for name := range m {

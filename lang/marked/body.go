@@ -58,6 +58,7 @@ func (b keepingBody) JustAttributes() (hcl.Attributes, hcl.Diagnostics) {
 	return b.attributes(attrs), diags
 }
 
+// content replaces the expressions of what was decoded, and wraps the bodies of its blocks.
 func (b keepingBody) content(in *hcl.BodyContent) *hcl.BodyContent {
 	if in == nil {
 		return nil
@@ -73,6 +74,7 @@ func (b keepingBody) content(in *hcl.BodyContent) *hcl.BodyContent {
 	return &out
 }
 
+// attributes returns a copy in which expressions are replaced. The original belongs to the parsed file.
 func (b keepingBody) attributes(in hcl.Attributes) hcl.Attributes {
 	out := maps.Clone(in)
 	for name, attr := range in {

@@ -12,7 +12,8 @@ import (
 	"github.com/mayfly-iac/mayfly/bounds"
 )
 
-// arithmetic is an operation whose result is a number within bounds.
+// arithmetic is an operation whose result is a number within bounds. Repeated squaring doubles the digits
+// of a number each time, and printing one of a billion digits takes minutes.
 type arithmetic struct{ *hclsyntax.BinaryOpExpr }
 
 // Value implements hcl.Expression.

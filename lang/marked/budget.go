@@ -13,9 +13,9 @@ import (
 	"github.com/mayfly-iac/mayfly/lang/funcs"
 )
 
-// Context returns the context of one evaluation, with its budget. Templates that renders says it may render,
-// with paths relative to baseDir, are a part of it. The maps are not changed but for the budget, a variable
-// that no source text can name.
+// Context returns the context of one evaluation, with its budget. Templates that renders says it may
+// render, with paths relative to baseDir, are a part of it. The maps are not changed but for the budget, a
+// variable that no source text can name. budget may be nil for no limit.
 func Context(vars map[string]cty.Value, table map[string]function.Function, budget *bounds.Budget, renders bool, baseDir string) *hcl.EvalContext {
 	budget.Within(vars)
 	if !renders {

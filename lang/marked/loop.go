@@ -50,6 +50,7 @@ func (l loop) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 	return v, diags
 }
 
+// child returns the context of one round.
 func (l loop) child(ctx *hcl.EvalContext, key, val cty.Value) *hcl.EvalContext {
 	child := ctx.NewChild()
 	child.Variables = map[string]cty.Value{l.ValVar: val}
@@ -149,6 +150,7 @@ func (w *weigher) Enter(n hclsyntax.Node) hcl.Diagnostics {
 	return nil
 }
 
+// add counts elements that are not within a loop.
 func (w *weigher) add(n int) {
 	if w.inLoops == 0 {
 		w.sum += n

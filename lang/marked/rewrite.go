@@ -60,6 +60,7 @@ type evaluatedExpr struct {
 	diags hcl.Diagnostics
 }
 
+// evaluated evaluates e in ctx, once and for all.
 func evaluated(e hclsyntax.Expression, ctx *hcl.EvalContext) *evaluatedExpr {
 	v, diags := e.Value(ctx)
 	return &evaluatedExpr{Expression: e, v: v, diags: diags}
@@ -84,7 +85,8 @@ func Expression(e hcl.Expression) hcl.Expression {
 	return rewrite(native)
 }
 
-// losesMarks reports whether any part of e has to be replaced.
+// losesMarks reports whether any part of e has to be replaced. It saves copying expressions that need no
+// change, which most are.
 func losesMarks(e hclsyntax.Expression) bool {
 	found := false
 	_ = hclsyntax.VisitAll(e, func(n hclsyntax.Node) hcl.Diagnostics {
