@@ -6,8 +6,8 @@
 // JSONStream (an event.Observer). Documents as a whole are package document's.
 //
 // A plan and a state are shown by the same means: a differ compares the values of two sides, or of one with
-// itself, and builds a tree of nodes (node.go); a writer turns the tree into text (writer.go). Everything
-// that comes from elsewhere passes visible or tame (paint.go) on its way to a terminal.
+// itself, and builds a tree of nodes (node.go); a writer turns the tree into text (writer.go). Text that
+// comes from elsewhere is quoted, or passes visible or tame (paint.go), on its way to a terminal.
 //
 // Everything is a function of its arguments: the package reads no files, no environment and no terminal, and
 // rendering costs time linear in the size of what is rendered. Sensitive values are masked in what people

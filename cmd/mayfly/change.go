@@ -26,12 +26,12 @@ type changeFlags struct {
 	stateFlags
 	lockFlags
 	inputFlag
+	parallelismFlag
 
 	destroy, refreshOnly, refresh bool
 	lazyEphemeral                 bool
 	targets, excludes, replace    []string
 	targetFiles, excludeFiles     []string
-	parallelism                   int
 
 	machineFlags
 	concise, showSensitive bool
@@ -44,8 +44,8 @@ type changeFlags struct {
 
 // flags returns the options that plan and apply share, in the order of the help.
 func (c *changeFlags) flags(a *app) []cli.Flag {
-	c.refresh, c.parallelism = true, 10
-	out := usage.Grouped(usage.PlanningGroup,
+	c.refresh = true
+	planning := usage.Grouped(usage.PlanningGroup,
 		boolFlag("destroy", "Plan to destroy everything in the state.", &c.destroy),
 		boolFlag("refresh-only", "Only detect changes made outside and record them in the state.", &c.refreshOnly),
 		boolFlag("refresh", "Plan from the state alone, without reading the real objects first.", &c.refresh),
@@ -55,18 +55,23 @@ func (c *changeFlags) flags(a *app) []cli.Flag {
 		listFlag("exclude", "Leave out the module, resource or instance at `ADDRESS` and what depends on it.", &c.excludes),
 		listFlag("exclude-file", "Like -exclude, for each line of `FILE`.", &c.excludeFiles),
 		listFlag("replace", "Replace the resource instance at `ADDRESS`.", &c.replace),
-		intFlag("parallelism", "Run up to `N` provider operations at once.", &c.parallelism),
+		c.parallelFlag(),
 	)
-	out = append(out, usage.Grouped(usage.OutputGroup,
+	output := usage.Grouped(usage.OutputGroup,
 		boolFlag("concise", "Show no progress, only the plan, the result and diagnostics.", &c.concise),
 		boolFlag("show-sensitive", "Show sensitive values. Ephemeral values are never shown.", &c.showSensitive),
 		stringFlag("ephemeral-timeline", "Write an HTML page to `FILE` that shows when each ephemeral instance was open and what used it. It has addresses and times, no values.", &c.timeline),
-	)...)
-	out = append(out, c.machineFlags.flags("a stream of JSON messages")...)
-	out = append(out, a.variableFlags()...)
-	out = append(out, c.stateFlags.flags()...)
-	out = append(out, c.lockFlags.flags()...)
-	return append(out, c.inputFlag.flags(a)...)
+	)
+	return slices.Concat(planning, output, c.runFlags(a))
+}
+
+// runFlags returns the options of all commands that run the engine on the state, with or without a plan.
+func (c *changeFlags) runFlags(a *app) []cli.Flag {
+	return slices.Concat(c.machineFlags.streamFlags(), a.variableFlags(), c.stateFlags.flags(), c.lockFlags.flags(), c.inputFlag.flags(a))
+}
+
+func (c *changeFlags) parallelFlag() cli.Flag {
+	return c.parallelismFlag.flag("Run up to `N` provider operations at once.")
 }
 
 // check reports contradictory options before anything is read.

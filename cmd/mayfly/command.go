@@ -47,7 +47,7 @@ func alias(c *cli.Command, name string) *cli.Command {
 // messageCommand makes a command that says what it does in lines of text, or in messages to programs.
 func (a *app) messageCommand(name, summary, argsUsage, description string, flags []cli.Flag, f func(ctx context.Context, args []string) int) *cli.Command {
 	m := &machineFlags{}
-	return a.command(name, summary, argsUsage, description, append(flags, m.flags("a stream of JSON messages")...), func(ctx context.Context, args []string) int {
+	return a.command(name, summary, argsUsage, description, append(flags, m.streamFlags()...), func(ctx context.Context, args []string) int {
 		if !m.beginMessages(a) {
 			return exitError
 		}

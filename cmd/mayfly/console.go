@@ -71,7 +71,7 @@ func (a *app) console(ctx context.Context, f *consoleFlags, args []string) int {
 	if !a.report(a.directory().Load(soft)) {
 		return exitError
 	}
-	s, diags := a.session(nil, 10, func(o workdir.SessionOptions) (*workdir.Session, diag.List) {
+	s, diags := a.session(nil, defaultParallelism, func(o workdir.SessionOptions) (*workdir.Session, diag.List) {
 		return a.directory().Begin(soft, operationName("console"), workdir.BeginOptions{
 			SessionOptions: o, BeginOptions: f.lockFlags.options(true), Files: f.StateFiles, Explore: true,
 			SkipState: !f.planned, // objects that nothing declares cannot be referred to

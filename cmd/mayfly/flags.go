@@ -62,6 +62,18 @@ func (a *app) variableFlags() []cli.Flag {
 	)
 }
 
+// defaultParallelism is how many operations of providers run at once unless an option says otherwise, as in
+// other engines: the services behind providers limit the rate of calls.
+const defaultParallelism = 10
+
+// parallelismFlag is the option that bounds how many operations of providers run at once.
+type parallelismFlag struct{ parallelism int }
+
+func (p *parallelismFlag) flag(usage string) cli.Flag {
+	p.parallelism = defaultParallelism
+	return intFlag("parallelism", usage, &p.parallelism)
+}
+
 // lockFlags are the options about the state's lock.
 type lockFlags struct {
 	lock    bool

@@ -23,13 +23,7 @@ type importFlags struct {
 func (a *app) importCommand() *cli.Command {
 	f := &importFlags{}
 	f.refresh = true
-	flags := append(a.variableFlags(), f.stateFlags.flags()...)
-	flags = append(flags, f.lockFlags.flags()...)
-	flags = append(flags, f.inputFlag.flags(a)...)
-	f.parallelism = 10
-	flags = append(flags, f.machineFlags.flags("a stream of JSON messages")...)
-	flags = append(flags,
-		intFlag("parallelism", "Run up to `N` provider operations at once.", &f.parallelism),
+	flags := append(f.runFlags(a), f.parallelFlag(),
 		stringFlag("config", "Read the configuration from `DIR`. The state, providers, modules and variable files are still those of the working directory.", &f.config),
 		boolFlag("allow-missing-config", "Not supported: a configuration is needed.", &f.allowMissing),
 	)

@@ -45,7 +45,7 @@ func (a *app) initCommand() *cli.Command {
 		listFlag("plugin-dir", "Install providers only from `DIR`.", &f.pluginDirs),
 		stringFlag("from-module", "First copy the module at `ADDRESS` into the working directory, which must be empty.", &f.fromModule),
 	}
-	flags = append(flags, f.machineFlags.flags("a stream of JSON messages")...)
+	flags = append(flags, f.machineFlags.streamFlags()...)
 	flags = append(append(flags, f.tests.dirFlag()), f.inputFlag.flags(a)...)
 	flags = append(flags, f.lockFlags.flags()...)
 	flags = append(flags, a.variableFlags()...)

@@ -32,6 +32,9 @@ func (m *machineFlags) flags(what string) []cli.Flag {
 	)
 }
 
+// streamFlags are the options of commands that write messages while they run.
+func (m *machineFlags) streamFlags() []cli.Flag { return m.flags("a stream of JSON messages") }
+
 func (m *machineFlags) intoFlag(what string) cli.Flag {
 	return stringFlag("json-into", "Write "+what+" to `FILE`, and text to standard output as usual. The file may have sensitive values.", &m.into)
 }

@@ -23,25 +23,25 @@ import (
 // testFlags are the options of the test command.
 type testFlags struct {
 	machineFlags
-	dir         string
-	filters     []string
-	verbose     bool
-	dryRun      bool
-	cleanup     bool
-	junit       string
-	parallelism int
-	files       int
+	parallelismFlag
+	dir     string
+	filters []string
+	verbose bool
+	dryRun  bool
+	cleanup bool
+	junit   string
+	files   int
 }
 
 func (a *app) testCommand() *cli.Command {
-	f := &testFlags{dir: "tests", parallelism: 10, files: 1}
-	flags := append(a.variableFlags(), f.machineFlags.flags("a stream of JSON messages")...)
+	f := &testFlags{dir: "tests", files: 1}
+	flags := append(a.variableFlags(), f.machineFlags.streamFlags()...)
 	flags = append(flags,
 		listFlag("filter", "Run only `FILE`, or only one run of it, as in FILE:RUN. May be given several times.", &f.filters),
 		stringFlag("test-directory", "Run the test files in `DIR` besides those in the working directory.", &f.dir),
 		boolFlag("cleanup", "Only destroy what tests that were ended left behind.", &f.cleanup),
 		boolFlag("dry-run", "List what would be run.", &f.dryRun),
-		intFlag("parallelism", "Run up to `N` provider operations of a run at the same time.", &f.parallelism),
+		f.parallelismFlag.flag("Run up to `N` provider operations of a run at the same time."),
 		intFlag("parallelism-files", "Run up to `N` test files at the same time.", &f.files),
 	)
 	flags = append(flags, usage.Grouped(usage.OutputGroup,
