@@ -2,12 +2,9 @@ package main
 
 import (
 	"context"
-	"errors"
 
 	"github.com/urfave/cli/v3"
 
-	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/interrupt"
-	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/term"
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/usage"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/plan"
@@ -122,13 +119,9 @@ func (a *app) planAndApply(ctx context.Context, f *applyFlags, name string) int 
 		if p.Changed() && r.unseen {
 			return a.fail("The plan was not seen", "The reader of standard output has ended, so the plan could not be shown, and Mayfly does not ask for approval of a plan that was not seen. Nothing was changed.")
 		}
-		switch yes, err := r.confirm(p); {
-		case errors.Is(err, term.ErrNoAnswer):
-			return a.fail("Error asking for approval", "Standard input has ended, so there is no answer. Apply a saved plan, or use -auto-approve.")
-		case errors.Is(err, interrupt.Err):
-			return a.fail("Error asking for approval", "Interrupted before there was an answer. Nothing was changed.")
-		case err != nil:
-			return a.fail("Error asking for approval", "%s", diag.Sentence(err))
+		switch yes, asked := r.confirm(p); {
+		case !asked:
+			return exitError
 		case !yes:
 			a.say("%s", map[bool]string{true: "Destroy cancelled.", false: "Apply cancelled."}[f.destroy])
 			return exitError

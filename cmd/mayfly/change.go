@@ -294,13 +294,12 @@ func (r *changeRun) show(p *plan.Plan) error {
 	return view.Plan(r.app.env.Stdout, p, r.relevant(r.hard, p), r.Schemas(r.hard), r.app.view)
 }
 
-// confirm asks whether to apply the plan. A plan without changes needs no approval.
-func (r *changeRun) confirm(p *plan.Plan) (bool, error) {
+// confirm asks whether to apply the plan; see approved. A plan without changes needs no approval.
+func (r *changeRun) confirm(p *plan.Plan) (yes, asked bool) {
 	if !p.Changed() {
-		return true, nil
+		return true, true
 	}
-	answer, err := r.app.ask(r.soft, approval(p.Mode, r.Workspace))
-	return answer == "yes", err
+	return r.app.approved(r.soft, approval(p.Mode, r.Workspace), "Apply a saved plan, or use -auto-approve.")
 }
 
 // approval returns the question for approval, which depends on the mode of the plan.

@@ -38,24 +38,23 @@ func (a *app) forceUnlock(ctx context.Context, id string, force, input bool) int
 	if !a.report(diags) {
 		return exitError
 	}
+	const hint = "To remove the lock without being asked, use -force."
 	if !force {
 		name, _, _ := a.directory().Workspace()
 		if !a.report(unlockDiags(store.CheckUnlock(ctx, m, id), id)) {
 			return exitError
 		}
 		if !input {
-			return a.fail("Approval required", "With -input=false, Mayfly does not ask. To remove the lock without being asked, use -force.")
+			return a.fail("Approval required", "With -input=false, Mayfly does not ask. %s", hint)
 		}
-		answer, err := a.ask(ctx, term.Question{
+		yes, asked := a.approved(ctx, term.Question{
 			Title: "Do you really want to force-unlock?",
 			Text:  "Mayfly will remove the lock on the state of the workspace \"" + name + "\", and the run\nthat holds it, if there is one, continues without it. This allows others to change\nthe state at the same time, which can damage it.\n\nOnly 'yes' will be accepted to confirm.",
-		})
+		}, hint)
 		switch {
-		case errors.Is(err, term.ErrNoAnswer):
-			return a.fail("Error asking for approval", "Standard input has ended, so there is no answer. To remove the lock without being asked, use -force.")
-		case err != nil:
-			return a.fail("Error asking for approval", "%s", diag.Sentence(err))
-		case answer != "yes":
+		case !asked:
+			return exitError
+		case !yes:
 			a.say("force-unlock cancelled.")
 			return exitError
 		}

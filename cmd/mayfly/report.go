@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"github.com/apparentlymart/go-versions/versions"
 
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/interrupt"
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/term"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/install"
@@ -126,6 +128,21 @@ func (a *app) ask(ctx context.Context, q term.Question) (string, error) {
 		return "", term.ErrNoAnswer
 	}
 	return a.prompt.Ask(ctx, q)
+}
+
+// approved asks for approval, and reports whether it was given. asked is false if there was no answer, which
+// has been reported; hint says how to do without one.
+func (a *app) approved(ctx context.Context, q term.Question, hint string) (yes, asked bool) {
+	answer, err := a.ask(ctx, q)
+	switch {
+	case errors.Is(err, term.ErrNoAnswer):
+		a.fail("Error asking for approval", "Standard input has ended, so there is no answer. %s", hint)
+	case errors.Is(err, interrupt.Err):
+		a.fail("Error asking for approval", "Interrupted before there was an answer. Nothing was changed.")
+	case err != nil:
+		a.fail("Error asking for approval", "%s", diag.Sentence(err))
+	}
+	return answer == "yes", err == nil
 }
 
 // downloading returns a function that draws a progress bar per download; nil unless standard output is a

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -10,7 +9,6 @@ import (
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/term"
-	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/state/edit"
 )
 
@@ -66,16 +64,15 @@ func (c *stateChange) replaceProvider(ctx context.Context, from, to addr.Provide
 		fmt.Fprintf(a.env.Stdout, "Mayfly will perform the following actions:\n\n  ~ Updating provider:\n    - %s\n    + %s\n\nChanging %d resources:\n\n  %s\n\n", from, to, len(names), strings.Join(names, "\n  "))
 	}
 	if !f.autoApprove {
+		const hint = "To replace the provider without being asked, use -auto-approve."
 		if !f.input {
-			return false, a.fail("Approval required", "With -input=false, Mayfly does not ask. To replace the provider without being asked, use -auto-approve.")
+			return false, a.fail("Approval required", "With -input=false, Mayfly does not ask. %s", hint)
 		}
-		answer, err := a.ask(ctx, term.Question{Title: "Do you want to make these changes?", Text: "Only 'yes' will be accepted to continue."})
+		yes, asked := a.approved(ctx, term.Question{Title: "Do you want to make these changes?", Text: "Only 'yes' will be accepted to continue."}, hint)
 		switch {
-		case errors.Is(err, term.ErrNoAnswer):
-			return false, a.fail("Error asking for approval", "Standard input has ended, so there is no answer. To replace the provider without being asked, use -auto-approve.")
-		case err != nil:
-			return false, a.fail("Error asking for approval", "%s", diag.Sentence(err))
-		case answer != "yes":
+		case !asked:
+			return false, exitError
+		case !yes:
 			a.say("Cancelled replacing providers.")
 			return false, exitOK
 		}
