@@ -10,7 +10,8 @@ import (
 	"github.com/mayfly-iac/mayfly/value"
 )
 
-// drift writes the changes made outside that matter to the plan, and reports whether there were any.
+// drift writes the changes made outside that matter to the plan, and reports whether there were any. An error
+// is of a value that cannot be decoded.
 func (w *planWriter) drift() (bool, error) {
 	shown, err := w.relevantDrift()
 	if err != nil || len(shown) == 0 {

@@ -159,7 +159,8 @@ func (w *planWriter) headline(c *plan.Change) string {
 	return "must be " + replaced
 }
 
-// reasons returns the remarks below a heading that explain the action.
+// reasons returns the remarks below a heading that explain the action. People and tools know their texts from
+// other engines; the document of the plan has them as words (Change.Reason).
 func reasons(c *plan.Change) []string {
 	var out []string
 	if c.Action == plan.ForgetThenCreate {

@@ -109,7 +109,7 @@ func (s *JSONStream) changes(p *plan.Plan, which func(*plan.Change) bool) {
 	}
 }
 
-// Plan writes the messages of a plan: drift, changes, their counts and the changed outputs.
+// Plan writes the messages of a plan: drift, changes, their counts and the changed outputs, in this order.
 func (s *JSONStream) Plan(p *plan.Plan) {
 	for _, c := range p.Drift {
 		change := streamChangeOf(c)
@@ -135,7 +135,8 @@ func (s *JSONStream) Applied(n plan.Counts, destroy bool) {
 	s.counts(n, ApplySummary(n, destroy), operation)
 }
 
-// Outputs writes the message about all outputs, even if there are none. Sensitive values are left out.
+// Outputs writes the message about all outputs, even if there are none. Sensitive values are left out. An
+// error names an output that cannot be decoded; then nothing is written.
 func (s *JSONStream) Outputs(outputs map[string]*state.Output) error {
 	values, err := document.OutputValues(outputs)
 	if err != nil {

@@ -75,6 +75,8 @@ type app struct {
 	document bool
 }
 
+// setUpView determines how text is written to the two streams. It is called once the options are parsed,
+// since -no-color is one of them.
 func (a *app) setUpView() {
 	a.view, a.errView = a.terminal(a.env.Stdout), a.terminal(a.env.Stderr)
 }
@@ -101,6 +103,8 @@ func (a *app) terminal(stream io.Writer) view.Options {
 	return o
 }
 
+// versions returns the versions for documents and messages. Tools read the compatible one and refuse an
+// engine that is too old for them.
 func (a *app) versions() document.Versions {
 	return document.Versions{Compat: mayfly.CompatibleVersion, Product: version}
 }

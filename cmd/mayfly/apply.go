@@ -17,6 +17,7 @@ type applyFlags struct {
 	autoApprove bool
 }
 
+// applyFlags returns the options of apply, destroy and refresh, and where they are stored.
 func (a *app) applyFlags() (*applyFlags, []cli.Flag) {
 	f := &applyFlags{}
 	return f, append(f.changeFlags.flags(a), boolFlag("auto-approve", "Don't ask for approval.", &f.autoApprove),
@@ -48,7 +49,7 @@ func (a *app) applyCommand() *cli.Command {
 }
 
 // destroyCommand returns the command destroy: apply with a fixed mode, so it hides the options that choose
-// one.
+// one. It reports as a destroy, which "apply -destroy" doesn't.
 func (a *app) destroyCommand() *cli.Command {
 	f, flags := a.applyFlags()
 	flags = usage.Hide(flags, "destroy", "refresh-only", "replace")
@@ -85,6 +86,8 @@ func (a *app) refreshCommand() *cli.Command {
 		})
 }
 
+// apply plans and applies. name is the command that was typed, for messages and for the lock. With -json no
+// question can be asked, so approval must have been given before.
 func (a *app) apply(ctx context.Context, f *applyFlags, name string) int {
 	if f.json && !f.autoApprove {
 		return a.fail("Plan file or auto-approve required", "With -json, Mayfly cannot ask for approval. Apply a saved plan, or use -auto-approve.")
@@ -105,6 +108,7 @@ func (a *app) planAndApply(ctx context.Context, f *applyFlags, name string) int 
 	if !ok {
 		return exitError
 	}
+	// The results of checks are shown once: applying evaluates them again.
 	r.goesOn = func(p *plan.Plan) bool {
 		return p.Mode == plan.Normal && !p.Errored && (f.autoApprove || !p.Changed())
 	}
@@ -144,6 +148,8 @@ func (c *changeFlags) savedConflicts() diag.List {
 	return append(diags, c.check()...)
 }
 
+// applySaved checks the options and applies the saved plan in the file at path. The plan was seen when it was
+// made, so it needs no approval.
 func (a *app) applySaved(ctx context.Context, f *applyFlags, path string) int {
 	if !a.report(f.savedConflicts()) {
 		return exitError
@@ -157,6 +163,7 @@ func (a *app) carryOutSaved(ctx context.Context, f *applyFlags, path string) int
 	hard, soft, stop := a.interruptible(ctx)
 	defer stop()
 	r := &changeRun{app: a, flags: &f.changeFlags, hard: hard, soft: soft}
+	// r gets its session later.
 	defer func() { r.end() }()
 	d := a.directoryOf("", f.input)
 	saved, diags := d.OpenPlan(ctx, path)

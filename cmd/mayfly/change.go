@@ -21,7 +21,9 @@ import (
 	"github.com/mayfly-iac/mayfly/workdir"
 )
 
-// changeFlags are the options of the commands that plan and apply.
+// changeFlags are the options of the commands that plan and apply: plan, apply, destroy and refresh. import
+// has them too, without those about planning. Which of them contradict each other is in check; what they mean
+// to the library is in planOptions.
 type changeFlags struct {
 	stateFlags
 	lockFlags
@@ -70,6 +72,7 @@ func (c *changeFlags) runFlags(a *app) []cli.Flag {
 	return slices.Concat(c.machineFlags.streamFlags(), a.variableFlags(), c.stateFlags.flags(), c.lockFlags.flags(), c.inputFlag.flags(a))
 }
 
+// parallelFlag returns the option -parallelism. Its group differs between commands.
 func (c *changeFlags) parallelFlag() cli.Flag {
 	return c.parallelismFlag.flag("Run up to `N` provider operations at once.")
 }
@@ -91,7 +94,8 @@ func (c *changeFlags) check() diag.List {
 	return c.checkGenerate()
 }
 
-// planOptions converts the command's options to those of the library.
+// planOptions converts the command's options to those of the library. Files of addresses are read here. All
+// mistakes in addresses are reported at once.
 func (c *changeFlags) planOptions() (mayfly.PlanOptions, diag.List) {
 	out := mayfly.PlanOptions{SkipRefresh: !c.refresh, LazyEphemeral: c.lazyEphemeral}
 	switch {
@@ -101,6 +105,7 @@ func (c *changeFlags) planOptions() (mayfly.PlanOptions, diag.List) {
 		out.Mode = plan.RefreshOnly
 	}
 	var diags diag.List
+	// Every wrong address is reported, not only the first.
 	read := func(option string, values, files []string) (targets []addr.Target) {
 		for _, file := range files {
 			lines, err := addressLines(file)
@@ -150,6 +155,9 @@ func addressLines(name string) ([]string, error) {
 
 // changeRun is one run of a command that plans and may apply. It holds the state's lock from start to end:
 // between the plan and its approval nothing else may change the state.
+//
+// The order of calls is start, plan, confirm, apply and end. Work that an interrupt lets finish uses hard;
+// what it keeps from starting, such as a question, uses soft.
 type changeRun struct {
 	*session // nil until it begins
 	app      *app
@@ -170,6 +178,8 @@ func (c *changeFlags) setUp(a *app, more ...fileOption) bool {
 	return c.beginMessages(a)
 }
 
+// observer returns who sees the events of a run: the streams of messages, or else lines and the status line
+// on standard output, and the timeline if one is drawn.
 func (a *app) observer() event.Observer {
 	var lines event.Observer = event.Observers(view.NewHumanObserver(a.status.Writer(a.env.Stdout), a.view), &a.status)
 	if a.stream != nil {
@@ -184,8 +194,9 @@ func (a *app) observer() event.Observer {
 	return event.Observers(lines, a.timeline)
 }
 
-// start loads the configuration, collects variables, locks the state and finds the providers. root is the
-// directory of the root module, "" for the working directory. The run must be ended even if ok is false.
+// start loads the configuration, collects variables, locks the state and finds the providers. name is the
+// command, for messages and the lock; root is the directory of the root module, "" for the working directory.
+// The run must be ended even if ok is false.
 func (a *app) start(hard, soft context.Context, c *changeFlags, name, root string) (*changeRun, bool) {
 	r := &changeRun{app: a, flags: c, hard: hard, soft: soft}
 	d := a.directoryOf(root, c.input)
@@ -197,7 +208,7 @@ func (a *app) start(hard, soft context.Context, c *changeFlags, name, root strin
 	})
 }
 
-// begin begins the session of the run.
+// begin begins the session of the run, with f, and reports whether that succeeded.
 func (r *changeRun) begin(f func(workdir.BeginOptions) (*workdir.Session, diag.List)) bool {
 	c := r.flags
 	var diags diag.List
@@ -208,7 +219,8 @@ func (r *changeRun) begin(f func(workdir.BeginOptions) (*workdir.Session, diag.L
 }
 
 // needsNoConfig reports whether the command works without configuration files, because it only removes
-// objects or reads them.
+// objects or reads them. For other commands, a directory without any is a mistake: they would destroy
+// everything.
 func (c *changeFlags) needsNoConfig() bool { return c.destroy || c.command == "refresh" }
 
 // operationName returns the command's name for the lock information.
@@ -216,6 +228,7 @@ func operationName(command string) string {
 	return "OperationType" + strings.ToUpper(command[:1]) + command[1:]
 }
 
+// end closes the session, if it began. It may be called although apply has closed the session already.
 func (r *changeRun) end() {
 	if r.session != nil {
 		r.session.close()
@@ -237,6 +250,7 @@ func (r *changeRun) plan() (p *plan.Plan, ok bool) {
 	if !a.report(diags) {
 		return nil, false
 	}
+	// The values were collected when the session began, from all their sources.
 	opt.Variables, opt.Soft = r.Variables, r.soft
 	if !r.generateConfig(&opt) {
 		return nil, false
@@ -249,6 +263,7 @@ func (r *changeRun) plan() (p *plan.Plan, ok bool) {
 	if p != nil && restricted(p) {
 		diags = append(diags, diag.Warnf("Resource targeting is in effect", "-target and -exclude leave parts of the configuration out, so this plan may be only some of what the configuration asks for.\n\nThey are meant for exceptional situations, such as recovering from an error. For everyday work, plan the whole configuration.")...)
 	}
+	// A plan with errors is shown as far as it got: it may explain them.
 	if p == nil || p.Errored && !p.Changed() {
 		a.report(diags)
 		return p, false
@@ -257,6 +272,7 @@ func (r *changeRun) plan() (p *plan.Plan, ok bool) {
 		diags = withoutChecks(diags)
 	}
 	diags = append(diags, selection.UnmatchedReplace(p)...)
+	// Most often this is the wrong directory or workspace.
 	if r.flags.command == "refresh" && len(p.Base.Managed()) == 0 {
 		diags = append(diags, diag.Warnf("Empty or non-existent state", "The state has no remote objects, so there is nothing to refresh.")...)
 	}
@@ -276,9 +292,12 @@ func withoutChecks(diags diag.List) diag.List {
 	})
 }
 
+// restricted reports whether a plan leaves parts of the configuration out.
 func restricted(p *plan.Plan) bool { return len(p.Targets) > 0 || len(p.Excludes) > 0 }
 
-// show writes the plan to the streams and, unless they replace it, to standard output.
+// show writes the plan to the streams and, unless they replace it, to standard output. refresh shows no plan:
+// what it detects is applied without a question. An error is one of writing, or of a value that cannot be
+// decoded.
 func (r *changeRun) show(p *plan.Plan) error {
 	for _, s := range r.app.streams() {
 		if r.flags.command != "refresh" {
@@ -379,7 +398,8 @@ func leftBehind(n int) diag.List {
 		"The configuration forbids destroying some objects (%d), so they were only removed from the state. They still exist, and may still cost money. The plan lists them.\n\nTo treat this as a success, use -suppress-forget-errors.", n)
 }
 
-// files returns the files that the options name.
+// files returns the files that the options name, for checkFiles: two options must not share one that is
+// written.
 func (c *changeFlags) files(a *app) []fileOption {
 	out := append(a.variableFiles(), c.stateFlags.fileOptions()...)
 	for _, name := range c.targetFiles {

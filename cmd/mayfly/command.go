@@ -10,6 +10,9 @@ import (
 
 // command returns a command for the table. f gets the arguments that are not options and returns the exit
 // status. All commands are made here so that none forgets the shared options or the closing of its streams.
+//
+// summary is the line in the list of commands, argsUsage what follows the options in its usage, and
+// description a text of sentences.
 func (a *app) command(name, summary, argsUsage, description string, flags []cli.Flag, f func(ctx context.Context, args []string) int) *cli.Command {
 	return &cli.Command{
 		Name: name, Usage: summary, ArgsUsage: argsUsage, Description: description, OnUsageError: usage.Error, DisableSliceFlagSeparator: true,
@@ -44,7 +47,8 @@ func alias(c *cli.Command, name string) *cli.Command {
 	return c
 }
 
-// messageCommand makes a command that says what it does in lines of text, or in messages to programs.
+// messageCommand makes a command that writes what it does as lines of text, or as messages to programs with
+// -json. The lines are written by say and item, which f need not distinguish from the messages.
 func (a *app) messageCommand(name, summary, argsUsage, description string, flags []cli.Flag, f func(ctx context.Context, args []string) int) *cli.Command {
 	m := &machineFlags{}
 	return a.command(name, summary, argsUsage, description, append(flags, m.streamFlags()...), func(ctx context.Context, args []string) int {

@@ -12,6 +12,8 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 )
 
+// completionCommand returns the command completion. It only writes to standard output; for what it writes,
+// packages of the program put it where their system looks for completions.
 func (a *app) completionCommand() *cli.Command {
 	shell := func(name string) *cli.Command {
 		return a.command(name, "Write the functions for "+name, "", "Writes the functions with which "+name+" completes commands, options, addresses and workspaces. The option -install-autocomplete has the shell read them.",

@@ -31,6 +31,8 @@ type consoleFlags struct {
 	planned bool
 }
 
+// consoleCommand returns the command console (E82). It never asks for variables: their values are unknown, so
+// that expressions can be tried before anything is decided.
 func (a *app) consoleCommand() *cli.Command {
 	f := &consoleFlags{}
 	flags := append(a.variableFlags(), f.lockFlags.flags()...)
@@ -47,7 +49,7 @@ func (a *app) consoleCommand() *cli.Command {
 		flags, func(ctx context.Context, args []string) int { return a.console(ctx, f, args) })
 }
 
-// console is one run of the console command.
+// console is one run of the console command. It belongs to one goroutine; soft ends at the first interrupt.
 type console struct {
 	app    *app
 	engine *engine.Console
@@ -170,6 +172,7 @@ func consoleText(v cty.Value, o view.Options) string {
 	return view.FormatValue(v, o)
 }
 
+// consoleHelp is what typing "help" shows.
 const consoleHelp = `Type an expression and press Enter, and its value is shown. An expression may
 refer to whatever the root module declares: aws_instance.web.id, var.region,
 local.tags, module.network.vpc_id. Objects are as the state has them or, with
@@ -184,6 +187,7 @@ then, and closed when the console ends.
 
 To leave, type "exit", or press Control-D or Control-C.`
 
+// writeLine writes a line to standard output, whether or not it is reserved for values.
 func writeLine(w io.Writer, text string) error {
 	_, err := fmt.Fprintln(w, text)
 	return err

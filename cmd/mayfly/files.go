@@ -5,7 +5,7 @@ import (
 	"github.com/mayfly-iac/mayfly/safefile"
 )
 
-// fileOption is a file named by an option or argument.
+// fileOption is a file named by an option or argument. Commands collect all of theirs before they open one.
 type fileOption struct {
 	option string // as it is typed
 	path   string // "" if it was not given
@@ -27,6 +27,7 @@ func readGiven(path string) ([]byte, error) { return safefile.ReadStream(path, m
 func checkFiles(files []fileOption) diag.List {
 	for i, f := range files {
 		for _, other := range files[:i] {
+			// A state may be written back to the file that it was read from.
 			state := f.option == "-state" || other.option == "-state"
 			if f.reads && other.reads || state && (f.option == "-state-out" || other.option == "-state-out") || !safefile.Same(f.path, other.path) {
 				continue
@@ -37,6 +38,7 @@ func checkFiles(files []fileOption) diag.List {
 	return nil
 }
 
+// variableFiles returns the files of -var-file, for checkFiles.
 func (a *app) variableFiles() []fileOption {
 	var out []fileOption
 	for _, s := range a.settings {

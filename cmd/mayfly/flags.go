@@ -12,18 +12,24 @@ import (
 	"github.com/mayfly-iac/mayfly/workdir"
 )
 
+// boolFlag returns an option that is on or off. The value of dst is the default, here as in the other
+// functions; usage is its line in the help, where the name of a value is in backquotes. An option is local:
+// it is not inherited by subcommands.
 func boolFlag(name, usage string, dst *bool) cli.Flag {
 	return &cli.BoolFlag{Name: name, Usage: usage, Destination: dst, Value: *dst, Local: true}
 }
 
+// stringFlag returns an option with a text.
 func stringFlag(name, usage string, dst *string) cli.Flag {
 	return &cli.StringFlag{Name: name, Usage: usage, Destination: dst, Value: *dst, Local: true}
 }
 
+// intFlag returns an option with a whole number.
 func intFlag(name, usage string, dst *int) cli.Flag {
 	return &cli.IntFlag{Name: name, Usage: usage, Destination: dst, Value: *dst, Local: true}
 }
 
+// durationFlag returns an option with a duration in the notation of Go, such as 30s.
 func durationFlag(name, usage string, dst *time.Duration) cli.Flag {
 	return &cli.DurationFlag{Name: name, Usage: usage, Destination: dst, Value: *dst, Local: true}
 }
@@ -36,6 +42,8 @@ func listFlag(name, usage string, dst *[]string) cli.Flag {
 	})
 }
 
+// genericFlag returns an option that may be given several times and passes each value to a function. An error
+// of the function is one of usage.
 func genericFlag(name, usage string, set func(string) error) cli.Flag {
 	return &cli.GenericFlag{Name: name, Usage: usage, Value: setter(set), Local: true}
 }
@@ -43,6 +51,7 @@ func genericFlag(name, usage string, set func(string) error) cli.Flag {
 // setter is an option whose value is passed to a function.
 type setter func(string) error
 
+// Set, String and Get implement cli.Value.
 func (f setter) Set(s string) error { return f(s) }
 func (f setter) String() string     { return "" }
 func (f setter) Get() any           { return "" }
@@ -69,6 +78,7 @@ const defaultParallelism = 10
 // parallelismFlag is the option that bounds how many operations of providers run at once.
 type parallelismFlag struct{ parallelism int }
 
+// flag returns the option. usage says which operations it is about.
 func (p *parallelismFlag) flag(usage string) cli.Flag {
 	p.parallelism = defaultParallelism
 	return intFlag("parallelism", usage, &p.parallelism)
@@ -80,6 +90,7 @@ type lockFlags struct {
 	timeout time.Duration
 }
 
+// flags returns the options, and sets their defaults.
 func (l *lockFlags) flags() []cli.Flag {
 	l.lock = true
 	return usage.Grouped(usage.StateGroup,
@@ -103,6 +114,7 @@ func (s stateFlags) stamped() stateFlags {
 	return s
 }
 
+// flags returns the options, of which a command may also declare a single one itself.
 func (s *stateFlags) flags() []cli.Flag {
 	return usage.Grouped(usage.StateGroup,
 		stringFlag("state", "Read the state from `FILE`, and write it there unless -state-out is given. For the local backend.", &s.State),
@@ -114,6 +126,7 @@ func (s *stateFlags) flags() []cli.Flag {
 // inputFlag is the option that allows asking for missing input.
 type inputFlag struct{ input bool }
 
+// flags returns the option. Its default is what TF_INPUT says, as test frameworks and CI systems set it.
 func (i *inputFlag) flags(a *app) []cli.Flag {
 	i.input = true
 	if v := a.vars["TF_INPUT"]; v == "0" || strings.EqualFold(v, "false") {
@@ -122,6 +135,7 @@ func (i *inputFlag) flags(a *app) []cli.Flag {
 	return usage.Grouped(usage.VariableGroup, boolFlag("input", "Don't ask for input; fail if a value is missing.", &i.input))
 }
 
+// fileOptions returns the files that the options name, for checkFiles. A backup at "-" means none.
 func (s *stateFlags) fileOptions() []fileOption {
 	out := []fileOption{{"-state", s.State, false}, {"-state-out", s.Out, false}}
 	if s.Backup != "-" {

@@ -17,6 +17,8 @@ const (
 	exitUnformatted = 3 // fmt -check: some files are not in the standard style
 )
 
+// fmtCommand returns the command fmt. Editors and hooks run it on standard input, and CI systems with -check,
+// whose exit status is how they learn the result.
 func (a *app) fmtCommand() *cli.Command {
 	f := &reformat.Options{List: true, Write: true}
 	flags := []cli.Flag{

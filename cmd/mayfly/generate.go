@@ -19,7 +19,8 @@ func (c *changeFlags) checkGenerate() diag.List {
 }
 
 // generateConfig writes the file of -generate-config-out and adds it to the configuration to be planned. It
-// reports errors itself and returns whether there were none.
+// reports errors itself and returns whether there were none. The file is written before planning, because
+// people may want it although the plan fails: what is generated often needs editing first.
 func (r *changeRun) generateConfig(opt *mayfly.PlanOptions) bool {
 	if r.flags.generate == "" {
 		return true

@@ -10,6 +10,7 @@ import (
 	"github.com/mayfly-iac/mayfly/install/fetch"
 )
 
+// getCommand returns the command get. Without a configuration it does nothing, and succeeds.
 func (a *app) getCommand() *cli.Command {
 	update, tests := false, testsFlag{}
 	flags := append(a.variableFlags(), boolFlag("update", "Install the newest versions of modules that the constraints allow.", &update),
@@ -41,6 +42,8 @@ func (a *app) initModules(ctx context.Context, upgrade bool, tests []*config.Tes
 	return a.installModules(ctx, upgrade, tests, "\n"+a.view.Bold(title))
 }
 
+// installModules installs the modules that the configuration and the test files call, and reports whether
+// that succeeded. title precedes the first line of progress; "" for none.
 func (a *app) installModules(ctx context.Context, upgrade bool, tests []*config.TestFile, title string) bool {
 	_, soft, stop := a.interruptible(ctx)
 	defer stop()
@@ -61,7 +64,7 @@ func (l *moduleLines) Downloading(key, source, version string) {
 	l.line("Downloading %s for %s...", source, key)
 }
 
-// Installed implements modules.Observer.
+// Installed implements modules.Observer. Messages and text differ here as they do in other engines.
 func (l *moduleLines) Installed(key, dir string) {
 	if l.stream != nil {
 		l.line("installing %s in %s", key, dir)
@@ -70,6 +73,7 @@ func (l *moduleLines) Installed(key, dir string) {
 	l.line("- %s in %s", key, dir)
 }
 
+// line writes a line of progress.
 func (l *moduleLines) line(format string, args ...any) {
 	if l.title != "" {
 		l.say("%s", l.title)

@@ -20,6 +20,8 @@ type graphFlags struct {
 	verbose     bool
 }
 
+// graphCommand returns the command graph. Cycles between blocks are warnings here: only the instances decide
+// whether they are errors.
 func (a *app) graphCommand() *cli.Command {
 	f := &graphFlags{moduleDepth: -1}
 	flags := append(a.variableFlags(),

@@ -12,7 +12,7 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 )
 
-// importFlags are the options of the import command.
+// importFlags are the options of the import command, and those that it shares with plan and apply.
 type importFlags struct {
 	changeFlags
 	config       string
@@ -76,6 +76,7 @@ func (a *app) importObject(ctx context.Context, f *importFlags, args []string) i
 	return r.importInstance(target, args[1])
 }
 
+// importInstance imports the object with an ID as target and stores the state.
 func (r *changeRun) importInstance(target addr.Instance, id string) int {
 	a := r.app
 	diags := r.working(func() diag.List {

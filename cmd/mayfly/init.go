@@ -31,6 +31,8 @@ type initFlags struct {
 	tests testsFlag
 }
 
+// initCommand returns the command init. Tools run it before every other command, so it changes nothing that
+// is right already.
 func (a *app) initCommand() *cli.Command {
 	f := &initFlags{backend: true, get: true}
 	flags := []cli.Flag{
@@ -98,18 +100,21 @@ func (a *app) init(ctx context.Context, f *initFlags, args []string) int {
 		return exitError
 	}
 	if st != nil {
+		// A state that another engine wrote may have providers at the host of that engine.
 		st = st.AtDefaultHost(d.Tree().Requires)
 	}
 	if !a.initProviders(ctx, f, st) {
 		return exitError
 	}
 	a.say("\n%s", a.view.Success("Mayfly has been successfully initialized!"))
+	// No person reads what to do next if a program runs this one.
 	if a.vars["TF_IN_AUTOMATION"] == "" {
 		a.say("\nTo see what would change, run \"mayfly plan\".\n\nRun this command again after changing the modules, providers or backend of the\nconfiguration; other commands tell you when that is needed.")
 	}
 	return exitOK
 }
 
+// check reports contradictory options before anything is read.
 func (f *initFlags) check() diag.List {
 	switch {
 	case f.lockfile != "" && f.lockfile != "readonly":
@@ -121,7 +126,8 @@ func (f *initFlags) check() diag.List {
 }
 
 // initBackend records the configured backend and, if asked to, migrates the state. It returns the state of
-// the selected workspace, nil if there is none.
+// the selected workspace, nil if there is none: the providers of its objects are installed too. ok is false
+// after an error.
 func (a *app) initBackend(ctx context.Context, f *initFlags) (*state.State, bool) {
 	a.say("\n%s", a.view.Bold("Initializing the backend..."))
 	d := a.directory()
@@ -157,6 +163,7 @@ func (a *app) initProviders(ctx context.Context, f *initFlags, st *state.State) 
 		return false
 	}
 	switch {
+	// The file may have got checksums; that is not worth a message.
 	case after.SameSelections(before):
 	case before.Len() == 0:
 		a.say("\nMayfly has created a lock file %s to record the provider\nselections it made above. Keep it in version control: later runs, also on other\nmachines, then make the same selections.", a.view.Bold(lockfile.FileName))
@@ -166,7 +173,8 @@ func (a *app) initProviders(ctx context.Context, f *initFlags, st *state.State) 
 	return a.report(install.Incomplete(before, after))
 }
 
-// installLines reports the progress of installing providers.
+// installLines reports the progress of installing providers. Its lines are those of other engines: scripts
+// look for them.
 type installLines struct{ *app }
 
 // start precedes the installation of the providers that are needed.

@@ -10,6 +10,7 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 )
 
+// loginCommand returns the command login. It needs a person who consents, so it refuses to run without input.
 func (a *app) loginCommand() *cli.Command {
 	var in inputFlag
 	return a.command("login", "Obtain and save credentials for a remote host", "HOST",
@@ -27,6 +28,7 @@ func (a *app) loginCommand() *cli.Command {
 		})
 }
 
+// logoutCommand returns the command logout.
 func (a *app) logoutCommand() *cli.Command {
 	return a.command("logout", "Remove locally-stored credentials for a remote host", "HOST",
 		"Removes the API token that login has stored for a host. The token itself remains valid until it is revoked at the host.",

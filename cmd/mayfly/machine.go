@@ -17,14 +17,16 @@ import (
 	"github.com/mayfly-iac/mayfly/view"
 )
 
-// machineFlags are the options of commands with output for programs: on standard output in place of the
-// text, or in a file beside it.
+// machineFlags are the options of commands with output for programs: on standard output in place of the text,
+// or in a file beside it. CI systems use the second: a person follows the text while programs get the
+// document.
 type machineFlags struct {
 	json   bool
 	into   string
 	beside []fileOption // other files on the command line, set before begin
 }
 
+// flags returns the options. what is what they write, for the help.
 func (m *machineFlags) flags(what string) []cli.Flag {
 	return usage.Grouped(usage.OutputGroup,
 		boolFlag("json", "Write "+what+" instead of text.", &m.json),
@@ -35,12 +37,14 @@ func (m *machineFlags) flags(what string) []cli.Flag {
 // streamFlags are the options of commands that write messages while they run.
 func (m *machineFlags) streamFlags() []cli.Flag { return m.flags("a stream of JSON messages") }
 
+// intoFlag returns the option -json-into alone, for commands whose standard output is always text.
 func (m *machineFlags) intoFlag(what string) cli.Flag {
 	return stringFlag("json-into", "Write "+what+" to `FILE`, and text to standard output as usual. The file may have sensitive values.", &m.into)
 }
 
-// begin opens the file and reports whether that succeeded. With -json, contradictory options are reported
-// in JSON too.
+// begin opens the file of -json-into and reports whether that succeeded. With -json, contradictory options
+// are reported in JSON too. It comes before everything else that a command does: a file that cannot be
+// written must not be found out after an apply.
 func (m *machineFlags) begin(a *app) bool {
 	if m.json && m.into != "" {
 		return a.report(diag.Errorf("Invalid output format", "The options -json and -json-into cannot be used together: one writes to standard output instead of text, the other to a file in addition to it."))
@@ -74,7 +78,7 @@ func (m *machineFlags) beginMessages(a *app) bool {
 	return true
 }
 
-// streams returns the open streams of messages.
+// streams returns the open streams of messages: none, one or two.
 func (a *app) streams() []*view.JSONStream {
 	var out []*view.JSONStream
 	for _, s := range []*view.JSONStream{a.stream, a.into} {
@@ -110,7 +114,8 @@ func (a *app) finish(code int) int {
 // lineBreaks matches the line breaks of a text for the terminal, with the white space around them.
 var lineBreaks = regexp.MustCompile(`\s*\n\s*`)
 
-// tell sends a text for people to the streams as one line.
+// tell sends a text for people to the streams as one line, without colours and surrounding white space. An
+// empty one is left out.
 func (a *app) tell(format string, args []any) {
 	text := strings.TrimSpace(ansi.Strip(fmt.Sprintf(format, args...)))
 	if text == "" {

@@ -26,6 +26,7 @@ import (
 // 20,000 objects.
 const floorSize = 32 << 20
 
+// main runs the program and exits with its status.
 func main() {
 	floor := make([]byte, floorSize)
 	// A reader that closes the output early, as head does, must not abort an apply. What is written

@@ -11,6 +11,7 @@ import (
 	"github.com/mayfly-iac/mayfly/view/document"
 )
 
+// metadataCommand returns the command metadata, from which editors learn what this program offers.
 func (a *app) metadataCommand() *cli.Command {
 	return a.group("metadata", "Metadata related commands", "Describes this program to editors and other tools.", a.metadataFunctionsCommand())
 }

@@ -21,6 +21,8 @@ type outputFlags struct {
 	raw, showSensitive bool
 }
 
+// outputCommand returns the command output. Scripts read values with -raw and -json; -raw adds no line end,
+// so that a value is passed on as it is.
 func (a *app) outputCommand() *cli.Command {
 	f := &outputFlags{}
 	flags := append(append(a.variableFlags(), f.machineFlags.flags("JSON")...),

@@ -9,13 +9,15 @@ import (
 	"github.com/mayfly-iac/mayfly/workdir"
 )
 
-// planFlags are the options that only plan has.
+// planFlags are the options that only plan has. What it saves with -out is what show and apply are given.
 type planFlags struct {
 	changeFlags
 	out      string
 	detailed bool
 }
 
+// planCommand returns the command plan. CI systems decide by the exit status of -detailed-exitcode whether an
+// approval is needed.
 func (a *app) planCommand() *cli.Command {
 	f := &planFlags{}
 	flags := append(f.changeFlags.flags(a),
@@ -67,11 +69,14 @@ func (a *app) makePlan(ctx context.Context, f *planFlags) int {
 	if f.out != "" && !a.report(r.Save(p, f.out)) {
 		return exitError
 	}
+	// The note is about what a person may do next.
 	if a.stream == nil && p.Changed() && a.vars["TF_IN_AUTOMATION"] == "" {
 		if code := a.wroteText(view.PlanFooter(a.env.Stdout, f.out, r.written, a.view)); code != exitOK {
 			return code
 		}
 	}
+	// Results of data sources go with a destroy: applying such a plan does something, though no object
+	// changes.
 	if f.detailed && (p.Changed() || p.RemovesData()) {
 		return exitChanges
 	}

@@ -16,6 +16,7 @@ import (
 // platformFlags is the option -platform of commands that fetch packages for other platforms.
 type platformFlags struct{ platforms []install.Platform }
 
+// flag returns the option. It may be given several times; each platform counts once.
 func (f *platformFlags) flag() cli.Flag {
 	return genericFlag("platform", "Get the packages for `OS_ARCH`, such as linux_amd64. The default is the platform of this machine.", func(s string) error {
 		p, err := install.ParsePlatform(s)
@@ -26,6 +27,7 @@ func (f *platformFlags) flag() cli.Flag {
 	})
 }
 
+// list returns the platforms that were asked for, in that order, or else the one of this machine.
 func (f *platformFlags) list() []install.Platform {
 	if len(f.platforms) == 0 {
 		return []install.Platform{install.CurrentPlatform()}
@@ -39,6 +41,8 @@ type lockProvidersFlags struct {
 	fsMirror, netMirror string
 }
 
+// providersLockCommand returns the command providers lock, for lock files that are shared between machines of
+// different platforms.
 func (a *app) providersLockCommand() *cli.Command {
 	f := &lockProvidersFlags{}
 	flags := append(a.variableFlags(), f.flag(),
@@ -86,6 +90,7 @@ func (a *app) providersLock(ctx context.Context, f *lockProvidersFlags, args []s
 	return exitOK
 }
 
+// providersMirrorCommand returns the command providers mirror, for machines without access to registries.
 func (a *app) providersMirrorCommand() *cli.Command {
 	var f platformFlags
 	return a.messageCommand("mirror", "Save the providers that the configuration needs in a directory", "DIRECTORY",
@@ -114,15 +119,17 @@ func (a *app) providersMirror(ctx context.Context, f *platformFlags, dir string)
 	return exitOK
 }
 
-// packageTask is what a command needs to fetch packages of required providers.
+// packageTask is what a command needs to fetch packages of required providers: who fetches them, which, and
+// the versions that are selected.
 type packageTask struct {
 	installer *install.Installer
 	reqs      map[addr.Provider]*install.Requirement
 	lock      *lockfile.Lock
 }
 
-// packages prepares fetching the packages of the required providers from one source. only restricts the
-// providers, unless it is empty.
+// packages prepares fetching the packages of the required providers from one source, which from returns. only
+// restricts the providers, unless it is empty. ok is false after an error, which has been reported. Only the
+// declarations are loaded: the providers themselves need not be installed.
 func (a *app) packages(ctx context.Context, only []string, from func(*install.Network) (install.Source, diag.List)) (t packageTask, ok bool) {
 	d := a.directory()
 	if !a.report(d.LoadDeclarations(ctx)) {

@@ -40,6 +40,7 @@ func (a *app) profile() (stop func() error, err error) {
 	}, nil
 }
 
+// writeHeapProfile writes all allocations since the start, and what was in use after the last collection.
 func writeHeapProfile(path string) error {
 	f, err := os.Create(path)
 	if err != nil {

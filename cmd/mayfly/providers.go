@@ -19,6 +19,7 @@ import (
 	"github.com/mayfly-iac/mayfly/workdir"
 )
 
+// providersCommand returns the command providers, which shows something itself and has subcommands.
 func (a *app) providersCommand() *cli.Command {
 	ignored := ""
 	flags := append(a.variableFlags(), stringFlag("test-directory", "Has no effect. Accepted, with a `DIR`, for compatibility.", &ignored))
@@ -62,6 +63,7 @@ func (a *app) providers(ctx context.Context) int {
 	return exitOK
 }
 
+// sortedProviders returns providers sorted by their source addresses.
 func sortedProviders(seq func(func(addr.Provider) bool)) []addr.Provider {
 	return slices.SortedFunc(seq, func(x, y addr.Provider) int { return strings.Compare(x.String(), y.String()) })
 }
@@ -89,6 +91,7 @@ func (a *app) providerTree(m *config.Module, prefix string) {
 	}
 }
 
+// branch returns the lines of the tree to the left of an entry; last is set for the last one of its module.
 func branch(last bool) string {
 	if last {
 		return "└── "
@@ -96,6 +99,8 @@ func branch(last bool) string {
 	return "├── "
 }
 
+// providersSchemaCommand returns the command providers schema, from which editors and code generators get
+// schemas. The option -json is required, which leaves room for a text form.
 func (a *app) providersSchemaCommand() *cli.Command {
 	asJSON := false
 	return a.command("schema", "Show schemas for the providers used in the configuration", "", "Writes the schemas of the providers that the configuration and the state need, as a JSON document.",
@@ -148,7 +153,8 @@ func (a *app) providersSchema(ctx context.Context) int {
 	return a.writeDocument(document.ProviderSchemas(all))
 }
 
-// allSchemas decodes all schemas of a provider.
+// allSchemas decodes all schemas of a provider. The diagnostics are about all types, since a document that
+// lacks one would be wrong without a sign of it.
 func allSchemas(c provider.Catalog) (document.Declarations, diag.List) {
 	var out document.Declarations
 	var diags, ds diag.List

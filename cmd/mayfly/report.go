@@ -17,7 +17,8 @@ import (
 	"github.com/mayfly-iac/mayfly/view"
 )
 
-// say writes a line for people, unless standard output is reserved for programs.
+// say writes a line for people, unless standard output is reserved for programs. The format has no line end.
+// Where the streams carry such lines, it is a message too.
 func (a *app) say(format string, args ...any) {
 	if a.verbatim {
 		a.tell(format, args)
@@ -25,7 +26,7 @@ func (a *app) say(format string, args ...any) {
 	a.print(format, args)
 }
 
-// item reports one thing that was done, for people as an item of a list.
+// item reports one thing that was done, for people as an item of a list. The message has no dash.
 func (a *app) item(format string, args ...any) {
 	if a.verbatim {
 		a.tell(format, args)
@@ -42,7 +43,8 @@ func (a *app) print(format string, args []any) {
 }
 
 // report shows diagnostics and reports whether none of them is an error. Warnings go where the command's
-// output goes, errors to standard error. With -pedantic, every warning is an error.
+// output goes, errors to standard error. With -pedantic, every warning is an error. Options may leave out or
+// group some; with JSON, each is a message.
 func (a *app) report(list diag.List) bool {
 	if list = a.shared.wanted(list); len(list) == 0 {
 		return true
@@ -72,6 +74,7 @@ func (a *app) report(list diag.List) bool {
 	if a.document {
 		out, o = a.env.Stderr, a.errView
 	}
+	// Warnings and errors are written apart here, so view cannot see that there are errors.
 	o.CompactWarnings = a.view.CompactWarnings && ok
 	// An error of writing to the stream cannot be reported in the stream.
 	_ = view.Diagnostics(out, warnings, a.snippets(), o)
@@ -85,7 +88,8 @@ func (a *app) fail(summary, format string, args ...any) int {
 	return exitError
 }
 
-// wrote returns the exit status for the error of writing the command's result; nil is success.
+// wrote returns the exit status for the error of writing the command's result; nil is success. A result that
+// could not be delivered is an error, since scripts go by the status.
 func (a *app) wrote(err error) int {
 	if err != nil {
 		return a.fail("Failed to write the output", "%s", diag.Sentence(err))
@@ -102,6 +106,8 @@ func (a *app) wroteText(err error) int {
 	return a.wrote(err)
 }
 
+// writeDocument writes the document of a command that has nothing but a document, and returns the exit
+// status. err is that of making it.
 func (a *app) writeDocument(doc []byte, err error) int {
 	if err == nil {
 		_, err = fmt.Fprintf(a.env.Stdout, "%s\n", trimNewline(doc))
@@ -109,6 +115,7 @@ func (a *app) writeDocument(doc []byte, err error) int {
 	return a.wrote(err)
 }
 
+// trimNewline removes line ends from the end of a document: it gets exactly one.
 func trimNewline(b []byte) []byte {
 	for len(b) > 0 && b[len(b)-1] == '\n' {
 		b = b[:len(b)-1]
@@ -158,7 +165,8 @@ func (a *app) downloading() func(addr.Provider, versions.Version) (install.Progr
 	}
 }
 
-// lineOutput returns the stream for lines that people read.
+// lineOutput returns the stream for lines that people read. While progress bars are drawn, lines go above
+// them.
 func (a *app) lineOutput() io.Writer {
 	if a.bars != nil {
 		return a.bars

@@ -74,8 +74,8 @@ func (a *app) carryOut(ctx context.Context, args []string) error {
 	return err
 }
 
-// root returns the table of commands. It is built anew for each run, because the options write into
-// variables of the run.
+// root returns the table of commands, in the order of the help. It is built anew for each run, because the
+// options write into variables of the run.
 func (a *app) root() *cli.Command {
 	root := &cli.Command{
 		Name: "mayfly", HideHelpCommand: true, HideVersion: true,
@@ -100,7 +100,9 @@ func (a *app) root() *cli.Command {
 	return root
 }
 
-// global consumes the options before the command and returns the remaining arguments.
+// global consumes the options before the command and returns the remaining arguments. They are parsed by
+// hand, because the commands and the completion of names depend on the directory that -chdir enters. -help
+// there is the command's own option, wherever it stands.
 func (a *app) global(args []string) ([]string, error) {
 	_, asked := versionAsked(args)
 	for len(args) > 0 && strings.HasPrefix(args[0], "-") {
@@ -145,6 +147,7 @@ func (a *app) withEnvironmentArgs(root *cli.Command, args []string) ([]string, e
 		cmd = sub
 		depth++
 	}
+	// Without a command there is nothing that the environment could have options for.
 	if depth == 0 {
 		return args, nil
 	}
@@ -160,7 +163,8 @@ func (a *app) withEnvironmentArgs(root *cli.Command, args []string) ([]string, e
 	return slices.Concat(args[:depth], extra, args[depth:]), nil
 }
 
-// known returns an error for a command or subcommand that does not exist.
+// known returns an error for a command or subcommand that does not exist, with the name that was probably
+// meant or, for one of a related program, with what to use instead.
 func (a *app) known(root *cli.Command, args []string) error {
 	path, cmd := "mayfly", root
 	for _, arg := range args {
@@ -177,6 +181,7 @@ func (a *app) known(root *cli.Command, args []string) error {
 				return fmt.Errorf("The command %q is not supported.\n\n%s", arg, why)
 			}
 			hint := ""
+			// People seldom mistype the first letter: another one means another command.
 			if near := diag.Nearest(arg, names); near != "" && arg[0] == near[0] {
 				hint = fmt.Sprintf(" Did you mean %q?", near)
 			}

@@ -20,9 +20,9 @@ import (
 // directory returns the working directory for a command that asks no questions.
 func (a *app) directory() *workdir.Dir { return a.directoryOf("", false) }
 
-// directoryOf returns the working directory, with the root module in the directory root unless that is
-// empty. ask allows asking for missing input. Only the first call of a run opens it; later ones return the
-// same.
+// directoryOf returns the working directory, with the root module in the directory root unless that is empty.
+// ask allows asking for missing input. Only the first call of a run opens it; later ones return the same,
+// since loading it twice could give two configurations.
 func (a *app) directoryOf(root string, ask bool) *workdir.Dir {
 	if a.dir == nil {
 		environ := append([]string{}, a.env.Environ...) // nil would mean the environment of the process
@@ -68,15 +68,16 @@ func (q asker) CopyStates(ctx context.Context, workspaces int) (bool, error) {
 	return answer == "yes", err
 }
 
-// session is a session of the library that reports errors of its end.
+// session is a session of the library that reports errors of its end. It must be closed by close, also after
+// an error of opening it.
 type session struct {
 	*workdir.Session
 	app     *app
 	stopLog func()
 }
 
-// session opens a session with the logs that the environment asks for. The session must be closed even if
-// there are errors.
+// session opens a session with the logs that the environment asks for. observer may be nil; parallelism 0 is
+// the default of the library. The session must be closed even if there are errors.
 func (a *app) session(observer event.Observer, parallelism int, open func(workdir.SessionOptions) (*workdir.Session, diag.List)) (*session, diag.List) {
 	settings := logs.Settings{Vars: a.vars, Stderr: a.env.Stderr, Over: a.patience.Over()}
 	providers, stop := settings.Provider()
@@ -85,7 +86,8 @@ func (a *app) session(observer event.Observer, parallelism int, open func(workdi
 	return &session{s, a, func() { stop(); stopCore() }}, diags
 }
 
-// open opens the loaded configuration with the providers that it and the state need. st may be nil.
+// open opens the loaded configuration with the providers that it and the state need, and locks nothing. st
+// may be nil.
 func (a *app) open(ctx context.Context, st *state.State) (*session, diag.List) {
 	return a.session(nil, 0, func(o workdir.SessionOptions) (*workdir.Session, diag.List) { return a.directory().Open(ctx, st, o) })
 }

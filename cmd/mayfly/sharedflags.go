@@ -12,7 +12,8 @@ import (
 	"github.com/mayfly-iac/mayfly/view"
 )
 
-// sharedFlags are options that many commands have and that take effect outside the commands.
+// sharedFlags are options that many commands have and that take effect outside the commands: in how
+// diagnostics are shown, or not at all.
 type sharedFlags struct {
 	listWarnings      bool // show each warning for itself
 	consolidateErrors bool
@@ -22,7 +23,9 @@ type sharedFlags struct {
 	ignored bool // set by options that have no effect
 }
 
-// sharedTable says which commands have which shared options, by the words that app.sharedFlags knows.
+// sharedTable says which commands have which shared options, by the words that app.sharedFlags knows. It is a
+// table rather than a call in each command, since which commands have an option is a matter of what other
+// engines accept there.
 var sharedTable = map[string]string{
 	"init":                   "notes compact remote",
 	"validate":               "notes compact",
@@ -50,7 +53,8 @@ var sharedTable = map[string]string{
 	"workspace show":         "vars",
 }
 
-// share adds the shared options to the commands below c. path is the command line up to c.
+// share adds the shared options to the commands below c. path is the command line up to c. An option that a
+// command declares itself stays as it is.
 func (a *app) share(c *cli.Command, path string) {
 	for _, sub := range c.Commands {
 		name := strings.TrimSpace(path + " " + sub.Name)
@@ -115,7 +119,7 @@ func (a *app) applyShared() diag.List {
 	return nil
 }
 
-// wanted leaves out the deprecation warnings that the option -deprecation excludes.
+// wanted leaves out the deprecation warnings that the option -deprecation excludes. list stays as it is.
 func (s *sharedFlags) wanted(list diag.List) diag.List {
 	if s.deprecation == "" || s.deprecation == "module:all" {
 		return list

@@ -12,7 +12,8 @@ import (
 	"github.com/mayfly-iac/mayfly/workdir"
 )
 
-// showFlags are the options of the show command.
+// showFlags are the options of the show command. Scripts written for related programs name what to show by
+// its type, others give the file as an argument.
 type showFlags struct {
 	machineFlags
 	showSensitive, concise bool
@@ -20,6 +21,8 @@ type showFlags struct {
 	plan, module           string
 }
 
+// showCommand returns the command show. Its JSON documents of plans and states are what most other programs
+// read from the engine.
 func (a *app) showCommand() *cli.Command {
 	f := &showFlags{}
 	flags := append(append(a.variableFlags(), f.machineFlags.flags("a JSON document, with sensitive values,")...),

@@ -12,7 +12,8 @@ import (
 	"github.com/mayfly-iac/mayfly/view/document"
 )
 
-// showPlan shows the saved plan that the directory was opened with.
+// showPlan shows the saved plan that the directory was opened with. The providers that made it must be
+// installed: their schemas say what is sensitive and how values are compared.
 func (a *app) showPlan(ctx context.Context, opt *showFlags, f *planfile.File) int {
 	tree := a.directory().Tree()
 	s, diags := a.open(ctx, f.Plan.Base)
@@ -48,7 +49,8 @@ func (a *app) showConfig(ctx context.Context, f *showFlags) int {
 	return code
 }
 
-// showModule shows the declarations of one directory, without called modules and without providers.
+// showModule shows the declarations of one directory, without called modules and without providers. Tools
+// read modules with it that are not initialized, such as those of a registry.
 func (a *app) showModule(ctx context.Context, f *showFlags) int {
 	if info, err := os.Stat(f.module); err != nil || !info.IsDir() {
 		return a.fail("Failed to read module directory", "The module directory %s does not exist, or it cannot be read.", f.module)

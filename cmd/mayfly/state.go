@@ -14,12 +14,16 @@ import (
 	"github.com/mayfly-iac/mayfly/workdir"
 )
 
+// stateCommand returns the command state, whose subcommands work on the stored state without planning. Those
+// by which people edit it keep a backup with a time stamp.
 func (a *app) stateCommand() *cli.Command {
 	return a.group("state", "Advanced state management", "Shows the state, and changes it without a plan. Real objects are never touched.",
 		alias(a.stateListCommand(), "ls"), alias(a.stateMvCommand(), "move"), a.statePullCommand(), a.statePushCommand(), a.stateRekeyCommand(), a.stateReplaceProviderCommand(),
 		alias(a.stateRmCommand(), "remove"), a.stateShowCommand())
 }
 
+// stateListCommand returns the command state list. It needs no providers, and its output is one address per
+// line: scripts pass them on.
 func (a *app) stateListCommand() *cli.Command {
 	var files stateFlags
 	id := ""
@@ -40,6 +44,7 @@ func (a *app) stateListCommand() *cli.Command {
 			if file == nil {
 				return a.fail("No state file was found!", "State management commands require a state file. Run \"mayfly apply\" to create one.")
 			}
+			// Without targets, everything is selected.
 			found, missing := edit.Select(file.State, targets)
 			if missing != nil {
 				return a.fail("Unknown resource", "The state has nothing at %s. Resources that are new in the configuration are added by the next \"mayfly apply\".", missing)
@@ -61,6 +66,8 @@ func (a *app) stateListCommand() *cli.Command {
 		})
 }
 
+// stateShowCommand returns the command state show. It looks up the schemas only to know which attributes are
+// sensitive.
 func (a *app) stateShowCommand() *cli.Command {
 	var files stateFlags
 	show := false
@@ -121,6 +128,7 @@ func (a *app) statePullCommand() *cli.Command {
 		})
 }
 
+// stateRmCommand returns the command state rm.
 func (a *app) stateRmCommand() *cli.Command {
 	var files stateFlags
 	var lock lockFlags

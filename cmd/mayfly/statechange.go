@@ -18,7 +18,7 @@ type stateChange struct {
 }
 
 // changeState locks the state, lets f change a copy of it and stores the copy. If f returns write as false,
-// nothing is stored; f has reported why.
+// nothing is stored; f has reported why. name is the operation that the lock shows to others.
 func (a *app) changeState(ctx context.Context, name string, files stateFlags, lock lockFlags, f func(c *stateChange) (write bool, code int)) int {
 	hard, _, stop := a.interruptible(ctx)
 	defer stop()

@@ -20,6 +20,8 @@ type mvFlags struct {
 	dryRun    bool
 }
 
+// stateMvCommand returns the command state mv. A moved block does the same with a plan, for all states of a
+// configuration; this command is for a single one.
 func (a *app) stateMvCommand() *cli.Command {
 	f := &mvFlags{}
 	flags := append(f.stateFlags.flags(), f.lockFlags.flags()...)
@@ -36,6 +38,7 @@ func (a *app) stateMvCommand() *cli.Command {
 			if !ok {
 				return exitError
 			}
+			// -state-out is where objects go, not where the changed state is written.
 			from := stateFlags{workdir.StateFiles{State: f.State, Backup: f.Backup}}.stamped()
 			return a.changeState(ctx, "state-mv", from, f.lockFlags, func(c *stateChange) (bool, int) {
 				if f.Out == "" || f.Out == f.State {

@@ -38,6 +38,7 @@ func (a *app) statePushCommand() *cli.Command {
 		})
 }
 
+// readFileOrStdin reads a file, or standard input for "-". Both are bounded.
 func (a *app) readFileOrStdin(name string) ([]byte, error) {
 	if name == "-" {
 		src, err := io.ReadAll(io.LimitReader(a.in, maxInput+1))
@@ -49,7 +50,8 @@ func (a *app) readFileOrStdin(name string) ([]byte, error) {
 	return readGiven(name)
 }
 
-// push stores a state file with its own serial and lineage.
+// push stores a state file with its own serial and lineage, in place of the present state. Without force, it
+// must be newer and of the same lineage.
 func (c *stateChange) push(ctx context.Context, file *state.File, force bool) int {
 	if !force {
 		if err := store.CheckPush(c.Operation.File, file); err != nil {
@@ -63,6 +65,7 @@ func (c *stateChange) push(ctx context.Context, file *state.File, force bool) in
 }
 
 // objectID returns the attribute "id" of an instance's current object, "" if it is missing or not a string.
+// The stored text is read rather than the value, so that no schema is needed.
 func objectID(i *state.Instance) string {
 	if i == nil || i.Current == nil {
 		return ""

@@ -20,6 +20,8 @@ type replaceFlags struct {
 	autoApprove bool
 }
 
+// stateReplaceProviderCommand returns the command state replace-provider, for providers that have moved to
+// another source address.
 func (a *app) stateReplaceProviderCommand() *cli.Command {
 	f := &replaceFlags{}
 	flags := append(f.stateFlags.flags(), f.lockFlags.flags()...)

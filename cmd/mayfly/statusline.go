@@ -11,7 +11,8 @@ import (
 	"github.com/mayfly-iac/mayfly/view"
 )
 
-// statusLine is the bottom of standard output, where the progress of a running apply is drawn.
+// statusLine is the bottom of standard output, where the progress of a running apply is drawn. It passes
+// events on for as long as the line is there: the observers of a run are set up before anything is planned.
 type statusLine struct {
 	term.Bottom
 	drawn atomic.Pointer[view.Status] // nil at other times

@@ -8,11 +8,13 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 )
 
+// taintCommand returns the command taint.
 func (a *app) taintCommand() *cli.Command {
 	return a.taintingCommand("taint", "Mark a resource instance as not fully functional", "Marks a resource instance as damaged, so that the next plan replaces it. To get the same result without changing the state, run: mayfly apply -replace=ADDRESS", true,
 		"Resource instance %s has been marked as tainted.")
 }
 
+// untaintCommand returns the command untaint.
 func (a *app) untaintCommand() *cli.Command {
 	return a.taintingCommand("untaint", "Remove the 'tainted' state from a resource instance", "Removes the mark that a resource instance is damaged, so that the next plan does not replace it.", false,
 		"Resource instance %s has been successfully untainted.")

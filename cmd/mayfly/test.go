@@ -33,6 +33,8 @@ type testFlags struct {
 	files   int
 }
 
+// testCommand returns the command test (E83). It plans and applies like the commands of those names, but on
+// states of its own, and leaves nothing behind.
 func (a *app) testCommand() *cli.Command {
 	f := &testFlags{dir: "tests", files: 1}
 	flags := append(a.variableFlags(), f.machineFlags.streamFlags()...)
@@ -132,6 +134,7 @@ type testsFlag struct {
 	none bool
 }
 
+// dirFlag returns the option -test-directory.
 func (t *testsFlag) dirFlag() cli.Flag {
 	t.dir = "tests"
 	return stringFlag("test-directory", "Look for test files in `DIR` besides the working directory.", &t.dir)
@@ -181,6 +184,8 @@ func (a *app) cleanUpTests(ctx context.Context, opt *suite.Options) diag.List {
 	return diags
 }
 
+// noTests warns that there is nothing to run. That is not an error, since a module may have no tests yet, but
+// most often a mistake in an option or a file name.
 func noTests(f *testFlags) diag.List {
 	if len(f.filters) > 0 {
 		return diag.Warnf("No tests were found", "-filter selects none of the test files. Give their names relative to the working directory, as in -filter=tests/main.tftest.hcl.")
@@ -229,6 +234,7 @@ func (a *app) verboseTest(ctx context.Context, s *session, r *suite.Run) (string
 	return text.String(), doc, err
 }
 
+// writeJUnit writes the outcomes of files to a file that only its owner may read.
 func writeJUnit(name string, files []*suite.File) error {
 	f, err := safefile.Create(name)
 	if err != nil {

@@ -15,6 +15,8 @@ import (
 	"github.com/mayfly-iac/mayfly/view/document"
 )
 
+// versionCommand returns the command version. Tools run it before anything else, in directories of any kind,
+// so it never fails because of a file.
 func (a *app) versionCommand() *cli.Command {
 	asJSON := false
 	return a.command("version", "Show the current version", "", "Shows the versions of Mayfly and of the providers that are selected in this directory.",
@@ -56,6 +58,7 @@ func versionLines(person bool) []string {
 	return []string{"OpenTofu v" + mayfly.CompatibleVersion, "provided by " + product, platform}
 }
 
+// isTerminal reports whether a person reads the stream.
 func isTerminal(stream io.Writer) bool {
 	return term.Of(stream) != nil
 }

@@ -12,11 +12,14 @@ import (
 	"github.com/mayfly-iac/mayfly/workdir"
 )
 
+// workspaceCommand returns the command workspace.
 func (a *app) workspaceCommand() *cli.Command {
 	return a.group("workspace", "Workspace management", "Each workspace has a state of its own for the same configuration.",
 		a.workspaceDeleteCommand(), a.workspaceListCommand(), a.workspaceNewCommand(), a.workspaceSelectCommand(), a.workspaceShowCommand())
 }
 
+// workspaceListCommand returns the command workspace list. Scripts and terraform-exec parse its lines: the
+// selected workspace is marked by an asterisk, the others are indented.
 func (a *app) workspaceListCommand() *cli.Command {
 	return a.messageCommand("list", "List workspaces", "", "Lists the workspaces; the selected one is marked.", nil, func(ctx context.Context, _ []string) int {
 		w, diags := a.directory().Workspaces(ctx)
@@ -45,6 +48,8 @@ func (a *app) workspaceListCommand() *cli.Command {
 	})
 }
 
+// workspaceShowCommand returns the command workspace show. It contacts no backend: the selection is recorded
+// in the directory.
 func (a *app) workspaceShowCommand() *cli.Command {
 	return a.command("show", "Show the name of the current workspace", "", "Writes the name of the selected workspace.", nil, func(context.Context, []string) int {
 		name, _, diags := a.directory().Workspace()
@@ -113,6 +118,7 @@ func (a *app) workspaceNewCommand() *cli.Command {
 	})
 }
 
+// newWorkspace creates a workspace, selects it and reports that. content is its state, nil for an empty one.
 func (a *app) newWorkspace(ctx context.Context, w *workdir.Workspaces, name string, content *state.File) int {
 	if !a.report(w.Create(ctx, name, content)) {
 		return exitError
@@ -124,6 +130,8 @@ func (a *app) newWorkspace(ctx context.Context, w *workdir.Workspaces, name stri
 	return exitOK
 }
 
+// workspaceDeleteCommand returns the command workspace delete. It asks nothing: a state with resources is
+// refused unless -force is given.
 func (a *app) workspaceDeleteCommand() *cli.Command {
 	var lock lockFlags
 	force := false

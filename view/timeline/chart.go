@@ -9,11 +9,13 @@ import (
 	"github.com/mayfly-iac/mayfly/event"
 )
 
-// sizes are the dimensions of rows, in pixels: the padding above and below, the height of a lane, and the
-// gap between lanes.
+// sizes are the dimensions of rows, in pixels: the padding above and below, the height of a lane, and the gap
+// between lanes. Heights are fixed and widths relative: a page of a few rows and one of a thousand are read
+// at every width of a window.
 type sizes struct{ pad, lane, gap int }
 
 var (
+	// Names fit into lanes of the first kind only.
 	roomy  = sizes{pad: 6, lane: 14, gap: 2}
 	narrow = sizes{pad: 4, lane: 6, gap: 1}
 )
@@ -147,7 +149,8 @@ func (p *page) axis(m *model) {
 	p.raw("</svg></div>\n")
 }
 
-// exposure draws the number of open instances over time.
+// exposure draws the number of open instances over time. Its coordinates are stretched to the width of the
+// axis, since a path cannot have positions in percent.
 func (p *page) exposure(m *model) {
 	if m.summary.most == 0 {
 		return
@@ -212,8 +215,8 @@ func (m *model) sizes() sizes {
 	return roomy
 }
 
-// row draws an ephemeral instance or a provider: its windows over the whole height, the calls at their
-// ends, and the uses inside.
+// row draws an ephemeral instance or a provider: its windows over the whole height, the calls at their ends,
+// and the uses inside. What is drawn later lies on top, so labels are drawn last.
 func (p *page) row(m *model, ro row) {
 	sz := m.sizes()
 	h := sz.height(ro.laneCount)
@@ -311,7 +314,8 @@ func (p *page) mark(m *model, id markup, t time.Time, y int, words string) {
 }
 
 // operations draws the operations on resources: a row for each object, or, if there are many objects, all
-// operations together in as many lanes as ran at once.
+// operations together in as many lanes as ran at once. A part of another operation, such as refreshing during
+// planning, is drawn inside it.
 func (p *page) operations(m *model) {
 	if len(m.objects) <= manyObjects {
 		for _, o := range m.objects {
@@ -369,7 +373,7 @@ func nesting(ops []span) []int {
 	return depth
 }
 
-// operation draws an operation on a resource, with a mark if it failed.
+// operation draws an operation on a resource from y down, with a mark if it failed.
 func (p *page) operation(m *model, name string, s span, y, h int) {
 	words := name + ": " + operationText(s) + ended(s.outcome)
 	c := class(s.op)

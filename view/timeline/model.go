@@ -23,7 +23,7 @@ type model struct {
 	summary     summary
 }
 
-// group is the instances of one ephemeral block.
+// group is the instances of one ephemeral block, by their first events.
 type group struct {
 	name string
 	rows []row
@@ -51,7 +51,8 @@ type step struct {
 	n  int
 }
 
-// summary is the numbers at the head of the page.
+// summary is the numbers at the head of the page. open and used are sums over all instances, so they may be
+// longer than the run.
 type summary struct {
 	instances, openings, most int
 	open, used, longest       time.Duration
@@ -59,7 +60,8 @@ type summary struct {
 	deferred                  int // instances that were deferred and not opened later
 }
 
-// maxLanes bounds the height of a row. Uses beyond it are drawn over each other.
+// maxLanes bounds the height of a row. Uses beyond it are drawn over each other, where the picture is full
+// anyway; the tables have them all.
 const maxLanes = 12
 
 // manyRows is the number of instances from which rows are drawn small.
@@ -116,7 +118,7 @@ func (r *Recorder) until(s span) time.Time {
 }
 
 // providerLives returns by provider when it was configured. It is derived from their uses of ephemeral
-// instances.
+// instances: an instance is held by the provider that it configured until its process ends.
 func (r *Recorder) providerLives() map[string][]window {
 	lives := map[string][]window{}
 	for _, t := range r.thingOrder {

@@ -37,7 +37,8 @@ func (p *page) document(m *model) {
 	p.raw("</main>\n</body>\n</html>\n")
 }
 
-// header writes the head of the page: when the run was, its phases, and the summary.
+// header writes the head of the page: when the run was, its phases, and the summary. The time is that of the
+// machine, with its offset.
 func (p *page) header(m *model) {
 	p.raw("<header>\n<h1>Ephemeral timeline</h1>\n<p>")
 	if m.scale.begin.IsZero() {

@@ -45,7 +45,7 @@ type span struct {
 	provider string // of a provisioner: its type
 }
 
-// thingKey identifies an ephemeral instance or a configured provider.
+// thingKey identifies an ephemeral instance or a configured provider; the other field is empty.
 type thingKey struct {
 	object   addr.Object
 	provider string
@@ -72,7 +72,7 @@ type useKey struct {
 	op   event.Op
 }
 
-// use is the time during which a lease was held.
+// use is the time during which a lease was held, by the user's address.
 type use struct {
 	user string
 	span

@@ -7,8 +7,9 @@ import (
 	"time"
 )
 
-// scale maps times to positions on the axis, in percent. Long waits between phases, for a person's
-// approval, are shortened; otherwise they would leave no room for the operations.
+// scale maps times to positions on the axis, in percent. Long waits between phases, for a person's approval,
+// are shortened; otherwise they would leave no room for the operations. A run without a duration has an axis
+// too, on which everything is at the beginning.
 type scale struct {
 	begin, end time.Time
 	pieces     []piece // of the axis, in order; neighbours touch
@@ -107,8 +108,8 @@ const (
 	tickMargin = 6.5 // percent of the axis that a label needs
 )
 
-// ticks returns the marks of the axis. Labels give the time since the beginning of the run, even after a
-// shortened wait.
+// ticks returns the marks of the axis, ascending, at least one. Labels give the time since the beginning of
+// the run, even after a shortened wait.
 func (s *scale) ticks() []tick {
 	if s.active <= 0 {
 		return []tick{{0, "0"}}
@@ -144,7 +145,8 @@ func (s *scale) ticks() []tick {
 	return out
 }
 
-// clock returns a time since the beginning, as precise as steps of the given length need.
+// clock returns a time since the beginning, as precise as steps of the given length need: 250 ms, 3.5 s,
+// 2:05, 1:00:00.
 func clock(d, step time.Duration) string {
 	switch {
 	case d == 0:
@@ -167,7 +169,8 @@ func clock(d, step time.Duration) string {
 	return fmt.Sprintf("%d:%02d:%s", h, m, sec)
 }
 
-// decimals returns how many digits after the point a number of seconds needs for a step.
+// decimals returns how many digits after the point a number of seconds needs, so that two ticks which are a
+// step apart differ.
 func decimals(step time.Duration) int {
 	n := 0
 	for unit := time.Second; step < unit && n < 6; unit /= 10 {

@@ -12,7 +12,8 @@ import (
 // manyLines is the number of lines from which a table is folded at first.
 const manyLines = 60
 
-// tables writes the content of the chart as tables, for readers that see no chart and for copying.
+// tables writes the content of the chart as tables, for readers that see no chart and for copying. They have
+// every call and use, including those that the chart draws over each other.
 func (p *page) tables(m *model) {
 	p.raw("<section class=\"tables\" aria-label=\"Tables\">\n")
 	defer p.raw("</section>\n")
@@ -130,7 +131,8 @@ func (ro *row) outcome() (words string, bad bool) {
 	return strings.Join(all, ", "), bad
 }
 
-// life writes the calls and uses of an instance, sorted by their start.
+// life writes the calls and uses of an instance, sorted by their start. A deferral is a moment and has no
+// end.
 func (p *page) life(m *model, ro row) {
 	type entry struct {
 		from  time.Time

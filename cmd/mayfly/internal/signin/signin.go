@@ -40,7 +40,8 @@ type Person interface {
 	Success(text string) string // emphasizes good news
 }
 
-// Session is one login or logout. It belongs to one goroutine.
+// Session is one login or logout. It belongs to one goroutine. Tokens and passwords are secrets that are
+// hidden from formatting; none is written to a message.
 type Session struct {
 	person  Person
 	host    svchost.Hostname
@@ -78,7 +79,8 @@ func (l *Session) place() string {
 }
 
 // Login obtains a token by OAuth if the host offers it, else from the person, and stores it. Reasons why
-// OAuth cannot be used are errors only if there is no other way.
+// OAuth cannot be used are errors only if there is no other way. Nothing is stored unless the person has
+// confirmed.
 func (l *Session) Login(ctx context.Context) diag.List {
 	services, diags := l.network.Services(ctx, l.host)
 	if diags.HasErrors() {
@@ -127,7 +129,8 @@ func (l *Session) oauthClient(services *disco.Host) (*disco.OAuthClient, diag.Li
 	return nil, diag.Errorf("Host does not support logging in", "The host %s offers none of the OAuth grant types that Mayfly supports: authz_code and password.", l.host.ForDisplay())
 }
 
-// confirm asks whether to go on.
+// confirm says what is going to happen and where the token will be kept, and asks whether to go on. It
+// returns an error for any answer but yes.
 func (l *Session) confirm(ctx context.Context, client *disco.OAuthClient) diag.List {
 	how := "using your browser.\nYou will be asked to paste it here"
 	switch {
@@ -232,7 +235,8 @@ func (l *Session) pasted(ctx context.Context, service *url.URL) (cliconfig.Secre
 	return token, nil
 }
 
-// visit opens the browser and shows the address too, in case no browser or the wrong one opens.
+// visit opens the browser and shows the address too, in case no browser or the wrong one opens. what is what
+// to do there. The browser's own output is dropped, since it would disturb the questions.
 func (l *Session) visit(what, address string) {
 	l.person.Say("To %s, open this address in a browser, if it has not opened by itself:\n    %s\n", what, address)
 	browser.Stdout, browser.Stderr = io.Discard, io.Discard

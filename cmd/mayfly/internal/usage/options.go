@@ -17,6 +17,7 @@ const (
 	OutputGroup   = "Output and diagnostics"
 )
 
+// optionGroups are the groups in the order of the help; "" has a command's own options.
 var optionGroups = []string{"", PlanningGroup, VariableGroup, StateGroup, OutputGroup}
 
 // Grouped puts options into a group and returns them.
@@ -55,7 +56,8 @@ func Hide(flags []cli.Flag, names ...string) []cli.Flag {
 	return flags
 }
 
-// optionTables writes the options of a command by group.
+// optionTables writes the options of a command by group. Within a group they are in the order of their
+// declaration.
 func optionTables(out *strings.Builder, flags []cli.Flag) {
 	rows := map[string][][2]string{}
 	for _, f := range flags {
