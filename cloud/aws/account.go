@@ -17,6 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/credentials/ec2rolecreds"
 	"github.com/aws/aws-sdk-go-v2/feature/ec2/imds"
+	"github.com/aws/smithy-go/logging"
 
 	"github.com/mayfly-iac/mayfly/cloud"
 )
@@ -48,7 +49,7 @@ type Account struct {
 // Load finds the settings and the source of credentials. Credentials are requested when the first request
 // is signed, and again before they expire.
 func Load(ctx context.Context, s Settings, services cloud.Services) (*Account, error) {
-	options := []func(*config.LoadOptions) error{}
+	options := []func(*config.LoadOptions) error{config.WithLogger(logging.Nop{})} // errors are returned; the rest is not for users
 	switch override := os.Getenv("AWS_METADATA_URL"); {
 	case s.Profile != "":
 		options = append(options, config.WithSharedConfigProfile(s.Profile))
