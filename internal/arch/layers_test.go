@@ -159,7 +159,7 @@ var rules = map[string]rule{
 		why: "a backend block is a schema and a store: whose state it is, and where the block is written, makes no difference",
 	},
 	"cloud":        {modules: none, why: "what every vendor's services have in common is HTTP"},
-	"cloud/aws":    {may: []string{"cloud"}, modules: []string{"github.com/aws/aws-sdk-go-v2"}, why: "a vendor's services are called the same way whatever is kept there"},
+	"cloud/aws":    {may: []string{"cloud"}, modules: []string{"github.com/aws/aws-sdk-go-v2", "github.com/aws/smithy-go"}, why: "a vendor's services are called the same way whatever is kept there"},
 	"cloud/google": {may: []string{"cloud"}, modules: []string{"cloud.google.com/go/auth"}, why: "a vendor's services are called the same way whatever is kept there"},
 
 	"install":             {may: []string{"addr", "constraint", "diag", "config", "state", "install/..."}, why: "packages are found and checked by address; nothing of them is run here"},
