@@ -20,7 +20,10 @@ func (p *planner) resolveImports() {
 	if len(p.req.Config.Tree.Root.Imports) == 0 {
 		return
 	}
-	for _, target := range p.run.Imports(&future.Task{}) {
+	pool := future.NewPool(p.workers())
+	targets := p.run.Imports(pool)
+	pool.Wait()
+	for _, target := range targets() {
 		if target.Block == nil || target.To == (addr.Instance{}) || p.prior.Instance(target.To) != nil {
 			continue
 		}

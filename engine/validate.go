@@ -30,7 +30,7 @@ func (e *Engine) validate(ctx, soft context.Context, cfg *blocks.Config) *valida
 	v.startRun(v.newRun(cfg, eval.Validating, v, nil, e.opt.Now()))
 	v.run.ReportBlockCycles()
 	pool := future.NewPool(v.workers())
-	pool.Go(func(t *future.Task) { v.run.Guard("the import blocks", func() { v.run.Imports(t) }) })
+	v.run.Imports(pool)
 	pool.Go(func(t *future.Task) { v.run.Guard("the root module", func() { v.module(pool, t, v.run.Root) }) })
 	pool.Wait()
 	e.stats.Evaluations += v.run.Stats.Evaluations.Load()
@@ -67,7 +67,7 @@ func (v *validator) Open(_ *future.Task, _ *eval.Session, in *eval.Instance) cty
 // evaluated here, once, and not by the instances that refer to them.
 func (v *validator) module(pool *future.Pool, t *future.Task, m *eval.Module) {
 	m.CheckVariables(t, nil)
-	m.ValidateProviders(t, v.provider)
+	m.ValidateProviders(pool, t, v.provider)
 	m.ValidateValues(t)
 	m.ValidateChecks(t)
 	for _, c := range m.Calls() {

@@ -25,39 +25,46 @@ type ImportTarget struct {
 	Block    *config.Import
 }
 
-// Imports evaluates the import blocks of the root module. While validating, it accepts unknown values and
-// returns no targets.
-func (r *Run) Imports(t *future.Task) []ImportTarget {
-	var out []ImportTarget
-	for _, b := range r.cfg.Tree.Root.Imports {
-		targets, diags := r.importBlock(t, b)
-		r.Report(diags)
-		out = append(out, targets...)
+// Imports queues the evaluation of the import blocks of the root module, of each target by itself. The
+// function that it returns gives the targets in order once the pool is idle. While validating, unknown values
+// are accepted and there are no targets.
+func (r *Run) Imports(pool *future.Pool) (targets func() []ImportTarget) {
+	found := make([][]ImportTarget, len(r.cfg.Tree.Root.Imports))
+	for i, b := range r.cfg.Tree.Root.Imports {
+		pool.Go(func(t *future.Task) { r.Guard("an import block", func() { found[i] = r.importBlock(pool, t, b) }) })
 	}
-	if r.opt.Phase == Validating {
-		return nil
+	return func() []ImportTarget {
+		if r.opt.Phase == Validating {
+			return nil
+		}
+		return slices.Concat(found...)
 	}
-	return out
 }
 
-// importBlock evaluates one import block to its targets, one for each element of for_each.
-func (r *Run) importBlock(t *future.Task, b *config.Import) ([]ImportTarget, diag.List) {
+// importBlock evaluates one import block to its targets, one for each element of for_each. It queues those.
+func (r *Run) importBlock(pool *future.Pool, t *future.Task, b *config.Import) []ImportTarget {
+	target := func(t *future.Task, each *eachData) ImportTarget {
+		target, diags := r.importTarget(t, b, each)
+		r.Report(diags)
+		return target
+	}
 	if b.ForEach == nil {
-		target, diags := r.importTarget(t, b, nil)
-		return []ImportTarget{target}, diags
+		return []ImportTarget{target(t, nil)}
 	}
 	x, diags := r.rootExpr(b.ForEach, nil)
 	if diags.HasErrors() {
-		return nil, diags
+		r.Report(diags)
+		return nil
 	}
 	each := &expander{module: r.Root, repeat: blocks.Repetition{ForEach: x}, name: "import", sequences: true}
-	var out []ImportTarget
-	for _, k := range each.expand(t, nil).keys {
-		target, more := r.importTarget(t, b, &eachData{key: k, of: each})
-		diags = append(diags, more...)
-		out = append(out, target)
+	keys := each.expand(t, nil).keys
+	out := make([]ImportTarget, len(keys))
+	for i, k := range keys {
+		pool.Go(func(t *future.Task) {
+			r.Guard("an import block", func() { out[i] = target(t, &eachData{key: k, of: each}) })
+		})
 	}
-	return out, diags
+	return out
 }
 
 // rootExpr compiles an expression of an import block, which is not part of a compiled block.

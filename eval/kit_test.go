@@ -337,7 +337,9 @@ func useTexts(uses []Use) string {
 func (w *world) everything(t *future.Task, m *Module) {
 	m.CheckVariables(t, nil)
 	if w.run.Phase() == Validating {
-		m.ValidateProviders(t, func(addr.ProviderConfig, cty.Value) diag.List { return nil })
+		pool := future.NewPool(1)
+		m.ValidateProviders(pool, t, func(addr.ProviderConfig, cty.Value) diag.List { return nil })
+		pool.Wait()
 		m.ValidateValues(t)
 	} else {
 		for _, o := range m.Outputs() {

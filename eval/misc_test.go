@@ -8,6 +8,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/future"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/value"
 )
@@ -107,7 +108,7 @@ module "deep" {
 -- n/deep/d.tf --
 resource "sim_thing" "inner" { for_each = toset(["y"]) }`)
 	var got []string
-	for _, i := range w.run.Imports(w.task) {
+	for _, i := range w.imports() {
 		got = append(got, i.To.String()+"="+i.ID)
 	}
 	w.clean()
@@ -141,7 +142,7 @@ import {
   id = `+id+`
 }`)
 		w.host.unknownIDs = true
-		w.run.Imports(w.task)
+		w.imports()
 		if got := w.errors(); !strings.Contains(got, want) {
 			t.Errorf("%s: got %s", id, got)
 		}
@@ -179,7 +180,7 @@ resource "sim_thing" "a" {}`
 	} {
 		w := planned(t, strings.NewReplacer("FOR_EACH", c.forEach, "TO", c.to).Replace(block))
 		w.host.unknownIDs = true
-		w.run.Imports(w.task)
+		w.imports()
 		if got := w.errors(); !strings.Contains(got, c.want) || strings.Count(got, "\n") > 1 {
 			t.Errorf("%s, %s: got %s", c.forEach, c.to, got)
 		}
@@ -324,4 +325,11 @@ variable "c" {
 			t.Fatalf("%s after %s", got, first)
 		}
 	}
+}
+
+func (w *world) imports() []ImportTarget {
+	pool := future.NewPool(1)
+	targets := w.run.Imports(pool)
+	pool.Wait()
+	return targets()
 }

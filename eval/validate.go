@@ -40,9 +40,9 @@ func (m *Module) EvaluateValues(t *future.Task) {
 	}
 }
 
-// ValidateProviders evaluates every provider block of a module object, for validation. f is called with each
-// configuration without marks.
-func (m *Module) ValidateProviders(t *future.Task, f func(addr.ProviderConfig, cty.Value) diag.List) {
+// ValidateProviders evaluates every provider block of a module object, for validation. It queues a call of f
+// with each configuration, which has no marks.
+func (m *Module) ValidateProviders(pool *future.Pool, t *future.Task, f func(addr.ProviderConfig, cty.Value) diag.List) {
 	for _, b := range diag.InOrder(m.block.Providers) {
 		if b.Config.Empty() {
 			continue // what is missing may come from the caller of the module
@@ -50,11 +50,14 @@ func (m *Module) ValidateProviders(t *future.Task, f func(addr.ProviderConfig, c
 		pc := addr.ProviderConfig{Module: m.block.Config.Path.Instance(), Provider: b.Source, Alias: b.Config.Alias}
 		p := m.run.providerObject(pc, providerRef{module: m, block: b})
 		v, diags := p.EvalBody(t, nil)
+		report := func(diags diag.List) { m.run.Report(diags.WithAddress(fmt.Sprintf("provider[%q]", b.Source.String()))) }
+		report(diags)
 		if !diags.HasErrors() {
 			plain, _ := v.UnmarkDeep()
-			diags = append(diags, f(pc, plain).InConfigBody(b.Config.Body)...)
+			pool.Go(func(*future.Task) {
+				m.run.Guard(p, func() { report(f(pc, plain).InConfigBody(b.Config.Body)) })
+			})
 		}
-		m.run.Report(diags.WithAddress(fmt.Sprintf("provider[%q]", b.Source.String())))
 	}
 }
 
