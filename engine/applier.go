@@ -40,7 +40,8 @@ type applier struct {
 	preApply  *walk                // evaluates with the objects as they were: for the providers of what is destroyed
 	changing  context.Context      // of the calls that change objects: their answers are recorded until it ends
 
-	altered plan.Instances // that the plan changes; set before any step starts
+	altered    plan.Instances                   // that the plan changes; set before any step starts
+	neededOpen func() map[*blocks.Resource]bool // of the configuration
 
 	mu        sync.Mutex // guards all below
 	state     *state.State

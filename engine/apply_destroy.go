@@ -48,7 +48,7 @@ func (a *applier) destroyStep(t *future.Task, c *plan.Change) bool {
 	}
 	held := a.prepareHeld(t, a.preApply.run, obj.Instance)
 	a.awaitUses(t, a.destroyUses(t, c))
-	t.Idle(a.pool.Drained) // what earlier steps used may live in the object: a tunnel is closed before its host goes
+	a.awaitClosings(t, obj.Instance)
 	ok = false
 	a.inSession(t, obj, event.OpDelete, func(s *eval.Session) {
 		if op.p = a.openTogether(t, s, po, obj.Instance, held...); op.p == nil {
@@ -61,6 +61,14 @@ func (a *applier) destroyStep(t *future.Task, c *plan.Change) bool {
 		ok = destroying.run()
 	})
 	return ok
+}
+
+// awaitClosings waits for closings in progress if what is being closed may live in the object that is to be
+// destroyed: a tunnel is closed before its host goes.
+func (a *applier) awaitClosings(t *future.Task, i addr.Instance) {
+	if in := a.instance(i); in != nil && a.neededOpen()[in.Resource.Block] {
+		t.Idle(a.pool.Drained)
+	}
 }
 
 // destruction is the destruction of one object.

@@ -1,15 +1,16 @@
 package engine_test
 
 import (
+	"cmp"
+	"fmt"
 	"testing"
 	"time"
 
 	"github.com/mayfly-iac/mayfly/internal/simprovider/simlog"
-	"github.com/mayfly-iac/mayfly/plan"
 )
 
-// TestNothingWaitsWithoutNeed runs commands whose parts are independent of each other and take two or three
-// seconds each. All begin at once, so a command takes as long as its longest part.
+// TestNothingWaitsWithoutNeed runs commands whose parts take one to three seconds each. Those that are
+// independent of each other run at once, so a command takes as long as its longest chain of dependencies.
 func TestNothingWaitsWithoutNeed(t *testing.T) {
 	t.Parallel()
 	const known = `
@@ -20,7 +21,8 @@ resource "sim_thing" "known" {
 	for _, test := range []struct {
 		name        string
 		first, text string // text is applied to what first has made
-		mode        plan.Mode
+		slow        string // calls of the second command that take two seconds; ReadDataSource if empty
+		replace     []string
 		plan, apply time.Duration
 	}{
 		{name: "objects without a block, beside instances that are not known yet", first: known + `
@@ -95,17 +97,94 @@ output "o" {
   value = ephemeralasnull(ephemeral.sim_secret.s[2])
 }
 `, plan: 2 * time.Second, apply: 2 * time.Second},
+		{name: "a destruction, beside closing what it has nothing to do with", first: `
+resource "sim_slow" "second" {
+  name         = "second"
+  delete_delay = "3s"
+}
+resource "sim_slow" "first" {
+  name         = sim_slow.second.id
+  delete_delay = "1s"
+}
+`, text: `
+ephemeral "sim_secret" "s" {
+  name        = "s"
+  close_delay = "2s"
+}
+resource "sim_thing" "x" {
+  name      = "x"
+  secret_wo = ephemeral.sim_secret.s.lease
+}
+`, plan: 2 * time.Second, apply: 4 * time.Second},
+		{name: "a destruction of what is closed may live in", first: `
+resource "sim_slow" "host" {
+  name         = "host"
+  delete_delay = "1s"
+  lifecycle {
+    create_before_destroy = true
+  }
+}
+`, text: `
+resource "sim_slow" "host" {
+  name         = "host"
+  delete_delay = "1s"
+  lifecycle {
+    create_before_destroy = true
+  }
+}
+ephemeral "sim_secret" "tunnel" {
+  name        = sim_slow.host.id
+  close_delay = "2s"
+}
+resource "sim_thing" "x" {
+  name      = "x"
+  secret_wo = ephemeral.sim_secret.tunnel.lease
+}
+`, replace: []string{"sim_slow.host"}, apply: 3 * time.Second},
+		{name: "configurations of providers to be validated", slow: "ValidateProviderConfig", text: `
+provider "sim" {
+  alias  = "a"
+  region = "a"
+}
+provider "sim" {
+  alias  = "b"
+  region = "b"
+}
+resource "sim_thing" "a" {
+  provider = sim.a
+  name     = "a"
+}
+resource "sim_thing" "b" {
+  provider = sim.b
+  name     = "b"
+}
+`, plan: 2 * time.Second},
+		{name: "import blocks", first: known, text: known + `
+data "sim_lookup" "slow" {
+  count = 2
+  name  = "known"
+}
+import {
+  for_each = { a = 0, b = 1 }
+  to       = sim_thing.x[each.key]
+  id       = data.sim_lookup.slow[each.value].id
+}
+resource "sim_thing" "x" {
+  for_each = { a = 0, b = 1 }
+  name     = "known"
+}
+`, plan: 2 * time.Second},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			inVirtualTime(t, test.first, func(t *testing.T, w *world) {
 				w.ok(command{})
 				w.config(test.text)
-				w.rules = `[{"rpc": "ReadDataSource", "do": "delay", "ms": 2000}]`
+				w.rules = fmt.Sprintf(`[{"rpc": %q, "do": "delay", "ms": 2000}]`, cmp.Or(test.slow, "ReadDataSource"))
 				var planned time.Duration
 				begin := time.Now()
 				now := func() time.Duration { return time.Since(begin).Round(10 * time.Millisecond) }
-				r := w.ok(command{mode: test.mode, between: func() { planned = now() }, planOnly: test.apply == 0})
+				r := w.ok(command{replace: test.replace, between: func() { planned = now() }, planOnly: test.apply == 0})
 				if test.apply == 0 {
 					planned = now()
 				}

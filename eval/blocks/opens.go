@@ -35,6 +35,24 @@ func (c *Config) computeOpens() {
 	}
 }
 
+// NeededOpen returns the resources that what is opened, an ephemeral resource or a provider configured from
+// one, refers to, directly or through others: what is open may need their objects to exist.
+func (c *Config) NeededOpen() map[*Resource]bool {
+	needed := map[*Resource]bool{}
+	s := search{follow: func(Node, edge) bool { return true }, found: func(n Node) bool {
+		if r, ok := n.(*Resource); ok {
+			needed[r] = true
+		}
+		return false
+	}}
+	for n := range c.eachNode {
+		if p, ok := n.(*Provider); isEphemeral(n) || ok && !p.Opens.Empty() {
+			s.from(n)
+		}
+	}
+	return needed
+}
+
 // computeOpens is recursive along references. A cycle, which evaluation reports, ends at the value that is
 // being computed.
 func (v *Value) computeOpens() *OpenSet {

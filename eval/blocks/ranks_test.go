@@ -2,6 +2,7 @@ package blocks
 
 import (
 	"maps"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -59,5 +60,49 @@ resource "a" "inside" {
 	want := map[string]int64{"a.long": 2, "a.first": 4, "a.second": 3, "a.third": 2, "module.m.a.inside": 1, "a.waits": 0, "a.alone": 0}
 	if diff := cmp.Diff(want, got); diff != "" || one > 1 {
 		t.Errorf("behind a.pair: %d; others (-want +got)\n%s", one, diff)
+	}
+}
+
+// TestNeededOpen finds what opened things may need: what an ephemeral resource, its provider, or a provider
+// configured from it refers to in the end.
+func TestNeededOpen(t *testing.T) {
+	cfg, diags := compileText(t, `
+resource "a" "host" {
+  name = a.network.id
+}
+resource "a" "network" {}
+resource "a" "vault" {}
+resource "a" "region" {}
+resource "a" "user" {
+  name = ephemeral.a.tunnel.id
+}
+resource "a" "other" {
+  provider = a.inner
+  name     = a.user.id
+}
+locals {
+  address = a.host.id
+}
+provider "a" {
+  name = a.vault.id
+}
+provider "a" {
+  alias = "inner"
+  name  = "${ephemeral.a.tunnel.id} ${a.region.id}"
+}
+ephemeral "a" "tunnel" {
+  name = local.address
+}
+`, "")
+	if diags.HasErrors() {
+		t.Fatal(diags.Err())
+	}
+	var got []string
+	for b := range cfg.NeededOpen() {
+		got = append(got, b.Address())
+	}
+	slices.Sort(got)
+	if diff := cmp.Diff([]string{"a.host", "a.network", "a.region", "a.vault", "ephemeral.a.tunnel"}, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
