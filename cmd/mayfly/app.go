@@ -26,8 +26,8 @@ const (
 	exitNoVerb  = 127 // no command was given
 )
 
-// environment is a run's access to the world outside. The working directory is missing from it because it
-// belongs to the process, and -chdir changes it.
+// environment is a run's access to the world outside, so that tests can run the whole program in their own
+// process. The working directory is missing from it because it belongs to the process, and -chdir changes it.
 type environment struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
@@ -42,9 +42,12 @@ type environment struct {
 // need the streams, the environment and the options that every command has; what belongs to one command is
 // in a struct of its own.
 type app struct {
-	env     environment
-	vars    map[string]string // the environment variables
-	in      *bufio.Reader
+	env  environment
+	vars map[string]string // the environment variables
+	// in is standard input. All readers of it share one buffer: questions, the console, and files given as
+	// "-".
+	in *bufio.Reader
+	// code is the exit status, set by the command.
 	code    int
 	noColor bool
 	// pedantic makes every warning an error.

@@ -117,6 +117,7 @@ func (a *app) planAndApply(ctx context.Context, f *applyFlags, name string) int 
 		return exitError
 	}
 	if !f.autoApprove {
+		// The question is not asked in vain: without input there can be no answer.
 		if p.Changed() && !f.input {
 			return a.fail("Approval required", "The plan has changes, and with -input=false Mayfly does not ask for approval. Apply a saved plan, or use -auto-approve.")
 		}

@@ -77,7 +77,8 @@ func (c *changeFlags) parallelFlag() cli.Flag {
 	return c.parallelismFlag.flag("Run up to `N` provider operations at once.")
 }
 
-// check reports contradictory options before anything is read.
+// check reports contradictory options before anything is read. The summaries are those of other engines, by
+// which tools recognize the mistake.
 func (c *changeFlags) check() diag.List {
 	switch {
 	case c.destroy && c.refreshOnly:
@@ -170,7 +171,8 @@ type changeRun struct {
 }
 
 // setUp applies the options about output, and reports whether that succeeded. more are files that only one
-// command has options for.
+// command has options for. It comes before anything is read. -json turns questions off, since programs don't
+// answer them.
 func (c *changeFlags) setUp(a *app, more ...fileOption) bool {
 	c.beside = append(c.files(a), more...)
 	a.view.Concise, a.view.ShowSensitive = c.concise, c.showSensitive
@@ -181,6 +183,7 @@ func (c *changeFlags) setUp(a *app, more ...fileOption) bool {
 // observer returns who sees the events of a run: the streams of messages, or else lines and the status line
 // on standard output, and the timeline if one is drawn.
 func (a *app) observer() event.Observer {
+	// The status line counts the same events that the lines are about.
 	var lines event.Observer = event.Observers(view.NewHumanObserver(a.status.Writer(a.env.Stdout), a.view), &a.status)
 	if a.stream != nil {
 		lines = a.stream
@@ -235,8 +238,8 @@ func (r *changeRun) end() {
 	}
 }
 
-// working calls f, which runs the engine, and waits until all events are written. An interrupt meanwhile
-// does not cut off the output, since what the engine reports is still wanted.
+// working calls f, which runs the engine, and waits until all events are written. An interrupt meanwhile does
+// not cut off the output, since what the engine reports is still wanted. The diagnostics of f come first.
 func (r *changeRun) working(f func() diag.List) (diags diag.List) {
 	r.app.patience.During(func() { diags = f() })
 	return append(diags, r.Operation.Flush()...)
@@ -345,8 +348,9 @@ func approval(mode plan.Mode, workspace string) term.Question {
 	}
 }
 
-// apply applies the plan and reports the result. The state is unlocked before anything is written, so that
-// a slow reader does not keep the lock.
+// apply applies the plan, reports the result and returns the exit status. The state is unlocked before
+// anything is written, so that a slow reader does not keep the lock. Changes that were made are reported by
+// the engine's events, so an error here ends the command without a summary.
 func (r *changeRun) apply(p *plan.Plan) int {
 	a := r.app
 	stop := a.showStatus(p)
@@ -392,7 +396,8 @@ func (r *changeRun) apply(p *plan.Plan) int {
 	return a.wroteText(view.Outputs(a.env.Stdout, applied.State.Outputs, a.view))
 }
 
-// leftBehind returns the error for a destroy that left objects in existence, as the configuration asked.
+// leftBehind returns the error for a destroy that left n objects in existence, as the configuration asked. It
+// is an error because scripts take the success of a destroy to mean that nothing is left.
 func leftBehind(n int) diag.List {
 	return diag.Errorf("Destroy was successful but left behind forgotten instances",
 		"The configuration forbids destroying some objects (%d), so they were only removed from the state. They still exist, and may still cost money. The plan lists them.\n\nTo treat this as a success, use -suppress-forget-errors.", n)

@@ -128,7 +128,8 @@ func (c *console) run() int {
 	}
 }
 
-// take handles one line. done is true if the line ends the console.
+// take handles one line and returns the exit status. done is true if the line ends the console: a word that
+// says so, an interrupt, or, without a terminal, the first error.
 func (c *console) take(text string) (code int, done bool) {
 	word := strings.TrimSpace(text)
 	switch {
@@ -149,7 +150,7 @@ func (c *console) take(text string) (code int, done bool) {
 	return code, c.soft.Err() != nil || code != exitOK && !c.in.Interactive()
 }
 
-// evaluate evaluates the lines typed so far.
+// evaluate evaluates the lines typed so far, shows the value or what is wrong, and begins anew.
 func (c *console) evaluate() int {
 	src := c.typed.Text()
 	c.typed = lang.Unfinished{}

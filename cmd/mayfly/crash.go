@@ -8,8 +8,8 @@ import (
 // exitCrash is the exit status after a panic, the one that scripts know from other engines.
 const exitCrash = 11
 
-// places reduces a stack trace to functions and source lines. The arguments in a trace are words of memory,
-// which may be parts of a secret.
+// places reduces a stack trace, as debug.Stack returns it, to functions and source lines. The arguments in a
+// trace are words of memory, which may be parts of a secret.
 func places(stack []byte) string {
 	var out strings.Builder
 	for line := range bytes.Lines(stack) {

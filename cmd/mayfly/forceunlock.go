@@ -66,7 +66,8 @@ func (a *app) forceUnlock(ctx context.Context, id string, force, input bool) int
 	return exitOK
 }
 
-// unlockDiags converts the error of an unlock; it returns nil for nil.
+// unlockDiags converts the error of an unlock; it returns nil for nil. id is the one that was given. If the
+// state has another lock, the error shows it.
 func unlockDiags(err error, id string) diag.List {
 	var held *store.LockError
 	switch {

@@ -82,7 +82,8 @@ func (l *moduleLines) line(format string, args ...any) {
 	l.say(format, args...)
 }
 
-// copyModule copies a module into the empty working directory and reports whether that succeeded.
+// copyModule copies a module into the empty working directory and reports whether that succeeded. source is
+// an address as in a module block.
 func (a *app) copyModule(ctx context.Context, source string) bool {
 	entries, err := os.ReadDir(".")
 	if err != nil || len(entries) > 0 {

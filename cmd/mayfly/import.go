@@ -33,8 +33,9 @@ func (a *app) importCommand() *cli.Command {
 		flags, func(ctx context.Context, args []string) int { return a.importObject(ctx, f, args) })
 }
 
-// importObject checks the address against the configuration and the state, then imports. It checks before
-// the provider is asked, since reading a remote object may be slow.
+// importObject checks the address against the configuration and the state, then imports. It checks before the
+// provider is asked, since reading a remote object may be slow. args are an address and an ID, which the
+// provider interprets.
 func (a *app) importObject(ctx context.Context, f *importFlags, args []string) int {
 	if !f.setUp(a) {
 		return exitError

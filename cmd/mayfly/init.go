@@ -148,7 +148,8 @@ func (a *app) initBackend(ctx context.Context, f *initFlags) (*state.State, bool
 	return file.State, true
 }
 
-// initProviders installs the providers that the configuration and the state need, and writes the lock file.
+// initProviders installs the providers that the configuration, its test files and the state need, and writes
+// the lock file. It reports whether that succeeded. st is nil if there is no state.
 func (a *app) initProviders(ctx context.Context, f *initFlags, st *state.State) bool {
 	lines := installLines{a}
 	tests, diags := a.directory().LoadTests(ctx, f.tests.dir, nil)

@@ -60,8 +60,8 @@ func die(sig os.Signal) {
 	os.Exit(exitError) // on systems without signals
 }
 
-// guarded runs the program and recovers from a panic. Deferred calls have ended providers and released
-// locks by then. Only the places are shown, since the panic's value may contain a secret.
+// guarded runs the program and recovers from a panic. Deferred calls have ended providers and released locks
+// by then. Only the type of the panic's value and the places are shown, since the value may contain a secret.
 func guarded(env environment, args []string) (code int) {
 	defer func() {
 		if r := recover(); r != nil {

@@ -35,7 +35,7 @@ func (a *app) outputCommand() *cli.Command {
 }
 
 // output writes one output or all of them. It reads the stored state only, so it needs neither a
-// configuration nor providers.
+// configuration nor providers. args has the name of an output, or nothing.
 func (a *app) output(ctx context.Context, f *outputFlags, args []string) int {
 	a.document = f.json || f.raw
 	a.view.ShowSensitive = f.showSensitive

@@ -49,7 +49,8 @@ func (a *app) plan(ctx context.Context, f *planFlags, args []string) int {
 	return a.drawn(f.timeline, func() int { return a.makePlan(ctx, f) })
 }
 
-// makePlan makes, shows and saves a plan. A plan with errors is saved too, for show; apply refuses it.
+// makePlan makes, shows and saves a plan, and returns the exit status. A plan with errors is saved too, for
+// show; apply refuses it.
 func (a *app) makePlan(ctx context.Context, f *planFlags) int {
 	hard, soft, stop := a.interruptible(ctx)
 	defer stop()

@@ -36,7 +36,7 @@ func (a *app) providersCommand() *cli.Command {
 }
 
 // providers shows the tree of required providers and those that the state needs. Providers need not be
-// installed.
+// installed. It is the first thing to look at when init cannot find one: the tree says which module wants it.
 func (a *app) providers(ctx context.Context) int {
 	d := a.directory()
 	if !a.required("providers") || !a.report(d.LoadDeclarations(ctx)) {
@@ -68,7 +68,8 @@ func sortedProviders(seq func(func(addr.Provider) bool)) []addr.Provider {
 	return slices.SortedFunc(seq, func(x, y addr.Provider) int { return strings.Compare(x.String(), y.String()) })
 }
 
-// providerTree writes the requirements of a module, then those of the modules that it calls.
+// providerTree writes the requirements of a module, then those of the modules that it calls. prefix is what
+// stands left of its lines.
 func (a *app) providerTree(m *config.Module, prefix string) {
 	alone := &config.Tree{Root: m, Modules: map[addr.Module]*config.Module{m.Path: m}}
 	reqs, _ := install.Requirements(alone, nil) // init reports errors in them

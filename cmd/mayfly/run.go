@@ -29,6 +29,7 @@ func run(ctx context.Context, args []string, env environment) int {
 	stdout, stderr := term.NewOutlet(env.Stdout, a.patience.Over()), term.NewOutlet(env.Stderr, a.patience.Over())
 	a.env.Stdout, a.env.Stderr = stdout, stderr
 	a.prompt.Stdin, a.prompt.In, a.prompt.Out, a.prompt.Bold = env.Stdin, a.in, stdout, a.view.Bold
+	// Last, since what goes wrong with standard output is written there.
 	defer stderr.Close()
 	cli.HelpPrinter = usage.Print
 	stop, err := a.profile()

@@ -131,7 +131,8 @@ func (a *app) stoppable(ctx context.Context) (_ context.Context, stop func()) {
 	return a.interrupts().Once(ctx)
 }
 
-// required reports an error if a command has no configuration files and needs them.
+// required reports whether there are configuration files, and the error if there are none. command is what
+// needs them.
 func (a *app) required(command string) bool {
 	if a.directory().HasConfig() {
 		return true

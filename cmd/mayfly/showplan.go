@@ -64,7 +64,7 @@ func (a *app) showModule(ctx context.Context, f *showFlags) int {
 }
 
 // setDefaults adds the defaults of variables that were not set to a plan: programs expect all variables in
-// the document.
+// the document. Ephemeral ones are in no plan, and stay out (E81).
 func setDefaults(p *plan.Plan, root *config.Module) error {
 	if p.Variables == nil {
 		p.Variables = map[string]value.Durable{}

@@ -148,7 +148,8 @@ func (a *app) stateRmCommand() *cli.Command {
 		})
 }
 
-// stateRm removes the instances that targets select from st, which the caller stores if write is true.
+// stateRm removes the instances that targets select from st, which the caller stores if write is true. With
+// dryRun, an address of nothing is not a mistake: it shows that nothing would be removed.
 func (a *app) stateRm(st *state.State, targets []addr.Target, dryRun bool) (write bool, code int) {
 	found, missing := edit.Select(st, targets)
 	if missing != nil && !dryRun {

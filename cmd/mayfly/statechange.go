@@ -37,7 +37,8 @@ func (a *app) changeState(ctx context.Context, name string, files stateFlags, lo
 	return code
 }
 
-// targets parses addresses. ok is false if some are invalid, which has been reported.
+// targets parses addresses of modules, resources and instances. ok is false if one is invalid, which has been
+// reported.
 func (a *app) targets(args []string) ([]addr.Target, bool) {
 	var out []addr.Target
 	for _, s := range args {
@@ -52,7 +53,7 @@ func (a *app) targets(args []string) ([]addr.Target, bool) {
 }
 
 // inDocumentOrder sorts addresses in place: those in the root module come first, then those in its children,
-// and so on.
+// and so on. It is the order of other engines' lists, which scripts compare.
 func inDocumentOrder(list []addr.Instance) []addr.Instance {
 	slices.SortStableFunc(list, addr.Instance.Compare)
 	return document.ByModuleDepth(list, func(i addr.Instance) addr.ModuleInstance { return i.Module })

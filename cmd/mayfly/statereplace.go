@@ -50,7 +50,8 @@ func (a *app) stateReplaceProviderCommand() *cli.Command {
 		})
 }
 
-// replaceProvider assigns the resources of one provider to another after approval.
+// replaceProvider assigns the resources of one provider to another after approval. It reports whether the
+// state is to be stored, and the exit status.
 func (c *stateChange) replaceProvider(ctx context.Context, from, to addr.Provider, f *replaceFlags) (write bool, code int) {
 	a := c.app
 	names, found := edit.UsersOf(c.state, from)

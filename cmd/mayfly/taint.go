@@ -53,6 +53,7 @@ func (a *app) taintingCommand(name, summary, description string, taint bool, don
 			case !taint && !inst.Current.Tainted:
 				return false, a.fail("Resource instance is not tainted", "%s is not marked as tainted, so there is nothing to remove.", i)
 			}
+			// Objects are immutable: the state that was read shares this one.
 			o := inst.Current.Clone()
 			o.Tainted = taint
 			c.state.SetObject(addr.Object{Instance: i}, o, inst.Provider)

@@ -64,7 +64,9 @@ func (a *app) testCommand() *cli.Command {
 		})
 }
 
-// test runs the test files and returns the exit status.
+// test runs the test files and returns the exit status: success only if all runs pass and all results could
+// be written. Assertions may read ephemeral values, which are open meanwhile (E83). What is left of earlier
+// runs is destroyed first, so that a test that was killed costs nothing for longer than necessary.
 func (a *app) test(ctx context.Context, f *testFlags) int {
 	hard, soft, stop := a.interruptible(ctx)
 	defer stop()
@@ -153,7 +155,8 @@ func (a *app) testOptions(t *workdir.Tests, s *session) (suite.Options, diag.Lis
 	return opt, diags
 }
 
-// selects reports whether -filter selects a run, or any run of the file if run is empty.
+// selects reports whether -filter selects a run, or any run of the file if run is empty. A filter is FILE or
+// FILE:RUN, with the file relative to the working directory.
 func (f *testFlags) selects(file, run string) bool {
 	return len(f.filters) == 0 || slices.ContainsFunc(f.filters, func(filter string) bool {
 		name, only, one := strings.Cut(filter, ":")
@@ -162,6 +165,7 @@ func (f *testFlags) selects(file, run string) bool {
 }
 
 // cleanUpTests keeps the states of tests in the data directory, and destroys what earlier tests left there.
+// It completes opt for running tests. The diagnostics name each object that could not be destroyed.
 func (a *app) cleanUpTests(ctx context.Context, opt *suite.Options) diag.List {
 	states := a.dir.TestStates()
 	opt.Keeper = states
@@ -204,7 +208,7 @@ func (a *app) listTests(files []*config.TestFile) int {
 	return exitOK
 }
 
-// reportTest shows the diagnostics of a run, or of the end of a file, to people.
+// reportTest shows the diagnostics of a run, or of the end of a file, to people. One of r and file is nil.
 func (a *app) reportTest(r *suite.Run, file *suite.File) {
 	var list diag.List
 	if r != nil {

@@ -48,7 +48,9 @@ func (a *app) validateCommand() *cli.Command {
 }
 
 // validate returns all diagnostics of the configuration and of its test files. It stops after a stage with
-// errors, since the next would report their consequences.
+// errors, since the next would report their consequences: loading, the backend block, test files, then the
+// configuration as a whole. Providers are started for their schemas and asked to validate; none is
+// configured.
 func (a *app) validate(ctx context.Context, tests *testsFlag) diag.List {
 	hard, soft, stop := a.interruptible(ctx)
 	defer stop()

@@ -50,6 +50,8 @@ func (a *app) versionCommand() *cli.Command {
 // versionLines returns the lines about the program itself. Programs that run this one parse the first line
 // for the engine's name and version, and refuse or guess wrong if they know neither, so they get the
 // compatible version first. A person gets the product first.
+//
+// The lines of providers that follow are sorted, and begin with a plus sign in both cases.
 func versionLines(person bool) []string {
 	product, platform := "Mayfly v"+version, "on "+install.CurrentPlatform().String()
 	if person {

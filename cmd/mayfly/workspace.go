@@ -61,8 +61,8 @@ func (a *app) workspaceShowCommand() *cli.Command {
 	})
 }
 
-// workspaceSelectCommand returns the command workspace select. Selecting the current workspace does
-// nothing, unless TF_WORKSPACE selects it.
+// workspaceSelectCommand returns the command workspace select. Selecting the current workspace does nothing,
+// unless TF_WORKSPACE selects it: then the choice would have no effect, which is reported.
 func (a *app) workspaceSelectCommand() *cli.Command {
 	create := false
 	return a.messageCommand("select", "Select a workspace", "NAME", "Selects the workspace that commands in this directory work on.",

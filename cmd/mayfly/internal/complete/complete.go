@@ -37,19 +37,6 @@ func Asked(args []string, vars map[string]string) (q Query, ok bool) {
 	return Query{shell, line}, true
 }
 
-// proposal is a word that may replace the one at the cursor, with a description.
-type proposal struct{ word, about string }
-
-// Completer completes command lines.
-type Completer struct {
-	Root *cli.Command // with all commands below it
-	Home string       // of the user, "" if unknown
-	// Open opens the working directory. A -chdir in the command line is carried out before.
-	Open func() Directory
-
-	words []string // before the last one, without the program and the options that stand before the command
-}
-
 // Answer returns the proposals for a query, one per line, in the form that the shell expects.
 func (c *Completer) Answer(q Query) string {
 	words, last := shellWords(q.line)
@@ -105,6 +92,7 @@ func shellWords(line string) (words []string, last unfinished) {
 	for i := 0; i < len(line); i++ {
 		c := line[i]
 		switch {
+		// A backslash takes the next character as it is, except within single quotation marks.
 		case c == '\\' && last.quote != '\'' && i+1 < len(line):
 			i++
 			within = true
@@ -140,6 +128,7 @@ func (c *Completer) proposals(words []string) []proposal {
 			if !given && len(before) > 1 {
 				dir, before = before[1], before[1:]
 			}
+			// What follows is about the other directory. Without it, nothing can be proposed.
 			if os.Chdir(expandHome(dir, c.Home)) != nil {
 				return nil
 			}
@@ -172,6 +161,7 @@ func (c *Completer) proposals(words []string) []proposal {
 	return c.arguments(strings.Join(path, " "))
 }
 
+// globalOptions returns the options that stand before the command.
 func globalOptions() []proposal {
 	var out []proposal
 	for _, o := range usage.GlobalOptions {
@@ -180,6 +170,7 @@ func globalOptions() []proposal {
 	return out
 }
 
+// subcommands returns the commands below one. Hidden ones work and are not proposed.
 func subcommands(cmd *cli.Command) []proposal {
 	var out []proposal
 	for _, sub := range cmd.Commands {

@@ -6,9 +6,24 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/urfave/cli/v3"
+
 	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/state"
 )
+
+// proposal is a word that may replace the one at the cursor, with a description.
+type proposal struct{ word, about string }
+
+// Completer completes command lines.
+type Completer struct {
+	Root *cli.Command // with all commands below it
+	Home string       // of the user, "" if unknown
+	// Open opens the working directory. A -chdir in the command line is carried out before.
+	Open func() Directory
+
+	words []string // before the last one, without the program and the options that stand before the command
+}
 
 // Directory is what can be read of a working directory while a command line is typed. Its methods take no
 // locks, start no processes, write nothing and contact no remote system. On an error they return nothing.
@@ -35,7 +50,7 @@ func (c *Completer) optionValues(name string) []proposal {
 	return nil
 }
 
-// arguments returns the possible arguments of a command.
+// arguments returns the possible arguments of a command; nil leaves completion to the shell.
 func (c *Completer) arguments(command string) []proposal {
 	switch command {
 	case "workspace select", "workspace delete":
@@ -52,7 +67,7 @@ func (c *Completer) arguments(command string) []proposal {
 	return nil
 }
 
-// state returns the state that the command line refers to.
+// state returns the state that the command line refers to: that of -state, else the workspace's.
 func (c *Completer) state() *state.State {
 	file := ""
 	for _, word := range c.words {
@@ -115,6 +130,7 @@ func (c *Completer) variables() []proposal {
 	return out
 }
 
+// proposed returns words as proposals without descriptions.
 func proposed(words []string) []proposal {
 	var out []proposal
 	for _, word := range words {

@@ -120,7 +120,8 @@ func (f *Run) Path(arg string) {
 	}
 }
 
-// shortPath returns a path for display: relative to the working directory if possible.
+// shortPath returns a path for display: relative to the working directory if possible. Names in the output
+// are the same then, however an argument is written.
 func shortPath(path string) string {
 	path = filepath.Clean(path)
 	if abs, err := filepath.Abs(path); err == nil {
@@ -160,7 +161,8 @@ func (f *Run) directory(dir string) {
 	}
 }
 
-// file formats one file and writes it back unless that is switched off.
+// file formats one file and writes it back unless that is switched off. A file in the standard style is not
+// written, so its time stays.
 func (f *Run) file(path string) {
 	src, ok := f.readFile(path)
 	if !ok {

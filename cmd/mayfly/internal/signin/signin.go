@@ -67,7 +67,8 @@ func New(person Person, name string, settings func() (*install.Network, diag.Lis
 	return &Session{person, host, keeper, network}, diags
 }
 
-// place returns where tokens are kept, as the end of a sentence.
+// place returns where tokens are kept, as the end of a sentence, with its full stop left out after a path:
+// people copy it.
 func (l *Session) place() string {
 	switch k := l.keeper.(type) {
 	case *credential.HelperKeeper:
@@ -114,7 +115,7 @@ func (l *Session) Login(ctx context.Context) diag.List {
 }
 
 // oauthClient returns the host's OAuth settings, nil if it offers none. The diagnostics say why an offer
-// cannot be used.
+// cannot be used. They are errors for login only if the host has no page for tokens either.
 func (l *Session) oauthClient(services *disco.Host) (*disco.OAuthClient, diag.List) {
 	client, err := services.ServiceOAuthClient(loginService)
 	var absent *disco.ErrServiceNotProvided
@@ -171,7 +172,8 @@ func (l *Session) shadowed(ctx context.Context) diag.List {
 }
 
 // token obtains the token: through the browser, with user name and password, or pasted by the person. The
-// browser is preferred because the program never sees the password then.
+// browser is preferred because the program never sees the password then. client is nil if the host offers no
+// OAuth; tokens is its page for tokens then.
 func (l *Session) token(ctx context.Context, client *disco.OAuthClient, tokens *url.URL) (cliconfig.Secret, diag.List) {
 	if client == nil {
 		return l.pasted(ctx, tokens)
@@ -209,7 +211,8 @@ func (l *Session) token(ctx context.Context, client *disco.OAuthClient, tokens *
 	return token, nil
 }
 
-// pasted asks for a token that the person created on the host's page.
+// pasted asks for a token that the person created on the host's page. The token is tried before it is stored:
+// a wrong one would fail later, in another command, for no visible reason.
 func (l *Session) pasted(ctx context.Context, service *url.URL) (cliconfig.Secret, diag.List) {
 	page := url.URL{Scheme: "https", Host: service.Host, Path: "/app/settings/tokens", RawQuery: "source=terraform-login"}
 	l.visit("make a token", page.String())

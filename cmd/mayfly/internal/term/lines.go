@@ -88,7 +88,7 @@ func (l *terminalLines) Line(ctx context.Context, more bool) (string, error) {
 		return "", err
 	}
 	defer func() { _ = xterm.Restore(fd, before) }() // nothing more can be done
-	defer l.followSize()()
+	defer followSize(l.resize)()
 	l.given.Store(false)
 	text, err := await(ctx, l.terminal.ReadLine)
 	if errors.Is(err, xterm.ErrPasteIndicator) {
@@ -110,6 +110,7 @@ func (l *terminalLines) Line(ctx context.Context, more bool) (string, error) {
 	return text, nil
 }
 
+// resize sets the width at which the line editor breaks lines.
 func (l *terminalLines) resize() {
 	if width, height, err := xterm.GetSize(int(l.out.Fd())); err == nil && width > 0 {
 		_ = l.terminal.SetSize(width, height) // which writes to a terminal that the next line is written to anyway
@@ -189,6 +190,8 @@ func (l *terminalLines) complete(line string, pos int) (string, int) {
 	return line[:start] + common + line[pos:], start + len(common)
 }
 
+// isNamePart reports whether a character belongs to a name that is completed, such as module.a or
+// provider::x::f.
 func isNamePart(c byte) bool {
 	return c == '_' || c == '-' || c == '.' || c == ':' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 }

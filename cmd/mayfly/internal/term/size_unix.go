@@ -8,18 +8,18 @@ import (
 	"syscall"
 )
 
-// followSize passes changes of the window size on to the line editor until stop is called.
-func (l *terminalLines) followSize() (stop func()) {
+// followSize calls resize now and, until stop is called, whenever the size of the terminal changes.
+func followSize(resize func()) (stop func()) {
 	changed, done := make(chan os.Signal, 1), make(chan struct{})
 	signal.Notify(changed, syscall.SIGWINCH)
-	l.resize()
+	resize()
 	go func() {
 		for {
 			select {
 			case <-done:
 				return
 			case <-changed:
-				l.resize()
+				resize()
 			}
 		}
 	}()

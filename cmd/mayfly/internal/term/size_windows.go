@@ -1,7 +1,8 @@
 package term
 
-// followSize sets the size of the line editor. Later changes take effect with the next line.
-func (l *terminalLines) followSize() (stop func()) {
-	l.resize()
+// followSize calls resize now. Later changes of the size take effect with the next line, since this system
+// has no signal for them.
+func followSize(resize func()) (stop func()) {
+	resize()
 	return func() {}
 }

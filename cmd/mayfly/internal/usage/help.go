@@ -12,9 +12,6 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 )
 
-// Width is the number of columns of help.
-const Width = 78
-
 // GlobalOption is an option that precedes the command.
 type GlobalOption struct{ Name, Value, About string }
 
@@ -88,7 +85,8 @@ func commandTables(out *strings.Builder, c *cli.Command) {
 	table(out, "All other commands", others)
 }
 
-// HelpAsOption replaces the command "help", which other programs have, by the option.
+// HelpAsOption replaces the command "help", which other programs have, by the option. args is the command
+// line without the program's name.
 func HelpAsOption(args []string) []string {
 	if len(args) > 0 && args[0] == "help" {
 		return append([]string{"-help"}, args[1:]...)
@@ -125,6 +123,7 @@ func Error(_ context.Context, c *cli.Command, err error, _ bool) error {
 			reason = before + ": it must be " + form
 		}
 	}
+	// The parser of options reports an unknown one in these words.
 	if given, ok := strings.CutPrefix(reason, "flag provided but not defined: "); ok {
 		var names []string
 		for _, f := range c.Flags {
@@ -137,41 +136,5 @@ func Error(_ context.Context, c *cli.Command, err error, _ bool) error {
 	return fmt.Errorf("Error: Failed to parse command-line flags\n\n%s\n\nFor the options, run:\n  %s -help", reason, c.FullName())
 }
 
+// trimProgram returns the full name of a command without the program's.
 func trimProgram(c *cli.Command) string { return strings.TrimPrefix(c.FullName(), "mayfly ") }
-
-func table(out *strings.Builder, title string, rows [][2]string) {
-	if len(rows) == 0 {
-		return
-	}
-	width := 0
-	for _, r := range rows {
-		width = max(width, len(r[0]))
-	}
-	fmt.Fprintf(out, "\n%s:\n\n", title)
-	for _, r := range rows {
-		text := indent(wrap(r[1], Width-width-4), strings.Repeat(" ", width+4))
-		fmt.Fprintf(out, "  %-*s  %s\n", width, r[0], strings.TrimLeft(text, " "))
-	}
-}
-
-// wrap breaks a text at spaces only, so that options and addresses stay whole.
-func wrap(text string, width int) string {
-	var out strings.Builder
-	column := 0
-	for word := range strings.FieldsSeq(text) {
-		switch {
-		case column == 0:
-		case column+1+len(word) > width:
-			out.WriteByte('\n')
-			column = 0
-		default:
-			out.WriteByte(' ')
-			column++
-		}
-		out.WriteString(word)
-		column += len(word)
-	}
-	return out.String()
-}
-
-func indent(s, by string) string { return by + strings.ReplaceAll(s, "\n", "\n"+by) }
