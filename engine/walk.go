@@ -183,20 +183,20 @@ func (w *walk) CallFunction(t *future.Task, c eval.FunctionCall) (cty.Value, err
 	if c.On == nil {
 		return w.providers.CallFunction(w.ctx, c.Provider, c.Name, c.Args)
 	}
-	p := w.pool.Provider(t, nil, c.On)
+	p := w.pool.Provider(t, nil, c.On) // whose configuration opens nothing, so that no session has to hold it
 	if p == nil {
-		return cty.DynamicVal, errUnconfigured
+		return cty.DynamicVal, nil
 	}
 	return p.CallFunction(w.ctx, c.Name, c.Args)
 }
 
-var errUnconfigured = errors.New("its provider could not be configured")
-
 // ConfiguredFunctions implements eval.Host.
-func (w *walk) ConfiguredFunctions(t *future.Task, po *eval.ProviderObject) (map[string]*schema.Function, diag.List) {
+func (w *walk) ConfiguredFunctions(t *future.Task, po *eval.ProviderObject) (map[string]*schema.Function, bool) {
 	p := w.pool.Provider(t, nil, po)
 	if p == nil {
-		return nil, diag.Errorf("Provider not configured", "%s.", errUnconfigured)
+		return nil, false
 	}
-	return p.ConfiguredFunctions(w.ctx)
+	all, diags := p.ConfiguredFunctions(w.ctx)
+	w.run.Report(diags)
+	return all, !diags.HasErrors()
 }

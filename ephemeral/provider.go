@@ -30,7 +30,8 @@ func (p *Pool) Provider(t *future.Task, s *eval.Session, po *eval.ProviderObject
 		p.run.Report(diags)
 		return got
 	})
-	if cycle != nil {
+	if cycle != nil { // of functions of configurations that call each other
+		p.run.ReportCycle(cycle)
 		return nil
 	}
 	return got

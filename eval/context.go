@@ -474,7 +474,7 @@ func (c *Call) sharedValue(b *builder, e *expansion, p *modulePart, sel outputSe
 		return durable.allChildren(c, e, p)
 	})
 	if cycle != nil {
-		b.run.reportCycle(cycle)
+		b.run.ReportCycle(cycle)
 		return cty.DynamicVal
 	}
 	return got

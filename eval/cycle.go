@@ -9,9 +9,9 @@ import (
 	"github.com/mayfly-iac/mayfly/future"
 )
 
-// reportCycle reports a cycle as an ordered chain with the position of each reference. The chain starts at
+// ReportCycle reports a cycle as an ordered chain with the position of each reference. The chain starts at
 // the smallest address, so that the text does not depend on which task found the cycle.
-func (r *Run) reportCycle(c *future.Cycle) {
+func (r *Run) ReportCycle(c *future.Cycle) {
 	same := func(a, b future.Frame) bool { return a.Label == b.Label } // steps of work on the same object
 	frames := slices.CompactFunc(slices.Clone(c.Frames), same)
 	if n := len(frames); n > 1 && same(frames[n-1], frames[0]) {

@@ -70,7 +70,7 @@ func (r *expander) expand(t *future.Task, via *hcl.Range) *expansion {
 	}
 	e, cycle := r.keys.Get(t, r.repeat.Argument()+" of "+r.name, via, func() *expansion { return r.evaluate(t) })
 	if cycle != nil {
-		r.module.run.reportCycle(cycle)
+		r.module.run.ReportCycle(cycle)
 		return failedExpansion
 	}
 	if e == nil { // the computation panicked

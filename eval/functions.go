@@ -95,9 +95,9 @@ func (r *Run) functionOf(sc *scope, fn functionName) function.Function {
 		return unknownFunction()
 	}
 	if f == nil && on != nil {
-		more, diags := r.opt.Host.ConfiguredFunctions(sc.t, on)
-		if err := diags.Err(); err != nil {
-			return errorFunction(err)
+		more, ok := r.opt.Host.ConfiguredFunctions(sc.t, on)
+		if !ok {
+			return unknownFunction()
 		}
 		f = more[fn.name]
 	}
@@ -124,7 +124,8 @@ func errorFunction(err error) function.Function {
 	return function.New(&function.Spec{VarParam: anyParameter(), Type: func([]cty.Value) (cty.Type, error) { return cty.DynamicPseudoType, err }})
 }
 
-// unknownFunction returns the substitute for a function that is known only once its provider is configured.
+// unknownFunction returns the substitute for a function that is known only once its provider is configured,
+// or not at all, because of an error that was reported.
 func unknownFunction() function.Function {
 	return function.New(&function.Spec{
 		VarParam: anyParameter(), Type: function.StaticReturnType(cty.DynamicPseudoType),

@@ -38,7 +38,7 @@ func (v *Value) Holds(t *future.Task) bool {
 		return ok
 	})
 	if cycle != nil {
-		v.module.run.reportCycle(cycle)
+		v.module.run.ReportCycle(cycle)
 		return true
 	}
 	return got

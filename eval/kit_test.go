@@ -175,8 +175,8 @@ func (h *kitHost) Open(t *future.Task, s *Session, in *Instance) cty.Value {
 
 func (h *kitHost) Slot(_ *future.Task, _ *Session, f func()) { f() }
 
-func (h *kitHost) ConfiguredFunctions(*future.Task, *ProviderObject) (map[string]*schema.Function, diag.List) {
-	return nil, nil
+func (h *kitHost) ConfiguredFunctions(*future.Task, *ProviderObject) (map[string]*schema.Function, bool) {
+	return nil, true
 }
 
 func (h *kitHost) CallFunction(_ *future.Task, c FunctionCall) (cty.Value, error) {

@@ -26,7 +26,7 @@ func (r *Resource) Instances(t *future.Task) (instances []*Instance, ok bool) {
 func (in *Instance) Value(t *future.Task, via *hcl.Range) cty.Value {
 	got, cycle := in.cell.Get(t, in, via, func() cty.Value { return in.Run().opt.Host.Result(t, in) })
 	if cycle != nil {
-		in.Run().reportCycle(cycle)
+		in.Run().ReportCycle(cycle)
 		return cty.DynamicVal
 	}
 	if got == cty.NilVal { // the host panicked
@@ -67,7 +67,7 @@ func (r *Resource) whole(t *future.Task, s *Session, via *hcl.Range) cty.Value {
 	}
 	got, cycle := r.all.Get(t, r, via, func() cty.Value { return r.buildWhole(t, nil, via) })
 	if cycle != nil {
-		r.Module.run.reportCycle(cycle)
+		r.Module.run.ReportCycle(cycle)
 		return cty.DynamicVal
 	}
 	return got

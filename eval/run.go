@@ -41,11 +41,12 @@ type Host interface {
 	// Slot runs f within the limit of concurrent operations, in a turn that it gives to s. f may open
 	// ephemeral resources but demands nothing durable any more. The caller must not be in a slot.
 	Slot(t *future.Task, s *Session, f func())
-	// CallFunction calls a provider-defined function.
+	// CallFunction calls a provider-defined function. The value is unknown, without an error, if the provider
+	// could not be configured, which was reported.
 	CallFunction(t *future.Task, call FunctionCall) (cty.Value, error)
 	// ConfiguredFunctions returns the functions that a provider has with a configuration, which was prepared
-	// and holds nothing ephemeral.
-	ConfiguredFunctions(t *future.Task, p *ProviderObject) (map[string]*schema.Function, diag.List)
+	// and holds nothing ephemeral; false if they could not be found out, which was reported.
+	ConfiguredFunctions(t *future.Task, p *ProviderObject) (map[string]*schema.Function, bool)
 }
 
 // Options are the inputs of a run.

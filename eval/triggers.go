@@ -51,7 +51,7 @@ func (sc *scope) triggeredBy(ref *lang.Ref, changeFor func(addr.Instance) *plan.
 		return slices.ContainsFunc(instances, triggers)
 	})
 	if cycle != nil {
-		sc.m.run.reportCycle(cycle)
+		sc.m.run.ReportCycle(cycle)
 	}
 	return got
 }

@@ -21,7 +21,7 @@ func (v *Value) Get(t *future.Task, s *Session, via *hcl.Range) cty.Value {
 			return v.compute(t, nil)
 		})
 		if cycle != nil {
-			v.module.run.reportCycle(cycle)
+			v.module.run.ReportCycle(cycle)
 			return cty.DynamicVal
 		}
 		return got
