@@ -77,7 +77,7 @@ func maybeEqual(a, b cty.Value) bool {
 		return !equal.IsKnown() || equal.True()
 	}
 	for key, elem := range a.Elements() {
-		other := cty.NilVal
+		var other cty.Value
 		switch {
 		case a.Type().IsObjectType():
 			other = b.GetAttr(key.AsString())
