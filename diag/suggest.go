@@ -20,12 +20,16 @@ func Nearest(name string, candidates []string) string {
 		if swapped(name, c) {
 			d = 1
 		}
-		if d < limit && d < len(name) {
+		if d < limit && d < len(name) && (d == 1 || sameStart(name, c)) {
 			best, limit = c, d
 		}
 	}
 	return best
 }
+
+// sameStart reports whether the names begin with the same letter. With more than one slip in them, others are
+// seldom meant.
+func sameStart(a, b string) bool { return a != "" && b != "" && strings.EqualFold(a[:1], b[:1]) }
 
 // swapped reports whether a and b differ only by two adjacent characters that are swapped.
 func swapped(a, b string) bool {
