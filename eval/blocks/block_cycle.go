@@ -32,7 +32,8 @@ func (c *Config) BlockCycles() []BlockCycle {
 		out = append(out, BlockCycle{names(path), cycleOf(path)})
 	}}
 	for n := range c.eachNode {
-		if _, ok := n.(*Resource); ok {
+		switch n.(type) {
+		case *Resource, *Call:
 			s.from(n)
 		}
 	}
@@ -58,7 +59,7 @@ func forAllInstances(from Node, e edge) bool {
 	case *Value:
 		return e.role&(inBody|inDependsOn) != 0
 	case insideOf:
-		return e.role == toPart
+		return e.role&(toPart|aroundIt) != 0
 	default:
 		return true
 	}

@@ -274,6 +274,9 @@ func (m insideOf) edges(yield func(edge) bool) {
 			return
 		}
 	}
+	if !emit(yield).around(m.Module) {
+		return
+	}
 	outputsOf(m).edges(yield)
 }
 

@@ -177,7 +177,7 @@ provider: provider.a.x`},
 		{inner.Variables["in"], "body: local.argument"},
 		{thing(inner, "in"), "body: module.m.var.in\naround: module.m"},
 		{outputsOf{inner}, "output: module.m.output.out"},
-		{insideOf{inner}, "part: module.m.a_thing.in\noutput: module.m.output.out"},
+		{insideOf{inner}, "part: module.m.a_thing.in\naround: module.m\noutput: module.m.output.out"},
 	} {
 		if diff := cmp.Diff(c.edges, edgesOf(c.of)); diff != "" {
 			t.Errorf("%T %s (-want +got):\n%s", c.of, c.of.Address(), diff)

@@ -72,8 +72,8 @@ func cycleOf(path []edge) diag.List {
 	var vias []*hcl.Range
 	for i, e := range path {
 		from := path[(i+len(path)-1)%len(path)].to
-		if from.Address() == e.to.Address() && len(path) > 1 {
-			continue // from a module to what is in it
+		if from.Address() == e.to.Address() && e.ref == nil && len(path) > 1 {
+			continue // between a module, its call and what is in it
 		}
 		names, vias = append(names, from.Address()), append(vias, e.via)
 	}
