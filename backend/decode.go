@@ -17,7 +17,15 @@ const listSeparator = string(os.PathListSeparator)
 
 // Decode evaluates what a body sets, which is a backend block or a file with settings for one. Values keep
 // their marks.
-func (k *Kind) Decode(body hcl.Body) (map[string]cty.Value, diag.List) {
+func (k *Kind) Decode(body hcl.Body) (map[string]cty.Value, diag.List) { return k.decode(body, false) }
+
+// Check checks the names and types of what a body sets. Values may be unknown.
+func (k *Kind) Check(body hcl.Body) diag.List {
+	_, diags := k.decode(body, true)
+	return diags
+}
+
+func (k *Kind) decode(body hcl.Body, unknown bool) (map[string]cty.Value, diag.List) {
 	values := map[string]cty.Value{}
 	want := &hcl.BodySchema{}
 	for _, name := range slices.Sorted(maps.Keys(k.Block.Attributes)) {
@@ -41,7 +49,7 @@ func (k *Kind) Decode(body hcl.Body) (map[string]cty.Value, diag.List) {
 		if k.Block.Attributes[name] == nil {
 			continue
 		}
-		v, ds := k.evaluate(content.Attributes[name])
+		v, ds := k.evaluate(content.Attributes[name], unknown)
 		if diags = append(diags, ds...); !ds.HasErrors() {
 			values[name] = v
 		}
@@ -56,13 +64,14 @@ func inOrder(attrs hcl.Attributes) []string {
 	})
 }
 
-func (k *Kind) evaluate(attr *hcl.Attribute) (cty.Value, diag.List) {
+// evaluate returns the value of an argument, which may be unknown if that is allowed.
+func (k *Kind) evaluate(attr *hcl.Attribute, unknown bool) (cty.Value, diag.List) {
 	v, hd := attr.Expr.Value(nil)
 	if hd.HasErrors() {
 		return cty.NilVal, diag.FromHCL(hd)
 	}
 	v, err := k.convert(attr.Name, v)
-	if err != nil || !v.IsWhollyKnown() {
+	if err != nil || !unknown && !v.IsWhollyKnown() {
 		return cty.NilVal, diag.At(attr.Expr.Range(), "Invalid backend configuration", "The argument %q of the backend %q must be a %s.%s",
 			attr.Name, k.Name, k.typeName(attr.Name), k.shape(attr.Name))
 	}

@@ -172,8 +172,11 @@ func (d *decoder) collectOverride(bs *blocks, b *hcl.Block) {
 		return
 	}
 	content, _, _ := b.Body.PartialContent(schema("depends_on"))
-	if attr := content.Attributes["depends_on"]; attr != nil && b.Type != "provider" {
+	if attr := content.Attributes["depends_on"]; attr != nil && b.Type != "provider" && !isEmptyList(attr.Expr) {
 		d.errorAt(attr.NameRange, "Unsupported override", "The depends_on argument may not be overridden. Set it in the normal configuration file.")
+		return
+	}
+	if d.overridesConditions(b) {
 		return
 	}
 	merged := *base.block
@@ -185,6 +188,32 @@ func (d *decoder) collectOverride(bs *blocks, b *hcl.Block) {
 	}
 	merged.Body = o
 	base.block = &merged
+}
+
+func isEmptyList(expr hcl.Expression) bool {
+	items, diags := hcl.ExprList(expr)
+	return !diags.HasErrors() && len(items) == 0
+}
+
+// overridesConditions reports conditions in a block of an override file: they could be neither replaced one
+// by one nor silently dropped.
+func (d *decoder) overridesConditions(b *hcl.Block) bool {
+	found := len(d.diags)
+	content, _, _ := b.Body.PartialContent(schema("", "lifecycle", "validation", "precondition", "postcondition"))
+	if b.Type != "variable" && b.Type != "output" {
+		blocks := content.Blocks.OfType("lifecycle")
+		content.Blocks = nil
+		for _, lc := range blocks {
+			inner, _, _ := lc.Body.PartialContent(schema("", "precondition", "postcondition"))
+			content.Blocks = append(content.Blocks, inner.Blocks...)
+		}
+	}
+	for _, c := range content.Blocks {
+		if c.Type != "lifecycle" {
+			d.errorAt(c.DefRange, fmt.Sprintf("Cannot override %s blocks", c.Type), "A %s block can't be given in an override file. Write it in the normal configuration file.", c.Type)
+		}
+	}
+	return len(d.diags) > found
 }
 
 // decode fills the module from the top-level blocks: first the settings and local values, which are merged

@@ -43,6 +43,7 @@ type decoder struct {
 	diags diag.List
 	// ephemeralRootOutputs permits ephemeral outputs in the root module, as for a module under test.
 	ephemeralRootOutputs bool
+	imported             map[string]hcl.Range // import blocks, by the address of the instance
 }
 
 func (d *decoder) errorAt(rng hcl.Range, summary, format string, args ...any) {

@@ -8,6 +8,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
 )
 
 var (
@@ -82,9 +83,12 @@ func (d *decoder) removed(block *hcl.Block) {
 	if ok {
 		ok = d.removedAddress(a, content.Attributes["from"].Expr.Range())
 	}
+	given := false
 	if lc := d.single(content, "lifecycle", "lifecycle block"); lc != nil {
-		r.Destroy = d.flag(d.content(lc.Body, removedLifecycleSchema), "destroy", false)
-	} else if !incomplete {
+		arguments := d.content(lc.Body, removedLifecycleSchema)
+		r.Destroy, given = d.flag(arguments, "destroy", false), arguments.Attributes["destroy"] != nil
+	}
+	if !given && !incomplete && ok {
 		d.warnAt(block.DefRange, "Removed block without \"destroy\"",
 			"This block does not say whether the object is to be destroyed, so the object is only forgotten. Add a block lifecycle { destroy = false } if that is what you want, or lifecycle { destroy = true }.")
 	}
@@ -181,10 +185,27 @@ func (d *decoder) importBlock(block *hcl.Block) {
 	}
 	if attr := content.Attributes["to"]; attr != nil {
 		ok := false
-		if im.To, im.Resource, ok = d.importTarget(attr); ok {
+		if im.To, im.Resource, ok = d.importTarget(attr); ok && d.importedOnce(im) {
 			d.m.Imports = append(d.m.Imports, im)
 		}
 	}
+}
+
+// importedOnce reports a second block for the same instance, if the keys of both are constant.
+func (d *decoder) importedOnce(im *Import) bool {
+	if len(im.To.Keys) > 0 {
+		return true
+	}
+	to := diag.Reference(im.To.Steps)
+	if first, ok := d.imported[to]; ok {
+		d.semanticAt(im.Range, "Duplicate import configuration", "%s is imported here and at %s. It can be imported once only: remove one of the two.", to, first)
+		return false
+	}
+	if d.imported == nil {
+		d.imported = map[string]hcl.Range{}
+	}
+	d.imported[to] = im.Range
+	return true
 }
 
 // importID refuses an id that is visibly empty. Other ids are checked when they are evaluated.

@@ -45,6 +45,8 @@ func (d *decoder) wholeObject(t hcl.Traversal) bool {
 			"Nothing can depend on %q. Refer to resources, module calls, variables or local values.", ref.Root)
 	case diags.HasErrors():
 		d.semanticAt(ref.Range, "Invalid reference", "A reference in depends_on must be followed by the name of the object, as in \"TYPE.NAME\" or \"module.NAME\".")
+	case ref.Kind == lang.Path || ref.Kind == lang.Terraform: // allowed, although there is nothing to wait for
+		return false
 	case len(ref.Rest) > 0:
 		d.semanticAt(ref.Rest.SourceRange(), "Invalid depends_on reference",
 			"Dependencies are on whole objects. Leave out what follows the object's name.")
@@ -55,7 +57,7 @@ func (d *decoder) wholeObject(t hcl.Traversal) bool {
 }
 
 // notAnObject has the kinds of references that name nothing to depend on.
-var notAnObject = map[lang.Kind]bool{lang.Each: true, lang.Count: true, lang.Self: true, lang.Path: true, lang.Terraform: true}
+var notAnObject = map[lang.Kind]bool{lang.Each: true, lang.Count: true, lang.Self: true}
 
 // providerRef interprets expr as "name", "name.alias" or "name.alias[key]". The key may be any expression.
 //

@@ -48,7 +48,9 @@ func (c *checker) removals(t *Tree) {
 			r.module = m
 			target := r.Target()
 			if first := t.removals[target]; first != nil {
-				c.semanticAt(r.Range, "Duplicate removed block", "There is already a removed block for %s, at %s. Keep one of the two.", targetName(target), first.Range)
+				if r.Destroy != first.Destroy || len(r.Provisioners)+len(first.Provisioners) > 0 {
+					c.semanticAt(r.Range, "Duplicate removed block", "There is already another removed block for %s, at %s. Keep one of the two.", targetName(target), first.Range)
+				}
 				continue
 			}
 			t.removals[target] = r

@@ -108,14 +108,28 @@ func (d *decoder) terraform(s setting, st *settingsState) {
 		case "encryption":
 			d.rootEncryption(b, s.override)
 		case "provider_meta":
-			name := b.Labels[0]
-			if first := d.m.ProviderMeta[name]; first != nil && !s.override {
-				d.errorAt(b.DefRange, "Duplicate provider_meta block", "Metadata for the provider %q was already given at %s.", name, first.Range)
-				continue
-			}
-			d.m.ProviderMeta[name] = &ProviderMeta{Name: name, Body: b.Body, Range: b.DefRange}
+			d.providerMeta(b, s.override)
 		}
 	}
+}
+
+// providerMeta decodes a provider_meta block, whose arguments must be constant.
+func (d *decoder) providerMeta(b *hcl.Block, override bool) {
+	name := b.Labels[0]
+	if !d.providerName(name, b.LabelRanges[0], "") {
+		return
+	}
+	if first := d.m.ProviderMeta[name]; first != nil && !override {
+		d.errorAt(b.DefRange, "Duplicate provider_meta block", "Metadata for the provider %q was already given at %s.", name, first.Range)
+		return
+	}
+	attrs, diags := b.Body.JustAttributes()
+	d.hcl(diags)
+	for _, attr := range inOrder(attrs) {
+		_, diags := attr.Expr.Value(nil)
+		d.hcl(diags)
+	}
+	d.m.ProviderMeta[name] = &ProviderMeta{Name: name, Body: b.Body, Range: b.DefRange}
 }
 
 // backend decodes a backend block of the root module, which has at most one. One in an override file replaces
@@ -197,6 +211,10 @@ func (d *decoder) requiredProviderItem(rp *RequiredProvider, p hcl.KeyValuePair)
 	case "source":
 		v := d.static(item, cty.String)
 		if v == cty.NilVal {
+			return
+		}
+		if raw, _ := p.Value.Value(nil); raw.Type() != cty.String {
+			d.errorAt(p.Value.Range(), "Invalid provider source string", "The source of a provider is text in quotes, such as \"hashicorp/random\".")
 			return
 		}
 		source, err := addr.ParseProvider(v.AsString())

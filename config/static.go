@@ -102,6 +102,16 @@ type staticBody struct {
 	static Static
 }
 
+// Shape returns the body with an unknown value for each expression that needs to be evaluated, so that the
+// names and types of arguments can be checked without the values of variables.
+func (b *Backend) Shape() hcl.Body {
+	body := b.Body
+	if s, ok := body.(staticBody); ok {
+		body = s.Body
+	}
+	return staticBody{body, nil, func(*Module, hcl.Expression) (cty.Value, diag.List) { return cty.DynamicVal, nil }}
+}
+
 // Content implements hcl.Body.
 func (b staticBody) Content(s *hcl.BodySchema) (*hcl.BodyContent, hcl.Diagnostics) {
 	content, diags := b.Body.Content(s)

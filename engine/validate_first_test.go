@@ -67,6 +67,10 @@ var firstMistakes = []struct{ name, text, want, rule string }{
 		provider "sim" {
 		  alias  = "y"
 		  region = ["y"]
+		}
+		resource "sim_thing" "y" {
+		  provider = sim.y
+		  name     = "y"
 		}`, want: "Incorrect attribute value type"},
 }
 

@@ -41,7 +41,8 @@ func (m *Module) EvaluateValues(t *future.Task) {
 }
 
 // ValidateProviders evaluates every provider block of a module object, for validation. It queues a call of f
-// with each configuration, which has no marks.
+// with each configuration, which has no marks. Since nothing configures a provider that no block uses, mistakes
+// in its block are warnings.
 func (m *Module) ValidateProviders(pool *future.Pool, t *future.Task, f func(addr.ProviderConfig, cty.Value) diag.List) {
 	for _, b := range diag.InOrder(m.block.Providers) {
 		if b.Config.Empty() {
@@ -50,7 +51,12 @@ func (m *Module) ValidateProviders(pool *future.Pool, t *future.Task, f func(add
 		pc := addr.ProviderConfig{Module: m.block.Config.Path.Instance(), Provider: b.Source, Alias: b.Config.Alias}
 		p := m.run.providerObject(pc, providerRef{module: m, block: b})
 		v, diags := p.EvalBody(t, nil)
-		report := func(diags diag.List) { m.run.Report(diags.WithAddress(fmt.Sprintf("provider[%q]", b.Source.String()))) }
+		report := func(diags diag.List) {
+			if len(diags) > 0 && !m.run.cfg.Uses(b) {
+				diags = diags.AsWarnings()
+			}
+			m.run.Report(diags.WithAddress(fmt.Sprintf("provider[%q]", b.Source.String())))
+		}
 		report(diags)
 		if !diags.HasErrors() {
 			plain, _ := v.UnmarkDeep()

@@ -130,16 +130,24 @@ func (d *Dir) declaredLocation(root *config.Module, settings []string) (location
 		return none, nil
 	}
 	block := root.Backend
+	if block.Cloud {
+		return none, diag.At(block.Range, "Cloud configuration is not supported",
+			"The \"cloud\" block connects to a hosted service, which Mayfly doesn't work with. Remove the block: the state is then kept in a file, and a block such as backend \"local\" { path = \"PATH\" } says where.")
+	}
 	kind, ok := d.kinds[block.Type]
 	if !ok || kind.Name == backend.Cloud && !block.Cloud {
-		usable := backend.Usable(d.kinds)
-		return none, diag.At(block.Range, "Unsupported backend type", "This version of Mayfly does not support the backend %q.%s Supported backends: %s.", block.Type, diag.DidYouMean(block.Type, usable), diag.Names(usable))
+		return none, unknownKind(block, d.kinds)
 	}
 	values, diags := kind.Decode(block.Body)
 	for _, text := range settings {
 		diags = append(diags, override(kind, values, text)...)
 	}
 	return locationOf(kind, values), diags
+}
+
+func unknownKind(block *config.Backend, kinds map[string]*backend.Kind) diag.List {
+	usable := backend.Usable(kinds)
+	return diag.At(block.Range, "Unsupported backend type", "This version of Mayfly does not support the backend %q.%s Supported backends: %s.", block.Type, diag.DidYouMean(block.Type, usable), diag.Names(usable))
 }
 
 // override applies one setting to the values of arguments.

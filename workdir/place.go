@@ -114,10 +114,3 @@ const moveOrLeave = `Run "mayfly init -migrate-state" to copy the state to the n
 func initRequired(why string) diag.List {
 	return diag.Errorf("Backend initialization required, please run \"mayfly init\"", "%s", why)
 }
-
-// CheckBackend checks the backend block of the loaded configuration by itself: whether this is the backend
-// that the directory was initialized for doesn't matter.
-func (d *Dir) CheckBackend() diag.List {
-	_, diags := d.declaredLocation(d.root, nil)
-	return diags
-}

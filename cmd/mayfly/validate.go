@@ -59,9 +59,7 @@ func (a *app) validate(ctx context.Context, tests *testsFlag) diag.List {
 	if diags.HasErrors() {
 		return diags
 	}
-	if ds := d.CheckBackend(); ds.HasErrors() {
-		return append(diags, ds...)
-	}
+	diags = append(diags, d.CheckBackend()...)
 	t := &workdir.Tests{}
 	if !tests.none {
 		var ds diag.List

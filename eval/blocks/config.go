@@ -106,6 +106,19 @@ func (m *Module) LocalName(p addr.Provider, like string) string {
 	return p.Type
 }
 
+// Uses reports whether a resource, data or ephemeral block of the configuration belongs to the provider
+// block.
+func (c *Config) Uses(p *Provider) bool {
+	for _, m := range c.Modules {
+		for _, r := range m.Resources {
+			if m.ProviderFor(r.Config.ProviderRef()) == p {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // ProviderFor follows a provider reference to the block that it means, whatever the instances of modules are;
 // nil if there is none.
 func (m *Module) ProviderFor(ref config.ProviderRef) *Provider {

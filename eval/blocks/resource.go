@@ -59,8 +59,19 @@ func (c *compiler) ignored(b *Resource) {
 		default:
 			continue
 		}
-		c.diags = append(c.diags, b.checkAttribute(ref)...)
+		diags := b.checkAttribute(ref)
+		if name, ok := ref.Rest[0].(hcl.TraverseAttr); ok && !diags.HasErrors() && b.onlyComputed(name.Name) {
+			diags = diag.At(t.SourceRange(), "Redundant ignore_changes element",
+				"The provider alone decides about the attribute %q, so there is no change to the configuration to ignore. Remove it from the list.", name.Name).AsWarnings()
+		}
+		c.diags = append(c.diags, diags...)
 	}
+}
+
+// onlyComputed reports whether the attribute can't be set in the configuration.
+func (b *Resource) onlyComputed(name string) bool {
+	a := b.Schema.Block.Attributes[name]
+	return a != nil && a.Computed && !a.Optional
 }
 
 // unknownType explains a type that the provider does not have: the nearest name, and the same name in another

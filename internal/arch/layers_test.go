@@ -200,7 +200,7 @@ var rules = map[string]rule{
 	},
 	".": {
 		may: []string{
-			"addr", "diag", "value", "schema", "config", "state", "state/store", "provider", "provider/plugin", "provider/builtin", "provider/keep",
+			"addr", "backend", "diag", "value", "schema", "config", "state", "state/store", "provider", "provider/plugin", "provider/builtin", "provider/keep",
 			"plan", "plan/planfile", "eval", "eval/blocks", "eval/static", "event", "engine",
 		},
 		why: "the library has no terminal and installs nothing; both are its caller's business",
@@ -262,6 +262,7 @@ var rules = map[string]rule{
 	"internal/script":       {may: []string{"...", "."}, why: "the kit of the script tests starts the whole program"},
 
 	"tests/clients":   {may: []string{"tests/internal/..."}, why: "the clients of the program see it from outside, as users' tools do"},
+	"tests/corpus":    {may: []string{"tests/internal/..."}, why: "verdicts on configurations are what the program prints"},
 	"tests/documents": {may: []string{"tests/internal/..."}, why: "documents are read as clients read them, from outside"},
 	"tests/functions": {
 		may: []string{".", "diag", "engine", "lang/funcs", "state/store/inmem", "view", "tests/internal/..."},
@@ -273,6 +274,7 @@ var rules = map[string]rule{
 	"tests/ssh":     {may: []string{"tests/internal/..."}, why: "what a provisioner does on a host shows on the host"},
 
 	"tests/internal/calls":     {pure: true, modules: none, why: "a table of outcomes is read without knowing what they mean"},
+	"tests/internal/corpus":    {why: "verdicts of programs are compared without knowing how they are made"},
 	"tests/internal/documents": {why: "what programs print is compared without knowing what it means"},
 
 	"internal/simprovider/simlog":                     {why: "a transcript is read without the provider that wrote it"},
