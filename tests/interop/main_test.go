@@ -17,7 +17,8 @@ const (
 	envMirror = "MAYFLY_TEST_MIRROR"
 )
 
-var binary string
+// binary is the program under test, and sim a mirror with the test provider.
+var binary, sim string
 
 func TestMain(m *testing.M) { program.Main(m, "interop", prepare) }
 
@@ -32,7 +33,7 @@ func prepare(dir string) error {
 	if err != nil {
 		return err
 	}
-	binary = own.Mayfly
+	binary, sim = own.Mayfly, own.Mirror
 	keep, err := program.Mirror(own.Mirror, "mayfly.dev/mayfly/keep", "0.1.0", built[plugin])
 	if err != nil {
 		return err
