@@ -8,11 +8,9 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/providerserver"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6/tf6server"
-	"github.com/zclconf/go-cty/cty"
 	"google.golang.org/grpc"
 
 	"github.com/mayfly-iac/mayfly/addr"
-	"github.com/mayfly-iac/mayfly/backend"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/provider"
 	"github.com/mayfly-iac/mayfly/provider/builtin"
@@ -65,7 +63,7 @@ func (l *Launcher) Launch(ctx context.Context, p addr.Provider) (provider.Provid
 	}
 	switch p {
 	case addr.BuiltinProvider:
-		return builtin.New(builtin.Options{ReadState: builtin.ReadLocal(l.Dir, l.Decrypt), CheckBackend: checkBackend}), nil
+		return builtin.New(builtin.Options{ReadState: builtin.ReadLocal(l.Dir, l.Decrypt), CheckBackend: builtin.CheckLocal}), nil
 	case KeepProvider:
 		if l.Executable != nil {
 			if path, ok := l.Executable(p); ok { // a development build takes the place of the embedded one
@@ -110,13 +108,4 @@ func (l *Launcher) keep() (provider.Provider, diag.List) {
 		plug := &tf6server.GRPCProviderPlugin{GRPCProvider: func() tfprotov6.ProviderServer { return factory() }, Name: keep.Address}
 		_ = plug.GRPCServer(nil, s) // only ever fails to make a server, which was made
 	}, 6)
-}
-
-// checkBackend checks the configuration of terraform_remote_state. A backend that only other programs can use
-// is an error of reading the state, not of the configuration.
-func checkBackend(kind string, config cty.Value) error {
-	if kind != "local" && backend.Kinds()[kind] != nil && kind != backend.Cloud {
-		return nil
-	}
-	return builtin.CheckLocal(kind, config)
 }

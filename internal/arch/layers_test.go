@@ -200,7 +200,7 @@ var rules = map[string]rule{
 	},
 	".": {
 		may: []string{
-			"addr", "backend", "diag", "value", "schema", "config", "state", "state/store", "provider", "provider/plugin", "provider/builtin", "provider/keep",
+			"addr", "diag", "value", "schema", "config", "state", "state/store", "provider", "provider/plugin", "provider/builtin", "provider/keep",
 			"plan", "plan/planfile", "eval", "eval/blocks", "eval/static", "event", "engine",
 		},
 		why: "the library has no terminal and installs nothing; both are its caller's business",

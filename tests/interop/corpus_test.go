@@ -38,7 +38,7 @@ func TestCorpus(t *testing.T) {
 					t.Parallel()
 					theirs := judged(t, c, corpus.Engine{Path: other, Env: env})
 					if update {
-						record(c, theirs, judged(t, c, corpus.Engine{Path: binary, Env: env}))
+						storeOutcomes(c, theirs, judged(t, c, corpus.Engine{Path: binary, Env: env}))
 						return
 					}
 					for i, r := range c.Runs {
@@ -61,8 +61,8 @@ func judged(t *testing.T, c *corpus.Case, e corpus.Engine) []corpus.Outcome {
 	return out
 }
 
-// record stores what both engines found.
-func record(c *corpus.Case, theirs, ours []corpus.Outcome) {
+// storeOutcomes stores what both engines found.
+func storeOutcomes(c *corpus.Case, theirs, ours []corpus.Outcome) {
 	for i, r := range c.Runs {
 		r.Theirs, r.Ours = theirs[i], ours[i]
 		if theirs[i].Same(ours[i]) {
