@@ -41,8 +41,8 @@ func (m *Module) EvaluateValues(t *future.Task) {
 }
 
 // ValidateProviders evaluates every provider block of a module object, for validation. It queues a call of f
-// with each configuration, which has no marks. Since nothing configures a provider that no block uses, mistakes
-// in its block are warnings.
+// with each configuration, which has no marks. Since nothing configures a provider that no block uses,
+// mistakes in its block are warnings.
 func (m *Module) ValidateProviders(pool *future.Pool, t *future.Task, f func(addr.ProviderConfig, cty.Value) diag.List) {
 	for _, b := range diag.InOrder(m.block.Providers) {
 		if b.Config.Empty() {
