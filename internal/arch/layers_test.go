@@ -150,6 +150,7 @@ var rules = map[string]rule{
 	"state/store/remote":    {may: []string{"addr", "diag", "state", "state/store"}, why: "what all services have in common must not depend on one of them"},
 	"state/store/pg":        {may: []string{"state/store", "state/store/remote"}, modules: []string{"github.com/jackc/pgx/v5"}, why: "a service sees stored bytes and locks"},
 	"state/store/s3":        {may: []string{"cloud", "cloud/aws", "state/store", "state/store/remote"}, why: "a service sees stored bytes and locks"},
+	"internal/s3server":     {why: "a server for tests knows nothing of what is kept in it"},
 	"internal/postgres":     {why: "a server for tests knows nothing of what is kept in it"},
 	"state/store/http":      {may: []string{"state/store", "state/store/remote"}, why: "one store does not know the others"},
 	"state/store/inmem":     {may: []string{"addr", "diag", "state", "state/store"}, why: "one store does not know the others"},

@@ -68,16 +68,27 @@ func config() string {
 type site struct {
 	*testing.T
 	dir, cloud, log string
+	backend         string // a terraform block; "" for the local state
 }
 
-func newSite(t *testing.T) *site {
+func newSite(t *testing.T) *site { return newSharedSite(t, "") }
+
+// newSharedSite returns a site whose state is in a backend.
+func newSharedSite(t *testing.T, backend string) *site {
 	t.Helper()
-	s := &site{T: t, dir: t.TempDir(), cloud: t.TempDir(), log: filepath.Join(t.TempDir(), "rpc.log")}
-	if err := os.WriteFile(filepath.Join(s.dir, "main.tf"), []byte(config()), 0o600); err != nil {
-		t.Fatal(err)
+	s := &site{T: t, cloud: t.TempDir(), log: filepath.Join(t.TempDir(), "rpc.log"), backend: backend}
+	s.enter(t.TempDir())
+	return s
+}
+
+// enter goes on in another directory, as on another machine.
+func (s *site) enter(dir string) {
+	s.Helper()
+	s.dir = dir
+	if err := os.WriteFile(filepath.Join(dir, "main.tf"), []byte(config()+s.backend), 0o600); err != nil {
+		s.Fatal(err)
 	}
 	s.must(0, "init", "-plugin-dir="+mirror)
-	return s
 }
 
 func (s *site) command(stdout, stderr io.Writer, args ...string) *exec.Cmd {

@@ -246,3 +246,11 @@ func TestMethods(t *testing.T) {
 		t.Error(got, err)
 	}
 }
+
+func TestRaces(t *testing.T) {
+	storetest.RunRaces(t,
+		func(t *testing.T) string { return newServer(t).URL },
+		func(t *testing.T, url string) store.Store {
+			return open(t, httpstore.Options{Address: url, LockAddress: url, UnlockAddress: url}, t.TempDir())
+		})
+}

@@ -143,3 +143,9 @@ func TestCuts(t *testing.T) {
 		},
 	})
 }
+
+func TestRaces(t *testing.T) {
+	storetest.RunRaces(t,
+		func(t *testing.T) string { return postgres.Start(t).URL(0) },
+		func(t *testing.T, place string) store.Store { return open(t, pg.Options{ConnString: place}) })
+}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/mayfly-iac/mayfly/cloud/aws"
+	"github.com/mayfly-iac/mayfly/internal/s3server"
 	"github.com/mayfly-iac/mayfly/state/store"
 	"github.com/mayfly-iac/mayfly/state/store/remote"
 	"github.com/mayfly-iac/mayfly/state/store/s3"
@@ -88,13 +89,13 @@ func (p place) harness(t *testing.T) storetest.Harness {
 func TestConformance(t *testing.T) {
 	t.Run("lock file", func(t *testing.T) {
 		storetest.Run(t, func(t *testing.T) storetest.Harness {
-			return place{server: newServer(t).URL, opt: s3.Options{Key: "a/b c.tfstate", LockFile: true, Encrypt: true}}.harness(t)
+			return place{server: s3server.Start(t).URL, opt: s3.Options{Key: "a/b c.tfstate", LockFile: true, Encrypt: true}}.harness(t)
 		})
 	})
 	t.Run("without conditional writes", func(t *testing.T) {
 		storetest.Run(t, func(t *testing.T) storetest.Harness {
-			s := newServer(t)
-			s.plain = true
+			s := s3server.Start(t)
+			s.Plain = true
 			return place{server: s.URL, opt: s3.Options{Key: "x", LockFile: true}}.harness(t)
 		})
 	})
@@ -163,7 +164,7 @@ func startGateway(t *testing.T) string {
 func TestTable(t *testing.T) {
 	for name, lockFile := range map[string]bool{"alone": false, "beside a lock file": true} {
 		t.Run(name, func(t *testing.T) {
-			s := newServer(t)
+			s := s3server.Start(t)
 			p := place{server: s.URL, table: true, opt: s3.Options{Key: "k", LockFile: lockFile}}
 			a, b := p.manager(t), p.manager(t)
 			id, err := a.Lock(t.Context(), storetest.Info("a"))
@@ -180,12 +181,12 @@ func TestTable(t *testing.T) {
 			if err := a.Unlock(t.Context(), id); err != nil {
 				t.Fatal(err)
 			}
-			s.mu.Lock()
-			if len(s.items) != 1 || len(s.objects) != 1 {
-				t.Errorf("there are the items %v and the objects %v", s.items, s.objects)
+			s.Mu.Lock()
+			if len(s.Items) != 1 || len(s.Objects) != 1 {
+				t.Errorf("there are the items %v and the objects %v", s.Items, s.Objects)
 			}
-			s.objects["k"] += " "
-			s.mu.Unlock()
+			s.Objects["k"] += " "
+			s.Mu.Unlock()
 			ctx := t.Context()
 			service, _ := p.service(t).Place(store.DefaultWorkspace)
 			if _, _, err := service.State.Get(ctx); err == nil || !strings.Contains(err.Error(), "checksum") {
@@ -208,10 +209,10 @@ func TestRefusals(t *testing.T) {
 		"expired": {"bucket", http.StatusBadRequest, "ExpiredToken", "aws sso login"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newServer(t)
+			s := s3server.Start(t)
 			if test.status != 0 {
-				s.answer = func(w http.ResponseWriter, _ *http.Request) bool {
-					refuse(w, test.status, test.code)
+				s.Answer = func(w http.ResponseWriter, _ *http.Request) bool {
+					s3server.Refuse(w, test.status, test.code)
 					return true
 				}
 			}
@@ -242,7 +243,7 @@ func TestEncryptionOnTheServer(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newServer(t)
+			s := s3server.Start(t)
 			m := place{server: s.URL, opt: test.opt}.manager(t)
 			if err := m.Write(t.Context(), storetest.File(t, "l", 1, 1)); err != nil {
 				t.Fatal(err)
@@ -251,7 +252,7 @@ func TestEncryptionOnTheServer(t *testing.T) {
 				t.Fatal(err)
 			}
 			puts := 0
-			for _, r := range s.seen {
+			for _, r := range s.Seen {
 				want := test.read
 				if r.Method == http.MethodPut {
 					want = test.put
@@ -274,11 +275,19 @@ func TestEncryptionOnTheServer(t *testing.T) {
 }
 
 func TestCuts(t *testing.T) {
-	s := newServer(t)
+	s := s3server.Start(t)
 	storetest.RunCuts(t, storetest.Remote{
 		Server: s.Listener.Addr().String(),
 		Open: func(t *testing.T, key, address string) store.Store {
 			return remote.New(place{server: "http://" + address, opt: s3.Options{Key: key, LockFile: true}}.service(t), remote.Options{Version: "1.0.0"})
 		},
 	})
+}
+
+func TestRaces(t *testing.T) {
+	storetest.RunRaces(t,
+		func(t *testing.T) string { return s3server.Start(t).URL },
+		func(t *testing.T, server string) store.Store {
+			return remote.New(place{server: server, opt: s3.Options{LockFile: true}}.service(t), remote.Options{Version: "1.0.0"})
+		})
 }

@@ -1,0 +1,91 @@
+//go:build unix
+
+package kill
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/mayfly-iac/mayfly/internal/postgres"
+	"github.com/mayfly-iac/mayfly/internal/s3server"
+)
+
+// sharedKills is how often the program is killed for each backend. The variable MAYFLY_TEST_KILLS replaces it.
+const sharedKills = 3
+
+// TestSIGKILLShared kills the program and its plugins, and goes on on another machine, which has nothing but the
+// configuration.
+func TestSIGKILLShared(t *testing.T) {
+	n := sharedKills
+	if text := os.Getenv("MAYFLY_TEST_KILLS"); text != "" {
+		var err error
+		if n, err = strconv.Atoi(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Run("pg", func(t *testing.T) {
+		server := postgres.Start(t)
+		place := 0
+		sharedKill(t, n, func(*testing.T) string {
+			place++
+			return fmt.Sprintf("terraform {\n  backend \"pg\" {\n    conn_str    = %q\n    schema_name = \"kill%d\"\n  }\n}\n", server.URL(0), place)
+		})
+	})
+	t.Run("s3", func(t *testing.T) {
+		sharedKill(t, n, func(t *testing.T) string {
+			return fmt.Sprintf("terraform {\n  backend \"s3\" {\n    bucket       = %q\n    key          = \"k\"\n    region       = \"us-east-1\"\n    access_key   = \"id\"\n    secret_key   = \"key\"\n    use_lockfile = true\n    endpoints    = { s3 = %q }\n  }\n}\n",
+				s3server.Bucket, s3server.Start(t).URL)
+		})
+	})
+}
+
+func sharedKill(t *testing.T, n int, backend func(*testing.T) string) {
+	for _, at := range moments(t, n) {
+		t.Run(at.String(), func(t *testing.T) {
+			s := newSharedSite(t, backend(t))
+			r := s.interrupted("apply", creation, at, syscall.SIGKILL, true)
+			s.enter(t.TempDir())
+			out := s.breakLock()
+			have := s.recorded()
+			s.checkRecorded(r, have)
+			out += s.must(0, "apply", "-auto-approve", "-no-color")
+			for _, name := range s.converged() {
+				if !strings.Contains(out, "sim_thing."+name+" (create)") {
+					t.Errorf("%s exists, no state has it, and no command after the crash names sim_thing.%s:\n%s", name, name, out)
+				}
+			}
+			t.Logf("%d begun, %d recorded", r.calls.Count(creation), len(have))
+		})
+	}
+}
+
+var lockID = regexp.MustCompile(`(?m)^ *ID: +(\S+)$`)
+
+// breakLock plans, and if the lock of the run that was killed is still there, releases it. It returns what the
+// plan prints.
+func (s *site) breakLock() string {
+	s.Helper()
+	out, err := s.output("plan", "-no-color", "-input=false", "-lock-timeout=1s")
+	if err == nil {
+		return out
+	}
+	id := lockID.FindStringSubmatch(out)
+	if id == nil {
+		s.Fatalf("the next run fails, and not because of the lock:\n%s", out)
+	}
+	s.must(0, "force-unlock", "-force", id[1])
+	return out
+}
+
+// output runs a command to its end and returns what it prints.
+func (s *site) output(args ...string) (string, error) {
+	cmd := s.command(nil, nil, args...)
+	out, err := (&exec.Cmd{Path: cmd.Path, Args: cmd.Args, Dir: cmd.Dir, Env: cmd.Env}).CombinedOutput()
+	return string(out), err
+}
