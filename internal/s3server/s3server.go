@@ -1,5 +1,5 @@
-// Package s3server serves what tests need of S3 and DynamoDB: one bucket with conditional writes, and one table.
-// It does not check signatures, and it knows no rights.
+// Package s3server serves what tests need of S3 and DynamoDB: one bucket with conditional writes, and one
+// table. It does not check signatures, and it knows no rights.
 //
 // It may import the testing package. It must not know any other package of this module.
 package s3server

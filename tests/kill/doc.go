@@ -2,7 +2,7 @@
 // end, at random moments, and checks that nothing is lost: neither results in the state, nor objects, nor
 // open ephemerals, nor the lock.
 //
-// It has tests only, for Unix. They may import the test provider, its transcript, the servers of
-// internal and package program. They must not know any other package of this module: what counts is what a person finds after a crash, which is
-// the files and the next command.
+// It has tests only, for Unix. They may import the test provider, its transcript, the servers of internal
+// and package program. They must not know any other package of this module: what counts is what a person
+// finds after a crash, which is the files and the next command.
 package kill

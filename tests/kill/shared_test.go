@@ -16,11 +16,12 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/s3server"
 )
 
-// sharedKills is how often the program is killed for each backend. The variable MAYFLY_TEST_KILLS replaces it.
+// sharedKills is how often the program is killed for each backend. The variable MAYFLY_TEST_KILLS replaces
+// it.
 const sharedKills = 3
 
-// TestSIGKILLShared kills the program and its plugins, and goes on on another machine, which has nothing but the
-// configuration.
+// TestSIGKILLShared kills the program and its plugins, and goes on on another machine, which has nothing
+// but the configuration.
 func TestSIGKILLShared(t *testing.T) {
 	n := sharedKills
 	if text := os.Getenv("MAYFLY_TEST_KILLS"); text != "" {
@@ -67,8 +68,8 @@ func sharedKill(t *testing.T, n int, backend func(*testing.T) string) {
 
 var lockID = regexp.MustCompile(`(?m)^ *ID: +(\S+)$`)
 
-// breakLock plans, and if the lock of the run that was killed is still there, releases it. It returns what the
-// plan prints.
+// breakLock plans, and if the lock of the run that was killed is still there, releases it. It returns what
+// the plan prints.
 func (s *site) breakLock() string {
 	s.Helper()
 	out, err := s.output("plan", "-no-color", "-input=false", "-lock-timeout=1s")
