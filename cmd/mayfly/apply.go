@@ -158,8 +158,8 @@ func (a *app) applySaved(ctx context.Context, f *applyFlags, path string) int {
 	return a.drawn(f.timeline, func() int { return a.carryOutSaved(ctx, f, path) })
 }
 
-// carryOutSaved applies a saved plan. Configuration, variables and backend come from the plan file; only
-// the values of ephemeral variables have to be given again.
+// carryOutSaved applies a saved plan and returns the exit status. Configuration, variables and backend come
+// from the plan file; only the values of ephemeral variables have to be given again, since no plan has them.
 func (a *app) carryOutSaved(ctx context.Context, f *applyFlags, path string) int {
 	hard, soft, stop := a.interruptible(ctx)
 	defer stop()

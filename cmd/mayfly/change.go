@@ -30,12 +30,14 @@ type changeFlags struct {
 	inputFlag
 	parallelismFlag
 
+	// What the plan is about.
 	destroy, refreshOnly, refresh bool
 	lazyEphemeral                 bool
 	targets, excludes, replace    []string
 	targetFiles, excludeFiles     []string
 
 	machineFlags
+	// How it is shown.
 	concise, showSensitive bool
 	suppressForgetErrors   bool   // only for the commands that apply
 	reads                  bool   // the command only reads the state
@@ -138,8 +140,8 @@ func (c *changeFlags) planOptions() (mayfly.PlanOptions, diag.List) {
 	return out, diags
 }
 
-// addressLines reads a file of addresses, one per line. Empty lines and lines that begin with # are
-// skipped.
+// addressLines reads a file of addresses, one per line. Empty lines and lines that begin with # are skipped.
+// The file may be a pipe, so a program can compute the addresses.
 func addressLines(name string) ([]string, error) {
 	src, err := readGiven(name)
 	if err != nil {
@@ -324,7 +326,9 @@ func (r *changeRun) confirm(p *plan.Plan) (yes, asked bool) {
 	return r.app.approved(r.soft, approval(p.Mode, r.Workspace), "Apply a saved plan, or use -auto-approve.")
 }
 
-// approval returns the question for approval, which depends on the mode of the plan.
+// approval returns the question for approval, which depends on the mode of the plan. The workspace is named
+// unless it is the default one: applying in the wrong workspace is a mistake that only this question can
+// stop.
 func approval(mode plan.Mode, workspace string) term.Question {
 	where := ""
 	if workspace != "default" {

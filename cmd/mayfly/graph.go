@@ -49,7 +49,7 @@ func (a *app) graphCommand() *cli.Command {
 }
 
 // graph returns the graph of the requested type. A saved plan and the state are read without the providers;
-// only the graph of the configuration needs their schemas.
+// only the graph of the configuration needs their schemas, to tell arguments from blocks.
 func (a *app) graph(ctx context.Context, f *graphFlags) (*plan.Graph, diag.List) {
 	switch f.kind {
 	case "", "plan", "plan-refresh-only", "plan-destroy", "apply":

@@ -89,8 +89,8 @@ func (a *app) streams() []*view.JSONStream {
 	return out
 }
 
-// finish closes the outputs beside standard output and returns the exit status. Output that could not be
-// written is an error unless its reader has gone.
+// finish closes the outputs beside standard output and returns the exit status, which is code unless closing
+// fails. Output that could not be written is an error unless its reader has gone.
 func (a *app) finish(code int) int {
 	if a.intoFile == nil {
 		return code
@@ -127,8 +127,8 @@ func (a *app) tell(format string, args []any) {
 	}
 }
 
-// documented writes a command's document where -json or -json-into direct it. done is true if people are to
-// be shown nothing besides.
+// documented writes a command's document where -json or -json-into direct it, and returns the exit status.
+// done is true if people are to be shown nothing besides. make is not called if no document is wanted.
 func (a *app) documented(m *machineFlags, make func() ([]byte, error)) (done bool, code int) {
 	var to io.Writer = a.env.Stdout
 	switch {

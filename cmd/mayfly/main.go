@@ -6,6 +6,10 @@
 // change.go (plan, show, confirm, apply), session.go (the working directory and what is open in it),
 // command.go, flags.go and report.go (what every command is made of), and app.go (the state of one run).
 //
+// What is more than options and calls is in a package below internal, or in a library: a command should be
+// read in a minute. Options keep the names, the texts of errors keep the summaries, and lines keep the words
+// that tools for other engines look for; docs/compatibility.md lists the differences.
+//
 // It may import everything of the module. Nothing imports it. Rendering is package view's: this program
 // writes no plan, state or diagnostic by itself.
 package main

@@ -36,6 +36,7 @@ func (a *app) metadataFunctionsCommand() *cli.Command {
 }
 
 // functionSignatures describes the functions of the language, each under its plain and its namespaced name.
+// Functions of providers are in the document of their schemas.
 func functionSignatures() map[string]*schema.Function {
 	texts := funcs.Descriptions()
 	out := map[string]*schema.Function{}

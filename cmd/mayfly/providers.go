@@ -118,7 +118,8 @@ func (a *app) providersSchemaCommand() *cli.Command {
 		})
 }
 
-// providersSchema writes the schemas of all needed providers, including those that only the state needs.
+// providersSchema writes the schemas of all needed providers, including those that only the state needs: a
+// destroy uses them too.
 func (a *app) providersSchema(ctx context.Context) int {
 	file, diags := a.directory().ReadState(ctx, workdir.StateFiles{})
 	if !a.report(diags) {

@@ -123,7 +123,8 @@ func trimNewline(b []byte) []byte {
 	return b
 }
 
-// argsError reports a wrong number of arguments and returns the exit status.
+// argsError reports a wrong number of arguments and returns the exit status. want completes the sentence "The
+// command expects".
 func (a *app) argsError(command, want string) int {
 	return a.fail("Wrong number of arguments", "The command %s expects %s. For its usage, run: mayfly %s -help", command, want, command)
 }
@@ -153,7 +154,7 @@ func (a *app) approved(ctx context.Context, q term.Question, hint string) (yes, 
 }
 
 // downloading returns a function that draws a progress bar per download; nil unless standard output is a
-// terminal.
+// terminal. Lines that are written meanwhile appear above the bars.
 func (a *app) downloading() func(addr.Provider, versions.Version) (install.Progress, func()) {
 	out := term.Of(a.env.Stdout)
 	if out == nil || a.stream != nil || a.document {

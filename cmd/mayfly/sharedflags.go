@@ -20,7 +20,8 @@ type sharedFlags struct {
 	compactWarnings   bool
 	deprecation       string
 
-	ignored bool // set by options that have no effect
+	// ignored is set by options that have no effect.
+	ignored bool
 }
 
 // sharedTable says which commands have which shared options, by the words that app.sharedFlags knows. It is a
@@ -96,7 +97,8 @@ func (a *app) sharedFlags(word string) []cli.Flag {
 	return nil
 }
 
-// genericFlagDefault returns a boolean option that passes its value to a function.
+// genericFlagDefault returns a boolean option that passes its value to a function, if it is given. value is
+// its default in the help.
 func genericFlagDefault(name, usage string, value bool, set func(bool)) cli.Flag {
 	return &cli.BoolFlag{Name: name, Usage: usage, Value: value, Local: true, Action: func(_ context.Context, _ *cli.Command, on bool) error {
 		set(on)
@@ -104,7 +106,8 @@ func genericFlagDefault(name, usage string, value bool, set func(bool)) cli.Flag
 	}}
 }
 
-// applyShared puts the shared options into effect before a command runs.
+// applyShared puts the shared options into effect before a command runs. It returns an error for a value that
+// an option doesn't have.
 func (a *app) applyShared() diag.List {
 	s := &a.shared
 	for _, o := range []*view.Options{&a.view, &a.errView} {

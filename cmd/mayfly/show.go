@@ -99,8 +99,8 @@ func (a *app) show(ctx context.Context, f *showFlags, args []string) int {
 	return a.showState(ctx, f, file)
 }
 
-// showState shows a state; nil stands for none. It needs the providers' schemas to know which attributes
-// are sensitive.
+// showState shows a state; nil stands for none. The providers' schemas say which attributes are sensitive;
+// for a provider that is not installed, only those count that were stored as sensitive.
 func (a *app) showState(ctx context.Context, f *showFlags, file *state.File) int {
 	var st *state.State
 	if file != nil {

@@ -109,7 +109,7 @@ func (a *app) stateShowCommand() *cli.Command {
 }
 
 // statePullCommand returns the command state pull. It writes the decoded state, so an older format is
-// upgraded.
+// upgraded and an encrypted state is not encrypted any more.
 func (a *app) statePullCommand() *cli.Command {
 	return a.command("pull", "Pull current state and output to stdout", "", "Writes the state file of the selected workspace to standard output, in the current format. It holds sensitive values unencrypted.",
 		nil, func(ctx context.Context, args []string) int {

@@ -13,7 +13,8 @@ import (
 	"github.com/mayfly-iac/mayfly/state/store"
 )
 
-// statePushCommand returns the command state push. The file is read and decoded before the state is locked.
+// statePushCommand returns the command state push. The file is read and decoded before the state is locked,
+// so that standard input may come from a person or a slow program.
 func (a *app) statePushCommand() *cli.Command {
 	var lock lockFlags
 	force := false

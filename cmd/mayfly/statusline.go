@@ -26,7 +26,7 @@ func (l *statusLine) Event(e event.Event) {
 }
 
 // showStatus draws the progress of an apply until stop is called. It does so only if a person watches at a
-// terminal.
+// terminal. stop may be called more than once.
 func (a *app) showStatus(p *plan.Plan) (stop func()) {
 	out := term.Of(a.env.Stdout)
 	if out == nil || a.stream != nil || a.vars["TF_IN_AUTOMATION"] != "" || a.vars["TERM"] == "dumb" || a.view.Concise || !p.Changed() {

@@ -66,7 +66,7 @@ func isTerminal(stream io.Writer) bool {
 }
 
 // versionAsked returns the arguments of the version command if an option, which may be anywhere in the
-// command line, asks for it.
+// command line, asks for it. Everything else on the line is dropped, except options that the command has.
 func versionAsked(args []string) ([]string, bool) {
 	asked, rest := false, []string{"version"}
 	for _, arg := range args {
