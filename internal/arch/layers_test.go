@@ -180,7 +180,7 @@ var rules = map[string]rule{
 	"install/internal/atomicfile": {why: "a helper that replaces files"},
 
 	"view/document": {
-		may:  []string{"addr", "constraint", "diag", "schema", "value", "config", "lang", "state", "plan"},
+		may:  []string{"addr", "constraint", "diag", "schema", "value", "config", "lang", "lang/typearg", "state", "plan"},
 		pure: true, why: "programs read the same documents however people are shown what is in them",
 	},
 	"view": {

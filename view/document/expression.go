@@ -7,6 +7,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/lang"
+	"github.com/mayfly-iac/mayfly/lang/typearg"
 	"github.com/mayfly-iac/mayfly/schema"
 )
 
@@ -24,7 +25,7 @@ func expressionJSON(expr hcl.Expression) *jsonExpression {
 		return nil
 	}
 	out := &jsonExpression{}
-	variables := expr.Variables()
+	variables := typearg.Variables(expr)
 	if len(variables) == 0 {
 		if v, diags := expr.Value(nil); !diags.HasErrors() && v.IsWhollyKnown() {
 			out.ConstantValue = valueJSON(v)
