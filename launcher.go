@@ -46,8 +46,10 @@ type Launcher struct {
 	Log func(p addr.Provider, line string)
 	// Dir is the directory that relative paths of built-in data sources start from.
 	Dir string
-	// Decrypt decrypts the states that built-in data sources read; nil reads unencrypted ones only.
-	Decrypt builtin.Decrypt
+	// ReadState reads the states that built-in data sources ask for, and CheckBackend checks where from; nil
+	// for unencrypted ones of the local backend.
+	ReadState    builtin.ReadState
+	CheckBackend builtin.CheckBackend
 	// Env is the environment of provider processes, nil for that of this process.
 	Env []string
 	// Plain leaves connections to provider processes without encryption, for finding faults of providers.
@@ -63,7 +65,7 @@ func (l *Launcher) Launch(ctx context.Context, p addr.Provider) (provider.Provid
 	}
 	switch p {
 	case addr.BuiltinProvider:
-		return builtin.New(builtin.Options{ReadState: builtin.ReadLocal(l.Dir, l.Decrypt), CheckBackend: builtin.CheckLocal}), nil
+		return builtin.New(builtin.Options{Dir: l.Dir, ReadState: l.ReadState, CheckBackend: l.CheckBackend}), nil
 	case KeepProvider:
 		if l.Executable != nil {
 			if path, ok := l.Executable(p); ok { // a development build takes the place of the embedded one

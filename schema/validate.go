@@ -126,7 +126,7 @@ func (v *validator) attribute(a *Attribute, name, at string, inSet bool) {
 
 // writeOnly checks where a write-only attribute may be (E60).
 func (v *validator) writeOnly(a *Attribute, at string, inSet bool) {
-	if v.kind != ForManaged {
+	if v.kind != ForManaged && !a.Extension { // the protocol has them in resources only
 		v.fail(at, "write-only attributes are not possible in %s", v.kind)
 	}
 	if a.Computed {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/plan"
 )
 
 const password = "CANARY-b7f3e1"
@@ -203,4 +204,63 @@ func TestMissingKey(t *testing.T) {
 	wants(t, read(), "is another one")
 	write(t, key, "x")
 	wants(t, read(), "is damaged")
+}
+
+// TestRemoteStateWithCredentials reads a state with ephemeral credentials, which are stored nowhere.
+func TestRemoteStateWithCredentials(t *testing.T) {
+	t.Chdir(t.TempDir())
+	s := stateServer(t)
+	write(t, "main.tf", fmt.Sprintf(`
+variable "token" {
+  ephemeral = true
+}
+data "terraform_remote_state" "x" {
+  backend = "http"
+  config = {
+    address = "%s/other"
+  }
+  config_wo = {
+    password = var.token
+  }
+}
+output "o" {
+  value = data.terraform_remote_state.x.outputs.answer
+}`, s.URL))
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+"/other", strings.NewReader(`{"version": 4, "terraform_version": "1.0.0", "serial": 1, "lineage": "l", "outputs": {"answer": {"value": "42", "type": "string"}}, "resources": []}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.SetBasicAuth("", password)
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil || resp.Body.Close() != nil {
+		t.Fatal(err)
+	}
+	begin := func(token string) (*Session, *plan.Plan, diag.List) {
+		d := New(Options{Environ: []string{"TF_VAR_token=" + token}})
+		wants(t, d.Load(t.Context()), "")
+		run, diags := d.Begin(t.Context(), "plan", BeginOptions{})
+		wants(t, diags, "")
+		planned, diags := run.Operation.Plan(t.Context(), mayfly.PlanOptions{Variables: run.Variables})
+		return run, planned, diags
+	}
+	run, planned, diags := begin(password)
+	wants(t, diags, "")
+	wants(t, run.Save(planned, "tfplan"), "")
+	_, diags = run.Operation.Apply(t.Context(), planned, mayfly.ApplyOptions{Variables: run.Variables})
+	wants(t, diags, "")
+	wants(t, run.Close(), "")
+	stored, err := os.ReadFile("terraform.tfstate")
+	if err != nil || !bytes.Contains(stored, []byte(`"42"`)) || bytes.Contains(stored, []byte("config_wo")) {
+		t.Errorf("%s %v", stored, err)
+	}
+	if err := os.Mkdir(".terraform", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	noSecret(t, "tfplan", "terraform.tfstate")
+	run, _, diags = begin("wrong")
+	wants(t, diags, "401 Unauthorized")
+	if text := fmt.Sprint(diags); strings.Contains(text, s.URL) {
+		t.Errorf("the error has something of the configuration: %s", text)
+	}
+	wants(t, run.Close(), "")
 }

@@ -141,7 +141,7 @@ func (d *Dir) open(ctx context.Context, tree *config.Tree, p place, opt SessionO
 	}
 	environ := childEnviron(d.opt.Environ, tree.Root)
 	s.launcher = &mayfly.Launcher{
-		Executable: s.executable, Schemas: s.schemaCaches(schemacache.Open(d.vars), environ), Log: opt.ProviderLog, Dir: ".", Decrypt: s.decryptRemote, Env: environ,
+		Executable: s.executable, Schemas: s.schemaCaches(schemacache.Open(d.vars), environ), Log: opt.ProviderLog, Dir: ".", ReadState: s.readRemote, CheckBackend: d.checkRemote, Env: environ,
 		Version: d.opt.Version, Plain: d.vars["TF_DISABLE_PLUGIN_TLS"] != "",
 	}
 	s.Project, ds = mayfly.Open(ctx, mayfly.Options{

@@ -18,11 +18,13 @@ const (
 	remoteStateType = "terraform_remote_state"
 )
 
-// Additions are the attributes of terraform_data that other engines don't have. Stored objects omit them if
+// Additions are the attributes of terraform_data and terraform_remote_state that other engines don't have. Stored objects omit them if
 // they are null, so that other engines can read the state.
-var Additions = slices.DeleteFunc(slices.Sorted(maps.Keys(dataSchema.Block.Attributes)), func(name string) bool {
-	return !dataSchema.Block.Attributes[name].Extension
-})
+var Additions = append(extensions(dataSchema), extensions(remoteStateSchema)...)
+
+func extensions(s *schema.Schema) []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(s.Block.Attributes)), func(name string) bool { return !s.Block.Attributes[name].Extension })
+}
 
 // Catalog returns what the provider offers, for use without starting it.
 func Catalog() provider.Catalog { return catalog{} }
@@ -65,6 +67,10 @@ var remoteStateSchema = &schema.Schema{Block: &schema.Block{
 		"config": {
 			Type: cty.DynamicPseudoType, Optional: true, DescriptionKind: schema.Markdown,
 			Description: "The configuration of the backend: an object with the arguments that its `backend` block would have.",
+		},
+		"config_wo": {
+			Type: cty.DynamicPseudoType, Optional: true, WriteOnly: true, Extension: true, DescriptionKind: schema.Markdown,
+			Description: "More of `config`, such as credentials, ephemeral or not. It is neither stored nor returned.",
 		},
 		"workspace": {
 			Type: cty.String, Optional: true, DescriptionKind: schema.Markdown,

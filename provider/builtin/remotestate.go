@@ -34,7 +34,7 @@ const defaultWorkspace = "default"
 // validateRemoteState checks the arguments that are known. Unknown ones are checked when the state is read.
 func (b *builtin) validateRemoteState(config cty.Value) diag.List {
 	var diags diag.List
-	backend, backendConfig := config.GetAttr("backend"), config.GetAttr("config")
+	backend, backendConfig := config.GetAttr("backend"), backendConfig(config)
 	if backend.IsKnown() && !backend.IsNull() && b.o.CheckBackend != nil {
 		if err := b.o.CheckBackend(backend.AsString(), backendConfig); err != nil {
 			diags = append(diags, backendError(backend.AsString(), err)...)
@@ -45,6 +45,9 @@ func (b *builtin) validateRemoteState(config cty.Value) diag.List {
 			Summary: "Invalid default values", Detail: "Defaults must be given in an object value.", Path: cty.GetAttrPath("defaults"),
 		})
 	}
+	if v := config.GetAttr("config_wo"); v.IsKnown() && !v.IsNull() && !isObject(v) {
+		diags = append(diags, diag.Diagnostic{Summary: "Invalid backend configuration", Detail: "The configuration of the backend must be an object.", Path: cty.GetAttrPath("config_wo")})
+	}
 	if w := config.GetAttr("workspace"); w.IsKnown() && !w.IsNull() && w.AsString() == "" {
 		diags = append(diags, diag.Diagnostic{
 			Summary: "Invalid workspace name", Detail: "The name of a workspace must not be empty. Leave the argument out for the default workspace.",
@@ -52,6 +55,26 @@ func (b *builtin) validateRemoteState(config cty.Value) diag.List {
 		})
 	}
 	return diags
+}
+
+// backendConfig returns the configuration of the backend: the argument config with that of config_wo over it.
+func backendConfig(config cty.Value) cty.Value {
+	stored, extra := config.GetAttr("config"), config.GetAttr("config_wo")
+	if extra.IsNull() || stored.IsNull() {
+		if extra.IsNull() {
+			return stored
+		}
+		return extra
+	}
+	if !stored.IsKnown() || !extra.IsKnown() || !isObject(stored) || !isObject(extra) {
+		return cty.DynamicVal
+	}
+	all := stored.AsValueMap()
+	if all == nil {
+		all = map[string]cty.Value{}
+	}
+	maps.Copy(all, extra.AsValueMap())
+	return cty.ObjectVal(all)
 }
 
 // isObject reports whether a value has named parts; it may be null or unknown.
@@ -110,7 +133,7 @@ func (b *builtin) ReadData(ctx context.Context, req provider.DataRequest) (provi
 	defer cancel()
 	defer context.AfterFunc(b.life, cancel)()
 	backend := result["backend"].AsString()
-	read, err := b.o.ReadState(ctx, StateSource{req.Instance, backend, result["config"], workspace})
+	read, err := b.o.ReadState(ctx, StateSource{req.Instance, backend, backendConfig(req.Config), workspace})
 	if err != nil {
 		return provider.DataResponse{}, append(diags, backendError(backend, err)...)
 	}
@@ -121,7 +144,7 @@ func (b *builtin) ReadData(ctx context.Context, req provider.DataRequest) (provi
 	for name, v := range read {
 		outputs[name], _ = v.UnmarkDeep()
 	}
-	result["outputs"] = cty.ObjectVal(outputs)
+	result["outputs"], result["config_wo"] = cty.ObjectVal(outputs), cty.NullVal(cty.DynamicPseudoType)
 	return provider.DataResponse{State: cty.ObjectVal(result)}, diags
 }
 
@@ -240,6 +263,11 @@ func outputs(src []byte) (map[string]cty.Value, error) {
 	if stored == nil {
 		return nil, ErrNoState
 	}
+	return Outputs(stored)
+}
+
+// Outputs returns the values of outputs in a state.
+func Outputs(stored map[string]*state.Output) (map[string]cty.Value, error) {
 	outputs := make(map[string]cty.Value, len(stored))
 	for name, o := range stored {
 		v, err := o.Value.Live()

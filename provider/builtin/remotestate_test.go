@@ -21,7 +21,7 @@ const testState = `{"version":4,"terraform_version":"1.12.6","serial":1,"lineage
 	"s":{"value":"s3cret","type":"string","sensitive":true}}}`
 
 func remote(attrs attrs) cty.Value {
-	all := map[string]cty.Value{"backend": str("local"), "config": null, "workspace": cty.NullVal(cty.String), "defaults": null, "outputs": null}
+	all := map[string]cty.Value{"backend": str("local"), "config": null, "config_wo": null, "workspace": cty.NullVal(cty.String), "defaults": null, "outputs": null}
 	for name, v := range attrs {
 		all[name] = v
 	}
@@ -58,6 +58,9 @@ func TestReadRemoteState(t *testing.T) {
 		"default":       {nil, stored, ""},
 		"path":          {attrs{"config": path("other.tfstate")}, stored, ""},
 		"absolute path": {attrs{"config": path(filepath.Join(dir, "other.tfstate")), "workspace": str("default")}, stored, ""},
+		"write-only":    {attrs{"config": path("gone"), "config_wo": path("other.tfstate")}, stored, ""},
+		"only hidden":   {attrs{"config_wo": path("other.tfstate")}, stored, ""},
+		"no object too": {attrs{"config_wo": str("s3cret")}, nil, "must be an object"},
 		"map":           {attrs{"config": cty.MapVal(attrs{"path": str("other.tfstate")})}, stored, ""},
 		"null path":     {attrs{"config": cty.ObjectVal(attrs{"path": null})}, stored, ""},
 		"workspace":     {attrs{"workspace": str("w"), "config": path("gone")}, stored, ""},
@@ -92,7 +95,7 @@ func TestReadRemoteState(t *testing.T) {
 				t.Fatal(diags.Err())
 			}
 			all := config.AsValueMap()
-			all["outputs"] = cty.ObjectVal(test.outputs)
+			all["outputs"], all["config_wo"] = cty.ObjectVal(test.outputs), null
 			if want := cty.ObjectVal(all); !got.State.RawEquals(want) {
 				t.Errorf("got %#v\nwant %#v", got.State, want)
 			}

@@ -1,0 +1,77 @@
+package workdir
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/backend"
+	"github.com/mayfly-iac/mayfly/provider/builtin"
+	"github.com/mayfly-iac/mayfly/state"
+	"github.com/mayfly-iac/mayfly/state/store"
+)
+
+// checkRemote implements builtin.CheckBackend with the table of backends.
+func (d *Dir) checkRemote(name string, config cty.Value) error {
+	if name == backend.Local {
+		return builtin.CheckLocal(name, config)
+	}
+	kind, err := d.remoteKind(name)
+	if err != nil {
+		return err
+	}
+	_, err = kind.FromValue(config)
+	return err
+}
+
+func (d *Dir) remoteKind(name string) (*backend.Kind, error) {
+	kind, ok := d.kinds[name]
+	if !ok || !kind.Usable() {
+		return nil, fmt.Errorf("%w. It can read those of %v", builtin.ErrNoBackend, backend.Usable(d.kinds))
+	}
+	return kind, nil
+}
+
+// readRemote implements builtin.ReadState with the stores of all backends. Errors have nothing of the
+// configuration, any part of which may be secret.
+func (s *Session) readRemote(ctx context.Context, from builtin.StateSource) (map[string]cty.Value, error) {
+	if from.Backend == backend.Local {
+		return builtin.ReadLocal(".", s.decryptRemote)(ctx, from)
+	}
+	kind, err := s.dir.remoteKind(from.Backend)
+	if err != nil {
+		return nil, err
+	}
+	cfg, err := kind.FromValue(from.Config)
+	if err != nil {
+		return nil, err
+	}
+	file, err := s.readFrom(ctx, kind, cfg, from)
+	if err != nil {
+		return nil, errors.New(kind.Redact(err.Error(), cfg))
+	}
+	if file == nil {
+		return nil, builtin.ErrNoState
+	}
+	return builtin.Outputs(file.State.Outputs)
+}
+
+func (s *Session) readFrom(ctx context.Context, kind *backend.Kind, cfg cty.Value, from builtin.StateSource) (*state.File, error) {
+	cfg, err := kind.Complete(cfg, s.dir.lookup)
+	if err != nil {
+		return nil, err
+	}
+	opened, err := kind.Open(ctx, cfg, backend.Env{
+		Cipher: stateCipher(s.encryption.Remote(remoteName(from.Instance))), Lookup: s.dir.lookup, Version: s.dir.opt.Version, JournalDir: s.dir.journalDir(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	workspace := from.Workspace
+	if workspace == "" {
+		workspace = store.DefaultWorkspace
+	}
+	return readWorkspace(ctx, opened, workspace)
+}
