@@ -72,7 +72,7 @@ func LoadVarsFile(fsys FS, name string, vars map[string]*Variable) (*VarsFile, d
 	for _, attr := range inOrder(attrs) {
 		val, hd := attr.Expr.Value(nil)
 		if !brokenAt(parseDiags, attr) {
-			diags = append(diags, limit(plainValueHints(attr, hd), name)...)
+			diags = append(diags, limit(plainValueHints(attr.Expr, hd), name)...)
 		}
 		if parseDiags.HasErrors() {
 			val = cty.DynamicVal // the value may have been cut off
@@ -96,7 +96,11 @@ func LoadBackendFile(fsys FS, name string, shown []string) (hcl.Body, []byte, di
 	}
 	source := coverGuessed(src, strings.HasSuffix(name, ".json"), vars)
 	body, diags := parse(src, name)
-	return body, source, limit(diags, name).WithSource(name, source)
+	plain := func(_ *Module, expr hcl.Expression) (cty.Value, diag.List) {
+		v, hd := expr.Value(nil)
+		return v, plainValueHints(expr, hd)
+	}
+	return staticBody{body, nil, plain}, source, limit(diags, name).WithSource(name, source)
 }
 
 // jsonValuesHints explains the form of a values file in JSON.
@@ -157,14 +161,14 @@ func brokenAt(problems diag.List, attr *hcl.Attribute) bool {
 
 // plainValueHints explains that a values file has no expressions: missing quotes are the usual reason for a
 // reference.
-func plainValueHints(attr *hcl.Attribute, hd hcl.Diagnostics) diag.List {
+func plainValueHints(expr hcl.Expression, hd hcl.Diagnostics) diag.List {
 	diags := diag.FromHCL(hd)
 	if !diags.HasErrors() {
 		return diags
 	}
 	d := diags[0]
 	d.Detail = "A file of values holds plain values: nothing in it can refer to variables or other objects, or call functions."
-	if _, hd := hcl.AbsTraversalForExpr(attr.Expr); !hd.HasErrors() {
+	if _, hd := hcl.AbsTraversalForExpr(expr); !hd.HasErrors() {
 		d.Detail = "This is a reference, and a file of values holds plain values. If it is meant to be text, write it in double quotes."
 	}
 	return diag.List{d}

@@ -135,7 +135,7 @@ func (d *Dir) declaredLocation(root *config.Module, settings []string) (location
 			"The \"cloud\" block connects to a hosted service, which Mayfly doesn't work with. Remove the block: the state is then kept in a file, and a block such as backend \"local\" { path = \"PATH\" } says where.")
 	}
 	kind, ok := d.kinds[block.Type]
-	if !ok || kind.Name == backend.Cloud && !block.Cloud {
+	if !ok || kind.Name == backend.Cloud {
 		return none, unknownKind(block, d.kinds)
 	}
 	values, diags := kind.Decode(block.Body)
@@ -174,11 +174,7 @@ func (d *Dir) usable(l location) diag.List {
 	if l.kind.Usable() {
 		return nil
 	}
-	what := fmt.Sprintf("the backend %q", l.kind.Name)
-	if l.kind.Name == backend.Cloud {
-		what = "the \"cloud\" block"
-	}
-	detail := fmt.Sprintf("This version of Mayfly knows the arguments of %s, but cannot use it. Backends that it can use: %s.", what, diag.Names(backend.Usable(d.kinds)))
+	detail := fmt.Sprintf("This version of Mayfly knows the arguments of the backend %q, but cannot use it. Use another backend, or none to keep the state in a file. Backends that it can use: %s.", l.kind.Name, diag.Names(backend.Usable(d.kinds)))
 	if d.root != nil && d.root.Backend != nil {
 		return diag.At(d.root.Backend.Range, "Unsupported backend type", "%s", detail)
 	}
