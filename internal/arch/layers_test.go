@@ -208,7 +208,7 @@ var rules = map[string]rule{
 	},
 	"workdir": {
 		may: []string{
-			".", "addr", "diag", "event", "jsonvalue", "safefile", "schema", "value", "config", "state", "state/encryption", "state/store", "state/store/local", "backend", "provider", "provider/plugin",
+			".", "addr", "diag", "event", "jsonvalue", "safefile", "schema", "value", "config", "state", "state/encryption", "state/store", "state/store/local", "backend", "provider", "provider/builtin", "provider/plugin",
 			"plan", "plan/planfile", "engine", "install/...", "timing",
 		},
 		why: "a library user gets what the program does with a directory: no command line, no terminal and no rendering can matter here",
