@@ -18,8 +18,8 @@ const (
 	remoteStateType = "terraform_remote_state"
 )
 
-// Additions are the attributes of terraform_data and terraform_remote_state that other engines don't have. Stored objects omit them if
-// they are null, so that other engines can read the state.
+// Additions are the attributes of terraform_data and terraform_remote_state that other engines don't have.
+// Stored objects omit them if they are null, so that other engines can read the state.
 var Additions = append(extensions(dataSchema), extensions(remoteStateSchema)...)
 
 func extensions(s *schema.Schema) []string {
