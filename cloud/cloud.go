@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 )
 
 // maxAnswer bounds the answers that are read into memory: lists of objects, and errors.
@@ -32,7 +33,7 @@ func (e *Error) Error() string {
 		}
 	}
 	if e.Hint != "" {
-		text += ". " + e.Hint
+		text = strings.TrimSuffix(text, ".") + ". " + e.Hint
 	}
 	return text
 }
