@@ -38,6 +38,17 @@ func (e *Error) Error() string {
 	return text
 }
 
+// Passes reports whether the same request may succeed later: the service was busy, out of order, or asks for
+// patience.
+func (e *Error) Passes() bool {
+	switch e.Status {
+	case http.StatusRequestTimeout, http.StatusTooManyRequests, http.StatusConflict,
+		http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return true
+	}
+	return false
+}
+
 // Services returns a client for signed requests, which repeats those that fail for a moment. It returns
 // unsuccessful answers as they are and follows no redirects, since a signature is made for one address.
 // The transport may be nil for the usual one.

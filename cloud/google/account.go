@@ -1,5 +1,5 @@
 // Package google reaches services of Google Cloud: it finds credentials as Google's libraries do, and reads
-// objects of Cloud Storage.
+// and writes objects of Cloud Storage.
 //
 // Start reading at Load. It may import package cloud and Google's library for credentials, but no client of
 // a service. It must not know what objects are for.
@@ -38,6 +38,11 @@ type Account struct {
 type Settings struct {
 	Token       string
 	Credentials []byte // a JSON document
+
+	// Impersonate is the service account that requests are made as, with the rights of the credentials or,
+	// one after the other, of the accounts Delegates; "" for none.
+	Impersonate string
+	Delegates   []string
 }
 
 // Load finds credentials for a scope: those of the settings, the token in GOOGLE_OAUTH_ACCESS_TOKEN, or
@@ -49,13 +54,14 @@ func Load(ctx context.Context, scope string, s Settings, services cloud.Services
 	if a.token = s.Token; a.token == "" && len(s.Credentials) == 0 {
 		a.token = os.Getenv("GOOGLE_OAUTH_ACCESS_TOKEN")
 	}
-	if a.token != "" {
+	if a.token != "" && s.Impersonate == "" {
 		return a, nil
 	}
-	creds, err := s.detect(&credentials.DetectOptions{Scopes: []string{scope}, Client: client})
+	creds, err := s.credentials(ctx, a.token, scope, client)
 	if err != nil {
 		return nil, err
 	}
+	a.token = ""
 	own, err := creds.UniverseDomain(ctx)
 	switch {
 	case err != nil:
@@ -65,6 +71,38 @@ func Load(ctx context.Context, scope string, s Settings, services cloud.Services
 	}
 	a.creds, a.domain = creds, own
 	return a, nil
+}
+
+// cloudPlatform is the scope of credentials that act as another account.
+const cloudPlatform = "https://www.googleapis.com/auth/cloud-platform"
+
+// credentials returns the credentials that requests are made with. token is "" or a token to act as another
+// account with.
+func (s Settings) credentials(ctx context.Context, token, scope string, client *http.Client) (*auth.Credentials, error) {
+	if s.Impersonate == "" {
+		return s.detect(&credentials.DetectOptions{Scopes: []string{scope}, Client: client})
+	}
+	var base *auth.Credentials
+	if token != "" {
+		base = auth.NewCredentials(&auth.CredentialsOptions{TokenProvider: fixedToken(token)})
+	} else {
+		var err error
+		if base, err = s.detect(&credentials.DetectOptions{Scopes: []string{cloudPlatform}, Client: client}); err != nil {
+			return nil, err
+		}
+	}
+	return auth.NewCredentials(&auth.CredentialsOptions{
+		TokenProvider:          auth.NewCachedTokenProvider(&impersonation{s, base, scope, client}, nil),
+		UniverseDomainProvider: auth.CredentialsPropertyFunc(base.UniverseDomain),
+	}), nil
+}
+
+// fixedToken is a token that is used as long as it is valid.
+type fixedToken string
+
+// Token implements auth.TokenProvider.
+func (t fixedToken) Token(context.Context) (*auth.Token, error) {
+	return &auth.Token{Value: string(t), Type: "Bearer"}, nil
 }
 
 // detect finds credentials. The user chooses the document, so its type is the one that it states.

@@ -2,8 +2,8 @@
 // backend "s3" of other engines, and under their locks: an object beside the state, an item in a table of
 // DynamoDB, or both.
 //
-// It may import cloud, cloud/aws, state/store and state/store/remote. It must not know configuration, plans,
-// providers, or what a state contains.
+// It may import cloud, cloud/aws, state/store, state/store/remote and state/store/objects. It must not know
+// configuration, plans, providers, or what a state contains.
 package s3
 
 import (
@@ -18,6 +18,7 @@ import (
 	"github.com/mayfly-iac/mayfly/cloud"
 	"github.com/mayfly-iac/mayfly/cloud/aws"
 	"github.com/mayfly-iac/mayfly/state/store"
+	"github.com/mayfly-iac/mayfly/state/store/objects"
 	"github.com/mayfly-iac/mayfly/state/store/remote"
 )
 
@@ -85,41 +86,34 @@ func (s *Service) key(workspace string) string {
 }
 
 // Workspaces implements remote.Service.
-func (s *Service) Workspaces(ctx context.Context) ([]string, error) {
-	var names []string
-	for key, err := range s.opt.Bucket.List(ctx, s.opt.WorkspacePrefix+"/") {
-		if err != nil {
-			return nil, classify(err)
-		}
-		name, ok := strings.CutPrefix(key, s.opt.WorkspacePrefix+"/")
-		if name, ok = cutSuffix(name, "/"+s.opt.Key, ok); ok && !strings.Contains(name, "/") {
+func (s *Service) Workspaces(ctx context.Context) (names []string, err error) {
+	keys, err := bucket{s}.List(ctx, s.opt.WorkspacePrefix+"/")
+	for _, key := range keys {
+		name := strings.TrimPrefix(key, s.opt.WorkspacePrefix+"/")
+		if name, ok := strings.CutSuffix(name, "/"+s.opt.Key); ok && !strings.Contains(name, "/") {
 			names = append(names, name)
 		}
 	}
-	return names, nil
-}
-
-func cutSuffix(s, suffix string, ok bool) (string, bool) {
-	rest, found := strings.CutSuffix(s, suffix)
-	return rest, ok && found
+	return names, err
 }
 
 // Place implements remote.Service.
 func (s *Service) Place(workspace string) (remote.Place, error) {
-	key := s.key(workspace)
-	state := &object{Service: s, key: key}
-	p := remote.Place{Path: "s3://" + s.opt.Name + "/" + key, State: state, Parts: &parts{s, key + ".journal/"}}
-	if s.opt.Table != nil {
-		state.digests = s.opt.Table
+	key, lock := s.key(workspace), ""
+	if s.opt.LockFile {
+		lock = s.key(workspace) + ".tflock"
 	}
-	switch {
-	case s.opt.LockFile && s.opt.Table != nil:
-		p.Lock = both{s.lockFile(key), s.lockItem(key)}
-	case s.opt.LockFile:
-		p.Lock = s.lockFile(key)
-	case s.opt.Table != nil:
-		p.Lock = s.lockItem(key)
+	p := objects.Place(bucket{s}, "s3://"+s.opt.Name+"/"+key, key, lock)
+	if s.opt.Table == nil {
+		return p, nil
 	}
+	id := s.opt.Name + "/" + key
+	p.State = &digested{p.State, s.opt.Table, id + "-md5"}
+	table := objects.NewLock(&item{s.opt.Table, id})
+	if p.Lock != nil {
+		table = both{p.Lock, table}
+	}
+	p.Lock = table
 	return p, nil
 }
 
@@ -145,10 +139,12 @@ func classify(err error) error {
 	e := (*cloud.Error)(nil)
 	lost := (*url.Error)(nil)
 	switch {
-	case errors.As(err, &e) && (passes(e.Status) || e.Code == "ProvisionedThroughputExceededException" || e.Code == "ThrottlingException"):
+	case errors.As(err, &e) && (e.Passes() || e.Code == "ProvisionedThroughputExceededException" || e.Code == "ThrottlingException"):
 		return &remote.Passing{Err: err}
 	case errors.As(err, &e) && e.Code == "NoSuchBucket":
 		e.Hint = "Create the bucket, or check the arguments \"bucket\", \"region\" and \"endpoints\""
+	case errors.As(err, &e) && (e.Code == "SignatureDoesNotMatch" || e.Code == "InvalidAccessKeyId"):
+		e.Hint = "Check the arguments \"access_key\" and \"secret_key\", or the credentials that the environment has"
 	case errors.As(err, &e) && e.Status == http.StatusForbidden && e.Hint == "":
 		e.Hint = "The credentials need the rights s3:ListBucket for the bucket, and s3:GetObject, s3:PutObject and s3:DeleteObject for the state, its lock and its journal"
 	case errors.Is(err, context.Canceled):
@@ -156,13 +152,4 @@ func classify(err error) error {
 		return &remote.Passing{Err: err}
 	}
 	return err
-}
-
-func passes(status int) bool {
-	switch status {
-	case http.StatusRequestTimeout, http.StatusTooManyRequests, http.StatusConflict,
-		http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		return true
-	}
-	return false
 }
