@@ -168,6 +168,8 @@ type Local struct {
 type Output struct {
 	Name          string
 	Description   string
+	Constraint    cty.Type           // cty.NilType if the output takes the type of its value
+	Defaults      *typeexpr.Defaults // of optional attributes in the constraint
 	Expr          hcl.Expression
 	Sensitive     bool
 	Ephemeral     bool

@@ -18,7 +18,7 @@ import (
 
 var (
 	variableSchema = schema("type default description sensitive nullable ephemeral deprecated const", "validation")
-	outputSchema   = schema("value! description sensitive ephemeral deprecated depends_on", "precondition", "postcondition")
+	outputSchema   = schema("value! type description sensitive ephemeral deprecated depends_on", "precondition", "postcondition")
 )
 
 // reservedVariables are invalid as names of variables because they are meta-arguments of module blocks.
@@ -82,35 +82,42 @@ func (d *decoder) deprecated(content *hcl.BodyContent) string {
 	return msg.AsString()
 }
 
-// variableType decodes a type constraint. On an error, the type remains any.
+// variableType decodes the type of a variable. On an error, it remains any.
 func (d *decoder) variableType(v *Variable, attr *hcl.Attribute) {
 	v.TypeRange = attr.Expr.Range()
+	ty, defaults, ok := d.typeConstraint(attr)
+	if !ok {
+		return
+	}
+	v.Constraint, v.Defaults = ty, defaults
+	v.Type = v.Constraint.WithoutOptionalAttributesDeep()
+	v.ParseLiteral = v.Type.IsPrimitiveType()
+}
+
+// typeConstraint decodes a type constraint with the defaults of optional attributes.
+func (d *decoder) typeConstraint(attr *hcl.Attribute) (cty.Type, *typeexpr.Defaults, bool) {
 	if text, quoted := quotedText(attr.Expr); quoted {
 		if !hcljson.IsJSONExpression(attr.Expr) {
 			d.errorAt(attr.Expr.Range(), "Invalid quoted type constraints", "Type constraints are written without quotes. Remove the quotes around %q.%s", text, elementHint(text))
-			return
+			return cty.NilType, nil, false
 		}
 		if len(text) > bounds.MaxOperators {
 			d.errorAt(attr.Expr.Range(), "Invalid type specification", "This type constraint is too long.")
-			return
+			return cty.NilType, nil, false
 		}
 	}
 	// Keywords are the form from before element types could be given.
 	switch hcl.ExprAsKeyword(attr.Expr) {
 	case "list":
-		v.Constraint = cty.List(cty.DynamicPseudoType)
+		return cty.List(cty.DynamicPseudoType), nil, true
 	case "map":
-		v.Constraint = cty.Map(cty.DynamicPseudoType)
-	default:
-		ty, defaults, diags := typeexpr.TypeConstraintWithDefaults(attr.Expr)
-		if diags.HasErrors() {
-			d.diags = append(d.diags, typeErrors(attr.Expr, diag.FromHCL(diags))...)
-			return
-		}
-		v.Constraint, v.Defaults = ty, defaults
+		return cty.Map(cty.DynamicPseudoType), nil, true
 	}
-	v.Type = v.Constraint.WithoutOptionalAttributesDeep()
-	v.ParseLiteral = v.Type.IsPrimitiveType()
+	ty, defaults, diags := typeexpr.TypeConstraintWithDefaults(attr.Expr)
+	if diags.HasErrors() {
+		d.diags = append(d.diags, typeErrors(attr.Expr, diag.FromHCL(diags))...)
+	}
+	return ty, defaults, !diags.HasErrors()
 }
 
 // elementHint says how to write a collection type that lacks its element type.
@@ -177,6 +184,19 @@ func (v *Variable) Convert(val cty.Value) (out cty.Value, err error) {
 	return cty.UnknownVal(v.Type), describe(err)
 }
 
+// Convert converts a value to the output's type, if that is declared. The error may tell names and types of
+// what is in the value.
+func (o *Output) Convert(val cty.Value) (cty.Value, error) {
+	if o.Constraint == cty.NilType {
+		return val, nil
+	}
+	out, err := unify.Conform(val, o.Constraint, o.Defaults)
+	if err != nil {
+		return val, describe(err)
+	}
+	return out, nil
+}
+
 // describe adds the path to a conversion error.
 func describe(err error) error {
 	var pe cty.PathError
@@ -231,6 +251,11 @@ func (d *decoder) output(block *hcl.Block) {
 	if o.Ephemeral && d.m.Path.IsRoot() && !d.ephemeralRootOutputs {
 		d.semanticAt(block.DefRange, "Unallowed ephemeral output",
 			"Root module is not allowed to have ephemeral outputs: they would have to be stored in the state. Remove the argument \"ephemeral\" and pass the value through ephemeralasnull, or remove the output.")
+	}
+	if attr := content.Attributes["type"]; attr != nil {
+		if ty, defaults, ok := d.typeConstraint(attr); ok {
+			o.Constraint, o.Defaults = ty, defaults
+		}
 	}
 	if attr := content.Attributes["value"]; attr != nil {
 		o.Expr = attr.Expr

@@ -189,12 +189,26 @@ func (v *Value) convert(got cty.Value) (cty.Value, diag.List) {
 	return out, nil
 }
 
+// convertOutput converts a value to the output's declared type. The message never shows the value.
+func (v *Value) convertOutput(got cty.Value) (cty.Value, diag.List) {
+	out, err := v.block.Output.Convert(got)
+	if err == nil {
+		return out, nil
+	}
+	if value.Contains(got, value.Sensitive) || value.Contains(got, value.Ephemeral) { // the error may contain keys
+		err = fmt.Errorf("%s required", v.block.Output.Constraint.FriendlyNameForConstraint())
+	}
+	return got, diag.At(v.block.Expr.Range(), "Invalid output value", "The value of %s does not have the declared type: %s.", v.Addr(), err)
+}
+
 // evalOutput evaluates an output, checks the result, and adds the marks that the declaration asks for.
 func (v *Value) evalOutput(t *future.Task, s *Session) (cty.Value, diag.List) {
 	b, run := v.block.Output, v.module.run
 	got, diags := run.eval(v.module.scope(t).withSession(s), v.block.Expr)
 	if !diags.HasErrors() {
-		diags = append(diags, v.checkOutput(got)...)
+		var more diag.List
+		got, more = v.convertOutput(got)
+		diags = append(append(diags, more...), v.checkOutput(got)...)
 	}
 	if diags.HasErrors() {
 		return cty.DynamicVal, diags

@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -195,6 +196,27 @@ variable "in" {
   `+c.decl+`
 }`)
 			got := show(w.run.Root.calls["m"].Child(addr.NoKey).variables["in"].Get(w.task, nil, nil))
+			if d := cmp.Diff(c.want, got); d != "" {
+				t.Errorf("value (-want +got):\n%s", d)
+			}
+			if d := cmp.Diff(c.errs, w.errors()); d != "" {
+				t.Errorf("diagnostics (-want +got):\n%s", d)
+			}
+		})
+	}
+}
+
+func TestOutputTypes(t *testing.T) {
+	for _, c := range []struct{ name, typ, value, want, errs string }{
+		{"converted", `number`, `"5"`, `5`, ``},
+		{"optional attributes", `object({ a = string, b = optional(string, "B") })`, `{ a = 1 }`, `{a:"1" b:"B"}`, ``},
+		{"sensitive", `string`, `sensitive(5)`, `s("5")`, ``},
+		{"wrong type", `number`, `"x"`, `unknown`, `error: m/m.tf:3,13-16: Invalid output value: The value of module.m.output.o does not have the declared type: a number is required.`},
+		{"wrong type of a secret", `map(number)`, `sensitive({ hunter2 = "x" })`, `unknown`, `error: m/m.tf:3,13-41: Invalid output value: The value of module.m.output.o does not have the declared type: map of number required.`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := planned(t, fmt.Sprintf("module \"m\" { source = \"./m\" }\n-- m/m.tf --\noutput \"o\" {\n  type = %s\n  value   = %s\n  sensitive = %t\n}", c.typ, c.value, strings.Contains(c.value, "sensitive")))
+			got := show(w.run.Root.calls["m"].Child(addr.NoKey).outputs["o"].Get(w.task, nil, nil))
 			if d := cmp.Diff(c.want, got); d != "" {
 				t.Errorf("value (-want +got):\n%s", d)
 			}
