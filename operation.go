@@ -35,6 +35,8 @@ type Operation struct {
 type BeginOptions struct {
 	NoLock      bool
 	LockTimeout time.Duration
+	// Waiting is called when the operation begins to wait for a lock that another one holds; it may be nil.
+	Waiting func(*store.LockError)
 	// Reads says that the operation only reads the state, so that it can do without the lock.
 	Reads bool
 }
@@ -53,7 +55,7 @@ func (p *Project) Begin(ctx context.Context, name string, opt BeginOptions) (*Op
 	if !opt.NoLock {
 		info, err := store.NewLockInfo(name, CompatibleVersion, p.opt.Now(), p.random())
 		if err == nil {
-			o.lock, err = store.LockWithRetry(ctx, p.opt.Store, info, opt.LockTimeout)
+			o.lock, err = store.LockWhenFree(ctx, p.opt.Store, info, opt.LockTimeout, opt.Waiting)
 		}
 		if err != nil {
 			return o, notLocked(err, opt.Reads)

@@ -3,6 +3,8 @@ package workdir
 import (
 	"context"
 	"errors"
+	"slices"
+	"time"
 
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/state"
@@ -20,6 +22,9 @@ type BackendOptions struct {
 	Migrate bool
 	// ForceCopy copies them without asking.
 	ForceCopy bool
+	// NoLock copies them although others may be using them; otherwise they are locked in both places.
+	NoLock      bool
+	LockTimeout time.Duration
 }
 
 // BackendChange is what InitBackend has done.
@@ -91,11 +96,11 @@ func (d *Dir) migrate(ctx context.Context, from, to location, opt BackendOptions
 			return diag.Errorf("Migration cancelled", "The state was not copied and the backend not changed.")
 		}
 	}
-	s, diags := d.store(ctx, to, StateFiles{})
+	targets, diags := d.targets(to, slices.DeleteFunc(names, func(name string) bool { return files[name] == nil }))
 	if diags.HasErrors() {
 		return diags
 	}
-	return copyStates(ctx, s, files, names)
+	return d.copyStates(ctx, from, to, targets, opt)
 }
 
 // statesIn returns the workspaces of a backend in order, and the states of those that have any content.
@@ -127,29 +132,6 @@ func readWorkspace(ctx context.Context, s store.Store, name string) (*state.File
 		return nil, err
 	}
 	return m.Read(ctx)
-}
-
-// copyStates writes the states to a store, in the order of the names. It writes nothing if one of the
-// workspaces has a state there already that would be lost.
-func copyStates(ctx context.Context, to store.Store, files map[string]*state.File, names []string) diag.List {
-	for name, file := range files {
-		there, err := readWorkspace(ctx, to, name)
-		if err == nil {
-			err = store.CheckPush(there, file)
-		}
-		if err != nil {
-			return diag.Errorf("Cannot copy the state", "Workspace %q of the new backend: %s. Nothing was copied.", name, err)
-		}
-	}
-	for _, name := range names {
-		if files[name] == nil {
-			continue
-		}
-		if err := copyState(ctx, to, name, files[name]); err != nil {
-			return diag.Errorf("Cannot copy the state", "Workspace %q of the new backend: %s.", name, err)
-		}
-	}
-	return nil
 }
 
 func copyState(ctx context.Context, to store.Store, name string, file *state.File) error {

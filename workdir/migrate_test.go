@@ -147,3 +147,63 @@ func TestMigrateBetweenKinds(t *testing.T) {
 		t.Errorf("states in files: %v, want %v", got, lineages)
 	}
 }
+
+// TestMigrateToOneState takes the only state to a backend without workspaces, and refuses more of them. A lock
+// in either place keeps everything as it is.
+func TestMigrateToOneState(t *testing.T) {
+	t.Chdir(t.TempDir())
+	server := stateServer(t)
+	http := "terraform {\n  backend \"http\" {\n    address = \"" + server.URL + "/x\"\n  }\n}\n"
+	open := func(src string) *Dir {
+		t.Helper()
+		write(t, "main.tf", src)
+		d := New(Options{Environ: []string{"TF_HTTP_PASSWORD=" + password, "XDG_STATE_HOME=" + t.TempDir()}})
+		wants(t, d.LoadRoot(t.Context()), "")
+		return d
+	}
+	fill := func(workspace string) {
+		t.Helper()
+		w, diags := open("").Workspaces(t.Context())
+		wants(t, diags, "")
+		f, err := state.NewFile("1.0.0", strings.NewReader(strings.Repeat(workspace+"x", 16)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.State.Outputs["o"] = &state.Output{Value: sealed(t, cty.StringVal(workspace))}
+		if err := copyState(t.Context(), w.store, workspace, f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	fill("other")
+	w, diags := open("").Workspaces(t.Context())
+	wants(t, diags, "")
+	wants(t, w.Select("other"), "")
+	m, err := w.store.Manager("other")
+	if err != nil {
+		t.Fatal(err)
+	}
+	unlock, diags := lockFor(t.Context(), m, "test", 0)
+	wants(t, diags, "")
+	_, diags = open(http).InitBackend(t.Context(), BackendOptions{ForceCopy: true})
+	wants(t, diags, "Error acquiring the state lock")
+	if err := unlock(); err != nil {
+		t.Fatal(err)
+	}
+	fill("third")
+	_, diags = open(http).InitBackend(t.Context(), BackendOptions{ForceCopy: true})
+	wants(t, diags, `keeps the state of one workspace only, but the previous one has states in the workspaces "other" and "third"`)
+	if err := os.RemoveAll("terraform.tfstate.d/third"); err != nil {
+		t.Fatal(err)
+	}
+	_, diags = open(http).InitBackend(t.Context(), BackendOptions{ForceCopy: true})
+	wants(t, diags, "")
+	d := open(http)
+	if name, _, _ := d.Workspace(); name != store.DefaultWorkspace {
+		t.Errorf("the workspace %q is selected", name)
+	}
+	f, diags := d.ReadState(t.Context(), StateFiles{})
+	wants(t, diags, "")
+	if f == nil || f.State.Outputs["o"] == nil {
+		t.Errorf("the state is %v", f)
+	}
+}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly"
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/usage"
+	"github.com/mayfly-iac/mayfly/state/store"
 	"github.com/mayfly-iac/mayfly/workdir"
 )
 
@@ -100,8 +101,10 @@ func (l *lockFlags) flags() []cli.Flag {
 }
 
 // options returns how to lock the state; reads is set if the state is only read.
-func (l *lockFlags) options(reads bool) mayfly.BeginOptions {
-	return mayfly.BeginOptions{NoLock: !l.lock, LockTimeout: l.timeout, Reads: reads}
+func (l *lockFlags) options(a *app, reads bool) mayfly.BeginOptions {
+	return mayfly.BeginOptions{NoLock: !l.lock, LockTimeout: l.timeout, Reads: reads, Waiting: func(held *store.LockError) {
+		a.say("Waiting up to %s for the state lock, which is held by %s...", l.timeout, held.Holder())
+	}}
 }
 
 // stateFlags are the options that name state files for the local backend.

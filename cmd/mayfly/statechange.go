@@ -23,7 +23,7 @@ func (a *app) changeState(ctx context.Context, name string, files stateFlags, lo
 	hard, _, stop := a.interruptible(ctx)
 	defer stop()
 	s, diags := a.session(nil, 0, func(o workdir.SessionOptions) (*workdir.Session, diag.List) {
-		return a.directory().BeginState(hard, name, workdir.BeginOptions{SessionOptions: o, BeginOptions: lock.options(false), Files: files.StateFiles})
+		return a.directory().BeginState(hard, name, workdir.BeginOptions{SessionOptions: o, BeginOptions: lock.options(a, false), Files: files.StateFiles})
 	})
 	defer s.close()
 	if !a.report(diags) {

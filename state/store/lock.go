@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"os/user"
 	"strings"
@@ -100,6 +101,14 @@ func (e *LockError) Error() string {
 // Unwrap returns Err.
 func (e *LockError) Unwrap() error { return e.Err }
 
+// Holder says in a few words who holds the lock, and since when.
+func (e *LockError) Holder() string {
+	if e.Info == nil {
+		return "another process"
+	}
+	return fmt.Sprintf("%s since %s (%s)", e.Info.Who, e.Info.Created.Local().Format(time.DateTime), e.Info.Operation)
+}
+
 // The pauses between two attempts to take a lock double from the first to the longest.
 const (
 	firstLockPause   = 250 * time.Millisecond
@@ -110,6 +119,11 @@ const (
 // tries once. The error is then the last *LockError. If ctx ends first, the error wraps both that and the
 // cause of ctx.
 func LockWithRetry(ctx context.Context, m Manager, info LockInfo, timeout time.Duration) (string, error) {
+	return LockWhenFree(ctx, m, info, timeout, nil)
+}
+
+// LockWhenFree is LockWithRetry that calls waiting when it begins to wait, with the holder of the lock.
+func LockWhenFree(ctx context.Context, m Manager, info LockInfo, timeout time.Duration, waiting func(*LockError)) (string, error) {
 	over := time.NewTimer(timeout)
 	defer over.Stop()
 	for pause := firstLockPause; ; pause = min(2*pause, longestLockPause) {
@@ -118,7 +132,11 @@ func LockWithRetry(ctx context.Context, m Manager, info LockInfo, timeout time.D
 		if !errors.As(err, &held) || timeout <= 0 {
 			return id, err
 		}
-		again := time.NewTimer(pause)
+		if waiting != nil {
+			waiting(held)
+			waiting = nil
+		}
+		again := time.NewTimer(pause - rand.N(pause/4)) // so that those who wait do not come back at once
 		select {
 		case <-again.C:
 		case <-over.C:

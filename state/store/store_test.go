@@ -37,7 +37,7 @@ func TestLockWithRetry(t *testing.T) {
 	}{
 		"at once":     {timeout: 0, freeAfter: 0, locked: true},
 		"no waiting":  {timeout: 0, freeAfter: time.Second},
-		"freed":       {timeout: time.Minute, freeAfter: 600 * time.Millisecond, locked: true, took: 750 * time.Millisecond},
+		"freed":       {timeout: time.Minute, freeAfter: 600 * time.Millisecond, locked: true, took: 600 * time.Millisecond},
 		"never freed": {timeout: time.Minute, freeAfter: time.Hour, took: time.Minute},
 		"interrupted": {timeout: time.Hour, freeAfter: time.Hour, cancelAfter: 3 * time.Second, cancelled: true, took: 3 * time.Second},
 		"freed late":  {timeout: time.Hour, freeAfter: 59 * time.Minute, locked: true, took: 59 * time.Minute},

@@ -1,0 +1,121 @@
+package workdir
+
+import (
+	"context"
+	"errors"
+
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/state"
+	"github.com/mayfly-iac/mayfly/state/store"
+)
+
+// target says to which workspace the state of another one is copied.
+type target struct{ from, to string }
+
+// targets returns where the states of workspaces go. A location that has room for one state takes that of the
+// only workspace that has one.
+func (d *Dir) targets(to location, workspaces []string) ([]target, diag.List) {
+	out := make([]target, len(workspaces))
+	for i, name := range workspaces {
+		out[i] = target{name, name}
+	}
+	switch {
+	case to.kind.Workspaces(d.filled(to)):
+		return out, nil
+	case len(workspaces) > 1:
+		return nil, diag.Errorf("Cannot copy the states", "The backend %q keeps the state of one workspace only, but the previous one has states in the workspaces %s. Nothing was copied. Destroy what is in all workspaces but one, or choose a backend with workspaces.",
+			to.kind.Name, diag.Names(workspaces))
+	}
+	out[0].to = store.DefaultWorkspace
+	return out, nil
+}
+
+// copying is the state of one workspace on its way.
+type copying struct {
+	target
+	source, sink store.Manager
+	file         *state.File
+}
+
+// copyStates copies states from one location to another. They are locked in both places until all are copied.
+// It writes nothing if one of the workspaces has a state there already that would be lost.
+func (d *Dir) copyStates(ctx context.Context, from, to location, targets []target, opt BackendOptions) (diags diag.List) {
+	source, diags := d.store(ctx, from, StateFiles{})
+	if diags.HasErrors() {
+		return diags
+	}
+	sink, ds := d.store(ctx, to, StateFiles{})
+	if diags = append(diags, ds...); ds.HasErrors() {
+		return diags
+	}
+	var unlocks []func() error
+	defer func() {
+		for _, unlock := range unlocks {
+			if err := unlock(); err != nil {
+				diags = append(diags, diag.Errorf("Error releasing the state lock", "%s", diag.Sentence(err))...)
+			}
+		}
+	}()
+	states := make([]copying, len(targets))
+	for i, t := range targets {
+		c := &states[i]
+		c.target = t
+		var err error
+		if c.source, err = source.Manager(t.from); err == nil {
+			c.sink, err = sink.Manager(t.to)
+		}
+		if err != nil {
+			return append(diags, notCopied(t.from, err)...)
+		}
+		for _, m := range []store.Manager{c.source, c.sink} {
+			if opt.NoLock {
+				continue
+			}
+			unlock, ds := lockFor(ctx, m, "init", opt.LockTimeout)
+			if diags = append(diags, ds...); ds.HasErrors() {
+				return diags
+			}
+			unlocks = append(unlocks, unlock)
+		}
+		if err := c.load(ctx); err != nil {
+			return append(diags, notCopied(t.from, err)...)
+		}
+	}
+	for _, c := range states {
+		if err := c.sink.Write(ctx, c.file); err != nil {
+			return append(diags, diag.Errorf("Cannot copy the state", "Workspace %q of the new backend: %s.", c.to, err)...)
+		}
+	}
+	return append(diags, d.selectTarget(targets)...)
+}
+
+func notCopied(workspace string, err error) diag.List {
+	return diag.Errorf("Cannot copy the state", "Workspace %q: %s. Nothing was copied.", workspace, err)
+}
+
+// load reads the state as it is now, and checks that it can be written without losing another one.
+func (c *copying) load(ctx context.Context) (err error) {
+	if c.file, err = c.source.Read(ctx); err != nil {
+		return err
+	}
+	if c.file == nil {
+		return errors.New("its state was removed meanwhile")
+	}
+	there, err := c.sink.Read(ctx)
+	if err != nil {
+		return err
+	}
+	return store.CheckPush(there, c.file)
+}
+
+// selectTarget selects the workspace that has the state of the selected one.
+func (d *Dir) selectTarget(targets []target) diag.List {
+	current, fromEnv, diags := d.Workspace()
+	for _, t := range targets {
+		if t.from == current && t.to != current && !fromEnv && !diags.HasErrors() {
+			w := Workspaces{dir: d}
+			return w.use(t.to)
+		}
+	}
+	return diags
+}
