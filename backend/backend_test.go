@@ -2,6 +2,8 @@ package backend_test
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -161,4 +163,26 @@ func (m marked) Content(s *hcl.BodySchema) (*hcl.BodyContent, hcl.Diagnostics) {
 		attr.Expr = hcl.StaticExpr(cty.StringVal("CANARY").Mark(value.Sensitive), attr.Expr.Range())
 	}
 	return content, hd
+}
+
+// TestTagsAreDocumented lists the build tags that leave a backend out, one for each file that opens stores.
+func TestTagsAreDocumented(t *testing.T) {
+	files, err := filepath.Glob("open_*.go")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	doc, err := os.ReadFile("../docs/backends.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		src, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tag := "mayfly_no_" + strings.TrimSuffix(strings.TrimPrefix(file, "open_"), ".go")
+		if !strings.HasPrefix(string(src), "//go:build !"+tag+"\n") || !strings.Contains(string(doc), "`"+tag+"`") {
+			t.Errorf("%s: the build tag %s must leave it out, and docs/backends.md must list it", file, tag)
+		}
+	}
 }

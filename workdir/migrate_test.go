@@ -149,7 +149,7 @@ func TestMigrateBetweenKinds(t *testing.T) {
 }
 
 // TestMigrateToOneState takes the only state to a backend without workspaces, and refuses more of them. A lock
-// in either place keeps everything as it is.
+// keeps everything as it is.
 func TestMigrateToOneState(t *testing.T) {
 	t.Chdir(t.TempDir())
 	server := stateServer(t)
