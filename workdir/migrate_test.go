@@ -148,8 +148,8 @@ func TestMigrateBetweenKinds(t *testing.T) {
 	}
 }
 
-// TestMigrateToOneState takes the only state to a backend without workspaces, and refuses more of them. A lock
-// keeps everything as it is.
+// TestMigrateToOneState takes the only state to a backend without workspaces, and refuses more of them. A
+// lock keeps everything as it is.
 func TestMigrateToOneState(t *testing.T) {
 	t.Chdir(t.TempDir())
 	server := stateServer(t)
