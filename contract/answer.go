@@ -46,6 +46,7 @@ var kinds = [...]struct{ name, invalid, leak string }{
 // String returns the name of the kind in messages.
 func (a Answer) String() string { return kinds[a].name }
 
+// invalid is the summary of the error for an answer that breaks the contract.
 func (a Answer) invalid() string {
 	if s := kinds[a].invalid; s != "" {
 		return s
@@ -53,6 +54,8 @@ func (a Answer) invalid() string {
 	return "Provider produced invalid " + a.String()
 }
 
+// leak is the summary of the error for an answer that reveals an ephemeral value. Most kinds of answers
+// have no summary of their own for it.
 func (a Answer) leak() string {
 	if s := kinds[a].leak; s != "" {
 		return s

@@ -33,6 +33,8 @@ func SamePaths(a, b, except []cty.Path) bool {
 	return maps.Equal(pathSet(a, except), pathSet(b, except))
 }
 
+// pathSet returns the paths without those in except. The keys are the paths in their written form, since a
+// cty.Path cannot be the key of a map.
 func pathSet(paths, except []cty.Path) map[string]struct{} {
 	set := make(map[string]struct{}, len(paths))
 	for _, p := range paths {

@@ -96,7 +96,7 @@ func ignorable(b *schema.Block, path cty.Path) bool {
 }
 
 // normalPath returns the path with the kind of steps that values of the type have: an element of a map may be
-// writeBlock like an attribute.
+// written like an attribute.
 func normalPath(ty cty.Type, path cty.Path) cty.Path {
 	out := slices.Clone(path)
 	for i, step := range path {

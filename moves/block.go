@@ -81,6 +81,8 @@ func parse(m *config.Module, b *config.Moved) (move, diag.List) {
 	return mv, nil
 }
 
+// stillDeclared is the error for a moved block whose source the configuration still declares: the next
+// apply would create there a second object.
 func (mv *move) stillDeclared(at hcl.Range) diag.List {
 	return diag.At(mv.rng, "Moved object still exists",
 		"%s is moved to %s, but the configuration still declares it, at %s. If it is to become %s, remove that block; otherwise remove the moved block.", mv.from, mv.to, at, mv.to)

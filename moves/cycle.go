@@ -68,6 +68,8 @@ func (mv *move) example() addr.Instance {
 	return in
 }
 
+// cyclicMoves is the error for moved blocks that form a cycle. It lists them in the order in which an
+// object would pass through them, each with its place in the configuration.
 func cyclicMoves(trail []*move) diag.List {
 	var sb strings.Builder
 	for _, mv := range trail {

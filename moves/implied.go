@@ -39,6 +39,9 @@ func (m *mover) implied(a addr.Instance) addr.Instance {
 	return addr.AbsResource{Module: at, Resource: a.Resource}.Instance(key)
 }
 
+// impliedKey returns the key that an instance has under the present repetition, if it is one of the two
+// changes that need no moved block: count was added, so the object without a key becomes number 0, or count
+// was removed, so number 0 loses its key. In all other cases it returns the key as it is.
 func impliedKey(r config.Repetition, key addr.Key) addr.Key {
 	switch {
 	case r.Count != nil && key == addr.NoKey:

@@ -16,6 +16,8 @@ import (
 // for concurrent use, and a word in size: plans have several for each object, most of them without a value.
 type Durable struct{ *sealed }
 
+// sealed is the content of a Durable: the msgpack form of the value against ty, which has no room for
+// marks, and the paths that were marked as sensitive.
 type sealed struct {
 	ty        cty.Type
 	packed    []byte
@@ -142,6 +144,8 @@ func infinity(v cty.Value) (at cty.Path, found bool) {
 	return at, found
 }
 
+// where names a path in a message. The empty path, which is the value itself, would otherwise be an empty
+// word.
 func where(p cty.Path) string {
 	if len(p) == 0 {
 		return "the value as a whole"

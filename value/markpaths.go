@@ -17,6 +17,8 @@ func MarkPaths(v cty.Value, paths []cty.Path, m Mark) cty.Value {
 	return root.apply(v, m)
 }
 
+// markByLibrary marks the values at the paths with the function of cty, which also knows sets but compares
+// each nested value with all the paths.
 func markByLibrary(v cty.Value, paths []cty.Path, m Mark) cty.Value {
 	pvm := make([]cty.PathValueMarks, len(paths))
 	for i, p := range paths {
@@ -64,6 +66,7 @@ func (n *markNode) add(p cty.Path) bool {
 	return true
 }
 
+// next returns the child at the key, and makes it if there is none yet.
 func next[K comparable](children *map[K]*markNode, key K) *markNode {
 	if *children == nil {
 		*children = map[K]*markNode{}
@@ -76,6 +79,8 @@ func next[K comparable](children *map[K]*markNode, key K) *markNode {
 	return n
 }
 
+// apply returns v with m at every path below the node that v has. A path into an unknown or null value
+// marks nothing below it.
 func (n *markNode) apply(v cty.Value, m Mark) cty.Value {
 	bare, marks := v.Unmark()
 	if bare.IsKnown() && !bare.IsNull() {
@@ -114,6 +119,8 @@ func (n *markNode) inSet(v cty.Value, m Mark) cty.Value {
 	return markByLibrary(v, paths, m)
 }
 
+// applied applies the children to the values with their names. It changes the map, which must be the
+// caller's own.
 func applied(values map[string]cty.Value, children map[string]*markNode, m Mark) map[string]cty.Value {
 	for key, child := range children {
 		if v, ok := values[key]; ok {
@@ -123,6 +130,7 @@ func applied(values map[string]cty.Value, children map[string]*markNode, m Mark)
 	return values
 }
 
+// appliedItems is applied for the elements of a list or tuple. Indexes outside of it are passed over.
 func (n *markNode) appliedItems(values []cty.Value, m Mark) []cty.Value {
 	for at, child := range n.items {
 		if at >= 0 && at < len(values) {

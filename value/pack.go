@@ -105,6 +105,7 @@ func packByLibrary(v cty.Value, ty cty.Type) ([]byte, error) {
 	return ctymsgpack.Marshal(v, ty)
 }
 
+// appendMapLen appends the head of a msgpack map with n entries, in the shortest form that has room for n.
 func appendMapLen(b []byte, n int) []byte {
 	switch {
 	case n <= int(msgpcode.FixedMapMask):
@@ -116,6 +117,7 @@ func appendMapLen(b []byte, n int) []byte {
 	}
 }
 
+// appendText appends a string in msgpack form, with the shortest head that has room for its length.
 func appendText(b []byte, s string) []byte {
 	switch n := len(s); {
 	case n <= int(msgpcode.FixedStrMask):

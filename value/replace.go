@@ -28,6 +28,8 @@ func replaceWhole(dst, src cty.Value) cty.Value {
 	return dst
 }
 
+// replaceAttr is ReplaceAt for a path that begins with the name of an attribute. dst stays as it is if one
+// of the two has no such attribute.
 func replaceAttr(dst, src cty.Value, name string, rest cty.Path) cty.Value {
 	if dst.Type().IsMapType() {
 		return replaceElement(dst, src, cty.StringVal(name), rest)
@@ -40,6 +42,8 @@ func replaceAttr(dst, src cty.Value, name string, rest cty.Path) cty.Value {
 	return cty.ObjectVal(attrs)
 }
 
+// replaceElement is ReplaceAt for a path that begins with an index. Objects and maps accept either kind of
+// step.
 func replaceElement(dst, src cty.Value, key cty.Value, rest cty.Path) cty.Value {
 	ty := dst.Type()
 	switch {
@@ -74,6 +78,8 @@ func replaceInMap(dst, src cty.Value, key string, rest cty.Path) cty.Value {
 	return cty.MapVal(elems)
 }
 
+// replaceInList replaces an element of a list or tuple, if both have it: elements are neither added nor
+// removed.
 func replaceInList(dst, src, key cty.Value, rest cty.Path) cty.Value {
 	if key.Type() != cty.Number || !src.CanIterateElements() {
 		return dst

@@ -89,6 +89,7 @@ func ObjectShape(n int, names []string) string {
 // TupleShape says what a tuple of n elements is.
 func TupleShape(n int) string { return "tuple with " + count(n, "element") }
 
+// count writes a number with its noun, such as "no items", "1 item" or "3 items".
 func count(n int, noun string) string {
 	switch n {
 	case 0:
