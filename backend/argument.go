@@ -85,8 +85,8 @@ func deprecatedBlock(b *schema.NestedBlock, message string) *schema.NestedBlock 
 	return b
 }
 
-// declare adds a kind to the table. Its block is known from then on; the file that opens its stores, if it is
-// part of the program, adds the service.
+// declare returns a kind by its block. The file that opens its stores, if it is part of the program, adds the
+// service.
 func declare(name string, args arguments, blocks map[string]*schema.NestedBlock) *Kind {
 	k := &Kind{Name: name, Block: &schema.Block{Attributes: args.attributes(), Blocks: blocks}, env: map[string][]string{}}
 	for arg, a := range args {
@@ -98,6 +98,5 @@ func declare(name string, args arguments, blocks map[string]*schema.NestedBlock)
 		}
 	}
 	slices.Sort(k.where)
-	kinds[name] = k
 	return k
 }

@@ -86,7 +86,15 @@ type StateFiles struct {
 }
 
 // kinds has every kind by its name.
-var kinds = map[string]*Kind{}
+var kinds = table(azurermKind, cloudKind, consulKind, cosKind, gcsKind, httpKind, inmemKind, kubernetesKind, localKind, ossKind, pgKind, remoteKind, s3Kind)
+
+func table(all ...*Kind) map[string]*Kind {
+	out := map[string]*Kind{}
+	for _, k := range all {
+		out[k.Name] = k
+	}
+	return out
+}
 
 // Kinds returns every known kind by its name, also those that this program cannot open.
 func Kinds() map[string]*Kind { return maps.Clone(kinds) }

@@ -83,16 +83,41 @@ func (k *Kind) checkPublic(attr *hcl.Attribute, v cty.Value) diag.List {
 	if !slices.Contains(k.where, attr.Name) {
 		return nil
 	}
-	for _, secret := range []struct {
-		mark    value.Mark
-		summary string
-	}{{value.Ephemeral, "Ephemeral value not allowed"}, {value.Sensitive, "Sensitive value not allowed"}} {
-		if value.Contains(v, secret.mark) {
-			return diag.At(attr.Expr.Range(), secret.summary, "The argument %q of the backend %q says where the state is. This is shown and recorded in files, so it must not come from a value that is %s. Use another value here.",
-				attr.Name, k.Name, secret.mark)
+	for _, mark := range []value.Mark{value.Ephemeral, value.Sensitive} {
+		if value.Contains(v, mark) {
+			return k.notPublic(attr, mark)
 		}
 	}
 	return nil
+}
+
+func (k *Kind) notPublic(attr *hcl.Attribute, mark value.Mark) diag.List {
+	summary := map[value.Mark]string{value.Ephemeral: "Ephemeral value not allowed", value.Sensitive: "Sensitive value not allowed"}[mark]
+	return diag.At(attr.Expr.Range(), summary, "The argument %q of the backend %q says where the state is. This is shown and recorded in files, so it must not come from a value that is %s. Use another value here.",
+		attr.Name, k.Name, mark)
+}
+
+// CheckReferences refuses references to variables that hold secrets in arguments that say where the state is.
+// secret returns the mark of a variable, "" for none. Values need not be known.
+func (k *Kind) CheckReferences(body hcl.Body, secret func(variable string) value.Mark) diag.List {
+	var diags diag.List
+	attrs, _ := body.JustAttributes() // Check reports the rest
+	for _, name := range k.where {
+		if attrs[name] == nil {
+			continue
+		}
+		for _, ref := range attrs[name].Expr.Variables() {
+			step, ok := ref.SimpleSplit().Rel, ref.RootName() == "var"
+			if !ok || len(step) == 0 {
+				continue
+			}
+			if variable, ok := step[0].(hcl.TraverseAttr); ok && secret(variable.Name) != "" {
+				diags = append(diags, k.notPublic(attrs[name], secret(variable.Name))...)
+				break
+			}
+		}
+	}
+	return diags
 }
 
 // convert converts a value to the type of an argument. Attributes that an object lacks become null, and those
