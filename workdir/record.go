@@ -109,9 +109,8 @@ func (d *Dir) damagedRecord(err error) diag.List {
 		"The file %s, in which \"mayfly init\" records the backend, is damaged: %s. To record the backend again, run: mayfly init -reconfigure", d.recordPath(), err)
 }
 
-// record remembers a location, and the block that it is for, for later runs. It has no secret in clear: those
-// that the block does not give are sealed. A configuration without a backend
-// block removes the record.
+// record remembers a location, and the block that it is for, for later runs. It has no secret in clear: they
+// are sealed. A configuration without a backend block removes the record.
 func (d *Dir) record(l, block location) diag.List {
 	if err := d.writeRecord(l, block); err != nil {
 		return diag.Errorf("Cannot record the backend", "The file %s could not be written: %s.", d.recordPath(), diag.Reason(err))
@@ -133,8 +132,8 @@ func (d *Dir) writeRecord(l, block location) error {
 		return err
 	}
 	sealed := l.sealed
-	if secrets := l.secretsBeyond(block); len(secrets) > 0 {
-		if sealed, err = d.seal(l, secrets); err != nil {
+	if needed := l.secretsBeyond(block); len(needed) > 0 || sealed == nil {
+		if sealed, err = d.seal(l, needed); err != nil {
 			return fmt.Errorf("the credentials cannot be encrypted: %w", err)
 		}
 	}

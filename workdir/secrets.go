@@ -21,13 +21,14 @@ import (
 
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/safefile"
+	"github.com/mayfly-iac/mayfly/value"
 )
 
-// sealedArguments are secret arguments of a backend that only init was given, by -backend-config. The record
-// has them encrypted with a key of the user. All other secrets come from the block or from the environment
-// again.
+// sealedArguments are the secret arguments of a backend as init had them. The record has them encrypted with a
+// key of the user. Only those that -backend-config gave are taken from there by every command; the others come
+// from the block or from the environment again, and are used when the block has gone, to move states away.
 type sealedArguments struct {
-	Arguments []string `json:"arguments"` // names
+	Arguments []string `json:"arguments"` // names of those that only -backend-config gave
 	Key       string   `json:"key"`       // which key it was, see keyName
 	Data      []byte   `json:"data"`      // a nonce, and the encrypted values in JSON
 }
@@ -67,8 +68,25 @@ func (l location) secretsBeyond(block location) map[string]cty.Value {
 	return out
 }
 
-// seal encrypts arguments of a location for the record.
-func (d *Dir) seal(l location, values map[string]cty.Value) (*sealedArguments, error) {
+// seal encrypts the secrets of a location for the record, except ephemeral ones; needed are those that nothing else gives. It returns
+// nil if there are no secrets, or if none is needed and the user can have no key.
+func (d *Dir) seal(l location, needed map[string]cty.Value) (*sealedArguments, error) {
+	values := l.secretsBeyond(location{})
+	maps.DeleteFunc(values, func(name string, _ cty.Value) bool { return value.Contains(l.cfg.GetAttr(name), value.Ephemeral) })
+	if len(values) == 0 {
+		return nil, nil
+	}
+	sealed, err := d.sealValues(l, values)
+	if err != nil && len(needed) == 0 {
+		return nil, nil
+	}
+	if err == nil {
+		sealed.Arguments = slices.Sorted(maps.Keys(needed))
+	}
+	return sealed, err
+}
+
+func (d *Dir) sealValues(l location, values map[string]cty.Value) (*sealedArguments, error) {
 	key, err := d.userKey(true)
 	if err != nil {
 		return nil, err
@@ -87,10 +105,7 @@ func (d *Dir) seal(l location, values map[string]cty.Value) (*sealedArguments, e
 	if err != nil {
 		return nil, errors.New("encoding the arguments")
 	}
-	return &sealedArguments{
-		Arguments: slices.Sorted(maps.Keys(values)), Key: keyName(key),
-		Data: aead.Seal(nil, nil, text, []byte(l.kind.Name)),
-	}, nil
+	return &sealedArguments{Key: keyName(key), Data: aead.Seal(nil, nil, text, []byte(l.kind.Name))}, nil
 }
 
 // unseal returns the location with its sealed arguments. Those that the environment gives need no key.
@@ -100,8 +115,12 @@ func (d *Dir) unseal(l location) (location, diag.List) {
 	}
 	opened, err := d.openSealed(l)
 	if err == nil {
-		values := l.cfg.AsValueMap()
-		maps.Copy(values, opened)
+		values, empty := l.cfg.AsValueMap(), l.kind.Block.Empty()
+		for name, v := range opened {
+			if l.sealed.has(name) || values[name].RawEquals(empty.GetAttr(name)) {
+				values[name] = v
+			}
+		}
 		l.cfg, l.sealed = cty.ObjectVal(values), nil
 		return l, nil
 	}

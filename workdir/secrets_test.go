@@ -155,6 +155,35 @@ terraform {
 	}
 }
 
+// TestLeavingABackend moves the state out of a backend whose block, with its credentials, has gone.
+func TestLeavingABackend(t *testing.T) {
+	t.Chdir(t.TempDir())
+	s := stateServer(t)
+	config, journals := t.TempDir(), t.TempDir()
+	open := func() *Dir {
+		d := New(Options{Environ: []string{"XDG_CONFIG_HOME=" + config, "XDG_STATE_HOME=" + journals}})
+		wants(t, d.Load(t.Context()), "")
+		return d
+	}
+	write(t, "main.tf", fmt.Sprintf("terraform {\n  backend \"http\" {\n    address  = \"%s/state\"\n    username = \"u\"\n    password = %q\n  }\n}\nresource \"terraform_data\" \"x\" {}\n", s.URL, password))
+	_, diags := open().InitBackend(t.Context(), BackendOptions{})
+	wants(t, diags, "")
+	run, diags := open().Begin(t.Context(), "apply", BeginOptions{})
+	wants(t, diags, "")
+	planned, diags := run.Operation.Plan(t.Context(), mayfly.PlanOptions{})
+	wants(t, diags, "")
+	_, diags = run.Operation.Apply(t.Context(), planned, mayfly.ApplyOptions{})
+	wants(t, diags, "")
+	wants(t, run.Close(), "")
+	noSecret(t)
+	write(t, "main.tf", "resource \"terraform_data\" \"x\" {}\n")
+	_, diags = open().InitBackend(t.Context(), BackendOptions{ForceCopy: true})
+	wants(t, diags, "")
+	if b, err := os.ReadFile("terraform.tfstate"); err != nil || !bytes.Contains(b, []byte("terraform_data")) {
+		t.Errorf("the state did not come: %v", err)
+	}
+}
+
 func blockOf(t *testing.T, d *Dir) location {
 	t.Helper()
 	l, diags := d.declaredLocation(d.root, nil)
