@@ -24,9 +24,10 @@ import (
 	"github.com/mayfly-iac/mayfly/value"
 )
 
-// sealedArguments are the secret arguments of a backend as init had them. The record has them encrypted with a
-// key of the user. Only those that -backend-config gave are taken from there by every command; the others come
-// from the block or from the environment again, and are used when the block has gone, to move states away.
+// sealedArguments are the secret arguments of a backend as init had them. The record has them encrypted
+// with a key of the user. Only those that -backend-config gave are taken from there by every command; the
+// others come from the block or from the environment again, and are used when the block has gone, to move
+// states away.
 type sealedArguments struct {
 	Arguments []string `json:"arguments"` // names of those that only -backend-config gave
 	Key       string   `json:"key"`       // which key it was, see keyName
@@ -68,8 +69,9 @@ func (l location) secretsBeyond(block location) map[string]cty.Value {
 	return out
 }
 
-// seal encrypts the secrets of a location for the record, except ephemeral ones; needed are those that nothing else gives. It returns
-// nil if there are no secrets, or if none is needed and the user can have no key.
+// seal encrypts the secrets of a location for the record, except ephemeral ones; needed are those that
+// nothing else gives. It returns nil if there are no secrets, or if none is needed and the user can have no
+// key.
 func (d *Dir) seal(l location, needed map[string]cty.Value) (*sealedArguments, error) {
 	values := l.secretsBeyond(location{})
 	maps.DeleteFunc(values, func(name string, _ cty.Value) bool { return value.Contains(l.cfg.GetAttr(name), value.Ephemeral) })
