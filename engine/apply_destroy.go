@@ -64,11 +64,16 @@ func (a *applier) destroyStep(t *future.Task, c *plan.Change) bool {
 }
 
 // awaitClosings waits for closings in progress if what is being closed may live in the object that is to be
-// destroyed: a tunnel is closed before its host goes.
+// destroyed: a tunnel is closed before its host goes. Otherwise it only gives way to destructions with more
+// work behind them, which become ready at the same moment.
 func (a *applier) awaitClosings(t *future.Task, i addr.Instance) {
-	if in := a.instance(i); in != nil && a.neededOpen()[in.Resource.Block] {
-		t.Idle(a.pool.Drained)
-	}
+	in := a.instance(i)
+	needed := in != nil && a.neededOpen()[in.Resource.Block]
+	t.Idle(func() {
+		if needed {
+			a.pool.Drained()
+		}
+	})
 }
 
 // destruction is the destruction of one object.
