@@ -159,7 +159,7 @@ func TestConformance(t *testing.T) {
 func TestCuts(t *testing.T) {
 	s, a := newServer(t), account(t, token)
 	storetest.RunCuts(t, storetest.Remote{
-		Server: s.Listener.Addr().String(),
+		Server: func(*testing.T, string) string { return s.Listener.Addr().String() },
 		Open: func(_ *testing.T, prefix, address string) store.Store {
 			return open(a, "http://"+address, gcs.Options{Prefix: prefix})
 		},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -253,4 +254,15 @@ func TestRaces(t *testing.T) {
 		func(t *testing.T, url string) store.Store {
 			return open(t, httpstore.Options{Address: url, LockAddress: url, UnlockAddress: url}, t.TempDir())
 		})
+}
+
+func TestCuts(t *testing.T) {
+	journals := t.TempDir()
+	storetest.RunCuts(t, storetest.Remote{
+		Server: func(t *testing.T, _ string) string { return newServer(t).Listener.Addr().String() },
+		Open: func(t *testing.T, place, address string) store.Store {
+			url := "http://" + address
+			return open(t, httpstore.Options{Address: url, LockAddress: url, UnlockAddress: url}, filepath.Join(journals, place))
+		},
+	})
 }

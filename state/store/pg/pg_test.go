@@ -132,7 +132,7 @@ func TestLostSession(t *testing.T) {
 func TestCuts(t *testing.T) {
 	server := postgres.Start(t)
 	storetest.RunCuts(t, storetest.Remote{
-		Server: fmt.Sprint("127.0.0.1:", server.Port),
+		Server: func(*testing.T, string) string { return fmt.Sprint("127.0.0.1:", server.Port) },
 		Open: func(t *testing.T, place, address string) store.Store {
 			_, port, _ := strings.Cut(address, ":")
 			n, err := strconv.Atoi(port)

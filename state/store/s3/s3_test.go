@@ -277,7 +277,7 @@ func TestEncryptionOnTheServer(t *testing.T) {
 func TestCuts(t *testing.T) {
 	s := s3server.Start(t)
 	storetest.RunCuts(t, storetest.Remote{
-		Server: s.Listener.Addr().String(),
+		Server: func(*testing.T, string) string { return s.Listener.Addr().String() },
 		Open: func(t *testing.T, key, address string) store.Store {
 			return remote.New(place{server: "http://" + address, opt: s3.Options{Key: key, LockFile: true}}.service(t), remote.Options{Version: "1.0.0"})
 		},

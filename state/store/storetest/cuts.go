@@ -13,8 +13,8 @@ import (
 
 // Remote is a store on a network, for RunCuts.
 type Remote struct {
-	// Server is the address of the server.
-	Server string
+	// Server returns the address of the server that has a place.
+	Server func(t *testing.T, place string) string
 	// Open returns a handle to a place, which is new for each name, through a server at that address.
 	Open func(t *testing.T, place, address string) store.Store
 }
@@ -23,7 +23,7 @@ type Remote struct {
 // before the answer comes. The run may fail then, but the next one must find every result that was durable,
 // and a run that did not fail must have stored its state.
 func RunCuts(t *testing.T, r Remote) {
-	whole := NewProxy(t, r.Server, 0, NoCut)
+	whole := NewProxy(t, r.Server(t, "whole"), 0, NoCut)
 	if run := startRun(t, r.Open(t, "whole", whole.Addr), "a"); run.work(t, "a") == nil || run.err != nil {
 		t.Fatal(run.err)
 	}
@@ -32,13 +32,14 @@ func RunCuts(t *testing.T, r Remote) {
 			t.Run(fmt.Sprint(n, "-", cut), func(t *testing.T) {
 				t.Parallel()
 				place := fmt.Sprint("cut", n, "x", int(cut))
-				p := NewProxy(t, r.Server, n, cut)
+				server := r.Server(t, place)
+				p := NewProxy(t, server, n, cut)
 				run := startRun(t, r.Open(t, place, p.Addr), "a")
 				durable := run.work(t, "a")
 				if run.err == nil && len(durable) != runOperations {
 					t.Errorf("a run that did not fail has %d results", len(durable))
 				}
-				checkDurable(t, r.Open(t, place, r.Server), durable)
+				checkDurable(t, r.Open(t, place, server), durable)
 			})
 		}
 	}
