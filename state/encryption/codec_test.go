@@ -50,7 +50,9 @@ func TestThreeErrors(t *testing.T) {
 
 	at := bytes.Index(stored, []byte(`"encrypted_data": "`)) + 40
 	altered := bytes.Clone(stored)
-	altered[at] ^= 1
+	if altered[at] = 'A'; stored[at] == 'A' { // which is base64 as well
+		altered[at] = 'B'
+	}
 	refuses(t, a, altered, ErrDamaged, "checksum")
 	refuses(t, a, stored[:at+20], ErrDamaged, "cut off")
 	refuses(t, a, bytes.Replace(stored, []byte(`"v0"`), []byte(`"v7"`), 1), ErrDamaged, `not "v0"`)
