@@ -322,15 +322,6 @@ func TestPrivateDataIsHandedOn(t *testing.T) {
 	}
 }
 
-// TestTargetsEphemeral accepts the address of an ephemeral resource.
-func TestTargetsEphemeral(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, secretUser)
-	r := w.ok(command{targets: []string{"ephemeral.sim_secret.s"}})
-	r.plans()
-	w.ok(command{excludes: []string{"ephemeral.sim_secret.s"}}).plans()
-}
-
 // TestJournalFails starts nothing further once a result could not be made durable.
 func TestJournalFails(t *testing.T) {
 	t.Parallel()

@@ -89,39 +89,6 @@ resource "sim_slow" "x" {
 	})
 }
 
-// TestE70ImportThroughASecretProvider imports with a provider whose token is ephemeral.
-func TestE70ImportThroughASecretProvider(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, secretProvider+`resource "sim_thing" "first" { name = "x" }`)
-	w.ok(command{})
-	w.config(secretProvider + `
-import {
-  to = sim_thing.first
-  id = "x-1"
-}
-import {
-  to = sim_old.y
-  id = "y-1"
-}
-resource "sim_thing" "first" { name = "x" }
-resource "sim_old" "y" {
-  provider = sim.p
-  name     = "y"
-}`)
-	w.fails(command{planOnly: true}, "sim_old.y")
-	w.config(secretProvider + `
-resource "sim_thing" "first" { name = "x" }
-resource "sim_thing" "second" {
-  provider = sim.p
-  name     = "second"
-}`)
-	w.ok(command{})
-	if got := w.attr("sim_thing.second", "id"); got != `"second-1"` {
-		t.Errorf("id = %s", got)
-	}
-	w.ok(command{mode: plan.Destroy})
-}
-
 // TestE40TwoProvidersOneSecret opens one secret for two providers and closes it when both have stopped.
 func TestE40TwoProvidersOneSecret(t *testing.T) {
 	t.Parallel()

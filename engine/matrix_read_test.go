@@ -269,34 +269,6 @@ func TestMatrixStart(t *testing.T) {
 	}
 }
 
-// TestE60BadSchemas refuses schemas in which a write-only attribute stands where none may.
-func TestE60BadSchemas(t *testing.T) {
-	t.Parallel()
-	const everyKind = `
-provider "sim" {}
-ephemeral "sim_secret" "s" { name = "s" }
-data "sim_lookup" "d" { name = "x" }
-resource "sim_thing" "x" {
-  name      = "x"
-  secret_wo = ephemeral.sim_secret.s.value
-}`
-	for variant, where := range map[string]string{
-		"wo-in-set-block": "zone", "wo-in-set-attr": "nested", "wo-computed": "misplaced_wo", "wo-data": "misplaced_wo",
-		"wo-provider": "misplaced_wo", "wo-ephemeral": "misplaced_wo",
-	} {
-		t.Run(variant, func(t *testing.T) {
-			t.Parallel()
-			w := newWorld(t, everyKind)
-			w.env["SIM_SCHEMA"] = variant
-			r := w.fails(command{}, "mayfly.dev/test/sim", where)
-			if n := opens(r.log(), ""); n != 0 {
-				t.Errorf("%d openings", n)
-			}
-			w.exists()
-		})
-	}
-}
-
 // TestE60GoodSchemas accepts write-only attributes in lists and maps, and E62 holds there too.
 func TestE60GoodSchemas(t *testing.T) {
 	t.Parallel()
