@@ -85,6 +85,15 @@ func (t *Tree) Together(runs []*Tree, files []*TestFile) *Tree {
 	for i, run := range runs {
 		name := fmt.Sprintf("test %d", i)
 		out.Root.Calls[name], out.Root.Children[name] = &ModuleCall{Name: name}, run.Root
+		for p, m := range run.Modules {
+			at := out.Root.Path.Child(name)
+			for _, call := range p.Calls() {
+				at = at.Child(call)
+			}
+			placed := *m
+			placed.Path = at
+			out.Modules[at] = &placed
+		}
 	}
 	for _, f := range files {
 		for key, p := range f.Providers {

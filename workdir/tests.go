@@ -139,7 +139,11 @@ func (d *Dir) LoadTests(ctx context.Context, dir string, selects func(file strin
 
 // together returns a tree of all that the module and its tests need.
 func (t *Tests) together(tree *config.Tree) *config.Tree {
-	return tree.Together(slices.Collect(maps.Values(t.trees)), t.Files)
+	var runs []*config.Tree
+	for _, key := range slices.Sorted(maps.Keys(t.trees)) {
+		runs = append(runs, t.trees[key])
+	}
+	return tree.Together(runs, t.Files)
 }
 
 // OpenTests opens the loaded configuration for tests, with all providers that they need. The session must be
@@ -154,17 +158,18 @@ func (d *Dir) OpenTests(ctx context.Context, t *Tests, opt SessionOptions) (*Ses
 	return s, append(diags, ds...)
 }
 
-// testCalls returns the calls by which the modules of runs are installed.
-func testCalls(files []*config.TestFile) []*config.ModuleCall {
-	var out []*config.ModuleCall
+// testCalls returns the calls by which the modules of runs are installed, by their keys in the manifest.
+// Other engines use the same keys.
+func testCalls(files []*config.TestFile) map[string]*config.ModuleCall {
+	out := map[string]*config.ModuleCall{}
 	for _, f := range files {
 		for _, run := range f.Runs {
 			if run.Module == nil {
 				continue
 			}
 			call := *run.Module
-			call.Name = testPath(f).Child(run.Name).String()
-			out = append(out, &call)
+			call.Name = strings.Join(testPath(f).Child(run.Name).Calls(), ".")
+			out[call.Name] = &call
 		}
 	}
 	return out

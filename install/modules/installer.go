@@ -51,8 +51,10 @@ type Installer struct {
 	Registry Registry
 	Fetcher  Fetcher
 	Observer Observer
-	// More are calls to install besides those of the root module. Their names may have dots.
-	More []*config.ModuleCall
+	// More are calls to install besides those of the root module, by their keys in the manifest: those of
+	// test files. Local sources start from the working directory. The modules may be the root module, or
+	// call it.
+	More map[string]*config.ModuleCall
 }
 
 // parallel is how many packages are downloaded at the same time.
@@ -71,11 +73,10 @@ func (i *Installer) Install(ctx context.Context, rootDir string, upgrade bool) (
 	if r.diags.HasErrors() {
 		return r.walk.Tree(), r.diags
 	}
-	for _, call := range i.More {
-		root.Calls[call.Name] = call
-	}
+	// The caller of the others has no directory of its own, so chains of calls begin below it.
+	more := &config.Module{Calls: i.More, Children: map[string]*config.Module{}}
 	r.records = []Record{{Dir: root.Dir}}
-	for level := []*installed{{module: root}}; len(level) > 0; {
+	for level := []*installed{{module: root}, {module: more}}; len(level) > 0; {
 		level = r.level(level)
 	}
 	if err := Write(i.DataDir, r.manifest()); err != nil {
