@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/state"
 )
@@ -75,4 +76,17 @@ func (r *Recovered) journalDiags() diag.List {
 			"Check the real objects. Import or delete any object that was created without being recorded.", sb.String())...)
 	}
 	return l
+}
+
+// ListObjects returns the first of some objects as lines of a message.
+func ListObjects(objects []addr.Object) string {
+	const most = 20
+	var sb strings.Builder
+	for _, o := range objects[:min(len(objects), most)] {
+		sb.WriteString("\n  - " + o.String())
+	}
+	if more := len(objects) - most; more > 0 {
+		fmt.Fprintf(&sb, "\n  and %d more", more)
+	}
+	return sb.String()
 }

@@ -132,6 +132,14 @@ type Cipher interface {
 	DecryptState(stored []byte) (plain []byte, of *state.Meta, err error)
 }
 
+// SealerOf returns c as the sealer of a journal; nil if c is nil.
+func SealerOf(c Cipher) state.Sealer {
+	if c == nil {
+		return nil // not a nil Cipher in an interface that is not nil
+	}
+	return c
+}
+
 // Encode returns the bytes that a store keeps for f. c may be nil. The cipher gets lineage and serial as
 // well, since it stores them in clear.
 func Encode(f *state.File, c Cipher) ([]byte, error) {

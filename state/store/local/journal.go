@@ -38,7 +38,7 @@ func (m *Manager) Journal(ctx context.Context, base *state.File) (state.Journal,
 		return nil, fmt.Errorf("the state in %s has changed since it was read. Run the command again", m.source())
 	}
 	file := &logFile{path: m.paths.journal, disk: m.disk, check: m.checkStart}
-	log, err := state.NewLog(file, base.Meta, sealer(m.cipher))
+	log, err := state.NewLog(file, base.Meta, store.SealerOf(m.cipher))
 	if err != nil {
 		return nil, err
 	}
@@ -59,14 +59,6 @@ func (m *Manager) checkStart() error {
 		return failed("the state", m.source(), "read", err)
 	}
 	return m.checkUnchanged(content)
-}
-
-// sealer avoids a nil Cipher in a non-nil interface.
-func sealer(c store.Cipher) state.Sealer {
-	if c == nil {
-		return nil
-	}
-	return c
 }
 
 // closeLog ends the run's journal. If it contains anything useful, it stays for the next run to recover.

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"strings"
 
 	"github.com/google/uuid"
 
@@ -72,7 +71,7 @@ func (m *Manager) loadJournal(s *stored) error {
 	if s.journal = text != nil; !s.journal {
 		return nil
 	}
-	if s.parsed, err = state.ParseJournal(text, sealer(m.cipher)); err != nil {
+	if s.parsed, err = state.ParseJournal(text, store.SealerOf(m.cipher)); err != nil {
 		return m.refuse(err, nil)
 	}
 	s.unread = s.parsed == nil && len(text) > 0
@@ -157,25 +156,12 @@ func (m *Manager) refuse(err error, missing []addr.Object) error {
 	}
 	lacks := "It may name objects that are in no state."
 	if len(missing) > 0 {
-		lacks = "The state does not have what it records about these objects:" + listObjects(missing)
+		lacks = "The state does not have what it records about these objects:" + store.ListObjects(missing)
 	}
 	return fmt.Errorf("%w.\n\nThe journal %s was left by a run that ended abnormally. %s\n\nNothing has been changed. If the state that the journal continues can be restored, "+
 		"restore it, and the results are taken from the journal. To go on without them, move the journal away:\n    %s\nIf that run kept its state in another file, "+
 		"such as %s, store that file next:\n    mayfly state push %s\nThen plan, and import what exists but is missing from the state",
 		err, m.paths.journal, lacks, moveAway(m.paths.journal), store.RescueName, store.RescueName)
-}
-
-// listObjects returns the first of some objects as text.
-func listObjects(objects []addr.Object) string {
-	const most = 20
-	var sb strings.Builder
-	for _, o := range objects[:min(len(objects), most)] {
-		sb.WriteString("\n  - " + o.String())
-	}
-	if more := len(objects) - most; more > 0 {
-		fmt.Fprintf(&sb, "\n  and %d more", more)
-	}
-	return sb.String()
 }
 
 // moveAway returns a command that gives a file an unused name.
@@ -318,7 +304,7 @@ func (m *Manager) setAside(journal *os.File) error {
 // markFolded appends a record to a leftover journal that its changes are about to be in the state file,
 // with the content data.
 func (m *Manager) markFolded(s *stored, data []byte, journal *os.File) error {
-	mark, err := state.FoldedFrame(s.replayed.File.Serial, sha256.Sum256(data), sealer(m.cipher))
+	mark, err := state.FoldedFrame(s.replayed.File.Serial, sha256.Sum256(data), store.SealerOf(m.cipher))
 	if err != nil {
 		return err
 	}

@@ -41,20 +41,12 @@ func (m *Manager) Journal(ctx context.Context, base *state.File) (state.Journal,
 		return nil, m.explain("changed", ErrChanged)
 	}
 	file := &partFile{parts: m.place.Parts, lock: m.place.Lock, lockID: m.lockID, run: newRun(time.Now())}
-	log, err := state.NewLog(file, base.Meta, sealer(m.cipher))
+	log, err := state.NewLog(file, base.Meta, store.SealerOf(m.cipher))
 	if err != nil {
 		return nil, err
 	}
 	m.log, m.file = log, file
 	return log, nil
-}
-
-// sealer avoids a nil Cipher in a non-nil interface.
-func sealer(c store.Cipher) state.Sealer {
-	if c == nil {
-		return nil
-	}
-	return c
 }
 
 // closeLog ends the run's journal. If it contains anything useful, it stays for the next run to recover.

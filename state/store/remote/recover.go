@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/mayfly-iac/mayfly/addr"
@@ -140,7 +139,7 @@ func (m *Manager) loadJournal(ctx context.Context, j *journal, data []byte, base
 	if err != nil {
 		return err
 	}
-	if j.parsed, err = state.ParseJournal(text, sealer(m.cipher)); err != nil {
+	if j.parsed, err = state.ParseJournal(text, store.SealerOf(m.cipher)); err != nil {
 		return m.refuse(j, err, nil)
 	}
 	if j.parsed == nil || j.parsed.Folded != nil && j.parsed.Folded.Sum == sha256.Sum256(data) {
@@ -198,24 +197,11 @@ func (m *Manager) refuse(j *journal, err error, missing []addr.Object) error {
 	}
 	lacks := "It may name objects that are in no state."
 	if len(missing) > 0 {
-		lacks = "The state does not have what it records about these objects:" + listObjects(missing)
+		lacks = "The state does not have what it records about these objects:" + store.ListObjects(missing)
 	}
 	return fmt.Errorf("%w.\n\nA run that ended abnormally left the journal %s. %s\n\nNothing has been changed. If the state that the journal continues can be restored, restore it, and the results are taken from the journal. "+
 		"To go on without them, remove what is in %s and begins with %s. Then plan, and import what exists but is missing from the state",
 		err, m.journal, lacks, m.journal, j.run)
-}
-
-// listObjects returns the first of some objects as text.
-func listObjects(objects []addr.Object) string {
-	const most = 20
-	var sb strings.Builder
-	for _, o := range objects[:min(len(objects), most)] {
-		sb.WriteString("\n  - " + o.String())
-	}
-	if more := len(objects) - most; more > 0 {
-		fmt.Fprintf(&sb, "\n  and %d more", more)
-	}
-	return sb.String()
 }
 
 // noteReplayed records the findings of a replay for the user. r may be nil.
@@ -285,7 +271,7 @@ func (m *Manager) fold(ctx context.Context, s stored) (*state.File, error) {
 // markFolded adds a part to a leftover journal that its changes are about to be in the state, with the stored
 // bytes data. It returns the part's name.
 func (m *Manager) markFolded(ctx context.Context, j *journal, data []byte) (string, error) {
-	mark, err := state.FoldedFrame(j.replayed.File.Serial, sha256.Sum256(data), sealer(m.cipher))
+	mark, err := state.FoldedFrame(j.replayed.File.Serial, sha256.Sum256(data), store.SealerOf(m.cipher))
 	if err != nil {
 		return "", err
 	}
