@@ -61,6 +61,11 @@ func (d *Dir) InitBackend(ctx context.Context, opt BackendOptions) (BackendChang
 			return change, diags
 		}
 	}
+	if want.declared() { // what cannot be opened is not recorded, so that a corrected block meets no trace of it
+		if _, ds := d.store(ctx, want, StateFiles{}); ds.HasErrors() {
+			return change, append(diags, ds...)
+		}
+	}
 	if ds := d.record(want, block); ds.HasErrors() {
 		return change, append(diags, ds...)
 	}
