@@ -153,6 +153,8 @@ var rules = map[string]rule{
 	"state/store/gcs":       {may: []string{"cloud", "cloud/google", "state/store", "state/store/remote", "state/store/objects"}, why: "a service sees stored bytes and locks"},
 	"state/store/s3":        {may: []string{"cloud", "cloud/aws", "state/store", "state/store/remote", "state/store/objects"}, why: "a service sees stored bytes and locks"},
 	"internal/s3server":     {why: "a server for tests knows nothing of what is kept in it"},
+	"internal/httpserver":   {why: "a server for tests knows nothing of what is kept in it"},
+	"internal/gcsserver":    {why: "a server for tests knows nothing of what is kept in it"},
 	"internal/postgres":     {why: "a server for tests knows nothing of what is kept in it"},
 	"state/store/http":      {may: []string{"state/store", "state/store/remote"}, why: "one store does not know the others"},
 	"state/store/inmem":     {may: []string{"addr", "diag", "state", "state/store"}, why: "one store does not know the others"},

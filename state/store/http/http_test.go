@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mayfly-iac/mayfly/internal/httpserver"
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/state/store"
 	httpstore "github.com/mayfly-iac/mayfly/state/store/http"
@@ -19,7 +20,7 @@ import (
 const canary = "CANARY"
 
 // options are those of a state on the server, with locking, and with credentials wherever they can be.
-func (s *server) options() httpstore.Options {
+func options(s *httpserver.Server) httpstore.Options {
 	address := strings.Replace(s.URL, "://", "://user:"+canary+"@", 1) + "/state?token=" + canary
 	return httpstore.Options{Address: address, LockAddress: address, UnlockAddress: address, Headers: map[string]string{"X-Token": canary}}
 }
@@ -34,22 +35,22 @@ func open(t *testing.T, opt httpstore.Options, journals string) *remote.Store {
 }
 
 func TestConformance(t *testing.T) {
-	for name, configure := range map[string]func(*server, *httpstore.Options){
-		"locking":     func(*server, *httpstore.Options) {},
-		"lock again":  func(s *server, _ *httpstore.Options) { s.again, s.conflict = true, http.StatusConflict },
-		"no locking":  func(_ *server, o *httpstore.Options) { o.LockAddress, o.UnlockAddress = "", "" },
-		"credentials": func(_ *server, o *httpstore.Options) { o.Username, o.Password = "u", canary },
+	for name, configure := range map[string]func(*httpserver.Server, *httpstore.Options){
+		"locking":     func(*httpserver.Server, *httpstore.Options) {},
+		"lock again":  func(s *httpserver.Server, _ *httpstore.Options) { s.Again, s.Conflict = true, http.StatusConflict },
+		"no locking":  func(_ *httpserver.Server, o *httpstore.Options) { o.LockAddress, o.UnlockAddress = "", "" },
+		"credentials": func(_ *httpserver.Server, o *httpstore.Options) { o.Username, o.Password = "u", canary },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			storetest.Run(t, func(t *testing.T) storetest.Harness {
-				s, journals := newServer(t), t.TempDir()
-				opt := s.options()
+				s, journals := httpserver.Start(t), t.TempDir()
+				opt := options(s)
 				configure(s, &opt)
 				return storetest.Harness{
 					Open:         func() store.Store { return open(t, opt, journals) },
-					Corrupt:      func(_ string, data []byte) error { s.swap(data, nil); return nil },
-					Stored:       func(string) ([]byte, error) { s.mu.Lock(); defer s.mu.Unlock(); return s.state, nil },
+					Corrupt:      func(_ string, data []byte) error { s.Swap(data, nil); return nil },
+					Stored:       func(string) ([]byte, error) { s.Mu.Lock(); defer s.Mu.Unlock(); return s.State, nil },
 					NoWorkspaces: true, NoLock: opt.LockAddress == "",
 				}
 			})
@@ -57,9 +58,9 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-func manager(t *testing.T, s *server) store.Manager {
+func manager(t *testing.T, s *httpserver.Server) store.Manager {
 	t.Helper()
-	m, err := open(t, s.options(), t.TempDir()).Manager(store.DefaultWorkspace)
+	m, err := open(t, options(s), t.TempDir()).Manager(store.DefaultWorkspace)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,8 +87,8 @@ func TestLockLost(t *testing.T) {
 		"changed, locking anew":    {other, nil, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newServer(t)
-			s.again = c.again
+			s := httpserver.Start(t)
+			s.Again = c.again
 			m := manager(t, s)
 			if _, err := m.Lock(t.Context(), storetest.Info("a")); err != nil {
 				t.Fatal(err)
@@ -102,7 +103,7 @@ func TestLockLost(t *testing.T) {
 			if _, err := j.Begin(storetest.Address("a", 0), "create"); err != nil {
 				t.Fatal(err)
 			}
-			s.swap(c.state, c.lock)
+			s.Swap(c.state, c.lock)
 			if _, err := j.Begin(storetest.Address("a", 1), "create"); !errors.Is(err, store.ErrLockLost) {
 				t.Errorf("beginning without the lock: %v", err)
 			}
@@ -115,7 +116,7 @@ func TestLockLost(t *testing.T) {
 
 // TestHolder shows who holds a lock, and releases it by its ID.
 func TestHolder(t *testing.T) {
-	s := newServer(t)
+	s := httpserver.Start(t)
 	a, b := manager(t, s), manager(t, s)
 	if _, err := a.Lock(t.Context(), storetest.Info("a")); err != nil {
 		t.Fatal(err)
@@ -155,14 +156,14 @@ func TestErrors(t *testing.T) {
 		{http.StatusInternalServerError, `500 Internal Server Error`},
 		{http.StatusTeapot, `418 I'm a teapot`},
 	} {
-		s, once := newServer(t), 0
-		s.answer = func(w http.ResponseWriter, _ *http.Request) bool {
+		s, once := httpserver.Start(t), 0
+		s.Answer = func(w http.ResponseWriter, _ *http.Request) bool {
 			w.Header().Set("Location", elsewhere.URL)
 			w.WriteHeader(c.status)
 			_, _ = w.Write([]byte(canary))
 			return true
 		}
-		opt := s.options()
+		opt := options(s)
 		opt.Retries = &once
 		m, err := open(t, opt, t.TempDir()).Manager(store.DefaultWorkspace)
 		if err != nil {
@@ -173,9 +174,9 @@ func TestErrors(t *testing.T) {
 			t.Errorf("%d: %v", c.status, err)
 		}
 	}
-	s, none := newServer(t), 0
+	s, none := httpserver.Start(t), 0
 	s.Close()
-	opt := s.options()
+	opt := options(s)
 	opt.Retries = &none
 	m, err := open(t, opt, t.TempDir()).Manager(store.DefaultWorkspace)
 	if err != nil {
@@ -202,8 +203,8 @@ func TestErrors(t *testing.T) {
 func TestRetries(t *testing.T) {
 	for _, method := range []string{http.MethodGet, http.MethodPost, "LOCK", "UNLOCK"} {
 		t.Run(method, func(t *testing.T) {
-			s, failures := newServer(t), 1
-			s.answer = func(w http.ResponseWriter, r *http.Request) bool {
+			s, failures := httpserver.Start(t), 1
+			s.Answer = func(w http.ResponseWriter, r *http.Request) bool {
 				if r.Method != method || failures == 0 {
 					return false
 				}
@@ -222,8 +223,8 @@ func TestRetries(t *testing.T) {
 			if err = errors.Join(err, m.Unlock(t.Context(), id)); err != nil || failures != 0 {
 				t.Error(err, failures)
 			}
-			if s.lock != nil || !strings.Contains(string(s.state), "object 0") {
-				t.Errorf("lock %s, state %s", s.lock, s.state)
+			if s.Lock != nil || !strings.Contains(string(s.State), "object 0") {
+				t.Errorf("lock %s, state %s", s.Lock, s.State)
 			}
 		})
 	}
@@ -231,9 +232,9 @@ func TestRetries(t *testing.T) {
 
 // TestMethods uses the methods of the configuration.
 func TestMethods(t *testing.T) {
-	s := newServer(t)
-	s.answer = func(http.ResponseWriter, *http.Request) bool { return true }
-	opt := s.options()
+	s := httpserver.Start(t)
+	s.Answer = func(http.ResponseWriter, *http.Request) bool { return true }
+	opt := options(s)
 	opt.UpdateMethod, opt.LockMethod, opt.UnlockMethod = http.MethodPut, http.MethodPost, http.MethodDelete
 	m, err := open(t, opt, t.TempDir()).Manager(store.DefaultWorkspace)
 	if err != nil {
@@ -243,14 +244,14 @@ func TestMethods(t *testing.T) {
 	if err == nil {
 		err = errors.Join(m.Write(t.Context(), storetest.File(t, "l", 1, 1)), m.Unlock(t.Context(), id))
 	}
-	if got := fmt.Sprint(s.requests); err != nil || !strings.HasPrefix(got, "[POST ") || !strings.Contains(got, "PUT DELETE]") {
+	if got := fmt.Sprint(s.Requests); err != nil || !strings.HasPrefix(got, "[POST ") || !strings.Contains(got, "PUT DELETE]") {
 		t.Error(got, err)
 	}
 }
 
 func TestRaces(t *testing.T) {
 	storetest.RunRaces(t,
-		func(t *testing.T) string { return newServer(t).URL },
+		func(t *testing.T) string { return httpserver.Start(t).URL },
 		func(t *testing.T, url string) store.Store {
 			return open(t, httpstore.Options{Address: url, LockAddress: url, UnlockAddress: url}, t.TempDir())
 		})
@@ -259,7 +260,7 @@ func TestRaces(t *testing.T) {
 func TestCuts(t *testing.T) {
 	journals := t.TempDir()
 	storetest.RunCuts(t, storetest.Remote{
-		Server: func(t *testing.T, _ string) string { return newServer(t).Listener.Addr().String() },
+		Server: func(t *testing.T, _ string) string { return httpserver.Start(t).Listener.Addr().String() },
 		Open: func(t *testing.T, place, address string) store.Store {
 			url := "http://" + address
 			return open(t, httpstore.Options{Address: url, LockAddress: url, UnlockAddress: url}, filepath.Join(journals, place))

@@ -1,0 +1,121 @@
+// Package gcsserver serves what tests need of Cloud Storage: one bucket with generations, for one token.
+//
+// It may import the testing package. It must not know any other package of this module.
+package gcsserver
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// Bucket is the name of the bucket, and Token what requests must bear.
+const (
+	Bucket = "bucket"
+	Token  = "hunter2"
+)
+
+// Server is a server with an empty bucket. Its fields may be used with Mu held.
+type Server struct {
+	*httptest.Server
+
+	Mu          sync.Mutex
+	Objects     map[string]Object
+	Status      int // that every request is answered with; 0 for none
+	Damage      int // how many contents arrive with errors
+	Seen        []*http.Request
+	generations int
+}
+
+// Object is an object in the bucket.
+type Object struct {
+	Content    string
+	generation string
+}
+
+// Start starts a server that ends with the test.
+func Start(t testing.TB) *Server {
+	s := &Server{Objects: map[string]Object{}, generations: 1000}
+	s.Server = httptest.NewServer(s)
+	t.Cleanup(s.Close)
+	return s
+}
+
+func refuse(w http.ResponseWriter, status int, message string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	fmt.Fprintf(w, `{"error": {"code": %d, "message": %q}}`, status, message)
+}
+
+// ServeHTTP implements http.Handler.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return
+	}
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
+	s.Seen = append(s.Seen, r)
+	query := r.URL.Query()
+	path := strings.TrimPrefix(r.URL.EscapedPath(), "/upload")
+	rest, ok := strings.CutPrefix(path, "/storage/v1/b/bucket/o")
+	name, _ := url.PathUnescape(strings.TrimPrefix(rest, "/"))
+	got, exists := s.Objects[name]
+	switch {
+	case s.Status != 0:
+		refuse(w, s.Status, "no")
+	case r.Header.Get("Authorization") != "Bearer "+Token:
+		refuse(w, http.StatusUnauthorized, "Invalid Credentials")
+	case !ok:
+		refuse(w, http.StatusNotFound, "The specified bucket does not exist.")
+	case r.Method == http.MethodPost:
+		s.put(w, query, string(body))
+	case name == "":
+		s.list(w, query.Get("prefix"))
+	case !exists:
+		refuse(w, http.StatusNotFound, "No such object: bucket/"+name)
+	case r.Method == http.MethodDelete:
+		delete(s.Objects, name)
+		w.WriteHeader(http.StatusNoContent)
+	default:
+		sum := binary.BigEndian.AppendUint32(nil, crc32.Checksum([]byte(got.Content), crc32.MakeTable(crc32.Castagnoli)))
+		w.Header().Set("X-Goog-Hash", "crc32c="+base64.StdEncoding.EncodeToString(sum)+",md5=x")
+		w.Header().Set("X-Goog-Generation", got.generation)
+		if s.Damage > 0 {
+			s.Damage--
+			got.Content = strings.ToUpper(got.Content)
+		}
+		fmt.Fprint(w, got.Content)
+	}
+}
+
+func (s *Server) put(w http.ResponseWriter, query url.Values, content string) {
+	name := query.Get("name")
+	got, exists := s.Objects[name]
+	if want := query.Get("ifGenerationMatch"); want == "0" && exists || want != "" && want != "0" && want != got.generation {
+		refuse(w, http.StatusPreconditionFailed, "At least one of the pre-conditions you specified did not hold.")
+		return
+	}
+	s.generations++
+	s.Objects[name] = Object{content, fmt.Sprint(s.generations)}
+	_ = json.NewEncoder(w).Encode(map[string]string{"name": name, "generation": s.Objects[name].generation})
+}
+
+func (s *Server) list(w http.ResponseWriter, prefix string) {
+	items := []map[string]string{}
+	for name := range s.Objects {
+		if strings.HasPrefix(name, prefix) {
+			items = append(items, map[string]string{"name": name})
+		}
+	}
+	_ = json.NewEncoder(w).Encode(map[string]any{"items": items})
+}
