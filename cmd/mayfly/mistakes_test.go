@@ -171,7 +171,7 @@ func newMistakeKit(t *testing.T) *mistakeKit {
 		t.Skip("the provider in the mirror is a shell script, and messages have other paths")
 	}
 	k := &mistakeKit{mirror: t.TempDir(), home: t.TempDir()}
-	if err := script.BuildMirror(k.mirror); err != nil {
+	if err := script.BuildMirror(k.mirror, simprovider.Source); err != nil {
 		t.Fatal(err)
 	}
 	k.settings = filepath.Join(k.home, "cli.tfrc")

@@ -2,6 +2,9 @@
 // with a private working directory, a mirror that has the test provider in two versions, a simulated cloud,
 // and commands to look at what a run has done and left.
 //
+// The mirror has it as mayfly.dev/test/sim and as hashicorp/sim, which is what a configuration without
+// required_providers means.
+//
 // A package with scripts calls Main in TestMain and Run in a test. In a script, besides testscript's own
 // commands:
 //
@@ -57,6 +60,9 @@ const EnvUpdate = "UPDATE_SCRIPTS"
 // Versions are those in which the mirror has the test provider.
 var Versions = []string{"1.0.0", "1.1.0"}
 
+// impliedSource is the source of the test provider in modules without required_providers.
+const impliedSource = "registry.opentofu.org/hashicorp/sim"
+
 // Main is the body of a TestMain: programs are the commands that scripts may use, by name.
 func Main(m *testing.M, programs map[string]func()) {
 	testscript.Main(tests{m}, programs)
@@ -93,7 +99,7 @@ func Run(t *testing.T, dir string) {
 		t.Skip("the provider in the mirror is a shell script")
 	}
 	mirror := t.TempDir()
-	if err := BuildMirror(mirror); err != nil {
+	if err := BuildMirror(mirror, simprovider.Source, impliedSource); err != nil {
 		t.Fatal(err)
 	}
 	testscript.Run(t, testscript.Params{
@@ -106,21 +112,23 @@ func Run(t *testing.T, dir string) {
 	})
 }
 
-// BuildMirror makes a filesystem mirror in dir, which has the test provider in all Versions. Its executables
-// are scripts that start the provider, because every run of a program hashes them.
-func BuildMirror(dir string) error {
+// BuildMirror makes a filesystem mirror in dir, which has the test provider under each of the sources in all
+// Versions. Its executables are scripts that start the provider, because every run of a program hashes them.
+func BuildMirror(dir string, sources ...string) error {
 	sim, err := buildSim()
 	if err != nil {
 		return err
 	}
 	for _, v := range Versions {
-		pkg := filepath.Join(dir, filepath.FromSlash(simprovider.Source), v, runtime.GOOS+"_"+runtime.GOARCH)
-		if err := os.MkdirAll(pkg, 0o755); err != nil {
-			return err
-		}
 		wrapper := fmt.Sprintf("#!/bin/sh\n# version %s\nexec '%s' \"$@\"\n", v, sim)
-		if err := os.WriteFile(filepath.Join(pkg, "terraform-provider-sim_v"+v), []byte(wrapper), 0o755); err != nil {
-			return err
+		for _, source := range sources {
+			pkg := filepath.Join(dir, filepath.FromSlash(source), v, runtime.GOOS+"_"+runtime.GOARCH)
+			if err := os.MkdirAll(pkg, 0o755); err != nil {
+				return err
+			}
+			if err := os.WriteFile(filepath.Join(pkg, "terraform-provider-sim_v"+v), []byte(wrapper), 0o755); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
