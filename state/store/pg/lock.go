@@ -31,10 +31,11 @@ type lock struct {
 	pid  uint32     // of the session
 }
 
-// creation returns the number of the lock for workspaces without a row.
+// creation returns the number of the lock for workspaces without a row, which OpenTofu computes in the same
+// way.
 func (l *lock) creation() int64 {
 	h := fnv.New32()
-	_, _ = h.Write([]byte(l.opt.Schema + l.opt.Table)) // never fails
+	_, _ = h.Write([]byte(l.opt.Schema + "\x00" + l.opt.Table)) // never fails
 	return -int64(h.Sum32())
 }
 
