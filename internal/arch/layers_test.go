@@ -278,8 +278,12 @@ var rules = map[string]rule{
 	"tests/kill":    {may: []string{"tests/internal/..."}, why: "what survives a killed process shows from outside only"},
 	"tests/ssh":     {may: []string{"tests/internal/..."}, why: "what a provisioner does on a host shows on the host"},
 
-	"tests/internal/calls":     {pure: true, modules: none, why: "a table of outcomes is read without knowing what they mean"},
-	"tests/internal/corpus":    {why: "verdicts of programs are compared without knowing how they are made"},
+	"tests/internal/calls":  {pure: true, modules: none, why: "a table of outcomes is read without knowing what they mean"},
+	"tests/internal/corpus": {why: "verdicts of programs are compared without knowing how they are made"},
+	"tests/internal/services": {
+		may: []string{"internal/gcsserver", "internal/httpserver", "internal/postgres", "internal/s3server"},
+		why: "servers are started without knowing the program that uses them",
+	},
 	"tests/internal/documents": {why: "what programs print is compared without knowing what it means"},
 
 	"internal/simprovider/simlog":                     {why: "a transcript is read without the provider that wrote it"},

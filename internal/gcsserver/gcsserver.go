@@ -4,12 +4,15 @@
 package gcsserver
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"hash/crc32"
 	"io"
+	"mime"
+	"mime/multipart"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -67,7 +70,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.Seen = append(s.Seen, r)
 	query := r.URL.Query()
 	path := strings.TrimPrefix(r.URL.EscapedPath(), "/upload")
-	rest, ok := strings.CutPrefix(path, "/storage/v1/b/bucket/o")
+	rest, ok := strings.CutPrefix(path, "/storage/v1/b/"+Bucket+"/o")
+	if !ok { // the address of contents that other clients use
+		rest, ok = strings.CutPrefix(path, "/"+Bucket)
+	}
 	name, _ := url.PathUnescape(strings.TrimPrefix(rest, "/"))
 	got, exists := s.Objects[name]
 	switch {
@@ -78,14 +84,20 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case !ok:
 		refuse(w, http.StatusNotFound, "The specified bucket does not exist.")
 	case r.Method == http.MethodPost:
-		s.put(w, query, string(body))
+		s.put(w, query, contentOf(r.Header.Get("Content-Type"), body))
 	case name == "":
 		s.list(w, query.Get("prefix"))
 	case !exists:
 		refuse(w, http.StatusNotFound, "No such object: bucket/"+name)
 	case r.Method == http.MethodDelete:
+		if want := query.Get("ifGenerationMatch"); want != "" && want != got.generation {
+			refuse(w, http.StatusPreconditionFailed, "At least one of the pre-conditions you specified did not hold.")
+			return
+		}
 		delete(s.Objects, name)
 		w.WriteHeader(http.StatusNoContent)
+	case query.Get("alt") == "json":
+		_ = json.NewEncoder(w).Encode(map[string]string{"bucket": Bucket, "name": name, "generation": got.generation})
 	default:
 		sum := binary.BigEndian.AppendUint32(nil, crc32.Checksum([]byte(got.Content), crc32.MakeTable(crc32.Castagnoli)))
 		w.Header().Set("X-Goog-Hash", "crc32c="+base64.StdEncoding.EncodeToString(sum)+",md5=x")
@@ -95,6 +107,23 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			got.Content = strings.ToUpper(got.Content)
 		}
 		fmt.Fprint(w, got.Content)
+	}
+}
+
+// contentOf returns the content of an upload: the body, or the last of its parts, which follows one with the
+// object's attributes.
+func contentOf(contentType string, body []byte) string {
+	kind, params, err := mime.ParseMediaType(contentType)
+	if err != nil || !strings.HasPrefix(kind, "multipart/") {
+		return string(body)
+	}
+	var content []byte
+	for parts := multipart.NewReader(bytes.NewReader(body), params["boundary"]); ; {
+		part, err := parts.NextPart()
+		if err != nil {
+			return string(content)
+		}
+		content, _ = io.ReadAll(part) // of memory
 	}
 }
 

@@ -5,7 +5,9 @@
 package postgres
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"os/exec"
@@ -66,6 +68,27 @@ func (s *Server) URL(port int) string {
 		port = s.Port
 	}
 	return fmt.Sprintf("postgres://test@127.0.0.1:%d/postgres?sslmode=disable", port)
+}
+
+// Contents returns every byte that is stored: all rows as text, and the server's files, which have also what
+// was deleted. Both may have it in pieces or compressed.
+func (s *Server) Contents() ([]byte, error) {
+	out, err := exec.Command(filepath.Join(s.bin, "pg_dump"), "--inserts", s.URL(0)).Output()
+	if err != nil {
+		return nil, fmt.Errorf("dumping the database: %w", err)
+	}
+	err = filepath.WalkDir(s.data, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return nil // the server removes files while it runs
+		}
+		data, err := os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		out = append(out, data...)
+		return err
+	})
+	return out, err
 }
 
 func (s *Server) run(program string, args ...string) {

@@ -12,8 +12,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/mayfly-iac/mayfly/internal/postgres"
-	"github.com/mayfly-iac/mayfly/internal/s3server"
+	"github.com/mayfly-iac/mayfly/tests/internal/services"
 )
 
 // sharedKills is how often the program is killed for each backend. The variable MAYFLY_TEST_KILLS replaces
@@ -30,20 +29,15 @@ func TestSIGKILLShared(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	t.Run("pg", func(t *testing.T) {
-		server := postgres.Start(t)
-		place := 0
-		sharedKill(t, n, func(*testing.T) string {
-			place++
-			return fmt.Sprintf("terraform {\n  backend \"pg\" {\n    conn_str    = %q\n    schema_name = \"kill%d\"\n  }\n}\n", server.URL(0), place)
+	for _, kind := range services.Kinds {
+		t.Run(kind.Name, func(t *testing.T) {
+			server, place := kind.Start(t), 0
+			sharedKill(t, n, func(*testing.T) string {
+				place++
+				return server.Block(fmt.Sprintf("kill%d", place))
+			})
 		})
-	})
-	t.Run("s3", func(t *testing.T) {
-		sharedKill(t, n, func(t *testing.T) string {
-			return fmt.Sprintf("terraform {\n  backend \"s3\" {\n    bucket       = %q\n    key          = \"k\"\n    region       = \"us-east-1\"\n    access_key   = \"id\"\n    secret_key   = \"key\"\n    use_lockfile = true\n    endpoints    = { s3 = %q }\n  }\n}\n",
-				s3server.Bucket, s3server.Start(t).URL)
-		})
-	})
+	}
 }
 
 func sharedKill(t *testing.T, n int, backend func(*testing.T) string) {

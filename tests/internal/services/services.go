@@ -1,0 +1,121 @@
+// Package services starts, for tests of the whole program, a server of each kind that can keep states.
+//
+// It may import the servers for tests in internal. It must not know any other package of this module: what
+// the backends make of their arguments shows from outside.
+package services
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/mayfly-iac/mayfly/internal/gcsserver"
+	"github.com/mayfly-iac/mayfly/internal/httpserver"
+	"github.com/mayfly-iac/mayfly/internal/postgres"
+	"github.com/mayfly-iac/mayfly/internal/s3server"
+)
+
+// Service is a running server with room for any number of states.
+type Service interface {
+	// Block returns the backend block, within its terraform block, for the state of that name. Equal names
+	// are the same state. The name consists of lower case letters and digits.
+	Block(name string) string
+	// Contents returns every byte that the server has stored, in any order.
+	Contents(t testing.TB) []byte
+}
+
+// Kinds are the kinds of backends in the order of their names, and how a server for each is started. It ends
+// with the test, which is skipped, with the reason, where the server cannot be had.
+var Kinds = []struct {
+	Name  string
+	Start func(t testing.TB) Service
+}{
+	{"gcs", func(t testing.TB) Service { return gcs{gcsserver.Start(t)} }},
+	{"http", func(t testing.TB) Service { return &http{t, map[string]*httpserver.Server{}} }},
+	{"pg", func(t testing.TB) Service { return pg{postgres.Start(t)} }},
+	{"s3", func(t testing.TB) Service { return s3{s3server.Start(t)} }},
+}
+
+// block returns a terraform block with a backend block, whose arguments are given as lines.
+func block(kind string, arguments ...string) string {
+	return fmt.Sprintf("terraform {\n  backend %q {\n    %s\n  }\n}\n", kind, strings.Join(arguments, "\n    "))
+}
+
+func argument(name, value string) string { return fmt.Sprintf("%s = %q", name, value) }
+
+type gcs struct{ server *gcsserver.Server }
+
+func (s gcs) Block(name string) string {
+	return block("gcs", argument("bucket", gcsserver.Bucket), argument("prefix", name), argument("access_token", gcsserver.Token),
+		argument("storage_custom_endpoint", s.server.URL+"/storage/v1/"))
+}
+
+func (s gcs) Contents(testing.TB) []byte {
+	s.server.Mu.Lock()
+	defer s.server.Mu.Unlock()
+	var out bytes.Buffer
+	for name, object := range s.server.Objects {
+		fmt.Fprintln(&out, name, object.Content)
+	}
+	return out.Bytes()
+}
+
+// http has a server for each state.
+type http struct {
+	t       testing.TB
+	servers map[string]*httpserver.Server
+}
+
+func (s *http) Block(name string) string {
+	if s.servers[name] == nil {
+		s.servers[name] = httpserver.Start(s.t)
+	}
+	url := s.servers[name].URL
+	return block("http", argument("address", url), argument("lock_address", url), argument("unlock_address", url))
+}
+
+func (s *http) Contents(testing.TB) []byte {
+	var out bytes.Buffer
+	for _, server := range s.servers {
+		server.Mu.Lock()
+		out.Write(server.State)
+		out.Write(server.Lock)
+		server.Mu.Unlock()
+	}
+	return out.Bytes()
+}
+
+type pg struct{ server *postgres.Server }
+
+func (s pg) Block(name string) string {
+	return block("pg", argument("conn_str", s.server.URL(0)), argument("schema_name", name))
+}
+
+func (s pg) Contents(t testing.TB) []byte {
+	t.Helper()
+	out, err := s.server.Contents()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+type s3 struct{ server *s3server.Server }
+
+func (s s3) Block(name string) string {
+	return block("s3", argument("bucket", s3server.Bucket), argument("key", name), argument("region", "us-east-1"),
+		argument("access_key", "id"), argument("secret_key", "key"), "use_lockfile = true", "use_path_style = true",
+		"skip_credentials_validation = true", "skip_requesting_account_id = true", "skip_metadata_api_check = true",
+		fmt.Sprintf("endpoints = { s3 = %q }", s.server.URL))
+}
+
+func (s s3) Contents(testing.TB) []byte {
+	s.server.Mu.Lock()
+	defer s.server.Mu.Unlock()
+	var out bytes.Buffer
+	for name, content := range s.server.Objects {
+		fmt.Fprintln(&out, name, content)
+	}
+	return out.Bytes()
+}
