@@ -20,8 +20,10 @@ func (c conditional) UnwrapExpression() hcl.Expression { return c.ConditionalExp
 
 // Value implements hcl.Expression.
 func (c conditional) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
-	onTrue, onFalse := evaluated(c.TrueResult, ctx), evaluated(c.FalseResult, ctx)
-	cond, whenTrue, whenFalse := evaluated(c.Condition, ctx), *onTrue, *onFalse
+	cond := evaluated(c.Condition, ctx)
+	ctxTrue, ctxFalse := branch(ctx, c.SrcRange, cond.v)
+	onTrue, onFalse := evaluated(c.TrueResult, ctxTrue), evaluated(c.FalseResult, ctxFalse)
+	whenTrue, whenFalse := *onTrue, *onFalse
 	fitBranches(cond.v, &whenTrue, &whenFalse)
 	whole := *c.ConditionalExpr
 	whole.Condition, whole.TrueResult, whole.FalseResult = cond, &whenTrue, &whenFalse
