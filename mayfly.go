@@ -44,6 +44,7 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/engine"
 	"github.com/mayfly-iac/mayfly/eval/blocks"
+	"github.com/mayfly-iac/mayfly/eval/coverage"
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/provider"
 	"github.com/mayfly-iac/mayfly/state/store"
@@ -129,6 +130,8 @@ type BesideOptions struct {
 	Observer event.Observer
 	// Instead returns what answers for an instance in place of its provider, nil for none.
 	Instead func(pc addr.ProviderConfig, i addr.Instance) provider.Provider
+	// Coverage notes what of the configuration is exercised; nil for nothing.
+	Coverage *coverage.Set
 }
 
 // Beside returns a project with another configuration and state that uses the provider processes of p. It
@@ -137,7 +140,7 @@ func (p *Project) Beside(opt BesideOptions) *Project {
 	q := &Project{Tree: opt.Tree, opt: p.opt}
 	q.opt.Store, q.opt.Observer = opt.Store, opt.Observer
 	q.engine = p.engine.Beside(func(o *engine.Options) {
-		o.Observer, o.Instead, o.RootDir = opt.Observer, opt.Instead, opt.Tree.Root.Dir
+		o.Observer, o.Instead, o.Coverage, o.RootDir = opt.Observer, opt.Instead, opt.Coverage, opt.Tree.Root.Dir
 	})
 	return q
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/eval"
 	"github.com/mayfly-iac/mayfly/eval/blocks"
+	"github.com/mayfly-iac/mayfly/eval/coverage"
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/lang/funcs"
 	"github.com/mayfly-iac/mayfly/provider"
@@ -37,6 +38,8 @@ type Options struct {
 	Log func(line string)
 	// Instead returns what answers for an instance in place of its provider, nil for none. Tests set it.
 	Instead func(pc addr.ProviderConfig, i addr.Instance) provider.Provider
+	// Coverage notes what of the configuration is exercised; nil for nothing. Tests set it.
+	Coverage *coverage.Set
 }
 
 // Engine carries out operations on one configuration with one set of provider processes. Operations must not
@@ -103,7 +106,9 @@ func (e *Engine) Catalog(ctx context.Context, p addr.Provider) (provider.Catalog
 // Compile loads the schemas of the tree's providers and compiles the configuration.
 func (e *Engine) Compile(ctx context.Context, tree *config.Tree) (*blocks.Config, diag.List) {
 	e.providers.Load(ctx, tree.UsedProviders())
-	return blocks.Compile(tree, e.providers.Schemas(ctx))
+	cfg, diags := blocks.Compile(tree, e.providers.Schemas(ctx))
+	e.opt.Coverage.Declare(cfg)
+	return cfg, diags
 }
 
 // stopOn asks the providers to cancel their operations when soft ends. The returned function ends the watch.
@@ -131,6 +136,7 @@ func (w *walk) runOptions(phase eval.Phase, host eval.Host, variables map[string
 	return eval.Options{
 		Phase: phase, Host: host, Variables: variables, Functions: w.functions(phase, stamp),
 		Workspace: w.opt.Workspace, RootDir: w.opt.RootDir, WorkDir: w.opt.WorkDir, Now: stamp, Interrupted: interrupted,
+		Coverage: w.opt.Coverage,
 	}
 }
 

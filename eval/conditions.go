@@ -11,6 +11,7 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/eval/blocks"
+	"github.com/mayfly-iac/mayfly/eval/coverage"
 	"github.com/mayfly-iac/mayfly/future"
 	"github.com/mayfly-iac/mayfly/lang"
 	"github.com/mayfly-iac/mayfly/state"
@@ -114,7 +115,9 @@ func (r *Run) decide(sc *scope, c blocks.Condition) verdict {
 		return verdict{status: state.CheckError, diags: diags}
 	case !v.IsKnown():
 		return verdict{status: state.CheckUnknown, diags: diags}
-	case v.True():
+	}
+	r.cover(coverage.Condition, c.Expr.Range(), coverage.If(v.True()))
+	if v.True() {
 		return verdict{status: state.CheckPass, diags: diags}
 	}
 	return verdict{status: state.CheckFail, diags: diags}

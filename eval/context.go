@@ -14,6 +14,7 @@ import (
 	"github.com/mayfly-iac/mayfly/bounds"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/eval/blocks"
+	"github.com/mayfly-iac/mayfly/eval/coverage"
 	"github.com/mayfly-iac/mayfly/lang"
 	"github.com/mayfly-iac/mayfly/lang/marked"
 	"github.com/mayfly-iac/mayfly/schema"
@@ -71,7 +72,11 @@ func (r *Run) context(sc *scope, exprs ...*lang.Expr) *hcl.EvalContext {
 		}
 		functions = r.providerFunctions(sc, x.Functions, functions)
 	}
-	return marked.Context(b.variables(), functions, bounds.NewBudget(r.opt.Interrupted), renders, r.opt.WorkDir)
+	vars := b.variables()
+	if r.opt.Coverage != nil && r.opt.Phase != Validating {
+		marked.Branches(r.opt.Coverage.Branch).Within(vars)
+	}
+	return marked.Context(vars, functions, bounds.NewBudget(r.opt.Interrupted), renders, r.opt.WorkDir)
 }
 
 // builder builds the variables of one evaluation. It collects all references first, since several references
@@ -135,7 +140,7 @@ func (b *builder) add(ref *lang.Ref) {
 	case to.value != nil && to.value == b.sc.tested:
 		b.set(ref.Root, ref.Name, to.value.argument(b.sc.t))
 	case to.value != nil:
-		b.set(ref.Root, ref.Name, to.value.Get(b.sc.t, b.sc.sess, &ref.Range))
+		b.set(ref.Root, ref.Name, b.read(to.value, &ref.Range))
 	case to.resource != nil:
 		b.addResource(to, ref)
 	case to.call != nil:
@@ -151,6 +156,14 @@ func (b *builder) add(ref *lang.Ref) {
 	default:
 		b.set(ref.Root, ref.Name, b.sc.constant(ref))
 	}
+}
+
+// read returns a value that is referred to.
+func (b *builder) read(v *Value, via *hcl.Range) cty.Value {
+	if v.block.Output != nil {
+		b.run.cover(coverage.Output, v.block.Range, coverage.Read)
+	}
+	return v.Get(b.sc.t, b.sc.sess, via)
 }
 
 // constant returns the value of a reference that the scope answers by itself.
@@ -426,13 +439,13 @@ func (b *builder) outputs(m *Module, names map[string]*hcl.Range) cty.Value {
 	attrs := map[string]cty.Value{}
 	if via, every := names[""]; every {
 		for name, o := range m.outputs {
-			attrs[name] = o.Get(b.sc.t, b.sc.sess, via)
+			attrs[name] = b.read(o, via)
 		}
 		return cty.ObjectVal(attrs)
 	}
 	for name, via := range names {
 		if o := m.outputs[name]; o != nil {
-			attrs[name] = o.Get(b.sc.t, b.sc.sess, via)
+			attrs[name] = b.read(o, via)
 		}
 	}
 	return cty.ObjectVal(attrs)

@@ -12,6 +12,7 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/eval/blocks"
+	"github.com/mayfly-iac/mayfly/eval/coverage"
 	"github.com/mayfly-iac/mayfly/future"
 	"github.com/mayfly-iac/mayfly/lang"
 	"github.com/mayfly-iac/mayfly/value"
@@ -112,6 +113,7 @@ func (r *expander) evaluate(t *future.Task) *expansion {
 	if run.opt.Phase == Validating {
 		return &expansion{form: e.form, keys: []addr.Key{addr.NoKey}, generic: true}
 	}
+	run.cover(coverage.Repetition, r.repeat.Expr().Range(), coverage.If(len(e.keys) > 0))
 	return e
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/eval/blocks"
+	"github.com/mayfly-iac/mayfly/eval/coverage"
 	"github.com/mayfly-iac/mayfly/future"
 	"github.com/mayfly-iac/mayfly/value"
 )
@@ -24,7 +25,12 @@ func (r *Resource) Instances(t *future.Task) (instances []*Instance, ok bool) {
 
 // Value returns the result of a managed or data instance, asking the host on first demand.
 func (in *Instance) Value(t *future.Task, via *hcl.Range) cty.Value {
-	got, cycle := in.cell.Get(t, in, via, func() cty.Value { return in.Run().opt.Host.Result(t, in) })
+	got, cycle := in.cell.Get(t, in, via, func() cty.Value {
+		if in.Run().opt.Phase == Planning {
+			in.Run().cover(coverage.Resource, in.Config().Range, coverage.Planned)
+		}
+		return in.Run().opt.Host.Result(t, in)
+	})
 	if cycle != nil {
 		in.Run().ReportCycle(cycle)
 		return cty.DynamicVal
@@ -50,6 +56,7 @@ func (in *Instance) get(t *future.Task, s *Session, via *hcl.Range) cty.Value {
 		return got
 	}
 	s.instances[in] = cty.DynamicVal.Mark(value.Ephemeral)
+	in.Run().cover(coverage.Resource, in.Config().Range, coverage.If(in.Run().opt.Phase == Planning))
 	var got cty.Value
 	t.Within(in, via, func() { got = in.Run().opt.Host.Open(t, s, in) })
 	s.instances[in] = got

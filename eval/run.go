@@ -13,6 +13,7 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/eval/blocks"
+	"github.com/mayfly-iac/mayfly/eval/coverage"
 	"github.com/mayfly-iac/mayfly/future"
 	"github.com/mayfly-iac/mayfly/lang"
 	"github.com/mayfly-iac/mayfly/schema"
@@ -72,6 +73,8 @@ type Options struct {
 	// Excluded reports whether a resource or module call is left out as a whole, in which case unknown
 	// instances are not an error. Nil means that none is.
 	Excluded func(addr.Target) bool
+	// Coverage notes what is exercised while planning and applying; nil for nothing.
+	Coverage *coverage.Set
 }
 
 // Run is one walk over a configuration. Its methods may be called concurrently, each task by one goroutine.
@@ -111,6 +114,13 @@ func NewRun(c *blocks.Config, opt Options) *Run {
 
 // Phase returns what the run is for.
 func (r *Run) Phase() Phase { return r.opt.Phase }
+
+// cover notes an outcome of a point. What validation evaluates is not exercised.
+func (r *Run) cover(k coverage.Kind, at hcl.Range, o coverage.Outcome) {
+	if r.opt.Phase != Validating {
+		r.opt.Coverage.Note(k, at, o)
+	}
+}
 
 // pathValue returns the value of a reference that begins with path.
 func (m *Module) pathValue(name string) cty.Value {

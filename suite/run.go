@@ -29,7 +29,7 @@ func (r *fileRun) run(out *Run, at int) cty.Value {
 		return cty.EmptyObjectVal
 	}
 	out.Tree = base // documents are about the module: a copy's variables have secrets of earlier runs
-	project := r.opt.Project.Beside(mayfly.BesideOptions{Tree: tree, Store: st.manager, Instead: stand.instead})
+	project := r.opt.Project.Beside(mayfly.BesideOptions{Tree: tree, Store: st.manager, Instead: stand.instead, Coverage: r.opt.Coverage})
 	op, ds := project.Begin(r.ctx, "test", mayfly.BeginOptions{NoLock: true})
 	if diags = append(diags, ds...); ds.HasErrors() {
 		out.Diags = diags
@@ -47,6 +47,7 @@ func (r *fileRun) run(out *Run, at int) cty.Value {
 	}
 	out.Diags = append(diags, j.list()...)
 	out.Verdict = j.verdict()
+	r.cover(out)
 	return outputsOf(out, tree.Root)
 }
 

@@ -183,6 +183,11 @@ func declared(root *config.Module, name string) *config.Variable {
 
 // refersTo reports whether a run refers to the outputs of another.
 func refersTo(run *config.TestRun, name string) bool {
+	return slices.ContainsFunc(earlierRefs(run), func(ref lang.Ref) bool { return ref.Name == name })
+}
+
+// earlierRefs returns what a run refers to of earlier runs.
+func earlierRefs(run *config.TestRun) []lang.Ref {
 	var exprs []hcl.Expression
 	for _, attr := range run.Variables {
 		exprs = append(exprs, attr.Expr)
@@ -195,9 +200,11 @@ func refersTo(run *config.TestRun, name string) bool {
 			exprs = append(exprs, o.Values)
 		}
 	}
-	return slices.ContainsFunc(exprs, func(e hcl.Expression) bool {
+	var out []lang.Ref
+	for _, e := range exprs {
 		x, _ := lang.Compile(e)
 		x.InTest()
-		return slices.ContainsFunc(x.Refs, func(ref lang.Ref) bool { return ref.Kind == lang.Earlier && ref.Name == name })
-	})
+		out = append(out, slices.DeleteFunc(x.Refs, func(ref lang.Ref) bool { return ref.Kind != lang.Earlier })...)
+	}
+	return out
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/mayfly-iac/mayfly"
 	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/eval/coverage"
 )
 
 // Options say what to run.
@@ -31,6 +32,8 @@ type Options struct {
 	// Soft ends on the first interrupt: what runs is finished, nothing new starts, and everything is
 	// destroyed.
 	Soft context.Context
+	// Coverage notes what the runs exercise of the modules; nil for nothing.
+	Coverage *coverage.Set
 	// Keeper keeps the states of runs until they are destroyed; nil for memory alone.
 	Keeper Keeper
 }

@@ -1,6 +1,10 @@
 package blocks
 
-import "github.com/mayfly-iac/mayfly/lang"
+import (
+	"cmp"
+
+	"github.com/mayfly-iac/mayfly/lang"
+)
 
 // Form is how a block is repeated.
 type Form uint8
@@ -21,6 +25,9 @@ type Repetition struct{ Count, ForEach, Enabled *lang.Expr }
 
 // Repeated reports whether any of the arguments is set.
 func (r Repetition) Repeated() bool { return r.Count != nil || r.ForEach != nil || r.Enabled != nil }
+
+// Expr returns the argument that is set, nil if none is.
+func (r Repetition) Expr() *lang.Expr { return cmp.Or(r.Count, r.ForEach, r.Enabled) }
 
 // Argument returns the name of the argument that decides how often a block is there.
 func (r Repetition) Argument() string {

@@ -115,8 +115,13 @@ var rules = map[string]rule{
 		pure: true, modules: []string{hcl, cty},
 		why: "what refers to what is known before anything is evaluated: no value of a run, no state and no host can matter here",
 	},
+	"eval/coverage": {
+		may:  []string{"eval/blocks", "lang", "lang/marked"},
+		pure: true, modules: []string{hcl},
+		why: "what is exercised is a position in the source text: with no value at hand, none can get into a report",
+	},
 	"eval": {
-		may:  []string{"addr", "bounds", "diag", "future", "slot", "schema", "unify", "value", "config", "lang", "lang/funcs", "lang/marked", "plan", "state", "eval/blocks"},
+		may:  []string{"addr", "bounds", "diag", "future", "slot", "schema", "unify", "value", "config", "lang", "lang/funcs", "lang/marked", "plan", "state", "eval/blocks", "eval/coverage"},
 		pure: true, modules: []string{hcl, cty},
 		why: "evaluation asks its host for results; of state it knows the form of check results only, so that planning and applying evaluate alike",
 	},
@@ -130,7 +135,7 @@ var rules = map[string]rule{
 		why: "what must be known before the configuration is complete is evaluated without schemas, providers, plans and state",
 	},
 	"engine": {
-		may:  []string{"jsonvalue", "addr", "diag", "future", "schema", "value", "config", "state", "provider", "provider/processes", "provision", "lang", "lang/funcs", "lang/generate", "plan", "state/scrub", "contract", "event", "moves", "selection", "ephemeral", "eval", "eval/blocks", "slot"},
+		may:  []string{"jsonvalue", "addr", "diag", "future", "schema", "value", "config", "state", "provider", "provider/processes", "provision", "lang", "lang/funcs", "lang/generate", "plan", "state/scrub", "contract", "event", "moves", "selection", "ephemeral", "eval", "eval/blocks", "eval/coverage", "slot"},
 		pure: true,
 		why:  "the engine is given a launcher and a journal: it must work without any terminal, store or plugin process",
 	},
@@ -199,6 +204,10 @@ var rules = map[string]rule{
 		may: []string{"config", "diag", "suite", "view", "view/document"}, pure: true,
 		why: "the outcomes of tests are shown by themselves: what was run, and how, is done by then",
 	},
+	"view/coverage": {
+		may: []string{"eval/coverage"}, pure: true, modules: none,
+		why: "what was exercised is shown by names and positions: without a configuration or values at hand it cannot show more",
+	},
 	"view/timeline": {
 		may:  []string{"addr", "event"},
 		pure: true, modules: none, why: "a timeline shows addresses and times: without values, plans and diagnostics at hand it cannot show more",
@@ -206,7 +215,7 @@ var rules = map[string]rule{
 	".": {
 		may: []string{
 			"addr", "diag", "value", "schema", "config", "state", "state/store", "provider", "provider/plugin", "provider/builtin", "provider/keep",
-			"plan", "plan/planfile", "eval", "eval/blocks", "eval/static", "event", "engine",
+			"plan", "plan/planfile", "eval", "eval/blocks", "eval/coverage", "eval/static", "event", "engine",
 		},
 		why: "the library has no terminal and installs nothing; both are its caller's business",
 	},
@@ -219,14 +228,14 @@ var rules = map[string]rule{
 	},
 	"suite": {
 		may: []string{
-			".", "addr", "bounds", "config", "diag", "lang", "lang/funcs", "lang/marked", "plan", "provider", "provider/mock", "state", "state/store", "state/store/inmem", "value",
+			".", "addr", "bounds", "config", "diag", "eval/coverage", "lang", "lang/funcs", "lang/marked", "plan", "provider", "provider/mock", "state", "state/store", "state/store/inmem", "value",
 		},
 		why: "a test run is an operation of the library like any other: nothing of the engine is open to tests alone",
 	},
 	"cmd/mayfly": {
 		may: []string{
 			".", "addr", "diag", "safefile", "value", "schema", "config", "config/format", "state", "state/edit", "state/store", "provider", "plan",
-			"plan/planfile", "event", "engine", "view", "view/document", "view/timeline", "view/verdicts", "install/...", "lang", "lang/funcs",
+			"plan/planfile", "event", "engine", "view", "view/coverage", "view/document", "view/timeline", "view/verdicts", "install/...", "lang", "lang/funcs",
 			"selection", "suite", "workdir", "cmd/mayfly/internal/...",
 		},
 		why: "commands call the library; evaluation, leases and scheduling are none of their business",
