@@ -161,6 +161,7 @@ type TestMessage struct {
 	State    json.RawMessage     `json:"test_state,omitempty"`
 	Cleanup  *TestCleanup        `json:"test_cleanup,omitempty"`
 	Summary  *TestSummary        `json:"test_summary,omitempty"`
+	Coverage json.RawMessage     `json:"test_coverage,omitempty"`
 }
 
 // TestStatus is the outcome of a file or a run.

@@ -49,6 +49,31 @@ func genericFlag(name, usage string, set func(string) error) cli.Flag {
 	return &cli.GenericFlag{Name: name, Usage: usage, Value: setter(set), Local: true}
 }
 
+// valueFlag returns an option that may have a value: -NAME sets given, -NAME=VALUE sets dst too.
+func valueFlag(name, usage string, given *bool, dst *string) cli.Flag {
+	return &cli.GenericFlag{Name: name, Usage: usage, Value: optional{given, dst}, Local: true}
+}
+
+// optional is an option whose value may be left out.
+type optional struct {
+	given *bool
+	value *string
+}
+
+// Set, String and Get implement cli.Value. A value that is left out is "true", as for any option without one.
+func (o optional) Set(s string) error {
+	*o.given, *o.value = true, s
+	if s == "true" {
+		*o.value = ""
+	}
+	return nil
+}
+func (o optional) String() string { return "" }
+func (o optional) Get() any       { return "" }
+
+// IsBoolFlag makes the value optional.
+func (o optional) IsBoolFlag() bool { return true }
+
 // setter is an option whose value is passed to a function.
 type setter func(string) error
 

@@ -15,6 +15,7 @@ import (
 	"github.com/mayfly-iac/mayfly/safefile"
 	"github.com/mayfly-iac/mayfly/suite"
 	"github.com/mayfly-iac/mayfly/view"
+	"github.com/mayfly-iac/mayfly/view/coverage"
 	"github.com/mayfly-iac/mayfly/view/document"
 	"github.com/mayfly-iac/mayfly/view/verdicts"
 	"github.com/mayfly-iac/mayfly/workdir"
@@ -31,6 +32,9 @@ type testFlags struct {
 	cleanup bool
 	junit   string
 	files   int
+
+	coverage     bool
+	coverageFile string // "" for the table alone
 }
 
 // testCommand returns the command test (E83). It plans and applies like the commands of those names, but on
@@ -48,14 +52,18 @@ func (a *app) testCommand() *cli.Command {
 	)
 	flags = append(flags, usage.Grouped(usage.OutputGroup,
 		boolFlag("verbose", "Show the plan or the state of each run.", &f.verbose),
+		valueFlag("coverage", "Show which parts of the module the runs exercised, and write them to `FILE` as an HTML page if one is given, as in -coverage=FILE.html.", &f.coverage, &f.coverageFile),
 		stringFlag("junit-xml", "Write the results to `FILE` as JUnit XML, besides the usual output.", &f.junit),
 	)...)
 	return a.command("test", "Run the tests of a module", "",
 		"Carries out the runs in the test files of the working directory and of the directory tests: each plans or applies the module, and checks assertions about the outcome. What runs create is destroyed at the end. The names of test files end in .tftest.hcl, .tofutest.hcl, .tftest.json or .tofutest.json.",
 		flags, func(ctx context.Context, args []string) int {
-			f.beside = []fileOption{{"-junit-xml", f.junit, false}}
+			f.beside = []fileOption{{"-junit-xml", f.junit, false}, {"-coverage", f.coverageFile, false}}
 			if !f.beginMessages(a) {
 				return exitError
+			}
+			if _, err := safefile.Replaceable(f.coverageFile); f.coverageFile != "" && err != nil {
+				return a.fail("Cannot write the coverage", "The file %s of -coverage cannot be written: %s. Nothing was done.", f.coverageFile, diag.Reason(err))
 			}
 			if len(args) > 0 {
 				return a.argsError("test", "no arguments; to run only some files, use -filter")
@@ -102,6 +110,9 @@ func (a *app) test(ctx context.Context, f *testFlags) int {
 		return exitError
 	}
 	opt.Selects, opt.FilesAtOnce, opt.Soft = f.selects, f.files, soft
+	if f.coverage {
+		opt.Coverage = suite.NewCoverage(opt)
+	}
 	diags = a.cleanUpTests(hard, &opt)
 	if f.cleanup {
 		return map[bool]int{true: exitOK, false: exitError}[a.report(diags)]
@@ -121,6 +132,9 @@ func (a *app) test(ctx context.Context, f *testFlags) int {
 	var summary suite.Summary
 	a.patience.During(func() { summary = suite.Execute(hard, opt) })
 	p.Summary(summary)
+	if failed == nil && f.coverage {
+		failed = a.showCoverage(coverage.New(opt.Coverage), f.coverageFile)
+	}
 	if failed == nil && f.junit != "" {
 		failed = writeJUnit(f.junit, done)
 	}

@@ -207,6 +207,8 @@ func (c *Completer) options(cmd *cli.Command, typed string) []proposal {
 			if b.Value {
 				word += "=false"
 			}
+		} else if usage.OptionalValue(f) {
+			word = strings.TrimSuffix(word, "=")
 		}
 		_, text := usage.Describe(f)
 		out = append(out, proposal{word, text})
@@ -237,7 +239,7 @@ func waitsForValue(cmd *cli.Command, word string) (name string, ok bool) {
 	}
 	name = strings.TrimLeft(word, "-")
 	for _, f := range cmd.Flags {
-		if _, isBool := f.(*cli.BoolFlag); !isBool && f.Names()[0] == name {
+		if _, isBool := f.(*cli.BoolFlag); !isBool && !usage.OptionalValue(f) && f.Names()[0] == name {
 			return name, true
 		}
 	}

@@ -88,7 +88,11 @@ func Describe(f cli.Flag) (name, text string) {
 	before, rest, named := strings.Cut(f.(interface{ GetUsage() string }).GetUsage(), "`")
 	value, after, _ := strings.Cut(rest, "`")
 	text = before + value + after
-	if named {
+	optional := OptionalValue(f)
+	switch {
+	case optional:
+		name += "[=" + value + "]"
+	case named:
 		name += "=" + value
 	}
 	switch f := f.(type) {
@@ -105,7 +109,19 @@ func Describe(f cli.Flag) (name, text string) {
 			text += fmt.Sprintf(" The default is %q.", f.Value)
 		}
 	case *cli.GenericFlag:
-		text += " May be given several times."
+		if !optional {
+			text += " May be given several times."
+		}
 	}
 	return name, text
+}
+
+// OptionalValue reports whether an option has a value that may be left out.
+func OptionalValue(f cli.Flag) bool {
+	g, generic := f.(*cli.GenericFlag)
+	if !generic {
+		return false
+	}
+	b, ok := g.Value.(interface{ IsBoolFlag() bool })
+	return ok && b.IsBoolFlag()
 }

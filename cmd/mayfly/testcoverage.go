@@ -1,0 +1,28 @@
+package main
+
+import (
+	"github.com/mayfly-iac/mayfly/safefile"
+	"github.com/mayfly-iac/mayfly/view"
+	"github.com/mayfly-iac/mayfly/view/coverage"
+)
+
+// showCoverage shows what the runs of a suite have exercised: as text, as a message, and as a page in a file
+// unless its name is "".
+func (a *app) showCoverage(r *coverage.Report, file string) error {
+	doc, err := r.JSON()
+	if err != nil {
+		return err
+	}
+	for _, s := range a.streams() {
+		s.Test("test_coverage", r.Summary(), view.TestMessage{Coverage: doc})
+	}
+	if a.stream == nil {
+		if err := r.Text(a.env.Stdout); err != nil {
+			return err
+		}
+	}
+	if file == "" {
+		return nil
+	}
+	return safefile.ReplaceBy(file, r.HTML)
+}
