@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mayfly-iac/mayfly/internal/consulserver"
 	"github.com/mayfly-iac/mayfly/internal/gcsserver"
 	"github.com/mayfly-iac/mayfly/internal/httpserver"
 	"github.com/mayfly-iac/mayfly/internal/postgres"
@@ -31,6 +32,7 @@ var Kinds = []struct {
 	Name  string
 	Start func(t testing.TB) Service
 }{
+	{"consul", func(t testing.TB) Service { return consul{consulserver.Start(t)} }},
 	{"gcs", func(t testing.TB) Service { return gcs{gcsserver.Start(t)} }},
 	{"http", func(t testing.TB) Service { return &http{t, map[string]*httpserver.Server{}} }},
 	{"pg", func(t testing.TB) Service { return pg{postgres.Start(t)} }},
@@ -43,6 +45,22 @@ func block(kind string, arguments ...string) string {
 }
 
 func argument(name, value string) string { return fmt.Sprintf("%s = %q", name, value) }
+
+type consul struct{ server *consulserver.Server }
+
+func (s consul) Block(name string) string {
+	return block("consul", argument("path", name), argument("address", s.server.Listener.Addr().String()), argument("scheme", "http"))
+}
+
+func (s consul) Contents(testing.TB) []byte {
+	s.server.Mu.Lock()
+	defer s.server.Mu.Unlock()
+	var out bytes.Buffer
+	for key, entry := range s.server.Entries {
+		fmt.Fprintf(&out, "%s %s\n", key, entry.Value)
+	}
+	return out.Bytes()
+}
 
 type gcs struct{ server *gcsserver.Server }
 
