@@ -53,8 +53,12 @@ func vanish(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 func noLeases(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 0 {
-		ts.Fatalf("usage: noleases")
+	if neg || len(args) > 1 {
+		ts.Fatalf("usage: noleases [number]")
+	}
+	for _, number := range args {
+		calls(ts, false, []string{"OpenEphemeralResource", number})
+		calls(ts, false, []string{"CloseEphemeralResource", number})
 	}
 	open, err := simprovider.OpenLeases(cloudDir(ts))
 	ts.Check(err)

@@ -14,7 +14,8 @@
 //   - drift ID ATTRIBUTE VALUE: changes an attribute (VALUE is JSON) of an object in the cloud, as a person
 //     else would.
 //   - vanish ID: removes an object from the cloud.
-//   - noleases: every ephemeral that was opened has been closed.
+//   - noleases [N]: every ephemeral that was opened has been closed. With a number, so many were opened since
+//     the last "forget", and each was closed once.
 //   - calls METHOD N: the provider has served N calls of the method since the last "forget".
 //   - forget: empties the transcript of provider calls.
 //   - order METHOD:NAME[:end]...: the transcript has the begins (or ends) of these calls, in this order,
