@@ -206,6 +206,9 @@ output "value" {
 		if n := opens(w.ok(command{planOnly: true, targets: []string{"sim_slow.last"}}).log(), "direct"); n != 0 {
 			t.Errorf("-target: %d openings", n)
 		}
+		if n := opens(w.ok(command{planOnly: true}).plans().log(), ""); n != 3 {
+			t.Errorf("without changes: %d openings, want those of the check", n)
+		}
 	})
 }
 
