@@ -2,7 +2,6 @@ package config
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -268,22 +267,4 @@ func (d *decoder) locals(list []setting) {
 			d.m.Locals[attr.Name] = &Local{Name: attr.Name, Expr: attr.Expr, Range: attr.Range}
 		}
 	}
-}
-
-// inOrder returns attributes in source order.
-func inOrder(attrs hcl.Attributes) []*hcl.Attribute {
-	out := make([]*hcl.Attribute, 0, len(attrs))
-	for _, a := range attrs {
-		out = append(out, a)
-	}
-	slices.SortFunc(out, func(a, b *hcl.Attribute) int { return compareRange(a.NameRange, b.NameRange) })
-	return out
-}
-
-// compareRange orders ranges by file name and then by position, as cmp.Compare orders numbers.
-func compareRange(a, b hcl.Range) int {
-	if c := strings.Compare(a.Filename, b.Filename); c != 0 {
-		return c
-	}
-	return a.Start.Byte - b.Start.Byte
 }

@@ -320,3 +320,50 @@ func (d *decoder) conditions(content *hcl.BodyContent, typ string) []*Condition 
 	}
 	return out
 }
+
+// inOrder returns attributes in source order.
+func inOrder(attrs hcl.Attributes) []*hcl.Attribute {
+	out := make([]*hcl.Attribute, 0, len(attrs))
+	for _, a := range attrs {
+		out = append(out, a)
+	}
+	slices.SortFunc(out, func(a, b *hcl.Attribute) int { return compareRange(a.NameRange, b.NameRange) })
+	return out
+}
+
+// compareRange orders ranges by file name and then by position, as cmp.Compare orders numbers.
+func compareRange(a, b hcl.Range) int {
+	if c := strings.Compare(a.Filename, b.Filename); c != 0 {
+		return c
+	}
+	return a.Start.Byte - b.Start.Byte
+}
+
+// repetition takes count and for_each.
+func (d *decoder) repetition(rep *Repetition, content *hcl.BodyContent) {
+	if attr := content.Attributes["count"]; attr != nil {
+		rep.Count = attr.Expr
+	}
+	if attr := content.Attributes["for_each"]; attr != nil {
+		rep.ForEach = attr.Expr
+	}
+}
+
+// conflicts reports a block that is repeated in more than one way.
+func (d *decoder) conflicts(rep Repetition) {
+	var given []string
+	var last hcl.Expression
+	for _, m := range []struct {
+		name string
+		expr hcl.Expression
+	}{{"count", rep.Count}, {"for_each", rep.ForEach}, {"enabled", rep.Enabled}} {
+		if m.expr != nil {
+			given, last = append(given, m.name), m.expr
+		}
+	}
+	if len(given) > 1 {
+		d.errorAt(last.Range(), `Invalid combination of "count", "enabled", and "for_each"`,
+			"Each of %s decides how many instances there are. Keep one of them.",
+			quoteList(given, "and"))
+	}
+}

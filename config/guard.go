@@ -82,3 +82,8 @@ func Parseable(src []byte, name string) bool {
 
 // CheckExpression refuses the source of a single expression that nests deeper than the parser can handle.
 func CheckExpression(src []byte, name string) diag.List { return checkBounds(src, name, false) }
+
+// startOf returns the first position in a file, for errors about the file as a whole.
+func startOf(filename string) hcl.Range {
+	return hcl.Range{Filename: filename, Start: hcl.InitialPos, End: hcl.InitialPos}
+}

@@ -11,6 +11,8 @@
 package config
 
 import (
+	"strings"
+
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/ext/typeexpr"
 	"github.com/zclconf/go-cty/cty"
@@ -227,6 +229,16 @@ func (r *Resource) ProviderRef() ProviderRef {
 		return *r.Provider
 	}
 	return ProviderRef{Name: r.ImpliedProvider(), Range: r.TypeRange}
+}
+
+// ImpliedProvider returns the local name of the provider that the type implies: its part before the first
+// underscore.
+func (r *Resource) ImpliedProvider() string { return impliedProvider(r.Addr.Type) }
+
+// impliedProvider cuts a type at its first underscore; a type without one is the name of its provider.
+func impliedProvider(typ string) string {
+	name, _, _ := strings.Cut(typ, "_")
+	return name
 }
 
 // Lifecycle is the content of lifecycle blocks. For data and ephemeral blocks, only conditions are decoded;

@@ -2,7 +2,6 @@ package config
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	registry "github.com/opentofu/registry-address/v2"
@@ -90,35 +89,6 @@ func (d *decoder) managedOnlyBlocks(mode addr.Mode, content *hcl.BodyContent) {
 	}
 }
 
-// repetition takes count and for_each.
-func (d *decoder) repetition(rep *Repetition, content *hcl.BodyContent) {
-	if attr := content.Attributes["count"]; attr != nil {
-		rep.Count = attr.Expr
-	}
-	if attr := content.Attributes["for_each"]; attr != nil {
-		rep.ForEach = attr.Expr
-	}
-}
-
-// conflicts reports a block that is repeated in more than one way.
-func (d *decoder) conflicts(rep Repetition) {
-	var given []string
-	var last hcl.Expression
-	for _, m := range []struct {
-		name string
-		expr hcl.Expression
-	}{{"count", rep.Count}, {"for_each", rep.ForEach}, {"enabled", rep.Enabled}} {
-		if m.expr != nil {
-			given, last = append(given, m.name), m.expr
-		}
-	}
-	if len(given) > 1 {
-		d.errorAt(last.Range(), `Invalid combination of "count", "enabled", and "for_each"`,
-			"Each of %s decides how many instances there are. Keep one of them.",
-			quoteList(given, "and"))
-	}
-}
-
 // lifecycle decodes a lifecycle block. Conditions and "enabled" are for all modes, everything else is for
 // managed resources.
 func (d *decoder) lifecycle(r *Resource, block *hcl.Block) {
@@ -166,14 +136,4 @@ func (d *decoder) managedOnlyArguments(mode addr.Mode, content *hcl.BodyContent)
 				"The argument %q controls how objects are changed, but a data block only reads. Remove it.", attr.Name)
 		}
 	}
-}
-
-// ImpliedProvider returns the local name of the provider that the type implies: its part before the first
-// underscore.
-func (r *Resource) ImpliedProvider() string { return impliedProvider(r.Addr.Type) }
-
-// impliedProvider cuts a type at its first underscore; a type without one is the name of its provider.
-func impliedProvider(typ string) string {
-	name, _, _ := strings.Cut(typ, "_")
-	return name
 }

@@ -124,11 +124,6 @@ func readChecked(fsys FS, name string) ([]byte, diag.List) {
 	return checkEncoding(src, name)
 }
 
-// startOf returns the first position in a file, for errors about the file as a whole.
-func startOf(filename string) hcl.Range {
-	return hcl.Range{Filename: filename, Start: hcl.InitialPos, End: hcl.InitialPos}
-}
-
 // parse parses the source of a file in the syntax that its name implies. The body is never nil. With syntax
 // errors, it has what the parser recognized.
 func parse(src []byte, name string) (hcl.Body, diag.List) {
