@@ -57,6 +57,7 @@ require (
 )
 
 require (
+	github.com/fsnotify/fsnotify v1.10.1
 	github.com/hashicorp/consul/api v1.34.5
 	github.com/hashicorp/go-getter/v2 v2.2.5
 	github.com/jackc/pgx/v5 v5.12.0

@@ -28,6 +28,7 @@ type TestFile struct {
 // also mocks ephemeral resources (E83).
 type Mock struct {
 	Name, Alias string
+	Source      string // the directory of files with mocks, "" for none
 	Defaults    []*MockDefaults
 	Overrides   []*Override
 	DuringPlan  bool
@@ -203,7 +204,8 @@ func (d *testDecoder) mock(b *hcl.Block) {
 	m.Alias = d.text(content, "alias")
 	m.DuringPlan = d.during(content, false)
 	d.defaults(m, content)
-	if dir := d.text(content, "source"); dir != "" {
+	m.Source = d.text(content, "source")
+	if dir := m.Source; dir != "" {
 		names := d.loader.filesWith(dir, mockSuffixes)
 		if len(names) == 0 {
 			d.errorAt(content.Attributes["source"].Expr.Range(), "No mock files found",

@@ -137,6 +137,29 @@ func (d *Dir) LoadTests(ctx context.Context, dir string, selects func(file strin
 	return t, diags
 }
 
+// Dirs returns the directories whose files matter to a test file: those of the modules of its runs, without
+// what was installed from elsewhere, and those of its mocks.
+func (d *Dir) Dirs(t *Tests, f *config.TestFile) map[string]struct{} {
+	out := map[string]struct{}{}
+	for _, run := range f.Runs {
+		tree := d.tree
+		if run.Module != nil {
+			tree = t.Module(f, run)
+		}
+		for _, m := range tree.Modules {
+			if !strings.HasPrefix(m.Dir, d.dataDir+"/") {
+				out[m.Dir] = struct{}{}
+			}
+		}
+	}
+	for _, m := range f.Mocks {
+		if m.Source != "" {
+			out[path.Clean(m.Source)] = struct{}{}
+		}
+	}
+	return out
+}
+
 // together returns a tree of all that the module and its tests need.
 func (t *Tests) together(tree *config.Tree) *config.Tree {
 	var runs []*config.Tree

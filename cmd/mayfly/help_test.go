@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"os"
 	"regexp"
 	"slices"
@@ -93,9 +94,14 @@ func TestListedOptionsAreAccepted(t *testing.T) {
 			}
 			var out bytes.Buffer
 			args := append(append(slices.Clone(path), name), arguments[strings.Join(path, " ")]...)
-			run(t.Context(), args, environment{
+			ctx, cancel := context.WithCancel(t.Context())
+			if name == "-watch" { // which goes on until it is interrupted
+				cancel()
+			}
+			run(ctx, args, environment{
 				Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out, Notify: func(chan<- os.Signal) func() { return func() {} },
 			})
+			cancel()
 			if why := refused.FindString(out.String()); why != "" {
 				t.Errorf("%s: %s", args, why)
 			}

@@ -30,6 +30,7 @@ type testFlags struct {
 	verbose bool
 	dryRun  bool
 	cleanup bool
+	watch   bool
 	junit   string
 	files   int
 
@@ -47,6 +48,7 @@ func (a *app) testCommand() *cli.Command {
 		stringFlag("test-directory", "Run the test files in `DIR` besides those in the working directory.", &f.dir),
 		boolFlag("cleanup", "Only destroy what tests that were ended left behind.", &f.cleanup),
 		boolFlag("dry-run", "List what would be run.", &f.dryRun),
+		boolFlag("watch", "Stay, and run the test files again whose module, mocks or variables change.", &f.watch),
 		f.parallelismFlag.flag("Run up to `N` provider operations of a run at the same time."),
 		intFlag("parallelism-files", "Run up to `N` test files at the same time.", &f.files),
 	)
@@ -68,14 +70,20 @@ func (a *app) testCommand() *cli.Command {
 			if len(args) > 0 {
 				return a.argsError("test", "no arguments; to run only some files, use -filter")
 			}
-			return a.test(ctx, f)
+			if !a.report(f.checkWatch()) {
+				return exitError
+			}
+			if f.watch {
+				return a.watchTests(ctx, f)
+			}
+			return a.test(ctx, f, &testRound{})
 		})
 }
 
 // test runs the test files and returns the exit status: success only if all runs pass and all results could
 // be written. Assertions may read ephemeral values, which are open meanwhile (E83). What is left of earlier
 // runs is destroyed first, so that a test that was killed costs nothing for longer than necessary.
-func (a *app) test(ctx context.Context, f *testFlags) int {
+func (a *app) test(ctx context.Context, f *testFlags, r *testRound) int {
 	hard, soft, stop := a.interruptible(ctx)
 	defer stop()
 	a.dir = workdir.New(workdir.Options{Environ: append([]string{}, a.env.Environ...), Settings: a.settings, Version: version, Testing: true})
@@ -83,11 +91,14 @@ func (a *app) test(ctx context.Context, f *testFlags) int {
 	if !a.report(d.Load(hard)) {
 		return exitError
 	}
-	tests, diags := d.LoadTests(hard, f.dir, func(file string) bool { return f.selects(file, "") })
+	tests, diags := d.LoadTests(hard, f.dir, func(file string) bool { return r.selects(f, file, "") })
 	if !a.report(diags) {
 		return exitError
 	}
 	files := tests.Files
+	for _, file := range files {
+		r.loaded = append(r.loaded, testInput{file.Name, d.Dirs(tests, file)})
+	}
 	p := &verdicts.Printer{Color: a.view.Color, Streams: a.streams(), Sources: a.snippets}
 	if a.stream == nil {
 		p.Out = a.env.Stdout
@@ -121,10 +132,9 @@ func (a *app) test(ctx context.Context, f *testFlags) int {
 	if f.verbose {
 		p.Verbose = func(r *suite.Run) (string, []byte, error) { return a.verboseTest(hard, s, r) }
 	}
-	var done []*suite.File
 	var failed error
 	opt.Report = func(file *suite.File) {
-		done = append(done, file)
+		r.done = append(r.done, file)
 		if err := p.File(file); failed == nil {
 			failed = err
 		}
@@ -136,7 +146,7 @@ func (a *app) test(ctx context.Context, f *testFlags) int {
 		failed = a.showCoverage(coverage.New(opt.Coverage), f.coverageFile)
 	}
 	if failed == nil && f.junit != "" {
-		failed = writeJUnit(f.junit, done)
+		failed = writeJUnit(f.junit, r.done)
 	}
 	if code := a.wrote(failed); code != exitOK || summary.Bad() {
 		return exitError

@@ -256,6 +256,7 @@ var rules = map[string]rule{
 		why:     "a terminal shows text and takes keys, whatever the program is about",
 	},
 	"cmd/mayfly/internal/interrupt": {modules: none, why: "what a signal ends is a matter of contexts, not of what runs in them"},
+	"cmd/mayfly/internal/watch":     {modules: []string{"github.com/fsnotify/fsnotify"}, why: "that a file has changed is seen without knowing what it is for"},
 	"cmd/mayfly/internal/logs": {
 		may: []string{"addr", "safefile", "cmd/mayfly/internal/term"}, modules: []string{"github.com/hashicorp/go-hclog"},
 		why: "log lines are filtered and written by their level, whatever they are about",
