@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"slices"
 	"syscall"
-	"time"
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
@@ -33,10 +32,7 @@ type Operation struct {
 
 // BeginOptions control locking.
 type BeginOptions struct {
-	NoLock      bool
-	LockTimeout time.Duration
-	// Waiting is called when the operation begins to wait for a lock that another one holds; it may be nil.
-	Waiting func(*store.LockError)
+	store.Locking
 	// Reads says that the operation only reads the state, so that it can do without the lock.
 	Reads bool
 }
@@ -55,7 +51,7 @@ func (p *Project) Begin(ctx context.Context, name string, opt BeginOptions) (*Op
 	if !opt.NoLock {
 		info, err := store.NewLockInfo(name, CompatibleVersion, p.opt.Now(), p.random())
 		if err == nil {
-			o.lock, err = store.LockWhenFree(ctx, p.opt.Store, info, opt.LockTimeout, opt.Waiting)
+			o.lock, err = opt.Take(ctx, p.opt.Store, info)
 		}
 		if err != nil {
 			return o, notLocked(err, opt.Reads)

@@ -180,7 +180,7 @@ func (r *fileRun) destroy(st *runState) (left []addr.Object, diags diag.List) {
 		}
 	}
 	project := r.opt.Project.Beside(mayfly.BesideOptions{Tree: st.last.tree, Store: st.manager, Instead: st.last.instead})
-	op, diags := project.Begin(context.WithoutCancel(r.ctx), "test", mayfly.BeginOptions{NoLock: true})
+	op, diags := project.Begin(context.WithoutCancel(r.ctx), "test", mayfly.BeginOptions{Locking: store.Locking{NoLock: true}})
 	if diags.HasErrors() {
 		return nil, diags
 	}

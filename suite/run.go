@@ -10,6 +10,7 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
+	"github.com/mayfly-iac/mayfly/state/store"
 	"github.com/mayfly-iac/mayfly/value"
 )
 
@@ -30,7 +31,7 @@ func (r *fileRun) run(out *Run, at int) cty.Value {
 	}
 	out.Tree = base // documents are about the module: a copy's variables have secrets of earlier runs
 	project := r.opt.Project.Beside(mayfly.BesideOptions{Tree: tree, Store: st.manager, Instead: stand.instead, Coverage: r.opt.Coverage})
-	op, ds := project.Begin(r.ctx, "test", mayfly.BeginOptions{NoLock: true})
+	op, ds := project.Begin(r.ctx, "test", mayfly.BeginOptions{Locking: store.Locking{NoLock: true}})
 	if diags = append(diags, ds...); ds.HasErrors() {
 		out.Diags = diags
 		return cty.EmptyObjectVal

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"time"
 
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/state"
@@ -22,9 +21,8 @@ type BackendOptions struct {
 	Migrate bool
 	// ForceCopy copies them without asking.
 	ForceCopy bool
-	// NoLock copies them although others may be using them; otherwise they are locked in both places.
-	NoLock      bool
-	LockTimeout time.Duration
+	// Locking is for both places while states are copied.
+	store.Locking
 }
 
 // BackendChange is what InitBackend has done.

@@ -68,10 +68,7 @@ func (d *Dir) copyStates(ctx context.Context, from, to location, targets []targe
 			return append(diags, notCopied(t.from, err)...)
 		}
 		for _, m := range []store.Manager{c.source, c.sink} {
-			if opt.NoLock {
-				continue
-			}
-			unlock, ds := lockFor(ctx, m, "init", opt.LockTimeout)
+			unlock, ds := lockFor(ctx, m, "init", opt.Locking)
 			if diags = append(diags, ds...); ds.HasErrors() {
 				return diags
 			}

@@ -182,7 +182,7 @@ func TestMigrateToOneState(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	unlock, diags := lockFor(t.Context(), m, "test", 0)
+	unlock, diags := lockFor(t.Context(), m, "test", store.Locking{})
 	wants(t, diags, "")
 	_, diags = open(http).InitBackend(t.Context(), BackendOptions{ForceCopy: true})
 	wants(t, diags, "Error acquiring the state lock")

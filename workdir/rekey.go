@@ -3,17 +3,10 @@ package workdir
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/state/store"
 )
-
-// RekeyOptions control Rekey.
-type RekeyOptions struct {
-	NoLock      bool
-	LockTimeout time.Duration
-}
 
 // Rekeyed is one file that Rekey has handled.
 type Rekeyed struct {
@@ -24,7 +17,7 @@ type Rekeyed struct {
 // Rekey stores the states of all workspaces and their backups again, encrypted as the configuration says
 // now. It calls done for each file. A state that cannot be read ends it with an error; a backup that cannot
 // be read stays as it is.
-func (d *Dir) Rekey(ctx context.Context, opt RekeyOptions, done func(Rekeyed)) diag.List {
+func (d *Dir) Rekey(ctx context.Context, locking store.Locking, done func(Rekeyed)) diag.List {
 	w, diags := d.Workspaces(ctx)
 	if diags.HasErrors() {
 		return diags
@@ -37,25 +30,22 @@ func (d *Dir) Rekey(ctx context.Context, opt RekeyOptions, done func(Rekeyed)) d
 		return append(diags, diag.Errorf("No encryption configured", "There is no \"state\" block in an encryption configuration, neither in this directory nor in the environment variable %s, so there is no key to encrypt states with.", encryptionVariable)...)
 	}
 	for _, name := range w.Names {
-		if ds := w.rekey(ctx, name, opt, done); ds.HasErrors() {
+		if ds := w.rekey(ctx, name, locking, done); ds.HasErrors() {
 			return append(diags, ds...)
 		}
 	}
 	return diags
 }
 
-func (w *Workspaces) rekey(ctx context.Context, name string, opt RekeyOptions, done func(Rekeyed)) diag.List {
+func (w *Workspaces) rekey(ctx context.Context, name string, locking store.Locking, done func(Rekeyed)) diag.List {
 	const summary = "Cannot encrypt the state again"
 	m, err := w.store.Manager(name)
 	if err != nil {
 		return diag.Errorf(summary, "Workspace %q: %s.", name, err)
 	}
-	unlock := func() error { return nil }
-	if !opt.NoLock {
-		var diags diag.List
-		if unlock, diags = lockFor(ctx, m, "state rekey", opt.LockTimeout); diags.HasErrors() {
-			return diags
-		}
+	unlock, diags := lockFor(ctx, m, "state rekey", locking)
+	if diags.HasErrors() {
+		return diags
 	}
 	files, err := store.Rekey(ctx, m)
 	for _, f := range files {

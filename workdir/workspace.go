@@ -127,9 +127,7 @@ func (w *Workspaces) Create(ctx context.Context, name string, content *state.Fil
 type DeleteOptions struct {
 	// Force deletes the workspace even if its state has resources, which are then forgotten.
 	Force bool
-	// NoLock deletes it although others may be using its state.
-	NoLock      bool
-	LockTimeout time.Duration
+	store.Locking
 }
 
 // Delete deletes a workspace with its state.
@@ -174,28 +172,31 @@ func (w *Workspaces) notEmpty(ctx context.Context, name string) diag.List {
 
 // lock keeps others from using the state of a workspace until unlock is called.
 func (w *Workspaces) lock(ctx context.Context, name string, opt DeleteOptions) (unlock func() error, diags diag.List) {
-	if opt.NoLock || name == store.DefaultWorkspace { // which is not deleted anyway
+	if name == store.DefaultWorkspace { // which is not deleted anyway
 		return func() error { return nil }, nil
 	}
 	m, err := w.store.Manager(name)
 	if err != nil {
 		return nil, diag.Errorf("Error acquiring the state lock", "%s", diag.Sentence(err))
 	}
-	return lockFor(ctx, m, "workspace delete", opt.LockTimeout)
+	return lockFor(ctx, m, "workspace delete", opt.Locking)
 }
 
-// lockFor locks a state for the named operation until unlock is called.
-func lockFor(ctx context.Context, m store.Manager, operation string, timeout time.Duration) (unlock func() error, diags diag.List) {
+// lockFor locks a state for the named operation, unless locking is off, until unlock is called.
+func lockFor(ctx context.Context, m store.Manager, operation string, locking store.Locking) (unlock func() error, diags diag.List) {
 	info, err := store.NewLockInfo(operation, mayfly.CompatibleVersion, time.Now(), rand.Reader)
 	var id string
 	if err == nil {
-		id, err = store.LockWithRetry(ctx, m, info, timeout)
+		id, err = locking.Take(ctx, m, info)
 	}
 	if held := (*store.LockError)(nil); errors.As(err, &held) {
 		return nil, diag.Errorf("Error acquiring the state lock", "%s\n\nWait until the other operation has ended, or use -lock=false if you are sure that there is none.", err)
 	}
 	if err != nil {
 		return nil, diag.Errorf("Error acquiring the state lock", "%s", diag.Sentence(err))
+	}
+	if id == "" {
+		return func() error { return nil }, nil
 	}
 	return func() error { return m.Unlock(context.WithoutCancel(ctx), id) }, nil
 }

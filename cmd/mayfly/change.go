@@ -218,7 +218,7 @@ func (r *changeRun) begin(f func(workdir.BeginOptions) (*workdir.Session, diag.L
 	c := r.flags
 	var diags diag.List
 	r.session, diags = r.app.session(r.app.observer(), c.parallelism, func(o workdir.SessionOptions) (*workdir.Session, diag.List) {
-		return f(workdir.BeginOptions{SessionOptions: o, BeginOptions: c.lockFlags.options(r.app, c.reads), Files: c.StateFiles})
+		return f(workdir.BeginOptions{SessionOptions: o, BeginOptions: mayfly.BeginOptions{Locking: c.locking(r.app), Reads: c.reads}, Files: c.StateFiles})
 	})
 	return r.app.report(diags)
 }

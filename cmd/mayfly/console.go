@@ -75,7 +75,7 @@ func (a *app) console(ctx context.Context, f *consoleFlags, args []string) int {
 	}
 	s, diags := a.session(nil, defaultParallelism, func(o workdir.SessionOptions) (*workdir.Session, diag.List) {
 		return a.directory().Begin(soft, operationName("console"), workdir.BeginOptions{
-			SessionOptions: o, BeginOptions: f.lockFlags.options(a, true), Files: f.StateFiles, Explore: true,
+			SessionOptions: o, BeginOptions: mayfly.BeginOptions{Locking: f.locking(a), Reads: true}, Files: f.StateFiles, Explore: true,
 			SkipState: !f.planned, // objects that nothing declares cannot be referred to
 		})
 	})

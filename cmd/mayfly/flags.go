@@ -7,7 +7,6 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"github.com/mayfly-iac/mayfly"
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/usage"
 	"github.com/mayfly-iac/mayfly/state/store"
 	"github.com/mayfly-iac/mayfly/workdir"
@@ -125,9 +124,9 @@ func (l *lockFlags) flags() []cli.Flag {
 	)
 }
 
-// options returns how to lock the state; reads is set if the state is only read.
-func (l *lockFlags) options(a *app, reads bool) mayfly.BeginOptions {
-	return mayfly.BeginOptions{NoLock: !l.lock, LockTimeout: l.timeout, Reads: reads, Waiting: func(held *store.LockError) {
+// locking returns how to lock a state, and says so when it begins to wait.
+func (l *lockFlags) locking(a *app) store.Locking {
+	return store.Locking{NoLock: !l.lock, LockTimeout: l.timeout, Waiting: func(held *store.LockError) {
 		a.say("Waiting up to %s for the state lock, which is held by %s...", l.timeout, held.Holder())
 	}}
 }

@@ -131,7 +131,7 @@ func (f *initFlags) check() diag.List {
 func (a *app) initBackend(ctx context.Context, f *initFlags) (*state.State, bool) {
 	a.say("\n%s", a.view.Bold("Initializing the backend..."))
 	d := a.directory()
-	change, diags := d.InitBackend(ctx, workdir.BackendOptions{Settings: f.backendConfig, Reconfigure: f.reconfigure, Migrate: f.migrate, ForceCopy: f.force, NoLock: !f.lock, LockTimeout: f.timeout})
+	change, diags := d.InitBackend(ctx, workdir.BackendOptions{Settings: f.backendConfig, Reconfigure: f.reconfigure, Migrate: f.migrate, ForceCopy: f.force, Locking: f.locking(a)})
 	if !a.report(diags) {
 		return nil, false
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/mayfly-iac/mayfly"
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/state"
@@ -23,7 +24,7 @@ func (a *app) changeState(ctx context.Context, name string, files stateFlags, lo
 	hard, _, stop := a.interruptible(ctx)
 	defer stop()
 	s, diags := a.session(nil, 0, func(o workdir.SessionOptions) (*workdir.Session, diag.List) {
-		return a.directory().BeginState(hard, name, workdir.BeginOptions{SessionOptions: o, BeginOptions: lock.options(a, false), Files: files.StateFiles})
+		return a.directory().BeginState(hard, name, workdir.BeginOptions{SessionOptions: o, BeginOptions: mayfly.BeginOptions{Locking: lock.locking(a)}, Files: files.StateFiles})
 	})
 	defer s.close()
 	if !a.report(diags) {

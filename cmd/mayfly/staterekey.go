@@ -21,7 +21,7 @@ func (a *app) stateRekeyCommand() *cli.Command {
 			ctx, stop := a.stoppable(ctx)
 			defer stop()
 			encrypted, left := 0, 0
-			diags := a.directory().Rekey(ctx, workdir.RekeyOptions{NoLock: !lock.lock, LockTimeout: lock.timeout}, func(f workdir.Rekeyed) {
+			diags := a.directory().Rekey(ctx, lock.locking(a), func(f workdir.Rekeyed) {
 				if f.Err != nil {
 					left++
 					a.report(diag.Warnf("Backup left as it is", "The backup %s, of the workspace %q, could not be encrypted again: %s.", f.Path, f.Workspace, f.Err))

@@ -144,7 +144,7 @@ func (a *app) workspaceDeleteCommand() *cli.Command {
 		if !a.report(diags) {
 			return exitError
 		}
-		if !a.report(w.Delete(ctx, args[0], workdir.DeleteOptions{Force: force, NoLock: !lock.lock, LockTimeout: lock.timeout})) {
+		if !a.report(w.Delete(ctx, args[0], workdir.DeleteOptions{Force: force, Locking: lock.locking(a)})) {
 			return exitError
 		}
 		a.say("%s", a.view.Success("Deleted workspace \""+args[0]+"\"!"))

@@ -73,7 +73,7 @@ func (i LockInfo) String() string {
 	return sb.String()
 }
 
-// LockError reports that another run holds a lock, or that a lock could not be released. LockWithRetry
+// LockError reports that another run holds a lock, or that a lock could not be released. Locking
 // waits for locks that are held with this error, so that a store returns it for nothing else in Lock.
 type LockError struct {
 	Info *LockInfo // the holder; nil if unknown
@@ -115,21 +115,28 @@ const (
 	longestLockPause = 8 * time.Second
 )
 
-// LockWithRetry takes the lock. While another run holds it, it tries again until timeout is over; zero
-// tries once. The error is then the last *LockError. If ctx ends first, the error wraps both that and the
-// cause of ctx.
-func LockWithRetry(ctx context.Context, m Manager, info LockInfo, timeout time.Duration) (string, error) {
-	return LockWhenFree(ctx, m, info, timeout, nil)
+// Locking controls whether and how a state is locked.
+type Locking struct {
+	NoLock bool // although others may be using the state
+	// LockTimeout is how long to wait while another run holds the lock; zero tries once.
+	LockTimeout time.Duration
+	// Waiting is called when it begins to wait, with the holder of the lock; it may be nil.
+	Waiting func(*LockError)
 }
 
-// LockWhenFree is LockWithRetry that calls waiting when it begins to wait, with the holder of the lock.
-func LockWhenFree(ctx context.Context, m Manager, info LockInfo, timeout time.Duration, waiting func(*LockError)) (string, error) {
-	over := time.NewTimer(timeout)
+// Take takes the lock and returns its ID, which is "" with NoLock. After the timeout, the error is the last
+// *LockError. If ctx ends first, the error wraps both that and the cause of ctx.
+func (l Locking) Take(ctx context.Context, m Manager, info LockInfo) (string, error) {
+	if l.NoLock {
+		return "", nil
+	}
+	over := time.NewTimer(l.LockTimeout)
 	defer over.Stop()
+	waiting := l.Waiting
 	for pause := firstLockPause; ; pause = min(2*pause, longestLockPause) {
 		id, err := m.Lock(ctx, info)
 		var held *LockError
-		if !errors.As(err, &held) || timeout <= 0 {
+		if !errors.As(err, &held) || l.LockTimeout <= 0 {
 			return id, err
 		}
 		if waiting != nil {

@@ -40,7 +40,7 @@ type Store interface {
 // changes the state calls Lock, Read, Journal, Write and Unlock, in this order; one that only reads needs
 // nothing but Read.
 type Manager interface {
-	// Lock takes the workspace's lock without waiting, see LockWithRetry. It returns a *LockError if the
+	// Lock takes the workspace's lock without waiting, see Locking. It returns a *LockError if the
 	// lock is held. Unlock needs the returned ID.
 	Lock(ctx context.Context, info LockInfo) (id string, err error)
 	// Unlock releases the lock.

@@ -58,7 +58,7 @@ func TestLockWithRetry(t *testing.T) {
 					time.AfterFunc(test.cancelAfter, cancel)
 				}
 				start := time.Now()
-				_, err := store.LockWithRetry(ctx, manager(t, s), storetest.Info("me"), test.timeout)
+				_, err := store.Locking{LockTimeout: test.timeout}.Take(ctx, manager(t, s), storetest.Info("me"))
 				took := time.Since(start)
 				var held *store.LockError
 				if (err == nil) != test.locked || err != nil && !errors.As(err, &held) || errors.Is(err, context.Canceled) != test.cancelled {

@@ -185,7 +185,7 @@ func TestLockExcludesProcesses(t *testing.T) {
 	if err := in.Close(); err != nil {
 		t.Fatal(err)
 	}
-	id, err := store.LockWithRetry(t.Context(), m, storetest.Info("me"), time.Minute)
+	id, err := store.Locking{LockTimeout: time.Minute}.Take(t.Context(), m, storetest.Info("me"))
 	if err != nil {
 		t.Fatal(err)
 	}

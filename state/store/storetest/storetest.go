@@ -183,12 +183,12 @@ func testLockWaits(t *testing.T, h Harness) {
 	a, b := manager(t, h, store.DefaultWorkspace), manager(t, h, store.DefaultWorkspace)
 	unlock := lock(t, a, "a")
 	var held *store.LockError
-	if _, err := store.LockWithRetry(t.Context(), b, Info("b"), 10*time.Millisecond); !errors.As(err, &held) {
+	if _, err := (store.Locking{LockTimeout: 10 * time.Millisecond}).Take(t.Context(), b, Info("b")); !errors.As(err, &held) {
 		t.Errorf("waiting in vain: %v", err)
 	}
 	got := make(chan error)
 	go func() {
-		id, err := store.LockWithRetry(t.Context(), b, Info("b"), time.Minute)
+		id, err := store.Locking{LockTimeout: time.Minute}.Take(t.Context(), b, Info("b"))
 		got <- errors.Join(err, b.Unlock(t.Context(), id))
 	}()
 	unlock()
@@ -259,7 +259,7 @@ func testUpdates(t *testing.T, h Harness) {
 }
 
 func addOne(t *testing.T, m store.Manager, handle, round int) (err error) {
-	id, err := store.LockWithRetry(t.Context(), m, Info(fmt.Sprint(handle)), time.Minute)
+	id, err := store.Locking{LockTimeout: time.Minute}.Take(t.Context(), m, Info(fmt.Sprint(handle)))
 	if err != nil {
 		return err
 	}
