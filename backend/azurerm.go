@@ -6,9 +6,11 @@ var azurermKind = declare("azurerm", arguments{
 	"key":                         text().required().place(),
 	"resource_group_name":         text(),
 	"environment":                 text("ARM_ENVIRONMENT").place(),
+	"encryption_scope":            text("ARM_ENCRYPTION_SCOPE", "ARM_ENCYRPTION_SCOPE"), // the latter is what OpenTofu reads
+	"customer_provided_key":       text("ARM_CUSTOMER_PROVIDED_KEY").secret(),
 	"endpoint":                    text("ARM_ENDPOINT").deprecated("The argument \"endpoint\" has no effect. Remove it."),
 	"timeout_seconds":             number("ARM_TIMEOUT_SECONDS"),
-	"metadata_host":               text("ARM_METADATA_HOSTNAME"),
+	"metadata_host":               text("ARM_METADATA_HOSTNAME", "ARM_METADATA_HOST"),
 	"snapshot":                    boolean("ARM_SNAPSHOT"),
 	"msi_endpoint":                text("ARM_MSI_ENDPOINT").deprecated("Use the environment variable MSI_ENDPOINT in place of \"msi_endpoint\"."),
 	"subscription_id":             text("ARM_SUBSCRIPTION_ID"),

@@ -145,6 +145,40 @@ func TestComplete(t *testing.T) {
 	}
 }
 
+// TestOpenAzurerm names the arguments that credentials lack, and has nothing of their values.
+func TestOpenAzurerm(t *testing.T) {
+	k := backend.Kinds()["azurerm"]
+	for _, c := range []struct {
+		args map[string]string
+		want string
+	}{
+		{map[string]string{"access_key": "CANARY!"}, `"access_key"`},
+		{map[string]string{"sas_token": "CANARY"}, `"sas_token"`},
+		{map[string]string{"environment": "moon", "access_key": "a2V5"}, `"environment"`},
+		{map[string]string{"access_key": "a2V5", "customer_provided_key": "CANARY"}, `"customer_provided_key"`},
+		{map[string]string{"client_secret": "CANARY", "tenant_id": "t"}, `"client_id" with "client_secret"`},
+		{map[string]string{"client_certificate": "CANARY!", "tenant_id": "t", "client_id": "c"}, `"client_certificate"`},
+		{map[string]string{"client_certificate": "Q0FOQVJZ", "tenant_id": "t", "client_id": "c"}, `the certificate cannot be read`},
+		{map[string]string{"client_secret_file_path": "nowhere"}, `"client_secret_file_path"`},
+		{map[string]string{"use_oidc": "true", "oidc_request_url": "https://example.com"}, `"oidc_request_token"`},
+		{map[string]string{"use_cli": "false"}, `has no credentials`},
+		{map[string]string{"client_secret": "CANARY", "tenant_id": "t", "client_id": "c"}, `"resource_group_name"`},
+	} {
+		values := map[string]cty.Value{"storage_account_name": cty.StringVal("a"), "container_name": cty.StringVal("c"), "key": cty.StringVal("k")}
+		for name, text := range c.args {
+			v, diags := k.SetText(name, text)
+			if diags.HasErrors() {
+				t.Fatal(describe(diags))
+			}
+			values[name] = v
+		}
+		_, err := k.Open(t.Context(), k.Object(values), backend.Env{})
+		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "CANARY") {
+			t.Errorf("%v: %v", c.args, err)
+		}
+	}
+}
+
 // TestPlaces refuses secrets in arguments that say where states are.
 func TestPlaces(t *testing.T) {
 	k := backend.Kinds()["local"]

@@ -6,19 +6,17 @@ package services
 
 import (
 	"bytes"
-	"encoding/base64"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/mayfly-iac/mayfly/internal/azureserver"
 	"github.com/mayfly-iac/mayfly/internal/consulserver"
 	"github.com/mayfly-iac/mayfly/internal/gcsserver"
 	"github.com/mayfly-iac/mayfly/internal/httpserver"
-	"github.com/mayfly-iac/mayfly/internal/kubeserver"
 	"github.com/mayfly-iac/mayfly/internal/postgres"
 	"github.com/mayfly-iac/mayfly/internal/s3server"
+	"github.com/mayfly-iac/mayfly/internal/tlsproxy"
 )
 
 // Service is a running server with room for any number of states.
@@ -36,10 +34,10 @@ var Kinds = []struct {
 	Name  string
 	Start func(t testing.TB) Service
 }{
+	{"azurerm", startAzurerm},
 	{"consul", func(t testing.TB) Service { return consul{consulserver.Start(t)} }},
 	{"gcs", func(t testing.TB) Service { return gcs{gcsserver.Start(t)} }},
 	{"http", func(t testing.TB) Service { return &http{t, map[string]*httpserver.Server{}} }},
-	{"kubernetes", func(t testing.TB) Service { return newKubernetes(t) }},
 	{"pg", func(t testing.TB) Service { return pg{postgres.Start(t)} }},
 	{"s3", func(t testing.TB) Service { return s3{s3server.Start(t)} }},
 }
@@ -50,6 +48,30 @@ func block(kind string, arguments ...string) string {
 }
 
 func argument(name, value string) string { return fmt.Sprintf("%s = %q", name, value) }
+
+type azurerm struct{ server *azureserver.Server }
+
+// startAzurerm starts a server, and a proxy that programs reach it by, since its name cannot be configured.
+func startAzurerm(t testing.TB) Service {
+	server := azureserver.Start(t)
+	tlsproxy.Start(t, server).Use(t)
+	return azurerm{server}
+}
+
+func (s azurerm) Block(name string) string {
+	return block("azurerm", argument("storage_account_name", azureserver.Account), argument("container_name", azureserver.Container),
+		argument("key", name), argument("access_key", azureserver.Key))
+}
+
+func (s azurerm) Contents(testing.TB) []byte {
+	s.server.Mu.Lock()
+	defer s.server.Mu.Unlock()
+	var out bytes.Buffer
+	for name, blob := range s.server.Blobs {
+		fmt.Fprintln(&out, name, blob.Content, blob.Metadata)
+	}
+	return out.Bytes()
+}
 
 type consul struct{ server *consulserver.Server }
 
@@ -105,44 +127,6 @@ func (s *http) Contents(testing.TB) []byte {
 		out.Write(server.State)
 		out.Write(server.Lock)
 		server.Mu.Unlock()
-	}
-	return out.Bytes()
-}
-
-// kubernetes is a cluster with the file that describes it: OpenTofu needs one.
-type kubernetes struct {
-	server *kubeserver.Server
-	file   string
-}
-
-func newKubernetes(t testing.TB) kubernetes {
-	k := kubernetes{kubeserver.Start(t), filepath.Join(t.TempDir(), "config")}
-	text := fmt.Sprintf(`{
-  "apiVersion": "v1", "kind": "Config", "current-context": "test",
-  "clusters": [{"name": "test", "cluster": {"server": %q, "certificate-authority-data": %q}}],
-  "users": [{"name": "test", "user": {"token": %q}}],
-  "contexts": [{"name": "test", "context": {"cluster": "test", "user": "test"}}]
-}`, k.server.URL, base64.StdEncoding.EncodeToString([]byte(k.server.CA())), kubeserver.Token)
-	if err := os.WriteFile(k.file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return k
-}
-
-func (k kubernetes) Block(name string) string {
-	return block("kubernetes", argument("secret_suffix", name), argument("config_path", k.file))
-}
-
-func (k kubernetes) Contents(t testing.TB) []byte {
-	k.server.Mu.Lock()
-	defer k.server.Mu.Unlock()
-	var out bytes.Buffer
-	for path, object := range k.server.Objects {
-		state, err := object.State()
-		if err != nil {
-			t.Fatal(err)
-		}
-		fmt.Fprintf(&out, "%s %s %s %v\n", path, state, object.Data["journal"], object.Metadata)
 	}
 	return out.Bytes()
 }
