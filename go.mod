@@ -62,6 +62,7 @@ require (
 	github.com/fsnotify/fsnotify v1.10.1
 	github.com/hashicorp/consul/api v1.34.5
 	github.com/hashicorp/go-getter/v2 v2.2.5
+	github.com/hashicorp/terraform-plugin-mux v0.23.1
 	github.com/jackc/pgx/v5 v5.12.0
 	go.yaml.in/yaml/v3 v3.0.6
 )

@@ -9,6 +9,7 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov5"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+	"github.com/hashicorp/terraform-plugin-mux/tf6to5server"
 )
 
 // The environment of a served provider.
@@ -73,7 +74,38 @@ func New5(o Options) (tfprotov5.ProviderServer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &server5{core: c}, nil
+	return downgraded(o, c)
+}
+
+// server5 is a core in protocol 5.
+type server5 struct {
+	tfprotov5.ProviderServer
+	core *core
+}
+
+// downgraded serves a core in protocol 5. The adapter asks one server for its schemas and calls another: the
+// first has neither a transcript nor rules.
+func downgraded(o Options, c *core) (tfprotov5.ProviderServer, error) {
+	first, err := newCore(Options{Dir: o.Dir, Schema: o.Schema}, 5)
+	if err != nil {
+		return nil, err
+	}
+	servers := []tfprotov6.ProviderServer{first, c}
+	adapter, err := tf6to5server.DowngradeServer(context.Background(), func() tfprotov6.ProviderServer {
+		next := servers[0]
+		servers = servers[1:]
+		return next
+	})
+	return server5{adapter, c}, err
+}
+
+// GetProviderSchema adds what the adapter leaves out.
+func (s server5) GetProviderSchema(ctx context.Context, req *tfprotov5.GetProviderSchemaRequest) (*tfprotov5.GetProviderSchemaResponse, error) {
+	resp, err := s.ProviderServer.GetProviderSchema(ctx, req)
+	if err == nil {
+		resp.ServerCapabilities = (*tfprotov5.ServerCapabilities)(s.core.capabilities())
+	}
+	return resp, err
 }
 
 // NewServer6 returns a protocol 6 server configured by the environment. It panics if the environment is

@@ -42,13 +42,13 @@ func serveEnv() error {
 		return err
 	}
 	o.Clock = machineClock
-	protocol := os.Getenv(EnvProtocol)
-	if protocol != "" && protocol != "5" && protocol != "6" {
-		return fmt.Errorf("%s is %q; it must be 5 or 6", EnvProtocol, protocol)
-	}
-	number := 6
-	if protocol == "5" {
+	protocol, number := os.Getenv(EnvProtocol), 6
+	switch protocol {
+	case "", "6":
+	case "5":
 		number = 5
+	default:
+		return fmt.Errorf("%s is %q; it must be 5 or 6", EnvProtocol, protocol)
 	}
 	c, err := newCore(o, number)
 	if err != nil {
@@ -57,10 +57,14 @@ func serveEnv() error {
 	if err := c.start(); err != nil {
 		return err
 	}
-	if number == 5 {
-		return tf5server.Serve(Source, func() tfprotov5.ProviderServer { return &server5{core: c} })
+	if number == 6 {
+		return tf6server.Serve(Source, func() tfprotov6.ProviderServer { return c })
 	}
-	return tf6server.Serve(Source, func() tfprotov6.ProviderServer { return c })
+	s, err := downgraded(o, c)
+	if err != nil {
+		return err
+	}
+	return tf5server.Serve(Source, func() tfprotov5.ProviderServer { return s })
 }
 
 // start carries out the rules for the time before the handshake.
