@@ -70,14 +70,13 @@ type VersionConstraint struct {
 }
 
 // RequiredProvider is an entry of required_providers. If no source is written, Source is the default for
-// the local name and SourceGiven is false.
+// the local name.
 type RequiredProvider struct {
-	Name        string // local name
-	Source      addr.Provider
-	Version     VersionConstraint // Text is "" if none
-	Aliases     []ProviderRef     // configuration_aliases
-	Range       hcl.Range
-	SourceGiven bool
+	Name    string // local name
+	Source  addr.Provider
+	Version VersionConstraint // Text is "" if none
+	Aliases []ProviderRef     // configuration_aliases
+	Range   hcl.Range
 }
 
 // ProviderRef names a provider configuration as written in a module: local name, optional alias, optional
@@ -151,7 +150,6 @@ type Variable struct {
 	// the type is primitive or not declared. Otherwise such text is an expression.
 	ParseLiteral bool
 	Range        hcl.Range
-	TypeRange    hcl.Range
 }
 
 // Required reports whether a value must be given.
@@ -179,8 +177,6 @@ type Output struct {
 	DependsOn     []hcl.Traversal
 	Preconditions []*Condition
 	Range         hcl.Range
-	// EphemeralRange is the range of the argument "ephemeral"; the zero range if it is absent.
-	EphemeralRange hcl.Range
 }
 
 // Condition is a precondition, postcondition, validation or assert block. The condition must be met; the

@@ -223,7 +223,7 @@ func (d *decoder) requiredProviderItem(rp *RequiredProvider, p hcl.KeyValuePair)
 				"%q is not a provider source address. It must have the form \"[hostname/][namespace/]name\", in letters, digits and dashes.", v.AsString())
 			return
 		}
-		rp.Source, rp.SourceGiven = source, true
+		rp.Source = source
 	case "configuration_aliases":
 		rp.Aliases = d.configurationAliases(rp.Name, p.Value)
 	default:

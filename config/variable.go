@@ -84,7 +84,6 @@ func (d *decoder) deprecated(content *hcl.BodyContent) string {
 
 // variableType decodes the type of a variable. On an error, it remains any.
 func (d *decoder) variableType(v *Variable, attr *hcl.Attribute) {
-	v.TypeRange = attr.Expr.Range()
 	ty, defaults, ok := d.typeConstraint(attr)
 	if !ok {
 		return
@@ -244,9 +243,6 @@ func (d *decoder) output(block *hcl.Block) {
 	o.Preconditions = d.conditions(content, "precondition")
 	for _, b := range content.Blocks.OfType("postcondition") {
 		d.errorAt(b.TypeRange, "Postconditions are not allowed", "Output values can only have preconditions, not postconditions.")
-	}
-	if attr := content.Attributes["ephemeral"]; attr != nil {
-		o.EphemeralRange = attr.Range
 	}
 	if o.Ephemeral && d.m.Path.IsRoot() && !d.ephemeralRootOutputs {
 		d.semanticAt(block.DefRange, "Unallowed ephemeral output",

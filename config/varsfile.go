@@ -25,9 +25,9 @@ type VarsFile struct {
 // VarValue is a value for a root module variable from a file. It isn't converted to the variable's type
 // yet, because the file may name variables that don't exist; see Variable.Convert.
 type VarValue struct {
-	Value            cty.Value
-	Expr             hcl.Expression
-	NameRange, Range hcl.Range
+	Value     cty.Value
+	Expr      hcl.Expression
+	NameRange hcl.Range
 }
 
 // Convert converts the value as Variable.Convert does. The error is at the part of the file that does not
@@ -77,7 +77,7 @@ func LoadVarsFile(fsys FS, name string, vars map[string]*Variable) (*VarsFile, d
 		if parseDiags.HasErrors() {
 			val = cty.DynamicVal // the value may have been cut off
 		}
-		out.Values[attr.Name] = &VarValue{Value: val, Expr: attr.Expr, NameRange: attr.NameRange, Range: attr.Range}
+		out.Values[attr.Name] = &VarValue{Value: val, Expr: attr.Expr, NameRange: attr.NameRange}
 	}
 	return out, diags.WithSource(name, out.Source)
 }

@@ -135,7 +135,7 @@ func (w *walk) runOptions(phase eval.Phase, host eval.Host, variables map[string
 	}
 	return eval.Options{
 		Phase: phase, Host: host, Variables: variables, Functions: w.functions(phase, stamp),
-		Workspace: w.opt.Workspace, RootDir: w.opt.RootDir, WorkDir: w.opt.WorkDir, Now: stamp, Interrupted: interrupted,
+		Workspace: w.opt.Workspace, RootDir: w.opt.RootDir, WorkDir: w.opt.WorkDir, Interrupted: interrupted,
 		Coverage: w.opt.Coverage,
 	}
 }

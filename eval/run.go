@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
@@ -59,7 +58,6 @@ type Options struct {
 	Workspace string
 	RootDir   string // for path.root
 	WorkDir   string // for path.cwd, absolute
-	Now       time.Time
 	// Interrupted ends evaluations when it is closed; nil for never.
 	Interrupted <-chan struct{}
 	// MildConditions makes failing conditions of managed resources, data sources and outputs warnings, which

@@ -118,7 +118,7 @@ func declaredMarks(v *config.Variable, got cty.Value) cty.Value {
 
 // convert converts the value that a test file gives to a variable.
 func convert(v *config.Variable, got cty.Value, attr *hcl.Attribute) (cty.Value, diag.List) {
-	val := config.VarValue{Value: got, Expr: attr.Expr, NameRange: attr.NameRange, Range: attr.Range}
+	val := config.VarValue{Value: got, Expr: attr.Expr, NameRange: attr.NameRange}
 	return val.Convert(v)
 }
 

@@ -75,7 +75,6 @@ type CredentialsHelper struct {
 // services such as login.
 type Host struct {
 	Services map[string]any
-	Range    hcl.Range
 }
 
 // OCICredentials is an oci_credentials or oci_default_credentials block.

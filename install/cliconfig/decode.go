@@ -158,7 +158,7 @@ func (l *loader) host(b *hcl.Block) {
 	if !ok {
 		return
 	}
-	h := Host{Services: map[string]any{}, Range: b.DefRange}
+	h := Host{Services: map[string]any{}}
 	if given && !v.Type().IsObjectType() {
 		l.errorAt(attr.Expr.Range(), "Invalid services", "The argument \"services\" must be an object of service names and their addresses.")
 		return
