@@ -12,8 +12,8 @@ import (
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
-	"github.com/mayfly-iac/mayfly/install/internal/atomicfile"
 	"github.com/mayfly-iac/mayfly/install/lockfile"
+	"github.com/mayfly-iac/mayfly/safefile"
 )
 
 // MirrorPlatforms saves the packages of all required providers for the platforms in a directory. The
@@ -128,5 +128,5 @@ func writeJSON(path string, doc any) error {
 	if err != nil {
 		return err
 	}
-	return atomicfile.Write(path, append(text, '\n'))
+	return safefile.Replace(path, append(text, '\n'))
 }

@@ -5,11 +5,42 @@ package safefile
 import (
 	"errors"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"syscall"
 
 	"github.com/google/renameio/v2"
 )
+
+// Replace makes content the whole content of a file, which keeps its permissions. At any moment, also after a
+// crash, the file has the complete old or new content. The directory must exist.
+func Replace(path string, content []byte) error { return replace(path, content, 0o644) }
+
+// ReplacePrivate is Replace for a file that only its owner may read, even if others could read the old one.
+func ReplacePrivate(path string, content []byte) error {
+	return replace(path, content, private, renameio.WithStaticPermissions(private))
+}
+
+func replace(path string, content []byte, mode fs.FileMode, options ...renameio.Option) error {
+	dir := filepath.Dir(path)
+	if err := renameio.WriteFile(path, content, mode, append(options, renameio.WithTempDir(dir))...); err != nil {
+		return withPath(path, err)
+	}
+	return SyncDir(dir)
+}
+
+// SyncDir makes renames in a directory durable, if the file system supports this.
+func SyncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	if err := d.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) && !errors.Is(err, syscall.ENOTSUP) {
+		return err
+	}
+	return nil
+}
 
 // replaceFile replaces a file by a new one with its mode and owner. After an error the old file is
 // unchanged.

@@ -9,7 +9,7 @@ import (
 )
 
 // private are the permissions of a file that only its owner may read.
-const private = 0o600
+const private fs.FileMode = 0o600
 
 // Create opens a file, new or truncated, for writing possibly secret data. A regular file is made private
 // to its owner, even if it existed and others could read it. Anything else, such as a pipe or a terminal,
@@ -63,8 +63,12 @@ func CheckWritable(path string) error {
 // withPath returns an error about a temporary file as one about the file that is to be made.
 func withPath(path string, err error) error {
 	var about *fs.PathError
-	if errors.As(err, &about) {
+	var rename *os.LinkError
+	switch {
+	case errors.As(err, &about):
 		return &fs.PathError{Op: about.Op, Path: path, Err: about.Err}
+	case errors.As(err, &rename):
+		return &fs.PathError{Op: "write", Path: path, Err: rename.Err}
 	}
 	return err
 }

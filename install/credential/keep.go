@@ -15,7 +15,6 @@ import (
 
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/install/cliconfig"
-	"github.com/mayfly-iac/mayfly/install/internal/atomicfile"
 	"github.com/mayfly-iac/mayfly/safefile"
 )
 
@@ -147,7 +146,7 @@ func (k *FileKeeper) write(d *document) error {
 	} else if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return fmt.Errorf("the directory of %s could not be created: %s", path, diag.Reason(err))
 	}
-	if err := atomicfile.WriteSecret(path, buf.Bytes()); err != nil {
+	if err := safefile.ReplacePrivate(path, buf.Bytes()); err != nil {
 		return fmt.Errorf("the file %s could not be written: %s", k.Path, diag.Reason(err))
 	}
 	return nil

@@ -15,7 +15,6 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/constraint"
 	"github.com/mayfly-iac/mayfly/diag"
-	"github.com/mayfly-iac/mayfly/install/internal/atomicfile"
 	"github.com/mayfly-iac/mayfly/install/internal/plainhcl"
 	"github.com/mayfly-iac/mayfly/safefile"
 )
@@ -39,7 +38,7 @@ func Read(path string) (*Lock, diag.List) {
 
 // Write replaces the lock file at path by l.
 func Write(path string, l *Lock) error {
-	if err := atomicfile.Write(path, l.Bytes()); err != nil {
+	if err := safefile.Replace(path, l.Bytes()); err != nil {
 		return fmt.Errorf("the dependency lock file %s could not be written: %s", path, diag.Reason(err))
 	}
 	return nil

@@ -19,7 +19,6 @@ import (
 	"strings"
 
 	"github.com/mayfly-iac/mayfly/diag"
-	"github.com/mayfly-iac/mayfly/install/internal/atomicfile"
 	"github.com/mayfly-iac/mayfly/safefile"
 )
 
@@ -94,7 +93,7 @@ func Write(dataDir string, records []Record) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		return failed(err)
 	}
-	if err := atomicfile.Write(file, src); err != nil {
+	if err := safefile.Replace(file, src); err != nil {
 		return failed(err)
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/mayfly-iac/mayfly/safefile"
 	"github.com/mayfly-iac/mayfly/state"
 )
 
@@ -62,9 +63,6 @@ func publish(file, path string) (string, error) {
 	if err := os.Rename(file, path); err != nil {
 		return "", err
 	}
-	// Synchronize the directory, if the system supports this.
-	if d, err := os.Open(filepath.Dir(path)); err == nil {
-		_ = errors.Join(d.Sync(), d.Close())
-	}
+	_ = safefile.SyncDir(filepath.Dir(path)) // the state is there all the same
 	return path, nil
 }

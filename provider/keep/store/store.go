@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+
+	"github.com/mayfly-iac/mayfly/safefile"
 )
 
 const (
@@ -214,7 +216,7 @@ func (s *Store) save(ctx context.Context, doc *document, k *keys) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := replaceFile(s.path, sealed); err != nil {
+	if err := safefile.ReplacePrivate(s.path, sealed); err != nil {
 		return ioProblem("Cannot write the store", s.path, err, "The store holds what it held before. Check free space and permissions, then try again.")
 	}
 	return nil
@@ -303,7 +305,7 @@ func createExclusive(path string, data []byte) error {
 	if err != nil {
 		return err
 	}
-	return syncFolder(dir)
+	return safefile.SyncDir(dir)
 }
 
 func writeExclusive(path string, data []byte) error {

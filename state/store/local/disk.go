@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/mayfly-iac/mayfly/safefile"
 )
 
 // disk has the operations that can fail when files are written, for tests to replace. Everything else is
@@ -81,7 +83,7 @@ func (d disk) replace(path string, b []byte, mode fs.FileMode) error {
 	if err := d.rename(f.Name(), path); err != nil {
 		return errors.Join(err, os.Remove(f.Name()))
 	}
-	return syncDir(filepath.Dir(path))
+	return safefile.SyncDir(filepath.Dir(path))
 }
 
 // backUp writes b, the content of the state file at source, to the file at path, readable at most by those
@@ -132,13 +134,13 @@ func (d disk) replaceHeld(path string, b []byte, h *held) error {
 		}
 		return discard(err)
 	}
-	if err := syncDir(filepath.Dir(path)); err != nil {
+	if err := safefile.SyncDir(filepath.Dir(path)); err != nil {
 		return errors.Join(err, d.stay(f, keep, h))
 	}
 	if linkErr != nil || d.overwrite(h.current(), b) != nil || d.rename(keep, path) != nil {
 		return d.stay(f, keep, h)
 	}
-	return errors.Join(f.Close(), syncDir(filepath.Dir(path)))
+	return errors.Join(f.Close(), safefile.SyncDir(filepath.Dir(path)))
 }
 
 // stay leaves the new file f in place and makes it the locked one.
@@ -175,7 +177,7 @@ func (d disk) overwriteHeld(path string, b []byte, h *held) error {
 	if err := d.rename(f.Name(), path+copySuffix); err != nil {
 		return errors.Join(err, os.Remove(f.Name()))
 	}
-	if err := syncDir(filepath.Dir(path)); err != nil {
+	if err := safefile.SyncDir(filepath.Dir(path)); err != nil {
 		return err
 	}
 	if err := d.overwrite(h.current(), b); err != nil {

@@ -183,7 +183,7 @@ func (r *registry) remove(path string, f *os.File) error {
 	} else {
 		err = errors.Join(f.Close(), os.Remove(path))
 	}
-	return errors.Join(err, syncDir(filepath.Dir(path)))
+	return errors.Join(err, safefile.SyncDir(filepath.Dir(path)))
 }
 
 // forget removes a file from the registry before it is closed. The caller holds mu.

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"sync"
 
+	"github.com/mayfly-iac/mayfly/safefile"
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/state/store"
 )
@@ -163,7 +164,7 @@ func (l *logFile) Sync() error {
 		return nil
 	}
 	l.born = false
-	return syncDir(filepath.Dir(l.path))
+	return safefile.SyncDir(filepath.Dir(l.path))
 }
 
 // exists reports whether anything was written. No write may be in progress.

@@ -20,18 +20,5 @@ func tryLock(f *os.File) error {
 	return err
 }
 
-// syncDir makes renames in a directory durable, if the file system supports this.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	if err := d.Sync(); err != nil && !errors.Is(err, unix.EINVAL) && !errors.Is(err, unix.ENOTSUP) {
-		return err
-	}
-	return nil
-}
-
 // canReplaceOpen reports whether an open file can be replaced by a rename.
 const canReplaceOpen = true

@@ -19,8 +19,5 @@ func tryLock(f *os.File) error {
 	return err
 }
 
-// syncDir does nothing: the system makes renames durable by itself.
-func syncDir(string) error { return nil }
-
 // canReplaceOpen reports whether an open file can be replaced by a rename.
 const canReplaceOpen = false

@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/safefile"
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/state/store"
 )
@@ -292,7 +293,7 @@ func (m *Manager) setAside(journal *os.File) error {
 		err = os.Rename(m.paths.journal, to)
 	}
 	if err == nil {
-		err = syncDir(filepath.Dir(to))
+		err = safefile.SyncDir(filepath.Dir(to))
 	}
 	if err != nil {
 		return failed("the journal of an interrupted run cannot be read, and the file", m.paths.journal, "renamed", err)

@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/mayfly-iac/mayfly/safefile"
 )
 
 // dirParts keeps the parts of journals in a directory of this machine, for services that have no room for
@@ -21,8 +23,6 @@ func journalDir(base, path string) string {
 	return filepath.Join(base, fmt.Sprintf("%x", sha256.Sum256([]byte(path)))[:16])
 }
 
-const tmpSuffix = ".tmp"
-
 // List implements Parts.
 func (d dirParts) List(context.Context) ([]string, error) {
 	entries, err := os.ReadDir(d.dir)
@@ -31,7 +31,7 @@ func (d dirParts) List(context.Context) ([]string, error) {
 	}
 	var names []string
 	for _, e := range entries {
-		if !strings.HasSuffix(e.Name(), tmpSuffix) {
+		if !strings.HasPrefix(e.Name(), ".") { // left by a process that was killed
 			names = append(names, e.Name())
 		}
 	}
@@ -47,28 +47,12 @@ func (d dirParts) Get(_ context.Context, name string) ([]byte, error) {
 	return b, err
 }
 
-// Put implements Parts. A part is replaced by renaming, so that a crash leaves the old or the new one.
+// Put implements Parts.
 func (d dirParts) Put(_ context.Context, name string, data []byte) error {
 	if err := os.MkdirAll(d.dir, 0o700); err != nil {
 		return err
 	}
-	path := filepath.Join(d.dir, name)
-	f, err := os.OpenFile(path+tmpSuffix, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	if err := os.Rename(path+tmpSuffix, path); err != nil {
-		return err
-	}
-	// Synchronize the directory, if the system supports this.
-	if dir, err := os.Open(d.dir); err == nil {
-		_ = errors.Join(dir.Sync(), dir.Close())
-	}
-	return nil
+	return safefile.ReplacePrivate(filepath.Join(d.dir, name), data)
 }
 
 // Remove implements Parts.
