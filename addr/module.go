@@ -182,3 +182,16 @@ func reverse[T any](s []T) {
 		s[i], s[j] = s[j], s[i]
 	}
 }
+
+// Join returns the address of something in the module, such as "module.a.local.x".
+func (m Module) Join(rest string) string { return join(m.String(), rest) }
+
+// Join returns the address of something in the module instance, such as "module.a[0].local.x".
+func (m ModuleInstance) Join(rest string) string { return join(m.String(), rest) }
+
+func join(module, rest string) string {
+	if module == "" {
+		return rest
+	}
+	return module + "." + rest
+}

@@ -62,7 +62,7 @@ type ProviderConfig struct {
 // String returns the form used in the state file, for example
 // `module.a.provider["registry.opentofu.org/hashicorp/random"].alias["k"]`.
 func (p ProviderConfig) String() string {
-	s := join(p.Module.String(), fmt.Sprintf("provider[%q]", p.Provider.String()))
+	s := p.Module.Join(fmt.Sprintf("provider[%q]", p.Provider.String()))
 	if p.Alias != "" {
 		s += "." + p.Alias
 	}

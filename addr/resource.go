@@ -76,7 +76,7 @@ type ConfigResource struct {
 }
 
 // String returns the address without instance keys, for example "module.a.data.t.n".
-func (r ConfigResource) String() string { return join(r.Module.String(), r.Resource.String()) }
+func (r ConfigResource) String() string { return r.Module.Join(r.Resource.String()) }
 
 // AbsResource names a resource in one module instance, without an instance key.
 type AbsResource struct {
@@ -91,7 +91,7 @@ func (r AbsResource) Config() ConfigResource { return ConfigResource{r.Module.Mo
 func (r AbsResource) Instance(k Key) Instance { return Instance{r.Module, r.Resource, k} }
 
 // String returns the absolute address, for example `module.a["x"].t.n`.
-func (r AbsResource) String() string { return join(r.Module.String(), r.Resource.String()) }
+func (r AbsResource) String() string { return r.Module.Join(r.Resource.String()) }
 
 // Compare orders by module instance, then resource.
 func (r AbsResource) Compare(o AbsResource) int {
@@ -116,7 +116,7 @@ func (i Instance) Config() ConfigResource { return ConfigResource{i.Module.Modul
 
 // String returns the absolute address, for example `module.a["x"].t.n[0]`.
 func (i Instance) String() string {
-	return join(i.Module.String(), i.Resource.String()) + i.Key.String()
+	return i.Module.Join(i.Resource.String()) + i.Key.String()
 }
 
 // Local returns the address within its module, for example "t.n[0]".
@@ -148,11 +148,4 @@ func (o Object) String() string {
 		return o.Instance.String()
 	}
 	return o.Instance.String() + " (deposed object " + string(o.Deposed) + ")"
-}
-
-func join(module, rest string) string {
-	if module == "" {
-		return rest
-	}
-	return module + "." + rest
 }

@@ -64,7 +64,7 @@ func (r *Run) newModule(a addr.ModuleInstance, b *blocks.Module, call *Call) *Mo
 	}
 	for name, cb := range b.Calls {
 		c := &Call{block: cb, children: map[addr.Key]*Module{}}
-		c.expander = expander{module: m, repeat: cb.Repeat, name: joinAddr(a, "module."+name)}
+		c.expander = expander{module: m, repeat: cb.Repeat, name: a.Join("module." + name)}
 		c.expander.block = cb
 		c.target = &addr.Target{Module: c.Addr()}
 		m.calls[name] = c
@@ -73,14 +73,6 @@ func (r *Run) newModule(a addr.ModuleInstance, b *blocks.Module, call *Call) *Mo
 		m.checks[name] = &Check{Module: m, block: cb}
 	}
 	return m
-}
-
-// joinAddr returns the address of something in a module instance, such as "module.a[0].local.x".
-func joinAddr(m addr.ModuleInstance, rest string) string {
-	if m.IsRoot() {
-		return rest
-	}
-	return m.String() + "." + rest
 }
 
 // Resources returns the resource objects of the module in source order.
@@ -253,7 +245,7 @@ type Value struct {
 
 // Addr returns the absolute address, for messages.
 func (v *Value) Addr() string {
-	return joinAddr(v.module.Addr, v.block.LocalName())
+	return v.module.Addr.Join(v.block.LocalName())
 }
 
 // String returns the absolute address.
@@ -316,7 +308,7 @@ type Check struct {
 }
 
 // Addr returns the absolute address, such as "module.a[0].check.health".
-func (c *Check) Addr() string { return joinAddr(c.Module.Addr, "check."+c.block.Config.Name) }
+func (c *Check) Addr() string { return c.Module.Addr.Join("check." + c.block.Config.Name) }
 
 // String returns the address.
 func (c *Check) String() string { return c.Addr() }

@@ -281,20 +281,20 @@ func (m insideOf) edges(yield func(edge) bool) {
 }
 
 // Address returns the address of the block, without instance keys.
-func (r *Resource) Address() string { return configAddr(r.Module.Config.Path, r.Config.Addr.String()) }
+func (r *Resource) Address() string { return r.Module.Config.Path.Join(r.Config.Addr.String()) }
 
 // Address returns the address of the value, without instance keys.
-func (v *Value) Address() string { return configAddr(v.Module.Config.Path, v.LocalName()) }
+func (v *Value) Address() string { return v.Module.Config.Path.Join(v.LocalName()) }
 
 // Address returns the address of the called module, without instance keys.
-func (c *Call) Address() string { return configAddr(c.Module.Config.Path, "module."+c.Config.Name) }
+func (c *Call) Address() string { return c.Module.Config.Path.Join("module." + c.Config.Name) }
 
 // Address returns the address of the check, without instance keys.
-func (b *Check) Address() string { return configAddr(b.Module.Config.Path, "check."+b.Config.Name) }
+func (b *Check) Address() string { return b.Module.Config.Path.Join("check." + b.Config.Name) }
 
 // Address returns the module and the name of the provider configuration, for messages.
 func (p *Provider) Address() string {
-	return configAddr(p.Module.Config.Path, "provider."+p.Config.Ref().String())
+	return p.Module.Config.Path.Join("provider." + p.Config.Ref().String())
 }
 
 // Address returns the address of the module.

@@ -169,7 +169,7 @@ func (r *relevance) add(of addr.Instance, path cty.Path) {
 	}
 }
 
-// firstName returns the name that a traversal begins with, "" if it begins with a key.
+// firstName returns the name that a traversal begins with, "" if it begins with something else.
 func firstName(t hcl.Traversal) string {
 	if len(t) == 0 {
 		return ""

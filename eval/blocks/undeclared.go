@@ -66,7 +66,7 @@ func (m *Module) undeclaredCall(ref lang.Ref) diag.List {
 // remote-state syntax.
 func (call *Call) undeclaredOutput(ref lang.Ref) diag.List {
 	outputs, hint := keys(call.Child.Outputs), ""
-	switch inner := firstAttr(ref.Rest); {
+	switch inner := firstName(ref.Rest); {
 	case call.Child.declaresType(ref.Output) || len(outputs) == 0:
 		hint = " To use a value from within the module, declare an output for it there."
 	case call.Child.Variables[ref.Output] != nil:
@@ -81,15 +81,6 @@ func (call *Call) undeclaredOutput(ref lang.Ref) diag.List {
 		hint = " Its outputs are " + diag.Names(outputs) + "."
 	}
 	return diag.At(ref.Range, "Unsupported attribute", "module.%s has no output named %q.%s", ref.Name, ref.Output, hint)
-}
-
-// firstAttr returns the name that a traversal begins with, "" if it begins with something else.
-func firstAttr(t hcl.Traversal) string {
-	if len(t) == 0 {
-		return ""
-	}
-	step, _ := t[0].(hcl.TraverseAttr)
-	return step.Name
 }
 
 func (m *Module) declaresType(name string) bool {
