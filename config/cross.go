@@ -36,20 +36,7 @@ func crossCheck(t *Tree) diag.List {
 
 // checker collects the errors between modules. It sees the whole tree, unlike decoder, which sees one
 // module.
-type checker struct{ diags diag.List }
-
-func (c *checker) errorAt(rng hcl.Range, summary, format string, args ...any) {
-	c.diags = append(c.diags, diag.At(rng, summary, format, args...)...)
-}
-
-// semanticAt reports an error marked as Semantic.
-func (c *checker) semanticAt(rng hcl.Range, summary, format string, args ...any) {
-	c.diags = append(c.diags, semantic(rng, summary, format, args...)...)
-}
-
-func (c *checker) warnAt(rng hcl.Range, summary, format string, args ...any) {
-	c.diags = append(c.diags, diag.At(rng, summary, format, args...).AsWarnings()...)
-}
+type checker struct{ problems }
 
 // inputs compares the arguments of the call of m with the variables of m. An argument that looks like a
 // misspelled variable accounts for that variable being missing, so one mistake gives one error.

@@ -39,24 +39,27 @@ func Formal(diags diag.List) diag.List {
 // stops at an error: a block with a mistake is decoded as far as possible, and left out of the module only
 // if its name is invalid or taken. A decoder is used by one goroutine.
 type decoder struct {
-	m     *Module
-	diags diag.List
+	problems
+	m *Module
 	// ephemeralRootOutputs permits ephemeral outputs in the root module, as for a module under test.
 	ephemeralRootOutputs bool
 	imported             map[string]hcl.Range // import blocks, by the address of the instance
 }
 
-func (d *decoder) errorAt(rng hcl.Range, summary, format string, args ...any) {
-	d.diags = append(d.diags, diag.At(rng, summary, format, args...)...)
+// problems are diagnostics that are being collected.
+type problems struct{ diags diag.List }
+
+func (p *problems) errorAt(rng hcl.Range, summary, format string, args ...any) {
+	p.diags = append(p.diags, diag.At(rng, summary, format, args...)...)
 }
 
 // semanticAt reports an error marked as Semantic.
-func (d *decoder) semanticAt(rng hcl.Range, summary, format string, args ...any) {
-	d.diags = append(d.diags, semantic(rng, summary, format, args...)...)
+func (p *problems) semanticAt(rng hcl.Range, summary, format string, args ...any) {
+	p.diags = append(p.diags, semantic(rng, summary, format, args...)...)
 }
 
-func (d *decoder) warnAt(rng hcl.Range, summary, format string, args ...any) {
-	d.diags = append(d.diags, diag.At(rng, summary, format, args...).AsWarnings()...)
+func (p *problems) warnAt(rng hcl.Range, summary, format string, args ...any) {
+	p.diags = append(p.diags, diag.At(rng, summary, format, args...).AsWarnings()...)
 }
 
 // hcl records diagnostics of the parser and reports whether there are no errors among them.

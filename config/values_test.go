@@ -138,8 +138,8 @@ error: a.tfvars:3,5-15: Function calls not allowed: A file of values holds plain
 		got := map[string]string{}
 		for name, v := range file.Values {
 			got[name] = v.Value.GoString()
-			if v.Range.Filename != tt.file {
-				t.Errorf("%s: range %s", name, v.Range)
+			if v.NameRange.Filename != tt.file {
+				t.Errorf("%s: range %s", name, v.NameRange)
 			}
 		}
 		if tt.values != nil {
