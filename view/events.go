@@ -2,6 +2,7 @@ package view
 
 import (
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/mayfly-iac/mayfly/addr"
@@ -11,6 +12,27 @@ import (
 
 // tally counts finished operations the way the closing line does.
 type tally struct{ counts plan.Counts }
+
+// following is what the observers of a run have in common.
+type following struct {
+	mu    sync.Mutex
+	tally tally
+	err   error // the first one of writing
+}
+
+// Counts returns how many operations have completed, as the end of the output counts them.
+func (f *following) Counts() plan.Counts {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.tally.counts
+}
+
+// Err returns the first error of writing, after which lines may be missing.
+func (f *following) Err() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.err
+}
 
 // add counts an event if it completes an operation on a managed resource. A replacement counts twice, as
 // one object destroyed and one added.

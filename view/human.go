@@ -2,20 +2,16 @@ package view
 
 import (
 	"io"
-	"sync"
 
 	"github.com/mayfly-iac/mayfly/event"
-	"github.com/mayfly-iac/mayfly/plan"
 )
 
 // HumanObserver writes a line per event, for people to follow a run. It is safe for concurrent use: the
 // engine reports events from many goroutines.
 type HumanObserver struct {
-	mu    sync.Mutex
-	w     io.Writer
-	o     Options
-	tally tally
-	err   error
+	following
+	w io.Writer
+	o Options
 }
 
 // NewHumanObserver returns an observer that writes to w. With Options.Concise it only counts.
@@ -51,18 +47,4 @@ func (h *HumanObserver) print(line string) {
 	if _, err := io.WriteString(h.w, line+"\n"); err != nil && h.err == nil {
 		h.err = err
 	}
-}
-
-// Counts returns how many operations have completed, as the closing line counts them.
-func (h *HumanObserver) Counts() plan.Counts {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.tally.counts
-}
-
-// Err returns the first error of writing, after which lines may be missing.
-func (h *HumanObserver) Err() error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.err
 }

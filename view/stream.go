@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"sync"
 	"time"
 
 	"github.com/mayfly-iac/mayfly/addr"
@@ -20,11 +19,9 @@ import (
 // The members of messages are in streamline.go; those of events, of commands about the state and of tests are
 // written in streamevent.go, streamcommand.go and streamtest.go.
 type JSONStream struct {
-	mu    sync.Mutex
-	enc   *json.Encoder
-	now   func() time.Time
-	tally tally
-	err   error
+	following
+	enc *json.Encoder
+	now func() time.Time
 }
 
 // NewJSONStream returns a stream to w. now supplies the time of messages that are not events.
@@ -47,20 +44,6 @@ func (s *JSONStream) write(line streamLine, at time.Time) {
 	if err := s.enc.Encode(line); err != nil && s.err == nil {
 		s.err = err
 	}
-}
-
-// Err returns the first error of writing, after which messages may be missing.
-func (s *JSONStream) Err() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.err
-}
-
-// Counts returns how many operations have completed, as the closing message counts them.
-func (s *JSONStream) Counts() plan.Counts {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.tally.counts
 }
 
 // Version writes the message that must come first. It has the versions under the names by which tools of each
