@@ -185,7 +185,7 @@ func collectionRemedy(n *hclsyntax.ForExpr, v cty.Value) string {
 // pathRemedy is the remedy for the name of a file that a module gives without saying that the file is one of
 // its own.
 func pathRemedy(call *hclsyntax.FunctionCallExpr, d *diag.Diagnostic) string {
-	fn, ok := functionIn(d.EvalContext, call.Name)
+	fn, ok := FunctionIn(d.EvalContext, call.Name)
 	if !ok || len(call.Args) == 0 || len(fn.Params()) == 0 || fn.Params()[0].Name != "path" || call.Args[0].Range() != d.Expression.Range() {
 		return ""
 	}
@@ -199,7 +199,7 @@ func pathRemedy(call *hclsyntax.FunctionCallExpr, d *diag.Diagnostic) string {
 // callRemedy is the remedy for a call of a function that does not accept its arguments. It tries others, but
 // not with a provider.
 func callRemedy(call *hclsyntax.FunctionCallExpr, d *diag.Diagnostic) string {
-	fn, ok := functionIn(d.EvalContext, call.Name)
+	fn, ok := FunctionIn(d.EvalContext, call.Name)
 	if !ok || strings.HasPrefix(call.Name, "provider::") || call.ExpandFinal {
 		return ""
 	}
@@ -238,8 +238,8 @@ func splatRemedy(splat *hclsyntax.SplatExpr, ctx *hcl.EvalContext) string {
 	return fmt.Sprintf(" A map or object counts as one element for [*]. For all of its elements: [for x in %s : x%s].", written(splat.Source, "VALUE"), diag.Reference(each.Traversal))
 }
 
-// functionIn finds a function in a context and those around it.
-func functionIn(ctx *hcl.EvalContext, name string) (function.Function, bool) {
+// FunctionIn finds a function in a context and those around it.
+func FunctionIn(ctx *hcl.EvalContext, name string) (function.Function, bool) {
 	for ; ctx != nil; ctx = ctx.Parent() {
 		if fn, ok := ctx.Functions[name]; ok {
 			return fn, true

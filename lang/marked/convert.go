@@ -4,8 +4,8 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
-	"github.com/zclconf/go-cty/cty/function"
 
+	"github.com/mayfly-iac/mayfly/lang"
 	"github.com/mayfly-iac/mayfly/unify"
 )
 
@@ -13,7 +13,7 @@ import (
 // time. It leaves out an argument that does not fit, which is the function's error, and a final one that is
 // expanded.
 func fitArguments(ctx *hcl.EvalContext, call *hclsyntax.FunctionCallExpr, args []*evaluatedExpr) {
-	f, ok := calledFunction(ctx, call.Name)
+	f, ok := lang.FunctionIn(ctx, call.Name)
 	if !ok {
 		return
 	}
@@ -36,16 +36,6 @@ func fitArguments(ctx *hcl.EvalContext, call *hclsyntax.FunctionCallExpr, args [
 			arg.v = v
 		}
 	}
-}
-
-// calledFunction finds a function in a context and those around it.
-func calledFunction(ctx *hcl.EvalContext, name string) (function.Function, bool) {
-	for ; ctx != nil; ctx = ctx.Parent() {
-		if f, ok := ctx.Functions[name]; ok {
-			return f, true
-		}
-	}
-	return function.Function{}, false
 }
 
 // fitBranches converts the branches of a conditional expression to their common type if they are tuples or

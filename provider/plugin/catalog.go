@@ -9,7 +9,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/zclconf/go-cty/cty"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/mayfly-iac/mayfly/addr"
@@ -282,13 +281,4 @@ func (x *exchange) identities(resp *tfplugin6.GetResourceIdentitySchemas_Respons
 		all[name] = s
 	}
 	return all
-}
-
-// identityType returns the object type of identities.
-func identityType(s *schema.Identity) cty.Type {
-	types := make(map[string]cty.Type, len(s.Attributes))
-	for name, a := range s.Attributes {
-		types[name] = a.Type
-	}
-	return cty.Object(types)
 }

@@ -191,7 +191,7 @@ func (x *exchange) identity(v cty.Value) *tfplugin6.ResourceIdentityData {
 	if s == nil {
 		return nil
 	}
-	data := x.encodeType(identityType(s), nil, v, "identity")
+	data := x.encodeType(s.Type(), nil, v, "identity")
 	if data == nil {
 		return nil
 	}
@@ -229,7 +229,7 @@ func (x *exchange) decodeIdentityAnyway(typeName string, in *tfplugin6.ResourceI
 			"declares no identity for that type. This is a bug in the provider: report it to its developers.", x.c.name, typeName, x.rpc)
 		return cty.NilVal
 	}
-	return x.decodeType(identityType(s), in.IdentityData)
+	return x.decodeType(s.Type(), in.IdentityData)
 }
 
 // time converts the time of the next renewal; zero if there is none.
