@@ -14,16 +14,26 @@ import (
 
 // Replace makes content the whole content of a file, which keeps its permissions. At any moment, also after a
 // crash, the file has the complete old or new content. The directory must exist.
-func Replace(path string, content []byte) error { return replace(path, content, 0o644) }
+func Replace(path string, content []byte) error {
+	return replace(path, content, renameio.WithPermissions(0o644), renameio.WithExistingPermissions())
+}
 
 // ReplacePrivate is Replace for a file that only its owner may read, even if others could read the old one.
 func ReplacePrivate(path string, content []byte) error {
-	return replace(path, content, private, renameio.WithStaticPermissions(private))
+	return replace(path, content, renameio.WithStaticPermissions(private))
 }
 
-func replace(path string, content []byte, mode fs.FileMode, options ...renameio.Option) error {
+func replace(path string, content []byte, permissions ...renameio.Option) error {
 	dir := filepath.Dir(path)
-	if err := renameio.WriteFile(path, content, mode, append(options, renameio.WithTempDir(dir))...); err != nil {
+	t, err := renameio.NewPendingFile(path, append(permissions, renameio.WithTempDir(dir))...)
+	if err == nil {
+		defer func() { _ = t.Cleanup() }() // does nothing after success
+		_, err = t.Write(content)
+	}
+	if err == nil {
+		err = t.CloseAtomicallyReplace()
+	}
+	if err != nil {
 		return withPath(path, err)
 	}
 	return SyncDir(dir)
