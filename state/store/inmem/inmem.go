@@ -26,6 +26,7 @@ type Store struct {
 // workspace is the stored data of one workspace.
 type workspace struct {
 	data []byte
+	put  bool // data is from Put, and may be damaged
 	lock *store.LockInfo
 }
 
@@ -101,7 +102,8 @@ func (s *Store) Manager(name string) (store.Manager, error) {
 func (s *Store) Put(name string, data []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.workspace(name).data = slices.Clone(data)
+	w := s.workspace(name)
+	w.data, w.put = slices.Clone(data), true
 }
 
 // Get returns a copy of the stored bytes of a workspace, or nil if there are none.
@@ -193,10 +195,12 @@ func (m *manager) Write(_ context.Context, f *state.File) error {
 	if m.id != "" && (w.lock == nil || w.lock.ID != m.id) {
 		return store.ErrLockLost
 	}
-	if _, err := state.Read(w.data); err != nil {
-		return err
+	if w.put {
+		if _, err := state.Read(w.data); err != nil {
+			return err
+		}
 	}
-	w.data = data
+	w.data, w.put = data, false
 	return nil
 }
 
