@@ -105,7 +105,7 @@ func position(p coverage.Point) string {
 // Summary returns the sentence about everything.
 func (r *Report) Summary() string {
 	if r.total.Total == 0 {
-		return "Coverage: the module has nothing that tests could exercise."
+		return "Coverage: nothing was planned that tests could exercise."
 	}
 	return fmt.Sprintf("Coverage: %d of %d outcomes exercised (%d %%).", r.total.Exercised, r.total.Total, r.total.percent())
 }

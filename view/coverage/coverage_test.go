@@ -30,7 +30,7 @@ func TestReport(t *testing.T) {
 		text      []string
 		html, not string
 	}{
-		{empty, []string{"nothing that tests could exercise"}, "nothing that tests", "<table"},
+		{empty, []string{"nothing was planned"}, "nothing was planned", "<table"},
 		{unread, []string{"0 of 1 outcomes", "<b>.tf:3  output.o: never read"}, "&lt;b&gt;.tf", "<b>"},
 		{New(set), []string{"1 of 1 outcomes exercised (100 %)"}, "✓ read", "never"},
 	} {
