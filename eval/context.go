@@ -14,7 +14,6 @@ import (
 	"github.com/mayfly-iac/mayfly/bounds"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/eval/blocks"
-	"github.com/mayfly-iac/mayfly/eval/coverage"
 	"github.com/mayfly-iac/mayfly/lang"
 	"github.com/mayfly-iac/mayfly/lang/marked"
 	"github.com/mayfly-iac/mayfly/schema"
@@ -135,12 +134,13 @@ func (b *builder) add(ref *lang.Ref) {
 	var to target
 	if !ref.Invalid {
 		to = b.sc.resolve(ref)
+		b.run.coverOutputs(to, ref)
 	}
 	switch {
 	case to.value != nil && to.value == b.sc.tested:
 		b.set(ref.Root, ref.Name, to.value.argument(b.sc.t))
 	case to.value != nil:
-		b.set(ref.Root, ref.Name, b.read(to.value, &ref.Range))
+		b.set(ref.Root, ref.Name, to.value.Get(b.sc.t, b.sc.sess, &ref.Range))
 	case to.resource != nil:
 		b.addResource(to, ref)
 	case to.call != nil:
@@ -156,14 +156,6 @@ func (b *builder) add(ref *lang.Ref) {
 	default:
 		b.set(ref.Root, ref.Name, b.sc.constant(ref))
 	}
-}
-
-// read returns a value that is referred to.
-func (b *builder) read(v *Value, via *hcl.Range) cty.Value {
-	if v.block.Output != nil {
-		b.run.cover(coverage.Output, v.block.Range, coverage.Read)
-	}
-	return v.Get(b.sc.t, b.sc.sess, via)
 }
 
 // constant returns the value of a reference that the scope answers by itself.
@@ -439,13 +431,13 @@ func (b *builder) outputs(m *Module, names map[string]*hcl.Range) cty.Value {
 	attrs := map[string]cty.Value{}
 	if via, every := names[""]; every {
 		for name, o := range m.outputs {
-			attrs[name] = b.read(o, via)
+			attrs[name] = o.Get(b.sc.t, b.sc.sess, via)
 		}
 		return cty.ObjectVal(attrs)
 	}
 	for name, via := range names {
 		if o := m.outputs[name]; o != nil {
-			attrs[name] = b.read(o, via)
+			attrs[name] = o.Get(b.sc.t, b.sc.sess, via)
 		}
 	}
 	return cty.ObjectVal(attrs)

@@ -113,13 +113,6 @@ func NewRun(c *blocks.Config, opt Options) *Run {
 // Phase returns what the run is for.
 func (r *Run) Phase() Phase { return r.opt.Phase }
 
-// cover notes an outcome of a point. What validation evaluates is not exercised.
-func (r *Run) cover(k coverage.Kind, at hcl.Range, o coverage.Outcome) {
-	if r.opt.Phase != Validating {
-		r.opt.Coverage.Note(k, at, o)
-	}
-}
-
 // pathValue returns the value of a reference that begins with path.
 func (m *Module) pathValue(name string) cty.Value {
 	switch name {
