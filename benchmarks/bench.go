@@ -3,15 +3,14 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"time"
 
 	"github.com/mayfly-iac/mayfly/benchmarks/measure"
 	"github.com/mayfly-iac/mayfly/benchmarks/provider"
+	"github.com/mayfly-iac/mayfly/internal/program"
 )
 
 // bench runs jobs in a directory of its own.
@@ -45,44 +44,16 @@ func newBench(s settings, dir string) (*bench, error) {
 	} else if err := os.Mkdir(b.counts, 0o700); err != nil {
 		return nil, err
 	}
-	mirror := filepath.Join(dir, "mirror")
-	pkg := filepath.Join(mirror, filepath.FromSlash(provider.Address), "1.0.0", runtime.GOOS+"_"+runtime.GOARCH)
-	if err := os.MkdirAll(pkg, 0o700); err != nil {
-		return nil, err
-	}
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
-	if err := copyProgram(self, filepath.Join(pkg, provider.Program+exeSuffix())); err != nil {
+	mirror, err := program.Mirror(filepath.Join(dir, "mirror"), provider.Address, "1.0.0", self)
+	if err != nil {
 		return nil, err
 	}
 	text := fmt.Sprintf("provider_installation {\n  filesystem_mirror {\n    path = %q\n  }\n}\n", mirror)
 	return b, os.WriteFile(b.config, []byte(text), 0o600)
-}
-
-func exeSuffix() string {
-	if runtime.GOOS == "windows" {
-		return ".exe"
-	}
-	return ""
-}
-
-func copyProgram(from, to string) error {
-	in, err := os.Open(from)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	out, err := os.OpenFile(to, os.O_CREATE|os.O_WRONLY, 0o700)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(out, in)
-	if closing := out.Close(); err == nil {
-		err = closing
-	}
-	return err
 }
 
 // do does a job with each engine, as often as the settings say, and shows the best of each command.

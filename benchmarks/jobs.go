@@ -153,7 +153,7 @@ func legend() []string {
 	)
 }
 
-func program(name string) (string, error) {
+func executable(name string) (string, error) {
 	path, err := exec.LookPath(name)
 	if err != nil {
 		return "", err

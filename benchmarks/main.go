@@ -40,7 +40,7 @@ type settings struct {
 }
 
 func main() {
-	if strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe") == provider.Program {
+	if strings.HasPrefix(filepath.Base(os.Args[0]), provider.Program) {
 		if err := provider.Serve(); err != nil {
 			fmt.Fprintf(os.Stderr, "%s: %s\n", provider.Program, err)
 			os.Exit(1)
@@ -114,7 +114,7 @@ func parse(args []string) (settings, error) {
 		if name == "" {
 			continue
 		}
-		path, err := program(name)
+		path, err := executable(name)
 		if err != nil {
 			return s, err
 		}

@@ -31,7 +31,7 @@ const (
 	EnvPauses = "BENCH_PAUSES" // the operations that take time, separated by commas; create, open and close by default
 )
 
-// Address is the provider's source address, and Program the name of its executable file.
+// Address is the provider's source address, and Program the beginning of the name of its executable file.
 const (
 	Address = "mayfly.dev/test/bench"
 	Program = "terraform-provider-bench"

@@ -1,4 +1,5 @@
-// Package program builds the programs of this module for tests that start them as real processes.
+// Package program builds the programs of this module for tests that start them as real processes, and lays
+// out mirrors with providers.
 //
 // It imports the standard library only. It must not know what the programs do: the tests see them from
 // outside, as users do.

@@ -113,17 +113,3 @@ func (a *Archive) Save() error {
 	}
 	return os.WriteFile(a.Path, txtar.Format(out), 0o644)
 }
-
-// lay writes the configuration below dir.
-func (c *Case) lay(dir string) error {
-	for _, f := range c.files {
-		path := filepath.Join(dir, filepath.FromSlash(f.Name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			return err
-		}
-		if err := os.WriteFile(path, f.Data, 0o600); err != nil {
-			return err
-		}
-	}
-	return nil
-}

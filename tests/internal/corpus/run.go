@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/rogpeppe/go-internal/txtar"
 )
 
 // Engine is a program that judges configurations.
@@ -20,7 +22,7 @@ type Engine struct {
 // Judge runs the commands of a case in dir, which must be empty, and returns their outcomes. An error is
 // about starting the program only.
 func (e Engine) Judge(c *Case, dir string) ([]Outcome, error) {
-	if err := c.lay(dir); err != nil {
+	if err := txtar.Write(&txtar.Archive{Files: c.files}, dir); err != nil {
 		return nil, err
 	}
 	var out []Outcome
