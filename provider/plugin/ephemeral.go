@@ -16,11 +16,9 @@ import (
 func (c *client) OpenEphemeral(ctx context.Context, typeName string, config cty.Value) (provider.OpenResponse, diag.List) {
 	x := c.exchange(ctx, "OpenEphemeralResource", typeName)
 	s := x.resource(addr.Ephemeral)
-	var resp tfplugin6.OpenEphemeralResource_Response
-	x.call(&tfplugin6.OpenEphemeralResource_Request{
+	resp := call[tfplugin6.OpenEphemeralResource_Response](x, &tfplugin6.OpenEphemeralResource_Request{
 		TypeName: typeName, Config: x.encode(s, config, "configuration"), ClientCapabilities: capabilities(),
-	}, &resp)
-	x.report(resp.Diagnostics)
+	})
 	out := provider.OpenResponse{Opened: x.answered && !x.failed(), Private: resp.Private, Deferred: deferredReason(resp.Deferred)}
 	if !x.failed() {
 		out.RenewAt = x.time(resp.RenewAt)
@@ -33,9 +31,7 @@ func (c *client) OpenEphemeral(ctx context.Context, typeName string, config cty.
 // provider sends no other.
 func (c *client) RenewEphemeral(ctx context.Context, typeName string, private []byte) (provider.RenewResponse, diag.List) {
 	x := c.exchange(ctx, "RenewEphemeralResource", typeName)
-	var resp tfplugin6.RenewEphemeralResource_Response
-	x.call(&tfplugin6.RenewEphemeralResource_Request{TypeName: typeName, Private: private}, &resp)
-	x.report(resp.Diagnostics)
+	resp := call[tfplugin6.RenewEphemeralResource_Response](x, &tfplugin6.RenewEphemeralResource_Request{TypeName: typeName, Private: private})
 	out := provider.RenewResponse{Private: resp.Private}
 	if resp.Private == nil {
 		out.Private = private
@@ -49,8 +45,6 @@ func (c *client) RenewEphemeral(ctx context.Context, typeName string, private []
 // CloseEphemeral implements provider.Reader. The caller limits the time with ctx (E54).
 func (c *client) CloseEphemeral(ctx context.Context, typeName string, private []byte) diag.List {
 	x := c.exchange(ctx, "CloseEphemeralResource", typeName)
-	var resp tfplugin6.CloseEphemeralResource_Response
-	x.call(&tfplugin6.CloseEphemeralResource_Request{TypeName: typeName, Private: private}, &resp)
-	x.report(resp.Diagnostics)
+	call[tfplugin6.CloseEphemeralResource_Response](x, &tfplugin6.CloseEphemeralResource_Request{TypeName: typeName, Private: private})
 	return x.diags
 }

@@ -45,8 +45,8 @@ func (x *exchange) subject() string {
 	return fmt.Sprintf("%s of provider %s", x.typeName, x.c.name)
 }
 
-// call makes the RPC, and in any case overwrites what was encoded for it.
-func (x *exchange) call(req, resp proto.Message) {
+// send makes the RPC, and in any case overwrites what was encoded for it.
+func (x *exchange) send(req, resp proto.Message) {
 	defer func() {
 		for _, v := range x.sent {
 			wipe(v)
@@ -61,6 +61,19 @@ func (x *exchange) call(req, resp proto.Message) {
 		return
 	}
 	x.answered = true
+}
+
+// call makes the RPC, adds the provider's own diagnostics, and returns the response: an empty one after an
+// error.
+func call[M any, P interface {
+	*M
+	proto.Message
+	GetDiagnostics() []*tfplugin6.Diagnostic
+}](x *exchange, req proto.Message) P {
+	resp := P(new(M))
+	x.send(req, resp)
+	x.report(resp.GetDiagnostics())
+	return resp
 }
 
 // report adds the provider's own diagnostics.

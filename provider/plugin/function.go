@@ -42,7 +42,7 @@ func (c *client) CallFunction(ctx context.Context, name string, args []cty.Value
 		return cty.NilVal, fmt.Errorf("the function %s of provider %s needs %d arguments, %d given", name, c.name, len(f.Params), len(args))
 	}
 	var resp tfplugin6.CallFunction_Response
-	x.call(req, &resp)
+	x.send(req, &resp)
 	if err := x.diags.Err(); err != nil {
 		return cty.NilVal, err
 	}

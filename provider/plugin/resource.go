@@ -14,9 +14,7 @@ import (
 // ValidateConfig implements provider.Reader. It ignores the prepared configuration that protocol 5 returns.
 func (c *client) ValidateConfig(ctx context.Context, config cty.Value) diag.List {
 	x := c.exchange(ctx, "ValidateProviderConfig", "")
-	var resp tfplugin6.ValidateProviderConfig_Response
-	x.call(&tfplugin6.ValidateProviderConfig_Request{Config: x.encodeConfig(config)}, &resp)
-	x.report(resp.Diagnostics)
+	call[tfplugin6.ValidateProviderConfig_Response](x, &tfplugin6.ValidateProviderConfig_Request{Config: x.encodeConfig(config)})
 	return x.diags
 }
 
@@ -24,11 +22,9 @@ func (c *client) ValidateConfig(ctx context.Context, config cty.Value) diag.List
 // to change a configuration.
 func (c *client) Configure(ctx context.Context, config cty.Value) diag.List {
 	x := c.exchange(ctx, "ConfigureProvider", "")
-	var resp tfplugin6.ConfigureProvider_Response
-	x.call(&tfplugin6.ConfigureProvider_Request{
+	call[tfplugin6.ConfigureProvider_Response](x, &tfplugin6.ConfigureProvider_Request{
 		TerraformVersion: languageVersion, Config: x.encodeConfig(config), ClientCapabilities: capabilities(),
-	}, &resp)
-	x.report(resp.Diagnostics)
+	})
 	return x.diags
 }
 
@@ -48,29 +44,24 @@ func (x *exchange) encodeConfig(config cty.Value) *tfplugin6.DynamicValue {
 
 // ValidateResource implements provider.Reader.
 func (c *client) ValidateResource(ctx context.Context, mode addr.Mode, typeName string, config cty.Value) diag.List {
+	x := c.exchange(ctx, validations[mode], typeName)
+	value := x.encode(x.resource(mode), config, "configuration")
 	switch mode {
 	case addr.Data:
-		x := c.exchange(ctx, "ValidateDataResourceConfig", typeName)
-		var resp tfplugin6.ValidateDataResourceConfig_Response
-		value := x.encode(x.resource(mode), config, "configuration")
-		x.call(&tfplugin6.ValidateDataResourceConfig_Request{TypeName: typeName, Config: value}, &resp)
-		x.report(resp.Diagnostics)
-		return x.diags
+		call[tfplugin6.ValidateDataResourceConfig_Response](x, &tfplugin6.ValidateDataResourceConfig_Request{TypeName: typeName, Config: value})
 	case addr.Ephemeral:
-		x := c.exchange(ctx, "ValidateEphemeralResourceConfig", typeName)
-		var resp tfplugin6.ValidateEphemeralResourceConfig_Response
-		value := x.encode(x.resource(mode), config, "configuration")
-		x.call(&tfplugin6.ValidateEphemeralResourceConfig_Request{TypeName: typeName, Config: value}, &resp)
-		x.report(resp.Diagnostics)
-		return x.diags
+		call[tfplugin6.ValidateEphemeralResourceConfig_Response](x, &tfplugin6.ValidateEphemeralResourceConfig_Request{TypeName: typeName, Config: value})
 	default:
-		x := c.exchange(ctx, "ValidateResourceConfig", typeName)
-		var resp tfplugin6.ValidateResourceConfig_Response
-		value := x.encode(x.resource(mode), config, "configuration")
-		x.call(&tfplugin6.ValidateResourceConfig_Request{TypeName: typeName, Config: value, ClientCapabilities: capabilities()}, &resp)
-		x.report(resp.Diagnostics)
-		return x.diags
+		call[tfplugin6.ValidateResourceConfig_Response](x, &tfplugin6.ValidateResourceConfig_Request{
+			TypeName: typeName, Config: value, ClientCapabilities: capabilities(),
+		})
 	}
+	return x.diags
+}
+
+// validations are the calls that validate the configuration of a resource.
+var validations = map[addr.Mode]string{
+	addr.Managed: "ValidateResourceConfig", addr.Data: "ValidateDataResourceConfig", addr.Ephemeral: "ValidateEphemeralResourceConfig",
 }
 
 // UpgradeResource implements provider.Reader. The stored form is sent as it is: only the provider knows the
@@ -78,11 +69,9 @@ func (c *client) ValidateResource(ctx context.Context, mode addr.Mode, typeName 
 func (c *client) UpgradeResource(ctx context.Context, req provider.UpgradeRequest) (cty.Value, diag.List) {
 	x := c.exchange(ctx, "UpgradeResourceState", req.Type)
 	s := x.resource(addr.Managed)
-	var resp tfplugin6.UpgradeResourceState_Response
-	x.call(&tfplugin6.UpgradeResourceState_Request{
+	resp := call[tfplugin6.UpgradeResourceState_Response](x, &tfplugin6.UpgradeResourceState_Request{
 		TypeName: req.Type, Version: req.Version, RawState: &tfplugin6.RawState{Json: req.JSON, Flatmap: req.Flatmap},
-	}, &resp)
-	x.report(resp.Diagnostics)
+	})
 	return x.decode(s, resp.UpgradedState), x.diags
 }
 
@@ -94,11 +83,9 @@ func (c *client) UpgradeIdentity(ctx context.Context, req provider.UpgradeReques
 	if s == nil {
 		return cty.NilVal, x.diags
 	}
-	var resp tfplugin6.UpgradeResourceIdentity_Response
-	x.call(&tfplugin6.UpgradeResourceIdentity_Request{
+	resp := call[tfplugin6.UpgradeResourceIdentity_Response](x, &tfplugin6.UpgradeResourceIdentity_Request{
 		TypeName: req.Type, Version: req.Version, RawIdentity: &tfplugin6.RawState{Json: req.JSON, Flatmap: req.Flatmap},
-	}, &resp)
-	x.report(resp.Diagnostics)
+	})
 	return x.decodeIdentity(req.Type, resp.UpgradedIdentity), x.diags
 }
 
@@ -106,16 +93,14 @@ func (c *client) UpgradeIdentity(ctx context.Context, req provider.UpgradeReques
 func (c *client) ReadResource(ctx context.Context, req provider.ReadRequest) (provider.ReadResponse, diag.List) {
 	x := c.exchange(ctx, "ReadResource", req.Type)
 	s := x.resource(addr.Managed)
-	var resp tfplugin6.ReadResource_Response
-	x.call(&tfplugin6.ReadResource_Request{
+	resp := call[tfplugin6.ReadResource_Response](x, &tfplugin6.ReadResource_Request{
 		TypeName:           req.Type,
 		CurrentState:       x.encode(s, req.Prior, "prior state"),
 		Private:            req.Private,
 		ProviderMeta:       x.meta(req.ProviderMeta),
 		CurrentIdentity:    x.identity(req.Identity),
 		ClientCapabilities: capabilities(),
-	}, &resp)
-	x.report(resp.Diagnostics)
+	})
 	return provider.ReadResponse{
 		New: x.decode(s, resp.NewState), Private: resp.Private,
 		Identity: x.decodeIdentity(req.Type, resp.NewIdentity), Deferred: deferredReason(resp.Deferred),
@@ -126,8 +111,7 @@ func (c *client) ReadResource(ctx context.Context, req provider.ReadRequest) (pr
 func (c *client) PlanResource(ctx context.Context, req provider.PlanRequest) (provider.PlanResponse, diag.List) {
 	x := c.exchange(ctx, "PlanResourceChange", req.Type)
 	s := x.resource(addr.Managed)
-	var resp tfplugin6.PlanResourceChange_Response
-	x.call(&tfplugin6.PlanResourceChange_Request{
+	resp := call[tfplugin6.PlanResourceChange_Response](x, &tfplugin6.PlanResourceChange_Request{
 		TypeName:           req.Type,
 		PriorState:         x.encode(s, req.Prior, "prior state"),
 		ProposedNewState:   x.encode(s, req.Proposed, "proposed state"),
@@ -137,8 +121,7 @@ func (c *client) PlanResource(ctx context.Context, req provider.PlanRequest) (pr
 		PriorIdentity:      x.identity(req.Identity),
 		PlannedPrivate:     req.PlannedPrivate,
 		ClientCapabilities: planCapabilities(),
-	}, &resp)
-	x.report(resp.Diagnostics)
+	})
 	out := provider.PlanResponse{
 		Planned: x.decode(s, resp.PlannedState), Private: resp.PlannedPrivate,
 		Identity: x.decodeIdentity(req.Type, resp.PlannedIdentity), LegacyTypes: resp.LegacyTypeSystem, Deferred: deferredReason(resp.Deferred),
@@ -157,8 +140,7 @@ func (c *client) PlanResource(ctx context.Context, req provider.PlanRequest) (pr
 func (c *client) ApplyResource(ctx context.Context, req provider.ApplyRequest) (provider.ApplyResponse, diag.List) {
 	x := c.exchange(ctx, "ApplyResourceChange", req.Type)
 	s := x.resource(addr.Managed)
-	var resp tfplugin6.ApplyResourceChange_Response
-	x.call(&tfplugin6.ApplyResourceChange_Request{
+	resp := call[tfplugin6.ApplyResourceChange_Response](x, &tfplugin6.ApplyResourceChange_Request{
 		TypeName:        req.Type,
 		PriorState:      x.encode(s, req.Prior, "prior state"),
 		PlannedState:    x.encode(s, req.Planned, "planned state"),
@@ -166,11 +148,10 @@ func (c *client) ApplyResource(ctx context.Context, req provider.ApplyRequest) (
 		PlannedPrivate:  req.PlannedPrivate,
 		ProviderMeta:    x.meta(req.ProviderMeta),
 		PlannedIdentity: x.identity(req.Identity),
-	}, &resp)
+	})
 	if !x.answered {
 		return provider.ApplyResponse{}, x.diags
 	}
-	x.report(resp.Diagnostics)
 	out := provider.ApplyResponse{Private: resp.Private, LegacyTypes: resp.LegacyTypeSystem}
 	if hasValue(resp.NewState) || !x.failed() {
 		out.New = x.decodeType(s.Block.Type(), resp.NewState)
@@ -183,14 +164,12 @@ func (c *client) ApplyResource(ctx context.Context, req provider.ApplyRequest) (
 func (c *client) ReadData(ctx context.Context, req provider.DataRequest) (provider.DataResponse, diag.List) {
 	x := c.exchange(ctx, "ReadDataSource", req.Type)
 	s := x.resource(addr.Data)
-	var resp tfplugin6.ReadDataSource_Response
-	x.call(&tfplugin6.ReadDataSource_Request{
+	resp := call[tfplugin6.ReadDataSource_Response](x, &tfplugin6.ReadDataSource_Request{
 		TypeName:           req.Type,
 		Config:             x.encode(s, req.Config, "configuration"),
 		ProviderMeta:       x.meta(req.ProviderMeta),
 		ClientCapabilities: capabilities(),
-	}, &resp)
-	x.report(resp.Diagnostics)
+	})
 	return provider.DataResponse{State: x.decode(s, resp.State), Deferred: deferredReason(resp.Deferred)}, x.diags
 }
 
@@ -198,11 +177,9 @@ func (c *client) ReadData(ctx context.Context, req provider.DataRequest) (provid
 func (c *client) ImportResource(ctx context.Context, req provider.ImportRequest) (provider.ImportResponse, diag.List) {
 	x := c.exchange(ctx, "ImportResourceState", req.Type)
 	x.resource(addr.Managed)
-	var resp tfplugin6.ImportResourceState_Response
-	x.call(&tfplugin6.ImportResourceState_Request{
+	resp := call[tfplugin6.ImportResourceState_Response](x, &tfplugin6.ImportResourceState_Request{
 		TypeName: req.Type, Id: req.ID, Identity: x.identity(req.Identity), ClientCapabilities: capabilities(),
-	}, &resp)
-	x.report(resp.Diagnostics)
+	})
 	out := provider.ImportResponse{Deferred: deferredReason(resp.Deferred)}
 	for _, obj := range resp.ImportedResources {
 		s := x.resourceOf(addr.Managed, obj.TypeName)
@@ -221,9 +198,7 @@ func (c *client) ImportResource(ctx context.Context, req provider.ImportRequest)
 func (c *client) GenerateConfig(ctx context.Context, req provider.GenerateRequest) (cty.Value, diag.List) {
 	x := c.exchange(ctx, "GenerateResourceConfig", req.Type)
 	s := x.resource(addr.Managed)
-	var resp tfplugin6.GenerateResourceConfig_Response
-	x.call(&tfplugin6.GenerateResourceConfig_Request{TypeName: req.Type, State: x.encode(s, req.State, "state")}, &resp)
-	x.report(resp.Diagnostics)
+	resp := call[tfplugin6.GenerateResourceConfig_Response](x, &tfplugin6.GenerateResourceConfig_Request{TypeName: req.Type, State: x.encode(s, req.State, "state")})
 	return x.decode(s, resp.Config), x.diags
 }
 
@@ -243,9 +218,7 @@ func (c *client) MoveResource(ctx context.Context, req provider.MoveRequest) (pr
 		in.SourceIdentity = &tfplugin6.RawState{Json: req.SourceIdentityJSON}
 		in.SourceIdentitySchemaVersion = req.SourceIdentityVersion
 	}
-	var resp tfplugin6.MoveResourceState_Response
-	x.call(in, &resp)
-	x.report(resp.Diagnostics)
+	resp := call[tfplugin6.MoveResourceState_Response](x, in)
 	return provider.MoveResponse{
 		Target: x.decode(s, resp.TargetState), Private: resp.TargetPrivate,
 		Identity: x.decodeIdentity(req.TargetType, resp.TargetIdentity),
