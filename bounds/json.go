@@ -1,59 +1,39 @@
 package bounds
 
 import (
+	"bytes"
+
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
 // JSON is Native for HCL's JSON syntax, whose strings may hold templates and expressions in turn.
 func JSON(src []byte, filename string) *Excess {
-	depth, pos := 0, hcl.InitialPos
-	excess := func(at int, err error) *Excess {
-		pos.Byte = at
-		return &Excess{hcl.Range{Filename: filename, Start: pos, End: pos}, err}
+	at, err := scanJSON(src, MaxLevels, stringExcess)
+	if err == nil {
+		return nil
 	}
-	for i := 0; i < len(src); i++ {
-		switch c := src[i]; {
-		case c == '\n':
-			pos.Line++
-		case c == '[', c == '{':
-			if depth++; depth > MaxLevels {
-				return excess(i, ErrTooDeep)
-			}
-		case c == ']', c == '}':
-			depth--
-		case class[c] == '0':
-			start := i
-			for i+1 < len(src) && isNumberByte(src[i+1]) {
-				i++
-			}
-			if !Printable(string(src[start : i+1])) {
-				return excess(start, ErrNumber)
-			}
-		case c == '"':
-			start := i + 1
-			for i++; i < len(src) && src[i] != '"'; i++ {
-				if src[i] == '\\' {
-					i++
-				}
-			}
-			if err := stringExcess(src[start:min(i, len(src))]); err != nil {
-				return excess(start, err)
-			}
-		}
-	}
-	return nil
+	pos := hcl.InitialPos
+	pos.Byte, pos.Line = at, pos.Line+bytes.Count(src[:at], []byte("\n"))
+	return &Excess{hcl.Range{Filename: filename, Start: pos, End: pos}, err}
 }
 
 // CheckJSON returns ErrTooDeep if a JSON document nests deeper than so many levels, ErrNumber if it exceeds
 // that bound, or nil. Strings are not looked into.
 func CheckJSON(src []byte, levels int) error {
+	_, err := scanJSON(src, levels, nil)
+	return err
+}
+
+// scanJSON returns the first bound that a JSON document exceeds, and where. text returns the one that the
+// content of a string exceeds; it may be nil.
+func scanJSON(src []byte, levels int, text func([]byte) error) (at int, err error) {
 	depth := 0
 	for i := 0; i < len(src); i++ {
 		switch c := src[i]; {
 		case c == '[', c == '{':
 			if depth++; depth > levels {
-				return ErrTooDeep
+				return i, ErrTooDeep
 			}
 		case c == ']', c == '}':
 			depth--
@@ -63,17 +43,24 @@ func CheckJSON(src []byte, levels int) error {
 				i++
 			}
 			if i-start >= exponentDigits && !Printable(string(src[start:i+1])) {
-				return ErrNumber
+				return start, ErrNumber
 			}
 		case c == '"':
+			start := i + 1
 			for i++; i < len(src) && src[i] != '"'; i++ {
 				if src[i] == '\\' {
 					i++
 				}
 			}
+			if text == nil {
+				continue
+			}
+			if err := text(src[start:min(i, len(src))]); err != nil {
+				return start, err
+			}
 		}
 	}
-	return nil
+	return 0, nil
 }
 
 func isNumberByte(c byte) bool {
