@@ -2,6 +2,7 @@ package state
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -299,6 +300,25 @@ func (j *JournalFile) Held(f *File) (r *Replayed, missing []addr.Object, err err
 		return nil, missing, nil
 	}
 	return &Replayed{File: f, Unfinished: unfinished, Torn: j.Torn}, nil, nil
+}
+
+// Merge is Replay on a state file that may have the results already: stored are its bytes. It returns nil if
+// the journal names them as complete. missing are results that the state is known to lack.
+func (j *JournalFile) Merge(f *File, stored []byte) (r *Replayed, missing []addr.Object, err error) {
+	if j.Folded != nil && j.Folded.Sum == sha256.Sum256(stored) {
+		return nil, nil, nil
+	}
+	r, err = j.Replay(f)
+	if !errors.Is(err, ErrJournalForeign) {
+		return r, nil, err
+	}
+	// A run that could no longer write its journal may have saved its state afterwards, and been killed
+	// before it removed the journal.
+	held, missing, unheld := j.Held(f)
+	if unheld == nil && held != nil {
+		return held, nil, nil
+	}
+	return nil, missing, err
 }
 
 // belongsTo returns an error that wraps ErrJournalForeign unless base is the state that the run of the

@@ -76,20 +76,11 @@ func (m *Manager) loadJournal(s *stored) error {
 		return m.refuse(err, nil)
 	}
 	s.unread = s.parsed == nil && len(text) > 0
-	if s.parsed == nil || s.parsed.Folded != nil && s.parsed.Folded.Sum == sha256.Sum256(s.raw) {
+	if s.parsed == nil {
 		return nil
 	}
-	s.replayed, err = s.parsed.Replay(s.file)
-	if !errors.Is(err, state.ErrJournalForeign) {
-		return m.refuse(err, nil)
-	}
-	// A run that could no longer write its journal may have saved its state afterwards, and been killed
-	// before it removed the journal.
-	held, missing, unheld := s.parsed.Held(s.file)
-	if unheld == nil && held != nil {
-		s.replayed = held
-		return nil
-	}
+	replayed, missing, err := s.parsed.Merge(s.file, s.raw)
+	s.replayed = replayed
 	return m.refuse(err, missing)
 }
 

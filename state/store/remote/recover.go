@@ -142,19 +142,11 @@ func (m *Manager) loadJournal(ctx context.Context, j *journal, data []byte, base
 	if j.parsed, err = state.ParseJournal(text, store.SealerOf(m.cipher)); err != nil {
 		return m.refuse(j, err, nil)
 	}
-	if j.parsed == nil || j.parsed.Folded != nil && j.parsed.Folded.Sum == sha256.Sum256(data) {
+	if j.parsed == nil {
 		return nil
 	}
-	j.replayed, err = j.parsed.Replay(base)
-	if !errors.Is(err, state.ErrJournalForeign) {
-		return m.refuse(j, err, nil)
-	}
-	// A run that could no longer write its journal may have saved its state afterwards.
-	all, missing, unheld := j.parsed.Held(base)
-	if unheld == nil && all != nil {
-		j.replayed = all
-		return nil
-	}
+	replayed, missing, err := j.parsed.Merge(base, data)
+	j.replayed = replayed
 	return m.refuse(j, err, missing)
 }
 
