@@ -3,38 +3,35 @@ package s3
 import (
 	"context"
 	"errors"
+	"maps"
 
 	"github.com/mayfly-iac/mayfly/cloud/aws"
 	"github.com/mayfly-iac/mayfly/state/store"
 	"github.com/mayfly-iac/mayfly/state/store/remote"
 )
 
-// item is the record of a lock in a table of DynamoDB.
-type item struct {
-	table *aws.Table
-	id    string
+// table is an objects.Table in DynamoDB.
+type table struct{ *aws.Table }
+
+// Get implements objects.Table.
+func (t table) Get(ctx context.Context, id string) (map[string]string, error) {
+	got, err := t.Table.Get(ctx, id)
+	return got, classify(err)
 }
 
-// Create implements objects.Record.
-func (i *item) Create(ctx context.Context, text []byte) (bool, error) {
-	err := i.table.Put(ctx, aws.Item{"LockID": i.id, "Info": string(text)}, true)
+// Put implements objects.Table.
+func (t table) Put(ctx context.Context, id string, columns map[string]string, fresh bool) (bool, error) {
+	item := aws.Item{"LockID": id}
+	maps.Copy(item, columns)
+	err := t.Table.Put(ctx, item, fresh)
 	if errors.Is(err, aws.ErrItemExists) {
 		return false, nil
 	}
 	return err == nil, classify(err)
 }
 
-// Read implements objects.Record.
-func (i *item) Read(ctx context.Context) ([]byte, error) {
-	got, err := i.table.Get(ctx, i.id)
-	if err != nil || got["Info"] == "" {
-		return nil, classify(err)
-	}
-	return []byte(got["Info"]), nil
-}
-
-// Remove implements objects.Record.
-func (i *item) Remove(ctx context.Context) error { return classify(i.table.Delete(ctx, i.id)) }
+// Delete implements objects.Table.
+func (t table) Delete(ctx context.Context, id string) error { return classify(t.Table.Delete(ctx, id)) }
 
 // both takes two locks, so that runs that know only one of them are kept out.
 type both [2]remote.Lock

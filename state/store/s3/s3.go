@@ -107,13 +107,11 @@ func (s *Service) Place(workspace string) (remote.Place, error) {
 	if s.opt.Table == nil {
 		return p, nil
 	}
-	id := s.opt.Name + "/" + key
-	p.State = &digested{p.State, s.opt.Table, id + "-md5"}
-	table := objects.NewLock(&item{s.opt.Table, id})
-	if p.Lock != nil {
-		table = both{p.Lock, table}
+	file := p.Lock
+	p = objects.WithTable(p, table{s.opt.Table}, s.opt.Name+"/"+key)
+	if file != nil {
+		p.Lock = both{file, p.Lock}
 	}
-	p.Lock = table
 	return p, nil
 }
 
