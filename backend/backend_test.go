@@ -145,13 +145,19 @@ func TestComplete(t *testing.T) {
 	}
 }
 
-// TestOpenAzurerm names the arguments that credentials lack, and has nothing of their values.
-func TestOpenAzurerm(t *testing.T) {
-	k := backend.Kinds()["azurerm"]
-	for _, c := range []struct {
-		args map[string]string
-		want string
-	}{
+// TestOpenRefusals names the arguments that are wrong or missing, and has nothing of their values.
+func TestOpenRefusals(t *testing.T) {
+	refusals(t, "oss", []refusal{
+		{map[string]string{"access_key": "CANARY"}, `"secret_key"`},
+		{map[string]string{}, `"profile"`},
+		{map[string]string{"profile": "CANARY", "shared_credentials_file": "nowhere"}, `"profile"`},
+		{map[string]string{"access_key": "CANARY", "secret_key": "CANARY"}, `"region"`},
+		{map[string]string{"access_key": "CANARY", "secret_key": "CANARY", "region": "r", "prefix": "/a"}, `"prefix"`},
+		{map[string]string{"access_key": "CANARY", "secret_key": "CANARY", "region": "r", "key": "a/"}, `"key"`},
+		{map[string]string{"access_key": "CANARY", "secret_key": "CANARY", "region": "r", "tablestore_table": "t"}, `"tablestore_endpoint"`},
+		{map[string]string{"access_key": "CANARY", "secret_key": "CANARY", "region": "r", "assume_role_role_arn": "a", "assume_role_session_expiration": "-1"}, `"assume_role_session_expiration"`},
+	})
+	refusals(t, "azurerm", []refusal{
 		{map[string]string{"access_key": "CANARY!"}, `"access_key"`},
 		{map[string]string{"sas_token": "CANARY"}, `"sas_token"`},
 		{map[string]string{"environment": "moon", "access_key": "a2V5"}, `"environment"`},
@@ -163,8 +169,25 @@ func TestOpenAzurerm(t *testing.T) {
 		{map[string]string{"use_oidc": "true", "oidc_request_url": "https://example.com"}, `"oidc_request_token"`},
 		{map[string]string{"use_cli": "false"}, `has no credentials`},
 		{map[string]string{"client_secret": "CANARY", "tenant_id": "t", "client_id": "c"}, `"resource_group_name"`},
-	} {
-		values := map[string]cty.Value{"storage_account_name": cty.StringVal("a"), "container_name": cty.StringVal("c"), "key": cty.StringVal("k")}
+	})
+}
+
+// refusal is what a store is opened with, and what the error names.
+type refusal struct {
+	args map[string]string
+	want string
+}
+
+func refusals(t *testing.T, kind string, all []refusal) {
+	t.Helper()
+	k := backend.Kinds()[kind]
+	for _, c := range all {
+		values := map[string]cty.Value{}
+		for name, a := range k.Block.Attributes {
+			if a.Required {
+				values[name] = cty.StringVal("x")
+			}
+		}
 		for name, text := range c.args {
 			v, diags := k.SetText(name, text)
 			if diags.HasErrors() {

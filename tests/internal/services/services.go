@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mayfly-iac/mayfly/internal/alibabaserver"
 	"github.com/mayfly-iac/mayfly/internal/azureserver"
 	"github.com/mayfly-iac/mayfly/internal/consulserver"
 	"github.com/mayfly-iac/mayfly/internal/gcsserver"
@@ -38,6 +39,7 @@ var Kinds = []struct {
 	{"consul", func(t testing.TB) Service { return consul{consulserver.Start(t)} }},
 	{"gcs", func(t testing.TB) Service { return gcs{gcsserver.Start(t)} }},
 	{"http", func(t testing.TB) Service { return &http{t, map[string]*httpserver.Server{}} }},
+	{"oss", func(t testing.TB) Service { return oss{alibabaserver.Start(t)} }},
 	{"pg", func(t testing.TB) Service { return pg{postgres.Start(t)} }},
 	{"s3", func(t testing.TB) Service { return s3{s3server.Start(t)} }},
 }
@@ -127,6 +129,27 @@ func (s *http) Contents(testing.TB) []byte {
 		out.Write(server.State)
 		out.Write(server.Lock)
 		server.Mu.Unlock()
+	}
+	return out.Bytes()
+}
+
+type oss struct{ server *alibabaserver.Server }
+
+func (s oss) Block(name string) string {
+	return block("oss", argument("bucket", alibabaserver.Bucket), argument("prefix", name), argument("region", "cn-beijing"),
+		argument("access_key", "id"), argument("secret_key", "key"), argument("endpoint", s.server.URL),
+		argument("tablestore_endpoint", s.server.URL), argument("tablestore_table", alibabaserver.Table))
+}
+
+func (s oss) Contents(testing.TB) []byte {
+	s.server.Mu.Lock()
+	defer s.server.Mu.Unlock()
+	var out bytes.Buffer
+	for name, content := range s.server.Objects {
+		fmt.Fprintln(&out, name, content)
+	}
+	for _, row := range s.server.Rows {
+		out.Write(row)
 	}
 	return out.Bytes()
 }
