@@ -78,34 +78,6 @@ resource "sim_thing" "y" {
 			t.Errorf("checks = %q", got)
 		}
 	})
-	t.Run("output precondition", func(t *testing.T) {
-		t.Parallel()
-		w := newWorld(t, `
-locals { one = 1 }
-output "o" {
-  value = "v"
-  precondition {
-    condition     = local.one == 2
-    error_message = "output failed"
-  }
-}`)
-		w.fails(command{}, "output.o", "output failed")
-	})
-	t.Run("secret message", func(t *testing.T) {
-		t.Parallel()
-		w := newWorld(t, `
-ephemeral "sim_secret" "s" { name = "s" }
-resource "sim_thing" "x" {
-  name = "x"
-  lifecycle {
-    precondition {
-      condition     = ephemeral.sim_secret.s.value == "no"
-      error_message = "value is ${ephemeral.sim_secret.s.value}"
-    }
-  }
-}`)
-		w.fails(command{}, "Resource precondition failed", "not shown")
-	})
 }
 
 // TestFailureIsolation fails one of five: only what depends on it is passed over.

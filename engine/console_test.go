@@ -224,40 +224,6 @@ func TestConsoleLooksAtTheState(t *testing.T) {
 	}
 }
 
-func TestConsoleLooksAtAPlan(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, consoleConfig)
-	w.file("m/main.tf", consoleModule)
-	k := w.talk(true, map[string]cty.Value{"size": cty.NumberIntVal(5)})
-	if !k.first.HasErrors() { // of the local value
-		t.Error("nothing is said of what cannot be planned")
-	}
-	k.shows(
-		"sim_thing.many[*].name", "[\n  \"many-0\",\n  \"many-1\",\n  \"many-2\",\n]",
-		"sim_thing.x.serial", "(known after apply)",
-		"sim_thing.x.label", `"x"`,
-		"module.m[1].out", `"many-1!"`,
-		"ephemeral.sim_secret.s.opened", "(ephemeral value)",
-		"ephemeral.sim_secret.s.opened", "(ephemeral value)",
-	)
-	log := k.end().log()
-	if n := log.Count(simlog.Filter{RPC: "OpenEphemeralResource", Name: "s"}); n != 2 { // for the plan, and for the expressions
-		t.Errorf("%d openings", n)
-	}
-	if n := log.Count(simlog.Filter{RPC: "ApplyResourceChange"}); n != 0 {
-		t.Errorf("%d changes", n)
-	}
-}
-
-func TestConsoleTypes(t *testing.T) {
-	t.Parallel()
-	k := newWorld(t, "").talk(false, nil)
-	v, diags := k.console.Evaluate("type([1, terraform.applying])")
-	if ty, err := funcs.TypeOf(v); err != nil || diags.HasErrors() || !ty.Equals(cty.Tuple([]cty.Type{cty.Number, cty.Bool})) {
-		t.Errorf("%#v %v", v, diags)
-	}
-}
-
 // TestE82_FailedOpeningIsTriedAgain lets an expression succeed whose ephemeral resource could not be opened
 // before.
 func TestE82_FailedOpeningIsTriedAgain(t *testing.T) {

@@ -210,36 +210,6 @@ resource "sim_thing" "x" {
 	w.exists("x")
 }
 
-// TestForgetReplaced keeps the record of the old object until there is a new one.
-func TestForgetReplaced(t *testing.T) {
-	t.Parallel()
-	text := func(replace, fail string) string {
-		return departing("", `replace_me = "`+replace+`"
-  fail_on    = `+fail+`
-  lifecycle { destroy = false }`, "exit 9") + `
-resource "sim_thing" "y" {
-  name = "y"
-  json = jsonencode(sim_thing.x.id)
-}`
-	}
-	w := newWorld(t, text("1", "null"))
-	w.ok(command{})
-	w.config(text("2", `"create"`))
-	w.fails(command{}, "asked to fail on create").plans("sim_thing.x forget-create replace_because_cannot_update", "sim_thing.y update")
-	w.has("sim_thing.x", "sim_thing.y")
-	if got := w.attr("sim_thing.x", "replace_me"); got != `"1"` {
-		t.Errorf("replace_me = %s: the old object is no longer in the state", got)
-	}
-	w.config(text("2", "null"))
-	r := w.ok(command{}).did("create x", "update y")
-	if got := r.applied.Counts; got != (plan.Counts{Add: 1, Change: 1, Forget: 1}) {
-		t.Errorf("counts = %+v", got)
-	}
-	if got := w.attr("sim_thing.x", "replace_me"); got != `"2"` {
-		t.Errorf("replace_me = %s", got)
-	}
-}
-
 // TestWhatTheStateSaysOfDestroying holds for deposed objects and for instances that the configuration no
 // longer has, also while everything is destroyed, and the block for the instances that it has.
 func TestWhatTheStateSaysOfDestroying(t *testing.T) {

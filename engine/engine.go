@@ -50,6 +50,7 @@ type Engine struct {
 	providers *processes.Set
 	stats     Stats
 	valid     *validation // of the configuration that was validated last; nil for none
+	accepted  *accepted
 }
 
 // Stats counts the work of all operations of an engine.
@@ -59,17 +60,17 @@ type Stats struct {
 }
 
 // New returns an engine. Nothing is started.
-func New(opt Options) *Engine { return with(opt, processes.New(opt.Launcher)) }
+func New(opt Options) *Engine { return with(opt, processes.New(opt.Launcher), &accepted{}) }
 
 // Beside returns an engine that uses the same provider processes, and whose operations may overlap with those
 // of e. It is not closed: e ends the processes.
 func (e *Engine) Beside(change func(*Options)) *Engine {
 	opt := e.opt
 	change(&opt)
-	return with(opt, e.providers)
+	return with(opt, e.providers, e.accepted)
 }
 
-func with(opt Options, providers *processes.Set) *Engine {
+func with(opt Options, providers *processes.Set, a *accepted) *Engine {
 	if opt.Parallelism <= 0 {
 		opt.Parallelism = 10
 	}
@@ -82,7 +83,7 @@ func with(opt Options, providers *processes.Set) *Engine {
 	if opt.Instead == nil {
 		opt.Instead = func(addr.ProviderConfig, addr.Instance) provider.Provider { return nil }
 	}
-	return &Engine{opt: opt, providers: providers, events: event.NewReporter(opt.Observer, opt.Now)}
+	return &Engine{opt: opt, providers: providers, accepted: a, events: event.NewReporter(opt.Observer, opt.Now)}
 }
 
 // Flush waits until the observer has received every event so far, and returns the observer's errors.

@@ -1,7 +1,6 @@
 package engine_test
 
 import (
-	"strings"
 	"testing"
 	"time"
 
@@ -148,46 +147,6 @@ resource "sim_thing" "x" {
 		}
 		if string(o.Closes[0].Begin.Private) != string(o.Open.End.Private) {
 			t.Errorf("closed with %s", o.Closes[0].Begin.Private)
-		}
-	})
-}
-
-// TestE50RenewalFails ends the uses of a lease that cannot be renewed: what runs finishes, what has not
-// started is blocked.
-func TestE50RenewalFails(t *testing.T) {
-	t.Parallel()
-	inVirtualTime(t, `
-ephemeral "sim_secret" "s" {
-  name        = "s"
-  renew_after = "200ms"
-  fail_on     = "renew"
-}
-resource "sim_thing" "first" {
-  name      = "first"
-  delay     = "600ms"
-  secret_wo = ephemeral.sim_secret.s.lease
-}
-resource "sim_thing" "second" {
-  name      = "second"
-  json      = jsonencode(sim_thing.first.id)
-  secret_wo = ephemeral.sim_secret.s.lease
-}
-resource "sim_thing" "third" {
-  name = "third"
-  json = jsonencode(sim_thing.second.id)
-}`, func(t *testing.T, w *world) {
-		r := w.fails(command{}, "Ephemeral resource expired", "ephemeral.sim_secret.s")
-		r.wants(diag.Error, "asked to fail on renew")
-		r.did("create first")
-		w.has("sim_thing.first")
-		told := 0
-		for _, d := range r.applyDiags {
-			if strings.Contains(d.String(), "asked to fail on renew") {
-				told++
-			}
-		}
-		if told != 1 {
-			t.Errorf("the provider's error was told %d times", told)
 		}
 	})
 }

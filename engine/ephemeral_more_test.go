@@ -81,32 +81,3 @@ func TestEquivalentJSON(t *testing.T) {
 	w.config("resource \"sim_thing\" \"x\" {\n name = \"x\"\n json = \"{ \\\"a\\\" : 1 }\"\n}")
 	w.ok(command{}).plans().did()
 }
-
-// TestCycle names the members of a cycle and plans nothing.
-func TestCycle(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, `
-resource "sim_thing" "a" {
-  name = "a"
-  json = jsonencode(sim_thing.b.id)
-}
-resource "sim_thing" "b" {
-  name = "b"
-  json = jsonencode(sim_thing.a.id)
-}`)
-	w.fails(command{}, "sim_thing.a", "sim_thing.b")
-	w.exists()
-}
-
-// TestUnknownForEach says what to do.
-func TestUnknownForEach(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, `
-resource "sim_thing" "a" { name = "a" }
-resource "sim_thing" "b" {
-  for_each = toset([sim_thing.a.id])
-  name     = each.key
-}`)
-	w.fails(command{}, "sim_thing.b", "for_each")
-	w.exists()
-}

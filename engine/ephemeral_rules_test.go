@@ -9,26 +9,7 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/internal/simprovider/simlog"
-	"github.com/mayfly-iac/mayfly/plan"
 )
-
-// TestE43ClosedWithoutPrivateData closes what was opened with an answer that cannot be read and brings
-// nothing to close it with.
-func TestE43ClosedWithoutPrivateData(t *testing.T) {
-	t.Parallel()
-	for _, deed := range []string{"garbage", "not-an-object", "no-value", "null-object"} {
-		t.Run(deed, func(t *testing.T) {
-			t.Parallel()
-			w := newWorld(t, secretUser)
-			w.rules = rules(`{"rpc":"OpenEphemeralResource","do":"`+deed+`"}`, `{"rpc":"OpenEphemeralResource","do":"no-private"}`)
-			w.unclosed, w.faulty = true, true // the provider cannot know what to close without its data
-			r := w.fails(command{}, "ephemeral.sim_secret.s")
-			if n := r.log().Count(simlog.Filter{RPC: "CloseEphemeralResource"}); n != 1 {
-				t.Errorf("%d calls to close, want 1", n)
-			}
-		})
-	}
-}
 
 // TestE53AbandonedOpeningIsClosed insists on the end while an instance is being opened. What the provider
 // opens a little later is closed.
@@ -46,67 +27,6 @@ func TestE53AbandonedOpeningIsClosed(t *testing.T) {
 			t.Errorf("%d openings; %s", len(r.log().Windows()), texts(r.diags()))
 		}
 		r.did()
-	})
-}
-
-// TestE50ProviderOfExpired does not work with a provider any more once what it was configured with could not
-// be renewed.
-func TestE50ProviderOfExpired(t *testing.T) {
-	t.Parallel()
-	inVirtualTime(t, `
-ephemeral "sim_secret" "s" {
-  name        = "s"
-  renew_after = "3s"
-  fail_on     = "renew"
-}
-provider "sim" {
-  alias = "p"
-  token = ephemeral.sim_secret.s.lease
-}
-resource "sim_thing" "first" {
-  provider = sim.p
-  name     = "first"
-  delay    = "4s"
-}
-resource "sim_thing" "second" {
-  provider = sim.p
-  name     = "second"
-  json     = jsonencode(sim_thing.first.id)
-}`, func(t *testing.T, w *world) {
-		r := w.fails(command{}, "Ephemeral resource expired", "ephemeral.sim_secret.s")
-		r.did("create first")
-		w.has("sim_thing.first")
-	})
-}
-
-// TestE50ProvisionerOfExpired does not hand an expired value to a provisioner that runs after a long
-// creation.
-func TestE50ProvisionerOfExpired(t *testing.T) {
-	t.Parallel()
-	inVirtualTime(t, `
-ephemeral "sim_secret" "s" {
-  name        = "s"
-  renew_after = "200ms"
-  fail_on     = "renew"
-}
-resource "sim_thing" "x" {
-  name      = "x"
-  delay     = "600ms"
-  secret_wo = ephemeral.sim_secret.s.lease
-  provisioner "local-exec" {
-    command     = "echo ran"
-    environment = { V = ephemeral.sim_secret.s.lease }
-  }
-}`, func(t *testing.T, w *world) {
-		r := w.fails(command{}, "Ephemeral resource expired", "ephemeral.sim_secret.s")
-		for _, ev := range r.events {
-			if ev.Op == event.OpProvision {
-				t.Errorf("the provisioner ran: %v", ev.Kind)
-			}
-		}
-		if o, ok := find(w.addresses(), "sim_thing.x"); !ok {
-			t.Errorf("the created object is lost: %v", o)
-		}
 	})
 }
 
@@ -173,29 +93,4 @@ output "o" {
 			t.Errorf("%d openings at once, want 1", got)
 		}
 	})
-}
-
-// TestE33HeldWhileDestroyed keeps a tunnel open while the object that depends on it is read and destroyed,
-// and one named by the call of its module.
-func TestE33HeldWhileDestroyed(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, `
-ephemeral "sim_secret" "tunnel" { name = "tunnel" }
-module "m" {
-  source     = "./m"
-  depends_on = [ephemeral.sim_secret.tunnel]
-}`)
-	w.file("m/main.tf", prelude+`resource "sim_thing" "x" { name = "x" }`)
-	r := w.ok(command{})
-	if !window(t, r.applyLog, "tunnel").Covers(applyOf(t, r.applyLog, "x")) {
-		t.Error("the tunnel was not open while the object was made")
-	}
-	r = w.ok(command{mode: plan.Destroy})
-	if !window(t, r.planLog, "tunnel").Covers(call(t, r.planLog, simlog.Filter{RPC: "ReadResource"})) {
-		t.Error("the tunnel was not open while the object was read")
-	}
-	if !window(t, r.applyLog, "tunnel").Covers(call(t, r.applyLog, simlog.Filter{RPC: "ApplyResourceChange", Action: "delete"})) {
-		t.Error("the tunnel was not open while the object was destroyed")
-	}
-	w.exists()
 }

@@ -277,21 +277,6 @@ provider "sim" {
 	w.exists()
 }
 
-// TestProviderRemovedWithItsObjects explains what is missing.
-func TestProviderRemovedWithItsObjects(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, `
-provider "sim" { alias = "p" }
-resource "sim_thing" "x" {
-  provider = sim.p
-  name     = "x"
-}`)
-	w.ok(command{})
-	w.config("")
-	w.fails(command{}, "Provider configuration not present", "sim_thing.x")
-	w.has("sim_thing.x")
-}
-
 // TestProviderConfigurationUnknown plans with a provider configuration that another resource will give.
 func TestProviderConfigurationUnknown(t *testing.T) {
 	t.Parallel()

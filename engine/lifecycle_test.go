@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mayfly-iac/mayfly/diag"
-	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/internal/simprovider"
 	"github.com/mayfly-iac/mayfly/internal/simprovider/simlog"
 	"github.com/mayfly-iac/mayfly/plan"
@@ -306,35 +304,6 @@ resource "sim_thing" "x" {
 	if w.attr("sim_thing.x", "size") != "7" {
 		t.Errorf("size = %s: the answer that came with the error was not kept", w.attr("sim_thing.x", "size"))
 	}
-}
-
-func TestTaintByProvisioner(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, `
-resource "sim_thing" "x" {
-  name = "x"
-  provisioner "local-exec" { command = "exit 3" }
-}
-resource "sim_thing" "y" {
-  name = "y"
-  json = jsonencode(sim_thing.x.id)
-}`)
-	r := w.fails(command{}, "local-exec provisioner error", "exit status 3")
-	r.did("create x")
-	w.has("sim_thing.x tainted")
-	if got := r.kinds(event.OpProvision, "sim_thing.x"); !slices.Equal(got, []event.Kind{event.Started, event.Output, event.Failed}) {
-		t.Errorf("events of the provisioner = %v", got)
-	}
-	w.config(`
-resource "sim_thing" "x" {
-  name = "x"
-  provisioner "local-exec" {
-    command    = "exit 3"
-    on_failure = continue
-  }
-}`)
-	w.ok(command{}).wants(diag.Warning, "exit status 3")
-	w.has("sim_thing.x")
 }
 
 func TestDriftAndDeletionOutside(t *testing.T) {

@@ -269,31 +269,6 @@ func TestMatrixStart(t *testing.T) {
 	}
 }
 
-// TestE60GoodSchemas accepts write-only attributes in lists and maps, and E62 holds there too.
-func TestE60GoodSchemas(t *testing.T) {
-	t.Parallel()
-	for variant, part := range map[string][2]string{
-		"wo-in-list-block":  {"rule {\n port = 1\n secret_wo = ephemeral.sim_secret.s.lease\n}", "rule.0.secret_wo"},
-		"wo-in-nested-attr": {"nested = { k = { value = \"v\", secret_wo = ephemeral.sim_secret.s.lease } }", "nested.k.secret_wo"},
-	} {
-		t.Run(variant, func(t *testing.T) {
-			t.Parallel()
-			w := newWorld(t, "ephemeral \"sim_secret\" \"s\" { name = \"s\" }\nresource \"sim_thing\" \"x\" {\n name = \"x\"\n"+part[0]+"\n}")
-			w.env["SIM_SCHEMA"] = variant
-			r := w.ok(command{})
-			a := applyOf(t, r.applyLog, "x")
-			if h := a.Begin.Hash["config.secret_wo"]; !hashed(h) {
-				t.Errorf("the configuration at apply held %q", h)
-			}
-			w.ok(command{planOnly: true}).plans()
-			w.rules = rules(quoted("ReadResource", `"do":"write-only","attr":"`+part[1]+`","value":"CANARY-nested"`))
-			w.fails(command{planOnly: true}, "write-only attribute", "secret_wo")
-			w.rules = ""
-			w.ok(command{mode: plan.Destroy})
-		})
-	}
-}
-
 // hashed reports whether one of the hashes of a transcript entry is of a value.
 func hashed(list string) bool {
 	for h := range strings.SplitSeq(list, ",") {

@@ -102,7 +102,7 @@ func (op *objectOp) report(diags diag.List) {
 // validateConfig has the provider validate a configuration of the block, which has no marks. It skips the
 // call if the provider accepted the same configuration while the whole configuration was validated.
 func (op *objectOp) validateConfig(mode addr.Mode, b *blocks.Resource, config cty.Value) diag.List {
-	if op.valid.accepts(b, config) {
+	if op.accepted.has(acceptedKey(b), config) {
 		return nil
 	}
 	return op.p.ValidateResource(op.ctx, mode, op.typeName(), config)

@@ -53,27 +53,6 @@ resource "sim_thing" "e" {
 	w.ok(command{excludes: []string{"sim_thing.a"}}).plans()
 }
 
-// TestContradictingRefactoring refuses moved and import blocks that contradict each other or the
-// configuration.
-func TestContradictingRefactoring(t *testing.T) {
-	t.Parallel()
-	thing := "resource \"sim_thing\" \"x\" {\n count = 1\n name = \"x\"\n}\n"
-	move := func(from, to string) string { return "moved {\n from = " + from + "\n to = " + to + "\n}\n" }
-	imports := func(to string) string { return "import {\n to = " + to + "\n id = \"x-1\"\n}\n" }
-	for _, row := range []struct{ name, text, want string }{
-		{"one from, two to", move("sim_thing.a", "sim_thing.x") + move("sim_thing.a", "sim_thing.y"), "Ambiguous move statements"},
-		{"two from, one to", move("sim_thing.a", "sim_thing.x") + move("sim_thing.b", "sim_thing.x"), "Ambiguous move statements"},
-		{"imported twice", imports("sim_thing.x[0]") + imports("sim_thing.x[0]"), "Duplicate import configuration"},
-		{"no such instance", imports("sim_thing.x[3]"), "Configuration for import target does not exist"},
-		{"provider of an import", strings.Replace(imports("sim_thing.x[0]"), "}", " provider = sim\n}", 1), "Invalid import provider argument"},
-	} {
-		t.Run(row.name, func(t *testing.T) {
-			t.Parallel()
-			newWorld(t, thing+row.text).fails(command{planOnly: true}, row.want)
-		})
-	}
-}
-
 // TestE3_ValidateKnowsOutputs finds the one ephemeral value among others without knowing the instances.
 func TestE3_ValidateKnowsOutputs(t *testing.T) {
 	t.Parallel()
@@ -119,31 +98,5 @@ output "secret" {
 	}
 	if len(diags) != 4 {
 		t.Errorf("%d diagnostics: %s", len(diags), texts(diags))
-	}
-}
-
-// TestValidateFindsCycles reports references in a cycle without a plan, and none where only instances refer
-// to each other.
-func TestValidateFindsCycles(t *testing.T) {
-	t.Parallel()
-	for _, row := range []struct{ name, text, want string }{
-		{"itself", `resource "sim_thing" "a" { name = sim_thing.a.id }`, "Self-referential block"},
-		{"each other", `
-resource "sim_thing" "a" { name = sim_thing.b.id }
-resource "sim_thing" "b" { name = sim_thing.a.id }`, "Cycle: sim_thing.a, sim_thing.b"},
-		{"instances", `
-resource "sim_thing" "a" {
-  count = 2
-  name  = count.index == 0 ? "first" : sim_thing.a[0].id
-}`, ""},
-	} {
-		t.Run(row.name, func(t *testing.T) {
-			t.Parallel()
-			w := newWorld(t, row.text)
-			diags := w.validate()
-			if got := len(diags) > 0 && strings.Contains(diags[0].Summary, row.want); got != (row.want != "") {
-				t.Errorf("want %q, got %v", row.want, diags)
-			}
-		})
 	}
 }

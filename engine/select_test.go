@@ -144,26 +144,6 @@ resource "sim_thing" "x" { name = var.name }
 	w.exists("a", "b")
 }
 
-func TestPreventDestroy(t *testing.T) {
-	t.Parallel()
-	text := func(replaceMe string) string {
-		return `
-resource "sim_thing" "x" {
-  name = "x"
-  replace_me = "` + replaceMe + `"
-  lifecycle { prevent_destroy = true }
-}
-resource "sim_thing" "y" { name = "y" }`
-	}
-	w := newWorld(t, text("1"))
-	w.ok(command{})
-	w.fails(command{mode: plan.Destroy}, "Instance cannot be destroyed", "sim_thing.x")
-	w.config(text("2"))
-	w.fails(command{}, "Instance cannot be destroyed", "sim_thing.x")
-	w.fails(command{replace: []string{"sim_thing.x"}}, "Instance cannot be destroyed", "sim_thing.x")
-	w.exists("x", "y")
-}
-
 func TestIgnoreChanges(t *testing.T) {
 	t.Parallel()
 	rows := []struct {

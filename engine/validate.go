@@ -26,7 +26,7 @@ func (e *Engine) validate(ctx, soft context.Context, cfg *blocks.Config) *valida
 	if e.valid != nil && e.valid.cfg == cfg {
 		return e.valid
 	}
-	v := &validator{walk: e.newWalk(ctx, soft), found: &validation{cfg: cfg}}
+	v := &validator{walk: e.newWalk(ctx, soft)}
 	v.startRun(v.newRun(cfg, eval.Validating, v, nil, e.opt.Now()))
 	v.run.ReportBlockCycles()
 	pool := future.NewPool(v.workers())
@@ -34,18 +34,15 @@ func (e *Engine) validate(ctx, soft context.Context, cfg *blocks.Config) *valida
 	pool.Go(func(t *future.Task) { v.run.Guard("the root module", func() { v.module(pool, t, v.run.Root) }) })
 	pool.Wait()
 	e.stats.Evaluations += v.run.Stats.Evaluations.Load()
-	v.found.diags = oneInterrupt(provider.WithoutRepeats(v.run.Diags.List()))
+	found := &validation{cfg: cfg, diags: oneInterrupt(provider.WithoutRepeats(v.run.Diags.List()))}
 	if !v.interrupted() {
-		e.valid = v.found
+		e.valid = found
 	}
-	return v.found
+	return found
 }
 
 // validator implements eval.Host with unknown objects.
-type validator struct {
-	*walk
-	found *validation
-}
+type validator struct{ *walk }
 
 // Result implements eval.Host. It demands what the instance refers to, so that cycles are found. It does not
 // do so for a repeated block, whose one instance represents all: a reference from one instance to another
@@ -87,9 +84,12 @@ func (v *validator) module(pool *future.Pool, t *future.Task, m *eval.Module) {
 }
 
 func (v *validator) provider(a addr.ProviderConfig, cfg cty.Value) diag.List {
+	if v.accepted.has(a, cfg) {
+		return nil
+	}
 	diags := v.providers.Ask(v.ctx, a.Provider, func(p provider.Provider) diag.List { return p.ValidateConfig(v.ctx, cfg) })
 	if len(diags) == 0 {
-		v.found.accepted.Store(a, cfg)
+		v.accepted.Store(a, cfg)
 	}
 	return diags
 }
@@ -124,14 +124,24 @@ func (v *validator) instance(t *future.Task, in *eval.Instance) {
 		return
 	}
 	plain, _ := cfg.UnmarkDeep()
-	more := v.providers.Ask(v.ctx, in.Resource.Block.Provider, func(p provider.Provider) diag.List {
-		return p.ValidateResource(v.ctx, in.Config().Addr.Mode, in.Config().Addr.Type, plain)
-	})
-	if len(more) == 0 {
-		v.found.accepted.Store(in.Resource.Block, plain)
-	}
+	more := v.resource(in, plain)
 	more = append(more, in.Resource.Block.Schema.Block.UnversionedUses(plain)...)
 	v.run.Report(more.InConfigBody(in.Config().Body).WithAddress(in.Addr().String()))
+}
+
+// resource has the provider validate a configuration, which has no marks, unless it accepted the same before.
+func (v *validator) resource(in *eval.Instance, config cty.Value) diag.List {
+	key := acceptedKey(in.Resource.Block)
+	if v.accepted.has(key, config) {
+		return nil
+	}
+	diags := v.providers.Ask(v.ctx, key.provider, func(p provider.Provider) diag.List {
+		return p.ValidateResource(v.ctx, key.Mode, key.Type, config)
+	})
+	if len(diags) == 0 {
+		v.accepted.Store(key, config)
+	}
+	return diags
 }
 
 func (v *validator) destroyProvisioners(t *future.Task, d *eval.DestroyProvisioners, self cty.Value) {

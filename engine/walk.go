@@ -39,7 +39,7 @@ type shared struct {
 func (e *Engine) newWalk(ctx, soft context.Context) *walk {
 	pool := ephemeral.NewPool(ephemeral.Options{
 		Ctx: ctx, Soft: soft, Providers: e.providers, Events: e.events, Limit: e.opt.CloseLimit, Now: e.opt.Now,
-		Accepted: func(pc addr.ProviderConfig, config cty.Value) bool { return e.valid.accepts(pc, config) }, Instead: e.opt.Instead,
+		Accepted: func(pc addr.ProviderConfig, config cty.Value) bool { return e.accepted.has(pc, config) }, Instead: e.opt.Instead,
 	})
 	return &walk{shared: &shared{Engine: e, ctx: ctx, soft: soft, pool: pool, slots: slot.NewPool(e.opt.Parallelism)}}
 }

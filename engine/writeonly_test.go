@@ -39,18 +39,6 @@ func TestE61SentInConfigurationOnly(t *testing.T) {
 	}
 }
 
-// TestE63ReplacementByWriteOnly believes a provider that wants a replacement for a write-only attribute.
-func TestE63ReplacementByWriteOnly(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, secretUser)
-	w.ok(command{})
-	w.config(strings.Replace(secretUser, "= 1", "= 2", 1))
-	w.rules = rules(quoted("PlanResourceChange", `"do":"replace","attr":"secret_wo","nth":1`))
-	r := w.ok(command{})
-	r.plans("sim_thing.x delete-create replace_because_cannot_update").did("delete x", "create x")
-	w.has("sim_thing.x")
-}
-
 // TestE61StaleValuesAreInNoPlan plans with a state in which another engine has left write-only values: also
 // with one that this plan does not look at.
 func TestE61StaleValuesAreInNoPlan(t *testing.T) {

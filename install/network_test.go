@@ -19,7 +19,6 @@ import (
 
 // netFixture is a fixture whose providers come from a server: cloud of example.com, in two versions for two
 // platforms.
-
 type netFixture struct {
 	*fixture
 	server *registrytest.Server
@@ -55,7 +54,6 @@ func (f *netFixture) publish(version, platform, content string) {
 }
 
 // configure sets the sources by a CLI configuration. In its text, SERVER stands for the server's address.
-
 func (f *netFixture) configure(rc string) {
 	f.t.Helper()
 	cfg, diags := cliconfig.Parse([]byte(strings.ReplaceAll(rc, "SERVER", f.server.Host())), "rc", f.net.Env)
@@ -66,7 +64,6 @@ func (f *netFixture) configure(rc string) {
 }
 
 // methods are the ways in which the server offers its packages, by the CLI configuration for each.
-
 var methods = map[string]string{
 	"registry":       "",
 	"network mirror": "provider_installation {\n  network_mirror {\n    url = \"https://SERVER/mirror/\"\n  }\n}",
@@ -114,7 +111,6 @@ func TestInstallFromNetwork(t *testing.T) {
 }
 
 // nothingLeft checks that downloads leave no files.
-
 func (f *netFixture) nothingLeft() {
 	f.t.Helper()
 	f.check(os.MkdirAll(f.inst.DataDir, 0o755))
@@ -125,12 +121,6 @@ func (f *netFixture) nothingLeft() {
 		return err
 	}))
 }
-
-// absent checks that no package was installed.
-
-// A small archive must not fill the disk, though its publisher has signed it.
-
-// Credentials reach the registry, and no server that it refers to.
 
 func TestRegistryOfConfiguredHost(t *testing.T) {
 	f := newNetFixture(t)
@@ -164,7 +154,6 @@ func TestRegistryWarnings(t *testing.T) {
 }
 
 // What lies in one of the usual directories is not asked for anywhere else.
-
 func TestLocalDirectoryKeepsTheNetworkOut(t *testing.T) {
 	f := newNetFixture(t)
 	f.mirror = filepath.Join(f.net.Env.ConfigDir(), "plugins")
@@ -190,7 +179,6 @@ func TestIncludeAndExclude(t *testing.T) {
 }
 
 // Of all methods the newest version wins, and for equal ones the first method.
-
 func TestSeveralMethods(t *testing.T) {
 	f := newNetFixture(t)
 	f.unpacked(cloud, "1.2.0", "linux_amd64", "local 1.2")
@@ -205,7 +193,6 @@ func TestSeveralMethods(t *testing.T) {
 }
 
 // The lock file of one platform is enough to check the packages of others.
-
 func TestLockFromRegistryHoldsOnOtherPlatforms(t *testing.T) {
 	f := newNetFixture(t)
 	reqs := f.reqs(need(cloud, ">= 1"))
@@ -257,7 +244,6 @@ func TestRacingInitsShareOneCache(t *testing.T) {
 }
 
 // A provider that may be running must not be replaced by the same.
-
 func TestSamePackageStaysInTheCache(t *testing.T) {
 	f := newNetFixture(t)
 	f.configure("plugin_cache_dir = \"" + t.TempDir() + "\"")

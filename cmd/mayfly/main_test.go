@@ -5,13 +5,8 @@ import (
 	"os"
 	"testing"
 
-	goversion "github.com/hashicorp/go-version"
-
 	"github.com/mayfly-iac/mayfly/internal/script"
 )
-
-// minimumVersion is the oldest that tools take for one with ephemeral values and write-only arguments.
-var minimumVersion = goversion.Must(goversion.NewVersion("1.11.0"))
 
 func TestMain(m *testing.M) {
 	if os.Getenv("MAYFLY_TEST_MAIN") != "" {

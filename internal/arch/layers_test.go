@@ -159,6 +159,11 @@ var rules = map[string]rule{
 		modules: []string{"github.com/hashicorp/consul/api", "golang.org/x/sync"},
 		why:     "a service sees stored bytes and locks",
 	},
+	"state/store/kubernetes": {
+		may:     []string{"cloud", "state/store", "state/store/remote", "state/store/objects"},
+		modules: []string{"golang.org/x/sync", "k8s.io/apimachinery", "k8s.io/client-go"},
+		why:     "a service sees stored bytes and locks",
+	},
 	"state/store/oss":        {may: []string{"cloud", "cloud/alibaba", "state/store", "state/store/remote", "state/store/objects"}, why: "a service sees stored bytes and locks"},
 	"state/store/pg":         {may: []string{"state/store", "state/store/remote"}, modules: []string{"github.com/jackc/pgx/v5"}, why: "a service sees stored bytes and locks"},
 	"state/store/objects":    {may: []string{"state/store", "state/store/remote"}, why: "what all services for objects have in common must not depend on one of them"},
@@ -169,6 +174,7 @@ var rules = map[string]rule{
 	"internal/azureserver":   {why: "a server for tests knows nothing of what is kept in it"},
 	"internal/tlsproxy":      {why: "a proxy for tests knows nothing of what passes through it"},
 	"internal/consulserver":  {why: "a server for tests knows nothing of what is kept in it"},
+	"internal/kubeserver":    {why: "a server for tests knows nothing of what is kept in it"},
 	"internal/httpserver":    {why: "a server for tests knows nothing of what is kept in it"},
 	"internal/gcsserver":     {why: "a server for tests knows nothing of what is kept in it"},
 	"internal/postgres":      {why: "a server for tests knows nothing of what is kept in it"},
@@ -307,7 +313,7 @@ var rules = map[string]rule{
 	"tests/internal/corpus": {why: "verdicts of programs are compared without knowing how they are made"},
 	"tests/internal/services": {
 		may: []string{
-			"internal/alibabaserver", "internal/azureserver", "internal/consulserver", "internal/gcsserver", "internal/httpserver", "internal/postgres", "internal/s3server", "internal/tlsproxy",
+			"internal/alibabaserver", "internal/azureserver", "internal/consulserver", "internal/gcsserver", "internal/httpserver", "internal/kubeserver", "internal/postgres", "internal/s3server", "internal/tlsproxy",
 		},
 		why: "servers are started without knowing the program that uses them",
 	},

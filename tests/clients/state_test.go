@@ -2,7 +2,6 @@ package clients
 
 import (
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -102,41 +101,6 @@ func TestImportAndForget(t *testing.T) {
 	}
 }
 
-func TestMove(t *testing.T) {
-	tf, ctx := initialized(t, notes), t.Context()
-	ok(t, "apply", tf.Apply(ctx))
-	before := ids(t, tf)
-	ok(t, "dry state mv", tf.StateMv(ctx, "keep_note.a", "keep_note.c", tfexec.DryRun(true)))
-	if diff := cmp.Diff(before, ids(t, tf)); diff != "" {
-		t.Errorf("after a dry run (-want +got):\n%s", diff)
-	}
-	ok(t, "state mv", tf.StateMv(ctx, "keep_note.a", "keep_note.c"))
-	main := filepath.Join(tf.WorkingDir(), "main.tf")
-	write(t, main, strings.ReplaceAll(strings.ReplaceAll(notes["main.tf"], `"keep_note" "a"`, `"keep_note" "c"`), "keep_note.a.", "keep_note.c."))
-	if changed, err := tf.Plan(ctx); err != nil || changed {
-		t.Errorf("plan after the move: changes %t, error %v", changed, err)
-	}
-}
-
-func TestTaint(t *testing.T) {
-	tf, ctx := initialized(t, notes), t.Context()
-	ok(t, "apply", tf.Apply(ctx))
-	ok(t, "taint", tf.Taint(ctx, "keep_note.a"))
-	_, err := tf.Plan(ctx, tfexec.Out("saved"))
-	ok(t, "plan", err)
-	plan, err := tf.ShowPlanFile(ctx, "saved")
-	ok(t, "show", err)
-	for _, c := range plan.ResourceChanges {
-		if c.Address == "keep_note.a" && (!c.Change.Actions.Replace() || c.ActionReason != tfjson.ActionReasonReplaceBecauseTainted) {
-			t.Errorf("a tainted object: actions %v because %q", c.Change.Actions, c.ActionReason)
-		}
-	}
-	ok(t, "untaint", tf.Untaint(ctx, "keep_note.a"))
-	if changed, err := tf.Plan(ctx); err != nil || changed {
-		t.Errorf("plan after untaint: changes %t, error %v", changed, err)
-	}
-}
-
 func TestPullAndPush(t *testing.T) {
 	tf, ctx := initialized(t, notes), t.Context()
 	ok(t, "apply", tf.Apply(ctx))
@@ -162,23 +126,6 @@ func TestPullAndPush(t *testing.T) {
 	ok(t, "show a state file", err)
 	if got := resources(file); len(got) != 2 {
 		t.Errorf("the state file shows %d resources", len(got))
-	}
-}
-
-func TestRefresh(t *testing.T) {
-	tf, ctx := initialized(t, notes), t.Context()
-	ok(t, "apply", tf.Apply(ctx))
-	for _, name := range []string{"keep.age", "keep.age.key"} {
-		ok(t, "losing the store", os.Remove(filepath.Join(tf.WorkingDir(), name)))
-	}
-	changed, err := tf.Plan(ctx, tfexec.RefreshOnly(true))
-	ok(t, "plan -refresh-only", err)
-	if !changed {
-		t.Error("an object that is gone is no change of a refresh-only plan")
-	}
-	ok(t, "refresh", tf.Refresh(ctx))
-	if got := ids(t, tf); got["keep_note.a"] != "" || got["terraform_data.b"] == "" {
-		t.Errorf("after refresh: %v", got)
 	}
 }
 

@@ -6,7 +6,10 @@ package services
 
 import (
 	"bytes"
+	"encoding/base64"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -15,6 +18,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/consulserver"
 	"github.com/mayfly-iac/mayfly/internal/gcsserver"
 	"github.com/mayfly-iac/mayfly/internal/httpserver"
+	"github.com/mayfly-iac/mayfly/internal/kubeserver"
 	"github.com/mayfly-iac/mayfly/internal/postgres"
 	"github.com/mayfly-iac/mayfly/internal/s3server"
 	"github.com/mayfly-iac/mayfly/internal/tlsproxy"
@@ -39,6 +43,7 @@ var Kinds = []struct {
 	{"consul", func(t testing.TB) Service { return consul{consulserver.Start(t)} }},
 	{"gcs", func(t testing.TB) Service { return gcs{gcsserver.Start(t)} }},
 	{"http", func(t testing.TB) Service { return &http{t, map[string]*httpserver.Server{}} }},
+	{"kubernetes", func(t testing.TB) Service { return newKubernetes(t) }},
 	{"oss", func(t testing.TB) Service { return oss{alibabaserver.Start(t)} }},
 	{"pg", func(t testing.TB) Service { return pg{postgres.Start(t)} }},
 	{"s3", func(t testing.TB) Service { return s3{s3server.Start(t)} }},
@@ -129,6 +134,44 @@ func (s *http) Contents(testing.TB) []byte {
 		out.Write(server.State)
 		out.Write(server.Lock)
 		server.Mu.Unlock()
+	}
+	return out.Bytes()
+}
+
+// kubernetes is a cluster with the file that describes it: OpenTofu needs one.
+type kubernetes struct {
+	server *kubeserver.Server
+	file   string
+}
+
+func newKubernetes(t testing.TB) kubernetes {
+	k := kubernetes{kubeserver.Start(t), filepath.Join(t.TempDir(), "config")}
+	text := fmt.Sprintf(`{
+  "apiVersion": "v1", "kind": "Config", "current-context": "test",
+  "clusters": [{"name": "test", "cluster": {"server": %q, "certificate-authority-data": %q}}],
+  "users": [{"name": "test", "user": {"token": %q}}],
+  "contexts": [{"name": "test", "context": {"cluster": "test", "user": "test"}}]
+}`, k.server.URL, base64.StdEncoding.EncodeToString([]byte(k.server.CA())), kubeserver.Token)
+	if err := os.WriteFile(k.file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+func (k kubernetes) Block(name string) string {
+	return block("kubernetes", argument("secret_suffix", name), argument("config_path", k.file))
+}
+
+func (k kubernetes) Contents(t testing.TB) []byte {
+	k.server.Mu.Lock()
+	defer k.server.Mu.Unlock()
+	var out bytes.Buffer
+	for path, object := range k.server.Objects {
+		state, err := object.State()
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&out, "%s %s %s %v\n", path, state, object.Data["journal"], object.Metadata)
 	}
 	return out.Bytes()
 }
