@@ -102,16 +102,16 @@ func (d *destruction) run() bool {
 	if !d.provision(pr) {
 		return failed()
 	}
-	op := d.a.begin(d.obj, string(event.OpDelete))
-	if op == nil {
+	entry := d.a.begin(d.obj, string(event.OpDelete))
+	if entry == nil {
 		return failed()
 	}
 	resp, diags := d.p.ApplyResource(d.a.changing, provider.ApplyRequest{
 		Type: d.typeName(), Prior: pr.value, Planned: cty.NullVal(d.block().Type()), Config: cty.NullVal(d.block().Type()),
 		PlannedPrivate: deletePrivate(d.change, pr), Identity: pr.identity, ProviderMeta: d.metaOfModule(),
 	})
-	op.onDurable = func(more diag.List) { done(append(diags, more...), idKey, id) }
-	return d.conclude(op, pr, resp, &diags)
+	entry.onDurable = func(more diag.List) { done(append(diags, more...), idKey, id) }
+	return d.conclude(entry, pr, resp, &diags)
 }
 
 // provision runs the destroy-time provisioners. After a failure the object stays in the state as it is.
@@ -119,18 +119,18 @@ func (d *destruction) provision(pr prior) bool {
 	if d.first == nil {
 		return true
 	}
-	op := d.a.begin(d.obj, string(event.OpProvision))
-	if op == nil {
+	entry := d.a.begin(d.obj, string(event.OpProvision))
+	if entry == nil {
 		return false
 	}
 	d.first.self = d.mark(pr.value, d.object.Sensitive)
 	ok := d.first.run("was not destroyed")
-	return op.end(!ok) && ok
+	return entry.end(!ok) && ok
 }
 
 // conclude records the outcome. diags are the provider's diagnostics; conclude appends any other errors to
 // them.
-func (d *destruction) conclude(op *journalEntry, pr prior, resp provider.ApplyResponse, diags *diag.List) bool {
+func (d *destruction) conclude(entry *journalEntry, pr prior, resp provider.ApplyResponse, diags *diag.List) bool {
 	left := resp.New
 	gone := left == cty.NilVal || left.IsNull()
 	if gone && diags.HasErrors() && left == cty.NilVal {
@@ -146,9 +146,9 @@ func (d *destruction) conclude(op *journalEntry, pr prior, resp provider.ApplyRe
 		if !diags.HasErrors() && c.Action == plan.Delete && d.obj.Deposed == addr.Current || c.Action.IsReplace() || d.obj.Deposed != addr.Current {
 			d.a.count(func(n *plan.Counts) { n.Destroy++ })
 		}
-		return op.end(diags.HasErrors(), state.ObjectChange{Object: d.obj, Provider: c.Provider}) && !diags.HasErrors()
+		return entry.end(diags.HasErrors(), state.ObjectChange{Object: d.obj, Provider: c.Provider}) && !diags.HasErrors()
 	}
-	op.end(true, d.remainder(left, resp)...)
+	entry.end(true, d.remainder(left, resp)...)
 	return false
 }
 
@@ -185,12 +185,12 @@ func deletePrivate(c *plan.Change, pr prior) []byte {
 
 // forgetStep drops an object from the state.
 func (a *applier) forgetStep(c *plan.Change) bool {
-	op := a.begin(c.Object(), string(event.OpForget))
-	if op == nil {
+	entry := a.begin(c.Object(), string(event.OpForget))
+	if entry == nil {
 		return false
 	}
 	a.count(func(n *plan.Counts) { n.Forget++ })
-	return op.end(false, state.ObjectChange{Object: c.Object(), Provider: c.Provider})
+	return entry.end(false, state.ObjectChange{Object: c.Object(), Provider: c.Provider})
 }
 
 // departure returns the provisioners to run before the object of a change is destroyed, nil if there are
@@ -227,25 +227,25 @@ func (a *applier) readData(d *dataRead, c *plan.Change) bool {
 		d.fault(diag.Errorf("Configuration contains unknown value", "The configuration of %s is still not wholly known, although everything that it refers to has been applied.", d.obj))
 		return false
 	}
-	op := a.begin(d.obj, string(event.OpRead))
-	if op == nil {
+	entry := a.begin(d.obj, string(event.OpRead))
+	if entry == nil {
 		return false
 	}
 	v, ok := d.read()
 	if !ok {
-		op.end(true, a.unreadable(d)...)
+		entry.end(true, a.unreadable(d)...)
 		return false
 	}
 	o := d.object(v)
 	if o == nil {
-		op.end(true)
+		entry.end(true)
 		return false
 	}
 	o.Dependencies = stateDeps(c.Deps)
 	a.mu.Lock()
 	a.results[c.Addr] = v
 	a.mu.Unlock()
-	return op.end(false, state.ObjectChange{Object: d.obj, Provider: c.Provider, New: o}) && d.in.Postconditions(d.t, d.s, v)
+	return entry.end(false, state.ObjectChange{Object: d.obj, Provider: c.Provider, New: o}) && d.in.Postconditions(d.t, d.s, v)
 }
 
 // dropReads removes from the state the data that a plan to destroy has read. Provider configurations take it

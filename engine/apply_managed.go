@@ -134,16 +134,16 @@ func (ia *instanceApply) validate(first cty.Value) bool {
 
 // nothingToDo ends an update that, with final values, changes only the state's record of the object.
 func (ia *instanceApply) nothingToDo(planned cty.Value) bool {
-	op := ia.a.begin(ia.obj, "update")
-	if op == nil {
+	entry := ia.a.begin(ia.obj, "update")
+	if entry == nil {
 		return false
 	}
 	o := ia.object(planned, ia.prior.private, ia.prior.identity, false)
 	if o == nil {
-		op.end(true)
+		entry.end(true)
 		return false
 	}
-	ok := op.end(false, ia.changeTo(o))
+	ok := entry.end(false, ia.changeTo(o))
 	ia.final(planned)
 	return ok && ia.in.Postconditions(ia.t, ia.s, ia.mark(planned, ia.config.sensitive))
 }
@@ -181,11 +181,11 @@ func (ia *instanceApply) carryOut(planned provider.PlanResponse) bool {
 	if ia.interrupted() {
 		return false
 	}
-	op := ia.a.begin(ia.obj, string(kind))
-	if op == nil {
+	entry := ia.a.begin(ia.obj, string(kind))
+	if entry == nil {
 		return false
 	}
-	deposed, ok := ia.depose(op)
+	deposed, ok := ia.depose(entry)
 	if !ok {
 		return false
 	}
@@ -196,20 +196,20 @@ func (ia *instanceApply) carryOut(planned provider.PlanResponse) bool {
 		ProviderMeta: ia.meta(ia.in),
 	})
 	resp.Identity, diags = ia.newIdentity(resp.Identity, diags)
-	o := ia.outcome(planned, resp, diags)
+	o := ia.accept(planned, resp, diags)
 	if resp.Private == nil && o.failed {
 		resp.Private = ia.prior.private // an error answer may leave it out
 	}
 	if o.exists && !o.failed && kind == event.OpCreate && len(ia.in.Provisioners()) > 0 {
-		op = ia.provision(op, &o, resp)
+		entry = ia.provision(entry, &o, resp)
 	}
 	idKey, id = identifying(o.value, ia.block(), ia.config.sensitive)
-	if op == nil {
+	if entry == nil {
 		done(o.diags, idKey, id)
 		return false
 	}
-	op.onDurable = func(more diag.List) { done(append(o.diags, more...), idKey, id) }
-	return ia.conclude(op, o, resp, deposed, kind)
+	entry.onDurable = func(more diag.List) { done(append(o.diags, more...), idKey, id) }
+	return ia.conclude(entry, o, resp, deposed, kind)
 }
 
 // newIdentity returns the identity after an apply: the one the provider returned, or else the prior one.
@@ -227,12 +227,12 @@ func (ia *instanceApply) newIdentity(id cty.Value, diags diag.List) (cty.Value, 
 
 // provision runs the provisioners of a new object. The object is recorded as tainted first, because it
 // exists even if this process dies meanwhile. It returns the journal entry for the final record.
-func (ia *instanceApply) provision(op *journalEntry, o *outcome, resp provider.ApplyResponse) *journalEntry {
+func (ia *instanceApply) provision(entry *journalEntry, o *applied, resp provider.ApplyResponse) *journalEntry {
 	tainted := ia.object(o.value, resp.Private, resp.Identity, true)
-	if tainted == nil || !op.end(false, ia.changeTo(tainted)) {
+	if tainted == nil || !entry.end(false, ia.changeTo(tainted)) {
 		return nil
 	}
-	if op = ia.a.begin(ia.obj, string(event.OpProvision)); op == nil {
+	if entry = ia.a.begin(ia.obj, string(event.OpProvision)); entry == nil {
 		return nil
 	}
 	pv := provisioning{walk: ia.walk, t: ia.t, s: ia.s, of: ia.in, obj: ia.obj, action: plan.Create, self: ia.mark(o.value, ia.config.sensitive)}
@@ -240,11 +240,11 @@ func (ia *instanceApply) provision(op *journalEntry, o *outcome, resp provider.A
 		o.failed, o.tainted = true, true
 		o.diags = append(o.diags, diag.Diagnostic{Summary: "Provisioner failed"}) // for the event; the reason was reported
 	}
-	return op
+	return entry
 }
 
 // depose sets the current object aside for a replacement that creates first.
-func (ia *instanceApply) depose(op *journalEntry) (addr.Object, bool) {
+func (ia *instanceApply) depose(entry *journalEntry) (addr.Object, bool) {
 	none := addr.Object{}
 	if ia.change.Action != plan.CreateThenDelete {
 		return none, true
@@ -258,13 +258,13 @@ func (ia *instanceApply) depose(op *journalEntry) (addr.Object, bool) {
 	ia.a.mu.Unlock()
 	if err != nil {
 		ia.report(diag.Errorf("Cannot set the old object aside", "No key for the deposed object of %s: %s.", ia.obj, err))
-		op.end(true)
+		entry.end(true)
 		return none, false
 	}
 	deposed := addr.Object{Instance: ia.obj.Instance, Deposed: key}
 	aside := ia.a.begin(deposed, "depose")
 	if aside == nil || !aside.end(false, state.ObjectChange{Object: ia.obj, Provider: ia.change.Provider}, state.ObjectChange{Object: deposed, Provider: ia.change.Provider, New: old}) {
-		op.end(true)
+		entry.end(true)
 		return none, false
 	}
 	ia.a.mu.Lock()
@@ -274,24 +274,24 @@ func (ia *instanceApply) depose(op *journalEntry) (addr.Object, bool) {
 }
 
 // conclude records the outcome.
-func (ia *instanceApply) conclude(op *journalEntry, o outcome, resp provider.ApplyResponse, deposed addr.Object, kind event.Op) bool {
+func (ia *instanceApply) conclude(entry *journalEntry, o applied, resp provider.ApplyResponse, deposed addr.Object, kind event.Op) bool {
 	if o.untouched {
-		op.end(true)
+		entry.end(true)
 		return false
 	}
 	if !o.exists {
 		if deposed.Deposed != addr.Current {
-			return ia.undepose(op, deposed)
+			return ia.undepose(entry, deposed)
 		}
-		op.end(true)
+		entry.end(true)
 		return false
 	}
 	obj := ia.object(o.value, resp.Private, resp.Identity, o.tainted)
 	if obj == nil {
-		op.end(true)
+		entry.end(true)
 		return false
 	}
-	ok := op.end(o.failed, ia.changeTo(obj))
+	ok := entry.end(o.failed, ia.changeTo(obj))
 	ia.final(o.value)
 	if o.failed {
 		return false
@@ -310,14 +310,14 @@ func (ia *instanceApply) conclude(op *journalEntry, o outcome, resp provider.App
 }
 
 // undepose puts the old object back in its place after the new one could not be made.
-func (ia *instanceApply) undepose(op *journalEntry, deposed addr.Object) bool {
+func (ia *instanceApply) undepose(entry *journalEntry, deposed addr.Object) bool {
 	old := ia.a.object(deposed)
-	op.end(true, ia.changeTo(old), state.ObjectChange{Object: deposed, Provider: ia.change.Provider})
+	entry.end(true, ia.changeTo(old), state.ObjectChange{Object: deposed, Provider: ia.change.Provider})
 	return false
 }
 
-// outcome is the result of an apply call.
-type outcome struct {
+// applied is what is left of an object after an apply call.
+type applied struct {
 	value   cty.Value
 	exists  bool
 	failed  bool
@@ -327,10 +327,10 @@ type outcome struct {
 	diags     diag.List
 }
 
-// outcome checks the answer to an apply call against the contract. An object that exists is kept, even if
+// accept checks the answer to an apply call against the contract. An object that exists is kept, even if
 // other parts of the answer are wrong.
-func (ia *instanceApply) outcome(planned provider.PlanResponse, resp provider.ApplyResponse, diags diag.List) outcome {
-	o := outcome{value: resp.New, failed: diags.HasErrors(), tainted: diags.HasErrors()}
+func (ia *instanceApply) accept(planned provider.PlanResponse, resp provider.ApplyResponse, diags diag.List) applied {
+	o := applied{value: resp.New, failed: diags.HasErrors(), tainted: diags.HasErrors()}
 	if resp.New == cty.NilVal || resp.New.IsNull() {
 		if !o.failed {
 			diags = append(diags, ia.answers.Violations(contract.Object, fmt.Errorf("%w after it was applied", contract.ErrNull))...)
@@ -362,9 +362,9 @@ func (ia *instanceApply) outcome(planned provider.PlanResponse, resp provider.Ap
 	return o
 }
 
-// unusable is the outcome of an answer without an object that can be kept: an object that was there before
+// unusable is what an answer leaves without an object that can be kept: an object that was there before
 // stays as it was.
-func (ia *instanceApply) unusable(o outcome, diags diag.List) outcome {
+func (ia *instanceApply) unusable(o applied, diags diag.List) applied {
 	ia.report(diags)
 	o.failed, o.diags = true, diags
 	if !ia.prior.value.IsNull() {

@@ -124,27 +124,27 @@ func (a *applier) begin(o addr.Object, action string) *journalEntry {
 }
 
 // end records the results in memory and makes them durable.
-func (op *journalEntry) end(failed bool, changes ...state.ObjectChange) bool {
-	op.mu.Lock()
+func (e *journalEntry) end(failed bool, changes ...state.ObjectChange) bool {
+	e.mu.Lock()
 	for _, c := range changes {
 		if c.New == nil {
-			op.state.RemoveObject(c.Object)
+			e.state.RemoveObject(c.Object)
 		} else {
-			op.state.SetObject(c.Object, c.New, c.Provider)
+			e.state.SetObject(c.Object, c.New, c.Provider)
 		}
 	}
-	op.mu.Unlock()
-	write := op.req.Journal.Commit
+	e.mu.Unlock()
+	write := e.req.Journal.Commit
 	if failed {
-		write = op.req.Journal.Fail
+		write = e.req.Journal.Fail
 	}
 	var diags diag.List
-	if err := write(op.id, changes...); err != nil {
+	if err := write(e.id, changes...); err != nil {
 		diags = journalFailed(err)
-		op.run.Report(diags)
+		e.run.Report(diags)
 	}
-	if op.onDurable != nil {
-		op.onDurable(diags)
+	if e.onDurable != nil {
+		e.onDurable(diags)
 	}
 	return len(diags) == 0
 }
