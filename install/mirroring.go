@@ -86,7 +86,7 @@ func writeIndexes(dir string, p addr.Provider, v versions.Version) error {
 		Hashes []lockfile.Hash `json:"hashes"`
 		URL    string          `json:"url"`
 	}
-	index, err := (&Mirror{Dir: dir}).index(p)
+	index, err := (&mirror{Dir: dir}).index(p)
 	if err != nil {
 		return err
 	}

@@ -56,7 +56,7 @@ func (n *Network) Sources() ([]Source, diag.List) {
 // source returns the source for an installation method.
 func (n *Network) source(m cliconfig.Method) (Source, diag.List) {
 	if m.Kind == cliconfig.FilesystemMirror {
-		return &Mirror{Dir: m.Path, Method: m}, nil
+		return &mirror{Dir: m.Path, Method: m}, nil
 	}
 	client, diags := n.client(m)
 	if diags.HasErrors() {
@@ -163,7 +163,7 @@ type beyond struct {
 // Allows implements Source.
 func (b *beyond) Allows(p addr.Provider) bool {
 	for _, s := range b.local {
-		if m, ok := s.(*Mirror); ok && m.has(p) {
+		if m, ok := s.(*mirror); ok && m.has(p) {
 			return false
 		}
 	}

@@ -56,7 +56,7 @@ type Progress = web.Progress
 func MirrorDirs(dirs ...string) []Source {
 	var out []Source
 	for _, dir := range dirs {
-		out = append(out, &Mirror{Dir: dir, Method: cliconfig.Method{Kind: cliconfig.FilesystemMirror, Path: dir}})
+		out = append(out, &mirror{Dir: dir, Method: cliconfig.Method{Kind: cliconfig.FilesystemMirror, Path: dir}})
 	}
 	return out
 }
@@ -69,28 +69,28 @@ func existing(dirs []string) []string {
 	})
 }
 
-// Mirror is a filesystem mirror: a directory with packages in the packed layout
+// mirror is a filesystem mirror: a directory with packages in the packed layout
 // HOST/NAMESPACE/TYPE/terraform-provider-TYPE_VERSION_OS_ARCH.zip, the unpacked one
 // HOST/NAMESPACE/TYPE/VERSION/OS_ARCH, or both. Other files are ignored.
-type Mirror struct {
+type mirror struct {
 	Dir    string
 	Method cliconfig.Method // which providers it is for
 }
 
 // Allows implements Source.
-func (m *Mirror) Allows(p addr.Provider) bool { return m.Method.Allows(p) }
+func (m *mirror) Allows(p addr.Provider) bool { return m.Method.Allows(p) }
 
 // String implements Source.
-func (m *Mirror) String() string { return m.Method.Location() }
+func (m *mirror) String() string { return m.Method.Location() }
 
 // has reports whether the mirror has a directory for a provider.
-func (m *Mirror) has(p addr.Provider) bool {
+func (m *mirror) has(p addr.Provider) bool {
 	info, err := os.Stat(filepath.Join(m.Dir, providerPath(p)))
 	return err == nil && info.IsDir()
 }
 
 // Versions implements Source.
-func (m *Mirror) Versions(_ context.Context, p addr.Provider) (Available, error) {
+func (m *mirror) Versions(_ context.Context, p addr.Provider) (Available, error) {
 	index, err := m.index(p)
 	if err != nil {
 		return nil, err
@@ -103,7 +103,7 @@ func (m *Mirror) Versions(_ context.Context, p addr.Provider) (Available, error)
 }
 
 // Package implements Source.
-func (m *Mirror) Package(_ context.Context, p addr.Provider, v versions.Version, platform Platform) (Package, error) {
+func (m *mirror) Package(_ context.Context, p addr.Provider, v versions.Version, platform Platform) (Package, error) {
 	index, err := m.index(p)
 	if err != nil {
 		return Package{}, err
@@ -122,7 +122,7 @@ type build struct {
 }
 
 // index lists the packages of a provider in both layouts; nil if the mirror has no directory for it.
-func (m *Mirror) index(p addr.Provider) (map[build]Package, error) {
+func (m *mirror) index(p addr.Provider) (map[build]Package, error) {
 	dir := filepath.Join(m.Dir, providerPath(p))
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -179,7 +179,7 @@ func parseArchiveName(name, typ string) (build, bool) {
 
 // similar lists a few providers of the same type that the mirror has under another host or namespace. It is
 // for an error message, so problems with the directory are ignored.
-func (m *Mirror) similar(p addr.Provider) []addr.Provider {
+func (m *mirror) similar(p addr.Provider) []addr.Provider {
 	const enough = 5
 	var out []addr.Provider
 	matches, err := filepath.Glob(filepath.Join(escapeGlob(m.Dir), "*", "*", p.Type))

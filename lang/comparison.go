@@ -10,37 +10,37 @@ import (
 	"github.com/mayfly-iac/mayfly/value"
 )
 
-// Comparison is a comparison that did not hold, with the values of its sides.
-type Comparison struct {
+// comparison is a comparison that did not hold, with the values of its sides.
+type comparison struct {
 	Left, Right           hcl.Expression
 	LeftValue, RightValue cty.Value
 }
 
-// FailedComparisons returns the comparisons because of which a condition is false, from left to right. Of a
+// failedComparisons returns the comparisons because of which a condition is false, from left to right. Of a
 // conjunction, only the first side that is false counts, since the other one may not make sense then; of a
 // disjunction, both do.
 //
 //	a == 1 && b < 2  with a = 1, b = 3  →  b < 2
-func FailedComparisons(cond hcl.Expression, ctx *hcl.EvalContext) []Comparison {
+func failedComparisons(cond hcl.Expression, ctx *hcl.EvalContext) []comparison {
 	switch e := cond.(type) {
 	case *hclsyntax.ParenthesesExpr:
-		return FailedComparisons(e.Expression, ctx)
+		return failedComparisons(e.Expression, ctx)
 	case *hclsyntax.BinaryOpExpr:
 		switch e.Op {
 		case hclsyntax.OpLogicalAnd:
 			if isFalse(e.LHS, ctx) {
-				return FailedComparisons(e.LHS, ctx)
+				return failedComparisons(e.LHS, ctx)
 			}
-			return FailedComparisons(e.RHS, ctx)
+			return failedComparisons(e.RHS, ctx)
 		case hclsyntax.OpLogicalOr:
-			return append(FailedComparisons(e.LHS, ctx), FailedComparisons(e.RHS, ctx)...)
+			return append(failedComparisons(e.LHS, ctx), failedComparisons(e.RHS, ctx)...)
 		case hclsyntax.OpEqual, hclsyntax.OpNotEqual, hclsyntax.OpLessThan, hclsyntax.OpLessThanOrEqual, hclsyntax.OpGreaterThan, hclsyntax.OpGreaterThanOrEqual:
 			left, leftDiags := e.LHS.Value(ctx)
 			right, rightDiags := e.RHS.Value(ctx)
 			if leftDiags.HasErrors() || rightDiags.HasErrors() {
 				return nil
 			}
-			return []Comparison{{e.LHS, e.RHS, left, right}}
+			return []comparison{{e.LHS, e.RHS, left, right}}
 		}
 	}
 	return nil
@@ -55,7 +55,7 @@ func isFalse(e hcl.Expression, ctx *hcl.EvalContext) bool {
 
 // Difference returns where two values first differ, and what they have there: a path that is empty if they
 // differ as a whole, or if more would reveal what is sensitive or ephemeral, or is not known yet.
-func (c Comparison) Difference() (path cty.Path, left, right cty.Value) {
+func (c comparison) Difference() (path cty.Path, left, right cty.Value) {
 	left, right = c.LeftValue, c.RightValue
 	if left.ContainsMarked() || right.ContainsMarked() || !left.IsWhollyKnown() || !right.IsWhollyKnown() {
 		return nil, left, right
@@ -96,7 +96,7 @@ func firstDifference(a, b cty.Value) (step cty.PathStep, x, y cty.Value, ok bool
 // that the message shows anyway: literals and plain references.
 func ComparedParts(cond hcl.Expression, ctx *hcl.EvalContext) []diag.Part {
 	var parts []diag.Part
-	for _, c := range FailedComparisons(cond, ctx) {
+	for _, c := range failedComparisons(cond, ctx) {
 		path, left, right := c.Difference()
 		for _, side := range []struct {
 			e hcl.Expression

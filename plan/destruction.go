@@ -121,19 +121,19 @@ func (b *stepBuilder) destruction() {
 		upwards[len(upwards)-1-i] = v
 	}
 	b.run(flow{
-		rule: RuleDependents, name: " (dependents destroyed)", order: b.order, next: b.uses,
+		rule: ruleDependents, name: " (dependents destroyed)", order: b.order, next: b.uses,
 		from: b.destroyedEarly, to: func(v int32) int32 { return first(b.destroyedEarly(v), b.managed(v)) },
 	})
 	b.run(flow{
-		rule: RuleDependencies, name: " (dependencies destroyed)", order: upwards, next: b.users,
+		rule: ruleDependencies, name: " (dependencies destroyed)", order: upwards, next: b.users,
 		from: b.destroyedEarly, to: b.managed,
 	})
 	b.run(flow{
-		rule: RuleUpdates, name: " (dependents updated)", order: b.order, next: b.uses,
+		rule: ruleUpdates, name: " (dependents updated)", order: b.order, next: b.uses,
 		from: func(v int32) int32 { return first(b.destroyedLate(v), b.applied(v), b.destroyedEarly(v)) }, to: b.destroyedLate,
 	})
 	b.run(flow{
-		rule: RuleSettled, name: " (dependencies updated)", order: upwards, next: b.users, recorded: true,
+		rule: ruleSettled, name: " (dependencies updated)", order: upwards, next: b.users, recorded: true,
 		from: b.managed, to: b.destroyedLate,
 	})
 }
@@ -144,8 +144,8 @@ func (b *stepBuilder) orderDeposed(i int, c *Change) {
 	switch {
 	case c.Deposed == addr.Current || !ok:
 	case b.late[i]:
-		b.edge(b.applied(int32(j)), b.destroy[i], RuleCreateFirst)
+		b.edge(b.applied(int32(j)), b.destroy[i], ruleCreateFirst)
 	default:
-		b.edge(b.destroy[i], b.applied(int32(j)), RuleDestroyFirst)
+		b.edge(b.destroy[i], b.applied(int32(j)), ruleDestroyFirst)
 	}
 }

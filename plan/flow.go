@@ -88,7 +88,7 @@ func (b *stepBuilder) join(f flow, v int32, arrived []int32, own int32) int32 {
 	}
 	gate := b.gate(v, f.name)
 	for _, s := range arrived {
-		b.edge(s, gate, RuleGate)
+		b.edge(s, gate, ruleGate)
 	}
 	return gate
 }

@@ -27,8 +27,8 @@ type Graph struct {
 	edges map[string]map[string]struct{}
 }
 
-// RootNode is the node that waits for all others.
-const RootNode = "root"
+// rootNode is the node that waits for all others.
+const rootNode = "root"
 
 // Add adds a node, or sets the kind of an existing one.
 func (g *Graph) Add(name string, kind NodeKind) {
@@ -62,8 +62,8 @@ func (g *Graph) Root() {
 		maps.Copy(awaited, earlier)
 	}
 	for _, name := range g.Nodes() {
-		if _, ok := awaited[name]; !ok && name != RootNode {
-			g.Depend(RootNode, name)
+		if _, ok := awaited[name]; !ok && name != rootNode {
+			g.Depend(rootNode, name)
 		}
 	}
 }

@@ -17,7 +17,7 @@ func edgeLines(g *Graph) []string {
 	var out []string
 	for _, n := range g.Nodes() {
 		for _, d := range g.Dependencies(n) {
-			if !strings.Contains(n+d, "provider[") && n != RootNode {
+			if !strings.Contains(n+d, "provider[") && n != rootNode {
 				out = append(out, n+" -> "+d)
 			}
 		}

@@ -25,14 +25,14 @@ type Rule string
 
 // The rules. An object is destroyed early or late: see timing. They are shown in the error about a cycle.
 const (
-	RuleDependency     Rule = "create after dependency"
-	RuleDestroyFirst   Rule = "destroy before create"
-	RuleCreateFirst    Rule = "create before destroy"
-	RuleDependents     Rule = "after dependents are destroyed"
-	RuleDependencies   Rule = "after dependencies are destroyed"
-	RuleUpdates        Rule = "destroy after dependents' updates"
-	RuleSettled        Rule = "destroy after dependencies' updates"
-	RuleGate           Rule = "all of a resource"
+	ruleDependency     Rule = "create after dependency"
+	ruleDestroyFirst   Rule = "destroy before create"
+	ruleCreateFirst    Rule = "create before destroy"
+	ruleDependents     Rule = "after dependents are destroyed"
+	ruleDependencies   Rule = "after dependencies are destroyed"
+	ruleUpdates        Rule = "destroy after dependents' updates"
+	ruleSettled        Rule = "destroy after dependencies' updates"
+	ruleGate           Rule = "all of a resource"
 	maxCycleStepsShown      = 20
 )
 
@@ -170,11 +170,11 @@ func (b *stepBuilder) legs(i int, c *Change) {
 	case DeleteThenCreate:
 		b.destroy[i] = b.step(Step{Leg: DestroyLeg, Change: c})
 		b.apply[i] = b.step(Step{Leg: ApplyLeg, Change: c})
-		b.edge(b.destroy[i], b.apply[i], RuleDestroyFirst)
+		b.edge(b.destroy[i], b.apply[i], ruleDestroyFirst)
 	case CreateThenDelete:
 		b.apply[i] = b.step(Step{Leg: ApplyLeg, Change: c})
 		b.destroy[i] = b.step(Step{Leg: DestroyLeg, Change: c})
-		b.edge(b.apply[i], b.destroy[i], RuleCreateFirst)
+		b.edge(b.apply[i], b.destroy[i], ruleCreateFirst)
 	}
 }
 
@@ -182,9 +182,9 @@ func (b *stepBuilder) legs(i int, c *Change) {
 func (b *stepBuilder) creation(i int, c *Change) {
 	for _, d := range c.Deps {
 		if d.All {
-			b.edge(b.createdGate(d), b.apply[i], RuleDependency)
+			b.edge(b.createdGate(d), b.apply[i], ruleDependency)
 		} else if j, ok := b.current[d.Resource.Instance(d.Key)]; ok {
-			b.edge(b.apply[j], b.apply[i], RuleDependency)
+			b.edge(b.apply[j], b.apply[i], ruleDependency)
 		}
 	}
 }
@@ -206,7 +206,7 @@ func (b *stepBuilder) createdGate(d Dep) int32 {
 		if g < 0 {
 			g = b.step(Step{Leg: Gate, Name: of.String() + " (all instances)", block: of.node() + " (all instances)"})
 		}
-		b.edge(b.apply[j], g, RuleGate)
+		b.edge(b.apply[j], g, ruleGate)
 	}
 	b.created[of] = g
 	return g

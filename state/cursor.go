@@ -36,7 +36,7 @@ func plainV4(src []byte) *fileV4 {
 		rest = append(append(append(rest, name...), ':'), c.value()...)
 	})
 	var doc fileV4
-	if c.bad || json.Unmarshal(append(rest, '}'), &doc) != nil || doc.Version != FormatVersion {
+	if c.bad || json.Unmarshal(append(rest, '}'), &doc) != nil || doc.Version != formatVersion {
 		return nil
 	}
 	doc.Resources = resources

@@ -46,7 +46,7 @@ func TestPlainFilesAreReadAsByTheLibrary(t *testing.T) {
 	}
 	for i, src := range sources {
 		var doc fileV4
-		if json.Unmarshal([]byte(src), &doc) != nil || doc.Version != FormatVersion || scanMembers([]byte(src), true).unknown {
+		if json.Unmarshal([]byte(src), &doc) != nil || doc.Version != formatVersion || scanMembers([]byte(src), true).unknown {
 			continue
 		}
 		plain := plainV4([]byte(src))

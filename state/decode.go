@@ -109,14 +109,14 @@ func readAny(src []byte, complete bool) (*File, error) {
 		return nil, corrupt("its format version is not a positive whole number")
 	}
 	switch {
-	case version > FormatVersion:
+	case version > formatVersion:
 		by := ""
 		if head.Writer != "" {
 			by = fmt.Sprintf(" by version %q", head.Writer)
 		}
 		return nil, fmt.Errorf("%w (%d, this program knows up to %d)%s. Use the program that wrote it, or a newer version of this one",
-			ErrNewer, version, FormatVersion, by)
-	case version < FormatVersion:
+			ErrNewer, version, formatVersion, by)
+	case version < formatVersion:
 		return readLegacy(src, version)
 	}
 	var doc fileV4

@@ -7,8 +7,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// FormatVersion is the version of the file format that Encode writes.
-const FormatVersion = 4
+// formatVersion is the version of the file format that Encode writes.
+const formatVersion = 4
 
 // File is a state with the metadata of its file.
 type File struct {

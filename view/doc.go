@@ -1,7 +1,7 @@
 // Package view turns plans, states, diagnostics and events into text for people, and a run into a stream of
 // JSON messages.
 //
-// Entry points for people: Diagnostics, Plan, PlanSummary, PlanFooter, State, StateInstance, Outputs,
+// Entry points for people: Diagnostics, Plan, PlanFooter, State, StateInstance, Outputs,
 // OutputRaw, FormatValue, ApplySummary, HumanObserver and Status (each an event.Observer). For programs:
 // JSONStream (an event.Observer). Documents as a whole are package document's.
 //

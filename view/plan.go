@@ -23,8 +23,8 @@ func Plan(w io.Writer, p *plan.Plan, relevant document.Relevant, s document.Sche
 	return err
 }
 
-// PlanSummary returns the line "Plan: 1 to add, 0 to change, 0 to destroy." without colour or line end.
-func PlanSummary(p *plan.Plan) string { return summaryLine(p.Counts()) }
+// planSummary returns the line "Plan: 1 to add, 0 to change, 0 to destroy." without colour or line end.
+func planSummary(p *plan.Plan) string { return summaryLine(p.Counts()) }
 
 // summaryLine returns the line with the counts. Those of imports and of forgotten objects are in it only if
 // there are any: scripts match the three others.

@@ -99,7 +99,7 @@ func (s *JSONStream) Plan(p *plan.Plan) {
 		s.write(streamLine{Message: fmt.Sprintf("%s: Drift detected (%s)", c.Addr, change.Action), Type: "resource_drift", Change: change}, time.Time{})
 	}
 	s.changes(p, func(*plan.Change) bool { return true })
-	s.counts(p.Counts(), PlanSummary(p), "plan")
+	s.counts(p.Counts(), planSummary(p), "plan")
 	outputs := map[string]streamOutput{}
 	for _, o := range p.Outputs {
 		outputs[o.Name] = streamOutput{document.OutputValue{Sensitive: p.SensitiveOutput(o)}, streamAction(o.Action)}

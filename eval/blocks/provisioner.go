@@ -37,9 +37,9 @@ var provisionerSchemas = map[string]*schema.Block{
 // remoteProvisioners are the types that work on another machine and so need a connection.
 var remoteProvisioners = map[string]bool{"remote-exec": true, "file": true}
 
-// ProvisionerSchema returns the schema of a built-in provisioner's arguments, nil if there is no such
+// provisionerSchema returns the schema of a built-in provisioner's arguments, nil if there is no such
 // provisioner.
-func ProvisionerSchema(typeName string) *schema.Block { return provisionerSchemas[typeName] }
+func provisionerSchema(typeName string) *schema.Block { return provisionerSchemas[typeName] }
 
 // provisioners compiles provisioner blocks, those of creation and those of destruction apart. outer is the
 // connection of those without their own. idle has the expressions of connections that no provisioner of
@@ -70,7 +70,7 @@ func (c *compiler) provisioners(
 }
 
 func (c *compiler) provisioner(m *Module, p *config.Provisioner, u site) Provisioner {
-	b := Provisioner{Config: p, Schema: ProvisionerSchema(p.Type)}
+	b := Provisioner{Config: p, Schema: provisionerSchema(p.Type)}
 	if b.Schema == nil {
 		c.diags = append(c.diags, diag.At(p.Range, "Unsupported provisioner type",
 			"There is no provisioner %q.%s Mayfly has the provisioners local-exec, remote-exec, and file. It does not load plugins with others. If there is a program for the task, run it with local-exec.",

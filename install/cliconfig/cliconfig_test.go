@@ -349,7 +349,7 @@ func TestImpliedMirrors(t *testing.T) {
 func TestAllows(t *testing.T) {
 	parse := func(list ...string) (out []Pattern) {
 		for _, s := range list {
-			x, err := ParsePattern(s)
+			x, err := parsePattern(s)
 			if err != nil {
 				t.Fatal(err)
 			}

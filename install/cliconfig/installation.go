@@ -132,7 +132,7 @@ func (l *loader) patterns(attr *hcl.Attribute) []Pattern {
 	}
 	out := make([]Pattern, 0, len(texts))
 	for _, text := range texts {
-		x, err := ParsePattern(text)
+		x, err := parsePattern(text)
 		if err != nil {
 			l.errorAt(attr.Expr.Range(), "Invalid provider matching pattern", "%q is not a pattern for provider source addresses: %s.", text, err)
 			continue

@@ -24,9 +24,9 @@ func (x Pattern) Matches(p addr.Provider) bool {
 		(x.Type == wildcard || x.Type == p.Type)
 }
 
-// ParsePattern parses a pattern such as "example.com/*/*", "hashicorp/random" or "*/*", which is short for
+// parsePattern parses a pattern such as "example.com/*/*", "hashicorp/random" or "*/*", which is short for
 // all of the default host.
-func ParsePattern(s string) (Pattern, error) {
+func parsePattern(s string) (Pattern, error) {
 	x := Pattern{Host: string(addr.DefaultHost), Namespace: addr.DefaultNamespace}
 	parts := strings.Split(s, "/")
 	switch len(parts) {

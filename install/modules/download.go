@@ -266,7 +266,7 @@ func (r *run) forget(tasks []*task) error {
 			kept = append(kept, old)
 		}
 	}
-	return Write(r.DataDir, kept)
+	return write(r.DataDir, kept)
 }
 
 // place moves the package of a task to its directory and finds the module in it.

@@ -21,17 +21,17 @@ func FuzzRead(f *testing.F) {
 		if err := os.WriteFile(manifestPath(dir), src, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		records, diags := Read(dir)
+		records, diags := read(dir)
 		if diags.HasErrors() {
 			if !strings.Contains(diags.Err().Error(), manifestPath(dir)) {
 				t.Errorf("the error does not name the file: %s", diags)
 			}
 			return
 		}
-		if err := Write(dir, records); err != nil {
+		if err := write(dir, records); err != nil {
 			t.Fatal(err)
 		}
-		again, diags := Read(dir)
+		again, diags := read(dir)
 		if diags.HasErrors() {
 			t.Fatal(diags)
 		}

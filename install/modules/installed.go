@@ -17,7 +17,7 @@ func Installed(dataDir string) func(parent *config.Module, call *config.ModuleCa
 	var records map[string]Record
 	return func(parent *config.Module, call *config.ModuleCall) (string, diag.List) {
 		if records == nil {
-			list, diags := Read(dataDir)
+			list, diags := read(dataDir)
 			if diags.HasErrors() {
 				return "", diags
 			}

@@ -66,7 +66,7 @@ const parallel = 4
 // the others have left nothing behind.
 func (i *Installer) Install(ctx context.Context, rootDir string, upgrade bool) (*config.Tree, diag.List) {
 	r := &run{Installer: i, ctx: ctx, upgrade: upgrade, walk: i.Loader.Walk(), packages: map[string]*pack{}, listed: map[string]*listing{}}
-	old, diags := Read(i.DataDir)
+	old, diags := read(i.DataDir)
 	r.old, r.diags = byKey(old), diags
 	root, ds := r.walk.Root(rootDir)
 	r.diags = append(r.diags, config.Formal(ds)...)
@@ -79,7 +79,7 @@ func (i *Installer) Install(ctx context.Context, rootDir string, upgrade bool) (
 	for level := []*installed{{module: root}, {module: more}}; len(level) > 0; {
 		level = r.level(level)
 	}
-	if err := Write(i.DataDir, r.manifest()); err != nil {
+	if err := write(i.DataDir, r.manifest()); err != nil {
 		r.errorf(nil, "Cannot register modules", "%s", diag.Sentence(err))
 	}
 	r.cleanUp()

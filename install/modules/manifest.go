@@ -47,8 +47,8 @@ func cleanSource(source string) string {
 // maxManifest is the maximum size of the module manifest, in bytes.
 const maxManifest = 256 << 20
 
-// Read reads the module manifest in the data directory; a missing one has no records.
-func Read(dataDir string) ([]Record, diag.List) {
+// read reads the module manifest in the data directory; a missing one has no records.
+func read(dataDir string) ([]Record, diag.List) {
 	file := manifestPath(dataDir)
 	src, err := safefile.Read(file, maxManifest)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -68,9 +68,9 @@ func Read(dataDir string) ([]Record, diag.List) {
 	return m.Modules, nil
 }
 
-// Write writes the module manifest, unless it would not change, or would be new and contain only the root
+// write writes the module manifest, unless it would not change, or would be new and contain only the root
 // module.
-func Write(dataDir string, records []Record) error {
+func write(dataDir string, records []Record) error {
 	file := manifestPath(dataDir)
 	failed := func(err error) error {
 		return fmt.Errorf("the file %s, which records where modules are installed, could not be written: %s", file, diag.Reason(err))

@@ -140,7 +140,7 @@ func (w *world) fails(words ...string) {
 
 func (w *world) records() []Record {
 	w.Helper()
-	list, diags := Read(".terraform")
+	list, diags := read(".terraform")
 	if len(diags) > 0 {
 		w.Fatal(diags)
 	}

@@ -58,7 +58,7 @@ func (c *Client) Archive(ctx context.Context, p addr.Provider, v versions.Versio
 	if err != nil {
 		return nil, c.hint(err, p)
 	}
-	if !Speaks(d.Protocols) {
+	if !speaks(d.Protocols) {
 		return nil, c.incompatible(ctx, p, v, d.Protocols)
 	}
 	// The addresses may belong to any server, and only the registry itself may see its token.
@@ -158,7 +158,7 @@ func (c *Client) incompatible(ctx context.Context, p addr.Provider, v versions.V
 	}
 	newest := versions.Unspecified
 	for _, o := range list.Versions {
-		if Speaks(o.Protocols) && o.Version.Prerelease == "" && (newest == versions.Unspecified || o.Version.GreaterThan(newest)) {
+		if speaks(o.Protocols) && o.Version.Prerelease == "" && (newest == versions.Unspecified || o.Version.GreaterThan(newest)) {
 			newest = o.Version
 		}
 	}

@@ -146,7 +146,7 @@ func hintFor(err error, host svchost.Hostname) error {
 // protocols are the major versions of the plugin protocol that this program supports.
 var protocols = []string{"5", "6"}
 
-// Speaks reports whether this program supports one of a provider's protocol versions.
-func Speaks(offered []string) bool {
+// speaks reports whether this program supports one of a provider's protocol versions.
+func speaks(offered []string) bool {
 	return len(offered) == 0 || slices.ContainsFunc(offered, func(o string) bool { return slices.Contains(protocols, major(o)) })
 }

@@ -25,8 +25,8 @@ import (
 	"time"
 )
 
-// EnvDir is the environment variable that names the cache's directory. "off" disables the cache.
-const EnvDir = "MAYFLY_SCHEMA_CACHE"
+// envDir is the environment variable that names the cache's directory. "off" disables the cache.
+const envDir = "MAYFLY_SCHEMA_CACHE"
 
 // The bounds of the cache, in bytes.
 const (
@@ -52,11 +52,11 @@ type Cache struct {
 	maxTotal int64
 }
 
-// Open returns the cache in the directory named by EnvDir or else in the user's cache directory. It returns
-// nil, which works as an empty cache, if the cache is disabled or the user has no such directory. Nothing
-// is written until something is saved.
+// Open returns the cache in the directory that the environment names, or else in the user's cache directory.
+// It returns nil, which works as an empty cache, if the cache is disabled or the user has no such directory.
+// Nothing is written until something is saved.
 func Open(env map[string]string) *Cache {
-	dir := env[EnvDir]
+	dir := env[envDir]
 	if dir == "off" {
 		return nil
 	}

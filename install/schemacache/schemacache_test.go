@@ -12,7 +12,7 @@ import (
 
 func cache(t *testing.T) *Cache {
 	t.Helper()
-	return Open(map[string]string{EnvDir: filepath.Join(t.TempDir(), "schemas")})
+	return Open(map[string]string{envDir: filepath.Join(t.TempDir(), "schemas")})
 }
 
 func TestSavedIsLoaded(t *testing.T) {
@@ -37,7 +37,7 @@ func TestSavedIsLoaded(t *testing.T) {
 }
 
 func TestWithoutCacheOrChecksum(t *testing.T) {
-	if c := Open(map[string]string{EnvDir: "off"}); c != nil || c.For("h1:one", nil) != nil {
+	if c := Open(map[string]string{envDir: "off"}); c != nil || c.For("h1:one", nil) != nil {
 		t.Error("there is a cache though it is off")
 	}
 	if cache(t).For("", nil) != nil {

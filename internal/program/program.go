@@ -16,8 +16,8 @@ import (
 	"strings"
 )
 
-// Module is the path prefix of the packages that Build accepts.
-const Module = "github.com/mayfly-iac/mayfly/"
+// module is the path prefix of the packages that Build accepts.
+const module = "github.com/mayfly-iac/mayfly/"
 
 // parallel is how many tests with processes run at once per processor: they mostly wait.
 const parallel = 3
@@ -64,7 +64,7 @@ func Build(dir string, folders ...string) (map[string]string, error) {
 		if runtime.GOOS == "windows" {
 			path += ".exe"
 		}
-		if text, err := exec.Command("go", compile(Module+folder, path)...).CombinedOutput(); err != nil {
+		if text, err := exec.Command("go", compile(module+folder, path)...).CombinedOutput(); err != nil {
 			return nil, fmt.Errorf("building %s: %w\n%s", folder, err, text)
 		}
 		out[folder] = path

@@ -114,7 +114,7 @@ func startRegistry(ts *testscript.TestScript, to **registrytest.Server) error {
 	*to = s
 	ts.Defer(s.Close)
 	source := strings.SplitN(simprovider.Source, "/", 2)
-	for _, v := range Versions {
+	for _, v := range versions {
 		dir := filepath.Join(ts.Getenv("MIRROR"), filepath.FromSlash(simprovider.Source), v, runtime.GOOS+"_"+runtime.GOARCH)
 		name := "terraform-provider-sim_v" + v
 		wrapper, err := os.ReadFile(filepath.Join(dir, name))

@@ -55,11 +55,11 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/simprovider"
 )
 
-// EnvUpdate, if set when tests run, rewrites expected output in the scripts.
-const EnvUpdate = "UPDATE_SCRIPTS"
+// envUpdate, if set when tests run, rewrites expected output in the scripts.
+const envUpdate = "UPDATE_SCRIPTS"
 
-// Versions are those in which the mirror has the test provider.
-var Versions = []string{"1.0.0", "1.1.0"}
+// versions are those in which the mirror has the test provider.
+var versions = []string{"1.0.0", "1.1.0"}
 
 // impliedSource is the source of the test provider in modules without required_providers.
 const impliedSource = "registry.opentofu.org/hashicorp/sim"
@@ -104,7 +104,7 @@ func Run(t *testing.T, dir string) {
 		t.Fatal(err)
 	}
 	testscript.Run(t, testscript.Params{
-		Dir: dir, UpdateScripts: os.Getenv(EnvUpdate) != "", RequireUniqueNames: true,
+		Dir: dir, UpdateScripts: os.Getenv(envUpdate) != "", RequireUniqueNames: true,
 		Setup: func(env *testscript.Env) error { return setUp(env, mirror) },
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"nosecret": noSecret, "objects": objects, "drift": drift, "vanish": vanish, "noleases": noLeases, "calls": calls, "forget": forget,
@@ -120,7 +120,7 @@ func BuildMirror(dir string, sources ...string) error {
 	if err != nil {
 		return err
 	}
-	for _, v := range Versions {
+	for _, v := range versions {
 		wrapper := fmt.Sprintf("#!/bin/sh\n# version %s\nexec '%s' \"$@\"\n", v, sim)
 		for _, source := range sources {
 			pkg := filepath.Join(dir, filepath.FromSlash(source), v, runtime.GOOS+"_"+runtime.GOARCH)

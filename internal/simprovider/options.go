@@ -108,12 +108,12 @@ func (s server5) GetProviderSchema(ctx context.Context, req *tfprotov5.GetProvid
 	return resp, err
 }
 
-// NewServer6 returns a protocol 6 server configured by the environment. It panics if the environment is
+// newServer6 returns a protocol 6 server configured by the environment. It panics if the environment is
 // invalid: a test must not run with a provider other than the one it describes.
-func NewServer6() tfprotov6.ProviderServer { return must(fromEnv(New6)) }
+func newServer6() tfprotov6.ProviderServer { return must(fromEnv(New6)) }
 
-// NewServer5 is NewServer6 for protocol 5.
-func NewServer5() tfprotov5.ProviderServer { return must(fromEnv(New5)) }
+// newServer5 is newServer6 for protocol 5.
+func newServer5() tfprotov5.ProviderServer { return must(fromEnv(New5)) }
 
 func fromEnv[S any](make func(Options) (S, error)) (S, error) {
 	o, err := FromEnv()

@@ -141,10 +141,10 @@ func TestFromEnv(t *testing.T) {
 		t.Errorf("options = %+v, %v", o, err)
 	}
 	t.Setenv(EnvDir, t.TempDir())
-	if _, err := NewServer6().GetMetadata(t.Context(), nil); err != nil {
+	if _, err := newServer6().GetMetadata(t.Context(), nil); err != nil {
 		t.Error(err)
 	}
-	if _, err := NewServer5().GetMetadata(t.Context(), nil); err != nil {
+	if _, err := newServer5().GetMetadata(t.Context(), nil); err != nil {
 		t.Error(err)
 	}
 	t.Setenv(EnvSchema, "nonsense")
@@ -153,5 +153,5 @@ func TestFromEnv(t *testing.T) {
 			t.Error("a wrong environment is accepted")
 		}
 	}()
-	NewServer6()
+	newServer6()
 }

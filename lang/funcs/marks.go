@@ -10,7 +10,7 @@ import (
 )
 
 var markFuncs = map[string]function.Function{
-	"ephemeralasnull": markFunc(EphemeralAsNull),
+	"ephemeralasnull": markFunc(ephemeralAsNull),
 	"issensitive":     issensitiveFunc,
 	"nonsensitive":    markFunc(func(v cty.Value) cty.Value { return withoutMark(v, value.Sensitive) }),
 	"sensitive":       markFunc(func(v cty.Value) cty.Value { return v.Mark(value.Sensitive) }),
@@ -57,10 +57,10 @@ var issensitiveFunc = function.New(&function.Spec{
 	},
 })
 
-// EphemeralAsNull replaces every ephemeral part of a value by null of its type, and keeps all other marks. An
+// ephemeralAsNull replaces every ephemeral part of a value by null of its type, and keeps all other marks. An
 // unknown ephemeral part stays unknown, without promises that null would break. The result carries no
 // ephemeral mark anywhere.
-func EphemeralAsNull(v cty.Value) cty.Value {
+func ephemeralAsNull(v cty.Value) cty.Value {
 	if !value.IsMarked(v) {
 		return v
 	}

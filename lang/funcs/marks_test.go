@@ -59,7 +59,7 @@ func TestE23EphemeralAsNull(t *testing.T) {
 func TestE23NothingEphemeralStays(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in := randomValue(t, 3)
-		got := EphemeralAsNull(in)
+		got := ephemeralAsNull(in)
 		if value.Contains(got, value.Ephemeral) {
 			t.Fatalf("an ephemeral mark stayed in %#v", got)
 		}

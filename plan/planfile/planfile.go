@@ -16,8 +16,8 @@ import (
 	"github.com/mayfly-iac/mayfly/value"
 )
 
-// Format is the version of the format that Write writes. Read refuses others.
-const Format = 1
+// format is the version of the format that Write writes. Read refuses others.
+const format = 1
 
 // File is a saved plan.
 type File struct {

@@ -22,9 +22,9 @@ const (
 	maxTotal   = 4 << 30 // bytes, unpacked
 )
 
-// Read reads a saved plan of size bytes. Its errors wrap one of the package's, or are those of r; they
+// read reads a saved plan of size bytes. Its errors wrap one of the package's, or are those of r; they
 // quote no values. The values in the plan are decoded when they are used.
-func Read(r io.ReaderAt, size int64) (*File, error) {
+func read(r io.ReaderAt, size int64) (*File, error) {
 	f, err := decode(r, size)
 	if err == nil {
 		err = f.check()
@@ -126,9 +126,9 @@ func (p *reader) header() (header, error) {
 	if err := json.Unmarshal(src, &h); err != nil || h.Format < 1 || h.Version == "" {
 		return h, corrupt("its entry %q is not valid", entryHeader)
 	}
-	if h.Format != Format {
+	if h.Format != format {
 		return h, fmt.Errorf("%w, %q, in format %d, and this program reads only format %d. Apply it with that version, or make the plan again",
-			ErrVersion, h.Version, h.Format, Format)
+			ErrVersion, h.Version, h.Format, format)
 	}
 	return h, nil
 }
@@ -334,4 +334,4 @@ func providerFromText(s string) (addr.Provider, error) {
 }
 
 // ReadBytes is Read for a saved plan in memory.
-func ReadBytes(src []byte) (*File, error) { return Read(bytes.NewReader(src), int64(len(src))) }
+func ReadBytes(src []byte) (*File, error) { return read(bytes.NewReader(src), int64(len(src))) }

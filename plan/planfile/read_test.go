@@ -189,7 +189,7 @@ func TestBombs(t *testing.T) {
 }
 
 func TestReaderErrorsAreKept(t *testing.T) {
-	if _, err := Read(brokenReader{}, 100); !errors.Is(err, io.ErrClosedPipe) {
+	if _, err := read(brokenReader{}, 100); !errors.Is(err, io.ErrClosedPipe) {
 		t.Error(err)
 	}
 }

@@ -24,7 +24,7 @@ func Write(w io.Writer, f *File) error {
 		return errors.New("a saved plan needs a plan and the version of the program that made it")
 	}
 	p := &writer{zip: zip.NewWriter(w)}
-	p.entry(entryHeader, func(w io.Writer) error { return json.NewEncoder(w).Encode(header{Format: Format, Version: f.Version}) })
+	p.entry(entryHeader, func(w io.Writer) error { return json.NewEncoder(w).Encode(header{Format: format, Version: f.Version}) })
 	doc := &document{}
 	e := newEncoder()
 	p.changes(entryChanges, f.Plan.Changes, e)

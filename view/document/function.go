@@ -22,13 +22,13 @@ type FunctionCall struct {
 // Signature lists the parameters and the result type of a function.
 type Signature struct {
 	Name       string          `json:"name"`
-	Params     []Parameter     `json:"params"`
-	Variadic   *Parameter      `json:"variadic_param,omitempty"`
+	Params     []parameter     `json:"params"`
+	Variadic   *parameter      `json:"variadic_param,omitempty"`
 	ReturnType json.RawMessage `json:"return_type"`
 }
 
-// Parameter is a parameter of a function.
-type Parameter struct {
+// parameter is a parameter of a function.
+type parameter struct {
 	Name string          `json:"name"`
 	Type json.RawMessage `json:"type"`
 }
@@ -51,12 +51,12 @@ func calledFunction(d *diag.Diagnostic) *FunctionCall {
 
 // signatureOf returns the signature of a function under the last part of its name, without the namespace.
 func signatureOf(name string, f *schema.Function) *Signature {
-	out := &Signature{Name: name[strings.LastIndex(name, ":")+1:], Params: []Parameter{}, ReturnType: typeOrDynamic(f.Return)}
+	out := &Signature{Name: name[strings.LastIndex(name, ":")+1:], Params: []parameter{}, ReturnType: typeOrDynamic(f.Return)}
 	for _, p := range f.Params {
-		out.Params = append(out.Params, Parameter{p.Name, typeOrDynamic(p.Type)})
+		out.Params = append(out.Params, parameter{p.Name, typeOrDynamic(p.Type)})
 	}
 	if p := f.Variadic; p != nil {
-		out.Variadic = &Parameter{p.Name, typeOrDynamic(p.Type)}
+		out.Variadic = &parameter{p.Name, typeOrDynamic(p.Type)}
 	}
 	return out
 }

@@ -17,8 +17,8 @@ import (
 
 // Bounds of a lease's time to live.
 const (
-	MinTTL = time.Second
-	MaxTTL = 24 * time.Hour
+	minTTL = time.Second
+	maxTTL = 24 * time.Hour
 )
 
 // errUnchanged is returned to change if nothing needs to be written.
@@ -42,10 +42,10 @@ func (r *leaseRecord) extend(now time.Time) {
 
 // CheckTTL returns an error if ttl is outside the bounds of a lease.
 func CheckTTL(ttl time.Duration) error {
-	if ttl >= MinTTL && ttl <= MaxTTL {
+	if ttl >= minTTL && ttl <= maxTTL {
 		return nil
 	}
-	return &Problem{Kind: ErrInvalid, Summary: "Invalid time to live", Detail: fmt.Sprintf("%s is out of range: a lease lives between %s and %s.", ttl, MinTTL, MaxTTL)}
+	return &Problem{Kind: ErrInvalid, Summary: "Invalid time to live", Detail: fmt.Sprintf("%s is out of range: a lease lives between %s and %s.", ttl, minTTL, maxTTL)}
 }
 
 // Grant records a new lease and returns its token, which exists nowhere else: the store keeps a hash.

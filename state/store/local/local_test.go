@@ -199,7 +199,7 @@ func TestPathFlags(t *testing.T) {
 			t.Errorf("%s: %s", name, content(t, at(name)))
 		}
 	}
-	m = open(t, Options{Dir: dir, State: "in", Backup: NoBackup})
+	m = open(t, Options{Dir: dir, State: "in", Backup: noBackup})
 	if err := m.Write(t.Context(), changed); err != nil {
 		t.Fatal(err)
 	}

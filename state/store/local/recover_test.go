@@ -399,7 +399,7 @@ func TestReadOnlyFolder(t *testing.T) {
 	if err := os.WriteFile(path, []byte(encoded(t, base)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s := New(Options{Dir: dir, Backup: NoBackup})
+	s := New(Options{Dir: dir, Backup: noBackup})
 	s.disk = denied
 	m := s.manager(path)
 	unlock := mustLock(t, m)

@@ -25,8 +25,8 @@ const (
 	journalSuffix       = ".journal"
 )
 
-// NoBackup is the value of Options.Backup that turns the backup off.
-const NoBackup = "-"
+// noBackup is the value of Options.Backup that turns the backup off.
+const noBackup = "-"
 
 // Options configure a Store. The zero value is the configuration without a backend block.
 type Options struct {
@@ -169,7 +169,7 @@ func (s *Store) manager(path string) *Manager {
 	}
 	p := paths{read: follow(read), write: follow(write), redirected: cmp.Or(s.opts.StateOut, s.opts.State)}
 	switch s.opts.Backup {
-	case NoBackup:
+	case noBackup:
 	case "":
 		p.backup = write + backupSuffix
 		if s.opts.Stamp != "" {

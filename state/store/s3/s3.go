@@ -22,15 +22,15 @@ import (
 	"github.com/mayfly-iac/mayfly/state/store/remote"
 )
 
-// DefaultPrefix is the default of Options.WorkspacePrefix.
-const DefaultPrefix = "env:"
+// defaultPrefix is the default of Options.WorkspacePrefix.
+const defaultPrefix = "env:"
 
 // Options configure a Service.
 type Options struct {
 	Bucket          *aws.Bucket
 	Name            string // of the bucket
 	Key             string // of the state of the default workspace
-	WorkspacePrefix string // of the keys of other workspaces; DefaultPrefix if ""
+	WorkspacePrefix string // of the keys of other workspaces; "env:" if ""
 
 	LockFile bool       // lock with an object beside the state
 	Table    *aws.Table // lock with an item in this table; nil for none
@@ -53,7 +53,7 @@ var _ remote.Service = (*Service)(nil)
 // New returns a service. It contacts nothing.
 func New(opt Options) *Service {
 	if opt.WorkspacePrefix == "" {
-		opt.WorkspacePrefix = DefaultPrefix
+		opt.WorkspacePrefix = defaultPrefix
 	}
 	s := &Service{opt: opt, read: http.Header{}, put: http.Header{}}
 	const encryption = "X-Amz-Server-Side-Encryption"

@@ -1,7 +1,7 @@
 package corpus
 
-// Reasons has the classes of differences on purpose. docs/compatibility.md lists them under the same names.
-var Reasons = map[string]string{
+// reasons has the classes of differences on purpose. docs/compatibility.md lists them under the same names.
+var reasons = map[string]string{
 	"one-error":     "one mistake gives one error: descriptions of its consequences are left out",
 	"repeats":       "OpenTofu prints the same diagnostic several times",
 	"place":         "the error is at the part that is wrong, or has a place at all",

@@ -128,7 +128,7 @@ func (o Outcome) String() string {
 // Explain returns what is missing in the explanation of the run's differences, or "" if nothing is.
 func (r *Run) Explain() string {
 	for _, why := range r.Reasons {
-		if Reasons[why] == "" {
+		if reasons[why] == "" {
 			return fmt.Sprintf("%q is not a reason", why)
 		}
 	}

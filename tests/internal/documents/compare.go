@@ -46,7 +46,7 @@ func Compare(one, two []Document) []Difference {
 	return CompareAs(func(v any) any { return v }, one, two)
 }
 
-// CompareAs is the same for the documents in the form that a function gives to what Normalise returns of
+// CompareAs is the same for the documents in the form that a function gives to what normalise returns of
 // them.
 func CompareAs(form func(any) any, one, two []Document) []Difference {
 	var out []Difference
@@ -75,8 +75,8 @@ func compareOne(form func(any) any, one, two Document) []Difference {
 	if one.Kind == Status {
 		return c.out
 	}
-	a, errA := Normalise(one)
-	b, errB := Normalise(two)
+	a, errA := normalise(one)
+	b, errB := normalise(two)
 	if errA != nil || errB != nil {
 		if fmt.Sprint(errA) != fmt.Sprint(errB) || one.Out != two.Out {
 			c.add("form", fmt.Sprint(errA, one.Out), fmt.Sprint(errB, two.Out))

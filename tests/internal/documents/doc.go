@@ -5,6 +5,6 @@
 // form.
 //
 // It may import the standard library and the txtar format. It must not know what the documents mean, apart
-// from which parts of them are different at each run (see Normalise): the tests that use it see the programs
+// from which parts of them are different at each run (see normalise): the tests that use it see the programs
 // from outside.
 package documents

@@ -26,10 +26,10 @@ var volatile = map[string]bool{
 // unordered are the keys of arrays whose order differs from run to run.
 var unordered = map[string]bool{"replace_paths": true, "relevant_attributes": true}
 
-// Normalise returns a document with what differs at each run replaced by its kind. Messages of a stream are
+// normalise returns a document with what differs at each run replaced by its kind. Messages of a stream are
 // grouped by what they are about, because their order is that of concurrent work; reports of progress are
 // left out.
-func Normalise(d Document) (any, error) {
+func normalise(d Document) (any, error) {
 	switch d.Kind {
 	case Text:
 		var out []any
@@ -132,10 +132,10 @@ func subject(m map[string]any) string {
 	return ""
 }
 
-// Plain returns a document with its normal form in place of what was printed, such as Normalise takes for the
+// Plain returns a document with its normal form in place of what was printed, such as normalise takes for the
 // same.
 func Plain(d Document) (Document, error) {
-	v, err := Normalise(d)
+	v, err := normalise(d)
 	if err != nil {
 		d.Out = replace(d.Out)
 		return d, nil // anything else is kept as it is

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Outline takes out of a document, as Normalise returns it, how problems are worded: what is left of a
+// Outline takes out of a document, in normal form, how problems are worded: what is left of a
 // diagnostic is how severe it is, the instance that it is about, the file and line that it points at, and
 // whether it shows that line. Lists of them are ordered anew, because their order was that of the words.
 func Outline(v any) any {
