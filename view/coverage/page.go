@@ -1,6 +1,7 @@
 package coverage
 
 import (
+	_ "embed"
 	"html"
 	"io"
 	"strconv"
@@ -11,46 +12,9 @@ import (
 
 // style is the style sheet of the page. What came and what did not differs by mark and weight as well as by
 // colour. On narrow screens the tables of points become lists, so that only the table of counts is scrolled.
-const style = `
-:root{color-scheme:light dark;--bg:#fff;--fg:#1d2430;--dim:#5d6779;--line:#e4e7ec;--soft:#f6f7f9;--good:#1a7f4b;--bad:#c01c28;--badsoft:#fdebec;--link:#0b5cc0}
-@media (prefers-color-scheme:dark){:root{--bg:#14171c;--fg:#e4e7ec;--dim:#98a2b3;--line:#2b313b;--soft:#1b1f26;--good:#4fc389;--bad:#ff7b7b;--badsoft:#3a1d21;--link:#7ab7ff}}
-*{box-sizing:border-box}
-body{margin:0 auto;padding:1.25rem 1.5rem 3rem;max-width:72rem;background:var(--bg);color:var(--fg);font:15px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif}
-h1{font-size:1.4rem;margin:0}
-header p{margin:.2rem 0 1rem;color:var(--dim)}
-a{color:var(--link)}
-:focus-visible{outline:2px solid var(--link);outline-offset:2px}
-.scroll{overflow-x:auto;border:1px solid var(--line);border-radius:8px}
-table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums}
-caption{text-align:left;color:var(--dim);padding:.5rem .75rem 0}
-th,td{padding:.35rem .75rem;text-align:left;font-weight:400;border-top:1px solid var(--line);vertical-align:top}
-thead th{color:var(--dim);border-top:0;white-space:nowrap}
-.counts td,.counts thead th:not(:first-child){text-align:right;white-space:nowrap}
-.counts tfoot :is(th,td){font-weight:600;background:var(--soft)}
-.part{color:var(--bad)}
-.bar{display:block;height:4px;border-radius:2px;background:var(--badsoft);margin-top:.2rem;overflow:hidden}
-.bar i{display:block;height:100%;background:var(--good)}
-details{margin-top:1rem;border:1px solid var(--line);border-radius:8px}
-summary{cursor:pointer;padding:.5rem .75rem;background:var(--soft);border-radius:8px}
-details[open]>summary{border-radius:8px 8px 0 0}
-summary h2{display:inline;font-size:1rem;margin:0;overflow-wrap:anywhere}
-summary span{color:var(--dim);margin-left:.5rem;white-space:nowrap}
-.points td:first-child{width:4.5rem;color:var(--dim)}
-.points th{overflow-wrap:anywhere}
-@media (min-width:40.01rem){.points :is(td,thead th):last-child{width:27rem}}
-.points tr.gap th{font-weight:600}
-.points span{display:inline-block;margin-right:1rem;color:var(--good);white-space:nowrap}
-.points .never{font-weight:600;color:var(--bad)}
-@media (max-width:40rem){
-body{padding:1rem .75rem}
-.points thead{position:absolute;clip-path:inset(50%)}
-.points :is(tr,th,td){display:block;border:0;padding:0;width:auto}
-.points tbody tr{padding:.45rem .75rem;border-top:1px solid var(--line)}
-.points td:first-child{width:auto}
-.points td:first-child::before{content:"line "}
-}
-@media print{.scroll{overflow:visible}}
-`
+//
+//go:embed style.css
+var style string
 
 // page collects the text of an HTML page.
 type page struct{ strings.Builder }
@@ -72,7 +36,7 @@ func (r *Report) HTML(w io.Writer) error {
 	p.raw("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n",
 		`<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'"/>`, "\n",
 		`<meta name="viewport" content="width=device-width, initial-scale=1"/>`, "\n",
-		`<meta name="color-scheme" content="light dark"/>`, "\n<title>Test coverage</title>\n<style>", style, "</style>\n</head>\n<body>\n",
+		`<meta name="color-scheme" content="light dark"/>`, "\n<title>Test coverage</title>\n<style>\n", style, "</style>\n</head>\n<body>\n",
 		"<header>\n<h1>Test coverage</h1>\n<p>")
 	p.text(strings.TrimPrefix(r.Summary(), "Coverage: "))
 	p.raw("</p>\n</header>\n<main>\n")

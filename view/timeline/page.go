@@ -1,9 +1,18 @@
 package timeline
 
 import (
+	_ "embed"
 	"io"
 	"strconv"
 )
+
+// style is the style sheet of the page. Colours have names, with one value for light and one for dark
+// screens, because the page cannot know where it is looked at. The left part of a row, the axis and the
+// headings stick to the edges, so that names and times stay in sight while a large chart is scrolled. Groups
+// fold by the details element, and print shows everything.
+//
+//go:embed style.css
+var style markup
 
 // Write writes the page for the events so far. Operations that have not ended are shown as running until the
 // last event. The lock is released before w is written to, so a slow writer delays no operation. Errors are
