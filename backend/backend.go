@@ -14,6 +14,8 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -58,6 +60,9 @@ type service struct {
 	// workspaces reports whether a configuration has room for workspaces other than the default one; nil
 	// for one that always has.
 	workspaces func(cfg cty.Value) bool
+	// only returns the name of the only workspace of a configuration, where that is not the default one; ""
+	// otherwise. It is nil for a kind without such configurations.
+	only func(cfg cty.Value) string
 }
 
 // Env is what a store is opened with, apart from its configuration.
@@ -67,9 +72,18 @@ type Env struct {
 	Lookup  func(name string) string // the value of an environment variable; "" if it is not set
 	Version string                   // of the program, for the states of new workspaces
 	Dir     string                   // that relative paths start from; "" for the working directory
+	// Host finds a service of a host by the user's settings; nil if hosts cannot be asked.
+	Host func(ctx context.Context, host, service string) (HostService, error)
 	// JournalDir is a directory of this machine, created when needed, for the journals of services that have
 	// no room for them.
 	JournalDir string
+}
+
+// HostService is how a service of a host is reached, as services are discovered by the hosts' names.
+type HostService struct {
+	Address   *url.URL
+	Token     string            // of the user for the host; "" for none
+	Transport http.RoundTripper // refuses to send tokens unencrypted
 }
 
 // remote returns the options of a store in a service.
@@ -103,7 +117,7 @@ func Kinds() map[string]*Kind { return maps.Clone(kinds) }
 func Usable(table map[string]*Kind) []string {
 	var names []string
 	for name, k := range table {
-		if k.Usable() {
+		if k.Usable() && name != Cloud { // which has a block of its own
 			names = append(names, name)
 		}
 	}
@@ -161,4 +175,14 @@ func (k *Kind) Identity(cfg cty.Value) string {
 func (k *Kind) Workspaces(cfg cty.Value) bool {
 	cfg, _ = cfg.UnmarkDeep()
 	return k.workspaces == nil || k.workspaces(cfg)
+}
+
+// Only returns the name of the only workspace of a configuration, if that is not the default one; ""
+// otherwise. The store knows it as the default one too.
+func (k *Kind) Only(cfg cty.Value) string {
+	if k.only == nil {
+		return ""
+	}
+	cfg, _ = cfg.UnmarkDeep()
+	return k.only(cfg)
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"github.com/opentofu/svchost"
 	"github.com/opentofu/svchost/disco"
@@ -33,6 +34,31 @@ func (n *Network) Services(ctx context.Context, host svchost.Hostname) (*disco.H
 		return nil, diag.Errorf("Service discovery failed for "+host.ForDisplay(), "The services of the host %s cannot be discovered: %s. Check the host's name, and whether it can be reached.", host.ForDisplay(), web.Reason(err))
 	}
 	return found, nil
+}
+
+// Service returns the address of one service of a host, and the user's token for the host; "" for none.
+func (n *Network) Service(ctx context.Context, name, service string) (address *url.URL, token string, diags diag.List) {
+	host, err := svchost.ForComparison(name)
+	if err != nil {
+		return nil, "", diag.Errorf("Invalid host name", "%q is not the name of a host: %s.", name, err)
+	}
+	services, diags := n.Services(ctx, host)
+	if diags.HasErrors() {
+		return nil, "", diags
+	}
+	if address, err = services.ServiceURL(service); err != nil {
+		return nil, "", diag.Errorf("Service not offered", "The host %s does not offer the service %q.", host.ForDisplay(), service)
+	}
+	creds, err := n.credentials().ForHost(ctx, host)
+	if err != nil {
+		return nil, "", diag.Errorf("Cannot read credentials", "The credentials for %s cannot be read: %s.", host.ForDisplay(), err)
+	}
+	if creds != nil {
+		req := &http.Request{Header: http.Header{}}
+		creds.PrepareRequest(req)
+		token = strings.TrimPrefix(req.Header.Get("Authorization"), "Bearer ")
+	}
+	return address, token, nil
 }
 
 // UsableTransport returns the transport for logins: with the network's connections, and refusing to send

@@ -111,7 +111,7 @@ func (d *Dir) openLocation(ctx context.Context, l location, files StateFiles, c 
 	cfg, err := l.kind.Complete(l.config(), d.lookup)
 	var s store.Store
 	if err == nil {
-		s, err = l.kind.Open(ctx, cfg, backend.Env{Files: files, Cipher: c, Lookup: d.lookup, Version: d.opt.Version, JournalDir: d.journalDir()})
+		s, err = l.kind.Open(ctx, cfg, backend.Env{Files: files, Cipher: c, Lookup: d.lookup, Version: d.opt.Version, JournalDir: d.journalDir(), Host: d.host})
 	}
 	if err != nil {
 		return nil, diag.Errorf("Error loading the backend", "%s", diag.Sentence(err))
@@ -130,12 +130,8 @@ func (d *Dir) declaredLocation(root *config.Module, settings []string) (location
 		return none, nil
 	}
 	block := root.Backend
-	if block.Cloud {
-		return none, diag.At(block.Range, "Cloud configuration is not supported",
-			"The \"cloud\" block connects to a hosted service, which Mayfly doesn't work with. Remove the block: the state is then kept in a file, and a block such as backend \"local\" { path = \"PATH\" } says where.")
-	}
 	kind, ok := d.kinds[block.Type]
-	if !ok || kind.Name == backend.Cloud {
+	if !ok || kind.Name == backend.Cloud && !block.Cloud {
 		return none, unknownKind(block, d.kinds)
 	}
 	values, diags := kind.Decode(block.Body)
@@ -147,7 +143,7 @@ func (d *Dir) declaredLocation(root *config.Module, settings []string) (location
 
 func unknownKind(block *config.Backend, kinds map[string]*backend.Kind) diag.List {
 	usable := backend.Usable(kinds)
-	return diag.At(block.Range, "Unsupported backend type", "This version of Mayfly does not support the backend %q.%s Supported backends: %s.", block.Type, diag.DidYouMean(block.Type, usable), diag.Names(usable))
+	return diag.At(block.Range, "Unsupported backend type", "This version of Mayfly does not support the backend %q.%s Supported backends: %s.", block.Type, diag.DidYouMean(block.Type, usable), diag.Series("and", usable))
 }
 
 // override applies one setting to the values of arguments.
@@ -174,7 +170,7 @@ func (d *Dir) usable(l location) diag.List {
 	if l.kind.Usable() {
 		return nil
 	}
-	detail := fmt.Sprintf("This version of Mayfly knows the arguments of the backend %q, but cannot use it. Use another backend, or none to keep the state in a file. Backends that it can use: %s.", l.kind.Name, diag.Names(backend.Usable(d.kinds)))
+	detail := fmt.Sprintf("This version of Mayfly knows the arguments of the backend %q, but cannot use it. Use another backend, or none to keep the state in a file. Backends that it can use: %s.", l.kind.Name, diag.Series("and", backend.Usable(d.kinds)))
 	if d.root != nil && d.root.Backend != nil {
 		return diag.At(d.root.Backend.Range, "Unsupported backend type", "%s", detail)
 	}

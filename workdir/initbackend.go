@@ -67,6 +67,9 @@ func (d *Dir) InitBackend(ctx context.Context, opt BackendOptions) (BackendChang
 	if ds := d.record(want, block); ds.HasErrors() {
 		return change, append(diags, ds...)
 	}
+	if ds := d.selectOnly(have, want); ds.HasErrors() {
+		return change, append(diags, ds...)
+	}
 	if have.declared() {
 		change.Before = have.kind.Name
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly"
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/backend"
 	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/install"
@@ -25,6 +26,18 @@ func (d *Dir) Network() (*install.Network, diag.List) {
 		d.user, diags = cliconfig.Load(d.environment())
 	}
 	return &install.Network{Config: d.user, Env: d.environment()}, diags
+}
+
+// host finds a service of a host for backends.
+func (d *Dir) host(ctx context.Context, name, service string) (s backend.HostService, err error) {
+	network, diags := d.Network()
+	if !diags.HasErrors() {
+		s.Address, s.Token, diags = network.Service(ctx, name, service)
+	}
+	if !diags.HasErrors() {
+		s.Transport, diags = network.UsableTransport()
+	}
+	return s, diags.Err()
 }
 
 // Modules returns the installer of modules.

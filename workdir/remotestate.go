@@ -64,7 +64,7 @@ func (s *Session) readFrom(ctx context.Context, kind *backend.Kind, cfg cty.Valu
 		return nil, err
 	}
 	opened, err := kind.Open(ctx, cfg, backend.Env{
-		Cipher: stateCipher(s.encryption.Remote(remoteName(from.Instance))), Lookup: s.dir.lookup, Version: s.dir.opt.Version, JournalDir: s.dir.journalDir(),
+		Cipher: stateCipher(s.encryption.Remote(remoteName(from.Instance))), Lookup: s.dir.lookup, Version: s.dir.opt.Version, JournalDir: s.dir.journalDir(), Host: s.dir.host,
 	})
 	if err != nil {
 		return nil, err

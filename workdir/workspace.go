@@ -77,7 +77,30 @@ func (d *Dir) Workspaces(ctx context.Context) (*Workspaces, diag.List) {
 		return nil, diag.Errorf("Cannot list the workspaces", "%s", diag.Sentence(err))
 	}
 	w.Names = names
+	if only := d.onlyWorkspace(l); only != "" {
+		w.Names = []string{only}
+	}
 	return w, nil
+}
+
+// onlyWorkspace returns the name of the only workspace of a location, if that is not the default one; ""
+// otherwise.
+func (d *Dir) onlyWorkspace(l location) string { return l.kind.Only(d.filled(l)) }
+
+// selectOnly selects the only workspace of a location, or, after a location with such a one, the default one.
+func (d *Dir) selectOnly(before, after location) diag.List {
+	name, fromEnv, diags := d.Workspace()
+	if fromEnv || diags.HasErrors() {
+		return diags
+	}
+	w := &Workspaces{dir: d}
+	switch only := d.onlyWorkspace(after); {
+	case only != "" && only != name:
+		return w.use(only)
+	case only == "" && name == d.onlyWorkspace(before):
+		return w.use(store.DefaultWorkspace)
+	}
+	return nil
 }
 
 // Select makes an existing workspace the current one, also for later runs.

@@ -169,6 +169,8 @@ var rules = map[string]rule{
 	"state/store/objects":    {may: []string{"state/store", "state/store/remote"}, why: "what all services for objects have in common must not depend on one of them"},
 	"state/store/gcs":        {may: []string{"cloud", "cloud/google", "state/store", "state/store/remote", "state/store/objects"}, why: "a service sees stored bytes and locks"},
 	"state/store/s3":         {may: []string{"cloud", "cloud/aws", "state/store", "state/store/remote", "state/store/objects"}, why: "a service sees stored bytes and locks"},
+	"state/store/tfe":        {may: []string{"cloud", "state/store", "state/store/remote"}, why: "a service sees stored bytes and locks"},
+	"internal/tfeserver":     {why: "a server for tests knows nothing of what is kept in it"},
 	"internal/s3server":      {why: "a server for tests knows nothing of what is kept in it"},
 	"internal/alibabaserver": {why: "a server for tests knows nothing of what is kept in it"},
 	"internal/azureserver":   {why: "a server for tests knows nothing of what is kept in it"},
@@ -313,7 +315,7 @@ var rules = map[string]rule{
 	"tests/internal/corpus": {why: "verdicts of programs are compared without knowing how they are made"},
 	"tests/internal/services": {
 		may: []string{
-			"internal/alibabaserver", "internal/azureserver", "internal/consulserver", "internal/gcsserver", "internal/httpserver", "internal/kubeserver", "internal/postgres", "internal/s3server", "internal/tlsproxy",
+			"internal/alibabaserver", "internal/azureserver", "internal/consulserver", "internal/gcsserver", "internal/httpserver", "internal/kubeserver", "internal/postgres", "internal/s3server", "internal/tfeserver", "internal/tlsproxy",
 		},
 		why: "servers are started without knowing the program that uses them",
 	},

@@ -85,7 +85,7 @@ func (e *LockError) Error() string {
 	var sb strings.Builder
 	sb.WriteString("the state is locked")
 	if e.Info != nil {
-		fmt.Fprintf(&sb, " by %s since %s", e.Info.Who, e.Info.Created.Local().Format(time.DateTime))
+		sb.WriteString(" by " + e.Info.Who + e.Info.since())
 	} else {
 		sb.WriteString(" by another process that left no information about itself")
 	}
@@ -106,7 +106,18 @@ func (e *LockError) Holder() string {
 	if e.Info == nil {
 		return "another process"
 	}
-	return fmt.Sprintf("%s since %s (%s)", e.Info.Who, e.Info.Created.Local().Format(time.DateTime), e.Info.Operation)
+	if e.Info.Operation == "" {
+		return e.Info.Who + e.Info.since()
+	}
+	return fmt.Sprintf("%s%s (%s)", e.Info.Who, e.Info.since(), e.Info.Operation)
+}
+
+// since returns words for the time when the lock was taken; "" if that is unknown.
+func (i *LockInfo) since() string {
+	if i.Created.IsZero() {
+		return ""
+	}
+	return " since " + i.Created.Local().Format(time.DateTime)
 }
 
 // The pauses between two attempts to take a lock double from the first to the longest.

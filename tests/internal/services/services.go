@@ -21,6 +21,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/kubeserver"
 	"github.com/mayfly-iac/mayfly/internal/postgres"
 	"github.com/mayfly-iac/mayfly/internal/s3server"
+	"github.com/mayfly-iac/mayfly/internal/tfeserver"
 	"github.com/mayfly-iac/mayfly/internal/tlsproxy"
 )
 
@@ -46,6 +47,7 @@ var Kinds = []struct {
 	{"kubernetes", func(t testing.TB) Service { return newKubernetes(t) }},
 	{"oss", func(t testing.TB) Service { return oss{alibabaserver.Start(t)} }},
 	{"pg", func(t testing.TB) Service { return pg{postgres.Start(t)} }},
+	{"remote", func(t testing.TB) Service { return newRemote(t) }},
 	{"s3", func(t testing.TB) Service { return s3{s3server.Start(t)} }},
 }
 
@@ -210,6 +212,42 @@ func (s pg) Contents(t testing.TB) []byte {
 		t.Fatal(err)
 	}
 	return out
+}
+
+type remote struct{ server *tfeserver.Server }
+
+// host is the name of the host that offers the service of remote.
+const host = "states.example.com"
+
+// newRemote starts a server, and sets the user's settings and token for it until the end of the test.
+func newRemote(t testing.TB) remote {
+	r := remote{tfeserver.Start(t)}
+	settings, _ := os.ReadFile(os.Getenv("TF_CLI_CONFIG_FILE")) // without any, there are none to keep
+	file := filepath.Join(t.TempDir(), "settings.tfrc")
+	api := r.server.API()
+	text := fmt.Sprintf("%s\nhost %q {\n  services = { \"tfe.v2\" = %q, \"tfe.v2.1\" = %q, \"tfe.v2.2\" = %q }\n}\n", settings, host, api, api, api) // OpenTofu asks for the others
+	text += fmt.Sprintf("credentials %q {\n  token = %q\n}\n", host, tfeserver.Token)
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("TF_CLI_CONFIG_FILE", file)
+	return r
+}
+
+func (r remote) Block(name string) string {
+	return block("remote", argument("hostname", host), argument("organization", tfeserver.Organization), fmt.Sprintf("workspaces { name = %q }", name))
+}
+
+func (r remote) Contents(testing.TB) []byte {
+	r.server.Mu.Lock()
+	defer r.server.Mu.Unlock()
+	var out bytes.Buffer
+	for _, workspace := range r.server.Workspaces {
+		for _, state := range workspace.States {
+			fmt.Fprintf(&out, "%s %s\n", workspace.Reason, state.Content)
+		}
+	}
+	return out.Bytes()
 }
 
 type s3 struct{ server *s3server.Server }
