@@ -89,30 +89,5 @@ func (s Schedule) Files() map[string]string {
 		}
 		texts[names[i]] = fmt.Sprintf("resource \"bench_thing\" \"r%03d\" {\n  input  = %s\n  millis = %d\n}\n", names[i], input, t.takes.Milliseconds())
 	}
-	return root(Plugin, "%s", strings.Join(texts, ""))
-}
-
-// Opens is a resource and the configuration of a provider that both need the same n ephemeral instances,
-// which take the given time each to open.
-func Opens(n, millis int) map[string]string {
-	return root(Plugin, `
-ephemeral "bench_secret" "s" {
-  count  = %[1]d
-  name   = "s${count.index}"
-  millis = %[2]d
-}
-provider "bench" {
-  alias = "keyed"
-  key   = join(" ", ephemeral.bench_secret.s[*].value)
-}
-resource "bench_thing" "keyed" {
-  provider = bench.keyed
-  input    = "keyed"
-}
-resource "bench_thing" "r" {
-  input          = "r"
-  secret_wo      = join(" ", ephemeral.bench_secret.s[*].value)
-  secret_version = 1
-}
-`, n, millis)
+	return map[string]string{"main.tf": Plugin.Header + strings.Join(texts, "")}
 }
