@@ -157,6 +157,13 @@ func TestOpenRefusals(t *testing.T) {
 		{map[string]string{"access_key": "CANARY", "secret_key": "CANARY", "region": "r", "tablestore_table": "t"}, `"tablestore_endpoint"`},
 		{map[string]string{"access_key": "CANARY", "secret_key": "CANARY", "region": "r", "assume_role_role_arn": "a", "assume_role_session_expiration": "-1"}, `"assume_role_session_expiration"`},
 	})
+	refusals(t, "cos", []refusal{
+		{map[string]string{"secret_id": "CANARY"}, `"secret_key"`},
+		{map[string]string{"secret_id": "CANARY", "secret_key": "CANARY"}, `"region"`},
+		{map[string]string{"secret_id": "CANARY", "secret_key": "CANARY", "region": "r", "prefix": "./a"}, `"prefix"`},
+		{map[string]string{"secret_id": "CANARY", "secret_key": "CANARY", "region": "r", "key": "/a"}, `"key"`},
+		{map[string]string{"secret_id": "CANARY", "secret_key": "CANARY", "region": "r", "acl": "other"}, `"acl"`},
+	})
 	refusals(t, "azurerm", []refusal{
 		{map[string]string{"access_key": "CANARY!"}, `"access_key"`},
 		{map[string]string{"sas_token": "CANARY"}, `"sas_token"`},

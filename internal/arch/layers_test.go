@@ -164,6 +164,7 @@ var rules = map[string]rule{
 		modules: []string{"golang.org/x/sync", "k8s.io/apimachinery", "k8s.io/client-go"},
 		why:     "a service sees stored bytes and locks",
 	},
+	"state/store/cos":        {may: []string{"cloud", "cloud/tencent", "state/store", "state/store/remote", "state/store/objects"}, why: "a service sees stored bytes and locks"},
 	"state/store/oss":        {may: []string{"cloud", "cloud/alibaba", "state/store", "state/store/remote", "state/store/objects"}, why: "a service sees stored bytes and locks"},
 	"state/store/pg":         {may: []string{"state/store", "state/store/remote"}, modules: []string{"github.com/jackc/pgx/v5"}, why: "a service sees stored bytes and locks"},
 	"state/store/objects":    {may: []string{"state/store", "state/store/remote"}, why: "what all services for objects have in common must not depend on one of them"},
@@ -174,6 +175,7 @@ var rules = map[string]rule{
 	"internal/s3server":      {why: "a server for tests knows nothing of what is kept in it"},
 	"internal/alibabaserver": {why: "a server for tests knows nothing of what is kept in it"},
 	"internal/azureserver":   {why: "a server for tests knows nothing of what is kept in it"},
+	"internal/tencentserver": {why: "a server for tests knows nothing of what is kept in it"},
 	"internal/tlsproxy":      {why: "a proxy for tests knows nothing of what passes through it"},
 	"internal/consulserver":  {why: "a server for tests knows nothing of what is kept in it"},
 	"internal/kubeserver":    {why: "a server for tests knows nothing of what is kept in it"},
@@ -195,6 +197,8 @@ var rules = map[string]rule{
 	},
 	"cloud/azure":  {may: []string{"cloud"}, modules: []string{"github.com/Azure/azure-sdk-for-go"}, why: "a vendor's services are called the same way whatever is kept there"},
 	"cloud/google": {may: []string{"cloud"}, modules: []string{"cloud.google.com/go/auth"}, why: "a vendor's services are called the same way whatever is kept there"},
+
+	"cloud/tencent": {may: []string{"cloud"}, modules: none, why: "a vendor's services are called the same way whatever is kept there"},
 
 	"install":             {may: []string{"addr", "constraint", "diag", "safefile", "config", "state", "install/..."}, why: "packages are found and checked by address; nothing of them is run here"},
 	"install/web":         {why: "requests are the same whatever is asked for"},
@@ -315,7 +319,7 @@ var rules = map[string]rule{
 	"tests/internal/corpus": {why: "verdicts of programs are compared without knowing how they are made"},
 	"tests/internal/services": {
 		may: []string{
-			"internal/alibabaserver", "internal/azureserver", "internal/consulserver", "internal/gcsserver", "internal/httpserver", "internal/kubeserver", "internal/postgres", "internal/s3server", "internal/tfeserver", "internal/tlsproxy",
+			"internal/alibabaserver", "internal/azureserver", "internal/consulserver", "internal/gcsserver", "internal/httpserver", "internal/kubeserver", "internal/postgres", "internal/s3server", "internal/tencentserver", "internal/tfeserver", "internal/tlsproxy",
 		},
 		why: "servers are started without knowing the program that uses them",
 	},

@@ -21,6 +21,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/kubeserver"
 	"github.com/mayfly-iac/mayfly/internal/postgres"
 	"github.com/mayfly-iac/mayfly/internal/s3server"
+	"github.com/mayfly-iac/mayfly/internal/tencentserver"
 	"github.com/mayfly-iac/mayfly/internal/tfeserver"
 	"github.com/mayfly-iac/mayfly/internal/tlsproxy"
 )
@@ -42,6 +43,7 @@ var Kinds = []struct {
 }{
 	{"azurerm", startAzurerm},
 	{"consul", func(t testing.TB) Service { return consul{consulserver.Start(t)} }},
+	{"cos", startCOS},
 	{"gcs", func(t testing.TB) Service { return gcs{gcsserver.Start(t)} }},
 	{"http", func(t testing.TB) Service { return &http{t, map[string]*httpserver.Server{}} }},
 	{"kubernetes", func(t testing.TB) Service { return newKubernetes(t) }},
@@ -94,6 +96,30 @@ func (s consul) Contents(testing.TB) []byte {
 	var out bytes.Buffer
 	for key, entry := range s.server.Entries {
 		fmt.Fprintf(&out, "%s %s\n", key, entry.Value)
+	}
+	return out.Bytes()
+}
+
+type cos struct{ server *tencentserver.Server }
+
+// startCOS starts a server as startAzurerm does.
+func startCOS(t testing.TB) Service {
+	server := tencentserver.Start(t)
+	tlsproxy.Start(t, server).Use(t)
+	return cos{server}
+}
+
+func (s cos) Block(name string) string {
+	return block("cos", argument("bucket", tencentserver.Bucket), argument("prefix", name), argument("region", "ap-guangzhou"),
+		argument("secret_id", "id"), argument("secret_key", "key"))
+}
+
+func (s cos) Contents(testing.TB) []byte {
+	s.server.Mu.Lock()
+	defer s.server.Mu.Unlock()
+	var out bytes.Buffer
+	for name, object := range s.server.Objects {
+		fmt.Fprintln(&out, name, object.Content)
 	}
 	return out.Bytes()
 }
