@@ -17,6 +17,8 @@ import (
 	"github.com/zclconf/go-cty/cty/function/stdlib"
 	textencoding "golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/ianaindex"
+
+	"github.com/mayfly-iac/mayfly/bounds"
 )
 
 // base64decode is not go-cty-funcs': that one writes decoded content to the log.
@@ -52,6 +54,8 @@ func textFunc(param string, f func(string) (string, error)) function.Function {
 	})
 }
 
+// base64decode decodes text. What is not text cannot be a string of the language: base64gunzip and
+// textdecodebase64 are for some of that.
 func base64decode(s string) (string, error) {
 	raw, err := base64.StdEncoding.DecodeString(s)
 	if err != nil {
@@ -63,6 +67,8 @@ func base64decode(s string) (string, error) {
 	return string(raw), nil
 }
 
+// base64gzip compresses text. Equal text gives equal results in all versions, since a different one would
+// be a change of whatever has it as an argument.
 func base64gzip(s string) (string, error) {
 	var buf bytes.Buffer
 	w := gzip.NewWriter(&buf)
@@ -77,6 +83,8 @@ func base64gzip(s string) (string, error) {
 	return base64.StdEncoding.EncodeToString(buf.Bytes()), nil
 }
 
+// base64gunzip reverses base64gzip. It stops when the result becomes larger than a text can be, since a few
+// bytes can stand for gigabytes.
 func base64gunzip(s string) (string, error) {
 	raw, err := base64.StdEncoding.DecodeString(s)
 	if err != nil {
@@ -86,7 +94,10 @@ func base64gunzip(s string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("failed to gunzip bytestream: %w", err)
 	}
-	text, err := io.ReadAll(r)
+	text, err := readText(r)
+	if errors.Is(err, bounds.ErrText) {
+		return "", err
+	}
 	if err != nil {
 		return "", fmt.Errorf("failed to gunzip bytestream: %w", err)
 	}
@@ -96,6 +107,7 @@ func base64gunzip(s string) (string, error) {
 	return string(text), nil
 }
 
+// urldecode reverses urlencode, and also takes a plus sign for a space.
 func urldecode(s string) (string, error) {
 	out, err := url.QueryUnescape(s)
 	if err != nil {
@@ -139,6 +151,8 @@ func encodeText(s string, enc textencoding.Encoding, name string) (string, error
 	return base64.StdEncoding.EncodeToString(raw), nil
 }
 
+// decodeText reverses encodeText. A symbol that the encoding does not define is an error, not a replacement
+// character.
 func decodeText(s string, enc textencoding.Encoding, name string) (string, error) {
 	raw, err := base64.StdEncoding.DecodeString(s)
 	if err != nil {

@@ -1,7 +1,6 @@
 package funcs
 
 import (
-	"bytes"
 	"cmp"
 	"crypto/md5"
 	"crypto/sha1"
@@ -21,9 +20,11 @@ import (
 	"unicode/utf8"
 
 	"github.com/bmatcuk/doublestar/v4"
-	"github.com/mayfly-iac/mayfly/safefile"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
+
+	"github.com/mayfly-iac/mayfly/bounds"
+	"github.com/mayfly-iac/mayfly/safefile"
 )
 
 // files is the file system as expressions see it: relative paths start at base. Marks of a path carry over to
@@ -32,6 +33,8 @@ type files struct {
 	base string
 }
 
+// functions returns the functions that read files and work on paths. Their relative paths start from the
+// working directory of the run.
 func (f files) functions() map[string]function.Function {
 	return map[string]function.Function{
 		"abspath":          textFunc("path", f.absolute),
@@ -123,19 +126,24 @@ func readError(p string, err error) error {
 	return fmt.Errorf("failed to read file: read %s: %w", cmp.Or(p, "."), err)
 }
 
+// read returns the content of a file, which must not be larger than a text can be.
 func (f files) read(p string) ([]byte, error) {
 	file, err := f.open(p)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	var buf bytes.Buffer
-	if _, err := buf.ReadFrom(file); err != nil {
+	content, err := readText(file)
+	if errors.Is(err, bounds.ErrText) {
+		return nil, err
+	}
+	if err != nil {
 		return nil, readError(p, err)
 	}
-	return buf.Bytes(), nil
+	return content, nil
 }
 
+// text returns the content of a file that is UTF-8. The error names the functions for other content.
 func (f files) text(p string) (string, error) {
 	raw, err := f.read(p)
 	if err != nil {
@@ -169,6 +177,8 @@ func (f files) digest(algorithm func() hash.Hash, encode func([]byte) string) fu
 	}
 }
 
+// existsFunc returns fileexists. Something at the path that is not a regular file is an error and not
+// false: the configuration would otherwise make a file where there is a directory.
 func (f files) existsFunc() function.Function {
 	return function.New(&function.Spec{
 		Params:       []function.Parameter{stringParam("path")},
@@ -196,6 +206,8 @@ func (f files) existsFunc() function.Function {
 	})
 }
 
+// setFunc returns fileset. The names are relative to the path and have slashes on every system, so that
+// states can move between them.
 func (f files) setFunc() function.Function {
 	return function.New(&function.Spec{
 		Params:       []function.Parameter{stringParam("path"), stringParam("pattern")},

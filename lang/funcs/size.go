@@ -2,6 +2,7 @@ package funcs
 
 import (
 	"fmt"
+	"io"
 	"regexp"
 	"strconv"
 	"strings"
@@ -66,6 +67,8 @@ func checkFormat(format string, args []cty.Value) error {
 	return nil
 }
 
+// checkProduct checks how many elements a product of collections has, before it is built. What is not known
+// yet is checked when it is.
 func checkProduct(args []cty.Value) error {
 	product := 1
 	for _, arg := range args {
@@ -95,6 +98,7 @@ func checkReplace(args []cty.Value) error {
 
 func isPattern(old string) bool { return len(old) > 1 && old[0] == '/' && old[len(old)-1] == '/' }
 
+// checkJoin checks the length of joined text before it is built.
 func checkJoin(args []cty.Value) error {
 	separator, total := len(plainText(args[0])), 0
 	for _, list := range args[1:] {
@@ -114,6 +118,16 @@ func checkLength(n int) error {
 		return bounds.ErrText
 	}
 	return nil
+}
+
+// readText reads to the end. It fails with bounds.ErrText, having read no more than that, if there is more than
+// a text can have.
+func readText(r io.Reader) ([]byte, error) {
+	text, err := io.ReadAll(io.LimitReader(r, bounds.MaxText+1))
+	if err != nil {
+		return nil, err
+	}
+	return text, checkLength(len(text))
 }
 
 // plainText returns the text of a known string, without its marks, or else the empty string.

@@ -1,6 +1,9 @@
 package funcs
 
 import (
+	"bytes"
+	"compress/gzip"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -8,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/bounds"
 )
 
 // TestBounds has calls that would exhaust memory, stack or time. Each must end with an error.
@@ -24,10 +29,20 @@ func TestBounds(t *testing.T) {
 		"cycle":    "a: &a [*a]",
 		"long":     strings.Repeat("a", 1<<20),
 	}
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	for range bounds.MaxText>>20 + 1 {
+		_, _ = w.Write(make([]byte, 1<<20))
+	}
+	_ = w.Close()
+	texts["gzip"] = packed.String()
 	for name, text := range texts {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
+	}
+	if f, err := os.Create(filepath.Join(dir, "huge")); err != nil || errors.Join(f.Truncate(bounds.MaxText+1), f.Close()) != nil {
+		t.Fatal(err)
 	}
 	for expr, want := range map[string]string{
 		`templatefile("parens", {})`:                                     "Nested too deep",
@@ -57,6 +72,8 @@ func TestBounds(t *testing.T) {
 		`replace(file("long"), "a", file("long"))`:                       "the result is too long",
 		`replace(file("long"), "/a/", file("long"))`:                     "the result is too long",
 		`replace(file("long"), "", file("long"))`:                        "the result is too long",
+		`base64gunzip(filebase64("gzip"))`:                               "the result is too long",
+		`file("huge")`:                                                   "the result is too long",
 		`join(file("long"), range(1000))`:                                "the result is too long",
 		`join(sensitive(file("long")), range(1000))`:                     "the result is too long",
 	} {
