@@ -1,5 +1,8 @@
 package backend
 
+// azurermKind keeps states as blobs in a container of an Azure storage account. The lock is a lease of the
+// blob. What remains of older ways to authenticate, such as msi_endpoint, is accepted with a warning, so
+// that existing configurations need no change.
 var azurermKind = declare("azurerm", arguments{
 	"storage_account_name":        text().required().place(),
 	"container_name":              text().required().place(),

@@ -68,6 +68,8 @@ func azureText(cfg cty.Value, name, fileName string) (string, error) {
 	return strings.TrimSpace(string(b)), nil
 }
 
+// azureCertificate returns the client certificate, which is given by value or by the path of a file; nil
+// for none.
 func azureCertificate(cfg cty.Value) ([]byte, error) {
 	if text := textOr(cfg, "client_certificate", ""); text != "" {
 		b, err := base64.StdEncoding.DecodeString(text)

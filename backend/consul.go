@@ -1,5 +1,7 @@
 package backend
 
+// consulKind keeps states as values of keys in Consul. What the arguments leave out comes from the
+// variables of Consul's own programs.
 var consulKind = declare("consul", arguments{
 	"path":         text().required().place(),
 	"access_token": text("CONSUL_HTTP_TOKEN").secret(),

@@ -2,6 +2,8 @@ package backend
 
 import "github.com/mayfly-iac/mayfly/schema"
 
+// cosKind keeps states as objects in a bucket of Tencent Cloud, below a prefix and with a name that have
+// defaults. Its arguments are known, so that configurations that use it are valid.
 var cosKind = declare("cos", arguments{
 	"secret_id":      text("TENCENTCLOUD_SECRET_ID").secret(),
 	"secret_key":     text("TENCENTCLOUD_SECRET_KEY").secret(),

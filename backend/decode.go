@@ -25,6 +25,8 @@ func (k *Kind) Check(body hcl.Body) diag.List {
 	return diags
 }
 
+// decode returns the values of the arguments in a body, which may be unknown only if that is allowed. Names
+// that do not exist are reported at their places, and everything else is checked all the same.
 func (k *Kind) decode(body hcl.Body, unknown bool) (map[string]cty.Value, diag.List) {
 	values := map[string]cty.Value{}
 	want := &hcl.BodySchema{}

@@ -1,5 +1,7 @@
 package backend
 
+// gcsKind keeps states as objects in a bucket of Google Cloud Storage. The variables whose names contain
+// BACKEND come first: they let the provider of the same configuration use another account.
 var gcsKind = declare("gcs", arguments{
 	"bucket":                                text().required().place(),
 	"prefix":                                text().place(),

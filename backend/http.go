@@ -1,5 +1,7 @@
 package backend
 
+// httpKind keeps one state behind a URL, which may be any program that answers GET, POST and DELETE.
+// Headers count as secret, because tokens are often given that way.
 var httpKind = declare("http", arguments{
 	"address":                   text("TF_HTTP_ADDRESS").required().place(),
 	"update_method":             text("TF_HTTP_UPDATE_METHOD"),

@@ -2,6 +2,8 @@ package backend
 
 import "github.com/mayfly-iac/mayfly/schema"
 
+// kubernetesKind keeps states as Secrets of a cluster, which is found in the files that kubectl reads or by
+// the arguments themselves. The file and its context say where the state is, and so must not be secret.
 var kubernetesKind = declare("kubernetes", arguments{
 	"secret_suffix":            text().required().place(),
 	"load_config_file":         boolean("KUBE_LOAD_CONFIG_FILE"),

@@ -10,6 +10,8 @@ import (
 	"github.com/mayfly-iac/mayfly/state/store/local"
 )
 
+// localKind keeps states in files of this machine. It is also what a configuration without a backend block
+// has.
 var localKind = declare(Local, arguments{"path": text().place(), "workspace_dir": text().place()}, nil)
 
 func init() {

@@ -30,6 +30,8 @@ func init() {
 // azureTimeout limits a request unless timeout_seconds does.
 const azureTimeout = 5 * time.Minute
 
+// openAzurerm opens a container. It finds the credentials but does not contact the account, unless the
+// clouds of a metadata_host must be asked for.
 func openAzurerm(ctx context.Context, cfg cty.Value, env Env) (store.Store, error) {
 	client := azure.Client(nil)
 	client.Timeout = azureTimeout
@@ -59,6 +61,8 @@ func openAzurerm(ctx context.Context, cfg cty.Value, env Env) (store.Store, erro
 	return remote.New(azurerm.New(azurerm.Options{Container: container, Key: textOr(cfg, "key", ""), Snapshot: isTrue(cfg, "snapshot")}), env.remote()), nil
 }
 
+// azureEnvironment returns the addresses of the cloud that the storage account is in: one of Microsoft's,
+// or one that the host for metadata knows by name.
 func azureEnvironment(ctx context.Context, cfg cty.Value, client *http.Client) (*azure.Environment, error) {
 	name := textOr(cfg, "environment", "public")
 	if host := textOr(cfg, "metadata_host", ""); host != "" {

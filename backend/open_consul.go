@@ -24,6 +24,8 @@ func openConsul(_ context.Context, cfg cty.Value, env Env) (store.Store, error) 
 	return remote.New(s, env.remote()), nil
 }
 
+// consulOptions returns the options that the arguments give. A lock is taken unless the argument "lock" is
+// false.
 func consulOptions(cfg cty.Value) consul.Options {
 	lock := cfg.GetAttr("lock")
 	return consul.Options{

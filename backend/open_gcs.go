@@ -37,6 +37,8 @@ func gcsServer(cfg cty.Value) string {
 
 func gcsPrefix(cfg cty.Value) string { return strings.Trim(textOr(cfg, "prefix", ""), "/") }
 
+// openGCS opens a bucket with the credentials that are found. A key for encryption on the server is checked
+// here, because the service would only refuse it when a state is stored.
 func openGCS(ctx context.Context, cfg cty.Value, env Env) (store.Store, error) {
 	opt := gcs.Options{Name: textOr(cfg, "bucket", ""), Prefix: gcsPrefix(cfg), KMSKey: textOr(cfg, "kms_encryption_key", "")}
 	if text := textOr(cfg, "encryption_key", ""); text != "" {
@@ -66,6 +68,8 @@ func gcsEndpoint(cfg cty.Value, env Env) string {
 	return server
 }
 
+// gcsAccount finds the account: a token, credentials as a document or a file, or what the machine has. No
+// redirect is followed, so that a token reaches no other host.
 func gcsAccount(ctx context.Context, cfg cty.Value, env Env) (*google.Account, error) {
 	services := func(own http.RoundTripper) *http.Client {
 		return &http.Client{Transport: own, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}

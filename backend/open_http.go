@@ -21,6 +21,7 @@ func init() {
 	}
 }
 
+// openHTTP opens the state behind a URL. Which arguments exclude each other is for the store to say.
 func openHTTP(_ context.Context, cfg cty.Value, env Env) (store.Store, error) {
 	opt := http.Options{
 		Address: textOr(cfg, "address", ""), LockAddress: textOr(cfg, "lock_address", ""), UnlockAddress: textOr(cfg, "unlock_address", ""),

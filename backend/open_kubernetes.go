@@ -18,6 +18,7 @@ func init() {
 	kubernetesKind.service = service{open: openKubernetes, place: kubernetesPlace}
 }
 
+// openKubernetes opens the Secrets of a namespace, which the files may name if the argument does not.
 func openKubernetes(_ context.Context, cfg cty.Value, env Env) (store.Store, error) {
 	s, err := kubernetes.New(kubernetes.Options{
 		Suffix: textOr(cfg, "secret_suffix", ""), Namespace: textOr(cfg, "namespace", ""), Labels: textMapOf(cfg, "labels"),
@@ -29,6 +30,8 @@ func openKubernetes(_ context.Context, cfg cty.Value, env Env) (store.Store, err
 	return remote.New(s, env.remote()), nil
 }
 
+// kubernetesAccess returns where the cluster is. Relative paths start from the directory of the
+// configuration, as those of other arguments do.
 func kubernetesAccess(cfg cty.Value, env Env) kubernetes.Access {
 	files := textsOf(cfg, "config_paths")
 	if file := textOr(cfg, "config_path", ""); file != "" {

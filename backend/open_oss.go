@@ -26,6 +26,8 @@ func ossPlace(cfg cty.Value) string {
 	return "oss://" + textOr(cfg, "bucket", "") + "/" + textOr(cfg, "prefix", oss.DefaultPrefix) + "/" + textOr(cfg, "key", oss.DefaultKey)
 }
 
+// openOSS opens a bucket, and the table of its locks if there is one. The endpoints follow from the region
+// unless they are given.
 func openOSS(ctx context.Context, cfg cty.Value, env Env) (store.Store, error) {
 	opt := oss.Options{
 		Name: textOr(cfg, "bucket", ""), Prefix: strings.TrimSuffix(textOr(cfg, "prefix", ""), "/"), Key: textOr(cfg, "key", ""),

@@ -33,6 +33,8 @@ func init() {
 	}
 }
 
+// openS3 opens a bucket and the table of locks. Credentials are found, and roles prepared, but nothing is
+// asked of the service before the first request, except where the account is to be checked.
 func openS3(ctx context.Context, cfg cty.Value, env Env) (store.Store, error) {
 	settings, err := s3Account(cfg, env)
 	if err != nil {
@@ -104,6 +106,8 @@ func s3Endpoint(cfg cty.Value, env Env, service string, variables ...string) str
 	return ""
 }
 
+// s3Account returns where credentials come from. An incomplete pair of keys is an error here: the chain of
+// credentials would go on to another source, and use another account than the one that was meant.
 func s3Account(cfg cty.Value, env Env) (aws.Settings, error) {
 	s := aws.Settings{
 		Profile: textOr(cfg, "profile", ""), Region: textOr(cfg, "region", ""),
@@ -149,6 +153,7 @@ func s3Role(cfg cty.Value) (*aws.Role, error) {
 	return r, nil
 }
 
+// s3RoleOf completes a role with the arguments that the roles by trust and by web identity have in common.
 func s3RoleOf(v cty.Value, r *aws.Role) (*aws.Role, error) {
 	r.ARN, r.Session, r.Policy, r.Policies = textOr(v, "role_arn", ""), textOr(v, "session_name", ""), textOr(v, "policy", ""), textsOf(v, "policy_arns")
 	if text := textOr(v, "duration", ""); text != "" {
@@ -161,6 +166,7 @@ func s3RoleOf(v cty.Value, r *aws.Role) (*aws.Role, error) {
 	return r, nil
 }
 
+// s3CustomerKey returns the key with which the server encrypts objects without keeping it; nil for none.
 func s3CustomerKey(cfg cty.Value) ([]byte, error) {
 	text := textOr(cfg, "sse_customer_key", "")
 	if text == "" {

@@ -2,6 +2,8 @@ package backend
 
 import "github.com/mayfly-iac/mayfly/schema"
 
+// ossKind keeps states as objects in a bucket of Alibaba Cloud. That service has no conditional writes, so
+// the lock is a row in a table of another service, which the tablestore arguments name.
 var ossKind = declare("oss", arguments{
 	"access_key":                     text("ALICLOUD_ACCESS_KEY", "ALICLOUD_ACCESS_KEY_ID").secret(),
 	"secret_key":                     text("ALICLOUD_SECRET_KEY", "ALICLOUD_ACCESS_KEY_SECRET").secret(),

@@ -1,5 +1,7 @@
 package backend
 
+// pgKind keeps states as rows of a table in PostgreSQL. The connection string is secret as a whole, since
+// it may have a password; what it leaves out comes from the variables of libpq.
 var pgKind = declare("pg", arguments{
 	"conn_str":             text("PG_CONN_STR").secret(),
 	"schema_name":          text("PG_SCHEMA_NAME").place(),

@@ -2,6 +2,8 @@ package backend
 
 import "github.com/mayfly-iac/mayfly/schema"
 
+// remoteKind is a service that also runs operations, of which only the states and their locks are meant.
+// The name or the prefix of its workspaces is in a block.
 var remoteKind = declare("remote", arguments{
 	"hostname":     text().place(),
 	"organization": text().place(),

@@ -1,5 +1,8 @@
 package backend
 
+// s3Kind keeps states as objects in a bucket of Amazon S3 or of a server that speaks its protocol. Locks
+// are objects, rows in DynamoDB, or both, for the time in which a team moves from one to the other.
+// Arguments that are replaced by blocks, such as role_arn, keep their meaning.
 var s3Kind = declare("s3", arguments{
 	"bucket":                             text().required().place(),
 	"key":                                text().required().place(),

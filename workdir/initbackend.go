@@ -140,6 +140,7 @@ func readWorkspace(ctx context.Context, s store.Store, name string) (*state.File
 	return m.Read(ctx)
 }
 
+// copyState writes a state to a workspace, which it creates if it does not exist.
 func copyState(ctx context.Context, to store.Store, name string, file *state.File) error {
 	if name != store.DefaultWorkspace {
 		if err := to.CreateWorkspace(ctx, name); err != nil && !errors.Is(err, store.ErrWorkspaceExists) {

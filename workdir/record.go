@@ -118,6 +118,8 @@ func (d *Dir) record(l, block location) diag.List {
 	return nil
 }
 
+// writeRecord writes the record of a location, or removes it for a configuration without a block. Secrets
+// that the block does not give again are sealed; those that it gives are left out.
 func (d *Dir) writeRecord(l, block location) error {
 	if !l.declared() {
 		err := os.Remove(d.recordPath())

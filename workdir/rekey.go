@@ -37,6 +37,8 @@ func (d *Dir) Rekey(ctx context.Context, locking store.Locking, done func(Rekeye
 	return diags
 }
 
+// rekey stores the state of one workspace and its backups again. Files that were stored before an error
+// stay so: each is complete with the old key or the new one.
 func (w *Workspaces) rekey(ctx context.Context, name string, locking store.Locking, done func(Rekeyed)) diag.List {
 	const summary = "Cannot encrypt the state again"
 	m, err := w.store.Manager(name)

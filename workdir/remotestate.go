@@ -58,6 +58,8 @@ func (s *Session) readRemote(ctx context.Context, from builtin.StateSource) (map
 	return builtin.Outputs(file.State.Outputs)
 }
 
+// readFrom reads a state for a data source, with the encryption that is configured for this data source. It
+// takes no lock: a state is replaced as a whole.
 func (s *Session) readFrom(ctx context.Context, kind *backend.Kind, cfg cty.Value, from builtin.StateSource) (*state.File, error) {
 	cfg, err := kind.Complete(cfg, s.dir.lookup)
 	if err != nil {

@@ -58,6 +58,8 @@ func notSaved(path string, err error) diag.List {
 	return diag.Errorf("Failed to write plan file", "The plan file %s cannot be written: %s.", path, diag.Reason(err))
 }
 
+// file returns what a saved plan consists of: the plan, the configuration that it was made from with its
+// modules and locked providers, and where the state is, without secrets.
 func (s *Session) file(p *plan.Plan) (f *planfile.File, err error) {
 	f = &planfile.File{
 		Plan: p, Config: s.Project.Tree.Sources, RootDir: ".", Version: s.dir.opt.Version,

@@ -76,6 +76,8 @@ func (in *inputs) completePlanned(ctx context.Context, names []string, ask bool)
 	return in.complete(ctx, names, ask, missingEphemeral)
 }
 
+// missingEphemeral reports ephemeral variables that were set when a plan was made, and are not set now. A
+// default in their place would apply something else than what was planned.
 func missingEphemeral(vars []*config.Variable) diag.List {
 	var diags diag.List
 	for _, v := range vars {

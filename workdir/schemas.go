@@ -23,6 +23,8 @@ func (s *Session) Schemas(ctx context.Context) *Schemas {
 	return &Schemas{ctx: ctx, project: s.Project, known: map[addr.Provider]provider.Catalog{}}
 }
 
+// catalog returns the schemas of a provider; none if it cannot be started, so that one broken provider does
+// not keep the rest of a state from being shown. Each provider is tried once.
 func (c *Schemas) catalog(p addr.Provider) provider.Catalog {
 	got, ok := c.known[p]
 	if !ok {

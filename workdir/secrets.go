@@ -88,6 +88,8 @@ func (d *Dir) seal(l location, needed map[string]cty.Value) (*sealedArguments, e
 	return sealed, err
 }
 
+// sealValues encrypts arguments with the key of the user, which it makes if there is none. The kind of
+// backend is authenticated with them, so that they serve a backend of that kind only.
 func (d *Dir) sealValues(l location, values map[string]cty.Value) (*sealedArguments, error) {
 	key, err := d.userKey(true)
 	if err != nil {
@@ -142,6 +144,8 @@ func (d *Dir) inEnvironment(l location, name string) bool {
 	return slices.ContainsFunc(l.kind.Env(name), func(variable string) bool { return d.vars[variable] != "" })
 }
 
+// openSealed decrypts the arguments of a record. A key that is missing, another one, or damaged is a
+// different error each, because what helps differs.
 func (d *Dir) openSealed(l location) (map[string]cty.Value, error) {
 	key, err := d.userKey(false)
 	if err != nil {
@@ -204,6 +208,7 @@ func (d *Dir) userKey(create bool) ([]byte, error) {
 	return key, err
 }
 
+// readKey reads a key. A file with anything else is an error, and stays as it is.
 func readKey(path string) ([]byte, error) {
 	text, err := safefile.Read(path, maxRecord)
 	if err != nil {

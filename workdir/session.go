@@ -133,6 +133,7 @@ func (d *Dir) OpenState(ctx context.Context, st *state.State, opt SessionOptions
 	return s, diags
 }
 
+// open prepares a project at a place without reading its state. Providers are found but not started.
 func (d *Dir) open(ctx context.Context, tree *config.Tree, p place, opt SessionOptions) (*Session, diag.List) {
 	s := &Session{dir: d, Manager: p.manager, Workspace: p.workspace, location: p.location, durations: d.durations()}
 	var diags, ds diag.List

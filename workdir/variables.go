@@ -102,6 +102,8 @@ func textCandidate(text, from string) candidate {
 	return func(v *config.Variable) (cty.Value, diag.List) { return config.ParseVariableValue(v, text, from) }
 }
 
+// file takes the values that a file gives, over those of files before it. Values are converted only when
+// they are used, so that one that is overridden causes no error.
 func (in *inputs) file(from config.FS, name string) diag.List {
 	file, diags := config.LoadVarsFile(from, name, in.root.Variables)
 	in.unread = in.unread || diags.HasErrors()

@@ -175,6 +175,8 @@ func assumeLengthFunc(kind string, of func(cty.Type) cty.Type, lower, upper bool
 // lengths are the bounds of a length; either may be nil.
 type lengths struct{ lower, upper *int }
 
+// assumedBounds reads the lengths that a call gives, which are one or both ends of a range. A length that
+// no collection can have is an error of its argument.
 func assumedBounds(args []cty.Value, lower, upper bool) (b lengths, err error) {
 	given := make([]*int, len(args))
 	for i, arg := range args {

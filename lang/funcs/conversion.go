@@ -125,6 +125,8 @@ func writeType(b *strings.Builder, ty cty.Type, depth int) {
 	}
 }
 
+// writeCollectionType writes the type of a list, set or map as the function "type" shows it: elements with
+// attributes or positions of their own take lines of their own.
 func writeCollectionType(b *strings.Builder, ty cty.Type, depth int) {
 	kind := "list"
 	switch {

@@ -154,6 +154,8 @@ func reference(expr hcl.Expression) bool {
 	}
 }
 
+// traversal adds what a reference within an expression reads: the marks on the way to the part that it refers
+// to and, if used is set, those within that part.
 func (d *dependencies) traversal(t hcl.Traversal, used bool) {
 	if t.IsRelative() {
 		return

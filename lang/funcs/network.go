@@ -102,6 +102,7 @@ var cidrhostFunc = function.New(&function.Spec{
 	},
 })
 
+// cidrnetmask returns the mask in the notation of IPv4. There is none for IPv6.
 func cidrnetmask(prefix string) (string, error) {
 	network, err := parsePrefix(prefix)
 	if err != nil {

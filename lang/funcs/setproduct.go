@@ -20,6 +20,7 @@ var setproductFunc = function.New(&function.Spec{
 	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) { return stdlib.SetProductFunc.Call(listed(args)) },
 })
 
+// listed converts tuples to lists where their elements have a common type, as the product has.
 func listed(args []cty.Value) []cty.Value {
 	out := make([]cty.Value, len(args))
 	for i, arg := range args {

@@ -71,6 +71,8 @@ func shownType(v cty.Value, public func(cty.Type) bool) cty.Type {
 	return ty
 }
 
+// withheld replaces the object and tuple types in a type, because attribute names of a secret value are
+// secret too.
 func withheld(ty cty.Type) cty.Type {
 	switch {
 	case ty.IsObjectType():

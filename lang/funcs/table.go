@@ -56,6 +56,8 @@ func Table(o Options) map[string]function.Function {
 // static holds the functions that depend on nothing but their arguments, guarded once for all tables.
 var static = buildStatic()
 
+// buildStatic collects the functions that need nothing from a run, each with the guard that bounds its cost
+// and keeps secrets out of its errors.
 func buildStatic() map[string]function.Function {
 	all := make(map[string]function.Function, 110)
 	for _, topic := range []map[string]function.Function{

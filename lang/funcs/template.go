@@ -59,6 +59,8 @@ func (r *renderer) nested() map[string]function.Function {
 	}
 }
 
+// fileFunc returns templatefile. Its result has the type of the template: a template that is one expression
+// gives a value of any type.
 func (r *renderer) fileFunc() function.Function {
 	return function.New(&function.Spec{
 		Params: []function.Parameter{stringParam("path"), {Name: "vars", Type: cty.DynamicPseudoType}},
@@ -74,6 +76,7 @@ func (r *renderer) fileFunc() function.Function {
 	})
 }
 
+// stringFunc returns templatestring, which is templatefile for text that the configuration has already.
 func (r *renderer) stringFunc() function.Function {
 	return function.New(&function.Spec{
 		Params: []function.Parameter{stringParam("data"), {Name: "vars", Type: cty.DynamicPseudoType}},
