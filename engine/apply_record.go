@@ -87,6 +87,8 @@ func (a *applier) refreshDependencies() {
 	}
 }
 
+// sameResources reports whether two lists of dependencies are the same, whatever their order: the order is
+// no reason to store an object again.
 func sameResources(a, b []addr.ConfigResource) bool {
 	if len(a) != len(b) {
 		return false

@@ -42,6 +42,8 @@ func (p *planner) visitChecks(pool *future.Pool, t *future.Task, m *eval.Module)
 	}
 }
 
+// planCheck evaluates the assertions of a check block, whose data sources were read before. What fails is a
+// warning, and the plan goes on.
 func (p *planner) planCheck(t *future.Task, c *eval.Check) {
 	if _, late := c.Test(); late {
 		c.Undecided()

@@ -135,6 +135,8 @@ func (d *dataRead) read() (cty.Value, bool) {
 	return d.mark(resp.State, d.config.sensitive), true
 }
 
+// check compares an answer with the schema: a data source must return what its schema declares, wholly
+// known.
 func (d *dataRead) check(resp provider.DataResponse) diag.List {
 	if resp.Deferred != "" {
 		return d.answers.Deferred("reading", resp.Deferred)

@@ -115,6 +115,8 @@ type deletePlan struct {
 	departure *eval.DestroyProvisioners // nil if nothing runs before the object is destroyed
 }
 
+// delete plans the deletion of an object, for a reason that the plan shows. It reports whether that
+// succeeded.
 func (dp *deletePlan) delete(pr prior, reason plan.Reason) bool {
 	c := dp.newChange(pr, reason)
 	if dp.departure != nil {

@@ -286,6 +286,7 @@ func (ip *instancePlan) planFrom(pr prior) (provider.PlanResponse, bool) {
 	return ip.objectOp.plan(planRequest{prior: pr, config: ip.config.value, meta: ip.meta(ip.in)})
 }
 
+// newChange begins the change of an object with its prior value, which the provider may have refreshed.
 func (ip *instancePlan) newChange(pv prior) {
 	a := ip.in.Addr()
 	c := &plan.Change{

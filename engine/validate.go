@@ -83,6 +83,8 @@ func (v *validator) module(pool *future.Pool, t *future.Task, m *eval.Module) {
 	}
 }
 
+// provider has a provider validate its configuration, as far as it is known, unless that was done already by
+// an engine that shares the process.
 func (v *validator) provider(a addr.ProviderConfig, cfg cty.Value) diag.List {
 	if v.accepted.has(a, cfg) {
 		return nil

@@ -81,6 +81,7 @@ func (w *walk) interrupted() bool { return w.soft.Err() != nil }
 // if the walk is interrupted while it waits for a slot or for an observer that is behind.
 func (w *walk) inSlot(t *future.Task, f func()) bool { return w.inTurn(t, func(*slot.Turn) { f() }) }
 
+// inTurn calls f when a slot is free, and reports whether it did: an interrupt ends the wait.
 func (w *walk) inTurn(t *future.Task, f func(*slot.Turn)) bool {
 	turn := w.slots.Begin(t.Rank)
 	defer turn.End()

@@ -90,6 +90,8 @@ func (m *Module) hasEach(ref *lang.Ref) bool {
 	return !slices.ContainsFunc(ref.Each.Names, func(name string) bool { return child.Outputs[name] == nil })
 }
 
+// variable compiles a variable. In a child module, its expression is the argument of the call and belongs
+// to the parent, whose instances it may refer to by each.key and count.index.
 func (c *compiler) variable(m *Module, v *config.Variable) *Value {
 	b := &Value{Kind: VariableValue, Name: v.Name, Module: m, Variable: v, Range: v.Range}
 	if m.Parent != nil {
@@ -121,6 +123,8 @@ func (c *compiler) call(m *Module, call *config.ModuleCall) *Call {
 	return b
 }
 
+// provider compiles a provider configuration. Without a schema, which is reported once, its arguments are
+// not checked, but their references still count.
 func (c *compiler) provider(m *Module, p *config.Provider) *Provider {
 	b := &Provider{Config: p, Module: m, Source: m.Config.ProviderFor(p.Name)}
 	s, diags := c.cfg.Schemas.Provider(b.Source)

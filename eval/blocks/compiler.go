@@ -66,6 +66,8 @@ func (c *compiler) record(m *Module, x *lang.Expr, u site) {
 	c.cfg.nullsEphemeral = c.cfg.nullsEphemeral || x.NullsEphemeral
 }
 
+// note keeps references for the checks that need the whole configuration, which begin when all modules are
+// compiled.
 func (c *compiler) note(m *Module, refs []lang.Ref, u site) {
 	if len(refs) == 0 {
 		return
@@ -77,6 +79,7 @@ func (c *compiler) note(m *Module, refs []lang.Ref, u site) {
 	c.sites[m] = append(c.sites[m], u)
 }
 
+// body compiles the expressions of a body by its schema, in the order of the source text.
 func (c *compiler) body(m *Module, body hcl.Body, block *schema.Block, u site) []*lang.Expr {
 	exprs, diags := lang.CompileBody(body, block)
 	c.diags = append(c.diags, lang.Propose(diags, m.Config.MeantBy)...)
@@ -103,6 +106,8 @@ func (c *compiler) conditions(m *Module, in []*config.Condition, u site) []Condi
 	return out
 }
 
+// traversals compiles references that stand alone, such as those of depends_on. Those that are not valid
+// are reported and left out.
 func (c *compiler) traversals(m *Module, in []hcl.Traversal, u site) []lang.Ref {
 	var out []lang.Ref
 	for _, t := range in {

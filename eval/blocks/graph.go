@@ -128,6 +128,8 @@ func (m *Module) references(ref *lang.Ref) iter.Seq[edge] {
 // emit yields edges. It returns false if the receiver wants no more.
 type emit func(edge) bool
 
+// exprs yields the edges of the references in expressions, nil ones among them. It returns false when there
+// is to be no more.
 func (y emit) exprs(m *Module, r role, exprs ...*lang.Expr) bool {
 	for _, x := range exprs {
 		if x == nil {
@@ -142,6 +144,8 @@ func (y emit) exprs(m *Module, r role, exprs ...*lang.Expr) bool {
 	return true
 }
 
+// ref yields the edges of one reference. One to a module's outputs also leads to the call, because count
+// and for_each of the call decide which instances there are.
 func (y emit) ref(m *Module, r role, x *lang.Expr, ref *lang.Ref) bool {
 	for to := range m.targets(ref) {
 		if !y(edge{to: to, role: r, ref: ref, expr: x, via: &ref.Range}) {
@@ -263,6 +267,7 @@ func (m outputsOf) edges(yield func(edge) bool) {
 	}
 }
 
+// edges yields what a module consists of, and what its call depends on.
 func (m insideOf) edges(yield func(edge) bool) {
 	for _, r := range m.Config.Order {
 		if b := m.Resources[r.Addr]; b != nil && r.Check == nil && !yield(edge{to: b, role: toPart, via: &r.Range}) {
@@ -318,6 +323,8 @@ func (c *Config) eachNode(yield func(Node) bool) {
 	}
 }
 
+// eachNode yields the nodes of a module in the order of their declarations, which makes results of queries
+// the same in every run.
 func (m *Module) eachNode(yield func(Node) bool) bool {
 	for _, r := range m.Config.Order {
 		if b := m.Resources[r.Addr]; b != nil && !yield(b) {

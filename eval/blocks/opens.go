@@ -143,6 +143,7 @@ func (m *Module) openedByCallsAround() *OpenSet {
 // Ephemerals returns the ephemeral blocks of the module and of those below it.
 func (m *Module) Ephemerals() *OpenSet { return m.ephemerals }
 
+// collectEphemerals returns the ephemeral resources that the resources of a module and its children use.
 func (m *Module) collectEphemerals() *OpenSet {
 	all := map[addr.ConfigResource]struct{}{}
 	for e := range (insideOf{m}).edges {

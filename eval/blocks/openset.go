@@ -25,6 +25,8 @@ func (s *OpenSet) has(r addr.ConfigResource) bool {
 	return ok
 }
 
+// union returns a set with the elements of both. If one is empty, it is the other one and no copy: most
+// blocks open nothing of their own.
 func (s *OpenSet) union(o *OpenSet) *OpenSet {
 	if o.Empty() || o == s {
 		return s

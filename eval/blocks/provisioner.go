@@ -69,6 +69,8 @@ func (c *compiler) provisioners(
 	return creating, destroying, idle
 }
 
+// provisioner compiles a provisioner. There are no plugins for them, so a type that is not known here is an
+// error.
 func (c *compiler) provisioner(m *Module, p *config.Provisioner, u site) Provisioner {
 	b := Provisioner{Config: p, Schema: provisionerSchema(p.Type)}
 	if b.Schema == nil {

@@ -27,6 +27,8 @@ func didYouMeanOr(name string, candidates []string, otherwise string) string {
 
 func keys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
+// undeclaredVariable explains a reference to a variable that the module does not declare, with the name
+// that was probably meant.
 func (m *Module) undeclaredVariable(ref lang.Ref) diag.List {
 	hint := " To declare it, write: variable \"" + ref.Name + "\" {}"
 	if m.Locals[ref.Name] != nil {
@@ -37,6 +39,7 @@ func (m *Module) undeclaredVariable(ref lang.Ref) diag.List {
 	return diag.At(ref.Range, "Reference to undeclared input variable", "This module declares no input variable named %q.%s", ref.Name, hint)
 }
 
+// undeclaredLocal explains a reference to a local value that the module does not declare.
 func (m *Module) undeclaredLocal(ref lang.Ref) diag.List {
 	hint := ""
 	if m.Variables[ref.Name] != nil {
@@ -47,6 +50,7 @@ func (m *Module) undeclaredLocal(ref lang.Ref) diag.List {
 	return diag.At(ref.Range, "Reference to undeclared local value", "This module declares no local value named %q.%s", ref.Name, hint)
 }
 
+// undeclaredCall explains a reference to a module that is not called here.
 func (m *Module) undeclaredCall(ref lang.Ref) diag.List {
 	hint := ""
 	if near := diag.Nearest(ref.Name, keys(m.Calls)); near != "" {

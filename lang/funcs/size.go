@@ -120,8 +120,8 @@ func checkLength(n int) error {
 	return nil
 }
 
-// readText reads to the end. It fails with bounds.ErrText, having read no more than that, if there is more than
-// a text can have.
+// readText reads to the end. If there is more than a text can have, it fails with bounds.ErrText and reads
+// no further.
 func readText(r io.Reader) ([]byte, error) {
 	text, err := io.ReadAll(io.LimitReader(r, bounds.MaxText+1))
 	if err != nil {

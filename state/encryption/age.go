@@ -33,6 +33,8 @@ func prepareAge(_ context.Context, a arguments, _ Options) (func(key []byte) (bo
 	return func([]byte) (box, error) { return b, nil }, nil
 }
 
+// seal encrypts for all recipients. Nothing of it needs an identity, so those who only write states cannot
+// read them.
 func (b *ageBox) seal(plain []byte) ([]byte, error) {
 	var out bytes.Buffer
 	w, err := age.Encrypt(&out, b.recipients...)
@@ -45,6 +47,7 @@ func (b *ageBox) seal(plain []byte) ([]byte, error) {
 	return out.Bytes(), err
 }
 
+// open decrypts with the identities of the configuration, one of which must belong to a recipient.
 func (b *ageBox) open(data []byte) ([]byte, error) {
 	if len(b.identities) == 0 {
 		return nil, errors.New("it has recipients only. To read what was encrypted to them, it needs the argument identity with a private key")

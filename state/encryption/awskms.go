@@ -80,6 +80,8 @@ func (k *awsKMS) service(ctx context.Context) (*aws.KMS, error) {
 	return account.KMS(ctx, k.endpoint)
 }
 
+// encryption has the service make a data key. Its encrypted form is the metadata, and only the service can
+// decrypt it.
 func (k *awsKMS) encryption(ctx context.Context, _ [][]byte) (key, meta []byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, maxForRequest)
 	defer cancel()
@@ -98,6 +100,7 @@ func (k *awsKMS) encryption(ctx context.Context, _ [][]byte) (key, meta []byte, 
 	return key, meta, err
 }
 
+// decryption has the service decrypt the data key of the metadata, in the context that it was made for.
 func (k *awsKMS) decryption(ctx context.Context, _ [][]byte, meta []byte) ([]byte, error) {
 	var w wrappedByAWS
 	if err := json.Unmarshal(meta, &w); err != nil || len(w.Blob) == 0 {

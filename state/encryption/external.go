@@ -129,6 +129,7 @@ func openExternalKeys(a arguments, o Options) (keyProvider, error) {
 	return externalKeys{c}, err
 }
 
+// encryption asks the program for a new key. The metadata that it gives with the key is stored as it is.
 func (e externalKeys) encryption(ctx context.Context, _ [][]byte) (key, meta []byte, err error) {
 	var out keysAnswer
 	if err := e.run(ctx, nil, &out); err != nil {
@@ -146,6 +147,8 @@ func (e externalKeys) encryption(ctx context.Context, _ [][]byte) (key, meta []b
 	return out.Keys.Encryption, compact.Bytes(), err
 }
 
+// decryption gives the program the metadata that it once gave, and takes the key for them. The key to
+// encrypt with, which comes along, is erased.
 func (e externalKeys) decryption(ctx context.Context, _ [][]byte, meta []byte) ([]byte, error) {
 	if !json.Valid(meta) {
 		return nil, fmt.Errorf("%w: the metadata of the key is not what a program wrote", ErrDamaged)

@@ -52,6 +52,7 @@ func (g *gcm) seal(plain []byte) ([]byte, error) {
 	return g.Seal(out, out, plain, g.aad), nil
 }
 
+// open decrypts. A wrong key and damaged data are one error: AES-GCM cannot tell them apart.
 func (g *gcm) open(data []byte) ([]byte, error) {
 	if len(data) < g.NonceSize() {
 		return nil, errNotOpened

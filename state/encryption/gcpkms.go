@@ -72,6 +72,7 @@ func googleCredentials(text string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, maxAnswer))
 }
 
+// encryption makes a key here and has the service encrypt it, since the service makes none.
 func (k *gcpKMS) encryption(ctx context.Context, _ [][]byte) (key, meta []byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, maxForRequest)
 	defer cancel()
@@ -95,6 +96,7 @@ func (k *gcpKMS) encryption(ctx context.Context, _ [][]byte) (key, meta []byte, 
 	return key, meta, err
 }
 
+// decryption has the service decrypt the key of the metadata.
 func (k *gcpKMS) decryption(ctx context.Context, _ [][]byte, meta []byte) ([]byte, error) {
 	var w wrapped
 	if err := json.Unmarshal(meta, &w); err != nil || len(w.Ciphertext) == 0 {

@@ -74,6 +74,7 @@ func openOpenBao(a arguments, o Options) (keyProvider, error) {
 	return b, nil
 }
 
+// encryption has the service make a data key, and returns it with its encrypted form.
 func (b *openbao) encryption(ctx context.Context, _ [][]byte) (key, meta []byte, err error) {
 	var out struct {
 		Data struct {
@@ -95,6 +96,7 @@ func (b *openbao) encryption(ctx context.Context, _ [][]byte) (key, meta []byte,
 	return out.Data.Plaintext, meta, err
 }
 
+// decryption has the service decrypt the data key of the metadata.
 func (b *openbao) decryption(ctx context.Context, _ [][]byte, meta []byte) ([]byte, error) {
 	var w wrapped
 	if err := json.Unmarshal(meta, &w); err != nil || len(w.Ciphertext) == 0 {

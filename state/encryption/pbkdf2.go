@@ -62,6 +62,8 @@ func openPBKDF2(a arguments, o Options) (keyProvider, error) {
 	return p, errors.Join(err1, err2, err3)
 }
 
+// encryption derives a key from the passphrase and a new salt, which the metadata keeps with the
+// parameters, so that later changes of the configuration do not lock anybody out.
 func (p *passphrase) encryption(_ context.Context, chained [][]byte) (key, meta []byte, err error) {
 	d := p.derivation
 	d.Salt = make([]byte, p.saltLength)

@@ -41,6 +41,7 @@ func (x xor) encryption(ctx context.Context, chained [][]byte) (key, meta []byte
 	return key, noMeta, err
 }
 
+// decryption combines the two keys, of which neither is enough by itself. It needs no metadata.
 func (xor) decryption(_ context.Context, chained [][]byte, _ []byte) ([]byte, error) {
 	a, b := chained[0], chained[1]
 	if len(a) != len(b) {
