@@ -57,6 +57,16 @@ func TestTurns(t *testing.T) {
 	}
 }
 
+// TestCloudBlock lets the engines take turns on the state of the workspace that a cloud block names.
+func TestCloudBlock(t *testing.T) {
+	tofu(t)
+	for _, kind := range services.Kinds {
+		if kind.Name == "remote" {
+			takeTurns(t, turns, strings.Replace(kind.Start(t).Block("app"), `backend "remote"`, "cloud", 1), "value")
+		}
+	}
+}
+
 const turning = `
 variable "turn" {}
 resource "terraform_data" "a" {

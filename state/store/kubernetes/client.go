@@ -222,6 +222,8 @@ func (c *client) hint(r *refusal) string {
 		return fmt.Sprintf("In the namespace %q, the user needs the rights get, list, create, update and delete for secrets, and get, create, update and delete for leases in coordination.k8s.io", c.namespace)
 	case r.answer.Status == http.StatusNotFound && r.of == c.namespace:
 		return "Create the namespace, or check the argument \"namespace\""
+	case r.answer.Status == http.StatusUnprocessableEntity:
+		return "Check the arguments \"secret_suffix\" and \"labels\""
 	case r.answer.Status == http.StatusNotFound, r.answer.Status/100 == 3:
 		return "Check the argument \"host\", or the server in the file of \"config_path\""
 	}
