@@ -38,6 +38,16 @@ func (e *Error) Error() string {
 	return text
 }
 
+// PageHint returns a hint for an unsuccessful answer that is a page for people, and "" for others.
+func PageHint(body []byte) string {
+	const beginning = 200
+	text := strings.ToLower(string(body[:min(len(body), beginning)]))
+	if !strings.Contains(text, "<html") && !strings.Contains(text, "<!doctype html") {
+		return ""
+	}
+	return "The answer is a page in HTML, which may come from a proxy in between"
+}
+
 // Passes reports whether the same request may succeed later: the service was busy, out of order, or asks for
 // patience.
 func (e *Error) Passes() bool {

@@ -183,7 +183,7 @@ func refusal(resp *http.Response, body []byte) error {
 	if xml.Unmarshal(body, &said) != nil {
 		_ = json.Unmarshal(body, &said) // else there is the status
 	}
-	return &cloud.Error{Status: resp.StatusCode, Code: said.Code, Message: said.Message}
+	return &cloud.Error{Status: resp.StatusCode, Code: said.Code, Message: said.Message, Hint: cloud.PageHint(body)}
 }
 
 // Client returns a client for requests to the services, which follows no redirects.

@@ -152,7 +152,7 @@ func escape(path string) string {
 func (b *Bucket) refusal(resp *http.Response, body []byte) error {
 	var said struct{ Code, Message string }
 	_ = xml.Unmarshal(body, &said) // an answer in another form still has a status
-	e := &cloud.Error{Status: resp.StatusCode, Code: said.Code, Message: said.Message}
+	e := &cloud.Error{Status: resp.StatusCode, Code: said.Code, Message: said.Message, Hint: cloud.PageHint(body)}
 	region := resp.Header.Get("X-Amz-Bucket-Region")
 	switch {
 	case region != "" && region != b.account.config.Region:

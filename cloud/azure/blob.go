@@ -245,7 +245,7 @@ func (c *Container) send(ctx context.Context, method, address string, query url.
 func refusal(resp *http.Response, body []byte) error {
 	var said struct{ Code, Message string }
 	_ = xml.Unmarshal(bytes.TrimPrefix(body, []byte("\ufeff")), &said) // else there is the header
-	e := &cloud.Error{Status: resp.StatusCode, Code: resp.Header.Get("X-Ms-Error-Code")}
+	e := &cloud.Error{Status: resp.StatusCode, Code: resp.Header.Get("X-Ms-Error-Code"), Hint: cloud.PageHint(body)}
 	if e.Code == "" {
 		e.Code = said.Code
 	}

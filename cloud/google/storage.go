@@ -115,7 +115,7 @@ func refusal(resp *http.Response, body []byte) error {
 			Errors  []struct{ Reason string }
 		}
 	}
-	e := &cloud.Error{Status: resp.StatusCode}
+	e := &cloud.Error{Status: resp.StatusCode, Hint: cloud.PageHint(body)}
 	if json.Unmarshal(body, &said) == nil {
 		e.Message = said.Error.Message
 		for _, reason := range said.Error.Errors {

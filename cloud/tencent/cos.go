@@ -193,5 +193,5 @@ func mac1(key []byte, text string) string {
 func refusal(resp *http.Response, body []byte) error {
 	var said struct{ Code, Message string }
 	_ = xml.Unmarshal(body, &said) // else there is the status
-	return &cloud.Error{Status: resp.StatusCode, Code: said.Code, Message: said.Message}
+	return &cloud.Error{Status: resp.StatusCode, Code: said.Code, Message: said.Message, Hint: cloud.PageHint(body)}
 }

@@ -240,6 +240,18 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// TestPage says that an answer is not one of the service.
+func TestPage(t *testing.T) {
+	s := azureserver.Start(t)
+	s.Answer = func(w http.ResponseWriter, _ *http.Request) bool {
+		http.Error(w, "<!DOCTYPE html>\n<html><body>Denied</body></html>", http.StatusForbidden)
+		return true
+	}
+	if _, err := own(s).manager(t, "k").Read(t.Context()); err == nil || !strings.Contains(err.Error(), "a proxy in between") {
+		t.Errorf("the error is %v", err)
+	}
+}
+
 // TestLease keeps information about the holder as other engines do, and other metadata of the blob as it is.
 func TestLease(t *testing.T) {
 	s := azureserver.Start(t)
