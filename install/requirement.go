@@ -102,13 +102,10 @@ func (c *collector) module(m *config.Module) {
 }
 
 // need adds a requirement. The first place where it is found is the one that errors show.
-func (c *collector) need(p addr.Provider, rng hcl.Range) *Requirement {
-	r := c.reqs[p]
-	if r == nil {
-		r = &Requirement{Provider: p, Range: rng.Ptr()}
-		c.reqs[p] = r
+func (c *collector) need(p addr.Provider, rng hcl.Range) {
+	if c.reqs[p] == nil {
+		c.reqs[p] = &Requirement{Provider: p, Range: rng.Ptr()}
 	}
-	return r
 }
 
 // constrain adds a version constraint to the requirement, which exists.

@@ -209,14 +209,9 @@ func (e *encoder) resource(r *Resource) {
 
 // instance writes an object of a resource instance after sep.
 func (e *encoder) instance(sep string, head instanceHead, o *Object) {
-	b, err := appendInstance(e.scratch[:0], head, o)
-	if err != nil {
-		e.fail(err)
-		return
-	}
-	e.scratch = b
+	e.scratch = appendInstance(e.scratch[:0], head, o)
 	e.out.WriteString(sep)
-	e.writeIndented("        ", b)
+	e.writeIndented("        ", e.scratch)
 	_ = e.flush(blockSize)
 }
 
@@ -279,7 +274,7 @@ func (h instanceHead) append(b []byte, tainted bool) []byte {
 
 // appendInstance appends one entry of a resource's instances in compact form. It is also the form of
 // objects in the journal, and what Equal compares.
-func appendInstance(b []byte, head instanceHead, o *Object) ([]byte, error) {
+func appendInstance(b []byte, head instanceHead, o *Object) []byte {
 	b = head.append(append(b, '{'), o.Tainted)
 	b = strconv.AppendInt(append(b, `"schema_version":`...), o.SchemaVersion, 10)
 	if o.attrs != nil {
@@ -317,7 +312,7 @@ func appendInstance(b []byte, head instanceHead, o *Object) ([]byte, error) {
 	if o.SkipDestroy {
 		b = append(b, `,"skip_destroy":true`...)
 	}
-	return append(append(b, o.extra...), '}'), nil
+	return append(append(b, o.extra...), '}')
 }
 
 // appendChecks appends check results in the order of sortedChecks; null for none, as other engines do.

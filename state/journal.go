@@ -202,24 +202,21 @@ func (l *Log) endRecord(kind string, id uint64, changes []ObjectChange) ([]byte,
 		if i > 0 {
 			b = append(b, ',')
 		}
-		var err error
-		if b, err = appendChange(b, c); err != nil {
-			return nil, err
-		}
+		b = appendChange(b, c)
 	}
 	return append(b, "]}}"...), nil
 }
 
 // appendChange appends a change as an entry of the state file's resources with one instance; that of a
 // removal only identifies the object.
-func appendChange(b []byte, c ObjectChange) ([]byte, error) {
+func appendChange(b []byte, c ObjectChange) []byte {
 	b = appendResourceHead(b, c.Object.Abs())
 	if c.New == nil {
-		return append(appendHeadOnly(append(b, `,"removed":true,"instance":`...), c.Object), '}'), nil
+		return append(appendHeadOnly(append(b, `,"removed":true,"instance":`...), c.Object), '}')
 	}
 	b = appendString(append(b, `,"provider":`...), c.Provider.String())
-	b, err := appendInstance(append(b, `,"instance":`...), instanceHead{key: c.Object.Key, deposed: c.Object.Deposed}, c.New)
-	return append(b, '}'), err
+	b = appendInstance(append(b, `,"instance":`...), instanceHead{key: c.Object.Key, deposed: c.Object.Deposed}, c.New)
+	return append(b, '}')
 }
 
 // appendHeadOnly appends the members that name one object of a resource, and no attributes.

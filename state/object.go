@@ -192,10 +192,5 @@ func (o *Object) Equal(other *Object) bool {
 	if o == nil || other == nil {
 		return false
 	}
-	if !bytes.Equal(o.attrs, other.attrs) {
-		return false
-	}
-	a, errA := appendInstance(nil, instanceHead{}, o)
-	b, errB := appendInstance(nil, instanceHead{}, other)
-	return errA == nil && errB == nil && bytes.Equal(a, b)
+	return bytes.Equal(o.attrs, other.attrs) && bytes.Equal(appendInstance(nil, instanceHead{}, o), appendInstance(nil, instanceHead{}, other))
 }

@@ -57,7 +57,7 @@ func Load(ctx context.Context, scope string, s Settings, services cloud.Services
 	if a.token != "" && s.Impersonate == "" {
 		return a, nil
 	}
-	creds, err := s.credentials(ctx, a.token, scope, client)
+	creds, err := s.credentials(a.token, scope, client)
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +78,7 @@ const cloudPlatform = "https://www.googleapis.com/auth/cloud-platform"
 
 // credentials returns the credentials that requests are made with. token is "" or a token to act as another
 // account with.
-func (s Settings) credentials(ctx context.Context, token, scope string, client *http.Client) (*auth.Credentials, error) {
+func (s Settings) credentials(token, scope string, client *http.Client) (*auth.Credentials, error) {
 	if s.Impersonate == "" {
 		return s.detect(&credentials.DetectOptions{Scopes: []string{scope}, Client: client})
 	}

@@ -59,7 +59,7 @@ func (c *Client) Archive(ctx context.Context, p addr.Provider, v versions.Versio
 		return nil, c.hint(err, p)
 	}
 	if !speaks(d.Protocols) {
-		return nil, c.incompatible(ctx, p, v, d.Protocols)
+		return nil, c.incompatible(ctx, p, d.Protocols)
 	}
 	// The addresses may belong to any server, and only the registry itself may see its token.
 	owner := func(u *url.URL) web.Credentials {
@@ -150,7 +150,7 @@ func major(protocol string) string {
 }
 
 // incompatible explains that a version can't be used, and which can.
-func (c *Client) incompatible(ctx context.Context, p addr.Provider, v versions.Version, offered []string) error {
+func (c *Client) incompatible(ctx context.Context, p addr.Provider, offered []string) error {
 	text := fmt.Sprintf("it speaks version %s of the plugin protocol, and this program speaks 5 and 6", strings.Join(offered, ", "))
 	list, err := c.Versions(ctx, p)
 	if err != nil {

@@ -68,21 +68,10 @@ func noLeases(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // transcript returns what the provider has served since it was last forgotten.
-func transcript(ts *testscript.TestScript) []simlog.Entry {
-	text, err := os.ReadFile(ts.Getenv(simprovider.EnvLog))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		ts.Check(err)
-	}
-	var out []simlog.Entry
-	for line := range strings.Lines(string(text)) {
-		var e simlog.Entry
-		if !strings.HasSuffix(line, "\n") {
-			break // it is being written
-		}
-		ts.Check(json.Unmarshal([]byte(line), &e))
-		out = append(out, e)
-	}
-	return out
+func transcript(ts *testscript.TestScript) simlog.Log {
+	log, err := simlog.ReadFile(ts.Getenv(simprovider.EnvLog))
+	ts.Check(err)
+	return log
 }
 
 func calls(ts *testscript.TestScript, neg bool, args []string) {
@@ -91,13 +80,7 @@ func calls(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	want, err := strconv.Atoi(args[1])
 	ts.Check(err)
-	got := 0
-	for _, e := range transcript(ts) {
-		if e.RPC == args[0] && e.Phase == simlog.Begin {
-			got++
-		}
-	}
-	if got != want {
+	if got := transcript(ts).Count(simlog.Filter{RPC: args[0]}); got != want {
 		ts.Fatalf("the provider served %d calls of %s, not %d", got, args[0], want)
 	}
 }

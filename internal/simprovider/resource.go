@@ -94,7 +94,7 @@ func (c *core) ReadResource(ctx context.Context, req *tfprotov6.ReadResourceRequ
 			resp.Diagnostics = unknownType("resource type", req.TypeName, c.resources)
 			return resp, nil
 		}
-		state, err := c.readResource(ctx, req.TypeName, schema, req.CurrentState)
+		state, err := c.readResource(ctx, schema, req.CurrentState)
 		if err == nil {
 			resp.NewState, err = encode(state, schema.ValueType())
 		}
@@ -109,7 +109,7 @@ func (c *core) ReadResource(ctx context.Context, req *tfprotov6.ReadResourceRequ
 	})
 }
 
-func (c *core) readResource(ctx context.Context, typ string, schema *tfprotov6.Schema, current *tfprotov6.DynamicValue) (object, error) {
+func (c *core) readResource(ctx context.Context, schema *tfprotov6.Schema, current *tfprotov6.DynamicValue) (object, error) {
 	state, err := decode(current, schema.ValueType())
 	if err != nil || state == nil {
 		return nil, err

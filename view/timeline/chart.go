@@ -46,7 +46,7 @@ func (p *page) symbols() {
 
 // legend explains the colours and marks. It lists all of them, whatever the run has, so that pages of
 // different runs are read alike.
-func (p *page) legend(m *model) {
+func (p *page) legend() {
 	item := func(c markup, words markup) { p.raw(`<li><i class="`, c, `"></i>`, words, "</li>\n") }
 	p.raw("<ul class=\"legend\" aria-label=\"Legend\">\n")
 	item("window", "open")

@@ -40,7 +40,7 @@ func (p *page) document(m *model) {
 	if m.summary.instances == 0 {
 		p.raw("<p class=\"none\">No ephemeral instance was opened in this run.</p>\n")
 	}
-	p.legend(m)
+	p.legend()
 	p.chart(m)
 	p.tables(m)
 	p.raw("</main>\n</body>\n</html>\n")
