@@ -87,7 +87,12 @@ type Unmet struct {
 // Assertion is the Extra of the warning about an assertion of a test run that is not met.
 type Assertion struct {
 	Undecided bool // it was not evaluated to true or false, because something in it is unknown
+	// Difference has the two sides of a comparison for equality that is not met, if neither is secret.
+	Difference *Difference
 }
+
+// Difference is two values that were expected to be equal. Neither has marks, or is unknown anywhere.
+type Difference struct{ Left, Right cty.Value }
 
 // Unknown is the Extra of an error about a value that is unknown where it must be known. If there are other
 // errors, it is likely to be their consequence.

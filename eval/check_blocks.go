@@ -9,6 +9,7 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/eval/blocks"
 	"github.com/mayfly-iac/mayfly/future"
+	"github.com/mayfly-iac/mayfly/lang"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
 )
@@ -155,7 +156,11 @@ func (c *Check) assertTest(sc *scope, a blocks.Condition) (state.CheckStatus, st
 		})
 	}
 	for i := range v.failure.AsWarnings() {
-		v.failure[i].Extra, v.failure[i].Address = diag.Assertion{Undecided: v.status == state.CheckUnknown}, ""
+		extra := diag.Assertion{Undecided: v.status == state.CheckUnknown}
+		if !extra.Undecided {
+			extra.Difference = lang.Unequal(a.Expr.Source, r.context(sc, a.Expr))
+		}
+		v.failure[i].Extra, v.failure[i].Address = extra, ""
 	}
 	return v.status, v.message, v.all()
 }

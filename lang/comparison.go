@@ -12,6 +12,7 @@ import (
 
 // comparison is a comparison that did not hold, with the values of its sides.
 type comparison struct {
+	Op                    *hclsyntax.Operation
 	Left, Right           hcl.Expression
 	LeftValue, RightValue cty.Value
 }
@@ -40,10 +41,26 @@ func failedComparisons(cond hcl.Expression, ctx *hcl.EvalContext) []comparison {
 			if leftDiags.HasErrors() || rightDiags.HasErrors() {
 				return nil
 			}
-			return []comparison{{e.LHS, e.RHS, left, right}}
+			return []comparison{{e.Op, e.LHS, e.RHS, left, right}}
 		}
 	}
 	return nil
+}
+
+// Unequal returns the sides of a condition that compares for equality and is false, nil for any other
+// condition, and if a side is secret or unknown.
+func Unequal(cond hcl.Expression, ctx *hcl.EvalContext) *diag.Difference {
+	found := failedComparisons(cond, ctx)
+	if len(found) != 1 || found[0].Op != hclsyntax.OpEqual {
+		return nil
+	}
+	c := found[0]
+	if _, secret := value.RedactedDeep(c.LeftValue, c.RightValue); secret || !c.LeftValue.IsWhollyKnown() || !c.RightValue.IsWhollyKnown() {
+		return nil
+	}
+	left, _ := c.LeftValue.UnmarkDeep()
+	right, _ := c.RightValue.UnmarkDeep()
+	return &diag.Difference{Left: left, Right: right}
 }
 
 // isFalse reports whether an expression is false, not unknown, null or an error.

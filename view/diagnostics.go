@@ -157,11 +157,13 @@ func writeSource(sb *strings.Builder, d document.Diagnostic, o Options) bool {
 	}
 	sb.WriteString(":\n")
 	writeCode(sb, s, o)
+	bar := "    " + o.paint(dim, "│") + " "
+	rule := "    " + o.paint(dim, "├────────────────") + "\n"
+	defer writeDifference(sb, d.Difference, rule, bar, o)
 	if len(s.Values) == 0 && s.FunctionCall == nil {
 		return true
 	}
-	bar := "    " + o.paint(dim, "│") + " "
-	sb.WriteString("    " + o.paint(dim, "├────────────────") + "\n")
+	sb.WriteString(rule)
 	if s.FunctionCall != nil {
 		sb.WriteString(bar + "while calling " + o.paint(bold, s.FunctionCall.CalledAs) + s.FunctionCall.Parameters() + "\n")
 	}
@@ -169,6 +171,24 @@ func writeSource(sb *strings.Builder, d document.Diagnostic, o Options) bool {
 		sb.WriteString(bar + o.paint(bold, visible(v.Traversal)) + " " + visible(v.Statement) + "\n")
 	}
 	return true
+}
+
+// writeDifference writes how the sides of a failed comparison differ, unless both are plain values: those are
+// in the code, or among the values. rule precedes it, and bar each line.
+func writeDifference(sb *strings.Builder, diff *document.Difference, rule, bar string, o Options) {
+	if diff == nil || diff.Left.Type().IsPrimitiveType() && diff.Right.Type().IsPrimitiveType() {
+		return
+	}
+	out := &writer{o: o}
+	n := differ{}.value(diff.Left, diff.Right, free, nil)
+	if n.effect == same {
+		return // only the types differ
+	}
+	n.body.write(out, n, -2, true)
+	sb.WriteString(rule + bar + "Difference:\n")
+	for line := range strings.SplitSeq(strings.TrimRight(out.String(), "\n"), "\n") {
+		sb.WriteString(bar + "  " + line + "\n")
+	}
 }
 
 // writeCode writes the numbered lines of a snippet with the highlighted range underlined; the range may span

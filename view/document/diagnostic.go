@@ -25,6 +25,20 @@ type Diagnostic struct {
 	Address  string   `json:"address,omitempty"`
 	Range    *Range   `json:"range,omitempty"`
 	Snippet  *Snippet `json:"snippet,omitempty"`
+	// Difference has the sides of a failed comparison in a test.
+	Difference *Difference `json:"difference,omitempty"`
+}
+
+// Difference is two values that should be equal. In JSON, it has the form of a change from one to the other.
+type Difference struct{ diag.Difference }
+
+// MarshalJSON implements json.Marshaler.
+func (d Difference) MarshalJSON() ([]byte, error) {
+	sides := sidesJSON(d.Left, d.Right, nil)
+	return json.Marshal(map[string]json.RawMessage{
+		"before": sides.Before, "after": sides.After, "after_unknown": json.RawMessage("false"),
+		"before_sensitive": sides.BeforeSensitive, "after_sensitive": sides.AfterSensitive,
+	})
 }
 
 // Range is a range of source text. The end is the position behind the last character.
@@ -95,6 +109,9 @@ type lines struct {
 // something to underline. Without the source text there is no snippet.
 func (c *snippets) convert(d *diag.Diagnostic) Diagnostic {
 	out := Diagnostic{Severity: d.Severity.String(), Summary: d.Summary, Detail: d.Detail, Address: d.Address}
+	if a, ok := d.Extra.(diag.Assertion); ok && a.Difference != nil {
+		out.Difference = &Difference{*a.Difference}
+	}
 	if d.Subject == nil {
 		return out
 	}
