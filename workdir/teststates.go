@@ -24,6 +24,7 @@ import (
 // behind. It is for one goroutine at a time.
 type TestStates struct {
 	dir    string
+	cipher func() (store.Cipher, error) // nil if the configuration does not ask for encryption
 	states map[store.Manager]*testState
 }
 
@@ -47,9 +48,19 @@ type testRecord struct {
 
 const testRecordFile, testStateFile = "run.json", "terraform.tfstate"
 
-// TestStates returns the states of test runs. Nothing is created before it is needed.
-func (d *Dir) TestStates() *TestStates {
-	return &TestStates{dir: filepath.Join(d.dataDir, "tests"), states: map[store.Manager]*testState{}}
+// TestStates returns the states of test runs. Nothing is created before it is needed. States are encrypted as
+// the configuration asks for those of the module; ctx is for obtaining keys.
+func (d *Dir) TestStates(ctx context.Context) *TestStates {
+	return &TestStates{
+		dir: filepath.Join(d.dataDir, "tests"), states: map[store.Manager]*testState{},
+		cipher: func() (store.Cipher, error) {
+			set, diags := d.encryption(ctx)
+			if diags.HasErrors() {
+				return nil, diags.Err()
+			}
+			return stateCipher(set.State), nil
+		},
+	}
 }
 
 // State returns a new state. Nothing of it is on disk before Using.
@@ -59,7 +70,11 @@ func (s *TestStates) State(string, *config.TestRun) (store.Manager, error) {
 }
 
 func (s *TestStates) open(dir string) (store.Manager, error) {
-	m, err := local.New(local.Options{Dir: dir, Path: testStateFile, Backup: "-"}).Manager(store.DefaultWorkspace)
+	cipher, err := s.cipher()
+	if err != nil {
+		return nil, err
+	}
+	m, err := local.New(local.Options{Dir: dir, Path: testStateFile, Backup: "-", Cipher: cipher}).Manager(store.DefaultWorkspace)
 	if err == nil {
 		s.states[m] = &testState{dir: dir}
 	}
