@@ -44,6 +44,8 @@ type Run struct {
 	Tree  *config.Tree // the module; nil if it could not be loaded
 	Plan  *plan.Plan   // of a run that only plans
 	State *state.State // of one that applies
+
+	changing []addr.Instance // what was to be changed when the apply was given up
 }
 
 // File is the outcome of one file. Runs has every run of the file, those that were not selected or not
@@ -54,6 +56,23 @@ type File struct {
 	Runs    []*Run
 	Cleanup diag.List     // what went wrong with destroying
 	Left    []addr.Object // what could not be destroyed
+	// Interrupted says what is left if a second interrupt gave up what was under way; nil otherwise.
+	Interrupted *Interrupted
+}
+
+// Interrupted is what a file that was given up leaves.
+type Interrupted struct {
+	States []LeftIn
+	// Changing are the addresses of objects that were being changed and are not in a state: whether they
+	// exist is not known.
+	Changing []addr.Instance
+}
+
+// LeftIn is what is left in the state that a run has used.
+type LeftIn struct {
+	Run     *config.TestRun // the last one to use the state
+	Objects []addr.Object
+	Kept    bool // the state is kept and can be cleaned up later
 }
 
 // Summary counts the runs of a suite by their verdicts.

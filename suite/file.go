@@ -56,7 +56,8 @@ func (s *suite) file(f *config.TestFile) *File {
 	var diags diag.List
 	r.vars, diags = r.fileVariables()
 	stopped := false
-	for _, group := range r.groups(out.Runs) {
+	groups := r.groups(out.Runs)
+	for _, group := range groups {
 		if stopped = stopped || s.opt.Soft.Err() != nil; stopped {
 			break
 		}
@@ -79,6 +80,10 @@ func (s *suite) file(f *config.TestFile) *File {
 			r.earlier[run.Name] = outputs[i]
 			stopped = stopped || run.Verdict == Error
 		}
+	}
+	if len(groups) > 0 && !diags.HasErrors() { // warnings about the file come with its first run
+		first := groups[0][0]
+		first.Diags = slices.Concat(diags, r.unused(), first.Diags)
 	}
 	r.cleanUp(out)
 	for _, run := range out.Runs {
@@ -161,12 +166,32 @@ func (r *fileRun) cleanUp(out *File) {
 	slices.SortStableFunc(used, func(a, b *runState) int { return b.last.at - a.last.at })
 	for _, st := range used {
 		left, diags := r.destroy(st)
+		if r.ctx.Err() != nil {
+			out.interrupted(st, left)
+		}
 		out.Left = append(out.Left, left...)
 		out.Cleanup = append(out.Cleanup, diags...)
 		if len(left) == 0 {
 			r.keeping.Lock()
 			st.keeper.Done(st.manager)
 			r.keeping.Unlock()
+		}
+	}
+}
+
+// interrupted notes what an interrupt leaves in a state.
+func (f *File) interrupted(st *runState, left []addr.Object) {
+	if f.Interrupted == nil {
+		f.Interrupted = &Interrupted{}
+	}
+	run := f.Runs[st.last.at]
+	if len(left) > 0 {
+		_, memory := st.keeper.(inMemory)
+		f.Interrupted.States = append(f.Interrupted.States, LeftIn{Run: run.TestRun, Objects: left, Kept: !memory})
+	}
+	for _, i := range run.changing {
+		if !slices.ContainsFunc(left, func(o addr.Object) bool { return o.Instance == i }) {
+			f.Interrupted.Changing = append(f.Interrupted.Changing, i)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly"
+	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/plan"
@@ -57,7 +58,7 @@ func (r *fileRun) run(out *Run, at int) cty.Value {
 func (r *fileRun) configured(run *config.TestRun) (*config.Tree, mayfly.Variables, *stand, diag.List) {
 	tree := r.module(run).Copy()
 	vars, diags := r.variables(run, tree.Root)
-	diags = append(diags, r.prepare(tree, run)...)
+	diags = append(append(diags, unusedOf(run, r.module(run).Root)...), r.prepare(tree, run)...)
 	stand, ds := r.stand(tree, run)
 	return tree, vars, stand, append(diags, ds...)
 }
@@ -73,6 +74,10 @@ func (r *fileRun) carryOut(out *Run, op *mayfly.Operation, vars mayfly.Variables
 	}
 	j := &judge{run: out.TestRun, tree: out.Tree}
 	planned, diags := op.Plan(r.ctx, opt)
+	restricted := len(o.Targets)+len(o.Excludes) > 0
+	if restricted {
+		j.add(diag.Warnf("Resource targeting is in effect", "target or exclude in the plan_options of this run leave parts of the module out, so the plan may be only some of what the module asks for."))
+	}
 	if out.Command() == "plan" || diags.HasErrors() {
 		j.add(diags)
 		if out.TestRun.Plan && !diags.HasErrors() {
@@ -93,12 +98,29 @@ func (r *fileRun) carryOut(out *Run, op *mayfly.Operation, vars mayfly.Variables
 		return j
 	}
 	applied, diags := op.Apply(r.ctx, planned, mayfly.ApplyOptions{Variables: vars, Soft: r.opt.Soft})
+	if restricted && !diags.HasErrors() {
+		j.add(diag.Warnf("Applied changes may be incomplete", "target or exclude in the plan_options of this run have left parts of the module out, so some outputs may still be as they were, or without a value."))
+	}
 	if j.add(diags); applied != nil {
 		out.State = applied.State.Copy()
 		out.State.Checks = withoutTest(out.State.Checks, out.TestRun)
 	}
+	if r.ctx.Err() != nil {
+		out.changing = changing(planned)
+	}
 	j.finish()
 	return j
+}
+
+// changing returns the managed objects that a plan changes.
+func changing(p *plan.Plan) []addr.Instance {
+	var out []addr.Instance
+	for _, c := range p.Changes {
+		if c.Addr.Resource.Mode == addr.Managed && c.Action != plan.NoOp {
+			out = append(out, c.Addr)
+		}
+	}
+	return out
 }
 
 // Command returns "plan" or "apply".

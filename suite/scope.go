@@ -188,20 +188,8 @@ func refersTo(run *config.TestRun, name string) bool {
 
 // earlierRefs returns what a run refers to of earlier runs.
 func earlierRefs(run *config.TestRun) []lang.Ref {
-	var exprs []hcl.Expression
-	for _, attr := range run.Variables {
-		exprs = append(exprs, attr.Expr)
-	}
-	for _, a := range run.Asserts {
-		exprs = append(exprs, a.Condition, a.ErrorMessage)
-	}
-	for _, o := range run.Overrides {
-		if o.Values != nil {
-			exprs = append(exprs, o.Values)
-		}
-	}
 	var out []lang.Ref
-	for _, e := range exprs {
+	for _, e := range runExpressions(run) {
 		x, _ := lang.Compile(e)
 		x.InTest()
 		out = append(out, slices.DeleteFunc(x.Refs, func(ref lang.Ref) bool { return ref.Kind != lang.Earlier })...)

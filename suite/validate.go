@@ -23,6 +23,7 @@ func Validate(ctx context.Context, opt Options) diag.List {
 		if add(ds); ds.HasErrors() {
 			continue
 		}
+		add(r.unused())
 		for _, run := range f.Runs {
 			tree, _, stand, ds := r.configured(run)
 			if add(ds); !ds.HasErrors() {

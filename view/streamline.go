@@ -152,16 +152,25 @@ func streamReason(r plan.Reason) string {
 
 // TestMessage is what a message about tests has in addition to a text.
 type TestMessage struct {
-	File     string              `json:"@testfile,omitempty"`
-	Run      string              `json:"@testrun,omitempty"`
-	Abstract map[string][]string `json:"test_abstract,omitempty"`
-	OfFile   *TestStatus         `json:"test_file,omitempty"`
-	OfRun    *TestStatus         `json:"test_run,omitempty"`
-	Plan     json.RawMessage     `json:"test_plan,omitempty"`
-	State    json.RawMessage     `json:"test_state,omitempty"`
-	Cleanup  *TestCleanup        `json:"test_cleanup,omitempty"`
-	Summary  *TestSummary        `json:"test_summary,omitempty"`
-	Coverage json.RawMessage     `json:"test_coverage,omitempty"`
+	File      string              `json:"@testfile,omitempty"`
+	Run       string              `json:"@testrun,omitempty"`
+	Abstract  map[string][]string `json:"test_abstract,omitempty"`
+	OfFile    *TestStatus         `json:"test_file,omitempty"`
+	OfRun     *TestStatus         `json:"test_run,omitempty"`
+	Plan      json.RawMessage     `json:"test_plan,omitempty"`
+	State     json.RawMessage     `json:"test_state,omitempty"`
+	Cleanup   *TestCleanup        `json:"test_cleanup,omitempty"`
+	Summary   *TestSummary        `json:"test_summary,omitempty"`
+	Coverage  json.RawMessage     `json:"test_coverage,omitempty"`
+	Interrupt *TestInterrupt      `json:"test_interrupt,omitempty"`
+}
+
+// TestInterrupt lists what an interrupted test file leaves: objects in the state of the module under test, and
+// by run in those of other modules, and addresses of which it is not known whether they exist.
+type TestInterrupt struct {
+	State   []TestObject            `json:"state,omitempty"`
+	States  map[string][]TestObject `json:"states,omitempty"`
+	Planned []string                `json:"planned,omitempty"`
 }
 
 // TestStatus is the outcome of a file or a run.

@@ -64,8 +64,8 @@ func (a *app) testCommand() *cli.Command {
 			if !f.beginMessages(a) {
 				return exitError
 			}
-			if _, err := safefile.Replaceable(f.coverageFile); f.coverageFile != "" && err != nil {
-				return a.fail("Cannot write the coverage", "The file %s of -coverage cannot be written: %s. Nothing was done.", f.coverageFile, diag.Reason(err))
+			if !a.report(f.checkOutputs()) {
+				return exitError
 			}
 			if len(args) > 0 {
 				return a.argsError("test", "no arguments; to run only some files, use -filter")
@@ -78,6 +78,17 @@ func (a *app) testCommand() *cli.Command {
 			}
 			return a.test(ctx, f, &testRound{})
 		})
+}
+
+// checkOutputs refuses files that cannot be written: that must not be found out after the runs.
+func (f *testFlags) checkOutputs() diag.List {
+	if err := safefile.CheckWritable(f.junit); f.junit != "" && err != nil {
+		return diag.Errorf("Cannot write the results", "The file %s of -junit-xml cannot be written: %s. Nothing was done.", f.junit, diag.Reason(err))
+	}
+	if _, err := safefile.Replaceable(f.coverageFile); f.coverageFile != "" && err != nil {
+		return diag.Errorf("Cannot write the coverage", "The file %s of -coverage cannot be written: %s. Nothing was done.", f.coverageFile, diag.Reason(err))
+	}
+	return nil
 }
 
 // test runs the test files and returns the exit status: success only if all runs pass and all results could
@@ -191,7 +202,7 @@ func (f *testFlags) selects(file, run string) bool {
 // cleanUpTests keeps the states of tests in the data directory, and destroys what earlier tests left there.
 // It completes opt for running tests. The diagnostics name each object that could not be destroyed.
 func (a *app) cleanUpTests(ctx context.Context, opt *suite.Options) diag.List {
-	states := a.dir.TestStates()
+	states := a.dir.TestStates(ctx)
 	opt.Keeper = states
 	found, err := states.Left(ctx)
 	if err != nil {

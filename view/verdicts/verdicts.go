@@ -10,6 +10,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/suite"
 	"github.com/mayfly-iac/mayfly/view"
@@ -72,6 +73,9 @@ func plural(n int, word string) string {
 
 // File writes the outcome of a file with its runs and what it left behind. An error is one of Verbose.
 func (p *Printer) File(f *suite.File) error {
+	if f.Interrupted != nil {
+		p.interrupted(f)
+	}
 	p.line("%s... %s\n", f.Name, p.painted(f.Verdict))
 	for _, s := range p.Streams {
 		s.Test("test_file", f.Name+"... "+word(f.Verdict), view.TestMessage{File: f.Name, OfFile: &view.TestStatus{Path: f.Name, Status: f.Verdict.String()}})
@@ -127,11 +131,9 @@ func (p *Printer) verbose(f *suite.File, r *suite.Run) error {
 
 // cleanup writes what could not be destroyed.
 func (p *Printer) cleanup(f *suite.File) {
-	var failed []view.TestObject
-	var lines strings.Builder
-	for _, o := range f.Left {
-		failed = append(failed, view.TestObject{Instance: o.Instance.String(), Deposed: string(o.Deposed)})
-		fmt.Fprintf(&lines, "  - %s\n", o)
+	failed, lines := objects(f.Left)
+	if f.Interrupted != nil {
+		failed = nil // they are listed already
 	}
 	for _, s := range p.Streams {
 		if len(failed) > 0 {
@@ -143,7 +145,50 @@ func (p *Printer) cleanup(f *suite.File) {
 		p.Report(nil, f)
 	}
 	if len(failed) > 0 {
-		p.line("\nMayfly left the following resources in state after executing %s, they need to be cleaned up manually:\n%s", f.Name, lines.String())
+		p.line("\nMayfly left the following resources in state after executing %s, they need to be cleaned up manually:\n%s", f.Name, lines)
+	}
+}
+
+// objects returns objects as messages and people name them.
+func objects(list []addr.Object) (out []view.TestObject, lines string) {
+	var sb strings.Builder
+	for _, o := range list {
+		out = append(out, view.TestObject{Instance: o.Instance.String(), Deposed: string(o.Deposed)})
+		fmt.Fprintf(&sb, "  - %s\n", o)
+	}
+	return out, sb.String()
+}
+
+// interrupted writes what an interrupt leaves of a file.
+func (p *Printer) interrupted(f *suite.File) {
+	doc := &view.TestInterrupt{States: map[string][]view.TestObject{}}
+	p.line("\nMayfly was interrupted while executing %s, and may not have performed the expected cleanup operations.\n", f.Name)
+	kept := false
+	for _, st := range f.Interrupted.States {
+		list, lines := objects(st.Objects)
+		if st.Run.Module == nil {
+			doc.State = append(doc.State, list...)
+			p.line("\nThese objects of the module under test are left:\n%s", lines)
+		} else {
+			doc.States[st.Run.Name] = list
+			p.line("\nThese objects of %s, the module of run %q, are left:\n%s", st.Run.Module.Source, st.Run.Name, lines)
+		}
+		kept = kept || st.Kept
+	}
+	if len(f.Interrupted.Changing) > 0 {
+		p.line("\nThese were being changed and are in no state; check whether they exist:\n")
+	}
+	for _, i := range f.Interrupted.Changing {
+		doc.Planned = append(doc.Planned, i.String())
+		p.line("  - %s\n", i)
+	}
+	if kept {
+		p.line("\nThe states are kept in the data directory. To destroy what is left, run: mayfly test -cleanup\n")
+	}
+	p.line("\n")
+	for _, s := range p.Streams {
+		s.Test("test_interrupt", "Mayfly was interrupted during test execution, and may not have performed the expected cleanup operations.",
+			view.TestMessage{File: f.Name, Interrupt: doc})
 	}
 }
 
