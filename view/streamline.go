@@ -165,8 +165,8 @@ type TestMessage struct {
 	Interrupt *TestInterrupt      `json:"test_interrupt,omitempty"`
 }
 
-// TestInterrupt lists what an interrupted test file leaves: objects in the state of the module under test, and
-// by run in those of other modules, and addresses of which it is not known whether they exist.
+// TestInterrupt lists what an interrupted test file leaves: objects in the state of the module under test,
+// those in the states of other modules by run, and objects that may exist without being in a state.
 type TestInterrupt struct {
 	State   []TestObject            `json:"state,omitempty"`
 	States  map[string][]TestObject `json:"states,omitempty"`

@@ -10,7 +10,6 @@ import (
 	"io"
 	"strings"
 
-	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/suite"
 	"github.com/mayfly-iac/mayfly/view"
@@ -131,7 +130,7 @@ func (p *Printer) verbose(f *suite.File, r *suite.Run) error {
 
 // cleanup writes what could not be destroyed.
 func (p *Printer) cleanup(f *suite.File) {
-	failed, lines := objects(f.Left)
+	failed, lines := objects(suite.LeftIn{Objects: f.Left})
 	if f.Interrupted != nil {
 		failed = nil // they are listed already
 	}
@@ -149,10 +148,10 @@ func (p *Printer) cleanup(f *suite.File) {
 	}
 }
 
-// objects returns objects as messages and people name them.
-func objects(list []addr.Object) (out []view.TestObject, lines string) {
+// objects returns what is left as messages and people name them.
+func objects(left suite.LeftIn) (out []view.TestObject, lines string) {
 	var sb strings.Builder
-	for _, o := range list {
+	for _, o := range left.Objects {
 		out = append(out, view.TestObject{Instance: o.Instance.String(), Deposed: string(o.Deposed)})
 		fmt.Fprintf(&sb, "  - %s\n", o)
 	}
@@ -165,7 +164,7 @@ func (p *Printer) interrupted(f *suite.File) {
 	p.line("\nMayfly was interrupted while executing %s, and may not have performed the expected cleanup operations.\n", f.Name)
 	kept := false
 	for _, st := range f.Interrupted.States {
-		list, lines := objects(st.Objects)
+		list, lines := objects(st)
 		if st.Run.Module == nil {
 			doc.State = append(doc.State, list...)
 			p.line("\nThese objects of the module under test are left:\n%s", lines)
