@@ -25,9 +25,9 @@ func CheckJSON(src []byte, levels int) error {
 	return err
 }
 
-// scanJSON returns the first bound that a JSON document exceeds, and where. text returns the one that the
+// scanJSON returns where a JSON document first exceeds a bound, and which. text returns the one that the
 // content of a string exceeds; it may be nil.
-func scanJSON(src []byte, levels int, text func([]byte) error) (at int, err error) {
+func scanJSON(src []byte, levels int, text func([]byte) error) (int, error) {
 	depth := 0
 	for i := 0; i < len(src); i++ {
 		switch c := src[i]; {
@@ -52,11 +52,10 @@ func scanJSON(src []byte, levels int, text func([]byte) error) (at int, err erro
 					i++
 				}
 			}
-			if text == nil {
-				continue
-			}
-			if err := text(src[start:min(i, len(src))]); err != nil {
-				return start, err
+			if text != nil {
+				if err := text(src[start:min(i, len(src))]); err != nil {
+					return start, err
+				}
 			}
 		}
 	}
