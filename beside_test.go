@@ -1,7 +1,6 @@
 package mayfly_test
 
 import (
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -13,6 +12,7 @@ import (
 	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/engine"
+	"github.com/mayfly-iac/mayfly/internal/filetest"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state/store"
 	"github.com/mayfly-iac/mayfly/state/store/inmem"
@@ -39,9 +39,7 @@ func TestAssertionsOfATestRun(t *testing.T) {
 		resource "terraform_data" "a" { input = "x" }
 		output "id" { value = terraform_data.a.id }
 		output "in" { value = terraform_data.a.output }`
-	if err := os.WriteFile(filepath.Join(dir, "main.tf"), []byte(source), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, filepath.Join(dir, "main.tf"), source)
 	p, diags := mayfly.Open(t.Context(), mayfly.Options{Dir: dir, Launcher: &mayfly.Launcher{}})
 	if diags.HasErrors() {
 		t.Fatal(diags.Err())

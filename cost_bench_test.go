@@ -9,6 +9,7 @@ import (
 	"github.com/mayfly-iac/mayfly"
 	"github.com/mayfly-iac/mayfly/benchmarks/work"
 	"github.com/mayfly-iac/mayfly/event"
+	"github.com/mayfly-iac/mayfly/internal/filetest"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/plan/planfile"
 	"github.com/mayfly-iac/mayfly/state/store"
@@ -24,7 +25,7 @@ func begin(b *testing.B, shape work.Shape, n int, observer event.Observer) (*may
 	if err != nil {
 		b.Fatal(err)
 	}
-	dir := configuration(b, shape.Files(n, work.Builtin))
+	dir := filetest.Tree(b, shape.Files(n, work.Builtin))
 	p, diags := mayfly.Open(b.Context(), mayfly.Options{Dir: dir, Launcher: &mayfly.Launcher{Dir: dir}, Store: m, Observer: observer})
 	must(b, diags)
 	op, diags := p.Begin(b.Context(), "plan", mayfly.BeginOptions{})

@@ -19,6 +19,7 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	bench "github.com/mayfly-iac/mayfly/benchmarks/provider"
 	"github.com/mayfly-iac/mayfly/benchmarks/work"
+	"github.com/mayfly-iac/mayfly/internal/filetest"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/plan/planfile"
 	"github.com/mayfly-iac/mayfly/schema"
@@ -131,7 +132,7 @@ func life(t *testing.T, files map[string]string) map[string]int64 {
 		t.Fatal(err)
 	}
 	counted := &calls{counts: map[string]int64{}}
-	counting, dir := &countingStore{Manager: m}, configuration(t, files)
+	counting, dir := &countingStore{Manager: m}, filetest.Tree(t, files)
 	launcher := &mayfly.Launcher{Dir: dir, Reattach: map[addr.Provider]*plugin.ReattachConfig{source: serve(t, counted)}}
 	var human, stream written
 	var before, after runtime.MemStats

@@ -2,13 +2,12 @@ package mayfly_test
 
 import (
 	"context"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/mayfly-iac/mayfly"
 	"github.com/mayfly-iac/mayfly/benchmarks/work"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/internal/filetest"
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/state/store"
 	"github.com/mayfly-iac/mayfly/state/store/inmem"
@@ -57,26 +56,10 @@ func must(t testing.TB, diags diag.List) {
 	}
 }
 
-// configuration writes a configuration to a directory.
-func configuration(t testing.TB, files map[string]string) string {
-	t.Helper()
-	dir := t.TempDir()
-	for name, text := range files {
-		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return dir
-}
-
 // measure plans and applies a configuration from nothing, plans again, and returns what that took.
 func measure(t testing.TB, files map[string]string) counts {
 	t.Helper()
-	dir := configuration(t, files)
+	dir := filetest.Tree(t, files)
 	m, err := inmem.New().Manager(store.DefaultWorkspace)
 	if err != nil {
 		t.Fatal(err)

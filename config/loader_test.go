@@ -3,7 +3,6 @@ package config
 import (
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/internal/filetest"
 )
 
 func mapFS(files map[string]string) fstest.MapFS {
@@ -73,15 +73,7 @@ func sortLines(s string) string {
 
 func TestOSFiles(t *testing.T) {
 	dir := t.TempDir()
-	for name, content := range map[string]string{"main.tf": "module \"m\" {\n  source = \"../" + filepath.Base(dir) + "/m\"\n}", "m/a.tf.json": `{"output": {"o": {"value": 1}}}`, "empty/x.txt": ""} {
-		file := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(content), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	filetest.Lay(t, dir, map[string]string{"main.tf": "module \"m\" {\n  source = \"../" + filepath.Base(dir) + "/m\"\n}", "m/a.tf.json": `{"output": {"o": {"value": 1}}}`, "empty/x.txt": ""})
 	l := &Loader{}
 	tree, diags := l.Load(dir)
 	if len(diags) > 0 || len(tree.Modules) != 2 {

@@ -19,6 +19,7 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/engine"
 	"github.com/mayfly-iac/mayfly/event"
+	"github.com/mayfly-iac/mayfly/internal/filetest"
 	"github.com/mayfly-iac/mayfly/internal/program"
 	"github.com/mayfly-iac/mayfly/internal/simprovider"
 	"github.com/mayfly-iac/mayfly/internal/simprovider/simlog"
@@ -86,13 +87,7 @@ func (w *world) config(text string) { w.file("main.tf", prelude+text) }
 
 func (w *world) file(name, text string) {
 	w.t.Helper()
-	path := filepath.Join(w.dir, name)
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		w.t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		w.t.Fatal(err)
-	}
+	filetest.Write(w.t, filepath.Join(w.dir, name), text)
 }
 
 // command is one run of the engine: a plan, and an apply unless planOnly is set. The zero value is a plain
@@ -132,9 +127,7 @@ func (w *world) environ() []string {
 	env := append(os.Environ(), "GOGC=400", "SIM_DIR="+w.cloud, "SIM_LOG="+w.log)
 	if w.rules != "" {
 		path := filepath.Join(w.dir, "..", "rules.json")
-		if err := os.WriteFile(path, []byte(w.rules), 0o600); err != nil {
-			w.t.Fatal(err)
-		}
+		filetest.Write(w.t, path, w.rules)
 		env = append(env, "SIM_MISBEHAVE="+path)
 	}
 	for name, v := range w.env {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/mayfly-iac/mayfly/internal/filetest"
 	"github.com/mayfly-iac/mayfly/view/document"
 	"github.com/mayfly-iac/mayfly/view/internal/fixture"
 )
@@ -18,9 +19,7 @@ func golden(t *testing.T, name, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
 	if os.Getenv("MAYFLY_UPDATE_GOLDEN") != "" {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		filetest.Write(t, path, got)
 		return
 	}
 	want, err := os.ReadFile(path)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/event"
+	"github.com/mayfly-iac/mayfly/internal/filetest"
 	"github.com/mayfly-iac/mayfly/timing"
 )
 
@@ -29,9 +30,7 @@ func TestDurations(t *testing.T) {
 	if files, err := os.ReadDir(d.dataDir); err != nil || len(files) > 0 {
 		t.Errorf("short operations were stored: %v, %v", files, err)
 	}
-	if err := os.WriteFile(d.durationsPath(), []byte("damaged"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, d.durationsPath(), "damaged")
 	if got := d.durations().Expected(object, event.OpCreate); got != 1 {
 		t.Errorf("a damaged file says %s", got)
 	}

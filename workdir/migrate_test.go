@@ -11,6 +11,7 @@ import (
 	"github.com/mayfly-iac/mayfly/backend"
 	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/internal/filetest"
 	"github.com/mayfly-iac/mayfly/schema"
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/state/store"
@@ -47,13 +48,6 @@ func (c consent) CopyStates(context.Context, int) (bool, error) {
 	return c.yes, nil
 }
 
-func write(t *testing.T, name, text string) {
-	t.Helper()
-	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-}
-
 func wants(t *testing.T, diags diag.List, text string) {
 	t.Helper()
 	got := ""
@@ -71,7 +65,7 @@ func TestMigrateBetweenKinds(t *testing.T) {
 	ctx, memory, asked := t.Context(), memoryBackend(), 0
 	initialize := func(block string, yes bool, opt BackendOptions) (BackendChange, diag.List) {
 		t.Helper()
-		write(t, "main.tf", "terraform {\n"+block+"\n}\n")
+		filetest.Write(t, "main.tf", "terraform {\n"+block+"\n}\n")
 		d := New(Options{Asker: consent{yes, &asked}, Environ: []string{"X=y"}})
 		d.kinds["memory"] = memory
 		wants(t, d.LoadRoot(ctx), "")
@@ -79,7 +73,7 @@ func TestMigrateBetweenKinds(t *testing.T) {
 	}
 	states := func(block string) map[string]string {
 		t.Helper()
-		write(t, "main.tf", "terraform {\n"+block+"\n}\n")
+		filetest.Write(t, "main.tf", "terraform {\n"+block+"\n}\n")
 		d := New(Options{Environ: []string{"X=y"}})
 		d.kinds["memory"] = memory
 		w, diags := d.Workspaces(ctx)
@@ -156,7 +150,7 @@ func TestMigrateToOneState(t *testing.T) {
 	http := "terraform {\n  backend \"http\" {\n    address = \"" + server.URL + "/x\"\n  }\n}\n"
 	open := func(src string) *Dir {
 		t.Helper()
-		write(t, "main.tf", src)
+		filetest.Write(t, "main.tf", src)
 		d := New(Options{Environ: []string{"TF_HTTP_PASSWORD=" + password, "XDG_STATE_HOME=" + t.TempDir()}})
 		wants(t, d.LoadRoot(t.Context()), "")
 		return d

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/mayfly-iac/mayfly/internal/filetest"
 	"github.com/mayfly-iac/mayfly/internal/tfeserver"
 )
 
@@ -12,7 +13,7 @@ import (
 func TestOnlyWorkspace(t *testing.T) {
 	t.Chdir(t.TempDir())
 	s := tfeserver.Start(t)
-	write(t, "settings", fmt.Sprintf("host \"states.example.com\" {\n  services = { \"tfe.v2\" = %q }\n}\n", s.API()))
+	filetest.Write(t, "settings", fmt.Sprintf("host \"states.example.com\" {\n  services = { \"tfe.v2\" = %q }\n}\n", s.API()))
 	environ := []string{"TF_CLI_CONFIG_FILE=settings", "TF_TOKEN_states_example_com=" + tfeserver.Token}
 	s.Add("app")
 	for _, test := range []struct{ block, want string }{
@@ -20,7 +21,7 @@ func TestOnlyWorkspace(t *testing.T) {
 		{"backend \"local\" {}", "default [default]"},
 		{"backend \"remote\" {\n  hostname = \"states.example.com\"\n  organization = \"org\"\n  workspaces {\n    name = \"app\"\n  }\n}", "default [default]"},
 	} {
-		write(t, "main.tf", "terraform {\n"+test.block+"\n}\n")
+		filetest.Write(t, "main.tf", "terraform {\n"+test.block+"\n}\n")
 		d := New(Options{Environ: environ})
 		wants(t, d.LoadRoot(t.Context()), "")
 		_, diags := d.InitBackend(t.Context(), BackendOptions{})

@@ -16,6 +16,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/internal/filetest"
 	"github.com/mayfly-iac/mayfly/plan"
 )
 
@@ -118,7 +119,7 @@ terraform {
 			if strings.Contains(c.block, "username") {
 				text = strings.Replace(text, "    username = \"u\"\n", "", 1)
 			}
-			write(t, "main.tf", text)
+			filetest.Write(t, "main.tf", text)
 			config, journals := t.TempDir(), t.TempDir()
 			open := func() *Dir {
 				d := New(Options{Environ: append([]string{"XDG_CONFIG_HOME=" + config, "XDG_STATE_HOME=" + journals}, c.env...)})
@@ -131,7 +132,7 @@ terraform {
 					t.Fatal(err)
 				}
 				record := strings.Replace(fmt.Sprintf(c.foreign, s.URL), `"hash": 1`, fmt.Sprintf(`"hash": %d`, blockOf(t, open()).fullHash()), 1)
-				write(t, ".terraform/terraform.tfstate", record)
+				filetest.Write(t, ".terraform/terraform.tfstate", record)
 			}
 			_, diags := open().InitBackend(t.Context(), opt)
 			wants(t, diags, "")
@@ -165,7 +166,7 @@ func TestLeavingABackend(t *testing.T) {
 		wants(t, d.Load(t.Context()), "")
 		return d
 	}
-	write(t, "main.tf", fmt.Sprintf("terraform {\n  backend \"http\" {\n    address  = \"%s/state\"\n    username = \"u\"\n    password = %q\n  }\n}\nresource \"terraform_data\" \"x\" {}\n", s.URL, password))
+	filetest.Write(t, "main.tf", fmt.Sprintf("terraform {\n  backend \"http\" {\n    address  = \"%s/state\"\n    username = \"u\"\n    password = %q\n  }\n}\nresource \"terraform_data\" \"x\" {}\n", s.URL, password))
 	_, diags := open().InitBackend(t.Context(), BackendOptions{})
 	wants(t, diags, "")
 	run, diags := open().Begin(t.Context(), "apply", BeginOptions{})
@@ -176,7 +177,7 @@ func TestLeavingABackend(t *testing.T) {
 	wants(t, diags, "")
 	wants(t, run.Close(), "")
 	noSecret(t)
-	write(t, "main.tf", "resource \"terraform_data\" \"x\" {}\n")
+	filetest.Write(t, "main.tf", "resource \"terraform_data\" \"x\" {}\n")
 	_, diags = open().InitBackend(t.Context(), BackendOptions{ForceCopy: true})
 	wants(t, diags, "")
 	if b, err := os.ReadFile("terraform.tfstate"); err != nil || !bytes.Contains(b, []byte("terraform_data")) {
@@ -195,7 +196,7 @@ func blockOf(t *testing.T, d *Dir) location {
 func TestMissingKey(t *testing.T) {
 	t.Chdir(t.TempDir())
 	s := stateServer(t)
-	write(t, "main.tf", `terraform { 
+	filetest.Write(t, "main.tf", `terraform { 
   backend "http" {} 
 }`)
 	config := filepath.Join(t.TempDir(), "config")
@@ -231,7 +232,7 @@ func TestMissingKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	wants(t, read(), "is another one")
-	write(t, key, "x")
+	filetest.Write(t, key, "x")
 	wants(t, read(), "is damaged")
 }
 
@@ -239,7 +240,7 @@ func TestMissingKey(t *testing.T) {
 func TestRemoteStateWithCredentials(t *testing.T) {
 	t.Chdir(t.TempDir())
 	s := stateServer(t)
-	write(t, "main.tf", fmt.Sprintf(`
+	filetest.Write(t, "main.tf", fmt.Sprintf(`
 variable "token" {
   ephemeral = true
 }

@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/mayfly-iac/mayfly/cloud"
+	"github.com/mayfly-iac/mayfly/internal/filetest"
 )
 
 const secret = "Hunter2Hunter2"
@@ -198,9 +199,7 @@ func TestEndpoints(t *testing.T) {
 func TestCredentials(t *testing.T) {
 	isolate(t)
 	config := os.Getenv("AWS_CONFIG_FILE")
-	if err := os.WriteFile(config, []byte("[profile other]\nregion = ap-south-1\naws_access_key_id = AKIDPROFILE\naws_secret_access_key = x\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, config, "[profile other]\nregion = ap-south-1\naws_access_key_id = AKIDPROFILE\naws_secret_access_key = x\n")
 	for _, c := range []struct {
 		name       string
 		settings   Settings

@@ -5,6 +5,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/mayfly-iac/mayfly/internal/filetest"
 )
 
 // typist plays the user of a console on a terminal.
@@ -104,9 +106,7 @@ locals {
 func consoleDir(t *testing.T) {
 	t.Helper()
 	t.Chdir(t.TempDir())
-	if err := os.WriteFile("main.tf", []byte(consoleConfig), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, "main.tf", consoleConfig)
 }
 
 func TestConsoleAtATerminal(t *testing.T) {

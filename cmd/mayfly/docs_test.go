@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mayfly-iac/mayfly/internal/filetest"
 	"github.com/mayfly-iac/mayfly/internal/script"
 )
 
@@ -26,9 +27,7 @@ func TestDocumentedExamples(t *testing.T) {
 	n := 0
 	for _, e := range all {
 		n++
-		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%02d_%s.txtar", n, e.name)), []byte(e.script()), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		filetest.Write(t, filepath.Join(dir, fmt.Sprintf("%02d_%s.txtar", n, e.name)), e.script())
 	}
 	if n < 10 {
 		t.Fatalf("only %d examples were found", n)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mayfly-iac/mayfly/internal/filetest"
 	"github.com/mayfly-iac/mayfly/internal/script"
 )
 
@@ -32,9 +33,7 @@ func TestExampleREADMEs(t *testing.T) {
 		}
 		name := filepath.Base(filepath.Dir(readme))
 		archive := fmt.Sprintf("exec cp -R $EXAMPLES/%[1]s copy\nrm copy/README.md\ncd copy\nexec sh -eu $WORK/commands\nnosecret a-secret-key\n-- commands --\n%[2]s", name, found[1])
-		if err := os.WriteFile(filepath.Join(dir, name+".txtar"), []byte(archive), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		filetest.Write(t, filepath.Join(dir, name+".txtar"), archive)
 	}
 	script.Run(t, dir)
 }
@@ -59,8 +58,6 @@ func TestQuickstartPrintsWhatTheREADMESays(t *testing.T) {
 			archive += "stdout '^" + strings.ReplaceAll(want, "'", "''") + "$'\n"
 		}
 	}
-	if err := os.WriteFile(filepath.Join(dir, "quickstart.txtar"), []byte(archive), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, filepath.Join(dir, "quickstart.txtar"), archive)
 	script.Run(t, dir)
 }

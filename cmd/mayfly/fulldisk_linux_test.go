@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/mayfly-iac/mayfly/internal/filetest"
 )
 
 // TestFullDisk runs on a real disk that fills up during an apply, which takes a mount. The logic behind it is
@@ -48,9 +50,7 @@ resource "terraform_data" "a" {
 resource "terraform_data" "b" { input = terraform_data.a.id }
 output "o" { value = terraform_data.b.id }
 `, disk)
-	if err := os.WriteFile(filepath.Join(dir, "main.tf"), []byte(config), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, filepath.Join(dir, "main.tf"), config)
 	run := func(ok bool, args ...string) string {
 		t.Helper()
 		self, err := os.Executable()

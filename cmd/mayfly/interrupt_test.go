@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/term"
+	"github.com/mayfly-iac/mayfly/internal/filetest"
 	"github.com/mayfly-iac/mayfly/view"
 )
 
@@ -130,9 +131,7 @@ func TestInterruptAtPrompt(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Chdir(t.TempDir())
-			if err := os.WriteFile("main.tf", []byte(test.config), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			filetest.Write(t, "main.tf", test.config)
 			typed, keys := io.Pipe()
 			defer keys.Close()
 			signals := make(chan chan<- os.Signal, 1)

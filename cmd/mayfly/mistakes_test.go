@@ -16,6 +16,7 @@ import (
 	"github.com/mattn/go-shellwords"
 
 	"github.com/mayfly-iac/mayfly/install"
+	"github.com/mayfly-iac/mayfly/internal/filetest"
 	"github.com/mayfly-iac/mayfly/internal/script"
 	"github.com/mayfly-iac/mayfly/internal/simprovider"
 )
@@ -55,9 +56,7 @@ func TestMistakes(t *testing.T) {
 			}
 		})
 		if update := os.Getenv("MAYFLY_UPDATE_GOLDEN") != ""; update {
-			if err := os.WriteFile(file, []byte(topic.text()), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			filetest.Write(t, file, topic.text())
 		}
 	}
 	if total < fewestMistakes {
@@ -175,9 +174,7 @@ func newMistakeKit(t *testing.T) *mistakeKit {
 		t.Fatal(err)
 	}
 	k.settings = filepath.Join(k.home, "cli.tfrc")
-	if err := os.WriteFile(k.settings, fmt.Appendf(nil, "provider_installation {\n  filesystem_mirror {\n    path = %q\n  }\n}\n", k.mirror), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, k.settings, fmt.Sprintf("provider_installation {\n  filesystem_mirror {\n    path = %q\n  }\n}\n", k.mirror))
 	for _, kv := range os.Environ() {
 		name, value, _ := strings.Cut(kv, "=")
 		if strings.HasPrefix(name, "TF_") || strings.HasPrefix(name, "SIM_") || strings.HasPrefix(name, "KEEP_") {
@@ -202,12 +199,12 @@ func (k *mistakeKit) run(t *testing.T, topic *mistakeTopic, c *mistake) {
 	t.Chdir(dir)
 	update := os.Getenv("MAYFLY_UPDATE_GOLDEN") != ""
 	for _, s := range topic.shared {
-		writeMistakeFile(t, s)
+		filetest.Write(t, s.file, s.text)
 	}
 	for i := range c.steps {
 		s := &c.steps[i]
 		if s.file != "" {
-			writeMistakeFile(t, *s)
+			filetest.Write(t, s.file, s.text)
 			continue
 		}
 		got := oneEnd(k.normalize(dir, k.command(t, s.command)))
@@ -216,16 +213,6 @@ func (k *mistakeKit) run(t *testing.T, topic *mistakeTopic, c *mistake) {
 		} else if diff := cmp.Diff(s.text, got); diff != "" {
 			t.Errorf("%s (-want +got)\n%s", s.command, diff)
 		}
-	}
-}
-
-func writeMistakeFile(t *testing.T, s mistakeStep) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(s.file), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(s.file, []byte(s.text), 0o644); err != nil {
-		t.Fatal(err)
 	}
 }
 

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/mayfly-iac/mayfly/internal/filetest"
 )
 
 // openTerminal returns the two ends of a pseudo-terminal.
@@ -114,9 +116,7 @@ func TestE5(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Chdir(t.TempDir())
-			if err := os.WriteFile("main.tf", []byte(secretVariable), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			filetest.Write(t, "main.tf", secretVariable)
 			master, slave := openTerminal(t)
 			var stdout, stderr shared
 			signals := make(chan chan<- os.Signal, 1)
@@ -154,9 +154,7 @@ func TestE5(t *testing.T) {
 // TestE6_AskedForOnATerminal checks that what a saved plan needs again is asked for, without echo.
 func TestE6_AskedForOnATerminal(t *testing.T) {
 	t.Chdir(t.TempDir())
-	if err := os.WriteFile("main.tf", []byte(secretVariable+"\noutput \"o\" {\n  value = 1\n}\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, "main.tf", secretVariable+"\noutput \"o\" {\n  value = 1\n}\n")
 	master, slave := openTerminal(t)
 	var stdout, stderr shared
 	env := environment{Stdin: slave, Stdout: &stdout, Stderr: &stderr, Environ: os.Environ(), Notify: func(chan<- os.Signal) func() { return func() {} }}

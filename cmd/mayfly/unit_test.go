@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/mayfly-iac/mayfly/internal/filetest"
 	"github.com/mayfly-iac/mayfly/state"
 )
 
@@ -62,9 +63,7 @@ func TestObjectID(t *testing.T) {
 
 func TestAddressLines(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "f")
-	if err := os.WriteFile(name, []byte("\n# x\n a.b \r\nc.d[0]"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, name, "\n# x\n a.b \r\nc.d[0]")
 	got, err := addressLines(name)
 	if err != nil {
 		t.Fatal(err)

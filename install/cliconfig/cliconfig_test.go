@@ -15,6 +15,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/internal/filetest"
 )
 
 const full = `
@@ -245,9 +246,7 @@ func TestLoadFindsFiles(t *testing.T) {
 		if strings.HasSuffix(path, ".json") {
 			content = "{}"
 		}
-		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		filetest.Write(t, path, content)
 	}
 	for name, tc := range map[string]struct {
 		goos  string
@@ -315,9 +314,7 @@ func TestMissingExplicitFileIsAWarning(t *testing.T) {
 
 func TestEnvironmentOverrides(t *testing.T) {
 	env := home(t)
-	if err := os.WriteFile(filepath.Join(env.Home, ".tofurc"), []byte(full), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, filepath.Join(env.Home, ".tofurc"), full)
 	env.Vars["TF_PLUGIN_CACHE_DIR"] = "/elsewhere"
 	env.Vars["TF_TOKEN_app_example_com"] = "from-env"
 	env.Vars["TF_TOKEN_my__host_example_com"] = "dash"

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/mayfly-iac/mayfly/install/cliconfig"
+	"github.com/mayfly-iac/mayfly/internal/filetest"
 )
 
 func TestFileKeeper(t *testing.T) {
@@ -49,9 +50,7 @@ func TestFileKeeper(t *testing.T) {
 func TestFileKeeperLeavesWhatItDoesNotUnderstand(t *testing.T) {
 	for _, text := range []string{"[]", "null", `{"credentials": []}`, `{"credentials": {"a": `, "credentials \"a\" {\n}"} {
 		path := filepath.Join(t.TempDir(), "credentials.tfrc.json")
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		filetest.Write(t, path, text)
 		k := &FileKeeper{Path: path}
 		if err := k.Store(t.Context(), "example.com", cliconfig.NewSecret("s3cr3t")); err == nil || strings.Contains(err.Error(), "s3cr3t") {
 			t.Errorf("%s: %v", text, err)

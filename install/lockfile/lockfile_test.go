@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/internal/filetest"
 )
 
 const golden = `# This file is maintained automatically by "mayfly init".
@@ -150,12 +151,7 @@ func TestHashesOfPackedAndUnpacked(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, content := range map[string]string{"b": "2", "a": "1", "sub/c": "3"} {
-		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		filetest.Write(t, filepath.Join(dir, name), content)
 		f, err := w.Create(name)
 		if err != nil {
 			t.Fatal(err)

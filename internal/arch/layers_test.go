@@ -300,6 +300,7 @@ var rules = map[string]rule{
 	"internal/tfplugin5":    {may: []string{"internal/tfplugin6"}, why: "generated messages, most of them shared with version 6"},
 	"internal/simprovider":  {may: []string{"internal/simprovider/simlog"}, why: "the test provider judges the engine, so it must not share its mistakes"},
 	"internal/registrytest": {why: "the registries of tests would share the mistakes of what they test"},
+	"internal/filetest":     {modules: none, why: "files of tests are written without knowing what they are for"},
 	"internal/program":      {why: "programs are built and started, not called"},
 	"internal/script":       {may: []string{"...", "."}, why: "the kit of the script tests starts the whole program"},
 

@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/mayfly-iac/mayfly/internal/filetest"
 )
 
 // TestGeneratedCodeIsCurrent generates again and compares with what is committed.
@@ -35,9 +37,7 @@ func TestGeneratedCodeIsCurrent(t *testing.T) {
 
 func TestErrors(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "bad.proto"), []byte("message {"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, filepath.Join(dir, "bad.proto"), "message {")
 	for _, name := range []string{"bad.proto", "absent.proto"} {
 		if err := run([]string{dir}, dir, []string{name}); err == nil {
 			t.Errorf("%s: no error", name)

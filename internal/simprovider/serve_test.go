@@ -16,6 +16,7 @@ import (
 	"google.golang.org/protobuf/types/known/emptypb"
 	"google.golang.org/protobuf/types/known/wrapperspb"
 
+	"github.com/mayfly-iac/mayfly/internal/filetest"
 	"github.com/mayfly-iac/mayfly/internal/simprovider/simlog"
 )
 
@@ -46,9 +47,7 @@ func start(t *testing.T, protocol, rules string) *served {
 	cmd.Env = append(os.Environ(), EnvServe+"=1", EnvDir+"="+filepath.Join(dir, "cloud"), EnvLog+"="+s.log, EnvProtocol+"="+protocol)
 	if rules != "" {
 		path := filepath.Join(dir, "rules.json")
-		if err := os.WriteFile(path, []byte(rules), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		filetest.Write(t, path, rules)
 		cmd.Env = append(cmd.Env, EnvMisbehave+"="+path)
 	}
 	s.client = plugin.NewClient(&plugin.ClientConfig{

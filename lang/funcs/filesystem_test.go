@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/internal/filetest"
 )
 
 func set(ss ...string) cty.Value {
@@ -17,9 +19,9 @@ func set(ss ...string) cty.Value {
 }
 
 func TestFiles(t *testing.T) {
-	home := tree(t, map[string]string{"h.txt": "home"})
+	home := filetest.Tree(t, map[string]string{"h.txt": "home"})
 	t.Setenv("HOME", home)
-	dir := tree(t, map[string]string{
+	dir := filetest.Tree(t, map[string]string{
 		"hello.txt": "hello", "bin.dat": "\xff\xfe", "d/e/f.txt": "x", ".hidden": "", "w[1]/a.txt": "", secretText: "shh",
 	})
 	if err := os.Symlink("hello.txt", filepath.Join(dir, "link.txt")); err != nil {
@@ -83,7 +85,7 @@ func TestFiles(t *testing.T) {
 }
 
 func TestTemplates(t *testing.T) {
-	dir := tree(t, map[string]string{
+	dir := filetest.Tree(t, map[string]string{
 		"t.tmpl":      "Hi ${name}!",
 		"value.tmpl":  "${list}",
 		"loop.tmpl":   "%{ for x in list }${upper(x)},%{ endfor }",

@@ -1,8 +1,6 @@
 package funcs
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -96,20 +94,4 @@ func runExprs(t *testing.T, o Options, tests []exprTest) {
 			}
 		})
 	}
-}
-
-// tree writes files and returns their directory.
-func tree(t *testing.T, content map[string]string) string {
-	t.Helper()
-	dir := t.TempDir()
-	for name, text := range content {
-		full := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(full, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return dir
 }

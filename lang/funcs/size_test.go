@@ -13,6 +13,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/bounds"
+	"github.com/mayfly-iac/mayfly/internal/filetest"
 )
 
 // TestBounds has calls that would exhaust memory, stack or time. Each must end with an error.
@@ -36,11 +37,7 @@ func TestBounds(t *testing.T) {
 	}
 	_ = w.Close()
 	texts["gzip"] = packed.String()
-	for name, text := range texts {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
+	filetest.Lay(t, dir, texts)
 	if f, err := os.Create(filepath.Join(dir, "huge")); err != nil || errors.Join(f.Truncate(bounds.MaxText+1), f.Close()) != nil {
 		t.Fatal(err)
 	}

@@ -1,8 +1,6 @@
 package funcs
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -11,13 +9,13 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/internal/filetest"
 	"github.com/mayfly-iac/mayfly/value"
 )
 
 // TestTemplateErrors checks that an error in a template is shown in its text, and that nothing secret is.
 func TestTemplateErrors(t *testing.T) {
-	dir := t.TempDir()
-	for name, text := range map[string]string{
+	dir := filetest.Tree(t, map[string]string{
 		"open":                    "a\n${upper(x}\n",
 		"undefined":               "a\n${nmae}\n",
 		"config":                  "${var.region}",
@@ -25,11 +23,7 @@ func TestTemplateErrors(t *testing.T) {
 		"outer":                   "a\n${templatefile(\"wrong\", { xs = [1] })}",
 		"deep":                    strings.Repeat("${[", 2000),
 		"name-with-" + secretText: "${x",
-	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
+	})
 	ctx := &hcl.EvalContext{Functions: Table(Options{BaseDir: dir}), Variables: map[string]cty.Value{
 		"secret_name": cty.StringVal("name-with-" + secretText).Mark(value.Sensitive),
 		"secret_text": cty.StringVal("${" + secretText).Mark(value.Sensitive),

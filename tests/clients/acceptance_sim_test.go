@@ -22,6 +22,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
 	"github.com/hashicorp/terraform-plugin-testing/tfversion"
 
+	"github.com/mayfly-iac/mayfly/internal/filetest"
 	"github.com/mayfly-iac/mayfly/internal/simprovider"
 )
 
@@ -190,7 +191,7 @@ func TestAcceptVariables(t *testing.T) {
 	dir := t.TempDir()
 	text := "variable \"size\" {\n  type = number\n}\nvariable \"tags\" {\n  type = map(string)\n}\nvariable \"on\" {\n  type = list(bool)\n}\n" +
 		thingBlock("size = var.on[0] ? var.size : 0\ntags = var.tags")
-	write(t, filepath.Join(dir, "main.tf"), text)
+	filetest.Write(t, filepath.Join(dir, "main.tf"), text)
 	variables := config.Variables{
 		"size": config.IntegerVariable(7), "tags": config.MapVariable(map[string]config.Variable{"k": config.StringVariable("v")}), "on": config.ListVariable(config.BoolVariable(true)),
 	}

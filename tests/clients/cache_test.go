@@ -17,6 +17,7 @@ import (
 
 	"github.com/hashicorp/terraform-exec/tfexec"
 
+	"github.com/mayfly-iac/mayfly/internal/filetest"
 	"github.com/mayfly-iac/mayfly/internal/simprovider"
 )
 
@@ -149,9 +150,9 @@ func TestSharedCacheFromRegistry(t *testing.T) {
 	lock, err := os.ReadFile(filepath.Join(units[0].WorkingDir(), ".terraform.lock.hcl"))
 	ok(t, "lock file", err)
 	executable := filepath.Join(cache, filepath.FromSlash(inPlace()), "terraform-provider-sim_v1.1.0")
-	write(t, executable, "#!/bin/sh\necho evil\n")
+	filetest.Write(t, executable, "#!/bin/sh\necho evil\n")
 	late := project(t, simConfig("1.1.0"))
-	write(t, filepath.Join(late.WorkingDir(), ".terraform.lock.hcl"), string(lock))
+	filetest.Write(t, filepath.Join(late.WorkingDir(), ".terraform.lock.hcl"), string(lock))
 	if err := late.Init(t.Context()); err == nil {
 		text, err := os.ReadFile(filepath.Join(late.WorkingDir(), ".terraform", "providers", filepath.FromSlash(inPlace()), "terraform-provider-sim_v1.1.0"))
 		if err != nil || bytes.Contains(text, []byte("evil")) {

@@ -13,6 +13,8 @@ import (
 	"github.com/hashicorp/go-version"
 	"github.com/hashicorp/terraform-exec/tfexec"
 	tfjson "github.com/hashicorp/terraform-json"
+
+	"github.com/mayfly-iac/mayfly/internal/filetest"
 )
 
 // secretsConfig has each kind of value that a document treats in its own way: write-only, ephemeral,
@@ -239,7 +241,7 @@ func TestEphemeralFromFile(t *testing.T) {
 		t.Errorf("planned without a required variable: %v", err)
 	}
 	file := filepath.Join(t.TempDir(), "secret.tfvars")
-	write(t, file, "password = \"CANARY-in-file\"\n")
+	filetest.Write(t, file, "password = \"CANARY-in-file\"\n")
 	ok(t, "apply with a file", tf.Apply(ctx, tfexec.VarFile(file)))
 	checkApplied(t, tf)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/hashicorp/terraform-exec/tfexec"
 
+	"github.com/mayfly-iac/mayfly/internal/filetest"
 	"github.com/mayfly-iac/mayfly/internal/program"
 	"github.com/mayfly-iac/mayfly/internal/simprovider"
 )
@@ -34,10 +35,7 @@ func TestMain(m *testing.M) {
 // project makes a working directory with these files and a client for it.
 func project(t *testing.T, files map[string]string) *tfexec.Terraform {
 	t.Helper()
-	dir := t.TempDir()
-	for name, text := range files {
-		write(t, filepath.Join(dir, name), text)
-	}
+	dir := filetest.Tree(t, files)
 	tf, err := tfexec.NewTerraform(dir, binary)
 	if err != nil {
 		t.Fatal(err)
@@ -59,19 +57,9 @@ func fromMirror(t *testing.T) (cloud string) {
 func settings(t *testing.T, text string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "settings.tfrc")
-	write(t, file, text)
+	filetest.Write(t, file, text)
 	t.Setenv("TF_CLI_CONFIG_FILE", file)
 	return file
-}
-
-func write(t *testing.T, path, text string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // initialized is project with init done.

@@ -14,6 +14,8 @@ import (
 
 	"github.com/hashicorp/terraform-exec/tfexec"
 	tfjson "github.com/hashicorp/terraform-json"
+
+	"github.com/mayfly-iac/mayfly/internal/filetest"
 )
 
 // options has something for every option to show its effect on.
@@ -72,7 +74,7 @@ func absent(t *testing.T, tf *tfexec.Terraform, names ...string) {
 func varFile(t *testing.T, label string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "label.tfvars")
-	write(t, file, "label = "+label+"\n")
+	filetest.Write(t, file, "label = "+label+"\n")
 	return file
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/terraform-exec/tfexec"
 	tfjson "github.com/hashicorp/terraform-json"
 
+	"github.com/mayfly-iac/mayfly/internal/filetest"
 	"github.com/mayfly-iac/mayfly/internal/registrytest"
 	"github.com/mayfly-iac/mayfly/internal/simprovider"
 )
@@ -53,7 +54,7 @@ func TestInitOptions(t *testing.T) {
 	ok(t, "apply", tf.Apply(ctx))
 	have(t, tf, "first.tfstate", "sim_thing.x")
 
-	write(t, filepath.Join(tf.WorkingDir(), "main.tf"), simConfig(">= 1.0.0")["main.tf"])
+	filetest.Write(t, filepath.Join(tf.WorkingDir(), "main.tf"), simConfig(">= 1.0.0")["main.tf"])
 	ok(t, "init", tf.Init(ctx))
 	if got := chosen(t, tf); got != "1.0.0" {
 		t.Errorf("version %s though the lock file has 1.0.0", got)

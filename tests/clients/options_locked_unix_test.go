@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/hashicorp/terraform-exec/tfexec"
+
+	"github.com/mayfly-iac/mayfly/internal/filetest"
 )
 
 // hold locks a state file as another user's apply would, until the test ends.
@@ -34,7 +36,7 @@ func TestLockOptions(t *testing.T) {
 	pulled := filepath.Join(t.TempDir(), "pulled.tfstate")
 	text, err := tf.StatePull(ctx)
 	ok(t, "pull", err)
-	write(t, pulled, text)
+	filetest.Write(t, pulled, text)
 	planned := func(_ bool, err error) error { return err }
 	for _, c := range []struct {
 		name         string

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/hashicorp/terraform-exec/tfexec"
+
+	"github.com/mayfly-iac/mayfly/internal/filetest"
 )
 
 const (
@@ -107,7 +109,7 @@ func TestGenerateConfig(t *testing.T) {
 	ok(t, "apply", tf.Apply(ctx, tfexec.Target("keep_note.a")))
 	ok(t, "state rm", tf.StateRm(ctx, "keep_note.a"))
 	main, _, _ := strings.Cut(options["main.tf"], "variable")
-	write(t, filepath.Join(tf.WorkingDir(), "main.tf"), main+"import {\n  to = keep_note.new\n  id = \"a\"\n}\n")
+	filetest.Write(t, filepath.Join(tf.WorkingDir(), "main.tf"), main+"import {\n  to = keep_note.new\n  id = \"a\"\n}\n")
 	changed, err := tf.Plan(ctx, tfexec.GenerateConfigOut("generated.tf"), tfexec.Out("p"))
 	if err != nil || !changed {
 		t.Fatalf("plan: changes %t, %v", changed, err)

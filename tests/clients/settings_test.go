@@ -16,6 +16,7 @@ import (
 
 	"github.com/hashicorp/terraform-exec/tfexec"
 
+	"github.com/mayfly-iac/mayfly/internal/filetest"
 	"github.com/mayfly-iac/mayfly/internal/simprovider"
 	"github.com/mayfly-iac/mayfly/internal/simprovider/simlog"
 )
@@ -133,7 +134,7 @@ func misbehave(t *testing.T, deed string) {
 	rules, err := json.Marshal([]map[string]any{{"rpc": "ApplyResourceChange", "name": "second", "do": deed}})
 	ok(t, "rules", err)
 	file := filepath.Join(t.TempDir(), "rules.json")
-	write(t, file, string(rules))
+	filetest.Write(t, file, string(rules))
 	t.Setenv(simprovider.EnvMisbehave, file)
 	t.Setenv(simprovider.EnvLog, filepath.Join(t.TempDir(), "calls"))
 }

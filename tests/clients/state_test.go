@@ -10,6 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/hashicorp/terraform-exec/tfexec"
 	tfjson "github.com/hashicorp/terraform-json"
+
+	"github.com/mayfly-iac/mayfly/internal/filetest"
 )
 
 func TestValidate(t *testing.T) {
@@ -114,7 +116,7 @@ func TestPullAndPush(t *testing.T) {
 	before := ids(t, tf)
 	ok(t, "state rm", tf.StateRm(ctx, "keep_note.a"))
 	old := filepath.Join(t.TempDir(), "old.tfstate")
-	write(t, old, pulled)
+	filetest.Write(t, old, pulled)
 	if err := tf.StatePush(ctx, old); err == nil || !strings.Contains(err.Error(), "serial") {
 		t.Errorf("an older state was pushed over a newer: %v", err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	tfjson "github.com/hashicorp/terraform-json"
 
+	"github.com/mayfly-iac/mayfly/internal/filetest"
 	"github.com/mayfly-iac/mayfly/tests/internal/documents"
 )
 
@@ -91,9 +92,7 @@ func record(t *testing.T, path string, docs []documents.Document) {
 		}
 		sb.Write(append(line, '\n'))
 	}
-	if err := os.WriteFile(path, []byte(sb.String()), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, path, sb.String())
 }
 
 func read(t *testing.T, path string) []documents.Document {

@@ -10,6 +10,7 @@ import (
 	"github.com/mayfly-iac/mayfly"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/engine"
+	"github.com/mayfly-iac/mayfly/internal/filetest"
 	"github.com/mayfly-iac/mayfly/lang/funcs"
 	"github.com/mayfly-iac/mayfly/state/store/inmem"
 	"github.com/mayfly-iac/mayfly/tests/internal/calls"
@@ -50,9 +51,7 @@ func TestCalls(t *testing.T) {
 		t.Errorf("%d expressions, want at least 2500", len(table))
 	}
 	if update {
-		if err := os.WriteFile(file, []byte(calls.Format(head, table)), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		filetest.Write(t, file, calls.Format(head, table))
 	}
 }
 

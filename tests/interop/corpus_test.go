@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mayfly-iac/mayfly/internal/filetest"
 	"github.com/mayfly-iac/mayfly/tests/internal/corpus"
 )
 
@@ -20,9 +21,7 @@ func TestCorpus(t *testing.T) {
 		t.Fatal(err)
 	}
 	settings := filepath.Join(t.TempDir(), "settings.tfrc")
-	if err := os.WriteFile(settings, fmt.Appendf(nil, "provider_installation {\n  filesystem_mirror {\n    path = %q\n  }\n}\n", sim), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, settings, fmt.Sprintf("provider_installation {\n  filesystem_mirror {\n    path = %q\n  }\n}\n", sim))
 	env := []string{"TF_CLI_CONFIG_FILE=" + settings}
 	for _, a := range archives {
 		t.Run(strings.TrimSuffix(filepath.Base(a.Path), ".txtar"), func(t *testing.T) {

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/mayfly-iac/mayfly/internal/filetest"
 )
 
 // keyProgram and methodProgram speak the protocols of external key providers and methods.
@@ -70,7 +72,7 @@ func interchange(t *testing.T, kind, blocks string, first, second engine) {
 	root := t.TempDir()
 	dir, reader := filepath.Join(root, "project"), filepath.Join(root, "reader")
 	method := "method." + kind + ".m"
-	lay(t, root, map[string]string{
+	filetest.Lay(t, root, map[string]string{
 		"keys.sh": keyProgram, "method.sh": methodProgram,
 		"project/main.tf": "variable \"v\" {}\nresource \"terraform_data\" \"a\" {\n  input = var.v\n}\noutput \"o\" {\n  value = terraform_data.a.output\n}\n",
 		"reader/main.tf":  "data \"terraform_remote_state\" \"r\" {\n  backend = \"local\"\n  config  = { path = \"../project/terraform.tfstate\" }\n}\noutput \"o\" {\n  value = data.terraform_remote_state.r.outputs.o\n}\n",

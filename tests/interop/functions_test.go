@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mayfly-iac/mayfly/internal/filetest"
 	"github.com/mayfly-iac/mayfly/tests/internal/calls"
 )
 
@@ -43,9 +44,7 @@ func TestFunctions(t *testing.T) {
 		c.Outcome = got
 	}
 	if update {
-		if err := os.WriteFile(file, []byte(calls.Format(head, table)), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		filetest.Write(t, file, calls.Format(head, table))
 	}
 }
 

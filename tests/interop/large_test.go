@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mayfly-iac/mayfly/internal/filetest"
 	"github.com/mayfly-iac/mayfly/tests/internal/services"
 )
 
@@ -23,7 +24,7 @@ func TestLargeStates(t *testing.T) {
 	for _, kind := range services.Kinds {
 		t.Run(kind.Name, func(t *testing.T) {
 			dir, server := t.TempDir(), kind.Start(t)
-			lay(t, dir, map[string]string{"main.tf": server.Block("large") + "variable \"v\" {}\nresource \"terraform_data\" \"a\" {\n  count = " + n + "\n  input = \"${count.index < 10 ? var.v : 0} ${count.index}\"\n}\n"})
+			filetest.Lay(t, dir, map[string]string{"main.tf": server.Block("large") + "variable \"v\" {}\nresource \"terraform_data\" \"a\" {\n  count = " + n + "\n  input = \"${count.index < 10 ? var.v : 0} ${count.index}\"\n}\n"})
 			ours := engine{"mayfly", binary}
 			ours.apply(t, dir, "-var=v=0")
 			version := 0

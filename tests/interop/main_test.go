@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -91,20 +90,6 @@ func (e engine) destroy(t *testing.T, dir string, vars ...string) {
 	e.must(t, 0, dir, append([]string{"destroy", "-no-color", "-input=false", "-auto-approve"}, vars...)...)
 	if left := strings.TrimSpace(e.must(t, 0, dir, "state", "list")); left != "" {
 		t.Errorf("after destroy by %s the state has:\n%s", e.name, left)
-	}
-}
-
-// lay writes files below dir.
-func lay(t *testing.T, dir string, files map[string]string) {
-	t.Helper()
-	for name, text := range files {
-		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
 	}
 }
 

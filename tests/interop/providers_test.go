@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/mayfly-iac/mayfly/internal/filetest"
 )
 
 // providerCase is a provider of other people: what is made of it, what changes, and what can be imported from
@@ -178,8 +180,7 @@ func TestProviders(t *testing.T) {
 	m := engine{"mayfly", binary}
 	for _, c := range providerCases {
 		t.Run(c.name, func(t *testing.T) {
-			dir := t.TempDir()
-			lay(t, dir, map[string]string{"main.tf": c.config})
+			dir := filetest.Tree(t, map[string]string{"main.tf": c.config})
 			m.apply(t, dir)
 			m.unchanged(t, dir)
 			c.importAgain(t, m, dir)
@@ -187,7 +188,7 @@ func TestProviders(t *testing.T) {
 			for from, to := range c.update {
 				text = strings.ReplaceAll(text, from, to)
 			}
-			lay(t, dir, map[string]string{"main.tf": text})
+			filetest.Lay(t, dir, map[string]string{"main.tf": text})
 			if out := m.must(t, 0, dir, "apply", "-auto-approve", "-no-color"); !strings.Contains(out, c.want) {
 				t.Errorf("the update should say %q:\n%s", c.want, out)
 			}
@@ -213,8 +214,7 @@ func TestProvidersBetween(t *testing.T) {
 	for _, c := range providerCases {
 		t.Run(c.name, func(t *testing.T) {
 			bothWays(t, func(t *testing.T, first, second engine) {
-				dir := t.TempDir()
-				lay(t, dir, map[string]string{"main.tf": c.config})
+				dir := filetest.Tree(t, map[string]string{"main.tf": c.config})
 				first.apply(t, dir)
 				second.unchanged(t, dir)
 				first.unchanged(t, dir)

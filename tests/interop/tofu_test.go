@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/mayfly-iac/mayfly/internal/filetest"
 )
 
 // shapes are configurations that need nothing but what is built in, each about one form of what a state
@@ -120,8 +122,7 @@ func TestShapes(t *testing.T) {
 	for name, files := range shapes {
 		t.Run(name, func(t *testing.T) {
 			bothWays(t, func(t *testing.T, first, second engine) {
-				dir := t.TempDir()
-				lay(t, dir, files)
+				dir := filetest.Tree(t, files)
 				first.apply(t, dir)
 				second.unchanged(t, dir)
 				first.unchanged(t, dir)
@@ -170,8 +171,7 @@ output "names" {
 
 func TestKeep(t *testing.T) {
 	bothWays(t, func(t *testing.T, first, second engine) {
-		dir := t.TempDir()
-		lay(t, dir, keepShape)
+		dir := filetest.Tree(t, keepShape)
 		secret := "-var=password=CANARY"
 		first.apply(t, dir, secret)
 		second.unchanged(t, dir, secret)

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mayfly-iac/mayfly/internal/filetest"
 	"github.com/mayfly-iac/mayfly/tests/internal/services"
 )
 
@@ -82,7 +83,7 @@ func takeTurns(t *testing.T, n int, backend, value string) {
 	first, second := engine{"mayfly", binary}, engine{"tofu", tofu(t)}
 	dirs := map[string]string{first.name: t.TempDir(), second.name: t.TempDir()}
 	for _, e := range []engine{first, second} {
-		lay(t, dirs[e.name], map[string]string{"main.tf": backend + turning})
+		filetest.Lay(t, dirs[e.name], map[string]string{"main.tf": backend + turning})
 		e.must(t, 0, dirs[e.name], "init", "-no-color", "-input=false")
 	}
 	for i := range 2 * n {
@@ -106,8 +107,8 @@ var lockID = regexp.MustCompile(`(?m)ID: +(\S+)`)
 // respectLock checks that the second engine respects and shows a lock of the first.
 func respectLock(t *testing.T, backend string, first, second engine) {
 	dir, other := t.TempDir(), t.TempDir()
-	lay(t, dir, map[string]string{"main.tf": backend + slow})
-	lay(t, other, map[string]string{"main.tf": backend + slow})
+	filetest.Lay(t, dir, map[string]string{"main.tf": backend + slow})
+	filetest.Lay(t, other, map[string]string{"main.tf": backend + slow})
 	first.must(t, 0, dir, "init", "-no-color", "-input=false")
 	second.must(t, 0, other, "init", "-no-color", "-input=false")
 	apply := exec.Command(first.path, "apply", "-no-color", "-auto-approve")
@@ -124,7 +125,7 @@ func respectLock(t *testing.T, backend string, first, second engine) {
 		}
 	}
 	out := second.must(t, 1, other, "apply", "-no-color", "-auto-approve")
-	lay(t, dir, map[string]string{"end": ""})
+	filetest.Lay(t, dir, map[string]string{"end": ""})
 	if err := apply.Wait(); err != nil {
 		t.Errorf("%s, which held the lock, ended with %v", first.name, err)
 	}

@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mayfly-iac/mayfly/internal/filetest"
 	"github.com/mayfly-iac/mayfly/internal/program"
 	"github.com/mayfly-iac/mayfly/internal/simprovider"
 	"github.com/mayfly-iac/mayfly/internal/simprovider/simlog"
@@ -85,9 +86,7 @@ func newSharedSite(t *testing.T, backend string) *site {
 func (s *site) enter(dir string) {
 	s.Helper()
 	s.dir = dir
-	if err := os.WriteFile(filepath.Join(dir, "main.tf"), []byte(config()+s.backend), 0o600); err != nil {
-		s.Fatal(err)
-	}
+	filetest.Write(s, filepath.Join(dir, "main.tf"), config()+s.backend)
 	s.must(0, "init", "-plugin-dir="+mirror)
 }
 

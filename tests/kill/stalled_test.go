@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mayfly-iac/mayfly/internal/filetest"
 	"github.com/mayfly-iac/mayfly/internal/simprovider"
 	"github.com/mayfly-iac/mayfly/internal/simprovider/simlog"
 )
@@ -47,9 +48,7 @@ resource "sim_thing" "noisy" {
 func stalled(t *testing.T, format string) (s *site, cmd *exec.Cmd, out *os.File, errs *bytes.Buffer) {
 	t.Helper()
 	s = newSite(t)
-	if err := os.WriteFile(filepath.Join(s.dir, "main.tf"), []byte(noisy), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, filepath.Join(s.dir, "main.tf"), noisy)
 	out, to, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -150,9 +149,7 @@ func TestReaderThatStands(t *testing.T) {
 func TestReaderThatIsGone(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	if err := os.WriteFile(filepath.Join(s.dir, "main.tf"), []byte(strings.ReplaceAll(noisy, "1s", "1h")+"\noutput \"o\" { value = 1 }\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, filepath.Join(s.dir, "main.tf"), strings.ReplaceAll(noisy, "1s", "1h")+"\noutput \"o\" { value = 1 }\n")
 	for _, test := range []struct {
 		args []string
 		want int

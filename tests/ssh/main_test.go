@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mayfly-iac/mayfly/internal/filetest"
 	"github.com/mayfly-iac/mayfly/internal/program"
 	"github.com/mayfly-iac/mayfly/internal/simprovider"
 	"github.com/mayfly-iac/mayfly/internal/simprovider/simlog"
@@ -56,13 +57,7 @@ func (s *site) config(text string) {
 
 func (s *site) write(name, text string) {
 	s.Helper()
-	path := filepath.Join(s.dir, name)
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		s.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		s.Fatal(err)
-	}
+	filetest.Write(s, filepath.Join(s.dir, name), text)
 }
 
 func (s *site) command(out *bytes.Buffer, args ...string) *exec.Cmd {

@@ -21,6 +21,8 @@ import (
 
 	"golang.org/x/crypto/ssh"
 	"golang.org/x/crypto/ssh/agent"
+
+	"github.com/mayfly-iac/mayfly/internal/filetest"
 )
 
 // installed returns the path of sshd, which it installs once where that is possible: on Debian and as root.
@@ -97,9 +99,7 @@ func start(t *testing.T, login, authority *key) *sshd {
 		"PasswordAuthentication no", "MaxStartups 100", "Subsystem sftp internal-sftp -u 0002", "LogLevel VERBOSE",
 	}
 	save := func(name, text string) {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		filetest.Write(t, filepath.Join(dir, name), text)
 	}
 	save("host_key", host.pem)
 	settings = append(settings, "AuthorizedKeysFile "+filepath.Join(dir, "authorized_keys"))

@@ -16,6 +16,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/event"
+	"github.com/mayfly-iac/mayfly/internal/filetest"
 )
 
 func written(t testing.TB, p *tape) string {
@@ -63,9 +64,7 @@ func TestE84_Page(t *testing.T) {
 	got := written(t, small(t))
 	file := filepath.Join("testdata", "small.html")
 	if os.Getenv("MAYFLY_UPDATE_GOLDEN") != "" {
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		filetest.Write(t, file, got)
 	}
 	want, err := os.ReadFile(file)
 	if err != nil {

@@ -15,6 +15,8 @@ import (
 	"filippo.io/age"
 	"github.com/gofrs/flock"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/mayfly-iac/mayfly/internal/filetest"
 )
 
 const canary = "canary-7f3a-value"
@@ -273,9 +275,7 @@ func TestUnusableKeyIsRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStore(t, Options{})
-			if err := os.WriteFile(s.keyFile, []byte(content), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			filetest.Write(t, s.keyFile, content)
 			_, err := s.CreateSecret(t.Context(), "db", nil, []byte("x"))
 			if !errors.Is(err, ErrKeyUnusable) || strings.Contains(err.Error(), canary) || !strings.Contains(err.Error(), s.keyFile) {
 				t.Errorf("got %v", err)
@@ -306,9 +306,7 @@ func TestHybridKeyWorks(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := newStore(t, Options{})
-	if err := os.WriteFile(s.keyFile, []byte("# mine\n"+id.String()+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, s.keyFile, "# mine\n"+id.String()+"\n")
 	mustCreate(t, s, "db", canary)
 	if got := reveal(t, s, "db"); got != canary {
 		t.Errorf("got %q", got)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mayfly-iac/mayfly/internal/filetest"
 	"github.com/mayfly-iac/mayfly/state/store"
 	"github.com/mayfly-iac/mayfly/state/store/storetest"
 )
@@ -31,9 +32,7 @@ func TestEmptyState(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			for file, text := range test.files {
-				if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				filetest.Write(t, filepath.Join(dir, file), text)
 			}
 			if err := os.WriteFile(filepath.Join(dir, DefaultPath), nil, 0o600); err != nil {
 				t.Fatal(err)

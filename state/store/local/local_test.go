@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/mayfly-iac/mayfly/internal/filetest"
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/state/store"
 	"github.com/mayfly-iac/mayfly/state/store/storetest"
@@ -214,9 +215,7 @@ func TestPathFlags(t *testing.T) {
 func TestSymbolicLinkStays(t *testing.T) {
 	dir := t.TempDir()
 	target := filepath.Join(t.TempDir(), "real")
-	if err := os.WriteFile(target, []byte(encoded(t, storetest.File(t, "l", 1, 1))), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, target, encoded(t, storetest.File(t, "l", 1, 1)))
 	link := filepath.Join(dir, DefaultPath)
 	if err := os.Symlink(target, link); err != nil {
 		t.Fatal(err)
@@ -277,9 +276,7 @@ func TestCopyOfInterruptedOverwrite(t *testing.T) {
 	if err != nil || encoded(t, f) != want {
 		t.Errorf("read %v, %v", f, err)
 	}
-	if err := os.WriteFile(path+copySuffix, []byte(want[:50]), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, path+copySuffix, want[:50])
 	if f, err := open(t, Options{Dir: dir}).Read(t.Context()); !errors.Is(err, state.ErrCorrupt) {
 		t.Errorf("with a damaged copy: %v, %v", f, err)
 	}

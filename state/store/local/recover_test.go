@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/mayfly-iac/mayfly/internal/filetest"
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/state/store"
 	"github.com/mayfly-iac/mayfly/state/store/storetest"
@@ -193,9 +194,7 @@ func TestForeignJournalIsKept(t *testing.T) {
 			if f != nil {
 				text = encoded(t, f)
 			}
-			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			filetest.Write(t, path, text)
 			m := open(t, Options{Dir: dir})
 			unlock := mustLock(t, m)
 			_, readErr := m.Read(t.Context())
@@ -235,9 +234,7 @@ func TestJournalThatIsHeld(t *testing.T) {
 	dir := t.TempDir()
 	want := interrupted(t, dir)
 	path := filepath.Join(dir, DefaultPath)
-	if err := os.WriteFile(path, []byte(encoded(t, want)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, path, encoded(t, want))
 	if f, err := open(t, Options{Dir: dir}).Read(t.Context()); err != nil || encoded(t, f) != encoded(t, want) {
 		t.Errorf("read without a lock: %v, %v", f, err)
 	}
@@ -257,9 +254,7 @@ func TestDamagedJournal(t *testing.T) {
 	path := filepath.Join(dir, DefaultPath) + journalSuffix
 	whole := content(t, path)
 	damaged := strings.Replace(whole, "object 1", "object 9", 1)
-	if err := os.WriteFile(path, []byte(damaged), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, path, damaged)
 	m := open(t, Options{Dir: dir})
 	defer mustLock(t, m)()
 	if _, err := m.Read(t.Context()); !errors.Is(err, state.ErrJournalCorrupt) {
@@ -269,9 +264,7 @@ func TestDamagedJournal(t *testing.T) {
 		t.Error("the journal was changed")
 	}
 	// A torn tail is not damage.
-	if err := os.WriteFile(path, []byte(whole+whole[:30]), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, path, whole+whole[:30])
 	f, err := m.Read(t.Context())
 	if err != nil || encoded(t, f) != encoded(t, storetest.File(t, "l", 2, 2)) || !m.Recovered().Torn {
 		t.Errorf("read %v, %v, %+v", f, err, m.Recovered())
@@ -334,9 +327,7 @@ func TestDiskFailsAnywhere(t *testing.T) {
 func failAfter(t *testing.T, d disk) bool {
 	dir := t.TempDir()
 	base := storetest.File(t, "l", 1, 1)
-	if err := os.WriteFile(filepath.Join(dir, DefaultPath), []byte(encoded(t, base)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, filepath.Join(dir, DefaultPath), encoded(t, base))
 	s := New(Options{Dir: dir})
 	s.disk = d
 	m := s.manager(filepath.Join(dir, DefaultPath))
@@ -396,9 +387,7 @@ func TestReadOnlyFolder(t *testing.T) {
 	dir := t.TempDir()
 	base := storetest.File(t, "l", 1, 1)
 	path := filepath.Join(dir, DefaultPath)
-	if err := os.WriteFile(path, []byte(encoded(t, base)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, path, encoded(t, base))
 	s := New(Options{Dir: dir, Backup: noBackup})
 	s.disk = denied
 	m := s.manager(path)
