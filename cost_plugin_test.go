@@ -197,9 +197,7 @@ func rendered(t *testing.T, out map[string]int64, human io.Writer, p *mayfly.Pro
 // all of one: calls that only start a provider must not become more at all.
 func TestCostOfPluginsIsLinear(t *testing.T) {
 	const n, allocated = 40, "bytes allocated"
-	shapes := append(work.Shapes[:len(work.Shapes):len(work.Shapes)], work.Shape{
-		Name: "secrets", Files: func(n int, _ work.Kind) map[string]string { return work.Secrets(n, 0) },
-	})
+	shapes := append(work.Shapes[:len(work.Shapes):len(work.Shapes)], work.Shape{Name: "secrets"})
 	once := map[string]bool{"GetProviderSchema": true, "GetResourceIdentitySchemas": true, "GetFunctions": true, "ValidateProviderConfig": true, "ConfigureProvider": true, "StopProvider": true}
 	for _, shape := range shapes {
 		if shape.Name == "large" {
