@@ -17,7 +17,7 @@ import (
 // then the rest of it is below.
 const clearLine = "\r\x1b[J"
 
-// Status is a line at the bottom of a terminal with the progress of an apply. Text written through it appears
+// Status is a line at the bottom of a terminal with the progress of an apply, or of a suite of tests. Text written through it appears
 // above the line. It is safe for concurrent use: events, text and drawing come from different goroutines.
 type Status struct {
 	mu    sync.Mutex
@@ -32,19 +32,24 @@ type Status struct {
 	middle               bool // the text written last has no line end yet
 }
 
-// NewStatus returns a status line for the changes of a plan, which begins to count time now. width is that of
-// the terminal at the moment it is called, 0 if unknown. Nothing is drawn before Draw.
-func NewStatus(w io.Writer, o Options, p *plan.Plan, width func() int, now func() time.Time) *Status {
-	s := &Status{w: w, o: o, width: width, now: now, begin: now()}
+// NewStatus returns a status line for a number of steps, which begins to count time now. width is that of the
+// terminal at the moment it is called, 0 if unknown. Nothing is drawn before Draw.
+func NewStatus(w io.Writer, o Options, steps int, width func() int, now func() time.Time) *Status {
+	return &Status{w: w, o: o, total: steps, width: width, now: now, begin: now()}
+}
+
+// Steps returns how many steps the apply of a plan has.
+func Steps(p *plan.Plan) int {
+	n := 0
 	for _, c := range p.Changes {
 		switch {
 		case c.Action.IsReplace():
-			s.total += 2
+			n += 2
 		case c.Action != plan.NoOp:
-			s.total++
+			n++
 		}
 	}
-	return s
+	return n
 }
 
 // Event implements event.Observer. It only counts: the caller draws at its own pace, however many events
@@ -55,16 +60,28 @@ func (s *Status) Event(e event.Event) {
 	default:
 		return
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	switch e.Kind {
 	case event.Started:
-		s.running++
+		s.Begin()
 	case event.Completed, event.Failed:
-		s.running = max(0, s.running-1)
-		s.done++
-		s.total = max(s.total, s.done) // data sources that only a check reads are in no plan
+		s.Done()
 	}
+}
+
+// Begin counts a step that begins.
+func (s *Status) Begin() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.running++
+}
+
+// Done counts a step that ends.
+func (s *Status) Done() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.running = max(0, s.running-1)
+	s.done++
+	s.total = max(s.total, s.done) // data sources that only a check reads are in no plan
 }
 
 // Draw shows the line as it is now.

@@ -25,7 +25,7 @@ func TestStatusText(t *testing.T) {
 	var out strings.Builder
 	now, width := time.Unix(0, 0), 80
 	p := &plan.Plan{Changes: []*plan.Change{{Action: plan.Create}, {Action: plan.NoOp}, {Action: plan.DeleteThenCreate}, {Action: plan.Read}}}
-	s := NewStatus(&out, Options{}, p, func() int { return width }, func() time.Time { return now })
+	s := NewStatus(&out, Options{}, Steps(p), func() int { return width }, func() time.Time { return now })
 	expect := func(want ...string) {
 		t.Helper()
 		if got := strings.Join(screen(out.String()), "|"); got != strings.Join(want, "|") {

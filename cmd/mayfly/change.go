@@ -357,7 +357,7 @@ func approval(mode plan.Mode, workspace string) term.Question {
 // the engine's events, so an error here ends the command without a summary.
 func (r *changeRun) apply(p *plan.Plan) int {
 	a := r.app
-	stop := a.showStatus(p)
+	stop := a.showStatus(view.Steps(p))
 	defer stop()
 	var applied *engine.Applied
 	var diags diag.List

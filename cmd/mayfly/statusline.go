@@ -7,7 +7,6 @@ import (
 
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/term"
 	"github.com/mayfly-iac/mayfly/event"
-	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/view"
 )
 
@@ -25,14 +24,26 @@ func (l *statusLine) Event(e event.Event) {
 	}
 }
 
-// showStatus draws the progress of an apply until stop is called. It does so only if a person watches at a
-// terminal. stop may be called more than once.
-func (a *app) showStatus(p *plan.Plan) (stop func()) {
+// Run counts a run of a suite that begins, or ends.
+func (l *statusLine) Run(begins bool) {
+	s := l.drawn.Load()
+	switch {
+	case s == nil:
+	case begins:
+		s.Begin()
+	default:
+		s.Done()
+	}
+}
+
+// showStatus draws the progress of a number of steps until stop is called. It does so only if a person watches
+// at a terminal. stop may be called more than once.
+func (a *app) showStatus(steps int) (stop func()) {
 	out := term.Of(a.env.Stdout)
-	if out == nil || a.stream != nil || a.vars["TF_IN_AUTOMATION"] != "" || a.vars["TERM"] == "dumb" || a.view.Concise || !p.Changed() {
+	if out == nil || a.stream != nil || a.vars["TF_IN_AUTOMATION"] != "" || a.vars["TERM"] == "dumb" || a.view.Concise || steps == 0 {
 		return func() {}
 	}
-	s := view.NewStatus(a.env.Stdout, a.view, p, func() int {
+	s := view.NewStatus(a.env.Stdout, a.view, steps, func() int {
 		width, _ := term.Width(out)
 		return width
 	}, time.Now)

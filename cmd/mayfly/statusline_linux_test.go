@@ -4,28 +4,25 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/mayfly-iac/mayfly/plan"
 )
 
 // TestStatusLine checks when a line is drawn, and that it is gone at the end.
 func TestStatusLine(t *testing.T) {
-	p := &plan.Plan{Changes: []*plan.Change{{Action: plan.Create}}}
 	master, slave := openTerminal(t)
 	seen := watched(master)
 	for name, vars := range map[string]map[string]string{"automation": {"TF_IN_AUTOMATION": "1"}, "dumb": {"TERM": "dumb"}} {
 		a := &app{env: environment{Stdout: slave}, vars: vars}
-		stop := a.showStatus(p)
+		stop := a.showStatus(1)
 		if a.status.drawn.Load() != nil {
 			t.Errorf("%s: there is a line", name)
 		}
 		stop()
 	}
 	a := &app{env: environment{Stdout: slave}}
-	if a.showStatus(&plan.Plan{}); a.status.drawn.Load() != nil {
+	if a.showStatus(0); a.status.drawn.Load() != nil {
 		t.Error("there is a line for nothing")
 	}
-	stop := a.showStatus(p)
+	stop := a.showStatus(1)
 	eventually(t, "the line is drawn", func() bool { return strings.Contains(seen.String(), "0/1 done, 0 running, ") })
 	if _, err := a.status.Writer(slave).Write([]byte("above\n")); err != nil {
 		t.Error(err)
