@@ -71,6 +71,8 @@ func (s *suite) file(f *config.TestFile) *File {
 			at := slices.Index(out.Runs, run)
 			wait.Go(func() {
 				begin := time.Now()
+				s.opt.Running(true)
+				defer s.opt.Running(false)
 				outputs[i] = r.run(run, at)
 				run.Duration = time.Since(begin)
 			})

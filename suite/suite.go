@@ -27,6 +27,8 @@ type Options struct {
 	Selects func(file, run string) bool
 	// Report is called with the outcome of each file, in the order of the files.
 	Report func(*File)
+	// Running is called when a run begins and when it ends, by several goroutines; nil for not at all.
+	Running func(begins bool)
 	// FilesAtOnce is how many files are run at the same time; one if zero.
 	FilesAtOnce int
 	// Soft ends on the first interrupt: what runs is finished, nothing new starts, and everything is
@@ -44,6 +46,9 @@ func Execute(ctx context.Context, opt Options) Summary {
 	s := &suite{opt: opt, ctx: ctx}
 	if s.opt.Soft == nil {
 		s.opt.Soft = ctx
+	}
+	if s.opt.Running == nil {
+		s.opt.Running = func(bool) {}
 	}
 	if s.opt.Keeper == nil {
 		s.opt.Keeper = inMemory{}

@@ -112,7 +112,7 @@ func (a *app) test(ctx context.Context, f *testFlags, r *testRound) int {
 	}
 	p := &verdicts.Printer{Color: a.view.Color, Streams: a.streams(), Sources: a.snippets}
 	if a.stream == nil {
-		p.Out = a.env.Stdout
+		p.Out = a.status.Writer(a.env.Stdout)
 		p.Report = func(r *suite.Run, file *suite.File) { a.reportTest(r, file) }
 	}
 	p.Abstract(files)
@@ -151,7 +151,10 @@ func (a *app) test(ctx context.Context, f *testFlags, r *testRound) int {
 		}
 	}
 	var summary suite.Summary
+	opt.Running = a.status.Run
+	done := a.showStatus(countRuns(files, f.selects))
 	a.patience.During(func() { summary = suite.Execute(hard, opt) })
+	done()
 	p.Summary(summary)
 	if failed == nil && f.coverage {
 		failed = a.showCoverage(coverage.New(opt.Coverage), f.coverageFile)
@@ -232,6 +235,19 @@ func noTests(f *testFlags) diag.List {
 	return diag.Warnf("No tests were found", "The working directory and the directory %s have no files whose names end in .tftest.hcl, .tofutest.hcl, .tftest.json or .tofutest.json.", f.dir)
 }
 
+// countRuns returns how many runs of the files are selected.
+func countRuns(files []*config.TestFile, selects func(file, run string) bool) int {
+	n := 0
+	for _, file := range files {
+		for _, r := range file.Runs {
+			if selects(file.Name, r.Name) {
+				n++
+			}
+		}
+	}
+	return n
+}
+
 // listTests shows what would be run.
 func (a *app) listTests(files []*config.TestFile) int {
 	for _, file := range files {
@@ -252,7 +268,7 @@ func (a *app) reportTest(r *suite.Run, file *suite.File) {
 		list = file.Cleanup
 	}
 	list = a.shared.wanted(list)
-	_ = view.Diagnostics(a.env.Stderr, list, a.snippets(), a.errView) // as in report
+	a.status.Above(func() { _ = view.Diagnostics(a.env.Stderr, list, a.snippets(), a.errView) }) // as in report
 }
 
 // verboseTest returns what -verbose shows of a run, as text and as a document.
