@@ -177,6 +177,23 @@ type Output struct {
 	DependsOn     []hcl.Traversal
 	Preconditions []*Condition
 	Range         hcl.Range
+	Overrides     []OutputOverride // of a test, in order of falling precedence
+}
+
+// OutputOverride is the value of an output in those instances of its module that a test overrides.
+type OutputOverride struct {
+	Target addr.Target // instances of the module
+	Value  cty.Value
+}
+
+// Overridden returns the value that the output has in an instance of its module that is overridden.
+func (o *Output) Overridden(in addr.ModuleInstance) (cty.Value, bool) {
+	for _, over := range o.Overrides {
+		if over.Target.SelectsModule(in) {
+			return over.Value, true
+		}
+	}
+	return cty.NilVal, false
 }
 
 // Condition is a precondition, postcondition, validation or assert block. The condition must be met; the

@@ -218,8 +218,12 @@ func (v *Value) convertOutput(got cty.Value) (cty.Value, diag.List) {
 // evalOutput evaluates an output, checks the result, and adds the marks that the declaration asks for.
 func (v *Value) evalOutput(t *future.Task, s *Session) (cty.Value, diag.List) {
 	b, run := v.block.Output, v.module.run
-	got, diags := run.eval(v.module.scope(t).withSession(s), v.block.Expr)
-	if !diags.HasErrors() {
+	got, overridden := b.Overridden(v.module.Addr)
+	var diags diag.List
+	if !overridden {
+		got, diags = run.eval(v.module.scope(t).withSession(s), v.block.Expr)
+	}
+	if !diags.HasErrors() && !overridden {
 		var more diag.List
 		got, more = v.convertOutput(got)
 		diags = append(append(diags, more...), v.checkOutput(got)...)

@@ -76,6 +76,9 @@ func (r *fileRun) overrides(s *stand, tree *config.Tree, list []*config.Override
 	var out []override
 	var diags diag.List
 	for _, o := range list {
+		if ofInstance(o) {
+			out = append(out, override{o.Target, mock.Values{}})
+		}
 		if o.Module() {
 			continue
 		}

@@ -98,33 +98,53 @@ func usedProviders(tree *config.Tree) map[addr.Provider]struct{} {
 	return out
 }
 
-// overrideModules replaces modules by their outputs. Those of a run come first and have precedence.
+// overrideModules replaces modules by their outputs. Those of a run come first and have precedence, but what
+// is given for one instance has precedence over what is given for all.
 func (r *fileRun) overrideModules(tree *config.Tree, overrides []*config.Override) diag.List {
 	var diags diag.List
 	done := map[addr.Module]struct{}{}
 	for _, o := range overrides {
-		if !o.Module() {
-			continue
-		}
 		path := o.Target.Module.Module()
 		m := tree.Modules[path]
-		if _, again := done[path]; again || m == nil {
+		if _, again := done[path]; again || m == nil || !o.Module() || ofInstance(o) {
 			continue
 		}
 		done[path] = struct{}{}
-		if o.Target.Module.String() != path.String() {
-			diags = append(diags, diag.At(o.Range, "Invalid target", "%s is one instance of a module. Only a module as a whole can be overridden: leave out the key.", o.Target)...)
+		values, ds := r.moduleOutputs(m, o)
+		diags = append(diags, ds...)
+		outputs := make(map[string]*config.Output, len(values))
+		for name, v := range values {
+			declared := m.Outputs[name]
+			outputs[name] = &config.Output{
+				Name: name, Expr: hcl.StaticExpr(v, o.Range), Sensitive: declared.Sensitive, Ephemeral: declared.Ephemeral, Range: declared.Range,
+			}
+		}
+		tree.Clear(m, outputs)
+	}
+	for _, o := range overrides {
+		m := tree.Modules[o.Target.Module.Module()]
+		if m == nil || !ofInstance(o) {
 			continue
 		}
-		outputs, ds := r.moduleOutputs(m, o)
+		values, ds := r.moduleOutputs(m, o)
 		diags = append(diags, ds...)
-		tree.Clear(m, outputs)
+		for name, v := range values {
+			output := *m.Outputs[name]
+			output.Overrides = append(slices.Clone(output.Overrides), config.OutputOverride{Target: o.Target, Value: v})
+			m.Outputs[name] = &output
+		}
 	}
 	return diags
 }
 
+// ofInstance reports whether a single instance of a module is overridden. Its objects are mocked, since other
+// instances have theirs.
+func ofInstance(o *config.Override) bool {
+	return o.Module() && o.Target.Module.String() != o.Target.Module.Module().String()
+}
+
 // moduleOutputs returns the outputs of a module that is overridden: those given, null for the others.
-func (r *fileRun) moduleOutputs(m *config.Module, o *config.Override) (map[string]*config.Output, diag.List) {
+func (r *fileRun) moduleOutputs(m *config.Module, o *config.Override) (map[string]cty.Value, diag.List) {
 	given := map[string]cty.Value{}
 	var diags diag.List
 	if o.Values != nil {
@@ -134,15 +154,13 @@ func (r *fileRun) moduleOutputs(m *config.Module, o *config.Override) (map[strin
 			given = v.AsValueMap()
 		}
 	}
-	out := make(map[string]*config.Output, len(m.Outputs))
-	for name, declared := range m.Outputs {
+	out := make(map[string]cty.Value, len(m.Outputs))
+	for name := range m.Outputs {
 		v, ok := given[name]
 		if !ok {
 			v = cty.NullVal(cty.DynamicPseudoType)
 		}
-		out[name] = &config.Output{
-			Name: name, Expr: hcl.StaticExpr(v, o.Range), Sensitive: declared.Sensitive, Ephemeral: declared.Ephemeral, Range: declared.Range,
-		}
+		out[name] = v
 	}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		if m.Outputs[name] == nil {
