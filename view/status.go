@@ -17,8 +17,9 @@ import (
 // then the rest of it is below.
 const clearLine = "\r\x1b[J"
 
-// Status is a line at the bottom of a terminal with the progress of an apply, or of a suite of tests. Text written through it appears
-// above the line. It is safe for concurrent use: events, text and drawing come from different goroutines.
+// Status is a line at the bottom of a terminal with the progress of an apply, or of a suite of tests. Text
+// written through it appears above the line. It is safe for concurrent use: events, text and drawing come from
+// different goroutines.
 type Status struct {
 	mu    sync.Mutex
 	w     io.Writer
