@@ -18,8 +18,8 @@ import (
 const clearLine = "\r\x1b[J"
 
 // Status is a line at the bottom of a terminal with the progress of an apply, or of a suite of tests. Text
-// written through it appears above the line. It is safe for concurrent use: events, text and drawing come from
-// different goroutines.
+// written through it appears above the line. It is safe for concurrent use: events, text and drawing come
+// from different goroutines.
 type Status struct {
 	mu    sync.Mutex
 	w     io.Writer
