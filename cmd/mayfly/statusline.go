@@ -36,8 +36,8 @@ func (l *statusLine) Run(begins bool) {
 	}
 }
 
-// showStatus draws the progress of a number of steps until stop is called. It does so only if a person watches
-// at a terminal. stop may be called more than once.
+// showStatus draws the progress of a number of steps until stop is called. It does so only if a person
+// watches at a terminal. stop may be called more than once.
 func (a *app) showStatus(steps int) (stop func()) {
 	out := term.Of(a.env.Stdout)
 	if out == nil || a.stream != nil || a.vars["TF_IN_AUTOMATION"] != "" || a.vars["TERM"] == "dumb" || a.view.Concise || steps == 0 {
