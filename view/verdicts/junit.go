@@ -4,6 +4,7 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/suite"
@@ -94,5 +95,15 @@ func problem(diags diag.List, message string) *junitProblem {
 			out.Text += fmt.Sprintf("%s%s\n%s\n", at, d.Summary, d.Detail)
 		}
 	}
+	out.Text = strings.Map(inXML, out.Text)
 	return out
+}
+
+// inXML replaces a character that no XML document can have. Package encoding/xml does so in attributes and
+// text, but not in CDATA sections.
+func inXML(r rune) rune {
+	if r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == '\uFFFE' || r == '\uFFFF' {
+		return '\uFFFD'
+	}
+	return r
 }
