@@ -65,8 +65,8 @@ func (a *applier) finishDestroy() {
 	a.state.Outputs = map[string]*state.Output{}
 }
 
-// finishOutput stores the final value of an output. If a dependency has no final object, it stores the
-// planned value if that is known, and otherwise keeps the old one.
+// finishOutput stores the value of an output: what the plan promised if that is known, and otherwise the
+// final value, or the old one if a dependency has no final object.
 func (a *applier) finishOutput(t *future.Task, o *eval.Value, planned *plan.OutputChange) {
 	if o.Unmet() {
 		return // keeps its old value
@@ -78,6 +78,10 @@ func (a *applier) finishOutput(t *future.Task, o *eval.Value, planned *plan.Outp
 	o.Prepare(t)
 	v, ok := a.rootOutput(t, o)
 	if !ok {
+		return
+	}
+	if promised, err := planned.After.Unmarked(); err == nil && promised.IsWhollyKnown() {
+		a.storeOutput(planned.Name, planned.After, planned.Sensitive)
 		return
 	}
 	d, err := value.Seal(v, v.Type(), nil)

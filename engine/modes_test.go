@@ -421,3 +421,37 @@ data "sim_lookup" "d" { name = "x" }`)
 	}
 	w.ok(command{vars: bad, excludes: []string{"data.sim_lookup.d"}, planOnly: true})
 }
+
+// TestKnownOutputsAreKept compares a value that is not known yet with a default of another type, which takes
+// its place if it is null in the end. An output that the plan knew keeps what the plan promised.
+func TestKnownOutputsAreKept(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, `
+module "m" {
+  source = "./m"
+  in     = uuid() == "" ? "foo" : null
+}
+output "known" { value = module.m.differs }
+output "partly" { value = [true, module.m.in] }
+`)
+	w.file("m/m.tf", `
+variable "in" {
+  nullable = false
+  default  = { a = 1 }
+}
+output "differs" { value = var.in != { a = 1 } }
+output "in" { value = var.in }
+`)
+	w.ok(command{})
+	got := map[string]string{}
+	for name, o := range w.state().Outputs {
+		v, err := o.Value.Unmarked()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got[name] = v.GoString()
+	}
+	if got["known"] != "cty.True" || !strings.Contains(got["partly"], `"a"`) {
+		t.Errorf("outputs %v", got)
+	}
+}

@@ -6,7 +6,6 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
-	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/eval/blocks"
 	"github.com/mayfly-iac/mayfly/future"
@@ -187,20 +186,7 @@ func (v *Value) convert(got cty.Value) (cty.Value, diag.List) {
 		}
 		return got, diag.At(v.block.Range, "Invalid value for input variable", "The value given for %s is not suitable: %s.", v.Addr(), err)
 	}
-	return orDefault(b, out), nil
-}
-
-// orDefault returns the value of a variable as far as it is known. One that is not known yet may turn out to
-// be null, and the default that then takes its place may have another type.
-func orDefault(b *config.Variable, v cty.Value) cty.Value {
-	plain, marks := v.Unmark()
-	if b.Nullable || b.Required() || plain.IsKnown() || plain.Range().DefinitelyNotNull() || plain.Type().Equals(b.Default.Type()) {
-		return v
-	}
-	if d, err := b.Convert(b.Default); err == nil && plain.Type().Equals(d.Type()) {
-		return v
-	}
-	return cty.DynamicVal.WithMarks(marks)
+	return out, nil
 }
 
 // convertOutput converts a value to the output's declared type. The message never shows the value.

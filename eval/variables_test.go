@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/addr"
 )
@@ -52,33 +51,5 @@ variable "in" {
 				t.Errorf("diagnostics (-want +got):\n%s", d)
 			}
 		})
-	}
-}
-
-// TestVariablesThatMayTakeTheirDefault compares variables whose value is not known yet. What is null in the
-// end is replaced by the default, so nothing follows from the type of the value unless it is that of the
-// default.
-func TestVariablesThatMayTakeTheirDefault(t *testing.T) {
-	for decl, want := range map[string]string{
-		"nullable = false\n  default = { a = 1 }":         "unknown",
-		"nullable = true\n  default = { a = 1 }":          "true",
-		"nullable = false\n  default = \"d\"":             "true",
-		"nullable = false":                                "true",
-		"nullable = false\n  type = string\n default = 5": "true",
-	} {
-		w := open(t, Planning, `
-variable "undecided" {}
-module "m" {
-  source = "./m"
-  in     = var.undecided ? "foo" : null
-}
--- m/m.tf --
-variable "in" {
-  `+decl+`
-}
-output "differs" { value = var.in != { a = 1 } }`, map[string]cty.Value{"undecided": cty.UnknownVal(cty.Bool)})
-		if got := show(w.run.Root.calls["m"].Child(addr.NoKey).outputs["differs"].Get(w.task, nil, nil)); got != want {
-			t.Errorf("%s: %s, not %s", decl, got, want)
-		}
 	}
 }
