@@ -17,7 +17,7 @@ import (
 func TestDocumentedExamples(t *testing.T) {
 	dir := t.TempDir()
 	var all []*example
-	for _, guide := range []string{"ephemerality.md", "encryption.md"} {
+	for _, guide := range []string{"ephemerality.md", "encryption.md", "testing.md"} {
 		text, err := os.ReadFile(filepath.Join("..", "..", "docs", guide))
 		if err != nil {
 			t.Fatal(err)
@@ -44,7 +44,7 @@ type example struct {
 
 var (
 	fence    = regexp.MustCompile("(?ms)^```([a-z]+)\n(.*?)^```$|^##+ ([^\n]*)$")
-	fileLine = regexp.MustCompile(`^# (\S+\.tf)\n`)
+	fileLine = regexp.MustCompile(`^# (\S+\.(?:tf|hcl))\n`)
 	nonWord  = regexp.MustCompile(`\W+`)
 	ours     = regexp.MustCompile(`^(\w+=\S+ )*mayfly `)
 	spaces   = regexp.MustCompile(` +`)

@@ -44,7 +44,7 @@ func (a *app) testCommand() *cli.Command {
 	f := &testFlags{dir: "tests", files: 1}
 	flags := append(a.variableFlags(), f.machineFlags.streamFlags()...)
 	flags = append(flags,
-		listFlag("filter", "Run only `FILE`, or only one run of it, as in FILE:RUN. May be given several times.", &f.filters),
+		listFlag("filter", "Run only `FILE`, or only one run of it, as in FILE:RUN.", &f.filters),
 		stringFlag("test-directory", "Run the test files in `DIR` besides those in the working directory.", &f.dir),
 		boolFlag("cleanup", "Only destroy what tests that were ended left behind.", &f.cleanup),
 		boolFlag("dry-run", "List what would be run.", &f.dryRun),
