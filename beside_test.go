@@ -66,8 +66,11 @@ func TestAssertionsOfATestRun(t *testing.T) {
 		t.Fatalf("planning: %v", diags)
 	}
 	applied, diags = op.Apply(t.Context(), planned, mayfly.ApplyOptions{})
-	if len(diags) != 1 || diags[0].Severity != diag.Warning || diags[0].Extra != (diag.Assertion{}) || diags[0].Subject.Start.Line != 1 {
+	if len(diags) != 1 || diags[0].Severity != diag.Warning || diags[0].Subject.Start.Line != 1 {
 		t.Fatalf("applying: %v", diags)
+	}
+	if a, ok := diags[0].Extra.(diag.Assertion); !ok || a.Undecided || a.Difference == nil || a.Difference.Right.AsString() != "none" {
+		t.Errorf("the assertion is %v", diags[0].Extra)
 	}
 	if len(applied.State.Outputs) != 2 {
 		t.Errorf("%d outputs are stored", len(applied.State.Outputs))
