@@ -1,6 +1,7 @@
 package bounds
 
 import (
+	"bytes"
 	"fmt"
 	"strconv"
 	"strings"
@@ -107,4 +108,46 @@ func CheckNumbers(v cty.Value) error {
 		}
 		return true, nil
 	})
+}
+
+// JSONNumbers returns ErrNumber if a number in a JSON text exceeds MaxDigits. With quoted, a string counts as
+// a number if it has the form of one. Its cost is linear.
+func JSONNumbers(b []byte, quoted bool) error {
+	for i := 0; i < len(b); i++ {
+		switch c := b[i]; {
+		case c == '"':
+			end := closingQuote(b[i+1:])
+			text := b[i+1 : i+1+end]
+			if quoted && len(text) > 0 && bytes.IndexByte(numeral, text[0]) >= 0 && !Printable(string(text)) {
+				return ErrNumber
+			}
+			i += end + 1
+		case c == '-' || '0' <= c && c <= '9':
+			end := i + 1
+			for end < len(b) && bytes.IndexByte(numeral, b[end]) >= 0 {
+				end++
+			}
+			if end-i > exponentDigits && !Printable(string(b[i:end])) {
+				return ErrNumber
+			}
+			i = end - 1
+		}
+	}
+	return nil
+}
+
+// numeral are the bytes of numbers in JSON.
+var numeral = []byte("0123456789+-.eE")
+
+// closingQuote returns where a JSON string ends that begins before b.
+func closingQuote(b []byte) int {
+	for i := 0; i < len(b); i++ {
+		switch b[i] {
+		case '\\':
+			i++
+		case '"':
+			return i
+		}
+	}
+	return len(b)
 }

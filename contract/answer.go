@@ -70,22 +70,24 @@ var (
 	ErrWrongType = errors.New("it is of another resource type than asked for")
 )
 
-// Checker checks what a provider answers about one object against the contract.
+// Checker checks what a provider answers about one object against the contract, and looks for ephemeral
+// values in it. It belongs to one goroutine.
 type Checker struct {
 	Provider addr.Provider
 	Object   addr.Object
 	Block    *schema.Block
+	Leaks    Leaks
 }
 
 // Accept checks an object against the rules for every object: it has the schema's type, and no write-only
 // values. A write-only value is an error and is dropped; any other violation makes the object unusable
 // (cty.NilVal). The result has diags and the errors found.
-func (c Checker) Accept(v cty.Value, diags diag.List, a Answer) (cty.Value, diag.List) {
+func (c *Checker) Accept(v cty.Value, diags diag.List, a Answer) (cty.Value, diag.List) {
 	return c.accept(v, diags, a, schema.AssertObject)
 }
 
 // AcceptKnown is Accept for an object that must be wholly known.
-func (c Checker) AcceptKnown(v cty.Value, diags diag.List, a Answer) (cty.Value, diag.List) {
+func (c *Checker) AcceptKnown(v cty.Value, diags diag.List, a Answer) (cty.Value, diag.List) {
 	return c.accept(v, diags, a, func(b *schema.Block, v cty.Value) []error {
 		if errs := schema.AssertObject(b, v); len(errs) > 0 {
 			return errs
@@ -95,7 +97,7 @@ func (c Checker) AcceptKnown(v cty.Value, diags diag.List, a Answer) (cty.Value,
 }
 
 // AcceptExisting is AcceptKnown for an object that must exist.
-func (c Checker) AcceptExisting(v cty.Value, diags diag.List, a Answer) (cty.Value, diag.List) {
+func (c *Checker) AcceptExisting(v cty.Value, diags diag.List, a Answer) (cty.Value, diag.List) {
 	if v != cty.NilVal && v.IsNull() {
 		return cty.NilVal, append(diags, c.Violations(a, ErrNull)...)
 	}
@@ -104,7 +106,7 @@ func (c Checker) AcceptExisting(v cty.Value, diags diag.List, a Answer) (cty.Val
 
 // accept drops write-only values before check runs, so that one leaked secret is one error and the rest of
 // the object can still be kept.
-func (c Checker) accept(v cty.Value, diags diag.List, a Answer, check func(*schema.Block, cty.Value) []error) (cty.Value, diag.List) {
+func (c *Checker) accept(v cty.Value, diags diag.List, a Answer, check func(*schema.Block, cty.Value) []error) (cty.Value, diag.List) {
 	for _, path := range c.Block.WriteOnlyPaths(v) {
 		diags = append(diags, diag.Diagnostic{
 			Summary: a.leak(),
@@ -120,20 +122,26 @@ func (c Checker) accept(v cty.Value, diags diag.List, a Answer, check func(*sche
 	if diags = append(diags, c.Violations(a, errs...)...); len(errs) > 0 {
 		return cty.NilVal, diags
 	}
-	return v, diags
+	v, leaks := c.withhold(v, a)
+	return v, append(diags, leaks...)
 }
 
-// AcceptIdentity checks the identity of an object that exists: nothing in it may be unknown. An identity
-// that breaks the rule is dropped. of is the answer that contains it.
-func (c Checker) AcceptIdentity(id cty.Value, of Answer) (cty.Value, diag.List) {
+// AcceptIdentity checks the identity of an object that exists: nothing in it may be unknown, or an ephemeral
+// value that must not be stored. An identity that breaks the rule is dropped. of is the answer that contains
+// it.
+func (c *Checker) AcceptIdentity(id cty.Value, of Answer) (cty.Value, diag.List) {
 	if id == cty.NilVal || id.IsWhollyKnown() {
-		return id, nil
+		_, leaks := c.withhold(id, Identity)
+		if leaks.HasErrors() {
+			return cty.NilVal, leaks
+		}
+		return id, leaks
 	}
 	return cty.NilVal, c.Violations(Identity, fmt.Errorf("the identity of the %s is not wholly known", of))
 }
 
 // Violations returns an error for each rule that an answer breaks.
-func (c Checker) Violations(a Answer, broken ...error) (diags diag.List) {
+func (c *Checker) Violations(a Answer, broken ...error) (diags diag.List) {
 	for _, err := range broken {
 		diags = append(diags, diag.Diagnostic{
 			Summary: a.invalid(),
@@ -147,7 +155,7 @@ func (c Checker) Violations(a Answer, broken ...error) (diags diag.List) {
 
 // Deferred is the error for an answer that something must be done later, which the engine never allows. doing
 // is what it was asked for.
-func (c Checker) Deferred(doing, reason string) diag.List {
+func (c *Checker) Deferred(doing, reason string) diag.List {
 	return diag.Errorf("Provider deferred a change", "While %s %s, the provider %s answered that this must be done later (%s), although deferring was not allowed. This is a bug in the provider.",
 		doing, c.Object, c.Provider.ForDisplay(), reason)
 }

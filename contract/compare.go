@@ -47,12 +47,14 @@ func pathSet(paths, except []cty.Path) map[string]struct{} {
 }
 
 // SaysMore reports whether the configuration sets something that is not wholly known in the planned object.
+// What it sets to null was unknown when planning if the planned object has an unknown value there that no
+// provider computes.
 func SaysMore(b *schema.Block, config, planned cty.Value) bool {
 	unknown := func(name string) bool {
 		return !config.GetAttr(name).IsNull() && !planned.GetAttr(name).IsWhollyKnown()
 	}
-	for name := range b.Attributes {
-		if unknown(name) {
+	for name, a := range b.Attributes {
+		if unknown(name) || !a.Computed && !planned.GetAttr(name).IsKnown() {
 			return true
 		}
 	}

@@ -117,6 +117,9 @@ func TestUnknownValues(t *testing.T) {
 	if SaysMore(block(), object(nil), open) || !SaysMore(block(), configured, open) || SaysMore(block(), configured, configured) {
 		t.Error("what is configured and unknown in the plan is more, and nothing else")
 	}
+	if !SaysMore(block(), object(nil), object(map[string]cty.Value{"set": cty.UnknownVal(cty.String)})) {
+		t.Error("an argument that turned out to be null is more")
+	}
 	if got := NullUnknown(open); !got.RawEquals(object(nil)) {
 		t.Errorf("%#v", got)
 	}

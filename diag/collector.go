@@ -8,6 +8,10 @@ import (
 // Collector gathers diagnostics from concurrent tasks. Of those that say the same about the same place it
 // keeps one: the same expression may be evaluated more than once. The zero value is ready for use.
 type Collector struct {
+	// Redact returns a text of a diagnostic without what must not be shown; nil if there is no such thing.
+	// It is set before the first Add.
+	Redact func(string) string
+
 	mu   sync.Mutex
 	list List
 	seen map[string]struct{}
@@ -26,6 +30,9 @@ func (c *Collector) Add(diags List) {
 		c.seen = map[string]struct{}{}
 	}
 	for _, d := range diags {
+		if c.Redact != nil {
+			d = d.redacted(c.Redact)
+		}
 		key := d.Severity.String() + "\x00" + d.Address + "\x00" + d.String()
 		if _, ok := c.seen[key]; ok {
 			continue
@@ -66,4 +73,33 @@ func (c *Collector) Take() List {
 	taken := c.list
 	c.list, c.seen, c.errs, c.sure = nil, nil, false, false
 	return taken
+}
+
+// redacted returns d with its texts redacted.
+func (d Diagnostic) redacted(redact func(string) string) Diagnostic {
+	d.Summary, d.Detail, d.Address = redact(d.Summary), redact(d.Detail), redact(d.Address)
+	if len(d.Statements) > 0 {
+		statements := make(map[string]string, len(d.Statements))
+		for name, s := range d.Statements {
+			statements[redact(name)] = redact(s)
+		}
+		d.Statements = statements
+	}
+	d.Parts = slices.Clone(d.Parts)
+	for i, p := range d.Parts {
+		d.Parts[i].Path, d.Parts[i].Statement = redact(p.Path), redact(p.Statement)
+	}
+	return d
+}
+
+// Redacted returns the diagnostics with their texts redacted.
+func (l List) Redacted(redact func(string) string) List {
+	if len(l) == 0 {
+		return l
+	}
+	out := make(List, len(l))
+	for i, d := range l {
+		out[i] = d.redacted(redact)
+	}
+	return out
 }

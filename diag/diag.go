@@ -94,6 +94,17 @@ type Assertion struct {
 // Difference is two values that were expected to be equal. Neither has marks, or is unknown anywhere.
 type Difference struct{ Left, Right cty.Value }
 
+// Once is the Extra of a warning that no later command repeats. It is shown in full, and never merged.
+type Once struct{}
+
+// Once returns the diagnostics as ones that no later command repeats.
+func (l List) Once() List {
+	for i := range l {
+		l[i].Extra = Once{}
+	}
+	return l
+}
+
 // Unknown is the Extra of an error about a value that is unknown where it must be known. If there are other
 // errors, it is likely to be their consequence.
 type Unknown struct {

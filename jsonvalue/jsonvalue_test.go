@@ -22,6 +22,10 @@ func TestUnmarshal(t *testing.T) {
 		{`{"a":{"type":"string","value":"a"},"b":{"type":"bool","value":true}}`, cty.Map(cty.DynamicPseudoType), cty.NilVal},
 		{`{`, cty.EmptyObject, cty.NilVal},
 		{``, cty.String, cty.NilVal},
+		{`[{"":1E20200000}]`, cty.Set(cty.Map(cty.Number)), cty.NilVal},
+		{`["-1E20200000"]`, cty.Set(cty.Number), cty.NilVal},
+		{`["1E20200000","\\\"1"]`, cty.List(cty.String), cty.ListVal([]cty.Value{cty.StringVal("1E20200000"), cty.StringVal(`\"1`)})},
+		{`["true","12.50",-1e3]`, cty.Tuple([]cty.Type{cty.Bool, cty.Number, cty.Number}), cty.TupleVal([]cty.Value{cty.True, cty.NumberFloatVal(12.5), cty.NumberIntVal(-1000)})},
 	} {
 		got, err := Unmarshal([]byte(test.text), test.ty)
 		if (err == nil) != (test.want != cty.NilVal) || err == nil && !got.RawEquals(test.want) {

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 )
 
 // Replaceable returns the file that a name leads to, through symbolic links, after checking that ReplaceBy
@@ -28,9 +29,9 @@ func Replaceable(name string) (string, error) {
 			return target, nil
 		}
 	}
-	f, err := beside(target)
+	f, err := Temp(target)
 	if err != nil {
-		return "", err
+		return "", withPath(target, err)
 	}
 	return target, errors.Join(f.Close(), os.Remove(f.Name()))
 }
@@ -40,26 +41,49 @@ func Replaceable(name string) (string, error) {
 // to directly.
 func ReplaceBy(target string, write func(io.Writer) error) error {
 	if info, err := os.Stat(target); err == nil && !info.Mode().IsRegular() {
-		f, err := Create(target)
-		if err != nil {
-			return err
-		}
-		return errors.Join(write(f), f.Close())
+		return writeTo(target, write)
 	}
-	f, err := beside(target)
+	f, err := Temp(target)
+	if err != nil {
+		return withPath(target, err)
+	}
+	err = errors.Join(write(f), f.Sync(), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), target)
+	}
+	if err != nil {
+		return errors.Join(withPath(target, err), os.Remove(f.Name()))
+	}
+	return SyncDir(filepath.Dir(target))
+}
+
+// Save makes content that of a file that the user has named, and the file private to its owner. After an
+// error the file has all of the old or all of the new content, unless it can only be overwritten: its
+// directory is not writable, or it is mounted. Links are followed. Anything but a regular file is written to
+// directly.
+func Save(path string, content []byte) error {
+	write := func(w io.Writer) error {
+		_, err := w.Write(content)
+		return err
+	}
+	target, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		target = path
+		if _, err := os.Lstat(path); err == nil {
+			return writeTo(path, write) // a link to what does not exist yet
+		}
+	}
+	err = ReplaceBy(target, write)
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EBUSY) {
+		return writeTo(target, write)
+	}
+	return err
+}
+
+func writeTo(path string, write func(io.Writer) error) error {
+	f, err := Create(path)
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(write(f), f.Sync(), f.Close()); err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	if err := os.Rename(f.Name(), target); err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	return nil
-}
-
-// beside creates a file in the directory of another, readable only by its owner.
-func beside(target string) (*os.File, error) {
-	return os.CreateTemp(filepath.Dir(target), "."+filepath.Base(target)+".*")
+	return errors.Join(write(f), f.Close())
 }

@@ -41,7 +41,7 @@ func CheckWritable(path string) error {
 		if _, err := os.Lstat(path); err == nil {
 			return nil // a link to what does not exist yet
 		}
-		f, err := beside(path)
+		f, err := Temp(path)
 		if err != nil {
 			return withPath(path, err)
 		}
