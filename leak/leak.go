@@ -1,0 +1,258 @@
+// Package leak finds ephemeral values in what is about to leave the process: objects that providers return,
+// messages, logs, files. A Guard remembers the values of a run as keyed hashes, so that it holds no secret
+// itself, and recognizes them wherever they stand verbatim.
+//
+// It may import cty and value, for the marks. It must not know what the values are for, nor decide what
+// becomes of a leak: that is up to the caller, as are the words for it.
+package leak
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"hash/maphash"
+	"iter"
+	"math/bits"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/value"
+)
+
+// MinLength is the length in bytes from which a value is recognized. Shorter ones stand in other texts by
+// chance.
+const MinLength = 8
+
+// minKinds is the number of different bytes that a value needs in order to be recognized: "00000000" is no
+// secret.
+const minKinds = 4
+
+// Policy says what becomes of an ephemeral value that a provider returns where it would be stored.
+type Policy uint8
+
+// The policies.
+const (
+	Standard Policy = iota // confidential ones are withheld and an error, the others are kept with a warning
+	Strict                 // all are withheld and an error
+	Lenient                // all are kept with a warning
+)
+
+// Kind is where a value comes from.
+type Kind uint8
+
+// The kinds of sources.
+const (
+	Variable      Kind = iota // an ephemeral variable
+	Result                    // an attribute of an ephemeral instance
+	WriteOnly                 // a write-only argument of a resource instance
+	Configuration             // an ephemeral value in the configuration of a provider
+	Other                     // any other expression, such as one in a provisioner
+)
+
+// Source is where a value comes from, or what it was given to.
+type Source struct {
+	Kind    Kind
+	Address string // of the variable, instance or provider
+}
+
+// Guard remembers values and finds them. The zero value is not usable; a nil Guard remembers and finds
+// nothing. All methods may be called concurrently.
+type Guard struct {
+	seed  maphash.Seed
+	table [256]uint64  // of the rolling hash, random for each Guard
+	count atomic.Int64 // of secrets
+
+	mu      sync.RWMutex // guards all below
+	secrets map[uint64]*secret
+	starts  map[uint64][]form // by the rolling hash of the first MinLength bytes
+	filter  []uint64          // a bit for each hash in starts, by its highest bits
+	shift   int               // of a hash, to get the number of its bit
+	exposed map[*iter.Seq[[]byte]]struct{}
+}
+
+// secret is a value that is remembered.
+type secret struct {
+	sources      map[Source]struct{}
+	confidential bool
+	state        atomic.Int32 // unchecked, hidden or open
+}
+
+// Whether a value that is remembered stands in the open anyway.
+const (
+	unchecked int32 = iota
+	hidden
+	open
+)
+
+// form is one spelling of a secret.
+type form struct {
+	sum    uint64
+	length int
+	of     *secret
+}
+
+// New returns a Guard that knows no values yet.
+func New() *Guard {
+	g := &Guard{
+		seed: maphash.MakeSeed(), secrets: map[uint64]*secret{}, starts: map[uint64][]form{}, exposed: map[*iter.Seq[[]byte]]struct{}{},
+	}
+	for i := range g.table {
+		g.table[i] = rand.Uint64()
+	}
+	g.resize(1 << 13)
+	return g
+}
+
+// resize makes a filter of n bits, a power of two, for the hashes in starts.
+func (g *Guard) resize(n int) {
+	g.filter, g.shift = make([]uint64, n/64), 64-bits.TrailingZeros(uint(n))
+	for h := range g.starts {
+		g.set(h)
+	}
+}
+
+func (g *Guard) set(h uint64) { g.filter[h>>g.shift/64] |= 1 << (h >> g.shift % 64) }
+
+func (g *Guard) may(h uint64) bool { return g.filter[h>>g.shift/64]>>(h>>g.shift%64)&1 != 0 }
+
+// Knows reports whether any value is remembered, so that callers can save work.
+func (g *Guard) Knows() bool { return g != nil && g.count.Load() > 0 }
+
+// Remember remembers the texts and numbers in v. Confidential is what has a sensitive mark, and a write-only
+// argument. Of other values, plain words such as the name of a region are not remembered; neither are texts
+// that except has, which went into v in the open, and words that are keys of a map.
+func (g *Guard) Remember(from Source, v cty.Value, except ...cty.Value) {
+	if g == nil || v == cty.NilVal {
+		return
+	}
+	known := map[string]struct{}{}
+	for _, e := range except {
+		each(e, nil, func(t text) bool {
+			if !t.ephemeral {
+				known[t.text] = struct{}{}
+			}
+			return true
+		})
+	}
+	each(v, nil, func(t text) bool {
+		if _, ok := known[t.text]; !ok {
+			g.rememberText(from, t)
+		}
+		return true
+	})
+}
+
+// RememberEphemeral is Remember for what of v is marked as ephemeral.
+func (g *Guard) RememberEphemeral(from Source, v cty.Value) {
+	if g == nil || !value.IsMarked(v) {
+		return
+	}
+	each(v, nil, func(t text) bool {
+		if t.ephemeral {
+			g.rememberText(from, t)
+		}
+		return true
+	})
+}
+
+// RememberBytes remembers a key, confidential, as it is and as documents and messages show bytes: in base64,
+// for URLs too, and in hexadecimal. It keeps and leaves behind no copy of the key.
+func (g *Guard) RememberBytes(from Source, key []byte) {
+	if g == nil || len(key) < MinLength {
+		return
+	}
+	one := &secret{sources: map[Source]struct{}{from: {}}, confidential: true}
+	id := maphash.Bytes(g.seed, key)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.secrets[id] != nil {
+		return
+	}
+	g.secrets[id] = one
+	if isSecret(asText(key)) {
+		g.add(asText(key), one)
+	}
+	for _, appendTo := range []func(to, key []byte) []byte{base64.RawStdEncoding.AppendEncode, base64.RawURLEncoding.AppendEncode, hex.AppendEncode} {
+		text := appendTo(make([]byte, 0, hex.EncodedLen(len(key))), key)
+		g.add(asText(text), one)
+		clear(text)
+	}
+	g.count.Add(1)
+}
+
+func (g *Guard) rememberText(from Source, t text) {
+	confidential := t.sensitive || from.Kind == WriteOnly
+	if t.isValue() && (confidential || !isWord(t.text)) {
+		g.remember(from, t.text, confidential)
+	}
+}
+
+// remember remembers one text, in all its forms.
+func (g *Guard) remember(from Source, s string, confidential bool) {
+	if !isSecret(s) {
+		return
+	}
+	sum := maphash.String(g.seed, s)
+	g.mu.RLock()
+	known := g.secrets[sum]
+	has := false
+	if known != nil {
+		_, has = known.sources[from]
+		has = has && (known.confidential || !confidential)
+	}
+	g.mu.RUnlock()
+	if has {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	one := g.secrets[sum]
+	if one == nil {
+		one = &secret{sources: map[Source]struct{}{}}
+		g.secrets[sum] = one
+		for _, f := range forms(s) {
+			g.add(f, one)
+		}
+		g.count.Add(1)
+	}
+	one.sources[from] = struct{}{}
+	one.confidential = one.confidential || confidential
+}
+
+// add adds a spelling of a secret. The caller holds the lock.
+func (g *Guard) add(s string, of *secret) {
+	h := g.first(s)
+	g.starts[h] = append(g.starts[h], form{sum: maphash.String(g.seed, s), length: len(s), of: of})
+	if bits := 64 * len(g.filter); len(g.starts)*16 > bits {
+		g.resize(2 * bits)
+		return
+	}
+	g.set(h)
+}
+
+// first returns the rolling hash of the first bytes of s.
+func (g *Guard) first(s string) (h uint64) {
+	for i := range MinLength {
+		h = bits.RotateLeft64(h, 1) ^ g.table[s[i]]
+	}
+	return h
+}
+
+// Expose says which texts are in the open, such as the files of the configuration: a value that stands in one
+// of them cannot be hidden, and is not found any more. The texts are read when they are needed, and must not
+// change until the returned function is called, after which they do not count.
+func (g *Guard) Expose(texts iter.Seq[[]byte]) (end func()) {
+	if g == nil {
+		return func() {}
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.exposed[&texts] = struct{}{}
+	return func() {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		delete(g.exposed, &texts)
+	}
+}

@@ -1,0 +1,61 @@
+package leak
+
+import (
+	"io"
+	"strings"
+)
+
+// Withheld stands for a value that was found.
+const Withheld = "(ephemeral value)"
+
+// Redact returns a message or log line with every value in it replaced by Withheld.
+func (g *Guard) Redact(s string) string {
+	out, _ := g.redact(s, false)
+	return out
+}
+
+// RedactDocument is Redact for a document made from values that were looked at one by one, such as a state:
+// only confidential values are replaced. It returns b itself and false if there are none.
+func (g *Guard) RedactDocument(b []byte) ([]byte, bool) {
+	out, found := g.redact(asText(b), true)
+	if !found {
+		return b, false
+	}
+	return []byte(out), true
+}
+
+// Writer returns a writer that passes documents on to w as RedactDocument returns them. Each is written at
+// once: a value in two calls of Write is not found.
+func (g *Guard) Writer(w io.Writer) io.Writer { return writer{g, w} }
+
+type writer struct {
+	guard *Guard
+	to    io.Writer
+}
+
+// Write implements io.Writer.
+func (w writer) Write(b []byte) (int, error) {
+	out, changed := w.guard.RedactDocument(b)
+	n, err := w.to.Write(out)
+	if changed && err == nil {
+		n = len(b)
+	}
+	return min(n, len(b)), err
+}
+
+func (g *Guard) redact(s string, confidential bool) (string, bool) {
+	wanted := func(m Match) bool { return (m.Confidential || !confidential) && g.isHidden(m.of) }
+	m, ok := g.findFrom(s, 0, wanted)
+	if !ok {
+		return s, false
+	}
+	var sb strings.Builder
+	at := 0
+	for ; ok; m, ok = g.findFrom(s, at, wanted) {
+		sb.WriteString(s[at:m.Start])
+		sb.WriteString(Withheld)
+		at = m.End
+	}
+	sb.WriteString(s[at:])
+	return sb.String(), true
+}

@@ -1,0 +1,161 @@
+package leak
+
+import (
+	"encoding/json"
+	"html"
+	"net/url"
+	"strings"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/value"
+)
+
+// text is a text or number in a value.
+type text struct {
+	text                 string
+	path                 cty.Path // of the value, or of the map whose key it is; valid during the call
+	key                  bool     // of a map
+	name                 bool     // of an attribute of an object
+	ephemeral, sensitive bool     // marked so, itself or something that it is in
+}
+
+// isValue reports whether a text may be a secret by where it stands: the names of attributes are not, and
+// keys of maps are if they are not words.
+func (t text) isValue() bool { return !t.name && (!t.key || !isWord(t.text)) }
+
+// Texts calls f for every known text and number in v, and every key of a map and name of an attribute, until
+// f returns false. It returns false if f did.
+func Texts(v cty.Value, f func(string) bool) bool {
+	return each(v, nil, func(t text) bool { return f(t.text) })
+}
+
+// each calls f for every known text and number in v, map keys included, until f returns false.
+func each(v cty.Value, path cty.Path, f func(text) bool) bool {
+	return eachIn(v, path, text{}, f)
+}
+
+func eachIn(v cty.Value, path cty.Path, in text, f func(text) bool) bool {
+	if v.IsMarked() {
+		in.ephemeral = in.ephemeral || value.Has(v, value.Ephemeral)
+		in.sensitive = in.sensitive || value.Has(v, value.Sensitive)
+		v, _ = v.Unmark()
+	}
+	if v == cty.NilVal || !v.IsKnown() || v.IsNull() {
+		return true
+	}
+	switch ty := v.Type(); {
+	case ty == cty.String:
+		in.text, in.path = v.AsString(), path
+		return f(in)
+	case ty == cty.Number:
+		in.text, in.path = Number(v), path
+		return f(in)
+	case !v.CanIterateElements():
+		return true
+	default:
+		return eachElement(v, path, in, f)
+	}
+}
+
+// eachElement is each for the elements and keys of a collection or structure. The names of an object's
+// attributes come too, since a provider chooses them where the type is dynamic.
+func eachElement(v cty.Value, path cty.Path, in text, f func(text) bool) bool {
+	keyed := v.Type().IsMapType() || v.Type().IsObjectType()
+	for it := v.ElementIterator(); it.Next(); {
+		k, e := it.Element()
+		step := cty.PathStep(cty.IndexStep{Key: k})
+		if keyed {
+			name := in
+			name.text, name.path, name.key, name.name = k.AsString(), path, v.Type().IsMapType(), v.Type().IsObjectType()
+			if !f(name) {
+				return false
+			}
+			if v.Type().IsObjectType() {
+				step = cty.GetAttrStep{Name: k.AsString()}
+			}
+		}
+		if !eachIn(e, append(path, step), in, f) {
+			return false
+		}
+	}
+	return true
+}
+
+// maxExponent bounds the numbers that are written out, by their binary exponent.
+const maxExponent = 512
+
+// Number returns a known number as documents show it; "" if it has too few digits to be found, or far too
+// many.
+func Number(v cty.Value) string {
+	n := v.AsBigFloat()
+	if exp := n.MantExp(nil); n.IsInf() || exp < 20 && n.IsInt() || exp > maxExponent || exp < -maxExponent {
+		return ""
+	}
+	return n.Text('f', -1)
+}
+
+// isSecret reports whether a text is long and varied enough to be recognized.
+func isSecret(s string) bool {
+	if len(s) < MinLength {
+		return false
+	}
+	var seen [256]bool
+	kinds := 0
+	for i := range len(s) {
+		if !seen[s[i]] {
+			if seen[s[i]] = true; kinds+1 >= minKinds {
+				return true
+			}
+			kinds++
+		}
+	}
+	return false
+}
+
+// isWord reports whether a text consists of letters, hyphens, underscores, spaces and dots only, as names do.
+func isWord(s string) bool {
+	return strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_ .") == ""
+}
+
+// minLine is the length in bytes from which a line of a longer value is recognized by itself, as it is
+// printed with indentation.
+const minLine = 20
+
+// forms returns the spellings by which a secret is recognized: as it is, as JSON, HTML and URLs escape it,
+// and its longer lines. Lines with spaces and those that frame keys are not secret.
+func forms(s string) []string {
+	out := []string{s}
+	add := func(f string) {
+		if f != s && len(f) >= MinLength {
+			out = append(out, f)
+		}
+	}
+	for _, escape := range []bool{true, false} {
+		if f := quoted(s, escape); len(out) < 2 || f != out[len(out)-1] {
+			add(f)
+		}
+	}
+	add(html.EscapeString(s))
+	add(url.QueryEscape(s))
+	if strings.Contains(s, "\n") {
+		for line := range strings.Lines(s) {
+			line = strings.TrimSpace(line)
+			if len(line) >= minLine && !strings.Contains(line, " ") && !strings.HasPrefix(line, "-----") && isSecret(line) {
+				out = append(out, line)
+			}
+		}
+	}
+	return out
+}
+
+// quoted returns s as JSON writes it between quotes.
+func quoted(s string, escapeHTML bool) string {
+	var sb strings.Builder
+	e := json.NewEncoder(&sb)
+	e.SetEscapeHTML(escapeHTML)
+	if e.Encode(s) != nil {
+		return s
+	}
+	return strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(sb.String()), `"`), `"`)
+}
