@@ -12,6 +12,9 @@ const minRenewGap = time.Second
 // maxRenewPause bounds the growing pause between attempts after failures.
 const maxRenewPause = 30 * time.Second
 
+// lookEvery is how often the loop looks at the time. Timers stand still while the machine sleeps.
+const lookEvery = time.Minute
+
 // life is one open thing between Open and Close. Its loop and its users compete to renew it; a turn, of
 // which there is one, keeps renewals apart.
 type life[V any] struct {
@@ -35,9 +38,10 @@ type life[V any] struct {
 // newLife takes over an open thing and starts the loop that renews it.
 func newLife[V any](thing Opened[V], now func() time.Time) *life[V] {
 	l := &life[V]{
-		thing: thing, renew: thing.Renew, due: thing.RenewAt, now: now,
+		thing: thing, renew: thing.Renew, now: now,
 		ending: make(chan struct{}), kick: make(chan struct{}, 1), turn: make(chan struct{}, 1),
 	}
+	l.due = l.steady(thing.RenewAt)
 	l.ctx, l.cancel = context.WithCancel(context.Background())
 	if l.renew != nil && !l.due.IsZero() {
 		go l.keep()
@@ -93,6 +97,22 @@ func (l *life[V]) next() time.Time {
 	}
 }
 
+// steady returns a time, as a provider names it, with what the monotonic clock will show then.
+func (l *life[V]) steady(at time.Time) time.Time {
+	if at.IsZero() {
+		return at
+	}
+	now := l.now()
+	return now.Add(at.Sub(now))
+}
+
+// reached reports whether a time has come by either of the system's clocks: the wall clock may be set back,
+// and the monotonic clock stands still while the machine sleeps.
+func (l *life[V]) reached(at time.Time) bool {
+	now := l.now()
+	return !now.Before(at) || !now.Round(0).Before(at.Round(0))
+}
+
 // attempt renews once. The turn is held. A failure leaves due unchanged.
 func (l *life[V]) attempt(ctx context.Context) {
 	at, err := l.renew(ctx)
@@ -101,7 +121,7 @@ func (l *life[V]) attempt(ctx context.Context) {
 		l.tried = l.now()
 		return
 	}
-	l.due, l.renewed, l.pause = at, l.now(), 0
+	l.due, l.renewed, l.pause = l.steady(at), l.now(), 0
 }
 
 // keep renews in the background whenever renewal is due, with growing pauses after failures.
@@ -111,7 +131,7 @@ func (l *life[V]) keep() {
 		if !ok || next.IsZero() {
 			return
 		}
-		timer := time.NewTimer(next.Sub(l.now()))
+		timer := time.NewTimer(min(next.Sub(l.now()), lookEvery))
 		select {
 		case <-l.ending:
 			timer.Stop()
@@ -130,7 +150,7 @@ func (l *life[V]) keepOnce() (time.Time, bool) {
 		return time.Time{}, false
 	}
 	defer l.give()
-	if next := l.next(); next.IsZero() || l.now().Before(next) {
+	if next := l.next(); next.IsZero() || !l.reached(next) {
 		return next, true
 	}
 	l.attempt(l.ctx)
@@ -151,7 +171,7 @@ func (l *life[V]) fresh(ctx context.Context) error {
 		return err
 	}
 	defer l.give()
-	if l.due.IsZero() || l.failed == nil && l.now().Before(l.next()) {
+	if l.due.IsZero() || l.failed == nil && !l.reached(l.next()) {
 		return nil
 	}
 	trying, cancel := context.WithCancel(ctx)

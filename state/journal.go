@@ -10,14 +10,16 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"time"
 
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/bug"
 )
 
 // Journal makes single results durable during a run, long before the whole state is stored. Its methods are
 // safe for concurrent use. An operation is what is done to one object: Begin, the call of the provider,
 // then Commit or Fail. One that has begun and not ended when the process dies is reported by the next run
-// as unfinished.
+// as unfinished, and so is an ephemeral instance between Opening and Closed.
 type Journal interface {
 	// Begin records that action ("create", "delete" and so on) is about to be done to the object. It
 	// returns when the record is durable.
@@ -27,6 +29,11 @@ type Journal interface {
 	Commit(id uint64, changes ...ObjectChange) error
 	// Fail ends a failed operation with the changes that it made nevertheless, such as a tainted object.
 	Fail(id uint64, changes ...ObjectChange) error
+	// Opening records that an ephemeral instance is about to be opened by a provider. It returns when the
+	// record is durable.
+	Opening(i addr.Instance, p addr.Provider, at time.Time) (id uint64, err error)
+	// Closed records that nothing of an opening is left.
+	Closed(id uint64) error
 }
 
 // ObjectChange is a new or removed object.
@@ -144,6 +151,19 @@ func (l *Log) Idle() bool {
 	defer l.mu.Unlock()
 	return l.changes == 0 && len(l.open) == 0 && !l.lost
 }
+
+// End ends the journal, which may be removed then: nothing is written any more, and later calls fail.
+func (l *Log) End() {
+	l.flushing <- struct{}{} // what is being written ends first
+	defer func() { <-l.flushing }()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.failed == nil {
+		l.failed = errEnded
+	}
+}
+
+var errEnded = errors.New("the journal has ended")
 
 // Complete reports whether the results of all ended operations are durable in the journal.
 func (l *Log) Complete() bool {
@@ -263,7 +283,7 @@ func (l *Log) flush(b *batch) {
 
 	b.done, b.err = true, failed
 	if b.err == nil {
-		b.err = l.write(header, b.records)
+		b.err = bug.Catch(func() error { return l.write(header, b.records) }) // others wait for the batch
 	}
 	if b.err != nil {
 		l.mu.Lock()

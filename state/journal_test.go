@@ -452,3 +452,29 @@ func FuzzReplay(f *testing.F) {
 		}
 	})
 }
+
+// brokenLog panics when it is written to.
+type brokenLog struct{ memLog }
+
+func (*brokenLog) Write([]byte) (int, error) { panic("broken") }
+
+// TestPanicInTheJournal is an error for every operation of the batch: none of them may take its record for
+// durable.
+func TestPanicInTheJournal(t *testing.T) {
+	l, err := NewLog(&brokenLog{}, Meta{Lineage: "l"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	errs := make(chan error)
+	for range 20 {
+		go func() {
+			_, err := l.Begin(addr.Object{}, "create")
+			errs <- err
+		}()
+	}
+	for range 20 {
+		if err := <-errs; err == nil {
+			t.Error("a record that was not written counts as durable")
+		}
+	}
+}

@@ -54,6 +54,7 @@ type Replayed struct {
 	File       *File // the base itself if there were no changes; nil if there is neither a base nor a journal
 	Changes    int
 	Unfinished []Unfinished // in the order in which they began
+	Open       []Opening    // ephemeral instances that were left open
 	Torn       bool
 }
 
@@ -72,6 +73,9 @@ type record struct {
 	Commit *endRecord   `json:"commit"`
 	Fail   *endRecord   `json:"fail"`
 	Folded *foldedJSON  `json:"folded"`
+
+	Open   *openRecord   `json:"open"`
+	Closed *closedRecord `json:"closed"`
 }
 
 // beginRecord says that an operation is about to start.
@@ -231,7 +235,7 @@ func (j *JournalFile) Replay(base *File) (*Replayed, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Replayed{File: base, Changes: len(changes), Unfinished: unfinished, Torn: j.Torn}
+	out := &Replayed{File: base, Changes: len(changes), Unfinished: unfinished, Open: j.Openings(), Torn: j.Torn}
 	if len(changes) > 0 {
 		next := base.State.Copy()
 		for _, c := range changes {
@@ -299,7 +303,7 @@ func (j *JournalFile) Held(f *File) (r *Replayed, missing []addr.Object, err err
 	if len(missing) > 0 || f == nil || f.Lineage != j.Base.Lineage || f.Serial <= j.Base.Serial {
 		return nil, missing, nil
 	}
-	return &Replayed{File: f, Unfinished: unfinished, Torn: j.Torn}, nil, nil
+	return &Replayed{File: f, Unfinished: unfinished, Open: j.Openings(), Torn: j.Torn}, nil, nil
 }
 
 // Merge is Replay on a state file that may have the results already: stored are its bytes. It returns nil if

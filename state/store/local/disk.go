@@ -49,10 +49,10 @@ func modeOf(path string) fs.FileMode {
 	return newMode
 }
 
-// temp writes b to a new durable file beside path and returns it open. Its name begins with a dot and that
-// of path, so that sweep finds it if the process dies.
+// temp writes b to a new durable file beside path and returns it open. Its name is one that sweep finds if
+// the process dies.
 func (d disk) temp(path string, b []byte, mode fs.FileMode) (*os.File, error) {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.tmp")
+	f, err := safefile.Temp(path)
 	if err != nil {
 		return nil, err
 	}

@@ -3,7 +3,6 @@ package local
 import (
 	"errors"
 	"os"
-	"path/filepath"
 
 	"github.com/mayfly-iac/mayfly/safefile"
 	"github.com/mayfly-iac/mayfly/state/store"
@@ -23,7 +22,7 @@ func (m *Manager) writeInfo(info store.LockInfo) error {
 	if err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(filepath.Dir(m.paths.info), "."+filepath.Base(m.paths.write)+".lock.info.*.tmp")
+	f, err := safefile.Temp(m.paths.info)
 	if err != nil {
 		return err
 	}

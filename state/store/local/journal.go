@@ -67,6 +67,7 @@ func (m *Manager) closeLog() error {
 	if m.log == nil {
 		return nil
 	}
+	m.log.End()
 	end := m.logFile.close
 	if m.log.Idle() {
 		end = m.logFile.remove

@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -135,11 +134,8 @@ func (m *Manager) Unlock(_ context.Context, id string) error {
 	if m.held == nil {
 		return nil
 	}
-	err := m.closeLog()
-	if rm := os.Remove(m.paths.info); rm != nil && !errors.Is(rm, fs.ErrNotExist) {
-		err = errors.Join(err, rm)
-	}
-	err = errors.Join(err, locks.unlock(m.held, m.paths.write))
+	_ = os.Remove(m.paths.info) // what is left says nothing about the lock: see holder
+	err := errors.Join(m.closeLog(), locks.unlock(m.held, m.paths.write))
 	m.held = nil
 	if err != nil {
 		return failed("the state", m.paths.write, "unlocked", err)
@@ -149,6 +145,13 @@ func (m *Manager) Unlock(_ context.Context, id string) error {
 
 // CheckWritable implements store.Checker.
 func (m *Manager) CheckWritable() error { return m.paths.checkTargets() }
+
+// SamePlace implements store.Placed. Stores with different files for the default workspace may share the
+// directory of the other workspaces.
+func (m *Manager) SamePlace(other store.Manager) bool {
+	o, ok := other.(*Manager)
+	return ok && m.paths.read == o.paths.read && m.paths.write == o.paths.write
+}
 
 // RedirectedTo implements store.Redirected.
 func (m *Manager) RedirectedTo() string { return m.paths.redirected }
@@ -216,7 +219,7 @@ func (m *Manager) source() string {
 // readSource returns the content of the source, or nil if there is none.
 func (m *Manager) readSource() ([]byte, error) {
 	path := m.source()
-	if !isStream(path) {
+	if !m.paths.streams || !isStream(path) {
 		return locks.read(path)
 	}
 	if m.piped == nil {

@@ -19,6 +19,7 @@ type paths struct {
 	backup      string // "" for none
 	journal     string
 	info        string // of the lock
+	streams     bool   // the state to read was named by an option, so that its pipe or device is read to the end
 	redirected  string // what options name as the file to write; "" if they name none
 	infoByName  string // where an engine that does not follow links looks for it; usually the same
 }

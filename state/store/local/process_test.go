@@ -258,3 +258,8 @@ func TestBytesWritten(t *testing.T) {
 		t.Errorf("20 results take %d bytes, 40 take %d", once, twice)
 	}
 }
+
+func TestRaces(t *testing.T) {
+	storetest.RunRaces(t, func(t *testing.T) string { return t.TempDir() },
+		func(_ *testing.T, dir string) store.Store { return New(Options{Dir: dir}) })
+}

@@ -171,7 +171,7 @@ func moveAway(path string) string {
 // noteReplayed records the findings of a replay for the user.
 func (m *Manager) noteReplayed(r *state.Replayed) {
 	n := m.found()
-	n.Changes, n.Unfinished, n.Torn, n.Saved = r.Changes, r.Unfinished, r.Torn, false
+	n.Changes, n.Unfinished, n.Open, n.Torn, n.Saved = r.Changes, r.Unfinished, r.Open, r.Torn, false
 }
 
 // settle reads the state and folds a journal left by an earlier run into the state file. If the run has no

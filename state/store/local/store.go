@@ -167,7 +167,7 @@ func (s *Store) manager(path string) *Manager {
 	if s.opts.StateOut != "" {
 		write = s.abs(s.opts.StateOut)
 	}
-	p := paths{read: follow(read), write: follow(write), redirected: cmp.Or(s.opts.StateOut, s.opts.State)}
+	p := paths{read: follow(read), write: follow(write), redirected: cmp.Or(s.opts.StateOut, s.opts.State), streams: s.opts.State != ""}
 	switch s.opts.Backup {
 	case noBackup:
 	case "":
