@@ -164,6 +164,8 @@ func TestOpenRefusals(t *testing.T) {
 		{map[string]string{"secret_id": "CANARY", "secret_key": "CANARY", "region": "r", "key": "/a"}, `"key"`},
 		{map[string]string{"secret_id": "CANARY", "secret_key": "CANARY", "region": "r", "acl": "other"}, `"acl"`},
 	})
+	refusals(t, "consul", []refusal{{map[string]string{"address": "u:CANARY@localhost:8500"}, `"http_auth"`}})
+	refusals(t, "pg", []refusal{{map[string]string{"conn_str": "host=h password=CANARY CANARY"}, "connection string is not valid"}})
 	refusals(t, "azurerm", []refusal{
 		{map[string]string{"access_key": "CANARY!"}, `"access_key"`},
 		{map[string]string{"sas_token": "CANARY"}, `"sas_token"`},
@@ -174,7 +176,7 @@ func TestOpenRefusals(t *testing.T) {
 		{map[string]string{"client_certificate": "Q0FOQVJZ", "tenant_id": "t", "client_id": "c"}, `the certificate cannot be read`},
 		{map[string]string{"client_secret_file_path": "nowhere"}, `"client_secret_file_path"`},
 		{map[string]string{"use_oidc": "true", "oidc_request_url": "https://example.com"}, `"oidc_request_token"`},
-		{map[string]string{"use_cli": "false"}, `has no credentials`},
+		{map[string]string{"use_cli": "false"}, `there are no credentials: set "client_secret"`},
 		{map[string]string{"client_secret": "CANARY", "tenant_id": "t", "client_id": "c"}, `"resource_group_name"`},
 	})
 }
@@ -206,6 +208,32 @@ func refusals(t *testing.T, kind string, all []refusal) {
 		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "CANARY") {
 			t.Errorf("%v: %v", c.args, err)
 		}
+	}
+}
+
+// TestCredentialsInAddresses takes them out of what may be recorded, and returns them to be kept out of
+// messages.
+func TestCredentialsInAddresses(t *testing.T) {
+	k := backend.Kinds()["http"]
+	for address, want := range map[string]string{
+		"https://example.com/state?ref=a":                                    "https://example.com/state?ref=a",
+		"https://u:CANARY@example.com/state":                                 "https://example.com/state",
+		"https://CANARY@example.com":                                         "https://example.com",
+		"https://u:a@CANARY@example.com/@/":                                  "https://example.com/@/",
+		"https://example.com/s?private_token=CANARY&a=b&sig=CANARY#fragment": "https://example.com/s?private_token=&a=b&sig=#fragment",
+		"example.com:80/a@b":                                                 "example.com:80/a@b",
+	} {
+		cfg := k.Object(map[string]cty.Value{"address": cty.StringVal(address)})
+		if got := k.Public(cfg).GetAttr("address").AsString(); got != want || k.IsSecret(cfg, "address") != (got != address) {
+			t.Errorf("%s became %s", address, got)
+		}
+		if got := k.Credentials(cfg); (len(got) > 0) != strings.Contains(address, "CANARY") {
+			t.Errorf("%s has %d credentials", address, len(got))
+		}
+	}
+	cfg := k.Object(map[string]cty.Value{"address": cty.StringVal("https://u:CAN%41RY@h"), "password": cty.StringVal("other")})
+	if got := k.Credentials(cfg); !slices.Contains(got, "CANARY") || !slices.Contains(got, "other") {
+		t.Errorf("%d credentials, not the decoded ones", len(got))
 	}
 }
 

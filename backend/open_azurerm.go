@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
 
 	"github.com/mayfly-iac/mayfly/cloud/azure"
 	"github.com/mayfly-iac/mayfly/state/store"
@@ -42,9 +43,9 @@ func openAzurerm(ctx context.Context, cfg cty.Value, env Env) (store.Store, erro
 	if seconds != nil && *seconds > 0 {
 		client.Timeout = time.Duration(*seconds) * time.Second
 	}
-	environment, err := azureEnvironment(ctx, cfg, client)
+	environment, err := azureArguments(cfg).Environment(ctx, client)
 	if err != nil {
-		return nil, err
+		return nil, azureError(err)
 	}
 	account, err := azureAccount(ctx, cfg, env, environment, client)
 	if err != nil {
@@ -61,22 +62,15 @@ func openAzurerm(ctx context.Context, cfg cty.Value, env Env) (store.Store, erro
 	return remote.New(azurerm.New(azurerm.Options{Container: container, Key: textOr(cfg, "key", ""), Snapshot: isTrue(cfg, "snapshot")}), env.remote()), nil
 }
 
-// azureEnvironment returns the addresses of the cloud that the storage account is in: one of Microsoft's,
-// or one that the host for metadata knows by name.
-func azureEnvironment(ctx context.Context, cfg cty.Value, client *http.Client) (*azure.Environment, error) {
-	name := textOr(cfg, "environment", "public")
-	if host := textOr(cfg, "metadata_host", ""); host != "" {
-		e, err := azure.Discover(ctx, host, name, client)
-		if err != nil {
-			return nil, fmt.Errorf("the clouds of the host in the argument \"metadata_host\" of the backend \"azurerm\": %w", err)
+// azureArguments returns the arguments that say how to sign in.
+func azureArguments(cfg cty.Value) azure.Arguments {
+	return func(name string) string {
+		v, err := convert.Convert(cfg.GetAttr(name), cty.String)
+		if err != nil || v.IsNull() {
+			return ""
 		}
-		return e, nil
+		return v.AsString()
 	}
-	e, err := azure.EnvironmentOf(name)
-	if err != nil {
-		return nil, fmt.Errorf("the argument \"environment\" of the backend \"azurerm\": %w", err)
-	}
-	return e, nil
 }
 
 // azureAccount returns the storage account, with the first of these that is set: a key, a signature, or a
@@ -91,9 +85,12 @@ func azureAccount(ctx context.Context, cfg cty.Value, env Env, e *azure.Environm
 		a, err := azure.WithSAS(name, sas, client)
 		return a, azureArgument("sas_token", err)
 	}
-	principal, from, err := azurePrincipal(cfg, env, client)
+	principal, from, err := azureArguments(cfg).Principal(env.Lookup, client)
+	if errors.Is(err, azure.ErrNoPrincipal) {
+		err = fmt.Errorf("%w, or else \"access_key\" or \"sas_token\"", err)
+	}
 	if err != nil {
-		return nil, err
+		return nil, azureError(err)
 	}
 	credential, err := e.Credential(principal, client)
 	if err != nil {
@@ -116,6 +113,9 @@ func azureAccount(ctx context.Context, cfg cty.Value, env Env, e *azure.Environm
 	}
 	return azure.WithKey(name, key, client)
 }
+
+// azureError says which backend an error is about.
+func azureError(err error) error { return fmt.Errorf("the backend \"azurerm\": %w", err) }
 
 func azureArgument(name string, err error) error {
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/mayfly-iac/mayfly/cloud/kubeconfig"
 	"github.com/mayfly-iac/mayfly/state/store"
 	"github.com/mayfly-iac/mayfly/state/store/kubernetes"
 	"github.com/mayfly-iac/mayfly/state/store/remote"
@@ -32,7 +33,7 @@ func openKubernetes(_ context.Context, cfg cty.Value, env Env) (store.Store, err
 
 // kubernetesAccess returns where the cluster is. Relative paths start from the directory of the
 // configuration, as those of other arguments do.
-func kubernetesAccess(cfg cty.Value, env Env) kubernetes.Access {
+func kubernetesAccess(cfg cty.Value, env Env) kubeconfig.Access {
 	files := textsOf(cfg, "config_paths")
 	if file := textOr(cfg, "config_path", ""); file != "" {
 		files = []string{file}
@@ -42,7 +43,7 @@ func kubernetesAccess(cfg cty.Value, env Env) kubernetes.Access {
 			files[i] = filepath.Join(env.Dir, file)
 		}
 	}
-	a := kubernetes.Access{
+	a := kubeconfig.Access{
 		Files: files, UserFiles: isTrue(cfg, "load_config_file"), InCluster: isTrue(cfg, "in_cluster_config"),
 		Context: textOr(cfg, "config_context", ""), ContextUser: textOr(cfg, "config_context_auth_info", ""), ContextCluster: textOr(cfg, "config_context_cluster", ""),
 		Host: textOr(cfg, "host", ""), Insecure: isTrue(cfg, "insecure"), CA: textOr(cfg, "cluster_ca_certificate", ""),
@@ -51,7 +52,7 @@ func kubernetesAccess(cfg cty.Value, env Env) kubernetes.Access {
 	}
 	if exec := cfg.GetAttr("exec"); !exec.IsNull() && exec.LengthInt() > 0 {
 		e := exec.AsValueSlice()[0]
-		a.Exec = &kubernetes.Exec{APIVersion: textOr(e, "api_version", ""), Command: textOr(e, "command", ""), Args: textsOf(e, "args"), Env: textMapOf(e, "env")}
+		a.Exec = &kubeconfig.Exec{APIVersion: textOr(e, "api_version", ""), Command: textOr(e, "command", ""), Args: textsOf(e, "args"), Env: textMapOf(e, "env")}
 	}
 	return a
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
 
+	"github.com/mayfly-iac/mayfly/leak"
 	"github.com/mayfly-iac/mayfly/value"
 )
 
@@ -31,9 +32,14 @@ func isEmptyText(v cty.Value) bool {
 }
 
 // IsSecret reports whether an argument of cfg must not be written to a file in clear: because it is or
-// contains a credential, or because its value comes from something sensitive or ephemeral. It is false for
-// an argument without a value.
+// contains a credential, also as part of an address, or because its value comes from something sensitive or
+// ephemeral. It is false for an argument without a value.
 func (k *Kind) IsSecret(cfg cty.Value, name string) bool {
+	return k.isWhollySecret(cfg, name) || len(credentialsIn(cfg.GetAttr(name))) > 0
+}
+
+// isWhollySecret is IsSecret without the credentials in addresses, which can be taken out of them.
+func (k *Kind) isWhollySecret(cfg cty.Value, name string) bool {
 	v := cfg.GetAttr(name)
 	if value.Contains(v, value.Sensitive) || value.Contains(v, value.Ephemeral) {
 		return true
@@ -73,14 +79,41 @@ func (k *Kind) Secrets(cfg cty.Value) []string {
 	return names
 }
 
-// Public returns cfg without the arguments that IsSecret is true for, and without marks.
+// Public returns cfg without marks and with only those parts of its arguments that are not secret, see
+// PublicPart.
 func (k *Kind) Public(cfg cty.Value) cty.Value {
-	values, empty := cfg.AsValueMap(), k.Block.Empty()
+	values := cfg.AsValueMap()
 	for _, name := range k.Secrets(cfg) {
-		values[name] = empty.GetAttr(name)
+		values[name] = k.PublicPart(cfg, name)
 	}
 	public, _ := cty.ObjectVal(values).UnmarkDeep()
 	return public
+}
+
+// PublicPart returns what may be written to a file in clear of an argument: all of it, addresses without the
+// credentials in them, or nothing.
+func (k *Kind) PublicPart(cfg cty.Value, name string) cty.Value {
+	if k.isWhollySecret(cfg, name) {
+		return k.Block.Empty().GetAttr(name)
+	}
+	return withoutCredentials(cfg.GetAttr(name))
+}
+
+// Credentials returns the texts in the arguments of cfg that are secret, as they may be in messages of
+// servers and libraries.
+func (k *Kind) Credentials(cfg cty.Value) []string {
+	var out []string
+	for _, name := range k.Secrets(cfg) {
+		v, _ := cfg.GetAttr(name).UnmarkDeep()
+		if k.isWhollySecret(cfg, name) {
+			leak.Texts(v, func(text string) bool {
+				out = append(out, text)
+				return true
+			})
+		}
+		out = append(out, credentialsIn(v)...)
+	}
+	return out
 }
 
 // Complete returns cfg with values from the environment for arguments that have none. It fails if an argument

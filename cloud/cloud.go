@@ -6,6 +6,7 @@
 package cloud
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -32,11 +33,26 @@ func (e *Error) Error() string {
 			text += ": " + part
 		}
 	}
-	if e.Hint != "" {
-		text = strings.TrimSuffix(text, ".") + ". " + e.Hint
+	if hint := cmp.Or(e.Hint, e.advice()); hint != "" {
+		text = strings.TrimSuffix(text, ".") + ". " + hint
 	}
 	return text
 }
+
+// advice returns what to do about answers that come from something in between.
+func (e *Error) advice() string {
+	switch {
+	case e.Status == http.StatusProxyAuthRequired:
+		return "Give user and password of the proxy in the environment variable HTTPS_PROXY"
+	case e.Status/100 == 3:
+		return "Redirects are not followed. They may come from a proxy or a sign-in page in between"
+	}
+	return ""
+}
+
+// ErrPage means that a successful answer is a page for people, and so not one of the service.
+var ErrPage = errors.New("the answer is a page in HTML and not one of the service: it may come from a proxy or a sign-in page in between. " +
+	"Check the environment variables HTTPS_PROXY and NO_PROXY, and the address of the service")
 
 // PageHint returns a hint for an unsuccessful answer that is a page for people, and "" for others.
 func PageHint(body []byte) string {
@@ -75,16 +91,21 @@ func Answer(client *http.Client, req *http.Request, refuse func(resp *http.Respo
 	return read(resp)
 }
 
-// Open is like Answer for a body that may be large: the caller reads and closes it.
+// Open is like Answer for a body that may be large: the caller reads and closes it. It fails with ErrPage if
+// a successful response is a page in HTML.
 func Open(client *http.Client, req *http.Request, refuse func(resp *http.Response, body []byte) error) (*http.Response, error) {
 	resp, err := client.Do(req)
 	if err != nil {
 		return nil, err
 	}
-	if resp.StatusCode/100 == 2 {
+	page := strings.HasPrefix(resp.Header.Get("Content-Type"), "text/html")
+	if resp.StatusCode/100 == 2 && !page {
 		return resp, nil
 	}
 	defer resp.Body.Close()
+	if resp.StatusCode/100 == 2 {
+		return nil, ErrPage
+	}
 	body, err := read(resp)
 	if err != nil {
 		return nil, err

@@ -164,7 +164,7 @@ func (t *Table) call(ctx context.Context, operation string, row []byte, conditio
 
 // refusedRow returns the error that an answer describes.
 func refusedRow(resp *http.Response, body []byte) error {
-	e := &cloud.Error{Status: resp.StatusCode}
+	e := &cloud.Error{Status: resp.StatusCode, Hint: cloud.PageHint(body)}
 	if code, err := field(body, 1); err == nil && bytes.HasPrefix(code, []byte("OTS")) {
 		message, _ := field(body, 2) // else there is the code
 		e.Code, e.Message = string(code), string(message)

@@ -1,8 +1,8 @@
 // Package azure reaches services of Microsoft Azure: it gets tokens with Azure's own library for credentials,
-// and keeps blobs in containers of Blob Storage.
+// keeps blobs in containers of Blob Storage, and encrypts with keys of vaults.
 //
-// Start reading at Account. It may import package cloud and Azure's library for credentials, but no client of
-// a service. It must not know what blobs are for.
+// Start reading at Account and Vault. It may import package cloud and Azure's library for credentials, but no
+// client of a service. It must not know what blobs and keys are for.
 package azure
 
 import (
@@ -69,13 +69,14 @@ func (a *Account) Container(server, name string) *Container {
 type tokens struct {
 	credential azcore.TokenCredential
 	scope      string
+	tenant     string     // "" for that of the credential
 	mu         sync.Mutex // one request for a token serves all
 }
 
 func (t *tokens) get(ctx context.Context) (string, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	token, err := t.credential.GetToken(ctx, policy.TokenRequestOptions{Scopes: []string{t.scope}})
+	token, err := t.credential.GetToken(ctx, policy.TokenRequestOptions{Scopes: []string{t.scope}, TenantID: t.tenant})
 	if err != nil {
 		return "", explainToken(err)
 	}

@@ -62,7 +62,7 @@ func (e *Environment) Credential(p Principal, client *http.Client) (azcore.Token
 // maxDescription bounds the description of an error.
 const maxDescription = 16 << 10
 
-// explainToken returns the error of the login service in its own words, in one line, if there is one.
+// explainToken returns a TokenError with the words of the login service, in one line, if there are any.
 func explainToken(err error) error {
 	var failed *azidentity.AuthenticationFailedError
 	if !errors.As(err, &failed) || failed.RawResponse == nil {
@@ -80,10 +80,10 @@ func explainToken(err error) error {
 		e.Message, _, _ = strings.Cut(said.Description, "\n")
 		e.Message, _, _ = strings.Cut(strings.TrimSpace(e.Message), " Trace ID:")
 	}
-	return e
+	return &TokenError{e.Error(), e}
 }
 
-// TokenError is that there is no token, for a reason that no service has given.
+// TokenError means that there is no token. It wraps a *cloud.Error if the login service has given the reason.
 type TokenError struct {
 	text string
 	err  error
@@ -92,5 +92,5 @@ type TokenError struct {
 // Error implements error.
 func (e *TokenError) Error() string { return e.text }
 
-// Unwrap returns the error of the library.
+// Unwrap returns the error of the service or of the library.
 func (e *TokenError) Unwrap() error { return e.err }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
@@ -48,14 +49,15 @@ func (e *Environment) Key(ctx context.Context, r Resource, c azcore.TokenCredent
 	return "", errors.New("the storage account has no key that may write")
 }
 
-// refusedByManager returns the error that an answer of the Resource Manager describes.
+// refusedByManager returns the error that an answer of the Resource Manager describes, or one of a vault.
 func refusedByManager(resp *http.Response, body []byte) error {
 	var said struct {
 		Error struct{ Code, Message string }
 	}
-	e := &cloud.Error{Status: resp.StatusCode}
+	e := &cloud.Error{Status: resp.StatusCode, Hint: cloud.PageHint(body)}
 	if json.Unmarshal(body, &said) == nil {
-		e.Code, e.Message = said.Error.Code, said.Error.Message
+		e.Code = said.Error.Code
+		e.Message, _, _ = strings.Cut(said.Error.Message, "\r\n")
 	}
 	return e
 }

@@ -1,6 +1,6 @@
 // Package azureserver serves what tests need of Azure: one container of Blob Storage with conditional writes,
-// metadata, snapshots and leases, and the services that give tokens and keys for it. Requests are authorized
-// by any signature, or by one token. It knows no rights.
+// metadata, snapshots and leases, the services that give tokens and keys for it, and a vault with one key.
+// Requests are authorized by any signature, or by one token. It knows no rights.
 //
 // It may import the testing package. It must not know any other package of this module.
 package azureserver
@@ -41,6 +41,8 @@ type Server struct {
 	Answer  func(w http.ResponseWriter, r *http.Request) bool
 	Seen    []*http.Request
 	changes int
+
+	versions []keyVersion // of the key in the vault; made when first needed
 }
 
 // Blob is a blob in the container.
@@ -78,6 +80,13 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer s.Mu.Unlock()
 	s.Seen = append(s.Seen, r)
 	if s.Answer != nil && s.Answer(w, r) || serveOther(w, r, string(body)) {
+		return
+	}
+	if r.Host == VaultHost {
+		if len(s.versions) == 0 {
+			s.versions = append(s.versions, newKeyVersion())
+		}
+		s.serveVault(w, r, string(body))
 		return
 	}
 	path := strings.TrimPrefix(r.URL.EscapedPath(), "/")

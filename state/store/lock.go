@@ -135,10 +135,14 @@ type Locking struct {
 	Waiting func(*LockError)
 }
 
-// Take takes the lock and returns its ID, which is "" with NoLock. After the timeout, the error is the last
-// *LockError. If ctx ends first, the error wraps both that and the cause of ctx.
+// Take takes the lock and returns its ID, which is "" with NoLock, where only a RunRefuser is asked. After
+// the timeout, the error is the last *LockError. If ctx ends first, the error wraps both that and the cause
+// of ctx.
 func (l Locking) Take(ctx context.Context, m Manager, info LockInfo) (string, error) {
 	if l.NoLock {
+		if r, ok := m.(RunRefuser); ok {
+			return "", r.RefuseRun(ctx, info)
+		}
 		return "", nil
 	}
 	over := time.NewTimer(l.LockTimeout)

@@ -3,6 +3,7 @@ package store
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
@@ -15,7 +16,8 @@ type Recovered struct {
 	Path       string // of the journal
 	Changes    int    // results that were only in the journal and are now part of the state
 	Unfinished []state.Unfinished
-	Torn       bool // the last write was cut off; no acknowledged result is missing
+	Open       []state.Opening // ephemeral instances that were left open
+	Torn       bool            // the last write was cut off; no acknowledged result is missing
 	// Saved reports that the state file now contains the results and the journal is gone. It is false when
 	// reading without a lock, which changes nothing; the run may then still be alive.
 	Saved bool
@@ -75,7 +77,21 @@ func (r *Recovered) journalDiags() diag.List {
 		l = append(l, diag.Warnf("Operations were interrupted", "The last run ended while these operations were under way, so their results are not known:%s\n\n"+
 			"Check the real objects. Import or delete any object that was created without being recorded.", sb.String())...)
 	}
-	return l
+	return append(l.Once(), LeftOpen(r.Open)...)
+}
+
+// LeftOpen returns the warning about ephemeral instances that runs which ended abnormally left open; none if
+// there are none.
+func LeftOpen(open []state.Opening) diag.List {
+	if len(open) == 0 {
+		return nil
+	}
+	var sb strings.Builder
+	for _, o := range open {
+		fmt.Fprintf(&sb, "\n  - %s, since %s (provider %s)", o.Instance, o.Since.Local().Format(time.DateTime), o.Provider)
+	}
+	return diag.Warnf("Ephemeral resources were left open", "An earlier run ended abnormally while these ephemeral resources were open or being opened, and could not close them:%s\n\n"+
+		"What they stand for (a lease, a token, a tunnel) may exist until it expires by itself. If that takes too long, revoke it where the provider has obtained it.", sb.String()).Once()
 }
 
 // ListObjects returns the first of some objects as lines of a message.

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 
 	"github.com/google/uuid"
@@ -36,33 +35,16 @@ func Rescue(dirs []string, f *state.File, c Cipher) (string, error) {
 	return "", errors.Join(errs...)
 }
 
-// rescueIn writes the state to a temporary file in dir, makes it durable, and publishes it. It leaves
-// nothing behind if it fails.
+// rescueIn writes the state to a new file in dir and returns its name. It leaves nothing behind if it fails.
 func rescueIn(dir string, b []byte) (string, error) {
-	file, err := os.CreateTemp(dir, "."+RescueName+".*.tmp")
+	path := filepath.Join(dir, RescueName)
+	err := safefile.CreatePrivate(path, b)
+	if errors.Is(err, fs.ErrExist) {
+		path += "." + uuid.NewString()[:8]
+		err = safefile.CreatePrivate(path, b)
+	}
 	if err != nil {
 		return "", fmt.Errorf("keeping the state in %s: %w", dir, err)
 	}
-	_, err = file.Write(b)
-	if err = errors.Join(err, file.Sync(), file.Close()); err == nil {
-		var path string
-		if path, err = publish(file.Name(), filepath.Join(dir, RescueName)); err == nil {
-			return path, nil
-		}
-	}
-	return "", errors.Join(fmt.Errorf("keeping the state in %s: %w", dir, err), os.Remove(file.Name()))
-}
-
-// publish renames a complete file to path, with a suffix if that exists, and returns the name.
-func publish(file, path string) (string, error) {
-	if _, err := os.Lstat(path); err == nil {
-		path += "." + uuid.NewString()[:8]
-	} else if !errors.Is(err, fs.ErrNotExist) {
-		return "", err
-	}
-	if err := os.Rename(file, path); err != nil {
-		return "", err
-	}
-	_ = safefile.SyncDir(filepath.Dir(path)) // the state is there all the same
 	return path, nil
 }

@@ -58,6 +58,25 @@ type Manager interface {
 	Journal(ctx context.Context, base *state.File) (state.Journal, error)
 }
 
+// Placed is implemented by managers whose states can be in the same place although their stores differ.
+type Placed interface {
+	// SamePlace reports whether other keeps the state of the same workspace in the same place.
+	SamePlace(other Manager) bool
+}
+
+// SamePlace reports whether two managers are known to keep their states in the same place.
+func SamePlace(a, b Manager) bool {
+	p, ok := a.(Placed)
+	return ok && p.SamePlace(b)
+}
+
+// RunRefuser is implemented by managers of states that may be changed by runs elsewhere only.
+type RunRefuser interface {
+	// RefuseRun returns an error if the run that info describes must not use the state, which Lock would
+	// return.
+	RefuseRun(ctx context.Context, info LockInfo) error
+}
+
 // Checker is implemented by managers that can find out beforehand that a write would fail.
 type Checker interface {
 	// CheckWritable returns an error if the state or its backup cannot be written where they are configured

@@ -2,20 +2,20 @@
 // "consul" of other engines: a key for each workspace, with more keys below it for a state that is too large
 // for one, and a lock that a session holds.
 //
-// It may import state, state/store, state/store/remote and the client of Consul. It must not know
-// configuration, plans, providers, or what a state contains.
+// It may import cloud, state, state/store and state/store/remote. It must not know configuration, plans,
+// providers, or what a state contains.
 package consul
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"net/http"
-	"net/url"
 	"strings"
 
-	"github.com/hashicorp/consul/api"
-
+	"github.com/mayfly-iac/mayfly/cloud"
 	"github.com/mayfly-iac/mayfly/state/store"
 	"github.com/mayfly-iac/mayfly/state/store/remote"
 )
@@ -40,8 +40,7 @@ type Options struct {
 // Service is a remote.Service below one path.
 type Service struct {
 	opt    Options
-	client *api.Client
-	server string
+	client *client
 }
 
 var _ remote.Service = (*Service)(nil)
@@ -49,37 +48,8 @@ var _ remote.Service = (*Service)(nil)
 // New returns a service. It contacts nothing. It fails if files of the options cannot be read or are not
 // valid.
 func New(opt Options) (*Service, error) {
-	config := api.DefaultConfig()
-	for _, set := range []struct {
-		to    *string
-		value string
-	}{
-		{&config.Address, opt.Address},
-		{&config.Scheme, opt.Scheme},
-		{&config.Datacenter, opt.Datacenter},
-		{&config.Token, opt.Token},
-		{&config.TLSConfig.CAFile, opt.CAFile},
-		{&config.TLSConfig.CertFile, opt.CertFile},
-		{&config.TLSConfig.KeyFile, opt.KeyFile},
-	} {
-		if set.value != "" {
-			*set.to = set.value
-		}
-	}
-	if opt.Auth != "" {
-		user, password, _ := strings.Cut(opt.Auth, ":")
-		config.HttpAuth = &api.HttpBasicAuth{Username: user, Password: password}
-	}
-	server := config.Scheme + "://" + config.Address
-	if !strings.HasPrefix(config.Address, "unix://") { // which needs another transport, and redirects nowhere
-		var err error
-		if config.HttpClient, err = api.NewHttpClient(config.Transport, config.TLSConfig); err != nil {
-			return nil, err
-		}
-		config.HttpClient.CheckRedirect = sameHost
-	}
-	client, err := api.NewClient(config)
-	return &Service{opt, client, server}, err
+	client, err := connect(opt)
+	return &Service{opt, client}, err
 }
 
 // sameHost refuses to send the token to another host.
@@ -92,7 +62,7 @@ func sameHost(r *http.Request, via []*http.Request) error {
 
 // Path names the key of the default workspace in messages.
 func (s *Service) Path() string {
-	return "consul://" + s.server[strings.Index(s.server, "://")+3:] + "/" + s.opt.Path
+	return "consul://" + s.client.base.Host + s.client.base.Path + "/" + s.opt.Path
 }
 
 // environments ends the path in the keys of the other workspaces.
@@ -109,7 +79,7 @@ func (s *Service) key(workspace string) string {
 // Workspaces implements remote.Service.
 func (s *Service) Workspaces(ctx context.Context) (workspaces []string, err error) {
 	prefix := s.opt.Path + environments
-	keys, _, err := s.client.KV().Keys(prefix, "/", reading(ctx))
+	keys, err := s.client.keys(ctx, prefix, "/")
 	for _, key := range keys {
 		if name := strings.TrimPrefix(key, prefix); !strings.HasSuffix(name, "/") { // which has only keys below it
 			workspaces = append(workspaces, name)
@@ -124,7 +94,7 @@ func (s *Service) Place(workspace string) (remote.Place, error) {
 	p := remote.Place{
 		Path:  s.Path() + strings.TrimPrefix(key, s.opt.Path),
 		State: &value{client: s.client, key: key, gzip: s.opt.Gzip},
-		Parts: &parts{s.client.KV(), key + "/.journal/"},
+		Parts: &parts{s.client, key + "/.journal/"},
 	}
 	if !s.opt.NoLock {
 		p.Lock = &lock{client: s.client, key: key + "/.lock", infoKey: key + "/.lockinfo"}
@@ -132,23 +102,15 @@ func (s *Service) Place(workspace string) (remote.Place, error) {
 	return p, nil
 }
 
-// reading are the options of requests that read. They ask the leader, because another server may not have the
-// last change yet.
-func reading(ctx context.Context) *api.QueryOptions {
-	return (&api.QueryOptions{RequireConsistent: true}).WithContext(ctx)
-}
-
-func writing(ctx context.Context) *api.WriteOptions { return (&api.WriteOptions{}).WithContext(ctx) }
-
 // parts is the journal of a state: keys that begin with prefix.
 type parts struct {
-	kv     *api.KV
+	client *client
 	prefix string
 }
 
 // List implements remote.Parts.
 func (p *parts) List(ctx context.Context) ([]string, error) {
-	names, _, err := p.kv.Keys(p.prefix, "", reading(ctx))
+	names, err := p.client.keys(ctx, p.prefix, "")
 	for i := range names {
 		names[i] = strings.TrimPrefix(names[i], p.prefix)
 	}
@@ -157,7 +119,7 @@ func (p *parts) List(ctx context.Context) ([]string, error) {
 
 // Get implements remote.Parts.
 func (p *parts) Get(ctx context.Context, name string) ([]byte, error) {
-	pair, _, err := p.kv.Get(p.prefix+name, reading(ctx))
+	pair, err := p.client.get(ctx, p.prefix+name)
 	if pair == nil || err != nil {
 		return nil, classify(err)
 	}
@@ -166,8 +128,7 @@ func (p *parts) Get(ctx context.Context, name string) ([]byte, error) {
 
 // Put implements remote.Parts.
 func (p *parts) Put(ctx context.Context, name string, data []byte) error {
-	_, err := p.kv.Put(&api.KVPair{Key: p.prefix + name, Value: data}, writing(ctx))
-	return classify(err)
+	return classify(p.client.put(ctx, p.prefix+name, data))
 }
 
 // removals is how many keys one transaction removes.
@@ -177,11 +138,11 @@ const removals = 64
 func (p *parts) Remove(ctx context.Context, names []string) error {
 	for len(names) > 0 {
 		n := min(removals, len(names))
-		ops := make(api.KVTxnOps, n)
+		operations := make([]operation, n)
 		for i, name := range names[:n] {
-			ops[i] = &api.KVTxnOp{Verb: api.KVDelete, Key: p.prefix + name}
+			operations[i] = operation{Verb: opDelete, Key: p.prefix + name}
 		}
-		if _, _, _, err := p.kv.Txn(ops, reading(ctx)); err != nil {
+		if _, _, err := p.client.transact(ctx, operations...); err != nil {
 			return classify(err)
 		}
 		names = names[n:]
@@ -191,18 +152,18 @@ func (p *parts) Remove(ctx context.Context, names []string) error {
 
 // classify marks an error that may pass, and adds what to do about others. It returns nil for nil.
 func classify(err error) error {
-	var status api.StatusError
-	var lost *url.Error
+	var refused *cloud.Error
+	var lost net.Error // in the request, or in the middle of the answer
 	switch {
 	case err == nil || errors.Is(err, context.Canceled):
-	case errors.As(err, &status) && (status.Code == http.StatusTooManyRequests || status.Code >= http.StatusInternalServerError):
+	case errors.As(err, &refused) && strings.Contains(refused.Message, "No path to datacenter"):
+		return fmt.Errorf("%w. Check the argument \"datacenter\"", err)
+	case errors.As(err, &refused) && (refused.Status == http.StatusTooManyRequests || refused.Status >= http.StatusInternalServerError):
 		return &remote.Passing{Err: err}
-	case errors.As(err, &status) && (status.Code == http.StatusForbidden || status.Code == http.StatusUnauthorized):
+	case errors.As(err, &refused) && (refused.Status == http.StatusForbidden || refused.Status == http.StatusUnauthorized):
 		return fmt.Errorf("%w. Check the argument \"access_token\" or the variable CONSUL_HTTP_TOKEN: the token needs the rights key:write and session:write", err)
-	case errors.As(err, &lost):
+	case errors.As(err, &lost), errors.Is(err, io.ErrUnexpectedEOF):
 		return &remote.Passing{Err: err}
-	case !errors.As(err, &status):
-		return fmt.Errorf("the answer is not one of Consul (%w). Check the argument \"address\"", err)
 	}
 	return err
 }

@@ -168,7 +168,7 @@ func TestRefusals(t *testing.T) {
 	defer elsewhere.Close()
 	for status, c := range map[int]struct{ answer, want string }{
 		http.StatusForbidden: {"ACL not found", "access_token"},
-		http.StatusOK:        {"<html>Sign in</html>", "\"address\""},
+		http.StatusOK:        {"<html>Sign in</html>", "a page in HTML"},
 		http.StatusFound:     {"", "302"},
 	} {
 		s := consulserver.Start(t)

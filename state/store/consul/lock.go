@@ -7,8 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hashicorp/consul/api"
-
+	"github.com/mayfly-iac/mayfly/bug"
 	"github.com/mayfly-iac/mayfly/state/store"
 	"github.com/mayfly-iac/mayfly/state/store/remote"
 )
@@ -20,9 +19,12 @@ const (
 	lockDelay  = 5 * time.Second
 )
 
+// lockFlag marks the keys of locks for all clients of Consul.
+const lockFlag = 0x2ddccbc058a50c18
+
 // lock is the lock of one workspace: a key that a session holds, and another that says for whom.
 type lock struct {
-	client       *api.Client
+	client       *client
 	key, infoKey string
 
 	mu      sync.Mutex
@@ -39,19 +41,18 @@ func (l *lock) Take(ctx context.Context, info store.LockInfo) error {
 	if err != nil {
 		return err
 	}
-	session, _, err := l.client.Session().CreateNoChecks(&api.SessionEntry{Name: "mayfly", TTL: sessionTTL.String(), LockDelay: lockDelay}, writing(ctx))
+	session, err := l.client.createSession(ctx, "mayfly", sessionTTL, lockDelay)
 	if err != nil {
 		return classify(err)
 	}
-	taken, _, _, err := l.client.KV().Txn(api.KVTxnOps{
-		{Verb: api.KVLock, Key: l.key, Session: session, Flags: api.LockFlagValue},
-		{Verb: api.KVSet, Key: l.infoKey, Value: text},
-	}, reading(ctx))
+	taken, _, err := l.client.transact(ctx,
+		operation{Verb: opLock, Key: l.key, Session: session, Flags: lockFlag},
+		operation{Verb: opSet, Key: l.infoKey, Value: text})
 	if err == nil && taken {
 		l.session, l.id, l.stop = session, info.ID, l.renew(session)
 		return nil
 	}
-	_, _ = l.client.Session().Destroy(session, writing(context.WithoutCancel(ctx))) // which ends by itself as well
+	_ = l.client.endSession(context.WithoutCancel(ctx), session) // which ends by itself as well
 	if err != nil {
 		return classify(err)
 	}
@@ -79,8 +80,12 @@ func (l *lock) renew(session string) (stop func()) {
 				return
 			case <-ticker.C:
 			}
-			entry, _, err := l.client.Session().Renew(session, writing(ctx))
-			if err == nil && entry == nil { // it has ended: Check finds that out
+			ended := false
+			err := bug.Call(func() {
+				exists, err := l.client.renewSession(ctx, session)
+				ended = err == nil && !exists // Check finds that out
+			})
+			if ended || err != nil {
 				return
 			}
 		}
@@ -99,11 +104,11 @@ func (l *lock) Holder(ctx context.Context) (*store.LockInfo, error) {
 
 // holder returns the holder of the lock with its session; nil and "" if it is not held.
 func (l *lock) holder(ctx context.Context) (info *store.LockInfo, session string, err error) {
-	pair, _, err := l.client.KV().Get(l.key, reading(ctx))
+	pair, err := l.client.get(ctx, l.key)
 	if err != nil || pair == nil || pair.Session == "" {
 		return nil, "", classify(err)
 	}
-	text, _, err := l.client.KV().Get(l.infoKey, reading(ctx))
+	text, err := l.client.get(ctx, l.infoKey)
 	switch {
 	case err != nil:
 		return nil, "", classify(err)
@@ -129,11 +134,10 @@ func (l *lock) Release(ctx context.Context, id string) error {
 	case info.ID != id:
 		return &store.LockError{Info: info, Err: fmt.Errorf("the lock's ID is not %q", id)}
 	}
-	released, _, _, err := l.client.KV().Txn(api.KVTxnOps{
-		{Verb: api.KVCheckSession, Key: l.key, Session: session},
-		{Verb: api.KVDelete, Key: l.key},
-		{Verb: api.KVDelete, Key: l.infoKey},
-	}, reading(ctx))
+	released, _, err := l.client.transact(ctx,
+		operation{Verb: opCheckSession, Key: l.key, Session: session},
+		operation{Verb: opDelete, Key: l.key},
+		operation{Verb: opDelete, Key: l.infoKey})
 	switch {
 	case err != nil:
 		return classify(err)
@@ -152,7 +156,7 @@ func (l *lock) end(ctx context.Context) {
 		return
 	}
 	l.stop()
-	_, _ = l.client.Session().Destroy(l.session, writing(ctx)) // which ends by itself as well
+	_ = l.client.endSession(ctx, l.session) // which ends by itself as well
 	l.session, l.id, l.stop = "", "", nil
 }
 
@@ -161,7 +165,7 @@ func (l *lock) Check(ctx context.Context, id string) error {
 	l.mu.Lock()
 	session, own := l.session, l.id
 	l.mu.Unlock()
-	pair, _, err := l.client.KV().Get(l.key, reading(ctx))
+	pair, err := l.client.get(ctx, l.key)
 	switch {
 	case err != nil:
 		return classify(err)

@@ -12,9 +12,9 @@ import (
 	"io"
 	"strconv"
 
-	"github.com/hashicorp/consul/api"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/mayfly-iac/mayfly/bug"
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/state/store/remote"
 )
@@ -29,7 +29,7 @@ const (
 
 // value is the state of one workspace: the value of a key, or chunks below it that the value lists.
 type value struct {
-	client *api.Client
+	client *client
 	key    string
 	gzip   bool
 }
@@ -57,7 +57,7 @@ func (v *value) chunks(hash string) string { return v.key + "/tfstate." + hash +
 
 // Get implements remote.Blob. The version is the index of the key's last change.
 func (v *value) Get(ctx context.Context) ([]byte, remote.Version, error) {
-	pair, _, err := v.client.KV().Get(v.key, reading(ctx))
+	pair, err := v.client.get(ctx, v.key)
 	if pair == nil || err != nil {
 		return nil, "", classify(err)
 	}
@@ -71,8 +71,8 @@ func (v *value) Get(ctx context.Context) ([]byte, remote.Version, error) {
 	return data, versionOf(pair), err
 }
 
-func versionOf(pair *api.KVPair) remote.Version {
-	return remote.Version(strconv.FormatUint(pair.ModifyIndex, 10))
+func versionOf(p *pair) remote.Version {
+	return remote.Version(strconv.FormatUint(p.ModifyIndex, 10))
 }
 
 // reads is how many chunks are read at once.
@@ -84,8 +84,8 @@ func (v *value) join(ctx context.Context, keys []string) ([]byte, error) {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(reads)
 	for i, key := range keys {
-		g.Go(func() error {
-			pair, _, err := v.client.KV().Get(key, reading(ctx))
+		read := func() error {
+			pair, err := v.client.get(ctx, key)
 			if err == nil && pair == nil { // unless another run has just replaced the state
 				return &remote.Passing{Err: fmt.Errorf("the part %s of the state is missing", key)}
 			}
@@ -94,7 +94,8 @@ func (v *value) join(ctx context.Context, keys []string) ([]byte, error) {
 			}
 			all[i] = pair.Value
 			return nil
-		})
+		}
+		g.Go(func() error { return bug.Catch(read) })
 	}
 	err := g.Wait()
 	return bytes.Join(all, nil), err
@@ -144,7 +145,7 @@ func (v *value) Put(ctx context.Context, data []byte, was remote.Version) (remot
 	if err != nil {
 		return "", err
 	}
-	before, _, err := v.client.KV().Get(v.key, reading(ctx))
+	before, err := v.client.get(ctx, v.key)
 	switch {
 	case err != nil:
 		return "", classify(err)
@@ -157,19 +158,19 @@ func (v *value) Put(ctx context.Context, data []byte, was remote.Version) (remot
 			return "", err
 		}
 	}
-	ok, answer, _, err := v.client.KV().Txn(api.KVTxnOps{{Verb: api.KVCAS, Key: v.key, Value: data, Index: last}}, reading(ctx))
+	ok, changed, err := v.client.transact(ctx, operation{Verb: opCAS, Key: v.key, Value: data, Index: last})
 	switch {
 	case err != nil:
 		return "", classify(err)
-	case !ok || len(answer.Results) != 1:
+	case !ok || len(changed) != 1:
 		return "", remote.ErrChanged
 	}
 	if before != nil {
 		if i := indexIn(before.Value); i != nil && i.Hash != now {
-			_, _ = v.client.KV().DeleteTree(v.chunks(i.Hash), writing(ctx)) // what is left takes room only
+			_ = v.client.remove(ctx, v.chunks(i.Hash), true) // what is left takes room only
 		}
 	}
-	return versionOf(answer.Results[0]), nil
+	return versionOf(&changed[0]), nil
 }
 
 // split stores a state as chunks. It returns their hash, and the value that lists them.
@@ -179,7 +180,7 @@ func (v *value) split(ctx context.Context, data []byte) (hash string, list []byt
 	for n := 0; len(data) > 0; n++ {
 		size := min(len(data), chunkSize)
 		key := v.chunks(i.Hash) + strconv.Itoa(n)
-		if _, err := v.client.KV().Put(&api.KVPair{Key: key, Value: data[:size]}, writing(ctx)); err != nil {
+		if err := v.client.put(ctx, key, data[:size]); err != nil {
 			return "", nil, classify(err)
 		}
 		i.Chunks = append(i.Chunks, key)
@@ -191,9 +192,9 @@ func (v *value) split(ctx context.Context, data []byte) (hash string, list []byt
 
 // Delete implements remote.Blob.
 func (v *value) Delete(ctx context.Context) error {
-	if _, err := v.client.KV().Delete(v.key, writing(ctx)); err != nil {
-		return classify(err)
+	err := v.client.remove(ctx, v.key, false)
+	if err == nil {
+		err = v.client.remove(ctx, v.key+"/tfstate.", true)
 	}
-	_, err := v.client.KV().DeleteTree(v.key+"/tfstate.", writing(ctx))
 	return classify(err)
 }

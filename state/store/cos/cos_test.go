@@ -108,6 +108,7 @@ func TestCuts(t *testing.T) {
 		Open: func(t *testing.T, key, address string) store.Store {
 			return place{server: address, opt: cos.Options{Key: key}}.open(t)
 		},
+		Anonymous: true,
 	})
 	if len(s.Tags) > 0 {
 		t.Errorf("the tags %v are left", s.Tags)

@@ -10,12 +10,10 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
-	"strings"
 	"time"
 
-	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"github.com/mayfly-iac/mayfly/cloud"
+	"github.com/mayfly-iac/mayfly/cloud/kubeconfig"
 	"github.com/mayfly-iac/mayfly/state/store/remote"
 )
 
@@ -34,15 +32,18 @@ var (
 	leases  = resource{"apis/coordination.k8s.io/v1", "leases", "coordination.k8s.io/v1", "Lease"}
 )
 
-// object is a Secret or a Lease, with all that they have: an update replaces the whole object.
-type object struct {
-	meta.TypeMeta   `json:",inline"`
-	meta.ObjectMeta `json:"metadata"`
-
-	Immutable *bool             `json:"immutable,omitempty"`
-	Type      string            `json:"type,omitempty"`
-	Data      map[string][]byte `json:"data,omitempty"`
-	Spec      map[string]any    `json:"spec,omitempty"`
+// newClient returns a client for the Secrets and Leases of a namespace. It follows no redirects, since
+// credentials are for one server.
+func newClient(a kubeconfig.Access, namespace string) (*client, error) {
+	found, err := a.Find()
+	if err != nil {
+		return nil, err
+	}
+	return &client{
+		http:      &http.Client{Transport: found.Transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
+		server:    found.URL,
+		namespace: namespace,
+	}, nil
 }
 
 // get returns an object; nil if there is none of that name.
@@ -57,7 +58,7 @@ func (c *client) get(ctx context.Context, r resource, name string) (*object, err
 
 // create creates an object. It fails with remote.ErrChanged if there is one.
 func (c *client) create(ctx context.Context, r resource, o *object) error {
-	o.TypeMeta = meta.TypeMeta{APIVersion: r.apiVersion, Kind: r.kind}
+	o.typeMeta = typeMeta{APIVersion: r.apiVersion, Kind: r.kind}
 	o.Namespace = c.namespace
 	return c.send(ctx, http.MethodPost, c.address(r, ""), o, &object{})
 }
@@ -65,7 +66,7 @@ func (c *client) create(ctx context.Context, r resource, o *object) error {
 // update replaces an object. It fails with remote.ErrChanged if the object is not the one that was read, or,
 // without a version, if there is none.
 func (c *client) update(ctx context.Context, r resource, o *object) error {
-	o.TypeMeta = meta.TypeMeta{APIVersion: r.apiVersion, Kind: r.kind}
+	o.typeMeta = typeMeta{APIVersion: r.apiVersion, Kind: r.kind}
 	err := c.send(ctx, http.MethodPut, c.address(r, o.Name), o, &object{})
 	if missing(err, o.Name) {
 		return remote.ErrChanged
@@ -76,11 +77,11 @@ func (c *client) update(ctx context.Context, r resource, o *object) error {
 // remove removes an object; one that does not exist is ignored. If version is not "", it fails with
 // remote.ErrChanged if the object has another one.
 func (c *client) remove(ctx context.Context, r resource, name, version string) error {
-	options := meta.DeleteOptions{TypeMeta: meta.TypeMeta{APIVersion: "v1", Kind: "DeleteOptions"}}
+	options := deletion{typeMeta: typeMeta{APIVersion: "v1", Kind: "DeleteOptions"}}
 	if version != "" {
-		options.Preconditions = &meta.Preconditions{ResourceVersion: &version}
+		options.Preconditions = &preconditions{version}
 	}
-	err := c.send(ctx, http.MethodDelete, c.address(r, name), options, &meta.TypeMeta{})
+	err := c.send(ctx, http.MethodDelete, c.address(r, name), options, &typeMeta{})
 	if missing(err, name) {
 		return nil
 	}
@@ -97,22 +98,18 @@ const metadataOnly = "application/json;as=PartialObjectMetadataList;g=meta.k8s.i
 func (c *client) list(ctx context.Context, labels map[string]string) ([]object, error) {
 	var all []object
 	to := c.address(secrets, "")
-	query := url.Values{"labelSelector": {meta.FormatLabelSelector(&meta.LabelSelector{MatchLabels: labels})}, "limit": {strconv.Itoa(page)}}
+	query := url.Values{"labelSelector": {selector(labels)}, "limit": {strconv.Itoa(page)}}
 	for {
 		to.RawQuery = query.Encode()
-		var list struct {
-			meta.TypeMeta `json:",inline"`
-			meta.ListMeta `json:"metadata"`
-			Items         []object `json:"items"`
-		}
+		var list objectList
 		if err := c.send(ctx, http.MethodGet, to, nil, &list); err != nil {
 			return nil, err
 		}
 		all = append(all, list.Items...)
-		if list.Continue == "" {
+		if list.Metadata.Continue == "" {
 			return all, nil
 		}
-		query.Set("continue", list.Continue)
+		query.Set("continue", list.Metadata.Continue)
 	}
 }
 
@@ -138,6 +135,7 @@ func (c *client) send(ctx context.Context, method string, to *url.URL, body, res
 	if err != nil {
 		return err
 	}
+	req.Header.Set("User-Agent", "mayfly")
 	req.Header.Set("Accept", "application/json")
 	if to.RawQuery != "" {
 		req.Header.Set("Accept", metadataOnly)
@@ -146,11 +144,12 @@ func (c *client) send(ctx context.Context, method string, to *url.URL, body, res
 		req.Header.Set("Content-Type", "application/json")
 	}
 	answer, err := cloud.Answer(c.http, req, c.refuse)
-	if err != nil {
+	page := errors.Is(err, cloud.ErrPage)
+	if err != nil && !page {
 		return c.classify(err)
 	}
-	var kind meta.TypeMeta
-	if json.Unmarshal(answer, &kind) != nil || kind.Kind == "" || json.Unmarshal(answer, result) != nil {
+	var kind typeMeta
+	if page || json.Unmarshal(answer, &kind) != nil || kind.Kind == "" || json.Unmarshal(answer, result) != nil {
 		return fmt.Errorf("the answer of %s is not one of Kubernetes: it may come from a proxy or a sign-in page in between. Check the argument \"host\", or the server in the file of \"config_path\"", c.server.Host)
 	}
 	return nil
@@ -173,12 +172,9 @@ func missing(err error, name string) bool {
 // refuse describes an unsuccessful answer. Of one that is not the cluster's, it has the status only.
 func (c *client) refuse(resp *http.Response, body []byte) error {
 	r := &refusal{answer: &cloud.Error{Status: resp.StatusCode}}
-	var status meta.Status
-	if json.Unmarshal(body, &status) == nil && status.Kind == "Status" {
-		r.answer.Code, r.answer.Message = string(status.Reason), status.Message
-		if status.Details != nil {
-			r.of = status.Details.Name
-		}
+	var said status
+	if json.Unmarshal(body, &said) == nil && said.Kind == "Status" {
+		r.answer.Code, r.answer.Message, r.of = said.Reason, said.Message, said.Details.Name
 	}
 	if seconds, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil && r.answer.Passes() {
 		return &remote.Passing{Err: r, After: time.Duration(min(max(seconds, 0), 600)) * time.Second}
@@ -189,15 +185,15 @@ func (c *client) refuse(resp *http.Response, body []byte) error {
 // classify marks an error that may pass, and adds what to do about others.
 func (c *client) classify(err error) error {
 	r, lost, certificate, passing := (*refusal)(nil), (*url.Error)(nil), (*tls.CertificateVerificationError)(nil), (*remote.Passing)(nil)
+	var without *kubeconfig.CredentialsError
 	switch {
 	case errors.Is(err, context.Canceled) || errors.As(err, &passing):
 		return err
 	case errors.As(err, &certificate):
 		return fmt.Errorf("the certificate of %s is not accepted: %w. Set \"cluster_ca_certificate\", or the certificate in the file of \"config_path\"", c.server.Host, certificate)
+	case errors.As(err, &without):
+		return fmt.Errorf("the block \"exec\", or the user in the file of \"config_path\", gives no credentials: %w", without)
 	case errors.As(err, &lost):
-		if strings.Contains(lost.Err.Error(), "getting credentials") {
-			return fmt.Errorf("the program of the block \"exec\", or of the user in the file of \"config_path\", gives no credentials: %w", lost.Err)
-		}
 		return &remote.Passing{Err: fmt.Errorf("%s: %w", c.server.Host, lost.Err)}
 	case !errors.As(err, &r):
 		return &remote.Passing{Err: err} // the answer was cut off

@@ -2,8 +2,8 @@
 // "kubernetes" of other engines: a Secret and a Lease for each workspace. The journals of runs are Secrets
 // too.
 //
-// It may import cloud, state/store, state/store/remote, state/store/objects and the client of Kubernetes. It
-// must not know configuration, plans, providers, or what a state contains.
+// It may import cloud, cloud/kubeconfig, state/store, state/store/remote and state/store/objects. It must not
+// know configuration, plans, providers, or what a state contains.
 package kubernetes
 
 import (
@@ -12,8 +12,7 @@ import (
 	"maps"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/util/validation"
-
+	"github.com/mayfly-iac/mayfly/cloud/kubeconfig"
 	"github.com/mayfly-iac/mayfly/state/store/objects"
 	"github.com/mayfly-iac/mayfly/state/store/remote"
 )
@@ -23,7 +22,7 @@ type Options struct {
 	Suffix    string // of the names of Secrets and Leases
 	Namespace string // DefaultNamespace if ""
 	Labels    map[string]string
-	Access    Access
+	Access    kubeconfig.Access
 }
 
 // DefaultNamespace is the namespace of states, whatever a kubeconfig file says.
@@ -43,11 +42,11 @@ func New(opt Options) (*Service, error) {
 	if opt.Namespace == "" {
 		opt.Namespace = DefaultNamespace
 	}
-	if problems := validation.IsValidLabelValue(opt.Suffix); len(problems) > 0 {
-		return nil, fmt.Errorf("the argument \"secret_suffix\" cannot be part of a Secret: %s", problems[0])
+	if err := labelValue.check(opt.Suffix); err != nil {
+		return nil, fmt.Errorf("the argument \"secret_suffix\" cannot be part of a Secret: %w", err)
 	}
-	if problems := validation.IsDNS1123Label(opt.Namespace); len(problems) > 0 {
-		return nil, fmt.Errorf("the argument \"namespace\" is not the name of one: %s", problems[0])
+	if err := label.check(opt.Namespace); err != nil {
+		return nil, fmt.Errorf("the argument \"namespace\" is not the name of one: %w", err)
 	}
 	c, err := newClient(opt.Access, opt.Namespace)
 	if err != nil {
@@ -94,9 +93,12 @@ func (s *Service) Workspaces(ctx context.Context) (workspaces []string, err erro
 // Place implements remote.Service.
 func (s *Service) Place(workspace string) (remote.Place, error) {
 	name := s.name(workspace)
-	problems := append(validation.IsValidLabelValue(workspace), validation.IsDNS1123Subdomain(name)...)
-	if len(problems) > 0 {
-		return remote.Place{}, fmt.Errorf("the state of the workspace %q cannot be kept in Kubernetes, since its Secret would be %q: %s", workspace, name, problems[0])
+	err := labelValue.check(workspace)
+	if err == nil {
+		err = subdomain.check(name)
+	}
+	if err != nil {
+		return remote.Place{}, fmt.Errorf("the state of the workspace %q cannot be kept in Kubernetes, since its Secret would be %q: %w", workspace, name, err)
 	}
 	labels := s.labels(workspace, labelState)
 	l := &lease{client: s.client, name: "lock-" + name, labels: labels}

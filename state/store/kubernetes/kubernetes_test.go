@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mayfly-iac/mayfly/cloud/kubeconfig"
 	"github.com/mayfly-iac/mayfly/internal/kubeserver"
 	"github.com/mayfly-iac/mayfly/state/store"
 	"github.com/mayfly-iac/mayfly/state/store/kubernetes"
@@ -20,8 +21,8 @@ import (
 	"github.com/mayfly-iac/mayfly/state/store/storetest"
 )
 
-func access(s *kubeserver.Server) kubernetes.Access {
-	return kubernetes.Access{Host: s.URL, CA: s.CA(), Token: kubeserver.Token}
+func access(s *kubeserver.Server) kubeconfig.Access {
+	return kubeconfig.Access{Host: s.URL, CA: s.CA(), Token: kubeserver.Token}
 }
 
 func open(t *testing.T, opt kubernetes.Options) store.Store {
@@ -90,7 +91,7 @@ func TestRaces(t *testing.T) {
 	storetest.RunRaces(t,
 		func(t *testing.T) string { return kubeserver.Start(t).URL },
 		func(t *testing.T, url string) store.Store {
-			return open(t, kubernetes.Options{Access: kubernetes.Access{Host: url, Insecure: true, Token: kubeserver.Token}})
+			return open(t, kubernetes.Options{Access: kubeconfig.Access{Host: url, Insecure: true, Token: kubeserver.Token}})
 		})
 }
 
@@ -238,26 +239,26 @@ func TestFiles(t *testing.T) {
 	}
 	good, nowhere := write("good", s.URL, kubeserver.Token), write("nowhere", "https://127.0.0.1:1", "hunter3")
 	credential := fmt.Sprintf(`{"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential", "status": {"token": %q}}`, kubeserver.Token)
-	printing := &kubernetes.Exec{APIVersion: "client.authentication.k8s.io/v1", Command: "sh", Args: []string{"-c", `echo "$CREDENTIAL"`}, Env: map[string]string{"CREDENTIAL": credential}}
+	printing := &kubeconfig.Exec{APIVersion: "client.authentication.k8s.io/v1", Command: "sh", Args: []string{"-c", `echo "$CREDENTIAL"`}, Env: map[string]string{"CREDENTIAL": credential}}
 	for name, test := range map[string]struct {
-		access kubernetes.Access
+		access kubeconfig.Access
 		want   string // in the error; "" for none
 	}{
-		"file":            {kubernetes.Access{Files: []string{good}}, ""},
-		"one of several":  {kubernetes.Access{Files: []string{"/nope", good}}, ""},
-		"host and token":  {kubernetes.Access{Files: []string{nowhere}, Host: s.URL, Token: kubeserver.Token}, ""},
-		"context":         {kubernetes.Access{Files: []string{good}, Context: "y"}, `"exec"`},
-		"user":            {kubernetes.Access{Files: []string{good}, ContextUser: "program"}, `"exec"`},
-		"exec":            {kubernetes.Access{Host: s.URL, CA: s.CA(), Exec: printing}, ""},
-		"no such context": {kubernetes.Access{Files: []string{good}, Context: "z"}, `"z"`},
-		"no such file":    {kubernetes.Access{Files: []string{"/nope"}}, `"config_path" names no file`},
-		"no file":         {kubernetes.Access{Files: []string{t.TempDir()}}, `"config_path" cannot be read`},
-		"no cluster":      {kubernetes.Access{}, "KUBE_CONFIG_PATH"},
-		"not in a pod":    {kubernetes.Access{InCluster: true}, `"in_cluster_config"`},
-		"certificate":     {kubernetes.Access{Host: s.URL, CA: "hunter4", Token: kubeserver.Token}, "certificate"},
-		"unknown signer":  {kubernetes.Access{Host: s.URL, Token: kubeserver.Token}, `"cluster_ca_certificate"`},
-		"wrong token":     {kubernetes.Access{Host: s.URL, CA: s.CA(), Token: "hunter3"}, `401 Unauthorized: Unauthorized: Unauthorized. Check the arguments "token"`},
-		"key and no pair": {kubernetes.Access{Host: s.URL, CA: s.CA(), ClientCertificate: "hunter5", ClientKey: "hunter6"}, "not valid"},
+		"file":            {kubeconfig.Access{Files: []string{good}}, ""},
+		"one of several":  {kubeconfig.Access{Files: []string{"/nope", good}}, ""},
+		"host and token":  {kubeconfig.Access{Files: []string{nowhere}, Host: s.URL, Token: kubeserver.Token}, ""},
+		"context":         {kubeconfig.Access{Files: []string{good}, Context: "y"}, `"exec"`},
+		"user":            {kubeconfig.Access{Files: []string{good}, ContextUser: "program"}, `"exec"`},
+		"exec":            {kubeconfig.Access{Host: s.URL, CA: s.CA(), Exec: printing}, ""},
+		"no such context": {kubeconfig.Access{Files: []string{good}, Context: "z"}, `"z"`},
+		"no such file":    {kubeconfig.Access{Files: []string{"/nope"}}, `"config_path" names no file`},
+		"no file":         {kubeconfig.Access{Files: []string{t.TempDir()}}, `"config_path" cannot be read`},
+		"no cluster":      {kubeconfig.Access{}, "KUBE_CONFIG_PATH"},
+		"not in a pod":    {kubeconfig.Access{InCluster: true}, `"in_cluster_config"`},
+		"certificate":     {kubeconfig.Access{Host: s.URL, CA: "hunter4", Token: kubeserver.Token}, "certificate"},
+		"unknown signer":  {kubeconfig.Access{Host: s.URL, Token: kubeserver.Token}, `"cluster_ca_certificate"`},
+		"wrong token":     {kubeconfig.Access{Host: s.URL, CA: s.CA(), Token: "hunter3"}, `401 Unauthorized: Unauthorized: Unauthorized. Check the arguments "token"`},
+		"key and no pair": {kubeconfig.Access{Host: s.URL, CA: s.CA(), ClientCertificate: "hunter5", ClientKey: "hunter6"}, "not valid"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			service, err := kubernetes.New(kubernetes.Options{Suffix: "app", Access: test.access})

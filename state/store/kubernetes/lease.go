@@ -5,8 +5,6 @@ import (
 	"errors"
 	"sync"
 
-	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"github.com/mayfly-iac/mayfly/state/store"
 	"github.com/mayfly-iac/mayfly/state/store/objects"
 	"github.com/mayfly-iac/mayfly/state/store/remote"
@@ -47,7 +45,7 @@ func (l *lease) Create(ctx context.Context, text []byte) (bool, error) {
 	case err != nil:
 		return false, err
 	case o == nil:
-		err = l.client.create(ctx, leases, l.fill(&object{ObjectMeta: meta.ObjectMeta{Name: l.name}}, info.ID, text))
+		err = l.client.create(ctx, leases, l.fill(&object{metadata: metadata{Name: l.name}}, info.ID, text))
 	case holder(o) != "":
 		return false, nil
 	default:

@@ -11,10 +11,9 @@ import (
 	"maps"
 	"strings"
 
-	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"golang.org/x/sync/errgroup"
 
+	"github.com/mayfly-iac/mayfly/bug"
 	"github.com/mayfly-iac/mayfly/state/store/remote"
 )
 
@@ -102,7 +101,7 @@ func (s *secret) Put(ctx context.Context, data []byte, was remote.Version) (remo
 		case v != was:
 			return "", remote.ErrChanged
 		case o == nil:
-			err = s.client.create(ctx, secrets, s.fill(&object{ObjectMeta: meta.ObjectMeta{Name: s.name}}, packed))
+			err = s.client.create(ctx, secrets, s.fill(&object{metadata: metadata{Name: s.name}}, packed))
 		default:
 			err = s.client.update(ctx, secrets, s.fill(o, packed))
 		}
@@ -179,7 +178,7 @@ func (p *parts) Get(ctx context.Context, name string) ([]byte, error) {
 
 // Put implements remote.Parts. Most calls extend a part that exists.
 func (p *parts) Put(ctx context.Context, name string, data []byte) error {
-	o := &object{ObjectMeta: meta.ObjectMeta{Name: p.prefix + name, Labels: p.labels}, Data: map[string][]byte{partKey: data}}
+	o := &object{metadata: metadata{Name: p.prefix + name, Labels: p.labels}, Data: map[string][]byte{partKey: data}}
 	err := p.client.update(ctx, secrets, o)
 	if errors.Is(err, remote.ErrChanged) {
 		err = p.client.create(ctx, secrets, o)
@@ -198,7 +197,9 @@ func (p *parts) Remove(ctx context.Context, names []string) error {
 	var all errgroup.Group
 	all.SetLimit(removals)
 	for _, name := range names {
-		all.Go(func() error { return p.client.remove(ctx, secrets, p.prefix+name, "") })
+		all.Go(func() error {
+			return bug.Catch(func() error { return p.client.remove(ctx, secrets, p.prefix+name, "") })
+		})
 	}
 	return all.Wait()
 }

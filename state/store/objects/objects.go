@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/mayfly-iac/mayfly/bug"
 	"github.com/mayfly-iac/mayfly/state/store"
 	"github.com/mayfly-iac/mayfly/state/store/remote"
 )
@@ -93,7 +94,7 @@ func (p *parts) Remove(ctx context.Context, names []string) error {
 	for _, name := range names {
 		room <- struct{}{}
 		go func() {
-			errs <- p.bucket.Delete(ctx, p.prefix+name)
+			errs <- bug.Catch(func() error { return p.bucket.Delete(ctx, p.prefix+name) })
 			<-room
 		}()
 	}

@@ -2,14 +2,12 @@ package pg
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"hash/fnv"
 	"sync"
 	"time"
-
-	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/mayfly-iac/mayfly/state/store"
 )
@@ -25,10 +23,11 @@ type lock struct {
 	*Service
 	name string
 
-	mu   sync.Mutex // held during statements of the session
-	conn *pgx.Conn  // of its own, not one of the pool
-	id   string     // of the lock that the session holds
-	pid  uint32     // of the session
+	mu    sync.Mutex // held during statements of the session
+	conn  *sql.Conn  // nil for none
+	owner *sql.DB    // of conn only, which outlives the pool of the service
+	id    string     // of the lock that the session holds
+	pid   uint32     // of the session
 }
 
 // creation returns the number of the lock for workspaces without a row, which OpenTofu computes in the same
@@ -47,21 +46,16 @@ func (l *lock) Take(ctx context.Context, info store.LockInfo) error {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.conn != nil && l.conn.Ping(ctx) == nil {
+	if l.conn != nil && l.conn.PingContext(ctx) == nil {
 		return l.heldBy(ctx, db)
 	}
 	l.end()
-	conn, err := pgx.ConnectConfig(ctx, l.config.ConnConfig.Copy())
-	if err != nil {
-		return classify(err)
-	}
-	l.conn = conn
-	ok, err := false, error(nil)
-	if _, err = conn.Exec(ctx, keepAlive); err == nil {
+	ok := false
+	if err = l.begin(ctx); err == nil {
 		ok, err = l.take(ctx)
 	}
 	if err == nil && ok {
-		l.id, l.pid = info.ID, conn.PgConn().PID()
+		l.id = info.ID
 		err = l.describe(ctx, info)
 	}
 	if err == nil && ok {
@@ -74,6 +68,18 @@ func (l *lock) Take(ctx context.Context, info store.LockInfo) error {
 	return l.heldBy(ctx, db)
 }
 
+// begin begins a session. l.mu is held.
+func (l *lock) begin(ctx context.Context) (err error) {
+	l.owner = sql.OpenDB(l.connector)
+	if l.conn, err = l.owner.Conn(ctx); err != nil {
+		return err
+	}
+	if _, err := l.conn.ExecContext(ctx, keepAlive); err != nil {
+		return err
+	}
+	return l.conn.QueryRowContext(ctx, `SELECT pg_backend_pid()`).Scan(&l.pid)
+}
+
 // keepAlive lets the server notice within a minute that the machine of a session is gone, and its lock with
 // it.
 const keepAlive = `SET tcp_keepalives_idle = 30; SET tcp_keepalives_interval = 10; SET tcp_keepalives_count = 3`
@@ -83,27 +89,27 @@ func (l *lock) take(ctx context.Context) (bool, error) {
 	for {
 		var number int64
 		var row, creation bool
-		err := l.conn.QueryRow(ctx, `SELECT id, pg_try_advisory_lock(id), pg_try_advisory_lock($1) FROM `+l.table("")+` WHERE name = $2`, l.creation(), l.name).Scan(&number, &row, &creation)
+		err := l.conn.QueryRowContext(ctx, `SELECT id, pg_try_advisory_lock(id), pg_try_advisory_lock($1) FROM `+l.table("")+` WHERE name = $2`, l.creation(), l.name).Scan(&number, &row, &creation)
 		if err == nil {
 			switch {
 			case creation: // what is created meanwhile is another workspace
-				_, err = l.conn.Exec(ctx, `SELECT pg_advisory_unlock($1)`, l.creation())
+				_, err = l.conn.ExecContext(ctx, `SELECT pg_advisory_unlock($1)`, l.creation())
 			case row:
 				creation, err = l.createsAnother(ctx)
 			}
 			return row && creation, err
 		}
-		if !errors.Is(err, pgx.ErrNoRows) {
+		if !errors.Is(err, sql.ErrNoRows) {
 			return false, err
 		}
-		if err := l.conn.QueryRow(ctx, `SELECT pg_try_advisory_lock($1)`, l.creation()).Scan(&creation); err != nil || !creation {
+		if err := l.conn.QueryRowContext(ctx, `SELECT pg_try_advisory_lock($1)`, l.creation()).Scan(&creation); err != nil || !creation {
 			return false, err
 		}
 		var made bool // by a run that has just ended
-		if err := l.conn.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM `+l.table("")+` WHERE name = $1)`, l.name).Scan(&made); err != nil || !made {
+		if err := l.conn.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM `+l.table("")+` WHERE name = $1)`, l.name).Scan(&made); err != nil || !made {
 			return err == nil, err
 		}
-		if _, err := l.conn.Exec(ctx, `SELECT pg_advisory_unlock($1)`, l.creation()); err != nil {
+		if _, err := l.conn.ExecContext(ctx, `SELECT pg_advisory_unlock($1)`, l.creation()); err != nil {
 			return false, err
 		}
 	}
@@ -116,8 +122,8 @@ func (l *lock) createsAnother(ctx context.Context) (bool, error) {
 		return false, nil
 	}
 	var name string
-	err := l.conn.QueryRow(ctx, `SELECT t.name FROM `+advisoryLocks+` JOIN `+l.table(locksTable)+` t USING (pid) WHERE l.number = $1`, l.creation()).Scan(&name)
-	if errors.Is(err, pgx.ErrNoRows) {
+	err := l.conn.QueryRowContext(ctx, `SELECT t.name FROM `+advisoryLocks+` JOIN `+l.table(locksTable)+` t USING (pid) WHERE l.number = $1`, l.creation()).Scan(&name)
+	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil
 	}
 	return name != l.name, err
@@ -138,26 +144,26 @@ func (l *lock) describe(ctx context.Context, info store.LockInfo) error {
 	if err != nil {
 		return err
 	}
-	_, err = l.conn.Exec(ctx, `INSERT INTO `+l.table(locksTable)+` (name, pid, info) VALUES ($1, $2, $3) ON CONFLICT (name) DO UPDATE SET pid = $2, info = $3`, l.name, l.pid, string(text))
+	_, err = l.conn.ExecContext(ctx, `INSERT INTO `+l.table(locksTable)+` (name, pid, info) VALUES ($1, $2, $3) ON CONFLICT (name) DO UPDATE SET pid = $2, info = $3`, l.name, l.pid, string(text))
 	return err
 }
 
 // end ends the session. l.mu is held.
 func (l *lock) end() {
-	if l.conn == nil {
+	if l.owner == nil {
 		return
 	}
-	conn := l.conn
-	l.conn, l.id = nil, ""
-	ctx, cancel := context.WithTimeout(context.Background(), endTimeout)
-	defer cancel()
-	_ = conn.Close(ctx) // the server ends the session too when the connection is gone
+	if l.conn != nil {
+		_ = l.conn.Close() // gives it back to its owner
+	}
+	_ = l.owner.Close() // the server ends the session too when the connection is gone
+	l.conn, l.owner, l.id = nil, nil, ""
 }
 
 const endTimeout = 5 * time.Second
 
 // heldBy returns the error for a lock that another session holds.
-func (l *lock) heldBy(ctx context.Context, db *pgxpool.Pool) error {
+func (l *lock) heldBy(ctx context.Context, db *sql.DB) error {
 	info, _, err := l.holder(ctx, db)
 	if err != nil {
 		return classify(err)
@@ -166,16 +172,16 @@ func (l *lock) heldBy(ctx context.Context, db *pgxpool.Pool) error {
 }
 
 // holder returns what is known about the session that holds the lock, and its number; nil and 0 for none.
-func (l *lock) holder(ctx context.Context, db *pgxpool.Pool) (*store.LockInfo, uint32, error) {
+func (l *lock) holder(ctx context.Context, db *sql.DB) (*store.LockInfo, uint32, error) {
 	var pid uint32
 	var user, client, program string
 	var since *time.Time // hidden from users without the right to see it
-	err := db.QueryRow(ctx, `
+	err := db.QueryRowContext(ctx, `
 		SELECT a.pid, coalesce(a.usename, ''), coalesce(host(a.client_addr), ''), coalesce(a.application_name, ''), a.backend_start
 		FROM `+advisoryLocks+` JOIN pg_stat_activity a USING (pid)
 		WHERE l.number IN (SELECT id FROM `+l.table("")+` WHERE name = $1 UNION ALL SELECT $2)
 		ORDER BY l.number = $2, a.backend_start LIMIT 1`, l.name, l.creation()).Scan(&pid, &user, &client, &program, &since)
-	if errors.Is(err, pgx.ErrNoRows) {
+	if errors.Is(err, sql.ErrNoRows) {
 		return nil, 0, nil
 	}
 	if err != nil {
@@ -189,8 +195,8 @@ func (l *lock) holder(ctx context.Context, db *pgxpool.Pool) (*store.LockInfo, u
 		return info, pid, nil
 	}
 	var text string
-	err = db.QueryRow(ctx, `SELECT info FROM `+l.table(locksTable)+` WHERE name = $1 AND pid = $2`, l.name, pid).Scan(&text)
-	if errors.Is(err, pgx.ErrNoRows) {
+	err = db.QueryRowContext(ctx, `SELECT info FROM `+l.table(locksTable)+` WHERE name = $1 AND pid = $2`, l.name, pid).Scan(&text)
+	if errors.Is(err, sql.ErrNoRows) {
 		return info, pid, nil
 	}
 	if known, bad := store.ParseLockInfo([]byte(text)); err == nil && bad == nil {
@@ -220,8 +226,11 @@ func (l *lock) Release(ctx context.Context, id string) error {
 	if l.conn != nil && l.id == id {
 		if !l.opt.SkipTable {
 			// The row does not count without the session, so failing to remove it does no harm.
-			_, _ = l.conn.Exec(ctx, `DELETE FROM `+l.table(locksTable)+` WHERE name = $1 AND pid = $2`, l.name, l.pid)
+			_, _ = l.conn.ExecContext(ctx, `DELETE FROM `+l.table(locksTable)+` WHERE name = $1 AND pid = $2`, l.name, l.pid)
 		}
+		// The server may notice only after a while that the session has ended, and the next run may be there
+		// before.
+		_, _ = l.conn.ExecContext(ctx, `SELECT pg_advisory_unlock_all()`)
 		l.end()
 		return nil
 	}
@@ -235,7 +244,7 @@ func (l *lock) Release(ctx context.Context, id string) error {
 		return &store.LockError{Info: info, Err: fmt.Errorf("the lock's ID is not %q", id)}
 	}
 	var ended bool
-	if err := db.QueryRow(ctx, `SELECT pg_terminate_backend($1)`, pid).Scan(&ended); err != nil {
+	if err := db.QueryRowContext(ctx, `SELECT pg_terminate_backend($1)`, pid).Scan(&ended); err != nil {
 		return classify(err)
 	}
 	for deadline := time.Now().Add(endTimeout); ended && time.Now().Before(deadline); time.Sleep(endTimeout / 200) {
@@ -257,7 +266,7 @@ func (l *lock) Check(ctx context.Context, id string) error {
 	var pid uint32
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), checkTimeout)
 	defer cancel()
-	if err := l.conn.QueryRow(ctx, `SELECT pg_backend_pid()`).Scan(&pid); err != nil {
+	if err := l.conn.QueryRowContext(ctx, `SELECT pg_backend_pid()`).Scan(&pid); err != nil {
 		return fmt.Errorf("%w: its session in the database has ended: %w", store.ErrLockLost, err)
 	}
 	if pid != l.pid {

@@ -8,16 +8,17 @@ package pg
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"net"
+	"net/url"
+	"regexp"
 	"strconv"
 	"sync"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/lib/pq"
 
 	"github.com/mayfly-iac/mayfly/state/store/remote"
 )
@@ -32,7 +33,8 @@ const (
 // Options configure a Service.
 type Options struct {
 	// ConnString is a URL or a list of settings, as libpq reads them. What it does not say is taken from the
-	// variables PGHOST, PGUSER and so on, and from the user's password file.
+	// variables PGHOST, PGUSER and so on, and from the user's password file. As in other engines, the
+	// connection is encrypted unless sslmode says otherwise.
 	ConnString string
 	Schema     string // DefaultSchema if ""
 	Table      string // DefaultTable if ""
@@ -45,11 +47,12 @@ type Options struct {
 
 // Service is a remote.Service in one schema of a database.
 type Service struct {
-	opt    Options
-	config *pgxpool.Config
+	opt       Options
+	config    pq.Config
+	connector *pq.Connector
 
 	mu   sync.Mutex
-	pool *pgxpool.Pool // nil before the first request
+	pool *sql.DB // nil before the first request
 }
 
 var _ remote.Service = (*Service)(nil)
@@ -59,16 +62,37 @@ func New(opt Options) (*Service, error) {
 	setDefault(&opt.Schema, DefaultSchema)
 	setDefault(&opt.Table, DefaultTable)
 	setDefault(&opt.Index, DefaultIndex)
-	config, err := pgxpool.ParseConfig(opt.ConnString)
+	config, err := pq.NewConfig(opt.ConnString)
 	if err != nil {
-		return nil, fmt.Errorf("the connection string is not valid: %w", err)
+		return nil, fmt.Errorf("the connection string is not valid: %w", hideText(err))
 	}
-	config.ConnConfig.ConnectTimeout = min(max(config.ConnConfig.ConnectTimeout, time.Second), connectTimeout)
-	if config.ConnConfig.RuntimeParams["application_name"] == "" {
-		config.ConnConfig.RuntimeParams["application_name"] = "mayfly"
+	config.ConnectTimeout = min(max(config.ConnectTimeout, time.Second), connectTimeout)
+	if config.ApplicationName == "" {
+		config.ApplicationName = "mayfly"
 	}
-	return &Service{opt: opt, config: config}, nil
+	connector, err := pq.NewConnectorConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("the connection string is not valid: %w", hideText(err))
+	}
+	return &Service{opt: opt, config: config, connector: connector}, nil
 }
+
+// hideText returns an error without the parts of a connection string that it quotes, which may be of a
+// password.
+func hideText(err error) error {
+	var u *url.Error
+	if errors.As(err, &u) {
+		err = u.Err
+	}
+	return errors.New(quotedText.ReplaceAllStringFunc(err.Error(), func(quoted string) string {
+		if quoted == `"="` {
+			return quoted
+		}
+		return `"..."`
+	}))
+}
+
+var quotedText = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
 
 const connectTimeout = 10 * time.Second
 
@@ -83,19 +107,19 @@ func (s *Service) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.pool != nil {
-		s.pool.Close()
+		_ = s.pool.Close() // the server ends the sessions too when the connections are gone
 	}
 }
 
 // Path names the table in messages: the server, the database, the schema and the table.
 func (s *Service) Path() string {
-	c := s.config.ConnConfig
+	c := s.config
 	return fmt.Sprintf("pg://%s/%s/%s.%s", net.JoinHostPort(c.Host, strconv.Itoa(int(c.Port))), c.Database, s.opt.Schema, s.opt.Table)
 }
 
 // table returns the quoted name of the table whose name has a suffix; "" for that of the states.
 func (s *Service) table(suffix string) string {
-	return pgx.Identifier{s.opt.Schema, s.opt.Table + suffix}.Sanitize()
+	return pq.QuoteIdentifier(s.opt.Schema) + "." + pq.QuoteIdentifier(s.opt.Table+suffix)
 }
 
 // The suffixes of the names of the other tables.
@@ -105,18 +129,15 @@ const (
 )
 
 // db returns the connections, after creating what does not exist in the database.
-func (s *Service) db(ctx context.Context) (*pgxpool.Pool, error) {
+func (s *Service) db(ctx context.Context) (*sql.DB, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.pool != nil {
 		return s.pool, nil
 	}
-	pool, err := pgxpool.NewWithConfig(ctx, s.config)
-	if err != nil {
-		return nil, classify(err)
-	}
+	pool := sql.OpenDB(s.connector)
 	if err := s.create(ctx, pool); err != nil {
-		pool.Close()
+		_ = pool.Close() // the error is the one to report
 		return nil, classify(err)
 	}
 	s.pool = pool
@@ -124,10 +145,10 @@ func (s *Service) db(ctx context.Context) (*pgxpool.Pool, error) {
 }
 
 // create creates what other engines create, and the tables of our own.
-func (s *Service) create(ctx context.Context, pool *pgxpool.Pool) error {
-	schema := pgx.Identifier{s.opt.Schema}.Sanitize()
+func (s *Service) create(ctx context.Context, pool *sql.DB) error {
+	schema := pq.QuoteIdentifier(s.opt.Schema)
 	var there bool
-	if err := pool.QueryRow(ctx, `SELECT to_regnamespace($1) IS NOT NULL`, schema).Scan(&there); err != nil {
+	if err := pool.QueryRowContext(ctx, `SELECT to_regnamespace($1) IS NOT NULL`, schema).Scan(&there); err != nil {
 		return err
 	}
 	var statements []string
@@ -142,10 +163,10 @@ func (s *Service) create(ctx context.Context, pool *pgxpool.Pool) error {
 			`CREATE TABLE IF NOT EXISTS `+s.table(journalsTable)+` (name text, part text, data bytea NOT NULL, PRIMARY KEY (name, part))`)
 	}
 	if !s.opt.SkipIndex {
-		statements = append(statements, `CREATE UNIQUE INDEX IF NOT EXISTS `+pgx.Identifier{s.opt.Index}.Sanitize()+` ON `+s.table("")+` (name)`)
+		statements = append(statements, `CREATE UNIQUE INDEX IF NOT EXISTS `+pq.QuoteIdentifier(s.opt.Index)+` ON `+s.table("")+` (name)`)
 	}
-	for _, sql := range statements {
-		if _, err := pool.Exec(ctx, sql); err != nil && !createdMeanwhile(err) {
+	for _, statement := range statements {
+		if _, err := pool.ExecContext(ctx, statement); err != nil && !createdMeanwhile(err) {
 			return err
 		}
 	}
@@ -155,7 +176,7 @@ func (s *Service) create(ctx context.Context, pool *pgxpool.Pool) error {
 // createdMeanwhile reports whether err is about something that another session has created at the same time,
 // which IF NOT EXISTS does not cover.
 func createdMeanwhile(err error) bool {
-	var pe *pgconn.PgError
+	var pe *pq.Error
 	if !errors.As(err, &pe) {
 		return false
 	}
@@ -172,12 +193,25 @@ func (s *Service) Workspaces(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, err := db.Query(ctx, `SELECT name FROM `+s.table("")+` WHERE name IS NOT NULL`)
-	if err != nil {
-		return nil, classify(err)
-	}
-	names, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	names, err := texts(ctx, db, `SELECT name FROM `+s.table("")+` WHERE name IS NOT NULL`)
 	return names, classify(err)
+}
+
+// texts returns the only column of what a statement finds.
+func texts(ctx context.Context, db *sql.DB, statement string, args ...any) (all []string, err error) {
+	rows, err := db.QueryContext(ctx, statement, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		var text string
+		if err := rows.Scan(&text); err != nil {
+			return nil, err
+		}
+		all = append(all, text)
+	}
+	return all, rows.Err()
 }
 
 // Place implements remote.Service.
@@ -194,16 +228,18 @@ func classify(err error) error {
 	if err == nil {
 		return nil
 	}
-	var pe *pgconn.PgError
+	var pe *pq.Error
 	if errors.As(err, &pe) {
-		if passes(pe.Code) {
+		if passes(string(pe.Code)) {
 			return &remote.Passing{Err: err}
 		}
 		return explain(pe, err)
 	}
-	var parse *pgconn.ParseConfigError
-	if errors.Is(err, context.Canceled) || errors.As(err, &parse) || errors.Is(err, pgx.ErrNoRows) {
+	if errors.Is(err, context.Canceled) || errors.Is(err, sql.ErrNoRows) {
 		return err
+	}
+	if errors.Is(err, pq.ErrSSLNotSupported) {
+		return fmt.Errorf("%w. To do without encryption, add sslmode=disable to the argument \"conn_str\", or set the variable PGSSLMODE", err)
 	}
 	return &remote.Passing{Err: err} // whatever the server did not say is about the connection
 }
@@ -219,7 +255,7 @@ func passes(code string) bool {
 }
 
 // explain adds what to do about an error of the server.
-func explain(pe *pgconn.PgError, err error) error {
+func explain(pe *pq.Error, err error) error {
 	switch pe.Code {
 	case "28P01", "28000":
 		return fmt.Errorf("%w. Check the user and the password in the argument \"conn_str\", or the variables PGUSER and PGPASSWORD", err)

@@ -1,14 +1,13 @@
 package pg_test
 
 import (
+	"database/sql"
 	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
-
-	"github.com/jackc/pgx/v5"
 
 	"github.com/mayfly-iac/mayfly/internal/postgres"
 	"github.com/mayfly-iac/mayfly/state/store"
@@ -39,22 +38,22 @@ func manager(t *testing.T, s store.Store) store.Manager {
 
 func TestConformance(t *testing.T) {
 	server := postgres.Start(t)
-	conn, err := pgx.Connect(t.Context(), server.URL(0))
+	db, err := sql.Open("postgres", server.URL(0))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Close(t.Context())
+	defer db.Close()
 	var schemas atomic.Int32
 	storetest.Run(t, func(t *testing.T) storetest.Harness {
 		opt := pg.Options{ConnString: server.URL(0), Schema: fmt.Sprint("s", schemas.Add(1))}
 		return storetest.Harness{
 			Open: func() store.Store { return open(t, opt) },
 			Corrupt: func(workspace string, data []byte) error {
-				_, err := conn.Exec(t.Context(), `INSERT INTO `+opt.Schema+`.states (name, data) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET data = $2`, workspace, string(data))
+				_, err := db.ExecContext(t.Context(), `INSERT INTO `+opt.Schema+`.states (name, data) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET data = $2`, workspace, string(data))
 				return err
 			},
 			Stored: func(workspace string) (data []byte, err error) {
-				return data, conn.QueryRow(t.Context(), `SELECT convert_to(data, 'UTF8') FROM `+opt.Schema+`.states WHERE name = $1`, workspace).Scan(&data)
+				return data, db.QueryRowContext(t.Context(), `SELECT convert_to(data, 'UTF8') FROM `+opt.Schema+`.states WHERE name = $1`, workspace).Scan(&data)
 			},
 		}
 	})
@@ -65,6 +64,7 @@ func TestProblems(t *testing.T) {
 	for name, test := range map[string]struct{ conn, schema, want string }{
 		"database": {strings.Replace(server.URL(0), "/postgres?", "/nope?", 1), "", "Create the database"},
 		"user":     {strings.Replace(server.URL(0), "test@", "nope@", 1), "", `"conn_str"`},
+		"no TLS":   {strings.Replace(server.URL(0), "?sslmode=disable", "", 1), "", "sslmode=disable"},
 		"syntax":   {"postgres://u:hunter2@[::1", "", "connection string"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -88,12 +88,12 @@ func TestLocksOfOthers(t *testing.T) {
 	if err := m.Write(t.Context(), storetest.File(t, "l", 1, 1)); err != nil {
 		t.Fatal(err)
 	}
-	conn, err := pgx.Connect(t.Context(), server.URL(0)+"&application_name=other")
+	db, err := sql.Open("postgres", server.URL(0)+"&application_name=other")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Close(t.Context())
-	if _, err := conn.Exec(t.Context(), `SELECT pg_advisory_lock(id) FROM terraform_remote_state.states`); err != nil {
+	defer db.Close()
+	if _, err := db.ExecContext(t.Context(), `SELECT pg_advisory_lock(id) FROM terraform_remote_state.states`); err != nil {
 		t.Fatal(err)
 	}
 	_, err = m.Lock(t.Context(), storetest.Info("a"))

@@ -2,9 +2,10 @@ package pg
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 
-	"github.com/jackc/pgx/v5"
+	"github.com/lib/pq"
 
 	"github.com/mayfly-iac/mayfly/state/store/remote"
 )
@@ -22,8 +23,8 @@ func (r *row) Get(ctx context.Context) (data []byte, v remote.Version, err error
 	if err != nil {
 		return nil, "", err
 	}
-	err = db.QueryRow(ctx, `SELECT convert_to(coalesce(data, ''), 'UTF8'), xmin::text FROM `+r.table("")+` WHERE name = $1`, r.name).Scan(&data, &v)
-	if errors.Is(err, pgx.ErrNoRows) {
+	err = db.QueryRowContext(ctx, `SELECT convert_to(coalesce(data, ''), 'UTF8'), xmin::text FROM `+r.table("")+` WHERE name = $1`, r.name).Scan(&data, &v)
+	if errors.Is(err, sql.ErrNoRows) {
 		return nil, "", nil
 	}
 	return data, v, classify(err)
@@ -36,11 +37,11 @@ func (r *row) Put(ctx context.Context, data []byte, was remote.Version) (v remot
 		return "", err
 	}
 	if was == "" {
-		err = db.QueryRow(ctx, `INSERT INTO `+r.table("")+` (name, data) VALUES ($1, $2) ON CONFLICT DO NOTHING RETURNING xmin::text`, r.name, string(data)).Scan(&v)
+		err = db.QueryRowContext(ctx, `INSERT INTO `+r.table("")+` (name, data) VALUES ($1, $2) ON CONFLICT DO NOTHING RETURNING xmin::text`, r.name, string(data)).Scan(&v)
 	} else {
-		err = db.QueryRow(ctx, `UPDATE `+r.table("")+` SET data = $2 WHERE name = $1 AND xmin::text = $3 RETURNING xmin::text`, r.name, string(data), was).Scan(&v)
+		err = db.QueryRowContext(ctx, `UPDATE `+r.table("")+` SET data = $2 WHERE name = $1 AND xmin::text = $3 RETURNING xmin::text`, r.name, string(data), was).Scan(&v)
 	}
-	if errors.Is(err, pgx.ErrNoRows) {
+	if errors.Is(err, sql.ErrNoRows) {
 		return "", remote.ErrChanged
 	}
 	return v, classify(err)
@@ -52,7 +53,7 @@ func (r *row) Delete(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_, err = db.Exec(ctx, `DELETE FROM `+r.table("")+` WHERE name = $1`, r.name)
+	_, err = db.ExecContext(ctx, `DELETE FROM `+r.table("")+` WHERE name = $1`, r.name)
 	return classify(err)
 }
 
@@ -68,11 +69,7 @@ func (p *parts) List(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, err := db.Query(ctx, `SELECT part FROM `+p.table(journalsTable)+` WHERE name = $1`, p.name)
-	if err != nil {
-		return nil, classify(err)
-	}
-	names, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	names, err := texts(ctx, db, `SELECT part FROM `+p.table(journalsTable)+` WHERE name = $1`, p.name)
 	return names, classify(err)
 }
 
@@ -82,8 +79,8 @@ func (p *parts) Get(ctx context.Context, part string) (data []byte, err error) {
 	if err != nil {
 		return nil, err
 	}
-	err = db.QueryRow(ctx, `SELECT data FROM `+p.table(journalsTable)+` WHERE name = $1 AND part = $2`, p.name, part).Scan(&data)
-	if errors.Is(err, pgx.ErrNoRows) {
+	err = db.QueryRowContext(ctx, `SELECT data FROM `+p.table(journalsTable)+` WHERE name = $1 AND part = $2`, p.name, part).Scan(&data)
+	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
 	}
 	return data, classify(err)
@@ -95,7 +92,7 @@ func (p *parts) Put(ctx context.Context, part string, data []byte) error {
 	if err != nil {
 		return err
 	}
-	_, err = db.Exec(ctx, `INSERT INTO `+p.table(journalsTable)+` (name, part, data) VALUES ($1, $2, $3) ON CONFLICT (name, part) DO UPDATE SET data = $3`, p.name, part, data)
+	_, err = db.ExecContext(ctx, `INSERT INTO `+p.table(journalsTable)+` (name, part, data) VALUES ($1, $2, $3) ON CONFLICT (name, part) DO UPDATE SET data = $3`, p.name, part, data)
 	return classify(err)
 }
 
@@ -105,6 +102,6 @@ func (p *parts) Remove(ctx context.Context, names []string) error {
 	if err != nil {
 		return err
 	}
-	_, err = db.Exec(ctx, `DELETE FROM `+p.table(journalsTable)+` WHERE name = $1 AND part = ANY($2)`, p.name, names)
+	_, err = db.ExecContext(ctx, `DELETE FROM `+p.table(journalsTable)+` WHERE name = $1 AND part = ANY($2)`, p.name, pq.Array(names))
 	return classify(err)
 }

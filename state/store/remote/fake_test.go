@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"time"
 
 	"github.com/mayfly-iac/mayfly/state/store"
 	"github.com/mayfly-iac/mayfly/state/store/remote"
@@ -24,6 +25,9 @@ type fake struct {
 	// fault is asked about every request, which has the given number from 1, before it is carried out.
 	fault    func(n int, request string) fault
 	requests int
+
+	// slow is how long a request to lock takes on its way there and on its way back.
+	slow time.Duration
 }
 
 // content is what the fake has for one workspace.
@@ -141,7 +145,24 @@ func (b *blob) Delete(context.Context) error {
 	})
 }
 
-func (b *blob) Take(_ context.Context, info store.LockInfo) error {
+// Take sends a request that is carried out also if the client goes away.
+func (b *blob) Take(ctx context.Context, info store.LockInfo) error {
+	answer := make(chan error, 1)
+	go func() {
+		time.Sleep(b.slow)
+		err := b.take(info)
+		time.Sleep(b.slow)
+		answer <- err
+	}()
+	select {
+	case err := <-answer:
+		return err
+	case <-ctx.Done():
+		return &remote.Passing{Err: ctx.Err()}
+	}
+}
+
+func (b *blob) take(info store.LockInfo) error {
 	return b.do("take", func() error {
 		c := b.at(b.name)
 		if c.lock != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/mayfly-iac/mayfly/bug"
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/state/store"
 )
@@ -54,6 +55,7 @@ func (m *Manager) closeLog(ctx context.Context) error {
 	if m.log == nil {
 		return nil
 	}
+	m.log.End()
 	names, idle := m.file.names(), m.log.Idle()
 	m.log, m.file = nil, nil
 	if !idle {
@@ -127,7 +129,7 @@ func (f *partFile) Sync() error {
 	name, data := partName(f.run, f.n), f.last
 	f.mu.Unlock()
 	lost := make(chan error, 1)
-	go func() { lost <- checkLock(ctx, f.lock, f.lockID) }()
+	go func() { lost <- bug.Catch(func() error { return checkLock(ctx, f.lock, f.lockID) }) }()
 	err := retry(ctx, patient, func() error { return f.parts.Put(ctx, name, data) })
 	return errors.Join(<-lost, err)
 }

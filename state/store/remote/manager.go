@@ -36,6 +36,7 @@ var (
 	_ store.Manager       = (*Manager)(nil)
 	_ store.Recoverer     = (*Manager)(nil)
 	_ store.ForceUnlocker = (*Manager)(nil)
+	_ store.RunRefuser    = (*Manager)(nil)
 )
 
 // Lock implements store.Manager. If the answer to a request is lost, the lock is read back: it may be ours.
@@ -68,8 +69,12 @@ func (m *Manager) lock(ctx context.Context, info store.LockInfo) error {
 	if m.place.Lock == nil {
 		return nil
 	}
+	// An attempt that has been sent is not taken back: its server might go on to lock after the release
+	// below.
+	sent, cancel := linger(ctx, lingering)
+	defer cancel()
 	for a := newAttempts(impatient); ; {
-		err := m.place.Lock.Take(ctx, info)
+		err := m.place.Lock.Take(sent, info)
 		var held *store.LockError
 		if err == nil || errors.As(err, &held) && (held.Info == nil || held.Info.ID != info.ID || a.n == 0) {
 			return err
@@ -82,6 +87,15 @@ func (m *Manager) lock(ctx context.Context, info store.LockInfo) error {
 			return m.explain("locked", err)
 		}
 	}
+}
+
+// RefuseRun implements store.RunRefuser for services whose Lock implements it.
+func (m *Manager) RefuseRun(ctx context.Context, info store.LockInfo) error {
+	r, ok := m.place.Lock.(store.RunRefuser)
+	if !ok {
+		return nil
+	}
+	return m.explain("used", retry(ctx, impatient, func() error { return r.RefuseRun(ctx, info) }))
 }
 
 // abandon releases a lock that may have been taken although the run does not know. It cannot do more than

@@ -111,10 +111,24 @@ func (m *Manager) loadOnce(ctx context.Context) (stored, error) {
 
 func (m *Manager) undecodable(data []byte, err error) error {
 	if bytes.HasPrefix(bytes.TrimSpace(data), []byte("<")) {
-		return fmt.Errorf("%s: %w. The answer is a page in HTML or XML, which may come from a proxy or a sign-in page in between", m.place.Path, err)
+		return &pageError{m.place.Path, err}
 	}
 	return fmt.Errorf("%s: %w", m.place.Path, err)
 }
+
+// pageError means that the answer is a page and not a state.
+type pageError struct {
+	path string
+	err  error
+}
+
+// Error implements error. It leaves out the cause, which advises to restore a state that is not damaged.
+func (e *pageError) Error() string {
+	return e.path + ": the answer is a page in HTML or XML and not a state: it may come from a proxy or a sign-in page in between. Nothing has been changed"
+}
+
+// Unwrap returns the cause.
+func (e *pageError) Unwrap() error { return e.err }
 
 // group returns the journals that parts belong to, without the run's own.
 func (m *Manager) group(names []string) []*journal {
@@ -206,6 +220,7 @@ func (m *Manager) noteReplayed(r *state.Replayed) {
 	}
 	m.recovered.Changes += r.Changes
 	m.recovered.Unfinished = append(m.recovered.Unfinished, r.Unfinished...)
+	m.recovered.Open = append(m.recovered.Open, r.Open...)
 	m.recovered.Torn = m.recovered.Torn || r.Torn
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/state/store"
@@ -251,6 +252,43 @@ func TestLockLost(t *testing.T) {
 	}
 	if err := a.m.Unlock(t.Context(), "id-a"); err == nil {
 		t.Error("a lost lock can be released")
+	}
+}
+
+// TestLockInterrupted ends a run while its request to lock is on the way, on the way back, or unanswered: no
+// lock stays.
+func TestLockInterrupted(t *testing.T) {
+	t.Parallel()
+	for name, slow := range map[string]time.Duration{"sent": 3 * time.Second / 2, "answered": 3 * time.Second / 4, "unheard": 4 * time.Second} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newFake()
+				f.slow = slow
+				m, err := remote.New(f, remote.Options{JournalDir: t.TempDir(), Version: "1.0.0"}).Manager(store.DefaultWorkspace)
+				if err != nil {
+					t.Fatal(err)
+				}
+				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+				defer cancel()
+				began := time.Now()
+				id, err := m.Lock(ctx, storetest.Info("a"))
+				if err == nil {
+					err = m.Unlock(ctx, id)
+				} else if errors.Is(err, context.DeadlineExceeded) {
+					err = nil
+				}
+				if err != nil {
+					t.Error(err)
+				}
+				if spent := time.Since(began); spent > 10*time.Second {
+					t.Errorf("the run ended %s after the interrupt", spent-time.Second)
+				}
+				time.Sleep(time.Minute) // everything that is under way arrives
+				if lock := f.at(store.DefaultWorkspace).lock; lock != nil {
+					t.Errorf("the lock %s stays", lock.ID)
+				}
+			})
+		})
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"time"
+
+	"github.com/mayfly-iac/mayfly/bug"
 )
 
 // The pauses between attempts double from the first to the longest, each shortened by a random part so that
@@ -14,6 +16,9 @@ const (
 	firstPause   = 200 * time.Millisecond
 	longestPause = 15 * time.Second
 )
+
+// lingering is how long the answer to a request that takes a lock is awaited after an interrupt.
+const lingering = 5 * time.Second
 
 // patience is how long a request is tried. After that, the last error is final.
 type patience time.Duration
@@ -64,12 +69,25 @@ func (a *attempts) again(ctx context.Context, err error) error {
 // retry calls f, which must be safe to repeat, until it succeeds or fails for good.
 func retry(ctx context.Context, limit patience, f func() error) error {
 	for a := newAttempts(limit); ; {
-		err := f()
+		err := bug.Catch(f) // in which a journal or a state must not get lost
 		if err == nil {
 			return nil
 		}
 		if err = a.again(ctx, err); err != nil {
 			return err
 		}
+	}
+}
+
+// linger returns a context that ends some time after ctx does. The caller cancels it.
+func linger(ctx context.Context, after time.Duration) (context.Context, context.CancelFunc) {
+	later, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		timer := time.AfterFunc(after, func() { cancel(context.Cause(ctx)) })
+		context.AfterFunc(later, func() { timer.Stop() })
+	})
+	return later, func() {
+		stop()
+		cancel(nil)
 	}
 }

@@ -141,6 +141,10 @@ func classify(err error) error {
 		return &remote.Passing{Err: err}
 	case errors.As(err, &e) && e.Code == "NoSuchBucket":
 		e.Hint = "Create the bucket, or check the arguments \"bucket\", \"region\" and \"endpoints\""
+	case errors.As(err, &e) && e.Code == "RequestTimeTooSkewed":
+		e.Hint = "Set the clock of this machine"
+	case errors.As(err, &e) && (e.Code == "PermanentRedirect" || e.Code == "AuthorizationHeaderMalformed"):
+		e.Hint = strings.TrimPrefix(e.Hint+". Check the arguments \"region\" and \"endpoints\"", ". ")
 	case errors.As(err, &e) && (e.Code == "SignatureDoesNotMatch" || e.Code == "InvalidAccessKeyId"):
 		e.Hint = "Check the arguments \"access_key\" and \"secret_key\", or the credentials that the environment has"
 	case errors.As(err, &e) && e.Status == http.StatusForbidden && e.Hint == "":

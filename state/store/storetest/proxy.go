@@ -5,6 +5,7 @@ import (
 	"net"
 	"sync"
 	"testing"
+	"time"
 )
 
 // Cut is what a Proxy does to one message of a client.
@@ -15,10 +16,15 @@ const (
 	NoCut  Cut = iota
 	Before     // the message does not arrive, and the connection is gone
 	After      // the message arrives, and the connection is gone before the answer
+	Late       // the connection is gone, and the message arrives when the client has tried again
+	Twice      // the message also arrives on a connection of its own, whose answer is lost
 )
 
-// Proxy passes TCP connections on to a server, and cuts one of them at a message. A message is what a client
-// sends at once. It is safe for concurrent use.
+// late is after how long a late message arrives: later than a first attempt is repeated.
+const late = 300 * time.Millisecond
+
+// Proxy passes TCP connections on to a server, and disturbs one of them at a message. A message is what a
+// client sends at once. It is safe for concurrent use.
 type Proxy struct {
 	// Addr is the address that clients connect to.
 	Addr string
@@ -30,7 +36,7 @@ type Proxy struct {
 	cut      Cut
 }
 
-// NewProxy returns a proxy for the server at an address, which cuts a connection at the message with that
+// NewProxy returns a proxy for the server at an address, which disturbs a connection at the message with that
 // number, from 1. It ends with the test.
 func NewProxy(t testing.TB, target string, at int, cut Cut) *Proxy {
 	t.Helper()
@@ -87,10 +93,31 @@ func (p *Proxy) pass(client net.Conn) {
 			client.Close() // before the server can answer
 			_, _ = server.Write(buf[:n])
 			return // closes the connection when the message was passed on
+		case Late:
+			client.Close()
+			time.Sleep(late)
+			_, _ = server.Write(buf[:n])
+			time.Sleep(late) // for the server to carry it out
+			return
+		case Twice:
+			p.send(buf[:n])
 		}
 		if _, err := server.Write(buf[:n]); err != nil {
 			return
 		}
+	}
+}
+
+// send sends a message on a connection of its own, and waits for the beginning of the answer.
+func (p *Proxy) send(message []byte) {
+	server, err := net.Dial("tcp", p.target)
+	if err != nil {
+		return
+	}
+	defer server.Close()
+	if _, err := server.Write(message); err == nil {
+		_ = server.SetReadDeadline(time.Now().Add(late)) // it may be a part of a request, which has no answer
+		_, _ = server.Read(make([]byte, 1))
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -18,25 +20,39 @@ import (
 const (
 	envRacePlace  = "MAYFLY_TEST_RACE_PLACE"
 	envRaceNumber = "MAYFLY_TEST_RACE_NUMBER"
+	envRaceInside = "MAYFLY_TEST_RACE_INSIDE" // the name of a file that exists while one of them has the lock
 )
 
-// races is how often each of two processes changes the state.
-const races = 100
+// envRaces is a variable with the number of rounds.
+const envRaces = "MAYFLY_TEST_RACES"
 
-// RunRaces lets two processes race for the lock of one state, which each of them changes a hundred times:
-// no change may be lost, and none may be made beside another. start returns a text that open, in another
-// process of the same test, finds the place by.
+// races returns how often each of two processes changes the state.
+func races(t *testing.T) int {
+	text := os.Getenv(envRaces)
+	if text == "" {
+		return 30
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// RunRaces lets two processes race for the lock of one state, which each of them changes many times: no
+// change may be lost, and none may be made beside another. start returns a text that open, in another process
+// of the same test, finds the place by.
 func RunRaces(t *testing.T, start func(t *testing.T) (place string), open func(t *testing.T, place string) store.Store) {
 	if place := os.Getenv(envRacePlace); place != "" {
 		race(t, open(t, place))
 		return
 	}
-	place := start(t)
+	place, inside, rounds := start(t), filepath.Join(t.TempDir(), "inside"), races(t)
 	var wg sync.WaitGroup
 	for n := range 2 {
 		wg.Go(func() {
 			cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$")
-			cmd.Env = append(os.Environ(), envRacePlace+"="+place, fmt.Sprint(envRaceNumber, "=", n))
+			cmd.Env = append(os.Environ(), envRacePlace+"="+place, fmt.Sprint(envRaceNumber, "=", n), envRaceInside+"="+inside)
 			if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "PASS") {
 				t.Errorf("process %d: %v\n%s", n, err, out)
 			}
@@ -52,21 +68,21 @@ func RunRaces(t *testing.T, start func(t *testing.T) (place string), open func(t
 		t.Fatal(f, err)
 	}
 	for n := range 2 {
-		for round := range races {
+		for round := range rounds {
 			if f.State.Object(Address(fmt.Sprint("p", n), round)) == nil {
 				t.Errorf("the change %d of process %d is lost", round, n)
 			}
 		}
 	}
-	if f.Serial != 2*races {
-		t.Errorf("serial %d after %d changes", f.Serial, 2*races)
+	if f.Serial != uint64(2*rounds) {
+		t.Errorf("serial %d after %d changes", f.Serial, 2*rounds)
 	}
 }
 
 // race changes the state under its lock, again and again.
 func race(t *testing.T, s store.Store) {
 	name := "p" + os.Getenv(envRaceNumber)
-	for round := range races {
+	for round := range races(t) {
 		m, err := s.Manager(store.DefaultWorkspace)
 		if err == nil {
 			err = raceOnce(t, m, name, round)
@@ -91,6 +107,11 @@ func raceOnce(t *testing.T, m store.Manager, name string, round int) (err error)
 		return err
 	}
 	defer func() { err = errors.Join(err, m.Unlock(context.WithoutCancel(t.Context()), id)) }()
+	inside := os.Getenv(envRaceInside)
+	if err := os.Mkdir(inside, 0o700); err != nil { // the other process has the lock too
+		return err
+	}
+	defer func() { err = errors.Join(err, os.Remove(inside)) }() // before the lock is released
 	f, err := m.Read(t.Context())
 	if err != nil {
 		return err

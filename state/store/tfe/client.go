@@ -85,10 +85,11 @@ func (c *client) send(ctx context.Context, method, path string, query url.Values
 		req.Header.Set("Content-Type", mediaType)
 	}
 	answer, err := cloud.Answer(sender, req, refuse)
-	if err != nil {
+	page := errors.Is(err, cloud.ErrPage)
+	if err != nil && !page {
 		return c.classify(err)
 	}
-	if result != nil && json.Unmarshal(answer, result) != nil {
+	if page || result != nil && json.Unmarshal(answer, result) != nil {
 		return fmt.Errorf("the answer of %s is not one of the API for states: it may come from a proxy or a sign-in page in between. Check the argument \"hostname\"", c.host)
 	}
 	return nil

@@ -26,8 +26,8 @@ func (l *lock) Take(ctx context.Context, info store.LockInfo) error {
 	if err != nil {
 		return err
 	}
-	if mode := w.Attributes.Mode; mode != "" && mode != "local" && !l.opt.IgnoreMode && strings.HasPrefix(info.Operation, "OperationType") {
-		return fmt.Errorf("the workspace %q of %s has the execution mode %q, so its runs are in the service, which Mayfly does not start. Set its execution mode to \"local\" in its settings, under General, or the variable TF_FORCE_LOCAL_BACKEND to 1", l.name, l.opt.Host, mode)
+	if err := l.refuse(w, info); err != nil {
+		return err
 	}
 	text, err := info.Marshal()
 	if err != nil {
@@ -50,6 +50,23 @@ func (l *lock) Take(ctx context.Context, info store.LockInfo) error {
 		return err
 	}
 	l.note(info.ID, answer.Data.Attributes.Reason == nil)
+	return nil
+}
+
+// RefuseRun implements store.RunRefuser.
+func (l *lock) RefuseRun(ctx context.Context, info store.LockInfo) error {
+	w, err := l.find(ctx, l.name)
+	if err != nil || w == nil {
+		return err
+	}
+	return l.refuse(w, info)
+}
+
+// refuse returns an error if the runs of a workspace are in the service and info describes one.
+func (l *lock) refuse(w *workspace, info store.LockInfo) error {
+	if mode := w.Attributes.Mode; mode != "" && mode != "local" && !l.opt.IgnoreMode && strings.HasPrefix(info.Operation, "OperationType") {
+		return fmt.Errorf("the workspace %q of %s has the execution mode %q, so its runs are in the service, which Mayfly does not start. Set its execution mode to \"local\" in its settings, under General, or the variable TF_FORCE_LOCAL_BACKEND to 1", l.name, l.opt.Host, mode)
+	}
 	return nil
 }
 

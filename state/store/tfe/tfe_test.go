@@ -236,6 +236,15 @@ func TestExecutionMode(t *testing.T) {
 	if _, err := m.Read(t.Context()); err != nil {
 		t.Errorf("reading: %v", err)
 	}
+	without := store.Locking{NoLock: true}
+	if _, err := without.Take(t.Context(), m, info); err == nil || !strings.Contains(err.Error(), `Set its execution mode to "local"`) {
+		t.Errorf("a run that does not lock: %v", err)
+	}
+	info.Operation = "state push"
+	if _, err := without.Take(t.Context(), m, info); err != nil {
+		t.Errorf("a command that does not lock: %v", err)
+	}
+	info.Operation = "OperationTypePlan"
 	opt.IgnoreMode = true
 	if _, err := manager(t, open(opt, t.TempDir())).Lock(t.Context(), info); err != nil {
 		t.Error(err)
