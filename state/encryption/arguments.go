@@ -20,6 +20,7 @@ type argument struct {
 	ty       cty.Type // cty.NilType for the name of a key provider
 	required bool
 	stored   bool // in clear, beside what is encrypted
+	secret   bool // a key, or what a key is obtained with
 }
 
 // arguments are evaluated arguments by name. Those that are absent or null have no entry.
@@ -100,7 +101,7 @@ var methodKinds = map[string]methodKind{
 		arguments: map[string]argument{"keys": {}, "encrypt_command": {ty: cty.List(cty.String), required: true}, "decrypt_command": {ty: cty.List(cty.String), required: true}},
 		prepare:   prepareExternal,
 	},
-	"age":         {arguments: map[string]argument{"recipients": {ty: cty.List(cty.String), required: true, stored: true}, "identity": {ty: cty.String}}, prepare: prepareAge},
+	"age":         {arguments: map[string]argument{"recipients": {ty: cty.List(cty.String), required: true, stored: true}, "identity": {ty: cty.String, secret: true}}, prepare: prepareAge},
 	"unencrypted": {plain: true},
 }
 
@@ -115,21 +116,24 @@ type providerKind struct {
 var providerKinds = map[string]providerKind{
 	"pbkdf2": {
 		arguments: map[string]argument{
-			"passphrase": {ty: cty.String}, "chain": {}, "key_length": {ty: cty.Number, stored: true}, "iterations": {ty: cty.Number, stored: true},
+			"passphrase": {ty: cty.String, secret: true}, "chain": {}, "key_length": {ty: cty.Number, stored: true}, "iterations": {ty: cty.Number, stored: true},
 			"salt_length": {ty: cty.Number}, "hash_function": {ty: cty.String, stored: true},
 		},
 		open: openPBKDF2,
 	},
 	"openbao": {
 		arguments: map[string]argument{
-			"key_name": {ty: cty.String, required: true}, "token": {ty: cty.String}, "address": {ty: cty.String},
+			"key_name": {ty: cty.String, required: true}, "token": {ty: cty.String, secret: true}, "address": {ty: cty.String},
 			"transit_engine_path": {ty: cty.String}, "key_length": {ty: cty.Number}, "associated_data": {ty: cty.String},
 		},
 		open: openOpenBao,
 	},
-	"aws_kms":  {arguments: awsArguments, open: openAWSKMS},
-	"gcp_kms":  {arguments: gcpArguments, open: openGCPKMS},
-	"static":   {arguments: map[string]argument{"key": {ty: cty.String, required: true}}, open: openStatic},
+	"aws_kms": {arguments: awsArguments, open: openAWSKMS},
+	"gcp_kms": {arguments: gcpArguments, open: openGCPKMS},
+
+	"azure_vault": {arguments: azureArguments(), open: openAzureVault},
+
+	"static":   {arguments: map[string]argument{"key": {ty: cty.String, required: true, secret: true}}, open: openStatic},
 	"xor":      {arguments: map[string]argument{"a": {required: true}, "b": {required: true}}, open: openXOR},
 	"external": {arguments: map[string]argument{"command": {ty: cty.List(cty.String), required: true}}, open: openExternalKeys},
 }

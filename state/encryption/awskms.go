@@ -33,7 +33,7 @@ type wrappedByAWS struct {
 // are accepted.
 var awsArguments = map[string]argument{
 	"kms_key_id": {ty: cty.String, required: true}, "key_spec": {ty: cty.String, required: true}, "encryption_context": {ty: cty.Map(cty.String)},
-	"region": {ty: cty.String}, "profile": {ty: cty.String}, "access_key": {ty: cty.String}, "secret_key": {ty: cty.String}, "token": {ty: cty.String},
+	"region": {ty: cty.String}, "profile": {ty: cty.String}, "access_key": {ty: cty.String}, "secret_key": {ty: cty.String, secret: true}, "token": {ty: cty.String, secret: true},
 	"endpoints":                   {ty: cty.Map(cty.String)},
 	"skip_credentials_validation": {ty: cty.Bool}, "skip_requesting_account_id": {ty: cty.Bool}, "skip_region_validation": {ty: cty.Bool},
 }

@@ -15,6 +15,8 @@ import (
 	"github.com/mayfly-iac/mayfly/cloud"
 	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/leak"
+	"github.com/mayfly-iac/mayfly/value"
 )
 
 // Options say what a Set is made from.
@@ -30,6 +32,7 @@ type Options struct {
 	Client   *http.Client   // for requests to OpenBao; it follows no redirects
 	Services cloud.Services // for requests to clouds
 	Random   io.Reader      // of keys, salts and nonces
+	Leaks    *leak.Guard    // remembers secret arguments and keys; nil for nothing
 }
 
 // Set is what a configuration says about all kinds of files. Codecs are nil for files that are not
@@ -225,7 +228,7 @@ func (b *builder) newKeyring(name config.EncryptionName, attr *hcl.Attribute) *k
 	if !ok {
 		return nil
 	}
-	k := &keyring{EncryptionName: name, chain: refs}
+	k := &keyring{EncryptionName: name, chain: refs, leaks: b.Leaks}
 	k.alias = args.text(aliasArgument, k.String())
 	var err error
 	if k.provider, err = kind.open(args, b.Options); err != nil {
@@ -258,6 +261,9 @@ func (b *builder) arguments(block *config.EncryptionBlock, known map[string]argu
 			out[name] = cty.True
 		default:
 			v, valid := b.evaluate(attr, arg, block.Range)
+			if valid && arg.secret {
+				b.Leaks.Remember(source(block.EncryptionName), v.Mark(value.Sensitive))
+			}
 			if out[name] = v; !valid || v.IsNull() {
 				delete(out, name)
 			}

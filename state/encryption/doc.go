@@ -5,8 +5,10 @@
 // from another one in turn. What a key provider must know again later, such as a salt, is stored in clear
 // beside what is encrypted. The stored form is that of OpenTofu.
 //
-// Keys and passphrases appear in no error. Keys are overwritten when the ciphers made of them exist.
+// Keys and passphrases appear in no error, and a guard remembers them. Keys are overwritten when the ciphers
+// made of them exist.
 //
-// It may import config for the declarations, state and state/store, diag and cty. It must not know plans,
-// values of a run or the engine; expressions are evaluated by a function that it is given.
+// It may import config for the declarations, state and state/store, diag, leak, value for a mark, and cty. It
+// must not know plans, values of a run or the engine; expressions are evaluated by a function that it is
+// given.
 package encryption

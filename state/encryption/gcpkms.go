@@ -27,7 +27,7 @@ type gcpKMS struct {
 
 var gcpArguments = map[string]argument{
 	"kms_encryption_key": {ty: cty.String, required: true}, "key_length": {ty: cty.Number, required: true},
-	"additional_authenticated_data": {ty: cty.String}, "credentials": {ty: cty.String}, "access_token": {ty: cty.String},
+	"additional_authenticated_data": {ty: cty.String}, "credentials": {ty: cty.String, secret: true}, "access_token": {ty: cty.String, secret: true},
 }
 
 // keyName is the form of the name of a key.

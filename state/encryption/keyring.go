@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/mayfly-iac/mayfly/config"
+	"github.com/mayfly-iac/mayfly/leak"
 )
 
 // keyProvider yields keys. chained are the keys of the key providers that it refers to. It is the caller who
@@ -27,6 +28,12 @@ type keyring struct {
 	alias    string // of its metadata
 	provider keyProvider
 	chain    []*keyring
+	leaks    *leak.Guard
+}
+
+// source is a key provider or a method as the guard knows it.
+func source(name config.EncryptionName) leak.Source {
+	return leak.Source{Kind: leak.Other, Address: name.Type + "." + name.Name}
 }
 
 func (k *keyring) String() string { return "key_provider." + k.Type + "." + k.Name }
@@ -70,6 +77,7 @@ func (k *keyring) key(of func(*keyring) ([]byte, error), own func(chained [][]by
 		chained = append(chained, key)
 	}
 	key, err := own(chained)
+	k.leaks.RememberBytes(source(k.EncryptionName), key)
 	if err != nil && !errors.Is(err, errNotOpened) {
 		err = fmt.Errorf("%s: %w", k, err)
 	}

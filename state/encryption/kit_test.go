@@ -14,6 +14,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/leak"
 	"github.com/mayfly-iac/mayfly/state"
 )
 
@@ -26,6 +27,12 @@ var services = func(http.RoundTripper) *http.Client { return still }
 // configure makes a set of the content of an encryption block without variables.
 func configure(t testing.TB, text string, environ ...string) (*Set, diag.List) {
 	t.Helper()
+	return configureWith(t, nil, text, environ...)
+}
+
+// configureWith is configure with a guard that remembers the secrets.
+func configureWith(t testing.TB, g *leak.Guard, text string, environ ...string) (*Set, diag.List) {
+	t.Helper()
 	declared, diags := config.ParseEncryption([]byte(text), "test")
 	if diags.HasErrors() {
 		t.Fatal(diags)
@@ -36,7 +43,7 @@ func configure(t testing.TB, text string, environ ...string) (*Set, diag.List) {
 		vars[name] = value
 	}
 	return New(t.Context(), Options{
-		Config: declared, Random: rand.Reader, Client: still, Services: services, Environ: vars, Env: append(os.Environ(), environ...),
+		Config: declared, Random: rand.Reader, Client: still, Services: services, Environ: vars, Env: append(os.Environ(), environ...), Leaks: g,
 		Evaluate: func(expr hcl.Expression, _ bool) (cty.Value, diag.List) {
 			v, hd := expr.Value(nil)
 			return v, diag.FromHCL(hd)

@@ -168,6 +168,8 @@ func (b *openbao) refusal(resp *http.Response, answer []byte) error {
 		hint = ". No token is set: use the argument token or the environment variable BAO_TOKEN"
 	case resp.StatusCode == http.StatusForbidden:
 		hint = ". The token may have expired, or its policies may not allow this operation on the key"
+	case resp.StatusCode == http.StatusNotFound:
+		hint = " Check the argument transit_engine_path"
 	case resp.StatusCode == http.StatusServiceUnavailable:
 		hint = ". The server is sealed or starting"
 	case resp.StatusCode >= 300 && resp.StatusCode < 400:

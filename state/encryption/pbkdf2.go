@@ -13,12 +13,16 @@ import (
 	"math"
 )
 
-// Limits of PBKDF2. Those on metadata only keep an altered file from occupying the program for hours.
+// Limits of PBKDF2.
 const (
 	minPassphrase = 16
 	minIterations = 200_000
-	maxIterations = 1_000_000_000
+	maxIterations = 1_000_000_000 // that a configuration may ask for
 	maxKeyLength  = 1 << 10
+
+	// freeCost is the cost of a key that the metadata of a file may ask for although the configuration asks
+	// for less: some seconds. Above it, an altered file could occupy the program for hours.
+	freeCost = 10_000_000
 )
 
 // hashes are the hash functions of PBKDF2 by name.
@@ -84,7 +88,16 @@ func (p *passphrase) decryption(_ context.Context, chained [][]byte, meta []byte
 	if err != nil || hashes[d.Hash] == nil || d.Iterations < 1 || d.Iterations > maxIterations || d.KeyLength < 1 || d.KeyLength > maxKeyLength {
 		return nil, fmt.Errorf("%w: it does not say how its key is derived from the passphrase", ErrDamaged)
 	}
+	if d.cost() > max(p.cost(), freeCost) {
+		return nil, fmt.Errorf("it asks for a key of %d bytes after %d iterations, far more than the configuration does, so it may have been altered. If it was encrypted with these numbers, set iterations and key_length to them", d.KeyLength, d.Iterations)
+	}
 	return p.derive(d, chained)
+}
+
+// cost returns how often the hash function is iterated for a key: each of its outputs takes all iterations.
+func (d derivation) cost() int64 {
+	size := hashes[d.Hash]().Size()
+	return int64(d.Iterations) * int64((d.KeyLength+size-1)/size)
 }
 
 // derive computes a key. Its cost in time is the point: it is what guessing a passphrase would take each

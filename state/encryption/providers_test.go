@@ -324,3 +324,26 @@ func TestGCPKMS(t *testing.T) {
 		}
 	}
 }
+
+// TestAlteredDerivation reads files that ask for hours of work, and those that ask for less or more than the
+// configuration does, as after a change of it.
+func TestAlteredDerivation(t *testing.T) {
+	for _, row := range []struct {
+		iterations, length int // of the file
+		configured         int
+		ok                 bool
+	}{
+		{999_999_999, 32, minIterations, false},
+		{minIterations * 40, maxKeyLength, minIterations, false},
+		{1000, 32, minIterations, true},
+		{minIterations + 1, 32, minIterations, true},
+		{1000, maxKeyLength, maxIterations, true},
+	} {
+		p := &passphrase{text: []byte("c4nary-passphrase"), derivation: derivation{Iterations: row.configured, Hash: "sha512", KeyLength: 32}}
+		meta := fmt.Sprintf(`{"salt":"AAAA","iterations":%d,"hash_function":"sha512","key_length":%d}`, row.iterations, row.length)
+		key, err := p.decryption(t.Context(), nil, []byte(meta))
+		if row.ok && (err != nil || len(key) != row.length) || !row.ok && (err == nil || !strings.Contains(err.Error(), fmt.Sprint(row.iterations))) {
+			t.Errorf("%+v: %d bytes, %v", row, len(key), err)
+		}
+	}
+}
