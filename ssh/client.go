@@ -1,15 +1,19 @@
 package ssh
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"io"
+	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/crypto/ssh"
 	"golang.org/x/crypto/ssh/agent"
+
+	"github.com/mayfly-iac/mayfly/bug"
+	"github.com/mayfly-iac/mayfly/lines"
 )
 
 // Times of a connection. An interrupted command gets a grace period to end by itself; a host that does not
@@ -19,11 +23,10 @@ const (
 	silenceLimit = 45 * time.Second // without a reply, the connection is given up
 	grace        = 5 * time.Second  // for an interrupted command to end by itself
 	abandon      = 2 * time.Second  // for a host to confirm a request, before the connection is cut
-	longestLine  = 64 << 10         // bytes; longer lines are passed on in pieces
 )
 
-// Client is a connection to a host. Its methods must be called one at a time, except Close, which may be
-// called at any time.
+// Client is a connection to a host. Its methods must be called one at a time, except Dial, Alive and Close,
+// which may be called at any time.
 type Client struct {
 	ssh     *ssh.Client
 	bastion *ssh.Client // that the connection goes through; nil for none
@@ -31,6 +34,7 @@ type Client struct {
 	set     *Connection
 	closing sync.Once
 	closed  chan struct{}
+	lost    atomic.Bool // the connection has ended
 }
 
 // newClient takes over a connection that has logged in. It begins to send keep-alive requests.
@@ -42,7 +46,23 @@ func newClient(c *ssh.Client, set *Connection, k *keyring) *Client {
 		_ = agent.ForwardToAgent(c, k)
 	}
 	go keepAlives(out.closed, c, keepAlive, silenceLimit)
+	go func() {
+		_ = c.Wait()
+		out.lost.Store(true)
+	}()
 	return out
+}
+
+// Alive reports whether the connection has not ended, as far as this end knows.
+func (c *Client) Alive() bool { return !c.lost.Load() }
+
+// Dial connects to a TCP address from the host.
+func (c *Client) Dial(ctx context.Context, address string) (net.Conn, error) {
+	conn, err := c.ssh.DialContext(ctx, "tcp", address)
+	if err != nil {
+		return nil, &Error{public: "the host could not reach the address", detail: address, err: err}
+	}
+	return conn, nil
 }
 
 // Close ends the connection and everything that uses it.
@@ -165,17 +185,13 @@ func pass(line func(string), streams ...io.Reader) {
 	var all sync.WaitGroup
 	for _, r := range streams {
 		all.Go(func() {
-			br := bufio.NewReaderSize(r, longestLine)
-			for {
-				text, more, err := br.ReadLine()
-				if err != nil {
-					return
-				}
-				_ = more // the rest of a long line becomes a line of its own
-				one.Lock()
-				line(string(text))
-				one.Unlock()
-			}
+			_ = bug.Call(func() {
+				lines.Read(r, func(text string, _ bool) {
+					one.Lock()
+					defer one.Unlock()
+					line(text)
+				})
+			})
 		})
 	}
 	all.Wait()

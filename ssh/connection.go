@@ -54,8 +54,11 @@ type Host struct {
 	PrivateKey  Secret // in PEM, not encrypted
 	Certificate Secret // of the private key, a line of OpenSSH's format
 	// HostKey is the server's public key, or that of the authority that signs its host certificate, as a
-	// line in OpenSSH's format. If it is empty, any server is trusted.
+	// line in OpenSSH's format. If it is empty, KnownHosts decides.
 	HostKey Secret
+	// KnownHosts names a file with the keys of servers in OpenSSH's format. If it is empty too, any server is
+	// trusted.
+	KnownHosts string
 }
 
 // address returns the host's address with its port, for dialing.

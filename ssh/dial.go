@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/crypto/ssh"
+
+	"github.com/mayfly-iac/mayfly/bug"
 )
 
 // The times of Dial. An attempt is bounded so that a host that drops packets while it boots does not use up
@@ -79,7 +81,7 @@ type dialer struct {
 type login struct {
 	*Host
 	own     []ssh.Signer
-	pin     ssh.PublicKey
+	trust   trust
 	keyring *keyring
 }
 
@@ -92,19 +94,24 @@ func newDialer(c *Connection) (*dialer, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &dialer{Connection: c, target: newLogin(&c.Target, k), keyring: k}
-	if c.Bastion != nil {
-		d.bastion = newLogin(c.Bastion, k)
+	d := &dialer{Connection: c, keyring: k}
+	if d.target, err = newLogin(&c.Target, k); err == nil && c.Bastion != nil {
+		d.bastion, err = newLogin(c.Bastion, k)
+	}
+	if err != nil {
+		k.close()
+		return nil, err
 	}
 	return d, nil
 }
 
 // newLogin returns the login for a host that has been checked.
-func newLogin(h *Host, k *keyring) *login {
+func newLogin(h *Host, k *keyring) (*login, error) {
 	l := &login{Host: h, keyring: k}
 	l.own, _ = h.signers()
-	l.pin, _ = h.pinned()
-	return l
+	var err error
+	l.trust, err = h.trusted()
+	return l, err
 }
 
 // attempt makes one connection.
@@ -167,7 +174,13 @@ type handshaken struct {
 // is still waiting for its user.
 func (l *login) handshake(ctx context.Context, conn net.Conn) (*ssh.Client, error) {
 	done := make(chan handshaken, 1)
-	go func() { done <- l.shake(conn) }()
+	go func() {
+		var h handshaken
+		if err := bug.Call(func() { h = l.shake(conn) }); err != nil {
+			h.err = err
+		}
+		done <- h
+	}()
 	var h handshaken
 	select {
 	case h = <-done:
@@ -189,11 +202,10 @@ func (l *login) handshake(ctx context.Context, conn net.Conn) (*ssh.Client, erro
 // shake makes the handshake, as long as it takes. It notes whether the host was verified, which decides
 // what a failure means.
 func (l *login) shake(conn net.Conn) (h handshaken) {
-	check := checkHost(l.pin)
 	config := &ssh.ClientConfig{
-		User: l.Login(), Auth: l.methods(), HostKeyAlgorithms: hostAlgorithms(l.pin),
+		User: l.Login(), Auth: l.methods(), HostKeyAlgorithms: l.trust.algorithms,
 		HostKeyCallback: func(address string, from net.Addr, key ssh.PublicKey) error {
-			err := check(address, from, key)
+			err := l.trust.check(address, from, key)
 			h.believed = err == nil
 			return err
 		},
@@ -216,7 +228,7 @@ func (l *login) refused(ctx context.Context, h handshaken) error {
 		return &Error{public: "the host did not finish the login", detail: where, err: ctx.Err()}
 	case errors.As(err, &own):
 		return &Error{public: "the host could not be verified", detail: where, err: own, final: own.final}
-	case !h.believed && l.pin != nil && errors.As(err, &kind):
+	case !h.believed && !l.trust.anyone && errors.As(err, &kind):
 		return &Error{public: "the host could not be verified; it may not have a key of the kind that the connection requires", detail: where, err: err, final: true}
 	case !h.believed:
 		return &Error{public: "the host did not speak SSH as expected", detail: where, err: err}

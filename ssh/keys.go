@@ -78,11 +78,8 @@ func (h *Host) pinned() (ssh.PublicKey, error) {
 	return key, nil
 }
 
-// checkHost returns the function that checks the host's key.
+// checkHost returns the function that compares the host's key with the pinned one.
 func checkHost(pinned ssh.PublicKey) ssh.HostKeyCallback {
-	if pinned == nil {
-		return ssh.InsecureIgnoreHostKey() // as in OpenTofu and Terraform: hosts are new and their keys are not known yet
-	}
 	same := func(k ssh.PublicKey) bool { return bytes.Equal(k.Marshal(), pinned.Marshal()) }
 	certs := &ssh.CertChecker{IsHostAuthority: func(k ssh.PublicKey, _ string) bool { return same(k) }}
 	return func(address string, from net.Addr, key ssh.PublicKey) error {
@@ -100,22 +97,23 @@ func checkHost(pinned ssh.PublicKey) ssh.HostKeyCallback {
 	}
 }
 
-// hostAlgorithms returns the accepted key algorithms of the host: nil for any. A host with several keys
-// shows the pinned one only if its kind is requested.
-func hostAlgorithms(pinned ssh.PublicKey) []string {
-	if pinned == nil {
-		return nil
-	}
+// hostAlgorithms returns the key algorithms to accept for keys of some types, or certificates signed by them.
+// A host with several keys shows the one that is expected only if its kind is requested.
+func hostAlgorithms(types ...string) []string {
 	var out []string
 	for _, algorithm := range ssh.SupportedAlgorithms().HostKeys {
 		if strings.Contains(algorithm, "-cert-") {
 			out = append(out, algorithm)
 		}
 	}
-	if pinned.Type() == ssh.KeyAlgoRSA {
-		return append(out, ssh.KeyAlgoRSASHA256, ssh.KeyAlgoRSASHA512)
+	for _, t := range types {
+		if t == ssh.KeyAlgoRSA {
+			out = append(out, ssh.KeyAlgoRSASHA256, ssh.KeyAlgoRSASHA512)
+		} else {
+			out = append(out, t)
+		}
 	}
-	return append(out, pinned.Type())
+	return out
 }
 
 // methods lists the tried login methods in words.

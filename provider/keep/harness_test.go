@@ -10,13 +10,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hashicorp/terraform-plugin-framework/provider"
-	"github.com/hashicorp/terraform-plugin-framework/providerserver"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
+
+	"github.com/mayfly-iac/mayfly/provider/keep/serve"
 )
 
-// attrs are attribute values by name: string, int, bool, nil, or [unknown].
+// attrs are attribute values by name: string, int, bool, nil, []string, map[string]string, or [unknown].
 type attrs map[string]any
 
 var unknown = tftypes.UnknownValue
@@ -33,8 +33,9 @@ func newHost(t *testing.T) *host {
 	t.Helper()
 	at := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 	h := &host{t: t, clock: &at}
-	var p provider.Provider = &keepProvider{version: "test", now: func() time.Time { return at }}
-	h.server = providerserver.NewProtocol6(p)()
+	p := newProvider(func() time.Time { return at })
+	t.Cleanup(func() { _ = p.Close() })
+	h.server = serve.New(p)
 	var err error
 	h.schemas, err = h.server.GetProviderSchema(t.Context(), &tfprotov6.GetProviderSchemaRequest{})
 	if err != nil || len(h.schemas.Diagnostics) > 0 {
@@ -77,8 +78,21 @@ func (h *host) object(typ tftypes.Type, a attrs) tftypes.Value {
 	vals := map[string]tftypes.Value{}
 	for name, at := range types {
 		v := a[name]
-		if i, ok := v.(int); ok {
-			v = int64(i)
+		switch given := v.(type) {
+		case int:
+			v = int64(given)
+		case []string:
+			list := []tftypes.Value{}
+			for _, s := range given {
+				list = append(list, tftypes.NewValue(tftypes.String, s))
+			}
+			v = list
+		case map[string]string:
+			m := map[string]tftypes.Value{}
+			for key, s := range given {
+				m[key] = tftypes.NewValue(tftypes.String, s)
+			}
+			v = m
 		}
 		vals[name] = tftypes.NewValue(at, v)
 	}
@@ -137,6 +151,11 @@ func (h *host) plain(v tftypes.Value) any {
 		h.must(v.As(&f))
 		i, _ := f.Int64()
 		return int(i)
+	}
+	if v.Type().Is(tftypes.Map{}) {
+		var m map[string]tftypes.Value
+		h.must(v.As(&m))
+		return m
 	}
 	var list []tftypes.Value
 	h.must(v.As(&list))

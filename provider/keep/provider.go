@@ -2,19 +2,18 @@ package keep
 
 import (
 	"context"
+	"fmt"
 	"os"
+	"sync"
 	"time"
 
-	"github.com/hashicorp/terraform-plugin-framework/datasource"
-	"github.com/hashicorp/terraform-plugin-framework/diag"
-	"github.com/hashicorp/terraform-plugin-framework/ephemeral"
-	"github.com/hashicorp/terraform-plugin-framework/path"
-	"github.com/hashicorp/terraform-plugin-framework/provider"
-	"github.com/hashicorp/terraform-plugin-framework/provider/schema"
-	"github.com/hashicorp/terraform-plugin-framework/resource"
-	"github.com/hashicorp/terraform-plugin-framework/types"
+	"github.com/zclconf/go-cty/cty"
 
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/provider"
 	"github.com/mayfly-iac/mayfly/provider/keep/store"
+	"github.com/mayfly-iac/mayfly/schema"
 )
 
 // Address is the provider's source address.
@@ -23,130 +22,133 @@ const Address = "mayfly.dev/mayfly/keep"
 // defaultPath is where the store is unless it is configured, relative to the working directory.
 const defaultPath = "keep.age"
 
-// New returns a factory of providers that report this version. Each provider serves one configuration;
-// factories may be called concurrently.
-func New(version string) func() provider.Provider {
-	return func() provider.Provider { return &keepProvider{version: version, now: time.Now} }
+// New returns a provider for one configuration.
+func New() provider.Provider { return newProvider(time.Now) }
+
+func newProvider(now func() time.Time) *keepProvider {
+	p := &keepProvider{now: now}
+	p.life, p.end = context.WithCancel(context.Background())
+	return p
 }
 
-// keepProvider is the framework's view of the provider.
+// keepProvider is the provider.
 type keepProvider struct {
-	version string
-	now     func() time.Time
+	now func() time.Time
+
+	mu      sync.Mutex
+	session *session        // nil before Configure
+	holding map[string]held // by ID, until they are closed
+	life    context.Context // of the operations under way; ends with Stop or Close
+	end     context.CancelFunc
 }
 
-var _ provider.ProviderWithValidateConfig = (*keepProvider)(nil)
+var _ provider.Provider = (*keepProvider)(nil)
 
-// providerModel is the provider's configuration.
-type providerModel struct {
-	Path       types.String `tfsdk:"path"`
-	KeyFile    types.String `tfsdk:"key_file"`
-	Passphrase types.String `tfsdk:"passphrase"`
-	Token      types.String `tfsdk:"token"`
+// configured returns the session; nil before Configure.
+func (p *keepProvider) configured() *session {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.session
 }
 
-// Metadata implements provider.Provider.
-func (p *keepProvider) Metadata(_ context.Context, _ provider.MetadataRequest, resp *provider.MetadataResponse) {
-	resp.TypeName = "keep"
-	resp.Version = p.version
-}
-
-// Schema implements provider.Provider.
-func (p *keepProvider) Schema(_ context.Context, _ provider.SchemaRequest, resp *provider.SchemaResponse) {
-	resp.Schema = schema.Schema{
-		Description: "Keeps secrets in one age-encrypted file.",
-		Attributes: map[string]schema.Attribute{
-			"path": schema.StringAttribute{Optional: true, Description: "The store file, relative to the working directory. " +
-				"Default: the environment variable KEEP_PATH, else keep.age. Made by the first change."},
-			"key_file": schema.StringAttribute{Optional: true, Description: "File with the age identity that opens the store. " +
-				"Default: KEEP_KEY_FILE, else the store's path with .key added. Made together with the store, readable for its owner only."},
-			"passphrase": schema.StringAttribute{Optional: true, Sensitive: true, Description: "Opens the store instead of a key file. " +
-				"Default: KEEP_PASSPHRASE."},
-			"token": schema.StringAttribute{Optional: true, Sensitive: true, Description: "Token of an open keep_lease of the same store. " +
-				"If given, everything done through this configuration requires that the lease is live at that moment."},
-		},
+// during returns a context for an operation, which Stop ends. The operation ends with done.
+func (p *keepProvider) during(ctx context.Context) (_ context.Context, done func()) {
+	p.mu.Lock()
+	life := p.life
+	p.mu.Unlock()
+	ctx, cancel := context.WithCancel(ctx)
+	unwatch := context.AfterFunc(life, cancel)
+	return ctx, func() {
+		unwatch()
+		cancel()
 	}
 }
 
-// ValidateConfig implements provider.ProviderWithValidateConfig.
-func (p *keepProvider) ValidateConfig(ctx context.Context, req provider.ValidateConfigRequest, resp *provider.ValidateConfigResponse) {
-	var m providerModel
-	resp.Diagnostics.Append(req.Config.Get(ctx, &m)...)
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	m.check(&resp.Diagnostics)
+// Stop implements provider.Reader. Operations that begin later, such as closing what is open, are not
+// stopped.
+func (p *keepProvider) Stop(context.Context) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.end()
+	p.life, p.end = context.WithCancel(context.Background())
+	return nil
 }
 
-// check reports errors in the known arguments.
-func (m *providerModel) check(diags *diag.Diagnostics) {
-	if !m.KeyFile.IsNull() && !m.Passphrase.IsNull() {
-		diags.AddAttributeError(path.Root("passphrase"), "Two ways to open the store",
-			"Both passphrase and key_file are set, but a store is opened by one of them. Remove one.")
+// Close implements provider.Reader.
+func (p *keepProvider) Close() error {
+	p.mu.Lock()
+	p.end()
+	p.mu.Unlock()
+	p.abandon()
+	return nil
+}
+
+// Catalog implements provider.Reader.
+func (p *keepProvider) Catalog(context.Context) (provider.Catalog, diag.List) { return catalog{}, nil }
+
+// ValidateConfig implements provider.Reader.
+func (p *keepProvider) ValidateConfig(_ context.Context, config cty.Value) diag.List {
+	if !providerSchema.Block.Conforms(config) || config.IsNull() || !config.IsKnown() {
+		return unprepared()
 	}
-	for _, a := range m.arguments() {
-		if !a.value.IsNull() && !a.value.IsUnknown() && a.value.ValueString() == "" {
-			diags.AddAttributeError(path.Root(a.name), "Empty argument",
-				"The argument "+a.name+" is an empty string. Give it a value, or leave it out (null) for the default.")
+	var diags diag.List
+	c := config.AsValueMap()
+	if !c["key_file"].IsNull() && !c["passphrase"].IsNull() {
+		diags = append(diags, attributeError("passphrase", "Two ways to open the store",
+			"Both passphrase and key_file are set, but a store is opened by one of them. Remove one."))
+	}
+	for _, name := range arguments {
+		if v := c[name]; !v.IsNull() && v.IsKnown() && v.AsString() == "" {
+			diags = append(diags, attributeError(name, "Empty argument",
+				"The argument "+name+" is an empty string. Give it a value, or leave it out (null) for the default."))
 		}
 	}
+	return diags
 }
 
-// argument is an argument of the provider configuration, for checks that apply to all of them.
-type argument struct {
-	name  string
-	value types.String
-}
+// arguments are the arguments of the provider configuration, in the order in which errors name them.
+var arguments = []string{"path", "key_file", "passphrase", "token"}
 
-// arguments returns all arguments, in the order in which errors name them.
-func (m *providerModel) arguments() []argument {
-	return []argument{{"path", m.Path}, {"key_file", m.KeyFile}, {"passphrase", m.Passphrase}, {"token", m.Token}}
-}
-
-// Configure implements provider.Provider. With unknown arguments, it makes a session without a store. A
-// token is checked here, so that an expired one is reported once and not by every resource.
-func (p *keepProvider) Configure(ctx context.Context, req provider.ConfigureRequest, resp *provider.ConfigureResponse) {
-	var m providerModel
-	resp.Diagnostics.Append(req.Config.Get(ctx, &m)...)
-	if resp.Diagnostics.HasError() {
-		return
+// Configure implements provider.Reader. With unknown arguments, it makes a session without a store. A token
+// is checked here, so that an expired one is reported once and not by every resource.
+func (p *keepProvider) Configure(ctx context.Context, config cty.Value) diag.List {
+	if diags := p.ValidateConfig(ctx, config); diags.HasErrors() {
+		return diags
 	}
-	m.check(&resp.Diagnostics)
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	s := &session{now: p.now}
-	for _, a := range m.arguments() {
-		if a.value.IsUnknown() {
-			s.unknown = append(s.unknown, a.name)
+	ctx, done := p.during(ctx)
+	defer done()
+	c := config.AsValueMap()
+	s := &session{}
+	for _, name := range arguments {
+		if !c[name].IsKnown() {
+			s.unknown = append(s.unknown, name)
 		}
 	}
 	if len(s.unknown) == 0 {
-		opts, ok := m.options(&resp.Diagnostics)
-		if !ok {
-			return
+		o, diags := options(c)
+		if diags.HasErrors() {
+			return diags
 		}
-		opts.Now = p.now
-		kept, err := store.Open(opts)
-		if err == nil && opts.Token != "" {
+		o.Now = p.now
+		kept, err := store.Open(o)
+		if err == nil && o.Token != "" {
 			err = kept.Check(ctx)
 		}
 		if err != nil {
-			addError(&resp.Diagnostics, err)
-			return
+			return explain(err)
 		}
 		s.store = kept
 	}
-	resp.ResourceData, resp.DataSourceData, resp.EphemeralResourceData = s, s, s
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.session = s
+	return nil
 }
 
 // options combines arguments, environment and defaults. Arguments take precedence over the environment,
 // also between key_file and passphrase.
-func (m *providerModel) options(diags *diag.Diagnostics) (store.Options, bool) {
-	o := store.Options{
-		Path: m.Path.ValueString(), KeyFile: m.KeyFile.ValueString(),
-		Passphrase: m.Passphrase.ValueString(), Token: m.Token.ValueString(),
-	}
+func options(c map[string]cty.Value) (store.Options, diag.List) {
+	o := store.Options{Path: text(c["path"]), KeyFile: text(c["key_file"]), Passphrase: text(c["passphrase"]), Token: text(c["token"])}
 	if o.Path == "" {
 		o.Path = os.Getenv("KEEP_PATH")
 	}
@@ -156,38 +158,70 @@ func (m *providerModel) options(diags *diag.Diagnostics) (store.Options, bool) {
 	if o.KeyFile == "" && o.Passphrase == "" {
 		o.KeyFile, o.Passphrase = os.Getenv("KEEP_KEY_FILE"), os.Getenv("KEEP_PASSPHRASE")
 		if o.KeyFile != "" && o.Passphrase != "" {
-			diags.AddError("Two ways to open the store",
+			return o, diag.Errorf("Two ways to open the store",
 				"Both environment variables KEEP_KEY_FILE and KEEP_PASSPHRASE are set, but a store is opened by one of them. "+
 					"Unset one, or set key_file or passphrase in the provider block.")
-			return o, false
 		}
 	}
-	return o, true
+	return o, nil
 }
 
-// Resources implements provider.Provider.
-func (p *keepProvider) Resources(context.Context) []func() resource.Resource {
-	return []func() resource.Resource{
-		func() resource.Resource { return &secretResource{} },
-		func() resource.Resource { return &noteResource{} },
+// UpgradeIdentity implements provider.Reader.
+func (p *keepProvider) UpgradeIdentity(context.Context, provider.UpgradeRequest) (cty.Value, diag.List) {
+	return cty.NilVal, unsupported("Objects of the keep provider have no identity.")
+}
+
+// MoveResource implements provider.Reader.
+func (p *keepProvider) MoveResource(_ context.Context, req provider.MoveRequest) (provider.MoveResponse, diag.List) {
+	return provider.MoveResponse{}, unsupported("A %s cannot become a %s.", req.SourceType, req.TargetType)
+}
+
+// GenerateConfig implements provider.Reader; the catalog does not offer it.
+func (p *keepProvider) GenerateConfig(_ context.Context, req provider.GenerateRequest) (cty.Value, diag.List) {
+	return cty.NilVal, unsupported("The keep provider does not write configuration for %s.", req.Type)
+}
+
+// CallFunction implements provider.Reader.
+func (p *keepProvider) CallFunction(_ context.Context, name string, _ []cty.Value) (cty.Value, error) {
+	return cty.NilVal, fmt.Errorf("the keep provider has no function %q", name)
+}
+
+// ConfiguredFunctions implements provider.Reader.
+func (p *keepProvider) ConfiguredFunctions(context.Context) (map[string]*schema.Function, diag.List) {
+	return nil, nil
+}
+
+// ValidateResource implements provider.Reader.
+func (p *keepProvider) ValidateResource(_ context.Context, mode addr.Mode, typeName string, config cty.Value) diag.List {
+	block, diags := blockOf(mode, typeName)
+	switch {
+	case diags.HasErrors():
+		return diags
+	case !block.Conforms(config) || config.IsNull() || !config.IsKnown():
+		return unprepared()
 	}
-}
-
-// DataSources implements provider.Provider.
-func (p *keepProvider) DataSources(context.Context) []func() datasource.DataSource {
-	return []func() datasource.DataSource{
-		func() datasource.DataSource { return &namesData{} },
-		func() datasource.DataSource { return &leasesData{} },
+	c := config.AsValueMap()
+	if diags := checkNumbers(block, c); diags.HasErrors() {
+		return diags
 	}
-}
-
-// EphemeralResources implements provider.ProviderWithEphemeralResources.
-func (p *keepProvider) EphemeralResources(context.Context) []func() ephemeral.EphemeralResource {
-	return []func() ephemeral.EphemeralResource{
-		func() ephemeral.EphemeralResource { return &secretEphemeral{} },
-		func() ephemeral.EphemeralResource { return &leaseEphemeral{} },
-		func() ephemeral.EphemeralResource { return &passwordEphemeral{} },
+	switch {
+	case mode == addr.Managed:
+		return checkName(c["name"], "")
+	case mode == addr.Ephemeral && typeName == secretType:
+		return checkName(c["name"], secretIDPrefix)
+	case mode == addr.Ephemeral && typeName == leaseType:
+		return checkTTL(c["ttl"])
+	case mode == addr.Ephemeral && typeName == tunnelType:
+		return checkTunnel(c)
+	case mode == addr.Ephemeral && typeName == commandType:
+		return checkCommand(c)
+	case mode == addr.Ephemeral && typeName == passwordType && config.IsWhollyKnown(): // arguments depend on each other
+		_, diags := recipeOf(c)
+		return diags
 	}
+	return nil
 }
 
-var _ provider.ProviderWithEphemeralResources = (*keepProvider)(nil)
+func unsupported(format string, args ...any) diag.List {
+	return diag.Errorf("Operation not supported by provider", format, args...)
+}

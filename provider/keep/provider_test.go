@@ -8,21 +8,11 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/hashicorp/terraform-plugin-framework/provider"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 )
 
 const canary = "canary-51c2-value"
-
-func TestNew(t *testing.T) {
-	var resp provider.MetadataResponse
-	p := New("1.2.3")()
-	p.Metadata(t.Context(), provider.MetadataRequest{}, &resp)
-	if resp.TypeName != "keep" || resp.Version != "1.2.3" || !strings.HasSuffix(Address, "/"+resp.TypeName) {
-		t.Errorf("%+v", resp)
-	}
-}
 
 func TestSecretResource(t *testing.T) {
 	h := configured(t, attrs{"path": tempStore(t)})

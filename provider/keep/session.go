@@ -4,102 +4,59 @@ import (
 	"context"
 	"errors"
 	"strings"
-	"time"
 
-	"github.com/hashicorp/terraform-plugin-framework/datasource"
-	"github.com/hashicorp/terraform-plugin-framework/diag"
-	"github.com/hashicorp/terraform-plugin-framework/ephemeral"
-	"github.com/hashicorp/terraform-plugin-framework/resource"
-
+	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/provider/keep/store"
 )
 
-// session is what a configured provider passes to its types. It is immutable.
+// session is what a configured provider works with. It is immutable.
 type session struct {
 	store   *store.Store // nil while an argument of the provider configuration is unknown
 	unknown []string     // the names of those arguments
-	now     func() time.Time
 }
 
-// open returns the store, or reports why there is none. A nil session belongs to a provider that was never
+// open returns the store, or the reason why there is none. A nil session belongs to a provider that was never
 // configured.
-func (s *session) open(diags *diag.Diagnostics) *store.Store {
+func (s *session) open() (*store.Store, diag.List) {
 	switch {
 	case s == nil:
-		diags.AddError("Provider not configured", "The keep provider was asked to use its store before it was configured. This is an error of the program that runs the provider.")
-		return nil
+		return nil, diag.Errorf("Provider not configured", "The keep provider was asked to use its store before it was configured. This is an error of the program that runs the provider.")
 	case s.store == nil:
-		diags.AddError("Store not known yet",
-			"This needs the keep store now, but the provider configuration depends on values that are known only after apply: "+
-				strings.Join(s.unknown, ", ")+". Apply what they depend on first, or set them to values known in advance.")
+		return nil, diag.Errorf("Store not known yet",
+			"This needs the keep store now, but the provider configuration depends on values that are known only after apply: %s"+
+				". Apply what they depend on first, or set them to values known in advance.", strings.Join(s.unknown, ", "))
 	}
-	return s.store
+	return s.store, nil
 }
 
 // unsettled reports whether the configuration is partly unknown.
 func (s *session) unsettled() bool { return s != nil && s.store == nil }
 
-// holder is embedded in every type that works with the store.
-type holder struct{ session *session }
-
-// take remembers the session that Configure of the provider has passed on.
-func (h *holder) take(data any) {
-	// Before the provider is configured, the framework passes nil, for validation and schema calls.
-	h.session, _ = data.(*session)
-}
-
-// resourceHolder is the holder of a managed resource.
-type resourceHolder struct{ holder }
-
-// Configure implements resource.ResourceWithConfigure.
-func (h *resourceHolder) Configure(_ context.Context, req resource.ConfigureRequest, _ *resource.ConfigureResponse) {
-	h.take(req.ProviderData)
-}
-
-// dataHolder is the holder of a data source.
-type dataHolder struct{ holder }
-
-// Configure implements datasource.DataSourceWithConfigure.
-func (h *dataHolder) Configure(_ context.Context, req datasource.ConfigureRequest, _ *datasource.ConfigureResponse) {
-	h.take(req.ProviderData)
-}
-
-// ephemeralHolder is the holder of an ephemeral resource.
-type ephemeralHolder struct{ holder }
-
-// Configure implements ephemeral.EphemeralResourceWithConfigure.
-func (h *ephemeralHolder) Configure(_ context.Context, req ephemeral.ConfigureRequest, _ *ephemeral.ConfigureResponse) {
-	h.take(req.ProviderData)
-}
-
-// addError converts a failure of the store to a diagnostic.
-func addError(diags *diag.Diagnostics, err error) {
+// explain converts a failure of the store to a diagnostic.
+func explain(err error) diag.List {
 	if p, ok := errors.AsType[*store.Problem](err); ok {
-		diags.AddError(p.Summary, p.Detail)
-		return
+		return diag.List{{Summary: p.Summary, Detail: p.Detail}}
 	}
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		diags.AddError("Interrupted", "The operation on the keep store was interrupted before it changed anything.")
-		return
+		return diag.Errorf("Interrupted", "The operation on the keep store was interrupted before it changed anything.")
 	}
-	diags.AddError("Keep store failed", err.Error())
+	return diag.Errorf("Keep store failed", "%s", err)
 }
 
-// gone handles a failed look-up while refreshing: it returns true if the object no longer exists, and warns
-// if the file is missing.
-func gone(diags *diag.Diagnostics, err error) bool {
+// gone handles a failed look-up while refreshing: ok is true if the object no longer exists. It warns if the
+// file is missing.
+func gone(err error) (ok bool, diags diag.List) {
 	if !errors.Is(err, store.ErrNotFound) {
-		addError(diags, err)
-		return false
+		return false, explain(err)
 	}
 	if p, ok := errors.AsType[*store.Problem](err); ok && errors.Is(err, store.ErrNoStore) {
-		diags.AddWarning("Keep store does not exist", p.Detail+" What the state says was kept there counts as deleted.")
+		diags = diag.Warnf("Keep store does not exist", "%s What the state says was kept there counts as deleted.", p.Detail)
 	}
-	return true
+	return true, diags
 }
 
-// warnUnrefreshed says why an object was not refreshed.
-func (s *session) warnUnrefreshed(diags *diag.Diagnostics, id string) {
-	diags.AddWarning("Not refreshed", "The keep store can't be read yet because the provider configuration depends on values known only after apply ("+
-		strings.Join(s.unknown, ", ")+"). "+id+" is taken to be as it was last seen.")
+// unrefreshed says why an object was not refreshed.
+func (s *session) unrefreshed(id string) diag.List {
+	return diag.Warnf("Not refreshed", "The keep store can't be read yet because the provider configuration depends on values known only after apply (%s"+
+		"). %s is taken to be as it was last seen.", strings.Join(s.unknown, ", "), id)
 }

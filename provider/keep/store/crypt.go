@@ -11,6 +11,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mayfly-iac/mayfly/safefile"
+
 	"filippo.io/age"
 )
 
@@ -124,7 +126,7 @@ func createKeys(path string, now time.Time) (keys, error) {
 	}
 	text := []byte(fmt.Sprintf("# keep store key, created %s\n# public key: %s\n%s\n", now.Format(time.RFC3339), id.Recipient(), id))
 	defer clear(text)
-	err = createExclusive(path, text)
+	err = safefile.CreatePrivate(path, text)
 	if errors.Is(err, fs.ErrExist) {
 		return loadKeys(path)
 	}
