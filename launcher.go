@@ -2,13 +2,6 @@ package mayfly
 
 import (
 	"context"
-	"os"
-	"sync"
-
-	"github.com/hashicorp/terraform-plugin-framework/providerserver"
-	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
-	"github.com/hashicorp/terraform-plugin-go/tfprotov6/tf6server"
-	"google.golang.org/grpc"
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
@@ -37,6 +30,9 @@ func Embedded(p addr.Provider) bool { return p == addr.BuiltinProvider || p == K
 type Launcher struct {
 	// Executable returns the installed executable of a provider.
 	Executable func(addr.Provider) (path string, ok bool)
+	// Verify returns an error if an installed provider must not be started, because its executable is not the
+	// one that was installed; nil for no check. It is called before every start.
+	Verify func(addr.Provider) error
 	// Schemas returns the cache of what an installed provider answers when it is asked for its schemas; nil
 	// for none. It may be nil itself.
 	Schemas func(addr.Provider) plugin.SchemaCache
@@ -54,8 +50,6 @@ type Launcher struct {
 	Env []string
 	// Plain leaves connections to provider processes without encryption, for finding faults of providers.
 	Plain bool
-	// Version is reported by providers that are part of the program.
-	Version string
 }
 
 // Launch implements provider.Launcher.
@@ -72,7 +66,7 @@ func (l *Launcher) Launch(ctx context.Context, p addr.Provider) (provider.Provid
 				return l.start(ctx, p, path)
 			}
 		}
-		return l.keep()
+		return keep.New(), nil
 	}
 	if l.Executable != nil {
 		if path, ok := l.Executable(p); ok {
@@ -83,6 +77,11 @@ func (l *Launcher) Launch(ctx context.Context, p addr.Provider) (provider.Provid
 }
 
 func (l *Launcher) start(ctx context.Context, p addr.Provider, path string) (provider.Provider, diag.List) {
+	if l.Verify != nil {
+		if err := l.Verify(p); err != nil {
+			return nil, diag.Errorf("Provider was not started", "Provider %s was not started: %s.", p.ForDisplay(), err)
+		}
+	}
 	cmd := plugin.Command{Path: path, Name: p.String(), Env: l.Env, Plain: l.Plain}
 	if l.Log != nil {
 		cmd.Stderr = func(line string) { l.Log(p, line) }
@@ -91,23 +90,4 @@ func (l *Launcher) start(ctx context.Context, p addr.Provider, path string) (pro
 		cmd.Schemas = l.Schemas(p)
 	}
 	return plugin.Start(ctx, cmd)
-}
-
-var quietSDK sync.Once
-
-// keep serves the embedded provider over an in-memory connection: the same path that a plugin process takes.
-func (l *Launcher) keep() (provider.Provider, diag.List) {
-	quietSDK.Do(func() {
-		// The plugin SDK logs every call to standard error by default, and writes protocol
-		// messages, secrets included, to this directory.
-		if os.Getenv("TF_LOG_SDK") == "" {
-			_ = os.Setenv("TF_LOG_SDK", "off")
-		}
-		_ = os.Unsetenv("TF_LOG_SDK_PROTO_DATA_DIR")
-	})
-	factory := providerserver.NewProtocol6(keep.New(l.Version)())
-	return plugin.InMemory(KeepProvider.String(), func(s *grpc.Server) {
-		plug := &tf6server.GRPCProviderPlugin{GRPCProvider: func() tfprotov6.ProviderServer { return factory() }, Name: keep.Address}
-		_ = plug.GRPCServer(nil, s) // only ever fails to make a server, which was made
-	}, 6)
 }

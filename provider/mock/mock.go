@@ -8,6 +8,7 @@ package mock
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
@@ -23,6 +24,8 @@ import (
 type Options struct {
 	// Catalog returns the schemas of the provider that is mocked.
 	Catalog func(ctx context.Context) (provider.Catalog, diag.List)
+	// Validate has that provider validate a configuration. It need not be configured for that.
+	Validate func(ctx context.Context, mode addr.Mode, typeName string, config cty.Value) diag.List
 	// Seed makes the generated values of one object differ from those of others: its address.
 	Seed string
 	// Values are given for computed attributes, in order of falling precedence.
@@ -51,8 +54,22 @@ func (m *mock) Catalog(ctx context.Context) (provider.Catalog, diag.List) { retu
 // ValidateConfig implements provider.Reader.
 func (m *mock) ValidateConfig(context.Context, cty.Value) diag.List { return nil }
 
-// ValidateResource implements provider.Reader.
-func (m *mock) ValidateResource(context.Context, addr.Mode, string, cty.Value) diag.List { return nil }
+// ValidateResource implements provider.Reader: what the provider would refuse is refused.
+func (m *mock) ValidateResource(ctx context.Context, mode addr.Mode, typeName string, config cty.Value) diag.List {
+	return m.opt.Validate(ctx, mode, typeName, config)
+}
+
+// complete reports the required arguments that are null. Providers need not find them when they validate.
+func complete(b *schema.Block, config cty.Value) diag.List {
+	var diags diag.List
+	for _, path := range b.NullRequired(config) {
+		diags = append(diags, diag.Diagnostic{
+			Summary: "Missing required argument", Path: path,
+			Detail: fmt.Sprintf("The argument %s is required, but its value here is null.", schema.PathString(path)),
+		})
+	}
+	return diags
+}
 
 // Configure implements provider.Reader.
 func (m *mock) Configure(context.Context, cty.Value) diag.List { return nil }
@@ -117,6 +134,9 @@ func (m *mock) PlanResource(ctx context.Context, req provider.PlanRequest) (prov
 	if diags.HasErrors() || req.Proposed.IsNull() {
 		return provider.PlanResponse{Planned: req.Proposed, Private: req.PriorPrivate}, diags
 	}
+	if diags := complete(b, req.Config); diags.HasErrors() {
+		return provider.PlanResponse{}, diags
+	}
 	f := filler{seed: req.Type + " " + m.opt.Seed, given: m.opt.Values, planning: true}
 	planned := f.block(b, req.Proposed).AsValueMap()
 	for name := range b.Attributes {
@@ -153,6 +173,9 @@ func (m *mock) OpenEphemeral(ctx context.Context, typeName string, config cty.Va
 func (m *mock) made(ctx context.Context, mode addr.Mode, typeName string, config cty.Value) (cty.Value, diag.List) {
 	b, diags := m.block(ctx, mode, typeName)
 	if diags.HasErrors() {
+		return cty.NilVal, diags
+	}
+	if diags := complete(b, config); diags.HasErrors() {
 		return cty.NilVal, diags
 	}
 	f := filler{seed: mode.String() + " " + typeName + " " + m.opt.Seed, given: m.opt.Values, nulls: true}

@@ -41,7 +41,8 @@ func (catalog) Resource(addr.Mode, string) (*schema.Schema, diag.List) {
 func answering(values ...mock.Values) provider.Provider {
 	return mock.New(mock.Options{
 		Seed: "t.a", Values: values,
-		Catalog: func(context.Context) (provider.Catalog, diag.List) { return catalog{}, nil },
+		Catalog:  func(context.Context) (provider.Catalog, diag.List) { return catalog{}, nil },
+		Validate: func(context.Context, addr.Mode, string, cty.Value) diag.List { return nil },
 	})
 }
 
@@ -84,6 +85,32 @@ func TestAnswersKeepTheContract(t *testing.T) {
 	opened, diags := answering().OpenEphemeral(t.Context(), "t", config)
 	if errs := schema.AssertOpenResult(block, block.NullWriteOnly(config), opened.Result); len(errs) > 0 || diags.HasErrors() || !opened.Opened {
 		t.Error(errs, diags)
+	}
+}
+
+// TestRequiredArgumentsAreChecked has arguments that are null, unknown and missing in nested objects.
+func TestRequiredArgumentsAreChecked(t *testing.T) {
+	attrs := configuration().AsValueMap()
+	plan := func() diag.List {
+		config, prior := cty.ObjectVal(attrs), cty.NullVal(block.Type())
+		_, diags := answering().PlanResource(t.Context(), provider.PlanRequest{Type: "t", Prior: prior, Config: config, Proposed: config})
+		return diags
+	}
+	if diags := plan(); len(diags) > 0 {
+		t.Error(diags)
+	}
+	attrs["name"] = cty.UnknownVal(cty.String)
+	attrs["rule"] = cty.ListVal([]cty.Value{cty.ObjectVal(map[string]cty.Value{"port": cty.NullVal(cty.Number), "rule_id": cty.NullVal(cty.String)})})
+	diags := plan()
+	if len(diags) != 1 || diags[0].Detail != "The argument rule[0].port is required, but its value here is null." {
+		t.Error(diags)
+	}
+	attrs["name"] = cty.NullVal(cty.String)
+	if diags := plan(); len(diags) != 2 {
+		t.Error(diags)
+	}
+	if _, diags := answering().OpenEphemeral(t.Context(), "t", cty.ObjectVal(attrs)); len(diags) != 2 {
+		t.Error(diags)
 	}
 }
 

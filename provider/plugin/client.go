@@ -8,6 +8,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"github.com/mayfly-iac/mayfly/bug"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/internal/tfplugin6"
 	"github.com/mayfly-iac/mayfly/provider"
@@ -113,7 +114,9 @@ func (s *shared[T]) get(ctx, life context.Context, f func(context.Context) (T, d
 		s.begun.Store(true)
 		go func() {
 			defer close(s.done)
-			s.value, s.diags = f(life)
+			if err := bug.Call(func() { s.value, s.diags = f(life) }); err != nil {
+				s.diags = diag.Bug("what a provider offers", err)
+			}
 		}()
 	})
 	select {

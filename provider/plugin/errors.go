@@ -6,15 +6,21 @@ import (
 	"fmt"
 	"strings"
 
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
-
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/provider"
+	"github.com/mayfly-iac/mayfly/provider/plugin/unary"
 )
 
 // isUnimplemented reports whether the provider lacks an RPC: it is of an older version of the protocol.
-func isUnimplemented(err error) bool { return status.Code(err) == codes.Unimplemented }
+func isUnimplemented(err error) bool { return unary.CodeOf(err) == unary.Unimplemented }
+
+// messageOf returns what a failed call says, without its code.
+func messageOf(err error) string {
+	if e := (*unary.Error)(nil); errors.As(err, &e) {
+		return e.Message
+	}
+	return err.Error()
+}
 
 // callError describes a failed RPC. If the end of ctx ended the wait, the diagnostic's Extra is the
 // context's error.
@@ -26,24 +32,24 @@ func (c *client) callError(ctx context.Context, rpc string, err error) diag.List
 		return c.interrupted(ctx.Err(), rpc)
 	}
 	_, limited := ctx.Deadline()
-	switch status.Code(err) {
-	case codes.Unavailable:
+	switch unary.CodeOf(err) {
+	case unary.Unavailable:
 		return c.lost(rpc)
-	case codes.Unimplemented:
+	case unary.Unimplemented:
 		return diag.Errorf("Operation not supported by provider",
 			"Provider %s does not have the operation %s. A newer version of the provider may have it.", c.name, rpc)
-	case codes.Canceled, codes.DeadlineExceeded:
-		if limited && status.Code(err) == codes.DeadlineExceeded { // the server has the same deadline and may notice it first
+	case unary.Canceled, unary.DeadlineExceeded:
+		if limited && unary.CodeOf(err) == unary.DeadlineExceeded { // the server has the same deadline and may notice it first
 			return c.interrupted(context.DeadlineExceeded, rpc)
 		}
 		return diag.Errorf("Provider ended the call", "Provider %s ended the call %s without an answer.", c.name, rpc)
-	case codes.ResourceExhausted:
+	case unary.ResourceExhausted:
 		return diag.Errorf("Message too large for provider",
-			"The call %s of provider %s exceeds a size limit: %s.", rpc, c.name, status.Convert(err).Message())
+			"The call %s of provider %s exceeds a size limit: %s.", rpc, c.name, messageOf(err))
 	default:
 		return diag.Errorf("Provider call failed",
 			"Provider %s failed the call %s: %s.\n\nThis is a bug in the provider, which should report problems as diagnostics.",
-			c.name, rpc, strings.TrimSuffix(status.Convert(err).Message(), "."))
+			c.name, rpc, strings.TrimSuffix(messageOf(err), "."))
 	}
 }
 

@@ -185,6 +185,10 @@ func (fake) ReadResource(ctx context.Context, r *tfprotov6.ReadResourceRequest) 
 		fmt.Fprintln(processStderr, `{"@level":"debug","@message":"token=CANARY-LOG"}`)
 		go panic("fake gave up")
 		select {}
+	case "say":
+		for i := range 1000 {
+			fmt.Fprintln(os.Stderr, "said", i) // which is a stream of the protocol by now
+		}
 	case "exit":
 		os.Exit(3)
 	case "hang":

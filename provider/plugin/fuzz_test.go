@@ -149,10 +149,7 @@ func answering(tb testing.TB, protocol int, response *atomic.Pointer[[]byte]) *c
 	for _, rpc := range answered {
 		add(rpc, func() proto.Message { return bytesMessage(*response.Load()) })
 	}
-	p, diags := InMemory(fakeName, func(s *grpc.Server) { s.RegisterService(desc, struct{}{}) }, protocol)
-	if diags.HasErrors() {
-		tb.Fatal(diags)
-	}
+	p := connectInMemory(func(s *grpc.Server) { s.RegisterService(desc, struct{}{}) }, protocol)
 	tb.Cleanup(func() { _ = p.Close() })
 	return p.(*client)
 }

@@ -123,13 +123,13 @@ func opened(t *testing.T, p provider.Provider, err error) *client {
 func inMemory(t *testing.T) *client {
 	t.Helper()
 	t.Setenv("TF_LOG_SDK", "off")
-	p, diags := InMemory(fakeName, func(s *grpc.Server) {
+	p := connectInMemory(func(s *grpc.Server) {
 		plug := tf6server.GRPCProviderPlugin{GRPCProvider: func() tfprotov6.ProviderServer { return fake{} }, Name: fakeName}
 		if err := plug.GRPCServer(nil, s); err != nil {
 			t.Fatal(err)
 		}
 	}, 6)
-	return opened(t, p, diags.Err())
+	return opened(t, p, nil)
 }
 
 // everyKind runs a test with a process of each protocol and with a provider in memory.

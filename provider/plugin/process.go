@@ -3,7 +3,6 @@ package plugin
 import (
 	"context"
 	"errors"
-	"io"
 	"maps"
 	"os"
 	"os/exec"
@@ -14,8 +13,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/hashicorp/go-plugin/runner"
 )
 
 // How long to wait for a process and its output.
@@ -28,9 +25,8 @@ const (
 	exitTime = 2 * time.Second
 )
 
-// process is a plugin process. Unlike the plugin library's own runner, it doesn't pass on standard input,
-// is not reached by signals to the engine's process group, ends even if a child of the plugin holds its
-// pipes, and keeps what error messages need. It implements runner.Runner.
+// process is a plugin process. It gets no standard input, is not reached by signals to the engine's process
+// group, ends even if a child of the plugin holds its pipes, and keeps what error messages need.
 type process struct {
 	cmd    *exec.Cmd
 	stderr *tail
@@ -43,14 +39,14 @@ type process struct {
 	waitErr  error         // valid once exited is closed
 	startErr error
 
+	endEnclosed func() // see enclose; valid once the process was started
+
 	mu        sync.Mutex
 	killed    bool
 	handshake []byte // the beginning of standard output
 }
 
-var _ runner.Runner = (*process)(nil)
-
-// newProcess prepares a process. Start starts it.
+// newProcess prepares a process. The method start starts it.
 func newProcess(c Command) *process {
 	cmd := exec.Command(c.Path, c.Args...)
 	cmd.Dir = c.Dir
@@ -89,8 +85,8 @@ func pluginEnv(c Command) []string {
 	return kept
 }
 
-// Start implements runner.Runner. The context doesn't limit the life of the process.
-func (p *process) Start(context.Context) (err error) {
+// start starts the process.
+func (p *process) start() (err error) {
 	defer func() { p.startErr = err }()
 	if p.outRead, p.outWrite, err = os.Pipe(); err != nil {
 		return err
@@ -140,12 +136,17 @@ func (p *process) startUnlessKilled() error {
 	if p.killed {
 		return context.Canceled
 	}
-	return p.cmd.Start()
+	if err := p.cmd.Start(); err != nil {
+		return err
+	}
+	p.endEnclosed = enclose(p.cmd.Process)
+	return nil
 }
 
 // reap waits for the end of the process and of its output, in this order.
 func (p *process) reap() {
 	err := p.cmd.Wait()
+	p.endEnclosed()
 	select {
 	case <-p.drained:
 	case <-time.After(drainTime):
@@ -156,15 +157,18 @@ func (p *process) reap() {
 	close(p.exited)
 }
 
-// Wait implements runner.AttachedRunner.
-func (p *process) Wait(context.Context) error {
-	<-p.exited
-	return p.waitErr
+// ended waits for the end of the process, and reports whether it came in time.
+func (p *process) ended(within time.Duration) bool {
+	select {
+	case <-p.exited:
+		return true
+	case <-time.After(within):
+		return false
+	}
 }
 
-// Kill implements runner.AttachedRunner. It also ends everything in the plugin's process group. Before
-// Start, it prevents the start.
-func (p *process) Kill(context.Context) error {
+// kill ends the process and everything in its process group. Before start, it prevents the start.
+func (p *process) kill() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.killed = true
@@ -177,9 +181,8 @@ func (p *process) Kill(context.Context) error {
 	return nil
 }
 
-// ID implements runner.AttachedRunner. It is never empty, because the plugin library would then skip its
-// cleanup.
-func (p *process) ID() string {
+// id returns the number of the process.
+func (p *process) id() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.cmd.Process == nil {
@@ -188,33 +191,8 @@ func (p *process) ID() string {
 	return strconv.Itoa(p.cmd.Process.Pid)
 }
 
-// Name implements runner.Runner.
-func (p *process) Name() string { return p.cmd.Path }
-
-// Diagnose implements runner.Runner; startFailure explains failures instead.
-func (p *process) Diagnose(context.Context) string { return "" }
-
-// PluginToHost implements runner.AddrTranslator: plugin and host share network and files.
-func (p *process) PluginToHost(network, address string) (string, string, error) {
-	return network, address, nil
-}
-
-// HostToPlugin implements runner.AddrTranslator.
-func (p *process) HostToPlugin(network, address string) (string, string, error) {
-	return network, address, nil
-}
-
-// Stdout implements runner.Runner.
-func (p *process) Stdout() io.ReadCloser { return handshakeReader{p} }
-
-// Stderr implements runner.Runner.
-func (p *process) Stderr() io.ReadCloser { return drainReader{p} }
-
 // handshakeReader keeps the beginning of standard output, which contains the handshake.
 type handshakeReader struct{ p *process }
-
-// Close implements io.Closer.
-func (r handshakeReader) Close() error { return r.p.outRead.Close() }
 
 // Read implements io.Reader.
 func (r handshakeReader) Read(b []byte) (int, error) {
@@ -241,10 +219,7 @@ func (p *process) handshakeFields() []string {
 // drainReader notices the end of standard error.
 type drainReader struct{ p *process }
 
-// Close implements io.Closer.
-func (r drainReader) Close() error { return r.p.errRead.Close() }
-
-// Read implements io.Reader. Only the plugin library reads, in one goroutine.
+// Read implements io.Reader. Only one goroutine reads.
 func (r drainReader) Read(b []byte) (int, error) {
 	n, err := r.p.errRead.Read(b)
 	if err != nil {

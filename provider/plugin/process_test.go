@@ -14,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hashicorp/go-plugin"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
@@ -57,6 +56,28 @@ func TestCrash(t *testing.T) {
 	defer mu.Unlock()
 	if !slices.ContainsFunc(lines, func(l string) bool { return strings.Contains(l, "CANARY-LOG") }) {
 		t.Errorf("log lines were not passed on: %q", lines)
+	}
+}
+
+// TestWrittenWhileServing passes on what a provider's own code writes to standard error, in order.
+func TestWrittenWhileServing(t *testing.T) {
+	said, all := 0, make(chan struct{})
+	cmd := pluginCommand("6")
+	cmd.Stderr = func(line string) { // one at a time
+		if strings.HasPrefix(line, "said ") {
+			if want := fmt.Sprint("said ", said); line != want {
+				t.Errorf("got %q, not %q", line, want)
+			}
+			if said++; said == 1000 {
+				close(all)
+			}
+		}
+	}
+	wantNone(t, readThing(soon(t), start(t, cmd), "say"))
+	select {
+	case <-all:
+	case <-soon(t).Done():
+		t.Error("lines are missing")
 	}
 }
 
@@ -290,9 +311,9 @@ func TestReattachErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for text, cfg := range map[string]*plugin.ReattachConfig{
-		"cannot be reached": {Protocol: plugin.ProtocolGRPC, Addr: at}, "over gRPC": {Protocol: plugin.ProtocolNetRPC, Addr: at},
-		"protocol 9": {Protocol: plugin.ProtocolGRPC, ProtocolVersion: 9, Addr: at},
+	for text, cfg := range map[string]*ReattachConfig{
+		"cannot be reached": {Protocol: protocolGRPC, Addr: at}, "over gRPC": {Protocol: "netrpc", Addr: at},
+		"protocol 9": {Protocol: protocolGRPC, ProtocolVersion: 9, Addr: at},
 	} {
 		_, diags := Reattach(soon(t), fakeName, cfg)
 		wantOne(t, diags, diag.Error, text, fakeName)

@@ -41,7 +41,7 @@ func TestForcedEndTakesTheGroup(t *testing.T) {
 	wantNone(t, diags)
 	proc := p.(*client).proc
 	gone := connectionEnd(t, proc.handshakeFields()[2:])
-	if err := proc.Kill(t.Context()); err != nil {
+	if err := proc.kill(); err != nil {
 		t.Error(err)
 	}
 	await(t, "the plugin behind the script to end", gone)

@@ -44,10 +44,7 @@ func rawProvider(t testing.TB, h handlers) *client {
 			},
 		})
 	}
-	p, diags := InMemory(fakeName, func(s *grpc.Server) { s.RegisterService(desc, struct{}{}) }, 6)
-	if diags.HasErrors() {
-		t.Fatal(diags)
-	}
+	p := connectInMemory(func(s *grpc.Server) { s.RegisterService(desc, struct{}{}) }, 6)
 	t.Cleanup(func() {
 		if err := p.Close(); err != nil {
 			t.Error(err)

@@ -4,12 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"math"
 	"net"
-
-	"github.com/hashicorp/go-plugin"
-	"google.golang.org/grpc"
-	"google.golang.org/grpc/test/bufconn"
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
@@ -18,7 +13,11 @@ import (
 )
 
 // ReattachConfig says where a running provider listens and which protocol it speaks.
-type ReattachConfig = plugin.ReattachConfig
+type ReattachConfig struct {
+	Protocol        string // of the connection: "grpc"
+	ProtocolVersion int    // of the provider protocol; 0 means 5
+	Addr            net.Addr
+}
 
 // Reattach connects to a running provider that was started, and will be ended, by another program, such as
 // a debugger. Close only disconnects.
@@ -34,7 +33,7 @@ func Reattach(ctx context.Context, name string, cfg *ReattachConfig) (provider.P
 	if cfg.Addr == nil {
 		return nil, diag.Errorf(summary, "TF_REATTACH_PROVIDERS does not say where the running provider %s listens.", name)
 	}
-	if cfg.Protocol != plugin.ProtocolGRPC {
+	if cfg.Protocol != protocolGRPC {
 		return nil, diag.Errorf(summary, "The running provider %s doesn't serve over gRPC.", name)
 	}
 	dial := dialer(cfg.Addr, nil)
@@ -45,29 +44,20 @@ func Reattach(ctx context.Context, name string, cfg *ReattachConfig) (provider.P
 			"TF_REATTACH_PROVIDERS has the text that it printed at its start.", name, err)
 	}
 	probe.Close()
+	return Connect(name, protocol, dial, nil), nil
+}
+
+// Connect returns a provider that serves a version of the protocol, 5 or 6, where dial connects to. Close
+// only disconnects, and then calls disconnected unless it is nil.
+func Connect(name string, protocol int, dial func(context.Context) (net.Conn, error), disconnected func()) provider.Provider {
 	calls := unary.NewClient(dial)
 	return newClient(name, protocol, calls, func() error {
 		calls.Close()
+		if disconnected != nil {
+			disconnected()
+		}
 		return nil
-	}), nil
-}
-
-// InMemory returns a provider that runs in this process: register adds its service to a gRPC server, and
-// the client connects to it through memory.
-func InMemory(name string, register func(*grpc.Server), protocol int) (provider.Provider, diag.List) {
-	server := grpc.NewServer(grpc.MaxRecvMsgSize(math.MaxInt32), grpc.MaxSendMsgSize(math.MaxInt32))
-	register(server)
-	listener := bufconn.Listen(1 << 20)
-	go func() {
-		// Serve returns when Close stops the server. Earlier failures appear in the calls.
-		_ = server.Serve(listener)
-	}()
-	calls := unary.NewClient(listener.DialContext)
-	return newClient(name, protocol, calls, func() error {
-		calls.Close()
-		server.Stop()
-		return nil
-	}), nil
+	})
 }
 
 // ParseReattach parses the value of TF_REATTACH_PROVIDERS, a JSON object that maps provider addresses to
@@ -82,8 +72,6 @@ func ParseReattach(env string) (map[addr.Provider]*ReattachConfig, error) {
 	var entries map[string]struct {
 		Protocol        string
 		ProtocolVersion int
-		Pid             int
-		Test            bool
 		Addr            struct{ Network, String string }
 	}
 	if err := json.Unmarshal([]byte(env), &entries); err != nil {
@@ -99,9 +87,7 @@ func ParseReattach(env string) (map[addr.Provider]*ReattachConfig, error) {
 		if err != nil {
 			return nil, fmt.Errorf("TF_REATTACH_PROVIDERS has no usable address for %s: %w", source, err)
 		}
-		configs[p] = &plugin.ReattachConfig{
-			Protocol: plugin.Protocol(e.Protocol), ProtocolVersion: e.ProtocolVersion, Pid: e.Pid, Test: e.Test, Addr: at,
-		}
+		configs[p] = &ReattachConfig{Protocol: e.Protocol, ProtocolVersion: e.ProtocolVersion, Addr: at}
 	}
 	return configs, nil
 }

@@ -5,21 +5,13 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"net"
 	"os"
-	"os/exec"
 	"runtime"
 	"strconv"
 	"syscall"
 	"time"
-
-	"github.com/hashicorp/go-hclog"
-	"github.com/hashicorp/go-plugin"
-	"github.com/hashicorp/go-plugin/runner"
-	"golang.org/x/net/http2"
-	"google.golang.org/grpc"
 
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/provider"
@@ -52,36 +44,8 @@ type SchemaCache interface {
 	Save(protocol int, response []byte)
 }
 
-// The name under which the plugin library keeps the service, and how long a plugin may take to be ready to
-// serve.
-const (
-	pluginName = "provider"
-	// startTime is how long a plugin may take to be ready to serve.
-	startTime = time.Minute
-)
-
 // closeTime is how long a plugin may take to end by itself before it is killed. Tests set it.
 var closeTime = 5 * time.Second
-
-// handshake is the cookie that providers of the ecosystem expect in their environment. Without it they
-// print a notice for people who start them by hand. It is not a secret.
-var handshake = plugin.HandshakeConfig{
-	MagicCookieKey:   "TF_PLUGIN_MAGIC_COOKIE",
-	MagicCookieValue: "d602bf8f470bc67ca7faa0386276bbdd4330efaf76d1a219cb4d6991ca9872b2",
-}
-
-// connPlugin makes the plugin library return its connection.
-type connPlugin struct{ plugin.NetRPCUnsupportedPlugin }
-
-// GRPCServer implements plugin.GRPCPlugin.
-func (connPlugin) GRPCServer(*plugin.GRPCBroker, *grpc.Server) error {
-	return errors.New("this side of the protocol only calls")
-}
-
-// GRPCClient implements plugin.GRPCPlugin.
-func (connPlugin) GRPCClient(_ context.Context, _ *plugin.GRPCBroker, conn *grpc.ClientConn) (any, error) {
-	return conn, nil
-}
 
 // Start runs the executable and returns the provider that it serves, over the highest common protocol
 // version, 5 or 6. The context limits only the start. The process ends at Close.
@@ -91,35 +55,16 @@ func Start(ctx context.Context, c Command) (provider.Provider, diag.List) {
 	if err != nil {
 		return nil, diag.Errorf("Provider could not be started", "Provider %s could not be started: the certificate for its connection could not be made: %s.", c.Name, err)
 	}
-	set := plugin.PluginSet{pluginName: connPlugin{}}
-	plug := plugin.NewClient(&plugin.ClientConfig{
-		HandshakeConfig:  handshake,
-		VersionedPlugins: map[int]plugin.PluginSet{5: set, 6: set},
-		AllowedProtocols: []plugin.Protocol{plugin.ProtocolGRPC},
-		TLSConfig:        encryption,
-		Managed:          true,
-		SkipHostEnv:      true,
-		StartTimeout:     startTime,
-		Stderr:           &proc.stderr.direct,
-		SyncStdout:       io.Discard,
-		SyncStderr:       &proc.stderr.synced,
-		Logger:           hclog.New(&hclog.LoggerOptions{Level: hclog.Off, Output: io.Discard}),
-		GRPCDialOptions:  append([]grpc.DialOption{grpc.WithIdleTimeout(0)}, unbuffered...),
-		RunnerFunc: func(_ hclog.Logger, spec *exec.Cmd, _ string) (runner.Runner, error) {
-			proc.cmd.Env = append(proc.cmd.Env, spec.Env...)
-			return proc, nil
-		},
-	})
-	address, err := serve(ctx, plug, proc)
+	serving, err := serve(ctx, proc, encryption)
 	if err != nil {
 		diags := startFailure(ctx, c, proc, err)
-		plug.Kill()
+		_ = serving.end(c.Name) // the reason why it does not serve is the error to report
 		return nil, diags
 	}
-	calls := unary.NewClient(dialer(address, encryption))
-	cl := newClient(c.Name, plug.NegotiatedVersion(), calls, func() error {
+	calls := unary.NewClient(dialer(serving.address, encryption))
+	cl := newClient(c.Name, serving.protocol, calls, func() error {
 		calls.Close()
-		return closePlugin(c.Name, plug, proc)
+		return serving.end(c.Name)
 	})
 	cl.proc, cl.cache = proc, c.Schemas
 	return cl, nil
@@ -139,25 +84,6 @@ func encrypt(c Command, proc *process) (*tls.Config, error) {
 	return settings, nil
 }
 
-// serve starts the process and waits until it serves or ctx ends, which also ends the process. It returns
-// where the process listens. The plugin library has a connection of its own, for what the process writes and
-// for ending it.
-func serve(ctx context.Context, plug *plugin.Client, proc *process) (net.Addr, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	unwatch := context.AfterFunc(ctx, func() { _ = proc.Kill(context.Background()) })
-	defer unwatch()
-	address, err := plug.Start()
-	if err != nil {
-		return nil, err
-	}
-	if _, err := plug.Client(); err != nil {
-		return nil, err
-	}
-	return address, ctx.Err()
-}
-
 // dialer returns a function that connects to a plugin, encrypted if there are settings for that.
 func dialer(address net.Addr, encryption *tls.Config) func(context.Context) (net.Conn, error) {
 	return func(ctx context.Context) (net.Conn, error) {
@@ -167,36 +93,13 @@ func dialer(address net.Addr, encryption *tls.Config) func(context.Context) (net
 			return conn, err
 		}
 		settings := encryption.Clone()
-		settings.NextProtos = []string{http2.NextProtoTLS}
+		settings.NextProtos = []string{"h2"}
 		encrypted := tls.Client(conn, settings)
 		if err := encrypted.HandshakeContext(ctx); err != nil {
 			conn.Close()
 			return nil, err
 		}
 		return encrypted, nil
-	}
-}
-
-// closePlugin asks the process to end, and kills it if necessary.
-func closePlugin(name string, plug *plugin.Client, proc *process) error {
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		plug.Kill()
-	}()
-	select {
-	case <-done:
-		return nil
-	case <-time.After(closeTime):
-	}
-	if err := proc.Kill(context.Background()); err != nil {
-		return fmt.Errorf("provider %s (process %s) could not be ended: %w", name, proc.ID(), err)
-	}
-	select {
-	case <-done:
-		return nil
-	case <-time.After(closeTime):
-		return fmt.Errorf("provider %s (process %s) did not end although it was killed", name, proc.ID())
 	}
 }
 
@@ -245,7 +148,7 @@ func startReason(c Command, proc *process, err error) string {
 		}
 		return fmt.Sprintf("it supports only plugin protocol %d, and Mayfly supports 5 and 6. Use a newer version of the provider.", version)
 	}
-	if len(fields) < 5 || fields[4] != string(plugin.ProtocolGRPC) {
+	if len(fields) < 5 || fields[4] != protocolGRPC {
 		return "it doesn't serve over gRPC. Use a newer version of the provider."
 	}
 	return fmt.Sprintf("%s.", err)

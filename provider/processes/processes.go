@@ -18,6 +18,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/bug"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/provider"
 )
@@ -79,16 +80,23 @@ func (s *Set) base(ctx context.Context, a addr.Provider) *base {
 	}
 	s.mu.Unlock()
 	b.once.Do(func() {
-		b.p, b.diags = s.launch(ctx, a)
-		if b.diags.HasErrors() {
-			return
+		if err := bug.Call(func() { s.begin(ctx, a, b) }); err != nil {
+			b.diags = append(b.diags, diag.Bug("provider "+a.ForDisplay(), err)...)
 		}
-		var more diag.List
-		b.catalog, more = b.p.Catalog(ctx)
-		b.diags = append(b.diags, more...)
-		b.free = true
 	})
 	return b
+}
+
+// begin starts the first process of a provider and asks it what it offers.
+func (s *Set) begin(ctx context.Context, a addr.Provider, b *base) {
+	b.p, b.diags = s.launch(ctx, a)
+	if b.diags.HasErrors() {
+		return
+	}
+	var more diag.List
+	b.catalog, more = b.p.Catalog(ctx)
+	b.diags = append(b.diags, more...)
+	b.free = true
 }
 
 // launch starts a process and keeps it for Close and for interrupts.
@@ -256,7 +264,9 @@ func (s *Set) StopOn(soft context.Context, limit time.Duration, begun func()) (e
 func each(all map[provider.Provider]struct{}, f func(provider.Provider)) {
 	var wg sync.WaitGroup
 	for p := range all {
-		wg.Go(func() { f(p) })
+		wg.Go(func() {
+			_ = bug.Call(func() { f(p) }) // the others are asked all the same
+		})
 	}
 	wg.Wait()
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/bug"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/provider"
 )
@@ -59,7 +60,7 @@ func (p *proxy) stopLate(ctx context.Context, begin time.Time, ended <-chan stru
 			return
 		}
 		if p.tending.Load() == 0 {
-			_ = p.Stop(ctx) // one that cannot stop is waited for
+			_ = bug.Catch(func() error { return p.Stop(ctx) }) // one that cannot stop is waited for
 			return
 		}
 	}

@@ -1,4 +1,4 @@
-// Package unary is a gRPC client for calls with one request and one response to a server on the same machine.
+// Package unary is a gRPC client for calls with one request to a server on the same machine.
 //
 // A general gRPC client costs several times what such a call needs: it passes every message between
 // goroutines that serve streams, measures the network, and writes each frame by itself. Here the caller
@@ -10,7 +10,7 @@
 // arrives).
 //
 // The package implements what RFC 9113 and the gRPC protocol over HTTP/2 require of a client without
-// streaming, compression and metadata. It knows no methods and no providers.
+// streams of requests, compression and metadata. It knows no methods and no providers.
 package unary
 
 import (
@@ -21,8 +21,6 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 )
 
@@ -30,7 +28,7 @@ import (
 const maxMessage = math.MaxInt32
 
 // Client makes calls to one server. It connects with the first call, and again with the first call after a
-// connection has ended. Its methods may be called concurrently. Errors have a gRPC status.
+// connection has ended. Its methods may be called concurrently. Errors have a Code.
 type Client struct {
 	dial    func(context.Context) (net.Conn, error)
 	current atomic.Pointer[conn]
@@ -47,13 +45,13 @@ func NewClient(dial func(context.Context) (net.Conn, error)) *Client {
 
 // Call calls a method, such as "/tfplugin6.Provider/ReadResource". The end of ctx ends the call.
 func (c *Client) Call(ctx context.Context, method string, request, response proto.Message) error {
-	message, err := c.roundTrip(ctx, method, request)
+	message, err := c.roundTrip(ctx, method, request, nil)
 	if err != nil {
 		return err
 	}
 	defer message.free()
 	if err := proto.Unmarshal(message.content(), response); err != nil {
-		return status.Errorf(codes.Internal, "the response of %s is malformed", method)
+		return fail(Internal, "the response of %s is malformed", method)
 	}
 	return nil
 }
@@ -61,21 +59,30 @@ func (c *Client) Call(ctx context.Context, method string, request, response prot
 // CallRaw is Call, and returns the response in encoded form. The caller owns the bytes, which are not
 // overwritten.
 func (c *Client) CallRaw(ctx context.Context, method string, request proto.Message) ([]byte, error) {
-	message, err := c.roundTrip(ctx, method, request)
+	message, err := c.roundTrip(ctx, method, request, nil)
 	if err != nil {
 		return nil, err
 	}
 	return message.content(), nil
 }
 
+// Stream is Call for a method with many responses. It calls each with every one of them in encoded form,
+// which is overwritten afterwards. The function must not block, nor use the client. Stream returns when the
+// server ends the call.
+func (c *Client) Stream(ctx context.Context, method string, request proto.Message, each func(response []byte)) error {
+	rest, err := c.roundTrip(ctx, method, request, each)
+	rest.free()
+	return err
+}
+
 // roundTrip makes a call. A call that the server certainly did not begin to process is repeated once.
-func (c *Client) roundTrip(ctx context.Context, method string, request proto.Message) (buffer, error) {
+func (c *Client) roundTrip(ctx context.Context, method string, request proto.Message, each func([]byte)) (buffer, error) {
 	if err := ctx.Err(); err != nil {
-		return buffer{}, status.FromContextError(err).Err()
+		return buffer{}, contextError(err)
 	}
 	message, err := newRequest(request)
 	if err != nil {
-		return buffer{}, status.Errorf(codes.Internal, "the request of %s cannot be encoded", method)
+		return buffer{}, fail(Internal, "the request of %s cannot be encoded", method)
 	}
 	defer message.free()
 	for attempt := 0; ; attempt++ {
@@ -83,12 +90,12 @@ func (c *Client) roundTrip(ctx context.Context, method string, request proto.Mes
 		if err != nil {
 			return buffer{}, err
 		}
-		response, err := cn.call(ctx, method, message.bytes)
+		response, err := cn.call(ctx, method, message.bytes, each)
 		if attempt == 0 && errors.Is(err, errUnprocessed) {
 			continue
 		}
 		if errors.Is(err, errUnprocessed) {
-			err = status.Error(codes.Unavailable, "the server accepts no calls")
+			err = fail(Unavailable, "the server accepts no calls")
 		}
 		return response, err
 	}
@@ -103,10 +110,10 @@ func (c *Client) connection(ctx context.Context) (*conn, error) {
 	case c.turn <- struct{}{}:
 		defer func() { <-c.turn }()
 	case <-ctx.Done():
-		return nil, status.FromContextError(ctx.Err()).Err()
+		return nil, contextError(ctx.Err())
 	}
 	if c.closed {
-		return nil, status.Error(codes.Canceled, "the client is closed")
+		return nil, fail(Canceled, "the client is closed")
 	}
 	old := c.current.Load()
 	if old != nil && !old.draining.Load() {
@@ -115,9 +122,9 @@ func (c *Client) connection(ctx context.Context) (*conn, error) {
 	nc, err := c.dial(ctx)
 	if err != nil {
 		if ctx.Err() != nil {
-			return nil, status.FromContextError(ctx.Err()).Err()
+			return nil, contextError(ctx.Err())
 		}
-		return nil, status.Errorf(codes.Unavailable, "no connection: %s", err)
+		return nil, fail(Unavailable, "no connection: %s", err)
 	}
 	cn := newConn(nc)
 	c.conns = append(slices.DeleteFunc(c.conns, (*conn).hasEnded), cn)
@@ -131,7 +138,7 @@ func (c *Client) Close() {
 	defer func() { <-c.turn }()
 	c.closed = true
 	for _, cn := range c.conns {
-		cn.end(status.Error(codes.Canceled, "the client is closed"))
+		cn.end(fail(Canceled, "the client is closed"))
 		<-cn.readEnded
 	}
 }

@@ -11,10 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
 )
 
 // errUnprocessed is the outcome of a call that the server has not processed and will not.
@@ -58,7 +55,8 @@ type stream struct {
 	id       uint32
 	window   int64
 	response buffer
-	headed   bool // response headers were received
+	headed   bool                  // response headers were received
+	each     func(response []byte) // is called with each of many responses; nil if there is one only
 	failure  error
 	done     chan struct{}
 }
@@ -79,9 +77,10 @@ func newConn(nc net.Conn) *conn {
 	return c
 }
 
-// call sends a message, which has its prefix, and waits for the response.
-func (c *conn) call(ctx context.Context, method string, message []byte) (buffer, error) {
-	s := &stream{done: make(chan struct{})}
+// call sends a message, which has its prefix, and waits for the response. If there may be many, each is
+// called with them, else it is nil.
+func (c *conn) call(ctx context.Context, method string, message []byte, each func([]byte)) (buffer, error) {
+	s := &stream{each: each, done: make(chan struct{})}
 	if err := c.send(ctx, s, method, message); err != nil {
 		return buffer{}, err
 	}
@@ -91,10 +90,10 @@ func (c *conn) call(ctx context.Context, method string, message []byte) (buffer,
 		c.abandon(s) // which changes nothing if the response came first
 	}
 	if errors.Is(s.failure, errAbandoned) {
-		return buffer{}, status.FromContextError(ctx.Err()).Err()
+		return buffer{}, contextError(ctx.Err())
 	}
-	if deadline, ok := ctx.Deadline(); ok && status.Code(s.failure) == codes.Canceled && !time.Now().Before(deadline) {
-		return buffer{}, status.FromContextError(context.DeadlineExceeded).Err() // the server noticed it first
+	if deadline, ok := ctx.Deadline(); ok && CodeOf(s.failure) == Canceled && !time.Now().Before(deadline) {
+		return buffer{}, contextError(context.DeadlineExceeded) // the server noticed it first
 	}
 	return s.response, s.failure
 }
@@ -129,11 +128,11 @@ func (c *conn) send(ctx context.Context, s *stream, method string, message []byt
 			}
 			continue
 		}
-		var flags http2.Flags
+		var flags frameFlags
 		if n == len(message) {
-			flags = http2.FlagDataEndStream
+			flags = flagEndStream
 		}
-		c.out = append(appendFrame(grow(c.out, frameHead+n), http2.FrameData, flags, s.id, n), message[:n]...)
+		c.out = append(appendFrame(grow(c.out, frameHead+n), frameData, flags, s.id, n), message[:n]...)
 		s.window -= int64(n)
 		c.window -= int64(n)
 		if message = message[n:]; len(message) == 0 {
@@ -158,7 +157,7 @@ func (c *conn) wait(ctx context.Context, s *stream) error {
 	case <-s.done:
 		return nil
 	case <-ctx.Done():
-		return status.FromContextError(ctx.Err()).Err()
+		return contextError(ctx.Err())
 	}
 }
 
@@ -189,7 +188,7 @@ func (c *conn) appendHeaders(ctx context.Context, s *stream, method string) {
 		_ = c.encoder.WriteField(hpack.HeaderField{Name: "grpc-timeout", Value: timeout(left), Sensitive: true}) // not worth a place in the table
 	}
 	c.out = grow(c.out, frameHead+c.headers.Len())
-	c.out = appendFrame(c.out, http2.FrameHeaders, http2.FlagHeadersEndHeaders, s.id, c.headers.Len())
+	c.out = appendFrame(c.out, frameHeaders, flagEndHeaders, s.id, c.headers.Len())
 	c.out = append(c.out, c.headers.Bytes()...)
 }
 
@@ -216,7 +215,7 @@ func (c *conn) drop(s *stream, failure error) {
 	if s.ended() {
 		return
 	}
-	c.out = appendReset(grow(c.out, frameHead+4), s.id, http2.ErrCodeCancel)
+	c.out = appendReset(grow(c.out, frameHead+4), s.id, resetCancel)
 	c.finish(s, failure)
 	c.flush()
 }
@@ -308,7 +307,7 @@ func (c *conn) appendAcks() {
 	}
 	c.ackTimer.Stop()
 	for _, p := range c.pings {
-		c.out = append(appendFrame(grow(c.out, frameHead+len(p)), http2.FramePing, http2.FlagPingAck, 0, len(p)), p[:]...)
+		c.out = append(appendFrame(grow(c.out, frameHead+len(p)), framePing, flagAck, 0, len(p)), p[:]...)
 	}
 	c.pings = c.pings[:0]
 }
@@ -355,4 +354,4 @@ func (c *conn) fail(why error) {
 }
 
 // lost describes a connection that broke.
-func lost(err error) error { return status.Errorf(codes.Unavailable, "the connection broke: %s", err) }
+func lost(err error) error { return fail(Unavailable, "the connection broke: %s", err) }

@@ -2,8 +2,6 @@ package unary
 
 import (
 	"encoding/binary"
-
-	"golang.org/x/net/http2"
 )
 
 // What this side declares. Windows are as large as they can be: the peer is on the same machine, and a
@@ -22,8 +20,8 @@ const (
 //
 //	length, 3 bytes | kind, 1 | flags, 1 | stream, 4 | content
 type frame struct {
-	kind    http2.FrameType
-	flags   http2.Flags
+	kind    frameKind
+	flags   frameFlags
 	stream  uint32
 	content []byte
 }
@@ -35,13 +33,13 @@ func parseFrame(data []byte) (f frame, n int, err error) {
 	}
 	size := int(data[0])<<16 | int(data[1])<<8 | int(data[2])
 	if size > maxFrame {
-		return frame{}, 0, violation(http2.ErrCodeFrameSize)
+		return frame{}, 0, violation(resetFrameSize)
 	}
 	if len(data) < frameHead+size {
 		return frame{}, 0, nil
 	}
 	return frame{
-		kind: http2.FrameType(data[3]), flags: http2.Flags(data[4]),
+		kind: frameKind(data[3]), flags: frameFlags(data[4]),
 		stream: binary.BigEndian.Uint32(data[5:]) & (1<<31 - 1), content: data[frameHead : frameHead+size],
 	}, frameHead + size, nil
 }
@@ -49,52 +47,51 @@ func parseFrame(data []byte) (f frame, n int, err error) {
 // unpadded returns the content of a DATA or HEADERS frame without padding and priority.
 func (f frame) unpadded() ([]byte, error) {
 	content, pad := f.content, 0
-	if f.flags.Has(http2.FlagDataPadded) { // the same bit for headers
+	if f.flags.Has(flagPadded) { // the same bit for headers
 		if len(content) < 1 {
-			return nil, violation(http2.ErrCodeFrameSize)
+			return nil, violation(resetFrameSize)
 		}
 		pad, content = int(content[0]), content[1:]
 	}
-	if f.kind == http2.FrameHeaders && f.flags.Has(http2.FlagHeadersPriority) {
+	if f.kind == frameHeaders && f.flags.Has(flagPriority) {
 		if len(content) < 5 {
-			return nil, violation(http2.ErrCodeFrameSize)
+			return nil, violation(resetFrameSize)
 		}
 		content = content[5:]
 	}
 	if pad > len(content) {
-		return nil, violation(http2.ErrCodeProtocol)
+		return nil, violation(resetProtocol)
 	}
 	return content[:len(content)-pad], nil
 }
 
 // appendFrame appends the head of a frame whose content has the given size.
-func appendFrame(b []byte, kind http2.FrameType, flags http2.Flags, stream uint32, size int) []byte {
+func appendFrame(b []byte, kind frameKind, flags frameFlags, stream uint32, size int) []byte {
 	b = append(b, byte(size>>16), byte(size>>8), byte(size), byte(kind), byte(flags))
 	return binary.BigEndian.AppendUint32(b, stream)
 }
 
 // appendReset appends a RST_STREAM frame.
-func appendReset(b []byte, stream uint32, code http2.ErrCode) []byte {
-	return binary.BigEndian.AppendUint32(appendFrame(b, http2.FrameRSTStream, 0, stream, 4), uint32(code))
+func appendReset(b []byte, stream uint32, code errorCode) []byte {
+	return binary.BigEndian.AppendUint32(appendFrame(b, frameReset, 0, stream, 4), uint32(code))
 }
 
 // appendWindow appends a WINDOW_UPDATE frame, for the whole connection if stream is 0.
 func appendWindow(b []byte, stream, increment uint32) []byte {
-	return binary.BigEndian.AppendUint32(appendFrame(b, http2.FrameWindowUpdate, 0, stream, 4), increment)
+	return binary.BigEndian.AppendUint32(appendFrame(b, frameWindow, 0, stream, 4), increment)
 }
 
 // appendGreeting appends what a client sends first.
 func appendGreeting(b []byte) []byte {
-	settings := []http2.Setting{
-		{ID: http2.SettingEnablePush, Val: 0},
-		{ID: http2.SettingInitialWindowSize, Val: maxWindow},
-		{ID: http2.SettingMaxHeaderListSize, Val: maxHeaders},
-	}
-	b = append(b, http2.ClientPreface...)
-	b = appendFrame(b, http2.FrameSettings, 0, 0, 6*len(settings))
+	settings := []struct {
+		id    uint16
+		value uint32
+	}{{settingPush, 0}, {settingWindow, maxWindow}, {settingHeaders, maxHeaders}}
+	b = append(b, clientPreface...)
+	b = appendFrame(b, frameSettings, 0, 0, 6*len(settings))
 	for _, s := range settings {
-		b = binary.BigEndian.AppendUint16(b, uint16(s.ID))
-		b = binary.BigEndian.AppendUint32(b, s.Val)
+		b = binary.BigEndian.AppendUint16(b, s.id)
+		b = binary.BigEndian.AppendUint32(b, s.value)
 	}
 	return appendWindow(b, 0, maxWindow-defaultWindow)
 }

@@ -8,18 +8,17 @@ import (
 	"net/url"
 	"strconv"
 
-	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
+
+	"github.com/mayfly-iac/mayfly/bug"
 )
 
 // violation is a breach of the protocol by the server.
-type violation http2.ErrCode
+type violation errorCode
 
 // Error implements error.
 func (v violation) Error() string {
-	return fmt.Sprintf("the server violated the protocol (%s)", http2.ErrCode(v))
+	return fmt.Sprintf("the server violated the protocol (%s)", errorCode(v))
 }
 
 // reader is the state of the goroutine that reads a connection.
@@ -43,12 +42,17 @@ func (c *conn) read() {
 	r := &reader{c: c}
 	r.decoder = hpack.NewDecoder(4096, r.field)
 	r.decoder.SetMaxStringLength(maxHeaders)
-	err := r.frames()
+	err := bug.Catch(r.frames)
 	if v, ok := errors.AsType[violation](err); ok {
-		c.end(status.Error(codes.Internal, v.Error()))
+		c.end(fail(Internal, "%s", v))
 		return
 	}
-	c.end(lost(err))
+	if defect, ok := errors.AsType[*bug.Error](err); ok {
+		err = fail(Internal, "%s", defect)
+	} else {
+		err = lost(err)
+	}
+	c.end(err)
 }
 
 // frames handles frames until the connection ends. The buffer has room for two frames and is overwritten as
@@ -88,31 +92,31 @@ func (r *reader) frames() error {
 // frame handles one frame. An error ends the connection: after a breach of the protocol, the meaning of
 // what follows is not certain.
 func (r *reader) frame(f frame) error {
-	if r.open.stream != 0 && (f.kind != http2.FrameContinuation || f.stream != r.open.stream) {
-		return violation(http2.ErrCodeProtocol)
+	if r.open.stream != 0 && (f.kind != frameContinuation || f.stream != r.open.stream) {
+		return violation(resetProtocol)
 	}
 	c := r.c
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch f.kind {
-	case http2.FrameData:
+	case frameData:
 		return r.data(f)
-	case http2.FrameHeaders:
+	case frameHeaders:
 		return r.headers(f)
-	case http2.FrameContinuation:
+	case frameContinuation:
 		return r.continuation(f)
-	case http2.FrameRSTStream:
+	case frameReset:
 		return r.reset(f)
-	case http2.FrameSettings:
+	case frameSettings:
 		return c.settings(f)
-	case http2.FramePing:
+	case framePing:
 		return c.ping(f)
-	case http2.FrameGoAway:
+	case frameGoAway:
 		return c.goAway(f)
-	case http2.FrameWindowUpdate:
+	case frameWindow:
 		return c.windowUpdate(f)
-	case http2.FramePushPromise:
-		return violation(http2.ErrCodeProtocol)
+	case framePush:
+		return violation(resetProtocol)
 	default:
 		return nil // unknown frames are ignored, and priorities mean nothing to a client
 	}
@@ -121,7 +125,7 @@ func (r *reader) frame(f frame) error {
 // data handles a part of a response.
 func (r *reader) data(f frame) error {
 	if f.stream == 0 {
-		return violation(http2.ErrCodeProtocol)
+		return violation(resetProtocol)
 	}
 	// Streams have a window for a whole message; that of the connection is given back now and then.
 	if r.credit += uint32(len(f.content)); r.credit > maxWindow/2 {
@@ -141,17 +145,42 @@ func (r *reader) data(f frame) error {
 		r.c.drop(s, failure)
 		return nil
 	}
-	if f.flags.Has(http2.FlagDataEndStream) {
-		r.c.finish(s, status.Error(codes.Internal, "the server ended the response without a status"))
+	if s.each != nil && len(f.content) > 0 { // the responses together may have any length
+		r.c.out = appendWindow(grow(r.c.out, frameHead+4), f.stream, uint32(len(f.content)))
+		r.c.flush()
+	}
+	if f.flags.Has(flagEndStream) {
+		r.c.finish(s, fail(Internal, "the server ended the response without a status"))
 	}
 	return nil
 }
 
-// receive appends to the response.
+// receive appends to the response, or passes on each that is complete if there may be many.
 func (s *stream) receive(content []byte) error {
+	for {
+		rest, err := s.collect(content)
+		switch {
+		case err != nil:
+			return err
+		case s.each == nil && len(rest) > 0:
+			return fail(Internal, "the response is longer than it says")
+		case s.each == nil || !s.complete():
+			return nil
+		}
+		s.each(s.response.content())
+		clear(s.response.bytes)
+		s.response.bytes = s.response.bytes[:0]
+		if content = rest; len(content) == 0 {
+			return nil
+		}
+	}
+}
+
+// collect appends to one response, and returns what follows it.
+func (s *stream) collect(content []byte) (rest []byte, err error) {
 	b := s.response.bytes
 	if !s.headed {
-		return status.Error(codes.Internal, "the response has no headers")
+		return nil, fail(Internal, "the response has no headers")
 	}
 	if len(b) < prefix {
 		n := min(prefix-len(b), len(content))
@@ -161,14 +190,14 @@ func (s *stream) receive(content []byte) error {
 		b, content = append(b, content[:n]...), content[n:]
 		s.response.bytes = b
 		if len(b) < prefix {
-			return nil
+			return nil, nil
 		}
 		size := binary.BigEndian.Uint32(b[1:])
 		switch {
 		case b[0] != 0:
-			return status.Error(codes.Internal, "the response is compressed, which was not allowed")
+			return nil, fail(Internal, "the response is compressed, which was not allowed")
 		case size > maxMessage-prefix:
-			return status.Errorf(codes.ResourceExhausted, "the response has %d bytes, more than %d", size, maxMessage-prefix)
+			return nil, fail(ResourceExhausted, "the response has %d bytes, more than %d", size, maxMessage-prefix)
 		}
 		// What the prefix announces may never come, so a long message gets its memory as it arrives.
 		if need := min(prefix+int(size), firstRoom); cap(b) < need {
@@ -176,11 +205,9 @@ func (s *stream) receive(content []byte) error {
 		}
 	}
 	size := prefix + int(binary.BigEndian.Uint32(b[1:]))
-	if len(content) > size-len(b) {
-		return status.Error(codes.Internal, "the response is longer than it says")
-	}
-	s.response.bytes = append(grow(b, len(content)), content...)
-	return nil
+	n := min(size-len(b), len(content))
+	s.response.bytes = append(grow(b, n), content[:n]...)
+	return content[n:], nil
 }
 
 // complete reports whether the response is all there.
@@ -196,9 +223,9 @@ func (r *reader) headers(f frame) error {
 		return err
 	}
 	if f.stream == 0 {
-		return violation(http2.ErrCodeProtocol)
+		return violation(resetProtocol)
 	}
-	if !f.flags.Has(http2.FlagHeadersEndHeaders) {
+	if !f.flags.Has(flagEndHeaders) {
 		r.open, r.block = f, append(r.block[:0], content...)
 		return nil
 	}
@@ -208,12 +235,12 @@ func (r *reader) headers(f frame) error {
 // continuation appends to headers that take several frames.
 func (r *reader) continuation(f frame) error {
 	if r.open.stream == 0 {
-		return violation(http2.ErrCodeProtocol)
+		return violation(resetProtocol)
 	}
 	if r.block = append(r.block, f.content...); len(r.block) > maxHeaders {
-		return violation(http2.ErrCodeEnhanceYourCalm)
+		return violation(resetEnhanceYourCalm)
 	}
-	if !f.flags.Has(http2.FlagContinuationEndHeaders) {
+	if !f.flags.Has(flagEndHeaders) {
 		return nil
 	}
 	begin, block := r.open, r.block
@@ -226,25 +253,25 @@ func (r *reader) continuation(f frame) error {
 func (r *reader) headerBlock(f frame, block []byte) error {
 	r.fields = responseFields{}
 	if _, err := r.decoder.Write(block); err != nil {
-		return violation(http2.ErrCodeCompression)
+		return violation(resetCompression)
 	}
 	if err := r.decoder.Close(); err != nil {
-		return violation(http2.ErrCodeCompression)
+		return violation(resetCompression)
 	}
 	s := r.c.streams[f.stream]
 	if s == nil {
 		return nil
 	}
 	s.headed = true
-	if !f.flags.Has(http2.FlagHeadersEndStream) {
+	if !f.flags.Has(flagEndStream) {
 		if r.fields.httpStatus != "200" {
 			r.c.drop(s, r.fields.outcome())
 		}
 		return nil
 	}
 	failure := r.fields.outcome()
-	if failure == nil && !s.complete() {
-		failure = status.Error(codes.Internal, "the response is incomplete")
+	if failure == nil && !s.complete() && (s.each == nil || len(s.response.bytes) > 0) {
+		failure = fail(Internal, "the response is incomplete")
 	}
 	r.c.finish(s, failure)
 	return nil
@@ -265,37 +292,37 @@ func (r *reader) field(f hpack.HeaderField) {
 // outcome returns the error that the fields express, or nil.
 func (f responseFields) outcome() error {
 	if f.grpcStatus == "" {
-		return status.Errorf(codes.Unknown, "the server does not answer as a gRPC server (HTTP status %q)", f.httpStatus)
+		return fail(Unknown, "the server does not answer as a gRPC server (HTTP status %q)", f.httpStatus)
 	}
 	code, err := strconv.ParseUint(f.grpcStatus, 10, 32)
 	if err != nil {
-		return status.Error(codes.Internal, "the server answered with an invalid status")
+		return fail(Internal, "the server answered with an invalid status")
 	}
 	message, err := url.PathUnescape(f.message)
 	if err != nil {
 		message = f.message
 	}
-	return status.Error(codes.Code(code), message)
+	return fail(Code(code), "%s", message)
 }
 
 // reset handles the end of a stream by the server.
 func (r *reader) reset(f frame) error {
 	if len(f.content) != 4 || f.stream == 0 {
-		return violation(http2.ErrCodeFrameSize)
+		return violation(resetFrameSize)
 	}
 	s := r.c.streams[f.stream]
 	if s == nil {
 		return nil
 	}
-	code := http2.ErrCode(binary.BigEndian.Uint32(f.content))
-	failure := status.Errorf(codes.Internal, "the server reset the call (%s)", code)
+	code := errorCode(binary.BigEndian.Uint32(f.content))
+	failure := fail(Internal, "the server reset the call (%s)", code)
 	switch code {
-	case http2.ErrCodeRefusedStream:
+	case resetRefusedStream:
 		failure = errUnprocessed
-	case http2.ErrCodeCancel:
-		failure = status.Error(codes.Canceled, "the server canceled the call")
-	case http2.ErrCodeEnhanceYourCalm:
-		failure = status.Error(codes.ResourceExhausted, "the server refuses more calls")
+	case resetCancel:
+		failure = fail(Canceled, "the server canceled the call")
+	case resetEnhanceYourCalm:
+		failure = fail(ResourceExhausted, "the server refuses more calls")
 	}
 	r.c.finish(s, failure)
 	return nil
@@ -303,35 +330,35 @@ func (r *reader) reset(f frame) error {
 
 // settings takes over what the server allows, and acknowledges it.
 func (c *conn) settings(f frame) error {
-	if f.flags.Has(http2.FlagSettingsAck) {
+	if f.flags.Has(flagAck) {
 		return nil
 	}
 	if len(f.content)%6 != 0 || f.stream != 0 {
-		return violation(http2.ErrCodeFrameSize)
+		return violation(resetFrameSize)
 	}
 	for at := 0; at < len(f.content); at += 6 {
 		value := binary.BigEndian.Uint32(f.content[at+2:])
-		switch http2.SettingID(binary.BigEndian.Uint16(f.content[at:])) {
-		case http2.SettingHeaderTableSize:
+		switch binary.BigEndian.Uint16(f.content[at:]) {
+		case settingHeaderTable:
 			c.encoder.SetMaxDynamicTableSizeLimit(value)
-		case http2.SettingMaxConcurrentStreams:
+		case settingStreams:
 			c.maxStreams = int(min(value, 1<<30))
-		case http2.SettingInitialWindowSize:
+		case settingWindow:
 			if value > maxWindow {
-				return violation(http2.ErrCodeFlowControl)
+				return violation(resetFlowControl)
 			}
 			for _, s := range c.streams {
 				s.window += int64(value) - c.initialWindow
 			}
 			c.initialWindow = int64(value)
-		case http2.SettingMaxFrameSize:
+		case settingFrame:
 			if value < maxFrame || value > 1<<24-1 {
-				return violation(http2.ErrCodeProtocol)
+				return violation(resetProtocol)
 			}
 			c.frameSize = int(value)
 		}
 	}
-	c.out = appendFrame(grow(c.out, frameHead), http2.FrameSettings, http2.FlagSettingsAck, 0, 0)
+	c.out = appendFrame(grow(c.out, frameHead), frameSettings, flagAck, 0, 0)
 	c.flush()
 	c.allow()
 	return nil
@@ -340,9 +367,9 @@ func (c *conn) settings(f frame) error {
 // ping answers a ping. Answers to pings are ignored, since this side sends none.
 func (c *conn) ping(f frame) error {
 	if len(f.content) != 8 || f.stream != 0 {
-		return violation(http2.ErrCodeFrameSize)
+		return violation(resetFrameSize)
 	}
-	if !f.flags.Has(http2.FlagPingAck) {
+	if !f.flags.Has(flagAck) {
 		c.acknowledge([8]byte(f.content))
 	}
 	return nil
@@ -351,7 +378,7 @@ func (c *conn) ping(f frame) error {
 // goAway handles that the server accepts no more calls and ends those after the last that it processes.
 func (c *conn) goAway(f frame) error {
 	if len(f.content) < 8 || f.stream != 0 {
-		return violation(http2.ErrCodeFrameSize)
+		return violation(resetFrameSize)
 	}
 	last := binary.BigEndian.Uint32(f.content) & (1<<31 - 1)
 	c.draining.Store(true)
@@ -368,7 +395,7 @@ func (c *conn) goAway(f frame) error {
 // windowUpdate lets a call, or all of them, send more.
 func (c *conn) windowUpdate(f frame) error {
 	if len(f.content) != 4 {
-		return violation(http2.ErrCodeFrameSize)
+		return violation(resetFrameSize)
 	}
 	window := &c.window
 	if f.stream != 0 {
@@ -379,7 +406,7 @@ func (c *conn) windowUpdate(f frame) error {
 		window = &s.window
 	}
 	if *window += int64(binary.BigEndian.Uint32(f.content) & (1<<31 - 1)); *window > maxWindow {
-		return violation(http2.ErrCodeFlowControl)
+		return violation(resetFlowControl)
 	}
 	c.allow()
 	return nil

@@ -12,13 +12,11 @@ import (
 
 	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
 )
 
 // rawFrame is a frame as a server sends it.
 func rawFrame(kind http2.FrameType, flags http2.Flags, stream uint32, content ...byte) []byte {
-	return append(appendFrame(nil, kind, flags, stream, len(content)), content...)
+	return append(appendFrame(nil, frameKind(kind), frameFlags(flags), stream, len(content)), content...)
 }
 
 // fields encodes headers without the dynamic table.
@@ -48,12 +46,12 @@ func join(parts ...[]byte) []byte { return bytes.Join(parts, nil) }
 var answers = []struct {
 	name string
 	send []byte
-	want codes.Code
+	want Code
 }{
 	{"plain", join(
 		rawFrame(http2.FrameHeaders, http2.FlagHeadersEndHeaders, 1, okHeaders...), rawFrame(http2.FrameData, 0, 1, hello...),
 		rawFrame(http2.FrameHeaders, http2.FlagHeadersEndHeaders|http2.FlagHeadersEndStream, 1, okTrailer...),
-	), codes.OK},
+	), OK},
 	{"in pieces, with padding, priority and other frames between", join(
 		rawFrame(http2.FrameSettings, 0, 0), rawFrame(http2.FramePriority, 0, 1, 0, 0, 0, 0, 0), rawFrame(0x77, 0xff, 1, 1, 2, 3),
 		rawFrame(http2.FrameHeaders, http2.FlagHeadersPadded|http2.FlagHeadersPriority, 1, append([]byte{2, 0, 0, 0, 0, 9}, append(okHeaders[:3:3], 0, 0)...)...),
@@ -61,50 +59,50 @@ var answers = []struct {
 		rawFrame(http2.FrameData, http2.FlagDataPadded, 1, append([]byte{3}, append(hello[:2:2], 0, 0, 0)...)...), rawFrame(http2.FrameData, 0, 1),
 		rawFrame(http2.FrameData, 0, 1, hello[2:7]...), rawFrame(http2.FrameData, 0, 1, hello[7:]...), rawFrame(http2.FrameData, 0, 99, hello...),
 		rawFrame(http2.FrameHeaders, http2.FlagHeadersEndHeaders|http2.FlagHeadersEndStream, 1, okTrailer...),
-	), codes.OK},
-	{"only a status", rawFrame(http2.FrameHeaders, http2.FlagHeadersEndHeaders|http2.FlagHeadersEndStream, 1, fields(":status", "200", "grpc-status", "9")...), codes.FailedPrecondition},
-	{"no gRPC", rawFrame(http2.FrameHeaders, http2.FlagHeadersEndHeaders, 1, fields(":status", "404")...), codes.Unknown},
-	{"a status that is no number", rawFrame(http2.FrameHeaders, http2.FlagHeadersEndHeaders|http2.FlagHeadersEndStream, 1, fields("grpc-status", "x")...), codes.Internal},
+	), OK},
+	{"only a status", rawFrame(http2.FrameHeaders, http2.FlagHeadersEndHeaders|http2.FlagHeadersEndStream, 1, fields(":status", "200", "grpc-status", "9")...), FailedPrecondition},
+	{"no gRPC", rawFrame(http2.FrameHeaders, http2.FlagHeadersEndHeaders, 1, fields(":status", "404")...), Unknown},
+	{"a status that is no number", rawFrame(http2.FrameHeaders, http2.FlagHeadersEndHeaders|http2.FlagHeadersEndStream, 1, fields("grpc-status", "x")...), Internal},
 	{"no message", join(
 		rawFrame(http2.FrameHeaders, http2.FlagHeadersEndHeaders, 1, okHeaders...),
 		rawFrame(http2.FrameHeaders, http2.FlagHeadersEndHeaders|http2.FlagHeadersEndStream, 1, okTrailer...),
-	), codes.Internal},
+	), Internal},
 	{"half a message", join(
 		rawFrame(http2.FrameHeaders, http2.FlagHeadersEndHeaders, 1, okHeaders...), rawFrame(http2.FrameData, 0, 1, hello[:8]...),
 		rawFrame(http2.FrameHeaders, http2.FlagHeadersEndHeaders|http2.FlagHeadersEndStream, 1, okTrailer...),
-	), codes.Internal},
+	), Internal},
 	{"two messages", join(
 		rawFrame(http2.FrameHeaders, http2.FlagHeadersEndHeaders, 1, okHeaders...), rawFrame(http2.FrameData, 0, 1, join(hello, hello)...),
-	), codes.Internal},
+	), Internal},
 	{"no trailers", join(
 		rawFrame(http2.FrameHeaders, http2.FlagHeadersEndHeaders, 1, okHeaders...), rawFrame(http2.FrameData, http2.FlagDataEndStream, 1, hello...),
-	), codes.Internal},
-	{"no headers", rawFrame(http2.FrameData, 0, 1, hello...), codes.Internal},
+	), Internal},
+	{"no headers", rawFrame(http2.FrameData, 0, 1, hello...), Internal},
 	{"compressed", join(
 		rawFrame(http2.FrameHeaders, http2.FlagHeadersEndHeaders, 1, okHeaders...), rawFrame(http2.FrameData, 0, 1, 1, 0, 0, 0, 0),
-	), codes.Internal},
+	), Internal},
 	{"too long", join(
 		rawFrame(http2.FrameHeaders, http2.FlagHeadersEndHeaders, 1, okHeaders...), rawFrame(http2.FrameData, 0, 1, 0, 0xff, 0xff, 0xff, 0xff),
-	), codes.ResourceExhausted},
-	{"reset", rawFrame(http2.FrameRSTStream, 0, 1, number(uint32(http2.ErrCodeInternal))...), codes.Internal},
-	{"canceled", rawFrame(http2.FrameRSTStream, 0, 1, number(uint32(http2.ErrCodeCancel))...), codes.Canceled},
-	{"overloaded", rawFrame(http2.FrameRSTStream, 0, 1, number(uint32(http2.ErrCodeEnhanceYourCalm))...), codes.ResourceExhausted},
-	{"gone away, and no second connection", rawFrame(http2.FrameGoAway, 0, 0, make([]byte, 8)...), codes.Unavailable},
-	{"a frame that is too long", []byte{1, 0, 0, 0, 0, 0, 0, 0, 1}, codes.Internal},
-	{"padding longer than the frame", rawFrame(http2.FrameData, http2.FlagDataPadded, 1, 7, 1), codes.Internal},
-	{"data of no stream", rawFrame(http2.FrameData, 0, 0, 1), codes.Internal},
-	{"headers of no stream", rawFrame(http2.FrameHeaders, http2.FlagHeadersEndHeaders, 0, okHeaders...), codes.Internal},
-	{"headers that are not decodable", rawFrame(http2.FrameHeaders, http2.FlagHeadersEndHeaders, 1, 0xff, 0xff, 0xff, 0xff, 0xff), codes.Internal},
-	{"a continuation of nothing", rawFrame(http2.FrameContinuation, 0, 1), codes.Internal},
-	{"a frame within headers", join(rawFrame(http2.FrameHeaders, 0, 1, okHeaders...), rawFrame(http2.FramePing, 0, 0, make([]byte, 8)...)), codes.Internal},
-	{"a push", rawFrame(http2.FramePushPromise, 0, 1), codes.Internal},
-	{"settings of half a length", rawFrame(http2.FrameSettings, 0, 0, 1, 2), codes.Internal},
-	{"a window that is too large", rawFrame(http2.FrameSettings, 0, 0, 0, 4, 0xff, 0xff, 0xff, 0xff), codes.Internal},
-	{"a frame size that is too small", rawFrame(http2.FrameSettings, 0, 0, 0, 5, 0, 0, 0, 1), codes.Internal},
-	{"a window that overflows", rawFrame(http2.FrameWindowUpdate, 0, 0, 0x7f, 0xff, 0xff, 0xff), codes.Internal},
-	{"a ping of half a length", rawFrame(http2.FramePing, 0, 0, 1), codes.Internal},
-	{"half a frame", []byte{0, 0}, codes.Unavailable},
-	{"nothing", nil, codes.Unavailable},
+	), ResourceExhausted},
+	{"reset", rawFrame(http2.FrameRSTStream, 0, 1, number(uint32(http2.ErrCodeInternal))...), Internal},
+	{"canceled", rawFrame(http2.FrameRSTStream, 0, 1, number(uint32(http2.ErrCodeCancel))...), Canceled},
+	{"overloaded", rawFrame(http2.FrameRSTStream, 0, 1, number(uint32(http2.ErrCodeEnhanceYourCalm))...), ResourceExhausted},
+	{"gone away, and no second connection", rawFrame(http2.FrameGoAway, 0, 0, make([]byte, 8)...), Unavailable},
+	{"a frame that is too long", []byte{1, 0, 0, 0, 0, 0, 0, 0, 1}, Internal},
+	{"padding longer than the frame", rawFrame(http2.FrameData, http2.FlagDataPadded, 1, 7, 1), Internal},
+	{"data of no stream", rawFrame(http2.FrameData, 0, 0, 1), Internal},
+	{"headers of no stream", rawFrame(http2.FrameHeaders, http2.FlagHeadersEndHeaders, 0, okHeaders...), Internal},
+	{"headers that are not decodable", rawFrame(http2.FrameHeaders, http2.FlagHeadersEndHeaders, 1, 0xff, 0xff, 0xff, 0xff, 0xff), Internal},
+	{"a continuation of nothing", rawFrame(http2.FrameContinuation, 0, 1), Internal},
+	{"a frame within headers", join(rawFrame(http2.FrameHeaders, 0, 1, okHeaders...), rawFrame(http2.FramePing, 0, 0, make([]byte, 8)...)), Internal},
+	{"a push", rawFrame(http2.FramePushPromise, 0, 1), Internal},
+	{"settings of half a length", rawFrame(http2.FrameSettings, 0, 0, 1, 2), Internal},
+	{"a window that is too large", rawFrame(http2.FrameSettings, 0, 0, 0, 4, 0xff, 0xff, 0xff, 0xff), Internal},
+	{"a frame size that is too small", rawFrame(http2.FrameSettings, 0, 0, 0, 5, 0, 0, 0, 1), Internal},
+	{"a window that overflows", rawFrame(http2.FrameWindowUpdate, 0, 0, 0x7f, 0xff, 0xff, 0xff), Internal},
+	{"a ping of half a length", rawFrame(http2.FramePing, 0, 0, 1), Internal},
+	{"half a frame", []byte{0, 0}, Unavailable},
+	{"nothing", nil, Unavailable},
 }
 
 func TestAnswers(t *testing.T) {
@@ -123,13 +121,13 @@ func TestAnswers(t *testing.T) {
 				go func() { _, _ = io.Copy(io.Discard, there) }()
 				waitForCall(c)
 				_, _ = there.Write(a.send)
-				if a.want == codes.Unavailable {
+				if a.want == Unavailable {
 					there.Close()
 				}
 			}()
 			t.Cleanup(func() { there.Close() })
 			got, err := ask(soon(t), c, []byte("hi"))
-			if status.Code(err) != a.want || err == nil && string(got) != "hello" {
+			if CodeOf(err) != a.want || err == nil && string(got) != "hello" {
 				t.Errorf("the call returns %q, %v", got, err)
 			}
 		})
