@@ -32,6 +32,11 @@ func CheckArguments(typ string, args cty.Value) diag.List {
 			given = append(given, name)
 		}
 	}
+	if args.Type().HasAttribute("output") {
+		if v := args.GetAttr("output"); v.IsKnown() && !v.IsNull() && v.AsString() != outputMasked {
+			return problem("output", "Invalid provisioner argument", "The argument output is \"masked\", or left out.")
+		}
+	}
 	names := "\"" + strings.Join(alternatives[typ], "\", \"") + "\""
 	switch {
 	case len(alternatives[typ]) > 0 && len(given)+len(possible) == 0:

@@ -1,7 +1,6 @@
 package provision
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -16,6 +15,10 @@ import (
 	"time"
 
 	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/bug"
+	"github.com/mayfly-iac/mayfly/lines"
+	"github.com/mayfly-iac/mayfly/processgroup"
 )
 
 // localExec runs a command on this machine.
@@ -52,7 +55,7 @@ func (le *localExec) execute(args cty.Value) error {
 		}
 	}
 	cmd.WaitDelay = 5 * time.Second
-	prepareGroup(cmd)
+	processgroup.Prepare(cmd)
 	switch {
 	case le.secret != "":
 		le.Output(le.secret)
@@ -83,10 +86,14 @@ func (le *localExec) runOutput(cmd *exec.Cmd) commandResult {
 		return commandResult{err: err}
 	}
 	_ = pw.Close()
-	stop := context.AfterFunc(le.soft, func() { interruptGroup(cmd) })
+	stop := context.AfterFunc(le.soft, func() { processgroup.Interrupt(cmd) })
 	defer stop()
 	read := make(chan string, 1)
-	go func() { read <- le.copyOutput(pr) }()
+	go func() {
+		tail := ""
+		_ = bug.Call(func() { tail = le.copyOutput(pr) }) // the rest of the output is not shown
+		read <- tail
+	}()
 	err = cmd.Wait()
 	for {
 		select {
@@ -105,22 +112,20 @@ func (le *localExec) runOutput(cmd *exec.Cmd) commandResult {
 func (le *localExec) copyOutput(r io.Reader) string {
 	var tail []byte
 	hidden := false
-	br := bufio.NewReaderSize(r, 64<<10)
-	for {
-		line, err := br.ReadString('\n')
-		if line != "" {
-			if le.secret == "" {
-				le.Output(strings.TrimRight(line, "\r\n"))
-				tail = lastLines(append(tail, line...), outputTail)
-			} else if !hidden {
-				hidden = true
-				le.Output(le.secret)
+	lines.Read(r, func(text string, ends bool) {
+		switch {
+		case le.secret == "":
+			le.Output(text)
+			if tail = append(tail, text...); ends {
+				tail = append(tail, '\n')
 			}
+			tail = lastLines(tail, outputTail)
+		case !hidden:
+			hidden = true
+			le.Output(le.secret)
 		}
-		if err != nil {
-			return string(tail)
-		}
-	}
+	})
+	return string(tail)
 }
 
 // lastLines returns the whole lines at the end of a text that take at most limit bytes, or the end of its

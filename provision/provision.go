@@ -4,12 +4,13 @@
 // A provisioner has evaluated arguments, which may carry marks. If they do, its errors reveal nothing about
 // them, the connection or the output.
 //
-// It may import diag, ssh and value. It must not know blocks, sessions, plans or when a provisioner
-// runs.
+// It may import diag, leak, processgroup, ssh and value. It must not know blocks, sessions, plans or when a
+// provisioner runs.
 package provision
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -39,11 +40,30 @@ type Provisioner struct {
 
 // Run runs the provisioner until it ends or a context does: soft asks a command to end, hard kills it and
 // everything it has started. The error names what failed. If an argument carries a mark, the error quotes
-// neither arguments nor output.
+// neither arguments nor output, unless the argument "output" asks for both with the marked values masked.
 func (p *Provisioner) Run(hard, soft context.Context) error {
 	w := work{Provisioner: p, hard: hard, soft: soft, secret: p.hidden()}
-	args, _ := p.Arguments.UnmarkDeep()
-	switch p.Type {
+	if w.secret == "" || !p.wantsMask() {
+		return w.run()
+	}
+	hide, err := p.mask()
+	if err != nil {
+		w.secret = strings.TrimSuffix(w.secret, ")") + fmt.Sprintf("; it cannot be masked: %s)", err)
+		return w.run()
+	}
+	masked := *p
+	masked.Output = func(line string) { p.Output(hide(line)) }
+	w.Provisioner, w.secret = &masked, ""
+	if err := w.run(); err != nil {
+		return errors.New(hide(err.Error()))
+	}
+	return nil
+}
+
+// run runs the provisioner.
+func (w work) run() error {
+	args, _ := w.Arguments.UnmarkDeep()
+	switch w.Type {
 	case "local-exec":
 		if err := (&localExec{work: w}).execute(args); err != nil {
 			return fmt.Errorf("Error running command %w", err)
@@ -52,7 +72,7 @@ func (p *Provisioner) Run(hard, soft context.Context) error {
 	case "remote-exec", "file":
 		return (&remoteWork{work: w}).execute(args)
 	default:
-		return fmt.Errorf("of type %q: there is no such provisioner", p.Type)
+		return fmt.Errorf("of type %q: there is no such provisioner", w.Type)
 	}
 }
 
