@@ -117,6 +117,20 @@ func TestCompareIsATotalOrder(t *testing.T) {
 	})
 }
 
+func TestModuleInstancesInOrder(t *testing.T) {
+	a := RootInstance.Child("a", IntKey(2))
+	order := []ModuleInstance{
+		RootInstance, a, a.Child("x", NoKey), a.Child("x", StringKey("k")), a.Child("y", NoKey),
+		RootInstance.Child("a", IntKey(10)), RootInstance.Child("b", NoKey), RootInstance.Child("b", NoKey).Child("a", IntKey(0)),
+	}
+	if !slices.IsSortedFunc(order, ModuleInstance.Compare) {
+		t.Error("module instances are out of order")
+	}
+	if n := testing.AllocsPerRun(10, func() { _ = slices.IsSortedFunc(order, ModuleInstance.Compare) }); n != 0 {
+		t.Errorf("comparing allocates %v times", n)
+	}
+}
+
 func TestKeys(t *testing.T) {
 	tests := []struct {
 		key  Key

@@ -158,23 +158,47 @@ func (m ModuleInstance) write(sb *strings.Builder) {
 	sb.WriteString(key.String())
 }
 
-// Compare orders module instances by path, shorter paths first, keys in Key order.
+// Compare orders module instances by path, shorter paths first, keys in Key order. It builds no paths,
+// because sorting all instances of a run compares each of them many times.
 func (m ModuleInstance) Compare(o ModuleInstance) int {
+	deeper := m.depth() - o.depth()
+	if c := m.ancestor(deeper).compareSteps(o.ancestor(-deeper)); c != 0 {
+		return c
+	}
+	return deeper
+}
+
+// compareSteps compares two instances of the same depth.
+func (m ModuleInstance) compareSteps(o ModuleInstance) int {
 	if m == o {
 		return 0
 	}
-	a, b := m.Path(), o.Path()
-	for i := range min(len(a), len(b)) {
-		_, ca, ka := a[i].Parent()
-		_, cb, kb := b[i].Parent()
-		if c := strings.Compare(ca, cb); c != 0 {
-			return c
-		}
-		if c := ka.Compare(kb); c != 0 {
-			return c
-		}
+	mp, mc, mk := m.Parent()
+	op, oc, ok := o.Parent()
+	if c := mp.compareSteps(op); c != 0 {
+		return c
 	}
-	return len(a) - len(b)
+	if c := strings.Compare(mc, oc); c != 0 {
+		return c
+	}
+	return mk.Compare(ok)
+}
+
+// depth returns the number of calls between the root and m.
+func (m ModuleInstance) depth() int {
+	n := 0
+	for ; !m.IsRoot(); n++ {
+		m, _, _ = m.Parent()
+	}
+	return n
+}
+
+// ancestor returns the instance that is levels above m; m itself if levels is not positive.
+func (m ModuleInstance) ancestor(levels int) ModuleInstance {
+	for ; levels > 0; levels-- {
+		m, _, _ = m.Parent()
+	}
+	return m
 }
 
 func reverse[T any](s []T) {

@@ -162,7 +162,8 @@ func matchModule(pattern, m ModuleInstance, exact bool) bool {
 	return true
 }
 
-// SplitModule reads the leading module steps of a traversal and returns the remaining steps.
+// SplitModule reads the leading module steps of a traversal and returns the remaining steps. These begin with
+// a root, as if they stood in the module, unless what follows it is not a name.
 func SplitModule(t hcl.Traversal) (ModuleInstance, hcl.Traversal, error) {
 	m := RootInstance
 	for len(t) > 0 && StepName(t[0]) == "module" {
@@ -182,6 +183,11 @@ func SplitModule(t hcl.Traversal) (ModuleInstance, hcl.Traversal, error) {
 			}
 		}
 		m = m.Child(name, key)
+	}
+	if len(t) > 0 {
+		if a, ok := t[0].(hcl.TraverseAttr); ok {
+			t = append(hcl.Traversal{hcl.TraverseRoot{Name: a.Name, SrcRange: a.SrcRange}}, t[1:]...)
+		}
 	}
 	return m, t, nil
 }

@@ -74,12 +74,12 @@ func (l *Loader) LoadModule(dir string, path addr.Module) (*Module, diag.List) {
 	return m, run.take()
 }
 
-// IsConfigDir reports whether dir contains configuration files. It returns false if the directory can't be
-// read.
+// IsConfigDir reports whether dir contains configuration files. It returns true for a directory that can't
+// be read: there may be some, and loading it reports why.
 func (l *Loader) IsConfigDir(dir string) bool {
 	entries, err := l.fs().ReadDir(dir)
 	if err != nil {
-		return false
+		return !errors.Is(err, fs.ErrNotExist)
 	}
 	primary, override := selectFiles(entries)
 	return len(primary)+len(override) > 0

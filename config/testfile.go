@@ -80,26 +80,27 @@ var testSuffixes = [][2]string{{".tofutest.hcl", ".tftest.hcl"}, {".tofutest.jso
 // mockSuffixes are the suffixes of files with mocks. They hide each other like testSuffixes.
 var mockSuffixes = [][2]string{{".tofumock.hcl", ".tfmock.hcl"}, {".tofumock.json", ".tfmock.json"}}
 
-// TestFileNames lists the test files of the directories, sorted within each. A directory that cannot be read
+// TestFileNames lists the test files of the directories, sorted within each. A directory that does not exist
 // has none.
-func (l *Loader) TestFileNames(dirs ...string) []string {
-	var out []string
+func (l *Loader) TestFileNames(dirs ...string) (out []string, diags diag.List) {
 	for _, dir := range dirs {
-		for _, name := range l.filesWith(dir, testSuffixes) {
+		names, ds := l.filesWith(dir, testSuffixes)
+		diags = append(diags, ds...)
+		for _, name := range names {
 			if !slices.Contains(out, name) {
 				out = append(out, name)
 			}
 		}
 	}
-	return out
+	return out, diags
 }
 
 // filesWith lists the files of a directory with one of the suffixes, sorted, without those that are hidden
 // by another. The names begin with dir.
-func (l *Loader) filesWith(dir string, suffixes [][2]string) []string {
+func (l *Loader) filesWith(dir string, suffixes [][2]string) ([]string, diag.List) {
 	entries, err := l.fs().ReadDir(dir)
 	if err != nil {
-		return nil
+		return nil, unlisted(dir, err)
 	}
 	names := map[string]bool{}
 	for _, e := range entries {
@@ -115,7 +116,7 @@ func (l *Loader) filesWith(dir string, suffixes [][2]string) []string {
 		}
 	}
 	slices.Sort(out)
-	return out
+	return out, nil
 }
 
 // LoadTestFile reads a test file, and the files of mocks that it names. All names are relative to the working
@@ -206,10 +207,11 @@ func (d *testDecoder) mock(b *hcl.Block) {
 	d.defaults(m, content)
 	m.Source = d.text(content, "source")
 	if dir := m.Source; dir != "" {
-		names := d.loader.filesWith(dir, mockSuffixes)
-		if len(names) == 0 {
+		names, diags := d.loader.filesWith(dir, mockSuffixes)
+		d.diags = append(d.diags, diags...)
+		if len(names) == 0 && len(diags) == 0 {
 			d.errorAt(content.Attributes["source"].Expr.Range(), "No mock files found",
-				"The directory %s has no files of mocks, or cannot be read: their names end in .tfmock.hcl or .tofumock.hcl. The name of the directory starts from the working directory.", dir)
+				"The directory %s has no files of mocks: their names end in .tfmock.hcl or .tofumock.hcl. The name of the directory starts from the working directory.", dir)
 		}
 		for _, name := range names {
 			if shared := d.parse(name, mockFileSchema); shared != nil {

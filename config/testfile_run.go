@@ -190,7 +190,7 @@ func (d *testDecoder) expected(attr *hcl.Attribute) []Expected {
 //	module.a.var.size  aws_instance.web[0]  check.health  output.url
 func checkable(t hcl.Traversal) (string, bool) {
 	in, rest, err := addr.SplitModule(t)
-	if err != nil || len(rest) < 2 {
+	if err != nil || len(rest) < 2 || rest.IsRelative() {
 		return "", false
 	}
 	prefix := ""

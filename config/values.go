@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 
@@ -114,10 +115,10 @@ func parseValue(src []byte, filename string) (hcl.Expression, cty.Value, diag.Li
 // AutoVarsFiles lists the values files of the root module that are loaded automatically, in order of
 // increasing precedence: terraform.tfvars, terraform.tfvars.json, then *.auto.tfvars and *.auto.tfvars.json
 // by name.
-func (l *Loader) AutoVarsFiles(rootDir string) []string {
+func (l *Loader) AutoVarsFiles(rootDir string) ([]string, diag.List) {
 	entries, err := l.fs().ReadDir(rootDir)
 	if err != nil {
-		return nil
+		return nil, unlisted(rootDir, err)
 	}
 	var fixed, auto []string
 	for _, e := range entries {
@@ -136,5 +137,14 @@ func (l *Loader) AutoVarsFiles(rootDir string) []string {
 	for i := range out {
 		out[i] = joinFile(rootDir, out[i])
 	}
-	return out
+	return out, nil
+}
+
+// unlisted is the error about a directory that cannot be listed; none if it does not exist. It must not pass
+// for an empty one, whose files would be left out.
+func unlisted(dir string, err error) diag.List {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return diag.Errorf("Failed to read directory", "The directory %s could not be read: %s.", dir, diag.Reason(err))
 }

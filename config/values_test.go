@@ -1,6 +1,7 @@
 package config
 
 import (
+	"io/fs"
 	"maps"
 	"slices"
 	"strings"
@@ -185,18 +186,37 @@ func TestE7_VarsFileSource(t *testing.T) {
 	}
 }
 
+// unreadable has a directory that cannot be listed.
+type unreadable struct{ FS }
+
+func (unreadable) ReadDir(string) ([]fs.DirEntry, error) { return nil, fs.ErrPermission }
+
+// TestUnreadableDirectory does not pass for an empty one.
+func TestUnreadableDirectory(t *testing.T) {
+	l := &Loader{FS: unreadable{fstest.MapFS{}}}
+	if !l.IsConfigDir("root") {
+		t.Error("there may be files")
+	}
+	if _, diags := l.AutoVarsFiles("root"); !diags.HasErrors() {
+		t.Error("values are left out without an error")
+	}
+	if _, diags := l.TestFileNames("root"); !diags.HasErrors() {
+		t.Error("tests are left out without an error")
+	}
+}
+
 func TestAutoVarsFiles(t *testing.T) {
 	fsys := fstest.MapFS{}
 	for _, name := range []string{"terraform.tfvars.json", "terraform.tfvars", "b.auto.tfvars", "a.auto.tfvars.json", "other.tfvars", ".c.auto.tfvars", "d.auto.tfvars~", "sub/x.auto.tfvars"} {
 		fsys["root/"+name] = &fstest.MapFile{}
 	}
-	got := (&Loader{FS: fsys}).AutoVarsFiles("root")
+	got, _ := (&Loader{FS: fsys}).AutoVarsFiles("root")
 	want := []string{"root/terraform.tfvars", "root/terraform.tfvars.json", "root/a.auto.tfvars.json", "root/b.auto.tfvars"}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
-	if got := (&Loader{FS: fsys}).AutoVarsFiles("none"); got != nil {
-		t.Error(got)
+	if got, diags := (&Loader{FS: fsys}).AutoVarsFiles("none"); got != nil || len(diags) > 0 {
+		t.Error(got, diags)
 	}
 }
 

@@ -36,9 +36,12 @@ type applier struct {
 	*walk
 	req       ApplyRequest
 	selection *selection.Selection // of the plan
-	left      *missingDeps         // objects, set once all steps are done
-	preApply  *walk                // evaluates with the objects as they were: for the providers of what is destroyed
-	changing  context.Context      // of the calls that change objects: their answers are recorded until it ends
+	left      *missingDeps         // objects; asked about what no step under way may make
+	// conditions has the objects whose conditions the plan knows, and whether it left them undecided. Nil if
+	// none are to be evaluated.
+	conditions map[string]bool
+	preApply   *walk           // evaluates with the objects as they were: for the providers of what is destroyed
+	changing   context.Context // of the calls that change objects: their answers are recorded until it ends
 
 	altered    plan.Instances                   // that the plan changes; set before any step starts
 	neededOpen func() map[*blocks.Resource]bool // of the configuration
@@ -52,7 +55,6 @@ type applier struct {
 	counts    plan.Counts
 	nested    map[addr.Instance]nestedRead // put off until all changes are made
 	checks    []dueCheck                   // set before any step starts
-	outputs   []dueOutput                  // likewise
 }
 
 // nestedRead is a planned read of a data source that is nested in a check.
@@ -118,12 +120,12 @@ func (a *applier) Result(t *future.Task, in *eval.Instance) cty.Value {
 func (a *applier) fromState(in *eval.Instance) cty.Value {
 	op := a.instanceOp(in)
 	a.mu.Lock()
-	o := a.req.Plan.Prior.Object(op.obj)
+	o := a.req.Plan.Prior.Object(op.Obj)
 	if o == nil && in.Config().Addr.Mode == addr.Data {
-		o = a.req.Plan.Base.Object(op.obj) // a plan to destroy drops what was read
+		o = a.req.Plan.Base.Object(op.Obj) // a plan to destroy drops what was read
 	}
 	a.mu.Unlock()
-	if v, ok := op.live(o); ok {
+	if v, ok := op.Live(o); ok {
 		return v
 	}
 	return unknownObject(in)

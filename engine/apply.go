@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 
 	"github.com/zclconf/go-cty/cty"
 
@@ -25,12 +26,13 @@ func (e *Engine) Apply(ctx context.Context, req ApplyRequest) (*Applied, diag.Li
 		req.Soft = ctx
 	}
 	a := &applier{
-		walk: e.newWalk(ctx, req.Soft), req: req, selection: selection.New(req.Plan.Targets, req.Plan.Excludes), state: req.Plan.Prior.Copy(), results: map[addr.Instance]cty.Value{},
+		walk: e.newWalk(ctx, req.Soft, req.Journal), req: req, selection: selection.New(req.Plan.Targets, req.Plan.Excludes), state: req.Plan.Prior.Copy(), results: map[addr.Instance]cty.Value{},
 		opened: map[addr.Instance]struct{}{}, deposedBy: map[addr.Instance]addr.Deposed{}, nested: map[addr.Instance]nestedRead{}, neededOpen: sync.OnceValue(req.Config.NeededOpen),
 	}
 	a.startRun(a.newRun(req.Config, eval.Applying, a, req.Variables, req.Plan.Timestamp))
 	a.preApply = a.fork(a.newRun(req.Config, eval.Applying, &preApplyHost{applier: a}, req.Variables, req.Plan.Timestamp))
 	a.preApply.run.Checks = a.run.Checks
+	defer e.expose(req.Config, req.Variables, req.Plan.Base)()
 	defer e.stopOn(req.Soft)()
 	defer func() {
 		e.stats.Evaluations += a.run.Stats.Evaluations.Load() + a.preApply.run.Stats.Evaluations.Load()
@@ -64,8 +66,8 @@ func (a *applier) giveUpLate(ctx context.Context) (stop func()) {
 }
 
 // apply carries out the plan in three stages: what planning changed without the providers is recorded first,
-// so that a step finds the object at its new address; then the steps run; then everything that needs final
-// objects is evaluated. The claims of all steps are made before the first one starts, or an ephemeral object
+// so that a step finds the object at its new address; then the steps run; then what looks at all of them is
+// evaluated. The claims of all steps are made before the first one starts, or an ephemeral object
 // might be closed and opened again between two steps that use it.
 func (a *applier) apply() {
 	if !a.run.Root.CheckVariablesEarly(&future.Task{}) {
@@ -86,9 +88,10 @@ func (a *applier) apply() {
 			a.altered.Add(c.Addr)
 		}
 	}
+	a.left = &missingDeps{instances: a.run.InstancesOf, missing: a.absent}
+	a.conditions = a.listConditions()
 	uses := a.claimSteps(steps)
 	a.runSteps(steps, uses)
-	a.finish()
 }
 
 // claimSteps claims what each step may use; stepDone waives it.
@@ -104,10 +107,11 @@ func (a *applier) claimSteps(steps []plan.Step) [][]eval.Use {
 			}
 		case plan.DestroyLeg:
 			uses[i] = a.destroyUses(t, c)
+		case plan.OutputLeg:
+			uses[i] = a.outputUses(t, a.run.Root.Output(steps[i].Output.Name), a.req.Config)
 		}
 		a.pool.Claim(uses[i]...)
 	}
-	a.outputs = a.claimOutputs(t, a.req.Config)
 	a.claimConditions()
 	a.claimChecks(t)
 	return uses
@@ -139,19 +143,48 @@ func (a *applier) claimConditions() {
 
 // runSteps carries out the steps in dependency order; of those that are ready, the one with the longest way
 // still behind it goes first. After a failure, what depends on it is passed over; after an interrupt,
-// everything not yet started is.
+// everything not yet started is. What looks at the outcome of all changes follows the last of them.
 func (a *applier) runSteps(steps []plan.Step, uses [][]eval.Use) {
-	runRanked(steps, plan.Ranks(steps, a.weight), a.workers(), func(t *future.Task, i int32, skip bool) bool {
+	pool := future.NewPool(a.workers())
+	var changes atomic.Int64 // still to be made, and one more for the time of queueing them
+	var finishing atomic.Bool
+	changed := func() {
+		if changes.Add(-1) == 0 {
+			a.reportInterrupted()
+			finishing.Store(a.queueFinish(pool))
+		}
+	}
+	for i := range steps {
+		if steps[i].Change != nil {
+			changes.Add(1)
+		}
+	}
+	changes.Add(1)
+	queueRanked(pool, steps, plan.Ranks(steps, a.weight), func(t *future.Task, i int32, skip bool) bool {
 		defer a.pool.Waive(uses[i]...)
 		s, ok := &steps[i], false
+		if s.Leg == plan.OutputLeg { // also after failures and an interrupt: it keeps its value then
+			a.run.Guard(s, func() { a.outputStep(t, s.Output) })
+			return true
+		}
 		if !skip && (!a.interrupted() || s.Leg == plan.Gate) {
 			a.run.Guard(s, func() { ok = a.step(t, s) })
 		}
 		if !ok {
 			a.block(s.Change)
 		}
+		if s.Change != nil {
+			changed()
+		}
 		return ok
 	})
+	changed()
+	pool.Wait()
+	a.finish(finishing.Load())
+}
+
+// reportInterrupted reports an interrupt that came before all changes were made.
+func (a *applier) reportInterrupted() {
 	if a.ctx.Err() != nil {
 		a.run.Report(diag.Errorf("Apply aborted", "The apply was interrupted twice, so operations that were under way were abandoned. They may have created or changed objects that the state does not have. Everything that was finished is recorded. Check what exists on the provider's side before you plan and apply again."))
 	} else if a.interrupted() {

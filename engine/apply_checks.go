@@ -33,10 +33,10 @@ func (a *applier) unreadable(d *dataRead) []state.ObjectChange {
 		return nil
 	}
 	a.unread.Store(d.in.Addr(), d.failure)
-	if a.object(d.obj) == nil {
+	if a.object(d.Obj) == nil {
 		return nil
 	}
-	return []state.ObjectChange{{Object: d.obj, Provider: d.in.Provider(d.t).Addr}}
+	return []state.ObjectChange{{Object: d.Obj, Provider: d.in.Provider(d.t).Addr}}
 }
 
 // claimChecks finds the checks to evaluate and claims what they may use. Their objects are those of the plan:

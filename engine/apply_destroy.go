@@ -8,6 +8,7 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/contract"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/engine/object"
 	"github.com/mayfly-iac/mayfly/eval"
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/future"
@@ -51,7 +52,7 @@ func (a *applier) destroyStep(t *future.Task, c *plan.Change) bool {
 	a.awaitClosings(t, obj.Instance)
 	ok = false
 	a.inSession(t, obj, event.OpDelete, func(s *eval.Session) {
-		if op.p = a.openTogether(t, s, po, obj.Instance, held...); op.p == nil {
+		if op.Provider = a.openTogether(t, s, po, obj.Instance, held...); op.Provider == nil {
 			return
 		}
 		destroying := destruction{a: a, objectOp: op, change: c, object: stored}
@@ -89,12 +90,12 @@ type destruction struct {
 // entry begins only after the provisioners: until then nothing has happened to the object that a later run
 // would have to clear up.
 func (d *destruction) run() bool {
-	pr, ok := d.upgrade(d.object)
+	pr, ok := d.Upgrade(d.object)
 	if !ok {
 		return false
 	}
-	idKey, id := identifying(pr.value, d.block(), d.object.Sensitive)
-	done := d.events.Begin(event.OpDelete, d.obj, plan.Delete, idKey, id)
+	idKey, id := object.Identifying(pr.Value, d.Block(), d.object.Sensitive)
+	done := d.events.Begin(event.OpDelete, d.Obj, plan.Delete, idKey, id)
 	failed := func() bool {
 		done(diag.List{{Summary: "Destruction failed"}}, idKey, id) // for the event; the reason was reported
 		return false
@@ -102,51 +103,51 @@ func (d *destruction) run() bool {
 	if !d.provision(pr) {
 		return failed()
 	}
-	entry := d.a.begin(d.obj, string(event.OpDelete))
+	entry := d.a.begin(d.Obj, string(event.OpDelete))
 	if entry == nil {
 		return failed()
 	}
-	resp, diags := d.p.ApplyResource(d.a.changing, provider.ApplyRequest{
-		Type: d.typeName(), Prior: pr.value, Planned: cty.NullVal(d.block().Type()), Config: cty.NullVal(d.block().Type()),
-		PlannedPrivate: deletePrivate(d.change, pr), Identity: pr.identity, ProviderMeta: d.metaOfModule(),
+	resp, diags := d.Provider.ApplyResource(d.a.changing, provider.ApplyRequest{
+		Type: d.TypeName(), Prior: pr.Value, Planned: cty.NullVal(d.Block().Type()), Config: cty.NullVal(d.Block().Type()),
+		PlannedPrivate: deletePrivate(d.change, pr), Identity: pr.Identity, ProviderMeta: d.metaOfModule(),
 	})
 	entry.onDurable = func(more diag.List) { done(append(diags, more...), idKey, id) }
 	return d.conclude(entry, pr, resp, &diags)
 }
 
 // provision runs the destroy-time provisioners. After a failure the object stays in the state as it is.
-func (d *destruction) provision(pr prior) bool {
+func (d *destruction) provision(pr object.Prior) bool {
 	if d.first == nil {
 		return true
 	}
-	entry := d.a.begin(d.obj, string(event.OpProvision))
+	entry := d.a.begin(d.Obj, string(event.OpProvision))
 	if entry == nil {
 		return false
 	}
-	d.first.self = d.mark(pr.value, d.object.Sensitive)
+	d.first.self = d.Mark(pr.Value, d.object.Sensitive)
 	ok := d.first.run("was not destroyed")
 	return entry.end(!ok) && ok
 }
 
 // conclude records the outcome. diags are the provider's diagnostics; conclude appends any other errors to
 // them.
-func (d *destruction) conclude(entry *journalEntry, pr prior, resp provider.ApplyResponse, diags *diag.List) bool {
+func (d *destruction) conclude(entry *journalEntry, pr object.Prior, resp provider.ApplyResponse, diags *diag.List) bool {
 	left := resp.New
 	gone := left == cty.NilVal || left.IsNull()
 	if gone && diags.HasErrors() && left == cty.NilVal {
 		gone = false // no word about the object: it must be taken to exist
-		left = pr.value
+		left = pr.Value
 	}
 	if !gone && !diags.HasErrors() {
-		*diags = append(*diags, d.answers.Violations(contract.Object, fmt.Errorf("%w, after it was destroyed", contract.ErrNotNull))...)
+		*diags = append(*diags, d.Answers.Violations(contract.Object, fmt.Errorf("%w, after it was destroyed", contract.ErrNotNull))...)
 	}
-	d.report(*diags)
+	d.Report(*diags)
 	c := d.change
 	if gone {
-		if !diags.HasErrors() && c.Action == plan.Delete && d.obj.Deposed == addr.Current || c.Action.IsReplace() || d.obj.Deposed != addr.Current {
+		if !diags.HasErrors() && c.Action == plan.Delete && d.Obj.Deposed == addr.Current || c.Action.IsReplace() || d.Obj.Deposed != addr.Current {
 			d.a.count(func(n *plan.Counts) { n.Destroy++ })
 		}
-		return entry.end(diags.HasErrors(), state.ObjectChange{Object: d.obj, Provider: c.Provider}) && !diags.HasErrors()
+		return entry.end(diags.HasErrors(), state.ObjectChange{Object: d.Obj, Provider: c.Provider}) && !diags.HasErrors()
 	}
 	entry.end(true, d.remainder(left, resp)...)
 	return false
@@ -155,32 +156,32 @@ func (d *destruction) conclude(entry *journalEntry, pr prior, resp provider.Appl
 // remainder returns the record of an object that its destruction left behind.
 func (d *destruction) remainder(left cty.Value, resp provider.ApplyResponse) []state.ObjectChange {
 	stored := d.object
-	v, diags := d.answers.AcceptKnown(left, nil, contract.Object)
-	d.report(diags)
+	v, diags := d.Answers.AcceptKnown(left, nil, contract.Object)
+	private, leaks := d.Answers.AcceptPrivate(resp.Private, contract.Object)
+	d.Report(append(diags, leaks...))
 	if v == cty.NilVal {
 		return nil
 	}
-	private := resp.Private
 	if private == nil {
 		private = stored.Private
 	}
-	o := d.stateObject(v, append(d.block().SensitivePaths(v), stored.Sensitive...), private, resp.Identity, stored)
+	o := d.StateObject(v, append(d.Block().SensitivePaths(v), stored.Sensitive...), private, resp.Identity, stored)
 	if o == nil {
 		return nil
 	}
 	if len(o.Identity) == 0 {
 		o.Identity, o.IdentityVersion = stored.Identity, stored.IdentityVersion
 	}
-	return []state.ObjectChange{{Object: d.obj, Provider: d.change.Provider, New: o}}
+	return []state.ObjectChange{{Object: d.Obj, Provider: d.change.Provider, New: o}}
 }
 
 // deletePrivate returns the private data for a destruction: planned for a plain one, the object's own for the
 // old half of a replacement.
-func deletePrivate(c *plan.Change, pr prior) []byte {
+func deletePrivate(c *plan.Change, pr object.Prior) []byte {
 	if c.Action == plan.Delete && c.PlannedPrivate != nil {
 		return c.PlannedPrivate
 	}
-	return pr.private
+	return pr.Private
 }
 
 // forgetStep drops an object from the state.
@@ -223,11 +224,11 @@ func (a *applier) readStep(t *future.Task, c *plan.Change) bool {
 // readData reads the data source within a journal entry and makes the result the instance's value. The value
 // is published before the postconditions run, because they and their messages may refer to it.
 func (a *applier) readData(d *dataRead, c *plan.Change) bool {
-	if !d.config.value.IsWhollyKnown() {
-		d.fault(diag.Errorf("Configuration contains unknown value", "The configuration of %s is still not wholly known, although everything that it refers to has been applied.", d.obj))
+	if !d.config.Value.IsWhollyKnown() {
+		d.fault(diag.Errorf("Configuration contains unknown value", "The configuration of %s is still not wholly known, although everything that it refers to has been applied.", d.Obj))
 		return false
 	}
-	entry := a.begin(d.obj, string(event.OpRead))
+	entry := a.begin(d.Obj, string(event.OpRead))
 	if entry == nil {
 		return false
 	}
@@ -245,7 +246,7 @@ func (a *applier) readData(d *dataRead, c *plan.Change) bool {
 	a.mu.Lock()
 	a.results[c.Addr] = v
 	a.mu.Unlock()
-	return entry.end(false, state.ObjectChange{Object: d.obj, Provider: c.Provider, New: o}) && d.in.Postconditions(d.t, d.s, v)
+	return entry.end(false, state.ObjectChange{Object: d.Obj, Provider: c.Provider, New: o}) && d.in.Postconditions(d.t, d.s, v)
 }
 
 // dropReads removes from the state the data that a plan to destroy has read. Provider configurations take it

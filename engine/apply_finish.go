@@ -15,45 +15,45 @@ import (
 	"github.com/mayfly-iac/mayfly/value"
 )
 
-// finish evaluates what needs the final objects but is not a step: outputs, conditions that planning could
-// not decide, and the conditions of unused ephemeral resources.
-func (a *applier) finish() {
+// queueFinish queues what is not a step but needs the final objects: conditions that planning could not
+// decide, the conditions of unused ephemeral resources, and checks, which look at the outcome of all
+// changes. It returns false if an interrupt rules it out.
+func (a *applier) queueFinish(pool *future.Pool) bool {
+	if a.conditions == nil || a.interrupted() {
+		return false
+	}
+	a.finishConditions(pool)
+	a.finishChecks(pool)
+	return true
+}
+
+// finish drops the outputs that are gone, and warns of checks that were begun but not evaluated.
+func (a *applier) finish(begun bool) {
 	p := a.req.Plan
 	if p.Mode == plan.Destroy {
 		a.finishDestroy()
 		return
 	}
-	planned := map[string]*plan.OutputChange{}
 	for _, o := range p.Outputs {
-		planned[o.Name] = o
 		if o.Action == plan.Delete && a.run.Root.Output(o.Name) == nil {
 			delete(a.state.Outputs, o.Name)
 		}
 	}
-	pool := future.NewPool(a.workers())
-	due := map[string]bool{} // outputs whose conditions are to be evaluated
-	if p.Mode == plan.Normal && !a.interrupted() {
-		defer a.warnUnchecked()
-		due = a.finishConditions(pool)
-		a.finishChecks(pool)
+	if begun {
+		a.warnUnchecked()
 	}
-	for _, o := range a.outputs {
-		c := planned[o.Output().Name]
-		if c == nil {
-			a.pool.Waive(o.uses...)
-			continue
-		}
-		pool.Go(func(t *future.Task) {
-			defer a.pool.Waive(o.uses...)
-			a.run.Guard(o.Addr(), func() {
-				if due[o.Addr()] {
-					a.finishGuarded(t, o.Value)
-				}
-				a.finishOutput(t, o.Value, c)
-			})
-		})
+}
+
+// outputStep evaluates the conditions of an output and stores its value.
+func (a *applier) outputStep(t *future.Task, planned *plan.OutputChange) {
+	o := a.run.Root.Output(planned.Name)
+	if o == nil {
+		return
 	}
-	pool.Wait()
+	if _, due := a.conditions[o.Addr()]; due && !a.interrupted() {
+		a.finishGuarded(t, o)
+	}
+	a.finishOutput(t, o, planned)
 }
 
 // finishDestroy drops the outputs after everything was destroyed. They stay after an error or a restricted
@@ -84,7 +84,7 @@ func (a *applier) finishOutput(t *future.Task, o *eval.Value, planned *plan.Outp
 		a.storeOutput(planned.Name, planned.After, planned.Sensitive)
 		return
 	}
-	d, err := value.Seal(v, v.Type(), nil)
+	d, err := a.sealOutput(v)
 	if err != nil {
 		a.run.Report(diag.At(o.Output().Range, "Output cannot be stored", "The value of output %q cannot be stored: %s.", planned.Name, err))
 		return
@@ -134,24 +134,30 @@ func (a *applier) absent(i addr.Instance) bool {
 	return !made && a.req.Plan.Prior.Object(addr.Object{Instance: i}) == nil
 }
 
-// finishConditions queues the evaluation of the conditions that are still undecided. It returns the addresses
-// of what has conditions that the plan decided about or left to the apply.
-func (a *applier) finishConditions(pool *future.Pool) (due map[string]bool) {
-	a.left = &missingDeps{instances: a.run.InstancesOf, missing: a.absent}
-	undecided, due := map[string]bool{}, map[string]bool{}
+// listConditions returns the objects whose conditions the plan knows and whether it left them undecided; nil
+// in modes that evaluate none.
+func (a *applier) listConditions() map[string]bool {
+	if a.req.Plan.Mode != plan.Normal {
+		return nil
+	}
+	undecided := map[string]bool{}
 	for _, r := range a.req.Plan.Checks {
 		for _, o := range r.Objects {
 			undecided[o.Addr] = o.Status == state.CheckUnknown
-			due[o.Addr] = true
 		}
 	}
+	return undecided
+}
+
+// finishConditions queues the evaluation of the conditions that no step has evaluated.
+func (a *applier) finishConditions(pool *future.Pool) {
 	var walk func(t *future.Task, m *eval.Module)
 	walk = func(t *future.Task, m *eval.Module) {
 		if !m.HasConditions() {
 			return
 		}
 		for _, v := range m.Guarded() {
-			if v.Output() == nil && undecided[v.Addr()] || v.Output() != nil && due[v.Addr()] {
+			if undecided, due := a.conditions[v.Addr()]; undecided || due && v.Output() != nil {
 				a.finishGuarded(t, v)
 			}
 		}
@@ -161,7 +167,7 @@ func (a *applier) finishConditions(pool *future.Pool) (due map[string]bool) {
 			}
 			instances, _ := r.Instances(t)
 			for _, in := range instances {
-				pool.Go(func(t *future.Task) { a.run.Guard(in, func() { a.finishInstance(t, in, undecided) }) })
+				pool.Go(func(t *future.Task) { a.run.Guard(in, func() { a.finishInstance(t, in) }) })
 			}
 		}
 		for _, c := range m.Calls() {
@@ -171,7 +177,6 @@ func (a *applier) finishConditions(pool *future.Pool) (due map[string]bool) {
 		}
 	}
 	pool.Go(func(t *future.Task) { a.run.Guard("conditions", func() { walk(t, a.run.Root) }) })
-	return due
 }
 
 // finishGuarded evaluates the conditions of a variable or output, unless something they depend on is
@@ -185,7 +190,7 @@ func (a *applier) finishGuarded(t *future.Task, v *eval.Value) {
 // finishInstance evaluates the conditions of an instance that no step has evaluated. An ephemeral instance
 // that was never opened is opened here for its conditions alone; a lazy plan promises not to do that for one
 // that only write-only arguments use.
-func (a *applier) finishInstance(t *future.Task, in *eval.Instance, undecided map[string]bool) {
+func (a *applier) finishInstance(t *future.Task, in *eval.Instance) {
 	if deps := in.Deps(t); a.anyBlocked(deps) || a.anyLeftOut(t, in.Addr(), deps) || !in.InputsHold(t) {
 		return
 	}
@@ -204,7 +209,7 @@ func (a *applier) finishInstance(t *future.Task, in *eval.Instance, undecided ma
 	a.mu.Lock()
 	_, stepped := a.results[in.Addr()]
 	a.mu.Unlock()
-	if stepped || !undecided[in.Addr().String()] {
+	if stepped || !a.conditions[in.Addr().String()] {
 		return
 	}
 	in.Prepare(t)

@@ -11,6 +11,7 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/contract"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/engine/object"
 	"github.com/mayfly-iac/mayfly/eval"
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/future"
@@ -29,8 +30,8 @@ type instanceApply struct {
 	in     *eval.Instance
 	change *plan.Change
 
-	prior  prior // nothing when creating
-	config evaluated
+	prior  object.Prior // nothing when creating
+	config object.Config
 }
 
 // applyStep creates or updates the instance of a change. Everything durable is prepared before it takes a
@@ -54,8 +55,8 @@ func (a *applier) applyStep(t *future.Task, c *plan.Change) bool {
 // apply plans the change a second time, with final values, and carries it out. Values that were unknown in
 // the first plan, and ephemeral values, which may differ at each evaluation, are known only now.
 func (ia *instanceApply) apply() bool {
-	ia.p = ia.openFor(ia.t, ia.s, ia.in, len(ia.in.Resource.Block.Preconditions) == 0)
-	if ia.p == nil {
+	ia.Provider = ia.openFor(ia.t, ia.s, ia.in, len(ia.in.Resource.Block.Preconditions) == 0)
+	if ia.Provider == nil {
 		return false
 	}
 	if !ia.in.Preconditions(ia.t, ia.s) || !ia.loadPrior() || !ia.evaluateConfig() {
@@ -65,7 +66,7 @@ func (ia *instanceApply) apply() bool {
 	if !ok {
 		return false
 	}
-	if ia.change.Action == plan.Update && planned.Planned.RawEquals(ia.prior.value) {
+	if ia.change.Action == plan.Update && planned.Planned.RawEquals(ia.prior.Value) {
 		return ia.nothingToDo(planned.Planned)
 	}
 	return ia.carryOut(planned)
@@ -74,17 +75,17 @@ func (ia *instanceApply) apply() bool {
 // loadPrior loads the object that an update starts from. A creation starts from nothing, even if it is half
 // of a replacement.
 func (ia *instanceApply) loadPrior() bool {
-	ia.prior = noPrior(ia.block())
+	ia.prior = object.NoPrior(ia.Block())
 	if ia.change.Action != plan.Update {
 		return true
 	}
-	o := ia.a.object(ia.obj)
+	o := ia.a.object(ia.Obj)
 	if o == nil {
-		ia.report(diag.Errorf("Object to update is gone", "The plan updates %s, but the state has no such object any more. Make a new plan.", ia.obj))
+		ia.Report(diag.Errorf("Object to update is gone", "The plan updates %s, but the state has no such object any more. Make a new plan.", ia.Obj))
 		return false
 	}
 	var ok bool
-	ia.prior, ok = ia.upgrade(o)
+	ia.prior, ok = ia.Upgrade(o)
 	return ok
 }
 
@@ -94,9 +95,9 @@ func (ia *instanceApply) evaluateConfig() bool {
 	if !ok {
 		return false
 	}
-	ia.config = ia.ignoreChanges(config, &ia.in.Config().Lifecycle, ia.prior)
-	if !ia.config.value.IsWhollyKnown() {
-		ia.report(diag.Errorf("Configuration contains unknown value", "The configuration of %s is still not wholly known, although everything that it refers to has been applied. This is usually caused by a provider that left an attribute unknown.", ia.obj))
+	ia.config = ia.IgnoreChanges(config, &ia.in.Config().Lifecycle, ia.prior)
+	if !ia.config.Value.IsWhollyKnown() {
+		ia.Report(diag.Errorf("Configuration contains unknown value", "The configuration of %s is still not wholly known, although everything that it refers to has been applied. This is usually caused by a provider that left an attribute unknown.", ia.Obj))
 		return false
 	}
 	return true
@@ -106,51 +107,51 @@ func (ia *instanceApply) evaluateConfig() bool {
 // first plan.
 func (ia *instanceApply) planAgain() (planned provider.PlanResponse, ok bool) {
 	first, err := ia.change.After.Unmarked()
-	if err == nil && !ia.change.After.Type().Equals(ia.block().Type()) {
+	if err == nil && !ia.change.After.Type().Equals(ia.Block().Type()) {
 		err = errors.New("it does not fit the provider's schema; the provider may have changed since the plan was made")
 	}
 	if err != nil {
-		ia.report(diag.Errorf("Plan cannot be read", "The planned object of %s cannot be used: %s. Make a new plan.", ia.obj, err))
+		ia.Report(diag.Errorf("Plan cannot be read", "The planned object of %s cannot be used: %s. Make a new plan.", ia.Obj, err))
 		return
 	}
 	if !ia.validate(first) {
 		return
 	}
-	return ia.plan(planRequest{
-		prior: ia.prior, config: ia.config.value, meta: ia.meta(ia.in), first: first, private: ia.change.PlannedPrivate,
+	return ia.Plan(object.PlanRequest{
+		Prior: ia.prior, Config: ia.config.Value, Meta: ia.meta(ia.in), First: first, Private: ia.change.PlannedPrivate,
 	})
 }
 
 // validate has the provider validate the configuration again if it differs from the one it saw while
 // planning: ephemeral values may have changed, and unknown values have become known.
 func (ia *instanceApply) validate(first cty.Value) bool {
-	if !ia.config.ephemeral && !contract.SaysMore(ia.block(), ia.config.value, first) {
+	if !ia.config.Ephemeral && !contract.SaysMore(ia.Block(), ia.config.Value, first) {
 		return true
 	}
-	diags := ia.p.ValidateResource(ia.ctx, addr.Managed, ia.typeName(), ia.config.value)
-	ia.report(diags)
+	diags := ia.Provider.ValidateResource(ia.ctx, addr.Managed, ia.TypeName(), ia.config.Value)
+	ia.Report(diags)
 	return !diags.HasErrors()
 }
 
 // nothingToDo ends an update that, with final values, changes only the state's record of the object.
 func (ia *instanceApply) nothingToDo(planned cty.Value) bool {
-	entry := ia.a.begin(ia.obj, "update")
+	entry := ia.a.begin(ia.Obj, "update")
 	if entry == nil {
 		return false
 	}
-	o := ia.object(planned, ia.prior.private, ia.prior.identity, false)
+	o := ia.object(planned, ia.prior.Private, ia.prior.Identity, false)
 	if o == nil {
 		entry.end(true)
 		return false
 	}
 	ok := entry.end(false, ia.changeTo(o))
 	ia.final(planned)
-	return ok && ia.in.Postconditions(ia.t, ia.s, ia.mark(planned, ia.config.sensitive))
+	return ok && ia.in.Postconditions(ia.t, ia.s, ia.Mark(planned, ia.config.Sensitive))
 }
 
 // object makes the state's record of v.
 func (ia *instanceApply) object(v cty.Value, private []byte, identity cty.Value, tainted bool) *state.Object {
-	o := ia.stateObject(v, slices.Concat(ia.config.sensitive, ia.block().SensitivePaths(v)), private, identity, nil)
+	o := ia.StateObject(v, slices.Concat(ia.config.Sensitive, ia.Block().SensitivePaths(v)), private, identity, nil)
 	if o != nil {
 		o.Tainted, o.Dependencies, o.CreateBeforeDestroy = tainted, stateDeps(ia.change.Deps), ia.change.CreateBeforeDestroy
 		o.SkipDestroy = ia.in.Config().Lifecycle.SkipDestroy()
@@ -159,14 +160,14 @@ func (ia *instanceApply) object(v cty.Value, private []byte, identity cty.Value,
 }
 
 func (ia *instanceApply) changeTo(o *state.Object) state.ObjectChange {
-	return state.ObjectChange{Object: ia.obj, Provider: ia.change.Provider, New: o}
+	return state.ObjectChange{Object: ia.Obj, Provider: ia.change.Provider, New: o}
 }
 
 // final makes v the instance's value for everything downstream.
 func (ia *instanceApply) final(v cty.Value) {
 	ia.a.mu.Lock()
 	defer ia.a.mu.Unlock()
-	ia.a.results[ia.obj.Instance] = ia.mark(v, ia.config.sensitive)
+	ia.a.results[ia.Obj.Instance] = ia.Mark(v, ia.config.Sensitive)
 }
 
 // carryOut makes the change that was planned.
@@ -181,7 +182,7 @@ func (ia *instanceApply) carryOut(planned provider.PlanResponse) bool {
 	if ia.interrupted() {
 		return false
 	}
-	entry := ia.a.begin(ia.obj, string(kind))
+	entry := ia.a.begin(ia.Obj, string(kind))
 	if entry == nil {
 		return false
 	}
@@ -189,21 +190,22 @@ func (ia *instanceApply) carryOut(planned provider.PlanResponse) bool {
 	if !ok {
 		return false
 	}
-	idKey, id := identifying(ia.prior.value, ia.block(), ia.config.sensitive)
-	done := ia.events.Begin(kind, ia.obj, action, idKey, id)
-	resp, diags := ia.p.ApplyResource(ia.a.changing, provider.ApplyRequest{
-		Type: ia.typeName(), Prior: ia.prior.value, Planned: planned.Planned, Config: ia.config.value, PlannedPrivate: planned.Private, Identity: planned.Identity,
+	idKey, id := object.Identifying(ia.prior.Value, ia.Block(), ia.config.Sensitive)
+	done := ia.events.Begin(kind, ia.Obj, action, idKey, id)
+	resp, diags := ia.Provider.ApplyResource(ia.a.changing, provider.ApplyRequest{
+		Type: ia.TypeName(), Prior: ia.prior.Value, Planned: planned.Planned, Config: ia.config.Value, PlannedPrivate: planned.Private, Identity: planned.Identity,
 		ProviderMeta: ia.meta(ia.in),
 	})
 	resp.Identity, diags = ia.newIdentity(resp.Identity, diags)
 	o := ia.accept(planned, resp, diags)
 	if resp.Private == nil && o.failed {
-		resp.Private = ia.prior.private // an error answer may leave it out
+		resp.Private = ia.prior.Private // an error answer may leave it out
 	}
+	resp.Private = ia.acceptPrivate(resp.Private, &o)
 	if o.exists && !o.failed && kind == event.OpCreate && len(ia.in.Provisioners()) > 0 {
 		entry = ia.provision(entry, &o, resp)
 	}
-	idKey, id = identifying(o.value, ia.block(), ia.config.sensitive)
+	idKey, id = object.Identifying(o.value, ia.Block(), ia.config.Sensitive)
 	if entry == nil {
 		done(o.diags, idKey, id)
 		return false
@@ -212,16 +214,24 @@ func (ia *instanceApply) carryOut(planned provider.PlanResponse) bool {
 	return ia.conclude(entry, o, resp, deposed, kind)
 }
 
+// acceptPrivate returns the private data of an answer as far as it may be stored.
+func (ia *instanceApply) acceptPrivate(private []byte, o *applied) []byte {
+	private, leaks := ia.Answers.AcceptPrivate(private, contract.Object)
+	ia.Report(leaks)
+	o.diags, o.failed = append(o.diags, leaks...), o.failed || leaks.HasErrors()
+	return private
+}
+
 // newIdentity returns the identity after an apply: the one the provider returned, or else the prior one.
 func (ia *instanceApply) newIdentity(id cty.Value, diags diag.List) (cty.Value, diag.List) {
-	got, wrong := ia.answers.AcceptIdentity(id, contract.Object)
+	got, wrong := ia.Answers.AcceptIdentity(id, contract.Object)
 	if !diags.HasErrors() {
 		diags = append(diags, wrong...)
 	}
 	if got == cty.NilVal || got.IsNull() {
-		return ia.prior.identity, diags
+		return ia.prior.Identity, diags
 	}
-	ia.noteIdentity("applying", ia.prior.identity, got)
+	ia.LogIdentity("applying", ia.prior.Identity, got)
 	return got, diags
 }
 
@@ -232,10 +242,10 @@ func (ia *instanceApply) provision(entry *journalEntry, o *applied, resp provide
 	if tainted == nil || !entry.end(false, ia.changeTo(tainted)) {
 		return nil
 	}
-	if entry = ia.a.begin(ia.obj, string(event.OpProvision)); entry == nil {
+	if entry = ia.a.begin(ia.Obj, string(event.OpProvision)); entry == nil {
 		return nil
 	}
-	pv := provisioning{walk: ia.walk, t: ia.t, s: ia.s, of: ia.in, obj: ia.obj, action: plan.Create, self: ia.mark(o.value, ia.config.sensitive)}
+	pv := provisioning{walk: ia.walk, t: ia.t, s: ia.s, of: ia.in, obj: ia.Obj, action: plan.Create, self: ia.Mark(o.value, ia.config.Sensitive)}
 	if !pv.run("is tainted and will be replaced") {
 		o.failed, o.tainted = true, true
 		o.diags = append(o.diags, diag.Diagnostic{Summary: "Provisioner failed"}) // for the event; the reason was reported
@@ -249,26 +259,26 @@ func (ia *instanceApply) depose(entry *journalEntry) (addr.Object, bool) {
 	if ia.change.Action != plan.CreateThenDelete {
 		return none, true
 	}
-	old := ia.a.object(ia.obj)
+	old := ia.a.object(ia.Obj)
 	if old == nil {
 		return none, true
 	}
 	ia.a.mu.Lock()
-	key, err := ia.a.state.NewDeposedKey(ia.obj.Instance, rand.Reader)
+	key, err := ia.a.state.NewDeposedKey(ia.Obj.Instance, rand.Reader)
 	ia.a.mu.Unlock()
 	if err != nil {
-		ia.report(diag.Errorf("Cannot set the old object aside", "No key for the deposed object of %s: %s.", ia.obj, err))
+		ia.Report(diag.Errorf("Cannot set the old object aside", "No key for the deposed object of %s: %s.", ia.Obj, err))
 		entry.end(true)
 		return none, false
 	}
-	deposed := addr.Object{Instance: ia.obj.Instance, Deposed: key}
+	deposed := addr.Object{Instance: ia.Obj.Instance, Deposed: key}
 	aside := ia.a.begin(deposed, "depose")
-	if aside == nil || !aside.end(false, state.ObjectChange{Object: ia.obj, Provider: ia.change.Provider}, state.ObjectChange{Object: deposed, Provider: ia.change.Provider, New: old}) {
+	if aside == nil || !aside.end(false, state.ObjectChange{Object: ia.Obj, Provider: ia.change.Provider}, state.ObjectChange{Object: deposed, Provider: ia.change.Provider, New: old}) {
 		entry.end(true)
 		return none, false
 	}
 	ia.a.mu.Lock()
-	ia.a.deposedBy[ia.obj.Instance] = key
+	ia.a.deposedBy[ia.Obj.Instance] = key
 	ia.a.mu.Unlock()
 	return deposed, true
 }
@@ -306,7 +316,7 @@ func (ia *instanceApply) conclude(entry *journalEntry, o applied, resp provider.
 			n.Forget++
 		}
 	})
-	return ia.in.Postconditions(ia.t, ia.s, ia.mark(o.value, ia.config.sensitive)) && ok
+	return ia.in.Postconditions(ia.t, ia.s, ia.Mark(o.value, ia.config.Sensitive)) && ok
 }
 
 // undepose puts the old object back in its place after the new one could not be made.
@@ -333,42 +343,41 @@ func (ia *instanceApply) accept(planned provider.PlanResponse, resp provider.App
 	o := applied{value: resp.New, failed: diags.HasErrors(), tainted: diags.HasErrors()}
 	if resp.New == cty.NilVal || resp.New.IsNull() {
 		if !o.failed {
-			diags = append(diags, ia.answers.Violations(contract.Object, fmt.Errorf("%w after it was applied", contract.ErrNull))...)
+			diags = append(diags, ia.Answers.Violations(contract.Object, fmt.Errorf("%w after it was applied", contract.ErrNull))...)
 		}
 		return ia.unusable(o, diags)
 	}
-	v, diags := ia.answers.Accept(resp.New, diags, contract.Object)
+	v, diags := ia.Answers.Accept(resp.New, diags, contract.Object)
 	if v == cty.NilVal {
 		return ia.unusable(o, diags)
 	}
 	if errs := schema.AssertWhollyKnown(v); len(errs) > 0 {
 		for _, err := range errs {
-			diags = append(diags, ia.answers.Violations(contract.Object, fmt.Errorf("%s: unknown values are not allowed after apply", contract.Text(err, schema.PathString)))...)
+			diags = append(diags, ia.Answers.Violations(contract.Object, fmt.Errorf("%s: unknown values are not allowed after apply", contract.Text(err, schema.PathString)))...)
 		}
 		v, o.tainted = contract.NullUnknown(v), true
 	} else if !o.failed {
-		check := func() []error { return schema.AssertApplyResult(ia.block(), planned.Planned, v) }
+		check := func() []error { return schema.AssertApplyResult(ia.Block(), planned.Planned, v) }
 		if planned.LegacyTypes || resp.LegacyTypes {
-			ia.logTolerated(contract.Object, check)
+			ia.LogTolerated(contract.Object, check)
 		} else if errs := check(); len(errs) > 0 {
-			diags, o.tainted = append(diags, ia.answers.Violations(contract.Result, errs...)...), true
+			diags, o.tainted = append(diags, ia.Answers.Violations(contract.Result, errs...)...), true
 		}
 	}
-	v, diags = ia.answers.DropCopiedSecrets(ia.config.value, v, diags, contract.Object)
 	o.value, o.exists, o.diags = v, true, diags
 	o.failed = diags.HasErrors()
-	o.tainted = o.tainted && o.failed && ia.prior.value.IsNull()
-	ia.report(diags)
+	o.tainted = o.tainted && o.failed && ia.prior.Value.IsNull()
+	ia.Report(diags)
 	return o
 }
 
 // unusable is what an answer leaves without an object that can be kept: an object that was there before
 // stays as it was.
 func (ia *instanceApply) unusable(o applied, diags diag.List) applied {
-	ia.report(diags)
+	ia.Report(diags)
 	o.failed, o.diags = true, diags
-	if !ia.prior.value.IsNull() {
-		o.value, o.untouched = ia.prior.value, true
+	if !ia.prior.Value.IsNull() {
+		o.value, o.untouched = ia.prior.Value, true
 	}
 	return o
 }

@@ -21,11 +21,11 @@ type ordering struct {
 	bad   []bool     // one of those before it has failed or was passed over
 }
 
-// runRanked calls run for every step, as many at once as there are workers, and returns when all calls have
-// returned. A step is ready once the calls for all steps before it have returned; of the ready ones, those
-// with the highest rank start first. skip is set if run returned false for a step before it.
-func runRanked(steps []plan.Step, ranks []int64, workers int, run func(t *future.Task, i int32, skip bool) bool) {
-	o := &ordering{steps: steps, ranks: ranks, pool: future.NewPool(workers), run: run, needs: make([]int32, len(steps)), bad: make([]bool, len(steps))}
+// queueRanked has the pool call run for every step. A step is ready once the calls for all steps before it
+// have returned; of the ready ones, those with the highest rank start first. skip is set if run returned
+// false for a step before it.
+func queueRanked(pool *future.Pool, steps []plan.Step, ranks []int64, run func(t *future.Task, i int32, skip bool) bool) {
+	o := &ordering{steps: steps, ranks: ranks, pool: pool, run: run, needs: make([]int32, len(steps)), bad: make([]bool, len(steps))}
 	var ready []int32
 	for i := range steps {
 		if o.needs[i] = steps[i].Needs; o.needs[i] == 0 {
@@ -33,7 +33,6 @@ func runRanked(steps []plan.Step, ranks []int64, workers int, run func(t *future
 		}
 	}
 	o.start(ready)
-	o.pool.Wait()
 }
 
 // start queues steps that are ready, the highest rank first, because a free worker takes the first that it

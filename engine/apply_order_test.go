@@ -92,11 +92,13 @@ func TestRunRanked(t *testing.T) {
 		begins := make([]time.Duration, len(steps))
 		synctest.Test(t, func(*testing.T) {
 			start := time.Now()
-			runRanked(steps, ranks, workers, func(_ *future.Task, i int32, _ bool) bool {
+			pool := future.NewPool(workers)
+			queueRanked(pool, steps, ranks, func(_ *future.Task, i int32, _ bool) bool {
 				begins[i] = time.Since(start)
 				time.Sleep(takes[i])
 				return true
 			})
+			pool.Wait()
 			last = time.Since(start)
 		})
 		if want := simulated(steps, takes, ranks, workers); gates == 0 && !slices.Equal(begins, want) {
@@ -108,8 +110,8 @@ func TestRunRanked(t *testing.T) {
 	}
 }
 
-// TestRunRankedAfterFailures holds which steps are skipped: those that depend on one that failed.
-func TestRunRankedAfterFailures(t *testing.T) {
+// TestQueueRankedAfterFailures holds which steps are skipped: those that depend on one that failed.
+func TestQueueRankedAfterFailures(t *testing.T) {
 	steps := []plan.Step{
 		{Next: []plan.Edge{{To: 1}, {To: 2}}},
 		{Needs: 1, Next: []plan.Edge{{To: 3}}},
@@ -117,10 +119,12 @@ func TestRunRankedAfterFailures(t *testing.T) {
 		{Needs: 1},
 	}
 	skipped := make([]bool, len(steps))
-	runRanked(steps, make([]int64, len(steps)), 2, func(_ *future.Task, i int32, skip bool) bool {
+	pool := future.NewPool(2)
+	queueRanked(pool, steps, make([]int64, len(steps)), func(_ *future.Task, i int32, skip bool) bool {
 		skipped[i] = skip
 		return i != 1 && !skip
 	})
+	pool.Wait()
 	if want := []bool{false, false, false, true}; !slices.Equal(skipped, want) {
 		t.Errorf("skipped: %v, want %v", skipped, want)
 	}

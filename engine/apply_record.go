@@ -3,6 +3,7 @@ package engine
 import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/engine/object"
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
@@ -57,7 +58,7 @@ func (a *applier) reportImports() {
 			continue
 		}
 		a.counts.Import++
-		key, text := importText(c.Importing)
+		key, text := object.ImportText(c.Importing)
 		a.events.Begin(event.OpAdopt, c.Object(), c.Action, key, text)(nil, key, text)
 	}
 }

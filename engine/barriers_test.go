@@ -21,6 +21,7 @@ resource "sim_thing" "known" {
 	for _, test := range []struct {
 		name        string
 		first, text string // text is applied to what first has made
+		module      string // which text calls as m
 		slow        string // calls of the second command that take two seconds; ReadDataSource if empty
 		replace     []string
 		plan, apply time.Duration
@@ -62,7 +63,7 @@ ephemeral "sim_secret" "s" {
 output "o" {
   value = ephemeralasnull(ephemeral.sim_secret.s)
 }
-`, plan: 3 * time.Second, apply: 5 * time.Second},
+`, plan: 3 * time.Second, apply: 3 * time.Second},
 		{name: "conditions, checks and outputs at the end of an apply", first: known, text: known + `
 resource "sim_thing" "x" {
   name = "x"
@@ -174,12 +175,55 @@ resource "sim_thing" "x" {
   name     = "known"
 }
 `, plan: 2 * time.Second},
+		{name: "validation rules of variables, beside what does not use them", first: known, text: known + `
+module "m" {
+  source = "./m"
+  a      = "a"
+}
+`, module: `
+variable "a" {
+  type = string
+  validation {
+    condition     = data.sim_lookup.slow.name != var.a
+    error_message = "Wrong."
+  }
+}
+data "sim_lookup" "slow" {
+  name = "known"
+}
+resource "sim_slow" "y" {
+  count      = 1
+  name       = "y"
+  plan_delay = "3s"
+}
+resource "sim_slow" "z" {
+  name       = var.a
+  plan_delay = "1s"
+}
+`, plan: 3 * time.Second},
+		{name: "import blocks, beside what they do not name", first: known, text: known + `
+data "sim_lookup" "slow" {
+  name = "known"
+}
+import {
+  to = sim_thing.x
+  id = data.sim_lookup.slow.id
+}
+resource "sim_thing" "x" {
+  name = "known"
+}
+resource "sim_slow" "y" {
+  name       = "y"
+  plan_delay = "3s"
+}
+`, plan: 3 * time.Second},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			inVirtualTime(t, test.first, func(t *testing.T, w *world) {
 				w.ok(command{})
 				w.config(test.text)
+				w.file("m/main.tf", prelude+test.module)
 				w.rules = fmt.Sprintf(`[{"rpc": %q, "do": "delay", "ms": 2000}]`, cmp.Or(test.slow, "ReadDataSource"))
 				var planned time.Duration
 				begin := time.Now()

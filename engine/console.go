@@ -83,7 +83,7 @@ func (e *Engine) Console(ctx context.Context, req ConsoleRequest) (*Console, dia
 func (c *Console) plan(e *Engine, ctx context.Context, req ConsoleRequest, stamp time.Time) {
 	p := e.newPlanner(ctx, req.PlanRequest)
 	p.plan.Timestamp = stamp
-	opt := p.runOptions(eval.Planning, &plannedHost{planner: p, console: c}, req.Variables, stamp)
+	opt := p.runOptions(req.Config, eval.Planning, &plannedHost{planner: p, console: c}, req.Variables, stamp)
 	opt.UnsetUnknown = true
 	p.startRun(eval.NewRun(req.Config, opt))
 	c.walk, c.runs = p.walk, []*eval.Run{p.run}
@@ -105,7 +105,7 @@ func (c *Console) look(e *Engine, ctx context.Context, req ConsoleRequest, stamp
 		known[r.Addr] = keys
 	}
 	newRun := func(w *walk, host *stateHost) *eval.Run {
-		opt := w.runOptions(eval.Planning, host, req.Variables, stamp)
+		opt := w.runOptions(req.Config, eval.Planning, host, req.Variables, stamp)
 		opt.Functions = e.functions(eval.Applying, stamp)
 		opt.UnsetUnknown = true
 		opt.Recorded = func(a addr.AbsResource) []addr.Key { return known[a] }
@@ -113,7 +113,7 @@ func (c *Console) look(e *Engine, ctx context.Context, req ConsoleRequest, stamp
 		c.runs = append(c.runs, run)
 		return run
 	}
-	host := &stateHost{walk: e.newWalk(ctx, req.Soft), console: c, state: req.State}
+	host := &stateHost{walk: e.newWalk(ctx, req.Soft, e.opt.Recorder), console: c, state: req.State}
 	host.startRun(newRun(host.walk, host))
 	c.walk = host.walk
 	c.renew = func() *walk {

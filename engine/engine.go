@@ -10,11 +10,13 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/ephemeral"
 	"github.com/mayfly-iac/mayfly/eval"
 	"github.com/mayfly-iac/mayfly/eval/blocks"
 	"github.com/mayfly-iac/mayfly/eval/coverage"
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/lang/funcs"
+	"github.com/mayfly-iac/mayfly/leak"
 	"github.com/mayfly-iac/mayfly/provider"
 	"github.com/mayfly-iac/mayfly/provider/processes"
 )
@@ -38,6 +40,12 @@ type Options struct {
 	Log func(line string)
 	// Instead returns what answers for an instance in place of its provider, nil for none. Tests set it.
 	Instead func(pc addr.ProviderConfig, i addr.Instance) provider.Provider
+	// Leaks remembers the ephemeral values of all operations, and LeakPolicy says what becomes of one that a
+	// provider returns where it would be stored. If Leaks is nil, the engine has a guard of its own.
+	Leaks      *leak.Guard
+	LeakPolicy leak.Policy
+	// Recorder records which ephemeral instances are open; nil for nothing. An apply uses its journal.
+	Recorder ephemeral.Recorder
 	// Coverage notes what of the configuration is exercised; nil for nothing. Tests set it.
 	Coverage *coverage.Set
 }
@@ -80,10 +88,13 @@ func with(opt Options, providers *processes.Set, a *accepted) *Engine {
 	if opt.Now == nil {
 		opt.Now = time.Now
 	}
+	if opt.Leaks == nil {
+		opt.Leaks = leak.New()
+	}
 	if opt.Instead == nil {
 		opt.Instead = func(addr.ProviderConfig, addr.Instance) provider.Provider { return nil }
 	}
-	return &Engine{opt: opt, providers: providers, accepted: a, events: event.NewReporter(opt.Observer, opt.Now)}
+	return &Engine{opt: opt, providers: providers, accepted: a, events: event.NewReporter(opt.Observer, opt.Now, opt.Leaks.Redact)}
 }
 
 // Flush waits until the observer has received every event so far, and returns the observer's errors.
@@ -102,6 +113,11 @@ func (e *Engine) Stats() Stats {
 // Catalog returns what a provider offers, starting it if needed.
 func (e *Engine) Catalog(ctx context.Context, p addr.Provider) (provider.Catalog, diag.List) {
 	return e.providers.Catalog(ctx, p)
+}
+
+// ValidateResource has a provider validate a configuration, which has no marks, starting it if needed.
+func (e *Engine) ValidateResource(ctx context.Context, p addr.Provider, mode addr.Mode, typeName string, config cty.Value) diag.List {
+	return e.providers.Ask(ctx, p, func(p provider.Provider) diag.List { return p.ValidateResource(ctx, mode, typeName, config) })
 }
 
 // Compile loads the schemas of the tree's providers and compiles the configuration.
@@ -124,12 +140,13 @@ func (e *Engine) functions(phase eval.Phase, stamp time.Time) map[string]functio
 
 // newRun returns a run of the walk, whose host is host.
 func (w *walk) newRun(cfg *blocks.Config, phase eval.Phase, host eval.Host, variables map[string]cty.Value, stamp time.Time) *eval.Run {
-	return eval.NewRun(cfg, w.runOptions(phase, host, variables, stamp))
+	return eval.NewRun(cfg, w.runOptions(cfg, phase, host, variables, stamp))
 }
 
 // runOptions returns the options of a run of the walk. The first interrupt stops the evaluations of anything
 // but an apply; an apply must finish what it has begun, so only the second interrupt stops its evaluations.
-func (w *walk) runOptions(phase eval.Phase, host eval.Host, variables map[string]cty.Value, stamp time.Time) eval.Options {
+func (w *walk) runOptions(cfg *blocks.Config, phase eval.Phase, host eval.Host, variables map[string]cty.Value, stamp time.Time) eval.Options {
+	w.rememberVariables(cfg, variables)
 	interrupted := w.soft.Done()
 	if phase == eval.Applying {
 		interrupted = w.ctx.Done()
@@ -137,7 +154,7 @@ func (w *walk) runOptions(phase eval.Phase, host eval.Host, variables map[string
 	return eval.Options{
 		Phase: phase, Host: host, Variables: variables, Functions: w.functions(phase, stamp),
 		Workspace: w.opt.Workspace, RootDir: w.opt.RootDir, WorkDir: w.opt.WorkDir, Interrupted: interrupted,
-		Coverage: w.opt.Coverage,
+		Coverage: w.opt.Coverage, Redact: w.opt.Leaks.Redact,
 	}
 }
 

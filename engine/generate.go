@@ -8,8 +8,8 @@ import (
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/config"
-	"github.com/mayfly-iac/mayfly/contract"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/engine/object"
 	"github.com/mayfly-iac/mayfly/eval"
 	"github.com/mayfly-iac/mayfly/eval/blocks"
 	"github.com/mayfly-iac/mayfly/event"
@@ -26,6 +26,7 @@ func (e *Engine) Generate(ctx context.Context, req PlanRequest) ([]*Generated, d
 	req.Mode = plan.Normal
 	p := e.startPlan(ctx, req)
 	p.generating = true
+	defer e.expose(req.Config, req.Variables, req.State)()
 	defer e.stopOn(p.req.Soft)()
 	defer func() { e.stats.Evaluations += p.run.Stats.Evaluations.Load() }()
 	defer p.pool.Shutdown()
@@ -45,14 +46,17 @@ func (p *planner) generate() []*Generated {
 		return nil
 	}
 	p.applyMoves()
-	p.resolveImports()
+	p.listImports()
+	pool := future.NewPool(p.workers())
+	p.queueImports(pool)
+	pool.Wait()
+	p.checkImports()
 	if p.run.Diags.HasErrors() {
 		return nil
 	}
 	missing := slices.DeleteFunc(p.missing, func(u undeclared) bool { return !p.selection.Selects(u.to) })
 	slices.SortFunc(missing, func(a, b undeclared) int { return a.to.Compare(b.to) })
 	out := make([]*Generated, len(missing))
-	pool := future.NewPool(p.workers())
 	for i, u := range missing {
 		pool.Go(func(t *future.Task) { p.run.Guard(u.to, func() { out[i] = p.generateOne(t, u) }) })
 	}
@@ -83,16 +87,16 @@ func (p *planner) generateOne(t *future.Task, u undeclared) (out *Generated) {
 	obj := addr.Object{Instance: u.to}
 	p.inSession(t, obj, event.OpImport, func(s *eval.Session) {
 		sub := p.objectOp(obj, sch, source)
-		if sub.p = p.pool.ProviderFor(t, s, po, u.to); sub.p == nil {
+		if sub.Provider = p.pool.ProviderFor(t, s, po, u.to); sub.Provider == nil {
 			return
 		}
-		got, ok := sub.importObject(u.target, sub.metaIn(p.run.Root))
+		got, ok := sub.Import(u.target, sub.metaIn(p.run.Root))
 		if !ok {
 			return
 		}
-		text, ok := sub.writeBlock(u, got.value, p.req.Config)
+		text, ok := sub.writeBlock(u, got.Value, p.req.Config)
 		if ok {
-			out = &Generated{Addr: u.to, ID: u.target.id, Text: text, prior: got}
+			out = &Generated{Addr: u.to, ID: u.target.ID, Text: text, prior: got}
 		}
 	})
 	return out
@@ -100,7 +104,7 @@ func (p *planner) generateOne(t *future.Task, u undeclared) (out *Generated) {
 
 // writeBlock writes the block for an imported object.
 func (op *objectOp) writeBlock(u undeclared, v cty.Value, cfg *blocks.Config) (string, bool) {
-	v, ok := op.suggestConfig(v)
+	v, ok := op.SuggestConfig(v)
 	if !ok {
 		return "", false
 	}
@@ -111,25 +115,10 @@ func (op *objectOp) writeBlock(u undeclared, v cty.Value, cfg *blocks.Config) (s
 			ref = string(r.Range.SliceBytes(cfg.Tree.Sources[r.Range.Filename]))
 		}
 	}
-	return generate.Resource(u.to.Resource, ref, op.block(), v), true
+	return generate.Resource(u.to.Resource, ref, op.Block(), v), true
 }
 
 func impliedName(r addr.Resource) string { return (&config.Resource{Addr: r}).ImpliedProvider() }
-
-// suggestConfig returns a configuration for an object: the provider's if it generates one, and else one made
-// from the object itself.
-func (op *objectOp) suggestConfig(v cty.Value) (cty.Value, bool) {
-	c, diags := op.providers.Catalog(op.ctx, op.source)
-	if diags.HasErrors() || !c.Capabilities().GenerateResourceConfig {
-		return v, !diags.HasErrors()
-	}
-	got, diags := op.p.GenerateConfig(op.ctx, provider.GenerateRequest{Type: op.typeName(), State: v})
-	if !diags.HasErrors() {
-		got, diags = op.answers.AcceptExisting(got, diags, contract.Generated)
-	}
-	op.report(diags)
-	return got, !diags.HasErrors()
-}
 
 // GeneratedText returns the content of a file with generated blocks.
 func GeneratedText(blocks []*Generated) []byte {
@@ -138,4 +127,11 @@ func GeneratedText(blocks []*Generated) []byte {
 		text = append(text, "\n"+generate.Comment(g.ID)+g.Text+"\n"...)
 	}
 	return text
+}
+
+// undeclared is the target of an import block for which there is no resource block.
+type undeclared struct {
+	to     addr.Instance
+	target *object.ImportTarget
+	block  *config.Import
 }

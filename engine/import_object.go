@@ -7,6 +7,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/engine/object"
 	"github.com/mayfly-iac/mayfly/eval"
 	"github.com/mayfly-iac/mayfly/eval/blocks"
 	"github.com/mayfly-iac/mayfly/event"
@@ -33,6 +34,7 @@ func (e *Engine) Import(ctx context.Context, req ImportRequest) (*state.State, d
 	im := &importer{e.newPlanner(ctx, PlanRequest{Config: req.Config, State: req.State, Mode: plan.Normal, Variables: req.Variables, Soft: req.Soft})}
 	im.pool.OnlyKnown = true
 	im.startRun(im.newRun(req.Config, eval.Planning, im, req.Variables, im.plan.Timestamp))
+	defer e.expose(req.Config, req.Variables, req.State)()
 	defer e.stopOn(im.req.Soft)()
 	defer func() { e.stats.Evaluations += im.run.Stats.Evaluations.Load() }()
 	defer im.pool.Shutdown()
@@ -79,15 +81,15 @@ func (im *importer) importObject(t *future.Task, to addr.Instance, id string) *s
 	var out *state.State
 	ran := im.inSession(t, in, event.OpImport, func(s *eval.Session) {
 		sub := im.instanceOp(in)
-		if sub.p = im.pool.ProviderFor(t, s, po, in.Addr()); sub.p == nil {
+		if sub.Provider = im.pool.ProviderFor(t, s, po, in.Addr()); sub.Provider == nil {
 			return
 		}
-		got, ok := sub.importObject(&importTarget{id: id}, sub.meta(in))
+		got, ok := sub.Import(&object.ImportTarget{ID: id}, sub.meta(in))
 		if !ok {
 			return
 		}
-		if o := sub.stateObject(got.value, nil, got.private, got.identity, nil); o != nil {
-			im.prior.SetObject(sub.obj, o, po.Addr)
+		if o := sub.StateObject(got.Value, nil, got.Private, got.Identity, nil); o != nil {
+			im.prior.SetObject(sub.Obj, o, po.Addr)
 			out = im.prior
 		}
 	})

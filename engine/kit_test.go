@@ -57,9 +57,10 @@ type world struct {
 
 	seen      int // entries of the transcript that earlier commands wrote
 	journal   *spy
-	failAfter int  // writes to the journal fail after so many; 0 for never
-	unclosed  bool // openings are not checked to be closed exactly once
-	faulty    bool // the provider's complaints about the engine are expected
+	recorder  *recorder // of openings, also of an apply; nil for none
+	failAfter int       // writes to the journal fail after so many; 0 for never
+	unclosed  bool      // openings are not checked to be closed exactly once
+	faulty    bool      // the provider's complaints about the engine are expected
 }
 
 const prelude = `
@@ -94,6 +95,7 @@ func (w *world) file(name, text string) {
 // apply.
 type command struct {
 	planOnly, skipRefresh      bool
+	generate                   bool // blocks for imports, in place of planning
 	mode                       plan.Mode
 	targets, excludes, replace []string
 	vars                       map[string]cty.Value
@@ -143,11 +145,15 @@ func (w *world) engine(c *command, observe func(event.Event)) *engine.Engine {
 	} else if launcher == nil {
 		launcher = w.processes()
 	}
-	return engine.New(engine.Options{
+	opt := engine.Options{
 		Launcher: launcher,
 		Observer: event.Observers(event.ObserverFunc(observe), c.observer), Parallelism: c.parallelism, CloseLimit: c.closeLimit,
 		Workspace: "default", RootDir: w.dir, WorkDir: w.dir, Environ: os.Environ(),
-	})
+	}
+	if w.recorder != nil {
+		opt.Recorder = w.recorder
+	}
+	return engine.New(opt)
 }
 
 // processes launches providers as processes.
@@ -218,6 +224,11 @@ func (w *world) carryOut(e *engine.Engine, c command, r *result) {
 		}
 		req.ForceReplace = append(req.ForceReplace, in)
 	}
+	if c.generate {
+		_, more = e.Generate(c.ctx, req)
+		r.planDiags, r.planLog = append(r.planDiags, more...), w.newEntries()
+		return
+	}
 	r.plan, more = e.Plan(c.ctx, req)
 	r.planDiags = append(r.planDiags, more...)
 	r.planLog = w.newEntries()
@@ -244,7 +255,7 @@ func (w *world) apply(e *engine.Engine, c command, r *result, manager store.Mana
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.journal = &spy{Journal: journal, failAfter: w.failAfter}
+	w.journal = &spy{Journal: journal, recorder: w.recorder, failAfter: w.failAfter}
 	req.Journal = w.journal
 	r.applied, r.applyDiags = e.Apply(c.ctx, req)
 	r.applyLog = w.newEntries()
@@ -297,10 +308,25 @@ var errDiskFull = errors.New("no space left")
 // spy is a journal that remembers in clear what was written to it, and can fail.
 type spy struct {
 	state.Journal
+	recorder  *recorder
 	mu        sync.Mutex
 	text      strings.Builder
 	failAfter int
 	trail     []string // "begin create sim_thing.a", "commit", "fail"
+}
+
+func (s *spy) Opening(i addr.Instance, p addr.Provider, at time.Time) (uint64, error) {
+	if s.recorder != nil {
+		return s.recorder.Opening(i, p, at)
+	}
+	return s.Journal.Opening(i, p, at)
+}
+
+func (s *spy) Closed(id uint64) error {
+	if s.recorder != nil {
+		return s.recorder.Closed(id)
+	}
+	return s.Journal.Closed(id)
 }
 
 func (s *spy) Begin(o addr.Object, action string) (uint64, error) {

@@ -5,10 +5,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
-	"github.com/hashicorp/terraform-plugin-go/tfprotov6/tf6server"
 	"github.com/zclconf/go-cty/cty"
-	"google.golang.org/grpc"
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
@@ -45,14 +42,8 @@ func (n *nursery) Launch(context.Context, addr.Provider) (provider.Provider, dia
 	if err != nil {
 		return nil, diag.Errorf("Test provider", "%s", err)
 	}
-	p, diags := plugin.InMemory(simprovider.Source, func(s *grpc.Server) {
-		plug := &tf6server.GRPCProviderPlugin{GRPCProvider: func() tfprotov6.ProviderServer { return server }, Name: simprovider.Source}
-		_ = plug.GRPCServer(nil, s)
-	}, 6)
-	if diags.HasErrors() {
-		return nil, diags
-	}
-	c := &child{Provider: p, n: n}
+	dial, stop := simprovider.InMemory(server)
+	c := &child{Provider: plugin.Connect(simprovider.Source, 6, dial, stop), n: n}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.open[c] = map[string]string{}

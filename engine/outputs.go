@@ -31,16 +31,21 @@ type dueOutput struct {
 }
 
 // claimOutputs returns the outputs of the root module and claims what evaluating each may use: without
-// ephemeralasnull they need nothing to be open.
+// ephemeralasnull they need nothing to be open. It is for planning.
 func (w *walk) claimOutputs(t *future.Task, cfg *blocks.Config) []dueOutput {
 	var out []dueOutput
 	for _, o := range w.run.Root.Outputs() {
-		due := dueOutput{Value: o}
-		if cfg.NullsEphemeral() {
-			due.uses = o.Uses(t)
-			w.pool.Claim(due.uses...)
-		}
+		due := dueOutput{o, w.outputUses(t, o, cfg)}
+		w.pool.Claim(due.uses...)
 		out = append(out, due)
 	}
 	return out
+}
+
+// outputUses returns what evaluating an output may use; o may be nil.
+func (w *walk) outputUses(t *future.Task, o *eval.Value, cfg *blocks.Config) []eval.Use {
+	if o == nil || !cfg.NullsEphemeral() {
+		return nil
+	}
+	return o.Uses(t)
 }

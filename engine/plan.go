@@ -9,6 +9,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/engine/object"
 	"github.com/mayfly-iac/mayfly/eval"
 	"github.com/mayfly-iac/mayfly/eval/blocks"
 	"github.com/mayfly-iac/mayfly/event"
@@ -24,6 +25,7 @@ import (
 // Errored set.
 func (e *Engine) Plan(ctx context.Context, req PlanRequest) (*plan.Plan, diag.List) {
 	p := e.startPlan(ctx, req)
+	defer e.expose(req.Config, req.Variables, req.State)()
 	defer e.stopOn(p.req.Soft)()
 	defer func() { e.stats.Evaluations += p.run.Stats.Evaluations.Load() }()
 	made := false
@@ -56,24 +58,25 @@ func (p *planner) makePlan() {
 	p.applyMoves()
 	p.adoptProviders()
 	p.listStored()
-	p.resolveImports()
+	p.listImports()
 	if p.run.Diags.HasErrors() {
 		return
 	}
 	p.declareChecks()
 	pool := future.NewPool(p.workers())
+	p.queueImports(pool)
 	if p.req.Mode == plan.Destroy {
 		p.queueOrphans(pool, &future.Task{}, p.stored.below(addr.RootInstance, nil)) // everything in the state is destroyed, declared or not
 	} else {
 		p.orderPlan()
 		p.expands = 1
-		pool.GoRanked(expansionRank, func(t *future.Task) { p.visit(pool, t, p.run.Root) })
+		pool.GoRanked(expansionRank, func(t *future.Task) { p.run.Guard("the root module", func() { p.visit(pool, t, p.run.Root) }) })
 		if !p.selection.Restricted() {
 			p.queueOutputs(pool, outputs)
 		}
 	}
 	pool.Wait()
-	p.unusedImports()
+	p.checkImports()
 	p.planRestrictedOutputs(pool, outputs)
 	p.finishOutputs()
 	if p.interrupted() {
@@ -116,7 +119,9 @@ func (p *planner) claimAll() {
 
 // visit queues the work of a module object: first whatever determines its instances, then the instances.
 func (p *planner) visit(pool *future.Pool, t *future.Task, m *eval.Module) {
-	m.CheckVariables(t, p.variablesFirst(t))
+	if p.selection.Restricted() {
+		m.CheckVariables(t, p.variablesFirst(t))
+	}
 	calls, resources := p.dropUntargeted(m)
 	p.mu.Lock()
 	p.expands += len(calls) + len(resources)
@@ -135,6 +140,9 @@ func (p *planner) visit(pool *future.Pool, t *future.Task, m *eval.Module) {
 	}
 	pool.Go(func(t *future.Task) {
 		p.run.Guard("the values of a module", func() {
+			if !p.selection.Restricted() {
+				m.CheckVariables(t, nil)
+			}
 			if p.req.Mode != plan.Destroy && !p.selection.Restricted() {
 				m.OutputPreconditions(t, nil)
 			}
@@ -172,9 +180,18 @@ func (p *planner) dropUntargeted(m *eval.Module) ([]*eval.Call, []*eval.Resource
 	return calls, resources
 }
 
+// checkRepetition has an invalid value reported before the errors about instances that follow from it. In a
+// restricted plan, this could read what the plan leaves out.
+func (p *planner) checkRepetition(t *future.Task, of interface{ RepetitionHolds(*future.Task) bool }) {
+	if !p.selection.Restricted() {
+		of.RepetitionHolds(t)
+	}
+}
+
 // visitCall queues the instances of a called module. Each instance needs its own set of block claims, so the
 // one set that claimAll made is multiplied, or waived if there are no instances.
 func (p *planner) visitCall(pool *future.Pool, t *future.Task, c *eval.Call) {
+	p.checkRepetition(t, c)
 	children := c.Children(t, nil)
 	// The claims of the called module's blocks stand for one instance of it.
 	uses := c.BlockClaims()
@@ -191,7 +208,7 @@ func (p *planner) visitCall(pool *future.Pool, t *future.Task, c *eval.Call) {
 	}
 	p.mu.Unlock()
 	for _, child := range children {
-		pool.GoRanked(expansionRank, func(t *future.Task) { p.visit(pool, t, child) })
+		pool.GoRanked(expansionRank, func(t *future.Task) { p.run.Guard(child.Addr, func() { p.visit(pool, t, child) }) })
 	}
 	p.decided(pool, t, p.goneModules(t, c)...)
 }
@@ -199,6 +216,7 @@ func (p *planner) visitCall(pool *future.Pool, t *future.Task, c *eval.Call) {
 // visitResource queues the instances of a resource. It claims what each instance uses before it waives the
 // claim of the block: the other way round, an ephemeral object could be closed in between.
 func (p *planner) visitResource(pool *future.Pool, t *future.Task, r *eval.Resource) {
+	p.checkRepetition(t, r)
 	instances, ok := r.Instances(t)
 	p.mu.Lock()
 	if !ok {
@@ -286,7 +304,7 @@ func (p *planner) dropWriteOnly() {
 		Schema: func(a addr.Provider, typeName string) *schema.Schema {
 			return p.providers.Loaded(a, addr.Managed, typeName)
 		},
-		Absent: additions,
+		Absent: object.Additions,
 	})
 	p.plan.Base = s.State(p.plan.Base, func(addr.Object, []cty.Path) {}) // planning has already warned about the objects it read
 	p.prior = s.State(p.prior, func(obj addr.Object, paths []cty.Path) { p.run.Report(scrub.Warning(obj, paths)) })

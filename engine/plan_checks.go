@@ -72,7 +72,7 @@ func (p *planner) readForCheck(d *dataRead, deps []plan.Dep) (cty.Value, bool) {
 		plain, _ := v.UnmarkDeep()
 		return p.planRead(d, plain, deps, plan.ReadCheckNested)
 	case p.req.Mode == plan.Normal:
-		return p.planRead(d, schema.PlannedDataObject(d.block(), d.config.value), deps, plan.ReadCheckNested)
+		return p.planRead(d, schema.PlannedDataObject(d.Block(), d.config.Value), deps, plan.ReadCheckNested)
 	case ok:
 		p.keepRead(d, v, deps)
 		return v, true
@@ -80,5 +80,5 @@ func (p *planner) readForCheck(d *dataRead, deps []plan.Dep) (cty.Value, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.prior.RemoveInstance(d.in.Addr())
-	return cty.UnknownVal(d.block().Type()), true
+	return cty.UnknownVal(d.Block().Type()), true
 }

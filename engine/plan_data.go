@@ -9,6 +9,7 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/contract"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/engine/object"
 	"github.com/mayfly-iac/mayfly/eval"
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/future"
@@ -23,6 +24,9 @@ import (
 // that it explicitly depends on is about to change.
 func (p *planner) planData(t *future.Task, in *eval.Instance) cty.Value {
 	placeholder := unknownObject(in)
+	if p.invalid(t, in) {
+		return placeholder
+	}
 	in.Prepare(t)
 	deps := in.Deps(t)
 	if p.excluded(in.Addr(), deps) || p.usesExcluded(t, in) {
@@ -42,7 +46,7 @@ func (p *planner) planData(t *future.Task, in *eval.Instance) cty.Value {
 			return
 		}
 		reason := plan.NoReason
-		if !d.config.value.IsWhollyKnown() {
+		if !d.config.Value.IsWhollyKnown() {
 			reason = plan.ReadConfigUnknown
 		} else if slices.ContainsFunc(in.WaitDeps(t), p.changing) || p.moduleWaits(t, in) {
 			reason = plan.ReadDependency
@@ -51,7 +55,7 @@ func (p *planner) planData(t *future.Task, in *eval.Instance) cty.Value {
 		case reason != plan.NoReason && !d.validate() && in.Config().Check == nil:
 			return // the known part of the configuration is already invalid
 		case reason != plan.NoReason:
-			result, ok = p.planRead(&d, schema.PlannedDataObject(d.block(), d.config.value), deps, reason)
+			result, ok = p.planRead(&d, schema.PlannedDataObject(d.Block(), d.config.Value), deps, reason)
 		case in.Config().Check != nil:
 			result, ok = p.readForCheck(&d, deps)
 		default:
@@ -74,7 +78,7 @@ type dataRead struct {
 	in      *eval.Instance
 	t       *future.Task
 	s       *eval.Session
-	config  evaluated
+	config  object.Config
 	failure string // why read failed
 }
 
@@ -83,7 +87,7 @@ func (d *dataRead) fault(diags diag.List) {
 	if d.in.Config().Check != nil && diags.HasErrors() {
 		d.failure = d.storable(diags)
 	}
-	d.report(d.in.Resource.Block.AsCheckWarnings(diags))
+	d.Report(d.in.Resource.Block.AsCheckWarnings(diags))
 }
 
 // prepare gets the provider and evaluates the configuration.
@@ -93,19 +97,19 @@ func (d *dataRead) prepare() (ok bool) {
 		return false
 	}
 	if d.in.Resource.Block.BodyOpens() {
-		if d.p = d.openTogether(d.t, d.s, po, d.in.Addr(), d.in.OpenForBody); d.p == nil {
+		if d.Provider = d.openTogether(d.t, d.s, po, d.in.Addr(), d.in.OpenForBody); d.Provider == nil {
 			return false
 		}
 	}
-	if d.config, ok = d.evaluate(d.t, d.s, d.in); ok && d.p == nil {
-		d.p = d.pool.ProviderFor(d.t, d.s, po, d.in.Addr())
+	if d.config, ok = d.evaluate(d.t, d.s, d.in); ok && d.Provider == nil {
+		d.Provider = d.pool.ProviderFor(d.t, d.s, po, d.in.Addr())
 	}
-	return d.p != nil && ok
+	return d.Provider != nil && ok
 }
 
 // validate has the provider validate the configuration, parts of which may be unknown.
 func (d *dataRead) validate() bool {
-	diags := d.validateConfig(addr.Data, d.in.Resource.Block, d.config.value)
+	diags := d.validateConfig(addr.Data, d.in.Resource.Block, d.config.Value)
 	d.fault(diags)
 	return !diags.HasErrors()
 }
@@ -120,41 +124,34 @@ func (d *dataRead) read() (cty.Value, bool) {
 	if !d.validate() {
 		return cty.NilVal, false
 	}
-	done := d.events.Begin(event.OpRead, d.obj, plan.Read, "", "")
-	resp, diags := d.p.ReadData(d.ctx, provider.DataRequest{Type: d.typeName(), Instance: d.obj.Instance, Config: d.config.value, ProviderMeta: d.meta(d.in)})
+	done := d.events.Begin(event.OpRead, d.Obj, plan.Read, "", "")
+	resp, diags := d.Provider.ReadData(d.ctx, provider.DataRequest{Type: d.TypeName(), Instance: d.Obj.Instance, Config: d.config.Value, ProviderMeta: d.meta(d.in)})
 	if !diags.HasErrors() {
-		diags = append(diags, d.check(resp)...)
+		resp.State, diags = d.accept(resp, diags)
 	}
 	d.fault(diags)
 	if diags.HasErrors() {
 		done(diags, "", "")
 		return cty.NilVal, false
 	}
-	idKey, id := identifying(resp.State, d.block(), d.config.sensitive)
+	idKey, id := object.Identifying(resp.State, d.Block(), d.config.Sensitive)
 	done(diags, idKey, id)
-	return d.mark(resp.State, d.config.sensitive), true
+	return d.Mark(resp.State, d.config.Sensitive), true
 }
 
-// check compares an answer with the schema: a data source must return what its schema declares, wholly
-// known.
-func (d *dataRead) check(resp provider.DataResponse) diag.List {
+// accept checks an answer: a data source must return what its schema declares, wholly known. It returns the
+// object, and diags with what is wrong.
+func (d *dataRead) accept(resp provider.DataResponse, diags diag.List) (cty.Value, diag.List) {
 	if resp.Deferred != "" {
-		return d.answers.Deferred("reading", resp.Deferred)
+		return cty.NilVal, append(diags, d.Answers.Deferred("reading", resp.Deferred)...)
 	}
-	errs := schema.AssertObject(d.block(), resp.State)
-	if len(errs) == 0 && resp.State.IsNull() {
-		errs = append(errs, contract.ErrNull)
-	}
-	if len(errs) == 0 {
-		errs = schema.AssertWhollyKnown(resp.State)
-	}
-	return d.answers.Violations(contract.Read, errs...)
+	return d.Answers.AcceptExisting(resp.State, diags, contract.Read)
 }
 
 // object makes the state's record of what was read.
 func (d *dataRead) object(v cty.Value) *state.Object {
 	plain, _ := v.UnmarkDeep()
-	return d.stateObject(plain, slices.Concat(d.config.sensitive, d.block().SensitivePaths(plain)), nil, cty.NilVal, nil)
+	return d.StateObject(plain, slices.Concat(d.config.Sensitive, d.Block().SensitivePaths(plain)), nil, cty.NilVal, nil)
 }
 
 // keepRead stores the data in the state that the plan starts from.
@@ -167,7 +164,7 @@ func (p *planner) keepRead(d *dataRead, v cty.Value, deps []plan.Dep) {
 	po := d.in.Provider(d.t)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.prior.SetObject(d.obj, o, po.Addr)
+	p.prior.SetObject(d.Obj, o, po.Addr)
 }
 
 // planRead records that the data source is to be read during apply. planned is the known part of the object,
@@ -175,16 +172,16 @@ func (p *planner) keepRead(d *dataRead, v cty.Value, deps []plan.Dep) {
 func (p *planner) planRead(d *dataRead, planned cty.Value, deps []plan.Dep, reason plan.Reason) (cty.Value, bool) {
 	c := &plan.Change{
 		Addr: d.in.Addr(), PrevAddr: p.moved.From(d.in.Addr()), Provider: d.in.Provider(d.t).Addr, Action: plan.Read, Reason: reason, Deps: deps,
-		SchemaVersion: d.schema.Version,
+		SchemaVersion: d.Schema.Version,
 	}
 	var ok bool
-	if c.After, ok = d.seal(planned, slices.Concat(d.config.sensitive, d.block().SensitivePaths(planned))); !ok {
+	if c.After, ok = d.Seal(planned, slices.Concat(d.config.Sensitive, d.Block().SensitivePaths(planned))); !ok {
 		return cty.NilVal, false
 	}
 	if p.req.Mode == plan.Normal {
 		p.record(c)
 	}
-	return d.mark(planned, d.config.sensitive), true
+	return d.Mark(planned, d.config.Sensitive), true
 }
 
 // stateDeps returns the dependencies in the form that the state keeps.
@@ -211,7 +208,7 @@ func stateDeps(deps []plan.Dep) []addr.ConfigResource {
 // left out if the provider was given a secret.
 func (d *dataRead) storable(diags diag.List) string {
 	po := d.in.Provider(d.t)
-	secret := len(d.config.sensitive) > 0 || po.Opens()
+	secret := len(d.config.Sensitive) > 0 || po.Opens()
 	if !secret {
 		cfg, _ := po.EvalBody(d.t, nil)
 		secret = value.Contains(cfg, value.Sensitive) || value.Contains(cfg, value.Ephemeral)
@@ -219,7 +216,7 @@ func (d *dataRead) storable(diags diag.List) string {
 	i := slices.IndexFunc(diags, func(x diag.Diagnostic) bool { return x.Severity == diag.Error })
 	switch {
 	case secret:
-		return fmt.Sprintf("%s could not be read.", d.obj)
+		return fmt.Sprintf("%s could not be read.", d.Obj)
 	case diags[i].Detail == "":
 		return diags[i].Summary
 	default:

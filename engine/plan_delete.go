@@ -7,6 +7,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/engine/object"
 	"github.com/mayfly-iac/mayfly/eval"
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/future"
@@ -46,22 +47,22 @@ func (p *planner) planOrphan(t *future.Task, o *orphan) {
 		planned := false
 		defer p.events.BeginDetail(event.OpPlan, o.obj, &planned)()
 		dp := deletePlan{objectOp: op, planner: p, t: t, provider: o.provider, deps: po.Deps(t), departure: departure}
-		if dp.p = p.openTogether(t, s, po, o.obj.Instance, held...); dp.p == nil {
+		if dp.Provider = p.openTogether(t, s, po, o.obj.Instance, held...); dp.Provider == nil {
 			return
 		}
-		pr, ok := dp.upgrade(o.stored)
+		pr, ok := dp.Upgrade(o.stored)
 		if !ok {
 			return
 		}
 		if !p.req.SkipRefresh {
 			before := pr
-			if pr, ok = dp.refresh(pr, dp.metaOfModule()); !ok {
+			if pr, ok = dp.Refresh(pr, dp.metaOfModule()); !ok {
 				return
 			}
 			p.noteRefreshed(&dp.objectOp, before, pr)
 		}
 		planned = true
-		if p.req.Mode != plan.RefreshOnly && !pr.value.IsNull() {
+		if p.req.Mode != plan.RefreshOnly && !pr.Value.IsNull() {
 			planned = dp.delete(pr, o.reason) && allowed
 		}
 	})
@@ -117,15 +118,15 @@ type deletePlan struct {
 
 // delete plans the deletion of an object, for a reason that the plan shows. It reports whether that
 // succeeded.
-func (dp *deletePlan) delete(pr prior, reason plan.Reason) bool {
+func (dp *deletePlan) delete(pr object.Prior, reason plan.Reason) bool {
 	c := dp.newChange(pr, reason)
 	if dp.departure != nil {
-		if !dp.planner.checkArguments(dp.t, dp.departure, dp.mark(pr.value, pr.object.Sensitive), dp.obj.Instance) {
+		if !dp.planner.checkArguments(dp.t, dp.departure, dp.Mark(pr.Value, pr.Object.Sensitive), dp.Obj.Instance) {
 			return false
 		}
 		c.Deps = append(c.Deps, dp.departure.Deps(dp.t)...)
 	}
-	catalog, diags := dp.providers.Catalog(dp.ctx, dp.source)
+	catalog, diags := dp.providers.Catalog(dp.ctx, dp.Source)
 	if diags.HasErrors() {
 		return false
 	}
@@ -134,27 +135,27 @@ func (dp *deletePlan) delete(pr prior, reason plan.Reason) bool {
 
 // newChange returns the change that destroys the object. If the object has no block only because a move took
 // it to an address without one, the reason says so: the user is more likely to fix the move.
-func (dp *deletePlan) newChange(pr prior, reason plan.Reason) *plan.Change {
+func (dp *deletePlan) newChange(pr object.Prior, reason plan.Reason) *plan.Change {
 	c := &plan.Change{
-		Addr: dp.obj.Instance, PrevAddr: dp.obj.Instance, Deposed: dp.obj.Deposed, Provider: dp.provider, Action: plan.Delete, Reason: reason,
-		PriorPrivate: pr.private, PriorIdentity: dp.sealIdentity(pr.identity), Deps: dp.deps, SchemaVersion: dp.schema.Version,
+		Addr: dp.Obj.Instance, PrevAddr: dp.Obj.Instance, Deposed: dp.Obj.Deposed, Provider: dp.provider, Action: plan.Delete, Reason: reason,
+		PriorPrivate: pr.Private, PriorIdentity: dp.SealIdentity(pr.Identity), Deps: dp.deps, SchemaVersion: dp.Schema.Version,
 	}
 	if dp.planner.req.Mode != plan.Destroy { // there it makes no difference where the object was
-		c.PrevAddr = dp.planner.moved.From(dp.obj.Instance)
+		c.PrevAddr = dp.planner.moved.From(dp.Obj.Instance)
 	}
 	if c.Moved() && reason == plan.DeleteNoConfig {
 		c.Reason = plan.DeleteNoMoveTarget
 	}
-	if pr.object != nil {
-		c.StateDeps, c.CreateBeforeDestroy = pr.object.Dependencies, pr.object.CreateBeforeDestroy
+	if pr.Object != nil {
+		c.StateDeps, c.CreateBeforeDestroy = pr.Object.Dependencies, pr.Object.CreateBeforeDestroy
 	}
 	return c
 }
 
 // record stores the change with the object as it is.
-func (dp *deletePlan) record(c *plan.Change, pr prior) bool {
+func (dp *deletePlan) record(c *plan.Change, pr object.Prior) bool {
 	var ok bool
-	if c.Before, ok = dp.seal(pr.value, slices.Concat(pr.sensitive(), dp.block().SensitivePaths(pr.value))); !ok {
+	if c.Before, ok = dp.Seal(pr.Value, slices.Concat(pr.Sensitive(), dp.Block().SensitivePaths(pr.Value))); !ok {
 		return false
 	}
 	dp.planner.record(c)
@@ -162,8 +163,8 @@ func (dp *deletePlan) record(c *plan.Change, pr prior) bool {
 }
 
 // ask has the provider plan the destruction. It reports false if the provider refused.
-func (dp *deletePlan) ask(c *plan.Change, pr prior) bool {
-	resp, ok := dp.plan(planRequest{prior: pr, config: cty.NullVal(dp.block().Type()), meta: dp.metaOfModule()})
+func (dp *deletePlan) ask(c *plan.Change, pr object.Prior) bool {
+	resp, ok := dp.Plan(object.PlanRequest{Prior: pr, Config: cty.NullVal(dp.Block().Type()), Meta: dp.metaOfModule()})
 	c.PlannedPrivate = resp.Private
 	return ok
 }

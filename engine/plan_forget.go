@@ -61,9 +61,9 @@ func (p *planner) planForget(t *future.Task, o *orphan) {
 	}
 	p.inSlot(t, func() {
 		p.run.Report(p.providers.Ask(p.ctx, o.provider.Provider, func(pr provider.Provider) diag.List {
-			op.p = pr
+			op.Provider = pr
 			dp := deletePlan{objectOp: op, planner: p, provider: o.provider}
-			if pr, ok := dp.upgrade(o.stored); ok {
+			if pr, ok := dp.Upgrade(o.stored); ok {
 				c := dp.newChange(pr, o.reason)
 				c.Action = plan.Forget
 				dp.record(c, pr)

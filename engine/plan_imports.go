@@ -4,65 +4,165 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/engine/object"
 	"github.com/mayfly-iac/mayfly/eval"
 	"github.com/mayfly-iac/mayfly/future"
 	"github.com/mayfly-iac/mayfly/plan"
 )
 
-// resolveImports evaluates import blocks. It skips objects that the state already has. Only modes of
-// planning that show imports make any.
-func (p *planner) resolveImports() {
-	p.imports = map[addr.Instance]*importTarget{}
+// importBlock is an import block of the plan. Its cells are computed by whichever task needs them first.
+type importBlock struct {
+	*config.Import
+	targets future.Cell[[]*importCell]
+}
+
+// importCell is one object that an import block names.
+type importCell struct {
+	evaluate func(*future.Task) eval.ImportTarget
+	target   future.Cell[importTarget]
+}
+
+// importTarget is an object to be imported, unless the state had it before the plan.
+type importTarget struct {
+	eval.ImportTarget
+	stored bool
+}
+
+func (t *importTarget) request() *object.ImportTarget {
+	return &object.ImportTarget{ID: t.ID, Identity: t.Identity, Range: &t.Block.Range}
+}
+
+// listImports lists the import blocks by the resource that their targets belong to. Only modes of planning
+// that show imports have any.
+func (p *planner) listImports() {
+	p.importsOf = map[addr.ConfigResource][]*importBlock{}
 	if p.req.Mode != plan.Normal {
 		return
 	}
-	if len(p.req.Config.Tree.Root.Imports) == 0 {
-		return
+	for _, c := range p.req.Config.Tree.Root.Imports {
+		to, err := addr.TargetFromTraversal(c.To.Steps)
+		if err != nil || to.Resource == nil {
+			continue // package config has reported it
+		}
+		b := &importBlock{Import: c}
+		p.imports = append(p.imports, b)
+		of := addr.ConfigResource{Module: to.Module.Module(), Resource: *to.Resource}
+		p.importsOf[of] = append(p.importsOf[of], b)
 	}
-	pool := future.NewPool(p.workers())
-	targets := p.run.Imports(pool)
-	pool.Wait()
-	for _, target := range targets() {
-		if target.Block == nil || target.To == (addr.Instance{}) || p.prior.Instance(target.To) != nil {
-			continue
+}
+
+// queueImports queues the evaluation of the import blocks, each target by itself.
+func (p *planner) queueImports(pool *future.Pool) {
+	for _, b := range p.imports {
+		pool.Go(func(t *future.Task) {
+			for _, c := range p.importCells(t, b) {
+				pool.Go(func(t *future.Task) { p.run.Guard("an import block", func() { p.importOf(t, b, c) }) })
+			}
+		})
+	}
+}
+
+// importCells returns the cells of the objects that an import block names.
+func (p *planner) importCells(t *future.Task, b *importBlock) []*importCell {
+	cells, cycle := b.targets.Get(t, b.Import, &b.Range, func() (cells []*importCell) {
+		p.run.Guard("an import block", func() {
+			for _, evaluate := range p.run.ImportTargets(t, b.Import) {
+				cells = append(cells, &importCell{evaluate: evaluate})
+			}
+		})
+		return cells
+	})
+	if cycle != nil {
+		p.run.ReportCycle(cycle)
+	}
+	return cells
+}
+
+// importOf evaluates one of the objects that an import block names.
+func (p *planner) importOf(t *future.Task, b *importBlock, c *importCell) importTarget {
+	target, cycle := c.target.Get(t, b.Import, &b.Range, func() importTarget {
+		target := c.evaluate(t)
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		return importTarget{target, p.prior.Instance(target.To) != nil} // nothing of that resource is planned yet
+	})
+	if cycle != nil {
+		p.run.ReportCycle(cycle)
+		return importTarget{ImportTarget: eval.ImportTarget{Block: b.Import, Failed: true}}
+	}
+	return target
+}
+
+// importFor returns what is to be imported as an instance, nil if nothing is: the state may have the object
+// already. It returns false if an import block that may name the instance could not be evaluated. The task
+// must not be in a slot.
+func (p *planner) importFor(t *future.Task, in *eval.Instance) (*object.ImportTarget, bool) {
+	blocks := p.importsOf[in.Addr().Config()]
+	if len(blocks) == 0 {
+		return nil, true
+	}
+	var found *object.ImportTarget
+	ok := true
+	for _, b := range blocks {
+		for _, c := range p.importCells(t, b) {
+			target := p.importOf(t, b, c)
+			ok = ok && !target.Failed
+			if target.To == in.Addr() && found == nil {
+				found = target.request()
+			}
 		}
-		if other := p.imports[target.To]; other != nil {
-			p.run.Report(diag.At(target.Block.Range, "Duplicate import configuration",
-				"%s is imported here and at %s. It can be imported once only: remove one of the two.", target.To, *other.rng))
-			continue
-		}
-		imp := &importTarget{id: target.ID, identity: target.Identity, rng: &target.Block.Range}
-		p.imports[target.To] = imp
-		if !p.run.Declared(target.To) {
-			p.undeclaredImport(target, imp)
-			continue
-		}
-		if target.Block.Provider != nil && p.generated[target.To] == nil {
-			p.run.Report(diag.At(target.Block.Provider.Range, "Invalid import provider argument",
-				"The provider argument of an import block is for generating configuration, but %s is already declared, with a provider of its own. Remove the argument.", target.To))
+	}
+	return found, ok
+}
+
+// checkImports reports import blocks that name the same object or one that the configuration does not have.
+// Objects that the state had before do not count.
+func (p *planner) checkImports() {
+	seen := map[addr.Instance]*config.Import{}
+	for _, b := range p.imports {
+		cells, _ := b.targets.Peek()
+		for _, c := range cells {
+			target, _ := c.target.Peek()
+			if target.Block == nil || target.Failed || target.stored {
+				continue
+			}
+			if other := seen[target.To]; other != nil {
+				p.run.Report(diag.At(b.Range, "Duplicate import configuration",
+					"%s is imported here and at %s. It can be imported once only: remove one of the two.", target.To, other.Range))
+				continue
+			}
+			seen[target.To] = b.Import
+			p.checkImport(&target)
 		}
 	}
 }
 
-// unusedImports reports import blocks whose target instance the configuration does not have.
-func (p *planner) unusedImports() {
-	for a, imp := range p.imports {
-		if _, ok := p.desired[a]; ok || p.unresolved(a) || !p.selection.Selects(a) || p.run.Diags.HasErrors() {
-			continue
-		}
-		p.run.Report(diag.At(*imp.rng, "Configuration for import target does not exist",
-			"The configuration declares no instance %s: its count, for_each, or enabled argument rules it out, or that of a module around it. Correct the address or the argument.", a))
+// checkImport reports a target that the configuration does not have, or notes it for generation.
+func (p *planner) checkImport(target *importTarget) {
+	if !p.run.Declared(target.To) {
+		p.undeclaredImport(target.ImportTarget, target.request())
+		return
 	}
+	if r := target.Block.Provider; r != nil && p.generated[target.To] == nil {
+		p.run.Report(diag.At(r.Range, "Invalid import provider argument",
+			"The provider argument of an import block is for generating configuration, but %s is already declared, with a provider of its own. Remove the argument.", target.To))
+	}
+	if _, ok := p.desired[target.To]; ok || p.generating || p.unresolved(target.To) || !p.selection.Selects(target.To) || p.run.Diags.HasErrors() {
+		return
+	}
+	p.run.Report(diag.At(target.Block.Range, "Configuration for import target does not exist",
+		"The configuration declares no instance %s: its count, for_each, or enabled argument rules it out, or that of a module around it. Correct the address or the argument.", target.To))
 }
 
 // importPrior imports the object and reads it, unless generating its configuration did so.
-func (ip *instancePlan) importPrior(imp *importTarget, meta cty.Value) bool {
-	got, ok := prior{}, true
+func (ip *instancePlan) importPrior(imp *object.ImportTarget, meta cty.Value) bool {
+	got, ok := object.Prior{}, true
 	if g := ip.planner.generated[ip.in.Addr()]; g != nil {
 		got, ip.generated = g.prior, g.Text
 	} else {
-		got, ok = ip.importObject(imp, meta)
+		got, ok = ip.Import(imp, meta)
 	}
 	if !ok {
 		return false
@@ -73,21 +173,21 @@ func (ip *instancePlan) importPrior(imp *importTarget, meta cty.Value) bool {
 
 // keepImported puts the imported object into the state that the plan starts from.
 func (ip *instancePlan) keepImported() bool {
-	o := ip.stateObject(ip.prior.value, nil, ip.prior.private, ip.prior.identity, nil)
+	o := ip.StateObject(ip.prior.Value, nil, ip.prior.Private, ip.prior.Identity, nil)
 	if o == nil {
 		return false
 	}
-	ip.prior.object = o
+	ip.prior.Object = o
 	po := ip.in.Provider(ip.t)
 	ip.planner.mu.Lock()
 	defer ip.planner.mu.Unlock()
-	ip.planner.prior.SetObject(ip.obj, o, po.Addr)
+	ip.planner.prior.SetObject(ip.Obj, o, po.Addr)
 	return true
 }
 
 // undeclaredImport handles an import block whose target has no resource block: it is noted for generation,
 // or reported.
-func (p *planner) undeclaredImport(t eval.ImportTarget, imp *importTarget) {
+func (p *planner) undeclaredImport(t eval.ImportTarget, imp *object.ImportTarget) {
 	switch {
 	case !p.generating:
 		p.run.Report(diag.At(t.Block.Range, "Configuration for import target does not exist",

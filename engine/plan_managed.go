@@ -8,6 +8,7 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/contract"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/engine/object"
 	"github.com/mayfly-iac/mayfly/eval"
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/future"
@@ -43,17 +44,18 @@ func (p *planner) Result(t *future.Task, in *eval.Instance) cty.Value {
 // instancePlan plans one managed instance that the configuration declares.
 type instancePlan struct {
 	objectOp
-	planner *planner
-	t       *future.Task
-	in      *eval.Instance
-	deps    []plan.Dep
-	change  *plan.Change
+	planner   *planner
+	t         *future.Task
+	in        *eval.Instance
+	deps      []plan.Dep
+	change    *plan.Change
+	importing *object.ImportTarget // nil if nothing is imported
 	// stored is the object as the state has it; prior the same upgraded and refreshed.
 	stored *state.Object
-	prior  prior
+	prior  object.Prior
 	// declared is the configuration; config is the same with ignore_changes applied, unless the object is
 	// new.
-	declared, config evaluated
+	declared, config object.Config
 	generated        string // the configuration, if it was generated for this import
 }
 
@@ -61,6 +63,9 @@ type instancePlan struct {
 // reported.
 func (ip *instancePlan) planInstance() (cty.Value, bool) {
 	in, t := ip.in, ip.t
+	if ip.planner.invalid(t, in) {
+		return cty.NilVal, false // which was reported
+	}
 	in.Prepare(t)
 	ip.deps = in.Deps(t)
 	if ip.planner.excluded(in.Addr(), ip.deps) || ip.planner.usesExcluded(t, in) {
@@ -71,11 +76,16 @@ func (ip *instancePlan) planInstance() (cty.Value, bool) {
 		ip.planner.fail(in.Addr())
 		return cty.NilVal, false // the reason was reported where it arose
 	}
+	var ok bool
+	if ip.importing, ok = ip.planner.importFor(t, in); !ok {
+		ip.planner.fail(in.Addr())
+		return cty.NilVal, false
+	}
 	ip.awaitOpenings(t, in)
-	ok := false
+	ok = false
 	var v cty.Value
 	ip.inSession(t, in, event.OpPlan, func(s *eval.Session) {
-		defer ip.events.BeginDetail(event.OpPlan, ip.obj, &ok)()
+		defer ip.events.BeginDetail(event.OpPlan, ip.Obj, &ok)()
 		v, ok = ip.planWith(s)
 	})
 	if !ok {
@@ -87,14 +97,14 @@ func (ip *instancePlan) planInstance() (cty.Value, bool) {
 // planWith plans the instance with the provider and the leases of s. A refresh-only plan ends after the
 // conditions: it records what refreshing found and plans no change.
 func (ip *instancePlan) planWith(s *eval.Session) (cty.Value, bool) {
-	ip.p = ip.openFor(ip.t, s, ip.in, ip.evaluatesFirst())
-	if ip.p == nil || s.Failed() || !ip.loadPrior() || ip.interrupted() {
+	ip.Provider = ip.openFor(ip.t, s, ip.in, ip.evaluatesFirst())
+	if ip.Provider == nil || s.Failed() || !ip.loadPrior() || ip.interrupted() {
 		return cty.NilVal, false
 	}
 	if ip.planner.req.Mode == plan.RefreshOnly {
-		v := cty.UnknownVal(ip.block().Type())
-		if !ip.prior.value.IsNull() {
-			v = ip.mark(ip.prior.value, ip.prior.sensitive())
+		v := cty.UnknownVal(ip.Block().Type())
+		if !ip.prior.Value.IsNull() {
+			v = ip.Mark(ip.prior.Value, ip.prior.Sensitive())
 		}
 		return v, ip.in.Preconditions(ip.t, s) && ip.in.Postconditions(ip.t, s, v)
 	}
@@ -105,7 +115,7 @@ func (ip *instancePlan) planWith(s *eval.Session) (cty.Value, bool) {
 	if ip.declared, ok = ip.evaluate(ip.t, s, ip.in); !ok {
 		return cty.NilVal, false
 	}
-	ip.config = ip.ignoreChanges(ip.declared, &ip.in.Config().Lifecycle, ip.prior)
+	ip.config = ip.IgnoreChanges(ip.declared, &ip.in.Config().Lifecycle, ip.prior)
 	v, ok := ip.decide()
 	if !ok || !ip.checkProvisioners(v) {
 		return cty.NilVal, false
@@ -122,7 +132,7 @@ func (ip *instancePlan) evaluatesFirst() bool {
 	}
 	pl.mu.Lock()
 	defer pl.mu.Unlock()
-	return pl.prior.Object(ip.obj) == nil && pl.imports[ip.in.Addr()] == nil
+	return pl.prior.Object(ip.Obj) == nil && ip.importing == nil
 }
 
 // checkProvisioners evaluates the arguments of provisioners that will run, as far as they are known, so that
@@ -134,7 +144,7 @@ func (ip *instancePlan) checkProvisioners(planned cty.Value) bool {
 	ok := ip.planner.checkArguments(ip.t, ip.in, planned, ip.in.Addr())
 	if ip.change.Action == plan.DeleteThenCreate && (ip.stored == nil || !ip.stored.Tainted) {
 		if d := ip.run.DestroyProvisioners(ip.in.Addr()); d != nil {
-			ok = ip.planner.checkArguments(ip.t, d, ip.mark(ip.prior.value, ip.prior.sensitive()), ip.in.Addr()) && ok
+			ok = ip.planner.checkArguments(ip.t, d, ip.Mark(ip.prior.Value, ip.prior.Sensitive()), ip.in.Addr()) && ok
 		}
 	}
 	return ok
@@ -143,11 +153,11 @@ func (ip *instancePlan) checkProvisioners(planned cty.Value) bool {
 // warnDeprecated warns about parts that the schema deprecates, unless the provider has done so itself, as
 // most do.
 func (ip *instancePlan) warnDeprecated(said diag.List) {
-	for _, d := range ip.block().DeprecatedUses(ip.declared.value) {
+	for _, d := range ip.Block().DeprecatedUses(ip.declared.Value) {
 		if slices.ContainsFunc(said, func(own diag.Diagnostic) bool { return own.Severity == diag.Warning && own.Path.Equals(d.Path) }) {
 			continue
 		}
-		ip.run.Report(diag.List{d}.InConfigBody(ip.in.Config().Body).WithAddress(ip.obj.Instance.String()))
+		ip.run.Report(diag.List{d}.InConfigBody(ip.in.Config().Body).WithAddress(ip.Obj.Instance.String()))
 	}
 }
 
@@ -155,21 +165,20 @@ func (ip *instancePlan) warnDeprecated(said diag.List) {
 func (ip *instancePlan) loadPrior() bool {
 	pl := ip.planner
 	pl.mu.Lock()
-	o := pl.prior.Object(ip.obj)
-	imp := pl.imports[ip.in.Addr()]
+	o := pl.prior.Object(ip.Obj)
 	pl.mu.Unlock()
 	from, moved := pl.moved[ip.in.Addr()]
 	ip.stored = o
 	meta := ip.meta(ip.in)
-	ip.prior = noPrior(ip.block())
+	ip.prior = object.NoPrior(ip.Block())
 	ok := true
 	switch {
 	case o != nil && moved && ip.converts(from):
 		ip.prior, ok = ip.convertMoved(o, from)
 	case o != nil:
-		ip.prior, ok = ip.upgrade(o)
-	case imp != nil:
-		return ip.importPrior(imp, meta)
+		ip.prior, ok = ip.Upgrade(o)
+	case ip.importing != nil:
+		return ip.importPrior(ip.importing, meta)
 	}
 	if !ok || o == nil {
 		return ok
@@ -179,7 +188,7 @@ func (ip *instancePlan) loadPrior() bool {
 		return true
 	}
 	before := ip.prior
-	ip.prior, ok = ip.refresh(ip.prior, meta)
+	ip.prior, ok = ip.Refresh(ip.prior, meta)
 	if ok {
 		pl.noteRefreshed(&ip.objectOp, before, ip.prior)
 	}
@@ -188,27 +197,27 @@ func (ip *instancePlan) loadPrior() bool {
 
 // keepUpgraded stores an object that was upgraded or converted but not refreshed.
 func (ip *instancePlan) keepUpgraded(o *state.Object) {
-	if o == nil || o.SchemaVersion == ip.schema.Version && o.Flatmap == nil && !ip.prior.cleaned {
+	if o == nil || o.SchemaVersion == ip.Schema.Version && o.Flatmap == nil && !ip.prior.Cleaned {
 		return
 	}
-	if n := ip.stateObject(ip.prior.value, o.Sensitive, ip.prior.private, ip.prior.identity, o); n != nil {
-		ip.planner.setPrior(ip.obj, n)
-		ip.prior.object = n
+	if n := ip.StateObject(ip.prior.Value, o.Sensitive, ip.prior.Private, ip.prior.Identity, o); n != nil {
+		ip.planner.setPrior(ip.Obj, n)
+		ip.prior.Object = n
 	}
 }
 
 // decide has the provider plan the object and determines the action.
 func (ip *instancePlan) decide() (cty.Value, bool) {
-	diags := ip.validateConfig(addr.Managed, ip.in.Resource.Block, ip.config.value)
+	diags := ip.validateConfig(addr.Managed, ip.in.Resource.Block, ip.config.Value)
 	ip.warnDeprecated(diags)
-	ip.report(diags)
+	ip.Report(diags)
 	if diags.HasErrors() {
 		return cty.NilVal, false
 	}
 	pv, reason := ip.prior, ip.forcedReason()
 	base := pv
 	if reason != plan.NoReason {
-		base = noPrior(ip.block())
+		base = object.NoPrior(ip.Block())
 	}
 	resp, ok := ip.planFrom(base)
 	if !ok {
@@ -217,7 +226,7 @@ func (ip *instancePlan) decide() (cty.Value, bool) {
 	ip.newChange(pv)
 	c := ip.change
 	switch {
-	case pv.value.IsNull():
+	case pv.Value.IsNull():
 		c.Action = plan.Create
 	case reason != plan.NoReason:
 		c.Action, c.Reason = ip.replacement(), reason
@@ -232,7 +241,7 @@ func (ip *instancePlan) decide() (cty.Value, bool) {
 // forcedReason returns why the object must be replaced regardless of the provider's plan, the zero Reason if
 // it need not be.
 func (ip *instancePlan) forcedReason() plan.Reason {
-	if ip.prior.value.IsNull() {
+	if ip.prior.Value.IsNull() {
 		return plan.NoReason
 	}
 	if ip.stored != nil && ip.stored.Tainted {
@@ -248,14 +257,14 @@ func (ip *instancePlan) forcedReason() plan.Reason {
 }
 
 // compare chooses between no-op, update and replacement.
-func (ip *instancePlan) compare(pv prior, resp provider.PlanResponse) (provider.PlanResponse, bool) {
+func (ip *instancePlan) compare(pv object.Prior, resp provider.PlanResponse) (provider.PlanResponse, bool) {
 	c := ip.change
-	c.RequiredReplace = contract.ReplacePaths(ip.block(), pv.value, resp.Planned, resp.RequiresReplace)
+	c.RequiredReplace = contract.ReplacePaths(ip.Block(), pv.Value, resp.Planned, resp.RequiresReplace)
 	switch {
 	case len(c.RequiredReplace) > 0:
 		c.Action, c.Reason = ip.replacement(), plan.ReplaceCannotUpdate
-		return ip.planFrom(noPrior(ip.block()))
-	case resp.Planned.RawEquals(pv.value):
+		return ip.planFrom(object.NoPrior(ip.Block()))
+	case resp.Planned.RawEquals(pv.Value):
 		c.Action = plan.NoOp
 		if ip.marksChanged(resp.Planned) {
 			c.Action = plan.Update
@@ -272,32 +281,32 @@ func (ip *instancePlan) marksChanged(planned cty.Value) bool {
 	if ip.stored == nil {
 		return false
 	}
-	bySchema := ip.block().SensitivePaths(planned)
-	stored := ip.dropMirrored(ip.block().OutsideWriteOnly(ip.stored.Sensitive))
-	return !contract.SamePaths(ip.config.sensitive, stored, bySchema)
+	bySchema := ip.Block().SensitivePaths(planned)
+	stored := ip.DropMirrored(ip.Block().OutsideWriteOnly(ip.stored.Sensitive))
+	return !contract.SamePaths(ip.config.Sensitive, stored, bySchema)
 }
 
 // planFrom has the provider plan a change of the prior object. Without a prior object, ignore_changes has no
 // effect.
-func (ip *instancePlan) planFrom(pr prior) (provider.PlanResponse, bool) {
-	if pr.value.IsNull() {
+func (ip *instancePlan) planFrom(pr object.Prior) (provider.PlanResponse, bool) {
+	if pr.Value.IsNull() {
 		ip.config = ip.declared
 	}
-	return ip.objectOp.plan(planRequest{prior: pr, config: ip.config.value, meta: ip.meta(ip.in)})
+	return ip.objectOp.Plan(object.PlanRequest{Prior: pr, Config: ip.config.Value, Meta: ip.meta(ip.in)})
 }
 
 // newChange begins the change of an object with its prior value, which the provider may have refreshed.
-func (ip *instancePlan) newChange(pv prior) {
+func (ip *instancePlan) newChange(pv object.Prior) {
 	a := ip.in.Addr()
 	c := &plan.Change{
-		Addr: a, PrevAddr: ip.planner.moved.From(a), Provider: ip.in.Provider(ip.t).Addr, Deps: ip.deps, SchemaVersion: ip.schema.Version,
-		PriorPrivate: pv.private, Importing: pv.importing, GeneratedConfig: ip.generated, PriorIdentity: ip.sealIdentity(pv.identity),
+		Addr: a, PrevAddr: ip.planner.moved.From(a), Provider: ip.in.Provider(ip.t).Addr, Deps: ip.deps, SchemaVersion: ip.Schema.Version,
+		PriorPrivate: pv.Private, Importing: pv.Importing, GeneratedConfig: ip.generated, PriorIdentity: ip.SealIdentity(pv.Identity),
 		CreateBeforeDestroy: ip.in.Config().Lifecycle.CreateBeforeDestroy,
 	}
-	if pv.object != nil {
-		c.StateDeps = pv.object.Dependencies
+	if pv.Object != nil {
+		c.StateDeps = pv.Object.Dependencies
 	}
-	c.Before, _ = ip.seal(pv.value, slices.Concat(ip.prior.sensitive(), ip.block().SensitivePaths(pv.value)))
+	c.Before, _ = ip.Seal(pv.Value, slices.Concat(ip.prior.Sensitive(), ip.Block().SensitivePaths(pv.Value)))
 	ip.change = c
 }
 
@@ -310,13 +319,13 @@ func (ip *instancePlan) finish(resp provider.PlanResponse) (cty.Value, bool) {
 		c.Action = plan.CreateThenDelete
 	}
 	var ok bool
-	c.After, ok = ip.seal(resp.Planned, slices.Concat(ip.config.sensitive, ip.block().SensitivePaths(resp.Planned)))
+	c.After, ok = ip.Seal(resp.Planned, slices.Concat(ip.config.Sensitive, ip.Block().SensitivePaths(resp.Planned)))
 	if !ok {
 		return cty.NilVal, false
 	}
-	c.PlannedPrivate, c.PlannedIdentity = resp.Private, ip.sealIdentity(resp.Identity)
+	c.PlannedPrivate, c.PlannedIdentity = resp.Private, ip.SealIdentity(resp.Identity)
 	ip.planner.record(c)
-	return ip.mark(resp.Planned, ip.config.sensitive), allowed
+	return ip.Mark(resp.Planned, ip.config.Sensitive), allowed
 }
 
 // replacement returns the action that replaces the object, regardless of create_before_destroy, which finish
@@ -362,7 +371,7 @@ func (p *planner) asStored(in *eval.Instance) (cty.Value, bool) {
 func (p *planner) fromPrior(in *eval.Instance) (cty.Value, bool) {
 	op := p.instanceOp(in)
 	p.mu.Lock()
-	o := p.prior.Object(op.obj)
+	o := p.prior.Object(op.Obj)
 	p.mu.Unlock()
-	return op.live(o)
+	return op.Live(o)
 }

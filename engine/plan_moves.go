@@ -2,10 +2,9 @@ package engine
 
 import (
 	"github.com/mayfly-iac/mayfly/addr"
-	"github.com/mayfly-iac/mayfly/contract"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/engine/object"
 	"github.com/mayfly-iac/mayfly/moves"
-	"github.com/mayfly-iac/mayfly/provider"
 	"github.com/mayfly-iac/mayfly/state"
 )
 
@@ -23,50 +22,32 @@ func (ip *instancePlan) converts(from addr.Instance) bool {
 	if from.Resource.Type != ip.in.Addr().Resource.Type {
 		return true
 	}
-	if ip.sourceOf(from).Provider == ip.source {
+	if ip.sourceOf(from).Provider == ip.Source {
 		return false
 	}
-	c, diags := ip.providers.Catalog(ip.ctx, ip.source)
+	c, diags := ip.providers.Catalog(ip.ctx, ip.Source)
 	return !diags.HasErrors() && c.Capabilities().MoveResourceState
 }
 
 // convertMoved has the provider of the new type convert the object that was at from. It returns false if the
 // provider could not, which was reported.
-func (ip *instancePlan) convertMoved(o *state.Object, from addr.Instance) (prior, bool) {
-	c, diags := ip.providers.Catalog(ip.ctx, ip.source)
+func (ip *instancePlan) convertMoved(o *state.Object, from addr.Instance) (object.Prior, bool) {
+	c, diags := ip.providers.Catalog(ip.ctx, ip.Source)
 	if !diags.HasErrors() && !c.Capabilities().MoveResourceState {
-		ip.report(diag.Errorf("Move of another resource type is not supported",
-			"%s was %s, and the provider %s cannot take over objects of other types. Remove the moved block, and import the object to its new address instead.", ip.obj, from, ip.source.ForDisplay()))
-		return prior{}, false
+		ip.Report(diag.Errorf("Move of another resource type is not supported",
+			"%s was %s, and the provider %s cannot take over objects of other types. Remove the moved block, and import the object to its new address instead.", ip.Obj, from, ip.Source.ForDisplay()))
+		return object.Prior{}, false
 	}
-	pr, ok := ip.convertMovedFrom(o, from, ip.sourceOf(from))
+	pr, ok := ip.ConvertMoved(o, from, ip.sourceOf(from))
 	if !ok {
 		return pr, false
 	}
-	n := ip.stateObject(pr.value, nil, pr.private, pr.identity, o)
+	n := ip.StateObject(pr.Value, nil, pr.Private, pr.Identity, o)
 	if n == nil {
 		return pr, false
 	}
-	ip.planner.setPrior(ip.obj, n)
-	pr.object = n
-	return pr, true
-}
-
-// convertMovedFrom asks the provider of the new type to convert an object of another type.
-func (op *objectOp) convertMovedFrom(o *state.Object, from addr.Instance, source addr.ProviderConfig) (prior, bool) {
-	pr := prior{object: o}
-	resp, diags := op.p.MoveResource(op.ctx, provider.MoveRequest{
-		SourceProvider: source.Provider, SourceType: from.Resource.Type, SourceVersion: o.SchemaVersion, SourceJSON: o.JSON(), SourcePrivate: o.Private,
-		SourceIdentityJSON: o.Identity, SourceIdentityVersion: o.IdentityVersion, TargetType: op.typeName(),
-	})
-	if !diags.HasErrors() {
-		resp.Target, diags = op.answers.AcceptExisting(resp.Target, diags, contract.Moved)
-	}
-	op.report(diags)
-	if diags.HasErrors() {
-		return pr, false
-	}
-	pr.value, pr.private, pr.identity = resp.Target, resp.Private, resp.Identity
+	ip.planner.setPrior(ip.Obj, n)
+	pr.Object = n
 	return pr, true
 }
 
@@ -75,5 +56,5 @@ func (ip *instancePlan) sourceOf(from addr.Instance) addr.ProviderConfig {
 	if in := ip.planner.req.State.Instance(from); in != nil {
 		return in.Provider
 	}
-	return addr.ProviderConfig{Provider: ip.source}
+	return addr.ProviderConfig{Provider: ip.Source}
 }

@@ -64,9 +64,9 @@ func (p *planner) planOutput(t *future.Task, o *eval.Value) {
 	if !ok {
 		return
 	}
-	c := &plan.OutputChange{Name: o.Output().Name, Action: plan.Create, Sensitive: o.Output().Sensitive}
+	c := &plan.OutputChange{Name: o.Output().Name, Action: plan.Create, Sensitive: o.Output().Sensitive, Deps: o.Deps(t)}
 	var err error
-	if c.After, err = value.Seal(v, v.Type(), nil); err != nil {
+	if c.After, err = p.sealOutput(v); err != nil {
 		p.run.Report(diag.At(o.Output().Range, "Output cannot be stored", "The value of output %q cannot be stored: %s.", c.Name, err))
 		return
 	}
@@ -98,13 +98,9 @@ func (p *planner) valueSelected(t *future.Task, v *eval.Value) bool {
 	return len(deps) > 0 && !p.unplanned.any(t, deps)
 }
 
-// variablesFirst returns a filter for the variables of a module to check before the module is planned, nil
-// for all. In a restricted plan, these are the variables without dependencies: checking the others could
-// read what the plan leaves out.
+// variablesFirst returns a filter for the variables of a module to check before the module is planned in a
+// restricted plan: those without dependencies. Checking the others could read what the plan leaves out.
 func (p *planner) variablesFirst(t *future.Task) func(*eval.Value) bool {
-	if !p.selection.Restricted() || p.req.Mode == plan.Destroy {
-		return nil
-	}
 	return func(v *eval.Value) bool { return len(v.Deps(t)) == 0 }
 }
 

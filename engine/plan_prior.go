@@ -3,9 +3,10 @@ package engine
 import (
 	"slices"
 
-	"github.com/zclconf/go-cty/cty"
-
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/engine/object"
+	"github.com/mayfly-iac/mayfly/eval"
+	"github.com/mayfly-iac/mayfly/future"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
 )
@@ -41,25 +42,25 @@ func (p *planner) adoptProviders() {
 }
 
 // noteRefreshed stores the refreshed object and records differences from the stored one as drift.
-func (p *planner) noteRefreshed(s *objectOp, before, after prior) {
-	o := before.object
-	same := before.value.RawEquals(after.value)
-	upgraded := before.cleaned || o.SchemaVersion != s.schema.Version || o.Flatmap != nil || s.identityNews(before, after)
+func (p *planner) noteRefreshed(s *objectOp, before, after object.Prior) {
+	o := before.Object
+	same := before.Value.RawEquals(after.Value)
+	upgraded := before.Cleaned || o.SchemaVersion != s.Schema.Version || o.Flatmap != nil || s.HasNewIdentity(before, after)
 	provider := p.providerOf(s)
-	if !same || upgraded || string(before.private) != string(after.private) {
+	if !same || upgraded || string(before.Private) != string(after.Private) {
 		var n *state.Object
-		if !after.value.IsNull() {
-			if n = s.stateObject(after.value, o.Sensitive, after.private, after.identity, o); n == nil {
+		if !after.Value.IsNull() {
+			if n = s.StateObject(after.Value, o.Sensitive, after.Private, after.Identity, o); n == nil {
 				return
 			}
 		}
-		p.setPrior(s.obj, n)
+		p.setPrior(s.Obj, n)
 	}
 	switch {
 	case p.req.Mode == plan.Destroy: // nothing is undone or kept
 	case !same:
 		p.noteDrift(s, before, after, provider)
-	case p.req.Mode == plan.RefreshOnly && s.obj.Deposed == addr.Current && p.moved.From(s.obj.Instance) != s.obj.Instance:
+	case p.req.Mode == plan.RefreshOnly && s.Obj.Deposed == addr.Current && p.moved.From(s.Obj.Instance) != s.Obj.Instance:
 		p.noteDrift(s, before, after, provider) // such a plan shows nothing of a moved object but its new address
 	}
 }
@@ -68,45 +69,33 @@ func (p *planner) noteRefreshed(s *objectOp, before, after prior) {
 func (p *planner) providerOf(s *objectOp) addr.ProviderConfig {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if in := p.prior.Instance(s.obj.Instance); in != nil {
+	if in := p.prior.Instance(s.Obj.Instance); in != nil {
 		return in.Provider
 	}
-	return addr.ProviderConfig{Provider: s.source}
+	return addr.ProviderConfig{Provider: s.Source}
 }
 
 // noteDrift records the drift of one object. If only the identity or the address differs, the action is
 // NoOp: the entry still shows the new address, but not as a change of the object.
-func (p *planner) noteDrift(s *objectOp, before, after prior, provider addr.ProviderConfig) {
-	sensitive := before.object.Sensitive
+func (p *planner) noteDrift(s *objectOp, before, after object.Prior, provider addr.ProviderConfig) {
+	sensitive := before.Object.Sensitive
 	c := &plan.Change{
-		Addr: s.obj.Instance, PrevAddr: p.moved.From(s.obj.Instance), Deposed: s.obj.Deposed, Action: plan.Update, SchemaVersion: s.schema.Version,
-		Provider: provider, PriorIdentity: s.sealIdentity(before.identity),
+		Addr: s.Obj.Instance, PrevAddr: p.moved.From(s.Obj.Instance), Deposed: s.Obj.Deposed, Action: plan.Update, SchemaVersion: s.Schema.Version,
+		Provider: provider, PriorIdentity: s.SealIdentity(before.Identity),
 	}
-	c.Before, _ = s.seal(before.value, slices.Concat(s.block().SensitivePaths(before.value), sensitive))
-	if after.value.IsNull() {
+	c.Before, _ = s.Seal(before.Value, slices.Concat(s.Block().SensitivePaths(before.Value), sensitive))
+	if after.Value.IsNull() {
 		c.Action = plan.Delete
 	} else {
-		c.PlannedIdentity = s.sealIdentity(after.identity)
-		c.After, _ = s.seal(after.value, slices.Concat(s.block().SensitivePaths(after.value), sensitive))
+		c.PlannedIdentity = s.SealIdentity(after.Identity)
+		c.After, _ = s.Seal(after.Value, slices.Concat(s.Block().SensitivePaths(after.Value), sensitive))
 	}
-	if before.value.RawEquals(after.value) {
+	if before.Value.RawEquals(after.Value) {
 		c.Action = plan.NoOp
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.drift = append(p.drift, c)
-}
-
-// identityNews reports whether refreshing returned an identity that differs from the stored one, or uses
-// another version of the identity schema.
-func (op *objectOp) identityNews(before, after prior) bool {
-	switch {
-	case after.identity == cty.NilVal || after.identity.IsNull():
-		return false
-	case len(before.object.Identity) == 0 || before.identity == cty.NilVal:
-		return true
-	}
-	return before.object.IdentityVersion != op.identityVersion() || !before.identity.RawEquals(after.identity)
 }
 
 // changeFor returns the planned change of an instance, nil if there is none.
@@ -121,6 +110,17 @@ func (p *planner) fail(a addr.Instance) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.broken.Add(a)
+}
+
+// invalid reports whether an instance uses a variable or output whose conditions fail, and marks it as not
+// planned then. It comes before the values that the instance uses, so that there are no errors that follow. A
+// restricted plan asks later: this could read what it leaves out.
+func (p *planner) invalid(t *future.Task, in *eval.Instance) bool {
+	if p.req.Mode != plan.Normal || p.selection.Restricted() || in.InputsHold(t) {
+		return false
+	}
+	p.fail(in.Addr())
+	return true
 }
 
 // dependencyFailed reports whether something that an instance depends on could not be planned.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/engine/object"
 	"github.com/mayfly-iac/mayfly/eval"
 	"github.com/mayfly-iac/mayfly/eval/blocks"
 	"github.com/mayfly-iac/mayfly/future"
@@ -41,7 +42,7 @@ type PlanRequest struct {
 // startPlan returns a planner with a run, ready to make a plan.
 func (e *Engine) startPlan(ctx context.Context, req PlanRequest) *planner {
 	p := e.newPlanner(ctx, req)
-	opt := p.runOptions(eval.Planning, p, req.Variables, p.plan.Timestamp)
+	opt := p.runOptions(req.Config, eval.Planning, p, req.Variables, p.plan.Timestamp)
 	opt.MildConditions = req.Mode == plan.RefreshOnly // the real objects are recorded even if they fail their conditions
 	if len(req.Excludes) > 0 {
 		opt.Excluded = p.selection.LeavesOutAll
@@ -56,7 +57,7 @@ func (e *Engine) newPlanner(ctx context.Context, req PlanRequest) *planner {
 		req.Soft = ctx
 	}
 	p := &planner{
-		walk: e.newWalk(ctx, req.Soft), req: req, selection: selection.New(req.Targets, req.Excludes), forced: map[addr.Instance]struct{}{}, prior: req.State.Copy(),
+		walk: e.newWalk(ctx, req.Soft, e.opt.Recorder), req: req, selection: selection.New(req.Targets, req.Excludes), forced: map[addr.Instance]struct{}{}, prior: req.State.Copy(),
 		changes: map[addr.Object]*plan.Change{}, desired: map[addr.Instance]struct{}{}, included: map[addr.Instance]struct{}{}, generated: map[addr.Instance]*Generated{},
 		plan: &plan.Plan{
 			Mode: req.Mode, Base: req.State, Meta: req.Meta, Targets: req.Targets, Excludes: req.Excludes, ForceReplace: req.ForceReplace,
@@ -102,7 +103,8 @@ type planner struct {
 	left      plan.Instances                // left alone by -exclude
 	altered   plan.Instances                // with a change other than NoOp
 	unsettled plan.Instances                // these, and managed instances that depend on them in any way
-	imports   map[addr.Instance]*importTarget
+	imports   []*importBlock                // set before anything is planned
+	importsOf map[addr.ConfigResource][]*importBlock
 	expands   int // expansions still to come, for the orphans of a restricted plan
 }
 
@@ -182,5 +184,5 @@ type Generated struct {
 	ID   string // "" if the object was imported by identity
 	Text string // the resource block
 
-	prior prior
+	prior object.Prior
 }

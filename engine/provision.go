@@ -10,6 +10,7 @@ import (
 	"github.com/mayfly-iac/mayfly/eval"
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/future"
+	"github.com/mayfly-iac/mayfly/leak"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/provision"
 )
@@ -60,6 +61,8 @@ func (pv *provisioning) runOne(i int, p *config.Provisioner) bool {
 	defer func(was string) { pv.s.Purpose = was }(pv.s.Purpose)
 	pv.s.Purpose = string(event.OpProvision) // for events about ephemeral objects opened here
 	args, conn, diags := evalProvisioner(pv.t, pv.s, pv.of, i, pv.self, pv.obj.Instance)
+	pv.opt.Leaks.RememberEphemeral(leak.Source{Kind: leak.Other, Address: pv.obj.String()}, args)
+	pv.opt.Leaks.RememberEphemeral(leak.Source{Kind: leak.Other, Address: pv.obj.String()}, conn)
 	report(diags)
 	if diags.HasErrors() || pv.s.Failed() {
 		return false

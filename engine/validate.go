@@ -26,11 +26,19 @@ func (e *Engine) validate(ctx, soft context.Context, cfg *blocks.Config) *valida
 	if e.valid != nil && e.valid.cfg == cfg {
 		return e.valid
 	}
-	v := &validator{walk: e.newWalk(ctx, soft)}
+	v := &validator{walk: e.newWalk(ctx, soft, nil)}
 	v.startRun(v.newRun(cfg, eval.Validating, v, nil, e.opt.Now()))
 	v.run.ReportBlockCycles()
 	pool := future.NewPool(v.workers())
-	v.run.Imports(pool)
+	for _, b := range cfg.Tree.Root.Imports {
+		pool.Go(func(t *future.Task) {
+			v.run.Guard("an import block", func() {
+				for _, evaluate := range v.run.ImportTargets(t, b) {
+					pool.Go(func(t *future.Task) { v.run.Guard("an import block", func() { evaluate(t) }) })
+				}
+			})
+		})
+	}
 	pool.Go(func(t *future.Task) { v.run.Guard("the root module", func() { v.module(pool, t, v.run.Root) }) })
 	pool.Wait()
 	e.stats.Evaluations += v.run.Stats.Evaluations.Load()

@@ -9,7 +9,9 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/contract"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/engine/object"
 	"github.com/mayfly-iac/mayfly/ephemeral"
 	"github.com/mayfly-iac/mayfly/eval"
 	"github.com/mayfly-iac/mayfly/event"
@@ -33,20 +35,25 @@ type shared struct {
 	soft   context.Context // ends on the first interrupt; nothing new is started then
 	pool   *ephemeral.Pool
 	slots  *slot.Pool // of provider operations
-	unread sync.Map   // addr.Instance → string: why a data source that is nested in a check could not be read
+	env    *object.Env
+	unread sync.Map // addr.Instance → string: why a data source that is nested in a check could not be read
 }
 
-func (e *Engine) newWalk(ctx, soft context.Context) *walk {
+// newWalk returns a walk without a run. What it opens is recorded by recorder, which may be nil.
+func (e *Engine) newWalk(ctx, soft context.Context, recorder ephemeral.Recorder) *walk {
 	pool := ephemeral.NewPool(ephemeral.Options{
 		Ctx: ctx, Soft: soft, Providers: e.providers, Events: e.events, Limit: e.opt.CloseLimit, Now: e.opt.Now,
-		Accepted: func(pc addr.ProviderConfig, config cty.Value) bool { return e.accepted.has(pc, config) }, Instead: e.opt.Instead,
+		Accepted: func(pc addr.ProviderConfig, config cty.Value) bool { return e.accepted.has(pc, config) }, Instead: e.opt.Instead, Leaks: e.opt.Leaks,
+		Recorder: recorder,
 	})
-	return &walk{shared: &shared{Engine: e, ctx: ctx, soft: soft, pool: pool, slots: slot.NewPool(e.opt.Parallelism)}}
+	env := &object.Env{Ctx: ctx, Providers: e.providers, Events: e.events, Log: e.opt.Log, Leaks: contract.Leaks{Guard: e.opt.Leaks, Policy: e.opt.LeakPolicy}}
+	return &walk{shared: &shared{Engine: e, ctx: ctx, soft: soft, pool: pool, slots: slot.NewPool(e.opt.Parallelism), env: env}}
 }
 
 // startRun sets the run of a walk that is not a fork.
 func (w *walk) startRun(run *eval.Run) {
 	w.run = run
+	w.env.Sink = run.Report
 	w.pool.Bind(run)
 }
 

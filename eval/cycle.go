@@ -5,6 +5,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/eval/blocks"
 	"github.com/mayfly-iac/mayfly/future"
 )
@@ -77,6 +78,8 @@ func labelText(label any) string {
 		return l.Addr.String()
 	case string:
 		return l
+	case *config.Import:
+		return "an import block"
 	default:
 		return "an object"
 	}

@@ -161,6 +161,22 @@ func (in *Instance) inputsHold(t *future.Task) bool {
 	return in.Resource.objectReads(t).hold(t) && ok
 }
 
+// RepetitionHolds reports whether the conditions hold of the variables and outputs that say which instances
+// the resource has. The task must not be in a slot.
+func (r *Resource) RepetitionHolds(t *future.Task) bool { return r.Module.repetitionHolds(t, r.repeat) }
+
+// RepetitionHolds is that of a resource for a called module.
+func (c *Call) RepetitionHolds(t *future.Task) bool { return c.module.repetitionHolds(t, c.repeat) }
+
+func (m *Module) repetitionHolds(t *future.Task, r blocks.Repetition) bool {
+	if !m.run.cfg.HasGuards {
+		return true
+	}
+	all := &reads{}
+	all.addRepetition(m.scope(t), r)
+	return all.hold(t)
+}
+
 // InputsHold reports whether the conditions hold of the variables and outputs that the value comes from.
 func (v *Value) InputsHold(t *future.Task) bool {
 	return !v.module.run.cfg.HasGuards || v.readSet(t).hold(t)

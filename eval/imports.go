@@ -23,33 +23,26 @@ type ImportTarget struct {
 	ID       string    // "" if Identity is used
 	Identity cty.Value // cty.NilVal if ID is used
 	Block    *config.Import
+	Failed   bool // it could not be evaluated, which was reported
 }
 
-// Imports queues the evaluation of the import blocks of the root module, of each target by itself. The
-// function that it returns gives the targets in order once the pool is idle. While validating, unknown values
-// are accepted and there are no targets.
-func (r *Run) Imports(pool *future.Pool) (targets func() []ImportTarget) {
-	found := make([][]ImportTarget, len(r.cfg.Tree.Root.Imports))
-	for i, b := range r.cfg.Tree.Root.Imports {
-		pool.Go(func(t *future.Task) { r.Guard("an import block", func() { found[i] = r.importBlock(pool, t, b) }) })
-	}
-	return func() []ImportTarget {
-		if r.opt.Phase == Validating {
-			return nil
+// ImportTargets evaluates the for_each of an import block. It returns a function for each object that the
+// block names, which evaluates address and id. While validating, unknown values are accepted, and the
+// targets mean nothing.
+func (r *Run) ImportTargets(t *future.Task, b *config.Import) (targets []func(*future.Task) ImportTarget) {
+	target := func(each *eachData) func(*future.Task) ImportTarget {
+		return func(t *future.Task) (target ImportTarget) {
+			r.Guard("an import block", func() {
+				var diags diag.List
+				target, diags = r.importTarget(t, b, each)
+				target.Failed = diags.HasErrors()
+				r.Report(diags)
+			})
+			return target
 		}
-		return slices.Concat(found...)
-	}
-}
-
-// importBlock evaluates one import block to its targets, one for each element of for_each. It queues those.
-func (r *Run) importBlock(pool *future.Pool, t *future.Task, b *config.Import) []ImportTarget {
-	target := func(t *future.Task, each *eachData) ImportTarget {
-		target, diags := r.importTarget(t, b, each)
-		r.Report(diags)
-		return target
 	}
 	if b.ForEach == nil {
-		return []ImportTarget{target(t, nil)}
+		return []func(*future.Task) ImportTarget{target(nil)}
 	}
 	x, diags := r.rootExpr(b.ForEach, nil)
 	if diags.HasErrors() {
@@ -57,14 +50,10 @@ func (r *Run) importBlock(pool *future.Pool, t *future.Task, b *config.Import) [
 		return nil
 	}
 	each := &expander{module: r.Root, repeat: blocks.Repetition{ForEach: x}, name: "import", sequences: true}
-	keys := each.expand(t, nil).keys
-	out := make([]ImportTarget, len(keys))
-	for i, k := range keys {
-		pool.Go(func(t *future.Task) {
-			r.Guard("an import block", func() { out[i] = target(t, &eachData{key: k, of: each}) })
-		})
+	for _, k := range each.expand(t, nil).keys {
+		targets = append(targets, target(&eachData{key: k, of: each}))
 	}
-	return out
+	return targets
 }
 
 // rootExpr compiles an expression of an import block, which is not part of a compiled block.

@@ -8,7 +8,6 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/addr"
-	"github.com/mayfly-iac/mayfly/future"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/value"
 )
@@ -327,9 +326,13 @@ variable "c" {
 	}
 }
 
-func (w *world) imports() []ImportTarget {
-	pool := future.NewPool(1)
-	targets := w.run.Imports(pool)
-	pool.Wait()
-	return targets()
+func (w *world) imports() (targets []ImportTarget) {
+	for _, b := range w.run.cfg.Tree.Root.Imports {
+		for _, evaluate := range w.run.ImportTargets(w.task, b) {
+			if target := evaluate(w.task); !target.Failed {
+				targets = append(targets, target)
+			}
+		}
+	}
+	return targets
 }

@@ -63,6 +63,8 @@ type Options struct {
 	// MildConditions makes failing conditions of managed resources, data sources and outputs warnings, which
 	// hold nothing up.
 	MildConditions bool
+	// Redact returns a text of a diagnostic without what must not be shown; nil if there is no such thing.
+	Redact func(string) string
 	// UnsetUnknown makes variables of the root module with neither a value nor a default unknown.
 	UnsetUnknown bool
 	// Recorded returns the keys of managed and data resources, in place of their repetition arguments. It
@@ -103,7 +105,7 @@ type Stats struct {
 // NewRun starts a walk. Nothing is evaluated until it is demanded.
 func NewRun(c *blocks.Config, opt Options) *Run {
 	r := &Run{
-		Diags: &diag.Collector{}, Checks: state.NewCheckCollector(), cfg: c, opt: opt,
+		Diags: &diag.Collector{Redact: opt.Redact}, Checks: state.NewCheckCollector(), cfg: c, opt: opt,
 		providers: map[addr.ProviderConfig]*ProviderObject{}, keyExprs: map[hcl.Expression]*lang.Expr{},
 	}
 	r.Root = r.newModule(addr.RootInstance, c.Modules[addr.RootModule], nil)

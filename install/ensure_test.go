@@ -44,7 +44,7 @@ func TestInstallUnpackedAndPacked(t *testing.T) {
 	}
 
 	again, same := f.init(reqs, lock, Options{})
-	if !same.Equal(lock) || !cmp.Equal(again, sel) {
+	if !same.Equal(lock) || !cmp.Equal(again, sel, exported) {
 		t.Error("the second run changed something")
 	}
 	want = []string{"reusing cloud 0.2.0", "reusing random 3.9.0", "using cloud 0.2.0 false", "using random 3.9.0 false"}
@@ -53,7 +53,7 @@ func TestInstallUnpackedAndPacked(t *testing.T) {
 	}
 	verified, diags := f.inst.Selected(reqs, lock)
 	f.ok(diags)
-	if !cmp.Equal(verified, sel) {
+	if !cmp.Equal(verified, sel, exported) {
 		t.Errorf("selected %v, installed %v", verified, sel)
 	}
 }

@@ -61,6 +61,7 @@ type Selection struct {
 	Executable string
 	Hash       lockfile.Hash // h1 of the package, "" for a development override
 	Dev        bool          // a development override
+	traces     string        // of the package's files, from before it was hashed; "" if they are not known
 }
 
 // Selections are the installed providers. Providers that are built in, embedded or reattached are not

@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/bug"
 	"github.com/mayfly-iac/mayfly/diag"
 )
 
@@ -61,7 +62,9 @@ func atOnce(ctx context.Context, n int, task func(k int, say func(func())) diag.
 		group.Go(func() error {
 			defer t.end(k)
 			if ctx.Err() == nil {
-				reports[k] = task(k, func(f func()) { t.say(k, f) })
+				if err := bug.Call(func() { reports[k] = task(k, func(f func()) { t.say(k, f) }) }); err != nil {
+					reports[k] = diag.Bug("a package", err)
+				}
 			}
 			return nil
 		})

@@ -90,7 +90,11 @@ func (i *Installer) verify(entry lockfile.Entry) (Selection, error) {
 	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
 		return Selection{}, fmt.Errorf("there is no package for %s %s cached in %s", entry.Provider, entry.Version, i.providersDir())
 	}
-	hash, err := lockfile.HashDir(dir)
+	before, err := traces(dir)
+	var hash lockfile.Hash
+	if err == nil {
+		hash, err = lockfile.HashDir(dir)
+	}
 	if err != nil {
 		return Selection{}, fmt.Errorf("the package can't be read: %w", err)
 	}
@@ -98,7 +102,9 @@ func (i *Installer) verify(entry lockfile.Entry) (Selection, error) {
 		return Selection{}, fmt.Errorf("the cached package for %s %s (in %s) does not match any of the checksums recorded in the dependency lock file",
 			entry.Provider, entry.Version, i.providersDir())
 	}
-	return selection(entry.Provider, entry.Version, dir, hash)
+	s, err := selection(entry.Provider, entry.Version, dir, hash)
+	s.traces = before
+	return s, err
 }
 
 // selection describes an installed package, with absolute paths.

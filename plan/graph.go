@@ -106,8 +106,8 @@ func (g *Graph) Cycles() [][]string {
 }
 
 // Graph returns the order of the plan's changes by block: creations, destructions and removals from the
-// state, and the providers involved. An error means that the plan contradicts itself. Gates are not shown:
-// what comes before one leads to what comes after it.
+// state, and the providers involved. An error means that the plan contradicts itself. Outputs and gates are
+// not shown: what comes before one leads to what comes after it.
 func (p *Plan) Graph() (*Graph, error) {
 	steps, diags := p.Steps()
 	if diags.HasErrors() {
@@ -116,12 +116,18 @@ func (p *Plan) Graph() (*Graph, error) {
 	g, gates := &Graph{}, &Graph{}
 	for i := range steps {
 		s := &steps[i]
+		if s.Leg == OutputLeg {
+			continue
+		}
 		if s.Leg != Gate {
 			name := stepNode(s)
 			g.Add(name, ResourceNode)
 			g.use(name, s.Change.Provider)
 		}
 		for _, e := range s.Next {
+			if steps[e.To].Leg == OutputLeg {
+				continue
+			}
 			if to := &steps[e.To]; s.Leg != Gate && to.Leg != Gate {
 				g.Depend(stepNode(to), stepNode(s))
 			} else {

@@ -145,6 +145,7 @@ type OutputChange struct {
 	Before    value.Durable
 	After     value.Durable
 	Sensitive bool
+	Deps      []Dep // what its value and its conditions depend on
 }
 
 // Sides decodes the values before and after the change; cty.NilVal stands for none. An error names the

@@ -1,9 +1,9 @@
 package plan
 
 // Ranks returns how long the work behind each step takes if everything that can runs at once: the longest
-// path that begins with the step, where a step takes as long as weight says and a gate takes no time. Steps
-// with the longest way still behind them should start first, or else the end of the work waits for them.
-// The steps must have an order. Ranks takes linear time.
+// path that begins with the step, where the step of a change takes as long as weight says, and any other no
+// time. Steps with the longest way still behind them should start first, or else the end of the work waits
+// for them. The steps must have an order. Ranks takes linear time.
 func Ranks(steps []Step, weight func(*Step) int64) []int64 {
 	needs := make([]int32, len(steps))
 	order := make([]int32, 0, len(steps))
@@ -25,7 +25,7 @@ func Ranks(steps []Step, weight func(*Step) int64) []int64 {
 		for _, e := range steps[i].Next {
 			ranks[i] = max(ranks[i], ranks[e.To])
 		}
-		if steps[i].Leg != Gate {
+		if steps[i].Change != nil {
 			ranks[i] += weight(&steps[i])
 		}
 	}

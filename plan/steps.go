@@ -18,6 +18,7 @@ const (
 	ApplyLeg              // create, update or read
 	DestroyLeg            // delete the current, replaced or deposed object
 	ForgetLeg
+	OutputLeg // evaluate an output; nothing comes after it
 )
 
 // Rule is the reason for an edge between two steps.
@@ -42,13 +43,14 @@ type Edge struct {
 	Rule Rule
 }
 
-// Step is one unit of work of an apply. A step may begin when as many steps as Needs says have ended: the
-// scheduler counts, and looks at no graph.
+// Step is one unit of work of an apply, about one change, or an output. A step may begin when as many steps
+// as Needs says have ended: the scheduler counts, and looks at no graph.
 type Step struct {
 	Leg    Leg
-	Change *Change // nil for a Gate
-	Name   string  // of a Gate
-	Needs  int32   // number of steps that come before
+	Change *Change // nil for a Gate and an OutputLeg
+	Output *OutputChange
+	Name   string // of a Gate
+	Needs  int32  // number of steps that come before
 	Next   []Edge
 
 	block string // of a Gate: its name in a graph of blocks
@@ -63,15 +65,17 @@ func (s *Step) String() string {
 		return s.Change.Object().String() + " (destroy)"
 	case ForgetLeg:
 		return s.Change.Object().String() + " (forget)"
+	case OutputLeg:
+		return "output." + s.Output.Name
 	default:
 		return s.Change.Object().String()
 	}
 }
 
-// Steps orders the plan's changes. It is a pure function of the changes, their dependencies and order of
-// replacement, and what the prior state recorded for objects without a change. The result doesn't depend on
-// map order, and its size is linear in the number of changes and dependencies. An error means that the
-// changes depend on each other in a cycle.
+// Steps orders the plan's changes and outputs. It is a pure function of the changes, their dependencies and
+// order of replacement, and what the prior state recorded for objects without a change. The result doesn't
+// depend on map order, and its size is linear in the number of changes and dependencies. An error means that
+// the changes depend on each other in a cycle.
 //
 // There are three phases, and no edge leads back to an earlier one: early destructions, then creations and
 // updates, then late destructions. So only configurations that refer to each other can form a cycle; see
@@ -89,7 +93,17 @@ func (p *Plan) Steps() ([]Step, diag.List) {
 		b.timing()
 		b.destruction()
 	}
+	if p.Mode != Destroy {
+		for _, o := range p.Outputs {
+			b.output(o)
+		}
+	}
 	return b.steps, b.acyclic()
+}
+
+// output adds the step of an output, after the apply legs of what it depends on.
+func (b *stepBuilder) output(o *OutputChange) {
+	b.after(b.step(Step{Leg: OutputLeg, Output: o}), o.Deps)
 }
 
 // stepBuilder builds the steps of a plan. Steps are identified by index, so that edges are small and the
@@ -179,12 +193,15 @@ func (b *stepBuilder) legs(i int, c *Change) {
 }
 
 // creation orders the apply leg of a change after those of what its configuration depends on.
-func (b *stepBuilder) creation(i int, c *Change) {
-	for _, d := range c.Deps {
+func (b *stepBuilder) creation(i int, c *Change) { b.after(b.apply[i], c.Deps) }
+
+// after orders a step after the apply legs of dependencies.
+func (b *stepBuilder) after(step int32, deps []Dep) {
+	for _, d := range deps {
 		if d.All {
-			b.edge(b.createdGate(d), b.apply[i], ruleDependency)
+			b.edge(b.createdGate(d), step, ruleDependency)
 		} else if j, ok := b.current[d.Resource.Instance(d.Key)]; ok {
-			b.edge(b.apply[j], b.apply[i], ruleDependency)
+			b.edge(b.apply[j], step, ruleDependency)
 		}
 	}
 }

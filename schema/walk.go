@@ -180,6 +180,21 @@ func (b *Block) SensitivePaths(v cty.Value) []cty.Path {
 	return found
 }
 
+// NullRequired returns the paths of the required attributes that are null in v. For an attribute within a set
+// the path is that of the set.
+func (b *Block) NullRequired(v cty.Value) []cty.Path {
+	var found paths
+	attrWalk{
+		want: func(traits) bool { return true },
+		visit: func(path cty.Path, a *Attribute, v cty.Value) {
+			if v, _ = v.Unmark(); a.Required && v.IsNull() {
+				found.add(path)
+			}
+		},
+	}.ofBlock(b, nil, v)
+	return found
+}
+
 // DeprecatedUses returns a warning for each deprecated attribute that is not null in v and for each
 // deprecated block, with its path.
 func (b *Block) DeprecatedUses(v cty.Value) diag.List {

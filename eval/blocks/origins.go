@@ -176,7 +176,7 @@ func (v *Value) origins(rest hcl.Traversal, p *provenance) []*origin {
 
 // refsIn returns the references of x in its part e, except those whose ephemeral parts are made null.
 func refsIn(x *lang.Expr, e hcl.Expression) []lang.Ref {
-	nulled := nulledRanges(e)
+	nulled := callRanges(e, "ephemeralasnull")
 	if e == x.Expression && len(nulled) == 0 {
 		return x.Refs
 	}
@@ -185,16 +185,16 @@ func refsIn(x *lang.Expr, e hcl.Expression) []lang.Ref {
 	})
 }
 
-// nulledRanges returns the ranges of the arguments whose ephemeral parts don't reach the result of the
-// expression.
-func nulledRanges(e hcl.Expression) []hcl.Range {
+// callRanges returns the ranges of the calls of a function in an expression. ephemeralasnull and nonsensitive
+// keep a mark of their arguments from the result of the expression.
+func callRanges(e hcl.Expression, function string) []hcl.Range {
 	native, ok := e.(hclsyntax.Node)
 	if !ok {
 		return nil
 	}
 	var out []hcl.Range
 	_ = hclsyntax.VisitAll(native, func(n hclsyntax.Node) hcl.Diagnostics {
-		if call, ok := n.(*hclsyntax.FunctionCallExpr); ok && strings.TrimPrefix(call.Name, "core::") == "ephemeralasnull" {
+		if call, ok := n.(*hclsyntax.FunctionCallExpr); ok && strings.TrimPrefix(call.Name, "core::") == function {
 			out = append(out, call.Range())
 		}
 		return nil

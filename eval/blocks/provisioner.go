@@ -21,11 +21,13 @@ var provisionerSchemas = map[string]*schema.Block{
 		"working_dir": {Type: cty.String, Optional: true},
 		"environment": {Type: cty.Map(cty.String), Optional: true},
 		"quiet":       {Type: cty.Bool, Optional: true},
+		"output":      {Type: cty.String, Optional: true},
 	}},
 	"remote-exec": {Attributes: map[string]*schema.Attribute{
 		"inline":  {Type: cty.List(cty.String), Optional: true},
 		"script":  {Type: cty.String, Optional: true},
 		"scripts": {Type: cty.List(cty.String), Optional: true},
+		"output":  {Type: cty.String, Optional: true},
 	}},
 	"file": {Attributes: map[string]*schema.Attribute{
 		"source":      {Type: cty.String, Optional: true},

@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/mayfly-iac/mayfly/childenv"
 )
 
 // clone clones a repository with the program git and checks out the branch, tag or commit that the address
@@ -31,7 +33,7 @@ func clone(ctx context.Context, u *url.URL, dir string, local bool) error {
 		return errors.New("downloading it needs the program git, which is not on the PATH. Install git")
 	}
 	q := u.Query()
-	g := git{dir: dir, ref: q.Get("ref")}
+	g := git{dir: dir, ref: q.Get("ref"), env: childenv.WithoutVariables(os.Environ())}
 	if key := q.Get("sshkey"); key != "" {
 		remove, err := g.useKey(key)
 		if err != nil {
@@ -55,7 +57,7 @@ func clone(ctx context.Context, u *url.URL, dir string, local bool) error {
 type git struct {
 	dir string
 	ref string   // "" for the default branch
-	env []string // nil for the process's
+	env []string // of git's processes
 }
 
 func (g *git) clone(ctx context.Context, address string, shallow []string) error {
@@ -127,7 +129,7 @@ func (g *git) useKey(key string) (remove func(), err error) {
 	if command == "" {
 		command = "ssh"
 	}
-	g.env = append(os.Environ(), variable+"="+command+" -i "+filepath.ToSlash(f.Name()))
+	g.env = append(g.env, variable+"="+command+" -i "+filepath.ToSlash(f.Name()))
 	return remove, nil
 }
 

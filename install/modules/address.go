@@ -60,7 +60,7 @@ func parseText(source string, versioned bool) (address, error) {
 		if words := strings.Count(strings.Split(source, "//")[0], "/"); words == 2 || words == 3 {
 			err = fmt.Errorf("%w; as a module in a registry, %w", err, registryErr)
 		}
-		return address{}, fmt.Errorf("%w. The source of a local directory must start with \"./\" or \"../\", as in \"./%s\"", err, source)
+		return address{}, fmt.Errorf("%w. The source of a local directory must start with \"./\" or \"../\", as in \"./%s\"", err, fetch.Show(source))
 	}
 	return address{remote: &s}, err
 }

@@ -127,6 +127,7 @@ func (d *decoder) file(doc *document) *File {
 	for _, o := range doc.Outputs {
 		p.Outputs = append(p.Outputs, &plan.OutputChange{
 			Name: o.Name, Action: d.action(o.Action), Before: d.value(o.Before), After: d.value(o.After), Sensitive: o.Sensitive,
+			Deps: d.deps(o.Deps),
 		})
 	}
 	for _, c := range doc.Checks {
@@ -193,12 +194,7 @@ func (d *decoder) change(in *change) *plan.Change {
 	if in.PrevAddr != nil {
 		c.PrevAddr = d.instance(*in.PrevAddr)
 	}
-	if len(in.Deps) > 0 {
-		c.Deps = make([]plan.Dep, len(in.Deps))
-	}
-	for i, dp := range in.Deps {
-		c.Deps[i] = plan.Dep{Resource: at(d, d.resources, dp.Resource, "resource"), Key: dp.Key, All: dp.All, Modules: dp.Modules, Within: at(d, d.modules, dp.Within, "module instance")}
-	}
+	c.Deps = d.deps(in.Deps)
 	for _, i := range in.StateDeps {
 		c.StateDeps = append(c.StateDeps, at(d, d.blocks, i, "resource block"))
 	}
@@ -206,6 +202,18 @@ func (d *decoder) change(in *change) *plan.Change {
 		c.Importing = &plan.Importing{ID: in.Importing.ID, Identity: d.value(in.Importing.Identity)}
 	}
 	return c
+}
+
+// deps decodes dependencies.
+func (d *decoder) deps(in []dep) []plan.Dep {
+	if len(in) == 0 {
+		return nil
+	}
+	out := make([]plan.Dep, len(in))
+	for i, dp := range in {
+		out[i] = plan.Dep{Resource: at(d, d.resources, dp.Resource, "resource"), Key: dp.Key, All: dp.All, Modules: dp.Modules, Within: at(d, d.modules, dp.Within, "module instance")}
+	}
+	return out
 }
 
 // value decodes a stored value, without unpacking it. nil is the zero value.

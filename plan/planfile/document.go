@@ -9,7 +9,7 @@ import (
 
 // header is the first entry. Its members keep their meaning in all versions of the format.
 //
-//	{"format":1,"version":"1.0.0"}
+//	{"format":2,"version":"1.0.0"}
 type header struct {
 	Format  int    `json:"format"`
 	Version string `json:"version"`
@@ -200,6 +200,7 @@ type outputChange struct {
 	Before    *sealed `json:"before,omitempty"`
 	After     *sealed `json:"after,omitempty"`
 	Sensitive bool    `json:"sensitive,omitempty"`
+	Deps      []dep   `json:"deps,omitempty"`
 }
 
 // checkResult is the stored form of state.CheckResult.

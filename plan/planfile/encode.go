@@ -72,9 +72,7 @@ func (e *encoder) change(c *plan.Change) (*change, error) {
 	out.After = e.sealed(&x, origin, c.After)
 	out.PriorIdentity = e.sealed(&x, origin+" identity", c.PriorIdentity)
 	out.PlannedIdentity = e.sealed(&x, origin+" identity", c.PlannedIdentity)
-	for _, d := range c.Deps {
-		out.Deps = append(out.Deps, dep{Resource: e.resource(&x, d.Resource), Key: e.key(&x, d.Key), All: d.All, Modules: d.Modules, Within: e.module(&x, d.Within)})
-	}
+	out.Deps = e.deps(&x, c.Deps)
 	for _, r := range c.StateDeps {
 		out.StateDeps = append(out.StateDeps, e.block(&x, r))
 	}
@@ -134,6 +132,7 @@ func (e *encoder) results(x *failing, doc *document, p *plan.Plan) {
 		}
 		doc.Outputs = append(doc.Outputs, outputChange{
 			Name: o.Name, Action: o.Action.String(), Before: e.sealed(x, "", o.Before), After: e.sealed(x, "", o.After), Sensitive: o.Sensitive,
+			Deps: e.deps(x, o.Deps),
 		})
 	}
 	for _, c := range p.Checks {
@@ -143,6 +142,14 @@ func (e *encoder) results(x *failing, doc *document, p *plan.Plan) {
 		}
 		doc.Checks = append(doc.Checks, out)
 	}
+}
+
+// deps encodes dependencies.
+func (e *encoder) deps(x *failing, deps []plan.Dep) (out []dep) {
+	for _, d := range deps {
+		out = append(out, dep{Resource: e.resource(x, d.Resource), Key: e.key(x, d.Key), All: d.All, Modules: d.Modules, Within: e.module(x, d.Within)})
+	}
+	return out
 }
 
 // providerText returns a provider's address, or "" for none.

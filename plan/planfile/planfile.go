@@ -17,7 +17,7 @@ import (
 )
 
 // format is the version of the format that Write writes. Read refuses others.
-const format = 1
+const format = 2
 
 // File is a saved plan.
 type File struct {
