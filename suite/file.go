@@ -10,6 +10,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly"
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/bug"
 	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/plan"
@@ -73,7 +74,10 @@ func (s *suite) file(f *config.TestFile) *File {
 				begin := time.Now()
 				s.opt.Running(true)
 				defer s.opt.Running(false)
-				outputs[i] = r.run(run, at)
+				err := bug.Call(func() { outputs[i] = r.run(run, at) })
+				if err != nil {
+					run.Verdict, run.Diags, outputs[i] = Error, append(run.Diags, diag.Bug("run "+run.Name, err)...), cty.DynamicVal
+				}
 				run.Duration = time.Since(begin)
 			})
 		}

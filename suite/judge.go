@@ -1,8 +1,6 @@
 package suite
 
 import (
-	"strings"
-
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/mayfly-iac/mayfly/addr"
@@ -21,7 +19,8 @@ type judge struct {
 }
 
 // add adds diagnostics of an operation. Failures that the run expects are taken out; those of checks, which
-// are warnings anywhere else, are errors of a test if it does not expect them.
+// are warnings anywhere else, are errors of a test if it does not expect them. A check that a plan cannot
+// decide may be expected to fail, and need not be.
 func (j *judge) add(diags diag.List) {
 	for _, d := range diags {
 		if d.Address == "check."+checkName(j.run) {
@@ -37,10 +36,7 @@ func (j *judge) add(diags diag.List) {
 			}
 			continue
 		case diag.CheckWarning:
-			if extra.Undecided {
-				continue
-			}
-			if j.expected(j.checkOf(d.Address)) {
+			if j.expected(j.checkOf(d.Address)) || extra.Undecided {
 				continue
 			}
 			d.Severity = diag.Error
@@ -57,7 +53,7 @@ func (j *judge) add(diags diag.List) {
 func (j *judge) expected(object string) bool {
 	found := false
 	for i, e := range j.run.Expected {
-		if e.Object == object || e.Object == withoutKeys(object) {
+		if covers(e.Object, object) {
 			if j.came == nil {
 				j.came = map[int]struct{}{}
 			}
@@ -85,22 +81,40 @@ func (j *judge) checkOf(address string) string {
 	return prefix + "check." + m.Resources[i.Resource].Check.Name
 }
 
-// withoutKeys returns an address without instance keys.
-func withoutKeys(address string) string {
-	t, err := addr.ParseTraversal(address)
+// covers reports whether an address means an object, or several objects that include it: without
+// an instance key, it stands for all instances.
+//
+//	module.m.aws_instance.web covers module.m["a"].aws_instance.web[0]
+func covers(address, object string) bool {
+	several, err := addr.ParseTraversal(address)
 	if err != nil {
-		return address
+		return false
 	}
-	var words []string
-	for _, step := range t {
-		switch step := step.(type) {
-		case hcl.TraverseRoot:
-			words = append(words, step.Name)
-		case hcl.TraverseAttr:
-			words = append(words, step.Name)
+	one, err := addr.ParseTraversal(object)
+	if err != nil {
+		return false
+	}
+	for _, step := range one {
+		key, isKey := step.(hcl.TraverseIndex)
+		switch {
+		case len(several) == 0:
+			if !isKey {
+				return false
+			}
+		case isKey:
+			if want, ok := several[0].(hcl.TraverseIndex); ok {
+				if !want.Key.RawEquals(key.Key) {
+					return false
+				}
+				several = several[1:]
+			}
+		case addr.StepName(several[0]) != addr.StepName(step):
+			return false
+		default:
+			several = several[1:]
 		}
 	}
-	return strings.Join(words, ".")
+	return len(several) == 0
 }
 
 // finish adds what the run expected and did not come. It is called once everything was added.

@@ -49,20 +49,39 @@ func (r *fileRun) real(run *config.TestRun) bool {
 
 // hasReal is real for one run.
 func (r *fileRun) hasReal(tree *config.Tree, run *config.TestRun) bool {
-	mocked := map[addr.Provider]bool{addr.BuiltinProvider: true}
+	mocked := map[config.ProviderRef]bool{}
 	for _, p := range r.passed(tree, run) {
-		if r.file.Mocks[p.InParent.String()] != nil {
-			mocked[tree.Root.ProviderFor(p.InChild.Name)] = true
-		}
+		mocked[named(p.InChild)] = r.file.Mocks[p.InParent.String()] != nil
 	}
 	for _, m := range tree.Modules {
 		for _, res := range m.Order {
-			if res.Addr.Mode == addr.Managed && (!mocked[m.ProviderFor(res.ProviderRef().Name)] || len(res.Provisioners) > 0) {
+			ref := res.ProviderRef()
+			outside := m.ProviderFor(ref.Name) != addr.BuiltinProvider && !mocked[inRoot(m, ref)]
+			if res.Addr.Mode == addr.Managed && (outside || len(res.Provisioners) > 0) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// inRoot returns the configuration of the root module that a reference in a module means, and no name if that
+// is not certain: a module may have a configuration of its own, and know the provider by another name.
+func inRoot(m *config.Module, ref config.ProviderRef) config.ProviderRef {
+	for ; m.Parent != nil; m = m.Parent {
+		switch passed := m.Passed(ref); {
+		case passed != nil:
+			ref = *passed
+		case m.Providers[ref.String()] != nil || m.ProviderFor(ref.Name) != m.Parent.ProviderFor(ref.Name):
+			return config.ProviderRef{}
+		}
+	}
+	return named(ref)
+}
+
+// named returns a reference without its position.
+func named(ref config.ProviderRef) config.ProviderRef {
+	return config.ProviderRef{Name: ref.Name, Alias: ref.Alias}
 }
 
 // Left is a state that an earlier process left behind.

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly"
 	"github.com/mayfly-iac/mayfly/addr"
@@ -18,6 +19,7 @@ import (
 type stand struct {
 	ctx       context.Context
 	project   *mayfly.Project
+	accepted  *accepted
 	mocked    map[addr.ProviderConfig]*mocked
 	overrides []override // in order of falling precedence
 }
@@ -42,7 +44,7 @@ type override struct {
 
 // stand evaluates what the mocks and overrides of a run give, and checks it against the schemas of the types.
 func (r *fileRun) stand(tree *config.Tree, run *config.TestRun) (*stand, diag.List) {
-	out := &stand{ctx: r.ctx, project: r.opt.Project, mocked: map[addr.ProviderConfig]*mocked{}}
+	out := &stand{ctx: r.ctx, project: r.opt.Project, accepted: &r.accepted, mocked: map[addr.ProviderConfig]*mocked{}}
 	var diags diag.List
 	for _, p := range r.passed(tree, run) {
 		m := r.file.Mocks[p.InParent.String()]
@@ -145,5 +147,8 @@ func (s *stand) instead(pc addr.ProviderConfig, i addr.Instance) provider.Provid
 	return mock.New(mock.Options{
 		Seed: i.String(), Values: values,
 		Catalog: func(ctx context.Context) (provider.Catalog, diag.List) { return s.project.Catalog(ctx, pc.Provider) },
+		Validate: func(ctx context.Context, mode addr.Mode, typeName string, config cty.Value) diag.List {
+			return s.accepted.validate(ctx, s.project, pc.Provider, mode, typeName, config)
+		},
 	})
 }

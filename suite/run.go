@@ -26,6 +26,9 @@ func (r *fileRun) run(out *Run, at int) cty.Value {
 	if err != nil {
 		diags = append(diags, diag.Errorf("Cannot start a state", "%s", diag.Sentence(err))...)
 	}
+	if !diags.HasErrors() {
+		diags = append(diags, missing(tree.Root, vars)...)
+	}
 	if diags.HasErrors() {
 		out.Diags = diags
 		return cty.EmptyObjectVal

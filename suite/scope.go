@@ -154,23 +154,33 @@ func (r *fileRun) variables(run *config.TestRun, root *config.Module) (mayfly.Va
 			set(name, got, hcl.Range{})
 		}
 	}
-	scope := maps.Clone(r.vars)
-	for _, from := range []map[string]*hcl.Attribute{r.file.Variables, run.Variables} {
-		for name, attr := range diag.InOrder(from) {
-			got, ds := r.vars[name], diag.List(nil)
-			if _, own := run.Variables[name]; own {
-				attr = run.Variables[name]
-				got, ds = r.eval(scope, attr.Expr)
-			}
-			if v := declared(root, name); v != nil && !ds.HasErrors() {
-				got, ds = convert(v, got, attr)
-			}
-			if diags = append(diags, ds...); !ds.HasErrors() {
-				set(name, got, attr.Range)
-			}
+	attrs := map[string]*hcl.Attribute{}
+	maps.Copy(attrs, r.file.Variables)
+	maps.Copy(attrs, run.Variables)
+	for name, attr := range diag.InOrder(attrs) {
+		got, ds := r.vars[name], diag.List(nil)
+		if _, own := run.Variables[name]; own {
+			got, ds = r.eval(r.vars, attr.Expr)
+		}
+		if v := declared(root, name); v != nil && !ds.HasErrors() {
+			got, ds = convert(v, got, attr)
+		}
+		if diags = append(diags, ds...); !ds.HasErrors() {
+			set(name, got, attr.Range)
 		}
 	}
 	return out, diags
+}
+
+// missing reports the variables without a default that get no value.
+func missing(root *config.Module, given mayfly.Variables) (diags diag.List) {
+	for name, v := range diag.InOrder(root.Variables) {
+		if _, ok := given[name]; !ok && v.Required() && declared(root, name) != nil {
+			diags = append(diags, diag.At(v.Range, "No value for required variable",
+				"The variable %q has no default, and this run gives it no value. Set it in a variables block of the run or of the file, or with -var.", name)...)
+		}
+	}
+	return diags
 }
 
 // declared returns the variable that a module declares by a block of its own, nil if there is none.

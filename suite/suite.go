@@ -7,6 +7,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly"
+	"github.com/mayfly-iac/mayfly/bug"
 	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/eval/coverage"
@@ -61,7 +62,12 @@ func Execute(ctx context.Context, opt Options) Summary {
 		slots <- struct{}{}
 		group.Go(func() {
 			defer func() { <-slots }()
-			done[i] <- s.file(f)
+			out := &File{TestFile: f, Verdict: Error}
+			err := bug.Call(func() { out = s.file(f) })
+			if err != nil {
+				out.Cleanup = diag.Bug(f.Name, err)
+			}
+			done[i] <- out
 		})
 		if cap(slots) == 1 {
 			group.Wait()
@@ -78,6 +84,7 @@ type suite struct {
 	opt      Options
 	ctx      context.Context
 	keeping  sync.Mutex // guards the Keeper
+	accepted accepted
 	reported int
 	summary  Summary
 }
