@@ -11,24 +11,30 @@ import (
 )
 
 // Diagnostics writes a list for people, sorted by source position: in boxes with colours, plain without.
-// Warnings with the same summary are shown once, with the number of the others; those of checks are all
-// shown. src may be nil. The values of expressions are redacted whatever the options say (E24). Errors are
-// those of w.
+// Warnings with the same summary are shown once, with the number of the others; those of checks, and those
+// that no later command repeats, are all shown. src may be nil. The values of expressions are redacted
+// whatever the options say (E24). Errors are those of w.
 func Diagnostics(w io.Writer, list diag.List, src document.Sources, o Options) error {
 	var sb strings.Builder
 	list = list.Sorted()
-	shown := consolidate(list, o)
-	// Beside errors, warnings are shown in full: one of them may say why.
-	if o.CompactWarnings && len(list) > 0 && !list.HasErrors() {
-		compactWarnings(&sb, shown, o)
-	} else {
-		first := make(diag.List, len(shown))
-		for i, g := range shown {
-			first[i] = *g.first
+	var short, full []*group
+	for _, g := range consolidate(list, o) {
+		// Beside errors, warnings are shown in full: one of them may say why.
+		if _, once := g.first.Extra.(diag.Once); o.CompactWarnings && !list.HasErrors() && !once {
+			short = append(short, g)
+		} else {
+			full = append(full, g)
 		}
-		for i, d := range document.Diagnostics(first, src) { // in their order, since they are sorted
-			writeDiagnostic(&sb, d, shown[i].others, o)
-		}
+	}
+	first := make(diag.List, len(full))
+	for i, g := range full {
+		first[i] = *g.first
+	}
+	for i, d := range document.Diagnostics(first, src) { // in their order, since they are sorted
+		writeDiagnostic(&sb, d, full[i].others, o)
+	}
+	if len(short) > 0 {
+		compactWarnings(&sb, short, o)
 	}
 	_, err := io.WriteString(w, sb.String())
 	return err
@@ -53,7 +59,8 @@ func consolidate(list diag.List, o Options) []*group {
 		d := &list[i]
 		// Each assertion that is not met is about something else, though all have one summary.
 		_, alone := d.Extra.(diag.CheckWarning)
-		alone = alone || d.Severity == diag.Warning && o.ListWarnings || d.Severity == diag.Error && !o.ConsolidateErrors
+		_, once := d.Extra.(diag.Once)
+		alone = alone || once || d.Severity == diag.Warning && o.ListWarnings || d.Severity == diag.Error && !o.ConsolidateErrors
 		k := kind{d.Severity, d.Summary}
 		if g := alike[k]; g != nil && !alone {
 			g.others++

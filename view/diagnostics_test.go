@@ -211,6 +211,18 @@ func TestCheckWarningsStandAlone(t *testing.T) {
 	}
 }
 
+// TestWarningsShownOnce requires that what no later command repeats is shown in full.
+func TestWarningsShownOnce(t *testing.T) {
+	list := append(diag.Warnf("Left", "One.").Once(), diag.Warnf("Left", "Two.").Once()...)
+	list = append(list, diag.Warnf("Other", "Details.")...)
+	for _, compact := range []bool{false, true} {
+		got := render(t, list, nil, Options{CompactWarnings: compact})
+		if !strings.Contains(got, "One.") || !strings.Contains(got, "Two.") || strings.Contains(got, "Details.") == compact || compact && !strings.Contains(got, "- Other\n") {
+			t.Errorf("compact %t:\n%s", compact, got)
+		}
+	}
+}
+
 func TestWarningsConsolidated(t *testing.T) {
 	var list diag.List
 	for i := range 3 {

@@ -37,7 +37,7 @@ const (
 
 // symbols defines the marks that the chart uses in many places.
 func (p *page) symbols() {
-	p.raw(`<svg width="0" height="0" class="defs" aria-hidden="true"><defs>`,
+	p.Raw(`<svg width="0" height="0" class="defs" aria-hidden="true"><defs>`,
 		`<path id="deferred" d="M0 -5L5 0L0 5L-5 0Z"/>`,
 		`<path id="failed" d="M-6 0A6 6 0 1 1 6 0A6 6 0 1 1 -6 0ZM-2.5 -2.5L2.5 2.5M2.5 -2.5L-2.5 2.5"/>`,
 		`<pattern id="hatch" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect width="2.5" height="6" class="stripe"/></pattern>`,
@@ -47,12 +47,12 @@ func (p *page) symbols() {
 // legend explains the colours and marks. It lists all of them, whatever the run has, so that pages of
 // different runs are read alike.
 func (p *page) legend() {
-	item := func(c markup, words markup) { p.raw(`<li><i class="`, c, `"></i>`, words, "</li>\n") }
-	p.raw("<ul class=\"legend\" aria-label=\"Legend\">\n")
+	item := func(c markup, words markup) { p.Raw(`<li><i class="`, c, `"></i>`, words, "</li>\n") }
+	p.Raw("<ul class=\"legend\" aria-label=\"Legend\">\n")
 	item("window", "open")
 	item("call", "open and close calls")
 	item("renewal", "renewal")
-	p.raw("<li class=\"sep\">in use, and operations:</li>\n")
+	p.Raw("<li class=\"sep\">in use, and operations:</li>\n")
 	for _, c := range []markup{"plan", "read", "create", "update", "delete", "provision"} {
 		item(c, c)
 	}
@@ -60,42 +60,42 @@ func (p *page) legend() {
 	item("other", "by another ephemeral")
 	item("evaluate", "output, variable or condition")
 	item("bad", "failed or not closed")
-	p.raw(`<li><svg width="14" height="12" aria-hidden="true"><use href="#deferred" class="deferred" x="6" y="6"/></svg>deferred</li>`, "\n</ul>\n")
+	p.Raw(`<li><svg width="14" height="12" aria-hidden="true"><use href="#deferred" class="deferred" x="6" y="6"/></svg>deferred</li>`, "\n</ul>\n")
 }
 
 // chart draws the chart: the time axis, then a row for each ephemeral instance, provider and operation. All
 // rows share the scale of the axis and lie over one grid.
 func (p *page) chart(m *model) {
-	p.raw("<section class=\"chart\" tabindex=\"0\" aria-label=\"Chart of the run; the tables below say the same\">\n<div class=\"plot")
+	p.Raw("<section class=\"chart\" tabindex=\"0\" aria-label=\"Chart of the run; the tables below say the same\">\n<div class=\"plot")
 	if m.dense {
-		p.raw(" dense")
+		p.Raw(" dense")
 	}
-	p.raw("\">\n")
+	p.Raw("\">\n")
 	p.grid(m)
 	p.axis(m)
 	p.exposure(m)
 	if len(m.groups) > 0 {
-		p.raw("<h2><span>Ephemeral instances</span></h2>\n")
+		p.Raw("<h2><span>Ephemeral instances</span></h2>\n")
 	}
 	for _, g := range m.groups {
 		p.group(m, g)
 	}
 	if len(m.providers) > 0 {
-		p.raw("<h2><span>Providers configured from ephemeral values</span></h2>\n")
+		p.Raw("<h2><span>Providers configured from ephemeral values</span></h2>\n")
 	}
 	for _, ro := range m.providers {
 		p.row(m, ro)
 	}
 	if len(m.objects) > 0 {
-		p.raw("<h2><span>Operations</span></h2>\n")
+		p.Raw("<h2><span>Operations</span></h2>\n")
 	}
 	p.operations(m)
-	p.raw("</div>\n</section>\n")
+	p.Raw("</div>\n</section>\n")
 }
 
 // grid draws the background of all rows: ticks, ends of phases, shortened waits and the interrupt.
 func (p *page) grid(m *model) {
-	p.raw(`<svg class="grid" aria-hidden="true">`)
+	p.Raw(`<svg class="grid" aria-hidden="true">`)
 	for _, t := range m.scale.ticks() {
 		p.vertical("tick", t.x)
 	}
@@ -106,47 +106,47 @@ func (p *page) grid(m *model) {
 	}
 	for _, c := range m.scale.pieces {
 		if c.cut {
-			p.raw(`<rect class="cut" x="`, percent(c.x0), `" width="`, percent(c.x1-c.x0), `" height="100%"><title>`)
-			p.text("waiting for " + duration(c.to.Sub(c.from)) + "; the axis is cut short here")
-			p.raw("</title></rect>")
+			p.Raw(`<rect class="cut" x="`, percent(c.x0), `" width="`, percent(c.x1-c.x0), `" height="100%"><title>`)
+			p.Text("waiting for " + Duration(c.to.Sub(c.from)) + "; the axis is cut short here")
+			p.Raw("</title></rect>")
 		}
 	}
 	if !m.interrupted.IsZero() {
 		p.vertical("interrupt", m.scale.x(m.interrupted))
 	}
-	p.raw("</svg>\n")
+	p.Raw("</svg>\n")
 }
 
 // vertical draws a line across all rows. c is its style class.
 func (p *page) vertical(c markup, x float64) {
-	p.raw(`<line class="`, c, `" x1="`, percent(x), `" x2="`, percent(x), `" y1="0" y2="100%"/>`)
+	p.Raw(`<line class="`, c, `" x1="`, percent(x), `" x2="`, percent(x), `" y1="0" y2="100%"/>`)
 }
 
 // axis writes the names of the phases and the labels of the ticks. The name of a phase is left out where it
 // would overlap the next one.
 func (p *page) axis(m *model) {
-	p.raw("<div class=\"row axis\"><div class=\"who\"><b class=\"name\">time since the beginning</b><b class=\"num\">open</b><b class=\"num\">used</b></div>",
+	p.Raw("<div class=\"row axis\"><div class=\"who\"><b class=\"name\">time since the beginning</b><b class=\"num\">open</b><b class=\"num\">used</b></div>",
 		`<svg height="36" aria-hidden="true">`)
 	for i, ph := range m.phases {
 		x := m.scale.x(ph.from)
 		if i+1 < len(m.phases) && m.scale.x(m.phases[i+1].from)-x < nameMargin {
 			continue // the line at its end still separates it from the next one
 		}
-		p.raw(`<text class="phase" x="`, percent(x), `" dx="4" y="13">`)
-		if p.text(phaseName(ph.op)); ph.outcome == failed {
-			p.raw(`<tspan class="bad" dx="4">✕</tspan>`)
+		p.Raw(`<text class="phase" x="`, percent(x), `" dx="4" y="13">`)
+		if p.Text(phaseName(ph.op)); ph.outcome == failed {
+			p.Raw(`<tspan class="bad" dx="4">✕</tspan>`)
 		}
-		p.raw("</text>")
+		p.Raw("</text>")
 	}
 	if !m.interrupted.IsZero() {
-		p.raw(`<text class="phase bad" x="`, percent(m.scale.x(m.interrupted)), `" dx="-4" y="13" text-anchor="end">interrupted</text>`)
+		p.Raw(`<text class="phase bad" x="`, percent(m.scale.x(m.interrupted)), `" dx="-4" y="13" text-anchor="end">interrupted</text>`)
 	}
 	for _, t := range m.scale.ticks() {
-		p.raw(`<text x="`, percent(t.x), `" y="30" dx="3">`)
-		p.text(t.label)
-		p.raw("</text>")
+		p.Raw(`<text x="`, percent(t.x), `" y="30" dx="3">`)
+		p.Text(t.label)
+		p.Raw("</text>")
 	}
-	p.raw("</svg></div>\n")
+	p.Raw("</svg></div>\n")
 }
 
 // exposure draws the number of open instances over time. Its coordinates are stretched to the width of the
@@ -156,15 +156,15 @@ func (p *page) exposure(m *model) {
 		return
 	}
 	const height = 40
-	p.raw("<div class=\"row total\"><div class=\"who\"><span class=\"name\">open at once, at most ", count(m.summary.most), "</span><span class=\"num\">")
-	p.in("", duration(m.summary.open), "</span><span class=\"num\">")
-	p.in("", duration(m.summary.used), "</span></div>")
-	p.raw(`<svg height="`, count(height), `" viewBox="0 0 10000 `, count(height), `" preserveAspectRatio="none" aria-hidden="true"><path class="area" d="M0 `, count(height))
+	p.Raw("<div class=\"row total\"><div class=\"who\"><span class=\"name\">open at once, at most ", count(m.summary.most), "</span><span class=\"num\">")
+	p.In("", Duration(m.summary.open), "</span><span class=\"num\">")
+	p.In("", Duration(m.summary.used), "</span></div>")
+	p.Raw(`<svg height="`, count(height), `" viewBox="0 0 10000 `, count(height), `" preserveAspectRatio="none" aria-hidden="true"><path class="area" d="M0 `, count(height))
 	for _, s := range m.profile {
 		y := markup(number(height-float64(height-4)*float64(s.n)/float64(m.summary.most), 1))
-		p.raw("H", markup(number(100*m.scale.x(s.at), 1)), "V", y)
+		p.Raw("H", markup(number(100*m.scale.x(s.at), 1)), "V", y)
 	}
-	p.raw("V", count(height), `Z"/></svg></div>`, "\n")
+	p.Raw("V", count(height), `Z"/></svg></div>`, "\n")
 }
 
 // group draws the instances of one block: a single one as a row, several below a summary row that can be
@@ -179,32 +179,32 @@ func (p *page) group(m *model, g group) {
 		open += ro.open
 		used += ro.used
 	}
-	p.raw("<details open=\"open\"><summary class=\"row\"><span class=\"who\"><span class=\"name\"><span class=\"loc\"")
-	p.in(" title=\"", g.name, "\">")
-	p.text(g.name)
-	p.raw("</span>")
-	p.in("<em>×", strconv.Itoa(len(g.rows)), "</em></span><span class=\"num\">")
-	p.in("", duration(open), "</span><span class=\"num\">")
-	p.in("", duration(used), "</span></span></summary>\n")
+	p.Raw("<details open=\"open\"><summary class=\"row\"><span class=\"who\"><span class=\"name\"><span class=\"loc\"")
+	p.In(" title=\"", g.name, "\">")
+	p.Text(g.name)
+	p.Raw("</span>")
+	p.In("<em>×", strconv.Itoa(len(g.rows)), "</em></span><span class=\"num\">")
+	p.In("", Duration(open), "</span><span class=\"num\">")
+	p.In("", Duration(used), "</span></span></summary>\n")
 	for _, ro := range g.rows {
 		p.row(m, ro)
 	}
-	p.raw("</details>\n")
+	p.Raw("</details>\n")
 }
 
 // who writes the fixed left part of a row: the name, and numbers if there are any.
 func (p *page) who(name, module string, numbers ...string) {
-	p.raw("<div class=\"who\"><span class=\"name\"")
-	p.in(" title=\"", name, "\">")
+	p.Raw("<div class=\"who\"><span class=\"name\"")
+	p.In(" title=\"", name, "\">")
 	if module != "" && strings.HasPrefix(name, module) {
-		p.in("<span class=\"mod\">", module, "</span>")
+		p.In("<span class=\"mod\">", module, "</span>")
 		name = name[len(module):]
 	}
-	p.in("<span class=\"loc\">", name, "</span></span>")
+	p.In("<span class=\"loc\">", name, "</span></span>")
 	for _, n := range numbers {
-		p.in("<span class=\"num\">", n, "</span>")
+		p.In("<span class=\"num\">", n, "</span>")
 	}
-	p.raw("</div>")
+	p.Raw("</div>")
 }
 
 // sizes returns the dimensions of the rows of ephemeral instances.
@@ -220,9 +220,9 @@ func (m *model) sizes() sizes {
 func (p *page) row(m *model, ro row) {
 	sz := m.sizes()
 	h := sz.height(ro.laneCount)
-	p.raw("<div class=\"row\">")
-	p.who(ro.name, ro.module, duration(ro.open), duration(ro.used))
-	p.raw(`<svg height="`, count(h), `" aria-hidden="true">`)
+	p.Raw("<div class=\"row\">")
+	p.who(ro.name, ro.module, Duration(ro.open), Duration(ro.used))
+	p.Raw(`<svg height="`, count(h), `" aria-hidden="true">`)
 	for _, w := range ro.windows {
 		c, words := markup("window"), "open"
 		if w.unclosed {
@@ -251,7 +251,7 @@ func (p *page) row(m *model, ro row) {
 	for _, t := range ro.deferred {
 		p.mark(m, "deferred", t, h/2, ro.name+": deferred, not opened yet")
 	}
-	p.raw("</svg></div>\n")
+	p.Raw("</svg></div>\n")
 }
 
 // call draws a call to open, renew or close an instance, with a cross at its end if it failed.
@@ -282,11 +282,11 @@ func ended(o outcome) string {
 // times are added.
 func (p *page) bar(m *model, c markup, from, to time.Time, y, h int, words string) {
 	x0, x1 := m.scale.x(from), m.scale.x(to)
-	p.raw(`<rect class="`, c, `" x="`, percent(x0), `" y="`, count(y), `" width="`, percent(x1-x0), `" height="`, count(h), `"><title>`)
-	p.text(words)
-	p.raw("\n")
-	p.text(m.at(from) + " – " + m.at(to) + " (" + duration(to.Sub(from)) + ")")
-	p.raw("</title></rect>")
+	p.Raw(`<rect class="`, c, `" x="`, percent(x0), `" y="`, count(y), `" width="`, percent(x1-x0), `" height="`, count(h), `"><title>`)
+	p.Text(words)
+	p.Raw("\n")
+	p.Text(m.at(from) + " – " + m.at(to) + " (" + Duration(to.Sub(from)) + ")")
+	p.Raw("</title></rect>")
 }
 
 // label writes a name into a bar, cut to the width of the bar; nothing if hardly a letter would be left. The
@@ -299,18 +299,18 @@ func (p *page) label(m *model, from, to time.Time, y int, name string) {
 		}
 		name = string([]rune(name)[:room-1]) + "…"
 	}
-	p.raw(`<text class="in" x="`, percent(m.scale.x(from)), `" dx="4" y="`, count(y+10), `">`)
-	p.text(name)
-	p.raw("</text>")
+	p.Raw(`<text class="in" x="`, percent(m.scale.x(from)), `" dx="4" y="`, count(y+10), `">`)
+	p.Text(name)
+	p.Raw("</text>")
 }
 
 // mark draws a symbol at a time, centred at y pixels. id is one that symbols defines. words is its tooltip.
 func (p *page) mark(m *model, id markup, t time.Time, y int, words string) {
-	p.raw(`<use href="#`, id, `" class="`, id, `" x="`, percent(m.scale.x(t)), `" y="`, count(y), `"><title>`)
-	p.text(words)
-	p.raw("\n")
-	p.text(m.at(t))
-	p.raw("</title></use>")
+	p.Raw(`<use href="#`, id, `" class="`, id, `" x="`, percent(m.scale.x(t)), `" y="`, count(y), `"><title>`)
+	p.Text(words)
+	p.Raw("\n")
+	p.Text(m.at(t))
+	p.Raw("</title></use>")
 }
 
 // operations draws the operations on resources: a row for each object, or, if there are many objects, all
@@ -319,14 +319,14 @@ func (p *page) mark(m *model, id markup, t time.Time, y int, words string) {
 func (p *page) operations(m *model) {
 	if len(m.objects) <= manyObjects {
 		for _, o := range m.objects {
-			p.raw("<div class=\"row\">")
+			p.Raw("<div class=\"row\">")
 			p.who(o.name, o.module)
-			p.raw(`<svg height="`, count(roomy.height(1)), `" aria-hidden="true">`)
+			p.Raw(`<svg height="`, count(roomy.height(1)), `" aria-hidden="true">`)
 			depth := nesting(o.ops)
 			for i, s := range o.ops {
 				p.operation(m, o.name, s, roomy.pad+3*depth[i], roomy.lane-6*depth[i])
 			}
-			p.raw("</svg></div>\n")
+			p.Raw("</svg></div>\n")
 		}
 		return
 	}
@@ -349,13 +349,13 @@ func (p *page) operations(m *model) {
 		}
 	}
 	lanes, n := pack(len(outer), objectLanes, func(i int) (time.Time, time.Time) { return all[outer[i]].from, all[outer[i]].to })
-	p.raw("<div class=\"row\">")
+	p.Raw("<div class=\"row\">")
 	p.who(plural(len(m.objects), "object")+", "+plural(len(all), "operation"), "")
-	p.raw(`<svg height="`, count(roomy.height(n)), `" aria-hidden="true">`)
+	p.Raw(`<svg height="`, count(roomy.height(n)), `" aria-hidden="true">`)
 	for _, o := range all {
 		p.operation(m, o.name, o.span, roomy.y(lanes[o.outer])+3*o.depth, roomy.lane-6*o.depth)
 	}
-	p.raw("</svg></div>\n")
+	p.Raw("</svg></div>\n")
 }
 
 // nesting returns for each operation of an object 1 if it is part of the preceding one, such as refreshing

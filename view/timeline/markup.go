@@ -1,57 +1,17 @@
 package timeline
 
 import (
-	"bytes"
-	"fmt"
 	"strconv"
-	"unicode"
 
 	"github.com/mayfly-iac/mayfly/event"
+	"github.com/mayfly-iac/mayfly/view/internal/hypertext"
 )
 
-// markup is text of the page that this package wrote. Text from a run has the type string and is escaped by
-// page.text, so the compiler catches unescaped text.
-type markup string
+// markup is text of the page that this package wrote; see hypertext.Markup.
+type markup = hypertext.Markup
 
-// page is a document being written. It is well-formed as XML too.
-type page struct{ bytes.Buffer }
-
-// raw writes markup as it is.
-func (p *page) raw(parts ...markup) {
-	for _, s := range parts {
-		p.WriteString(string(s))
-	}
-}
-
-// text writes a text, escaped for use between tags and in quoted attributes. Invisible characters, and
-// those that reorder the text around them, are written as their numbers.
-func (p *page) text(s string) {
-	for _, r := range s {
-		switch {
-		case r == '&':
-			p.WriteString("&amp;")
-		case r == '<':
-			p.WriteString("&lt;")
-		case r == '>':
-			p.WriteString("&gt;")
-		case r == '"':
-			p.WriteString("&#34;")
-		case r == '\'':
-			p.WriteString("&#39;")
-		case r != ' ' && !unicode.IsGraphic(r) || unicode.Is(unicode.Bidi_Control, r):
-			fmt.Fprintf(p, "\\u{%x}", r)
-		default:
-			p.WriteRune(r)
-		}
-	}
-}
-
-// in writes a text between two pieces of markup.
-func (p *page) in(open markup, text string, end markup) {
-	p.raw(open)
-	p.text(text)
-	p.raw(end)
-}
+// page is a document being written.
+type page struct{ hypertext.Page }
 
 // percent returns a position or width on the axis.
 func percent(x float64) markup { return markup(number(x, 3) + "%") }

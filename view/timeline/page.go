@@ -27,77 +27,105 @@ func (r *Recorder) Write(w io.Writer) error {
 	return err
 }
 
+// Style is the style sheet that Fragment needs.
+func Style() string { return string(style) }
+
+// Fragment returns the timeline as a part of a page that has the style sheet Style; "" if nothing was done.
+// It is safe for concurrent use.
+func (r *Recorder) Fragment() string {
+	r.mu.Lock()
+	m := r.model()
+	r.mu.Unlock()
+	if m.scale.begin.IsZero() {
+		return ""
+	}
+	p := &page{}
+	p.facts(m)
+	p.symbols()
+	p.legend()
+	p.chart(m)
+	p.tables(m)
+	return p.String()
+}
+
 // document writes the whole page. The policy in its head forbids scripts and everything from elsewhere: even
 // a mistake in escaping could not make the page send anything.
 func (p *page) document(m *model) {
-	p.raw("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n",
+	p.Raw("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n",
 		`<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'"/>`, "\n",
 		`<meta name="viewport" content="width=device-width, initial-scale=1"/>`, "\n",
 		`<meta name="color-scheme" content="light dark"/>`, "\n<title>Ephemeral timeline</title>\n<style>\n", style, "</style>\n</head>\n<body>\n")
 	p.header(m)
 	p.symbols()
-	p.raw("<main>\n")
+	p.Raw("<main>\n")
 	if m.summary.instances == 0 {
-		p.raw("<p class=\"none\">No ephemeral instance was opened in this run.</p>\n")
+		p.Raw("<p class=\"none\">No ephemeral instance was opened in this run.</p>\n")
 	}
 	p.legend()
 	p.chart(m)
 	p.tables(m)
-	p.raw("</main>\n</body>\n</html>\n")
+	p.Raw("</main>\n</body>\n</html>\n")
 }
 
 // header writes the head of the page: when the run was, its phases, and the summary. The time is that of the
 // machine, with its offset.
 func (p *page) header(m *model) {
-	p.raw("<header>\n<h1>Ephemeral timeline</h1>\n<p>")
+	p.Raw("<header>\n<h1>Ephemeral timeline</h1>\n<p>")
 	if m.scale.begin.IsZero() {
-		p.raw("Nothing was done in this run.</p>\n</header>\n")
+		p.Raw("Nothing was done in this run.</p>\n</header>\n")
 		return
 	}
-	p.raw("From <time>")
-	p.text(m.scale.begin.Format("2006-01-02 15:04:05.000 -07:00"))
-	p.raw("</time> for ")
-	p.text(duration(m.scale.end.Sub(m.scale.begin)))
+	p.Raw("From <time>")
+	p.Text(m.scale.begin.Format("2006-01-02 15:04:05.000 -07:00"))
+	p.Raw("</time> for ")
+	p.Text(Duration(m.scale.end.Sub(m.scale.begin)))
 	for _, ph := range m.phases {
-		p.raw(" · ")
-		p.text(phaseName(ph.op) + " " + duration(ph.to.Sub(ph.from)))
-		p.text(map[outcome]string{failed: ", with errors", running: ", not ended"}[ph.outcome])
+		p.Raw(" · ")
+		p.Text(phaseName(ph.op) + " " + Duration(ph.to.Sub(ph.from)))
+		p.Text(map[outcome]string{failed: ", with errors", running: ", not ended"}[ph.outcome])
 	}
 	if !m.interrupted.IsZero() {
-		p.raw(" · interrupted at ")
-		p.text(m.at(m.interrupted))
+		p.Raw(" · interrupted at ")
+		p.Text(m.at(m.interrupted))
 	}
-	p.raw("</p>\n<dl class=\"facts\">\n")
+	p.Raw("</p>\n")
+	p.facts(m)
+	p.Raw("</header>\n")
+}
+
+// facts writes the summary.
+func (p *page) facts(m *model) {
+	p.Raw("<dl class=\"facts\">\n")
 	s := m.summary
 	p.fact("ephemeral instances", strconv.Itoa(s.instances), "", false)
 	p.fact("openings", strconv.Itoa(s.openings), "", false)
 	p.fact("open at once, at most", strconv.Itoa(s.most), "", false)
-	p.fact("open in total", duration(s.open), "", false)
+	p.fact("open in total", Duration(s.open), "", false)
 	share := ""
 	if s.open > 0 {
 		share = " (" + strconv.Itoa(int(min(100*float64(s.used)/float64(s.open), 100)+0.5)) + " %)"
 	}
-	p.fact("of that in use", duration(s.used), share, false)
-	p.fact("longest opening", duration(s.longest), "", false)
+	p.fact("of that in use", Duration(s.used), share, false)
+	p.fact("longest opening", Duration(s.longest), "", false)
 	if s.deferred > 0 {
 		p.fact("deferred", strconv.Itoa(s.deferred), "", false)
 	}
 	if s.troubles > 0 {
 		p.fact("failed or not closed", strconv.Itoa(s.troubles), "", true)
 	}
-	p.raw("</dl>\n</header>\n")
+	p.Raw("</dl>\n")
 }
 
 // fact writes one number of the summary with its name. more is an addition in small print, "" for none.
 func (p *page) fact(name, value, more string, bad bool) {
-	p.raw("<div")
+	p.Raw("<div")
 	if bad {
-		p.raw(` class="bad"`)
+		p.Raw(` class="bad"`)
 	}
-	p.in("><dt>", name, "</dt><dd>")
-	p.text(value)
+	p.In("><dt>", name, "</dt><dd>")
+	p.Text(value)
 	if more != "" {
-		p.in("<small>", more, "</small>")
+		p.In("<small>", more, "</small>")
 	}
-	p.raw("</dd></div>\n")
+	p.Raw("</dd></div>\n")
 }

@@ -128,7 +128,7 @@ func TestTextIsTame(t *testing.T) {
 		"\xff\ufffe":                  "\ufffd" + `\u{fffe}`,
 	} {
 		p := &page{}
-		p.text(in)
+		p.Text(in)
 		if got := p.String(); got != want {
 			t.Errorf("%q: %q, not %q", in, got, want)
 		}

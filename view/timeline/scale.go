@@ -192,8 +192,8 @@ func number(x float64, digits int) string {
 	return s
 }
 
-// duration returns a duration with about three significant digits, from hundredths of a millisecond to hours.
-func duration(d time.Duration) string {
+// Duration returns a duration with about three significant digits, from hundredths of a millisecond to hours.
+func Duration(d time.Duration) string {
 	switch {
 	case d <= 0:
 		return "0 s"

@@ -95,7 +95,7 @@ func TestDurations(t *testing.T) {
 		0: "0 s", time.Nanosecond: "0.01 ms", 400 * time.Microsecond: "0.4 ms", ms(7): "7 ms", ms(999): "999 ms", ms(1240): "1.24 s", ms(9000): "9 s",
 		ms(12_340): "12.3 s", time.Minute: "1 min", 200 * time.Second: "3 min 20 s", 2 * time.Hour: "2 h", 125 * time.Minute: "2 h 5 min",
 	} {
-		if got := duration(d); got != want {
+		if got := Duration(d); got != want {
 			t.Errorf("%v: %q, not %q", d, got, want)
 		}
 	}

@@ -15,8 +15,8 @@ const manyLines = 60
 // tables writes the content of the chart as tables, for readers that see no chart and for copying. They have
 // every call and use, including those that the chart draws over each other.
 func (p *page) tables(m *model) {
-	p.raw("<section class=\"tables\" aria-label=\"Tables\">\n")
-	defer p.raw("</section>\n")
+	p.Raw("<section class=\"tables\" aria-label=\"Tables\">\n")
+	defer p.Raw("</section>\n")
 	var rows []row
 	for _, g := range m.groups {
 		rows = append(rows, g.rows...)
@@ -60,26 +60,26 @@ func (p *page) table(title markup, lines int, heads []markup, body func()) {
 	if lines > manyLines {
 		open = ""
 	}
-	p.raw("<details", open, " class=\"table\"><summary><h2>", title, " <em>", count(lines), "</em></h2></summary>\n<div class=\"scroll\"><table>\n<thead><tr>")
+	p.Raw("<details", open, " class=\"table\"><summary><h2>", title, " <em>", count(lines), "</em></h2></summary>\n<div class=\"scroll\"><table>\n<thead><tr>")
 	for _, h := range heads {
-		p.raw("<th scope=\"col\">", h, "</th>")
+		p.Raw("<th scope=\"col\">", h, "</th>")
 	}
-	p.raw("</tr></thead>\n<tbody>\n")
+	p.Raw("</tr></thead>\n<tbody>\n")
 	body()
-	p.raw("</tbody>\n</table></div></details>\n")
+	p.Raw("</tbody>\n</table></div></details>\n")
 }
 
 // line writes a line of a table. The first cell is its heading; bad marks a line about a failure.
 func (p *page) line(bad bool, cells ...string) {
-	p.raw("<tr")
+	p.Raw("<tr")
 	if bad {
-		p.raw(` class="bad"`)
+		p.Raw(` class="bad"`)
 	}
-	p.in("><th scope=\"row\">", cells[0], "</th>")
+	p.In("><th scope=\"row\">", cells[0], "</th>")
 	for _, c := range cells[1:] {
-		p.in("<td>", c, "</td>")
+		p.In("<td>", c, "</td>")
 	}
-	p.raw("</tr>\n")
+	p.Raw("</tr>\n")
 }
 
 // instance writes the line of an ephemeral instance or provider: when it was first opened, how long it was
@@ -96,7 +96,7 @@ func (p *page) instance(m *model, ro row) {
 		first = m.at(ro.windows[0].from)
 	}
 	words, bad := ro.outcome()
-	p.line(bad, ro.name, first, duration(ro.open), duration(ro.used), strconv.Itoa(len(ro.windows)), strconv.Itoa(renewals), strconv.Itoa(len(ro.uses)), words)
+	p.line(bad, ro.name, first, Duration(ro.open), Duration(ro.used), strconv.Itoa(len(ro.windows)), strconv.Itoa(renewals), strconv.Itoa(len(ro.uses)), words)
 }
 
 // outcome returns how the instance ended, and whether that is a failure.
@@ -157,7 +157,7 @@ func (p *page) life(m *model, ro row) {
 
 // times returns the cells about when a span was: its start, its end and its duration.
 func (m *model) times(s span) []string {
-	return []string{m.at(s.from), m.at(s.to), duration(s.to.Sub(s.from))}
+	return []string{m.at(s.from), m.at(s.to), Duration(s.to.Sub(s.from))}
 }
 
 // endText returns the cell about the end of an operation. It is empty for success, so that failures catch the

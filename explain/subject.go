@@ -1,0 +1,173 @@
+package explain
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/eval/blocks"
+	"github.com/mayfly-iac/mayfly/schema"
+)
+
+// subject is what a question is about.
+type subject struct {
+	block    blocks.Node   // nil if none declares it
+	resource bool          // instance is set
+	instance addr.Instance // the key may be missing
+	rest     hcl.Traversal // the attribute
+	path     cty.Path      // the same
+}
+
+// About answers the question about an address: of a resource or an instance of it, a variable, local value or
+// output, or a module, each but the last with an attribute after it if that is all that matters.
+func (e *Explainer) About(address string) (*Answer, diag.List) {
+	s, err := e.subject(address)
+	if err != nil {
+		return nil, diag.Errorf("Invalid address", "The text %q is not the address of something that can be explained: %s. It is written as in the configuration, such as aws_instance.web[0].ami, var.name, local.name, output.name or module.name.", address, err)
+	}
+	if s.block == nil && len(e.instances[s.instance.Config()]) == 0 {
+		return nil, e.unknown(address)
+	}
+	if s.path != nil && s.resource {
+		if ds := e.checkAttribute(s); ds != nil {
+			return nil, ds
+		}
+	}
+	out := &Answer{Address: s.String()}
+	if s.block != nil {
+		out.Kind, out.Declared = kindOf(s.block), placeOf(blocks.Declared(s.block))
+	} else {
+		out.Kind = "resource"
+	}
+	e.happens(out, s)
+	if s.block != nil {
+		out.From, out.Marks, out.Users = e.from(s), e.marks(s), e.usersOf(s)
+	}
+	return out, nil
+}
+
+// String returns the address in canonical form.
+func (s subject) String() string {
+	name := ""
+	if s.resource {
+		name = s.instance.String()
+	} else if s.block != nil {
+		name = nameOf(s.block)
+	}
+	if len(s.path) == 0 {
+		return name
+	}
+	path := schema.PathString(s.path)
+	if !strings.HasPrefix(path, "[") {
+		name += "."
+	}
+	return name + path
+}
+
+// subject interprets an address. An error is the part of a sentence.
+func (e *Explainer) subject(address string) (s subject, err error) {
+	t, err := addr.ParseTraversal(address)
+	if err != nil {
+		return s, err
+	}
+	m, t, err := addr.SplitModule(t)
+	if err != nil {
+		return s, err
+	}
+	if len(t) == 0 {
+		s.block = e.blocks[m.Module().String()]
+		return s, nil
+	}
+	mod := e.config.Modules[m.Module()]
+	first := addr.StepName(t[0])
+	if mod != nil && len(t) > 1 {
+		name := addr.StepName(t[1])
+		if group := map[string]map[string]*blocks.Value{"var": mod.Variables, "local": mod.Locals, "output": mod.Outputs}[first]; group != nil {
+			if v := group[name]; v != nil {
+				s.block, s.rest = v, t[2:]
+			}
+			s.path, err = pathOf(s.rest)
+			return s, err
+		}
+	}
+	if mod != nil && !m.IsRoot() && mod.Outputs[first] != nil { // as a reference from outside is written
+		s.block, s.rest = mod.Outputs[first], t[1:]
+		s.path, err = pathOf(s.rest)
+		return s, err
+	}
+	r, t, err := addr.SplitResource(t)
+	if err != nil {
+		return s, err
+	}
+	s.resource, s.instance = true, addr.Instance{Module: m, Resource: r}
+	if mod != nil && mod.Resources[r] != nil {
+		s.block = mod.Resources[r]
+	}
+	if len(t) > 0 {
+		if i, ok := t[0].(hcl.TraverseIndex); ok {
+			if s.instance.Key, err = addr.KeyFromValue(i.Key); err != nil {
+				return s, err
+			}
+			t = t[1:]
+		}
+	}
+	s.rest = t
+	s.path, err = pathOf(t)
+	return s, err
+}
+
+// pathOf converts a traversal to a path.
+func pathOf(t hcl.Traversal) (cty.Path, error) {
+	var out cty.Path
+	for _, step := range t {
+		switch step := step.(type) {
+		case hcl.TraverseAttr:
+			out = out.GetAttr(step.Name)
+		case hcl.TraverseIndex:
+			out = out.Index(step.Key)
+		default:
+			return nil, fmt.Errorf("a splat names no single attribute")
+		}
+	}
+	return out, nil
+}
+
+// unknown reports an address that neither the configuration nor the plan has.
+func (e *Explainer) unknown(address string) diag.List {
+	names := slices.Collect(maps.Keys(e.blocks))
+	hint := ""
+	if near := diag.Nearest(address, names); near != "" {
+		hint = fmt.Sprintf(" Did you mean %s?", near)
+	}
+	return diag.Errorf("Nothing has this address", "Neither the configuration nor the plan has %s.%s", address, hint)
+}
+
+// checkAttribute reports an attribute that the type of a resource lacks.
+func (e *Explainer) checkAttribute(s subject) diag.List {
+	b, ok := s.block.(*blocks.Resource)
+	if !ok {
+		return nil
+	}
+	name := addr.StepName(s.rest[0])
+	names := b.Schema.Block.Names()
+	if slices.Contains(names, name) {
+		if _, err := s.path.Apply(cty.UnknownVal(b.Schema.Block.Type())); err != nil {
+			return diag.Errorf("No such attribute", "%s has nothing at %s: a part of it does not exist, or is an element of a set, which has no key.", b.Address(), schema.PathString(s.path))
+		}
+		return nil
+	}
+	if name == "" {
+		return diag.Errorf("No such attribute", "After the key of an instance, %q must have the name of an attribute.", s.String())
+	}
+	hint := ""
+	if near := diag.Nearest(name, names); near != "" {
+		hint = fmt.Sprintf(" Did you mean %q?", near)
+	}
+	return diag.Errorf("No such attribute", "The type %s has no argument, attribute or block named %q.%s", b.Config.Addr.Type, name, hint)
+}

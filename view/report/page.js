@@ -1,0 +1,149 @@
+"use strict";
+(() => {
+const chunk = 200, delay = 120;
+const words = {create: "create", update: "update", replace: "replace", delete: "destroy", read: "read later", forget: "forget", move: "move", import: "import", drift: "changed outside", object: "object", "no-op": "no change"};
+const marks = {create: "+", update: "~", replace: "±", delete: "−", read: "≤", forget: "×", move: "→", import: "↓", drift: "≈", object: "·"};
+const $ = id => document.getElementById(id);
+const make = (name, cls, text) => {
+  const e = document.createElement(name);
+  if (cls) e.className = cls;
+  if (text !== undefined) e.textContent = text;
+  return e;
+};
+const all = JSON.parse($("data").textContent);
+all.forEach(r => { r.s = null; });
+const kinds = new Set(), outcomes = new Set();
+let found = all, shown = 0, module = null, group = null, unfolded = false;
+
+// The text that is searched, made when it is first needed.
+const searched = r => r.s ?? (r.s = (r.a + "\n" + (r.h || "") + "\n" + (r.w || []).join("\n") + "\n" + (r.o || "")).toLowerCase());
+
+function diff(text) {
+  const pre = make("pre", "diff");
+  pre.tabIndex = 0;
+  for (const line of text.replace(/\n$/, "").split("\n")) {
+    const m = /^\s*(-\/\+|\+\/-|[-+~])\s/.exec(line);
+    const cls = /^\s*#/.test(line) ? "remark" : m ? {"+": "plus", "-": "minus", "~": "tilde"}[m[1]] || "tilde" : "";
+    pre.append(cls ? make("span", cls, line) : line, "\n");
+  }
+  return pre;
+}
+
+function fill(details, r) {
+  if (details.dataset.filled) return;
+  details.dataset.filled = "1";
+  if (r.w) {
+    const list = make("ul", "why");
+    list.setAttribute("aria-label", "Why");
+    r.w.forEach(w => list.append(make("li", "", w)));
+    details.append(list);
+  }
+  details.append(diff(r.d));
+}
+
+function item(r) {
+  const d = make("details", "change " + r.k), s = make("summary");
+  const mark = make("span", "mark", marks[r.k] || "·");
+  mark.setAttribute("aria-hidden", "true");
+  s.append(mark, make("span", "address", r.a), " ");
+  if (r.h) s.append(make("span", "headline", r.h));
+  if (r.o) s.append(" ", make("span", "outcome " + (r.o === "done" ? "good" : "bad"), r.o + (r.t ? " · " + r.t : "")));
+  if (r.w) s.append(make("span", "first", r.w[0]));
+  d.append(s);
+  d.addEventListener("toggle", () => { if (d.open) fill(d, r); });
+  if (unfolded) { fill(d, r); d.open = true; }
+  return d;
+}
+
+function more() {
+  const list = $("list"), part = document.createDocumentFragment(), end = Math.min(shown + chunk, found.length);
+  for (; shown < end; shown++) {
+    const r = found[shown];
+    if (group === null || (r.m || "") !== module) {
+      module = r.m || "";
+      group = make("section", "module");
+      group.append(make("h3", "", module || "Root module"));
+      part.append(group);
+    }
+    group.append(item(r));
+  }
+  list.append(part);
+  $("more").hidden = shown === found.length;
+}
+
+function search() {
+  const terms = $("find").value.toLowerCase().split(/\s+/).filter(Boolean);
+  found = all.filter(r => (kinds.size === 0 || kinds.has(r.k)) && (outcomes.size === 0 || outcomes.has(r.o)) && terms.every(t => searched(r).includes(t)));
+  shown = 0; group = null;
+  $("list").replaceChildren();
+  $("found").textContent = found.length === all.length ? all.length + " in all" : found.length + " of " + all.length;
+  more();
+}
+
+function filter(set, value, text, cls) {
+  const b = make("button", "kind " + cls, text);
+  b.type = "button";
+  b.setAttribute("aria-pressed", "false");
+  b.addEventListener("click", () => {
+    const on = !set.delete(value);
+    if (on) set.add(value);
+    b.setAttribute("aria-pressed", String(on));
+    search();
+  });
+  $("kinds").append(b);
+}
+
+function filters(key, set, name) {
+  const n = new Map();
+  all.forEach(r => { if (r[key]) n.set(r[key], (n.get(r[key]) || 0) + 1); });
+  if (n.size > 1) for (const [value, count] of n) filter(set, value, name(value) + " " + count, value.replace(" ", "-"));
+}
+
+// An address after the # opens that object.
+function visit() {
+  let name = "";
+  try { name = decodeURIComponent(location.hash.slice(1)); } catch { return; }
+  const r = all.find(r => r.a === name);
+  if (!r) return;
+  $("find").value = name;
+  search();
+  const d = $("list").querySelector("details");
+  if (d) { d.open = true; d.scrollIntoView(); d.querySelector("summary").focus(); }
+}
+
+// Changes in one module follow each other; the sort keeps their order.
+all.sort((a, b) => (a.m || "") === (b.m || "") ? 0 : (a.m || "") < (b.m || "") ? -1 : 1);
+document.querySelector(".tools").hidden = all.length === 0;
+filters("k", kinds, k => words[k] || k);
+filters("o", outcomes, o => o);
+let timer = 0;
+$("find").addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(search, delay); });
+$("more").addEventListener("click", () => {
+  const last = $("list").querySelector("details:last-of-type");
+  const before = $("list").querySelectorAll("details").length;
+  more();
+  const next = $("list").querySelectorAll("details.change")[before];
+  (next || last).querySelector("summary").focus();
+});
+$("unfold").addEventListener("click", () => {
+  unfolded = !unfolded;
+  $("unfold").setAttribute("aria-pressed", String(unfolded));
+  let i = 0;
+  $("list").querySelectorAll("details.change").forEach(d => { const r = found[i++]; if (unfolded) fill(d, r); d.open = unfolded; });
+});
+document.addEventListener("keydown", e => {
+  if (e.key === "/" && !/^(input|textarea|select)$/i.test(e.target.tagName) && !e.ctrlKey && !e.metaKey && !e.altKey) { e.preventDefault(); $("find").focus(); }
+});
+document.querySelectorAll("details.lazy").forEach(d => d.addEventListener("toggle", () => {
+  const t = d.querySelector("template");
+  if (d.open && t) { d.append(t.content); t.remove(); }
+}));
+const outputs = document.querySelector("#outputs pre");
+if (outputs) outputs.replaceWith(diff(outputs.textContent));
+new IntersectionObserver(seen => { if (seen.some(s => s.isIntersecting) && !$("more").hidden) more(); }, {rootMargin: "600px"}).observe($("more"));
+window.addEventListener("hashchange", visit);
+if (all.length === 0) $("found").textContent = "There is nothing to show.";
+else search();
+visit();
+document.documentElement.dataset.ready = String(Math.round(performance.now()));
+})();
