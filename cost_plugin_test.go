@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hashicorp/go-plugin"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/stats"
 
@@ -22,6 +21,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/filetest"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/plan/planfile"
+	"github.com/mayfly-iac/mayfly/provider/plugin"
 	"github.com/mayfly-iac/mayfly/schema"
 	"github.com/mayfly-iac/mayfly/state/store"
 	"github.com/mayfly-iac/mayfly/state/store/inmem"
@@ -82,7 +82,7 @@ func serve(t *testing.T, c *calls) *plugin.ReattachConfig {
 		}
 	})
 	t.Cleanup(func() { server.Stop(); served.Wait() })
-	return &plugin.ReattachConfig{Protocol: plugin.ProtocolGRPC, ProtocolVersion: 6, Addr: listener.Addr()}
+	return &plugin.ReattachConfig{Protocol: "grpc", ProtocolVersion: 6, Addr: listener.Addr()}
 }
 
 // schemas implements view.ConfigSchemas.

@@ -43,9 +43,11 @@ import (
 	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/engine"
+	"github.com/mayfly-iac/mayfly/ephemeral"
 	"github.com/mayfly-iac/mayfly/eval/blocks"
 	"github.com/mayfly-iac/mayfly/eval/coverage"
 	"github.com/mayfly-iac/mayfly/event"
+	"github.com/mayfly-iac/mayfly/leak"
 	"github.com/mayfly-iac/mayfly/provider"
 	"github.com/mayfly-iac/mayfly/state/store"
 )
@@ -58,7 +60,7 @@ const CompatibleVersion = "1.12.6"
 // Options say what to work on and with what.
 type Options struct {
 	Dir       string // of the root module; "." if empty
-	WorkDir   string // absolute; the process's if empty
+	WorkDir   string // absolute; the process's if empty. The provider keep uses the process's in any case
 	Launcher  provider.Launcher
 	Loader    *config.Loader // nil for files on disk and local modules only
 	Tree      *config.Tree   // a tree that was loaded already; Loader is not used then
@@ -72,7 +74,15 @@ type Options struct {
 	Environ     []string         // for local-exec; the process's if nil
 	Now         func() time.Time
 	Log         func(line string) // of what is odd but no error, without values; nil for none
-	Random      io.Reader         // for lineages and lock ids; crypto/rand if nil
+	// Leaks remembers the ephemeral values of all operations, so that the caller can keep them out of what
+	// it writes itself; the project has its own if it is nil. LeakPolicy says what becomes of those that a
+	// provider returns where they would be stored.
+	Leaks      *leak.Guard
+	LeakPolicy leak.Policy
+	// Openings records which ephemeral instances are open outside of applies, which have a journal for that;
+	// nil for nothing.
+	Openings ephemeral.Recorder
+	Random   io.Reader // for lineages and lock ids; crypto/rand if nil
 }
 
 // Project is a loaded configuration with the processes that work on it.
@@ -118,7 +128,7 @@ func Open(_ context.Context, opt Options) (*Project, diag.List) {
 	}
 	p.engine = engine.New(engine.Options{
 		Launcher: opt.Launcher, Observer: opt.Observer, Parallelism: opt.Parallelism, Durations: opt.Durations, Now: opt.Now, Workspace: opt.Workspace,
-		RootDir: filepath.ToSlash(opt.Dir), WorkDir: opt.WorkDir, Environ: opt.Environ, Log: opt.Log,
+		RootDir: filepath.ToSlash(opt.Dir), WorkDir: opt.WorkDir, Environ: opt.Environ, Log: opt.Log, Leaks: opt.Leaks, LeakPolicy: opt.LeakPolicy, Recorder: opt.Openings,
 	})
 	return p, diags
 }
@@ -166,6 +176,12 @@ func (p *Project) Reload(tree *config.Tree) { p.Tree, p.compiled = tree, nil }
 // Catalog returns what a provider offers, starting it if needed.
 func (p *Project) Catalog(ctx context.Context, source addr.Provider) (provider.Catalog, diag.List) {
 	return p.engine.Catalog(ctx, source)
+}
+
+// ValidateResource has a provider validate the configuration of an object, which has no marks, starting it if
+// needed. The provider need not be configured.
+func (p *Project) ValidateResource(ctx context.Context, source addr.Provider, mode addr.Mode, typeName string, config cty.Value) diag.List {
+	return p.engine.ValidateResource(ctx, source, mode, typeName, config)
 }
 
 // Stats returns counts of the work done so far.

@@ -9,6 +9,7 @@ import (
 	"syscall"
 
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/bug"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/engine"
 	"github.com/mayfly-iac/mayfly/eval/blocks"
@@ -277,7 +278,8 @@ func (o *Operation) Write(s *state.State) diag.List {
 	if base.Serial > 0 && state.Unchanged(base, next) || base.Serial == 0 && s.Empty() {
 		next = base
 	}
-	if err := o.p.opt.Store.Write(context.Background(), next); err != nil {
+	err = bug.Catch(func() error { return o.p.opt.Store.Write(context.Background(), next) })
+	if err != nil {
 		return o.rescue(next, err)
 	}
 	o.File, o.ours = next, nil

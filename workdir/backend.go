@@ -11,6 +11,7 @@ import (
 	"github.com/mayfly-iac/mayfly/backend"
 	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/leak"
 	"github.com/mayfly-iac/mayfly/state/store"
 )
 
@@ -111,6 +112,9 @@ func (d *Dir) openLocation(ctx context.Context, l location, files StateFiles, c 
 	cfg, err := l.kind.Complete(l.config(), d.lookup)
 	var s store.Store
 	if err == nil {
+		for _, text := range l.kind.Credentials(cfg) {
+			d.opt.Leaks.Remember(leak.Source{Kind: leak.Other, Address: "backend." + l.kind.Name}, cty.StringVal(text))
+		}
 		s, err = l.kind.Open(ctx, cfg, backend.Env{Files: files, Cipher: c, Lookup: d.lookup, Version: d.opt.Version, JournalDir: d.journalDir(), Host: d.host})
 	}
 	if err != nil {

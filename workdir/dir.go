@@ -8,8 +8,6 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/hashicorp/go-plugin"
-
 	"github.com/mayfly-iac/mayfly"
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/backend"
@@ -17,7 +15,9 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/install/cliconfig"
 	"github.com/mayfly-iac/mayfly/install/modules"
+	"github.com/mayfly-iac/mayfly/leak"
 	"github.com/mayfly-iac/mayfly/plan/planfile"
+	"github.com/mayfly-iac/mayfly/provider/plugin"
 	"github.com/mayfly-iac/mayfly/state/encryption"
 )
 
@@ -40,6 +40,9 @@ type Options struct {
 	Version string
 	// Testing permits ephemeral outputs in the root module, as for a module under test.
 	Testing bool
+	// Leaks remembers what is secret: ephemeral values, and the keys and passphrases of the encryption. If it
+	// is nil, the directory has a guard of its own.
+	Leaks *leak.Guard
 }
 
 // Dir is the working directory of a configuration. It belongs to one goroutine.
@@ -64,6 +67,9 @@ type Dir struct {
 
 // New returns the working directory of the process. It reads nothing yet.
 func New(opt Options) *Dir {
+	if opt.Leaks == nil {
+		opt.Leaks = leak.New()
+	}
 	if opt.Root == "" {
 		opt.Root = "."
 	}

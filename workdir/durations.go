@@ -30,7 +30,7 @@ func (d *Dir) keepDurations(r *timing.Record) {
 	if err != nil {
 		return
 	}
-	file, err := os.CreateTemp(d.dataDir, "mayfly-durations-*")
+	file, err := safefile.Temp(d.durationsPath())
 	if err != nil {
 		return
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly"
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/childenv"
 	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/install/web"
@@ -35,6 +36,7 @@ func (d *Dir) encryption(ctx context.Context) (*encryption.Set, diag.List) {
 	}
 	declared, diags := root.Encryption, diag.List(nil)
 	if text := strings.TrimSpace(d.vars[encryptionVariable]); text != "" {
+		encryption.RememberSource(d.opt.Leaks, encryptionVariable, text)
 		var over *config.Encryption
 		if over, diags = config.ParseEncryption([]byte(text), encryptionVariable); diags.HasErrors() {
 			return nil, diags
@@ -46,7 +48,8 @@ func (d *Dir) encryption(ctx context.Context) (*encryption.Set, diag.List) {
 	set, ds := encryption.New(ctx, encryption.Options{
 		Config:   declared,
 		Evaluate: func(expr hcl.Expression, stored bool) (cty.Value, diag.List) { return eval[stored](root, expr) },
-		Environ:  d.vars, Env: childEnviron(d.opt.Environ, root), Client: keyClient(), Services: web.New(web.Options{DownloadRetries: keyRetries}).Services, Random: rand.Reader,
+		Environ:  d.vars, Env: childenv.WithoutVariables(d.opt.Environ), Client: keyClient(), Services: web.New(web.Options{DownloadRetries: keyRetries}).Services, Random: rand.Reader,
+		Leaks: d.opt.Leaks,
 	})
 	if diags = append(diags, ds...); diags.HasErrors() {
 		return nil, diags

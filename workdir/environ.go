@@ -1,32 +1,28 @@
 package workdir
 
 import (
-	"slices"
-	"strings"
-
+	"github.com/mayfly-iac/mayfly/childenv"
 	"github.com/mayfly-iac/mayfly/config"
 )
 
-// unquote removes what can stand between the name of a variable and its value in the words of a shell.
-var unquote = strings.NewReplacer(`"`, "", "'", "", `\`, "")
+// providerEnviron is the environment of provider processes: without the values of ephemeral and sensitive
+// variables, or of all if the root module is not known.
+func providerEnviron(environ []string, root *config.Module) []string {
+	return environWithout(environ, root, func(v *config.Variable) bool { return v.Ephemeral || v.Sensitive })
+}
 
-// childEnviron is the environment for provider processes and provisioners: without the variables that give
-// values to ephemeral variables, since only what the configuration passes them to may see those.
-func childEnviron(environ []string, root *config.Module) []string {
-	var secret []string
-	for name, v := range root.Variables {
-		if v.Ephemeral {
-			secret = append(secret, name)
-		}
+// commandEnviron is the environment of provisioners. Unlike that of providers, it has the values of sensitive
+// variables: commands that run this program or another engine depend on them.
+func commandEnviron(environ []string, root *config.Module) []string {
+	return environWithout(environ, root, func(v *config.Variable) bool { return v.Ephemeral })
+}
+
+func environWithout(environ []string, root *config.Module, secret func(*config.Variable) bool) []string {
+	if root == nil {
+		return childenv.WithoutVariables(environ)
 	}
-	if len(secret) == 0 {
-		return environ
-	}
-	return slices.DeleteFunc(slices.Clone(environ), func(kv string) bool {
-		name, text, _ := strings.Cut(kv, "=")
-		text = unquote.Replace(text)
-		return slices.ContainsFunc(secret, func(s string) bool {
-			return name == "TF_VAR_"+s || strings.HasPrefix(name, "TF_CLI_ARGS") && strings.Contains(text, s+"=")
-		})
+	return childenv.Without(environ, func(name string) bool {
+		v := root.Variables[name]
+		return v != nil && secret(v)
 	})
 }

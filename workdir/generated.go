@@ -2,7 +2,6 @@ package workdir
 
 import (
 	"context"
-	"errors"
 	"io/fs"
 	"os"
 	"path"
@@ -40,7 +39,7 @@ func notGenerated(file string, err error) diag.List {
 // which is kept also if there were errors.
 func (s *Session) AddGenerated(ctx context.Context, generated []*engine.Generated, file string) (wrote bool, diags diag.List) {
 	text := engine.GeneratedText(generated)
-	if err := writeNew(file, text); err != nil {
+	if err := safefile.CreateNew(file, text, 0o644); err != nil {
 		return false, notGenerated(file, err)
 	}
 	loader := s.dir.loader(ctx)
@@ -51,16 +50,6 @@ func (s *Session) AddGenerated(ctx context.Context, generated []*engine.Generate
 		s.Project.Reload(tree)
 	}
 	return true, diags
-}
-
-// writeNew writes a file that must not exist yet.
-func writeNew(name string, content []byte) error {
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(content)
-	return errors.Join(err, f.Close())
 }
 
 // generatedName is the name under which the root module has the generated file: its own, if it is one that

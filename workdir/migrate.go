@@ -37,8 +37,9 @@ type copying struct {
 	file         *state.File
 }
 
-// copyStates copies states from one location to another. They are locked in both places until all are copied.
-// It writes nothing if one of the workspaces has a state there already that would be lost.
+// copyStates copies states from one location to another. They are locked in both places until all are
+// copied. It writes nothing if one of the workspaces has a state there already that would be lost. What both
+// locations keep in the same place stays there.
 func (d *Dir) copyStates(ctx context.Context, from, to location, targets []target, opt BackendOptions) (diags diag.List) {
 	source, diags := d.store(ctx, from, StateFiles{})
 	if diags.HasErrors() {
@@ -56,16 +57,18 @@ func (d *Dir) copyStates(ctx context.Context, from, to location, targets []targe
 			}
 		}
 	}()
-	states := make([]copying, len(targets))
-	for i, t := range targets {
-		c := &states[i]
-		c.target = t
+	var states []copying
+	for _, t := range targets {
+		c := copying{target: t}
 		var err error
 		if c.source, err = source.Manager(t.from); err == nil {
 			c.sink, err = sink.Manager(t.to)
 		}
 		if err != nil {
 			return append(diags, notCopied(t.from, err)...)
+		}
+		if store.SamePlace(c.source, c.sink) {
+			continue
 		}
 		for _, m := range []store.Manager{c.source, c.sink} {
 			unlock, ds := lockFor(ctx, m, "init", opt.Locking)
@@ -77,6 +80,7 @@ func (d *Dir) copyStates(ctx context.Context, from, to location, targets []targe
 		if err := c.load(ctx); err != nil {
 			return append(diags, notCopied(t.from, err)...)
 		}
+		states = append(states, c)
 	}
 	for _, c := range states {
 		if err := c.sink.Write(ctx, c.file); err != nil {

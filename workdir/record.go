@@ -150,10 +150,11 @@ func (d *Dir) writeRecord(l, block location) error {
 	return d.write(d.recordPath(), out)
 }
 
-// write replaces a small file in the data directory.
+// write replaces a small file in the data directory. Only its owner may read it: the record of a backend has
+// its settings.
 func (d *Dir) write(path string, content []byte) error {
 	if err := os.MkdirAll(d.dataDir, 0o755); err != nil {
 		return err
 	}
-	return os.WriteFile(path, content, 0o644)
+	return safefile.ReplacePrivate(path, content)
 }

@@ -38,7 +38,7 @@ func (s *Session) Save(p *plan.Plan, path string) diag.List {
 		content, err = c.Encrypt(content)
 	}
 	if err == nil {
-		err = writePrivate(path, content)
+		err = safefile.Save(path, content)
 	}
 	if err != nil {
 		return notSaved(path, err)
@@ -76,16 +76,6 @@ func (s *Session) file(p *plan.Plan) (f *planfile.File, err error) {
 	}
 	f.Lock, err = readOptional(lockfile.FileName)
 	return f, err
-}
-
-// writePrivate makes content that of the file at path, which only its owner may read then.
-func writePrivate(path string, content []byte) error {
-	f, err := safefile.Create(path)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(content)
-	return errors.Join(err, f.Close())
 }
 
 func readOptional(path string) ([]byte, error) {

@@ -44,9 +44,9 @@ func (l location) withSecretsOf(block location) location {
 	if !l.declared() || !block.declared() || l.kind.Name != block.kind.Name {
 		return l
 	}
-	values, empty := l.cfg.AsValueMap(), l.kind.Block.Empty()
+	values := l.cfg.AsValueMap()
 	for _, name := range block.kind.Secrets(block.cfg) {
-		if !l.sealed.has(name) && values[name].RawEquals(empty.GetAttr(name)) {
+		if !l.sealed.has(name) && values[name].RawEquals(block.kind.PublicPart(block.cfg, name)) {
 			values[name] = block.cfg.GetAttr(name)
 		}
 	}
@@ -119,9 +119,9 @@ func (d *Dir) unseal(l location) (location, diag.List) {
 	}
 	opened, err := d.openSealed(l)
 	if err == nil {
-		values, empty := l.cfg.AsValueMap(), l.kind.Block.Empty()
+		values, empty, secret := l.cfg.AsValueMap(), l.kind.Block.Empty(), l.kind.Object(opened)
 		for name, v := range opened {
-			if l.sealed.has(name) || values[name].RawEquals(empty.GetAttr(name)) {
+			if l.sealed.has(name) || values[name].RawEquals(empty.GetAttr(name)) || values[name].RawEquals(l.kind.PublicPart(secret, name)) {
 				values[name] = v
 			}
 		}
@@ -227,19 +227,11 @@ func createKey(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".backend-key-*")
-	if err != nil {
-		return err
-	}
-	defer func() { _ = os.Remove(f.Name()) }() // the link remains
 	key := make([]byte, keySize)
 	_, _ = rand.Read(key) // it never fails
-	_, err = f.WriteString(base64.StdEncoding.EncodeToString(key) + "\n")
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
+	err := safefile.CreatePrivate(path, []byte(base64.StdEncoding.EncodeToString(key)+"\n"))
+	if errors.Is(err, fs.ErrExist) {
+		return nil
 	}
-	if err := os.Link(f.Name(), path); err != nil && !errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	return nil
+	return err
 }

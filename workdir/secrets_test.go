@@ -107,6 +107,8 @@ terraform {
 		settings, env  []string
 	}{
 		"setting":                     {settings: []string{"password=" + password}},
+		"address":                     {settings: []string{"address=@ADDRESS@"}},
+		"address, environment":        {env: []string{"TF_HTTP_ADDRESS=@ADDRESS@"}},
 		"environment":                 {env: []string{"TF_HTTP_PASSWORD=" + password}},
 		"ephemeral":                   {block: "password = var.token", env: []string{"TF_VAR_token=" + password}},
 		"header":                      {block: `headers = { Authorization = "Basic ${base64encode("u:${var.token}")}" }` + "\nusername = null", env: []string{"TF_VAR_token=" + password}},
@@ -118,6 +120,15 @@ terraform {
 			text := fmt.Sprintf(declared, s.URL, c.block)
 			if strings.Contains(c.block, "username") {
 				text = strings.Replace(text, "    username = \"u\"\n", "", 1)
+			}
+			inAddress := strings.NewReplacer("@ADDRESS@", strings.Replace(s.URL, "://", "://u:"+password+"@", 1)+"/state?api_token="+password)
+			for _, given := range [][]string{c.settings, c.env} {
+				for i := range given {
+					if given[i] != inAddress.Replace(given[i]) {
+						given[i] = inAddress.Replace(given[i])
+						text = strings.NewReplacer("    username = \"u\"\n", "", fmt.Sprintf("    address  = \"%s/state\"\n", s.URL), "").Replace(text)
+					}
+				}
 			}
 			filetest.Write(t, "main.tf", text)
 			config, journals := t.TempDir(), t.TempDir()
@@ -158,6 +169,16 @@ terraform {
 
 // TestLeavingABackend moves the state out of a backend whose block, with its credentials, has gone.
 func TestLeavingABackend(t *testing.T) {
+	for name, arguments := range map[string]string{
+		"password": "    address  = \"http://%s/state\"\n    username = \"u\"\n    password = %q\n",
+		"address":  "    address = \"http://u:%[2]s@%[1]s/state\"\n",
+	} {
+		t.Run(name, func(t *testing.T) { leaveBackend(t, arguments) })
+	}
+}
+
+func leaveBackend(t *testing.T, arguments string) {
+	t.Helper()
 	t.Chdir(t.TempDir())
 	s := stateServer(t)
 	config, journals := t.TempDir(), t.TempDir()
@@ -166,7 +187,7 @@ func TestLeavingABackend(t *testing.T) {
 		wants(t, d.Load(t.Context()), "")
 		return d
 	}
-	filetest.Write(t, "main.tf", fmt.Sprintf("terraform {\n  backend \"http\" {\n    address  = \"%s/state\"\n    username = \"u\"\n    password = %q\n  }\n}\nresource \"terraform_data\" \"x\" {}\n", s.URL, password))
+	filetest.Write(t, "main.tf", "terraform {\n  backend \"http\" {\n"+fmt.Sprintf(arguments, strings.TrimPrefix(s.URL, "http://"), password)+"  }\n}\nresource \"terraform_data\" \"x\" {}\n")
 	_, diags := open().InitBackend(t.Context(), BackendOptions{})
 	wants(t, diags, "")
 	run, diags := open().Begin(t.Context(), "apply", BeginOptions{})

@@ -2,6 +2,9 @@ package workdir
 
 import (
 	"context"
+	"errors"
+	"io/fs"
+	"syscall"
 
 	"github.com/mayfly-iac/mayfly"
 	"github.com/mayfly-iac/mayfly/addr"
@@ -10,10 +13,12 @@ import (
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/install"
 	"github.com/mayfly-iac/mayfly/install/schemacache"
+	"github.com/mayfly-iac/mayfly/leak"
 	"github.com/mayfly-iac/mayfly/provider/plugin"
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/state/encryption"
 	"github.com/mayfly-iac/mayfly/state/store"
+	"github.com/mayfly-iac/mayfly/state/store/local"
 	"github.com/mayfly-iac/mayfly/timing"
 )
 
@@ -22,6 +27,7 @@ type SessionOptions struct {
 	Observer    event.Observer
 	Parallelism int               // 0 for the default
 	Log         func(line string) // of what is odd but no error, without values; nil for none
+	LeakPolicy  leak.Policy       // see mayfly.Options
 	// ProviderLog is called with each line that a provider writes to standard error, which may hold secrets;
 	// nil drops them.
 	ProviderLog func(p addr.Provider, line string)
@@ -53,7 +59,8 @@ type Session struct {
 	encryption *encryption.Set
 	launcher   *mayfly.Launcher
 	packages   install.Selections
-	durations  *timing.Record // stored by Close
+	durations  *timing.Record  // stored by Close
+	openings   *local.Openings // ended by Close
 }
 
 // Begin begins a run with the loaded configuration: it finds the state, which it locks for the named
@@ -97,11 +104,11 @@ func (d *Dir) BeginState(ctx context.Context, name string, opt BeginOptions) (*S
 	if diags.HasErrors() {
 		return &Session{dir: d}, diags
 	}
-	s, ds := d.lock(ctx, emptyTree(), p, name, opt)
+	s, ds := d.lock(ctx, nil, p, name, opt)
 	return s, append(diags, ds...)
 }
 
-// lock opens a project and locks and reads its state.
+// lock opens a project and locks and reads its state. Without a configuration, tree is nil.
 func (d *Dir) lock(ctx context.Context, tree *config.Tree, p place, name string, opt BeginOptions) (*Session, diag.List) {
 	s, diags := d.open(ctx, tree, p, opt.SessionOptions)
 	if diags.HasErrors() {
@@ -109,7 +116,21 @@ func (d *Dir) lock(ctx context.Context, tree *config.Tree, p place, name string,
 	}
 	op, ds := s.Project.Begin(ctx, name, opt.BeginOptions)
 	s.Operation = op
-	return s, append(diags, ds...)
+	if diags = append(diags, ds...); tree != nil && !ds.HasErrors() {
+		diags = append(diags, s.LeftOpen()...)
+	}
+	return s, diags
+}
+
+// LeftOpen returns a warning about the ephemeral instances that earlier processes have left open in the
+// directory, as they were killed. It must be called only once; Begin and Resume do so.
+func (s *Session) LeftOpen() diag.List {
+	open, err := s.openings.Left()
+	diags := store.LeftOpen(open)
+	if err != nil {
+		diags = append(diags, diag.Warnf("Open ephemeral resources are not known", "An earlier run ended abnormally, and what it had open cannot be read: %s.", diag.Reason(err))...)
+	}
+	return diags
 }
 
 // Open opens the loaded configuration without state, for what needs none, and verifies the installed
@@ -126,28 +147,36 @@ func (d *Dir) Open(ctx context.Context, st *state.State, opt SessionOptions) (*S
 // OpenState is Open without configuration, for the schemas of the objects in a state. Providers that are not
 // installed are not errors: their schemas are not known.
 func (d *Dir) OpenState(ctx context.Context, st *state.State, opt SessionOptions) (*Session, diag.List) {
-	s, diags := d.open(ctx, emptyTree(), place{workspace: store.DefaultWorkspace}, opt)
+	s, diags := d.open(ctx, nil, place{workspace: store.DefaultWorkspace}, opt)
 	if !diags.HasErrors() {
 		s.useProviders(st)
 	}
 	return s, diags
 }
 
-// open prepares a project at a place without reading its state. Providers are found but not started.
+// open prepares a project at a place without reading its state. Providers are found but not started. Without
+// a configuration, tree is nil.
 func (d *Dir) open(ctx context.Context, tree *config.Tree, p place, opt SessionOptions) (*Session, diag.List) {
-	s := &Session{dir: d, Manager: p.manager, Workspace: p.workspace, location: p.location, durations: d.durations()}
+	s := &Session{dir: d, Manager: p.manager, Workspace: p.workspace, location: p.location, durations: d.durations(), openings: local.NewOpenings(d.dataDir)}
 	var diags, ds diag.List
 	if s.encryption, diags = d.encryption(ctx); diags.HasErrors() {
 		return s, diags
 	}
-	environ := childEnviron(d.opt.Environ, tree.Root)
+	var root *config.Module
+	if tree != nil {
+		root = tree.Root
+	} else {
+		tree = emptyTree()
+	}
+	environ := providerEnviron(d.opt.Environ, root)
 	s.launcher = &mayfly.Launcher{
-		Executable: s.executable, Schemas: s.schemaCaches(schemacache.Open(d.vars), environ), Log: opt.ProviderLog, Dir: ".", ReadState: s.readRemote, CheckBackend: d.checkRemote, Env: environ,
-		Version: d.opt.Version, Plain: d.vars["TF_DISABLE_PLUGIN_TLS"] != "",
+		Executable: s.executable, Verify: func(p addr.Provider) error { return s.packages[p].Verify() }, Schemas: s.schemaCaches(schemacache.Open(d.vars), environ), Log: opt.ProviderLog, Dir: ".", ReadState: s.readRemote, CheckBackend: d.checkRemote, Env: environ,
+		Plain: d.vars["TF_DISABLE_PLUGIN_TLS"] != "",
 	}
 	s.Project, ds = mayfly.Open(ctx, mayfly.Options{
 		Tree: tree, Launcher: s.launcher, Store: p.manager, Cipher: stateCipher(s.encryption.State), Workspace: p.workspace, Observer: opt.Observer,
-		Parallelism: opt.Parallelism, Environ: environ, Log: opt.Log, Durations: s.durations,
+		Parallelism: opt.Parallelism, Environ: commandEnviron(d.opt.Environ, root), Log: opt.Log, Durations: s.durations,
+		Leaks: d.opt.Leaks, LeakPolicy: opt.LeakPolicy, Openings: s.openings,
 	})
 	return s, append(diags, ds...)
 }
@@ -179,12 +208,23 @@ func (s *Session) useProviders(st *state.State) diag.List {
 // Close ends providers, stores how long their operations took, releases the lock, and returns when all events
 // were received. It is safe to call more than once.
 func (s *Session) Close() diag.List {
+	var diags diag.List
 	if s.Project != nil {
 		s.Project.Close()
 		s.dir.keepDurations(s.durations)
+		diags = notRecorded(s.openings.Close())
 	}
 	if s.Operation == nil {
+		return diags
+	}
+	return append(diags, s.Operation.End()...)
+}
+
+// notRecorded returns the warning that openings of ephemeral instances were not recorded. It is empty if err
+// is nil, or if the user may not write to the directory, which is often intended.
+func notRecorded(err error) diag.List {
+	if err == nil || errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
 		return nil
 	}
-	return s.Operation.End()
+	return diag.Warnf("Open ephemeral resources were not recorded", "It could not be recorded which ephemeral resources were open: %s. If this run had been killed, no later run could have listed them.", diag.Reason(err))
 }

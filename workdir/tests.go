@@ -20,9 +20,9 @@ import (
 func (d *Dir) TestFiles(ctx context.Context, dir string) ([]*config.TestFile, diag.List) {
 	l := d.loader(ctx)
 	var out []*config.TestFile
-	var diags diag.List
 	sources := map[string][]byte{}
-	for _, name := range l.TestFileNames(".", dir) {
+	names, diags := l.TestFileNames(".", dir)
+	for _, name := range names {
 		f, ds := l.LoadTestFile(name, sources)
 		out, diags = append(out, f), append(diags, ds...)
 	}

@@ -92,20 +92,12 @@ func (s *TestStates) Using(ctx context.Context, m store.Manager, file, run strin
 	}
 	text, err := json.Marshal(testRecord{File: file, Run: run})
 	if err == nil {
-		err = writeRecord(filepath.Join(st.dir, testRecordFile), text)
+		err = safefile.ReplacePrivate(filepath.Join(st.dir, testRecordFile), text)
 	}
 	if err == nil && st.lock == "" {
 		err = s.take(ctx, m, st)
 	}
 	return err
-}
-
-// writeRecord replaces a file by another that is complete.
-func writeRecord(name string, text []byte) error {
-	if err := os.WriteFile(name+".new", text, 0o600); err != nil {
-		return err
-	}
-	return os.Rename(name+".new", name)
 }
 
 func (s *TestStates) take(ctx context.Context, m store.Manager, st *testState) error {

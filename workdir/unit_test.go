@@ -30,15 +30,23 @@ func TestSnapshot(t *testing.T) {
 	}
 }
 
-func TestE5ChildEnviron(t *testing.T) {
-	root := &config.Module{Variables: map[string]*config.Variable{"password": {Name: "password", Ephemeral: true}, "size": {Name: "size"}}}
-	got := childEnviron([]string{
-		"PATH=/bin", "TF_VAR_password=x", "TF_VAR_size=1", "TF_CLI_ARGS=-no-color", "TF_CLI_ARGS_apply=-var=password=x", "TF_CLI_ARGS_plan=-var size=1",
-		"TF_CLI_ARGS_destroy=-var 'password'=\"x\"", `TF_CLI_ARGS_init=-var pass\word=x`,
-	}, root)
-	want := []string{"PATH=/bin", "TF_VAR_size=1", "TF_CLI_ARGS=-no-color", "TF_CLI_ARGS_plan=-var size=1"}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
+func TestE5Environments(t *testing.T) {
+	environ := []string{"PATH=/bin", "TF_VAR_size=1", "TF_VAR_key=x", "TF_VAR_password=x"}
+	root := &config.Module{Variables: map[string]*config.Variable{
+		"password": {Name: "password", Ephemeral: true}, "key": {Name: "key", Sensitive: true}, "size": {Name: "size"},
+	}}
+	for _, c := range []struct {
+		name string
+		got  []string
+		want []string
+	}{
+		{"provider", providerEnviron(environ, root), environ[:2]},
+		{"command", commandEnviron(environ, root), environ[:3]},
+		{"unknown module", commandEnviron(environ, nil), environ[:1]},
+	} {
+		if diff := cmp.Diff(c.want, c.got); diff != "" {
+			t.Errorf("%s: %s", c.name, diff)
+		}
 	}
 }
 

@@ -47,8 +47,8 @@ func (d *Dir) gather(root *config.Module) (*inputs, diag.List) {
 		}
 	}
 	maps.Copy(in.candidates, d.answers)
-	var diags diag.List
-	for _, file := range (&config.Loader{}).AutoVarsFiles(".") {
+	files, diags := (&config.Loader{}).AutoVarsFiles(".")
+	for _, file := range files {
 		diags = append(diags, in.file(config.OSFS{}, file)...)
 	}
 	for _, g := range d.opt.Settings {

@@ -9,8 +9,10 @@ import (
 
 	"github.com/mayfly-iac/mayfly"
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/term"
+	"github.com/mayfly-iac/mayfly/leak"
 	"github.com/mayfly-iac/mayfly/view"
 	"github.com/mayfly-iac/mayfly/view/document"
+	"github.com/mayfly-iac/mayfly/view/report"
 	"github.com/mayfly-iac/mayfly/view/timeline"
 	"github.com/mayfly-iac/mayfly/workdir"
 )
@@ -50,6 +52,10 @@ type app struct {
 	// code is the exit status, set by the command.
 	code    int
 	noColor bool
+	// leaks remembers the ephemeral values of this run and keeps them out of what is written. leakPolicy says
+	// what becomes of those that a provider returns.
+	leaks      *leak.Guard
+	leakPolicy leak.Policy
 	// pedantic makes every warning an error.
 	pedantic bool
 
@@ -71,6 +77,8 @@ type app struct {
 	patience term.Patience // with readers of the output
 	// timeline records the events of this run, nil if not requested.
 	timeline *timeline.Recorder
+	// page collects what the page of -html shows, nil if not requested.
+	page *report.Report
 	// settings are the -var and -var-file options in the order given: later ones override earlier ones.
 	settings []workdir.Setting
 	dir      *workdir.Dir // nil until directory

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"strings"
 
 	"github.com/urfave/cli/v3"
 
@@ -95,7 +96,7 @@ func (a *app) apply(ctx context.Context, f *applyFlags, name string) int {
 	if !a.report(f.check()) {
 		return exitError
 	}
-	return a.drawn(f.timeline, func() int { return a.planAndApply(ctx, f, name) })
+	return a.watched(&f.changeFlags, strings.ToUpper(name[:1])+name[1:], func() int { return a.planAndApply(ctx, f, name) })
 }
 
 // planAndApply plans, asks for approval and applies while the state stays locked, so that the plan is still
@@ -155,7 +156,7 @@ func (a *app) applySaved(ctx context.Context, f *applyFlags, path string) int {
 	if !a.report(f.savedConflicts()) {
 		return exitError
 	}
-	return a.drawn(f.timeline, func() int { return a.carryOutSaved(ctx, f, path) })
+	return a.watched(&f.changeFlags, "Apply", func() int { return a.carryOutSaved(ctx, f, path) })
 }
 
 // carryOutSaved applies a saved plan and returns the exit status. Configuration, variables and backend come
@@ -176,6 +177,7 @@ func (a *app) carryOutSaved(ctx context.Context, f *applyFlags, path string) int
 	}) {
 		return exitError
 	}
+	r.putPlan(hard, saved.Plan)
 	for _, s := range a.streams() {
 		s.Saved(saved.Plan)
 	}

@@ -44,6 +44,7 @@ type changeFlags struct {
 	command                string // "destroy" or "refresh" if that was typed, whose messages differ
 	generate               string
 	timeline               string // file to draw the timeline of ephemeral instances in
+	html                   string // file of the page about the run
 }
 
 // flags returns the options that plan and apply share, in the order of the help.
@@ -64,6 +65,7 @@ func (c *changeFlags) flags(a *app) []cli.Flag {
 	output := usage.Grouped(usage.OutputGroup,
 		boolFlag("concise", "Show no progress, only the plan, the result and diagnostics.", &c.concise),
 		boolFlag("show-sensitive", "Show sensitive values. Ephemeral values are never shown.", &c.showSensitive),
+		stringFlag("html", "Write an HTML page to `FILE` with the plan, the reasons for its changes, what became of them, and the timeline of the run. Sensitive values are hidden.", &c.html),
 		stringFlag("ephemeral-timeline", "Write an HTML page to `FILE` that shows when each ephemeral instance was open and what used it. It has addresses and times, no values.", &c.timeline),
 	)
 	return slices.Concat(planning, output, c.runFlags(a))
@@ -71,7 +73,7 @@ func (c *changeFlags) flags(a *app) []cli.Flag {
 
 // runFlags returns the options of all commands that run the engine on the state, with or without a plan.
 func (c *changeFlags) runFlags(a *app) []cli.Flag {
-	return slices.Concat(c.machineFlags.streamFlags(), a.variableFlags(), c.stateFlags.flags(), c.lockFlags.flags(), c.inputFlag.flags(a))
+	return slices.Concat(c.machineFlags.streamFlags(), a.variableFlags(), c.stateFlags.flags(), c.lockFlags.flags(), c.inputFlag.flags(a), []cli.Flag{a.leakFlag()})
 }
 
 // parallelFlag returns the option -parallelism. Its group differs between commands.
@@ -193,10 +195,13 @@ func (a *app) observer() event.Observer {
 	if a.into != nil {
 		lines = event.Observers(lines, a.into)
 	}
-	if a.timeline == nil {
-		return lines
+	if a.timeline != nil {
+		lines = event.Observers(lines, a.timeline)
 	}
-	return event.Observers(lines, a.timeline)
+	if a.page != nil {
+		lines = event.Observers(lines, a.page)
+	}
+	return lines
 }
 
 // start loads the configuration, collects variables, locks the state and finds the providers. name is the
@@ -304,6 +309,7 @@ func restricted(p *plan.Plan) bool { return len(p.Targets) > 0 || len(p.Excludes
 // what it detects is applied without a question. An error is one of writing, or of a value that cannot be
 // decoded.
 func (r *changeRun) show(p *plan.Plan) error {
+	r.putPlan(r.hard, p)
 	for _, s := range r.app.streams() {
 		if r.flags.command != "refresh" {
 			s.Plan(p)
@@ -375,6 +381,9 @@ func (r *changeRun) apply(p *plan.Plan) int {
 	if ok := a.report(diags); applied == nil || !ok {
 		return exitError
 	}
+	if err := a.putOutputs(applied.State); err != nil {
+		return a.wrote(err)
+	}
 	destroy := r.flags.command == "destroy" // "apply -destroy" reports like any apply
 	for _, s := range a.streams() {
 		if r.flags.command != "refresh" {
@@ -417,5 +426,5 @@ func (c *changeFlags) files(a *app) []fileOption {
 	for _, name := range c.excludeFiles {
 		out = append(out, fileOption{"-exclude-file", name, true})
 	}
-	return append(out, fileOption{"-generate-config-out", c.generate, false}, fileOption{"-ephemeral-timeline", c.timeline, false})
+	return append(out, fileOption{"-generate-config-out", c.generate, false}, fileOption{"-ephemeral-timeline", c.timeline, false}, fileOption{"-html", c.html, false})
 }

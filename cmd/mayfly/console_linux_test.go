@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/mayfly-iac/mayfly/internal/filetest"
+	"github.com/mayfly-iac/mayfly/internal/pty"
 )
 
 // typist plays the user of a console on a terminal.
@@ -14,7 +15,7 @@ type typist struct {
 	t       *testing.T
 	master  *os.File
 	slave   *os.File
-	screen  *shared
+	screen  *pty.Screen
 	signals chan chan<- os.Signal
 	done    chan int
 	seen    int // how much of the screen was looked at
@@ -22,8 +23,8 @@ type typist struct {
 
 func startTypist(t *testing.T, args ...string) *typist {
 	t.Helper()
-	master, slave := openTerminal(t)
-	p := &typist{t: t, master: master, slave: slave, screen: &shared{}, signals: make(chan chan<- os.Signal, 1), done: make(chan int, 1)}
+	master, slave := pty.Open(t)
+	p := &typist{t: t, master: master, slave: slave, screen: &pty.Screen{}, signals: make(chan chan<- os.Signal, 1), done: make(chan int, 1)}
 	go func() {
 		buf := make([]byte, 4096)
 		for {
@@ -75,7 +76,7 @@ func (p *typist) ends(want int) {
 	if got := <-p.done; got != want {
 		p.t.Errorf("exit status %d, not %d:\n%s", got, want, p.screen.String())
 	}
-	if !echoes(p.t, p.slave) {
+	if !pty.Echoes(p.t, p.slave) {
 		p.t.Error("the terminal stays raw")
 	}
 	if _, err := os.Stat(".terraform.tfstate.lock.info"); err == nil {

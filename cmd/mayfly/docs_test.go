@@ -5,119 +5,231 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/mayfly-iac/mayfly/internal/filetest"
+	"github.com/mayfly-iac/mayfly/internal/postgres"
 	"github.com/mayfly-iac/mayfly/internal/script"
+	"github.com/mayfly-iac/mayfly/internal/tfeserver"
 )
 
-// TestDocumentedExamples runs the examples of the guides: each section with files and commands becomes a
-// script, which expects each line that the guide shows below a command somewhere in its output.
+// TestDocumentedExamples runs the examples of the guides and looks for each line that a guide shows below a
+// command in the output of this command.
 func TestDocumentedExamples(t *testing.T) {
-	dir := t.TempDir()
-	var all []*example
-	for _, guide := range []string{"ephemerality.md", "encryption.md", "testing.md"} {
-		text, err := os.ReadFile(filepath.Join("..", "..", "docs", guide))
+	var all []*walkthrough
+	for _, guide := range []struct {
+		name     string
+		whole    bool // one session from the beginning to the end, instead of one for each example
+		postgres bool
+	}{
+		{name: "ephemerality"},
+		{name: "encryption"},
+		{name: "testing"},
+		{name: "tutorial", whole: true, postgres: true},
+		{name: "migrate-from-opentofu", whole: true},
+		{name: "migrate-from-terraform", whole: true, postgres: true},
+		// TUT
+	} {
+		text, err := os.ReadFile(filepath.Join("..", "..", "docs", guide.name+".md"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		all = append(all, examples(t, string(text))...)
+		found := walkthroughs(t, guide.name, string(text), guide.whole)
+		if len(found) == 0 {
+			t.Errorf("%s.md has no examples", guide.name)
+		}
+		for _, s := range found {
+			s.postgres = guide.postgres
+			if guide.name == "migrate-from-terraform" {
+				s.begin += service(t, filepath.Join(left(t, guide.name), "terraform.tfstate"))
+			}
+		}
+		all = append(all, found...)
 	}
-	n := 0
-	for _, e := range all {
-		n++
-		filetest.Write(t, filepath.Join(dir, fmt.Sprintf("%02d_%s.txtar", n, e.name)), e.script())
-	}
-	if n < 10 {
-		t.Fatalf("only %d examples were found", n)
-	}
-	script.Run(t, dir)
+	runWalkthroughs(t, all)
 }
 
-// example is a set of files and what is done with them.
-type example struct {
-	name  string
-	files []string // in the form of a txtar archive
-	run   strings.Builder
+// walkthrough is a part of a document that a reader works through in one directory, with one shell.
+type walkthrough struct {
+	name     string
+	begin    string          // what the script does before the shell starts in the directory "work"
+	shell    strings.Builder // what the shell is given
+	checks   strings.Builder // what the script looks for in the outputs
+	end      string          // what the script does at last
+	commands int
+	postgres bool // it needs a PostgreSQL server
 }
 
 var (
 	fence    = regexp.MustCompile("(?ms)^```([a-z]+)\n(.*?)^```$|^##+ ([^\n]*)$")
-	fileLine = regexp.MustCompile(`^# (\S+\.(?:tf|hcl))\n`)
+	fileLine = regexp.MustCompile(`^# (\S+\.(?:tf|hcl|tfvars))\n`)
 	nonWord  = regexp.MustCompile(`\W+`)
-	ours     = regexp.MustCompile(`^(\w+=\S+ )*mayfly `)
 	spaces   = regexp.MustCompile(` +`)
+	duration = regexp.MustCompile(`after \d+s`)
+	uuid     = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
 )
 
-// examples collects the examples: files up to the next commands, and these commands.
-func examples(t *testing.T, text string) []*example {
+// walkthroughs reads the fenced blocks of a document: hcl is a file that is written, console are commands and
+// what they print, sh commands alone. A text block is not run. Unless the whole document is one session, each
+// has files, the commands after them, and ends at the next file or heading.
+func walkthroughs(t *testing.T, name, text string, whole bool) []*walkthrough {
 	t.Helper()
-	var out []*example
+	var out []*walkthrough
 	heading, open := "", false
 	for _, m := range fence.FindAllStringSubmatch(text, -1) {
 		kind, body := m[1], m[2]
 		if m[3] != "" {
-			heading, open = m[3], false
+			heading, open = m[3], open && whole
+			continue
+		}
+		if kind == "text" {
 			continue
 		}
 		if !open {
-			out = append(out, &example{name: nonWord.ReplaceAllString(heading, "_")})
-			open = true
+			s := &walkthrough{name: fmt.Sprintf("%s_%02d", name, len(out)), begin: "mkdir work\n"}
+			if whole {
+				s.begin += "env COLUMNS=\n" // it shows lines as they are broken
+			} else {
+				s.name += "_" + nonWord.ReplaceAllString(heading, "_")
+			}
+			out, open = append(out, s), true
 		}
-		e := out[len(out)-1]
+		s := out[len(out)-1]
 		switch kind {
 		case "hcl":
-			name := fileLine.FindStringSubmatch(body)
-			if name == nil {
-				t.Fatalf("a snippet below %q doesn't begin with the name of its file", heading)
+			file := fileLine.FindStringSubmatch(body)
+			if file == nil {
+				t.Fatalf("%s: a snippet below %q doesn't begin with the name of its file", name, heading)
 			}
-			e.files = append(e.files, "-- "+name[1]+" --\n"+body)
+			fmt.Fprintf(&s.shell, "mkdir -p \"$(dirname '%[1]s')\"\ncat >'%[1]s' <<'END OF THE FILE'\n%[2]sEND OF THE FILE\n", file[1], body)
 		case "console":
-			e.console(t, body)
-			open = false
+			s.console(t, body)
+			open = whole
+		case "sh":
+			s.command("set -eu\n"+body, "")
 		default:
-			t.Fatalf("a snippet below %q is neither hcl nor console", heading)
+			t.Fatalf("%s: a snippet below %q is neither hcl nor console, sh or text", name, heading)
 		}
 	}
 	return out
 }
 
-// console translates commands and what they print.
-func (e *example) console(t *testing.T, body string) {
+// console adds commands and what they print.
+func (s *walkthrough) console(t *testing.T, body string) {
 	t.Helper()
 	for _, part := range strings.Split("\n"+body, "\n$ ")[1:] {
 		command, expected, _ := strings.Cut(strings.TrimRight(part, "\n"), "\n")
-		if !ours.MatchString(command) {
-			t.Fatalf("the command %q is not one of ours", command)
+		if m := otherEngine.FindStringSubmatch(command); m != nil && !s.hasEngine(m[1]) {
+			s.instead(t)
+			continue
 		}
-		if !strings.HasPrefix(command, "mayfly ") { // it has settings before it
-			command = "env " + command
-		}
-		command = e.input(command)
-		not, stream := "", "stdout"
-		if strings.HasPrefix(expected, "Error:") {
-			not, stream = "! ", "stderr"
-		}
-		fmt.Fprintf(&e.run, "%sexec %s\n", not, command)
-		for line := range strings.Lines(expected) {
-			fmt.Fprintf(&e.run, "%s '%s'\n", stream, spaces.ReplaceAllString(regexp.QuoteMeta(strings.TrimSpace(line)), " +"))
-		}
+		s.command(command, expected)
 	}
 }
 
-var hereString = regexp.MustCompile(`^(.*) <<< '([^']*)'$`)
+// otherEngine finds commands of the programs that Mayfly replaces. MAYFLY_TEST_TOFU and
+// MAYFLY_TEST_TERRAFORM are their paths.
+var otherEngine = regexp.MustCompile(`^(tofu|terraform) `)
 
-// input takes what a command reads from its standard input out of the command line.
-func (e *example) input(command string) string {
-	m := hereString.FindStringSubmatch(command)
-	if m == nil {
-		return command
+// hasEngine reports whether an engine can be run, and puts it on the PATH.
+func (s *walkthrough) hasEngine(name string) bool {
+	file := os.Getenv("MAYFLY_TEST_" + strings.ToUpper(name))
+	if file == "" {
+		return false
 	}
-	name := fmt.Sprintf("input%d.txt", len(e.files))
-	e.files = append(e.files, "-- "+name+" --\n"+m[2]+"\n")
-	fmt.Fprintf(&e.run, "stdin %s\n", name)
-	return m[1]
+	settings := "env PATH=" + filepath.Dir(file) + ":$PATH\nenv TF_CLI_ARGS_apply=-no-color\nenv TF_CLI_ARGS_plan=-no-color\n"
+	if !strings.Contains(s.begin, settings) {
+		s.begin += settings
+	}
+	return true
 }
 
-func (e *example) script() string { return e.run.String() + strings.Join(e.files, "") }
+// instead replaces commands of an engine that cannot be run here by the files that they have left elsewhere.
+// Later ones, which only read, are left out.
+func (s *walkthrough) instead(t *testing.T) {
+	t.Helper()
+	const comment = "# what the other engine has left\n"
+	if !strings.Contains(s.shell.String(), comment) {
+		fmt.Fprintf(&s.shell, "%scp -R '%s/.' .\n", comment, left(t, strings.TrimSuffix(s.name, "_00")))
+	}
+}
+
+// left returns the directory of what another engine has left when it was run as a guide says.
+func left(t *testing.T, guide string) string {
+	t.Helper()
+	dir, err := filepath.Abs(filepath.Join("testdata", "guides", guide))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// service starts a service with the API of HCP Terraform, whose workspace "app" has a state, and returns the
+// lines of a script that let app.terraform.io be that service.
+func service(t *testing.T, stateFile string) string {
+	t.Helper()
+	content, err := os.ReadFile(stateFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := tfeserver.Start(t)
+	server.Workspaces["app"] = &tfeserver.Workspace{
+		Name: "app", ID: "ws-app", Mode: "local", Project: tfeserver.Project,
+		States: []*tfeserver.State{{ID: "sv-app", Serial: 3, Content: content}},
+	}
+	settings := filepath.Join(t.TempDir(), "settings.tfrc")
+	filetest.Write(t, settings, fmt.Sprintf("host \"app.terraform.io\" {\n  services = { \"tfe.v2\" = %q }\n}\n", server.API()))
+	return "env TF_CLI_CONFIG_FILE=" + settings + "\nenv TF_TOKEN_app_terraform_io=" + tfeserver.Token + "\n"
+}
+
+// command adds a command. Each line of the expected output but "..." must be somewhere in its output, which
+// is in a file of its own, with the exit status behind it.
+func (s *walkthrough) command(command, expected string) {
+	s.commands++
+	fmt.Fprintf(&s.shell, "{ %s\n} >\"$OUT/%[2]d\" 2>&1\necho \"exit status $?\" >>\"$OUT/%[2]d\"\n", command, s.commands)
+	for line := range strings.Lines(expected) {
+		if line = strings.TrimSpace(line); line == "" || line == "..." {
+			continue
+		}
+		pattern := spaces.ReplaceAllString(regexp.QuoteMeta(line), " +")
+		pattern = duration.ReplaceAllString(pattern, `after \d+s`)
+		pattern = uuid.ReplaceAllString(pattern, `[0-9a-f-]{36}`)
+		s.check(pattern)
+	}
+	if strings.HasPrefix(expected, "Error:") {
+		s.check("^exit status [1-9]")
+	} else {
+		s.check("^exit status 0$")
+	}
+}
+
+// check looks for a pattern in the output of the last command.
+func (s *walkthrough) check(pattern string) {
+	fmt.Fprintf(&s.checks, "grep '%s' out/%d\n", strings.ReplaceAll(pattern, "'", "''"), s.commands)
+}
+
+// runWalkthroughs runs each walkthrough as a subtest. One that needs PostgreSQL finds a server of its
+// own in PG_CONN_STR, and is skipped, with the reason, where none can be started.
+func runWalkthroughs(t *testing.T, all []*walkthrough) {
+	t.Helper()
+	run := func(t *testing.T, some []*walkthrough, environment string) {
+		dir := t.TempDir()
+		for _, s := range some {
+			filetest.Write(t, filepath.Join(dir, s.name+".txtar"), environment+s.begin+
+				"exec sh session\n"+s.checks.String()+s.end+"-- session --\nOUT=$PWD/out\nmkdir \"$OUT\"\ncd -P work\n"+s.shell.String())
+		}
+		script.Run(t, dir)
+	}
+	for _, s := range all {
+		if s.postgres {
+			t.Run("PostgreSQL", func(t *testing.T) {
+				run(t, []*walkthrough{s}, "env PG_CONN_STR="+postgres.Start(t).URL(0)+"\n")
+			})
+		}
+	}
+	if plain := slices.DeleteFunc(all, func(s *walkthrough) bool { return s.postgres }); len(plain) > 0 {
+		run(t, plain, "")
+	}
+}

@@ -1,63 +1,117 @@
 package main
 
 import (
+	"crypto/ed25519"
+	"crypto/rand"
+	"encoding/pem"
 	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 
+	sshserver "github.com/gliderlabs/ssh"
+	"golang.org/x/crypto/ssh"
+
 	"github.com/mayfly-iac/mayfly/internal/filetest"
-	"github.com/mayfly-iac/mayfly/internal/script"
 )
 
 // TestExampleREADMEs runs the commands that the READMEs of the examples show, as they are, each in a copy of
-// its directory.
+// its directory. Afterwards no file has the secrets that they give.
 func TestExampleREADMEs(t *testing.T) {
-	readmes, err := filepath.Glob(filepath.Join("..", "..", "examples", "*", "README.md"))
-	if err != nil || len(readmes) == 0 {
-		t.Fatalf("no README was found: %v", err)
+	examples, err := filepath.Glob(filepath.Join("..", "..", "examples", "*"))
+	if err != nil || len(examples) == 0 {
+		t.Fatalf("no example was found: %v", err)
 	}
-	dir := t.TempDir()
-	commands := regexp.MustCompile("(?ms)^```sh\n(.*?)^```$")
-	for _, readme := range readmes {
-		text, err := os.ReadFile(readme)
+	var all []*walkthrough
+	for _, example := range examples {
+		text, err := os.ReadFile(filepath.Join(example, "README.md"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		found := commands.FindSubmatch(text)
-		if found == nil {
-			t.Errorf("%s shows no commands", readme)
-			continue
+		name := filepath.Base(example)
+		found := walkthroughs(t, name, string(text), true)
+		if len(found) == 0 {
+			t.Fatalf("the README of %s shows no commands", name)
 		}
-		name := filepath.Base(filepath.Dir(readme))
-		archive := fmt.Sprintf("exec cp -R $EXAMPLES/%[1]s copy\nrm copy/README.md\ncd copy\nexec sh -eu $WORK/commands\nnosecret a-secret-key\n-- commands --\n%[2]s", name, found[1])
-		filetest.Write(t, filepath.Join(dir, name+".txtar"), archive)
+		found[0].begin = "exec cp -R $EXAMPLES/" + name + " work\nrm work/README.md\n"
+		if _, err := os.Stat(filepath.Join(example, "main.go")); err == nil {
+			found[0].begin = compiled(t) + "symlink work -> $EXAMPLES/" + name + "\n" // it belongs to the module
+		}
+		found[0].end = "nosecret a-secret-key\n"
+		if name == "tunnel" {
+			if _, err := exec.LookPath("curl"); err != nil {
+				t.Logf("the example tunnel is not run: %v", err)
+				continue
+			}
+			found[0].begin += bastion(t)
+			found[0].end += "grep 'only for those behind the bastion' out/1\nnosecret 'OPENSSH PRIVATE KEY'\n"
+		}
+		found[0].postgres = strings.Contains(string(text), "PG_CONN_STR")
+		all = append(all, found...)
 	}
-	script.Run(t, dir)
+	runWalkthroughs(t, all)
 }
 
-// TestQuickstartPrintsWhatTheREADMESays runs the README's first command and looks for each line that the
-// README shows.
-func TestQuickstartPrintsWhatTheREADMESays(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+// compiled returns lines of a script that let it use what Go has compiled and downloaded before.
+func compiled(t *testing.T) string {
+	t.Helper()
+	var lines string
+	for _, name := range []string{"GOCACHE", "GOMODCACHE"} {
+		value, err := exec.Command("go", "env", name).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines += "env " + name + "=" + string(value)
+	}
+	return lines
+}
+
+// bastion starts an SSH server and a web site, and returns the lines of a script that set the variables of
+// the example tunnel to them.
+func bastion(t *testing.T) string {
+	t.Helper()
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, "only for those behind the bastion\n")
+	}))
+	t.Cleanup(site.Close)
+	_, private, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, rest, found := strings.Cut(string(text), "This is the end of what you see, after the plan:\n\n```\n")
-	shown, _, closed := strings.Cut(rest, "```\n")
-	if !found || !closed {
-		t.Fatal("the README shows no output")
+	signer, err := ssh.NewSignerFromKey(private)
+	if err != nil {
+		t.Fatal(err)
 	}
+	block, err := ssh.MarshalPrivateKey(private, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := &sshserver.Server{
+		HostSigners: []sshserver.Signer{signer},
+		PublicKeyHandler: func(_ sshserver.Context, key sshserver.PublicKey) bool {
+			return sshserver.KeysEqual(key, signer.PublicKey())
+		},
+		ChannelHandlers:             map[string]sshserver.ChannelHandler{"direct-tcpip": sshserver.DirectTCPIPHandler},
+		LocalPortForwardingCallback: func(sshserver.Context, string, uint32) bool { return true },
+	}
+	go server.Serve(listener) //nolint:errcheck // it ends with the test
+	t.Cleanup(func() { _ = server.Close() })
+
 	dir := t.TempDir()
-	archive := "exec cp -R $EXAMPLES/quickstart copy\nexec mayfly -chdir=copy apply -auto-approve\n"
-	for line := range strings.SplitSeq(strings.TrimSpace(shown), "\n") { // what opens and what closes may overlap
-		if line != "" {
-			want := strings.ReplaceAll(regexp.QuoteMeta(line), "after 0s", `after \d+s`)
-			archive += "stdout '^" + strings.ReplaceAll(want, "'", "''") + "$'\n"
-		}
-	}
-	filetest.Write(t, filepath.Join(dir, "quickstart.txtar"), archive)
-	script.Run(t, dir)
+	filetest.Write(t, filepath.Join(dir, "key"), string(pem.EncodeToMemory(block)))
+	_, port, _ := net.SplitHostPort(listener.Addr().String())
+	filetest.Write(t, filepath.Join(dir, "known"), fmt.Sprintf("[127.0.0.1]:%s %s", port, ssh.MarshalAuthorizedKey(signer.PublicKey())))
+	_, sitePort, _ := net.SplitHostPort(site.Listener.Addr().String())
+	return fmt.Sprintf("env TF_VAR_bastion='{ host = \"127.0.0.1\", port = %s, user = \"u\", key_file = %q, known_hosts = %q }'\n", port, filepath.Join(dir, "key"), filepath.Join(dir, "known")) +
+		fmt.Sprintf("env TF_VAR_site='{ host = \"127.0.0.1\", port = %s }'\n", sitePort)
 }

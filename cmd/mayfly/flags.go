@@ -1,6 +1,9 @@
 package main
 
 import (
+	"bytes"
+	"fmt"
+	"io"
 	"strconv"
 	"strings"
 	"time"
@@ -8,6 +11,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/usage"
+	"github.com/mayfly-iac/mayfly/leak"
 	"github.com/mayfly-iac/mayfly/state/store"
 	"github.com/mayfly-iac/mayfly/workdir"
 )
@@ -107,6 +111,35 @@ type parallelismFlag struct{ parallelism int }
 func (p *parallelismFlag) flag(usage string) cli.Flag {
 	p.parallelism = defaultParallelism
 	return intFlag("parallelism", usage, &p.parallelism)
+}
+
+// leakFlag is the option that says what becomes of an ephemeral value that a provider returns.
+func (a *app) leakFlag() cli.Flag {
+	policies := map[string]leak.Policy{"standard": leak.Standard, "strict": leak.Strict, "warn": leak.Lenient}
+	return &cli.StringFlag{
+		Name: "leak-guard", Value: "standard", Local: true,
+		Usage: "What to do about ephemeral values that a provider returns in an object: `POLICY` standard leaves confidential ones out, strict leaves all out, warn stores them with a warning.",
+		Validator: func(s string) error {
+			p, ok := policies[s]
+			if !ok {
+				return fmt.Errorf("%q is none of standard, strict and warn", s)
+			}
+			a.leakPolicy = p
+			return nil
+		},
+	}
+}
+
+// guarded returns a function that writes the document that write makes, without ephemeral values.
+func (a *app) guarded(write func(io.Writer) error) func(io.Writer) error {
+	return func(w io.Writer) error {
+		var doc bytes.Buffer
+		if err := write(&doc); err != nil {
+			return err
+		}
+		_, err := a.leaks.Writer(w).Write(doc.Bytes())
+		return err
+	}
 }
 
 // lockFlags are the options about the state's lock.

@@ -72,7 +72,7 @@ func (m *machineFlags) beginMessages(a *app) bool {
 		return false
 	}
 	if a.intoFile != nil {
-		a.into = view.NewJSONStream(a.intoFile, time.Now)
+		a.into = view.NewJSONStream(a.leaks.Writer(a.intoFile), time.Now)
 		a.into.Version(a.versions())
 	}
 	return true
@@ -133,7 +133,7 @@ func (a *app) documented(m *machineFlags, make func() ([]byte, error)) (done boo
 	var to io.Writer = a.env.Stdout
 	switch {
 	case a.intoFile != nil:
-		to = a.intoFile
+		to = a.leaks.Writer(a.intoFile)
 	case !m.json:
 		return false, exitOK
 	}

@@ -22,6 +22,9 @@ import (
 	"runtime"
 	"runtime/debug"
 	"syscall"
+	"time"
+
+	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/harden"
 )
 
 // floorSize is the size of memory that main makes and never touches, in bytes, so that the system never
@@ -32,11 +35,12 @@ const floorSize = 32 << 20
 
 // main runs the program and exits with its status.
 func main() {
+	harden.Process(os.Getenv)
 	floor := make([]byte, floorSize)
 	// A reader that closes the output early, as head does, must not abort an apply. What is written
 	// to a closed pipe is lost, no more.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
-	code := guarded(environment{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Environ: os.Environ(), Notify: notify, Die: die}, os.Args[1:])
+	code := guarded(environment{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Environ: harden.TakeEnviron(), Notify: notify, Die: die}, os.Args[1:])
 	runtime.KeepAlive(floor)
 	os.Exit(code)
 }
@@ -54,14 +58,19 @@ func notify(c chan<- os.Signal) (stop func()) {
 	return func() { signal.Stop(c) }
 }
 
+// signalStatus is what shells add to the number of a signal for the exit status of what it has ended.
+const signalStatus = 128
+
 // die ends the process by the signal itself, so that the parent process sees which signal ended it.
 func die(sig os.Signal) {
-	debug.SetTraceback("none") // the arguments in a stack trace are words of memory
+	if sig == syscall.SIGQUIT { // Go's runtime answers it with stack traces, in which the arguments are words of memory
+		os.Exit(signalStatus + int(syscall.SIGQUIT))
+	}
 	signal.Reset(sig)
 	if self, err := os.FindProcess(os.Getpid()); err == nil && self.Signal(sig) == nil {
-		select {} // until the signal arrives
+		time.Sleep(time.Second) // until the signal arrives
 	}
-	os.Exit(exitError) // on systems without signals
+	os.Exit(exitError) // without signals, or if this one was ignored when the program started, as by nohup(1)
 }
 
 // guarded runs the program and recovers from a panic. Deferred calls have ended providers and released locks

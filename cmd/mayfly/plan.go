@@ -46,7 +46,7 @@ func (a *app) plan(ctx context.Context, f *planFlags, args []string) int {
 	if !a.report(diags) {
 		return exitError
 	}
-	return a.drawn(f.timeline, func() int { return a.makePlan(ctx, f) })
+	return a.watched(&f.changeFlags, "Plan", func() int { return a.makePlan(ctx, f) })
 }
 
 // makePlan makes, shows and saves a plan, and returns the exit status. A plan with errors is saved too, for

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/internal/pty"
 )
 
 // TestDownloadBar checks that a bar appears on a terminal, and that nothing at all does elsewhere.
@@ -27,11 +28,11 @@ func TestDownloadBar(t *testing.T) {
 			t.Errorf("a bar for %T", env.Stdout)
 		}
 	}
-	master, slave := openTerminal(t)
+	master, slave := pty.Open(t)
 	if err := unix.IoctlSetWinsize(int(slave.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: 100}); err != nil {
 		t.Fatal(err)
 	}
-	seen := watched(master)
+	seen := pty.Watch(master)
 	a := &app{env: environment{Stdout: slave}}
 	progress, done := a.downloading()(p, v)
 	const size = 10 << 20

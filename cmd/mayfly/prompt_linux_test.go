@@ -1,87 +1,15 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"fmt"
-	"io"
 	"os"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/mayfly-iac/mayfly/internal/filetest"
+	"github.com/mayfly-iac/mayfly/internal/pty"
 )
-
-// openTerminal returns the two ends of a pseudo-terminal.
-func openTerminal(t *testing.T) (master, slave *os.File) {
-	t.Helper()
-	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		t.Skipf("no pseudo-terminals: %s", err)
-	}
-	if err := unix.IoctlSetPointerInt(int(master.Fd()), unix.TIOCSPTLCK, 0); err != nil {
-		t.Fatal(err)
-	}
-	n, err := unix.IoctlGetInt(int(master.Fd()), unix.TIOCGPTN)
-	if err != nil {
-		t.Fatal(err)
-	}
-	slave, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	// An interrupted prompt still reads the slave, so that is left to the end of the process; its reading
-	// ends with the master.
-	t.Cleanup(func() { _ = master.Close() })
-	return master, slave
-}
-
-func echoes(t *testing.T, terminal *os.File) bool {
-	t.Helper()
-	mode, err := unix.IoctlGetTermios(int(terminal.Fd()), unix.TCGETS)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return mode.Lflag&unix.ECHO != 0
-}
-
-// shared is a buffer that is written to and looked at by different goroutines.
-type shared struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (s *shared) Write(b []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.buf.Write(b)
-}
-
-func (s *shared) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.buf.String()
-}
-
-// watched collects what is written on a terminal.
-func watched(master io.Reader) *shared {
-	var seen shared
-	go func() {
-		chunk := make([]byte, 1024)
-		for {
-			n, err := master.Read(chunk)
-			_, _ = seen.Write(chunk[:n])
-			if err != nil {
-				return
-			}
-		}
-	}()
-	return &seen
-}
 
 // eventually waits for a condition that another goroutine or the kernel brings about.
 func eventually(t *testing.T, what string, cond func() bool) {
@@ -117,8 +45,8 @@ func TestE5(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Chdir(t.TempDir())
 			filetest.Write(t, "main.tf", secretVariable)
-			master, slave := openTerminal(t)
-			var stdout, stderr shared
+			master, slave := pty.Open(t)
+			var stdout, stderr pty.Screen
 			signals := make(chan chan<- os.Signal, 1)
 			env := environment{Stdin: slave, Stdout: &stdout, Stderr: &stderr, Environ: os.Environ(), Notify: func(c chan<- os.Signal) func() {
 				signals <- c
@@ -127,7 +55,7 @@ func TestE5(t *testing.T) {
 			done := make(chan int, 1)
 			go func() { done <- run(context.Background(), []string{"plan"}, env) }()
 			eventually(t, "the terminal is silent", func() bool {
-				return strings.Contains(stdout.String(), "Enter a value:") && !echoes(t, slave)
+				return strings.Contains(stdout.String(), "Enter a value:") && !pty.Echoes(t, slave)
 			})
 			if test.interrupts != "" {
 				(<-signals) <- os.Interrupt
@@ -138,7 +66,7 @@ func TestE5(t *testing.T) {
 			if got := <-done; got != test.want {
 				t.Fatalf("exit status %d\n%s%s", got, stdout.String(), stderr.String())
 			}
-			if !echoes(t, slave) {
+			if !pty.Echoes(t, slave) {
 				t.Error("the terminal stays silent")
 			}
 			if !strings.Contains(stdout.String(), "var.password (ephemeral)\n") {
@@ -155,8 +83,8 @@ func TestE5(t *testing.T) {
 func TestE6_AskedForOnATerminal(t *testing.T) {
 	t.Chdir(t.TempDir())
 	filetest.Write(t, "main.tf", secretVariable+"\noutput \"o\" {\n  value = 1\n}\n")
-	master, slave := openTerminal(t)
-	var stdout, stderr shared
+	master, slave := pty.Open(t)
+	var stdout, stderr pty.Screen
 	env := environment{Stdin: slave, Stdout: &stdout, Stderr: &stderr, Environ: os.Environ(), Notify: func(chan<- os.Signal) func() { return func() {} }}
 	if got := run(context.Background(), []string{"plan", "-out=p", "-var=password=at-plan"}, env); got != exitOK || strings.Contains(stdout.String(), "Enter a value") {
 		t.Fatalf("exit status %d\n%s%s", got, stdout.String(), stderr.String())
@@ -164,7 +92,7 @@ func TestE6_AskedForOnATerminal(t *testing.T) {
 	done := make(chan int, 1)
 	go func() { done <- run(context.Background(), []string{"apply", "p"}, env) }()
 	eventually(t, "the terminal is silent", func() bool {
-		return strings.Contains(stdout.String(), "Enter a value:") && !echoes(t, slave)
+		return strings.Contains(stdout.String(), "Enter a value:") && !pty.Echoes(t, slave)
 	})
 	if _, err := master.WriteString("correct-horse\n"); err != nil {
 		t.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -15,18 +16,21 @@ import (
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/term"
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/usage"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/leak"
 )
 
 // run executes one command line, given without the program's name, and returns the exit status. Output is
 // closed before the status is decided: output that could not be delivered is an error.
 func run(ctx context.Context, args []string, env environment) int {
-	a := &app{env: env, vars: map[string]string{}, in: bufio.NewReader(env.Stdin)}
+	a := &app{env: env, vars: map[string]string{}, in: bufio.NewReader(env.Stdin), leaks: leak.New()}
 	for _, kv := range env.Environ {
 		if name, value, ok := strings.Cut(kv, "="); ok {
 			a.vars[name] = value
 		}
 	}
 	stdout, stderr := term.NewOutlet(env.Stdout, a.patience.Over()), term.NewOutlet(env.Stderr, a.patience.Over())
+	stdout.Filter = func(b []byte) []byte { b, _ = a.leaks.RedactDocument(b); return b }
+	stderr.Filter = stdout.Filter
 	a.env.Stdout, a.env.Stderr = stdout, stderr
 	a.prompt.Stdin, a.prompt.In, a.prompt.Out, a.prompt.Bold = env.Stdin, a.in, stdout, a.view.Bold
 	// Last, since what goes wrong with standard output is written there.
@@ -36,8 +40,8 @@ func run(ctx context.Context, args []string, env environment) int {
 	if err == nil {
 		err = cmp.Or(a.carryOut(ctx, args), stop())
 	}
-	if !stdout.Close() && err == nil {
-		err = fmt.Errorf("The end of the output is missing: %w", term.ErrUnread)
+	if missing := stdout.Close(); missing != nil && err == nil && (a.code != exitError || errors.Is(missing, term.ErrUnread)) {
+		err = fmt.Errorf("The end of the output is missing: %w", missing)
 	}
 	if err != nil {
 		fmt.Fprintf(stderr, "%s\n", err)
@@ -94,7 +98,7 @@ func (a *app) root() *cli.Command {
 			a.fmtCommand(), a.metadataCommand(), a.completionCommand(), a.consoleCommand(),
 			a.importCommand(), a.outputCommand(), a.providersCommand(), a.refreshCommand(), a.showCommand(), a.stateCommand(),
 			a.taintCommand(), a.untaintCommand(), a.versionCommand(), a.workspaceCommand(),
-			a.forceUnlockCommand(), a.graphCommand(), a.loginCommand(), a.logoutCommand(), a.testCommand(),
+			a.forceUnlockCommand(), a.graphCommand(), a.explainCommand(), a.loginCommand(), a.logoutCommand(), a.testCommand(),
 		},
 	}
 	a.share(root, "")

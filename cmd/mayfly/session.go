@@ -26,7 +26,7 @@ func (a *app) directory() *workdir.Dir { return a.directoryOf("", false) }
 func (a *app) directoryOf(root string, ask bool) *workdir.Dir {
 	if a.dir == nil {
 		environ := append([]string{}, a.env.Environ...) // nil would mean the environment of the process
-		opt := workdir.Options{Root: root, Environ: environ, Settings: a.settings, Version: version}
+		opt := workdir.Options{Root: root, Environ: environ, Settings: a.settings, Version: version, Leaks: a.leaks}
 		if ask {
 			opt.Asker = asker{a}
 		}
@@ -79,10 +79,12 @@ type session struct {
 // session opens a session with the logs that the environment asks for. observer may be nil; parallelism 0 is
 // the default of the library. The session must be closed even if there are errors.
 func (a *app) session(observer event.Observer, parallelism int, open func(workdir.SessionOptions) (*workdir.Session, diag.List)) (*session, diag.List) {
-	settings := logs.Settings{Vars: a.vars, Stderr: a.env.Stderr, Over: a.patience.Over()}
+	settings := logs.Settings{Vars: a.vars, Stderr: a.env.Stderr, Over: a.patience.Over(), Redact: a.leaks.Redact}
 	providers, stop := settings.Provider()
 	core, stopCore := settings.Core()
-	s, diags := open(workdir.SessionOptions{Observer: observer, Parallelism: parallelism, Log: core, ProviderLog: providers})
+	s, diags := open(workdir.SessionOptions{
+		Observer: observer, Parallelism: parallelism, Log: core, ProviderLog: providers, LeakPolicy: a.leakPolicy,
+	})
 	return &session{s, a, func() { stop(); stopCore() }}, diags
 }
 

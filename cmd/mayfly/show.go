@@ -18,7 +18,7 @@ type showFlags struct {
 	machineFlags
 	showSensitive, concise bool
 	state, config          bool // what to show, if one of them is set
-	plan, module           string
+	plan, module, html     string
 }
 
 // showCommand returns the command show. Its JSON documents of plans and states are what most other programs
@@ -31,6 +31,7 @@ func (a *app) showCommand() *cli.Command {
 		boolFlag("config", "Show the configuration, as a JSON document.", &f.config),
 		stringFlag("module", "Show the module in `DIR` by itself, as a JSON document. Nothing needs to be installed for it.", &f.module),
 		boolFlag("show-sensitive", "Show sensitive values.", &f.showSensitive),
+		stringFlag("html", "Write an HTML page to `FILE` with the plan, the reasons for its changes and their order, or with the state. Sensitive values are hidden.", &f.html),
 		boolFlag("concise", "Has no effect. Accepted for compatibility.", &f.concise),
 	)
 	return a.command("show", "Show the current state or a saved plan", "[FILE]",
@@ -55,6 +56,8 @@ func (f *showFlags) check(args []string) diag.List {
 		return diag.Errorf("Wrong number of arguments", "The command show expects at most one argument, a file with a saved plan or a state. For its usage, run: mayfly show -help")
 	case f.config && !f.json:
 		return diag.Errorf("JSON output required for configuration", "A configuration can only be shown as a JSON document: add -json.")
+	case f.html != "" && (f.config || f.module != ""):
+		return diag.Errorf("Nothing to write as a page", "-html writes a page about a plan or a state, not about a configuration.")
 	case f.module != "" && !f.json:
 		return diag.Errorf("JSON output required for module", "A module can only be shown as a JSON document: add -json.")
 	}
@@ -64,13 +67,18 @@ func (f *showFlags) check(args []string) diag.List {
 // show shows what the options name, else the given file, which may be a plan or a state.
 func (a *app) show(ctx context.Context, f *showFlags, args []string) int {
 	a.document, a.view.ShowSensitive = f.json, f.showSensitive
-	f.beside = []fileOption{{"-plan", f.plan, true}}
+	f.beside = []fileOption{{"-plan", f.plan, true}, {"-html", f.html, false}}
 	for _, name := range args {
 		f.beside = append(f.beside, fileOption{"the argument", name, true})
 	}
 	if !f.begin(a) || !a.report(f.check(args)) {
 		return exitError
 	}
+	return a.paged(f.html, "", func() int { return a.showWhat(ctx, f, args) })
+}
+
+// showWhat shows what the options or the argument name.
+func (a *app) showWhat(ctx context.Context, f *showFlags, args []string) int {
 	switch {
 	case f.config:
 		return a.showConfig(ctx, f)
@@ -110,6 +118,9 @@ func (a *app) showState(ctx context.Context, f *showFlags, file *state.File) int
 	defer s.close()
 	if !a.report(diags) {
 		return exitError
+	}
+	if err := s.putState(ctx, st); err != nil {
+		return a.wrote(err)
 	}
 	schemas := s.Schemas(ctx)
 	if done, code := a.documented(&f.machineFlags, func() ([]byte, error) { return document.State(st, schemas, a.versions()) }); done {

@@ -21,6 +21,7 @@ func (a *app) showPlan(ctx context.Context, opt *showFlags, f *planfile.File) in
 	if !a.report(diags) {
 		return exitError
 	}
+	s.putPlan(ctx, f.Plan)
 	done, code := a.documented(&opt.machineFlags, func() ([]byte, error) {
 		if err := setDefaults(f.Plan, tree.Root); err != nil {
 			return nil, err

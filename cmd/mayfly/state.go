@@ -26,11 +26,12 @@ func (a *app) stateCommand() *cli.Command {
 // line: scripts pass them on.
 func (a *app) stateListCommand() *cli.Command {
 	var files stateFlags
-	id := ""
+	id, long := "", false
 	return a.messageCommand("list", "List resources in the state", "[ADDRESS...]", "Lists the addresses of resource instances, all or those that the given addresses select.",
 		[]cli.Flag{
 			stringFlag("state", "Read the state from `FILE`. For the local backend.", &files.State),
 			stringFlag("id", "List only instances whose attribute \"id\" is `ID`.", &id),
+			boolFlag("long", "Write a table with the provider of each instance, how many others depend on it, and whether it is tainted.", &long),
 		},
 		func(ctx context.Context, args []string) int {
 			targets, ok := a.targets(args)
@@ -51,13 +52,17 @@ func (a *app) stateListCommand() *cli.Command {
 			}
 			a.verbatim = false // addresses are messages of their own
 			var lines []string
+			var listed []addr.Instance
 			for _, i := range inDocumentOrder(found) {
 				if id == "" || objectID(file.State.Instance(i)) == id {
-					lines = append(lines, i.String())
+					lines, listed = append(lines, i.String()), append(listed, i)
 					for _, s := range a.streams() {
 						s.Address(i)
 					}
 				}
+			}
+			if long && a.stream == nil {
+				return a.wrote(view.StateList(a.env.Stdout, file.State, listed))
 			}
 			if len(lines) > 0 {
 				a.say("%s", strings.Join(lines, "\n")) // at once: there may be many
@@ -70,12 +75,13 @@ func (a *app) stateListCommand() *cli.Command {
 // sensitive.
 func (a *app) stateShowCommand() *cli.Command {
 	var files stateFlags
-	show := false
+	show, dependents := false, false
 	m := &machineFlags{}
 	return a.command("show", "Show a resource in the state", "ADDRESS", "Shows the attributes of one resource instance as the state has them.",
 		append(m.flags("a JSON document, with sensitive values,"),
 			stringFlag("state", "Read the state from `FILE`. For the local backend.", &files.State),
 			boolFlag("show-sensitive", "Show sensitive values.", &show),
+			boolFlag("dependents", "Also list what depends on it, as of the last apply.", &dependents),
 		),
 		func(ctx context.Context, args []string) int {
 			a.view.ShowSensitive = show
@@ -104,7 +110,11 @@ func (a *app) stateShowCommand() *cli.Command {
 			if done, code := a.documented(m, func() ([]byte, error) { return document.StateInstance(file.State, i, s.Schemas(ctx), a.versions()) }); done {
 				return code
 			}
-			return a.wrote(view.StateInstance(a.env.Stdout, file.State, i, s.Schemas(ctx), a.view))
+			err = view.StateInstance(a.env.Stdout, file.State, i, s.Schemas(ctx), a.view)
+			if err == nil && dependents {
+				err = view.StateDependents(a.env.Stdout, file.State, i)
+			}
+			return a.wrote(err)
 		})
 }
 

@@ -4,12 +4,14 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/mayfly-iac/mayfly/internal/pty"
 )
 
 // TestStatusLine checks when a line is drawn, and that it is gone at the end.
 func TestStatusLine(t *testing.T) {
-	master, slave := openTerminal(t)
-	seen := watched(master)
+	master, slave := pty.Open(t)
+	seen := pty.Watch(master)
 	for name, vars := range map[string]map[string]string{"automation": {"TF_IN_AUTOMATION": "1"}, "dumb": {"TERM": "dumb"}} {
 		a := &app{env: environment{Stdout: slave}, vars: vars}
 		stop := a.showStatus(1)

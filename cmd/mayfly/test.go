@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"io"
 	"path"
 	"slices"
 	"strings"
@@ -50,6 +51,7 @@ func (a *app) testCommand() *cli.Command {
 		boolFlag("dry-run", "List what would be run.", &f.dryRun),
 		boolFlag("watch", "Stay, and run the test files again whose module, mocks or variables change.", &f.watch),
 		f.parallelismFlag.flag("Run up to `N` provider operations of a run at the same time."),
+		a.leakFlag(),
 		intFlag("parallelism-files", "Run up to `N` test files at the same time.", &f.files),
 	)
 	flags = append(flags, usage.Grouped(usage.OutputGroup,
@@ -97,7 +99,7 @@ func (f *testFlags) checkOutputs() diag.List {
 func (a *app) test(ctx context.Context, f *testFlags, r *testRound) int {
 	hard, soft, stop := a.interruptible(ctx)
 	defer stop()
-	a.dir = workdir.New(workdir.Options{Environ: append([]string{}, a.env.Environ...), Settings: a.settings, Version: version, Testing: true})
+	a.dir = workdir.New(workdir.Options{Environ: append([]string{}, a.env.Environ...), Settings: a.settings, Version: version, Testing: true, Leaks: a.leaks})
 	d := a.dir
 	if !a.report(d.Load(hard)) {
 		return exitError
@@ -124,7 +126,7 @@ func (a *app) test(ctx context.Context, f *testFlags, r *testRound) int {
 	}
 	s, diags := a.session(nil, f.parallelism, func(o workdir.SessionOptions) (*workdir.Session, diag.List) { return d.OpenTests(hard, tests, o) })
 	defer s.close()
-	if !a.report(diags) || !a.report(s.Project.Check(soft)) {
+	if !a.report(diags) || !a.report(s.LeftOpen()) || !a.report(s.Project.Check(soft)) {
 		return exitError
 	}
 	opt, diags := a.testOptions(tests, s)
@@ -160,7 +162,7 @@ func (a *app) test(ctx context.Context, f *testFlags, r *testRound) int {
 		failed = a.showCoverage(coverage.New(opt.Coverage), f.coverageFile)
 	}
 	if failed == nil && f.junit != "" {
-		failed = writeJUnit(f.junit, r.done)
+		failed = a.writeJUnit(f.junit, r.done)
 	}
 	if code := a.wrote(failed); code != exitOK || summary.Bad() {
 		return exitError
@@ -290,14 +292,10 @@ func (a *app) verboseTest(ctx context.Context, s *session, r *suite.Run) (string
 }
 
 // writeJUnit writes the outcomes of files to a file that only its owner may read.
-func writeJUnit(name string, files []*suite.File) error {
-	f, err := safefile.Create(name)
-	if err != nil {
+func (a *app) writeJUnit(name string, files []*suite.File) error {
+	var text bytes.Buffer
+	if err := a.guarded(func(w io.Writer) error { return verdicts.JUnit(w, files) })(&text); err != nil {
 		return err
 	}
-	err = verdicts.JUnit(f, files)
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	return err
+	return safefile.Save(name, text.Bytes())
 }

@@ -24,5 +24,5 @@ func (a *app) showCoverage(r *coverage.Report, file string) error {
 	if file == "" {
 		return nil
 	}
-	return safefile.ReplaceBy(file, r.HTML)
+	return safefile.ReplaceBy(file, a.guarded(r.HTML))
 }

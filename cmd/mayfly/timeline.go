@@ -6,6 +6,12 @@ import (
 	"github.com/mayfly-iac/mayfly/view/timeline"
 )
 
+// watched calls f, which does the work of a command that plans or applies, and writes the page and the
+// timeline that the options ask for. title is the heading of the page.
+func (a *app) watched(c *changeFlags, title string, f func() int) int {
+	return a.paged(c.html, title, func() int { return a.drawn(c.timeline, f) })
+}
+
 // drawn calls f, which does the command's work, and then writes its timeline to a file, even if f fails or
 // panics. An empty name means no timeline. The file is tried before f is called, since the run cannot be
 // repeated for its timeline.
@@ -19,7 +25,7 @@ func (a *app) drawn(name string, f func() int) (code int) {
 	}
 	a.timeline = timeline.New()
 	defer func() { // deferred, so that a panic does not prevent it
-		if err := safefile.ReplaceBy(target, a.timeline.Write); err != nil {
+		if err := safefile.ReplaceBy(target, a.guarded(a.timeline.Write)); err != nil {
 			code = a.fail("Failed to write the timeline", "The file %s of -ephemeral-timeline could not be written: %s. Everything else was done as reported above.", name, diag.Reason(err))
 		}
 	}()

@@ -150,5 +150,5 @@ func (s SetUp) write(before, after string, missing bool) (changed bool, err erro
 	if err := os.MkdirAll(filepath.Dir(s.Path), 0o755); err != nil {
 		return false, err
 	}
-	return true, os.WriteFile(s.Path, []byte(after), 0o644)
+	return true, safefile.Replace(s.Path, []byte(after))
 }

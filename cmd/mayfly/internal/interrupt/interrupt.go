@@ -10,6 +10,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/mayfly-iac/mayfly/bug"
 )
 
 // Err is the cause with which contexts end at an interrupt.
@@ -41,7 +43,7 @@ func (s Source) Contexts(ctx context.Context, notices ...string) (hard, soft con
 	go func() { // ending must not wait for a reader of the announcement
 		defer close(shown)
 		for text := range texts {
-			s.Announce(text)
+			_ = bug.Call(func() { s.Announce(text) })
 		}
 	}()
 	go func() {
@@ -51,7 +53,8 @@ func (s Source) Contexts(ctx context.Context, notices ...string) (hard, soft con
 			if in.next(signals, done) == nil {
 				return
 			}
-			quiet := s.Interrupted()
+			quiet := false
+			_ = bug.Call(func() { quiet = s.Interrupted() }) // the run ends all the same
 			cancel(Err)
 			if n < len(notices) && !quiet {
 				texts <- notices[n]

@@ -26,12 +26,13 @@ type Settings struct {
 	Vars   map[string]string // the environment variables
 	Stderr io.Writer         // where logs go without TF_LOG_PATH
 	Over   <-chan struct{}   // closed when a log file that nothing reads, such as a pipe, may be given up
+	Redact func(string) string
 }
 
 // Provider returns the receiver of providers' log lines; nil, which drops them, unless TF_LOG_PROVIDER or
 // TF_LOG ask for them. They go to the file that TF_LOG_PATH names, else to standard error. What a provider
-// writes there is not filtered and may contain secrets. The receiver is safe for concurrent use; stop must be
-// called when nothing logs any more.
+// writes may contain secrets; ephemeral values are taken out of it. The receiver is safe for concurrent use;
+// stop must be called when nothing logs any more.
 func (s Settings) Provider() (log func(addr.Provider, string), stop func()) {
 	write, stop := s.open("TF_LOG_PROVIDER")
 	if write == nil {
@@ -89,9 +90,17 @@ func (s Settings) open(variable string) (write func(source, line string), stop f
 	return func(source, line string) {
 		at, text := parse(line)
 		if at >= level {
-			lines.Add(fmt.Sprintf("%s [%s] %s: %s\n", time.Now().UTC().Format("2006-01-02T15:04:05.000Z"), strings.ToUpper(at.String()), source, text))
+			lines.Add(fmt.Sprintf("%s [%s] %s: %s\n", time.Now().UTC().Format("2006-01-02T15:04:05.000Z"), strings.ToUpper(at.String()), source, s.redacted(text)))
 		}
 	}, stop
+}
+
+// redacted returns a line without what must not be in a log.
+func (s Settings) redacted(line string) string {
+	if s.Redact == nil {
+		return line
+	}
+	return s.Redact(line)
 }
 
 // parse returns the level and text of a line that a provider wrote: a JSON record of hclog, a line

@@ -86,7 +86,7 @@ func (f *Run) read(r io.Reader, name string) (content []byte, ok bool) {
 func (f *Run) format(src []byte, name string) (out []byte, ok bool) {
 	out, diags := format.Source(src, name)
 	if diags.HasErrors() {
-		f.Sources[name] = src
+		f.Sources[name] = shown(src, name)
 		f.problem(diags)
 		return nil, false
 	}
@@ -98,9 +98,18 @@ func (f *Run) format(src []byte, name string) (out []byte, ok bool) {
 		fmt.Fprintln(f.Out, name)
 	}
 	if f.Diff {
-		fmt.Fprint(f.Out, unifiedDiff("old/"+filepath.ToSlash(name), "new/"+filepath.ToSlash(name), string(src), string(out)))
+		fmt.Fprint(f.Out, unifiedDiff("old/"+filepath.ToSlash(name), "new/"+filepath.ToSlash(name), string(shown(src, name)), string(shown(out, name))))
 	}
 	return out, true
+}
+
+// shown returns what may be printed of a file: of one with values of variables, the layout only, since they
+// may be secret.
+func shown(src []byte, name string) []byte {
+	if strings.HasSuffix(name, ".tfvars") {
+		return format.Cover(src)
+	}
+	return src
 }
 
 // Path formats a file or directory that a person names: the files in the directory whose names end as those

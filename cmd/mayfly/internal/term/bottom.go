@@ -5,6 +5,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/mayfly-iac/mayfly/bug"
 )
 
 // statusRefresh is the time between two drawings of a status, short enough for a clock that counts seconds.
@@ -35,8 +37,7 @@ func (b *Bottom) Show(s Status) (stop func()) {
 		defer close(ended)
 		tick := time.NewTicker(statusRefresh)
 		defer tick.Stop()
-		for {
-			s.Draw()
+		for bug.Call(func() { s.Draw() }) == nil {
 			select {
 			case <-done:
 				return

@@ -26,6 +26,10 @@ var ErrUnread = errors.New("its reader stopped reading, and the program was inte
 // waits, a stopped terminal, a full pipe. A write blocks until the reader has taken it or patience is over.
 // It is safe for concurrent use.
 type Outlet struct {
+	// Filter returns what is to be written instead of what Write is given, which it may be; nil to write
+	// everything as it is. It is set before the first Write.
+	Filter func([]byte) []byte
+
 	to       io.Writer
 	over     <-chan struct{} // closed when patience is over
 	terminal bool
@@ -35,6 +39,7 @@ type Outlet struct {
 	results chan result
 	buf     []byte // handed over, and not touched until there is a result
 	unread  bool   // given up: nothing follows the last piece, which may still be in flight
+	failed  error  // the first one of a write, unless there was no reader any more
 }
 
 type result struct {
@@ -49,6 +54,17 @@ func NewOutlet(to io.Writer, over <-chan struct{}) *Outlet {
 
 // Write implements io.Writer. It fails with ErrUnread once the outlet has given up on its reader.
 func (o *Outlet) Write(p []byte) (written int, err error) {
+	if o.Filter == nil {
+		return o.write(p)
+	}
+	written, err = o.write(o.Filter(p))
+	if err == nil {
+		written = len(p)
+	}
+	return min(written, len(p)), err
+}
+
+func (o *Outlet) write(p []byte) (written int, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.pieces == nil {
@@ -62,6 +78,9 @@ func (o *Outlet) Write(p []byte) (written int, err error) {
 	}
 	if o.terminal && errors.Is(err, syscall.EIO) { // it was closed
 		err = syscall.EPIPE
+	}
+	if o.failed == nil && err != nil && !ReaderGone(err) {
+		o.failed = err
 	}
 	return written, err
 }
@@ -97,15 +116,16 @@ func pump(to io.Writer, pieces <-chan []byte, results chan<- result) {
 	}
 }
 
-// Close ends the outlet and reports whether all output was taken.
-func (o *Outlet) Close() bool {
+// Close ends the outlet. It returns the error of the first write that failed, ErrUnread included; nil if all
+// output was taken or its reader has gone.
+func (o *Outlet) Close() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.pieces != nil {
 		close(o.pieces)
 		o.pieces = nil
 	}
-	return !o.unread
+	return o.failed
 }
 
 // ReaderGone reports whether a write failed because its reader has gone: a program that has ended or a

@@ -3,6 +3,7 @@ package term
 import (
 	"bytes"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -43,8 +44,8 @@ func TestOutletLosesNothing(t *testing.T) {
 			t.Errorf("%v; %d of %d bytes", err, out.text.Len(), len(text))
 		}
 		time.Sleep(time.Second)
-		if !o.Close() {
-			t.Error("something was given up")
+		if err := o.Close(); err != nil {
+			t.Error(err)
 		}
 	})
 }
@@ -64,8 +65,8 @@ func TestOutletGivesUp(t *testing.T) {
 		if took := time.Since(begun); took != standstill {
 			t.Errorf("given up after %s", took)
 		}
-		if o.Close() {
-			t.Error("it says that all was taken")
+		if err := o.Close(); err != ErrUnread {
+			t.Errorf("at the end: %v", err)
 		}
 		out.goOn()
 	})
@@ -91,4 +92,21 @@ func TestOutletWaitsForASlowReader(t *testing.T) {
 		}
 		o.Close()
 	})
+}
+
+// full fails for want of something.
+type full struct{ err error }
+
+func (f full) Write([]byte) (int, error) { return 0, f.err }
+
+func TestOutletRemembersFailures(t *testing.T) {
+	for _, test := range []struct{ write, end error }{{syscall.ENOSPC, syscall.ENOSPC}, {syscall.EPIPE, nil}} {
+		o := NewOutlet(full{test.write}, nil)
+		if _, err := o.Write([]byte("text")); err != test.write {
+			t.Error(err)
+		}
+		if err := o.Close(); err != test.end {
+			t.Errorf("after %v: %v", test.write, err)
+		}
+	}
 }

@@ -6,6 +6,8 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"github.com/mayfly-iac/mayfly/bug"
 )
 
 // followSize calls resize now and, until stop is called, whenever the size of the terminal changes.
@@ -19,7 +21,7 @@ func followSize(resize func()) (stop func()) {
 			case <-done:
 				return
 			case <-changed:
-				resize()
+				_ = bug.Call(func() { resize() }) // the size stays as it was
 			}
 		}
 	}()

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"context"
+	"io"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/mayfly-iac/mayfly"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/explain"
+	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/view/explanation"
+	"github.com/mayfly-iac/mayfly/workdir"
+)
+
+// explainFlags are the options of the explain command.
+type explainFlags struct {
+	stateFlags
+	lockFlags
+	inputFlag
+	machineFlags
+	plan string
+}
+
+// explainCommand returns the command explain.
+func (a *app) explainCommand() *cli.Command {
+	f := &explainFlags{}
+	flags := append(a.variableFlags(), f.lockFlags.flags()...)
+	flags = append(flags, f.inputFlag.flags(a)...)
+	flags = append(flags, f.machineFlags.flags("a JSON document")...)
+	flags = append(flags,
+		stringFlag("plan", "Explain the saved plan in `FILE` instead of making a plan.", &f.plan),
+		stringFlag("state", "Read the state from `FILE`. For the local backend.", &f.stateFlags.State))
+	return a.command("explain", "Explain why something changes, and where its values come from", "ADDRESS...",
+		"Says what a plan does to a resource, an instance or one attribute of it, and why: what forces a replacement, what a data source waits for, "+
+			"where a value comes from, why it is sensitive or ephemeral, and who depends on it. Variables, local values, outputs and modules can be asked about too. "+
+			"Without -plan, a plan is made first. Nothing is changed.",
+		flags, func(ctx context.Context, args []string) int { return a.explain(ctx, f, args) })
+}
+
+// explain answers the questions about all addresses, or about none if one of them is wrong.
+func (a *app) explain(ctx context.Context, f *explainFlags, args []string) int {
+	a.document = true // warnings of the plan are beside the answer
+	f.beside = []fileOption{{"-plan", f.plan, true}, {"-state", f.stateFlags.State, true}}
+	f.input = f.input && !f.json
+	if !f.begin(a) {
+		return exitError
+	}
+	if len(args) == 0 {
+		return a.argsError("explain", "the addresses to explain, such as aws_instance.web[0] or aws_instance.web[0].ami")
+	}
+	s, p, ok := a.planToExplain(ctx, f)
+	if s != nil {
+		defer s.close()
+	}
+	if !ok {
+		return exitError
+	}
+	e, diags := s.Project.Explain(ctx, p)
+	if e == nil {
+		a.report(diags)
+		return exitError
+	}
+	var answers []*explain.Answer
+	for _, address := range args {
+		answer, ds := e.About(address)
+		diags = append(diags, ds...)
+		answers = append(answers, answer)
+	}
+	if !a.report(diags) {
+		return exitError
+	}
+	if done, code := a.documented(&f.machineFlags, func() ([]byte, error) { return explanation.JSON(answers) }); done {
+		return code
+	}
+	for i, answer := range answers {
+		if i > 0 {
+			_, _ = io.WriteString(a.env.Stdout, "\n") // an error comes again with the text
+		}
+		if err := explanation.Text(a.env.Stdout, answer, a.view); err != nil {
+			return a.wrote(err)
+		}
+	}
+	return exitOK
+}
+
+// planToExplain opens the saved plan, or makes one. ok is false if there were errors, which have been
+// reported. The session is to be closed, if there is one.
+func (a *app) planToExplain(ctx context.Context, f *explainFlags) (s *session, p *plan.Plan, ok bool) {
+	if f.plan != "" {
+		saved, diags := a.directory().OpenPlan(ctx, f.plan)
+		if !a.report(diags) {
+			return nil, nil, false
+		}
+		s, diags = a.open(ctx, saved.Plan.Base)
+		return s, saved.Plan, a.report(diags)
+	}
+	hard, soft, stop := a.interruptible(ctx)
+	defer stop()
+	d := a.directoryOf("", f.input)
+	if !a.required("explain") || !a.report(d.Load(soft)) {
+		return nil, nil, false
+	}
+	s, diags := a.session(nil, defaultParallelism, func(o workdir.SessionOptions) (*workdir.Session, diag.List) {
+		return d.Begin(soft, operationName("explain"), workdir.BeginOptions{
+			SessionOptions: o, BeginOptions: mayfly.BeginOptions{Locking: f.locking(a), Reads: true}, Files: f.StateFiles,
+		})
+	})
+	if !a.report(diags) {
+		return s, nil, false
+	}
+	p, diags = s.Operation.Plan(hard, mayfly.PlanOptions{Variables: s.Variables, Soft: soft})
+	return s, p, a.report(append(diags, s.Operation.Flush()...)) && p != nil
+}
