@@ -31,8 +31,8 @@
 // module's root, and COLUMNS=0, so that messages are on one line. A script about line breaks sets "env
 // COLUMNS=".
 //
-// It may import testscript and packages simprovider and registrytest. It must not know the programs that it
-// runs.
+// It may import testscript and packages simprovider, registrytest and secretscan. It must not know the
+// programs that it runs.
 package script
 
 import (
@@ -52,6 +52,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/internal/program"
 	"github.com/mayfly-iac/mayfly/internal/registrytest"
+	"github.com/mayfly-iac/mayfly/internal/secretscan"
 	"github.com/mayfly-iac/mayfly/internal/simprovider"
 )
 
@@ -214,31 +215,27 @@ func noSecret(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Check(err)
 		searched[rel] = text
 	}
+	var scanner secretscan.Scanner
+	var short []string // words that no encoding is known of
+	for _, secret := range args {
+		if len(secret) < secretscan.Least {
+			short = append(short, secret)
+			continue
+		}
+		scanner.Add(secret, secret)
+	}
 	for _, name := range slices.Sorted(maps.Keys(searched)) {
-		for _, secret := range args {
-			if where := findSecret(searched[name], secret); where != "" {
-				ts.Fatalf("%s has the secret %q (%s)", name, secret, where)
+		for _, word := range short {
+			if bytes.Contains(searched[name], []byte(word)) {
+				ts.Fatalf("%s has a secret: %s", name, word)
 			}
+		}
+		if found := scanner.Scan(searched[name]); len(found) > 0 {
+			ts.Fatalf("%s has a secret: %s", name, found[0])
 		}
 	}
 }
 
 func within(rel, top string) bool {
 	return rel == top || len(rel) > len(top) && rel[:len(top)] == top && os.IsPathSeparator(rel[len(top)])
-}
-
-// findSecret returns the form in which a secret stands in a file, "" if it doesn't. Archives are searched
-// inside.
-func findSecret(text []byte, secret string) string {
-	for form, s := range encodings(secret) {
-		if bytes.Contains(text, []byte(s)) {
-			return form
-		}
-	}
-	for name, content := range unzipped(text) {
-		if where := findSecret(content, secret); where != "" {
-			return where + " in its entry " + name
-		}
-	}
-	return ""
 }

@@ -4,7 +4,6 @@ import (
 	"regexp"
 	"testing"
 
-	"github.com/hashicorp/terraform-plugin-framework/providerserver"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-testing/echoprovider"
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
@@ -15,13 +14,14 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/tfversion"
 
 	"github.com/mayfly-iac/mayfly/provider/keep"
+	"github.com/mayfly-iac/mayfly/provider/keep/serve"
 )
 
 // served are the providers as a provider's author tests them: in the test process, to which the program under
 // test connects.
 func served() map[string]func() (tfprotov6.ProviderServer, error) {
 	return map[string]func() (tfprotov6.ProviderServer, error){
-		"keep": providerserver.NewProtocol6WithError(keep.New("test")()),
+		"keep": func() (tfprotov6.ProviderServer, error) { return serve.New(keep.New()), nil },
 		"echo": echoprovider.NewProviderServer(),
 	}
 }

@@ -11,11 +11,11 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/go-plugin"
 	"github.com/hashicorp/terraform-exec/tfexec"
-	"github.com/hashicorp/terraform-plugin-framework/providerserver"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6/tf6server"
 
 	"github.com/mayfly-iac/mayfly/provider/keep"
+	"github.com/mayfly-iac/mayfly/provider/keep/serve"
 )
 
 const runningSource = "example.net/authors/keep"
@@ -27,10 +27,9 @@ func running(t *testing.T) *tfexec.ReattachOption {
 	t.Setenv("TF_LOG_SDK", "off") // it would write every call to the test's standard error
 	ctx, cancel := context.WithCancel(context.Background())
 	configs, closed, ended := make(chan *plugin.ReattachConfig, 1), make(chan struct{}), make(chan struct{})
-	factory := providerserver.NewProtocol6(keep.New("test")())
 	go func() {
 		defer close(ended)
-		_ = tf6server.Serve(runningSource, func() tfprotov6.ProviderServer { return factory() },
+		_ = tf6server.Serve(runningSource, func() tfprotov6.ProviderServer { return serve.New(keep.New()) },
 			tf6server.WithDebug(ctx, configs, closed), tf6server.WithGoPluginLogger(hclog.NewNullLogger()))
 	}()
 	t.Cleanup(func() {

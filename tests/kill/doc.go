@@ -1,8 +1,8 @@
-// Package kill ends the mayfly program in the middle of an apply, with SIGKILL and the signals that ask it to
-// end, at random moments, and checks that nothing is lost: neither results in the state, nor objects, nor
-// open ephemerals, nor the lock.
+// Package kill ends the mayfly program in the middle of a command, with SIGKILL and the signals that ask it
+// to end, or lets its writes fail, and checks that nothing is lost: neither results in the state, nor
+// objects, nor open ephemerals, nor the lock.
 //
-// It has tests only, for Unix. They may import the test provider, its transcript, the servers of internal
-// and package program. They must not know any other package of this module: what counts is what a person
-// finds after a crash, which is the files and the next command.
+// It has tests only, for Unix. They may import the test provider, its transcript, the servers of internal,
+// package program, and sysfault, which fails calls of the program. They must not know any other package of
+// this module: what counts is what a person finds afterwards, which is the files and the next command.
 package kill

@@ -23,12 +23,18 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/program"
 	"github.com/mayfly-iac/mayfly/internal/simprovider"
 	"github.com/mayfly-iac/mayfly/internal/simprovider/simlog"
+	"github.com/mayfly-iac/mayfly/tests/internal/sysfault"
 )
 
-var binary, mirror string
+var (
+	binary, mirror string
+	environment    []string // of the user, whose caches make building fast
+)
 
 func TestMain(m *testing.M) {
+	sysfault.Main()
 	program.Main(m, "kill", func(dir string) error {
+		environment = os.Environ()
 		built, err := program.Prepare(dir, simprovider.Source, "1.0.0")
 		binary, mirror = built.Mayfly, built.Mirror
 		return err
@@ -38,6 +44,8 @@ func TestMain(m *testing.M) {
 const (
 	count = 50 // resources
 	width = 7  // how many of them depend on nothing
+
+	secrets = 10 // ephemerals
 )
 
 // parents are the resources that resource i depends on.
@@ -48,15 +56,15 @@ func parents(i int) []int {
 	return []int{i - width, (i - width) / 2}
 }
 
-// config is count resources, each with a write-only argument from one of three ephemerals.
+// config is count resources, each with a write-only argument from one of the ephemerals.
 func config() string {
 	var b strings.Builder
 	b.WriteString("terraform {\n  required_providers {\n    sim = { source = \"" + simprovider.Source + "\" }\n  }\n}\n")
-	for i := range 3 {
+	for i := range secrets {
 		fmt.Fprintf(&b, "ephemeral \"sim_secret\" \"e%d\" {\n  name = \"e%d\"\n}\n", i, i)
 	}
 	for i := range count {
-		fmt.Fprintf(&b, "resource \"sim_thing\" \"r%d\" {\n  name      = \"r%d\"\n  delay     = \"%dms\"\n  secret_wo = ephemeral.sim_secret.e%d.value\n", i, i, 5+7*(i%5), i%3)
+		fmt.Fprintf(&b, "resource \"sim_thing\" \"r%d\" {\n  name      = \"r%d\"\n  delay     = \"%dms\"\n  secret_wo = ephemeral.sim_secret.e%d.value\n", i, i, 5+7*(i%5), i%secrets)
 		if up := parents(i); up != nil {
 			fmt.Fprintf(&b, "  tags      = { a = sim_thing.r%d.id, b = sim_thing.r%d.id }\n", up[0], up[1])
 		}
@@ -137,6 +145,8 @@ type run struct {
 	output string
 	code   int // -1 if a signal ended it
 	calls  simlog.Log
+
+	began, ended time.Time
 }
 
 // interrupted starts a command and sends the signal to it, or to its group, at the moment. It returns when
@@ -145,6 +155,7 @@ func (s *site) interrupted(command string, calls simlog.Filter, at moment, sig s
 	s.Helper()
 	out := &bytes.Buffer{}
 	cmd := s.command(out, out, command, "-auto-approve", "-no-color")
+	began := time.Now()
 	if err := cmd.Start(); err != nil {
 		s.Fatal(err)
 	}
@@ -166,8 +177,15 @@ func (s *site) interrupted(command string, calls simlog.Filter, at moment, sig s
 	case <-time.After(time.Minute):
 		s.Fatalf("the program did not end:\n%s", out)
 	}
-	// What a plugin was doing goes on after its engine is gone. One that has nothing to do may stay: it has
-	// noticed nothing.
+	over := time.Now()
+	s.quiet(pid)
+	return run{out.String(), cmd.ProcessState.ExitCode(), s.transcript(), began, over}
+}
+
+// quiet waits for what the plugins of a program are doing: it goes on after their engine is gone. A plugin
+// that has nothing to do may stay, since it has noticed nothing, and is killed.
+func (s *site) quiet(pid int) {
+	s.Helper()
 	quiet := 0
 	s.until("the end of what the plugins do", func() bool {
 		if quiet++; slices.ContainsFunc(s.transcript().Calls(simlog.Filter{}), simlog.Call.Aborted) {
@@ -176,7 +194,6 @@ func (s *site) interrupted(command string, calls simlog.Filter, at moment, sig s
 		return quiet >= 20 || syscall.Kill(-pid, 0) != nil
 	})
 	_ = syscall.Kill(-pid, syscall.SIGKILL)
-	return run{out.String(), cmd.ProcessState.ExitCode(), s.transcript()}
 }
 
 // until waits for what another process does; there is nothing but to look.

@@ -15,20 +15,25 @@ import (
 	"github.com/mayfly-iac/mayfly/tests/internal/services"
 )
 
-// sharedKills is how often the program is killed for each backend. The variable MAYFLY_TEST_KILLS replaces
-// it.
-const sharedKills = 3
+// sharedKills is how often the program is killed for each backend, or point of the matrix.
+const sharedKills = 2
 
-// TestSIGKILLShared kills the program and its plugins, and goes on on another machine, which has nothing
-// but the configuration.
-func TestSIGKILLShared(t *testing.T) {
-	n := sharedKills
-	if text := os.Getenv("MAYFLY_TEST_KILLS"); text != "" {
+// points returns sharedKills, or what the variable MAYFLY_TEST_KILLS has instead.
+func points(t *testing.T) int {
+	n, text := sharedKills, os.Getenv("MAYFLY_TEST_KILLS")
+	if text != "" {
 		var err error
 		if n, err = strconv.Atoi(text); err != nil {
 			t.Fatal(err)
 		}
 	}
+	return n
+}
+
+// TestSIGKILLShared kills the program and its plugins, and goes on on another machine, which has nothing
+// but the configuration.
+func TestSIGKILLShared(t *testing.T) {
+	n := points(t)
 	for _, kind := range services.Kinds {
 		t.Run(kind.Name, func(t *testing.T) {
 			server, place := kind.Start(t), 0
@@ -45,6 +50,7 @@ func sharedKill(t *testing.T, n int, backend func(*testing.T) string) {
 		t.Run(at.String(), func(t *testing.T) {
 			s := newSharedSite(t, backend(t))
 			r := s.interrupted("apply", creation, at, syscall.SIGKILL, true)
+			former := s.dir
 			s.enter(t.TempDir())
 			out := s.breakLock()
 			have := s.recorded()
@@ -55,6 +61,8 @@ func sharedKill(t *testing.T, n int, backend func(*testing.T) string) {
 					t.Errorf("%s exists, no state has it, and no command after the crash names sim_thing.%s:\n%s", name, name, out)
 				}
 			}
+			s.dir = former // which alone knows what was opened to plan
+			s.checkListed(r, out+s.must(0, "plan", "-no-color"))
 			t.Logf("%d begun, %d recorded", r.calls.Count(creation), len(have))
 		})
 	}

@@ -8,9 +8,12 @@ import (
 	"bytes"
 	"encoding/base64"
 	"fmt"
+	nethttp "net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/mayfly-iac/mayfly/internal/alibabaserver"
@@ -33,6 +36,40 @@ type Service interface {
 	Block(name string) string
 	// Contents returns every byte that the server has stored, in any order.
 	Contents(t testing.TB) []byte
+	// Front returns what takes requests for the server, nil for a server that does not speak HTTP.
+	Front() *Front
+}
+
+// Front passes requests on to a server, or to what a test puts in its place.
+type Front struct {
+	server nethttp.Handler
+	mu     sync.Mutex
+	now    nethttp.Handler
+}
+
+// newFront returns a front for a running server, which is to get its requests through it.
+func newFront(server *httptest.Server) *Front {
+	f := &Front{server: server.Config.Handler}
+	server.Config.Handler = f
+	return f
+}
+
+// Wrap lets requests go to what wrap makes of the server until the next call.
+func (f *Front) Wrap(wrap func(server nethttp.Handler) nethttp.Handler) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.now = wrap(f.server)
+}
+
+// ServeHTTP implements http.Handler.
+func (f *Front) ServeHTTP(w nethttp.ResponseWriter, r *nethttp.Request) {
+	f.mu.Lock()
+	h := f.now
+	f.mu.Unlock()
+	if h == nil {
+		h = f.server
+	}
+	h.ServeHTTP(w, r)
 }
 
 // Kinds are the kinds of backends in the order of their names, and how a server for each is started. It ends
@@ -42,15 +79,15 @@ var Kinds = []struct {
 	Start func(t testing.TB) Service
 }{
 	{"azurerm", startAzurerm},
-	{"consul", func(t testing.TB) Service { return consul{consulserver.Start(t)} }},
+	{"consul", func(t testing.TB) Service { return startConsul(t) }},
 	{"cos", startCOS},
-	{"gcs", func(t testing.TB) Service { return gcs{gcsserver.Start(t)} }},
-	{"http", func(t testing.TB) Service { return &http{t, map[string]*httpserver.Server{}} }},
+	{"gcs", func(t testing.TB) Service { return startGCS(t) }},
+	{"http", func(t testing.TB) Service { return &http{t: t, servers: map[string]*httpserver.Server{}} }},
 	{"kubernetes", func(t testing.TB) Service { return newKubernetes(t) }},
-	{"oss", func(t testing.TB) Service { return oss{alibabaserver.Start(t)} }},
+	{"oss", func(t testing.TB) Service { return startOSS(t) }},
 	{"pg", func(t testing.TB) Service { return pg{postgres.Start(t)} }},
 	{"remote", func(t testing.TB) Service { return newRemote(t) }},
-	{"s3", func(t testing.TB) Service { return s3{s3server.Start(t)} }},
+	{"s3", func(t testing.TB) Service { return startS3(t) }},
 }
 
 // block returns a terraform block with a backend block, whose arguments are given as lines.
@@ -60,13 +97,19 @@ func block(kind string, arguments ...string) string {
 
 func argument(name, value string) string { return fmt.Sprintf("%s = %q", name, value) }
 
-type azurerm struct{ server *azureserver.Server }
+type azurerm struct {
+	server *azureserver.Server
+	front  *Front
+}
+
+func (s azurerm) Front() *Front { return s.front }
 
 // startAzurerm starts a server, and a proxy that programs reach it by, since its name cannot be configured.
 func startAzurerm(t testing.TB) Service {
 	server := azureserver.Start(t)
-	tlsproxy.Start(t, server).Use(t)
-	return azurerm{server}
+	front := newFront(server.Server)
+	tlsproxy.Start(t, front).Use(t)
+	return azurerm{server, front}
 }
 
 func (s azurerm) Block(name string) string {
@@ -84,7 +127,17 @@ func (s azurerm) Contents(testing.TB) []byte {
 	return out.Bytes()
 }
 
-type consul struct{ server *consulserver.Server }
+type consul struct {
+	server *consulserver.Server
+	front  *Front
+}
+
+func startConsul(t testing.TB) Service {
+	server := consulserver.Start(t)
+	return consul{server, newFront(server.Server)}
+}
+
+func (s consul) Front() *Front { return s.front }
 
 func (s consul) Block(name string) string {
 	return block("consul", argument("path", name), argument("address", s.server.Listener.Addr().String()), argument("scheme", "http"))
@@ -100,13 +153,19 @@ func (s consul) Contents(testing.TB) []byte {
 	return out.Bytes()
 }
 
-type cos struct{ server *tencentserver.Server }
+type cos struct {
+	server *tencentserver.Server
+	front  *Front
+}
+
+func (s cos) Front() *Front { return s.front }
 
 // startCOS starts a server as startAzurerm does.
 func startCOS(t testing.TB) Service {
 	server := tencentserver.Start(t)
-	tlsproxy.Start(t, server).Use(t)
-	return cos{server}
+	front := newFront(server.Server)
+	tlsproxy.Start(t, front).Use(t)
+	return cos{server, front}
 }
 
 func (s cos) Block(name string) string {
@@ -124,7 +183,17 @@ func (s cos) Contents(testing.TB) []byte {
 	return out.Bytes()
 }
 
-type gcs struct{ server *gcsserver.Server }
+type gcs struct {
+	server *gcsserver.Server
+	front  *Front
+}
+
+func startGCS(t testing.TB) Service {
+	server := gcsserver.Start(t)
+	return gcs{server, newFront(server.Server)}
+}
+
+func (s gcs) Front() *Front { return s.front }
 
 func (s gcs) Block(name string) string {
 	return block("gcs", argument("bucket", gcsserver.Bucket), argument("prefix", name), argument("access_token", gcsserver.Token),
@@ -145,11 +214,15 @@ func (s gcs) Contents(testing.TB) []byte {
 type http struct {
 	t       testing.TB
 	servers map[string]*httpserver.Server
+	front   *Front // of the last one
 }
+
+func (s *http) Front() *Front { return s.front }
 
 func (s *http) Block(name string) string {
 	if s.servers[name] == nil {
 		s.servers[name] = httpserver.Start(s.t)
+		s.front = newFront(s.servers[name].Server)
 	}
 	url := s.servers[name].URL
 	return block("http", argument("address", url), argument("lock_address", url), argument("unlock_address", url))
@@ -169,11 +242,15 @@ func (s *http) Contents(testing.TB) []byte {
 // kubernetes is a cluster with the file that describes it: OpenTofu needs one.
 type kubernetes struct {
 	server *kubeserver.Server
+	front  *Front
 	file   string
 }
 
+func (k kubernetes) Front() *Front { return k.front }
+
 func newKubernetes(t testing.TB) kubernetes {
-	k := kubernetes{kubeserver.Start(t), filepath.Join(t.TempDir(), "config")}
+	server := kubeserver.Start(t)
+	k := kubernetes{server, newFront(server.Server), filepath.Join(t.TempDir(), "config")}
 	text := fmt.Sprintf(`{
   "apiVersion": "v1", "kind": "Config", "current-context": "test",
   "clusters": [{"name": "test", "cluster": {"server": %q, "certificate-authority-data": %q}}],
@@ -204,7 +281,17 @@ func (k kubernetes) Contents(t testing.TB) []byte {
 	return out.Bytes()
 }
 
-type oss struct{ server *alibabaserver.Server }
+type oss struct {
+	server *alibabaserver.Server
+	front  *Front
+}
+
+func startOSS(t testing.TB) Service {
+	server := alibabaserver.Start(t)
+	return oss{server, newFront(server.Server)}
+}
+
+func (s oss) Front() *Front { return s.front }
 
 func (s oss) Block(name string) string {
 	return block("oss", argument("bucket", alibabaserver.Bucket), argument("prefix", name), argument("region", "cn-beijing"),
@@ -227,6 +314,8 @@ func (s oss) Contents(testing.TB) []byte {
 
 type pg struct{ server *postgres.Server }
 
+func (pg) Front() *Front { return nil }
+
 func (s pg) Block(name string) string {
 	return block("pg", argument("conn_str", s.server.URL(0)), argument("schema_name", name))
 }
@@ -240,14 +329,20 @@ func (s pg) Contents(t testing.TB) []byte {
 	return out
 }
 
-type remote struct{ server *tfeserver.Server }
+type remote struct {
+	server *tfeserver.Server
+	front  *Front
+}
+
+func (r remote) Front() *Front { return r.front }
 
 // host is the name of the host that offers the service of remote.
 const host = "states.example.com"
 
 // newRemote starts a server, and sets the user's settings and token for it until the end of the test.
 func newRemote(t testing.TB) remote {
-	r := remote{tfeserver.Start(t)}
+	server := tfeserver.Start(t)
+	r := remote{server, newFront(server.Server)}
 	settings, _ := os.ReadFile(os.Getenv("TF_CLI_CONFIG_FILE")) // without any, there are none to keep
 	file := filepath.Join(t.TempDir(), "settings.tfrc")
 	api := r.server.API()
@@ -276,7 +371,17 @@ func (r remote) Contents(testing.TB) []byte {
 	return out.Bytes()
 }
 
-type s3 struct{ server *s3server.Server }
+type s3 struct {
+	server *s3server.Server
+	front  *Front
+}
+
+func startS3(t testing.TB) Service {
+	server := s3server.Start(t)
+	return s3{server, newFront(server.Server)}
+}
+
+func (s s3) Front() *Front { return s.front }
 
 func (s s3) Block(name string) string {
 	return block("s3", argument("bucket", s3server.Bucket), argument("key", name), argument("region", "us-east-1"),

@@ -1,0 +1,5 @@
+// Package pty gives tests a terminal to run programs on, and shows what they write there. It exists for Linux
+// only.
+//
+// It may import golang.org/x/sys. It must not know which programs are tested.
+package pty

@@ -1,0 +1,216 @@
+//go:build unix
+
+package canary
+
+import (
+	"fmt"
+	"syscall"
+	"testing"
+)
+
+// step is a command of a row: what it is given, and how it ends.
+type step struct {
+	args    string            // the command line, in which VARS sets the ephemeral variables
+	exit    int               // the status; -1 if a signal ended the program
+	prints  string            // a part of the output, which shows that what is meant has happened
+	stdin   string            //
+	env     []string          // besides that of the site
+	files   map[string]string // that are written before; those without content are removed
+	deeds   string            // of the provider: a list of simprovider.Rule in JSON
+	guard   bool              // only the leak guard stops what the provider returns
+	signals []syscall.Signal  // sent when sim_slow.waits is being changed
+}
+
+// row is a run of commands that follow each other in a site.
+type row struct {
+	name   string
+	config string // a folder of testdata
+	all    bool   // left out by default
+	steps  func(s *site) []step
+}
+
+// TestNothingLeaks runs each row, and searches everything after each of its steps.
+func TestNothingLeaks(t *testing.T) {
+	t.Parallel()
+	runRows(t, shipped)
+}
+
+func runRows(t *testing.T, binary string) {
+	for _, r := range rows() {
+		t.Run(r.name, func(t *testing.T) {
+			if r.all && !all() {
+				t.Skip("MAYFLY_TEST_CANARIES=all runs this")
+			}
+			t.Parallel()
+			s := newSite(t, binary, r.config)
+			s.follow(r.steps(s))
+			s.report()
+		})
+	}
+}
+
+// follow carries out steps in a directory that is initialized.
+func (s *site) follow(steps []step) {
+	s.Helper()
+	s.bring("by.auto.tfvars.json", s.values.autoFile(s.T))
+	s.run(step{args: "init -plugin-dir=" + mirror})
+	for _, st := range steps {
+		if !st.guard || s.binary == shipped {
+			s.run(st)
+		}
+	}
+}
+
+// report fails the test if anything was found.
+func (s *site) report() {
+	s.Helper()
+	for _, f := range s.found {
+		s.Error(f)
+	}
+}
+
+func rows() []row {
+	return []row{
+		{name: "documents", config: "main", steps: documentSteps},
+		{name: "changes", config: "main", steps: changeSteps},
+		{name: "failures", config: "main", steps: failureSteps},
+		{name: "crashes", config: "main", steps: crashSteps},
+		{name: "every crash", config: "main", all: true, steps: everyCrash},
+		{name: "signals", config: "main", steps: signalSteps},
+		{name: "tests", config: "suite", steps: testSteps},
+		{name: "encryption", config: "main", steps: encryptionSteps},
+	}
+}
+
+// toStderr lets the log come with the other output.
+var toStderr = []string{"TF_LOG_PATH="}
+
+// documentSteps make, show and apply a plan.
+func documentSteps(s *site) []step {
+	return []step{
+		{args: "validate"},
+		{args: "validate -json", env: toStderr},
+		{args: "plan -input=false", exit: 1, prints: "No value for required variable"},
+		{args: "plan VARS -out=p -json-into=plan.jsonl -lazy-ephemeral", env: toStderr},
+		{args: "plan VARS -json -out=p -html=plan.html"},
+		{args: "show -html=shown.html p"},
+		{args: "explain VARS -plan=p sim_vault.v sim_thing.a var.by_env ephemeral.sim_secret.s local.joined"},
+		{args: "show -json p"},
+		{args: "graph VARS"},
+		{args: "console VARS", stdin: "var.by_env\n", prints: "(ephemeral value)"},
+		{args: "console VARS", stdin: "[ephemeral.sim_secret.s.value, local.hashed, keys(var.by_file), try(tonumber(var.by_env), nonsensitive(local.joined))]\n"},
+		{args: "console VARS", stdin: "tonumber(var.by_env)\n", exit: 1},
+		{args: "apply -input=false p", exit: 1, prints: "must be given again"},
+		{args: "apply VARS p", prints: "6 added"},
+		{args: "explain VARS -json sim_vault.v"},
+		{args: "show -html=state.html"},
+		{args: "show -json"},
+		{args: "output"},
+		{args: "output -json"},
+		{args: "state show sim_vault.v"},
+		{args: "state pull"},
+		{args: "providers schema -json"},
+		{args: "destroy VARS -auto-approve -json", env: toStderr, prints: "6 destroyed"},
+	}
+}
+
+// changeSteps change what exists, by all commands that do.
+func changeSteps(s *site) []step {
+	return []step{
+		{args: "apply TYPED -auto-approve -input=true -ephemeral-timeline=timeline.html -html=apply.html", stdin: s.values.typed + "\n", prints: "6 added"},
+		{args: "apply VARS -auto-approve -json -var trigger=2", env: toStderr, prints: "changed, 0 destroyed"},
+		{args: "apply VARS -auto-approve -refresh-only", prints: "Apply complete"},
+		{args: "refresh VARS"},
+		{args: "state rm sim_slow.through"},
+		{args: "import VARS sim_slow.through through-1", prints: "Import successful"},
+		{args: "state mv sim_vault.v sim_vault.moved"},
+		{args: "state mv sim_vault.moved sim_vault.v"},
+		{args: "taint sim_vault.v"},
+		{args: "workspace new other"},
+		{args: "workspace select default"},
+		{args: "plan VARS -generate-config-out=generated.tf", files: map[string]string{"import.tf": "import {\n  to = sim_thing.taken\n  id = \"a-1\"\n}\n"}, prints: "generated.tf"},
+		{args: "destroy VARS -auto-approve", files: map[string]string{"import.tf": "", "generated.tf": ""}, prints: "6 destroyed"},
+	}
+}
+
+// failureSteps fail in all ways that leave the provider whole.
+func failureSteps(s *site) []step {
+	return []step{
+		{args: "plan VARS -var by_option=refused-" + "x" + " -json", exit: 1, prints: "This value is refused"},
+		{args: "plan VARS -var holds=false", exit: 1, prints: "precondition"},
+		{args: "plan VARS -var holds=false -json", exit: 1, env: toStderr},
+		{args: "plan VARS -var convert=true", exit: 1, prints: "Invalid function argument"},
+		{args: `plan VARS -var wrong_type=["` + firstWord(s.values.auto) + `"]`, exit: 1, prints: "Invalid value for"},
+		{args: "apply VARS -auto-approve -var fail=create -html=failed.html", exit: 1, prints: "asked to fail"},
+		{args: "apply VARS -auto-approve -var exit=7 -json-into=failed.jsonl", exit: 1, prints: "exit status 7"},
+		{args: "apply VARS -auto-approve", prints: "Apply complete"},
+		{args: "apply VARS -auto-approve -var remote=true", exit: 1, prints: "remote-exec provisioner error"},
+		{args: "apply VARS -auto-approve -var trigger=2 -var fail=update-partial -json", exit: 1, prints: "asked to fail"},
+		{args: "apply VARS -auto-approve -var trigger=3", exit: 1, prints: "invalid", deeds: `[{"rpc": "ApplyResourceChange", "type": "sim_vault", "do": "wrong-type"}]`},
+		{args: "apply VARS -auto-approve -var trigger=4 -html=copied.html", exit: 1, prints: "Provider copied a write-only value", guard: true, deeds: `[{"rpc": "ApplyResourceChange", "type": "sim_thing", "do": "echo-write-only"}]`},
+		{args: "destroy VARS -auto-approve", prints: "Destroy complete"},
+	}
+}
+
+// firstWord returns the part of a canary that needs no quotes.
+func firstWord(canary string) string { return canary[:26] }
+
+// crashes are rules by which the provider crashes in a call.
+func crashes(rpc, do string) string {
+	return fmt.Sprintf(`[{"rpc": %q, "do": %q, "when": "during", "code": 3}]`, rpc, do)
+}
+
+// crashSteps crash the provider in the calls that have ephemeral values in them.
+func crashSteps(*site) []step {
+	return []step{
+		{args: "plan VARS", exit: 1, prints: "stopped unexpectedly", deeds: crashes("OpenEphemeralResource", "panic")},
+		{args: "plan VARS -json", exit: 1, env: toStderr, deeds: crashes("ConfigureProvider", "exit")},
+		{args: "apply VARS -auto-approve -html=crashed.html", exit: 1, prints: "stopped unexpectedly", deeds: crashes("ApplyResourceChange", "panic")},
+		{args: "apply VARS -auto-approve", prints: "Apply complete"},
+	}
+}
+
+// everyCrash crashes it in each call, in both ways.
+func everyCrash(*site) []step {
+	var out []step
+	n := 0
+	for _, do := range []string{"exit", "panic", "garbage", "rpc-error"} {
+		for _, rpc := range []string{
+			"ValidateProviderConfig", "ValidateResourceConfig", "ValidateEphemeralResourceConfig", "ConfigureProvider", "PlanResourceChange", "OpenEphemeralResource",
+			"ApplyResourceChange", "CloseEphemeralResource", "ReadResource",
+		} {
+			n++
+			if do == "garbage" && (rpc == "CloseEphemeralResource" || rpc == "ConfigureProvider" || rpc[:8] == "Validate") {
+				continue // they answer no objects
+			}
+			out = append(out, step{args: fmt.Sprintf("apply VARS -auto-approve -var trigger=%d", n), exit: 1, deeds: crashes(rpc, do)})
+			out = append(out, step{args: fmt.Sprintf("apply VARS -auto-approve -var trigger=%d", n), prints: "Apply complete"})
+		}
+	}
+	return out
+}
+
+// signalSteps end applies in the middle.
+func signalSteps(*site) []step {
+	return []step{
+		{args: "apply VARS -auto-approve -var delay=30s", exit: 1, prints: "nterrupt", signals: []syscall.Signal{syscall.SIGINT}},
+		{args: "apply VARS -auto-approve -var delay=3s", exit: 1, signals: []syscall.Signal{syscall.SIGTERM}},
+		{args: "apply VARS -auto-approve", prints: "Apply complete"},
+		{args: "apply VARS -auto-approve -var trigger=2 -var delay=30s", exit: 1, signals: []syscall.Signal{syscall.SIGINT, syscall.SIGINT}},
+		{args: "apply VARS -auto-approve -var trigger=3 -var delay=30s", exit: -1, signals: []syscall.Signal{syscall.SIGKILL}},
+		{args: "state pull"},
+		{args: "apply VARS -auto-approve -var trigger=4", prints: "Apply complete"},
+		{args: "destroy VARS -auto-approve", prints: "Destroy complete"},
+	}
+}
+
+// testSteps run tests that pass, fail and are ended.
+func testSteps(*site) []step {
+	return []step{
+		{args: "test -filter=passes.tftest.hcl -verbose -coverage=coverage.html -junit-xml=passed.xml", prints: "1 passed"},
+		{args: "test -filter=fails.tftest.hcl -verbose -junit-xml=failed.xml -json-into=failed.jsonl", exit: 1, prints: "0 passed"},
+		{args: "test -json -junit-xml=stream.xml -coverage", exit: 1, env: toStderr},
+		{args: "test -filter=passes.tftest.hcl", exit: 1, deeds: `[{"rpc": "ApplyResourceChange", "type": "sim_thing", "action": "delete", "do": "error", "text": "no"}]`},
+		{args: "test -cleanup"},
+	}
+}
