@@ -10,11 +10,13 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/bug"
 	"github.com/mayfly-iac/mayfly/contract"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/eval"
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/future"
+	"github.com/mayfly-iac/mayfly/leak"
 	"github.com/mayfly-iac/mayfly/lease"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/provider"
@@ -91,6 +93,9 @@ type opener struct {
 
 	private []byte         // the newest, for Renew and Close; renewals never overlap each other or Close
 	failing *failedRenewal // nil if the last renewal succeeded
+
+	record    uint64 // that the recorder has of the opening
+	abandoned bool   // before the provider has answered
 }
 
 func (o *opener) typeName() string     { return o.in.Config().Addr.Type }
@@ -146,7 +151,7 @@ func (o *opener) open(pending Pending) (thing lease.Opened[opened], err error) {
 	if diags.HasErrors() {
 		return thing, errReported
 	}
-	return o.callOpen(config)
+	return o.callOpen(cfg, config)
 }
 
 // openTogether opens what the configuration and the provider need at once, if both need something open and
@@ -194,9 +199,10 @@ func (o *opener) mark(v cty.Value) cty.Value {
 	return value.MarkPaths(v, o.block().SensitivePaths(v), value.Sensitive).Mark(value.Ephemeral)
 }
 
-// callOpen calls the provider and checks its answer. If anything goes wrong after the provider has opened
-// the instance, it is closed here: no lease exists yet that would close it.
-func (o *opener) callOpen(config cty.Value) (thing lease.Opened[opened], err error) {
+// callOpen calls the provider with the configuration, which is given with marks too, and checks its answer.
+// If anything goes wrong after the provider has opened the instance, it is closed here: no lease exists yet
+// that would close it.
+func (o *opener) callOpen(given, config cty.Value) (thing lease.Opened[opened], err error) {
 	var resp provider.OpenResponse
 	var diags diag.List
 	var done func(diag.List, string, string)
@@ -204,16 +210,29 @@ func (o *opener) callOpen(config cty.Value) (thing lease.Opened[opened], err err
 		if o.opt.Soft.Err() != nil {
 			return
 		}
+		if o.record, err = o.opt.Recorder.Opening(o.in.Addr(), o.in.Resource.Block.Provider, o.opt.Now()); err != nil {
+			return
+		}
 		done = o.opt.Events.Begin(event.OpOpen, o.object(), plan.NoOp, "", "")
 		resp, diags = o.callWithGrace(func(ctx context.Context) (provider.OpenResponse, diag.List) {
 			return o.p.OpenEphemeral(ctx, o.typeName(), config)
 		})
 	})
-	if done == nil {
+	switch {
+	case err != nil:
+		o.report(diag.Errorf("Ephemeral resource not opened", "%s was not opened, because it could not be recorded that it is open: %s.", o.in.Addr(), err))
+		return thing, errReported
+	case done == nil:
 		return thing, errInterrupted
+	}
+	if resp.Result != cty.NilVal {
+		o.opt.Leaks.Remember(leak.Source{Kind: leak.Result, Address: o.in.Addr().String()}, o.mark(resp.Result), given)
 	}
 	o.private = resp.Private
 	isOpen := resp.Opened || len(resp.Private) > 0 // private data is there for closing, also beside an error
+	if len(resp.Private) == 0 && !o.abandoned {
+		o.closed() // a provider that keeps nothing for closing has nothing to close
+	}
 	usable := false
 	defer func() { // also when evaluating a condition panics
 		if isOpen && !usable {
@@ -252,7 +271,7 @@ func (o *opener) callWithGrace(f func(context.Context) (provider.OpenResponse, d
 		context.AfterFunc(ctx, func() { timer.Stop() })
 	})()
 	resp, diags := f(ctx)
-	if ctx.Err() != nil && !resp.Opened {
+	if o.abandoned = ctx.Err() != nil && !resp.Opened; o.abandoned {
 		diags = append(diags, diag.Errorf("Ephemeral resource may still be live",
 			"Opening %s was abandoned before its provider had answered, so what it stands for (a lease, a token, a tunnel) may exist until it expires by itself.", o.in.Addr()).WithAddress(o.in.Addr().String())...)
 	}
@@ -288,7 +307,9 @@ func (o *opener) keepPrivate(newer []byte) {
 func (o *opener) close(ctx context.Context) {
 	defer o.keepPrivate(nil)
 	o.failing.warn("Nothing has used it since.")
-	o.run.Guard("closing "+o.in.Addr().String(), func() { o.callClose(ctx) })
+	if err := bug.Call(func() { o.callClose(ctx) }); err != nil {
+		o.report(append(o.closeFailed(eval.Use{Kind: eval.UseInstance, Instance: o.in.Addr()}, "The program failed."), diag.Bug("closing "+o.in.Addr().String(), err)...))
+	}
 }
 
 // callClose calls the provider and reports errors. While planning they are only warnings, because the plan
@@ -311,8 +332,19 @@ func (o *opener) callClose(ctx context.Context) {
 		if o.run.Phase() == eval.Planning {
 			diags.AsWarnings()
 		}
+	} else {
+		o.closed()
 	}
 	o.report(diags)
+}
+
+// closed records that nothing is open any more. If that fails, all that follows is that a later run may list
+// the instance for no reason.
+func (o *opener) closed() {
+	if o.record != 0 {
+		_ = o.opt.Recorder.Closed(o.record)
+	}
+	o.record = 0
 }
 
 // tookTooLong reports whether a call was ended by its time limit.

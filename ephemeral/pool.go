@@ -20,6 +20,7 @@ import (
 	"github.com/mayfly-iac/mayfly/eval"
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/future"
+	"github.com/mayfly-iac/mayfly/leak"
 	"github.com/mayfly-iac/mayfly/lease"
 	"github.com/mayfly-iac/mayfly/provider"
 	"github.com/mayfly-iac/mayfly/provider/processes"
@@ -35,9 +36,29 @@ type Options struct {
 	Now       func() time.Time
 	// Accepted reports whether the provider had no remarks on a configuration when it was asked before.
 	Accepted func(pc addr.ProviderConfig, config cty.Value) bool
+	// Leaks remembers what is opened and what providers are configured with; nil for nothing.
+	Leaks *leak.Guard
+	// Recorder records what is open, in case the process is killed; nil for nothing.
+	Recorder Recorder
 	// Instead returns what answers for an instance in place of its provider, nil for none.
 	Instead func(pc addr.ProviderConfig, i addr.Instance) provider.Provider
 }
+
+// Recorder makes durable which instances are open, by their names alone, so that a later run can list those
+// that a run which was killed could not close. It may be used concurrently.
+type Recorder interface {
+	// Opening records that an instance is about to be opened by a provider. It returns when the record is
+	// durable. After an error, the instance must not be opened. An id of 0 says that nothing was recorded.
+	Opening(i addr.Instance, p addr.Provider, at time.Time) (id uint64, err error)
+	// Closed records that nothing of an opening is left.
+	Closed(id uint64) error
+}
+
+// noRecorder is a Recorder that records nothing.
+type noRecorder struct{}
+
+func (noRecorder) Opening(addr.Instance, addr.Provider, time.Time) (uint64, error) { return 0, nil }
+func (noRecorder) Closed(uint64) error                                             { return nil }
 
 // Pool holds what is open. It adds to the pool of leases, whose claims say what may still be used, how things
 // are opened. Its methods may be called concurrently, once a run is bound.
@@ -61,6 +82,9 @@ type opened struct {
 
 // NewPool returns a pool in which nothing is open.
 func NewPool(opt Options) *Pool {
+	if opt.Recorder == nil {
+		opt.Recorder = noRecorder{}
+	}
 	p := &Pool{opt: opt}
 	p.Pool = lease.NewPool[eval.Use, opened](lease.Options[eval.Use]{
 		Group:        eval.Use.Group,

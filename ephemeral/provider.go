@@ -13,6 +13,7 @@ import (
 	"github.com/mayfly-iac/mayfly/eval"
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/future"
+	"github.com/mayfly-iac/mayfly/leak"
 	"github.com/mayfly-iac/mayfly/lease"
 	"github.com/mayfly-iac/mayfly/provider"
 )
@@ -49,7 +50,7 @@ func (p *Pool) ProviderFor(t *future.Task, s *eval.Session, po *eval.ProviderObj
 // durableProvider returns the provider for a configuration without ephemeral values: the one that was
 // configured alike before, by whatever run, or a new one.
 func (p *Pool) durableProvider(t *future.Task, po *eval.ProviderObject) (provider.Provider, diag.List) {
-	config, diags := configuration(t, nil, po)
+	config, diags := p.configuration(t, nil, po)
 	if diags.HasErrors() {
 		return nil, diags
 	}
@@ -63,8 +64,9 @@ func (p *Pool) durableProvider(t *future.Task, po *eval.ProviderObject) (provide
 }
 
 // configuration returns the configuration of a provider without its marks.
-func configuration(t *future.Task, s *eval.Session, po *eval.ProviderObject) (cty.Value, diag.List) {
+func (p *Pool) configuration(t *future.Task, s *eval.Session, po *eval.ProviderObject) (cty.Value, diag.List) {
 	cfg, diags := po.EvalBody(t, s)
+	p.opt.Leaks.RememberEphemeral(leak.Source{Kind: leak.Configuration, Address: po.Addr.Provider.String()}, cfg)
 	cfg, _ = cfg.UnmarkDeep()
 	return cfg, diags
 }
@@ -133,7 +135,7 @@ func (p *Pool) leasedProvider(t *future.Task, s *eval.Session, po *eval.Provider
 // openProvider starts a provider and configures it with what s holds open; nil if that failed, which was
 // reported.
 func (p *Pool) openProvider(t *future.Task, s *eval.Session, po *eval.ProviderObject) provider.Provider {
-	config, diags := configuration(t, s, po)
+	config, diags := p.configuration(t, s, po)
 	p.run.Report(diags)
 	if diags.HasErrors() || s.Failed() {
 		return nil

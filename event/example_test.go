@@ -16,7 +16,7 @@ func Example() {
 	kinds := map[event.Kind]string{event.Started: "started", event.Completed: "completed", event.Failed: "failed"}
 	reporter := event.NewReporter(event.ObserverFunc(func(e event.Event) {
 		fmt.Println(e.Object, e.Op, kinds[e.Kind])
-	}), time.Now)
+	}), time.Now, nil)
 
 	site, err := addr.ParseInstance("terraform_data.site")
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -85,21 +86,21 @@ func TestEventsHoldBackWhatHasNotBegun(t *testing.T) {
 		for range 3 * eventRoom {
 			q.add(Event{}, false)
 		}
-		begun := 0
+		var begun atomic.Int64
 		for _, ctx := range []context.Context{soft, soft, t.Context()} {
 			go func() {
 				q.await(t.Context(), ctx)
-				begun++
+				begun.Add(1)
 			}()
 		}
-		wants := func(when string, want int) {
+		wants := func(when string, want int64) {
 			t.Helper()
 			synctest.Wait()
-			if begun != want {
-				t.Errorf("%s: %d have begun, want %d", when, begun, want)
+			if got := begun.Load(); got != want {
+				t.Errorf("%s: %d have begun, want %d", when, got, want)
 			}
 		}
-		wants("while the observer stands", 0)
+		wants("while the observer blocks", 0)
 		g.allow(2 * eventRoom)
 		wants("with one too many", 0)
 		interrupt()
@@ -114,7 +115,7 @@ func TestEventsHoldBackWhatHasNotBegun(t *testing.T) {
 func TestEventsAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate()
-		e := NewReporter(g, time.Now)
+		e := NewReporter(g, time.Now, nil)
 		renewed := func(n int) {
 			for range n {
 				e.Begin(OpRenew, Event{}.Object, 0, "", "")(nil, "", "")
@@ -162,7 +163,7 @@ func TestPanicOfAnObserver(t *testing.T) {
 func TestDetailsInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate()
-		e := NewReporter(g, time.Now)
+		e := NewReporter(g, time.Now, nil)
 		e.Detail(Event{User: "first"})
 		e.Report(Event{Line: "second"})
 		e.Detail(Event{User: "third"})

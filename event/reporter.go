@@ -13,16 +13,21 @@ import (
 // Reporter reports what happens to one observer. Its methods may be called concurrently; only Await and Flush
 // wait for the observer.
 type Reporter struct {
-	queue *queue
-	now   func() time.Time
+	queue  *queue
+	now    func() time.Time
+	redact func(string) string
 }
 
-// NewReporter returns a reporter for o, which may be nil; now is the clock of the events.
-func NewReporter(o Observer, now func() time.Time) *Reporter {
+// NewReporter returns a reporter for o, which may be nil. now is the clock of the events, and redact returns
+// a text of theirs without what must not be shown; it may be nil.
+func NewReporter(o Observer, now func() time.Time, redact func(string) string) *Reporter {
 	if o == nil {
 		o = ObserverFunc(func(Event) {})
 	}
-	return &Reporter{queue: newQueue(o), now: now}
+	if redact == nil {
+		redact = func(s string) string { return s }
+	}
+	return &Reporter{queue: newQueue(o), now: now, redact: redact}
 }
 
 // Report reports an event, as of now unless it has a time.
@@ -30,6 +35,7 @@ func (r *Reporter) Report(ev Event) {
 	if ev.Time.IsZero() {
 		ev.Time = r.now()
 	}
+	ev.ID, ev.Line, ev.Diags = r.redact(ev.ID), r.redact(ev.Line), ev.Diags.Redacted(r.redact)
 	r.queue.add(ev, false)
 }
 

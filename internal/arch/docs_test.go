@@ -93,7 +93,7 @@ func TestModuleOf(t *testing.T) {
 }
 
 // TestDocumentsKeepTheirPromises checks that the tests that documents name exist, that relative links lead
-// somewhere, and that the architecture fits on a few screens.
+// somewhere, to headings too, and that the architecture fits on a few screens.
 func TestDocumentsKeepTheirPromises(t *testing.T) {
 	tests := map[string]bool{}
 	for _, s := range sources(t) {
@@ -104,7 +104,7 @@ func TestDocumentsKeepTheirPromises(t *testing.T) {
 		}
 	}
 	test := regexp.MustCompile("`((?:Test|Fuzz|Benchmark)[A-Za-z0-9_]+)`")
-	link := regexp.MustCompile(`\]\(([^)#:]+)(?:#[^)]*)?\)`)
+	link := regexp.MustCompile(`\]\(([^)#:]*)(?:#([^)]*))?\)`)
 	documents := 0
 	walk(t, func(name, file string) {
 		if path.Ext(name) != ".md" || strings.Contains(name, "testdata/") {
@@ -118,8 +118,14 @@ func TestDocumentsKeepTheirPromises(t *testing.T) {
 				}
 			}
 			for _, m := range link.FindAllStringSubmatch(line, -1) {
-				if _, err := os.Stat(filepath.Join(filepath.Dir(file), filepath.FromSlash(m[1]))); err != nil {
+				target := file
+				if m[1] != "" {
+					target = filepath.Join(filepath.Dir(file), filepath.FromSlash(m[1]))
+				}
+				if _, err := os.Stat(target); err != nil {
 					t.Errorf("%s:%d: the link to %s leads nowhere", name, n, m[1])
+				} else if m[2] != "" && !slices.Contains(anchors(t, target), m[2]) {
+					t.Errorf("%s:%d: %s has no heading %q", name, n, filepath.Base(target), m[2])
 				}
 			}
 		})
@@ -132,6 +138,19 @@ func TestDocumentsKeepTheirPromises(t *testing.T) {
 	if n := count(t, "ARCHITECTURE.md"); n > maxArchitecture {
 		t.Errorf("ARCHITECTURE.md has %d lines, more than %d: say it in the packages", n, maxArchitecture)
 	}
+}
+
+// anchors returns the headings of a document in the form in which links name them.
+func anchors(t *testing.T, file string) []string {
+	t.Helper()
+	var out []string
+	dropped := regexp.MustCompile(`[^\w\- ]`)
+	lines(t, file, func(_ int, line string) {
+		if heading, ok := strings.CutPrefix(strings.TrimLeft(line, "#"), " "); ok && strings.HasPrefix(line, "#") {
+			out = append(out, strings.ReplaceAll(dropped.ReplaceAllString(strings.ToLower(heading), ""), " ", "-"))
+		}
+	})
+	return out
 }
 
 func count(t *testing.T, name string) int {

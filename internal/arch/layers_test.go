@@ -34,14 +34,18 @@ var none = []string{}
 
 // rules is the import graph, from the bottom up. Every package of the module has its line.
 var rules = map[string]rule{
+	"bug": {pure: true, modules: none, why: "what a panic was does not depend on the task"},
+
 	"bounds": {pure: true, modules: []string{hcl, cty}, why: "what a text or value may ask of the machine does not depend on what it is for"},
+
+	"childenv": {pure: true, modules: none, why: "which variables a program may see does not depend on what it is started for"},
 
 	"safefile": {modules: []string{"github.com/google/renameio/v2", "github.com/natefinch/atomic"}, why: "what guards against odd files must not know what files are for"},
 
-	"jsonvalue": {pure: true, modules: []string{cty}, why: "whether a text is a value of a type depends on nothing else"},
+	"jsonvalue": {may: []string{"bounds"}, pure: true, modules: []string{cty}, why: "whether a text is a value of a type depends on nothing else"},
 
 	"addr":   {may: []string{"bounds"}, pure: true, modules: []string{hcl, cty, addresses}, why: "addresses are keys everywhere; what they depended on, everything would"},
-	"diag":   {pure: true, modules: []string{hcl, cty, distance}, why: "every package reports problems, so reporting must not depend on any"},
+	"diag":   {may: []string{"bug"}, pure: true, modules: []string{hcl, cty, distance}, why: "every package reports problems, so reporting must not depend on any"},
 	"future": {pure: true, modules: none, why: "a concurrency primitive is right or wrong by itself"},
 
 	"unify":      {may: []string{"bounds"}, pure: true, modules: []string{hcl, cty}, why: "a conversion is a function of a value and a type"},
@@ -54,12 +58,13 @@ var rules = map[string]rule{
 
 	"config":          {may: []string{"addr", "bounds", "diag", "lang", "safefile", "unify"}, why: "blocks are read, not evaluated: no schema, value or state can matter here, and of expressions only what they refer to"},
 	"config/format":   {may: []string{"config", "diag"}, pure: true, modules: []string{hcl, cty}, why: "style is a matter of the text: what a configuration means stays with those who read it"},
-	"state":           {may: []string{"jsonvalue", "addr", "bounds", "diag", "schema", "value"}, pure: true, modules: []string{cty, uuid}, why: "the model of what exists outlives every engine; it accepts only sealed values"},
+	"state":           {may: []string{"bug", "jsonvalue", "addr", "bounds", "diag", "schema", "value"}, pure: true, modules: []string{cty, uuid}, why: "the model of what exists outlives every engine; it accepts only sealed values"},
 	"state/edit":      {may: []string{"addr", "state"}, pure: true, modules: none, why: "a change by hand is about addresses and objects, whatever the configuration says"},
 	"provider":        {may: []string{"addr", "diag", "schema"}, pure: true, modules: []string{cty}, why: "the engine's view of a provider must not tell how providers run"},
-	"provider/plugin": {may: []string{"jsonvalue", "addr", "diag", "schema", "value", "provider", "provider/plugin/unary", "internal/tfplugin5", "internal/tfplugin6"}, why: "a transport carries requests; it judges none of them"},
+	"provider/plugin": {may: []string{"bug", "jsonvalue", "addr", "diag", "schema", "value", "provider", "provider/plugin/unary", "internal/tfplugin5", "internal/tfplugin6"}, why: "a transport carries requests; it judges none of them"},
 	"provider/plugin/unary": {
-		modules: []string{"golang.org/x/net", "google.golang.org/grpc", "google.golang.org/protobuf"},
+		may:     []string{"bug"},
+		modules: []string{"golang.org/x/net", "google.golang.org/protobuf"},
 		why:     "how a call gets to a server and back has nothing to do with what is asked",
 	},
 	"provider/mock": {
@@ -71,16 +76,27 @@ var rules = map[string]rule{
 		why: "the built-in provider reads other states, and is otherwise a provider like any",
 	},
 	"provider/processes": {
-		may: []string{"addr", "diag", "schema", "provider"}, pure: true, modules: []string{cty},
+		may: []string{"bug", "addr", "diag", "schema", "provider"}, pure: true, modules: []string{cty},
 		why: "which processes run, and what they were configured with, has nothing to do with the objects that they are asked about",
 	},
-	"provider/keep":       {may: []string{"provider/keep/store"}, why: "the embedded provider learns about a run through the protocol only, so that it works under any engine"},
-	"provider/keep/store": {may: []string{"safefile"}, why: "the encrypted file is usable and testable without any provider"},
+	"provider/keep": {
+		may: []string{"addr", "childenv", "diag", "jsonvalue", "processgroup", "schema", "ssh", "provider", "provider/keep/store", "provider/keep/tunnel"}, modules: []string{cty},
+		why: "the embedded provider learns about a run through the operations of providers only, so that it works under any engine",
+	},
+	"provider/keep/serve": {
+		may: []string{"addr", "diag", "schema", "provider"}, modules: []string{cty, "github.com/hashicorp/terraform-plugin-go"},
+		why: "a server of the protocol passes on requests, whatever provider answers them",
+	},
+	"provider/keep/tunnel": {may: []string{"bug", "ssh"}, why: "a tunnel is usable and testable without any provider"},
+	"provider/keep/store":  {may: []string{"safefile"}, why: "the encrypted file is usable and testable without any provider"},
 
-	"ssh": {modules: []string{"golang.org/x/crypto", "golang.org/x/net", "github.com/pkg/sftp", "github.com/xanzy/ssh-agent"}, why: "work on other machines is given plain settings; what they mean in a configuration, and what of them is secret, is decided above"},
+	"ssh": {may: []string{"bug", "lines"}, modules: []string{"golang.org/x/crypto", "golang.org/x/net", "github.com/pkg/sftp", "github.com/xanzy/ssh-agent"}, why: "work on other machines is given plain settings; what they mean in a configuration, and what of them is secret, is decided above"},
+
+	"lines":        {pure: true, modules: none, why: "where a line ends has nothing to do with what it says"},
+	"processgroup": {why: "how a system ends processes has nothing to do with what they are for"},
 
 	"provision": {
-		may: []string{"diag", "ssh", "value"},
+		may: []string{"bug", "diag", "leak", "lines", "processgroup", "ssh", "value"},
 		why: "provisioners are given arguments and where to write: when they run, and what follows from it, is decided above",
 	},
 
@@ -104,8 +120,13 @@ var rules = map[string]rule{
 
 	"selection": {may: []string{"addr", "config", "diag", "plan"}, pure: true, modules: none, why: "what an option names is a matter of addresses and dependencies, which it is given"},
 
+	"leak": {
+		may:  []string{"value"},
+		pure: true, modules: []string{cty},
+		why: "what leaves the process is compared with what was remembered, whatever it is for",
+	},
 	"contract": {
-		may:  []string{"addr", "config", "diag", "schema", "value"},
+		may:  []string{"addr", "config", "diag", "leak", "schema", "value"},
 		pure: true, modules: []string{hcl, cty},
 		why: "whether an answer keeps the rules is a function of values and schemas, independent of the caller",
 	},
@@ -126,7 +147,7 @@ var rules = map[string]rule{
 		why: "evaluation asks its host for results; of state it knows the form of check results only, so that planning and applying evaluate alike",
 	},
 	"ephemeral": {
-		may:  []string{"addr", "diag", "future", "lease", "slot", "schema", "value", "provider", "provider/processes", "plan", "contract", "event", "eval"},
+		may:  []string{"bug", "addr", "diag", "future", "lease", "slot", "schema", "value", "provider", "provider/processes", "plan", "contract", "event", "eval", "leak"},
 		pure: true,
 		why:  "what is open is held by claims and leases alone: which objects are planned or changed meanwhile makes no difference",
 	},
@@ -134,8 +155,13 @@ var rules = map[string]rule{
 		may: []string{"addr", "bounds", "diag", "value", "config", "lang", "lang/funcs", "lang/marked"},
 		why: "what must be known before the configuration is complete is evaluated without schemas, providers, plans and state",
 	},
+	"engine/object": {
+		may:  []string{"jsonvalue", "addr", "diag", "schema", "value", "config", "state", "state/scrub", "provider", "provider/processes", "plan", "contract", "event"},
+		pure: true, modules: []string{hcl, cty},
+		why: "what a provider is asked about an object does not depend on how its configuration was evaluated or what else the run does",
+	},
 	"engine": {
-		may:  []string{"jsonvalue", "addr", "diag", "future", "schema", "value", "config", "state", "provider", "provider/processes", "provision", "lang", "lang/funcs", "lang/generate", "plan", "state/scrub", "contract", "event", "moves", "selection", "ephemeral", "eval", "eval/blocks", "eval/coverage", "slot"},
+		may:  []string{"jsonvalue", "addr", "diag", "future", "schema", "value", "config", "state", "provider", "provider/processes", "provision", "lang", "lang/funcs", "lang/generate", "plan", "state/scrub", "contract", "event", "moves", "selection", "ephemeral", "eval", "eval/blocks", "eval/coverage", "slot", "engine/object", "leak"},
 		pure: true,
 		why:  "the engine is given a launcher and a journal: it must work without any terminal, store or plugin process",
 	},
@@ -147,27 +173,27 @@ var rules = map[string]rule{
 	},
 
 	"state/encryption": {
-		may: []string{"cloud/...", "config", "diag", "state", "state/store"},
+		may: []string{"cloud/...", "config", "diag", "leak", "state", "state/store", "value"},
 		why: "how files are encrypted follows from declarations and bytes: whose files they are, and what is in them, makes no difference",
 	},
 	"state/store":         {may: []string{"addr", "diag", "safefile", "state"}, why: "where a state is kept must not depend on what made it"},
 	"state/store/local":   {may: []string{"addr", "diag", "safefile", "state", "state/store"}, why: "one store does not know the others"},
-	"state/store/remote":  {may: []string{"addr", "diag", "safefile", "state", "state/store"}, why: "what all services have in common must not depend on one of them"},
+	"state/store/remote":  {may: []string{"bug", "addr", "diag", "safefile", "state", "state/store"}, why: "what all services have in common must not depend on one of them"},
 	"state/store/azurerm": {may: []string{"cloud", "cloud/azure", "state/store", "state/store/remote", "state/store/objects"}, why: "a service sees stored bytes and locks"},
 	"state/store/consul": {
-		may:     []string{"state", "state/store", "state/store/remote"},
-		modules: []string{"github.com/hashicorp/consul/api", "golang.org/x/sync"},
+		may:     []string{"bug", "cloud", "state", "state/store", "state/store/remote"},
+		modules: []string{"golang.org/x/sync"},
 		why:     "a service sees stored bytes and locks",
 	},
 	"state/store/kubernetes": {
-		may:     []string{"cloud", "state/store", "state/store/remote", "state/store/objects"},
-		modules: []string{"golang.org/x/sync", "k8s.io/apimachinery", "k8s.io/client-go"},
+		may:     []string{"bug", "cloud", "cloud/kubeconfig", "state/store", "state/store/remote", "state/store/objects"},
+		modules: []string{"golang.org/x/sync"},
 		why:     "a service sees stored bytes and locks",
 	},
 	"state/store/cos":        {may: []string{"cloud", "cloud/tencent", "state/store", "state/store/remote", "state/store/objects"}, why: "a service sees stored bytes and locks"},
 	"state/store/oss":        {may: []string{"cloud", "cloud/alibaba", "state/store", "state/store/remote", "state/store/objects"}, why: "a service sees stored bytes and locks"},
-	"state/store/pg":         {may: []string{"state/store", "state/store/remote"}, modules: []string{"github.com/jackc/pgx/v5"}, why: "a service sees stored bytes and locks"},
-	"state/store/objects":    {may: []string{"state/store", "state/store/remote"}, why: "what all services for objects have in common must not depend on one of them"},
+	"state/store/pg":         {may: []string{"state/store", "state/store/remote"}, modules: []string{"github.com/lib/pq"}, why: "a service sees stored bytes and locks"},
+	"state/store/objects":    {may: []string{"bug", "state/store", "state/store/remote"}, why: "what all services for objects have in common must not depend on one of them"},
 	"state/store/gcs":        {may: []string{"cloud", "cloud/google", "state/store", "state/store/remote", "state/store/objects"}, why: "a service sees stored bytes and locks"},
 	"state/store/s3":         {may: []string{"cloud", "cloud/aws", "state/store", "state/store/remote", "state/store/objects"}, why: "a service sees stored bytes and locks"},
 	"state/store/tfe":        {may: []string{"cloud", "state/store", "state/store/remote"}, why: "a service sees stored bytes and locks"},
@@ -186,7 +212,7 @@ var rules = map[string]rule{
 	"state/store/inmem":      {may: []string{"addr", "diag", "state", "state/store"}, why: "one store does not know the others"},
 	"state/store/storetest":  {may: []string{"addr", "diag", "schema", "value", "state", "state/store"}, why: "the conformance suite tests stores through their interface only"},
 	"backend": {
-		may: []string{"cloud", "cloud/...", "diag", "schema", "value", "state/store", "state/store/..."},
+		may: []string{"cloud", "cloud/...", "diag", "leak", "schema", "value", "state/store", "state/store/..."},
 		why: "a backend block is a schema and a store: whose state it is, and where the block is written, makes no difference",
 	},
 	"cloud":     {modules: none, why: "what every vendor's services have in common is HTTP"},
@@ -198,14 +224,18 @@ var rules = map[string]rule{
 	"cloud/azure":  {may: []string{"cloud"}, modules: []string{"github.com/Azure/azure-sdk-for-go"}, why: "a vendor's services are called the same way whatever is kept there"},
 	"cloud/google": {may: []string{"cloud"}, modules: []string{"cloud.google.com/go/auth"}, why: "a vendor's services are called the same way whatever is kept there"},
 
+	"cloud/kubeconfig": {
+		may: []string{"safefile"}, modules: []string{"go.yaml.in/yaml", "golang.org/x/term"},
+		why: "a cluster is found and logged in to the same way whatever is kept there",
+	},
 	"cloud/tencent": {may: []string{"cloud"}, modules: none, why: "a vendor's services are called the same way whatever is kept there"},
 
-	"install":             {may: []string{"addr", "constraint", "diag", "safefile", "config", "state", "install/..."}, why: "packages are found and checked by address; nothing of them is run here"},
+	"install":             {may: []string{"bug", "addr", "constraint", "diag", "safefile", "config", "state", "install/..."}, why: "packages are found and checked by address; nothing of them is run here"},
 	"install/web":         {why: "requests are the same whatever is asked for"},
-	"install/credential":  {may: []string{"diag", "safefile", "install/cliconfig"}, why: "who holds tokens should know little else"},
+	"install/credential":  {may: []string{"childenv", "diag", "safefile", "install/cliconfig"}, why: "who holds tokens should know little else"},
 	"install/login":       {may: []string{"install/cliconfig", "install/web"}, why: "who obtains tokens need not know where they are kept"},
 	"install/registry":    {may: []string{"addr", "install/cliconfig", "install/lockfile", "install/web"}, why: "one protocol does not know the others, nor what becomes of packages"},
-	"install/fetch":       {may: []string{"cloud/...", "install/ocimirror", "install/web"}, why: "packages are downloaded by address, independent of what they are for"},
+	"install/fetch":       {may: []string{"childenv", "cloud/...", "install/ocimirror", "install/web"}, why: "packages are downloaded by address, independent of what they are for"},
 	"install/modules":     {may: []string{"addr", "diag", "safefile", "config", "install/fetch", "install/registry", "install/web", "install/internal/..."}, why: "the installer writes the manifest and loading reads it: neither knows how packages are got"},
 	"install/netmirror":   {may: []string{"addr", "install/lockfile", "install/web"}, why: "one protocol does not know the others, nor what becomes of packages"},
 	"install/ocimirror":   {may: []string{"addr", "install/cliconfig", "install/lockfile", "install/web"}, why: "one protocol does not know the others, nor what becomes of packages"},
@@ -236,34 +266,48 @@ var rules = map[string]rule{
 		why: "what was exercised is shown by names and positions: without a configuration or values at hand it cannot show more",
 	},
 	"view/timeline": {
-		may:  []string{"addr", "event"},
+		may:  []string{"addr", "event", "view/internal/hypertext"},
 		pure: true, modules: none, why: "a timeline shows addresses and times: without values, plans and diagnostics at hand it cannot show more",
+	},
+	"explain": {
+		may:  []string{"addr", "diag", "eval/blocks", "plan", "schema", "value"},
+		pure: true, modules: []string{hcl, cty},
+		why: "why something changes follows from a plan and from what refers to what: an answer that needed a run could have values of it",
+	},
+	"view/explanation": {
+		may: []string{"explain", "view"}, pure: true, modules: none,
+		why: "an answer is rendered as it is: with a plan at hand it could say what the answer does not",
+	},
+	"view/internal/hypertext": {pure: true, modules: none, why: "how text is written into a page does not depend on what it says"},
+	"view/report": {
+		may:  []string{"event", "plan", "view", "view/document", "view/internal/hypertext", "view/timeline"},
+		pure: true, modules: none, why: "a page shows what the text of a plan shows, and is given the reasons as text: it decodes no value itself",
 	},
 	".": {
 		may: []string{
-			"addr", "diag", "value", "schema", "config", "state", "state/store", "provider", "provider/plugin", "provider/builtin", "provider/keep",
-			"plan", "plan/planfile", "eval", "eval/blocks", "eval/coverage", "eval/static", "event", "engine",
+			"bug", "addr", "diag", "value", "schema", "config", "state", "state/store", "provider", "provider/plugin", "provider/builtin", "provider/keep",
+			"plan", "plan/planfile", "ephemeral", "eval", "eval/blocks", "eval/coverage", "eval/static", "event", "engine", "explain", "leak",
 		},
 		why: "the library has no terminal and installs nothing; both are its caller's business",
 	},
 	"workdir": {
 		may: []string{
-			".", "addr", "diag", "event", "jsonvalue", "safefile", "schema", "value", "config", "state", "state/encryption", "state/store", "state/store/local", "backend", "provider", "provider/builtin", "provider/plugin",
-			"plan", "plan/planfile", "engine", "install/...", "timing",
+			".", "addr", "childenv", "diag", "event", "jsonvalue", "safefile", "schema", "value", "config", "state", "state/encryption", "state/store", "state/store/local", "backend", "provider", "provider/builtin", "provider/plugin",
+			"plan", "plan/planfile", "engine", "install/...", "leak", "timing",
 		},
 		why: "a library user gets what the program does with a directory: no command line, no terminal and no rendering can matter here",
 	},
 	"suite": {
 		may: []string{
-			".", "addr", "bounds", "config", "diag", "eval/coverage", "lang", "lang/funcs", "lang/marked", "plan", "provider", "provider/mock", "state", "state/store", "state/store/inmem", "value",
+			"bug", ".", "addr", "bounds", "config", "diag", "eval/coverage", "lang", "lang/funcs", "lang/marked", "plan", "provider", "provider/mock", "state", "state/store", "state/store/inmem", "value",
 		},
 		why: "a test run is an operation of the library like any other: nothing of the engine is open to tests alone",
 	},
 	"cmd/mayfly": {
 		may: []string{
 			".", "addr", "diag", "safefile", "value", "schema", "config", "config/format", "state", "state/edit", "state/store", "provider", "plan",
-			"plan/planfile", "event", "engine", "view", "view/coverage", "view/document", "view/timeline", "view/verdicts", "install/...", "lang", "lang/funcs",
-			"selection", "suite", "workdir", "cmd/mayfly/internal/...",
+			"plan/planfile", "event", "engine", "explain", "view", "view/coverage", "view/document", "view/explanation", "view/report", "view/timeline", "view/verdicts", "install/...", "lang", "lang/funcs",
+			"leak", "selection", "suite", "workdir", "cmd/mayfly/internal/...",
 		},
 		why: "commands call the library; evaluation, leases and scheduling are none of their business",
 	},
@@ -273,10 +317,12 @@ var rules = map[string]rule{
 		why: "what can be typed is read from the table of commands and from names: nothing is evaluated, locked or run for it",
 	},
 	"cmd/mayfly/internal/term": {
+		may:     []string{"bug"},
 		modules: []string{"golang.org/x/term", "golang.org/x/sys", "github.com/vbauerster/mpb/v8"},
 		why:     "a terminal shows text and takes keys, whatever the program is about",
 	},
-	"cmd/mayfly/internal/interrupt": {modules: none, why: "what a signal ends is a matter of contexts, not of what runs in them"},
+	"cmd/mayfly/internal/harden":    {may: []string{"childenv"}, modules: []string{"golang.org/x/sys"}, why: "a process is protected whatever it does"},
+	"cmd/mayfly/internal/interrupt": {may: []string{"bug"}, modules: none, why: "what a signal ends is a matter of contexts, not of what runs in them"},
 	"cmd/mayfly/internal/watch":     {modules: []string{"github.com/fsnotify/fsnotify"}, why: "that a file has changed is seen without knowing what it is for"},
 	"cmd/mayfly/internal/logs": {
 		may: []string{"addr", "safefile", "cmd/mayfly/internal/term"}, modules: []string{"github.com/hashicorp/go-hclog"},
@@ -287,7 +333,9 @@ var rules = map[string]rule{
 		may: []string{"diag", "install", "install/cliconfig", "install/credential", "install/login", "cmd/mayfly/internal/term"},
 		why: "a person logs in to hosts without any configuration, state or provider",
 	},
-	"cmd/terraform-provider-keep": {may: []string{"provider/keep"}, why: "the plugin program is the provider and nothing of the engine"},
+	"cmd/terraform-provider-keep": {may: []string{"provider/keep", "provider/keep/serve"}, why: "the plugin program is the provider and nothing of the engine"},
+
+	"examples/library": {may: []string{".", "event", "plan", "state/store", "state/store/local"}, why: "an example imports what users of the library do"},
 
 	"benchmarks":          {may: []string{"benchmarks/...", "internal/program"}, why: "engines are measured as programs, this one like any other"},
 	"benchmarks/work":     {modules: none, why: "configurations are text"},
@@ -301,9 +349,12 @@ var rules = map[string]rule{
 	"internal/simprovider":  {may: []string{"internal/simprovider/simlog"}, why: "the test provider judges the engine, so it must not share its mistakes"},
 	"internal/registrytest": {why: "the registries of tests would share the mistakes of what they test"},
 	"internal/filetest":     {modules: none, why: "files of tests are written without knowing what they are for"},
+	"internal/pty":          {why: "a terminal does not know who types"},
+	"internal/secretscan":   {modules: none, pure: true, why: "secrets are found without knowing what they are"},
 	"internal/program":      {why: "programs are built and started, not called"},
 	"internal/script":       {may: []string{"...", "."}, why: "the kit of the script tests starts the whole program"},
 
+	"tests/canary":    {may: []string{"tests/internal/..."}, why: "what a command leaves behind is searched as anyone can who has the files"},
 	"tests/clients":   {may: []string{"tests/internal/..."}, why: "the clients of the program see it from outside, as users' tools do"},
 	"tests/corpus":    {may: []string{"tests/internal/..."}, why: "verdicts on configurations are what the program prints"},
 	"tests/documents": {may: []string{"tests/internal/..."}, why: "documents are read as clients read them, from outside"},
@@ -311,10 +362,11 @@ var rules = map[string]rule{
 		may: []string{".", "diag", "engine", "lang/funcs", "state/store/inmem", "view", "tests/internal/..."},
 		why: "a console is evaluated within the test's process, which a library user could do as well",
 	},
-	"tests/bench":   {may: []string{"tests/internal/..."}, why: "the benchmarks are run as users who compare engines run them"},
-	"tests/interop": {may: []string{"tests/internal/..."}, why: "other engines are compared with the program, not with its packages"},
-	"tests/kill":    {may: []string{"tests/internal/..."}, why: "what survives a killed process shows from outside only"},
-	"tests/ssh":     {may: []string{"tests/internal/..."}, why: "what a provisioner does on a host shows on the host"},
+	"tests/bench":    {may: []string{"tests/internal/..."}, why: "the benchmarks are run as users who compare engines run them"},
+	"tests/interop":  {may: []string{"tests/internal/..."}, why: "other engines are compared with the program, not with its packages"},
+	"tests/kill":     {may: []string{"tests/internal/..."}, why: "what survives a killed process shows from outside only"},
+	"tests/refusals": {may: []string{"tests/internal/..."}, why: "what users read when a service refuses is what the program prints"},
+	"tests/ssh":      {may: []string{"tests/internal/..."}, why: "what a provisioner does on a host shows on the host"},
 
 	"tests/internal/calls":  {pure: true, modules: none, why: "a table of outcomes is read without knowing what they mean"},
 	"tests/internal/corpus": {why: "verdicts of programs are compared without knowing how they are made"},
@@ -324,6 +376,8 @@ var rules = map[string]rule{
 		},
 		why: "servers are started without knowing the program that uses them",
 	},
+	"tests/internal/sysfault":  {modules: []string{"golang.org/x/sys"}, why: "calls to the system fail without knowing what they are for"},
+	"internal/baoserver":       {why: "a server is started without knowing the program that uses it"},
 	"tests/internal/documents": {why: "what programs print is compared without knowing what it means"},
 
 	"internal/simprovider/simlog":                     {why: "a transcript is read without the provider that wrote it"},
@@ -332,7 +386,7 @@ var rules = map[string]rule{
 
 // exceptions are imports beyond the rules, by file. Each is needed: one that is not any more fails the test.
 var exceptions = map[string]struct{ pkg, why string }{
-	"engine/object.go": {"provider/builtin", "arguments of terraform_data that other engines don't know stay out of the state while they are null"},
+	"engine/object/seal.go": {"provider/builtin", "arguments of terraform_data that other engines don't know stay out of the state while they are null"},
 }
 
 // hands are the packages of the standard library that reach beyond the process's memory.

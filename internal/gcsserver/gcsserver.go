@@ -53,7 +53,8 @@ func Start(t testing.TB) *Server {
 	return s
 }
 
-func refuse(w http.ResponseWriter, status int, message string) {
+// Refuse answers with an error of Cloud Storage.
+func Refuse(w http.ResponseWriter, status int, message string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	fmt.Fprintf(w, `{"error": {"code": %d, "message": %q}}`, status, message)
@@ -78,20 +79,20 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	got, exists := s.Objects[name]
 	switch {
 	case s.Status != 0:
-		refuse(w, s.Status, "no")
+		Refuse(w, s.Status, "no")
 	case r.Header.Get("Authorization") != "Bearer "+Token:
-		refuse(w, http.StatusUnauthorized, "Invalid Credentials")
+		Refuse(w, http.StatusUnauthorized, "Invalid Credentials")
 	case !ok:
-		refuse(w, http.StatusNotFound, "The specified bucket does not exist.")
+		Refuse(w, http.StatusNotFound, "The specified bucket does not exist.")
 	case r.Method == http.MethodPost:
 		s.put(w, query, contentOf(r.Header.Get("Content-Type"), body))
 	case name == "":
 		s.list(w, query.Get("prefix"))
 	case !exists:
-		refuse(w, http.StatusNotFound, "No such object: bucket/"+name)
+		Refuse(w, http.StatusNotFound, "No such object: bucket/"+name)
 	case r.Method == http.MethodDelete:
 		if want := query.Get("ifGenerationMatch"); want != "" && want != got.generation {
-			refuse(w, http.StatusPreconditionFailed, "At least one of the pre-conditions you specified did not hold.")
+			Refuse(w, http.StatusPreconditionFailed, "At least one of the pre-conditions you specified did not hold.")
 			return
 		}
 		delete(s.Objects, name)
@@ -131,7 +132,7 @@ func (s *Server) put(w http.ResponseWriter, query url.Values, content string) {
 	name := query.Get("name")
 	got, exists := s.Objects[name]
 	if want := query.Get("ifGenerationMatch"); want == "0" && exists || want != "" && want != "0" && want != got.generation {
-		refuse(w, http.StatusPreconditionFailed, "At least one of the pre-conditions you specified did not hold.")
+		Refuse(w, http.StatusPreconditionFailed, "At least one of the pre-conditions you specified did not hold.")
 		return
 	}
 	s.generations++

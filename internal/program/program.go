@@ -64,21 +64,41 @@ func Build(dir string, folders ...string) (map[string]string, error) {
 		if runtime.GOOS == "windows" {
 			path += ".exe"
 		}
-		if text, err := exec.Command("go", compile(module+folder, path)...).CombinedOutput(); err != nil {
-			return nil, fmt.Errorf("building %s: %w\n%s", folder, err, text)
+		if err := run(folder, compile(path, module+folder)); err != nil {
+			return nil, err
 		}
 		out[folder] = path
 	}
 	return out, nil
 }
 
-// compile returns the arguments with which go builds the executable of a package at path. Linking takes
-// seconds, and only go run caches the executable for the next package's tests. What it runs here copies it.
-func compile(pkg, path string) []string {
-	if runtime.GOOS == "windows" {
-		return []string{"build", "-o", path, pkg}
+// original is the environment before Isolate. With another home directory, go would compile and download
+// everything anew.
+var original = os.Environ()
+
+// BuildOverlay compiles a command to path as Build does, but with the source files that a file for the option
+// -overlay of go build has in place of others.
+func BuildOverlay(path, overlay, folder string) error {
+	return run(folder, compile(path, "-overlay="+overlay, module+folder))
+}
+
+func run(folder string, goArgs []string) error {
+	cmd := exec.Command("go", goArgs...)
+	cmd.Env = original
+	if text, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("building %s: %w\n%s", folder, err, text)
 	}
-	return []string{"run", "-exec=cp", pkg, path}
+	return nil
+}
+
+// compile returns the arguments with which go builds an executable at path from a package, which may follow
+// other options. Linking takes seconds, and only go run caches the executable for the next package's tests.
+// What it runs here copies it.
+func compile(path string, pkg ...string) []string {
+	if runtime.GOOS == "windows" {
+		return append([]string{"build", "-o", path}, pkg...)
+	}
+	return append(append([]string{"run", "-exec=cp"}, pkg...), path)
 }
 
 // Prepared has the paths of what Prepare makes.

@@ -1,0 +1,144 @@
+package arch
+
+import (
+	"go/ast"
+	"go/types"
+	"strings"
+	"testing"
+)
+
+// calm are the functions that start goroutines that need not catch panics, by file, with the reason. A panic
+// that nothing catches ends the process: what is open is not closed, and the runtime prints the value, which
+// may be a secret.
+var calm = map[string]string{
+	"cmd/mayfly/internal/interrupt/interrupt.go Once": "waits for a channel",
+	"cmd/mayfly/internal/signin/signin.go visit":      "nothing is open while a user logs in",
+	"cmd/mayfly/internal/term/log.go Add":             "writes bytes to a stream",
+	"cmd/mayfly/internal/term/outlet.go write":        "writes bytes to a stream",
+	"cmd/mayfly/internal/term/prompt.go await":        "reads a line",
+	"engine/apply.go giveUpLate":                      "closing is guarded",
+	"engine/apply_checks.go finishChecks":             "readNested guards what it reads",
+	"engine/apply_order.go start":                     "steps are guarded",
+	"ephemeral/open.go callWithGrace":                 "ends contexts",
+	"eval/session.go Fresh":                           "renewals are guarded",
+	"event/queue.go add":                              "calls of observers are guarded",
+	"event/reporter.go start":                         "adds an event to the queue",
+	"future/pool.go Go":                               "tasks are guarded where they are queued",
+	"future/pool.go start":                            "tasks are guarded where they are queued",
+	"install/login/callback.go serve":                 "nothing is open while a user logs in",
+	"install/modules/download.go locate":              "nothing is open while modules are installed",
+	"install/modules/download.go fetch":               "nothing is open while modules are installed",
+	"install/selected.go Selected":                    "hashes files, while nothing is open",
+	"install/web/download.go attempt":                 "ends a context",
+	"install/web/stream.go RoundTrip":                 "ends a context",
+	"lease/end.go awaitOpens":                         "wakes a waiting goroutine",
+	"lease/lease.go startClose":                       "closing is guarded by those who open",
+	"lease/lease.go runClose":                         "closing is guarded by those who open",
+	"lease/renew.go newLife":                          "renewals are guarded by those who open",
+	"lease/renew.go end":                              "ends a context",
+	"lease/renew.go fresh":                            "ends a context",
+	"provider/builtin/remotestate.go ReadData":        "ends a context",
+	"provider/keep/provider.go during":                "ends a context",
+	"provider/keep/tunnel/tunnel.go forward":          "ends a connection",
+	"provider/plugin/process.go start":                "waits for a process",
+	"provider/plugin/server.go serve":                 "kills a process",
+	"provider/plugin/unary/conn.go newConn":           "the loop catches panics itself",
+	"provider/plugin/unary/conn.go flush":             "writes bytes to a stream",
+	"provider/plugin/unary/conn.go acknowledge":       "writes bytes to a stream",
+	"provider/processes/catalog.go Load":              "the start of a provider catches panics itself",
+	"provider/processes/processes.go StopOn":          "each call catches panics",
+	"provider/processes/proxy.go work":                "asks to stop, as a call that catches panics",
+	"provision/local.go runOutput":                    "sends a signal",
+	"provision/remote.go execute":                     "ends a context",
+	"ssh/client.go newClient":                         "ends connections",
+	"ssh/client.go keepAlives":                        "ends connections",
+	"ssh/client.go watch":                             "ends connections",
+	"ssh/client.go run":                               "ends connections",
+	"ssh/dial.go handshake":                           "ends a connection",
+	"ssh/proxy.go dial":                               "ends a connection",
+	"state/store/remote/recover.go loadOnce":          "retry catches panics",
+	"state/store/remote/recover.go joined":            "retry catches panics",
+	"state/store/remote/retry.go linger":              "ends a context",
+}
+
+// TestGoroutinesCatchPanics looks at everything that runs on a goroutine of its own: go statements, and what
+// is given to methods called Go and to AfterFunc.
+func TestGoroutinesCatchPanics(t *testing.T) {
+	used := map[string]bool{}
+	for _, s := range sources(t) {
+		if s.test || strings.HasPrefix(s.pkg, "internal") || strings.HasPrefix(s.pkg, "tests") || strings.HasPrefix(s.pkg, "benchmarks") || strings.HasSuffix(s.pkg, "storetest") {
+			continue
+		}
+		for _, d := range s.file.Decls {
+			name := s.name
+			if f, ok := d.(*ast.FuncDecl); ok {
+				name += " " + f.Name.Name
+			}
+			ast.Inspect(d, func(n ast.Node) bool {
+				if run := started(n); run == nil || catches(run) {
+					return true
+				}
+				used[name] = true
+				if calm[name] == "" {
+					t.Errorf("%s: a panic here ends the process: call what it runs by bug.Call, or list %q with the reason why there is none", s.at(n.Pos()), name)
+				}
+				return true
+			})
+		}
+	}
+	for name := range calm {
+		if !used[name] {
+			t.Errorf("%s starts no goroutine that does not catch panics: the exception is needed no more", name)
+		}
+	}
+}
+
+// started returns what n runs on a goroutine of its own, or nil.
+func started(n ast.Node) ast.Node {
+	switch n := n.(type) {
+	case *ast.GoStmt:
+		return n.Call
+	case *ast.CallExpr:
+		if fun, ok := n.Fun.(*ast.SelectorExpr); ok && (fun.Sel.Name == "Go" || fun.Sel.Name == "GoRanked" || fun.Sel.Name == "AfterFunc") && len(n.Args) > 0 {
+			return n.Args[len(n.Args)-1]
+		}
+	}
+	return nil
+}
+
+// catches reports whether a function, or the call of one, catches panics.
+func catches(run ast.Node) bool {
+	found := false
+	ast.Inspect(run, func(n ast.Node) bool {
+		if call, ok := n.(*ast.CallExpr); ok {
+			switch name := types.ExprString(call.Fun); {
+			case name == "bug.Call", name == "bug.Catch", name == "recover", strings.HasSuffix(name, ".Guard"):
+				found = true
+			}
+		}
+		return !found
+	})
+	return found
+}
+
+func TestCatches(t *testing.T) {
+	for text, want := range map[string]bool{
+		"go f()": false, "go func() { f() }()": false, "go func() { _ = bug.Call(f) }()": true, "wg.Go(func() { f() })": false,
+		"pool.Go(func(t *T) { r.Guard(x, f) })": true, "pool.GoRanked(1, func(t *T) { f() })": false, "time.AfterFunc(d, f)": false, "f()": true,
+	} {
+		s, err := parse("x/x.go", "package x\nfunc g() {\n"+text+"\n}\n")
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := true
+		ast.Inspect(s.file, func(n ast.Node) bool {
+			if run := started(n); run != nil && !catches(run) {
+				got = false
+			}
+			return true
+		})
+		if got != want {
+			t.Errorf("%s: %t", text, got)
+		}
+	}
+}
