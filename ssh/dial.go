@@ -36,14 +36,17 @@ func Dial(ctx context.Context, c *Connection, notify func(reason string)) (*Clie
 	timeout := cmp.Or(c.Timeout, defaultTimeout)
 	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
+	deadline, _ := limited.Deadline()
 	var last error
 	for pause := firstPause; ; pause = min(pause*3/2, longestPause) {
 		client, err := d.attempt(limited)
 		if err == nil {
 			return client, nil
 		}
-		if limited.Err() == nil || last == nil {
-			last = err // rather than that this attempt was cut off
+		// The reason of an earlier attempt says more than that this one was cut off. The clock is asked because a
+		// connection may notice the deadline a moment before the context does.
+		if last == nil || time.Now().Before(deadline) {
+			last = err
 		}
 		if isFinal(err) {
 			break
