@@ -2,15 +2,14 @@ package azurerm_test
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
-	"os/exec"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -161,38 +160,10 @@ func createContainer(t *testing.T, p place) {
 // startAzurite starts an empty Azurite and returns its address.
 func startAzurite(t *testing.T) string {
 	t.Helper()
-	program := os.Getenv("MAYFLY_AZURITE")
-	if program == "" {
-		var err error
-		if program, err = exec.LookPath("azurite-blob"); err != nil {
-			t.Skip("azurite-blob is not installed (npm install -g azurite), and MAYFLY_AZURITE does not name it")
-		}
-	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := l.Addr().String()
-	l.Close()
-	host, port, _ := net.SplitHostPort(address)
-	cmd := exec.Command(program, "--silent", "--skipApiVersionCheck", "--disableTelemetry", "--inMemoryPersistence", "--blobHost", host, "--blobPort", port)
-	cmd.Dir = t.TempDir()
-	var log bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &log, &log
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _, _ = cmd.Process.Kill(), cmd.Wait() })
-	for range 300 {
-		conn, err := net.Dial("tcp", address)
-		if err == nil {
-			conn.Close()
-			return address
-		}
-		time.Sleep(100 * time.Millisecond)
-	}
-	t.Skipf("Azurite does not serve here:\n%s", log.String())
-	return ""
+	program := cmp.Or(os.Getenv("MAYFLY_AZURITE"), "azurite-blob")
+	return storetest.StartProgram(t, program, "npm install -g azurite, or MAYFLY_AZURITE names it", func(host, port string) []string {
+		return []string{"--silent", "--skipApiVersionCheck", "--disableTelemetry", "--inMemoryPersistence", "--blobHost", host, "--blobPort", port}
+	})
 }
 
 // TestDamage reads again what arrives with errors.

@@ -1,8 +1,11 @@
 package gcs_test
 
 import (
+	"fmt"
+	"net"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/mayfly-iac/mayfly/cloud/google"
@@ -34,22 +37,42 @@ func open(a *google.Account, url string, opt gcs.Options) store.Store {
 func TestConformance(t *testing.T) {
 	for _, prefix := range []string{"", "a/b c"} {
 		t.Run("prefix "+prefix, func(t *testing.T) {
-			storetest.Run(t, func(t *testing.T) storetest.Harness {
-				s, a := gcsserver.Start(t), account(t, gcsserver.Token)
-				name := func(workspace string) string { return strings.TrimPrefix(prefix+"/"+workspace+".tfstate", "/") }
-				return storetest.Harness{
-					Open: func() store.Store { return open(a, s.URL, gcs.Options{Prefix: prefix}) },
-					Corrupt: func(workspace string, data []byte) error {
-						_, err := a.Bucket("bucket", s.URL).Put(t.Context(), name(workspace), data, nil, nil)
-						return err
-					},
-					Stored: func(workspace string) ([]byte, error) {
-						data, _, err := a.Bucket("bucket", s.URL).Get(t.Context(), name(workspace), nil)
-						return data, err
-					},
-				}
-			})
+			storetest.Run(t, func(t *testing.T) storetest.Harness { return harness(t, gcsserver.Start(t).URL, prefix) })
 		})
+	}
+}
+
+// TestEmulator runs the suite against fake-gcs-server, which has generations of its own making.
+func TestEmulator(t *testing.T) {
+	url := "http://" + storetest.StartProgram(t, "fake-gcs-server", "go install github.com/fsouza/fake-gcs-server@latest", func(host, port string) []string {
+		return []string{"-scheme", "http", "-host", host, "-port", port, "-backend", "memory", "-external-url", "http://" + net.JoinHostPort(host, port)}
+	})
+	resp, err := http.Post(url+"/storage/v1/b?project=p", "application/json", strings.NewReader(`{"name": "bucket"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		t.Fatal(resp.Status)
+	}
+	var n atomic.Int32
+	storetest.Run(t, func(t *testing.T) storetest.Harness { return harness(t, url, fmt.Sprint("env", n.Add(1))) })
+}
+
+// harness returns the stores below a prefix of the bucket.
+func harness(t *testing.T, url, prefix string) storetest.Harness {
+	a := account(t, gcsserver.Token)
+	name := func(workspace string) string { return strings.TrimPrefix(prefix+"/"+workspace+".tfstate", "/") }
+	return storetest.Harness{
+		Open: func() store.Store { return open(a, url, gcs.Options{Prefix: prefix}) },
+		Corrupt: func(workspace string, data []byte) error {
+			_, err := a.Bucket("bucket", url).Put(t.Context(), name(workspace), data, nil, nil)
+			return err
+		},
+		Stored: func(workspace string) ([]byte, error) {
+			data, _, err := a.Bucket("bucket", url).Get(t.Context(), name(workspace), nil)
+			return data, err
+		},
 	}
 }
 

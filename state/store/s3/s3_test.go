@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"os"
-	"os/exec"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -131,32 +129,13 @@ func TestGateway(t *testing.T) {
 // startGateway starts versitygw with one bucket, and returns its address.
 func startGateway(t *testing.T) string {
 	t.Helper()
-	program, err := exec.LookPath("versitygw")
-	if err != nil {
-		t.Skip("versitygw is not installed (go install github.com/versity/versitygw/cmd/versitygw@latest)")
-	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
+	address := "http://" + storetest.StartProgram(t, "versitygw", "go install github.com/versity/versitygw/cmd/versitygw@latest", func(host, port string) []string {
+		return []string{"--access", "id", "--secret", "hunter2hunter2", "--port", net.JoinHostPort(host, port), "posix", t.TempDir()}
+	})
+	if _, err := account(t).BucketAt("bucket", address).Put(t.Context(), "", nil, nil); err != nil {
 		t.Fatal(err)
 	}
-	address := l.Addr().String()
-	l.Close()
-	cmd := exec.Command(program, "--access", "id", "--secret", "hunter2hunter2", "--port", address, "posix", t.TempDir())
-	cmd.Env = append(os.Environ(), "HOME="+t.TempDir())
-	var log bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &log, &log
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _, _ = cmd.Process.Kill(), cmd.Wait() })
-	for range 100 {
-		if _, err = account(t).BucketAt("bucket", "http://"+address).Put(t.Context(), "", nil, nil); err == nil {
-			return "http://" + address
-		}
-		time.Sleep(100 * time.Millisecond)
-	}
-	t.Skipf("versitygw does not serve here: %v\n%s", err, log.String())
-	return ""
+	return address
 }
 
 // TestTable locks with DynamoDB, alone and beside a lock file, and refuses a state that does not match its
