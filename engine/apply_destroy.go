@@ -14,6 +14,7 @@ import (
 	"github.com/mayfly-iac/mayfly/future"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/provider"
+	"github.com/mayfly-iac/mayfly/slot"
 	"github.com/mayfly-iac/mayfly/state"
 )
 
@@ -55,7 +56,7 @@ func (a *applier) destroyStep(t *future.Task, c *plan.Change) bool {
 		if op.Provider = a.openTogether(t, s, po, obj.Instance, held...); op.Provider == nil {
 			return
 		}
-		destroying := destruction{a: a, objectOp: op, change: c, object: stored}
+		destroying := destruction{a: a, objectOp: op, t: t, turn: s.Turn, change: c, object: stored}
 		if departure != nil {
 			destroying.first = &provisioning{walk: a.preApply, t: t, s: s, of: departure, obj: obj, action: plan.Delete}
 		}
@@ -81,6 +82,8 @@ func (a *applier) awaitClosings(t *future.Task, i addr.Instance) {
 type destruction struct {
 	objectOp
 	a      *applier
+	t      *future.Task
+	turn   *slot.Turn
 	change *plan.Change
 	object *state.Object // as the state has it
 	first  *provisioning // the destroy-time provisioners, nil if there are none
@@ -112,6 +115,7 @@ func (d *destruction) run() bool {
 		PlannedPrivate: deletePrivate(d.change, pr), Identity: pr.Identity, ProviderMeta: d.metaOfModule(),
 	})
 	entry.onDurable = func(more diag.List) { done(append(diags, more...), idKey, id) }
+	entry.task, entry.turn = d.t, d.turn
 	return d.conclude(entry, pr, resp, &diags)
 }
 

@@ -211,6 +211,7 @@ func (ia *instanceApply) carryOut(planned provider.PlanResponse) bool {
 		return false
 	}
 	entry.onDurable = func(more diag.List) { done(append(o.diags, more...), idKey, id) }
+	entry.task, entry.turn = ia.t, ia.s.Turn
 	return ia.conclude(entry, o, resp, deposed, kind)
 }
 

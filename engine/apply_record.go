@@ -5,7 +5,9 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/engine/object"
 	"github.com/mayfly-iac/mayfly/event"
+	"github.com/mayfly-iac/mayfly/future"
 	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/slot"
 	"github.com/mayfly-iac/mayfly/state"
 )
 
@@ -113,6 +115,10 @@ type journalEntry struct {
 	// onDurable, if set, reports the end of the operation. It is called once the results are durable: an
 	// operation reported as complete is in the state, even if this process dies right after.
 	onDurable func(diag.List)
+	// task and turn, if set, are those of a step whose provider calls end with the entry. Other steps begin
+	// while a disk or a service makes its results durable; those that depend on it begin after that.
+	task *future.Task
+	turn *slot.Turn
 }
 
 // begin makes it durable that an operation on an object is about to start. It returns nil if that failed;
@@ -142,10 +148,13 @@ func (e *journalEntry) end(failed bool, changes ...state.ObjectChange) bool {
 		write = e.req.Journal.Fail
 	}
 	var diags diag.List
-	if err := write(e.id, changes...); err != nil {
-		diags = journalFailed(err)
-		e.run.Report(diags)
-	}
+	e.turn.Leave()
+	e.task.Idle(func() {
+		if err := write(e.id, changes...); err != nil {
+			diags = journalFailed(err)
+			e.run.Report(diags)
+		}
+	})
 	if e.onDurable != nil {
 		e.onDurable(diags)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mayfly-iac/mayfly/internal/simprovider/simlog"
+	"github.com/mayfly-iac/mayfly/plan"
 )
 
 // TestNothingWaitsWithoutNeed runs commands whose parts take one to three seconds each. Those that are
@@ -241,4 +242,47 @@ resource "sim_slow" "y" {
 			})
 		})
 	}
+}
+
+// TestSlowJournal has one slot and a journal that takes two seconds to make a result durable. The next
+// operation does not wait for that, but one that depends on the result does.
+func TestSlowJournal(t *testing.T) {
+	t.Parallel()
+	const text = `
+resource "sim_slow" "a" {
+  name         = "a"
+  create_delay = "1s"
+  delete_delay = "1s"
+}
+resource "sim_slow" "b" {
+  name         = "b"
+  create_delay = "1s"
+  delete_delay = "1s"
+}
+resource "sim_slow" "c" {
+  name         = sim_slow.a.name
+  create_delay = "1s"
+  delete_delay = "1s"
+  depends_on   = [sim_slow.a]
+}
+`
+	inVirtualTime(t, text, func(t *testing.T, w *world) {
+		w.endTakes = 2 * time.Second
+		for _, c := range []struct {
+			command
+			want time.Duration
+			why  string
+		}{
+			{command{}, 6 * time.Second, "b is created while a becomes durable, and c after that"},
+			{command{mode: plan.Destroy}, 6 * time.Second, "b is destroyed while c becomes durable, and a after that"},
+		} {
+			c.parallelism = 1
+			var begin time.Time
+			c.between = func() { begin = time.Now() }
+			r := w.ok(c.command)
+			if took := time.Since(begin).Round(10 * time.Millisecond); took != c.want {
+				t.Errorf("applying took %s, want %s: %s\n%s", took, c.want, c.why, r.applyLog.Transcript(simlog.Filter{}))
+			}
+		}
+	})
 }

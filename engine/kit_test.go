@@ -57,10 +57,11 @@ type world struct {
 
 	seen      int // entries of the transcript that earlier commands wrote
 	journal   *spy
-	recorder  *recorder // of openings, also of an apply; nil for none
-	failAfter int       // writes to the journal fail after so many; 0 for never
-	unclosed  bool      // openings are not checked to be closed exactly once
-	faulty    bool      // the provider's complaints about the engine are expected
+	recorder  *recorder     // of openings, also of an apply; nil for none
+	failAfter int           // writes to the journal fail after so many; 0 for never
+	endTakes  time.Duration // the end of an operation becomes durable after so long
+	unclosed  bool          // openings are not checked to be closed exactly once
+	faulty    bool          // the provider's complaints about the engine are expected
 }
 
 const prelude = `
@@ -255,7 +256,7 @@ func (w *world) apply(e *engine.Engine, c command, r *result, manager store.Mana
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.journal = &spy{Journal: journal, recorder: w.recorder, failAfter: w.failAfter}
+	w.journal = &spy{Journal: journal, recorder: w.recorder, failAfter: w.failAfter, endTakes: w.endTakes}
 	req.Journal = w.journal
 	r.applied, r.applyDiags = e.Apply(c.ctx, req)
 	r.applyLog = w.newEntries()
@@ -312,6 +313,7 @@ type spy struct {
 	mu        sync.Mutex
 	text      strings.Builder
 	failAfter int
+	endTakes  time.Duration
 	trail     []string // "begin create sim_thing.a", "commit", "fail"
 }
 
@@ -340,6 +342,7 @@ func (s *spy) Commit(id uint64, changes ...state.ObjectChange) error {
 	if err := s.note("commit", changes); err != nil {
 		return err
 	}
+	time.Sleep(s.endTakes)
 	return s.Journal.Commit(id, changes...)
 }
 

@@ -102,9 +102,9 @@ func (c *Cell[T]) Get(t *Task, label, via any, f func() T) (T, *Cycle) {
 }
 
 // Idle calls f, which waits for something other than a cell, and lets another task run meanwhile. f must not
-// demand a value.
+// demand a value. A nil Task only calls f.
 func (t *Task) Idle(f func()) {
-	if t.Park != nil {
+	if t != nil && t.Park != nil {
 		t.Park()
 		defer t.Unpark()
 	}

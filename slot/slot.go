@@ -71,7 +71,7 @@ func (p *Pool) endCall(s *shared) {
 	s.calls--
 	p.calls--
 	switch {
-	case s.calls > 0 || s.waiting > 0:
+	case s.calls > 0 || s.waiting > 0 || s.left:
 	case len(s.parts) > 0:
 		p.serveTurn(s)
 	default:
@@ -139,12 +139,13 @@ type shared struct {
 	kept     bool
 	waiting  int // parts within Release
 	held     int // 1 if the turn is not counted among those that go on
+	left     bool
 }
 
 // count counts the turn as one that goes on, or not. p.mu is held.
 func (p *Pool) count(s *shared) {
 	held := 0
-	if s.waiting > 0 && !s.kept {
+	if s.left || s.waiting > 0 && !s.kept {
 		held = 1
 	}
 	p.turns += s.held - held
@@ -156,9 +157,30 @@ func (p *Pool) count(s *shared) {
 func (t *Turn) End() {
 	t.pool.mu.Lock()
 	defer t.pool.mu.Unlock()
-	t.pool.calls--
-	t.pool.turns--
+	if t.holds {
+		t.pool.calls--
+	}
+	t.pool.turns -= 1 - t.held
 	t.pool.serve()
+}
+
+// Leave gives the slot to other turns for good, because what is left of the turn waits for other things than
+// providers, such as a disk. Calls of providers that it makes all the same must be in Do, where they wait for
+// a slot like the calls of parts. A kept turn does not leave: what it has open would be open for longer.
+func (t *Turn) Leave() {
+	if t == nil || !t.holds {
+		return
+	}
+	p := t.pool
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if t.kept {
+		return
+	}
+	t.holds, t.left = false, true
+	t.calls--
+	p.calls--
+	p.count(t.shared)
 }
 
 // Part returns the turn as a part of it sees it. A part holds no slot except within Do.

@@ -105,6 +105,37 @@ func TestRelease(t *testing.T) {
 	}
 }
 
+// TestLeave waits for a disk at the end of a turn: another turn has the slot meanwhile, unless the first one is
+// kept, and a late call of the first waits for it.
+func TestLeave(t *testing.T) {
+	for kept, want := range map[bool]time.Duration{false: 3 * time.Second, true: 2 * time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			pool := slot.NewPool(1)
+			turn := pool.Begin(0)
+			if kept {
+				turn.Keep()
+			}
+			ended := make(chan struct{})
+			go func() {
+				other := pool.Begin(0)
+				time.Sleep(2 * time.Second)
+				other.End()
+				close(ended)
+			}()
+			begin := time.Now()
+			turn.Leave()
+			time.Sleep(time.Second)
+			turn.Do(func() { time.Sleep(time.Second) })
+			if took := time.Since(begin); took != want {
+				t.Errorf("kept %t: the call ended after %s, want %s", kept, took, want)
+			}
+			turn.End()
+			<-ended
+			pool.Begin(0).End()
+		})
+	}
+}
+
 // TestHighestRankGoesFirst lets turns of several ranks wait for one slot.
 func TestHighestRankGoesFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -168,11 +199,17 @@ func TestRandomTurns(t *testing.T) {
 			var turns sync.WaitGroup
 			for range 12 {
 				a, b := &things[rng.IntN(len(things))], &things[rng.IntN(len(things))]
+				c, leaves := &things[rng.IntN(len(things))], rng.IntN(2) == 0
 				turns.Go(func() {
 					turn := pool.Begin(0)
 					defer turn.End()
 					turn.Lend(func() { openAll(turn, work, a, b) })
 					turn.Do(func() { work(time.Second) })
+					if leaves {
+						turn.Leave()
+						turn.Lend(func() { openAll(turn, work, c) })
+						turn.Do(func() { work(time.Second) })
+					}
 				})
 			}
 			turns.Wait()
