@@ -43,8 +43,8 @@ func Dial(ctx context.Context, c *Connection, notify func(reason string)) (*Clie
 		if err == nil {
 			return client, nil
 		}
-		// The reason of an earlier attempt says more than that this one was cut off. The clock is asked because a
-		// connection may notice the deadline a moment before the context does.
+		// The reason of an earlier attempt says more than that this one was cut off. The clock is asked
+		// because a connection may notice the deadline a moment before the context does.
 		if last == nil || time.Now().Before(deadline) {
 			last = err
 		}

@@ -10,8 +10,9 @@ import (
 )
 
 // StartProgram starts a server that is a program of its own, on a free port of this machine and in an empty
-// directory, and returns its address once it accepts connections. The server ends with the test. args returns
-// its arguments. The test is skipped if the program is not installed; install is the command that installs it.
+// directory, and returns its address once it accepts connections. The server ends with the test. args
+// returns its arguments. The test is skipped if the program is not installed; install is the command that
+// installs it.
 func StartProgram(t *testing.T, program, install string, args func(host, port string) []string) string {
 	t.Helper()
 	path, err := exec.LookPath(program)
