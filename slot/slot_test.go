@@ -105,8 +105,8 @@ func TestRelease(t *testing.T) {
 	}
 }
 
-// TestLeave waits for a disk at the end of a turn: another turn has the slot meanwhile, unless the first one is
-// kept, and a late call of the first waits for it.
+// TestLeave waits for a disk at the end of a turn: another turn has the slot meanwhile, unless the first one
+// is kept, and a late call of the first waits for it.
 func TestLeave(t *testing.T) {
 	for kept, want := range map[bool]time.Duration{false: 3 * time.Second, true: 2 * time.Second} {
 		synctest.Test(t, func(t *testing.T) {
