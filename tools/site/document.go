@@ -275,7 +275,8 @@ func cell(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus
 	return ast.WalkContinue, nil
 }
 
-// maxUnbroken is how many letters of code are kept on one line, so that no line ends after the hyphen of an option.
+// maxUnbroken is how many letters of code are kept on one line, so that no line ends after the hyphen of an
+// option.
 const maxUnbroken = 20
 
 // codeSpan writes code within a line.

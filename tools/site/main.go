@@ -1,4 +1,5 @@
-// Command site makes a static site of the documents of this repository, to be read from a disk or put on any server.
+// Command site makes a static site of the documents of this repository, to be read from a disk or put on any
+// server.
 //
 //	go run -C tools/site . -o DIR
 //
@@ -8,8 +9,8 @@
 //
 // A link that leads nowhere, also to a heading, is an error, and nothing is written.
 //
-// In reading order: site.go collects the pages, document.go reads Markdown, page.go writes HTML, search.go makes
-// the index, and check.go follows the links of what was made.
+// In reading order: site.go collects the pages, document.go reads Markdown, page.go writes HTML, search.go
+// makes the index, and check.go follows the links of what was made.
 package main
 
 import (
@@ -78,8 +79,8 @@ func repository() (string, error) {
 	}
 }
 
-// write writes the files of a site, named by their paths with slashes. A directory that has other files is left
-// alone: it is not one of a site, or has pages that no longer exist.
+// write writes the files of a site, named by their paths with slashes. A directory that has other files is
+// left alone: it is not one of a site, or has pages that no longer exist.
 func write(dir string, files map[string][]byte) error {
 	err := filepath.WalkDir(dir, func(file string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) && file == dir {

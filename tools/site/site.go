@@ -145,8 +145,8 @@ func (s *site) follow(p *page) {
 	p.body = p.document.render()
 }
 
-// resolve returns what a link in a document leads to, relative to the document's page. It reports what does not
-// exist; whether a page has the heading is left to check, for which all pages are needed.
+// resolve returns what a link in a document leads to, relative to the document's page. It reports what does
+// not exist; whether a page has the heading is left to check, for which all pages are needed.
 func (s *site) resolve(p *page, link string) (string, error) {
 	if scheme, _, ok := strings.Cut(link, ":"); ok && !strings.ContainsAny(scheme, "/#") {
 		if !slices.Contains([]string{"https", "mailto"}, scheme) {

@@ -13,7 +13,8 @@ import (
 	"time"
 )
 
-// documents returns a small repository with what the site looks for. more are files to add or replace, as pairs.
+// documents returns a small repository with what the site looks for. more are files to add or replace, as
+// pairs.
 func documents(more ...string) fstest.MapFS {
 	fsys := fstest.MapFS{}
 	add := func(name, text string) { fsys[name] = &fstest.MapFile{Data: []byte(text)} }
