@@ -262,7 +262,7 @@ var rules = map[string]rule{
 		why: "the outcomes of tests are shown by themselves: what was run, and how, is done by then",
 	},
 	"view/coverage": {
-		may: []string{"eval/coverage"}, pure: true, modules: none,
+		may: []string{"eval/coverage", "view/internal/hypertext"}, pure: true, modules: none,
 		why: "what was exercised is shown by names and positions: without a configuration or values at hand it cannot show more",
 	},
 	"view/timeline": {

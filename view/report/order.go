@@ -30,11 +30,11 @@ func (p *page) order(g *plan.Graph) {
 	if len(nodes) <= maxDrawn {
 		p.drawing(nodes, waits)
 	}
-	p.Raw("<details><summary>What waits for what, as a table (", count(len(nodes)), " blocks)</summary>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"What waits for what\">",
+	p.Raw("<details><summary>What waits for what, as a table (", hypertext.Count(len(nodes)), " blocks)</summary>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"What waits for what\">",
 		"<table>\n<thead><tr><th scope=\"col\">Block</th><th scope=\"col\">waits for</th></tr></thead>\n<tbody>\n")
 	for i, n := range nodes {
 		if i == maxListed {
-			p.Raw("<tr><td colspan=\"2\">and ", count(len(nodes)-i), " more</td></tr>\n")
+			p.Raw("<tr><td colspan=\"2\">and ", hypertext.Count(len(nodes)-i), " more</td></tr>\n")
 			break
 		}
 		p.In("<tr><th scope=\"row\">", label(n), "</th><td>")
@@ -122,13 +122,13 @@ func layout(nodes []string, waits map[string][]string) (at map[string]point, wid
 // drawing draws the order from left to right.
 func (p *page) drawing(nodes []string, waits map[string][]string) {
 	at, width, height := layout(nodes, waits)
-	p.Raw(`<div class="drawing scroll" tabindex="0" role="region" aria-label="Drawing of the order"><svg role="img" aria-label="What waits for what, from left to right; the table below says the same" width="`, count(width), `" height="`, count(height), `">`, "\n")
+	p.Raw(`<div class="drawing scroll" tabindex="0" role="region" aria-label="Drawing of the order"><svg role="img" aria-label="What waits for what, from left to right; the table below says the same" width="`, hypertext.Count(width), `" height="`, hypertext.Count(height), `">`, "\n")
 	for _, n := range nodes {
 		for _, w := range waits[n] {
 			a, b := at[w], at[n]
 			x0, y0, x1, y1 := a.x+boxWidth, a.y+boxHeight/2, b.x, b.y+boxHeight/2
 			m := max((x1-x0)/2, columnGap/2)
-			p.Raw(`<path class="edge" d="M`, count(x0), " ", count(y0), "C", count(x0+m), " ", count(y0), " ", count(x1-m), " ", count(y1), " ", count(x1), " ", count(y1), `"/>`)
+			p.Raw(`<path class="edge" d="M`, hypertext.Count(x0), " ", hypertext.Count(y0), "C", hypertext.Count(x0+m), " ", hypertext.Count(y0), " ", hypertext.Count(x1-m), " ", hypertext.Count(y1), " ", hypertext.Count(x1), " ", hypertext.Count(y1), `"/>`)
 		}
 	}
 	for _, n := range nodes {
@@ -137,8 +137,8 @@ func (p *page) drawing(nodes []string, waits map[string][]string) {
 		if strings.HasSuffix(n, " (destroy)") || strings.HasSuffix(n, " (forget)") {
 			class = "box gone"
 		}
-		p.Raw("\n<g><rect class=\"", class, `" x="`, count(at[n].x), `" y="`, count(at[n].y), `" width="`, count(boxWidth), `" height="`, count(boxHeight), `"/>`,
-			`<text class="node" x="`, count(at[n].x+8), `" y="`, count(at[n].y+17), `">`)
+		p.Raw("\n<g><rect class=\"", class, `" x="`, hypertext.Count(at[n].x), `" y="`, hypertext.Count(at[n].y), `" width="`, hypertext.Count(boxWidth), `" height="`, hypertext.Count(boxHeight), `"/>`,
+			`<text class="node" x="`, hypertext.Count(at[n].x+8), `" y="`, hypertext.Count(at[n].y+17), `">`)
 		if letters := []rune(text); len(letters) > maxLabel {
 			p.Text("…" + string(letters[len(letters)-maxLabel+1:]))
 		} else {

@@ -2,12 +2,9 @@ package report
 
 import (
 	"cmp"
-	"crypto/sha256"
 	_ "embed"
-	"encoding/base64"
 	"encoding/json"
 	"io"
-	"strconv"
 
 	"github.com/mayfly-iac/mayfly/view/internal/hypertext"
 	"github.com/mayfly-iac/mayfly/view/timeline"
@@ -33,7 +30,8 @@ func (r *Report) Write(w io.Writer) error {
 	p := &page{}
 	r.title = cmp.Or(r.title, "State")
 	r.settle()
-	p.head(r)
+	p.Head(r.title+" · Mayfly", hypertext.Markup(timeline.Style()+style), hypertext.Markup(script))
+	p.Raw(`<a class="skip" href="#changes">Skip to the list</a>`, "\n")
 	p.header(r)
 	p.Raw("<main id=\"main\">\n")
 	p.notes(r)
@@ -43,28 +41,15 @@ func (r *Report) Write(w io.Writer) error {
 	p.outputs(r)
 	p.order(r.graph)
 	if run := r.Fragment(); run != "" {
-		p.Raw(`<section id="run"><h2>Timeline</h2>`, "\n", `<details class="lazy"><summary>When what ran, and how long ephemeral values were exposed</summary>`, "<template>\n",
-			hypertext.Markup(run), "</template></details>\n</section>\n")
+		// As the text of a script it costs next to nothing until it is asked for. Nothing in it can end the
+		// element: texts are escaped.
+		p.Raw(`<section id="run"><h2>Timeline</h2>`, "\n", `<details class="lazy"><summary>When what ran, and how long ephemeral values were exposed</summary>`,
+			`<script type="text/html">`, "\n", hypertext.Markup(run), "</script></details>\n</section>\n")
 	}
-	p.Raw("</main>\n<script>", hypertext.Markup(script), "</script>\n</body>\n</html>\n")
+	p.Raw("</main>\n")
+	p.Foot(hypertext.Markup(script))
 	_, err := w.Write(p.Bytes())
 	return err
-}
-
-// hash returns the source expression that admits a script or style sheet in a content security policy.
-func hash(text string) hypertext.Markup {
-	sum := sha256.Sum256([]byte(text))
-	return hypertext.Markup("'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'")
-}
-
-// head writes the head of the document.
-func (p *page) head(r *Report) {
-	css := timeline.Style() + style
-	p.Raw("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n",
-		`<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src `, hash(css), "; script-src ", hash(script), `; base-uri 'none'; form-action 'none'"/>`, "\n",
-		`<meta name="viewport" content="width=device-width, initial-scale=1"/>`, "\n", `<meta name="color-scheme" content="light dark"/>`, "\n")
-	p.In("<title>", r.title+" · Mayfly", "</title>\n")
-	p.Raw("<style>", hypertext.Markup(css), "</style>\n</head>\n<body>\n", `<a class="skip" href="#changes">Skip to the list</a>`, "\n")
 }
 
 // header writes the title and the numbers of changes.
@@ -135,6 +120,3 @@ func (p *page) outputs(r *Report) {
 	p.Lines(r.outputs)
 	p.Raw("</pre>\n</section>\n")
 }
-
-// count returns a whole number, which needs no escaping.
-func count(n int) hypertext.Markup { return hypertext.Markup(strconv.Itoa(n)) }

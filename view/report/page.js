@@ -132,11 +132,11 @@ $("unfold").addEventListener("click", () => {
   $("list").querySelectorAll("details.change").forEach(d => { const r = found[i++]; if (unfolded) fill(d, r); d.open = unfolded; });
 });
 document.addEventListener("keydown", e => {
-  if (e.key === "/" && !/^(input|textarea|select)$/i.test(e.target.tagName) && !e.ctrlKey && !e.metaKey && !e.altKey) { e.preventDefault(); $("find").focus(); }
+  if (e.key === "k" && (e.ctrlKey || e.metaKey)) { e.preventDefault(); $("find").focus(); }
 });
 document.querySelectorAll("details.lazy").forEach(d => d.addEventListener("toggle", () => {
-  const t = d.querySelector("template");
-  if (d.open && t) { d.append(t.content); t.remove(); }
+  const t = d.querySelector("script");
+  if (d.open && t) { t.remove(); d.insertAdjacentHTML("beforeend", t.textContent); }
 }));
 const outputs = document.querySelector("#outputs pre");
 if (outputs) outputs.replaceWith(diff(outputs.textContent));

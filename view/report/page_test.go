@@ -145,7 +145,8 @@ func TestPage(t *testing.T) {
 	b.want(`document.querySelectorAll("#run .chart").length`, "0")
 	b.text(`document.querySelector("#run summary").click()`)
 	b.until(`document.querySelectorAll("#run .chart").length`, "1")
-	b.want(poorContrast, "")
+	b.want(poorContrast, "", `document.querySelectorAll("#run .scroll").length > 0`, "true",
+		`[...document.querySelectorAll("pre,.chart,.scroll")].every(e => e.tabIndex === 0)`, "true") // keys scroll them too
 	b.picture("apply unfolded")
 	if len(b.errors) > 0 {
 		t.Errorf("the browser reports %q", b.errors)

@@ -16,8 +16,8 @@ type page struct{ hypertext.Page }
 // percent returns a position or width on the axis.
 func percent(x float64) markup { return markup(number(x, 3) + "%") }
 
-// count returns a whole number, which needs no escaping.
-func count(n int) markup { return markup(strconv.Itoa(n)) }
+// count returns a whole number as markup.
+var count = hypertext.Count
 
 // plural returns a number with its noun.
 func plural(n int, noun string) string {

@@ -48,13 +48,9 @@ func (r *Recorder) Fragment() string {
 	return p.String()
 }
 
-// document writes the whole page. The policy in its head forbids scripts and everything from elsewhere: even
-// a mistake in escaping could not make the page send anything.
+// document writes the whole page. It has no script.
 func (p *page) document(m *model) {
-	p.Raw("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n",
-		`<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'"/>`, "\n",
-		`<meta name="viewport" content="width=device-width, initial-scale=1"/>`, "\n",
-		`<meta name="color-scheme" content="light dark"/>`, "\n<title>Ephemeral timeline</title>\n<style>\n", style, "</style>\n</head>\n<body>\n")
+	p.Head("Ephemeral timeline", style, "")
 	p.header(m)
 	p.symbols()
 	p.Raw("<main>\n")
@@ -64,7 +60,8 @@ func (p *page) document(m *model) {
 	p.legend()
 	p.chart(m)
 	p.tables(m)
-	p.Raw("</main>\n</body>\n</html>\n")
+	p.Raw("</main>\n")
+	p.Foot("")
 }
 
 // header writes the head of the page: when the run was, its phases, and the summary. The time is that of the

@@ -60,7 +60,7 @@ func (p *page) table(title markup, lines int, heads []markup, body func()) {
 	if lines > manyLines {
 		open = ""
 	}
-	p.Raw("<details", open, " class=\"table\"><summary><h2>", title, " <em>", count(lines), "</em></h2></summary>\n<div class=\"scroll\"><table>\n<thead><tr>")
+	p.Raw("<details", open, " class=\"table\"><summary><h2>", title, " <em>", count(lines), "</em></h2></summary>\n<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"", title, "\"><table>\n<thead><tr>")
 	for _, h := range heads {
 		p.Raw("<th scope=\"col\">", h, "</th>")
 	}
