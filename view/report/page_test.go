@@ -141,6 +141,8 @@ func TestPage(t *testing.T) {
 	// An address opens its row, whatever it looks like.
 	b.text(`(location.hash = encodeURIComponent([...document.querySelectorAll("#list .address")][0].textContent))`)
 	b.until(`document.activeElement.parentElement.open`, "true")
+	b.text(`document.body.dispatchEvent(new KeyboardEvent("keydown", {key: "k", ctrlKey: true, bubbles: true}))`)
+	b.want(`document.activeElement.id`, "find")
 	// The timeline comes when it is asked for.
 	b.want(`document.querySelectorAll("#run .chart").length`, "0")
 	b.text(`document.querySelector("#run summary").click()`)
