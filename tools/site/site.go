@@ -212,40 +212,44 @@ type item struct {
 // groups returns the navigation: what the index links to, by its sections and with the words of its links, and
 // then what it does not. A page that is in a directory with an index of its own is left to that.
 func (s *site) groups() []group {
-	var out []group
-	at := map[*page]bool{}
-	for _, whole := range []bool{true, false} { // a link to a heading decides only if there is no other
-		for _, l := range s.pages[index].document.links {
-			target := s.pages[l.source]
-			if target == nil || target.source == index || l.section == "" {
-				continue
-			}
-			i := slices.IndexFunc(out, func(g group) bool { return g.title == l.section })
-			if i < 0 {
-				i = len(out)
-				out = append(out, group{title: l.section})
-			}
-			if l.whole != whole || at[target] {
-				continue
-			}
-			at[target] = true
-			next := item{page: target, name: target.title}
-			if whole {
-				next.name = capital(l.text)
-			}
-			out[i].items = append(out[i].items, next)
+	links := slices.DeleteFunc(slices.Clone(s.pages[index].document.links), func(l *link) bool {
+		return s.pages[l.source] == nil || l.source == index || l.section == ""
+	})
+	chosen := map[*page]*link{} // the link that places and names a page: the first one that is not to a heading
+	for _, l := range links {
+		target := s.pages[l.source]
+		if was := chosen[target]; was == nil || l.whole && !was.whole {
+			chosen[target] = l
 		}
+	}
+	var out []group
+	for _, l := range links {
+		target := s.pages[l.source]
+		if chosen[target] != l {
+			continue
+		}
+		if n := len(out); n == 0 || out[n-1].title != l.section {
+			out = append(out, group{title: l.section})
+		}
+		next := item{name: target.title, page: target}
+		if l.whole {
+			next.name = capital(l.text)
+		}
+		out[len(out)-1].items = append(out[len(out)-1].items, next)
 	}
 	more := group{title: "More"}
 	for _, name := range sortedKeys(s.pages) {
 		other := s.pages[name]
 		home := s.pages[path.Join(path.Dir(name), "README.md")]
-		if at[other] || name == "README.md" || name == index || other.document == nil || home != nil && home != other && path.Dir(name) != "docs" && path.Dir(name) != "." {
+		if chosen[other] != nil || name == "README.md" || name == index || other.document == nil || home != nil && home != other && path.Dir(name) != "docs" && path.Dir(name) != "." {
 			continue
 		}
 		more.items = append(more.items, item{page: other, name: other.title})
 	}
-	return slices.DeleteFunc(append(out, more), func(g group) bool { return len(g.items) == 0 })
+	if len(more.items) > 0 {
+		out = append(out, more)
+	}
+	return out
 }
 
 // beside returns the pages in the directory of a page that has an index of its own.
