@@ -2,6 +2,7 @@ package state
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -182,6 +183,25 @@ func (o *Object) DecodeUnmarked(ty cty.Type) (cty.Value, error) {
 		return cty.NilVal, errors.New("the stored attributes do not fit the provider's schema")
 	}
 	return v, nil
+}
+
+// ID returns the attribute "id", "" if it is missing or not a string, and for nil. The stored text is read
+// rather than the value, so that no schema is needed.
+func (o *Object) ID() string {
+	if o == nil {
+		return ""
+	}
+	if o.Flatmap != nil {
+		return o.Flatmap["id"]
+	}
+	var attrs struct {
+		ID any `json:"id"`
+	}
+	if err := json.Unmarshal(o.attrs, &attrs); err != nil {
+		return ""
+	}
+	id, _ := attrs.ID.(string)
+	return id
 }
 
 // Equal reports whether both objects would be stored as the same bytes. Either may be nil.

@@ -169,6 +169,17 @@ func (s *State) Copy() *State {
 	return c
 }
 
+// With returns a state that has the instances of both, those of s where both have one, and nothing else.
+func (s *State) With(other *State) *State {
+	out := New()
+	for _, st := range []*State{other, s} {
+		for a, in := range st.AllInstances() {
+			*out.ensure(a) = *in
+		}
+	}
+	return out
+}
+
 // AllResources yields the resources in the order of the state file: by module, mode, type and name.
 func (s *State) AllResources() iter.Seq[*Resource] {
 	return func(yield func(*Resource) bool) {

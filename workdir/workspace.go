@@ -103,6 +103,18 @@ func (d *Dir) selectOnly(before, after location) diag.List {
 	return nil
 }
 
+// Read reads the state of a workspace without locking it; nil if it has none yet.
+func (w *Workspaces) Read(ctx context.Context, name string) (*state.File, diag.List) {
+	if !slices.Contains(w.Names, name) {
+		return nil, w.missing(name)
+	}
+	file, err := readWorkspace(ctx, w.store, name)
+	if err != nil {
+		return nil, diag.Errorf("Error reading the state", "%s", diag.Sentence(err))
+	}
+	return file, nil
+}
+
 // Select makes an existing workspace the current one, also for later runs.
 func (w *Workspaces) Select(name string) diag.List {
 	switch {
@@ -114,6 +126,11 @@ func (w *Workspaces) Select(name string) diag.List {
 		return nil
 	}
 	return w.use(name)
+}
+
+// missing returns the error that there is no workspace of a name.
+func (w *Workspaces) missing(name string) diag.List {
+	return diag.Errorf("Workspace not found", "Workspace %q doesn't exist.%s", name, diag.DidYouMean(name, w.Names))
 }
 
 func overridden() diag.List {
@@ -159,7 +176,7 @@ func (w *Workspaces) Delete(ctx context.Context, name string, opt DeleteOptions)
 	case name == w.Current && name != store.DefaultWorkspace:
 		return diag.Errorf("Workspace is your active workspace", "Workspace %q is the selected one. Select another one before you delete it.", name)
 	case !slices.Contains(w.Names, name):
-		return diag.Errorf("Workspace not found", "Workspace %q doesn't exist.%s", name, diag.DidYouMean(name, w.Names))
+		return w.missing(name)
 	}
 	unlock, diags := w.lock(ctx, name, opt)
 	if diags.HasErrors() {

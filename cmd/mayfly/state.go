@@ -18,7 +18,7 @@ import (
 // by which people edit it keep a backup with a time stamp.
 func (a *app) stateCommand() *cli.Command {
 	return a.group("state", "Advanced state management", "Shows the state, and changes it without a plan. Real objects are never touched.",
-		alias(a.stateListCommand(), "ls"), alias(a.stateMvCommand(), "move"), a.statePullCommand(), a.statePushCommand(), a.stateRekeyCommand(), a.stateReplaceProviderCommand(),
+		a.stateDiffCommand(), alias(a.stateListCommand(), "ls"), alias(a.stateMvCommand(), "move"), a.statePullCommand(), a.statePushCommand(), a.stateRekeyCommand(), a.stateReplaceProviderCommand(),
 		alias(a.stateRmCommand(), "remove"), a.stateShowCommand())
 }
 
@@ -54,7 +54,7 @@ func (a *app) stateListCommand() *cli.Command {
 			var lines []string
 			var listed []addr.Instance
 			for _, i := range inDocumentOrder(found) {
-				if id == "" || objectID(file.State.Instance(i)) == id {
+				if id == "" || file.State.Instance(i).Current.ID() == id {
 					lines, listed = append(lines, i.String()), append(listed, i)
 					for _, s := range a.streams() {
 						s.Address(i)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"io"
 
 	"github.com/urfave/cli/v3"
@@ -63,23 +62,4 @@ func (c *stateChange) push(ctx context.Context, file *state.File, force bool) in
 		return c.app.fail("Failed to write state", "%s", diag.Sentence(err))
 	}
 	return exitOK
-}
-
-// objectID returns the attribute "id" of an instance's current object, "" if it is missing or not a string.
-// The stored text is read rather than the value, so that no schema is needed.
-func objectID(i *state.Instance) string {
-	if i == nil || i.Current == nil {
-		return ""
-	}
-	if i.Current.Flatmap != nil {
-		return i.Current.Flatmap["id"]
-	}
-	var attrs struct {
-		ID any `json:"id"`
-	}
-	if err := json.Unmarshal(i.Current.JSON(), &attrs); err != nil {
-		return ""
-	}
-	id, _ := attrs.ID.(string)
-	return id
 }

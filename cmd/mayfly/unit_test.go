@@ -10,7 +10,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mayfly-iac/mayfly/internal/filetest"
-	"github.com/mayfly-iac/mayfly/state"
 )
 
 func TestPlacesHoldNoValues(t *testing.T) {
@@ -45,21 +44,6 @@ func TestGuarded(t *testing.T) {
 type panicking struct{}
 
 func (panicking) Read([]byte) (int, error) { panic("correct-horse") }
-
-func TestObjectID(t *testing.T) {
-	for name, test := range map[string]struct {
-		obj  *state.Instance
-		want string
-	}{
-		"none":         {nil, ""},
-		"legacy":       {&state.Instance{Current: &state.Object{Flatmap: map[string]string{"id": "x"}}}, "x"},
-		"only deposed": {&state.Instance{}, ""},
-	} {
-		if got := objectID(test.obj); got != test.want {
-			t.Errorf("%s: %q", name, got)
-		}
-	}
-}
 
 func TestAddressLines(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "f")

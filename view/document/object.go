@@ -27,16 +27,11 @@ type Object struct {
 func Objects(a addr.Instance, inst *state.Instance, s Schemas) ([]Object, error) {
 	var out []Object
 	add := func(key addr.Deposed, obj *state.Object) error {
-		o := Object{Addr: addr.Object{Instance: a, Deposed: key}, Provider: inst.Provider.Provider, Stored: obj}
-		if s != nil {
-			o.Schema = s.Resource(o.Provider, a.Resource.Mode, a.Resource.Type)
+		o, err := decodeObject(addr.Object{Instance: a, Deposed: key}, inst.Provider.Provider, obj, s)
+		if err == nil {
+			out = append(out, o)
 		}
-		var err error
-		if o.Value, err = o.decode(); err != nil {
-			return fmt.Errorf("%s: %w", o.Addr, err)
-		}
-		out = append(out, o)
-		return nil
+		return err
 	}
 	if inst.Current != nil {
 		if err := add(addr.Current, inst.Current); err != nil {
@@ -49,6 +44,19 @@ func Objects(a addr.Instance, inst *state.Instance, s Schemas) ([]Object, error)
 		}
 	}
 	return out, nil
+}
+
+// decodeObject returns one object of a state. An error names it.
+func decodeObject(a addr.Object, p addr.Provider, stored *state.Object, s Schemas) (Object, error) {
+	o := Object{Addr: a, Provider: p, Stored: stored}
+	if s != nil {
+		o.Schema = s.Resource(p, a.Resource.Mode, a.Resource.Type)
+	}
+	var err error
+	if o.Value, err = o.decode(); err != nil {
+		err = fmt.Errorf("%s: %w", a, err)
+	}
+	return o, err
 }
 
 // decode decodes the value by the schema. If the schema does not fit, because an older or newer provider

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"context"
+	"strings"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/state"
+	"github.com/mayfly-iac/mayfly/view"
+	"github.com/mayfly-iac/mayfly/view/document"
+	"github.com/mayfly-iac/mayfly/workdir"
+)
+
+// workspacePrefix begins an argument that names a workspace rather than a file.
+const workspacePrefix = "workspace:"
+
+// stateDiffCommand returns the command state diff. It locks nothing: states are replaced in one step.
+func (a *app) stateDiffCommand() *cli.Command {
+	show, detailed := false, false
+	m := &machineFlags{}
+	return a.command("diff", "Show how two states differ", "A [B]",
+		"Compares two states, the older one first. Each is a state file, \"-\" for standard input, or \"workspace:NAME\". Without B, A is compared with the state of the selected workspace.",
+		append(m.flags("a JSON document, with sensitive values,"),
+			boolFlag("show-sensitive", "Show sensitive values.", &show),
+			boolFlag("detailed-exitcode", "Exit with status 0 if the states do not differ, 1 on errors, 2 if they differ.", &detailed),
+		),
+		func(ctx context.Context, args []string) int {
+			a.view.ShowSensitive = show
+			if !m.begin(a) {
+				return exitError
+			}
+			if len(args) == 0 || len(args) > 2 || len(args) == 2 && args[0] == "-" && args[1] == "-" {
+				return a.argsError("state diff", "one or two states: files, \"-\" for standard input once, or \"workspace:NAME\"")
+			}
+			names, files := append(args, "the selected workspace")[:2], [2]*state.File{}
+			for i := range names {
+				var ok bool
+				if files[i], ok = a.stateNamed(ctx, append(args, "")[i]); !ok {
+					return exitError
+				}
+			}
+			diff, code := a.stateDiff(ctx, m, names, files)
+			if code == exitOK && detailed && !diff.Empty() {
+				return exitChanges
+			}
+			return code
+		})
+}
+
+// stateDiff compares two states and writes the outcome.
+func (a *app) stateDiff(ctx context.Context, m *machineFlags, names []string, files [2]*state.File) (*document.StateDiff, int) {
+	states := [2]*state.State{{}, {}}
+	for i, f := range files {
+		if f != nil {
+			states[i] = f.State
+		}
+	}
+	s, diags := a.reader(ctx, states[0].With(states[1]))
+	defer s.close()
+	if !a.report(diags) {
+		return nil, exitError
+	}
+	diff, err := document.CompareStates(states[0], states[1], s.Schemas(ctx))
+	if err != nil {
+		return nil, a.fail("States cannot be compared", "%s.", diag.Sentence(err))
+	}
+	if done, code := a.documented(m, func() ([]byte, error) { return document.StateDiffOf(diff, files[0], files[1]) }); done {
+		return diff, code
+	}
+	return diff, a.wrote(view.StateDiff(a.env.Stdout, diff, names[0], names[1], a.view))
+}
+
+// stateNamed reads the state that an argument names: that of the selected workspace for "". It returns nil
+// for a state without content, and false after an error, which was reported.
+func (a *app) stateNamed(ctx context.Context, name string) (*state.File, bool) {
+	if name == "" {
+		file, diags := a.directory().ReadState(ctx, workdir.StateFiles{})
+		return file, a.report(diags)
+	}
+	if workspace, ok := strings.CutPrefix(name, workspacePrefix); ok {
+		w, diags := a.directory().Workspaces(ctx)
+		if !a.report(diags) {
+			return nil, false
+		}
+		file, diags := w.Read(ctx, workspace)
+		return file, a.report(diags)
+	}
+	src, err := a.readFileOrStdin(name)
+	if err != nil {
+		a.fail("Failed to read a state", "The file %s could not be read: %s.", name, diag.Reason(err))
+		return nil, false
+	}
+	file, err := a.directory().ReadStateFile(ctx, src)
+	if err != nil {
+		a.fail("Failed to read a state", "The file %s cannot be read as a state: %s.", name, err)
+		return nil, false
+	}
+	return file, true
+}
