@@ -59,7 +59,7 @@ func (s *site) write() (map[string][]byte, error) {
 		}
 		files[p.url] = out.Bytes()
 	}
-	text, err := s.searchIndex()
+	text, err := s.searchIndex(groups)
 	files["search-index.js"] = text
 	return files, err
 }

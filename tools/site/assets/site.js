@@ -21,27 +21,33 @@
     return index;
   }
 
-  // rate returns how well a section fits, 0 if it lacks a word.
-  function rate(section, title, words) {
-    const heading = section[2].toLowerCase(), text = section[3].toLowerCase();
-    let sum = 0;
-    for (const word of words) {
-      let points = 0;
-      if (heading === word) points = 40;
-      else if (heading.startsWith(word)) points = 20;
-      else if (heading.includes(word)) points = 12;
-      else if (title.includes(word)) points = 4;
-      const at = text.indexOf(word);
-      if (at >= 0) points += at === 0 || /[^\p{L}\p{N}]/u.test(text[at - 1]) ? 3 : 1;
-      if (points === 0) return 0;
-      sum += points;
-    }
-    return heading.includes(words.join(" ")) ? sum + 10 : sum;
+  // escaped returns a text as a pattern that matches it.
+  const escaped = text => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+
+  // rater returns a function that returns how well a section fits, 0 if it lacks a word. A word as a whole
+  // counts more than a part of one, and how often it comes counts a little.
+  function rater(data, words) {
+    const whole = words.map(w => new RegExp(`(?<![\\p{L}\\p{N}_-])${escaped(w)}(?![\\p{L}\\p{N}_-])`, "giu"));
+    return section => {
+      const title = data.pages[section[0]][1].toLowerCase(), heading = section[2].toLowerCase(), text = section[3].toLowerCase();
+      let sum = heading.includes(words.join(" ")) ? 10 : 0;
+      for (let i = 0; i < words.length; i++) {
+        let points = 0;
+        if (heading === words[i]) points = 40;
+        else if (heading.startsWith(words[i]) || heading.search(whole[i]) >= 0) points = 20;
+        else if (heading.includes(words[i])) points = 12;
+        else if (title.includes(words[i])) points = 4;
+        if (text.includes(words[i])) points += 1 + Math.min(2 * (text.match(whole[i]) || []).length, 8);
+        if (points === 0) return 0;
+        sum += points;
+      }
+      return section[0] < data.listed ? sum : sum / 2; // decisions and files, which are read last
+    };
   }
 
   // marked appends a text to an element, with the words that were looked for as marks.
   function marked(element, text, words) {
-    const pattern = new RegExp("(" + words.map(w => w.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("|") + ")", "iu");
+    const pattern = new RegExp("(" + words.map(escaped).join("|") + ")", "iu");
     text.split(pattern).forEach((part, i) => {
       if (i % 2) {
         const mark = document.createElement("mark");
@@ -73,7 +79,8 @@
       return;
     }
     if (words.join(" ") !== input.value.toLowerCase().split(/\s+/).filter(Boolean).join(" ")) return; // typed on
-    const hits = data.sections.map(s => [rate(s, data.pages[s[0]][1].toLowerCase(), words), s]).filter(h => h[0] > 0);
+    const rate = rater(data, words);
+    const hits = data.sections.map(s => [rate(s), s]).filter(h => h[0] > 0);
     hits.sort((a, b) => b[0] - a[0]); // stable, so in the order of the pages otherwise
     found.textContent = hits.length === 0 ? "Nothing is found." : hits.length === 1 ? "1 section" : `${hits.length} sections${hits.length > most ? `, the first ${most} are shown` : ""}`;
     list.replaceChildren(...hits.slice(0, most).map(([, [page, id, heading, text]]) => {
