@@ -2,6 +2,7 @@ package mayfly
 
 import (
 	"context"
+	"os"
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
@@ -9,6 +10,7 @@ import (
 	"github.com/mayfly-iac/mayfly/provider/builtin"
 	"github.com/mayfly-iac/mayfly/provider/keep"
 	"github.com/mayfly-iac/mayfly/provider/plugin"
+	"github.com/mayfly-iac/mayfly/trace"
 )
 
 // KeepProvider is the address of the secret manager that is part of the program.
@@ -82,7 +84,11 @@ func (l *Launcher) start(ctx context.Context, p addr.Provider, path string) (pro
 			return nil, diag.Errorf("Provider was not started", "Provider %s was not started: %s.", p.ForDisplay(), err)
 		}
 	}
-	cmd := plugin.Command{Path: path, Name: p.String(), Env: l.Env, Plain: l.Plain}
+	env := l.Env
+	if env == nil {
+		env = os.Environ()
+	}
+	cmd := plugin.Command{Path: path, Name: p.String(), Env: trace.Environ(ctx, env), Plain: l.Plain}
 	if l.Log != nil {
 		cmd.Stderr = func(line string) { l.Log(p, line) }
 	}

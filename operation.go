@@ -16,6 +16,7 @@ import (
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/state/store"
+	"github.com/mayfly-iac/mayfly/trace"
 )
 
 // Operation is one use of the state: locked at Begin, unlocked at End.
@@ -29,7 +30,19 @@ type Operation struct {
 
 	p    *Project
 	lock string
+	span *trace.Span // that the operation is part of; nil for none
 }
+
+// spanned calls f in a span of its own.
+func spanned(ctx context.Context, name string, f func(context.Context) error) error {
+	ctx, span := trace.Start(ctx, name)
+	err := f(ctx)
+	span.Finish(err == nil)
+	return err
+}
+
+// outlasting returns a context for what an interrupt must not cut off.
+func (o *Operation) outlasting() context.Context { return trace.With(context.Background(), o.span) }
 
 // BeginOptions control locking.
 type BeginOptions struct {
@@ -40,7 +53,7 @@ type BeginOptions struct {
 
 // Begin locks the state, for the named operation ("plan", "apply", ...), and reads it.
 func (p *Project) Begin(ctx context.Context, name string, opt BeginOptions) (*Operation, diag.List) {
-	o := &Operation{p: p}
+	o := &Operation{p: p, span: trace.Of(ctx)}
 	if p.opt.Store == nil {
 		return o, diag.Errorf("No state", "%s", diag.Sentence(errNoStore))
 	}
@@ -52,13 +65,20 @@ func (p *Project) Begin(ctx context.Context, name string, opt BeginOptions) (*Op
 	if !opt.NoLock {
 		info, err := store.NewLockInfo(name, CompatibleVersion, p.opt.Now(), p.random())
 		if err == nil {
-			o.lock, err = opt.Take(ctx, p.opt.Store, info)
+			err = spanned(ctx, "lock state", func(ctx context.Context) (err error) {
+				o.lock, err = opt.Take(ctx, p.opt.Store, info)
+				return err
+			})
 		}
 		if err != nil {
 			return o, notLocked(err, opt.Reads)
 		}
 	}
-	f, err := p.opt.Store.Read(ctx)
+	var f *state.File
+	err := spanned(ctx, "read state", func(ctx context.Context) (err error) {
+		f, err = p.opt.Store.Read(ctx)
+		return err
+	})
 	if err != nil {
 		diags := diag.Errorf("Error reading the state", "%s", diag.Sentence(err))
 		return o, append(diags, o.End()...)
@@ -107,7 +127,8 @@ func (o *Operation) unlock() diag.List {
 	}
 	id := o.lock
 	o.lock = ""
-	if err := o.p.opt.Store.Unlock(context.Background(), id); err != nil {
+	unlock := func(ctx context.Context) error { return o.p.opt.Store.Unlock(ctx, id) }
+	if err := spanned(o.outlasting(), "unlock state", unlock); err != nil {
 		return diag.Errorf("Error releasing the state lock", "%s\n\nThe lock may still be held. If so, no other run can change the state until it is released.", diag.Sentence(err))
 	}
 	return nil
@@ -246,7 +267,11 @@ func (o *Operation) Apply(ctx context.Context, planned *plan.Plan, opt ApplyOpti
 	if err != nil {
 		return nil, append(diags, diag.Errorf("Cannot start a state", "%s", diag.Sentence(err))...)
 	}
-	journal, err := o.p.opt.Store.Journal(ctx, base)
+	var journal state.Journal
+	err = spanned(ctx, "start journal", func(ctx context.Context) (err error) {
+		journal, err = o.p.opt.Store.Journal(ctx, base)
+		return err
+	})
 	if err != nil {
 		return nil, append(diags, diag.Errorf("Cannot start the journal of the state", "%s\n\nNothing was changed, because the results could not be recorded.", diag.Sentence(err))...)
 	}
@@ -278,7 +303,9 @@ func (o *Operation) Write(s *state.State) diag.List {
 	if base.Serial > 0 && state.Unchanged(base, next) || base.Serial == 0 && s.Empty() {
 		next = base
 	}
-	err = bug.Catch(func() error { return o.p.opt.Store.Write(context.Background(), next) })
+	err = bug.Catch(func() error {
+		return spanned(o.outlasting(), "write state", func(ctx context.Context) error { return o.p.opt.Store.Write(ctx, next) })
+	})
 	if err != nil {
 		return o.rescue(next, err)
 	}

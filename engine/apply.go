@@ -17,6 +17,7 @@ import (
 	"github.com/mayfly-iac/mayfly/provider"
 	"github.com/mayfly-iac/mayfly/selection"
 	"github.com/mayfly-iac/mayfly/state"
+	"github.com/mayfly-iac/mayfly/trace"
 )
 
 // Apply carries out a plan. It always returns the resulting state, errors or not: the state holds what the
@@ -25,6 +26,9 @@ func (e *Engine) Apply(ctx context.Context, req ApplyRequest) (*Applied, diag.Li
 	if req.Soft == nil {
 		req.Soft = ctx
 	}
+	ctx, span := trace.Start(ctx, "apply")
+	made := false
+	defer func() { span.Finish(made) }()
 	a := &applier{
 		walk: e.newWalk(ctx, req.Soft, req.Journal), req: req, selection: selection.New(req.Plan.Targets, req.Plan.Excludes), state: req.Plan.Prior.Copy(), results: map[addr.Instance]cty.Value{},
 		opened: map[addr.Instance]struct{}{}, deposedBy: map[addr.Instance]addr.Deposed{}, nested: map[addr.Instance]nestedRead{}, neededOpen: sync.OnceValue(req.Config.NeededOpen),
@@ -37,7 +41,6 @@ func (e *Engine) Apply(ctx context.Context, req ApplyRequest) (*Applied, diag.Li
 	defer func() {
 		e.stats.Evaluations += a.run.Stats.Evaluations.Load() + a.preApply.run.Stats.Evaluations.Load()
 	}()
-	made := false
 	defer e.events.BeginDetail(event.OpApplying, addr.Object{}, &made)()
 	defer a.pool.Shutdown()
 	defer a.giveUpLate(ctx)()

@@ -16,6 +16,7 @@ import (
 	"github.com/mayfly-iac/mayfly/provider"
 	"github.com/mayfly-iac/mayfly/slot"
 	"github.com/mayfly-iac/mayfly/state"
+	"github.com/mayfly-iac/mayfly/trace"
 )
 
 // destroyStep destroys the current, replaced or deposed object of a change.
@@ -53,12 +54,14 @@ func (a *applier) destroyStep(t *future.Task, c *plan.Change) bool {
 	a.awaitClosings(t, obj.Instance)
 	ok = false
 	a.inSession(t, obj, event.OpDelete, func(s *eval.Session) {
+		end := op.begin(string(event.OpDelete), c.Action)
+		defer func() { end(ok) }()
 		if op.Provider = a.openTogether(t, s, po, obj.Instance, held...); op.Provider == nil {
 			return
 		}
 		destroying := destruction{a: a, objectOp: op, t: t, turn: s.Turn, change: c, object: stored}
 		if departure != nil {
-			destroying.first = &provisioning{walk: a.preApply, t: t, s: s, of: departure, obj: obj, action: plan.Delete}
+			destroying.first = &provisioning{walk: a.preApply, t: t, s: s, of: departure, obj: obj, action: plan.Delete, ctx: op.Ctx}
 		}
 		ok = destroying.run()
 	})
@@ -110,7 +113,7 @@ func (d *destruction) run() bool {
 	if entry == nil {
 		return failed()
 	}
-	resp, diags := d.Provider.ApplyResource(d.a.changing, provider.ApplyRequest{
+	resp, diags := d.Provider.ApplyResource(trace.With(d.a.changing, trace.Of(d.Ctx)), provider.ApplyRequest{
 		Type: d.TypeName(), Prior: pr.Value, Planned: cty.NullVal(d.Block().Type()), Config: cty.NullVal(d.Block().Type()),
 		PlannedPrivate: deletePrivate(d.change, pr), Identity: pr.Identity, ProviderMeta: d.metaOfModule(),
 	})
@@ -220,6 +223,8 @@ func (a *applier) readStep(t *future.Task, c *plan.Change) bool {
 	ok := false
 	a.inSession(t, in, event.OpRead, func(s *eval.Session) {
 		d := dataRead{objectOp: a.instanceOp(in), in: in, t: t, s: s}
+		end := d.begin(string(event.OpRead), c.Action)
+		defer func() { end(ok) }()
 		ok = in.Preconditions(t, s) && d.prepare() && a.readData(&d, c)
 	})
 	return ok

@@ -19,6 +19,7 @@ import (
 	"github.com/mayfly-iac/mayfly/provider"
 	"github.com/mayfly-iac/mayfly/schema"
 	"github.com/mayfly-iac/mayfly/state"
+	"github.com/mayfly-iac/mayfly/trace"
 )
 
 // instanceApply creates or updates one managed instance.
@@ -47,7 +48,9 @@ func (a *applier) applyStep(t *future.Task, c *plan.Change) bool {
 	}
 	a.inSession(t, in, kind, func(s *eval.Session) {
 		ia := instanceApply{objectOp: a.instanceOp(in), a: a, t: t, s: s, in: in, change: c}
+		end := ia.begin(string(kind), c.Action)
 		ok = ia.apply()
+		end(ok)
 	})
 	return ok
 }
@@ -128,7 +131,7 @@ func (ia *instanceApply) validate(first cty.Value) bool {
 	if !ia.config.Ephemeral && !contract.SaysMore(ia.Block(), ia.config.Value, first) {
 		return true
 	}
-	diags := ia.Provider.ValidateResource(ia.ctx, addr.Managed, ia.TypeName(), ia.config.Value)
+	diags := ia.Provider.ValidateResource(ia.Ctx, addr.Managed, ia.TypeName(), ia.config.Value)
 	ia.Report(diags)
 	return !diags.HasErrors()
 }
@@ -192,7 +195,7 @@ func (ia *instanceApply) carryOut(planned provider.PlanResponse) bool {
 	}
 	idKey, id := object.Identifying(ia.prior.Value, ia.Block(), ia.config.Sensitive)
 	done := ia.events.Begin(kind, ia.Obj, action, idKey, id)
-	resp, diags := ia.Provider.ApplyResource(ia.a.changing, provider.ApplyRequest{
+	resp, diags := ia.Provider.ApplyResource(trace.With(ia.a.changing, trace.Of(ia.Ctx)), provider.ApplyRequest{
 		Type: ia.TypeName(), Prior: ia.prior.Value, Planned: planned.Planned, Config: ia.config.Value, PlannedPrivate: planned.Private, Identity: planned.Identity,
 		ProviderMeta: ia.meta(ia.in),
 	})
@@ -246,7 +249,7 @@ func (ia *instanceApply) provision(entry *journalEntry, o *applied, resp provide
 	if entry = ia.a.begin(ia.Obj, string(event.OpProvision)); entry == nil {
 		return nil
 	}
-	pv := provisioning{walk: ia.walk, t: ia.t, s: ia.s, of: ia.in, obj: ia.Obj, action: plan.Create, self: ia.Mark(o.value, ia.config.Sensitive)}
+	pv := provisioning{walk: ia.walk, t: ia.t, s: ia.s, of: ia.in, obj: ia.Obj, action: plan.Create, ctx: ia.Ctx, self: ia.Mark(o.value, ia.config.Sensitive)}
 	if !pv.run("is tainted and will be replaced") {
 		o.failed, o.tainted = true, true
 		o.diags = append(o.diags, diag.Diagnostic{Summary: "Provisioner failed"}) // for the event; the reason was reported

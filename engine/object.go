@@ -9,8 +9,10 @@ import (
 	"github.com/mayfly-iac/mayfly/eval"
 	"github.com/mayfly-iac/mayfly/eval/blocks"
 	"github.com/mayfly-iac/mayfly/future"
+	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/schema"
 	"github.com/mayfly-iac/mayfly/state"
+	"github.com/mayfly-iac/mayfly/trace"
 	"github.com/mayfly-iac/mayfly/value"
 )
 
@@ -49,13 +51,28 @@ func (w *walk) instanceOp(in *eval.Instance) objectOp {
 	return op
 }
 
+// begin begins the span of the operation, whose calls are part of it. The returned function ends it.
+func (op *objectOp) begin(name string, action plan.Action) (end func(ok bool)) {
+	ctx, span := trace.Start(op.Ctx, name)
+	if span == nil {
+		return func(bool) {}
+	}
+	op.Ctx = ctx
+	span.Set(trace.Address, op.Obj.String())
+	span.Set(trace.Type, op.TypeName())
+	if action != plan.NoOp {
+		span.Set(trace.Action, action.String())
+	}
+	return span.Finish
+}
+
 // validateConfig has the provider validate a configuration of the block, which has no marks. It skips the
 // call if the provider accepted the same configuration while the whole configuration was validated.
 func (op *objectOp) validateConfig(mode addr.Mode, b *blocks.Resource, config cty.Value) diag.List {
 	if op.accepted.has(acceptedKey(b), config) {
 		return nil
 	}
-	return op.Provider.ValidateResource(op.ctx, mode, op.TypeName(), config)
+	return op.Provider.ValidateResource(op.Ctx, mode, op.TypeName(), config)
 }
 
 // meta returns the provider_meta of the instance's module for its provider, cty.NilVal if it has none.

@@ -18,17 +18,20 @@ import (
 	"github.com/mayfly-iac/mayfly/provider"
 	"github.com/mayfly-iac/mayfly/schema"
 	"github.com/mayfly-iac/mayfly/state/scrub"
+	"github.com/mayfly-iac/mayfly/trace"
 	"github.com/mayfly-iac/mayfly/value"
 )
 
 // Plan makes a plan. If the diagnostics have errors, the plan is returned all the same, to be shown, with
 // Errored set.
 func (e *Engine) Plan(ctx context.Context, req PlanRequest) (*plan.Plan, diag.List) {
+	ctx, span := trace.Start(ctx, "plan")
+	made := false
+	defer func() { span.Finish(made) }()
 	p := e.startPlan(ctx, req)
 	defer e.expose(req.Config, req.Variables, req.State)()
 	defer e.stopOn(p.req.Soft)()
 	defer func() { e.stats.Evaluations += p.run.Stats.Evaluations.Load() }()
-	made := false
 	defer e.events.BeginDetail(event.OpPlanning, addr.Object{}, &made)()
 	defer p.pool.Shutdown()
 	p.makePlan()
@@ -36,6 +39,7 @@ func (e *Engine) Plan(ctx context.Context, req PlanRequest) (*plan.Plan, diag.Li
 	diags := p.run.Diags.List()
 	p.plan.Errored = diags.HasErrors()
 	made = !p.plan.Errored
+	span.SetNumber(trace.Changes, int64(len(p.plan.Changes)))
 	return p.plan, p.adviseExclude(oneInterrupt(provider.WithoutRepeats(diags)))
 }
 

@@ -42,6 +42,8 @@ func (p *planner) planData(t *future.Task, in *eval.Instance) cty.Value {
 	result, ok := placeholder, false
 	p.inSession(t, in, event.OpRead, func(s *eval.Session) {
 		d := dataRead{objectOp: p.instanceOp(in), in: in, t: t, s: s}
+		end := d.begin(string(event.OpRead), plan.Read)
+		defer func() { end(ok) }()
 		if !in.Preconditions(t, s) || !d.prepare() {
 			return
 		}
@@ -125,7 +127,7 @@ func (d *dataRead) read() (cty.Value, bool) {
 		return cty.NilVal, false
 	}
 	done := d.events.Begin(event.OpRead, d.Obj, plan.Read, "", "")
-	resp, diags := d.Provider.ReadData(d.ctx, provider.DataRequest{Type: d.TypeName(), Instance: d.Obj.Instance, Config: d.config.Value, ProviderMeta: d.meta(d.in)})
+	resp, diags := d.Provider.ReadData(d.Ctx, provider.DataRequest{Type: d.TypeName(), Instance: d.Obj.Instance, Config: d.config.Value, ProviderMeta: d.meta(d.in)})
 	if !diags.HasErrors() {
 		resp.State, diags = d.accept(resp, diags)
 	}

@@ -46,6 +46,8 @@ func (p *planner) planOrphan(t *future.Task, o *orphan) {
 	p.inSession(t, o.obj, event.OpPlan, func(s *eval.Session) {
 		planned := false
 		defer p.events.BeginDetail(event.OpPlan, o.obj, &planned)()
+		end := op.begin("plan object", plan.Delete)
+		defer func() { end(planned) }()
 		dp := deletePlan{objectOp: op, planner: p, t: t, provider: o.provider, deps: po.Deps(t), departure: departure}
 		if dp.Provider = p.openTogether(t, s, po, o.obj.Instance, held...); dp.Provider == nil {
 			return

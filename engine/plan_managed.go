@@ -15,6 +15,7 @@ import (
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/provider"
 	"github.com/mayfly-iac/mayfly/state"
+	"github.com/mayfly-iac/mayfly/trace"
 )
 
 // Result implements eval.Host: the object that the instance is planned to be.
@@ -86,7 +87,12 @@ func (ip *instancePlan) planInstance() (cty.Value, bool) {
 	var v cty.Value
 	ip.inSession(t, in, event.OpPlan, func(s *eval.Session) {
 		defer ip.events.BeginDetail(event.OpPlan, ip.Obj, &ok)()
+		end := ip.begin("plan object", plan.NoOp)
 		v, ok = ip.planWith(s)
+		if ip.change != nil {
+			trace.Of(ip.Ctx).Set(trace.Action, ip.change.Action.String())
+		}
+		end(ok)
 	})
 	if !ok {
 		ip.planner.fail(in.Addr())

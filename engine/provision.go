@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"context"
+
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
@@ -13,6 +15,7 @@ import (
 	"github.com/mayfly-iac/mayfly/leak"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/provision"
+	"github.com/mayfly-iac/mayfly/trace"
 )
 
 // provisioners are the provisioners of a resource that run at the same time: when it is created or before it
@@ -34,6 +37,7 @@ type provisioning struct {
 	obj    addr.Object
 	action plan.Action // Create or Delete
 	self   cty.Value
+	ctx    context.Context // of the walk, with the span of the operation
 }
 
 // run runs the provisioners in order. It returns false if one failed or was not reached, which was reported.
@@ -73,14 +77,17 @@ func (pv *provisioning) runOne(i int, p *config.Provisioner) bool {
 	}
 	pv.events.Report(event.Event{Kind: event.Started, Op: event.OpProvision, Object: pv.obj, Action: pv.action, Provisioner: p.Type})
 	begin := pv.opt.Now()
+	ctx, span := trace.Start(pv.ctx, string(event.OpProvision))
+	span.Set(trace.Runner, p.Type)
 	work := provision.Provisioner{
-		Type: p.Type, Arguments: args, Connection: conn, Environ: pv.opt.Environ, WorkDir: pv.opt.WorkDir,
+		Type: p.Type, Arguments: args, Connection: conn, Environ: trace.Environ(ctx, pv.opt.Environ), WorkDir: pv.opt.WorkDir,
 		Output: func(line string) {
 			pv.output(event.Event{Kind: event.Output, Op: event.OpProvision, Object: pv.obj, Action: pv.action, Provisioner: p.Type, Line: line})
 		},
 		Behind: pv.events.Full,
 	}
-	err := work.Run(pv.ctx, pv.soft)
+	err := work.Run(ctx, pv.soft)
+	span.Finish(err == nil)
 	kind := event.Completed
 	if err != nil {
 		kind = event.Failed

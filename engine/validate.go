@@ -11,6 +11,7 @@ import (
 	"github.com/mayfly-iac/mayfly/eval/blocks"
 	"github.com/mayfly-iac/mayfly/future"
 	"github.com/mayfly-iac/mayfly/provider"
+	"github.com/mayfly-iac/mayfly/trace"
 	"github.com/mayfly-iac/mayfly/value"
 )
 
@@ -26,6 +27,7 @@ func (e *Engine) validate(ctx, soft context.Context, cfg *blocks.Config) *valida
 	if e.valid != nil && e.valid.cfg == cfg {
 		return e.valid
 	}
+	ctx, span := trace.Start(ctx, "validate")
 	v := &validator{walk: e.newWalk(ctx, soft, nil)}
 	v.startRun(v.newRun(cfg, eval.Validating, v, nil, e.opt.Now()))
 	v.run.ReportBlockCycles()
@@ -43,6 +45,7 @@ func (e *Engine) validate(ctx, soft context.Context, cfg *blocks.Config) *valida
 	pool.Wait()
 	e.stats.Evaluations += v.run.Stats.Evaluations.Load()
 	found := &validation{cfg: cfg, diags: oneInterrupt(provider.WithoutRepeats(v.run.Diags.List()))}
+	span.Finish(!found.diags.HasErrors())
 	if !v.interrupted() {
 		e.valid = found
 	}

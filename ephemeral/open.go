@@ -22,6 +22,7 @@ import (
 	"github.com/mayfly-iac/mayfly/provider"
 	"github.com/mayfly-iac/mayfly/schema"
 	"github.com/mayfly-iac/mayfly/slot"
+	"github.com/mayfly-iac/mayfly/trace"
 	"github.com/mayfly-iac/mayfly/value"
 )
 
@@ -96,6 +97,17 @@ type opener struct {
 
 	record    uint64 // that the recorder has of the opening
 	abandoned bool   // before the provider has answered
+}
+
+// span begins the span of an operation on the instance. It is part of what the walk is for and not of what
+// uses the instance: that may be a lot, and end before it is closed.
+func (o *opener) span(ctx context.Context, op event.Op) (context.Context, *trace.Span) {
+	ctx, span := trace.Start(trace.With(ctx, trace.Of(o.opt.Ctx)), string(op))
+	if span != nil {
+		span.Set(trace.Address, o.in.Addr().String())
+		span.Set(trace.Type, o.typeName())
+	}
+	return ctx, span
 }
 
 func (o *opener) typeName() string     { return o.in.Config().Addr.Type }
@@ -214,7 +226,9 @@ func (o *opener) callOpen(given, config cty.Value) (thing lease.Opened[opened], 
 			return
 		}
 		done = o.opt.Events.Begin(event.OpOpen, o.object(), plan.NoOp, "", "")
-		resp, diags = o.callWithGrace(func(ctx context.Context) (provider.OpenResponse, diag.List) {
+		ctx, span := o.span(o.opt.Ctx, event.OpOpen)
+		defer func() { span.Finish(!diags.HasErrors()) }()
+		resp, diags = o.callWithGrace(ctx, func(ctx context.Context) (provider.OpenResponse, diag.List) {
 			return o.p.OpenEphemeral(ctx, o.typeName(), config)
 		})
 	})
@@ -262,8 +276,8 @@ const openGrace = 2 * time.Second
 
 // callWithGrace calls f with a context that outlives the walk's by the grace. If that is over too, the user
 // learns what may be left.
-func (o *opener) callWithGrace(f func(context.Context) (provider.OpenResponse, diag.List)) (provider.OpenResponse, diag.List) {
-	ctx, cancel := context.WithCancel(context.WithoutCancel(o.opt.Ctx))
+func (o *opener) callWithGrace(ctx context.Context, f func(context.Context) (provider.OpenResponse, diag.List)) (provider.OpenResponse, diag.List) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	grace := min(openGrace, o.opt.Limit)
 	defer context.AfterFunc(o.opt.Ctx, func() {
@@ -316,7 +330,9 @@ func (o *opener) close(ctx context.Context) {
 // itself is not affected.
 func (o *opener) callClose(ctx context.Context) {
 	done := o.opt.Events.Begin(event.OpClose, o.object(), plan.NoOp, "", "")
+	ctx, span := o.span(ctx, event.OpClose)
 	diags := o.p.CloseEphemeral(ctx, o.typeName(), o.private)
+	span.Finish(!diags.HasErrors())
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) || tookTooLong(diags) {
 		done(diags, "", "")
 		o.run.Report(o.closeLate(eval.Use{Kind: eval.UseInstance, Instance: o.in.Addr()})) // the pool may report the same, which the run does not repeat

@@ -22,7 +22,9 @@ func (o *opener) renew(ctx context.Context) (at time.Time, err error) {
 // did not happen, so its retry and the close belong to the one before.
 func (o *opener) callRenew(ctx context.Context) (time.Time, error) {
 	done := o.opt.Events.Begin(event.OpRenew, o.object(), plan.NoOp, "", "")
+	ctx, span := o.span(ctx, event.OpRenew)
 	resp, diags := o.p.RenewEphemeral(ctx, o.typeName(), o.private)
+	span.Finish(!diags.HasErrors())
 	if ctx.Err() != nil {
 		diags = nil // closing ends renewals, which is not a failure to report
 	}

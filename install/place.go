@@ -18,6 +18,7 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/install/lockfile"
+	spans "github.com/mayfly-iac/mayfly/trace"
 )
 
 // errMismatch is returned for a package that the lock file does not accept.
@@ -25,6 +26,16 @@ var errMismatch = errors.New("the package does not match any of the checksums re
 
 // install ensures that the chosen version is in the data directory and returns its entry for the lock file.
 func (i *Installer) install(ctx context.Context, c choice) (Selection, lockfile.Entry, diag.List) {
+	ctx, span := spans.Start(ctx, "install provider")
+	span.Set(spans.Provider, c.req.Provider.String())
+	span.Set(spans.Version, c.version.String())
+	s, entry, diags := i.ensure(ctx, c)
+	span.Finish(!diags.HasErrors())
+	return s, entry, diags
+}
+
+// ensure is install without its span.
+func (i *Installer) ensure(ctx context.Context, c choice) (Selection, lockfile.Entry, diag.List) {
 	p := c.req.Provider
 	entry := lockfile.Entry{Provider: p, Version: c.version, Constraints: c.req.Text()}
 	dst := i.packageDir(i.providersDir(), p, c.version)

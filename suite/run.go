@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"context"
 	"slices"
 
 	"github.com/zclconf/go-cty/cty"
@@ -12,6 +13,7 @@ import (
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/state/store"
+	"github.com/mayfly-iac/mayfly/trace"
 	"github.com/mayfly-iac/mayfly/value"
 )
 
@@ -35,7 +37,10 @@ func (r *fileRun) run(out *Run, at int) cty.Value {
 	}
 	out.Tree = base // documents are about the module: a copy's variables have secrets of earlier runs
 	project := r.opt.Project.Beside(mayfly.BesideOptions{Tree: tree, Store: st.manager, Instead: stand.instead, Coverage: r.opt.Coverage})
-	op, ds := project.Begin(r.ctx, "test", mayfly.BeginOptions{Locking: store.Locking{NoLock: true}})
+	ctx, span := trace.Start(r.ctx, "test run")
+	defer func() { span.Finish(out.Verdict == Pass) }()
+	span.Set(trace.Test, r.file.Name+":"+run.Name)
+	op, ds := project.Begin(ctx, "test", mayfly.BeginOptions{Locking: store.Locking{NoLock: true}})
 	if diags = append(diags, ds...); ds.HasErrors() {
 		out.Diags = diags
 		return cty.EmptyObjectVal
@@ -46,7 +51,7 @@ func (r *fileRun) run(out *Run, at int) cty.Value {
 		defer r.keeping.Unlock()
 		return st.keeper.Using(r.ctx, st.manager, r.file.Name, run.Name)
 	}
-	j := r.carryOut(out, op, vars, using)
+	j := r.carryOut(ctx, out, op, vars, using)
 	if st.last.tree == nil || !j.unplanned {
 		st.last = lastRun{tree: tree, variables: vars, instead: stand.instead, at: at}
 	}
@@ -67,7 +72,7 @@ func (r *fileRun) configured(run *config.TestRun) (*config.Tree, mayfly.Variable
 }
 
 // carryOut plans and applies. using is called before the apply.
-func (r *fileRun) carryOut(out *Run, op *mayfly.Operation, vars mayfly.Variables, using func() error) *judge {
+func (r *fileRun) carryOut(ctx context.Context, out *Run, op *mayfly.Operation, vars mayfly.Variables, using func() error) *judge {
 	o := out.Options
 	opt := mayfly.PlanOptions{
 		Variables: vars, Targets: o.Targets, Excludes: o.Excludes, ForceReplace: o.Replace, SkipRefresh: o.SkipRefresh, Soft: r.opt.Soft,
@@ -76,7 +81,7 @@ func (r *fileRun) carryOut(out *Run, op *mayfly.Operation, vars mayfly.Variables
 		opt.Mode = plan.RefreshOnly
 	}
 	j := &judge{run: out.TestRun, tree: out.Tree}
-	planned, diags := op.Plan(r.ctx, opt)
+	planned, diags := op.Plan(ctx, opt)
 	restricted := len(o.Targets)+len(o.Excludes) > 0
 	if restricted {
 		j.add(diag.Warnf("Resource targeting is in effect", "target or exclude in the plan_options of this run leave parts of the module out, so the plan may be only some of what the module asks for."))
@@ -100,7 +105,7 @@ func (r *fileRun) carryOut(out *Run, op *mayfly.Operation, vars mayfly.Variables
 		j.add(diag.Errorf("Cannot keep the state of the run", "%s\n\nNothing was applied, because the result could not be recorded.", diag.Sentence(err)))
 		return j
 	}
-	applied, diags := op.Apply(r.ctx, planned, mayfly.ApplyOptions{Variables: vars, Soft: r.opt.Soft})
+	applied, diags := op.Apply(ctx, planned, mayfly.ApplyOptions{Variables: vars, Soft: r.opt.Soft})
 	if restricted && !diags.HasErrors() {
 		j.add(diag.Warnf("Applied changes may be incomplete", "target or exclude in the plan_options of this run have left parts of the module out, so some outputs may still be as they were, or without a value."))
 	}

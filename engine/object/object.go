@@ -37,6 +37,7 @@ type Env struct {
 // before anything else sees it, and what is wrong is reported.
 type Op struct {
 	*Env
+	Ctx      context.Context // of its calls: that of the environment, with the span of the operation
 	Obj      addr.Object
 	Schema   *schema.Schema
 	Source   addr.Provider
@@ -48,7 +49,7 @@ type Op struct {
 // New begins an operation on an object. Provider is set when it is needed.
 func New(env *Env, obj addr.Object, sch *schema.Schema, source addr.Provider) Op {
 	return Op{
-		Env: env, Obj: obj, Schema: sch, Source: source,
+		Env: env, Ctx: env.Ctx, Obj: obj, Schema: sch, Source: source,
 		Answers: contract.Checker{Provider: source, Object: obj, Block: sch.Block, Leaks: env.Leaks},
 	}
 }

@@ -22,6 +22,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/childenv"
 	"github.com/mayfly-iac/mayfly/install/cliconfig"
+	"github.com/mayfly-iac/mayfly/trace"
 )
 
 // Source returns the source of tokens: first the configuration's, then the helper's. cfg may be nil. It is
@@ -75,7 +76,7 @@ func (h *helper) ForHost(ctx context.Context, host svchost.Hostname) (svcauth.Ho
 	ctx, cancel := context.WithTimeout(ctx, helperTimeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, program, append(append([]string{}, h.block.Args...), "get", host.String())...)
-	cmd.Env = childenv.WithoutVariables(os.Environ())
+	cmd.Env = trace.Environ(ctx, childenv.WithoutVariables(os.Environ()))
 	out, err := cmd.Output()
 	if err != nil {
 		return nil, fmt.Errorf("the credentials helper %q, configured at %s, gave no answer for %s: %w; to see its output, run %s with the arguments \"get %s\"",

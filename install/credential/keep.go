@@ -17,6 +17,7 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/install/cliconfig"
 	"github.com/mayfly-iac/mayfly/safefile"
+	"github.com/mayfly-iac/mayfly/trace"
 )
 
 // Keeper stores tokens for later runs.
@@ -79,7 +80,7 @@ func (h *helper) run(ctx context.Context, input []byte, verb string, host svchos
 	ctx, cancel := context.WithTimeout(ctx, helperTimeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, program, append(append([]string{}, h.block.Args...), verb, host.String())...)
-	cmd.Env = childenv.WithoutVariables(os.Environ())
+	cmd.Env = trace.Environ(ctx, childenv.WithoutVariables(os.Environ()))
 	cmd.Stdin = bytes.NewReader(input)
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("the credentials helper %q, configured at %s, could not %s the token for %s: %w", h.block.Name, h.block.Range, verb, host.ForDisplay(), err)

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/mayfly-iac/mayfly/childenv"
+	"github.com/mayfly-iac/mayfly/trace"
 )
 
 // clone clones a repository with the program git and checks out the branch, tag or commit that the address
@@ -98,7 +99,7 @@ func (g *git) resolve(ctx context.Context) (string, error) {
 // run runs git in a directory, "" for the current one, and returns its output.
 func (g *git) run(ctx context.Context, dir string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, "git", args...)
-	cmd.Dir, cmd.Env = dir, g.env
+	cmd.Dir, cmd.Env = dir, trace.Environ(ctx, g.env)
 	var out, messages strings.Builder
 	cmd.Stdout, cmd.Stderr = &out, &messages
 	if err := cmd.Run(); err != nil {

@@ -18,6 +18,7 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/install/fetch"
 	"github.com/mayfly-iac/mayfly/install/registry"
+	"github.com/mayfly-iac/mayfly/trace"
 )
 
 // task is the installation of the module of one call.
@@ -226,7 +227,10 @@ func (r *run) fetch(tasks []*task) {
 			continue
 		}
 		group.Go(func() error {
-			p.err = r.Fetcher.Fetch(r.ctx, t.source.Package, p.temp, nil)
+			ctx, span := trace.Start(r.ctx, "install module") // without its source, which may have a password
+			span.Set(trace.Address, t.key)
+			p.err = r.Fetcher.Fetch(ctx, t.source.Package, p.temp, nil)
+			span.Finish(p.err == nil)
 			return nil
 		})
 	}

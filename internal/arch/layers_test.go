@@ -51,6 +51,7 @@ var rules = map[string]rule{
 	"unify":      {may: []string{"bounds"}, pure: true, modules: []string{hcl, cty}, why: "a conversion is a function of a value and a type"},
 	"constraint": {pure: true, modules: []string{"github.com/apparentlymart/go-versions"}, why: "the normal form of a constraint does not depend on where it is written"},
 
+	"trace":  {pure: true, modules: none, why: "what is noted of a run must not be able to hold a value: it knows names and times only"},
 	"slot":   {pure: true, modules: none, why: "a bound on operations needs not know them"},
 	"lease":  {pure: true, modules: none, why: "lifetimes are counted without knowing what lives; a pool that knew values could print them"},
 	"schema": {may: []string{"addr", "bounds", "diag", "unify"}, pure: true, modules: []string{hcl, cty}, why: "a schema describes values; where it came from is the provider's matter"},
@@ -63,7 +64,7 @@ var rules = map[string]rule{
 	"provider":        {may: []string{"addr", "diag", "schema"}, pure: true, modules: []string{cty}, why: "the engine's view of a provider must not tell how providers run"},
 	"provider/plugin": {may: []string{"bug", "jsonvalue", "addr", "diag", "schema", "value", "provider", "provider/plugin/unary", "internal/tfplugin5", "internal/tfplugin6"}, why: "a transport carries requests; it judges none of them"},
 	"provider/plugin/unary": {
-		may:     []string{"bug"},
+		may:     []string{"bug", "trace"},
 		modules: []string{"golang.org/x/net", "google.golang.org/protobuf"},
 		why:     "how a call gets to a server and back has nothing to do with what is asked",
 	},
@@ -76,11 +77,11 @@ var rules = map[string]rule{
 		why: "the built-in provider reads other states, and is otherwise a provider like any",
 	},
 	"provider/processes": {
-		may: []string{"bug", "addr", "diag", "schema", "provider"}, pure: true, modules: []string{cty},
+		may: []string{"bug", "addr", "diag", "schema", "provider", "trace"}, pure: true, modules: []string{cty},
 		why: "which processes run, and what they were configured with, has nothing to do with the objects that they are asked about",
 	},
 	"provider/keep": {
-		may: []string{"addr", "childenv", "diag", "jsonvalue", "processgroup", "schema", "ssh", "provider", "provider/keep/store", "provider/keep/tunnel"}, modules: []string{cty},
+		may: []string{"addr", "childenv", "diag", "jsonvalue", "processgroup", "schema", "ssh", "provider", "provider/keep/store", "provider/keep/tunnel", "trace"}, modules: []string{cty},
 		why: "the embedded provider learns about a run through the operations of providers only, so that it works under any engine",
 	},
 	"provider/keep/serve": {
@@ -147,7 +148,7 @@ var rules = map[string]rule{
 		why: "evaluation asks its host for results; of state it knows the form of check results only, so that planning and applying evaluate alike",
 	},
 	"ephemeral": {
-		may:  []string{"bug", "addr", "diag", "future", "lease", "slot", "schema", "value", "provider", "provider/processes", "plan", "contract", "event", "eval", "leak"},
+		may:  []string{"bug", "addr", "diag", "future", "lease", "slot", "schema", "value", "provider", "provider/processes", "plan", "contract", "event", "eval", "leak", "trace"},
 		pure: true,
 		why:  "what is open is held by claims and leases alone: which objects are planned or changed meanwhile makes no difference",
 	},
@@ -161,7 +162,7 @@ var rules = map[string]rule{
 		why: "what a provider is asked about an object does not depend on how its configuration was evaluated or what else the run does",
 	},
 	"engine": {
-		may:  []string{"jsonvalue", "addr", "diag", "future", "schema", "value", "config", "state", "provider", "provider/processes", "provision", "lang", "lang/funcs", "lang/generate", "plan", "state/scrub", "contract", "event", "moves", "selection", "ephemeral", "eval", "eval/blocks", "eval/coverage", "slot", "engine/object", "leak"},
+		may:  []string{"jsonvalue", "addr", "diag", "future", "schema", "value", "config", "state", "provider", "provider/processes", "provision", "lang", "lang/funcs", "lang/generate", "plan", "state/scrub", "contract", "event", "moves", "selection", "ephemeral", "eval", "eval/blocks", "eval/coverage", "slot", "engine/object", "leak", "trace"},
 		pure: true,
 		why:  "the engine is given a launcher and a journal: it must work without any terminal, store or plugin process",
 	},
@@ -173,7 +174,7 @@ var rules = map[string]rule{
 	},
 
 	"state/encryption": {
-		may: []string{"cloud/...", "config", "diag", "leak", "state", "state/store", "value"},
+		may: []string{"cloud/...", "config", "diag", "leak", "state", "state/store", "value", "trace"},
 		why: "how files are encrypted follows from declarations and bytes: whose files they are, and what is in them, makes no difference",
 	},
 	"state/store":         {may: []string{"addr", "diag", "safefile", "state"}, why: "where a state is kept must not depend on what made it"},
@@ -230,13 +231,13 @@ var rules = map[string]rule{
 	},
 	"cloud/tencent": {may: []string{"cloud"}, modules: none, why: "a vendor's services are called the same way whatever is kept there"},
 
-	"install":             {may: []string{"bug", "addr", "constraint", "diag", "safefile", "config", "state", "install/..."}, why: "packages are found and checked by address; nothing of them is run here"},
+	"install":             {may: []string{"bug", "addr", "constraint", "diag", "safefile", "config", "state", "install/...", "trace"}, why: "packages are found and checked by address; nothing of them is run here"},
 	"install/web":         {why: "requests are the same whatever is asked for"},
-	"install/credential":  {may: []string{"childenv", "diag", "safefile", "install/cliconfig"}, why: "who holds tokens should know little else"},
+	"install/credential":  {may: []string{"childenv", "diag", "safefile", "install/cliconfig", "trace"}, why: "who holds tokens should know little else"},
 	"install/login":       {may: []string{"install/cliconfig", "install/web"}, why: "who obtains tokens need not know where they are kept"},
 	"install/registry":    {may: []string{"addr", "install/cliconfig", "install/lockfile", "install/web"}, why: "one protocol does not know the others, nor what becomes of packages"},
-	"install/fetch":       {may: []string{"childenv", "cloud/...", "install/ocimirror", "install/web"}, why: "packages are downloaded by address, independent of what they are for"},
-	"install/modules":     {may: []string{"addr", "diag", "safefile", "config", "install/fetch", "install/registry", "install/web", "install/internal/..."}, why: "the installer writes the manifest and loading reads it: neither knows how packages are got"},
+	"install/fetch":       {may: []string{"childenv", "cloud/...", "install/ocimirror", "install/web", "trace"}, why: "packages are downloaded by address, independent of what they are for"},
+	"install/modules":     {may: []string{"addr", "diag", "safefile", "config", "install/fetch", "install/registry", "install/web", "install/internal/...", "trace"}, why: "the installer writes the manifest and loading reads it: neither knows how packages are got"},
 	"install/netmirror":   {may: []string{"addr", "install/lockfile", "install/web"}, why: "one protocol does not know the others, nor what becomes of packages"},
 	"install/ocimirror":   {may: []string{"addr", "install/cliconfig", "install/lockfile", "install/web"}, why: "one protocol does not know the others, nor what becomes of packages"},
 	"install/cliconfig":   {may: []string{"addr", "diag", "safefile", "install/internal/..."}, why: "settings are read for install, not by it"},
@@ -287,6 +288,7 @@ var rules = map[string]rule{
 		may: []string{
 			"bug", "addr", "diag", "value", "schema", "config", "state", "state/store", "provider", "provider/plugin", "provider/builtin", "provider/keep",
 			"plan", "plan/planfile", "ephemeral", "eval", "eval/blocks", "eval/coverage", "eval/static", "event", "engine", "explain", "leak",
+			"trace",
 		},
 		why: "the library has no terminal and installs nothing; both are its caller's business",
 	},
@@ -300,6 +302,7 @@ var rules = map[string]rule{
 	"suite": {
 		may: []string{
 			"bug", ".", "addr", "bounds", "config", "diag", "eval/coverage", "lang", "lang/funcs", "lang/marked", "plan", "provider", "provider/mock", "state", "state/store", "state/store/inmem", "value",
+			"trace",
 		},
 		why: "a test run is an operation of the library like any other: nothing of the engine is open to tests alone",
 	},
@@ -307,7 +310,7 @@ var rules = map[string]rule{
 		may: []string{
 			".", "addr", "diag", "safefile", "value", "schema", "config", "config/format", "state", "state/edit", "state/store", "provider", "plan",
 			"plan/planfile", "event", "engine", "explain", "view", "view/coverage", "view/document", "view/explanation", "view/report", "view/timeline", "view/verdicts", "install/...", "lang", "lang/funcs",
-			"leak", "selection", "suite", "workdir", "cmd/mayfly/internal/...",
+			"leak", "selection", "suite", "telemetry", "trace", "workdir", "cmd/mayfly/internal/...",
 		},
 		why: "commands call the library; evaluation, leases and scheduling are none of their business",
 	},
@@ -320,6 +323,10 @@ var rules = map[string]rule{
 		may:     []string{"bug"},
 		modules: []string{"golang.org/x/term", "golang.org/x/sys", "github.com/vbauerster/mpb/v8"},
 		why:     "a terminal shows text and takes keys, whatever the program is about",
+	},
+	"telemetry": {
+		may: []string{"bug", "safefile", "trace"}, modules: []string{"google.golang.org/protobuf"},
+		why: "what leaves the machine is names and times: a package that knew more could send more",
 	},
 	"cmd/mayfly/internal/harden":    {may: []string{"childenv"}, modules: []string{"golang.org/x/sys"}, why: "a process is protected whatever it does"},
 	"cmd/mayfly/internal/interrupt": {may: []string{"bug"}, modules: none, why: "what a signal ends is a matter of contexts, not of what runs in them"},

@@ -18,6 +18,7 @@ import (
 	"github.com/mayfly-iac/mayfly/processgroup"
 	"github.com/mayfly-iac/mayfly/provider"
 	"github.com/mayfly-iac/mayfly/schema"
+	"github.com/mayfly-iac/mayfly/trace"
 )
 
 // The bounds and defaults of keep_command.
@@ -72,7 +73,7 @@ func (p *keepProvider) openCommand(ctx context.Context, result map[string]cty.Va
 	h := &heldCommand{command: command{dir: text(result["working_dir"]), stdin: text(result["stdin"])}, renewal: elements(result["renew"]), ending: elements(result["close"])}
 	h.timeout, _ = time.ParseDuration(text(result["timeout"])) // were checked
 	h.every, _ = time.ParseDuration(text(result["renew_every"]))
-	h.environ = childenv.WithoutVariables(os.Environ())
+	h.environ = trace.Environ(ctx, childenv.WithoutVariables(os.Environ()))
 	if env := result["environment"]; !env.IsNull() {
 		for name, v := range env.AsValueMap() {
 			if !v.IsNull() {

@@ -21,6 +21,7 @@ import (
 	"github.com/mayfly-iac/mayfly/bug"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/provider"
+	"github.com/mayfly-iac/mayfly/trace"
 )
 
 // Set starts providers and keeps them. All methods may be called concurrently, except that nothing may be
@@ -101,11 +102,14 @@ func (s *Set) begin(ctx context.Context, a addr.Provider, b *base) {
 
 // launch starts a process and keeps it for Close and for interrupts.
 func (s *Set) launch(ctx context.Context, a addr.Provider) (provider.Provider, diag.List) {
+	ctx, span := trace.Start(ctx, "start provider")
+	span.Set(trace.Provider, a.String())
 	p, diags := s.launcher.Launch(ctx, a)
+	span.Finish(!diags.HasErrors())
 	if diags.HasErrors() {
 		return nil, diags
 	}
-	p = &proxy{Provider: p, calls: &s.calls, soft: &s.soft}
+	p = &proxy{Provider: p, address: a, calls: &s.calls, soft: &s.soft}
 	s.mu.Lock()
 	s.live[p] = struct{}{}
 	s.mu.Unlock()

@@ -11,6 +11,7 @@ import (
 	"github.com/mayfly-iac/mayfly/bug"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/provider"
+	"github.com/mayfly-iac/mayfly/trace"
 )
 
 // stopAgain is how long before an interrupt a call must have begun to be sure to be with its provider when
@@ -22,15 +23,27 @@ const stopAgain = time.Second
 // given later. For a call that it may have been given later it is asked again.
 type proxy struct {
 	provider.Provider
+	address addr.Provider
 	calls   *atomic.Int64
 	soft    *atomic.Pointer[context.Context] // ends on the first interrupt; nil between operations
 	stopped atomic.Pointer[time.Time]        // when it was last asked to stop
 	tending atomic.Int32                     // calls that keep or close what is open: they must not be cancelled
 }
 
-// work begins a call, and returns what ends it.
-func (p *proxy) work(ctx context.Context) func() {
+// begin counts a call about a type, "" for none, and begins its span.
+func (p *proxy) begin(ctx context.Context, name, typeName string) (context.Context, *trace.Span) {
 	p.calls.Add(1)
+	ctx, span := trace.Start(ctx, name)
+	if span != nil {
+		span.Kind = trace.Call
+		span.Set(trace.Provider, p.address.String())
+		span.Set(trace.Type, typeName)
+	}
+	return ctx, span
+}
+
+// work makes an interrupt reach a call that does work, and returns what ends it.
+func (p *proxy) work(ctx context.Context) func() {
 	soft := p.soft.Load()
 	if soft == nil {
 		return func() {}
@@ -73,105 +86,128 @@ func (p *proxy) Stop(ctx context.Context) error {
 	return p.Provider.Stop(ctx)
 }
 
-// tend begins a call that must not be cancelled, and returns what ends it.
+// tend keeps an interrupt from cancelling a call, and returns what ends it.
 func (p *proxy) tend() func() {
-	p.calls.Add(1)
 	p.tending.Add(1)
 	return func() { p.tending.Add(-1) }
 }
 
 // ValidateConfig implements provider.Reader.
-func (p *proxy) ValidateConfig(ctx context.Context, v cty.Value) diag.List {
-	p.calls.Add(1)
+func (p *proxy) ValidateConfig(ctx context.Context, v cty.Value) (diags diag.List) {
+	ctx, span := p.begin(ctx, "ValidateConfig", "")
+	defer func() { span.Finish(!diags.HasErrors()) }()
 	return p.Provider.ValidateConfig(ctx, v)
 }
 
 // ValidateResource implements provider.Reader.
-func (p *proxy) ValidateResource(ctx context.Context, mode addr.Mode, typeName string, v cty.Value) diag.List {
-	p.calls.Add(1)
+func (p *proxy) ValidateResource(ctx context.Context, mode addr.Mode, typeName string, v cty.Value) (diags diag.List) {
+	ctx, span := p.begin(ctx, "ValidateResource", typeName)
+	defer func() { span.Finish(!diags.HasErrors()) }()
 	return p.Provider.ValidateResource(ctx, mode, typeName, v)
 }
 
 // UpgradeResource implements provider.Reader.
-func (p *proxy) UpgradeResource(ctx context.Context, req provider.UpgradeRequest) (cty.Value, diag.List) {
-	p.calls.Add(1)
+func (p *proxy) UpgradeResource(ctx context.Context, req provider.UpgradeRequest) (v cty.Value, diags diag.List) {
+	ctx, span := p.begin(ctx, "UpgradeResource", req.Type)
+	defer func() { span.Finish(!diags.HasErrors()) }()
 	return p.Provider.UpgradeResource(ctx, req)
 }
 
 // ReadResource implements provider.Reader.
-func (p *proxy) ReadResource(ctx context.Context, req provider.ReadRequest) (provider.ReadResponse, diag.List) {
+func (p *proxy) ReadResource(ctx context.Context, req provider.ReadRequest) (resp provider.ReadResponse, diags diag.List) {
+	ctx, span := p.begin(ctx, "ReadResource", req.Type)
+	defer func() { span.Finish(!diags.HasErrors()) }()
 	defer p.work(ctx)()
 	return p.Provider.ReadResource(ctx, req)
 }
 
 // PlanResource implements provider.Reader.
-func (p *proxy) PlanResource(ctx context.Context, req provider.PlanRequest) (provider.PlanResponse, diag.List) {
+func (p *proxy) PlanResource(ctx context.Context, req provider.PlanRequest) (resp provider.PlanResponse, diags diag.List) {
+	ctx, span := p.begin(ctx, "PlanResource", req.Type)
+	defer func() { span.Finish(!diags.HasErrors()) }()
 	defer p.work(ctx)()
 	return p.Provider.PlanResource(ctx, req)
 }
 
 // ApplyResource implements provider.Changer.
-func (p *proxy) ApplyResource(ctx context.Context, req provider.ApplyRequest) (provider.ApplyResponse, diag.List) {
+func (p *proxy) ApplyResource(ctx context.Context, req provider.ApplyRequest) (resp provider.ApplyResponse, diags diag.List) {
+	ctx, span := p.begin(ctx, "ApplyResource", req.Type)
+	defer func() { span.Finish(!diags.HasErrors()) }()
 	defer p.work(ctx)()
 	return p.Provider.ApplyResource(ctx, req)
 }
 
 // ReadData implements provider.Reader.
-func (p *proxy) ReadData(ctx context.Context, req provider.DataRequest) (provider.DataResponse, diag.List) {
+func (p *proxy) ReadData(ctx context.Context, req provider.DataRequest) (resp provider.DataResponse, diags diag.List) {
+	ctx, span := p.begin(ctx, "ReadData", req.Type)
+	defer func() { span.Finish(!diags.HasErrors()) }()
 	defer p.work(ctx)()
 	return p.Provider.ReadData(ctx, req)
 }
 
 // ImportResource implements provider.Reader.
-func (p *proxy) ImportResource(ctx context.Context, req provider.ImportRequest) (provider.ImportResponse, diag.List) {
+func (p *proxy) ImportResource(ctx context.Context, req provider.ImportRequest) (resp provider.ImportResponse, diags diag.List) {
+	ctx, span := p.begin(ctx, "ImportResource", req.Type)
+	defer func() { span.Finish(!diags.HasErrors()) }()
 	defer p.work(ctx)()
 	return p.Provider.ImportResource(ctx, req)
 }
 
 // OpenEphemeral implements provider.Reader.
-func (p *proxy) OpenEphemeral(ctx context.Context, typeName string, config cty.Value) (provider.OpenResponse, diag.List) {
+func (p *proxy) OpenEphemeral(ctx context.Context, typeName string, config cty.Value) (resp provider.OpenResponse, diags diag.List) {
+	ctx, span := p.begin(ctx, "OpenEphemeral", typeName)
+	defer func() { span.Finish(!diags.HasErrors()) }()
 	defer p.work(ctx)()
 	return p.Provider.OpenEphemeral(ctx, typeName, config)
 }
 
 // RenewEphemeral implements provider.Reader.
-func (p *proxy) RenewEphemeral(ctx context.Context, typeName string, private []byte) (provider.RenewResponse, diag.List) {
+func (p *proxy) RenewEphemeral(ctx context.Context, typeName string, private []byte) (resp provider.RenewResponse, diags diag.List) {
+	ctx, span := p.begin(ctx, "RenewEphemeral", typeName)
+	defer func() { span.Finish(!diags.HasErrors()) }()
 	defer p.tend()()
 	return p.Provider.RenewEphemeral(ctx, typeName, private)
 }
 
 // CloseEphemeral implements provider.Reader.
-func (p *proxy) CloseEphemeral(ctx context.Context, typeName string, private []byte) diag.List {
+func (p *proxy) CloseEphemeral(ctx context.Context, typeName string, private []byte) (diags diag.List) {
+	ctx, span := p.begin(ctx, "CloseEphemeral", typeName)
+	defer func() { span.Finish(!diags.HasErrors()) }()
 	defer p.tend()()
 	return p.Provider.CloseEphemeral(ctx, typeName, private)
 }
 
 // Configure implements provider.Reader.
-func (p *proxy) Configure(ctx context.Context, config cty.Value) diag.List {
-	p.calls.Add(1)
+func (p *proxy) Configure(ctx context.Context, config cty.Value) (diags diag.List) {
+	ctx, span := p.begin(ctx, "Configure", "")
+	defer func() { span.Finish(!diags.HasErrors()) }()
 	return p.Provider.Configure(ctx, config)
 }
 
 // UpgradeIdentity implements provider.Reader.
-func (p *proxy) UpgradeIdentity(ctx context.Context, req provider.UpgradeRequest) (cty.Value, diag.List) {
-	p.calls.Add(1)
+func (p *proxy) UpgradeIdentity(ctx context.Context, req provider.UpgradeRequest) (v cty.Value, diags diag.List) {
+	ctx, span := p.begin(ctx, "UpgradeIdentity", req.Type)
+	defer func() { span.Finish(!diags.HasErrors()) }()
 	return p.Provider.UpgradeIdentity(ctx, req)
 }
 
 // MoveResource implements provider.Reader.
-func (p *proxy) MoveResource(ctx context.Context, req provider.MoveRequest) (provider.MoveResponse, diag.List) {
-	p.calls.Add(1)
+func (p *proxy) MoveResource(ctx context.Context, req provider.MoveRequest) (resp provider.MoveResponse, diags diag.List) {
+	ctx, span := p.begin(ctx, "MoveResource", req.TargetType)
+	defer func() { span.Finish(!diags.HasErrors()) }()
 	return p.Provider.MoveResource(ctx, req)
 }
 
 // GenerateConfig implements provider.Reader.
-func (p *proxy) GenerateConfig(ctx context.Context, req provider.GenerateRequest) (cty.Value, diag.List) {
-	p.calls.Add(1)
+func (p *proxy) GenerateConfig(ctx context.Context, req provider.GenerateRequest) (v cty.Value, diags diag.List) {
+	ctx, span := p.begin(ctx, "GenerateConfig", req.Type)
+	defer func() { span.Finish(!diags.HasErrors()) }()
 	return p.Provider.GenerateConfig(ctx, req)
 }
 
 // CallFunction implements provider.Reader.
-func (p *proxy) CallFunction(ctx context.Context, name string, args []cty.Value) (cty.Value, error) {
-	p.calls.Add(1)
+func (p *proxy) CallFunction(ctx context.Context, name string, args []cty.Value) (v cty.Value, err error) {
+	ctx, span := p.begin(ctx, "CallFunction", "")
+	defer func() { span.Finish(err == nil) }()
 	return p.Provider.CallFunction(ctx, name, args)
 }

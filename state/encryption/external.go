@@ -10,6 +10,8 @@ import (
 	"os/exec"
 	"strings"
 	"time"
+
+	"github.com/mayfly-iac/mayfly/trace"
 )
 
 // Limits of external programs: their output and what is shown of their standard error, in bytes, and how
@@ -54,7 +56,7 @@ func (c command) run(ctx context.Context, in, out any) error {
 	}
 	defer clear(input)
 	cmd := exec.CommandContext(ctx, c.argv[0], c.argv[1:]...)
-	cmd.Env, cmd.WaitDelay, cmd.Stdin = c.env, patienceEnd, bytes.NewReader(input)
+	cmd.Env, cmd.WaitDelay, cmd.Stdin = trace.Environ(ctx, c.env), patienceEnd, bytes.NewReader(input)
 	answer, problem := &limited{left: maxOutput}, &limited{left: maxProblem, quiet: true}
 	cmd.Stdout, cmd.Stderr = answer, problem
 	err = cmd.Run()

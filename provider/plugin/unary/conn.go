@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/net/http2/hpack"
+
+	"github.com/mayfly-iac/mayfly/trace"
 )
 
 // errUnprocessed is the outcome of a call that the server has not processed and will not.
@@ -186,6 +188,12 @@ func (c *conn) appendHeaders(ctx context.Context, s *stream, method string) {
 	if deadline, ok := ctx.Deadline(); ok {
 		left := max(0, time.Until(deadline).Milliseconds()) + 1                                                  // the server should not be the first to notice its end
 		_ = c.encoder.WriteField(hpack.HeaderField{Name: "grpc-timeout", Value: timeout(left), Sensitive: true}) // not worth a place in the table
+	}
+	if s := trace.Of(ctx); s.Traceparent() != "" { // differs in each call, so that it is not worth a place either
+		_ = c.encoder.WriteField(hpack.HeaderField{Name: "traceparent", Value: s.Traceparent(), Sensitive: true})
+		if s.State != "" {
+			_ = c.encoder.WriteField(hpack.HeaderField{Name: "tracestate", Value: s.State, Sensitive: true})
+		}
 	}
 	c.out = grow(c.out, frameHead+c.headers.Len())
 	c.out = appendFrame(c.out, frameHeaders, flagEndHeaders, s.id, c.headers.Len())
