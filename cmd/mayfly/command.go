@@ -2,10 +2,14 @@ package main
 
 import (
 	"context"
+	"strings"
 
 	"github.com/urfave/cli/v3"
 
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/usage"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/telemetry"
+	"github.com/mayfly-iac/mayfly/trace"
 )
 
 // command returns a command for the table. f gets the arguments that are not options and returns the exit
@@ -23,10 +27,25 @@ func (a *app) command(name, summary, argsUsage, description string, flags []cli.
 				a.code = exitError
 				return nil
 			}
-			a.code = a.finish(f(ctx, c.Args().Slice()))
+			a.code = a.finish(a.traced(ctx, c, f))
 			return nil
 		},
 	}
+}
+
+// traced calls a command with its telemetry, if the environment asks for any, and returns the exit status.
+// What goes wrong with telemetry is a warning, even with -pedantic: it is not about what the command does.
+func (a *app) traced(ctx context.Context, c *cli.Command, f func(ctx context.Context, args []string) int) int {
+	t := telemetry.New(telemetry.Options{Vars: a.vars, Version: version, Stderr: a.env.Stderr, Redact: a.leaks.Redact})
+	ctx, span := t.Begin(ctx, c.FullName())
+	code := f(ctx, c.Args().Slice())
+	span.SetNumber(trace.Status, int64(code))
+	span.Finish(code == exitOK || code == exitChanges)
+	if problems := t.Close(); len(problems) > 0 {
+		a.pedantic, a.document = false, true
+		a.report(diag.Warnf("Telemetry is incomplete", "%s\n\nThe command itself is not affected.", strings.Join(problems, "\n")))
+	}
+	return code
 }
 
 // group returns a command that only has subcommands.

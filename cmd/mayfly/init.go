@@ -16,6 +16,7 @@ import (
 	"github.com/mayfly-iac/mayfly/install"
 	"github.com/mayfly-iac/mayfly/install/lockfile"
 	"github.com/mayfly-iac/mayfly/state"
+	"github.com/mayfly-iac/mayfly/trace"
 	"github.com/mayfly-iac/mayfly/workdir"
 )
 
@@ -85,14 +86,17 @@ func (a *app) init(ctx context.Context, f *initFlags, args []string) int {
 	}
 	var st *state.State
 	if f.backend {
-		var ok bool
-		if st, ok = a.initBackend(ctx, f); !ok {
+		ok := trace.Do(ctx, "initialize backend", func(ctx context.Context) (ok bool) {
+			st, ok = a.initBackend(ctx, f)
+			return ok
+		})
+		if !ok {
 			return exitError
 		}
 	}
 	if f.get {
 		files, diags := f.tests.files(ctx, d)
-		if !a.report(diags) || !a.initModules(ctx, f.upgrade, files) {
+		if !a.report(diags) || !trace.Do(ctx, "install modules", func(ctx context.Context) bool { return a.initModules(ctx, f.upgrade, files) }) {
 			return exitError
 		}
 	}
@@ -103,7 +107,7 @@ func (a *app) init(ctx context.Context, f *initFlags, args []string) int {
 		// A state that another engine wrote may have providers at the host of that engine.
 		st = st.AtDefaultHost(d.Tree().Requires)
 	}
-	if !a.initProviders(ctx, f, st) {
+	if !trace.Do(ctx, "install providers", func(ctx context.Context) bool { return a.initProviders(ctx, f, st) }) {
 		return exitError
 	}
 	a.say("\n%s", a.view.Success("Mayfly has been successfully initialized!"))

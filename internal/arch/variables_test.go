@@ -15,8 +15,8 @@ import (
 // TestVariablesAreInTheReference compares the names of environment variables in the code with the pages of
 // the reference: none is missing, and none is there that the code does not have.
 func TestVariablesAreInTheReference(t *testing.T) {
-	used := map[string]string{}                                            // by name: where
-	name := regexp.MustCompile(`^(?:TF|MAYFLY|KEEP|OPENTOFU)_[A-Z0-9_]*$`) // or only the beginning of one
+	used := map[string]string{}                                                 // by name: where
+	name := regexp.MustCompile(`^(?:TF|MAYFLY|KEEP|OPENTOFU|OTEL)_[A-Z0-9_]*$`) // or only the beginning of one
 	for _, s := range sources(t) {
 		top, _, _ := strings.Cut(s.pkg, "/")
 		if s.test || slices.Contains([]string{"internal", "tests", "benchmarks"}, top) || strings.HasSuffix(s.pkg, "/storetest") {
@@ -36,7 +36,7 @@ func TestVariablesAreInTheReference(t *testing.T) {
 		t.Fatal(err)
 	}
 	documented := map[string]bool{}
-	word := regexp.MustCompile("`((?:TF|MAYFLY|KEEP|OPENTOFU)_[A-Z0-9_]+)`")
+	word := regexp.MustCompile("`((?:TF|MAYFLY|KEEP|OPENTOFU|OTEL)_[A-Z0-9_]+)`")
 	for _, page := range []string{"environment.md", "backends.md"} {
 		lines(t, filepath.Join(dir, "docs", "reference", page), func(_ int, line string) {
 			for _, m := range word.FindAllStringSubmatch(line, -1) {
