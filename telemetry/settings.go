@@ -26,7 +26,7 @@ const (
 	defaultTimeout  = 10 * time.Second
 	defaultDelay    = 5 * time.Second
 	defaultInterval = time.Minute
-	defaultQueue    = 2048
+	defaultQueue    = 32768 // the specification says 2048, which loses spans of plans with thousands of objects
 	defaultBatch    = 512
 )
 
