@@ -30,7 +30,6 @@ func TestDocumentedExamples(t *testing.T) {
 		{name: "tutorial", whole: true, postgres: true},
 		{name: "migrate-from-opentofu", whole: true},
 		{name: "migrate-from-terraform", whole: true, postgres: true},
-		// TUT
 	} {
 		text, err := os.ReadFile(filepath.Join("..", "..", "docs", guide.name+".md"))
 		if err != nil {
