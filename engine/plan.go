@@ -46,6 +46,7 @@ func (e *Engine) Plan(ctx context.Context, req PlanRequest) (*plan.Plan, diag.Li
 // makePlan runs the plan. Whether a restricted plan includes an output depends on what else it includes, so
 // the outputs of such a plan follow in a second round.
 func (p *planner) makePlan() {
+	p.plan.Prior = p.prior // a plan that ends early can be stored too
 	if !p.valid() {
 		return
 	}

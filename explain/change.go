@@ -3,6 +3,9 @@ package explain
 import (
 	"fmt"
 
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/eval/blocks"
 	"github.com/mayfly-iac/mayfly/plan"
@@ -243,6 +246,10 @@ func (e *Explainer) valueHappens(out *Answer, s subject) {
 // moduleHappens counts what the plan does to the objects of a module.
 func (e *Explainer) moduleHappens(out *Answer, s subject) {
 	call, ok := s.block.(*blocks.Call)
+	if _, is := s.block.(*blocks.Provider); is {
+		out.Headline = "is a configuration of a provider"
+		return
+	}
 	if !ok {
 		out.Headline = "is a part of the configuration"
 		return
@@ -270,19 +277,49 @@ func (e *Explainer) ephemeralHappens(out *Answer, s subject) {
 	if !ok {
 		return
 	}
+	waits := func(text string, up *plan.Change, place *Place, hops []Hop) {
+		out.Why = append(out.Why, Point{
+			Kind: "waits_for_change", Address: up.Addr.String(), Place: place, Chain: hops,
+			Text: "planning does not open it, because " + text + " " + up.Addr.String() + ", which " + headlines[up.Action],
+		})
+	}
 	for _, chain := range e.chains(b, nil) {
-		if r, ok := chain.end.(*blocks.Resource); ok {
-			if up, n := e.changing(r); n > 0 {
-				out.Why = append(out.Why, Point{
-					Kind: "waits_for_change", Address: up.Addr.String(), Place: placeOf(chain.from), Chain: chain.hops,
-					Text: "planning does not open it, because its configuration comes from " + up.Addr.String() + ", which " + headlines[up.Action],
-				})
-			}
+		r, ok := chain.end.(*blocks.Resource)
+		if !ok {
+			continue
+		}
+		if up := e.unknownIn(r, chain.last.Ref.Rest); up != nil {
+			waits("its configuration comes from", up, placeOf(chain.from), chain.hops)
 		}
 	}
+	blocks.Links(b, func(l blocks.Link) bool {
+		if r, ok := l.To.(*blocks.Resource); ok && l.Purpose == blocks.ForDependsOn {
+			if up, n := e.changing(r); n > 0 {
+				waits("its depends_on names", up, placeOf(l.Range), nil)
+			}
+		}
+		return true
+	})
 	if len(e.usersFound(b)) == 0 {
 		out.Why = append(out.Why, Point{Kind: "unused", Text: "nothing uses it, so it is never opened"})
 	}
+}
+
+// unknownIn returns a change of a block's object after which the attribute that rest leads to is known, and
+// before which it is not; nil if there is none.
+func (e *Explainer) unknownIn(b *blocks.Resource, rest hcl.Traversal) *plan.Change {
+	path, _ := pathOf(rest) // what follows a splat is not looked at
+	for _, c := range e.spans[plan.Span{Block: b.Config.Config()}] {
+		_, after, err := c.Sides()
+		if err != nil || after == cty.NilVal {
+			continue
+		}
+		plain, _ := after.UnmarkDeep()
+		if v, err := path.Apply(plain); err != nil || !v.IsWhollyKnown() {
+			return c
+		}
+	}
+	return nil
 }
 
 // plural returns a number with its noun.

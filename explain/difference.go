@@ -185,6 +185,9 @@ func (e *Explainer) whyChanged(c *plan.Change, b *blocks.Resource, s subject) []
 	if len(out) == 0 && b.Schema.Block.InWriteOnly(s.path) {
 		return []Point{{Kind: "hidden", Attribute: schema.PathString(s.path), Text: "no plan tells whether a write-only argument changes: it is sent whenever the object is created or updated"}}
 	}
+	if unknown := e.unknownPart(c, b, s); len(out) == 0 && len(s.path) > 0 && len(unknown) > 0 {
+		return unknown
+	}
 	if len(out) == 0 && len(s.path) > 0 {
 		return []Point{{Kind: "unchanged", Text: schema.PathString(s.path) + " does not change"}}
 	}

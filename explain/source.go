@@ -152,8 +152,12 @@ func (e *Explainer) from(s subject) []Point {
 	var out []Point
 	blocks.Links(s.block, func(l blocks.Link) bool {
 		if l.Ref != nil && l.Purpose != blocks.ForModule {
+			text := string(l.Purpose)
+			if l.Argument != "" {
+				text = l.Argument
+			}
 			for _, way := range e.follow(l, chain{}) {
-				out = append(out, Point{Kind: string(l.Purpose), Attribute: l.Argument, Address: nameOf(way.end), Text: string(l.Purpose), Place: placeOf(l.Range), Chain: way.hops})
+				out = append(out, Point{Kind: string(l.Purpose), Attribute: l.Argument, Address: nameOf(way.end), Text: text, Place: placeOf(l.Range), Chain: way.hops})
 			}
 		}
 		return true

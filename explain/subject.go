@@ -101,6 +101,10 @@ func (e *Explainer) subject(address string) (s subject, err error) {
 		s.path, err = pathOf(s.rest)
 		return s, err
 	}
+	if n, ok := e.blocks[address].(*blocks.Provider); ok {
+		s.block = n
+		return s, nil
+	}
 	r, t, err := addr.SplitResource(t)
 	if err != nil {
 		return s, err
