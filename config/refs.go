@@ -22,8 +22,8 @@ func (d *decoder) dependsOn(content *hcl.BodyContent) []hcl.Traversal {
 	if attr == nil {
 		return nil
 	}
-	exprs, diags := hcl.ExprList(attr.Expr)
-	if !d.hcl(diags) {
+	exprs, ok := d.addresses(attr)
+	if !ok {
 		return nil
 	}
 	var out []hcl.Traversal
@@ -33,6 +33,15 @@ func (d *decoder) dependsOn(content *hcl.BodyContent) []hcl.Traversal {
 		}
 	}
 	return out
+}
+
+// addresses returns the items of an argument that is a list of addresses.
+func (d *decoder) addresses(attr *hcl.Attribute) ([]hcl.Expression, bool) {
+	exprs, diags := hcl.ExprList(attr.Expr)
+	if diags.HasErrors() {
+		d.errorAt(attr.Expr.Range(), "Invalid expression", "The argument %q takes a list of addresses in brackets, such as [TYPE.NAME]. No condition or variable can decide what is in it.", attr.Name)
+	}
+	return exprs, !diags.HasErrors()
 }
 
 // wholeObject checks that t names an object, possibly one instance of it, and not something in it. An output
@@ -173,8 +182,8 @@ var (
 // replaceTriggers decodes replace_triggered_by: references to managed resources, their instances or
 // attributes. Keys in brackets may use count.index and each.key.
 func (d *decoder) replaceTriggers(attr *hcl.Attribute) []hcl.Expression {
-	exprs, diags := hcl.ExprList(attr.Expr)
-	if !d.hcl(diags) {
+	exprs, ok := d.addresses(attr)
+	if !ok {
 		return nil
 	}
 	var out []hcl.Expression

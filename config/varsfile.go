@@ -3,6 +3,7 @@ package config
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -261,4 +262,13 @@ func nesting(text []byte) int {
 		}
 	}
 	return n
+}
+
+// DeclaredAt returns a sentence, preceded by a space, that says where the variable is declared; "" if that is
+// the given place of an error.
+func (v *Variable) DeclaredAt(place hcl.Range) string {
+	if v.Range == place {
+		return ""
+	}
+	return fmt.Sprintf(" It is declared at %s.", v.Range)
 }

@@ -162,6 +162,8 @@ func (b namedBody) hint(n unknownName, s *hcl.BodySchema, meant map[string]bool)
 		return fmt.Sprintf(" Write %q in the lifecycle block.", n.name)
 	case n.json:
 		arguments = append(arguments, blocks...)
+	case slices.Contains(arguments, "iterator") && slices.Contains(blocks, "content") && Nearest(n.name, slices.Concat(arguments, blocks)) == "":
+		return fmt.Sprintf(" Write %q in the content block of the dynamic block.", n.name)
 	case n.block && slices.Contains(arguments, n.name):
 		meant[n.name] = true
 		return fmt.Sprintf(" It is an argument: write it with an equals sign, as in %s = VALUE.", n.name)
@@ -170,19 +172,45 @@ func (b namedBody) hint(n unknownName, s *hcl.BodySchema, meant map[string]bool)
 	case n.block:
 		arguments, blocks = blocks, arguments
 	}
-	if near := Nearest(n.name, arguments); near != "" {
+	near := Nearest(n.name, arguments)
+	if secret := n.name + "_wo"; near == "" && slices.Contains(arguments, secret) { // the write-only form of the name
+		near = secret
+	}
+	if near != "" {
 		meant[near] = true
 		return fmt.Sprintf(" Did you mean %q?", near)
 	}
-	near := Nearest(n.name, blocks)
+	near = Nearest(n.name, blocks)
 	switch {
 	case near == "":
-		return ""
+		return misplaced(n, slices.Contains(arguments, "resource") || slices.Contains(blocks, "resource"))
 	case n.block:
 		meant[near] = true
 		return fmt.Sprintf(" Did you mean the argument %q?", near)
 	}
 	return fmt.Sprintf(" Did you mean the block %q?", near)
+}
+
+// topLevel lists block types that no block contains, and inTerraform some that only the terraform block
+// contains.
+var (
+	topLevel    = []string{"resource", "data", "ephemeral", "module", "variable", "output", "locals", "provider", "terraform", "moved", "removed", "import", "check"}
+	inTerraform = []string{"backend", "cloud", "encryption", "required_providers", "required_version"}
+)
+
+// misplaced returns a sentence, preceded by a space, on where a name belongs, "" if that is not known. top
+// says that it was found at the top level of a file.
+func misplaced(n unknownName, top bool) string {
+	switch {
+	case n.json:
+	case top && slices.Contains(inTerraform, n.name):
+		return fmt.Sprintf(" Write %q in a terraform block.", n.name)
+	case top && !n.block:
+		return " Outside of blocks there are only blocks. To name a value, use a locals block; to set a variable, use terraform.tfvars."
+	case !top && n.block && slices.Contains(topLevel, n.name):
+		return " A block of this type is in no other block: move it out, or look above it for a brace that is not closed."
+	}
+	return ""
 }
 
 func argumentNames(s *hcl.BodySchema) []string {

@@ -14,7 +14,7 @@ func TestNamed(t *testing.T) {
 		Attributes: []hcl.AttributeSchema{{Name: "for_each"}}, Blocks: []hcl.BlockHeaderSchema{{Type: "lifecycle"}, {Type: "_"}},
 	}
 	own := &hcl.BodySchema{
-		Attributes: []hcl.AttributeSchema{{Name: "name", Required: true}, {Name: "size"}}, Blocks: []hcl.BlockHeaderSchema{{Type: "rule"}},
+		Attributes: []hcl.AttributeSchema{{Name: "name", Required: true}, {Name: "size"}, {Name: "key_wo"}}, Blocks: []hcl.BlockHeaderSchema{{Type: "rule"}},
 	}
 	inner := &hcl.BodySchema{Attributes: []hcl.AttributeSchema{{Name: "port", Required: true}}}
 	tests := []struct{ src, want string }{
@@ -30,6 +30,8 @@ func TestNamed(t *testing.T) {
 		{"name {\n}\n", `1,1-5: Unsupported block type: Blocks of type "name" are not expected here. It is an argument: write it with an equals sign, as in name = VALUE.`},
 		{"name = 1\nrule = {}\n", `2,1-5: Unsupported argument: An argument named "rule" is not expected here. It is a block: write it without an equals sign, as in rule { ... }.`},
 		{"name = 1\nrule {\n  prot = 1\n}\n", `3,3-7: Unsupported argument: An argument named "prot" is not expected here. Did you mean "port"?`},
+		{"name = 1\nkey = 1", `2,1-4: Unsupported argument: An argument named "key" is not expected here. Did you mean "key_wo"?`},
+		{"name = 1\nresource \"a\" {\n}\n", `2,1-9: Unsupported block type: Blocks of type "resource" are not expected here. A block of this type is in no other block: move it out, or look above it for a brace that is not closed.`},
 		{`{"nmae": 1}`, `1,2-8: Extraneous JSON object property: No argument or block type is named "nmae". Did you mean "name"?`},
 		{`{"name": 1, "foreach": 1}`, `1,13-22: Extraneous JSON object property: No argument or block type is named "foreach". Did you mean "for_each"?`},
 	}

@@ -29,7 +29,9 @@ func Syntax(hd hcl.Diagnostics, tokens hclsyntax.Tokens) List {
 		d.Extra = Unbalanced{Line: line}
 		diags = append(diags, *d)
 	}
-	return oneErrorALine(diags, tokens)
+	diags = oneErrorALine(diags, tokens)
+	improve(diags, tokens)
+	return diags
 }
 
 // invalidTokens are tokens that the scanner recognizes only to report them.
@@ -122,6 +124,8 @@ func (b *balance) token(i int, t hclsyntax.Token) *Diagnostic {
 		return b.word(i, t)
 	case t.Type == hclsyntax.TokenSlash && b.is(i+1, hclsyntax.TokenStar) && t.Range.End == b.tokens[i+1].Range.Start:
 		return problem(hcl.RangeBetween(t.Range, b.tokens[i+1].Range), "Unclosed comment", `This comment has no end: "*/" is missing.`)
+	case t.Type == hclsyntax.TokenLessThan && b.is(i+1, hclsyntax.TokenLessThan) && t.Range.End == b.tokens[i+1].Range.Start && b.is(i+2, hclsyntax.TokenIdent):
+		return problem(hcl.RangeBetween(t.Range, b.tokens[i+2].Range), "Invalid heredoc", "There must be no space between << and the marker of a heredoc: write <<EOT.")
 	case isCloser(t.Type):
 		return b.close(t)
 	}
@@ -279,8 +283,12 @@ func (o *opening) unclosed(hint string) *Diagnostic {
 		rng.End.Column += len(bytes.TrimRight(o.Bytes, "\r\n"))
 		return problem(rng, "Unclosed heredoc", "This heredoc has no end: no line below it consists of %s alone.%s", o.marker(), hint)
 	case o.Type == hclsyntax.TokenTemplateInterp || o.Type == hclsyntax.TokenTemplateControl:
-		return problem(rng, "Unclosed template sequence", `There is no closing "}" for this %q.%s`, strings.TrimRight(string(o.Bytes), "~"), hint)
+		sequence := strings.TrimRight(string(o.Bytes), "~")
+		return problem(rng, "Unclosed template sequence", `There is no closing "}" for this %q.%s In text for another program, such as a shell, write %s%s.`, sequence, hint, sequence[:1], sequence)
 	case o.Type == hclsyntax.TokenOBrace && o.block:
+		if hint == "" {
+			hint = " The brace may also be missing in a block below, within this one."
+		}
 		return problem(rng, "Unclosed configuration block", `There is no closing "}" for this block.%s`, hint)
 	}
 	name := map[hclsyntax.TokenType]string{

@@ -39,6 +39,7 @@ func TestSyntax(t *testing.T) {
 		{"a = “x”\n", "1: “: Invalid character"},
 		{"a = 1 & 2\n", "1: &: Unsupported operator"},
 		{"a =\nb = 1\n", "1: \n: Invalid expression"},
+		{"a = << EOT\nhello\nEOT\n", "1: << EOT: Invalid heredoc"},
 		{"a = 1\n", ""},
 	}
 	for _, test := range tests {
@@ -57,7 +58,7 @@ func TestSyntax(t *testing.T) {
 func TestSyntaxOfTemplate(t *testing.T) {
 	for src, want := range map[string]string{
 		"%{ for n in names }\n${n}\n": `1,1-3: Unclosed template directive: There is no "%{ endfor }" for this "%{ for }".`,
-		"a\n${n\n":                    `2,1-3: Unclosed template sequence: There is no closing "}" for this "${".`,
+		"a\n${n\n":                    `2,1-3: Unclosed template sequence: There is no closing "}" for this "${". In text for another program, such as a shell, write $${.`,
 		"a\n${f(n}\n":                 `2,4-5: Unclosed parenthesis: There is no closing ")" for this "(". The "}" on line 2 comes first.`,
 	} {
 		_, hd := hclsyntax.ParseTemplate([]byte(src), "a.tftpl", hcl.InitialPos)
@@ -65,6 +66,41 @@ func TestSyntaxOfTemplate(t *testing.T) {
 		got := Syntax(hd, tokens)
 		if len(got) != 1 || got[0].String() != "a.tftpl:"+want {
 			t.Errorf("%s: got %v", src, got)
+		}
+	}
+}
+
+func TestSyntaxHints(t *testing.T) {
+	for src, want := range map[string]string{
+		`"\d"`:                  `The symbol "d" is not a valid escape sequence selector. For a backslash in the text, write two of them: \\.`,
+		`"%{code}"`:             `"code" is not a valid template control keyword. The keywords are if, else, endif, for and endfor. If the text is meant for another program, double the percent sign: %%{.`,
+		`"%{ iff x }"`:          `"iff" is not a valid template control keyword. Did you mean "if"?`,
+		"x ? 1":                 "The conditional operator (...?...:...) requires a false expression, delimited by a colon. For no value in that case, write CONDITION ? VALUE : null.",
+		"var.x.upper()":         "An argument definition must end with a newline. Values have no methods: call a function with the value as its argument, as in upper(VALUE).",
+		`"say "hi""`:            `An argument definition must end with a newline. For a quotation mark within the text, write \".`,
+		"x and y":               `An argument definition must end with a newline. The operator for "and" is &&.`,
+		"x or y":                `An argument definition must end with a newline. The operator for "or" is ||.`,
+		"not x":                 `An argument definition must end with a newline. The operator for "not" is !.`,
+		"if x then 1":           "An argument definition must end with a newline. A conditional is written as CONDITION ? VALUE : OTHER.",
+		"1 if x":                "An argument definition must end with a newline. A conditional is written as CONDITION ? VALUE : OTHER.",
+		"1 2":                   "An argument definition must end with a newline.",
+		"x ?? y":                "There is no operator ??. For another value in place of null, write coalesce(VALUE, OTHER).",
+		"x === y":               "There is no operator ===. To compare, write ==.",
+		"x <> y":                "There is no operator <>. To compare, write !=.",
+		"1 ++ 2":                "There is no operator ++.",
+		"1 + + 2":               "Expected the start of an expression, but found an invalid expression token.",
+		"":                      "There is no value after the equals sign. Write one, null for none, or remove the argument.",
+		"{ b = }":               "There is no value after the equals sign. Write one, null for none, or remove the argument.",
+		"[for n in x upper(n)]": "For expression requires a colon after the collection expression. Write it as in [for x in VALUES : x].",
+		"[for n in x if n : n]": "For expression requires a colon after the collection expression. The condition comes last, as in [for x in VALUES : x if CONDITION].",
+		"{ for n in x : n }":    "Key expression is required when building an object. Write { for x in VALUES : KEY => x }, or brackets in place of the braces for a list.",
+		"[for n in x : n => 1]": "Key expression is not valid when building a tuple. To build an object, write braces in place of the brackets.",
+	} {
+		src = "a = " + src + "\n"
+		_, hd := hclsyntax.ParseConfig([]byte(src), "a.tf", hcl.InitialPos)
+		tokens, _ := hclsyntax.LexConfig([]byte(src), "a.tf", hcl.InitialPos)
+		if got := Syntax(hd, tokens); len(got) != 1 || got[0].Detail != want {
+			t.Errorf("%s: got %v, want %s", src, got, want)
 		}
 	}
 }

@@ -175,7 +175,7 @@ func (v *Value) convert(got cty.Value) (cty.Value, diag.List) {
 	b := v.block.Variable
 	if got.IsNull() && !b.Nullable {
 		if b.Required() {
-			return got, diag.At(v.block.Range, "Required variable not set", "The variable %q must not be null: it is declared with nullable = false.", b.Name)
+			return got, diag.At(v.block.Range, "Required variable not set", "The variable %q must not be null: it is declared with nullable = false. What sets it to null (an option, a file, the environment or the call of its module) must give it a value.", b.Name)
 		}
 		got = b.Default
 	}
@@ -184,7 +184,7 @@ func (v *Value) convert(got cty.Value) (cty.Value, diag.List) {
 		if value.Contains(got, value.Sensitive) || value.Contains(got, value.Ephemeral) { // the error may contain keys
 			err = fmt.Errorf("%s required", b.Type.FriendlyNameForConstraint())
 		}
-		return got, diag.At(v.block.Range, "Invalid value for input variable", "The value given for %s is not suitable: %s.", v.Addr(), err)
+		return got, diag.At(v.block.Range, "Invalid value for input variable", "The value given for %s is not suitable: %s.%s", v.Addr(), err, b.DeclaredAt(v.block.Range))
 	}
 	return out, nil
 }

@@ -3,6 +3,7 @@ package install
 import (
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/apparentlymart/go-versions/versions"
@@ -155,6 +156,15 @@ func (r *Requirement) sources() string {
 		sb.WriteString("\n  - used at " + place(*r.Range))
 	}
 	return sb.String()
+}
+
+// at returns where the configuration declares or uses the provider, in parentheses after a space; "" if that
+// is not known.
+func (r *Requirement) at() string {
+	if r.Range == nil {
+		return ""
+	}
+	return " (used at " + r.Range.Filename + ":" + strconv.Itoa(r.Range.Start.Line) + ")"
 }
 
 // errorf returns an error about the requirement.

@@ -63,7 +63,10 @@ func consistent(reqs []*Requirement, lock *lockfile.Lock) diag.List {
 		case !ok && r.Address != "":
 			fmt.Fprintf(&missing, "\n  - provider %s: required by %s in the state but no version is selected", r.Provider, r.Address)
 		case !ok:
-			fmt.Fprintf(&missing, "\n  - provider %s: required by this configuration but no version is selected", r.Provider)
+			fmt.Fprintf(&missing, "\n  - provider %s: required by this configuration but no version is selected%s", r.Provider, r.at())
+			if r.meant != "" {
+				fmt.Fprintf(&missing, ". Did you mean the provider %q?", r.meant)
+			}
 		case !r.allows().Has(entry.Version):
 			fmt.Fprintf(&other, "\n  - provider %s: locked version selection %s doesn't match the version constraints %q:%s",
 				r.Provider, entry.Version, r.Text(), strings.ReplaceAll(r.sources(), "\n", "\n    "))

@@ -79,6 +79,7 @@ func (c configBody) BodyValueMarks() cty.ValueMarks { return c.marks }
 func (c configBody) Content(schema *hcl.BodySchema) (*hcl.BodyContent, hcl.Diagnostics) {
 	schema, asBlocks := c.adjust(schema)
 	content, diags := c.Body.Content(schema)
+	explainDynamic(diags, schema)
 	moreDiags := c.fixUp(content, asBlocks)
 	return content, append(diags, moreDiags...)
 }

@@ -81,6 +81,10 @@ func newInventory(tree *config.Tree, known iter.Seq[addr.Instance], called []add
 	return v
 }
 
+// notSelectable says what addresses that begin with these words lead to, which look like the type of a
+// resource.
+var notSelectable = map[string]string{"var": "a variable", "local": "a local value", "output": "an output", "provider": "a provider"}
+
 // lacks says what there is in place of a target that selects no instance of a resource; "" if that may not be
 // a mistake: its block exists, and either has no instances or it was not found out which.
 func (v *inventory) lacks(t addr.Target) string {
@@ -91,6 +95,9 @@ func (v *inventory) lacks(t addr.Target) string {
 		others, declared = v.resources[addr.ConfigResource{Module: path, Resource: *t.Resource}]
 	}
 	if !declared {
+		if t.Resource != nil && notSelectable[t.Resource.Type] != "" {
+			return fmt.Sprintf("It is the address of %s, and only resources and modules can be selected.", notSelectable[t.Resource.Type])
+		}
 		return fmt.Sprintf("Neither the configuration nor the state has that address.%s", v.proposal(t))
 	}
 	within := addr.Target{Module: t.Module}

@@ -145,9 +145,18 @@ func (d *Dir) declaredLocation(root *config.Module, settings []string) (location
 	return locationOf(kind, values), diags
 }
 
+// otherBackendNames are names that people know the services behind backends by.
+var otherBackendNames = map[string]string{
+	"postgres": "pg", "postgresql": "pg", "aws": "s3", "gcp": "gcs", "google": "gcs", "azure": "azurerm", "k8s": "kubernetes", "file": "local",
+}
+
 func unknownKind(block *config.Backend, kinds map[string]*backend.Kind) diag.List {
 	usable := backend.Usable(kinds)
-	return diag.At(block.Range, "Unsupported backend type", "This version of Mayfly does not support the backend %q.%s Supported backends: %s.", block.Type, diag.DidYouMean(block.Type, usable), diag.Series("and", usable))
+	hint := diag.DidYouMean(block.Type, usable)
+	if name := otherBackendNames[block.Type]; name != "" {
+		hint = fmt.Sprintf(" Did you mean %q?", name)
+	}
+	return diag.At(block.Range, "Unsupported backend type", "This version of Mayfly does not support the backend %q.%s Supported backends: %s.", block.Type, hint, diag.Series("and", usable))
 }
 
 // override applies one setting to the values of arguments.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io/fs"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -101,6 +102,9 @@ func (s *Session) hashes() map[addr.Provider]string {
 // configuration that of the directory, in place of the one on disk.
 func (d *Dir) OpenPlan(ctx context.Context, path string) (*planfile.File, diag.List) {
 	src, err := safefile.ReadStream(path, maxSaved)
+	if info, statErr := os.Stat(path); err != nil && statErr == nil && info.IsDir() {
+		return nil, unloadable("%s is a directory, not a saved plan. For the configuration in it, write -chdir=%s before the command.", path, path)
+	}
 	if err != nil {
 		return nil, unloadable("The file %s could not be read: %s.", path, diag.Reason(err))
 	}

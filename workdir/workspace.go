@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"io/fs"
 	"path/filepath"
 	"slices"
@@ -121,7 +122,7 @@ func (w *Workspaces) Select(name string) diag.List {
 	case w.FromEnv:
 		return overridden()
 	case !slices.Contains(w.Names, name):
-		return diag.Errorf("Workspace not found", "Workspace %q doesn't exist.%s\n\nYou can create this workspace with the \"new\" subcommand or include the \"-or-create\" flag with the \"select\" subcommand.", name, diag.DidYouMean(name, w.Names))
+		return diag.Errorf("Workspace not found", "Workspace %q doesn't exist.%s\n\nTo create it, run:\n  mayfly workspace new %s", name, w.instead(name), name)
 	case name == w.Current:
 		return nil
 	}
@@ -130,7 +131,7 @@ func (w *Workspaces) Select(name string) diag.List {
 
 // missing returns the error that there is no workspace of a name.
 func (w *Workspaces) missing(name string) diag.List {
-	return diag.Errorf("Workspace not found", "Workspace %q doesn't exist.%s", name, diag.DidYouMean(name, w.Names))
+	return diag.Errorf("Workspace not found", "Workspace %q doesn't exist.%s", name, w.instead(name))
 }
 
 func overridden() diag.List {
@@ -168,6 +169,17 @@ type DeleteOptions struct {
 	// Force deletes the workspace even if its state has resources, which are then forgotten.
 	Force bool
 	store.Locking
+}
+
+// instead returns a sentence, preceded by a space, on the workspaces that there are in place of one.
+func (w *Workspaces) instead(name string) string {
+	switch near := diag.DidYouMean(name, w.Names); {
+	case near != "":
+		return near
+	case len(w.Names) == 1:
+		return fmt.Sprintf(" The only one is %q.", w.Names[0])
+	}
+	return fmt.Sprintf(" There are %s.", diag.Names(w.Names))
 }
 
 // Delete deletes a workspace with its state.

@@ -43,7 +43,10 @@ func (a *app) stateListCommand() *cli.Command {
 				return exitError
 			}
 			if file == nil {
-				return a.fail("No state file was found!", "State management commands require a state file. Run \"mayfly apply\" to create one.")
+				if name, _, diags := a.directory().Workspace(); files.State == "" && !diags.HasErrors() {
+					return a.fail("No state file was found!", "The workspace %q has no state yet. \"mayfly apply\" creates one; \"mayfly workspace list\" lists the others.", name)
+				}
+				return a.fail("No state file was found!", "The file of the option -state does not exist.")
 			}
 			// Without targets, everything is selected.
 			found, missing := edit.Select(file.State, targets)

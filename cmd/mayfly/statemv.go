@@ -64,7 +64,7 @@ func (a *app) mvToFile(ctx context.Context, c *stateChange, targets []addr.Targe
 func (a *app) stateMv(from, to *state.State, source, dest addr.Target, dryRun bool) (write bool, code int) {
 	moves, err := edit.PlanMoves(from, to, source, dest)
 	if err != nil {
-		return false, a.fail("Invalid state move", "%s", diag.Sentence(err))
+		return false, a.fail("Invalid state move", "%s List what it has with: mayfly state list", diag.Sentence(err))
 	}
 	verb := "Move"
 	if dryRun {

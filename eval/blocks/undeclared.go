@@ -35,6 +35,8 @@ func (m *Module) undeclaredVariable(ref lang.Ref) diag.List {
 		hint = " Did you mean local." + ref.Name + "?"
 	} else if near := diag.Nearest(ref.Name, keys(m.Variables)); near != "" {
 		hint = " Did you mean var." + near + "?"
+	} else if m.Parent != nil && m.Parent.Variables[ref.Name] != nil {
+		hint = " The module that calls this one does, but a module has only what it is given." + hint + ", and in the call: " + ref.Name + " = var." + ref.Name
 	}
 	return diag.At(ref.Range, "Reference to undeclared input variable", "This module declares no input variable named %q.%s", ref.Name, hint)
 }

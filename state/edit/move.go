@@ -17,11 +17,11 @@ type Move struct{ From, To addr.Instance }
 func PlanMoves(from, to *state.State, source, dest addr.Target) ([]Move, error) {
 	moves, err := matches(from, source, dest)
 	if err == nil && len(moves) == 0 {
-		err = fmt.Errorf("cannot move %s: does not match anything in the current state", source)
+		err = fmt.Errorf("the state has nothing at %s", source)
 	}
 	for _, m := range moves {
 		if err == nil && to.Instance(m.To) != nil {
-			err = fmt.Errorf("cannot move to %s: there is already a resource instance at that address in the current state", m.To)
+			err = fmt.Errorf("the state already has an object at %s: move that one elsewhere first, or remove it from the state", m.To)
 		}
 	}
 	return moves, err

@@ -131,7 +131,7 @@ func (c *Codec) open(m metadata, data []byte) ([]byte, error) {
 	if len(tried) == 0 {
 		return nil, fmt.Errorf("%w: the %s block only has the method \"unencrypted\". Add the method that it was encrypted with as a fallback", ErrWrongKey, c.block)
 	}
-	return nil, fmt.Errorf("%w. The %s block has %s%s", ErrWrongKey, c.block, strings.Join(tried, ", then "), usedKeys(m))
+	return nil, fmt.Errorf("%w. The %s block has %s%s. Check the passphrase or the key that the configuration gets now; if it was changed on purpose, add the former one as a fallback", ErrWrongKey, c.block, strings.Join(tried, ", then "), usedKeys(m))
 }
 
 // usedKeys says which key providers encrypted a file. Their names are in clear beside its data.

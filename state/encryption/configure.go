@@ -162,6 +162,9 @@ func (b *builder) method(attr *hcl.Attribute) *method {
 // newMethod makes the method that a block declares; nil after an error. attr is what refers to it.
 func (b *builder) newMethod(name config.EncryptionName, attr *hcl.Attribute) *method {
 	block := b.Config.Methods[name]
+	if other := misspelledKind(name, b.Config.Methods, keys(methodKinds)); block == nil && other.Name != "" {
+		name, block = other, b.Config.Methods[other] // whose type is an error below
+	}
 	if block == nil {
 		b.errorAt(attr.Expr.Range(), "Reference to undeclared encryption method", "There is no block method %q %q.%s", name.Type, name.Name, similar(name, b.Config.Methods))
 		return nil
@@ -213,6 +216,9 @@ func (b *builder) keyring(attr *hcl.Attribute) *keyring {
 // error.
 func (b *builder) newKeyring(name config.EncryptionName, attr *hcl.Attribute) *keyring {
 	block := b.Config.KeyProviders[name]
+	if other := misspelledKind(name, b.Config.KeyProviders, keys(providerKinds)); block == nil && other.Name != "" {
+		name, block = other, b.Config.KeyProviders[other] // whose type is an error below
+	}
 	if block == nil {
 		b.errorAt(attr.Expr.Range(), "Reference to undeclared key provider", "There is no block key_provider %q %q.%s", name.Type, name.Name, similar(name, b.Config.KeyProviders))
 		return nil
@@ -290,6 +296,21 @@ func (b *builder) evaluate(attr *hcl.Attribute, arg argument, rng hcl.Range) (ct
 
 // keys returns the keys of a table in order, for messages.
 func keys[T any](table map[string]T) []string { return slices.Sorted(maps.Keys(table)) }
+
+// misspelledKind returns the name of a block that is probably meant by a reference, and whose type does not
+// exist, while that of the reference does; the zero value if there is none.
+func misspelledKind(name config.EncryptionName, declared map[config.EncryptionName]*config.EncryptionBlock, kinds []string) (found config.EncryptionName) {
+	if !slices.Contains(kinds, name.Type) {
+		return found
+	}
+	for other := range declared {
+		near := other.Name == name.Name && !slices.Contains(kinds, other.Type) && diag.Nearest(other.Type, []string{name.Type}) != ""
+		if near && (found.Type == "" || other.Type < found.Type) {
+			found = other
+		}
+	}
+	return found
+}
 
 // similar suggests the name of another block of the same type.
 func similar(name config.EncryptionName, declared map[config.EncryptionName]*config.EncryptionBlock) string {
