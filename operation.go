@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io/fs"
 	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/mayfly-iac/mayfly/addr"
@@ -98,13 +99,23 @@ func notLocked(err error, reads bool) diag.List {
 	case errors.Is(err, store.ErrEmptied):
 		return diag.Errorf("Error reading the state", "%s", diag.Sentence(err))
 	case errors.As(err, &held):
-		return diag.Errorf(summary, "%s\n\nOnly one operation at a time may change the state. Wait until the other one has ended, or use -lock=false if you are sure that there is none.", err)
+		return diag.Errorf(summary, "%s", lockHeld(err, held.Info))
 	case !errors.Is(err, fs.ErrPermission) && !errors.Is(err, syscall.EROFS):
 		return diag.Errorf(summary, "%s", diag.Sentence(err))
 	case reads:
 		return diag.Errorf(summary, "%s\n\nLocking needs permission to write to the state and to its directory. This command only reads the state: to run it without the lock, use -lock=false.", diag.Sentence(err))
 	}
 	return diag.Errorf(summary, "%s\n\nTo change the state, you need permission to write to it and to its directory.", diag.Sentence(err))
+}
+
+// lockHeld says that another operation has the lock, and what to do.
+func lockHeld(err error, holder *store.LockInfo) string {
+	text := err.Error()
+	text = strings.ToUpper(text[:1]) + text[1:] + "\n\nOnly one operation at a time may change the state. Wait until the other one has ended, or let Mayfly wait with -lock-timeout=5m."
+	if holder != nil {
+		text += " If you are sure that the other one does not run any more, remove its lock:\n  mayfly force-unlock " + holder.ID
+	}
+	return text
 }
 
 func (p *Project) random() interface{ Read([]byte) (int, error) } {

@@ -12,8 +12,8 @@ import (
 // metaBlocks are the blocks that the language has in resources, beside those of the schema.
 var metaBlocks = []string{"lifecycle", "provisioner", "connection"}
 
-// explainDynamic adds to the errors about dynamic blocks of an unknown type what may have been meant. dynblock
-// makes them, which suggests nothing.
+// explainDynamic adds what may have been meant to the errors about dynamic blocks of an unknown type, since
+// dynblock suggests nothing.
 func explainDynamic(diags hcl.Diagnostics, schema *hcl.BodySchema) {
 	const unexpected = "Blocks of type %q are not expected here."
 	for i, d := range diags {

@@ -239,9 +239,10 @@ func classify(err error) error {
 		return err
 	}
 	if errors.Is(err, pq.ErrSSLNotSupported) {
-		return fmt.Errorf("%w. To do without encryption, add sslmode=disable to the argument \"conn_str\", or set the variable PGSSLMODE", err)
+		return fmt.Errorf("%w. To do without encryption, add sslmode=disable to the argument \"conn_str\" or the variable PG_CONN_STR, or set the variable PGSSLMODE", err)
 	}
-	return &remote.Passing{Err: err} // whatever the server did not say is about the connection
+	// Whatever the server did not say is about the connection.
+	return &remote.Passing{Err: err, Hint: "Check that the server runs, and its address in the argument \"conn_str\" or the variable PG_CONN_STR"}
 }
 
 // passes reports whether the error with that code may pass: lost connections, exhausted resources, a server
@@ -258,9 +259,9 @@ func passes(code string) bool {
 func explain(pe *pq.Error, err error) error {
 	switch pe.Code {
 	case "28P01", "28000":
-		return fmt.Errorf("%w. Check the user and the password in the argument \"conn_str\", or the variables PGUSER and PGPASSWORD", err)
+		return fmt.Errorf("%w. Check the user and the password in the argument \"conn_str\" or the variable PG_CONN_STR, or in PGUSER and PGPASSWORD", err)
 	case "3D000":
-		return fmt.Errorf("%w. Create the database, or name another one in the argument \"conn_str\"", err)
+		return fmt.Errorf("%w. Create the database, or name another one in the argument \"conn_str\" or the variable PG_CONN_STR", err)
 	case "42501":
 		return fmt.Errorf("%w. Grant the right to the user, or, if everything exists already, set skip_schema_creation, skip_table_creation and skip_index_creation", err)
 	case "3F000", "42P01":

@@ -54,7 +54,11 @@ func (a *attempts) again(ctx context.Context, err error) error {
 	pause := max(a.pause-rand.N(a.pause/2+1), passing.After)
 	a.pause = min(2*a.pause, longestPause)
 	if spent := time.Since(a.began); spent+pause > time.Duration(a.limit) {
-		return fmt.Errorf("%w (tried %d times in %s)", err, a.n, spent.Round(time.Second))
+		err = fmt.Errorf("%w (tried %d times in %s)", err, a.n, spent.Round(time.Second))
+		if passing.Hint != "" {
+			err = fmt.Errorf("%w. %s", err, passing.Hint)
+		}
+		return err
 	}
 	timer := time.NewTimer(pause)
 	defer timer.Stop()

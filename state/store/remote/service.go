@@ -95,6 +95,7 @@ var (
 type Passing struct {
 	Err   error
 	After time.Duration // that the service asks to wait for; 0 if it does not say
+	Hint  string        // a sentence on what to check if it does not pass; "" for none
 }
 
 // Error returns the error's text.
