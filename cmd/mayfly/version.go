@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"io"
+	"runtime/debug"
 	"slices"
+	"time"
 
 	"github.com/urfave/cli/v3"
 
@@ -54,10 +56,33 @@ func (a *app) versionCommand() *cli.Command {
 // The lines of providers that follow are sorted, and begin with a plus sign in both cases.
 func versionLines(person bool) []string {
 	product, platform := "Mayfly v"+version, "on "+install.CurrentPlatform().String()
+	if info, ok := debug.ReadBuildInfo(); ok {
+		if source := sourceOf(info); source != "" {
+			product += " (" + source + ")"
+		}
+	}
 	if person {
 		return []string{product, platform, "compatible with OpenTofu v" + mayfly.CompatibleVersion}
 	}
 	return []string{"OpenTofu v" + mayfly.CompatibleVersion, "provided by " + product, platform}
+}
+
+// sourceOf returns which commit a program was built from, as "commit 0123456789ab, 2026-11-22", "" if it was
+// built without version control.
+func sourceOf(info *debug.BuildInfo) string {
+	settings := map[string]string{}
+	for _, s := range info.Settings {
+		settings[s.Key] = s.Value
+	}
+	commit, date := settings["vcs.revision"], settings["vcs.time"]
+	if len(commit) < 12 || len(date) < len(time.DateOnly) {
+		return ""
+	}
+	text := "commit " + commit[:12] + ", " + date[:len(time.DateOnly)]
+	if settings["vcs.modified"] == "true" {
+		text += ", changed"
+	}
+	return text
 }
 
 // isTerminal reports whether a person reads the stream.
