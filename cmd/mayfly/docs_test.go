@@ -192,8 +192,8 @@ func (s *walkthrough) command(command, expected string) {
 		if line = strings.TrimSpace(line); line == "" || line == "..." {
 			continue
 		}
-		pattern := spaces.ReplaceAllString(regexp.QuoteMeta(line), " +")
-		pattern = duration.ReplaceAllString(pattern, `after \d+s`)
+		pattern := duration.ReplaceAllString(regexp.QuoteMeta(line), `after \d+s`)
+		pattern = spaces.ReplaceAllString(pattern, " +")
 		pattern = uuid.ReplaceAllString(pattern, `[0-9a-f-]{36}`)
 		s.check(pattern)
 	}

@@ -20,6 +20,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -57,6 +58,7 @@ type kit struct {
 	*testing.T
 	server *httptest.Server
 	files  map[string][]byte
+	mu     *sync.Mutex                                       // orders changes of the fields below before the requests that follow
 	handle func(w http.ResponseWriter, r *http.Request) bool // answers in place of the files, if it returns true
 	seen   []*http.Request
 	limits Limits
@@ -64,10 +66,13 @@ type kit struct {
 }
 
 func newKit(t *testing.T) *kit {
-	k := &kit{T: t, files: map[string][]byte{}, opts: web.Options{Wait: time.Millisecond, DownloadRetries: 2, Stall: 20 * time.Second}}
+	k := &kit{T: t, mu: new(sync.Mutex), files: map[string][]byte{}, opts: web.Options{Wait: time.Millisecond, DownloadRetries: 2, Stall: 20 * time.Second}}
 	k.server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		k.mu.Lock()
 		k.seen = append(k.seen, r)
-		if k.handle != nil && k.handle(w, r) {
+		handle := k.handle
+		k.mu.Unlock()
+		if handle != nil && handle(w, r) {
 			return
 		}
 		content, ok := k.files[r.URL.Path]
@@ -227,6 +232,8 @@ func (k *kit) repository() (url, commit string) {
 		Path: filepath.Join(strings.TrimSpace(string(core)), "git-http-backend"), Root: "/git",
 		Env: []string{"GIT_PROJECT_ROOT=" + root, "GIT_HTTP_EXPORT_ALL=1"}, Stderr: io.Discard,
 	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
 	inner := k.handle
 	k.handle = func(w http.ResponseWriter, r *http.Request) bool {
 		if inner != nil && inner(w, r) {

@@ -66,7 +66,8 @@ type Request struct {
 	Path, Authorization, Referer, Agent string
 }
 
-// Server is all the registries. Its exported fields may be changed while no request is in progress.
+// Server is all the registries. Its exported fields may be changed while no request is in progress, within
+// Change once there has been one.
 type Server struct {
 	*httptest.Server
 	// Key signs the checksums.
@@ -135,6 +136,13 @@ func Start() (*Server, error) {
 	s.Config.ErrorLog = nil
 	s.StartTLS()
 	return s, nil
+}
+
+// Change calls f, which changes fields of s for the requests that follow.
+func (s *Server) Change(f func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f()
 }
 
 // Add publishes a package in all registries.

@@ -48,34 +48,39 @@ func registry(ts *testscript.TestScript, neg bool, args []string) {
 	case *s == nil:
 		ts.Fatalf("no registries are running")
 	case args[0] == "token" && len(args) == 2:
-		(*s).Token = args[1]
+		(*s).Change(func() { (*s).Token = args[1] })
 	case args[0] == "module" && len(args) == 4:
 		ts.Check(publishModule(ts, *s, args[1], args[2], ts.MkAbs(args[3])))
 	case args[0] == "login" && len(args) == 2:
 		ts.Check(loginService(ts, *s, args[1]))
 	case args[0] == "unsigned":
-		(*s).Published = nil
+		(*s).Change(func() { (*s).Published = nil })
 	case args[0] == "signed":
-		(*s).Published = []string{(*s).Key.Armor}
+		(*s).Change(func() { (*s).Published = []string{(*s).Key.Armor} })
 	case args[0] == "tamper":
 		evil := registrytest.Zip(map[string]string{"terraform-provider-sim": "#!/bin/sh\necho evil\n"})
-		(*s).Hook = func(w http.ResponseWriter, r *http.Request) bool {
+		setHook(*s, func(w http.ResponseWriter, r *http.Request) bool {
 			if !strings.HasSuffix(r.URL.Path, ".zip") && !strings.Contains(r.URL.Path, "/blobs/") {
 				return false
 			}
 			_, _ = w.Write(evil)
 			return true
-		}
+		})
 	case args[0] == "broken":
-		(*s).Hook = func(w http.ResponseWriter, _ *http.Request) bool {
+		setHook(*s, func(w http.ResponseWriter, _ *http.Request) bool {
 			w.WriteHeader(http.StatusServiceUnavailable)
 			return true
-		}
+		})
 	case args[0] == "off":
 		(*s).Close()
 	default:
 		ts.Fatalf("usage: registry [token TEXT | login WORD | module NAME VERSION DIR | signed | unsigned | tamper | broken | off]")
 	}
+}
+
+// setHook has a function answer the requests that follow.
+func setHook(s *registrytest.Server, hook func(http.ResponseWriter, *http.Request) bool) {
+	s.Change(func() { s.Hook = hook })
 }
 
 // publishModule packs a directory.
