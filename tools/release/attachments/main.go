@@ -2,7 +2,7 @@
 // is linked into them, functions for shells that complete commands, and the compressed manual page. The
 // result depends on the source only.
 //
-// usage: attachments DIR      run in the directory of the module that it belongs to
+// usage: attachments DIR      in the directory of the module that it belongs to, or below
 package main
 
 import (
@@ -17,8 +17,6 @@ import (
 	"slices"
 	"strings"
 )
-
-const root = "../.."
 
 // systems are those that programs are released for. They don't link the same modules.
 var systems = []string{"linux", "darwin", "windows"}
@@ -58,6 +56,10 @@ func write(dir string) error {
 		if err := os.WriteFile(filepath.Join(dir, "completions", name), functions, 0o644); err != nil {
 			return err
 		}
+	}
+	root, err := repository()
+	if err != nil {
+		return err
 	}
 	return compress(filepath.Join(root, "docs", "man", "mayfly.1"), filepath.Join(dir, "man", "mayfly.1.gz"))
 }
@@ -119,7 +121,7 @@ func licences() ([]byte, error) {
 				return nil, err
 			}
 			found = true
-			fmt.Fprintf(&out, "\n%s\n%s, %s\n%[1]s\n\n%s\n", strings.Repeat("=", 80), title, e.Name(), bytes.TrimSpace(text))
+			fmt.Fprintf(&out, "\n%[1]s\n%[2]s, %[3]s\n%[1]s\n\n%[4]s\n", strings.Repeat("=", 80), title, e.Name(), bytes.TrimSpace(text))
 		}
 		if !found {
 			missing = append(missing, fmt.Errorf("%s has no file with a licence", title))
@@ -128,8 +130,21 @@ func licences() ([]byte, error) {
 	return out.Bytes(), errors.Join(missing...)
 }
 
+// repository returns the root of the repository, two levels above this module.
+func repository() (string, error) {
+	file, err := exec.Command("go", "env", "GOMOD").Output()
+	if err != nil {
+		return "", fmt.Errorf("go env GOMOD: %w", err)
+	}
+	return filepath.Join(filepath.Dir(string(bytes.TrimSpace(file))), "..", ".."), nil
+}
+
 // output runs a command in the root of the repository and returns what it prints.
 func output(env []string, name string, args ...string) ([]byte, error) {
+	root, err := repository()
+	if err != nil {
+		return nil, err
+	}
 	cmd := exec.Command(name, args...)
 	cmd.Dir, cmd.Env, cmd.Stderr = root, append(os.Environ(), env...), os.Stderr
 	out, err := cmd.Output()
