@@ -24,6 +24,14 @@ type Options struct {
 	Redact  func(string) string
 	Now     func() time.Time // nil for time.Now
 	Random  func() uint64    // for IDs; nil for random numbers
+	// Watch also receives every span, whatever is exported; nil for nothing.
+	Watch Watcher
+}
+
+// Watcher receives spans as they begin and end. Its methods may be called concurrently and must not wait.
+type Watcher interface {
+	Began(s *trace.Span)
+	Ended(s *trace.Span)
 }
 
 // Telemetry is what is exported of one run. A nil one exports nothing. Its methods may be called
@@ -52,15 +60,16 @@ type Telemetry struct {
 	problems []string // in the order in which they occurred, each once
 }
 
-// New returns telemetry as the environment variables ask for it, nil if they ask for none. What is wrong with
-// them is reported by Close.
+// New returns telemetry as the environment variables ask for it, nil if they ask for none and nothing
+// watches. What is wrong with them is reported by Close.
 func New(opt Options) *Telemetry {
 	if strings.EqualFold(strings.TrimSpace(opt.Vars["OTEL_SDK_DISABLED"]), "true") {
-		return nil
+		opt.Vars = nil
 	}
 	r := &reader{vars: opt.Vars}
 	names, others := r.exporters(traces), r.exporters(metrics)
-	if len(names)+len(others)+len(r.problems) == 0 {
+	asked := len(names)+len(others)+len(r.problems) > 0
+	if !asked && opt.Watch == nil {
 		return nil
 	}
 	opt.Now = orElse(opt.Now, time.Now)
@@ -78,7 +87,14 @@ func New(opt Options) *Telemetry {
 	t.spans, t.sums = t.exporters(r, traces, names), t.exporters(r, metrics, others)
 	t.problems = r.problems
 	t.tracer = trace.Tracer{Now: opt.Now, Random: opt.Random, Ended: t.take, Propagates: propagates && len(t.spans) > 0}
+	if opt.Watch != nil {
+		t.tracer.Began = opt.Watch.Began
+	}
 	t.hurry, t.abandon = context.WithCancel(context.Background())
+	if !asked {
+		close(t.ended)
+		return t
+	}
 	go func() {
 		defer close(t.ended)
 		if err := bug.Call(t.export); err != nil {
@@ -133,6 +149,12 @@ func (t *Telemetry) sampled(c trace.Context) bool {
 
 // take implements trace.Tracer.Ended.
 func (t *Telemetry) take(s *trace.Span) {
+	if t.opt.Watch != nil {
+		t.opt.Watch.Ended(s)
+	}
+	if len(t.spans)+len(t.sums) == 0 {
+		return
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if len(t.sums) > 0 {

@@ -12,6 +12,7 @@ import (
 	"encoding/hex"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -20,6 +21,7 @@ type Tracer struct {
 	Now    func() time.Time
 	Random func() uint64 // for IDs
 	Ended  func(*Span)   // receives each span once it has ended; it must not wait
+	Began  func(*Span)   // receives each span when it begins; it must not wait. It may be nil
 	// Propagates says that started programs and called services get the current span as theirs.
 	Propagates bool
 }
@@ -76,6 +78,7 @@ type Span struct {
 	Attributes []Attribute
 
 	tracer *Tracer
+	mu     sync.Mutex // guards Attributes until the end
 }
 
 type spanKey struct{}
@@ -104,7 +107,14 @@ func (t *Tracer) Root(ctx context.Context, name string, parent Context, sampled 
 	}
 	s.Sampled = sampled(s.Context)
 	put(s.Span[:], t.Random())
+	t.began(s)
 	return With(ctx, s), s
+}
+
+func (t *Tracer) began(s *Span) {
+	if t.Began != nil {
+		t.Began(s)
+	}
 }
 
 // Start begins a span that is part of the current one, and returns the context in which it is the current
@@ -117,6 +127,7 @@ func Start(ctx context.Context, name string) (context.Context, *Span) {
 	t := parent.tracer
 	s := &Span{Context: parent.Context, Parent: parent.Span, Name: name, Begin: t.Now(), tracer: t}
 	put(s.Span[:], t.Random())
+	t.began(s)
 	return With(ctx, s), s
 }
 
@@ -132,16 +143,34 @@ func put(id []byte, random uint64) {
 
 // Set adds an attribute. An empty text is left out.
 func (s *Span) Set(key, text string) {
-	if s != nil && text != "" {
-		s.Attributes = append(s.Attributes, Attribute{Key: key, Text: text})
+	if s == nil || text == "" {
+		return
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.Attributes = append(s.Attributes, Attribute{Key: key, Text: text})
+}
+
+// Text returns an attribute that was set; "" if it was not. It may be called concurrently.
+func (s *Span) Text(key string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, a := range s.Attributes {
+		if a.Key == key {
+			return a.Text
+		}
+	}
+	return ""
 }
 
 // SetNumber adds an attribute.
 func (s *Span) SetNumber(key string, n int64) {
-	if s != nil {
-		s.Attributes = append(s.Attributes, Attribute{Key: key, Number: n})
+	if s == nil {
+		return
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.Attributes = append(s.Attributes, Attribute{Key: key, Number: n})
 }
 
 // Finish ends the span. ok says whether what it stands for went well.

@@ -17,9 +17,9 @@ import (
 // then the rest of it is below.
 const clearLine = "\r\x1b[J"
 
-// Status is a line at the bottom of a terminal with the progress of an apply, or of a suite of tests. Text
-// written through it appears above the line. It is safe for concurrent use: events, text and drawing come
-// from different goroutines.
+// Status is a line at the bottom of a terminal with what a command is doing, or the progress of an apply or
+// of a suite of tests. Text that is passed on by it appears above the line. It is safe for concurrent use:
+// events, text and drawing come from different goroutines.
 type Status struct {
 	mu    sync.Mutex
 	w     io.Writer
@@ -27,16 +27,42 @@ type Status struct {
 	width func() int
 	now   func() time.Time
 	begin time.Time
+	doing *Activity // nil for none
 
-	total, done, running int
+	total, done, running int // total is 0 if no steps are counted
+	hidden               int // what asked for the line to be hidden
 	drawn, ended         bool
 	middle               bool // the text written last has no line end yet
 }
 
-// NewStatus returns a status line for a number of steps, which begins to count time now. width is that of the
-// terminal at the moment it is called, 0 if unknown. Nothing is drawn before Draw.
-func NewStatus(w io.Writer, o Options, steps int, width func() int, now func() time.Time) *Status {
-	return &Status{w: w, o: o, total: steps, width: width, now: now, begin: now()}
+// NewStatus returns a status line that is drawn on w. width is that of the terminal at the moment it is
+// called, 0 if unknown. While no steps are counted, it shows what doing, which may be nil, says that has been
+// done for more than a second.
+func NewStatus(w io.Writer, o Options, doing *Activity, width func() int, now func() time.Time) *Status {
+	return &Status{w: w, o: o, doing: doing, width: width, now: now, begin: now()}
+}
+
+// Count counts steps from now on; of none, the line shows no count any more.
+func (s *Status) Count(steps int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.total, s.done, s.running, s.begin = steps, 0, 0, s.now()
+	if steps == 0 {
+		s.clear()
+	}
+}
+
+// Hide removes the line until the returned function is called.
+func (s *Status) Hide() (show func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.clear()
+	s.hidden++
+	return sync.OnceFunc(func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.hidden--
+	})
 }
 
 // Steps returns how many steps the apply of a plan has.
@@ -82,7 +108,9 @@ func (s *Status) Done() {
 	defer s.mu.Unlock()
 	s.running = max(0, s.running-1)
 	s.done++
-	s.total = max(s.total, s.done) // data sources that only a check reads are in no plan
+	if s.total > 0 {
+		s.total = max(s.total, s.done) // data sources that only a check reads are in no plan
+	}
 }
 
 // Draw shows the line as it is now.
@@ -92,12 +120,29 @@ func (s *Status) Draw() {
 	s.draw()
 }
 
+// text returns what the line says, "" if there is nothing to say. s.mu is held.
+func (s *Status) text() string {
+	now := s.now()
+	doing := ""
+	if s.doing != nil && s.done >= s.total {
+		doing = s.doing.text(now)
+	}
+	if doing != "" || s.total == 0 {
+		return doing
+	}
+	return fmt.Sprintf("%d/%d done, %d running, %s elapsed%s", s.done, s.total, s.running, seconds(now.Sub(s.begin)), s.doing.longNow(now))
+}
+
 // draw draws the line, unless the cursor is in the middle of a line of text. s.mu is held.
 func (s *Status) draw() {
-	if s.ended || s.middle {
+	if s.ended || s.middle || s.hidden > 0 {
 		return
 	}
-	text := fmt.Sprintf("%d/%d done, %d running, %s elapsed", s.done, s.total, s.running, seconds(s.now().Sub(s.begin)))
+	text := s.text()
+	if text == "" {
+		s.clear()
+		return
+	}
 	if width := s.width(); width > 1 {
 		text = ansi.Truncate(text, width-1, "") // a full line would move the cursor
 	}
@@ -119,13 +164,13 @@ func (s *Status) clear() {
 	}
 }
 
-// Write implements io.Writer: the text appears above the line.
-func (s *Status) Write(text []byte) (int, error) {
+// Pass writes a text to a stream of the same terminal: it appears above the line.
+func (s *Status) Pass(to io.Writer, text []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	shown := s.drawn
 	s.clear()
-	n, err := s.w.Write(text)
+	n, err := to.Write(text)
 	if len(text) > 0 {
 		s.middle = text[len(text)-1] != '\n'
 	}
@@ -133,19 +178,6 @@ func (s *Status) Write(text []byte) (int, error) {
 		s.draw()
 	}
 	return n, err
-}
-
-// Above removes the line, calls f, which writes whole lines to the terminal by other means, and draws the
-// line again.
-func (s *Status) Above(f func()) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	shown := s.drawn
-	s.clear()
-	f()
-	if shown {
-		s.draw()
-	}
 }
 
 // End removes the line for good.

@@ -25,14 +25,15 @@ func TestStatusText(t *testing.T) {
 	var out strings.Builder
 	now, width := time.Unix(0, 0), 80
 	p := &plan.Plan{Changes: []*plan.Change{{Action: plan.Create}, {Action: plan.NoOp}, {Action: plan.DeleteThenCreate}, {Action: plan.Read}}}
-	s := NewStatus(&out, Options{}, Steps(p), func() int { return width }, func() time.Time { return now })
+	s := NewStatus(&out, Options{}, nil, func() int { return width }, func() time.Time { return now })
+	s.Count(Steps(p))
 	expect := func(want ...string) {
 		t.Helper()
 		if got := strings.Join(screen(out.String()), "|"); got != strings.Join(want, "|") {
 			t.Errorf("the screen has %q, want %q", got, want)
 		}
 	}
-	_, _ = s.Write([]byte("before\n"))
+	_, _ = s.Pass(&out, []byte("before\n"))
 	expect("before", "")
 	s.Draw()
 	expect("before", "0/4 done, 0 running, 0s elapsed")
@@ -42,12 +43,12 @@ func TestStatusText(t *testing.T) {
 	s.Event(event.Event{Kind: event.Progress, Op: event.OpCreate})
 	s.Event(event.Event{Kind: event.Failed, Op: event.OpDelete})
 	now = now.Add(90 * time.Second)
-	_, _ = s.Write([]byte("a line\n"))
+	_, _ = s.Pass(&out, []byte("a line\n"))
 	expect("before", "a line", "1/4 done, 1 running, 1m30s elapsed")
-	_, _ = s.Write([]byte("half "))
+	_, _ = s.Pass(&out, []byte("half "))
 	s.Draw()
 	expect("before", "a line", "half ")
-	_, _ = s.Write([]byte("and half\n"))
+	_, _ = s.Pass(&out, []byte("and half\n"))
 	s.Draw()
 	width = 10
 	s.Draw()
@@ -55,7 +56,7 @@ func TestStatusText(t *testing.T) {
 		t.Errorf("a line that a narrower terminal breaks would not be cleared: %q", out.String())
 	}
 	expect("before", "a line", "half and half", "1/4 done,")
-	s.Above(func() { out.WriteString("aside\n") })
+	_, _ = s.Pass(&out, []byte("aside\n"))
 	for range 5 {
 		s.Event(event.Event{Kind: event.Completed, Op: event.OpRead})
 	}
@@ -64,6 +65,6 @@ func TestStatusText(t *testing.T) {
 	expect("before", "a line", "half and half", "aside", "6/6 done, 0 running, 1m30s elapsed")
 	s.End()
 	s.Draw()
-	_, _ = s.Write([]byte("after\n"))
+	_, _ = s.Pass(&out, []byte("after\n"))
 	expect("before", "a line", "half and half", "aside", "after", "")
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/state/store"
+	"github.com/mayfly-iac/mayfly/trace"
 )
 
 // place is where the state of a workspace is.
@@ -58,7 +59,9 @@ func (d *Dir) ReadState(ctx context.Context, files StateFiles) (*state.File, dia
 	if diags.HasErrors() {
 		return nil, diags
 	}
+	ctx, span := trace.Start(ctx, "read state")
 	file, err := m.Read(ctx)
+	span.Finish(err == nil)
 	if err != nil {
 		return nil, append(diags, diag.Errorf("Error reading the state", "%s", diag.Sentence(err))...)
 	}

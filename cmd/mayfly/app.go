@@ -122,6 +122,7 @@ func (a *app) versions() document.Versions {
 
 // beginStream makes standard output a stream of JSON messages.
 func (a *app) beginStream() {
+	a.silence()
 	a.view.Color = false
 	a.stream = view.NewJSONStream(a.env.Stdout, time.Now)
 	a.stream.Version(a.versions())

@@ -181,6 +181,9 @@ func (c *changeFlags) setUp(a *app, more ...fileOption) bool {
 	c.beside = append(c.files(a), more...)
 	a.view.Concise, a.view.ShowSensitive = c.concise, c.showSensitive
 	c.input = c.input && !c.json
+	if c.concise {
+		a.silence()
+	}
 	return c.beginMessages(a)
 }
 
@@ -188,7 +191,7 @@ func (c *changeFlags) setUp(a *app, more ...fileOption) bool {
 // on standard output, and the timeline if one is drawn.
 func (a *app) observer() event.Observer {
 	// The status line counts the same events that the lines are about.
-	var lines event.Observer = event.Observers(view.NewHumanObserver(a.status.Writer(a.env.Stdout), a.view), &a.status)
+	var lines event.Observer = event.Observers(view.NewHumanObserver(a.env.Stdout, a.view), &a.status)
 	if a.stream != nil {
 		lines = a.stream
 	}

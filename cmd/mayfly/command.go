@@ -33,14 +33,18 @@ func (a *app) command(name, summary, argsUsage, description string, flags []cli.
 	}
 }
 
-// traced calls a command with its telemetry, if the environment asks for any, and returns the exit status.
+// traced calls a command, shows what it is doing, exports telemetry if the environment asks for any, and
+// returns the exit status.
 // What goes wrong with telemetry is a warning, even with -pedantic: it is not about what the command does.
 func (a *app) traced(ctx context.Context, c *cli.Command, f func(ctx context.Context, args []string) int) int {
-	t := telemetry.New(telemetry.Options{Vars: a.vars, Version: version, Stderr: a.env.Stderr, Redact: a.leaks.Redact})
+	watch, stop := a.showActivity()
+	defer stop()
+	t := telemetry.New(telemetry.Options{Vars: a.vars, Version: version, Stderr: a.env.Stderr, Redact: a.leaks.Redact, Watch: watch})
 	ctx, span := t.Begin(ctx, c.FullName())
 	code := f(ctx, c.Args().Slice())
 	span.SetNumber(trace.Status, int64(code))
 	span.Finish(code == exitOK || code == exitChanges)
+	stop()
 	if problems := t.Close(); len(problems) > 0 {
 		a.pedantic, a.document = false, true
 		a.report(diag.Warnf("Telemetry is incomplete", "%s\n\nThe command itself is not affected.", strings.Join(problems, "\n")))

@@ -99,6 +99,7 @@ func (a *app) console(ctx context.Context, f *consoleFlags, args []string) int {
 	if a.sources == nil {
 		a.sources = document.Sources{}
 	}
+	a.silence() // the line of the dialogue is the last one
 	c := &console{app: a, engine: e, soft: soft}
 	c.in = term.NewLines(a.env.Stdin, a.env.Stdout, a.in, e.Names)
 	return c.run()

@@ -161,7 +161,7 @@ func (a *app) downloading() func(addr.Provider, versions.Version) (install.Progr
 	if out == nil || a.stream != nil || a.document {
 		return nil
 	}
-	a.bars = term.NewBars(out)
+	a.bars = term.NewBars(out, &a.status.Bottom)
 	return func(p addr.Provider, v versions.Version) (install.Progress, func()) {
 		return a.bars.Begin(p.ForDisplay() + " v" + v.String())
 	}
@@ -185,5 +185,5 @@ func (a *app) notice(text string) {
 		return
 	}
 	// The run goes on, whether or not this can be read.
-	a.status.Above(func() { _, _ = a.env.Stderr.Write([]byte("\n" + text + "\n\n")) })
+	_, _ = a.env.Stderr.Write([]byte("\n" + text + "\n\n"))
 }

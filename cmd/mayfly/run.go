@@ -31,6 +31,7 @@ func run(ctx context.Context, args []string, env environment) int {
 	stdout, stderr := term.NewOutlet(env.Stdout, a.patience.Over()), term.NewOutlet(env.Stderr, a.patience.Over())
 	stdout.Filter = func(b []byte) []byte { b, _ = a.leaks.RedactDocument(b); return b }
 	stderr.Filter = stdout.Filter
+	stdout.Bottom, stderr.Bottom = &a.status.Bottom, &a.status.Bottom
 	a.env.Stdout, a.env.Stderr = stdout, stderr
 	a.prompt.Stdin, a.prompt.In, a.prompt.Out, a.prompt.Bold = env.Stdin, a.in, stdout, a.view.Bold
 	// Last, since what goes wrong with standard output is written there.

@@ -1,17 +1,21 @@
 package main
 
 import (
+	"io"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/term"
 	"github.com/mayfly-iac/mayfly/event"
+	"github.com/mayfly-iac/mayfly/telemetry"
 	"github.com/mayfly-iac/mayfly/view"
 )
 
-// statusLine is the bottom of standard output, where the progress of a running apply is drawn. It passes
-// events on for as long as the line is there: the observers of a run are set up before anything is planned.
+// statusLine is the bottom of standard output, which shows what a command is doing and how far it is. It
+// passes events on for as long as the line is there: the observers of a run are set up before anything is
+// planned.
 type statusLine struct {
 	term.Bottom
 	drawn atomic.Pointer[view.Status] // nil at other times
@@ -36,14 +40,26 @@ func (l *statusLine) Run(begins bool) {
 	}
 }
 
-// showStatus draws the progress of a number of steps until stop is called. It does so only if a person
-// watches at a terminal. stop may be called more than once.
-func (a *app) showStatus(steps int) (stop func()) {
+// showActivity draws what the command is doing until stop is called, if that takes more than a second and a
+// person watches at a terminal. It returns what has to be given the spans, nil if nothing is drawn. stop may
+// be called more than once.
+func (a *app) showActivity() (watch telemetry.Watcher, stop func()) {
 	out := term.Of(a.env.Stdout)
-	if out == nil || a.stream != nil || a.vars["TF_IN_AUTOMATION"] != "" || a.vars["TERM"] == "dumb" || a.view.Concise || steps == 0 {
-		return func() {}
+	if out == nil || a.vars["TF_IN_AUTOMATION"] != "" || a.vars["TERM"] == "dumb" {
+		return nil, func() {}
 	}
-	s := view.NewStatus(a.env.Stdout, a.view, steps, func() int {
+	doing := view.NewActivity()
+	stop = a.draw(out, doing)
+	return doing, stop
+}
+
+// draw draws a status on a terminal until stop is called. doing may be nil.
+func (a *app) draw(out *os.File, doing *view.Activity) (stop func()) {
+	var to io.Writer = out
+	if o, ok := a.env.Stdout.(*term.Outlet); ok {
+		to = o.Direct()
+	}
+	s := view.NewStatus(to, a.view, doing, func() int {
 		width, _ := term.Width(out)
 		return width
 	}, time.Now)
@@ -52,5 +68,28 @@ func (a *app) showStatus(steps int) (stop func()) {
 	return sync.OnceFunc(func() {
 		end()
 		a.status.drawn.Store(nil)
+	})
+}
+
+// silence draws nothing from now on, since the output is for programs, or is to be short.
+func (a *app) silence() { _ = a.status.Hide() }
+
+// showStatus draws the progress of a number of steps until stop is called. It does so only if a person
+// watches at a terminal. stop may be called more than once.
+func (a *app) showStatus(steps int) (stop func()) {
+	out := term.Of(a.env.Stdout)
+	if out == nil || a.stream != nil || a.vars["TF_IN_AUTOMATION"] != "" || a.vars["TERM"] == "dumb" || a.view.Concise || steps == 0 {
+		return func() {}
+	}
+	s, end := a.status.drawn.Load(), func() {}
+	if s == nil {
+		end = a.draw(out, nil)
+		s = a.status.drawn.Load()
+	}
+	s.Count(steps)
+	s.Draw()
+	return sync.OnceFunc(func() {
+		s.Count(0)
+		end()
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/term"
 	"github.com/mayfly-iac/mayfly/internal/pty"
 )
 
@@ -20,13 +21,16 @@ func TestStatusLine(t *testing.T) {
 		}
 		stop()
 	}
-	a := &app{env: environment{Stdout: slave}}
+	a := &app{}
+	out := term.NewOutlet(slave, a.patience.Over())
+	out.Bottom = &a.status.Bottom
+	a.env.Stdout = out
 	if a.showStatus(0); a.status.drawn.Load() != nil {
 		t.Error("there is a line for nothing")
 	}
 	stop := a.showStatus(1)
 	eventually(t, "the line is drawn", func() bool { return strings.Contains(seen.String(), "0/1 done, 0 running, ") })
-	if _, err := a.status.Writer(slave).Write([]byte("above\n")); err != nil {
+	if _, err := out.Write([]byte("above\n")); err != nil {
 		t.Error(err)
 	}
 	stop()

@@ -114,7 +114,7 @@ func (a *app) test(ctx context.Context, f *testFlags, r *testRound) int {
 	}
 	p := &verdicts.Printer{Color: a.view.Color, Streams: a.streams(), Sources: a.snippets}
 	if a.stream == nil {
-		p.Out = a.status.Writer(a.env.Stdout)
+		p.Out = a.env.Stdout
 		p.Report = func(r *suite.Run, file *suite.File) { a.reportTest(r, file) }
 	}
 	p.Abstract(files)
@@ -270,7 +270,7 @@ func (a *app) reportTest(r *suite.Run, file *suite.File) {
 		list = file.Cleanup
 	}
 	list = a.shared.wanted(list)
-	a.status.Above(func() { _ = view.Diagnostics(a.env.Stderr, list, a.snippets(), a.errView) }) // as in report
+	_ = view.Diagnostics(a.env.Stderr, list, a.snippets(), a.errView) // as in report
 }
 
 // verboseTest returns what -verbose shows of a run, as text and as a document.

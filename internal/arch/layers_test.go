@@ -251,7 +251,7 @@ var rules = map[string]rule{
 		pure: true, why: "programs read the same documents however people are shown what is in them",
 	},
 	"view": {
-		may:  []string{"addr", "diag", "jsonvalue", "schema", "value", "state", "plan", "event", "view/document"},
+		may:  []string{"addr", "diag", "jsonvalue", "schema", "value", "state", "plan", "event", "view/document", "trace"},
 		pure: true, why: "rendering is a function of what is rendered; of a run it sees events",
 	},
 	"view/internal/fixture": {
@@ -295,7 +295,7 @@ var rules = map[string]rule{
 	"workdir": {
 		may: []string{
 			".", "addr", "childenv", "diag", "event", "jsonvalue", "safefile", "schema", "value", "config", "state", "state/encryption", "state/store", "state/store/local", "backend", "provider", "provider/builtin", "provider/plugin",
-			"plan", "plan/planfile", "engine", "install/...", "leak", "timing",
+			"plan", "plan/planfile", "engine", "install/...", "leak", "timing", "trace",
 		},
 		why: "a library user gets what the program does with a directory: no command line, no terminal and no rendering can matter here",
 	},

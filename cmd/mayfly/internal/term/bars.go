@@ -17,15 +17,18 @@ const (
 // Bars shows a progress bar for each download below the other output on a terminal. It is safe for
 // concurrent use.
 type Bars struct {
-	out *os.File
+	out    *os.File
+	bottom *Bottom // nil for none
 
 	mu        sync.Mutex
 	container *mpb.Progress // nil while no bar is shown: it redraws by the clock
 	shown     int
+	unhide    func() // of the status
 }
 
-// NewBars returns bars on out, which must be a terminal: only there can a bar be erased.
-func NewBars(out *os.File) *Bars { return &Bars{out: out} }
+// NewBars returns bars on out, which must be a terminal: only there can a bar be erased. They take the place
+// of the status at its bottom, if it is given.
+func NewBars(out *os.File, bottom *Bottom) *Bars { return &Bars{out: out, bottom: bottom} }
 
 // Begin adds a bar after a label. progress sets the bytes done and in total; a total of 0 or less means
 // unknown. end removes the bar and must be called exactly once.
@@ -33,6 +36,9 @@ func (b *Bars) Begin(label string) (progress func(done, total int64), end func()
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.container == nil {
+		if b.bottom != nil {
+			b.unhide = b.bottom.Hide()
+		}
 		b.container = mpb.New(mpb.WithOutput(b.out), mpb.WithWidth(barWidth), mpb.WithRefreshRate(barRefresh))
 	}
 	b.shown++
@@ -53,6 +59,9 @@ func (b *Bars) Begin(label string) (progress func(done, total int64), end func()
 		if b.shown--; b.shown == 0 {
 			b.container.Wait()
 			b.container = nil
+			if b.unhide != nil {
+				b.unhide()
+			}
 		}
 	}
 }
@@ -63,6 +72,9 @@ func (b *Bars) Write(text []byte) (int, error) {
 	defer b.mu.Unlock()
 	if b.container != nil {
 		return b.container.Write(text)
+	}
+	if b.bottom != nil {
+		return b.bottom.pass(b.out, text)
 	}
 	return b.out.Write(text)
 }

@@ -14,13 +14,14 @@ const statusRefresh = 250 * time.Millisecond
 
 // Status is what can be drawn at the bottom of a terminal. Its methods must be safe for concurrent use.
 type Status interface {
-	io.Writer // writes whole lines above the status
+	// Pass writes whole lines to a stream of the terminal, above the status.
+	Pass(to io.Writer, text []byte) (int, error)
 	// Draw draws the status anew.
 	Draw()
+	// Hide takes the status away until show is called.
+	Hide() (show func())
 	// End takes the status away.
 	End()
-	// Above calls write, which writes to the terminal past the status, with the status out of the way.
-	Above(write func())
 }
 
 // Bottom is the bottom of a terminal, where a status may be drawn. The zero value has none. It is safe for
@@ -53,27 +54,18 @@ func (b *Bottom) Show(s Status) (stop func()) {
 	})
 }
 
-// Above calls write, which writes to the terminal directly, with the status removed meanwhile.
-func (b *Bottom) Above(write func()) {
+// Hide takes the status away, if there is one, until show is called.
+func (b *Bottom) Hide() (show func()) {
 	if s := b.status.Load(); s != nil {
-		(*s).Above(write)
-		return
+		return (*s).Hide()
 	}
-	write()
+	return func() {}
 }
 
-// Writer returns a stream for text on a terminal whose bottom this is.
-func (b *Bottom) Writer(terminal io.Writer) io.Writer { return above{b, terminal} }
-
-type above struct {
-	bottom   *Bottom
-	terminal io.Writer
-}
-
-// Write implements io.Writer.
-func (a above) Write(text []byte) (int, error) {
-	if s := a.bottom.status.Load(); s != nil {
-		return (*s).Write(text)
+// pass writes a text to a stream of the terminal, above the status if there is one.
+func (b *Bottom) pass(to io.Writer, text []byte) (int, error) {
+	if s := b.status.Load(); s != nil {
+		return (*s).Pass(to, text)
 	}
-	return a.terminal.Write(text)
+	return to.Write(text)
 }

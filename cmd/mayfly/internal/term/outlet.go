@@ -29,6 +29,9 @@ type Outlet struct {
 	// Filter returns what is to be written instead of what Write is given, which it may be; nil to write
 	// everything as it is. It is set before the first Write.
 	Filter func([]byte) []byte
+	// Bottom is that of the terminal: what is written appears above it. It is set before the first Write, and
+	// nil if there is none.
+	Bottom *Bottom
 
 	to       io.Writer
 	over     <-chan struct{} // closed when patience is over
@@ -54,15 +57,28 @@ func NewOutlet(to io.Writer, over <-chan struct{}) *Outlet {
 
 // Write implements io.Writer. It fails with ErrUnread once the outlet has given up on its reader.
 func (o *Outlet) Write(p []byte) (written int, err error) {
-	if o.Filter == nil {
-		return o.write(p)
+	var to io.Writer = direct{o}
+	pass := to.Write
+	if o.Bottom != nil && o.terminal {
+		pass = func(p []byte) (int, error) { return o.Bottom.pass(to, p) }
 	}
-	written, err = o.write(o.Filter(p))
+	if o.Filter == nil {
+		return pass(p)
+	}
+	written, err = pass(o.Filter(p))
 	if err == nil {
 		written = len(p)
 	}
 	return min(written, len(p)), err
 }
+
+// Direct returns the stream without what surrounds it: a status is drawn on it.
+func (o *Outlet) Direct() io.Writer { return direct{o} }
+
+type direct struct{ o *Outlet }
+
+// Write implements io.Writer.
+func (d direct) Write(p []byte) (int, error) { return d.o.write(p) }
 
 func (o *Outlet) write(p []byte) (written int, err error) {
 	o.mu.Lock()
