@@ -119,9 +119,30 @@ func readChecked(fsys FS, name string) ([]byte, diag.List) {
 			name, maxFileSize)
 	}
 	if err != nil {
-		return nil, diag.Errorf("Failed to read file", "The file %q could not be read: %s.", name, diag.Reason(err))
+		hint := ""
+		if errors.Is(err, fs.ErrNotExist) {
+			hint = similarFile(fsys, name)
+		}
+		return nil, diag.Errorf("Failed to read file", "The file %q could not be read: %s.%s", name, diag.Reason(err), hint)
 	}
 	return checkEncoding(src, name)
+}
+
+// similarFile returns a sentence, preceded by a space, that suggests a file of the same directory whose name
+// is similar to one that does not exist; "" if there is none.
+func similarFile(fsys FS, name string) string {
+	entries, _ := fsys.ReadDir(path.Dir(name)) // those that were read before an error will do
+	ext := path.Ext(name)
+	var names []string
+	for _, e := range entries {
+		if base, same := strings.CutSuffix(e.Name(), ext); same {
+			names = append(names, base)
+		}
+	}
+	if near := diag.Nearest(strings.TrimSuffix(path.Base(name), ext), names); near != "" {
+		return fmt.Sprintf(" Did you mean %q?", path.Join(path.Dir(name), near+ext))
+	}
+	return ""
 }
 
 // parse parses the source of a file in the syntax that its name implies. The body is never nil. With syntax

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"github.com/mayfly-iac/mayfly/diag"
 )
@@ -37,6 +38,11 @@ func typeErrors(expr hcl.Expression, diags diag.List) diag.List {
 func unknownTypes(expr hcl.Expression) diag.List {
 	if word := hcl.ExprAsKeyword(expr); word != "" {
 		return unknownType(word, expr.Range(), typeNames)
+	}
+	if index, ok := expr.(*hclsyntax.IndexExpr); ok {
+		if of, element := hcl.ExprAsKeyword(index.Collection), hcl.ExprAsKeyword(index.Key); of != "" && element != "" {
+			return diag.At(expr.Range(), "Invalid type specification", "The type of the elements is written in parentheses: %s(%s).", of, element)
+		}
 	}
 	call, hd := hcl.ExprCall(expr)
 	if hd.HasErrors() {

@@ -77,8 +77,8 @@ func unlockDiags(err error, id string) diag.List {
 		return diag.Errorf("Failed to unlock state", "This state is not locked, so there is no lock with the ID %s. Check that this is the directory and the workspace in which the lock was reported.", id)
 	case errors.As(err, &held) && held.Info != nil && held.Info.ID != id:
 		return diag.Errorf("Failed to unlock state", "The lock on this state has a different ID than %s, so it was not removed:\n\n%s", id, held.Info)
-	case errors.As(err, &held):
-		return diag.Errorf("State locked by another local process", "%s", diag.Sentence(held))
+	case errors.As(err, &held) && held.Info != nil && held.Err != nil:
+		return diag.Errorf("State locked by another local process", "%s Wait until it has ended, or end it.\n\n%s", diag.Sentence(held.Err), held.Info)
 	}
 	return diag.Errorf("Failed to unlock state", "%s", diag.Sentence(err))
 }
