@@ -52,6 +52,19 @@ type Launcher struct {
 	Env []string
 	// Plain leaves connections to provider processes without encryption, for finding faults of providers.
 	Plain bool
+
+	project string // directory of the project; set by Open in a copy
+}
+
+// inProject returns what starts the providers of the project in a directory.
+func inProject(l provider.Launcher, dir string) provider.Launcher {
+	ours, ok := l.(*Launcher)
+	if !ok || ours == nil {
+		return l
+	}
+	launcher := *ours
+	launcher.project = dir
+	return &launcher
 }
 
 // Launch implements provider.Launcher.
@@ -68,7 +81,7 @@ func (l *Launcher) Launch(ctx context.Context, p addr.Provider) (provider.Provid
 				return l.start(ctx, p, path)
 			}
 		}
-		return keep.New(), nil
+		return keep.New(keep.Options{Dir: l.project}), nil
 	}
 	if l.Executable != nil {
 		if path, ok := l.Executable(p); ok {

@@ -60,7 +60,7 @@ const CompatibleVersion = "1.12.6"
 // Options say what to work on and with what.
 type Options struct {
 	Dir       string // of the root module; "." if empty
-	WorkDir   string // absolute; the process's if empty. The provider keep uses the process's in any case
+	WorkDir   string // absolute; the process's if empty. Paths in the configuration of the provider keep are relative to the process's in any case
 	Launcher  provider.Launcher
 	Loader    *config.Loader // nil for files on disk and local modules only
 	Tree      *config.Tree   // a tree that was loaded already; Loader is not used then
@@ -127,7 +127,7 @@ func Open(_ context.Context, opt Options) (*Project, diag.List) {
 		p.Tree, diags = loader.Load(opt.Dir)
 	}
 	p.engine = engine.New(engine.Options{
-		Launcher: opt.Launcher, Observer: opt.Observer, Parallelism: opt.Parallelism, Durations: opt.Durations, Now: opt.Now, Workspace: opt.Workspace,
+		Launcher: inProject(opt.Launcher, opt.Dir), Observer: opt.Observer, Parallelism: opt.Parallelism, Durations: opt.Durations, Now: opt.Now, Workspace: opt.Workspace,
 		RootDir: filepath.ToSlash(opt.Dir), WorkDir: opt.WorkDir, Environ: opt.Environ, Log: opt.Log, Leaks: opt.Leaks, LeakPolicy: opt.LeakPolicy, Recorder: opt.Openings,
 	})
 	return p, diags

@@ -23,7 +23,7 @@ func main() {
 	if *debug {
 		options = append(options, tf6server.WithManagedDebug())
 	}
-	err := tf6server.Serve(keep.Address, func() tfprotov6.ProviderServer { return serve.New(keep.New()) }, options...)
+	err := tf6server.Serve(keep.Address, func() tfprotov6.ProviderServer { return serve.New(keep.New(keep.Options{})) }, options...)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "terraform-provider-keep:", err)
 		os.Exit(1)

@@ -33,7 +33,7 @@ func newHost(t *testing.T) *host {
 	t.Helper()
 	at := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 	h := &host{t: t, clock: &at}
-	p := newProvider(func() time.Time { return at })
+	p := newProvider(Options{}, func() time.Time { return at })
 	t.Cleanup(func() { _ = p.Close() })
 	h.server = serve.New(p)
 	var err error

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -19,20 +20,28 @@ import (
 // Address is the provider's source address.
 const Address = "mayfly.dev/mayfly/keep"
 
-// defaultPath is where the store is unless it is configured, relative to the working directory.
+// defaultPath is where the store is unless it is configured, relative to Options.Dir.
 const defaultPath = "keep.age"
 
-// New returns a provider for one configuration.
-func New() provider.Provider { return newProvider(time.Now) }
+// Options say where a provider works.
+type Options struct {
+	// Dir is where the store is made if no path is given; the working directory if empty. Paths that are
+	// given, also in the environment, are relative to the working directory in any case.
+	Dir string
+}
 
-func newProvider(now func() time.Time) *keepProvider {
-	p := &keepProvider{now: now}
+// New returns a provider for one configuration.
+func New(opt Options) provider.Provider { return newProvider(opt, time.Now) }
+
+func newProvider(opt Options, now func() time.Time) *keepProvider {
+	p := &keepProvider{opt: opt, now: now}
 	p.life, p.end = context.WithCancel(context.Background())
 	return p
 }
 
 // keepProvider is the provider.
 type keepProvider struct {
+	opt Options
 	now func() time.Time
 
 	mu      sync.Mutex
@@ -125,7 +134,7 @@ func (p *keepProvider) Configure(ctx context.Context, config cty.Value) diag.Lis
 		}
 	}
 	if len(s.unknown) == 0 {
-		o, diags := options(c)
+		o, diags := p.storeOptions(c)
 		if diags.HasErrors() {
 			return diags
 		}
@@ -145,15 +154,15 @@ func (p *keepProvider) Configure(ctx context.Context, config cty.Value) diag.Lis
 	return nil
 }
 
-// options combines arguments, environment and defaults. Arguments take precedence over the environment,
+// storeOptions combines arguments, environment and defaults. Arguments take precedence over the environment,
 // also between key_file and passphrase.
-func options(c map[string]cty.Value) (store.Options, diag.List) {
+func (p *keepProvider) storeOptions(c map[string]cty.Value) (store.Options, diag.List) {
 	o := store.Options{Path: text(c["path"]), KeyFile: text(c["key_file"]), Passphrase: text(c["passphrase"]), Token: text(c["token"])}
 	if o.Path == "" {
 		o.Path = os.Getenv("KEEP_PATH")
 	}
 	if o.Path == "" {
-		o.Path = defaultPath
+		o.Path = filepath.Join(p.opt.Dir, defaultPath)
 	}
 	if o.KeyFile == "" && o.Passphrase == "" {
 		o.KeyFile, o.Passphrase = os.Getenv("KEEP_KEY_FILE"), os.Getenv("KEEP_PASSPHRASE")

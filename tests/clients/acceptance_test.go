@@ -21,7 +21,7 @@ import (
 // test connects.
 func served() map[string]func() (tfprotov6.ProviderServer, error) {
 	return map[string]func() (tfprotov6.ProviderServer, error){
-		"keep": func() (tfprotov6.ProviderServer, error) { return serve.New(keep.New()), nil },
+		"keep": func() (tfprotov6.ProviderServer, error) { return serve.New(keep.New(keep.Options{})), nil },
 		"echo": echoprovider.NewProviderServer(),
 	}
 }

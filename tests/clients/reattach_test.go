@@ -29,7 +29,7 @@ func running(t *testing.T) *tfexec.ReattachOption {
 	configs, closed, ended := make(chan *plugin.ReattachConfig, 1), make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)
-		_ = tf6server.Serve(runningSource, func() tfprotov6.ProviderServer { return serve.New(keep.New()) },
+		_ = tf6server.Serve(runningSource, func() tfprotov6.ProviderServer { return serve.New(keep.New(keep.Options{})) },
 			tf6server.WithDebug(ctx, configs, closed), tf6server.WithGoPluginLogger(hclog.NewNullLogger()))
 	}()
 	t.Cleanup(func() {
