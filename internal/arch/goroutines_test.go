@@ -21,6 +21,7 @@ var calm = map[string]string{
 	"engine/apply_order.go start":                     "steps are guarded",
 	"ephemeral/open.go callWithGrace":                 "ends contexts",
 	"eval/session.go Fresh":                           "renewals are guarded",
+	"event/during.go During":                          "makes a run of the caller's, whose projects are guarded",
 	"event/queue.go add":                              "calls of observers are guarded",
 	"event/reporter.go start":                         "adds an event to the queue",
 	"future/pool.go Go":                               "tasks are guarded where they are queued",
