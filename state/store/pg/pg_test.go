@@ -65,6 +65,7 @@ func TestProblems(t *testing.T) {
 		"database": {strings.Replace(server.URL(0), "/postgres?", "/nope?", 1), "", "Create the database"},
 		"user":     {strings.Replace(server.URL(0), "test@", "nope@", 1), "", `"conn_str"`},
 		"no TLS":   {strings.Replace(server.URL(0), "?sslmode=disable", "", 1), "", "sslmode=disable"},
+		"setting":  {server.URL(0) + "&channel_binding=require", "", "channel_binding"},
 		"syntax":   {"postgres://u:hunter2@[::1", "", "connection string"},
 	} {
 		t.Run(name, func(t *testing.T) {
