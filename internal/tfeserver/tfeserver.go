@@ -67,7 +67,8 @@ type State struct {
 // Start starts a server that ends with the test.
 func Start(t testing.TB) *Server {
 	s := &Server{Workspaces: map[string]*Workspace{}}
-	s.Server = httptest.NewServer(s)
+	s.Server = httptest.NewUnstartedServer(s) // requests need the field
+	s.Server.Start()
 	t.Cleanup(s.Close)
 	return s
 }

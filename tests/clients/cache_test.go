@@ -174,7 +174,7 @@ func TestKilledInit(t *testing.T) {
 	begun, stop := make(chan struct{}), make(chan struct{})
 	defer close(stop)
 	var once sync.Once
-	registry.Hook = func(w http.ResponseWriter, r *http.Request) bool {
+	hook := func(w http.ResponseWriter, r *http.Request) bool {
 		hang := false
 		if strings.HasSuffix(r.URL.Path, ".zip") {
 			once.Do(func() { hang = true })
@@ -192,6 +192,7 @@ func TestKilledInit(t *testing.T) {
 		}
 		return true
 	}
+	registry.Change(func() { registry.Hook = hook })
 	victim := exec.Command(binary, "init")
 	victim.Dir = units[0].WorkingDir()
 	ok(t, "starting", victim.Start())
