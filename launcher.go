@@ -52,23 +52,36 @@ type Launcher struct {
 	Env []string
 	// Plain leaves connections to provider processes without encryption, for finding faults of providers.
 	Plain bool
-
-	project string // directory of the project; set by Open in a copy
 }
 
-// inProject returns what starts the providers of the project in a directory.
+// inProject returns what starts the providers of the project in a directory. It looks at the launcher at each
+// start, because the launcher's owner may change it until then.
 func inProject(l provider.Launcher, dir string) provider.Launcher {
 	ours, ok := l.(*Launcher)
 	if !ok || ours == nil {
 		return l
 	}
-	launcher := *ours
-	launcher.project = dir
-	return &launcher
+	return projectLauncher{ours, dir}
+}
+
+// projectLauncher is a launcher whose providers have a directory of their own.
+type projectLauncher struct {
+	*Launcher
+	dir string
+}
+
+// Launch implements provider.Launcher.
+func (l projectLauncher) Launch(ctx context.Context, p addr.Provider) (provider.Provider, diag.List) {
+	return l.launch(ctx, p, l.dir)
 }
 
 // Launch implements provider.Launcher.
 func (l *Launcher) Launch(ctx context.Context, p addr.Provider) (provider.Provider, diag.List) {
+	return l.launch(ctx, p, "")
+}
+
+// launch starts a provider. The default store of the provider keep is in dir; "" is the process's directory.
+func (l *Launcher) launch(ctx context.Context, p addr.Provider, dir string) (provider.Provider, diag.List) {
 	if cfg := l.Reattach[p]; cfg != nil {
 		return plugin.Reattach(ctx, p.String(), cfg)
 	}
@@ -81,7 +94,7 @@ func (l *Launcher) Launch(ctx context.Context, p addr.Provider) (provider.Provid
 				return l.start(ctx, p, path)
 			}
 		}
-		return keep.New(keep.Options{Dir: l.project}), nil
+		return keep.New(keep.Options{Dir: dir}), nil
 	}
 	if l.Executable != nil {
 		if path, ok := l.Executable(p); ok {
@@ -91,6 +104,8 @@ func (l *Launcher) Launch(ctx context.Context, p addr.Provider) (provider.Provid
 	return nil, diag.Errorf("Provider not installed", "The provider %s is not installed in this directory. Run \"mayfly init\" to install it.", p.ForDisplay())
 }
 
+// start starts a provider's program. It is verified just before, since it may have been replaced since the
+// last start.
 func (l *Launcher) start(ctx context.Context, p addr.Provider, path string) (provider.Provider, diag.List) {
 	if l.Verify != nil {
 		if err := l.Verify(p); err != nil {

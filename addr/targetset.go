@@ -52,6 +52,8 @@ func (n *targetNode) child(step moduleStep) *targetNode {
 	return next
 }
 
+// add adds target i below a module. Of several equal targets the first counts, so that a message names
+// that one.
 func (n *targetNode) add(i int, t Target) {
 	if t.Resource == nil {
 		if n.whole == 0 {

@@ -28,6 +28,8 @@ func init() {
 	}}
 }
 
+// openCOS opens a store in a bucket. The arguments are checked before the account is asked for anything,
+// so that a mistake is reported without a request.
 func openCOS(ctx context.Context, cfg cty.Value, env Env) (store.Store, error) {
 	opt := cos.Options{
 		Name: textOr(cfg, "bucket", ""), Prefix: strings.TrimSuffix(textOr(cfg, "prefix", ""), "/"), Key: textOr(cfg, "key", ""),

@@ -59,6 +59,8 @@ func remotePlace(cfg cty.Value) string {
 	return fmt.Sprintf("%s/%s/%s", textOr(cfg, "hostname", ""), textOr(cfg, "organization", ""), workspaces)
 }
 
+// remoteOptions reads the options of a service with workspaces. The block must select workspaces in
+// exactly one way, because each way names them differently.
 func remoteOptions(kind string, cfg cty.Value, env Env) (tfe.Options, error) {
 	host, token := textOr(cfg, "hostname", ""), textOr(cfg, "token", "")
 	opt := tfe.Options{

@@ -166,6 +166,8 @@ func (d *decoder) encryptionTarget(b *hcl.Block, s *hcl.BodySchema) *EncryptionT
 	return t
 }
 
+// encryptionRemotes decodes what holds for states of other configurations: by the name of a data source,
+// and by "" for all others.
 func (d *decoder) encryptionRemotes(into map[string]*EncryptionTarget, body hcl.Body) {
 	content := d.content(body, remotesSchema)
 	if b := d.single(content, "default", "default block"); b != nil {

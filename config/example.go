@@ -21,6 +21,7 @@ const (
 //	map(object({ cidr = string }))  → { name = { cidr = "value" } }
 func exampleOf(ty cty.Type) string { return exampleAt(ty, 0) }
 
+// exampleAt returns a value of a type as a user could write it. Types within types end at maxExampleDepth.
 func exampleAt(ty cty.Type, depth int) string {
 	switch {
 	case ty == cty.Number:
@@ -43,6 +44,8 @@ func exampleAt(ty cty.Type, depth int) string {
 	return exampleTuple([]cty.Type{ty.ElementType()}, depth)
 }
 
+// exampleObject returns an object with the attributes that the type requires, at most maxExampleParts of
+// them.
 func exampleObject(ty cty.Type, depth int) string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(ty.AttributeTypes())) {

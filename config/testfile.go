@@ -158,6 +158,8 @@ func (d *testDecoder) parse(name string, s *hcl.BodySchema) *hcl.BodyContent {
 	return d.content(diag.Named(body), s)
 }
 
+// blocks decodes the blocks of a test file. Settings of the file hold for the runs that don't have their
+// own, so runs are completed last.
 func (d *testDecoder) blocks(content *hcl.BodyContent) {
 	if b := d.single(content, "test", "test block"); b != nil {
 		d.file.Parallel = d.flag(d.content(b.Body, testSchema), "parallel", false)

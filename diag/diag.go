@@ -339,6 +339,8 @@ func (l List) InConfigBody(body hcl.Body) List {
 	return l
 }
 
+// rangeOf returns the place that a path leads to in a body. If nothing is there, it is the place where
+// something is missing.
 func rangeOf(body hcl.Body, path cty.Path) hcl.Range {
 	fallback := body.MissingItemRange()
 	if len(path) == 0 {
@@ -366,6 +368,8 @@ func RangeOf(expr hcl.Expression, path cty.Path) hcl.Range {
 	return expr.Range()
 }
 
+// childExpr returns the expression for one step into the value of expr, nil if its source does not show
+// it, as within a function call.
 func childExpr(expr hcl.Expression, step cty.PathStep) hcl.Expression {
 	switch step := step.(type) {
 	case cty.GetAttrStep:
@@ -427,6 +431,8 @@ func mapItem(expr hcl.Expression, name string) hcl.Expression {
 	return nil
 }
 
+// blockRange returns the place of a path that leads into the blocks called name: that of the attribute if
+// it is written down, else that of its block.
 func blockRange(body hcl.Body, name string, rest cty.Path, fallback hcl.Range) hcl.Range {
 	blocks := blocksOf(body, name)
 	if len(blocks) == 0 {

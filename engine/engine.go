@@ -78,6 +78,8 @@ func (e *Engine) Beside(change func(*Options)) *Engine {
 	return with(opt, e.providers, e.accepted)
 }
 
+// with returns an engine with the defaults filled in. It shares providers and what they have accepted with
+// others, such as that of a test's next run.
 func with(opt Options, providers *processes.Set, a *accepted) *Engine {
 	if opt.Parallelism <= 0 {
 		opt.Parallelism = 10

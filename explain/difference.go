@@ -73,6 +73,9 @@ type comparison struct {
 	found []difference
 }
 
+// compare adds the differences between two values at path. It descends as far as both have the same
+// structure, and takes the rest as one difference: an index says nothing once elements have moved. A
+// secret is not descended into, because its keys are secret too.
 func (w *comparison) compare(b, a cty.Value, path cty.Path, secret bool) {
 	if len(w.found) == maxDifferences || !overlap(path, w.only) {
 		return

@@ -109,6 +109,8 @@ func (e *Explainer) marks(s subject) []Point {
 	return nil
 }
 
+// valueMarks says why a value is sensitive or ephemeral: by its own block, or by the way from where it
+// comes.
 func (e *Explainer) valueMarks(v *blocks.Value, s subject) []Point {
 	var out []Point
 	if v.Secret() {

@@ -35,6 +35,8 @@ func each(v cty.Value, path cty.Path, f func(text) bool) bool {
 	return eachIn(v, path, text{}, f)
 }
 
+// eachIn calls f for each text and number in a value, with its path and the marks of everything around it.
+// It ends, and returns false, as soon as f does.
 func eachIn(v cty.Value, path cty.Path, in text, f func(text) bool) bool {
 	if v.IsMarked() {
 		in.ephemeral = in.ephemeral || value.Has(v, value.Ephemeral)

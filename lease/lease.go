@@ -106,6 +106,7 @@ type entry[K comparable, V any] struct {
 	ready  chan struct{} // closed when the phase leaves opening or closing
 }
 
+// entry returns the entry of a key, after adding it and that of its group if necessary. p.mu is held.
 func (p *Pool[K, V]) entry(k K) *entry[K, V] {
 	e := p.entries[k]
 	if e == nil {

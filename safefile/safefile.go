@@ -81,6 +81,8 @@ func (e unsuitableError) Error() string {
 
 func (unsuitableError) Unwrap() error { return ErrUnsuitable }
 
+// read reads a file of at most limit bytes. Files of the refused modes are an error, and those without a
+// known end, such as pipes and terminals, are read up to a smaller limit.
 func read(path string, limit int64, refused fs.FileMode) ([]byte, error) {
 	f, info, err := open(path)
 	if err != nil {

@@ -91,6 +91,8 @@ func openPipe(path string) (*os.File, error) {
 	}
 }
 
+// openPrivate opens a file for writing that only its owner can read. An existing file with wider
+// permissions loses them before anything is written to it, and is replaced if they cannot be taken.
 func openPrivate(path string, flag int) (*os.File, error) {
 	if info, err := os.Stat(path); err == nil && info.Mode()&fs.ModeNamedPipe != 0 {
 		return openPipe(path)

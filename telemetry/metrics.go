@@ -26,6 +26,8 @@ type series struct {
 	name, typeName, provider, outcome string
 }
 
+// seriesOf returns the series that a span counts for. Addresses are not part of it: they would make a
+// series of each object.
 func seriesOf(s *trace.Span) series {
 	out := series{kind: s.Kind, name: s.Name, outcome: "success"}
 	if s.Failed {

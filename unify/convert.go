@@ -36,6 +36,9 @@ func Converted(v cty.Value, want cty.Type) (cty.Value, bool) {
 	return converted(v, want)
 }
 
+// converted converts a value to a type, as the library would: with the same result and, if the value does
+// not convert, without an error text, which the caller gets from the library. Marks stay on the value that
+// has them.
 func converted(v cty.Value, want cty.Type) (cty.Value, bool) {
 	given := v.Type()
 	if given.Equals(want) || want == cty.DynamicPseudoType {
@@ -71,6 +74,9 @@ func byLibrary(v cty.Value, want cty.Type) (cty.Value, bool) {
 	return out, err == nil
 }
 
+// sequence converts a tuple or list to a list or set, element by element. Elements of sets are compared
+// once each, where the library compares the types of all pairs. False means that the value does not
+// convert.
 func sequence(v cty.Value, want cty.Type) (cty.Value, bool) {
 	if v.LengthInt() == 0 {
 		return byLibrary(v, want)
@@ -112,6 +118,8 @@ func sequence(v cty.Value, want cty.Type) (cty.Value, bool) {
 	return cty.ListVal(elems), true
 }
 
+// keyed converts an object or map to a map. If the elements are collections or objects, their types are
+// unified afterwards, because each was converted by itself.
 func keyed(v cty.Value, want cty.Type) (cty.Value, bool) {
 	if v.LengthInt() == 0 {
 		return byLibrary(v, want)
@@ -151,6 +159,8 @@ func keyed(v cty.Value, want cty.Type) (cty.Value, bool) {
 	return cty.MapVal(out), true
 }
 
+// object converts an object to another object type: attributes that the type lacks are dropped, and
+// optional ones that the value lacks are null.
 func object(v cty.Value, want cty.Type) (cty.Value, bool) {
 	given, attrs := v.Type(), make(map[string]cty.Value, len(want.AttributeTypes()))
 	for name, ty := range want.AttributeTypes() {

@@ -57,6 +57,8 @@ func replaceElement(dst, src cty.Value, key cty.Value, rest cty.Path) cty.Value 
 	return dst
 }
 
+// replaceInMap is ReplaceAt for an element of a map. An element that src lacks is removed from dst if the
+// path ends at it.
 func replaceInMap(dst, src cty.Value, key string, rest cty.Path) cty.Value {
 	elems, from := dst.AsValueMap(), src.AsValueMap()
 	if elems == nil {

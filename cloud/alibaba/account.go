@@ -145,6 +145,8 @@ func Assume(r Role, by Source, client *http.Client) Source {
 	}
 }
 
+// assumed returns the keys of a role. The query is signed already. An answer that is not valid is not
+// quoted, because it may have keys in it.
 func assumed(ctx context.Context, server string, query url.Values, client *http.Client) (Keys, error) {
 	if server == "" {
 		server = "sts.aliyuncs.com"

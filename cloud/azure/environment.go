@@ -89,6 +89,8 @@ func Discover(ctx context.Context, host, name string, client *http.Client) (*Env
 	return d.environment()
 }
 
+// environment returns a cloud as its own description says. Addresses without TLS are refused: credentials
+// go there.
 func (d described) environment() (*Environment, error) {
 	e := &Environment{Login: d.Authentication.LoginEndpoint, Management: strings.TrimSuffix(d.ResourceManager, "/"), Storage: d.Suffixes.Storage, Custom: true}
 	if len(d.Authentication.Audiences) > 0 {

@@ -32,6 +32,8 @@ func (a *Account) Decrypt(ctx context.Context, key string, wrapped, aad []byte) 
 	return out.Plain, err
 }
 
+// key sends a request about a key. The answer may have a key in clear, so its bytes are cleared after
+// decoding.
 func (a *Account) key(ctx context.Context, path string, in keyMessage) (out keyMessage, err error) {
 	body, err := json.Marshal(in)
 	if err != nil {

@@ -193,6 +193,8 @@ func (u *user) impersonate(h http.Header) {
 // ends.
 const rereadAfter = time.Minute
 
+// fromFile returns the token in the user's file. Clusters replace such files, so it is read again after a
+// while; see rereadAfter.
 func (a *authorized) fromFile() (string, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

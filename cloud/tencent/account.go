@@ -55,6 +55,8 @@ func New(ctx context.Context, keys Keys, region string, role *Role, client *http
 // renewal is how long before their end keys are renewed.
 const renewal = 5 * time.Minute
 
+// current returns the keys for a request: those of the account, or those of its role, which is assumed
+// anew shortly before they expire. Requests that come meanwhile wait.
 func (a *Account) current(ctx context.Context) (Keys, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -82,6 +82,8 @@ func Parse(src []byte, filename string) (*Lock, diag.List) {
 	return l, diags.WithSource(filename, src)
 }
 
+// parse decodes a lock file. What can be read is returned beside the errors, so that a command can go on
+// to report others.
 func parse(src []byte, filename string) (*Lock, diag.List) {
 	l := New()
 	if rng, found := plainhcl.Conflict(src, filename); found {

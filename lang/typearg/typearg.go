@@ -27,6 +27,8 @@ type Constraint struct {
 // type, with the syntax of a variable's type.
 var Type = newType()
 
+// newType returns the type of arguments that are types. Its decoder keeps the evaluator from looking for
+// variables called string or list.
 func newType() (ty cty.Type) {
 	decode := func(e hcl.Expression, _ *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 		to, defaults, diags := typeexpr.TypeConstraintWithDefaults(e)
@@ -84,6 +86,8 @@ func types(node hclsyntax.Node) (found []hcl.Range) {
 	return found
 }
 
+// outside returns the references that are in none of the ranges, which are those of arguments that are
+// types.
 func outside(all []hcl.Traversal, ranges []hcl.Range) []hcl.Traversal {
 	if len(ranges) == 0 {
 		return all

@@ -137,6 +137,8 @@ func (l *lock) Release(ctx context.Context, id string) error {
 	return err
 }
 
+// release removes the description of the holder and then ends the lease. In this order, no time is left in
+// which the blob is free and still names a holder.
 func (l *lock) release(ctx context.Context, id string) error {
 	p, err := l.opt.Container.Properties(ctx, l.name)
 	switch {

@@ -58,6 +58,8 @@ func (f *lockFile) Create(ctx context.Context, text []byte) (created bool, err e
 // tagAttempts is how often deleting the tag is tried: as long as it exists, nothing can lock the state.
 const tagAttempts = 4
 
+// removeTag deletes the tag that guards a lock file. It tries again after failures that may pass, with
+// pauses that double: a tag that is left keeps all others out.
 func (f *lockFile) removeTag(ctx context.Context) (err error) {
 	for n := range tagAttempts {
 		if err = classify(f.opt.Account.DeleteTag(ctx, tagKey, f.tag)); err == nil {

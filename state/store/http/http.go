@@ -76,6 +76,8 @@ func New(opt Options) (remote.Service, error) {
 	return s, nil
 }
 
+// transport returns the transport for the options. Errors name arguments and never quote certificates or
+// keys.
 func (o Options) transport() (*http.Transport, error) {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.ResponseHeaderTimeout = responseTimeout

@@ -45,6 +45,8 @@ func (s *service) send(ctx context.Context, method string, to *url.URL, body []b
 	return r, nil
 }
 
+// exchange sends one request and reads the response, whatever its status. It does not retry: the caller
+// knows whether a repetition is safe.
 func (s *service) exchange(ctx context.Context, method string, to *url.URL, body []byte) (response, error) {
 	var content io.Reader
 	if body != nil {

@@ -208,6 +208,8 @@ func (c *client) classify(err error) error {
 	return r
 }
 
+// hint returns what to check after a refusal, as a sentence without its point, "" if nothing is known. It
+// names the arguments of the block.
 func (c *client) hint(r *refusal) string {
 	switch {
 	case r.answer.Status == http.StatusUnauthorized && c.server.Scheme == "http":

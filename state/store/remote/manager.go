@@ -65,6 +65,8 @@ func (m *Manager) Lock(ctx context.Context, info store.LockInfo) (string, error)
 	return info.ID, nil
 }
 
+// lock takes the service's lock. A first attempt whose answer was lost may have succeeded, so a lock that
+// has the requested ID counts as taken from the second attempt on.
 func (m *Manager) lock(ctx context.Context, info store.LockInfo) error {
 	if m.place.Lock == nil {
 		return nil
@@ -119,6 +121,8 @@ func (m *Manager) Unlock(ctx context.Context, id string) error {
 	return errors.Join(m.closeLog(ctx), m.unlock(ctx, id))
 }
 
+// unlock releases the lock. After an attempt with an unknown outcome, a lock that does not exist any more
+// counts as released.
 func (m *Manager) unlock(ctx context.Context, id string) error {
 	if m.place.Lock == nil {
 		return nil
@@ -224,6 +228,8 @@ func (m *Manager) Write(ctx context.Context, f *state.File) error {
 	return err
 }
 
+// write stores the state on the condition that the service still has the version that was read. The
+// journal is removed only after that.
 func (m *Manager) write(ctx context.Context, f *state.File) error {
 	if err := m.checkHeld(ctx); err != nil {
 		return err

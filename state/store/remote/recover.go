@@ -73,6 +73,8 @@ func (m *Manager) load(ctx context.Context) (stored, error) {
 	return s, err
 }
 
+// loadOnce reads the state and lists the journals beside it, both at once. If they were written in
+// between, they do not fit each other: the caller notices this by the serial, and loads again.
 func (m *Manager) loadOnce(ctx context.Context) (stored, error) {
 	var s stored
 	var names []string

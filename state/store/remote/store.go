@@ -107,6 +107,8 @@ func (s *Store) Manager(name string) (store.Manager, error) {
 	return m, nil
 }
 
+// manager returns the manager of a workspace, without a request. A service without room for a journal has
+// it in a directory of this machine.
 func (s *Store) manager(name string) (*Manager, error) {
 	if err := store.CheckWorkspaceName(name); err != nil {
 		return nil, err
