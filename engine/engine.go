@@ -78,8 +78,7 @@ func (e *Engine) Beside(change func(*Options)) *Engine {
 	return with(opt, e.providers, e.accepted)
 }
 
-// with returns an engine with the defaults filled in. It shares providers and what they have accepted with
-// others, such as that of a test's next run.
+// with returns an engine that uses the given providers, with defaults for options that are not set.
 func with(opt Options, providers *processes.Set, a *accepted) *Engine {
 	if opt.Parallelism <= 0 {
 		opt.Parallelism = 10

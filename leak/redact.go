@@ -43,8 +43,8 @@ func (w writer) Write(b []byte) (int, error) {
 	return min(n, len(b)), err
 }
 
-// redact returns s with each hidden value replaced, and whether there was any. With confidential set,
-// values that are only sensitive by their place stay.
+// redact returns s with hidden values replaced, and whether there were any. With confidential set, only those
+// are replaced that are confidential.
 func (g *Guard) redact(s string, confidential bool) (string, bool) {
 	wanted := func(m Match) bool { return (m.Confidential || !confidential) && g.isHidden(m.of) }
 	m, ok := g.findFrom(s, 0, wanted)

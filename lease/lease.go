@@ -299,6 +299,8 @@ func (p *Pool[K, V]) AcquireIdle(ctx context.Context, k K, idle func(wait func()
 	return p.open(ctx, e, openFn)
 }
 
+// open opens the thing of an entry whose turn it is, and gives the first lease on it. Whatever happens,
+// those who wait for the entry are woken.
 func (p *Pool[K, V]) open(ctx context.Context, e *entry[K, V], openFn func(context.Context) (Opened[V], error)) (l *Lease[K, V], err error) {
 	var thing Opened[V]
 	err = errors.New("opening did not end normally")
@@ -397,6 +399,8 @@ func (p *Pool[K, V]) startClose(e *entry[K, V]) {
 	}()
 }
 
+// runClose closes a thing, within the limit that the pool has for that. A close that takes longer is left
+// running and reported: the run must be able to end.
 func (p *Pool[K, V]) runClose(k K, thing Opened[V]) {
 	if thing.Close == nil {
 		return

@@ -61,6 +61,8 @@ type git struct {
 	env []string // of git's processes
 }
 
+// clone clones the repository and checks out the commit that the source names. With arguments for a
+// shallow clone, only that branch or tag is fetched.
 func (g *git) clone(ctx context.Context, address string, shallow []string) error {
 	args := append([]string{"clone"}, shallow...)
 	if g.ref != "" && shallow != nil { // only this branch or tag is fetched

@@ -44,6 +44,8 @@ func parse(call *config.ModuleCall) (address, diag.List) {
 	return a, nil
 }
 
+// parseText parses the source of a module call: a local directory, a module in a registry, or an address
+// for fetch. A version makes it one in a registry.
 func parseText(source string, versioned bool) (address, error) {
 	if (&config.ModuleCall{Source: source}).Local() {
 		return address{local: cleanSource(source)}, nil

@@ -113,6 +113,8 @@ func (c *Client) service(ctx context.Context, p addr.Provider) (*url.URL, web.Cr
 	return c.serviceOf(ctx, p.Hostname, providerService)
 }
 
+// serviceOf returns the address of a service of a host, and the credentials for it. The address is nil if
+// the host does not offer the service.
 func (c *Client) serviceOf(ctx context.Context, host svchost.Hostname, service string) (*url.URL, web.Credentials, error) {
 	base, err := c.services.DiscoverServiceURL(ctx, host, service)
 	var missing *disco.ErrServiceNotProvided

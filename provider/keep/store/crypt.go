@@ -28,6 +28,8 @@ type keys struct {
 	passphrase bool
 }
 
+// passphraseKeys returns the keys that are derived from a passphrase. The work that a file may ask for is
+// limited, because a file may come from elsewhere.
 func passphraseKeys(passphrase string) (keys, error) {
 	identity, err := age.NewScryptIdentity(passphrase)
 	if err != nil {
@@ -136,6 +138,7 @@ func createKeys(path string, now time.Time) (keys, error) {
 	return keys{identity: id, recipient: id.Recipient()}, nil
 }
 
+// seal encrypts the content for all who may read the store.
 func (k keys) seal(plain []byte) ([]byte, error) {
 	var out bytes.Buffer
 	w, err := age.Encrypt(&out, k.recipient)
@@ -167,6 +170,7 @@ func (k keys) open(path string, sealed []byte) ([]byte, error) {
 	return buf.Bytes(), nil
 }
 
+// explain turns the error of decrypting into one that says which key is wrong, and what to set instead.
 func (k keys) explain(path string, err error) error {
 	noMatch, ok := errors.AsType[*age.NoIdentityMatchError](err)
 	if !ok {

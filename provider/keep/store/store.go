@@ -192,6 +192,8 @@ func (s *Store) existingKeys() (*keys, error) {
 	return &k, err
 }
 
+// save replaces the store's file. Without keys, it makes the first ones. The content in clear is overwritten
+// in memory afterwards.
 func (s *Store) save(ctx context.Context, doc *document, k *keys) error {
 	if k == nil {
 		fresh, err := s.firstKeys()
@@ -234,6 +236,8 @@ func (s *Store) firstKeys() (keys, error) {
 	return k, err
 }
 
+// lock keeps other goroutines and processes out of the store until unlock is called. Both are needed: a
+// file lock belongs to the process, so it does not keep its own goroutines apart.
 func (s *Store) lock(ctx context.Context) (unlock func(), err error) {
 	select {
 	case s.turn <- struct{}{}:
@@ -266,6 +270,8 @@ func (s *Store) lock(ctx context.Context) (unlock func(), err error) {
 	}, nil
 }
 
+// readBounded reads a file that no store exceeds. Without the limit, a path such as /dev/zero would fill
+// the memory.
 func readBounded(path string) ([]byte, error) {
 	file, err := os.Open(path)
 	if err != nil {

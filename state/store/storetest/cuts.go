@@ -63,6 +63,8 @@ type cutRun struct {
 	err  error
 }
 
+// startRun locks and reads the state, as a run begins. An error is kept for the caller: the proxy may have
+// caused it.
 func startRun(t *testing.T, s store.Store, who string) *cutRun {
 	t.Helper()
 	r := &cutRun{}
@@ -95,6 +97,8 @@ func (r *cutRun) work(t *testing.T, name string) (durable []int) {
 	return durable
 }
 
+// create carries out the operations of a run and stores the state. It returns the operations whose results
+// were reported as durable, which nothing may lose from then on.
 func (r *cutRun) create(t *testing.T, name string) (durable []int, err error) {
 	journal, err := r.m.Journal(t.Context(), r.file)
 	next := r.file.State.Copy()

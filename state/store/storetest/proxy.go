@@ -65,6 +65,7 @@ func (p *Proxy) Messages() int {
 	return p.messages
 }
 
+// pass carries one connection. What next says of a message of the client is done to it: most are passed on.
 func (p *Proxy) pass(client net.Conn) {
 	defer client.Close()
 	server, err := net.Dial("tcp", p.target)

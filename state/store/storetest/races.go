@@ -93,6 +93,8 @@ func race(t *testing.T, s store.Store) {
 	}
 }
 
+// raceOnce is one round of a process: it locks, notes in a file that it is inside, changes the state and
+// unlocks. A process that finds the note of another one has shown that the lock does not hold.
 func raceOnce(t *testing.T, m store.Manager, name string, round int) (err error) {
 	var id string
 	for {

@@ -75,6 +75,8 @@ func needsLock(t *testing.T, h Harness) {
 	}
 }
 
+// testEmpty requires that a store without content has no state, also after it was locked. An object that
+// exists and is empty counts as none: other engines leave such objects when they lock.
 func testEmpty(t *testing.T, h Harness) {
 	if got := read(t, h, store.DefaultWorkspace); got != "" {
 		t.Errorf("a new store has the state %s", got)
@@ -95,6 +97,7 @@ func testEmpty(t *testing.T, h Harness) {
 	}
 }
 
+// testRoundTrip writes states of growing and shrinking size, and reads each as it was written.
 func testRoundTrip(t *testing.T, h Harness) {
 	m := manager(t, h, store.DefaultWorkspace)
 	unlock := lock(t, m, "a")
@@ -118,6 +121,8 @@ func testRoundTrip(t *testing.T, h Harness) {
 	}
 }
 
+// testLarge writes a state that needs more than one request, or more than one value, where the service has
+// a limit.
 func testLarge(t *testing.T, h Harness) {
 	n := h.Large
 	if n == 0 {
@@ -134,6 +139,7 @@ func testLarge(t *testing.T, h Harness) {
 	}
 }
 
+// testLock requires that a second lock is refused, and that the error says who holds the first.
 func testLock(t *testing.T, h Harness) {
 	needsLock(t, h)
 	a, b := manager(t, h, store.DefaultWorkspace), manager(t, h, store.DefaultWorkspace)
@@ -161,6 +167,7 @@ func testLock(t *testing.T, h Harness) {
 	lock(t, b, "bob")()
 }
 
+// testUnlockForeign requires that a lock is released by its own ID only, and only once.
 func testUnlockForeign(t *testing.T, h Harness) {
 	needsLock(t, h)
 	a := manager(t, h, store.DefaultWorkspace)
@@ -178,6 +185,7 @@ func testUnlockForeign(t *testing.T, h Harness) {
 	}
 }
 
+// testLockWaits requires that waiting for a lock ends with its time, or with the lock.
 func testLockWaits(t *testing.T, h Harness) {
 	needsLock(t, h)
 	a, b := manager(t, h, store.DefaultWorkspace), manager(t, h, store.DefaultWorkspace)
@@ -258,6 +266,8 @@ func testUpdates(t *testing.T, h Harness) {
 	}
 }
 
+// addOne adds an object to the state under the lock, as a run would. Rounds that interleave would lose
+// objects.
 func addOne(t *testing.T, m store.Manager, handle, round int) (err error) {
 	id, err := store.Locking{LockTimeout: time.Minute}.Take(t.Context(), m, Info(fmt.Sprint(handle)))
 	if err != nil {
@@ -275,6 +285,8 @@ func addOne(t *testing.T, m store.Manager, handle, round int) (err error) {
 	return m.Write(t.Context(), f.Next(f.State, "1.0.0"))
 }
 
+// testWorkspaces creates, lists and deletes workspaces. The default one always exists and cannot be
+// deleted.
 func testWorkspaces(t *testing.T, h Harness) {
 	needsWorkspaces(t, h)
 	ctx := t.Context()
@@ -333,6 +345,7 @@ func testWorkspaces(t *testing.T, h Harness) {
 	}
 }
 
+// testWorkspacesApart requires that workspaces have states and locks of their own.
 func testWorkspacesApart(t *testing.T, h Harness) {
 	needsWorkspaces(t, h)
 	if err := h.Open().CreateWorkspace(t.Context(), "other"); err != nil {
@@ -354,6 +367,8 @@ func testWorkspacesApart(t *testing.T, h Harness) {
 	}
 }
 
+// testCorrupted requires an error for content that is not a state. Nothing may be written over it: it may be
+// all that is left.
 func testCorrupted(t *testing.T, h Harness) {
 	m := manager(t, h, store.DefaultWorkspace)
 	unlock := lock(t, m, "a")
@@ -381,6 +396,8 @@ func testCorrupted(t *testing.T, h Harness) {
 	}
 }
 
+// testJournal commits changes from several goroutines and then loses the run. The next one must find all
+// of them.
 func testJournal(t *testing.T, h Harness) {
 	m := manager(t, h, store.DefaultWorkspace)
 	unlock := lock(t, m, "a")
@@ -461,6 +478,8 @@ func testLineage(t *testing.T, h Harness) {
 	}
 }
 
+// testCancelled requires that an interrupt keeps a run from locking, but not from storing what it has done
+// and unlocking.
 func testCancelled(t *testing.T, h Harness) {
 	m := manager(t, h, store.DefaultWorkspace)
 	id, err := m.Lock(t.Context(), Info("a"))
