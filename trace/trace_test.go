@@ -62,7 +62,8 @@ func TestParentElsewhere(t *testing.T) {
 
 // TestOff checks that without a span nothing is noted, nothing is passed on and nothing is allocated.
 func TestOff(t *testing.T) {
-	ctx := context.WithValue(t.Context(), struct{}{}, 1)
+	type key struct{}
+	ctx := context.WithValue(t.Context(), key{}, 1)
 	allocated := testing.AllocsPerRun(100, func() {
 		inner, s := trace.Start(ctx, "create")
 		s.Set(trace.Type, "x")
