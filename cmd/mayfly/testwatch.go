@@ -123,7 +123,8 @@ func (w *testWatch) round(ctx context.Context, a *app) {
 	}
 }
 
-// dirs returns the directories to watch.
+// dirs returns the directories to watch: those of modules and what is below them, since modules read files
+// from there.
 func (w *testWatch) dirs() []string {
 	out := map[string]struct{}{".": {}, path.Clean(filepath.ToSlash(w.f.dir)): {}}
 	for _, dirs := range w.inputs {
@@ -132,7 +133,7 @@ func (w *testWatch) dirs() []string {
 	for name := range w.varFiles {
 		out[path.Dir(name)] = struct{}{}
 	}
-	return slices.Sorted(maps.Keys(out))
+	return watch.Below(slices.Sorted(maps.Keys(out)))
 }
 
 // relevant returns the changed files that call for another round, and adds the test files that they matter
@@ -183,11 +184,23 @@ func (w *testWatch) matters(name string) []string {
 	_, varFile := w.varFiles[name]
 	all := varFile || name == watch.Unknown || path.Dir(name) == "." && hasSuffix(name, ".tfvars", ".tfvars.json", ".terraform.lock.hcl")
 	for file, dirs := range w.inputs {
-		if _, in := dirs[path.Dir(name)]; in || all {
+		if all || concerns(dirs, name) {
 			add(file)
 		}
 	}
 	return out
+}
+
+// concerns reports whether a changed file matters to modules in these directories. Configuration matters in
+// its own directory only; any other file may be read by a module above it.
+func concerns(dirs map[string]struct{}, name string) bool {
+	dir := path.Dir(name)
+	_, in := dirs[dir]
+	for !in && !configName(name) && dir != "." && dir != "/" && path.Base(dir) != ".." {
+		dir = path.Dir(dir)
+		_, in = dirs[dir]
+	}
+	return in
 }
 
 // searched reports whether test files are looked for in a directory.

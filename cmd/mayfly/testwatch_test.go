@@ -70,6 +70,10 @@ func TestWatch(t *testing.T) {
 	round("a module of a run", "other/main.tf changed.", `run "b"... fail`)
 	write("text.txt", "other")
 	round("a file that the module reads", "text.txt changed.", `run "a"... fail`)
+	write("templates/deep/x.tftpl", "x")
+	round("a new directory", "templates changed.", `run "a"... fail`)
+	write("templates/deep/x.tftpl", "y")
+	round("a file in a directory below the module", "templates/deep/x.tftpl changed.", `run "a"... fail`)
 	write("terraform.tfvars", "v = 2")
 	round("variables", "terraform.tfvars changed.", `run "a"... fail`, `run "b"... fail`)
 	write("tests/b.tftest.hcl", "run \"b\" {\nmodule {\nsource = \"./other\"\n}\n}")
@@ -96,15 +100,19 @@ func TestWatch(t *testing.T) {
 }
 
 func TestWhatChangesMatterTo(t *testing.T) {
-	t.Chdir(t.TempDir())
-	for _, name := range []string{"x.tftpl", "a.tftest.hcl", "new.tftest.hcl", "vars", "crash.log", ".hidden", ".terraform.lock.hcl"} {
+	dir := filepath.Join(t.TempDir(), "project")
+	if err := os.MkdirAll(filepath.Join(dir, "net", "deep"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(dir)
+	for _, name := range []string{"../x.tftpl", "net/x.tftpl", "x.tftpl", "a.tftest.hcl", "new.tftest.hcl", "vars", "crash.log", ".hidden", ".terraform.lock.hcl"} {
 		if err := os.WriteFile(name, nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	a, b := "a.tftest.hcl", "tests/b.tftest.hcl"
 	for name, want := range map[string][]string{
-		"main.tf": {a}, "x.tftpl": {a}, "net/main.tf": {b}, "mocks/m.tfmock.hcl": {a, b}, "a.tftest.hcl": {a}, "new.tftest.hcl": {"new.tftest.hcl"},
+		"main.tf": {a}, "x.tftpl": {a}, "net/main.tf": {b}, "net/x.tftpl": {a, b}, "net/deep": {a, b}, "../x.tftpl": nil, "mocks/m.tfmock.hcl": {a, b}, "a.tftest.hcl": {a}, "new.tftest.hcl": {"new.tftest.hcl"},
 		"x.auto.tfvars": {a, b}, "far/given.vars": {a, b}, "far/other.vars": nil, watch.Unknown: {a, b}, ".terraform.lock.hcl": {a, b},
 		"gone.txt": nil, "gone.tf": {a}, "gone.tftest.hcl": nil, "net/x.tftest.hcl": nil, "main.tf~": nil, "crash.log": nil, ".hidden": nil,
 		"terraform.tfstate": nil, "left-out.tftest.hcl": nil, "vars": {a},

@@ -6,8 +6,11 @@ package watch
 import (
 	"context"
 	"maps"
+	"os"
+	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
@@ -19,6 +22,8 @@ const (
 	quiet = 100 * time.Millisecond
 	// longest is how long changes may be held back while others follow.
 	longest = 2 * time.Second
+	// mostDirs bounds how many directories Below returns, since systems bound what can be watched.
+	mostDirs = 2000
 )
 
 // Unknown is reported in place of a file if changes were lost, so that any file may have changed.
@@ -37,6 +42,27 @@ func New() (*Watcher, error) {
 		return nil, err
 	}
 	return &Watcher{files: w, dirs: map[string]struct{}{}}, nil
+}
+
+// Below returns the directories and those below them, the nearest first. Links are not followed, and hidden
+// directories are left out, unless they are given. Of very many directories, the deepest are left out.
+func Below(dirs []string) []string {
+	out := slices.Clone(dirs)
+	known := map[string]struct{}{}
+	for _, dir := range out {
+		known[dir] = struct{}{}
+	}
+	for i := 0; i < len(out) && len(out) < mostDirs; i++ {
+		entries, _ := os.ReadDir(filepath.FromSlash(out[i])) // what cannot be read cannot be watched either
+		for _, e := range entries {
+			dir := path.Join(out[i], e.Name())
+			if _, ok := known[dir]; !ok && e.IsDir() && !strings.HasPrefix(e.Name(), ".") && len(out) < mostDirs {
+				known[dir] = struct{}{}
+				out = append(out, dir)
+			}
+		}
+	}
+	return out
 }
 
 // Close ends the collection.
