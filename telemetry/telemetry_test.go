@@ -343,10 +343,12 @@ func TestNotDelivered(t *testing.T) {
 		grpc  bool
 		want  string
 	}{
-		"500":      {serve: func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) }, want: "answered with the status 500"},
-		"redirect": {serve: func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, other.URL, http.StatusTemporaryRedirect) }, want: "answered with the status 307"},
-		"hangs":    {serve: func(_ http.ResponseWriter, r *http.Request) { _, _ = io.ReadAll(r.Body); <-stop }, want: "did not answer in time"},
-		"busy":     {serve: func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(503) }, want: "answered with the status 503"},
+		"500": {serve: func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) }, want: "answered with the status 500"},
+		"redirect": {serve: func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, other.URL, http.StatusTemporaryRedirect)
+		}, want: "answered with the status 307"},
+		"hangs": {serve: func(_ http.ResponseWriter, r *http.Request) { _, _ = io.ReadAll(r.Body); <-stop }, want: "did not answer in time"},
+		"busy":  {serve: func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(503) }, want: "answered with the status 503"},
 		"busy once": {serve: func(w http.ResponseWriter, _ *http.Request) {
 			times++
 			w.WriteHeader(map[bool]int{true: 503, false: 200}[times == 1])
