@@ -1,11 +1,26 @@
 package plugin
 
 import (
+	"fmt"
+	"strings"
+
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/internal/tfplugin6"
 )
+
+// longestText bounds each text of a provider that is shown to a person, in bytes. A message may be as large as
+// a schema, and a terminal, a log and a report would repeat it.
+const longestText = 64 << 10
+
+// bounded returns a text with its end cut off if it is too long.
+func bounded(text string) string {
+	if len(text) <= longestText {
+		return text
+	}
+	return strings.ToValidUTF8(text[:longestText], "") + fmt.Sprintf("\n\n(The provider's message has %d bytes; the rest is left out.)", len(text))
+}
 
 // diagnostics converts a provider's diagnostics. An unknown severity counts as an error.
 func diagnostics(in []*tfplugin6.Diagnostic) diag.List {
@@ -14,7 +29,7 @@ func diagnostics(in []*tfplugin6.Diagnostic) diag.List {
 		if d == nil {
 			continue
 		}
-		out := diag.Diagnostic{Summary: d.Summary, Detail: d.Detail, Path: attributePath(d.Attribute)}
+		out := diag.Diagnostic{Summary: bounded(d.Summary), Detail: bounded(d.Detail), Path: attributePath(d.Attribute)}
 		if d.Severity == tfplugin6.Diagnostic_WARNING {
 			out.Severity = diag.Warning
 		}

@@ -93,7 +93,7 @@ func parameter(f *schema.Function, name string, i int) (*schema.FunctionParam, e
 
 // functionError converts an error of the provider. An index that is not that of an argument is ignored.
 func functionError(in *tfplugin6.FunctionError, args int) error {
-	err := errors.New(in.Text)
+	err := errors.New(bounded(in.Text))
 	if i := in.FunctionArgument; i != nil && *i >= 0 && *i < int64(args) {
 		return function.NewArgError(int(*i), err)
 	}

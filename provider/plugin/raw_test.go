@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/zclconf/go-cty/cty"
 	"google.golang.org/grpc"
@@ -202,6 +203,7 @@ func TestOddAnswers(t *testing.T) {
 		"ValidateResourceConfig": answer(&tfplugin6.ValidateResourceConfig_Response{Diagnostics: []*tfplugin6.Diagnostic{
 			{Severity: 77, Attribute: path(named, &tfplugin6.AttributePath_Step{}), Detail: "odd"},
 			{Severity: tfplugin6.Diagnostic_WARNING, Summary: "fine", Attribute: path(named, keyed)},
+			{Severity: tfplugin6.Diagnostic_WARNING, Summary: "long", Detail: "x" + strings.Repeat("é", 1<<20)},
 		}}),
 		"PlanResourceChange": answer(&tfplugin6.PlanResourceChange_Response{
 			PlannedState:    dynamic(obj, obj.Type()),
@@ -216,8 +218,11 @@ func TestOddAnswers(t *testing.T) {
 		"ReadDataSource": func() (proto.Message, error) { return nil, status.Error(codes.ResourceExhausted, "too much") },
 	})
 	diags := c.ValidateResource(soon(t), addr.Managed, "fake_a", obj)
-	if len(diags) != 2 || diags[0].Severity != diag.Error || diags[0].Path != nil || diags[0].Summary == "" || schema.PathString(diags[1].Path) != `name["k"]` {
+	if len(diags) != 3 || diags[0].Severity != diag.Error || diags[0].Path != nil || diags[0].Summary == "" || schema.PathString(diags[1].Path) != `name["k"]` {
 		t.Errorf("diagnostics: %#v", diags)
+	}
+	if detail := diags[2].Detail; len(detail) > 66000 || !utf8.ValidString(detail) || !strings.HasSuffix(detail, "é\n\n(The provider's message has 2097153 bytes; the rest is left out.)") {
+		t.Errorf("%d bytes, ending in %q", len(detail), detail[len(detail)-100:])
 	}
 	plan, diags := c.PlanResource(soon(t), provider.PlanRequest{Type: "fake_a", Prior: obj, Proposed: obj, Config: obj})
 	wantNone(t, diags)
