@@ -140,8 +140,8 @@ func (p *keepProvider) Configure(ctx context.Context, config cty.Value) diag.Lis
 		}
 		o.Now = p.now
 		kept, err := store.Open(o)
-		if err == nil && o.Token != "" {
-			err = kept.Check(ctx)
+		if err == nil {
+			err = kept.Check(ctx) // a store that cannot be opened is reported here once, not by each object
 		}
 		if err != nil {
 			return explain(err)

@@ -346,8 +346,10 @@ func TestEnvironment(t *testing.T) {
 	if _, err := os.Stat("pass.age.key"); err == nil {
 		t.Error("a key file was made beside a passphrase")
 	}
-	other := configured(t, attrs{"path": "pass.age", "passphrase": "other"})
-	h.fails(other.managed("keep_note").apply(attrs{"name": "m", "text": "t"}), "Cannot open the store")
+	h.fails(h.configure(attrs{"path": "pass.age", "passphrase": "other"}), "Cannot open the store")
+	t.Setenv("KEEP_PASSPHRASE", "")
+	h.must(os.Remove("arg.key"))
+	h.fails(h.configure(attrs{"path": "arg.age", "key_file": "arg.key"}), "Key file missing")
 }
 
 func TestInvalidConfiguration(t *testing.T) {
