@@ -10,8 +10,8 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/tfplugin6"
 )
 
-// longestText bounds each text of a provider that is shown to a person, in bytes. A message may be as large as
-// a schema, and a terminal, a log and a report would repeat it.
+// longestText bounds each text of a provider that is shown to a person, in bytes. A message may be as large
+// as a schema, and a terminal, a log and a report would repeat it.
 const longestText = 64 << 10
 
 // bounded returns a text with its end cut off if it is too long.
