@@ -169,7 +169,11 @@ func (e *Explainer) whyLater(c *plan.Change, b *blocks.Resource) []Point {
 		}
 	}
 	if len(out) == 0 {
-		out = append(out, Point{Kind: string(c.Reason), Text: map[bool]string{true: "it depends on objects that change", false: "its configuration has values that are known only during apply"}[kind == "waits_for_change"]})
+		text := "its configuration has values that are known only during apply"
+		if kind == "waits_for_change" {
+			text = "it depends on objects that change"
+		}
+		out = append(out, Point{Kind: string(c.Reason), Text: text})
 	}
 	return out
 }
@@ -265,7 +269,11 @@ func (e *Explainer) moduleHappens(out *Answer, s subject) {
 	out.Headline = "is a module"
 	for a := plan.NoOp; a <= plan.ForgetThenCreate; a++ {
 		if counts[a] > 0 {
-			out.Why = append(out.Why, Point{Kind: a.String(), Text: plural(counts[a], "object") + map[bool]string{true: ", which ", false: ", each of which "}[counts[a] == 1] + headlines[a]})
+			which := ", each of which "
+			if counts[a] == 1 {
+				which = ", which "
+			}
+			out.Why = append(out.Why, Point{Kind: a.String(), Text: plural(counts[a], "object") + which + headlines[a]})
 		}
 	}
 }

@@ -117,7 +117,11 @@ func (r *remoteWork) announce(c *ssh.Connection) {
 	r.Output("Connecting to remote host via SSH...")
 	r.announceHost(&c.Target, "")
 	r.Output(fmt.Sprintf("  SSH Agent: %t", c.Agent == ssh.AgentAlways || c.Agent == ssh.AgentIfAny && c.AgentSocket != ""))
-	r.Output("  Target Platform: " + map[bool]string{false: "unix", true: "windows"}[c.Windows])
+	platform := "unix"
+	if c.Windows {
+		platform = "windows"
+	}
+	r.Output("  Target Platform: " + platform)
 	if c.Proxy != nil {
 		r.Output("Using configured proxy host...")
 		r.Output("  Host: " + r.shown("proxy_host"))

@@ -52,8 +52,11 @@ func (c *Client) putScript(ctx context.Context, script string) (string, error) {
 		return "", err
 	}
 	defer f.close()
-	pattern := cmp.Or(c.set.ScriptPath, map[bool]string{false: unixScript, true: windowsScript}[c.set.Windows])
-	pattern = c.remotePath(pattern)
+	usual := unixScript
+	if c.set.Windows {
+		usual = windowsScript
+	}
+	pattern := c.remotePath(cmp.Or(c.set.ScriptPath, usual))
 	var file *sftp.File
 	var name string
 	for range attempts {

@@ -44,11 +44,16 @@ func (d *Dir) encryption(ctx context.Context) (*encryption.Set, diag.List) {
 		declared = declared.Merge(over)
 	}
 	options := d.staticOptions(ctx)
-	eval := map[bool]config.Static{false: mayfly.StaticKeys(options), true: mayfly.Static(options)}
+	keys, stored := mayfly.StaticKeys(options), mayfly.Static(options)
 	set, ds := encryption.New(ctx, encryption.Options{
-		Config:   declared,
-		Evaluate: func(expr hcl.Expression, stored bool) (cty.Value, diag.List) { return eval[stored](root, expr) },
-		Environ:  d.vars, Env: childenv.WithoutVariables(d.opt.Environ), Client: keyClient(), Services: web.New(web.Options{DownloadRetries: keyRetries}).Services, Random: rand.Reader,
+		Config: declared,
+		Evaluate: func(expr hcl.Expression, isStored bool) (cty.Value, diag.List) {
+			if isStored {
+				return stored(root, expr)
+			}
+			return keys(root, expr)
+		},
+		Environ: d.vars, Env: childenv.WithoutVariables(d.opt.Environ), Client: keyClient(), Services: web.New(web.Options{DownloadRetries: keyRetries}).Services, Random: rand.Reader,
 		Leaks: d.opt.Leaks,
 	})
 	if diags = append(diags, ds...); diags.HasErrors() {

@@ -128,8 +128,11 @@ func (a *app) planAndApply(ctx context.Context, f *applyFlags, name string) int 
 		switch yes, asked := r.confirm(p); {
 		case !asked:
 			return exitError
+		case !yes && f.destroy:
+			a.say("Destroy cancelled.")
+			return exitError
 		case !yes:
-			a.say("%s", map[bool]string{true: "Destroy cancelled.", false: "Apply cancelled."}[f.destroy])
+			a.say("Apply cancelled.")
 			return exitError
 		}
 	}

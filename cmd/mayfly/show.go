@@ -126,8 +126,12 @@ func (a *app) showState(ctx context.Context, f *showFlags, file *state.File) int
 	if done, code := a.documented(&f.machineFlags, func() ([]byte, error) { return document.State(st, schemas, a.versions()) }); done {
 		return code
 	}
-	if st == nil || st.Empty() {
-		a.say("%s", map[bool]string{true: "No state.", false: "The state file is empty. No resources are represented."}[st == nil])
+	if st == nil {
+		a.say("No state.")
+		return exitOK
+	}
+	if st.Empty() {
+		a.say("The state file is empty. No resources are represented.")
 		return exitOK
 	}
 	return a.wrote(view.State(a.env.Stdout, st, schemas, a.view))

@@ -139,7 +139,10 @@ func (a *app) test(ctx context.Context, f *testFlags, r *testRound) int {
 	}
 	diags = a.cleanUpTests(hard, &opt)
 	if f.cleanup {
-		return map[bool]int{true: exitOK, false: exitError}[a.report(diags)]
+		if !a.report(diags) {
+			return exitError
+		}
+		return exitOK
 	}
 	a.report(diags.AsWarnings()) // what is left hides no result
 	if f.verbose {

@@ -130,7 +130,11 @@ func withLogin(u *url.URL) (*url.URL, error) {
 		if err != nil {
 			return u, nil
 		}
-		file = filepath.Join(home, map[bool]string{true: "_netrc", false: ".netrc"}[runtime.GOOS == "windows"])
+		name := ".netrc"
+		if runtime.GOOS == "windows" {
+			name = "_netrc"
+		}
+		file = filepath.Join(home, name)
 	}
 	if info, err := os.Stat(file); err != nil || info.IsDir() {
 		return u, nil

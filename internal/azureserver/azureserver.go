@@ -185,7 +185,11 @@ func (s *Server) get(w http.ResponseWriter, r *http.Request, b *Blob) {
 	w.Header().Set("ETag", b.etag)
 	w.Header().Set("Content-MD5", sum(b.Content))
 	w.Header().Set("Content-Length", fmt.Sprint(len(b.Content)))
-	w.Header().Set("X-Ms-Lease-Status", map[bool]string{true: "unlocked", false: "locked"}[b.Lease == ""])
+	status := "locked"
+	if b.Lease == "" {
+		status = "unlocked"
+	}
+	w.Header().Set("X-Ms-Lease-Status", status)
 	if r.Method == http.MethodHead {
 		return
 	}

@@ -51,7 +51,11 @@ func azureArguments() map[string]argument {
 		"symmetric": {ty: cty.Bool}, "symmetric_key_size": {ty: cty.Number},
 	}
 	for name, a := range azure.SignInArguments() {
-		out[name] = argument{ty: map[bool]cty.Type{true: cty.Bool, false: cty.String}[a.Flag], secret: a.Secret}
+		ty := cty.String
+		if a.Flag {
+			ty = cty.Bool
+		}
+		out[name] = argument{ty: ty, secret: a.Secret}
 	}
 	return out
 }

@@ -169,7 +169,10 @@ func (d *document) findLinks() {
 		switch n := n.(type) {
 		case *ast.Heading:
 			if n.Level <= 2 {
-				current = map[bool]string{true: d.textOf(n)}[n.Level == 2]
+				current = ""
+			}
+			if n.Level == 2 {
+				current = d.textOf(n)
 			}
 			return ast.WalkContinue, nil
 		case *ast.Link:

@@ -76,11 +76,16 @@ func (p *page) notes(r *Report) {
 	p.Raw("<section id=\"notes\"><h2>Errors and warnings</h2>\n")
 	for _, bad := range []bool{true, false} {
 		for _, n := range r.notes {
-			if n.bad == bad {
-				p.Raw(map[bool]hypertext.Markup{true: `<pre class="note bad" tabindex="0">`, false: `<pre class="note" tabindex="0">`}[bad])
-				p.Lines(n.text)
-				p.Raw("</pre>\n")
+			if n.bad != bad {
+				continue
 			}
+			if bad {
+				p.Raw(`<pre class="note bad" tabindex="0">`)
+			} else {
+				p.Raw(`<pre class="note" tabindex="0">`)
+			}
+			p.Lines(n.text)
+			p.Raw("</pre>\n")
 		}
 	}
 	p.Raw("</section>\n")

@@ -209,7 +209,11 @@ func (p *Printer) Summary(s suite.Summary) {
 	counts += "."
 	colored := text
 	if p.Color {
-		colored = map[bool]string{false: "\x1b[32m", true: "\x1b[31m"}[s.Bad()] + text + "\x1b[0m"
+		color := "\x1b[32m"
+		if s.Bad() {
+			color = "\x1b[31m"
+		}
+		colored = color + text + "\x1b[0m"
 	}
 	p.line("\n%s%s\n", colored, counts)
 	for _, stream := range p.Streams {
