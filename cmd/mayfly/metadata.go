@@ -6,6 +6,8 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"github.com/mayfly-iac/mayfly/backend"
+	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/metadata"
 	"github.com/mayfly-iac/mayfly/lang/funcs"
 	"github.com/mayfly-iac/mayfly/schema"
 	"github.com/mayfly-iac/mayfly/view/document"
@@ -13,25 +15,30 @@ import (
 
 // metadataCommand returns the command metadata, from which editors learn what this program offers.
 func (a *app) metadataCommand() *cli.Command {
-	return a.group("metadata", "Metadata related commands", "Describes this program to editors and other tools.", a.metadataFunctionsCommand())
+	return a.group("metadata", "Metadata related commands", "Describes this program to editors and other tools.",
+		a.metadata("functions", "Show signatures and descriptions for the available functions",
+			"Writes the signatures of all functions that expressions can call as a JSON document. Those of providers are in the output of \"providers schema\".",
+			func() ([]byte, error) { return document.Functions(functionSignatures()) }),
+		a.metadata("blocks", "Show the blocks of the language with their arguments",
+			"Writes the blocks of configurations, test files and files of mocks as a JSON document: their labels, arguments, meta-arguments and nested blocks, with descriptions. The arguments of resources are in the output of \"providers schema\".",
+			func() ([]byte, error) { return metadata.Blocks(backend.Kinds()) }))
 }
 
-// metadataFunctionsCommand returns the command metadata functions. It requires -json, which leaves room for
-// a text form.
-func (a *app) metadataFunctionsCommand() *cli.Command {
+// metadata returns a command that writes a document about this program. It requires -json, which leaves room
+// for a text form.
+func (a *app) metadata(name, summary, about string, encode func() ([]byte, error)) *cli.Command {
 	asJSON := false
-	return a.command("functions", "Show signatures and descriptions for the available functions", "",
-		"Writes the signatures of all functions that expressions can call as a JSON document. Those of providers are in the output of \"providers schema\".",
+	return a.command(name, summary, "", about,
 		[]cli.Flag{boolFlag("json", "Write a JSON document. This option is required.", &asJSON)},
 		func(_ context.Context, args []string) int {
 			switch {
 			case len(args) > 0:
-				return a.argsError("metadata functions", "no arguments")
+				return a.argsError("metadata "+name, "no arguments")
 			case !asJSON:
-				return a.fail("The option -json is required", "This command writes only JSON. Run: mayfly metadata functions -json")
+				return a.fail("The option -json is required", "This command writes only JSON. Run: mayfly metadata %s -json", name)
 			}
 			a.document = true
-			return a.writeDocument(document.Functions(functionSignatures()))
+			return a.writeDocument(encode())
 		})
 }
 

@@ -57,12 +57,13 @@ var rules = map[string]rule{
 	"schema": {may: []string{"addr", "bounds", "diag", "unify"}, pure: true, modules: []string{hcl, cty}, why: "a schema describes values; where it came from is the provider's matter"},
 	"value":  {may: []string{"schema"}, pure: true, modules: []string{cty, msgpack}, why: "sealing a value needs to know its write-only attributes and nothing more"},
 
-	"config":          {may: []string{"addr", "bounds", "diag", "lang", "safefile", "unify"}, why: "blocks are read, not evaluated: no schema, value or state can matter here, and of expressions only what they refer to"},
-	"config/format":   {may: []string{"config", "diag"}, pure: true, modules: []string{hcl, cty}, why: "style is a matter of the text: what a configuration means stays with those who read it"},
-	"state":           {may: []string{"bug", "jsonvalue", "addr", "bounds", "diag", "schema", "value"}, pure: true, modules: []string{cty, uuid}, why: "the model of what exists outlives every engine; it accepts only sealed values"},
-	"state/edit":      {may: []string{"addr", "state"}, pure: true, modules: none, why: "a change by hand is about addresses and objects, whatever the configuration says"},
-	"provider":        {may: []string{"addr", "diag", "schema"}, pure: true, modules: []string{cty}, why: "the engine's view of a provider must not tell how providers run"},
-	"provider/plugin": {may: []string{"bug", "jsonvalue", "addr", "diag", "schema", "value", "provider", "provider/plugin/unary", "internal/tfplugin5", "internal/tfplugin6"}, why: "a transport carries requests; it judges none of them"},
+	"config":           {may: []string{"addr", "bounds", "diag", "lang", "safefile", "unify"}, why: "blocks are read, not evaluated: no schema, value or state can matter here, and of expressions only what they refer to"},
+	"config/reference": {pure: true, modules: none, why: "what can be written is a table for readers; those who decode compare themselves with it"},
+	"config/format":    {may: []string{"config", "diag"}, pure: true, modules: []string{hcl, cty}, why: "style is a matter of the text: what a configuration means stays with those who read it"},
+	"state":            {may: []string{"bug", "jsonvalue", "addr", "bounds", "diag", "schema", "value"}, pure: true, modules: []string{cty, uuid}, why: "the model of what exists outlives every engine; it accepts only sealed values"},
+	"state/edit":       {may: []string{"addr", "state"}, pure: true, modules: none, why: "a change by hand is about addresses and objects, whatever the configuration says"},
+	"provider":         {may: []string{"addr", "diag", "schema"}, pure: true, modules: []string{cty}, why: "the engine's view of a provider must not tell how providers run"},
+	"provider/plugin":  {may: []string{"bug", "jsonvalue", "addr", "diag", "schema", "value", "provider", "provider/plugin/unary", "internal/tfplugin5", "internal/tfplugin6"}, why: "a transport carries requests; it judges none of them"},
 	"provider/plugin/unary": {
 		may:     []string{"bug", "trace"},
 		modules: []string{"golang.org/x/net", "google.golang.org/protobuf"},
@@ -308,13 +309,14 @@ var rules = map[string]rule{
 	},
 	"cmd/mayfly": {
 		may: []string{
-			".", "addr", "diag", "safefile", "value", "schema", "config", "config/format", "state", "state/edit", "state/store", "provider", "plan",
+			".", "addr", "backend", "diag", "safefile", "value", "schema", "config", "config/format", "state", "state/edit", "state/store", "provider", "plan",
 			"plan/planfile", "event", "engine", "explain", "view", "view/coverage", "view/document", "view/explanation", "view/report", "view/timeline", "view/verdicts", "install/...", "lang", "lang/funcs",
 			"leak", "selection", "suite", "telemetry", "trace", "workdir", "cmd/mayfly/internal/...",
 		},
 		why: "commands call the library; evaluation, leases and scheduling are none of their business",
 	},
-	"cmd/mayfly/internal/usage": {may: []string{"diag"}, why: "how commands are used follows from the table of commands, not from what they do"},
+	"cmd/mayfly/internal/metadata": {may: []string{"backend", "config/reference", "schema"}, modules: []string{hcl}, why: "the language and the documents are described by tables, whatever a configuration says"},
+	"cmd/mayfly/internal/usage":    {may: []string{"diag"}, why: "how commands are used follows from the table of commands, not from what they do"},
 	"cmd/mayfly/internal/complete": {
 		may: []string{"cmd/mayfly/internal/usage", "config", "safefile", "state"},
 		why: "what can be typed is read from the table of commands and from names: nothing is evaluated, locked or run for it",
