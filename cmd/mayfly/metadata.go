@@ -8,6 +8,8 @@ import (
 
 	"github.com/mayfly-iac/mayfly/backend"
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/metadata"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/docs/schemas"
 	"github.com/mayfly-iac/mayfly/lang/funcs"
 	"github.com/mayfly-iac/mayfly/schema"
 	"github.com/mayfly-iac/mayfly/view/document"
@@ -16,30 +18,47 @@ import (
 // metadataCommand returns the command metadata, from which editors learn what this program offers.
 func (a *app) metadataCommand() *cli.Command {
 	return a.group("metadata", "Metadata related commands", "Describes this program to editors and other tools.",
-		a.metadata("functions", "Show signatures and descriptions for the available functions",
+		a.metadata("functions", "", "Show signatures and descriptions for the available functions",
 			"Writes the signatures of all functions that expressions can call as a JSON document. Those of providers are in the output of \"providers schema\".",
-			func() ([]byte, error) { return document.Functions(functionSignatures()) }),
-		a.metadata("blocks", "Show the blocks of the language with their arguments",
+			func([]string) int { return a.writeDocument(document.Functions(functionSignatures())) }),
+		a.metadata("blocks", "", "Show the blocks of the language with their arguments",
 			"Writes the blocks of configurations, test files and files of mocks as a JSON document: their labels, arguments, meta-arguments and nested blocks, with descriptions. The arguments of resources are in the output of \"providers schema\".",
-			func() ([]byte, error) { return metadata.Blocks(backend.Kinds()) }))
+			func([]string) int { return a.writeDocument(metadata.Blocks(backend.Kinds())) }),
+		a.metadata("schemas", "[NAME]", "Show the JSON schemas of the documents that this program writes",
+			"Writes the JSON schemas of all documents that this program writes, by name. With a NAME, writes only that schema, with those that it refers to in its definitions.",
+			a.writeSchemas))
 }
 
 // metadata returns a command that writes a document about this program. It requires -json, which leaves room
-// for a text form.
-func (a *app) metadata(name, summary, about string, encode func() ([]byte, error)) *cli.Command {
+// for a text form. It takes one argument if argsUsage says so.
+func (a *app) metadata(name, argsUsage, summary, about string, write func(args []string) int) *cli.Command {
 	asJSON := false
-	return a.command(name, summary, "", about,
+	return a.command(name, summary, argsUsage, about,
 		[]cli.Flag{boolFlag("json", "Write a JSON document. This option is required.", &asJSON)},
 		func(_ context.Context, args []string) int {
 			switch {
-			case len(args) > 0:
+			case len(args) > 0 && argsUsage == "":
 				return a.argsError("metadata "+name, "no arguments")
+			case len(args) > 1:
+				return a.argsError("metadata "+name, "at most one argument")
 			case !asJSON:
 				return a.fail("The option -json is required", "This command writes only JSON. Run: mayfly metadata %s -json", name)
 			}
 			a.document = true
-			return a.writeDocument(encode())
+			return write(args)
 		})
+}
+
+// writeSchemas writes all JSON schemas, or the one that is named.
+func (a *app) writeSchemas(args []string) int {
+	if len(args) == 0 {
+		return a.writeDocument(metadata.Schemas())
+	}
+	doc, ok, err := metadata.Schema(args[0])
+	if !ok {
+		return a.fail("No such schema", "There is no schema %q.%s The schemas are %s.", args[0], diag.DidYouMean(args[0], schemas.Names()), strings.Join(schemas.Names(), ", "))
+	}
+	return a.writeDocument(doc, err)
 }
 
 // functionSignatures describes the functions of the language, each under its plain and its namespaced name.

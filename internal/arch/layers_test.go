@@ -34,14 +34,10 @@ var none = []string{}
 
 // rules is the import graph, from the bottom up. Every package of the module has its line.
 var rules = map[string]rule{
-	"bug": {pure: true, modules: none, why: "what a panic was does not depend on the task"},
-
-	"bounds": {pure: true, modules: []string{hcl, cty}, why: "what a text or value may ask of the machine does not depend on what it is for"},
-
-	"childenv": {pure: true, modules: none, why: "which variables a program may see does not depend on what it is started for"},
-
-	"safefile": {modules: []string{"github.com/google/renameio/v2", "github.com/natefinch/atomic"}, why: "what guards against odd files must not know what files are for"},
-
+	"bug":       {pure: true, modules: none, why: "what a panic was does not depend on the task"},
+	"bounds":    {pure: true, modules: []string{hcl, cty}, why: "what a text or value may ask of the machine does not depend on what it is for"},
+	"childenv":  {pure: true, modules: none, why: "which variables a program may see does not depend on what it is started for"},
+	"safefile":  {modules: []string{"github.com/google/renameio/v2", "github.com/natefinch/atomic"}, why: "what guards against odd files must not know what files are for"},
 	"jsonvalue": {may: []string{"bounds"}, pure: true, modules: []string{cty}, why: "whether a text is a value of a type depends on nothing else"},
 
 	"addr":   {may: []string{"bounds"}, pure: true, modules: []string{hcl, cty, addresses}, why: "addresses are keys everywhere; what they depended on, everything would"},
@@ -58,6 +54,7 @@ var rules = map[string]rule{
 	"value":  {may: []string{"schema"}, pure: true, modules: []string{cty, msgpack}, why: "sealing a value needs to know its write-only attributes and nothing more"},
 
 	"config":           {may: []string{"addr", "bounds", "diag", "lang", "safefile", "unify"}, why: "blocks are read, not evaluated: no schema, value or state can matter here, and of expressions only what they refer to"},
+	"docs/schemas":     {pure: true, modules: none, why: "a schema is a text, whoever writes the documents"},
 	"config/reference": {pure: true, modules: none, why: "what can be written is a table for readers; those who decode compare themselves with it"},
 	"config/format":    {may: []string{"config", "diag"}, pure: true, modules: []string{hcl, cty}, why: "style is a matter of the text: what a configuration means stays with those who read it"},
 	"state":            {may: []string{"bug", "jsonvalue", "addr", "bounds", "diag", "schema", "value"}, pure: true, modules: []string{cty, uuid}, why: "the model of what exists outlives every engine; it accepts only sealed values"},
@@ -309,13 +306,13 @@ var rules = map[string]rule{
 	},
 	"cmd/mayfly": {
 		may: []string{
-			".", "addr", "backend", "diag", "safefile", "value", "schema", "config", "config/format", "state", "state/edit", "state/store", "provider", "plan",
+			".", "addr", "backend", "diag", "docs/schemas", "safefile", "value", "schema", "config", "config/format", "state", "state/edit", "state/store", "provider", "plan",
 			"plan/planfile", "event", "engine", "explain", "view", "view/coverage", "view/document", "view/explanation", "view/report", "view/timeline", "view/verdicts", "install/...", "lang", "lang/funcs",
 			"leak", "selection", "suite", "telemetry", "trace", "workdir", "cmd/mayfly/internal/...",
 		},
 		why: "commands call the library; evaluation, leases and scheduling are none of their business",
 	},
-	"cmd/mayfly/internal/metadata": {may: []string{"backend", "config/reference", "schema"}, modules: []string{hcl}, why: "the language and the documents are described by tables, whatever a configuration says"},
+	"cmd/mayfly/internal/metadata": {may: []string{"backend", "config/reference", "docs/schemas", "schema"}, modules: []string{hcl}, why: "the language and the documents are described by tables, whatever a configuration says"},
 	"cmd/mayfly/internal/usage":    {may: []string{"diag"}, why: "how commands are used follows from the table of commands, not from what they do"},
 	"cmd/mayfly/internal/complete": {
 		may: []string{"cmd/mayfly/internal/usage", "config", "safefile", "state"},
@@ -388,6 +385,8 @@ var rules = map[string]rule{
 	"tests/internal/sysfault":  {modules: []string{"golang.org/x/sys"}, why: "calls to the system fail without knowing what they are for"},
 	"internal/baoserver":       {why: "a server is started without knowing the program that uses it"},
 	"tests/internal/documents": {why: "what programs print is compared without knowing what it means"},
+
+	"internal/schematest": {may: []string{"docs/schemas"}, why: "a document is judged by its schema, not by what made it"},
 
 	"internal/simprovider/simlog":                     {why: "a transcript is read without the provider that wrote it"},
 	"internal/simprovider/cmd/terraform-provider-sim": {may: []string{"internal/simprovider"}, why: "the plugin program is the test provider"},

@@ -12,6 +12,7 @@ import (
 	tfjson "github.com/hashicorp/terraform-json"
 
 	"github.com/mayfly-iac/mayfly/internal/filetest"
+	"github.com/mayfly-iac/mayfly/internal/schematest"
 	"github.com/mayfly-iac/mayfly/tests/internal/documents"
 )
 
@@ -112,10 +113,15 @@ func read(t *testing.T, path string) []documents.Document {
 	return out
 }
 
-// parse reads a document with the types that clients use.
+// parse checks a document by its schema, and reads it with the types that clients use.
 func parse(t *testing.T, d documents.Document) {
 	t.Helper()
 	words := strings.Fields(d.Name)[1:]
+	if d.Kind == documents.Stream || d.Kind == documents.JSON && d.Exit == 0 {
+		if _, err := schematest.Output(words, []byte(d.Out)); err != nil {
+			t.Errorf("%s: %s", d.Name, err)
+		}
+	}
 	var into interface{ Validate() error }
 	switch {
 	case d.Kind == documents.Stream && (words[0] == "plan" || words[0] == "apply" || words[0] == "init"):
