@@ -34,7 +34,12 @@ func StartProgram(t *testing.T, program, install string, args func(host, port st
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _, _ = cmd.Process.Kill(), cmd.Wait() })
+	t.Cleanup(func() {
+		_, _ = cmd.Process.Kill(), cmd.Wait()
+		if end := log.Bytes(); t.Failed() || t.Skipped() {
+			t.Logf("%s printed at the end:\n%s", program, end[max(0, len(end)-2000):])
+		}
+	})
 	for range 300 {
 		conn, err := net.Dial("tcp", address)
 		if err == nil {
