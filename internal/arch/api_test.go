@@ -25,10 +25,7 @@ func TestStableAPI(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, pkg := range stable {
-		name := strings.ReplaceAll(pkg, "/", "-") + ".txt"
-		if pkg == "." {
-			name = "mayfly.txt"
-		}
+		name := recordOf(pkg)
 		file := filepath.Join(top, "api", name)
 		want := strings.Join(exportedBy(t, filepath.Join(top, filepath.FromSlash(pkg))), "\n") + "\n"
 		if os.Getenv("MAYFLY_UPDATE_GOLDEN") != "" {
@@ -59,6 +56,14 @@ func TestStableAPI(t *testing.T) {
 			t.Errorf("api/%s is not in order", name)
 		}
 	}
+}
+
+// recordOf returns the name of the file with the declarations of a package.
+func recordOf(pkg string) string {
+	if pkg == "." {
+		return "mayfly.txt"
+	}
+	return strings.ReplaceAll(pkg, "/", "-") + ".txt"
 }
 
 // exportedBy returns the exported declarations of the package in a directory, without comments and bodies,
@@ -96,7 +101,7 @@ func declared(t *testing.T, decl ast.Decl) []string {
 		if err := (&printer.Config{Mode: printer.RawFormat}).Fprint(&b, token.NewFileSet(), n); err != nil {
 			t.Fatal(err)
 		}
-		return strings.Join(strings.Fields(strings.ReplaceAll(b.String(), "// contains filtered or unexported fields", "")), " ")
+		return onLine(strings.ReplaceAll(b.String(), "// contains filtered or unexported fields", ""))
 	}
 	switch d := decl.(type) {
 	case *ast.FuncDecl:
@@ -117,4 +122,24 @@ func declared(t *testing.T, decl ast.Decl) []string {
 		}
 	}
 	return out
+}
+
+// onLine writes a declaration on one line, in which the compiler still reads the same.
+func onLine(text string) string {
+	var out strings.Builder
+	for line := range strings.Lines(text) {
+		line = strings.Join(strings.Fields(line), " ")
+		before := out.String()
+		switch {
+		case line == "":
+			continue
+		case before == "":
+		case strings.HasSuffix(before, "{") || strings.HasSuffix(before, "(") || strings.HasSuffix(before, ",") || strings.HasPrefix(line, "}"):
+			out.WriteString(" ")
+		default:
+			out.WriteString("; ")
+		}
+		out.WriteString(line)
+	}
+	return out.String()
 }
