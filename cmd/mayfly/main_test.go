@@ -97,10 +97,16 @@ func directoryOf(args []string) (string, error) {
 	return filepath.Abs(dir)
 }
 
+// What the working directory keeps.
+var (
+	backendRecord  = filepath.Join(".terraform", "terraform.tfstate")
+	moduleManifest = filepath.Join(".terraform", "modules", "modules.json")
+)
+
 // storedFiles returns the content of files that may be stored in a directory.
 func storedFiles(dir string) map[string]string {
 	out := map[string]string{}
-	for _, name := range []string{"terraform.tfstate", filepath.Join(".terraform", "modules", "modules.json")} {
+	for _, name := range []string{"terraform.tfstate", backendRecord, moduleManifest} {
 		if text, err := readRegular(filepath.Join(dir, name)); err == nil || os.IsNotExist(err) {
 			out[name] = string(text)
 		}
@@ -125,7 +131,10 @@ func checkStored(dir string, before map[string]string) ([]string, error) {
 			continue
 		}
 		schema := schematest.File(text)
-		if filepath.Base(name) == "modules.json" {
+		switch name {
+		case backendRecord:
+			schema = "backend-record"
+		case moduleManifest:
 			schema = "module-manifest"
 		}
 		if err := schematest.Check(schema, text); err != nil {
