@@ -40,6 +40,7 @@ type applier struct {
 	// conditions has the objects whose conditions the plan knows, and whether it left them undecided. Nil if
 	// none are to be evaluated.
 	conditions map[string]bool
+	steps      *future.Pool    // runs the steps
 	preApply   *walk           // evaluates with the objects as they were: for the providers of what is destroyed
 	changing   context.Context // of the calls that change objects: their answers are recorded until it ends
 

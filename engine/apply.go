@@ -149,6 +149,7 @@ func (a *applier) claimConditions() {
 // everything not yet started is. What looks at the outcome of all changes follows the last of them.
 func (a *applier) runSteps(steps []plan.Step, uses [][]eval.Use) {
 	pool := future.NewPool(a.workers())
+	a.steps = pool
 	var changes atomic.Int64 // still to be made, and one more for the time of queueing them
 	var finishing atomic.Bool
 	changed := func() {

@@ -49,6 +49,9 @@ func (o *ordering) carryOut(t *future.Task, i int32) {
 	o.mu.Lock()
 	skip := o.bad[i]
 	o.mu.Unlock()
+	for _, e := range o.steps[i].Next {
+		t.Next = max(t.Next, o.ranks[e.To])
+	}
 	ok := o.run(t, i, skip)
 	o.mu.Lock()
 	var ready []int32

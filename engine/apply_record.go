@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"time"
+
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/engine/object"
@@ -148,8 +150,7 @@ func (e *journalEntry) end(failed bool, changes ...state.ObjectChange) bool {
 		write = e.req.Journal.Fail
 	}
 	var diags diag.List
-	e.turn.Leave()
-	e.task.Idle(func() {
+	e.settle(func() {
 		if err := write(e.id, changes...); err != nil {
 			diags = journalFailed(err)
 			e.run.Report(diags)
@@ -159,6 +160,43 @@ func (e *journalEntry) end(failed bool, changes ...state.ObjectChange) bool {
 		e.onDurable(diags)
 	}
 	return len(diags) == 0
+}
+
+// grace is how long an operation keeps its slot while its results become durable, if what follows it is more
+// urgent than what else could begin. A disk is usually faster, so that the slot is there for what follows.
+const grace = 50 * time.Millisecond
+
+// settle calls write, which makes the results of an operation durable. Meanwhile another step may begin in
+// its place.
+func (e *journalEntry) settle(write func()) {
+	if e.turn == nil {
+		write()
+		return
+	}
+	if e.steps.Highest() >= e.task.Next {
+		if e.turn.Leave() {
+			e.task.Idle(write)
+		} else {
+			write()
+		}
+		return
+	}
+	left, parked := make(chan struct{}), false
+	late := time.AfterFunc(grace, func() {
+		defer close(left)
+		if parked = e.turn.Leave(); parked {
+			e.task.Park()
+		}
+	})
+	defer func() {
+		if late.Stop() {
+			return
+		}
+		if <-left; parked {
+			e.task.Unpark()
+		}
+	}()
+	write()
 }
 
 func (a *applier) object(o addr.Object) *state.Object {

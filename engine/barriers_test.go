@@ -244,6 +244,32 @@ resource "sim_slow" "y" {
 	}
 }
 
+// TestUrgentStepComesNext applies a chain beside other steps. While results become durable, which takes a
+// disk a moment, a step of the chain keeps its slot for the next one: a step that is less urgent would have
+// it for a second.
+func TestUrgentStepComesNext(t *testing.T) {
+	t.Parallel()
+	text := ""
+	for _, name := range []string{"a", "b", "c", "x", "y", "z"} {
+		text += "resource \"sim_slow\" \"" + name + "\" {\nname = \"" + name + "\"\ncreate_delay = \"1s\"\n"
+		if after := map[string]string{"b": "a", "c": "b"}[name]; after != "" {
+			text += "depends_on = [sim_slow." + after + "]\n"
+		}
+		text += "}\n"
+	}
+	inVirtualTime(t, text, func(t *testing.T, w *world) {
+		w.endTakes = 20 * time.Millisecond
+		c := command{}
+		c.parallelism = 2
+		var begin time.Time
+		c.between = func() { begin = time.Now() }
+		r := w.ok(c)
+		if took, want := time.Since(begin).Round(10*time.Millisecond), 3060*time.Millisecond; took != want {
+			t.Errorf("applying took %s, want %s\n%s", took, want, r.applyLog.Transcript(simlog.Filter{}))
+		}
+	})
+}
+
 // TestSlowJournal has one slot and a journal that takes two seconds to make a result durable. The next
 // operation does not wait for that, but one that depends on the result does.
 func TestSlowJournal(t *testing.T) {

@@ -20,6 +20,8 @@ type Task struct {
 	// Rank says how urgent the work of the task is, for the order in which tasks get what they share. A
 	// higher rank goes first.
 	Rank int64
+	// Next is the highest rank of the work that begins after the task; 0 if there is none.
+	Next int64
 	// Park, if set, is called before the task waits for another one, and Unpark afterwards. A pool uses
 	// them to keep its workers busy.
 	Park, Unpark func()

@@ -39,6 +39,16 @@ func (p *Pool) GoRanked(rank int64, f func(*Task)) {
 	p.mu.Unlock()
 }
 
+// Highest returns the highest rank of the functions that are queued, -1 if there are none.
+func (p *Pool) Highest() int64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.queue.heap) == 0 {
+		return -1
+	}
+	return p.queue.heap[0].rank
+}
+
 // Wait returns when every queued function, including those queued meanwhile, has returned.
 func (p *Pool) Wait() {
 	p.mu.Lock()
@@ -62,7 +72,7 @@ func (p *Pool) work() {
 	for len(p.queue.heap) > 0 && p.running <= p.limit {
 		next := p.queue.pop()
 		p.mu.Unlock()
-		t.Rank = next.rank
+		t.Rank, t.Next = next.rank, 0
 		next.run(t)
 		runtime.Gosched() // lets tasks that waited for this one go on before a further one starts
 		p.mu.Lock()

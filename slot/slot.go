@@ -166,21 +166,23 @@ func (t *Turn) End() {
 
 // Leave gives the slot to other turns for good, because what is left of the turn waits for other things than
 // providers, such as a disk. Calls of providers that it makes all the same must be in Do, where they wait for
-// a slot like the calls of parts. A kept turn does not leave: what it has open would be open for longer.
-func (t *Turn) Leave() {
+// a slot like the calls of parts. It reports whether there was a slot to give: a kept turn does not leave,
+// since what it has open would be open for longer.
+func (t *Turn) Leave() bool {
 	if t == nil || !t.holds {
-		return
+		return false
 	}
 	p := t.pool
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if t.kept {
-		return
+		return false
 	}
 	t.holds, t.left = false, true
 	t.calls--
 	p.calls--
 	p.count(t.shared)
+	return true
 }
 
 // Part returns the turn as a part of it sees it. A part holds no slot except within Do.

@@ -123,7 +123,9 @@ func TestLeave(t *testing.T) {
 				close(ended)
 			}()
 			begin := time.Now()
-			turn.Leave()
+			if turn.Leave() == kept {
+				t.Errorf("kept %t, but leaves", kept)
+			}
 			time.Sleep(time.Second)
 			turn.Do(func() { time.Sleep(time.Second) })
 			if took := time.Since(begin); took != want {

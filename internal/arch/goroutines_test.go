@@ -19,6 +19,7 @@ var calm = map[string]string{
 	"engine/apply.go giveUpLate":                      "closing is guarded",
 	"engine/apply_checks.go finishChecks":             "readNested guards what it reads",
 	"engine/apply_order.go start":                     "steps are guarded",
+	"engine/apply_record.go settle":                   "gives a slot back",
 	"ephemeral/open.go callWithGrace":                 "ends contexts",
 	"eval/session.go Fresh":                           "renewals are guarded",
 	"event/during.go During":                          "makes a run of the caller's, whose projects are guarded",
