@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -22,8 +21,8 @@ func program(t *testing.T) string {
 	t.Helper()
 	address := storetest.StartProgram(t, "consul", "see developer.hashicorp.com/consul/install", func(host, port string) []string {
 		return []string{
-			"agent", "-dev", "-bind", host, "-http-port", port, "-server-port", freePort(t), "-serf-lan-port", freePort(t),
-			"-serf-wan-port", freePort(t), "-dns-port", "-1", "-grpc-port", "-1", "-disable-host-node-id",
+			"agent", "-dev", "-bind", host, "-http-port", port, "-server-port", storetest.FreePort(t), "-serf-lan-port", storetest.FreePort(t),
+			"-serf-wan-port", storetest.FreePort(t), "-dns-port", "-1", "-grpc-port", "-1", "-disable-host-node-id",
 			"-hcl", "limits { http_max_conns_per_client = 10000 }", // the suites are many clients in one process
 		}
 	})
@@ -40,17 +39,6 @@ func program(t *testing.T) string {
 	}
 	t.Fatal("Consul has no leader")
 	return ""
-}
-
-func freePort(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	_, port, _ := net.SplitHostPort(l.Addr().String())
-	return port
 }
 
 // TestProgram runs the suites against Consul itself.

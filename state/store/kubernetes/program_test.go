@@ -29,7 +29,7 @@ import (
 // address.
 func program(t *testing.T) string {
 	t.Helper()
-	peer := "http://127.0.0.1:" + freePort(t)
+	peer := "http://127.0.0.1:" + storetest.FreePort(t)
 	etcd := storetest.StartProgram(t, "etcd", "Debian's package etcd-server", func(host, port string) []string {
 		client := "http://" + net.JoinHostPort(host, port)
 		return []string{
@@ -71,17 +71,6 @@ func program(t *testing.T) string {
 	}
 	t.Fatalf("the cluster has no namespace: %s", answer)
 	return ""
-}
-
-func freePort(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	_, port, _ := net.SplitHostPort(l.Addr().String())
-	return port
 }
 
 // anyone is a client that does not verify the certificate, which the server makes itself.

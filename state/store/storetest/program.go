@@ -19,13 +19,9 @@ func StartProgram(t *testing.T, program, install string, args func(host, port st
 	if err != nil {
 		t.Skipf("%s is not installed (%s)", program, install)
 	}
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := free.Addr().String()
-	_ = free.Close()
-	host, port, _ := net.SplitHostPort(address)
+	const host = "127.0.0.1"
+	port := FreePort(t)
+	address := net.JoinHostPort(host, port)
 	var log bytes.Buffer
 	cmd := exec.Command(path, args(host, port)...)
 	cmd.Dir = t.TempDir()
@@ -50,4 +46,16 @@ func StartProgram(t *testing.T, program, install string, args func(host, port st
 	}
 	t.Skipf("%s does not serve here", program)
 	return ""
+}
+
+// FreePort returns a port of this machine that nothing listens on.
+func FreePort(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	return port
 }
