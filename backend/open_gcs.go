@@ -76,6 +76,7 @@ func gcsAccount(ctx context.Context, cfg cty.Value, env Env) (*google.Account, e
 	}
 	settings := google.Settings{
 		Token: textOr(cfg, "access_token", ""), Impersonate: textOr(cfg, "impersonate_service_account", ""), Delegates: textsOf(cfg, "impersonate_service_account_delegates"),
+		Domain: textOr(cfg, "universe_domain", ""),
 	}
 	if text := textOr(cfg, "credentials", ""); text != "" {
 		settings.Credentials = []byte(text)

@@ -51,6 +51,7 @@ func openS3(ctx context.Context, cfg cty.Value, env Env) (store.Store, error) {
 	opt := s3.Options{
 		Name: textOr(cfg, "bucket", ""), Key: strings.TrimPrefix(textOr(cfg, "key", ""), "/"), WorkspacePrefix: textOr(cfg, "workspace_key_prefix", ""),
 		LockFile: isTrue(cfg, "use_lockfile"), ACL: textOr(cfg, "acl", ""), Encrypt: isTrue(cfg, "encrypt"), KMSKey: textOr(cfg, "kms_key_id", ""),
+		Tags: textMapOf(cfg, "state_tags"), LockTags: textMapOf(cfg, "lock_tags"),
 	}
 	if opt.CustomerKey, err = s3CustomerKey(cfg); err != nil {
 		return nil, err
@@ -112,6 +113,9 @@ func s3Account(cfg cty.Value, env Env) (aws.Settings, error) {
 	s := aws.Settings{
 		Profile: textOr(cfg, "profile", ""), Region: textOr(cfg, "region", ""),
 		ConfigFiles: textsOf(cfg, "shared_config_files"), CredentialsFiles: textsOf(cfg, "shared_credentials_files"),
+		FIPS: isTrue(cfg, "use_fips_endpoint"), DualStack: isTrue(cfg, "use_dualstack_endpoint"), TokenRegion: textOr(cfg, "sts_region", ""),
+		Metadata: textOr(cfg, "ec2_metadata_service_endpoint", ""), MetadataMode: textOr(cfg, "ec2_metadata_service_endpoint_mode", ""),
+		NoMetadata: isTrue(cfg, "skip_metadata_api_check"),
 	}
 	if file := textOr(cfg, "shared_credentials_file", ""); file != "" {
 		s.CredentialsFiles = append(s.CredentialsFiles, file)

@@ -6,7 +6,9 @@
 package aws
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"net/http"
 	"os"
 	"time"
@@ -34,6 +36,16 @@ type Settings struct {
 	// ConfigFiles and CredentialsFiles replace the user's files; nil for those.
 	ConfigFiles, CredentialsFiles []string
 	Role                          *Role // to assume with these credentials; nil for none
+
+	// FIPS and DualStack choose servers that are validated for FIPS 140, and that have IPv6. If they are
+	// false, the environment and the files decide.
+	FIPS, DualStack bool
+	// Metadata and MetadataMode ("IPv4" or "IPv6") say where a virtual machine's own credentials are; "" for
+	// the usual place. NoMetadata does not look for them.
+	Metadata, MetadataMode string
+	NoMetadata             bool
+	// TokenRegion is the region of the service that is asked for roles and accounts; "" for Region.
+	TokenRegion string
 }
 
 // Keys are static credentials. Token is "" for keys that don't expire.
@@ -42,6 +54,7 @@ type Keys struct{ ID, Secret, Token string }
 // Account signs requests. It is safe for concurrent use.
 type Account struct {
 	config sdk.Config
+	tokens sdk.Config // for the service that is asked for roles and accounts
 	client *http.Client
 	signer *v4.Signer
 }
@@ -71,21 +84,53 @@ func Load(ctx context.Context, s Settings, services cloud.Services) (*Account, e
 	if s.CredentialsFiles != nil {
 		options = append(options, config.WithSharedCredentialsFiles(s.CredentialsFiles))
 	}
-	cfg, err := config.LoadDefaultConfig(ctx, options...)
+	own, err := s.servers()
+	if err != nil {
+		return nil, err
+	}
+	cfg, err := config.LoadDefaultConfig(ctx, append(options, own...)...)
 	if err != nil {
 		return nil, err
 	}
 	if cfg.Region == "" {
 		cfg.Region = defaultRegion
 	}
+	tokens := cfg.Copy()
+	tokens.Region = cmp.Or(s.TokenRegion, cfg.Region)
 	if s.Role != nil {
-		cfg.Credentials = s.Role.credentials(cfg)
+		cfg.Credentials = s.Role.credentials(tokens)
+		tokens.Credentials = cfg.Credentials
 	}
 	var transport http.RoundTripper
 	if own, ok := cfg.HTTPClient.(interface{ GetTransport() *http.Transport }); ok {
 		transport = own.GetTransport() // with the certificates of AWS_CA_BUNDLE
 	}
-	return &Account{config: cfg, client: services(transport), signer: v4.NewSigner()}, nil
+	return &Account{config: cfg, tokens: tokens, client: services(transport), signer: v4.NewSigner()}, nil
+}
+
+// servers returns the options that choose servers.
+func (s Settings) servers() ([]func(*config.LoadOptions) error, error) {
+	var out []func(*config.LoadOptions) error
+	if s.FIPS {
+		out = append(out, config.WithUseFIPSEndpoint(sdk.FIPSEndpointStateEnabled))
+	}
+	if s.DualStack {
+		out = append(out, config.WithUseDualStackEndpoint(sdk.DualStackEndpointStateEnabled))
+	}
+	if s.Metadata != "" {
+		out = append(out, config.WithEC2IMDSEndpoint(s.Metadata))
+	}
+	if s.MetadataMode != "" {
+		var mode imds.EndpointModeState
+		if err := mode.SetFromString(s.MetadataMode); err != nil {
+			return nil, errors.New("the mode of the metadata service must be IPv4 or IPv6")
+		}
+		out = append(out, config.WithEC2IMDSEndpointMode(mode))
+	}
+	if s.NoMetadata {
+		out = append(out, config.WithEC2IMDSClientEnableState(imds.ClientDisabled))
+	}
+	return out, nil
 }
 
 // sign adds a signature to a request for a service. hash is the SHA-256 of its body in hexadecimal.

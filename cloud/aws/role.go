@@ -72,7 +72,7 @@ func optional(s string) *string {
 // ID returns the number of the account that the credentials belong to. server replaces the address that AWS
 // or the user's settings have; it may be "".
 func (a *Account) ID(ctx context.Context, server string) (string, error) {
-	client := sts.NewFromConfig(a.config, func(o *sts.Options) { o.BaseEndpoint = optional(server) })
+	client := sts.NewFromConfig(a.tokens, func(o *sts.Options) { o.BaseEndpoint = optional(server) })
 	out, err := client.GetCallerIdentity(ctx, nil)
 	if err != nil {
 		return "", err

@@ -196,6 +196,60 @@ func TestEndpoints(t *testing.T) {
 	}
 }
 
+// TestServers chooses servers by settings, which go before the environment.
+func TestServers(t *testing.T) {
+	isolate(t)
+	t.Setenv("AWS_USE_FIPS_ENDPOINT", "false")
+	a, err := Load(t.Context(), Settings{Region: "eu-west-1", TokenRegion: "eu-west-3", FIPS: true, DualStack: true}, once)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := a.Bucket(t.Context(), "bucket", "amazonaws.com")
+	if want := "https://bucket.s3-fips.dualstack.eu-west-1.amazonaws.com"; err != nil || b.base != want {
+		t.Errorf("%s, %v; want %s", b.base, err, want)
+	}
+	if a.tokens.Region != "eu-west-3" {
+		t.Errorf("roles are assumed in %s", a.tokens.Region)
+	}
+	if _, err := Load(t.Context(), Settings{MetadataMode: "5"}, once); err == nil || !strings.Contains(err.Error(), "IPv6") {
+		t.Errorf("a mode that is none: %v", err)
+	}
+}
+
+// TestMetadata finds the credentials of a virtual machine where the settings say, unless they are not to be
+// looked for.
+func TestMetadata(t *testing.T) {
+	isolate(t)
+	t.Setenv("AWS_EC2_METADATA_DISABLED", "")
+	t.Setenv("AWS_ACCESS_KEY_ID", "")
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "")
+	asked := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked++
+		switch {
+		case r.Method == http.MethodPut:
+			w.Header().Set("X-Aws-Ec2-Metadata-Token-Ttl-Seconds", "60")
+			fmt.Fprint(w, "token")
+		case strings.HasSuffix(r.URL.Path, "/"):
+			fmt.Fprint(w, "role")
+		default:
+			fmt.Fprint(w, `{"Code": "Success", "AccessKeyId": "AKIDMACHINE", "SecretAccessKey": "x", "Token": "t", "Expiration": "2100-01-01T00:00:00Z"}`)
+		}
+	}))
+	defer server.Close()
+	for off, want := range map[bool]string{false: "AKIDMACHINE", true: ""} {
+		asked = 0
+		a, err := Load(t.Context(), Settings{Metadata: server.URL, NoMetadata: off}, once)
+		if err != nil {
+			t.Fatal(err)
+		}
+		creds, err := a.config.Credentials.Retrieve(t.Context())
+		if creds.AccessKeyID != want || (err != nil) != off || (asked == 0) != off {
+			t.Errorf("off %t: %q after %d requests, %v", off, creds.AccessKeyID, asked, err)
+		}
+	}
+}
+
 func TestCredentials(t *testing.T) {
 	isolate(t)
 	config := os.Getenv("AWS_CONFIG_FILE")

@@ -43,13 +43,17 @@ type Settings struct {
 	// one after the other, of the accounts Delegates; "" for none.
 	Impersonate string
 	Delegates   []string
+
+	// Domain is that of the services; "" for the one in GOOGLE_CLOUD_UNIVERSE_DOMAIN, or else that of the
+	// credentials.
+	Domain string
 }
 
 // Load finds credentials for a scope: those of the settings, the token in GOOGLE_OAUTH_ACCESS_TOKEN, or
 // Application Default Credentials.
 func Load(ctx context.Context, scope string, s Settings, services cloud.Services) (*Account, error) {
 	client := services(nil)
-	domain := os.Getenv("GOOGLE_CLOUD_UNIVERSE_DOMAIN")
+	domain := cmp.Or(s.Domain, os.Getenv("GOOGLE_CLOUD_UNIVERSE_DOMAIN"))
 	a := &Account{client: client, domain: cmp.Or(domain, usualDomain)}
 	if a.token = s.Token; a.token == "" && len(s.Credentials) == 0 {
 		a.token = os.Getenv("GOOGLE_OAUTH_ACCESS_TOKEN")
@@ -67,7 +71,7 @@ func Load(ctx context.Context, scope string, s Settings, services cloud.Services
 	case err != nil:
 		return nil, err
 	case domain != "" && domain != own:
-		return nil, errors.New("the credentials are for " + own + ", and GOOGLE_CLOUD_UNIVERSE_DOMAIN is " + domain)
+		return nil, errors.New("the credentials are for " + own + ", and the domain that is set for the services is " + domain)
 	}
 	a.creds, a.domain = creds, own
 	return a, nil

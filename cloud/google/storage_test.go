@@ -194,6 +194,16 @@ func TestServiceAccount(t *testing.T) {
 	}
 }
 
+// TestDomainOfSettings sends a token to the domain that the settings name.
+func TestDomainOfSettings(t *testing.T) {
+	isolate(t)
+	t.Setenv("GOOGLE_CLOUD_UNIVERSE_DOMAIN", "other.example")
+	a, err := Load(t.Context(), ReadObjects, Settings{Token: "t", Domain: "cloud.example"}, to(nil, nil))
+	if err != nil || a.Bucket("bucket", "").base != "https://storage.cloud.example/storage/v1/b/bucket/o" {
+		t.Errorf("%+v, %v", a, err)
+	}
+}
+
 func TestDomains(t *testing.T) {
 	isolate(t)
 	account(t, map[string]string{"universe_domain": "cloud.example"})

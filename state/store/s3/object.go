@@ -22,7 +22,7 @@ func (b bucket) Get(ctx context.Context, name string) (data []byte, v remote.Ver
 
 // Put implements objects.Bucket.
 func (b bucket) Put(ctx context.Context, name string, data []byte, was *remote.Version) (remote.Version, error) {
-	header := b.put.Clone()
+	header := b.putHeader(name)
 	switch {
 	case was == nil:
 	case *was == "":
@@ -49,7 +49,7 @@ func (b bucket) putCompared(ctx context.Context, name string, data []byte, was r
 	if now != string(was) {
 		return "", remote.ErrChanged
 	}
-	return b.opt.Bucket.Put(ctx, name, data, b.put)
+	return b.opt.Bucket.Put(ctx, name, data, b.putHeader(name))
 }
 
 // Delete implements objects.Bucket.

@@ -39,13 +39,17 @@ type Options struct {
 	Encrypt     bool   // on the server
 	KMSKey      string // for Encrypt; "" for a key of S3
 	CustomerKey []byte // for encryption on the server with a key that it does not keep; nil for none
+
+	// Tags are those of states and journals, LockTags those of locks in the bucket.
+	Tags, LockTags map[string]string
 }
 
 // Service is a remote.Service in a bucket.
 type Service struct {
-	opt  Options
-	read http.Header // for requests about encrypted objects
-	put  http.Header // for requests that store objects
+	opt            Options
+	read           http.Header // for requests about encrypted objects
+	put            http.Header // for requests that store objects, apart from tags
+	tags, lockTags string      // as parameters of a URL
 }
 
 var _ remote.Service = (*Service)(nil)
@@ -74,7 +78,32 @@ func New(opt Options) *Service {
 		s.put.Set("X-Amz-Acl", opt.ACL)
 	}
 	s.put.Set("Content-Type", "application/json")
+	s.tags, s.lockTags = parameters(opt.Tags), parameters(opt.LockTags)
 	return s
+}
+
+// parameters returns tags in the form that a request has them in.
+func parameters(tags map[string]string) string {
+	out := url.Values{}
+	for name, value := range tags {
+		out.Set(name, value)
+	}
+	return strings.ReplaceAll(out.Encode(), "+", "%20")
+}
+
+// lockSuffix ends the names of locks in the bucket.
+const lockSuffix = ".tflock"
+
+// putHeader returns the header of a request that stores an object.
+func (s *Service) putHeader(name string) http.Header {
+	header, tags := s.put.Clone(), s.tags
+	if strings.HasSuffix(name, lockSuffix) {
+		tags = s.lockTags
+	}
+	if tags != "" {
+		header.Set("X-Amz-Tagging", tags)
+	}
+	return header
 }
 
 // key returns the key of a workspace's state.
@@ -101,7 +130,7 @@ func (s *Service) Workspaces(ctx context.Context) (names []string, err error) {
 func (s *Service) Place(workspace string) (remote.Place, error) {
 	key, lock := s.key(workspace), ""
 	if s.opt.LockFile {
-		lock = s.key(workspace) + ".tflock"
+		lock = s.key(workspace) + lockSuffix
 	}
 	p := objects.Place(bucket{s}, "s3://"+s.opt.Name+"/"+key, key, lock)
 	if s.opt.Table == nil {

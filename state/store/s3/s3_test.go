@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -250,6 +251,32 @@ func TestEncryptionOnTheServer(t *testing.T) {
 				t.Errorf("%d objects were stored", puts)
 			}
 		})
+	}
+}
+
+// TestTags stores states and locks with their tags.
+func TestTags(t *testing.T) {
+	s := s3server.Start(t)
+	opt := s3.Options{LockFile: true, Tags: map[string]string{"team": "a b", "cost": "ü&1"}, LockTags: map[string]string{"kind": "lock"}}
+	m := place{server: s.URL, opt: opt}.manager(t)
+	id, err := m.Lock(t.Context(), store.LockInfo{ID: "1"})
+	if err == nil {
+		err = m.Write(t.Context(), storetest.File(t, "l", 1, 1))
+	}
+	if err == nil {
+		err = m.Unlock(t.Context(), id)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tags []string
+	for _, r := range s.Seen {
+		if got := r.Header.Get("X-Amz-Tagging"); got != "" || r.Method == http.MethodPut {
+			tags = append(tags, got)
+		}
+	}
+	if want := []string{"kind=lock", "cost=%C3%BC%261&team=a%20b"}; !slices.Equal(tags, want) {
+		t.Errorf("tags are %q, want %q", tags, want)
 	}
 }
 
