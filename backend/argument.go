@@ -35,6 +35,12 @@ func (a argument) secret() argument {
 	return a
 }
 
+// about says what the argument is for, for the reference: in a few words, which may be Markdown.
+func (a argument) about(text string) argument {
+	a.Description, a.DescriptionKind = text, schema.Markdown
+	return a
+}
+
 // place makes the argument one that says where states are. It is shown in messages and recorded.
 func (a argument) place() argument {
 	a.where = true

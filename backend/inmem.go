@@ -10,7 +10,7 @@ import (
 )
 
 // A store in memory lasts as long as the process, so it serves tests of what uses a backend.
-var inmemKind = declare("inmem", arguments{"lock_id": text()}, nil)
+var inmemKind = declare("inmem", arguments{"lock_id": text().about("accepted for compatibility, without effect: nothing is locked from the start")}, nil)
 
 func init() {
 	memory := inmem.New()

@@ -12,7 +12,7 @@ import (
 
 // localKind keeps states in files of this machine. It is also what a configuration without a backend block
 // has.
-var localKind = declare(Local, arguments{"path": text().place(), "workspace_dir": text().place()}, nil)
+var localKind = declare(Local, arguments{"path": text().place().about("file of the default workspace's state; `terraform.tfstate` by default"), "workspace_dir": text().place().about("directory of the states of other workspaces; `terraform.tfstate.d` by default")}, nil)
 
 func init() {
 	localKind.service = service{

@@ -17,6 +17,7 @@ import (
 type Argument struct {
 	Flag      bool     // true or false, else a text
 	Secret    bool     // it is a credential
+	About     string   // what it is for, for the reference
 	Variables []string // environment variables that stand in for it, in order of falling precedence
 }
 
@@ -24,28 +25,33 @@ func text(variables ...string) Argument   { return Argument{Variables: variables
 func secret(variables ...string) Argument { return Argument{Secret: true, Variables: variables} }
 func flag(variables ...string) Argument   { return Argument{Flag: true, Variables: variables} }
 
+func (a Argument) about(text string) Argument {
+	a.About = text
+	return a
+}
+
 // signIn has every argument that is the same wherever requests are made as a principal.
 var signIn = map[string]Argument{
-	"environment":                 text("ARM_ENVIRONMENT"),
-	"metadata_host":               text("ARM_METADATA_HOSTNAME", "ARM_METADATA_HOST"),
-	"subscription_id":             text("ARM_SUBSCRIPTION_ID"),
-	"tenant_id":                   text("ARM_TENANT_ID"),
-	"client_id":                   text("ARM_CLIENT_ID"),
-	"client_id_file_path":         text("ARM_CLIENT_ID_FILE_PATH"),
-	"client_secret":               secret("ARM_CLIENT_SECRET"),
-	"client_secret_file_path":     text("ARM_CLIENT_SECRET_FILE_PATH"),
-	"client_certificate":          secret("ARM_CLIENT_CERTIFICATE"),
-	"client_certificate_password": secret("ARM_CLIENT_CERTIFICATE_PASSWORD"),
-	"client_certificate_path":     text("ARM_CLIENT_CERTIFICATE_PATH"),
-	"use_oidc":                    flag("ARM_USE_OIDC"),
-	"use_aks_workload_identity":   flag("ARM_USE_AKS_WORKLOAD_IDENTITY"),
-	"oidc_request_url":            text("ARM_OIDC_REQUEST_URL", "ACTIONS_ID_TOKEN_REQUEST_URL"),
-	"oidc_request_token":          secret("ARM_OIDC_REQUEST_TOKEN", "ACTIONS_ID_TOKEN_REQUEST_TOKEN"),
-	"oidc_token":                  secret("ARM_OIDC_TOKEN"),
-	"oidc_token_file_path":        text("ARM_OIDC_TOKEN_FILE_PATH"),
-	"use_msi":                     flag("ARM_USE_MSI"),
-	"msi_endpoint":                text("ARM_MSI_ENDPOINT"), // without effect: the library reads MSI_ENDPOINT
-	"use_cli":                     flag("ARM_USE_CLI"),
+	"environment":                 text("ARM_ENVIRONMENT").about("cloud: `public` (default), `usgovernment`, `china`, or a name that `metadata_host` knows"),
+	"metadata_host":               text("ARM_METADATA_HOSTNAME", "ARM_METADATA_HOST").about("host that describes the clouds it knows"),
+	"subscription_id":             text("ARM_SUBSCRIPTION_ID").about("subscription of what is looked up"),
+	"tenant_id":                   text("ARM_TENANT_ID").about("tenant of the principal"),
+	"client_id":                   text("ARM_CLIENT_ID").about("ID of the principal, or of the identity of this machine"),
+	"client_id_file_path":         text("ARM_CLIENT_ID_FILE_PATH").about("file that has `client_id`"),
+	"client_secret":               secret("ARM_CLIENT_SECRET").about("secret of the principal"),
+	"client_secret_file_path":     text("ARM_CLIENT_SECRET_FILE_PATH").about("file that has `client_secret`"),
+	"client_certificate":          secret("ARM_CLIENT_CERTIFICATE").about("certificate of the principal with its key: a PKCS#12 archive in base64"),
+	"client_certificate_password": secret("ARM_CLIENT_CERTIFICATE_PASSWORD").about("password of that archive"),
+	"client_certificate_path":     text("ARM_CLIENT_CERTIFICATE_PATH").about("file that has the archive"),
+	"use_oidc":                    flag("ARM_USE_OIDC").about("sign in with a token of another identity provider, such as that of a CI job"),
+	"use_aks_workload_identity":   flag("ARM_USE_AKS_WORKLOAD_IDENTITY").about("sign in with the identity of the pod in AKS"),
+	"oidc_request_url":            text("ARM_OIDC_REQUEST_URL", "ACTIONS_ID_TOKEN_REQUEST_URL").about("address that issues the token, as CI services set it"),
+	"oidc_request_token":          secret("ARM_OIDC_REQUEST_TOKEN", "ACTIONS_ID_TOKEN_REQUEST_TOKEN").about("credential for that address"),
+	"oidc_token":                  secret("ARM_OIDC_TOKEN").about("the token itself"),
+	"oidc_token_file_path":        text("ARM_OIDC_TOKEN_FILE_PATH").about("file that has the token"),
+	"use_msi":                     flag("ARM_USE_MSI").about("sign in with the identity of this machine"),
+	"msi_endpoint":                text("ARM_MSI_ENDPOINT").about("accepted for compatibility, without effect: the variable MSI_ENDPOINT has the address"), // without effect: the library reads MSI_ENDPOINT
+	"use_cli":                     flag("ARM_USE_CLI").about("sign in as the user of the Azure CLI"),
 }
 
 // SignInArguments returns, by name, the arguments that are the same wherever requests are made as a

@@ -201,7 +201,11 @@ func argumentRows(kind *backend.Kind, name string, a *schema.Attribute, top bool
 			variables = append(variables, code(v))
 		}
 	}
-	rows := row(code(name), typeName, strings.Join(variables, ", "), strings.Join(notes, "; "))
+	about := a.Description
+	if len(notes) > 0 {
+		about += " (" + strings.Join(notes, "; ") + ")"
+	}
+	rows := row(code(name), typeName, strings.Join(variables, ", "), about)
 	if a.Nested != nil {
 		for _, inner := range slices.Sorted(maps.Keys(a.Nested.Attributes)) {
 			rows += argumentRows(kind, name+"."+inner, a.Nested.Attributes[inner], false)
