@@ -19,7 +19,7 @@ const withoutEffect = "accepted for compatibility, without effect"
 // TestArgumentsAreUsed looks for the name of each argument in the code that opens stores: an argument that
 // nothing reads must say so. It also requires that each has a description.
 func TestArgumentsAreUsed(t *testing.T) {
-	shared := texts(t, "argument.go", "configure.go", "../cloud/azure/*.go")
+	shared := texts(t, "argument.go", "configure.go", "../cloud/azure/*.go", "../cloud/aws/arguments.go")
 	for kind, k := range backend.Kinds() {
 		file := "open_" + strings.Replace(kind, backend.Cloud, "remote", 1) + ".go"
 		if kind == backend.Local || kind == "inmem" {

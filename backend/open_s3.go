@@ -4,15 +4,11 @@ package backend
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"encoding/base64"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
-	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -38,11 +34,11 @@ func init() {
 func openS3(ctx context.Context, cfg cty.Value, env Env) (store.Store, error) {
 	settings, err := s3Account(cfg, env)
 	if err != nil {
-		return nil, err
+		return nil, inBackend("s3", err)
 	}
-	transport, err := s3Transport(cfg, env)
+	transport, err := aws.TransportOf(s3Arguments{cfg}, env.Lookup("NO_PROXY"))
 	if err != nil {
-		return nil, err
+		return nil, inBackend("s3", err)
 	}
 	account, err := aws.Load(ctx, settings, func(own http.RoundTripper) *http.Client { return s3Client(transport, own) })
 	if err != nil {
@@ -64,8 +60,8 @@ func openS3(ctx context.Context, cfg cty.Value, env Env) (store.Store, error) {
 			return nil, err
 		}
 	}
-	if err := s3CheckAccount(ctx, account, cfg, env); err != nil {
-		return nil, err
+	if err := account.Check(ctx, s3Arguments{cfg}, s3Endpoint(cfg, env, "sts", "AWS_ENDPOINT_URL_STS", "AWS_STS_ENDPOINT")); err != nil {
+		return nil, inBackend("s3", err)
 	}
 	return remote.New(s3.New(opt), env.remote()), nil
 }
@@ -107,44 +103,40 @@ func s3Endpoint(cfg cty.Value, env Env, service string, variables ...string) str
 	return ""
 }
 
-// s3Account returns where credentials come from. An incomplete pair of keys is an error here: the chain of
-// credentials would go on to another source, and use another account than the one that was meant.
+// s3Account returns where credentials come from.
 func s3Account(cfg cty.Value, env Env) (aws.Settings, error) {
-	s := aws.Settings{
-		Profile: textOr(cfg, "profile", ""), Region: textOr(cfg, "region", ""),
-		ConfigFiles: textsOf(cfg, "shared_config_files"), CredentialsFiles: textsOf(cfg, "shared_credentials_files"),
-		FIPS: isTrue(cfg, "use_fips_endpoint"), DualStack: isTrue(cfg, "use_dualstack_endpoint"), TokenRegion: textOr(cfg, "sts_region", ""),
-		Metadata: textOr(cfg, "ec2_metadata_service_endpoint", ""), MetadataMode: textOr(cfg, "ec2_metadata_service_endpoint_mode", ""),
-		NoMetadata: isTrue(cfg, "skip_metadata_api_check"),
-	}
+	tokens := s3Endpoint(cfg, env, "sts", "AWS_ENDPOINT_URL_STS", "AWS_STS_ENDPOINT")
+	s, err := aws.SettingsOf(s3Arguments{cfg}, tokens)
 	if file := textOr(cfg, "shared_credentials_file", ""); file != "" {
 		s.CredentialsFiles = append(s.CredentialsFiles, file)
 	}
-	id, secret := textOr(cfg, "access_key", ""), textOr(cfg, "secret_key", "")
-	if (id == "") != (secret == "") {
-		return s, errors.New("the arguments \"access_key\" and \"secret_key\" of the backend \"s3\" must be set together")
-	}
-	if id != "" {
-		s.Keys = &aws.Keys{ID: id, Secret: secret, Token: textOr(cfg, "token", "")}
-	}
-	var err error
-	if s.Role, err = s3Role(cfg); s.Role != nil {
-		s.Role.Server = s3Endpoint(cfg, env, "sts", "AWS_ENDPOINT_URL_STS", "AWS_STS_ENDPOINT")
+	if former := s3FormerRole(cfg); s.Role == nil && former != nil {
+		s.Role = former
+		s.Role.Server = tokens
 	}
 	return s, err
 }
 
-// s3Role returns the role to assume; nil for none. Arguments of the block are the former form of the
-// attributes of "assume_role".
-func s3Role(cfg cty.Value) (*aws.Role, error) {
-	if web := cfg.GetAttr("assume_role_with_web_identity"); !web.IsNull() {
-		return s3RoleOf(web, &aws.Role{TokenFile: textOr(web, "web_identity_token_file", ""), Token: textOr(web, "web_identity_token", "")})
+// s3Arguments are the aws.Arguments of a block, or of an object in it.
+type s3Arguments struct{ cfg cty.Value }
+
+func (a s3Arguments) Text(name string) string               { return textOr(a.cfg, name, "") }
+func (a s3Arguments) Flag(name string) bool                 { return isTrue(a.cfg, name) }
+func (a s3Arguments) Texts(name string) []string            { return textsOf(a.cfg, name) }
+func (a s3Arguments) TextMap(name string) map[string]string { return textMapOf(a.cfg, name) }
+
+func (a s3Arguments) Object(name string) aws.Arguments {
+	if v := a.cfg.GetAttr(name); !v.IsNull() {
+		return s3Arguments{v}
 	}
-	if role := cfg.GetAttr("assume_role"); !role.IsNull() {
-		return s3RoleOf(role, &aws.Role{ExternalID: textOr(role, "external_id", ""), Tags: textMapOf(role, "tags"), TransitiveTags: textsOf(role, "transitive_tag_keys")})
-	}
+	return nil
+}
+
+// s3FormerRole returns the role to assume that arguments of the block name, which are the former form of the
+// attributes of "assume_role"; nil for none.
+func s3FormerRole(cfg cty.Value) *aws.Role {
 	if textOr(cfg, "role_arn", "") == "" {
-		return nil, nil
+		return nil
 	}
 	r := &aws.Role{
 		ARN: textOr(cfg, "role_arn", ""), Session: textOr(cfg, "session_name", ""), ExternalID: textOr(cfg, "external_id", ""), Policy: textOr(cfg, "assume_role_policy", ""),
@@ -154,20 +146,7 @@ func s3Role(cfg cty.Value) (*aws.Role, error) {
 		n, _ := seconds.AsBigFloat().Int64()
 		r.Duration = time.Duration(n) * time.Second
 	}
-	return r, nil
-}
-
-// s3RoleOf completes a role with the arguments that the roles by trust and by web identity have in common.
-func s3RoleOf(v cty.Value, r *aws.Role) (*aws.Role, error) {
-	r.ARN, r.Session, r.Policy, r.Policies = textOr(v, "role_arn", ""), textOr(v, "session_name", ""), textOr(v, "policy", ""), textsOf(v, "policy_arns")
-	if text := textOr(v, "duration", ""); text != "" {
-		d, err := time.ParseDuration(text)
-		if err != nil {
-			return nil, errors.New("the duration of a role of the backend \"s3\" must be written like \"1h30m\"")
-		}
-		r.Duration = d
-	}
-	return r, nil
+	return r
 }
 
 // s3CustomerKey returns the key with which the server encrypts objects without keeping it; nil for none.
@@ -184,63 +163,6 @@ func s3CustomerKey(cfg cty.Value) ([]byte, error) {
 		return nil, errors.New("the argument \"sse_customer_key\" of the backend \"s3\" must be a key of 32 bytes in base64")
 	}
 	return key, nil
-}
-
-// s3CheckAccount refuses credentials of an account that the configuration does not allow.
-func s3CheckAccount(ctx context.Context, a *aws.Account, cfg cty.Value, env Env) error {
-	allowed, forbidden := textsOf(cfg, "allowed_account_ids"), textsOf(cfg, "forbidden_account_ids")
-	if len(allowed)+len(forbidden) == 0 {
-		return nil
-	}
-	id, err := a.ID(ctx, s3Endpoint(cfg, env, "sts", "AWS_ENDPOINT_URL_STS", "AWS_STS_ENDPOINT"))
-	if err != nil {
-		return fmt.Errorf("the account of the credentials of the backend \"s3\" cannot be found out: %w", err)
-	}
-	if slices.Contains(forbidden, id) || len(allowed) > 0 && !slices.Contains(allowed, id) {
-		return fmt.Errorf("the credentials are those of the AWS account %s, which the arguments \"allowed_account_ids\" and \"forbidden_account_ids\" of the backend \"s3\" do not allow", id)
-	}
-	return nil
-}
-
-// s3Transport returns a transport with the proxies and certificates of the configuration; nil if it has none.
-func s3Transport(cfg cty.Value, env Env) (*http.Transport, error) {
-	t := http.DefaultTransport.(*http.Transport).Clone()
-	own := false
-	if isTrue(cfg, "insecure") {
-		own, t.TLSClientConfig = true, &tls.Config{InsecureSkipVerify: true} //nolint:gosec // the user asks for it
-	}
-	if path := textOr(cfg, "custom_ca_bundle", ""); path != "" {
-		pem, err := os.ReadFile(path)
-		pool := x509.NewCertPool()
-		if err != nil || !pool.AppendCertsFromPEM(pem) {
-			return nil, errors.New("the argument \"custom_ca_bundle\" of the backend \"s3\" must be the path of a file with certificates in PEM")
-		}
-		own, t.TLSClientConfig = true, &tls.Config{RootCAs: pool, InsecureSkipVerify: isTrue(cfg, "insecure")} //nolint:gosec // see above
-	}
-	proxies := map[string]string{"http": textOr(cfg, "http_proxy", ""), "https": textOr(cfg, "https_proxy", "")}
-	if proxies["http"]+proxies["https"] != "" {
-		own, t.Proxy = true, proxyFor(proxies, strings.Split(textOr(cfg, "no_proxy", env.Lookup("NO_PROXY")), ","))
-	}
-	if !own {
-		return nil, nil
-	}
-	return t, nil
-}
-
-// proxyFor returns a function that finds the proxy of a request by its scheme, none for hosts in except.
-func proxyFor(proxies map[string]string, except []string) func(*http.Request) (*url.URL, error) {
-	return func(r *http.Request) (*url.URL, error) {
-		host := r.URL.Hostname()
-		for _, e := range except {
-			if e = strings.TrimPrefix(strings.TrimSpace(e), "."); e != "" && (host == e || strings.HasSuffix(host, "."+e)) {
-				return nil, nil
-			}
-		}
-		if proxies[r.URL.Scheme] == "" {
-			return nil, nil
-		}
-		return url.Parse(proxies[r.URL.Scheme])
-	}
 }
 
 // s3Client returns a client that follows no redirects, since a signature is for one address, and repeats

@@ -1,6 +1,7 @@
 package encryption
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -28,6 +29,7 @@ type gcpKMS struct {
 var gcpArguments = map[string]argument{
 	"kms_encryption_key": {ty: cty.String, required: true}, "key_length": {ty: cty.Number, required: true},
 	"additional_authenticated_data": {ty: cty.String}, "credentials": {ty: cty.String, secret: true}, "access_token": {ty: cty.String, secret: true},
+	"impersonate_service_account": {ty: cty.String}, "impersonate_service_account_delegates": {ty: cty.List(cty.String)},
 }
 
 // keyName is the form of the name of a key.
@@ -48,6 +50,10 @@ func openGCPKMS(a arguments, o Options) (keyProvider, error) {
 		return nil, errors.New("additional_authenticated_data must be in base64")
 	}
 	k.settings.Token = a.text("access_token", "")
+	k.settings.Impersonate, k.settings.Delegates = a.text("impersonate_service_account", ""), a.list("impersonate_service_account_delegates")
+	for _, name := range []string{"GOOGLE_BACKEND_IMPERSONATE_SERVICE_ACCOUNT", "GOOGLE_IMPERSONATE_SERVICE_ACCOUNT"} {
+		k.settings.Impersonate = cmp.Or(k.settings.Impersonate, o.Environ[name])
+	}
 	credentials := a.text("credentials", "")
 	for _, name := range []string{"GOOGLE_BACKEND_CREDENTIALS", "GOOGLE_CREDENTIALS"} {
 		if credentials == "" && k.settings.Token == "" {

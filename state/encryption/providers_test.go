@@ -260,8 +260,8 @@ func TestAWSKMS(t *testing.T) {
 		t.Error(err)
 	}
 	for _, bad := range []struct{ from, to, want string }{
-		{"secret_key = \"c4nary\"\n", "", "only of use together"},
-		{"{ kms", "{ sts", `only "kms" is used here`},
+		{"secret_key = \"c4nary\"\n", "", "must be set together"},
+		{"{ kms", "{ s3", `only "kms" and "sts" are used here`},
 		{"\"AES_256\"", "\"\"", "must not be empty"},
 	} {
 		if _, diags := configure(t, gcmWith(strings.Replace(provider, bad.from, bad.to, 1), "aws_kms.x")); !diags.HasErrors() || !strings.Contains(fmt.Sprint(diags), bad.want) {

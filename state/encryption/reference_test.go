@@ -43,6 +43,9 @@ func sameArguments(t *testing.T, of string, list []reference.Argument, left map[
 		if has.ty != cty.NilType {
 			typ = typeexpr.TypeString(has.ty)
 		}
+		if has.ty != cty.NilType && has.ty.IsObjectType() {
+			typ = "object"
+		}
 		if !ok || typ != a.Type || has.required != a.Required || has.secret != a.Sensitive {
 			t.Errorf("%s.%s: of type %s, required: %t, secret: %t, known: %t", of, a.Name, typ, has.required, has.secret, ok)
 		}
