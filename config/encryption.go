@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	hcljson "github.com/hashicorp/hcl/v2/json"
+	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/lang"
@@ -134,10 +135,37 @@ func (d *decoder) encryptionBlock(into map[EncryptionName]*EncryptionBlock, b *h
 		d.errorAt(b.DefRange, "Duplicate "+b.Type+" block", "There is already a %s %q %q at %s. Give this one another name.", b.Type, name.Type, name.Name, first.Range)
 		return
 	}
-	into[name] = &EncryptionBlock{EncryptionName: name, Attrs: d.attributes(b.Body), Range: b.DefRange}
+	into[name] = &EncryptionBlock{EncryptionName: name, Attrs: d.encryptionArguments(b.Body), Range: b.DefRange}
 	for _, attr := range inOrder(into[name].Attrs) {
 		d.knownEarly(attr.Expr)
 	}
+}
+
+// encryptionArguments returns the arguments of a key provider or a method. A block "endpoints", which
+// OpenTofu has in aws_kms, is an argument with an object.
+func (d *decoder) encryptionArguments(body hcl.Body) hcl.Attributes {
+	const endpoints = "endpoints"
+	attrs, _ := body.JustAttributes()
+	if attrs[endpoints] != nil { // in JSON, an object is an argument already
+		return d.attributes(body)
+	}
+	s := &hcl.BodySchema{Blocks: []hcl.BlockHeaderSchema{{Type: endpoints}}}
+	for _, attr := range inOrder(attrs) {
+		s.Attributes = append(s.Attributes, hcl.AttributeSchema{Name: attr.Name})
+	}
+	content := d.content(body, s)
+	attrs = content.Attributes
+	if b := d.single(content, endpoints, "endpoints block"); b != nil {
+		object := &hclsyntax.ObjectConsExpr{SrcRange: b.DefRange, OpenRange: b.DefRange}
+		for _, attr := range inOrder(d.attributes(b.Body)) {
+			key := &hclsyntax.LiteralValueExpr{Val: cty.StringVal(attr.Name), SrcRange: attr.NameRange}
+			if value, ok := attr.Expr.(hclsyntax.Expression); ok {
+				object.Items = append(object.Items, hclsyntax.ObjectConsItem{KeyExpr: key, ValueExpr: value})
+			}
+		}
+		attrs[endpoints] = &hcl.Attribute{Name: endpoints, Expr: object, Range: b.DefRange, NameRange: b.TypeRange}
+	}
+	return attrs
 }
 
 // early are the objects that expressions may refer to before the state can be read.

@@ -9,6 +9,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"github.com/mayfly-iac/mayfly/config"
 )
 
 // TestAWSRole assumes a role for the requests about keys, and refuses an account that is not allowed.
@@ -32,7 +34,7 @@ func TestAWSRole(t *testing.T) {
 	provider := func(account string) string {
 		return "key_provider \"aws_kms\" \"x\" {\nkms_key_id = \"k\"\nkey_spec = \"AES_256\"\nregion = \"eu-west-1\"\naccess_key = \"AKID\"\nsecret_key = \"c4nary\"\n" +
 			"assume_role = { role_arn = \"arn:aws:iam::1:role/keys\", duration = \"15m\" }\nallowed_account_ids = [\"" + account + "\"]\n" +
-			"endpoints = { kms = \"" + server.URL + "\", sts = \"" + server.URL + "\" }\n}\n"
+			"endpoints {\nkms = \"" + server.URL + "\"\nsts = \"" + server.URL + "\"\n}\n}\n"
 	}
 	stored := sealed(t, must(t, gcmWith(provider("123456789012"), "aws_kms.x")).State)
 	if want := "AssumeRole arn:aws:iam::1:role/keys AKID|GetCallerIdentity  AKIDROLE|AKIDROLE"; strings.Join(asked, "|") != want {
@@ -41,6 +43,11 @@ func TestAWSRole(t *testing.T) {
 	_, err := must(t, gcmWith(provider("999999999999"), "aws_kms.x")).State.Decrypt(stored)
 	if err == nil || !strings.Contains(err.Error(), `"allowed_account_ids"`) || strings.Contains(err.Error(), "c4nary") {
 		t.Errorf("another account: %v", err)
+	}
+	for from, to := range map[string]string{"endpoints {\nkms": "endpoints {\n}\nendpoints {\nkms", "endpoints {": "servers {"} {
+		if _, diags := config.ParseEncryption([]byte(gcmWith(strings.Replace(provider("1"), from, to, 1), "aws_kms.x")), "test"); !diags.HasErrors() {
+			t.Errorf("%s is accepted", to)
+		}
 	}
 	for from, want := range map[string]string{"\"15m\"": "must be written like", "role_arn = \"arn:aws:iam::1:role/keys\",": "must be a"} {
 		if _, diags := configure(t, gcmWith(strings.Replace(provider("1"), from, map[string]string{"\"15m\"": "\"soon\""}[from], 1), "aws_kms.x")); !strings.Contains(fmt.Sprint(diags), want) {
