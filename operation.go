@@ -278,6 +278,9 @@ func (o *Operation) Apply(ctx context.Context, planned *plan.Plan, opt ApplyOpti
 	if err != nil {
 		return nil, append(diags, diag.Errorf("Cannot start a state", "%s", diag.Sentence(err))...)
 	}
+	if err := o.canEncrypt(base); err != nil {
+		return nil, append(diags, diag.Errorf("Cannot encrypt the state", "%s\n\nNothing was changed, because the results could not be recorded.", diag.Sentence(err))...)
+	}
 	var journal state.Journal
 	err = spanned(ctx, "start journal", func(ctx context.Context) (err error) {
 		journal, err = o.p.opt.Store.Journal(ctx, base)
@@ -289,6 +292,16 @@ func (o *Operation) Apply(ctx context.Context, planned *plan.Plan, opt ApplyOpti
 	applied, more := o.p.engine.Apply(ctx, engine.ApplyRequest{Config: cfg, Plan: planned, Variables: opt.Variables, Journal: journal, Soft: opt.Soft})
 	diags = append(diags, more...)
 	return applied, append(diags, o.Write(applied.State)...)
+}
+
+// canEncrypt returns an error if nothing can be encrypted now, such as when the service that has the key
+// cannot be reached. A key that was found is there for the whole run.
+func (o *Operation) canEncrypt(f *state.File) error {
+	if o.p.opt.Cipher == nil {
+		return nil
+	}
+	_, err := o.p.opt.Cipher.EncryptState([]byte("{}"), f.Meta)
+	return err
 }
 
 // base returns the file that a new state follows.
