@@ -76,9 +76,10 @@ func (a arguments) attributes() map[string]*schema.Attribute {
 	return out
 }
 
-// block is a block within a backend block, of which there may be one.
-func block(nesting schema.Nesting, attrs arguments) *schema.NestedBlock {
-	b := &schema.NestedBlock{Block: schema.Block{Attributes: attrs.attributes()}, Nesting: nesting}
+// block is a block within a backend block, of which there may be one. about says what it is for, as for an
+// argument.
+func block(nesting schema.Nesting, about string, attrs arguments) *schema.NestedBlock {
+	b := &schema.NestedBlock{Block: schema.Block{Attributes: attrs.attributes(), Description: about, DescriptionKind: schema.Markdown}, Nesting: nesting}
 	if nesting != schema.Single {
 		b.MaxItems = 1
 	}

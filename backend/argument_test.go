@@ -17,7 +17,7 @@ import (
 const withoutEffect = "accepted for compatibility, without effect"
 
 // TestArgumentsAreUsed looks for the name of each argument in the code that opens stores: an argument that
-// nothing reads must say so. It also requires that each has a description.
+// nothing reads must say so. It also requires that each, and each block, has a description.
 func TestArgumentsAreUsed(t *testing.T) {
 	shared := texts(t, "argument.go", "configure.go", "../cloud/azure/*.go", "../cloud/aws/arguments.go")
 	for kind, k := range backend.Kinds() {
@@ -51,6 +51,9 @@ func TestArgumentsAreUsed(t *testing.T) {
 				}
 			}
 			for name, n := range b.Blocks {
+				if n.Description == "" {
+					t.Errorf("%s: the block %q has no description", kind, path+name)
+				}
 				visit(path+name+".", &n.Block)
 			}
 		}

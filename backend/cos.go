@@ -16,7 +16,7 @@ var cosKind = declare("cos", arguments{
 	"acl":            text().about("`private` (default) or `public-read`"),
 	"accelerate":     boolean().about("use the servers for global acceleration"),
 }, map[string]*schema.NestedBlock{
-	"assume_role": block(schema.Set, arguments{
+	"assume_role": block(schema.Set, "role to assume with the access key", arguments{
 		"role_arn":         text().required().about("role to assume"),
 		"session_name":     text().required().about("name of the session"),
 		"session_duration": number().required().about("how long the session lasts, in seconds"),

@@ -24,7 +24,7 @@ var kubernetesKind = declare("kubernetes", arguments{
 	"config_context_cluster":   text("KUBE_CTX_CLUSTER").place().about("cluster in the files, in place of that of the context"),
 	"token":                    text("KUBE_TOKEN").secret().about("bearer token"),
 }, map[string]*schema.NestedBlock{
-	"exec": block(schema.List, arguments{
+	"exec": block(schema.List, "a program that prints credentials for the API server", arguments{
 		"api_version": text().required().about("version of the protocol that the program speaks, such as `client.authentication.k8s.io/v1`"),
 		"command":     text().required().about("program that prints credentials"),
 		"args":        texts().about("its arguments"),

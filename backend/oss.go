@@ -25,7 +25,7 @@ var ossKind = declare("oss", arguments{
 	"assume_role_policy":             text().about("policy in JSON that narrows the rights of the session"),
 	"assume_role_session_name":       text("ALICLOUD_ASSUME_ROLE_SESSION_NAME").about("name of the session; `mayfly` by default"),
 	"assume_role_session_expiration": number("ALICLOUD_ASSUME_ROLE_SESSION_EXPIRATION").about("how long the session lasts, in seconds"),
-}, map[string]*schema.NestedBlock{"assume_role": deprecatedBlock(block(schema.Set, arguments{
+}, map[string]*schema.NestedBlock{"assume_role": deprecatedBlock(block(schema.Set, "the former form of `assume_role_role_arn` and similar arguments", arguments{
 	"role_arn":           text().about("role to assume"),
 	"policy":             text().about("policy in JSON that narrows the rights of the session"),
 	"session_name":       text().about("name of the session"),

@@ -175,7 +175,7 @@ func writeBlock(out *strings.Builder, kind *backend.Kind, path string, b *schema
 		fmt.Fprintf(out, "\n| argument | type | environment | |\n|---|---|---|---|\n%s", rows)
 	}
 	for _, name := range slices.Sorted(maps.Keys(b.Blocks)) {
-		fmt.Fprintf(out, "\nBlock %s:\n", code(path+name))
+		fmt.Fprintf(out, "\nBlock %s: %s.\n", code(path+name), b.Blocks[name].Description)
 		writeBlock(out, kind, path+name+".", &b.Blocks[name].Block)
 	}
 }

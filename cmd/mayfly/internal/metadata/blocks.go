@@ -134,7 +134,7 @@ func (d *document) backend(path string, k *backend.Kind, b *schema.Block, top bo
 	for name, n := range b.Blocks {
 		inner := path + "." + name
 		out.Blocks[name] = block{
-			Content: inner, Repeatable: n.MaxItems != 1 && n.Nesting != schema.Single, Deprecated: n.Deprecated, DeprecationMessage: n.DeprecationMessage,
+			Description: n.Description, Content: inner, Repeatable: n.MaxItems != 1 && n.Nesting != schema.Single, Deprecated: n.Deprecated, DeprecationMessage: n.DeprecationMessage,
 		}
 		d.Contents[inner] = d.backend(inner, k, &n.Block, false)
 	}
