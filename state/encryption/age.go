@@ -10,6 +10,9 @@ import (
 	"filippo.io/age"
 )
 
+// ageIntro is what every file of age begins with.
+const ageIntro = "age-encryption.org/"
+
 // ageBox encrypts to recipients, so that who encrypts needs no key that decrypts.
 type ageBox struct {
 	recipients []age.Recipient
@@ -49,6 +52,9 @@ func (b *ageBox) seal(plain []byte) ([]byte, error) {
 
 // open decrypts with the identities of the configuration, one of which must belong to a recipient.
 func (b *ageBox) open(data []byte) ([]byte, error) {
+	if !bytes.HasPrefix(data, []byte(ageIntro)) {
+		return nil, errNotOpened // another method has encrypted it
+	}
 	if len(b.identities) == 0 {
 		return nil, errors.New("it has recipients only. To read what was encrypted to them, it needs the argument identity with a private key")
 	}

@@ -157,6 +157,7 @@ func TestAge(t *testing.T) {
 	}
 	opens(t, must(t, method("# a comment\n"+first.String(), one)).State, stored)
 	refuses(t, must(t, method(second.String(), one)).State, stored, ErrWrongKey, "method.age.m")
+	refuses(t, must(t, method(first.String(), one)).State, sealed(t, must(t, keyA+stateA).State), ErrWrongKey, "the key was from key_provider.pbkdf2.a")
 	hybrid := must(t, method(second.String(), fmt.Sprint(second.Recipient()))).State
 	opens(t, hybrid, sealed(t, hybrid))
 	for _, bad := range []string{method("AGE-SECRET-KEY-c4nary", one), method("", "c4nary"), method("")} {
