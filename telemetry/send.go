@@ -155,7 +155,7 @@ func (c *client) encode(r *request) ([]byte, error) {
 func (c *client) try(ctx context.Context, body []byte) answer {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url.String(), bytes.NewReader(body))
 	if err != nil {
-		return answer{err: fmt.Errorf("%s cannot be asked", c.url.Host)}
+		return answer{err: fmt.Errorf("the receiver %s cannot be asked", c.url.Host)}
 	}
 	for _, h := range c.headers {
 		req.Header.Set(h[0], h[1])
@@ -183,7 +183,7 @@ func (c *client) try(ctx context.Context, body []byte) answer {
 	if resp.StatusCode/100 == 2 {
 		return answer{}
 	}
-	got := answer{err: fmt.Errorf("%s answered with the status %d", c.url.Host, resp.StatusCode)}
+	got := answer{err: fmt.Errorf("the receiver %s answered with the status %d", c.url.Host, resp.StatusCode)}
 	switch resp.StatusCode {
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		got.again = true
@@ -203,12 +203,12 @@ func (c *client) outcome(resp *http.Response, err error) answer {
 	n, wrong := strconv.Atoi(code)
 	switch {
 	case wrong != nil || err != nil && n == 0:
-		return answer{err: fmt.Errorf("%s does not speak gRPC", c.url.Host)}
+		return answer{err: fmt.Errorf("the receiver %s does not speak gRPC", c.url.Host)}
 	case n == 0:
 		return answer{}
 	}
 	const exhausted, unavailable = 8, 14
-	return answer{err: fmt.Errorf("%s answered with the gRPC status %d", c.url.Host, n), again: n == exhausted || n == unavailable}
+	return answer{err: fmt.Errorf("the receiver %s answered with the gRPC status %d", c.url.Host, n), again: n == exhausted || n == unavailable}
 }
 
 // refused reports whether nothing listens at the address: it will not in the next seconds either.
@@ -221,9 +221,9 @@ func refused(err error) bool {
 func (c *client) unreachable(err error) error {
 	switch {
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
-		return fmt.Errorf("%s did not answer in time", c.url.Host)
+		return fmt.Errorf("the receiver %s did not answer in time", c.url.Host)
 	case refused(err):
-		return fmt.Errorf("%s cannot be reached", c.url.Host)
+		return fmt.Errorf("the receiver %s cannot be reached", c.url.Host)
 	}
 	var certificate *tls.CertificateVerificationError
 	if errors.As(err, &certificate) {

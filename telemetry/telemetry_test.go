@@ -375,6 +375,9 @@ func TestNotDelivered(t *testing.T) {
 		if c.want == "" && problems != "" || c.want != "" && (!strings.Contains(problems, c.want) || !strings.Contains(problems, "Spans that were not delivered: 3.")) {
 			t.Errorf("%s: the problems are %q, want %q", name, problems, c.want)
 		}
+		if problems != "" && !strings.HasPrefix(problems, "The ") {
+			t.Errorf("%s: the problems begin with a name: %q", name, problems)
+		}
 		if strings.Contains(strings.ToLower(problems), "canary") {
 			t.Errorf("%s: the problems have a secret: %q", name, problems)
 		}
