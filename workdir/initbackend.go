@@ -3,6 +3,7 @@ package workdir
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/mayfly-iac/mayfly/diag"
@@ -123,7 +124,7 @@ func (d *Dir) statesIn(ctx context.Context, l location) (names []string, files m
 	for _, name := range names {
 		file, err := readWorkspace(ctx, s, name)
 		if err != nil {
-			return nil, nil, diag.Errorf("Error reading the state", "Workspace %q of the previous backend: %s.", name, err)
+			return nil, nil, diag.Errorf("Error reading the state", "%s", diag.Sentence(fmt.Errorf("workspace %q of the previous backend: %w", name, err)))
 		}
 		if file != nil && !file.State.Empty() {
 			files[name] = file
