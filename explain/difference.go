@@ -55,16 +55,18 @@ func (e *Explainer) differences(c *plan.Change, s subject) []difference {
 	if b == nil {
 		return nil // what of it is sensitive is not known
 	}
-	mark := func(v cty.Value) cty.Value {
-		plain, _ := v.UnmarkDeep()
-		if plain.IsNull() || !b.Schema.Block.HasSensitive() {
-			return v
-		}
-		return value.MarkPaths(v, b.Schema.Block.SensitivePaths(plain), value.Sensitive)
-	}
 	w := &comparison{only: s.path}
-	w.compare(mark(before), mark(after), nil, false)
+	w.compare(markSensitive(b, before), markSensitive(b, after), nil, false)
 	return w.found
+}
+
+// markSensitive marks what the schema says is sensitive.
+func markSensitive(b *blocks.Resource, v cty.Value) cty.Value {
+	plain, _ := v.UnmarkDeep()
+	if plain.IsNull() || !b.Schema.Block.HasSensitive() {
+		return v
+	}
+	return value.MarkPaths(v, b.Schema.Block.SensitivePaths(plain), value.Sensitive)
 }
 
 // comparison finds the smallest parts in which two values differ.

@@ -152,6 +152,56 @@ func (e *Explainer) unknown(address string) diag.List {
 	return diag.Errorf("Nothing has this address", "Neither the configuration nor the plan has %s.%s", address, hint)
 }
 
+// has reports whether something may be at the path of s in the objects of a resource. Parts of no fixed type
+// are looked for in the objects themselves.
+func (e *Explainer) has(b *blocks.Resource, s subject) bool {
+	v := cty.UnknownVal(b.Schema.Block.Type())
+	for _, step := range s.path {
+		if v.Type() == cty.DynamicPseudoType {
+			return b.Schema.Block.InWriteOnly(s.path) || e.anyHas(b, s)
+		}
+		var err error
+		if v, err = step.Apply(v); err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// anyHas reports whether an object of a resource has something at the path of s, also if none is known.
+func (e *Explainer) anyHas(b *blocks.Resource, s subject) bool {
+	found := false
+	for _, c := range e.instances[s.instance.Config()] {
+		before, after, err := c.Sides()
+		if err != nil {
+			return true
+		}
+		for _, v := range []cty.Value{before, after} {
+			if v == cty.NilVal || v.IsNull() {
+				continue
+			}
+			if found = true; mayHave(markSensitive(b, v), s.path) {
+				return true
+			}
+		}
+	}
+	return !found
+}
+
+// mayHave reports whether a value has something at path. One that is secret or not known may have anything.
+func mayHave(v cty.Value, path cty.Path) bool {
+	for _, step := range path {
+		if v.IsMarked() || !v.IsKnown() {
+			return true
+		}
+		var err error
+		if v, err = step.Apply(v); err != nil {
+			return false
+		}
+	}
+	return true
+}
+
 // checkAttribute reports an attribute that the type of a resource lacks.
 func (e *Explainer) checkAttribute(s subject) diag.List {
 	b, ok := s.block.(*blocks.Resource)
@@ -161,7 +211,7 @@ func (e *Explainer) checkAttribute(s subject) diag.List {
 	name := addr.StepName(s.rest[0])
 	names := b.Schema.Block.Names()
 	if slices.Contains(names, name) {
-		if _, err := s.path.Apply(cty.UnknownVal(b.Schema.Block.Type())); err != nil {
+		if !e.has(b, s) {
 			return diag.Errorf("No such attribute", "%s has nothing at %s: a part of it does not exist, or is an element of a set, which has no key.", b.Address(), schema.PathString(s.path))
 		}
 		return nil
