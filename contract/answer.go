@@ -43,6 +43,11 @@ var kinds = [...]struct{ name, invalid, leak string }{
 	Identity:  {name: "identity"},
 }
 
+// isRead reports whether nothing was planned or changed for the answer.
+func (a Answer) isRead() bool {
+	return a == Read || a == Imported || a == Upgraded || a == Moved || a == Generated
+}
+
 // String returns the name of the kind in messages.
 func (a Answer) String() string { return kinds[a].name }
 
@@ -73,10 +78,18 @@ var (
 // Checker checks what a provider answers about one object against the contract, and looks for ephemeral
 // values in it. It belongs to one goroutine.
 type Checker struct {
-	Provider addr.Provider
-	Object   addr.Object
-	Block    *schema.Block
-	Leaks    Leaks
+	Provider   addr.Provider
+	Configured addr.ProviderConfig // that answers
+	Object     addr.Object
+	Block      *schema.Block
+	Leaks      Leaks
+	// Later is set while answers come before the configuration is known. They are not searched for values
+	// that must not come back: Review does that.
+	Later bool
+	// Exposed is set once an id was stored that holds what should have been left out.
+	Exposed bool
+
+	open openness
 }
 
 // Accept checks an object against the rules for every object: it has the schema's type, and no write-only
@@ -122,7 +135,7 @@ func (c *Checker) accept(v cty.Value, diags diag.List, a Answer, check func(*sch
 	if diags = append(diags, c.Violations(a, errs...)...); len(errs) > 0 {
 		return cty.NilVal, diags
 	}
-	v, leaks := c.withhold(v, a)
+	v, leaks := c.withhold(v, c.Block.Type(), a)
 	return v, append(diags, leaks...)
 }
 
@@ -130,10 +143,13 @@ func (c *Checker) accept(v cty.Value, diags diag.List, a Answer, check func(*sch
 // value that must not be stored. An identity that breaks the rule is dropped. of is the answer that contains
 // it.
 func (c *Checker) AcceptIdentity(id cty.Value, of Answer) (cty.Value, diag.List) {
-	if id == cty.NilVal || id.IsWhollyKnown() {
-		_, leaks := c.withhold(id, Identity)
-		if leaks.HasErrors() {
-			return cty.NilVal, leaks
+	if id == cty.NilVal {
+		return id, nil
+	}
+	if id.IsWhollyKnown() {
+		withheld, leaks := c.withholdsIdentity(id, of)
+		if withheld {
+			id = cty.NilVal
 		}
 		return id, leaks
 	}

@@ -8,9 +8,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
-	"github.com/mayfly-iac/mayfly/leak"
 	"github.com/mayfly-iac/mayfly/schema"
-	"github.com/mayfly-iac/mayfly/value"
 )
 
 // block has an attribute of each kind, and a nested block with the same.
@@ -120,117 +118,5 @@ func TestViolations(t *testing.T) {
 	}
 	if id, diags := c.AcceptIdentity(cty.NilVal, Read); id != cty.NilVal || diags != nil {
 		t.Errorf("no identity is refused: %v", diags)
-	}
-}
-
-func TestCopiedSecrets(t *testing.T) {
-	config := object(map[string]cty.Value{"set": str("in the open"), "secret": str("hunter2hunter2")})
-	for _, row := range []struct {
-		name string
-		made string
-		kept bool
-	}{
-		{"copy", "hunter2hunter2", false},
-		{"within a text", "token=hunter2hunter2;", false},
-		{"other", "something else", true},
-		{"part", "hunter2", true},
-	} {
-		c := checker(t)
-		c.Leaks.Guard = leak.New()
-		c.Given(config)
-		got, diags := c.Accept(object(map[string]cty.Value{"set": str("in the open"), "made": str(row.made)}), nil, Object)
-		if got.GetAttr("made").IsNull() == row.kept || diags.HasErrors() == row.kept {
-			t.Errorf("%s: kept %t, %v", row.name, !got.GetAttr("made").IsNull(), diags)
-		}
-		if diags.HasErrors() && strings.Contains(diags.Err().Error(), "hunter2") {
-			t.Errorf("%s: the secret is in the message", row.name)
-		}
-	}
-	for name, config := range map[string]cty.Value{
-		"a short text":                        object(map[string]cty.Value{"secret": str("x")}),
-		"a text that is also in the open":     object(map[string]cty.Value{"set": str("hunter2hunter2"), "secret": str("hunter2hunter2")}),
-		"a text without a secret beside it":   object(map[string]cty.Value{"set": str("hunter2hunter2")}),
-		"a text of an object to be destroyed": cty.NullVal(checker(t).Block.Type()),
-	} {
-		c := checker(t)
-		c.Leaks.Guard = leak.New()
-		c.Given(config)
-		made := "hunter2hunter2"
-		if name == "a short text" {
-			made = "x"
-		}
-		if _, diags := c.Accept(object(map[string]cty.Value{"made": str(made)}), nil, Object); diags != nil {
-			t.Errorf("%s is taken for a copy: %v", name, diags)
-		}
-	}
-}
-
-// TestEphemeralValues has a provider return values that are not the object's own: what becomes of them
-// depends on how confidential they are, on what the provider was given, and on the policy.
-func TestEphemeralValues(t *testing.T) {
-	c := checker(t)
-	sources := map[string]func(*leak.Guard){
-		"ephemeral": func(g *leak.Guard) {
-			g.Remember(leak.Source{Kind: leak.Variable, Address: "var.a"}, str("abc-123-def-456"))
-		},
-		"sensitive": func(g *leak.Guard) {
-			g.Remember(leak.Source{Kind: leak.Result, Address: "ephemeral.a.b"}, str("abc-123-def-456").Mark(value.Sensitive))
-		},
-		"configured": func(g *leak.Guard) {
-			g.Remember(leak.Source{Kind: leak.Result, Address: "ephemeral.a.b"}, str("abc-123-def-456").Mark(value.Sensitive))
-			g.Remember(leak.Source{Kind: leak.Configuration, Address: c.Provider.String()}, str("abc-123-def-456").Mark(value.Sensitive))
-		},
-		"write-only": func(g *leak.Guard) {
-			g.Remember(leak.Source{Kind: leak.WriteOnly, Address: "test_thing.other"}, str("abc-123-def-456"))
-		},
-	}
-	kept := map[string][3]bool{ // by policy
-		"ephemeral": {true, false, true}, "sensitive": {false, false, true}, "configured": {true, false, true}, "write-only": {false, false, true},
-	}
-	for name, remember := range sources {
-		for policy, want := range kept[name] {
-			c := checker(t)
-			c.Leaks = Leaks{Guard: leak.New(), Policy: leak.Policy(policy)}
-			remember(c.Leaks.Guard)
-			got, diags := c.Accept(object(map[string]cty.Value{"made": str("x/abc-123-def-456")}), nil, Read)
-			if len(diags) != 1 || got.GetAttr("made").IsNull() == want || diags.HasErrors() == want || strings.Contains(diags[0].String(), "abc-123") {
-				t.Errorf("%s, policy %d: got %v, %v", name, policy, got, diags)
-			}
-			if _, found := c.Leaks.Guard.Find("abc-123-def-456"); found == want {
-				t.Errorf("%s, policy %d: what is stored is still hidden elsewhere, or the reverse", name, policy)
-			}
-			c.Leaks.Guard = leak.New()
-			remember(c.Leaks.Guard)
-			if private, diags := c.AcceptPrivate([]byte(`{"token":"abc-123-def-456"}`), Read); (private != nil) != want || len(diags) != 1 {
-				t.Errorf("%s, policy %d: private data %q, %v", name, policy, private, diags)
-			}
-			c.Leaks.Guard = leak.New()
-			remember(c.Leaks.Guard)
-			id, diags := c.AcceptIdentity(cty.ObjectVal(map[string]cty.Value{"id": str("abc-123-def-456")}), Read)
-			if (id != cty.NilVal) != want || len(diags) != 1 {
-				t.Errorf("%s, policy %d: identity %v, %v", name, policy, id, diags)
-			}
-		}
-	}
-}
-
-// TestEphemeralKeys has ephemeral values as numbers, as keys of a map and as names of attributes.
-func TestEphemeralKeys(t *testing.T) {
-	block := &schema.Block{Attributes: map[string]*schema.Attribute{
-		"n": {Type: cty.Number, Computed: true}, "m": {Type: cty.Map(cty.String), Computed: true}, "d": {Type: cty.DynamicPseudoType, Computed: true},
-	}}
-	c := checker(t)
-	c.Block, c.Leaks.Guard = block, leak.New()
-	c.Leaks.Guard.Remember(leak.Source{Kind: leak.Variable, Address: "var.a"}, cty.TupleVal([]cty.Value{str("abc-123-def-456"), cty.NumberIntVal(4711081512)}).Mark(value.Sensitive))
-	got, diags := c.Accept(cty.ObjectVal(map[string]cty.Value{
-		"n": cty.NumberIntVal(4711081512),
-		"m": cty.MapVal(map[string]cty.Value{"abc-123-def-456": str("x"), "other": str("y")}),
-		"d": cty.ObjectVal(map[string]cty.Value{"abc-123-def-456": str("x"), "other": str("y")}),
-	}), nil, Object)
-	want := cty.ObjectVal(map[string]cty.Value{
-		"n": cty.NullVal(cty.Number), "m": cty.MapVal(map[string]cty.Value{"other": str("y")}), "d": cty.ObjectVal(map[string]cty.Value{"other": str("y")}),
-	})
-	if !got.RawEquals(want) || len(diags) != 3 {
-		t.Errorf("got %#v, %v", got, diags)
 	}
 }

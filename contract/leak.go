@@ -1,209 +1,259 @@
 package contract
 
 import (
-	"cmp"
-	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/leak"
 	"github.com/mayfly-iac/mayfly/schema"
-	"github.com/mayfly-iac/mayfly/value"
 )
 
 // Leaks says what is looked for in a provider's answers, which are stored.
 type Leaks struct {
 	Guard  *leak.Guard // nil for none
 	Policy leak.Policy
-	open   map[string]struct{} // the texts that the object is configured with in the open
 }
 
-// CheckSealed returns an error if what is about to be stored holds a confidential value. What providers
-// return was looked at before, so that would be a fault of the engine.
-func (l Leaks) CheckSealed(d value.Durable) error {
-	m, found := l.Guard.FindBytes(d.Packed())
-	if !found || !m.Confidential {
-		return nil
+// Result judges the result of a function of a configured provider, which no object belongs to: whether it
+// holds what is ephemeral in the configuration, and whether it may be kept, with a warning.
+func (l Leaks) Result(v cty.Value, configured addr.ProviderConfig) (keep, found bool) {
+	c := Checker{Configured: configured, Leaks: l, Object: addr.Object{Instance: addr.Instance{Resource: addr.Resource{Mode: addr.Data}}}}
+	keep = true
+	if !l.Guard.Holds(v) {
+		return keep, false
 	}
-	return fmt.Errorf("it holds a value of %s, which is ephemeral; this is a bug in Mayfly", sortedSources(m)[0].Address)
-}
-
-// Given notes the configuration that a provider was given for the object, which has no marks. Its write-only
-// arguments must not come back. A text that other arguments have too may.
-func (c *Checker) Given(config cty.Value) {
-	if c.Leaks.Guard == nil || config == cty.NilVal || config.IsNull() {
-		return
-	}
-	paths := c.Block.WriteOnlyPaths(config)
-	if len(paths) == 0 {
-		return
-	}
-	for _, p := range paths {
-		if v, err := p.Apply(config); err == nil {
-			c.Leaks.Guard.Remember(c.source(), v)
-		}
-	}
-	c.Leaks.open = map[string]struct{}{}
-	_ = cty.Walk(c.Block.NullWriteOnly(config), func(_ cty.Path, v cty.Value) (bool, error) { // the function never fails
-		if v.Type() == cty.String && v.IsKnown() && !v.IsNull() {
-			c.Leaks.open[v.AsString()] = struct{}{}
-		}
-		return true, nil
+	leak.Texts(v, func(text string) bool {
+		verdict, has := c.judge(text)
+		keep, found = keep && (!has || verdict.keep), found || has
+		return keep
 	})
+	return keep, found
 }
 
-// source is the source of the object's own write-only values.
-func (c *Checker) source() leak.Source {
+// openness is what a checker knows of the texts that are in the open for its object.
+type openness struct {
+	texts []func(yield func(string) bool) // that may come back
+	found map[any]struct{}                // the values that stand in texts; nil until they were searched
+	kept  map[any]struct{}                // the values that were stored with a warning
+}
+
+// Open says which texts are in the open for the object, so that they may come back in its answers: what the
+// state has of it, or what it is imported by. The function is called when they are needed, maybe more than
+// once.
+func (c *Checker) Open(texts func(yield func(string) bool)) {
+	if c.Leaks.Guard != nil {
+		c.open.texts, c.open.found = append(c.open.texts, texts), nil
+	}
+}
+
+// Given returns the configuration that a provider is given for the object without its marks, and notes it
+// first: the write-only arguments must not come back in answers that are judged from now on, and all others
+// may.
+func (c *Checker) Given(config cty.Value) cty.Value {
+	guard, own := c.Leaks.Guard, c.own()
+	plain := guard.Reveal(own, config, c.Block.Type()) // only write-only arguments can be ephemeral
+	if guard == nil || plain == cty.NilVal || plain.IsNull() {
+		return plain
+	}
+	for _, path := range c.Block.WriteOnlyPaths(plain) {
+		if v, ty, ok := at(config, c.Block.Type(), path); ok {
+			guard.RememberOwn(own, v, ty)
+		}
+	}
+	c.Open(func(yield func(string) bool) { leak.Texts(c.Block.NullWriteOnly(plain), yield) })
+	return plain
+}
+
+// at returns the value and the declared type at a path in a value that may have marks, which the result has
+// from all that it is in.
+func at(v cty.Value, ty cty.Type, path cty.Path) (cty.Value, cty.Type, bool) {
+	marks := cty.NewValueMarks()
+	for _, step := range path {
+		bare, more := v.Unmark()
+		for m := range more {
+			marks[m] = struct{}{}
+		}
+		next, err := step.Apply(bare)
+		if err != nil {
+			return cty.NilVal, ty, false
+		}
+		v, ty = next, schema.StepType(ty, step)
+	}
+	return v.WithMarks(marks), ty, true
+}
+
+// own is the source of the object's own write-only values.
+func (c *Checker) own() leak.Source {
 	return leak.Source{Kind: leak.WriteOnly, Address: c.Object.String()}
 }
 
-// withhold takes out of v what must not be stored, and reports it with what may.
-func (c *Checker) withhold(v cty.Value, a Answer) (cty.Value, diag.List) {
-	if !c.Leaks.Guard.Holds(v) {
-		return v, nil
+// isOpen reports whether a value is in the open for the object.
+func (c *Checker) isOpen(m leak.Match) bool {
+	if _, ok := c.open.kept[m.Value()]; ok {
+		return true
 	}
-	whole := v.Type()
-	var diags diag.List
-	judge := func(text string, path cty.Path, key bool) (keep bool) {
-		m, found := c.Leaks.Guard.FindOf(c.source(), text)
-		if !found {
-			return true
+	if c.open.found == nil {
+		c.open.found = map[any]struct{}{}
+		for _, texts := range c.open.texts {
+			texts(func(text string) bool {
+				for m := range c.Leaks.Guard.Matches(text) {
+					c.open.found[m.Value()] = struct{}{}
+				}
+				return true
+			})
 		}
-		if _, ok := c.Leaks.open[text]; ok {
-			m.Permit()
-			return true
-		}
-		where := "the attribute " + schema.PathIn(whole, path)
-		if key {
-			where = "a key or the name of an attribute in " + schema.PathIn(whole, path)
-		}
-		d, keep := c.judge(m, where, a)
-		d.Path = path.Copy()
-		diags = append(diags, d)
-		return keep
 	}
-	out, err := cty.Transform(v, func(path cty.Path, v cty.Value) (cty.Value, error) {
-		if !v.IsKnown() || v.IsNull() {
-			return v, nil
-		}
-		switch ty := v.Type(); {
-		case ty == cty.String:
-			if !judge(v.AsString(), path, false) {
-				return cty.NullVal(ty), nil
-			}
-		case ty == cty.Number:
-			if !judge(leak.Number(v), path, false) {
-				return cty.NullVal(ty), nil
-			}
-		case ty.IsMapType() || ty.IsObjectType():
-			return withoutKeys(v, func(key string) bool { return judge(key, path, true) }), nil
-		}
-		return v, nil
-	})
-	if err != nil {
-		return cty.NilVal, append(diags, c.Violations(a, errors.New("it cannot be searched for ephemeral values"))...)
-	}
-	return out, diags
+	_, ok := c.open.found[m.Value()]
+	return ok
 }
 
-// withoutKeys returns a map or object with the elements whose keys keep accepts. If all are, that is v
-// itself, since the type of an object would change otherwise.
-func withoutKeys(v cty.Value, keep func(string) bool) cty.Value {
-	elems := map[string]cty.Value{}
-	n := 0
-	for it := v.ElementIterator(); it.Next(); n++ {
-		k, e := it.Element()
-		if keep(k.AsString()) {
-			elems[k.AsString()] = e
+// verdict is what becomes of a text in which a value was found, and where the value comes from.
+type verdict struct {
+	keep bool
+	own  bool // a write-only value of the object itself
+	from string
+}
+
+// judge decides what becomes of a text, by the value in it that must be hidden most. It returns false if the
+// text holds none.
+func (c *Checker) judge(text string) (worst verdict, found bool) {
+	var values []any
+	for m := range c.Leaks.Guard.Matches(text) {
+		v, ok := c.weigh(m, text)
+		if !ok {
+			continue
+		}
+		values = append(values, m.Value())
+		if !found || worst.keep && !v.keep || worst.keep == v.keep && !worst.own && v.own {
+			worst, found = v, true
 		}
 	}
-	switch {
-	case len(elems) == n:
-		return v
-	case v.Type().IsObjectType():
-		return cty.ObjectVal(elems)
-	case len(elems) == 0:
-		return cty.MapValEmpty(v.Type().ElementType())
-	default:
-		return cty.MapVal(elems)
+	if worst.keep {
+		c.keep(values)
+	}
+	return worst, found
+}
+
+// keep notes values that are stored with a warning: later answers about the object may have them.
+func (c *Checker) keep(values []any) {
+	if c.open.kept == nil {
+		c.open.kept = map[any]struct{}{}
+	}
+	for _, v := range values {
+		c.open.kept[v] = struct{}{}
 	}
 }
 
-// judge decides what becomes of a value that was found in an answer and describes it: an error if it is left
-// out, else a warning. What is kept counts as being in the open from now on.
-func (c *Checker) judge(m leak.Match, where string, a Answer) (d diag.Diagnostic, keep bool) {
-	own := m.From(c.source())
-	configured := m.From(leak.Source{Kind: leak.Configuration, Address: c.Provider.String()})
-	switch c.Leaks.Policy {
-	case leak.Strict:
-	case leak.Lenient:
-		keep = true
-	default:
-		keep = !own && (configured || !m.Confidential)
+// weigh decides what becomes of a value that was found in a text, by what it is for this object. It returns
+// false if the value may come back.
+func (c *Checker) weigh(m leak.Match, text string) (v verdict, ok bool) {
+	marked, own := m.From(c.own())
+	_, configured := m.From(leak.Source{Kind: leak.Configuration, Address: c.Configured.String()})
+	source, confidential, ofRun := m.OfRun()
+	ofRun = ofRun && c.Object.Resource.Mode == addr.Managed // others are asked for what is elsewhere
+	if !own && !configured && !ofRun || c.isOpen(m) || !own && m.Published() {
+		return verdict{}, false
 	}
-	from := c.origin(m, own, configured)
-	if keep {
-		m.Permit()
-		return diag.Diagnostic{
-			Severity: diag.Warning, Summary: "Ephemeral value is stored",
-			Detail: fmt.Sprintf("The provider %s returned %s in %s of the %s of %s, so that it is stored in the state.\n\nIf it is secret, have it left out with the option -leak-guard=strict, and report this to the maintainers of the provider.",
-				c.Provider.ForDisplay(), from, where, a, c.Object),
-		}, true
-	}
-	if own {
-		return diag.Diagnostic{
-			Summary: "Provider copied a write-only value",
-			Detail: fmt.Sprintf("The provider %s returned the value of a write-only argument in %s of the %s of %s, where it would be stored. It was left out; the rest of the object is kept.\n\nThis is a bug in the provider.",
-				c.Provider.ForDisplay(), where, a, c.Object),
-		}, false
-	}
-	return diag.Diagnostic{
-		Summary: "Provider returned an ephemeral value",
-		Detail: fmt.Sprintf("The provider %s returned %s in %s of the %s of %s, where it would be stored. It was left out; the rest of the object is kept.\n\nIf it may be stored, run the command with the option -leak-guard=warn.",
-			c.Provider.ForDisplay(), from, where, a, c.Object),
-	}, false
-}
-
-// origin describes where a value that was found comes from, by the source that says most.
-func (c *Checker) origin(m leak.Match, own, configured bool) string {
 	switch {
 	case own:
-		return "the value of a write-only argument"
+		v = verdict{own: true, keep: !marked && !isWhole(m, text), from: "the value of a write-only argument"}
 	case configured:
-		return "an ephemeral value that it was configured with"
-	}
-	switch s := sortedSources(m)[0]; s.Kind {
-	case leak.WriteOnly:
-		return "the value of a write-only argument of " + s.Address
-	case leak.Configuration:
-		return "an ephemeral value that the provider " + s.Address + " was configured with"
-	case leak.Other:
-		return "an ephemeral value that " + s.Address + " uses"
+		v = verdict{keep: true, from: "an ephemeral value that it was configured with"}
 	default:
-		return "an ephemeral value of " + s.Address
+		v = verdict{keep: !confidential, from: source.String()}
 	}
+	switch c.Leaks.Policy {
+	case leak.Strict:
+		v.keep = false
+	case leak.Lenient:
+		v.keep = true
+	}
+	return v, true
 }
 
-// sortedSources returns the sources of a value, those that say most first.
-func sortedSources(m leak.Match) []leak.Source {
-	return slices.SortedFunc(slices.Values(m.Sources()), func(x, y leak.Source) int {
-		return cmp.Or(cmp.Compare(x.Kind, y.Kind), strings.Compare(x.Address, y.Address))
-	})
+// isWhole reports whether a match is all of a text, or a whole string in a JSON document.
+func isWhole(m leak.Match, text string) bool {
+	before, after := text[:m.Start], text[m.End:]
+	return before == "" && after == "" || strings.HasSuffix(before, `"`) && strings.HasPrefix(after, `"`)
 }
 
-// AcceptPrivate checks the private data of an answer, which is stored too. It returns nil if it must not be.
-func (c *Checker) AcceptPrivate(private []byte, a Answer) ([]byte, diag.List) {
-	m, found := c.Leaks.Guard.FindOf(c.source(), string(private))
+// place is where in an answer a value was found.
+type place struct {
+	of    Answer // the object, or what came with it
+	where string // in words
+	path  cty.Path
+	id    bool // of an object that exists: it could not be managed without it
+}
+
+// describe returns the diagnostic about a verdict. It is an error if something is left out. What was only
+// read can be left out without one: nothing has happened that the user has to see to.
+func (c *Checker) describe(v verdict, at place) diag.Diagnostic {
+	name, where := c.Provider.ForDisplay(), fmt.Sprintf("%s of the %s of %s", at.where, at.of, c.Object)
+	if v.keep {
+		return diag.Diagnostic{
+			Severity: diag.Warning, Summary: "Ephemeral value is stored", Path: at.path,
+			Detail: fmt.Sprintf("The provider %s returned %s in %s, so that it is stored in the state.\n\nIf it is secret, have it left out with the option -leak-guard=strict, and report this to the maintainers of the provider.",
+				name, v.from, where),
+		}
+	}
+	outcome := "where it would be stored. It was left out; the rest of the object is kept."
+	if at.id {
+		outcome = "without which the object could not be managed: it is stored, and the secret with it."
+	}
+	if !v.own {
+		return diag.Diagnostic{
+			Summary: "Provider returned an ephemeral value", Path: at.path,
+			Detail: fmt.Sprintf("The provider %s returned %s in %s, %s\n\nIf it may be stored, run the command with the option -leak-guard=warn.", name, v.from, where, outcome),
+		}
+	}
+	d := diag.Diagnostic{
+		Summary: "Provider copied a write-only value", Path: at.path,
+		Detail: fmt.Sprintf("The provider %s returned %s in %s, %s\n\nThis is a bug in the provider. If the value may be stored, run the command with the option -leak-guard=warn.", name, v.from, where, outcome),
+	}
+	if at.of.isRead() && c.Leaks.Policy != leak.Strict {
+		d.Severity = diag.Warning
+	}
+	return d
+}
+
+// AcceptPrivate checks the private data of an answer, which is stored too. If it must not be, AcceptPrivate
+// returns what the call began with.
+func (c *Checker) AcceptPrivate(private, before []byte, a Answer) ([]byte, diag.List) {
+	if c.Later {
+		return private, nil
+	}
+	v, found := c.judge(string(private))
 	if !found {
 		return private, nil
 	}
-	d, keep := c.judge(m, "the provider's own data", a)
-	if !keep {
-		return nil, diag.List{d}
+	diags := diag.List{c.describe(v, place{of: a, where: "the provider's own data"})}
+	if !v.keep {
+		return before, diags
 	}
-	return private, diag.List{d}
+	return private, diags
+}
+
+// Answered is what the answers about an object that was upgraded, read or imported have come to.
+type Answered struct {
+	Value, Identity cty.Value // the identity is cty.NilVal if there is none
+	Private         []byte
+}
+
+// Review judges what was read while Later was set, now that the configuration was given; answers that follow
+// are judged at once. What must be left out is left out of the result, which has the private data that the
+// call began with if its own must not be stored.
+func (c *Checker) Review(got Answered, private []byte) (Answered, diag.List) {
+	c.Later = false
+	var diags, more diag.List
+	got.Value, diags = c.withhold(got.Value, c.Block.Type(), Read)
+	if got.Identity != cty.NilVal {
+		got.Identity, more = c.AcceptIdentity(got.Identity, Read)
+		diags = append(diags, more...)
+	}
+	got.Private, more = c.AcceptPrivate(got.Private, private, Read)
+	return got, append(diags, more...)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/mayfly-iac/mayfly/eval/blocks"
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/future"
+	"github.com/mayfly-iac/mayfly/leak"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/provider"
 	"github.com/mayfly-iac/mayfly/selection"
@@ -32,6 +33,9 @@ func (e *Engine) Apply(ctx context.Context, req ApplyRequest) (*Applied, diag.Li
 	a := &applier{
 		walk: e.newWalk(ctx, req.Soft, req.Journal), req: req, selection: selection.New(req.Plan.Targets, req.Plan.Excludes), state: req.Plan.Prior.Copy(), results: map[addr.Instance]cty.Value{},
 		opened: map[addr.Instance]struct{}{}, deposedBy: map[addr.Instance]addr.Deposed{}, nested: map[addr.Instance]nestedRead{}, neededOpen: sync.OnceValue(req.Config.NeededOpen),
+	}
+	if e.opt.LeakPolicy == leak.Standard {
+		a.env.Leaks.Policy = req.Plan.LeakPolicy
 	}
 	a.startRun(a.newRun(req.Config, eval.Applying, a, req.Variables, req.Plan.Timestamp))
 	a.preApply = a.fork(a.newRun(req.Config, eval.Applying, &preApplyHost{applier: a}, req.Variables, req.Plan.Timestamp))

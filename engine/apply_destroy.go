@@ -56,7 +56,7 @@ func (a *applier) destroyStep(t *future.Task, c *plan.Change) bool {
 	a.inSession(t, obj, event.OpDelete, func(s *eval.Session) {
 		end := op.begin(string(event.OpDelete), c.Action)
 		defer func() { end(ok) }()
-		if op.Provider = a.openTogether(t, s, po, obj.Instance, held...); op.Provider == nil {
+		if !op.Use(a.openTogether(t, s, po, obj.Instance, held...), po.Addr) {
 			return
 		}
 		destroying := destruction{a: a, objectOp: op, t: t, turn: s.Turn, change: c, object: stored}
@@ -164,7 +164,7 @@ func (d *destruction) conclude(entry *journalEntry, pr object.Prior, resp provid
 func (d *destruction) remainder(left cty.Value, resp provider.ApplyResponse) []state.ObjectChange {
 	stored := d.object
 	v, diags := d.Answers.AcceptKnown(left, nil, contract.Object)
-	private, leaks := d.Answers.AcceptPrivate(resp.Private, contract.Object)
+	private, leaks := d.Answers.AcceptPrivate(resp.Private, stored.Private, contract.Object)
 	d.Report(append(diags, leaks...))
 	if v == cty.NilVal {
 		return nil

@@ -84,7 +84,7 @@ func (a *applier) finishOutput(t *future.Task, o *eval.Value, planned *plan.Outp
 		a.storeOutput(planned.Name, planned.After, planned.Sensitive)
 		return
 	}
-	d, err := a.sealOutput(v)
+	d, err := value.Seal(v, v.Type(), nil)
 	if err != nil {
 		a.run.Report(diag.At(o.Output().Range, "Output cannot be stored", "The value of output %q cannot be stored: %s.", planned.Name, err))
 		return

@@ -58,8 +58,7 @@ func (a *applier) applyStep(t *future.Task, c *plan.Change) bool {
 // apply plans the change a second time, with final values, and carries it out. Values that were unknown in
 // the first plan, and ephemeral values, which may differ at each evaluation, are known only now.
 func (ia *instanceApply) apply() bool {
-	ia.Provider = ia.openFor(ia.t, ia.s, ia.in, len(ia.in.Resource.Block.Preconditions) == 0)
-	if ia.Provider == nil {
+	if !ia.Use(ia.openFor(ia.t, ia.s, ia.in, len(ia.in.Resource.Block.Preconditions) == 0)) {
 		return false
 	}
 	if !ia.in.Preconditions(ia.t, ia.s) || !ia.loadPrior() || !ia.evaluateConfig() {
@@ -87,6 +86,8 @@ func (ia *instanceApply) loadPrior() bool {
 		ia.Report(diag.Errorf("Object to update is gone", "The plan updates %s, but the state has no such object any more. Make a new plan.", ia.Obj))
 		return false
 	}
+	ia.Answers.Later = ia.Block().HasWriteOnly()
+	ia.Recorded = ia.a.req.Plan.Base.Object(addr.Object{Instance: ia.change.PrevAddr})
 	var ok bool
 	ia.prior, ok = ia.Upgrade(o)
 	return ok
@@ -95,7 +96,7 @@ func (ia *instanceApply) loadPrior() bool {
 // evaluateConfig evaluates the configuration with final upstream values and fresh leases.
 func (ia *instanceApply) evaluateConfig() bool {
 	config, ok := ia.evaluate(ia.t, ia.s, ia.in)
-	if !ok {
+	if !ok || ia.Answers.Later && !ia.Review(&ia.prior, nil) {
 		return false
 	}
 	ia.config = ia.IgnoreChanges(config, &ia.in.Config().Lifecycle, ia.prior)
@@ -220,7 +221,7 @@ func (ia *instanceApply) carryOut(planned provider.PlanResponse) bool {
 
 // acceptPrivate returns the private data of an answer as far as it may be stored.
 func (ia *instanceApply) acceptPrivate(private []byte, o *applied) []byte {
-	private, leaks := ia.Answers.AcceptPrivate(private, contract.Object)
+	private, leaks := ia.Answers.AcceptPrivate(private, ia.prior.Private, contract.Object)
 	ia.Report(leaks)
 	o.diags, o.failed = append(o.diags, leaks...), o.failed || leaks.HasErrors()
 	return private
@@ -370,7 +371,7 @@ func (ia *instanceApply) accept(planned provider.PlanResponse, resp provider.App
 	}
 	o.value, o.exists, o.diags = v, true, diags
 	o.failed = diags.HasErrors()
-	o.tainted = o.tainted && o.failed && ia.prior.Value.IsNull()
+	o.tainted = (o.tainted || ia.Answers.Exposed) && o.failed && ia.prior.Value.IsNull()
 	ia.Report(diags)
 	return o
 }

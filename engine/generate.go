@@ -87,7 +87,7 @@ func (p *planner) generateOne(t *future.Task, u undeclared) (out *Generated) {
 	obj := addr.Object{Instance: u.to}
 	p.inSession(t, obj, event.OpImport, func(s *eval.Session) {
 		sub := p.objectOp(obj, sch, source)
-		if sub.Provider = p.pool.ProviderFor(t, s, po, u.to); sub.Provider == nil {
+		if !sub.Use(p.pool.ProviderFor(t, s, po, u.to), po.Addr) {
 			return
 		}
 		got, ok := sub.Import(u.target, sub.metaIn(p.run.Root))

@@ -81,7 +81,7 @@ func (im *importer) importObject(t *future.Task, to addr.Instance, id string) *s
 	var out *state.State
 	ran := im.inSession(t, in, event.OpImport, func(s *eval.Session) {
 		sub := im.instanceOp(in)
-		if sub.Provider = im.pool.ProviderFor(t, s, po, in.Addr()); sub.Provider == nil {
+		if !sub.Use(im.pool.ProviderFor(t, s, po, in.Addr()), po.Addr) {
 			return
 		}
 		got, ok := sub.Import(&object.ImportTarget{ID: id}, sub.meta(in))

@@ -1,9 +1,14 @@
 package engine
 
 import (
+	"errors"
+	"fmt"
+
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/config"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/eval"
 	"github.com/mayfly-iac/mayfly/eval/blocks"
 	"github.com/mayfly-iac/mayfly/leak"
 	"github.com/mayfly-iac/mayfly/state"
@@ -17,54 +22,65 @@ func (e *Engine) rememberVariables(cfg *blocks.Config, variables map[string]cty.
 			if v.Sensitive {
 				given = given.Mark(value.Sensitive)
 			}
-			e.opt.Leaks.Remember(leak.Source{Kind: leak.Variable, Address: "var." + name}, given)
+			e.opt.Leaks.Remember(leak.Source{Kind: leak.Variable, Address: "var." + name}, given, v.Type)
 		}
 	}
 }
 
-// sealOutput makes the value of an output durable.
-func (w *walk) sealOutput(v cty.Value) (value.Durable, error) {
-	d, err := value.Seal(v, v.Type(), nil)
-	if err == nil {
-		err = w.env.Leaks.CheckSealed(d)
+// acceptResult judges the result of a function of a configured provider. It may have been configured with an
+// ephemeral value, which the result does not have the mark of.
+func (w *walk) acceptResult(c eval.FunctionCall, got cty.Value) (cty.Value, error) {
+	keep, found := w.env.Leaks.Result(got, c.On.Addr)
+	switch {
+	case !found:
+	case keep:
+		w.run.Report(diag.List{{
+			Severity: diag.Warning, Summary: "Function returned an ephemeral value",
+			Detail: fmt.Sprintf("The result of %s holds an ephemeral value that the provider was configured with. It is not ephemeral itself, so that it can be stored.", c),
+		}})
+	default:
+		return cty.DynamicVal, errors.New("its result holds an ephemeral value that the provider was configured with, which -leak-guard=strict forbids")
 	}
-	return d, err
+	return got, nil
 }
 
 // expose says what is in the open anyway, until the returned function is called: the files of the
 // configuration, variables that are neither ephemeral nor sensitive, and what the state had before the
 // operation.
 func (e *Engine) expose(cfg *blocks.Config, variables map[string]cty.Value, st *state.State) (end func()) {
-	return e.opt.Leaks.Expose(func(yield func([]byte) bool) {
+	unpublish := e.opt.Leaks.Publish(func(yield func([]byte) bool) {
 		for _, src := range cfg.Tree.Sources {
 			if !yield(src) {
 				return
 			}
 		}
-		_ = exposeVariables(cfg.Tree.Root.Variables, variables, yield) && exposeState(st, yield)
+		exposeVariables(cfg.Tree.Root.Variables, variables, yield)
 	})
+	unstore := e.opt.Leaks.Stored(func(yield func([]byte) bool) { exposeState(st, yield) })
+	return func() {
+		unpublish()
+		unstore()
+	}
 }
 
-func exposeVariables(declared map[string]*config.Variable, given map[string]cty.Value, yield func([]byte) bool) bool {
+func exposeVariables(declared map[string]*config.Variable, given map[string]cty.Value, yield func([]byte) bool) {
 	for name, v := range given {
 		if d := declared[name]; d == nil || d.Ephemeral || d.Sensitive {
 			continue
 		}
 		if !leak.Texts(v, func(text string) bool { return yield([]byte(text)) }) {
-			return false
+			return
 		}
 	}
-	return true
 }
 
-func exposeState(st *state.State, yield func([]byte) bool) bool {
+func exposeState(st *state.State, yield func([]byte) bool) {
 	if st == nil {
-		return true
+		return
 	}
 	for _, in := range st.AllInstances() {
 		if in.Current != nil && !yield(in.Current.JSON()) {
-			return false
+			return
 		}
 	}
-	return true
 }

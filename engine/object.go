@@ -131,13 +131,10 @@ func (op *objectOp) evaluate(t *future.Task, s *eval.Session, in *eval.Instance)
 	if diags.HasErrors() || s.Failed() {
 		return object.Config{}, false
 	}
-	if !value.IsMarked(cfg) {
-		return object.Config{Value: cfg}, true
+	e := object.Config{Value: op.Answers.Given(cfg)}
+	if value.IsMarked(cfg) {
+		e.Sensitive = op.Block().OutsideWriteOnly(value.PathsWith(cfg, value.Sensitive))
+		e.Ephemeral = value.Contains(cfg, value.Ephemeral)
 	}
-	e := object.Config{
-		Sensitive: op.Block().OutsideWriteOnly(value.PathsWith(cfg, value.Sensitive)),
-		Ephemeral: value.Contains(cfg, value.Ephemeral),
-	}
-	e.Value, _ = cfg.UnmarkDeep()
 	return e, true
 }

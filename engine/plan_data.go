@@ -99,12 +99,12 @@ func (d *dataRead) prepare() (ok bool) {
 		return false
 	}
 	if d.in.Resource.Block.BodyOpens() {
-		if d.Provider = d.openTogether(d.t, d.s, po, d.in.Addr(), d.in.OpenForBody); d.Provider == nil {
+		if !d.Use(d.openTogether(d.t, d.s, po, d.in.Addr(), d.in.OpenForBody), po.Addr) {
 			return false
 		}
 	}
 	if d.config, ok = d.evaluate(d.t, d.s, d.in); ok && d.Provider == nil {
-		d.Provider = d.pool.ProviderFor(d.t, d.s, po, d.in.Addr())
+		d.Use(d.pool.ProviderFor(d.t, d.s, po, d.in.Addr()), po.Addr)
 	}
 	return d.Provider != nil && ok
 }

@@ -49,7 +49,7 @@ func (p *planner) planOrphan(t *future.Task, o *orphan) {
 		end := op.begin("plan object", plan.Delete)
 		defer func() { end(planned) }()
 		dp := deletePlan{objectOp: op, planner: p, t: t, provider: o.provider, deps: po.Deps(t), departure: departure}
-		if dp.Provider = p.openTogether(t, s, po, o.obj.Instance, held...); dp.Provider == nil {
+		if !dp.Use(p.openTogether(t, s, po, o.obj.Instance, held...), po.Addr) {
 			return
 		}
 		pr, ok := dp.Upgrade(o.stored)

@@ -157,18 +157,12 @@ func (p *planner) checkImport(target *importTarget) {
 }
 
 // importPrior imports the object and reads it, unless generating its configuration did so.
-func (ip *instancePlan) importPrior(imp *object.ImportTarget, meta cty.Value) bool {
-	got, ok := object.Prior{}, true
+func (ip *instancePlan) importPrior(imp *object.ImportTarget, meta cty.Value) (object.Prior, bool) {
 	if g := ip.planner.generated[ip.in.Addr()]; g != nil {
-		got, ip.generated = g.prior, g.Text
-	} else {
-		got, ok = ip.Import(imp, meta)
+		ip.generated = g.Text
+		return g.prior, true
 	}
-	if !ok {
-		return false
-	}
-	ip.prior = got
-	return ip.keepImported()
+	return ip.Import(imp, meta)
 }
 
 // keepImported puts the imported object into the state that the plan starts from.

@@ -51,9 +51,10 @@ type instancePlan struct {
 	deps      []plan.Dep
 	change    *plan.Change
 	importing *object.ImportTarget // nil if nothing is imported
-	// stored is the object as the state has it; prior the same upgraded and refreshed.
-	stored *state.Object
-	prior  object.Prior
+	// stored is the object as the state has it; loaded the same upgraded, converted or imported, and prior
+	// refreshed too.
+	stored        *state.Object
+	loaded, prior object.Prior
 	// declared is the configuration; config is the same with ignore_changes applied, unless the object is
 	// new.
 	declared, config object.Config
@@ -103,8 +104,10 @@ func (ip *instancePlan) planInstance() (cty.Value, bool) {
 // planWith plans the instance with the provider and the leases of s. A refresh-only plan ends after the
 // conditions: it records what refreshing found and plans no change.
 func (ip *instancePlan) planWith(s *eval.Session) (cty.Value, bool) {
-	ip.Provider = ip.openFor(ip.t, s, ip.in, ip.evaluatesFirst())
-	if ip.Provider == nil || s.Failed() || !ip.loadPrior() || ip.interrupted() {
+	if !ip.Use(ip.openFor(ip.t, s, ip.in, ip.evaluatesFirst())) || s.Failed() || !ip.loadPrior() || ip.interrupted() {
+		return cty.NilVal, false
+	}
+	if !ip.Answers.Later && !ip.keepLoaded() {
 		return cty.NilVal, false
 	}
 	if ip.planner.req.Mode == plan.RefreshOnly {
@@ -118,7 +121,7 @@ func (ip *instancePlan) planWith(s *eval.Session) (cty.Value, bool) {
 		return cty.NilVal, false
 	}
 	var ok bool
-	if ip.declared, ok = ip.evaluate(ip.t, s, ip.in); !ok {
+	if ip.declared, ok = ip.evaluate(ip.t, s, ip.in); !ok || ip.Answers.Later && !ip.review() {
 		return cty.NilVal, false
 	}
 	ip.config = ip.IgnoreChanges(ip.declared, &ip.in.Config().Lifecycle, ip.prior)
@@ -167,43 +170,81 @@ func (ip *instancePlan) warnDeprecated(said diag.List) {
 	}
 }
 
-// loadPrior finds the object in the state, or imports it, and brings it up to date.
-func (ip *instancePlan) loadPrior() bool {
+// loadPrior finds the object in the state, or imports it, and brings it up to date. If it may hold values that
+// must not be stored, which are known once the configuration is evaluated, the answers are judged then.
+func (ip *instancePlan) loadPrior() (ok bool) {
 	pl := ip.planner
 	pl.mu.Lock()
-	o := pl.prior.Object(ip.Obj)
+	ip.stored = pl.prior.Object(ip.Obj)
 	pl.mu.Unlock()
-	from, moved := pl.moved[ip.in.Addr()]
-	ip.stored = o
-	meta := ip.meta(ip.in)
-	ip.prior = object.NoPrior(ip.Block())
-	ok := true
-	switch {
-	case o != nil && moved && ip.converts(from):
-		ip.prior, ok = ip.convertMoved(o, from)
-	case o != nil:
-		ip.prior, ok = ip.Upgrade(o)
-	case ip.importing != nil:
-		return ip.importPrior(ip.importing, meta)
+	ip.Answers.Later = pl.guarded || ip.Block().HasWriteOnly()
+	if ip.Answers.Later && pl.req.Mode == plan.RefreshOnly {
+		ip.learnConfig()
 	}
-	if !ok || o == nil {
+	meta := ip.meta(ip.in)
+	ip.loaded = object.NoPrior(ip.Block())
+	from, moved := pl.moved[ip.in.Addr()]
+	switch {
+	case ip.stored != nil && moved && ip.converts(from):
+		ip.loaded, ok = ip.convertMoved(ip.stored, from)
+	case ip.stored != nil:
+		ip.loaded, ok = ip.Upgrade(ip.stored)
+	case ip.importing != nil:
+		ip.loaded, ok = ip.importPrior(ip.importing, meta)
+	default:
+		ok = true
+	}
+	if ip.prior = ip.loaded; !ok || ip.stored == nil || pl.req.SkipRefresh {
 		return ok
 	}
-	if pl.req.SkipRefresh {
-		ip.keepUpgraded(o)
-		return true
-	}
-	before := ip.prior
-	ip.prior, ok = ip.Refresh(ip.prior, meta)
-	if ok {
-		pl.noteRefreshed(&ip.objectOp, before, ip.prior)
-	}
+	ip.prior, ok = ip.Refresh(ip.loaded, meta)
 	return ok
+}
+
+// learnConfig gives the checker of answers as much of the configuration as is known without opening anything,
+// where nothing else evaluates it. What is wrong with it makes no difference here.
+func (ip *instancePlan) learnConfig() {
+	cfg, diags := ip.in.EvalBody(ip.t, nil)
+	if !diags.HasErrors() {
+		ip.Answers.Given(cfg)
+	}
+	ip.Answers.Later = false
+}
+
+// review judges the answers that made the prior object, and keeps what may be stored of them.
+func (ip *instancePlan) review() bool {
+	var private []byte
+	if ip.stored != nil {
+		private = ip.stored.Private
+	}
+	if !ip.Review(&ip.loaded, private) || !ip.Review(&ip.prior, private) {
+		return false
+	}
+	if ip.prior.Identity == cty.NilVal {
+		ip.prior.Identity = ip.loaded.Identity
+	}
+	return ip.keepLoaded()
+}
+
+// keepLoaded stores what has become of the object in the state that planning starts from.
+func (ip *instancePlan) keepLoaded() bool {
+	switch o := ip.stored; {
+	case o == nil && ip.importing != nil:
+		return ip.keepImported()
+	case o == nil:
+	case ip.loaded.Object != o && !ip.keepConverted(o):
+		return false
+	case ip.planner.req.SkipRefresh:
+		ip.keepUpgraded(o)
+	default:
+		ip.planner.noteRefreshed(&ip.objectOp, ip.loaded, ip.prior)
+	}
+	return true
 }
 
 // keepUpgraded stores an object that was upgraded or converted but not refreshed.
 func (ip *instancePlan) keepUpgraded(o *state.Object) {
-	if o == nil || o.SchemaVersion == ip.Schema.Version && o.Flatmap == nil && !ip.prior.Cleaned {
+	if o.SchemaVersion == ip.Schema.Version && o.Flatmap == nil && !ip.prior.Cleaned {
 		return
 	}
 	if n := ip.StateObject(ip.prior.Value, o.Sensitive, ip.prior.Private, ip.prior.Identity, o); n != nil {

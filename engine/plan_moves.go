@@ -42,13 +42,20 @@ func (ip *instancePlan) convertMoved(o *state.Object, from addr.Instance) (objec
 	if !ok {
 		return pr, false
 	}
+	pr.Object = ip.StateObject(pr.Value, nil, pr.Private, pr.Identity, o)
+	return pr, pr.Object != nil
+}
+
+// keepConverted puts the converted object into the state that planning starts from, in place of o.
+func (ip *instancePlan) keepConverted(o *state.Object) bool {
+	pr := ip.loaded
 	n := ip.StateObject(pr.Value, nil, pr.Private, pr.Identity, o)
 	if n == nil {
-		return pr, false
+		return false
 	}
 	ip.planner.setPrior(ip.Obj, n)
-	pr.Object = n
-	return pr, true
+	ip.loaded.Object = n
+	return true
 }
 
 // sourceOf returns the provider configuration that the state records for an object's earlier address.

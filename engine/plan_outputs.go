@@ -66,7 +66,7 @@ func (p *planner) planOutput(t *future.Task, o *eval.Value) {
 	}
 	c := &plan.OutputChange{Name: o.Output().Name, Action: plan.Create, Sensitive: o.Output().Sensitive, Deps: o.Deps(t)}
 	var err error
-	if c.After, err = p.sealOutput(v); err != nil {
+	if c.After, err = value.Seal(v, v.Type(), nil); err != nil {
 		p.run.Report(diag.At(o.Output().Range, "Output cannot be stored", "The value of output %q cannot be stored: %s.", c.Name, err))
 		return
 	}

@@ -48,6 +48,7 @@ func (e *Engine) startPlan(ctx context.Context, req PlanRequest) *planner {
 		opt.Excluded = p.selection.LeavesOutAll
 	}
 	p.startRun(eval.NewRun(req.Config, opt))
+	p.guarded = e.opt.Leaks.Knows()
 	return p
 }
 
@@ -61,7 +62,7 @@ func (e *Engine) newPlanner(ctx context.Context, req PlanRequest) *planner {
 		changes: map[addr.Object]*plan.Change{}, desired: map[addr.Instance]struct{}{}, included: map[addr.Instance]struct{}{}, generated: map[addr.Instance]*Generated{},
 		plan: &plan.Plan{
 			Mode: req.Mode, Base: req.State, Meta: req.Meta, Targets: req.Targets, Excludes: req.Excludes, ForceReplace: req.ForceReplace,
-			SkipRefresh: req.SkipRefresh, LazyEphemeral: req.LazyEphemeral, Timestamp: e.opt.Now().UTC().Truncate(time.Second),
+			SkipRefresh: req.SkipRefresh, LazyEphemeral: req.LazyEphemeral, LeakPolicy: e.opt.LeakPolicy, Timestamp: e.opt.Now().UTC().Truncate(time.Second),
 		},
 	}
 	for _, a := range req.ForceReplace {
@@ -87,6 +88,7 @@ type planner struct {
 	stored    stored                     // set with moved
 	warnings  diag.List                  // of validating, to be added to those of planning
 	unplanned *missingDeps               // set before any output is planned
+	guarded   bool                       // secrets are known that are not of any one object
 
 	generating bool // configuration for what import blocks name, not a plan
 	missing    []undeclared

@@ -65,8 +65,8 @@ func (pv *provisioning) runOne(i int, p *config.Provisioner) bool {
 	defer func(was string) { pv.s.Purpose = was }(pv.s.Purpose)
 	pv.s.Purpose = string(event.OpProvision) // for events about ephemeral objects opened here
 	args, conn, diags := evalProvisioner(pv.t, pv.s, pv.of, i, pv.self, pv.obj.Instance)
-	pv.opt.Leaks.RememberEphemeral(leak.Source{Kind: leak.Other, Address: pv.obj.String()}, args)
-	pv.opt.Leaks.RememberEphemeral(leak.Source{Kind: leak.Other, Address: pv.obj.String()}, conn)
+	pv.remember(args)
+	pv.remember(conn)
 	report(diags)
 	if diags.HasErrors() || pv.s.Failed() {
 		return false
@@ -103,6 +103,12 @@ func (pv *provisioning) runOne(i int, p *config.Provisioner) bool {
 	}
 	report(d)
 	return false
+}
+
+// remember has the guard remember what is ephemeral in arguments. Package provision, which hides output and
+// errors by the marks, takes these away itself.
+func (pv *provisioning) remember(arguments cty.Value) {
+	pv.opt.Leaks.Reveal(leak.Source{Kind: leak.Other, Address: "the provisioner of " + pv.obj.String()}, arguments, cty.DynamicPseudoType)
 }
 
 // evalProvisioner evaluates the arguments of a provisioner and its connection, cty.NilVal if it uses none,

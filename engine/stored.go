@@ -35,7 +35,7 @@ func (w *walk) recorded(t *future.Task, st *state.State, in *eval.Instance) cty.
 	}
 	in.Prepare(t)
 	op.inSession(t, in, event.OpEvaluate, func(s *eval.Session) {
-		if op.Provider = op.providerFor(t, s, in); op.Provider == nil || s.Failed() {
+		if !op.Use(op.providerFor(t, s, in)) || s.Failed() {
 			return
 		}
 		plain := *o

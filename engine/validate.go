@@ -10,6 +10,7 @@ import (
 	"github.com/mayfly-iac/mayfly/eval"
 	"github.com/mayfly-iac/mayfly/eval/blocks"
 	"github.com/mayfly-iac/mayfly/future"
+	"github.com/mayfly-iac/mayfly/leak"
 	"github.com/mayfly-iac/mayfly/provider"
 	"github.com/mayfly-iac/mayfly/trace"
 	"github.com/mayfly-iac/mayfly/value"
@@ -136,7 +137,7 @@ func (v *validator) instance(t *future.Task, in *eval.Instance) {
 	if diags.HasErrors() {
 		return
 	}
-	plain, _ := cfg.UnmarkDeep()
+	plain := v.opt.Leaks.Reveal(leak.Source{Kind: leak.Other, Address: in.Addr().String()}, cfg, in.Resource.Block.Schema.Block.Type())
 	more := v.resource(in, plain)
 	more = append(more, in.Resource.Block.Schema.Block.UnversionedUses(plain)...)
 	v.run.Report(more.InConfigBody(in.Config().Body).WithAddress(in.Addr().String()))

@@ -16,6 +16,7 @@ import (
 	"github.com/mayfly-iac/mayfly/eval"
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/future"
+	"github.com/mayfly-iac/mayfly/leak"
 	"github.com/mayfly-iac/mayfly/provider"
 	"github.com/mayfly-iac/mayfly/schema"
 	"github.com/mayfly-iac/mayfly/slot"
@@ -147,12 +148,12 @@ func (w *walk) output(ev event.Event) {
 // providerFor returns the configured provider of the instance, nil if there is none, which was reported. If
 // its configuration comes from ephemeral resources, s holds the lease. Everything durable that the
 // configuration needs must have been prepared.
-func (w *walk) providerFor(t *future.Task, s *eval.Session, in *eval.Instance) provider.Provider {
+func (w *walk) providerFor(t *future.Task, s *eval.Session, in *eval.Instance) (provider.Provider, addr.ProviderConfig) {
 	po := in.Provider(t)
 	if po == nil {
-		return nil
+		return nil, addr.ProviderConfig{}
 	}
-	return w.pool.ProviderFor(t, s, po, in.Addr())
+	return w.pool.ProviderFor(t, s, po, in.Addr()), po.Addr
 }
 
 // openTogether returns the configured provider and runs the given functions, which open what an operation
@@ -170,7 +171,7 @@ func (w *walk) openTogether(t *future.Task, s *eval.Session, po *eval.ProviderOb
 
 // openFor is openTogether for an instance: it opens what depends_on holds open and, if it is evaluated next,
 // what the configuration needs.
-func (w *walk) openFor(t *future.Task, s *eval.Session, in *eval.Instance, evaluated bool) provider.Provider {
+func (w *walk) openFor(t *future.Task, s *eval.Session, in *eval.Instance, evaluated bool) (provider.Provider, addr.ProviderConfig) {
 	var opens []func(*future.Task, *eval.Session)
 	if in.Resource.Block.HoldsOpen() {
 		opens = append(opens, in.Hold)
@@ -180,22 +181,30 @@ func (w *walk) openFor(t *future.Task, s *eval.Session, in *eval.Instance, evalu
 	}
 	po := in.Provider(t)
 	if po == nil {
-		return nil
+		return nil, addr.ProviderConfig{}
 	}
-	return w.openTogether(t, s, po, in.Addr(), opens...)
+	return w.openTogether(t, s, po, in.Addr(), opens...), po.Addr
 }
 
 // CallFunction implements eval.Host. A function runs in an unconfigured process unless it belongs to a
 // provider configuration.
 func (w *walk) CallFunction(t *future.Task, c eval.FunctionCall) (cty.Value, error) {
+	args := make([]cty.Value, len(c.Args))
+	for i, arg := range c.Args {
+		args[i] = w.opt.Leaks.Reveal(leak.Source{Kind: leak.Other, Address: c.String()}, arg, cty.DynamicPseudoType)
+	}
 	if c.On == nil {
-		return w.providers.CallFunction(w.ctx, c.Provider, c.Name, c.Args)
+		return w.providers.CallFunction(w.ctx, c.Provider, c.Name, args)
 	}
 	p := w.pool.Provider(t, nil, c.On) // whose configuration opens nothing, so that no session has to hold it
 	if p == nil {
 		return cty.DynamicVal, nil
 	}
-	return p.CallFunction(w.ctx, c.Name, c.Args)
+	got, err := p.CallFunction(w.ctx, c.Name, args)
+	if err == nil {
+		got, err = w.acceptResult(c, got)
+	}
+	return got, err
 }
 
 // ConfiguredFunctions implements eval.Host.

@@ -144,7 +144,7 @@ func (o *opener) open(pending Pending) (thing lease.Opened[opened], err error) {
 	if diags.HasErrors() || o.s.Failed() {
 		return thing, errReported
 	}
-	config, _ := cfg.UnmarkDeep()
+	config := o.opt.Leaks.Reveal(leak.Source{Kind: leak.Other, Address: o.in.Addr().String()}, cfg, o.block().Type())
 	if !config.IsWhollyKnown() || pending(o.t, o.in) {
 		return o.deferred(config)
 	}
@@ -240,7 +240,7 @@ func (o *opener) callOpen(given, config cty.Value) (thing lease.Opened[opened], 
 		return thing, errInterrupted
 	}
 	if resp.Result != cty.NilVal {
-		o.opt.Leaks.Remember(leak.Source{Kind: leak.Result, Address: o.in.Addr().String()}, o.mark(resp.Result), given)
+		o.opt.Leaks.Remember(leak.Source{Kind: leak.Result, Address: o.in.Addr().String()}, o.mark(resp.Result), o.block().Type(), given)
 	}
 	o.private = resp.Private
 	isOpen := resp.Opened || len(resp.Private) > 0 // private data is there for closing, also beside an error

@@ -66,9 +66,7 @@ func (p *Pool) durableProvider(t *future.Task, po *eval.ProviderObject) (provide
 // configuration returns the configuration of a provider without its marks.
 func (p *Pool) configuration(t *future.Task, s *eval.Session, po *eval.ProviderObject) (cty.Value, diag.List) {
 	cfg, diags := po.EvalBody(t, s)
-	p.opt.Leaks.RememberEphemeral(leak.Source{Kind: leak.Configuration, Address: po.Addr.Provider.String()}, cfg)
-	cfg, _ = cfg.UnmarkDeep()
-	return cfg, diags
+	return p.opt.Leaks.Reveal(leak.Source{Kind: leak.Configuration, Address: po.Addr.String()}, cfg, po.Type()), diags
 }
 
 // start starts and configures a provider. config has no marks.

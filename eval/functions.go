@@ -162,7 +162,7 @@ func (r *Run) providerFunction(t *future.Task, fn functionName, on *ProviderObje
 		for i := range args {
 			wait = wait || !args[i].IsWhollyKnown() && !param(f, i).AllowUnknown
 			secret = secret || value.Contains(args[i], value.Sensitive) || value.Contains(args[i], value.Ephemeral)
-			args[i], marks[i] = args[i].UnmarkDeep()
+			_, marks[i] = args[i].UnmarkDeep()
 		}
 		if wait {
 			return cty.UnknownVal(retType).WithMarks(marks...), nil

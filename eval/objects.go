@@ -289,6 +289,9 @@ type ProviderObject struct {
 	use      []Use // the configuration itself, as most operations use nothing else
 }
 
+// Type returns the type of the configuration.
+func (p *ProviderObject) Type() cty.Type { return p.schema.Block.Type() }
+
 // Body returns the body of the provider block, nil for an implied configuration.
 func (p *ProviderObject) Body() hcl.Body {
 	if p.block == nil {

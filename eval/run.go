@@ -156,8 +156,12 @@ type FunctionCall struct {
 	Provider addr.Provider
 	On       *ProviderObject // the configuration whose function it is; nil for one that needs none
 	Name     string
-	Args     []cty.Value
+	Args     []cty.Value // with their marks
 }
+
+// String returns the name that the configuration calls the function by, without the local name of the
+// provider.
+func (c FunctionCall) String() string { return "the function " + c.Name + " of " + c.Provider.ForDisplay() }
 
 // syncSet is a set that is safe for concurrent use. The zero value is empty.
 type syncSet struct{ m sync.Map }

@@ -2,9 +2,9 @@ package leak
 
 import (
 	"hash/maphash"
+	"iter"
 	"maps"
 	"math/bits"
-	"slices"
 	"unsafe"
 
 	"github.com/zclconf/go-cty/cty"
@@ -12,43 +12,101 @@ import (
 
 // Match is a value that was found in a text.
 type Match struct {
-	Start, End   int // its place in the text, in bytes
-	Confidential bool
+	Start, End int // its place in the text, in bytes
 
 	of    *secret
 	guard *Guard
 }
 
-// From reports whether the value has the source.
-func (m Match) From(s Source) bool {
+// From reports whether the value has the source, and whether it is confidential there.
+func (m Match) From(s Source) (confidential, ok bool) {
 	m.guard.mu.RLock()
 	defer m.guard.mu.RUnlock()
-	_, ok := m.of.sources[s]
-	return ok
+	confidential, ok = m.of.sources[s]
+	return confidential, ok
 }
 
-// Sources returns where the value comes from and what it was given to, in no particular order.
-func (m Match) Sources() []Source {
+// OfRun returns a source of the value that was known before the run called its first provider, and whether
+// the value is confidential there. If it has several, the confidential ones come first. ok is false if it has
+// none.
+func (m Match) OfRun() (from Source, confidential, ok bool) {
 	m.guard.mu.RLock()
 	defer m.guard.mu.RUnlock()
-	return slices.Collect(maps.Keys(m.of.sources))
+	for s, is := range m.of.sources {
+		if !s.Kind.OfRun() || ok && (confidential && !is || confidential == is && s.Address >= from.Address) {
+			continue
+		}
+		from, confidential, ok = s, is, true
+	}
+	return from, confidential, ok
 }
 
-// Permit takes the value for one that is in the open from now on, since it was decided to store it.
-func (m Match) Permit() { m.of.state.Store(open) }
+// Value identifies the value of a match among all that the guard knows; it says nothing about its text.
+func (m Match) Value() any { return m.of }
 
-// Find returns the first value in s that is remembered and not in the open, and whether there is one.
-func (g *Guard) Find(s string) (Match, bool) {
-	return g.findFrom(s, 0, func(m Match) bool { return g.isHidden(m.of) })
+// Published reports whether the value stands in one of the texts that were given to Publish.
+func (m Match) Published() bool { return m.guard.exposure(m.of) == published }
+
+// isHidden reports whether the value must not be shown.
+func (m Match) isHidden() bool {
+	switch m.guard.exposure(m.of) {
+	case published:
+		return false
+	case stored:
+		return m.isConfidential()
+	default:
+		return true
+	}
 }
 
-// FindBytes is Find for bytes, which it does not keep.
-func (g *Guard) FindBytes(b []byte) (Match, bool) { return g.Find(asText(b)) }
-
-// FindOf is Find, but also finds values of a source that are in the open.
-func (g *Guard) FindOf(own Source, s string) (Match, bool) {
-	return g.findFrom(s, 0, func(m Match) bool { return m.From(own) || g.isHidden(m.of) })
+// isConfidential reports whether any source of the value says so.
+func (m Match) isConfidential() bool {
+	m.guard.mu.RLock()
+	defer m.guard.mu.RUnlock()
+	return m.of.confidential()
 }
+
+// isEphemeral reports whether the value is ephemeral by mark.
+func (m Match) isEphemeral() bool {
+	m.guard.mu.RLock()
+	defer m.guard.mu.RUnlock()
+	return m.of.ephemeral
+}
+
+// Matches returns every value that is remembered and stands in s, in the order of their beginnings. They may
+// overlap, and one may contain another.
+func (g *Guard) Matches(s string) iter.Seq[Match] {
+	return func(yield func(Match) bool) {
+		if !g.Knows() {
+			return
+		}
+		for start := 0; ; start++ {
+			var found []form
+			g.mu.RLock()
+			start, found = g.nextLocked(s, start)
+			g.mu.RUnlock()
+			if len(found) == 0 {
+				return
+			}
+			for _, f := range found {
+				if !yield(Match{Start: start, End: start + f.length, of: f.of, guard: g}) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Contains reports whether s contains a value that is remembered.
+func (g *Guard) Contains(s string) bool {
+	for range g.Matches(s) {
+		return true
+	}
+	return false
+}
+
+// MatchesBytes is Matches for bytes, which must not change meanwhile.
+func (g *Guard) MatchesBytes(b []byte) iter.Seq[Match] { return g.Matches(asText(b)) }
 
 // Holds reports whether v, which has no marks, holds a value that is remembered, in the open or not: as a
 // text, number, key of a map or name of an attribute. Most values do not, and need no closer look.
@@ -92,100 +150,77 @@ func (g *Guard) holds(v cty.Value) bool {
 
 func (g *Guard) in(s string) bool {
 	_, found := g.nextLocked(s, 0)
-	return found
+	return len(found) > 0
 }
 
-// findFrom returns the first value in s that is remembered, begins at start or later, and is wanted.
-func (g *Guard) findFrom(s string, start int, wanted func(Match) bool) (Match, bool) {
-	if !g.Knows() {
-		return Match{}, false
-	}
-	for {
-		m, ok := g.next(s, start)
-		if !ok {
-			return Match{}, false
-		}
-		if wanted(m) {
-			return m, true
-		}
-		start = m.Start + 1
-	}
-}
-
-// next returns the first value in s that is remembered, in the open or not, and begins at start or later;
-// the longest, if several begin there. The loop rolls the hash of MinLength bytes over the text. At nearly
-// all places the filter says that no value begins with them.
-func (g *Guard) next(s string, start int) (Match, bool) {
-	g.mu.RLock()
-	defer g.mu.RUnlock()
-	return g.nextLocked(s, start)
-}
-
-// nextLocked is next for a caller that has the lock.
-func (g *Guard) nextLocked(s string, start int) (Match, bool) {
+// nextLocked returns the first place in s, at start or later, where values begin that are remembered, and all
+// their forms there; none if there is no such place. The caller has the lock. The loop rolls the hash of
+// MinLength bytes over the text. At nearly all places the filter says that no value begins with them.
+func (g *Guard) nextLocked(s string, start int) (at int, found []form) {
 	if start+MinLength > len(s) {
-		return Match{}, false
+		return 0, nil
 	}
 	h := g.first(s[start:])
 	for {
 		if g.may(h) {
-			if f := g.longest(h, s[start:]); f.of != nil {
-				return Match{Start: start, End: start + f.length, Confidential: f.of.confidential, of: f.of, guard: g}, true
+			if found = g.at(h, s[start:]); found != nil {
+				return start, found
 			}
 		}
 		end := start + MinLength
 		if end >= len(s) {
-			return Match{}, false
+			return 0, nil
 		}
 		h = bits.RotateLeft64(h, 1) ^ bits.RotateLeft64(g.table[s[start]], MinLength) ^ g.table[s[end]]
 		start++
 	}
 }
 
-// longest returns the longest form with a hash that s begins with; none if there is none.
-func (g *Guard) longest(h uint64, s string) (best form) {
+// at returns the forms with a hash that s begins with.
+func (g *Guard) at(h uint64, s string) (found []form) {
 	for _, f := range g.starts[h] {
-		if f.length > best.length && f.length <= len(s) && maphash.String(g.seed, s[:f.length]) == f.sum {
-			best = f
+		if f.length <= len(s) && maphash.String(g.seed, s[:f.length]) == f.sum {
+			found = append(found, f)
 		}
 	}
-	return best
+	return found
 }
 
-// isHidden reports whether a value stands nowhere in the open.
-func (g *Guard) isHidden(s *secret) bool {
-	if s.state.Load() == unchecked {
-		g.check()
+// exposure returns where a value stands in the open.
+func (g *Guard) exposure(s *secret) exposure {
+	g.mu.RLock()
+	changes := g.changes
+	g.mu.RUnlock()
+	if c := s.checked.Load(); c != nil && c.changes == changes {
+		return c.exposure
 	}
-	return s.state.Load() == hidden
+	g.check()
+	return s.checked.Load().exposure
 }
 
-// check finds out which values stand in the open, for all that were remembered since the last time: so many
-// values do not read the same texts again and again.
+// check finds out which values stand in the open, for all that are remembered and were not checked since that
+// has changed: so many values do not read the same texts again and again.
 func (g *Guard) check() {
 	g.mu.RLock()
-	var fresh []*secret
+	changes, texts := g.changes, maps.Clone(g.exposed)
+	fresh := map[*secret]exposure{}
 	for _, s := range g.secrets {
-		if s.state.Load() == unchecked {
-			fresh = append(fresh, s)
+		if c := s.checked.Load(); c == nil || c.changes != changes {
+			fresh[s] = hidden
 		}
 	}
-	texts := slices.Collect(maps.Keys(g.exposed))
 	g.mu.RUnlock()
-	for _, list := range texts {
+	for list, as := range texts {
 		for text := range *list {
-			for start := 0; ; {
-				m, ok := g.next(asText(text), start)
-				if !ok {
-					break
+			for m := range g.MatchesBytes(text) {
+				if was, ok := fresh[m.of]; ok {
+					fresh[m.of] = max(was, as)
 				}
-				m.of.state.Store(open)
-				start = m.Start + 1
 			}
 		}
 	}
-	for _, s := range fresh {
-		s.state.CompareAndSwap(unchecked, hidden)
+	for s, e := range fresh {
+		s.checked.Store(&checked{exposure: e, changes: changes})
 	}
 }
 

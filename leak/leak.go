@@ -39,22 +39,55 @@ const (
 	Lenient                // all are kept with a warning
 )
 
-// Kind is where a value comes from.
+// Policies has the policies by the names that users give them.
+var Policies = map[string]Policy{"standard": Standard, "strict": Strict, "warn": Lenient}
+
+// String returns the name of the policy.
+func (p Policy) String() string {
+	for name, known := range Policies {
+		if known == p {
+			return name
+		}
+	}
+	return "unknown"
+}
+
+// Kind is where a value comes from, or what it was given to.
 type Kind uint8
 
 // The kinds of sources.
 const (
-	Variable      Kind = iota // an ephemeral variable
+	Variable      Kind = iota // an ephemeral variable of the root module
+	Credential                // a key, a passphrase or what a backend logs in with
 	Result                    // an attribute of an ephemeral instance
 	WriteOnly                 // a write-only argument of a resource instance
 	Configuration             // an ephemeral value in the configuration of a provider
 	Other                     // any other expression, such as one in a provisioner
 )
 
+// OfRun reports whether values of the kind are known before a run calls its first provider.
+func (k Kind) OfRun() bool { return k == Variable || k == Credential }
+
 // Source is where a value comes from, or what it was given to.
 type Source struct {
 	Kind    Kind
-	Address string // of the variable, instance or provider
+	Address string // of the variable, instance or provider configuration
+}
+
+// String describes the source as the subject of a message.
+func (s Source) String() string {
+	switch s.Kind {
+	case WriteOnly:
+		return "the value of a write-only argument of " + s.Address
+	case Configuration:
+		return "an ephemeral value that " + s.Address + " was configured with"
+	case Other:
+		return "an ephemeral value that " + s.Address + " uses"
+	case Credential:
+		return "a secret of " + s.Address
+	default:
+		return "an ephemeral value of " + s.Address
+	}
 }
 
 // Guard remembers values and finds them. The zero value is not usable; a nil Guard remembers and finds
@@ -69,21 +102,42 @@ type Guard struct {
 	starts  map[uint64][]form // by the rolling hash of the first MinLength bytes
 	filter  []uint64          // a bit for each hash in starts, by its highest bits
 	shift   int               // of a hash, to get the number of its bit
-	exposed map[*iter.Seq[[]byte]]struct{}
+	exposed map[*iter.Seq[[]byte]]exposure
+	changes int64 // of exposed, so far
 }
 
 // secret is a value that is remembered.
 type secret struct {
-	sources      map[Source]struct{}
-	confidential bool
-	state        atomic.Int32 // unchecked, hidden or open
+	sources   map[Source]bool // whether it is confidential there
+	ephemeral bool            // marked so by a source, or an ephemeral value by itself
+	// checked is where the value stands in the open, and how often that had changed when it was checked.
+	checked atomic.Pointer[checked]
 }
 
-// Whether a value that is remembered stands in the open anyway.
+// checked is the result of comparing a value with the texts in the open.
+type checked struct {
+	exposure exposure
+	changes  int64
+}
+
+// confidential reports whether any source says so. The caller holds the lock.
+func (s *secret) confidential() bool {
+	for _, is := range s.sources {
+		if is {
+			return true
+		}
+	}
+	return false
+}
+
+// exposure is where a value stands in the open.
+type exposure int32
+
+// The exposures. A value that has several has the last of them.
 const (
-	unchecked int32 = iota
-	hidden
-	open
+	hidden    exposure = iota // nowhere
+	stored                    // in the state only
+	published                 // in the configuration
 )
 
 // form is one spelling of a secret.
@@ -96,7 +150,7 @@ type form struct {
 // New returns a Guard that knows no values yet.
 func New() *Guard {
 	g := &Guard{
-		seed: maphash.MakeSeed(), secrets: map[uint64]*secret{}, starts: map[uint64][]form{}, exposed: map[*iter.Seq[[]byte]]struct{}{},
+		seed: maphash.MakeSeed(), secrets: map[uint64]*secret{}, starts: map[uint64][]form{}, exposed: map[*iter.Seq[[]byte]]exposure{},
 	}
 	for i := range g.table {
 		g.table[i] = rand.Uint64()
@@ -120,38 +174,59 @@ func (g *Guard) may(h uint64) bool { return g.filter[h>>g.shift/64]>>(h>>g.shift
 // Knows reports whether any value is remembered, so that callers can save work.
 func (g *Guard) Knows() bool { return g != nil && g.count.Load() > 0 }
 
-// Remember remembers the texts and numbers in v. Confidential is what has a sensitive mark, and a write-only
-// argument. Of other values, plain words such as the name of a region are not remembered; neither are texts
-// that except has, which went into v in the open, and words that are keys of a map.
-func (g *Guard) Remember(from Source, v cty.Value, except ...cty.Value) {
+// Remember remembers the texts, numbers and keys in v, which is ephemeral as a whole. What has a sensitive
+// mark is confidential. Of other values, plain words such as the name of a region are not remembered; neither
+// are texts that except has, which went into v in the open. The names of attributes are remembered where ty,
+// the type that v was declared with, leaves them to the value.
+func (g *Guard) Remember(from Source, v cty.Value, ty cty.Type, except ...cty.Value) {
 	if g == nil || v == cty.NilVal {
 		return
 	}
 	known := map[string]struct{}{}
 	for _, e := range except {
-		each(e, nil, func(t text) bool {
+		each(e, ty, func(t text) bool {
 			if !t.ephemeral {
 				known[t.text] = struct{}{}
 			}
 			return true
 		})
 	}
-	each(v, nil, func(t text) bool {
-		if _, ok := known[t.text]; !ok {
-			g.rememberText(from, t)
+	each(v, ty, func(t text) bool {
+		if _, ok := known[t.text]; !ok && t.isValue() {
+			g.remember(from, t.text, t.sensitive, true)
 		}
 		return true
 	})
 }
 
-// RememberEphemeral is Remember for what of v is marked as ephemeral.
-func (g *Guard) RememberEphemeral(from Source, v cty.Value) {
-	if g == nil || !value.IsMarked(v) {
+// Reveal returns v without marks, as a provider or program gets it, and remembers what is ephemeral in it:
+// values leave the engine by this way only. ty is the type that v was declared with, as in Remember.
+func (g *Guard) Reveal(from Source, v cty.Value, ty cty.Type) cty.Value {
+	if !value.IsMarked(v) {
+		return v
+	}
+	if g != nil {
+		each(v, ty, func(t text) bool {
+			if t.ephemeral && t.isValue() {
+				g.remember(from, t.text, t.sensitive, true)
+			}
+			return true
+		})
+	}
+	v, _ = v.UnmarkDeep()
+	return v
+}
+
+// RememberOwn remembers a write-only argument, which may have marks or none. What has one, of either kind, is
+// confidential. Of the rest, keys are left out: they are names.
+func (g *Guard) RememberOwn(from Source, v cty.Value, ty cty.Type) {
+	if g == nil || v == cty.NilVal {
 		return
 	}
-	each(v, nil, func(t text) bool {
-		if t.ephemeral {
-			g.rememberText(from, t)
+	each(v, ty, func(t text) bool {
+		marked := t.ephemeral || t.sensitive
+		if t.isValue() && (marked || !t.key) {
+			g.remember(from, t.text, marked, t.ephemeral)
 		}
 		return true
 	})
@@ -163,7 +238,7 @@ func (g *Guard) RememberBytes(from Source, key []byte) {
 	if g == nil || len(key) < MinLength {
 		return
 	}
-	one := &secret{sources: map[Source]struct{}{from: {}}, confidential: true}
+	one := &secret{sources: map[Source]bool{from: true}, ephemeral: true}
 	id := maphash.Bytes(g.seed, key)
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -182,25 +257,28 @@ func (g *Guard) RememberBytes(from Source, key []byte) {
 	g.count.Add(1)
 }
 
-func (g *Guard) rememberText(from Source, t text) {
-	confidential := t.sensitive || from.Kind == WriteOnly
-	if t.isValue() && (confidential || !isWord(t.text)) {
-		g.remember(from, t.text, confidential)
+// remember remembers one text in all its spellings, and the parts of it that are recognized alone. Plain
+// words are remembered only if they are confidential.
+func (g *Guard) remember(from Source, s string, confidential, ephemeral bool) {
+	if !confidential && isWord(s) {
+		return
+	}
+	g.rememberText(from, s, confidential, ephemeral)
+	for _, part := range parts(s) {
+		g.rememberText(from, part, confidential, ephemeral)
 	}
 }
 
-// remember remembers one text, in all its forms.
-func (g *Guard) remember(from Source, s string, confidential bool) {
+func (g *Guard) rememberText(from Source, s string, confidential, ephemeral bool) {
 	if !isSecret(s) {
 		return
 	}
 	sum := maphash.String(g.seed, s)
 	g.mu.RLock()
-	known := g.secrets[sum]
-	has := false
-	if known != nil {
-		_, has = known.sources[from]
-		has = has && (known.confidential || !confidential)
+	one, has := g.secrets[sum], false
+	if one != nil {
+		already, is := one.sources[from]
+		has = is && (already || !confidential) && (one.ephemeral || !ephemeral)
 	}
 	g.mu.RUnlock()
 	if has {
@@ -208,17 +286,16 @@ func (g *Guard) remember(from Source, s string, confidential bool) {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	one := g.secrets[sum]
-	if one == nil {
-		one = &secret{sources: map[Source]struct{}{}}
+	if one = g.secrets[sum]; one == nil {
+		one = &secret{sources: map[Source]bool{}}
 		g.secrets[sum] = one
 		for _, f := range forms(s) {
 			g.add(f, one)
 		}
 		g.count.Add(1)
 	}
-	one.sources[from] = struct{}{}
-	one.confidential = one.confidential || confidential
+	one.sources[from] = one.sources[from] || confidential
+	one.ephemeral = one.ephemeral || ephemeral
 }
 
 // add adds a spelling of a secret. The caller holds the lock.
@@ -240,19 +317,27 @@ func (g *Guard) first(s string) (h uint64) {
 	return h
 }
 
-// Expose says which texts are in the open, such as the files of the configuration: a value that stands in one
-// of them cannot be hidden, and is not found any more. The texts are read when they are needed, and must not
-// change until the returned function is called, after which they do not count.
-func (g *Guard) Expose(texts iter.Seq[[]byte]) (end func()) {
+// Publish says which texts are in the open, such as the files of the configuration: a value that stands in one
+// of them cannot be hidden. The texts are read when they are needed, and must not change until the returned
+// function is called, after which they do not count.
+func (g *Guard) Publish(texts iter.Seq[[]byte]) (end func()) { return g.expose(texts, published) }
+
+// Stored is Publish for texts that are in the open for those who may read the state: they expose only values
+// that are not confidential.
+func (g *Guard) Stored(texts iter.Seq[[]byte]) (end func()) { return g.expose(texts, stored) }
+
+func (g *Guard) expose(texts iter.Seq[[]byte], as exposure) (end func()) {
 	if g == nil {
 		return func() {}
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.exposed[&texts] = struct{}{}
+	g.exposed[&texts] = as
+	g.changes++
 	return func() {
 		g.mu.Lock()
 		defer g.mu.Unlock()
 		delete(g.exposed, &texts)
+		g.changes++
 	}
 }

@@ -22,7 +22,7 @@ var (
 func TestForms(t *testing.T) {
 	g := New()
 	secret := "p<4ss>&\"wörd\"/\n\tx"
-	g.Remember(token, cty.StringVal(secret))
+	g.Remember(token, cty.StringVal(secret), cty.String)
 	for _, text := range []string{
 		secret, "at the end: " + secret, secret + " at the start",
 		`{"a":"p\u003c4ss\u003e\u0026\"wörd\"/\n\tx"}`, `{"a":"p<4ss>&\"wörd\"/\n\tx"}`,
@@ -39,7 +39,7 @@ func TestForms(t *testing.T) {
 
 func TestLines(t *testing.T) {
 	g := New()
-	g.Remember(token, cty.StringVal("-----BEGIN KEY-----\nMIIEvQIBADANBgkqhkiG9w0B\nAQEFAASCBKcwggSjAgEAAoIB\n-----END KEY-----\n"))
+	g.Remember(token, cty.StringVal("-----BEGIN KEY-----\nMIIEvQIBADANBgkqhkiG9w0B\nAQEFAASCBKcwggSjAgEAAoIB\n-----END KEY-----\n"), cty.String)
 	if got := g.Redact("  key: |\n    -----BEGIN KEY-----\n    MIIEvQIBADANBgkqhkiG9w0B\n    AQEFAASCBKcwggSjAgEAAoIB\n"); strings.Count(got, Withheld) != 2 || !strings.Contains(got, "BEGIN") {
 		t.Errorf("got %q", got)
 	}
@@ -58,68 +58,150 @@ func TestWhatIsRemembered(t *testing.T) {
 		"short":         cty.StringVal("a1b2c3d"),
 		"none":          cty.NullVal(cty.String),
 		"later":         cty.UnknownVal(cty.String),
+		"1pv4_address":  cty.NullVal(cty.String),
+		"any":           cty.ObjectVal(map[string]cty.Value{"n4me-of-json": cty.True}),
 		"tags":          cty.MapVal(map[string]cty.Value{"database_name": cty.StringVal("abc-123-def"), "k3y-0f-map": cty.StringVal("")}),
 	}).Mark(value.Ephemeral)
 	g := New()
-	g.Remember(session, result, cty.ObjectVal(map[string]cty.Value{"arn": cty.StringVal("arn:aws:secret:1")}))
+	declared := cty.Object(map[string]cty.Type{"access_key_id": cty.String, "1pv4_address": cty.String, "tags": cty.Map(cty.String), "any": cty.DynamicPseudoType})
+	g.Remember(session, result, declared, cty.ObjectVal(map[string]cty.Value{"arn": cty.StringVal("arn:aws:secret:1")}))
 	want := map[string]bool{ // whether confidential
-		"AKIA-17-ABCD": true, "postgres-admin": true, "2026-01-01T00:00:00Z": false, "4711081512": false, "abc-123-def": false, "k3y-0f-map": false,
+		"AKIA-17-ABCD": true, "postgres-admin": true, "2026-01-01T00:00:00Z": false, "4711081512": false, "abc-123-def": false, "k3y-0f-map": false, "n4me-of-json": false,
 	}
 	for _, text := range []string{
 		"AKIA-17-ABCD", "postgres-admin", "AWSCURRENT", "2026-01-01T00:00:00Z", "arn:aws:secret:1", "4711081512", "4711", "0000000000", "a1b2c3d",
-		"access_key_id", "database_name", "abc-123-def", "k3y-0f-map",
+		"access_key_id", "database_name", "abc-123-def", "k3y-0f-map", "n4me-of-json", "1pv4_address",
 	} {
-		m, ok := g.Find(text)
-		if confidential, found := want[text]; ok != found || ok && m.Confidential != confidential {
-			t.Errorf("%s: found %v, confidential %v", text, ok, m.Confidential)
+		confidential, found := want[text]
+		matches := slices.Collect(g.Matches(text))
+		if len(matches) > 0 != found {
+			t.Errorf("%s: found %v", text, !found)
+			continue
 		}
-		if ok && (!m.From(session) || m.From(token) || len(m.Sources()) != 1) {
-			t.Errorf("%s comes from %v", text, m.Sources())
+		for _, m := range matches {
+			got, ok := m.From(session)
+			if _, other := m.From(token); !ok || got != confidential || other {
+				t.Errorf("%s: from the session %v, confidential %v, from the token %v", text, ok, got, other)
+			}
+			if _, _, ok := m.OfRun(); ok {
+				t.Errorf("%s is known before the run", text)
+			}
 		}
 	}
 	if _, found := g.RedactDocument([]byte("2026-01-01T00:00:00Z")); found {
 		t.Error("a document lost a value that is not confidential")
 	}
-	g.Remember(token, cty.StringVal("2026-01-01T00:00:00Z").Mark(value.Sensitive))
+	g.Remember(token, cty.StringVal("2026-01-01T00:00:00Z").Mark(value.Sensitive), cty.String)
+	for m := range g.Matches("2026-01-01T00:00:00Z") {
+		if source, confidential, ok := m.OfRun(); !ok || source != token || !confidential {
+			t.Errorf("known before the run from %v (%v), confidential %v", source, ok, confidential)
+		}
+		if confidential, _ := m.From(session); confidential {
+			t.Error("one source has made a value confidential in another")
+		}
+	}
 	if got, found := g.RedactDocument([]byte("at 2026-01-01T00:00:00Z")); !found || string(got) != "at "+Withheld {
 		t.Errorf("a value that has become confidential is still there: %s", got)
 	}
 }
 
-func TestOnlyEphemeralParts(t *testing.T) {
+func TestReveal(t *testing.T) {
 	g := New()
-	g.RememberEphemeral(session, cty.ObjectVal(map[string]cty.Value{
+	plain := g.Reveal(session, cty.ObjectVal(map[string]cty.Value{
 		"host": cty.StringVal("db-1.example.com"), "password": cty.StringVal("s3cret-s3cret").Mark(value.Ephemeral),
-	}))
-	if _, ok := g.Find("db-1.example.com"); ok {
-		t.Error("found what is not ephemeral")
+		"doc": cty.MapVal(map[string]cty.Value{"k3y-0f-map": cty.StringVal("")}).Mark(value.Ephemeral),
+	}), cty.DynamicPseudoType)
+	if value.IsMarked(plain) || plain.GetAttr("password").AsString() != "s3cret-s3cret" {
+		t.Errorf("got %#v", plain)
 	}
-	if _, ok := g.Find("password=s3cret-s3cret"); !ok {
-		t.Error("did not find what is ephemeral")
+	for text, want := range map[string]bool{"db-1.example.com": false, "password=s3cret-s3cret": true, "k3y-0f-map": true} {
+		if g.Contains(text) != want {
+			t.Errorf("%s: found %v", text, !want)
+		}
+	}
+}
+
+// TestOwn remembers write-only arguments: with marks they are confidential, without they are still known.
+func TestOwn(t *testing.T) {
+	g := New()
+	own := Source{WriteOnly, "t.x"}
+	g.RememberOwn(own, cty.ObjectVal(map[string]cty.Value{
+		"marked": cty.StringVal("only letters").Mark(value.Sensitive), "plain": cty.StringVal("hunter2-hunter2"), "word": cty.StringVal("more letters"),
+		"secret": cty.StringVal("s3cret-s3cret").Mark(value.Ephemeral).Mark(value.Sensitive), "n4me-of-json": cty.StringVal(""),
+	}), cty.DynamicPseudoType)
+	for text, want := range map[string]struct{ found, confidential, document bool }{
+		"only letters": {true, true, false}, "hunter2-hunter2": {true, false, false}, "more letters": {}, "s3cret-s3cret": {true, true, true}, "n4me-of-json": {},
+	} {
+		found, confidential := false, false
+		for m := range g.Matches(text) {
+			confidential, found = m.From(own)
+		}
+		_, document := g.RedactDocument([]byte(text))
+		if found != want.found || confidential != want.confidential || document != want.document || (g.Redact(text) != text) != found {
+			t.Errorf("%s: found %v, confidential %v, taken out of documents %v", text, found, confidential, document)
+		}
 	}
 }
 
 func TestOpen(t *testing.T) {
 	g := New()
-	g.Remember(token, cty.TupleVal([]cty.Value{cty.StringVal("production"), cty.StringVal("hunter2-hunter2")}).Mark(value.Sensitive))
+	g.Remember(token, cty.TupleVal([]cty.Value{cty.StringVal("production"), cty.StringVal("hunter2-hunter2")}).Mark(value.Sensitive), cty.DynamicPseudoType)
 	files := iter.Seq[[]byte](slices.Values([][]byte{nil, []byte(`stage = "production"`)}))
-	end := g.Expose(files)
+	end := g.Publish(files)
 	if got := g.Redact("production: hunter2-hunter2"); got != "production: (ephemeral value)" {
 		t.Errorf("got %q", got)
 	}
 	end()
-	g.Remember(token, cty.StringVal("staging-1"))
-	defer g.Expose(slices.Values([][]byte{[]byte(`staging-1`)}))()
-	if got := g.Redact("staging-1"); got != "staging-1" {
+	if got := g.Redact("production"); got != Withheld {
+		t.Errorf("got %q: it is not in the open any more", got)
+	}
+	g.Remember(token, cty.StringVal("staging-1"), cty.String)
+	end = g.Stored(slices.Values([][]byte{[]byte("staging-1 hunter2-hunter2")}))
+	if got := g.Redact("staging-1: hunter2-hunter2"); got != "staging-1: (ephemeral value)" {
+		t.Errorf("got %q: what the state has hides only what is confidential", got)
+	}
+	defer g.Publish(slices.Values([][]byte{[]byte("hunter2-hunter2")}))()
+	if got := g.Redact("staging-1: hunter2-hunter2"); got != "staging-1: hunter2-hunter2" {
 		t.Errorf("got %q: it was remembered before it was in the open", got)
+	}
+	for m := range g.Matches("hunter2-hunter2") {
+		if !m.Published() {
+			t.Error("a published value is not known as such")
+		}
+	}
+	for m := range g.Matches("staging-1") {
+		if m.Published() {
+			t.Error("what the state has is known as published")
+		}
+	}
+	end()
+}
+
+// TestOverlaps has values that overlap and contain each other: all are found, and replaced as one.
+func TestOverlaps(t *testing.T) {
+	g := New()
+	for _, s := range []string{"abcd-1234", "1234-efgh", "abcd-1234-efgh-5", "4-efgh-5x"} {
+		g.Remember(token, cty.StringVal(s), cty.String)
+	}
+	if n := len(slices.Collect(g.Matches("<abcd-1234-efgh-5x>"))); n != 4 {
+		t.Errorf("found %d values, not 4", n)
+	}
+	if got := g.Redact("<abcd-1234-efgh-5x>"); got != "<(ephemeral value)>" {
+		t.Errorf("got %q", got)
+	}
+	if got := g.Redact("abcd-1234.1234-efghabcd-1234"); got != "(ephemeral value).(ephemeral value)(ephemeral value)" {
+		t.Errorf("got %q", got)
 	}
 }
 
 func TestNone(t *testing.T) {
 	var none *Guard
-	none.Remember(token, cty.StringVal("hunter2-hunter2"))
-	none.RememberEphemeral(token, cty.StringVal("hunter2-hunter2").Mark(value.Ephemeral))
-	none.Expose(nil)()
+	none.Remember(token, cty.StringVal("hunter2-hunter2"), cty.String)
+	none.RememberOwn(token, cty.StringVal("hunter2-hunter2"), cty.String)
+	if v := none.Reveal(token, cty.StringVal("hunter2-hunter2").Mark(value.Ephemeral), cty.String); value.IsMarked(v) {
+		t.Error("a value that is revealed has its mark")
+	}
+	none.Publish(nil)()
 	if got := none.Redact("hunter2-hunter2"); got != "hunter2-hunter2" || none.Knows() {
 		t.Errorf("got %q", got)
 	}
@@ -147,7 +229,7 @@ func TestRandom(t *testing.T) {
 			s := text(MinLength + r.IntN(6))
 			if isSecret(s) {
 				secrets = append(secrets, s)
-				g.Remember(token, cty.StringVal(s))
+				g.Remember(token, cty.StringVal(s), cty.String)
 			}
 		}
 		in := text(r.IntN(200))
@@ -160,9 +242,21 @@ func TestRandom(t *testing.T) {
 				first = at
 			}
 		}
-		m, ok := g.Find(in)
-		if ok != (first >= 0) || ok && m.Start != first {
-			t.Fatalf("%q in %q: found at %d (%v), is at %d", secrets, in, m.Start, ok, first)
+		found := slices.Collect(g.Matches(in))
+		if (len(found) > 0) != (first >= 0) || first >= 0 && found[0].Start != first {
+			t.Fatalf("%q in %q: found %d, the first is at %d", secrets, in, len(found), first)
+		}
+		slices.Sort(secrets)
+		all := 0
+		for _, s := range slices.Compact(secrets) {
+			for at := range in {
+				if strings.HasPrefix(in[at:], s) {
+					all++
+				}
+			}
+		}
+		if len(found) != all {
+			t.Fatalf("%q in %q: found %d of %d", secrets, in, len(found), all)
 		}
 		out := g.Redact(in)
 		for _, s := range secrets {
@@ -183,8 +277,8 @@ func TestManySecrets(t *testing.T) {
 	for part := range 4 {
 		wg.Go(func() {
 			for i := part; i < 8000; i += 4 {
-				g.Remember(token, cty.StringVal(name(i)).Mark(value.Sensitive))
-				if _, ok := g.Find("- " + name(i)); !ok {
+				g.Remember(token, cty.StringVal(name(i)).Mark(value.Sensitive), cty.String)
+				if !g.Contains("- " + name(i)) {
 					t.Errorf("%s is not found", name(i))
 					return
 				}
@@ -197,7 +291,7 @@ func TestManySecrets(t *testing.T) {
 func BenchmarkDocument(b *testing.B) {
 	g := New()
 	for i := range 1000 {
-		g.Remember(token, cty.StringVal("secret-"+strings.Repeat("z", i%30)+string(rune('a'+i%26))+"-17"))
+		g.Remember(token, cty.StringVal("secret-"+strings.Repeat("z", i%30)+string(rune('a'+i%26))+"-17"), cty.String)
 	}
 	r := rand.New(rand.NewPCG(1, 2))
 	doc := bytes.Repeat([]byte(`{"id":"i-0123456789abcdef","tags":{"name":"web server","stage":"production"}},`), 1<<14)
@@ -216,7 +310,7 @@ func BenchmarkDocument(b *testing.B) {
 
 func BenchmarkObject(b *testing.B) {
 	g := New()
-	g.Remember(token, cty.StringVal("s3cr3t-s3cr3t").Mark(value.Sensitive))
+	g.Remember(token, cty.StringVal("s3cr3t-s3cr3t").Mark(value.Sensitive), cty.String)
 	object := cty.ObjectVal(map[string]cty.Value{
 		"id": cty.StringVal("0b9f1c5e-7b8f-4d7b-9f1c-5e7b8f4d7b9f"), "triggers_replace": cty.NullVal(cty.DynamicPseudoType), "output": cty.DynamicVal,
 		"input": cty.ObjectVal(map[string]cty.Value{

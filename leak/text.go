@@ -14,30 +14,31 @@ import (
 // text is a text or number in a value.
 type text struct {
 	text                 string
-	path                 cty.Path // of the value, or of the map whose key it is; valid during the call
-	key                  bool     // of a map
-	name                 bool     // of an attribute of an object
-	ephemeral, sensitive bool     // marked so, itself or something that it is in
+	key                  bool // of a map, or the name of an attribute that no schema has
+	name                 bool // of an attribute that a schema has
+	ephemeral, sensitive bool // marked so, itself or something that it is in
 }
 
-// isValue reports whether a text may be a secret by where it stands: the names of attributes are not, and
-// keys of maps are if they are not words.
+// isValue reports whether a text may be a secret by where it stands: names in a schema are not, and keys are
+// if they are not words.
 func (t text) isValue() bool { return !t.name && (!t.key || !isWord(t.text)) }
 
 // Texts calls f for every known text and number in v, and every key of a map and name of an attribute, until
 // f returns false. It returns false if f did.
 func Texts(v cty.Value, f func(string) bool) bool {
-	return each(v, nil, func(t text) bool { return f(t.text) })
+	return each(v, cty.DynamicPseudoType, func(t text) bool { return f(t.text) })
 }
 
-// each calls f for every known text and number in v, map keys included, until f returns false.
-func each(v cty.Value, path cty.Path, f func(text) bool) bool {
-	return eachIn(v, path, text{}, f)
+// each calls f for every known text and number in v, map keys and names of attributes included, until f
+// returns false. It returns false if f did. ty is the type that v was declared with: it tells which names are
+// part of the value.
+func each(v cty.Value, ty cty.Type, f func(text) bool) bool {
+	return eachIn(v, ty, text{}, f)
 }
 
-// eachIn calls f for each text and number in a value, with its path and the marks of everything around it.
-// It ends, and returns false, as soon as f does.
-func eachIn(v cty.Value, path cty.Path, in text, f func(text) bool) bool {
+// eachIn calls f for each text and number in a value, with the marks of everything around it. It ends, and
+// returns false, as soon as f does.
+func eachIn(v cty.Value, ty cty.Type, in text, f func(text) bool) bool {
 	if v.IsMarked() {
 		in.ephemeral = in.ephemeral || value.Has(v, value.Ephemeral)
 		in.sensitive = in.sensitive || value.Has(v, value.Sensitive)
@@ -46,42 +47,53 @@ func eachIn(v cty.Value, path cty.Path, in text, f func(text) bool) bool {
 	if v == cty.NilVal || !v.IsKnown() || v.IsNull() {
 		return true
 	}
-	switch ty := v.Type(); {
-	case ty == cty.String:
-		in.text, in.path = v.AsString(), path
+	switch has := v.Type(); {
+	case has == cty.String:
+		in.text = v.AsString()
 		return f(in)
-	case ty == cty.Number:
-		in.text, in.path = Number(v), path
+	case has == cty.Number:
+		in.text = Number(v)
 		return f(in)
 	case !v.CanIterateElements():
 		return true
 	default:
-		return eachElement(v, path, in, f)
+		return eachElement(v, ty, in, f)
 	}
 }
 
-// eachElement is each for the elements and keys of a collection or structure. The names of an object's
-// attributes come too, since a provider chooses them where the type is dynamic.
-func eachElement(v cty.Value, path cty.Path, in text, f func(text) bool) bool {
+// eachElement is each for the elements, keys and names of a collection or structure.
+func eachElement(v cty.Value, ty cty.Type, in text, f func(text) bool) bool {
 	keyed := v.Type().IsMapType() || v.Type().IsObjectType()
+	declared := ty.IsObjectType()
 	for it := v.ElementIterator(); it.Next(); {
 		k, e := it.Element()
-		step := cty.PathStep(cty.IndexStep{Key: k})
 		if keyed {
 			name := in
-			name.text, name.path, name.key, name.name = k.AsString(), path, v.Type().IsMapType(), v.Type().IsObjectType()
+			name.text, name.key, name.name = k.AsString(), !declared, declared
 			if !f(name) {
 				return false
 			}
-			if v.Type().IsObjectType() {
-				step = cty.GetAttrStep{Name: k.AsString()}
-			}
 		}
-		if !eachIn(e, append(path, step), in, f) {
+		if !eachIn(e, within(ty, k), in, f) {
 			return false
 		}
 	}
 	return true
+}
+
+// within returns the declared type of an element, by its key. What a type does not tell is dynamic.
+func within(ty cty.Type, key cty.Value) cty.Type {
+	switch {
+	case ty.IsCollectionType():
+		return ty.ElementType()
+	case ty.IsObjectType() && key.Type() == cty.String && ty.HasAttribute(key.AsString()):
+		return ty.AttributeType(key.AsString())
+	case ty.IsTupleType() && key.Type() == cty.Number:
+		if i, _ := key.AsBigFloat().Int64(); i < int64(ty.Length()) {
+			return ty.TupleElementType(int(i))
+		}
+	}
+	return cty.DynamicPseudoType
 }
 
 // maxExponent bounds the numbers that are written out, by their binary exponent.
@@ -124,8 +136,7 @@ func isWord(s string) bool {
 // printed with indentation.
 const minLine = 20
 
-// forms returns the spellings by which a secret is recognized: as it is, as JSON, HTML and URLs escape it,
-// and its longer lines. Lines with spaces and those that frame keys are not secret.
+// forms returns the spellings by which a text is recognized: as it is, and as JSON, HTML and URLs escape it.
 func forms(s string) []string {
 	out := []string{s}
 	add := func(f string) {
@@ -140,12 +151,19 @@ func forms(s string) []string {
 	}
 	add(html.EscapeString(s))
 	add(url.QueryEscape(s))
-	if strings.Contains(s, "\n") {
-		for line := range strings.Lines(s) {
-			line = strings.TrimSpace(line)
-			if len(line) >= minLine && !strings.Contains(line, " ") && !strings.HasPrefix(line, "-----") && isSecret(line) {
-				out = append(out, line)
-			}
+	return out
+}
+
+// parts returns the parts of a text that are recognized alone: its longer lines. Lines with spaces and those
+// that frame keys are not secret.
+func parts(s string) (out []string) {
+	if !strings.Contains(s, "\n") {
+		return nil
+	}
+	for line := range strings.Lines(s) {
+		line = strings.TrimSpace(line)
+		if len(line) >= minLine && !strings.Contains(line, " ") && !strings.HasPrefix(line, "-----") {
+			out = append(out, line)
 		}
 	}
 	return out

@@ -12,6 +12,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/leak"
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/value"
 )
@@ -180,7 +181,9 @@ type Plan struct {
 	// LazyEphemeral reports that ephemeral resources needed only for write-only arguments were not opened,
 	// and that applying opens them only for changes.
 	LazyEphemeral bool
-	Timestamp     time.Time
+	// LeakPolicy is what became of ephemeral values in the answers of providers, and does when it is applied.
+	LeakPolicy leak.Policy
+	Timestamp  time.Time
 	// Errored is set if planning ended with errors: the plan can be shown but not applied.
 	Errored bool
 }

@@ -39,8 +39,8 @@ func (p *Provisioner) mask() (func(string) string, error) {
 		v, _ = v.UnmarkDeep()
 		leak.Texts(v, func(text string) bool {
 			for _, spelling := range spellings(text) {
-				guard.Remember(leak.Source{Kind: leak.Other}, cty.StringVal(spelling).Mark(value.Sensitive))
-				if _, found := guard.Find(spelling); !found && problem == nil {
+				guard.Remember(leak.Source{Kind: leak.Other}, cty.StringVal(spelling).Mark(value.Sensitive), cty.String)
+				if !guard.Contains(spelling) && problem == nil {
 					problem = fmt.Errorf("a value of %s, or a line of it, is too short or too plain to be recognized", name)
 				}
 			}

@@ -18,7 +18,7 @@ func PathIn(ty cty.Type, p cty.Path) string {
 	inSet := make([]bool, len(p))
 	for i, step := range p {
 		inSet[i] = ty.IsSetType()
-		ty = stepType(ty, step)
+		ty = StepType(ty, step)
 	}
 	return renderPath(p, func(i int, _ cty.Value) bool { return !inSet[i] })
 }
@@ -29,8 +29,8 @@ func PathWithoutKeys(p cty.Path) string {
 	return renderPath(p, func(_ int, key cty.Value) bool { return key.Type() == cty.Number })
 }
 
-// stepType returns the type that a step leads to, or the dynamic type if there is none.
-func stepType(ty cty.Type, step cty.PathStep) cty.Type {
+// StepType returns the type that a step leads to, or the dynamic type if there is none.
+func StepType(ty cty.Type, step cty.PathStep) cty.Type {
 	switch step := step.(type) {
 	case cty.GetAttrStep:
 		if ty.IsObjectType() && ty.HasAttribute(step.Name) {

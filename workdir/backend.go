@@ -113,7 +113,7 @@ func (d *Dir) openLocation(ctx context.Context, l location, files StateFiles, c 
 	var s store.Store
 	if err == nil {
 		for _, text := range l.kind.Credentials(cfg) {
-			d.opt.Leaks.Remember(leak.Source{Kind: leak.Other, Address: "backend." + l.kind.Name}, cty.StringVal(text))
+			d.opt.Leaks.Remember(leak.Source{Kind: leak.Credential, Address: "the backend " + l.kind.Name}, cty.StringVal(text), cty.String)
 		}
 		s, err = l.kind.Open(ctx, cfg, backend.Env{Files: files, Cipher: c, Lookup: d.lookup, Version: d.opt.Version, JournalDir: d.journalDir(), Host: d.host})
 	}

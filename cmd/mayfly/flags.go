@@ -115,12 +115,11 @@ func (p *parallelismFlag) flag(usage string) cli.Flag {
 
 // leakFlag is the option that says what becomes of an ephemeral value that a provider returns.
 func (a *app) leakFlag() cli.Flag {
-	policies := map[string]leak.Policy{"standard": leak.Standard, "strict": leak.Strict, "warn": leak.Lenient}
 	return &cli.StringFlag{
 		Name: "leak-guard", Value: "standard", Local: true,
 		Usage: "What to do about ephemeral values that a provider returns in an object: `POLICY` standard leaves confidential ones out, strict leaves all out, warn stores them with a warning.",
 		Validator: func(s string) error {
-			p, ok := policies[s]
+			p, ok := leak.Policies[s]
 			if !ok {
 				return fmt.Errorf("%q is none of standard, strict and warn", s)
 			}

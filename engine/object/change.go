@@ -47,7 +47,6 @@ func (op *Op) Plan(req PlanRequest) (provider.PlanResponse, bool) {
 	if !req.destroys() {
 		proposed, doing = schema.ProposedNew(op.Block(), req.Prior.Value, req.Config), "planning"
 	}
-	op.Answers.Given(req.Config)
 	resp, diags := op.Provider.PlanResource(op.Ctx, provider.PlanRequest{
 		Type: op.TypeName(), Prior: req.Prior.Value, Proposed: proposed, Config: req.Config, PriorPrivate: req.Prior.Private,
 		PlannedPrivate: req.Private, Identity: req.Prior.Identity, ProviderMeta: req.Meta,
@@ -64,7 +63,7 @@ func (op *Op) Plan(req PlanRequest) (provider.PlanResponse, bool) {
 		diags = append(diags, op.Answers.Violations(contract.Plan, contract.ErrNotNull)...)
 	}
 	var leaks diag.List
-	resp.Private, leaks = op.Answers.AcceptPrivate(resp.Private, contract.Plan)
+	resp.Private, leaks = op.Answers.AcceptPrivate(resp.Private, req.Prior.Private, contract.Plan)
 	diags = append(diags, leaks...)
 	op.Report(diags)
 	return resp, !diags.HasErrors()

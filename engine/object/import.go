@@ -9,6 +9,7 @@ import (
 	"github.com/mayfly-iac/mayfly/contract"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/event"
+	"github.com/mayfly-iac/mayfly/leak"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/provider"
 )
@@ -25,6 +26,7 @@ type ImportTarget struct {
 func (op *Op) Import(imp *ImportTarget, meta cty.Value) (Prior, bool) {
 	req := provider.ImportRequest{Type: op.TypeName(), ID: imp.ID}
 	key, text := "id", imp.ID
+	op.Answers.Open(func(yield func(string) bool) { yield(imp.ID) })
 	if imp.Identity != cty.NilVal {
 		id, diags := op.importIdentity(imp)
 		op.Report(diags)
@@ -32,6 +34,7 @@ func (op *Op) Import(imp *ImportTarget, meta cty.Value) (Prior, bool) {
 			return Prior{}, false
 		}
 		req.Identity = id
+		op.Answers.Open(func(yield func(string) bool) { leak.Texts(id, yield) })
 		key, text = contract.IdentityText(id)
 	}
 	done := op.Events.Begin(event.OpImport, op.Obj, plan.NoOp, key, text)
@@ -93,7 +96,7 @@ func (op *Op) pickImported(resp provider.ImportResponse, diags diag.List) (Prior
 			return none, append(diags, op.Answers.Violations(contract.Imported, contract.ErrNull)...)
 		}
 		id, wrong := op.Answers.AcceptIdentity(o.Identity, contract.Imported)
-		private, leaks := op.Answers.AcceptPrivate(o.Private, contract.Imported)
+		private, leaks := op.Answers.AcceptPrivate(o.Private, nil, contract.Imported)
 		return Prior{Value: v, Private: private, Identity: id}, slices.Concat(diags, wrong, leaks)
 	}
 	if len(resp.Objects) == 0 {

@@ -20,6 +20,7 @@ import (
 	"github.com/mayfly-iac/mayfly/provider"
 	"github.com/mayfly-iac/mayfly/provider/processes"
 	"github.com/mayfly-iac/mayfly/schema"
+	"github.com/mayfly-iac/mayfly/state"
 )
 
 // Env is what the operations of a walk share.
@@ -44,6 +45,9 @@ type Op struct {
 	Body     hcl.Body          // of the block that declares the object; nil if none does
 	Provider provider.Provider // configured for the operation; nil until it is needed
 	Answers  contract.Checker  // holds what Provider answers about the object against the contract
+	// Recorded is the object that the state had before the command, if that is another than the one that the
+	// operation begins with.
+	Recorded *state.Object
 }
 
 // New begins an operation on an object. Provider is set when it is needed.
@@ -52,6 +56,12 @@ func New(env *Env, obj addr.Object, sch *schema.Schema, source addr.Provider) Op
 		Env: env, Ctx: env.Ctx, Obj: obj, Schema: sch, Source: source,
 		Answers: contract.Checker{Provider: source, Object: obj, Block: sch.Block, Leaks: env.Leaks},
 	}
+}
+
+// Use sets the configured provider of the operation, and reports whether there is one.
+func (op *Op) Use(p provider.Provider, configured addr.ProviderConfig) bool {
+	op.Provider, op.Answers.Configured = p, configured
+	return p != nil
 }
 
 // warnf writes a line to the log, if there is one. It must hold addresses and paths only, never values.

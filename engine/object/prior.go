@@ -3,6 +3,7 @@ package object
 import (
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/mayfly-iac/mayfly/contract"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/schema"
 	"github.com/mayfly-iac/mayfly/state"
@@ -30,4 +31,14 @@ func (pr Prior) Sensitive() []cty.Path {
 // NoPrior is what planning starts from if there is no object.
 func NoPrior(b *schema.Block) Prior {
 	return Prior{Value: cty.NullVal(b.Type())}
+}
+
+// Review judges the answers that made a prior object while the configuration was not known, and takes out of
+// it what must not be stored. private is what the state has as private data. It returns false if the object
+// cannot be used, which was reported.
+func (op *Op) Review(pr *Prior, private []byte) bool {
+	got, diags := op.Answers.Review(contract.Answered{Value: pr.Value, Identity: pr.Identity, Private: pr.Private}, private)
+	pr.Value, pr.Identity, pr.Private = got.Value, got.Identity, got.Private
+	op.Report(diags)
+	return !diags.HasErrors()
 }

@@ -28,7 +28,7 @@ func (op *Op) Refresh(pr Prior, meta cty.Value) (Prior, bool) {
 		v, diags = op.Answers.AcceptKnown(v, diags, contract.Read)
 		var wrong, leaks diag.List
 		resp.Identity, wrong = op.Answers.AcceptIdentity(resp.Identity, contract.Read)
-		resp.Private, leaks = op.Answers.AcceptPrivate(resp.Private, contract.Read)
+		resp.Private, leaks = op.Answers.AcceptPrivate(resp.Private, pr.Private, contract.Read)
 		diags = slices.Concat(diags, wrong, leaks)
 	}
 	op.Report(diags)

@@ -57,9 +57,6 @@ func (op *Op) DropMirrored(paths []cty.Path) []cty.Path {
 // which was reported.
 func (op *Op) Seal(v cty.Value, paths []cty.Path) (value.Durable, bool) {
 	d, err := value.Seal(value.MarkPaths(v, op.mirrorSensitivity(v, paths), value.Sensitive), op.Schema.Block.Type(), op.Schema.Block)
-	if err == nil {
-		err = op.Leaks.CheckSealed(d)
-	}
 	if err != nil {
 		op.Report(diag.Errorf("Object cannot be stored", "The object of %s cannot be stored: %s.", op.Obj, err))
 		return value.Durable{}, false

@@ -19,6 +19,7 @@ import (
 // cannot be used, which was reported.
 func (op *Op) Upgrade(o *state.Object) (Prior, bool) {
 	pr := Prior{Object: o, Private: o.Private}
+	op.openStored(o)
 	ty := op.Schema.Block.Type()
 	if op.IsCurrent(o) {
 		if v, err := o.DecodeUnmarked(ty); err == nil {
@@ -42,6 +43,22 @@ func (op *Op) Upgrade(o *state.Object) (Prior, bool) {
 	}
 	pr.Value = v
 	return op.loadIdentity(pr, o)
+}
+
+// openStored says that an object is in the open as the state had it before the command: what it holds may
+// come back.
+func (op *Op) openStored(o *state.Object) {
+	if op.Recorded != nil {
+		o = op.Recorded
+	}
+	op.Answers.Open(func(yield func(string) bool) {
+		for _, text := range [][]byte{o.JSON(), o.Identity, o.Private} {
+			yield(string(text))
+		}
+		for _, text := range o.Flatmap {
+			yield(text)
+		}
+	})
 }
 
 // clean nulls the write-only attributes of a stored object. They have values if another engine wrote the
@@ -78,6 +95,9 @@ func (op *Op) loadIdentity(pr Prior, o *state.Object) (Prior, bool) {
 		}
 	}
 	v, diags := op.Provider.UpgradeIdentity(op.Ctx, provider.UpgradeRequest{Type: op.TypeName(), Version: o.IdentityVersion, JSON: o.Identity})
+	if !diags.HasErrors() {
+		v, diags = op.Answers.AcceptIdentity(v, contract.Upgraded)
+	}
 	op.Report(diags)
 	if diags.HasErrors() {
 		return pr, false
@@ -109,6 +129,7 @@ func (op *Op) Live(o *state.Object) (cty.Value, bool) {
 // reported.
 func (op *Op) ConvertMoved(o *state.Object, from addr.Instance, source addr.ProviderConfig) (Prior, bool) {
 	pr := Prior{Object: o}
+	op.openStored(o)
 	resp, diags := op.Provider.MoveResource(op.Ctx, provider.MoveRequest{
 		SourceProvider: source.Provider, SourceType: from.Resource.Type, SourceVersion: o.SchemaVersion, SourceJSON: o.JSON(), SourcePrivate: o.Private,
 		SourceIdentityJSON: o.Identity, SourceIdentityVersion: o.IdentityVersion, TargetType: op.TypeName(),
@@ -117,7 +138,7 @@ func (op *Op) ConvertMoved(o *state.Object, from addr.Instance, source addr.Prov
 		var wrong, leaks diag.List
 		resp.Target, diags = op.Answers.AcceptExisting(resp.Target, diags, contract.Moved)
 		resp.Identity, wrong = op.Answers.AcceptIdentity(resp.Identity, contract.Moved)
-		resp.Private, leaks = op.Answers.AcceptPrivate(resp.Private, contract.Moved)
+		resp.Private, leaks = op.Answers.AcceptPrivate(resp.Private, nil, contract.Moved)
 		diags = slices.Concat(diags, wrong, leaks)
 	}
 	op.Report(diags)

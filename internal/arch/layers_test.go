@@ -108,8 +108,8 @@ var rules = map[string]rule{
 		why: "which marks a result has follows from the expression alone: of its references it matters only which are to whole blocks",
 	},
 	"lang/funcs":    {may: []string{"bounds", "diag", "safefile", "value", "unify", "lang/typearg"}, why: "functions see arguments, not the configuration that calls them; a template has places of its own"},
-	"plan":          {may: []string{"addr", "diag", "schema", "value", "state"}, pure: true, modules: []string{cty}, why: "a plan is data, and ordering it is a pure function: no live value may meet it"},
-	"plan/planfile": {may: []string{"jsonvalue", "addr", "diag", "schema", "value", "state", "plan"}, why: "a codec needs the model that it encodes and nothing that could put a secret in it"},
+	"plan":          {may: []string{"addr", "diag", "leak", "schema", "value", "state"}, pure: true, modules: []string{cty}, why: "a plan is data, and ordering it is a pure function: no live value may meet it"},
+	"plan/planfile": {may: []string{"jsonvalue", "addr", "diag", "leak", "schema", "value", "state", "plan"}, why: "a codec needs the model that it encodes and nothing that could put a secret in it"},
 
 	"event": {may: []string{"addr", "diag", "plan"}, pure: true, modules: none, why: "what is seen of a run has no values: an observer that knew the engine could reach them"},
 

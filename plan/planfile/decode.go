@@ -8,6 +8,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/jsonvalue"
+	"github.com/mayfly-iac/mayfly/leak"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/value"
@@ -110,6 +111,12 @@ func (d *decoder) file(doc *document) *File {
 		EphemeralVariables: doc.EphemeralVariables, Targets: d.targets(doc.Targets), Excludes: d.targets(doc.Excludes),
 	}
 	p.Mode = d.mode(doc.Mode)
+	if name := doc.LeakGuard; name != "" {
+		policy, ok := leak.Policies[name]
+		if p.LeakPolicy = policy; !ok {
+			d.fail("it was made with the unknown policy %q of the leak guard", name)
+		}
+	}
 	if doc.Meta == nil { // without it, the plan would fit any state
 		d.fail("it does not say which state it starts from")
 	} else {

@@ -23,6 +23,7 @@ type document struct {
 	Errored     bool      `json:"errored,omitempty"`
 	SkipRefresh bool      `json:"skip_refresh,omitempty"`
 	Lazy        bool      `json:"lazy_ephemeral,omitempty"`
+	LeakGuard   string    `json:"leak_guard,omitempty"` // the policy, unless it is the standard
 	Timestamp   time.Time `json:"timestamp"`
 	Meta        *meta     `json:"state"`
 

@@ -11,6 +11,7 @@ import (
 	ctyjson "github.com/zclconf/go-cty/cty/json"
 
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/leak"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/value"
 )
@@ -102,6 +103,9 @@ func (e *encoder) document(doc *document, f *File) error {
 	var x failing
 	doc.Mode, doc.Errored, doc.SkipRefresh, doc.Timestamp = modes[p.Mode], p.Errored, p.SkipRefresh, p.Timestamp.UTC()
 	doc.Lazy, doc.Meta = p.LazyEphemeral, (*meta)(&p.Meta)
+	if p.LeakPolicy != leak.Standard {
+		doc.LeakGuard = p.LeakPolicy.String()
+	}
 	doc.Changes, doc.Drift = len(p.Changes), len(p.Drift)
 	doc.Variables = make(map[string]*sealed, len(p.Variables))
 	for _, name := range sortedKeys(p.Variables) {

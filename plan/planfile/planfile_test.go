@@ -19,6 +19,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/leak"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/value"
@@ -108,7 +109,7 @@ func fullFile(t testing.TB) *File {
 		Variables: map[string]value.Durable{
 			"v": seal(t, cty.StringVal("w").Mark(value.Sensitive)), "null": seal(t, cty.NullVal(cty.String)), "unset": {},
 		},
-		EphemeralVariables: []string{"password"}, SkipRefresh: true, LazyEphemeral: true, Errored: true, Timestamp: time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC),
+		EphemeralVariables: []string{"password"}, SkipRefresh: true, LazyEphemeral: true, LeakPolicy: leak.Lenient, Errored: true, Timestamp: time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC),
 		Targets:      []addr.Target{targetAt(t, "module.a"), targetAt(t, `module.a["x"].t.n[1]`)},
 		Excludes:     []addr.Target{targetAt(t, "data.t.n")},
 		ForceReplace: []addr.Instance{instanceAt(t, "t.n[3]")},

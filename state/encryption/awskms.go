@@ -104,7 +104,7 @@ func openAWSKMS(a arguments, o Options) (keyProvider, error) {
 		return nil, errors.New("either profile or access_key can be set")
 	}
 	if r := k.settings.Role; r != nil && r.Token != "" {
-		o.Leaks.Remember(leak.Source{Kind: leak.Other, Address: "aws_kms"}, cty.StringVal(r.Token).Mark(value.Sensitive))
+		o.Leaks.Remember(leak.Source{Kind: leak.Credential, Address: "aws_kms"}, cty.StringVal(r.Token).Mark(value.Sensitive), cty.String)
 	}
 	if k.transport, err = aws.TransportOf(k.arguments, o.Environ["NO_PROXY"]); err != nil {
 		return nil, err

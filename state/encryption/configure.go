@@ -268,7 +268,7 @@ func (b *builder) arguments(block *config.EncryptionBlock, known map[string]argu
 		default:
 			v, valid := b.evaluate(attr, arg, block.Range)
 			if valid && arg.secret {
-				b.Leaks.Remember(source(block.EncryptionName), v.Mark(value.Sensitive))
+				b.Leaks.Remember(source(block.EncryptionName), v.Mark(value.Sensitive), arg.ty)
 			}
 			if out[name] = v; !valid || v.IsNull() {
 				delete(out, name)

@@ -33,7 +33,7 @@ type keyring struct {
 
 // source is a key provider or a method as the guard knows it.
 func source(name config.EncryptionName) leak.Source {
-	return leak.Source{Kind: leak.Other, Address: name.Type + "." + name.Name}
+	return leak.Source{Kind: leak.Credential, Address: name.Type + "." + name.Name}
 }
 
 func (k *keyring) String() string { return "key_provider." + k.Type + "." + k.Name }

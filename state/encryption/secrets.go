@@ -17,7 +17,7 @@ import (
 // encryption block. The text may be wrong: errors about it, such as those of a passphrase without quotes, may
 // then name a part of it.
 func RememberSource(g *leak.Guard, name, src string) {
-	from := leak.Source{Kind: leak.Other, Address: name}
+	from := leak.Source{Kind: leak.Credential, Address: name}
 	for _, behind := range secretArgument().FindAllStringSubmatch(src, -1) {
 		for _, part := range append(quotedPart.FindAllString(behind[1], -1), wordPart.FindAllString(behind[1], -1)...) {
 			if part = strings.Trim(part, `"\`); plainPart.MatchString(part) {
@@ -25,7 +25,7 @@ func RememberSource(g *leak.Guard, name, src string) {
 			}
 			root, _, _ := strings.Cut(part, ".") // of what is taken for a reference
 			for _, text := range []string{part, strings.TrimSuffix(root, "(")} {
-				g.Remember(from, cty.StringVal(text).Mark(value.Sensitive))
+				g.Remember(from, cty.StringVal(text).Mark(value.Sensitive), cty.String)
 			}
 		}
 	}
