@@ -2,6 +2,7 @@ package contract
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/zclconf/go-cty/cty"
@@ -50,6 +51,11 @@ func (c *Checker) Open(texts func(yield func(string) bool)) {
 	}
 }
 
+// OpenValue is Open for all texts in a value without marks.
+func (c *Checker) OpenValue(v cty.Value) {
+	c.Open(func(yield func(string) bool) { leak.Texts(v, yield) })
+}
+
 // Given returns the configuration that a provider is given for the object without its marks, and notes it
 // first: the write-only arguments must not come back in answers that are judged from now on, and all others
 // may.
@@ -64,7 +70,7 @@ func (c *Checker) Given(config cty.Value) cty.Value {
 			guard.RememberOwn(own, v, ty)
 		}
 	}
-	c.Open(func(yield func(string) bool) { leak.Texts(c.Block.NullWriteOnly(plain), yield) })
+	c.OpenValue(c.Block.NullWriteOnly(plain))
 	return plain
 }
 
@@ -237,6 +243,28 @@ func (c *Checker) AcceptPrivate(private, before []byte, a Answer) ([]byte, diag.
 	return private, diags
 }
 
+// AcceptPaths returns paths of an answer, each up to the first key that must not be stored.
+func (c *Checker) AcceptPaths(paths []cty.Path) []cty.Path {
+	if !c.Leaks.Guard.Knows() {
+		return paths
+	}
+	out := slices.Clone(paths)
+	for i, path := range paths {
+		at := slices.IndexFunc(path, func(step cty.PathStep) bool {
+			index, ok := step.(cty.IndexStep)
+			if !ok || index.Key.Type() != cty.String || !index.Key.IsKnown() || index.Key.IsNull() {
+				return false
+			}
+			v, found := c.judge(index.Key.AsString())
+			return found && !v.keep
+		})
+		if at >= 0 {
+			out[i] = path[:at]
+		}
+	}
+	return out
+}
+
 // Answered is what the answers about an object that was upgraded, read or imported have come to.
 type Answered struct {
 	Value, Identity cty.Value // the identity is cty.NilVal if there is none
@@ -246,14 +274,14 @@ type Answered struct {
 // Review judges what was read while Later was set, now that the configuration was given; answers that follow
 // are judged at once. What must be left out is left out of the result, which has the private data that the
 // call began with if its own must not be stored.
-func (c *Checker) Review(got Answered, private []byte) (Answered, diag.List) {
+func (c *Checker) Review(got Answered, private []byte, a Answer) (Answered, diag.List) {
 	c.Later = false
 	var diags, more diag.List
-	got.Value, diags = c.withhold(got.Value, c.Block.Type(), Read)
+	got.Value, diags = c.withhold(got.Value, c.Block.Type(), a)
 	if got.Identity != cty.NilVal {
-		got.Identity, more = c.AcceptIdentity(got.Identity, Read)
+		got.Identity, more = c.AcceptIdentity(got.Identity, a)
 		diags = append(diags, more...)
 	}
-	got.Private, more = c.AcceptPrivate(got.Private, private, Read)
+	got.Private, more = c.AcceptPrivate(got.Private, private, a)
 	return got, append(diags, more...)
 }

@@ -296,7 +296,7 @@ func TestLater(t *testing.T) {
 		t.Errorf("judged at once: %#v, %s, %#v, %v", got, private, id, slices.Concat(diags, more, wrong))
 	}
 	c.Given(object(map[string]cty.Value{"secret": ephemeral(secret)}))
-	reviewed, diags := c.Review(Answered{Value: got, Identity: id, Private: private}, []byte("before"))
+	reviewed, diags := c.Review(Answered{Value: got, Identity: id, Private: private}, []byte("before"), Read)
 	want := object(map[string]cty.Value{"chosen": str("kept")})
 	if !reviewed.Value.RawEquals(want) || reviewed.Identity != cty.NilVal || string(reviewed.Private) != "before" || len(diags) != 3 || diags.HasErrors() {
 		t.Errorf("got %#v, %v", reviewed, diags)
@@ -400,5 +400,19 @@ func TestFunctionResults(t *testing.T) {
 				t.Errorf("policy %d, %s: found %v, kept %v", policy, text, found, keep)
 			}
 		}
+	}
+}
+
+// TestPaths cuts paths before a key that must not be stored.
+func TestPaths(t *testing.T) {
+	c := guarded(t)
+	c.Given(object(map[string]cty.Value{"secret": ephemeral(secret)}))
+	got := c.AcceptPaths([]cty.Path{cty.GetAttrPath("tags").IndexString(secret).GetAttr("x"), cty.GetAttrPath("tags").IndexString("other"), cty.GetAttrPath("list").IndexInt(1)})
+	var texts []string
+	for _, path := range got {
+		texts = append(texts, schema.PathString(path))
+	}
+	if want := []string{"tags", `tags["other"]`, "list[1]"}; !slices.Equal(texts, want) {
+		t.Errorf("got %v, want %v", texts, want)
 	}
 }

@@ -49,7 +49,7 @@ func (w *withholder) keeps(text string, path cty.Path, key bool) bool {
 	at := place{of: w.answer, where: "the attribute " + schema.PathIn(w.whole, path), path: path.Copy()}
 	switch {
 	case w.identity:
-		at.where = "the identity"
+		at.where, at.path = "the identity", nil
 	case key:
 		at.where = "a key or the name of an attribute in " + schema.PathIn(w.whole, path)
 	case w.answer == Object && path.Equals(cty.GetAttrPath("id")) && !v.keep:

@@ -96,7 +96,7 @@ func (ia *instanceApply) loadPrior() bool {
 // evaluateConfig evaluates the configuration with final upstream values and fresh leases.
 func (ia *instanceApply) evaluateConfig() bool {
 	config, ok := ia.evaluate(ia.t, ia.s, ia.in)
-	if !ok || ia.Answers.Later && !ia.Review(&ia.prior, nil) {
+	if !ok || ia.Answers.Later && !ia.Review(&ia.prior, nil, contract.Upgraded) {
 		return false
 	}
 	ia.config = ia.IgnoreChanges(config, &ia.in.Config().Lifecycle, ia.prior)

@@ -170,8 +170,8 @@ func (ip *instancePlan) warnDeprecated(said diag.List) {
 	}
 }
 
-// loadPrior finds the object in the state, or imports it, and brings it up to date. If it may hold values that
-// must not be stored, which are known once the configuration is evaluated, the answers are judged then.
+// loadPrior finds the object in the state, or imports it, and brings it up to date. If it may hold values
+// that must not be stored, which are known once the configuration is evaluated, the answers are judged then.
 func (ip *instancePlan) loadPrior() (ok bool) {
 	pl := ip.planner
 	pl.mu.Lock()
@@ -213,11 +213,11 @@ func (ip *instancePlan) learnConfig() {
 
 // review judges the answers that made the prior object, and keeps what may be stored of them.
 func (ip *instancePlan) review() bool {
-	var private []byte
+	private, loaded := []byte(nil), contract.Imported
 	if ip.stored != nil {
-		private = ip.stored.Private
+		private, loaded = ip.stored.Private, contract.Upgraded
 	}
-	if !ip.Review(&ip.loaded, private) || !ip.Review(&ip.prior, private) {
+	if !ip.Review(&ip.loaded, private, loaded) || !ip.Review(&ip.prior, private, contract.Read) {
 		return false
 	}
 	if ip.prior.Identity == cty.NilVal {
@@ -306,7 +306,7 @@ func (ip *instancePlan) forcedReason() plan.Reason {
 // compare chooses between no-op, update and replacement.
 func (ip *instancePlan) compare(pv object.Prior, resp provider.PlanResponse) (provider.PlanResponse, bool) {
 	c := ip.change
-	c.RequiredReplace = contract.ReplacePaths(ip.Block(), pv.Value, resp.Planned, resp.RequiresReplace)
+	c.RequiredReplace = contract.ReplacePaths(ip.Block(), pv.Value, resp.Planned, ip.Answers.AcceptPaths(resp.RequiresReplace))
 	switch {
 	case len(c.RequiredReplace) > 0:
 		c.Action, c.Reason = ip.replacement(), plan.ReplaceCannotUpdate

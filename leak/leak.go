@@ -317,9 +317,9 @@ func (g *Guard) first(s string) (h uint64) {
 	return h
 }
 
-// Publish says which texts are in the open, such as the files of the configuration: a value that stands in one
-// of them cannot be hidden. The texts are read when they are needed, and must not change until the returned
-// function is called, after which they do not count.
+// Publish says which texts are in the open, such as the files of the configuration: a value that stands in
+// one of them cannot be hidden. The texts are read when they are needed, and must not change until the
+// returned function is called, after which they do not count.
 func (g *Guard) Publish(texts iter.Seq[[]byte]) (end func()) { return g.expose(texts, published) }
 
 // Stored is Publish for texts that are in the open for those who may read the state: they expose only values

@@ -9,7 +9,6 @@ import (
 	"github.com/mayfly-iac/mayfly/contract"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/event"
-	"github.com/mayfly-iac/mayfly/leak"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/provider"
 )
@@ -34,7 +33,7 @@ func (op *Op) Import(imp *ImportTarget, meta cty.Value) (Prior, bool) {
 			return Prior{}, false
 		}
 		req.Identity = id
-		op.Answers.Open(func(yield func(string) bool) { leak.Texts(id, yield) })
+		op.Answers.OpenValue(id)
 		key, text = contract.IdentityText(id)
 	}
 	done := op.Events.Begin(event.OpImport, op.Obj, plan.NoOp, key, text)

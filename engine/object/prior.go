@@ -33,11 +33,11 @@ func NoPrior(b *schema.Block) Prior {
 	return Prior{Value: cty.NullVal(b.Type())}
 }
 
-// Review judges the answers that made a prior object while the configuration was not known, and takes out of
+// Review judges the answer that made a prior object while the configuration was not known, and takes out of
 // it what must not be stored. private is what the state has as private data. It returns false if the object
 // cannot be used, which was reported.
-func (op *Op) Review(pr *Prior, private []byte) bool {
-	got, diags := op.Answers.Review(contract.Answered{Value: pr.Value, Identity: pr.Identity, Private: pr.Private}, private)
+func (op *Op) Review(pr *Prior, private []byte, a contract.Answer) bool {
+	got, diags := op.Answers.Review(contract.Answered{Value: pr.Value, Identity: pr.Identity, Private: pr.Private}, private, a)
 	pr.Value, pr.Identity, pr.Private = got.Value, got.Identity, got.Private
 	op.Report(diags)
 	return !diags.HasErrors()

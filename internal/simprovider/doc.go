@@ -98,6 +98,7 @@
 //   - invalid-path (text): an error about an attribute that does not exist
 //   - deferred: a deferral that was not allowed
 //   - no-private: private data is left out
+//   - set-private (text): it is another one
 //   - garbage: bytes that are not MessagePack
 //   - not-an-object: a string in place of the object
 //   - no-value: the object is left out of the message

@@ -48,6 +48,7 @@ func init() {
 		"invalid-path":     (*violation).invalidPath,
 		"deferred":         (*violation).deferred,
 		"no-private":       (*violation).noPrivate,
+		"set-private":      (*violation).setPrivate,
 		"legacy":           (*violation).legacy,
 		"replace":          (*violation).replace,
 		"bad-replace":      (*violation).badReplace,

@@ -215,6 +215,14 @@ func (v *violation) noPrivate() error {
 	return nil
 }
 
+func (v *violation) setPrivate() error {
+	if v.ans.private == nil {
+		return fmt.Errorf("%s answers no private data", v.call.RPC)
+	}
+	*v.ans.private = []byte(v.rule.message("{}"))
+	return nil
+}
+
 func (v *violation) legacy() error {
 	if v.ans.legacy == nil {
 		return fmt.Errorf("%s has no legacy flag", v.call.RPC)

@@ -147,6 +147,7 @@ var violations = []struct {
 	{Rule{RPC: planRPC, Do: "no-value"}, func(s *struck) bool { return *s.answer.object == nil }},
 	{Rule{RPC: planRPC, Do: "deferred"}, func(s *struck) bool { return *s.answer.deferred != nil }},
 	{Rule{RPC: planRPC, Do: "no-private"}, func(s *struck) bool { return *s.answer.private == nil }},
+	{Rule{RPC: planRPC, Do: "set-private", Text: "other"}, func(s *struck) bool { return string(*s.answer.private) == "other" }},
 	{Rule{RPC: planRPC, Do: "legacy"}, func(s *struck) bool { return *s.answer.legacy }},
 	{Rule{RPC: planRPC, Do: "replace"}, func(s *struck) bool { return pathNames(*s.answer.replace) == `AttributeName("name")` }},
 	{Rule{RPC: planRPC, Do: "bad-replace"}, func(s *struck) bool { return strings.Contains(pathNames(*s.answer.replace), "no_such") }},
