@@ -70,7 +70,7 @@ func (c *Checker) Given(config cty.Value) cty.Value {
 			guard.RememberOwn(own, v, ty)
 		}
 	}
-	c.OpenValue(c.Block.NullWriteOnly(plain))
+	c.Open(func(yield func(string) bool) { leak.Texts(c.Block.NullWriteOnly(plain), yield) })
 	return plain
 }
 
