@@ -2,6 +2,7 @@ package leak
 
 import (
 	"hash/maphash"
+	"iter"
 	"maps"
 	"math/bits"
 	"slices"
@@ -39,7 +40,7 @@ func (m Match) Permit() { m.of.state.Store(open) }
 
 // Find returns the first value in s that is remembered and not in the open, and whether there is one.
 func (g *Guard) Find(s string) (Match, bool) {
-	return g.findFrom(s, 0, func(m Match) bool { return g.isHidden(m.of) })
+	return g.firstOf(s, func(m Match) bool { return g.isHidden(m.of) })
 }
 
 // FindBytes is Find for bytes, which it does not keep.
@@ -47,7 +48,52 @@ func (g *Guard) FindBytes(b []byte) (Match, bool) { return g.Find(asText(b)) }
 
 // FindOf is Find, but also finds values of a source that are in the open.
 func (g *Guard) FindOf(own Source, s string) (Match, bool) {
-	return g.findFrom(s, 0, func(m Match) bool { return m.From(own) || g.isHidden(m.of) })
+	return g.firstOf(s, func(m Match) bool { return m.From(own) || g.isHidden(m.of) })
+}
+
+func (g *Guard) firstOf(s string, wanted func(Match) bool) (Match, bool) {
+	for m := range g.Matches(s) {
+		if wanted(m) {
+			return m, true
+		}
+	}
+	return Match{}, false
+}
+
+// Matches returns every value that is remembered and stands in s, in the order of their beginnings. They may
+// overlap, and one may contain another.
+func (g *Guard) Matches(s string) iter.Seq[Match] {
+	return func(yield func(Match) bool) {
+		if !g.Knows() {
+			return
+		}
+		g.mu.RLock()
+		across := g.acrossLines(s)
+		g.mu.RUnlock()
+		for start := 0; ; start++ {
+			var found []form
+			g.mu.RLock()
+			start, found = g.nextLocked(s, start)
+			g.mu.RUnlock()
+			for ; len(across) > 0 && (len(found) == 0 || across[0].Start <= start); across = across[1:] {
+				if !yield(across[0]) {
+					return
+				}
+			}
+			if len(found) == 0 {
+				return
+			}
+			for _, f := range found {
+				if !yield(g.match(f, start, start+f.length)) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func (g *Guard) match(f form, start, end int) Match {
+	return Match{Start: start, End: end, Confidential: f.of.confidential, of: f.of, guard: g}
 }
 
 // Holds reports whether v, which has no marks, holds a value that is remembered, in the open or not: as a
@@ -92,64 +138,42 @@ func (g *Guard) holds(v cty.Value) bool {
 
 func (g *Guard) in(s string) bool {
 	_, found := g.nextLocked(s, 0)
-	return found
+	return len(found) > 0 || len(g.acrossLines(s)) > 0
 }
 
-// findFrom returns the first value in s that is remembered, begins at start or later, and is wanted.
-func (g *Guard) findFrom(s string, start int, wanted func(Match) bool) (Match, bool) {
-	if !g.Knows() {
-		return Match{}, false
-	}
-	for {
-		m, ok := g.next(s, start)
-		if !ok {
-			return Match{}, false
-		}
-		if wanted(m) {
-			return m, true
-		}
-		start = m.Start + 1
-	}
-}
-
-// next returns the first value in s that is remembered, in the open or not, and begins at start or later;
-// the longest, if several begin there. The loop rolls the hash of MinLength bytes over the text. At nearly
-// all places the filter says that no value begins with them.
-func (g *Guard) next(s string, start int) (Match, bool) {
-	g.mu.RLock()
-	defer g.mu.RUnlock()
-	return g.nextLocked(s, start)
-}
-
-// nextLocked is next for a caller that has the lock.
-func (g *Guard) nextLocked(s string, start int) (Match, bool) {
+// nextLocked returns the first place in s, at start or later, where values begin that are remembered, and all
+// their forms there; none if there is no such place. The caller has the lock. The loop rolls the hash of
+// MinLength bytes over the text. At nearly all places the filter says that no value begins with them.
+func (g *Guard) nextLocked(s string, start int) (at int, found []form) {
 	if start+MinLength > len(s) {
-		return Match{}, false
+		return 0, nil
 	}
 	h := g.first(s[start:])
+	filter, shift := g.filter, g.shift&63 // the compiler need not load them again, nor check the shift
 	for {
-		if g.may(h) {
-			if f := g.longest(h, s[start:]); f.of != nil {
-				return Match{Start: start, End: start + f.length, Confidential: f.of.confidential, of: f.of, guard: g}, true
+		bit := h >> shift
+		if filter[bit/64]>>(bit%64)&1 != 0 && g.may(h) {
+			if found = g.at(h, s[start:]); found != nil {
+				return start, found
 			}
 		}
 		end := start + MinLength
 		if end >= len(s) {
-			return Match{}, false
+			return 0, nil
 		}
 		h = bits.RotateLeft64(h, 1) ^ bits.RotateLeft64(g.table[s[start]], MinLength) ^ g.table[s[end]]
 		start++
 	}
 }
 
-// longest returns the longest form with a hash that s begins with; none if there is none.
-func (g *Guard) longest(h uint64, s string) (best form) {
+// at returns the forms with a hash that s begins with.
+func (g *Guard) at(h uint64, s string) (found []form) {
 	for _, f := range g.starts[h] {
-		if f.length > best.length && f.length <= len(s) && maphash.String(g.seed, s[:f.length]) == f.sum {
-			best = f
+		if f.length <= len(s) && g.first(s[f.length-MinLength:]) == f.end && maphash.String(g.seed, s[:f.length]) == f.sum {
+			found = append(found, f)
 		}
 	}
-	return best
+	return found
 }
 
 // isHidden reports whether a value stands nowhere in the open.
@@ -174,13 +198,8 @@ func (g *Guard) check() {
 	g.mu.RUnlock()
 	for _, list := range texts {
 		for text := range *list {
-			for start := 0; ; {
-				m, ok := g.next(asText(text), start)
-				if !ok {
-					break
-				}
+			for m := range g.Matches(asText(text)) {
 				m.of.state.Store(open)
-				start = m.Start + 1
 			}
 		}
 	}

@@ -43,21 +43,29 @@ func (w writer) Write(b []byte) (int, error) {
 	return min(n, len(b)), err
 }
 
-// redact returns s with hidden values replaced, and whether there were any. With confidential set, only those
-// are replaced that are confidential.
+// redact returns s with hidden values replaced, and whether there were any; values that overlap are replaced
+// as one. With confidential set, only those are replaced that are confidential.
 func (g *Guard) redact(s string, confidential bool) (string, bool) {
-	wanted := func(m Match) bool { return (m.Confidential || !confidential) && g.isHidden(m.of) }
-	m, ok := g.findFrom(s, 0, wanted)
-	if !ok {
+	var sb strings.Builder
+	start, end := -1, 0 // of what is to be replaced next; before it, sb has s up to the last end
+	for m := range g.Matches(s) {
+		if !m.Confidential && confidential || !g.isHidden(m.of) {
+			continue
+		}
+		if start >= 0 && m.Start < end {
+			end = max(end, m.End)
+			continue
+		}
+		if start >= 0 {
+			sb.WriteString(Withheld)
+		}
+		sb.WriteString(s[end:m.Start])
+		start, end = m.Start, m.End
+	}
+	if start < 0 {
 		return s, false
 	}
-	var sb strings.Builder
-	at := 0
-	for ; ok; m, ok = g.findFrom(s, at, wanted) {
-		sb.WriteString(s[at:m.Start])
-		sb.WriteString(Withheld)
-		at = m.End
-	}
-	sb.WriteString(s[at:])
+	sb.WriteString(Withheld)
+	sb.WriteString(s[end:])
 	return sb.String(), true
 }
