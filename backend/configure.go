@@ -3,10 +3,14 @@ package backend
 import (
 	"cmp"
 	"maps"
+	"net/url"
 	"slices"
 	"strings"
 
 	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/leak"
+	"github.com/mayfly-iac/mayfly/value"
 )
 
 // FromValue returns the configuration that an object describes, as the data source terraform_remote_state has
@@ -67,21 +71,39 @@ func (k *Kind) asBlocks(name string, v cty.Value) cty.Value {
 	return cty.TupleVal(elems)
 }
 
+// hidden stands for what Redact takes out of a text.
+const hidden = "(hidden)"
+
 // Redact returns a text, such as that of an error, without the texts in a configuration and the place that it
-// names, any of which may be secret.
+// names, any of which may be secret, in all usual spellings.
 func (k *Kind) Redact(text string, cfg cty.Value) string {
-	hide := []string{k.Place(cfg)}
+	guard := leak.New()
+	var all []string // of any length
+	hide := func(secret string) {
+		guard.Remember(leak.Source{Kind: leak.Other}, cty.StringVal(secret).Mark(value.Sensitive), cty.String)
+		if secret != "" {
+			all = append(all, leak.Escaped(secret)...)
+		}
+	}
+	hide(k.Place(cfg))
 	_ = cty.Walk(cfg, func(_ cty.Path, v cty.Value) (bool, error) { // the callback returns no error
 		if v.Type() == cty.String && v.IsKnown() && !v.IsNull() {
-			hide = append(hide, v.AsString())
+			hide(v.AsString())
+			if address, err := url.Parse(v.AsString()); err == nil {
+				hide(address.Hostname())
+			}
 		}
 		return true, nil
 	})
-	slices.SortFunc(hide, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
-	for _, secret := range hide {
-		if secret != "" {
-			text = strings.ReplaceAll(text, secret, "(hidden)")
-		}
+	slices.SortFunc(all, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
+	var pairs []string
+	for _, secret := range slices.Compact(all) {
+		pairs = append(pairs, secret, hidden)
 	}
-	return text
+	replacer := strings.NewReplacer(pairs...)
+	pieces := strings.Split(guard.Redact(text), leak.Withheld)
+	for i := range pieces {
+		pieces[i] = replacer.Replace(pieces[i])
+	}
+	return strings.Join(pieces, hidden)
 }

@@ -80,21 +80,33 @@ func (g *Guard) Matches(s string) iter.Seq[Match] {
 		if !g.Knows() {
 			return
 		}
+		g.mu.RLock()
+		across := g.acrossLines(s)
+		g.mu.RUnlock()
 		for start := 0; ; start++ {
 			var found []form
 			g.mu.RLock()
 			start, found = g.nextLocked(s, start)
 			g.mu.RUnlock()
+			for ; len(across) > 0 && (len(found) == 0 || across[0].Start <= start); across = across[1:] {
+				if !yield(across[0]) {
+					return
+				}
+			}
 			if len(found) == 0 {
 				return
 			}
 			for _, f := range found {
-				if !yield(Match{Start: start, End: start + f.length, of: f.of, guard: g}) {
+				if !yield(g.match(f, start, start+f.length)) {
 					return
 				}
 			}
 		}
 	}
+}
+
+func (g *Guard) match(f form, start, end int) Match {
+	return Match{Start: start, End: end, of: f.of, guard: g}
 }
 
 // Contains reports whether s contains a value that is remembered.
@@ -150,7 +162,7 @@ func (g *Guard) holds(v cty.Value) bool {
 
 func (g *Guard) in(s string) bool {
 	_, found := g.nextLocked(s, 0)
-	return len(found) > 0
+	return len(found) > 0 || len(g.acrossLines(s)) > 0
 }
 
 // nextLocked returns the first place in s, at start or later, where values begin that are remembered, and all
@@ -161,8 +173,10 @@ func (g *Guard) nextLocked(s string, start int) (at int, found []form) {
 		return 0, nil
 	}
 	h := g.first(s[start:])
+	filter, shift := g.filter, g.shift&63 // the compiler need not load them again, nor check the shift
 	for {
-		if g.may(h) {
+		bit := h >> shift
+		if filter[bit/64]>>(bit%64)&1 != 0 && g.may(h) {
 			if found = g.at(h, s[start:]); found != nil {
 				return start, found
 			}
@@ -179,7 +193,7 @@ func (g *Guard) nextLocked(s string, start int) (at int, found []form) {
 // at returns the forms with a hash that s begins with.
 func (g *Guard) at(h uint64, s string) (found []form) {
 	for _, f := range g.starts[h] {
-		if f.length <= len(s) && maphash.String(g.seed, s[:f.length]) == f.sum {
+		if f.length <= len(s) && g.first(s[f.length-MinLength:]) == f.end && maphash.String(g.seed, s[:f.length]) == f.sum {
 			found = append(found, f)
 		}
 	}

@@ -1,14 +1,12 @@
 // Package leak finds ephemeral values in what is about to leave the process: objects that providers return,
 // messages, logs, files. A Guard remembers the values of a run as keyed hashes, so that it holds no secret
-// itself, and recognizes them wherever they stand verbatim.
+// itself, and recognizes them wherever they stand, as they are or in the usual spellings (see forms).
 //
 // It may import cty and value, for the marks. It must not know what the values are for, nor decide what
 // becomes of a leak: that is up to the caller, as are the words for it.
 package leak
 
 import (
-	"encoding/base64"
-	"encoding/hex"
 	"hash/maphash"
 	"iter"
 	"math/bits"
@@ -100,7 +98,7 @@ type Guard struct {
 	mu      sync.RWMutex // guards all below
 	secrets map[uint64]*secret
 	starts  map[uint64][]form // by the rolling hash of the first MinLength bytes
-	filter  []uint64          // a bit for each hash in starts, by its highest bits
+	filter  []uint64          // two bits for each hash in starts, by its highest bits and those in its middle
 	shift   int               // of a hash, to get the number of its bit
 	exposed map[*iter.Seq[[]byte]]exposure
 	changes int64 // of exposed, so far
@@ -143,6 +141,7 @@ const (
 // form is one spelling of a secret.
 type form struct {
 	sum    uint64
+	end    uint64 // the rolling hash of the last MinLength bytes, which differs sooner
 	length int
 	of     *secret
 }
@@ -167,9 +166,21 @@ func (g *Guard) resize(n int) {
 	}
 }
 
-func (g *Guard) set(h uint64) { g.filter[h>>g.shift/64] |= 1 << (h >> g.shift % 64) }
+func (g *Guard) set(h uint64) {
+	for _, bit := range []uint64{h >> g.shift, bits.RotateLeft64(h, 32) >> g.shift} {
+		g.filter[bit/64] |= 1 << (bit % 64)
+	}
+}
 
-func (g *Guard) may(h uint64) bool { return g.filter[h>>g.shift/64]>>(h>>g.shift%64)&1 != 0 }
+// may reports whether a hash may be in starts.
+func (g *Guard) may(h uint64) bool {
+	bit := h >> g.shift
+	if g.filter[bit/64]>>(bit%64)&1 == 0 {
+		return false
+	}
+	bit = bits.RotateLeft64(h, 32) >> g.shift
+	return g.filter[bit/64]>>(bit%64)&1 != 0
+}
 
 // Knows reports whether any value is remembered, so that callers can save work.
 func (g *Guard) Knows() bool { return g != nil && g.count.Load() > 0 }
@@ -232,8 +243,8 @@ func (g *Guard) RememberOwn(from Source, v cty.Value, ty cty.Type) {
 	})
 }
 
-// RememberBytes remembers a key, confidential, as it is and as documents and messages show bytes: in base64,
-// for URLs too, and in hexadecimal. It keeps and leaves behind no copy of the key.
+// RememberBytes remembers a key, confidential, as it is and as documents and messages show bytes: in base64
+// and in hexadecimal. It keeps and leaves behind no copy of the key.
 func (g *Guard) RememberBytes(from Source, key []byte) {
 	if g == nil || len(key) < MinLength {
 		return
@@ -249,11 +260,7 @@ func (g *Guard) RememberBytes(from Source, key []byte) {
 	if isSecret(asText(key)) {
 		g.add(asText(key), one)
 	}
-	for _, appendTo := range []func(to, key []byte) []byte{base64.RawStdEncoding.AppendEncode, base64.RawURLEncoding.AppendEncode, hex.AppendEncode} {
-		text := appendTo(make([]byte, 0, hex.EncodedLen(len(key))), key)
-		g.add(asText(text), one)
-		clear(text)
-	}
+	codes(key, func(text []byte) { g.add(asText(text), one) })
 	g.count.Add(1)
 }
 
@@ -264,7 +271,7 @@ func (g *Guard) remember(from Source, s string, confidential, ephemeral bool) {
 		return
 	}
 	g.rememberText(from, s, confidential, ephemeral)
-	for _, part := range parts(s) {
+	for _, part := range parts(s, confidential) {
 		g.rememberText(from, part, confidential, ephemeral)
 	}
 }
@@ -284,12 +291,16 @@ func (g *Guard) rememberText(from Source, s string, confidential, ephemeral bool
 	if has {
 		return
 	}
+	var spellings []string
+	if one == nil {
+		spellings = forms(s) // without the lock, since it takes its time
+	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if one = g.secrets[sum]; one == nil {
 		one = &secret{sources: map[Source]bool{}}
 		g.secrets[sum] = one
-		for _, f := range forms(s) {
+		for _, f := range spellings {
 			g.add(f, one)
 		}
 		g.count.Add(1)
@@ -301,8 +312,8 @@ func (g *Guard) rememberText(from Source, s string, confidential, ephemeral bool
 // add adds a spelling of a secret. The caller holds the lock.
 func (g *Guard) add(s string, of *secret) {
 	h := g.first(s)
-	g.starts[h] = append(g.starts[h], form{sum: maphash.String(g.seed, s), length: len(s), of: of})
-	if bits := 64 * len(g.filter); len(g.starts)*16 > bits {
+	g.starts[h] = append(g.starts[h], form{sum: maphash.String(g.seed, s), end: g.first(s[len(s)-MinLength:]), length: len(s), of: of})
+	if bits := 64 * len(g.filter); len(g.starts)*64 > bits {
 		g.resize(2 * bits)
 		return
 	}

@@ -1,9 +1,6 @@
 package leak
 
 import (
-	"encoding/json"
-	"html"
-	"net/url"
 	"strings"
 
 	"github.com/zclconf/go-cty/cty"
@@ -130,52 +127,4 @@ func isSecret(s string) bool {
 // isWord reports whether a text consists of letters, hyphens, underscores, spaces and dots only, as names do.
 func isWord(s string) bool {
 	return strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_ .") == ""
-}
-
-// minLine is the length in bytes from which a line of a longer value is recognized by itself, as it is
-// printed with indentation.
-const minLine = 20
-
-// forms returns the spellings by which a text is recognized: as it is, and as JSON, HTML and URLs escape it.
-func forms(s string) []string {
-	out := []string{s}
-	add := func(f string) {
-		if f != s && len(f) >= MinLength {
-			out = append(out, f)
-		}
-	}
-	for _, escape := range []bool{true, false} {
-		if f := quoted(s, escape); len(out) < 2 || f != out[len(out)-1] {
-			add(f)
-		}
-	}
-	add(html.EscapeString(s))
-	add(url.QueryEscape(s))
-	return out
-}
-
-// parts returns the parts of a text that are recognized alone: its longer lines. Lines with spaces and those
-// that frame keys are not secret.
-func parts(s string) (out []string) {
-	if !strings.Contains(s, "\n") {
-		return nil
-	}
-	for line := range strings.Lines(s) {
-		line = strings.TrimSpace(line)
-		if len(line) >= minLine && !strings.Contains(line, " ") && !strings.HasPrefix(line, "-----") {
-			out = append(out, line)
-		}
-	}
-	return out
-}
-
-// quoted returns s as JSON writes it between quotes.
-func quoted(s string, escapeHTML bool) string {
-	var sb strings.Builder
-	e := json.NewEncoder(&sb)
-	e.SetEscapeHTML(escapeHTML)
-	if e.Encode(s) != nil {
-		return s
-	}
-	return strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(sb.String()), `"`), `"`)
 }

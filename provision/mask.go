@@ -1,8 +1,6 @@
 package provision
 
 import (
-	"encoding/base64"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"strings"
@@ -30,17 +28,25 @@ func (p *Provisioner) wantsMask() bool {
 	return !output.IsNull() && output.AsString() == outputMasked
 }
 
-// mask returns a function that hides the secret values in a text, or an error that says why that cannot be
-// done. Only values that stand alone can be recognized: a command that contains a secret is not masked.
+// signs are the characters that make no line secret if it has no others, such as those that end an object.
+const signs = "{}[]()<>,;:\"'=-/ \t"
+
+// mask returns a function that hides the secret values in a line of output, or an error that says why that
+// cannot be done. Only values that stand alone can be recognized: a command that contains a secret is not
+// masked. Every line of a value must be recognized by itself, since output comes line by line.
 func (p *Provisioner) mask() (func(string) string, error) {
 	guard := leak.New()
 	var problem error
 	remember := func(name string, v cty.Value) {
 		v, _ = v.UnmarkDeep()
 		leak.Texts(v, func(text string) bool {
-			for _, spelling := range spellings(text) {
-				guard.Remember(leak.Source{Kind: leak.Other}, cty.StringVal(spelling).Mark(value.Sensitive), cty.String)
-				if !guard.Contains(spelling) && problem == nil {
+			for _, line := range append(strings.Split(text, "\n"), text) {
+				whole := line == text
+				if line = strings.TrimSpace(line); line == "" || !whole && strings.Trim(line, signs) == "" {
+					continue
+				}
+				guard.Remember(leak.Source{Kind: leak.Other}, cty.StringVal(line).Mark(value.Sensitive), cty.String)
+				if !guard.Contains(line) && problem == nil {
 					problem = fmt.Errorf("a value of %s, or a line of it, is too short or too plain to be recognized", name)
 				}
 			}
@@ -66,22 +72,6 @@ func (p *Provisioner) mask() (func(string) string, error) {
 		return nil, problem
 	}
 	return func(text string) string { return strings.ReplaceAll(guard.Redact(text), leak.Withheld, maskedValue) }, nil
-}
-
-// spellings returns the forms of a secret that may appear in output, other than those of JSON, HTML and URLs,
-// which are recognized anyway: the whole, its lines, and both encoded.
-func spellings(secret string) []string {
-	var out []string
-	for _, text := range append(strings.Split(secret, "\n"), secret) {
-		if text = strings.TrimSpace(text); text != "" {
-			b := []byte(text)
-			out = append(out, text, hex.EncodeToString(b))
-			for _, e := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
-				out = append(out, e.EncodeToString(b), e.EncodeToString(b[:len(b)/3*3])) // the end differs if more follows
-			}
-		}
-	}
-	return out
 }
 
 // rememberMarked calls remember for each secret element of a map or object, or for all of it if it is secret

@@ -32,6 +32,17 @@ func TestMask(t *testing.T) {
 			environment: cty.MapVal(map[string]cty.Value{"SECRET": ephemeral(secret), "OTHER": cty.StringVal("in the open")}),
 			shown:       []string{"begin (masked value)", "(masked value) end", "in the open", "Executing: ["}, not: []string{coded[:12]},
 		},
+		"encoded": {
+			command: cty.StringVal(`printf '%s' "$SECRET" | base64; printf 'user:%s' "$SECRET" | base64 -w0; echo; printf '%s' "$SECRET" | od -An -tx1 | tr -d ' \n' | tr a-f A-F; echo; echo "$ENCODED"; set -x; : "it's $SECRET"`),
+			environment: cty.MapVal(map[string]cty.Value{
+				"SECRET": ephemeral("p@ss wörd/sl=&ash, and so much more of it that Base64 does not fit into a line"), "JSON": ephemeral("{\n  \"password\": \"f0r-a-robot\",\n  \"number\": 17\n}"),
+				"SHORT": ephemeral("p@ss wörd/sl=&ash"),
+				"ENCODED": cty.StringVal("in%20the%20open\np%40ss%20w%C3%B6rd%2Fsl%3D%26ash\np@ss%20w%C3%B6rd%2Fsl=&ash p@ss%20w%c3%b6rd%2fsl=&ash\n" +
+					`{"a":"p@ss w\u00f6rd\/sl=\u0026ash","b":"p@ss w\u00F6rd/sl=\u0026ash"}` + "\nthe word f0r-a-robot"),
+			}),
+			shown: []string{"in%20the%20open\n(masked value)\n(masked value) (masked value)\n", `{"a":"(masked value)","b":"(masked value)"}`, "the word (masked value)"},
+			not:   []string{"p@ss", "p%40ss", "sl=", "ash", "f0r-a", "cEBzcyB3", "QHNzIHf", "wgYW5kIH", "b2VzIG5v", "70407373", "2C20616E"},
+		},
 		"all of the environment": {
 			command:     cty.StringVal(`echo "got $SECRET"`),
 			environment: cty.MapVal(map[string]cty.Value{"SECRET": cty.StringVal(secret)}).Mark(value.Sensitive),

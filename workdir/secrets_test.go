@@ -315,3 +315,44 @@ output "o" {
 	}
 	wants(t, run.Close(), "")
 }
+
+// TestRemoteStateOfSecretPlaces shows nothing of write-only configuration in errors about servers that
+// refuse, however the clients of the stores write their addresses.
+func TestRemoteStateOfSecretPlaces(t *testing.T) {
+	const place = "p@th to/the $ecret=1&2"
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(http.StatusForbidden)
+		_, _ = fmt.Fprintf(w, "no %s, %s for %q", r.URL, r.URL.Path, r.Header)
+	}))
+	defer server.Close()
+	for kind, config := range map[string]string{
+		"consul": `path = var.place, address = "ADDRESS", scheme = "http", access_token = "t0ken-t0ken"`,
+		"s3":     `key = var.place, bucket = "mybucket", region = "us-east-1", access_key = "t0ken-t0ken", secret_key = "my-secret-key", endpoints = { s3 = "http://ADDRESS" }, skip_credentials_validation = true, max_retries = 1, use_path_style = true`,
+		"gcs":    `prefix = var.place, bucket = "mybucket", access_token = "t0ken-t0ken", storage_custom_endpoint = "http://ADDRESS"`,
+	} {
+		t.Run(kind, func(t *testing.T) {
+			t.Chdir(t.TempDir())
+			filetest.Write(t, "main.tf", fmt.Sprintf(`
+variable "place" {
+  ephemeral = true
+}
+data "terraform_remote_state" "x" {
+  backend   = %q
+  config_wo = { %s }
+}`, kind, strings.ReplaceAll(config, "ADDRESS", server.Listener.Addr().String())))
+			d := New(Options{Environ: []string{"TF_VAR_place=" + place}})
+			wants(t, d.Load(t.Context()), "")
+			run, diags := d.Begin(t.Context(), "plan", BeginOptions{})
+			wants(t, diags, "")
+			_, diags = run.Operation.Plan(t.Context(), mayfly.PlanOptions{Variables: run.Variables})
+			wants(t, diags, "403")
+			text := fmt.Sprint(diags)
+			for _, piece := range []string{"p@th", "p%40th", "p%2540th", "to%2F", "ecret", "t0ken", "mybucket", "127.0.0.1", "ephemeral value"} { // the last: found only later, by the guard of the run
+				if strings.Contains(text, piece) {
+					t.Errorf("the error has %q: %s", piece, text)
+				}
+			}
+			wants(t, run.Close(), "")
+		})
+	}
+}

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/mayfly-iac/mayfly/leak"
 )
 
 const hidden = "REDACTED"
@@ -73,7 +75,7 @@ func SecretsOf(address string) Secrets {
 			out = append(out, text)
 		}
 		if plain, err := url.QueryUnescape(text); err == nil && len(plain) >= shortest {
-			out = append(out, plain, url.QueryEscape(plain), url.PathEscape(plain))
+			out = append(out, leak.Escaped(plain)...)
 		}
 	}
 	_, rest, _ := strings.Cut("::"+address, "::")

@@ -234,7 +234,7 @@ var rules = map[string]rule{
 	"install/credential":  {may: []string{"childenv", "diag", "safefile", "install/cliconfig", "trace"}, why: "who holds tokens should know little else"},
 	"install/login":       {may: []string{"install/cliconfig", "install/web"}, why: "who obtains tokens need not know where they are kept"},
 	"install/registry":    {may: []string{"addr", "install/cliconfig", "install/lockfile", "install/web"}, why: "one protocol does not know the others, nor what becomes of packages"},
-	"install/fetch":       {may: []string{"childenv", "cloud/...", "install/ocimirror", "install/web", "trace"}, why: "packages are downloaded by address, independent of what they are for"},
+	"install/fetch":       {may: []string{"childenv", "cloud/...", "install/ocimirror", "install/web", "leak", "trace"}, why: "packages are downloaded by address, independent of what they are for"},
 	"install/modules":     {may: []string{"addr", "diag", "safefile", "config", "install/fetch", "install/registry", "install/web", "install/internal/...", "trace"}, why: "the installer writes the manifest and loading reads it: neither knows how packages are got"},
 	"install/netmirror":   {may: []string{"addr", "install/lockfile", "install/web"}, why: "one protocol does not know the others, nor what becomes of packages"},
 	"install/ocimirror":   {may: []string{"addr", "install/cliconfig", "install/lockfile", "install/web"}, why: "one protocol does not know the others, nor what becomes of packages"},
