@@ -190,10 +190,26 @@ func (g *Guard) nextLocked(s string, start int) (at int, found []form) {
 	}
 }
 
-// at returns the forms with a hash that s begins with.
+// at returns the forms with a hash that s begins with. Keys and documents begin alike, so that many forms may
+// have the hash: what they are compared with is computed once for each length.
 func (g *Guard) at(h uint64, s string) (found []form) {
+	var end, sum uint64
+	length, summed := 0, false
 	for _, f := range g.starts[h] {
-		if f.length <= len(s) && g.first(s[f.length-MinLength:]) == f.end && maphash.String(g.seed, s[:f.length]) == f.sum {
+		if f.length > len(s) {
+			break
+		}
+		if f.length != length {
+			length, summed = f.length, false
+			end = g.first(s[length-MinLength:])
+		}
+		if f.end != end {
+			continue
+		}
+		if !summed {
+			sum, summed = maphash.String(g.seed, s[:length]), true
+		}
+		if f.sum == sum {
 			found = append(found, f)
 		}
 	}

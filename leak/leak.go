@@ -7,10 +7,12 @@
 package leak
 
 import (
+	"cmp"
 	"hash/maphash"
 	"iter"
 	"math/bits"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -97,7 +99,7 @@ type Guard struct {
 
 	mu      sync.RWMutex // guards all below
 	secrets map[uint64]*secret
-	starts  map[uint64][]form // by the rolling hash of the first MinLength bytes
+	starts  map[uint64][]form // by the rolling hash of the first MinLength bytes, the shortest first
 	filter  []uint64          // two bits for each hash in starts, by its highest bits and those in its middle
 	shift   int               // of a hash, to get the number of its bit
 	exposed map[*iter.Seq[[]byte]]exposure
@@ -312,7 +314,9 @@ func (g *Guard) rememberText(from Source, s string, confidential, ephemeral bool
 // add adds a spelling of a secret. The caller holds the lock.
 func (g *Guard) add(s string, of *secret) {
 	h := g.first(s)
-	g.starts[h] = append(g.starts[h], form{sum: maphash.String(g.seed, s), end: g.first(s[len(s)-MinLength:]), length: len(s), of: of})
+	all := g.starts[h]
+	at, _ := slices.BinarySearchFunc(all, len(s), func(f form, length int) int { return cmp.Compare(f.length, length) })
+	g.starts[h] = slices.Insert(all, at, form{sum: maphash.String(g.seed, s), end: g.first(s[len(s)-MinLength:]), length: len(s), of: of})
 	if bits := 64 * len(g.filter); len(g.starts)*64 > bits {
 		g.resize(2 * bits)
 		return
