@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/mayfly-iac/mayfly/tests/internal/services"
-	"github.com/mayfly-iac/mayfly/tests/internal/sysfault"
+	"github.com/mayfly-iac/mayfly/internal/sysfault"
 )
 
 // ending is how a run is ended at a call: by a signal to the program, and maybe by others some calls later.

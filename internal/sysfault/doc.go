@@ -13,4 +13,5 @@ type Call struct {
 	// Path is the file or directory: absolute, or as the program gave it. Of a rename or link it is the new
 	// name. What is not a file, such as a socket, has a name with a colon, as in /proc/PID/fd.
 	Path string
+	Gone bool // the file was open under Path and has no name any more
 }

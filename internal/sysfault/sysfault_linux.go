@@ -264,7 +264,8 @@ func (w *watch) describe(n *notice) (Call, bool) {
 	}
 	if of.path == 0 {
 		path, err := os.Readlink(fmt.Sprintf("%s/fd/%d", dir, int32(n.Args[0])))
-		return Call{of.name, strings.TrimSuffix(path, " (deleted)")}, err == nil
+		path, gone := strings.CutSuffix(path, " (deleted)")
+		return Call{Name: of.name, Path: path, Gone: gone}, err == nil
 	}
 	path, err := text(dir+"/mem", int64(n.Args[of.path]))
 	if err != nil {
@@ -279,7 +280,7 @@ func (w *watch) describe(n *notice) (Call, bool) {
 			path = filepath.Join(base, path)
 		}
 	}
-	return Call{of.name, path}, true
+	return Call{Name: of.name, Path: path}, true
 }
 
 // text returns the string at an address of a process.

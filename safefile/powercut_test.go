@@ -1,0 +1,115 @@
+package safefile
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/mayfly-iac/mayfly/internal/powercut"
+	"github.com/mayfly-iac/mayfly/internal/sysfault"
+)
+
+// childEnv makes the test binary call one of the functions below: "FUNCTION:DIR".
+const childEnv = "MAYFLY_SAFEFILE_TEST_CHILD"
+
+const oldContent, newContent = "the old content", "the content that is new"
+
+// writers are functions that make newContent the content of a file in a directory, with what holds for each.
+var writers = map[string]struct {
+	write func(path string) error
+	fresh bool // the file does not exist before
+	parts bool // there may be a part of the new content while it is written
+	later bool // the name need not be durable at the end
+	alias string
+}{
+	"Replace":          {write: func(path string) error { return Replace(path, []byte(newContent)) }},
+	"ReplacePrivate":   {write: func(path string) error { return ReplacePrivate(path, []byte(newContent)) }},
+	"ReplaceBy":        {write: func(path string) error { return ReplaceBy(path, writeAll) }},
+	"Save":             {write: func(path string) error { return Save(path, []byte(newContent)) }},
+	"Save by a link":   {write: func(path string) error { return Save(path+".link", []byte(newContent)) }, fresh: true, parts: true},
+	"CreatePrivate":    {write: func(path string) error { return CreatePrivate(path, []byte(newContent)) }, fresh: true},
+	"CreateNew":        {write: func(path string) error { return CreateNew(path, []byte(newContent), private) }, fresh: true, parts: true},
+	"Rewrite":          {write: func(path string) error { return Rewrite(path, []byte(newContent)) }, later: true},
+	"Rewrite in place": {write: func(path string) error { return Rewrite(path, []byte(newContent)) }, parts: true, alias: "second name"},
+}
+
+func writeAll(w io.Writer) error {
+	_, err := io.WriteString(w, newContent)
+	return err
+}
+
+func TestMain(m *testing.M) {
+	sysfault.Main()
+	name, dir, ok := strings.Cut(os.Getenv(childEnv), ":")
+	if !ok {
+		os.Exit(m.Run())
+	}
+	err := writers[name].write(filepath.Join(dir, "root", "file"))
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, "marks", "done"), nil, 0o600)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// TestPowerCut cuts the power before each system call of each function that writes a file: the file has its
+// old or its new content, and once the function has returned, the new one.
+func TestPowerCut(t *testing.T) {
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, w := range writers {
+		t.Run(name, func(t *testing.T) {
+			dir, err := filepath.EvalSymlinks(t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			watched := powercut.Watched{Root: filepath.Join(dir, "root"), Marks: filepath.Join(dir, "marks")}
+			file := filepath.Join(watched.Root, "file")
+			err = errors.Join(os.Mkdir(watched.Root, 0o700), os.Mkdir(watched.Marks, 0o700), os.Symlink("file", file+".link"))
+			if !w.fresh {
+				err = errors.Join(err, os.WriteFile(file, []byte(oldContent), 0o600))
+			}
+			if w.alias != "" {
+				err = errors.Join(err, os.Link(file, filepath.Join(dir, w.alias)))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			cmd := exec.Command(exe)
+			cmd.Env, cmd.Stderr = append(os.Environ(), childEnv+"="+name+":"+dir), os.Stderr
+			cuts, err := watched.Cuts(cmd)
+			if errors.Is(err, errors.ErrUnsupported) {
+				t.Skip(err)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			done := false
+			for _, c := range cuts {
+				got, exists := c.Image["file"]
+				is := string(got)
+				done = done || c.Marks["done"]
+				switch {
+				case is == newContent:
+				case c.Marks["done"] && !w.later:
+					t.Errorf("%s: the file has %q (%v) although it was written", c.At, got, exists)
+				case w.parts || !exists && w.fresh || !w.fresh && is == oldContent:
+				default:
+					t.Errorf("%s: the file has %q (%v)", c.At, got, exists)
+				}
+			}
+			if !done || len(cuts) < 4 {
+				t.Errorf("%d cuts, and the function ended: %v", len(cuts), done)
+			}
+		})
+	}
+}
