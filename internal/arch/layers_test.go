@@ -356,6 +356,7 @@ var rules = map[string]rule{
 	"internal/registrytest": {why: "the registries of tests would share the mistakes of what they test"},
 	"internal/filetest":     {modules: none, why: "files of tests are written without knowing what they are for"},
 	"internal/pty":          {why: "a terminal does not know who types"},
+	"internal/mutate":       {modules: []string{"golang.org/x/sys"}, why: "guards are removed without knowing what they are for"},
 	"internal/powercut":     {may: []string{"internal/sysfault"}, modules: none, why: "a disk does not know what the files on it are for"},
 	"internal/sysfault":     {modules: []string{"golang.org/x/sys"}, why: "calls to the system fail without knowing what they are for"},
 	"internal/secretscan":   {modules: none, pure: true, why: "secrets are found without knowing what they are"},
