@@ -26,6 +26,7 @@ var writers = map[string]struct {
 	parts bool // there may be a part of the new content while it is written
 	later bool // the name need not be durable at the end
 	alias string
+	below string // a directory that the file is in, below that of the path
 }{
 	"Replace":          {write: func(path string) error { return Replace(path, []byte(newContent)) }},
 	"ReplacePrivate":   {write: func(path string) error { return ReplacePrivate(path, []byte(newContent)) }},
@@ -35,7 +36,17 @@ var writers = map[string]struct {
 	"CreatePrivate":    {write: func(path string) error { return CreatePrivate(path, []byte(newContent)) }, fresh: true},
 	"CreateNew":        {write: func(path string) error { return CreateNew(path, []byte(newContent), private) }, fresh: true, parts: true},
 	"Rewrite":          {write: func(path string) error { return Rewrite(path, []byte(newContent)) }, later: true},
+	"MakeDirs":         {write: inNewDirs, fresh: true, parts: true, below: "a/b/"},
 	"Rewrite in place": {write: func(path string) error { return Rewrite(path, []byte(newContent)) }, parts: true, alias: "second name"},
+}
+
+// inNewDirs writes to a file of the same name in new directories.
+func inNewDirs(path string) error {
+	dir := filepath.Join(filepath.Dir(path), "a", "b")
+	if _, err := MakeDirs(dir, 0o700); err != nil {
+		return err
+	}
+	return CreateNew(filepath.Join(dir, filepath.Base(path)), []byte(newContent), private)
 }
 
 func writeAll(w io.Writer) error {
@@ -95,7 +106,7 @@ func TestPowerCut(t *testing.T) {
 			}
 			done := false
 			for _, c := range cuts {
-				got, exists := c.Image["file"]
+				got, exists := c.Image[w.below+"file"]
 				is := string(got)
 				done = done || c.Marks["done"]
 				switch {

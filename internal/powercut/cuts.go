@@ -58,9 +58,7 @@ func (w Watched) Cuts(cmd *exec.Cmd) (cuts []Cut, err error) {
 	var failed error
 	ran := sysfault.Run(cmd, func(c sysfault.Call) syscall.Errno {
 		failed = errors.Join(failed, note(c))
-		if !c.Gone {
-			failed = errors.Join(failed, d.Before(c.Name, c.Path))
-		}
+		failed = errors.Join(failed, d.Before(c.Path, c.Synced))
 		return 0
 	})
 	if err := errors.Join(ran, failed); err != nil {

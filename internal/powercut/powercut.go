@@ -80,20 +80,18 @@ func (d *Disk) Close() error {
 	return errors.Join(errs...)
 }
 
-// Before notes a system call that is about to take place. path is that of the file or directory. What is
-// synchronized is durable from then on.
-func (d *Disk) Before(call, path string) error {
-	if call != "fsync" && call != "fdatasync" {
-		return d.walk(d.root, func(string, *node) error { return nil })
-	}
-	if rel, err := filepath.Rel(d.root, path); err != nil || !filepath.IsLocal(rel) {
-		return nil
-	}
-	n, err := d.node(path)
-	if err != nil || n == nil {
+// Before notes a system call that is about to take place. If it synchronizes a file or directory, that is
+// synced, and path the name by which it was opened. Its content is durable from then on.
+func (d *Disk) Before(path string, synced fs.FileInfo) error {
+	if err := d.walk(d.root, func(string, *node) error { return nil }); err != nil || synced == nil {
 		return err
 	}
-	return d.sync(path, n)
+	for _, n := range d.nodes {
+		if os.SameFile(n.info, synced) {
+			return d.sync(path, n)
+		}
+	}
+	return nil // it is elsewhere
 }
 
 // sync makes the present content of a file, or the names in a directory, durable.

@@ -2,6 +2,7 @@ package powercut
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
@@ -53,7 +54,13 @@ func TestLeft(t *testing.T) {
 		if err := step.do(); err != nil {
 			t.Fatal(err)
 		}
-		if err := d.Before(step.call, at(step.path)); err != nil {
+		var synced fs.FileInfo
+		if step.call != "" {
+			if synced, err = os.Stat(at(step.path)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := d.Before(at(step.path), synced); err != nil {
 			t.Fatal(err)
 		}
 		images, err := d.Left()

@@ -263,9 +263,13 @@ func (w *watch) describe(n *notice) (Call, bool) {
 		return Call{}, false
 	}
 	if of.path == 0 {
-		path, err := os.Readlink(fmt.Sprintf("%s/fd/%d", dir, int32(n.Args[0])))
-		path, gone := strings.CutSuffix(path, " (deleted)")
-		return Call{Name: of.name, Path: path, Gone: gone}, err == nil
+		link := fmt.Sprintf("%s/fd/%d", dir, int32(n.Args[0]))
+		path, err := os.Readlink(link)
+		c := Call{Name: of.name, Path: strings.TrimSuffix(path, " (deleted)")}
+		if err == nil && strings.HasSuffix(of.name, "sync") {
+			c.Synced, err = os.Stat(link)
+		}
+		return c, err == nil
 	}
 	path, err := text(dir+"/mem", int64(n.Args[of.path]))
 	if err != nil {
