@@ -198,24 +198,21 @@ func (p *pkg) ours(path string) bool {
 	return path == p.module || strings.HasPrefix(path, p.module+"/")
 }
 
-// callee returns the function or method that is called, or nil if it is not known by name.
+// callee returns the function or method that is called, or the variable or field that has it, or nil if it is
+// not known by name.
 func (p *pkg) callee(e *ast.CallExpr) types.Object {
-	switch fun := ast.Unparen(e.Fun).(type) {
-	case *ast.Ident:
-		f, _ := p.info.Uses[fun].(*types.Func)
-		return object(f)
-	case *ast.SelectorExpr:
-		f, _ := p.info.Uses[fun.Sel].(*types.Func)
-		return object(f)
+	id, ok := ast.Unparen(e.Fun).(*ast.Ident)
+	if sel, is := ast.Unparen(e.Fun).(*ast.SelectorExpr); is {
+		id, ok = sel.Sel, true
 	}
-	return nil
-}
-
-func object(f *types.Func) types.Object {
-	if f == nil {
+	if !ok {
 		return nil
 	}
-	return f
+	switch o := p.info.Uses[id].(type) {
+	case *types.Func, *types.Var:
+		return o
+	}
+	return nil
 }
 
 var errorType = types.Universe.Lookup("error").Type()

@@ -160,6 +160,9 @@ func (c *collector) walk() {
 			c.operands(n)
 		case *ast.CallExpr:
 			c.call(n)
+			c.functions(n.Args...)
+		case *ast.KeyValueExpr:
+			c.functions(n.Value)
 		case *ast.ReturnStmt:
 			c.result(n)
 		}
@@ -181,7 +184,8 @@ func (c *collector) statements(list []ast.Stmt) {
 			}
 			c.remove(s)
 		case *ast.IfStmt:
-			if s.Else == nil && (s.Init != nil || c.errors || !c.passesOn(s)) {
+			// With a statement before the condition, never to hold is the smaller change: see condition.
+			if s.Else == nil && (s.Init == nil && !c.passesOn(s) || s.Init != nil && c.aboutError(s.Cond) || c.errors) {
 				c.remove(s)
 			}
 		}
@@ -268,6 +272,16 @@ func (c *collector) call(e *ast.CallExpr) {
 	}
 }
 
+// functions gives no function in place of a method that is given as a value.
+func (c *collector) functions(given ...ast.Expr) {
+	for _, e := range given {
+		method, ok := e.(*ast.SelectorExpr)
+		if s := c.info.Selections[method]; ok && s != nil && s.Kind() == types.MethodVal {
+			c.change("no", e, e, "nil")
+		}
+	}
+}
+
 // result returns no error in place of that of a call. A return in a condition is left to the condition.
 func (c *collector) result(r *ast.ReturnStmt) {
 	for i := len(c.stack) - 1; i >= 0; i-- {
@@ -292,6 +306,9 @@ func (c *collector) change(kind string, shown, n ast.Node, text string) {
 	if to.Offset < c.set.Position(shown.End()).Offset {
 		m.text += " …"
 	}
+	if around, ok := c.around().(*ast.KeyValueExpr); ok && kind == "no" {
+		m.text += " as " + c.file.source(around.Key)
+	}
 	m.edits = []edit{{c.set.Position(n.Pos()).Offset, c.set.Position(n.End()).Offset, text}}
 	ast.Inspect(n, func(n ast.Node) bool {
 		if id, ok := n.(*ast.Ident); ok && c.info.Uses[id] != nil {
@@ -303,6 +320,14 @@ func (c *collector) change(kind string, shown, n ast.Node, text string) {
 		m.edits[0].text = c.keep(n, m.uses)
 	}
 	c.out = append(c.out, m)
+}
+
+// around returns the node around the present one, nil for none.
+func (c *collector) around() ast.Node {
+	if len(c.stack) == 0 {
+		return nil
+	}
+	return c.stack[len(c.stack)-1]
 }
 
 // head returns the end of a statement, or the beginning of its body if it has one.
