@@ -83,9 +83,10 @@ func TestPowerCut(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			watched := powercut.Watched{Root: filepath.Join(dir, "root"), Marks: filepath.Join(dir, "marks")}
+			marks := filepath.Join(dir, "marks")
+			watched := powercut.Watched{Root: filepath.Join(dir, "root"), Done: powercut.Files(marks)}
 			file := filepath.Join(watched.Root, "file")
-			err = errors.Join(os.Mkdir(watched.Root, 0o700), os.Mkdir(watched.Marks, 0o700), os.Symlink("file", file+".link"))
+			err = errors.Join(os.Mkdir(watched.Root, 0o700), os.Mkdir(marks, 0o700), os.Symlink("file", file+".link"))
 			if !w.fresh {
 				err = errors.Join(err, os.WriteFile(file, []byte(oldContent), 0o600))
 			}
@@ -108,10 +109,10 @@ func TestPowerCut(t *testing.T) {
 			for _, c := range cuts {
 				got, exists := c.Image[w.below+"file"]
 				is := string(got)
-				done = done || c.Marks["done"]
+				done = done || c.Has("done")
 				switch {
 				case is == newContent:
-				case c.Marks["done"] && !w.later:
+				case c.Has("done") && !w.later:
 					t.Errorf("%s: the file has %q (%v) although it was written", c.At, got, exists)
 				case w.parts || !exists && w.fresh || !w.fresh && is == oldContent:
 				default:

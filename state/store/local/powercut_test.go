@@ -144,8 +144,9 @@ func cutsOf(t *testing.T, task string, before func(dir string)) []powercut.Cut {
 	if err != nil {
 		t.Fatal(err)
 	}
-	watched := powercut.Watched{Root: filepath.Join(dir, "root"), Marks: filepath.Join(dir, "marks")}
-	if err := errors.Join(os.Mkdir(watched.Root, 0o700), os.Mkdir(watched.Marks, 0o700)); err != nil {
+	marks := filepath.Join(dir, "marks")
+	watched := powercut.Watched{Root: filepath.Join(dir, "root"), Done: powercut.Files(marks)}
+	if err := errors.Join(os.Mkdir(watched.Root, 0o700), os.Mkdir(marks, 0o700)); err != nil {
 		t.Fatal(err)
 	}
 	before(watched.Root)
@@ -181,7 +182,7 @@ func TestPowerCut(t *testing.T) {
 				})
 				stored := name == "encryption"
 				for _, c := range cuts {
-					stored = stored || c.Marks["stored"]
+					stored = stored || c.Has("stored")
 					checkCut(t, c, task.workspace, had)
 				}
 				if !stored || len(cuts) < 10 {
@@ -228,9 +229,9 @@ func checkCut(t *testing.T, c powercut.Cut, workspace string, had int) {
 	unfinished := 0
 	for i := range 3 {
 		switch {
-		case c.Marks[fmt.Sprint("durable ", i)] && !has(storetest.Address("b", i)):
+		case c.Has(fmt.Sprint("durable ", i)) && !has(storetest.Address("b", i)):
 			t.Errorf("%s: the result %d is missing", at, i)
-		case c.Marks[fmt.Sprint("begun ", i)] && !has(storetest.Address("b", i)):
+		case c.Has(fmt.Sprint("begun ", i)) && !has(storetest.Address("b", i)):
 			unfinished++
 		}
 	}
@@ -261,10 +262,10 @@ func TestPowerCutOfOpenings(t *testing.T) {
 		}
 		o := NewOpenings(filepath.Join(dir, "a", "b"))
 		left, err := o.Left()
-		if err = errors.Join(err, o.Close()); err != nil || len(left) != 1 && c.Marks["open"] {
+		if err = errors.Join(err, o.Close()); err != nil || len(left) != 1 && c.Has("open") {
 			t.Errorf("before %s: %v, %v", c.At, left, err)
 		}
-		open = open || c.Marks["open"]
+		open = open || c.Has("open")
 	}
 	if !open {
 		t.Error("nothing was opened")
