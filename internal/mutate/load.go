@@ -59,6 +59,9 @@ func load(ctx context.Context, places []*place) ([]*pkg, error) {
 			args = append(args, "./"+p.dir)
 		}
 	}
+	if len(dirs) == 0 {
+		return nil, nil
+	}
 	var text bytes.Buffer
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Stdout, cmd.Stderr = &text, os.Stderr

@@ -48,7 +48,21 @@ func mutants(ctx context.Context, places []*place, o options, changed lineSet) (
 	selected := func(file string) bool {
 		return (o.only == "" || file == o.only || strings.HasPrefix(file, path.Clean(o.only)+"/")) && (changed == nil || changed[file] != nil)
 	}
-	packages, err := load(ctx, places)
+	// Compiling what a package imports takes time.
+	concerned := func(p *place) bool {
+		under := o.only == "" || p.dir == path.Clean(o.only) || p.dir == path.Dir(o.only) || strings.HasPrefix(p.dir, path.Clean(o.only)+"/")
+		for file := range changed {
+			if under && path.Dir(file) == p.dir {
+				return true
+			}
+		}
+		return under && changed == nil
+	}
+	dirs := map[string]bool{}
+	for _, p := range places {
+		dirs[p.dir] = dirs[p.dir] || concerned(p)
+	}
+	packages, err := load(ctx, slices.DeleteFunc(slices.Clone(places), func(p *place) bool { return !dirs[p.dir] }))
 	if err != nil {
 		return nil, 0, err
 	}
@@ -71,7 +85,7 @@ func mutants(ctx context.Context, places []*place, o options, changed lineSet) (
 		}
 	}
 	for _, p := range places {
-		if !p.used {
+		if dirs[p.dir] && !p.used {
 			return nil, 0, fmt.Errorf("%s: there is nothing to mutate", p.text)
 		}
 	}
