@@ -19,15 +19,43 @@ const childEnv = "MAYFLY_SAFEFILE_TEST_CHILD"
 
 const oldContent, newContent = "the old content", "the content that is new"
 
-// writers are functions that make newContent the content of a file in a directory, with what holds for each.
-var writers = map[string]struct {
+// writer is a function that makes newContent the content of a file, and what holds for it.
+type writer struct {
 	write func(path string) error
 	fresh bool // the file does not exist before
 	parts bool // there may be a part of the new content while it is written
 	later bool // the name need not be durable at the end
 	alias string
 	below string // a directory that the file is in, below that of the path
-}{
+}
+
+// prepare makes a directory for a writer, and the process that calls it there.
+func (w writer) prepare(t *testing.T, name string) (dir string, cmd *exec.Cmd) {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := filepath.Join(dir, "root")
+	file := filepath.Join(root, "file")
+	err = errors.Join(os.Mkdir(root, 0o700), os.Mkdir(filepath.Join(dir, "marks"), 0o700), os.Symlink("file", file+".link"))
+	if !w.fresh {
+		err = errors.Join(err, os.WriteFile(file, []byte(oldContent), 0o600))
+	}
+	if w.alias != "" {
+		err = errors.Join(err, os.Link(file, filepath.Join(dir, w.alias)))
+	}
+	exe, exeErr := os.Executable()
+	if err = errors.Join(err, exeErr); err != nil {
+		t.Fatal(err)
+	}
+	cmd = exec.Command(exe)
+	cmd.Env, cmd.Stderr = append(os.Environ(), childEnv+"="+name+":"+dir), os.Stderr
+	return dir, cmd
+}
+
+// writers are functions by name.
+var writers = map[string]writer{
 	"Replace":          {write: func(path string) error { return Replace(path, []byte(newContent)) }},
 	"ReplacePrivate":   {write: func(path string) error { return ReplacePrivate(path, []byte(newContent)) }},
 	"ReplaceBy":        {write: func(path string) error { return ReplaceBy(path, writeAll) }},
@@ -73,31 +101,10 @@ func TestMain(m *testing.M) {
 // TestPowerCut cuts the power before each system call of each function that writes a file: the file has its
 // old or its new content, and once the function has returned, the new one.
 func TestPowerCut(t *testing.T) {
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	for name, w := range writers {
 		t.Run(name, func(t *testing.T) {
-			dir, err := filepath.EvalSymlinks(t.TempDir())
-			if err != nil {
-				t.Fatal(err)
-			}
-			marks := filepath.Join(dir, "marks")
-			watched := powercut.Watched{Root: filepath.Join(dir, "root"), Done: powercut.Files(marks)}
-			file := filepath.Join(watched.Root, "file")
-			err = errors.Join(os.Mkdir(watched.Root, 0o700), os.Mkdir(marks, 0o700), os.Symlink("file", file+".link"))
-			if !w.fresh {
-				err = errors.Join(err, os.WriteFile(file, []byte(oldContent), 0o600))
-			}
-			if w.alias != "" {
-				err = errors.Join(err, os.Link(file, filepath.Join(dir, w.alias)))
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			cmd := exec.Command(exe)
-			cmd.Env, cmd.Stderr = append(os.Environ(), childEnv+"="+name+":"+dir), os.Stderr
+			dir, cmd := w.prepare(t, name)
+			watched := powercut.Watched{Root: filepath.Join(dir, "root"), Done: powercut.Files(filepath.Join(dir, "marks"))}
 			cuts, err := watched.Cuts(cmd)
 			if errors.Is(err, errors.ErrUnsupported) {
 				t.Skip(err)
