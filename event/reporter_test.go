@@ -95,3 +95,34 @@ func TestReporter(t *testing.T) {
 		NewReporter(nil, time.Now, nil).Report(Event{})
 	})
 }
+
+// TestObservers passes events on to several observers, of which some ask for details.
+func TestObservers(t *testing.T) {
+	var plain []Event
+	a, b := &recorded{}, &recorded{}
+	all := Observers(ObserverFunc(func(e Event) { plain = append(plain, e) }), nil, a, b)
+	d, ok := all.(DetailObserver)
+	if !ok {
+		t.Fatal("nothing asks for details")
+	}
+	event, detail := Event{ID: "event"}, Event{ID: "detail"}
+	d.Event(event)
+	d.Detail(detail)
+	for name, got := range map[string][]Event{"plain": plain, "the first": a.events, "the second": b.events} {
+		if diff := cmp.Diff([]Event{event}, got, same); diff != "" {
+			t.Errorf("events for %s: %s", name, diff)
+		}
+	}
+	for name, got := range map[string][]Event{"the first": a.details, "the second": b.details} {
+		if diff := cmp.Diff([]Event{detail}, got, same); diff != "" {
+			t.Errorf("details for %s: %s", name, diff)
+		}
+	}
+	one := Observers(ObserverFunc(func(e Event) { plain = append(plain, e) }))
+	if _, ok := one.(DetailObserver); ok {
+		t.Error("an observer without details asks for them")
+	}
+	if one.Event(event); len(plain) != 2 {
+		t.Error("the only observer misses an event")
+	}
+}
