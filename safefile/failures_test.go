@@ -14,8 +14,9 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/sysfault"
 )
 
-// failed runs a writer in which one call on its files fails, from 1, 0 for none. It returns the directory, that
-// call, and whether the writer succeeded; the call is the zero Call if there are fewer.
+// failed runs a writer in which one call on its files fails, counted from 1, or with 0 each. Only those that
+// fails selects count. It returns the directory, the call that failed last, which is the zero Call if there
+// was none, and whether the writer succeeded.
 func (w writer) failed(t *testing.T, name string, at int, fails func(sysfault.Call) bool, errno syscall.Errno) (dir string, struck sysfault.Call, ok bool) {
 	t.Helper()
 	dir, cmd := w.prepare(t, name)
@@ -96,8 +97,8 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// TestNamesThatCannotBeSynchronized lets the synchronization of a directory fail. Only where the file system
-// does not know it, that is no error.
+// TestNamesThatCannotBeSynchronized lets the synchronization of a directory fail. That is accepted only where
+// the file system has no such thing.
 func TestNamesThatCannotBeSynchronized(t *testing.T) {
 	for errno, want := range map[syscall.Errno]bool{syscall.EINVAL: true, syscall.ENOTSUP: true, syscall.EIO: false, syscall.ENOSPC: false} {
 		for name, w := range writers {

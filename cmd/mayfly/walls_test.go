@@ -77,8 +77,8 @@ func TestOutletsAreClean(t *testing.T) {
 	clean(t, "standard error", stderr.Bytes())
 }
 
-// TestPagesAreClean writes each page with a canary in a text that only the guard of the finished page sees, and
-// the page of -html with one that only the page itself recognizes.
+// TestPagesAreClean writes each page with a canary in a text that only the guard of the finished page sees,
+// and the page of -html with one that only the page itself recognizes.
 func TestPagesAreClean(t *testing.T) {
 	a, _, stderr := wallsApp(t)
 	dir := t.TempDir()

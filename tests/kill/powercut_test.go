@@ -63,8 +63,8 @@ func TestPowerCut(t *testing.T) {
 	}
 }
 
-// relied returns the names of the resources that are shown as created, and of those that a resource depends on
-// which has been created.
+// relied returns the names of the resources that are shown as created, and of those that a resource depends
+// on which has been created.
 func (s *site) relied(shown string, objects int) ([]string, error) {
 	text, err := os.ReadFile(shown)
 	if err != nil {
