@@ -1,6 +1,13 @@
 package diag
 
-import "testing"
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
 
 func TestCollectorTake(t *testing.T) {
 	var c Collector
@@ -15,5 +22,43 @@ func TestCollectorTake(t *testing.T) {
 	}
 	if got := c.Take(); len(got) != 0 {
 		t.Errorf("taken twice: %v", got)
+	}
+}
+
+// withCanary is a diagnostic with a word in each of its texts, each of which may hold what a provider said.
+func withCanary(word string) Diagnostic {
+	return Diagnostic{
+		Severity: Warning, Summary: "summary " + word, Detail: "detail " + word, Address: "address." + word,
+		Statements: map[string]string{"name." + word: "is " + word}, Parts: []Part{{Path: "[" + word + "]", Statement: "is " + word}},
+	}
+}
+
+// TestRedacted looks at every text of a diagnostic on its own.
+func TestRedacted(t *testing.T) {
+	redact := func(s string) string { return strings.ReplaceAll(s, "canary", "***") }
+	var c Collector
+	c.Redact = redact
+	given := withCanary("canary")
+	c.Add(List{given})
+	for way, list := range map[string]List{"Redacted": List{given}.Redacted(redact), "Collector": c.List()} {
+		if diff := cmp.Diff(List{withCanary("***")}, list); diff != "" {
+			t.Errorf("%s: %s", way, diff)
+		}
+	}
+	if diff := cmp.Diff(withCanary("canary"), given); diff != "" {
+		t.Errorf("what was given has changed: %s", diff)
+	}
+	// A field that is added to Diagnostic must be redacted, or be one that cannot hold a text of a provider.
+	other := []string{"Subject", "Context", "Source", "Expression", "EvalContext", "Path", "Extra"}
+	for i := range reflect.TypeFor[Diagnostic]().NumField() {
+		name := reflect.TypeFor[Diagnostic]().Field(i).Name
+		if reflect.ValueOf(given).Field(i).IsZero() != slices.Contains(other, name) {
+			t.Errorf("the field %s is not tested", name)
+		}
+	}
+	c.Redact = nil
+	c.Add(List{given})
+	if n := len(c.List()); n != 2 {
+		t.Errorf("without a function, %d diagnostics are there", n)
 	}
 }

@@ -379,8 +379,9 @@ func (l *Lease[K, V]) Release() {
 func (p *Pool[K, V]) startClose(e *entry[K, V]) {
 	e.phase, e.ready, e.leases = closing, make(chan struct{}), 0
 	ending := e.life
-	thing := ending.thing
-	ending.thing = Opened[V]{} // a lease that was never released must not keep the value
+	// Neither a lease that was never released nor the closing itself, which may take long, keeps the value.
+	thing := Opened[V]{Close: ending.thing.Close, After: ending.thing.After}
+	ending.thing = Opened[V]{}
 	e.life = nil
 	p.closes++
 	go func() {

@@ -28,11 +28,8 @@ func CreatePrivate(path string, content []byte) error {
 		return withPath(path, err)
 	}
 	// Unlike a rename, a link never replaces a file.
-	switch err := os.Link(f.Name(), path); {
-	case errors.Is(err, fs.ErrExist):
-		return &fs.PathError{Op: "create", Path: path, Err: fs.ErrExist}
-	case err != nil:
-		return CreateNew(path, content, private) // a file system without links
+	if os.Link(f.Name(), path) != nil {
+		return CreateNew(path, content, private) // the file exists, or the file system has no links
 	}
 	return keepIfDurable(path)
 }

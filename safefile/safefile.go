@@ -24,7 +24,7 @@ var ErrUnsuitable = errors.New("not a regular file")
 
 // maxEndless bounds how much is read from a pipe or a device, in bytes, because its size is not known
 // beforehand.
-const maxEndless = 256 << 20
+var maxEndless int64 = 256 << 20
 
 // Read returns the content of a regular file of at most limit bytes, or of a character device that ends,
 // such as /dev/null. It never waits for another process: pipes and sockets fail with ErrUnsuitable. Other

@@ -9,6 +9,27 @@ import (
 	"testing"
 )
 
+func TestKind(t *testing.T) {
+	for mode, want := range map[fs.FileMode]string{
+		0o600: "a regular file", fs.ModeDir | 0o700: "a directory", fs.ModeNamedPipe: "a named pipe", fs.ModeSocket: "a socket", fs.ModeDevice: "a device",
+		fs.ModeDevice | fs.ModeCharDevice: "a device", fs.ModeIrregular: "no regular file",
+	} {
+		if got := Kind(mode); got != want {
+			t.Errorf("%v: %s", mode, got)
+		}
+	}
+	if err := unsuitable("name", fs.ModeSocket); !errors.Is(err, ErrUnsuitable) || err.Error() != "read name: it is a socket, not a regular file" {
+		t.Error(err)
+	}
+	f, err := Open(t.TempDir())
+	if err != nil {
+		t.Fatalf("a directory is not opened: %v", err)
+	}
+	if err := f.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestReadFile(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "f")
@@ -22,7 +43,7 @@ func TestReadFile(t *testing.T) {
 		if _, err := read(path, 4); !errors.Is(err, ErrTooLarge) || !strings.Contains(err.Error(), path) {
 			t.Errorf("%s of a file that is too large: %v", name, err)
 		}
-		if _, err := read(dir, 5); !errors.Is(err, ErrUnsuitable) || !strings.Contains(err.Error(), "it is a directory") {
+		if _, err := read(dir, 5); !errors.Is(err, ErrUnsuitable) || !strings.HasSuffix(err.Error(), ": it is a directory") {
 			t.Errorf("%s of a directory: %v", name, err)
 		}
 		if _, err := read(path+"x", 5); !errors.Is(err, fs.ErrNotExist) {

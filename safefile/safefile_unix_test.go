@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -14,6 +15,11 @@ import (
 )
 
 func TestEndlessDevice(t *testing.T) {
+	defer func(was int64) { maxEndless = was }(maxEndless)
+	maxEndless = 1000
+	if _, err := Read("/dev/zero", 1<<40); !errors.Is(err, ErrTooLarge) || !strings.Contains(err.Error(), "at most 1000 bytes") {
+		t.Errorf("/dev/zero with a large limit: %v", err)
+	}
 	for name, read := range map[string]func(string, int64) ([]byte, error){"Read": Read, "ReadStream": ReadStream} {
 		if _, err := read("/dev/zero", 100); !errors.Is(err, ErrTooLarge) {
 			t.Errorf("%s of /dev/zero: %v", name, err)
@@ -163,5 +169,23 @@ func TestPrivate(t *testing.T) {
 	}
 	if info, err := os.Stat(os.DevNull); err != nil || info.Mode().Perm() != 0o666 {
 		t.Errorf("the null device is %v, %v", info.Mode(), err)
+	}
+}
+
+// TestRewriteKeepsTheOwner needs the rights of the administrator.
+func TestRewriteKeepsTheOwner(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(path, []byte("a"), 0o640); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chown(path, 1, 2); err != nil {
+		t.Skip(err)
+	}
+	if err := Rewrite(path, []byte("b")); err != nil {
+		t.Fatal(err)
+	}
+	var st unix.Stat_t
+	if err := unix.Stat(path, &st); err != nil || st.Uid != 1 || st.Gid != 2 {
+		t.Errorf("the file belongs to %d and %d, %v", st.Uid, st.Gid, err)
 	}
 }

@@ -57,10 +57,10 @@ func ReplaceBy(target string, write func(io.Writer) error) error {
 	return SyncDir(filepath.Dir(target))
 }
 
-// Save makes content that of a file that the user has named, and the file private to its owner. After an
-// error the file has all of the old or all of the new content, unless it can only be overwritten: its
-// directory is not writable, or it is mounted. Links are followed. Anything but a regular file is written to
-// directly.
+// Save makes content that of a file that the user has named, and the file private to its owner. It returns
+// when the content is durable. After an error the file has all of the old or all of the new content, unless
+// it can only be overwritten: its directory is not writable, or it is mounted. Links are followed. Anything
+// but a regular file is written to directly.
 func Save(path string, content []byte) error {
 	write := func(w io.Writer) error {
 		_, err := w.Write(content)
@@ -80,10 +80,24 @@ func Save(path string, content []byte) error {
 	return err
 }
 
+// writeTo writes to what is at path, or to a new file there. What is in a regular file is durable then.
 func writeTo(path string, write func(io.Writer) error) error {
+	_, missing := os.Stat(path)
 	f, err := Create(path)
 	if err != nil {
 		return err
 	}
-	return errors.Join(write(f), f.Close())
+	info, err := f.Stat()
+	err = errors.Join(err, write(f))
+	if err == nil && info.Mode().IsRegular() {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil || missing == nil {
+		return err
+	}
+	target, err := filepath.EvalSymlinks(path) // path may be a link to the new file
+	if err != nil {
+		return err
+	}
+	return SyncDir(filepath.Dir(target))
 }

@@ -187,7 +187,7 @@ func work(t *testing.T, tel *telemetry.Telemetry) {
 	ctx, root := tel.Begin(t.Context(), "mayfly apply")
 	inner, create := trace.Start(ctx, "create")
 	create.Set(trace.Address, `x.y["canary"]`)
-	create.Set(trace.Type, "x")
+	create.Set(trace.Type, "canary_x")
 	_, call := trace.Start(inner, "ApplyResource")
 	call.Set(trace.Provider, "example.com/a/b")
 	if call != nil {
@@ -206,9 +206,9 @@ telemetry.sdk.name=mayfly
 telemetry.sdk.version=1.2.3
 team=a b
 mayfly 0123456789abcdef0123456789abcdef 0303030303030303<0202020202020202 ApplyResource SPAN_KIND_CLIENT 1000160000000-1000200000000 STATUS_CODE_ERROR 101 mayfly.provider=string_value:"example.com/a/b" k=v
-mayfly 0123456789abcdef0123456789abcdef 0202020202020202<0101010101010101 create SPAN_KIND_INTERNAL 1000120000000-1000240000000 STATUS_CODE_ERROR 101 mayfly.address=string_value:"x.y[\"***\"]" mayfly.resource.type=string_value:"x" k=v
+mayfly 0123456789abcdef0123456789abcdef 0202020202020202<0101010101010101 create SPAN_KIND_INTERNAL 1000120000000-1000240000000 STATUS_CODE_ERROR 101 mayfly.address=string_value:"x.y[\"***\"]" mayfly.resource.type=string_value:"***_x" k=v
 mayfly 0123456789abcdef0123456789abcdef 0101010101010101<0123456789abcdef mayfly apply SPAN_KIND_INTERNAL 1000080000000-1000280000000 STATUS_CODE_ERROR 301 process.exit.code=int_value:1 k=v
-mayfly.operation.duration s 1 0.12 0.12-0.12 [0 0 0 0 0 1 0 0 0 0 0 0 0 0 0 0] 15 mayfly.operation=create mayfly.resource.type=x mayfly.outcome=failure
+mayfly.operation.duration s 1 0.12 0.12-0.12 [0 0 0 0 0 1 0 0 0 0 0 0 0 0 0 0] 15 mayfly.operation=create mayfly.resource.type=***_x mayfly.outcome=failure
 mayfly.command.duration s 1 0.2 0.2-0.2 [0 0 0 0 0 1 0 0 0 0 0 0 0 0 0 0] 15 mayfly.operation=mayfly apply mayfly.outcome=failure
 mayfly.provider.call.duration s 1 0.04 0.04-0.04 [0 0 0 1 0 0 0 0 0 0 0 0 0 0 0 0] 15 mayfly.operation=ApplyResource mayfly.provider=example.com/a/b mayfly.outcome=failure
 `

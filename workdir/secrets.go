@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -224,7 +223,7 @@ func readKey(path string) ([]byte, error) {
 // createKey writes a new key, which only its owner may read. If another process does so at the same time, the
 // key of one of them is there for both.
 func createKey(path string) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+	if _, err := safefile.MakeDirs(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
 	key := make([]byte, keySize)

@@ -87,7 +87,7 @@ func (s *TestStates) Using(ctx context.Context, m store.Manager, file, run strin
 	if st == nil {
 		return nil
 	}
-	if err := os.MkdirAll(st.dir, 0o700); err != nil {
+	if _, err := safefile.MakeDirs(st.dir, 0o700); err != nil {
 		return err
 	}
 	text, err := json.Marshal(testRecord{File: file, Run: run})

@@ -28,11 +28,7 @@ func run(ctx context.Context, args []string, env environment) int {
 			a.vars[name] = value
 		}
 	}
-	stdout, stderr := term.NewOutlet(env.Stdout, a.patience.Over()), term.NewOutlet(env.Stderr, a.patience.Over())
-	stdout.Filter = func(b []byte) []byte { b, _ = a.leaks.RedactDocument(b); return b }
-	stderr.Filter = stdout.Filter
-	stdout.Bottom, stderr.Bottom = &a.status.Bottom, &a.status.Bottom
-	a.env.Stdout, a.env.Stderr = stdout, stderr
+	stdout, stderr := a.outlets()
 	a.prompt.Stdin, a.prompt.In, a.prompt.Out, a.prompt.Bold = env.Stdin, a.in, stdout, a.view.Bold
 	// Last, since what goes wrong with standard output is written there.
 	defer stderr.Close()
@@ -49,6 +45,17 @@ func run(ctx context.Context, args []string, env environment) int {
 		return exitError
 	}
 	return a.code
+}
+
+// outlets makes the outputs of the run ones that wait for their readers, and keeps ephemeral values out of
+// them. Both must be closed.
+func (a *app) outlets() (stdout, stderr *term.Outlet) {
+	stdout, stderr = term.NewOutlet(a.env.Stdout, a.patience.Over()), term.NewOutlet(a.env.Stderr, a.patience.Over())
+	stdout.Filter = func(b []byte) []byte { b, _ = a.leaks.RedactDocument(b); return b }
+	stderr.Filter = stdout.Filter
+	stdout.Bottom, stderr.Bottom = &a.status.Bottom, &a.status.Bottom
+	a.env.Stdout, a.env.Stderr = stdout, stderr
+	return stdout, stderr
 }
 
 // carryOut interprets the command line and runs the command. What precedes the command table is in this

@@ -356,6 +356,9 @@ var rules = map[string]rule{
 	"internal/registrytest": {why: "the registries of tests would share the mistakes of what they test"},
 	"internal/filetest":     {modules: none, why: "files of tests are written without knowing what they are for"},
 	"internal/pty":          {why: "a terminal does not know who types"},
+	"internal/mutate":       {modules: []string{"golang.org/x/sys"}, why: "guards are removed without knowing what they are for"},
+	"internal/powercut":     {may: []string{"internal/sysfault"}, modules: none, why: "a disk does not know what the files on it are for"},
+	"internal/sysfault":     {modules: []string{"golang.org/x/sys"}, why: "calls to the system fail without knowing what they are for"},
 	"internal/secretscan":   {modules: none, pure: true, why: "secrets are found without knowing what they are"},
 	"internal/program":      {why: "programs are built and started, not called"},
 	"internal/script":       {may: []string{"...", "."}, why: "the kit of the script tests starts the whole program"},
@@ -382,7 +385,6 @@ var rules = map[string]rule{
 		},
 		why: "servers are started without knowing the program that uses them",
 	},
-	"tests/internal/sysfault":  {modules: []string{"golang.org/x/sys"}, why: "calls to the system fail without knowing what they are for"},
 	"internal/baoserver":       {why: "a server is started without knowing the program that uses it"},
 	"tests/internal/documents": {why: "what programs print is compared without knowing what it means"},
 

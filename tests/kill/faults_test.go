@@ -17,7 +17,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/internal/filetest"
 	"github.com/mayfly-iac/mayfly/internal/simprovider"
-	"github.com/mayfly-iac/mayfly/tests/internal/sysfault"
+	"github.com/mayfly-iac/mayfly/internal/sysfault"
 )
 
 // allFaults is a variable that, if it is not empty, lets every call fail instead of a sample, and runs what

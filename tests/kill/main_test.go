@@ -23,7 +23,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/program"
 	"github.com/mayfly-iac/mayfly/internal/simprovider"
 	"github.com/mayfly-iac/mayfly/internal/simprovider/simlog"
-	"github.com/mayfly-iac/mayfly/tests/internal/sysfault"
+	"github.com/mayfly-iac/mayfly/internal/sysfault"
 )
 
 var (

@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mayfly-iac/mayfly/internal/sysfault"
 	"github.com/mayfly-iac/mayfly/tests/internal/services"
-	"github.com/mayfly-iac/mayfly/tests/internal/sysfault"
 )
 
 // ending is how a run is ended at a call: by a signal to the program, and maybe by others some calls later.

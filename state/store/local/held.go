@@ -77,7 +77,7 @@ func (r *registry) read(path string) ([]byte, error) {
 // lock opens path, creating it if necessary, and locks it. It fails with errHeld if this or another process
 // holds the lock.
 func (r *registry) lock(path string) (*held, error) {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+	if _, err := safefile.MakeDirs(filepath.Dir(path), 0o755); err != nil {
 		return nil, err
 	}
 	r.mu.Lock()

@@ -276,6 +276,31 @@ func TestCopyOfInterruptedOverwrite(t *testing.T) {
 	if err != nil || encoded(t, f) != want {
 		t.Errorf("read %v, %v", f, err)
 	}
+	// What is half overwritten may look like a state.
+	hybrid := encoded(t, storetest.File(t, "l", 2, 3))
+	filetest.Write(t, path, hybrid)
+	if f, err := open(t, Options{Dir: dir}).Read(t.Context()); err != nil || encoded(t, f) != want || content(t, path) != hybrid {
+		t.Errorf("read %v, %v", f, err)
+	}
+	// Another engine may have stored a state since.
+	newer := encoded(t, storetest.File(t, "l", 3, 4))
+	for _, other := range []string{newer, encoded(t, storetest.File(t, "k", 1, 4))} {
+		filetest.Write(t, path, other)
+		if f, err := open(t, Options{Dir: dir}).Read(t.Context()); err != nil || encoded(t, f) != other {
+			t.Errorf("read %v, %v", f, err)
+		}
+	}
+	filetest.Write(t, path, hybrid)
+	m := open(t, Options{Dir: dir})
+	unlock := mustLock(t, m)
+	if _, err := m.Read(t.Context()); err != nil || content(t, path) != want || exists(path+copySuffix) {
+		t.Errorf("the run with the lock: %v", err)
+	}
+	if err := m.Write(t.Context(), storetest.File(t, "l", 3, 4)); err != nil || content(t, path) != newer || content(t, path+backupSuffix) != want {
+		t.Errorf("writing after it: %v", err)
+	}
+	unlock()
+	filetest.Write(t, path, want[:40])
 	filetest.Write(t, path+copySuffix, want[:50])
 	if f, err := open(t, Options{Dir: dir}).Read(t.Context()); !errors.Is(err, state.ErrCorrupt) {
 		t.Errorf("with a damaged copy: %v, %v", f, err)

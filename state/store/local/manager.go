@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/mayfly-iac/mayfly/safefile"
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/state/store"
 )
@@ -341,7 +342,7 @@ func (m *Manager) store(data []byte) error {
 	m.backedUp = true
 	if m.held != nil {
 		err = m.disk.replaceHeld(m.paths.write, data, m.held)
-	} else if err = os.MkdirAll(filepath.Dir(m.paths.write), 0o755); err == nil {
+	} else if _, err = safefile.MakeDirs(filepath.Dir(m.paths.write), 0o755); err == nil {
 		err = m.disk.replace(m.paths.write, data, modeOf(m.paths.write))
 	}
 	if err != nil {

@@ -72,7 +72,7 @@ func (o *Openings) begin() *state.Log {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.log == nil && o.failed == nil && !o.ended {
-		if o.failed = o.makeDirs(o.dir); o.failed == nil {
+		if o.made, o.failed = safefile.MakeDirs(o.dir, 0o755); o.failed == nil {
 			path := filepath.Join(o.dir, openingsPrefix+uuid.NewString()+openingsSuffix)
 			o.file = &logFile{path: path, disk: systemDisk, check: func() error { return nil }}
 			o.log, o.failed = state.NewLog(o.file, state.Meta{}, nil)
@@ -82,24 +82,6 @@ func (o *Openings) begin() *state.Log {
 		return nil
 	}
 	return o.log
-}
-
-// makeDirs creates a directory and those above it, and makes their names durable.
-func (o *Openings) makeDirs(dir string) error {
-	err := os.Mkdir(dir, 0o755)
-	switch {
-	case errors.Is(err, fs.ErrExist):
-		return nil
-	case errors.Is(err, fs.ErrNotExist):
-		if err := o.makeDirs(filepath.Dir(dir)); err != nil {
-			return err
-		}
-		return o.makeDirs(dir)
-	case err != nil:
-		return err
-	}
-	o.made = append(o.made, dir)
-	return safefile.SyncDir(filepath.Dir(dir))
 }
 
 func (o *Openings) fail(err error) {

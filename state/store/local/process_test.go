@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mayfly-iac/mayfly/internal/sysfault"
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/state/store"
 	"github.com/mayfly-iac/mayfly/state/store/storetest"
@@ -24,11 +25,15 @@ import (
 const childEnv = "MAYFLY_STATE_TEST_CHILD"
 
 func TestMain(m *testing.M) {
+	sysfault.Main()
 	task, dir, ok := strings.Cut(os.Getenv(childEnv), ":")
 	if !ok {
 		os.Exit(m.Run())
 	}
-	run := map[string]func(string) error{"commit": childCommits, "hold": childHolds}[task]
+	run := map[string]func(string) error{"commit": childCommits, "hold": childHolds, "openings": childOpenings}[task]
+	if cut, ok := strings.CutPrefix(task, "cut "); ok {
+		run = func(dir string) error { return childCut(cut, dir) }
+	}
 	if err := run(dir); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)

@@ -21,6 +21,7 @@ import (
 type stored struct {
 	raw      []byte
 	sum      [32]byte    // of the state file, even if raw is a copy that replaces it
+	copied   bool        // raw is that copy
 	file     *state.File // nil for none
 	journal  bool        // there is a journal file
 	unread   bool        // it has content, but no readable record
@@ -48,10 +49,9 @@ func (m *Manager) load() (stored, error) {
 		return s, failed("the state", m.source(), "read", err)
 	}
 	s.sum = sha256.Sum256(s.raw)
-	if s.file, err = store.Decode(s.raw, m.cipher); err != nil || len(s.raw) == 0 {
-		if s, err = m.loadCopy(s, err); err != nil {
-			return s, fmt.Errorf("%s: %w%s", m.source(), err, m.backupHint())
-		}
+	s.file, err = store.Decode(s.raw, m.cipher)
+	if s, err = m.loadCopy(s, err); err != nil {
+		return s, fmt.Errorf("%s: %w%s", m.source(), err, m.backupHint())
 	}
 	if err := m.loadJournal(&s); err != nil {
 		return s, err
@@ -114,17 +114,34 @@ func (m *Manager) found() *store.Recovered {
 }
 
 // loadCopy looks for the copy that is written where a state must be overwritten in place, in case the
-// writer died doing so.
+// writer died doing so. What is in the state file may look like a state even then, with parts of the old
+// and of the new one. Only a state that is newer than the copy was written after it.
 func (m *Manager) loadCopy(s stored, cause error) (stored, error) {
 	b, err := readCopy(m.source())
 	if err != nil || b == nil {
 		return s, cause
 	}
 	f, err := store.Decode(b, m.cipher)
-	if err != nil {
+	if err != nil || f == nil || cause == nil && s.file != nil && (s.file.Lineage != f.Lineage || s.file.Serial > f.Serial) {
 		return s, cause
 	}
-	s.raw, s.file = b, f
+	s.raw, s.file, s.copied = b, f, true
+	return s, nil
+}
+
+// finishCopy does what the writer of a copy died doing, if there is one and the run has the lock.
+func (m *Manager) finishCopy(s stored) (stored, error) {
+	if !s.copied || m.held == nil || m.source() != m.paths.write {
+		return s, nil
+	}
+	err := m.disk.replaceHeld(m.paths.write, s.raw, m.held)
+	if err == nil && m.disk.swap {
+		err = os.Remove(m.paths.write + copySuffix)
+	}
+	if err != nil {
+		return s, failed("the state", m.paths.write, "written", err)
+	}
+	s.sum, s.copied = sha256.Sum256(s.raw), false
 	return s, nil
 }
 
@@ -178,6 +195,9 @@ func (m *Manager) noteReplayed(r *state.Replayed) {
 // lock, settle takes it meanwhile: a journal must not be taken from a live run.
 func (m *Manager) settle() (*state.File, error) {
 	s, err := m.load()
+	if err == nil {
+		s, err = m.finishCopy(s)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -234,6 +254,9 @@ func (m *Manager) holderElse() *store.LockInfo {
 // taken.
 func (m *Manager) foldTaken(f *os.File) (*state.File, error) {
 	s, err := m.load()
+	if err == nil {
+		s, err = m.finishCopy(s)
+	}
 	if err == nil {
 		m.note(s.file, s.sum)
 		err = m.fold(&s, f)

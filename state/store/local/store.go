@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/mayfly-iac/mayfly/safefile"
 	"github.com/mayfly-iac/mayfly/state/store"
 )
 
@@ -102,12 +103,15 @@ func (s *Store) CreateWorkspace(_ context.Context, name string) error {
 	if name == store.DefaultWorkspace {
 		return fmt.Errorf("%w: %q", store.ErrWorkspaceExists, name)
 	}
-	if err := os.MkdirAll(s.abs(s.opts.WorkspaceDir), 0o755); err != nil {
+	if _, err := safefile.MakeDirs(s.abs(s.opts.WorkspaceDir), 0o755); err != nil {
 		return failed("the directory of the workspaces,", s.opts.WorkspaceDir+",", "created", err)
 	}
 	err := os.Mkdir(s.workspaceDir(name), 0o755)
 	if errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("%w: %q", store.ErrWorkspaceExists, name)
+	}
+	if err == nil {
+		err = safefile.SyncDir(s.abs(s.opts.WorkspaceDir))
 	}
 	if err != nil {
 		return failed("the directory of the workspace,", filepath.Join(s.opts.WorkspaceDir, name)+",", "created", err)

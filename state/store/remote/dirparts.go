@@ -49,7 +49,7 @@ func (d dirParts) Get(_ context.Context, name string) ([]byte, error) {
 
 // Put implements Parts.
 func (d dirParts) Put(_ context.Context, name string, data []byte) error {
-	if err := os.MkdirAll(d.dir, 0o700); err != nil {
+	if _, err := safefile.MakeDirs(d.dir, 0o700); err != nil {
 		return err
 	}
 	return safefile.ReplacePrivate(filepath.Join(d.dir, name), data)

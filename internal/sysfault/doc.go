@@ -7,10 +7,14 @@
 // must not know the program.
 package sysfault
 
+import "io/fs"
+
 // Call is a system call that the program is about to make.
 type Call struct {
 	Name string // as in the manual, such as "fsync"
 	// Path is the file or directory: absolute, or as the program gave it. Of a rename or link it is the new
 	// name. What is not a file, such as a socket, has a name with a colon, as in /proc/PID/fd.
 	Path string
+	// Synced is the file of fsync and fdatasync: that under Path may be another one by now.
+	Synced fs.FileInfo
 }

@@ -263,8 +263,13 @@ func (w *watch) describe(n *notice) (Call, bool) {
 		return Call{}, false
 	}
 	if of.path == 0 {
-		path, err := os.Readlink(fmt.Sprintf("%s/fd/%d", dir, int32(n.Args[0])))
-		return Call{of.name, strings.TrimSuffix(path, " (deleted)")}, err == nil
+		link := fmt.Sprintf("%s/fd/%d", dir, int32(n.Args[0]))
+		path, err := os.Readlink(link)
+		c := Call{Name: of.name, Path: strings.TrimSuffix(path, " (deleted)")}
+		if err == nil && strings.HasSuffix(of.name, "sync") {
+			c.Synced, err = os.Stat(link)
+		}
+		return c, err == nil
 	}
 	path, err := text(dir+"/mem", int64(n.Args[of.path]))
 	if err != nil {
@@ -279,7 +284,7 @@ func (w *watch) describe(n *notice) (Call, bool) {
 			path = filepath.Join(base, path)
 		}
 	}
-	return Call{of.name, path}, true
+	return Call{Name: of.name, Path: path}, true
 }
 
 // text returns the string at an address of a process.

@@ -1,0 +1,187 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/urfave/cli/v3"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/event"
+	"github.com/mayfly-iac/mayfly/leak"
+	"github.com/mayfly-iac/mayfly/trace"
+	"github.com/mayfly-iac/mayfly/value"
+	"github.com/mayfly-iac/mayfly/workdir"
+)
+
+// canary is a value that the app of these tests remembers, and oddCanary another one, which a page spells in
+// another way: what the page itself does not take out, the guard of the finished page cannot find.
+const canary, oddCanary = "canary-7f3a-91c2", "canary\u202e-5d20-aa17"
+
+// wallsApp returns an app that remembers the canaries, and what it writes to its outputs.
+func wallsApp(t *testing.T) (a *app, stdout, stderr *bytes.Buffer) {
+	t.Helper()
+	stdout, stderr = &bytes.Buffer{}, &bytes.Buffer{}
+	a = &app{env: environment{Stdout: stdout, Stderr: stderr}, vars: map[string]string{}, leaks: leak.New()}
+	for _, secret := range []string{canary, oddCanary} {
+		a.leaks.Remember(leak.Source{Kind: leak.Other}, cty.StringVal(secret).Mark(value.Sensitive))
+	}
+	return a, stdout, stderr
+}
+
+// clean checks that a text has something, and no canary.
+func clean(t *testing.T, what string, text []byte) {
+	t.Helper()
+	if len(text) == 0 {
+		t.Errorf("%s is empty", what)
+	}
+	for _, part := range []string{canary, oddCanary, "5d20-aa17"} {
+		if bytes.Contains(text, []byte(part)) {
+			t.Errorf("%s has an ephemeral value", what)
+		}
+	}
+}
+
+func cleanFile(t *testing.T, what, name string) {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	clean(t, what, text)
+}
+
+func TestOutletsAreClean(t *testing.T) {
+	a, stdout, stderr := wallsApp(t)
+	out, diagnostics := a.outlets()
+	for _, w := range []io.WriteCloser{out, diagnostics} {
+		if _, err := io.WriteString(w, "it is "+canary+"\n"); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	clean(t, "standard output", stdout.Bytes())
+	clean(t, "standard error", stderr.Bytes())
+}
+
+// TestPagesAreClean writes each page with a canary in a text that only the guard of the finished page sees,
+// and the page of -html with one that only the page itself recognizes.
+func TestPagesAreClean(t *testing.T) {
+	a, _, stderr := wallsApp(t)
+	dir := t.TempDir()
+	use := func() {
+		o := addr.Object{Instance: addr.Instance{Resource: addr.Resource{Mode: addr.Ephemeral, Type: "a", Name: "b"}}}
+		e := event.Event{Time: time.Unix(1, 0), Kind: event.Started, Op: event.OpUse, Object: o, User: canary}
+		for _, r := range []event.DetailObserver{a.timeline, a.page} {
+			r.Detail(e)
+		}
+	}
+	timelineFile, page := filepath.Join(dir, "timeline.html"), filepath.Join(dir, "page.html")
+	code := a.paged(page, "A "+canary, func() int {
+		return a.drawn(timelineFile, func() int {
+			use()
+			a.page.Note(oddCanary, true)
+			return exitOK
+		})
+	})
+	if code != exitOK {
+		t.Fatalf("exit status %d\n%s", code, stderr)
+	}
+	cleanFile(t, "the timeline", timelineFile)
+	cleanFile(t, "the page", page)
+
+	other := filepath.Join(dir, "other")
+	f, err := os.Create(other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	err = a.guarded(func(w io.Writer) error {
+		_, err := io.WriteString(w, "it is "+canary)
+		return err
+	})(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cleanFile(t, "a document", other)
+	failed := errors.New("failed")
+	if err := a.guarded(func(io.Writer) error { return failed })(io.Discard); !errors.Is(err, failed) {
+		t.Errorf("an error of writing a document is lost: %v", err)
+	}
+}
+
+// TestDocumentsAreClean writes the documents and streams for programs.
+func TestDocumentsAreClean(t *testing.T) {
+	a, _, stderr := wallsApp(t)
+	dir := t.TempDir()
+	stream := &machineFlags{into: filepath.Join(dir, "stream")}
+	if !stream.beginMessages(a) {
+		t.Fatal(stderr)
+	}
+	a.into.Log("it is " + canary)
+	if code := a.finish(exitOK); code != exitOK {
+		t.Fatal(stderr)
+	}
+	cleanFile(t, "the stream", stream.into)
+
+	document := &machineFlags{into: filepath.Join(dir, "document")}
+	if !document.begin(a) {
+		t.Fatal(stderr)
+	}
+	if _, code := a.documented(document, func() ([]byte, error) { return []byte(`{"a": "` + canary + `"}`), nil }); code != exitOK || a.finish(code) != exitOK {
+		t.Fatal(stderr)
+	}
+	cleanFile(t, "the document", document.into)
+}
+
+// TestLogsAreClean lets a provider log a canary.
+func TestLogsAreClean(t *testing.T) {
+	a, _, stderr := wallsApp(t)
+	a.vars["TF_LOG"] = "trace"
+	s, diags := a.session(nil, 0, func(o workdir.SessionOptions) (*workdir.Session, diag.List) {
+		o.ProviderLog(addr.DefaultProvider("test"), "it is "+canary)
+		return nil, nil
+	})
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	s.stopLog()
+	clean(t, "the log", stderr.Bytes())
+}
+
+// TestTelemetryIsClean sends a span with a canary to a collector.
+func TestTelemetryIsClean(t *testing.T) {
+	var received bytes.Buffer
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = received.ReadFrom(r.Body)
+	}))
+	defer server.Close()
+	a, _, stderr := wallsApp(t)
+	a.vars["OTEL_EXPORTER_OTLP_ENDPOINT"] = server.URL
+	command := &cli.Command{Name: "test", Action: func(ctx context.Context, c *cli.Command) error {
+		a.code = a.traced(ctx, c, func(ctx context.Context, _ []string) int {
+			_, span := trace.Start(ctx, "work")
+			span.Set(trace.Address, canary)
+			span.Finish(true)
+			return exitOK
+		})
+		return nil
+	}}
+	if err := command.Run(t.Context(), []string{"test"}); err != nil || a.code != exitOK || !strings.Contains(received.String(), "work") {
+		t.Fatalf("exit status %d, received %q, %v\n%s", a.code, received.String(), err, stderr)
+	}
+	clean(t, "the telemetry", received.Bytes())
+}
