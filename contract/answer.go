@@ -9,6 +9,7 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/schema"
+	"github.com/mayfly-iac/mayfly/value"
 )
 
 // Answer is the kind of what a provider answered.
@@ -122,22 +123,45 @@ func (c *Checker) accept(v cty.Value, diags diag.List, a Answer, check func(*sch
 	if diags = append(diags, c.Violations(a, errs...)...); len(errs) > 0 {
 		return cty.NilVal, diags
 	}
+	v, diags = c.storable(v, c.Block.Type(), diags, a)
 	v, leaks := c.withhold(v, a)
 	return v, append(diags, leaks...)
 }
 
-// AcceptIdentity checks the identity of an object that exists: nothing in it may be unknown, or an ephemeral
-// value that must not be stored. An identity that breaks the rule is dropped. of is the answer that contains
-// it.
-func (c *Checker) AcceptIdentity(id cty.Value, of Answer) (cty.Value, diag.List) {
-	if id == cty.NilVal || id.IsWhollyKnown() {
-		_, leaks := c.withhold(id, Identity)
-		if leaks.HasErrors() {
-			return cty.NilVal, leaks
-		}
-		return id, leaks
+// storable returns v without what cannot be stored, and diags with an error for each part that was left out.
+func (c *Checker) storable(v cty.Value, ty cty.Type, diags diag.List, a Answer) (cty.Value, diag.List) {
+	if v == cty.NilVal {
+		return v, diags
 	}
-	return cty.NilVal, c.Violations(Identity, fmt.Errorf("the identity of the %s is not wholly known", of))
+	whole := v.Type()
+	v, faults := value.Storable(v, ty)
+	for _, f := range faults {
+		diags = append(diags, diag.Diagnostic{
+			Summary: a.invalid(),
+			Detail: fmt.Sprintf("The provider %s returned something in the attribute %s of the %s of %s that cannot be stored: %s. It was left out; the rest is kept.\n\nThis is a bug in the provider, which should be reported in the provider's own issue tracker.",
+				c.Provider.ForDisplay(), schema.PathIn(whole, f.Path), a, c.Object, f.Err),
+			Path: f.Path, Address: c.Object.Instance.String(),
+		})
+	}
+	return v, diags
+}
+
+// AcceptIdentity checks the identity of an object that exists: nothing in it may be unknown, or an ephemeral
+// value that must not be stored. An identity that breaks the rule is dropped; of one that cannot be stored as
+// it is, only the parts that cannot. of is the answer that contains it.
+func (c *Checker) AcceptIdentity(id cty.Value, of Answer) (cty.Value, diag.List) {
+	if id != cty.NilVal && !id.IsWhollyKnown() {
+		return cty.NilVal, c.Violations(Identity, fmt.Errorf("the identity of the %s is not wholly known", of))
+	}
+	var diags diag.List
+	if id != cty.NilVal {
+		id, diags = c.storable(id, id.Type(), nil, Identity)
+	}
+	_, leaks := c.withhold(id, Identity)
+	if diags = append(diags, leaks...); leaks.HasErrors() {
+		return cty.NilVal, diags
+	}
+	return id, diags
 }
 
 // Violations returns an error for each rule that an answer breaks.
