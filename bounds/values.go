@@ -116,8 +116,8 @@ func CheckNumbers(v cty.Value) error {
 	})
 }
 
-// JSONNumbers returns ErrWritten if a number in a JSON text is not Readable. With quoted, a string counts as a
-// number if it has the form of one. Its cost is linear.
+// JSONNumbers returns ErrWritten if a number in a JSON text is not Readable. With quoted, a string counts
+// as a number if it has the form of one. Its cost is linear.
 func JSONNumbers(b []byte, quoted bool) error {
 	for i := 0; i < len(b); i++ {
 		switch c := b[i]; {

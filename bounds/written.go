@@ -8,10 +8,10 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// MaxWritten bounds the digits, on either side of the decimal point, of a number that is written out in full
-// in a document such as a state. It is above MaxDigits, so that what expressions make can be written and read
-// again, with all that their precision adds to it. It is not far above, since printing takes the square of the
-// digits.
+// MaxWritten bounds the digits, on either side of the decimal point, of a number that is written out in
+// full in a document such as a state. It is above MaxDigits, so that what expressions make can be written
+// and read again, with all that their precision adds to it. It is not far above, since printing takes the
+// square of the digits.
 const MaxWritten = 12_000
 
 var (
@@ -44,22 +44,29 @@ func CheckWritten(n *big.Float) error {
 // precision is that of numbers that are read, in bits.
 const precision = 512
 
-// AsRead returns the number that the text of n is read as, n itself if it is that. It is another one if n has
-// more digits than are kept, or is the nearest to a decimal number in a format of less precision; and 0 has no
-// sign, since elements of a set would differ in it. CheckWritten must accept n.
-func AsRead(n *big.Float) *big.Float {
-	if n.Sign() == 0 && n.Signbit() {
-		return new(big.Float)
+// Written returns the number that n is read as after it was written, n itself if it is that. It is another
+// one if n has more digits than are kept, or is the nearest to a decimal number in a format of less
+// precision; and 0 has no sign, since elements of a set would differ in it. The error is that of
+// CheckWritten.
+func Written(n *big.Float) (*big.Float, error) {
+	if n.Prec() > precision {
+		n = new(big.Float).SetPrec(precision).Set(n)
 	}
-	if n.Prec() == precision || n.IsInt() && n.MantExp(nil) <= min(int(n.Prec()), precision) {
-		return n // the text has all digits, or the fewest that identify it
+	if err := CheckWritten(n); err != nil {
+		return nil, err
+	}
+	switch {
+	case n.Sign() == 0 && n.Signbit():
+		return new(big.Float), nil
+	case n.Prec() == precision || n.IsInt() && n.MantExp(nil) <= int(n.Prec()):
+		return n, nil // the text has all digits, or the fewest that identify it
 	}
 	read, err := cty.ParseNumberVal(n.Text('f', -1))
 	if err != nil {
-		return n
+		return n, nil
 	}
 	if f := read.AsBigFloat(); f.Cmp(n) != 0 {
-		return f
+		return f, nil
 	}
-	return n
+	return n, nil
 }

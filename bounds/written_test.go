@@ -45,21 +45,34 @@ func TestCheckStoredNamesTheLine(t *testing.T) {
 	}
 }
 
-func TestAsRead(t *testing.T) {
-	double := big.NewFloat(0.1)
-	if got := AsRead(double); got.Text('f', -1) != "0.1" || got.Prec() != precision {
+func TestWritten(t *testing.T) {
+	written := func(n *big.Float) *big.Float {
+		t.Helper()
+		read, err := Written(n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return read
+	}
+	if got := written(big.NewFloat(0.1)); got.Text('f', -1) != "0.1" || got.Prec() != precision {
 		t.Errorf("0.1 in a format of 53 bits is %s, with %d bits", got.Text('f', -1), got.Prec())
 	}
-	if got := AsRead(new(big.Float).Neg(new(big.Float))); got.Signbit() {
+	if got := written(new(big.Float).Neg(new(big.Float))); got.Signbit() {
 		t.Error("0 has a sign")
 	}
 	wide, _ := new(big.Float).SetPrec(2000).SetString(strings.Repeat("123456789", 40))
-	if got := AsRead(wide); got.Prec() != precision || got.Cmp(wide) == 0 {
-		t.Error("a number has more digits than are kept")
+	if got := written(wide); got.Cmp(cty.MustParseNumberVal(wide.Text('f', -1)).AsBigFloat()) != 0 {
+		t.Error("a number with more digits than are kept is another one than its text")
 	}
 	for _, n := range []*big.Float{big.NewFloat(0.5), big.NewFloat(12), cty.MustParseNumberVal("0.1").AsBigFloat(), new(big.Float).SetInt64(math.MinInt64)} {
-		if AsRead(n) != n {
+		if written(n) != n {
 			t.Errorf("%s is another number", n)
 		}
+	}
+	// What expressions can make of the largest precision and the smallest size is within the bound.
+	long, _ := new(big.Float).SetPrec(33_000).SetString("1" + strings.Repeat("3", MaxDigits-1))
+	written(new(big.Float).Quo(new(big.Float).SetPrec(33_000).SetInt64(7), long))
+	if _, err := Written(new(big.Float).SetInf(false)); !errors.Is(err, ErrInfinite) {
+		t.Error(err)
 	}
 }

@@ -342,8 +342,8 @@ type applied struct {
 }
 
 // accept checks the answer to an apply call against the contract. An object that exists is kept, even if
-// other parts of the answer are wrong. What cannot be stored is no reason to replace the object: wrong, which
-// has what is wrong with its identity, and parts that were left out make the operation fail and taint nothing.
+// other parts of the answer are wrong. What cannot be stored taints nothing, though the
+// operation fails: parts that were left out, and what wrong says of the identity.
 func (ia *instanceApply) accept(planned provider.PlanResponse, resp provider.ApplyResponse, diags, wrong diag.List) applied {
 	o := applied{value: resp.New, failed: diags.HasErrors(), tainted: diags.HasErrors()}
 	if resp.New == cty.NilVal || resp.New.IsNull() {

@@ -145,8 +145,8 @@ func (op *objectOp) evaluate(t *future.Task, s *eval.Session, in *eval.Instance)
 }
 
 // storableConfig returns the configuration with numbers in the precision that is stored, since later values
-// are compared with it. It returns false if a part outside of write-only arguments cannot be stored, which was
-// reported: nothing may be made of it.
+// are compared with it. It returns false if a part outside of write-only arguments cannot be stored, which
+// was reported: nothing may be made of it.
 func (op *objectOp) storableConfig(cfg cty.Value) (cty.Value, bool) {
 	ty := op.Block().Type()
 	whole, faults := value.Storable(cfg, ty)

@@ -22,7 +22,7 @@ type spoiling struct {
 	provider.Launcher
 	apply func(provider.ApplyRequest, provider.ApplyResponse, diag.List) (provider.ApplyResponse, diag.List)
 	read  func(provider.ReadResponse) provider.ReadResponse
-	plan  func(provider.PlanResponse) provider.PlanResponse
+	plan  func(provider.PlanRequest, provider.PlanResponse) provider.PlanResponse
 }
 
 // Launch implements provider.Launcher.
@@ -61,7 +61,7 @@ func (s *spoiled) ReadResource(ctx context.Context, req provider.ReadRequest) (p
 func (s *spoiled) PlanResource(ctx context.Context, req provider.PlanRequest) (provider.PlanResponse, diag.List) {
 	resp, diags := s.Provider.PlanResource(ctx, req)
 	if s.by.plan != nil && !diags.HasErrors() {
-		resp = s.by.plan(resp)
+		resp = s.by.plan(req, resp)
 	}
 	return resp, diags
 }
@@ -75,8 +75,8 @@ func replaced(v cty.Value, attrs map[string]cty.Value) cty.Value {
 	return cty.ObjectVal(all)
 }
 
-// openTypes is the schema's type of an object of terraform_data: all attributes but the id have types of their
-// own.
+// openTypes is the schema's type of an object of terraform_data: all attributes but the id have types of
+// their own.
 func openTypes(v cty.Value) cty.Type {
 	attrs := map[string]cty.Type{}
 	for name := range v.Type().AttributeTypes() {
@@ -199,7 +199,7 @@ func TestUnstorableAnswersOfOtherCalls(t *testing.T) {
 	w.launcher = plain
 	w.ok(command{})
 
-	w.launcher = &spoiling{Launcher: plain, plan: func(resp provider.PlanResponse) provider.PlanResponse {
+	w.launcher = &spoiling{Launcher: plain, plan: func(_ provider.PlanRequest, resp provider.PlanResponse) provider.PlanResponse {
 		resp.Planned = bad(resp.Planned)
 		return resp
 	}}
@@ -232,5 +232,27 @@ func TestUnstorableAnswersOfOtherCalls(t *testing.T) {
 	}
 	if left == nil || !strings.Contains(string(left.JSON()), `"status":null`) || !strings.Contains(string(left.JSON()), `"name":"x"`) {
 		t.Errorf("what is left of the old object is recorded as %+v", left)
+	}
+}
+
+// TestPrefixOfPlannedValueIsNotStored has a provider that plans a text that begins with a secret. It is not
+// part of the plan, which is as good without it.
+func TestPrefixOfPlannedValueIsNotStored(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, `
+ephemeral "sim_secret" "s" { name = "s" }
+resource "sim_thing" "x" {
+  name      = "x"
+  secret_wo = ephemeral.sim_secret.s.lease
+}`)
+	secret := ""
+	w.launcher = &spoiling{Launcher: w.processes(), plan: func(req provider.PlanRequest, resp provider.PlanResponse) provider.PlanResponse {
+		secret = req.Config.GetAttr("secret_wo").AsString()
+		resp.Planned = replaced(resp.Planned, map[string]cty.Value{"status": cty.UnknownVal(cty.String).Refine().StringPrefixFull(secret).NewValue()})
+		return resp
+	}}
+	r := w.ok(command{planOnly: true}).plans("sim_thing.x create")
+	if after := r.plan.Changes[0].After; secret == "" || strings.Contains(string(after.Packed()), secret) {
+		t.Errorf("the plan holds the secret, which has %d bytes", len(secret))
 	}
 }

@@ -34,12 +34,12 @@ type Fault struct {
 	Err  error    // ErrInfinite, bounds.ErrWritten, ErrText or ErrTooDeep
 }
 
-// Storable returns v as it will be read after it was stored, and what of it cannot be stored. Those parts are
-// null in the result: single numbers and strings, and, of what has a type of its own, the whole if its type
-// cannot be stored. An element whose key cannot be stored is left out. ty is the type of the schema, v.Type()
-// if there is none; v must conform to it. Numbers have the precision with which they are read. Marks and
-// unknown parts stay. The cost is linear in the size of v; for values that are stored as they are, nearly all,
-// it is small.
+// Storable returns v as it will be read after it was stored, and what of it cannot be stored. Those parts
+// are null in the result: single numbers and strings, and, of what has a type of its own, the whole if its
+// type cannot be stored. An element whose key cannot be stored is left out. ty is the type of the schema,
+// v.Type() if there is none; v must conform to it. Numbers have the precision with which they are read.
+// Marks and unknown parts stay. The cost is linear in the size of v; for values that are stored as they
+// are, nearly all, it is small.
 func Storable(v cty.Value, ty cty.Type) (cty.Value, []Fault) {
 	if v == cty.NilVal || typeFault(v.Type(), MaxDepth) == nil && plain(v, false) {
 		return v, nil
@@ -49,8 +49,8 @@ func Storable(v cty.Value, ty cty.Type) (cty.Value, []Fault) {
 	return v, s.faults
 }
 
-// typeFault returns why values of a type cannot be stored: ErrTooDeep if it nests more than so many levels, as
-// its values then do, or ErrText for the name of an attribute.
+// typeFault returns why values of a type cannot be stored: ErrTooDeep if it nests more than so many levels,
+// as its values then do, or ErrText for the name of an attribute.
 func typeFault(ty cty.Type, levels int) error {
 	if ty.IsPrimitiveType() || ty == cty.DynamicPseudoType {
 		return nil
@@ -97,7 +97,8 @@ func plain(v cty.Value, refined bool) bool {
 		return utf8.ValidString(v.AsString())
 	case ty == cty.Number:
 		n := v.AsBigFloat()
-		return bounds.CheckWritten(n) == nil && bounds.AsRead(n) == n
+		read, err := bounds.Written(n)
+		return err == nil && read == n
 	case ty.IsObjectType():
 		for name := range ty.AttributeTypes() {
 			if !plain(v.GetAttr(name), refined) {
@@ -161,11 +162,12 @@ func (s *storing) value(v cty.Value, ty cty.Type, path cty.Path, levels int) cty
 		}
 	case ty == cty.Number:
 		n := v.AsBigFloat()
-		if err := bounds.CheckWritten(n); err != nil {
+		read, err := bounds.Written(n)
+		switch {
+		case err != nil:
 			s.fault(path, err)
 			return cty.NullVal(ty)
-		}
-		if read := bounds.AsRead(n); read != n {
+		case read != n:
 			return cty.NumberVal(read)
 		}
 	case ty.IsObjectType():
