@@ -2,6 +2,7 @@ package bounds
 
 import (
 	"bytes"
+	"errors"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -9,7 +10,7 @@ import (
 
 // JSON is Native for HCL's JSON syntax, whose strings may hold templates and expressions in turn.
 func JSON(src []byte, filename string) *Excess {
-	at, err := scanJSON(src, MaxLevels, stringExcess)
+	at, err := scanJSON(src, MaxLevels, MaxDigits, stringExcess)
 	if err == nil {
 		return nil
 	}
@@ -21,13 +22,23 @@ func JSON(src []byte, filename string) *Excess {
 // CheckJSON returns ErrTooDeep if a JSON document nests deeper than so many levels, ErrNumber if it exceeds
 // that bound, or nil. Strings are not looked into.
 func CheckJSON(src []byte, levels int) error {
-	_, err := scanJSON(src, levels, nil)
+	_, err := scanJSON(src, levels, MaxDigits, nil)
 	return err
 }
 
-// scanJSON returns where a JSON document first exceeds a bound, and which. text returns the one that the
-// content of a string exceeds; it may be nil.
-func scanJSON(src []byte, levels int, text func([]byte) error) (int, error) {
+// CheckStored is CheckJSON for a document that a program wrote, whose numbers must be Readable. It returns
+// ErrWritten if one isn't, and the line where the excess is.
+func CheckStored(src []byte, levels int) (line int, err error) {
+	at, err := scanJSON(src, levels, MaxWritten, nil)
+	if errors.Is(err, ErrNumber) {
+		err = ErrWritten
+	}
+	return 1 + bytes.Count(src[:at], []byte("\n")), err
+}
+
+// scanJSON returns where a JSON document first exceeds a bound, and which. digits is that on numbers. text
+// returns the one that the content of a string exceeds; it may be nil.
+func scanJSON(src []byte, levels, digits int, text func([]byte) error) (int, error) {
 	depth := 0
 	for i := 0; i < len(src); i++ {
 		switch c := src[i]; {
@@ -42,7 +53,7 @@ func scanJSON(src []byte, levels int, text func([]byte) error) (int, error) {
 			for i+1 < len(src) && isNumberByte(src[i+1]) {
 				i++
 			}
-			if i-start >= exponentDigits && !Printable(string(src[start:i+1])) {
+			if i-start >= exponentDigits && !fits(string(src[start:i+1]), digits) {
 				return start, ErrNumber
 			}
 		case c == '"':

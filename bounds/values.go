@@ -40,10 +40,16 @@ func isExponent(before []byte) bool {
 
 // Printable reports whether a number, given as the text of a literal, is within MaxDigits. Text that is not a
 // number is not judged.
-func Printable(literal string) bool {
-	mantissa, exponent, has := strings.Cut(strings.ToLower(literal), "e")
+func Printable(literal string) bool { return fits(literal, MaxDigits) }
+
+// fits is Printable for numbers that may have so many digits if they have no exponent.
+func fits(literal string, digits int) bool {
+	mantissa, exponent, has := strings.Cut(strings.ToLower(strings.TrimLeft(literal, "+-")), "e")
 	whole, fraction, _ := strings.Cut(mantissa, ".")
-	if len(whole) > MaxDigits || len(fraction) > MaxDigits {
+	if has {
+		digits = MaxDigits
+	}
+	if len(whole) > digits || len(fraction) > digits {
 		return false
 	}
 	if !has {
@@ -110,16 +116,16 @@ func CheckNumbers(v cty.Value) error {
 	})
 }
 
-// JSONNumbers returns ErrNumber if a number in a JSON text exceeds MaxDigits. With quoted, a string counts as
-// a number if it has the form of one. Its cost is linear.
+// JSONNumbers returns ErrWritten if a number in a JSON text is not Readable. With quoted, a string counts
+// as a number if it has the form of one. Its cost is linear.
 func JSONNumbers(b []byte, quoted bool) error {
 	for i := 0; i < len(b); i++ {
 		switch c := b[i]; {
 		case c == '"':
 			end := closingQuote(b[i+1:])
 			text := b[i+1 : i+1+end]
-			if quoted && len(text) > 0 && bytes.IndexByte(numeral, text[0]) >= 0 && !Printable(string(text)) {
-				return ErrNumber
+			if quoted && len(text) > 0 && bytes.IndexByte(numeral, text[0]) >= 0 && !Readable(string(text)) {
+				return ErrWritten
 			}
 			i += end + 1
 		case c == '-' || '0' <= c && c <= '9':
@@ -127,8 +133,8 @@ func JSONNumbers(b []byte, quoted bool) error {
 			for end < len(b) && bytes.IndexByte(numeral, b[end]) >= 0 {
 				end++
 			}
-			if end-i > exponentDigits && !Printable(string(b[i:end])) {
-				return ErrNumber
+			if end-i > exponentDigits && !Readable(string(b[i:end])) {
+				return ErrWritten
 			}
 			i = end - 1
 		}

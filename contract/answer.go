@@ -9,6 +9,7 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/schema"
+	"github.com/mayfly-iac/mayfly/value"
 )
 
 // Answer is the kind of what a provider answered.
@@ -135,25 +136,45 @@ func (c *Checker) accept(v cty.Value, diags diag.List, a Answer, check func(*sch
 	if diags = append(diags, c.Violations(a, errs...)...); len(errs) > 0 {
 		return cty.NilVal, diags
 	}
+	v, diags = c.storable(v, c.Block.Type(), diags, a)
 	v, leaks := c.withhold(v, c.Block.Type(), a)
 	return v, append(diags, leaks...)
 }
 
+// storable returns v without what cannot be stored, and diags with an error for each part that was left out.
+func (c *Checker) storable(v cty.Value, ty cty.Type, diags diag.List, a Answer) (cty.Value, diag.List) {
+	if v == cty.NilVal {
+		return v, diags
+	}
+	whole := v.Type()
+	v, faults := value.Storable(v, ty)
+	for _, f := range faults {
+		diags = append(diags, diag.Diagnostic{
+			Summary: a.invalid(),
+			Detail: fmt.Sprintf("The provider %s returned something in the attribute %s of the %s of %s that cannot be stored: %s. It was left out; the rest is kept.\n\nThis is a bug in the provider, which should be reported in the provider's own issue tracker.",
+				c.Provider.ForDisplay(), schema.PathIn(whole, f.Path), a, c.Object, f.Err),
+			Path: f.Path, Address: c.Object.Instance.String(),
+		})
+	}
+	return v, diags
+}
+
 // AcceptIdentity checks the identity of an object that exists: nothing in it may be unknown, or an ephemeral
-// value that must not be stored. An identity that breaks the rule is dropped. of is the answer that contains
-// it.
+// value that must not be stored. An identity that breaks the rule is dropped; of one that cannot be stored as
+// it is, only the parts that cannot. of is the answer that contains it.
 func (c *Checker) AcceptIdentity(id cty.Value, of Answer) (cty.Value, diag.List) {
-	if id == cty.NilVal {
+	switch {
+	case id == cty.NilVal:
 		return id, nil
+	case !id.IsWhollyKnown():
+		return cty.NilVal, c.Violations(Identity, fmt.Errorf("the identity of the %s is not wholly known", of))
 	}
-	if id.IsWhollyKnown() {
-		withheld, leaks := c.withholdsIdentity(id, of)
-		if withheld {
-			id = cty.NilVal
-		}
-		return id, leaks
+	id, diags := c.storable(id, id.Type(), nil, Identity)
+	withheld, leaks := c.withholdsIdentity(id, of)
+	if withheld {
+		id = cty.NilVal
 	}
-	return cty.NilVal, c.Violations(Identity, fmt.Errorf("the identity of the %s is not wholly known", of))
+	return id, append(diags, leaks...)
 }
 
 // Violations returns an error for each rule that an answer breaks.

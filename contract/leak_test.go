@@ -330,7 +330,9 @@ func TestEveryPlace(t *testing.T) {
 	}
 	list := func(vals ...cty.Value) cty.Value { return cty.ListVal(vals) }
 	ab := func(a, b string) cty.Value { return cty.ObjectVal(map[string]cty.Value{"a": str(a), "b": str(b)}) }
-	named := func(name string, v cty.Value) cty.Value { return cty.ObjectVal(map[string]cty.Value{name: v, "other": str("y")}) }
+	named := func(name string, v cty.Value) cty.Value {
+		return cty.ObjectVal(map[string]cty.Value{name: v, "other": str("y")})
+	}
 	for _, row := range []struct {
 		attr string
 		v    cty.Value

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/zclconf/go-cty/cty"
 
@@ -164,15 +165,16 @@ func (d *destruction) conclude(entry *journalEntry, pr object.Prior, resp provid
 func (d *destruction) remainder(left cty.Value, resp provider.ApplyResponse) []state.ObjectChange {
 	stored := d.object
 	v, diags := d.Answers.AcceptKnown(left, nil, contract.Object)
+	identity, wrong := d.Answers.AcceptIdentity(resp.Identity, contract.Object)
 	private, leaks := d.Answers.AcceptPrivate(resp.Private, stored.Private, contract.Object)
-	d.Report(append(diags, leaks...))
+	d.Report(slices.Concat(diags, wrong, leaks))
 	if v == cty.NilVal {
 		return nil
 	}
 	if private == nil {
 		private = stored.Private
 	}
-	o := d.StateObject(v, append(d.Block().SensitivePaths(v), stored.Sensitive...), private, resp.Identity, stored)
+	o := d.StateObject(v, append(d.Block().SensitivePaths(v), stored.Sensitive...), private, identity, stored)
 	if o == nil {
 		return nil
 	}

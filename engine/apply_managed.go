@@ -20,6 +20,7 @@ import (
 	"github.com/mayfly-iac/mayfly/schema"
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/trace"
+	"github.com/mayfly-iac/mayfly/value"
 )
 
 // instanceApply creates or updates one managed instance.
@@ -200,8 +201,9 @@ func (ia *instanceApply) carryOut(planned provider.PlanResponse) bool {
 		Type: ia.TypeName(), Prior: ia.prior.Value, Planned: planned.Planned, Config: ia.config.Value, PlannedPrivate: planned.Private, Identity: planned.Identity,
 		ProviderMeta: ia.meta(ia.in),
 	})
-	resp.Identity, diags = ia.newIdentity(resp.Identity, diags)
-	o := ia.accept(planned, resp, diags)
+	identity, wrong := ia.newIdentity(resp.Identity)
+	resp.Identity = identity
+	o := ia.accept(planned, resp, diags, wrong)
 	if resp.Private == nil && o.failed {
 		resp.Private = ia.prior.Private // an error answer may leave it out
 	}
@@ -227,17 +229,15 @@ func (ia *instanceApply) acceptPrivate(private []byte, o *applied) []byte {
 	return private
 }
 
-// newIdentity returns the identity after an apply: the one the provider returned, or else the prior one.
-func (ia *instanceApply) newIdentity(id cty.Value, diags diag.List) (cty.Value, diag.List) {
+// newIdentity returns the identity after an apply: the one the provider returned, or else the prior one. It
+// also returns what is wrong with that of the provider.
+func (ia *instanceApply) newIdentity(id cty.Value) (cty.Value, diag.List) {
 	got, wrong := ia.Answers.AcceptIdentity(id, contract.Object)
-	if !diags.HasErrors() {
-		diags = append(diags, wrong...)
-	}
 	if got == cty.NilVal || got.IsNull() {
-		return ia.prior.Identity, diags
+		return ia.prior.Identity, wrong
 	}
 	ia.LogIdentity("applying", ia.prior.Identity, got)
-	return got, diags
+	return got, wrong
 }
 
 // provision runs the provisioners of a new object. The object is recorded as tainted first, because it
@@ -343,8 +343,9 @@ type applied struct {
 }
 
 // accept checks the answer to an apply call against the contract. An object that exists is kept, even if
-// other parts of the answer are wrong.
-func (ia *instanceApply) accept(planned provider.PlanResponse, resp provider.ApplyResponse, diags diag.List) applied {
+// other parts of the answer are wrong. What cannot be stored taints nothing, though the
+// operation fails: parts that were left out, and what wrong says of the identity.
+func (ia *instanceApply) accept(planned provider.PlanResponse, resp provider.ApplyResponse, diags, wrong diag.List) applied {
 	o := applied{value: resp.New, failed: diags.HasErrors(), tainted: diags.HasErrors()}
 	if resp.New == cty.NilVal || resp.New.IsNull() {
 		if !o.failed {
@@ -352,7 +353,8 @@ func (ia *instanceApply) accept(planned provider.PlanResponse, resp provider.App
 		}
 		return ia.unusable(o, diags)
 	}
-	v, diags := ia.Answers.Accept(resp.New, diags, contract.Object)
+	_, unstorable := value.Storable(resp.New, ia.Block().Type())
+	v, diags := ia.Answers.Accept(resp.New, slices.Concat(diags, wrong), contract.Object)
 	if v == cty.NilVal {
 		return ia.unusable(o, diags)
 	}
@@ -361,7 +363,7 @@ func (ia *instanceApply) accept(planned provider.PlanResponse, resp provider.App
 			diags = append(diags, ia.Answers.Violations(contract.Object, fmt.Errorf("%s: unknown values are not allowed after apply", contract.Text(err, schema.PathString)))...)
 		}
 		v, o.tainted = contract.NullUnknown(v), true
-	} else if !o.failed {
+	} else if !o.failed && len(unstorable) == 0 {
 		check := func() []error { return schema.AssertApplyResult(ia.Block(), planned.Planned, v) }
 		if planned.LegacyTypes || resp.LegacyTypes {
 			ia.LogTolerated(contract.Object, check)

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"fmt"
+
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/addr"
@@ -136,5 +138,28 @@ func (op *objectOp) evaluate(t *future.Task, s *eval.Session, in *eval.Instance)
 		e.Sensitive = op.Block().OutsideWriteOnly(value.PathsWith(cfg, value.Sensitive))
 		e.Ephemeral = value.Contains(cfg, value.Ephemeral)
 	}
-	return e, true
+	var ok bool
+	e.Value, ok = op.storableConfig(e.Value)
+	return e, ok
+}
+
+// storableConfig returns the configuration with numbers in the precision that is stored, since later values
+// are compared with it. It returns false if a part outside of write-only arguments cannot be stored, which
+// was reported: nothing may be made of it.
+func (op *objectOp) storableConfig(cfg cty.Value) (cty.Value, bool) {
+	ty := op.Block().Type()
+	whole, faults := value.Storable(cfg, ty)
+	if len(faults) == 0 {
+		return whole, true
+	}
+	var diags diag.List
+	_, faults = value.Storable(op.Block().NullWriteOnly(cfg), ty)
+	for _, f := range faults {
+		diags = append(diags, diag.Diagnostic{
+			Summary: "Value cannot be stored", Path: f.Path,
+			Detail: fmt.Sprintf("The argument %s of %s has a value that cannot be stored: %s.", schema.PathIn(cfg.Type(), f.Path), op.Obj, f.Err),
+		})
+	}
+	op.Report(diags)
+	return cfg, len(faults) == 0
 }

@@ -22,7 +22,7 @@ var (
 )
 
 // Unmarshal reads a value of type ty, whose dynamic parts are stored with their types. It fails with
-// bounds.ErrNumber for numbers that would take too long to write out.
+// bounds.ErrWritten for numbers that would take too long to write out.
 func Unmarshal(b []byte, ty cty.Type) (v cty.Value, err error) {
 	// Tuples may have fewer elements than their type, and lists elements of several types.
 	defer func() {

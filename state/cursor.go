@@ -3,6 +3,11 @@ package state
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"math"
+	"strconv"
+
+	"github.com/mayfly-iac/mayfly/addr"
 )
 
 // cursor walks through valid JSON once. encoding/json takes a pass over a value for each level at which it
@@ -88,7 +93,7 @@ func (c *cursor) instance() (in instanceV4) {
 		case `"provider"`:
 			in.Provider = c.text()
 		case `"index_key"`:
-			c.into(&in.IndexKey)
+			in.IndexKey = c.value()
 		case `"schema_version"`:
 			c.into(&in.SchemaVersion)
 		case `"identity_schema_version"`:
@@ -126,13 +131,9 @@ func (c *cursor) text() (s string) {
 // into decodes a value as encoding/json does.
 func (c *cursor) into(target any) {
 	b := c.value()
-	if n, ok := smallNumber(b); ok {
-		switch target := target.(type) {
-		case *int64:
-			*target = n
-			return
-		case *any:
-			*target = float64(n)
+	if whole, ok := target.(*int64); ok {
+		if n, ok := smallNumber(b); ok {
+			*whole = n
 			return
 		}
 	}
@@ -247,5 +248,32 @@ func bracketEnd(src []byte, start int) int {
 				return at + 1
 			}
 		}
+	}
+}
+
+// decodeKey converts an instance key: absent, a string, or a number.
+func decodeKey(k json.RawMessage) (addr.Key, error) {
+	if n, ok := smallNumber(k); ok {
+		return addr.IntKey(int(n)), nil
+	}
+	if n, err := strconv.Atoi(string(k)); err == nil && n >= 0 {
+		return addr.IntKey(n), nil
+	}
+	var key any
+	if len(k) > 0 && json.Unmarshal(k, &key) != nil {
+		return addr.NoKey, errors.New("it is not valid")
+	}
+	switch key := key.(type) {
+	case nil:
+		return addr.NoKey, nil
+	case string:
+		return addr.StringKey(key), nil
+	case float64: // in an unusual form, which is exact up to 2^53
+		if key < 0 || key != math.Trunc(key) || key > 1<<53 {
+			return addr.NoKey, errors.New("it is not a whole number, zero or greater")
+		}
+		return addr.IntKey(int(key)), nil
+	default:
+		return addr.NoKey, errors.New("it is neither a string nor a number")
 	}
 }

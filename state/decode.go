@@ -60,10 +60,10 @@ func read(src []byte, complete bool) (*File, error) {
 	if len(src) == 0 {
 		return nil, nil
 	}
-	if err := bounds.CheckJSON(src, maxLevels); errors.Is(err, bounds.ErrTooDeep) {
-		return nil, corrupt("it is nested more than %d levels deep", maxLevels)
+	if line, err := bounds.CheckStored(src, maxLevels); errors.Is(err, bounds.ErrTooDeep) {
+		return nil, corrupt("line %d: it is nested more than %d levels deep", line, maxLevels)
 	} else if err != nil {
-		return nil, corrupt("%v", err)
+		return nil, corrupt("line %d: %v. To keep the rest of the state, replace the number by null in a copy of the file", line, err)
 	}
 	f, err := readAny(src, complete)
 	if err != nil {
@@ -189,7 +189,7 @@ type resourceV4 struct {
 
 // instanceV4 is an object of a resource instance in the file: the current one, or a deposed one.
 type instanceV4 struct {
-	IndexKey            any               `json:"index_key"`
+	IndexKey            json.RawMessage   `json:"index_key"`
 	Status              string            `json:"status"`
 	Deposed             string            `json:"deposed"`
 	Provider            string            `json:"provider"`
@@ -374,24 +374,6 @@ func (d *decoder) resource(s *State, r *resourceV4, more *unknownResource) error
 		stored.extra = more.own
 	}
 	return nil
-}
-
-// decodeKey converts an instance key: absent, a string, or a number. Numbers up to 2^53 are exact as
-// float64.
-func decodeKey(k any) (addr.Key, error) {
-	switch k := k.(type) {
-	case nil:
-		return addr.NoKey, nil
-	case string:
-		return addr.StringKey(k), nil
-	case float64:
-		if k < 0 || k != math.Trunc(k) || k > 1<<53 {
-			return addr.NoKey, errors.New("it is not a whole number, zero or greater")
-		}
-		return addr.IntKey(int(k)), nil
-	default:
-		return addr.NoKey, errors.New("it is neither a string nor a number")
-	}
 }
 
 // object decodes one object of an instance. An object without attributes is one with flat attributes,

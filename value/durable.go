@@ -1,7 +1,6 @@
 package value
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 
@@ -28,38 +27,30 @@ type sealed struct {
 // the value.
 var ErrSecret = errors.New("an ephemeral value cannot be stored")
 
-// ErrInfinite is returned by Seal for infinite numbers, such as the result of 1/0: the JSON of a state has no
-// way to write them.
-var ErrInfinite = errors.New("infinite numbers, such as the result of a division by zero, cannot be written to a state")
-
-// MaxDepth is how deep collections and objects of a stored value may nest in each other. Reading takes the
-// cube of it, since a state indents values and types by their level, and decoders look through a type once a
-// level.
-const MaxDepth = 200
-
-// ErrTooDeep is returned by Seal for values that exceed MaxDepth.
-var ErrTooDeep = fmt.Errorf("values that are nested more than %d levels deep cannot be written to a state", MaxDepth)
-
-// How msgpack writes the infinities. Other values may contain the same bytes, so they only tell that a closer
-// look is needed.
-var (
-	packedInf    = []byte{0xcb, 0x7f, 0xf0, 0, 0, 0, 0, 0, 0}
-	packedNegInf = []byte{0xcb, 0xff, 0xf0, 0, 0, 0, 0, 0, 0}
-)
-
 // Seal encodes v, which may have unknown parts and sensitive marks, for plan and state. ty is the type to
-// encode against (the schema's type for resource objects; v.Type() for outputs). block may be nil for values
-// that no schema describes. Seal fails with ErrSecret if v carries an ephemeral mark or a non-null write-only
-// attribute of block, with ErrInfinite for infinite numbers, and with ErrTooDeep; deprecation marks are
-// dropped. cty.NilVal gives the zero Durable.
+// encode against (the schema's type for resource objects; v.Type() for outputs). block may be nil for
+// values that no schema describes. Seal fails with ErrSecret if v carries an ephemeral mark or a non-null
+// write-only attribute of block, and with the error of a Fault if a part of v cannot be stored. What is
+// sealed is what is read later: see Storable. Deprecation marks are dropped, and so is what is known of
+// unknown parts besides that they are not null: a provider may have put anything into a prefix. cty.NilVal
+// gives the zero Durable.
 func Seal(v cty.Value, ty cty.Type, block *schema.Block) (Durable, error) {
 	if v == cty.NilVal {
 		return Durable{}, nil
 	}
-	if deeper(v.Type(), MaxDepth) {
-		return Durable{}, ErrTooDeep
+	if err := typeFault(v.Type(), MaxDepth); err != nil {
+		return Durable{}, err
 	}
 	var sensitive []cty.Path
+	var err error
+	if !plain(v, true) {
+		if v, sensitive, err = unmarked(v); err == nil {
+			v, err = stored(v, ty)
+		}
+		if err != nil {
+			return Durable{}, err
+		}
+	}
 	packed, err := Pack(v, ty, block)
 	if errors.Is(err, errMarked) {
 		if v, sensitive, err = unmarked(v); err != nil {
@@ -79,15 +70,21 @@ func Seal(v cty.Value, ty cty.Type, block *schema.Block) (Durable, error) {
 	if err != nil {
 		return Durable{}, fmt.Errorf("encoding a value: %w", err)
 	}
-	if bytes.Contains(packed, packedInf) || bytes.Contains(packed, packedNegInf) {
-		if path, found := infinity(v); found {
-			if len(path) == 0 {
-				return Durable{}, ErrInfinite
-			}
-			return Durable{}, fmt.Errorf("%w: at %s", ErrInfinite, where(path))
-		}
-	}
 	return Durable{&sealed{ty: ty, packed: packed, sensitive: sensitive}}, nil
+}
+
+// stored returns v as it is stored, and an error about the first part that cannot be.
+func stored(v cty.Value, ty cty.Type) (cty.Value, error) {
+	s := &storing{refined: true}
+	v = s.value(v, ty, nil, MaxDepth)
+	if len(s.faults) == 0 {
+		return v, nil
+	}
+	f := s.faults[0]
+	if len(f.Path) == 0 {
+		return v, f.Err
+	}
+	return v, fmt.Errorf("%w: at %s", f.Err, where(f.Path))
 }
 
 // unmarked returns a value without its marks, and the paths of the sensitive ones. It fails with ErrSecret if
@@ -103,45 +100,6 @@ func unmarked(v cty.Value) (raw cty.Value, sensitive []cty.Path, err error) {
 		}
 	}
 	return raw, sensitive, nil
-}
-
-// deeper reports whether a type nests more than so many levels. A value nests as deep as its type.
-func deeper(ty cty.Type, levels int) bool {
-	if ty.IsPrimitiveType() || ty == cty.DynamicPseudoType {
-		return false
-	}
-	if levels == 0 {
-		return true
-	}
-	levels--
-	switch {
-	case ty.IsCollectionType():
-		return deeper(ty.ElementType(), levels)
-	case ty.IsTupleType():
-		for _, e := range ty.TupleElementTypes() {
-			if deeper(e, levels) {
-				return true
-			}
-		}
-	case ty.IsObjectType():
-		for _, e := range ty.AttributeTypes() {
-			if deeper(e, levels) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// infinity finds an infinite number in an unmarked value.
-func infinity(v cty.Value) (at cty.Path, found bool) {
-	_ = cty.Walk(v, func(p cty.Path, v cty.Value) (bool, error) { // the callback returns no error
-		if !found && v.IsKnown() && !v.IsNull() && v.Type() == cty.Number && v.AsBigFloat().IsInf() {
-			at, found = p.Copy(), true
-		}
-		return !found, nil
-	})
-	return at, found
 }
 
 // where names a path in a message. The empty path, which is the value itself, would otherwise be an empty

@@ -1,7 +1,7 @@
 // Package value holds what the engine knows about cty values beyond cty itself: the marks it puts on them,
 // and Durable, the only form of a value that plan and state accept.
 //
-// It may import schema and cty. It must not know configuration, plans or providers.
+// It may import bounds, schema and cty. It must not know configuration, plans or providers.
 package value
 
 import (
