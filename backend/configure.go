@@ -13,8 +13,15 @@ import (
 	"github.com/mayfly-iac/mayfly/value"
 )
 
+// UnexpectedError is the error of FromValue about an argument that the kind does not have. Its text does not
+// have the argument's name, which comes from a value that may be secret.
+type UnexpectedError struct{ Name string }
+
+// Error implements error.
+func (*UnexpectedError) Error() string { return "there is no argument of this name" }
+
 // FromValue returns the configuration that an object describes, as the data source terraform_remote_state has
-// it. Unknown parts stay unknown. Errors are cty.PathErrors without values.
+// it. Unknown parts stay unknown. Errors are cty.PathErrors without values, or an *UnexpectedError.
 func (k *Kind) FromValue(object cty.Value) (cty.Value, error) {
 	object, _ = object.UnmarkDeep()
 	if object.IsNull() {
@@ -29,7 +36,7 @@ func (k *Kind) FromValue(object cty.Value) (cty.Value, error) {
 	values, given := map[string]cty.Value{}, object.AsValueMap()
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		if k.Block.Attributes[name] == nil && k.Block.Blocks[name] == nil {
-			return cty.NilVal, cty.Path{}.NewErrorf("unexpected attribute %q", name)
+			return cty.NilVal, &UnexpectedError{name}
 		}
 		v, err := k.convert(name, k.asBlocks(name, given[name]))
 		if err != nil {

@@ -22,8 +22,17 @@ func (d *Dir) checkRemote(name string, config cty.Value) error {
 	if err != nil {
 		return err
 	}
-	_, err = kind.FromValue(config)
+	_, err = remoteConfig(kind, config)
 	return err
+}
+
+// remoteConfig is FromValue with errors that the built-in provider understands.
+func remoteConfig(kind *backend.Kind, config cty.Value) (cty.Value, error) {
+	cfg, err := kind.FromValue(config)
+	if unexpected, ok := errors.AsType[*backend.UnexpectedError](err); ok {
+		err = &builtin.UnexpectedError{Name: unexpected.Name}
+	}
+	return cfg, err
 }
 
 func (d *Dir) remoteKind(name string) (*backend.Kind, error) {
@@ -44,7 +53,7 @@ func (s *Session) readRemote(ctx context.Context, from builtin.StateSource) (map
 	if err != nil {
 		return nil, err
 	}
-	cfg, err := kind.FromValue(from.Config)
+	cfg, err := remoteConfig(kind, from.Config)
 	if err != nil {
 		return nil, err
 	}

@@ -37,7 +37,7 @@ func (b *builtin) validateRemoteState(config cty.Value) diag.List {
 	backend, backendConfig := config.GetAttr("backend"), backendConfig(config)
 	if backend.IsKnown() && !backend.IsNull() && b.o.CheckBackend != nil {
 		if err := b.o.CheckBackend(backend.AsString(), backendConfig); err != nil {
-			diags = append(diags, backendError(backend.AsString(), err)...)
+			diags = append(diags, backendError(config, err)...)
 		}
 	}
 	if d := config.GetAttr("defaults"); d.IsKnown() && !d.IsNull() && !isObject(d) {
@@ -77,21 +77,49 @@ func backendConfig(config cty.Value) cty.Value {
 	return cty.ObjectVal(all)
 }
 
+// gives reports whether an argument of the data source is an object with an attribute of that name.
+func gives(config cty.Value, argument, name string) bool {
+	v := config.GetAttr(argument)
+	if v.IsNull() || !v.IsKnown() || !isObject(v) {
+		return false
+	}
+	_, ok := v.AsValueMap()[name]
+	return ok
+}
+
 // isObject reports whether a value has named parts; it may be null or unknown.
 func isObject(v cty.Value) bool { return v.Type().IsObjectType() || v.Type().IsMapType() }
 
+// UnexpectedError says that the configuration of a backend has an argument which there is not. Its text does
+// not have the argument's name, which comes from a value that may be secret.
+type UnexpectedError struct{ Name string }
+
+// Error implements error.
+func (*UnexpectedError) Error() string { return "there is no argument of this name" }
+
 // backendError turns an error of the injected functions into a diagnostic at the argument that it is about.
-func backendError(backend string, err error) diag.List {
+// Nothing in it is from config_wo but the names of arguments that the backend has.
+func backendError(config cty.Value, err error) diag.List {
+	backend := config.GetAttr("backend").AsString()
 	d := diag.Diagnostic{Summary: "Invalid backend configuration", Path: cty.GetAttrPath("config")}
 	var at cty.PathError
+	var unexpected *UnexpectedError
 	switch {
+	case errors.As(err, &unexpected) && gives(config, "config_wo", unexpected.Name):
+		d.Path = cty.GetAttrPath("config_wo")
+		d.Detail = fmt.Sprintf("The given configuration is not valid for backend %q: config_wo has an argument that this backend doesn't have. Its name isn't shown, since it may come from a secret.", backend)
+	case errors.As(err, &unexpected):
+		d.Detail = fmt.Sprintf("The given configuration is not valid for backend %q: unexpected attribute %q.", backend, unexpected.Name)
 	case errors.Is(err, ErrNoBackend):
 		d.Path = cty.GetAttrPath("backend")
 		d.Detail = fmt.Sprintf("There is no backend type named %q for terraform_remote_state: %s.", backend, err)
 	case errors.As(err, &at):
-		d.Path = append(d.Path, at.Path...)
 		where := ""
 		if len(at.Path) > 0 {
+			if first, ok := at.Path[0].(cty.GetAttrStep); ok && gives(config, "config_wo", first.Name) {
+				d.Path = cty.GetAttrPath("config_wo")
+			}
+			d.Path = append(d.Path, at.Path...)
 			where = "argument " + schema.PathString(at.Path) + ": "
 		}
 		d.Detail = fmt.Sprintf("The given configuration is not valid for backend %q: %s%s.", backend, where, err)
@@ -135,7 +163,7 @@ func (b *builtin) ReadData(ctx context.Context, req provider.DataRequest) (provi
 	backend := result["backend"].AsString()
 	read, err := b.o.ReadState(ctx, StateSource{req.Instance, backend, backendConfig(req.Config), workspace})
 	if err != nil {
-		return provider.DataResponse{}, append(diags, backendError(backend, err)...)
+		return provider.DataResponse{}, append(diags, backendError(req.Config, err)...)
 	}
 	outputs := map[string]cty.Value{}
 	if d := result["defaults"]; !d.IsNull() {
@@ -171,7 +199,7 @@ func localArgs(config cty.Value) (map[string]string, error) {
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		path := cty.GetAttrPath(name)
 		if name != "path" && name != "workspace_dir" {
-			return nil, cty.Path{}.NewErrorf("unexpected attribute %q", name)
+			return nil, &UnexpectedError{name}
 		}
 		v, err := convert.Convert(values[name], cty.String)
 		switch {

@@ -41,6 +41,7 @@ func TestReadRemoteState(t *testing.T) {
 	writeState(t, testState, dir, "spaces", "w", "terraform.tfstate")
 	writeState(t, "", dir, "empty.tfstate")
 	writeState(t, `{"version":4,"s3cret`, dir, "cut.tfstate")
+	writeState(t, `{"version":4,"s3cret`, dir, "s3cret.d", "cut")
 	stored := attrs{"a": cty.ObjectVal(attrs{"x": cty.TupleVal([]cty.Value{cty.NumberIntVal(1), str("y")})}), "n": null, "s": str("s3cret")}
 	withDefaults := attrs{"z": cty.True, "a": stored["a"], "n": stored["n"], "s": stored["s"]}
 	path := func(p string) cty.Value { return cty.ObjectVal(attrs{"path": str(p)}) }
@@ -71,6 +72,14 @@ func TestReadRemoteState(t *testing.T) {
 		"argument":      {attrs{"config": cty.ObjectVal(attrs{"key": str("s3cret")})}, nil, `unexpected attribute "key"`},
 		"type":          {attrs{"config": cty.ObjectVal(attrs{"path": cty.EmptyTupleVal})}, nil, "argument path: a string is required"},
 		"empty path":    {attrs{"config": path("")}, nil, "argument path: the value must not be empty"},
+		"secret name":   {attrs{"config_wo": cty.ObjectVal(attrs{"s3cret": str("s3cret")})}, nil, "config_wo has an argument that this backend doesn't have"},
+		"secret in map": {attrs{"config_wo": cty.MapVal(attrs{"s3cret": str("s3cret")})}, nil, "config_wo has an argument"},
+		"secret type":   {attrs{"config_wo": cty.ObjectVal(attrs{"path": cty.ObjectVal(attrs{"s3cret": str("s3cret")})})}, nil, "argument path: a string is required"},
+		"secret path":   {attrs{"config_wo": path("s3cret")}, nil, "No stored state was found"},
+		"secret folder": {attrs{"config_wo": path("s3cret.d")}, nil, "is a directory"},
+		"secret part":   {attrs{"config_wo": path("other.tfstate/s3cret")}, nil, "not a directory"},
+		"secret end":    {attrs{"config_wo": path("s3cret\x00")}, nil, "invalid argument"},
+		"secret state":  {attrs{"config_wo": path("s3cret.d/cut")}, nil, "ends in the middle"},
 		"no object":     {attrs{"config": str("s3cret")}, nil, "an object is required"},
 		"bad defaults":  {attrs{"defaults": str("s3cret")}, nil, "Defaults must be given in an object value."},
 		"unknown":       {attrs{"config": unknown}, nil, "arguments are known"},
@@ -109,6 +118,8 @@ func TestValidateRemoteState(t *testing.T) {
 		"backend":           {attrs{"backend": str("nosuch")}, "backend"},
 		"argument":          {attrs{"config": cty.ObjectVal(attrs{"x": unknown})}, "config"},
 		"type of argument":  {attrs{"config": cty.ObjectVal(attrs{"path": cty.EmptyObjectVal})}, "config.path"},
+		"secret argument":   {attrs{"config_wo": cty.ObjectVal(attrs{"x": unknown})}, "config_wo"},
+		"secret type":       {attrs{"config_wo": cty.ObjectVal(attrs{"path": cty.EmptyObjectVal})}, "config_wo.path"},
 		"defaults":          {attrs{"defaults": cty.EmptyTupleVal}, "defaults"},
 		"workspace":         {attrs{"workspace": str("")}, "workspace"},
 		"typed null config": {attrs{"config": cty.NullVal(cty.String)}, ""},

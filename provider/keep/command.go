@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"strings"
@@ -17,6 +18,7 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/processgroup"
 	"github.com/mayfly-iac/mayfly/provider"
+	"github.com/mayfly-iac/mayfly/safefile"
 	"github.com/mayfly-iac/mayfly/schema"
 	"github.com/mayfly-iac/mayfly/trace"
 )
@@ -25,7 +27,6 @@ import (
 const (
 	defaultCommandTimeout = "1m"
 	maxOutput             = 1 << 20 // bytes
-	complaintTail         = 4 << 10 // bytes of a failed program's standard error that are shown
 )
 
 func commandSchema() *schema.Schema {
@@ -50,7 +51,7 @@ type heldCommand struct {
 }
 
 func (h *heldCommand) renew(ctx context.Context, now time.Time) (time.Time, error) {
-	_, err := h.run(ctx, h.renewal)
+	_, err := h.run(ctx, "renew", h.renewal)
 	return now.Add(h.every), err
 }
 
@@ -58,7 +59,7 @@ func (h *heldCommand) close(ctx context.Context) error {
 	if h.ending == nil {
 		return nil
 	}
-	_, err := h.run(ctx, h.ending)
+	_, err := h.run(ctx, "close", h.ending)
 	return err
 }
 
@@ -83,7 +84,7 @@ func (p *keepProvider) openCommand(ctx context.Context, result map[string]cty.Va
 	}
 	ctx, done := p.during(ctx)
 	defer done()
-	output, err := h.run(ctx, elements(result["program"]))
+	output, err := h.run(ctx, "program", elements(result["program"]))
 	if err != nil {
 		return commandFailed(err)
 	}
@@ -99,7 +100,7 @@ func (p *keepProvider) openCommand(ctx context.Context, result map[string]cty.Va
 	return p.hold(h, resp, renewAt)
 }
 
-func commandFailed(err error) diag.List { return diag.Errorf("Command failed", "%s", err) }
+func commandFailed(err error) diag.List { return diag.Errorf("Command failed", "%s.", err) }
 
 // checkCommand checks what is known of the arguments of a keep_command.
 func checkCommand(a map[string]cty.Value) (diags diag.List) {
@@ -142,33 +143,51 @@ type command struct {
 	timeout time.Duration
 }
 
-// run runs a program and returns its standard output. An error quotes what the program has written to its
-// standard error, but not its output.
-func (c command) run(ctx context.Context, argv []string) (string, error) {
+// byHand says how to see what an error does not show. Programs repeat their arguments and input in what they
+// write to their standard error, and any of it may be secret.
+const byHand = ". What it wrote to its standard error isn't shown, since that may have secrets in it: run it by hand to see it, or have it write a log of its own"
+
+// run runs the program of an argument and returns its standard output. Errors have nothing of the arguments,
+// nor of what the program has written.
+func (c command) run(ctx context.Context, argument string, argv []string) (string, error) {
 	limited, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
 	cmd := exec.CommandContext(limited, argv[0], argv[1:]...)
-	stdout, stderr := &head{limit: maxOutput}, &tail{limit: complaintTail}
-	cmd.Dir, cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = c.dir, c.environ, strings.NewReader(c.stdin), stdout, stderr
+	stdout := &head{limit: maxOutput}
+	cmd.Dir, cmd.Env, cmd.Stdin, cmd.Stdout = c.dir, c.environ, strings.NewReader(c.stdin), stdout
 	cmd.WaitDelay = 5 * time.Second
 	processgroup.Prepare(cmd)
 	err := cmd.Run()
 	var exit *exec.ExitError
 	switch {
 	case ctx.Err() != nil:
-		return "", fmt.Errorf("the program %q was interrupted", argv[0])
+		return "", fmt.Errorf("the program of the argument %s was interrupted", argument)
 	case limited.Err() != nil:
-		return "", fmt.Errorf("the program %q did not end within %s%s", argv[0], c.timeout, stderr)
+		return "", fmt.Errorf("the program of the argument %s did not end within the time of the argument timeout%s", argument, byHand)
 	case errors.As(err, &exit):
-		return "", fmt.Errorf("the program %q ended with %s%s", argv[0], exit, stderr)
+		return "", fmt.Errorf("the program of the argument %s ended with %s%s", argument, exit, byHand)
 	case err != nil:
-		return "", fmt.Errorf("the program %q could not be run: %w", argv[0], err)
+		return "", fmt.Errorf("the program of the argument %s could not be run: %s", argument, notRun(err))
 	case stdout.more:
-		return "", fmt.Errorf("the program %q printed more than %d bytes", argv[0], maxOutput)
+		return "", fmt.Errorf("the program of the argument %s printed more than %d bytes", argument, maxOutput)
 	case !utf8.Valid(stdout.first.Bytes()):
-		return "", fmt.Errorf("the program %q printed something that is not text in UTF-8. Make it print base64, and decode that with base64decode or where it is used", argv[0])
+		return "", fmt.Errorf("the program of the argument %s printed something that is not text in UTF-8. Make it print base64, and decode that with base64decode or where it is used", argument)
 	}
 	return stdout.first.String(), nil
+}
+
+// notRun says why a program could not be started, without its name and that of its directory.
+func notRun(err error) string {
+	var lookup *exec.Error
+	var path *fs.PathError
+	switch {
+	case errors.As(err, &lookup):
+		return safefile.Reason(lookup.Err)
+	case errors.As(err, &path) && path.Op == "chdir":
+		return "the directory of the argument working_dir: " + safefile.Reason(path)
+	default:
+		return safefile.Reason(err)
+	}
 }
 
 // head keeps the first bytes that are written to it.
@@ -184,25 +203,4 @@ func (h *head) Write(b []byte) (int, error) {
 	h.more = h.more || room < len(b)
 	_, _ = h.first.Write(b[:room]) // never fails
 	return len(b), nil
-}
-
-// tail keeps the last bytes that are written to it.
-type tail struct {
-	last  []byte
-	limit int
-}
-
-// Write implements io.Writer.
-func (t *tail) Write(b []byte) (int, error) {
-	t.last = append(t.last, b...)
-	t.last = t.last[max(0, len(t.last)-t.limit):]
-	return len(b), nil
-}
-
-// String returns the bytes as the end of a sentence.
-func (t *tail) String() string {
-	if s := strings.TrimSpace(strings.ToValidUTF8(string(t.last), "?")); s != "" {
-		return ". Its standard error:\n" + s
-	}
-	return ". It wrote nothing to its standard error"
 }

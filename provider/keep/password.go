@@ -58,7 +58,7 @@ func (r *recipe) prepare(exclude string) error {
 		}
 	}
 	if needed > r.length {
-		return fmt.Errorf("the minimums add up to %d characters, more than length = %d", needed, r.length)
+		return errors.New("the minimums add up to more characters than length")
 	}
 	if !slices.ContainsFunc(r.classes, func(c class) bool { return len(c.chars) > 0 }) {
 		return errors.New("no characters are left to choose from: enable a class, or exclude less")

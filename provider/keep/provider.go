@@ -158,6 +158,12 @@ func (p *keepProvider) Configure(ctx context.Context, config cty.Value) diag.Lis
 // also between key_file and passphrase.
 func (p *keepProvider) storeOptions(c map[string]cty.Value) (store.Options, diag.List) {
 	o := store.Options{Path: text(c["path"]), KeyFile: text(c["key_file"]), Passphrase: text(c["passphrase"]), Token: text(c["token"])}
+	if o.Path != "" { // which may be ephemeral
+		o.Name, o.KeyName = "that the argument path names", "beside the store, with .key at the end of its name"
+	}
+	if o.KeyFile != "" {
+		o.KeyName = "that the argument key_file names"
+	}
 	if o.Path == "" {
 		o.Path = os.Getenv("KEEP_PATH")
 	}

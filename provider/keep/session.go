@@ -7,6 +7,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/provider/keep/store"
+	"github.com/mayfly-iac/mayfly/safefile"
 )
 
 // session is what a configured provider works with. It is immutable.
@@ -40,7 +41,7 @@ func explain(err error) diag.List {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return diag.Errorf("Interrupted", "The operation on the keep store was interrupted before it changed anything.")
 	}
-	return diag.Errorf("Keep store failed", "%s", err)
+	return diag.Errorf("Keep store failed", "%s", safefile.Reason(err))
 }
 
 // gone handles a failed look-up while refreshing: ok is true if the object no longer exists. It warns if the

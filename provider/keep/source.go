@@ -1,6 +1,7 @@
 package keep
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -9,6 +10,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/safefile"
 	"github.com/mayfly-iac/mayfly/schema"
 )
 
@@ -31,26 +33,27 @@ func environmentSchema() *schema.Schema {
 func readFile(result map[string]cty.Value) diag.List {
 	content, err := readText(text(result["path"]))
 	if err != nil {
-		return diag.List{attributeError("path", "File not read", fmt.Sprintf("%s.", err))}
+		return diag.List{attributeError("path", "File not read", fmt.Sprintf("The file of the argument path: %s. Its name isn't shown, since it may come from a secret.", err))}
 	}
 	result["content"] = cty.StringVal(content)
 	return nil
 }
 
+// readText reads a file. Its errors do not name the file.
 func readText(path string) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return "", err
+		return "", errors.New(safefile.Reason(err))
 	}
 	defer func() { _ = f.Close() }()
 	content, err := io.ReadAll(io.LimitReader(f, maxOutput+1))
 	switch {
 	case err != nil:
-		return "", err
+		return "", errors.New(safefile.Reason(err))
 	case len(content) > maxOutput:
-		return "", fmt.Errorf("%s is larger than %d bytes", path, maxOutput)
+		return "", fmt.Errorf("it is larger than %d bytes", maxOutput)
 	case !utf8.Valid(content):
-		return "", fmt.Errorf("%s is not text in UTF-8", path)
+		return "", errors.New("it is not text in UTF-8")
 	}
 	return string(content), nil
 }
@@ -65,7 +68,7 @@ func readEnvironment(result map[string]cty.Value) diag.List {
 	case !result["default"].IsNull():
 		result["value"] = result["default"]
 	default:
-		return diag.List{attributeError("name", "Environment variable not set", fmt.Sprintf("There is no environment variable %q. Set it, or give a default.", name))}
+		return diag.List{attributeError("name", "Environment variable not set", "There is no environment variable of the name that the argument name has. Set it, or give a default. The name isn't shown, since it may come from a secret.")}
 	}
 	return nil
 }

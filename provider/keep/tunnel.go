@@ -2,6 +2,7 @@ package keep
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -14,6 +15,7 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/provider"
 	"github.com/mayfly-iac/mayfly/provider/keep/tunnel"
+	"github.com/mayfly-iac/mayfly/safefile"
 	"github.com/mayfly-iac/mayfly/schema"
 	"github.com/mayfly-iac/mayfly/ssh"
 )
@@ -49,7 +51,15 @@ func tunnelSchema() *schema.Schema {
 type heldTunnel struct{ *tunnel.Tunnel }
 
 func (h *heldTunnel) renew(ctx context.Context, now time.Time) (time.Time, error) {
-	return now.Add(tunnelCheck), h.Check(ctx)
+	return now.Add(tunnelCheck), h.check(ctx)
+}
+
+// check is Check with an error that reveals no argument.
+func (h *heldTunnel) check(ctx context.Context) error {
+	if err := h.Check(ctx); err != nil {
+		return errors.New(tunnel.Reason(err))
+	}
+	return nil
 }
 
 func (h *heldTunnel) close(context.Context) error {
@@ -80,7 +90,7 @@ func (p *keepProvider) openTunnel(ctx context.Context, result map[string]cty.Val
 	defer done()
 	t, err := tunnel.Open(ctx, server, remote, int(localPort))
 	if err != nil {
-		return diag.Errorf("Tunnel not opened", "The tunnel through %s could not be opened: %s.", text(result["tunnel_host"]), err)
+		return diag.Errorf("Tunnel not opened", "The tunnel through the server of tunnel_host to remote_host could not be opened: %s.", tunnel.Reason(err))
 	}
 	const host = "127.0.0.1"
 	result["local_host"], result["local_port"] = cty.StringVal(host), cty.NumberIntVal(int64(t.Port()))
@@ -117,8 +127,8 @@ func serverOf(a map[string]cty.Value) (*ssh.Connection, diag.List) {
 		_, err = os.Stat(c.Target.KnownHosts)
 	}
 	if err != nil {
-		return nil, diag.List{attributeError("host_key", "Server's key not known", fmt.Sprintf("The server must prove that it is the right one, but host_key is not set, and there is no file of known hosts (%s). "+
-			"Set host_key to the server's public key: the command \"ssh-keyscan HOST\" prints it, and the server's administrator can confirm it.", err))}
+		return nil, diag.List{attributeError("host_key", "Server's key not known", fmt.Sprintf("The server must prove that it is the right one, but host_key is not set, and there is no file of known hosts: %s. "+
+			"Set host_key to the server's public key: the command \"ssh-keyscan HOST\" prints it, and the server's administrator can confirm it.", safefile.Reason(err)))}
 	}
 	return c, nil
 }

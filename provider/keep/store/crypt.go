@@ -95,14 +95,14 @@ func sameStanza(a, b *age.Stanza) bool {
 	return a.Type == b.Type && slices.Equal(a.Args, b.Args) && bytes.Equal(a.Body, b.Body)
 }
 
-// loadKeys reads the key file. The error of a missing one is fs.ErrNotExist.
-func loadKeys(path string) (keys, error) {
+// loadKeys reads the key file, which errors call name. The error of a missing one is fs.ErrNotExist.
+func loadKeys(path, name string) (keys, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			return keys{}, err
 		}
-		return keys{}, ioProblem("Cannot read the key file", path, err, "Check that this user may read it.")
+		return keys{}, ioProblem("Cannot read the key file", "key file "+name, err, "Check that this user may read it.")
 	}
 	defer file.Close()
 	ids, err := age.ParseIdentities(io.LimitReader(file, 1<<16))
@@ -116,12 +116,12 @@ func loadKeys(path string) (keys, error) {
 	}
 	// The library's error is omitted: it could quote a line of the file.
 	return keys{}, &Problem{Kind: ErrKeyUnusable, Summary: "Unusable key file", Detail: fmt.Sprintf(
-		"%s does not hold exactly one age identity (a line AGE-SECRET-KEY-1…, as age-keygen writes it). "+
-			"Restore the file from a backup, or point key_file at the right one. Nothing was changed.", path)}
+		"The key file %s does not hold exactly one age identity (a line AGE-SECRET-KEY-1…, as age-keygen writes it). "+
+			"Restore the file from a backup, or point key_file at the right one. Nothing was changed.", name)}
 }
 
 // createKeys creates a key file, or loads the one that another process has created in between.
-func createKeys(path string, now time.Time) (keys, error) {
+func createKeys(path, name string, now time.Time) (keys, error) {
 	id, err := age.GenerateX25519Identity()
 	if err != nil {
 		return keys{}, err
@@ -130,10 +130,10 @@ func createKeys(path string, now time.Time) (keys, error) {
 	defer clear(text)
 	err = safefile.CreatePrivate(path, text)
 	if errors.Is(err, fs.ErrExist) {
-		return loadKeys(path)
+		return loadKeys(path, name)
 	}
 	if err != nil {
-		return keys{}, ioProblem("Cannot create the key file", path, err, "Check that its folder exists and that this user may write there.")
+		return keys{}, ioProblem("Cannot create the key file", "key file "+name, err, "Check that its folder exists and that this user may write there.")
 	}
 	return keys{identity: id, recipient: id.Recipient()}, nil
 }
@@ -154,27 +154,27 @@ func (k keys) seal(plain []byte) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// open decrypts the content of a file; path is only for messages. The caller clears the result.
-func (k keys) open(path string, sealed []byte) ([]byte, error) {
+// open decrypts the content of the store that errors call name. The caller clears the result.
+func (k keys) open(name string, sealed []byte) ([]byte, error) {
 	src, err := age.Decrypt(bytes.NewReader(sealed), k.identity)
 	if err != nil {
-		return nil, k.explain(path, err)
+		return nil, k.explain(name, err)
 	}
 	// Plaintext is shorter than its ciphertext, so with this capacity the buffer is never reallocated and
 	// leaves no copy behind.
 	buf := bytes.NewBuffer(make([]byte, 0, len(sealed)+bytes.MinRead))
 	if _, err := buf.ReadFrom(src); err != nil {
 		clear(buf.Bytes())
-		return nil, damaged(path, "its end is missing or its content was altered")
+		return nil, damaged(name, "its end is missing or its content was altered")
 	}
 	return buf.Bytes(), nil
 }
 
 // explain turns the error of decrypting into one that says which key is wrong, and what to set instead.
-func (k keys) explain(path string, err error) error {
+func (k keys) explain(name string, err error) error {
 	noMatch, ok := errors.AsType[*age.NoIdentityMatchError](err)
 	if !ok {
-		return damaged(path, "it does not begin as an age-encrypted file does")
+		return damaged(name, "it does not begin as an age-encrypted file does")
 	}
 	sealedByPassphrase := slices.Contains(noMatch.StanzaTypes, "scrypt")
 	why := "the key file holds the key of another store. Point key_file at the right one"
@@ -186,10 +186,10 @@ func (k keys) explain(path string, err error) error {
 	case sealedByPassphrase:
 		why = "it is encrypted with a passphrase, but none was given. Set the passphrase"
 	}
-	return &Problem{Kind: ErrWrongKey, Summary: "Cannot open the store", Detail: fmt.Sprintf("%s: %s. Nothing was changed.", path, why)}
+	return &Problem{Kind: ErrWrongKey, Summary: "Cannot open the store", Detail: fmt.Sprintf("The store %s: %s. Nothing was changed.", name, why)}
 }
 
-func damaged(path, why string) error {
+func damaged(name, why string) error {
 	return &Problem{Kind: ErrDamaged, Summary: "Damaged store", Detail: fmt.Sprintf(
-		"%s is not usable: %s. It was left as it is. Restore it from a backup; or, to begin anew without the secrets in it, move it away.", path, why)}
+		"The store %s is not usable: %s. It was left as it is. Restore it from a backup; or, to begin anew without the secrets in it, move it away.", name, why)}
 }

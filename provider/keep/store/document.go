@@ -148,5 +148,5 @@ func checkSize(what string, n int) error {
 		return nil
 	}
 	return &Problem{Kind: ErrTooLarge, Summary: "Too large to keep", Detail: fmt.Sprintf(
-		"The %s has %d bytes; the limit is %d. Keep large data elsewhere and a key to it here.", what, n, maxValue)}
+		"The %s has more than %d bytes. Keep large data elsewhere and a key to it here.", what, maxValue)}
 }

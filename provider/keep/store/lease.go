@@ -45,7 +45,7 @@ func CheckTTL(ttl time.Duration) error {
 	if ttl >= minTTL && ttl <= maxTTL {
 		return nil
 	}
-	return &Problem{Kind: ErrInvalid, Summary: "Invalid time to live", Detail: fmt.Sprintf("%s is out of range: a lease lives between %s and %s.", ttl, minTTL, maxTTL)}
+	return &Problem{Kind: ErrInvalid, Summary: "Invalid time to live", Detail: fmt.Sprintf("A lease lives between %s and %s.", minTTL, maxTTL)}
 }
 
 // Grant records a new lease and returns its token, which exists nowhere else: the store keeps a hash.
@@ -63,7 +63,7 @@ func (s *Store) Grant(ctx context.Context, ttl time.Duration, purpose string) (L
 	err := s.update(ctx, func(d *document) error {
 		if len(d.Leases) >= maxLeases {
 			return &Problem{Kind: ErrTooLarge, Summary: "Too many leases", Detail: fmt.Sprintf(
-				"The store %s already has %d live leases. Wait until some expire, or use shorter times to live.", s.path, maxLeases)}
+				"The store %s already has %d live leases. Wait until some expire, or use shorter times to live.", s.name, maxLeases)}
 		}
 		r := &leaseRecord{TokenSHA256: hash[:], TTLMillis: ttl.Milliseconds(), Purpose: purpose}
 		r.extend(s.now())
@@ -85,8 +85,8 @@ func (s *Store) Renew(ctx context.Context, id string) (Lease, error) {
 		r := d.Leases[id]
 		if r == nil {
 			return &Problem{Kind: ErrNoLease, Summary: "Lease is over", Detail: fmt.Sprintf(
-				"The lease %s of the store %s has expired or was revoked and can't be renewed. Run again to get a new one; "+
-					"if runs pause for long, choose a longer ttl.", id, s.path)}
+				"The lease of the store %s has expired or was revoked and can't be renewed. Run again to get a new one; "+
+					"if runs pause for long, choose a longer ttl.", s.name)}
 		}
 		r.extend(s.now())
 		renewed = r.show(id)
@@ -134,7 +134,7 @@ func (s *Store) authenticate(d *document) error {
 	}
 	return &Problem{Kind: ErrNoLease, Summary: "Token not accepted", Detail: fmt.Sprintf(
 		"The token is not that of a live lease of the store %s: it is unknown, has expired or was revoked. "+
-			"Take the token from an ephemeral keep_lease of the same store that is open while it is used.", s.path)}
+			"Take the token from an ephemeral keep_lease of the same store that is open while it is used.", s.name)}
 }
 
 const tokenPrefix = "keep."

@@ -115,7 +115,7 @@ func TestTokenIsNotInTheStore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k, err := loadKeys(s.keyFile)
+	k, err := loadKeys(s.keyFile, "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,10 @@
 package store
 
-import "errors"
+import (
+	"errors"
+
+	"github.com/mayfly-iac/mayfly/safefile"
+)
 
 // Kinds of [Problem], for errors.Is.
 var (
@@ -20,7 +24,8 @@ var (
 )
 
 // Problem is a failure that the user can act on: Summary says what went wrong, Detail where, why and what
-// to do. Neither text, nor any wrapped cause, ever contains a secret, a token or key material.
+// to do. Neither text ever contains a secret, a token, key material, or a path for which the options have
+// another name.
 type Problem struct {
 	Kind    error // one of the Err… variables
 	Summary string
@@ -43,6 +48,7 @@ func (p *Problem) Unwrap() []error {
 	return kinds
 }
 
-func ioProblem(summary, path string, cause error, advice string) *Problem {
-	return &Problem{Kind: ErrIO, Summary: summary, Detail: path + ": " + cause.Error() + ". " + advice, Cause: cause}
+// ioProblem returns the problem of a file that the system refused; file is what errors call it.
+func ioProblem(summary, file string, cause error, advice string) *Problem {
+	return &Problem{Kind: ErrIO, Summary: summary, Detail: "The " + file + ": " + safefile.Reason(cause) + ". " + advice, Cause: cause}
 }

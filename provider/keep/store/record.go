@@ -221,14 +221,14 @@ func checkNote(n Note) error {
 
 func (s *Store) taken(what string) error {
 	return &Problem{Kind: ErrExists, Summary: "Name already in use", Detail: fmt.Sprintf(
-		"The store %s already holds a %s of this name. Import it to manage it here, or choose another name.", s.path, what)}
+		"The store %s already holds a %s of this name. Import it to manage it here, or choose another name.", s.name, what)}
 }
 
 func (s *Store) missing(d *document, what string) error {
 	if d.absent {
 		return &Problem{Kind: ErrNoStore, Summary: "No such " + what, Detail: fmt.Sprintf(
-			"There is no such %s because the store file %s does not exist. Check the path; the first %[1]s created there makes the file.", what, s.path)}
+			"There is no such %s because the store %s does not exist. Check the path; the first %[1]s created there makes the file.", what, s.name)}
 	}
 	return &Problem{Kind: ErrNotFound, Summary: "No such " + what, Detail: fmt.Sprintf(
-		"The store %s holds no %s of this name. Check the name, or create it first.", s.path, what)}
+		"The store %s holds no %s of this name. Check the name, or create it first.", s.name, what)}
 }

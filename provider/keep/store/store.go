@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -27,6 +28,9 @@ type Options struct {
 	Path string
 	// KeyFile holds the age identity; Path + ".key" if empty. Not used with a passphrase.
 	KeyFile string
+	// Name and KeyName are what errors call the two files: "store NAME" and "key file KEYNAME". They take the
+	// place of paths that may be secret. Empty ones are the paths.
+	Name, KeyName string
 	// Passphrase opens the store instead of a key file.
 	Passphrase string
 	// Token, if not empty, is the token of a lease of this store: every operation requires that the lease
@@ -43,7 +47,8 @@ type Options struct {
 // All errors of its methods are [*Problem] or come from the context.
 type Store struct {
 	path, keyFile string
-	secretKeys    *keys // from the passphrase; nil with a key file
+	name, keyName string // of the files in errors
+	secretKeys    *keys  // from the passphrase; nil with a key file
 	token         string
 	now           func() time.Time
 	turn          chan struct{} // one writer of this handle at a time waits for the file lock
@@ -57,20 +62,20 @@ func Open(o Options) (*Store, error) {
 	}
 	path, err := filepath.Abs(o.Path)
 	if err != nil {
-		return nil, ioProblem("Cannot find the working directory", o.Path, err, "Give an absolute path.")
+		return nil, ioProblem("Cannot find the working directory", "store "+o.Name, err, "Give an absolute path.")
 	}
 	keyFile := o.KeyFile
 	if keyFile == "" {
 		keyFile = path + ".key"
 	}
 	if keyFile, err = filepath.Abs(keyFile); err != nil {
-		return nil, ioProblem("Cannot find the working directory", o.KeyFile, err, "Give an absolute path.")
+		return nil, ioProblem("Cannot find the working directory", "key file "+o.KeyName, err, "Give an absolute path.")
 	}
 	// A rename would replace the link instead of its target.
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
 	}
-	s := &Store{path: path, keyFile: keyFile, token: o.Token, now: o.Now, turn: make(chan struct{}, 1)}
+	s := &Store{path: path, keyFile: keyFile, name: cmp.Or(o.Name, path), keyName: cmp.Or(o.KeyName, keyFile), token: o.Token, now: o.Now, turn: make(chan struct{}, 1)}
 	if s.now == nil {
 		s.now = time.Now
 	}
@@ -117,7 +122,7 @@ func (s *Store) view(ctx context.Context, fn func(*document) error) error {
 // fails.
 func (s *Store) update(ctx context.Context, fn func(*document) error) error {
 	if err := os.MkdirAll(filepath.Dir(s.path), 0o700); err != nil {
-		return ioProblem("Cannot create the store's folder", filepath.Dir(s.path), err, "Choose a path in a folder this user may write to.")
+		return ioProblem("Cannot create the store's folder", "store "+s.name, err, "Choose a path in a folder this user may write to.")
 	}
 	unlock, err := s.lock(ctx)
 	if err != nil {
@@ -156,13 +161,13 @@ func (s *Store) load(ctx context.Context) (*document, *keys, error) {
 		return doc, nil, nil
 	}
 	if err != nil {
-		return nil, nil, ioProblem("Cannot read the store", s.path, err, "Check the path, and that this user may read the file.")
+		return nil, nil, ioProblem("Cannot read the store", "store "+s.name, err, "Check the path, and that this user may read the file.")
 	}
 	k, err := s.existingKeys()
 	if err != nil {
 		return nil, nil, err
 	}
-	plain, err := k.open(s.path, sealed)
+	plain, err := k.open(s.name, sealed)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -170,10 +175,10 @@ func (s *Store) load(ctx context.Context) (*document, *keys, error) {
 	doc, err := parse(plain)
 	if errors.Is(err, errNewer) {
 		return nil, nil, &Problem{Kind: ErrTooNew, Summary: "Store format too new", Detail: fmt.Sprintf(
-			"%s was %s. Use a newer version of the keep provider. Nothing was changed.", s.path, err)}
+			"The store %s was %s. Use a newer version of the keep provider. Nothing was changed.", s.name, err)}
 	}
 	if err != nil {
-		return nil, nil, damaged(s.path, err.Error())
+		return nil, nil, damaged(s.name, err.Error())
 	}
 	return doc, k, nil
 }
@@ -183,11 +188,11 @@ func (s *Store) existingKeys() (*keys, error) {
 	if s.secretKeys != nil {
 		return s.secretKeys, nil
 	}
-	k, err := loadKeys(s.keyFile)
+	k, err := loadKeys(s.keyFile, s.keyName)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, &Problem{Kind: ErrKeyMissing, Summary: "Key file missing", Cause: fs.ErrNotExist, Detail: fmt.Sprintf(
 			"The store %s exists, but its key file %s does not. No new key was made: it could not open this store. "+
-				"Restore the key file from a backup, point key_file at it, or set the passphrase if the store has one.", s.path, s.keyFile)}
+				"Restore the key file from a backup, point key_file at it, or set the passphrase if the store has one.", s.name, s.keyName)}
 	}
 	return &k, err
 }
@@ -204,22 +209,22 @@ func (s *Store) save(ctx context.Context, doc *document, k *keys) error {
 	}
 	plain, err := json.Marshal(doc)
 	if err != nil {
-		return &Problem{Kind: ErrInvalid, Summary: "Cannot write the store", Detail: s.path + ": the content could not be encoded. Nothing was changed."}
+		return &Problem{Kind: ErrInvalid, Summary: "Cannot write the store", Detail: "The store " + s.name + ": the content could not be encoded. Nothing was changed."}
 	}
 	defer clear(plain)
 	sealed, err := k.seal(plain)
 	if err != nil {
-		return ioProblem("Cannot encrypt the store", s.path, err, "Nothing was changed.")
+		return ioProblem("Cannot encrypt the store", "store "+s.name, err, "Nothing was changed.")
 	}
 	if len(sealed) > maxFile {
 		return &Problem{Kind: ErrTooLarge, Summary: "Store full", Detail: fmt.Sprintf(
-			"%s would grow to %d bytes; the limit is %d. Nothing was changed. Remove what is no longer needed, or use a second store.", s.path, len(sealed), maxFile)}
+			"The store %s would grow to %d bytes; the limit is %d. Nothing was changed. Remove what is no longer needed, or use a second store.", s.name, len(sealed), maxFile)}
 	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	if err := safefile.ReplacePrivate(s.path, sealed); err != nil {
-		return ioProblem("Cannot write the store", s.path, err, "The store holds what it held before. Check free space and permissions, then try again.")
+		return ioProblem("Cannot write the store", "store "+s.name, err, "The store holds what it held before. Check free space and permissions, then try again.")
 	}
 	return nil
 }
@@ -229,9 +234,9 @@ func (s *Store) firstKeys() (keys, error) {
 	if s.secretKeys != nil {
 		return *s.secretKeys, nil
 	}
-	k, err := loadKeys(s.keyFile)
+	k, err := loadKeys(s.keyFile, s.keyName)
 	if errors.Is(err, fs.ErrNotExist) {
-		return createKeys(s.keyFile, s.now().UTC())
+		return createKeys(s.keyFile, s.keyName, s.now().UTC())
 	}
 	return k, err
 }
@@ -249,8 +254,7 @@ func (s *Store) lock(ctx context.Context) (unlock func(), err error) {
 			<-s.turn
 		}
 	}()
-	name := s.path + ".lock"
-	fl := flock.New(name, flock.SetPermissions(0o600))
+	fl := flock.New(s.path+".lock", flock.SetPermissions(0o600))
 	bounded, cancel := context.WithTimeout(ctx, lockWait)
 	defer cancel()
 	if _, err := fl.TryLockContext(bounded, lockPoll); err != nil {
@@ -259,9 +263,9 @@ func (s *Store) lock(ctx context.Context) (unlock func(), err error) {
 			return nil, ctx.Err()
 		case errors.Is(err, context.DeadlineExceeded):
 			return nil, &Problem{Kind: ErrBusy, Summary: "Store is locked", Cause: err, Detail: fmt.Sprintf(
-				"Another process has held %s for more than %s. Wait for it to end, then try again.", name, lockWait)}
+				"Another process has held the lock file of the store %s, whose name ends in .lock, for more than %s. Wait for it to end, then try again.", s.name, lockWait)}
 		}
-		return nil, ioProblem("Cannot lock the store", name, err, "The lock file must be writable for everyone who uses the store.")
+		return nil, ioProblem("Cannot lock the store", "store "+s.name, err, "The lock file, whose name ends in .lock, must be writable for everyone who uses the store.")
 	}
 	return func() {
 		// A failing unlock doesn't matter: closing the file releases the lock.

@@ -355,7 +355,7 @@ func TestDamagedFileIsRefused(t *testing.T) {
 
 func seal(t *testing.T, s *Store, plain string) []byte {
 	t.Helper()
-	k, err := loadKeys(s.keyFile)
+	k, err := loadKeys(s.keyFile, "")
 	if err != nil {
 		t.Fatal(err)
 	}

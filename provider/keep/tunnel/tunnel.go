@@ -11,6 +11,7 @@ import (
 	"io"
 	"net"
 	"sync"
+	"syscall"
 
 	"github.com/mayfly-iac/mayfly/bug"
 	"github.com/mayfly-iac/mayfly/ssh"
@@ -43,10 +44,31 @@ func Open(ctx context.Context, server *ssh.Connection, remote string, port int) 
 	_ = probe.Close()
 	if t.listener, err = net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port)); err != nil {
 		t.Close()
-		return nil, err
+		return nil, listenError{err}
 	}
 	t.run(t.accept)
 	return t, nil
+}
+
+// listenError is the failure to listen on the port of this machine.
+type listenError struct{ error }
+
+// Unwrap returns the cause.
+func (e listenError) Unwrap() error { return e.error }
+
+// Reason returns the text of an error of this package without the addresses, users and files that it may
+// name.
+func Reason(err error) string {
+	var listen listenError
+	if !errors.As(err, &listen) {
+		return ssh.Public(err)
+	}
+	text := "this machine's port of the tunnel cannot be listened on"
+	var number syscall.Errno
+	if errors.As(err, &number) {
+		text += ": " + number.Error()
+	}
+	return text
 }
 
 // Port returns the port that the tunnel listens on.
