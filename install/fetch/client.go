@@ -101,7 +101,7 @@ func (c *Client) artifact(ctx context.Context, u *url.URL, dir string, progress 
 	if err := c.oci.Download(ctx, u.Host+u.Path, q.Get("tag"), q.Get("digest"), archive, progress); err != nil {
 		return err
 	}
-	return c.decompressors()["zip"].Decompress(dir, archive.Name(), true, 0)
+	return c.unpack("zip", archive.Name(), dir)
 }
 
 func filePath(u *url.URL) string {

@@ -2,17 +2,22 @@ package fetch
 
 import (
 	"archive/tar"
+	"bytes"
+	"compress/gzip"
 	"encoding/base64"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/mayfly-iac/mayfly/install/web"
+	"github.com/mayfly-iac/mayfly/internal/filetest"
 )
 
 // Archives with the file main.tf, of the kinds that the standard library cannot write.
@@ -110,16 +115,64 @@ func TestHostileArchives(t *testing.T) {
 	k.files["/up.zip"] = zipOf(map[string]string{"../evil.tf": ""})
 	k.files["/up.tar.gz"] = tgzOf(&tar.Header{Name: "a/../../evil.tf"})
 	k.files["/many.zip"] = zipOf(map[string]string{"1": "", "2": "", "3": "", "4": "", "5": "", "6": ""})
+	k.files["/many.tar.gz"] = tgzOf(entries(6)...)
 	k.files["/bomb.tar.gz"] = tgzOf(&tar.Header{Name: "a", Size: 10 << 20})
 	k.files["/big.zip"] = make([]byte, 2<<20)
 	k.fails(url+"/up.zip", "points outside of the package")
 	k.fails(url+"/up.tar.gz", "points outside of the package")
 	k.fails(url+"/many.zip", "larger than the limit", "too many files")
 	k.fails(url+"/bomb.tar.gz", "larger than the limit")
+	k.fails(url+"/many.tar.gz", "larger than the limit", "more than 5 files")
 	k.fails(url+"/big.zip", "limit of 1048576 bytes")
 	// What stands for a link in an archive does not become one, so that nothing can be written through it.
 	k.files["/link.tar.gz"] = tgzOf(&tar.Header{Name: "l", Typeflag: tar.TypeSymlink, Linkname: "/etc"}, &tar.Header{Name: "l/passwd", Size: 1})
 	k.fails(url + "/link.tar.gz")
+}
+
+func entries(n int) (out []*tar.Header) {
+	for i := range n {
+		out = append(out, &tar.Header{Name: strconv.Itoa(i)})
+	}
+	return out
+}
+
+// TestLargeArchivesAreRefusedUnwritten has archives that are beyond a limit: nothing of them may be written,
+// since writing takes longer than all the rest.
+func TestLargeArchivesAreRefusedUnwritten(t *testing.T) {
+	c := New(web.New(web.Options{}), nil, Limits{Files: 5, Unpacked: 1 << 20})
+	dir := t.TempDir()
+	for name, content := range map[string][]byte{
+		"many.zip": zipOf(map[string]string{"1": "", "2": "", "3": "", "4": "", "5": "", "6": ""}), "many.tgz": tgzOf(entries(6)...),
+		"many.tar": plain(t, tgzOf(entries(6)...)), "large.tar.gz": tgzOf(&tar.Header{Name: "a"}, &tar.Header{Name: "b", Size: 2 << 20}),
+	} {
+		filetest.Write(t, filepath.Join(dir, name), string(content))
+		_, format, _ := strings.Cut(name, ".")
+		out := filepath.Join(dir, "out-"+name)
+		if err := c.unpack(format, filepath.Join(dir, name), out); err == nil {
+			t.Errorf("%s was unpacked", name)
+		}
+		if written, _ := os.ReadDir(out); len(written) != 0 {
+			t.Errorf("%s: %d entries were written", name, len(written))
+		}
+	}
+	filetest.Write(t, filepath.Join(dir, "five.tgz"), string(tgzOf(entries(4)...)))
+	if err := c.unpack("tgz", filepath.Join(dir, "five.tgz"), filepath.Join(dir, "out")); err != nil {
+		t.Error(err)
+	}
+}
+
+// plain returns the content of a compressed file.
+func plain(t *testing.T, compressed []byte) []byte {
+	t.Helper()
+	r, err := gzip.NewReader(bytes.NewReader(compressed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	content, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content
 }
 
 func TestModesOfArchives(t *testing.T) {

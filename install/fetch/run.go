@@ -96,7 +96,7 @@ func (r *run) archive(ctx context.Context, scheme string, u *url.URL, format, di
 			return err
 		}
 	}
-	return r.decompressors()[format].Decompress(dir, file, true, 0)
+	return r.unpack(format, file, dir)
 }
 
 // file downloads a single file.

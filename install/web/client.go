@@ -25,8 +25,8 @@ type Options struct {
 	Timeout time.Duration
 	// DownloadRetries is how often a download is restarted.
 	DownloadRetries int
-	// Stall is how long a download may make no progress; 0 for a minute. A download has no other time
-	// limit.
+	// Stall is how long a download may make no progress, which takes some bytes, and not one at a time; 0 for
+	// a minute. A download has no other time limit.
 	Stall time.Duration
 	// UserAgent is added to this program's name in requests; may be "".
 	UserAgent string

@@ -111,17 +111,18 @@ type counter struct {
 	done, total int64
 	touch       func()
 	progress    Progress
+	pace        pace
 }
 
 // Read implements io.Reader.
 func (c *counter) Read(p []byte) (int, error) {
 	n, err := c.from.Read(p)
 	c.done += int64(n)
-	if n > 0 {
+	if c.pace.moves(n) {
 		c.touch()
-		if c.progress != nil {
-			c.progress(c.done, c.total)
-		}
+	}
+	if n > 0 && c.progress != nil {
+		c.progress(c.done, c.total)
 	}
 	return n, err
 }

@@ -115,6 +115,22 @@ func (m moving) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
+// pace tells progress from a server that sends a few bytes now and then, only to keep its client waiting.
+type pace struct{ since int }
+
+// slowest is how many bytes count as progress: the slowest line has carried them long before a request
+// stalls.
+const slowest = 1 << 10
+
+// moves notes that n bytes have arrived, and reports whether that makes progress.
+func (p *pace) moves(n int) bool {
+	if p.since += n; p.since < slowest {
+		return false
+	}
+	p.since = 0
+	return true
+}
+
 // body is a response body that cancels its request if reading makes no progress within the limit.
 type body struct {
 	io.ReadCloser
@@ -122,13 +138,14 @@ type body struct {
 	cancel context.CancelCauseFunc
 	timer  *time.Timer
 	limit  time.Duration
+	pace   pace
 	once   sync.Once
 }
 
 // Read implements io.Reader.
 func (b *body) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
-	if n > 0 {
+	if b.pace.moves(n) {
 		b.timer.Reset(b.limit)
 	}
 	if err != nil {

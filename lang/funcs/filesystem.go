@@ -14,12 +14,10 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/bmatcuk/doublestar/v4"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
 
@@ -30,7 +28,8 @@ import (
 // files is the file system as expressions see it: relative paths start at base. Marks of a path carry over to
 // what is read there.
 type files struct {
-	base string
+	base        string
+	interrupted <-chan struct{} // nil for never
 }
 
 // functions returns the functions that read files and work on paths. Their relative paths start from the
@@ -170,10 +169,26 @@ func (f files) digest(algorithm func() hash.Hash, encode func([]byte) string) fu
 		}
 		defer file.Close()
 		h := algorithm()
-		if _, err := io.Copy(h, file); err != nil {
+		if _, err := io.Copy(h, interruptible{file, f.interrupted}); err != nil {
 			return "", readError(p, err)
 		}
 		return encode(h.Sum(nil)), nil
+	}
+}
+
+// interruptible is a file that ends with an error once interrupted is closed.
+type interruptible struct {
+	io.Reader
+	interrupted <-chan struct{}
+}
+
+// Read implements io.Reader.
+func (r interruptible) Read(b []byte) (int, error) {
+	select {
+	case <-r.interrupted:
+		return 0, bounds.ErrInterrupted
+	default:
+		return r.Reader.Read(b)
 	}
 }
 
@@ -204,52 +219,4 @@ func (f files) existsFunc() function.Function {
 			return cty.True, nil
 		},
 	})
-}
-
-// setFunc returns fileset. The names are relative to the path and have slashes on every system, so that
-// states can move between them.
-func (f files) setFunc() function.Function {
-	return function.New(&function.Spec{
-		Params:       []function.Parameter{stringParam("path"), stringParam("pattern")},
-		Type:         function.StaticReturnType(cty.Set(cty.String)),
-		RefineResult: notNull,
-		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
-			root, err := f.resolve(args[0].AsString())
-			if err != nil {
-				return cty.NilVal, function.NewArgError(0, err)
-			}
-			matches, err := glob(root, args[1].AsString())
-			if err != nil {
-				return cty.NilVal, function.NewArgError(1, err)
-			}
-			if len(matches) == 0 {
-				return cty.SetValEmpty(cty.String), nil
-			}
-			return cty.SetVal(matches), nil
-		},
-	})
-}
-
-// glob returns the regular files below root that match, as slash-separated paths relative to root. The
-// literal start of the pattern is taken out first: it may lead out of root, which the file system interface
-// forbids, and root may hold characters that look like a pattern.
-func glob(root, pattern string) ([]cty.Value, error) {
-	pattern = path.Clean(filepath.ToSlash(pattern))
-	if !doublestar.ValidatePattern(pattern) {
-		return nil, fmt.Errorf("failed to glob pattern %q: %w", pattern, doublestar.ErrBadPattern)
-	}
-	fixed, rest := doublestar.SplitPattern(pattern)
-	dir := filepath.Join(root, filepath.FromSlash(fixed))
-	var matches []cty.Value
-	err := doublestar.GlobWalk(os.DirFS(dir), rest, func(p string, _ fs.DirEntry) error {
-		info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(p)))
-		if err == nil && info.Mode().IsRegular() {
-			matches = append(matches, cty.StringVal(path.Join(fixed, p)))
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("failed to glob pattern %q: %w", pattern, err)
-	}
-	return matches, nil
 }

@@ -21,6 +21,8 @@ type Options struct {
 	PureOnly bool
 	// PlanTimestamp is what plantimestamp returns; it returns unknown if this is zero.
 	PlanTimestamp time.Time
+	// Interrupted ends what functions look for and read in files when it is closed; nil for never.
+	Interrupted <-chan struct{}
 	// Console adds the functions that exist only at the interactive prompt: type.
 	Console bool
 	// PublicType says of which types everything may be shown, whatever the values are. It may be nil.
@@ -46,7 +48,7 @@ func Table(o Options) map[string]function.Function {
 	}
 	// Templates call the same functions, except for the template functions themselves: those count how deep
 	// they are nested.
-	r := &renderer{files: files{base: o.BaseDir}, functions: maps.Clone(table)}
+	r := &renderer{files: files{o.BaseDir, o.Interrupted}, functions: maps.Clone(table)}
 	for name, f := range r.nested() {
 		table[name] = f
 	}
@@ -75,7 +77,7 @@ func buildStatic() map[string]function.Function {
 
 // contextual returns the functions that depend on the options, not guarded yet.
 func contextual(o Options) map[string]function.Function {
-	fs := files{base: o.BaseDir}.functions()
+	fs := files{o.BaseDir, o.Interrupted}.functions()
 	fs["plantimestamp"] = planTimestampFunc(o.PlanTimestamp)
 	for name, f := range impureFuncs {
 		if o.PureOnly {
