@@ -2,12 +2,14 @@ package ephemeral
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/event"
+	"github.com/mayfly-iac/mayfly/lease"
 	"github.com/mayfly-iac/mayfly/plan"
 )
 
@@ -25,7 +27,10 @@ func (o *opener) callRenew(ctx context.Context) (time.Time, error) {
 	ctx, span := o.span(ctx, event.OpRenew)
 	resp, diags := o.p.RenewEphemeral(ctx, o.typeName(), o.private)
 	span.Finish(!diags.HasErrors())
-	if ctx.Err() != nil {
+	switch {
+	case errors.Is(context.Cause(ctx), lease.ErrRenewLimit):
+		diags = diag.Errorf("Renewal took too long", "The provider did not answer the request to renew %s within %s.", o.in.Addr(), lease.RenewLimit)
+	case ctx.Err() != nil:
 		diags = nil // closing ends renewals, which is not a failure to report
 	}
 	diags = o.locate(diags) // before the observer has them: a list is not changed after that

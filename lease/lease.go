@@ -23,8 +23,8 @@ type Opened[V any] struct {
 	Value   V
 	RenewAt time.Time // zero if it needs no renewal
 	// Renew extends the thing's life and returns the next time to renew, zero for never. It never runs
-	// concurrently with itself or Close, so it must return once its context ends: after the end of the use
-	// that needed it, or, in the background, CloseLimit after the last use.
+	// concurrently with itself or Close, so it must return once its context ends: after RenewLimit, after
+	// the end of the use that needed it, or, in the background, CloseLimit after the last use.
 	Renew func(context.Context) (time.Time, error)
 	// Close ends the thing. It is called exactly once, with a context that ends after the pool's limit. It
 	// may be nil.

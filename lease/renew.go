@@ -2,6 +2,7 @@ package lease
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 )
@@ -11,6 +12,13 @@ const minRenewGap = time.Second
 
 // maxRenewPause bounds the growing pause between attempts after failures.
 const maxRenewPause = 30 * time.Second
+
+// RenewLimit bounds one renewal. It is far above what any takes, since one that is given up may have
+// happened.
+const RenewLimit = 5 * time.Minute
+
+// ErrRenewLimit is the cause with which the context of a renewal ends that takes longer than RenewLimit.
+var ErrRenewLimit = errors.New("the renewal did not end in time")
 
 // lookEvery is how often the loop looks at the time. Timers stand still while the machine sleeps.
 const lookEvery = time.Minute
@@ -115,6 +123,8 @@ func (l *life[V]) reached(at time.Time) bool {
 
 // attempt renews once. The turn is held. A failure leaves due unchanged.
 func (l *life[V]) attempt(ctx context.Context) {
+	ctx, cancel := context.WithTimeoutCause(ctx, RenewLimit, ErrRenewLimit)
+	defer cancel()
 	at, err := l.renew(ctx)
 	l.failed = err
 	if err != nil {

@@ -55,10 +55,10 @@ func (r *renewer) acquire(t *testing.T, first time.Duration) *Lease[string, stri
 func (r *renewer) renew(ctx context.Context) (time.Time, error) {
 	r.mu.Lock()
 	r.renewals = append(r.renewals, r.seconds())
-	n := len(r.renewals)
+	n, takes := len(r.renewals), r.takes
 	r.mu.Unlock()
 	select {
-	case <-time.After(r.takes):
+	case <-time.After(takes):
 	case <-ctx.Done():
 		r.until = ctx.Err()
 		return time.Time{}, ctx.Err()
@@ -321,5 +321,31 @@ func TestRenewalAfterReopening(t *testing.T) {
 		r.check(t, 1, 11.5)
 		l.Release()
 		r.pool.Drained()
+	})
+}
+
+// TestE50_RenewalThatHangs has renewals that do not end by themselves: each is given up after its limit, in
+// the background and for a use, and the next one follows.
+func TestE50_RenewalThatHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRenewer(every(time.Hour))
+		r.takes = 24 * time.Hour
+		l := r.acquire(t, time.Minute)
+		time.Sleep(2 * time.Minute)
+		if _, err := l.Value(t.Context()); !errors.Is(err, ErrExpired) {
+			t.Errorf("a use whose renewal hung: %v", err)
+		}
+		if got, limit := r.seconds(), (time.Minute + 2*RenewLimit).Seconds(); got < limit || got > limit+2 {
+			t.Errorf("the use ended after %v s", got)
+		}
+		r.mu.Lock()
+		r.takes = 0
+		r.mu.Unlock()
+		use(t, l)
+		l.Release()
+		r.pool.Shutdown()
+		if len(r.closed) != 1 {
+			t.Errorf("closed %d times", len(r.closed))
+		}
 	})
 }
