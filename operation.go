@@ -268,8 +268,12 @@ type ApplyOptions struct {
 }
 
 // Apply carries out a plan that was made from the state as this operation read it, and stores the new state,
-// also when something failed. The observer may receive the last events later.
+// also when something failed. The observer may receive the last events later. After an interrupt, it begins
+// nothing.
 func (o *Operation) Apply(ctx context.Context, planned *plan.Plan, opt ApplyOptions) (*engine.Applied, diag.List) {
+	if ctx.Err() != nil || opt.Soft != nil && opt.Soft.Err() != nil {
+		return nil, diag.Errorf("Apply interrupted", "The interrupt came before the apply began. Nothing was changed.")
+	}
 	cfg, diags := o.p.compile(ctx)
 	if diags.HasErrors() {
 		return nil, diags

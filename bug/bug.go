@@ -39,6 +39,9 @@ func Catch(f func() error) (err error) {
 
 // New describes the panic with the value r. The deferred function that recovered r calls it.
 func New(r any) *Error {
+	if passed, ok := r.(*Error); ok { // from another goroutine, which knew the place
+		return passed
+	}
 	e := &Error{Reason: "an unexpected condition", Place: place()}
 	if err, ok := r.(runtime.Error); ok {
 		e.Reason = err.Error()

@@ -56,7 +56,8 @@ func (e *Engine) Console(ctx context.Context, req ConsoleRequest) (*Console, dia
 	}
 	c := &Console{kept: map[eval.Use]struct{}{}}
 	stamp := e.opt.Now().UTC().Truncate(time.Second)
-	c.functions = funcs.Table(funcs.Options{BaseDir: e.opt.WorkDir, PureOnly: req.Planned, PlanTimestamp: stamp, Console: true, PublicType: req.Config.DeclaresType})
+	c.functions = funcs.Table(funcs.Options{BaseDir: e.opt.WorkDir, PureOnly: req.Planned, PlanTimestamp: stamp, Console: true, PublicType: req.Config.DeclaresType, Interrupted: req.Soft.Done()})
+	maps.Copy(c.functions, e.opt.Functions)
 	stop := e.stopOn(req.Soft)
 	var invalid diag.List
 	if req.Planned {
@@ -106,7 +107,7 @@ func (c *Console) look(e *Engine, ctx context.Context, req ConsoleRequest, stamp
 	}
 	newRun := func(w *walk, host *stateHost) *eval.Run {
 		opt := w.runOptions(req.Config, eval.Planning, host, req.Variables, stamp)
-		opt.Functions = e.functions(eval.Applying, stamp)
+		opt.Functions = e.functions(eval.Applying, stamp, opt.Interrupted)
 		opt.UnsetUnknown = true
 		opt.Recorded = func(a addr.AbsResource) []addr.Key { return known[a] }
 		run := eval.NewRun(req.Config, opt)

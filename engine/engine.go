@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"maps"
 	"time"
 
 	"github.com/zclconf/go-cty/cty"
@@ -46,6 +47,8 @@ type Options struct {
 	LeakPolicy leak.Policy
 	// Recorder records which ephemeral instances are open; nil for nothing. An apply uses its journal.
 	Recorder ephemeral.Recorder
+	// Functions can be called in addition to those of the language.
+	Functions map[string]function.Function
 	// Coverage notes what of the configuration is exercised; nil for nothing. Tests set it.
 	Coverage *coverage.Set
 }
@@ -134,9 +137,11 @@ func (e *Engine) stopOn(soft context.Context) func() {
 	return e.providers.StopOn(soft, e.opt.CloseLimit, func() { e.events.Detail(event.Event{Kind: event.Started, Op: event.OpInterrupt}) })
 }
 
-// functions returns the function table for a phase.
-func (e *Engine) functions(phase eval.Phase, stamp time.Time) map[string]function.Function {
-	return funcs.Table(funcs.Options{BaseDir: e.opt.WorkDir, PureOnly: phase != eval.Applying, PlanTimestamp: stamp})
+// functions returns the function table for a phase, whose searches end when interrupted is closed.
+func (e *Engine) functions(phase eval.Phase, stamp time.Time, interrupted <-chan struct{}) map[string]function.Function {
+	table := funcs.Table(funcs.Options{BaseDir: e.opt.WorkDir, PureOnly: phase != eval.Applying, PlanTimestamp: stamp, Interrupted: interrupted})
+	maps.Copy(table, e.opt.Functions)
+	return table
 }
 
 // newRun returns a run of the walk, whose host is host.
@@ -153,7 +158,7 @@ func (w *walk) runOptions(cfg *blocks.Config, phase eval.Phase, host eval.Host, 
 		interrupted = w.ctx.Done()
 	}
 	return eval.Options{
-		Phase: phase, Host: host, Variables: variables, Functions: w.functions(phase, stamp),
+		Phase: phase, Host: host, Variables: variables, Functions: w.functions(phase, stamp, interrupted),
 		Workspace: w.opt.Workspace, RootDir: w.opt.RootDir, WorkDir: w.opt.WorkDir, Interrupted: interrupted,
 		Coverage: w.opt.Coverage, Redact: w.opt.Leaks.Redact,
 	}

@@ -59,6 +59,28 @@ resource "sim_thing" "x" {
 	})
 }
 
+// TestE50RenewalThatHangs gives up a renewal that the provider does not answer, says so, and tries again.
+func TestE50RenewalThatHangs(t *testing.T) {
+	t.Parallel()
+	inVirtualTime(t, `
+ephemeral "sim_secret" "s" {
+  name        = "s"
+  renew_after = "1m"
+}
+resource "sim_thing" "x" {
+  name      = "x"
+  delay     = "6m30s"
+  secret_wo = ephemeral.sim_secret.s.lease
+}`, func(t *testing.T, w *world) {
+		w.rules = rules(`{"rpc":"RenewEphemeralResource","nth":1,"do":"hang"}`)
+		r := w.ok(command{})
+		r.wants(diag.Warning, "Renewal took too long", "A later try succeeded")
+		if n := len(window(t, r.applyLog, "s").Renewals); n != 2 {
+			t.Errorf("%d renewals, want the one that was given up and another one", n)
+		}
+	})
+}
+
 // TestE44ConditionsOpenWithinTheLimit opens for conditions of variables and outputs within the limit of
 // operations at once.
 func TestE44ConditionsOpenWithinTheLimit(t *testing.T) {

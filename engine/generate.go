@@ -61,9 +61,7 @@ func (p *planner) generate() []*Generated {
 		pool.Go(func(t *future.Task) { p.run.Guard(u.to, func() { out[i] = p.generateOne(t, u) }) })
 	}
 	pool.Wait()
-	if p.interrupted() {
-		p.reportInterrupt()
-	}
+	p.reportInterrupt()
 	return slices.DeleteFunc(out, func(g *Generated) bool { return g == nil })
 }
 

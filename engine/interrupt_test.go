@@ -365,3 +365,25 @@ func TestE53InterruptedPlanSaysSo(t *testing.T) {
 		w.fails(command{planOnly: true, soft: soft, onEvent: during(event.OpRefresh, "sim_thing.x", cancel)}, "Planning was interrupted")
 	})
 }
+
+// TestE53InterruptWhileAPlanCloses interrupts once all is planned, while the last thing that was open is
+// being closed: an interrupted plan is an error, so that no apply follows.
+func TestE53InterruptWhileAPlanCloses(t *testing.T) {
+	t.Parallel()
+	for _, deed := range []string{`"do":"hang"`, `"do":"delay","ms":2000`} {
+		inVirtualTime(t, secretUser, func(t *testing.T, w *world) {
+			w.rules = rules(`{"rpc":"CloseEphemeralResource",` + deed + `}`)
+			w.unclosed = true // a call that hangs has no end
+			soft, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			r := w.run(command{soft: soft, onEvent: during(event.OpClose, "ephemeral.sim_secret.s", func() {
+				time.Sleep(time.Second)
+				cancel()
+			})})
+			if r.applied != nil || !r.planDiags.HasErrors() || !strings.Contains(texts(r.diags()), "Planning was interrupted") {
+				t.Errorf("%s: applied: %v: %s", deed, r.applied != nil, texts(r.diags()))
+			}
+			w.exists()
+		})
+	}
+}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/function"
 
 	"github.com/mayfly-iac/mayfly"
 	"github.com/mayfly-iac/mayfly/addr"
@@ -51,6 +52,8 @@ type world struct {
 	store *inmem.Store
 	rules string            // misbehaviours, as JSON
 	env   map[string]string // of the providers, besides what the kit sets
+
+	functions map[string]function.Function // in addition to those of the language
 
 	launcher provider.Launcher // in place of the one that starts processes
 	virtual  bool              // providers are within this process; see inVirtualTime
@@ -149,7 +152,7 @@ func (w *world) engine(c *command, observe func(event.Event)) *engine.Engine {
 	opt := engine.Options{
 		Launcher: launcher,
 		Observer: event.Observers(event.ObserverFunc(observe), c.observer), Parallelism: c.parallelism, CloseLimit: c.closeLimit,
-		Workspace: "default", RootDir: w.dir, WorkDir: w.dir, Environ: os.Environ(),
+		Workspace: "default", RootDir: w.dir, WorkDir: w.dir, Environ: os.Environ(), Functions: w.functions,
 	}
 	if w.recorder != nil {
 		opt.Recorder = w.recorder

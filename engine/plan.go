@@ -36,6 +36,7 @@ func (e *Engine) Plan(ctx context.Context, req PlanRequest) (*plan.Plan, diag.Li
 	defer p.pool.Shutdown()
 	p.makePlan()
 	p.pool.Shutdown()
+	p.reportInterrupt() // one that came while the last things were closed counts too: no apply may follow
 	diags := p.run.Diags.List()
 	p.plan.Errored = diags.HasErrors()
 	made = !p.plan.Errored
@@ -84,9 +85,7 @@ func (p *planner) makePlan() {
 	p.checkImports()
 	p.planRestrictedOutputs(pool, outputs)
 	p.finishOutputs()
-	if p.interrupted() {
-		p.reportInterrupt()
-	}
+	p.reportInterrupt()
 	p.warnUnmatched()
 	p.collect()
 	p.warnForgotten()

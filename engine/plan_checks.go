@@ -50,9 +50,7 @@ func (p *planner) planCheck(t *future.Task, c *eval.Check) {
 		return
 	}
 	c.Prepare(t)
-	if p.interrupted() {
-		p.reportInterrupt()
-	}
+	p.reportInterrupt()
 	if p.interrupted() || p.dependencyFailed(c.Deps(t)) || !c.InputsHold(t) {
 		c.Undecided()
 		return

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/zclconf/go-cty/cty"
@@ -90,7 +91,8 @@ type planner struct {
 	unplanned *missingDeps               // set before any output is planned
 	guarded   bool                       // secrets are known that are not of any one object
 
-	generating bool // configuration for what import blocks name, not a plan
+	endedEarly atomic.Bool // by an interrupt, which was reported
+	generating bool        // configuration for what import blocks name, not a plan
 	missing    []undeclared
 
 	mu        sync.Mutex // guards all below while tasks run
@@ -172,8 +174,11 @@ func (p *planner) record(c *plan.Change) {
 	}
 }
 
-// reportInterrupt reports that planning was interrupted.
+// reportInterrupt reports that planning was interrupted, if it was. It does so once.
 func (p *planner) reportInterrupt() {
+	if !p.interrupted() || p.endedEarly.Swap(true) {
+		return
+	}
 	diags := diag.Errorf("Interrupted", "Planning was interrupted before it was complete.")
 	diags[0].Extra = context.Canceled
 	p.run.Report(diags)

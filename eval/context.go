@@ -1,8 +1,6 @@
 package eval
 
 import (
-	"context"
-	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -20,32 +18,27 @@ import (
 	"github.com/mayfly-iac/mayfly/value"
 )
 
-// exceeded returns the error of an evaluation that had to end, nil for others. Its Extra is
-// context.Canceled if it was interrupted.
-func exceeded(ctx *hcl.EvalContext, sc *scope) diag.List {
-	hd := marked.Exceeded(ctx)
-	if hd == nil {
-		return nil
-	}
-	diags := sc.located(diag.FromHCL(hd))
-	if errors.Is(bounds.BudgetOf(ctx).Excess().Err, bounds.ErrInterrupted) {
-		diags[0].Extra = context.Canceled
-	}
-	return diags
-}
-
 // eval evaluates one expression. If there are errors, the value is unknown but valid.
 func (r *Run) eval(sc *scope, x *lang.Expr) (cty.Value, diag.List) {
 	r.Stats.Evaluations.Add(1)
 	ctx, exprs := r.context(sc, x), []*lang.Expr{x}
-	v, hd := x.Value(ctx)
-	bounds.BudgetOf(ctx).CheckWhole(v, x)
+	got, ok := computed(sc, exprs, func() evaluated {
+		v, hd := x.Value(ctx)
+		bounds.BudgetOf(ctx).CheckWhole(v, x)
+		return evaluated{v, diag.FromHCL(hd)}
+	})
+	if !ok {
+		return cty.DynamicVal, leftBehind(sc, exprs)
+	}
+	v := got.value
 	if diags := exceeded(ctx, sc); diags != nil {
 		return cty.DynamicVal, diags
 	}
-	diags := lang.Redact(sc.explain(exprs, diag.FromHCL(hd)), ctx, func(ctx *hcl.EvalContext) diag.List {
-		_, hd := x.Value(ctx)
-		return sc.explain(exprs, diag.FromHCL(hd))
+	diags := lang.Redact(sc.explain(exprs, got.diags), ctx, func(ctx *hcl.EvalContext) diag.List {
+		return sc.explain(exprs, again(sc, exprs, func() diag.List {
+			_, hd := x.Value(ctx)
+			return diag.FromHCL(hd)
+		}))
 	})
 	diags = sc.located(sc.forget(diags))
 	if diags.HasErrors() || v == cty.NilVal {
@@ -64,6 +57,7 @@ func (r *Run) context(sc *scope, exprs ...*lang.Expr) *hcl.EvalContext {
 		functions = sc.functions
 	}
 	renders := false
+	sc.caller = nil // one of an earlier context may be in use by an evaluation that was left behind
 	for _, x := range exprs {
 		renders = renders || x.Renders
 		for i := range x.Refs {
@@ -448,7 +442,14 @@ func (r *Run) decode(sc *scope, body *schema.Body, exprs []*lang.Expr) (cty.Valu
 	r.Stats.Evaluations.Add(1)
 	sc.openNeeds(exprs...)
 	ctx := r.context(sc, exprs...)
-	v, diags := body.Decode(ctx)
+	got, ok := computed(sc, exprs, func() evaluated {
+		v, diags := body.Decode(ctx)
+		return evaluated{v, diags}
+	})
+	if !ok {
+		return cty.UnknownVal(body.Type()), leftBehind(sc, exprs)
+	}
+	v, diags := got.value, got.diags
 	if diags := exceeded(ctx, sc); diags != nil {
 		return cty.UnknownVal(body.Type()), diags
 	}
@@ -457,8 +458,10 @@ func (r *Run) decode(sc *scope, body *schema.Body, exprs []*lang.Expr) (cty.Valu
 		return v, sc.forget(diags)
 	}
 	diags = lang.Redact(sc.explain(exprs, diags), ctx, func(ctx *hcl.EvalContext) diag.List {
-		_, diags := body.Decode(ctx)
-		return sc.explain(exprs, diags)
+		return sc.explain(exprs, again(sc, exprs, func() diag.List {
+			_, diags := body.Decode(ctx)
+			return diags
+		}))
 	})
 	return v, sc.forget(diags)
 }

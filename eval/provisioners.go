@@ -52,7 +52,15 @@ func (r *Run) connection(sc *scope, p *blocks.Provisioner) (cty.Value, diag.List
 	}
 	r.Stats.Evaluations.Add(1)
 	sc.openNeeds(p.Connection...)
-	v, diags := blocks.ConnectionSchema.Decode(p.Connected, r.context(sc, p.Connection...))
+	ctx := r.context(sc, p.Connection...)
+	got, ok := computed(sc, p.Connection, func() evaluated {
+		v, diags := blocks.ConnectionSchema.Decode(p.Connected, ctx)
+		return evaluated{v, diags}
+	})
+	if !ok {
+		return cty.UnknownVal(blocks.ConnectionSchema.Type()), leftBehind(sc, p.Connection)
+	}
+	v, diags := got.value, got.diags
 	if !used { // only its arguments are checked
 		v = cty.NilVal
 	}

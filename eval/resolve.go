@@ -9,6 +9,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/config"
+	"github.com/mayfly-iac/mayfly/detach"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/eval/blocks"
 	"github.com/mayfly-iac/mayfly/future"
@@ -32,6 +33,7 @@ type scope struct {
 	early bool
 
 	functions map[string]function.Function // callable here, nil for those of the run
+	caller    *detach.Caller               // of provider-defined functions in the context that was made last; nil for none
 }
 
 // scope returns a scope in the module, outside of any block that is repeated.

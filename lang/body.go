@@ -17,7 +17,7 @@ func CompileBody(body hcl.Body, block *schema.Block) ([]*Expr, diag.List) {
 		x, more := Compile(e.Expression, e.Iterators...)
 		x.Argument = e.Argument
 		diags = append(diags, more...)
-		if len(x.Refs) > 0 || len(x.Functions) > 0 || len(e.Iterators) > 0 {
+		if len(x.Refs) > 0 || x.Calls || len(e.Iterators) > 0 {
 			out = append(out, x)
 		}
 	}

@@ -99,6 +99,18 @@ type Expr struct {
 	NullsEphemeral bool
 	// Renders says that a function is called that renders templates.
 	Renders bool
+	// Calls says that functions are called.
+	Calls bool
+}
+
+// Calling returns the first of the compiled expressions that calls a function, nil if none does.
+func Calling(exprs []*Expr) *Expr {
+	for _, x := range exprs {
+		if x.Calls {
+			return x
+		}
+	}
+	return nil
 }
 
 // Expressions yields what the compiled expressions evaluate.
@@ -120,7 +132,7 @@ func Compile(e hcl.Expression, scope ...string) (*Expr, diag.List) {
 	}
 	c := compiler{scope: scope}
 	c.index(e)
-	x := &Expr{Expression: e, Source: e, Functions: c.functions, NullsEphemeral: c.nullsEphemeral, Renders: c.renders}
+	x := &Expr{Expression: e, Source: e, Functions: c.functions, NullsEphemeral: c.nullsEphemeral, Renders: c.renders, Calls: c.calls}
 	for _, t := range typearg.Variables(e) {
 		if c.inScope(t.RootName()) {
 			continue
@@ -149,7 +161,7 @@ type compiler struct {
 	guarded   map[hcl.Pos]struct{}  // by the start of the traversal
 	guards    bool                  // an expression of JSON syntax has guards: all of it counts as guarded
 
-	nullsEphemeral, renders bool
+	nullsEphemeral, renders, calls bool
 }
 
 // indexing is an index expression over a plain traversal: collection[key].rest
@@ -205,7 +217,7 @@ func (c *compiler) foreignCalls(e hcl.Expression) {
 		calls.index(template)
 		c.functions = append(c.functions, calls.functions...)
 		c.nullsEphemeral = c.nullsEphemeral || calls.nullsEphemeral
-		c.renders = c.renders || calls.renders
+		c.renders, c.calls = c.renders || calls.renders, c.calls || calls.calls
 		c.guards = c.guards || len(calls.guarded) > 0
 	}
 }
@@ -232,6 +244,7 @@ func (w *indexWalker) Enter(n hclsyntax.Node) hcl.Diagnostics {
 		if strings.HasPrefix(n.Name, "provider::") {
 			w.c.functions = append(w.c.functions, n.Name)
 		}
+		w.c.calls = true
 		switch strings.TrimPrefix(n.Name, "core::") {
 		case "ephemeralasnull":
 			w.c.nullsEphemeral = true

@@ -11,6 +11,7 @@ import (
 	"github.com/mayfly-iac/mayfly"
 	"github.com/mayfly-iac/mayfly/bounds"
 	"github.com/mayfly-iac/mayfly/config"
+	"github.com/mayfly-iac/mayfly/detach"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/lang"
 	"github.com/mayfly-iac/mayfly/lang/funcs"
@@ -52,9 +53,20 @@ func (r *fileRun) eval(vars map[string]cty.Value, e hcl.Expression) (cty.Value, 
 	for root, names := range roots {
 		all[root] = cty.ObjectVal(names)
 	}
-	ctx := marked.Context(all, functions(), bounds.NewBudget(r.opt.Soft.Done()), x.Renders, ".")
+	ctx := marked.Context(all, functions(r.opt.Soft.Done()), bounds.NewBudget(r.opt.Soft.Done()), x.Renders, ".")
 	e = marked.Expression(e)
-	v, hd := e.Value(ctx)
+	type outcome struct {
+		value cty.Value
+		diags hcl.Diagnostics
+	}
+	got, ok := detach.Run(nil, r.opt.Soft.Done(), func() outcome {
+		v, hd := e.Value(ctx)
+		return outcome{v, hd}
+	})
+	if !ok {
+		return cty.DynamicVal, diag.At(e.Range(), "Evaluation interrupted", "The interrupt came while this was being evaluated. A function that is called here takes long.")
+	}
+	v, hd := got.value, got.diags
 	if exceeded := marked.Exceeded(ctx); exceeded != nil {
 		return cty.DynamicVal, diag.FromHCL(exceeded)
 	}
@@ -65,9 +77,9 @@ func (r *fileRun) eval(vars map[string]cty.Value, e hcl.Expression) (cty.Value, 
 }
 
 // functions returns the functions of test files. Results of impure ones are unknown: a test would not have
-// the same outcome twice.
-func functions() map[string]function.Function {
-	return funcs.Table(funcs.Options{BaseDir: ".", PureOnly: true})
+// the same outcome twice. Searches for files end when interrupted is closed.
+func functions(interrupted <-chan struct{}) map[string]function.Function {
+	return funcs.Table(funcs.Options{BaseDir: ".", PureOnly: true, Interrupted: interrupted})
 }
 
 // fileVariables returns what var means in the file: the values from outside, and those of the variables

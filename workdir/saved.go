@@ -124,7 +124,7 @@ func (d *Dir) usePlan(ctx context.Context, src []byte, name string) (*planfile.F
 	if err != nil {
 		return nil, append(diags, unloadable("%s: %s.", name, err)...)
 	}
-	loader := &config.Loader{FS: snapshot(f.Config), ModuleDir: recordedModules(f.Modules), Static: plannedStatic(f), StaticMarked: mayfly.StaticMarked(d.staticOptions(ctx))}
+	loader := &config.Loader{FS: snapshot(f.Config), ModuleDir: recordedModules(f.Modules), Static: plannedStatic(ctx, f), StaticMarked: mayfly.StaticMarked(d.staticOptions(ctx))}
 	tree, ds := loader.Load(f.RootDir)
 	d.tree, d.root, d.planned, d.encrypted = tree, tree.Root, f, nil
 	return f, append(diags, ds...)

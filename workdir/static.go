@@ -20,7 +20,7 @@ func (d *Dir) static(ctx context.Context) config.Static { return mayfly.Static(d
 func (d *Dir) staticOptions(ctx context.Context) mayfly.StaticOptions {
 	var in *inputs
 	return mayfly.StaticOptions{
-		RootDir: ".", WorkDir: absolute(),
+		RootDir: ".", WorkDir: absolute(), Interrupted: ctx.Done(),
 		Variable: func(root *config.Module, v *config.Variable) (cty.Value, diag.List) {
 			if in == nil {
 				var diags diag.List
@@ -67,9 +67,9 @@ func (in *inputs) staticValue(ctx context.Context, v *config.Variable) (cty.Valu
 
 // plannedStatic evaluates what must be known to load the configuration of a saved plan, with the values that
 // the plan was made with.
-func plannedStatic(f *planfile.File) config.Static {
+func plannedStatic(ctx context.Context, f *planfile.File) config.Static {
 	return mayfly.Static(mayfly.StaticOptions{
-		RootDir: f.RootDir, WorkDir: absolute(),
+		RootDir: f.RootDir, WorkDir: absolute(), Interrupted: ctx.Done(),
 		Variable:  func(_ *config.Module, v *config.Variable) (cty.Value, diag.List) { return plannedValue(f, v.Name) },
 		Workspace: func() (string, diag.List) { return f.Backend.Workspace, nil },
 	})

@@ -63,7 +63,11 @@ func (a *app) outlets() (stdout, stderr *term.Outlet) {
 // directory that later steps look at, and options from the environment can be inserted only once the
 // command is known.
 func (a *app) carryOut(ctx context.Context, args []string) error {
-	root := a.root()
+	return a.interpret(ctx, a.root(), args)
+}
+
+// interpret is carryOut with a given table of commands.
+func (a *app) interpret(ctx context.Context, root *cli.Command, args []string) error {
 	if a.completes(root, args) {
 		return nil
 	}

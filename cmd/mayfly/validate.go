@@ -55,7 +55,7 @@ func (a *app) validate(ctx context.Context, tests *testsFlag) diag.List {
 	hard, soft, stop := a.interruptible(ctx)
 	defer stop()
 	d := a.directory()
-	diags := d.Load(hard)
+	diags := d.Load(soft)
 	if diags.HasErrors() {
 		return diags
 	}
@@ -63,7 +63,7 @@ func (a *app) validate(ctx context.Context, tests *testsFlag) diag.List {
 	t := &workdir.Tests{}
 	if !tests.none {
 		var ds diag.List
-		if t, ds = d.LoadTests(hard, tests.dir, nil); ds.HasErrors() {
+		if t, ds = d.LoadTests(soft, tests.dir, nil); ds.HasErrors() {
 			return append(diags, ds...)
 		}
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/bounds"
 	"github.com/mayfly-iac/mayfly/config"
+	"github.com/mayfly-iac/mayfly/detach"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/lang"
 	"github.com/mayfly-iac/mayfly/lang/funcs"
@@ -33,6 +34,8 @@ type Options struct {
 	Workspace func() (string, diag.List)
 	// RootDir and WorkDir are path.root and path.cwd.
 	RootDir, WorkDir string
+	// Interrupted ends evaluations when it is closed; nil for never.
+	Interrupted <-chan struct{}
 }
 
 // Evaluator evaluates expressions, each variable and local value once. It belongs to one goroutine.
@@ -131,9 +134,20 @@ func (e *Evaluator) eval(m *config.Module, expr hcl.Expression) (cty.Value, diag
 	for root, names := range roots {
 		vars[root] = cty.ObjectVal(names)
 	}
-	ctx := marked.Context(vars, e.functions(), bounds.NewBudget(nil), compiled.Renders, e.opt.WorkDir)
+	ctx := marked.Context(vars, e.functions(), bounds.NewBudget(e.opt.Interrupted), compiled.Renders, e.opt.WorkDir)
 	expr = marked.Expression(expr)
-	v, hd := expr.Value(ctx)
+	type outcome struct {
+		value cty.Value
+		diags hcl.Diagnostics
+	}
+	got, ok := detach.Run(nil, e.opt.Interrupted, func() outcome {
+		v, hd := expr.Value(ctx)
+		return outcome{v, hd}
+	})
+	if !ok {
+		return cty.DynamicVal, append(diags, diag.At(expr.Range(), "Evaluation interrupted", "The interrupt came while this was being evaluated. A function that is called here takes long.")...)
+	}
+	v, hd := got.value, got.diags
 	if exceeded := marked.Exceeded(ctx); exceeded != nil {
 		return cty.DynamicVal, append(diags, diag.FromHCL(exceeded)...)
 	}
@@ -145,7 +159,7 @@ func (e *Evaluator) eval(m *config.Module, expr hcl.Expression) (cty.Value, diag
 
 func (e *Evaluator) functions() map[string]function.Function {
 	if e.table == nil {
-		e.table = funcs.Table(funcs.Options{BaseDir: e.opt.WorkDir, PureOnly: true})
+		e.table = funcs.Table(funcs.Options{BaseDir: e.opt.WorkDir, PureOnly: true, Interrupted: e.opt.Interrupted})
 	}
 	return e.table
 }

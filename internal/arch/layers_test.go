@@ -36,6 +36,7 @@ var none = []string{}
 var rules = map[string]rule{
 	"bug":       {pure: true, modules: none, why: "what a panic was does not depend on the task"},
 	"bounds":    {pure: true, modules: []string{hcl, cty}, why: "what a text or value may ask of the machine does not depend on what it is for"},
+	"detach":    {may: []string{"bug"}, pure: true, modules: none, why: "leaving work behind does not depend on what it is"},
 	"childenv":  {pure: true, modules: none, why: "which variables a program may see does not depend on what it is started for"},
 	"safefile":  {modules: []string{"github.com/google/renameio/v2", "github.com/natefinch/atomic"}, why: "what guards against odd files must not know what files are for"},
 	"jsonvalue": {may: []string{"bounds"}, pure: true, modules: []string{cty}, why: "whether a text is a value of a type depends on nothing else"},
@@ -79,7 +80,7 @@ var rules = map[string]rule{
 		why: "which processes run, and what they were configured with, has nothing to do with the objects that they are asked about",
 	},
 	"provider/keep": {
-		may: []string{"addr", "childenv", "diag", "jsonvalue", "processgroup", "schema", "ssh", "provider", "provider/keep/store", "provider/keep/tunnel", "trace"}, modules: []string{cty},
+		may: []string{"addr", "childenv", "diag", "jsonvalue", "processgroup", "safefile", "schema", "ssh", "provider", "provider/keep/store", "provider/keep/tunnel", "trace"}, modules: []string{cty},
 		why: "the embedded provider learns about a run through the operations of providers only, so that it works under any engine",
 	},
 	"provider/keep/serve": {
@@ -141,7 +142,7 @@ var rules = map[string]rule{
 		why: "what is exercised is a position in the source text: with no value at hand, none can get into a report",
 	},
 	"eval": {
-		may:  []string{"addr", "bounds", "diag", "future", "slot", "schema", "unify", "value", "config", "lang", "lang/funcs", "lang/marked", "plan", "state", "eval/blocks", "eval/coverage"},
+		may:  []string{"addr", "bounds", "detach", "diag", "future", "slot", "schema", "unify", "value", "config", "lang", "lang/funcs", "lang/marked", "plan", "state", "eval/blocks", "eval/coverage", "eval/provided"},
 		pure: true, modules: []string{hcl, cty},
 		why: "evaluation asks its host for results; of state it knows the form of check results only, so that planning and applying evaluate alike",
 	},
@@ -150,8 +151,9 @@ var rules = map[string]rule{
 		pure: true,
 		why:  "what is open is held by claims and leases alone: which objects are planned or changed meanwhile makes no difference",
 	},
+	"eval/provided": {may: []string{"schema", "value"}, pure: true, modules: []string{cty}, why: "a function is the same to its callers wherever it runs"},
 	"eval/static": {
-		may: []string{"addr", "bounds", "diag", "value", "config", "lang", "lang/funcs", "lang/marked"},
+		may: []string{"addr", "bounds", "detach", "diag", "value", "config", "lang", "lang/funcs", "lang/marked"},
 		why: "what must be known before the configuration is complete is evaluated without schemas, providers, plans and state",
 	},
 	"engine/object": {
@@ -299,7 +301,7 @@ var rules = map[string]rule{
 	},
 	"suite": {
 		may: []string{
-			"bug", ".", "addr", "bounds", "config", "diag", "eval/coverage", "lang", "lang/funcs", "lang/marked", "plan", "provider", "provider/mock", "state", "state/store", "state/store/inmem", "value",
+			"bug", ".", "addr", "bounds", "config", "detach", "diag", "eval/coverage", "lang", "lang/funcs", "lang/marked", "plan", "provider", "provider/mock", "state", "state/store", "state/store/inmem", "value",
 			"trace",
 		},
 		why: "a test run is an operation of the library like any other: nothing of the engine is open to tests alone",
