@@ -79,6 +79,12 @@ func (b *Budget) Spend(n int, by Maker) bool {
 	return b.check(by)
 }
 
+// Room reports whether there is room for n elements, before the given source text makes them. If there is
+// not, the budget is used up.
+func (b *Budget) Room(n int, by Maker) bool {
+	return b == nil || n <= b.left || b.Spend(n, by)
+}
+
 // check reports whether there is no excess, and no reason for one.
 func (b *Budget) check(by Maker) bool {
 	if b.excess != nil {
@@ -118,13 +124,30 @@ func exhausts(v cty.Value, left *int) bool {
 	if *left -= v.LengthInt(); *left < 0 {
 		return true
 	}
-	if ty := v.Type(); ty.IsCollectionType() && ty.ElementType().IsPrimitiveType() {
+	if Flat(v.Type()) {
 		return false
 	}
 	for it := v.ElementIterator(); it.Next(); {
 		if _, e := it.Element(); exhausts(e, left) {
 			return true
 		}
+	}
+	return false
+}
+
+// Flat reports whether all elements of a value of the type are primitive. Looking at the types of a tuple
+// takes less time than looking at its elements.
+func Flat(ty cty.Type) bool {
+	if ty.IsCollectionType() {
+		return ty.ElementType().IsPrimitiveType()
+	}
+	if ty.IsTupleType() {
+		for _, elem := range ty.TupleElementTypes() {
+			if !elem.IsPrimitiveType() {
+				return false
+			}
+		}
+		return true
 	}
 	return false
 }

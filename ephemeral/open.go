@@ -208,7 +208,7 @@ func (o *opener) deferred(config cty.Value) (lease.Opened[opened], error) {
 }
 
 func (o *opener) mark(v cty.Value) cty.Value {
-	return value.MarkPaths(v, o.block().SensitivePaths(v), value.Sensitive).Mark(value.Ephemeral)
+	return value.Ephemerally(value.MarkPaths(v, o.block().SensitivePaths(v), value.Sensitive), o.block().Type())
 }
 
 // callOpen calls the provider with the configuration, which is given with marks too, and checks its answer.

@@ -180,11 +180,11 @@ func (h *kitHost) ConfiguredFunctions(*future.Task, *ProviderObject) (map[string
 }
 
 func (h *kitHost) CallFunction(_ *future.Task, c FunctionCall) (cty.Value, error) {
-	name, args := c.Name, c.Args
-	if s := args[0].AsString(); s != "fail" {
+	arg, _ := c.Args[0].Unmark()
+	if s := arg.AsString(); s != "fail" {
 		return cty.StringVal(s + s), nil
 	}
-	return cty.NilVal, fmt.Errorf("%s cannot take that", name)
+	return cty.NilVal, fmt.Errorf("%s cannot take that", c.Name)
 }
 
 // taken returns the log, sorted, and empties it.
@@ -408,7 +408,9 @@ func show(v cty.Value) string {
 		for m := range marks {
 			switch m := m.(type) {
 			case value.Mark:
-				words = append(words, string(m)[:1])
+				if m != value.EphemeralType { // which is about the type
+					words = append(words, string(m)[:1])
+				}
 			case value.Deprecated:
 				words = append(words, "d")
 			}

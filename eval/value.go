@@ -126,7 +126,7 @@ func (v *Value) declaredMarks(got cty.Value) cty.Value {
 		got = got.Mark(value.Sensitive)
 	}
 	if v.block.Variable.Ephemeral {
-		got = got.Mark(value.Ephemeral)
+		got = value.Ephemerally(got, v.block.Variable.Type)
 	}
 	return got
 }
@@ -193,7 +193,7 @@ func (v *Value) convert(got cty.Value) (cty.Value, diag.List) {
 func (v *Value) convertOutput(got cty.Value) (cty.Value, diag.List) {
 	out, err := v.block.Output.Convert(got)
 	if err == nil {
-		return out, nil
+		return value.TypedBy(out, v.block.Output.Constraint), nil
 	}
 	if value.Contains(got, value.Sensitive) || value.Contains(got, value.Ephemeral) { // the error may contain keys
 		err = fmt.Errorf("%s required", v.block.Output.Constraint.FriendlyNameForConstraint())

@@ -159,7 +159,7 @@ func unknownSecrets(v cty.Value, marks cty.ValueMarks) cty.Value {
 		}
 		bare, other := v.Unmark()
 		ty := bare.Type()
-		if value.HasKeys(ty) {
+		if value.HasKeys(ty) || value.Has(v, value.EphemeralType) {
 			ty = cty.DynamicPseudoType // names of attributes may be secret too
 		}
 		return cty.UnknownVal(ty).WithMarks(other), nil

@@ -123,7 +123,7 @@ func declaredMarks(v *config.Variable, got cty.Value) cty.Value {
 		got = got.Mark(value.Sensitive)
 	}
 	if v.Ephemeral {
-		got = got.Mark(value.Ephemeral)
+		got = value.Ephemerally(got, v.Type)
 	}
 	return got
 }

@@ -1,5 +1,5 @@
 // Package unify converts values to types in time linear in their size, where the library compares the type of
-// every element of a tuple or object with that of every other. Results are the library's. It may import cty
+// every element of a tuple or object with that of every other. Results are the library's, but that null keeps its marks. It may import cty
 // only: it knows neither schemas nor marks of ours, which stay on what they are on.
 package unify
 
@@ -19,9 +19,20 @@ func Convert(v cty.Value, want cty.Type) (cty.Value, error) {
 	}
 	out, err := convert.Convert(v, want)
 	if err == nil {
+		out = withAllMarks(out, v)
 		err = bounds.CheckParsed(out)
 	}
 	return out, err
+}
+
+// withAllMarks adds all marks within a value to the result of its conversion by the library, which loses
+// those of what is null.
+func withAllMarks(out, v cty.Value) cty.Value {
+	if v.Type().IsPrimitiveType() || !v.ContainsMarked() {
+		return out
+	}
+	_, marks := v.UnmarkDeep()
+	return out.WithMarks(marks)
 }
 
 // becomesNumber reports whether a conversion reads a number from text, which may have an exponent that no
@@ -49,8 +60,12 @@ func converted(v cty.Value, want cty.Type) (cty.Value, bool) {
 		var out cty.Value
 		var ok bool
 		switch {
-		case want.IsListType() && (given.IsTupleType() || given.IsListType()), want.IsSetType() && given.IsTupleType():
+		case want.IsListType() && (given.IsTupleType() || given.IsListType()), want.IsSetType() && (given.IsTupleType() || given.IsListType()):
 			out, ok = sequence(bare, want)
+		case want.IsTupleType() && given.IsTupleType() && want.Length() == given.Length():
+			out, ok = tuple(bare, want)
+		case want.IsObjectType() && given.IsMapType():
+			out, ok = fromMap(bare, want)
 		case want.IsMapType() && (given.IsObjectType() || given.IsMapType()):
 			out, ok = keyed(bare, want)
 		case want.IsObjectType() && given.IsObjectType():
@@ -68,6 +83,9 @@ func converted(v cty.Value, want cty.Type) (cty.Value, bool) {
 
 func byLibrary(v cty.Value, want cty.Type) (cty.Value, bool) {
 	out, err := convert.Convert(v, want)
+	if err == nil {
+		out = withAllMarks(out, v)
+	}
 	if err == nil && becomesNumber(v.Type(), want) {
 		err = bounds.CheckParsed(out)
 	}
@@ -92,7 +110,7 @@ func sequence(v cty.Value, want cty.Type) (cty.Value, bool) {
 			return cty.NilVal, false
 		}
 		if e.IsNull() && !(want.IsListType() && v.Type().IsTupleType()) {
-			e = cty.NullVal(e.Type()) // as the library does
+			e = cty.NullVal(e.Type()).WithSameMarks(e) // as the library does, which loses the marks
 		}
 		elems = append(elems, e)
 	}
@@ -159,6 +177,39 @@ func keyed(v cty.Value, want cty.Type) (cty.Value, bool) {
 	return cty.MapVal(out), true
 }
 
+// tuple converts a tuple to another tuple type of the same length.
+func tuple(v cty.Value, want cty.Type) (cty.Value, bool) {
+	elems := v.AsValueSlice()
+	for i, e := range elems {
+		var ok bool
+		if elems[i], ok = converted(e, want.TupleElementType(i)); !ok {
+			return cty.NilVal, false
+		}
+	}
+	return cty.TupleVal(elems), true
+}
+
+// fromMap converts a map to an object type, as object does with an object.
+func fromMap(v cty.Value, want cty.Type) (cty.Value, bool) {
+	elems, attrs := v.AsValueMap(), make(map[string]cty.Value, len(want.AttributeTypes()))
+	for name, ty := range want.AttributeTypes() {
+		elem, has := elems[name]
+		if !has {
+			if !want.AttributeOptional(name) {
+				return cty.NilVal, false
+			}
+			attrs[name] = cty.NullVal(ty) // as the library does
+			continue
+		}
+		a, ok := converted(elem, ty)
+		if !ok {
+			return cty.NilVal, false
+		}
+		attrs[name] = a
+	}
+	return cty.ObjectVal(attrs), true
+}
+
 // object converts an object to another object type: attributes that the type lacks are dropped, and
 // optional ones that the value lacks are null.
 func object(v cty.Value, want cty.Type) (cty.Value, bool) {
@@ -171,7 +222,7 @@ func object(v cty.Value, want cty.Type) (cty.Value, bool) {
 				return cty.NilVal, false
 			}
 			if a.IsNull() {
-				a = cty.NullVal(a.Type()) // as the library does
+				a = cty.NullVal(a.Type()).WithSameMarks(a) // as the library does, which loses the marks
 			}
 			attrs[name] = a
 		case want.AttributeOptional(name):

@@ -20,6 +20,10 @@ type Mark string
 const (
 	Sensitive Mark = "sensitive" // hidden from people's output, kept in state
 	Ephemeral Mark = "ephemeral" // must not reach state, plan, log or disk
+	// EphemeralType marks ephemeral values whose type cannot be told without them, such as an object with
+	// attributes that an ephemeral text names, or a tuple as long as an ephemeral list. What takes away the
+	// mark Ephemeral must take away the type with it.
+	EphemeralType Mark = "ephemeral type"
 	// TypeValue marks the capsule that the console's type function returns.
 	TypeValue Mark = "type"
 )

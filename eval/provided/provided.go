@@ -69,7 +69,10 @@ func New(f *schema.Function, wait bool, call func(args []cty.Value) (cty.Value, 
 		if err != nil {
 			return cty.UnknownVal(retType), err
 		}
-		return got.WithMarks(marks...), nil
+		if got = got.WithMarks(marks...); value.Has(got, value.Ephemeral) {
+			got = value.MarkTypes(got, retType)
+		}
+		return got, nil
 	}
 	return function.New(spec)
 }

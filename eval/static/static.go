@@ -228,7 +228,7 @@ func (e *Evaluator) variable(m *config.Module, v *config.Variable) (cty.Value, d
 		val = val.Mark(value.Sensitive)
 	}
 	if v.Ephemeral {
-		val = val.Mark(value.Ephemeral)
+		val = value.Ephemerally(val, v.Type)
 	}
 	return val, diags
 }

@@ -27,7 +27,7 @@ var collectionFuncs = map[string]function.Function{
 	"length":          lengthFunc,
 	"lookup":          lookupFunc,
 	"matchkeys":       matchkeysFunc,
-	"merge":           stdlib.MergeFunc,
+	"merge":           mergeFunc,
 	"one":             oneFunc,
 	"reverse":         stdlib.ReverseListFunc,
 	"setintersection": stdlib.SetIntersectionFunc,
@@ -265,6 +265,21 @@ var oneFunc = function.New(&function.Spec{
 		default:
 			return cty.NilVal, errNotOne
 		}
+	},
+})
+
+// mergeFunc is the library's, except that the result has the marks of arguments that are null.
+var mergeFunc = function.New(&function.Spec{
+	VarParam: stdlib.MergeFunc.VarParam(),
+	Type:     stdlib.MergeFunc.ReturnTypeForValues,
+	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+		v, err := stdlib.MergeFunc.Call(args)
+		for _, arg := range args {
+			if err == nil && arg.IsNull() {
+				v = v.WithSameMarks(arg)
+			}
+		}
+		return v, err
 	},
 })
 

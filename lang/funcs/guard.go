@@ -19,6 +19,7 @@ import (
 //   - an error message never depends on the content of a sensitive or ephemeral argument;
 //   - an unknown result carries the marks of its arguments, also where the function returned early because of
 //     another argument, and is ephemeral if a part of an argument is;
+//   - a result whose type cannot be told without the ephemeral arguments is ephemeral, and marked as such;
 //   - a failure inside the function is an ordinary error, without a stack.
 //
 // The signature stays as it is, for those who describe the functions.
@@ -60,7 +61,7 @@ func guard(name string, f function.Function) function.Function {
 		if err != nil {
 			return cty.NilVal, guardedError(name, f, args, err)
 		}
-		return unknownResult(name, v, args), nil
+		return markType(name, f, unknownResult(name, v, args), args), nil
 	}
 	return function.New(spec)
 }
@@ -181,18 +182,21 @@ func secretMarks(args []cty.Value) cty.ValueMarks {
 	return marks
 }
 
-// withoutSecrets returns the values with every sensitive or ephemeral part replaced by an unknown value of
-// its type.
+// withoutSecrets returns the values with every sensitive or ephemeral part replaced by an unknown value. It
+// has the type of that part if nothing secret is in it: errors quote the names of attributes.
 func withoutSecrets(args []cty.Value) []cty.Value {
 	out := make([]cty.Value, len(args))
 	for i, arg := range args {
 		// The callback never fails, and so Transform does not either.
-		out[i], _ = cty.Transform(arg, func(_ cty.Path, v cty.Value) (cty.Value, error) {
-			if value.Has(v, value.Sensitive) || value.Has(v, value.Ephemeral) {
-				return cty.UnknownVal(v.Type()), nil
+		hidden, _ := cty.Transform(arg, func(_ cty.Path, v cty.Value) (cty.Value, error) {
+			if value.Has(v, value.Sensitive) && !value.Has(v, value.Ephemeral) {
+				if v = v.Mark(value.Ephemeral); value.HasKeys(v.Type()) {
+					v = v.Mark(value.EphemeralType)
+				}
 			}
 			return v, nil
 		})
+		out[i] = withoutEphemeral(hidden, cty.DynamicPseudoType)
 	}
 	return out
 }

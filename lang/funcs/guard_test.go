@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
 
@@ -153,5 +155,39 @@ func TestRejectedArguments(t *testing.T) {
 		if index != test.index {
 			t.Errorf("%s: the error is about argument %d, want %d: %v", test.function, index, test.index, err)
 		}
+	}
+}
+
+// TestErrorsQuoteNoSecretKeys calls functions with objects and maps whose keys are secret.
+func TestErrorsQuoteNoSecretKeys(t *testing.T) {
+	const key = "secret-key"
+	doc := cty.ObjectVal(map[string]cty.Value{key: str("x"), "b": cty.EmptyTupleVal})
+	vars := map[string]cty.Value{
+		"whole": value.Ephemerally(doc, cty.DynamicPseudoType), "part": cty.ObjectVal(map[string]cty.Value{"k": value.Ephemerally(doc, cty.DynamicPseudoType)}),
+		"sensitive": sens(doc), "inside": cty.ObjectVal(map[string]cty.Value{"k": sens(doc)}), "list": cty.ListVal([]cty.Value{sens(doc)}),
+		"map": eph(cty.MapVal(map[string]cty.Value{key: str("x")})), "tuple": value.Ephemerally(tuple(doc, cty.True), cty.DynamicPseudoType),
+	}
+	failed := 0
+	for name := range vars {
+		for _, call := range []string{
+			"convert(V, map(number))", "convert(V, map(map(number)))", "convert(V, object({ k = map(number) }))", "convert(V, list(map(number)))", "lookup(V, \"z\")", "merge(V, [1])", "values(V, 1)",
+			"zipmap([\"a\"], V)", "sum(V)", "assumeequal(V, { a = 1 })", "assumelistlength(V, 1, 1)", "templatestring(\"$${z}\", V)", "flatten(V)", "index(V, 1)", "concat(V)", "try(convert(V, map(map(number))))",
+		} {
+			src := strings.ReplaceAll(call, "V", name)
+			e, diags := hclsyntax.ParseExpression([]byte(src), "test.tf", hcl.InitialPos)
+			if diags.HasErrors() {
+				t.Fatal(diags)
+			}
+			_, diags = e.Value(&hcl.EvalContext{Variables: vars, Functions: Table(Options{})})
+			if diags.HasErrors() {
+				failed++
+			}
+			if strings.Contains(diags.Error(), key) {
+				t.Errorf("%s: %s", src, diags)
+			}
+		}
+	}
+	if failed == 0 {
+		t.Error("no call failed")
 	}
 }

@@ -10,7 +10,7 @@ import (
 )
 
 var markFuncs = map[string]function.Function{
-	"ephemeralasnull": markFunc(ephemeralAsNull),
+	"ephemeralasnull": ephemeralAsNullFunc,
 	"issensitive":     issensitiveFunc,
 	"nonsensitive":    markFunc(func(v cty.Value) cty.Value { return withoutMark(v, value.Sensitive) }),
 	"sensitive":       markFunc(func(v cty.Value) cty.Value { return v.Mark(value.Sensitive) }),
@@ -57,23 +57,81 @@ var issensitiveFunc = function.New(&function.Spec{
 	},
 })
 
-// ephemeralAsNull replaces every ephemeral part of a value by null of its type, and keeps all other marks. An
-// unknown ephemeral part stays unknown, without promises that null would break. The result carries no
-// ephemeral mark anywhere.
+// ephemeralAsNullFunc predicts no type: what the type of the argument tells is a part of what is taken away.
+var ephemeralAsNullFunc = function.New(&function.Spec{
+	Params: []function.Parameter{anyParam("value")},
+	Type:   function.StaticReturnType(cty.DynamicPseudoType),
+	Impl:   func(args []cty.Value, _ cty.Type) (cty.Value, error) { return ephemeralAsNull(args[0]), nil },
+})
+
+// ephemeralAsNull replaces every ephemeral part of a value by null, and keeps all other marks. The null has
+// the type that is known without the value, and none if that is not known through and through. An unknown
+// ephemeral part stays unknown, without promises that null would break. The result carries no ephemeral mark
+// anywhere.
 func ephemeralAsNull(v cty.Value) cty.Value {
 	if !value.IsMarked(v) {
 		return v
 	}
-	// The callback never fails, and so Transform does not either.
-	out, _ := cty.Transform(v, func(_ cty.Path, part cty.Value) (cty.Value, error) {
-		if !value.Has(part, value.Ephemeral) {
-			return part, nil
+	bare, marks := v.Unmark()
+	out := bare
+	switch {
+	case value.Has(v, value.Ephemeral):
+		out = nullOf(v, bare.IsKnown())
+	case !bare.IsKnown() || bare.IsNull() || !value.IsMarked(bare):
+	case bare.Type().IsObjectType():
+		out = cty.ObjectVal(nullInside(bare.AsValueMap()))
+	case bare.Type().IsTupleType():
+		out = cty.TupleVal(nullElements(bare.AsValueSlice()))
+	default:
+		out = nullInCollection(bare)
+	}
+	for m := range marks {
+		if m != value.Ephemeral && m != value.EphemeralType {
+			out = out.Mark(m)
 		}
-		bare, marks := withoutMark(part, value.Ephemeral).Unmark()
-		if !bare.IsKnown() {
-			return cty.UnknownVal(bare.Type()).WithMarks(marks), nil
-		}
-		return cty.NullVal(bare.Type()).WithMarks(marks), nil
-	})
+	}
 	return out
+}
+
+// nullOf returns null, or an unknown value, of the type of v that can be told without it.
+func nullOf(v cty.Value, known bool) cty.Value {
+	ty := value.KnownType(v)
+	if ty.HasDynamicTypes() {
+		ty = cty.DynamicPseudoType
+	}
+	if !known {
+		return cty.UnknownVal(ty)
+	}
+	return cty.NullVal(ty)
+}
+
+// nullInCollection replaces the ephemeral elements of a list or map. If their type cannot be told, neither
+// can that of the whole.
+func nullInCollection(v cty.Value) cty.Value {
+	ty := v.Type()
+	for _, elem := range v.Elements() {
+		if !value.KnownType(elem).Equals(ty.ElementType()) {
+			return cty.NullVal(cty.DynamicPseudoType)
+		}
+	}
+	if ty.IsMapType() {
+		return cty.MapVal(nullInside(v.AsValueMap()))
+	}
+	return cty.ListVal(nullElements(v.AsValueSlice()))
+}
+
+// nullInside replaces the ephemeral parts of attributes or elements with keys.
+func nullInside(elems map[string]cty.Value) map[string]cty.Value {
+	for name, elem := range elems {
+		elems[name] = ephemeralAsNull(elem)
+	}
+	return elems
+}
+
+// nullElements replaces the ephemeral parts of elements.
+func nullElements(elems []cty.Value) []cty.Value {
+	for i, elem := range elems {
+		elems[i] = ephemeralAsNull(elem)
+	}
+	return elems
 }

@@ -140,8 +140,14 @@ func (r *renderer) render(src, name string, vars cty.Value) (cty.Value, error) {
 	if hd.HasErrors() {
 		return cty.NilVal, evaluationError(hd, text)
 	}
+	if _, one := expr.(*hclsyntax.TemplateWrapExpr); one {
+		v = v.Mark(ofAnyType{})
+	}
 	return v, nil
 }
+
+// ofAnyType marks results of templates that are not text by their nature, until markType replaces it.
+type ofAnyType struct{}
 
 // rewritten returns what to evaluate in place of a template.
 func (r *renderer) rewritten(e hcl.Expression) hcl.Expression {

@@ -33,7 +33,7 @@ var canFunc = function.New(&function.Spec{
 })
 
 // tryFunc is HCL's, with three differences. A result that was reached because an expression over ephemeral
-// values failed is ephemeral itself; an unknown result keeps its marks; and the error of a failed call shows
+// values failed, or did not, is ephemeral itself; an unknown result keeps its marks; and the error of a failed call shows
 // no details of expressions over secret values. The result's type is not predicted: that would evaluate each
 // expression twice, and nested calls exponentially often.
 var tryFunc = function.New(&function.Spec{
@@ -56,7 +56,7 @@ var tryFunc = function.New(&function.Spec{
 					_, marks := v.UnmarkDeep()
 					v = cty.DynamicVal.WithMarks(marks, alternatives(args[i+1:]))
 				}
-				return v.WithMarks(ephemeralOnly(failed)), nil
+				return attempted(v, failed, closure, i == len(args)-1), nil
 			}
 			marks := dependencyMarks(closure)
 			for m := range marks {
@@ -69,11 +69,26 @@ var tryFunc = function.New(&function.Spec{
 	},
 })
 
-// alternatives returns the ephemeral mark if an expression gives a value with an ephemeral part.
+// attempted returns the result of an attempt. If an ephemeral value has decided that it is this one, the result
+// is ephemeral, and so is its type.
+func attempted(v cty.Value, failed cty.ValueMarks, closure *customdecode.ExpressionClosure, last bool) cty.Value {
+	_, decided := failed[value.Ephemeral]
+	if !last && !decided {
+		_, decided = dependencyMarks(closure)[value.Ephemeral]
+	}
+	if !decided {
+		return v
+	}
+	return v.Mark(value.Ephemeral).Mark(value.EphemeralType)
+}
+
+// alternatives returns the ephemeral mark if an expression gives a value with an ephemeral part, or could
+// give one.
 func alternatives(args []cty.Value) cty.ValueMarks {
 	for _, arg := range args {
-		v, diags := customdecode.ExpressionClosureFromVal(arg).Value()
-		if !diags.HasErrors() && value.Contains(v, value.Ephemeral) {
+		closure := customdecode.ExpressionClosureFromVal(arg)
+		v, _ := closure.Value()
+		if value.Contains(v, value.Ephemeral) || EphemeralOutcome(closure.Expression, closure.EvalContext) {
 			return cty.NewValueMarks(value.Ephemeral)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/bounds"
+	"github.com/mayfly-iac/mayfly/value"
 )
 
 // arithmetic is an operation whose result is a number within bounds. Repeated squaring doubles the digits
@@ -18,17 +19,20 @@ type arithmetic struct{ *hclsyntax.BinaryOpExpr }
 
 // Value implements hcl.Expression.
 func (a arithmetic) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
-	v, diags := a.BinaryOpExpr.Value(ctx)
+	lhs, rhs := evaluated(a.LHS, ctx), evaluated(a.RHS, ctx)
+	whole := *a.BinaryOpExpr
+	whole.LHS, whole.RHS = lhs, rhs
+	v, diags := whole.Value(ctx)
 	err := bounds.CheckValue(v)
 	if bare, _ := v.Unmark(); bounds.Infinite(bare) || diags.HasErrors() {
-		if lhs, rhs := evaluated(a.LHS, ctx), evaluated(a.RHS, ctx); unprintable(lhs.v) || unprintable(rhs.v) {
+		if unprintable(lhs.v) || unprintable(rhs.v) {
 			err, diags = bounds.ErrNumber, nil
 		}
 	}
 	if err != nil {
 		return cty.UnknownVal(cty.Number), append(diags, outOfBounds(a, err)...)
 	}
-	return v, diags
+	return value.MarkTypes(v, cty.Number), diags
 }
 
 // unprintable reports whether an operand is a text for a number that is out of range. The library would make

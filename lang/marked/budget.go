@@ -11,6 +11,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/bounds"
 	"github.com/mayfly-iac/mayfly/lang/funcs"
+	"github.com/mayfly-iac/mayfly/value"
 )
 
 // Context returns the context of one evaluation, with its budget. Templates that renders says it may
@@ -58,6 +59,9 @@ func (s splatted) UnwrapExpression() hcl.Expression { return s.Expression }
 // Value implements hcl.Expression.
 func (s splatted) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 	v, diags := s.Expression.Value(ctx)
+	if !diags.HasErrors() && value.IsMarked(v) {
+		funcs.Remember(ctx, s.Expression, v)
+	}
 	return spend(ctx, s.of, v, diags, 1)
 }
 

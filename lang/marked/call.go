@@ -13,16 +13,20 @@ import (
 
 	"github.com/mayfly-iac/mayfly/bounds"
 	"github.com/mayfly-iac/mayfly/lang"
+	"github.com/mayfly-iac/mayfly/lang/funcs"
+	"github.com/mayfly-iac/mayfly/value"
 )
 
-// shortcuts evaluate calls of functions that need one element of a collection or none. A function call
-// searches all elements of its arguments for marks, so n calls with a collection of n elements take quadratic
-// time. A shortcut returns false for all but the plain cases, which leaves the call, and its errors, to the
+// shortcuts evaluate calls of functions that need one element of a collection or none, or that only collect
+// elements. A function call searches all elements of its arguments for marks, so n calls with a collection of
+// n elements take quadratic time, and looks at each several times. A shortcut returns false for all but the plain cases, which leaves the call, and its errors, to the
 // function.
 var shortcuts = map[string]func(args []cty.Value) (cty.Value, bool){
 	"element": plainElement,
+	"flatten": plainFlatten,
 	"length":  plainLength,
 	"lookup":  plainLookup,
+	"merge":   plainMerge,
 }
 
 // shortcut returns the shortcut for a call, or nil.
@@ -57,13 +61,19 @@ func (c called) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 		args[i], values[i], given[i] = e, e.v, e
 		diags = append(diags, e.diags...)
 	}
+	if n := collected(strings.TrimPrefix(c.Name, "core::"), values); n > bounds.MaxMade/2 && !budget.Room(n, c.FunctionCallExpr) {
+		return cty.DynamicVal, nil
+	}
 	if short := shortcut(c.FunctionCallExpr); short != nil && !diags.HasErrors() {
 		if v, ok := short(values); ok {
+			v, diags = spend(ctx, c.FunctionCallExpr, v, diags, funcs.Makes(c.Name))
 			budget.Discard(left, v)
 			return v, diags
 		}
 	}
-	fitArguments(ctx, c.FunctionCallExpr, given)
+	if v, ok := c.callFitting(ctx, given); ok {
+		return spend(ctx, c.FunctionCallExpr, v, diags, funcs.Makes(c.Name))
+	}
 	whole := *c.FunctionCallExpr
 	whole.Args = args
 	v, more := making{&whole}.Value(ctx)
@@ -83,7 +93,7 @@ func (c called) elementOfSplat(ctx *hcl.EvalContext) *elementOfSplat {
 	if strings.TrimPrefix(c.Name, "core::") != "element" || c.ExpandFinal || len(c.Args) != 2 {
 		return nil
 	}
-	splat, ok := c.Args[0].(*hclsyntax.SplatExpr)
+	splat, ok := asSplat(c.Args[0])
 	if !ok || !sameOfAll(splat) {
 		return nil
 	}
@@ -163,7 +173,7 @@ func plainLength(args []cty.Value) (cty.Value, bool) {
 	if ty := v.Type(); !ok || !ty.IsListType() && !ty.IsMapType() && !ty.IsTupleType() && !ty.IsObjectType() {
 		return cty.NilVal, false
 	}
-	return cty.NumberIntVal(int64(v.LengthInt())).WithMarks(marks), true
+	return value.MarkTypes(cty.NumberIntVal(int64(v.LengthInt())).WithMarks(marks), cty.Number), true
 }
 
 // plainElement is the shortcut for element.
@@ -190,10 +200,10 @@ func plainLookup(args []cty.Value) (cty.Value, bool) {
 	}
 	in, inMarks, ok := plain(args[0])
 	key, keyMarks, keyOK := plain(args[1])
-	if !ok || !keyOK {
+	ty := in.Type()
+	if _, ephemeral := keyMarks[value.Ephemeral]; !ok || !keyOK || ephemeral && ty.IsObjectType() { // the type would tell the key
 		return cty.NilVal, false
 	}
-	ty := in.Type()
 	switch {
 	case ty.IsObjectType() && ty.HasAttribute(key.AsString()):
 		return in.GetAttr(key.AsString()).WithMarks(inMarks, keyMarks), true
@@ -249,7 +259,7 @@ func (t template) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 		return cty.DynamicVal, outOfBounds(t, bounds.ErrText)
 	}
 	v, diags := whole.Value(ctx)
-	return spend(ctx, t.TemplateExpr, v, diags, 1)
+	return spend(ctx, t.TemplateExpr, value.MarkTypes(v, cty.String), diags, 1)
 }
 
 // partValues yields the values of the interpolated parts.

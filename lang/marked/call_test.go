@@ -25,13 +25,19 @@ func TestShortcutsChangeNothing(t *testing.T) {
 		cty.ListVal([]cty.Value{str("a").Mark(value.Sensitive), str("b")}), cty.MapVal(map[string]cty.Value{"a": str("x").Mark(value.Ephemeral)}),
 		cty.ListVal([]cty.Value{str("a")}).Mark(value.Sensitive), cty.MapVal(map[string]cty.Value{"a": str("x")}).Mark(value.Ephemeral),
 	}
+	collections = append(collections,
+		cty.TupleVal([]cty.Value{collections[0], str("a"), cty.TupleVal([]cty.Value{collections[2], num(1)})}), cty.ListVal([]cty.Value{collections[0], collections[1]}),
+		cty.TupleVal([]cty.Value{str("a").Mark(value.Ephemeral), cty.EmptyTupleVal, cty.NullVal(cty.List(cty.String)), cty.UnknownVal(cty.String)}), cty.TupleVal([]cty.Value{collections[0].Mark(value.Sensitive)}),
+		cty.TupleVal([]cty.Value{cty.UnknownVal(cty.List(cty.String))}), cty.TupleVal([]cty.Value{cty.NullVal(cty.DynamicPseudoType), cty.DynamicVal}), cty.TupleVal([]cty.Value{cty.SetVal([]cty.Value{str("q")})}),
+	)
 	others := []cty.Value{
+		cty.MapVal(map[string]cty.Value{"a": str("y"), "c": str("z")}), cty.MapVal(map[string]cty.Value{"a": num(1)}), cty.NullVal(cty.Map(cty.String)), cty.ObjectVal(map[string]cty.Value{"a": str("x").Mark(value.Ephemeral)}),
 		num(0), num(1), num(7), num(-1), cty.NumberFloatVal(1.5), str("a"), str("b"), str("z"), str("1"), cty.True, cty.UnknownVal(cty.String), cty.UnknownVal(cty.Number),
 		cty.DynamicVal, cty.NullVal(cty.String), cty.NullVal(cty.DynamicPseudoType), num(0).Mark(value.Sensitive), str("a").Mark(value.Sensitive), str("a").Mark(value.Ephemeral),
 		cty.EmptyObjectVal, cty.TupleVal([]cty.Value{str("q").Mark(value.Sensitive)}),
 	}
 	taken := map[string]int{}
-	for _, name := range []string{"length", "element", "lookup", "core::lookup"} {
+	for _, name := range []string{"length", "element", "lookup", "core::lookup", "merge", "flatten"} {
 		for _, coll := range collections {
 			check := func(args ...cty.Value) {
 				if compareCalls(t, table, name, append([]cty.Value{coll}, args...)) {
@@ -47,7 +53,7 @@ func TestShortcutsChangeNothing(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range []string{"length", "element", "lookup", "core::lookup"} {
+	for _, name := range []string{"length", "element", "lookup", "core::lookup", "merge", "flatten"} {
 		if taken[name] == 0 {
 			t.Errorf("no call of %s was answered by the shortcut", name)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/lang"
 	"github.com/mayfly-iac/mayfly/unify"
+	"github.com/mayfly-iac/mayfly/value"
 )
 
 // fitArguments converts arguments of a call to the collection types of the function's parameters, in linear
@@ -36,6 +37,40 @@ func fitArguments(ctx *hcl.EvalContext, call *hclsyntax.FunctionCallExpr, args [
 			arg.v = v
 		}
 	}
+}
+
+// callFitting converts the arguments of a call as fitArguments does. If HCL would lose marks of theirs, it
+// calls the function, too.
+func (c called) callFitting(ctx *hcl.EvalContext, args []*evaluatedExpr) (cty.Value, bool) {
+	fitArguments(ctx, c.FunctionCallExpr, args)
+	if c.ExpandFinal {
+		return cty.NilVal, false
+	}
+	values, loses := make([]cty.Value, len(args)), false
+	for i, arg := range args {
+		if arg.diags.HasErrors() {
+			return cty.NilVal, false
+		}
+		values[i], loses = arg.v, loses || marksNull(arg.v)
+	}
+	f, ok := lang.FunctionIn(ctx, c.Name)
+	if !ok || !loses {
+		return cty.NilVal, false
+	}
+	v, err := f.Call(values)
+	return v, err == nil
+}
+
+// marksNull reports whether a part of a value is null and has marks, which conversions of the library lose.
+func marksNull(v cty.Value) (found bool) {
+	if v.Type().IsPrimitiveType() || !value.IsMarked(v) {
+		return false
+	}
+	_ = cty.Walk(v, func(path cty.Path, part cty.Value) (bool, error) { // the callback returns no error
+		found = found || part.IsMarked() && part.IsNull() && len(path) > 0
+		return !found, nil
+	})
+	return found
 }
 
 // fitBranches converts the branches of a conditional expression to their common type if they are tuples or

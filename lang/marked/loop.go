@@ -6,6 +6,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/bounds"
+	"github.com/mayfly-iac/mayfly/lang/funcs"
 	"github.com/mayfly-iac/mayfly/value"
 )
 
@@ -17,6 +18,9 @@ type loop struct {
 	weight int // the elements that each round makes
 }
 
+// UnwrapExpression returns the expression of the source text.
+func (l loop) UnwrapExpression() hcl.Expression { return l.ForExpr }
+
 // Value implements hcl.Expression.
 func (l loop) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 	budget := bounds.BudgetOf(ctx)
@@ -24,30 +28,41 @@ func (l loop) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 		return cty.DynamicVal, nil
 	}
 	coll := evaluated(l.CollExpr, ctx)
+	if value.IsMarked(coll.v) {
+		funcs.Remember(ctx, l.CollExpr, coll.v)
+	}
 	seen := &skipped{}
 	whole := *l.ForExpr
 	whole.CollExpr = coll
 	if l.CondExpr != nil {
-		whole.CondExpr = guarding{Expression: l.CondExpr, of: l.ForExpr, seen: seen, budget: budget}
+		rest := []hclsyntax.Expression{l.KeyExpr, l.ValExpr}
+		whole.CondExpr = &guarding{Expression: l.CondExpr, of: l.ForExpr, rest: rest, seen: seen, budget: budget, tryOut: true, elements: hasElements(coll.v)}
 	}
 	if l.KeyExpr != nil {
-		whole.KeyExpr = guarding{Expression: l.KeyExpr, of: l.ForExpr, seen: seen, budget: budget}
+		whole.KeyExpr = &guarding{Expression: l.KeyExpr, of: l.ForExpr, rest: []hclsyntax.Expression{l.ValExpr}, seen: seen, budget: budget}
 	}
 	if budget != nil {
 		whole.ValExpr = spending{Expression: l.ValExpr, budget: budget, weight: l.weight, of: l.ForExpr}
 	}
 	v, diags := whole.Value(ctx)
 	if diags.HasErrors() || v.IsKnown() {
-		return v, diags
+		return shapeless(v), diags
 	}
-	if !coll.v.IsKnown() {
-		seen.look(l.ForExpr, l.child(ctx, cty.DynamicVal, cty.DynamicVal))
+	if !coll.v.IsKnown() { // the condition has been tried out
+		child := l.child(ctx, cty.DynamicVal, cty.DynamicVal)
+		seen.look(child, l.KeyExpr, l.ValExpr)
 	}
 	v = v.WithSameMarks(coll.v)
 	if seen.ephemeral {
 		v = v.Mark(value.Ephemeral)
 	}
 	return v, diags
+}
+
+// hasElements reports whether a loop over a value has rounds.
+func hasElements(coll cty.Value) bool {
+	coll, _ = coll.Unmark()
+	return coll.IsKnown() && !coll.IsNull() && coll.CanIterateElements() && coll.LengthInt() > 0
 }
 
 // child returns the context of one round.
@@ -66,44 +81,75 @@ type skipped struct {
 	ephemeral bool // an element may be ephemeral
 }
 
-// look evaluates the parts of the loop for an element that HCL skips.
-func (s *skipped) look(e *hclsyntax.ForExpr, ctx *hcl.EvalContext) {
-	for _, x := range []hclsyntax.Expression{e.KeyExpr, e.ValExpr, e.CondExpr} {
+// look evaluates parts of the loop for an element that HCL skips, if there are such parts.
+func (s *skipped) look(ctx *hcl.EvalContext, parts ...hclsyntax.Expression) {
+	for _, x := range parts {
 		if x == nil || s.ephemeral {
 			continue
 		}
 		v, diags := x.Value(ctx)
-		s.ephemeral = !diags.HasErrors() && value.Contains(v, value.Ephemeral)
+		s.found(x, ctx, v, diags)
 	}
 }
 
-// guarding is the condition or the key of a loop. If it is unknown for an element, the element is evaluated
-// here.
+// found notes the value of a part of the loop, which has failed if there are errors.
+func (s *skipped) found(x hclsyntax.Expression, ctx *hcl.EvalContext, v cty.Value, diags hcl.Diagnostics) {
+	s.ephemeral = s.ephemeral || value.Contains(v, value.Ephemeral) || diags.HasErrors() && funcs.EphemeralOutcome(x, ctx)
+}
+
+// guarding is the condition or the key of a loop. If it is unknown for an element, what HCL then skips of the
+// element is evaluated here. Each part is evaluated once for each element: loops in conditions of loops would
+// otherwise take time exponential in their depth.
 type guarding struct {
 	hclsyntax.Expression
-	of     *hclsyntax.ForExpr
-	seen   *skipped
-	budget *bounds.Budget
+	of       *hclsyntax.ForExpr
+	rest     []hclsyntax.Expression // what HCL skips
+	seen     *skipped
+	budget   *bounds.Budget
+	tryOut   bool // HCL is about to evaluate it for an unknown element, before it comes to the real ones
+	elements bool // there are real ones
+	reported map[string]bool
 }
 
 // Value implements hcl.Expression.
-func (g guarding) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
+func (g *guarding) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 	if !g.budget.Round(0, g.of) {
 		return cty.DynamicVal, nil
+	}
+	tryOut := g.tryOut
+	g.tryOut = false
+	if tryOut && g.elements { // whose errors are the same
+		return cty.UnknownVal(cty.Bool), nil
 	}
 	left := g.budget.Left()
 	v, diags := g.Expression.Value(ctx)
 	g.budget.Discard(left, v)
-	if !diags.HasErrors() && !v.IsKnown() && !unknownElement(ctx, g.of) {
-		g.seen.look(g.of, ctx)
+	switch {
+	case diags.HasErrors():
+		diags = g.once(diags)
+	case tryOut:
+		g.seen.found(g.Expression, ctx, v, diags)
+	case !v.IsKnown():
+		g.seen.found(g.Expression, ctx, v, diags)
+		g.seen.look(ctx, g.rest...)
 	}
 	return v, diags
 }
 
-// unknownElement reports whether HCL is trying out the condition with an unknown element, before it comes to
-// the real ones.
-func unknownElement(ctx *hcl.EvalContext, e *hclsyntax.ForExpr) bool {
-	return ctx.Variables[e.ValVar].RawEquals(cty.DynamicVal)
+// once returns the diagnostics that no other element has had.
+func (g *guarding) once(diags hcl.Diagnostics) hcl.Diagnostics {
+	if g.reported == nil {
+		g.reported = map[string]bool{}
+	}
+	var out hcl.Diagnostics
+	for _, d := range diags {
+		key := d.Error()
+		if !g.reported[key] {
+			g.reported[key] = true
+			out = append(out, d)
+		}
+	}
+	return out
 }
 
 // spending is the value of a loop, each of whose rounds is taken from the budget. Without budget it is

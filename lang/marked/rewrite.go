@@ -2,6 +2,7 @@ package marked
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/lang/funcs"
 	"github.com/mayfly-iac/mayfly/lang/typearg"
+	"github.com/mayfly-iac/mayfly/value"
 )
 
 // conditional is a conditional expression whose result is ephemeral if either branch is: whether a value may
@@ -28,7 +30,36 @@ func (c conditional) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 	whole := *c.ConditionalExpr
 	whole.Condition, whole.TrueResult, whole.FalseResult = cond, &whenTrue, &whenFalse
 	v, diags := whole.Value(ctx)
+	if diags.HasErrors() {
+		return v, diags
+	}
+	if c.typeless(ctx, cond, onTrue, onFalse) {
+		return typeless(v), diags
+	}
 	return ephemeralIf(v, onTrue.v, onFalse.v), diags
+}
+
+// typeless reports whether the type of the result depends on an ephemeral value: one that a branch has failed
+// with, which has no type then, one of whose branches has such a type, or a condition between such types.
+func (c conditional) typeless(ctx *hcl.EvalContext, cond, onTrue, onFalse *evaluatedExpr) bool {
+	if value.OpenType(onTrue.v) || value.OpenType(onFalse.v) || onTrue.mayFail(ctx) || onFalse.mayFail(ctx) {
+		return true
+	}
+	if !value.Has(cond.v, value.Ephemeral) {
+		return false
+	}
+	return !settled(onTrue.v, onFalse.v) || !settled(onFalse.v, onTrue.v)
+}
+
+// settled reports whether it does not depend on the condition what a conditional expression has, besides the
+// value itself, if this branch is chosen: a type without open parts, which null takes from the other branch,
+// and marks within.
+func settled(v, other cty.Value) bool {
+	if v.RawEquals(cty.NullVal(cty.DynamicPseudoType)) {
+		return !other.Type().HasDynamicTypes()
+	}
+	bare, _ := v.Unmark()
+	return !v.Type().HasDynamicTypes() && !value.IsMarked(bare)
 }
 
 // indexed is an index expression whose result has the marks of its key as well, since the element reveals the
@@ -51,7 +82,11 @@ func (x indexed) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 		return v, diags
 	}
 	_, marks := key.v.Unmark()
-	return v.WithMarks(marks), diags
+	v = v.WithMarks(marks)
+	if bare, _ := coll.v.Unmark(); value.Has(key.v, value.Ephemeral) && !uniform(bare) {
+		v = typeless(v)
+	}
+	return v, diags
 }
 
 // evaluatedExpr is an expression that has been evaluated. The expressions of this package evaluate their
@@ -67,6 +102,9 @@ func evaluated(e hclsyntax.Expression, ctx *hcl.EvalContext) *evaluatedExpr {
 	v, diags := e.Value(ctx)
 	return &evaluatedExpr{Expression: e, v: v, diags: diags}
 }
+
+// UnwrapExpression returns the expression of the source text.
+func (e *evaluatedExpr) UnwrapExpression() hcl.Expression { return e.Expression }
 
 // Value implements hcl.Expression.
 func (e *evaluatedExpr) Value(*hcl.EvalContext) (cty.Value, hcl.Diagnostics) { return e.v, e.diags }
@@ -93,17 +131,15 @@ func losesMarks(e hclsyntax.Expression) bool {
 	found := false
 	_ = hclsyntax.VisitAll(e, func(n hclsyntax.Node) hcl.Diagnostics {
 		switch n := n.(type) {
-		case *hclsyntax.ConditionalExpr, *hclsyntax.IndexExpr, *hclsyntax.UnaryOpExpr, *hclsyntax.ForExpr,
+		case *hclsyntax.ConditionalExpr, *hclsyntax.IndexExpr, *hclsyntax.UnaryOpExpr, *hclsyntax.BinaryOpExpr, *hclsyntax.ForExpr,
 			*hclsyntax.SplatExpr, *hclsyntax.TemplateJoinExpr, duplicateKey:
 			found = true
-		case *hclsyntax.BinaryOpExpr:
-			found = found || n.Op.Type == cty.Number
 		case *hclsyntax.TemplateExpr:
 			found = found || interpolates(n)
 		case *hclsyntax.ObjectConsExpr:
 			found = found || computedKeys(n)
 		case *hclsyntax.FunctionCallExpr:
-			found = found || shortcut(n) != nil || funcs.TakesCollections(n.Name) || funcs.Makes(n.Name) > 0
+			found = found || n.ExpandFinal || shortcut(n) != nil || funcs.TakesCollections(n.Name) || funcs.Makes(n.Name) > 0
 		}
 		return nil
 	})
@@ -169,6 +205,18 @@ func rewrite(e hclsyntax.Expression) hclsyntax.Expression {
 	}
 }
 
+// call returns the expression that replaces a call whose arguments have been rewritten.
+func call(c *hclsyntax.FunctionCallExpr) hclsyntax.Expression {
+	switch {
+	case shortcut(c) != nil || funcs.TakesCollections(c.Name) || strings.TrimPrefix(c.Name, "core::") == "concat":
+		return called{c}
+	case funcs.Makes(c.Name) > 0:
+		return making{c}
+	default:
+		return c
+	}
+}
+
 // rewriteOperation is rewrite for operators, calls and traversals.
 func rewriteOperation(e hclsyntax.Expression) hclsyntax.Expression {
 	switch e := e.(type) {
@@ -178,20 +226,21 @@ func rewriteOperation(e hclsyntax.Expression) hclsyntax.Expression {
 		if typearg.Argument(e) != nil { // which is not evaluated
 			c.Args[1] = e.Args[1]
 		}
-		if shortcut(&c) != nil || funcs.TakesCollections(c.Name) {
-			return called{&c}
+		if c.ExpandFinal {
+			return expanded{&c}
 		}
-		if funcs.Makes(c.Name) > 0 {
-			return making{&c}
-		}
-		return &c
+		return call(&c)
 	case *hclsyntax.BinaryOpExpr:
 		c := *e
 		c.LHS, c.RHS = rewrite(c.LHS), rewrite(c.RHS)
-		if c.Op.Type == cty.Number {
+		switch {
+		case c.Op.Type == cty.Number:
 			return arithmetic{&c}
+		case c.Op.ShortCircuit != nil:
+			return logical{&c}
+		default:
+			return comparison{&c}
 		}
-		return &c
 	case *hclsyntax.UnaryOpExpr:
 		c := *e
 		c.Val = rewrite(c.Val)
@@ -208,7 +257,7 @@ func rewriteOperation(e hclsyntax.Expression) hclsyntax.Expression {
 		c := *e
 		c.Source = splatted{Expression: rewrite(c.Source), of: e}
 		c.Each = rewrite(c.Each) // keeps referring to Item, which is never copied
-		return &c
+		return splat{&c}
 	case *hclsyntax.ForExpr:
 		c := *e
 		c.CollExpr, c.ValExpr = rewrite(c.CollExpr), rewrite(c.ValExpr)

@@ -25,6 +25,9 @@ func ephemeralIf(v cty.Value, from ...cty.Value) cty.Value {
 // unary is a negation of a number or of a truth value.
 type unary struct{ *hclsyntax.UnaryOpExpr }
 
+// UnwrapExpression returns the expression of the source text.
+func (u unary) UnwrapExpression() hcl.Expression { return u.UnaryOpExpr }
+
 // Value implements hcl.Expression.
 func (u unary) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 	operand := evaluated(u.Val, ctx)
@@ -42,6 +45,9 @@ func (u unary) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 
 // joined is the for directive of a template.
 type joined struct{ *hclsyntax.TemplateJoinExpr }
+
+// UnwrapExpression returns the expression of the source text.
+func (j joined) UnwrapExpression() hcl.Expression { return j.TemplateJoinExpr }
 
 // Value implements hcl.Expression.
 func (j joined) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
@@ -61,6 +67,9 @@ func (j joined) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 // object is an object constructor with keys that are computed.
 type object struct{ *hclsyntax.ObjectConsExpr }
 
+// UnwrapExpression returns the expression of the source text.
+func (o object) UnwrapExpression() hcl.Expression { return o.ObjectConsExpr }
+
 // Value implements hcl.Expression.
 func (o object) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 	whole := *o.ObjectConsExpr
@@ -75,7 +84,7 @@ func (o object) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 	if !v.IsKnown() && !diags.HasErrors() {
 		v = ephemeralIf(v, parts...)
 	}
-	return v, diags
+	return shapeless(v), diags
 }
 
 // computedKeys reports whether a key of the constructor is an expression.

@@ -1,0 +1,167 @@
+package funcs
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/function"
+
+	"github.com/mayfly-iac/mayfly/value"
+)
+
+// markType marks those parts of a function's result whose type cannot be told without the ephemeral parts of
+// the arguments: the elements that a call drops may have named the attributes of those that would be there.
+func markType(name string, f function.Function, v cty.Value, args []cty.Value) cty.Value {
+	if strings.HasPrefix(name, "template") {
+		return templateResultType(v, args)
+	}
+	if keepsTypes[name] || !containsEphemeral(args) {
+		return v
+	}
+	switch {
+	case name == "flatten":
+		return flattenedType(v, args[0])
+	case name == "merge" && value.Has(v, value.Ephemeral) && v.Type() != cty.DynamicPseudoType: // an argument that is null has no attributes
+		return v.Mark(value.EphemeralType)
+	}
+	return value.MarkTypes(v, typeWithout(f, args))
+}
+
+// keepsTypes names the functions whose result is of the type that it seems to have, because they have marked
+// it themselves or because it says nothing about an ephemeral value.
+var keepsTypes = map[string]bool{
+	"ephemeralasnull": true, "issensitive": true, "assumeequal": true, "type": true}
+
+func containsEphemeral(args []cty.Value) bool {
+	for _, arg := range args {
+		if value.Contains(arg, value.Ephemeral) {
+			return true
+		}
+	}
+	return false
+}
+
+// typeWithout returns the type of a call's result as far as it can be told without the ephemeral parts of the
+// arguments.
+func typeWithout(f function.Function, args []cty.Value) cty.Type {
+	ty := typeIf(f, args, cty.DynamicPseudoType)
+	if ty.HasDynamicTypes() || !slices.ContainsFunc(args, value.OpenType) {
+		return ty
+	}
+	// Where types must have one in common, the library takes those that it knows.
+	certain := false
+	for _, open := range []cty.Type{cty.String, cty.Bool, cty.Tuple([]cty.Type{cty.String}), cty.List(cty.String), cty.EmptyObject, cty.Map(cty.Bool)} {
+		switch other := typeIf(f, args, open); {
+		case other == cty.NilType:
+		case !other.Equals(ty):
+			return cty.DynamicPseudoType
+		default:
+			certain = true
+		}
+	}
+	if !certain {
+		return cty.DynamicPseudoType
+	}
+	return ty
+}
+
+// typeIf returns the type of a call's result if the ephemeral parts of the arguments whose type cannot be told
+// have the given one. If that one is dynamic, the result is dynamic in place of an error; otherwise it is
+// cty.NilType.
+func typeIf(f function.Function, args []cty.Value, open cty.Type) cty.Type {
+	params, rest := f.Params(), f.VarParam()
+	public := make([]cty.Value, len(args))
+	for i, arg := range args {
+		want := cty.DynamicPseudoType
+		if i < len(params) {
+			want = params[i].Type
+		} else if rest != nil {
+			want = rest.Type
+		}
+		public[i] = withoutEphemeral(arg, open)
+		if !want.HasDynamicTypes() && public[i].Type().HasDynamicTypes() {
+			public[i] = cty.UnknownVal(want)
+		}
+	}
+	ty, err := f.ReturnTypeForValues(public)
+	switch {
+	case err == nil:
+		return ty
+	case open == cty.DynamicPseudoType:
+		return open
+	default:
+		return cty.NilType
+	}
+}
+
+// withoutEphemeral returns a value without marks whose ephemeral parts are unknown, with the type that can be
+// told without them or, if none can, the given one.
+func withoutEphemeral(v cty.Value, open cty.Type) cty.Value {
+	if !value.Contains(v, value.Ephemeral) {
+		v, _ = v.UnmarkDeep()
+		return v
+	}
+	ty := value.KnownType(v)
+	bare, marks := v.Unmark()
+	if ty == cty.DynamicPseudoType {
+		return cty.UnknownVal(open)
+	}
+	if _, ephemeral := marks[value.Ephemeral]; ephemeral {
+		return cty.UnknownVal(ty)
+	}
+	elems := map[string]cty.Value{}
+	var list []cty.Value
+	for it := bare.ElementIterator(); it.Next(); {
+		key, elem := it.Element()
+		elem = withoutEphemeral(elem, open)
+		if key.Type() == cty.String {
+			elems[key.AsString()] = elem
+		}
+		list = append(list, elem)
+	}
+	switch {
+	case ty.IsObjectType():
+		return cty.ObjectVal(elems)
+	case ty.IsMapType():
+		return cty.MapVal(elems)
+	case ty.IsTupleType():
+		return cty.TupleVal(list)
+	default:
+		return cty.ListVal(list)
+	}
+}
+
+// templateResultType marks the result of a template that is one expression, or whose text is ephemeral, which
+// may be such a template.
+func templateResultType(v cty.Value, args []cty.Value) cty.Value {
+	open := value.Has(args[0], value.Ephemeral)
+	if v.HasMark(ofAnyType{}) {
+		bare, marks := v.Unmark()
+		delete(marks, ofAnyType{})
+		v = bare.WithMarks(marks)
+		open = open || containsEphemeral(args)
+	}
+	if open && v.Type() != cty.DynamicPseudoType {
+		v = v.Mark(value.Ephemeral).Mark(value.EphemeralType)
+	}
+	return v
+}
+
+// flattenedType marks the result of flatten. Its type cannot be told either if it is as long as an ephemeral
+// sequence, or if an element may be a sequence.
+func flattenedType(v, arg cty.Value) cty.Value {
+	open := value.Has(v, value.Ephemeral)
+	if bare, _ := v.Unmark(); bare.IsKnown() {
+		for _, elem := range bare.AsValueSlice() {
+			ty := elem.Type() // an ephemeral sequence that is null
+			open = open || value.Has(elem, value.EphemeralType) || value.Has(elem, value.Ephemeral) && (ty.IsListType() || ty.IsSetType() || ty.IsTupleType())
+		}
+	} else {
+		open = value.Contains(arg, value.Ephemeral)
+	}
+	if open {
+		return v.Mark(value.Ephemeral).Mark(value.EphemeralType)
+	}
+	return v
+}

@@ -1,0 +1,526 @@
+package marked_test
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/function"
+
+	"github.com/mayfly-iac/mayfly/bounds"
+	"github.com/mayfly-iac/mayfly/lang/funcs"
+	"github.com/mayfly-iac/mayfly/lang/marked"
+	"github.com/mayfly-iac/mayfly/value"
+)
+
+// envExpressions is how many random expressions TestE22E23NonInterference tries; envFirstExpression is the
+// first one.
+const (
+	envExpressions     = "MAYFLY_TEST_EXPRESSIONS"
+	envFirstExpression = "MAYFLY_TEST_EXPRESSIONS_FIRST"
+	expressions        = 10_000 // a long run sets the variable
+)
+
+func envNumber(t *testing.T, name string, otherwise int) int {
+	text := os.Getenv(name)
+	if text == "" {
+		return otherwise
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatalf("%s: %s", name, err)
+	}
+	return n
+}
+
+// TestE22E23NonInterference evaluates random expressions twice, with values that differ only where they are
+// ephemeral. What is not ephemeral of the two results must be the same, in values, types, marks and the bytes
+// that would be stored, and so must be what ephemeralasnull makes of them.
+func TestE22E23NonInterference(t *testing.T) {
+	first, n := envNumber(t, envFirstExpression, 0), envNumber(t, envExpressions, expressions)
+	table := worldFunctions()
+	compared, public := 0, 0
+	called := map[string]bool{}
+	for seed := first; seed < first+n; seed++ {
+		g := newExpressions(uint64(seed), table)
+		var src string
+		if seed%3 == 0 {
+			src = g.callOf(g.names[seed/3%len(g.names)], 1+seed%4)
+		} else {
+			src = g.any(1 + seed%4)
+		}
+		one, another := g.worlds()
+		a, okA := evaluateIn(t, src, one, table)
+		b, okB := evaluateIn(t, src, another, table)
+		if !okA || !okB || strings.Contains(src, "issensitive") && (strings.Contains(src, "unknown") || strings.Contains(src, "whatever")) {
+			continue // nobody can tell whether an unknown value is sensitive
+		}
+		compared++
+		for _, name := range g.called {
+			called[name] = true
+		}
+		if !value.Contains(a, value.Ephemeral) {
+			public++
+		}
+		if difference := tellsApart(t, a, b); difference != "" {
+			t.Errorf("%s=%d: %s\n  %s\n  %s\n  with %s", envFirstExpression, seed, src, difference, strings.ReplaceAll(fmt.Sprintf("%#v\n  %#v", a, b), "cty.", ""), differences(one, another, src))
+		}
+		if t.Failed() && seed > first+n/2 {
+			break
+		}
+	}
+	t.Logf("%d expressions had results in both worlds, %d of them public", compared, public)
+	if n >= expressions && (compared < n/6 || public < compared/20) {
+		t.Errorf("of %d expressions, only %d had results in both worlds, %d of them public", n, compared, public)
+	}
+	for name := range table {
+		if n >= expressions && !called[name] && !strings.Contains(name, "::") {
+			t.Errorf("%s was never called", name)
+		}
+	}
+}
+
+// tellsApart says how results of two worlds differ in what is not ephemeral, or returns "".
+func tellsApart(t *testing.T, a, b cty.Value) string {
+	if x, y := outline(a), outline(b); x != y {
+		return "public: " + x + " or " + y
+	}
+	x, y := nullified(t, a), nullified(t, b)
+	if !x.IsWhollyKnown() || !y.IsWhollyKnown() { // unknown stays unknown
+		return ""
+	}
+	if !x.Type().Equals(y.Type()) || !x.RawEquals(y) {
+		return fmt.Sprintf("without ephemeral parts: %#v or %#v", x, y)
+	}
+	sealedX, errX := value.Seal(x, x.Type(), nil)
+	sealedY, errY := value.Seal(y, y.Type(), nil)
+	if (errX == nil) != (errY == nil) || !bytes.Equal(sealedX.Packed(), sealedY.Packed()) {
+		return fmt.Sprintf("stored: %q (%v) or %q (%v)", sealedX.Packed(), errX, sealedY.Packed(), errY)
+	}
+	return ""
+}
+
+// nullified returns what ephemeralasnull makes of a value.
+func nullified(t *testing.T, v cty.Value) cty.Value {
+	out, err := funcs.Table(funcs.Options{})["ephemeralasnull"].Call([]cty.Value{v})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// outline writes what is public of a value: everything but what is in ephemeral parts.
+func outline(v cty.Value) string {
+	bare, marks := v.Unmark()
+	prefix := ""
+	for _, m := range []value.Mark{value.Sensitive, value.Ephemeral} {
+		if _, ok := marks[m]; ok {
+			prefix += string(m) + " "
+		}
+	}
+	ty := bare.Type()
+	switch {
+	case strings.HasSuffix(prefix, "ephemeral "):
+		return prefix
+	case !bare.IsKnown() || bare.IsNull() || !bare.CanIterateElements():
+		return prefix + bare.GoString()
+	}
+	var parts []string
+	for key, elem := range bare.Elements() {
+		parts = append(parts, key.GoString()+"="+outline(elem))
+	}
+	shape := "collection of " + ty.GoString()
+	switch {
+	case ty.IsObjectType():
+		shape = "object"
+	case ty.IsTupleType():
+		shape = "tuple"
+	}
+	return prefix + shape + "(" + strings.Join(parts, ", ") + ")"
+}
+
+func evaluateIn(t *testing.T, src string, vars map[string]cty.Value, table map[string]function.Function) (cty.Value, bool) {
+	native, diags := hclsyntax.ParseExpression([]byte(src), "t.tf", hcl.InitialPos)
+	if diags.HasErrors() {
+		t.Fatalf("%s: %s", src, diags)
+	}
+	ctx := marked.Context(vars, table, bounds.NewBudget(nil), true, "")
+	v, diags := marked.Expression(native).Value(ctx)
+	return v, !diags.HasErrors()
+}
+
+// worldFunctions returns the functions of the language without those that read files or take long.
+func worldFunctions() map[string]function.Function {
+	table := funcs.Table(funcs.Options{PureOnly: true})
+	for name := range table {
+		switch plain := strings.TrimPrefix(name, "core::"); {
+		case strings.HasPrefix(plain, "file"), plain == "templatefile", plain == "bcrypt", plain == "rsadecrypt", plain == "pathexpand", plain == "abspath",
+			plain == "list", plain == "map", plain == "sensitive", plain == "nonsensitive": // whether a value is sensitive is not secret
+			delete(table, name)
+		}
+	}
+	return table
+}
+
+// expressionGenerator makes random expressions over the variables of the worlds.
+type expressionGenerator struct {
+	*rand.Rand
+	names  []string // of functions
+	table  map[string]function.Function
+	locals []string // loop variables in scope
+	called []string
+}
+
+func newExpressions(seed uint64, table map[string]function.Function) *expressionGenerator {
+	g := &expressionGenerator{Rand: rand.New(rand.NewPCG(seed, 7)), table: table}
+	for name := range table {
+		if !strings.Contains(name, "::") {
+			g.names = append(g.names, name)
+		}
+	}
+	slices.Sort(g.names)
+	return g
+}
+
+func pick[T any](g *expressionGenerator, of ...T) T { return of[g.IntN(len(of))] }
+
+// The values that each ephemeral variable may have, with the type that it is declared with.
+var ephemeralValues = map[string]struct {
+	declared cty.Type
+	values   []cty.Value
+}{
+	"s": {cty.String, []cty.Value{cty.StringVal("12"), cty.StringVal("abc"), cty.StringVal(""), cty.NullVal(cty.String), cty.StringVal("a"), cty.StringVal("true"), cty.StringVal("1,2")}},
+	"n": {cty.Number, []cty.Value{cty.Zero, cty.NumberIntVal(1), cty.NumberIntVal(2), cty.NullVal(cty.Number), cty.NumberIntVal(-1), cty.NumberFloatVal(1.5)}},
+	"b": {cty.Bool, []cty.Value{cty.True, cty.False, cty.NullVal(cty.Bool)}},
+	"doc": {cty.String, []cty.Value{
+		cty.StringVal(`{"canary":1}`), cty.StringVal(`{"a":"x","b":[1]}`), cty.StringVal(`[1,"2"]`), cty.StringVal(`[]`), cty.StringVal(`"text"`), cty.StringVal(`12`),
+		cty.StringVal(`null`), cty.StringVal("a,b\n1,2\n"), cty.StringVal(`{"a":{"canary":1}}`), cty.StringVal(`{}`), cty.StringVal(`["a","b"]`),
+	}},
+	"x": {cty.DynamicPseudoType, []cty.Value{
+		cty.StringVal("12"), cty.StringVal("abc"), cty.NumberIntVal(1), cty.True, cty.NullVal(cty.DynamicPseudoType), cty.NullVal(cty.String), cty.EmptyTupleVal, cty.EmptyObjectVal,
+		cty.TupleVal([]cty.Value{cty.StringVal("a"), cty.StringVal("b")}), cty.ListVal([]cty.Value{cty.StringVal("a")}), cty.ListValEmpty(cty.Number),
+		cty.ObjectVal(map[string]cty.Value{"canary": cty.Zero}), cty.ObjectVal(map[string]cty.Value{"a": cty.StringVal("a"), "b": cty.Zero}),
+		cty.MapVal(map[string]cty.Value{"a": cty.StringVal("a")}), cty.SetVal([]cty.Value{cty.StringVal("a")}), cty.TupleVal([]cty.Value{cty.EmptyTupleVal, cty.Zero}),
+	}},
+	"l": {cty.List(cty.String), []cty.Value{cty.ListValEmpty(cty.String), cty.ListVal([]cty.Value{cty.StringVal("a")}), cty.ListVal([]cty.Value{cty.StringVal("1"), cty.NullVal(cty.String)}), cty.ListVal([]cty.Value{cty.StringVal("a"), cty.StringVal("b")}), cty.NullVal(cty.List(cty.String))}},
+	"m": {cty.Map(cty.String), []cty.Value{cty.MapValEmpty(cty.String), cty.MapVal(map[string]cty.Value{"a": cty.StringVal("1")}), cty.MapVal(map[string]cty.Value{"canary": cty.StringVal("x"), "b": cty.NullVal(cty.String)}), cty.NullVal(cty.Map(cty.String))}},
+	"t": {cty.Set(cty.String), []cty.Value{cty.SetValEmpty(cty.String), cty.SetVal([]cty.Value{cty.StringVal("a")}), cty.SetVal([]cty.Value{cty.StringVal("a"), cty.StringVal("2")})}},
+	"o": {cty.Object(map[string]cty.Type{"a": cty.String, "b": cty.DynamicPseudoType}), []cty.Value{
+		cty.ObjectVal(map[string]cty.Value{"a": cty.StringVal("x"), "b": cty.Zero}), cty.ObjectVal(map[string]cty.Value{"a": cty.NullVal(cty.String), "b": cty.StringVal("y")}),
+		cty.ObjectVal(map[string]cty.Value{"a": cty.StringVal("1"), "b": cty.ObjectVal(map[string]cty.Value{"canary": cty.True})}), cty.NullVal(cty.Object(map[string]cty.Type{"a": cty.String, "b": cty.String})),
+		cty.ObjectVal(map[string]cty.Value{"a": cty.StringVal("1"), "b": cty.NullVal(cty.DynamicPseudoType)}),
+	}},
+	"lo": {cty.List(cty.Object(map[string]cty.Type{"a": cty.String})), []cty.Value{
+		cty.ListValEmpty(cty.Object(map[string]cty.Type{"a": cty.String})), cty.ListVal([]cty.Value{cty.ObjectVal(map[string]cty.Value{"a": cty.StringVal("x")})}),
+		cty.ListVal([]cty.Value{cty.ObjectVal(map[string]cty.Value{"a": cty.StringVal("x")}), cty.ObjectVal(map[string]cty.Value{"a": cty.NullVal(cty.String)})}),
+	}},
+	"la": {cty.List(cty.DynamicPseudoType), []cty.Value{cty.ListValEmpty(cty.DynamicPseudoType), cty.ListVal([]cty.Value{cty.Zero}), cty.ListVal([]cty.Value{cty.StringVal("q")}), cty.ListVal([]cty.Value{cty.EmptyObjectVal})}},
+}
+
+// worlds returns two sets of variables that differ in ephemeral values only.
+func (g *expressionGenerator) worlds() (one, another map[string]cty.Value) {
+	names := make([]string, 0, len(ephemeralValues))
+	for name := range ephemeralValues {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	a, b := map[string]cty.Value{}, map[string]cty.Value{}
+	for _, name := range names {
+		of := ephemeralValues[name]
+		v, w := pick(g, of.values...), pick(g, of.values...)
+		if g.IntN(3) == 0 {
+			w = v
+		}
+		a[name], b[name] = value.Ephemerally(v, of.declared), value.Ephemerally(w, of.declared)
+	}
+	return world(a), world(b)
+}
+
+// world returns the ephemeral variables with those that have them as parts, and those that are public.
+func world(vars map[string]cty.Value) map[string]cty.Value {
+	object := func(parts map[string]cty.Value) cty.Value { return cty.ObjectVal(parts) }
+	member := func(pw cty.Value) cty.Value {
+		return object(map[string]cty.Value{"a": cty.StringVal("name"), "b": pw})
+	}
+	for name, v := range map[string]cty.Value{
+		"mixed": object(map[string]cty.Value{"a": cty.StringVal("P"), "b": vars["s"], "c": vars["x"], "d": vars["l"]}),
+		"pair":  cty.TupleVal([]cty.Value{cty.StringVal("P"), vars["s"], vars["n"], vars["x"], vars["l"]}),
+		"users": cty.ListVal([]cty.Value{member(vars["s"]), member(cty.StringVal("open"))}),
+		"keyed": cty.MapVal(map[string]cty.Value{"a": member(vars["s"]), "b": member(cty.StringVal("open"))}),
+		"texts": cty.ListVal([]cty.Value{cty.StringVal("p"), vars["s"]}),
+		"deep":  cty.ListVal([]cty.Value{cty.ListVal([]cty.Value{cty.StringVal("p"), vars["s"]}), vars["l"]}),
+		"p":     cty.StringVal("P"), "q": cty.StringVal("12"), "one": cty.NumberIntVal(1), "yes": cty.True, "no": cty.False,
+		"list": cty.ListVal([]cty.Value{cty.StringVal("a"), cty.StringVal("b")}), "tuple": cty.TupleVal([]cty.Value{cty.StringVal("a"), cty.Zero, cty.EmptyTupleVal}),
+		"map": cty.MapVal(map[string]cty.Value{"a": cty.StringVal("x")}), "object": object(map[string]cty.Value{"a": cty.StringVal("x"), "b": cty.Zero}),
+		"set": cty.SetVal([]cty.Value{cty.StringVal("a"), cty.StringVal("c")}), "none": cty.NullVal(cty.String), "unknown": cty.UnknownVal(cty.String),
+		"unknowns": cty.UnknownVal(cty.List(cty.String)), "whatever": cty.DynamicVal,
+	} {
+		vars[name] = v
+	}
+	return vars
+}
+
+// differences shows the variables of an expression that differ.
+func differences(one, another map[string]cty.Value, src string) string {
+	var out []string
+	for name := range ephemeralValues {
+		if !one[name].RawEquals(another[name]) && strings.Contains(src, name) {
+			a, _ := one[name].UnmarkDeep()
+			b, _ := another[name].UnmarkDeep()
+			out = append(out, fmt.Sprintf("%s = %#v or %#v", name, a, b))
+		}
+	}
+	slices.Sort(out)
+	return strings.Join(out, ", ")
+}
+
+func (g *expressionGenerator) text(depth int) string {
+	if depth == 0 || g.IntN(6) == 0 {
+		return pick(g, `"a"`, `"b"`, `"1"`, `""`, "p", "q", "s", "s", "s", "doc", "x", "mixed.a", "mixed.b", "mixed.c", "pair[0]", "pair[1]", "texts[0]", "texts[1]", "users[0].b", `keyed["b"].a`, "none", "unknown", g.local())
+	}
+	switch g.IntN(8) {
+	case 0:
+		return fmt.Sprintf(`"a${%s}"`, g.any(depth-1))
+	case 1:
+		return fmt.Sprintf(`"${%s}"`, g.any(depth-1))
+	case 2:
+		return fmt.Sprintf(`"%%{ if %s }%s%%{ else }${%s}%%{ endif }"`, g.truth(depth-1), pick(g, "x", ""), g.text(depth-1))
+	case 3:
+		return fmt.Sprintf(`"%%{ for v in %s }${%s}%%{ endfor }"`, g.sequence(depth-1), g.within("v", func() string { return g.text(depth - 1) }))
+	case 4:
+		return fmt.Sprintf("tostring(%s)", g.any(depth-1))
+	default:
+		return g.anyForm(depth)
+	}
+}
+
+func (g *expressionGenerator) local() string {
+	if len(g.locals) == 0 {
+		return "p"
+	}
+	return pick(g, g.locals...)
+}
+
+// within generates with a loop variable in scope.
+func (g *expressionGenerator) within(name string, make func() string) string {
+	g.locals = append(g.locals, name)
+	defer func() { g.locals = g.locals[:len(g.locals)-1] }()
+	return make()
+}
+
+func (g *expressionGenerator) number(depth int) string {
+	if depth == 0 || g.IntN(6) == 0 {
+		return pick(g, "0", "1", "2", "-1", "one", "n", "n", "n", "q", "x", "s", "pair[2]", "length(l)", g.local())
+	}
+	switch g.IntN(5) {
+	case 0:
+		return fmt.Sprintf("(%s %s %s)", g.number(depth-1), pick(g, "+", "-", "*", "/", "%"), g.number(depth-1))
+	case 1:
+		return fmt.Sprintf("-%s", g.number(0))
+	case 2:
+		return fmt.Sprintf("length(%s)", g.any(depth-1))
+	default:
+		return g.anyForm(depth)
+	}
+}
+
+func (g *expressionGenerator) truth(depth int) string {
+	if depth == 0 || g.IntN(6) == 0 {
+		return pick(g, "true", "false", "yes", "no", "b", "b", "b", "x", "s")
+	}
+	switch g.IntN(7) {
+	case 0:
+		return fmt.Sprintf("(%s %s %s)", g.any(depth-1), pick(g, "==", "!="), g.any(depth-1))
+	case 1:
+		return fmt.Sprintf("(%s %s %s)", g.number(depth-1), pick(g, "<", ">", "<=", ">="), g.number(depth-1))
+	case 2:
+		return fmt.Sprintf("(%s %s %s)", g.truth(depth-1), pick(g, "&&", "||"), g.truth(depth-1))
+	case 3:
+		return "!" + g.truth(0)
+	case 4:
+		g.called = append(g.called, "can")
+		return fmt.Sprintf("can(%s)", g.any(depth-1))
+	case 5:
+		return fmt.Sprintf("issensitive(%s)", g.any(depth-1))
+	default:
+		return g.anyForm(depth)
+	}
+}
+
+func (g *expressionGenerator) sequence(depth int) string {
+	if depth == 0 || g.IntN(6) == 0 {
+		return pick(g, "[]", `["a", "b"]`, "[1]", "list", "tuple", "set", "l", "l", "t", "la", "lo", "x", "pair", "users", "texts", "deep", "mixed.c", "mixed.d", `["p", s]`, "[x]", "[l, []]", "unknowns", g.local())
+	}
+	switch g.IntN(9) {
+	case 0:
+		return fmt.Sprintf("[%s, %s]", g.any(depth-1), g.any(depth-1))
+	case 1:
+		return fmt.Sprintf("[for v in %s : %s]", g.iterable(depth-1), g.within("v", func() string { return g.any(depth - 1) }))
+	case 2:
+		coll := g.iterable(depth - 1)
+		return g.within("v", func() string {
+			return fmt.Sprintf("[for k, v in %s : %s if %s]", coll, g.any(depth-1), g.truth(depth-1))
+		})
+	case 3:
+		return fmt.Sprintf("%s%s", g.operand(depth-1), pick(g, "[*]", ".*.a", "[*].a", "[*][*]", "[*].b", "[*][0]", "[*].b[*]"))
+	case 4:
+		return fmt.Sprintf("tolist(%s)", g.sequence(depth-1))
+	case 5:
+		return fmt.Sprintf("toset(%s)", g.sequence(depth-1))
+	default:
+		return g.anyForm(depth)
+	}
+}
+
+func (g *expressionGenerator) mapping(depth int) string {
+	if depth == 0 || g.IntN(6) == 0 {
+		return pick(g, "{}", `{ a = 1 }`, `{ a = "x", b = "y" }`, "map", "object", "m", "m", "o", "x", "mixed", "keyed", `{ a = s, b = "y" }`, `{ a = x }`, "mixed.c", g.local())
+	}
+	switch g.IntN(8) {
+	case 0:
+		return fmt.Sprintf("{ a = %s, b = %s }", g.any(depth-1), g.any(depth-1))
+	case 1:
+		return fmt.Sprintf("{ (%s) = %s }", g.text(depth-1), g.any(depth-1))
+	case 2:
+		coll := g.iterable(depth - 1)
+		return g.within("v", func() string {
+			return fmt.Sprintf("{ for k, v in %s : %s => %s%s }", coll, pick(g, "k", "v", "\"x${k}\"", g.text(depth-1)), g.any(depth-1), pick(g, "", "..."))
+		})
+	case 3:
+		coll := g.iterable(depth - 1)
+		return g.within("v", func() string {
+			return fmt.Sprintf("{ for k, v in %s : k => %s if %s }", coll, g.any(depth-1), g.truth(depth-1))
+		})
+	case 4:
+		return fmt.Sprintf("tomap(%s)", g.mapping(depth-1))
+	default:
+		return g.anyForm(depth)
+	}
+}
+
+func (g *expressionGenerator) iterable(depth int) string {
+	if g.IntN(3) == 0 {
+		return g.mapping(depth)
+	}
+	return g.sequence(depth)
+}
+
+func (g *expressionGenerator) operand(depth int) string {
+	return "(" + pick(g, g.sequence, g.mapping, g.any)(depth) + ")"
+}
+
+// any generates an expression of any kind.
+func (g *expressionGenerator) any(depth int) string {
+	return pick(g, g.text, g.number, g.truth, g.sequence, g.sequence, g.mapping, g.anyForm)(depth)
+}
+
+// anyForm generates an expression that may have a result of any kind.
+func (g *expressionGenerator) anyForm(depth int) string {
+	if depth == 0 {
+		return pick(g, "x", "x", "o", "pair", "mixed", "null", "p", "one", "whatever")
+	}
+	kind := pick(g, g.text, g.number, g.truth, g.sequence, g.mapping)
+	switch g.IntN(12) {
+	case 0:
+		return fmt.Sprintf("(%s ? %s : %s)", g.truth(depth-1), kind(depth-1), kind(depth-1))
+	case 1:
+		return fmt.Sprintf("(%s ? %s : %s)", g.truth(depth-1), g.any(depth-1), pick(g, g.any(depth-1), "null"))
+	case 2:
+		g.called = append(g.called, "try")
+		return fmt.Sprintf("try(%s, %s)", kind(depth-1), pick(g, kind(depth-1), g.any(depth-1), "null"))
+	case 3:
+		return fmt.Sprintf("%s[%s]", g.operand(depth-1), pick(g, g.number, g.text)(depth-1))
+	case 4:
+		return g.operand(depth-1) + pick(g, ".a", ".b", "[0]", `["a"]`, "[1]", ".a.a")
+	case 5:
+		return fmt.Sprintf("convert(%s, %s)", g.any(depth-1), pick(g, "string", "number", "list(any)", "map(any)", "object({ a = any })", "list(string)", "any", "set(any)", "tuple([any])"))
+	case 6:
+		return fmt.Sprintf("templatestring(%s, %s)", pick(g, `"$${a}"`, `"$${a}-"`, `"%%{ for x in a }$${x}%%{ endfor }"`, "s"), pick(g, g.mapping(depth-1), "{ a = "+g.any(depth-1)+" }"))
+	case 7:
+		return fmt.Sprintf("jsondecode(%s)", pick(g, "doc", "doc", g.text(depth-1)))
+	default:
+		return g.call(depth)
+	}
+}
+
+// call generates a call of any function with arguments that mostly suit it.
+func (g *expressionGenerator) call(depth int) string {
+	return g.callOf(pick(g, g.names...), depth)
+}
+
+// callOf generates a call of one function.
+func (g *expressionGenerator) callOf(name string, depth int) string {
+	g.called = append(g.called, name)
+	f := g.table[name]
+	var args []string
+	for _, p := range f.Params() {
+		args = append(args, g.argument(name, p, depth-1))
+	}
+	if rest := f.VarParam(); rest != nil {
+		for range g.IntN(3) + 1 {
+			args = append(args, g.argument(name, *rest, depth-1))
+		}
+		if g.IntN(5) == 0 {
+			args = append(args, g.sequence(depth-1)+"...")
+		}
+	}
+	return name + "(" + strings.Join(args, ", ") + ")"
+}
+
+// argument generates an argument for a parameter.
+func (g *expressionGenerator) argument(name string, p function.Parameter, depth int) string {
+	if g.IntN(12) == 0 {
+		return g.any(depth)
+	}
+	switch ty := p.Type; {
+	case ty == cty.String && p.Name == "encoding":
+		return `"UTF-16LE"`
+	case ty == cty.String:
+		if known := wellKnown[name]; known != nil && g.IntN(2) == 0 {
+			return pick(g, known...)
+		}
+		return g.text(depth)
+	case ty == cty.Number:
+		if g.IntN(2) == 0 {
+			return pick(g, "0", "1", "2")
+		}
+		return g.number(depth)
+	case ty == cty.Bool:
+		return g.truth(depth)
+	case ty.IsSetType() && g.IntN(2) == 0:
+		return pick(g, "t", "set", `["a"]`)
+	case ty.IsListType() || ty.IsSetType():
+		return g.sequence(depth)
+	case ty.IsMapType():
+		return g.mapping(depth)
+	case strings.HasPrefix(name, "assume") && p.Name == "type", name == "convert" && p.Name == "type":
+		return "any"
+	}
+	switch name {
+	case "merge", "keys", "values", "lookup":
+		if p.Name != "default" {
+			return g.mapping(depth)
+		}
+	case "concat", "flatten", "element", "slice", "one", "reverse", "setproduct", "coalescelist", "contains", "index", "sum", "zipmap", "toset", "tolist", "chunklist", "distinct":
+		if p.Name != "value" {
+			return g.sequence(depth)
+		}
+	}
+	return g.any(depth)
+}
+
+// wellKnown are texts that functions accept which refuse most others.
+var wellKnown = map[string][]string{
+	"base64decode": {`"YQ=="`, "base64encode(s)"}, "base64gunzip": {"base64gzip(s)", `base64gzip("x")`}, "textdecodebase64": {`textencodebase64(s, "UTF-16LE")`},
+	"cidrhost": {`"10.0.0.0/8"`}, "cidrnetmask": {`"10.0.0.0/8"`}, "cidrsubnet": {`"10.0.0.0/8"`}, "cidrsubnets": {`"10.0.0.0/8"`}, "cidrcontains": {`"10.0.0.0/8"`, `"10.1.0.0"`},
+	"csvdecode": {"doc", `"a,b\n1,2\n"`}, "jsondecode": {"doc", `"[1]"`}, "yamldecode": {"doc", `"a: 1"`}, "formatdate": {`"YYYY"`, `"2020-01-01T00:00:00Z"`}, "timeadd": {`"2020-01-01T00:00:00Z"`, `"1h"`},
+	"timecmp": {`"2020-01-01T00:00:00Z"`}, "regex": {`"[a-z]+"`, `"(.)(?P<q>.)"`, `"(a)?"`, `"ab"`}, "regexall": {`"[a-z]"`, `"(.)"`}, "uuidv5": {`"dns"`}, "parseint": {`"12"`, "s"}, "format": {`"%v"`, `"%s"`}, "formatlist": {`"%v"`, `"%s"`},
+}
