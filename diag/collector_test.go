@@ -62,3 +62,45 @@ func TestRedacted(t *testing.T) {
 		t.Errorf("without a function, %d diagnostics are there", n)
 	}
 }
+
+func TestCollectorHasErrors(t *testing.T) {
+	unknown := Diagnostic{Severity: Error, Summary: "unknown", Extra: Unknown{}}
+	certain := Diagnostic{Severity: Error, Summary: "certain"}
+	warning := Diagnostic{Severity: Warning, Summary: "warning"}
+	for _, test := range []struct {
+		list       List
+		errs, sure bool
+	}{
+		{nil, false, false},
+		{List{warning}, false, false},
+		{List{unknown}, true, false},
+		{List{certain}, true, true},
+		{List{certain, warning}, true, true},
+		{List{unknown, warning}, true, false},
+		{List{certain, unknown}, true, true},
+		{List{unknown, certain, warning}, true, true},
+	} {
+		var together, alone Collector
+		together.Add(test.list)
+		for _, d := range test.list {
+			alone.Add(List{d})
+		}
+		for name, c := range map[string]*Collector{"together": &together, "one by one": &alone} {
+			if errs, sure := c.HasErrors(), c.HasCertainErrors(); errs != test.errs || sure != test.sure {
+				t.Errorf("%v, %s: errors %t, certain ones %t", test.list, name, errs, sure)
+			}
+			if got := c.List(); len(got) != len(test.list) {
+				t.Errorf("%v, %s: %v", test.list, name, got)
+			}
+		}
+	}
+	var c Collector
+	c.Add(List{certain})
+	c.List()[0].Summary = "changed"
+	if c.List()[0].Summary != "certain" {
+		t.Error("the list is not the caller's own")
+	}
+	if c.Take(); c.HasErrors() || c.HasCertainErrors() {
+		t.Error("there are errors after they were taken")
+	}
+}

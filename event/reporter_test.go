@@ -77,8 +77,10 @@ func TestReporter(t *testing.T) {
 			t.Error(diff)
 		}
 		details := []Event{
-			{Kind: Started, Op: OpUse, Object: obj, Time: at(50)}, {Kind: Completed, Op: OpUse, Object: obj, Time: at(51), Elapsed: time.Second},
-			{Kind: Started, Op: OpUse, Object: obj, Time: at(51)}, {Kind: Failed, Op: OpUse, Object: obj, Time: at(52), Elapsed: time.Second},
+			{Kind: Started, Op: OpUse, Object: obj, Time: at(50)},
+			{Kind: Completed, Op: OpUse, Object: obj, Time: at(51), Elapsed: time.Second},
+			{Kind: Started, Op: OpUse, Object: obj, Time: at(51)},
+			{Kind: Failed, Op: OpUse, Object: obj, Time: at(52), Elapsed: time.Second},
 			{Kind: Started, Time: set},
 		}
 		if diff := cmp.Diff(details, out.details, same); diff != "" {

@@ -11,7 +11,7 @@ import (
 // TestE55_NothingKeepsTheValueWhileClosing looks from within Close, which may take long, whether anything can
 // still reach the value: not the pool, and not a lease that was forgotten or has been released.
 func TestE55_NothingKeepsTheValueWhileClosing(t *testing.T) {
-	type secret struct{ text [64]byte }
+	type secret [64]byte
 	for name, end := range map[string]func(*Pool[int, *secret], *Lease[int, *secret]){
 		"the last release": func(_ *Pool[int, *secret], l *Lease[int, *secret]) { l.Release() },
 		"shutdown":         func(p *Pool[int, *secret], _ *Lease[int, *secret]) { p.Shutdown() },

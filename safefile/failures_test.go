@@ -102,7 +102,9 @@ func TestFailures(t *testing.T) {
 func TestNamesThatCannotBeSynchronized(t *testing.T) {
 	for errno, want := range map[syscall.Errno]bool{syscall.EINVAL: true, syscall.ENOTSUP: true, syscall.EIO: false, syscall.ENOSPC: false} {
 		for name, w := range writers {
-			ofDir := func(c sysfault.Call) bool { return c.Name == "fsync" && !strings.Contains(filepath.Base(c.Path), "file") }
+			ofDir := func(c sysfault.Call) bool {
+				return c.Name == "fsync" && !strings.Contains(filepath.Base(c.Path), "file")
+			}
 			if _, call, ok := w.failed(t, name, 1, ofDir, errno); call.Name != "" && ok != want {
 				t.Errorf("%s, and the synchronization fails with %s: %v", name, errno, ok)
 			}

@@ -12,6 +12,7 @@ func TestSameFile(t *testing.T) {
 	for _, err := range []error{
 		os.WriteFile("a", nil, 0o600), os.WriteFile("b", nil, 0o600), os.Link("a", "hard"), os.Symlink("a", "soft"),
 		os.Symlink("new", "dangling"), os.Mkdir("sub", 0o700), os.Symlink("sub", "alias"),
+		os.Symlink("fresh", filepath.Join("sub", "link")), os.Symlink(filepath.Join(dir, "fresh"), "absolute"),
 	} {
 		if err != nil {
 			t.Skip("the file system has no links: ", err)
@@ -33,6 +34,9 @@ func TestSameFile(t *testing.T) {
 		{"new", filepath.Join(dir, "new"), true},
 		{"new", "dangling", true},
 		{"sub/new", "alias/new", true},
+		{"sub/link", "sub/fresh", true},
+		{"sub/link", "fresh", false},
+		{"absolute", "fresh", true},
 		{"new", "sub/new", false},
 		{"absent/new", "absent/new", true},
 		{os.DevNull, os.DevNull, false},

@@ -30,6 +30,7 @@ import (
 type options struct {
 	guards, accepted string // files
 	only             string // directory or file; "" for all
+	match            string // pattern for the texts of mutants; "" for all
 	since, diff      string // a commit, and a file with a diff; at most one of them
 	errors           bool   // errors that are only passed on are guards too
 	list             bool   // print the mutants and run nothing
@@ -43,6 +44,7 @@ func main() {
 	flag.StringVar(&o.guards, "guards", "internal/mutate/guards.txt", "`file` with the places to mutate and the tests for each")
 	flag.StringVar(&o.accepted, "accepted", "internal/mutate/accepted.txt", "`file` with survivors that are known, and why")
 	flag.StringVar(&o.only, "only", "", "mutate only this `directory` or file")
+	flag.StringVar(&o.match, "match", "", "test only mutants whose lines in the output match a `pattern`")
 	flag.StringVar(&o.since, "since", "", "mutate only what has changed since a `commit`")
 	flag.StringVar(&o.diff, "diff", "", "mutate only what a `file` in the form of diff -U0 changes; - is standard input")
 	flag.BoolVar(&o.errors, "errors", false, "also remove conditions that only pass on an error")
@@ -111,7 +113,7 @@ func run(ctx context.Context, o options, in io.Reader, out io.Writer) (bool, err
 	if err := r.run(ctx, all); err != nil {
 		return false, err
 	}
-	r.stale(all, changed == nil && o.only == "" && !o.errors)
+	r.stale(all, changed == nil && o.only == "" && o.match == "" && !o.errors)
 	fmt.Fprintf(out, "%d mutants: %d noticed, %d survived, of which %d are accepted; %d more do not compile\n", len(all), r.noticed, r.survived, r.accepted, broken)
 	if r.left > 0 {
 		fmt.Fprintf(out, "%d were left out when the time of %s was over\n", r.left, o.budget)

@@ -8,6 +8,7 @@ import (
 	"go/token"
 	"go/types"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -62,6 +63,10 @@ func mutants(ctx context.Context, places []*place, o options, changed lineSet) (
 	for _, p := range places {
 		dirs[p.dir] = dirs[p.dir] || concerned(p)
 	}
+	pattern, err := regexp.Compile(o.match)
+	if err != nil {
+		return nil, 0, err
+	}
 	packages, err := load(ctx, slices.DeleteFunc(slices.Clone(places), func(p *place) bool { return !dirs[p.dir] }))
 	if err != nil {
 		return nil, 0, err
@@ -73,7 +78,7 @@ func mutants(ctx context.Context, places []*place, o options, changed lineSet) (
 				continue
 			}
 			for _, m := range found {
-				if changed != nil && !changed.touches(m.file, m.line, m.to) {
+				if changed != nil && !changed.touches(m.file, m.line, m.to) || !pattern.MatchString(m.String()) {
 					continue
 				}
 				if p.compiles(f, m) {

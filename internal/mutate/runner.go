@@ -194,6 +194,9 @@ func (r *runner) overlay(m *mutant, dir string) (string, error) {
 	return overlay, os.WriteFile(overlay, about, 0o600)
 }
 
+// memory is where the files of tests are. What they synchronize would take most of the time on a disk.
+const memory = "/dev/shm"
+
 // goTest runs the tests of a target. Options reach the programs that the tests build as well.
 func (r *runner) goTest(ctx context.Context, t target, options ...string) ([]byte, error) {
 	args, flags := []string{"test", "-vet=off", "-p=1"}, os.Getenv("GOFLAGS")
@@ -207,13 +210,13 @@ func (r *runner) goTest(ctx context.Context, t target, options ...string) ([]byt
 	if t.run != "" {
 		args = append(args, "-run="+t.run)
 	}
-	temp, err := os.MkdirTemp(r.temp, "test-*")
+	temp, err := os.MkdirTemp(memory, "test-*")
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(temp)
 	cmd := exec.CommandContext(ctx, "go", append(args, "./"+t.dir)...)
-	cmd.Env = append(os.Environ(), "GOFLAGS="+strings.TrimSpace(flags), "TMPDIR="+temp)
+	cmd.Env = append(os.Environ(), "GOFLAGS="+strings.TrimSpace(flags), "TMPDIR="+temp, "GOTMPDIR="+r.temp)
 	cmd.WaitDelay = 10 * time.Second // what a test has started may keep the output open
 	return cmd.CombinedOutput()
 }
