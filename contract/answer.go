@@ -49,6 +49,11 @@ func (a Answer) isRead() bool {
 	return a == Read || a == Imported || a == Upgraded || a == Moved || a == Generated
 }
 
+// exists reports whether the answer is about an object that exists, rather than one that is planned.
+func (a Answer) exists() bool {
+	return a == Object || a == Read || a == Imported || a == Upgraded || a == Moved
+}
+
 // String returns the name of the kind in messages.
 func (a Answer) String() string { return kinds[a].name }
 
@@ -175,6 +180,18 @@ func (c *Checker) AcceptIdentity(id cty.Value, of Answer) (cty.Value, diag.List)
 		id = cty.NilVal
 	}
 	return id, append(diags, leaks...)
+}
+
+// AcceptPlannedIdentity is AcceptIdentity for an identity that is planned, of which parts may be unknown.
+func (c *Checker) AcceptPlannedIdentity(id cty.Value) (cty.Value, diag.List) {
+	if id == cty.NilVal {
+		return id, nil
+	}
+	withheld, leaks := c.withholdsIdentity(id, Plan)
+	if withheld {
+		id = cty.NilVal
+	}
+	return id, leaks
 }
 
 // Violations returns an error for each rule that an answer breaks.

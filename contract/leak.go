@@ -17,6 +17,12 @@ import (
 type Leaks struct {
 	Guard  *leak.Guard // nil for none
 	Policy leak.Policy
+	Use    int64 // of the provider configurations; see leak.Source
+}
+
+// configuration is the source of what is ephemeral in a provider configuration.
+func (l Leaks) configuration(a addr.ProviderConfig) leak.Source {
+	return leak.Source{Kind: leak.Configuration, Address: a.String(), Use: l.Use}
 }
 
 // Result judges the result of a function of a configured provider, which no object belongs to: whether it
@@ -28,8 +34,8 @@ func (l Leaks) Result(v cty.Value, configured addr.ProviderConfig) (keep, found 
 		return keep, false
 	}
 	leak.Texts(v, func(text string) bool {
-		verdict, has := c.judge(text)
-		keep, found = keep && (!has || verdict.keep), found || has
+		verdict, has := c.judge(text, Read)
+		keep, found = keep && (!has || verdict.keep()), found || has
 		return keep
 	})
 	return keep, found
@@ -39,7 +45,9 @@ func (l Leaks) Result(v cty.Value, configured addr.ProviderConfig) (keep, found 
 type openness struct {
 	texts []func(yield func(string) bool) // that may come back
 	found map[any]struct{}                // the values that stand in texts; nil until they were searched
-	kept  map[any]struct{}                // the values that were stored with a warning
+	kept  map[any]bool                    // the values that were stored with a warning; false if it was in an answer of this kind
+	kind  Answer                          // of the answer that was judged last
+	use   int64                           // of the object's own values; 0 until there may be some
 }
 
 // Open says which texts are in the open for the object, so that they may come back in its answers: what the
@@ -92,14 +100,18 @@ func at(v cty.Value, ty cty.Type, path cty.Path) (cty.Value, cty.Type, bool) {
 	return v.WithMarks(marks), ty, true
 }
 
-// own is the source of the object's own write-only values.
+// own is the source of the object's own write-only values: what this checker was told of, not what the object
+// was given in another operation.
 func (c *Checker) own() leak.Source {
-	return leak.Source{Kind: leak.WriteOnly, Address: c.Object.String()}
+	if c.open.use == 0 {
+		c.open.use = c.Leaks.Guard.NewUse()
+	}
+	return leak.Source{Kind: leak.WriteOnly, Address: c.Object.String(), Use: c.open.use}
 }
 
 // isOpen reports whether a value is in the open for the object.
 func (c *Checker) isOpen(m leak.Match) bool {
-	if _, ok := c.open.kept[m.Value()]; ok {
+	if c.open.kept[m.Value()] {
 		return true
 	}
 	if c.open.found == nil {
@@ -119,38 +131,61 @@ func (c *Checker) isOpen(m leak.Match) bool {
 
 // verdict is what becomes of a text in which a value was found, and where the value comes from.
 type verdict struct {
-	keep bool
-	own  bool // a write-only value of the object itself
-	from string
+	outcome outcome
+	own     bool // a write-only value of the object itself
+	from    string
 }
 
-// judge decides what becomes of a text, by the value in it that must be hidden most. It returns false if the
-// text holds none.
-func (c *Checker) judge(text string) (worst verdict, found bool) {
+// outcome is what becomes of a text. A later one is stricter.
+type outcome uint8
+
+const (
+	outcomeStored  outcome = iota // with a warning
+	outcomeDropped                // left out, with a warning
+	outcomeRefused                // left out, with an error
+)
+
+// keep reports whether the text is stored.
+func (v verdict) keep() bool { return v.outcome == outcomeStored }
+
+// judge decides what becomes of a text in an answer, by the value in it that must be hidden most. It returns
+// false if the text holds none, or only those that there was a warning about already.
+func (c *Checker) judge(text string, a Answer) (worst verdict, found bool) {
+	c.begin(a)
+	fresh := false
 	var values []any
 	for m := range c.Leaks.Guard.Matches(text) {
 		v, ok := c.weigh(m, text)
 		if !ok {
 			continue
 		}
-		values = append(values, m.Value())
-		if !found || worst.keep && !v.keep || worst.keep == v.keep && !worst.own && v.own {
+		_, known := c.open.kept[m.Value()]
+		values, fresh = append(values, m.Value()), fresh || !known
+		if !found || v.outcome > worst.outcome || v.outcome == worst.outcome && !worst.own && v.own {
 			worst, found = v, true
 		}
 	}
-	if worst.keep {
-		c.keep(values)
-	}
-	return worst, found
-}
-
-// keep notes values that are stored with a warning: later answers about the object may have them.
-func (c *Checker) keep(values []any) {
-	if c.open.kept == nil {
-		c.open.kept = map[any]struct{}{}
+	if !found || !worst.keep() {
+		return worst, found
 	}
 	for _, v := range values {
-		c.open.kept[v] = struct{}{}
+		c.open.kept[v] = c.open.kept[v] // a key: later answers may have the value
+	}
+	return worst, fresh
+}
+
+// begin begins to judge an answer. What was stored with a warning may come back in answers of another kind; in
+// those of the same kind it makes no difference, so that the order of attributes makes none.
+func (c *Checker) begin(a Answer) {
+	if c.open.kept == nil {
+		c.open.kept = map[any]bool{}
+	}
+	if c.open.kind == a {
+		return
+	}
+	c.open.kind = a
+	for v := range c.open.kept {
+		c.open.kept[v] = true
 	}
 }
 
@@ -158,25 +193,29 @@ func (c *Checker) keep(values []any) {
 // false if the value may come back.
 func (c *Checker) weigh(m leak.Match, text string) (v verdict, ok bool) {
 	marked, own := m.From(c.own())
-	_, configured := m.From(leak.Source{Kind: leak.Configuration, Address: c.Configured.String()})
+	_, configured := m.From(c.Leaks.configuration(c.Configured))
 	source, confidential, ofRun := m.OfRun()
 	ofRun = ofRun && c.Object.Resource.Mode == addr.Managed // others are asked for what is elsewhere
 	if !own && !configured && !ofRun || c.isOpen(m) || !own && m.Published() {
 		return verdict{}, false
 	}
+	keep := false
 	switch {
 	case own:
-		v = verdict{own: true, keep: !marked && !isWhole(m, text), from: "the value of a write-only argument"}
+		v = verdict{own: true, from: "the value of a write-only argument"}
+		keep = !marked && !isWhole(m, text)
 	case configured:
-		v = verdict{keep: true, from: "an ephemeral value that it was configured with"}
+		v.from, keep = "an ephemeral value that it was configured with", true
 	default:
-		v = verdict{keep: !confidential, from: source.String()}
+		v.from, keep = source.String(), !confidential
 	}
-	switch c.Leaks.Policy {
-	case leak.Strict:
-		v.keep = false
-	case leak.Lenient:
-		v.keep = true
+	switch policy := c.Leaks.Policy; {
+	case policy == leak.Lenient || policy == leak.Standard && keep:
+		v.outcome = outcomeStored
+	case own && policy == leak.Standard && c.open.kind.isRead():
+		v.outcome = outcomeDropped // nothing has happened that the user has to see to
+	default:
+		v.outcome = outcomeRefused
 	}
 	return v, true
 }
@@ -195,11 +234,10 @@ type place struct {
 	id    bool // of an object that exists: it could not be managed without it
 }
 
-// describe returns the diagnostic about a verdict. It is an error if something is left out. What was only
-// read can be left out without one: nothing has happened that the user has to see to.
+// describe returns the diagnostic about a verdict.
 func (c *Checker) describe(v verdict, at place) diag.Diagnostic {
 	name, where := c.Provider.ForDisplay(), fmt.Sprintf("%s of the %s of %s", at.where, at.of, c.Object)
-	if v.keep {
+	if v.keep() {
 		return diag.Diagnostic{
 			Severity: diag.Warning, Summary: "Ephemeral value is stored", Path: at.path,
 			Detail: fmt.Sprintf("The provider %s returned %s in %s, so that it is stored in the state.\n\nIf it is secret, have it left out with the option -leak-guard=strict, and report this to the maintainers of the provider.",
@@ -220,7 +258,7 @@ func (c *Checker) describe(v verdict, at place) diag.Diagnostic {
 		Summary: "Provider copied a write-only value", Path: at.path,
 		Detail: fmt.Sprintf("The provider %s returned %s in %s, %s\n\nThis is a bug in the provider. If the value may be stored, run the command with the option -leak-guard=warn.", name, v.from, where, outcome),
 	}
-	if at.of.isRead() && c.Leaks.Policy != leak.Strict {
+	if v.outcome == outcomeDropped {
 		d.Severity = diag.Warning
 	}
 	return d
@@ -232,12 +270,12 @@ func (c *Checker) AcceptPrivate(private, before []byte, a Answer) ([]byte, diag.
 	if c.Later {
 		return private, nil
 	}
-	v, found := c.judge(string(private))
+	v, found := c.judge(string(private), a)
 	if !found {
 		return private, nil
 	}
 	diags := diag.List{c.describe(v, place{of: a, where: "the provider's own data"})}
-	if !v.keep {
+	if !v.keep() {
 		return before, diags
 	}
 	return private, diags
@@ -255,8 +293,8 @@ func (c *Checker) AcceptPaths(paths []cty.Path) []cty.Path {
 			if !ok || index.Key.Type() != cty.String || !index.Key.IsKnown() || index.Key.IsNull() {
 				return false
 			}
-			v, found := c.judge(index.Key.AsString())
-			return found && !v.keep
+			v, found := c.judge(index.Key.AsString(), Plan)
+			return found && !v.keep()
 		})
 		if at >= 0 {
 			out[i] = path[:at]
@@ -274,14 +312,14 @@ type Answered struct {
 // Review judges what was read while Later was set, now that the configuration was given; answers that follow
 // are judged at once. What must be left out is left out of the result, which has the private data that the
 // call began with if its own must not be stored.
-func (c *Checker) Review(got Answered, private []byte, a Answer) (Answered, diag.List) {
+func (c *Checker) Review(got Answered, private []byte) (Answered, diag.List) {
 	c.Later = false
 	var diags, more diag.List
-	got.Value, diags = c.withhold(got.Value, c.Block.Type(), a)
+	got.Value, diags = c.withhold(got.Value, c.Block.Type(), Read)
 	if got.Identity != cty.NilVal {
-		got.Identity, more = c.AcceptIdentity(got.Identity, a)
+		got.Identity, more = c.AcceptIdentity(got.Identity, Read)
 		diags = append(diags, more...)
 	}
-	got.Private, more = c.AcceptPrivate(got.Private, private, a)
+	got.Private, more = c.AcceptPrivate(got.Private, private, Read)
 	return got, append(diags, more...)
 }

@@ -270,12 +270,12 @@ func TestID(t *testing.T) {
 	block := &schema.Block{Attributes: map[string]*schema.Attribute{
 		"id": {Type: cty.String, Computed: true}, "secret": {Type: cty.String, Optional: true, WriteOnly: true},
 	}}
-	for a, kept := range map[Answer]bool{Object: true, Plan: false, Read: false} {
+	for a, kept := range map[Answer]bool{Object: true, Plan: false, Read: true, Imported: true} {
 		c := guarded(t)
 		c.Block = block
 		c.Given(cty.ObjectVal(map[string]cty.Value{"id": cty.NullVal(cty.String), "secret": ephemeral(secret)}))
 		got, diags := c.Accept(cty.ObjectVal(map[string]cty.Value{"id": str("user:" + secret), "secret": cty.NullVal(cty.String)}), nil, a)
-		if got.GetAttr("id").IsNull() == kept || diags.HasErrors() != (a != Read) || c.Exposed != kept {
+		if got.GetAttr("id").IsNull() == kept || diags.HasErrors() != (a == Plan || a == Object) || c.Exposed != kept {
 			t.Errorf("%s: %#v, exposed %v, %v", a, got, c.Exposed, diags)
 		}
 		if kept && !strings.Contains(diags[0].Detail, "it is stored, and the secret with it") {
@@ -296,7 +296,7 @@ func TestLater(t *testing.T) {
 		t.Errorf("judged at once: %#v, %s, %#v, %v", got, private, id, slices.Concat(diags, more, wrong))
 	}
 	c.Given(object(map[string]cty.Value{"secret": ephemeral(secret)}))
-	reviewed, diags := c.Review(Answered{Value: got, Identity: id, Private: private}, []byte("before"), Read)
+	reviewed, diags := c.Review(Answered{Value: got, Identity: id, Private: private}, []byte("before"))
 	want := object(map[string]cty.Value{"chosen": str("kept")})
 	if !reviewed.Value.RawEquals(want) || reviewed.Identity != cty.NilVal || string(reviewed.Private) != "before" || len(diags) != 3 || diags.HasErrors() {
 		t.Errorf("got %#v, %v", reviewed, diags)

@@ -42,7 +42,7 @@ type withholder struct {
 
 // keeps reports whether a text at a path may be stored, and describes what was found in it.
 func (w *withholder) keeps(text string, path cty.Path, key bool) bool {
-	v, found := w.judge(text)
+	v, found := w.judge(text, w.answer)
 	if !found {
 		return true
 	}
@@ -52,11 +52,11 @@ func (w *withholder) keeps(text string, path cty.Path, key bool) bool {
 		at.where, at.path = "the identity", nil
 	case key:
 		at.where = "a key or the name of an attribute in " + schema.PathIn(w.whole, path)
-	case w.answer == Object && path.Equals(cty.GetAttrPath("id")) && !v.keep:
+	case w.answer.exists() && path.Equals(cty.GetAttrPath("id")) && !v.keep():
 		at.id, w.Exposed = true, true
 	}
 	w.diags = append(w.diags, w.describe(v, at))
-	return v.keep || at.id
+	return v.keep() || at.id
 }
 
 // value returns what may be stored of a value, which was declared with the type, and whether that is less.

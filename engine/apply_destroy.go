@@ -60,6 +60,8 @@ func (a *applier) destroyStep(t *future.Task, c *plan.Change) bool {
 		if !op.Use(a.openTogether(t, s, po, obj.Instance, held...), po.Addr) {
 			return
 		}
+		op.Recorded = a.recorded(c)
+		op.OpenImporting(c.Importing)
 		destroying := destruction{a: a, objectOp: op, t: t, turn: s.Turn, change: c, object: stored}
 		if departure != nil {
 			destroying.first = &provisioning{walk: a.preApply, t: t, s: s, of: departure, obj: obj, action: plan.Delete, ctx: op.Ctx}
@@ -165,6 +167,9 @@ func (d *destruction) conclude(entry *journalEntry, pr object.Prior, resp provid
 func (d *destruction) remainder(left cty.Value, resp provider.ApplyResponse) []state.ObjectChange {
 	stored := d.object
 	v, diags := d.Answers.AcceptKnown(left, nil, contract.Object)
+	if resp.Identity != cty.NilVal && !resp.Identity.IsWhollyKnown() {
+		resp.Identity = cty.NilVal // the earlier one stands
+	}
 	identity, wrong := d.Answers.AcceptIdentity(resp.Identity, contract.Object)
 	private, leaks := d.Answers.AcceptPrivate(resp.Private, stored.Private, contract.Object)
 	d.Report(slices.Concat(diags, wrong, leaks))
@@ -225,6 +230,7 @@ func (a *applier) readStep(t *future.Task, c *plan.Change) bool {
 	ok := false
 	a.inSession(t, in, event.OpRead, func(s *eval.Session) {
 		d := dataRead{objectOp: a.instanceOp(in), in: in, t: t, s: s}
+		d.Recorded = a.recorded(c)
 		end := d.begin(string(event.OpRead), c.Action)
 		defer func() { end(ok) }()
 		ok = in.Preconditions(t, s) && d.prepare() && a.readData(&d, c)

@@ -79,7 +79,10 @@ func (ia *instanceApply) apply() bool {
 // of a replacement.
 func (ia *instanceApply) loadPrior() bool {
 	ia.prior = object.NoPrior(ia.Block())
+	ia.Recorded = ia.a.recorded(ia.change)
+	ia.OpenImporting(ia.change.Importing)
 	if ia.change.Action != plan.Update {
+		ia.OpenRecorded()
 		return true
 	}
 	o := ia.a.object(ia.Obj)
@@ -87,17 +90,24 @@ func (ia *instanceApply) loadPrior() bool {
 		ia.Report(diag.Errorf("Object to update is gone", "The plan updates %s, but the state has no such object any more. Make a new plan.", ia.Obj))
 		return false
 	}
-	ia.Answers.Later = ia.Block().HasWriteOnly()
-	ia.Recorded = ia.a.req.Plan.Base.Object(addr.Object{Instance: ia.change.PrevAddr})
+	ia.Answers.Later = true // what was read for the plan is judged again, since more may be known now
 	var ok bool
 	ia.prior, ok = ia.Upgrade(o)
 	return ok
 }
 
+// recorded returns the object of a change as the state had it before the command, an empty one if it had none.
+func (a *applier) recorded(c *plan.Change) *state.Object {
+	if o := a.req.Plan.Base.Object(addr.Object{Instance: c.PrevAddr, Deposed: c.Deposed}); o != nil {
+		return o
+	}
+	return &state.Object{}
+}
+
 // evaluateConfig evaluates the configuration with final upstream values and fresh leases.
 func (ia *instanceApply) evaluateConfig() bool {
 	config, ok := ia.evaluate(ia.t, ia.s, ia.in)
-	if !ok || ia.Answers.Later && !ia.Review(&ia.prior, nil, contract.Upgraded) {
+	if !ok || ia.Answers.Later && !ia.Review(&ia.prior, ia.Recorded.Private) {
 		return false
 	}
 	ia.config = ia.IgnoreChanges(config, &ia.in.Config().Lifecycle, ia.prior)
@@ -201,9 +211,10 @@ func (ia *instanceApply) carryOut(planned provider.PlanResponse) bool {
 		Type: ia.TypeName(), Prior: ia.prior.Value, Planned: planned.Planned, Config: ia.config.Value, PlannedPrivate: planned.Private, Identity: planned.Identity,
 		ProviderMeta: ia.meta(ia.in),
 	})
-	identity, wrong := ia.newIdentity(resp.Identity)
+	identity, wrong := ia.newIdentity(resp.Identity, diags.HasErrors())
+	o := ia.accept(planned, resp, diags)
 	resp.Identity = identity
-	o := ia.accept(planned, resp, diags, wrong)
+	ia.fault(&o, wrong)
 	if resp.Private == nil && o.failed {
 		resp.Private = ia.prior.Private // an error answer may leave it out
 	}
@@ -224,14 +235,22 @@ func (ia *instanceApply) carryOut(planned provider.PlanResponse) bool {
 // acceptPrivate returns the private data of an answer as far as it may be stored.
 func (ia *instanceApply) acceptPrivate(private []byte, o *applied) []byte {
 	private, leaks := ia.Answers.AcceptPrivate(private, ia.prior.Private, contract.Object)
-	ia.Report(leaks)
-	o.diags, o.failed = append(o.diags, leaks...), o.failed || leaks.HasErrors()
+	ia.fault(o, leaks)
 	return private
 }
 
-// newIdentity returns the identity after an apply: the one the provider returned, or else the prior one. It
-// also returns what is wrong with that of the provider.
-func (ia *instanceApply) newIdentity(id cty.Value) (cty.Value, diag.List) {
+// fault reports what is wrong with an answer besides the object, which it leaves as good as it is.
+func (ia *instanceApply) fault(o *applied, diags diag.List) {
+	ia.Report(diags)
+	o.diags, o.failed = append(o.diags, diags...), o.failed || diags.HasErrors()
+}
+
+// newIdentity returns the identity after an apply: the one the provider returned, or else the prior one. An
+// error answer may leave it unknown.
+func (ia *instanceApply) newIdentity(id cty.Value, failed bool) (cty.Value, diag.List) {
+	if failed && id != cty.NilVal && !id.IsWhollyKnown() {
+		return ia.prior.Identity, nil
+	}
 	got, wrong := ia.Answers.AcceptIdentity(id, contract.Object)
 	if got == cty.NilVal || got.IsNull() {
 		return ia.prior.Identity, wrong
@@ -343,9 +362,9 @@ type applied struct {
 }
 
 // accept checks the answer to an apply call against the contract. An object that exists is kept, even if
-// other parts of the answer are wrong. What cannot be stored taints nothing, though the
-// operation fails: parts that were left out, and what wrong says of the identity.
-func (ia *instanceApply) accept(planned provider.PlanResponse, resp provider.ApplyResponse, diags, wrong diag.List) applied {
+// other parts of the answer are wrong. Parts that were left out, since they cannot be stored,
+// taint nothing, though the operation fails.
+func (ia *instanceApply) accept(planned provider.PlanResponse, resp provider.ApplyResponse, diags diag.List) applied {
 	o := applied{value: resp.New, failed: diags.HasErrors(), tainted: diags.HasErrors()}
 	if resp.New == cty.NilVal || resp.New.IsNull() {
 		if !o.failed {
@@ -354,7 +373,7 @@ func (ia *instanceApply) accept(planned provider.PlanResponse, resp provider.App
 		return ia.unusable(o, diags)
 	}
 	_, unstorable := value.Storable(resp.New, ia.Block().Type())
-	v, diags := ia.Answers.Accept(resp.New, slices.Concat(diags, wrong), contract.Object)
+	v, diags := ia.Answers.Accept(resp.New, diags, contract.Object)
 	if v == cty.NilVal {
 		return ia.unusable(o, diags)
 	}

@@ -64,9 +64,13 @@ func (e *Engine) expose(cfg *blocks.Config, variables map[string]cty.Value, st *
 }
 
 func exposeVariables(declared map[string]*config.Variable, given map[string]cty.Value, yield func([]byte) bool) {
-	for name, v := range given {
-		if d := declared[name]; d == nil || d.Ephemeral || d.Sensitive {
+	for name, d := range declared {
+		if d.Ephemeral || d.Sensitive {
 			continue
+		}
+		v, ok := given[name]
+		if !ok {
+			v = d.Default // which the file may have in another spelling
 		}
 		if !leak.Texts(v, func(text string) bool { return yield([]byte(text)) }) {
 			return

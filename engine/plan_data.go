@@ -42,6 +42,7 @@ func (p *planner) planData(t *future.Task, in *eval.Instance) cty.Value {
 	result, ok := placeholder, false
 	p.inSession(t, in, event.OpRead, func(s *eval.Session) {
 		d := dataRead{objectOp: p.instanceOp(in), in: in, t: t, s: s}
+		d.Recorded = p.req.State.Object(addr.Object{Instance: p.moved.From(in.Addr())})
 		end := d.begin(string(event.OpRead), plan.Read)
 		defer func() { end(ok) }()
 		if !in.Preconditions(t, s) || !d.prepare() {
@@ -103,6 +104,7 @@ func (d *dataRead) prepare() (ok bool) {
 			return false
 		}
 	}
+	d.OpenRecorded()
 	if d.config, ok = d.evaluate(d.t, d.s, d.in); ok && d.Provider == nil {
 		d.Use(d.pool.ProviderFor(d.t, d.s, po, d.in.Addr()), po.Addr)
 	}

@@ -177,8 +177,7 @@ func (ip *instancePlan) loadPrior() (ok bool) {
 	pl.mu.Lock()
 	ip.stored = pl.prior.Object(ip.Obj)
 	pl.mu.Unlock()
-	ip.Answers.Later = pl.guarded || ip.Block().HasWriteOnly()
-	if ip.Answers.Later && pl.req.Mode == plan.RefreshOnly {
+	if ip.Answers.Later = pl.req.Mode != plan.RefreshOnly; !ip.Answers.Later {
 		ip.learnConfig()
 	}
 	meta := ip.meta(ip.in)
@@ -208,16 +207,15 @@ func (ip *instancePlan) learnConfig() {
 	if !diags.HasErrors() {
 		ip.Answers.Given(cfg)
 	}
-	ip.Answers.Later = false
 }
 
 // review judges the answers that made the prior object, and keeps what may be stored of them.
 func (ip *instancePlan) review() bool {
-	private, loaded := []byte(nil), contract.Imported
+	var private []byte
 	if ip.stored != nil {
-		private, loaded = ip.stored.Private, contract.Upgraded
+		private = ip.stored.Private
 	}
-	if !ip.Review(&ip.loaded, private, loaded) || !ip.Review(&ip.prior, private, contract.Read) {
+	if !ip.Review(&ip.loaded, private) || !ip.Review(&ip.prior, private) {
 		return false
 	}
 	if ip.prior.Identity == cty.NilVal {

@@ -49,7 +49,6 @@ func (e *Engine) startPlan(ctx context.Context, req PlanRequest) *planner {
 		opt.Excluded = p.selection.LeavesOutAll
 	}
 	p.startRun(eval.NewRun(req.Config, opt))
-	p.guarded = e.opt.Leaks.Knows()
 	return p
 }
 
@@ -89,7 +88,6 @@ type planner struct {
 	stored    stored                     // set with moved
 	warnings  diag.List                  // of validating, to be added to those of planning
 	unplanned *missingDeps               // set before any output is planned
-	guarded   bool                       // secrets are known that are not of any one object
 
 	endedEarly atomic.Bool // by an interrupt, which was reported
 	generating bool        // configuration for what import blocks name, not a plan

@@ -42,12 +42,13 @@ type shared struct {
 
 // newWalk returns a walk without a run. What it opens is recorded by recorder, which may be nil.
 func (e *Engine) newWalk(ctx, soft context.Context, recorder ephemeral.Recorder) *walk {
+	leaks := contract.Leaks{Guard: e.opt.Leaks, Policy: e.opt.LeakPolicy, Use: e.opt.Leaks.NewUse()}
 	pool := ephemeral.NewPool(ephemeral.Options{
 		Ctx: ctx, Soft: soft, Providers: e.providers, Events: e.events, Limit: e.opt.CloseLimit, Now: e.opt.Now,
-		Accepted: func(pc addr.ProviderConfig, config cty.Value) bool { return e.accepted.has(pc, config) }, Instead: e.opt.Instead, Leaks: e.opt.Leaks,
+		Accepted: func(pc addr.ProviderConfig, config cty.Value) bool { return e.accepted.has(pc, config) }, Instead: e.opt.Instead, Leaks: e.opt.Leaks, LeakUse: leaks.Use,
 		Recorder: recorder,
 	})
-	env := &object.Env{Ctx: ctx, Providers: e.providers, Events: e.events, Log: e.opt.Log, Leaks: contract.Leaks{Guard: e.opt.Leaks, Policy: e.opt.LeakPolicy}}
+	env := &object.Env{Ctx: ctx, Providers: e.providers, Events: e.events, Log: e.opt.Log, Leaks: leaks}
 	return &walk{shared: &shared{Engine: e, ctx: ctx, soft: soft, pool: pool, slots: slot.NewPool(e.opt.Parallelism), env: env}}
 }
 

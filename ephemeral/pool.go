@@ -38,6 +38,8 @@ type Options struct {
 	Accepted func(pc addr.ProviderConfig, config cty.Value) bool
 	// Leaks remembers what is opened and what providers are configured with; nil for nothing.
 	Leaks *leak.Guard
+	// LeakUse tells the configurations of this pool apart from those of others; see leak.Source.
+	LeakUse int64
 	// Recorder records what is open, in case the process is killed; nil for nothing.
 	Recorder Recorder
 	// Instead returns what answers for an instance in place of its provider, nil for none.

@@ -66,7 +66,7 @@ func (p *Pool) durableProvider(t *future.Task, po *eval.ProviderObject) (provide
 // configuration returns the configuration of a provider without its marks.
 func (p *Pool) configuration(t *future.Task, s *eval.Session, po *eval.ProviderObject) (cty.Value, diag.List) {
 	cfg, diags := po.EvalBody(t, s)
-	return p.opt.Leaks.Reveal(leak.Source{Kind: leak.Configuration, Address: po.Addr.String()}, cfg, po.Type()), diags
+	return p.opt.Leaks.Reveal(leak.Source{Kind: leak.Configuration, Address: po.Addr.String(), Use: p.opt.LeakUse}, cfg, po.Type()), diags
 }
 
 // start starts and configures a provider. config has no marks.

@@ -5,6 +5,7 @@ import (
 	"iter"
 	"maps"
 	"math/bits"
+	"slices"
 	"unsafe"
 
 	"github.com/zclconf/go-cty/cty"
@@ -135,8 +136,11 @@ func (g *Guard) Holds(v cty.Value) bool {
 // returns: so it makes no iterator for an object's attributes.
 func (g *Guard) holds(v cty.Value) bool {
 	v, _ = v.Unmark()
-	if v == cty.NilVal || !v.IsKnown() || v.IsNull() {
+	if v == cty.NilVal {
 		return false
+	}
+	if !v.IsKnown() || v.IsNull() {
+		return g.inType(v.Type())
 	}
 	switch ty := v.Type(); {
 	case ty == cty.String:
@@ -153,6 +157,23 @@ func (g *Guard) holds(v cty.Value) bool {
 		for it := v.ElementIterator(); it.Next(); {
 			k, e := it.Element()
 			if ty.IsMapType() && g.in(k.AsString()) || g.holds(e) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// inType is holds for a value that is null or unknown, of which the type may tell something.
+func (g *Guard) inType(ty cty.Type) bool {
+	switch {
+	case ty.IsCollectionType():
+		return g.inType(ty.ElementType())
+	case ty.IsTupleType():
+		return slices.ContainsFunc(ty.TupleElementTypes(), g.inType)
+	case ty.IsObjectType():
+		for name, e := range ty.AttributeTypes() {
+			if g.in(name) || g.inType(e) {
 				return true
 			}
 		}

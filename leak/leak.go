@@ -72,6 +72,9 @@ func (k Kind) OfRun() bool { return k == Variable || k == Credential }
 type Source struct {
 	Kind    Kind
 	Address string // of the variable, instance or provider configuration
+	// Use tells apart what one address was given at different times, such as while planning and while
+	// applying. It is a result of Guard.NewUse, 0 where that makes no difference.
+	Use int64
 }
 
 // String describes the source as the subject of a message.
@@ -96,6 +99,7 @@ type Guard struct {
 	seed  maphash.Seed
 	table [256]uint64  // of the rolling hash, random for each Guard
 	count atomic.Int64 // of secrets
+	uses  atomic.Int64 // so far
 
 	mu      sync.RWMutex // guards all below
 	secrets map[uint64]*secret
@@ -182,6 +186,14 @@ func (g *Guard) may(h uint64) bool {
 	}
 	bit = bits.RotateLeft64(h, 32) >> g.shift
 	return g.filter[bit/64]>>(bit%64)&1 != 0
+}
+
+// NewUse returns a number for Source.Use that no other source has.
+func (g *Guard) NewUse() int64 {
+	if g == nil {
+		return 0
+	}
+	return g.uses.Add(1)
 }
 
 // Knows reports whether any value is remembered, so that callers can save work.

@@ -15,8 +15,8 @@ import (
 )
 
 var (
-	token   = Source{Variable, "var.token"}
-	session = Source{Result, "ephemeral.vault.session"}
+	token   = Source{Kind: Variable, Address: "var.token"}
+	session = Source{Kind: Result, Address: "ephemeral.vault.session"}
 )
 
 func TestForms(t *testing.T) {
@@ -124,7 +124,7 @@ func TestReveal(t *testing.T) {
 // TestOwn remembers write-only arguments: with marks they are confidential, without they are still known.
 func TestOwn(t *testing.T) {
 	g := New()
-	own := Source{WriteOnly, "t.x"}
+	own := Source{Kind: WriteOnly, Address: "t.x"}
 	g.RememberOwn(own, cty.ObjectVal(map[string]cty.Value{
 		"marked": cty.StringVal("only letters").Mark(value.Sensitive), "plain": cty.StringVal("hunter2-hunter2"), "word": cty.StringVal("more letters"),
 		"secret": cty.StringVal("s3cret-s3cret").Mark(value.Ephemeral).Mark(value.Sensitive), "n4me-of-json": cty.StringVal(""),

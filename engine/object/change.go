@@ -2,6 +2,7 @@ package object
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/zclconf/go-cty/cty"
 
@@ -62,9 +63,12 @@ func (op *Op) Plan(req PlanRequest) (provider.PlanResponse, bool) {
 	case !resp.Planned.IsNull():
 		diags = append(diags, op.Answers.Violations(contract.Plan, contract.ErrNotNull)...)
 	}
-	var leaks diag.List
+	var wrong, leaks diag.List
+	if resp.Identity, wrong = op.Answers.AcceptPlannedIdentity(resp.Identity); len(wrong) > 0 && resp.Identity == cty.NilVal {
+		resp.Identity = req.Prior.Identity
+	}
 	resp.Private, leaks = op.Answers.AcceptPrivate(resp.Private, req.Prior.Private, contract.Plan)
-	diags = append(diags, leaks...)
+	diags = slices.Concat(diags, wrong, leaks)
 	op.Report(diags)
 	return resp, !diags.HasErrors()
 }

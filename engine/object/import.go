@@ -25,7 +25,6 @@ type ImportTarget struct {
 func (op *Op) Import(imp *ImportTarget, meta cty.Value) (Prior, bool) {
 	req := provider.ImportRequest{Type: op.TypeName(), ID: imp.ID}
 	key, text := "id", imp.ID
-	op.Answers.Open(func(yield func(string) bool) { yield(imp.ID) })
 	if imp.Identity != cty.NilVal {
 		id, diags := op.importIdentity(imp)
 		op.Report(diags)
@@ -33,9 +32,9 @@ func (op *Op) Import(imp *ImportTarget, meta cty.Value) (Prior, bool) {
 			return Prior{}, false
 		}
 		req.Identity = id
-		op.Answers.OpenValue(id)
 		key, text = contract.IdentityText(id)
 	}
+	op.openImported(imp.ID, req.Identity)
 	done := op.Events.Begin(event.OpImport, op.Obj, plan.NoOp, key, text)
 	resp, diags := op.Provider.ImportResource(op.Ctx, req)
 	var got Prior
@@ -61,6 +60,26 @@ func (op *Op) Import(imp *ImportTarget, meta cty.Value) (Prior, bool) {
 		got.Importing.Identity = op.SealIdentity(req.Identity)
 	}
 	return got, true
+}
+
+// openImported says that what an object is imported by is in the open.
+func (op *Op) openImported(id string, identity cty.Value) {
+	op.Answers.Open(func(yield func(string) bool) { yield(id) })
+	if identity != cty.NilVal {
+		op.Answers.OpenValue(identity)
+	}
+}
+
+// OpenImporting says that what an object was imported by for the plan is in the open; nil for nothing.
+func (op *Op) OpenImporting(i *plan.Importing) {
+	if i == nil {
+		return
+	}
+	identity, err := i.Identity.Unmarked()
+	if err != nil {
+		identity = cty.NilVal
+	}
+	op.openImported(i.ID, identity)
 }
 
 // importIdentity completes the identity given in an import block.

@@ -36,8 +36,8 @@ func NoPrior(b *schema.Block) Prior {
 // Review judges the answer that made a prior object while the configuration was not known, and takes out of
 // it what must not be stored. private is what the state has as private data. It returns false if the object
 // cannot be used, which was reported.
-func (op *Op) Review(pr *Prior, private []byte, a contract.Answer) bool {
-	got, diags := op.Answers.Review(contract.Answered{Value: pr.Value, Identity: pr.Identity, Private: pr.Private}, private, a)
+func (op *Op) Review(pr *Prior, private []byte) bool {
+	got, diags := op.Answers.Review(contract.Answered{Value: pr.Value, Identity: pr.Identity, Private: pr.Private}, private)
 	pr.Value, pr.Identity, pr.Private = got.Value, got.Identity, got.Private
 	op.Report(diags)
 	return !diags.HasErrors()

@@ -1,6 +1,8 @@
 package object
 
 import (
+	"bytes"
+	"encoding/json"
 	"slices"
 
 	"github.com/zclconf/go-cty/cty"
@@ -46,19 +48,50 @@ func (op *Op) Upgrade(o *state.Object) (Prior, bool) {
 }
 
 // openStored says that an object is in the open as the state had it before the command: what it holds may
-// come back.
+// come back. o is the object that the operation begins with.
 func (op *Op) openStored(o *state.Object) {
 	if op.Recorded != nil {
 		o = op.Recorded
 	}
+	op.open(o)
+}
+
+// OpenRecorded is openStored for an operation that does not begin with the object that the state had.
+func (op *Op) OpenRecorded() {
+	if op.Recorded != nil {
+		op.open(op.Recorded)
+	}
+}
+
+func (op *Op) open(o *state.Object) {
 	op.Answers.Open(func(yield func(string) bool) {
-		for _, text := range [][]byte{o.JSON(), o.Identity, o.Private} {
-			yield(string(text))
+		for _, doc := range [][]byte{o.JSON(), o.Identity} {
+			eachText(doc, yield)
 		}
+		yield(string(o.Private))
 		for _, text := range o.Flatmap {
 			yield(text)
 		}
 	})
+}
+
+// eachText calls yield for the texts, numbers and keys in a JSON document, as they are: one may be a JSON
+// document itself.
+func eachText(doc []byte, yield func(string) bool) {
+	d := json.NewDecoder(bytes.NewReader(doc))
+	d.UseNumber()
+	for {
+		token, err := d.Token()
+		if err != nil {
+			return
+		}
+		switch text := token.(type) {
+		case string:
+			yield(text)
+		case json.Number:
+			yield(text.String())
+		}
+	}
 }
 
 // clean nulls the write-only attributes of a stored object. They have values if another engine wrote the
