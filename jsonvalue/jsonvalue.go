@@ -1,6 +1,6 @@
 // Package jsonvalue reads values and types from JSON that comes from outside: states, plans, providers. cty's
-// decoder, which does the work, panics for some input that has the form but not the shape that a type asks
-// for.
+// decoder, which does most of the work, panics for some input that has the form but not the shape that a type
+// asks for. It also writes types, in linear time.
 //
 // It may import bounds and cty's packages. It must not know what a value is for.
 package jsonvalue
@@ -49,15 +49,4 @@ func hasText(ty cty.Type) bool {
 		return slices.ContainsFunc(slices.Collect(maps.Values(ty.AttributeTypes())), hasText)
 	}
 	return false
-}
-
-// UnmarshalType reads a type.
-func UnmarshalType(b []byte) (ty cty.Type, err error) {
-	// Attributes may be optional that the object does not have.
-	defer func() {
-		if recover() != nil {
-			ty, err = cty.NilType, errType
-		}
-	}()
-	return ctyjson.UnmarshalType(b)
 }

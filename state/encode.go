@@ -15,6 +15,7 @@ import (
 	ctyjson "github.com/zclconf/go-cty/cty/json"
 
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/jsonvalue"
 )
 
 // Write returns the state file of f in format version 4. See Encode. It fails for a file without a lineage,
@@ -134,7 +135,7 @@ func appendOutput(b []byte, o *Output) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	tj, err := ctyjson.MarshalType(ty)
+	tj, err := jsonvalue.MarshalType(ty)
 	if err != nil {
 		return nil, err
 	}

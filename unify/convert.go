@@ -1,6 +1,7 @@
 // Package unify converts values to types in time linear in their size, where the library compares the type of
-// every element of a tuple or object with that of every other. Results are the library's, but that null keeps its marks. It may import cty
-// only: it knows neither schemas nor marks of ours, which stay on what they are on.
+// every element of a tuple or object with that of every other. Results are the library's, except that null
+// within a value keeps its marks. It may import cty and bounds: it knows neither schemas nor marks of ours,
+// which stay on what they are on.
 package unify
 
 import (

@@ -1,7 +1,7 @@
 // Package value holds what the engine knows about cty values beyond cty itself: the marks it puts on them,
 // and Durable, the only form of a value that plan and state accept.
 //
-// It may import bounds, schema and cty. It must not know configuration, plans or providers.
+// It may import bounds, jsonvalue, schema and cty. It must not know configuration, plans or providers.
 package value
 
 import (
@@ -20,7 +20,7 @@ type Mark string
 const (
 	Sensitive Mark = "sensitive" // hidden from people's output, kept in state
 	Ephemeral Mark = "ephemeral" // must not reach state, plan, log or disk
-	// EphemeralType marks ephemeral values whose type cannot be told without them, such as an object with
+	// EphemeralType marks ephemeral values whose type is not known without them, such as an object with
 	// attributes that an ephemeral text names, or a tuple as long as an ephemeral list. What takes away the
 	// mark Ephemeral must take away the type with it.
 	EphemeralType Mark = "ephemeral type"

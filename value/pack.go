@@ -11,6 +11,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	ctymsgpack "github.com/zclconf/go-cty/cty/msgpack"
 
+	"github.com/mayfly-iac/mayfly/jsonvalue"
 	"github.com/mayfly-iac/mayfly/schema"
 )
 
@@ -91,6 +92,13 @@ func appendPart(b []byte, v cty.Value, want cty.Type) ([]byte, error) {
 	case ty == cty.Bool:
 		return append(b, msgpcode.False), nil
 	}
+	if want == cty.DynamicPseudoType && ty != want && !ty.IsPrimitiveType() {
+		packedType, err := jsonvalue.MarshalType(ty)
+		if err != nil {
+			return nil, err
+		}
+		b, want = appendBytes(append(b, msgpcode.FixedArrayLow|2), packedType), ty
+	}
 	packed, err := packByLibrary(v, want)
 	return append(b, packed...), err
 }
@@ -115,6 +123,19 @@ func appendMapLen(b []byte, n int) []byte {
 	default:
 		return binary.BigEndian.AppendUint32(append(b, msgpcode.Map32), uint32(n))
 	}
+}
+
+// appendBytes appends bytes in msgpack form, with the shortest head that has room for their number.
+func appendBytes(b, data []byte) []byte {
+	switch n := len(data); {
+	case n <= math.MaxUint8:
+		b = append(b, msgpcode.Bin8, byte(n))
+	case n <= math.MaxUint16:
+		b = binary.BigEndian.AppendUint16(append(b, msgpcode.Bin16), uint16(n))
+	default:
+		b = binary.BigEndian.AppendUint32(append(b, msgpcode.Bin32), uint32(n))
+	}
+	return append(b, data...)
 }
 
 // appendText appends a string in msgpack form, with the shortest head that has room for its length.

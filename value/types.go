@@ -39,9 +39,9 @@ func markOpen(v cty.Value, declared cty.Type) cty.Value {
 	return v.Mark(Ephemeral).Mark(EphemeralType)
 }
 
-// MarkTypes returns v with the mark EphemeralType exactly on those parts whose type is another than known,
-// which is what can be told of it without any ephemeral value, and dynamic where nothing can. Parts with that
-// mark are ephemeral. Elements of a collection have one type: if it is not known, the collection gets the mark.
+// MarkTypes returns v with the mark EphemeralType exactly on those parts whose type is another than known.
+// That is the type as far as it is known without any ephemeral value, and dynamic where it is not. Parts with
+// the mark are ephemeral. Elements of a collection have one type, so that the whole gets the mark.
 func MarkTypes(v cty.Value, known cty.Type) cty.Value {
 	ty := v.Type()
 	settled := ty.Equals(known)
@@ -114,8 +114,8 @@ func TypedBy(v cty.Value, constraint cty.Type) cty.Value {
 	return withoutTypeMark(bare, marks)
 }
 
-// KnownType returns what can be told of the type of v without any ephemeral value. It is dynamic where
-// nothing can.
+// KnownType returns the type of v as far as it is known without any ephemeral value, and dynamic where it is
+// not.
 func KnownType(v cty.Value) cty.Type {
 	ty := v.Type()
 	if Has(v, EphemeralType) {
@@ -142,7 +142,7 @@ func KnownType(v cty.Value) cty.Type {
 	return ty
 }
 
-// OpenType reports whether v has an ephemeral part whose type cannot be told through and through without it.
+// OpenType reports whether v has an ephemeral part whose type is not known in full without it.
 func OpenType(v cty.Value) bool {
 	if !IsMarked(v) {
 		return false

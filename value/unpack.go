@@ -7,6 +7,8 @@ import (
 	"github.com/vmihailenco/msgpack/v5/msgpcode"
 	"github.com/zclconf/go-cty/cty"
 	ctymsgpack "github.com/zclconf/go-cty/cty/msgpack"
+
+	"github.com/mayfly-iac/mayfly/jsonvalue"
 )
 
 // What stands before a value whose type the schema leaves open: an array of the type, as JSON, and the value.
@@ -58,7 +60,25 @@ func (p Part) Value() (cty.Value, error) {
 	case p.Type == cty.String && bytes.Equal(p.packed, packedNotNull):
 		return unknownText, nil
 	}
+	if p.Type == cty.DynamicPseudoType {
+		if ty, packed, ok := cutOpenType(p.packed); ok {
+			return ctymsgpack.Unmarshal(packed, ty)
+		}
+	}
 	return ctymsgpack.Unmarshal(p.packed, p.Type)
+}
+
+// cutOpenType takes the type off a value whose type the schema leaves open.
+func cutOpenType(b []byte) (ty cty.Type, packed []byte, ok bool) {
+	if len(b) < 2 || b[0] != msgpcode.FixedArrayLow|2 || b[1] < msgpcode.Bin8 || b[1] > msgpcode.Bin32 {
+		return cty.NilType, nil, false
+	}
+	h := headOf(b[1:])
+	if h.bytes == 0 || h.bytes > len(b)-1 {
+		return cty.NilType, nil, false
+	}
+	ty, err := jsonvalue.UnmarshalType(b[1+h.size : 1+h.bytes])
+	return ty, b[1+h.bytes:], err == nil
 }
 
 // Parts splits d into its attributes, in their order. ok is false if it is not an object.

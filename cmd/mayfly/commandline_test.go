@@ -17,9 +17,20 @@ import (
 // with a command, the help or an error that says something.
 func FuzzCommandLine(f *testing.F) {
 	for _, line := range [][2]string{
-		{"plan\x00-out=x", ""}, {"apply\x00-var\x00a=b\x00-var=c=d\x00x", "-lock=false"}, {"-help", ""}, {"-version\x00-json", ""}, {"state\x00mv\x00-dry-run\x00a\x00b", "-no-color"},
-		{"workspace\x00select\x00-or-create\x00x", ""}, {"plan\x00-parallelism=x", ""}, {"plan\x00-=", "'"}, {"-pedantic\x00validate", "\\"}, {"state\x00-help\x00list", "-help"}, {"--", ""},
-		{"plan\x00-lock-timeout=9999999999999h", ""}, {"force-unlock\x00-force\x00--\x00-x", ""}, {"", "plan"},
+		{"plan\x00-out=x", ""},
+		{"apply\x00-var\x00a=b\x00-var=c=d\x00x", "-lock=false"},
+		{"-help", ""},
+		{"-version\x00-json", ""},
+		{"state\x00mv\x00-dry-run\x00a\x00b", "-no-color"},
+		{"workspace\x00select\x00-or-create\x00x", ""},
+		{"plan\x00-parallelism=x", ""},
+		{"plan\x00-=", "'"},
+		{"-pedantic\x00validate", "\\"},
+		{"state\x00-help\x00list", "-help"},
+		{"--", ""},
+		{"plan\x00-lock-timeout=9999999999999h", ""},
+		{"force-unlock\x00-force\x00--\x00-x", ""},
+		{"", "plan"},
 	} {
 		f.Add(line[0], line[1])
 	}

@@ -52,7 +52,7 @@ var rules = map[string]rule{
 	"slot":   {pure: true, modules: none, why: "a bound on operations needs not know them"},
 	"lease":  {pure: true, modules: none, why: "lifetimes are counted without knowing what lives; a pool that knew values could print them"},
 	"schema": {may: []string{"addr", "bounds", "diag", "unify"}, pure: true, modules: []string{hcl, cty}, why: "a schema describes values; where it came from is the provider's matter"},
-	"value":  {may: []string{"bounds", "schema"}, pure: true, modules: []string{cty, msgpack}, why: "sealing a value needs to know its write-only attributes, and what can be read again, and nothing more"},
+	"value":  {may: []string{"bounds", "jsonvalue", "schema"}, pure: true, modules: []string{cty, msgpack}, why: "sealing a value needs to know its write-only attributes, and what can be read again, and nothing more"},
 
 	"config":           {may: []string{"addr", "bounds", "diag", "lang", "safefile", "unify"}, why: "blocks are read, not evaluated: no schema, value or state can matter here, and of expressions only what they refer to"},
 	"docs/schemas":     {pure: true, modules: none, why: "a schema is a text, whoever writes the documents"},
@@ -357,7 +357,7 @@ var rules = map[string]rule{
 	"internal/simprovider":  {may: []string{"internal/simprovider/simlog"}, why: "the test provider judges the engine, so it must not share its mistakes"},
 	"internal/registrytest": {why: "the registries of tests would share the mistakes of what they test"},
 	"internal/filetest":     {modules: none, why: "files of tests are written without knowing what they are for"},
-	"internal/oddvalue":    {pure: true, modules: []string{cty, "pgregory.net/rapid"}, why: "a value is drawn without knowing how it is stored, and so is what must be read again"},
+	"internal/oddvalue":     {pure: true, modules: []string{cty, "pgregory.net/rapid"}, why: "a value is drawn without knowing how it is stored, and so is what must be read again"},
 	"internal/pty":          {why: "a terminal does not know who types"},
 	"internal/mutate":       {modules: []string{"golang.org/x/sys"}, why: "guards are removed without knowing what they are for"},
 	"internal/powercut":     {may: []string{"internal/sysfault"}, modules: none, why: "a disk does not know what the files on it are for"},

@@ -19,7 +19,7 @@ import (
 //   - an error message never depends on the content of a sensitive or ephemeral argument;
 //   - an unknown result carries the marks of its arguments, also where the function returned early because of
 //     another argument, and is ephemeral if a part of an argument is;
-//   - a result whose type cannot be told without the ephemeral arguments is ephemeral, and marked as such;
+//   - a result whose type is not known without the ephemeral arguments is ephemeral, and marked as such;
 //   - a failure inside the function is an ordinary error, without a stack.
 //
 // The signature stays as it is, for those who describe the functions.

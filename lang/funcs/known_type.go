@@ -10,7 +10,7 @@ import (
 	"github.com/mayfly-iac/mayfly/value"
 )
 
-// markType marks those parts of a function's result whose type cannot be told without the ephemeral parts of
+// markType marks those parts of a function's result whose type is not known without the ephemeral parts of
 // the arguments: the elements that a call drops may have named the attributes of those that would be there.
 func markType(name string, f function.Function, v cty.Value, args []cty.Value) cty.Value {
 	if strings.HasPrefix(name, "template") {
@@ -31,7 +31,8 @@ func markType(name string, f function.Function, v cty.Value, args []cty.Value) c
 // keepsTypes names the functions whose result is of the type that it seems to have, because they have marked
 // it themselves or because it says nothing about an ephemeral value.
 var keepsTypes = map[string]bool{
-	"ephemeralasnull": true, "issensitive": true, "assumeequal": true, "type": true}
+	"ephemeralasnull": true, "issensitive": true, "assumeequal": true, "type": true,
+}
 
 func containsEphemeral(args []cty.Value) bool {
 	for _, arg := range args {
@@ -42,7 +43,7 @@ func containsEphemeral(args []cty.Value) bool {
 	return false
 }
 
-// typeWithout returns the type of a call's result as far as it can be told without the ephemeral parts of the
+// typeWithout returns the type of a call's result as far as it is known without the ephemeral parts of the
 // arguments.
 func typeWithout(f function.Function, args []cty.Value) cty.Type {
 	ty := typeIf(f, args, cty.DynamicPseudoType)
@@ -66,9 +67,8 @@ func typeWithout(f function.Function, args []cty.Value) cty.Type {
 	return ty
 }
 
-// typeIf returns the type of a call's result if the ephemeral parts of the arguments whose type cannot be told
-// have the given one. If that one is dynamic, the result is dynamic in place of an error; otherwise it is
-// cty.NilType.
+// typeIf returns the type of a call's result if the ephemeral parts of the arguments whose type is not known
+// have the given one. For an error it returns cty.NilType or, if that one is dynamic, the dynamic type.
 func typeIf(f function.Function, args []cty.Value, open cty.Type) cty.Type {
 	params, rest := f.Params(), f.VarParam()
 	public := make([]cty.Value, len(args))
@@ -95,8 +95,8 @@ func typeIf(f function.Function, args []cty.Value, open cty.Type) cty.Type {
 	}
 }
 
-// withoutEphemeral returns a value without marks whose ephemeral parts are unknown, with the type that can be
-// told without them or, if none can, the given one.
+// withoutEphemeral returns a value without marks whose ephemeral parts are unknown, of the type that is known
+// without them or, if none is, of the given one.
 func withoutEphemeral(v cty.Value, open cty.Type) cty.Value {
 	if !value.Contains(v, value.Ephemeral) {
 		v, _ = v.UnmarkDeep()
@@ -148,7 +148,7 @@ func templateResultType(v cty.Value, args []cty.Value) cty.Value {
 	return v
 }
 
-// flattenedType marks the result of flatten. Its type cannot be told either if it is as long as an ephemeral
+// flattenedType marks the result of flatten. Its type is not known either if it is as long as an ephemeral
 // sequence, or if an element may be a sequence.
 func flattenedType(v, arg cty.Value) cty.Value {
 	open := value.Has(v, value.Ephemeral)

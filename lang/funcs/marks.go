@@ -93,7 +93,7 @@ func ephemeralAsNull(v cty.Value) cty.Value {
 	return out
 }
 
-// nullOf returns null, or an unknown value, of the type of v that can be told without it.
+// nullOf returns null, or an unknown value, of the type of v that is known without it.
 func nullOf(v cty.Value, known bool) cty.Value {
 	ty := value.KnownType(v)
 	if ty.HasDynamicTypes() {
@@ -105,7 +105,7 @@ func nullOf(v cty.Value, known bool) cty.Value {
 	return cty.NullVal(ty)
 }
 
-// nullInCollection replaces the ephemeral elements of a list or map. If their type cannot be told, neither
+// nullInCollection replaces the ephemeral elements of a list or map. If their type is not known, neither
 // can that of the whole.
 func nullInCollection(v cty.Value) cty.Value {
 	ty := v.Type()

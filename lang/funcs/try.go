@@ -33,9 +33,9 @@ var canFunc = function.New(&function.Spec{
 })
 
 // tryFunc is HCL's, with three differences. A result that was reached because an expression over ephemeral
-// values failed, or did not, is ephemeral itself; an unknown result keeps its marks; and the error of a failed call shows
-// no details of expressions over secret values. The result's type is not predicted: that would evaluate each
-// expression twice, and nested calls exponentially often.
+// values failed, or did not, is ephemeral itself; an unknown result keeps its marks; and the error of a
+// failed call shows no details of expressions over secret values. The result's type is not predicted: that
+// would evaluate each expression twice, and nested calls exponentially often.
 var tryFunc = function.New(&function.Spec{
 	Description: descriptions["try"],
 	VarParam:    tryfunc.TryFunc.VarParam(),
@@ -69,8 +69,8 @@ var tryFunc = function.New(&function.Spec{
 	},
 })
 
-// attempted returns the result of an attempt. If an ephemeral value has decided that it is this one, the result
-// is ephemeral, and so is its type.
+// attempted returns the result of an attempt. If an ephemeral value has decided that it is this one, the
+// result is ephemeral, and so is its type.
 func attempted(v cty.Value, failed cty.ValueMarks, closure *customdecode.ExpressionClosure, last bool) cty.Value {
 	_, decided := failed[value.Ephemeral]
 	if !last && !decided {

@@ -19,8 +19,8 @@ import (
 
 // shortcuts evaluate calls of functions that need one element of a collection or none, or that only collect
 // elements. A function call searches all elements of its arguments for marks, so n calls with a collection of
-// n elements take quadratic time, and looks at each several times. A shortcut returns false for all but the plain cases, which leaves the call, and its errors, to the
-// function.
+// n elements take quadratic time, and looks at each several times. A shortcut returns false for all but the
+// plain cases, which leaves the call, and its errors, to the function.
 var shortcuts = map[string]func(args []cty.Value) (cty.Value, bool){
 	"element": plainElement,
 	"flatten": plainFlatten,

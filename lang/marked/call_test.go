@@ -87,7 +87,7 @@ func compareCalls(t *testing.T, table map[string]function.Function, name string,
 // one.
 func TestShortcutsLookAtNoElement(t *testing.T) {
 	table := funcs.Table(funcs.Options{})
-	for _, src := range []string{"length(l)", "length(m)", "element(l, 7)", `lookup(m, "k7", "")`, `lookup(m, "k7", null)`, `lookup(m, "none", "")`, `lookup(m, "none", null)`, `can(m["k7"])`, `can(l[7])`, "element(t.o[*].a, 7)"} {
+	for _, src := range []string{"length(l)", "length(m)", "element(l, 7)", `lookup(m, "k7", "")`, `lookup(m, "k7", null)`, `lookup(m, "none", "")`, `lookup(m, "none", null)`, `can(m["k7"])`, `yes ? element(l, 7) : ""`, `yes ? lookup(m, "k7", "") : ""`, `length(l) > 0 ? l[7] : ""`, `yes && length(m) > 0`, `can(l[7])`, "element(t.o[*].a, 7)"} {
 		parsed, diags := hclsyntax.ParseExpression([]byte(src), "test.tf", hcl.InitialPos)
 		if diags.HasErrors() {
 			t.Fatal(diags)
@@ -100,7 +100,7 @@ func TestShortcutsLookAtNoElement(t *testing.T) {
 				objects[i] = cty.ObjectVal(map[string]cty.Value{"a": list[i]})
 				keyed[fmt.Sprintf("k%d", i)] = list[i]
 			}
-			ctx := &hcl.EvalContext{Variables: map[string]cty.Value{"l": cty.ListVal(list), "m": cty.MapVal(keyed), "t": cty.ObjectVal(map[string]cty.Value{"o": cty.TupleVal(objects)})}, Functions: table}
+			ctx := &hcl.EvalContext{Variables: map[string]cty.Value{"yes": cty.True, "l": cty.ListVal(list), "m": cty.MapVal(keyed), "t": cty.ObjectVal(map[string]cty.Value{"o": cty.TupleVal(objects)})}, Functions: table}
 			return testing.AllocsPerRun(10, func() {
 				if _, diags := expr.Value(ctx); diags.HasErrors() {
 					t.Fatal(diags)

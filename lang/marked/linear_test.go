@@ -17,7 +17,8 @@ import (
 	"github.com/mayfly-iac/mayfly/value"
 )
 
-// nestings are the ways in which an expression may be a part of another, at the place of H. L is another part.
+// nestings are the ways in which an expression may be a part of another, at the place of H. L is another
+// part.
 var nestings = []string{
 	`(H + L)`, `(L + H)`, `(H * L)`, `(H == L)`, `(L < H)`, `(H && L)`, `(L || H)`, `-(H)`, `!(H)`,
 	`(H ? L : L)`, `(true ? H : L)`, `(true ? L : H)`, `(false ? H : L)`, `(false ? L : H)`, `(unknown ? H : L)`,

@@ -11,6 +11,7 @@ import (
 	ctyjson "github.com/zclconf/go-cty/cty/json"
 
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/jsonvalue"
 	"github.com/mayfly-iac/mayfly/leak"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/value"
@@ -253,7 +254,7 @@ func (e *encoder) typ(x *failing, origin string, ty cty.Type) int {
 	if hint, ok := e.hints[origin]; ok && hint.ty.Equals(ty) {
 		return hint.index
 	}
-	encoded, err := ctyjson.MarshalType(ty)
+	encoded, err := jsonvalue.MarshalType(ty)
 	if err != nil {
 		x.check(fmt.Errorf("a value has a type that cannot be saved: %w", err))
 		return 0
