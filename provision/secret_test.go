@@ -130,3 +130,45 @@ func TestSecretsOfRemoteWork(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestMaskedOrHidden asks for masked output where each kind of secret is, and prints it. It is masked where it
+// can be recognized, and otherwise all output is hidden.
+func TestMaskedOrHidden(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the commands are those of a Unix shell")
+	}
+	masked := cty.StringVal("masked")
+	secret := func(m value.Mark) cty.Value { return cty.StringVal(hiddenCanary).Mark(m) }
+	show := cty.StringVal("echo \"it is $SECRET\"")
+	password := cty.ObjectVal(map[string]cty.Value{"password": secret(value.Sensitive)})
+	inEnvironment := func(v cty.Value) map[string]cty.Value {
+		return map[string]cty.Value{"command": show, "output": masked, "environment": cty.MapVal(map[string]cty.Value{"SECRET": v})}
+	}
+	for name, test := range map[string]struct {
+		arguments  cty.Value
+		connection cty.Value
+		environ    []string
+		masked     bool
+	}{
+		"sensitive":              {localArguments(inEnvironment(secret(value.Sensitive))), cty.NilVal, nil, true},
+		"ephemeral":              {localArguments(inEnvironment(secret(value.Ephemeral))), cty.NilVal, nil, true},
+		"connection":             {localArguments(map[string]cty.Value{"command": show, "output": masked}), password, []string{"SECRET=" + hiddenCanary}, true},
+		"all arguments":          {localArguments(inEnvironment(cty.StringVal(hiddenCanary))).Mark(value.Sensitive), cty.NilVal, nil, false},
+		"not asked for":          {localArguments(map[string]cty.Value{"command": show}), password, []string{"SECRET=" + hiddenCanary}, false},
+		"something else is said": {localArguments(map[string]cty.Value{"command": show, "output": cty.StringVal("shown")}), password, []string{"SECRET=" + hiddenCanary}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var lines []string
+			p := &Provisioner{
+				Type: "local-exec", WorkDir: t.TempDir(), Output: func(line string) { lines = append(lines, line) }, Behind: func() bool { return false },
+				Environ: test.environ, Arguments: test.arguments, Connection: test.connection,
+			}
+			if err := p.Run(context.Background(), context.Background()); err != nil {
+				t.Fatal(err)
+			}
+			if text := strings.Join(lines, "\n"); strings.Contains(text, hiddenCanary) || strings.Contains(text, "it is "+maskedValue) != test.masked {
+				t.Errorf("shown: %q", lines)
+			}
+		})
+	}
+}
