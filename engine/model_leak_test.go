@@ -19,8 +19,8 @@ const (
 	envLeakSeeds     = "MAYFLY_TEST_LEAK_SEEDS"
 	envLeakFirst     = "MAYFLY_TEST_LEAK_FIRST"
 	envLeakSchedules = "MAYFLY_TEST_LEAK_SCHEDULES"
-	leakSeeds        = 150 // a long run sets the variables
-	leakSchedules    = 4
+	leakSeeds        = 100 // a long run sets the variables
+	leakSchedules    = 2
 )
 
 // TestLeakGuardModel applies random configurations in which equal texts come from ephemeral and from other

@@ -35,7 +35,7 @@ func wallsApp(t *testing.T) (a *app, stdout, stderr *bytes.Buffer) {
 	stdout, stderr = &bytes.Buffer{}, &bytes.Buffer{}
 	a = &app{env: environment{Stdout: stdout, Stderr: stderr}, vars: map[string]string{}, leaks: leak.New()}
 	for _, secret := range []string{canary, oddCanary} {
-		a.leaks.Remember(leak.Source{Kind: leak.Other}, cty.StringVal(secret).Mark(value.Sensitive))
+		a.leaks.Remember(leak.Source{Kind: leak.Other}, cty.StringVal(secret).Mark(value.Sensitive), cty.String)
 	}
 	return a, stdout, stderr
 }
