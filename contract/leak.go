@@ -100,8 +100,8 @@ func at(v cty.Value, ty cty.Type, path cty.Path) (cty.Value, cty.Type, bool) {
 	return v.WithMarks(marks), ty, true
 }
 
-// own is the source of the object's own write-only values: what this checker was told of, not what the object
-// was given in another operation.
+// own is the source of the object's own write-only values: those that this checker was given, and not those
+// of another operation.
 func (c *Checker) own() leak.Source {
 	if c.open.use == 0 {
 		c.open.use = c.Leaks.Guard.NewUse()
@@ -169,13 +169,15 @@ func (c *Checker) judge(text string, a Answer) (worst verdict, found bool) {
 		return worst, found
 	}
 	for _, v := range values {
-		c.open.kept[v] = c.open.kept[v] // a key: later answers may have the value
+		if _, ok := c.open.kept[v]; !ok {
+			c.open.kept[v] = false // later answers may have the value
+		}
 	}
 	return worst, fresh
 }
 
-// begin begins to judge an answer. What was stored with a warning may come back in answers of another kind; in
-// those of the same kind it makes no difference, so that the order of attributes makes none.
+// begin begins to judge an answer. What was stored with a warning may come back in answers of another kind;
+// in those of the same kind it makes no difference, so that the order of attributes makes none.
 func (c *Checker) begin(a Answer) {
 	if c.open.kept == nil {
 		c.open.kept = map[any]bool{}

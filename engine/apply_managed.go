@@ -96,7 +96,8 @@ func (ia *instanceApply) loadPrior() bool {
 	return ok
 }
 
-// recorded returns the object of a change as the state had it before the command, an empty one if it had none.
+// recorded returns the object of a change as the state had it before the command, an empty one if it had
+// none.
 func (a *applier) recorded(c *plan.Change) *state.Object {
 	if o := a.req.Plan.Base.Object(addr.Object{Instance: c.PrevAddr, Deposed: c.Deposed}); o != nil {
 		return o

@@ -119,8 +119,8 @@ func (*leakProvider) ValidateResource(context.Context, addr.Mode, string, cty.Va
 	return nil
 }
 
-// Configure implements provider.Reader. It takes no time: a lock is held meanwhile, which virtual time does not
-// wait for.
+// Configure implements provider.Reader. It takes no time: a lock is held meanwhile, which virtual time does
+// not wait for.
 func (*leakProvider) Configure(context.Context, cty.Value) diag.List { return nil }
 
 // UpgradeIdentity implements provider.Reader. No identity has another version.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/leak"
 	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/state"
 )
 
 // check holds the first schedule of a world against the definition.
@@ -124,7 +125,8 @@ func (rp *leakReplay) checkOutputs(t *testing.T, tr *leakTrace) {
 	}
 }
 
-// checkStored compares the state, and searches everything that was written or shown for what must not be there.
+// checkStored compares the state, and searches everything that was written or shown for what must not be
+// there.
 func (rp *leakReplay) checkStored(t *testing.T, tr *leakTrace, total *leakCounts) {
 	for _, wrong := range rp.compareState(tr.state) {
 		t.Errorf("round %d: %s", rp.round, wrong)
@@ -151,7 +153,7 @@ func (rp *leakReplay) checkStored(t *testing.T, tr *leakTrace, total *leakCounts
 	rp.spared = 0
 }
 
-// checkShown searches messages and events for secrets of the run, and for what is no secret at all.
+// checkShown searches messages and events for secrets of the run, and for what is not a secret at all.
 func (rp *leakReplay) checkShown(t *testing.T, tr *leakTrace) {
 	w := rp.world
 	run := leakSecrets{}
@@ -210,4 +212,39 @@ func (w *leakWorld) secretTexts() []string {
 		}
 	}
 	return slices.Sorted(maps.Keys(all))
+}
+
+// compareState returns what is wrong with a state.
+func (rp *leakReplay) compareState(st *state.State) (wrong []string) {
+	have := map[string]*state.Object{}
+	for a, in := range st.AllInstances() {
+		have[a.Resource.Name] = in.Current
+		if in.Current == nil {
+			wrong = append(wrong, "there is a deposed object of "+a.String())
+		}
+	}
+	for _, n := range rp.world.things {
+		want, got := rp.state[n], have[n.name]
+		if want == nil || got == nil {
+			if (want == nil) != (got == nil) {
+				wrong = append(wrong, fmt.Sprintf("%s: stored %t, want %t", n.name, got != nil, want != nil))
+			}
+			continue
+		}
+		v, err := got.DecodeUnmarked(rp.block(n).Type())
+		id := leakJSONOf(want.identity)
+		switch {
+		case err != nil:
+			wrong = append(wrong, n.name+": "+err.Error())
+		case !v.RawEquals(want.value):
+			wrong = append(wrong, fmt.Sprintf("%s is stored as\n%s\nwant\n%s", n.name, leakJSONOf(v), leakJSONOf(want.value)))
+		case string(got.Private) != string(want.private):
+			wrong = append(wrong, fmt.Sprintf("%s: private data %q, want %q", n.name, got.Private, want.private))
+		case string(got.Identity) != id:
+			wrong = append(wrong, fmt.Sprintf("%s: identity %s, want %s", n.name, got.Identity, id))
+		case got.Tainted != want.tainted:
+			wrong = append(wrong, fmt.Sprintf("%s: tainted %t, want %t", n.name, got.Tainted, want.tainted))
+		}
+	}
+	return wrong
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/mayfly-iac/mayfly/schema"
 )
 
-// What follows carries out the definition of the leak guard (decision 025) as it is written, on plain texts: to
-// find a value is to search for it.
+// What follows carries out the definition of the leak guard (decision 025) as it is written, on plain texts:
+// to find a value is to search for it.
 
 // leakSpellings are the ways in which a value is recognized.
 func leakSpellings(s string) []string {

@@ -28,8 +28,8 @@ type leakCall struct {
 	warn     string
 }
 
-// leakCloud launches providers within this process that do what the script of a round says. They keep nothing:
-// an answer depends on the request and the script alone.
+// leakCloud launches providers within this process that do what the script of a round says. They keep
+// nothing: an answer depends on the request and the script alone.
 type leakCloud struct {
 	world    *leakWorld
 	schedule uint64

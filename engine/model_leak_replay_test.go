@@ -1,7 +1,6 @@
 package engine_test
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -10,7 +9,6 @@ import (
 
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/schema"
-	"github.com/mayfly-iac/mayfly/state"
 )
 
 // leakRecord is what the state has of an object.
@@ -36,7 +34,6 @@ type leakReplay struct {
 	corpus  strings.Builder // all that may be stored
 	dropped []string
 	spared  int
-	done    map[*leakThing]bool // things with an object for others
 }
 
 func newLeakReplay(w *leakWorld) *leakReplay {
@@ -496,39 +493,4 @@ func (rp *leakReplay) imported(p *leakPhase, n *leakThing) {
 	if rp.settle(j) && cur != nil {
 		rp.state[n] = cur
 	}
-}
-
-// compareState returns what is wrong with a state.
-func (rp *leakReplay) compareState(st *state.State) (wrong []string) {
-	have := map[string]*state.Object{}
-	for a, in := range st.AllInstances() {
-		have[a.Resource.Name] = in.Current
-		if in.Current == nil {
-			wrong = append(wrong, "there is a deposed object of "+a.String())
-		}
-	}
-	for _, n := range rp.world.things {
-		want, got := rp.state[n], have[n.name]
-		if want == nil || got == nil {
-			if (want == nil) != (got == nil) {
-				wrong = append(wrong, fmt.Sprintf("%s: stored %t, want %t", n.name, got != nil, want != nil))
-			}
-			continue
-		}
-		v, err := got.DecodeUnmarked(rp.block(n).Type())
-		id := leakJSONOf(want.identity)
-		switch {
-		case err != nil:
-			wrong = append(wrong, n.name+": "+err.Error())
-		case !v.RawEquals(want.value):
-			wrong = append(wrong, fmt.Sprintf("%s is stored as\n%s\nwant\n%s", n.name, leakJSONOf(v), leakJSONOf(want.value)))
-		case string(got.Private) != string(want.private):
-			wrong = append(wrong, fmt.Sprintf("%s: private data %q, want %q", n.name, got.Private, want.private))
-		case string(got.Identity) != id:
-			wrong = append(wrong, fmt.Sprintf("%s: identity %s, want %s", n.name, got.Identity, id))
-		case got.Tainted != want.tainted:
-			wrong = append(wrong, fmt.Sprintf("%s: tainted %t, want %t", n.name, got.Tainted, want.tainted))
-		}
-	}
-	return wrong
 }

@@ -24,9 +24,9 @@ const (
 )
 
 // TestLeakGuardModel applies random configurations in which equal texts come from ephemeral and from other
-// sources, with a provider that copies what it was given, or what it was not given. What is refused, warned of
-// and stored must be what the definition of the leak guard says (decision 025), and the same in every schedule,
-// with a saved plan or without.
+// sources, with a provider that copies what it was given, or what it was not given. What is refused, warned
+// of and stored must be what the definition of the leak guard says (decision 025), and the same in every
+// schedule, with a saved plan or without.
 func TestLeakGuardModel(t *testing.T) {
 	t.Parallel()
 	first, seeds, schedules := envNumber(t, envLeakFirst, 0), envNumber(t, envLeakSeeds, leakSeeds), envNumber(t, envLeakSchedules, leakSchedules)

@@ -159,12 +159,6 @@ type FunctionCall struct {
 	Args     []cty.Value // with their marks
 }
 
-// String returns the name that the configuration calls the function by, without the local name of the
-// provider.
-func (c FunctionCall) String() string {
-	return "the function " + c.Name + " of " + c.Provider.ForDisplay()
-}
-
 // syncSet is a set that is safe for concurrent use. The zero value is empty.
 type syncSet struct{ m sync.Map }
 

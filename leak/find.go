@@ -164,7 +164,7 @@ func (g *Guard) holds(v cty.Value) bool {
 	return false
 }
 
-// inType is holds for a value that is null or unknown, of which the type may tell something.
+// inType is holds for a value that is null or unknown. Its type may tell something.
 func (g *Guard) inType(ty cty.Type) bool {
 	switch {
 	case ty.IsCollectionType():

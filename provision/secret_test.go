@@ -131,8 +131,8 @@ func TestSecretsOfRemoteWork(t *testing.T) {
 	}
 }
 
-// TestMaskedOrHidden asks for masked output where each kind of secret is, and prints it. It is masked where it
-// can be recognized, and otherwise all output is hidden.
+// TestMaskedOrHidden asks for masked output where each kind of secret is, and prints it. It is masked where
+// it can be recognized, and otherwise all output is hidden.
 func TestMaskedOrHidden(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the commands are those of a Unix shell")

@@ -34,26 +34,22 @@ var none = []string{}
 
 // rules is the import graph, from the bottom up. Every package of the module has its line.
 var rules = map[string]rule{
-	"bug":       {pure: true, modules: none, why: "what a panic was does not depend on the task"},
-	"bounds":    {pure: true, modules: []string{hcl, cty}, why: "what a text or value may ask of the machine does not depend on what it is for"},
-	"detach":    {may: []string{"bug"}, pure: true, modules: none, why: "leaving work behind does not depend on what it is"},
-	"childenv":  {pure: true, modules: none, why: "which variables a program may see does not depend on what it is started for"},
-	"safefile":  {modules: []string{"github.com/google/renameio/v2", "github.com/natefinch/atomic"}, why: "what guards against odd files must not know what files are for"},
-	"jsonvalue": {may: []string{"bounds"}, pure: true, modules: []string{cty}, why: "whether a text is a value of a type depends on nothing else"},
-
-	"addr":   {may: []string{"bounds"}, pure: true, modules: []string{hcl, cty, addresses}, why: "addresses are keys everywhere; what they depended on, everything would"},
-	"diag":   {may: []string{"bug"}, pure: true, modules: []string{hcl, cty, distance}, why: "every package reports problems, so reporting must not depend on any"},
-	"future": {pure: true, modules: none, why: "a concurrency primitive is right or wrong by itself"},
-
-	"unify":      {may: []string{"bounds"}, pure: true, modules: []string{hcl, cty}, why: "a conversion is a function of a value and a type"},
-	"constraint": {pure: true, modules: []string{"github.com/apparentlymart/go-versions"}, why: "the normal form of a constraint does not depend on where it is written"},
-
-	"trace":  {pure: true, modules: none, why: "what is noted of a run must not be able to hold a value: it knows names and times only"},
-	"slot":   {pure: true, modules: none, why: "a bound on operations needs not know them"},
-	"lease":  {pure: true, modules: none, why: "lifetimes are counted without knowing what lives; a pool that knew values could print them"},
-	"schema": {may: []string{"addr", "bounds", "diag", "unify"}, pure: true, modules: []string{hcl, cty}, why: "a schema describes values; where it came from is the provider's matter"},
-	"value":  {may: []string{"bounds", "jsonvalue", "schema"}, pure: true, modules: []string{cty, msgpack}, why: "sealing a value needs to know its write-only attributes, and what can be read again, and nothing more"},
-
+	"bug":              {pure: true, modules: none, why: "what a panic was does not depend on the task"},
+	"bounds":           {pure: true, modules: []string{hcl, cty}, why: "what a text or value may ask of the machine does not depend on what it is for"},
+	"detach":           {may: []string{"bug"}, pure: true, modules: none, why: "leaving work behind does not depend on what it is"},
+	"childenv":         {pure: true, modules: none, why: "which variables a program may see does not depend on what it is started for"},
+	"safefile":         {modules: []string{"github.com/google/renameio/v2", "github.com/natefinch/atomic"}, why: "what guards against odd files must not know what files are for"},
+	"jsonvalue":        {may: []string{"bounds"}, pure: true, modules: []string{cty}, why: "whether a text is a value of a type depends on nothing else"},
+	"addr":             {may: []string{"bounds"}, pure: true, modules: []string{hcl, cty, addresses}, why: "addresses are keys everywhere; what they depended on, everything would"},
+	"diag":             {may: []string{"bug"}, pure: true, modules: []string{hcl, cty, distance}, why: "every package reports problems, so reporting must not depend on any"},
+	"future":           {pure: true, modules: none, why: "a concurrency primitive is right or wrong by itself"},
+	"unify":            {may: []string{"bounds"}, pure: true, modules: []string{hcl, cty}, why: "a conversion is a function of a value and a type"},
+	"constraint":       {pure: true, modules: []string{"github.com/apparentlymart/go-versions"}, why: "the normal form of a constraint does not depend on where it is written"},
+	"trace":            {pure: true, modules: none, why: "what is noted of a run must not be able to hold a value: it knows names and times only"},
+	"slot":             {pure: true, modules: none, why: "a bound on operations needs not know them"},
+	"lease":            {pure: true, modules: none, why: "lifetimes are counted without knowing what lives; a pool that knew values could print them"},
+	"schema":           {may: []string{"addr", "bounds", "diag", "unify"}, pure: true, modules: []string{hcl, cty}, why: "a schema describes values; where it came from is the provider's matter"},
+	"value":            {may: []string{"bounds", "jsonvalue", "schema"}, pure: true, modules: []string{cty, msgpack}, why: "sealing a value needs to know its write-only attributes, and what can be read again, and nothing more"},
 	"config":           {may: []string{"addr", "bounds", "diag", "lang", "safefile", "unify"}, why: "blocks are read, not evaluated: no schema, value or state can matter here, and of expressions only what they refer to"},
 	"docs/schemas":     {pure: true, modules: none, why: "a schema is a text, whoever writes the documents"},
 	"config/reference": {pure: true, modules: none, why: "what can be written is a table for readers; those who decode compare themselves with it"},
