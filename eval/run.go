@@ -151,12 +151,12 @@ func (r *Run) Guard(what any, f func()) {
 	f()
 }
 
-// FunctionCall is a call of a provider-defined function. The arguments have no marks.
+// FunctionCall is a call of a provider-defined function.
 type FunctionCall struct {
 	Provider addr.Provider
 	On       *ProviderObject // the configuration whose function it is; nil for one that needs none
 	Name     string
-	Args     []cty.Value // with their marks
+	Args     []cty.Value // with their marks, which the host takes off
 }
 
 // syncSet is a set that is safe for concurrent use. The zero value is empty.
