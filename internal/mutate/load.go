@@ -38,7 +38,7 @@ type file struct {
 }
 
 func (f *file) source(n ast.Node) string {
-	return string(f.text[f.set.Position(n.Pos()).Offset:f.set.Position(n.End()).Offset])
+	return string(f.text[f.offset(n.Pos()):f.offset(n.End())])
 }
 
 // listed is what go list says of a package.
@@ -168,15 +168,7 @@ func (p *pkg) compiles(f *file, m *mutant) bool {
 }
 
 // apply returns the text of the mutated file.
-func (m *mutant) apply() []byte {
-	edits := slices.Clone(m.edits)
-	slices.SortFunc(edits, func(a, b edit) int { return b.start - a.start })
-	text := slices.Clone(m.original)
-	for _, e := range edits {
-		text = slices.Replace(text, e.start, e.end, []byte(e.text)...)
-	}
-	return text
-}
+func (m *mutant) apply() []byte { return applied(m.in.text, m.edits) }
 
 // keep returns a statement that uses the local variables that a removed statement used, or "" for none.
 func (p *pkg) keep(n ast.Node, uses []types.Object) string {

@@ -1,7 +1,8 @@
 // Command mutate takes single guards out of the program's code and reports those that no test misses: a
 // statement that remembers, checks, redacts, synchronizes or closes, an operand of a condition, a call that
 // returns what it was given. Only the places in a list are mutated, with the tests that are named for each.
-// The tree is not written to: the mutated file reaches the compiler through the option -overlay.
+// A package is compiled once with all its mutants, of which one runs at a time, and of the tests only those
+// that call its function. The tree is not written to: the files reach the compiler through the option -overlay.
 //
 //	go run ./internal/mutate                     # all places in guards.txt, which takes hours
 //	go run ./internal/mutate -only safefile      # those below one directory, or in one file

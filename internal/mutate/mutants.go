@@ -24,7 +24,8 @@ type mutant struct {
 	edits    []edit
 	uses     []types.Object // variables and packages that may lose their only use
 	tests    []target
-	original []byte // the file's text
+	in       *file
+	decl     *ast.FuncDecl // the function around it
 }
 
 // edit replaces the bytes from start to end of a file by a text.
@@ -321,7 +322,7 @@ func (c *collector) result(r *ast.ReturnStmt) {
 // change adds the mutant that has text in place of node n, which belongs to what is shown.
 func (c *collector) change(kind string, shown, n ast.Node, text string) {
 	from, to := c.set.Position(shown.Pos()), c.set.Position(head(shown))
-	m := &mutant{original: c.file.text, file: c.file.name, line: from.Line, to: to.Line, kind: kind, text: squeeze(string(c.file.text[from.Offset:to.Offset]))}
+	m := &mutant{in: c.file, decl: c.fn, file: c.file.name, line: from.Line, to: to.Line, kind: kind, text: squeeze(string(c.file.text[from.Offset:to.Offset]))}
 	if to.Offset < c.set.Position(shown.End()).Offset {
 		m.text += " …"
 	}

@@ -2,13 +2,13 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
+	"go/ast"
 	"io"
 	"os"
 	"os/exec"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -30,7 +30,7 @@ type runner struct {
 	known []accepted
 	temp  string
 	root  string
-	limit map[target]time.Duration // after which a test counts as one that notices
+	begin time.Time
 
 	noticed, survived, accepted, left, outdated int
 
@@ -42,18 +42,16 @@ func (r *runner) run(ctx context.Context, all []*mutant) (err error) {
 	if r.root, err = os.Getwd(); err != nil {
 		return err
 	}
-	r.temp = os.TempDir() // that of the confinement
-	begin := time.Now()
-	if err := r.baseline(ctx, all); err != nil {
-		return err
+	r.temp, r.begin = os.TempDir(), time.Now() // that of the confinement
+	outcomes := map[*mutant]chan outcome{}
+	for _, m := range all {
+		outcomes[m] = make(chan outcome, 1)
 	}
-	outcomes := make([]chan outcome, len(all))
-	for i := range outcomes {
-		outcomes[i] = make(chan outcome, 1)
-	}
-	next := make(chan int, len(all))
-	for i := range all {
-		next <- i
+	packages := group(all, r.temp)
+	slices.SortStableFunc(packages, func(a, b *switched) int { return len(b.mutants) - len(a.mutants) })
+	next := make(chan *switched, len(packages))
+	for _, s := range packages {
+		next <- s
 	}
 	close(next)
 	var workers sync.WaitGroup
@@ -62,18 +60,14 @@ func (r *runner) run(ctx context.Context, all []*mutant) (err error) {
 	defer stop()
 	for range max(1, r.workers) {
 		workers.Go(func() {
-			for i := range next {
-				if r.budget > 0 && time.Since(begin) > r.budget {
-					outcomes[i] <- outcome{left: true}
-					continue
-				}
-				outcomes[i] <- r.test(ctx, all[i], filepath.Join(r.temp, fmt.Sprint(i)))
+			for s := range next {
+				r.testPackage(ctx, s, func(m *mutant, o outcome) { outcomes[m] <- o })
 			}
 		})
 	}
 	r.alive = map[string]bool{}
-	for i, m := range all {
-		if err := r.count(m, <-outcomes[i]); err != nil {
+	for _, m := range all {
+		if err := r.count(m, <-outcomes[m]); err != nil {
 			return err
 		}
 	}
@@ -129,94 +123,150 @@ func (r *runner) stale(all []*mutant, whole bool) {
 	}
 }
 
-// baseline runs the tests of all mutants without any, and measures them.
-func (r *runner) baseline(ctx context.Context, all []*mutant) error {
-	r.limit = map[target]time.Duration{}
-	for _, m := range all {
-		for _, t := range m.tests {
-			if r.limit[t] > 0 {
-				continue
-			}
-			begin := time.Now()
-			text, err := r.goTest(ctx, t, "-count=1")
-			if err != nil {
-				return fmt.Errorf("the tests of %s fail without any mutant: %w\n%s", t, err, text)
-			}
-			if bytes.Contains(text, []byte("no tests to run")) || bytes.Contains(text, []byte("no test files")) {
-				return fmt.Errorf("%s: no test has such a name", t)
-			}
-			r.limit[t] = 30*time.Second + 4*time.Since(begin)
-			if r.verbose {
-				fmt.Fprintf(r.out, "%s takes %s\n", t, time.Since(begin).Round(time.Second/10))
-			}
+// testPackage tests the mutants of a package one after the other and reports what became of each.
+func (r *runner) testPackage(ctx context.Context, s *switched, report func(*mutant, outcome)) {
+	tests, err := r.prepare(ctx, s)
+	for i, m := range s.mutants {
+		switch {
+		case err != nil:
+			report(m, outcome{err: err})
+		case r.budget > 0 && time.Since(r.begin) > r.budget:
+			report(m, outcome{left: true})
+		default:
+			report(m, r.test(ctx, s, tests, m, i+1))
 		}
 	}
-	return nil
 }
 
-// test runs the tests of a mutant until one fails. dir does not exist yet.
-func (r *runner) test(ctx context.Context, m *mutant, dir string) outcome {
-	defer os.RemoveAll(dir)
-	overlay, err := r.overlay(m, dir)
+// program is the test program of a package, and what its tests do without a mutant.
+type program struct {
+	path, dir string // dir is where it runs
+	env       []string
+	tests     []measured
+}
+
+// measured is a test.
+type measured struct {
+	name    string
+	takes   time.Duration
+	reaches map[*ast.FuncDecl]bool
+}
+
+// prepare compiles a package with its mutants and the programs that test it, and runs each test once to
+// record which functions it calls. The programs are those of the targets of the mutants.
+func (r *runner) prepare(ctx context.Context, s *switched) (map[target]*program, error) {
+	if err := s.write(r.root); err != nil {
+		return nil, err
+	}
+	compiled, out := map[string]*program{}, map[target]*program{}
+	for _, m := range s.mutants {
+		for _, t := range m.tests {
+			if out[t] != nil {
+				continue
+			}
+			if compiled[t.dir] == nil {
+				p, err := r.compile(ctx, s, t.dir, len(compiled))
+				if err != nil {
+					return nil, err
+				}
+				compiled[t.dir] = p
+			}
+			p := *compiled[t.dir]
+			if err := r.record(ctx, s, &p, t); err != nil {
+				return nil, err
+			}
+			out[t] = &p
+		}
+	}
+	return out, nil
+}
+
+// compile returns the test program of a directory with the mutants of a package. What its tests compile has
+// them as well.
+func (r *runner) compile(ctx context.Context, s *switched, dir string, n int) (*program, error) {
+	flags := strings.TrimSpace(os.Getenv("GOFLAGS") + " -overlay=" + s.path(overlayFile))
+	p := &program{path: s.path(fmt.Sprintf("test%d", n)), dir: filepath.Join(r.root, filepath.FromSlash(dir))}
+	p.env = append(os.Environ(), "GOFLAGS="+flags, "GOTMPDIR="+r.temp)
+	cmd := exec.CommandContext(ctx, "go", "test", "-c", "-vet=off", "-o", p.path, "./"+dir)
+	cmd.Env = p.env
+	if text, err := cmd.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("compiling %s with the mutants of %s: %w\n%s", dir, s.dir, err, text)
+	}
+	return p, nil
+}
+
+// record runs the tests of a target one by one, without a mutant.
+func (r *runner) record(ctx context.Context, s *switched, p *program, t target) error {
+	text, err := p.run(ctx, "-test.list="+cmp.Or(t.run, "."))
 	if err != nil {
+		return fmt.Errorf("listing the tests of %s: %w\n%s", t, err, text)
+	}
+	if err := s.choose(recording); err != nil {
+		return err
+	}
+	for name := range strings.FieldsSeq(string(text)) {
+		if strings.HasPrefix(name, "Benchmark") {
+			continue
+		}
+		begin := time.Now()
+		text, err := p.run(ctx, "-test.run=^"+name+"$")
+		if err != nil {
+			return fmt.Errorf("%s of %s fails without any mutant: %w\n%s", name, t, err, text)
+		}
+		m := measured{name: name, takes: time.Since(begin)}
+		if m.reaches, err = s.reached(); err != nil {
+			return err
+		}
+		p.tests = append(p.tests, m)
+		if r.verbose {
+			fmt.Fprintf(r.out, "%s of %s takes %s and calls %d functions of %s\n", name, t, m.takes.Round(time.Millisecond), len(m.reaches), s.dir)
+		}
+	}
+	if len(p.tests) == 0 {
+		return fmt.Errorf("%s: no test has such a name", t)
+	}
+	return s.choose("0")
+}
+
+// test runs the tests of a mutant that call its function until one fails.
+func (r *runner) test(ctx context.Context, s *switched, programs map[target]*program, m *mutant, number int) outcome {
+	if err := s.choose(fmt.Sprint(number)); err != nil {
 		return outcome{err: err}
 	}
 	for _, t := range m.tests {
-		text, err := r.goTest(ctx, t, "-failfast", "-timeout="+r.limit[t].String(), "-overlay="+overlay)
+		var names []string
+		limit := 3 * time.Second
+		for _, test := range programs[t].tests {
+			if test.reaches[m.decl] {
+				names, limit = append(names, test.name), limit+4*test.takes
+			}
+		}
+		if len(names) == 0 {
+			continue
+		}
+		text, err := programs[t].run(ctx, "-test.run=^("+strings.Join(names, "|")+")$", "-test.failfast", "-test.timeout="+limit.String())
 		if ctx.Err() != nil {
 			return outcome{err: ctx.Err()}
 		}
-		if err == nil {
-			continue
+		if err != nil {
+			return outcome{by: t.String() + failed(text)}
 		}
-		if bytes.Contains(text, []byte("[build failed]")) || bytes.Contains(text, []byte("[setup failed]")) {
-			return outcome{err: fmt.Errorf("%s does not compile for the tests of %s:\n%s", m, t, text)}
-		}
-		return outcome{by: t.String() + failed(text)}
 	}
 	return outcome{}
-}
-
-// overlay writes the mutated file and the description of the overlay, and returns the path of the latter.
-func (r *runner) overlay(m *mutant, dir string) (string, error) {
-	original := filepath.Join(r.root, filepath.FromSlash(m.file))
-	mutated, overlay := filepath.Join(dir, path.Base(m.file)), filepath.Join(dir, "overlay.json")
-	about, err := json.Marshal(map[string]map[string]string{"Replace": {original: mutated}})
-	if err != nil {
-		return "", err
-	}
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		return "", err
-	}
-	if err := os.WriteFile(mutated, m.apply(), 0o600); err != nil {
-		return "", err
-	}
-	return overlay, os.WriteFile(overlay, about, 0o600)
 }
 
 // memory is where the files of tests are. What they synchronize would take most of the time on a disk.
 const memory = "/dev/shm"
 
-// goTest runs the tests of a target. Options reach the programs that the tests build as well.
-func (r *runner) goTest(ctx context.Context, t target, options ...string) ([]byte, error) {
-	args, flags := []string{"test", "-vet=off", "-p=1"}, os.Getenv("GOFLAGS")
-	for _, o := range options {
-		if strings.HasPrefix(o, "-overlay=") {
-			flags += " " + o
-		} else {
-			args = append(args, o)
-		}
-	}
-	if t.run != "" {
-		args = append(args, "-run="+t.run)
-	}
+// run runs a test program with options, in the directory of its package.
+func (p *program) run(ctx context.Context, options ...string) ([]byte, error) {
 	temp, err := os.MkdirTemp(memory, "test-*")
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(temp)
-	cmd := exec.CommandContext(ctx, "go", append(args, "./"+t.dir)...)
-	cmd.Env = append(os.Environ(), "GOFLAGS="+strings.TrimSpace(flags), "TMPDIR="+temp, "GOTMPDIR="+r.temp)
+	cmd := exec.CommandContext(ctx, p.path, options...)
+	cmd.Dir, cmd.Env = p.dir, append(slices.Clip(p.env), "TMPDIR="+temp)
 	cmd.WaitDelay = 10 * time.Second // what a test has started may keep the output open
 	return cmd.CombinedOutput()
 }
