@@ -192,6 +192,9 @@ func (r *runner) compile(ctx context.Context, s *switched, dir string, n int) (*
 	if text, err := cmd.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("compiling %s with the mutants of %s: %w\n%s", dir, s.dir, err, text)
 	}
+	if _, err := os.Stat(p.path); err != nil {
+		return nil, fmt.Errorf("there are no tests in %s", dir)
+	}
 	return p, nil
 }
 
