@@ -1,6 +1,7 @@
 package state
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -61,5 +62,43 @@ func TestRecordsAreDurable(t *testing.T) {
 	// The state file that has everything is named before it is written.
 	if err := l.Folded(8, [32]byte{}); err != nil || file.durable != file.buf.Len() {
 		t.Errorf("Folded: its record is not durable when it returns: %v", err)
+	}
+}
+
+// TestIdle tells journals that a later run needs from those that can be removed at the end of their run.
+func TestIdle(t *testing.T) {
+	change := ObjectChange{at("made", addr.NoKey), testProvider, object(t, "new")}
+	for name, test := range map[string]struct {
+		do       func(l *Log, file *memLog, id uint64) error
+		idle     bool
+		complete bool
+	}{
+		"begun":                {func(*Log, *memLog, uint64) error { return nil }, false, true},
+		"ended without change": {func(l *Log, _ *memLog, id uint64) error { return l.Commit(id) }, true, true},
+		"failed":               {func(l *Log, _ *memLog, id uint64) error { return l.Fail(id) }, true, true},
+		"changed":              {func(l *Log, _ *memLog, id uint64) error { return l.Commit(id, change) }, false, true},
+		"failed with a change": {func(l *Log, _ *memLog, id uint64) error { return l.Fail(id, change) }, false, true},
+		"lost": {func(l *Log, file *memLog, id uint64) error {
+			file.fail = errors.New("broken")
+			if l.Commit(id) == nil {
+				return errors.New("the error is lost")
+			}
+			return nil
+		}, false, false},
+	} {
+		l, file := newLog(t, testFile())
+		if !l.Idle() || !l.Complete() {
+			t.Fatalf("%s: a new journal is idle: %t, complete: %t", name, l.Idle(), l.Complete())
+		}
+		id, err := l.Begin(change.Object, "create")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := test.do(l, file, id); err != nil {
+			t.Fatal(err)
+		}
+		if idle, complete := l.Idle(), l.Complete(); idle != test.idle || complete != test.complete {
+			t.Errorf("%s: idle: %t, complete: %t", name, idle, complete)
+		}
 	}
 }
