@@ -91,7 +91,7 @@ func compactWarnings(sb *strings.Builder, groups []*group, o Options) {
 			fmt.Fprintf(sb, "  (%d occurrences)\n", g.others+1)
 		}
 	}
-	sb.WriteString("\n" + o.wrap("To see the full warning notes, run "+product+" without -compact-warnings.", 0) + "\n")
+	sb.WriteString("\n" + o.wrap("To see the full warning notes, run "+o.program()+" without -compact-warnings.", 0) + "\n")
 }
 
 // writeDiagnostic writes one diagnostic and the number of similar ones. The text is rendered before the

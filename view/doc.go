@@ -18,17 +18,20 @@
 // commands, flags, backends or processes.
 package view
 
+import "cmp"
+
 // Options steer the rendering for people. The zero value is for text that goes to no terminal.
 type Options struct {
-	Color           bool // use terminal escape codes
-	Width           int  // columns to wrap at; 0 for no wrapping
-	ShowSensitive   bool // show sensitive values instead of a placeholder
-	Concise         bool // leave out the lines about what is under way
-	CompactWarnings bool // warnings as one line each, if there are no errors
+	Program         string // what sentences call the program; "" for its own name
+	Color           bool   // use terminal escape codes
+	Width           int    // columns to wrap at; 0 for no wrapping
+	ShowSensitive   bool   // show sensitive values instead of a placeholder
+	Concise         bool   // leave out the lines about what is under way
+	CompactWarnings bool   // warnings as one line each, if there are no errors
 
 	ListWarnings      bool // each warning for itself, also if others are like it
 	ConsolidateErrors bool // errors that are alike as one
 }
 
-// product is what output calls the program.
-const product = "Mayfly"
+// program returns what sentences call the program.
+func (o Options) program() string { return cmp.Or(o.Program, "Mayfly") }

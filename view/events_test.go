@@ -116,7 +116,7 @@ func TestE80_Stream(t *testing.T) {
 	var buf bytes.Buffer
 	now := func() time.Time { return time.Date(2026, 11, 21, 1, 2, 3, 0, time.UTC) }
 	s := NewJSONStream(&buf, now)
-	s.Version(testVersions)
+	s.Version("OpenTofu", testVersions)
 	for _, e := range life(t) {
 		s.Event(e)
 	}

@@ -70,7 +70,7 @@ func (w *planWriter) all() error {
 	}
 	w.outputSection(outputs)
 	if len(changes) == 0 {
-		w.para("\nYou can apply this plan to save these new output values to the " + product + " state, without changing any real infrastructure.")
+		w.para("\nYou can apply this plan to save these new output values to the " + w.o.program() + " state, without changing any real infrastructure.")
 	}
 	return nil
 }
@@ -91,13 +91,13 @@ func shownChanges(all []*plan.Change) []*plan.Change {
 // shows is incomplete.
 func (w *planWriter) changes(changes []*plan.Change) error {
 	if slices.ContainsFunc(changes, func(c *plan.Change) bool { return c.Action != plan.NoOp }) {
-		w.para(product + " used the selected providers to generate the following execution plan. Resource actions are indicated with the following symbols:")
+		w.para(w.o.program() + " used the selected providers to generate the following execution plan. Resource actions are indicated with the following symbols:")
 		w.legend(changes)
 	}
 	if w.plan.Errored {
-		w.WriteString("\n" + product + " planned the following actions, but then encountered a problem:\n\n")
+		w.WriteString("\n" + w.o.program() + " planned the following actions, but then encountered a problem:\n\n")
 	} else {
-		w.WriteString("\n" + product + " will perform the following actions:\n\n")
+		w.WriteString("\n" + w.o.program() + " will perform the following actions:\n\n")
 	}
 	for _, c := range changes {
 		if err := w.change(c); err != nil {

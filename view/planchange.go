@@ -141,7 +141,7 @@ func (w *planWriter) headline(c *plan.Change) string {
 	case plan.Delete:
 		return "will be " + destroyed
 	case plan.Forget:
-		return "will be removed from the " + product + " state but will not be destroyed"
+		return "will be removed from the " + w.o.program() + " state but will not be destroyed"
 	case plan.NoOp:
 		if c.Moved() {
 			return "has moved to " + w.o.paint(bold, c.Addr.String())

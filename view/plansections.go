@@ -20,28 +20,28 @@ func (w *planWriter) noChanges(drift bool) {
 	}
 	switch {
 	case p.Errored:
-		w.WriteString(w.o.paint(boldRed, "Planning failed.") + w.o.paint(bold, " "+product+" encountered an error while generating this plan.") + "\n")
+		w.WriteString(w.o.paint(boldRed, "Planning failed.") + w.o.paint(bold, " "+w.o.program()+" encountered an error while generating this plan.") + "\n")
 	case p.Mode == plan.RefreshOnly:
 		head("Your infrastructure still matches the configuration.")
-		w.para(product + " has checked that the real remote objects still match the result of your most recent changes, and found no differences.")
+		w.para(w.o.program() + " has checked that the real remote objects still match the result of your most recent changes, and found no differences.")
 	case p.Mode == plan.Destroy:
 		head("No objects need to be destroyed.")
-		w.para("Either you have not created any objects yet or the existing objects were already deleted outside of " + product + ".")
+		w.para("Either you have not created any objects yet or the existing objects were already deleted outside of " + w.o.program() + ".")
 	case drift:
 		head("Your infrastructure matches the configuration.")
-		w.para("Your configuration already applies the changes detected above, so applying this plan will only update the " + product +
+		w.para("Your configuration already applies the changes detected above, so applying this plan will only update the " + w.o.program() +
 			" state to include the changes detected above and won't change any real infrastructure.")
 	default:
 		head("Your infrastructure matches the configuration.")
-		w.para(product + " found the real objects to be as the configuration wants them, so there is nothing to do.")
+		w.para(w.o.program() + " found the real objects to be as the configuration wants them, so there is nothing to do.")
 	}
 }
 
 // refreshOnlyEnd writes what follows the changes made outside in refresh-only mode, where nothing else is
 // planned.
 func (w *planWriter) refreshOnlyEnd(outputs string) error {
-	w.para("This is a refresh-only plan, so " + product + " will not take any actions to undo these. If you were expecting these changes then you can " +
-		"apply this plan to record the updated values in the " + product + " state without changing any remote objects.")
+	w.para("This is a refresh-only plan, so " + w.o.program() + " will not take any actions to undo these. If you were expecting these changes then you can " +
+		"apply this plan to record the updated values in the " + w.o.program() + " state without changing any remote objects.")
 	w.outputSection(outputs)
 	return nil
 }
@@ -104,13 +104,14 @@ func PlanFooter(w io.Writer, path, generated string, o Options) error {
 	var sb strings.Builder
 	sb.WriteString("\n" + o.paint(dim, o.rule()) + "\n\n")
 	if generated != "" {
-		sb.WriteString(o.wrap(product+" has generated configuration and written it to "+generated+". Read it, and edit what needs editing, before you keep it.", 0) + "\n\n")
+		sb.WriteString(o.wrap(o.program()+" has generated configuration and written it to "+generated+". Read it, and edit what needs editing, before you keep it.", 0) + "\n\n")
 	}
 	if path == "" {
-		sb.WriteString(o.wrap("Note: You didn't use the -out option to save this plan, so "+product+
+		sb.WriteString(o.wrap("Note: You didn't use the -out option to save this plan, so "+o.program()+
 			` can't guarantee to take exactly these actions if you run "mayfly apply" now.`, 0) + "\n")
 	} else {
-		fmt.Fprintf(&sb, "Saved the plan to: %s\n\nTo perform exactly these actions, run the following command to apply:\n    mayfly apply %q\n", path, path)
+		sb.WriteString(o.wrap("Saved the plan to: "+path, 0))
+		fmt.Fprintf(&sb, "\n\nTo perform exactly these actions, run the following command to apply:\n    mayfly apply %q\n", path)
 	}
 	_, err := io.WriteString(w, sb.String())
 	return err

@@ -22,6 +22,8 @@ type JSONStream struct {
 	following
 	enc *json.Encoder
 	now func() time.Time
+
+	program string
 }
 
 // NewJSONStream returns a stream to w. now supplies the time of messages that are not events.
@@ -46,11 +48,15 @@ func (s *JSONStream) write(line streamLine, at time.Time) {
 	}
 }
 
-// Version writes the message that must come first. It has the versions under the names by which tools of each
-// engine look for them; ui is the version of the message types.
-func (s *JSONStream) Version(v document.Versions) {
-	s.write(streamLine{Message: product + " " + v.Product, Type: "version", Terraform: v.Compat, OpenTofu: v.Compat, Product: v.Product, UI: "1.2"}, time.Time{})
+// Version writes the message that must come first, which calls the program by a name. It has the versions
+// under the names by which tools of each engine look for them; ui is the version of the message types.
+func (s *JSONStream) Version(name string, v document.Versions) {
+	s.program = name
+	s.write(streamLine{Message: name + " " + v.Compat, Type: "version", Terraform: v.Compat, OpenTofu: v.Compat, Product: v.Product, UI: "1.2"}, time.Time{})
 }
+
+// Program returns what the first message called the program.
+func (s *JSONStream) Program() string { return s.program }
 
 // Log writes a message without a type: a line that people would read without -json.
 func (s *JSONStream) Log(message string) {

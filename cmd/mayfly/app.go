@@ -31,6 +31,7 @@ const (
 // environment is a run's access to the world outside, so that tests can run the whole program in their own
 // process. The working directory is missing from it because it belongs to the process, and -chdir changes it.
 type environment struct {
+	Called         string // the path or name by which the program was started
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 	Environ        []string // entries of the form name=value
@@ -99,7 +100,7 @@ const plainWidth = 78
 // terminal returns the options for text on a stream. Colours are for terminals only. COLUMNS sets the width
 // elsewhere; 0 means no line breaks.
 func (a *app) terminal(stream io.Writer) view.Options {
-	o := view.Options{Width: plainWidth}
+	o := view.Options{Width: plainWidth, Program: a.env.nameOn(stream)}
 	if columns, err := strconv.ParseUint(a.vars["COLUMNS"], 10, 16); err == nil {
 		o.Width = int(columns)
 	}
@@ -125,5 +126,5 @@ func (a *app) beginStream() {
 	a.silence()
 	a.view.Color = false
 	a.stream = view.NewJSONStream(a.env.Stdout, time.Now)
-	a.stream.Version(a.versions())
+	a.stream.Version(a.env.compatibleName(), a.versions())
 }

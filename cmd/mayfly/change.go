@@ -332,13 +332,13 @@ func (r *changeRun) confirm(p *plan.Plan) (yes, asked bool) {
 	if !p.Changed() {
 		return true, true
 	}
-	return r.app.approved(r.soft, approval(p.Mode, r.Workspace), "Apply a saved plan, or use -auto-approve.")
+	return r.app.approved(r.soft, r.app.approval(p.Mode, r.Workspace), "Apply a saved plan, or use -auto-approve.")
 }
 
 // approval returns the question for approval, which depends on the mode of the plan. The workspace is named
 // unless it is the default one: applying in the wrong workspace is a mistake that only this question can
 // stop.
-func approval(mode plan.Mode, workspace string) term.Question {
+func (a *app) approval(mode plan.Mode, workspace string) term.Question {
 	where := ""
 	if workspace != "default" {
 		where = fmt.Sprintf(" in workspace %q", workspace)
@@ -347,17 +347,17 @@ func approval(mode plan.Mode, workspace string) term.Question {
 	case plan.Destroy:
 		return term.Question{
 			Title: "\nDo you really want to destroy all resources" + where + "?",
-			Text:  "Mayfly will destroy all your managed infrastructure, as shown above.\nThere is no undo. Only 'yes' will be accepted to confirm.",
+			Text:  a.view.Program + " will destroy all your managed infrastructure, as shown above.\nThere is no undo. Only 'yes' will be accepted to confirm.",
 		}
 	case plan.RefreshOnly:
 		return term.Question{
-			Title: "\nWould you like to update the Mayfly state" + where + " to reflect these detected changes?",
-			Text:  "Mayfly will write these changes to the state without modifying any real infrastructure.\nThere is no undo. Only 'yes' will be accepted to confirm.",
+			Title: "\nWould you like to update the " + a.view.Program + " state" + where + " to reflect these detected changes?",
+			Text:  a.view.Program + " will write these changes to the state without modifying any real infrastructure.\nThere is no undo. Only 'yes' will be accepted to confirm.",
 		}
 	}
 	return term.Question{
 		Title: "\nDo you want to perform these actions" + where + "?",
-		Text:  "Mayfly will perform the actions described above.\nOnly 'yes' will be accepted to approve.",
+		Text:  a.view.Program + " will perform the actions described above.\nOnly 'yes' will be accepted to approve.",
 	}
 }
 

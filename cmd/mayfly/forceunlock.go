@@ -49,7 +49,7 @@ func (a *app) forceUnlock(ctx context.Context, id string, force, input bool) int
 		}
 		yes, asked := a.approved(ctx, term.Question{
 			Title: "Do you really want to force-unlock?",
-			Text:  "Mayfly will remove the lock on the state of the workspace \"" + name + "\", and the run\nthat holds it, if there is one, continues without it. This allows others to change\nthe state at the same time, which can damage it.\n\nOnly 'yes' will be accepted to confirm.",
+			Text:  a.view.Program + " will remove the lock on the state of the workspace \"" + name + "\", and the run\nthat holds it, if there is one, continues without it. This allows others to change\nthe state at the same time, which can damage it.\n\nOnly 'yes' will be accepted to confirm.",
 		}, hint)
 		switch {
 		case !asked:
@@ -62,7 +62,7 @@ func (a *app) forceUnlock(ctx context.Context, id string, force, input bool) int
 	if !a.report(unlockDiags(store.ForceUnlock(ctx, m, id), id)) {
 		return exitError
 	}
-	a.say("%s\n\nThe state has been unlocked, so other commands can lock it again. If the run that held\nthe lock was killed, the next command reports what became of its changes.", a.view.Success("Mayfly state has been successfully unlocked!"))
+	a.say("%s\n\nThe state has been unlocked, so other commands can lock it again. If the run that held\nthe lock was killed, the next command reports what became of its changes.", a.view.Success(a.view.Program+" state has been successfully unlocked!"))
 	return exitOK
 }
 

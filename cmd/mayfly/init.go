@@ -78,7 +78,7 @@ func (a *app) init(ctx context.Context, f *initFlags, args []string) int {
 		return exitError
 	}
 	if !d.HasConfig() {
-		a.say("Mayfly initialized in an empty directory!\n\nThere is no configuration here yet. Write one in files whose names end in .tf or .tofu.")
+		a.say("%s initialized in an empty directory!\n\nThere is no configuration here yet. Write one in files whose names end in .tf or .tofu.", a.view.Program)
 		return exitOK
 	}
 	if !a.report(d.LoadRoot(ctx)) {
@@ -110,7 +110,7 @@ func (a *app) init(ctx context.Context, f *initFlags, args []string) int {
 	if !trace.Do(ctx, "install providers", func(ctx context.Context) bool { return a.initProviders(ctx, f, st) }) {
 		return exitError
 	}
-	a.say("\n%s", a.view.Success("Mayfly has been successfully initialized!"))
+	a.say("\n%s", a.view.Success(a.view.Program+" has been successfully initialized!"))
 	// No person reads what to do next if a program runs this one.
 	if a.vars["TF_IN_AUTOMATION"] == "" {
 		a.say("\nTo see what would change, run \"mayfly plan\".\n\nRun this command again after changing the modules, providers or backend of the\nconfiguration; other commands tell you when that is needed.")
@@ -141,9 +141,9 @@ func (a *app) initBackend(ctx context.Context, f *initFlags) (*state.State, bool
 	}
 	switch {
 	case change.Before != "" && change.After == "":
-		a.say("\n%s", a.view.Success(fmt.Sprintf("Successfully unset the backend %q. Mayfly will now operate locally.", change.Before)))
+		a.say("\n%s", a.view.Success(fmt.Sprintf("Successfully unset the backend %q. %s will now operate locally.", change.Before, a.view.Program)))
 	case change.After != "" && change.Changed:
-		a.say("\n%s", a.view.Success(fmt.Sprintf("Successfully configured the backend %q! Mayfly will automatically\nuse this backend unless the backend configuration changes.", change.After)))
+		a.say("\n%s", a.view.Success(fmt.Sprintf("Successfully configured the backend %q! %s will automatically\nuse this backend unless the backend configuration changes.", change.After, a.view.Program)))
 	}
 	file, diags := d.ReadState(ctx, workdir.StateFiles{})
 	if !a.report(diags) || file == nil {
@@ -171,9 +171,9 @@ func (a *app) initProviders(ctx context.Context, f *initFlags, st *state.State) 
 	// The file may have got checksums; that is not worth a message.
 	case after.SameSelections(before):
 	case before.Len() == 0:
-		a.say("\nMayfly has created a lock file %s to record the provider\nselections it made above. Keep it in version control: later runs, also on other\nmachines, then make the same selections.", a.view.Bold(lockfile.FileName))
+		a.say("\n%s has created a lock file %s to record the provider\nselections it made above. Keep it in version control: later runs, also on other\nmachines, then make the same selections.", a.view.Program, a.view.Bold(lockfile.FileName))
 	default:
-		a.say("\nMayfly has made some changes to the provider dependency selections recorded\nin the %s file. Review them before you commit the file.", a.view.Bold(lockfile.FileName))
+		a.say("\n%s has made some changes to the provider dependency selections recorded\nin the %s file. Review them before you commit the file.", a.view.Program, a.view.Bold(lockfile.FileName))
 	}
 	return a.report(install.Incomplete(before, after))
 }

@@ -73,7 +73,7 @@ func (m *machineFlags) beginMessages(a *app) bool {
 	}
 	if a.intoFile != nil {
 		a.into = view.NewJSONStream(a.leaks.Writer(a.intoFile), time.Now)
-		a.into.Version(a.versions())
+		a.into.Version(a.env.compatibleName(), a.versions())
 	}
 	return true
 }

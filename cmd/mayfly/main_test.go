@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv("MAYFLY_TEST_MAIN") != "" {
 		main()
 	}
-	programs := map[string]func(){"mayfly": checkedMain}
+	programs := map[string]func(){"mayfly": checkedMain, "terraform": checkedMain}
 	maps.Copy(programs, script.Browsers)
 	script.Main(m, programs)
 }
@@ -48,7 +48,7 @@ func checkedMain() {
 	if writesJSON(args) {
 		stdout = io.MultiWriter(os.Stdout, &out)
 	}
-	code := guarded(environment{Stdin: os.Stdin, Stdout: stdout, Stderr: os.Stderr, Environ: harden.TakeEnviron(), Notify: notify, Die: die}, args)
+	code := guarded(environment{Called: os.Args[0], Stdin: os.Stdin, Stdout: stdout, Stderr: os.Stderr, Environ: harden.TakeEnviron(), Notify: notify, Die: die}, args)
 	names, err := checkDocuments(args, dir, out.Bytes(), code == exitOK)
 	if err == nil {
 		var more []string

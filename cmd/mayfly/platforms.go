@@ -80,13 +80,13 @@ func (a *app) providersLock(ctx context.Context, f *lockProvidersFlags, args []s
 		return exitError
 	}
 	if next.Equal(t.lock) {
-		a.say("\n%s Mayfly has validated the lock file and found no need for changes.", a.view.Success("Success!"))
+		a.say("\n%s %s has validated the lock file and found no need for changes.", a.view.Success("Success!"), a.view.Program)
 		return exitOK
 	}
 	if err := lockfile.Write(lockfile.FileName, next); err != nil {
 		return a.fail("Failed to write the dependency lock file", "%s", diag.Sentence(err))
 	}
-	a.say("\n%s Mayfly has updated the lock file.\n\nReview the changes in %s before you commit it.", a.view.Success("Success!"), lockfile.FileName)
+	a.say("\n%s %s has updated the lock file.\n\nReview the changes in %s before you commit it.", a.view.Success("Success!"), a.view.Program, lockfile.FileName)
 	return exitOK
 }
 

@@ -59,12 +59,12 @@ func (c *stateChange) replaceProvider(ctx context.Context, from, to addr.Provide
 		a.say("No matching resources found.")
 		return false, exitOK
 	}
-	announcement := fmt.Sprintf("Mayfly will replace provider from %s to %s for %d resources", from, to, len(names))
+	announcement := fmt.Sprintf("%s will replace provider from %s to %s for %d resources", a.view.Program, from, to, len(names))
 	for _, s := range a.streams() {
 		s.ReplaceProvider(from, to, names, announcement)
 	}
 	if a.stream == nil {
-		fmt.Fprintf(a.env.Stdout, "Mayfly will perform the following actions:\n\n  ~ Updating provider:\n    - %s\n    + %s\n\nChanging %d resources:\n\n  %s\n\n", from, to, len(names), strings.Join(names, "\n  "))
+		fmt.Fprintf(a.env.Stdout, "%s will perform the following actions:\n\n  ~ Updating provider:\n    - %s\n    + %s\n\nChanging %d resources:\n\n  %s\n\n", a.view.Program, from, to, len(names), strings.Join(names, "\n  "))
 	}
 	if !f.autoApprove {
 		const hint = "To replace the provider without being asked, use -auto-approve."

@@ -112,7 +112,7 @@ func (a *app) test(ctx context.Context, f *testFlags, r *testRound) int {
 	for _, file := range files {
 		r.loaded = append(r.loaded, testInput{file.Name, d.Dirs(tests, file)})
 	}
-	p := &verdicts.Printer{Color: a.view.Color, Streams: a.streams(), Sources: a.snippets}
+	p := &verdicts.Printer{Program: a.view.Program, Color: a.view.Color, Streams: a.streams(), Sources: a.snippets}
 	if a.stream == nil {
 		p.Out = a.env.Stdout
 		p.Report = func(r *suite.Run, file *suite.File) { a.reportTest(r, file) }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"io"
 	"runtime/debug"
 	"slices"
 	"time"
@@ -11,7 +10,6 @@ import (
 
 	"github.com/mayfly-iac/mayfly"
 	"github.com/mayfly-iac/mayfly/addr"
-	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/term"
 	"github.com/mayfly-iac/mayfly/install"
 	"github.com/mayfly-iac/mayfly/install/lockfile"
 	"github.com/mayfly-iac/mayfly/view/document"
@@ -34,7 +32,7 @@ func (a *app) versionCommand() *cli.Command {
 			if asJSON {
 				return a.writeDocument(document.Version(a.versions(), install.CurrentPlatform().String(), selected))
 			}
-			for _, l := range versionLines(isTerminal(a.env.Stdout)) {
+			for _, l := range versionLines(a.env.nameOn(a.env.Stdout)) {
 				a.say("%s", l)
 			}
 			var lines []string
@@ -49,22 +47,22 @@ func (a *app) versionCommand() *cli.Command {
 		})
 }
 
-// versionLines returns the lines about the program itself. Programs that run this one parse the first line
-// for the engine's name and version, and refuse or guess wrong if they know neither, so they get the
-// compatible version first. A person gets the product first.
+// versionLines returns the lines about the program itself, for readers to whom it has a name. Programs that
+// run this one parse the first line for the engine's name and version, and refuse or guess wrong if they know
+// neither, so they get the compatible version first. A person gets the product first.
 //
 // The lines of providers that follow are sorted, and begin with a plus sign in both cases.
-func versionLines(person bool) []string {
-	product, platform := "Mayfly v"+version, "on "+install.CurrentPlatform().String()
+func versionLines(name string) []string {
+	product, platform := ownName+" v"+version, "on "+install.CurrentPlatform().String()
 	if info, ok := debug.ReadBuildInfo(); ok {
 		if source := sourceOf(info); source != "" {
 			product += " (" + source + ")"
 		}
 	}
-	if person {
+	if name == ownName {
 		return []string{product, platform, "compatible with OpenTofu v" + mayfly.CompatibleVersion}
 	}
-	return []string{"OpenTofu v" + mayfly.CompatibleVersion, "provided by " + product, platform}
+	return []string{name + " v" + mayfly.CompatibleVersion, "provided by " + product, platform}
 }
 
 // sourceOf returns which commit a program was built from, as "commit 0123456789ab, 2026-11-22", "" if it was
@@ -83,11 +81,6 @@ func sourceOf(info *debug.BuildInfo) string {
 		text += ", changed"
 	}
 	return text
-}
-
-// isTerminal reports whether a person reads the stream.
-func isTerminal(stream io.Writer) bool {
-	return term.Of(stream) != nil
 }
 
 // versionAsked returns the arguments of the version command if an option, which may be anywhere in the

@@ -1,8 +1,9 @@
 // Command mutate takes single guards out of the program's code and reports those that no test misses: a
 // statement that remembers, checks, redacts, synchronizes or closes, an operand of a condition, a call that
 // returns what it was given. Only the places in a list are mutated, with the tests that are named for each.
-// A package is compiled once with all its mutants, of which one runs at a time, and of the tests only those
-// that call its function. The tree is not written to: the files reach the compiler through the option -overlay.
+// A package is compiled once with all its mutants, and a file selects the one that runs. Of the tests only
+// those that call its function run. The tree is not written to: the files reach the compiler through the
+// option -overlay.
 //
 //	go run ./internal/mutate                     # all places in guards.txt, which takes hours
 //	go run ./internal/mutate -only safefile      # those below one directory, or in one file

@@ -14,8 +14,8 @@ import (
 	"strings"
 )
 
-// switched is a package that has all its mutants in it, so that it is compiled once for all of them. Each is a
-// copy of its function, with a number in its name. The function itself begins with a switch that calls the
+// switched is a package that has all its mutants in it, so that it is compiled once for all of them. Each is
+// a copy of its function, with a number in its name. The function itself begins with a switch that calls the
 // copy with the number in a file, if there is one.
 type switched struct {
 	dir     string    // of the package, below the root of the module

@@ -20,6 +20,7 @@ import (
 // belongs to one goroutine.
 type Printer struct {
 	Out     io.Writer // for people; nil for none
+	Program string    // what sentences for people call the program
 	Color   bool
 	Streams []*view.JSONStream
 	Sources func() document.Sources
@@ -136,7 +137,7 @@ func (p *Printer) cleanup(f *suite.File) {
 	}
 	for _, s := range p.Streams {
 		if len(failed) > 0 {
-			s.Test("test_cleanup", "Mayfly left some resources in state after executing "+f.Name+", they need to be cleaned up manually.", view.TestMessage{File: f.Name, Cleanup: &view.TestCleanup{Failed: failed}})
+			s.Test("test_cleanup", s.Program()+" left some resources in state after executing "+f.Name+", they need to be cleaned up manually.", view.TestMessage{File: f.Name, Cleanup: &view.TestCleanup{Failed: failed}})
 		}
 		s.TestDiagnostics(f.Name, "", f.Cleanup, p.Sources())
 	}
@@ -144,7 +145,7 @@ func (p *Printer) cleanup(f *suite.File) {
 		p.Report(nil, f)
 	}
 	if len(failed) > 0 {
-		p.line("\nMayfly left the following resources in state after executing %s, they need to be cleaned up manually:\n%s", f.Name, lines)
+		p.line("\n%s left the following resources in state after executing %s, they need to be cleaned up manually:\n%s", p.Program, f.Name, lines)
 	}
 }
 
@@ -161,7 +162,7 @@ func objects(left suite.LeftIn) (out []view.TestObject, lines string) {
 // interrupted writes what an interrupt leaves of a file.
 func (p *Printer) interrupted(f *suite.File) {
 	doc := &view.TestInterrupt{States: map[string][]view.TestObject{}}
-	p.line("\nMayfly was interrupted while executing %s, and may not have performed the expected cleanup operations.\n", f.Name)
+	p.line("\n%s was interrupted while executing %s, and may not have performed the expected cleanup operations.\n", p.Program, f.Name)
 	kept := false
 	for _, st := range f.Interrupted.States {
 		list, lines := objects(st)
@@ -186,7 +187,7 @@ func (p *Printer) interrupted(f *suite.File) {
 	}
 	p.line("\n")
 	for _, s := range p.Streams {
-		s.Test("test_interrupt", "Mayfly was interrupted during test execution, and may not have performed the expected cleanup operations.",
+		s.Test("test_interrupt", s.Program()+" was interrupted during test execution, and may not have performed the expected cleanup operations.",
 			view.TestMessage{File: f.Name, Interrupt: doc})
 	}
 }
