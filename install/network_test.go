@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/install/cliconfig"
+	"github.com/mayfly-iac/mayfly/install/lockfile"
 	"github.com/mayfly-iac/mayfly/internal/registrytest"
 )
 
@@ -129,6 +131,39 @@ func TestRegistryOfConfiguredHost(t *testing.T) {
 	f.wantContent(sel[f.provider("elsewhere.example.org/acme/cloud")], "cloud 1.2.0 linux_amd64")
 	f.configure("host \"example.com\" {\n  services = {}\n}")
 	f.fails(f.reqs(need(cloud, ">= 1")), nil, Options{}, "was not found in any of the search locations")
+}
+
+// A service may have empty elements in its path.
+func TestPathOfServiceIsKept(t *testing.T) {
+	f := newNetFixture(t)
+	f.configure("host \"example.com\" {\n  services = {\n    \"providers.v1\" = \"https://SERVER/v1//providers//\"\n  }\n}")
+	f.server.Requests()
+	f.inst.Ensure(t.Context(), f.reqs(need(cloud, ">= 1")), nil, Options{})
+	var asked []string
+	for _, r := range f.server.Requests() {
+		asked = append(asked, r.Path)
+	}
+	if !slices.Contains(asked, "/v1//providers//acme/cloud/versions") {
+		t.Errorf("asked for %q", asked)
+	}
+}
+
+// Programs take the directory of providers for a sign that init has succeeded.
+func TestFailureLeavesNoProviders(t *testing.T) {
+	for name, rc := range methods {
+		t.Run(name, func(t *testing.T) {
+			f := newNetFixture(t)
+			f.configure(rc)
+			lock := lockfile.New()
+			lock.Set(lockfile.Entry{Provider: f.provider(cloud), Version: versions.MustParseVersion("1.2.0"), Hashes: []lockfile.Hash{"zh:00", "h1:0="}})
+			f.fails(f.reqs(need(cloud, ">= 1")), lock, Options{}, "does not match any of the checksums recorded")
+			if _, err := os.Lstat(f.inst.providersDir()); !os.IsNotExist(err) {
+				t.Errorf("there is a directory of providers: %v", err)
+			}
+			f.nothingLeft()
+			f.init(f.reqs(need(cloud, ">= 1")), nil, Options{})
+		})
+	}
 }
 
 func TestProtocols(t *testing.T) {

@@ -9,11 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
-	"time"
 
 	"github.com/apparentlymart/go-versions/versions"
-	"github.com/gofrs/flock"
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
@@ -38,15 +35,15 @@ func (i *Installer) install(ctx context.Context, c choice) (Selection, lockfile.
 func (i *Installer) ensure(ctx context.Context, c choice) (Selection, lockfile.Entry, diag.List) {
 	p := c.req.Provider
 	entry := lockfile.Entry{Provider: p, Version: c.version, Constraints: c.req.Text()}
-	dst := i.packageDir(i.providersDir(), p, c.version)
+	dst := i.installed(p, c.version)
 	var got placed
-	err := withLock(ctx, dst, func() (err error) {
+	err := dst.lock(ctx, func() (err error) {
 		got, err = i.present(ctx, c, dst)
 		return err
 	})
 	if err == nil {
 		var s Selection
-		s, err = selection(c.req.Provider, c.version, dst, got.hash)
+		s, err = selection(c.req.Provider, c.version, dst.dir, got.hash)
 		entry.Hashes = slices.Concat(c.locked.Hashes, got.sums, []lockfile.Hash{got.hash})
 		if err == nil {
 			return s, entry, nil
@@ -60,42 +57,6 @@ func (i *Installer) ensure(ctx context.Context, c choice) (Selection, lockfile.E
 	return Selection{}, entry, c.req.errorf("Failed to install provider", "Provider %s %s could not be installed: %s.", p.ForDisplay(), c.version, diag.Problem(err))
 }
 
-// withLock runs f while no other process works on the package at path, whose parent directory it creates.
-func withLock(ctx context.Context, path string, f func() error) (err error) {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
-	lock := flock.New(path + ".lock")
-	if _, err := lock.TryLockContext(ctx, 50*time.Millisecond); err != nil {
-		return fmt.Errorf("waiting for another process that installs the same provider: %w", err)
-	}
-	defer func() { err = errors.Join(err, lock.Close()) }()
-	if err := sweep(path); err != nil {
-		return err
-	}
-	return f()
-}
-
-// unfinishedPrefix begins the names of directories that are being filled for the package at path.
-func unfinishedPrefix(path string) string { return ".new-" + filepath.Base(path) + "-" }
-
-// sweep removes unfinished directories that killed processes left for the package at path, whose lock is
-// held.
-func sweep(path string) error {
-	entries, err := os.ReadDir(filepath.Dir(path))
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), unfinishedPrefix(path)) {
-			if err := os.RemoveAll(filepath.Join(filepath.Dir(path), e.Name())); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
 // placed is a package in its place.
 type placed struct {
 	hash lockfile.Hash   // h1
@@ -105,9 +66,9 @@ type placed struct {
 // present ensures that dst is the package: as it is, from the plugin cache, or from a source. What the lock
 // file does not know is taken from a source again, since nothing says that an installed package is the
 // right one, unless the user accepts what is in the plugin cache.
-func (i *Installer) present(ctx context.Context, c choice, dst string) (placed, error) {
+func (i *Installer) present(ctx context.Context, c choice, dst destination) (placed, error) {
 	p, v := c.req.Provider, c.version
-	if h, ok := intact(dst, c.locked); ok {
+	if h, ok := intact(dst.dir, c.locked); ok {
 		i.observer().Using(p, v, false)
 		return placed{hash: h}, nil
 	}
@@ -117,13 +78,13 @@ func (i *Installer) present(ctx context.Context, c choice, dst string) (placed, 
 	if info, err := os.Stat(i.cacheDir()); err != nil || !info.IsDir() {
 		return placed{}, fmt.Errorf("the plugin cache directory %s can't be opened; create it, or correct the setting plugin_cache_dir", i.cacheDir())
 	}
-	cached := i.packageDir(i.cacheDir(), p, v)
+	cached := i.cached(p, v)
 	var got placed
-	err := withLock(ctx, cached, func() error {
-		h, ok := intact(cached, c.locked)
+	err := cached.lock(ctx, func() error {
+		h, ok := intact(cached.dir, c.locked)
 		if !ok && i.Config.PluginCacheMayBreakLockFile && len(c.locked.Hashes) == 0 {
 			var err error
-			h, err = lockfile.HashDir(cached)
+			h, err = lockfile.HashDir(cached.dir)
 			ok = err == nil
 		}
 		if ok {
@@ -135,7 +96,7 @@ func (i *Installer) present(ctx context.Context, c choice, dst string) (placed, 
 			}
 		}
 		i.observer().Using(p, v, true)
-		return link(cached, dst)
+		return link(cached.dir, dst)
 	})
 	return got, err
 }
@@ -150,7 +111,7 @@ func intact(dir string, locked lockfile.Entry) (lockfile.Hash, bool) {
 }
 
 // fetch takes the package from the first source that has it and, after verifying it, puts it at dst.
-func (i *Installer) fetch(ctx context.Context, c choice, dst string) (placed, error) {
+func (i *Installer) fetch(ctx context.Context, c choice, dst destination) (placed, error) {
 	p, v := c.req.Provider, c.version
 	pkg, err := i.find(ctx, p, v)
 	if err != nil {
@@ -200,12 +161,12 @@ func proof(pkg Package, locked lockfile.Entry) string {
 }
 
 // put installs a package at dst.
-func (i *Installer) put(ctx context.Context, c choice, pkg Package, dst string) (placed, error) {
+func (i *Installer) put(ctx context.Context, c choice, pkg Package, dst destination) (placed, error) {
 	if !pkg.Packed {
 		h, err := putDir(pkg.Path, dst, c.locked)
 		return placed{h, pkg.Sums}, err
 	}
-	file, err := i.archive(ctx, c, pkg, filepath.Dir(dst))
+	file, err := i.archive(ctx, c, pkg, dst.work())
 	if err != nil {
 		return placed{}, err
 	}
@@ -240,7 +201,7 @@ func (d demand) check(hashes ...lockfile.Hash) error {
 var errGiven = errors.New("the package matches none of the checksums that its source gives: it was damaged or changed on the way")
 
 // putDir installs an unpacked package: as a link, to save space, or else as a copy.
-func putDir(src, dst string, locked lockfile.Entry) (lockfile.Hash, error) {
+func putDir(src string, dst destination, locked lockfile.Entry) (lockfile.Hash, error) {
 	h, err := lockfile.HashDir(src)
 	if err != nil {
 		return "", err
@@ -253,7 +214,7 @@ func putDir(src, dst string, locked lockfile.Entry) (lockfile.Hash, error) {
 
 // putArchive installs a packed package. Before it becomes visible at dst, it is verified completely: the
 // bytes of the archive or its unpacked content.
-func putArchive(file *temporary, dst string, want demand) (hash, archiveHash lockfile.Hash, err error) {
+func putArchive(file *temporary, dst destination, want demand) (hash, archiveHash lockfile.Hash, err error) {
 	info, err := file.Stat()
 	if err != nil {
 		return "", "", err
@@ -276,8 +237,8 @@ func putArchive(file *temporary, dst string, want demand) (hash, archiveHash loc
 		if err := want.check(hash, archiveHash); err != nil {
 			return err
 		}
-		if unchanged(dst, hash) {
-			return errors.Join(makeExecutable(dst), errUnchanged)
+		if unchanged(dst.dir, hash) {
+			return errors.Join(makeExecutable(dst.dir), errUnchanged)
 		}
 		return makeExecutable(tmp)
 	})
@@ -317,10 +278,10 @@ func makeExecutable(dir string) error {
 	return nil
 }
 
-// replace fills a new directory beside dst and, if that succeeds, moves it to dst. The caller holds the
+// replace fills a new directory and, if that succeeds, moves it to its destination. The caller holds the
 // lock of dst.
-func replace(dst string, fill func(tmp string) error) error {
-	tmp, err := os.MkdirTemp(filepath.Dir(dst), unfinishedPrefix(dst))
+func replace(dst destination, fill func(tmp string) error) error {
+	tmp, err := os.MkdirTemp(dst.work(), dst.unfinished())
 	if err != nil {
 		return err
 	}
@@ -332,12 +293,15 @@ func replace(dst string, fill func(tmp string) error) error {
 	if err := fill(content); err != nil {
 		return err
 	}
-	return swap(content, dst)
+	return swap(content, dst.dir)
 }
 
-// swap renames src to dst, which may exist. If the system permits it, programs that run from the old dst
+// swap renames src to dst, which may exist, and creates the directories that dst is in. If the system permits it, programs that run from the old dst
 // are not disturbed.
 func swap(src, dst string) error {
+	if err := os.MkdirAll(filepath.Dir(dst), 0o755); err != nil {
+		return err
+	}
 	old := src + ".old"
 	if err := os.Rename(dst, old); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -345,17 +309,17 @@ func swap(src, dst string) error {
 	return os.Rename(src, dst)
 }
 
-// link makes dst a symbolic link to the directory src, or a copy where links aren't possible. Nothing
+// link puts a symbolic link to the directory src at dst, or a copy where links aren't possible. Nothing
 // changes if both are the same directory already, as with a plugin cache that is also a mirror.
-func link(src, dst string) error {
+func link(src string, dst destination) error {
 	abs, err := filepath.Abs(src)
 	if err != nil {
 		return err
 	}
-	if same(abs, dst) {
+	if same(abs, dst.dir) {
 		return nil
 	}
-	tmp, err := os.MkdirTemp(filepath.Dir(dst), unfinishedPrefix(dst))
+	tmp, err := os.MkdirTemp(dst.work(), dst.unfinished())
 	if err != nil {
 		return err
 	}
@@ -370,7 +334,7 @@ func link(src, dst string) error {
 			return fmt.Errorf("copying the package: %w", err)
 		}
 	}
-	return swap(content, dst)
+	return swap(content, dst.dir)
 }
 
 // same reports whether two paths lead to the same file or directory.

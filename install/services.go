@@ -79,7 +79,7 @@ func (n *Network) Account(ctx context.Context, base *url.URL, token cliconfig.Se
 	if diags.HasErrors() {
 		return "", true
 	}
-	doc, err := client.Get(ctx, base.JoinPath("account", "details"), svcauth.HostCredentialsToken(token.Reveal()))
+	doc, err := client.Get(ctx, web.Below(base, "account", "details"), svcauth.HostCredentialsToken(token.Reveal()))
 	if err != nil {
 		return "", !web.Denied(err)
 	}

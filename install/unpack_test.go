@@ -113,8 +113,7 @@ func TestRefusedArchiveLeavesNothing(t *testing.T) {
 	f.write(path, "not a zip", 0o644)
 	f.check(os.RemoveAll(f.inst.DataDir))
 	f.fails(reqs, nil, Options{}, "is not a zip archive")
-	left, err := filepath.Glob(filepath.Join(f.inst.providersDir(), "*", "*", "*", "*", "*"))
-	if err != nil || len(left) != 1 || !strings.HasSuffix(left[0], ".lock") {
+	if left, err := os.ReadDir(f.inst.providersDir()); !os.IsNotExist(err) {
 		t.Errorf("left behind: %v, %v", left, err)
 	}
 }

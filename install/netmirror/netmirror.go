@@ -114,7 +114,7 @@ func (c *Client) document(ctx context.Context, p addr.Provider, name string, to 
 	if err != nil {
 		return nil, err
 	}
-	u := c.base.JoinPath(p.Hostname.ForDisplay(), p.Namespace, p.Type, name)
+	u := web.Below(c.base, p.Hostname.ForDisplay(), p.Namespace, p.Type, name)
 	doc, err := c.web.Get(ctx, u, creds)
 	if err != nil {
 		return nil, err

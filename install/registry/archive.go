@@ -54,7 +54,7 @@ func (c *Client) Archive(ctx context.Context, p addr.Provider, v versions.Versio
 		return nil, fmt.Errorf("the host %s has no registry of providers", p.Hostname.ForDisplay())
 	}
 	goos, arch, _ := strings.Cut(platform, "_")
-	d, err := c.describe(ctx, base.JoinPath(p.Namespace, p.Type, v.String(), "download", goos, arch), creds)
+	d, err := c.describe(ctx, web.Below(base, p.Namespace, p.Type, v.String(), "download", goos, arch), creds)
 	if err != nil {
 		return nil, c.hint(err, p)
 	}

@@ -74,7 +74,7 @@ func (c *Client) Versions(ctx context.Context, p addr.Provider) (List, error) {
 	if err != nil || base == nil {
 		return List{}, err
 	}
-	doc, err := c.web.Get(ctx, base.JoinPath(p.Namespace, p.Type, "versions"), creds)
+	doc, err := c.web.Get(ctx, web.Below(base, p.Namespace, p.Type, "versions"), creds)
 	if web.NotFound(err) {
 		return List{}, nil
 	}

@@ -23,7 +23,7 @@ func (c *Client) ModuleVersions(ctx context.Context, m regaddr.ModulePackage) ([
 	if err != nil {
 		return nil, err
 	}
-	doc, err := c.web.Get(ctx, base.JoinPath(m.Namespace, m.Name, m.TargetSystem, "versions"), creds)
+	doc, err := c.web.Get(ctx, web.Below(base, m.Namespace, m.Name, m.TargetSystem, "versions"), creds)
 	if web.NotFound(err) {
 		return nil, ErrNoModule
 	}
@@ -57,7 +57,7 @@ func (c *Client) ModuleLocation(ctx context.Context, m regaddr.ModulePackage, v 
 	if err != nil {
 		return "", err
 	}
-	doc, err := c.web.Get(ctx, base.JoinPath(m.Namespace, m.Name, m.TargetSystem, v, "download"), creds)
+	doc, err := c.web.Get(ctx, web.Below(base, m.Namespace, m.Name, m.TargetSystem, v, "download"), creds)
 	if err != nil {
 		return "", hintFor(err, m.Host)
 	}

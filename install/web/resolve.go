@@ -4,7 +4,20 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"strings"
 )
+
+// Below returns the address of what is below another, whose path stays as it is: services may have empty
+// elements in it, which mean something to them.
+func Below(base *url.URL, elements ...string) *url.URL {
+	u := *base
+	u.Path, u.RawPath = strings.TrimSuffix(base.Path, "/"), strings.TrimSuffix(base.EscapedPath(), "/")
+	for _, e := range elements {
+		u.Path += "/" + e
+		u.RawPath += "/" + url.PathEscape(e)
+	}
+	return &u
+}
 
 // Resolve parses an address in a document, which may be relative to the document's. An encrypted document
 // must not refer to an unencrypted address.
