@@ -219,6 +219,8 @@ func TestNotFound(t *testing.T) {
 		"main.tf:1,", "hashicorp/random (registry.opentofu.org/hashicorp/random) was not found", "filesystem mirror "+f.mirror, "used at main.tf:1,10-22",
 		"registry.terraform.io/hashicorp/random. If that is the one you mean",
 		"registry.opentofu.org/hashicorp/random/terraform-provider-random_VERSION_linux_amd64.zip")
+	f.inst.Sources = MirrorDirs(filepath.Join(f.mirror, "missing"))
+	f.fails(f.reqs(`resource "random_pet" "x" {}`), nil, Options{}, filepath.Join(f.mirror, "missing")+", which does not exist")
 	f.inst.Sources = nil
 	f.fails(f.reqs(`resource "random_pet" "x" {}`), nil, Options{}, "none: the provider_installation block")
 }

@@ -69,6 +69,9 @@ func (i *Installer) notFound(r *Requirement, places []searched) diag.List {
 	sb.WriteString("Provider " + name + " (" + r.Provider.String() + ") was not found in any of the search locations:")
 	for _, s := range places {
 		sb.WriteString("\n  - " + s.source.String())
+		if m, ok := s.source.(*mirror); ok && m.missing() {
+			sb.WriteString(", which does not exist")
+		}
 	}
 	if len(places) == 0 {
 		sb.WriteString("\n  - none: the provider_installation block of the CLI configuration has no method for it")

@@ -83,6 +83,12 @@ func (m *mirror) Allows(p addr.Provider) bool { return m.Method.Allows(p) }
 // String implements Source.
 func (m *mirror) String() string { return m.Method.Location() }
 
+// missing reports whether there is no directory of the mirror.
+func (m *mirror) missing() bool {
+	info, err := os.Stat(m.Dir)
+	return errors.Is(err, fs.ErrNotExist) || err == nil && !info.IsDir()
+}
+
 // has reports whether the mirror has a directory for a provider.
 func (m *mirror) has(p addr.Provider) bool {
 	info, err := os.Stat(filepath.Join(m.Dir, providerPath(p)))

@@ -71,6 +71,9 @@ func (d *Dir) InitBackend(ctx context.Context, opt BackendOptions) (BackendChang
 	if ds := d.selectOnly(have, want); ds.HasErrors() {
 		return change, append(diags, ds...)
 	}
+	if ds := d.createSelected(ctx, want); ds.HasErrors() {
+		return change, append(diags, ds...)
+	}
 	if have.declared() {
 		change.Before = have.kind.Name
 	}
@@ -87,13 +90,18 @@ func (d *Dir) migrate(ctx context.Context, from, to location, opt BackendOptions
 	if d.samePlace(from, to) {
 		return nil
 	}
+	// A wrong argument in a pipeline would be an empty state, so this is asked even if there is nothing to copy.
+	if from.declared() && !opt.Migrate && !opt.ForceCopy {
+		return diag.Errorf("Backend configuration changed",
+			"The backend had another configuration before. To copy the state to the new place, if there is any, run \"mayfly init -migrate-state\"; to use the new configuration and leave the state where it is, run \"mayfly init -reconfigure\".")
+	}
 	names, files, diags := d.statesIn(ctx, from)
 	if len(files) == 0 || diags.HasErrors() {
 		return diags
 	}
 	if !opt.Migrate && !opt.ForceCopy {
 		return diag.Errorf("Backend configuration changed",
-			"The backend had another configuration before, and there is state in it. To copy the state to the new place, run \"mayfly init -migrate-state\"; to use the new configuration and leave the state where it is, run \"mayfly init -reconfigure\".")
+			"There was no backend before, and there is state in the working directory. To copy the state to the new place, run \"mayfly init -migrate-state\"; to use the new configuration and leave the state where it is, run \"mayfly init -reconfigure\".")
 	}
 	if !opt.ForceCopy {
 		if d.opt.Asker == nil {

@@ -104,6 +104,23 @@ func (d *Dir) selectOnly(before, after location) diag.List {
 	return nil
 }
 
+// createSelected creates the workspace that TF_WORKSPACE selects, if the states are files, so that scripts can
+// select it from then on. Elsewhere this needs permissions that init does not need otherwise.
+func (d *Dir) createSelected(ctx context.Context, l location) diag.List {
+	name, fromEnv, diags := d.Workspace()
+	if diags.HasErrors() || !fromEnv || name == store.DefaultWorkspace || l.declared() && l.kind.Name != "local" {
+		return diags
+	}
+	s, diags := d.store(ctx, l, StateFiles{})
+	if diags.HasErrors() {
+		return diags
+	}
+	if err := s.CreateWorkspace(ctx, name); err != nil && !errors.Is(err, store.ErrWorkspaceExists) {
+		return diag.Errorf("Cannot create the workspace", "%s", diag.Sentence(err))
+	}
+	return nil
+}
+
 // Read reads the state of a workspace without locking it; nil if it has none yet.
 func (w *Workspaces) Read(ctx context.Context, name string) (*state.File, diag.List) {
 	if !slices.Contains(w.Names, name) {

@@ -97,22 +97,37 @@ func (a *app) setUpView() {
 // line breaks of the ecosystem's tools.
 const plainWidth = 78
 
-// terminal returns the options for text on a stream. Colours are for terminals only. COLUMNS sets the width
-// elsewhere; 0 means no line breaks.
+// terminal returns the options for text on a stream. COLUMNS sets the width of what is no terminal; 0 means no
+// line breaks.
 func (a *app) terminal(stream io.Writer) view.Options {
 	o := view.Options{Width: plainWidth, Program: a.env.nameOn(stream)}
 	if columns, err := strconv.ParseUint(a.vars["COLUMNS"], 10, 16); err == nil {
 		o.Width = int(columns)
 	}
 	f := term.Of(stream)
+	o.Color = a.colored(f != nil)
 	if f == nil {
 		return o
 	}
-	o.Color = !a.noColor && a.vars["NO_COLOR"] == ""
 	if width, ok := term.Width(f); ok {
 		o.Width = width
 	}
 	return o
+}
+
+// colored reports whether text is coloured on a stream that is a terminal, or is none. Terminals are by
+// default. CLICOLOR_FORCE and FORCE_COLOR ask for it elsewhere, as in the logs of pipelines, and NO_COLOR and
+// -no-color forbid it everywhere.
+func (a *app) colored(terminal bool) bool {
+	if a.noColor || a.vars["NO_COLOR"] != "" {
+		return false
+	}
+	for _, name := range []string{"FORCE_COLOR", "CLICOLOR_FORCE"} {
+		if v := a.vars[name]; v != "" && v != "0" && v != "false" {
+			return true
+		}
+	}
+	return terminal
 }
 
 // versions returns the versions for documents and messages. Tools read the compatible one and refuse an

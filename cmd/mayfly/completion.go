@@ -21,7 +21,7 @@ func (a *app) completionCommand() *cli.Command {
 				if len(args) > 0 {
 					return a.argsError("completion "+name, "no arguments")
 				}
-				_, err := fmt.Fprint(a.env.Stdout, complete.Functions(name))
+				_, err := fmt.Fprint(a.env.Stdout, complete.Functions(name, a.env.Called))
 				return a.wrote(err)
 			})
 	}
@@ -41,7 +41,7 @@ func setUpAsked(args []string) (remove, asked bool) {
 // setUpShells carries out -install-autocomplete, or -uninstall-autocomplete if remove is set.
 func (a *app) setUpShells(remove bool) int {
 	a.setUpView()
-	program, err := complete.Program()
+	program, err := complete.Program(a.env.Called)
 	if err != nil || a.home() == "" {
 		return a.fail("Cannot set up completion", "The path of this program or the home directory is not known. Add the output of \"mayfly completion SHELL\" to the files of your shell instead.")
 	}

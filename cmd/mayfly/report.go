@@ -155,10 +155,10 @@ func (a *app) approved(ctx context.Context, q term.Question, hint string) (yes, 
 }
 
 // downloading returns a function that draws a progress bar per download; nil unless standard output is a
-// terminal. Lines that are written meanwhile appear above the bars.
+// terminal at which a person sits. Lines that are written meanwhile appear above the bars.
 func (a *app) downloading() func(addr.Provider, versions.Version) (install.Progress, func()) {
 	out := term.Of(a.env.Stdout)
-	if out == nil || a.stream != nil || a.document {
+	if out == nil || a.stream != nil || a.document || a.vars["TF_IN_AUTOMATION"] != "" || a.vars["TERM"] == "dumb" {
 		return nil
 	}
 	a.bars = term.NewBars(out, &a.status.Bottom)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -24,10 +25,35 @@ var (
 	fishCompletion string
 )
 
-// Functions returns the shell functions that complete command lines. shell is bash, zsh or fish.
-func Functions(shell string) string {
-	return map[string]string{"bash": bashCompletion, "zsh": zshCompletion, "fish": fishCompletion}[shell]
+// ownName is the command that is always completed.
+const ownName = "mayfly"
+
+// Functions returns the shell functions that complete command lines. shell is bash, zsh or fish. They complete
+// the commands with the program's own name and with the one it was called by, a path or a name, through a
+// link or a copy.
+func Functions(shell, called string) string {
+	text := map[string]string{"bash": bashCompletion, "zsh": zshCompletion, "fish": fishCompletion}[shell]
+	name := typedAs(called)
+	if name == ownName {
+		return text
+	}
+	return text + fmt.Sprintf(map[string]string{
+		"bash": "complete -o bashdefault -o default -F _mayfly_complete %s\n",
+		"zsh":  "compdef _mayfly %s\n",
+		"fish": "complete -c %s -f -a '(__mayfly_complete)'\n",
+	}[shell], name)
 }
+
+// typedAs returns the command that is typed for a program, the program's own if it would need quotes.
+func typedAs(called string) string {
+	name := strings.TrimSuffix(filepath.Base(called), ".exe")
+	if !commandName.MatchString(name) {
+		return ownName
+	}
+	return name
+}
+
+var commandName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*$`)
 
 // setUpMark is at the end of what -install-autocomplete writes, by which it is found again.
 const setUpMark = "# mayfly -install-autocomplete"
@@ -74,19 +100,19 @@ func SetUps(vars map[string]string, home, program string) []SetUp {
 		out = append(out, SetUp{Shell: "zsh", Path: zsh, line: line("zsh")})
 	}
 	if fish := join("XDG_CONFIG_HOME", ".config", "fish"); login == "fish" || exists(fish) {
-		out = append(out, SetUp{Shell: "fish", Path: filepath.Join(fish, "completions", "mayfly.fish"), line: fishCompletion + setUpMark, whole: true})
+		out = append(out, SetUp{Shell: "fish", Path: filepath.Join(fish, "completions", typedAs(program)+".fish"), line: Functions("fish", program) + setUpMark, whole: true})
 	}
 	return out
 }
 
-// Program returns the path of this program, preferably as the search path finds it: that may be a link
-// which outlives this version.
-func Program() (string, error) {
+// Program returns the path of this program, which was called by a path or name. It is preferably the one that
+// the search path has for the name: that may be a link which outlives this version.
+func Program(called string) (string, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return "", err
 	}
-	found, err := exec.LookPath("mayfly")
+	found, err := exec.LookPath(typedAs(called))
 	if err != nil || !filepath.IsAbs(found) {
 		return self, nil
 	}
