@@ -97,7 +97,7 @@ func (a *app) setUpView() {
 // line breaks of the ecosystem's tools.
 const plainWidth = 78
 
-// terminal returns the options for text on a stream. COLUMNS sets the width of what is no terminal; 0 means no
+// terminal returns the options for text on a stream. COLUMNS sets the width elsewhere; 0 means no
 // line breaks.
 func (a *app) terminal(stream io.Writer) view.Options {
 	o := view.Options{Width: plainWidth, Program: a.env.nameOn(stream)}
