@@ -195,6 +195,12 @@ func plainElement(args []cty.Value) (cty.Value, bool) {
 
 // plainLookup is the shortcut for lookup.
 func plainLookup(args []cty.Value) (cty.Value, bool) {
+	v, ok := lookedUp(args)
+	return value.MarkKnown(v, funcs.Decides("lookup", args)...), ok
+}
+
+// lookedUp returns what lookup does in the plain cases.
+func lookedUp(args []cty.Value) (cty.Value, bool) {
 	if len(args) < 2 || len(args) > 3 || args[1].Type() != cty.String {
 		return cty.NilVal, false
 	}
