@@ -105,6 +105,7 @@ func TestE22E23KnownWorlds(t *testing.T) {
 		`(1 <= x - length([unknown])) && ({ a = o } == object)`, `true ? "a" : "%{ for v in x }${tonumber(pair)}%{ endfor }"`,
 		`try([maybe && b, "a"], "")`, `contains(["a", unknown], compact([s])...)`,
 		`max(1, [for v in [many] : v if b]...)`, `setintersection([unknown, "a"], [for v in l : ["a"]]...)`,
+		`keys(tomap({ for k, v in m : k => whatever if maybe }))`, `keys(tomap({ for k, v in x : k => whatever if maybe }))`,
 		// Null and what does not convert keep their marks.
 		`[{ for k, v in [unknown, s] : v => k }]`, `[{ for k, v in [unknown, x] : v => k... }]`, `[[for v in [maybe, b] : v if v]]`,
 		`chunklist([unknown, s], q)`,
