@@ -2,6 +2,7 @@ package marked
 
 import (
 	"iter"
+	"math"
 	"math/big"
 	"slices"
 	"strconv"
@@ -27,6 +28,10 @@ var shortcuts = map[string]func(args []cty.Value) (cty.Value, bool){
 	"length":  plainLength,
 	"lookup":  plainLookup,
 	"merge":   plainMerge,
+
+	"setintersection": setShortcut(math.MaxInt, inAll),
+	"setsubtract":     setShortcut(2, inNone),
+	"setunion":        setShortcut(math.MaxInt, nil),
 }
 
 // shortcut returns the shortcut for a call, or nil.
