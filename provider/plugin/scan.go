@@ -60,8 +60,8 @@ func scan(data []byte, tooDeep func(from, to int) error) error {
 // refuse is for scan where nothing may be left out.
 func refuse(_, _ int) error { return errTooDeep }
 
-// pruned returns data with nil in place of what nests deeper than maxDepth; false if nothing does, or if it is
-// malformed.
+// pruned returns data with nil in place of what nests deeper than maxDepth; false if nothing does, or if it
+// is malformed.
 func pruned(data []byte) (out []byte, some bool) {
 	kept := 0
 	err := scan(data, func(from, to int) error {
