@@ -92,9 +92,10 @@ func stored(v cty.Value, ty cty.Type) (cty.Value, error) {
 func unmarked(v cty.Value) (raw cty.Value, sensitive []cty.Path, err error) {
 	raw, pvm := v.UnmarkDeepWithPaths()
 	for _, pm := range pvm {
-		_, ephemeral := pm.Marks[Ephemeral]
-		if _, ok := pm.Marks[EphemeralType]; ok || ephemeral {
-			return raw, nil, fmt.Errorf("%w: at %s", ErrSecret, where(pm.Path))
+		for _, m := range []Mark{Ephemeral, EphemeralType, EphemeralKnown} {
+			if _, ok := pm.Marks[m]; ok {
+				return raw, nil, fmt.Errorf("%w: at %s", ErrSecret, where(pm.Path))
+			}
 		}
 		if _, ok := pm.Marks[Sensitive]; ok {
 			sensitive = append(sensitive, pm.Path)

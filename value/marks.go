@@ -24,6 +24,10 @@ const (
 	// attributes that an ephemeral text names, or a tuple as long as an ephemeral list. What takes away the
 	// mark Ephemeral must take away the type with it.
 	EphemeralType Mark = "ephemeral type"
+	// EphemeralKnown marks ephemeral values that are known, but may not be with other ephemeral values, such
+	// as the result of a condition whose other branch is unknown. What takes away the mark Ephemeral must
+	// leave an unknown value.
+	EphemeralKnown Mark = "ephemeral known"
 	// TypeValue marks the capsule that the console's type function returns.
 	TypeValue Mark = "type"
 )

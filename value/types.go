@@ -60,7 +60,7 @@ func MarkTypes(v cty.Value, known cty.Type) cty.Value {
 	bare, marks := v.Unmark()
 	switch {
 	case !bare.IsKnown() || bare.IsNull():
-		if settled {
+		if _, ephemeral := marks[Ephemeral]; settled && (bare.IsKnown() || !ephemeral) { // what is unknown may get any type that fits
 			return withoutTypeMark(bare, marks)
 		}
 	case known.IsObjectType() && sameAttributes(ty, known):

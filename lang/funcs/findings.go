@@ -16,6 +16,8 @@ type findings struct {
 	marks map[finding]cty.ValueMarks
 	// values are those of collections that loops went through, so that none is evaluated again.
 	values map[hcl.Expression]cty.Value
+	// settled says of traversals to variables of the context whether what they refer to is settled.
+	settled map[*hcl.Traverser]bool
 }
 
 // Remember keeps the value of an expression in ctx for those who ask what it depended on whether another
@@ -49,7 +51,7 @@ func findingsOf(ctx *hcl.EvalContext) *findings {
 			return f
 		}
 	}
-	f := &findings{ctx: ctx, marks: map[finding]cty.ValueMarks{}, values: map[hcl.Expression]cty.Value{}}
+	f := &findings{ctx: ctx, marks: map[finding]cty.ValueMarks{}, values: map[hcl.Expression]cty.Value{}, settled: map[*hcl.Traverser]bool{}}
 	if ctx.Variables != nil && bounds.BudgetOf(ctx) != nil {
 		ctx.Variables[findingsName] = cty.CapsuleVal(findingsType, f)
 	}

@@ -20,6 +20,7 @@ import (
 //   - an unknown result carries the marks of its arguments, also where the function returned early because of
 //     another argument, and is ephemeral if a part of an argument is;
 //   - a result whose type is not known without the ephemeral arguments is ephemeral, and marked as such;
+//   - so is marked an ephemeral result that may be unknown with other ephemeral arguments;
 //   - a failure inside the function is an ordinary error, without a stack.
 //
 // The signature stays as it is, for those who describe the functions.
@@ -61,7 +62,7 @@ func guard(name string, f function.Function) function.Function {
 		if err != nil {
 			return cty.NilVal, guardedError(name, f, args, err)
 		}
-		return markType(name, f, unknownResult(name, v, args), args), nil
+		return value.MarkKnown(markType(name, f, unknownResult(name, v, args), args), Decides(name, args)...), nil
 	}
 	return function.New(spec)
 }

@@ -80,7 +80,7 @@ func typeIf(f function.Function, args []cty.Value, open cty.Type) cty.Type {
 			want = rest.Type
 		}
 		public[i] = withoutEphemeral(arg, open)
-		if !want.HasDynamicTypes() && public[i].Type().HasDynamicTypes() {
+		if !want.HasDynamicTypes() && !public[i].Type().Equals(want) { // whatever it was, it has been converted
 			public[i] = cty.UnknownVal(want)
 		}
 	}
@@ -96,7 +96,7 @@ func typeIf(f function.Function, args []cty.Value, open cty.Type) cty.Type {
 }
 
 // withoutEphemeral returns a value without marks whose ephemeral parts are unknown, of the type that is known
-// without them or, if none is, of the given one.
+// without them, with the given one for each part of it that is not known.
 func withoutEphemeral(v cty.Value, open cty.Type) cty.Value {
 	if !value.Contains(v, value.Ephemeral) {
 		v, _ = v.UnmarkDeep()
@@ -104,11 +104,8 @@ func withoutEphemeral(v cty.Value, open cty.Type) cty.Value {
 	}
 	ty := value.KnownType(v)
 	bare, marks := v.Unmark()
-	if ty == cty.DynamicPseudoType {
-		return cty.UnknownVal(open)
-	}
-	if _, ephemeral := marks[value.Ephemeral]; ephemeral {
-		return cty.UnknownVal(ty)
+	if _, ephemeral := marks[value.Ephemeral]; ephemeral || ty == cty.DynamicPseudoType {
+		return cty.UnknownVal(closed(ty, open))
 	}
 	elems := map[string]cty.Value{}
 	var list []cty.Value
@@ -129,6 +126,34 @@ func withoutEphemeral(v cty.Value, open cty.Type) cty.Value {
 		return cty.TupleVal(list)
 	default:
 		return cty.ListVal(list)
+	}
+}
+
+// closed returns a type with the given one for each part of it that is dynamic.
+func closed(ty, open cty.Type) cty.Type {
+	switch {
+	case ty == cty.DynamicPseudoType:
+		return open
+	case !ty.HasDynamicTypes():
+		return ty
+	case ty.IsObjectType():
+		attrs := map[string]cty.Type{}
+		for name, attr := range ty.AttributeTypes() {
+			attrs[name] = closed(attr, open)
+		}
+		return cty.Object(attrs)
+	case ty.IsTupleType():
+		elems := make([]cty.Type, ty.Length())
+		for i, elem := range ty.TupleElementTypes() {
+			elems[i] = closed(elem, open)
+		}
+		return cty.Tuple(elems)
+	case ty.IsListType():
+		return cty.List(closed(ty.ElementType(), open))
+	case ty.IsSetType():
+		return cty.Set(closed(ty.ElementType(), open))
+	default:
+		return cty.Map(closed(ty.ElementType(), open))
 	}
 }
 

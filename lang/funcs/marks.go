@@ -50,7 +50,7 @@ var issensitiveFunc = function.New(&function.Spec{
 	Type:         function.StaticReturnType(cty.Bool),
 	RefineResult: notNull,
 	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
-		if !args[0].IsKnown() {
+		if !args[0].IsKnown() || value.Has(args[0], value.EphemeralKnown) {
 			return cty.UnknownVal(cty.Bool), nil
 		}
 		return cty.BoolVal(value.Has(args[0], value.Sensitive)), nil
@@ -66,8 +66,8 @@ var ephemeralAsNullFunc = function.New(&function.Spec{
 
 // ephemeralAsNull replaces every ephemeral part of a value by null, and keeps all other marks. The null has
 // the type that is known without the value, and none if that is not known through and through. An unknown
-// ephemeral part stays unknown, without promises that null would break. The result carries no ephemeral mark
-// anywhere.
+// ephemeral part stays unknown, without promises that null would break, and so becomes one of which an
+// ephemeral value has decided that it is known. The result carries no ephemeral mark anywhere.
 func ephemeralAsNull(v cty.Value) cty.Value {
 	if !value.IsMarked(v) {
 		return v
@@ -76,7 +76,7 @@ func ephemeralAsNull(v cty.Value) cty.Value {
 	out := bare
 	switch {
 	case value.Has(v, value.Ephemeral):
-		out = nullOf(v, bare.IsKnown())
+		out = nullOf(v, bare.IsKnown() && !value.Has(v, value.EphemeralKnown))
 	case !bare.IsKnown() || bare.IsNull() || !value.IsMarked(bare):
 	case bare.Type().IsObjectType():
 		out = cty.ObjectVal(nullInside(bare.AsValueMap()))
@@ -86,7 +86,7 @@ func ephemeralAsNull(v cty.Value) cty.Value {
 		out = nullInCollection(bare)
 	}
 	for m := range marks {
-		if m != value.Ephemeral && m != value.EphemeralType {
+		if m != value.Ephemeral && m != value.EphemeralType && m != value.EphemeralKnown {
 			out = out.Mark(m)
 		}
 	}

@@ -28,7 +28,8 @@ var canFunc = function.New(&function.Spec{
 		if err != nil {
 			return cty.NilVal, err
 		}
-		return v.WithMarks(ephemeralOnly(dependencyMarks(closure))), nil
+		v = v.WithMarks(ephemeralOnly(dependencyMarks(closure)))
+		return markKnown(v, args), nil
 	},
 })
 
@@ -50,13 +51,10 @@ var tryFunc = function.New(&function.Spec{
 			closure := customdecode.ExpressionClosureFromVal(arg)
 			v, diags := closure.Value()
 			if !diags.HasErrors() {
-				if !v.IsWhollyKnown() {
-					// Once the unknown parts are known the expression may still fail, and so not even the
-					// type is certain.
-					_, marks := v.UnmarkDeep()
-					v = cty.DynamicVal.WithMarks(marks, alternatives(args[i+1:]))
+				if !value.Settled(v) {
+					v = unsettled(v, args[i+1:])
 				}
-				return attempted(v, failed, closure, i == len(args)-1), nil
+				return attempted(v, failed, args, i), nil
 			}
 			marks := dependencyMarks(closure)
 			for m := range marks {
@@ -69,17 +67,42 @@ var tryFunc = function.New(&function.Spec{
 	},
 })
 
-// attempted returns the result of an attempt. If an ephemeral value has decided that it is this one, the
-// result is ephemeral, and so is its type.
-func attempted(v cty.Value, failed cty.ValueMarks, closure *customdecode.ExpressionClosure, last bool) cty.Value {
+// attempted returns the result of the attempt with the given number. If an ephemeral value has decided that
+// it is this one, the result is ephemeral, and so is its type, and whether it is known.
+func attempted(v cty.Value, failed cty.ValueMarks, args []cty.Value, number int) cty.Value {
 	_, decided := failed[value.Ephemeral]
-	if !last && !decided {
-		_, decided = dependencyMarks(closure)[value.Ephemeral]
+	if number < len(args)-1 && !decided {
+		_, decided = dependencyMarks(customdecode.ExpressionClosureFromVal(args[number]))[value.Ephemeral]
 	}
 	if !decided {
 		return v
 	}
-	return v.Mark(value.Ephemeral).Mark(value.EphemeralType)
+	return markKnown(v.Mark(value.Ephemeral).Mark(value.EphemeralType), args)
+}
+
+// markKnown marks an ephemeral result that may be unknown with other ephemeral values, as a part of an
+// expression is.
+func markKnown(v cty.Value, args []cty.Value) cty.Value {
+	if !value.MayBeUnknown(v) {
+		return v
+	}
+	for _, arg := range args {
+		if closure := customdecode.ExpressionClosureFromVal(arg); ReadsUnknown(closure.Expression, closure.EvalContext) {
+			return v.Mark(value.EphemeralKnown)
+		}
+	}
+	return v
+}
+
+// unsettled returns the result of an attempt of which a part is unknown, or may be with other ephemeral
+// values. Once the unknown parts are known the expression may still fail, and so not even the type is
+// certain.
+func unsettled(v cty.Value, others []cty.Value) cty.Value {
+	_, marks := v.UnmarkDeep()
+	if v.IsWhollyKnown() {
+		return v.WithMarks(marks).Mark(value.EphemeralType)
+	}
+	return cty.DynamicVal.WithMarks(marks, alternatives(others))
 }
 
 // alternatives returns the ephemeral mark if an expression gives a value with an ephemeral part, or could

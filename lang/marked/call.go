@@ -2,6 +2,7 @@ package marked
 
 import (
 	"iter"
+	"math"
 	"math/big"
 	"slices"
 	"strconv"
@@ -27,6 +28,10 @@ var shortcuts = map[string]func(args []cty.Value) (cty.Value, bool){
 	"length":  plainLength,
 	"lookup":  plainLookup,
 	"merge":   plainMerge,
+
+	"setintersection": setShortcut(math.MaxInt, inAll),
+	"setsubtract":     setShortcut(2, inNone),
+	"setunion":        setShortcut(math.MaxInt, nil),
 }
 
 // shortcut returns the shortcut for a call, or nil.
@@ -195,6 +200,12 @@ func plainElement(args []cty.Value) (cty.Value, bool) {
 
 // plainLookup is the shortcut for lookup.
 func plainLookup(args []cty.Value) (cty.Value, bool) {
+	v, ok := lookedUp(args)
+	return value.MarkKnown(v, funcs.Decides("lookup", args)...), ok
+}
+
+// lookedUp returns what lookup does in the plain cases.
+func lookedUp(args []cty.Value) (cty.Value, bool) {
 	if len(args) < 2 || len(args) > 3 || args[1].Type() != cty.String {
 		return cty.NilVal, false
 	}

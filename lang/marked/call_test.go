@@ -34,10 +34,11 @@ func TestShortcutsChangeNothing(t *testing.T) {
 		cty.MapVal(map[string]cty.Value{"a": str("y"), "c": str("z")}), cty.MapVal(map[string]cty.Value{"a": num(1)}), cty.NullVal(cty.Map(cty.String)), cty.ObjectVal(map[string]cty.Value{"a": str("x").Mark(value.Ephemeral)}),
 		num(0), num(1), num(7), num(-1), cty.NumberFloatVal(1.5), str("a"), str("b"), str("z"), str("1"), cty.True, cty.UnknownVal(cty.String), cty.UnknownVal(cty.Number),
 		cty.DynamicVal, cty.NullVal(cty.String), cty.NullVal(cty.DynamicPseudoType), num(0).Mark(value.Sensitive), str("a").Mark(value.Sensitive), str("a").Mark(value.Ephemeral),
+		cty.SetVal([]cty.Value{str("q"), str("a")}), cty.ListVal([]cty.Value{str("c"), str("a")}), cty.TupleVal([]cty.Value{str("b"), cty.UnknownVal(cty.String), cty.NullVal(cty.String)}),
 		cty.EmptyObjectVal, cty.TupleVal([]cty.Value{str("q").Mark(value.Sensitive)}),
 	}
 	taken := map[string]int{}
-	for _, name := range []string{"length", "element", "lookup", "core::lookup", "merge", "flatten"} {
+	for _, name := range []string{"length", "element", "lookup", "core::lookup", "merge", "flatten", "setunion", "setintersection", "setsubtract"} {
 		for _, coll := range collections {
 			check := func(args ...cty.Value) {
 				if compareCalls(t, table, name, append([]cty.Value{coll}, args...)) {
@@ -53,7 +54,7 @@ func TestShortcutsChangeNothing(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range []string{"length", "element", "lookup", "core::lookup", "merge", "flatten"} {
+	for _, name := range []string{"length", "element", "lookup", "core::lookup", "merge", "flatten", "setunion", "setintersection", "setsubtract"} {
 		if taken[name] == 0 {
 			t.Errorf("no call of %s was answered by the shortcut", name)
 		}

@@ -4,6 +4,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/function"
 
 	"github.com/mayfly-iac/mayfly/lang"
 	"github.com/mayfly-iac/mayfly/unify"
@@ -21,22 +22,30 @@ func fitArguments(ctx *hcl.EvalContext, call *hclsyntax.FunctionCallExpr, args [
 	if call.ExpandFinal {
 		args = args[:len(args)-1]
 	}
-	params, rest := f.Params(), f.VarParam()
 	for i, arg := range args {
-		var ty cty.Type
-		switch {
-		case i < len(params):
-			ty = params[i].Type
-		case rest != nil:
-			ty = rest.Type
-		}
-		if ty == cty.NilType || !ty.IsCollectionType() || arg.diags.HasErrors() {
-			continue
-		}
-		if v, ok := unify.Converted(arg.v, ty); ok {
-			arg.v = v
+		if ty := parameterType(f, i); ty != cty.NilType && ty.IsCollectionType() && !arg.diags.HasErrors() {
+			arg.v = fitted(arg.v, ty)
 		}
 	}
+}
+
+// parameterType returns the type of the parameter for an argument, or cty.NilType if there is none.
+func parameterType(f function.Function, i int) cty.Type {
+	if params := f.Params(); i < len(params) {
+		return params[i].Type
+	}
+	if rest := f.VarParam(); rest != nil {
+		return rest.Type
+	}
+	return cty.NilType
+}
+
+// fitted returns a value converted to a type, or as it is if it does not convert.
+func fitted(v cty.Value, ty cty.Type) cty.Value {
+	if out, ok := unify.Converted(v, ty); ok {
+		return out
+	}
+	return v
 }
 
 // callFitting converts the arguments of a call as fitArguments does. If HCL would lose marks of theirs, it
@@ -56,6 +65,11 @@ func (c called) callFitting(ctx *hcl.EvalContext, args []*evaluatedExpr) (cty.Va
 	f, ok := lang.FunctionIn(ctx, c.Name)
 	if !ok || !loses {
 		return cty.NilVal, false
+	}
+	for i, v := range values {
+		if ty := parameterType(f, i); ty != cty.NilType {
+			values[i] = fitted(v, ty)
+		}
 	}
 	v, err := f.Call(values)
 	return v, err == nil

@@ -34,7 +34,7 @@ func pick[T any](g *expressionGenerator, of ...T) T { return of[g.IntN(len(of))]
 
 func (g *expressionGenerator) text(depth int) string {
 	if depth == 0 || g.IntN(6) == 0 {
-		return pick(g, `"a"`, `"b"`, `"1"`, `""`, "p", "q", "s", "s", "s", "doc", "x", "mixed.a", "mixed.b", "mixed.c", "pair[0]", "pair[1]", "texts[0]", "texts[1]", "users[0].b", `keyed["b"].a`, "none", "unknown", g.local())
+		return pick(g, `"a"`, `"b"`, `"1"`, `""`, "p", "q", "s", "s", "s", "doc", "x", "mixed.a", "mixed.b", "mixed.c", "pair[0]", "pair[1]", "texts[0]", "texts[1]", "users[0].b", `keyed["b"].a`, "none", "unknown", "unknown", g.local())
 	}
 	switch g.IntN(8) {
 	case 0:
@@ -68,7 +68,7 @@ func (g *expressionGenerator) within(name string, make func() string) string {
 
 func (g *expressionGenerator) number(depth int) string {
 	if depth == 0 || g.IntN(6) == 0 {
-		return pick(g, "0", "1", "2", "-1", "one", "n", "n", "n", "q", "x", "s", "pair[2]", "length(l)", g.local())
+		return pick(g, "0", "1", "2", "-1", "one", "n", "n", "n", "q", "x", "s", "pair[2]", "length(l)", "many", g.local())
 	}
 	switch g.IntN(5) {
 	case 0:
@@ -84,7 +84,7 @@ func (g *expressionGenerator) number(depth int) string {
 
 func (g *expressionGenerator) truth(depth int) string {
 	if depth == 0 || g.IntN(6) == 0 {
-		return pick(g, "true", "false", "yes", "no", "b", "b", "b", "x", "s")
+		return pick(g, "true", "false", "yes", "no", "b", "b", "b", "x", "s", "maybe")
 	}
 	switch g.IntN(7) {
 	case 0:
@@ -107,7 +107,7 @@ func (g *expressionGenerator) truth(depth int) string {
 
 func (g *expressionGenerator) sequence(depth int) string {
 	if depth == 0 || g.IntN(6) == 0 {
-		return pick(g, "[]", `["a", "b"]`, "[1]", "list", "tuple", "set", "l", "l", "t", "la", "lo", "x", "pair", "users", "texts", "deep", "mixed.c", "mixed.d", `["p", s]`, "[x]", "[l, []]", "unknowns", g.local())
+		return pick(g, "[]", `["a", "b"]`, "[1]", "list", "tuple", "set", "l", "l", "t", "la", "lo", "x", "pair", "users", "texts", "deep", "mixed.c", "mixed.d", `["p", s]`, "[x]", "[l, []]", "unknowns", `[unknown, s]`, `["a", unknown]`, g.local())
 	}
 	switch g.IntN(9) {
 	case 0:
@@ -132,7 +132,7 @@ func (g *expressionGenerator) sequence(depth int) string {
 
 func (g *expressionGenerator) mapping(depth int) string {
 	if depth == 0 || g.IntN(6) == 0 {
-		return pick(g, "{}", `{ a = 1 }`, `{ a = "x", b = "y" }`, "map", "object", "m", "m", "o", "x", "mixed", "keyed", `{ a = s, b = "y" }`, `{ a = x }`, "mixed.c", g.local())
+		return pick(g, "{}", `{ a = 1 }`, `{ a = "x", b = "y" }`, "map", "object", "m", "m", "o", "x", "mixed", "keyed", `{ a = s, b = "y" }`, `{ a = x }`, "mixed.c", `{ a = unknown, b = s }`, `{ a = "a", b = unknown }`, g.local())
 	}
 	switch g.IntN(8) {
 	case 0:

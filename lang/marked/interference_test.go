@@ -59,7 +59,7 @@ func TestE22E23NonInterference(t *testing.T) {
 		one, another := g.worlds()
 		a, okA := evaluateIn(t, src, one, table)
 		b, okB := evaluateIn(t, src, another, table)
-		if !okA || !okB || strings.Contains(src, "issensitive") && (strings.Contains(src, "unknown") || strings.Contains(src, "whatever")) {
+		if !okA || !okB || strings.Contains(src, "issensitive") && hasUnknown(src) {
 			continue // whether an unknown value is sensitive is not certain
 		}
 		compared++
@@ -87,17 +87,95 @@ func TestE22E23NonInterference(t *testing.T) {
 	}
 }
 
+// TestE22E23KnownWorlds compares the results of expressions in all worlds that differ in one ephemeral
+// variable.
+func TestE22E23KnownWorlds(t *testing.T) {
+	table := worldFunctions()
+	for _, src := range []string{
+		// A part of a type is open.
+		`tolist([object, o])`, `tomap({ a = object, b = o })`, `tolist([[object], [o]])`, `setunion([object], [o])`, `coalesce(object, o)`,
+		// An ephemeral value decides whether the result is known.
+		`s == unknowns`, `b || maybe`, `b ? unknown : "x"`, `yes ? try(b ? "x" : unknown, "") : ""`, `"%{ if b }${unknown}%{ else }a%{ endif }"`,
+		`coalesce(s, unknown)`, `alltrue([b, maybe])`, `contains([s, unknown], "12")`, `compact([unknown, s])`, `max([1, many, n]...)`,
+		`lookup({ a = unknown, b = "x" }, s, "u")`, `lookup(tomap({ a = unknown, b = "x" }), s, "u")`, `lookup(map, s, unknown)`, `lookup(m, "a", unknown)`,
+		`tomap({ "12" = unknown, abc = "x" })[s]`, `[unknown, "x"][n]`, `element(["a", unknown], n)`,
+		`[for v in l : unknown]`, `[for v in [unknown, "x"] : v if b]`, `[for v in [s, "x"] : v if v == unknown]`, `concat(["a", unknown], l...)`,
+		`try(tonumber(s), unknown)`, `try(tonumber(s), uuid())`, `try(x || b, texts[1] != unknowns)`, `can(tonumber(b ? unknown : "x"))`,
+		`alltrue([for v in m : v == "a" if v == unknown])`, `(maybe ? m : m)[*].b`, `try(unknowns != pair[1], "")`,
+		`(1 <= x - length([unknown])) && ({ a = o } == object)`, `true ? "a" : "%{ for v in x }${tonumber(pair)}%{ endfor }"`,
+		`try([maybe && b, "a"], "")`, `contains(["a", unknown], compact([s])...)`,
+		`max(1, [for v in [many] : v if b]...)`, `setintersection([unknown, "a"], [for v in l : ["a"]]...)`,
+		`keys(tomap({ for k, v in m : k => whatever if maybe }))`, `keys(tomap({ for k, v in x : k => whatever if maybe }))`,
+		// Null and what does not convert keep their marks.
+		`[{ for k, v in [unknown, s] : v => k }]`, `[{ for k, v in [unknown, x] : v => k... }]`, `[[for v in [maybe, b] : v if v]]`,
+		`chunklist([unknown, s], q)`,
+		`issensitive(b ? unknown : "x")`, `ephemeralasnull(b ? unknown : "x")`, `(b ? [unknown] : ["a"])[0]`,
+	} {
+		results := 0
+		for name, of := range ephemeralValues {
+			first := cty.NilVal
+			for _, v := range of.values {
+				got, ok := evaluateIn(t, src, worldWith(name, v), table)
+				if !ok {
+					continue
+				}
+				if first == cty.NilVal {
+					first = got
+				}
+				if difference := tellsApart(t, first, got); difference != "" {
+					t.Errorf("%s, with %s: %s", src, name, difference)
+				}
+				results++
+			}
+		}
+		if results < 2 {
+			t.Errorf("%s has too few results to compare", src)
+		}
+	}
+}
+
+// TestE22KnownResultsStayKnown holds that a result is not withheld because it may be unknown with others.
+func TestE22KnownResultsStayKnown(t *testing.T) {
+	for _, src := range []string{`try([maybe && b, "a"], "")`, `b ? unknown : "x"`, `can(tonumber(b ? unknown : "x"))`, `[for v in [unknown, "x"] : "y" if b]`} {
+		got, ok := evaluateIn(t, src, worldWith("b", cty.False), worldFunctions())
+		if !ok || !got.IsWhollyKnown() || !value.Contains(got, value.EphemeralKnown) {
+			t.Errorf("%s: %#v", src, got)
+		}
+	}
+}
+
+// worldWith returns the world in which one ephemeral variable has the given value, and the others their
+// first.
+func worldWith(name string, v cty.Value) map[string]cty.Value {
+	vars := map[string]cty.Value{}
+	for other, of := range ephemeralValues {
+		vars[other] = value.Ephemerally(of.values[0], of.declared)
+	}
+	vars[name] = value.Ephemerally(v, ephemeralValues[name].declared)
+	return world(vars)
+}
+
+// hasUnknown reports whether an expression has an unknown variable.
+func hasUnknown(src string) bool {
+	for _, name := range []string{"unknown", "whatever", "maybe", "many"} {
+		if strings.Contains(src, name) {
+			return true
+		}
+	}
+	return false
+}
+
 // tellsApart says how results of two worlds differ in what is not ephemeral, or returns "".
 func tellsApart(t *testing.T, a, b cty.Value) string {
 	if x, y := outline(a), outline(b); x != y {
 		return "public: " + x + " or " + y
 	}
 	x, y := nullified(t, a), nullified(t, b)
-	if !x.IsWhollyKnown() || !y.IsWhollyKnown() { // unknown stays unknown
-		return ""
-	}
 	if !x.Type().Equals(y.Type()) || !x.RawEquals(y) {
 		return fmt.Sprintf("without ephemeral parts: %#v or %#v", x, y)
+	}
+	if !x.IsWhollyKnown() {
+		return "" // only what is known can be stored
 	}
 	sealedX, errX := value.Seal(x, x.Type(), nil)
 	sealedY, errY := value.Seal(y, y.Type(), nil)
@@ -238,7 +316,7 @@ func world(vars map[string]cty.Value) map[string]cty.Value {
 		"list": cty.ListVal([]cty.Value{cty.StringVal("a"), cty.StringVal("b")}), "tuple": cty.TupleVal([]cty.Value{cty.StringVal("a"), cty.Zero, cty.EmptyTupleVal}),
 		"map": cty.MapVal(map[string]cty.Value{"a": cty.StringVal("x")}), "object": object(map[string]cty.Value{"a": cty.StringVal("x"), "b": cty.Zero}),
 		"set": cty.SetVal([]cty.Value{cty.StringVal("a"), cty.StringVal("c")}), "none": cty.NullVal(cty.String), "unknown": cty.UnknownVal(cty.String),
-		"unknowns": cty.UnknownVal(cty.List(cty.String)), "whatever": cty.DynamicVal,
+		"unknowns": cty.UnknownVal(cty.List(cty.String)), "maybe": cty.UnknownVal(cty.Bool), "many": cty.UnknownVal(cty.Number), "whatever": cty.DynamicVal,
 	} {
 		vars[name] = v
 	}

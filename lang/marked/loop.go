@@ -45,8 +45,15 @@ func (l loop) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 		whole.ValExpr = spending{Expression: l.ValExpr, budget: budget, weight: l.weight, of: l.ForExpr}
 	}
 	v, diags := whole.Value(ctx)
-	if diags.HasErrors() || v.IsKnown() {
-		return shapeless(v), diags
+	if diags.HasErrors() {
+		return v, diags
+	}
+	if v.IsKnown() {
+		v = shapeless(v)
+		if value.MayBeUnknown(v) && funcs.ReadsUnknown(l.ForExpr, ctx) {
+			v = v.Mark(value.EphemeralKnown)
+		}
+		return v, diags
 	}
 	if !coll.v.IsKnown() { // the condition has been tried out
 		child := l.child(ctx, cty.DynamicVal, cty.DynamicVal)
@@ -127,9 +134,9 @@ func (g *guarding) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 	switch {
 	case diags.HasErrors():
 		diags = g.once(diags)
-	case tryOut:
+	case tryOut || v.IsKnown(): // it has marks that HCL loses if it is null and an element before it is unknown
 		g.seen.found(g.Expression, ctx, v, diags)
-	case !v.IsKnown():
+	default:
 		g.seen.found(g.Expression, ctx, v, diags)
 		g.seen.look(ctx, g.rest...)
 	}

@@ -34,9 +34,9 @@ func (c conditional) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 		return v, diags
 	}
 	if c.typeless(ctx, cond, onTrue, onFalse) {
-		return typeless(v), diags
+		v = typeless(v)
 	}
-	return ephemeralIf(v, onTrue.v, onFalse.v), diags
+	return markKnown(ctx, ephemeralIf(v, onTrue.v, onFalse.v), cond, onTrue, onFalse), diags
 }
 
 // typeless reports whether the type of the result depends on an ephemeral value: one that a branch has failed
@@ -86,7 +86,7 @@ func (x indexed) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 	if bare, _ := coll.v.Unmark(); value.Has(key.v, value.Ephemeral) && !uniform(bare) {
 		v = typeless(v)
 	}
-	return v, diags
+	return markKnown(ctx, v, coll, key), diags
 }
 
 // evaluatedExpr is an expression that has been evaluated. The expressions of this package evaluate their

@@ -24,6 +24,29 @@ func shapeless(v cty.Value) cty.Value {
 	return v
 }
 
+// markKnown marks v, the result of an expression with these operands, if it is ephemeral and may be unknown
+// with other ephemeral values. What has failed is unknown.
+func markKnown(ctx *hcl.EvalContext, v cty.Value, operands ...*evaluatedExpr) cty.Value {
+	if !value.MayBeUnknown(v) {
+		return v
+	}
+	for _, e := range operands {
+		if e.mayBeUnknown(ctx) {
+			return v.Mark(value.EphemeralKnown)
+		}
+	}
+	return v
+}
+
+// mayBeUnknown reports whether the operand is unknown, or may be with other ephemeral values. One that fails
+// with some of them has no value then to tell by.
+func (e *evaluatedExpr) mayBeUnknown(ctx *hcl.EvalContext) bool {
+	if e.diags.HasErrors() || e.mayFail(ctx) {
+		return funcs.ReadsUnknown(e.Expression, ctx)
+	}
+	return !value.Settled(e.v)
+}
+
 // mayFail reports whether it depends on an ephemeral value that the operand has failed, or has not.
 func (e *evaluatedExpr) mayFail(ctx *hcl.EvalContext) bool {
 	return funcs.EphemeralOutcome(e.Expression, ctx)
@@ -80,7 +103,7 @@ func (s splat) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 	case !isList || splatsWithin(s.Each):
 		v = shapeless(v)
 	}
-	return v, diags
+	return value.MarkKnown(v), diags // what is unknown may be null, which has no elements
 }
 
 // splatsWithin reports whether a splat has another one for each of its elements, as in a[*].b[*]: that
@@ -124,7 +147,7 @@ func (l logical) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 	if !diags.HasErrors() && (lhs.mayFail(ctx) || rhs.mayFail(ctx)) {
 		v = v.Mark(value.Ephemeral)
 	}
-	return value.MarkTypes(v, cty.Bool), diags
+	return markKnown(ctx, value.MarkTypes(v, cty.Bool), lhs, rhs), diags
 }
 
 // comparison is an operation that compares values of any type.
@@ -135,8 +158,11 @@ func (c comparison) UnwrapExpression() hcl.Expression { return c.BinaryOpExpr }
 
 // Value implements hcl.Expression.
 func (c comparison) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
-	v, diags := c.BinaryOpExpr.Value(ctx)
-	return value.MarkTypes(v, cty.Bool), diags
+	lhs, rhs := evaluated(c.LHS, ctx), evaluated(c.RHS, ctx)
+	whole := *c.BinaryOpExpr
+	whole.LHS, whole.RHS = lhs, rhs
+	v, diags := whole.Value(ctx)
+	return markKnown(ctx, value.MarkTypes(v, cty.Bool), lhs, rhs), diags
 }
 
 // expanded is a call whose last argument is expanded. If there is nothing in it, no argument has its marks.
@@ -155,5 +181,5 @@ func (x expanded) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 	if value.Has(list.v, value.Ephemeral) && !diags.HasErrors() {
 		v = typeless(v)
 	}
-	return v, diags
+	return value.MarkKnown(v, list.v), diags
 }

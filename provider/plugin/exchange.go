@@ -167,6 +167,17 @@ func (x *exchange) decodeType(ty cty.Type, in *tfplugin6.DynamicValue) cty.Value
 	return v
 }
 
+// decodeApplied is decodeType for what an apply has made of an object. The object exists, so it must not be
+// lost for a part of it that nests too deeply. That part is null, and since what is left still nests deeper
+// than can be stored, the engine reports it.
+func (x *exchange) decodeApplied(ty cty.Type, in *tfplugin6.DynamicValue) cty.Value {
+	if data, some := pruned(in.GetMsgpack()); some {
+		wipe(in)
+		in = &tfplugin6.DynamicValue{Msgpack: data}
+	}
+	return x.decodeType(ty, in)
+}
+
 // wireFailure adds an error whose format takes the subject, the RPC and err.
 func (x *exchange) wireFailure(summary, format string, err error) {
 	d := diag.Diagnostic{Summary: summary, Detail: fmt.Sprintf(format, x.subject(), x.rpc, err)}

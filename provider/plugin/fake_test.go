@@ -240,6 +240,12 @@ func (fake) ApplyResourceChange(_ context.Context, r *tfprotov6.ApplyResourceCha
 	switch text(planned, "name") {
 	case "partial":
 		resp.Diagnostics = problem(tfprotov6.DiagnosticSeverityError, "half made", nil)
+	case "deep":
+		deep := cty.True
+		for range maxDepth + 200 {
+			deep = cty.ListVal([]cty.Value{deep})
+		}
+		planned = with(planned, "any", deep)
 	case "nothing":
 		resp.Diagnostics = problem(tfprotov6.DiagnosticSeverityError, "not made", nil)
 		return resp, nil

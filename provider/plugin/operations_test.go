@@ -210,6 +210,11 @@ func TestApplyErrorsKeepState(t *testing.T) {
 		wantOne(t, diags, diag.Error, "half made")
 		wantValue(t, "partial", got.New, with(thing("partial"), "id", cty.StringVal("id-1")))
 		wantValue(t, "partial identity", got.Identity, keyed("applied none"))
+		got, diags = apply("deep") // what the engine cannot store, it reports
+		wantNone(t, diags)
+		if id := got.New.GetAttr("id"); id.AsString() != "id-1" {
+			t.Errorf("deep: the id is %#v", id)
+		}
 		got, diags = apply("nothing")
 		wantOne(t, diags, diag.Error, "not made")
 		if got.New != cty.NilVal || string(got.Private) != "applied p" {

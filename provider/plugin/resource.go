@@ -154,7 +154,7 @@ func (c *client) ApplyResource(ctx context.Context, req provider.ApplyRequest) (
 	}
 	out := provider.ApplyResponse{Private: resp.Private, LegacyTypes: resp.LegacyTypeSystem}
 	if hasValue(resp.NewState) || !x.failed() {
-		out.New = x.decodeType(s.Block.Type(), resp.NewState)
+		out.New = x.decodeApplied(s.Block.Type(), resp.NewState)
 	}
 	out.Identity = x.decodeIdentityAnyway(req.Type, resp.NewIdentity)
 	return out, x.diags

@@ -3,11 +3,13 @@ package plugin
 import (
 	"encoding/binary"
 	"errors"
+
+	"github.com/mayfly-iac/mayfly/value"
 )
 
 // maxDepth limits the nesting of values. The decoder recurses, and values of dynamic type can nest as deep
-// as the message is long.
-const maxDepth = 1000
+// as the message is long. It is more than can be stored.
+const maxDepth = 5 * value.MaxDepth
 
 var (
 	errMalformed = errors.New("it is not valid MessagePack")
@@ -16,8 +18,10 @@ var (
 
 // scan checks that data is exactly one well-formed MessagePack value, before memory is allocated for the
 // lengths that it contains. Without this, a few bytes could announce a list of a billion elements, and the
-// decoder would make room for them.
-func scan(data []byte) error {
+// decoder would make room for them. What nests deeper than maxDepth is given to tooDeep as the range of its
+// bytes.
+func scan(data []byte, tooDeep func(from, to int) error) error {
+	size := len(data)
 	open := []uint64{1}  // number of values still to come, per level of nesting
 	pending := uint64(1) // the sum of open; each value takes at least a byte
 	for len(open) > 0 {
@@ -28,29 +32,72 @@ func scan(data []byte) error {
 		}
 		open[top]--
 		pending--
-		if len(data) == 0 {
+		rest, values, ok := next(data)
+		if !ok || pending+values > uint64(len(rest)) {
 			return errMalformed
 		}
-		skip, values, ok := item(data)
-		if !ok || skip > uint64(len(data)) {
-			return errMalformed
-		}
-		data = data[skip:]
-		if pending += values; pending > uint64(len(data)) {
-			return errMalformed
-		}
-		if values > 0 {
+		switch {
+		case values == 0:
+		case len(open) < maxDepth:
 			open = append(open, values)
+			pending += values
+		default:
+			if rest, ok = skip(rest, values); !ok || pending > uint64(len(rest)) {
+				return errMalformed
+			}
+			if err := tooDeep(size-len(data), size-len(rest)); err != nil {
+				return err
+			}
 		}
-		if len(open) > maxDepth {
-			return errTooDeep
-		}
+		data = rest
 	}
 	if len(data) > 0 {
 		return errMalformed
 	}
 	return nil
 }
+
+// refuse is for scan where nothing may be left out.
+func refuse(_, _ int) error { return errTooDeep }
+
+// pruned returns data with nil in place of what nests deeper than maxDepth; false if nothing does, or if it
+// is malformed.
+func pruned(data []byte) (out []byte, some bool) {
+	kept := 0
+	err := scan(data, func(from, to int) error {
+		out = append(append(out, data[kept:from]...), codeNil)
+		kept = to
+		return nil
+	})
+	return append(out, data[kept:]...), err == nil && kept > 0
+}
+
+// skip returns what follows so many values, with those nested in them.
+func skip(data []byte, values uint64) (rest []byte, ok bool) {
+	for ; values > 0; values-- {
+		var more uint64
+		if data, more, ok = next(data); !ok || more > uint64(len(data)) {
+			return nil, false
+		}
+		values += more
+	}
+	return data, true
+}
+
+// next returns what follows the value at the start of data, where its nested values begin, and the number of
+// those.
+func next(data []byte) (rest []byte, values uint64, ok bool) {
+	if len(data) == 0 {
+		return nil, 0, false
+	}
+	size, values, ok := item(data)
+	if !ok || size > uint64(len(data)) {
+		return nil, 0, false
+	}
+	return data[size:], values, true
+}
+
+const codeNil = 0xc0
 
 // sizes has, for the codes from 0xc0 to 0xdf, the number of bytes of the length field and, for those without
 // one, of the content. A content of -1 is an array, -2 a map, -3 a reserved code.

@@ -54,7 +54,7 @@ func decodeValue(in *tfplugin6.DynamicValue, ty cty.Type) (v cty.Value, err erro
 	}()
 	switch {
 	case len(in.GetMsgpack()) > 0:
-		if err := scan(in.Msgpack); err != nil {
+		if err := scan(in.Msgpack, refuse); err != nil {
 			return cty.NilVal, &wireError{what: err.Error()}
 		}
 		v, err = value.Unpack(in.Msgpack, ty)

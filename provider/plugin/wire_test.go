@@ -2,6 +2,8 @@ package plugin
 
 import (
 	"bytes"
+	"encoding/binary"
+	"errors"
 	"strings"
 	"testing"
 
@@ -10,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/mayfly-iac/mayfly/internal/tfplugin6"
+	"github.com/mayfly-iac/mayfly/value"
 )
 
 var nestedType = cty.Object(map[string]cty.Type{
@@ -241,4 +244,37 @@ func FuzzIndexSchema(f *testing.F) {
 		}
 		cat.Functions()
 	})
+}
+
+// TestDeepAnswerIsNotLost holds that an object is kept, but for a part of it that nests too deeply for any
+// decoder, and that what is left cannot be stored without an error about that part.
+func TestDeepAnswerIsNotLost(t *testing.T) {
+	ty := cty.Object(map[string]cty.Type{"id": cty.String, "any": cty.DynamicPseudoType})
+	for _, levels := range []int{maxDepth / 2, maxDepth, maxDepth + 200} {
+		x := &exchange{}
+		v := x.decodeApplied(ty, &tfplugin6.DynamicValue{Msgpack: deepObject(levels)})
+		if v == cty.NilVal || len(x.diags) > 0 {
+			t.Errorf("%d levels: %v", levels, x.diags)
+			continue
+		}
+		if id := v.GetAttr("id"); id.AsString() != "i-1" {
+			t.Errorf("%d levels: the id is %#v", levels, id)
+		}
+		stored, faults := value.Storable(v, ty)
+		if len(faults) == 0 || !errors.Is(faults[0].Err, value.ErrTooDeep) || stored.GetAttr("id").AsString() != "i-1" {
+			t.Errorf("%d levels: %v", levels, faults)
+		}
+	}
+}
+
+// deepObject encodes an object with tuples in an attribute of dynamic type, so many in each other.
+func deepObject(levels int) []byte {
+	text := func(b []byte, code byte, s string) []byte {
+		return append(binary.BigEndian.AppendUint32(append(b, code), uint32(len(s))), s...)
+	}
+	b := text([]byte{0x82}, 0xdb, "id")
+	b = text(text(b, 0xdb, "i-1"), 0xdb, "any")
+	b = text(append(b, 0x92), 0xc6, strings.Repeat(`["tuple",[`, levels)+`"string"`+strings.Repeat("]]", levels))
+	b = append(b, bytes.Repeat([]byte{0x91}, levels)...)
+	return text(b, 0xdb, "end")
 }

@@ -11,14 +11,21 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/mayfly-iac/mayfly/internal/sysfault"
 )
 
 const roleEnv = "KEEP_STORE_TEST_WRITER"
 
 // TestMain turns the test binary into a writer process when asked to.
 func TestMain(m *testing.M) {
+	sysfault.Main()
 	if who := os.Getenv(roleEnv); who != "" {
-		if err := writer(context.Background(), who, os.Args[1], os.Args[2], os.Args[3]); err != nil {
+		err := writer(context.Background(), who, os.Args[1], os.Args[2], os.Args[3])
+		if err == nil && len(os.Args) > 4 { // a folder to note the end in
+			err = os.WriteFile(filepath.Join(os.Args[4], "written"), nil, 0o600)
+		}
+		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}

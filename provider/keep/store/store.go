@@ -121,7 +121,7 @@ func (s *Store) view(ctx context.Context, fn func(*document) error) error {
 // update runs fn on the content under the exclusive lock and writes the changed content back, unless fn
 // fails.
 func (s *Store) update(ctx context.Context, fn func(*document) error) error {
-	if err := os.MkdirAll(filepath.Dir(s.path), 0o700); err != nil {
+	if _, err := safefile.MakeDirs(filepath.Dir(s.path), 0o700); err != nil {
 		return ioProblem("Cannot create the store's folder", "store "+s.name, err, "Choose a path in a folder this user may write to.")
 	}
 	unlock, err := s.lock(ctx)
