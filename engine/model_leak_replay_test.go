@@ -17,6 +17,7 @@ type leakRecord struct {
 	private  []byte
 	identity cty.Value // cty.NilVal for none
 	tainted  bool
+	address  string
 }
 
 // leakReplay goes through what a schedule has led to, with the answers that the provider gave, and says what
@@ -133,7 +134,7 @@ func (rec *leakRecord) texts() []string {
 // judge returns the judge of answers about a thing. With a configuration, the object's own values are known.
 func (rp *leakReplay) judge(n *leakThing, env *leakEnv, base *leakRecord, configured bool) *leakJudge {
 	w, r := rp.world, rp.world.rounds[rp.round]
-	j := &leakJudge{policy: r.policy, secrets: leakSecrets{}, data: n.kind == "leak_lookup", address: n.address(rp.round)}
+	j := &leakJudge{policy: r.policy, secrets: leakSecrets{}, data: n.kind == "leak_lookup", address: rp.address(n)}
 	j.open = base.texts()
 	j.files = w.files(rp.round)
 	w.ofRun(j.secrets)
@@ -150,6 +151,14 @@ func (rp *leakReplay) judge(n *leakThing, env *leakEnv, base *leakRecord, config
 		n.own(j.secrets, rp.round, env)
 	}
 	return j
+}
+
+// address is that of a thing in the command. What is to be destroyed has the one that the state has.
+func (rp *leakReplay) address(n *leakThing) string {
+	if rec := rp.base[n]; rec != nil && rp.world.rounds[rp.round].mode == plan.Destroy {
+		return rec.address
+	}
+	return n.address(rp.round)
 }
 
 // files are the texts that are in the open for everything but an object's own values.
@@ -242,7 +251,7 @@ func (rp *leakReplay) messages(n *leakThing, calls []leakCall) {
 			rp.say("warning", "Message of the provider", "["+n.name+"/"+c.rpc+"]")
 		}
 		if c.failed {
-			rp.say("error", "The provider failed", n.address(rp.round))
+			rp.say("error", "The provider failed", rp.address(n))
 		}
 	}
 }
@@ -250,19 +259,10 @@ func (rp *leakReplay) messages(n *leakThing, calls []leakCall) {
 // stored judges a whole answer, which takes the place of a record.
 func (rp *leakReplay) stored(j *leakJudge, n *leakThing, c leakCall, kind string, before *leakRecord) *leakRecord {
 	j.next(kind)
-	out := &leakRecord{}
-	if kind == "object" { // of an apply
-		out.identity = c.identity
-		if !j.identity(c.identity) {
-			out.identity = cty.NilVal
-		}
-	}
-	out.value = j.object(c.value, rp.block(n))
-	if kind != "object" {
-		out.identity = c.identity
-		if !j.identity(c.identity) {
-			out.identity = cty.NilVal
-		}
+	out := &leakRecord{address: rp.address(n)}
+	out.value, out.identity = j.object(c.value, rp.block(n)), c.identity
+	if !j.identity(c.identity) {
+		out.identity = cty.NilVal
 	}
 	var was []byte
 	if before != nil {
@@ -306,7 +306,7 @@ func (rp *leakReplay) read(n *leakThing, calls []leakCall, env *leakEnv) {
 	for _, c := range calls {
 		j := rp.judge(n, env, rp.base[n], true)
 		j.next("object read")
-		rec := &leakRecord{value: j.object(c.value, rp.block(n))}
+		rec := &leakRecord{value: j.object(c.value, rp.block(n)), address: rp.address(n)}
 		rp.allow(rec.texts()...)
 		if rp.settle(j) {
 			rp.prior[n], rp.state[n] = rec, rec
@@ -321,7 +321,6 @@ func (rp *leakReplay) planThing(n *leakThing, calls []leakCall, env *leakEnv, mo
 	base := rp.base[n]
 	j := rp.judge(n, env, base, true)
 	cur, ok := base, true
-	loaded := map[string]bool{"upgrade": true, "move": true}
 	for i, c := range calls {
 		kind := "object read"
 		switch c.rpc {
@@ -337,7 +336,10 @@ func (rp *leakReplay) planThing(n *leakThing, calls []leakCall, env *leakEnv, mo
 		case "plan":
 			kind = "plan"
 		}
-		if !ok {
+		if !ok && c.rpc == "read" && mode != plan.RefreshOnly {
+			continue // it was read before the answer before that was judged
+		}
+		if !ok && mode != plan.RefreshOnly {
 			rp.say("error", "unexpected call", n.name+" "+c.rpc)
 			return
 		}
@@ -355,7 +357,6 @@ func (rp *leakReplay) planThing(n *leakThing, calls []leakCall, env *leakEnv, mo
 		} else {
 			cur = got
 		}
-		_ = loaded
 	}
 	if !rp.settle(j) {
 		delete(rp.objects, n)
@@ -442,7 +443,7 @@ func (rp *leakReplay) applyThing(n *leakThing, calls []leakCall, env *leakEnv) {
 	again := rp.stored(j, n, calls[0], "plan", prior)
 	if j.errors || len(calls) == 1 {
 		if rp.settle(j) && prior != nil { // nothing is left to do
-			rp.state[n] = &leakRecord{value: again.value, private: prior.private, identity: prior.identity}
+			rp.state[n] = &leakRecord{value: again.value, private: prior.private, identity: prior.identity, address: again.address}
 		}
 		return
 	}
