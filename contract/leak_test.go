@@ -423,7 +423,9 @@ func TestPaths(t *testing.T) {
 // changes nothing for later ones.
 func TestWithout(t *testing.T) {
 	c := guarded(t)
-	made := func(text string) cty.Value { return object(map[string]cty.Value{"made": str(text), "chosen": str("kept")}) }
+	made := func(text string) cty.Value {
+		return object(map[string]cty.Value{"made": str(text), "chosen": str("kept")})
+	}
 	if got := c.Without(made(secret), Plan); !got.RawEquals(made(secret)) {
 		t.Errorf("before anything is known: %#v", got)
 	}
