@@ -22,8 +22,8 @@ func (c *Checker) withhold(v cty.Value, ty cty.Type, a Answer) (cty.Value, diag.
 	return v, w.diags
 }
 
-// Without returns an earlier answer without what must not be stored of an answer of the kind, now that more is
-// known than when it was judged. It reports nothing, and later answers are judged as if it had not been
+// Without returns an earlier answer without what must not be stored of an answer of the kind, now that more
+// is known than when it was judged. It reports nothing, and later answers are judged as if it had not been
 // called.
 func (c *Checker) Without(v cty.Value, a Answer) cty.Value {
 	quiet := *c

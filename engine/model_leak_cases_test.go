@@ -29,6 +29,15 @@ func TestLeakGuardCases(t *testing.T) {
 			w.addCommand(nil)
 			w.addCommand(map[string]*leakSpec{"apply/" + x.name: at("made"), "read/" + y.name: at("list")})
 		}, 0, 1},
+		// The old half of a replacement stays, and an output has the new one in every schedule.
+		"a deposed object": {func(w *leakWorld) {
+			x := w.addThing()
+			x.cbd = true
+			w.addCommand(nil)
+			w.outputs = append(w.outputs, &leakOutput{name: "o", value: x.result("made")})
+			w.addCommand(map[string]*leakSpec{"delete/" + x.name: {fail: true}, "apply/" + x.name: at("made")})
+			x.replace[1] = 2
+		}, 0, 0},
 		// A value that is stored with a warning is reported where it is found first: in the object.
 		"the order of an answer": {func(w *leakWorld) {
 			x := w.addThing()

@@ -29,6 +29,7 @@ func newLeakCatalog(version int64) leakCatalog {
 		} {
 			attrs[name] = &schema.Attribute{Type: ty, Computed: true}
 		}
+		attrs["gen"] = &schema.Attribute{Type: cty.Number, Computed: true} // when it was created; see leakGen
 		attrs["result"] = &schema.Attribute{Type: cty.String, Computed: true, Sensitive: true}
 		attrs["name"] = &schema.Attribute{Type: cty.String, Required: true}
 		attrs["arg"] = &schema.Attribute{Type: cty.String, Optional: true}

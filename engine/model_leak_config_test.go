@@ -69,6 +69,9 @@ type leakThing struct {
 	byIdentity bool
 	size       []int
 	replace    []int
+	cbd        bool   // it is replaced with create_before_destroy
+	deposed    bool   // it stands for an object of another thing that was deposed
+	gen        string // of the deposed object; see leakGen
 }
 
 type leakOutput struct {
@@ -143,6 +146,7 @@ func newLeakWorld(seed uint64) *leakWorld {
 	}
 	w.addOutputs()
 	w.addScripts()
+	w.addReplacements(rand.New(rand.NewPCG(seed, 42)))
 	for i := range w.rounds {
 		w.rounds[i].text = w.text(i)
 	}

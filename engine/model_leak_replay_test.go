@@ -35,6 +35,7 @@ type leakReplay struct {
 	corpus  strings.Builder // all that may be stored
 	dropped []string
 	spared  int
+	deposed []*leakThing // the deposed objects so far; those that are left have a record
 }
 
 func newLeakReplay(w *leakWorld) *leakReplay {
@@ -135,6 +136,9 @@ func (rec *leakRecord) texts() []string {
 func (rp *leakReplay) judge(n *leakThing, env *leakEnv, base *leakRecord, configured bool) *leakJudge {
 	w, r := rp.world, rp.world.rounds[rp.round]
 	j := &leakJudge{policy: r.policy, secrets: leakSecrets{}, data: n.kind == "leak_lookup", address: rp.address(n)}
+	if n.deposed {
+		j.address += " (deposed)"
+	}
 	j.open = base.texts()
 	j.files = w.files(rp.round)
 	w.ofRun(j.secrets)
@@ -215,7 +219,7 @@ func (n *leakThing) own(to leakSecrets, round int, env *leakEnv) {
 			add(e, e.eph || e.sens)
 		}
 	}
-	if n.mapKey != nil {
+	if n.mapKey != nil && n.mapKey.eval(env).IsKnown() { // or else nothing of the map is known
 		marked := n.mapKey.eph || n.mapKey.sens
 		if marked && !leakPlainKey(n.mapKey.eval(env)) { // other keys are names
 			add(n.mapKey, true)
@@ -286,14 +290,14 @@ func (rp *leakReplay) block(n *leakThing) *schema.Block {
 // planned goes through a plan.
 func (rp *leakReplay) planned(p *leakPhase, mode plan.Mode) {
 	rp.phase()
-	for _, n := range rp.world.things {
-		calls := p.calls[n.name]
+	for _, n := range rp.things() {
+		calls := rp.calls(p, n)
 		rp.messages(n, calls)
 		env := &leakEnv{objects: rp.objects, closed: mode == plan.RefreshOnly}
 		switch {
 		case n.kind == "leak_lookup":
 			rp.read(n, calls, env)
-		case mode == plan.Destroy:
+		case mode == plan.Destroy || n.deposed:
 			rp.planDestroy(n, calls, env)
 		case len(calls) > 0:
 			rp.planThing(n, calls, env, mode)
@@ -395,12 +399,13 @@ func (rp *leakReplay) planDestroy(n *leakThing, calls []leakCall, env *leakEnv) 
 	}
 }
 
-// applied goes through an apply.
-func (rp *leakReplay) applied(p *leakPhase, mode plan.Mode) {
+// applied goes through an apply. updates are the things that are to be updated, by name.
+func (rp *leakReplay) applied(p *leakPhase, mode plan.Mode, updates map[string]bool) {
 	rp.phase()
+	stopped := slices.ContainsFunc(slices.Concat(slices.Collect(maps.Values(p.calls))...), func(c leakCall) bool { return c.failed })
 	rp.state = maps.Clone(rp.prior)
-	for _, n := range rp.world.things {
-		calls := p.calls[n.name]
+	for _, n := range rp.things() {
+		calls := rp.calls(p, n)
 		rp.messages(n, calls)
 		env := &leakEnv{objects: rp.objects, applying: true}
 		if n.kind == "leak_lookup" {
@@ -408,6 +413,9 @@ func (rp *leakReplay) applied(p *leakPhase, mode plan.Mode) {
 				delete(rp.state, n)
 			}
 		} else {
+			if len(calls) == 0 && updates[n.name] && !n.deposed {
+				rp.refuse(n, env, leakFindings(p.diags), stopped || rp.errors)
+			}
 			rp.applyThing(n, calls, env)
 		}
 		if rec := rp.state[n]; rec != nil {
@@ -418,8 +426,9 @@ func (rp *leakReplay) applied(p *leakPhase, mode plan.Mode) {
 
 // applyThing goes through the changes of one thing.
 func (rp *leakReplay) applyThing(n *leakThing, calls []leakCall, env *leakEnv) {
-	prior := rp.prior[n]
+	prior, replaced := rp.prior[n], rp.prior[n]
 	if len(calls) > 0 && calls[0].rpc == "delete" {
+		replaced = nil
 		c := calls[0]
 		if calls = calls[1:]; !rp.deleted(n, c, env) {
 			if len(calls) > 0 {
@@ -431,6 +440,11 @@ func (rp *leakReplay) applyThing(n *leakThing, calls []leakCall, env *leakEnv) {
 	}
 	if len(calls) == 0 {
 		return
+	}
+	if creates := calls[0].gen == leakNew; creates {
+		prior = nil
+	} else {
+		replaced = nil
 	}
 	j := rp.judge(n, env, rp.base[n], true)
 	if prior != nil { // what was read for the plan is judged again
@@ -454,6 +468,22 @@ func (rp *leakReplay) applyThing(n *leakThing, calls []leakCall, env *leakEnv) {
 	}
 	rp.settle(j)
 	rp.state[n] = rec
+	if replaced != nil {
+		rp.depose(n, replaced, calls[2:], env)
+	}
+}
+
+// refuse goes through an update that the provider is not asked for: what the plan has recorded must not be
+// stored, or something has failed before.
+func (rp *leakReplay) refuse(n *leakThing, env *leakEnv, reported []string, stopped bool) {
+	j := rp.judge(n, env, rp.base[n], true)
+	rp.again(j, n, rp.prior[n])
+	if stopped && slices.ContainsFunc(j.found, func(f string) bool { return !slices.Contains(reported, f) }) {
+		return
+	}
+	if rp.settle(j) && !stopped {
+		rp.say("error", "no call", n.name)
+	}
 }
 
 // again judges what the plan has recorded of an object, now that more may be known.

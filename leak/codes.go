@@ -71,8 +71,8 @@ func edgesOf(code []byte, others, from, to int) (e edges) {
 	return e
 }
 
-// fit reports whether a value in Base64 that stands in s from start to end may have the edges. If what stands
-// next to it is no character of the code, or may be part of an escape, that cannot be told.
+// fit reports whether a value in Base64 that stands in s from start to end may have the edges: unless what
+// stands next to it has other bits. A character that may be part of an escape says nothing.
 func (e edges) fit(s string, start, end int) bool {
 	if e.beforeMask != 0 && start > 0 && !strings.ContainsAny(s[max(0, start-6):start-1], `\%=&`) {
 		if c := sixBits[s[start-1]]; c < 64 && c&e.beforeMask != e.before {
