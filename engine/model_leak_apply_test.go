@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/zclconf/go-cty/cty"
+
 	"github.com/mayfly-iac/mayfly/plan"
 )
 
@@ -71,6 +73,10 @@ func (rp *leakReplay) applyThing(n *leakThing, calls []leakCall, env *leakEnv) {
 	}
 	c := calls[1]
 	rec := rp.stored(j, n, c, "object", prior)
+	if c.value == cty.NilVal { // the record stands, if there is one
+		rp.settle(j)
+		return
+	}
 	if failed := c.failed || j.errors; failed && prior == nil {
 		rec.tainted = c.failed || j.exposed
 	}
@@ -107,7 +113,10 @@ func (rp *leakReplay) again(j *leakJudge, n *leakThing, prior *leakRecord) *leak
 
 // deleted goes through a destruction, and reports whether the object is gone.
 func (rp *leakReplay) deleted(n *leakThing, c leakCall, env *leakEnv) bool {
-	if c.value.IsNull() {
+	switch {
+	case c.value == cty.NilVal:
+		c.value = rp.prior[n].value // it must be taken to exist
+	case c.value.IsNull():
 		delete(rp.state, n)
 		return true
 	}

@@ -96,6 +96,7 @@ type leakSpec struct {
 	places            []leakPlace
 	private, identity string
 	fail              bool
+	mute              bool // a failure says nothing about the object
 	warn              string
 }
 
@@ -147,6 +148,7 @@ func newLeakWorld(seed uint64) *leakWorld {
 	w.addOutputs()
 	w.addScripts()
 	w.addReplacements(rand.New(rand.NewPCG(seed, 42)))
+	w.addMute(rand.New(rand.NewPCG(seed, 43)))
 	for i := range w.rounds {
 		w.rounds[i].text = w.text(i)
 	}

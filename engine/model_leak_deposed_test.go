@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"maps"
 	"math/rand/v2"
 	"regexp"
 	"slices"
@@ -66,6 +67,17 @@ func (w *leakWorld) addReplacements(rng *rand.Rand) {
 			}
 			if s := r.script["delete/"+n.name]; s != nil {
 				s.fail = rng.IntN(100) < 80
+			}
+		}
+	}
+}
+
+// addMute has some failures say nothing about the object.
+func (w *leakWorld) addMute(rng *rand.Rand) {
+	for _, r := range w.rounds {
+		for _, at := range slices.Sorted(maps.Keys(r.script)) {
+			if s := r.script[at]; s.fail {
+				s.mute = rng.IntN(100) < 35
 			}
 		}
 	}

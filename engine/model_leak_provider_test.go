@@ -254,6 +254,9 @@ func (p *leakProvider) ApplyResource(_ context.Context, req provider.ApplyReques
 	if req.Type == "leak_thing" && (resp.Identity == cty.NilVal || s.identity != "") {
 		resp.Identity = leakIdentity(name, s.identity)
 	}
+	if s.mute {
+		resp.New = cty.NilVal
+	}
 	return resp, p.note(name, leakCall{rpc: "apply", gen: leakGen(req.Prior), value: resp.New, private: resp.Private, identity: resp.Identity, failed: s.fail, warn: s.warn})
 }
 
@@ -276,6 +279,9 @@ func (p *leakProvider) delete(req provider.ApplyRequest) (provider.ApplyResponse
 		resp = provider.ApplyResponse{New: cty.ObjectVal(attrs), Private: leakBytes(s.private, req.PlannedPrivate), Identity: req.Identity}
 		if s.identity != "" && req.Type == "leak_thing" {
 			resp.Identity = leakIdentity(name, s.identity)
+		}
+		if s.mute {
+			resp.New = cty.NilVal
 		}
 	}
 	return resp, p.note(name, leakCall{rpc: "delete", gen: leakGen(req.Prior), value: resp.New, private: resp.Private, identity: resp.Identity, failed: s.fail, warn: s.warn})

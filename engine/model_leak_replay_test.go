@@ -264,7 +264,9 @@ func (rp *leakReplay) messages(n *leakThing, calls []leakCall) {
 func (rp *leakReplay) stored(j *leakJudge, n *leakThing, c leakCall, kind string, before *leakRecord) *leakRecord {
 	j.next(kind)
 	out := &leakRecord{address: rp.address(n)}
-	out.value, out.identity = j.object(c.value, rp.block(n)), c.identity
+	if out.identity = c.identity; c.value != cty.NilVal {
+		out.value = j.object(c.value, rp.block(n))
+	}
 	if !j.identity(c.identity) {
 		out.identity = cty.NilVal
 	}
