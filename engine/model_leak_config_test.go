@@ -149,6 +149,7 @@ func newLeakWorld(seed uint64) *leakWorld {
 	w.addScripts()
 	w.addReplacements(rand.New(rand.NewPCG(seed, 42)))
 	w.addMute(rand.New(rand.NewPCG(seed, 43)))
+	w.addIdentities(rand.New(rand.NewPCG(seed, 44)))
 	for i := range w.rounds {
 		w.rounds[i].text = w.text(i)
 	}

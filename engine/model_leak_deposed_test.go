@@ -83,6 +83,17 @@ func (w *leakWorld) addMute(rng *rand.Rand) {
 	}
 }
 
+// addIdentities has the provider put something into identities that it upgrades.
+func (w *leakWorld) addIdentities(rng *rand.Rand) {
+	for _, r := range w.rounds {
+		for _, n := range w.things {
+			if rng.IntN(100) < 30 {
+				r.script["identity/"+n.name] = &leakSpec{identity: w.compose()}
+			}
+		}
+	}
+}
+
 // known is the name of a thing, with the generation if it stands for a deposed object.
 func (n *leakThing) known() string {
 	if n.deposed {
@@ -98,12 +109,32 @@ func (rp *leakReplay) things() []*leakThing { return slices.Concat(rp.world.thin
 func (rp *leakReplay) calls(p *leakPhase, n *leakThing) (out []leakCall) {
 	for _, c := range p.calls[n.name] {
 		other := slices.ContainsFunc(rp.deposed, func(d *leakThing) bool { return d.name == n.name && d.gen == c.gen })
-		if n.deposed && c.gen == n.gen || !n.deposed && !other {
+		if c.rpc != leakUpgradesIdentity && (n.deposed && c.gen == n.gen || !n.deposed && !other) {
 			out = append(out, c)
+		}
+	}
+	for i := range out {
+		if out[i].rpc == "upgrade" {
+			out[i].identity = rp.upgraded(p, n)
 		}
 	}
 	return out
 }
+
+// upgraded returns the identity of a thing as a phase has upgraded it; cty.NilVal if it did not. The calls say
+// nothing about the object, but those with one key have one answer.
+func (rp *leakReplay) upgraded(p *leakPhase, n *leakThing) cty.Value {
+	base := rp.base[n]
+	for _, c := range p.calls[n.name] {
+		if c.rpc == leakUpgradesIdentity && base != nil && base.identity != cty.NilVal && c.identity.GetAttr("key").RawEquals(base.identity.GetAttr("key")) {
+			return c.identity
+		}
+	}
+	return cty.NilVal
+}
+
+// leakUpgradesIdentity is the name of calls that upgrade identities.
+const leakUpgradesIdentity = "upgrade identity"
 
 // depose goes through what becomes of an object whose replacement was created.
 func (rp *leakReplay) depose(n *leakThing, old *leakRecord, calls []leakCall, env *leakEnv) {

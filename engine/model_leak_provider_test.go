@@ -315,6 +315,21 @@ func (p *leakProvider) UpgradeResource(_ context.Context, req provider.UpgradeRe
 	return v, p.note(name, leakCall{rpc: "upgrade", gen: leakGen(v), value: v, warn: s.warn})
 }
 
+// UpgradeIdentity implements provider.Reader.
+func (p *leakProvider) UpgradeIdentity(_ context.Context, req provider.UpgradeRequest) (cty.Value, diag.List) {
+	v, err := jsonvalue.Unmarshal(req.JSON, p.catalog.identity.Type())
+	if err != nil {
+		return cty.NilVal, diag.Errorf("Test provider", "%s", err)
+	}
+	key := v.GetAttr("key").AsString()
+	at := slices.IndexFunc(p.world.things, func(n *leakThing) bool { return n.name == key || n.importID == key })
+	name := p.world.things[at].name
+	if s := p.spec("identity", name); s.identity != "" {
+		v = leakIdentity(key, s.identity)
+	}
+	return v, p.note(name, leakCall{rpc: leakUpgradesIdentity, identity: v})
+}
+
 // MoveResource implements provider.Reader.
 func (p *leakProvider) MoveResource(_ context.Context, req provider.MoveRequest) (provider.MoveResponse, diag.List) {
 	v, err := jsonvalue.Unmarshal(req.SourceJSON, p.block(req.TargetType).Type())

@@ -337,7 +337,10 @@ func (rp *leakReplay) planThing(n *leakThing, calls []leakCall, env *leakEnv, mo
 				kind = map[string]string{"upgrade": "upgraded state", "move": "moved object"}[c.rpc]
 			}
 			if c.rpc == "upgrade" {
-				c.private, c.identity = cur.private, cur.identity
+				c.private = cur.private
+				if c.identity == cty.NilVal {
+					c.identity = cur.identity
+				}
 			}
 		case "plan":
 			kind = "plan"
@@ -384,7 +387,10 @@ func (rp *leakReplay) planDestroy(n *leakThing, calls []leakCall, env *leakEnv) 
 	for _, c := range calls {
 		switch c.rpc {
 		case "upgrade":
-			c.private, c.identity = cur.private, cur.identity
+			c.private = cur.private
+			if c.identity == cty.NilVal {
+				c.identity = cur.identity
+			}
 			cur = rp.stored(j, n, c, "upgraded state", cur)
 		case "read":
 			cur = rp.stored(j, n, c, "object read", cur)
