@@ -172,6 +172,7 @@ func (ia *instanceApply) object(v cty.Value, private []byte, identity cty.Value,
 	if o != nil {
 		o.Tainted, o.Dependencies, o.CreateBeforeDestroy = tainted, stateDeps(ia.change.Deps), ia.change.CreateBeforeDestroy
 		o.SkipDestroy = ia.in.Config().Lifecycle.SkipDestroy()
+		ia.KeepIdentity(o, ia.prior.Object)
 	}
 	return o
 }

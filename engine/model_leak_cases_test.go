@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/mayfly-iac/mayfly/leak"
+	"github.com/mayfly-iac/mayfly/plan"
 )
 
 // TestLeakGuardCases has small configurations for what the guard once got wrong.
@@ -38,6 +39,16 @@ func TestLeakGuardCases(t *testing.T) {
 			w.addCommand(map[string]*leakSpec{"delete/" + x.name: {fail: true}, "apply/" + x.name: at("made")})
 			x.replace[1] = 2
 		}, 0, 0},
+		// In place of an upgraded identity with such a value stands the earlier one.
+		"an upgraded identity": {func(w *leakWorld) {
+			x := w.addThing()
+			x.secret = &leakExpr{hcl: "sensitive(" + leakQuote(secret) + ")", text: secret, sens: true}
+			w.addCommand(nil)
+			w.addCommand(map[string]*leakSpec{"identity/" + x.name: {identity: secret}})
+			w.addCommand(map[string]*leakSpec{"identity/" + x.name: {identity: secret}})
+			w.rounds[1].version, w.rounds[1].mode = 1, plan.RefreshOnly
+			w.rounds[2].version, x.size[2] = 1, x.size[0]
+		}, 0, 2},
 		// A value that is stored with a warning is reported where it is found first: in the object.
 		"the order of an answer": {func(w *leakWorld) {
 			x := w.addThing()
