@@ -121,8 +121,8 @@ func (rp *leakReplay) calls(p *leakPhase, n *leakThing) (out []leakCall) {
 	return out
 }
 
-// upgraded returns the identity of a thing as a phase has upgraded it; cty.NilVal if it did not. The calls say
-// nothing about the object, but those with one key have one answer.
+// upgraded returns the identity of a thing as a phase has upgraded it; cty.NilVal if it did not. The calls
+// say nothing about the object, but those with one key have one answer.
 func (rp *leakReplay) upgraded(p *leakPhase, n *leakThing) cty.Value {
 	base := rp.base[n]
 	for _, c := range p.calls[n.name] {
