@@ -418,3 +418,39 @@ func TestPaths(t *testing.T) {
 		t.Errorf("got %v, want %v", texts, want)
 	}
 }
+
+// TestWithout takes out of an earlier answer what has become known since, by the same rules as an answer, and
+// changes nothing for later ones.
+func TestWithout(t *testing.T) {
+	c := guarded(t)
+	made := func(text string) cty.Value {
+		return object(map[string]cty.Value{"made": str(text), "chosen": str("kept")})
+	}
+	if got := c.Without(made(secret), Plan); !got.RawEquals(made(secret)) {
+		t.Errorf("before anything is known: %#v", got)
+	}
+	c.Given(object(map[string]cty.Value{"secret": str(secret)}))
+	if got := c.Without(made(secret), Plan); !got.RawEquals(object(map[string]cty.Value{"chosen": str("kept")})) {
+		t.Errorf("an own value: %#v", got)
+	}
+	longer := "a=" + secret + ";"
+	if got := c.Without(made(longer), Plan); !got.RawEquals(made(longer)) {
+		t.Errorf("within a longer text: %#v", got)
+	}
+	if got := fateOf(t, &c, longer, Read); got != warned {
+		t.Errorf("after an earlier answer was looked at: %d", got)
+	}
+	if got := c.Without(made(secret), Plan); !got.RawEquals(made(secret)) {
+		t.Errorf("what was stored with a warning: %#v", got)
+	}
+	c = guarded(t)
+	c.Given(object(map[string]cty.Value{"secret": ephemeral(secret)}))
+	c.Without(made("id-"+secret), Object)
+	if got := fateOf(t, &c, secret, Plan); got != refused || c.Exposed {
+		t.Errorf("after an earlier answer was looked at: %d", got)
+	}
+	c.Leaks.Policy = leak.Lenient
+	if got := c.Without(made(secret), Plan); !got.RawEquals(made(secret)) {
+		t.Errorf("a policy that stores it: %#v", got)
+	}
+}

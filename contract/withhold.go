@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/zclconf/go-cty/cty"
@@ -19,6 +20,16 @@ func (c *Checker) withhold(v cty.Value, ty cty.Type, a Answer) (cty.Value, diag.
 	w := withholder{Checker: c, answer: a, whole: v.Type()}
 	v, _ = w.value(v, ty, nil)
 	return v, w.diags
+}
+
+// Without returns an earlier answer without what must not be stored of an answer of the kind, now that more
+// is known than when it was judged. It reports nothing, and later answers are judged as if it had not been
+// called.
+func (c *Checker) Without(v cty.Value, a Answer) cty.Value {
+	quiet := *c
+	quiet.open.kept = maps.Clone(c.open.kept)
+	v, _ = quiet.withhold(v, c.Block.Type(), a)
+	return v
 }
 
 // withholdsIdentity reports whether an identity that comes with an answer must not be stored.

@@ -95,10 +95,11 @@ func (a *applier) prepareInstance(t *future.Task, c *plan.Change, does string) *
 	return in
 }
 
-// block remembers that the instance has no final object, so that outputs that depend on it keep their old
-// value.
-func (a *applier) block(c *plan.Change) {
-	if c == nil {
+// block remembers that the instance of a step has no final object, so that outputs that depend on it keep
+// their old value. What was deposed is not the object of the instance any more.
+func (a *applier) block(s *plan.Step) {
+	c := s.Change
+	if c == nil || c.Deposed != addr.Current || s.Leg == plan.DestroyLeg && c.Action == plan.CreateThenDelete {
 		return
 	}
 	a.mu.Lock()

@@ -179,7 +179,7 @@ func (a *applier) runSteps(steps []plan.Step, uses [][]eval.Use) {
 			a.run.Guard(s, func() { ok = a.step(t, s) })
 		}
 		if !ok {
-			a.block(s.Change)
+			a.block(s)
 		}
 		if s.Change != nil {
 			changed()

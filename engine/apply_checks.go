@@ -93,7 +93,7 @@ func (a *applier) readNested(t *future.Task, i addr.Instance) {
 		a.run.Guard(i, func() { ok = a.readStep(t, r.change) })
 	}
 	if _, unread := a.unread.Load(i); !ok && !unread {
-		a.block(r.change)
+		a.block(&plan.Step{Leg: plan.ApplyLeg, Change: r.change})
 	}
 }
 

@@ -183,9 +183,7 @@ func (d *destruction) remainder(left cty.Value, resp provider.ApplyResponse) []s
 	if o == nil {
 		return nil
 	}
-	if len(o.Identity) == 0 {
-		o.Identity, o.IdentityVersion = stored.Identity, stored.IdentityVersion
-	}
+	d.KeepIdentity(o, stored)
 	return []state.ObjectChange{{Object: d.Obj, Provider: d.change.Provider, New: o}}
 }
 

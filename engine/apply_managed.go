@@ -120,7 +120,7 @@ func (ia *instanceApply) evaluateConfig() bool {
 }
 
 // planAgain has the provider plan again, with what is known now. The result must keep every promise of the
-// first plan.
+// first plan, except for what the first plan would not have had if all write-only values had been known.
 func (ia *instanceApply) planAgain() (planned provider.PlanResponse, ok bool) {
 	first, err := ia.change.After.Unmarked()
 	if err == nil && !ia.change.After.Type().Equals(ia.Block().Type()) {
@@ -130,6 +130,7 @@ func (ia *instanceApply) planAgain() (planned provider.PlanResponse, ok bool) {
 		ia.Report(diag.Errorf("Plan cannot be read", "The planned object of %s cannot be used: %s. Make a new plan.", ia.Obj, err))
 		return
 	}
+	first = ia.Answers.Without(first, contract.Plan)
 	if !ia.validate(first) {
 		return
 	}
@@ -171,6 +172,7 @@ func (ia *instanceApply) object(v cty.Value, private []byte, identity cty.Value,
 	if o != nil {
 		o.Tainted, o.Dependencies, o.CreateBeforeDestroy = tainted, stateDeps(ia.change.Deps), ia.change.CreateBeforeDestroy
 		o.SkipDestroy = ia.in.Config().Lifecycle.SkipDestroy()
+		ia.KeepIdentity(o, ia.prior.Object)
 	}
 	return o
 }
@@ -212,10 +214,8 @@ func (ia *instanceApply) carryOut(planned provider.PlanResponse) bool {
 		Type: ia.TypeName(), Prior: ia.prior.Value, Planned: planned.Planned, Config: ia.config.Value, PlannedPrivate: planned.Private, Identity: planned.Identity,
 		ProviderMeta: ia.meta(ia.in),
 	})
-	identity, wrong := ia.newIdentity(resp.Identity, diags.HasErrors())
 	o := ia.accept(planned, resp, diags)
-	resp.Identity = identity
-	ia.fault(&o, wrong)
+	resp.Identity = ia.acceptIdentity(resp.Identity, diags.HasErrors(), &o)
 	if resp.Private == nil && o.failed {
 		resp.Private = ia.prior.Private // an error answer may leave it out
 	}
@@ -246,18 +246,19 @@ func (ia *instanceApply) fault(o *applied, diags diag.List) {
 	o.diags, o.failed = append(o.diags, diags...), o.failed || diags.HasErrors()
 }
 
-// newIdentity returns the identity after an apply: the one the provider returned, or else the prior one. An
-// error answer may leave it unknown.
-func (ia *instanceApply) newIdentity(id cty.Value, failed bool) (cty.Value, diag.List) {
+// acceptIdentity returns the identity after an apply: the one the provider returned, or else the prior one.
+// failed reports whether the provider did; its answer may leave the identity unknown then.
+func (ia *instanceApply) acceptIdentity(id cty.Value, failed bool, o *applied) cty.Value {
 	if failed && id != cty.NilVal && !id.IsWhollyKnown() {
-		return ia.prior.Identity, nil
+		return ia.prior.Identity
 	}
 	got, wrong := ia.Answers.AcceptIdentity(id, contract.Object)
+	ia.fault(o, wrong)
 	if got == cty.NilVal || got.IsNull() {
-		return ia.prior.Identity, wrong
+		return ia.prior.Identity
 	}
 	ia.LogIdentity("applying", ia.prior.Identity, got)
-	return got, wrong
+	return got
 }
 
 // provision runs the provisioners of a new object. The object is recorded as tainted first, because it

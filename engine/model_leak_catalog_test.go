@@ -29,6 +29,7 @@ func newLeakCatalog(version int64) leakCatalog {
 		} {
 			attrs[name] = &schema.Attribute{Type: ty, Computed: true}
 		}
+		attrs["gen"] = &schema.Attribute{Type: cty.Number, Computed: true} // when it was created; see leakGen
 		attrs["result"] = &schema.Attribute{Type: cty.String, Computed: true, Sensitive: true}
 		attrs["name"] = &schema.Attribute{Type: cty.String, Required: true}
 		attrs["arg"] = &schema.Attribute{Type: cty.String, Optional: true}
@@ -61,7 +62,7 @@ func newLeakCatalog(version int64) leakCatalog {
 		provider: &schema.Schema{Block: &schema.Block{Attributes: map[string]*schema.Attribute{
 			"token": {Type: cty.String, Optional: true}, "settings": {Type: cty.Map(cty.String), Optional: true},
 		}}},
-		identity: &schema.Identity{Attributes: map[string]*schema.IdentityAttribute{
+		identity: &schema.Identity{Version: version, Attributes: map[string]*schema.IdentityAttribute{
 			"key": {Type: cty.String, RequiredForImport: true}, "note": {Type: cty.String, OptionalForImport: true},
 		}},
 	}
@@ -122,11 +123,6 @@ func (*leakProvider) ValidateResource(context.Context, addr.Mode, string, cty.Va
 // Configure implements provider.Reader. It takes no time: a lock is held meanwhile, which virtual time does
 // not wait for.
 func (*leakProvider) Configure(context.Context, cty.Value) diag.List { return nil }
-
-// UpgradeIdentity implements provider.Reader. No identity has another version.
-func (*leakProvider) UpgradeIdentity(context.Context, provider.UpgradeRequest) (cty.Value, diag.List) {
-	return cty.NilVal, diag.Errorf("Test provider", "There is no earlier version of identities.")
-}
 
 // GenerateConfig implements provider.Reader.
 func (*leakProvider) GenerateConfig(context.Context, provider.GenerateRequest) (cty.Value, diag.List) {

@@ -36,7 +36,7 @@ func (w *leakWorld) check(t *testing.T, traces []*leakTrace, total *leakCounts) 
 		if ok := !rp.errors && !r.planOnly; ok != (tr.apply != nil) {
 			t.Errorf("command %d: applied: %t, want %t", i, !ok, ok)
 		} else if ok {
-			rp.applied(tr.apply, r.mode)
+			rp.applied(tr.apply, r.mode, tr.updates)
 			w.functions(rp, i, true)
 			rp.compare(t, "apply", tr.apply, total)
 			rp.checkOutputs(t, tr)
@@ -219,12 +219,17 @@ func (rp *leakReplay) compareState(st *state.State) (wrong []string) {
 	have := map[string]*state.Object{}
 	for a, in := range st.AllInstances() {
 		have[a.Resource.Name] = in.Current
-		if in.Current == nil {
-			wrong = append(wrong, "there is a deposed object of "+a.String())
+		for _, o := range in.Deposed {
+			have[a.Resource.Name+" "+leakGenOf(o)] = o
 		}
 	}
-	for _, n := range rp.world.things {
-		want, got := rp.state[n], have[n.name]
+	for name := range have {
+		if !slices.ContainsFunc(rp.things(), func(n *leakThing) bool { return n.known() == name }) {
+			wrong = append(wrong, "there is an object "+name)
+		}
+	}
+	for _, n := range rp.things() {
+		want, got := rp.state[n], have[n.known()]
 		if want == nil || got == nil {
 			if (want == nil) != (got == nil) {
 				wrong = append(wrong, fmt.Sprintf("%s: stored %t, want %t", n.name, got != nil, want != nil))

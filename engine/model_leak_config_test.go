@@ -69,6 +69,9 @@ type leakThing struct {
 	byIdentity bool
 	size       []int
 	replace    []int
+	cbd        bool   // it is replaced with create_before_destroy
+	deposed    bool   // it stands for an object of another thing that was deposed
+	gen        string // of the deposed object; see leakGen
 }
 
 type leakOutput struct {
@@ -93,6 +96,7 @@ type leakSpec struct {
 	places            []leakPlace
 	private, identity string
 	fail              bool
+	mute              bool // a failure says nothing about the object
 	warn              string
 }
 
@@ -143,6 +147,9 @@ func newLeakWorld(seed uint64) *leakWorld {
 	}
 	w.addOutputs()
 	w.addScripts()
+	w.addReplacements(rand.New(rand.NewPCG(seed, 42)))
+	w.addMute(rand.New(rand.NewPCG(seed, 43)))
+	w.addIdentities(rand.New(rand.NewPCG(seed, 44)))
 	for i := range w.rounds {
 		w.rounds[i].text = w.text(i)
 	}

@@ -8,6 +8,7 @@ import (
 	"html"
 	"maps"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -36,7 +37,28 @@ func leakSpellings(s string) []string {
 
 // leakIn reports whether a value stands in a text.
 func leakIn(text, secret string) bool {
-	return slices.ContainsFunc(leakSpellings(secret), func(f string) bool { return strings.Contains(text, f) })
+	return slices.ContainsFunc(leakSpellings(secret), func(f string) bool { return strings.Contains(text, f) }) || leakInBase64(text, secret)
+}
+
+var leakBase64 = regexp.MustCompile(`[A-Za-z0-9+/]{10,}`)
+
+// leakInBase64 reports whether a value stands in something that a text has in Base64, whatever else is
+// encoded with it.
+func leakInBase64(text, secret string) bool {
+	for _, run := range leakBase64.FindAllString(text, -1) {
+		for from := range 4 {
+			code := run[from : from+(len(run)-from)/4*4]
+			decoded, err := base64.StdEncoding.DecodeString(code)
+			if rest := run[from+len(code):]; err == nil && len(rest) > 1 {
+				end, _ := base64.RawStdEncoding.DecodeString(rest)
+				decoded = append(decoded, end...)
+			}
+			if strings.Contains(string(decoded), secret) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // leakRecognized reports whether a value is recognized at all.

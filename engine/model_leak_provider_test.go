@@ -26,6 +26,7 @@ type leakCall struct {
 	identity cty.Value
 	failed   bool
 	warn     string
+	gen      string // of the object that the call is about; see leakGen
 }
 
 // leakCloud launches providers within this process that do what the script of a round says. They keep
@@ -152,7 +153,7 @@ func (p *leakProvider) PlanResource(_ context.Context, req provider.PlanRequest)
 		p.linger("unplan", name)
 		s := p.spec("unplan", name)
 		resp := provider.PlanResponse{Planned: req.Config, Private: leakBytes(s.private, req.PriorPrivate)}
-		return resp, p.note(name, leakCall{rpc: "unplan", value: resp.Planned, private: resp.Private, warn: s.warn})
+		return resp, p.note(name, leakCall{rpc: "unplan", gen: leakGen(req.Prior), value: resp.Planned, private: resp.Private, warn: s.warn})
 	}
 	name, rpc, s, again := leakName(req.Config), "plan", p.spec("plan", leakName(req.Config)), leakSpec{}
 	if p.applying {
@@ -169,6 +170,9 @@ func (p *leakProvider) PlanResource(_ context.Context, req provider.PlanRequest)
 			attrs[f] = cty.UnknownVal(block.Attributes[f].Type)
 		}
 	}
+	if fresh {
+		attrs["gen"] = cty.UnknownVal(cty.Number)
+	}
 	if l := attrs["login"]; l != cty.NilVal && l.IsKnown() && l.LengthInt() > 0 {
 		if token := l.AsValueSlice()[0].GetAttr("token"); token.IsNull() || apply.touches("token") && leakChanged(req.Prior, attrs) {
 			attrs["login"], open["token"] = leakToken0(l, cty.UnknownVal(cty.String)), true
@@ -184,7 +188,7 @@ func (p *leakProvider) PlanResource(_ context.Context, req provider.PlanRequest)
 	if !fresh && !req.Prior.GetAttr("replace").RawEquals(attrs["replace"]) {
 		resp.RequiresReplace = []cty.Path{cty.GetAttrPath("replace")}
 	}
-	return resp, p.note(name, leakCall{rpc: rpc, value: resp.Planned, private: resp.Private, identity: resp.Identity, warn: s.warn})
+	return resp, p.note(name, leakCall{rpc: rpc, gen: leakGen(req.Prior), value: resp.Planned, private: resp.Private, identity: resp.Identity, warn: s.warn})
 }
 
 var leakComputed = []string{"id", "made", "result", "extra", "num", "any", "list", "set"}
@@ -236,6 +240,7 @@ func (p *leakProvider) ApplyResource(_ context.Context, req provider.ApplyReques
 		unknown[f] = !v.IsKnown()
 	}
 	defaults := leakDefaults(name)
+	defaults["gen"] = p.generation(0)
 	for f := range attrs {
 		if unknown[f] {
 			attrs[f] = defaults[f]
@@ -249,7 +254,10 @@ func (p *leakProvider) ApplyResource(_ context.Context, req provider.ApplyReques
 	if req.Type == "leak_thing" && (resp.Identity == cty.NilVal || s.identity != "") {
 		resp.Identity = leakIdentity(name, s.identity)
 	}
-	return resp, p.note(name, leakCall{rpc: "apply", value: resp.New, private: resp.Private, identity: resp.Identity, failed: s.fail, warn: s.warn})
+	if s.mute {
+		resp.New = cty.NilVal
+	}
+	return resp, p.note(name, leakCall{rpc: "apply", gen: leakGen(req.Prior), value: resp.New, private: resp.Private, identity: resp.Identity, failed: s.fail, warn: s.warn})
 }
 
 func leakDefaults(name string) map[string]cty.Value {
@@ -272,8 +280,11 @@ func (p *leakProvider) delete(req provider.ApplyRequest) (provider.ApplyResponse
 		if s.identity != "" && req.Type == "leak_thing" {
 			resp.Identity = leakIdentity(name, s.identity)
 		}
+		if s.mute {
+			resp.New = cty.NilVal
+		}
 	}
-	return resp, p.note(name, leakCall{rpc: "delete", value: resp.New, private: resp.Private, identity: resp.Identity, failed: s.fail, warn: s.warn})
+	return resp, p.note(name, leakCall{rpc: "delete", gen: leakGen(req.Prior), value: resp.New, private: resp.Private, identity: resp.Identity, failed: s.fail, warn: s.warn})
 }
 
 // ReadResource implements provider.Reader.
@@ -287,7 +298,7 @@ func (p *leakProvider) ReadResource(_ context.Context, req provider.ReadRequest)
 	if s.identity != "" && req.Type == "leak_thing" {
 		resp.Identity = leakIdentity(name, s.identity)
 	}
-	return resp, p.note(name, leakCall{rpc: "read", value: resp.New, private: resp.Private, identity: resp.Identity, warn: s.warn})
+	return resp, p.note(name, leakCall{rpc: "read", gen: leakGen(req.Prior), value: resp.New, private: resp.Private, identity: resp.Identity, warn: s.warn})
 }
 
 // UpgradeResource implements provider.Reader.
@@ -301,7 +312,22 @@ func (p *leakProvider) UpgradeResource(_ context.Context, req provider.UpgradeRe
 	attrs := v.AsValueMap()
 	s.put(attrs, anyField)
 	v = cty.ObjectVal(attrs)
-	return v, p.note(name, leakCall{rpc: "upgrade", value: v, warn: s.warn})
+	return v, p.note(name, leakCall{rpc: "upgrade", gen: leakGen(v), value: v, warn: s.warn})
+}
+
+// UpgradeIdentity implements provider.Reader.
+func (p *leakProvider) UpgradeIdentity(_ context.Context, req provider.UpgradeRequest) (cty.Value, diag.List) {
+	v, err := jsonvalue.Unmarshal(req.JSON, p.catalog.identity.Type())
+	if err != nil {
+		return cty.NilVal, diag.Errorf("Test provider", "%s", err)
+	}
+	key := v.GetAttr("key").AsString()
+	at := slices.IndexFunc(p.world.things, func(n *leakThing) bool { return n.name == key || n.importID == key })
+	name := p.world.things[at].name
+	if s := p.spec("identity", name); s.identity != "" {
+		v = leakIdentity(key, s.identity)
+	}
+	return v, p.note(name, leakCall{rpc: leakUpgradesIdentity, identity: v})
 }
 
 // MoveResource implements provider.Reader.
@@ -315,7 +341,7 @@ func (p *leakProvider) MoveResource(_ context.Context, req provider.MoveRequest)
 	attrs := v.AsValueMap()
 	s.put(attrs, anyField)
 	resp := provider.MoveResponse{Target: cty.ObjectVal(attrs), Private: leakBytes(s.private, req.SourcePrivate), Identity: leakIdentity(name, s.identity)}
-	return resp, p.note(name, leakCall{rpc: "move", value: resp.Target, private: resp.Private, identity: resp.Identity, warn: s.warn})
+	return resp, p.note(name, leakCall{rpc: "move", gen: leakGen(resp.Target), value: resp.Target, private: resp.Private, identity: resp.Identity, warn: s.warn})
 }
 
 // ImportResource implements provider.Reader.
@@ -335,6 +361,7 @@ func (p *leakProvider) ImportResource(_ context.Context, req provider.ImportRequ
 	for f, v := range leakDefaults(name) {
 		attrs[f] = v
 	}
+	attrs["gen"] = p.generation(leakImported)
 	attrs["name"], attrs["id"], attrs["size"], attrs["replace"] = cty.StringVal(name), cty.StringVal(id), cty.NumberIntVal(1), cty.NumberIntVal(1)
 	s.put(attrs, anyField)
 	o := provider.ImportedObject{Type: req.Type, State: cty.ObjectVal(attrs), Private: leakBytes(s.private, nil)}
@@ -342,7 +369,7 @@ func (p *leakProvider) ImportResource(_ context.Context, req provider.ImportRequ
 		o.Identity = leakIdentity(id, s.identity)
 	}
 	return provider.ImportResponse{Objects: []provider.ImportedObject{o}},
-		p.note(name, leakCall{rpc: "import", value: o.State, private: o.Private, identity: o.Identity, warn: s.warn})
+		p.note(name, leakCall{rpc: "import", gen: leakGen(o.State), value: o.State, private: o.Private, identity: o.Identity, warn: s.warn})
 }
 
 // ReadData implements provider.Reader.

@@ -17,6 +17,7 @@ type leakRecord struct {
 	private  []byte
 	identity cty.Value // cty.NilVal for none
 	tainted  bool
+	address  string
 }
 
 // leakReplay goes through what a schedule has led to, with the answers that the provider gave, and says what
@@ -34,6 +35,7 @@ type leakReplay struct {
 	corpus  strings.Builder // all that may be stored
 	dropped []string
 	spared  int
+	deposed []*leakThing // the deposed objects so far; those that are left have a record
 }
 
 func newLeakReplay(w *leakWorld) *leakReplay {
@@ -133,7 +135,10 @@ func (rec *leakRecord) texts() []string {
 // judge returns the judge of answers about a thing. With a configuration, the object's own values are known.
 func (rp *leakReplay) judge(n *leakThing, env *leakEnv, base *leakRecord, configured bool) *leakJudge {
 	w, r := rp.world, rp.world.rounds[rp.round]
-	j := &leakJudge{policy: r.policy, secrets: leakSecrets{}, data: n.kind == "leak_lookup", address: n.address(rp.round)}
+	j := &leakJudge{policy: r.policy, secrets: leakSecrets{}, data: n.kind == "leak_lookup", address: rp.address(n)}
+	if n.deposed {
+		j.address += " (deposed)"
+	}
 	j.open = base.texts()
 	j.files = w.files(rp.round)
 	w.ofRun(j.secrets)
@@ -150,6 +155,14 @@ func (rp *leakReplay) judge(n *leakThing, env *leakEnv, base *leakRecord, config
 		n.own(j.secrets, rp.round, env)
 	}
 	return j
+}
+
+// address is that of a thing in the command. What is to be destroyed has the one that the state has.
+func (rp *leakReplay) address(n *leakThing) string {
+	if rec := rp.base[n]; rec != nil && rp.world.rounds[rp.round].mode == plan.Destroy {
+		return rec.address
+	}
+	return n.address(rp.round)
 }
 
 // files are the texts that are in the open for everything but an object's own values.
@@ -206,7 +219,7 @@ func (n *leakThing) own(to leakSecrets, round int, env *leakEnv) {
 			add(e, e.eph || e.sens)
 		}
 	}
-	if n.mapKey != nil {
+	if n.mapKey != nil && n.mapKey.eval(env).IsKnown() { // or else nothing of the map is known
 		marked := n.mapKey.eph || n.mapKey.sens
 		if marked && !leakPlainKey(n.mapKey.eval(env)) { // other keys are names
 			add(n.mapKey, true)
@@ -242,7 +255,7 @@ func (rp *leakReplay) messages(n *leakThing, calls []leakCall) {
 			rp.say("warning", "Message of the provider", "["+n.name+"/"+c.rpc+"]")
 		}
 		if c.failed {
-			rp.say("error", "The provider failed", n.address(rp.round))
+			rp.say("error", "The provider failed", rp.address(n))
 		}
 	}
 }
@@ -250,19 +263,12 @@ func (rp *leakReplay) messages(n *leakThing, calls []leakCall) {
 // stored judges a whole answer, which takes the place of a record.
 func (rp *leakReplay) stored(j *leakJudge, n *leakThing, c leakCall, kind string, before *leakRecord) *leakRecord {
 	j.next(kind)
-	out := &leakRecord{}
-	if kind == "object" { // of an apply
-		out.identity = c.identity
-		if !j.identity(c.identity) {
-			out.identity = cty.NilVal
-		}
+	out := &leakRecord{address: rp.address(n)}
+	if out.identity = c.identity; c.value != cty.NilVal {
+		out.value = j.object(c.value, rp.block(n))
 	}
-	out.value = j.object(c.value, rp.block(n))
-	if kind != "object" {
-		out.identity = c.identity
-		if !j.identity(c.identity) {
-			out.identity = cty.NilVal
-		}
+	if !j.identity(c.identity) {
+		out.identity = cty.NilVal
 	}
 	var was []byte
 	if before != nil {
@@ -286,14 +292,14 @@ func (rp *leakReplay) block(n *leakThing) *schema.Block {
 // planned goes through a plan.
 func (rp *leakReplay) planned(p *leakPhase, mode plan.Mode) {
 	rp.phase()
-	for _, n := range rp.world.things {
-		calls := p.calls[n.name]
+	for _, n := range rp.things() {
+		calls := rp.calls(p, n)
 		rp.messages(n, calls)
 		env := &leakEnv{objects: rp.objects, closed: mode == plan.RefreshOnly}
 		switch {
 		case n.kind == "leak_lookup":
 			rp.read(n, calls, env)
-		case mode == plan.Destroy:
+		case mode == plan.Destroy || n.deposed:
 			rp.planDestroy(n, calls, env)
 		case len(calls) > 0:
 			rp.planThing(n, calls, env, mode)
@@ -306,7 +312,7 @@ func (rp *leakReplay) read(n *leakThing, calls []leakCall, env *leakEnv) {
 	for _, c := range calls {
 		j := rp.judge(n, env, rp.base[n], true)
 		j.next("object read")
-		rec := &leakRecord{value: j.object(c.value, rp.block(n))}
+		rec := &leakRecord{value: j.object(c.value, rp.block(n)), address: rp.address(n)}
 		rp.allow(rec.texts()...)
 		if rp.settle(j) {
 			rp.prior[n], rp.state[n] = rec, rec
@@ -321,7 +327,6 @@ func (rp *leakReplay) planThing(n *leakThing, calls []leakCall, env *leakEnv, mo
 	base := rp.base[n]
 	j := rp.judge(n, env, base, true)
 	cur, ok := base, true
-	loaded := map[string]bool{"upgrade": true, "move": true}
 	for i, c := range calls {
 		kind := "object read"
 		switch c.rpc {
@@ -332,12 +337,18 @@ func (rp *leakReplay) planThing(n *leakThing, calls []leakCall, env *leakEnv, mo
 				kind = map[string]string{"upgrade": "upgraded state", "move": "moved object"}[c.rpc]
 			}
 			if c.rpc == "upgrade" {
-				c.private, c.identity = cur.private, cur.identity
+				c.private = cur.private
+				if c.identity == cty.NilVal {
+					c.identity = cur.identity
+				}
 			}
 		case "plan":
 			kind = "plan"
 		}
-		if !ok {
+		if !ok && c.rpc == "read" && mode != plan.RefreshOnly {
+			continue // it was read before the answer before that was judged
+		}
+		if !ok && mode != plan.RefreshOnly {
 			rp.say("error", "unexpected call", n.name+" "+c.rpc)
 			return
 		}
@@ -355,7 +366,6 @@ func (rp *leakReplay) planThing(n *leakThing, calls []leakCall, env *leakEnv, mo
 		} else {
 			cur = got
 		}
-		_ = loaded
 	}
 	if !rp.settle(j) {
 		delete(rp.objects, n)
@@ -377,7 +387,10 @@ func (rp *leakReplay) planDestroy(n *leakThing, calls []leakCall, env *leakEnv) 
 	for _, c := range calls {
 		switch c.rpc {
 		case "upgrade":
-			c.private, c.identity = cur.private, cur.identity
+			c.private = cur.private
+			if c.identity == cty.NilVal {
+				c.identity = cur.identity
+			}
 			cur = rp.stored(j, n, c, "upgraded state", cur)
 		case "read":
 			cur = rp.stored(j, n, c, "object read", cur)
@@ -392,92 +405,6 @@ func (rp *leakReplay) planDestroy(n *leakThing, calls []leakCall, env *leakEnv) 
 	if rp.settle(j) {
 		rp.prior[n] = cur
 	}
-}
-
-// applied goes through an apply.
-func (rp *leakReplay) applied(p *leakPhase, mode plan.Mode) {
-	rp.phase()
-	rp.state = maps.Clone(rp.prior)
-	for _, n := range rp.world.things {
-		calls := p.calls[n.name]
-		rp.messages(n, calls)
-		env := &leakEnv{objects: rp.objects, applying: true}
-		if n.kind == "leak_lookup" {
-			if rp.read(n, calls, env); mode == plan.Destroy {
-				delete(rp.state, n)
-			}
-		} else {
-			rp.applyThing(n, calls, env)
-		}
-		if rec := rp.state[n]; rec != nil {
-			rp.objects[n] = rec.value
-		}
-	}
-}
-
-// applyThing goes through the changes of one thing.
-func (rp *leakReplay) applyThing(n *leakThing, calls []leakCall, env *leakEnv) {
-	prior := rp.prior[n]
-	if len(calls) > 0 && calls[0].rpc == "delete" {
-		c := calls[0]
-		if calls = calls[1:]; !rp.deleted(n, c, env) {
-			if len(calls) > 0 {
-				rp.say("error", "unexpected call", n.name+" "+calls[0].rpc)
-			}
-			return
-		}
-		prior = nil
-	}
-	if len(calls) == 0 {
-		return
-	}
-	j := rp.judge(n, env, rp.base[n], true)
-	if prior != nil { // what was read for the plan is judged again
-		prior = rp.again(j, n, prior)
-		if j.errors {
-			rp.say("error", "unexpected call", n.name+" "+calls[0].rpc)
-			return
-		}
-	}
-	again := rp.stored(j, n, calls[0], "plan", prior)
-	if j.errors || len(calls) == 1 {
-		if rp.settle(j) && prior != nil { // nothing is left to do
-			rp.state[n] = &leakRecord{value: again.value, private: prior.private, identity: prior.identity}
-		}
-		return
-	}
-	c := calls[1]
-	rec := rp.stored(j, n, c, "object", prior)
-	if failed := c.failed || j.errors; failed && prior == nil {
-		rec.tainted = c.failed || j.exposed
-	}
-	rp.settle(j)
-	rp.state[n] = rec
-}
-
-// again judges what the plan has recorded of an object, now that more may be known.
-func (rp *leakReplay) again(j *leakJudge, n *leakThing, prior *leakRecord) *leakRecord {
-	before := &leakRecord{}
-	if b := rp.base[n]; b != nil {
-		before.private = b.private
-	}
-	got := rp.stored(j, n, leakCall{value: prior.value, private: prior.private, identity: prior.identity}, "object read", before)
-	got.tainted = prior.tainted
-	return got
-}
-
-// deleted goes through a destruction, and reports whether the object is gone.
-func (rp *leakReplay) deleted(n *leakThing, c leakCall, env *leakEnv) bool {
-	if c.value.IsNull() {
-		delete(rp.state, n)
-		return true
-	}
-	j := rp.judge(n, env, rp.base[n], false)
-	rec := rp.stored(j, n, c, "object", rp.prior[n])
-	rec.tainted = rp.prior[n].tainted
-	rp.settle(j)
-	rp.state[n] = rec
-	return false
 }
 
 // imported goes through the command import.

@@ -49,6 +49,7 @@ type leakTrace struct {
 	state       *state.State
 	saved       string            // all of the saved plan; "" if it was not saved
 	inPlan      string            // private data in the plan
+	updates     map[string]bool   // what the plan updates, by the name of the thing
 	shown       string            // events and diagnostics
 	journal     *leakJournal      // of the apply
 	outcome     map[string]string // canonical, for comparison with those of other schedules
@@ -126,6 +127,10 @@ func (s *leakSchedule) command(i int, r *leakRound) {
 	p, diags := e.Plan(s.t.Context(), engine.PlanRequest{Config: cfg, State: s.state, Meta: state.Meta{Lineage: "2f1c7e0a-5a32-4d39-9e2d-6f1f0b6c1a11", Serial: 1}, Mode: r.mode, Variables: s.variables()})
 	tr.plan = &leakPhase{s.cloud.calls, diags}
 	tr.state = s.state
+	tr.updates = map[string]bool{}
+	for _, c := range p.Changes {
+		tr.updates[c.Addr.Resource.Name] = tr.updates[c.Addr.Resource.Name] || c.Action == plan.Update
+	}
 	for _, c := range slices.Concat(p.Changes, p.Drift) {
 		tr.inPlan += fmt.Sprintf("%s\n%s\n", c.PriorPrivate, c.PlannedPrivate)
 	}
@@ -212,7 +217,7 @@ func (tr *leakTrace) finish(mu *sync.Mutex) {
 		tr.outcome[name+" diagnostics"] = strings.Join(leakFindings(p.diags), "\n")
 		var sb strings.Builder
 		for _, thing := range slices.Sorted(maps.Keys(p.calls)) {
-			for _, c := range p.calls[thing] {
+			for _, c := range leakSorted(p.calls[thing]) {
 				fmt.Fprintf(&sb, "%s %s %s %q %s\n", thing, c.rpc, leakJSONOf(c.value), c.private, leakJSONOf(c.identity))
 			}
 		}
@@ -241,7 +246,7 @@ func leakFindings(diags diag.List) []string {
 		} else if strings.HasPrefix(d.Detail, "[") {
 			at = d.Detail[:strings.Index(d.Detail, "]")+1]
 		}
-		set[fmt.Sprintf("%s | %s | %s", d.Severity, d.Summary, at)] = true
+		set[leakDeposed.ReplaceAllString(fmt.Sprintf("%s | %s | %s", d.Severity, d.Summary, at), "(deposed)")] = true
 	}
 	return slices.Sorted(maps.Keys(set))
 }
@@ -249,13 +254,18 @@ func leakFindings(diags diag.List) []string {
 // leakStateText is all that a state has of objects and outputs.
 func leakStateText(st *state.State) string {
 	var sb strings.Builder
+	text := func(a addr.Object, o *state.Object) string {
+		return leakDeposed.ReplaceAllString(fmt.Sprintf("%s %s %q %s tainted=%t version=%d sensitive=%#v dependencies=%v\n", a, o.JSON(), o.Private, o.Identity, o.Tainted, o.SchemaVersion, o.Sensitive, o.Dependencies), "(deposed)")
+	}
 	for a, in := range st.AllInstances() {
+		if in.Current != nil {
+			sb.WriteString(text(addr.Object{Instance: a}, in.Current))
+		}
+		var deposed []string
 		for key, o := range in.Deposed {
-			fmt.Fprintf(&sb, "%s deposed %s %s\n", a, key, o.JSON())
+			deposed = append(deposed, text(addr.Object{Instance: a, Deposed: key}, o))
 		}
-		if o := in.Current; o != nil {
-			fmt.Fprintf(&sb, "%s %s %q %s tainted=%t version=%d sensitive=%#v dependencies=%v\n", a, o.JSON(), o.Private, o.Identity, o.Tainted, o.SchemaVersion, o.Sensitive, o.Dependencies)
-		}
+		sb.WriteString(strings.Join(slices.Sorted(slices.Values(deposed)), ""))
 	}
 	for _, name := range slices.Sorted(maps.Keys(st.Outputs)) {
 		v, err := st.Outputs[name].Value.Unmarked()
@@ -291,7 +301,7 @@ func (j *leakJournal) canonical() string {
 	defer j.mu.Unlock()
 	var all []string
 	for _, lines := range j.lines {
-		all = append(all, strings.Join(lines, "\n"))
+		all = append(all, leakDeposed.ReplaceAllString(strings.Join(lines, "\n"), "(deposed)"))
 	}
 	slices.Sort(all)
 	return strings.Join(all, "\n")

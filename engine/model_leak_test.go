@@ -61,9 +61,13 @@ func (c *leakCounts) text() string {
 		c.configurations.Load(), c.schedules.Load(), c.commands.Load(), c.succeeded.Load(), c.refusals.Load(), c.warnings.Load(), c.withheld.Load(), c.kept.Load())
 }
 
-// tryLeaks runs one configuration in all schedules.
+// tryLeaks runs the configuration of a seed in all schedules.
 func tryLeaks(t *testing.T, seed uint64, schedules int, total *leakCounts) {
-	w := newLeakWorld(seed)
+	newLeakWorld(seed).try(t, fmt.Sprintf("%s=%d", envLeakFirst, seed), schedules, total)
+}
+
+// try runs a configuration in all schedules. name is what failures are reported with.
+func (w *leakWorld) try(t *testing.T, name string, schedules int, total *leakCounts) {
 	dir := t.TempDir()
 	var trees []*config.Tree
 	for i, r := range w.rounds {
@@ -71,7 +75,7 @@ func tryLeaks(t *testing.T, seed uint64, schedules int, total *leakCounts) {
 		filetest.Write(t, filepath.Join(at, "main.tf"), r.text)
 		tree, diags := (&config.Loader{}).Load(at)
 		if diags.HasErrors() {
-			t.Fatalf("with %s=%d: %s\n%s", envLeakFirst, seed, diags.Err(), r.text)
+			t.Fatalf("with %s: %s\n%s", name, diags.Err(), r.text)
 		}
 		trees = append(trees, tree)
 	}
@@ -80,13 +84,13 @@ func tryLeaks(t *testing.T, seed uint64, schedules int, total *leakCounts) {
 		s := &leakSchedule{t: t, number: number, world: w, dir: dir, trees: trees}
 		s.run()
 		if number == 0 && !t.Failed() {
-			checked := t.Run(fmt.Sprint(seed), func(t *testing.T) { w.check(t, s.traces, total) })
+			checked := t.Run(name, func(t *testing.T) { w.check(t, s.traces, total) })
 			if !checked {
 				t.Log(w.describe())
 			}
 		}
 		if t.Failed() {
-			t.Fatalf("with %s=%d, schedule %d", envLeakFirst, seed, number)
+			t.Fatalf("with %s, schedule %d", name, number)
 		}
 		for i, tr := range s.traces {
 			for what, text := range tr.outcome {
@@ -99,7 +103,7 @@ func tryLeaks(t *testing.T, seed uint64, schedules int, total *leakCounts) {
 			}
 		}
 		if t.Failed() {
-			t.Fatalf("with %s=%d:\n%s", envLeakFirst, seed, w.describe())
+			t.Fatalf("with %s:\n%s", name, w.describe())
 		}
 	}
 	total.configurations.Add(1)

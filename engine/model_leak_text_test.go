@@ -88,6 +88,9 @@ func (w *leakWorld) block(sb *strings.Builder, n *leakThing, round int) {
 		fmt.Fprintf(sb, "  depends_on = [%s]\n", strings.TrimSuffix(n.after.address(round), n.after.each))
 	}
 	argument("arg", n.arg)
+	if n.cbd {
+		sb.WriteString("  lifecycle {\n    create_before_destroy = true\n  }\n")
+	}
 	if kind == "resource" {
 		fmt.Fprintf(sb, "  size = %d\n  replace = %d\n", n.size[round], n.replace[round])
 		if n.tagKey != nil {

@@ -246,6 +246,7 @@ func (ip *instancePlan) keepUpgraded(o *state.Object) {
 		return
 	}
 	if n := ip.StateObject(ip.prior.Value, o.Sensitive, ip.prior.Private, ip.prior.Identity, o); n != nil {
+		ip.KeepIdentity(n, o)
 		ip.planner.setPrior(ip.Obj, n)
 		ip.prior.Object = n
 	}

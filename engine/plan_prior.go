@@ -53,6 +53,7 @@ func (p *planner) noteRefreshed(s *objectOp, before, after object.Prior) {
 			if n = s.StateObject(after.Value, o.Sensitive, after.Private, after.Identity, o); n == nil {
 				return
 			}
+			s.KeepIdentity(n, o)
 		}
 		p.setPrior(s.Obj, n)
 	}

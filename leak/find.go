@@ -76,13 +76,16 @@ func (m Match) isEphemeral() bool {
 
 // Matches returns every value that is remembered and stands in s, in the order of their beginnings. They may
 // overlap, and one may contain another.
-func (g *Guard) Matches(s string) iter.Seq[Match] {
+func (g *Guard) Matches(s string) iter.Seq[Match] { return g.matches(s, false) }
+
+// matches is Matches; with lines set, also for single lines of values that are written in several.
+func (g *Guard) matches(s string, lines bool) iter.Seq[Match] {
 	return func(yield func(Match) bool) {
 		if !g.Knows() {
 			return
 		}
 		g.mu.RLock()
-		across := g.acrossLines(s)
+		across := g.acrossLines(s, lines)
 		g.mu.RUnlock()
 		for start := 0; ; start++ {
 			var found []form
@@ -98,7 +101,7 @@ func (g *Guard) Matches(s string) iter.Seq[Match] {
 				return
 			}
 			for _, f := range found {
-				if !yield(g.match(f, start, start+f.length)) {
+				if (lines || !f.line) && !yield(g.match(f, start, start+f.length)) {
 					return
 				}
 			}
@@ -183,7 +186,7 @@ func (g *Guard) inType(ty cty.Type) bool {
 
 func (g *Guard) in(s string) bool {
 	_, found := g.nextLocked(s, 0)
-	return len(found) > 0 || len(g.acrossLines(s)) > 0
+	return len(found) > 0 || len(g.acrossLines(s, false)) > 0
 }
 
 // nextLocked returns the first place in s, at start or later, where values begin that are remembered, and all
@@ -198,7 +201,7 @@ func (g *Guard) nextLocked(s string, start int) (at int, found []form) {
 	for {
 		bit := h >> shift
 		if filter[bit/64]>>(bit%64)&1 != 0 && g.may(h) {
-			if found = g.at(h, s[start:]); found != nil {
+			if found = g.at(h, s, start); found != nil {
 				return start, found
 			}
 		}
@@ -211,9 +214,10 @@ func (g *Guard) nextLocked(s string, start int) (at int, found []form) {
 	}
 }
 
-// at returns the forms with a hash that s begins with. Keys and documents begin alike, so that many forms may
-// have the hash: what they are compared with is computed once for each length.
-func (g *Guard) at(h uint64, s string) (found []form) {
+// at returns the forms with a hash that stand at a place in a text. Keys and documents begin alike, so that
+// many forms may have the hash: what they are compared with is computed once for each length.
+func (g *Guard) at(h uint64, text string, start int) (found []form) {
+	s := text[start:]
 	var end, sum uint64
 	length, summed := 0, false
 	for _, f := range g.starts[h] {
@@ -230,7 +234,7 @@ func (g *Guard) at(h uint64, s string) (found []form) {
 		if !summed {
 			sum, summed = maphash.String(g.seed, s[:length]), true
 		}
-		if f.sum == sum {
+		if f.sum == sum && f.next.fit(text, start, start+length) {
 			found = append(found, f)
 		}
 	}

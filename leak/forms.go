@@ -10,30 +10,38 @@ import (
 	"unicode/utf8"
 )
 
+// spelling is one way to write a value.
+type spelling struct {
+	text string
+	next edges // if it is in Base64
+	line bool  // it is a line of the value, as it is written in several
+}
+
 // forms returns the spellings by which a text is recognized, each once: as it is and as Escaped and codes
-// have it, and its Base64 in URLs and JSON. All have at least MinLength bytes and are varied enough.
+// have it, its Base64 in URLs and JSON, and lines of that. All have at least MinLength bytes and are varied
+// enough.
 //
 // Spellings of spellings, such as a JSON document in Base64 in which the text is escaped, are not among them.
-func forms(s string) []string {
-	var out []string
-	add := func(f string) {
-		if isSecret(f) && !slices.Contains(out, f) {
+func forms(s string) []spelling {
+	var out []spelling
+	add := func(f spelling) {
+		if isSecret(f.text) && !slices.ContainsFunc(out, func(o spelling) bool { return o.text == f.text }) {
 			out = append(out, f)
 		}
 	}
 	for _, f := range Escaped(s) {
-		add(f)
+		add(spelling{text: f})
 	}
-	codes([]byte(s), func(code []byte) {
+	codes([]byte(s), func(code []byte, next edges) {
 		text := string(code)
-		add(text)
+		add(spelling{text: text, next: next})
 		if strings.ContainsAny(text, "+/") {
-			add(percent(text, "", true))
-			add(percent(text, "", false))
-			add(strings.ReplaceAll(text, "/", `\/`))
+			add(spelling{text: percent(text, "", true), next: next})
+			add(spelling{text: percent(text, "", false), next: next})
+			add(spelling{text: strings.ReplaceAll(text, "/", `\/`), next: next})
 		}
 	})
-	inLines(s, add)
+	inLines(s, func(line string) { add(spelling{text: line, line: true}) })
 	return out
 }
 

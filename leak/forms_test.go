@@ -234,6 +234,65 @@ func TestBase64LineByLine(t *testing.T) {
 	}
 }
 
+// TestLinesAreNotValues finds no value in another one whose Base64 begins with the same line, as that of all
+// keys of one kind does. Only output and logs, which come line by line, are without that line.
+func TestLinesAreNotValues(t *testing.T) {
+	const frame = "-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA"
+	mine, other := frame+"u5e9Lq0KcWv3nZ\nq8Xr\n", frame+"x0Trm4Hd1PbYs7\nw2Jk\n"
+	g := guardOf(mine)
+	for name, text := range map[string]string{
+		"in one line": base64.StdEncoding.EncodeToString([]byte(other)),
+		"in lines":    inLinesOf(base64.StdEncoding.EncodeToString([]byte(other)), 64, "\n"),
+	} {
+		if g.Contains(text) {
+			t.Errorf("%s, another key has the value", name)
+		}
+		if out, found := g.RedactDocument([]byte(text)); found {
+			t.Errorf("%s, a document became %q", name, out)
+		}
+		if out := g.Redact(text); out == text {
+			t.Errorf("%s, the line is shown", name)
+		}
+		defer g.Publish(slices.Values([][]byte{[]byte(text)}))()
+	}
+	if code := base64.StdEncoding.EncodeToString([]byte(mine)); g.Redact(code) == code || !g.Contains(code) {
+		t.Error("the key is in the open")
+	}
+}
+
+// TestEdgesOfBase64 finds no value in a code of one that differs in the bits that its first or last byte has
+// in the characters next to it.
+func TestEdgesOfBase64(t *testing.T) {
+	const secret = "kX6-94e0d5ab-p"
+	g := guardOf(secret)
+	for _, alphabet := range []*base64.Encoding{base64.StdEncoding, base64.RawURLEncoding} {
+		for before := range 3 {
+			for after := range 3 {
+				code := func(s string) string {
+					return alphabet.EncodeToString([]byte(strings.Repeat("\xff", before) + s + strings.Repeat("?", after)))
+				}
+				if !g.Contains(code(secret)) {
+					t.Errorf("the value is not found with %d bytes before and %d after it", before, after)
+				}
+				for bit := range 8 {
+					for _, at := range []int{0, len(secret) - 1} {
+						other := []byte(secret)
+						if other[at] ^= 1 << bit; g.Contains(code(string(other))) {
+							t.Errorf("%q is found as %q, with %d bytes before and %d after it", other, secret, before, after)
+						}
+					}
+				}
+			}
+		}
+	}
+	for _, text := range []string{`"\u002B\nkX6-"`, "a%2B", `a\n`, "x=2B", "x&#43;"} { // what may be an escape
+		code := base64.StdEncoding.EncodeToString([]byte("\xff" + secret))
+		if !g.Contains(text+code[2:]) || g.Contains("aaaaaaaB"+code[2:]) {
+			t.Errorf("after %q: %t", text, g.Contains(text+code[2:]))
+		}
+	}
+}
+
 // TestPrograms hides values as programs write them.
 func TestPrograms(t *testing.T) {
 	const secret = "a'b\"c /d<é>&$`\\x\n=+~😀${%{1}"
@@ -274,15 +333,14 @@ func TestFormsAreFew(t *testing.T) {
 	} {
 		got := forms(secret)
 		if len(got) > most {
-			t.Errorf("%d forms: %q", len(got), got)
+			t.Errorf("%d forms: %+v", len(got), got)
 		}
-		if sorted := slices.Sorted(slices.Values(got)); len(slices.Compact(sorted)) != len(got) {
-			t.Errorf("some are there twice: %q", got)
-		}
+		seen := map[string]bool{}
 		for _, f := range got {
-			if !isSecret(f) {
-				t.Errorf("%q is a form", f)
+			if !isSecret(f.text) || seen[f.text] {
+				t.Errorf("%q is a form, before: %t", f.text, seen[f.text])
 			}
+			seen[f.text] = true
 		}
 	}
 }

@@ -150,6 +150,8 @@ type form struct {
 	end    uint64 // the rolling hash of the last MinLength bytes, which differs sooner
 	length int
 	of     *secret
+	next   edges
+	line   bool // it is only a line of the value
 }
 
 // New returns a Guard that knows no values yet.
@@ -272,9 +274,9 @@ func (g *Guard) RememberBytes(from Source, key []byte) {
 	}
 	g.secrets[id] = one
 	if isSecret(asText(key)) {
-		g.add(asText(key), one)
+		g.add(spelling{text: asText(key)}, one)
 	}
-	codes(key, func(text []byte) { g.add(asText(text), one) })
+	codes(key, func(text []byte, next edges) { g.add(spelling{text: asText(text), next: next}, one) })
 	g.count.Add(1)
 }
 
@@ -305,7 +307,7 @@ func (g *Guard) rememberText(from Source, s string, confidential, ephemeral bool
 	if has {
 		return
 	}
-	var spellings []string
+	var spellings []spelling
 	if one == nil {
 		spellings = forms(s) // without the lock, since it takes its time
 	}
@@ -324,11 +326,12 @@ func (g *Guard) rememberText(from Source, s string, confidential, ephemeral bool
 }
 
 // add adds a spelling of a secret. The caller holds the lock.
-func (g *Guard) add(s string, of *secret) {
+func (g *Guard) add(as spelling, of *secret) {
+	s := as.text
 	h := g.first(s)
 	all := g.starts[h]
 	at, _ := slices.BinarySearchFunc(all, len(s), func(f form, length int) int { return cmp.Compare(f.length, length) })
-	g.starts[h] = slices.Insert(all, at, form{sum: maphash.String(g.seed, s), end: g.first(s[len(s)-MinLength:]), length: len(s), of: of})
+	g.starts[h] = slices.Insert(all, at, form{sum: maphash.String(g.seed, s), end: g.first(s[len(s)-MinLength:]), length: len(s), of: of, next: as.next, line: as.line})
 	if bits := 64 * len(g.filter); len(g.starts)*64 > bits {
 		g.resize(2 * bits)
 		return

@@ -45,11 +45,12 @@ func (w writer) Write(b []byte) (int, error) {
 }
 
 // redact returns s with hidden values replaced, and whether there were any; values that overlap are replaced
-// as one. With document set, only those are replaced that are ephemeral by mark, and confidential.
+// as one. With document set, only those are replaced that are ephemeral by mark, and confidential, and no
+// single lines of them.
 func (g *Guard) redact(s string, document bool) (string, bool) {
 	var sb strings.Builder
 	start, end := -1, 0 // of what is to be replaced next; before it, sb has s up to the last end
-	for m := range g.Matches(s) {
+	for m := range g.matches(s, !document) {
 		if document && !(m.isConfidential() && m.isEphemeral()) || !m.isHidden() {
 			continue
 		}

@@ -23,8 +23,9 @@ func (r run) place(i int) (line, at int) {
 }
 
 // acrossLines returns the values that are remembered and stand in s in a code whose lines they go across, in
-// the order of their beginnings. The caller has the lock. Nearly all texts have no such code.
-func (g *Guard) acrossLines(s string) (out []Match) {
+// the order of their beginnings. lines is as in matches. The caller has the lock. Nearly all texts have no
+// such code.
+func (g *Guard) acrossLines(s string, lines bool) (out []Match) {
 	if len(s) < minRun {
 		return nil
 	}
@@ -36,7 +37,7 @@ func (g *Guard) acrossLines(s string) (out []Match) {
 			}
 			for _, f := range found {
 				first, from := r.place(start)
-				if last, to := r.place(start + f.length - 1); first != last {
+				if last, to := r.place(start + f.length - 1); first != last && (lines || !f.line) {
 					out = append(out, g.match(f, from, to+1))
 				}
 			}

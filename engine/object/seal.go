@@ -113,6 +113,20 @@ func (op *Op) StateObject(v cty.Value, paths []cty.Path, private []byte, identit
 	return o
 }
 
+// KeepIdentity has a new record of an object keep the identity of the earlier one, in the version that it has
+// there, if nothing took its place: it could not be upgraded, or must not be stored as it was upgraded.
+func (op *Op) KeepIdentity(n, earlier *state.Object) {
+	if n == nil || earlier == nil || len(n.Identity) > 0 || len(earlier.Identity) == 0 {
+		return
+	}
+	if c, diags := op.Providers.Catalog(op.Ctx, op.Source); !diags.HasErrors() {
+		if id, _ := c.Identity(op.TypeName()); id == nil {
+			return // the provider has identified objects of the type once
+		}
+	}
+	n.Identity, n.IdentityVersion = earlier.Identity, earlier.IdentityVersion
+}
+
 // Additions returns the arguments of the built-in provider that other engines do not know, which stored
 // objects omit as long as they are null. Other providers have none.
 func Additions(p addr.Provider) []string {
