@@ -197,7 +197,9 @@ func (c *Checker) weigh(m leak.Match, text string) (v verdict, ok bool) {
 	marked, own := m.From(c.own())
 	_, configured := m.From(c.Leaks.configuration(c.Configured))
 	source, confidential, ofRun := m.OfRun()
-	ofRun = ofRun && c.Object.Resource.Mode == addr.Managed // others are asked for what is elsewhere
+	if c.Object.Resource.Mode != addr.Managed { // it is asked for what is elsewhere
+		own, ofRun = false, false
+	}
 	if !own && !configured && !ofRun || c.isOpen(m) || !own && m.Published() {
 		return verdict{}, false
 	}

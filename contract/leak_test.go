@@ -128,14 +128,18 @@ func guardedAddress(t *testing.T) string {
 	return c.Configured.String()
 }
 
-// TestDataSources lets a data source read what an ephemeral variable has too: it is asked for what is
-// elsewhere.
+// TestDataSources lets a data source read what an ephemeral variable or a write-only argument of its own has
+// too, such as a key to the state that it reads: it is asked for what is elsewhere.
 func TestDataSources(t *testing.T) {
 	c := guarded(t)
 	c.Object.Resource.Mode = addr.Data
 	c.Leaks.Guard.Remember(leak.Source{Kind: leak.Variable, Address: "var.a"}, sensitive(secret), cty.String)
 	if got := fateOf(t, &c, secret, Read); got != passes {
 		t.Errorf("an equal variable: %d", got)
+	}
+	c.Given(object(map[string]cty.Value{"secret": ephemeral(secret).Mark(value.Sensitive)}))
+	if got := fateOf(t, &c, secret, Read); got != passes {
+		t.Errorf("an equal write-only argument: %d", got)
 	}
 	c.Leaks.Guard.Reveal(leak.Source{Kind: leak.Configuration, Address: c.Configured.String()}, ephemeral(secret), cty.String)
 	if got := fateOf(t, &c, secret, Read); got != warned {

@@ -58,7 +58,7 @@ func (e *Engine) Console(ctx context.Context, req ConsoleRequest) (*Console, dia
 	stamp := e.opt.Now().UTC().Truncate(time.Second)
 	c.functions = funcs.Table(funcs.Options{BaseDir: e.opt.WorkDir, PureOnly: req.Planned, PlanTimestamp: stamp, Console: true, PublicType: req.Config.DeclaresType, Interrupted: req.Soft.Done()})
 	maps.Copy(c.functions, e.opt.Functions)
-	stop := e.stopOn(req.Soft)
+	stop, unexpose := e.stopOn(req.Soft), e.expose(req.Config, req.Variables, req.State)
 	var invalid diag.List
 	if req.Planned {
 		if found := e.validate(ctx, req.Soft, req.Config).diags; found.HasErrors() {
@@ -73,6 +73,7 @@ func (e *Engine) Console(ctx context.Context, req ConsoleRequest) (*Console, dia
 	c.end = sync.OnceFunc(func() {
 		c.walk.pool.Shutdown()
 		stop()
+		unexpose()
 		for _, r := range c.runs {
 			e.stats.Evaluations += r.Stats.Evaluations.Load()
 		}

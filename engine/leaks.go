@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"maps"
 
 	"github.com/zclconf/go-cty/cty"
 
@@ -46,8 +47,10 @@ func (w *walk) acceptResult(c eval.FunctionCall, got cty.Value) (cty.Value, erro
 
 // expose says what is in the open anyway, until the returned function is called: the files of the
 // configuration, variables that are neither ephemeral nor sensitive, and what the state had before the
-// operation.
+// operation. The first two stay in the open until the next operation begins, since what has come of this one
+// is shown after its end.
 func (e *Engine) expose(cfg *blocks.Config, variables map[string]cty.Value, st *state.State) (end func()) {
+	variables = maps.Clone(variables)
 	unpublish := e.opt.Leaks.Publish(func(yield func([]byte) bool) {
 		for _, src := range cfg.Tree.Sources {
 			if !yield(src) {

@@ -209,7 +209,8 @@ func stateDeps(deps []plan.Dep) []addr.ConfigResource {
 }
 
 // storable returns the first error in the form in which results of checks are stored. The provider's text is
-// left out if the provider was given a secret.
+// left out if the provider was configured with a secret, and redacted otherwise: it may have been given one
+// for another object.
 func (d *dataRead) storable(diags diag.List) string {
 	po := d.in.Provider(d.t)
 	secret := len(d.config.Sensitive) > 0 || po.Opens()
@@ -222,8 +223,8 @@ func (d *dataRead) storable(diags diag.List) string {
 	case secret:
 		return fmt.Sprintf("%s could not be read.", d.Obj)
 	case diags[i].Detail == "":
-		return diags[i].Summary
+		return d.opt.Leaks.Redact(diags[i].Summary)
 	default:
-		return diags[i].Summary + ": " + diags[i].Detail
+		return d.opt.Leaks.Redact(diags[i].Summary + ": " + diags[i].Detail)
 	}
 }

@@ -107,7 +107,8 @@ type Guard struct {
 	filter  []uint64          // two bits for each hash in starts, by its highest bits and those in its middle
 	shift   int               // of a hash, to get the number of its bit
 	exposed map[*iter.Seq[[]byte]]exposure
-	changes int64 // of exposed, so far
+	ended   *iter.Seq[[]byte] // in exposed until the next Publish; nil if there is none
+	changes int64             // of exposed, so far
 }
 
 // secret is a value that is remembered.
@@ -348,26 +349,52 @@ func (g *Guard) first(s string) (h uint64) {
 }
 
 // Publish says which texts are in the open, such as the files of the configuration: a value that stands in
-// one of them cannot be hidden. The texts are read when they are needed, and must not change until the
-// returned function is called, after which they do not count.
-func (g *Guard) Publish(texts iter.Seq[[]byte]) (end func()) { return g.expose(texts, published) }
-
-// Stored is Publish for texts that are in the open for those who may read the state: they expose only values
-// that are not confidential.
-func (g *Guard) Stored(texts iter.Seq[[]byte]) (end func()) { return g.expose(texts, stored) }
-
-func (g *Guard) expose(texts iter.Seq[[]byte], as exposure) (end func()) {
+// one of them cannot be hidden. The texts are read when they are needed. They count until end was called and
+// Publish is called again, for what was made of them is shown meanwhile, and must not change until then.
+func (g *Guard) Publish(texts iter.Seq[[]byte]) (end func()) {
 	if g == nil {
 		return func() {}
 	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.exposed[&texts] = as
-	g.changes++
+	g.expose(&texts, published)
+	return func() {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		g.forgetEnded()
+		g.ended = &texts
+	}
+}
+
+// Stored is for texts that are in the open for those who may read the state: they expose only values that are
+// not confidential. They count, and must not change, until the returned function is called.
+func (g *Guard) Stored(texts iter.Seq[[]byte]) (end func()) {
+	if g == nil {
+		return func() {}
+	}
+	g.expose(&texts, stored)
 	return func() {
 		g.mu.Lock()
 		defer g.mu.Unlock()
 		delete(g.exposed, &texts)
+		g.changes++
+	}
+}
+
+// expose adds texts to those in the open. With published ones, those whose end was called no longer count.
+func (g *Guard) expose(texts *iter.Seq[[]byte], as exposure) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if as == published {
+		g.forgetEnded()
+	}
+	g.exposed[texts] = as
+	g.changes++
+}
+
+// forgetEnded drops the published texts whose end was called. The caller holds the lock.
+func (g *Guard) forgetEnded() {
+	if g.ended != nil {
+		delete(g.exposed, g.ended)
+		g.ended = nil
 		g.changes++
 	}
 }

@@ -152,6 +152,16 @@ func TestOpen(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 	end()
+	if got := g.Redact("production"); got != "production" {
+		t.Errorf("got %q: what was made of it is shown until there is something else", got)
+	}
+	end, again := g.Publish(files), g.Publish(slices.Values([][]byte{[]byte("nothing")}))
+	again()
+	if got := g.Redact("production"); got != "production" {
+		t.Errorf("got %q: it is in the open, whatever ends meanwhile", got)
+	}
+	end()
+	defer g.Publish(slices.Values([][]byte{[]byte("nothing")}))()
 	if got := g.Redact("production"); got != Withheld {
 		t.Errorf("got %q: it is not in the open any more", got)
 	}

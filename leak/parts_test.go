@@ -39,6 +39,7 @@ func TestParts(t *testing.T) {
 		"an address":    {"postgres://me:p%40ss-word-17@db.example.com/x?sslmode=require&sslpassword=hunter2-17", []string{"p%40ss-word-17", "p@ss-word-17", "hunter2-17"}},
 		"a connection":  {"DefaultEndpointsProtocol=https;AccountName=mayfly17;AccountKey=Eby8vdM02xNOcqF==;EndpointSuffix=core.windows.net", []string{"Eby8vdM02xNOcqF=="}},
 		"JSON, compact": {`{"password":"correcthorse","username":"mayfly-admin","engine":"postgres","host":"db.cluster-c9akciq32.us-east-1.rds.amazonaws.com","port":5432,"pin":"a1b2c3d4"}`, []string{"correcthorse", "a1b2c3d4"}},
+		"JSON of RDS":   {`{"password":"correcthorse","dbInstanceIdentifier":"terraform-20260101120000000000000001","dbClusterIdentifier":"prod-a1b2c3d4","backup_bucket":"logs-9f8e7d6c5b4a"}`, []string{"correcthorse"}},
 		"JSON of Azure": {`{"clientId":"0b9f1c5e-7b8f-4d7b-9f1c-5e7b8f4d7b9f","clientSecret":"abc8Q~hunter","subscription":"1b9f1c5e-7b8f-4d7b-9f1c-5e7b8f4d7b9f"}`, []string{"abc8Q~hunter"}},
 		"JSON in JSON":  {`{"outer": "{\"keys\": [\"x7k2m9q4w1z8\", \"production\"], \"secrets\": [\"correcthorse\"]}"}`, []string{"correcthorse", "x7k2m9q4w1z8", `{"keys": ["x7k2m9q4w1z8", "production"], "secrets": ["correcthorse"]}`}},
 		"JSON in lines": {"{\"t\": \"x7k2m9q4w1z8\"}\n{\"t\": \"z7k2m9q4w1z8\"}", []string{"x7k2m9q4w1z8", "z7k2m9q4w1z8"}},

@@ -25,7 +25,7 @@ func counts(name, v string) bool {
 // Words in the names of arguments, without the signs between them. What the last word says counts.
 var (
 	secretWord = regexp.MustCompile(`pass(?:word|wd|phrase|code)|secret|token|credential|signature|.key|pwd|(?:pass|auth|pat|sas|psk|pem)$`)
-	publicName = regexp.MustCompile(`(?:public|pub)key|(?:ur[iln]|id|type|name|user|e?mail|host|server|endpoint|region|zone|domain|path|file|dir|ce?rt|certificate|ca|(?:certificate|authority|ca)(?:data|pem)|date|time|(?:created|updated|modified|issued|expires?)(?:at|on|in)?|expir(?:y|ation)|version|algorithm|arn|issuer|scope|audience|fingerprint|count|size|length|ttl|format|kind|mode|method|label|description|comment|alias)s?$`)
+	publicName = regexp.MustCompile(`(?:public|pub)key|(?:ur[iln]|id|type|name|user|e?mail|host|server|endpoint|region|zone|domain|path|file|dir|ce?rt|certificate|ca|(?:certificate|authority|ca)(?:data|pem)|date|time|(?:created|updated|modified|issued|expires?)(?:at|on|in)?|expir(?:y|ation)|version|algorithm|arn|issuer|scope|audience|fingerprint|count|size|length|ttl|format|kind|mode|method|label|description|comment|alias|identifier|instance|cluster|database|bucket|namespace)s?$`)
 )
 
 // letters returns a name in lower case, without signs.
