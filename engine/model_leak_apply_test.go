@@ -26,7 +26,7 @@ func (rp *leakReplay) applied(p *leakPhase, mode plan.Mode, updates map[string]b
 			if len(calls) == 0 && updates[n.name] && !n.deposed {
 				rp.refuse(n, env, leakFindings(p.diags), stopped || rp.errors)
 			}
-			rp.applyThing(n, calls, env)
+			rp.applyThing(n, calls, env, rp.upgraded(p, n))
 		}
 		if rec := rp.state[n]; rec != nil {
 			rp.objects[n] = rec.value
@@ -35,7 +35,7 @@ func (rp *leakReplay) applied(p *leakPhase, mode plan.Mode, updates map[string]b
 }
 
 // applyThing goes through the changes of one thing.
-func (rp *leakReplay) applyThing(n *leakThing, calls []leakCall, env *leakEnv) {
+func (rp *leakReplay) applyThing(n *leakThing, calls []leakCall, env *leakEnv, identity cty.Value) {
 	prior, replaced := rp.prior[n], rp.prior[n]
 	if len(calls) > 0 && calls[0].rpc == "delete" {
 		replaced = nil
@@ -58,7 +58,7 @@ func (rp *leakReplay) applyThing(n *leakThing, calls []leakCall, env *leakEnv) {
 	}
 	j := rp.judge(n, env, rp.base[n], true)
 	if prior != nil { // what was read for the plan is judged again
-		prior = rp.again(j, n, prior)
+		prior = rp.again(j, n, prior, identity)
 		if j.errors {
 			rp.say("error", "unexpected call", n.name+" "+calls[0].rpc)
 			return
@@ -91,7 +91,7 @@ func (rp *leakReplay) applyThing(n *leakThing, calls []leakCall, env *leakEnv) {
 // stored, or something has failed before.
 func (rp *leakReplay) refuse(n *leakThing, env *leakEnv, reported []string, stopped bool) {
 	j := rp.judge(n, env, rp.base[n], true)
-	rp.again(j, n, rp.prior[n])
+	rp.again(j, n, rp.prior[n], cty.NilVal)
 	if stopped && slices.ContainsFunc(j.found, func(f string) bool { return !slices.Contains(reported, f) }) {
 		return
 	}
@@ -100,13 +100,19 @@ func (rp *leakReplay) refuse(n *leakThing, env *leakEnv, reported []string, stop
 	}
 }
 
-// again judges what the plan has recorded of an object, now that more may be known.
-func (rp *leakReplay) again(j *leakJudge, n *leakThing, prior *leakRecord) *leakRecord {
+// again judges what the plan has recorded of an object, now that more may be known, with its identity if that
+// was upgraded again.
+func (rp *leakReplay) again(j *leakJudge, n *leakThing, prior *leakRecord, identity cty.Value) *leakRecord {
 	before := &leakRecord{}
 	if b := rp.base[n]; b != nil {
 		before.private = b.private
 	}
-	got := rp.stored(j, n, leakCall{value: prior.value, private: prior.private, identity: prior.identity}, "object read", before)
+	if identity == cty.NilVal {
+		identity = prior.identity
+	} else {
+		before.identity = prior.identity
+	}
+	got := rp.stored(j, n, leakCall{value: prior.value, private: prior.private, identity: identity}, "object read", before)
 	got.tainted = prior.tainted
 	return got
 }

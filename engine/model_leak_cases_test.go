@@ -49,6 +49,20 @@ func TestLeakGuardCases(t *testing.T) {
 			w.rounds[1].version, w.rounds[1].mode = 1, plan.RefreshOnly
 			w.rounds[2].version, x.size[2] = 1, x.size[0]
 		}, 0, 2},
+		// An id is stored in spite of the error, and taints what was created.
+		"an id": {func(w *leakWorld) {
+			w.credential = secret
+			x := w.addThing()
+			w.addCommand(map[string]*leakSpec{"apply/" + x.name: at("id")})
+		}, 1, 0},
+		// What a failed destruction leaves has the private data that it had before.
+		"private data of what is left": {func(w *leakWorld) {
+			w.credential = secret
+			x := w.addThing()
+			w.addCommand(nil)
+			w.addCommand(map[string]*leakSpec{"delete/" + x.name: {fail: true, private: "a=" + secret + ";"}})
+			w.rounds[1].mode = plan.Destroy
+		}, 1, 0},
 		// A value that is stored with a warning is reported where it is found first: in the object.
 		"the order of an answer": {func(w *leakWorld) {
 			x := w.addThing()
