@@ -296,8 +296,8 @@ func replace(dst destination, fill func(tmp string) error) error {
 	return swap(content, dst.dir)
 }
 
-// swap renames src to dst, which may exist, and creates the directories that dst is in. If the system permits it, programs that run from the old dst
-// are not disturbed.
+// swap renames src to dst, which may exist, and creates the directories that dst is in. If the system
+// permits it, programs that run from the old dst are not disturbed.
 func swap(src, dst string) error {
 	if err := os.MkdirAll(filepath.Dir(dst), 0o755); err != nil {
 		return err

@@ -90,7 +90,7 @@ func (d *Dir) migrate(ctx context.Context, from, to location, opt BackendOptions
 	if d.samePlace(from, to) {
 		return nil
 	}
-	// A wrong argument in a pipeline would be an empty state, so this is asked even if there is nothing to copy.
+	// A wrong argument in a pipeline would be an empty state: this is asked even if there is nothing to copy.
 	if from.declared() && !opt.Migrate && !opt.ForceCopy {
 		return diag.Errorf("Backend configuration changed",
 			"The backend had another configuration before. To copy the state to the new place, if there is any, run \"mayfly init -migrate-state\"; to use the new configuration and leave the state where it is, run \"mayfly init -reconfigure\".")

@@ -104,8 +104,8 @@ func (d *Dir) selectOnly(before, after location) diag.List {
 	return nil
 }
 
-// createSelected creates the workspace that TF_WORKSPACE selects, if the states are files, so that scripts can
-// select it from then on. Elsewhere this needs permissions that init does not need otherwise.
+// createSelected creates the workspace that TF_WORKSPACE selects, if the states are files, so that scripts
+// can select it from then on. Elsewhere this needs permissions that init does not need otherwise.
 func (d *Dir) createSelected(ctx context.Context, l location) diag.List {
 	name, fromEnv, diags := d.Workspace()
 	if diags.HasErrors() || !fromEnv || name == store.DefaultWorkspace || l.declared() && l.kind.Name != "local" {

@@ -105,7 +105,7 @@ func (a *app) terminal(stream io.Writer) view.Options {
 		o.Width = int(columns)
 	}
 	f := term.Of(stream)
-	o.Color = a.colored(f != nil)
+	o.Color = !a.noColor && term.Colored(a.vars, f != nil)
 	if f == nil {
 		return o
 	}
@@ -113,21 +113,6 @@ func (a *app) terminal(stream io.Writer) view.Options {
 		o.Width = width
 	}
 	return o
-}
-
-// colored reports whether text is coloured on a stream that is a terminal, or is none. Terminals are by
-// default. CLICOLOR_FORCE and FORCE_COLOR ask for it elsewhere, as in the logs of pipelines, and NO_COLOR and
-// -no-color forbid it everywhere.
-func (a *app) colored(terminal bool) bool {
-	if a.noColor || a.vars["NO_COLOR"] != "" {
-		return false
-	}
-	for _, name := range []string{"FORCE_COLOR", "CLICOLOR_FORCE"} {
-		if v := a.vars[name]; v != "" && v != "0" && v != "false" {
-			return true
-		}
-	}
-	return terminal
 }
 
 // versions returns the versions for documents and messages. Tools read the compatible one and refuse an

@@ -28,9 +28,9 @@ var (
 // ownName is the command that is always completed.
 const ownName = "mayfly"
 
-// Functions returns the shell functions that complete command lines. shell is bash, zsh or fish. They complete
-// the commands with the program's own name and with the one it was called by, a path or a name, through a
-// link or a copy.
+// Functions returns the shell functions that complete command lines. shell is bash, zsh or fish. They
+// complete the commands with the program's own name and with the one it was called by, a path or a name,
+// through a link or a copy.
 func Functions(shell, called string) string {
 	text := map[string]string{"bash": bashCompletion, "zsh": zshCompletion, "fish": fishCompletion}[shell]
 	name := typedAs(called)
