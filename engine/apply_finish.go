@@ -3,8 +3,6 @@ package engine
 import (
 	"slices"
 
-	"github.com/zclconf/go-cty/cty"
-
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/eval"
@@ -94,20 +92,9 @@ func (a *applier) finishOutput(t *future.Task, o *eval.Value, planned *plan.Outp
 
 // storeOutput stores the value of an output, unless it is unknown.
 func (a *applier) storeOutput(name string, d value.Durable, sensitive bool) {
-	v, err := d.Unmarked()
-	if err != nil || v == cty.NilVal || !v.IsWhollyKnown() {
-		return
-	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if d.IsNull() {
-		delete(a.state.Outputs, name)
-		return
-	}
-	if a.state.Outputs == nil {
-		a.state.Outputs = map[string]*state.Output{}
-	}
-	a.state.Outputs[name] = &state.Output{Value: d, Sensitive: sensitive}
+	a.state.SetOutput(name, &state.Output{Value: d, Sensitive: sensitive})
 }
 
 // anyBlocked reports whether one of the dependencies has no final object.

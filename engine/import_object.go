@@ -45,7 +45,38 @@ func (e *Engine) Import(ctx context.Context, req ImportRequest) (*state.State, d
 	if diags.HasErrors() {
 		return nil, diags
 	}
+	e.recordOutputs(ctx, req, out)
 	return out, diags
+}
+
+// recordOutputs stores in st, into which an object has been imported, the outputs of the root module that the
+// objects in it decide: a plan would show them as changes otherwise. Those for which something would have to
+// be opened or read stay as they are, and so do those that fail, since the configuration need not be complete
+// yet.
+func (e *Engine) recordOutputs(ctx context.Context, req ImportRequest, st *state.State) {
+	p := e.newPlanner(ctx, PlanRequest{Config: req.Config, State: st, Mode: plan.Normal, Variables: req.Variables, Soft: req.Soft})
+	p.pool.OnlyKnown = true
+	p.startRun(p.newRun(req.Config, eval.Planning, &recordedHost{p}, req.Variables, p.plan.Timestamp))
+	defer e.stopOn(req.Soft)()
+	defer func() { e.stats.Evaluations += p.run.Stats.Evaluations.Load() }()
+	defer p.pool.Shutdown()
+	t := &future.Task{}
+	for _, o := range p.run.Root.Outputs() {
+		if len(p.outputUses(t, o, req.Config)) == 0 {
+			p.run.Guard(o.Addr(), func() { p.planOutput(t, o) })
+		}
+	}
+	for _, c := range p.plan.Outputs {
+		st.SetOutput(c.Name, &state.Output{Value: c.After, Sensitive: c.Sensitive})
+	}
+}
+
+// recordedHost implements eval.Host by what a state has, without reading anything.
+type recordedHost struct{ *planner }
+
+// Result implements eval.Host.
+func (h *recordedHost) Result(t *future.Task, in *eval.Instance) cty.Value {
+	return h.recorded(t, h.req.State, in)
 }
 
 // importer implements eval.Host for Import: managed resources are taken from the state, and data sources are

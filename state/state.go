@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/zclconf/go-cty/cty"
+
 	"github.com/mayfly-iac/mayfly/addr"
 )
 
@@ -83,6 +85,23 @@ func (s *State) ensure(a addr.Instance) *Instance {
 		r.Instances[a.Key] = i
 	}
 	return i
+}
+
+// SetOutput stores an output of the root module. One with an unknown value is not stored, and a null one is
+// removed.
+func (s *State) SetOutput(name string, o *Output) {
+	v, err := o.Value.Unmarked()
+	if err != nil || v == cty.NilVal || !v.IsWhollyKnown() {
+		return
+	}
+	if o.Value.IsNull() {
+		delete(s.Outputs, name)
+		return
+	}
+	if s.Outputs == nil {
+		s.Outputs = map[string]*Output{}
+	}
+	s.Outputs[name] = o
 }
 
 // RemoveObject removes an object, and its instance and resource if it was their last. It does nothing if
