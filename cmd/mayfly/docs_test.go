@@ -194,6 +194,7 @@ func (s *walkthrough) command(command, expected string) {
 		}
 		pattern := duration.ReplaceAllString(regexp.QuoteMeta(line), `after \d+s`)
 		pattern = spaces.ReplaceAllString(pattern, " +")
+		pattern = strings.ReplaceAll(pattern, ownName+" +", "(?:"+ownName+"|OpenTofu) +") // it shows what a terminal gets
 		pattern = uuid.ReplaceAllString(pattern, `[0-9a-f-]{36}`)
 		s.check(pattern)
 	}

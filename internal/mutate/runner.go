@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"go/ast"
 	"io"
@@ -128,15 +129,21 @@ func (r *runner) testPackage(ctx context.Context, s *switched, report func(*muta
 	tests, err := r.prepare(ctx, s)
 	for i, m := range s.mutants {
 		switch {
+		case errors.Is(err, errTime) || err == nil && r.late():
+			report(m, outcome{left: true})
 		case err != nil:
 			report(m, outcome{err: err})
-		case r.budget > 0 && time.Since(r.begin) > r.budget:
-			report(m, outcome{left: true})
 		default:
 			report(m, r.test(ctx, s, tests, m, i+1))
 		}
 	}
 }
+
+// errTime is returned if there is no time left.
+var errTime = errors.New("the time is over")
+
+// late reports whether the time is over.
+func (r *runner) late() bool { return r.budget > 0 && time.Since(r.begin) > r.budget }
 
 // program is the test program of a package, and what its tests do without a mutant.
 type program struct {
@@ -147,7 +154,7 @@ type program struct {
 
 // measured is a test.
 type measured struct {
-	name    string
+	name    string // of a part of a test, with the name of the test before it, as in Test/part
 	takes   time.Duration
 	reaches map[*ast.FuncDecl]bool
 }
@@ -155,6 +162,9 @@ type measured struct {
 // prepare compiles a package with its mutants and the programs that test it, and runs each test once to
 // record which functions it calls. The programs are those of the targets of the mutants.
 func (r *runner) prepare(ctx context.Context, s *switched) (map[target]*program, error) {
+	if r.late() {
+		return nil, errTime
+	}
 	if err := s.write(r.root); err != nil {
 		return nil, err
 	}
@@ -200,21 +210,24 @@ func (r *runner) compile(ctx context.Context, s *switched, dir string, n int) (*
 
 // record runs the tests of a target one by one, without a mutant.
 func (r *runner) record(ctx context.Context, s *switched, p *program, t target) error {
-	text, err := p.run(ctx, "-test.list="+cmp.Or(t.run, "."))
+	names, err := p.list(ctx, t)
 	if err != nil {
-		return fmt.Errorf("listing the tests of %s: %w\n%s", t, err, text)
+		return err
 	}
 	if err := s.choose(recording); err != nil {
 		return err
 	}
-	for name := range strings.FieldsSeq(string(text)) {
-		if strings.HasPrefix(name, "Benchmark") {
-			continue
+	for _, name := range names {
+		if r.late() {
+			return errTime
 		}
 		begin := time.Now()
-		text, err := p.run(ctx, "-test.run=^"+name+"$")
+		text, err := p.run(ctx, "-test.run="+exactly(name))
 		if err != nil {
 			return fmt.Errorf("%s of %s fails without any mutant: %w\n%s", name, t, err, text)
+		}
+		if bytes.Contains(text, []byte("no tests to run")) {
+			return fmt.Errorf("%s: no test has the name %s", t, name)
 		}
 		m := measured{name: name, takes: time.Since(begin)}
 		if m.reaches, err = s.reached(); err != nil {
@@ -225,10 +238,32 @@ func (r *runner) record(ctx context.Context, s *switched, p *program, t target) 
 			fmt.Fprintf(r.out, "%s of %s takes %s and calls %d functions of %s\n", name, t, m.takes.Round(time.Millisecond), len(m.reaches), s.dir)
 		}
 	}
-	if len(p.tests) == 0 {
-		return fmt.Errorf("%s: no test has such a name", t)
-	}
 	return s.choose("0")
+}
+
+// list returns the names of a target's tests. Parts of tests are not listed by the program: a pattern with a
+// slash is their names, with a bar between them.
+func (p *program) list(ctx context.Context, t target) ([]string, error) {
+	if strings.Contains(t.run, "/") {
+		return strings.Split(t.run, "|"), nil
+	}
+	text, err := p.run(ctx, "-test.list="+cmp.Or(t.run, "."))
+	if err != nil {
+		return nil, fmt.Errorf("listing the tests of %s: %w\n%s", t, err, text)
+	}
+	names := slices.DeleteFunc(strings.Fields(string(text)), func(name string) bool { return strings.HasPrefix(name, "Benchmark") })
+	if len(names) == 0 {
+		return nil, fmt.Errorf("%s: no test has such a name", t)
+	}
+	return names, nil
+}
+
+// exactly returns the pattern for the tests of these names, of which only a single one may have parts.
+func exactly(names ...string) string {
+	if len(names) == 1 {
+		return "^" + strings.ReplaceAll(names[0], "/", "$/^") + "$"
+	}
+	return "^(" + strings.Join(names, "|") + ")$"
 }
 
 // test runs the tests of a mutant that call its function until one fails.
@@ -237,25 +272,40 @@ func (r *runner) test(ctx context.Context, s *switched, programs map[target]*pro
 		return outcome{err: err}
 	}
 	for _, t := range m.tests {
-		var names []string
-		limit := 3 * time.Second
-		for _, test := range programs[t].tests {
-			if test.reaches[m.decl] {
+		for _, tests := range programs[t].reaching(m.decl) {
+			var names []string
+			limit := 3 * time.Second
+			for _, test := range tests {
 				names, limit = append(names, test.name), limit+4*test.takes
 			}
-		}
-		if len(names) == 0 {
-			continue
-		}
-		text, err := programs[t].run(ctx, "-test.run=^("+strings.Join(names, "|")+")$", "-test.failfast", "-test.timeout="+limit.String())
-		if ctx.Err() != nil {
-			return outcome{err: ctx.Err()}
-		}
-		if err != nil {
-			return outcome{by: t.String() + failed(text)}
+			text, err := programs[t].run(ctx, "-test.run="+exactly(names...), "-test.failfast", "-test.timeout="+limit.String())
+			if ctx.Err() != nil {
+				return outcome{err: ctx.Err()}
+			}
+			if err != nil {
+				return outcome{by: t.String() + failed(text)}
+			}
 		}
 	}
 	return outcome{}
+}
+
+// reaching returns the tests that call a function, in groups that run together. Parts of tests run alone.
+func (p *program) reaching(fn *ast.FuncDecl) (out [][]measured) {
+	var together []measured
+	for _, test := range p.tests {
+		switch {
+		case !test.reaches[fn]:
+		case strings.Contains(test.name, "/"):
+			out = append(out, []measured{test})
+		default:
+			together = append(together, test)
+		}
+	}
+	if len(together) > 0 {
+		out = slices.Insert(out, 0, together)
+	}
+	return out
 }
 
 // memory is where the files of tests are. What they synchronize would take most of the time on a disk.

@@ -64,6 +64,16 @@ func TestForget(t *testing.T) {
 	}
 }
 
+func TestParts(t *testing.T) {
+	t.Run("one", func(t *testing.T) { t.Fail() })
+	t.Run("two", func(t *testing.T) {
+		b := New(1, "a")
+		if b.Unused(); b.seen != nil {
+			t.Error("it is still used")
+		}
+	})
+}
+
 func TestSize(t *testing.T) {
 	if n, err := (*Box[int])(nil).Size(1, ""); n != 1 || err != nil {
 		t.Error(n, err)
@@ -82,7 +92,7 @@ func TestSize(t *testing.T) {
 	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)
 	t.Setenv("GOFLAGS", "")
-	places := []*place{{text: "box", dir: "box", tests: []target{{dir: "box"}}}}
+	places := []*place{{text: "box", dir: "box", tests: []target{{dir: "box", run: "Forget|Size"}, {dir: "box", run: "TestParts/two"}}}}
 	all, _, err := mutants(t.Context(), places, options{}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -93,15 +103,15 @@ func TestSize(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"TestForget of box takes ", " and calls 2 functions of box\n",
-		"TestSize of box takes ", " and calls 1 functions of box\n",
-		"noticed by box TestForget box/box.go:10: box New delete: b.seen[k] = true\n",
+		"TestForget of box:Forget|Size takes ", " and calls 2 functions of box\n",
+		"TestSize of box:Forget|Size takes ", " and calls 1 functions of box\n",
+		"noticed by box:Forget|Size TestForget box/box.go:10: box New delete: b.seen[k] = true\n",
 		"survived box/box.go:16: box Box.Forget delete: fmt.Sprint(k)\n",
-		"noticed by box TestForget box/box.go:17: box Box.Forget delete: delete(b.seen, k)\n",
-		"noticed by box TestSize box/box.go:21: box Box.Size delete: n = 1\n",
+		"noticed by box:Forget|Size TestForget box/box.go:17: box Box.Forget delete: delete(b.seen, k)\n",
+		"noticed by box:Forget|Size TestSize box/box.go:21: box Box.Size delete: n = 1\n",
 		"survived box/box.go:22: box Box.Size delete: if n == 2 …\n",
 		"survived box/box.go:29: box Box.Unused delete: fmt.Print()\n",
-		"survived box/box.go:30: box Box.Unused delete: b.seen = nil\n",
+		"noticed by box:TestParts/two TestParts box/box.go:30: box Box.Unused delete: b.seen = nil\n",
 	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("there is no %q", want)
