@@ -57,7 +57,6 @@ func (e *Engine) recordOutputs(ctx context.Context, req ImportRequest, st *state
 	p := e.newPlanner(ctx, PlanRequest{Config: req.Config, State: st, Mode: plan.Normal, Variables: req.Variables, Soft: req.Soft})
 	p.pool.OnlyKnown = true
 	p.startRun(p.newRun(req.Config, eval.Planning, &recordedHost{p}, req.Variables, p.plan.Timestamp))
-	defer e.stopOn(req.Soft)()
 	defer func() { e.stats.Evaluations += p.run.Stats.Evaluations.Load() }()
 	defer p.pool.Shutdown()
 	t := &future.Task{}
