@@ -65,7 +65,7 @@ func (p *planner) planOutput(t *future.Task, o *eval.Value) {
 		return
 	}
 	if p.req.Mode == plan.RefreshOnly {
-		v = unknownAsNull(v) // nothing that the plan does makes it known
+		v = value.UnknownAsNull(v) // nothing that the plan does makes it known
 	}
 	c := &plan.OutputChange{Name: o.Output().Name, Action: plan.Create, Sensitive: o.Output().Sensitive, Deps: o.Deps(t)}
 	var err error
@@ -89,12 +89,6 @@ func (p *planner) planOutput(t *future.Task, o *eval.Value) {
 		}
 	}
 	p.addOutput(c)
-}
-
-// unknownAsNull returns v with null in place of what is unknown in it.
-func unknownAsNull(v cty.Value) cty.Value {
-	raw, marks := v.UnmarkDeepWithPaths()
-	return cty.UnknownAsNull(raw).MarkWithPaths(marks)
 }
 
 // valueSelected reports whether a plan restricted by -target or -exclude includes an output or variable: it

@@ -44,3 +44,9 @@ func Settled(v cty.Value) bool {
 	}
 	return true
 }
+
+// UnknownAsNull returns v with null in place of what is unknown in it, and with its marks.
+func UnknownAsNull(v cty.Value) cty.Value {
+	raw, marks := v.UnmarkDeepWithPaths()
+	return cty.UnknownAsNull(raw).MarkWithPaths(marks)
+}
