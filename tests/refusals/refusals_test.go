@@ -409,7 +409,7 @@ var volatile = []struct {
 	{regexp.MustCompile(`on \S+, in /\S*/journals/[0-9a-f]+`), "on MACHINE, in DIR"},
 	{regexp.MustCompile(`(unexpected EOF|read tcp .*) \(tried`), "NETWORK ERROR (tried"},
 	{regexp.MustCompile(`/\S*/(TestRefusals|mayfly-refusals)\S*/`), "DIR/"},
-	{regexp.MustCompile(`tried \d+ times in \d+s`), "tried N times"},
+	{regexp.MustCompile(`tried \d+ times in (\d+m)?\d+s`), "tried N times"},
 }
 
 // compare compares the record with a file, which it writes instead if MAYFLY_UPDATE_GOLDEN is set.
