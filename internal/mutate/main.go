@@ -5,7 +5,7 @@
 // those that call its function run. The tree is not written to: the files reach the compiler through the
 // option -overlay.
 //
-//	go run ./internal/mutate                     # all places in guards.txt, which takes hours
+//	go run ./internal/mutate                     # all places in guards.txt, which takes an hour or more
 //	go run ./internal/mutate -only safefile      # those below one directory, or in one file
 //	go run ./internal/mutate -since HEAD~1       # what has changed since a commit
 //
