@@ -15,8 +15,8 @@ import (
 // "dir/file.go", "dir:Func" and "dir/file.go:Type.Method".
 type place struct {
 	text, dir, file, fn string
-	tests               []target
-	used                bool // it has at least one statement
+	tests               []target // none if it guards nothing
+	used                bool     // it has at least one statement
 }
 
 // target is a package whose tests are to notice, or those of them that match a pattern, as in "dir:Pattern".
@@ -30,7 +30,8 @@ func (t target) String() string {
 }
 
 // readGuards reads a file with a place in each line, followed by its tests in the order in which they run.
-// Blank lines and those that begin with # say nothing. Where places overlap, the first one counts.
+// Blank lines and those that begin with # say nothing. Where places overlap, the first one counts. A place that
+// guards nothing has - and the reason instead of tests: it is not mutated.
 func readGuards(file string) ([]*place, error) {
 	var out []*place
 	err := eachLine(file, func(at, line string) error {
@@ -46,6 +47,13 @@ func readGuards(file string) ([]*place, error) {
 		if strings.HasSuffix(p.dir, ".go") {
 			p.dir, p.file = path.Split(p.dir)
 			p.dir = path.Clean(p.dir)
+		}
+		if words[1] == "-" {
+			if len(words) == 2 {
+				return fmt.Errorf("%s: no reason is given why %s guards nothing", at, words[0])
+			}
+			out = append(out, p)
+			return nil
 		}
 		for _, w := range words[1:] {
 			dir, run, _ := strings.Cut(w, ":")
@@ -75,9 +83,25 @@ func eachLine(file string, do func(at, line string) error) error {
 	return lines.Err()
 }
 
-// accepted is a survivor that is known. Its key is that of a mutant.
+// accepted is a survivor that is known. Its key is that of a mutant, or of several: a * in it stands for any
+// text.
 type accepted struct {
 	at, key, why string
+}
+
+// fits reports whether the key is that of a mutant. What mutants say has a * too, which stands for itself then.
+func (a accepted) fits(key string) bool {
+	parts := strings.Split(a.key, "*")
+	if a.key == key || len(parts) == 1 {
+		return a.key == key
+	}
+	rest, ok := strings.CutPrefix(key, parts[0])
+	for _, part := range parts[1 : len(parts)-1] {
+		if ok {
+			_, rest, ok = strings.Cut(rest, part)
+		}
+	}
+	return ok && strings.HasSuffix(rest, parts[len(parts)-1])
 }
 
 // readAccepted reads survivors: the line of the key, and below it, indented, the reason.

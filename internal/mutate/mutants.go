@@ -114,6 +114,9 @@ func mutantsOf(p *pkg, f *file, places []*place, withErrors bool) (out []*mutant
 			continue
 		}
 		places[at].used = true
+		if len(places[at].tests) == 0 {
+			continue
+		}
 		c := &collector{pkg: p, file: f, fn: fn, errors: withErrors}
 		c.walk()
 		slices.SortStableFunc(c.out, func(a, b *mutant) int { return cmp.Compare(a.edits[0].start, b.edits[0].start) })

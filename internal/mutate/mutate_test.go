@@ -180,7 +180,10 @@ func TestReadGuards(t *testing.T) {
 	if p := places[1]; p.dir != "lease" || p.file != "" || p.fn != "" {
 		t.Errorf("%+v", p)
 	}
-	for _, bad := range []string{"lease", "lease lease:("} {
+	if places, err := readGuards(written(t, "lease:Pool.Busy - tells only the timeline\nlease lease\n")); err != nil || len(places) != 2 || places[0].tests != nil || places[0].fn != "Pool.Busy" {
+		t.Error(places, err)
+	}
+	for _, bad := range []string{"lease", "lease -", "lease lease:("} {
 		if _, err := readGuards(written(t, bad)); err == nil {
 			t.Errorf("%q is accepted", bad)
 		}
@@ -195,6 +198,49 @@ func TestReadAccepted(t *testing.T) {
 	for _, bad := range []string{"a f delete: b()\n", "\tfor a reason\n", "a f delete: b()\nc g delete: d()\n\twhy\n"} {
 		if _, err := readAccepted(written(t, bad)); err == nil {
 			t.Errorf("%q is accepted", bad)
+		}
+	}
+}
+
+func TestAcceptedFits(t *testing.T) {
+	for key, want := range map[string]bool{"a f delete: b()": true, "a * delete: *": true, "a f *": true, "*": true, "a f": false, "a * delete: c*": false, "a f delete: b()*b()": false, "": false} {
+		if got := (accepted{key: key}).fits("a f delete: b()"); got != want {
+			t.Errorf("%q: got %v, want %v", key, got, want)
+		}
+	}
+	if a := (accepted{key: "a f delete: *p = 0"}); !a.fits("a f delete: *p = 0") {
+		t.Error("a key with a star does not fit itself")
+	}
+}
+
+// TestSeveral holds an entry for several survivors against what became of them.
+func TestSeveral(t *testing.T) {
+	found, _ := analyzed(t, false)
+	for _, survives := range []bool{false, true} {
+		out := &bytes.Buffer{}
+		r := &runner{out: out, alive: map[string]bool{found[0].key(): survives, found[1].key(): false}, known: []accepted{{at: "list:1", key: "subject *"}}}
+		for _, whole := range []bool{false, true} {
+			r.outdated = 0
+			r.stale(found, whole)
+			if outdated := r.outdated == 1; outdated != (whole && !survives) {
+				t.Errorf("survives %v, whole %v: %d outdated\n%s", survives, whole, r.outdated, out)
+			}
+		}
+	}
+}
+
+// TestNoGuard mutates nothing in a place that guards nothing.
+func TestNoGuard(t *testing.T) {
+	p := &pkg{dir: "subject", module: "m", set: token.NewFileSet()}
+	f := &file{name: "subject/subject.go", text: []byte(subject), set: p.set}
+	var err error
+	if f.ast, err = parser.ParseFile(p.set, f.name, subject, 0); err != nil {
+		t.Fatal(err)
+	}
+	for _, fn := range []string{"", "clean"} {
+		whole := &place{dir: "subject", fn: fn}
+		if found := mutantsOf(p, f, []*place{whole}, true); len(found) != 0 || !whole.used {
+			t.Errorf("%q: %d mutants, used %v", fn, len(found), whole.used)
 		}
 	}
 }
@@ -255,7 +301,7 @@ func TestGuards(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := map[string]bool{}
+	var all []string
 	packages, err := load(t.Context(), places)
 	if err != nil {
 		t.Fatal(err)
@@ -263,7 +309,7 @@ func TestGuards(t *testing.T) {
 	for _, p := range packages {
 		for _, f := range p.files {
 			for _, m := range mutantsOf(p, f, places, false) {
-				all[m.key()] = true
+				all = append(all, m.key())
 			}
 		}
 	}
@@ -273,7 +319,7 @@ func TestGuards(t *testing.T) {
 		}
 	}
 	for _, a := range known {
-		if !all[a.key] {
+		if !slices.ContainsFunc(all, a.fits) {
 			t.Errorf("%s: there is nothing like it any more: %s", a.at, a.key)
 		}
 	}

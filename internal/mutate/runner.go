@@ -88,7 +88,7 @@ func (r *runner) count(m *mutant, o outcome) error {
 		return nil
 	}
 	r.alive[m.key()] = o.by == ""
-	at := slices.IndexFunc(r.known, func(a accepted) bool { return a.key == m.key() })
+	at := slices.IndexFunc(r.known, func(a accepted) bool { return a.fits(m.key()) })
 	switch {
 	case o.by != "":
 		r.noticed++
@@ -109,12 +109,21 @@ func (r *runner) count(m *mutant, o outcome) error {
 }
 
 // stale prints the accepted survivors that were noticed. With whole, it also prints those that do not exist.
+// Only then is it known that none of several with one key survives.
 func (r *runner) stale(all []*mutant, whole bool) {
 	for _, a := range r.known {
-		alive, tested := r.alive[a.key]
-		exists := tested || slices.ContainsFunc(all, func(m *mutant) bool { return m.key() == a.key })
+		exists, noticed, alive := false, false, false
+		for _, m := range all {
+			key := m.key()
+			if !a.fits(key) {
+				continue
+			}
+			survives, tested := r.alive[key]
+			exists, alive = true, alive || survives
+			noticed = noticed || tested && !survives && (whole || key == a.key)
+		}
 		switch {
-		case tested && !alive:
+		case noticed && !alive:
 			fmt.Fprintf(r.out, "%s: does not survive any more: %s\n", a.at, a.key)
 			r.outdated++
 		case whole && !exists:
