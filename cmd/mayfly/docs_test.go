@@ -58,6 +58,7 @@ type walkthrough struct {
 	checks   strings.Builder // what the script looks for in the outputs
 	end      string          // what the script does at last
 	commands int
+	repeated bool // each command runs twice, and then all of them once more
 	postgres bool // it needs a PostgreSQL server
 }
 
@@ -210,6 +211,24 @@ func (s *walkthrough) check(pattern string) {
 	fmt.Fprintf(&s.checks, "grep '%s' out/%d\n", strings.ReplaceAll(pattern, "'", "''"), s.commands)
 }
 
+// text returns the script. Its shell prints what its commands have printed, which the log of a failure shows.
+func (s *walkthrough) text() string {
+	const begin = "OUT=$PWD/out\nmkdir \"$OUT\"\ntrap 'for f in \"$OUT\"/*; do echo \"== $f\"; cat \"$f\"; done' EXIT\n"
+	const twice = `if [ "$1" = twice ]; then
+	export OUT MAYFLY="$(command -v mayfly)"
+	mkdir twice
+	printf '#!/bin/sh\n"$MAYFLY" "$@" && "$MAYFLY" "$@" >>"$OUT/again" 2>&1\n' >twice/mayfly
+	chmod +x twice/mayfly
+	PATH=$PWD/twice:$PATH
+fi
+`
+	run := "exec sh session\n" + s.checks.String()
+	if s.repeated {
+		run = "exec sh session twice\n" + s.checks.String() + "exec rm -r out\n" + run
+	}
+	return s.begin + run + s.end + "-- session --\n" + begin + twice + "cd -P work\n" + s.shell.String()
+}
+
 // runWalkthroughs runs each walkthrough as a subtest. One that needs PostgreSQL finds a server of its
 // own in PG_CONN_STR, and is skipped, with the reason, where none can be started.
 func runWalkthroughs(t *testing.T, all []*walkthrough) {
@@ -217,8 +236,7 @@ func runWalkthroughs(t *testing.T, all []*walkthrough) {
 	run := func(t *testing.T, some []*walkthrough, environment string) {
 		dir := t.TempDir()
 		for _, s := range some {
-			filetest.Write(t, filepath.Join(dir, s.name+".txtar"), environment+s.begin+
-				"exec sh session\n"+s.checks.String()+s.end+"-- session --\nOUT=$PWD/out\nmkdir \"$OUT\"\ncd -P work\n"+s.shell.String())
+			filetest.Write(t, filepath.Join(dir, s.name+".txtar"), environment+s.text())
 		}
 		script.Run(t, dir)
 	}

@@ -30,8 +30,8 @@ func (t target) String() string {
 }
 
 // readGuards reads a file with a place in each line, followed by its tests in the order in which they run.
-// Blank lines and those that begin with # say nothing. Where places overlap, the first one counts. A place that
-// guards nothing has - and the reason instead of tests: it is not mutated.
+// Blank lines and those that begin with # say nothing. Where places overlap, the first one counts. A place
+// that guards nothing has - and the reason instead of tests: it is not mutated.
 func readGuards(file string) ([]*place, error) {
 	var out []*place
 	err := eachLine(file, func(at, line string) error {
@@ -89,7 +89,7 @@ type accepted struct {
 	at, key, why string
 }
 
-// fits reports whether the key is that of a mutant. What mutants say has a * too, which stands for itself then.
+// fits reports whether the key is that of a mutant. A * may also stand for itself.
 func (a accepted) fits(key string) bool {
 	parts := strings.Split(a.key, "*")
 	if a.key == key || len(parts) == 1 {

@@ -67,6 +67,7 @@ func mustOpen(h *host, name string, config attrs) *opened {
 
 func TestSecretDrift(t *testing.T) {
 	h := configured(t, attrs{"path": tempStore(t)})
+	h.ok(h.managed("keep_secret").apply(attrs{"name": "other", "value_wo": canary}))
 	config := attrs{"name": "db", "value_wo": canary, "value_wo_version": 1}
 	mine, theirs := h.managed("keep_secret"), h.managed("keep_secret")
 	h.ok(mine.apply(config))
@@ -125,6 +126,7 @@ func TestSecretWithoutValue(t *testing.T) {
 
 func TestNoteResource(t *testing.T) {
 	h := configured(t, attrs{"path": tempStore(t)})
+	h.ok(h.managed("keep_note").apply(attrs{"name": "other", "text": "x"}))
 	m := h.managed("keep_note")
 	h.ok(m.apply(attrs{"name": "n", "text": "one"}))
 	h.ok(m.apply(attrs{"name": "n", "text": "two"}))

@@ -180,13 +180,13 @@ func (k keys) explain(name string, err error) error {
 	why := "the key file holds the key of another store. Point key_file at the right one"
 	switch {
 	case k.passphrase && sealedByPassphrase:
-		why = "the passphrase is wrong"
+		why = "the passphrase is wrong. Give the one that the store was made with; or, if that is lost and what is in the store is no longer needed, move the file away"
 	case k.passphrase:
 		why = "it is encrypted to a key file, but a passphrase was given. Remove the passphrase and set key_file"
 	case sealedByPassphrase:
 		why = "it is encrypted with a passphrase, but none was given. Set the passphrase"
 	}
-	return &Problem{Kind: ErrWrongKey, Summary: "Cannot open the store", Detail: fmt.Sprintf("The store %s: %s. Nothing was changed.", name, why)}
+	return &Problem{Kind: ErrWrongKey, Summary: "Cannot open the store", Detail: fmt.Sprintf("The store %s: %s. The store was not changed.", name, why)}
 }
 
 func damaged(name, why string) error {

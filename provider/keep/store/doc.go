@@ -8,10 +8,11 @@
 //
 // For a store at PATH there are up to three files in use:
 //
-//   - PATH, the store: an age v1 binary file, encrypted to exactly one recipient;
+//   - PATH, the store: an age v1 binary file, encrypted to exactly one recipient. It is there as long as it
+//     holds something: removing the last secret, note and lease removes it;
 //   - PATH.key, the key file (another place may be chosen): one age identity in the format of age-keygen,
-//     mode 0600. It is made together with the store and never again: a store whose key file is gone is
-//     refused, because a new key could not open it;
+//     mode 0600. It is made together with the first store and stays when that is removed. A store whose key
+//     file is gone is refused, because a new key could not open it;
 //   - PATH.lock, an empty file that carries the advisory lock. It stays behind on purpose: deleting a lock
 //     file races with its next user.
 //

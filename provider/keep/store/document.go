@@ -114,6 +114,9 @@ func (d *document) whole() bool {
 	return true
 }
 
+// empty reports whether nothing is kept.
+func (d *document) empty() bool { return len(d.Secrets)+len(d.Notes)+len(d.Leases) == 0 }
+
 // wipe clears the secret bytes. The document must not be used afterwards.
 func (d *document) wipe() {
 	for _, r := range d.Secrets {

@@ -71,11 +71,7 @@ func Open(o Options) (*Store, error) {
 	if keyFile, err = filepath.Abs(keyFile); err != nil {
 		return nil, ioProblem("Cannot find the working directory", "key file "+o.KeyName, err, "Give an absolute path.")
 	}
-	// A rename would replace the link instead of its target.
-	if target, err := filepath.EvalSymlinks(path); err == nil {
-		path = target
-	}
-	s := &Store{path: path, keyFile: keyFile, name: cmp.Or(o.Name, path), keyName: cmp.Or(o.KeyName, keyFile), token: o.Token, now: o.Now, turn: make(chan struct{}, 1)}
+	s := &Store{path: followLinks(path), keyFile: keyFile, name: cmp.Or(o.Name, path), keyName: cmp.Or(o.KeyName, keyFile), token: o.Token, now: o.Now, turn: make(chan struct{}, 1)}
 	if s.now == nil {
 		s.now = time.Now
 	}
@@ -87,6 +83,26 @@ func Open(o Options) (*Store, error) {
 		s.secretKeys = &k
 	}
 	return s, nil
+}
+
+// followLinks returns the file that a path leads to through symbolic links, whether or not it exists: a
+// rename would replace the link instead of its target.
+func followLinks(path string) string {
+	const most = 40 // as in the kernel: links may form a cycle
+	for range most {
+		if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+			path = filepath.Join(dir, filepath.Base(path))
+		}
+		target, err := os.Readlink(path)
+		if err != nil {
+			break
+		}
+		if !filepath.IsAbs(target) {
+			target = filepath.Join(filepath.Dir(path), target)
+		}
+		path = target
+	}
+	return path
 }
 
 // Path is the absolute path of the store file.
@@ -119,7 +135,7 @@ func (s *Store) view(ctx context.Context, fn func(*document) error) error {
 }
 
 // update runs fn on the content under the exclusive lock and writes the changed content back, unless fn
-// fails.
+// fails. A store that holds nothing any more is removed.
 func (s *Store) update(ctx context.Context, fn func(*document) error) error {
 	if _, err := safefile.MakeDirs(filepath.Dir(s.path), 0o700); err != nil {
 		return ioProblem("Cannot create the store's folder", "store "+s.name, err, "Choose a path in a folder this user may write to.")
@@ -140,6 +156,9 @@ func (s *Store) update(ctx context.Context, fn func(*document) error) error {
 	doc.dropExpired(s.now())
 	if err := fn(doc); err != nil {
 		return err
+	}
+	if doc.empty() {
+		return s.remove(ctx, doc)
 	}
 	return s.save(ctx, doc, k)
 }
@@ -225,6 +244,25 @@ func (s *Store) save(ctx context.Context, doc *document, k *keys) error {
 	}
 	if err := safefile.ReplacePrivate(s.path, sealed); err != nil {
 		return ioProblem("Cannot write the store", "store "+s.name, err, "The store holds what it held before. Check free space and permissions, then try again.")
+	}
+	return nil
+}
+
+// remove deletes the store's file, so that the next store at this path may have another passphrase: that of
+// this one may have existed only as long as what it protected. The key file stays and is used again.
+func (s *Store) remove(ctx context.Context, doc *document) error {
+	if doc.absent {
+		return nil
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	err := os.Remove(s.path)
+	if err == nil {
+		err = safefile.SyncDir(filepath.Dir(s.path))
+	}
+	if err != nil {
+		return ioProblem("Cannot remove the empty store", "store "+s.name, err, "Check permissions of its folder, then try again.")
 	}
 	return nil
 }

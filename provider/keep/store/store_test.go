@@ -394,22 +394,6 @@ func TestLimits(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-func TestSymbolicLinkStays(t *testing.T) {
-	target := newStore(t, Options{})
-	mustCreate(t, target, "db", "one")
-	link := filepath.Join(t.TempDir(), "link.age")
-	if err := os.Symlink(target.path, link); err != nil {
-		t.Skip("no symbolic links here")
-	}
-	s := newStore(t, Options{Path: link, KeyFile: target.keyFile})
-	if _, err := s.UpdateSecret(t.Context(), "db", nil, []byte("two")); err != nil {
-		t.Fatal(err)
-	}
-	if got := reveal(t, target, "db"); got != "two" {
-		t.Errorf("the target holds %q", got)
-	}
-}
-
 func TestUnwritableFolder(t *testing.T) {
 	blocker := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(blocker, nil, 0o600); err != nil {
