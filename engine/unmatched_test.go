@@ -8,7 +8,8 @@ import (
 	"github.com/mayfly-iac/mayfly/plan"
 )
 
-// TestUnmatchedTargets warns of options that select nothing, and of no others.
+// TestUnmatchedTargets reports options that select nothing, and no others: as errors if a block has a similar
+// address.
 func TestUnmatchedTargets(t *testing.T) {
 	t.Parallel()
 	const text = `
@@ -59,7 +60,11 @@ module "empty" { source = "./e" }`
 				got = append(got, d)
 			}
 		}
-		if c.want == "" && len(got) == 0 || len(got) == 1 && got[0].Severity == diag.Warning && c.want != "" && strings.Contains(got[0].Detail, c.want) {
+		severity := diag.Warning
+		if strings.HasPrefix(c.want, "Did you mean") {
+			severity = diag.Error
+		}
+		if c.want == "" && len(got) == 0 || len(got) == 1 && got[0].Severity == severity && c.want != "" && strings.Contains(got[0].Detail, c.want) {
 			continue
 		}
 		t.Errorf("%v %v: want %q, got %s", c.command.targets, c.command.excludes, c.want, texts(got))

@@ -10,13 +10,14 @@ import (
 	"github.com/mayfly-iac/mayfly/plan"
 )
 
-// UnmatchedReplace warns of each address that -replace names and that the plan does not have, with what may
-// have been meant. Names that are alike are looked for only then: most plans have no such address.
+// UnmatchedReplace reports each address that -replace names and that the plan does not have, with what may
+// have been meant. It is an error if a resource of the plan has a similar address, otherwise a warning. Names
+// that are alike are looked for only then: most plans have no such address.
 func UnmatchedReplace(p *plan.Plan) diag.List {
 	var diags diag.List
 	for _, a := range p.ForceReplace {
 		if near, ok := planned(p, a); !ok {
-			diags = append(diags, near.warn(a)...)
+			diags = append(diags, near.report(a)...)
 		}
 	}
 	return diags
@@ -54,7 +55,7 @@ func planned(p *plan.Plan, a addr.Instance) (replaceable, bool) {
 	return near, false
 }
 
-func (near replaceable) warn(a addr.Instance) diag.List {
+func (near replaceable) report(a addr.Instance) diag.List {
 	const summary = "Nothing matches -replace"
 	switch {
 	case len(near.within) > 0:
@@ -62,11 +63,16 @@ func (near replaceable) warn(a addr.Instance) diag.List {
 	case len(near.others) > 0:
 		return diag.Warnf(summary, "There is no resource instance %s. To replace other instances of the resource, use one or more of these options:%s", a, diag.Lines("", near.others))
 	}
-	return diag.Warnf(summary, "There is no resource instance %s in this plan, so -replace=%q has no effect.%s To list the instances, run:\n  mayfly state list", a, a, near.similar(a))
+	none := fmt.Sprintf("There is no resource instance %s in this plan, so -replace=%q has no effect.", a, a)
+	const list = " To list the instances, run:\n  mayfly state list"
+	if meant := near.similar(a); meant != "" {
+		return diag.Errorf(summary, "%s Did you mean %s?%s", none, meant, list)
+	}
+	return diag.Warnf(summary, "%s%s", none, list)
 }
 
-// similar returns a question whether a resource was meant in the same module that differs a little in name
-// or type, "" if none does.
+// similar returns the address of a resource in the same module that differs a little in name or type, "" if
+// none does.
 func (near replaceable) similar(a addr.Instance) string {
 	meant := map[string]string{} // addresses by what they differ in
 	for b := range near.blocks {
@@ -81,7 +87,7 @@ func (near replaceable) similar(a addr.Instance) string {
 	names := slices.Collect(maps.Keys(meant))
 	for _, name := range []string{a.Resource.Name, a.Resource.Type} {
 		if found := diag.Nearest(name, names); found != "" {
-			return fmt.Sprintf(" Did you mean %s?", meant[found])
+			return meant[found]
 		}
 	}
 	return ""

@@ -1,11 +1,13 @@
 package selection
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/plan"
 )
 
@@ -42,6 +44,9 @@ func TestReplaceOfNothing(t *testing.T) {
 		got := ""
 		for _, d := range UnmatchedReplace(p) {
 			got += d.Detail
+			if near := strings.Contains(want, "Did you mean"); near != (d.Severity == diag.Error) {
+				t.Errorf("%s: severity %v", given, d.Severity)
+			}
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s: (want, got) %s", given, diff)

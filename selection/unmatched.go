@@ -12,8 +12,10 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 )
 
-// Unmatched returns a warning for each option that names nothing: neither an object of the state nor a block
-// of the configuration, or an instance that their resource or module does not have. known yields the
+// Unmatched reports each option that names nothing: neither an object of the state nor a block of the
+// configuration, or an instance that their resource or module does not have. It is an error if a block has a
+// similar address, since a plan that leaves out what was meant looks like success; otherwise it is a warning,
+// since an option may name what only some configurations have. known yields the
 // instances of both as far as they were found out, some of them more than once, and called has the module
 // instances. Its cost is linear in the instances and options.
 func (s *Selection) Unmatched(tree *config.Tree, known iter.Seq[addr.Instance], called []addr.ModuleInstance) (diags diag.List) {
@@ -37,8 +39,8 @@ func (s *Selection) Unmatched(tree *config.Tree, known iter.Seq[addr.Instance], 
 			if there == nil {
 				there = newInventory(tree, known, called)
 			}
-			if why := there.lacks(t); why != "" {
-				diags = append(diags, diag.Warnf("Nothing matches "+o.name, "The option %s=%q %s. %s", o.name, t, o.none, why)...)
+			if why, severity := there.lacks(t); why != "" {
+				diags = append(diags, diag.Diagnostic{Severity: severity, Summary: "Nothing matches " + o.name, Detail: fmt.Sprintf("The option %s=%q %s. %s", o.name, t, o.none, why)})
 			}
 		}
 	}
@@ -85,9 +87,9 @@ func newInventory(tree *config.Tree, known iter.Seq[addr.Instance], called []add
 // resource.
 var notSelectable = map[string]string{"var": "a variable", "local": "a local value", "output": "an output", "provider": "a provider"}
 
-// lacks says what there is in place of a target that selects no instance of a resource; "" if that may not be
-// a mistake: its block exists, and either has no instances or it was not found out which.
-func (v *inventory) lacks(t addr.Target) string {
+// lacks says what there is in place of a target that selects no instance of a resource, and how sure it is a
+// mistake; "" if it may be none: its block exists, and either has no instances or it was not found out which.
+func (v *inventory) lacks(t addr.Target) (string, diag.Severity) {
 	path := t.Module.Module()
 	modules, declared := v.modules[path]
 	var others []string
@@ -96,9 +98,13 @@ func (v *inventory) lacks(t addr.Target) string {
 	}
 	if !declared {
 		if t.Resource != nil && notSelectable[t.Resource.Type] != "" {
-			return fmt.Sprintf("It is the address of %s, and only resources and modules can be selected.", notSelectable[t.Resource.Type])
+			return fmt.Sprintf("It is the address of %s, and only resources and modules can be selected.", notSelectable[t.Resource.Type]), diag.Warning
 		}
-		return fmt.Sprintf("Neither the configuration nor the state has that address.%s", v.proposal(t))
+		const nowhere = "Neither the configuration nor the state has that address."
+		if near := v.near(t); near != "" {
+			return fmt.Sprintf("%s Did you mean %s?", nowhere, near), diag.Error
+		}
+		return nowhere, diag.Warning
 	}
 	within := addr.Target{Module: t.Module}
 	if len(modules) > 0 && !slices.ContainsFunc(modules, within.SelectsModule) {
@@ -108,10 +114,10 @@ func (v *inventory) lacks(t addr.Target) string {
 		}
 	}
 	if len(others) == 0 {
-		return ""
+		return "", diag.Warning
 	}
 	slices.Sort(others)
-	return fmt.Sprintf("There is no such instance. There is %s.", firstFew(others))
+	return fmt.Sprintf("There is no such instance. There is %s.", firstFew(others)), diag.Warning
 }
 
 // maxInstancesShown bounds the instances that a warning lists.
@@ -124,17 +130,13 @@ func firstFew(list []string) string {
 	return strings.Join(list, ", ")
 }
 
-// proposal asks whether a block with a similar address was meant: the same resource in another module, one in
-// the same module whose type or name is similar, or a module with a similar name.
-func (v *inventory) proposal(t addr.Target) string {
-	found := v.nearModule(t.Module.Module())
+// near returns the address of the block that was probably meant, "" if none is similar: the same resource in
+// another module, one in the same module whose type or name is similar, or a module with a similar name.
+func (v *inventory) near(t addr.Target) string {
 	if t.Resource != nil {
-		found = v.nearResource(addr.ConfigResource{Module: t.Module.Module(), Resource: *t.Resource})
+		return v.nearResource(addr.ConfigResource{Module: t.Module.Module(), Resource: *t.Resource})
 	}
-	if found == "" {
-		return ""
-	}
-	return fmt.Sprintf(" Did you mean %s?", found)
+	return v.nearModule(t.Module.Module())
 }
 
 func (v *inventory) nearModule(m addr.Module) string {
