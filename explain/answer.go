@@ -18,7 +18,7 @@ import (
 // document.
 type Answer struct {
 	Address  string  `json:"address"`            // as it was asked for, in canonical form
-	Kind     string  `json:"kind"`               // resource, data, ephemeral, variable, local, output or module
+	Kind     string  `json:"kind"`               // resource, data, ephemeral, variable, local, output, module, provider or check
 	Declared *Place  `json:"declared,omitempty"` // nil if no block declares it
 	Headline string  `json:"headline"`           // what will happen to it, as the end of a sentence about it
 	Action   string  `json:"action,omitempty"`   // of the plan, "" if the plan has no change of its own for it

@@ -2,6 +2,7 @@ package explain
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
@@ -10,6 +11,7 @@ import (
 	"github.com/mayfly-iac/mayfly/eval/blocks"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/schema"
+	"github.com/mayfly-iac/mayfly/state"
 )
 
 // maxListed bounds the objects that one point names.
@@ -250,8 +252,12 @@ func (e *Explainer) valueHappens(out *Answer, s subject) {
 // moduleHappens counts what the plan does to the objects of a module.
 func (e *Explainer) moduleHappens(out *Answer, s subject) {
 	call, ok := s.block.(*blocks.Call)
-	if _, is := s.block.(*blocks.Provider); is {
+	switch b := s.block.(type) {
+	case *blocks.Provider:
 		out.Headline = "is a configuration of a provider"
+		return
+	case *blocks.Check:
+		e.checkHappens(out, b)
 		return
 	}
 	if !ok {
@@ -274,6 +280,24 @@ func (e *Explainer) moduleHappens(out *Answer, s subject) {
 				which = ", which "
 			}
 			out.Why = append(out.Why, Point{Kind: a.String(), Text: plural(counts[a], "object") + which + headlines[a]})
+		}
+	}
+}
+
+// checkHappens fills in what the plan found out about a check, with the messages of what fails.
+func (e *Explainer) checkHappens(out *Answer, b *blocks.Check) {
+	out.Headline = "is a check, which this plan does not evaluate"
+	for _, result := range e.plan.Checks {
+		if result.Kind != "check" || result.Config != b.Address() {
+			continue
+		}
+		out.Headline = map[state.CheckStatus]string{
+			state.CheckPass: "holds", state.CheckFail: "fails", state.CheckError: "cannot be evaluated", state.CheckUnknown: "is decided during apply",
+		}[result.Status]
+		for _, object := range result.Objects {
+			for _, failure := range object.Failures {
+				out.Why = append(out.Why, Point{Kind: "check_failed", Address: object.Addr, Text: strings.Join(strings.Fields(failure), " ")})
+			}
 		}
 	}
 }

@@ -101,7 +101,8 @@ func (e *Explainer) subject(address string) (s subject, err error) {
 		s.path, err = pathOf(s.rest)
 		return s, err
 	}
-	if n, ok := e.blocks[address].(*blocks.Provider); ok {
+	switch n := e.blocks[m.Module().Join(nameIn(t))].(type) {
+	case *blocks.Provider, *blocks.Check:
 		s.block = n
 		return s, nil
 	}
@@ -124,6 +125,15 @@ func (e *Explainer) subject(address string) (s subject, err error) {
 	s.rest = t
 	s.path, err = pathOf(t)
 	return s, err
+}
+
+// nameIn returns what names a block in its module, if it is written with dots alone.
+func nameIn(t hcl.Traversal) string {
+	var names []string
+	for _, step := range t {
+		names = append(names, addr.StepName(step))
+	}
+	return strings.Join(names, ".")
 }
 
 // pathOf converts a traversal to a path.

@@ -39,7 +39,7 @@ func (a *app) explainCommand() *cli.Command {
 		flags, func(ctx context.Context, args []string) int { return a.explain(ctx, f, args) })
 }
 
-// explain answers the questions about all addresses, or about none if one of them is wrong.
+// explain answers the questions about all addresses, and fails if one of them is wrong.
 func (a *app) explain(ctx context.Context, f *explainFlags, args []string) int {
 	a.document = true // warnings of the plan are beside the answer
 	f.beside = []fileOption{{"-plan", f.plan, true}, {"-state", f.stateFlags.State, true}}
@@ -66,13 +66,19 @@ func (a *app) explain(ctx context.Context, f *explainFlags, args []string) int {
 	for _, address := range args {
 		answer, ds := e.About(address)
 		diags = append(diags, ds...)
-		answers = append(answers, answer)
+		if answer != nil {
+			answers = append(answers, answer)
+		}
 	}
-	if !a.report(diags) {
-		return exitError
+	ok, code := a.report(diags), exitOK
+	if !ok {
+		code = exitError
 	}
-	if done, code := a.documented(&f.machineFlags, func() ([]byte, error) { return explanation.JSON(answers) }); done {
+	if len(answers) == 0 {
 		return code
+	}
+	if done, written := a.documented(&f.machineFlags, func() ([]byte, error) { return explanation.JSON(answers) }); done {
+		return max(code, written)
 	}
 	for i, answer := range answers {
 		if i > 0 {
@@ -82,7 +88,7 @@ func (a *app) explain(ctx context.Context, f *explainFlags, args []string) int {
 			return a.wrote(err)
 		}
 	}
-	return exitOK
+	return code
 }
 
 // planToExplain opens the saved plan, or makes one. ok is false if there were errors, which have been

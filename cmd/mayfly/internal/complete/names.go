@@ -1,6 +1,7 @@
 package complete
 
 import (
+	"iter"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -61,6 +62,8 @@ func (c *Completer) arguments(command string) []proposal {
 		return slices.Concat(c.modules(), c.instances())
 	case "import":
 		return c.declared()
+	case "explain":
+		return slices.Concat(c.declared(), c.explainable(), c.instances())
 	case "output":
 		return proposed(slices.Sorted(maps.Keys(c.state().Outputs)))
 	}
@@ -112,6 +115,26 @@ func (c *Completer) declared() []proposal {
 	}
 	for name := range root.Calls {
 		names = append(names, "module."+name)
+	}
+	slices.Sort(names)
+	return proposed(names)
+}
+
+// explainable returns what else of the root module can be explained: checks, variables, local values and
+// outputs.
+func (c *Completer) explainable() []proposal {
+	root := c.Open().Root()
+	if root == nil {
+		return nil
+	}
+	var names []string
+	for _, group := range []struct {
+		word  string
+		names iter.Seq[string]
+	}{{"check", maps.Keys(root.Checks)}, {"var", maps.Keys(root.Variables)}, {"local", maps.Keys(root.Locals)}, {"output", maps.Keys(root.Outputs)}} {
+		for name := range group.names {
+			names = append(names, group.word+"."+name)
+		}
 	}
 	slices.Sort(names)
 	return proposed(names)
