@@ -2,6 +2,7 @@ package install
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -331,7 +332,7 @@ func TestDevOverride(t *testing.T) {
 
 func TestProvidersThatAreNotInstalled(t *testing.T) {
 	f := newFixture(t)
-	f.inst.Embedded = func(p addr.Provider) bool { return p == f.provider("mayfly.dev/mayfly/keep") }
+	f.inst.Embedded = []addr.Provider{f.provider("mayfly.dev/mayfly/keep")}
 	f.inst.Reattached = func(p addr.Provider) bool { return p.Type == "debugged" }
 	src := need("mayfly.dev/mayfly/keep", "1.0") + "resource \"terraform_data\" \"x\" {}\nresource \"debugged_thing\" \"x\" {}\n"
 	sel, lock, diags := f.inst.Ensure(context.Background(), f.reqs(src), nil, Options{})
@@ -340,6 +341,30 @@ func TestProvidersThatAreNotInstalled(t *testing.T) {
 		t.Errorf("%v %v", sel, diags)
 	}
 	f.fails(f.reqs(need("terraform.io/builtin/nonesuch", ">= 0")), nil, Options{}, "There is no built-in provider")
+}
+
+// TestNamesakeInTheProgram points out a provider that needs no installation, where its name alone means one
+// that is published nowhere.
+func TestNamesakeInTheProgram(t *testing.T) {
+	f := newFixture(t)
+	f.inst.Embedded = []addr.Provider{f.provider("mayfly.dev/mayfly/keep")}
+	reqs := f.reqs("resource \"keep_note\" \"x\" {}\n")
+	const want = `keep = { source = "mayfly.dev/mayfly/keep" }`
+	f.fails(reqs, nil, Options{}, want)
+	if _, diags := f.inst.Selected(reqs, nil); len(diags) != 1 || !strings.Contains(diags[0].Detail, want) || strings.Contains(diags[0].Detail, "-upgrade") {
+		t.Error(diags)
+	}
+	f.inst.Sources = []Source{failing{}}
+	f.fails(reqs, nil, Options{}, want)
+}
+
+// failing is a source that cannot be asked.
+type failing struct{ Source }
+
+func (failing) Allows(addr.Provider) bool { return true }
+
+func (failing) Versions(context.Context, addr.Provider) (Available, error) {
+	return nil, errors.New("no route to host")
 }
 
 func TestConcurrentInits(t *testing.T) {

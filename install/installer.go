@@ -2,6 +2,7 @@ package install
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/apparentlymart/go-versions/versions"
@@ -23,9 +24,8 @@ type Installer struct {
 	Sources []Source
 	// Platform is the one to install for; the zero value means the platform of this program.
 	Platform Platform
-	// Embedded reports whether a provider, apart from the built-in one, is part of the program; nil means
-	// none is.
-	Embedded func(addr.Provider) bool
+	// Embedded are the providers, apart from the built-in one, that are part of the program.
+	Embedded []addr.Provider
 	// Reattached reports whether the provider is already running under the control of another program; nil
 	// means none is.
 	Reattached func(addr.Provider) bool
@@ -120,7 +120,7 @@ func (i *Installer) packageDir(base string, p addr.Provider, v versions.Version)
 
 // within reports whether a provider is part of the program.
 func (i *Installer) within(p addr.Provider) bool {
-	return p.IsBuiltIn() || i.Embedded != nil && i.Embedded(p)
+	return p.IsBuiltIn() || slices.Contains(i.Embedded, p)
 }
 
 // running reports whether another program controls the running provider.

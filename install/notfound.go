@@ -82,10 +82,7 @@ func (i *Installer) notFound(r *Requirement, places []searched) diag.List {
 	if r.meant != "" {
 		sb.WriteString(fmt.Sprintf("\n\nDid you mean the provider %q?", r.meant))
 	}
-	if others := i.similar(r.Provider, places); len(others) > 0 {
-		sb.WriteString("\n\nThere is a provider of the same name under another address: " + strings.Join(others, ", ") +
-			". If that is the one you mean, set it as the source of " + r.Provider.Type + " in required_providers.")
-	}
+	sb.WriteString(i.namesakes(r.Provider, places))
 	if i.asksRegistry(places) {
 		sb.WriteString("\n\nIf the name is wrong, correct the source in required_providers: without a host it means " + addr.DefaultHost.ForDisplay() +
 			", and without a namespace hashicorp.")
@@ -104,10 +101,26 @@ func (i *Installer) asksRegistry(places []searched) bool {
 	})
 }
 
-// similar lists providers of the same type that the sources have under other addresses.
+// namesakes returns a paragraph about providers of the same type under other addresses, "" if there are none.
+func (i *Installer) namesakes(p addr.Provider, places []searched) string {
+	others := i.similar(p, places)
+	if len(others) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("\n\nThere is a provider of the same name under another address: %s. If that is the one you mean, write in the terraform block:\n  required_providers {\n    %s = { source = %q }\n  }", strings.Join(others, ", "), p.Type, others[0])
+}
+
+// similar lists providers of the same type under other addresses: those in the program, then those that the
+// sources have.
 func (i *Installer) similar(p addr.Provider, places []searched) []string {
 	var out []string
 	seen := map[addr.Provider]bool{}
+	for _, other := range i.Embedded {
+		if other.Type == p.Type && other != p {
+			seen[other] = true
+			out = append(out, other.ForDisplay())
+		}
+	}
 	for _, s := range places {
 		finder, ok := s.source.(interface {
 			similar(addr.Provider) []addr.Provider

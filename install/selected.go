@@ -25,7 +25,7 @@ func (i *Installer) Selected(reqs map[addr.Provider]*Requirement, lock *lockfile
 	if diags.HasErrors() {
 		return sel, diags
 	}
-	if ds := consistent(rest, lock); ds.HasErrors() {
+	if ds := i.consistent(rest, lock); ds.HasErrors() {
 		return sel, append(diags, ds...)
 	}
 	found := make([]Selection, len(rest))
@@ -55,8 +55,9 @@ func (i *Installer) Selected(reqs map[addr.Provider]*Requirement, lock *lockfile
 }
 
 // consistent checks that the lock has an allowed version for every requirement.
-func consistent(reqs []*Requirement, lock *lockfile.Lock) diag.List {
+func (i *Installer) consistent(reqs []*Requirement, lock *lockfile.Lock) diag.List {
 	var missing, other strings.Builder
+	var namesakes string
 	for _, r := range reqs {
 		entry, ok := lock.Entry(r.Provider)
 		switch {
@@ -64,6 +65,7 @@ func consistent(reqs []*Requirement, lock *lockfile.Lock) diag.List {
 			fmt.Fprintf(&missing, "\n  - provider %s: required by %s in the state but no version is selected", r.Provider, r.Address)
 		case !ok:
 			fmt.Fprintf(&missing, "\n  - provider %s: required by this configuration but no version is selected%s", r.Provider, r.at())
+			namesakes += i.namesakes(r.Provider, nil)
 			if r.meant != "" {
 				fmt.Fprintf(&missing, ". Did you mean the provider %q?", r.meant)
 			}
@@ -83,8 +85,8 @@ func consistent(reqs []*Requirement, lock *lockfile.Lock) diag.List {
 		hint = "To update the locked dependency selections to match a changed configuration, run:\n  mayfly init"
 	}
 	return diag.Errorf("Inconsistent dependency lock file",
-		"The following dependency selections recorded in the lock file are inconsistent with the current configuration:%s%s\n\n%s",
-		missing.String(), other.String(), hint)
+		"The following dependency selections recorded in the lock file are inconsistent with the current configuration:%s%s%s\n\n%s",
+		missing.String(), other.String(), namesakes, hint)
 }
 
 // verify checks the installed package of a lock entry.

@@ -79,7 +79,7 @@ func (d *Dir) Installer() (*install.Installer, diag.List) {
 	d.running = running
 	sources, ds := network.Sources()
 	return &install.Installer{
-		DataDir: d.dataDir, Config: d.user, Embedded: mayfly.Embedded,
+		DataDir: d.dataDir, Config: d.user, Embedded: []addr.Provider{mayfly.KeepProvider},
 		Reattached: func(p addr.Provider) bool { return d.running[p] != nil },
 		Sources:    sources,
 	}, append(diags, ds...)
