@@ -9,6 +9,14 @@ import (
 	"github.com/mayfly-iac/mayfly/install/lockfile"
 )
 
+// atTerraform returns the provider at Terraform's registry that is the same as one at the default registry,
+// where HashiCorp's are built again.
+func atTerraform(p addr.Provider) (addr.Provider, bool) {
+	same := p.Hostname == addr.DefaultHost && p.Namespace == addr.DefaultNamespace
+	p.Hostname = addr.TerraformHost
+	return p, same
+}
+
 // adopted maps providers at the default registry to those at Terraform's registry whose selections they
 // have taken over.
 type adopted map[addr.Provider]addr.Provider
@@ -20,15 +28,20 @@ type adopted map[addr.Provider]addr.Provider
 func adopt(reqs map[addr.Provider]*Requirement, lock *lockfile.Lock) (*lockfile.Lock, adopted) {
 	next, from := lockfile.New(), adopted{}
 	for e := range lock.All() {
-		p := e.Provider
-		if p.Hostname == addr.TerraformHost && p.Namespace == addr.DefaultNamespace {
-			p.Hostname = addr.DefaultHost
-			if _, selected := lock.Entry(p); !selected && reqs[p] != nil {
-				from[p] = e.Provider
-				next.Set(lockfile.Entry{Provider: p, Version: e.Version, Constraints: e.Constraints})
-			}
-		}
 		next.Set(e)
+	}
+	for p := range reqs {
+		theirs, ok := atTerraform(p)
+		if !ok {
+			continue
+		}
+		if _, selected := lock.Entry(p); selected {
+			continue
+		}
+		if e, ok := lock.Entry(theirs); ok {
+			from[p] = theirs
+			next.Set(lockfile.Entry{Provider: p, Version: e.Version, Constraints: e.Constraints})
+		}
 	}
 	return next, from
 }
@@ -46,6 +59,6 @@ func (from adopted) warn(next, before *lockfile.Lock) diag.List {
 		return nil
 	}
 	return diag.Warnf("Dependency lock file entries automatically updated",
-		"Terraform selected these providers at its own registry. They are now selected at the default registry:%s\n\n"+
-			"Their versions stay the same. The packages there are built separately, so their checksums were recorded again.", names.String())
+		"Terraform selected these providers at its own registry. They are now selected at the default registry too:%s\n\n"+
+			"Their versions stay the same. The packages there are built separately, so their checksums were recorded again. Terraform's selections stay in the file.", names.String())
 }

@@ -75,7 +75,11 @@ func TestTerraformsSelections(t *testing.T) {
 				only = p
 			}
 			e, _ := next.Entry(only)
-			if next.Len() != 1 || e.Version.String() != c.want || len(e.Hashes) != 1 || e.Matches("zh:0123") {
+			stays := strings.HasPrefix(c.lock[0], theirs+"hashicorp/random ")
+			if _, kept := next.Entry(f.provider(theirs + "hashicorp/random")); kept != stays {
+				t.Errorf("Terraform's entry is kept: %t, want %t", kept, stays)
+			}
+			if stays && next.Len() != 2 || !stays && next.Len() != 1 || e.Version.String() != c.want || len(e.Hashes) != 1 || e.Matches("zh:0123") {
 				t.Errorf("the lock has %d entries, that of %s is %+v", next.Len(), only, e)
 			}
 			f.ok(diags)

@@ -90,15 +90,20 @@ func (i *Installer) warnUnrecorded(sel Selections, lock *lockfile.Lock) diag.Lis
 		names.String(), i.platform())
 }
 
-// kept returns a lock that also has the entries of providers that are required but not installed now. So a
-// development override, a debugger or a built-in provider doesn't remove the entries that other engines
-// need.
+// kept returns a lock with the entries that are not those of providers to install now, but that other engines
+// need: of what a development override, a debugger or the program replaces, and those at Terraform's registry
+// of providers that are required here from the default one.
 func (i *Installer) kept(reqs map[addr.Provider]*Requirement, lock *lockfile.Lock) *lockfile.Lock {
 	next := lockfile.New()
 	for p := range reqs {
 		_, dev := i.override(p)
 		if e, ok := lock.Entry(p); ok && (dev || i.running(p) || i.within(p)) {
 			next.Set(e)
+		}
+		if theirs, ok := atTerraform(p); ok {
+			if e, ok := lock.Entry(theirs); ok {
+				next.Set(e)
+			}
 		}
 	}
 	return next
