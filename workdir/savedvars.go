@@ -27,9 +27,9 @@ func (d *Dir) savedVariables(ctx context.Context, p *plan.Plan) (mayfly.Variable
 			return nil, unloadable("The plan was made with a variable %q, which its configuration does not declare.", name)
 		}
 	}
-	diags = append(diags, in.completePlanned(ctx, names, !diags.HasErrors())...)
 	given, ds := in.values()
 	diags = append(diags, ds...)
+	diags = append(diags, in.completePlanned(ctx, names, given, !diags.HasErrors())...)
 	out := mayfly.Variables{}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		v := root.Variables[name]
@@ -67,13 +67,13 @@ func sameAsPlanned(v *config.Variable, p *plan.Plan, given cty.Value) bool {
 }
 
 // completePlanned asks for the required ones among the ephemeral variables that were set when the plan was
-// made. If one with a default is missing, nothing is asked: it may have been left out by mistake or on
-// purpose, and the plan may not fit the default.
-func (in *inputs) completePlanned(ctx context.Context, names []string, ask bool) diag.List {
+// made, and adds the answers to values. If one with a default is missing, nothing is asked: it may have been
+// left out by mistake or on purpose, and the plan may not fit the default.
+func (in *inputs) completePlanned(ctx context.Context, names []string, values mayfly.Variables, ask bool) diag.List {
 	for _, name := range names {
 		ask = ask && (in.candidates[name] != nil || in.root.Variables[name].Required())
 	}
-	return in.complete(ctx, names, ask, missingEphemeral)
+	return in.complete(ctx, names, values, ask, missingEphemeral)
 }
 
 // missingEphemeral reports ephemeral variables that were set when a plan was made, and are not set now. A

@@ -147,8 +147,9 @@ func (in *inputs) values() (mayfly.Variables, diag.List) {
 	return out, diags
 }
 
-// complete asks for the variables named, or reports those without a value as missing.
-func (in *inputs) complete(ctx context.Context, names []string, ask bool, missing func([]*config.Variable) diag.List) diag.List {
+// complete asks for the variables named, or reports those without a value as missing. It adds the answers to
+// values, and ends with the first one that is wrong, so that the others are not given in vain.
+func (in *inputs) complete(ctx context.Context, names []string, values mayfly.Variables, ask bool, missing func([]*config.Variable) diag.List) diag.List {
 	ask = ask && in.dir.opt.Asker != nil
 	var left []*config.Variable
 	for _, name := range names {
@@ -165,11 +166,15 @@ func (in *inputs) complete(ctx context.Context, names []string, ask bool, missin
 		case errors.Is(err, ErrNoAnswer):
 			ask = false
 			left = append(left, v)
+			continue
 		case err != nil:
 			return unanswered(ctx, v, err)
-		default:
-			in.candidates[name] = textCandidate(text, "the prompt")
 		}
+		value, diags := config.ParseVariableValue(v, text, "the prompt")
+		if diags.HasErrors() {
+			return diags
+		}
+		values[name] = value
 	}
 	if len(left) == 0 {
 		return nil
@@ -211,9 +216,10 @@ func missingValues(vars []*config.Variable) diag.List {
 // asked for, since the answers would be lost.
 func (d *Dir) variables(ctx context.Context, explore bool) (mayfly.Variables, diag.List) {
 	in, diags := d.gather(d.tree.Root)
-	if !explore {
-		diags = append(diags, in.complete(ctx, in.required(), !diags.HasErrors(), missingValues)...)
-	}
 	values, ds := in.values()
-	return values, append(diags, ds...)
+	diags = append(diags, ds...)
+	if !explore {
+		diags = append(diags, in.complete(ctx, in.required(), values, !diags.HasErrors(), missingValues)...)
+	}
+	return values, diags
 }
