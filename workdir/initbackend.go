@@ -9,6 +9,7 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/state/store"
+	"github.com/mayfly-iac/mayfly/trace"
 )
 
 // BackendOptions control InitBackend.
@@ -30,6 +31,7 @@ type BackendOptions struct {
 type BackendChange struct {
 	Before, After string // kinds of backend; "" without a backend block
 	Changed       bool
+	State         *state.File // of the selected workspace; nil if it has none
 }
 
 // InitBackend records the backend of the configuration, whose root module has been loaded, and copies the
@@ -60,11 +62,12 @@ func (d *Dir) InitBackend(ctx context.Context, opt BackendOptions) (BackendChang
 			return change, diags
 		}
 	}
-	if want.declared() { // what cannot be opened is not recorded, so that a corrected block meets no trace of it
-		if _, ds := d.store(ctx, want, StateFiles{}); ds.HasErrors() {
-			return change, append(diags, ds...)
-		}
+	// What cannot be read is not recorded, so that a corrected block meets no trace of it.
+	file, ds := d.selectedState(ctx, have, want)
+	if diags = append(diags, ds...); ds.HasErrors() {
+		return change, diags
 	}
+	change.State = file
 	if ds := d.record(want, block); ds.HasErrors() {
 		return change, append(diags, ds...)
 	}
@@ -82,6 +85,26 @@ func (d *Dir) InitBackend(ctx context.Context, opt BackendOptions) (BackendChang
 	}
 	change.Changed = !want.equal(have)
 	return change, diags
+}
+
+// selectedState reads the state of the workspace that will be selected when one backend has taken the place of
+// another; nil if there is none.
+func (d *Dir) selectedState(ctx context.Context, before, after location) (*state.File, diag.List) {
+	name, diags := d.selectedIn(before, after)
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	s, diags := d.store(ctx, after, StateFiles{})
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	ctx, span := trace.Start(ctx, "read state")
+	file, err := readWorkspace(ctx, s, name)
+	span.Finish(err == nil)
+	if err != nil {
+		return nil, diag.Errorf("Error reading the state", "%s", diag.Sentence(err))
+	}
+	return file, nil
 }
 
 // migrate copies the states of all workspaces from one backend to another, unless they are in the same place

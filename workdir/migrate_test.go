@@ -115,7 +115,7 @@ func TestMigrateBetweenKinds(t *testing.T) {
 	wants(t, diags, "Migration cancelled")
 	change, diags := initialize(inMemory, true, BackendOptions{Migrate: true})
 	wants(t, diags, "")
-	if change != (BackendChange{After: "memory", Changed: true}) || asked != 2 {
+	if change.Before != "" || change.After != "memory" || !change.Changed || change.State == nil || change.State.Lineage != lineages["default"] || asked != 2 {
 		t.Errorf("%+v, asked %d times", change, asked)
 	}
 	if got := states(inMemory); len(got) != 2 || got["default"] != lineages["default"] || got["other"] != lineages["other"] {

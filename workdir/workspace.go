@@ -90,18 +90,30 @@ func (d *Dir) onlyWorkspace(l location) string { return l.kind.Only(d.filled(l))
 
 // selectOnly selects the only workspace of a location, or, after a location with such a one, the default one.
 func (d *Dir) selectOnly(before, after location) diag.List {
-	name, fromEnv, diags := d.Workspace()
-	if fromEnv || diags.HasErrors() {
+	name, _, diags := d.Workspace()
+	if diags.HasErrors() {
 		return diags
 	}
-	w := &Workspaces{dir: d}
-	switch only := d.onlyWorkspace(after); {
-	case only != "" && only != name:
-		return w.use(only)
-	case only == "" && name == d.onlyWorkspace(before):
-		return w.use(store.DefaultWorkspace)
+	next, diags := d.selectedIn(before, after)
+	if diags.HasErrors() || next == name {
+		return diags
 	}
-	return nil
+	return (&Workspaces{dir: d}).use(next)
+}
+
+// selectedIn returns the workspace that will be selected when one backend has taken the place of another.
+func (d *Dir) selectedIn(before, after location) (string, diag.List) {
+	name, fromEnv, diags := d.Workspace()
+	if fromEnv || diags.HasErrors() {
+		return name, diags
+	}
+	switch only := d.onlyWorkspace(after); {
+	case only != "":
+		return only, nil
+	case name == d.onlyWorkspace(before):
+		return store.DefaultWorkspace, nil
+	}
+	return name, nil
 }
 
 // createSelected creates the workspace that TF_WORKSPACE selects, if the states are files, so that scripts

@@ -145,11 +145,10 @@ func (a *app) initBackend(ctx context.Context, f *initFlags) (*state.State, bool
 	case change.After != "" && change.Changed:
 		a.say("\n%s", a.view.Success(fmt.Sprintf("Successfully configured the backend %q! %s will automatically\nuse this backend unless the backend configuration changes.", change.After, a.view.Program)))
 	}
-	file, diags := d.ReadState(ctx, workdir.StateFiles{})
-	if !a.report(diags) || file == nil {
-		return nil, !diags.HasErrors()
+	if change.State == nil {
+		return nil, true
 	}
-	return file.State, true
+	return change.State.State, true
 }
 
 // initProviders installs the providers that the configuration, its test files and the state need, and writes
