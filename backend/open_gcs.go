@@ -17,6 +17,7 @@ import (
 	"github.com/mayfly-iac/mayfly/state/store"
 	"github.com/mayfly-iac/mayfly/state/store/gcs"
 	"github.com/mayfly-iac/mayfly/state/store/remote"
+	"github.com/mayfly-iac/mayfly/trace/requests"
 )
 
 func init() {
@@ -72,7 +73,7 @@ func gcsEndpoint(cfg cty.Value, env Env) string {
 // redirect is followed, so that a token reaches no other host.
 func gcsAccount(ctx context.Context, cfg cty.Value, env Env) (*google.Account, error) {
 	services := func(own http.RoundTripper) *http.Client {
-		return &http.Client{Transport: own, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+		return &http.Client{Transport: requests.Noted(own), CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	}
 	settings := google.Settings{
 		Token: textOr(cfg, "access_token", ""), Impersonate: textOr(cfg, "impersonate_service_account", ""), Delegates: textsOf(cfg, "impersonate_service_account_delegates"),

@@ -18,6 +18,7 @@ import (
 	"github.com/mayfly-iac/mayfly/state/store"
 	"github.com/mayfly-iac/mayfly/state/store/remote"
 	"github.com/mayfly-iac/mayfly/state/store/s3"
+	"github.com/mayfly-iac/mayfly/trace/requests"
 )
 
 func init() {
@@ -168,12 +169,8 @@ func s3CustomerKey(cfg cty.Value) ([]byte, error) {
 // s3Client returns a client that follows no redirects, since a signature is for one address, and repeats
 // nothing: whether a request may be repeated is known above. own is what the user's AWS settings ask for.
 func s3Client(transport *http.Transport, own http.RoundTripper) *http.Client {
-	c := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	switch {
-	case transport != nil:
-		c.Transport = transport
-	case own != nil:
-		c.Transport = own
+	if transport != nil {
+		own = transport
 	}
-	return c
+	return &http.Client{Transport: requests.Noted(own), CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }

@@ -41,7 +41,22 @@ func (e *Engine) Plan(ctx context.Context, req PlanRequest) (*plan.Plan, diag.Li
 	p.plan.Errored = diags.HasErrors()
 	made = !p.plan.Errored
 	span.SetNumber(trace.Changes, int64(len(p.plan.Changes)))
+	p.noteDecisions(ctx)
 	return p.plan, p.adviseExclude(oneInterrupt(provider.WithoutRepeats(diags)))
+}
+
+// noteDecisions notes what the plan does to each object, and why.
+func (p *planner) noteDecisions(ctx context.Context) {
+	if !trace.Noting(ctx) {
+		return
+	}
+	for _, c := range p.plan.Changes {
+		why := ""
+		if c.Reason != "" {
+			why = ", because of " + string(c.Reason)
+		}
+		trace.Note(ctx, trace.Debug, "plan: %s of %s%s", c.Action, c.Object(), why)
+	}
 }
 
 // makePlan runs the plan. Whether a restricted plan includes an output depends on what else it includes, so

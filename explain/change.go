@@ -11,7 +11,6 @@ import (
 	"github.com/mayfly-iac/mayfly/eval/blocks"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/schema"
-	"github.com/mayfly-iac/mayfly/state"
 )
 
 // maxListed bounds the objects that one point names.
@@ -291,9 +290,9 @@ func (e *Explainer) checkHappens(out *Answer, b *blocks.Check) {
 		if result.Kind != "check" || result.Config != b.Address() {
 			continue
 		}
-		out.Headline = map[state.CheckStatus]string{
-			state.CheckPass: "holds", state.CheckFail: "fails", state.CheckError: "cannot be evaluated", state.CheckUnknown: "is decided during apply",
-		}[result.Status]
+		out.Headline = map[string]string{
+			"pass": "holds", "fail": "fails", "error": "cannot be evaluated", "unknown": "is decided during apply",
+		}[string(result.Status)]
 		for _, object := range result.Objects {
 			for _, failure := range object.Failures {
 				out.Why = append(out.Why, Point{Kind: "check_failed", Address: object.Addr, Text: strings.Join(strings.Fields(failure), " ")})

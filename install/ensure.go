@@ -13,6 +13,7 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/install/lockfile"
+	"github.com/mayfly-iac/mayfly/trace"
 )
 
 // Ensure installs missing required providers. Their versions are those of the lock, which may be nil, or
@@ -154,6 +155,7 @@ func (i *Installer) choose(ctx context.Context, reqs []*Requirement, lock *lockf
 				continue
 			}
 			plan = append(plan, choice{r, entry.Version, entry})
+			trace.Note(ctx, trace.Info, "provider %s: %s is in the lock file", r.Provider, entry.Version)
 			continue
 		}
 		i.observer().Finding(r.Provider, r.Text())
@@ -192,6 +194,7 @@ func (i *Installer) newest(ctx context.Context, r *Requirement) (versions.Versio
 			r.Provider.ForDisplay(), r.Text(), r.sources(), versionsText(list))...)
 	}
 	v := allowed.Newest()
+	trace.Note(ctx, trace.Info, "provider %s: %s is the newest version that the constraints %q allow", r.Provider, v, r.Text())
 	return v, append(diags, i.checkPlatform(ctx, r, v, places)...)
 }
 

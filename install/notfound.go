@@ -11,6 +11,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/trace"
 )
 
 // searched is a source that was asked for a provider, with its answer.
@@ -32,8 +33,10 @@ func (i *Installer) search(ctx context.Context, p addr.Provider) ([]searched, er
 		}
 		found, err := s.Versions(ctx, p)
 		if err != nil {
+			trace.Note(ctx, trace.Warn, "provider %s: %s cannot be asked: %s", p, s, err)
 			return nil, err
 		}
+		trace.Note(ctx, trace.Debug, "provider %s: %s has %d versions", p, s, len(found))
 		places = append(places, searched{s, found})
 	}
 	return places, nil

@@ -15,7 +15,7 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/install/lockfile"
-	spans "github.com/mayfly-iac/mayfly/trace"
+	"github.com/mayfly-iac/mayfly/trace"
 )
 
 // errMismatch is returned for a package that the lock file does not accept.
@@ -23,9 +23,9 @@ var errMismatch = errors.New("the package does not match any of the checksums re
 
 // install ensures that the chosen version is in the data directory and returns its entry for the lock file.
 func (i *Installer) install(ctx context.Context, c choice) (Selection, lockfile.Entry, diag.List) {
-	ctx, span := spans.Start(ctx, "install provider")
-	span.Set(spans.Provider, c.req.Provider.String())
-	span.Set(spans.Version, c.version.String())
+	ctx, span := trace.Start(ctx, "install provider")
+	span.Set(trace.Provider, c.req.Provider.String())
+	span.Set(trace.Version, c.version.String())
 	s, entry, diags := i.ensure(ctx, c)
 	span.Finish(!diags.HasErrors())
 	return s, entry, diags
@@ -69,6 +69,7 @@ type placed struct {
 func (i *Installer) present(ctx context.Context, c choice, dst destination) (placed, error) {
 	p, v := c.req.Provider, c.version
 	if h, ok := intact(dst.dir, c.locked); ok {
+		trace.Note(ctx, trace.Info, "provider %s: %s is installed in %s", p, v, dst.dir)
 		i.observer().Using(p, v, false)
 		return placed{hash: h}, nil
 	}
@@ -88,6 +89,7 @@ func (i *Installer) present(ctx context.Context, c choice, dst destination) (pla
 			ok = err == nil
 		}
 		if ok {
+			trace.Note(ctx, trace.Info, "provider %s: %s is in the plugin cache as %s", p, v, cached.dir)
 			got = placed{hash: h}
 		} else {
 			var err error
@@ -122,6 +124,7 @@ func (i *Installer) fetch(ctx context.Context, c choice, dst destination) (place
 	if err != nil {
 		return placed{}, err
 	}
+	trace.Note(ctx, trace.Info, "provider %s: %s is installed in %s, %s", p, v, dst.dir, proof(pkg, c.locked))
 	i.observer().Installed(p, v, proof(pkg, c.locked))
 	return got, nil
 }
@@ -139,6 +142,7 @@ func (i *Installer) find(ctx context.Context, p addr.Provider, v versions.Versio
 			return Package{}, err
 		}
 		if ok {
+			trace.Note(ctx, trace.Info, "provider %s: %s is taken from %s", p, v, s.source)
 			return s.source.Package(ctx, p, v, i.platform())
 		}
 		names += "\n  - " + s.source.String()

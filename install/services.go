@@ -14,6 +14,7 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/install/cliconfig"
 	"github.com/mayfly-iac/mayfly/install/web"
+	"github.com/mayfly-iac/mayfly/trace"
 )
 
 // Services returns the services of a host, from the host or from the user's settings for it. The request
@@ -50,6 +51,7 @@ func (n *Network) Service(ctx context.Context, name, service string) (address *u
 		return nil, "", diag.Errorf("Service not offered", "The host %s does not offer the service %q.", host.ForDisplay(), service)
 	}
 	creds, err := n.credentials().ForHost(ctx, host)
+	trace.Note(ctx, trace.Debug, "%s: credentials are sent: %t", host.ForDisplay(), creds != nil)
 	if err != nil {
 		return nil, "", diag.Errorf("Cannot read credentials", "The credentials for %s cannot be read: %s.", host.ForDisplay(), err)
 	}

@@ -7,8 +7,8 @@ import (
 	"os"
 )
 
-// trace describes a file by its size and the time of its last modification.
-func trace(path string) (string, error) {
+// fileTrace describes a file by its size and the time of its last modification.
+func fileTrace(path string) (string, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return "", err

@@ -8,9 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// trace identifies a file and its last change. The system sets the time of the last change (ctime) by its
+// fileTrace identifies a file and its last change. The system sets the time of the last change (ctime) by its
 // own clock, unlike that of the last modification, which any owner can set.
-func trace(path string) (string, error) {
+func fileTrace(path string) (string, error) {
 	var st unix.Stat_t
 	err := unix.Stat(path, &st)
 	return fmt.Sprint(st.Dev, st.Ino, st.Size, st.Mtim, st.Ctim), err

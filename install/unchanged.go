@@ -43,7 +43,7 @@ func traces(dir string) (string, error) {
 		if err != nil || entry.IsDir() {
 			return err
 		}
-		one, err := trace(path)
+		one, err := fileTrace(path)
 		fmt.Fprintf(&all, "%q %s\n", path, one)
 		return err
 	})

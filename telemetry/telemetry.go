@@ -24,8 +24,10 @@ type Options struct {
 	Redact  func(string) string
 	Now     func() time.Time // nil for time.Now
 	Random  func() uint64    // for IDs; nil for random numbers
-	// Watch also receives every span, whatever is exported; nil for nothing.
-	Watch Watcher
+	// Watch also receive every span, whatever is exported. Nil ones are left out.
+	Watch []Watcher
+	// Noted receives notes, which are not exported; nil for nothing.
+	Noted func(level trace.Level, text string)
 }
 
 // Watcher receives spans as they begin and end. Its methods may be called concurrently and must not wait.
@@ -69,7 +71,8 @@ func New(opt Options) *Telemetry {
 	r := &reader{vars: opt.Vars}
 	names, others := r.exporters(traces), r.exporters(metrics)
 	asked := len(names)+len(others)+len(r.problems) > 0
-	if !asked && opt.Watch == nil {
+	opt.Watch = slices.DeleteFunc(slices.Clone(opt.Watch), func(w Watcher) bool { return w == nil })
+	if !asked && len(opt.Watch) == 0 && opt.Noted == nil {
 		return nil
 	}
 	opt.Now = orElse(opt.Now, time.Now)
@@ -86,9 +89,13 @@ func New(opt Options) *Telemetry {
 	}
 	t.spans, t.sums = t.exporters(r, traces, names), t.exporters(r, metrics, others)
 	t.problems = r.problems
-	t.tracer = trace.Tracer{Now: opt.Now, Random: opt.Random, Ended: t.take, Propagates: propagates && len(t.spans) > 0}
-	if opt.Watch != nil {
-		t.tracer.Began = opt.Watch.Began
+	t.tracer = trace.Tracer{Now: opt.Now, Random: opt.Random, Ended: t.take, Propagates: propagates && len(t.spans) > 0, Noted: opt.Noted}
+	if len(opt.Watch) > 0 {
+		t.tracer.Began = func(s *trace.Span) {
+			for _, w := range opt.Watch {
+				w.Began(s)
+			}
+		}
 	}
 	t.hurry, t.abandon = context.WithCancel(context.Background())
 	if !asked {
@@ -149,8 +156,8 @@ func (t *Telemetry) sampled(c trace.Context) bool {
 
 // take implements trace.Tracer.Ended.
 func (t *Telemetry) take(s *trace.Span) {
-	if t.opt.Watch != nil {
-		t.opt.Watch.Ended(s)
+	for _, w := range t.opt.Watch {
+		w.Ended(s)
 	}
 	if len(t.spans)+len(t.sums) == 0 {
 		return

@@ -22,6 +22,8 @@ type Tracer struct {
 	Random func() uint64 // for IDs
 	Ended  func(*Span)   // receives each span once it has ended; it must not wait
 	Began  func(*Span)   // receives each span when it begins; it must not wait. It may be nil
+	// Noted receives notes; it must not wait. It may be nil.
+	Noted func(level Level, text string)
 	// Propagates says that started programs and called services get the current span as theirs.
 	Propagates bool
 }
@@ -161,6 +163,13 @@ func (s *Span) Text(key string) string {
 		}
 	}
 	return ""
+}
+
+// All returns the attributes that have been set so far. It may be called concurrently.
+func (s *Span) All() []Attribute {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.Attributes)
 }
 
 // SetNumber adds an attribute.

@@ -19,6 +19,7 @@ import (
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/state/encryption"
 	"github.com/mayfly-iac/mayfly/state/store"
+	"github.com/mayfly-iac/mayfly/trace/requests"
 )
 
 // encryptionVariable is the environment variable that completes the encryption block.
@@ -66,7 +67,7 @@ func (d *Dir) encryption(ctx context.Context) (*encryption.Set, diag.List) {
 // keyClient returns a client for key management services. It follows no redirects: the header with a token
 // would be sent to wherever they lead.
 func keyClient() *http.Client {
-	return &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	return &http.Client{Transport: requests.Noted(nil), CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
 // keyRetries is how often a request to a cloud is repeated that fails for a moment.

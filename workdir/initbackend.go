@@ -87,8 +87,8 @@ func (d *Dir) InitBackend(ctx context.Context, opt BackendOptions) (BackendChang
 	return change, diags
 }
 
-// selectedState reads the state of the workspace that will be selected when one backend has taken the place of
-// another; nil if there is none.
+// selectedState reads the state of the workspace that will be selected when one backend has taken the place
+// of another; nil if there is none.
 func (d *Dir) selectedState(ctx context.Context, before, after location) (*state.File, diag.List) {
 	name, diags := d.selectedIn(before, after)
 	if diags.HasErrors() {

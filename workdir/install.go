@@ -2,6 +2,8 @@ package workdir
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/apparentlymart/go-versions/versions"
@@ -17,6 +19,7 @@ import (
 	"github.com/mayfly-iac/mayfly/install/modules"
 	"github.com/mayfly-iac/mayfly/provider/plugin"
 	"github.com/mayfly-iac/mayfly/state"
+	"github.com/mayfly-iac/mayfly/trace"
 )
 
 // Network returns access to the places that packages come from, by the user's settings, which are read once.
@@ -48,6 +51,21 @@ func (d *Dir) Modules(ctx context.Context, o modules.Observer) (*modules.Install
 	}
 	registry, fetcher, ds := network.Modules()
 	return &modules.Installer{DataDir: d.dataDir, Loader: d.loader(ctx), Registry: registry, Fetcher: fetcher, Observer: o}, append(diags, ds...)
+}
+
+// noteSettings notes where the user's settings come from, and those that decide where packages come from.
+func (d *Dir) noteSettings(ctx context.Context) {
+	if !trace.Noting(ctx) || d.user == nil {
+		return
+	}
+	files := "no file"
+	if len(d.user.Files) > 0 {
+		files = strings.Join(d.user.Files, ", ")
+	}
+	trace.Note(ctx, trace.Info, "CLI configuration: %s; provider_installation block: %t; plugin cache: %q", files, d.user.Installation != nil, d.user.PluginCacheDir)
+	for _, host := range slices.Sorted(maps.Keys(d.user.TokenOrigins)) {
+		trace.Note(ctx, trace.Info, "there are credentials for %s, from %s", host.ForDisplay(), d.user.TokenOrigins[host])
+	}
 }
 
 // InstallModules installs the modules that the configuration calls, and those that they call: with upgrade in
@@ -114,6 +132,7 @@ func (d *Dir) InstallProviders(ctx context.Context, st *state.State, opt Provide
 	if opt.Tests != nil {
 		tree = opt.Tests.together(tree)
 	}
+	d.noteSettings(ctx)
 	needed, before, ds := required(tree, st)
 	if diags = append(diags, ds...); ds.HasErrors() {
 		return nil, nil, diags

@@ -22,6 +22,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/mayfly-iac/mayfly/cloud"
+	"github.com/mayfly-iac/mayfly/trace/requests"
 )
 
 // Keys are credentials.
@@ -190,5 +191,5 @@ func refusal(resp *http.Response, body []byte) error {
 
 // Client returns a client for requests to the services, which follows no redirects.
 func Client(transport http.RoundTripper) *http.Client {
-	return &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	return &http.Client{Transport: requests.Noted(transport), CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }

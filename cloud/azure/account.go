@@ -19,6 +19,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 
 	"github.com/mayfly-iac/mayfly/cloud"
+	"github.com/mayfly-iac/mayfly/trace/requests"
 )
 
 // Account is a storage account with one way to authorize requests. It is safe for concurrent use.
@@ -113,7 +114,7 @@ func (a *Account) send(ctx context.Context, req *http.Request) (*http.Response, 
 // Client returns a client for requests to Azure, which follows no redirects. The transport may be nil for the
 // usual one.
 func Client(transport http.RoundTripper) *http.Client {
-	return &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	return &http.Client{Transport: requests.Noted(transport), CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
 // endpoint checks the address of a service.

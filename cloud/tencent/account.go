@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/mayfly-iac/mayfly/cloud"
+	"github.com/mayfly-iac/mayfly/trace/requests"
 )
 
 // Keys are credentials.
@@ -171,5 +172,5 @@ func mac(key []byte, text string) []byte {
 
 // Client returns a client for requests to the services, which follows no redirects.
 func Client(transport http.RoundTripper) *http.Client {
-	return &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	return &http.Client{Transport: requests.Noted(transport), CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }

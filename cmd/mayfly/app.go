@@ -57,6 +57,8 @@ type app struct {
 	// what becomes of those that a provider returns.
 	leaks      *leak.Guard
 	leakPolicy leak.Policy
+	// log receives the log lines of this run, nil if none are asked for.
+	log func(line string)
 	// pedantic makes every warning an error.
 	pedantic bool
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/logs"
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/usage"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/telemetry"
@@ -39,7 +40,14 @@ func (a *app) command(name, summary, argsUsage, description string, flags []cli.
 func (a *app) traced(ctx context.Context, c *cli.Command, f func(ctx context.Context, args []string) int) int {
 	watch, stop := a.showActivity()
 	defer stop()
-	t := telemetry.New(telemetry.Options{Vars: a.vars, Version: version, Stderr: a.env.Stderr, Redact: a.leaks.Redact, Watch: watch})
+	opt := telemetry.Options{Vars: a.vars, Version: version, Stderr: a.env.Stderr, Redact: a.leaks.Redact, Watch: []telemetry.Watcher{watch}}
+	core, stopLog := a.logs().Core()
+	defer stopLog()
+	if a.log = core; core != nil {
+		run := logs.Run{Log: core}
+		opt.Watch, opt.Noted = append(opt.Watch, run), run.Noted
+	}
+	t := telemetry.New(opt)
 	ctx, span := t.Begin(ctx, c.FullName())
 	code := f(ctx, c.Args().Slice())
 	span.SetNumber(trace.Status, int64(code))

@@ -13,6 +13,7 @@ import (
 	"github.com/mattn/go-shellwords"
 	"github.com/urfave/cli/v3"
 
+	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/profile"
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/term"
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/usage"
 	"github.com/mayfly-iac/mayfly/diag"
@@ -33,7 +34,7 @@ func run(ctx context.Context, args []string, env environment) int {
 	// Last, since what goes wrong with standard output is written there.
 	defer stderr.Close()
 	cli.HelpPrinter = usage.Print
-	stop, err := a.profile()
+	stop, err := profile.Start(a.vars)
 	if err == nil {
 		err = cmp.Or(a.carryOut(ctx, args), stop())
 	}

@@ -79,13 +79,16 @@ type session struct {
 // session opens a session with the logs that the environment asks for. observer may be nil; parallelism 0 is
 // the default of the library. The session must be closed even if there are errors.
 func (a *app) session(observer event.Observer, parallelism int, open func(workdir.SessionOptions) (*workdir.Session, diag.List)) (*session, diag.List) {
-	settings := logs.Settings{Vars: a.vars, Stderr: a.env.Stderr, Over: a.patience.Over(), Redact: a.leaks.Redact}
-	providers, stop := settings.Provider()
-	core, stopCore := settings.Core()
+	providers, stop := a.logs().Provider()
 	s, diags := open(workdir.SessionOptions{
-		Observer: observer, Parallelism: parallelism, Log: core, ProviderLog: providers, LeakPolicy: a.leakPolicy,
+		Observer: observer, Parallelism: parallelism, Log: a.log, ProviderLog: providers, LeakPolicy: a.leakPolicy,
 	})
-	return &session{s, a, func() { stop(); stopCore() }}, diags
+	return &session{s, a, stop}, diags
+}
+
+// logs returns what the environment asks for of logs.
+func (a *app) logs() logs.Settings {
+	return logs.Settings{Vars: a.vars, Stderr: a.env.Stderr, Over: a.patience.Over(), Redact: a.leaks.Redact}
 }
 
 // open opens the loaded configuration with the providers that it and the state need, and locks nothing. st

@@ -243,6 +243,7 @@ func (r *run) fetch(tasks []*task) {
 }
 
 func (r *run) announce(t *task) {
+	trace.Note(r.ctx, trace.Info, "module %s: taken from %s", t.key, fetch.Show(t.source.Package))
 	if t.address.registry == nil {
 		r.Observer.Downloading(t.key, fetch.Show(t.source.Package), "")
 		return

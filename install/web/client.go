@@ -12,6 +12,8 @@ import (
 
 	"github.com/hashicorp/go-cleanhttp"
 	"github.com/hashicorp/go-retryablehttp"
+
+	"github.com/mayfly-iac/mayfly/trace/requests"
 )
 
 // Options are the settings of a Client. The zero value means the defaults.
@@ -65,7 +67,7 @@ func New(o Options) *Client {
 		o.Transport = cleanhttp.DefaultPooledTransport()
 	}
 	c := &Client{opts: o}
-	transport := guard{named{o.Transport, c.agent()}}
+	transport := guard{named{requests.Noted(o.Transport), c.agent()}}
 	c.single = &http.Client{Transport: transport, CheckRedirect: checkRedirect}
 	retry := retryablehttp.NewClient()
 	retry.HTTPClient = &http.Client{Transport: transport, CheckRedirect: checkRedirect, Timeout: o.Timeout}

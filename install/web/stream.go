@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-retryablehttp"
+
+	"github.com/mayfly-iac/mayfly/trace/requests"
 )
 
 // Downloads returns a client for large responses. It repeats requests that fail before their response begins,
@@ -29,7 +31,7 @@ func (c *Client) Services(transport http.RoundTripper) *http.Client {
 	if transport == nil {
 		transport = c.single.Transport
 	} else {
-		transport = named{transport, c.agent()}
+		transport = named{requests.Noted(transport), c.agent()}
 	}
 	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	retry := c.streaming(transport, stay)

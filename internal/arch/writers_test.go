@@ -11,18 +11,18 @@ import (
 // writers are the packages that write files without safefile, with the reason. What else writes goes through
 // safefile, where no file is ever half written under its name and private files are private from the start.
 var writers = map[string]string{
-	"safefile":            "writes for all others",
-	"state/store/local":   "keeps a locked file open, and a journal that grows",
-	"install":             "downloads and unpacks packages, which contain no values",
-	"install/fetch":       "downloads modules, which contain no values, and lends a key to ssh in a file that is removed",
-	"install/schemacache": "keeps schemas, which contain no values, and a cache need not be durable",
-	"cmd/mayfly":          "writes profiles, which have names of functions and numbers, while they are taken",
-	"processgroup":        "opens the terminal",
-	"examples/library":    "writes its configuration into a new directory",
-	"internal/...":        "tools and servers of tests",
-	"tests/...":           "tests",
-	"benchmarks":          "measures other programs",
-	"benchmarks/provider": "counts its calls for the benchmarks",
+	"safefile":                    "writes for all others",
+	"state/store/local":           "keeps a locked file open, and a journal that grows",
+	"install":                     "downloads and unpacks packages, which contain no values",
+	"install/fetch":               "downloads modules, which contain no values, and lends a key to ssh in a file that is removed",
+	"install/schemacache":         "keeps schemas, which contain no values, and a cache need not be durable",
+	"cmd/mayfly/internal/profile": "writes profiles, which have names of functions and numbers, while they are taken",
+	"processgroup":                "opens the terminal",
+	"examples/library":            "writes its configuration into a new directory",
+	"internal/...":                "tools and servers of tests",
+	"tests/...":                   "tests",
+	"benchmarks":                  "measures other programs",
+	"benchmarks/provider":         "counts its calls for the benchmarks",
 }
 
 // TestFilesAreWrittenInOnePlace refuses calls of the standard library, and of renameio, that write files.

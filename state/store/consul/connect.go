@@ -14,6 +14,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/mayfly-iac/mayfly/trace/requests"
 )
 
 // setting returns a value of the options or, if that is "", the one of a variable.
@@ -58,7 +60,7 @@ func connect(opt Options) (*client, error) {
 	if t.TLSClientConfig, err = tlsOf(opt); err != nil {
 		return nil, err
 	}
-	c.http = &http.Client{Transport: t, CheckRedirect: sameHost}
+	c.http = &http.Client{Transport: requests.Noted(t), CheckRedirect: sameHost}
 	return c, c.locate(opt, t)
 }
 

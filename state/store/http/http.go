@@ -17,6 +17,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/state/store"
 	"github.com/mayfly-iac/mayfly/state/store/remote"
+	"github.com/mayfly-iac/mayfly/trace/requests"
 )
 
 // Options say where a state is. Errors of New name them as the arguments of a backend block.
@@ -72,7 +73,7 @@ func New(opt Options) (remote.Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.client = &http.Client{Transport: transport, CheckRedirect: checkRedirect}
+	s.client = &http.Client{Transport: requests.Noted(transport), CheckRedirect: checkRedirect}
 	return s, nil
 }
 

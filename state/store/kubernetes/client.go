@@ -15,6 +15,7 @@ import (
 	"github.com/mayfly-iac/mayfly/cloud"
 	"github.com/mayfly-iac/mayfly/cloud/kubeconfig"
 	"github.com/mayfly-iac/mayfly/state/store/remote"
+	"github.com/mayfly-iac/mayfly/trace/requests"
 )
 
 // client sends requests about objects of one namespace. It repeats none: that is for package remote.
@@ -40,7 +41,7 @@ func newClient(a kubeconfig.Access, namespace string) (*client, error) {
 		return nil, err
 	}
 	return &client{
-		http:      &http.Client{Transport: found.Transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
+		http:      &http.Client{Transport: requests.Noted(found.Transport), CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
 		server:    found.URL,
 		namespace: namespace,
 	}, nil

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mayfly-iac/mayfly/bug"
+	"github.com/mayfly-iac/mayfly/trace"
 )
 
 // The pauses between attempts double from the first to the longest, each shortened by a random part so that
@@ -60,6 +61,7 @@ func (a *attempts) again(ctx context.Context, err error) error {
 		}
 		return err
 	}
+	trace.Note(ctx, trace.Warn, "trying again in %s: %s", pause.Round(time.Millisecond), err)
 	timer := time.NewTimer(pause)
 	defer timer.Stop()
 	select {

@@ -1,4 +1,7 @@
-package main
+// Package profile writes profiles of a run of the program, for those who work on its speed.
+//
+// It may import nothing of this module. It must not know what runs.
+package profile
 
 import (
 	"cmp"
@@ -14,10 +17,10 @@ const (
 	envHeapProfile = "MAYFLY_HEAP_PROFILE" // file for what was allocated, and what of it was in use after the last collection
 )
 
-// profile starts the profiles that the environment asks for. The returned function ends them and writes the
-// rest. Errors name the variable. A run without these variables costs nothing.
-func (a *app) profile() (stop func() error, err error) {
-	cpu, heap := a.vars[envCPUProfile], a.vars[envHeapProfile]
+// Start starts the profiles that the environment variables ask for. The returned function ends them and
+// writes the rest. Errors name the variable. A run without these variables costs nothing.
+func Start(vars map[string]string) (stop func() error, err error) {
+	cpu, heap := vars[envCPUProfile], vars[envHeapProfile]
 	var f *os.File
 	if cpu != "" {
 		if f, err = os.Create(cpu); err != nil {
