@@ -32,6 +32,11 @@ type BackendChange struct {
 	Before, After string // kinds of backend; "" without a backend block
 	Changed       bool
 	State         *state.File // of the selected workspace; nil if it has none
+	// Copied are the workspaces whose states were copied, and From and To the places of the two backends.
+	Copied   []string
+	From, To string
+	// Left are the files that the copied states came from, with their backups. They stay where they are.
+	Left []string
 }
 
 // InitBackend records the backend of the configuration, whose root module has been loaded, and copies the
@@ -57,7 +62,8 @@ func (d *Dir) InitBackend(ctx context.Context, opt BackendOptions) (BackendChang
 		if len(opt.Settings) == 0 && want.declared() && rec.holdsFor(block) {
 			want = have
 		}
-		ds = d.migrate(ctx, have, want, opt)
+		change.From, change.To = d.placeOf(have), d.placeOf(want)
+		change.Copied, change.Left, ds = d.migrate(ctx, have, want, opt)
 		if diags = append(diags, ds...); ds.HasErrors() {
 			return change, diags
 		}
@@ -108,35 +114,36 @@ func (d *Dir) selectedState(ctx context.Context, before, after location) (*state
 }
 
 // migrate copies the states of all workspaces from one backend to another, unless they are in the same place
-// or there is no state.
-func (d *Dir) migrate(ctx context.Context, from, to location, opt BackendOptions) diag.List {
+// or there is no state. It returns the workspaces whose states it has copied, and the files that they came
+// from.
+func (d *Dir) migrate(ctx context.Context, from, to location, opt BackendOptions) (copied, left []string, _ diag.List) {
 	if d.samePlace(from, to) {
-		return nil
+		return nil, nil, nil
 	}
 	// A wrong argument in a pipeline would be an empty state: this is asked even if there is nothing to copy.
 	if from.declared() && !opt.Migrate && !opt.ForceCopy {
-		return diag.Errorf("Backend configuration changed",
+		return nil, nil, diag.Errorf("Backend configuration changed",
 			"The backend had another configuration before. To copy the state to the new place, if there is any, run \"mayfly init -migrate-state\"; to use the new configuration and leave the state where it is, run \"mayfly init -reconfigure\".")
 	}
 	names, files, diags := d.statesIn(ctx, from)
 	if len(files) == 0 || diags.HasErrors() {
-		return diags
+		return nil, nil, diags
 	}
 	if !opt.Migrate && !opt.ForceCopy {
-		return diag.Errorf("Backend configuration changed",
+		return nil, nil, diag.Errorf("Backend configuration changed",
 			"There was no backend before, and there is state in the working directory. To copy the state to the new place, run \"mayfly init -migrate-state\"; to use the new configuration and leave the state where it is, run \"mayfly init -reconfigure\".")
 	}
 	if !opt.ForceCopy {
 		if d.opt.Asker == nil {
-			return diag.Errorf("Approval required", "The state must be copied to another place, and with -input=false Mayfly does not ask. To copy it without being asked, use -force-copy.")
+			return nil, nil, diag.Errorf("Approval required", "The state must be copied to another place, and with -input=false Mayfly does not ask. To copy it without being asked, use -force-copy.")
 		}
 		if yes, err := d.opt.Asker.CopyStates(ctx, len(files)); err != nil || !yes {
-			return diag.Errorf("Migration cancelled", "The state was not copied and the backend not changed.")
+			return nil, nil, diag.Errorf("Migration cancelled", "The state was not copied and the backend not changed.")
 		}
 	}
 	targets, diags := d.targets(to, slices.DeleteFunc(names, func(name string) bool { return files[name] == nil }))
 	if diags.HasErrors() {
-		return diags
+		return nil, nil, diags
 	}
 	return d.copyStates(ctx, from, to, targets, opt)
 }

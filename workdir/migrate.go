@@ -39,15 +39,16 @@ type copying struct {
 
 // copyStates copies states from one location to another. They are locked in both places until all are
 // copied. It writes nothing if one of the workspaces has a state there already that would be lost. What both
-// locations keep in the same place stays there.
-func (d *Dir) copyStates(ctx context.Context, from, to location, targets []target, opt BackendOptions) (diags diag.List) {
+// locations keep in the same place stays there. It returns the workspaces whose states it has copied, and the
+// files that they came from.
+func (d *Dir) copyStates(ctx context.Context, from, to location, targets []target, opt BackendOptions) (copied, left []string, diags diag.List) {
 	source, diags := d.store(ctx, from, StateFiles{})
 	if diags.HasErrors() {
-		return diags
+		return nil, nil, diags
 	}
 	sink, ds := d.store(ctx, to, StateFiles{})
 	if diags = append(diags, ds...); ds.HasErrors() {
-		return diags
+		return nil, nil, diags
 	}
 	var unlocks []func() error
 	defer func() {
@@ -65,7 +66,7 @@ func (d *Dir) copyStates(ctx context.Context, from, to location, targets []targe
 			c.sink, err = sink.Manager(t.to)
 		}
 		if err != nil {
-			return append(diags, notCopied(t.from, err)...)
+			return nil, nil, append(diags, notCopied(t.from, err)...)
 		}
 		if store.SamePlace(c.source, c.sink) {
 			continue
@@ -73,21 +74,25 @@ func (d *Dir) copyStates(ctx context.Context, from, to location, targets []targe
 		for _, m := range []store.Manager{c.source, c.sink} {
 			unlock, ds := lockFor(ctx, m, "init", opt.Locking)
 			if diags = append(diags, ds...); ds.HasErrors() {
-				return diags
+				return nil, nil, diags
 			}
 			unlocks = append(unlocks, unlock)
 		}
 		if err := c.load(ctx); err != nil {
-			return append(diags, notCopied(t.from, err)...)
+			return nil, nil, append(diags, notCopied(t.from, err)...)
 		}
 		states = append(states, c)
 	}
 	for _, c := range states {
 		if err := c.sink.Write(ctx, c.file); err != nil {
-			return append(diags, diag.Errorf("Cannot copy the state", "Workspace %q of the new backend: %s.", c.to, err)...)
+			return copied, left, append(diags, diag.Errorf("Cannot copy the state", "Workspace %q of the new backend: %s.", c.to, err)...)
+		}
+		copied = append(copied, c.from)
+		if f, ok := c.source.(interface{ Files() []string }); ok {
+			left = append(left, f.Files()...)
 		}
 	}
-	return append(diags, d.selectTarget(targets)...)
+	return copied, left, append(diags, d.selectTarget(targets)...)
 }
 
 func notCopied(workspace string, err error) diag.List {

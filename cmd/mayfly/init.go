@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/apparentlymart/go-versions/versions"
 	"github.com/urfave/cli/v3"
@@ -139,6 +140,7 @@ func (a *app) initBackend(ctx context.Context, f *initFlags) (*state.State, bool
 	if !a.report(diags) {
 		return nil, false
 	}
+	a.sayCopied(change)
 	switch {
 	case change.Before != "" && change.After == "":
 		a.say("\n%s", a.view.Success(fmt.Sprintf("Successfully unset the backend %q. %s will now operate locally.", change.Before, a.view.Program)))
@@ -149,6 +151,19 @@ func (a *app) initBackend(ctx context.Context, f *initFlags) (*state.State, bool
 		return nil, true
 	}
 	return change.State.State, true
+}
+
+// sayCopied says which states have been copied, and what of them is left behind.
+func (a *app) sayCopied(c workdir.BackendChange) {
+	if len(c.Copied) == 0 {
+		return
+	}
+	a.say("\nCopied %d state(s), of workspace %s:\n  from %s\n  to   %s", len(c.Copied), diag.Names(c.Copied), c.From, c.To)
+	if len(c.Left) == 0 {
+		a.say("\nWhat was there before stays there, and is not used any more.")
+		return
+	}
+	a.say("\nThese files stay where they are and are not used any more. They may have secrets in\nthem: delete them when all is as you want it.\n  %s", strings.Join(c.Left, "\n  "))
 }
 
 // initProviders installs the providers that the configuration, its test files and the state need, and writes

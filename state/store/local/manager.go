@@ -154,6 +154,17 @@ func (m *Manager) SamePlace(other store.Manager) bool {
 	return ok && m.paths.read == o.paths.read && m.paths.write == o.paths.write
 }
 
+// Files returns the files of the state and its backup that exist.
+func (m *Manager) Files() []string {
+	var out []string
+	for _, name := range []string{m.paths.read, m.paths.backup} {
+		if _, err := os.Stat(name); name != "" && err == nil {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
 // RedirectedTo implements store.Redirected.
 func (m *Manager) RedirectedTo() string { return m.paths.redirected }
 
