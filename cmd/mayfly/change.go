@@ -73,7 +73,7 @@ func (c *changeFlags) flags(a *app) []cli.Flag {
 
 // runFlags returns the options of all commands that run the engine on the state, with or without a plan.
 func (c *changeFlags) runFlags(a *app) []cli.Flag {
-	return slices.Concat(c.machineFlags.streamFlags(), a.variableFlags(), c.stateFlags.flags(), c.lockFlags.flags(), c.inputFlag.flags(a), []cli.Flag{a.leakFlag()})
+	return slices.Concat(c.machineFlags.streamFlags(), a.variableFlags(), c.stateFlags.flags(), c.lockFlags.flags(), c.inputFlag.flags(a), usage.Grouped(usage.PlanningGroup, a.leakFlag()))
 }
 
 // parallelFlag returns the option -parallelism. Its group differs between commands.

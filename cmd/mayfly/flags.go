@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 	"time"
 
@@ -169,7 +168,7 @@ type stateFlags struct{ workdir.StateFiles }
 // stamped makes the backup permanent by a time stamp in its name. It is for commands by which people edit
 // the state, whose mistakes are noticed late.
 func (s stateFlags) stamped() stateFlags {
-	s.Stamp = strconv.FormatInt(time.Now().UnixNano(), 10)
+	s.Stamp = time.Now().UTC().Format("20060102T150405.000Z")
 	return s
 }
 

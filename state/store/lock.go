@@ -59,18 +59,30 @@ func ParseLockInfo(b []byte) (LockInfo, error) {
 func (i LockInfo) String() string {
 	var sb strings.Builder
 	sb.WriteString("Lock Info:\n")
+	created := ""
+	if !i.Created.IsZero() {
+		created = i.Created.UTC().String()
+	}
 	for _, f := range [][2]string{
 		{"ID", i.ID},
 		{"Path", i.Path},
-		{"Operation", i.Operation},
+		{"Operation", i.command()},
 		{"Who", i.Who},
 		{"Version", i.Version},
-		{"Created", i.Created.UTC().String()},
+		{"Created", created},
 		{"Info", i.Info},
 	} {
+		if f[1] == "" {
+			continue
+		}
 		fmt.Fprintf(&sb, "  %-10s %s\n", f[0]+":", f[1])
 	}
 	return sb.String()
+}
+
+// command returns the operation as the command that people type.
+func (i LockInfo) command() string {
+	return strings.ToLower(strings.TrimPrefix(i.Operation, "OperationType"))
 }
 
 // LockError reports that another run holds a lock, or that a lock could not be released. Locking
@@ -109,7 +121,7 @@ func (e *LockError) Holder() string {
 	if e.Info.Operation == "" {
 		return e.Info.Who + e.Info.since()
 	}
-	return fmt.Sprintf("%s%s (%s)", e.Info.Who, e.Info.since(), e.Info.Operation)
+	return fmt.Sprintf("%s%s (%s)", e.Info.Who, e.Info.since(), e.Info.command())
 }
 
 // since returns words for the time when the lock was taken; "" if that is unknown.

@@ -94,6 +94,15 @@ func TestLockInfo(t *testing.T) {
 	if !strings.Contains(info.Who, "@") || len(info.ID) != 36 {
 		t.Errorf("%+v", info)
 	}
+	shown := info.String()
+	for _, want := range []string{"Operation: apply\n", "Created:   2030-01-02"} {
+		if !strings.Contains(shown, want) {
+			t.Errorf("got %q, want %q in it", shown, want)
+		}
+	}
+	if bare := (store.LockInfo{ID: "x"}).String(); bare != "Lock Info:\n  ID:        x\n" {
+		t.Errorf("got %q, want the fields that are set", bare)
+	}
 	// As another engine writes it.
 	back, err = store.ParseLockInfo([]byte(`{"ID":"c93d0f27","Operation":"OperationTypeApply","Info":"","Who":"root@vm","Version":"1.11.4","Created":"2026-11-21T02:07:29.483186963Z","Path":"terraform.tfstate"}`))
 	if err != nil || back.Who != "root@vm" || back.Created.Nanosecond() != 483186963 {

@@ -131,7 +131,7 @@ func respectLock(t *testing.T, backend string, first, second engine) {
 	}
 	id := lockID.FindStringSubmatch(out)
 	silent := strings.Contains(backend, `"pg"`) || strings.Contains(backend, `"remote"`) // where OpenTofu describes no lock
-	described := strings.Contains(out, "OperationTypeApply") || silent && first.name == "tofu"
+	described := strings.Contains(out, "OperationTypeApply") || strings.Contains(strings.Join(strings.Fields(out), " "), "Operation: apply") || silent && first.name == "tofu"
 	if id == nil || !described {
 		t.Errorf("%s does not show the lock of %s:\n%s", second.name, first.name, out)
 	}

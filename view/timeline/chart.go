@@ -60,7 +60,8 @@ func (p *page) legend() {
 	item("other", "by another ephemeral")
 	item("evaluate", "output, variable or condition")
 	item("bad", "failed or not closed")
-	p.Raw(`<li><svg width="14" height="12" aria-hidden="true"><use href="#deferred" class="deferred" x="6" y="6"/></svg>deferred</li>`, "\n</ul>\n")
+	p.Raw(`<li><svg width="14" height="12" aria-hidden="true"><use href="#deferred" class="deferred" x="6" y="6"/></svg>deferred</li>`, "\n")
+	p.Raw(`<li><svg width="14" height="12" aria-hidden="true"><rect class="cut" width="14" height="12"/></svg>a wait, cut short</li>`, "\n</ul>\n")
 }
 
 // chart draws the chart: the time axis, then a row for each ephemeral instance, provider and operation. All

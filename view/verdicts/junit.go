@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/suite"
@@ -14,18 +15,36 @@ import (
 // elements and attributes that CI systems agree on: a testsuite for each test file and a testcase for each
 // run.
 type junitSuites struct {
-	XMLName xml.Name     `xml:"testsuites"`
-	Suites  []junitSuite `xml:"testsuite"`
+	XMLName xml.Name `xml:"testsuites"`
+	junitTotals
+	Suites []junitSuite `xml:"testsuite"`
 }
 
-// junitSuite is the outcome of a test file. The numbers are of its runs.
+// junitTotals are the numbers of runs, and their time in seconds.
+type junitTotals struct {
+	Tests    int    `xml:"tests,attr"`
+	Skipped  int    `xml:"skipped,attr"`
+	Failures int    `xml:"failures,attr"`
+	Errors   int    `xml:"errors,attr"`
+	Time     string `xml:"time,attr"`
+
+	took time.Duration
+}
+
+// add counts the runs of a file.
+func (t *junitTotals) add(o junitTotals) {
+	t.Tests, t.Skipped, t.Failures, t.Errors = t.Tests+o.Tests, t.Skipped+o.Skipped, t.Failures+o.Failures, t.Errors+o.Errors
+	t.took += o.took
+	t.Time = seconds(t.took)
+}
+
+func seconds(d time.Duration) string { return fmt.Sprintf("%.6f", d.Seconds()) }
+
+// junitSuite is the outcome of a test file.
 type junitSuite struct {
-	Name     string      `xml:"name,attr"`
-	Tests    int         `xml:"tests,attr"`
-	Skipped  int         `xml:"skipped,attr"`
-	Failures int         `xml:"failures,attr"`
-	Errors   int         `xml:"errors,attr"`
-	Cases    []junitCase `xml:"testcase"`
+	Name string `xml:"name,attr"`
+	junitTotals
+	Cases []junitCase `xml:"testcase"`
 }
 
 // junitCase is the outcome of a run, with at most one of its last three members. Time is in seconds; it is
@@ -48,9 +67,9 @@ type junitProblem struct {
 // JUnit writes the outcomes of files as JUnit XML. It has the texts of diagnostics, and no values besides.
 // Errors are those of w.
 func JUnit(w io.Writer, files []*suite.File) error {
-	doc := junitSuites{}
+	doc := junitSuites{junitTotals: junitTotals{Time: seconds(0)}}
 	for _, f := range files {
-		s := junitSuite{Name: f.Name, Tests: len(f.Runs)}
+		s := junitSuite{Name: f.Name, junitTotals: junitTotals{Tests: len(f.Runs)}}
 		for _, r := range f.Runs {
 			c := junitCase{Name: r.Name, Class: f.Name}
 			switch r.Verdict {
@@ -65,10 +84,13 @@ func JUnit(w io.Writer, files []*suite.File) error {
 				c.Error = problem(r.Diags, "Encountered an error")
 			}
 			if c.Skipped == nil {
-				c.Time = fmt.Sprintf("%.6f", r.Duration.Seconds())
+				c.Time = seconds(r.Duration)
+				s.took += r.Duration
 			}
 			s.Cases = append(s.Cases, c)
 		}
+		s.Time = seconds(s.took)
+		doc.add(s.junitTotals)
 		doc.Suites = append(doc.Suites, s)
 	}
 	if _, err := io.WriteString(w, xml.Header); err != nil {
