@@ -50,6 +50,9 @@ func TestSettings(t *testing.T) {
 				ofCore(said)
 			}
 			stop()
+			if off := vars["TF_LOG"] == "off" || len(test.vars) == 0; off && (ofProvider != nil || ofCore != nil) {
+				t.Errorf("%v: lines are received for nothing", vars)
+			}
 			got := stderr.String()
 			if toFile {
 				if got != "" {
