@@ -2,6 +2,7 @@ package local
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -142,6 +143,64 @@ func TestInformationThatCannotBeWritten(t *testing.T) {
 		t.Errorf("left behind: %q", left)
 	}
 	if _, err := os.Stat(m.paths.write); !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
+}
+
+// TestOpeningsThatCannotBeRecorded goes on without a record, and says so at the end, once.
+func TestOpeningsThatCannotBeRecorded(t *testing.T) {
+	o := NewOpenings("/proc/self") // where nobody can create files
+	for range 2 {
+		id := opening(t, o, "x")
+		if err := o.Closed(id); id != 0 || err != nil {
+			t.Errorf("recorded as %d: %v", id, err)
+		}
+	}
+	if err := o.Close(); err == nil {
+		t.Error("no error")
+	}
+	if err := o.Close(); err != nil {
+		t.Errorf("the error is told twice: %v", err)
+	}
+}
+
+// TestFollow follows links to files and pipes, and not the names of open pipes.
+func TestFollow(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := func(name string) string { return filepath.Join(dir, name) }
+	makePipe(t, at("pipe"))
+	filetest.Write(t, at("sub/file"), "")
+	r, w, err := os.Pipe()
+	if err := errors.Join(err, os.Symlink("sub/file", at("relative")), os.Symlink(at("relative"), at("absolute")), os.Symlink("pipe", at("link"))); err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	defer w.Close()
+	open := fmt.Sprintf("/dev/fd/%d", r.Fd())
+	for path, want := range map[string]string{at("relative"): at("sub/file"), at("absolute"): at("sub/file"), at("link"): at("pipe"), at("none"): at("none"), open: open} {
+		if got := follow(path); got != want && path != open || path == open && !isStream(got) {
+			t.Errorf("%s leads to %s", path, got)
+		}
+	}
+}
+
+func TestWriteDevice(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file")
+	filetest.Write(t, path, "")
+	before := descriptors(t)
+	if err := writeDevice(path, []byte("text")); err != nil || content(t, path) != "text" {
+		t.Errorf("%q, %v", content(t, path), err)
+	}
+	if err := writeDevice("/dev/full", []byte("text")); err == nil {
+		t.Error("a full device is no error")
+	}
+	if after := descriptors(t); !slices.Equal(before, after) {
+		t.Errorf("left open: %q, before %q", after, before)
+	}
+	if err := open(t, Options{Dir: t.TempDir(), Backup: os.DevNull}).CheckWritable(); err != nil {
 		t.Error(err)
 	}
 }
