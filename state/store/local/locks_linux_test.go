@@ -204,3 +204,20 @@ func TestWriteDevice(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestReserveTooMuch asks for more room than any disk has.
+func TestReserveTooMuch(t *testing.T) {
+	f, err := os.Create(filepath.Join(t.TempDir(), "file"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for n, ok := range map[int64]bool{4096: true, 1 << 43: false, 1<<63 - 1: false} {
+		if err := reserve(f, 0, n); (err == nil) != ok {
+			t.Errorf("%d bytes: %v", n, err)
+		}
+	}
+	if info, err := f.Stat(); err != nil || info.Size() != 0 {
+		t.Errorf("the file has %d bytes, %v", info.Size(), err)
+	}
+}
