@@ -78,6 +78,17 @@ func TestLockIsTakenOnce(t *testing.T) {
 			t.Errorf("writing without the lock: %v", err)
 		}
 	}
+	for range 2 { // each lock has its own journal
+		unlock := mustLock(t, m)
+		f, err := m.Read(t.Context())
+		if err == nil {
+			_, err = m.Journal(t.Context(), f)
+		}
+		if err != nil {
+			t.Error(err)
+		}
+		unlock()
+	}
 	if left := names(t, dir); !slices.Equal(left, []string{DefaultPath, DefaultPath + backupSuffix}) && !slices.Equal(left, []string{DefaultPath}) {
 		t.Errorf("the directory has %q", left)
 	}

@@ -78,6 +78,12 @@ func TestRekey(t *testing.T) {
 		}
 	}
 	dir := t.TempDir()
+	filetest.Write(t, filepath.Join(dir, DefaultPath), encoded(t, storetest.File(t, "l", 1, 1)))
+	filetest.Write(t, filepath.Join(dir, DefaultPath+backupSuffix), encoded(t, storetest.File(t, "l", 1, 1)))
+	if done, err := open(t, Options{Dir: dir, Cipher: newKey{}}).Rekey(t.Context()); err != nil || len(done) != 2 {
+		t.Errorf("a state and its backup: %v, %v", done, err)
+	}
+	dir = t.TempDir()
 	if done, err := open(t, Options{Dir: dir, Cipher: newKey{}}).Rekey(t.Context()); err != nil || len(done) > 0 || len(names(t, dir)) > 0 {
 		t.Errorf("without a state: %v, %v, and there are %q", done, err, names(t, dir))
 	}
