@@ -214,8 +214,8 @@ func TestUseGivesUpWaitingWithItsContext(t *testing.T) {
 	})
 }
 
-// TestE54_RenewalOfAUse has a use renew first, which takes long. It ends with the context of the use, and when
-// the thing is to be closed, after the limit for that.
+// TestE54_RenewalOfAUse has a use renew first, which takes long. It ends with the context of the use. When the
+// thing is to be closed, it ends after the limit for that.
 func TestE54_RenewalOfAUse(t *testing.T) {
 	tests := []struct {
 		name  string
@@ -355,8 +355,8 @@ func TestE54_RenewalUnderWayEndsBeforeClose(t *testing.T) {
 	}
 }
 
-// TestE54_UseThatWaitsWhenClosingBegins has a use that waits for the end of a renewal when closing begins: the
-// use ends at once, and the thing is closed after the renewal nevertheless.
+// TestE54_UseThatWaitsWhenClosingBegins has a use that waits for the end of a renewal when closing begins.
+// The use ends at once, and the thing is closed after the renewal nevertheless.
 func TestE54_UseThatWaitsWhenClosingBegins(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRenewer(every(time.Hour))

@@ -118,8 +118,8 @@ func TestCheckWritable(t *testing.T) {
 	}
 }
 
-// TestReplaceableBesideNothing asks for a pipe with a name so long that no file beside it can have a longer one:
-// what is written to directly needs none.
+// TestReplaceableBesideNothing asks for a pipe with a name so long that no file beside it can have a longer
+// one. What is written to directly needs none.
 func TestReplaceableBesideNothing(t *testing.T) {
 	path := filepath.Join(t.TempDir(), strings.Repeat("x", 250))
 	if err := unix.Mkfifo(path, 0o600); err != nil {

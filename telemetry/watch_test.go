@@ -53,8 +53,8 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// TestRedactions exports without a function that redacts, and with one that ends abnormally: then nothing is
-// written, and that is told.
+// TestRedactions exports without a function that redacts, and with one that ends abnormally. In that case,
+// nothing is written, and Close says why.
 func TestRedactions(t *testing.T) {
 	for name, redact := range map[string]func(string) string{"none": nil, "broken": func(string) string { panic("broken") }} {
 		var out bytes.Buffer

@@ -125,7 +125,8 @@ func TestPagesAreClean(t *testing.T) {
 	}
 }
 
-// TestPagesThatCannotBeWritten takes the directory of a page away during the run. Without a name there is none.
+// TestPagesThatCannotBeWritten takes the directory of a page away during the run. Without a name there is no
+// page.
 func TestPagesThatCannotBeWritten(t *testing.T) {
 	for name, with := range map[string]func(a *app, file string, f func() int) int{
 		"page":     func(a *app, file string, f func() int) int { return a.paged(file, "A page", f) },

@@ -219,7 +219,7 @@ type failingReader struct{}
 
 func (failingReader) ReadAt([]byte, int64) (int, error) { return 0, errors.New("broken") }
 
-// TestTwoFilesOfOneName refuses an archive of which one of two files would be hashed, and the other one
+// TestTwoFilesOfOneName refuses an archive with two files of one name: one would be hashed, and the other one
 // perhaps unpacked.
 func TestTwoFilesOfOneName(t *testing.T) {
 	var buf bytes.Buffer

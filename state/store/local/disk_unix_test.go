@@ -12,8 +12,8 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/filetest"
 )
 
-// TestFailedWriteLeavesNothing replaces a file on disks on which a step fails: it has its old content then, or
-// the new one in full, and nothing lies beside it.
+// TestFailedWriteLeavesNothing replaces a file on disks on which a step fails. The file then has its old
+// content, or the new one in full, and nothing lies beside it.
 func TestFailedWriteLeavesNothing(t *testing.T) {
 	broken := errors.New("broken")
 	ways := map[string]func(d *disk, path string){

@@ -227,7 +227,7 @@ func TestOddCopies(t *testing.T) {
 	}
 }
 
-// TestOpeningsOfOthers leaves files alone that are no records of openings.
+// TestOpeningsOfOthers leaves other files in the directory of the records alone.
 func TestOpeningsOfOthers(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "dir")
 	others := []string{"other.openings", "mayfly-notes.txt"}

@@ -33,6 +33,9 @@ func TestWorkspaceDirectories(t *testing.T) {
 			}
 		}
 		list()
+		if err := s.CreateWorkspace(t.Context(), store.DefaultWorkspace); !errors.Is(err, store.ErrWorkspaceExists) || exists(dir) {
+			t.Errorf("creating the workspace that is always there: %v", err)
+		}
 		for _, name := range []string{"b", "a", "ab"} {
 			if err := s.CreateWorkspace(t.Context(), name); err != nil {
 				t.Error(err)
@@ -54,6 +57,12 @@ func TestWorkspaceDirectories(t *testing.T) {
 		}
 		if _, other := s.Manager("../x"); err != nil || other == nil || !exists(filepath.Join(dir, "a", DefaultPath)) {
 			t.Errorf("%v, and a manager of a name that is not valid: %v", err, other)
+		}
+		if m, err = s.Manager("b"); err == nil {
+			err = m.Write(t.Context(), storetest.File(t, "l", 1, 0))
+		}
+		if err != nil {
+			t.Fatal(err)
 		}
 		filetest.Write(t, filepath.Join(opts.Dir, "x", DefaultPath), "")
 		for name, want := range map[string]error{"a": store.ErrNotEmpty, "none": store.ErrNoWorkspace, store.DefaultWorkspace: store.ErrDefault, "../x": nil, "../../x": nil} {
