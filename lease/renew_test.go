@@ -214,8 +214,8 @@ func TestUseGivesUpWaitingWithItsContext(t *testing.T) {
 	})
 }
 
-// TestE54_RenewalOfAUse has a use renew first, which takes long. It ends with the context of the use. When the
-// thing is to be closed, it ends after the limit for that.
+// TestE54_RenewalOfAUse has a use renew first, which takes long. It ends with the context of the use. When
+// the thing is to be closed, it ends after the limit for that.
 func TestE54_RenewalOfAUse(t *testing.T) {
 	tests := []struct {
 		name  string

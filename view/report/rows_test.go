@@ -71,8 +71,14 @@ func TestOutcomes(t *testing.T) {
 		}
 		text, got := pageOf(t, r)
 		want := []row{
-			{"t_y.new", "drift", "", ""}, {"t_y.new", "create", "done", "1 s"}, {"t_y.old", "delete", "not finished", ""}, {"t_y.web", "replace", "failed", "2 s"},
-			{"", "create", "not begun", ""}, {"module.m0.t_y.many[0]", "update", "not begun", ""}, {"t_y.same", "move", "", ""}, {"t_y.imported", "import", "not begun", ""},
+			{"t_y.new", "drift", "", ""},
+			{"t_y.new", "create", "done", "1 s"},
+			{"t_y.old", "delete", "not finished", ""},
+			{"t_y.web", "replace", "failed", "2 s"},
+			{"", "create", "not begun", ""},
+			{"module.m0.t_y.many[0]", "update", "not begun", ""},
+			{"t_y.same", "move", "", ""},
+			{"t_y.imported", "import", "not begun", ""},
 		}
 		for i := range want {
 			if !apply {
