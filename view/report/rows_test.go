@@ -65,6 +65,7 @@ func TestOutcomes(t *testing.T) {
 			happens(p.Changes[2], event.OpDelete, event.Started, event.Failed)
 			happens(p.Changes[2], event.OpCreate, event.Started, event.Completed)
 			happens(p.Changes[2], event.OpCreate, event.Progress)
+			happens(p.Changes[4], event.OpRead, event.Started, event.Completed) // in between
 		}
 		if err := r.Plan(p, nil, nil); err != nil {
 			t.Fatal(err)
