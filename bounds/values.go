@@ -46,6 +46,9 @@ func Printable(literal string) bool { return fits(literal, MaxDigits) }
 func fits(literal string, digits int) bool {
 	mantissa, exponent, has := strings.Cut(strings.ToLower(strings.TrimLeft(literal, "+-")), "e")
 	whole, fraction, _ := strings.Cut(mantissa, ".")
+	if whole+fraction == "" {
+		return true
+	}
 	if has {
 		digits = MaxDigits
 	}
@@ -56,8 +59,9 @@ func fits(literal string, digits int) bool {
 		return true
 	}
 	e, err := strconv.Atoi(strings.TrimPrefix(exponent, "+"))
-	if err != nil {
-		return strings.Trim(exponent, "+-0123456789") != "" // what has only digits is out of range
+	if err != nil { // what has only digits is out of range
+		exponent = strings.TrimLeft(exponent, "+-")
+		return exponent == "" || strings.Trim(exponent, "0123456789") != ""
 	}
 	return len(whole)+e <= MaxDigits && len(fraction)-e <= MaxDigits
 }
@@ -116,18 +120,18 @@ func CheckNumbers(v cty.Value) error {
 	})
 }
 
-// JSONNumbers returns ErrWritten if a number in a JSON text is not Readable. With quoted, a string counts
-// as a number if it has the form of one. Its cost is linear.
+// JSONNumbers returns ErrWritten if a number in a JSON text is not Readable. With quoted, a string that is no
+// name counts as a number if it has the form of one. Its cost is linear.
 func JSONNumbers(b []byte, quoted bool) error {
 	for i := 0; i < len(b); i++ {
 		switch c := b[i]; {
 		case c == '"':
 			end := closingQuote(b[i+1:])
 			text := b[i+1 : i+1+end]
-			if quoted && len(text) > 0 && bytes.IndexByte(numeral, text[0]) >= 0 && !Readable(string(text)) {
+			i += end + 1
+			if quoted && len(text) > 0 && bytes.IndexByte(numeral, text[0]) >= 0 && !Readable(string(text)) && !isName(b[min(i+1, len(b)):]) {
 				return ErrWritten
 			}
-			i += end + 1
 		case c == '-' || '0' <= c && c <= '9':
 			end := i + 1
 			for end < len(b) && bytes.IndexByte(numeral, b[end]) >= 0 {
@@ -140,6 +144,11 @@ func JSONNumbers(b []byte, quoted bool) error {
 		}
 	}
 	return nil
+}
+
+// isName reports whether the JSON string before rest is the name of a member.
+func isName(rest []byte) bool {
+	return bytes.HasPrefix(bytes.TrimLeft(rest, " \t\r\n"), []byte(":"))
 }
 
 // numeral are the bytes of numbers in JSON.

@@ -76,3 +76,25 @@ func TestWritten(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestOnlyNumbersAreJudged takes texts that begin like numbers, and names of members, for what they are.
+func TestOnlyNumbersAreJudged(t *testing.T) {
+	for _, text := range []string{"", "e", "E", "-e", "e99999", "1e", "1e+", ".", "+", "1e99999x", "e-"} {
+		if !Printable(text) {
+			t.Errorf("%q counts as a number", text)
+		}
+	}
+	for text, want := range map[string]error{
+		`{"1e99999": true}`:            nil,
+		"{\"1e99999\"\n\t\r :true}":    nil,
+		`["1e99999"]`:                  ErrWritten,
+		`{"1e99999":"1e99999"}`:        ErrWritten,
+		`{"a":1,"1e99999":[1e99999]}`:  ErrWritten,
+		`"1e99999`:                     ErrWritten,
+		`{"e":false,"E": 1, "-1e": 2}`: nil,
+	} {
+		if err := JSONNumbers([]byte(text), true); !errors.Is(err, want) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}

@@ -39,6 +39,7 @@ func TestInstallUnpackedAndPacked(t *testing.T) {
 	if diff := cmp.Diff(want, f.log.lines); diff != "" {
 		t.Error(diff)
 	}
+	f.nothingLeft()
 	e, _ := lock.Entry(random)
 	if e.Constraints != ">= 3.0.0" || !slices.Equal(e.Hashes, []lockfile.Hash{sel[random].Hash}) || !strings.HasPrefix(string(e.Hashes[0]), "h1:") {
 		t.Errorf("entry %+v", e)
@@ -262,14 +263,16 @@ func TestPluginCache(t *testing.T) {
 
 	f.check(os.RemoveAll(f.inst.DataDir))
 	f.check(os.RemoveAll(f.mirror))
-	sel, _ = f.init(reqs, lock, Options{})
-	f.wantContent(sel[f.provider("random")], "x")
-	if !slices.Contains(f.log.lines, "using random 1.0.0 true") {
-		t.Errorf("%v", f.log.lines)
+	again, next := f.init(reqs, lock, Options{})
+	f.wantContent(again[f.provider("random")], "x")
+	if !slices.Contains(f.log.lines, "using random 1.0.0 true") || !next.Equal(lock) || again[f.provider("random")].Hash != sel[f.provider("random")].Hash {
+		t.Errorf("%v, %v\n%s", f.log.lines, again, next.Bytes())
 	}
 
 	f.write(filepath.Join(cached, "terraform-provider-random_v1.0.0"), "evil", 0o755)
-	f.fails(reqs, lock, Options{}, "no package of this version")
+	for _, f.inst.Config.PluginCacheMayBreakLockFile = range []bool{true, false} { // without checksums only
+		f.fails(reqs, lock, Options{}, "no package of this version")
+	}
 	f.packed("random", "1.0.0", "linux_amd64", "x")
 	sel, _ = f.init(reqs, lock, Options{})
 	f.wantContent(sel[f.provider("random")], "x")
@@ -289,7 +292,11 @@ func TestPluginCacheWithoutLock(t *testing.T) {
 		}
 		f.log.lines = nil
 		f.inst.Config.PluginCacheMayBreakLockFile = mayBreak
-		f.init(reqs, nil, Options{})
+		sel, lock := f.init(reqs, nil, Options{})
+		hash, err := lockfile.HashDir(sel[f.provider("random")].Dir)
+		if e, _ := lock.Entry(f.provider("random")); err != nil || !slices.Equal(e.Hashes, []lockfile.Hash{hash}) || sel[f.provider("random")].Hash != hash {
+			t.Errorf("the checksums are %q and %q, %v", e.Hashes, sel[f.provider("random")].Hash, err)
+		}
 		if !slices.Equal(f.log.lines, want) {
 			t.Errorf("may break the lock file: %t: %q, want %q", mayBreak, f.log.lines, want)
 		}

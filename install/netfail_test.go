@@ -2,12 +2,14 @@ package install
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/mayfly-iac/mayfly/internal/registrytest"
@@ -117,6 +119,11 @@ func TestCredentials(t *testing.T) {
 			reqs := f.reqs(need(cloud, ">= 1"))
 			if tc.want == "" {
 				f.init(reqs, nil, Options{})
+				for _, r := range f.server.Requests() {
+					if r.Authorization != "Bearer "+token {
+						t.Errorf("%s was asked for with %q", r.Path, r.Authorization)
+					}
+				}
 				return
 			}
 			_, _, diags := f.inst.Ensure(context.Background(), reqs, nil, Options{})
@@ -210,5 +217,32 @@ func TestCredentialsStayAtHome(t *testing.T) {
 				t.Error("the credentials were never sent")
 			}
 		})
+	}
+}
+
+// TestTokenIsForTheRegistryOnly has a registry name addresses on another server.
+func TestTokenIsForTheRegistryOnly(t *testing.T) {
+	f := newNetFixture(t)
+	var asked atomic.Int32
+	other := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked.Add(1)
+		if got := r.Header.Get("Authorization"); got != "" {
+			t.Errorf("another server was told %q", got)
+		}
+		w.WriteHeader(http.StatusTeapot)
+	}))
+	defer other.Close()
+	f.server.Token = "t0ps3cret"
+	f.server.Hook = func(w http.ResponseWriter, r *http.Request) bool {
+		if !strings.Contains(r.URL.Path, "/download/") {
+			return false
+		}
+		fmt.Fprintf(w, `{"protocols": ["5.0"], "filename": "x.zip", "download_url": "%[1]s/x.zip", "shasums_url": "%[1]s/sums", "shasums_signature_url": "%[1]s/sig"}`, other.URL)
+		return true
+	}
+	f.configure("credentials \"example.com\" {\n  token = \"t0ps3cret\"\n}")
+	f.fails(f.reqs(need(cloud, ">= 1")), nil, Options{}, "answers 418")
+	if asked.Load() == 0 {
+		t.Error("the other server was not asked")
 	}
 }

@@ -113,7 +113,7 @@ func TestInstallFromNetwork(t *testing.T) {
 }
 
 // nothingLeft checks that downloads leave no files.
-func (f *netFixture) nothingLeft() {
+func (f *fixture) nothingLeft() {
 	f.t.Helper()
 	f.check(os.MkdirAll(f.inst.DataDir, 0o755))
 	f.check(filepath.WalkDir(f.inst.DataDir, func(path string, _ os.DirEntry, err error) error {
@@ -286,8 +286,10 @@ func TestSamePackageStaysInTheCache(t *testing.T) {
 	sel, _ := f.init(reqs, nil, Options{})
 	before, err := os.Stat(sel[f.provider(cloud)].Executable)
 	f.check(err)
+	f.check(os.Chmod(sel[f.provider(cloud)].Executable, 0o644))
 	f.check(os.RemoveAll(f.inst.DataDir))
 	sel, _ = f.init(reqs, nil, Options{})
+	f.wantContent(sel[f.provider(cloud)], "cloud 1.2.0 linux_amd64") // which must be executable
 	after, err := os.Stat(sel[f.provider(cloud)].Executable)
 	f.check(err)
 	if !os.SameFile(before, after) {

@@ -96,7 +96,7 @@ func TestMirrorLayout(t *testing.T) {
 	for _, name := range []string{
 		"1.0.0/linux_amd64/x", "1.0.0/darwin_arm64/x", "v1.1.0/linux_amd64/x", "1.2/linux_amd64/x", "1.3.0/linux_amd64", "1.4.0/linux/x",
 		"terraform-provider-random_1.0.0_linux_amd64.zip", "terraform-provider-random_2.0.0_linux_arm64.zip", "terraform-provider-random_2.1.0-rc1_linux_amd64.zip",
-		"terraform-provider-random_3.0.0.zip", "terraform-provider-other_4.0.0_linux_amd64.zip", "terraform-provider-random_5.0.0_linux_amd64.zip.part",
+		"7.0.0_linux_amd64.zip", "terraform-provider-random_8.0.0_linux_amd64", "terraform-provider-random_3.0.0.zip", "terraform-provider-other_4.0.0_linux_amd64.zip", "terraform-provider-random_5.0.0_linux_amd64.zip.part",
 		"terraform-provider-random_6.0.0_linux_amd64.zip/x", "README", ".git/x",
 	} {
 		f.write(filepath.Join(base, name), "", 0o644)

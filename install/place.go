@@ -83,7 +83,7 @@ func (i *Installer) present(ctx context.Context, c choice, dst destination) (pla
 	var got placed
 	err := cached.lock(ctx, func() error {
 		h, ok := intact(cached.dir, c.locked)
-		if !ok && i.Config.PluginCacheMayBreakLockFile && len(c.locked.Hashes) == 0 {
+		if i.Config.PluginCacheMayBreakLockFile && len(c.locked.Hashes) == 0 {
 			var err error
 			h, err = lockfile.HashDir(cached.dir)
 			ok = err == nil

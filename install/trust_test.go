@@ -77,6 +77,10 @@ func TestSignatures(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	ended, err := registrytest.NewKeyOfExpired()
+	if err != nil {
+		t.Fatal(err)
+	}
 	answer := func(end string, f http.HandlerFunc) func(http.ResponseWriter, *http.Request) bool {
 		return func(w http.ResponseWriter, r *http.Request) bool {
 			if !strings.HasSuffix(r.URL.Path, end) {
@@ -107,6 +111,7 @@ func TestSignatures(t *testing.T) {
 			f.server.Published, f.net.Env.Vars["OPENTOFU_ENFORCE_GPG_VALIDATION"] = nil, "true"
 		}, "!OPENTOFU_ENFORCE_GPG_VALIDATION demands"},
 		"other sums, no key of the default host": {func(f *netFixture) { f.server.Published, f.server.Hook = nil, answer("SHA256SUMS", text("")) }, "!have none for the file"},
+		"expired signature":                      {func(f *netFixture) { f.server.Key, f.server.Published = ended, []string{ended.Armor} }, "!may have been tampered with"},
 		"expired key, enforced": {func(f *netFixture) {
 			f.server.Key, f.server.Published = expired, []string{expired.Armor}
 			f.net.Env.Vars["OPENTOFU_ENFORCE_GPG_EXPIRATION"] = "true"

@@ -45,7 +45,7 @@ func zipOf(t *testing.T, members ...member) *zip.Reader {
 
 func TestUnpack(t *testing.T) {
 	dir := t.TempDir()
-	err := unpack(zipOf(t, member{name: "sub/"}, member{name: "sub/deep/a", content: "1"}, member{name: "b", mode: 0o755, content: "2"},
+	err := unpack(zipOf(t, member{name: "empty/"}, member{name: "sub/"}, member{name: "sub/deep/a", content: "1"}, member{name: "b", mode: 0o755, content: "2"},
 		member{name: "c", mode: 0o4777 | fs.ModeSetuid, content: "3"}), dir, packageLimits)
 	if err != nil {
 		t.Fatal(err)
@@ -55,6 +55,9 @@ func TestUnpack(t *testing.T) {
 		if err != nil || string(got) != want {
 			t.Errorf("%s: %q, %v", name, got, err)
 		}
+	}
+	if info, err := os.Stat(filepath.Join(dir, "empty")); err != nil || !info.IsDir() {
+		t.Errorf("an empty directory: %v, %v", info, err)
 	}
 	if info, err := os.Stat(filepath.Join(dir, "c")); err != nil || info.Mode()&(fs.ModeSetuid|0o022) != 0 {
 		t.Errorf("unsafe mode %v, %v", info.Mode(), err)
@@ -74,6 +77,9 @@ func TestUnpackRefuses(t *testing.T) {
 		"drive":           {[]member{{name: "C:evil"}}, "points outside of the package"},
 		"empty":           {[]member{{name: ""}}, "points outside of the package"},
 		"parent folder":   {[]member{{name: "../"}}, "points outside of the package"},
+		"the directory":   {[]member{{name: "./"}}, "points outside of the package"},
+		"below it":        {[]member{{name: "./evil"}}, "points outside of the package"},
+		"two slashes":     {[]member{{name: "a//b"}}, "points outside of the package"},
 		"link":            {[]member{{name: "l", mode: fs.ModeSymlink | 0o777, content: "/etc"}, {name: "l/evil"}}, "links are not accepted"},
 		"device":          {[]member{{name: "d", mode: fs.ModeDevice | 0o666}}, "neither a file nor a directory"},
 		"twice":           {[]member{{name: "a", content: "1"}, {name: "a", content: "2"}}, "exists"},

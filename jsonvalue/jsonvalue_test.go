@@ -24,6 +24,8 @@ func TestUnmarshal(t *testing.T) {
 		{``, cty.String, cty.NilVal},
 		{`[{"":1E20200000}]`, cty.Set(cty.Map(cty.Number)), cty.NilVal},
 		{`["-1E20200000"]`, cty.Set(cty.Number), cty.NilVal},
+		{`{"e": false}`, cty.Object(map[string]cty.Type{"e": cty.Bool}), cty.ObjectVal(map[string]cty.Value{"e": cty.False})},
+		{`{"1E20200000": 2}`, cty.Map(cty.Number), cty.MapVal(map[string]cty.Value{"1E20200000": cty.NumberIntVal(2)})},
 		{`["1E20200000","\\\"1"]`, cty.List(cty.String), cty.ListVal([]cty.Value{cty.StringVal("1E20200000"), cty.StringVal(`\"1`)})},
 		{`["true","12.50",-1e3]`, cty.Tuple([]cty.Type{cty.Bool, cty.Number, cty.Number}), cty.TupleVal([]cty.Value{cty.True, cty.NumberFloatVal(12.5), cty.NumberIntVal(-1000)})},
 	} {

@@ -225,12 +225,8 @@ func (p *Pool[K, V]) settle(e *entry[K, V]) {
 }
 
 func (p *Pool[K, V]) disengage(e *entry[K, V]) {
-	if !e.engaged {
-		return
-	}
-	e.engaged = false
 	uses := e.uses
-	e.uses = nil
+	e.engaged, e.uses = false, nil
 	for _, u := range uses {
 		used := p.entries[u]
 		used.needs--
@@ -240,10 +236,9 @@ func (p *Pool[K, V]) disengage(e *entry[K, V]) {
 
 // Lease is a use of an open thing. It must be released exactly once.
 type Lease[K comparable, V any] struct {
-	pool     *Pool[K, V]
-	entry    *entry[K, V]
-	life     *life[V]
-	released bool
+	pool  *Pool[K, V]
+	entry *entry[K, V]
+	life  *life[V] // nil once it is released
 }
 
 // Acquire returns a lease on k, opening it with openFn if it is not open. If several goroutines call it at
@@ -344,9 +339,8 @@ func (l *Lease[K, V]) Value(ctx context.Context) (V, error) {
 	var none V
 	l.pool.mu.Lock()
 	life := l.life
-	usable := !l.released && l.entry.life == life
 	l.pool.mu.Unlock()
-	if !usable {
+	if life == nil {
 		return none, ErrClosed
 	}
 	if err := life.fresh(ctx); err != nil {
@@ -364,10 +358,9 @@ func (l *Lease[K, V]) Value(ctx context.Context) (V, error) {
 func (l *Lease[K, V]) Release() {
 	l.pool.mu.Lock()
 	defer l.pool.mu.Unlock()
-	if l.released {
+	if l.life == nil {
 		return
 	}
-	l.released = true
 	if l.entry.life == l.life { // otherwise Shutdown has closed it
 		l.entry.leases--
 		l.pool.settle(l.entry)

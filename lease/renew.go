@@ -43,7 +43,7 @@ type life[V any] struct {
 	pause   time.Duration // after the last failure
 }
 
-// newLife takes over an open thing and starts the loop that renews it.
+// newLife takes over an open thing and starts the loop that renews it, which ends at once if nothing is due.
 func newLife[V any](thing Opened[V], now func() time.Time) *life[V] {
 	l := &life[V]{
 		thing: thing, renew: thing.Renew, now: now,
@@ -51,7 +51,7 @@ func newLife[V any](thing Opened[V], now func() time.Time) *life[V] {
 	}
 	l.due = l.steady(thing.RenewAt)
 	l.ctx, l.cancel = context.WithCancel(context.Background())
-	if l.renew != nil && !l.due.IsZero() {
+	if l.renew != nil {
 		go l.keep()
 	}
 	return l
@@ -69,11 +69,6 @@ func (l *life[V]) end(limit time.Duration) {
 // take waits for the turn. It fails when ctx or the life ends.
 func (l *life[V]) take(ctx context.Context) error {
 	select {
-	case <-l.ending:
-		return ErrClosed
-	default:
-	}
-	select {
 	case l.turn <- struct{}{}:
 	case <-l.ending:
 		return ErrClosed
@@ -81,7 +76,7 @@ func (l *life[V]) take(ctx context.Context) error {
 		return context.Cause(ctx)
 	}
 	select {
-	case <-l.ending: // closing began while waiting
+	case <-l.ending: // closing has begun
 		l.give()
 		return ErrClosed
 	default:
@@ -98,7 +93,7 @@ func (l *life[V]) next() time.Time {
 		return time.Time{}
 	case l.failed != nil:
 		return l.tried.Add(max(l.pause, minRenewGap))
-	case !l.renewed.IsZero() && l.due.Before(earliest):
+	case l.due.Before(earliest):
 		return earliest
 	default:
 		return l.due
@@ -141,14 +136,10 @@ func (l *life[V]) keep() {
 		if !ok || next.IsZero() {
 			return
 		}
-		timer := time.NewTimer(min(next.Sub(l.now()), lookEvery))
 		select {
 		case <-l.ending:
-			timer.Stop()
-			return
 		case <-l.kick:
-			timer.Stop()
-		case <-timer.C:
+		case <-time.After(min(next.Sub(l.now()), lookEvery)):
 		}
 	}
 }

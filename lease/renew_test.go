@@ -143,20 +143,23 @@ func TestE50_RenewalInBackground(t *testing.T) {
 
 func TestE50_NoRenewal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := NewPool[string, string](Options[string]{CloseLimit: time.Second})
-		l, err := pool.Acquire(t.Context(), "k", func(context.Context) (Opened[string], error) {
-			return Opened[string]{Value: "v", Renew: func(context.Context) (time.Time, error) {
+		for _, thing := range []Opened[string]{
+			{Value: "v", RenewAt: time.Now().Add(time.Second)},
+			{Value: "v", Renew: func(context.Context) (time.Time, error) {
 				t.Error("renewed without a RenewAt")
 				return time.Time{}, nil
-			}}, nil
-		})
-		if err != nil {
-			t.Fatal(err)
+			}},
+		} {
+			pool := NewPool[string, string](Options[string]{CloseLimit: time.Second})
+			l, err := pool.Acquire(t.Context(), "k", func(context.Context) (Opened[string], error) { return thing, nil })
+			if err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(24 * time.Hour)
+			use(t, l)
+			l.Release()
+			pool.Drained()
 		}
-		time.Sleep(24 * time.Hour)
-		use(t, l)
-		l.Release()
-		pool.Drained()
 	})
 }
 
@@ -205,9 +208,55 @@ func TestUseGivesUpWaitingWithItsContext(t *testing.T) {
 		if _, err := l.Value(ctx); !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, ErrExpired) {
 			t.Errorf("Value: %v", err)
 		}
+		r.check(t, 1)
 		l.Release()
 		r.pool.Drained()
 	})
+}
+
+// TestE54_RenewalOfAUse has a use renew first, which takes long. It ends with the context of the use. When
+// the thing is to be closed, it ends after the limit for that.
+func TestE54_RenewalOfAUse(t *testing.T) {
+	tests := []struct {
+		name  string
+		until time.Duration // of the use
+		want  error
+		ended float64
+	}{
+		{"the use ends", time.Second, context.DeadlineExceeded, 1},
+		{"the thing is closed", time.Hour, ErrExpired, 10},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := newRenewer(every(time.Hour))
+				r.takes = time.Hour
+				var ahead atomic.Int64
+				r.pool.opt.Now = func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
+				l := r.acquire(t, time.Minute)
+				synctest.Wait() // the loop has looked at the time
+				ahead.Store(int64(time.Hour))
+				ctx, cancel := context.WithTimeout(t.Context(), test.until)
+				defer cancel()
+				used := make(chan error)
+				go func() {
+					_, err := l.Value(ctx)
+					used <- err
+				}()
+				synctest.Wait()
+				go r.pool.Shutdown()
+				if err := <-used; !errors.Is(err, test.want) || errors.Is(err, ErrExpired) != (test.want == ErrExpired) {
+					t.Errorf("Value: %v", err)
+				}
+				synctest.Wait()
+				r.pool.Drained()
+				r.check(t, 0)
+				if diff := cmp.Diff([]float64{test.ended}, r.closed); diff != "" {
+					t.Errorf("closings (-want +got)\n%s", diff)
+				}
+			})
+		})
+	}
 }
 
 func TestE50_UseAfterFailureTriesOnceMore(t *testing.T) {
@@ -304,6 +353,34 @@ func TestE54_RenewalUnderWayEndsBeforeClose(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestE54_UseThatWaitsWhenClosingBegins has a use that waits for the end of a renewal when closing begins.
+// The use ends at once, and the thing is closed after the renewal nevertheless.
+func TestE54_UseThatWaitsWhenClosingBegins(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRenewer(every(time.Hour))
+		r.takes = 4 * time.Second
+		l := r.acquire(t, time.Second)
+		time.Sleep(2 * time.Second)
+		used := make(chan float64)
+		go func() {
+			if _, err := l.Value(t.Context()); !errors.Is(err, ErrClosed) {
+				t.Errorf("Value: %v", err)
+			}
+			used <- r.seconds()
+		}()
+		synctest.Wait()
+		go r.pool.Shutdown()
+		if at := <-used; at != 2 {
+			t.Errorf("the use ended after %v s", at)
+		}
+		time.Sleep(time.Minute)
+		r.check(t, 1)
+		if diff := cmp.Diff([]float64{5}, r.closed); diff != "" {
+			t.Errorf("closings (-want +got)\n%s", diff)
+		}
+	})
 }
 
 // Opened anew after a close, a thing has a schedule of its own.

@@ -197,6 +197,25 @@ func TestE53_ShutdownWhileOpening(t *testing.T) {
 	}
 }
 
+// TestShutdownWhileOpeningFails waits no longer than until an opening has failed.
+func TestShutdownWhileOpeningFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newChainPool()
+		go func() {
+			_, _ = p.Acquire(context.Background(), "c", func(context.Context) (Opened[string], error) {
+				time.Sleep(time.Second)
+				return Opened[string]{}, errors.New("no")
+			})
+		}()
+		synctest.Wait()
+		begun := time.Now()
+		p.Shutdown()
+		if took := time.Since(begun); took != time.Second {
+			t.Errorf("Shutdown took %s", took)
+		}
+	})
+}
+
 func TestUseAfterForcedClose(t *testing.T) {
 	p := newChainPool()
 	l := p.open(t, "c", nil)
@@ -267,6 +286,28 @@ func TestAcquireWaitsOnlyAsLongAsItsContext(t *testing.T) {
 	})
 }
 
+// TestE53_UsedUntilClosed claims a thing once more, and in vain, while it is being closed: what it uses stays
+// open until it is closed.
+func TestE53_UsedUntilClosed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newChainPool()
+		p.hangs["b"] = true
+		p.Claim("b")
+		for _, k := range []string{"c", "b"} {
+			p.open(t, k, nil).Release()
+		}
+		p.Waive("b")
+		synctest.Wait()
+		p.Claim("b")
+		p.Waive("b")
+		synctest.Wait()
+		p.check(t, "b")
+		p.Drained()
+		p.check(t, "b", "c")
+		time.Sleep(2 * time.Hour)
+	})
+}
+
 // A task that needs a thing while it is being closed gets a new one.
 func TestReopenedAfterClose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -285,4 +326,73 @@ func TestReopenedAfterClose(t *testing.T) {
 		p.check(t, "c", "c")
 		time.Sleep(2 * time.Hour)
 	})
+}
+
+// TestE53_ShutdownEndsUsersFirst leaves things open for different reasons. Each takes a second to close, and
+// what uses others must be closed before them.
+func TestE53_ShutdownEndsUsersFirst(t *testing.T) {
+	circle := map[string][]string{"users": {"used"}, "used": {"users"}}
+	tests := []struct {
+		name  string
+		uses  map[string][]string
+		setup func(open func(k string, after func()) *Lease[string, string], p *Pool[string, string])
+		begun map[string]time.Duration // when each Close began
+	}{
+		{"a user that is claimed, not known to use anything", nil, func(open func(string, func()) *Lease[string, string], p *Pool[string, string]) {
+			p.Claim("user")
+			open("user", open("thing", nil).Release).Release()
+		}, map[string]time.Duration{"user": 0, "thing": time.Second}},
+		{"a user that a circle of groups keeps open", circle, func(open func(string, func()) *Lease[string, string], p *Pool[string, string]) {
+			p.Claim("users")
+			open("user", open("thing", nil).Release).Release()
+			p.Waive("users")
+		}, map[string]time.Duration{"user": 0, "thing": time.Second}},
+		{"leases in a circle that are never released", map[string][]string{"user": {"thing"}, "thing": {"user"}}, func(open func(string, func()) *Lease[string, string], p *Pool[string, string]) {
+			open("user", nil)
+			open("thing", nil)
+		}, map[string]time.Duration{"user": 0, "thing": 0}},
+		{"a user whose opening takes too long", map[string][]string{"late": {"user"}, "user": {"thing"}}, func(open func(string, func()) *Lease[string, string], p *Pool[string, string]) {
+			open("thing", nil)
+			open("user", nil)
+			go func() {
+				_, _ = p.Acquire(context.Background(), "late", func(context.Context) (Opened[string], error) {
+					time.Sleep(time.Hour)
+					return Opened[string]{}, nil
+				})
+			}()
+		}, map[string]time.Duration{"user": time.Minute, "thing": time.Minute + time.Second}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := NewPool[string, string](Options[string]{
+					Group:      func(k string) (string, bool) { return "users", k == "user" && test.uses["users"] != nil },
+					Uses:       func(k string) []string { return test.uses[k] },
+					CloseLimit: time.Minute,
+				})
+				begin, begun := time.Now(), map[string]time.Duration{}
+				var mu sync.Mutex
+				test.setup(func(k string, after func()) *Lease[string, string] {
+					l, err := p.Acquire(t.Context(), k, func(context.Context) (Opened[string], error) {
+						return Opened[string]{After: after, Close: func(context.Context) {
+							mu.Lock()
+							begun[k] = time.Since(begin)
+							mu.Unlock()
+							time.Sleep(time.Second)
+						}}, nil
+					})
+					if err != nil {
+						t.Fatal(err)
+					}
+					return l
+				}, p)
+				synctest.Wait()
+				p.Shutdown()
+				if diff := cmp.Diff(test.begun, begun); diff != "" {
+					t.Errorf("closings begin (-want +got)\n%s", diff)
+				}
+				time.Sleep(2 * time.Hour) // what is late ends
+			})
+		})
+	}
 }

@@ -3,7 +3,6 @@ package safefile
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,7 +19,8 @@ import (
 func (w writer) failed(t *testing.T, name string, at int, fails func(sysfault.Call) bool, errno syscall.Errno) (dir string, struck sysfault.Call, ok bool) {
 	t.Helper()
 	dir, cmd := w.prepare(t, name)
-	cmd.Stderr = io.Discard
+	var said strings.Builder
+	cmd.Stderr = &said
 	calls := 0
 	err := sysfault.Run(cmd, func(c sysfault.Call) syscall.Errno {
 		if !strings.HasPrefix(c.Path, filepath.Join(dir, "root")) || !fails(c) {
@@ -36,6 +36,9 @@ func (w writer) failed(t *testing.T, name string, at int, fails func(sysfault.Ca
 		t.Skip(err)
 	} else if err != nil && !errors.As(err, &exit) {
 		t.Fatal(err)
+	}
+	if strings.Contains(said.String(), "/.file") && struck.Name != "unlink" {
+		t.Errorf("%s fails, and the error names a temporary file: %s", struck.Name, said.String())
 	}
 	return dir, struck, err == nil
 }
@@ -123,5 +126,39 @@ func TestWithoutLinks(t *testing.T) {
 	dir, _, ok = w.failed(t, "CreatePrivate", 0, func(c sysfault.Call) bool { return c.Name == "link" }, syscall.EPERM)
 	if content, _ := w.left(t, dir); ok || content != oldContent {
 		t.Errorf("%v: the file that exists has %q", ok, content)
+	}
+}
+
+// TestOtherWays lets calls fail that are not the only way to write the file.
+func TestOtherWays(t *testing.T) {
+	for _, test := range []struct {
+		name, call, of, want string
+		errno                syscall.Errno
+	}{
+		{"Save", "rename", "file", newContent, syscall.EBUSY},        // the file is mounted
+		{"Save", "open", ".tmp", newContent, syscall.EACCES},         // the directory is not writable
+		{"Rewrite", "fchown", "file", newContent, syscall.EPERM},     // the file belongs to someone else
+		{"Create", "fchmod", "file", newContent, syscall.EPERM},      // the same, and it is not private
+		{"Append", "fchmod", "file", newContent, syscall.EPERM},      // it cannot be kept then
+		{"Create", "fchmod", "file", newContent, syscall.ENOTSUP},    // the file system has no permissions
+		{"Append", "none", "", oldContent + newContent, syscall.EIO}, // nothing fails
+	} {
+		w, ok := writers[test.name]
+		if !ok {
+			w = openers[test.name]
+		}
+		dir, call, ok := w.failed(t, test.name, 0, func(c sysfault.Call) bool {
+			return c.Name == test.call && strings.Contains(filepath.Base(c.Path), test.of)
+		}, test.errno)
+		what := fmt.Sprintf("%s, and %s fails with %s", test.name, test.call, test.errno)
+		if call.Name == "" && test.call != "none" {
+			t.Errorf("%s: it is not called", what)
+		}
+		if content, more := w.left(t, dir); !ok || content != test.want || len(more) > 0 {
+			t.Errorf("%s: %v: the file has %q, beside %q", what, ok, content, more)
+		}
+		if info, err := os.Stat(filepath.Join(dir, "root", "file")); err != nil || info.Mode() != private {
+			t.Errorf("%s: the file is %v, %v", what, info.Mode(), err)
+		}
 	}
 }

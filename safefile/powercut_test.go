@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -22,9 +23,10 @@ const oldContent, newContent = "the old content", "the content that is new"
 // writer is a function that makes newContent the content of a file, and what holds for it.
 type writer struct {
 	write func(path string) error
-	fresh bool // the file does not exist before
-	parts bool // there may be a part of the new content while it is written
-	later bool // the name need not be durable at the end
+	fresh bool        // the file does not exist before
+	parts bool        // there may be a part of the new content while it is written
+	later bool        // the name need not be durable at the end
+	mode  fs.FileMode // of the old file, if it is not private
 	alias string
 	below string // a directory that the file is in, below that of the path
 }
@@ -41,6 +43,9 @@ func (w writer) prepare(t *testing.T, name string) (dir string, cmd *exec.Cmd) {
 	err = errors.Join(os.Mkdir(root, 0o700), os.Mkdir(filepath.Join(dir, "marks"), 0o700), os.Symlink("file", file+".link"))
 	if !w.fresh {
 		err = errors.Join(err, os.WriteFile(file, []byte(oldContent), 0o600))
+	}
+	if w.mode != 0 {
+		err = errors.Join(err, os.Chmod(file, w.mode))
 	}
 	if w.alias != "" {
 		err = errors.Join(err, os.Link(file, filepath.Join(dir, w.alias)))
@@ -68,6 +73,22 @@ var writers = map[string]writer{
 	"Rewrite in place": {write: func(path string) error { return Rewrite(path, []byte(newContent)) }, parts: true, alias: "second name"},
 }
 
+// openers are functions that open a file to write, which need not be durable then.
+var openers = map[string]writer{
+	"Create": {write: opens(Create), mode: 0o644},
+	"Append": {write: opens(Append), mode: 0o644},
+}
+
+func opens(open func(string) (*os.File, error)) func(string) error {
+	return func(path string) error {
+		f, err := open(path)
+		if err != nil {
+			return err
+		}
+		return errors.Join(writeAll(f), f.Close())
+	}
+}
+
 // inNewDirs writes to a file of the same name in new directories.
 func inNewDirs(path string) error {
 	dir := filepath.Join(filepath.Dir(path), "a", "b")
@@ -88,7 +109,11 @@ func TestMain(m *testing.M) {
 	if !ok {
 		os.Exit(m.Run())
 	}
-	err := writers[name].write(filepath.Join(dir, "root", "file"))
+	w, ok := writers[name]
+	if !ok {
+		w = openers[name]
+	}
+	err := w.write(filepath.Join(dir, "root", "file"))
 	if err == nil {
 		err = os.WriteFile(filepath.Join(dir, "marks", "done"), nil, 0o600)
 	}

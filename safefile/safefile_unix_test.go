@@ -5,6 +5,8 @@ package safefile
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -66,6 +68,9 @@ func TestPipe(t *testing.T) {
 	if _, err := Create(path); !errors.Is(err, ErrNoReader) {
 		t.Errorf("Create of a pipe without a reader: %v", err)
 	}
+	if _, err := openPipe(path + ".missing"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("opening what is not there: %v", err)
+	}
 	reader, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -93,7 +98,13 @@ func TestCheckWritable(t *testing.T) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
-	for _, path := range []string{dir, filepath.Join(dir, "none", "new"), filepath.Join(file, "new")} {
+	socket := filepath.Join(t.TempDir(), "s")
+	listener, err := net.Listen("unix", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	for _, path := range []string{dir, filepath.Join(dir, "none", "new"), filepath.Join(file, "new"), socket} {
 		if err := CheckWritable(path); err == nil {
 			t.Errorf("%s is writable", path)
 		}
@@ -104,6 +115,18 @@ func TestCheckWritable(t *testing.T) {
 	}
 	if content, err := os.ReadFile(file); err != nil || string(content) != "content" {
 		t.Errorf("the file has %q, %v", content, err)
+	}
+}
+
+// TestReplaceableBesideNothing asks for a pipe with a name so long that no file beside it can have a longer
+// one. What is written to directly needs none.
+func TestReplaceableBesideNothing(t *testing.T) {
+	path := filepath.Join(t.TempDir(), strings.Repeat("x", 250))
+	if err := unix.Mkfifo(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if target, err := Replaceable(path); err != nil || target != path {
+		t.Errorf("%q, %v", target, err)
 	}
 }
 

@@ -16,7 +16,7 @@ func Same(a, b string) bool {
 	if errX == nil && errY == nil {
 		return x.Mode().IsRegular() && os.SameFile(x, y)
 	}
-	return errX != nil && errY != nil && targetOf(a) == targetOf(b)
+	return targetOf(a) == targetOf(b)
 }
 
 // targetOf returns the absolute path at which a file would be created, with symbolic links followed,

@@ -24,6 +24,7 @@ func TestSameFile(t *testing.T) {
 	}{
 		{"", "", false},
 		{"a", "", false},
+		{".", "", false},
 		{"a", "b", false},
 		{"a", "new", false},
 		{"a", "./sub/../a", true},
@@ -39,6 +40,7 @@ func TestSameFile(t *testing.T) {
 		{"absolute", "fresh", true},
 		{"new", "sub/new", false},
 		{"absent/new", "absent/new", true},
+		{"absent/new", "new", false},
 		{os.DevNull, os.DevNull, false},
 	}
 	for _, test := range tests {

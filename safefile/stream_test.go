@@ -3,9 +3,11 @@ package safefile
 import (
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
+	"syscall"
 	"testing"
 )
 
@@ -65,9 +67,9 @@ func TestReplaceable(t *testing.T) {
 	if target, err := Replaceable(link); err != nil || filepath.Base(target) != "there" {
 		t.Errorf("a link leads to %q, %v", target, err)
 	}
-	for _, bad := range []string{dir, filepath.Join(dir, "none", "t"), filepath.Join(name, "t")} {
-		if target, err := Replaceable(bad); err == nil {
-			t.Errorf("%s is writable as %s", bad, target)
+	for bad, want := range map[string]error{dir: ErrUnsuitable, filepath.Join(dir, "none", "t"): fs.ErrNotExist, filepath.Join(name, "t"): syscall.ENOTDIR} {
+		if target, err := Replaceable(bad); !errors.Is(err, want) {
+			t.Errorf("%s is writable as %s: %v", bad, target, err)
 		}
 	}
 	if runtime.GOOS == "windows" {

@@ -423,3 +423,14 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// TestNamesLikeNumbers reads an output back whose attributes have names that begin like numbers.
+func TestNamesLikeNumbers(t *testing.T) {
+	f := testFile()
+	for _, name := range []string{"e", "e-", "e99999", "1e99999"} {
+		f.State.Outputs["o"] = &Output{Value: sealed(t, cty.ObjectVal(map[string]cty.Value{name: cty.False}))}
+		if got, err := Read([]byte(mustWrite(t, f))); err != nil || !Unchanged(f, got) {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+}

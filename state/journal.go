@@ -252,10 +252,6 @@ func appendHeadOnly(b []byte, o addr.Object) []byte {
 // gets to write does so for all records in the batch.
 func (l *Log) append(record []byte) error {
 	l.mu.Lock()
-	if l.failed != nil {
-		defer l.mu.Unlock()
-		return l.failed
-	}
 	if l.pending == nil {
 		l.pending = &batch{}
 	} else {

@@ -3,6 +3,7 @@ package state
 import (
 	"errors"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/mayfly-iac/mayfly/addr"
@@ -99,6 +100,54 @@ func TestIdle(t *testing.T) {
 		}
 		if idle, complete := l.Idle(), l.Complete(); idle != test.idle || complete != test.complete {
 			t.Errorf("%s: idle: %t, complete: %t", name, idle, complete)
+		}
+	}
+}
+
+// TestEndWhileWriting ends a journal while it is being written, and while a later record waits for that: what
+// is being written becomes durable, and the other record fails.
+func TestEndWhileWriting(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, file := newLog(t, testFile())
+		file.syncTime = time.Second
+		first, second := make(chan error, 1), make(chan error, 1)
+		begin := func(name string, to chan error) {
+			_, err := l.Begin(at(name, addr.NoKey), "create")
+			to <- err
+		}
+		go begin("first", first)
+		synctest.Wait()
+		go l.End()
+		synctest.Wait()
+		go begin("second", second)
+		if err := <-first; err != nil {
+			t.Errorf("what was being written: %v", err)
+		}
+		if err := <-second; !errors.Is(err, errEnded) {
+			t.Errorf("what came later: %v", err)
+		}
+		if j, err := ParseJournal(file.buf.Bytes(), nil); err != nil || len(j.records) != 1 || j.Torn {
+			t.Errorf("%+v, %v", j, err)
+		}
+	})
+}
+
+// TestEndsOnce refuses to end what never began, or has ended: nothing is written about it.
+func TestEndsOnce(t *testing.T) {
+	l, file := newLog(t, testFile())
+	id, err := l.Begin(at("n", addr.NoKey), "create")
+	if err == nil {
+		err = l.Commit(id)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := file.buf.Len()
+	for _, id := range []uint64{id, 99} {
+		for _, end := range []func(uint64, ...ObjectChange) error{l.Commit, l.Fail} {
+			if err := end(id, ObjectChange{Object: at("n", addr.NoKey)}); err == nil || file.buf.Len() != before {
+				t.Errorf("operation %d ends: %v", id, err)
+			}
 		}
 	}
 }

@@ -209,7 +209,7 @@ func splitFrames(src []byte) (payloads [][]byte, torn bool, err error) {
 
 // firstFrame returns the payload of the frame at the start of src. It ignores what follows the frame.
 func firstFrame(src []byte) ([]byte, bool) {
-	if len(src) <= payloadStart || src[crcEnd] != ' ' || src[lengthEnd] != ' ' {
+	if len(src) <= payloadStart || src[crcEnd] != ' ' { // the checksum covers the other space
 		return nil, false
 	}
 	n, err := strconv.ParseUint(string(src[lengthStart:lengthEnd]), 16, 32)

@@ -207,12 +207,12 @@ func (t *Telemetry) export() {
 	}
 }
 
-// sendSpans sends batches for as long as at least so many spans wait.
+// sendSpans sends batches for as long as at least so many spans wait, of which there must be one.
 func (t *Telemetry) sendSpans(least int) {
 	for {
 		t.mu.Lock()
 		n := min(len(t.queue), t.limits.batch)
-		if n == 0 || len(t.queue) < least {
+		if len(t.queue) < least {
 			t.mu.Unlock()
 			return
 		}

@@ -242,8 +242,11 @@ func TestReceived(t *testing.T) {
 				t.Errorf("the paths are %q, want %q", r.paths, want)
 			}
 			for _, h := range r.headers {
-				if h.Get("X-Token") != "a b" || h.Get("X-Other") != "c" {
+				if h.Get("X-Token") != "a b" || h.Get("X-Other") != "c" || h.Get("User-Agent") != "mayfly/1.2.3" {
 					t.Errorf("the headers are %v", h)
+				}
+				if grpc := strings.Contains(name, "grpc"); grpc && h.Get("Te") != "trailers" || (h.Get("Grpc-Encoding") == "gzip") != (name == "grpc gzip") {
+					t.Errorf("the headers of %s are %v", name, h)
 				}
 			}
 		})
@@ -305,6 +308,14 @@ func TestPropagation(t *testing.T) {
 		}
 		tel.Close()
 	}
+	// Nothing of a trace that is not exported is in another one.
+	name, value, _ := strings.Cut(parent, "=")
+	tel := telemetry.New(options(map[string]string{"OTEL_METRICS_EXPORTER": "console", name: value}))
+	ctx, _ := tel.Begin(t.Context(), "x")
+	if got := trace.Environ(ctx, []string{parent}); len(got) != 1 || got[0] != parent {
+		t.Errorf("with metrics only, programs get %q", got)
+	}
+	tel.Close()
 }
 
 // TestConsole checks that each line is a message of its own.
@@ -314,7 +325,9 @@ func TestConsole(t *testing.T) {
 	opt.Stderr = &out
 	tel := telemetry.New(opt)
 	work(t, tel)
-	tel.Close()
+	if problems := tel.Close(); len(problems) > 0 {
+		t.Error(problems)
+	}
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
 	if len(lines) != 2 || strings.Contains(out.String(), "canary") {
 		t.Fatalf("%q", lines)
@@ -425,15 +438,19 @@ func TestWrongSettings(t *testing.T) {
 	for variable, value := range map[string]string{
 		"OTEL_TRACES_EXPORTER": "canary", "OTEL_METRICS_EXPORTER": "prometheus", "OTEL_EXPORTER_OTLP_PROTOCOL": "canary", "OTEL_EXPORTER_OTLP_COMPRESSION": "canary",
 		"OTEL_EXPORTER_OTLP_ENDPOINT": "canary", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "ftp://canary", "OTEL_EXPORTER_OTLP_TIMEOUT": "canary", "OTEL_EXPORTER_OTLP_HEADERS": "canary",
-		"OTEL_EXPORTER_OTLP_CERTIFICATE": file, "OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE": file, "OTEL_BSP_MAX_QUEUE_SIZE": "-1", "OTEL_BSP_SCHEDULE_DELAY": "canary",
+		"OTEL_EXPORTER_OTLP_CERTIFICATE": file, "OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE": file, "OTEL_EXPORTER_OTLP_CLIENT_KEY": file, "OTEL_BSP_MAX_QUEUE_SIZE": "-1", "OTEL_BSP_SCHEDULE_DELAY": "canary",
 		"OTEL_TRACES_SAMPLER": "canary", "OTEL_PROPAGATORS": "b3", "OTEL_RESOURCE_ATTRIBUTES": "canary",
 	} {
-		vars := map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": serve(t, &receiver{t: t}).URL, variable: value}
+		r := &receiver{t: t}
+		vars := map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": serve(t, r).URL, variable: value}
 		tel := telemetry.New(options(vars))
 		work(t, tel)
 		problems := strings.Join(tel.Close(), "\n")
-		if !strings.Contains(problems, variable+" ") || strings.Contains(problems, "canary") {
+		if !strings.Contains(problems, strings.Replace(variable, "CLIENT_KEY", "CLIENT_CERTIFICATE", 1)+" ") || strings.Contains(problems, "canary") {
 			t.Errorf("%s=%s: %q", variable, value, problems)
+		}
+		if value == file && len(r.paths) > 0 { // without what it is to be encrypted with
+			t.Errorf("%s: %q were sent", variable, r.paths)
 		}
 	}
 }

@@ -65,9 +65,11 @@ func cleanFile(t *testing.T, what, name string) {
 func TestOutletsAreClean(t *testing.T) {
 	a, stdout, stderr := wallsApp(t)
 	out, diagnostics := a.outlets()
-	for _, w := range []io.WriteCloser{out, diagnostics} {
-		if _, err := io.WriteString(w, "it is "+canary+"\n"); err != nil {
-			t.Fatal(err)
+	for w, all := range map[io.WriteCloser]io.Writer{out: a.env.Stdout, diagnostics: a.env.Stderr} {
+		for _, w := range []io.Writer{w, all} {
+			if _, err := io.WriteString(w, "it is "+canary+"\n"); err != nil {
+				t.Fatal(err)
+			}
 		}
 		if err := w.Close(); err != nil {
 			t.Fatal(err)
@@ -120,6 +122,33 @@ func TestPagesAreClean(t *testing.T) {
 	failed := errors.New("failed")
 	if err := a.guarded(func(io.Writer) error { return failed })(io.Discard); !errors.Is(err, failed) {
 		t.Errorf("an error of writing a document is lost: %v", err)
+	}
+}
+
+// TestPagesThatCannotBeWritten takes the directory of a page away during the run. Without a name there is no
+// page.
+func TestPagesThatCannotBeWritten(t *testing.T) {
+	for name, with := range map[string]func(a *app, file string, f func() int) int{
+		"page":     func(a *app, file string, f func() int) int { return a.paged(file, "A page", f) },
+		"timeline": func(a *app, file string, f func() int) int { return a.drawn(file, f) },
+	} {
+		a, _, stderr := wallsApp(t)
+		dir := filepath.Join(t.TempDir(), "dir")
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		code := with(a, filepath.Join(dir, "file"), func() int {
+			if err := os.Remove(dir); err != nil {
+				t.Error(err)
+			}
+			return exitOK
+		})
+		if code != exitError || !strings.Contains(stderr.String(), "Failed to write the "+name) {
+			t.Errorf("%s: exit status %d\n%s", name, code, stderr)
+		}
+		if code := with(a, "", func() int { return exitNoVerb }); code != exitNoVerb {
+			t.Errorf("no %s: exit status %d", name, code)
+		}
 	}
 }
 

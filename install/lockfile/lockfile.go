@@ -47,9 +47,10 @@ func (e Entry) HasArchives() bool { return slices.ContainsFunc(e.Hashes, Hash.Ar
 
 func (e Entry) equal(o Entry) bool { return e.Constraints == o.Constraints && e.selects(o) }
 
-// selects reports whether both entries accept the same packages, regardless of their constraints.
+// selects reports whether both entries, which are of one provider, accept the same packages, regardless of
+// their constraints.
 func (e Entry) selects(o Entry) bool {
-	return e.Provider == o.Provider && e.Version == o.Version && slices.Equal(e.Hashes, o.Hashes)
+	return e.Version == o.Version && slices.Equal(e.Hashes, o.Hashes)
 }
 
 // Lock is the content of a lock file. A nil Lock is empty and can be read. A Lock is not safe for concurrent

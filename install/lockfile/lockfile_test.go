@@ -3,8 +3,10 @@ package lockfile
 import (
 	"archive/zip"
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -86,6 +88,7 @@ func TestParseErrors(t *testing.T) {
 		"short address":      {"provider \"hashicorp/random\" {\n version = \"1.0.0\"\n}", `must be written in full and in lower case: "registry.opentofu.org/hashicorp/random"`},
 		"bad address":        {"provider \"a b\" {\n version = \"1.0.0\"\n}", "is not the source address"},
 		"built-in":           {"provider \"terraform.io/builtin/terraform\" {\n version = \"1.0.0\"\n}", "never installed"},
+		"legacy":             {"provider \"registry.opentofu.org/-/aws\" {\n version = \"1.0.0\"\n}", "never installed"},
 		"bad version":        {p + "{\n version = \"one\"\n}", "f:2,12-17: Invalid provider version number"},
 		"version of a type":  {p + "{\n version = true\n}", `The argument "version" must be a string`},
 		"short version":      {p + "{\n version = \"1.0\"\n}", "Invalid provider version number"},
@@ -108,8 +111,16 @@ func TestParseErrors(t *testing.T) {
 			if !diags.HasErrors() || !strings.Contains(diags.Err().Error(), tc.want) {
 				t.Errorf("got %v, want %q", diags, tc.want)
 			}
+			if len(diags) != 1 {
+				t.Errorf("%d errors for one mistake: %v", len(diags), diags)
+			}
 			if l == nil {
-				t.Error("the lock is nil")
+				t.Fatal("the lock is nil")
+			}
+			// Only the first block of the duplicate is without a mistake.
+			e, ok := l.Entry(addr.DefaultProvider("random"))
+			if want := name == "duplicate"; l.Len() > 1 || ok != want || ok && e.Version.String() != "1.0.0" {
+				t.Errorf("what could be read is\n%s", l.Bytes())
 			}
 		})
 	}
@@ -133,6 +144,13 @@ func TestEqualAndSameProviders(t *testing.T) {
 	if a.Equal(c) || !a.SameSelections(c) {
 		t.Error("another constraint makes a lock different, with the same selections")
 	}
+	c = sample()
+	e, _ = c.Entry(addr.DefaultProvider("random"))
+	e.Version = versions.MustParseVersion("3.9.1")
+	c.Set(e)
+	if a.SameSelections(c) || !a.SameProviders(c) {
+		t.Error("another version is another selection, of the same providers")
+	}
 	b.Set(Entry{Provider: mustProvider("example.com/acme/other")})
 	if a.SameProviders(b) || b.SameProviders(a) {
 		t.Error("a new provider was overlooked")
@@ -140,6 +158,9 @@ func TestEqualAndSameProviders(t *testing.T) {
 	var none *Lock
 	if !none.Equal(New()) || none.Equal(a) {
 		t.Error("nil must be an empty lock")
+	}
+	if e, ok := none.Entry(addr.DefaultProvider("random")); ok {
+		t.Errorf("nil has the entry %v", e)
 	}
 }
 
@@ -180,9 +201,55 @@ func TestHashesOfPackedAndUnpacked(t *testing.T) {
 			t.Errorf("HashDir(%s) = %s, %v; packed %s", d, h, err, packed)
 		}
 	}
-	zh, err := HashArchive(bytes.NewReader(buf.Bytes()), int64(buf.Len()))
-	if err != nil || len(zh) != len("zh:")+64 {
-		t.Errorf("HashArchive = %q, %v", zh, err)
+}
+
+func TestHashArchive(t *testing.T) {
+	// The sum of "abc" is known from the standard of SHA-256.
+	zh, err := HashArchive(strings.NewReader("abcdef"), 3)
+	if err != nil || zh != "zh:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad" {
+		t.Errorf("%q, %v", zh, err)
+	}
+	if zh, err := HashArchive(failingReader{}, 3); err == nil {
+		t.Errorf("what cannot be read has the hash %s", zh)
+	}
+}
+
+// failingReader cannot be read.
+type failingReader struct{}
+
+func (failingReader) ReadAt([]byte, int64) (int, error) { return 0, errors.New("broken") }
+
+// TestTwoFilesOfOneName refuses an archive with two files of one name: one would be hashed, and the other one
+// perhaps unpacked.
+func TestTwoFilesOfOneName(t *testing.T) {
+	var buf bytes.Buffer
+	w := zip.NewWriter(&buf)
+	for _, content := range []string{"good", "evil"} {
+		f, err := w.Create("name")
+		if err == nil {
+			_, err = f.Write([]byte(content))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	r, err := zip.NewReader(bytes.NewReader(buf.Bytes()), int64(buf.Len()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if h, err := HashContent(r); err == nil {
+		t.Errorf("it has the hash %s", h)
+	}
+}
+
+func TestCompareProviders(t *testing.T) {
+	want := []addr.Provider{mustProvider("a.example/z/z"), mustProvider("b.example/a/z"), mustProvider("b.example/b/a"), mustProvider("b.example/b/b")}
+	got := []addr.Provider{want[2], want[0], want[3], want[1]}
+	if slices.SortFunc(got, CompareProviders); !slices.Equal(got, want) {
+		t.Errorf("%v", got)
 	}
 }
 

@@ -29,6 +29,8 @@ func TestTake(t *testing.T) {
 		"capitals":      {sums: strings.ToUpper(sumA) + "  f.zip\r\n", shasum: sumA, all: 1},
 		"other files":   {sums: sumB + "  f.zip.sig\n" + sumA + "  f.zip", all: 2},
 		"rubbish":       {sums: "# sums\n\nshort  f.zip\n" + sumA + "  f.zip\n" + sumB + "\n", all: 1},
+		"short":         {sums: strings.Repeat("a", 63) + "  f.zip\n", want: "have none for the file"},
+		"no digits":     {sums: strings.Repeat("g", 64) + "  f.zip\n", want: "have none for the file"},
 		"not listed":    {sums: sumA + "  g.zip\n", want: `have none for the file "f.zip"`},
 		"contradiction": {sums: sumA + "  f.zip\n", shasum: sumB, want: "the registry gives the checksum"},
 		"empty":         {want: "have none for the file"},

@@ -27,6 +27,17 @@ func NewExpiredKey() (*Key, error) {
 	return newKey(&packet.Config{Algorithm: packet.PubKeyAlgoEdDSA, KeyLifetimeSecs: 3600, Time: func() time.Time { return then }})
 }
 
+// NewKeyOfExpired returns a key that is valid, with signatures that have expired.
+func NewKeyOfExpired() (*Key, error) {
+	then := func() time.Time { return time.Now().Add(-1000 * time.Hour) }
+	k, err := newKey(&packet.Config{Algorithm: packet.PubKeyAlgoEdDSA, Time: then})
+	if err != nil {
+		return nil, err
+	}
+	k.config = &packet.Config{SigLifetimeSecs: 3600, Time: then}
+	return k, nil
+}
+
 func newKey(config *packet.Config) (*Key, error) {
 	entity, err := openpgp.NewEntity("Publisher", "", "publisher@example.com", config)
 	if err != nil {

@@ -47,7 +47,11 @@ func TestTextsAreClean(t *testing.T) {
 		"address of change": planned(func(_ *plan.Plan, c *plan.Change) { c.Addr.Key = addr.StringKey(secret); c.PrevAddr = c.Addr }),
 		"module of change":  planned(func(_ *plan.Plan, c *plan.Change) { c.Addr.Module = keyed; c.PrevAddr = c.Addr }),
 		"previous address":  planned(func(_ *plan.Plan, c *plan.Change) { c.PrevAddr.Key = addr.StringKey(secret) }),
-		"text of change":    planned(func(_ *plan.Plan, c *plan.Change) { c.After = sealed(t, secret) }),
+		"moved": planned(func(_ *plan.Plan, c *plan.Change) {
+			c.Action, c.Before, c.After = plan.NoOp, sealed(t, "a"), sealed(t, "a")
+			c.Addr.Key = addr.StringKey(secret)
+		}),
+		"text of change": planned(func(_ *plan.Plan, c *plan.Change) { c.After = sealed(t, secret) }),
 		"drift": planned(func(p *plan.Plan, c *plan.Change) {
 			p.Drift = []*plan.Change{{Addr: c.Addr, PrevAddr: c.Addr, Provider: c.Provider, Action: plan.Update, Before: sealed(t, "a"), After: sealed(t, secret)}}
 		}),

@@ -103,7 +103,7 @@ func (r *Report) Event(e event.Event) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	name := e.Object.String()
+	name := r.clean(e.Object.String()) // as in the row
 	was := r.results[name]
 	if was == nil {
 		was = &result{}
@@ -134,7 +134,6 @@ func (r *Report) Plan(p *plan.Plan, s document.Schemas, why func(*plan.Change) [
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	changes := view.NewChanges(p, s)
-	r.rows = make([]row, 0, len(p.Changes))
 	r.summary = changes.Summary()
 	r.title = cmp.Or(r.title, "Plan")
 	for _, c := range p.Drift {
@@ -187,7 +186,6 @@ func (r *Report) add(next row) {
 func (r *Report) Object(address, module, text string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.title = cmp.Or(r.title, "State")
 	r.add(row{Address: address, Module: module, Kind: "object", Text: text})
 }
 

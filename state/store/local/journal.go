@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 
 	"github.com/mayfly-iac/mayfly/safefile"
 	"github.com/mayfly-iac/mayfly/state"
@@ -89,7 +90,12 @@ type logFile struct {
 	size     int64
 	reserved int64 // size up to which the disk has room reserved
 	born     bool  // its name is not durable yet
+
+	ended atomic.Bool // nothing is written any more; not guarded by mu, since check may wait for who ends it
 }
+
+// errEnded is returned if something is to be written after the end of a journal.
+var errEnded = errors.New("the journal has ended")
 
 // errJournalTaken is returned if a second run without the lock would change the same state.
 var errJournalTaken = errors.New("another run has begun to change the state in the meantime. Run the command again when the other one has ended")
@@ -101,6 +107,9 @@ func (l *logFile) open() error {
 	}
 	if err := l.check(); err != nil {
 		return err
+	}
+	if l.ended.Load() { // another run may have a journal there by now
+		return errEnded
 	}
 	f, err := locks.create(l.path)
 	if errors.Is(err, os.ErrExist) {
@@ -172,11 +181,17 @@ func (l *logFile) Sync() error {
 func (l *logFile) exists() bool { return l.f != nil }
 
 // inPlace reports whether the file still exists under its name. No write may be in progress.
-func (l *logFile) inPlace() bool { return l.f != nil && sameFile(l.path, l.f) }
+func (l *logFile) inPlace() bool { return sameFile(l.path, l.f) }
+
+// end lets no file be created any more, and reports whether there is one.
+func (l *logFile) end() bool {
+	l.ended.Store(true)
+	return l.exists()
+}
 
 // close closes the file and leaves it in place.
 func (l *logFile) close() error {
-	if l.f == nil {
+	if !l.end() {
 		return nil
 	}
 	return locks.close(l.f)
@@ -185,7 +200,7 @@ func (l *logFile) close() error {
 // remove closes the file and removes it, if it was created and its name still refers to it: another run may
 // have created a file there.
 func (l *logFile) remove() error {
-	if l.f == nil {
+	if !l.end() {
 		return nil
 	}
 	return locks.remove(l.path, l.f)

@@ -61,7 +61,7 @@ func (o *Openings) Closed(id uint64) error {
 	o.mu.Lock()
 	log := o.log
 	o.mu.Unlock()
-	if log == nil || id == 0 {
+	if id == 0 {
 		return nil
 	}
 	return log.Closed(id)

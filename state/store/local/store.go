@@ -12,7 +12,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/mayfly-iac/mayfly/safefile"
 	"github.com/mayfly-iac/mayfly/state/store"
@@ -81,7 +80,7 @@ func (s *Store) workspaceDir(name string) string {
 
 // Workspaces implements store.Store.
 func (s *Store) Workspaces(context.Context) ([]string, error) {
-	entries, err := os.ReadDir(s.abs(s.opts.WorkspaceDir))
+	entries, err := os.ReadDir(s.abs(s.opts.WorkspaceDir)) // in order
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, failed("the directory of the workspaces,", s.opts.WorkspaceDir+",", "read", err)
 	}
@@ -91,7 +90,6 @@ func (s *Store) Workspaces(context.Context) ([]string, error) {
 			names = append(names, e.Name())
 		}
 	}
-	slices.Sort(names[1:])
 	return names, nil
 }
 

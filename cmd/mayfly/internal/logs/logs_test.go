@@ -15,6 +15,7 @@ func TestParse(t *testing.T) {
 		"record":   {`{"@level":"warn","@message":"m","b":2,"a":"x","@timestamp":"t"}`, hclog.Warn, "m: a=x: b=2"},
 		"prefix":   {"[ERROR] broken", hclog.Error, "broken"},
 		"brackets": {"[main] started", hclog.Debug, "[main] started"},
+		"bracket":  {"warn] main", hclog.Debug, "warn] main"},
 		"text":     {"hello", hclog.Debug, "hello"},
 		"no level": {`{"@message":"m"}`, hclog.NoLevel, "m"},
 		"JSON":     {`{"a":1}`, hclog.Debug, `{"a":1}`},
