@@ -335,7 +335,6 @@ func (g *Guard) add(as spelling, of *secret) {
 	g.starts[h] = slices.Insert(all, at, form{sum: maphash.String(g.seed, s), end: g.first(s[len(s)-MinLength:]), length: len(s), of: of, next: as.next, line: as.line})
 	if bits := 64 * len(g.filter); len(g.starts)*64 > bits {
 		g.resize(2 * bits)
-		return
 	}
 	g.set(h)
 }

@@ -187,6 +187,105 @@ func TestOpen(t *testing.T) {
 	end()
 }
 
+// TestOpenUntil has texts in the open one after the other, of both kinds.
+func TestOpenUntil(t *testing.T) {
+	g := New()
+	g.Remember(token, cty.StringVal("staging-1"), cty.String)
+	expect := func(when string, shown bool) {
+		t.Helper()
+		if got := g.Redact("staging-1"); (got == "staging-1") != shown {
+			t.Errorf("%s: %s", when, got)
+		}
+	}
+	texts := slices.Values([][]byte{[]byte("in staging-1")})
+	expect("at first", false)
+	end := g.Publish(texts)
+	expect("in the configuration", true)
+	end()
+	endState := g.Stored(slices.Values([][]byte{nil}))
+	expect("while there is no other configuration", true)
+	endState()
+	expect("after a state", true)
+	g.Publish(slices.Values([][]byte{nil}))()
+	expect("with another configuration", false)
+	endState = g.Stored(texts)
+	end = g.Publish(texts)
+	endState()
+	expect("in the configuration again", true)
+	end()
+	g.Publish(texts)()
+	expect("again after its end", true)
+}
+
+// TestStricter remembers values again: what any time says, holds from then on.
+func TestStricter(t *testing.T) {
+	own := Source{Kind: WriteOnly, Address: "t.x"}
+	text := cty.StringVal("s3cret-s3cret")
+	for name, times := range map[string][]cty.Value{
+		"ephemeral later": {text, text.Mark(value.Ephemeral), text},
+		"sensitive later": {text.Mark(value.Sensitive), text.Mark(value.Ephemeral), text.Mark(value.Sensitive)},
+		"at once":         {text.Mark(value.Ephemeral), text},
+	} {
+		g := New()
+		for _, v := range times {
+			g.RememberOwn(own, v, cty.String)
+		}
+		if got, found := g.RedactDocument([]byte("<s3cret-s3cret>")); !found || string(got) != "<"+Withheld+">" {
+			t.Errorf("%s: a document has %s", name, got)
+		}
+		if n := g.count.Load(); n != 1 {
+			t.Errorf("%s: there are %d values", name, n)
+		}
+	}
+}
+
+// TestKeysOfArguments tells keys of a write-only argument, which are names, from secret ones.
+func TestKeysOfArguments(t *testing.T) {
+	g := New()
+	key := func(k string) cty.Value { return cty.MapVal(map[string]cty.Value{k: cty.StringVal("")}) }
+	g.RememberOwn(token, cty.TupleVal([]cty.Value{
+		key("pl4in-key"), key("s3nsitive-key").Mark(value.Sensitive), key("ephem3ral-key").Mark(value.Ephemeral), key("only-letters").Mark(value.Ephemeral),
+		cty.ObjectVal(map[string]cty.Value{"n4me-of-schema": cty.StringVal("")}).Mark(value.Ephemeral),
+	}), cty.Tuple([]cty.Type{cty.Map(cty.String), cty.Map(cty.String), cty.Map(cty.String), cty.Map(cty.String), cty.Object(map[string]cty.Type{"n4me-of-schema": cty.String})}))
+	for text, want := range map[string]bool{"pl4in-key": false, "s3nsitive-key": true, "ephem3ral-key": true, "only-letters": false, "n4me-of-schema": false} {
+		if g.Contains(text) != want {
+			t.Errorf("%s: found %t", text, !want)
+		}
+	}
+}
+
+// TestExcept remembers of a result what did not go into it in the open.
+func TestExcept(t *testing.T) {
+	g := New()
+	result := cty.TupleVal([]cty.Value{cty.StringVal("name-17"), cty.StringVal("stage-17"), cty.StringVal("s3cret-s3cret")})
+	g.Remember(session, result, cty.DynamicPseudoType, cty.StringVal("name-17"), cty.TupleVal([]cty.Value{cty.StringVal("s3cret-s3cret").Mark(value.Ephemeral), cty.StringVal("another")}))
+	for text, want := range map[string]bool{"name-17": false, "stage-17": true, "s3cret-s3cret": true} {
+		if g.Contains(text) != want {
+			t.Errorf("%s: found %t", text, !want)
+		}
+	}
+}
+
+// TestNames has what messages say of sources and policies.
+func TestNames(t *testing.T) {
+	for name, policy := range Policies {
+		if got := policy.String(); got != name {
+			t.Errorf("%s is named %s", name, got)
+		}
+	}
+	if got := Policy(200).String(); got != "unknown" {
+		t.Errorf("no policy is named %s", got)
+	}
+	for kind, want := range map[Kind]string{
+		Variable: "an ephemeral value of a", Credential: "a secret of a", Result: "an ephemeral value of a", WriteOnly: "the value of a write-only argument of a",
+		Configuration: "an ephemeral value that a was configured with", Other: "an ephemeral value that a uses",
+	} {
+		if got := (Source{Kind: kind, Address: "a"}).String(); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
 // TestOverlaps has values that overlap and contain each other: all are found, and replaced as one.
 func TestOverlaps(t *testing.T) {
 	g := New()
@@ -211,9 +310,20 @@ func TestNone(t *testing.T) {
 	if v := none.Reveal(token, cty.StringVal("hunter2-hunter2").Mark(value.Ephemeral), cty.String); value.IsMarked(v) {
 		t.Error("a value that is revealed has its mark")
 	}
+	none.RememberBytes(token, []byte("a key of the state"))
 	none.Publish(nil)()
+	none.Stored(nil)()
+	if none.Holds(cty.StringVal("hunter2-hunter2")) || none.Contains("hunter2-hunter2") || none.NewUse() != 0 {
+		t.Error("without a guard, something is found")
+	}
 	if got := none.Redact("hunter2-hunter2"); got != "hunter2-hunter2" || none.Knows() {
 		t.Errorf("got %q", got)
+	}
+	empty := New()
+	empty.Remember(token, cty.NilVal, cty.String)
+	empty.RememberOwn(token, cty.NilVal, cty.String)
+	if v := empty.Reveal(token, cty.NilVal, cty.String); v != cty.NilVal || empty.Knows() || empty.NewUse() == empty.NewUse() {
+		t.Errorf("no value became %#v, known: %t", v, empty.Knows())
 	}
 	for _, text := range []string{"", "x", "hunter2-", "hunter2-h"} {
 		if got := New().Redact(text); got != text {
