@@ -2,6 +2,7 @@ package leak
 
 import (
 	"bytes"
+	"io"
 	"iter"
 	"math/rand/v2"
 	"slices"
@@ -215,20 +216,29 @@ func TestOpenUntil(t *testing.T) {
 	end()
 	g.Publish(texts)()
 	expect("again after its end", true)
+	end, other := g.Publish(texts), g.Publish(slices.Values([][]byte{nil}))
+	end()
+	other()
+	g.Publish(slices.Values([][]byte{nil}))()
+	expect("when two have ended", false)
 }
 
-// TestStricter remembers values again: what any time says, holds from then on.
+// TestStricter remembers a value of one source again: what any time says, holds from then on.
 func TestStricter(t *testing.T) {
-	own := Source{Kind: WriteOnly, Address: "t.x"}
+	source := Source{Kind: WriteOnly, Address: "t.x"}
 	text := cty.StringVal("s3cret-s3cret")
-	for name, times := range map[string][]cty.Value{
-		"ephemeral later": {text, text.Mark(value.Ephemeral), text},
-		"sensitive later": {text.Mark(value.Sensitive), text.Mark(value.Ephemeral), text.Mark(value.Sensitive)},
-		"at once":         {text.Mark(value.Ephemeral), text},
+	own := func(v cty.Value) func(*Guard) { return func(g *Guard) { g.RememberOwn(source, v, cty.String) } }
+	plain := func(g *Guard) { g.Remember(source, text, cty.String) } // ephemeral, and not confidential
+	for name, times := range map[string][]func(*Guard){
+		"ephemeral later":     {own(text), own(text.Mark(value.Ephemeral)), own(text)},
+		"sensitive first":     {own(text.Mark(value.Sensitive)), own(text.Mark(value.Ephemeral)), own(text.Mark(value.Sensitive))},
+		"at once":             {own(text.Mark(value.Ephemeral)), own(text)},
+		"sensitive, then not": {own(text.Mark(value.Sensitive)), plain},
+		"ephemeral, then not": {plain, own(text.Mark(value.Sensitive))},
 	} {
 		g := New()
-		for _, v := range times {
-			g.RememberOwn(own, v, cty.String)
+		for _, remember := range times {
+			remember(g)
 		}
 		if got, found := g.RedactDocument([]byte("<s3cret-s3cret>")); !found || string(got) != "<"+Withheld+">" {
 			t.Errorf("%s: a document has %s", name, got)
@@ -239,30 +249,46 @@ func TestStricter(t *testing.T) {
 	}
 }
 
-// TestKeysOfArguments tells keys of a write-only argument, which are names, from secret ones.
-func TestKeysOfArguments(t *testing.T) {
-	g := New()
-	key := func(k string) cty.Value { return cty.MapVal(map[string]cty.Value{k: cty.StringVal("")}) }
-	g.RememberOwn(token, cty.TupleVal([]cty.Value{
-		key("pl4in-key"), key("s3nsitive-key").Mark(value.Sensitive), key("ephem3ral-key").Mark(value.Ephemeral), key("only-letters").Mark(value.Ephemeral),
-		cty.ObjectVal(map[string]cty.Value{"n4me-of-schema": cty.StringVal("")}).Mark(value.Ephemeral),
-	}), cty.Tuple([]cty.Type{cty.Map(cty.String), cty.Map(cty.String), cty.Map(cty.String), cty.Map(cty.String), cty.Object(map[string]cty.Type{"n4me-of-schema": cty.String})}))
-	for text, want := range map[string]bool{"pl4in-key": false, "s3nsitive-key": true, "ephem3ral-key": true, "only-letters": false, "n4me-of-schema": false} {
-		if g.Contains(text) != want {
-			t.Errorf("%s: found %t", text, !want)
-		}
-	}
+// cut is a writer that takes so many bytes.
+type cut struct {
+	most int
+	got  bytes.Buffer
 }
 
-// TestExcept remembers of a result what did not go into it in the open.
-func TestExcept(t *testing.T) {
+func (c *cut) Write(b []byte) (int, error) {
+	n, _ := c.got.Write(b[:min(c.most, len(b))])
+	if n < len(b) {
+		return n, io.ErrShortWrite
+	}
+	return n, nil
+}
+
+// TestWriter passes documents on, and tells how much of them, whatever becomes longer or shorter.
+func TestWriter(t *testing.T) {
 	g := New()
-	result := cty.TupleVal([]cty.Value{cty.StringVal("name-17"), cty.StringVal("stage-17"), cty.StringVal("s3cret-s3cret")})
-	g.Remember(session, result, cty.DynamicPseudoType, cty.StringVal("name-17"), cty.TupleVal([]cty.Value{cty.StringVal("s3cret-s3cret").Mark(value.Ephemeral), cty.StringVal("another")}))
-	for text, want := range map[string]bool{"name-17": false, "stage-17": true, "s3cret-s3cret": true} {
-		if g.Contains(text) != want {
-			t.Errorf("%s: found %t", text, !want)
+	for _, s := range []string{"s3cret-s3cret", "a-longer-s3cret-than-what-stands-for-it"} {
+		g.Remember(token, cty.StringVal(s).Mark(value.Sensitive), cty.String)
+	}
+	for _, test := range []struct {
+		in, out string
+		most, n int
+		fails   bool
+	}{
+		{"plain", "plain", 100, 5, false},
+		{"plain", "pla", 3, 3, true},
+		{"<s3cret-s3cret>", "<" + Withheld + ">", 100, 15, false},
+		{"<a-longer-s3cret-than-what-stands-for-it>", "<" + Withheld + ">", 100, 41, false},
+		{"<a-longer-s3cret-than-what-stands-for-it>", "<(eph", 5, 5, true},
+		{"<s3cret-s3cret>", "<(ephemeral value)", 18, 15, true},
+	} {
+		to := &cut{most: test.most}
+		if n, err := g.Writer(to).Write([]byte(test.in)); n != test.n || (err != nil) != test.fails || to.got.String() != test.out {
+			t.Errorf("%s: %d, %v, and there is %s", test.in, n, err, to.got.String())
 		}
+	}
+	plain := []byte("plain")
+	if got, found := g.RedactDocument(plain); found || &got[0] != &plain[0] {
+		t.Error("a document without a value is another one")
 	}
 }
 
@@ -322,6 +348,7 @@ func TestNone(t *testing.T) {
 	empty := New()
 	empty.Remember(token, cty.NilVal, cty.String)
 	empty.RememberOwn(token, cty.NilVal, cty.String)
+	empty.RememberOwn(token, cty.StringVal("a1b2c3d").Mark(value.Sensitive), cty.String)
 	if v := empty.Reveal(token, cty.NilVal, cty.String); v != cty.NilVal || empty.Knows() || empty.NewUse() == empty.NewUse() {
 		t.Errorf("no value became %#v, known: %t", v, empty.Knows())
 	}

@@ -117,7 +117,11 @@ func TestNothingStaysLocked(t *testing.T) {
 	const secret = "hunter2-hunter2"
 	g := guardOf(secret)
 	for name, do := range map[string]func(){
-		"Matches":        func() { slices.Collect(g.Matches("<" + secret + ">")) },
+		"Matches": func() {
+			for range g.Matches("<" + secret + ">") {
+				continue
+			}
+		},
 		"break":          func() { g.Contains("<" + secret + ">") },
 		"Holds":          func() { g.Holds(cty.StringVal(secret)) },
 		"RedactDocument": func() { g.RedactDocument([]byte(secret)) },
@@ -139,5 +143,32 @@ func TestNothingStaysLocked(t *testing.T) {
 			return
 		}
 		g.mu.Unlock()
+	}
+}
+
+// TestKeysOfArguments tells keys of a write-only argument, which are names, from secret ones.
+func TestKeysOfArguments(t *testing.T) {
+	g := New()
+	key := func(k string) cty.Value { return cty.MapVal(map[string]cty.Value{k: cty.StringVal("")}) }
+	g.RememberOwn(token, cty.TupleVal([]cty.Value{
+		key("pl4in-key"), key("s3nsitive-key").Mark(value.Sensitive), key("ephem3ral-key").Mark(value.Ephemeral), key("only-letters").Mark(value.Ephemeral),
+		cty.ObjectVal(map[string]cty.Value{"n4me-of-schema": cty.StringVal("")}).Mark(value.Ephemeral),
+	}), cty.Tuple([]cty.Type{cty.Map(cty.String), cty.Map(cty.String), cty.Map(cty.String), cty.Map(cty.String), cty.Object(map[string]cty.Type{"n4me-of-schema": cty.String})}))
+	for text, want := range map[string]bool{"pl4in-key": false, "s3nsitive-key": true, "ephem3ral-key": true, "only-letters": false, "n4me-of-schema": false} {
+		if g.Contains(text) != want {
+			t.Errorf("%s: found %t", text, !want)
+		}
+	}
+}
+
+// TestExcept remembers of a result what did not go into it in the open.
+func TestExcept(t *testing.T) {
+	g := New()
+	result := cty.TupleVal([]cty.Value{cty.StringVal("name-17"), cty.StringVal("stage-17"), cty.StringVal("s3cret-s3cret")})
+	g.Remember(session, result, cty.DynamicPseudoType, cty.StringVal("name-17"), cty.TupleVal([]cty.Value{cty.StringVal("s3cret-s3cret").Mark(value.Ephemeral), cty.StringVal("another")}))
+	for text, want := range map[string]bool{"name-17": false, "stage-17": true, "s3cret-s3cret": true} {
+		if g.Contains(text) != want {
+			t.Errorf("%s: found %t", text, !want)
+		}
 	}
 }
