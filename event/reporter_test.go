@@ -62,6 +62,7 @@ func TestReporter(t *testing.T) {
 			endDetail()
 		}
 		r.Detail(Event{Kind: Started, Time: set})
+		r.Detail(Event{Kind: Progress})
 		r.Flush()
 		at := func(seconds int) time.Time { return begin.Add(time.Duration(seconds) * time.Second) }
 		want := []Event{
@@ -82,6 +83,7 @@ func TestReporter(t *testing.T) {
 			{Kind: Started, Op: OpUse, Object: obj, Time: at(51)},
 			{Kind: Failed, Op: OpUse, Object: obj, Time: at(52), Elapsed: time.Second},
 			{Kind: Started, Time: set},
+			{Kind: Progress, Time: at(52)},
 		}
 		if diff := cmp.Diff(details, out.details, same); diff != "" {
 			t.Error(diff)
@@ -90,8 +92,8 @@ func TestReporter(t *testing.T) {
 		plain.Detail(Event{})
 		ok := true
 		plain.BeginDetail(OpUse, obj, &ok)()
-		if plain.Detailed() {
-			t.Error("details are asked for")
+		if bugs := plain.Flush(); bugs != nil || plain.Detailed() {
+			t.Errorf("details are asked for: %v", bugs)
 		}
 		plain.Await(context.Background(), context.Background())
 		NewReporter(nil, time.Now, nil).Report(Event{})
