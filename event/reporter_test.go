@@ -96,8 +96,25 @@ func TestReporter(t *testing.T) {
 			t.Errorf("details are asked for: %v", bugs)
 		}
 		plain.Await(context.Background(), context.Background())
-		NewReporter(nil, time.Now, nil).Report(Event{})
+		none := NewReporter(nil, time.Now, nil)
+		none.Report(Event{})
+		if bugs := none.Flush(); bugs != nil {
+			t.Errorf("without an observer: %v", bugs)
+		}
 	})
+}
+
+// TestNoProgressAfterTheEnd has a report of progress begin just before the operation ends, which holds it up.
+func TestNoProgressAfterTheEnd(t *testing.T) {
+	out := &recorded{}
+	r := NewReporter(out, time.Now, nil)
+	p := &progress{r: r, of: Event{Kind: Progress}, begin: time.Now()}
+	p.start()
+	p.end()
+	p.report()
+	if bugs := r.Flush(); bugs != nil || len(out.events) != 0 {
+		t.Errorf("reported: %v, %v", out.events, bugs)
+	}
 }
 
 // TestObservers passes events on to several observers, of which some ask for details.

@@ -1,6 +1,7 @@
 package trace_test
 
 import (
+	"bytes"
 	"context"
 	"slices"
 	"strings"
@@ -30,6 +31,10 @@ func TestTree(t *testing.T) {
 	grandchild, b := trace.Start(child, "create")
 	if a.Parent != root.Span || b.Parent != a.Span || b.Trace != root.Trace || trace.Of(grandchild) != b {
 		t.Errorf("parents: %x of %x, %x of %x", a.Parent, root.Span, b.Parent, a.Span)
+	}
+	_, other := tr.Root(t.Context(), "mayfly plan", trace.Context{}, always)
+	if a.Span == root.Span || b.Span == a.Span || bytes.Equal(other.Trace[:8], root.Trace[:8]) || bytes.Equal(other.Trace[8:], root.Trace[8:]) {
+		t.Errorf("IDs that are equal: %x, %x, %x, %x and %x", root.Span, a.Span, b.Span, root.Trace, other.Trace)
 	}
 	environ := []string{"A=1", "TRACEPARENT=old", "TRACESTATE=old"}
 	got := trace.Environ(grandchild, environ)
