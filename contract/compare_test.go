@@ -83,6 +83,27 @@ func TestIgnoreChanges(t *testing.T) {
 	}
 }
 
+// TestIgnoredPartsThatAreNoMore ignores changes of a part that the object has not, or has with another type: an
+// argument of any type may have been something else before.
+func TestIgnoredPartsThatAreNoMore(t *testing.T) {
+	b := &schema.Block{Attributes: map[string]*schema.Attribute{"any": {Type: cty.DynamicPseudoType, Optional: true}}}
+	any := func(v cty.Value) cty.Value { return cty.ObjectVal(map[string]cty.Value{"any": v}) }
+	values := []cty.Value{
+		str("x"), cty.True, cty.NullVal(cty.String), cty.NullVal(cty.DynamicPseudoType), cty.EmptyObjectVal, cty.ObjectVal(map[string]cty.Value{"a": str("x"), "b": cty.True}),
+		cty.ListVal([]cty.Value{str("x"), str("y")}), cty.TupleVal([]cty.Value{str("x"), cty.Zero}), cty.MapVal(map[string]cty.Value{"a": cty.Zero, "b": cty.Zero}), cty.SetVal([]cty.Value{str("x")}),
+	}
+	for _, prior := range values {
+		for _, configured := range values {
+			for _, ignore := range []string{"any.a", `any["a"]`, "any[0]", "any.a.b", "any[0].a"} {
+				got, _ := IgnoreChanges(b, lifecycle(t, ignore), any(prior), any(configured), paths(t, "any"), paths(t, "any.a"))
+				if ty := got.GetAttr("any").Type(); !ty.Equals(configured.Type()) && !ty.IsObjectType() && !ty.IsTupleType() {
+					t.Errorf("%s of %#v, which was %#v: %#v", ignore, configured, prior, got)
+				}
+			}
+		}
+	}
+}
+
 func TestReplacePaths(t *testing.T) {
 	prior := object(map[string]cty.Value{"set": str("a"), "chosen": str("c")})
 	planned := object(map[string]cty.Value{"set": str("b"), "chosen": str("c"), "made": cty.UnknownVal(cty.String)})
