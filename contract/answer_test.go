@@ -70,6 +70,7 @@ func TestAccept(t *testing.T) {
 		{"nothing", c.AcceptExisting, Moved, cty.NilVal, cty.NilVal, "Provider produced invalid moved object"},
 		{"not to be stored", c.AcceptKnown, Read, object(map[string]cty.Value{"made": str("\xff"), "chosen": str("c")}), object(map[string]cty.Value{"chosen": str("c")}), "Provider produced invalid object read"},
 		{"another type", c.Accept, Plan, str("x"), cty.NilVal, "Provider produced invalid plan"},
+		{"another type, read", c.AcceptKnown, Read, str("x"), cty.NilVal, "Provider produced invalid object read"},
 		{"secret", c.AcceptKnown, Object, leaky, whole, "Provider produced invalid object"},
 		{"secret read", c.AcceptKnown, Read, leaky, whole, "Provider produced invalid object"},
 		{"secret imported", c.AcceptKnown, Imported, leaky, whole, "Import returned a non-null value for a write-only attribute"},

@@ -189,6 +189,16 @@ func TestIgnoreAll(t *testing.T) {
 	}
 }
 
+// TestIgnoreAllThatIsNull keeps what is there of an argument that is not set any more, or set to something else.
+func TestIgnoreAllThatIsNull(t *testing.T) {
+	prior := object(map[string]cty.Value{"set": str("old"), "chosen": str("old")})
+	for _, configured := range []cty.Value{object(map[string]cty.Value{"chosen": str("new")}), object(map[string]cty.Value{"set": str("new"), "chosen": str("new")})} {
+		if got, _ := IgnoreChanges(block(), lifecycle(t, "all"), prior, configured, nil, nil); !got.RawEquals(prior) {
+			t.Errorf("%#v became %#v", configured, got)
+		}
+	}
+}
+
 func TestSamePaths(t *testing.T) {
 	for _, row := range []struct {
 		a, b, except string

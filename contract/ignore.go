@@ -131,7 +131,7 @@ func configFromPrior(b *schema.Block, prior, cfg cty.Value) cty.Value {
 // fromConfig reports whether an attribute is taken from the configuration even where all changes are ignored:
 // the prior object has nothing to say about it.
 func fromConfig(a *schema.Attribute, configured cty.Value) bool {
-	return a.WriteOnly || !a.Optional && !a.Required || a.Computed && configured.IsNull()
+	return a.WriteOnly || a.Computed && configured.IsNull()
 }
 
 // asConfigured returns an object as a configuration would have it: with null for what only the provider sets, at

@@ -109,6 +109,11 @@ func TestTheStrictestVerdict(t *testing.T) {
 			slices.Reverse(row.texts)
 		}
 	}
+	said := guarded(t)
+	withConfigured(&said, configured)
+	if _, diags := said.Accept(object(map[string]cty.Value{"made": str(configured)}), nil, Plan); len(diags) != 1 || !strings.Contains(diags[0].Detail, "returned an ephemeral value that it was configured with in the attribute made") {
+		t.Errorf("it says %v", diags)
+	}
 	for _, text := range []string{configured + " " + other, other + " " + configured} {
 		c := guarded(t)
 		withConfigured(&c, configured)
