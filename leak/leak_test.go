@@ -115,6 +115,11 @@ func TestReveal(t *testing.T) {
 	if value.IsMarked(plain) || plain.GetAttr("password").AsString() != "s3cret-s3cret" {
 		t.Errorf("got %#v", plain)
 	}
+	named := cty.ObjectVal(map[string]cty.Value{"n4me-of-schema": cty.True}).Mark(value.Ephemeral)
+	g.Reveal(session, named, cty.Object(map[string]cty.Type{"n4me-of-schema": cty.Bool}))
+	if g.Contains("n4me-of-schema") {
+		t.Error("a name of the schema is taken for a value")
+	}
 	for text, want := range map[string]bool{"db-1.example.com": false, "password=s3cret-s3cret": true, "k3y-0f-map": true} {
 		if g.Contains(text) != want {
 			t.Errorf("%s: found %v", text, !want)
