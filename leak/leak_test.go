@@ -223,9 +223,9 @@ func TestOpenUntil(t *testing.T) {
 	expect("again after its end", true)
 	end, other := g.Publish(texts), g.Publish(slices.Values([][]byte{nil}))
 	end()
+	expect("when one of two has ended", true)
 	other()
-	g.Publish(slices.Values([][]byte{nil}))()
-	expect("when two have ended", false)
+	expect("when both have ended", false)
 }
 
 // TestStricter remembers a value of one source again: what any time says, holds from then on.

@@ -73,7 +73,6 @@ func (p *partsOf) value(name, v string) bool {
 		p.takeJSON(v)
 		return false
 	}
-	p.add(v)
 	p.take(v)
 	return true
 }
@@ -177,9 +176,6 @@ func named(s string) (name, v string, ok bool) {
 	for _, sign := range []string{"=", ": ", "\":", ":\t"} {
 		if i := strings.Index(s, sign); i >= 0 && (at < 0 || i < at) {
 			at = i + len(sign) - 1
-			if strings.HasPrefix(sign, ":") {
-				at = i
-			}
 		}
 	}
 	if at < 0 {
