@@ -1,13 +1,13 @@
 package object
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/addr"
@@ -16,180 +16,10 @@ import (
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/leak"
 	"github.com/mayfly-iac/mayfly/provider"
-	"github.com/mayfly-iac/mayfly/provider/processes"
 	"github.com/mayfly-iac/mayfly/schema"
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/value"
 )
-
-const secret = "own-s3cret-17"
-
-type attrs = map[string]cty.Value
-
-func str(s string) cty.Value { return cty.StringVal(s) }
-
-// scripted is a provider whose answers a test gives. It keeps what it was asked.
-type scripted struct {
-	id        *schema.Identity
-	generates bool
-	failure   diag.List // of the catalog
-
-	read     provider.ReadResponse
-	plan     provider.PlanResponse
-	imported provider.ImportResponse
-	moved    provider.MoveResponse
-	value    cty.Value // of upgrades and of generated configuration
-	diags    diag.List
-	asked    any
-}
-
-// offer is what the provider offers.
-type offer struct {
-	provider.Catalog
-	*scripted
-}
-
-func (o offer) Identity(string) (*schema.Identity, diag.List) { return o.id, nil }
-
-func (o offer) Capabilities() provider.Capabilities {
-	return provider.Capabilities{GenerateResourceConfig: o.generates}
-}
-
-// launcher starts the provider.
-type launcher struct{ *scripted }
-
-func (l launcher) Launch(context.Context, addr.Provider) (provider.Provider, diag.List) {
-	return served{scripted: l.scripted}, nil
-}
-
-// served is the provider as it is asked.
-type served struct {
-	provider.Provider
-	*scripted
-}
-
-func (s served) Catalog(context.Context) (provider.Catalog, diag.List) {
-	return offer{scripted: s.scripted}, s.failure
-}
-
-func (s served) UpgradeResource(_ context.Context, req provider.UpgradeRequest) (cty.Value, diag.List) {
-	s.asked = req
-	return s.value, s.diags
-}
-
-func (s served) UpgradeIdentity(_ context.Context, req provider.UpgradeRequest) (cty.Value, diag.List) {
-	s.asked = req
-	return s.value, s.diags
-}
-
-func (s served) ReadResource(_ context.Context, req provider.ReadRequest) (provider.ReadResponse, diag.List) {
-	s.asked = req
-	return s.read, s.diags
-}
-
-func (s served) PlanResource(_ context.Context, req provider.PlanRequest) (provider.PlanResponse, diag.List) {
-	s.asked = req
-	return s.plan, s.diags
-}
-
-func (s served) ImportResource(_ context.Context, req provider.ImportRequest) (provider.ImportResponse, diag.List) {
-	s.asked = req
-	return s.imported, s.diags
-}
-
-func (s served) MoveResource(_ context.Context, req provider.MoveRequest) (provider.MoveResponse, diag.List) {
-	s.asked = req
-	return s.moved, s.diags
-}
-
-func (s served) GenerateConfig(_ context.Context, req provider.GenerateRequest) (cty.Value, diag.List) {
-	s.asked = req
-	return s.value, s.diags
-}
-
-// fixture is an operation on an object, with what it reports and logs.
-type fixture struct {
-	*scripted
-	Op
-	reported diag.List
-	log      []string
-	events   []event.Event
-}
-
-func (f *fixture) Event(e event.Event) { f.events = append(f.events, e) }
-
-var source = func() addr.Provider {
-	p, err := addr.ParseProvider("example.com/a/thing")
-	if err != nil {
-		panic(err)
-	}
-	return p
-}()
-
-// block has attributes of each kind.
-func block() *schema.Block {
-	return &schema.Block{Attributes: map[string]*schema.Attribute{
-		"id": {Type: cty.String, Computed: true}, "name": {Type: cty.String, Optional: true}, "pin": {Type: cty.String, Computed: true, Sensitive: true},
-		"secret": {Type: cty.String, Optional: true, WriteOnly: true},
-	}}
-}
-
-// thing returns an object of block, null where given says nothing.
-func thing(given attrs) cty.Value {
-	all := attrs{}
-	for name, ty := range block().Type().AttributeTypes() {
-		all[name] = cty.NullVal(ty)
-		if v, ok := given[name]; ok {
-			all[name] = v
-		}
-	}
-	return cty.ObjectVal(all)
-}
-
-func identity(name string) cty.Value { return cty.ObjectVal(attrs{"name": str(name)}) }
-
-func newFixture(t *testing.T) *fixture {
-	t.Helper()
-	instance, err := addr.ParseInstance("thing_a.x")
-	if err != nil {
-		t.Fatal(err)
-	}
-	f := &fixture{scripted: &scripted{id: &schema.Identity{Version: 3, Attributes: map[string]*schema.IdentityAttribute{"name": {Type: cty.String}}}}}
-	env := &Env{
-		Ctx: t.Context(), Providers: processes.New(launcher{f.scripted}), Events: event.NewReporter(f, time.Now, nil), Leaks: contract.Leaks{Guard: leak.New()},
-		Sink: func(l diag.List) { f.reported = append(f.reported, l...) }, Log: func(line string) { f.log = append(f.log, line) },
-	}
-	f.Op = New(env, addr.Object{Instance: instance}, &schema.Schema{Version: 2, Block: block()}, source)
-	if f.Use(nil, addr.ProviderConfig{}) || !f.Use(served{scripted: f.scripted}, addr.ProviderConfig{Provider: source}) {
-		t.Fatal("there is a provider where there is none")
-	}
-	f.Answers.Given(thing(attrs{"secret": str(secret).Mark(value.Ephemeral)}))
-	return f
-}
-
-// says fails if what was reported is not one diagnostic with a summary, or nothing for "".
-func (f *fixture) says(t *testing.T, name, summary string) {
-	t.Helper()
-	if summary == "" && len(f.reported) > 0 || summary != "" && (len(f.reported) != 1 || f.reported[0].Summary != summary) {
-		t.Errorf("%s: reported %v, want %q", name, f.reported, summary)
-	}
-	for _, d := range f.reported {
-		if strings.Contains(d.String(), secret) {
-			t.Errorf("%s: the secret is in a message", name)
-		}
-		if d.Address != "thing_a.x" {
-			t.Errorf("%s: it is about %q", name, d.Address)
-		}
-	}
-	f.reported = nil
-}
-
-func same(a, b cty.Value) bool {
-	if a == cty.NilVal || b == cty.NilVal {
-		return a == cty.NilVal && b == cty.NilVal
-	}
-	return a.RawEquals(b)
-}
 
 // TestRefresh has each answer to reading an object, and what it comes to.
 func TestRefresh(t *testing.T) {
@@ -216,6 +46,8 @@ func TestRefresh(t *testing.T) {
 		{"deferred", provider.ReadResponse{New: gone, Deferred: "later"}, nil, false, old, "p0", identity("a"), "Provider deferred a change", "", "i-1"},
 		{"failure", provider.ReadResponse{New: gone}, failure, false, old, "p0", identity("a"), "failed", "", "i-1"},
 		{"failure and deferred", provider.ReadResponse{New: gone, Deferred: "later"}, failure, false, old, "p0", identity("a"), "failed", "", "i-1"},
+		{"failure with an object", provider.ReadResponse{New: thing(attrs{"secret": str("other-s3cret")}), Identity: cty.NilVal}, failure, false, thing(attrs{"secret": str("other-s3cret")}), "", identity("a"), "failed", "", "i-1"},
+		{"gone, with a value", provider.ReadResponse{New: gone, Private: []byte(secret)}, nil, true, gone, "", cty.NilVal, "", "", ""},
 		{"warning", provider.ReadResponse{New: read, Identity: cty.NilVal}, diag.Warnf("careful", "of it"), true, read, "", identity("a"), "careful", "", "i-1"},
 		{"not known", provider.ReadResponse{New: thing(attrs{"id": cty.UnknownVal(cty.String)}), Identity: cty.NilVal}, nil, false, old, "p0", identity("a"), "Provider produced invalid object read", "", "i-1"},
 		{"write-only value", provider.ReadResponse{New: thing(attrs{"id": str("i-1"), "secret": str("other-s3cret")}), Identity: cty.NilVal}, nil, false, thing(attrs{"id": str("i-1")}), "", identity("a"), "Provider produced invalid object", "", "i-1"},
@@ -275,6 +107,7 @@ func TestPlan(t *testing.T) {
 		{"not as configured", configured, cty.NilVal, provider.PlanResponse{Planned: wrong}, nil, false, wrong, "", cty.NilVal, "Provider produced invalid plan", ""},
 		{"legacy", configured, cty.NilVal, provider.PlanResponse{Planned: wrong, LegacyTypes: true}, nil, true, wrong, "", cty.NilVal, "", "tolerated because it uses the legacy type system: name: "},
 		{"null", configured, cty.NilVal, provider.PlanResponse{Planned: gone, LegacyTypes: true}, nil, false, gone, "", cty.NilVal, "Provider produced invalid plan", "the plan is null"},
+		{"null and wrong", configured, cty.NilVal, provider.PlanResponse{Planned: gone}, nil, false, gone, "", cty.NilVal, "Provider produced invalid plan", ""},
 		{"another type", configured, cty.NilVal, provider.PlanResponse{Planned: str("x")}, nil, false, cty.NilVal, "", cty.NilVal, "Provider produced invalid plan", ""},
 		{"second", configured, unknown, provider.PlanResponse{Planned: thing(attrs{"id": str("i-1"), "name": str("new"), "pin": str("17")})}, nil, true, thing(attrs{"id": str("i-1"), "name": str("new"), "pin": str("17")}), "", cty.NilVal, "", ""},
 		{"second differs", configured, thing(attrs{"id": str("i-2"), "name": str("new")}), provider.PlanResponse{Planned: planned}, nil, false, planned, "", cty.NilVal, "Provider produced inconsistent final plan", ""},
@@ -300,6 +133,33 @@ func TestPlan(t *testing.T) {
 			t.Errorf("%s: asked %#v", row.name, f.asked)
 		}
 	}
+}
+
+// TestPlannedIdentityWithAWarning keeps what may be stored.
+func TestPlannedIdentityWithAWarning(t *testing.T) {
+	f := newFixture(t)
+	f.Env.Leaks.Guard.Reveal(leak.Source{Kind: leak.Configuration, Address: addr.ProviderConfig{Provider: source}.String()}, str("configured-17").Mark(value.Ephemeral), cty.String)
+	f.plan = provider.PlanResponse{Planned: thing(attrs{"name": str("new")}), Identity: identity("configured-17")}
+	got, ok := f.Plan(PlanRequest{Prior: Prior{Value: cty.NullVal(block().Type()), Identity: cty.NilVal}, Config: thing(attrs{"name": str("new")}), First: cty.NilVal, Meta: cty.NilVal})
+	if !ok || !same(got.Identity, identity("configured-17")) {
+		t.Errorf("%t, %#v", ok, got.Identity)
+	}
+	f.says(t, "identity", "Ephemeral value is stored")
+}
+
+// TestReport reports about an attribute at its place in the block.
+func TestReport(t *testing.T) {
+	file, hd := hclsyntax.ParseConfig([]byte("id = 1\nname = 2\n"), "main.tf", hcl.InitialPos)
+	if hd.HasErrors() {
+		t.Fatal(hd)
+	}
+	f := newFixture(t)
+	f.Body = file.Body
+	f.Report(diag.List{{Summary: "wrong", Path: cty.GetAttrPath("name")}})
+	if len(f.reported) != 1 || f.reported[0].Subject == nil || f.reported[0].Subject.Start.Line != 2 {
+		t.Errorf("reported %v", f.reported)
+	}
+	f.says(t, "at its place", "wrong")
 }
 
 // TestLogs logs what providers may do, if there is a log.
@@ -353,6 +213,8 @@ func TestUpgrade(t *testing.T) {
 		f(o)
 		return o
 	}
+	olderWithSecret := stored(t, thing(attrs{"name": str(secret)}))
+	olderWithSecret.SchemaVersion = 1
 	failure := diag.Errorf("failed", "it failed")
 	for _, row := range []struct {
 		name    string
@@ -372,6 +234,9 @@ func TestUpgrade(t *testing.T) {
 		{"flat", &state.Object{SchemaVersion: 2, Flatmap: map[string]string{"id": "i-1"}}, whole, nil, true, whole, cty.NilVal, false, "", true},
 		{"newer", change(func(o *state.Object) { o.SchemaVersion = 3 }), whole, nil, false, cty.NilVal, cty.NilVal, false, "Resource instance was stored by a newer provider", false},
 		{"failure", change(func(o *state.Object) { o.SchemaVersion = 1 }), cty.NilVal, failure, false, cty.NilVal, cty.NilVal, false, "failed", true},
+		{"failure with a value", change(func(o *state.Object) { o.SchemaVersion = 1 }), whole, failure, false, cty.NilVal, cty.NilVal, false, "failed", true},
+		{"upgraded write-only value", change(func(o *state.Object) { o.SchemaVersion = 1 }), thing(attrs{"id": str("i-1"), "secret": str("other-s3cret")}), nil, true, thing(attrs{"id": str("i-1")}), cty.NilVal, false, "Invalid resource state upgrade", true},
+		{"what was stored", olderWithSecret, thing(attrs{"name": str(secret)}), nil, true, thing(attrs{"name": str(secret)}), cty.NilVal, false, "", true},
 		{"null", change(func(o *state.Object) { o.SchemaVersion = 1 }), cty.NullVal(block().Type()), nil, false, cty.NilVal, cty.NilVal, false, "Provider produced invalid upgraded state", true},
 		{"identity", change(func(o *state.Object) { o.Identity, o.IdentityVersion = []byte(`{"name":"a"}`), 3 }), cty.NilVal, nil, true, whole, identity("a"), false, "", false},
 		{"older identity", change(func(o *state.Object) { o.Identity, o.IdentityVersion = []byte(`{"name":"a"}`), 2 }), identity("b"), nil, true, whole, identity("b"), false, "", true},
@@ -400,6 +265,15 @@ func TestUpgrade(t *testing.T) {
 		if !ok || !same(got.Value, whole) || got.Identity != cty.NilVal || f.asked != nil {
 			t.Errorf("%s: %t, %#v", name, ok, got)
 		}
+	}
+	f := newFixture(t)
+	f.id, f.unknown = nil, diag.Errorf("unknown", "it is not known")
+	if _, ok := f.Upgrade(change(func(o *state.Object) { o.Identity = []byte(`{"name":"a"}`) })); !ok {
+		t.Error("an object cannot be used without its identity")
+	}
+	f.says(t, "identities that are wrong", "unknown")
+	if f.IsCurrent(&state.Object{SchemaVersion: 2, Flatmap: map[string]string{}}) || !f.IsCurrent(stored(t, whole)) {
+		t.Error("flat objects need an upgrade, and no others")
 	}
 }
 

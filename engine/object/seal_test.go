@@ -28,6 +28,14 @@ func texts(paths []cty.Path) string {
 	return strings.Join(out, " ")
 }
 
+// identityName returns the name in an identity; "" for none.
+func identityName(id cty.Value) string {
+	if id == cty.NilVal || !id.Type().HasAttribute("name") {
+		return ""
+	}
+	return id.GetAttr("name").AsString()
+}
+
 // TestImport has each answer to an import, by id and by identity.
 func TestImport(t *testing.T) {
 	whole, gone := thing(attrs{"id": str("i-1")}), cty.NullVal(block().Type())
@@ -75,11 +83,14 @@ func TestImport(t *testing.T) {
 			t.Errorf("%s: importing %#v", row.name, got.Importing)
 		}
 		f.says(t, row.name, row.summary)
+		if f.Events.Flush(); len(f.events) > 0 && (f.events[0].ID != row.target.ID+identityName(row.target.Identity) || (f.events[0].IDKey == "id") != (row.target.ID != "")) {
+			t.Errorf("%s: imported by %s %s", row.name, f.events[0].IDKey, f.events[0].ID)
+		}
 		if !ok && f.Events.Flush() == nil && len(f.events)%2 != 0 {
 			t.Errorf("%s: what began has not ended: %v", row.name, f.events)
 		}
 	}
-	for name, prepare := range map[string]func(*fixture){"failed": func(f *fixture) { f.failure = diag.Errorf("failed", "it failed") }, "Import by identity is not supported": func(f *fixture) { f.id = nil }} {
+	for name, prepare := range map[string]func(*fixture){"failed": func(f *fixture) { f.failure = diag.Errorf("failed", "it failed") }, "Import by identity is not supported": func(f *fixture) { f.id = nil }, "unknown": func(f *fixture) { f.id, f.unknown = nil, diag.Errorf("unknown", "it is not known") }} {
 		f := newFixture(t)
 		prepare(f)
 		target := byIdentity
@@ -173,6 +184,10 @@ func TestStateObject(t *testing.T) {
 		}
 		f.says(t, name, "Identity cannot be stored")
 	}
+	if d, ok := f.Seal(thing(attrs{"secret": str(secret)}), nil); ok || !d.IsZero() {
+		t.Error("a write-only value is sealed")
+	}
+	f.says(t, "sealed", "Object cannot be stored")
 	f = newFixture(t)
 	if f.failure = diag.Errorf("failed", "it failed"); f.identityVersion() != 0 {
 		t.Error("a version without schemas")
@@ -287,7 +302,7 @@ func TestMirror(t *testing.T) {
 			t.Errorf("%#v: %s", v, got)
 		}
 	}
-	if null := cty.NullVal(f.Block().Type()); !same(f.Mark(null, []cty.Path{in}), null) {
+	if null := cty.NullVal(f.Block().Type()); !same(f.Mark(null, []cty.Path{in, {}}), null) {
 		t.Error("null has got marks")
 	}
 	paths := []cty.Path{in, cty.GetAttrPath("output").GetAttr("a"), hidden}
@@ -393,6 +408,22 @@ func TestLive(t *testing.T) {
 	got := f.IgnoreChanges(Config{Value: thing(attrs{"name": str("new"), "secret": str("s")}), Ephemeral: true}, lc, prior)
 	if !same(got.Value, thing(attrs{"name": str("old"), "secret": str("s")})) || texts(got.Sensitive) != "name" || !got.Ephemeral {
 		t.Errorf("with changes ignored: %#v", got)
+	}
+}
+
+// TestIgnoredBlocks takes nothing that is write-only from a stored block, nor that it was sensitive.
+func TestIgnoredBlocks(t *testing.T) {
+	f := newFixture(t)
+	rule := &schema.NestedBlock{Nesting: schema.List, Block: schema.Block{Attributes: map[string]*schema.Attribute{"name": block().Attributes["name"], "secret": block().Attributes["secret"]}}}
+	f.Schema = &schema.Schema{Block: &schema.Block{Blocks: map[string]*schema.NestedBlock{"rule": rule}}}
+	of := func(name string, secret cty.Value) cty.Value {
+		return cty.ObjectVal(attrs{"rule": cty.ListVal([]cty.Value{cty.ObjectVal(attrs{"name": str(name), "secret": secret})})})
+	}
+	within := func(name string) cty.Path { return cty.GetAttrPath("rule").IndexInt(0).GetAttr(name) }
+	prior := Prior{Value: of("old", cty.NullVal(cty.String)), Object: &state.Object{Sensitive: []cty.Path{within("name"), within("secret")}}}
+	got := f.IgnoreChanges(Config{Value: of("new", str("s"))}, &config.Lifecycle{IgnoreAll: true}, prior)
+	if !same(got.Value, of("old", str("s"))) || texts(got.Sensitive) != "rule[0].name" {
+		t.Errorf("%#v, sensitive are %s", got.Value, texts(got.Sensitive))
 	}
 }
 
