@@ -18,7 +18,7 @@ func TestEach(t *testing.T) {
 	v := cty.ObjectVal(attrs{
 		"a": str("plain"),
 		"b": cty.ObjectVal(attrs{"open": str("in open").Mark(value.Ephemeral)}).Mark(value.Sensitive),
-		"c": cty.MapVal(attrs{"key": str("in map")}).Mark(value.Ephemeral),
+		"c": cty.MapVal(attrs{"key": str("in map").Mark(value.Sensitive)}).Mark(value.Ephemeral),
 		"d": cty.TupleVal([]cty.Value{cty.ObjectVal(attrs{"named": str("first")}), cty.ObjectVal(attrs{"unnamed": str("second")}), cty.ObjectVal(attrs{"more": str("third")})}),
 		"e": cty.ListVal([]cty.Value{cty.ObjectVal(attrs{"element": str("in list").Mark(value.Sensitive)})}),
 		"f": cty.NullVal(cty.String), "g": cty.UnknownVal(cty.List(cty.String)), "h": cty.MustParseNumberVal("4711081512"), "i": cty.True, "j": cty.NullVal(cty.Number).Mark(value.Ephemeral),
@@ -37,7 +37,7 @@ func TestEach(t *testing.T) {
 	want := []text{
 		name("a"), {text: "plain"},
 		name("b"), {text: "open", key: true, sensitive: true}, {text: "in open", sensitive: true, ephemeral: true},
-		name("c"), {text: "key", key: true, ephemeral: true}, {text: "in map", ephemeral: true},
+		name("c"), {text: "key", key: true, ephemeral: true}, {text: "in map", ephemeral: true, sensitive: true},
 		name("d"), name("named"), {text: "first"}, {text: "unnamed", key: true}, {text: "second"}, {text: "more", key: true}, {text: "third"},
 		name("e"), name("element"), {text: "in list", sensitive: true},
 		name("f"), name("g"), name("h"), {text: "4711081512"}, name("i"), name("j"), name("k"), {text: "in set"},
