@@ -67,6 +67,20 @@ func TestHolds(t *testing.T) {
 	}
 }
 
+// TestLinesAcrossLines has a line of a value, as it is written in several, go across lines that are shorter: it is
+// hidden, and no value.
+func TestLinesAcrossLines(t *testing.T) {
+	g := guardOf(strings.Repeat("s3cret-beginning-", 3) + "and more of it, which is not the same")
+	code := base64.StdEncoding.EncodeToString([]byte(strings.Repeat("s3cret-beginning-", 3) + "but then something else that others have"))
+	text := inLinesOf(code, 60, "\n")
+	if g.Contains(text) {
+		t.Error("a value is found where only its beginning is")
+	}
+	if out := g.Redact(text); strings.Contains(out, code[:60]) || !strings.Contains(out, Withheld) {
+		t.Errorf("shown: %s", out)
+	}
+}
+
 // TestOrder finds values in the order in which they begin, whether or not they go across lines: what is
 // replaced later would otherwise be shown.
 func TestOrder(t *testing.T) {
