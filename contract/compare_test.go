@@ -83,8 +83,8 @@ func TestIgnoreChanges(t *testing.T) {
 	}
 }
 
-// TestIgnoredPartsThatAreNoMore ignores changes of a part that the object has not, or has with another type: an
-// argument of any type may have been something else before.
+// TestIgnoredPartsThatAreNoMore ignores changes of a part that the object has not, or has with another type:
+// an argument of any type may have been something else before.
 func TestIgnoredPartsThatAreNoMore(t *testing.T) {
 	b := &schema.Block{Attributes: map[string]*schema.Attribute{"any": {Type: cty.DynamicPseudoType, Optional: true}}}
 	any := func(v cty.Value) cty.Value { return cty.ObjectVal(map[string]cty.Value{"any": v}) }
@@ -127,8 +127,8 @@ func nestedObject(attrs map[string]cty.Value) cty.Value {
 	return cty.ObjectVal(all)
 }
 
-// TestIgnoreAll takes everything from the object that is there but what only the provider sets, and what has no
-// place in it.
+// TestIgnoreAll takes everything from the object that is there but what only the provider sets, and what has
+// no place in it.
 func TestIgnoreAll(t *testing.T) {
 	text := func(a schema.Attribute) *schema.Attribute {
 		a.Type = cty.String
@@ -189,7 +189,8 @@ func TestIgnoreAll(t *testing.T) {
 	}
 }
 
-// TestIgnoreAllThatIsNull keeps what is there of an argument that is not set any more, or set to something else.
+// TestIgnoreAllThatIsNull keeps what is there of an argument that is not set any more, or set to something
+// else.
 func TestIgnoreAllThatIsNull(t *testing.T) {
 	prior := object(map[string]cty.Value{"set": str("old"), "chosen": str("old")})
 	for _, configured := range []cty.Value{object(map[string]cty.Value{"chosen": str("new")}), object(map[string]cty.Value{"set": str("new"), "chosen": str("new")})} {

@@ -116,8 +116,8 @@ func normalPath(ty cty.Type, path cty.Path) cty.Path {
 	return out
 }
 
-// configFromPrior returns a configuration that asks for what is there already. prior has nothing that only the
-// provider sets.
+// configFromPrior returns a configuration that asks for what is there already. prior has nothing that only
+// the provider sets.
 func configFromPrior(b *schema.Block, prior, cfg cty.Value) cty.Value {
 	out := prior.AsValueMap()
 	for name, a := range b.Attributes {
@@ -134,8 +134,8 @@ func fromConfig(a *schema.Attribute, configured cty.Value) bool {
 	return a.WriteOnly || a.Computed && configured.IsNull()
 }
 
-// asConfigured returns an object as a configuration would have it: with null for what only the provider sets, at
-// any depth.
+// asConfigured returns an object as a configuration would have it: with null for what only the provider
+// sets, at any depth.
 func asConfigured(b *schema.Block, v cty.Value) cty.Value {
 	out, _ := cty.Transform(v, func(path cty.Path, v cty.Value) (cty.Value, error) { // the callback never fails
 		if a := b.AttributeAt(path); a != nil && a.Computed && !a.Optional {

@@ -244,8 +244,8 @@ func TestLaterOfRun(t *testing.T) {
 	}
 }
 
-// TestWithoutForgets looks at an earlier answer after there was a warning, and leaves what is known of warnings
-// as it is.
+// TestWithoutForgets looks at an earlier answer after there was a warning, and leaves what is known of
+// warnings as it is.
 func TestWithoutForgets(t *testing.T) {
 	c := guarded(t)
 	withConfigured(&c, "configured-s3cret-1")

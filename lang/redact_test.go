@@ -136,8 +136,8 @@ func TestRedactNamesTheSecret(t *testing.T) {
 	}
 }
 
-// TestRedactLoops has errors in loops, whose variables have lost the marks of their collection: what shows the
-// values around an error finds them with marks.
+// TestRedactLoops has errors in loops, whose variables have lost the marks of their collection: what shows
+// the values around an error finds them with marks.
 func TestRedactLoops(t *testing.T) {
 	for _, text := range []string{`[for x in list : x + 1]`, `[for i in ["a"] : [for x in list : x + 1]]`, `[for x in list : [for i in ["a"] : x + 1]]`, `[for x in list : public + 1]`, `[for x in list : check(x)]`} {
 		ctx := redactContext()

@@ -67,8 +67,8 @@ func TestHolds(t *testing.T) {
 	}
 }
 
-// TestLinesAcrossLines has a line of a value, as it is written in several, go across lines that are shorter: it is
-// hidden, and no value.
+// TestLinesAcrossLines has a line of a value, as it is written in several, go across lines that are shorter:
+// it is hidden, and no value.
 func TestLinesAcrossLines(t *testing.T) {
 	g := guardOf(strings.Repeat("s3cret-beginning-", 3) + "and more of it, which is not the same")
 	code := base64.StdEncoding.EncodeToString([]byte(strings.Repeat("s3cret-beginning-", 3) + "but then something else that others have"))

@@ -112,7 +112,8 @@ func TestCodesAreOverwritten(t *testing.T) {
 	}
 }
 
-// TestNothingStaysLocked remembers a value after everything that reads: what kept the lock would wait for ever.
+// TestNothingStaysLocked remembers a value after everything that reads: what kept the lock would wait
+// forever.
 func TestNothingStaysLocked(t *testing.T) {
 	const secret = "hunter2-hunter2"
 	g := guardOf(secret)

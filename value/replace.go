@@ -2,9 +2,9 @@ package value
 
 import "github.com/zclconf/go-cty/cty"
 
-// ReplaceAt returns dst with the value at path taken from src. Both are without marks. A map element that src
-// lacks is removed, one that dst lacks is added; where the path leads nowhere else, or to something that does not
-// fit among the elements of a collection, dst is returned as it is.
+// ReplaceAt returns dst with the value at path taken from src. Both are without marks. A map element that
+// src lacks is removed, one that dst lacks is added; where the path leads nowhere else, or to something that
+// does not fit among the elements of a collection, dst is returned as it is.
 func ReplaceAt(dst, src cty.Value, path cty.Path) cty.Value {
 	if len(path) == 0 {
 		return src

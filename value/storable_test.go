@@ -93,7 +93,8 @@ func TestStorableNamesThePlace(t *testing.T) {
 	}
 }
 
-// TestStorableOfNothing has what is empty beside a part that cannot be stored, and values of no type of their own.
+// TestStorableOfNothing has what is empty beside a part that cannot be stored, and values of no type of
+// their own.
 func TestStorableOfNothing(t *testing.T) {
 	if v, faults := Storable(cty.NilVal, cty.String); v != cty.NilVal || faults != nil {
 		t.Errorf("no value became %#v, %v", v, faults)

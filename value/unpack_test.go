@@ -49,8 +49,8 @@ func TestUnpackNeedsNoLibrary(t *testing.T) {
 	}
 }
 
-// TestUnpackOfNonsense cuts and changes what is packed, at each byte. It fails as the library does, or gives the
-// same.
+// TestUnpackOfNonsense cuts and changes what is packed, at each byte. It fails as the library does, or gives
+// the same.
 func TestUnpackOfNonsense(t *testing.T) {
 	long := strings.Repeat("n", 300)
 	many := map[string]cty.Type{long: cty.String}

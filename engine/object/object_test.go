@@ -277,8 +277,8 @@ func TestUpgrade(t *testing.T) {
 	}
 }
 
-// TestStoredIsInTheOpen lets come back what the state had of the object, in each place, and nothing of what the
-// operation begins with if that is another object.
+// TestStoredIsInTheOpen lets come back what the state had of the object, in each place, and nothing of what
+// the operation begins with if that is another object.
 func TestStoredIsInTheOpen(t *testing.T) {
 	number := cty.MustParseNumberVal("4711081512")
 	for name, o := range map[string]*state.Object{
