@@ -117,7 +117,7 @@ func (c *Checker) AcceptKnown(v cty.Value, diags diag.List, a Answer) (cty.Value
 
 // AcceptExisting is AcceptKnown for an object that must exist.
 func (c *Checker) AcceptExisting(v cty.Value, diags diag.List, a Answer) (cty.Value, diag.List) {
-	if v != cty.NilVal && v.IsNull() {
+	if v.IsNull() {
 		return cty.NilVal, append(diags, c.Violations(a, ErrNull)...)
 	}
 	return c.AcceptKnown(v, diags, a)
@@ -148,9 +148,6 @@ func (c *Checker) accept(v cty.Value, diags diag.List, a Answer, check func(*sch
 
 // storable returns v without what cannot be stored, and diags with an error for each part that was left out.
 func (c *Checker) storable(v cty.Value, ty cty.Type, diags diag.List, a Answer) (cty.Value, diag.List) {
-	if v == cty.NilVal {
-		return v, diags
-	}
 	whole := v.Type()
 	v, faults := value.Storable(v, ty)
 	for _, f := range faults {
@@ -168,10 +165,7 @@ func (c *Checker) storable(v cty.Value, ty cty.Type, diags diag.List, a Answer) 
 // value that must not be stored. An identity that breaks the rule is dropped; of one that cannot be stored as
 // it is, only the parts that cannot. of is the answer that contains it.
 func (c *Checker) AcceptIdentity(id cty.Value, of Answer) (cty.Value, diag.List) {
-	switch {
-	case id == cty.NilVal:
-		return id, nil
-	case !id.IsWhollyKnown():
+	if !id.IsWhollyKnown() {
 		return cty.NilVal, c.Violations(Identity, fmt.Errorf("the identity of the %s is not wholly known", of))
 	}
 	id, diags := c.storable(id, id.Type(), nil, Identity)
@@ -184,9 +178,6 @@ func (c *Checker) AcceptIdentity(id cty.Value, of Answer) (cty.Value, diag.List)
 
 // AcceptPlannedIdentity is AcceptIdentity for an identity that is planned, of which parts may be unknown.
 func (c *Checker) AcceptPlannedIdentity(id cty.Value) (cty.Value, diag.List) {
-	if id == cty.NilVal {
-		return id, nil
-	}
 	withheld, leaks := c.withholdsIdentity(id, Plan)
 	if withheld {
 		id = cty.NilVal

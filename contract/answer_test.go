@@ -68,7 +68,9 @@ func TestAccept(t *testing.T) {
 		{"unknown in an object", c.AcceptKnown, Read, open, cty.NilVal, "Provider produced invalid object read"},
 		{"null", c.AcceptExisting, Upgraded, cty.NullVal(c.Block.Type()), cty.NilVal, "Provider produced invalid upgraded state"},
 		{"nothing", c.AcceptExisting, Moved, cty.NilVal, cty.NilVal, "Provider produced invalid moved object"},
+		{"not to be stored", c.AcceptKnown, Read, object(map[string]cty.Value{"made": str("\xff"), "chosen": str("c")}), object(map[string]cty.Value{"chosen": str("c")}), "Provider produced invalid object read"},
 		{"another type", c.Accept, Plan, str("x"), cty.NilVal, "Provider produced invalid plan"},
+		{"another type, read", c.AcceptKnown, Read, str("x"), cty.NilVal, "Provider produced invalid object read"},
 		{"secret", c.AcceptKnown, Object, leaky, whole, "Provider produced invalid object"},
 		{"secret read", c.AcceptKnown, Read, leaky, whole, "Provider produced invalid object"},
 		{"secret imported", c.AcceptKnown, Imported, leaky, whole, "Import returned a non-null value for a write-only attribute"},
@@ -109,6 +111,9 @@ func TestViolations(t *testing.T) {
 			t.Errorf("%s: %v", answer, diags)
 		}
 	}
+	if diags := c.Violations(Plan, cty.Path{}.NewErrorf("it is wrong")); !strings.Contains(diags[0].Detail, "that breaks the rules: it is wrong.") {
+		t.Errorf("of the whole: %v", diags)
+	}
 	if c.Violations(Plan) != nil {
 		t.Error("a violation without a broken rule")
 	}
@@ -118,5 +123,11 @@ func TestViolations(t *testing.T) {
 	}
 	if id, diags := c.AcceptIdentity(cty.NilVal, Read); id != cty.NilVal || diags != nil {
 		t.Errorf("no identity is refused: %v", diags)
+	}
+	if id, diags := c.AcceptPlannedIdentity(cty.NilVal); id != cty.NilVal || diags != nil {
+		t.Errorf("no planned identity is refused: %v", diags)
+	}
+	if id, diags := c.AcceptPlannedIdentity(unknown); !id.RawEquals(unknown) || diags != nil {
+		t.Errorf("an unknown planned identity is refused: %v", diags)
 	}
 }

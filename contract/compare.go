@@ -21,7 +21,7 @@ func ReplacePaths(b *schema.Block, prior, planned cty.Value, asked []cty.Path) [
 			continue // leads nowhere: nothing to compare
 		case errBefore != nil || errAfter != nil:
 			out = append(out, path)
-		case !after.IsWhollyKnown() || !before.RawEquals(after) || b.InWriteOnly(path):
+		case !before.RawEquals(after) || b.InWriteOnly(path):
 			out = append(out, path)
 		}
 	}

@@ -37,7 +37,7 @@ func CompleteIdentity(id *schema.Identity, typeName string, given cty.Value, at 
 	for _, name := range slices.Sorted(maps.Keys(id.Attributes)) {
 		a := id.Attributes[name]
 		got, ok := attrs[name]
-		if (!ok || got.IsNull()) && a.RequiredForImport {
+		if got.IsNull() && a.RequiredForImport {
 			fail("Incomplete import identity", "The identity of a %s needs the attribute %q.", typeName, name)
 		}
 		if complete[name] = cty.NullVal(a.Type); !ok {
@@ -59,11 +59,8 @@ func IdentityText(id cty.Value) (key, text string) {
 	var parts []string
 	for it := id.ElementIterator(); it.Next(); {
 		name, v := it.Element()
-		if v.IsNull() || !v.IsKnown() {
-			continue
-		}
 		s, err := convert.Convert(v, cty.String)
-		if err != nil || s.IsNull() {
+		if err != nil || s.IsNull() || !s.IsKnown() {
 			continue
 		}
 		if key == "" {

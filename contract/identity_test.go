@@ -26,6 +26,7 @@ func TestCompleteIdentity(t *testing.T) {
 		{"without what is optional", id, given(map[string]cty.Value{"name": str("n")}), "", "name n"},
 		{"as a map", id, cty.MapVal(map[string]cty.Value{"name": str("n")}), "", "name n"},
 		{"without what is required", id, given(map[string]cty.Value{"zone": str("1")}), "Incomplete import identity", ""},
+		{"null where something is required", id, given(map[string]cty.Value{"name": cty.NullVal(cty.String), "zone": str("1")}), "Incomplete import identity", ""},
 		{"unknown attribute", id, given(map[string]cty.Value{"name": str("n"), "nmae": str("n")}), "Invalid import identity", ""},
 		{"wrong type", id, given(map[string]cty.Value{"name": str("n"), "zone": str("x")}), "Invalid import identity", ""},
 		{"not an object", id, str("n"), "Invalid import identity", ""},
@@ -36,6 +37,9 @@ func TestCompleteIdentity(t *testing.T) {
 			if len(diags) != 1 || diags[0].Summary != row.summary {
 				t.Errorf("%s: %v, want %q", row.name, diags, row.summary)
 			}
+			if got != cty.NilVal && got.GetAttr("zone").Type() != cty.Number {
+				t.Errorf("%s: the identity is %#v", row.name, got)
+			}
 			continue
 		}
 		if diags != nil || !got.Type().HasAttribute("zone") {
@@ -45,5 +49,15 @@ func TestCompleteIdentity(t *testing.T) {
 		if key, text := IdentityText(got); key+" "+text != row.text {
 			t.Errorf("%s: shown as %s %s, want %s", row.name, key, text, row.text)
 		}
+	}
+}
+
+// TestIdentityText shows what is known of an identity and can be written in a line.
+func TestIdentityText(t *testing.T) {
+	id := cty.ObjectVal(map[string]cty.Value{
+		"a": cty.NullVal(cty.String), "b": cty.UnknownVal(cty.String), "c": cty.ListVal([]cty.Value{str("x")}), "d": str("first"), "e": cty.NumberIntVal(17), "f": cty.NullVal(cty.List(cty.String)), "g": cty.True,
+	})
+	if key, text := IdentityText(id); key != "d" || text != "first,e=17,g=true" {
+		t.Errorf("%s: %s", key, text)
 	}
 }

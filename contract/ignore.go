@@ -26,9 +26,9 @@ func IgnoreChanges(
 // ignoredValues returns the values of IgnoreChanges. Write-only attributes keep their configured value, at
 // any depth: the prior object has none, and null must not be sent in its place.
 func ignoredValues(b *schema.Block, lc *config.Lifecycle, prior, cfg cty.Value) cty.Value {
-	out := cfg
+	out, prior := cfg, asConfigured(b, prior)
 	if lc.IgnoreAll {
-		out = configFromPrior(b.Attributes, b.Blocks, prior, cfg)
+		out = configFromPrior(b, prior, cfg)
 	}
 	for _, t := range lc.IgnoreChanges {
 		if path := traversalPath(t); ignorable(b, path) {
@@ -36,7 +36,7 @@ func ignoredValues(b *schema.Block, lc *config.Lifecycle, prior, cfg cty.Value) 
 		}
 	}
 	for _, path := range b.WriteOnlyPaths(cfg) {
-		if parent, err := path[:len(path)-1].Apply(out); err == nil && parent.IsKnown() && !parent.IsNull() {
+		if parent, err := path[:len(path)-1].Apply(out); err == nil && !parent.IsNull() {
 			out = value.ReplaceAt(out, cfg, path)
 		}
 	}
@@ -89,10 +89,14 @@ func takenPaths(b *schema.Block, lc *config.Lifecycle, prior, cfg cty.Value) []c
 }
 
 // ignorable reports whether a configuration can have a value at the path: it has none for what only the
-// provider sets.
+// provider sets, nor within it.
 func ignorable(b *schema.Block, path cty.Path) bool {
-	a := attributeAt(b, path)
-	return len(path) > 0 && (a == nil || !a.Computed || a.Optional)
+	for i := range path {
+		if a := b.AttributeAt(path[:i+1]); a != nil && a.Computed && !a.Optional {
+			return false
+		}
+	}
+	return true
 }
 
 // normalPath returns the path with the kind of steps that values of the type have: an element of a map may be
@@ -112,17 +116,14 @@ func normalPath(ty cty.Type, path cty.Path) cty.Path {
 	return out
 }
 
-// configFromPrior returns a configuration that asks for what is there already.
-func configFromPrior(attrs map[string]*schema.Attribute, blocks map[string]*schema.NestedBlock, prior, cfg cty.Value) cty.Value {
-	out := map[string]cty.Value{}
-	for name, a := range attrs {
-		out[name] = prior.GetAttr(name)
+// configFromPrior returns a configuration that asks for what is there already. prior has nothing that only
+// the provider sets.
+func configFromPrior(b *schema.Block, prior, cfg cty.Value) cty.Value {
+	out := prior.AsValueMap()
+	for name, a := range b.Attributes {
 		if fromConfig(a, cfg.GetAttr(name)) {
 			out[name] = cfg.GetAttr(name)
 		}
-	}
-	for name := range blocks {
-		out[name] = blockFromPrior(blocks[name], prior.GetAttr(name))
 	}
 	return cty.ObjectVal(out)
 }
@@ -130,31 +131,19 @@ func configFromPrior(attrs map[string]*schema.Attribute, blocks map[string]*sche
 // fromConfig reports whether an attribute is taken from the configuration even where all changes are ignored:
 // the prior object has nothing to say about it.
 func fromConfig(a *schema.Attribute, configured cty.Value) bool {
-	return a.WriteOnly || !a.Optional && !a.Required || a.Computed && configured.IsNull()
+	return a.WriteOnly || a.Computed && configured.IsNull()
 }
 
-// blockFromPrior nulls what only the provider sets in the prior's nested blocks.
-func blockFromPrior(n *schema.NestedBlock, v cty.Value) cty.Value {
-	out, err := cty.Transform(v, func(path cty.Path, v cty.Value) (cty.Value, error) {
-		if a := attributeAt(&n.Block, path); a != nil && a.Computed && !a.Optional {
+// asConfigured returns an object as a configuration would have it: with null for what only the provider
+// sets, at any depth.
+func asConfigured(b *schema.Block, v cty.Value) cty.Value {
+	out, _ := cty.Transform(v, func(path cty.Path, v cty.Value) (cty.Value, error) { // the callback never fails
+		if a := b.AttributeAt(path); a != nil && a.Computed && !a.Optional {
 			return cty.NullVal(v.Type()), nil
 		}
 		return v, nil
 	})
-	if err != nil {
-		return v
-	}
 	return out
-}
-
-// attributeAt returns the attribute that the path leads to; nil if it leads elsewhere, or into an attribute.
-func attributeAt(b *schema.Block, path cty.Path) *schema.Attribute {
-	if len(path) > 0 {
-		if _, ok := path[len(path)-1].(cty.GetAttrStep); !ok {
-			return nil
-		}
-	}
-	return b.AttributeAt(path)
 }
 
 // traversalPath converts a relative traversal, as ignore_changes has it, to a path.

@@ -35,7 +35,7 @@ func (l Leaks) Result(v cty.Value, configured addr.ProviderConfig) (keep, found 
 	}
 	leak.Texts(v, func(text string) bool {
 		verdict, has := c.judge(text, Read)
-		keep, found = keep && (!has || verdict.keep()), found || has
+		keep, found = verdict.keep(), found || has
 		return keep
 	})
 	return keep, found
@@ -85,7 +85,7 @@ func (c *Checker) Given(config cty.Value) cty.Value {
 // at returns the value and the declared type at a path in a value that may have marks, which the result has
 // from all that it is in.
 func at(v cty.Value, ty cty.Type, path cty.Path) (cty.Value, cty.Type, bool) {
-	marks := cty.NewValueMarks()
+	marks := cty.ValueMarks{}
 	for _, step := range path {
 		bare, more := v.Unmark()
 		for m := range more {
@@ -161,11 +161,11 @@ func (c *Checker) judge(text string, a Answer) (worst verdict, found bool) {
 		}
 		_, known := c.open.kept[m.Value()]
 		values, fresh = append(values, m.Value()), fresh || !known
-		if !found || v.outcome > worst.outcome || v.outcome == worst.outcome && !worst.own && v.own {
+		if !found || v.outcome > worst.outcome || v.outcome == worst.outcome && v.own {
 			worst, found = v, true
 		}
 	}
-	if !found || !worst.keep() {
+	if !worst.keep() {
 		return worst, found
 	}
 	for _, v := range values {

@@ -165,7 +165,7 @@ func rebuilt(has, ty cty.Type, names []string, elems []cty.Value) cty.Value {
 		return cty.ObjectVal(named)
 	case has.IsTupleType():
 		return cty.TupleVal(elems)
-	case len(elems) == 0 && has.IsMapType():
+	case len(elems) == 0: // only maps lose elements
 		return cty.MapValEmpty(has.ElementType())
 	case has.IsMapType() && cty.CanMapVal(named):
 		return cty.MapVal(named)

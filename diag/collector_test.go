@@ -45,6 +45,9 @@ func TestRedacted(t *testing.T) {
 			t.Errorf("%s: %s", way, diff)
 		}
 	}
+	if List(nil).Redacted(redact) != nil {
+		t.Error("no diagnostics became some")
+	}
 	if diff := cmp.Diff(withCanary("canary"), given); diff != "" {
 		t.Errorf("what was given has changed: %s", diff)
 	}

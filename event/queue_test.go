@@ -80,16 +80,18 @@ func TestEventsAgainstModel(t *testing.T) {
 func TestEventsHoldBackWhatHasNotBegun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate()
-		q := newQueue(g)
+		r := NewReporter(g, time.Now, nil)
+		q := r.queue
 		soft, interrupt := context.WithCancel(t.Context())
-		q.await(t.Context(), soft) // there is room
+		hard, insist := context.WithCancel(t.Context())
+		r.Await(t.Context(), soft) // there is room
 		for range 3 * eventRoom {
 			q.add(Event{}, false)
 		}
 		var begun atomic.Int64
 		for _, ctx := range []context.Context{soft, soft, t.Context()} {
 			go func() {
-				q.await(t.Context(), ctx)
+				r.Await(t.Context(), ctx)
 				begun.Add(1)
 			}()
 		}
@@ -100,13 +102,19 @@ func TestEventsHoldBackWhatHasNotBegun(t *testing.T) {
 				t.Errorf("%s: %d have begun, want %d", when, got, want)
 			}
 		}
+		go func() {
+			r.Await(hard, t.Context())
+			begun.Add(1)
+		}()
 		wants("while the observer blocks", 0)
 		g.allow(2 * eventRoom)
 		wants("with one too many", 0)
 		interrupt()
 		wants("after an interrupt", 2)
+		insist()
+		wants("after another interrupt", 3)
 		g.allow(eventRoom)
-		wants("when it has caught up", 3)
+		wants("when it has caught up", 4)
 		q.flush()
 	})
 }

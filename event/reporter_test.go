@@ -62,6 +62,7 @@ func TestReporter(t *testing.T) {
 			endDetail()
 		}
 		r.Detail(Event{Kind: Started, Time: set})
+		r.Detail(Event{Kind: Progress})
 		r.Flush()
 		at := func(seconds int) time.Time { return begin.Add(time.Duration(seconds) * time.Second) }
 		want := []Event{
@@ -82,6 +83,7 @@ func TestReporter(t *testing.T) {
 			{Kind: Started, Op: OpUse, Object: obj, Time: at(51)},
 			{Kind: Failed, Op: OpUse, Object: obj, Time: at(52), Elapsed: time.Second},
 			{Kind: Started, Time: set},
+			{Kind: Progress, Time: at(52)},
 		}
 		if diff := cmp.Diff(details, out.details, same); diff != "" {
 			t.Error(diff)
@@ -90,12 +92,29 @@ func TestReporter(t *testing.T) {
 		plain.Detail(Event{})
 		ok := true
 		plain.BeginDetail(OpUse, obj, &ok)()
-		if plain.Detailed() {
-			t.Error("details are asked for")
+		if bugs := plain.Flush(); bugs != nil || plain.Detailed() {
+			t.Errorf("details are asked for: %v", bugs)
 		}
 		plain.Await(context.Background(), context.Background())
-		NewReporter(nil, time.Now, nil).Report(Event{})
+		none := NewReporter(nil, time.Now, nil)
+		none.Report(Event{})
+		if bugs := none.Flush(); bugs != nil {
+			t.Errorf("without an observer: %v", bugs)
+		}
 	})
+}
+
+// TestNoProgressAfterTheEnd has a report of progress begin just before the operation ends, which holds it up.
+func TestNoProgressAfterTheEnd(t *testing.T) {
+	out := &recorded{}
+	r := NewReporter(out, time.Now, nil)
+	p := &progress{r: r, of: Event{Kind: Progress}, begin: time.Now()}
+	p.start()
+	p.end()
+	p.report()
+	if bugs := r.Flush(); bugs != nil || len(out.events) != 0 {
+		t.Errorf("reported: %v, %v", out.events, bugs)
+	}
 }
 
 // TestObservers passes events on to several observers, of which some ask for details.

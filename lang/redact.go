@@ -60,7 +60,7 @@ func Redact(diags diag.List, ctx *hcl.EvalContext, again func(*hcl.EvalContext) 
 func requirement(d diag.Diagnostic) string {
 	call, ok := d.Extra.(hclsyntax.FunctionCallDiagExtra)
 	name, _, found := strings.Cut(strings.TrimPrefix(d.Detail, "Invalid value for \""), "\" parameter: ")
-	if !ok || !found || d.EvalContext == nil {
+	if !ok || !found {
 		return ""
 	}
 	f, ok := FunctionsIn(d.EvalContext)[call.CalledFunctionName()]

@@ -22,7 +22,7 @@ var lineLengths = []int{64, 76}
 // all with the padding.
 func codes(b []byte, f func(text []byte, next edges)) {
 	give := func(text []byte, next edges) {
-		if len(text) >= MinLength && isSecret(asText(text)) {
+		if isSecret(asText(text)) {
 			f(text, next)
 		}
 	}
@@ -74,12 +74,12 @@ func edgesOf(code []byte, others, from, to int) (e edges) {
 // fit reports whether a value in Base64 that stands in s from start to end may have the edges: unless what
 // stands next to it has other bits. A character that may be part of an escape says nothing.
 func (e edges) fit(s string, start, end int) bool {
-	if e.beforeMask != 0 && start > 0 && !strings.ContainsAny(s[max(0, start-6):start-1], `\%=&`) {
+	if start > 0 && !strings.ContainsAny(s[max(0, start-6):start-1], `\%=&`) {
 		if c := sixBits[s[start-1]]; c < 64 && c&e.beforeMask != e.before {
 			return false
 		}
 	}
-	if e.afterMask != 0 && end < len(s) {
+	if end < len(s) {
 		if c := sixBits[s[end]]; c < 64 && c&e.afterMask != e.after {
 			return false
 		}
@@ -100,13 +100,13 @@ var sixBits = func() (out [256]byte) {
 	return out
 }()
 
-// inLines calls f for each line of Base64 as programs write it that end lines, if there are several. In
-// output that comes line by line, there is nothing else to recognize.
+// inLines calls f for each line of Base64 as programs write it that end lines. In output that comes line by
+// line, there is nothing else to recognize of several; a single one is the whole code.
 func inLines(s string, f func(line string)) {
 	for _, alphabet := range alphabets {
 		text := alphabet.EncodeToString([]byte(s))[:len(s)*8/6]
 		for _, n := range lineLengths {
-			for from := 0; len(text) > n && from < len(text); from += n {
+			for from := 0; from < len(text); from += n {
 				f(text[from:min(from+n, len(text))])
 			}
 		}

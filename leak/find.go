@@ -139,9 +139,6 @@ func (g *Guard) Holds(v cty.Value) bool {
 // returns: so it makes no iterator for an object's attributes.
 func (g *Guard) holds(v cty.Value) bool {
 	v, _ = v.Unmark()
-	if v == cty.NilVal {
-		return false
-	}
 	if !v.IsKnown() || v.IsNull() {
 		return g.inType(v.Type())
 	}

@@ -72,11 +72,11 @@ func Escaped(s string) []string {
 		add(r.Replace(s))
 	}
 	add(shellWord(s))
-	if strings.IndexFunc(s, func(r rune) bool { return r < ' ' || r >= 0x7f || r == '\'' || r == '\\' }) >= 0 {
-		add(shellANSI(s, false))
-		add(shellANSI(s, true))
-		add(literal(s, `\x%02x`))
-		add(literal(s, `\x%02X`))
+	for _, ascii := range []bool{false, true} {
+		add(shellANSI(s, ascii))
+	}
+	for _, format := range []string{`\x%02x`, `\x%02X`} {
+		add(literal(s, format))
 	}
 	return out
 }
@@ -159,18 +159,12 @@ func btoi(b bool) int {
 // write returns s as it stands between the quotes of a JSON string.
 func (n notation) write(s string) string {
 	var sb strings.Builder
+	sb.Grow(len(s) + len(s)/4)
 	format := `\u%04x`
 	if n.upper {
 		format = `\u%04X`
 	}
-	from := 0
-	for i, r := range s {
-		if r >= ' ' && r < utf8.RuneSelf && r != '"' && r != '\\' && r != '/' && strings.IndexByte(n.codes, byte(r)) < 0 {
-			continue
-		}
-		sb.WriteString(s[from:i])
-		_, size := utf8.DecodeRuneInString(s[i:])
-		from = i + size
+	for _, r := range s {
 		switch short := strings.IndexRune("\b\f\n\r\t", r); {
 		case short >= 0:
 			sb.WriteString(`\` + "bfnrt"[short:short+1])
@@ -186,7 +180,6 @@ func (n notation) write(s string) string {
 			sb.WriteRune(r)
 		}
 	}
-	sb.WriteString(s[from:])
 	return sb.String()
 }
 
@@ -203,7 +196,7 @@ func eachURL(s string, add func(string)) {
 	done := map[string]struct{}{}
 	for i, keep := range kept {
 		keep = common(keep, s)
-		if _, again := done[keep]; again && i > 1 {
+		if _, again := done[keep]; again {
 			continue
 		}
 		done[keep] = struct{}{}

@@ -326,10 +326,46 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
+// TestControlCharacters hides values with characters that each program writes in its own way.
+func TestControlCharacters(t *testing.T) {
+	const secret = "k3y\a\x01\x1b-\t\v\x7f\\'é\x1f.17"
+	g := guardOf(secret)
+	for program, text := range map[string]string{
+		"bash, printf %q":         `k3y\a\001\E-\t\v\177\\\'é\037.17`,
+		"bash, printf %q, LANG=C": `k3y\a\001\E-\t\v\177\\\'\303\251\037.17`,
+		"repr of Python":          `k3y\x07\x01\x1b-\t\x0b\x7f\\\'é\x1f.17`,
+		"inspect of Node.js":      `k3y\x07\x01\x1B-\t\x0B\x7F\\\'é\x1F.17`,
+		"Python, JSON":            "k3y\\u0007\\u0001\\u001b-\\t\\u000b\\u007f\\\\'\\u00e9\\u001f.17",
+		".NET, JSON":              "k3y\\u0007\\u0001\\u001B-\\t\\u000B\\u007F\\\\\\u0027\\u00E9\\u001F.17",
+	} {
+		if out := g.Redact("<" + text + ">"); out != "<"+Withheld+">" {
+			t.Errorf("%s: %s became %s", program, text, out)
+		}
+	}
+	for text, spellings := range map[string][]string{
+		"größe-17-straße":         {`gr\u00f6\u00dfe-17-stra\u00dfe`, `gr\u00F6\u00DFe-17-stra\u00DFe`},
+		"a\u2028\"b\u2029-17\"é":  {"a\u2028\\\"b\u2029-17\\\"é", `a\u2028\"b\u2029-17\"é`, `a\u2028\"b\u2029-17\"\u00E9`},
+		"a\u2028\x01b-17":         {"a\u2028\\u0001b-17", `a\u2028\u0001b-17`},
+		"\u2029-separators-alone": {"\u2029-separators-alone", `\u2029-separators-alone`},
+	} {
+		g := guardOf(text)
+		for _, as := range spellings {
+			if out := g.Redact(as); out != Withheld {
+				t.Errorf("%q in JSON: %s", text, out)
+			}
+		}
+	}
+	for text, as := range map[string]string{"~tilde-17": `\~tilde-17`, "#number-17": `\#number-17`, "a=~b:~c=#17~": `a=\~b:\~c=#17~`} {
+		if out := guardOf(text).Redact(as); out != Withheld {
+			t.Errorf("bash, printf %%q of %s: %s", text, out)
+		}
+	}
+}
+
 // TestFormsAreFew keeps the cost of a value down.
 func TestFormsAreFew(t *testing.T) {
 	for secret, most := range map[string]int{
-		"abcdefgh12345678": 7, "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY": 20, "p4$$w0rd!&<>\"'+": 60,
+		"abcdefgh12345678": 6, "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY": 20, "p4$$w0rd!&<>\"'+": 60,
 	} {
 		got := forms(secret)
 		if len(got) > most {

@@ -207,7 +207,7 @@ func (g *Guard) Knows() bool { return g != nil && g.count.Load() > 0 }
 // are texts that except has, which went into v in the open. The names of attributes are remembered where ty,
 // the type that v was declared with, leaves them to the value.
 func (g *Guard) Remember(from Source, v cty.Value, ty cty.Type, except ...cty.Value) {
-	if g == nil || v == cty.NilVal {
+	if g == nil {
 		return
 	}
 	known := map[string]struct{}{}
@@ -248,7 +248,7 @@ func (g *Guard) Reveal(from Source, v cty.Value, ty cty.Type) cty.Value {
 // RememberOwn remembers a write-only argument, which may have marks or none. What has one, of either kind, is
 // confidential. Of the rest, keys are left out: they are names.
 func (g *Guard) RememberOwn(from Source, v cty.Value, ty cty.Type) {
-	if g == nil || v == cty.NilVal {
+	if g == nil {
 		return
 	}
 	each(v, ty, func(t text) bool {
@@ -335,7 +335,6 @@ func (g *Guard) add(as spelling, of *secret) {
 	g.starts[h] = slices.Insert(all, at, form{sum: maphash.String(g.seed, s), end: g.first(s[len(s)-MinLength:]), length: len(s), of: of, next: as.next, line: as.line})
 	if bits := 64 * len(g.filter); len(g.starts)*64 > bits {
 		g.resize(2 * bits)
-		return
 	}
 	g.set(h)
 }

@@ -2,6 +2,7 @@ package leak
 
 import (
 	"bytes"
+	"io"
 	"iter"
 	"math/rand/v2"
 	"slices"
@@ -114,6 +115,11 @@ func TestReveal(t *testing.T) {
 	if value.IsMarked(plain) || plain.GetAttr("password").AsString() != "s3cret-s3cret" {
 		t.Errorf("got %#v", plain)
 	}
+	named := cty.ObjectVal(map[string]cty.Value{"n4me-of-schema": cty.True}).Mark(value.Ephemeral)
+	g.Reveal(session, named, cty.Object(map[string]cty.Type{"n4me-of-schema": cty.Bool}))
+	if g.Contains("n4me-of-schema") {
+		t.Error("a name of the schema is taken for a value")
+	}
 	for text, want := range map[string]bool{"db-1.example.com": false, "password=s3cret-s3cret": true, "k3y-0f-map": true} {
 		if g.Contains(text) != want {
 			t.Errorf("%s: found %v", text, !want)
@@ -187,6 +193,130 @@ func TestOpen(t *testing.T) {
 	end()
 }
 
+// TestOpenUntil has texts in the open one after the other, of both kinds.
+func TestOpenUntil(t *testing.T) {
+	g := New()
+	g.Remember(token, cty.StringVal("staging-1"), cty.String)
+	expect := func(when string, shown bool) {
+		t.Helper()
+		if got := g.Redact("staging-1"); (got == "staging-1") != shown {
+			t.Errorf("%s: %s", when, got)
+		}
+	}
+	texts := slices.Values([][]byte{[]byte("in staging-1")})
+	expect("at first", false)
+	end := g.Publish(texts)
+	expect("in the configuration", true)
+	end()
+	endState := g.Stored(slices.Values([][]byte{nil}))
+	expect("while there is no other configuration", true)
+	endState()
+	expect("after a state", true)
+	g.Publish(slices.Values([][]byte{nil}))()
+	expect("with another configuration", false)
+	endState = g.Stored(texts)
+	end = g.Publish(texts)
+	endState()
+	expect("in the configuration again", true)
+	end()
+	g.Publish(texts)()
+	expect("again after its end", true)
+	end, other := g.Publish(texts), g.Publish(slices.Values([][]byte{nil}))
+	end()
+	expect("when one of two has ended", true)
+	other()
+	expect("when both have ended", false)
+}
+
+// TestStricter remembers a value of one source again: what any time says, holds from then on.
+func TestStricter(t *testing.T) {
+	source := Source{Kind: WriteOnly, Address: "t.x"}
+	text := cty.StringVal("s3cret-s3cret")
+	own := func(v cty.Value) func(*Guard) { return func(g *Guard) { g.RememberOwn(source, v, cty.String) } }
+	plain := func(g *Guard) { g.Remember(source, text, cty.String) } // ephemeral, and not confidential
+	for name, times := range map[string][]func(*Guard){
+		"ephemeral later":     {own(text), own(text.Mark(value.Ephemeral)), own(text)},
+		"sensitive first":     {own(text.Mark(value.Sensitive)), own(text.Mark(value.Ephemeral)), own(text.Mark(value.Sensitive))},
+		"at once":             {own(text.Mark(value.Ephemeral)), own(text)},
+		"sensitive, then not": {own(text.Mark(value.Sensitive)), plain},
+		"ephemeral, then not": {plain, own(text.Mark(value.Sensitive))},
+	} {
+		g := New()
+		for _, remember := range times {
+			remember(g)
+		}
+		if got, found := g.RedactDocument([]byte("<s3cret-s3cret>")); !found || string(got) != "<"+Withheld+">" {
+			t.Errorf("%s: a document has %s", name, got)
+		}
+		if n := g.count.Load(); n != 1 {
+			t.Errorf("%s: there are %d values", name, n)
+		}
+	}
+}
+
+// cut is a writer that takes so many bytes.
+type cut struct {
+	most int
+	got  bytes.Buffer
+}
+
+func (c *cut) Write(b []byte) (int, error) {
+	n, _ := c.got.Write(b[:min(c.most, len(b))])
+	if n < len(b) {
+		return n, io.ErrShortWrite
+	}
+	return n, nil
+}
+
+// TestWriter passes documents on, and tells how much of them, whatever becomes longer or shorter.
+func TestWriter(t *testing.T) {
+	g := New()
+	for _, s := range []string{"s3cret-s3cret", "a-longer-s3cret-than-what-stands-for-it"} {
+		g.Remember(token, cty.StringVal(s).Mark(value.Sensitive), cty.String)
+	}
+	for _, test := range []struct {
+		in, out string
+		most, n int
+		fails   bool
+	}{
+		{"plain", "plain", 100, 5, false},
+		{"plain", "pla", 3, 3, true},
+		{"<s3cret-s3cret>", "<" + Withheld + ">", 100, 15, false},
+		{"<a-longer-s3cret-than-what-stands-for-it>", "<" + Withheld + ">", 100, 41, false},
+		{"<a-longer-s3cret-than-what-stands-for-it>", "<(eph", 5, 5, true},
+		{"<s3cret-s3cret>", "<(ephemeral value)", 18, 15, true},
+	} {
+		to := &cut{most: test.most}
+		if n, err := g.Writer(to).Write([]byte(test.in)); n != test.n || (err != nil) != test.fails || to.got.String() != test.out {
+			t.Errorf("%s: %d, %v, and there is %s", test.in, n, err, to.got.String())
+		}
+	}
+	plain := []byte("plain")
+	if got, found := g.RedactDocument(plain); found || &got[0] != &plain[0] {
+		t.Error("a document without a value is another one")
+	}
+}
+
+// TestNames has what messages say of sources and policies.
+func TestNames(t *testing.T) {
+	for name, policy := range Policies {
+		if got := policy.String(); got != name {
+			t.Errorf("%s is named %s", name, got)
+		}
+	}
+	if got := Policy(200).String(); got != "unknown" {
+		t.Errorf("no policy is named %s", got)
+	}
+	for kind, want := range map[Kind]string{
+		Variable: "an ephemeral value of a", Credential: "a secret of a", Result: "an ephemeral value of a", WriteOnly: "the value of a write-only argument of a",
+		Configuration: "an ephemeral value that a was configured with", Other: "an ephemeral value that a uses",
+	} {
+		if got := (Source{Kind: kind, Address: "a"}).String(); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
 // TestOverlaps has values that overlap and contain each other: all are found, and replaced as one.
 func TestOverlaps(t *testing.T) {
 	g := New()
@@ -211,9 +341,21 @@ func TestNone(t *testing.T) {
 	if v := none.Reveal(token, cty.StringVal("hunter2-hunter2").Mark(value.Ephemeral), cty.String); value.IsMarked(v) {
 		t.Error("a value that is revealed has its mark")
 	}
+	none.RememberBytes(token, []byte("a key of the state"))
 	none.Publish(nil)()
+	none.Stored(nil)()
+	if none.Holds(cty.StringVal("hunter2-hunter2")) || none.Contains("hunter2-hunter2") || none.NewUse() != 0 {
+		t.Error("without a guard, something is found")
+	}
 	if got := none.Redact("hunter2-hunter2"); got != "hunter2-hunter2" || none.Knows() {
 		t.Errorf("got %q", got)
+	}
+	empty := New()
+	empty.Remember(token, cty.NilVal, cty.String)
+	empty.RememberOwn(token, cty.NilVal, cty.String)
+	empty.RememberOwn(token, cty.StringVal("a1b2c3d").Mark(value.Sensitive), cty.String)
+	if v := empty.Reveal(token, cty.NilVal, cty.String); v != cty.NilVal || empty.Knows() || empty.NewUse() == empty.NewUse() {
+		t.Errorf("no value became %#v, known: %t", v, empty.Knows())
 	}
 	for _, text := range []string{"", "x", "hunter2-", "hunter2-h"} {
 		if got := New().Redact(text); got != text {

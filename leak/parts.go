@@ -52,7 +52,7 @@ func (p *partsOf) add(part string) {
 // take collects the parts of a text, which may be a part itself.
 func (p *partsOf) take(s string) {
 	trimmed := strings.TrimSpace(s)
-	if trimmed != s && (p.confidential || !isWord(trimmed)) {
+	if p.confidential || !isWord(trimmed) {
 		p.add(trimmed)
 	}
 	if p.takeJSON(trimmed) {
@@ -73,7 +73,6 @@ func (p *partsOf) value(name, v string) bool {
 		p.takeJSON(v)
 		return false
 	}
-	p.add(v)
 	p.take(v)
 	return true
 }
@@ -166,7 +165,7 @@ func (p *partsOf) line(s string) {
 	heads := strings.ContainsAny(s[:1], "[]<>{}()#;/!") || strings.HasSuffix(s, ":")
 	if !isPublic(s) && (!heads || !isIdentifier(s)) {
 		p.add(s)
-		p.take(s)
+		p.takeJSON(s)
 	}
 }
 
@@ -177,9 +176,6 @@ func named(s string) (name, v string, ok bool) {
 	for _, sign := range []string{"=", ": ", "\":", ":\t"} {
 		if i := strings.Index(s, sign); i >= 0 && (at < 0 || i < at) {
 			at = i + len(sign) - 1
-			if strings.HasPrefix(sign, ":") {
-				at = i
-			}
 		}
 	}
 	if at < 0 {
@@ -193,9 +189,7 @@ func named(s string) (name, v string, ok bool) {
 	return name, v, name != "" && strings.Trim(v, "=") != ""
 }
 
-func isNameChar(r rune) bool {
-	return r-'a' < 26 && r >= 'a' || r-'A' < 26 && r >= 'A' || r-'0' < 10 && r >= '0' || r == '_' || r == '-' || r == '.'
-}
+func isNameChar(r rune) bool { return strings.ContainsRune(plainChars, r) }
 
 var quotedValue = regexp.MustCompile(`^(?:"((?:[^"\\]|\\.)*)"|'((?:[^']|'')*)')`)
 

@@ -41,7 +41,7 @@ func eachIn(v cty.Value, ty cty.Type, in text, f func(text) bool) bool {
 		in.sensitive = in.sensitive || value.Has(v, value.Sensitive)
 		v, _ = v.Unmark()
 	}
-	if v == cty.NilVal || !v.IsKnown() || v.IsNull() {
+	if !v.IsKnown() || v.IsNull() {
 		return true
 	}
 	switch has := v.Type(); {

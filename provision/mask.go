@@ -38,7 +38,6 @@ func (p *Provisioner) mask() (func(string) string, error) {
 	guard := leak.New()
 	var problem error
 	remember := func(name string, v cty.Value) {
-		v, _ = v.UnmarkDeep()
 		leak.Texts(v, func(text string) bool {
 			for _, line := range append(strings.Split(text, "\n"), text) {
 				whole := line == text

@@ -53,6 +53,11 @@ func TestMask(t *testing.T) {
 			environment: cty.MapVal(map[string]cty.Value{"SECRET": ephemeral(secret)}),
 			shown:       []string{"refused: (masked value)"}, failure: "exit status 3. Output: refused: (masked value)",
 		},
+		"empty": {
+			command:     cty.StringVal(`echo "got $SECRET$NOTHING."`),
+			environment: cty.MapVal(map[string]cty.Value{"SECRET": ephemeral(secret + "\n\n  }\n"), "NOTHING": ephemeral("")}),
+			shown:       []string{"got (masked value)"},
+		},
 		"short": {
 			command:     cty.StringVal(`echo "got $SECRET"`),
 			environment: cty.MapVal(map[string]cty.Value{"SECRET": ephemeral("tiger")}),

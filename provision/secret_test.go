@@ -121,11 +121,17 @@ func TestSecretsOfRemoteWork(t *testing.T) {
 	if err := r.failure("Error reading", "", cause); err == nil || err.Error() != "Error reading: "+cause.Error() {
 		t.Error(err)
 	}
+	exit := &ssh.ExitError{}
+	if err := r.failure("Error running", "", exit); err == nil || err.Error() != "Error running: "+exit.Error() {
+		t.Error(err)
+	}
+	if remote := (&Provisioner{Arguments: cty.ObjectVal(map[string]cty.Value{"inline": cty.ListValEmpty(cty.String)})}); remote.wantsMask() {
+		t.Error("work on another machine is masked")
+	}
 	r.secret = "(hidden)"
 	if err := r.failure("Error reading", hiddenCanary, cause); err == nil || err.Error() != "(hidden): error reading: the operation failed. More is hidden for the same reason" {
 		t.Error(err)
 	}
-	exit := &ssh.ExitError{}
 	if err := r.failure("Error running", hiddenCanary, fmt.Errorf("%s: %w", hiddenCanary, exit)); err == nil || err.Error() != "(hidden): "+exit.Error()+". More is hidden for the same reason" {
 		t.Error(err)
 	}

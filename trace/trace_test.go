@@ -1,6 +1,7 @@
 package trace_test
 
 import (
+	"bytes"
 	"context"
 	"slices"
 	"strings"
@@ -30,6 +31,10 @@ func TestTree(t *testing.T) {
 	grandchild, b := trace.Start(child, "create")
 	if a.Parent != root.Span || b.Parent != a.Span || b.Trace != root.Trace || trace.Of(grandchild) != b {
 		t.Errorf("parents: %x of %x, %x of %x", a.Parent, root.Span, b.Parent, a.Span)
+	}
+	_, other := tr.Root(t.Context(), "mayfly plan", trace.Context{}, always)
+	if a.Span == root.Span || b.Span == a.Span || bytes.Equal(other.Trace[:8], root.Trace[:8]) || bytes.Equal(other.Trace[8:], root.Trace[8:]) {
+		t.Errorf("IDs that are equal: %x, %x, %x, %x and %x", root.Span, a.Span, b.Span, root.Trace, other.Trace)
 	}
 	environ := []string{"A=1", "TRACEPARENT=old", "TRACESTATE=old"}
 	got := trace.Environ(grandchild, environ)
@@ -83,18 +88,95 @@ func TestOff(t *testing.T) {
 
 func TestParse(t *testing.T) {
 	const good = "00-0123456789abcdef0123456789abcdef-0123456789abcdef-01"
+	with := func(at int, text string) string { return good[:at] + text + good[at+len(text):] }
 	for text, want := range map[string]bool{
-		good: true, " " + good: true, "": false, good + "-more": false, "cc" + good[2:] + "-more": true, "cc" + good[2:] + "more": false, "ff" + good[2:]: false,
-		strings.ToUpper(good): false, good[:54] + "g": false, strings.Replace(good, "-", "_", 1): false,
-		"00-00000000000000000000000000000000-0123456789abcdef-01": false, "00-0123456789abcdef0123456789abcdef-0000000000000000-01": false,
+		good: true, " " + good + "\n": true, "cc" + good[2:]: true, "cc" + good[2:] + "-more": true,
+		"": false, good[:54]: false, good + "-more": false, "cc" + good[2:] + "more": false, "ff" + good[2:]: false, strings.ToUpper(good): false,
+		with(2, "_"): false, with(35, "_"): false, with(52, "_"): false,
+		with(1, "g"): false, with(4, "g"): false, with(37, "g"): false, with(54, "g"): false,
+		with(0, "AA"): false, with(13, "A"): false, with(46, "A"): false, with(53, "A"): false,
+		with(3, strings.Repeat("0", 32)): false, with(36, strings.Repeat("0", 16)): false,
 	} {
-		if _, ok := trace.Parse(text, ""); ok != want {
-			t.Errorf("%q: %t, want %t", text, ok, want)
+		if c, ok := trace.Parse(text, ""); ok != want || !ok && c != (trace.Context{}) {
+			t.Errorf("%q: %t, want %t, with %v", text, ok, want, c)
 		}
 	}
-	for _, state := range []string{"a=b\nX: y", strings.Repeat("x", 513)} {
-		if c, ok := trace.Parse(good, state); !ok || c.State != "" {
-			t.Errorf("the state %q is passed on", state)
+	for flags, want := range map[string]bool{"00": false, "01": true, "02": false, "03": true} {
+		if c, ok := trace.Parse(with(53, flags), ""); !ok || c.Sampled != want {
+			t.Errorf("flags %s: sampled %t", flags, c.Sampled)
 		}
+	}
+	for state, want := range map[string]bool{"a=b": true, "a=~ ": true, strings.Repeat("x", 512): true, strings.Repeat("x", 513): false, "a=b\nX: y": false, "a=\x1f": false, "a=\x7f": false, "a=é": false} {
+		if c, ok := trace.Parse(good, state); !ok || (c.State == state) != want || !want && c.State != "" {
+			t.Errorf("the state %q became %q", state, c.State)
+		}
+	}
+	if c := trace.FromEnviron(nil); c != (trace.Context{}) {
+		t.Errorf("without variables, there is %v", c)
+	}
+}
+
+// TestAttributes reads what was set, also while others set more.
+func TestAttributes(t *testing.T) {
+	tr, _ := tracer()
+	ctx, _ := tr.Root(t.Context(), "mayfly apply", trace.Context{}, always)
+	_, s := trace.Start(ctx, "create")
+	s.Set(trace.Type, "t")
+	s.Set(trace.Provider, "")
+	s.SetNumber(trace.Changes, 3)
+	s.Set(trace.Address, "t.x")
+	s.SetNumber(trace.Status, 0)
+	want := []trace.Attribute{{Key: trace.Type, Text: "t"}, {Key: trace.Changes, Number: 3}, {Key: trace.Address, Text: "t.x"}, {Key: trace.Status}}
+	if !slices.Equal(s.Attributes, want) {
+		t.Errorf("got %v, want %v", s.Attributes, want)
+	}
+	for key, want := range map[string]string{trace.Type: "t", trace.Address: "t.x", trace.Provider: "", trace.Version: ""} {
+		if got := s.Text(key); got != want {
+			t.Errorf("%s: %q", key, got)
+		}
+	}
+}
+
+// TestBeginning has what spans begin with: their times, kinds and IDs, of which none is zero.
+func TestBeginning(t *testing.T) {
+	tr, ended := tracer()
+	var began []string
+	tr.Began = func(s *trace.Span) { began = append(began, s.Name) }
+	tr.Random = func() uint64 { return 0 }
+	state := trace.Context{Trace: [16]byte{1}, State: "a=b"}
+	for _, parent := range []trace.Context{{}, state} {
+		ctx, root := tr.Root(t.Context(), "root", parent, func(trace.Context) bool { return false })
+		if !trace.Do(ctx, "good", func(inner context.Context) bool {
+			s := trace.Of(inner)
+			if s.Name != "good" || s.Kind != trace.Operation || s.Span == (trace.ID{}) || s.Trace != root.Trace || s.State != parent.State || s.Sampled {
+				t.Errorf("in %v, there is %v", root.Context, s.Context)
+			}
+			return true
+		}) || trace.Do(ctx, "bad", func(context.Context) bool { return false }) {
+			t.Error("what was done is reported the other way round")
+		}
+		if root.Kind != trace.Command || root.Span == (trace.ID{}) || root.Trace == [16]byte{} || parent.Trace != [16]byte{} && root.Trace != parent.Trace {
+			t.Errorf("the root is %v", root.Context)
+		}
+		root.Finish(true)
+	}
+	if want := []string{"root", "good", "bad", "root", "good", "bad"}; !slices.Equal(began, want) {
+		t.Errorf("began: %q", began)
+	}
+	if want := []string{"good", "bad", "root", "good", "bad", "root"}; !slices.Equal(*ended, want) {
+		t.Errorf("ended: %q", *ended)
+	}
+}
+
+// TestUnpropagated passes nothing on if that is not wanted.
+func TestUnpropagated(t *testing.T) {
+	tr, _ := tracer()
+	tr.Propagates = false
+	ctx, root := tr.Root(t.Context(), "mayfly apply", trace.Context{}, always)
+	if got := root.Traceparent(); got != "" {
+		t.Errorf("passed on: %s", got)
+	}
+	if got := trace.Environ(ctx, []string{"TRACEPARENT=theirs"}); !slices.Equal(got, []string{"TRACEPARENT=theirs"}) {
+		t.Errorf("the environment became %q", got)
 	}
 }

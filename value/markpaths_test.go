@@ -68,6 +68,45 @@ func TestMarkPathsMarksAsTheLibraryDoes(t *testing.T) {
 	}
 }
 
+// TestMarkPathsOfEveryKind marks by paths of every kind, into values that have what they lead to and such as
+// have not, as the library does.
+func TestMarkPathsOfEveryKind(t *testing.T) {
+	object := cty.Object(map[string]cty.Type{"a": cty.List(cty.String), "0": cty.String})
+	text, one := cty.StringVal("a"), cty.NumberIntVal(1)
+	values := []cty.Value{
+		text, one, cty.True, cty.NullVal(object), cty.UnknownVal(object), cty.NullVal(cty.Map(cty.String)), cty.UnknownVal(cty.Map(cty.String)),
+		cty.NullVal(cty.List(cty.String)), cty.UnknownVal(cty.List(cty.String)), cty.UnknownVal(cty.Tuple([]cty.Type{cty.String})), cty.NullVal(cty.Set(cty.String)), cty.UnknownVal(cty.Set(cty.Number)),
+		cty.ListValEmpty(cty.String), cty.MapValEmpty(cty.String), cty.SetValEmpty(cty.String), cty.EmptyTupleVal, cty.EmptyObjectVal, cty.DynamicVal,
+		cty.ListVal([]cty.Value{text, cty.StringVal("b")}), cty.TupleVal([]cty.Value{text, one}), cty.MapVal(map[string]cty.Value{"a": text, "b": text}),
+		cty.SetVal([]cty.Value{text, cty.StringVal("b")}), cty.SetVal([]cty.Value{cty.Zero, one}), cty.SetVal([]cty.Value{cty.True}), cty.SetVal([]cty.Value{cty.ObjectVal(map[string]cty.Value{"a": text})}),
+		cty.ObjectVal(map[string]cty.Value{"a": cty.ListVal([]cty.Value{text, text}), "0": text}).Mark(value.Ephemeral), cty.ListVal([]cty.Value{cty.SetVal([]cty.Value{one})}),
+	}
+	keys := []cty.Value{
+		text, cty.StringVal("0"), cty.Zero, one, cty.NumberIntVal(-1), cty.NumberIntVal(2), cty.NumberFloatVal(0.5), cty.True, cty.NullVal(cty.String), cty.NullVal(cty.Number),
+		cty.UnknownVal(cty.String), cty.UnknownVal(cty.Number), text.Mark(value.Sensitive), one.Mark(value.Sensitive), cty.ObjectVal(map[string]cty.Value{"a": text}),
+	}
+	steps := []cty.Path{{}, cty.GetAttrPath("a"), cty.GetAttrPath("0")}
+	for _, key := range keys {
+		steps = append(steps, cty.IndexPath(key))
+	}
+	for _, v := range values {
+		for _, first := range steps {
+			for _, then := range steps {
+				path := append(first.Copy(), then...)
+				for _, paths := range [][]cty.Path{{path}, {first, path}} {
+					want := v
+					for _, p := range paths {
+						want = want.MarkWithPaths([]cty.PathValueMarks{{Path: p, Marks: cty.NewValueMarks(value.Sensitive)}})
+					}
+					if got := value.MarkPaths(v, paths, value.Sensitive); !got.RawEquals(want) {
+						t.Errorf("%#v at %#v:\n got %#v\nwant %#v", v, paths, got, want)
+					}
+				}
+			}
+		}
+	}
+}
+
 // BenchmarkMarkPaths marks each of ten thousand elements.
 func BenchmarkMarkPaths(b *testing.B) {
 	attrs, paths := map[string]cty.Value{}, []cty.Path{}

@@ -42,7 +42,7 @@ type Deprecated struct {
 func Has(v cty.Value, m Mark) bool { return v.HasMark(m) }
 
 // IsMarked reports whether v or any value nested in it carries any mark.
-func IsMarked(v cty.Value) bool { return v != cty.NilVal && schema.HoldsMarks(v) }
+func IsMarked(v cty.Value) bool { return schema.HoldsMarks(v) }
 
 // Contains reports whether v or any value nested in it carries the mark. The walk is skipped for values
 // without any mark.
@@ -77,7 +77,7 @@ func PathsWith(v cty.Value, m Mark) []cty.Path {
 // Unmark returns v without its own marks, and reports whether people must not see v: whether one of the marks
 // is Sensitive or Ephemeral. Marks nested in v stay. Unlike cty's, it takes cty.NilVal.
 func Unmark(v cty.Value) (raw cty.Value, secret bool) {
-	if v == cty.NilVal || !v.IsMarked() {
+	if !v.IsMarked() {
 		return v, false
 	}
 	raw, marks := v.Unmark()

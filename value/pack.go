@@ -76,7 +76,6 @@ func appendPart(b []byte, v cty.Value, want cty.Type) ([]byte, error) {
 		}
 	}
 	switch {
-	case v.IsMarked(): // an error of the library
 	case v.IsKnown() && v.IsNull() && ty.Equals(want):
 		return append(b, msgpcode.Nil), nil
 	case !ty.IsPrimitiveType() || ty != want:

@@ -2,8 +2,9 @@ package value
 
 import "github.com/zclconf/go-cty/cty"
 
-// ReplaceAt returns dst with the value at path taken from src. Both are without marks. A map element that src
-// lacks is removed, one that dst lacks is added; where the path leads nowhere else, dst is returned as it is.
+// ReplaceAt returns dst with the value at path taken from src. Both are without marks. A map element that
+// src lacks is removed, one that dst lacks is added; where the path leads nowhere else, or to something that
+// does not fit among the elements of a collection, dst is returned as it is.
 func ReplaceAt(dst, src cty.Value, path cty.Path) cty.Value {
 	if len(path) == 0 {
 		return src
@@ -34,12 +35,16 @@ func replaceAttr(dst, src cty.Value, name string, rest cty.Path) cty.Value {
 	if dst.Type().IsMapType() {
 		return replaceElement(dst, src, cty.StringVal(name), rest)
 	}
-	if !dst.Type().IsObjectType() || !dst.Type().HasAttribute(name) || !src.Type().HasAttribute(name) {
+	if !hasAttribute(dst, name) || !hasAttribute(src, name) {
 		return dst
 	}
 	attrs := dst.AsValueMap()
 	attrs[name] = ReplaceAt(attrs[name], src.GetAttr(name), rest)
 	return cty.ObjectVal(attrs)
+}
+
+func hasAttribute(v cty.Value, name string) bool {
+	return v.Type().IsObjectType() && v.Type().HasAttribute(name)
 }
 
 // replaceElement is ReplaceAt for a path that begins with an index. Objects and maps accept either kind of
@@ -60,6 +65,9 @@ func replaceElement(dst, src cty.Value, key cty.Value, rest cty.Path) cty.Value 
 // replaceInMap is ReplaceAt for an element of a map. An element that src lacks is removed from dst if the
 // path ends at it.
 func replaceInMap(dst, src cty.Value, key string, rest cty.Path) cty.Value {
+	if !src.Type().IsMapType() {
+		return dst
+	}
 	elems, from := dst.AsValueMap(), src.AsValueMap()
 	if elems == nil {
 		elems = map[string]cty.Value{}
@@ -74,8 +82,11 @@ func replaceInMap(dst, src cty.Value, key string, rest cty.Path) cty.Value {
 	case inDst && len(rest) == 0:
 		delete(elems, key)
 	}
-	if len(elems) == 0 {
+	switch {
+	case len(elems) == 0:
 		return cty.MapValEmpty(dst.Type().ElementType())
+	case !cty.CanMapVal(elems):
+		return dst
 	}
 	return cty.MapVal(elems)
 }
@@ -83,7 +94,7 @@ func replaceInMap(dst, src cty.Value, key string, rest cty.Path) cty.Value {
 // replaceInList replaces an element of a list or tuple, if both have it: elements are neither added nor
 // removed.
 func replaceInList(dst, src, key cty.Value, rest cty.Path) cty.Value {
-	if key.Type() != cty.Number || !src.CanIterateElements() {
+	if key.Type() != cty.Number || !src.Type().IsListType() && !src.Type().IsTupleType() {
 		return dst
 	}
 	n, _ := key.AsBigFloat().Int64()
@@ -92,8 +103,11 @@ func replaceInList(dst, src, key cty.Value, rest cty.Path) cty.Value {
 		return dst
 	}
 	elems[n] = ReplaceAt(elems[n], from[n], rest)
-	if dst.Type().IsTupleType() {
+	switch {
+	case dst.Type().IsTupleType():
 		return cty.TupleVal(elems)
+	case !cty.CanListVal(elems):
+		return dst
 	}
 	return cty.ListVal(elems)
 }

@@ -25,7 +25,7 @@ func Statement(v cty.Value, unknown bool) string {
 	}
 	ty := v.Type()
 	later := ""
-	if unknown && !v.IsKnown() {
+	if unknown {
 		later = ", known only after apply"
 	}
 	switch {

@@ -119,7 +119,7 @@ func plain(v cty.Value, refined bool) bool {
 func withoutRange(v cty.Value) cty.Value {
 	if ty := v.Type(); ty == cty.String && v.Range().DefinitelyNotNull() {
 		return unknownText
-	} else if ty != cty.DynamicPseudoType && v.Range().DefinitelyNotNull() {
+	} else if v.Range().DefinitelyNotNull() {
 		return cty.UnknownVal(ty).RefineNotNull()
 	} else {
 		return cty.UnknownVal(ty)

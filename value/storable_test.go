@@ -93,6 +93,34 @@ func TestStorableNamesThePlace(t *testing.T) {
 	}
 }
 
+// TestStorableOfNothing has what is empty beside a part that cannot be stored, and values of no type of
+// their own.
+func TestStorableOfNothing(t *testing.T) {
+	if v, faults := Storable(cty.NilVal, cty.String); v != cty.NilVal || faults != nil {
+		t.Errorf("no value became %#v, %v", v, faults)
+	}
+	empty := obj{
+		"list": cty.ListValEmpty(cty.Number), "set": cty.SetValEmpty(cty.Number), "map": cty.MapValEmpty(cty.Number), "tuple": cty.EmptyTupleVal, "object": cty.EmptyObjectVal,
+		"null": cty.NullVal(cty.List(cty.Number)), "unknown": cty.UnknownVal(cty.Map(cty.Number)), "any": cty.NullVal(cty.DynamicPseudoType),
+	}
+	want := cty.ObjectVal(empty).AsValueMap()
+	want["number"], empty["number"] = cty.NullVal(cty.Number), cty.PositiveInfinity
+	v := cty.ObjectVal(empty)
+	if got, faults := Storable(v, v.Type()); len(faults) != 1 || !got.RawEquals(cty.ObjectVal(want)) {
+		t.Errorf("got %#v, %v", got, faults)
+	}
+	deepest := cty.NullVal(cty.DynamicPseudoType)
+	for range MaxDepth {
+		deepest = cty.TupleVal([]cty.Value{deepest})
+	}
+	if got, faults := Storable(deepest, deepest.Type()); faults != nil || !got.RawEquals(deepest) {
+		t.Errorf("at the deepest level: %v", faults)
+	}
+	if _, err := Seal(deepest, deepest.Type(), nil); err != nil {
+		t.Errorf("at the deepest level: %v", err)
+	}
+}
+
 // TestStorableKeepsMarks: what is taken out of a marked value leaves the marks.
 func TestStorableKeepsMarks(t *testing.T) {
 	v := cty.ObjectVal(obj{"a": cty.PositiveInfinity.Mark(Sensitive), "b": cty.ListVal([]cty.Value{str("x")}).Mark(Ephemeral)})

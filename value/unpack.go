@@ -183,7 +183,7 @@ func cutValue(b []byte) (value, rest []byte, ok bool) {
 	at := 0
 	for left := 1; left > 0; left-- {
 		h := headOf(b[at:])
-		if h.bytes == 0 || h.bytes > len(b)-at || h.parts > len(b) {
+		if h.bytes == 0 || h.bytes > len(b)-at {
 			return nil, nil, false
 		}
 		at += h.bytes
@@ -215,7 +215,7 @@ func headOf(b []byte) head {
 		return head{size: 1, bytes: 1 + int(c&msgpcode.FixedStrMask)}
 	default:
 		f := forms[c-msgpcode.Nil]
-		if f.fixed == 0 && f.length == 0 || len(b) < 1+f.length {
+		if f.fixed == 0 || len(b) < 1+f.length {
 			return head{}
 		}
 		n := 0

@@ -49,6 +49,94 @@ func TestUnpackNeedsNoLibrary(t *testing.T) {
 	}
 }
 
+// TestUnpackOfNonsense cuts and changes what is packed, at each byte. It fails as the library does, or gives
+// the same.
+func TestUnpackOfNonsense(t *testing.T) {
+	long := strings.Repeat("n", 300)
+	many := map[string]cty.Type{long: cty.String}
+	manyValues := obj{long: str(long)}
+	for i := range 20 {
+		name := string(rune('a' + i))
+		many[name], manyValues[name] = cty.Bool, cty.True
+	}
+	open := cty.Object(map[string]cty.Type{"a": cty.DynamicPseudoType})
+	list := cty.ListVal([]cty.Value{str("x")})
+	for _, c := range []struct {
+		v  cty.Value
+		ty cty.Type
+	}{
+		{cty.ObjectVal(obj{"a": str("x"), "b": cty.ObjectVal(obj{"x": cty.True}), "c": cty.NullVal(cty.String), "d": cty.ListVal([]cty.Value{cty.Zero})}), openObject},
+		{cty.ObjectVal(obj{"a": cty.UnknownVal(cty.Number).RefineNotNull(), "b": cty.DynamicVal, "c": cty.UnknownVal(cty.String).RefineNotNull(), "d": cty.UnknownVal(cty.List(cty.Number)).RefineNotNull()}), openObject},
+		{cty.ObjectVal(manyValues), cty.Object(many)},
+		{cty.ObjectVal(obj{"a": list}), open},
+		{cty.ObjectVal(obj{"a": cty.NullVal(list.Type())}), open},
+		{cty.EmptyObjectVal, cty.EmptyObject},
+		{cty.MapVal(obj{"a": str("x")}), cty.Map(cty.String)},
+		{str("x"), cty.String},
+	} {
+		packed, err := msgpack.Marshal(c.v, c.ty)
+		if err != nil {
+			t.Fatal(err)
+		}
+		compare := func(b []byte) {
+			b = slices.Clip(b)
+			got, ok := unpackObject(b, c.ty)
+			if !ok {
+				return
+			}
+			if want, err := msgpack.Unmarshal(b, c.ty); err != nil || !got.RawEquals(want) {
+				t.Errorf("% x as %#v: %#v, where the library gives %#v, %v", b, c.ty, got, want, err)
+			}
+		}
+		for at := range packed {
+			compare(packed[:at])
+			compare(slices.Insert(slices.Clone(packed), at, 0xc0))
+			for _, other := range []byte{0, 1, 0x80, 0x90, 0x92, 0xa1, 0xbf, 0xc0, 0xc1, 0xc3, 0xc4, 0xc6, 0xc9, 0xd4, 0xd9, 0xdb, 0xdc, 0xde, 0xdf, 0xff} {
+				changed := slices.Clone(packed)
+				changed[at] = other
+				compare(changed)
+			}
+		}
+		compare(append(slices.Clone(packed), 0xc0))
+		for _, ty := range []cty.Type{cty.String, cty.EmptyObject, open, openObject} {
+			if got, ok := unpackObject(packed, ty); ok && !ty.Equals(c.ty) {
+				t.Errorf("%#v is unpacked as %#v: %#v", c.v, ty, got)
+			}
+		}
+	}
+}
+
+// TestParts splits objects, and nothing else.
+func TestParts(t *testing.T) {
+	if parts, ok := (Durable{}).Parts(); ok || parts != nil {
+		t.Errorf("no value has the parts %v", parts)
+	}
+	v := cty.ObjectVal(obj{"a": str("x"), "b": cty.True, "c": cty.NullVal(cty.String), "d": cty.UnknownVal(cty.List(cty.Number))})
+	d, err := Seal(v, openObject, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts, ok := d.Parts()
+	if !ok || len(parts) != 4 {
+		t.Fatalf("the parts are %v", parts)
+	}
+	for i, p := range parts {
+		got, err := p.Value()
+		if name := string(rune('a' + i)); err != nil || p.Name != name || !got.RawEquals(v.GetAttr(name)) || p.Open != (i < 2) || p.IsNull() != (i == 2) {
+			t.Errorf("%s: %#v, %v, open %t, null %t", p.Name, got, err, p.Open, p.IsNull())
+		}
+		if text, ok := p.Text(); ok != (i == 0) || ok && string(text) != "x" {
+			t.Errorf("%s is the text %s", p.Name, text)
+		}
+	}
+	if d, err = Seal(cty.ListVal([]cty.Value{str("x")}), cty.List(cty.String), nil); err != nil {
+		t.Fatal(err)
+	}
+	if parts, ok := d.Parts(); ok {
+		t.Errorf("a list has the parts %v", parts)
+	}
+}
+
 func FuzzUnpack(f *testing.F) {
 	for _, v := range []cty.Value{cty.NullVal(cty.Bool), cty.ObjectVal(obj{"x": str("y")}), cty.Zero, cty.UnknownVal(cty.Number)} {
 		packed, err := msgpack.Marshal(cty.ObjectVal(obj{"a": v, "b": str("b"), "c": str("c"), "d": cty.ListVal([]cty.Value{cty.Zero})}), openObject)
@@ -112,7 +200,7 @@ func TestCutValue(t *testing.T) {
 			t.Errorf("%.20v: cut to %d of %d bytes, %d left, %v", v, len(got), len(packed), len(rest), ok)
 		}
 		for n := range min(len(packed), 400) {
-			if _, _, ok := cutValue(packed[:n]); ok {
+			if _, _, ok := cutValue(slices.Clip(packed[:n])); ok {
 				t.Errorf("%.20v: %d of %d bytes count as a value", v, n, len(packed))
 			}
 		}

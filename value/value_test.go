@@ -43,6 +43,29 @@ func secretObject(top, inRule, inNested cty.Value) cty.Value {
 	})
 }
 
+// TestSealForgetsTypesOfSecrets seals write-only arguments that are null, but whose type has the name of
+// something that was in them.
+func TestSealForgetsTypesOfSecrets(t *testing.T) {
+	open := map[string]*schema.Attribute{"name": {Type: cty.String, Optional: true}, "pw": {Type: cty.DynamicPseudoType, Optional: true, WriteOnly: true}}
+	block := &schema.Block{Attributes: open, Blocks: map[string]*schema.NestedBlock{"rule": {Nesting: schema.Single, Block: schema.Block{Attributes: open}}}}
+	telling := cty.NullVal(cty.Object(map[string]cty.Type{"canary": cty.String}))
+	untold := cty.NullVal(cty.DynamicPseudoType)
+	for _, name := range []cty.Value{str("n"), sensitive} {
+		v := cty.ObjectVal(obj{"name": name, "pw": telling, "rule": cty.ObjectVal(obj{"name": str("r"), "pw": telling})})
+		d, err := Seal(v, block.Type(), block)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(d.Packed()), "canary") {
+			t.Errorf("it is stored: %q", d.Packed())
+		}
+		want := cty.ObjectVal(obj{"name": name, "pw": untold, "rule": cty.ObjectVal(obj{"name": str("r"), "pw": untold})})
+		if got, err := d.Live(); err != nil || !got.RawEquals(want) {
+			t.Errorf("got %#v, %v", got, err)
+		}
+	}
+}
+
 func TestSealRefusesSecrets(t *testing.T) {
 	block := secretBlock()
 	tests := []struct {
@@ -208,6 +231,11 @@ func TestNullAgainstAnyType(t *testing.T) {
 			t.Errorf("%#v: %v, null is %v", v, err, d.IsNull())
 		}
 	}
+	for _, v := range []cty.Value{str(""), cty.True, cty.False, cty.NumberIntVal(7), cty.EmptyTupleVal, cty.EmptyObjectVal, cty.UnknownVal(cty.String)} {
+		if d, err := Seal(v, v.Type(), nil); err != nil || d.IsNull() || Restore(cty.DynamicPseudoType, nil, nil).IsZero() == d.IsZero() {
+			t.Errorf("%#v: %v, null is %v", v, err, d.IsNull())
+		}
+	}
 	for _, v := range []cty.Value{str(""), cty.DynamicVal, cty.UnknownVal(cty.String), cty.EmptyObjectVal, cty.TupleVal([]cty.Value{nothing})} {
 		if d, err := Seal(v, cty.DynamicPseudoType, nil); err != nil || d.IsNull() {
 			t.Errorf("%#v: %v, null is %v", v, err, d.IsNull())
@@ -288,6 +316,9 @@ func TestMarks(t *testing.T) {
 	}
 	if Has(v, Ephemeral) || !Has(v, Sensitive) {
 		t.Error("Has looks at nested values")
+	}
+	if raw, secret := Unmark(cty.NilVal); raw != cty.NilVal || secret || IsMarked(cty.NilVal) {
+		t.Error("no value is marked")
 	}
 	if Contains(cty.NilVal, Sensitive) || PathsWith(cty.NilVal, Sensitive) != nil || Contains(str("x"), Sensitive) {
 		t.Error("a mark where there is none")

@@ -22,7 +22,7 @@ type Config struct {
 
 // IgnoreChanges returns the configuration with ignore_changes applied, if there is a prior object.
 func (op *Op) IgnoreChanges(e Config, lc *config.Lifecycle, pr Prior) Config {
-	stored := op.DropMirrored(op.Block().OutsideWriteOnly(pr.Sensitive()))
+	stored := op.Block().OutsideWriteOnly(pr.Sensitive())
 	e.Value, e.Sensitive = contract.IgnoreChanges(op.Block(), lc, pr.Value, e.Value, e.Sensitive, stored)
 	return e
 }

@@ -14,7 +14,7 @@ import (
 // empty if there is none or it is sensitive, by its schema or as one of the given paths.
 func Identifying(v cty.Value, b *schema.Block, sensitive []cty.Path) (key, text string) {
 	v, _ = v.Unmark()
-	if v == cty.NilVal || v.IsNull() || !v.IsKnown() || !v.Type().IsObjectType() {
+	if v.IsNull() || !v.Type().IsObjectType() {
 		return "", ""
 	}
 	for _, name := range []string{"id", "name"} {
@@ -37,7 +37,7 @@ func ImportText(i *plan.Importing) (key, text string) {
 		return "id", i.ID
 	}
 	id, err := i.Identity.Live()
-	if err != nil || id == cty.NilVal || id.IsNull() || id.IsMarked() || !id.CanIterateElements() {
+	if err != nil || id.IsNull() || !id.CanIterateElements() { // as what has marks
 		return "", ""
 	}
 	return contract.IdentityText(id)

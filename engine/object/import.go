@@ -75,10 +75,7 @@ func (op *Op) OpenImporting(i *plan.Importing) {
 	if i == nil {
 		return
 	}
-	identity, err := i.Identity.Unmarked()
-	if err != nil {
-		identity = cty.NilVal
-	}
+	identity, _ := i.Identity.Unmarked() // nothing if it cannot be decoded
 	op.openImported(i.ID, identity)
 }
 

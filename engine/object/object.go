@@ -88,7 +88,7 @@ func (op *Op) Report(diags diag.List) {
 // LogIdentity logs that a provider has changed the identity of an object. It may do so, but other tools may
 // know the object by the earlier one.
 func (op *Op) LogIdentity(doing string, before, after cty.Value) {
-	if op.Log == nil || before == cty.NilVal || before.IsNull() || !before.IsWhollyKnown() || after == cty.NilVal || after.IsNull() || after.RawEquals(before) {
+	if op.Log == nil || before.IsNull() || !before.IsWhollyKnown() || after.IsNull() || after.RawEquals(before) {
 		return
 	}
 	op.warnf("provider %s gave %s another identity while %s it", op.Source.ForDisplay(), op.Obj, doing)

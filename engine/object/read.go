@@ -36,14 +36,14 @@ func (op *Op) Refresh(pr Prior, meta cty.Value) (Prior, bool) {
 		idKey, id = "", "" // nothing has it any more
 	}
 	done(diags, idKey, id)
-	if diags.HasErrors() && (v == cty.NilVal || v.IsNull()) {
+	if diags.HasErrors() && v.IsNull() {
 		return pr, false
 	}
 	if v.IsNull() {
 		return NoPrior(op.Schema.Block), true
 	}
 	pr.Value, pr.Private = v, resp.Private
-	if resp.Identity != cty.NilVal && !resp.Identity.IsNull() {
+	if !resp.Identity.IsNull() {
 		op.LogIdentity("reading", pr.Identity, resp.Identity)
 		pr.Identity = resp.Identity
 	}

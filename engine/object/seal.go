@@ -26,7 +26,7 @@ func (op *Op) Mark(v cty.Value, paths []cty.Path) cty.Value {
 // parts to mark yet, and its other parts may be shown.
 func (op *Op) mirrorSensitivity(v cty.Value, paths []cty.Path) []cty.Path {
 	from, to, ok := builtin.Echo(op.TypeName())
-	if !ok || op.Source != addr.BuiltinProvider || v == cty.NilVal || v.IsNull() || !v.IsKnown() {
+	if !ok || op.Source != addr.BuiltinProvider || v.IsNull() || !v.IsKnown() {
 		return paths
 	}
 	bare, _ := v.Unmark()
@@ -66,7 +66,7 @@ func (op *Op) Seal(v cty.Value, paths []cty.Path) (value.Durable, bool) {
 
 // SealIdentity makes an identity durable; absent ones give the zero value.
 func (op *Op) SealIdentity(id cty.Value) value.Durable {
-	if id == cty.NilVal || id.IsNull() {
+	if id.IsNull() {
 		return value.Durable{}
 	}
 	d, err := value.Seal(id, id.Type(), nil)
@@ -140,9 +140,9 @@ func Additions(p addr.Provider) []string {
 // another version of the identity schema.
 func (op *Op) HasNewIdentity(before, after Prior) bool {
 	switch {
-	case after.Identity == cty.NilVal || after.Identity.IsNull():
+	case after.Identity.IsNull():
 		return false
-	case len(before.Object.Identity) == 0 || before.Identity == cty.NilVal:
+	case len(before.Object.Identity) == 0:
 		return true
 	}
 	return before.Object.IdentityVersion != op.identityVersion() || !before.Identity.RawEquals(after.Identity)

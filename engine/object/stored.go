@@ -36,11 +36,13 @@ func (op *Op) Upgrade(o *state.Object) (Prior, bool) {
 		return pr, false
 	}
 	v, diags := op.Provider.UpgradeResource(op.Ctx, provider.UpgradeRequest{Type: op.TypeName(), Version: o.SchemaVersion, JSON: o.JSON(), Flatmap: o.Flatmap})
-	if !diags.HasErrors() {
-		v, diags = op.Answers.AcceptExisting(v, diags, contract.Upgraded)
+	if diags.HasErrors() {
+		op.Report(diags)
+		return pr, false
 	}
+	v, diags = op.Answers.AcceptExisting(v, diags, contract.Upgraded)
 	op.Report(diags)
-	if diags.HasErrors() && v == cty.NilVal {
+	if v == cty.NilVal {
 		return pr, false
 	}
 	pr.Value = v

@@ -17,7 +17,6 @@ var unmarkers = map[string]string{
 	"provision.execute":         "the same, for the connection",
 	"provision.CheckArguments":  "looks at the arguments without passing them on",
 	"provision.CheckConnection": "the same, for the connection",
-	"provision.mask":            "gives the values to a guard of its own",
 }
 
 // TestValuesLeaveByOneWay lists who takes marks off values in the packages that give them to providers and

@@ -1,0 +1,31 @@
+package diag
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/mayfly-iac/mayfly/bug"
+)
+
+// TestBug describes panics that were caught elsewhere, and such as are caught here. What was thrown may be a
+// secret.
+func TestBug(t *testing.T) {
+	caught := func(f func()) (diags List) {
+		defer func() { diags = Bug("t.x", recover()) }()
+		f()
+		return nil
+	}
+	broken := func() {
+		var m map[string]int
+		m["a"] = 1
+	}
+	for want, diags := range map[string]List{
+		"assignment to entry in nil map at":   Bug("t.x", bug.Call(broken)),
+		"assignment to entry in nil map at d": caught(broken),
+		"an unexpected condition at":          caught(func() { panic("canary") }),
+	} {
+		if text := diags.Err().Error(); len(diags) != 1 || !strings.Contains(text, "on t.x, the program encountered "+want) || strings.Contains(text, "canary") {
+			t.Errorf("%s: %v", want, diags)
+		}
+	}
+}
