@@ -74,7 +74,7 @@ func (r *fileRun) stand(tree *config.Tree, run *config.TestRun) (*stand, diag.Li
 }
 
 // overrides evaluates override blocks of objects. Values for a target that is not in the tree have no effect:
-// another run may have it, and an object of it that is left in the state is no concern of its provider.
+// another run may have it. For an object of it that is left in the state, no provider is asked.
 func (r *fileRun) overrides(s *stand, tree *config.Tree, list []*config.Override) ([]override, diag.List) {
 	var out []override
 	var diags diag.List
