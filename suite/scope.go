@@ -80,8 +80,8 @@ func (r *fileRun) eval(vars map[string]cty.Value, e hcl.Expression) (cty.Value, 
 	})
 }
 
-// functions returns the functions of test files, also impure ones: a run gets what they return when it begins.
-// Searches for files end when interrupted is closed.
+// functions returns the functions of test files, also impure ones: a run gets what they return when it
+// begins. Searches for files end when interrupted is closed.
 func functions(interrupted <-chan struct{}) map[string]function.Function {
 	return funcs.Table(funcs.Options{BaseDir: ".", Interrupted: interrupted})
 }

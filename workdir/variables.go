@@ -35,7 +35,7 @@ type inputs struct {
 	// that is a whole file: they are not reported as missing besides.
 	meant  map[string]bool
 	unread bool
-	// open takes values of variables that the root module does not declare: in tests, others may refer to them.
+	// open takes values of variables that the root module does not declare: test files may refer to them.
 	open bool
 }
 
