@@ -23,8 +23,8 @@ type fileRun struct {
 	*suite
 	file *config.TestFile
 	vars map[string]cty.Value // what var means in the file, by name; set before the first run
-	// broken says what is wrong with the values of those variables that cannot be evaluated or converted: runs
-	// that need one fail.
+	// broken says what is wrong with the values of variables that cannot be evaluated or converted. Runs that
+	// need one fail.
 	broken map[string]diag.List
 
 	apart   bool                 // no run is carried out, so that what they return is not known

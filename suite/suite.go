@@ -135,3 +135,16 @@ func (s *suite) check(tree *config.Tree) diag.List {
 func (s *suite) selects(file, run string) bool {
 	return s.opt.Selects == nil || s.opt.Selects(file, run)
 }
+
+// CountRuns returns how many runs of the files are selected.
+func CountRuns(files []*config.TestFile, selects func(file, run string) bool) int {
+	n := 0
+	for _, file := range files {
+		for _, r := range file.Runs {
+			if selects(file.Name, r.Name) {
+				n++
+			}
+		}
+	}
+	return n
+}

@@ -160,7 +160,7 @@ func (a *app) test(ctx context.Context, f *testFlags, r *testRound) int {
 	}
 	var summary suite.Summary
 	opt.Running = a.status.Run
-	done := a.showStatus(countRuns(files, f.selects))
+	done := a.showStatus(suite.CountRuns(files, f.selects))
 	a.patience.During(func() { summary = suite.Execute(hard, opt) })
 	done()
 	p.Summary(summary)
@@ -258,19 +258,6 @@ func noTests(f *testFlags) diag.List {
 		return diag.Warnf("No tests were found", "-filter selects none of the test files. Give their names relative to the working directory, as in -filter=tests/main.tftest.hcl.")
 	}
 	return diag.Warnf("No tests were found", "The working directory and the directory %s have no files whose names end in .tftest.hcl, .tofutest.hcl, .tftest.json or .tofutest.json.", f.dir)
-}
-
-// countRuns returns how many runs of the files are selected.
-func countRuns(files []*config.TestFile, selects func(file, run string) bool) int {
-	n := 0
-	for _, file := range files {
-		for _, r := range file.Runs {
-			if selects(file.Name, r.Name) {
-				n++
-			}
-		}
-	}
-	return n
 }
 
 // listTests shows what would be run.
