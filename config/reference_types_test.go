@@ -22,7 +22,7 @@ var surroundings = map[string]string{
 	"resource.provisioner": "resource \"a_b\" \"c\" {\nprovisioner \"file\" {\n%s\n}\n}",
 
 	"test": "test {\n%s\n}", "run": "run \"a\" {\n%s\n}", "run.module": "run \"a\" {\nmodule {\nsource = \"./a\"\n%s\n}\n}", "run.plan_options": "run \"a\" {\nplan_options {\n%s\n}\n}",
-	"mock_provider": "mock_provider \"a\" {\n%s\n}", "mock_provider.mock_resource": "mock_provider \"a\" {\nmock_resource \"a_b\" {\n%s\n}\n}",
+	"mock_provider": "mock_provider \"a\" {\nalias = \"b\"\n%s\n}", "mock_provider.mock_resource": "mock_provider \"a\" {\nmock_resource \"a_b\" {\n%s\n}\n}",
 	"override_resource": "override_resource {\ntarget = a_b.c\n%s\n}", "override_module": "override_module {\ntarget = module.a\n%s\n}",
 }
 

@@ -287,7 +287,7 @@ func (d *decoder) provider(block *hcl.Block) {
 	}
 	if attr := content.Attributes["for_each"]; attr != nil {
 		if p.Alias == "" {
-			d.errorAt(attr.NameRange, `Alias required when using "for_each"`, "The default configuration of a provider has exactly one instance. Add an \"alias\" to have several.")
+			d.aliasRequired(attr)
 		} else {
 			p.ForEach = attr.Expr
 		}
@@ -303,4 +303,9 @@ func (d *decoder) provider(block *hcl.Block) {
 		}
 	}
 	d.m.Providers[p.Ref().String()] = p
+}
+
+// aliasRequired reports a for_each of a default provider configuration.
+func (d *decoder) aliasRequired(attr *hcl.Attribute) {
+	d.errorAt(attr.NameRange, `Alias required when using "for_each"`, "The default configuration of a provider has exactly one instance. Add an \"alias\" to have several.")
 }

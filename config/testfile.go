@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
@@ -28,7 +29,8 @@ type TestFile struct {
 // also mocks ephemeral resources (E83).
 type Mock struct {
 	Name, Alias string
-	Source      string // the directory of files with mocks, "" for none
+	ForEach     hcl.Expression // the instances of the configuration; nil for those that the module declares
+	Source      string         // the directory of files with mocks, "" for none
 	Defaults    []*MockDefaults
 	Overrides   []*Override
 	DuringPlan  bool
@@ -52,6 +54,7 @@ type MockDefaults struct {
 // Override replaces what a provider would answer about objects, or the outputs of a module.
 type Override struct {
 	Target     addr.Target
+	Bare       []int          // the module steps without a key or [*] of a target with [*], which stands for all instances
 	Values     hcl.Expression // of computed attributes, or outputs; nil for none
 	DuringPlan bool
 	Range      hcl.Range
@@ -66,7 +69,7 @@ var (
 	testFileSchema = schema("", "test", "variables", "provider name", "mock_provider name", "override_resource", "override_data",
 		"override_ephemeral", "override_module", "run name")
 	testSchema     = schema("parallel")
-	mockSchema     = schema("alias source override_during", "mock_resource type", "mock_data type", "mock_ephemeral type", "override_resource", "override_data", "override_ephemeral", "override_module")
+	mockSchema     = schema("alias for_each source override_during", "mock_resource type", "mock_data type", "mock_ephemeral type", "override_resource", "override_data", "override_ephemeral", "override_module")
 	mockFileSchema = schema("", "mock_resource type", "mock_data type", "mock_ephemeral type", "override_resource", "override_data", "override_ephemeral", "override_module")
 	defaultsSchema = schema("defaults override_during")
 	valuesSchema   = schema("target! values override_during")
@@ -177,7 +180,7 @@ func (d *testDecoder) blocks(content *hcl.BodyContent) {
 			d.run(b)
 		}
 	}
-	d.file.Overrides = d.overrides(content)
+	d.file.Overrides = d.overrides(content, false)
 	for _, r := range d.file.Runs {
 		r.Parallel = r.Parallel || d.file.Parallel && !r.parallelSet
 	}
@@ -205,6 +208,11 @@ func (d *testDecoder) mock(b *hcl.Block) {
 	}
 	content := d.content(b.Body, mockSchema)
 	m.Alias = d.text(content, "alias")
+	if attr := content.Attributes["for_each"]; attr != nil {
+		if m.ForEach = attr.Expr; m.Alias == "" {
+			d.aliasRequired(attr)
+		}
+	}
 	m.DuringPlan = d.during(content, false)
 	d.defaults(m, content)
 	m.Source = d.text(content, "source")
@@ -246,7 +254,7 @@ func (d *testDecoder) defaults(m *Mock, content *hcl.BodyContent) {
 		}
 		m.Defaults = append(m.Defaults, v)
 	}
-	m.Overrides = append(m.Overrides, d.overrides(content)...)
+	m.Overrides = append(m.Overrides, d.overrides(content, m.DuringPlan)...)
 }
 
 // during decodes override_during, which says whether values are known when planning already.
@@ -259,15 +267,16 @@ func (d *testDecoder) during(content *hcl.BodyContent, otherwise bool) bool {
 	return otherwise
 }
 
-// overrides decodes the override blocks in a body, each target once.
-func (d *testDecoder) overrides(content *hcl.BodyContent) []*Override {
+// overrides decodes the override blocks in a body, each target once, those of the most specific targets
+// first. during holds for those that do not say when their values are known.
+func (d *testDecoder) overrides(content *hcl.BodyContent, during bool) []*Override {
 	var out []*Override
 	for _, b := range content.Blocks {
 		kind, ok := strings.CutPrefix(b.Type, "override_")
 		if !ok {
 			continue
 		}
-		o := d.override(b, kind)
+		o := d.override(b, kind, during)
 		if o == nil {
 			continue
 		}
@@ -277,18 +286,40 @@ func (d *testDecoder) overrides(content *hcl.BodyContent) []*Override {
 		}
 		out = append(out, o)
 	}
+	slices.SortStableFunc(out, func(a, b *Override) int { return slices.Compare(b.keyed(), a.keyed()) })
+	return out
+}
+
+// keyed returns 1 for each step of the target that has an instance key, and 0 for each other. A key in an
+// earlier step makes a target more specific than keys in later ones.
+func (o *Override) keyed() []int {
+	var out []int
+	add := func(key addr.Key) {
+		if key == addr.NoKey {
+			out = append(out, 0)
+		} else {
+			out = append(out, 1)
+		}
+	}
+	for _, m := range o.Target.Module.Path() {
+		_, _, key := m.Parent()
+		add(key)
+	}
+	if !o.Module() {
+		add(o.Target.Key)
+	}
 	return out
 }
 
 // override decodes one override block, and returns nil if its target is not an address of the right kind.
 // kind is what follows "override_" in the block type.
-func (d *testDecoder) override(b *hcl.Block, kind string) *Override {
+func (d *testDecoder) override(b *hcl.Block, kind string, during bool) *Override {
 	s, name := valuesSchema, "values"
 	if kind == "module" {
 		s, name = outputsSchema, "outputs"
 	}
 	content := d.content(b.Body, s)
-	o := &Override{Range: b.DefRange, DuringPlan: d.during(content, false)}
+	o := &Override{Range: b.DefRange, DuringPlan: d.during(content, during)}
 	if attr := content.Attributes[name]; attr != nil {
 		o.Values = attr.Expr
 	}
@@ -296,10 +327,11 @@ func (d *testDecoder) override(b *hcl.Block, kind string) *Override {
 	if attr == nil {
 		return nil
 	}
-	t := d.traversal(attr.Expr)
+	t, bare := d.wildcards(attr.Expr)
 	if t == nil {
 		return nil
 	}
+	o.Bare = bare
 	var err error
 	if o.Target, err = addr.TargetFromTraversal(t); err != nil {
 		d.errorAt(attr.Expr.Range(), "Invalid target", "This is not the address of %s: %s.", kindName(kind), err)
@@ -310,6 +342,54 @@ func (d *testDecoder) override(b *hcl.Block, kind string) *Override {
 		return nil
 	}
 	return o
+}
+
+// wildcards interprets an expression as an address in which [*] may stand for all instances. Its second
+// result has the indices of the module steps without a key or [*], if there is a [*].
+func (d *testDecoder) wildcards(expr hcl.Expression) (hcl.Traversal, []int) {
+	inner, ok := d.unquote(expr).(hclsyntax.Expression)
+	if _, splat := inner.(*hclsyntax.SplatExpr); !ok || !splat {
+		return d.traversal(expr), nil
+	}
+	steps, ok := withSplats(inner)
+	if !ok {
+		return d.traversal(expr), nil
+	}
+	var out hcl.Traversal
+	var bare []int
+	modules := 0
+	for i, step := range steps {
+		if _, splat := step.(hcl.TraverseSplat); splat {
+			continue
+		}
+		out = append(out, step)
+		if i == 0 || addr.StepName(steps[i-1]) != "module" || addr.StepName(step) == "" {
+			continue
+		}
+		if i+1 == len(steps) || addr.StepName(steps[i+1]) != "" {
+			bare = append(bare, modules)
+		}
+		modules++
+	}
+	return out, bare
+}
+
+// withSplats returns an expression with [*] as an address, and whether it is one.
+func withSplats(e hclsyntax.Expression) (hcl.Traversal, bool) {
+	switch e := e.(type) {
+	case *hclsyntax.ScopeTraversalExpr:
+		return e.Traversal, true
+	case *hclsyntax.AnonSymbolExpr:
+		return nil, true
+	case *hclsyntax.RelativeTraversalExpr:
+		t, ok := withSplats(e.Source)
+		return slices.Concat(t, e.Traversal), ok
+	case *hclsyntax.SplatExpr:
+		source, ok := withSplats(e.Source)
+		each, also := withSplats(e.Each)
+		return slices.Concat(source, hcl.Traversal{hcl.TraverseSplat{SrcRange: e.MarkerRange}}, each), ok && also
+	}
+	return nil, false
 }
 
 func kindName(kind string) string {

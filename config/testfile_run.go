@@ -1,12 +1,14 @@
 package config
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/lang"
 )
 
@@ -14,6 +16,7 @@ import (
 // variables, providers and overrides from its file, and what it gives itself takes precedence.
 type TestRun struct {
 	Name      string
+	Nth       int  // how many runs of this name precede it in the file
 	Plan      bool // only a plan is made
 	Options   TestPlanOptions
 	Variables map[string]*hcl.Attribute
@@ -22,11 +25,21 @@ type TestRun struct {
 	Asserts   []*Condition
 	Expected  []Expected
 	Overrides []*Override
-	StateKey  string // "" for that of the module
-	Parallel  bool   // may run beside others
+	StateKey  string    // "" for that of the module
+	Problems  diag.List // errors for which the run, and nothing else, cannot be carried out
+	Parallel  bool      // may run beside others
 	Range     hcl.Range
 
 	parallelSet bool
+}
+
+// ID returns what no other run of the file has: the name, followed by a number if it isn't the first of that
+// name.
+func (r *TestRun) ID() string {
+	if r.Nth == 0 {
+		return r.Name
+	}
+	return fmt.Sprintf("%s#%d", r.Name, r.Nth+1)
 }
 
 // TestPlanOptions are the plan_options of a run. The zero value is a normal plan with refresh.
@@ -57,9 +70,10 @@ func (d *testDecoder) run(b *hcl.Block) {
 	if !d.name(b, 0, "run block name") {
 		return
 	}
-	if i := slices.IndexFunc(d.file.Runs, func(other *TestRun) bool { return other.Name == r.Name }); i >= 0 {
-		d.errorAt(r.Range, "Duplicate run block", "A run named %q is already at %s. The names of run blocks must be unique within a file.", r.Name, d.file.Runs[i].Range)
-		return
+	for _, other := range d.file.Runs {
+		if other.Name == r.Name {
+			r.Nth++
+		}
 	}
 	content := d.content(b.Body, runSchema)
 	if attr := content.Attributes["command"]; attr != nil {
@@ -73,10 +87,10 @@ func (d *testDecoder) run(b *hcl.Block) {
 		r.Providers = d.passedProviders(attr)
 	}
 	if attr := content.Attributes["expect_failures"]; attr != nil {
-		r.Expected = d.expected(attr)
+		r.Expected, r.Problems = d.expected(attr)
 	}
 	if m := d.single(content, "module", "module block"); m != nil {
-		r.Module = d.runModule(m, r.Name)
+		r.Module = d.runModule(m, r.ID())
 	}
 	if o := d.single(content, "plan_options", "plan_options block"); o != nil {
 		d.planOptions(&r.Options, o)
@@ -84,7 +98,7 @@ func (d *testDecoder) run(b *hcl.Block) {
 	r.StateKey = d.text(content, "state_key")
 	r.Parallel, r.parallelSet = d.flag(content, "parallel", false), content.Attributes["parallel"] != nil
 	r.Asserts = d.conditions(content, "assert")
-	r.Overrides = d.overrides(content)
+	r.Overrides = d.overrides(content, false)
 	d.file.Runs = append(d.file.Runs, r)
 }
 
@@ -162,9 +176,9 @@ func (d *testDecoder) list(attr *hcl.Attribute) []hcl.Expression {
 	return exprs
 }
 
-// expected decodes expect_failures.
-func (d *testDecoder) expected(attr *hcl.Attribute) []Expected {
-	var out []Expected
+// expected decodes expect_failures. What is wrong with an entry is a problem of the run: others do not depend
+// on it.
+func (d *testDecoder) expected(attr *hcl.Attribute) (out []Expected, problems diag.List) {
 	for _, e := range d.list(attr) {
 		t := d.traversal(e)
 		if t == nil {
@@ -172,8 +186,8 @@ func (d *testDecoder) expected(attr *hcl.Attribute) []Expected {
 		}
 		object, ok := checkable(t)
 		if !ok {
-			d.errorAt(e.Range(), "Invalid `expect_failures` reference",
-				"You cannot expect failures from this. Only the conditions of variables, outputs, checks, managed resources, data sources and ephemeral resources can fail, as in [var.name, output.name, check.name, TYPE.NAME].")
+			problems = append(problems, diag.At(e.Range(), "Invalid `expect_failures` reference",
+				"You cannot expect failures from this. Only the conditions of variables, outputs, checks, managed resources, data sources and ephemeral resources can fail, as in [var.name, output.name, check.name, TYPE.NAME].")...)
 			continue
 		}
 		if slices.ContainsFunc(out, func(other Expected) bool { return other.Object == object }) {
@@ -182,7 +196,7 @@ func (d *testDecoder) expected(attr *hcl.Attribute) []Expected {
 		}
 		out = append(out, Expected{Object: object, Range: e.Range()})
 	}
-	return out
+	return out, problems
 }
 
 // checkable returns the address of an object with conditions that a reference names.

@@ -8,6 +8,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
 )
 
 // EarlierRun returns the name of the variable that holds the outputs of an earlier run of a test file. No
@@ -101,6 +102,55 @@ func (t *Tree) Together(runs []*Tree, files []*TestFile) *Tree {
 				out.Root.Providers[key] = p
 			}
 		}
+	}
+	return out
+}
+
+// CheckProviders reports provider configurations of the file, or of the module under test, that runs give to
+// modules as another type of provider than other runs do. module returns the root module of a run.
+func (f *TestFile) CheckProviders(module func(*TestRun) *Module) diag.List {
+	types := map[string]addr.Provider{}
+	var diags diag.List
+	check := func(m *Module, child, parent ProviderRef) {
+		key, want := parent.String(), m.ProviderFor(child.Name)
+		is, known := types[key]
+		if !known {
+			types[key] = want
+			return
+		}
+		if is != want && !slices.ContainsFunc(diags, func(d diag.Diagnostic) bool { return *d.Subject == parent.Range }) {
+			diags = append(diags, diag.At(parent.Range, "Provider type mismatch", "The provider configuration %q of %s is one of %s, but in the module of a run it stands for %q, which is one of %s there. Give configurations of different providers different names.",
+				key, f.Name, is, child, want)...)
+		}
+	}
+	for _, run := range f.Runs {
+		m := module(run)
+		for _, p := range run.Providers {
+			if f.Providers[p.InParent.String()] == nil && f.Mocks[p.InParent.String()] == nil {
+				types[p.InParent.String()] = m.ProviderFor(p.InParent.Name) // it is that of the module
+			}
+			check(m, p.InChild, p.InParent)
+		}
+		if len(run.Providers) > 0 {
+			continue
+		}
+		for _, ref := range f.configurations() {
+			if m.Uses(ref.Name) {
+				check(m, ref, ref)
+			}
+		}
+	}
+	return diags
+}
+
+// configurations returns the names of the provider configurations that the file has, real ones first.
+func (f *TestFile) configurations() []ProviderRef {
+	var out []ProviderRef
+	for _, p := range diag.InOrder(f.Providers) {
+		out = append(out, p.Ref())
+	}
+	for _, m := range diag.InOrder(f.Mocks) {
+		out = append(out, m.Ref())
 	}
 	return out
 }

@@ -40,6 +40,7 @@ type Run struct {
 	Verdict  Verdict
 	Diags    diag.List
 	Duration time.Duration
+	Repeated bool // Diags are those of a run that was reported before
 
 	Tree  *config.Tree // the module; nil if it could not be loaded
 	Plan  *plan.Plan   // of a run that only plans
@@ -58,6 +59,25 @@ type File struct {
 	Left    []addr.Object // what could not be destroyed
 	// Interrupted says what is left if a second interrupt gave up what was under way; nil otherwise.
 	Interrupted *Interrupted
+}
+
+// newFile returns the outcome of a file of which nothing has been carried out yet.
+func newFile(f *config.TestFile) *File {
+	out := &File{TestFile: f, Verdict: Pass}
+	for _, run := range f.Runs {
+		out.Runs = append(out.Runs, &Run{TestRun: run, Verdict: Skip})
+	}
+	return out
+}
+
+// judge decides about the file: it is as bad as the worst of its runs.
+func (f *File) judge() {
+	for _, run := range f.Runs {
+		f.Verdict = max(f.Verdict, run.Verdict)
+	}
+	if f.Cleanup.HasErrors() {
+		f.Verdict = Error
+	}
 }
 
 // Interrupted is what a file that was given up leaves.

@@ -24,7 +24,8 @@ func conditions(t *testing.T) map[string]string {
 }
 
 // TestExpectedFailures expects failures by instance and by block, in the module and in those that it calls.
-// One that was expected of another instance ends the file; one that doesn't come fails the run.
+// One that was expected of another instance ends the file; one that doesn't come fails the run, like the
+// assertion that it has.
 func TestExpectedFailures(t *testing.T) {
 	files := conditions(t)
 	for _, test := range []struct {
@@ -75,7 +76,7 @@ func TestExpectedFailures(t *testing.T) {
 		t.Run(test.bad+" "+test.expected, func(t *testing.T) {
 			r := newRig(t, files)
 			for command, want := range map[string]suite.Verdict{"plan": test.plan, "apply": test.apply} {
-				text := fmt.Sprintf("run \"r\" {\n  command = %s\n  variables {\n    bad = %q\n  }\n  expect_failures = [%s]\n}\n", command, test.bad, test.expected)
+				text := fmt.Sprintf("run \"r\" {\n  command = %s\n  variables {\n    bad = %q\n  }\n  expect_failures = [%s]\n  assert {\n    condition     = var.bad == %q\n    error_message = \"m\"\n  }\n}\n", command, test.bad, test.expected, test.bad)
 				if err := os.WriteFile("a.tftest.hcl", []byte(text), 0o600); err != nil {
 					t.Fatal(err)
 				}

@@ -23,7 +23,11 @@ type fileRun struct {
 	*suite
 	file *config.TestFile
 	vars map[string]cty.Value // what var means in the file, by name; set before the first run
+	// broken says what is wrong with the values of variables that cannot be evaluated or converted. Runs that
+	// need one fail.
+	broken map[string]diag.List
 
+	apart   bool                 // no run is carried out, so that what they return is not known
 	earlier map[string]cty.Value // the outputs of runs, by name; not changed while runs are under way
 	mu      sync.Mutex           // guards what follows
 	states  []*runState          // in the order of their first use
@@ -50,10 +54,7 @@ type lastRun struct {
 // failed assertion, ends the file: later runs mostly build on what is missing now.
 func (s *suite) file(f *config.TestFile) *File {
 	r := &fileRun{suite: s, file: f, earlier: map[string]cty.Value{}}
-	out := &File{TestFile: f, Verdict: Pass}
-	for _, run := range f.Runs {
-		out.Runs = append(out.Runs, &Run{TestRun: run, Verdict: Skip})
-	}
+	out := newFile(f)
 	var diags diag.List
 	r.vars, diags = r.fileVariables()
 	stopped := false
@@ -92,12 +93,7 @@ func (s *suite) file(f *config.TestFile) *File {
 		first.Diags = slices.Concat(diags, r.unused(), first.Diags)
 	}
 	r.cleanUp(out)
-	for _, run := range out.Runs {
-		out.Verdict = max(out.Verdict, run.Verdict)
-	}
-	if len(out.Cleanup) > 0 && out.Cleanup.HasErrors() {
-		out.Verdict = Error
-	}
+	out.judge()
 	return out
 }
 

@@ -14,13 +14,14 @@ type judge struct {
 	tree      *config.Tree
 	came      map[int]struct{} // expected failures that came
 	unplanned bool             // planning failed
+	missed    bool             // an expected failure did not come
 
 	problems, failures, undecided diag.List
 }
 
 // add adds diagnostics of an operation. Failures that the run expects are taken out; those of checks, which
-// are warnings anywhere else, are errors of a test if it does not expect them. A check that a plan cannot
-// decide may be expected to fail, and need not be.
+// are warnings anywhere else, are errors of a test if it does not expect them, also if a plan cannot decide
+// the check.
 func (j *judge) add(diags diag.List) {
 	for _, d := range diags {
 		if d.Address == "check."+checkName(j.run) {
@@ -36,7 +37,7 @@ func (j *judge) add(diags diag.List) {
 			}
 			continue
 		case diag.CheckWarning:
-			if j.expected(j.checkOf(d.Address)) || extra.Undecided {
+			if j.expected(j.checkOf(d.Address)) {
 				continue
 			}
 			d.Severity = diag.Error
@@ -132,6 +133,7 @@ func (j *judge) finish() {
 	j.problems = append(j.problems, j.undecided...)
 	for i, e := range j.run.Expected {
 		if _, came := j.came[i]; !came {
+			j.missed = true
 			j.failures = append(j.failures, diag.At(e.Range, "Missing expected failure", "The checkable object, %s, was expected to report an error but did not.", e.Object)...)
 		}
 	}
@@ -141,10 +143,10 @@ func (j *judge) finish() {
 func (j *judge) list() diag.List { return append(j.failures, j.problems...) }
 
 // verdict returns the outcome. A problem outweighs a failure: the run could not be carried out as it was
-// meant.
+// meant. So it is if nothing was asserted but a failure that did not come.
 func (j *judge) verdict() Verdict {
 	switch {
-	case j.problems.HasErrors():
+	case j.problems.HasErrors(), j.missed && len(j.run.Asserts) == 0:
 		return Error
 	case j.failures.HasErrors():
 		return Fail

@@ -86,14 +86,13 @@ func named(ref config.ProviderRef) config.ProviderRef {
 
 // Left is a state that an earlier process left behind.
 type Left struct {
-	File, Run string // that used it last
+	File, Run string // the file and the ID of the run that used it last
 	Manager   store.Manager
 }
 
 // CleanUp destroys what is in states that were left, and returns the objects that could not be destroyed.
 // What runs returned is not known any more. It is for states that a killed process left.
 func CleanUp(ctx context.Context, opt Options, left []Left) ([]addr.Object, diag.List) {
-	opt.Soft = ctx
 	var objects []addr.Object
 	var diags diag.List
 	for _, l := range left {
@@ -120,9 +119,9 @@ func CleanUp(ctx context.Context, opt Options, left []Left) ([]addr.Object, diag
 // find returns the run that a state was left by, nil if there is none.
 func find(ctx context.Context, opt Options, l Left) (*fileRun, *config.TestRun) {
 	for _, f := range opt.Files {
-		r := &fileRun{suite: &suite{opt: opt, ctx: ctx}, file: f, earlier: map[string]cty.Value{}}
+		r := &fileRun{suite: &suite{opt: opt, ctx: ctx}, file: f, apart: true, earlier: map[string]cty.Value{}}
 		for _, run := range f.Runs {
-			if f.Name == l.File && run.Name == l.Run {
+			if f.Name == l.File && run.ID() == l.Run {
 				return r, run
 			}
 			r.earlier[run.Name] = cty.DynamicVal

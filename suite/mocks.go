@@ -2,6 +2,7 @@ package suite
 
 import (
 	"context"
+	"slices"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
@@ -72,8 +73,8 @@ func (r *fileRun) stand(tree *config.Tree, run *config.TestRun) (*stand, diag.Li
 	return out, diags
 }
 
-// overrides evaluates override blocks of objects. One whose target is not in the tree has no effect: another
-// run may have it.
+// overrides evaluates override blocks of objects. Values for a target that is not in the tree have no effect:
+// another run may have it. For an object of it that is left in the state, no provider is asked.
 func (r *fileRun) overrides(s *stand, tree *config.Tree, list []*config.Override) ([]override, diag.List) {
 	var out []override
 	var diags diag.List
@@ -86,14 +87,29 @@ func (r *fileRun) overrides(s *stand, tree *config.Tree, list []*config.Override
 		}
 		m := tree.Modules[o.Target.Module.Module()]
 		if m == nil || m.Resources[*o.Target.Resource] == nil {
+			out = append(out, override{o.Target, mock.Values{}})
 			continue
 		}
+		diags = append(diags, mixed(m, o)...)
 		res := m.Resources[*o.Target.Resource]
 		v, ds := r.values(s, o.Values, o.DuringPlan, m.ProviderFor(res.ProviderRef().Name), res.Addr.Mode, res.Addr.Type, o.Range)
 		diags = append(diags, ds...)
 		out = append(out, override{o.Target, v})
 	}
 	return out, diags
+}
+
+// mixed reports a target with [*] that names a repeated module without it: whether all its instances are
+// meant is not clear.
+func mixed(m *config.Module, o *config.Override) diag.List {
+	for step := len(o.Target.Module.Path()) - 1; m.Parent != nil; step, m = step-1, m.Parent {
+		_, name, _ := o.Target.Module.Path()[step].Parent()
+		call := m.Parent.Calls[name]
+		if slices.Contains(o.Bare, step) && (call.Repeat.ForEach != nil || call.Repeat.Count != nil) {
+			return diag.At(o.Range, "Invalid resource override usage", "The module %q is repeated, and has neither a key nor [*] in the target, while [*] stands elsewhere in it. For all instances, write module.%s[*].", name, name)
+		}
+	}
+	return nil
 }
 
 // values evaluates the values of a mock or override, nil for none.

@@ -49,7 +49,7 @@ func (r *fileRun) run(out *Run, at int) cty.Value {
 	using := func() error {
 		r.keeping.Lock()
 		defer r.keeping.Unlock()
-		return st.keeper.Using(r.ctx, st.manager, r.file.Name, run.Name)
+		return st.keeper.Using(r.ctx, st.manager, r.file.Name, run.ID())
 	}
 	j := r.carryOut(ctx, out, op, vars, using)
 	if st.last.tree == nil || !j.unplanned {
@@ -64,9 +64,13 @@ func (r *fileRun) run(out *Run, at int) cty.Value {
 // configured returns what a run plans: a copy of its module's tree with what the file changes, the values
 // of its variables, and what stands in for providers.
 func (r *fileRun) configured(run *config.TestRun) (*config.Tree, mayfly.Variables, *stand, diag.List) {
-	tree := r.module(run).Copy()
+	base := r.module(run)
+	tree := base.Copy()
+	if wrong := r.check(base); wrong.HasErrors() {
+		return tree, nil, nil, append(wrong, run.Problems...)
+	}
 	vars, diags := r.variables(run, tree.Root)
-	diags = append(append(diags, unusedOf(run, r.module(run).Root)...), r.prepare(tree, run)...)
+	diags = slices.Concat(run.Problems, diags, unusedOf(run, base.Root), r.prepare(tree, run))
 	stand, ds := r.stand(tree, run)
 	return tree, vars, stand, append(diags, ds...)
 }
@@ -75,7 +79,7 @@ func (r *fileRun) configured(run *config.TestRun) (*config.Tree, mayfly.Variable
 func (r *fileRun) carryOut(ctx context.Context, out *Run, op *mayfly.Operation, vars mayfly.Variables, using func() error) *judge {
 	o := out.Options
 	opt := mayfly.PlanOptions{
-		Variables: vars, Targets: o.Targets, Excludes: o.Excludes, ForceReplace: o.Replace, SkipRefresh: o.SkipRefresh, Soft: r.opt.Soft,
+		Variables: vars, Targets: o.Targets, Excludes: o.Excludes, ForceReplace: o.Replace, SkipRefresh: o.SkipRefresh,
 	}
 	if o.RefreshOnly {
 		opt.Mode = plan.RefreshOnly
@@ -105,7 +109,7 @@ func (r *fileRun) carryOut(ctx context.Context, out *Run, op *mayfly.Operation, 
 		j.add(diag.Errorf("Cannot keep the state of the run", "%s\n\nNothing was applied, because the result could not be recorded.", diag.Sentence(err)))
 		return j
 	}
-	applied, diags := op.Apply(ctx, planned, mayfly.ApplyOptions{Variables: vars, Soft: r.opt.Soft})
+	applied, diags := op.Apply(ctx, planned, mayfly.ApplyOptions{Variables: vars})
 	if restricted && !diags.HasErrors() {
 		j.add(diag.Warnf("Applied changes may be incomplete", "target or exclude in the plan_options of this run have left parts of the module out, so some outputs may still be as they were, or without a value."))
 	}

@@ -37,6 +37,10 @@ func (r *fileRun) eval(vars map[string]cty.Value, e hcl.Expression) (cty.Value, 
 			continue
 		}
 		v, ok := values[ref.Name]
+		if wrong := r.broken[ref.Name]; !ok && wrong != nil && ref.Kind == lang.Variable {
+			diags = append(diags, wrong.Except(diags)...)
+			continue
+		}
 		if !ok {
 			diags = append(diags, diag.At(ref.Range, "Reference to unavailable value", "There is no %s named %q.%s", what, ref.Name, diag.DidYouMean(ref.Name, slices.Sorted(maps.Keys(values))))...)
 			continue
@@ -53,13 +57,13 @@ func (r *fileRun) eval(vars map[string]cty.Value, e hcl.Expression) (cty.Value, 
 	for root, names := range roots {
 		all[root] = cty.ObjectVal(names)
 	}
-	ctx := marked.Context(all, functions(r.opt.Soft.Done()), bounds.NewBudget(r.opt.Soft.Done()), x.Renders, ".")
+	ctx := marked.Context(all, functions(r.ctx.Done()), bounds.NewBudget(r.ctx.Done()), x.Renders, ".")
 	e = marked.Expression(e)
 	type outcome struct {
 		value cty.Value
 		diags hcl.Diagnostics
 	}
-	got, ok := detach.Run(nil, r.opt.Soft.Done(), func() outcome {
+	got, ok := detach.Run(nil, r.ctx.Done(), func() outcome {
 		v, hd := e.Value(ctx)
 		return outcome{v, hd}
 	})
@@ -76,10 +80,10 @@ func (r *fileRun) eval(vars map[string]cty.Value, e hcl.Expression) (cty.Value, 
 	})
 }
 
-// functions returns the functions of test files. Results of impure ones are unknown: a test would not have
-// the same outcome twice. Searches for files end when interrupted is closed.
+// functions returns the functions of test files, also impure ones: a run gets what they return when it
+// begins. Searches for files end when interrupted is closed.
 func functions(interrupted <-chan struct{}) map[string]function.Function {
-	return funcs.Table(funcs.Options{BaseDir: ".", PureOnly: true, Interrupted: interrupted})
+	return funcs.Table(funcs.Options{BaseDir: ".", Interrupted: interrupted})
 }
 
 // fileVariables returns what var means in the file: the values from outside, and those of the variables
@@ -104,14 +108,20 @@ func (r *fileRun) fileVariables() (map[string]cty.Value, diag.List) {
 		}
 	}
 	outside := maps.Clone(out)
+	r.broken = map[string]diag.List{}
 	for name, attr := range diag.InOrder(r.file.Variables) {
 		got, ds := r.eval(outside, attr.Expr)
-		diags = append(diags, ds...)
 		if v := root.Variables[name]; v != nil && !ds.HasErrors() {
-			got, ds = convert(v, got, attr)
-			diags = append(diags, ds...)
-			got = declaredMarks(v, got)
+			var more diag.List
+			got, more = convert(v, got, attr)
+			ds, got = append(ds, more...), declaredMarks(v, got)
 		}
+		if ds.HasErrors() {
+			r.broken[name] = ds
+			delete(out, name)
+			continue
+		}
+		diags = append(diags, ds...)
 		out[name] = got
 	}
 	return out, diags
@@ -166,13 +176,19 @@ func (r *fileRun) variables(run *config.TestRun, root *config.Module) (mayfly.Va
 			set(name, got, hcl.Range{})
 		}
 	}
+	used := names(runExpressions(run))
 	attrs := map[string]*hcl.Attribute{}
 	maps.Copy(attrs, r.file.Variables)
 	maps.Copy(attrs, run.Variables)
 	for name, attr := range diag.InOrder(attrs) {
-		got, ds := r.vars[name], diag.List(nil)
+		got, ds := r.vars[name], r.broken[name]
 		if _, own := run.Variables[name]; own {
 			got, ds = r.eval(r.vars, attr.Expr)
+			if !r.apart {
+				ds = append(ds, unknown(run, attr, got)...)
+			}
+		} else if _, used := used[name]; ds != nil && declared(root, name) == nil && !used {
+			continue
 		}
 		if v := declared(root, name); v != nil && !ds.HasErrors() {
 			got, ds = convert(v, got, attr)
@@ -182,6 +198,14 @@ func (r *fileRun) variables(run *config.TestRun, root *config.Module) (mayfly.Va
 		}
 	}
 	return out, diags
+}
+
+// unknown reports a value for an apply that an earlier run, which only planned, has left unknown.
+func unknown(run *config.TestRun, attr *hcl.Attribute, got cty.Value) diag.List {
+	if run.Plan || got.IsWhollyKnown() {
+		return nil
+	}
+	return diag.At(attr.Expr.Range(), "Reference to unknown value", "The value for %q is known only after the apply of what it refers to, which was only planned. Let the earlier run apply, or plan here too.", attr.Name)
 }
 
 // missing reports the variables without a default that get no value.

@@ -79,12 +79,32 @@ func Execute(ctx context.Context, opt Options) Summary {
 	return s.summary
 }
 
+// NotStarted reports the files as Execute does if nothing can be carried out: the first selected run of each
+// has failed for the reasons given, and all others are skipped.
+func NotStarted(opt Options, reasons diag.List) Summary {
+	s := &suite{opt: opt}
+	for i, f := range opt.Files {
+		out := newFile(f)
+		for _, r := range out.Runs {
+			if s.selects(f.Name, r.Name) {
+				r.Verdict, r.Diags, r.Repeated = Error, reasons, i > 0
+				break
+			}
+		}
+		out.judge()
+		s.summary.add(out)
+		opt.Report(out)
+	}
+	return s.summary
+}
+
 // suite is one Execute.
 type suite struct {
 	opt      Options
 	ctx      context.Context
 	keeping  sync.Mutex // guards the Keeper
 	accepted accepted
+	checked  sync.Map // of *config.Tree: what is wrong with modules as they are, each found once
 	reported int
 	summary  Summary
 }
@@ -103,7 +123,28 @@ func (s *suite) report(done []chan *File) {
 	}
 }
 
+// check returns what is wrong with a module as it is, without what tests bring into it.
+func (s *suite) check(tree *config.Tree) diag.List {
+	once, _ := s.checked.LoadOrStore(tree, sync.OnceValue(func() diag.List {
+		return s.opt.Project.Beside(mayfly.BesideOptions{Tree: tree}).Check(s.ctx)
+	}))
+	return once.(func() diag.List)()
+}
+
 // selects reports whether a run is carried out.
 func (s *suite) selects(file, run string) bool {
 	return s.opt.Selects == nil || s.opt.Selects(file, run)
+}
+
+// CountRuns returns how many runs of the files are selected.
+func CountRuns(files []*config.TestFile, selects func(file, run string) bool) int {
+	n := 0
+	for _, file := range files {
+		for _, r := range file.Runs {
+			if selects(file.Name, r.Name) {
+				n++
+			}
+		}
+	}
+	return n
 }

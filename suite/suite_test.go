@@ -65,6 +65,14 @@ func TestVerdicts(t *testing.T) {
 		"an expected failure that does not come": {`run "a" {
 			expect_failures = [var.name]
 		}
+		run "b" {}`, "a error, b skip", "error 0 0 1 1", "Missing expected failure"},
+		"an expected failure that does not come, beside an assertion": {`run "a" {
+			expect_failures = [var.name]
+			assert {
+				condition     = var.name != ""
+				error_message = "m"
+			}
+		}
 		run "b" {}`, "a fail, b pass", "fail 1 1 0 0", "Missing expected failure"},
 		"an expected failure that comes too early": {`run "a" {
 			variables { name = "invalid" }
@@ -377,7 +385,7 @@ func TestInterrupts(t *testing.T) {
 		want       string // verdicts
 		left       string
 	}{
-		"once":  {1, "a error, b skip", "[]"},
+		"once":  {1, "a pass, b skip", "[]"},
 		"twice": {2, "a error, b skip", "[sim_slow.before]"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -40,9 +40,13 @@ func (r *fileRun) configure(tree *config.Tree, run *config.TestRun) diag.List {
 	for _, p := range r.passed(tree, run) {
 		key := p.InChild.String()
 		if mock := r.file.Mocks[p.InParent.String()]; mock != nil {
+			each := mock.ForEach
+			if was := tree.Root.Providers[key]; each == nil && was != nil {
+				each = was.ForEach
+			}
 			delete(tree.Root.Providers, key)
 			if p.InChild.Alias != "" {
-				tree.Root.Providers[key] = &config.Provider{Name: p.InChild.Name, Alias: p.InChild.Alias, Body: hcl.EmptyBody(), Range: mock.Range}
+				tree.Root.Providers[key] = &config.Provider{Name: p.InChild.Name, Alias: p.InChild.Alias, ForEach: each, Body: hcl.EmptyBody(), Range: mock.Range, Test: true}
 			}
 			continue
 		}

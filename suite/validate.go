@@ -12,12 +12,11 @@ import (
 // Validate checks the runs of the files without carrying them out: what is wrong with their modules, and with
 // assertions, mocks and variables, as far as it does not depend on what other runs return.
 func Validate(ctx context.Context, opt Options) diag.List {
-	opt.Soft = ctx
 	s := &suite{opt: opt, ctx: ctx}
 	var diags diag.List
 	add := func(found diag.List) { diags = append(diags, found.Except(diags)...) }
 	for _, f := range opt.Files {
-		r := &fileRun{suite: s, file: f, earlier: map[string]cty.Value{}}
+		r := &fileRun{suite: s, file: f, apart: true, earlier: map[string]cty.Value{}}
 		var ds diag.List
 		r.vars, ds = r.fileVariables()
 		if add(ds); ds.HasErrors() {

@@ -2,7 +2,10 @@ package workdir
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"maps"
+	"os"
 	"path"
 	"slices"
 	"strings"
@@ -16,12 +19,18 @@ import (
 	"github.com/mayfly-iac/mayfly/state/store"
 )
 
+// DefaultTests is the directory of test files if no other is named. It need not exist.
+const DefaultTests = "tests"
+
 // TestFiles reads the test files of the working directory and of another one. Sources has their texts.
 func (d *Dir) TestFiles(ctx context.Context, dir string) ([]*config.TestFile, diag.List) {
 	l := d.loader(ctx)
 	var out []*config.TestFile
 	sources := map[string][]byte{}
 	names, diags := l.TestFileNames(".", dir)
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) && dir != DefaultTests {
+		diags = append(diags, diag.Warnf("Test directory does not exist", "There is no directory %s, which -test-directory names. Only the test files of the working directory are known.", dir)...)
+	}
 	for _, name := range names {
 		f, ds := l.LoadTestFile(name, sources)
 		out, diags = append(out, f), append(diags, ds...)
@@ -56,7 +65,7 @@ func (d *Dir) TestModule(ctx context.Context, f *config.TestFile, run *config.Te
 	}
 	l := d.loader(ctx)
 	l.ModuleDir = func(parent *config.Module, call *config.ModuleCall) (string, diag.List) {
-		path := at.Child(run.Name)
+		path := at.Child(run.ID())
 		for _, name := range parent.Path.Calls() {
 			path = path.Child(name)
 		}
@@ -68,16 +77,21 @@ func (d *Dir) TestModule(ctx context.Context, f *config.TestFile, run *config.Te
 }
 
 // Outside returns the values that the environment, files and options give to variables, for tests: their
-// names, and what gives the value of one of them, cty.NilVal for others. names are those of the variables of
-// test files and their modules, besides those of the root module.
-func (d *Dir) Outside(names []string) ([]string, func(*config.Variable) (cty.Value, diag.List), diag.List) {
+// names, and what gives the value of one of them, cty.NilVal for others. Files in the directory of the tests
+// have precedence over those beside the module. The environment is asked for the variables of the module, of
+// the tests and of their modules; everything else may give any variable.
+func (d *Dir) Outside(t *Tests) ([]string, func(*config.Variable) (cty.Value, diag.List), diag.List) {
 	all := &config.Module{Variables: maps.Clone(d.tree.Root.Variables)}
-	for _, name := range names {
+	for _, name := range t.Names {
 		if all.Variables[name] == nil {
 			all.Variables[name] = &config.Variable{Name: name, Type: cty.DynamicPseudoType, Constraint: cty.DynamicPseudoType, Nullable: true, ParseLiteral: true}
 		}
 	}
-	in, diags := d.gather(all)
+	dirs := []string{"."}
+	if t.Dir != "" && path.Clean(t.Dir) != "." {
+		dirs = append(dirs, t.Dir)
+	}
+	in, diags := d.gatherFrom(all, dirs, true)
 	return slices.Sorted(maps.Keys(in.candidates)), func(v *config.Variable) (cty.Value, diag.List) {
 		if c := in.candidates[v.Name]; c != nil {
 			return c(v)
@@ -88,6 +102,7 @@ func (d *Dir) Outside(names []string) ([]string, func(*config.Variable) (cty.Val
 
 // Tests are the test files of a working directory, and what they need.
 type Tests struct {
+	Dir   string // besides the working directory
 	Files []*config.TestFile
 	trees map[string]*config.Tree // the modules of runs
 	Names []string                // of variables in test files and in modules of runs
@@ -106,7 +121,7 @@ func moduleKey(f *config.TestFile, run *config.TestRun) string {
 // modules of their runs. The configuration must be loaded.
 func (d *Dir) LoadTests(ctx context.Context, dir string, selects func(file string) bool) (*Tests, diag.List) {
 	files, diags := d.TestFiles(ctx, dir)
-	t := &Tests{trees: map[string]*config.Tree{}}
+	t := &Tests{Dir: dir, trees: map[string]*config.Tree{}}
 	names := map[string]struct{}{}
 	for _, f := range files {
 		if selects != nil && !selects(f.Name) {
@@ -134,6 +149,16 @@ func (d *Dir) LoadTests(ctx context.Context, dir string, selects func(file strin
 		}
 	}
 	t.Names = slices.Sorted(maps.Keys(names))
+	if !diags.HasErrors() {
+		for _, f := range t.Files {
+			diags = append(diags, f.CheckProviders(func(run *config.TestRun) *config.Module {
+				if run.Module == nil {
+					return d.tree.Root
+				}
+				return t.Module(f, run).Root
+			})...)
+		}
+	}
 	return t, diags
 }
 
@@ -191,7 +216,7 @@ func testCalls(files []*config.TestFile) map[string]*config.ModuleCall {
 				continue
 			}
 			call := *run.Module
-			call.Name = strings.Join(testPath(f).Child(run.Name).Calls(), ".")
+			call.Name = strings.Join(testPath(f).Child(run.ID()).Calls(), ".")
 			out[call.Name] = &call
 		}
 	}

@@ -35,21 +35,33 @@ type inputs struct {
 	// that is a whole file: they are not reported as missing besides.
 	meant  map[string]bool
 	unread bool
+	// open takes values of variables that the root module does not declare: test files may refer to them.
+	open bool
 }
 
 // gather reads all routes but the Asker, in order of rising precedence: the environment, the files that are
 // read without being named, and the settings.
 func (d *Dir) gather(root *config.Module) (*inputs, diag.List) {
-	in := &inputs{dir: d, root: root, candidates: map[string]candidate{}, meant: map[string]bool{}}
+	return d.gatherFrom(root, []string{"."}, d.opt.Testing)
+}
+
+// gatherFrom is gather with the directories of the files, in order of rising precedence. open says whether
+// undeclared variables are taken too.
+func (d *Dir) gatherFrom(root *config.Module, dirs []string, open bool) (*inputs, diag.List) {
+	in := &inputs{dir: d, root: root, candidates: map[string]candidate{}, meant: map[string]bool{}, open: open}
 	for name := range root.Variables {
 		if text, ok := d.vars["TF_VAR_"+name]; ok {
 			in.candidates[name] = textCandidate(text, "the environment variable TF_VAR_"+name)
 		}
 	}
 	maps.Copy(in.candidates, d.answers)
-	files, diags := (&config.Loader{}).AutoVarsFiles(".")
-	for _, file := range files {
-		diags = append(diags, in.file(config.OSFS{}, file)...)
+	var diags diag.List
+	for _, dir := range dirs {
+		files, ds := (&config.Loader{}).AutoVarsFiles(dir)
+		diags = append(diags, ds...)
+		for _, file := range files {
+			diags = append(diags, in.file(config.OSFS{}, file)...)
+		}
 	}
 	for _, g := range d.opt.Settings {
 		if g.File {
@@ -62,7 +74,7 @@ func (d *Dir) gather(root *config.Module) (*inputs, diag.List) {
 			diags = append(diags, in.malformedOption(g.Text)...)
 			continue
 		}
-		if root.Variables[name] == nil {
+		if root.Variables[name] == nil && !open {
 			diags = append(diags, in.undeclaredOption(name)...)
 			continue
 		}
@@ -109,7 +121,7 @@ func (in *inputs) file(from config.FS, name string) diag.List {
 	in.unread = in.unread || diags.HasErrors()
 	for _, key := range slices.Sorted(maps.Keys(file.Values)) {
 		val := file.Values[key]
-		if in.root.Variables[key] == nil {
+		if in.root.Variables[key] == nil && !in.open {
 			d := diag.Warnf("Value for undeclared variable",
 				"The file %[2]q gives a value to the variable %[1]q, which the root module does not declare. Correct the name, or remove it. For values that several configurations share, use TF_VAR_ environment variables instead, which may name undeclared variables.", key, name)
 			d[0].Subject = val.NameRange.Ptr()

@@ -42,7 +42,7 @@ type testFlags struct {
 // testCommand returns the command test (E83). It plans and applies like the commands of those names, but on
 // states of its own, and leaves nothing behind.
 func (a *app) testCommand() *cli.Command {
-	f := &testFlags{dir: "tests", files: 1}
+	f := &testFlags{dir: workdir.DefaultTests, files: 1}
 	flags := append(a.variableFlags(), f.machineFlags.streamFlags()...)
 	flags = append(flags,
 		listFlag("filter", "Run only `FILE`, or only one run of it, as in FILE:RUN.", &f.filters),
@@ -70,7 +70,7 @@ func (a *app) testCommand() *cli.Command {
 				return exitError
 			}
 			if len(args) > 0 {
-				return a.argsError("test", "no arguments; to run only some files, use -filter")
+				a.report(diag.Warnf("Argument ignored", "The command test expects no arguments, so %q has no effect. To run only some files, use -filter.", args[0]))
 			}
 			if !a.report(f.checkWatch()) {
 				return exitError
@@ -126,7 +126,10 @@ func (a *app) test(ctx context.Context, f *testFlags, r *testRound) int {
 	}
 	s, diags := a.session(nil, f.parallelism, func(o workdir.SessionOptions) (*workdir.Session, diag.List) { return d.OpenTests(hard, tests, o) })
 	defer s.close()
-	if !a.report(diags) || !a.report(s.LeftOpen()) || !a.report(s.Project.Check(soft)) {
+	if diags.HasErrors() && !f.cleanup {
+		return a.notStarted(f, p, files, diags)
+	}
+	if !a.report(diags) || !a.report(s.LeftOpen()) {
 		return exitError
 	}
 	opt, diags := a.testOptions(tests, s)
@@ -157,7 +160,7 @@ func (a *app) test(ctx context.Context, f *testFlags, r *testRound) int {
 	}
 	var summary suite.Summary
 	opt.Running = a.status.Run
-	done := a.showStatus(countRuns(files, f.selects))
+	done := a.showStatus(suite.CountRuns(files, f.selects))
 	a.patience.During(func() { summary = suite.Execute(hard, opt) })
 	done()
 	p.Summary(summary)
@@ -173,6 +176,23 @@ func (a *app) test(ctx context.Context, f *testFlags, r *testRound) int {
 	return exitOK
 }
 
+// notStarted reports tests for which there are no providers. Without tests, none are missed.
+func (a *app) notStarted(f *testFlags, p *verdicts.Printer, files []*config.TestFile, reasons diag.List) int {
+	var done []*suite.File
+	summary := suite.NotStarted(suite.Options{Files: files, Selects: f.selects, Report: func(file *suite.File) {
+		done = append(done, file)
+		_ = p.File(file) // without Verbose, it does not fail
+	}}, reasons)
+	p.Summary(summary)
+	if f.junit != "" {
+		a.wrote(a.writeJUnit(f.junit, done))
+	}
+	if len(files) == 0 {
+		return exitOK
+	}
+	return exitError
+}
+
 // testsFlag is the option about test files of commands that do not run them.
 type testsFlag struct {
 	dir  string
@@ -181,7 +201,7 @@ type testsFlag struct {
 
 // dirFlag returns the option -test-directory.
 func (t *testsFlag) dirFlag() cli.Flag {
-	t.dir = "tests"
+	t.dir = workdir.DefaultTests
 	return stringFlag("test-directory", "Look for test files in `DIR` besides the working directory.", &t.dir)
 }
 
@@ -194,7 +214,7 @@ func (t *testsFlag) files(ctx context.Context, d *workdir.Dir) ([]*config.TestFi
 func (a *app) testOptions(t *workdir.Tests, s *session) (suite.Options, diag.List) {
 	opt := suite.Options{Project: s.Project, Files: t.Files, Module: t.Module}
 	var diags diag.List
-	opt.GivenNames, opt.Given, diags = a.dir.Outside(t.Names)
+	opt.GivenNames, opt.Given, diags = a.dir.Outside(t)
 	return opt, diags
 }
 
@@ -240,19 +260,6 @@ func noTests(f *testFlags) diag.List {
 	return diag.Warnf("No tests were found", "The working directory and the directory %s have no files whose names end in .tftest.hcl, .tofutest.hcl, .tftest.json or .tofutest.json.", f.dir)
 }
 
-// countRuns returns how many runs of the files are selected.
-func countRuns(files []*config.TestFile, selects func(file, run string) bool) int {
-	n := 0
-	for _, file := range files {
-		for _, r := range file.Runs {
-			if selects(file.Name, r.Name) {
-				n++
-			}
-		}
-	}
-	return n
-}
-
 // listTests shows what would be run.
 func (a *app) listTests(files []*config.TestFile) int {
 	for _, file := range files {
@@ -267,9 +274,11 @@ func (a *app) listTests(files []*config.TestFile) int {
 // reportTest shows the diagnostics of a run, or of the end of a file, to people. One of r and file is nil.
 func (a *app) reportTest(r *suite.Run, file *suite.File) {
 	var list diag.List
-	if r != nil {
+	switch {
+	case r != nil && r.Repeated:
+	case r != nil:
 		list = r.Diags
-	} else {
+	default:
 		list = file.Cleanup
 	}
 	list = a.shared.wanted(list)

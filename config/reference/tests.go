@@ -46,7 +46,7 @@ var testBlocks = []Block{
 	{
 		Path: "mock_provider", About: "A provider that answers without its plugin. Files of mocks have the same blocks.",
 		Arguments: []Argument{
-			arg("alias", "string", "as in a `provider` block").constant(), arg("source", "string", "a directory of files with more of these blocks").constant(), overrideDuring,
+			arg("alias", "string", "as in a `provider` block").constant(), arg("for_each", "any", "its instances, as in a `provider` block"), arg("source", "string", "a directory of files with more of these blocks").constant(), overrideDuring,
 		},
 		Blocks: append(append([]Nested{}, defaults...), overrides...),
 	},
