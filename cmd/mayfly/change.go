@@ -384,7 +384,7 @@ func (r *changeRun) apply(p *plan.Plan) int {
 	if ok := a.report(diags); applied == nil || !ok {
 		return exitError
 	}
-	if err := a.putOutputs(applied.State); err != nil {
+	if err := a.page.StateOutputs(applied.State); err != nil {
 		return a.wrote(err)
 	}
 	destroy := r.flags.command == "destroy" // "apply -destroy" reports like any apply

@@ -2,14 +2,11 @@ package main
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/safefile"
-	"github.com/mayfly-iac/mayfly/state"
-	"github.com/mayfly-iac/mayfly/view"
 	"github.com/mayfly-iac/mayfly/view/explanation"
 	"github.com/mayfly-iac/mayfly/view/report"
 )
@@ -27,6 +24,7 @@ func (a *app) paged(name, title string, f func() int) (code int) {
 	}
 	where := time.Now().Format("2006-01-02 15:04:05 -07:00") + ", Mayfly " + version
 	a.page = report.New(title, where, a.leaks.Redact)
+	a.page.Fold = a.shared.full == nil || !*a.shared.full
 	defer func() { // deferred, so that a panic does not prevent it
 		if err := safefile.ReplaceBy(target, a.guarded(a.page.Write)); err != nil {
 			code = a.fail("Failed to write the page", "The file %s of -html could not be written: %s. Everything else was done as reported above.", name, diag.Reason(err))
@@ -53,51 +51,5 @@ func (s *session) putPlan(ctx context.Context, p *plan.Plan) {
 	}
 	if err := s.app.page.Plan(p, s.Schemas(ctx), why); err != nil {
 		s.app.report(diag.Warnf("The page is incomplete", "A change of the plan cannot be shown: %s.", err))
-	}
-}
-
-// putState adds the objects and outputs of a state to the page.
-func (s *session) putState(ctx context.Context, st *state.State) error {
-	if s.app.page == nil || st == nil {
-		return nil
-	}
-	schemas := s.Schemas(ctx)
-	for i := range st.AllInstances() {
-		var text strings.Builder
-		if err := view.StateInstance(&text, st, i, schemas, view.Options{}); err != nil {
-			return err
-		}
-		s.app.page.Object(i.String(), i.Module.String(), text.String())
-	}
-	return s.app.putOutputs(st)
-}
-
-// putOutputs adds the outputs of a state to the page.
-func (a *app) putOutputs(st *state.State) error {
-	var text strings.Builder
-	if a.page == nil || len(st.Outputs) == 0 {
-		return nil
-	}
-	err := view.Outputs(&text, st.Outputs, view.Options{})
-	a.page.Outputs(text.String())
-	return err
-}
-
-// putDiagnostics adds diagnostics to the page, as people see them.
-func (a *app) putDiagnostics(list diag.List) {
-	if a.page == nil {
-		return
-	}
-	for _, bad := range []bool{true, false} {
-		var some diag.List
-		for _, d := range list {
-			if (d.Severity == diag.Error) == bad {
-				some = append(some, d)
-			}
-		}
-		var text strings.Builder
-		if view.Diagnostics(&text, some, a.snippets(), view.Options{}) == nil && len(some) > 0 {
-			a.page.Note(strings.Trim(text.String(), "\n"), bad)
-		}
 	}
 }

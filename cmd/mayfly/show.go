@@ -119,10 +119,10 @@ func (a *app) showState(ctx context.Context, f *showFlags, file *state.File) int
 	if !a.report(diags) {
 		return exitError
 	}
-	if err := s.putState(ctx, st); err != nil {
+	schemas := s.Schemas(ctx)
+	if err := a.page.State(st, schemas); err != nil {
 		return a.wrote(err)
 	}
-	schemas := s.Schemas(ctx)
 	if done, code := a.documented(&f.machineFlags, func() ([]byte, error) { return document.State(st, schemas, a.versions()) }); done {
 		return code
 	}

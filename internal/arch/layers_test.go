@@ -277,7 +277,7 @@ var rules = map[string]rule{
 	},
 	"view/internal/hypertext": {pure: true, modules: none, why: "how text is written into a page does not depend on what it says"},
 	"view/report": {
-		may:  []string{"event", "plan", "view", "view/document", "view/internal/hypertext", "view/timeline"},
+		may:  []string{"diag", "event", "plan", "state", "view", "view/document", "view/internal/hypertext", "view/timeline"},
 		pure: true, modules: none, why: "a page shows what the text of a plan shows, and is given the reasons as text: it decodes no value itself",
 	},
 	".": {

@@ -98,7 +98,10 @@ func (p *page) changes(r *Report) error {
 	if len(r.rows) > 0 && r.rows[0].Kind == "object" {
 		title = "Objects"
 	}
-	data, err := json.Marshal(r.rows)
+	data, err := json.Marshal(struct {
+		Rows  []row    `json:"rows"`
+		Folds []string `json:"folds"`
+	}{r.rows, r.folds})
 	if err != nil {
 		return err
 	}

@@ -12,8 +12,8 @@
 // and the style sheet by their hashes, and nothing else. Sensitive values are hidden, as in the text of a
 // plan.
 //
-// In reading order: report.go collects, page.go writes the document, order.go draws the order of changes, and
-// page.js is the script. It may import what view may. It writes to what it is given: it opens no file.
+// In reading order: report.go collects, state.go collects a state and diagnostics, page.go writes the
+// document, order.go draws the order of changes, and page.js is the script. It may import what view may. It writes to what it is given: it opens no file.
 package report
 
 import (
@@ -33,6 +33,7 @@ import (
 // Report collects the content of a page. It is an event.DetailObserver, and safe for concurrent use.
 type Report struct {
 	*timeline.Recorder
+	Fold    bool // changes that are alike stand behind one line until they are asked for; set before Plan
 	title   string
 	where   string // the workspace and the time, as the line below the title
 	redact  func(string) string
@@ -40,6 +41,7 @@ type Report struct {
 	summary string
 	banner  string // what a reader must know first, "" for nothing
 	rows    []row
+	folds   []string // what is said about each fold
 	outputs string
 	graph   *plan.Graph // nil if there is no order
 	notes   []note      // diagnostics
@@ -57,6 +59,7 @@ type row struct {
 	Text     string   `json:"d"` // the block, as lines with a symbol in the margin
 	Outcome  string   `json:"o,omitempty"`
 	Took     string   `json:"t,omitempty"`
+	Fold     int      `json:"g,omitempty"` // the number of the fold that it is in, from 1
 }
 
 // What became of an object.
@@ -134,29 +137,10 @@ func (r *Report) Plan(p *plan.Plan, s document.Schemas, why func(*plan.Change) [
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	changes := view.NewChanges(p, s)
-	r.rows = make([]row, 0, len(p.Changes))
 	r.summary = changes.Summary()
 	r.title = cmp.Or(r.title, "Plan")
-	for _, c := range p.Drift {
-		headline, text, err := changes.Drift(c)
-		if err != nil {
-			return err
-		}
-		r.add(row{Address: c.Object().String(), Module: c.Addr.Module.String(), Kind: "drift", Headline: headline, Text: text})
-	}
-	for _, c := range p.Changes {
-		if c.Action == plan.NoOp && !c.Moved() && c.Importing == nil {
-			continue
-		}
-		text, err := changes.Text(c)
-		if err != nil {
-			return err
-		}
-		next := row{Address: c.Object().String(), Module: c.Addr.Module.String(), Kind: kindOf(c), Headline: changes.Headline(c), Text: text}
-		if why != nil {
-			next.Why = why(c)
-		}
-		r.add(next)
+	if err := r.planned(p, changes, why); err != nil {
+		return err
 	}
 	switch {
 	case p.Errored:
@@ -172,6 +156,54 @@ func (r *Report) Plan(p *plan.Plan, s document.Schemas, why func(*plan.Change) [
 	outputs, err := changes.Outputs()
 	r.outputs = r.clean(outputs)
 	return err
+}
+
+// planned adds a row for each change of a plan.
+func (r *Report) planned(p *plan.Plan, changes *view.Changes, why func(*plan.Change) []string) error {
+	r.rows = make([]row, 0, len(p.Changes))
+	inFold, err := r.fold(changes)
+	if err != nil {
+		return err
+	}
+	for _, c := range p.Drift {
+		headline, text, err := changes.Drift(c)
+		if err != nil {
+			return err
+		}
+		r.add(row{Address: c.Object().String(), Module: c.Addr.Module.String(), Kind: "drift", Headline: headline, Text: text, Fold: inFold[c]})
+	}
+	for _, c := range p.Changes {
+		if c.Action == plan.NoOp && !c.Moved() && c.Importing == nil {
+			continue
+		}
+		text, err := changes.Text(c)
+		if err != nil {
+			return err
+		}
+		next := row{Address: c.Object().String(), Module: c.Addr.Module.String(), Kind: kindOf(c), Headline: changes.Headline(c), Text: text, Fold: inFold[c]}
+		if why != nil {
+			next.Why = why(c)
+		}
+		r.add(next)
+	}
+	return nil
+}
+
+// fold finds the changes that are alike, and returns the number of the fold that a change is in.
+func (r *Report) fold(changes *view.Changes) (map[*plan.Change]int, error) {
+	out := map[*plan.Change]int{}
+	r.folds = nil
+	if !r.Fold {
+		return out, nil
+	}
+	folds, err := changes.Folds()
+	for _, f := range folds {
+		r.folds = append(r.folds, r.clean(f.Headline+"; "+f.Note))
+		for _, c := range f.Changes {
+			out[c] = len(r.folds)
+		}
+	}
+	return out, err
 }
 
 // add appends a row, with its texts cleaned.
