@@ -78,7 +78,7 @@ type app struct {
 	patience term.Patience // with readers of the output
 	// timeline records the events of this run, nil if not requested.
 	timeline *timeline.Recorder
-	// page collects what the page of -html shows, nil if not requested.
+	// page collects what -html and -markdown show, nil if neither is given.
 	page *report.Report
 	// settings are the -var and -var-file options in the order given: later ones override earlier ones.
 	settings []workdir.Setting

@@ -90,7 +90,8 @@ func TestPagesAreClean(t *testing.T) {
 		}
 	}
 	timelineFile, page := filepath.Join(dir, "timeline.html"), filepath.Join(dir, "page.html")
-	code := a.paged(page, "A "+canary, func() int {
+	comment := filepath.Join(dir, "comment.md")
+	code := a.paged(pageFlags{page, comment}, "A "+canary, func() int {
 		return a.drawn(timelineFile, func() int {
 			use()
 			a.page.Note(oddCanary, true)
@@ -102,6 +103,7 @@ func TestPagesAreClean(t *testing.T) {
 	}
 	cleanFile(t, "the timeline", timelineFile)
 	cleanFile(t, "the page", page)
+	cleanFile(t, "the comment", comment)
 
 	other := filepath.Join(dir, "other")
 	f, err := os.Create(other)

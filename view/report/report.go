@@ -13,7 +13,8 @@
 // plan.
 //
 // In reading order: report.go collects, state.go collects a state and diagnostics, page.go writes the
-// document, order.go draws the order of changes, and page.js is the script. It may import what view may. It writes to what it is given: it opens no file.
+// document, order.go draws the order of changes, page.js is the script, and content.go has what was collected
+// for other renderings. It may import what view may. It writes to what it is given: it opens no file.
 package report
 
 import (
@@ -33,24 +34,28 @@ import (
 // Report collects the content of a page. It is an event.DetailObserver, and safe for concurrent use.
 type Report struct {
 	*timeline.Recorder
-	Fold    bool // changes that are alike stand behind one line until they are asked for; set before Plan
+	Fold bool // changes that are alike stand behind one line until they are asked for; set before Plan
+	// Directory and Workspace are where the run is, "" if that is not known. The page does not show them.
+	Directory, Workspace string
+
 	title   string
 	where   string // the workspace and the time, as the line below the title
 	redact  func(string) string
 	mu      sync.Mutex
 	summary string
 	banner  string // what a reader must know first, "" for nothing
-	rows    []row
+	rows    []Row
 	folds   []string // what is said about each fold
 	outputs string
 	graph   *plan.Graph // nil if there is no order
-	notes   []note      // diagnostics
+	notes   []Note      // diagnostics
+	tests   []Test
 	results map[string]*result
 	applied bool // something was changed
 }
 
-// row is an object in the page. The names of its members are short because there may be many.
-type row struct {
+// Row is an object in the page. The names of its members are short because there may be many.
+type Row struct {
 	Address  string   `json:"a"`
 	Module   string   `json:"m,omitempty"`
 	Kind     string   `json:"k"` // of change; those that view distinguishes
@@ -64,10 +69,10 @@ type row struct {
 
 // What became of an object.
 const (
-	done       = "done"
+	Done       = "done"
 	failed     = "failed"
 	unfinished = "not finished"
-	notBegun   = "not begun"
+	NotBegun   = "not begun"
 )
 
 // result is what became of an object while applying.
@@ -76,10 +81,10 @@ type result struct {
 	took    time.Duration
 }
 
-// note is the text of a diagnostic.
-type note struct {
-	bad  bool
-	text string
+// Note is the text of a diagnostic.
+type Note struct {
+	Bad  bool // an error
+	Text string
 }
 
 // New returns a report without content. title is its heading, "" for
@@ -100,7 +105,7 @@ func (r *Report) Event(e event.Event) {
 	default:
 		return
 	}
-	outcome := map[event.Kind]string{event.Started: unfinished, event.Completed: done, event.Failed: failed}[e.Kind]
+	outcome := map[event.Kind]string{event.Started: unfinished, event.Completed: Done, event.Failed: failed}[e.Kind]
 	if outcome == "" {
 		return
 	}
@@ -125,7 +130,7 @@ func (r *Report) Event(e event.Event) {
 func (r *Report) Note(text string, bad bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.notes = append(r.notes, note{bad, r.clean(text)})
+	r.notes = append(r.notes, Note{bad, r.clean(text)})
 }
 
 // clean returns a text as it may stand in the page.
@@ -160,7 +165,7 @@ func (r *Report) Plan(p *plan.Plan, s document.Schemas, why func(*plan.Change) [
 
 // planned adds a row for each change of a plan.
 func (r *Report) planned(p *plan.Plan, changes *view.Changes, why func(*plan.Change) []string) error {
-	r.rows = make([]row, 0, len(p.Changes))
+	r.rows = make([]Row, 0, len(p.Changes))
 	inFold, err := r.fold(changes)
 	if err != nil {
 		return err
@@ -170,7 +175,7 @@ func (r *Report) planned(p *plan.Plan, changes *view.Changes, why func(*plan.Cha
 		if err != nil {
 			return err
 		}
-		r.add(row{Address: c.Object().String(), Module: c.Addr.Module.String(), Kind: "drift", Headline: headline, Text: text, Fold: inFold[c]})
+		r.add(Row{Address: c.Object().String(), Module: c.Addr.Module.String(), Kind: "drift", Headline: headline, Text: text, Fold: inFold[c]})
 	}
 	for _, c := range p.Changes {
 		if c.Action == plan.NoOp && !c.Moved() && c.Importing == nil {
@@ -180,7 +185,7 @@ func (r *Report) planned(p *plan.Plan, changes *view.Changes, why func(*plan.Cha
 		if err != nil {
 			return err
 		}
-		next := row{Address: c.Object().String(), Module: c.Addr.Module.String(), Kind: kindOf(c), Headline: changes.Headline(c), Text: text, Fold: inFold[c]}
+		next := Row{Address: c.Object().String(), Module: c.Addr.Module.String(), Kind: kindOf(c), Headline: changes.Headline(c), Text: text, Fold: inFold[c]}
 		if why != nil {
 			next.Why = why(c)
 		}
@@ -207,7 +212,7 @@ func (r *Report) fold(changes *view.Changes) (map[*plan.Change]int, error) {
 }
 
 // add appends a row, with its texts cleaned.
-func (r *Report) add(next row) {
+func (r *Report) add(next Row) {
 	next.Address, next.Module, next.Headline, next.Text = r.clean(next.Address), r.clean(next.Module), r.clean(next.Headline), r.clean(next.Text)
 	for i := range next.Why {
 		next.Why[i] = r.clean(next.Why[i])
@@ -220,7 +225,7 @@ func (r *Report) Object(address, module, text string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.title = cmp.Or(r.title, "State")
-	r.add(row{Address: address, Module: module, Kind: "object", Text: text})
+	r.add(Row{Address: address, Module: module, Kind: "object", Text: text})
 }
 
 // Outputs adds the text of the outputs of a state or of an apply, in place of those of the plan.
@@ -241,7 +246,7 @@ func (r *Report) settle() {
 		switch {
 		case next.Kind == "drift" || next.Kind == "move":
 		case got == nil:
-			next.Outcome = notBegun
+			next.Outcome = NotBegun
 		default:
 			next.Outcome = got.outcome
 			if got.took > 0 {
@@ -257,8 +262,8 @@ func (r *Report) ended() string {
 	for _, row := range r.rows {
 		n[row.Outcome]++
 	}
-	text := fmt.Sprintf("Applied: %d done", n[done])
-	for _, outcome := range []string{failed, unfinished, notBegun} {
+	text := fmt.Sprintf("Applied: %d done", n[Done])
+	for _, outcome := range []string{failed, unfinished, NotBegun} {
 		if n[outcome] > 0 {
 			text += fmt.Sprintf(", %d %s", n[outcome], outcome)
 		}
