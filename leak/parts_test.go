@@ -189,11 +189,23 @@ func TestCounts(t *testing.T) {
 		name, v string
 		want    bool
 	}{
-		{"password", "correcthorse", true}, {"Pass-Word", "correcthorse", true}, {"secret_id", "a name", true}, {"db.auth", "a name", true},
-		{"password", "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5", false}, {"password", "https://example.com/17", false}, {"url", "https://me:hunter2-17@example.com", true},
-		{"token_uri", "x7k2m9q4w1z8", false}, {"public_key", "x7k2m9q4w1z8", false}, {"Client-ID", "x7k2m9q4w1z8", false}, {"expires at", "x7k2m9q4w1z8", false},
-		{"keys", "x7k2m9q4w1z8", true}, {"keys", "production", false}, {"keys", "web-17", false}, {"", "x7k2m9q4w1z8", true},
-		{"passwordHost", "production", false}, {"server", "correcthorse", false},
+		{"password", "correcthorse", true},
+		{"Pass-Word", "correcthorse", true},
+		{"secret_id", "a name", true},
+		{"db.auth", "a name", true},
+		{"password", "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5", false},
+		{"password", "https://example.com/17", false},
+		{"url", "https://me:hunter2-17@example.com", true},
+		{"token_uri", "x7k2m9q4w1z8", false},
+		{"public_key", "x7k2m9q4w1z8", false},
+		{"Client-ID", "x7k2m9q4w1z8", false},
+		{"expires at", "x7k2m9q4w1z8", false},
+		{"keys", "x7k2m9q4w1z8", true},
+		{"keys", "production", false},
+		{"keys", "web-17", false},
+		{"", "x7k2m9q4w1z8", true},
+		{"passwordHost", "production", false},
+		{"server", "correcthorse", false},
 	} {
 		if got := counts(row.name, row.v); got != row.want {
 			t.Errorf("%s = %s: %t", row.name, row.v, got)

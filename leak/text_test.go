@@ -35,13 +35,29 @@ func TestEach(t *testing.T) {
 	}
 	name := func(s string) text { return text{text: s, name: true} }
 	want := []text{
-		name("a"), {text: "plain"},
-		name("b"), {text: "open", key: true, sensitive: true}, {text: "in open", sensitive: true, ephemeral: true},
-		name("c"), {text: "key", key: true, ephemeral: true}, {text: "in map", ephemeral: true, sensitive: true},
-		name("d"), name("named"), {text: "first"}, {text: "unnamed", key: true}, {text: "second"}, {text: "more", key: true}, {text: "third"},
-		name("e"), name("element"), {text: "in list", sensitive: true},
-		name("f"), name("g"), name("h"), {text: "4711081512"}, name("i"), name("j"), name("k"), {text: "in set"},
-		name("l"), {text: "surplus", key: true}, {text: "in an attribute that is not declared"},
+		name("a"),
+		{text: "plain"},
+		name("b"),
+		{text: "open", key: true, sensitive: true},
+		{text: "in open", sensitive: true, ephemeral: true},
+		name("c"),
+		{text: "key", key: true, ephemeral: true},
+		{text: "in map", ephemeral: true, sensitive: true},
+		name("d"), name("named"),
+		{text: "first"},
+		{text: "unnamed", key: true},
+		{text: "second"},
+		{text: "more", key: true},
+		{text: "third"},
+		name("e"), name("element"),
+		{text: "in list", sensitive: true},
+		name("f"), name("g"), name("h"),
+		{text: "4711081512"},
+		name("i"), name("j"), name("k"),
+		{text: "in set"},
+		name("l"),
+		{text: "surplus", key: true},
+		{text: "in an attribute that is not declared"},
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%+v, want\n%+v", got, want)
@@ -71,9 +87,18 @@ func TestNumber(t *testing.T) {
 		n    *big.Float
 		want string
 	}{
-		{big.NewFloat(4711), ""}, {big.NewFloat(524287), ""}, {big.NewFloat(524288), "524288"}, {big.NewFloat(-1048575), "-1048575"}, {big.NewFloat(4711081512), "4711081512"},
-		{big.NewFloat(0.5), "0.5"}, {big.NewFloat(17.25), "17.25"}, {new(big.Float).SetInf(false), ""}, {new(big.Float).SetInf(true), ""},
-		{long, long.Text('f', -1)}, {new(big.Float).SetMantExp(big.NewFloat(1), 512), ""}, {new(big.Float).SetMantExp(big.NewFloat(1), -600), ""},
+		{big.NewFloat(4711), ""},
+		{big.NewFloat(524287), ""},
+		{big.NewFloat(524288), "524288"},
+		{big.NewFloat(-1048575), "-1048575"},
+		{big.NewFloat(4711081512), "4711081512"},
+		{big.NewFloat(0.5), "0.5"},
+		{big.NewFloat(17.25), "17.25"},
+		{new(big.Float).SetInf(false), ""},
+		{new(big.Float).SetInf(true), ""},
+		{long, long.Text('f', -1)},
+		{new(big.Float).SetMantExp(big.NewFloat(1), 512), ""},
+		{new(big.Float).SetMantExp(big.NewFloat(1), -600), ""},
 	} {
 		if got := Number(cty.NumberVal(test.n)); got != test.want {
 			t.Errorf("%v: %q", test.n, got)

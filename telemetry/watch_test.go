@@ -40,7 +40,7 @@ func TestWatch(t *testing.T) {
 	for _, vars := range []map[string]string{nil, {"OTEL_TRACES_EXPORTER": "console"}} {
 		w := &watcher{}
 		opt := options(vars)
-		opt.Watch = w
+		opt.Watch = []telemetry.Watcher{nil, w}
 		tel := telemetry.New(opt)
 		work(t, tel)
 		if problems := tel.Close(); len(problems) > 0 || !slices.Equal(w.names, want) {

@@ -41,6 +41,22 @@ func (c *Changes) Drift(change *plan.Change) (headline, text string, err error) 
 	return driftHeadline(change), strings.TrimRight(c.w.String(), "\n") + "\n", nil
 }
 
+// Folds returns the changes that are alike, those made outside among them.
+func (c *Changes) Folds() ([]*Fold, error) {
+	folds, err := c.w.foldChanges()
+	if err != nil || len(c.w.plan.Drift) == 0 {
+		return folds, err
+	}
+	shown, err := c.w.relevantDrift() // all of it
+	if err != nil {
+		return nil, err
+	}
+	c.w.differ.found = true
+	defer func() { c.w.differ.found = false }()
+	drift, err := c.w.foldDrift(shown)
+	return append(folds, drift...), err
+}
+
 // Outputs returns the lines of changed outputs, "" if none changes.
 func (c *Changes) Outputs() (string, error) { return c.w.outputs() }
 

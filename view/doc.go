@@ -28,6 +28,7 @@ type Options struct {
 	ShowSensitive   bool   // show sensitive values instead of a placeholder
 	Concise         bool   // leave out the lines about what is under way
 	CompactWarnings bool   // warnings as one line each, if there are no errors
+	Fold            bool   // of many changes that are alike, show the first and a line about the others
 
 	ListWarnings      bool // each warning for itself, also if others are like it
 	ConsolidateErrors bool // errors that are alike as one

@@ -23,10 +23,23 @@ func (w *planWriter) drift() (bool, error) {
 	// Nothing is sent to the provider here, so write-only attributes don't count as changed.
 	w.differ.found = true
 	defer func() { w.differ.found = false }()
+	var folds []*Fold
+	if w.o.Fold {
+		if folds, err = w.foldDrift(shown); err != nil {
+			return false, err
+		}
+	}
+	first, hidden := folded(folds)
 	for _, d := range shown {
+		if hidden[d.change] {
+			continue
+		}
 		fmt.Fprintf(w, "%s %s\n", w.o.paint(bold, "  # "+headingObject(d.change)), driftHeadline(d.change))
 		w.movedFrom(d.change)
-		w.resource(d.change, w.differ.block(w.block(d.change), orAbsent(d.before), orAbsent(d.after), nil))
+		w.driftBody(d)
+		if f := first[d.change]; f != nil {
+			w.foldLines(f, f.Headline)
+		}
 	}
 	w.WriteByte('\n')
 	if w.plan.Mode != plan.RefreshOnly {
@@ -35,6 +48,11 @@ func (w *planWriter) drift() (bool, error) {
 		w.WriteByte('\n')
 	}
 	return true, nil
+}
+
+// driftBody writes the block of a change made outside.
+func (w *planWriter) driftBody(d drifted) {
+	w.resource(d.change, w.differ.block(w.block(d.change), orAbsent(d.before), orAbsent(d.after), nil))
 }
 
 // driftHeadline returns what happened to an object, as the end of a heading.

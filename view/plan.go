@@ -99,9 +99,23 @@ func (w *planWriter) changes(changes []*plan.Change) error {
 	} else {
 		w.WriteString("\n" + w.o.program() + " will perform the following actions:\n\n")
 	}
+	var folds []*Fold
+	if w.o.Fold {
+		var err error
+		if folds, err = w.foldChanges(); err != nil {
+			return err
+		}
+	}
+	first, hidden := folded(folds)
 	for _, c := range changes {
+		if hidden[c] {
+			continue
+		}
 		if err := w.change(c); err != nil {
 			return err
+		}
+		if f := first[c]; f != nil {
+			w.foldLines(f, f.Headline)
 		}
 	}
 	w.WriteString(w.o.paint(bold, "Plan:") + strings.TrimPrefix(summaryLine(w.plan.Counts()), "Plan:") + "\n")

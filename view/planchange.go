@@ -47,11 +47,16 @@ func (w *writer) symbol(a plan.Action) string {
 
 // change writes one change: its heading with reasons, and the block.
 func (w *planWriter) change(c *plan.Change) error {
+	w.heading(c)
+	return w.body(c)
+}
+
+// body writes the block of a change.
+func (w *planWriter) body(c *plan.Change) error {
 	before, after, err := c.Sides()
 	if err != nil {
 		return err
 	}
-	w.heading(c)
 	schema := w.block(c)
 	b, a := orAbsent(before), orAbsent(after)
 	// A forgotten object continues to exist as it is.

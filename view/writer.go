@@ -11,7 +11,8 @@ import (
 // the symbol on the line where something begins: what belongs to it begins two columns further right.
 type writer struct {
 	strings.Builder
-	o Options
+	o       Options
+	outline *outline // notes where values are written; nil for not at all
 }
 
 // pad indents by n columns.
@@ -51,6 +52,7 @@ func (w *writer) hiddenCount(at, n int, noun string) {
 	if n > 1 {
 		noun += "s"
 	}
+	defer w.incidental()()
 	w.comment(at, "# (%d unchanged %s hidden)", n, noun)
 }
 
@@ -82,6 +84,7 @@ func (w *writer) warnSensitivity(at int, n *node) {
 	default:
 		return
 	}
+	w.outline.warned()
 	if n.effect == changed && n.unchangedValue() {
 		lines[1] += " The value is unchanged."
 	}
@@ -109,8 +112,11 @@ func (w *writer) item(it named, width, at int, nulls bool, end string) {
 	w.warnSensitivity(at, it.node)
 	w.margin(at, it.node.effect)
 	w.WriteString(it.name)
+	padded := w.incidental() // hidden names count for the width
 	w.pad(width - ansi.StringWidth(it.name))
+	padded()
 	w.WriteString(" = ")
+	defer w.outline.within(it.name)()
 	it.node.body.write(w, it.node, at, nulls)
 	w.WriteString(end + "\n")
 }
@@ -128,26 +134,31 @@ func widest(items []named) int {
 func (b leaf) write(w *writer, n *node, _ int, nulls bool) {
 	switch n.effect {
 	case removed:
-		w.WriteString(w.value(b.before))
+		w.value(b.before)
 		w.gone(n, nulls)
 	case changed:
 		if b.before != b.after {
-			w.WriteString(w.value(b.before))
+			w.value(b.before)
 			w.arrow()
 		}
-		w.WriteString(w.value(b.after))
+		w.value(b.after)
 	default:
-		w.WriteString(w.value(b.after))
+		w.value(b.after)
 	}
 	w.forced(n)
 }
 
-// value returns the text of a value. Null is dimmed, since it means that there is none.
-func (w *writer) value(text string) string {
-	if text == "null" {
-		return w.o.paint(dim, text)
+// value writes the text of a value. Null is dimmed, since it means that there is none.
+func (w *writer) value(text string) {
+	switch text {
+	case "null":
+		w.WriteString(w.o.paint(dim, text))
+	case "true", "false", unknownText:
+		w.WriteString(text)
+	default:
+		defer w.valued()()
+		w.WriteString(text)
 	}
-	return text
 }
 
 // write implements body: a placeholder. Nothing of the value shows, not even its length.
@@ -299,6 +310,7 @@ func (w *writer) block(name string, it blockItem, at int) {
 	if it.label != "" {
 		w.WriteString(it.label + " ")
 	}
+	defer w.outline.within(name)()
 	it.node.body.write(w, it.node, at, false)
 	w.WriteByte('\n')
 }
@@ -333,11 +345,13 @@ func (b heredoc) write(w *writer, n *node, at int, nulls bool) {
 	w.WriteString("<<-EOT")
 	w.forced(n)
 	w.WriteByte('\n')
+	written := w.valued()
 	for _, l := range b.lines {
 		w.margin(at+4, l.effect)
 		w.WriteString(visible(l.text))
 		w.WriteByte('\n')
 	}
+	written()
 	w.pad(at + 2)
 	w.WriteString("EOT")
 	w.gone(n, nulls)

@@ -80,7 +80,7 @@ type app struct {
 	patience term.Patience // with readers of the output
 	// timeline records the events of this run, nil if not requested.
 	timeline *timeline.Recorder
-	// page collects what the page of -html shows, nil if not requested.
+	// page collects what -html and -markdown show, nil if neither is given.
 	page *report.Report
 	// settings are the -var and -var-file options in the order given: later ones override earlier ones.
 	settings []workdir.Setting
@@ -111,6 +111,7 @@ func (a *app) terminal(stream io.Writer) view.Options {
 	if f == nil {
 		return o
 	}
+	o.Fold = a.vars["TF_IN_AUTOMATION"] == "" // what watches a terminal there looks for each object
 	if width, ok := term.Width(f); ok {
 		o.Width = width
 	}

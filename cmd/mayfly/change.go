@@ -37,6 +37,7 @@ type changeFlags struct {
 	targetFiles, excludeFiles     []string
 
 	machineFlags
+	pageFlags
 	// How it is shown.
 	concise, showSensitive bool
 	suppressForgetErrors   bool   // only for the commands that apply
@@ -44,7 +45,6 @@ type changeFlags struct {
 	command                string // "destroy" or "refresh" if that was typed, whose messages differ
 	generate               string
 	timeline               string // file to draw the timeline of ephemeral instances in
-	html                   string // file of the page about the run
 }
 
 // flags returns the options that plan and apply share, in the order of the help.
@@ -66,6 +66,7 @@ func (c *changeFlags) flags(a *app) []cli.Flag {
 		boolFlag("concise", "Show no progress, only the plan, the result and diagnostics.", &c.concise),
 		boolFlag("show-sensitive", "Show sensitive values. Ephemeral values are never shown.", &c.showSensitive),
 		stringFlag("html", "Write an HTML page to `FILE` with the plan, the reasons for its changes, what became of them, and the timeline of the run. Sensitive values are hidden.", &c.html),
+		c.markdownFlag("the plan, what became of its changes, and errors"),
 		stringFlag("ephemeral-timeline", "Write an HTML page to `FILE` that shows when each ephemeral instance was open and what used it. It has addresses and times, no values.", &c.timeline),
 	)
 	return slices.Concat(planning, output, c.runFlags(a))
@@ -384,7 +385,7 @@ func (r *changeRun) apply(p *plan.Plan) int {
 	if ok := a.report(diags); applied == nil || !ok {
 		return exitError
 	}
-	if err := a.putOutputs(applied.State); err != nil {
+	if err := a.page.StateOutputs(applied.State); err != nil {
 		return a.wrote(err)
 	}
 	destroy := r.flags.command == "destroy" // "apply -destroy" reports like any apply
@@ -429,5 +430,6 @@ func (c *changeFlags) files(a *app) []fileOption {
 	for _, name := range c.excludeFiles {
 		out = append(out, fileOption{"-exclude-file", name, true})
 	}
-	return append(out, fileOption{"-generate-config-out", c.generate, false}, fileOption{"-ephemeral-timeline", c.timeline, false}, fileOption{"-html", c.html, false})
+	out = append(out, fileOption{"-generate-config-out", c.generate, false}, fileOption{"-ephemeral-timeline", c.timeline, false})
+	return append(out, c.pageFlags.files()...)
 }

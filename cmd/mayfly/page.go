@@ -2,34 +2,59 @@ package main
 
 import (
 	"context"
-	"strings"
+	"io"
 	"time"
 
+	"github.com/urfave/cli/v3"
+
+	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/place"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/safefile"
-	"github.com/mayfly-iac/mayfly/state"
-	"github.com/mayfly-iac/mayfly/view"
 	"github.com/mayfly-iac/mayfly/view/explanation"
+	"github.com/mayfly-iac/mayfly/view/markdown"
 	"github.com/mayfly-iac/mayfly/view/report"
 )
 
-// paged calls f, which does the command's work, and then writes a page about it to a file, even if f fails or
-// panics. An empty name means no page. The file is tried before f is called, since the run cannot be repeated
-// for its page.
-func (a *app) paged(name, title string, f func() int) (code int) {
-	if name == "" {
-		return f()
+// pageFlags are the files to which a run is written for people: a page, and a comment on a pull request.
+type pageFlags struct{ html, markdown string }
+
+// markdownFlag returns the option -markdown. what is what it writes.
+func (p *pageFlags) markdownFlag(what string) cli.Flag {
+	return stringFlag("markdown", "Write "+what+" as Markdown to `FILE`, for a comment on a pull request. It has at most 65,000 bytes: details that don't fit are left out. Sensitive values are hidden.", &p.markdown)
+}
+
+// files returns the files, for checkFiles.
+func (p *pageFlags) files() []fileOption {
+	return []fileOption{{"-html", p.html, false}, {"-markdown", p.markdown, false}}
+}
+
+// paged calls f, which does the command's work, and then writes the pages about it, even if f fails or
+// panics. An empty name means no page. The files are tried before f is called, since the run cannot be
+// repeated for its pages.
+func (a *app) paged(p pageFlags, title string, f func() int) (code int) {
+	r := report.New(title, time.Now().Format("2006-01-02 15:04:05 -07:00")+", Mayfly "+version, a.leaks.Redact)
+	r.Fold, r.Directory = a.shared.full == nil || !*a.shared.full, place.Name()
+	writers := []func(io.Writer) error{r.Write, func(w io.Writer) error { return markdown.Write(w, r.Content()) }}
+	targets := make([]string, len(writers))
+	for i, o := range p.files() {
+		var err error
+		if o.path == "" {
+			continue
+		}
+		if targets[i], err = safefile.Replaceable(o.path); err != nil {
+			return a.fail("Cannot write the page", "The file %s of %s cannot be written: %s. Nothing was done.", o.path, o.option, diag.Reason(err))
+		}
+		a.page = r
 	}
-	target, err := safefile.Replaceable(name)
-	if err != nil {
-		return a.fail("Cannot write the page", "The file %s of -html cannot be written: %s. Nothing was done.", name, diag.Reason(err))
-	}
-	where := time.Now().Format("2006-01-02 15:04:05 -07:00") + ", Mayfly " + version
-	a.page = report.New(title, where, a.leaks.Redact)
 	defer func() { // deferred, so that a panic does not prevent it
-		if err := safefile.ReplaceBy(target, a.guarded(a.page.Write)); err != nil {
-			code = a.fail("Failed to write the page", "The file %s of -html could not be written: %s. Everything else was done as reported above.", name, diag.Reason(err))
+		for i, o := range p.files() {
+			if o.path == "" {
+				continue
+			}
+			if err := safefile.ReplaceBy(targets[i], a.guarded(writers[i])); err != nil {
+				code = a.fail("Failed to write the page", "The file %s of %s could not be written: %s. Everything else was done as reported above.", o.path, o.option, diag.Reason(err))
+			}
 		}
 	}()
 	return f()
@@ -41,6 +66,7 @@ func (s *session) putPlan(ctx context.Context, p *plan.Plan) {
 	if s.app.page == nil {
 		return
 	}
+	s.app.page.Workspace = s.Workspace
 	var why func(*plan.Change) []string
 	if e, _ := s.Project.Explain(ctx, p); e != nil {
 		why = func(c *plan.Change) []string {
@@ -53,51 +79,5 @@ func (s *session) putPlan(ctx context.Context, p *plan.Plan) {
 	}
 	if err := s.app.page.Plan(p, s.Schemas(ctx), why); err != nil {
 		s.app.report(diag.Warnf("The page is incomplete", "A change of the plan cannot be shown: %s.", err))
-	}
-}
-
-// putState adds the objects and outputs of a state to the page.
-func (s *session) putState(ctx context.Context, st *state.State) error {
-	if s.app.page == nil || st == nil {
-		return nil
-	}
-	schemas := s.Schemas(ctx)
-	for i := range st.AllInstances() {
-		var text strings.Builder
-		if err := view.StateInstance(&text, st, i, schemas, view.Options{}); err != nil {
-			return err
-		}
-		s.app.page.Object(i.String(), i.Module.String(), text.String())
-	}
-	return s.app.putOutputs(st)
-}
-
-// putOutputs adds the outputs of a state to the page.
-func (a *app) putOutputs(st *state.State) error {
-	var text strings.Builder
-	if a.page == nil || len(st.Outputs) == 0 {
-		return nil
-	}
-	err := view.Outputs(&text, st.Outputs, view.Options{})
-	a.page.Outputs(text.String())
-	return err
-}
-
-// putDiagnostics adds diagnostics to the page, as people see them.
-func (a *app) putDiagnostics(list diag.List) {
-	if a.page == nil {
-		return
-	}
-	for _, bad := range []bool{true, false} {
-		var some diag.List
-		for _, d := range list {
-			if (d.Severity == diag.Error) == bad {
-				some = append(some, d)
-			}
-		}
-		var text strings.Builder
-		if view.Diagnostics(&text, some, a.snippets(), view.Options{}) == nil && len(some) > 0 {
-			a.page.Note(strings.Trim(text.String(), "\n"), bad)
-		}
 	}
 }

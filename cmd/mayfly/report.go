@@ -56,7 +56,7 @@ func (a *app) report(list diag.List) bool {
 		}
 	}
 	ok := !list.HasErrors()
-	a.putDiagnostics(list)
+	a.page.Diagnostics(list, a.snippets())
 	for _, s := range a.streams() {
 		s.Diagnostics(list, a.snippets())
 	}

@@ -19,6 +19,7 @@ type sharedFlags struct {
 	consolidateErrors bool
 	compactWarnings   bool
 	deprecation       string
+	full              *bool // whether to show each of many changes that are alike, if that was said
 
 	// ignored is set by options that have no effect.
 	ignored bool
@@ -30,13 +31,14 @@ type sharedFlags struct {
 var sharedTable = map[string]string{
 	"init":                   "notes compact remote",
 	"validate":               "notes compact",
-	"test":                   "notes compact",
+	"test":                   "notes compact full",
 	"console":                "notes compact",
-	"plan":                   "notes compact deprecation",
-	"apply":                  "notes compact deprecation",
-	"destroy":                "notes compact deprecation",
-	"refresh":                "notes compact deprecation",
+	"plan":                   "notes compact deprecation full",
+	"apply":                  "notes compact deprecation full",
+	"destroy":                "notes compact deprecation full",
+	"refresh":                "notes compact deprecation full",
 	"import":                 "notes compact remote",
+	"show":                   "full",
 	"taint":                  "remote",
 	"untaint":                "remote",
 	"state list":             "vars",
@@ -91,6 +93,8 @@ func (a *app) sharedFlags(word string) []cli.Flag {
 		return usage.Grouped(usage.OutputGroup, boolFlag("compact-warnings", "Show each warning on one line, if there are no errors.", &s.compactWarnings))
 	case "deprecation":
 		return usage.Grouped(usage.OutputGroup, stringFlag("deprecation", "Show the warnings about deprecated parts of modules that `SCOPE` selects: module:all, module:local (only modules with a relative path) or module:none.", &s.deprecation))
+	case "full":
+		return usage.Grouped(usage.OutputGroup, genericFlagDefault("full", "Show each of many changes that are alike. Terminals and pages show the first and a line about the others; with -full=false, pipes and files do too.", false, func(on bool) { s.full = &on }))
 	case "remote":
 		return []cli.Flag{boolFlag("ignore-remote-version", "Has no effect. Accepted for compatibility.", &s.ignored)}
 	}
@@ -114,6 +118,9 @@ func (a *app) applyShared() diag.List {
 		o.ListWarnings, o.ConsolidateErrors = s.listWarnings, s.consolidateErrors
 	}
 	a.view.CompactWarnings = s.compactWarnings
+	if s.full != nil {
+		a.view.Fold = !*s.full
+	}
 	switch s.deprecation {
 	case "", "module:all", "module:local", "module:none":
 	default:

@@ -18,7 +18,8 @@ type showFlags struct {
 	machineFlags
 	showSensitive, concise bool
 	state, config          bool // what to show, if one of them is set
-	plan, module, html     string
+	plan, module           string
+	pageFlags
 }
 
 // showCommand returns the command show. Its JSON documents of plans and states are what most other programs
@@ -32,6 +33,7 @@ func (a *app) showCommand() *cli.Command {
 		stringFlag("module", "Show the module in `DIR` by itself, as a JSON document. Nothing needs to be installed for it.", &f.module),
 		boolFlag("show-sensitive", "Show sensitive values.", &f.showSensitive),
 		stringFlag("html", "Write an HTML page to `FILE` with the plan, the reasons for its changes and their order, or with the state. Sensitive values are hidden.", &f.html),
+		f.markdownFlag("the plan or the state"),
 		boolFlag("concise", "Has no effect. Accepted for compatibility.", &f.concise),
 	)
 	return a.command("show", "Show the current state or a saved plan", "[FILE]",
@@ -56,8 +58,8 @@ func (f *showFlags) check(args []string) diag.List {
 		return diag.Errorf("Wrong number of arguments", "The command show expects at most one argument, a file with a saved plan or a state. For its usage, run: mayfly show -help")
 	case f.config && !f.json:
 		return diag.Errorf("JSON output required for configuration", "A configuration can only be shown as a JSON document: add -json.")
-	case f.html != "" && (f.config || f.module != ""):
-		return diag.Errorf("Nothing to write as a page", "-html writes a page about a plan or a state, not about a configuration.")
+	case f.html+f.markdown != "" && (f.config || f.module != ""):
+		return diag.Errorf("Nothing to write as a page", "-html and -markdown write about a plan or a state, not about a configuration.")
 	case f.module != "" && !f.json:
 		return diag.Errorf("JSON output required for module", "A module can only be shown as a JSON document: add -json.")
 	}
@@ -67,14 +69,14 @@ func (f *showFlags) check(args []string) diag.List {
 // show shows what the options name, else the given file, which may be a plan or a state.
 func (a *app) show(ctx context.Context, f *showFlags, args []string) int {
 	a.document, a.view.ShowSensitive = f.json, f.showSensitive
-	f.beside = []fileOption{{"-plan", f.plan, true}, {"-html", f.html, false}}
+	f.beside = append(f.files(), fileOption{"-plan", f.plan, true})
 	for _, name := range args {
 		f.beside = append(f.beside, fileOption{"the argument", name, true})
 	}
 	if !f.begin(a) || !a.report(f.check(args)) {
 		return exitError
 	}
-	return a.paged(f.html, "", func() int { return a.showWhat(ctx, f, args) })
+	return a.paged(f.pageFlags, "", func() int { return a.showWhat(ctx, f, args) })
 }
 
 // showWhat shows what the options or the argument name.
@@ -119,10 +121,10 @@ func (a *app) showState(ctx context.Context, f *showFlags, file *state.File) int
 	if !a.report(diags) {
 		return exitError
 	}
-	if err := s.putState(ctx, st); err != nil {
+	schemas := s.Schemas(ctx)
+	if err := a.page.State(st, schemas); err != nil {
 		return a.wrote(err)
 	}
-	schemas := s.Schemas(ctx)
 	if done, code := a.documented(&f.machineFlags, func() ([]byte, error) { return document.State(st, schemas, a.versions()) }); done {
 		return code
 	}

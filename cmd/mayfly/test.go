@@ -33,7 +33,8 @@ type testFlags struct {
 	cleanup bool
 	watch   bool
 	junit   string
-	files   int
+	pageFlags
+	atOnce int // files
 
 	coverage     bool
 	coverageFile string // "" for the table alone
@@ -42,7 +43,7 @@ type testFlags struct {
 // testCommand returns the command test (E83). It plans and applies like the commands of those names, but on
 // states of its own, and leaves nothing behind.
 func (a *app) testCommand() *cli.Command {
-	f := &testFlags{dir: workdir.DefaultTests, files: 1}
+	f := &testFlags{dir: workdir.DefaultTests, atOnce: 1}
 	flags := append(a.variableFlags(), f.machineFlags.streamFlags()...)
 	flags = append(flags,
 		listFlag("filter", "Run only `FILE`, or only one run of it, as in FILE:RUN.", &f.filters),
@@ -52,17 +53,18 @@ func (a *app) testCommand() *cli.Command {
 		boolFlag("watch", "Stay, and run the test files again whose module, mocks or variables change.", &f.watch),
 		f.parallelismFlag.flag("Run up to `N` provider operations of a run at the same time."),
 		a.leakFlag(),
-		intFlag("parallelism-files", "Run up to `N` test files at the same time.", &f.files),
+		intFlag("parallelism-files", "Run up to `N` test files at the same time.", &f.atOnce),
 	)
 	flags = append(flags, usage.Grouped(usage.OutputGroup,
 		boolFlag("verbose", "Show the plan or the state of each run.", &f.verbose),
 		valueFlag("coverage", "Show which parts of the module the runs exercised, and write them to `FILE` as an HTML page if one is given, as in -coverage=FILE.html.", &f.coverage, &f.coverageFile),
 		stringFlag("junit-xml", "Write the results to `FILE` as JUnit XML, besides the usual output.", &f.junit),
+		f.markdownFlag("the results"),
 	)...)
 	return a.command("test", "Run the tests of a module", "",
 		"Carries out the runs in the test files of the working directory and of the directory tests: each plans or applies the module, and checks assertions about the outcome. What runs create is destroyed at the end. The names of test files end in .tftest.hcl, .tofutest.hcl, .tftest.json or .tofutest.json.",
 		flags, func(ctx context.Context, args []string) int {
-			f.beside = []fileOption{{"-junit-xml", f.junit, false}, {"-coverage", f.coverageFile, false}}
+			f.beside = append(f.pageFlags.files(), fileOption{"-junit-xml", f.junit, false}, fileOption{"-coverage", f.coverageFile, false})
 			if !f.beginMessages(a) {
 				return exitError
 			}
@@ -78,7 +80,7 @@ func (a *app) testCommand() *cli.Command {
 			if f.watch {
 				return a.watchTests(ctx, f)
 			}
-			return a.test(ctx, f, &testRound{})
+			return a.paged(f.pageFlags, "Tests", func() int { return a.test(ctx, f, &testRound{}) })
 		})
 }
 
@@ -136,7 +138,7 @@ func (a *app) test(ctx context.Context, f *testFlags, r *testRound) int {
 	if !a.report(diags) {
 		return exitError
 	}
-	opt.Selects, opt.FilesAtOnce, opt.Soft = f.selects, f.files, soft
+	opt.Selects, opt.FilesAtOnce, opt.Soft = f.selects, f.atOnce, soft
 	if f.coverage {
 		opt.Coverage = suite.NewCoverage(opt)
 	}
@@ -164,6 +166,7 @@ func (a *app) test(ctx context.Context, f *testFlags, r *testRound) int {
 	a.patience.During(func() { summary = suite.Execute(hard, opt) })
 	done()
 	p.Summary(summary)
+	a.page.Tested(verdicts.Counts(summary), verdicts.Rows(r.done, a.snippets()))
 	if failed == nil && f.coverage {
 		failed = a.showCoverage(coverage.New(opt.Coverage), f.coverageFile)
 	}

@@ -40,7 +40,7 @@ func (f *testFlags) checkWatch() diag.List {
 	for _, o := range []struct {
 		name  string
 		given bool
-	}{{"-json", f.json}, {"-json-into", f.into != ""}, {"-junit-xml", f.junit != ""}, {"-dry-run", f.dryRun}, {"-cleanup", f.cleanup}} {
+	}{{"-json", f.json}, {"-json-into", f.into != ""}, {"-junit-xml", f.junit != ""}, {"-markdown", f.markdown != ""}, {"-dry-run", f.dryRun}, {"-cleanup", f.cleanup}} {
 		if f.watch && o.given {
 			return diag.Errorf("Invalid combination of options", "The options -watch and %s cannot be used together: -watch runs test files many times, for a person to look at.", o.name)
 		}

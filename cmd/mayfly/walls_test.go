@@ -92,7 +92,8 @@ func TestPagesAreClean(t *testing.T) {
 		}
 	}
 	timelineFile, page := filepath.Join(dir, "timeline.html"), filepath.Join(dir, "page.html")
-	code := a.paged(page, "A "+canary, func() int {
+	comment := filepath.Join(dir, "comment.md")
+	code := a.paged(pageFlags{page, comment}, "A "+canary, func() int {
 		return a.drawn(timelineFile, func() int {
 			use()
 			a.page.Note(oddCanary, true)
@@ -104,6 +105,7 @@ func TestPagesAreClean(t *testing.T) {
 	}
 	cleanFile(t, "the timeline", timelineFile)
 	cleanFile(t, "the page", page)
+	cleanFile(t, "the comment", comment)
 
 	other := filepath.Join(dir, "other")
 	f, err := os.Create(other)
@@ -129,7 +131,8 @@ func TestPagesAreClean(t *testing.T) {
 // page.
 func TestPagesThatCannotBeWritten(t *testing.T) {
 	for name, with := range map[string]func(a *app, file string, f func() int) int{
-		"page":     func(a *app, file string, f func() int) int { return a.paged(file, "A page", f) },
+		"page":     func(a *app, file string, f func() int) int { return a.paged(pageFlags{html: file}, "A page", f) },
+		"comment":  func(a *app, file string, f func() int) int { return a.paged(pageFlags{markdown: file}, "A page", f) },
 		"timeline": func(a *app, file string, f func() int) int { return a.drawn(file, f) },
 	} {
 		a, _, stderr := wallsApp(t)

@@ -253,7 +253,7 @@ var rules = map[string]rule{
 		why: "the plans of tests are read without what is tested with them",
 	},
 	"view/verdicts": {
-		may: []string{"config", "diag", "suite", "view", "view/document"}, pure: true,
+		may: []string{"config", "diag", "suite", "view", "view/document", "view/report"}, pure: true,
 		why: "the outcomes of tests are shown by themselves: what was run, and how, is done by then",
 	},
 	"view/coverage": {
@@ -269,15 +269,13 @@ var rules = map[string]rule{
 		pure: true, modules: []string{hcl, cty},
 		why: "why something changes follows from a plan and from what refers to what: an answer that needed a run could have values of it",
 	},
-	"view/explanation": {
-		may: []string{"explain", "view"}, pure: true, modules: none,
-		why: "an answer is rendered as it is: with a plan at hand it could say what the answer does not",
-	},
+	"view/explanation":        {may: []string{"explain", "view"}, pure: true, modules: none, why: "an answer is rendered as it is: with a plan at hand it could say what the answer does not"},
 	"view/internal/hypertext": {pure: true, modules: none, why: "how text is written into a page does not depend on what it says"},
 	"view/report": {
-		may:  []string{"event", "plan", "view", "view/document", "view/internal/hypertext", "view/timeline"},
+		may:  []string{"diag", "event", "plan", "state", "view", "view/document", "view/internal/hypertext", "view/timeline"},
 		pure: true, modules: none, why: "a page shows what the text of a plan shows, and is given the reasons as text: it decodes no value itself",
 	},
+	"view/markdown": {may: []string{"view/report"}, pure: true, modules: none, why: "a comment says what the page says, from the same texts: it sees no plan and no value"},
 	".": {
 		may: []string{
 			"bug", "addr", "diag", "value", "schema", "config", "state", "state/store", "provider", "provider/plugin", "provider/builtin", "provider/keep",
@@ -303,7 +301,7 @@ var rules = map[string]rule{
 	"cmd/mayfly": {
 		may: []string{
 			".", "addr", "backend", "diag", "docs/schemas", "safefile", "value", "schema", "config", "config/format", "state", "state/edit", "state/store", "provider", "plan",
-			"plan/planfile", "event", "engine", "explain", "view", "view/coverage", "view/document", "view/explanation", "view/report", "view/timeline", "view/verdicts", "install/...", "lang", "lang/funcs",
+			"plan/planfile", "event", "engine", "explain", "view", "view/coverage", "view/document", "view/explanation", "view/markdown", "view/report", "view/timeline", "view/verdicts", "install/...", "lang", "lang/funcs",
 			"leak", "selection", "suite", "telemetry", "trace", "workdir", "cmd/mayfly/internal/...",
 		},
 		why: "commands call the library; evaluation, leases and scheduling are none of their business",
@@ -323,6 +321,7 @@ var rules = map[string]rule{
 		may: []string{"bug", "safefile", "trace"}, modules: []string{"google.golang.org/protobuf"},
 		why: "what leaves the machine is names and times: a package that knew more could send more",
 	},
+	"cmd/mayfly/internal/place":     {modules: none, why: "where a run is does not depend on what it does"},
 	"cmd/mayfly/internal/harden":    {may: []string{"childenv"}, modules: []string{"golang.org/x/sys"}, why: "a process is protected whatever it does"},
 	"cmd/mayfly/internal/interrupt": {may: []string{"bug"}, modules: none, why: "what a signal ends is a matter of contexts, not of what runs in them"},
 	"cmd/mayfly/internal/watch":     {modules: []string{"github.com/fsnotify/fsnotify"}, why: "that a file has changed is seen without knowing what it is for"},

@@ -64,6 +64,7 @@ var leaks = []struct {
 	{patch{"workdir/session.go", "environ := providerEnviron(", "canaryFile(\"file\")\n\tenviron := providerEnviron("}, "file", []step{{args: "plan VARS"}}, "tmp/left"},
 	{patch{"workdir/environ.go", "v != nil && secret(v)", `v != nil && secret(v) && canaryLeak("environment") == ""`}, "environment", []step{{args: "plan VARS"}}, "children/"},
 	{patch{"view/report/report.go", "r.clean(next.Text)", `r.clean(next.Text)+canaryLeak("page")`}, "page", []step{{args: "plan VARS -html=page.html"}}, "page.html"},
+	{patch{"view/markdown/section.go", "block(language, text)", `block(language, text+canaryLeak("comment"))`}, "comment", []step{{args: "plan VARS -markdown=comment.md"}}, "comment.md"},
 	{patch{"view/explanation/explanation.go", "text := p.Text +", `text := p.Text + canaryLeak("answer") +`}, "answer", []step{{args: "explain VARS sim_vault.v"}}, "standard output"},
 	{patch{"view/verdicts/junit.go", "strings.Map(inXML, out.Text)", `strings.Map(inXML, out.Text+canaryLeak("junit"))`}, "junit", []step{{args: "test -junit-xml=out.xml"}}, "out.xml"},
 }

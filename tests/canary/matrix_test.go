@@ -92,8 +92,8 @@ func documentSteps(s *site) []step {
 		{args: "validate -json", env: toStderr},
 		{args: "plan -input=false", exit: 1, prints: "No value for required variable"},
 		{args: "plan VARS -out=p -json-into=plan.jsonl -lazy-ephemeral", env: toStderr},
-		{args: "plan VARS -json -out=p -html=plan.html"},
-		{args: "show -html=shown.html p"},
+		{args: "plan VARS -json -out=p -html=plan.html -markdown=plan.md"},
+		{args: "show -html=shown.html -markdown=shown.md p"},
 		{args: "explain VARS -plan=p sim_vault.v sim_thing.a var.by_env ephemeral.sim_secret.s local.joined"},
 		{args: "show -json p"},
 		{args: "graph VARS"},
@@ -103,7 +103,7 @@ func documentSteps(s *site) []step {
 		{args: "apply -input=false p", exit: 1, prints: "must be given again"},
 		{args: "apply VARS p", prints: "6 added"},
 		{args: "explain VARS -json sim_vault.v"},
-		{args: "show -html=state.html"},
+		{args: "show -html=state.html -markdown=state.md"},
 		{args: "show -json"},
 		{args: "output"},
 		{args: "output -json"},
@@ -117,7 +117,7 @@ func documentSteps(s *site) []step {
 // changeSteps change what exists, by all commands that do.
 func changeSteps(s *site) []step {
 	return []step{
-		{args: "apply TYPED -auto-approve -input=true -ephemeral-timeline=timeline.html -html=apply.html", stdin: s.values.typed + "\n", prints: "6 added"},
+		{args: "apply TYPED -auto-approve -input=true -ephemeral-timeline=timeline.html -html=apply.html -markdown=apply.md", stdin: s.values.typed + "\n", prints: "6 added"},
 		{args: "apply VARS -auto-approve -json -var trigger=2", env: toStderr, prints: "changed, 0 destroyed"},
 		{args: "apply VARS -auto-approve -refresh-only", prints: "Apply complete"},
 		{args: "refresh VARS"},
@@ -141,13 +141,13 @@ func failureSteps(s *site) []step {
 		{args: "plan VARS -var holds=false -json", exit: 1, env: toStderr},
 		{args: "plan VARS -var convert=true", exit: 1, prints: "Invalid function argument"},
 		{args: `plan VARS -var wrong_type=["` + firstWord(s.values.auto) + `"]`, exit: 1, prints: "Invalid value for"},
-		{args: "apply VARS -auto-approve -var fail=create -html=failed.html", exit: 1, prints: "asked to fail"},
+		{args: "apply VARS -auto-approve -var fail=create -html=failed.html -markdown=failed.md", exit: 1, prints: "asked to fail"},
 		{args: "apply VARS -auto-approve -var exit=7 -json-into=failed.jsonl", exit: 1, prints: "exit status 7"},
 		{args: "apply VARS -auto-approve", prints: "Apply complete"},
 		{args: "apply VARS -auto-approve -var remote=true", exit: 1, prints: "remote-exec provisioner error"},
 		{args: "apply VARS -auto-approve -var trigger=2 -var fail=update-partial -json", exit: 1, prints: "asked to fail"},
 		{args: "apply VARS -auto-approve -var trigger=3", exit: 1, prints: "invalid", deeds: `[{"rpc": "ApplyResourceChange", "type": "sim_vault", "do": "wrong-type"}]`},
-		{args: "apply VARS -auto-approve -var trigger=4 -html=copied.html", exit: 1, prints: "Provider copied a write-only value", guard: true, deeds: `[{"rpc": "ApplyResourceChange", "type": "sim_thing", "do": "echo-write-only"}]`},
+		{args: "apply VARS -auto-approve -var trigger=4 -html=copied.html -markdown=copied.md", exit: 1, prints: "Provider copied a write-only value", guard: true, deeds: `[{"rpc": "ApplyResourceChange", "type": "sim_thing", "do": "echo-write-only"}]`},
 		{args: "destroy VARS -auto-approve", prints: "Destroy complete"},
 	}
 }
@@ -165,7 +165,7 @@ func crashSteps(*site) []step {
 	return []step{
 		{args: "plan VARS", exit: 1, prints: "stopped unexpectedly", deeds: crashes("OpenEphemeralResource", "panic")},
 		{args: "plan VARS -json", exit: 1, env: toStderr, deeds: crashes("ConfigureProvider", "exit")},
-		{args: "apply VARS -auto-approve -html=crashed.html", exit: 1, prints: "stopped unexpectedly", deeds: crashes("ApplyResourceChange", "panic")},
+		{args: "apply VARS -auto-approve -html=crashed.html -markdown=crashed.md", exit: 1, prints: "stopped unexpectedly", deeds: crashes("ApplyResourceChange", "panic")},
 		{args: "apply VARS -auto-approve", prints: "Apply complete"},
 	}
 }
@@ -207,7 +207,7 @@ func signalSteps(*site) []step {
 // testSteps run tests that pass, fail and are ended.
 func testSteps(*site) []step {
 	return []step{
-		{args: "test -filter=passes.tftest.hcl -verbose -coverage=coverage.html -junit-xml=passed.xml", prints: "1 passed"},
+		{args: "test -filter=passes.tftest.hcl -verbose -coverage=coverage.html -junit-xml=passed.xml -markdown=passed.md", prints: "1 passed"},
 		{args: "test -filter=fails.tftest.hcl -verbose -junit-xml=failed.xml -json-into=failed.jsonl", exit: 1, prints: "0 passed"},
 		{args: "test -json -junit-xml=stream.xml -coverage", exit: 1, env: toStderr},
 		{args: "test -filter=passes.tftest.hcl", exit: 1, deeds: `[{"rpc": "ApplyResourceChange", "type": "sim_thing", "action": "delete", "do": "error", "text": "no"}]`},

@@ -76,7 +76,7 @@ func (p *page) notes(r *Report) {
 	p.Raw("<section id=\"notes\"><h2>Errors and warnings</h2>\n")
 	for _, bad := range []bool{true, false} {
 		for _, n := range r.notes {
-			if n.bad != bad {
+			if n.Bad != bad {
 				continue
 			}
 			if bad {
@@ -84,7 +84,7 @@ func (p *page) notes(r *Report) {
 			} else {
 				p.Raw(`<pre class="note" tabindex="0">`)
 			}
-			p.Lines(n.text)
+			p.Lines(n.Text)
 			p.Raw("</pre>\n")
 		}
 	}
@@ -98,7 +98,10 @@ func (p *page) changes(r *Report) error {
 	if len(r.rows) > 0 && r.rows[0].Kind == "object" {
 		title = "Objects"
 	}
-	data, err := json.Marshal(r.rows)
+	data, err := json.Marshal(struct {
+		Rows  []Row    `json:"rows"`
+		Folds []string `json:"folds"`
+	}{r.rows, r.folds})
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,6 @@
 "use strict";
 (() => {
-const chunk = 200, delay = 120;
+const chunk = 200, delay = 120, few = 10;
 const words = {create: "create", update: "update", replace: "replace", delete: "destroy", read: "read later", forget: "forget", move: "move", import: "import", drift: "changed outside", object: "object", "no-op": "no change"};
 const marks = {create: "+", update: "~", replace: "±", delete: "−", read: "≤", forget: "×", move: "→", import: "↓", drift: "≈", object: "·"};
 const $ = id => document.getElementById(id);
@@ -10,10 +10,10 @@ const make = (name, cls, text) => {
   if (text !== undefined) e.textContent = text;
   return e;
 };
-const all = JSON.parse($("data").textContent);
+const data = JSON.parse($("data").textContent), all = data.rows || [], folds = data.folds || [];
 all.forEach(r => { r.s = null; });
 const kinds = new Set(), outcomes = new Set();
-let found = all, shown = 0, module = null, group = null, unfolded = false;
+let found = all, listed = all, shown = 0, module = null, group = null, unfolded = false;
 
 // The text that is searched, made when it is first needed.
 const searched = r => r.s ?? (r.s = (r.a + "\n" + (r.h || "") + "\n" + (r.w || []).join("\n") + "\n" + (r.o || "")).toLowerCase());
@@ -50,30 +50,67 @@ function item(r) {
   if (r.o) s.append(" ", make("span", "outcome " + (r.o === "done" ? "good" : "bad"), r.o + (r.t ? " · " + r.t : "")));
   if (r.w) s.append(make("span", "first", r.w[0]));
   d.append(s);
+  d.r = r;
   d.addEventListener("toggle", () => { if (d.open) fill(d, r); });
   if (unfolded) { fill(d, r); d.open = true; }
   return d;
 }
 
+// Of many rows that are alike, and of which the same became, the first is listed and a line for the others.
+function fold(rows) {
+  const key = r => r.g + " " + (r.o || ""), n = new Map(), at = new Map(), out = [];
+  for (const r of rows) if (r.g) n.set(key(r), (n.get(key(r)) || 0) + 1);
+  for (const r of rows) {
+    const k = key(r), f = r.g && at.get(k);
+    if (f) { f.like.push(r); continue; }
+    out.push(r);
+    if (!r.g || n.get(k) <= few) continue;
+    at.set(k, {like: [], m: r.m, of: r});
+    out.push(at.get(k));
+  }
+  return out;
+}
+
+function alike(f) {
+  const d = make("details", "like " + f.of.k), s = make("summary"), last = f.like[f.like.length - 1];
+  s.append(f.like.length + " more like it, among ", make("span", "address", f.like[0].a), " to ", make("span", "address", last.a), ": each ", make("span", "headline", folds[f.of.g - 1]));
+  if (f.of.o) s.append(" ", make("span", "outcome " + (f.of.o === "done" ? "good" : "bad"), f.of.o));
+  d.append(s);
+  let n = 0;
+  const next = make("button", "", "Show more");
+  next.type = "button";
+  const some = () => {
+    const part = document.createDocumentFragment(), from = n;
+    for (; n < Math.min(from + chunk, f.like.length); n++) part.append(item(f.like[n]));
+    if (next.parentNode) next.before(part); else d.append(part, next);
+    next.hidden = n === f.like.length;
+    return d.querySelectorAll("details.change")[from];
+  };
+  next.addEventListener("click", () => some().querySelector("summary").focus());
+  d.addEventListener("toggle", () => { if (d.open && n === 0) some(); });
+  return d;
+}
+
 function more() {
-  const list = $("list"), part = document.createDocumentFragment(), end = Math.min(shown + chunk, found.length);
+  const list = $("list"), part = document.createDocumentFragment(), end = Math.min(shown + chunk, listed.length);
   for (; shown < end; shown++) {
-    const r = found[shown];
+    const r = listed[shown];
     if (group === null || (r.m || "") !== module) {
       module = r.m || "";
       group = make("section", "module");
       group.append(make("h3", "", module || "Root module"));
       part.append(group);
     }
-    group.append(item(r));
+    group.append(r.like ? alike(r) : item(r));
   }
   list.append(part);
-  $("more").hidden = shown === found.length;
+  $("more").hidden = shown === listed.length;
 }
 
 function search() {
   const terms = $("find").value.toLowerCase().split(/\s+/).filter(Boolean);
   found = all.filter(r => (kinds.size === 0 || kinds.has(r.k)) && (outcomes.size === 0 || outcomes.has(r.o)) && terms.every(t => searched(r).includes(t)));
+  listed = fold(found);
   shown = 0; group = null;
   $("list").replaceChildren();
   $("found").textContent = found.length === all.length ? all.length + " in all" : found.length + " of " + all.length;
@@ -128,8 +165,7 @@ $("more").addEventListener("click", () => {
 $("unfold").addEventListener("click", () => {
   unfolded = !unfolded;
   $("unfold").setAttribute("aria-pressed", String(unfolded));
-  let i = 0;
-  $("list").querySelectorAll("details.change").forEach(d => { const r = found[i++]; if (unfolded) fill(d, r); d.open = unfolded; });
+  $("list").querySelectorAll("details.change").forEach(d => { if (unfolded) fill(d, d.r); d.open = unfolded; });
 });
 document.addEventListener("keydown", e => {
   if (e.key === "k" && (e.ctrlKey || e.metaKey)) { e.preventDefault(); $("find").focus(); }

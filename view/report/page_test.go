@@ -192,6 +192,45 @@ func TestManyChanges(t *testing.T) {
 	}
 }
 
+// TestFoldedPage opens a page with changes that are alike. What became different is apart from them, and each
+// is there when it is asked for.
+func TestFoldedPage(t *testing.T) {
+	t.Parallel()
+	p := planOf(t, 1000)
+	for i, c := range p.Changes[5:] {
+		c.Addr = fixture.Instance(t, fmt.Sprintf("t_x.many[%d]", i))
+		c.PrevAddr = c.Addr
+	}
+	r := report.New("Apply", "today", nil)
+	r.Fold = true
+	for i, c := range p.Changes[5:] {
+		kind := event.Completed
+		if i == 500 {
+			kind = event.Failed
+		}
+		r.Event(event.Event{Time: time.Unix(1700000000, 0), Kind: kind, Op: event.OpUpdate, Object: c.Object()})
+	}
+	path := written(t, r, p)
+	b := newBrowser(t)
+	b.open(path, 1200, false)
+	b.want(`document.querySelectorAll("#list details").length`, "7", `document.querySelector("#found").textContent`, "1004 in all", poorContrast, "",
+		`document.querySelector("#list .like summary").textContent`, "998 more like it, among t_x.many[1] to t_x.many[999]: each will be updated in-place; they differ in name done",
+		`[...document.querySelectorAll("#list .outcome.bad")].map(o => o.closest("details").querySelector(".address").textContent).pop()`, "t_x.many[500]")
+	b.picture("folded")
+	b.text(`document.querySelector("#list .like summary").click()`)
+	b.until(`document.querySelectorAll("#list .like .change").length`, "200")
+	b.text(`document.querySelector("#list .like > button").click()`)
+	b.until(`document.querySelectorAll("#list .like .change").length`, "400")
+	b.text(`document.querySelector("#list .like .change summary").click()`)
+	b.until(`document.querySelectorAll("#list .like .change pre").length`, "1")
+	b.text(`(document.querySelector("#find").value = "many[77", document.querySelector("#find").dispatchEvent(new Event("input")))`)
+	b.until(`document.querySelector("#found").textContent`, "11 of 1004")
+	b.want(`document.querySelectorAll("#list details").length`, "2")
+	if len(b.errors) > 0 {
+		t.Errorf("the browser reports %q", b.errors)
+	}
+}
+
 // TestStatePage looks at the page of a state.
 func TestStatePage(t *testing.T) {
 	t.Parallel()

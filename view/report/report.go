@@ -12,8 +12,9 @@
 // and the style sheet by their hashes, and nothing else. Sensitive values are hidden, as in the text of a
 // plan.
 //
-// In reading order: report.go collects, page.go writes the document, order.go draws the order of changes, and
-// page.js is the script. It may import what view may. It writes to what it is given: it opens no file.
+// In reading order: report.go collects, state.go collects a state and diagnostics, page.go writes the
+// document, order.go draws the order of changes, page.js is the script, and content.go has what was collected
+// for other renderings. It may import what view may. It writes to what it is given: it opens no file.
 package report
 
 import (
@@ -33,22 +34,28 @@ import (
 // Report collects the content of a page. It is an event.DetailObserver, and safe for concurrent use.
 type Report struct {
 	*timeline.Recorder
+	Fold bool // changes that are alike stand behind one line until they are asked for; set before Plan
+	// Directory and Workspace are where the run is, "" if that is not known. The page does not show them.
+	Directory, Workspace string
+
 	title   string
 	where   string // the workspace and the time, as the line below the title
 	redact  func(string) string
 	mu      sync.Mutex
 	summary string
 	banner  string // what a reader must know first, "" for nothing
-	rows    []row
+	rows    []Row
+	folds   []string // what is said about each fold
 	outputs string
 	graph   *plan.Graph // nil if there is no order
-	notes   []note      // diagnostics
+	notes   []Note      // diagnostics
+	tests   []Test
 	results map[string]*result
 	applied bool // something was changed
 }
 
-// row is an object in the page. The names of its members are short because there may be many.
-type row struct {
+// Row is an object in the page. The names of its members are short because there may be many.
+type Row struct {
 	Address  string   `json:"a"`
 	Module   string   `json:"m,omitempty"`
 	Kind     string   `json:"k"` // of change; those that view distinguishes
@@ -57,14 +64,15 @@ type row struct {
 	Text     string   `json:"d"` // the block, as lines with a symbol in the margin
 	Outcome  string   `json:"o,omitempty"`
 	Took     string   `json:"t,omitempty"`
+	Fold     int      `json:"g,omitempty"` // the number of the fold that it is in, from 1
 }
 
 // What became of an object.
 const (
-	done       = "done"
+	Done       = "done"
 	failed     = "failed"
 	unfinished = "not finished"
-	notBegun   = "not begun"
+	NotBegun   = "not begun"
 )
 
 // result is what became of an object while applying.
@@ -73,10 +81,10 @@ type result struct {
 	took    time.Duration
 }
 
-// note is the text of a diagnostic.
-type note struct {
-	bad  bool
-	text string
+// Note is the text of a diagnostic.
+type Note struct {
+	Bad  bool // an error
+	Text string
 }
 
 // New returns a report without content. title is its heading, "" for
@@ -97,7 +105,7 @@ func (r *Report) Event(e event.Event) {
 	default:
 		return
 	}
-	outcome := map[event.Kind]string{event.Started: unfinished, event.Completed: done, event.Failed: failed}[e.Kind]
+	outcome := map[event.Kind]string{event.Started: unfinished, event.Completed: Done, event.Failed: failed}[e.Kind]
 	if outcome == "" {
 		return
 	}
@@ -122,7 +130,7 @@ func (r *Report) Event(e event.Event) {
 func (r *Report) Note(text string, bad bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.notes = append(r.notes, note{bad, r.clean(text)})
+	r.notes = append(r.notes, Note{bad, r.clean(text)})
 }
 
 // clean returns a text as it may stand in the page.
@@ -136,26 +144,8 @@ func (r *Report) Plan(p *plan.Plan, s document.Schemas, why func(*plan.Change) [
 	changes := view.NewChanges(p, s)
 	r.summary = changes.Summary()
 	r.title = cmp.Or(r.title, "Plan")
-	for _, c := range p.Drift {
-		headline, text, err := changes.Drift(c)
-		if err != nil {
-			return err
-		}
-		r.add(row{Address: c.Object().String(), Module: c.Addr.Module.String(), Kind: "drift", Headline: headline, Text: text})
-	}
-	for _, c := range p.Changes {
-		if c.Action == plan.NoOp && !c.Moved() && c.Importing == nil {
-			continue
-		}
-		text, err := changes.Text(c)
-		if err != nil {
-			return err
-		}
-		next := row{Address: c.Object().String(), Module: c.Addr.Module.String(), Kind: kindOf(c), Headline: changes.Headline(c), Text: text}
-		if why != nil {
-			next.Why = why(c)
-		}
-		r.add(next)
+	if err := r.planned(p, changes, why); err != nil {
+		return err
 	}
 	switch {
 	case p.Errored:
@@ -173,8 +163,56 @@ func (r *Report) Plan(p *plan.Plan, s document.Schemas, why func(*plan.Change) [
 	return err
 }
 
+// planned adds a row for each change of a plan.
+func (r *Report) planned(p *plan.Plan, changes *view.Changes, why func(*plan.Change) []string) error {
+	r.rows = make([]Row, 0, len(p.Changes))
+	inFold, err := r.fold(changes)
+	if err != nil {
+		return err
+	}
+	for _, c := range p.Drift {
+		headline, text, err := changes.Drift(c)
+		if err != nil {
+			return err
+		}
+		r.add(Row{Address: c.Object().String(), Module: c.Addr.Module.String(), Kind: "drift", Headline: headline, Text: text, Fold: inFold[c]})
+	}
+	for _, c := range p.Changes {
+		if c.Action == plan.NoOp && !c.Moved() && c.Importing == nil {
+			continue
+		}
+		text, err := changes.Text(c)
+		if err != nil {
+			return err
+		}
+		next := Row{Address: c.Object().String(), Module: c.Addr.Module.String(), Kind: kindOf(c), Headline: changes.Headline(c), Text: text, Fold: inFold[c]}
+		if why != nil {
+			next.Why = why(c)
+		}
+		r.add(next)
+	}
+	return nil
+}
+
+// fold finds the changes that are alike, and returns the number of the fold that a change is in.
+func (r *Report) fold(changes *view.Changes) (map[*plan.Change]int, error) {
+	out := map[*plan.Change]int{}
+	r.folds = nil
+	if !r.Fold {
+		return out, nil
+	}
+	folds, err := changes.Folds()
+	for _, f := range folds {
+		r.folds = append(r.folds, r.clean(f.Headline+"; "+f.Note))
+		for _, c := range f.Changes {
+			out[c] = len(r.folds)
+		}
+	}
+	return out, err
+}
+
 // add appends a row, with its texts cleaned.
-func (r *Report) add(next row) {
+func (r *Report) add(next Row) {
 	next.Address, next.Module, next.Headline, next.Text = r.clean(next.Address), r.clean(next.Module), r.clean(next.Headline), r.clean(next.Text)
 	for i := range next.Why {
 		next.Why[i] = r.clean(next.Why[i])
@@ -186,7 +224,7 @@ func (r *Report) add(next row) {
 func (r *Report) Object(address, module, text string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.add(row{Address: address, Module: module, Kind: "object", Text: text})
+	r.add(Row{Address: address, Module: module, Kind: "object", Text: text})
 }
 
 // Outputs adds the text of the outputs of a state or of an apply, in place of those of the plan.
@@ -207,7 +245,7 @@ func (r *Report) settle() {
 		switch {
 		case next.Kind == "drift" || next.Kind == "move":
 		case got == nil:
-			next.Outcome = notBegun
+			next.Outcome = NotBegun
 		default:
 			next.Outcome = got.outcome
 			if got.took > 0 {
@@ -223,8 +261,8 @@ func (r *Report) ended() string {
 	for _, row := range r.rows {
 		n[row.Outcome]++
 	}
-	text := fmt.Sprintf("Applied: %d done", n[done])
-	for _, outcome := range []string{failed, unfinished, notBegun} {
+	text := fmt.Sprintf("Applied: %d done", n[Done])
+	for _, outcome := range []string{failed, unfinished, NotBegun} {
 		if n[outcome] > 0 {
 			text += fmt.Sprintf(", %d %s", n[outcome], outcome)
 		}

@@ -199,15 +199,7 @@ func (p *Printer) Summary(s suite.Summary) {
 	if status == suite.Pending {
 		status = suite.Pass
 	}
-	text := "Success!"
-	if s.Bad() {
-		text = "Failure!"
-	}
-	counts := fmt.Sprintf(" %d passed, %d failed", s.Passed, s.Failed+s.Errored)
-	if s.Skipped > 0 {
-		counts += fmt.Sprintf(", %d skipped", s.Skipped)
-	}
-	counts += "."
+	text, counts := counted(s)
 	colored := text
 	if p.Color {
 		color := "\x1b[32m"
@@ -222,6 +214,19 @@ func (p *Printer) Summary(s suite.Summary) {
 			Status: status.String(), Passed: s.Passed, Failed: s.Failed, Errored: s.Errored, Skipped: s.Skipped,
 		}})
 	}
+}
+
+// counted returns how a suite ended, and the counts of its runs.
+func counted(s suite.Summary) (text, counts string) {
+	text = "Success!"
+	if s.Bad() {
+		text = "Failure!"
+	}
+	counts = fmt.Sprintf(" %d passed, %d failed", s.Passed, s.Failed+s.Errored)
+	if s.Skipped > 0 {
+		counts += fmt.Sprintf(", %d skipped", s.Skipped)
+	}
+	return text, counts + "."
 }
 
 // line writes text for people, if there is to be any. An error is left to the next writer to standard output,
