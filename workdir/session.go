@@ -63,6 +63,15 @@ type Session struct {
 	openings   *local.Openings // ended by Close
 }
 
+// Place says for people where the state of the default workspace is, without credentials; "" if the session
+// was opened without looking for it.
+func (s *Session) Place() string {
+	if s.location.kind == nil {
+		return ""
+	}
+	return s.dir.placeOf(s.location)
+}
+
 // Begin begins a run with the loaded configuration: it finds the state, which it locks for the named
 // operation ("OperationTypePlan"), collects the values of variables, and verifies the installed providers. If
 // nothing was recorded in the directory, it is initialized for the backend of the configuration unless that

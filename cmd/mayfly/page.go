@@ -34,7 +34,7 @@ func (p *pageFlags) files() []fileOption {
 // repeated for its pages.
 func (a *app) paged(p pageFlags, title string, f func() int) (code int) {
 	r := report.New(title, time.Now().Format("2006-01-02 15:04:05 -07:00")+", Mayfly "+version, a.leaks.Redact)
-	r.Fold, r.Directory = a.shared.full == nil || !*a.shared.full, place.Name()
+	r.Fold, r.Directory, r.Commit = a.shared.full == nil || !*a.shared.full, place.Name(), place.Commit()
 	writers := []func(io.Writer) error{r.Write, func(w io.Writer) error { return markdown.Write(w, r.Content()) }}
 	targets := make([]string, len(writers))
 	for i, o := range p.files() {
@@ -66,7 +66,7 @@ func (s *session) putPlan(ctx context.Context, p *plan.Plan) {
 	if s.app.page == nil {
 		return
 	}
-	s.app.page.Workspace = s.Workspace
+	s.app.page.Workspace, s.app.page.Place = s.Workspace, s.Place()
 	var why func(*plan.Change) []string
 	if e, _ := s.Project.Explain(ctx, p); e != nil {
 		why = func(c *plan.Change) []string {

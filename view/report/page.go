@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"io"
+	"strings"
 
 	"github.com/mayfly-iac/mayfly/view/internal/hypertext"
 	"github.com/mayfly-iac/mayfly/view/timeline"
@@ -30,7 +31,11 @@ func (r *Report) Write(w io.Writer) error {
 	p := &page{}
 	r.title = cmp.Or(r.title, "State")
 	r.settle()
-	p.Head(r.title+" · Mayfly", hypertext.Markup(timeline.Style()+style), hypertext.Markup(script))
+	title := r.title
+	if dir := r.clean(r.Directory); dir != "" {
+		title += ": " + dir
+	}
+	p.Head(title+" · Mayfly", hypertext.Markup(timeline.Style()+style), hypertext.Markup(script))
 	p.Raw(`<a class="skip" href="#changes">Skip to the list</a>`, "\n")
 	p.header(r)
 	p.Raw("<main id=\"main\">\n")
@@ -55,7 +60,7 @@ func (r *Report) Write(w io.Writer) error {
 // header writes the title and the numbers of changes.
 func (p *page) header(r *Report) {
 	p.In("<header>\n<h1>", r.title, "</h1>\n")
-	p.In("<p>", r.where, "</p>\n")
+	p.In("<p>", strings.Join(append(r.places(), r.where), ", "), "</p>\n")
 	if r.summary != "" {
 		p.In("<p class=\"summary\">", r.summary, "</p>\n")
 	}
@@ -66,6 +71,17 @@ func (p *page) header(r *Report) {
 		p.In("<p class=\"banner\">", r.banner, "</p>\n")
 	}
 	p.Raw("</header>\n")
+}
+
+// places returns where the run and its state are, as far as that is known, each in a few words.
+func (r *Report) places() []string {
+	var out []string
+	for _, at := range [][2]string{{"directory ", r.Directory}, {"workspace ", r.Workspace}, {"state in ", r.Place}, {"commit ", r.Commit}} {
+		if at[1] != "" {
+			out = append(out, at[0]+r.clean(at[1]))
+		}
+	}
+	return out
 }
 
 // notes writes the diagnostics, errors first.

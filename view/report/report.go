@@ -20,6 +20,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -35,8 +36,9 @@ import (
 type Report struct {
 	*timeline.Recorder
 	Fold bool // changes that are alike stand behind one line until they are asked for; set before Plan
-	// Directory and Workspace are where the run is, "" if that is not known. The page does not show them.
-	Directory, Workspace string
+	// Directory, Workspace and Place are where the run and its state are, and Commit is the configuration's.
+	// They are "" if that is not known.
+	Directory, Workspace, Place, Commit string
 
 	title   string
 	where   string // the workspace and the time, as the line below the title
@@ -248,6 +250,9 @@ func (r *Report) settle() {
 			next.Outcome = NotBegun
 		default:
 			next.Outcome = got.outcome
+			if got.outcome == Done {
+				next.Headline = strings.Replace(strings.Replace(next.Headline, "will be ", "was ", 1), "must be ", "was ", 1)
+			}
 			if got.took > 0 {
 				next.Took = timeline.Duration(got.took)
 			}
