@@ -15,10 +15,8 @@ func TestBug(t *testing.T) {
 		f()
 		return nil
 	}
-	broken := func() {
-		var m map[string]int
-		m["a"] = 1
-	}
+	write := func(m map[string]int) { m["a"] = 1 }
+	broken := func() { write(nil) }
 	for want, diags := range map[string]List{
 		"assignment to entry in nil map at":   Bug("t.x", bug.Call(broken)),
 		"assignment to entry in nil map at d": caught(broken),

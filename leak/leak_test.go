@@ -354,7 +354,8 @@ func TestNone(t *testing.T) {
 	empty.Remember(token, cty.NilVal, cty.String)
 	empty.RememberOwn(token, cty.NilVal, cty.String)
 	empty.RememberOwn(token, cty.StringVal("a1b2c3d").Mark(value.Sensitive), cty.String)
-	if v := empty.Reveal(token, cty.NilVal, cty.String); v != cty.NilVal || empty.Knows() || empty.NewUse() == empty.NewUse() {
+	first, second := empty.NewUse(), empty.NewUse()
+	if v := empty.Reveal(token, cty.NilVal, cty.String); v != cty.NilVal || empty.Knows() || first == second {
 		t.Errorf("no value became %#v, known: %t", v, empty.Knows())
 	}
 	for _, text := range []string{"", "x", "hunter2-", "hunter2-h"} {
