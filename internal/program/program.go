@@ -82,6 +82,29 @@ func BuildOverlay(path, overlay, folder string) error {
 	return run(folder, compile(path, "-overlay="+overlay, module+folder))
 }
 
+// BuildTests compiles the tests of a command into dir, once under each of the names, by which they know what
+// to run.
+func BuildTests(dir, folder string, names ...string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	for i, name := range names {
+		path := filepath.Join(dir, name)
+		if i > 0 {
+			if err := os.Link(filepath.Join(dir, names[0]), path); err != nil {
+				return err
+			}
+			continue
+		}
+		cmd := exec.Command("go", "test", "-c", "-o", path, module+folder)
+		cmd.Env = original
+		if text, err := cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("building the tests of %s: %w\n%s", folder, err, text)
+		}
+	}
+	return nil
+}
+
 func run(folder string, goArgs []string) error {
 	cmd := exec.Command("go", goArgs...)
 	cmd.Env = original

@@ -67,11 +67,21 @@ const impliedSource = "registry.opentofu.org/hashicorp/sim"
 
 // Main is the body of a TestMain: programs are the commands that scripts may use, by name.
 func Main(m *testing.M, programs map[string]func()) {
-	testscript.Main(tests{m}, programs)
+	testscript.Main(tests{m: m}, programs)
+}
+
+// MainOf is the body of a TestMain whose scripts use the programs that the tests of another package give to
+// Main. folder is that package's directory, such as "cmd/mayfly", and names are those of the programs.
+func MainOf(m *testing.M, folder string, names ...string) {
+	testscript.Main(tests{m, folder, names}, nil)
 }
 
 // tests are those of a package with scripts, which share what is built for them.
-type tests struct{ m *testing.M }
+type tests struct {
+	m      *testing.M
+	folder string // of the package whose programs are used, or empty
+	names  []string
+}
 
 // Run runs the tests and returns the exit status.
 func (t tests) Run() int {
@@ -85,6 +95,16 @@ func (t tests) Run() int {
 		built, err := program.Build(dir, program.TestProvider)
 		return built[program.TestProvider], err
 	})
+	if t.folder != "" && runtime.GOOS != "windows" { // where Run skips all
+		err := program.BuildTests(filepath.Join(dir, "bin"), t.folder, t.names...)
+		if err == nil {
+			err = os.Setenv("PATH", filepath.Join(dir, "bin")+string(filepath.ListSeparator)+os.Getenv("PATH"))
+		}
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+	}
 	if err := program.RaiseParallel(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1

@@ -1,4 +1,4 @@
-package main
+package rules
 
 import (
 	"os"
@@ -9,7 +9,9 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/script"
 )
 
-const rulesDir = "testdata/rules"
+const rulesDir = "testdata/scripts"
+
+func TestMain(m *testing.M) { script.MainOf(m, "cmd/mayfly", "mayfly", "terraform") }
 
 // rules are the ids of the rules of ephemerality. Those about the test command come with that command.
 var rules = []string{
