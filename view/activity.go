@@ -61,6 +61,7 @@ var phases = []struct{ name, text string }{
 	{"start journal", "Preparing to record changes"},
 	{"write state", "Storing the state"},
 	{"unlock state", "Unlocking the state"},
+	{"get encryption key", "Getting the encryption key"},
 	{"install module", ""},
 }
 

@@ -29,6 +29,7 @@ func (d *Dir) Rekey(ctx context.Context, locking store.Locking, done func(Rekeye
 	if set.State == nil {
 		return append(diags, diag.Errorf("No encryption configured", "There is no \"state\" block in an encryption configuration, neither in this directory nor in the environment variable %s, so there is no key to encrypt states with.", encryptionVariable)...)
 	}
+	set.State.Renew()
 	for _, name := range w.Names {
 		if ds := w.rekey(ctx, name, locking, done); ds.HasErrors() {
 			return append(diags, ds...)

@@ -29,6 +29,14 @@ type Codec struct {
 
 var _ store.Cipher = (*Codec)(nil)
 
+// Renew has a new key encrypt all that is written from now on, rather than that of what has been read. It is
+// safe for concurrent use.
+func (c *Codec) Renew() {
+	for _, m := range c.methods {
+		m.renew()
+	}
+}
+
 // EncryptState implements store.Cipher.
 func (c *Codec) EncryptState(plain []byte, of state.Meta) ([]byte, error) {
 	return c.encrypt(plain, &envelope{Serial: &of.Serial, Lineage: &of.Lineage})

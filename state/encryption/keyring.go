@@ -10,6 +10,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/leak"
+	"github.com/mayfly-iac/mayfly/trace"
 )
 
 // keyProvider yields keys. chained are the keys of the key providers that it refers to. It is the caller who
@@ -19,6 +20,13 @@ type keyProvider interface {
 	encryption(ctx context.Context, chained [][]byte) (key, meta []byte, err error)
 	// decryption returns the key that encryption returned with meta.
 	decryption(ctx context.Context, chained [][]byte, meta []byte) (key []byte, err error)
+}
+
+// reuser is a keyProvider whose key for one file may encrypt others: a new one would be slow to make, or be
+// the same.
+type reuser interface {
+	// reuses reports whether to encrypt with the key of a file that has this metadata.
+	reuses(meta []byte) bool
 }
 
 // keyring is a key_provider block with those that it refers to. The alias is what the metadata is found by,
@@ -40,7 +48,7 @@ func (k *keyring) String() string { return "key_provider." + k.Type + "." + k.Na
 
 // encryption returns a key, and adds what finding it again needs to meta.
 func (k *keyring) encryption(ctx context.Context, meta metadata) ([]byte, error) {
-	return k.key(func(c *keyring) ([]byte, error) { return c.encryption(ctx, meta) }, func(chained [][]byte) ([]byte, error) {
+	return k.key(ctx, func(c *keyring) ([]byte, error) { return c.encryption(ctx, meta) }, func(ctx context.Context, chained [][]byte) ([]byte, error) {
 		key, own, err := k.provider.encryption(ctx, chained)
 		if own != nil {
 			meta[k.alias] = own
@@ -56,13 +64,26 @@ func (k *keyring) decryption(ctx context.Context, meta metadata) ([]byte, error)
 	if !ok {
 		return nil, errNotOpened
 	}
-	return k.key(func(c *keyring) ([]byte, error) { return c.decryption(ctx, meta) }, func(chained [][]byte) ([]byte, error) {
+	return k.key(ctx, func(c *keyring) ([]byte, error) { return c.decryption(ctx, meta) }, func(ctx context.Context, chained [][]byte) ([]byte, error) {
 		return k.provider.decryption(ctx, chained, own)
 	})
 }
 
+// reuse adds what finding the key of a file again needs to own, and reports whether other files may be
+// encrypted with that key. meta is the file's.
+func (k *keyring) reuse(meta, own metadata) bool {
+	for _, c := range k.chain {
+		if !c.reuse(meta, own) {
+			return false
+		}
+	}
+	own[k.alias] = meta[k.alias]
+	r, ok := k.provider.(reuser)
+	return ok && r.reuses(own[k.alias])
+}
+
 // key obtains the keys of the chain and then the own one.
-func (k *keyring) key(of func(*keyring) ([]byte, error), own func(chained [][]byte) ([]byte, error)) ([]byte, error) {
+func (k *keyring) key(ctx context.Context, of func(*keyring) ([]byte, error), own func(ctx context.Context, chained [][]byte) ([]byte, error)) ([]byte, error) {
 	var chained [][]byte
 	defer func() {
 		for _, key := range chained {
@@ -76,7 +97,10 @@ func (k *keyring) key(of func(*keyring) ([]byte, error), own func(chained [][]by
 		}
 		chained = append(chained, key)
 	}
-	key, err := own(chained)
+	ctx, span := trace.Start(ctx, "get encryption key")
+	span.Set(trace.Type, k.Type)
+	key, err := own(ctx, chained)
+	span.Finish(err == nil || errors.Is(err, errNotOpened))
 	k.leaks.RememberBytes(source(k.EncryptionName), key)
 	if err != nil && !errors.Is(err, errNotOpened) {
 		err = fmt.Errorf("%s: %w", k, err)

@@ -20,7 +20,8 @@ type box interface {
 }
 
 // method is a method block. The key for encryption is obtained once, and keys for decryption once for each
-// metadata, since key providers are slow, some of them on purpose.
+// metadata, since key providers are slow, some of them on purpose. What was read first lends its key to what
+// is written, if its key provider allows that.
 type method struct {
 	config.EncryptionName
 	plain bool                          // files are not encrypted
@@ -29,6 +30,7 @@ type method struct {
 	ctx   context.Context               // of requests for keys
 
 	mu     sync.Mutex
+	anew   bool // no key of what was read is used for encryption
 	sealer *sealer
 	boxes  map[string]box // by the metadata that keys uses
 }
@@ -65,7 +67,31 @@ func (m *method) open(meta metadata, data []byte) ([]byte, error) {
 	if err != nil && !errors.Is(err, errNotOpened) {
 		err = fmt.Errorf("%s cannot decrypt: %w", m, err)
 	}
+	if err == nil {
+		m.reuse(meta, b)
+	}
 	return plain, err
+}
+
+// reuse has the key of a file encrypt what is written from now on, unless a key is there already. The file
+// has been decrypted, so it was written with the key.
+func (m *method) reuse(meta metadata, b box) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.sealer != nil || m.anew || m.keys == nil {
+		return
+	}
+	own := metadata{}
+	if m.anew = !m.keys.reuse(meta, own); !m.anew {
+		m.sealer = &sealer{b, own}
+	}
+}
+
+// renew has a new key encrypt what is written from now on.
+func (m *method) renew() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.anew, m.sealer = true, nil
 }
 
 // encryption returns the sealer, which the first call makes. After a failure, the next call tries again.

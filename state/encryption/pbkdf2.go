@@ -28,7 +28,8 @@ const (
 // hashes are the hash functions of PBKDF2 by name.
 var hashes = map[string]func() hash.Hash{"sha256": sha256.New, "sha512": sha512.New}
 
-// passphrase derives keys from a passphrase with PBKDF2. Every new key has a salt of its own.
+// passphrase derives keys from a passphrase with PBKDF2. Every new key has a salt of its own. As deriving one
+// takes a large part of a second, the key of a file that has been read encrypts what the command writes.
 type passphrase struct {
 	text       []byte // nil if the passphrase is the key of another key provider
 	saltLength int
@@ -92,6 +93,21 @@ func (p *passphrase) decryption(_ context.Context, chained [][]byte, meta []byte
 		return nil, fmt.Errorf("it asks for a key of %d bytes after %d iterations, far more than the configuration does, so it may have been altered. If it was encrypted with these numbers, set iterations and key_length to them", d.KeyLength, d.Iterations)
 	}
 	return p.derive(d, chained)
+}
+
+// reuseLog2 says after how many commands, on average, a key is given up, as a power of two. With random
+// nonces, a key may encrypt 2^32 files and parts of journals; a command rarely writes more than 2^20.
+const reuseLog2 = 6
+
+// reuses reports whether a key is as a new one would be, and now and then has a new one derived.
+func (p *passphrase) reuses(meta []byte) bool {
+	var d derivation
+	if json.Unmarshal(meta, &d) != nil || d.Iterations != p.Iterations || d.Hash != p.Hash || d.KeyLength != p.KeyLength || len(d.Salt) != p.saltLength {
+		return false
+	}
+	var draw [1]byte
+	_, err := io.ReadFull(p.random, draw[:])
+	return err == nil && draw[0]>>(8-reuseLog2) != 0
 }
 
 // cost returns how often the hash function is iterated for a key: each of its outputs takes all iterations.

@@ -30,6 +30,8 @@ func (f fixed) decryption(context.Context, [][]byte, []byte) ([]byte, error) {
 	return append([]byte{}, f...), nil
 }
 
+func (fixed) reuses([]byte) bool { return true }
+
 // xor combines two keys of the same length, so that both are needed.
 type xor struct{}
 
@@ -51,3 +53,5 @@ func (xor) decryption(_ context.Context, chained [][]byte, _ []byte) ([]byte, er
 	subtle.XORBytes(key, a, b)
 	return key, nil
 }
+
+func (xor) reuses([]byte) bool { return true }
