@@ -211,13 +211,14 @@ func (s *walkthrough) check(pattern string) {
 	fmt.Fprintf(&s.checks, "grep '%s' out/%d\n", strings.ReplaceAll(pattern, "'", "''"), s.commands)
 }
 
-// text returns the script. Its shell prints what its commands have printed, which the log of a failure shows.
+// text returns the script. All commands are repeated but those with a saved plan, which can be applied once.
+// Its shell prints what its commands have printed, which the log of a failure shows.
 func (s *walkthrough) text() string {
 	const begin = "OUT=$PWD/out\nmkdir \"$OUT\"\ntrap 'for f in \"$OUT\"/*; do echo \"== $f\"; cat \"$f\"; done' EXIT\n"
 	const twice = `if [ "$1" = twice ]; then
 	export OUT MAYFLY="$(command -v mayfly)"
 	mkdir twice
-	printf '#!/bin/sh\n"$MAYFLY" "$@" && "$MAYFLY" "$@" >>"$OUT/again" 2>&1\n' >twice/mayfly
+	printf '#!/bin/sh\n"$MAYFLY" "$@" || exit\ncase "$*" in *" saved.plan") ;; *) "$MAYFLY" "$@" >>"$OUT/again" 2>&1 ;; esac\n' >twice/mayfly
 	chmod +x twice/mayfly
 	PATH=$PWD/twice:$PATH
 fi
