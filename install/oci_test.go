@@ -30,6 +30,8 @@ func TestOddArtifacts(t *testing.T) {
 		"a container image":   {"{}", image, "", `has the media type "application/vnd.oci.image.manifest.v1+json"`},
 		"not JSON":            {"<html>", index, "", "can't be read"},
 		"another artifact":    {`{"artifactType": "text/x"}`, index, "", `has the type "text/x"; a provider has`},
+		"something else":      {"{" + own + `, "manifests": [{"artifactType": "text/x", "platform": {"os": "linux", "architecture": "amd64"}, "digest": "DIGEST"}]}`, index, "{}", "no package for this platform, linux_amd64"},
+		"mistaken package":    {"{" + own + `, "manifests": [{` + child + `, "digest": "DIGEST"}]}`, index, `{"artifactType": "text/x", "layers": [` + somezip + "]}", "is not a provider's package"},
 		"no packages":         {"{" + own + `, "manifests": []}`, index, "", "no package for this platform, linux_amd64"},
 		"a tag for a package": {"{" + own + `, "manifests": [{` + child + `, "digest": "latest"}]}`, index, "{}", "no package for this platform, linux_amd64"},
 		"lost package":        {"{" + own + `, "manifests": [{` + child + `, "digest": "DIGEST"}]}`, index, "", "not found"},

@@ -2,9 +2,7 @@ package ocimirror
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -33,7 +31,7 @@ func (k *Keyring) credential(registry, repository string) auth.CredentialFunc {
 	return func(ctx context.Context, host string) (auth.Credential, error) {
 		block, own := k.block(registry, repository)
 		switch {
-		case own && block.DockerHelper != "":
+		case block.DockerHelper != "":
 			return helperCredential(ctx, block.DockerHelper, host)
 		case own:
 			return auth.Credential{
@@ -49,7 +47,7 @@ func (k *Keyring) credential(registry, repository string) auth.CredentialFunc {
 func (k *Keyring) block(registry, repository string) (best cliconfig.OCICredentials, found bool) {
 	full, longest := registry+"/"+repository+"/", 0
 	for prefix, b := range k.blocks {
-		if prefix != "" && len(prefix) > longest && strings.HasPrefix(full, strings.TrimSuffix(prefix, "/")+"/") {
+		if len(prefix) > longest && strings.HasPrefix(full, strings.TrimSuffix(prefix, "/")+"/") {
 			best, found, longest = b, true, len(prefix)
 		}
 	}
@@ -60,16 +58,13 @@ func (k *Keyring) block(registry, repository string) (best cliconfig.OCICredenti
 func (k *Keyring) ambient(ctx context.Context, host string) (auth.Credential, error) {
 	def, given := k.blocks[""]
 	files := k.files()
-	if given && len(def.DockerConfigFiles) > 0 {
+	if len(def.DockerConfigFiles) > 0 {
 		files = def.DockerConfigFiles
 	}
 	if given && !def.DiscoverAmbient {
 		files = nil
 	}
 	for _, file := range files {
-		if _, err := os.Stat(file); errors.Is(err, os.ErrNotExist) {
-			continue
-		}
 		store, err := credentials.NewStore(file, credentials.StoreOptions{})
 		if err != nil {
 			return auth.EmptyCredential, fmt.Errorf("the file %s with credentials of container registries can't be read", file)
@@ -83,7 +78,7 @@ func (k *Keyring) ambient(ctx context.Context, host string) (auth.Credential, er
 			return cred, nil
 		}
 	}
-	if given && def.DockerHelper != "" {
+	if def.DockerHelper != "" {
 		return helperCredential(ctx, def.DockerHelper, host)
 	}
 	return auth.EmptyCredential, nil

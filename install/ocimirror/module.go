@@ -82,7 +82,6 @@ func (m *Modules) open(repository string, client *http.Client) (*remote.Reposito
 	if err != nil || repo.Reference.Reference != "" {
 		return nil, fmt.Errorf("%.200q is not a repository such as \"example.com/modules/network\"", repository)
 	}
-	repo.MaxMetadataBytes = maxManifest
 	repo.Client = &auth.Client{Client: client, Cache: auth.NewSingleContextCache(), Credential: m.keys.credential(repo.Reference.Registry, repo.Reference.Repository)}
 	return repo, nil
 }

@@ -195,7 +195,7 @@ func (c *Client) repository(p addr.Provider, client *http.Client) (*remote.Repos
 	}})
 	if !hd.HasErrors() {
 		var err error
-		if v, err = convert.Convert(v, cty.String); err == nil && !v.IsNull() && v.IsKnown() {
+		if v, err = convert.Convert(v, cty.String); err == nil && !v.IsNull() {
 			return c.open(v.AsString(), client)
 		}
 	}
@@ -207,7 +207,7 @@ func (c *Client) open(text string, client *http.Client) (*remote.Repository, err
 	if err != nil || repo.Reference.Reference != "" {
 		return nil, fmt.Errorf("the repository_template at %s gives %q, which is not a repository such as \"example.com/providers/random\"", c.template.Range(), text)
 	}
-	repo.TagListMaxPages, repo.MaxMetadataBytes = maxTagPages, maxManifest
+	repo.TagListMaxPages = maxTagPages
 	repo.Client = &auth.Client{Client: client, Cache: auth.NewSingleContextCache(), Credential: c.keys.credential(repo.Reference.Registry, repo.Reference.Repository)}
 	return repo, nil
 }
