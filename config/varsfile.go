@@ -106,9 +106,8 @@ func LoadBackendFile(fsys FS, name string, shown []string) (hcl.Body, []byte, di
 	return staticBody{body, nil, plain}, source, limit(nameCharacters(diags, src), name).WithSource(name, source)
 }
 
-// nameCharacters says which characters are wrong, and where: the text of a file of values may be covered. It
-// changes the diagnostics and returns them. A character that is wrong outside of quotes is never a letter or
-// a digit.
+// nameCharacters adds to diagnostics which characters are wrong, and where: the text of a file of values may
+// be covered.
 func nameCharacters(diags diag.List, src []byte) diag.List {
 	for i, d := range diags {
 		if at := d.Subject; d.Summary == "Invalid character" && at != nil && at.CanSliceBytes(src) {
