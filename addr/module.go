@@ -219,3 +219,18 @@ func join(module, rest string) string {
 	}
 	return module + "." + rest
 }
+
+// In returns the instance of another module that has the keys of m, from the root on. It is false if the
+// modules are not equally deep.
+func (m ModuleInstance) In(other Module) (ModuleInstance, bool) {
+	path, calls := m.Path(), other.Calls()
+	if len(path) != len(calls) {
+		return RootInstance, false
+	}
+	out := RootInstance
+	for i, call := range calls {
+		_, _, key := path[i].Parent()
+		out = out.Child(call, key)
+	}
+	return out, true
+}

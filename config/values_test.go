@@ -23,6 +23,8 @@ func TestParseVariableValue(t *testing.T) {
 		{`type = list(string)`, `[1]`, `cty.ListVal([]cty.Value{cty.StringVal("1")})`},
 		{`type = object({a = optional(string, "d")})`, `{}`, `cty.ObjectVal(map[string]cty.Value{"a":cty.StringVal("d")})`},
 		{`type = map(number)`, `{ a = "x" }`, `Unsuitable value for var.v set using -var: at ["a"]: a number is required.`},
+		{`type = list`, `3`, `Unsuitable value for var.v set using -var: list of any single type required, but have number. Write it as in ["value"].`},
+		{`type = object({ a = list(any) })`, `{ a = 3 }`, `Unsuitable value for var.v set using -var: attribute "a": list of any single type required, but have number. Write it as in { a = ["value"] }.`},
 		{`type = list(string)`, `3`, `Unsuitable value for var.v set using -var: list of string required, but have number. Write it as in ["a", "b"].`},
 		{`type = object({ b = bool, a = list(number), o = optional(string) })`, `{ b = true }`, `Unsuitable value for var.v set using -var: attribute "a" is required. Write it as in { a = [1], b = true }.`},
 		{`type = any`, `hello`, `The value of var.v from -var must be an expression, such as "value". Variables may not be used here.`},

@@ -196,11 +196,12 @@ func (o *Output) Convert(val cty.Value) (cty.Value, error) {
 	return out, nil
 }
 
-// describe adds the path to a conversion error.
+// describe words a conversion error for people, and adds the path, which remains the error's own too.
 func describe(err error) error {
+	text := diag.TypeWords(err.Error())
 	var pe cty.PathError
 	if !errors.As(err, &pe) || len(pe.Path) == 0 {
-		return err
+		return errors.New(text)
 	}
 	var sb strings.Builder
 	for _, step := range pe.Path {
@@ -211,7 +212,7 @@ func describe(err error) error {
 			sb.WriteString(indexText(step.Key))
 		}
 	}
-	return fmt.Errorf("at %s: %w", strings.TrimPrefix(sb.String(), "."), err)
+	return pe.Path.NewErrorf("at %s: %s", strings.TrimPrefix(sb.String(), "."), text)
 }
 
 // indexText formats a key in a path. Keys that are marked may be secret and are left out.

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -57,7 +59,7 @@ func LoadVarsFile(fsys FS, name string, vars map[string]*Variable) (*VarsFile, d
 		return out, diags
 	}
 	body, parseDiags := parse(src, name)
-	diags = append(diags, parseDiags...)
+	diags = append(diags, nameCharacters(parseDiags, src)...)
 	attrs, hd := body.JustAttributes()
 	isJSON := strings.HasSuffix(name, ".json")
 	if isJSON {
@@ -101,7 +103,20 @@ func LoadBackendFile(fsys FS, name string, shown []string) (hcl.Body, []byte, di
 		v, hd := expr.Value(nil)
 		return v, plainValueHints(expr, hd)
 	}
-	return staticBody{body, nil, plain}, source, limit(diags, name).WithSource(name, source)
+	return staticBody{body, nil, plain}, source, limit(nameCharacters(diags, src), name).WithSource(name, source)
+}
+
+// nameCharacters adds to diagnostics which characters are wrong, and where: the text of a file of values may
+// be covered.
+func nameCharacters(diags diag.List, src []byte) diag.List {
+	for i, d := range diags {
+		if at := d.Subject; d.Summary == "Invalid character" && at != nil && at.CanSliceBytes(src) {
+			if c, size := utf8.DecodeRune(at.SliceBytes(src)); size > 0 && !unicode.IsLetter(c) && !unicode.IsDigit(c) {
+				diags[i].Detail += fmt.Sprintf(" The character is %U, %q, in column %d.", c, c, at.Start.Column)
+			}
+		}
+	}
+	return diags
 }
 
 // jsonValuesHints explains the form of a values file in JSON.

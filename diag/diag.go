@@ -228,7 +228,7 @@ func FromHCL(in hcl.Diagnostics) List {
 			sev = Warning
 		}
 		converted := Diagnostic{
-			Severity: sev, Summary: d.Summary, Detail: d.Detail, Subject: d.Subject, Context: d.Context,
+			Severity: sev, Summary: d.Summary, Detail: TypeWords(d.Detail), Subject: d.Subject, Context: d.Context,
 			Expression: d.Expression, EvalContext: d.EvalContext, Extra: d.Extra,
 		}
 		if call, ok := hcl.DiagnosticExtra[hclsyntax.FunctionCallDiagExtra](d); ok {

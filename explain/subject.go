@@ -18,6 +18,7 @@ import (
 // subject is what a question is about.
 type subject struct {
 	block    blocks.Node   // nil if none declares it
+	name     string        // what the address calls the block
 	resource bool          // instance is set
 	instance addr.Instance // the key may be missing
 	rest     hcl.Traversal // the attribute
@@ -32,7 +33,7 @@ func (e *Explainer) About(address string) (*Answer, diag.List) {
 		return nil, diag.Errorf("Invalid address", "The text %q is not the address of something that can be explained: %s. It is written as in the configuration, such as aws_instance.web[0].ami, var.name, local.name, output.name or module.name.", address, err)
 	}
 	if s.block == nil && len(e.instances[s.instance.Config()]) == 0 {
-		return nil, e.unknown(address)
+		return nil, e.unknown(address, s)
 	}
 	if s.path != nil && s.resource {
 		if ds := e.checkAttribute(s); ds != nil {
@@ -60,6 +61,11 @@ func (s subject) String() string {
 	} else if s.block != nil {
 		name = nameOf(s.block)
 	}
+	return s.with(name)
+}
+
+// with returns the address of the attribute of s in what has the name.
+func (s subject) with(name string) string {
 	if len(s.path) == 0 {
 		return name
 	}
@@ -81,6 +87,7 @@ func (e *Explainer) subject(address string) (s subject, err error) {
 		return s, err
 	}
 	if len(t) == 0 {
+		s.name = m.Module().String()
 		s.block = e.blocks[m.Module().String()]
 		return s, nil
 	}
@@ -89,8 +96,9 @@ func (e *Explainer) subject(address string) (s subject, err error) {
 	if mod != nil && len(t) > 1 {
 		name := addr.StepName(t[1])
 		if group := map[string]map[string]*blocks.Value{"var": mod.Variables, "local": mod.Locals, "output": mod.Outputs}[first]; group != nil {
+			s.name, s.rest = m.Module().Join(first+"."+name), t[2:]
 			if v := group[name]; v != nil {
-				s.block, s.rest = v, t[2:]
+				s.block = v
 			}
 			s.path, err = pathOf(s.rest)
 			return s, err
@@ -111,6 +119,7 @@ func (e *Explainer) subject(address string) (s subject, err error) {
 		return s, err
 	}
 	s.resource, s.instance = true, addr.Instance{Module: m, Resource: r}
+	s.name = s.instance.Config().String()
 	if mod != nil && mod.Resources[r] != nil {
 		s.block = mod.Resources[r]
 	}
@@ -152,12 +161,19 @@ func pathOf(t hcl.Traversal) (cty.Path, error) {
 	return out, nil
 }
 
-// unknown reports an address that neither the configuration nor the plan has.
-func (e *Explainer) unknown(address string) diag.List {
+// unknown reports an address that neither the configuration nor the plan has. What it suggests has the same
+// keys, if there is such an instance, and the same attribute.
+func (e *Explainer) unknown(address string, s subject) diag.List {
 	names := slices.Collect(maps.Keys(e.blocks))
 	hint := ""
-	if near := diag.Nearest(address, names); near != "" {
-		hint = fmt.Sprintf(" Did you mean %s?", near)
+	if near := diag.Nearest(s.name, names); near != "" {
+		if r, ok := e.blocks[near].(*blocks.Resource); ok && s.resource {
+			m, deep := s.instance.Module.In(r.Module.Config.Path)
+			if i := (addr.Instance{Module: m, Resource: r.Config.Addr, Key: s.instance.Key}); deep && len(e.changes[i]) > 0 {
+				near = i.String()
+			}
+		}
+		hint = fmt.Sprintf(" Did you mean %s?", s.with(near))
 	}
 	return diag.Errorf("Nothing has this address", "Neither the configuration nor the plan has %s.%s", address, hint)
 }

@@ -109,13 +109,13 @@ func TestPartialMoves(t *testing.T) {
 func TestUnmatched(t *testing.T) {
 	files := fstest.MapFS{
 		"main.tf":   {Data: []byte("resource \"t\" \"site\" {}\nmodule \"one\" {\n  source = \"./m\"\n}\n")},
-		"m/main.tf": {Data: []byte("resource \"t\" \"in\" {}\n")},
+		"m/main.tf": {Data: []byte("resource \"t\" \"in\" {}\nresource \"t\" \"many\" {}\n")},
 	}
 	tree, diags := (&config.Loader{FS: files}).Load(".")
 	if diags.HasErrors() {
 		t.Fatal(diags.Err())
 	}
-	known := []addr.Instance{instance(t, "t.site"), instance(t, "module.one.t.in"), instance(t, "t.gone[1]")}
+	known := []addr.Instance{instance(t, "t.site"), instance(t, "module.one.t.in"), instance(t, "t.gone[1]"), instance(t, `module.one["k"].t.many["x"]`)}
 	for _, row := range []struct{ option, want string }{
 		{"t.site", ""},
 		{"t.gone", ""},
@@ -123,6 +123,12 @@ func TestUnmatched(t *testing.T) {
 		{"t.iste", "Did you mean t.site?"},
 		{"t.in", "Did you mean module.one.t.in?"},
 		{"module.oen", "Did you mean module.one?"},
+		{`module.one["k"].t.mayn["x"]`, `Did you mean module.one["k"].t.many["x"]?`},
+		{`module.oen["k"].t.many["x"]`, `Did you mean module.one["k"].t.many["x"]?`},
+		{`module.one["k"].t.mayn["y"]`, "Did you mean module.one.t.many?"},
+		{"module.one.t.mayn", "Did you mean module.one.t.many?"},
+		{`module.oen["k"]`, `Did you mean module.one["k"]?`},
+		{`module.oen["j"]`, "Did you mean module.one?"},
 		{"t.gone[0]", "There is t.gone[1]."},
 		{"t.unheard_of", "Neither the configuration nor the state has that address."},
 	} {

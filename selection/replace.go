@@ -2,8 +2,6 @@ package selection
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
@@ -25,9 +23,10 @@ func UnmatchedReplace(p *plan.Plan) diag.List {
 
 // replaceable is what an address that is not in the plan may have been meant for.
 type replaceable struct {
-	within []optionReplace // the instances below the address, if it lacks a key
-	others []optionReplace // the instances of the same resource, if there is none with its key
-	blocks map[addr.ConfigResource]bool
+	within    []optionReplace // the instances below the address, if it lacks a key
+	others    []optionReplace // the instances of the same resource, if there is none with its key
+	blocks    map[addr.ConfigResource]bool
+	instances map[addr.Instance]bool // of these blocks
 }
 
 // optionReplace is an address that is shown as the option -replace.
@@ -38,7 +37,7 @@ func (o optionReplace) String() string { return fmt.Sprintf("-replace=%q", addr.
 // planned reports whether the plan has an instance; if not, it returns similar ones.
 func planned(p *plan.Plan, a addr.Instance) (replaceable, bool) {
 	covered := addr.Target{Module: a.Module, Resource: &a.Resource, Key: a.Key}
-	near := replaceable{blocks: map[addr.ConfigResource]bool{}}
+	near := replaceable{blocks: map[addr.ConfigResource]bool{}, instances: map[addr.Instance]bool{}}
 	for _, c := range p.Changes {
 		switch {
 		case c.Addr == a:
@@ -49,7 +48,7 @@ func planned(p *plan.Plan, a addr.Instance) (replaceable, bool) {
 		case c.Addr.Config() == a.Config():
 			near.others = append(near.others, optionReplace(c.Addr))
 		default:
-			near.blocks[c.Addr.Config()] = true
+			near.blocks[c.Addr.Config()], near.instances[c.Addr] = true, true
 		}
 	}
 	return near, false
@@ -72,22 +71,26 @@ func (near replaceable) report(a addr.Instance) diag.List {
 }
 
 // similar returns the address of a resource in the same module that differs a little in name or type, "" if
-// none does.
+// none does. It has the keys of a if the plan has such an instance.
 func (near replaceable) similar(a addr.Instance) string {
-	meant := map[string]string{} // addresses by what they differ in
+	meant := map[string]addr.ConfigResource{} // by what they differ in
 	for b := range near.blocks {
 		switch {
 		case b.Module != a.Module.Module():
 		case b.Type == a.Resource.Type:
-			meant[b.Name] = b.String()
+			meant[b.Name] = b
 		case b.Name == a.Resource.Name:
-			meant[b.Type] = b.String()
+			meant[b.Type] = b
 		}
 	}
-	names := slices.Collect(maps.Keys(meant))
+	names := keysOf(meant)
 	for _, name := range []string{a.Resource.Name, a.Resource.Type} {
 		if found := diag.Nearest(name, names); found != "" {
-			return meant[found]
+			instance := addr.Instance{Module: a.Module, Resource: meant[found].Resource, Key: a.Key}
+			if near.instances[instance] {
+				return instance.String()
+			}
+			return meant[found].String()
 		}
 	}
 	return ""

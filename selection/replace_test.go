@@ -38,6 +38,10 @@ func TestReplaceOfNothing(t *testing.T) {
 		"t.one[0]":             "There is no resource instance t.one[0]. " + others + "-replace=\"t.one\"",
 		`module.m["a"].t.x[1]`: `There is no resource instance module.m["a"].t.x[1]. ` + others + "-replace=\"module.m[\\\"a\\\"].t.x[0]\"\n  -replace=\"module.m[\\\"b\\\"].t.x[0]\"\n  -replace=\"module.m[\\\"b\\\"].t.x[1]\"",
 		"t.mayn":               "There is no resource instance t.mayn in this plan, so -replace=\"t.mayn\" has no effect. Did you mean t.many?" + list,
+		"t.mayn[0]":            "There is no resource instance t.mayn[0] in this plan, so -replace=\"t.mayn[0]\" has no effect. Did you mean t.many[0]?" + list,
+		"t.mayn[2]":            "There is no resource instance t.mayn[2] in this plan, so -replace=\"t.mayn[2]\" has no effect. Did you mean t.many?" + list,
+		`module.m["b"].t.y[1]`: "There is no resource instance module.m[\"b\"].t.y[1] in this plan, so -replace=\"module.m[\\\"b\\\"].t.y[1]\" has no effect." + list,
+		`module.m["b"].s.x[1]`: "There is no resource instance module.m[\"b\"].s.x[1] in this plan, so -replace=\"module.m[\\\"b\\\"].s.x[1]\" has no effect." + list,
 		"type.unlike":          "There is no resource instance type.unlike in this plan, so -replace=\"type.unlike\" has no effect." + list,
 	} {
 		p.ForceReplace = []addr.Instance{parse(given)}

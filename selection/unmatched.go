@@ -130,54 +130,72 @@ func firstFew(list []string) string {
 	return strings.Join(list, ", ")
 }
 
-// near returns the address of the block that was probably meant, "" if none is similar: the same resource in
-// another module, one in the same module whose type or name is similar, or a module with a similar name.
+// near returns the address that was probably meant, "" if none is similar: the same resource in another
+// module, one in the same module whose type or name is similar, or a module with a similar name. It is the
+// address of the instance with the keys of t, or of the block if that is not known to have one.
 func (v *inventory) near(t addr.Target) string {
-	if t.Resource != nil {
-		return v.nearResource(addr.ConfigResource{Module: t.Module.Module(), Resource: *t.Resource})
+	path := t.Module.Module()
+	if t.Resource == nil {
+		block, ok := v.nearModule(path)
+		if !ok {
+			return ""
+		}
+		if m, ok := t.Module.In(block); ok && slices.Contains(v.modules[block], m) {
+			return m.String()
+		}
+		return block.String()
 	}
-	return v.nearModule(t.Module.Module())
+	block, ok := v.nearResource(addr.ConfigResource{Module: path, Resource: *t.Resource})
+	if !ok {
+		return ""
+	}
+	if m, ok := t.Module.In(block.Module); ok {
+		instance := addr.Instance{Module: m, Resource: block.Resource, Key: t.Key}.String()
+		if slices.Contains(v.resources[block], instance) {
+			return instance
+		}
+	}
+	return block.String()
 }
 
-func (v *inventory) nearModule(m addr.Module) string {
-	meant := map[string]string{}
+func (v *inventory) nearModule(m addr.Module) (addr.Module, bool) {
+	meant := map[string]addr.Module{}
 	parent, call := m.Parent()
 	for other := range v.modules {
 		if p, name := other.Parent(); !other.IsRoot() && p == parent {
-			meant[name] = other.String()
+			meant[name] = other
 		}
 	}
-	return meant[diag.Nearest(call, keysOf(meant))]
+	found, ok := meant[diag.Nearest(call, keysOf(meant))]
+	return found, ok
 }
 
-// nearResource returns the address of the block that was most likely meant, "" if none is similar. A similar
-// name is more likely than a similar type, and either is more likely than the same resource in another
-// module.
-func (v *inventory) nearResource(wanted addr.ConfigResource) string {
-	names, types := map[string]string{}, map[string]string{} // addresses by what is different in them
-	var elsewhere []string
+// nearResource returns the block that was most likely meant, if one is similar. A similar name is more likely
+// than a similar type, and either is more likely than the same resource in another module.
+func (v *inventory) nearResource(wanted addr.ConfigResource) (addr.ConfigResource, bool) {
+	names, types := map[string]addr.ConfigResource{}, map[string]addr.ConfigResource{} // blocks by what is different in them
+	var elsewhere []addr.ConfigResource
 	for r := range v.resources {
 		switch {
 		case r.Resource == wanted.Resource:
-			elsewhere = append(elsewhere, r.String())
+			elsewhere = append(elsewhere, r)
 		case r.Module != wanted.Module || r.Resource.Mode != wanted.Resource.Mode:
 		case r.Resource.Type == wanted.Resource.Type:
-			names[r.Resource.Name] = r.String()
+			names[r.Resource.Name] = r
 		case r.Resource.Name == wanted.Resource.Name:
-			types[r.Resource.Type] = r.String()
+			types[r.Resource.Type] = r
 		}
 	}
-	if found := names[diag.Nearest(wanted.Resource.Name, keysOf(names))]; found != "" {
-		return found
+	if found, ok := names[diag.Nearest(wanted.Resource.Name, keysOf(names))]; ok {
+		return found, true
 	}
-	if found := types[diag.Nearest(wanted.Resource.Type, keysOf(types))]; found != "" {
-		return found
+	if found, ok := types[diag.Nearest(wanted.Resource.Type, keysOf(types))]; ok {
+		return found, true
 	}
-	slices.Sort(elsewhere)
 	if len(elsewhere) == 0 {
-		return ""
+		return addr.ConfigResource{}, false
 	}
-	return elsewhere[0]
+	return slices.MinFunc(elsewhere, func(a, b addr.ConfigResource) int { return strings.Compare(a.String(), b.String()) }), true
 }
 
-func keysOf(m map[string]string) []string { return slices.Collect(maps.Keys(m)) }
+func keysOf[T any](m map[string]T) []string { return slices.Collect(maps.Keys(m)) }

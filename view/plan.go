@@ -93,11 +93,12 @@ func (w *planWriter) changes(changes []*plan.Change) error {
 	if slices.ContainsFunc(changes, func(c *plan.Change) bool { return c.Action != plan.NoOp }) {
 		w.para(w.o.program() + " used the selected providers to generate the following execution plan. Resource actions are indicated with the following symbols:")
 		w.legend(changes)
+		w.WriteString("\n")
 	}
 	if w.plan.Errored {
-		w.WriteString("\n" + w.o.program() + " planned the following actions, but then encountered a problem:\n\n")
+		w.WriteString(w.o.program() + " planned the following actions, but then encountered a problem:\n\n")
 	} else {
-		w.WriteString("\n" + w.o.program() + " will perform the following actions:\n\n")
+		w.WriteString(w.o.program() + " will perform the following actions:\n\n")
 	}
 	var folds []*Fold
 	if w.o.Fold {

@@ -27,6 +27,15 @@ func planText(t testing.TB, p *plan.Plan, s document.Schemas, o Options) string 
 	return buf.String()
 }
 
+// A plan without actions has no legend of their symbols, and no empty line in its place.
+func TestPlanThatOnlyImports(t *testing.T) {
+	obj := fixture.Seal(t, cty.ObjectVal(map[string]cty.Value{"id": cty.StringVal("1")}))
+	p := &plan.Plan{Changes: []*plan.Change{{Addr: fixture.Instance(t, "t.x"), Action: plan.NoOp, Before: obj, After: obj, Importing: &plan.Importing{ID: "1"}}}}
+	if got := planText(t, p, nil, Options{Width: 78}); strings.Contains(got, "\n\n\n") || strings.HasPrefix(got, "\n\n") || !strings.Contains(got, "will be imported") {
+		t.Errorf("got %q", got)
+	}
+}
+
 func TestPlanColourOnlyAddsEscapes(t *testing.T) {
 	schemas := fixture.LoadSchemas(t)
 	for _, name := range []string{"create", "update", "mixed", "free", "actions"} {

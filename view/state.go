@@ -157,6 +157,6 @@ func OutputRaw(out *state.Output) (string, error) {
 	case v.Type().IsPrimitiveType():
 		return scalarText(v), nil
 	default:
-		return "", fmt.Errorf("the value is %s; only strings, numbers and bools can be printed raw. Use -json for other values", v.Type().FriendlyName())
+		return "", fmt.Errorf("the value is %s; only strings, numbers and bools can be printed raw. Use -json for other values", value.Kind(v))
 	}
 }

@@ -43,7 +43,7 @@ func (a *app) paged(p pageFlags, title string, f func() int) (code int) {
 			continue
 		}
 		if targets[i], err = safefile.Replaceable(o.path); err != nil {
-			return a.fail("Cannot write the page", "The file %s of %s cannot be written: %s. Nothing was done.", o.path, o.option, diag.Reason(err))
+			return a.fail("Cannot write the file", "The file %s of %s cannot be written: %s. Nothing was done.", o.path, o.option, diag.Reason(err))
 		}
 		a.page = r
 	}
@@ -53,7 +53,7 @@ func (a *app) paged(p pageFlags, title string, f func() int) (code int) {
 				continue
 			}
 			if err := safefile.ReplaceBy(targets[i], a.guarded(writers[i])); err != nil {
-				code = a.fail("Failed to write the page", "The file %s of %s could not be written: %s. Everything else was done as reported above.", o.path, o.option, diag.Reason(err))
+				code = a.fail("Failed to write the file", "The file %s of %s could not be written: %s. Everything else was done as reported above.", o.path, o.option, diag.Reason(err))
 			}
 		}
 	}()
