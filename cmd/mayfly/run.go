@@ -108,7 +108,7 @@ func (a *app) root() *cli.Command {
 		Writer: a.env.Stdout, ErrWriter: a.env.Stderr,
 		Commands: []*cli.Command{
 			a.initCommand(), a.getCommand(), a.validateCommand(), a.planCommand(), a.applyCommand(), a.destroyCommand(),
-			a.fmtCommand(), a.metadataCommand(), a.completionCommand(), a.consoleCommand(),
+			a.doctorCommand(), a.fmtCommand(), a.metadataCommand(), a.completionCommand(), a.consoleCommand(),
 			a.importCommand(), a.outputCommand(), a.providersCommand(), a.refreshCommand(), a.showCommand(), a.stateCommand(),
 			a.taintCommand(), a.untaintCommand(), a.versionCommand(), a.workspaceCommand(),
 			a.forceUnlockCommand(), a.graphCommand(), a.explainCommand(), a.loginCommand(), a.logoutCommand(), a.testCommand(),
