@@ -77,7 +77,7 @@ func (a *app) interpret(ctx context.Context, root *cli.Command, args []string) e
 		return nil
 	}
 	rest, err := a.global(usage.HelpAsOption(args))
-	if asked, ok := versionAsked(args); ok {
+	if asked, ok := usage.VersionAsked(args); ok {
 		rest = asked
 	}
 	if err == nil {
@@ -122,7 +122,7 @@ func (a *app) root() *cli.Command {
 // hand, because the commands and the completion of names depend on the directory that -chdir enters. -help
 // there is the command's own option, wherever it stands.
 func (a *app) global(args []string) ([]string, error) {
-	_, asked := versionAsked(args)
+	_, asked := usage.VersionAsked(args)
 	for len(args) > 0 && strings.HasPrefix(args[0], "-") {
 		name, value, given := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(args[0], "-"), "-"), "=")
 		switch name {

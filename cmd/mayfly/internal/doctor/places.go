@@ -30,7 +30,7 @@ func (x *examination) installation() {
 		sources, diags := x.network.Sources()
 		g.add(of("methods", diags, "Correct the environment variable.")...)
 		for i, dir := range existing(x.env.ImpliedMirrors()) {
-			x.directoryMirror(g, dir, fmt.Sprintf("filesystem_mirror %s", dir), sources[i])
+			x.directoryMirror(g, dir, "filesystem mirror "+dir, sources[i])
 		}
 		if len(sources) > 0 {
 			x.direct(g, sources[len(sources)-1])
@@ -68,7 +68,7 @@ func at(m cliconfig.Method) string {
 	if m.Kind == cliconfig.Direct {
 		return "direct"
 	}
-	return strings.TrimSpace(string(m.Kind) + " " + m.Location())
+	return m.Location()
 }
 
 // position is where a method is written.
@@ -206,7 +206,7 @@ func offers(have int, needed []addr.Provider) string {
 	if len(needed) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("; has %d of %s", have, number(len(needed), "needed provider"))
+	return fmt.Sprintf("; has %d of %d needed providers", have, len(needed))
 }
 
 // nowhere returns the providers that no place has, if all could be asked.
@@ -215,7 +215,7 @@ func (x *examination) nowhere() []Finding {
 	defer x.mu.Unlock()
 	var out []Finding
 	for _, p := range slices.SortedFunc(maps.Keys(x.places), lockfile.CompareProviders) {
-		if at := x.places[p]; at.asked > 0 && at.failed == 0 && !at.found {
+		if l := x.places[p]; l.asked > 0 && l.failed == 0 && !l.found {
 			out = append(out, problem(p.String(), "no place that it may come from has it", "Correct its source in required_providers, or put it into one of the places of the provider installation."))
 		}
 	}

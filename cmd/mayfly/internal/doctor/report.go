@@ -74,7 +74,7 @@ func (r *Report) Text(w io.Writer, o view.Options) error {
 		for _, f := range g.Findings {
 			took := ""
 			if f.Milliseconds != nil {
-				took = fmt.Sprintf(" (%s)", time.Duration(*f.Milliseconds)*time.Millisecond)
+				took = fmt.Sprintf(" (%d ms)", *f.Milliseconds)
 			}
 			fmt.Fprintf(&out, "  %s %s: %s%s\n", mark(f.Level, o), f.Subject, f.Text, took)
 			if f.WayOut != "" {
