@@ -30,6 +30,7 @@ type examination struct {
 	groups  []*group
 	network *install.Network
 	config  *cliconfig.Config
+	damaged bool // the CLI configuration has errors
 	env     cliconfig.Environment
 	needs   needs
 

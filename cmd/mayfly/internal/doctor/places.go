@@ -25,6 +25,10 @@ import (
 // installation looks at each place that packages of providers may come from.
 func (x *examination) installation() {
 	g := x.group("provider_installation", "Provider installation")
+	if x.damaged {
+		g.add(note("methods", "not looked at: the CLI configuration has errors"))
+		return
+	}
 	if x.config.Installation == nil {
 		g.add(ok("methods", "the usual directories that exist, and for other providers their own registries; there is no provider_installation block"))
 		sources, diags := x.network.Sources()
@@ -235,6 +239,10 @@ func (x *examination) override(g *group, p addr.Provider, dir string) {
 // registries looks at the hosts that providers and modules come from.
 func (x *examination) registries() {
 	g := x.group("registries", "Registries")
+	if x.damaged {
+		g.add(note("hosts", "not looked at: the CLI configuration has errors"))
+		return
+	}
 	for _, host := range x.needs.registries() {
 		wayOut := "Check the host's name, the network and the proxies below. A mirror in a provider_installation block does without its providers, a host block says where its services are."
 		g.later(host.ForDisplay(), wayOut, func(ctx context.Context) []Finding { return []Finding{x.registry(ctx, host, wayOut)} })

@@ -23,7 +23,7 @@ func (x *examination) settings() {
 	g := x.group("cli_configuration", "CLI configuration")
 	var diags diag.List
 	x.network, diags = x.Dir.Network()
-	x.config, x.env = x.network.Config, x.network.Env
+	x.config, x.env, x.damaged = x.network.Config, x.network.Env, diags.HasErrors()
 	main, explicit := x.env.MainFile()
 	variable := "TF_CLI_CONFIG_FILE"
 	if x.Vars[variable] == "" {
@@ -116,12 +116,11 @@ func (x *examination) either(capitals string) (name, value string) {
 	return small, x.Vars[small]
 }
 
-// proxy looks at one proxy. A value that is not an address is ignored by those who make requests, which
-// nobody would notice.
+// proxy looks at one proxy. Its user and password are not shown.
 func (x *examination) proxy(g *group, name, value string) {
 	u, ok := parseProxy(value)
 	if !ok {
-		g.add(problem(name, "it is not the address of a proxy, so requests go without one", "Write it as http://HOST:PORT."))
+		g.add(problem(name, "it is not the address of a proxy", "Write it as http://HOST:PORT."))
 		return
 	}
 	shown := u.Scheme + "://" + u.Host
@@ -140,13 +139,13 @@ func (x *examination) proxy(g *group, name, value string) {
 // okay is ok with a text that is no format.
 func okay(subject, text string) Finding { return ok(subject, "%s", text) }
 
-// parseProxy reads the address of a proxy as HTTP clients do: the scheme may be left out.
+// parseProxy reads the address of a proxy, whose scheme may be left out.
 func parseProxy(value string) (*url.URL, bool) {
-	u, err := url.Parse(value)
-	if err != nil || u.Host == "" || !slices.Contains([]string{"http", "https", "socks5", "socks5h"}, u.Scheme) {
-		u, err = url.Parse("http://" + value)
+	if !strings.Contains(value, "://") {
+		value = "http://" + value
 	}
-	return u, err == nil && u.Hostname() != ""
+	u, err := url.Parse(value)
+	return u, err == nil && u.Hostname() != "" && slices.Contains([]string{"http", "https", "socks5", "socks5h"}, u.Scheme)
 }
 
 // hostPort returns what to connect to for an address.
