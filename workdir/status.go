@@ -20,6 +20,9 @@ type BackendStatus struct {
 // been loaded.
 func (d *Dir) BackendStatus() (BackendStatus, diag.List) {
 	s := BackendStatus{Kind: backend.Local}
+	if d.root != nil && d.root.Backend != nil {
+		s.Kind, s.Declared = d.root.Backend.Type, true
+	}
 	want, diags := d.declaredLocation(d.root, nil)
 	if diags.HasErrors() {
 		return s, diags

@@ -11,7 +11,7 @@ import (
 // writable reports whether files can be made in a directory.
 func writable(dir string) bool { return unix.Access(dir, unix.W_OK|unix.X_OK) == nil }
 
-// shared says that others than its owner can read a file; "" if they can't, or if it is no file.
+// shared says that others than its owner can read a file; "" if they cannot, or if there is none.
 func shared(path string) string {
 	info, err := os.Stat(path)
 	if err != nil || info.Mode().Perm()&0o077 == 0 {

@@ -98,7 +98,7 @@ func (x *examination) dataDir(g *group) {
 	case err != nil:
 		g.add(problem(subject, fmt.Sprintf("%s cannot be read: %s", dir, diag.Reason(err)), "Correct its permissions, or name another directory by TF_DATA_DIR."))
 	case !info.IsDir():
-		g.add(problem(subject, dir+" is no directory", "Move the file away, or name another directory by TF_DATA_DIR."))
+		g.add(problem(subject, dir+" is not a directory", "Move the file away, or name another directory by TF_DATA_DIR."))
 	case !writable(dir):
 		g.add(problem(subject, "nothing can be written into "+dir, "Let the user of this run write into it, or name another directory by TF_DATA_DIR."))
 	default:

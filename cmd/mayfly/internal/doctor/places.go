@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/bug"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/install"
 	"github.com/mayfly-iac/mayfly/install/cliconfig"
@@ -185,9 +186,12 @@ func (x *examination) ask(ctx context.Context, source install.Source, needed []a
 	var all errgroup.Group
 	all.SetLimit(8)
 	for _, p := range needed {
-		all.Go(func() (err error) {
+		all.Go(func() error {
 			var found install.Available
-			found, err = source.Versions(ctx, p)
+			err := bug.Catch(func() (err error) {
+				found, err = source.Versions(ctx, p)
+				return err
+			})
 			x.mu.Lock()
 			defer x.mu.Unlock()
 			x.places[p].asked++

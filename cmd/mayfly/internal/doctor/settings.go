@@ -65,7 +65,7 @@ func (x *examination) cache() {
 	case err != nil:
 		g.add(problem(dir, from+", but it cannot be used: "+diag.Reason(err), "Create the directory, as in: mkdir -p "+diag.Argument(dir)))
 	case !info.IsDir():
-		g.add(problem(dir, from+", but it is no directory", "Name another directory, and create it."))
+		g.add(problem(dir, from+", but it is not a directory", "Name another directory, and create it."))
 	case !writable(dir):
 		g.add(problem(dir, from+", but nothing can be written into it", "Let the user of this run write into it, or name another directory."))
 	default:
@@ -136,7 +136,7 @@ func (x *examination) proxy(g *group, name, value string) {
 	})
 }
 
-// okay is ok with a text that is no format.
+// okay is ok with a text that is taken as it is.
 func okay(subject, text string) Finding { return ok(subject, "%s", text) }
 
 // parseProxy reads the address of a proxy, whose scheme may be left out.
