@@ -286,5 +286,5 @@ func (x *examination) registry(ctx context.Context, host svchost.Hostname, wayOu
 		}
 		have += n
 	}
-	return okay(subject, "answers; has "+strings.Join(offered, " and ")+offers(have, needed)).took(start)
+	return okay(subject, "answers; offers "+strings.Join(offered, " and ")+offers(have, needed)).took(start)
 }
