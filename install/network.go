@@ -45,7 +45,7 @@ func (n *Network) Sources() ([]Source, diag.List) {
 	var out []Source
 	var diags diag.List
 	for _, m := range n.Config.Installation.Methods {
-		s, ds := n.source(m)
+		s, ds := n.Source(m)
 		if diags = append(diags, ds...); !ds.HasErrors() {
 			out = append(out, s)
 		}
@@ -53,8 +53,8 @@ func (n *Network) Sources() ([]Source, diag.List) {
 	return out, diags
 }
 
-// source returns the source for an installation method.
-func (n *Network) source(m cliconfig.Method) (Source, diag.List) {
+// Source returns the source for an installation method.
+func (n *Network) Source(m cliconfig.Method) (Source, diag.List) {
 	if m.Kind == cliconfig.FilesystemMirror {
 		return &mirror{Dir: m.Path, Method: m}, nil
 	}
@@ -86,12 +86,12 @@ func (n *Network) source(m cliconfig.Method) (Source, diag.List) {
 
 // Direct returns the source that takes each provider from its own registry.
 func (n *Network) Direct() (Source, diag.List) {
-	return n.source(cliconfig.Method{Kind: cliconfig.Direct})
+	return n.Source(cliconfig.Method{Kind: cliconfig.Direct})
 }
 
 // Mirror returns the source for the network mirror at an address.
 func (n *Network) Mirror(url string) (Source, diag.List) {
-	return n.source(cliconfig.Method{Kind: cliconfig.NetworkMirror, URL: cliconfig.NewSecret(url)})
+	return n.Source(cliconfig.Method{Kind: cliconfig.NetworkMirror, URL: cliconfig.NewSecret(url)})
 }
 
 // credentials returns the source of tokens, the same for all clients, so that a helper is asked once for

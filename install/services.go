@@ -3,6 +3,7 @@ package install
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/url"
 	"strings"
@@ -94,4 +95,19 @@ func (n *Network) Account(ctx context.Context, base *url.URL, token cliconfig.Se
 		return "", true
 	}
 	return answer.Data.Attributes.Username, true
+}
+
+// Reach asks for the document at an address, without credentials, and returns nil if the server answers,
+// whatever it says but that it is out of order.
+func (n *Network) Reach(ctx context.Context, u *url.URL) error {
+	client, diags := n.client(cliconfig.Method{})
+	if diags.HasErrors() {
+		return diags.Err()
+	}
+	_, err := client.Get(ctx, u, nil)
+	var status *web.StatusError
+	if errors.As(err, &status) && status.Code < http.StatusInternalServerError {
+		return nil
+	}
+	return err
 }

@@ -10,9 +10,6 @@ import (
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/metadata"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/docs/schemas"
-	"github.com/mayfly-iac/mayfly/lang/funcs"
-	"github.com/mayfly-iac/mayfly/schema"
-	"github.com/mayfly-iac/mayfly/view/document"
 )
 
 // metadataCommand returns the command metadata, from which editors learn what this program offers.
@@ -20,7 +17,7 @@ func (a *app) metadataCommand() *cli.Command {
 	return a.group("metadata", "Metadata related commands", "Describes this program to editors and other tools.",
 		a.metadata("functions", "", "Show signatures and descriptions for the available functions",
 			"Writes the signatures of all functions that expressions can call as a JSON document. Those of providers are in the output of \"providers schema\".",
-			func([]string) int { return a.writeDocument(document.Functions(functionSignatures())) }),
+			func([]string) int { return a.writeDocument(metadata.Functions()) }),
 		a.metadata("blocks", "", "Show the blocks of the language with their arguments",
 			"Writes the blocks of configurations, test files and files of mocks as a JSON document: their labels, arguments, meta-arguments and nested blocks, with descriptions. The arguments of resources are in the output of \"providers schema\".",
 			func([]string) int { return a.writeDocument(metadata.Blocks(backend.Kinds())) }),
@@ -59,19 +56,4 @@ func (a *app) writeSchemas(args []string) int {
 		return a.fail("No such schema", "There is no schema %q.%s The schemas are %s.", args[0], diag.DidYouMean(args[0], schemas.Names()), strings.Join(schemas.Names(), ", "))
 	}
 	return a.writeDocument(doc, err)
-}
-
-// functionSignatures describes the functions of the language, each under its plain and its namespaced name.
-// Functions of providers are in the document of their schemas.
-func functionSignatures() map[string]*schema.Function {
-	texts := funcs.Descriptions()
-	out := map[string]*schema.Function{}
-	for name, f := range funcs.Table(funcs.Options{}) {
-		// These two are obsolete and only name their replacement.
-		if plain := strings.TrimPrefix(name, funcs.CorePrefix); plain == "list" || plain == "map" {
-			continue
-		}
-		out[name] = document.Described(f, texts[strings.TrimPrefix(name, funcs.CorePrefix)])
-	}
-	return out
 }

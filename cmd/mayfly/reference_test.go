@@ -15,6 +15,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/backend"
+	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/metadata"
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/usage"
 	"github.com/mayfly-iac/mayfly/lang/funcs"
 	"github.com/mayfly-iac/mayfly/schema"
@@ -115,7 +116,7 @@ func writeOptions(out *strings.Builder, flags []cli.Flag) {
 func functionsPage() string {
 	var out strings.Builder
 	out.WriteString("# Functions\n\nThe functions of expressions. Each also has the name `core::NAME`. Those of providers are called `provider::NAME::FUNCTION`, and `mayfly providers schema -json` lists\nthem. `mayfly metadata functions -json` prints this page for programs, and a test compares the two.\n\n| function | |\n|---|---|\n")
-	all := functionSignatures()
+	all := metadata.Signatures()
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		if !strings.HasPrefix(name, funcs.CorePrefix) {
 			out.WriteString(row(code(signature(name, all[name])), all[name].Description))

@@ -77,7 +77,7 @@ func (a *app) interpret(ctx context.Context, root *cli.Command, args []string) e
 		return nil
 	}
 	rest, err := a.global(usage.HelpAsOption(args))
-	if asked, ok := versionAsked(args); ok {
+	if asked, ok := usage.VersionAsked(args); ok {
 		rest = asked
 	}
 	if err == nil {
@@ -108,7 +108,7 @@ func (a *app) root() *cli.Command {
 		Writer: a.env.Stdout, ErrWriter: a.env.Stderr,
 		Commands: []*cli.Command{
 			a.initCommand(), a.getCommand(), a.validateCommand(), a.planCommand(), a.applyCommand(), a.destroyCommand(),
-			a.fmtCommand(), a.metadataCommand(), a.completionCommand(), a.consoleCommand(),
+			a.doctorCommand(), a.fmtCommand(), a.metadataCommand(), a.completionCommand(), a.consoleCommand(),
 			a.importCommand(), a.outputCommand(), a.providersCommand(), a.refreshCommand(), a.showCommand(), a.stateCommand(),
 			a.taintCommand(), a.untaintCommand(), a.versionCommand(), a.workspaceCommand(),
 			a.forceUnlockCommand(), a.graphCommand(), a.explainCommand(), a.loginCommand(), a.logoutCommand(), a.testCommand(),
@@ -122,7 +122,7 @@ func (a *app) root() *cli.Command {
 // hand, because the commands and the completion of names depend on the directory that -chdir enters. -help
 // there is the command's own option, wherever it stands.
 func (a *app) global(args []string) ([]string, error) {
-	_, asked := versionAsked(args)
+	_, asked := usage.VersionAsked(args)
 	for len(args) > 0 && strings.HasPrefix(args[0], "-") {
 		name, value, given := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(args[0], "-"), "-"), "=")
 		switch name {

@@ -82,20 +82,3 @@ func sourceOf(info *debug.BuildInfo) string {
 	}
 	return text
 }
-
-// versionAsked returns the arguments of the version command if an option, which may be anywhere in the
-// command line, asks for it. Everything else on the line is dropped, except options that the command has.
-func versionAsked(args []string) ([]string, bool) {
-	asked, rest := false, []string{"version"}
-	for _, arg := range args {
-		switch arg {
-		case "-v", "-version", "--version":
-			asked = true
-		case "-json", "--json", "-help", "--help", "-h":
-			rest = append(rest, arg)
-		case "--":
-			return rest, asked
-		}
-	}
-	return rest, asked
-}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/hashicorp/go-version"
 	regaddr "github.com/opentofu/registry-address/v2"
+	"github.com/opentofu/svchost"
 
 	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/diag"
@@ -90,4 +91,14 @@ func newest(list []*version.Version, constraint string) *version.Version {
 		}
 	}
 	return best
+}
+
+// RegistryHost returns the host of the registry that a call's module comes from; ok is false if it comes from
+// none.
+func RegistryHost(call *config.ModuleCall) (host svchost.Hostname, ok bool) {
+	a, diags := parse(call)
+	if diags.HasErrors() || a.registry == nil {
+		return "", false
+	}
+	return a.registry.Package.Host, true
 }

@@ -306,7 +306,8 @@ var rules = map[string]rule{
 		},
 		why: "commands call the library; evaluation, leases and scheduling are none of their business",
 	},
-	"cmd/mayfly/internal/metadata": {may: []string{"backend", "config/reference", "docs/schemas", "schema"}, modules: []string{hcl}, why: "the language and the documents are described by tables, whatever a configuration says"},
+	"cmd/mayfly/internal/metadata": {may: []string{"backend", "config/reference", "docs/schemas", "lang/funcs", "schema", "view/document"}, modules: []string{hcl}, why: "the language and the documents are described by tables, whatever a configuration says"},
+	"cmd/mayfly/internal/doctor":   {may: []string{"addr", "bug", "detach", "diag", "install", "install/...", "view", "workdir"}, why: "what keeps a run from working is found without a plan, a running provider or a command line"},
 	"cmd/mayfly/internal/usage":    {may: []string{"diag"}, why: "how commands are used follows from the table of commands, not from what they do"},
 	"cmd/mayfly/internal/complete": {
 		may: []string{"cmd/mayfly/internal/usage", "config", "safefile", "state"},

@@ -181,6 +181,8 @@ func schemaOf(args []string, out []byte) string {
 		return "validation"
 	case begins("version"):
 		return "version"
+	case begins("doctor"):
+		return "examination"
 	case begins("explain"):
 		return "explanation"
 	case begins("providers", "schema"):

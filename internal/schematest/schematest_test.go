@@ -84,6 +84,7 @@ func TestStrict(t *testing.T) {
 		{"events", `{"@level":"info"}`, false, false},
 		{"validation", `{"format_version":"1.0","valid":true,"error_count":0,"warning_count":0,"diagnostics":[{"severity":"error","summary":"s","detail":"d","more":1}]}`, false, true},
 		{"explanation", `{"format_version":"1.0","answers":[{"address":"a","kind":"spell","headline":"h"}]}`, false, true},
+		{"examination", `{"format_version":"1.0","problems":0,"notes":1,"groups":[{"name":"n","title":"N","findings":[{"level":"note","subject":"s","text":"t"}]}]}`, false, true},
 	} {
 		if err := Check(c.name, []byte(c.doc)); (err == nil) != c.ok {
 			t.Errorf("%s %s: %v", c.name, c.doc, err)

@@ -1,7 +1,7 @@
 // Package metadata describes the language and the program's documents to editors and other programs.
 //
-// It may import the tables that describe: those of blocks and of backends, and the JSON schemas of documents.
-// It must not know configurations, states or providers.
+// It may import the tables that describe: those of blocks, functions and backends, and the JSON schemas of
+// documents. It must not know configurations, states or providers.
 package metadata
 
 import (
@@ -15,9 +15,9 @@ import (
 	"github.com/mayfly-iac/mayfly/schema"
 )
 
-// document is the description of all blocks. A block refers to the content of a nested one by its path, since
+// language is the description of all blocks. A block refers to the content of a nested one by its path, since
 // some contain themselves.
-type document struct {
+type language struct {
 	FormatVersion string                               `json:"format_version"`
 	Files         map[reference.Where]map[string]block `json:"files"`
 	Contents      map[string]content                   `json:"contents"`
@@ -60,7 +60,7 @@ type argument struct {
 // Blocks returns the JSON document that describes the blocks of the language, on one line. kinds are the
 // backends.
 func Blocks(kinds map[string]*backend.Kind) ([]byte, error) {
-	doc := document{FormatVersion: "1.0", Files: map[reference.Where]map[string]block{}, Contents: map[string]content{}}
+	doc := language{FormatVersion: "1.0", Files: map[reference.Where]map[string]block{}, Contents: map[string]content{}}
 	for _, where := range []reference.Where{reference.Configuration, reference.Tests, reference.Mocks} {
 		doc.Files[where] = nested(reference.Roots(where))
 	}
@@ -119,7 +119,7 @@ func nested(list []reference.Nested) map[string]block {
 
 // backend returns the content of a backend, or of a block in one, and adds the contents of the blocks in it.
 // Environment variables stand in for arguments of the backend itself, which is at the top.
-func (d *document) backend(path string, k *backend.Kind, b *schema.Block, top bool) content {
+func (d *language) backend(path string, k *backend.Kind, b *schema.Block, top bool) content {
 	out := content{Arguments: map[string]argument{}, Blocks: map[string]block{}}
 	for name, a := range b.Attributes {
 		one := argument{

@@ -49,7 +49,7 @@ func TestBlocksRefer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var doc document
+	var doc language
 	if err := json.Unmarshal(text, &doc); err != nil {
 		t.Fatal(err)
 	}

@@ -108,6 +108,23 @@ func OnlyHelp(root *cli.Command, args []string) []string {
 	return append(slices.Clone(args[:n]), "-help")
 }
 
+// VersionAsked returns the arguments of the version command if an option, which may be anywhere in the
+// command line, asks for it. Everything else on the line is dropped, except options that the command has.
+func VersionAsked(args []string) ([]string, bool) {
+	asked, rest := false, []string{"version"}
+	for _, arg := range args {
+		switch arg {
+		case "-v", "-version", "--version":
+			asked = true
+		case "-json", "--json", "-help", "--help", "-h":
+			rest = append(rest, arg)
+		case "--":
+			return rest, asked
+		}
+	}
+	return rest, asked
+}
+
 // valueForms are the forms of options' values, by how the error of a parser for them begins.
 var valueForms = map[string]string{
 	": strconv.":    "a whole number",

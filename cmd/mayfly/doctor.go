@@ -1,0 +1,50 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/mayfly-iac/mayfly"
+	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/doctor"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/install"
+)
+
+// doctorCommand returns the command doctor.
+func (a *app) doctorCommand() *cli.Command {
+	m, timeout := &machineFlags{}, 5*time.Second
+	flags := append(a.variableFlags(), m.flags("a JSON document")...)
+	return a.command("doctor", "Find out why a directory or machine does not work", "",
+		"Says what is in effect here and whether it can be reached: the CLI configuration, places that providers and modules come from, the plugin cache, proxies, credentials, installed providers, and the backend with the state. Each problem has a way out. "+
+			"Nothing is changed or locked, and no token or password is shown. The exit status is 1 if there is a problem.",
+		append(flags, durationFlag("timeout", "Wait up to `DURATION`, such as 10s, for each answer.", &timeout)),
+		func(ctx context.Context, args []string) int {
+			switch {
+			case !m.begin(a):
+				return exitError
+			case len(args) > 0:
+				return a.argsError("doctor", "no arguments; for another directory, use -chdir")
+			case timeout <= 0:
+				return a.fail("Invalid option", "The value of -timeout must be a duration above zero, such as 10s.")
+			}
+			ctx, stop := a.stoppable(ctx)
+			defer stop()
+			r, err := doctor.Examine(ctx, doctor.Options{
+				Dir: a.directory(), Vars: a.vars, Timeout: timeout,
+				Program: []string{"version", ownName + " v" + version, "compatible with", "OpenTofu v" + mayfly.CompatibleVersion, "platform", install.CurrentPlatform().String()},
+			})
+			if err != nil {
+				return a.fail("The examination was not finished", "%s", diag.Sentence(err))
+			}
+			code := exitOK
+			if r.Problems > 0 {
+				code = exitError
+			}
+			if done, written := a.documented(m, r.JSON); done {
+				return max(code, written)
+			}
+			return max(code, a.wrote(r.Text(a.env.Stdout, a.view)))
+		})
+}
