@@ -150,8 +150,8 @@ func TestJSON(t *testing.T) {
 	s.says(s.apply(0), "(remote-exec): from JSON")
 }
 
+// The command has seconds to end, so nothing else of this package runs beside it.
 func TestInterrupt(t *testing.T) {
-	t.Parallel()
 	k := newKey(t)
 	s := on(t, k, start(t, k, nil), `
 provisioner "remote-exec" {
