@@ -34,7 +34,7 @@ func (s *site) checkListed(r run, out string) {
 	}
 	for _, w := range r.calls.Windows() {
 		if _, listed := since[w.Name]; len(w.Closes) == 0 && !listed && !strings.Contains(r.output, "with ephemeral.sim_secret."+w.Name+",") {
-			s.Errorf("ephemeral.sim_secret.%s outlived its run, and no command lists it:\n%s", w.Name, out)
+			s.Errorf("ephemeral.sim_secret.%s outlived its run, and no command lists it:\n%s\nafter\n%s", w.Name, out, r.output)
 		}
 		if len(w.Closes) == 0 {
 			delete(since, w.Name)
