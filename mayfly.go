@@ -79,8 +79,8 @@ type Options struct {
 	// provider returns where they would be stored.
 	Leaks      *leak.Guard
 	LeakPolicy leak.Policy
-	// Openings records which ephemeral instances are open outside of applies, which have a journal for that;
-	// nil for nothing.
+	// Openings records which ephemeral instances are open outside of applies, which have a journal for that,
+	// and what an apply could not close; nil for nothing.
 	Openings ephemeral.Recorder
 	Random   io.Reader // for lineages and lock ids; crypto/rand if nil
 }

@@ -293,8 +293,10 @@ func (o *Operation) Apply(ctx context.Context, planned *plan.Plan, opt ApplyOpti
 	if err != nil {
 		return nil, append(diags, diag.Errorf("Cannot start the journal of the state", "%s\n\nNothing was changed, because the results could not be recorded.", diag.Sentence(err))...)
 	}
-	applied, more := o.p.engine.Apply(ctx, engine.ApplyRequest{Config: cfg, Plan: planned, Variables: opt.Variables, Journal: journal, Soft: opt.Soft})
+	recording := newOpenJournal(journal)
+	applied, more := o.p.engine.Apply(ctx, engine.ApplyRequest{Config: cfg, Plan: planned, Variables: opt.Variables, Journal: recording, Soft: opt.Soft})
 	diags = append(diags, more...)
+	recording.moveTo(o.p.opt.Openings)
 	return applied, append(diags, o.Write(applied.State)...)
 }
 

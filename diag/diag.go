@@ -94,10 +94,11 @@ type Assertion struct {
 // Difference is two values that were expected to be equal. Neither has marks, or is unknown anywhere.
 type Difference struct{ Left, Right cty.Value }
 
-// Once is the Extra of a warning that no later command repeats. It is shown in full, and never merged.
+// Once is the Extra of a diagnostic about something that no later command reports. It is shown in full, and
+// never merged.
 type Once struct{}
 
-// Once returns the diagnostics as ones that no later command repeats.
+// Once returns the diagnostics as ones about something that no later command reports.
 func (l List) Once() List {
 	for i := range l {
 		l[i].Extra = Once{}

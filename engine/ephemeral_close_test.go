@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -149,4 +150,30 @@ resource "sim_thing" "x" {
 			t.Errorf("closed with %s", o.Closes[0].Begin.Private)
 		}
 	})
+}
+
+// TestE54CrashNamesWhatMayBeOpen names each instance that was open or being opened when its provider ended.
+func TestE54CrashNamesWhatMayBeOpen(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, `
+ephemeral "sim_secret" "s" {
+  for_each = toset(["a", "b", "waiting", "last"])
+  name     = each.key
+}
+resource "sim_thing" "x" {
+  name      = "x"
+  secret_wo = join("", [for s in ephemeral.sim_secret.s : s.value])
+}`)
+	w.unclosed = true
+	w.rules = rules(`{"rpc":"OpenEphemeralResource","name":"waiting","do":"hang"}`,
+		`{"rpc":"OpenEphemeralResource","name":"last","do":"exit","when":"after","ms":300}`)
+	r := w.fails(command{}, `The provider of ephemeral.sim_secret.s["waiting"] stopped before it had answered`)
+	for _, name := range []string{"a", "b", "waiting", "last"} {
+		address := `ephemeral.sim_secret.s["` + name + `"]`
+		if !slices.ContainsFunc(r.diags(), func(d diag.Diagnostic) bool {
+			return d.Summary == "Ephemeral resource may still be live" && d.Address == address && d.Extra == diag.Once{}
+		}) {
+			t.Errorf("%s is not named by a diagnostic of its own: %s", address, texts(r.diags()))
+		}
+	}
 }

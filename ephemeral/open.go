@@ -95,8 +95,8 @@ type opener struct {
 	private []byte         // the newest, for Renew and Close; renewals never overlap each other or Close
 	failing *failedRenewal // nil if the last renewal succeeded
 
-	record    uint64 // that the recorder has of the opening
-	abandoned bool   // before the provider has answered
+	record     uint64 // that the recorder has of the opening
+	unanswered bool   // the call may have reached the provider, which has not answered
 }
 
 // span begins the span of an operation on the instance. It is part of what the walk is for and not of what
@@ -244,7 +244,7 @@ func (o *opener) callOpen(given, config cty.Value) (thing lease.Opened[opened], 
 	}
 	o.private = resp.Private
 	isOpen := resp.Opened || len(resp.Private) > 0 // private data is there for closing, also beside an error
-	if len(resp.Private) == 0 && !o.abandoned {
+	if len(resp.Private) == 0 && !o.unanswered {
 		o.closed() // a provider that keeps nothing for closing has nothing to close
 	}
 	usable := false
@@ -285,9 +285,17 @@ func (o *opener) callWithGrace(ctx context.Context, f func(context.Context) (pro
 		context.AfterFunc(ctx, func() { timer.Stop() })
 	})()
 	resp, diags := f(ctx)
-	if o.abandoned = ctx.Err() != nil && !resp.Opened; o.abandoned {
+	why := ""
+	switch {
+	case resp.Opened:
+	case ctx.Err() != nil:
+		why = "Opening %s was abandoned before its provider had answered"
+	case resp.Lost:
+		why = "The provider of %s stopped before it had answered"
+	}
+	if o.unanswered = why != ""; o.unanswered {
 		diags = append(diags, diag.Errorf("Ephemeral resource may still be live",
-			"Opening %s was abandoned before its provider had answered, so what it stands for (a lease, a token, a tunnel) may exist until it expires by itself.", o.in.Addr()).WithAddress(o.in.Addr().String())...)
+			why+", so what it stands for (a lease, a token, a tunnel) may exist until it expires by itself.", o.in.Addr()).WithAddress(o.in.Addr().String()).Once()...)
 	}
 	return resp, diags
 }
@@ -375,7 +383,7 @@ func (p *Pool) closeLate(u eval.Use) diag.List {
 
 func (p *Pool) closeFailed(u eval.Use, why string) diag.List {
 	diags := diag.Errorf("Ephemeral resource may still be live",
-		"Closing %s failed, so what it stands for (a lease, a token, a tunnel) may still exist until it expires by itself. %s", useText(u), why).WithAddress(useText(u))
+		"Closing %s failed, so what it stands for (a lease, a token, a tunnel) may still exist until it expires by itself. %s", useText(u), why).WithAddress(useText(u)).Once()
 	if p.run.Phase() == eval.Planning {
 		diags.AsWarnings()
 	}

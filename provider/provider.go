@@ -243,7 +243,10 @@ type GenerateRequest struct {
 type OpenResponse struct {
 	// Opened reports whether the provider answered without an error of its own: the instance is open and
 	// must be closed, even if the response is otherwise wrong and whether or not it contains private data.
-	Opened   bool
+	Opened bool
+	// Lost reports whether the provider ended before it answered: the instance may be open, and nothing can
+	// close it.
+	Lost     bool
 	Result   cty.Value
 	RenewAt  time.Time // zero if no renewal is needed
 	Private  []byte

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"slices"
 	"syscall"
 
 	"github.com/mayfly-iac/mayfly"
@@ -135,6 +136,10 @@ func (d *Dir) lock(ctx context.Context, tree *config.Tree, p place, name string,
 // directory, as they were killed. It must be called only once; Begin and Resume do so.
 func (s *Session) LeftOpen() diag.List {
 	open, err := s.openings.Left()
+	if r := store.RecoveredBy(s.Manager); r != nil && r.Saved {
+		// What an apply could not close is recorded twice for a moment, and was listed with the journal then.
+		open = slices.DeleteFunc(open, func(o state.Opening) bool { return slices.ContainsFunc(r.Open, o.Equal) })
+	}
 	diags := store.LeftOpen(open)
 	if err != nil {
 		diags = append(diags, diag.Warnf("Open ephemeral resources are not known", "An earlier run ended abnormally, and what it had open cannot be read: %s.", diag.Reason(err))...)
@@ -214,19 +219,28 @@ func (s *Session) useProviders(st *state.State) diag.List {
 	return diags
 }
 
-// Close ends providers, stores how long their operations took, releases the lock, and returns when all events
-// were received. It is safe to call more than once.
-func (s *Session) Close() diag.List {
-	var diags diag.List
+// Unlock ends providers, stores how long their operations took, releases the lock, and returns when all
+// events were received. What the run could not close stays recorded until Close. It is safe to call more
+// than once.
+func (s *Session) Unlock() diag.List {
 	if s.Project != nil {
 		s.Project.Close()
 		s.dir.keepDurations(s.durations)
-		diags = notRecorded(s.openings.Close())
 	}
 	if s.Operation == nil {
-		return diags
+		return nil
 	}
-	return append(diags, s.Operation.End()...)
+	return s.Operation.End()
+}
+
+// Close is Unlock, and forgets what is recorded as open: the user must have read what could not be closed. It
+// is safe to call more than once.
+func (s *Session) Close() diag.List {
+	diags := s.Unlock()
+	if s.Project != nil {
+		diags = append(diags, notRecorded(s.openings.Close())...)
+	}
+	return diags
 }
 
 // notRecorded returns the warning that openings of ephemeral instances were not recorded. It is empty if err

@@ -374,7 +374,7 @@ func (r *changeRun) apply(p *plan.Plan) int {
 	a.patience.During(func() {
 		applied, diags = r.Operation.Apply(r.hard, p, mayfly.ApplyOptions{Variables: r.Variables, Soft: r.soft})
 	})
-	diags = append(diags, r.Close()...) // hold no lock while the result waits for a reader
+	diags = append(diags, r.Unlock()...) // hold no lock while the result waits for a reader
 	stop()
 	if restricted(p) && applied != nil {
 		diags = append(diags, diag.Warnf("Applied changes may be incomplete", "The plan was restricted by -target or -exclude, so parts of the configuration and some outputs may still be as they were. To see what is left to do, run:\n    mayfly plan")...)

@@ -91,7 +91,7 @@ func (c *client) loadCatalog(ctx context.Context) (*catalog, diag.List) {
 	}
 	if !first && len(diags) == 1 {
 		if _, crashed := diags[0].Extra.(provider.Stopped); crashed {
-			return nil, c.lost(rpc)
+			return nil, c.lost(rpc, false)
 		}
 	}
 	return cat, slices.Clone(diags)

@@ -38,7 +38,7 @@ type client struct {
 	catalog    shared[*catalog]
 	identities shared[map[string]*schema.Identity]
 	more       shared[map[string]*schema.Function] // the result of GetFunctions
-	crashOnce  sync.Once
+	ended      atomic.Bool                         // the connection broke, and the first error says so
 	// catalogTold is set once a caller got the diagnostics of the catalog.
 	catalogTold atomic.Bool
 }

@@ -19,7 +19,7 @@ func (c *client) OpenEphemeral(ctx context.Context, typeName string, config cty.
 	resp := call[tfplugin6.OpenEphemeralResource_Response](x, &tfplugin6.OpenEphemeralResource_Request{
 		TypeName: typeName, Config: x.encode(s, config, "configuration"), ClientCapabilities: capabilities(),
 	})
-	out := provider.OpenResponse{Opened: x.answered && !x.failed(), Private: resp.Private, Deferred: deferredReason(resp.Deferred)}
+	out := provider.OpenResponse{Opened: x.answered && !x.failed(), Lost: x.lost, Private: resp.Private, Deferred: deferredReason(resp.Deferred)}
 	if !x.failed() {
 		out.RenewAt = x.time(resp.RenewAt)
 		out.Result = x.decode(s, resp.Result)

@@ -14,6 +14,12 @@ import (
 // isUnimplemented reports whether the provider lacks an RPC: it is of an older version of the protocol.
 func isUnimplemented(err error) bool { return unary.CodeOf(err) == unary.Unimplemented }
 
+// isLost reports whether the connection broke while the call was under way.
+func isLost(err error) bool {
+	e, ok := errors.AsType[*unary.Error](err)
+	return ok && e.Code == unary.Unavailable && !e.Unsent
+}
+
 // messageOf returns what a failed call says, without its code.
 func messageOf(err error) string {
 	if e := (*unary.Error)(nil); errors.As(err, &e) {
@@ -34,7 +40,7 @@ func (c *client) callError(ctx context.Context, rpc string, err error) diag.List
 	_, limited := ctx.Deadline()
 	switch unary.CodeOf(err) {
 	case unary.Unavailable:
-		return c.lost(rpc)
+		return c.lost(rpc, isLost(err))
 	case unary.Unimplemented:
 		return diag.Errorf("Operation not supported by provider",
 			"Provider %s does not have the operation %s. A newer version of the provider may have it.", c.name, rpc)
@@ -64,12 +70,13 @@ func (c *client) interrupted(reason error, rpc string) diag.List {
 }
 
 // lost reports that the connection broke. Only the first error explains how the process ended. The others
-// are marked as repeats.
-func (c *client) lost(rpc string) diag.List {
-	repeat := true
-	c.crashOnce.Do(func() { repeat = false })
+// are marked as repeats. underWay is whether the call may have reached the provider.
+func (c *client) lost(rpc string, underWay bool) diag.List {
+	repeat := c.ended.Swap(true)
 	var detail string
 	switch {
+	case repeat && underWay:
+		detail = fmt.Sprintf("Provider %s stopped before it answered the call %s.", c.name, rpc)
 	case repeat:
 		detail = fmt.Sprintf("Provider %s stopped earlier, so the call %s could not be made.", c.name, rpc)
 	case c.proc == nil:

@@ -26,6 +26,7 @@ type exchange struct {
 	typeName string // what the call is about: "" for the provider itself
 	diags    diag.List
 	answered bool
+	lost     bool                      // the provider ended, and may have received the call
 	sent     []*tfplugin6.DynamicValue // overwritten after the call: they may hold secrets
 }
 
@@ -57,6 +58,7 @@ func (x *exchange) send(req, resp proto.Message) {
 		return
 	}
 	if err := x.c.invoke(x.ctx, x.rpc, req, resp); err != nil {
+		x.lost = isLost(err)
 		x.diags = append(x.diags, x.c.callError(x.ctx, x.rpc, err)...)
 		return
 	}

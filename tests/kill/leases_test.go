@@ -3,11 +3,17 @@
 package kill
 
 import (
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
+	"testing"
 	"time"
 
+	"github.com/mayfly-iac/mayfly/internal/filetest"
+	"github.com/mayfly-iac/mayfly/internal/simprovider"
 	"github.com/mayfly-iac/mayfly/internal/simprovider/simlog"
 )
 
@@ -50,5 +56,69 @@ func (s *site) checkListed(r run, out string) {
 		}) {
 			s.Errorf("ephemeral.sim_secret.%s was closed long before the run ended, and is listed:\n%s", name, out)
 		}
+	}
+}
+
+// unclosable is an instance whose closing fails when its value has been applied.
+const unclosable = `
+terraform {
+  required_providers {
+    sim = { source = "` + simprovider.Source + `" }
+  }
+}
+ephemeral "sim_secret" "e0" {
+  name    = "e0"
+  fail_on = terraform.applying ? "close" : null
+}
+resource "sim_thing" "r0" {
+  name      = "r0"
+  secret_wo = ephemeral.sim_secret.e0.value
+}
+`
+
+// TestUnreadFailureIsListed kills an apply that could not close an instance, and whose error waits for a
+// reader: the state is written and unlocked, and its journal has gone.
+func TestUnreadFailureIsListed(t *testing.T) {
+	s := newSite(t)
+	filetest.Write(t, filepath.Join(s.dir, "main.tf"), unclosable)
+	from, to, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = from.Close() })
+	for full := error(nil); full == nil; _, full = to.Write(make([]byte, 1<<12)) {
+		if err := to.SetWriteDeadline(time.Now().Add(100 * time.Millisecond)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := s.command(nil, to, "apply", "-auto-approve", "-no-color")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	_ = to.Close()
+	t.Cleanup(func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })
+	left := func(pattern string) []string {
+		files, err := filepath.Glob(filepath.Join(s.dir, pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return files
+	}
+	s.until("a state without a journal", func() bool {
+		text, _ := os.ReadFile(filepath.Join(s.dir, "terraform.tfstate"))
+		return strings.Contains(string(text), `"r0"`) && len(left("terraform.tfstate.journal*")) == 0
+	})
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	if out := s.must(0, "plan", "-no-color"); len(leftOpen.FindAllString(out, -1)) != 1 {
+		t.Errorf("the instance is not listed once:\n%s", out)
+	}
+	if out := s.must(0, "plan", "-no-color"); leftOpen.MatchString(out) {
+		t.Errorf("the instance is listed again:\n%s", out)
+	}
+	if files := left(".terraform/*.openings"); len(files) > 0 {
+		t.Errorf("left behind: %q", files)
 	}
 }

@@ -95,7 +95,7 @@ func (c *Client) roundTrip(ctx context.Context, method string, request proto.Mes
 			continue
 		}
 		if errors.Is(err, errUnprocessed) {
-			err = fail(Unavailable, "the server accepts no calls")
+			err = failUnsent("the server accepts no calls")
 		}
 		return response, err
 	}
@@ -124,7 +124,7 @@ func (c *Client) connection(ctx context.Context) (*conn, error) {
 		if ctx.Err() != nil {
 			return nil, contextError(ctx.Err())
 		}
-		return nil, fail(Unavailable, "no connection: %s", err)
+		return nil, failUnsent("no connection: %s", err)
 	}
 	cn := newConn(nc)
 	c.conns = append(slices.DeleteFunc(c.conns, (*conn).hasEnded), cn)

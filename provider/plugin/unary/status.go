@@ -34,6 +34,8 @@ const (
 type Error struct {
 	Code    Code
 	Message string
+	// Unsent reports whether the server certainly did not begin to process the call.
+	Unsent bool
 }
 
 // Error implements error.
@@ -58,7 +60,12 @@ func fail(code Code, format string, args ...any) error {
 	if code == OK {
 		return nil
 	}
-	return &Error{code, fmt.Sprintf(format, args...)}
+	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// failUnsent returns the error of a call that the server did not begin to process.
+func failUnsent(format string, args ...any) error {
+	return &Error{Code: Unavailable, Message: fmt.Sprintf(format, args...), Unsent: true}
 }
 
 // contextError returns the error of a call whose context has ended.
