@@ -100,7 +100,7 @@ func (a *Activity) text(now time.Time) string {
 		case took < activityAfter:
 			continue // what it is part of may have taken longer
 		case phases[i].name == planning:
-			return fmt.Sprintf("Planning: %d done, %d running, %s elapsed%s", a.done, running, seconds(took), a.long(now))
+			return fmt.Sprintf("Planning: %d done%s, %s elapsed%s", a.done, runningText(running), seconds(took), a.long(now))
 		default:
 			return fmt.Sprintf("%s, %s elapsed%s", phases[i].text, seconds(took), a.long(now))
 		}

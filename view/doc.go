@@ -26,6 +26,7 @@ type Options struct {
 	Color           bool   // use terminal escape codes
 	Width           int    // columns to wrap at; 0 for no wrapping
 	ShowSensitive   bool   // show sensitive values instead of a placeholder
+	StatusLine      bool   // a line at the bottom shows what is under way
 	Concise         bool   // leave out the lines about what is under way
 	CompactWarnings bool   // warnings as one line each, if there are no errors
 	Fold            bool   // of many changes that are alike, show the first and a line about the others

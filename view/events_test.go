@@ -80,8 +80,14 @@ func TestE80_HumanLines(t *testing.T) {
 	buf.Reset()
 	quiet := NewHumanObserver(&buf, Options{Concise: true})
 	coloured := NewHumanObserver(&buf, Options{Color: true})
+	var above bytes.Buffer
+	withStatus := NewHumanObserver(&above, Options{StatusLine: true})
 	for _, e := range life(t) {
 		quiet.Event(e)
+		withStatus.Event(e)
+	}
+	if out := above.String(); strings.Contains(out, "Still") || !strings.Contains(out, "Creating...") || withStatus.Counts() != want {
+		t.Errorf("beside a status line: %q", out)
 	}
 	if buf.Len() > 0 || quiet.Counts() != want {
 		t.Errorf("concise output is %q, counted was %v", buf.String(), quiet.Counts())

@@ -14,7 +14,8 @@ type HumanObserver struct {
 	o Options
 }
 
-// NewHumanObserver returns an observer that writes to w. With Options.Concise it only counts.
+// NewHumanObserver returns an observer that writes to w. With Options.Concise it only counts. With
+// Options.StatusLine it leaves out what is still under way.
 func NewHumanObserver(w io.Writer, o Options) *HumanObserver { return &HumanObserver{w: w, o: o} }
 
 // Event implements event.Observer.
@@ -22,7 +23,7 @@ func (h *HumanObserver) Event(e event.Event) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.tally.add(e)
-	if h.o.Concise {
+	if h.o.Concise || h.o.StatusLine && e.Kind == event.Progress {
 		return
 	}
 	if e.Kind == event.Output {

@@ -130,7 +130,16 @@ func (s *Status) text() string {
 	if doing != "" || s.total == 0 {
 		return doing
 	}
-	return fmt.Sprintf("%d/%d done, %d running, %s elapsed%s", s.done, s.total, s.running, seconds(now.Sub(s.begin)), s.doing.longNow(now))
+	return fmt.Sprintf("%d/%d done%s, %s elapsed%s", s.done, s.total, runningText(s.running), seconds(now.Sub(s.begin)), s.doing.longNow(now))
+}
+
+// runningText returns how many steps are running, to be appended to a line; "" for none: something else that
+// is no step, such as an opening, is under way then.
+func runningText(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %d running", n)
 }
 
 // draw draws the line, unless the cursor is in the middle of a line of text. s.mu is held.

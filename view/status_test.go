@@ -36,7 +36,7 @@ func TestStatusText(t *testing.T) {
 	_, _ = s.Pass(&out, []byte("before\n"))
 	expect("before", "")
 	s.Draw()
-	expect("before", "0/4 done, 0 running, 0s elapsed")
+	expect("before", "0/4 done, 0s elapsed")
 	s.Event(event.Event{Kind: event.Started, Op: event.OpCreate})
 	s.Event(event.Event{Kind: event.Started, Op: event.OpDelete})
 	s.Event(event.Event{Kind: event.Started, Op: event.OpOpen})
@@ -62,7 +62,7 @@ func TestStatusText(t *testing.T) {
 	}
 	width = 0
 	s.Draw()
-	expect("before", "a line", "half and half", "aside", "6/6 done, 0 running, 1m30s elapsed")
+	expect("before", "a line", "half and half", "aside", "6/6 done, 1m30s elapsed")
 	s.End()
 	s.Draw()
 	_, _ = s.Pass(&out, []byte("after\n"))

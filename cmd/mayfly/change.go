@@ -191,8 +191,10 @@ func (c *changeFlags) setUp(a *app, more ...fileOption) bool {
 // observer returns who sees the events of a run: the streams of messages, or else lines and the status line
 // on standard output, and the timeline if one is drawn.
 func (a *app) observer() event.Observer {
+	o := a.view
+	o.StatusLine = a.status.drawn.Load() != nil
 	// The status line counts the same events that the lines are about.
-	var lines event.Observer = event.Observers(view.NewHumanObserver(a.env.Stdout, a.view), &a.status)
+	var lines event.Observer = event.Observers(view.NewHumanObserver(a.env.Stdout, o), &a.status)
 	if a.stream != nil {
 		lines = a.stream
 	}

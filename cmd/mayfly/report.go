@@ -26,6 +26,9 @@ func (a *app) say(format string, args ...any) {
 	a.print(format, args)
 }
 
+// saved says that a document which an option asked for was written.
+func (a *app) saved(what, path string) { a.say("\nSaved the %s to: %s", what, path) }
+
 // item reports one thing that was done, for people as an item of a list. The message has no dash.
 func (a *app) item(format string, args ...any) {
 	if a.verbatim {

@@ -29,7 +29,7 @@ func TestStatusLine(t *testing.T) {
 		t.Error("there is a line for nothing")
 	}
 	stop := a.showStatus(1)
-	eventually(t, "the line is drawn", func() bool { return strings.Contains(seen.String(), "0/1 done, 0 running, ") })
+	eventually(t, "the line is drawn", func() bool { return strings.Contains(seen.String(), "0/1 done, ") })
 	if _, err := out.Write([]byte("above\n")); err != nil {
 		t.Error(err)
 	}

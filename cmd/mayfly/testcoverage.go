@@ -24,5 +24,9 @@ func (a *app) showCoverage(r *coverage.Report, file string) error {
 	if file == "" {
 		return nil
 	}
-	return safefile.ReplaceBy(file, a.guarded(r.HTML))
+	if err := safefile.ReplaceBy(file, a.guarded(r.HTML)); err != nil {
+		return err
+	}
+	a.saved("coverage", file)
+	return nil
 }

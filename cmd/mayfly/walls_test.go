@@ -146,7 +146,7 @@ func TestPagesThatCannotBeWritten(t *testing.T) {
 			}
 			return exitOK
 		})
-		if code != exitError || !strings.Contains(stderr.String(), "Failed to write the "+strings.NewReplacer("page", "file", "comment", "file").Replace(name)) {
+		if code != exitError || !strings.Contains(stderr.String(), "Failed to write the file") {
 			t.Errorf("%s: exit status %d\n%s", name, code, stderr)
 		}
 		if code := with(a, "", func() int { return exitNoVerb }); code != exitNoVerb {
