@@ -62,7 +62,7 @@ func (a *app) forceUnlock(ctx context.Context, id string, force, input bool) int
 	if !a.report(unlockDiags(store.ForceUnlock(ctx, m, id), id)) {
 		return exitError
 	}
-	a.say("%s\n\nThe state has been unlocked, so other commands can lock it again. If the run that held\nthe lock was killed, the next command reports what became of its changes.", a.view.Success(a.view.Program+" state has been successfully unlocked!"))
+	a.say("%s\n\nThe state has been unlocked, so other commands can lock it again. If the run\nthat held the lock was killed, the next command reports what became of its\nchanges.", a.view.Success(a.view.Program+" state has been successfully unlocked!"))
 	return exitOK
 }
 

@@ -79,7 +79,7 @@ func (a *app) init(ctx context.Context, f *initFlags, args []string) int {
 		return exitError
 	}
 	if !d.HasConfig() {
-		a.say("%s initialized in an empty directory!\n\nThere is no configuration here yet. Write one in files whose names end in .tf or .tofu.", a.view.Program)
+		a.say("%s initialized in an empty directory!\n\nThere is no configuration here yet. Write one in files whose names end in .tf\nor .tofu.", a.view.Program)
 		return exitOK
 	}
 	if !a.report(d.LoadRoot(ctx)) {
@@ -163,7 +163,7 @@ func (a *app) sayCopied(c workdir.BackendChange) {
 		a.say("\nWhat was there before stays there, and is not used any more.")
 		return
 	}
-	a.say("\nThese files stay where they are and are not used any more. They may have secrets in\nthem: delete them when all is as you want it.\n  %s", strings.Join(c.Left, "\n  "))
+	a.say("\nThese files stay where they are and are not used any more. They may have secrets\nin them: delete them when all is as you want it.\n  %s", strings.Join(c.Left, "\n  "))
 }
 
 // initProviders installs the providers that the configuration, its test files and the state need, and writes

@@ -50,7 +50,7 @@ func (a *app) providersLockCommand() *cli.Command {
 		stringFlag("net-mirror", "Take the packages from the network mirror at `URL`.", &f.netMirror))
 	return a.messageCommand("lock", "Write checksums for several platforms to the dependency lock file", "[PROVIDER...]",
 		"Adds the checksums of the packages for all platforms given to the dependency lock file, so that a project can be used on different platforms. "+
-			"Packages come from the providers' own registries, regardless of the CLI configuration. Without arguments, all providers that the configuration needs are locked.",
+			"Packages come from the providers' own registries, or from the mirror of -fs-mirror or -net-mirror, regardless of the CLI configuration. Without arguments, all providers that the configuration needs are locked.",
 		flags, func(ctx context.Context, args []string) int { return a.providersLock(ctx, f, args) })
 }
 

@@ -125,7 +125,7 @@ func (a *app) newWorkspace(ctx context.Context, w *workdir.Workspaces, name stri
 	}
 	a.say("%s", a.view.Success("Created and switched to workspace \""+name+"\"!"))
 	if content == nil {
-		a.say("\nThe new workspace has a state of its own, which is empty: \"mayfly plan\" does not see\nwhat was created in other workspaces.")
+		a.say("\nThe new workspace has a state of its own, which is empty: \"mayfly plan\" does\nnot see what was created in other workspaces.")
 	}
 	return exitOK
 }
