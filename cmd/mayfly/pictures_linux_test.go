@@ -150,10 +150,11 @@ const (
 	lineHeight    = 18
 	margin        = 16
 	lineTime      = 0.12 // seconds
+	endTime       = 3    // seconds for which the end is shown at first
 )
 
-// recording draws a command and what it prints as a terminal that scrolls. Without animations it shows the
-// end.
+// recording draws a command and what it prints as a terminal that scrolls. Before that it shows the end, for
+// readers who take a picture of it, and so it does without animations.
 func recording(command, output string) string {
 	lines := append([]string{"$ " + command}, strings.Split(strings.TrimRight(output, "\n"), "\n")...)
 	for i, line := range lines {
@@ -172,17 +173,17 @@ text{font:13px ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;fill:#d6dbe4
 .b{font-weight:bold;fill:#fff}.g{fill:#5cc98a}.y{fill:#e3b341}.r{fill:#ff7b72}
 #all{transform:translateY(-%[4]dpx)}
 @media (prefers-reduced-motion:no-preference){
-#all{animation:scroll %.2[5]fs step-end both}
-text{animation:show .01s both}
-@keyframes show{from{opacity:0}}
-@keyframes scroll{0%%{transform:none}`, width, height, html.EscapeString(command), scrolled*lineHeight, total)
+#all{animation:scroll %.2[5]fs step-end %[6]ds}
+text{animation:hide 0s step-end %[6]ds}
+@keyframes hide{from,to{opacity:0}}
+@keyframes scroll{0%%{transform:none}`, width, height, html.EscapeString(command), scrolled*lineHeight, total, endTime)
 	for i := 1; i <= scrolled; i++ {
 		fmt.Fprintf(&out, "%.2f%%{transform:translateY(-%dpx)}", 100*lineTime*float64(rows+i)/total, i*lineHeight)
 	}
 	fmt.Fprintf(&out, "}}\n</style>\n<rect width=\"%d\" height=\"%d\" rx=\"8\" fill=\"#161b22\"/>\n<clipPath id=\"window\"><rect y=\"%d\" width=\"%d\" height=\"%d\"/></clipPath>\n<g clip-path=\"url(#window)\"><g id=\"all\">\n",
 		width, height, margin, width, height-2*margin)
 	for i, line := range lines {
-		fmt.Fprintf(&out, "<text x=\"%d\" y=\"%d\" style=\"animation-delay:%.2fs\">%s</text>\n", margin, margin+(i+1)*lineHeight-5, lineTime*float64(i+1), spans(line))
+		fmt.Fprintf(&out, "<text x=\"%d\" y=\"%d\" style=\"animation-duration:%.2fs\">%s</text>\n", margin, margin+(i+1)*lineHeight-5, lineTime*float64(i+1), spans(line))
 	}
 	return out.String() + "</g></g>\n</svg>\n"
 }
