@@ -34,6 +34,8 @@ type Options struct {
 type Watcher interface {
 	Began(s *trace.Span)
 	Ended(s *trace.Span)
+	// Wants reports whether it makes use of the spans of a name.
+	Wants(name string) bool
 }
 
 // Telemetry is what is exported of one run. A nil one exports nothing. Its methods may be called
@@ -95,6 +97,11 @@ func New(opt Options) *Telemetry {
 			for _, w := range opt.Watch {
 				w.Began(s)
 			}
+		}
+	}
+	if !asked && opt.Noted == nil {
+		t.tracer.Wanted = func(name string) bool {
+			return slices.ContainsFunc(opt.Watch, func(w Watcher) bool { return w.Wants(name) })
 		}
 	}
 	t.hurry, t.abandon = context.WithCancel(context.Background())

@@ -21,12 +21,16 @@ import (
 
 // watcher notes the names of spans.
 type watcher struct {
-	mu    sync.Mutex
-	names []string
+	wanted string // the one name of spans that it makes use of; "" for all
+	mu     sync.Mutex
+	names  []string
 }
 
 func (w *watcher) Began(s *trace.Span) { w.note("begins " + s.Name) }
 func (w *watcher) Ended(s *trace.Span) { w.note("ends " + s.Name) }
+func (w *watcher) Wants(name string) bool {
+	return w.wanted == "" || name == w.wanted
+}
 
 func (w *watcher) note(what string) {
 	w.mu.Lock()
@@ -46,6 +50,14 @@ func TestWatch(t *testing.T) {
 		if problems := tel.Close(); len(problems) > 0 || !slices.Equal(w.names, want) {
 			t.Errorf("%v: %q, %q", vars, w.names, problems)
 		}
+	}
+	w := &watcher{wanted: "create"}
+	opt := options(nil)
+	opt.Watch = []telemetry.Watcher{w}
+	tel := telemetry.New(opt)
+	work(t, tel)
+	if tel.Close(); !slices.Equal(w.names, []string{"begins mayfly apply", "begins create", "ends create", "ends mayfly apply"}) {
+		t.Errorf("a watcher that wants one kind of spans: %q", w.names)
 	}
 	var none *telemetry.Telemetry
 	if ctx, span := none.Begin(t.Context(), "x"); ctx != t.Context() || span != nil || none.Close() != nil {

@@ -22,6 +22,8 @@ type Tracer struct {
 	Random func() uint64 // for IDs
 	Ended  func(*Span)   // receives each span once it has ended; it must not wait
 	Began  func(*Span)   // receives each span when it begins; it must not wait. It may be nil
+	// Wanted reports whether spans of a name are made at all, so that the others cost nothing; nil for all.
+	Wanted func(name string) bool
 	// Noted receives notes; it must not wait. It may be nil.
 	Noted func(level Level, text string)
 	// Propagates says that started programs and called services get the current span as theirs.
@@ -127,6 +129,9 @@ func Start(ctx context.Context, name string) (context.Context, *Span) {
 		return ctx, nil
 	}
 	t := parent.tracer
+	if t.Wanted != nil && !t.Wanted(name) {
+		return ctx, nil
+	}
 	s := &Span{Context: parent.Context, Parent: parent.Span, Name: name, Begin: t.Now(), tracer: t}
 	put(s.Span[:], t.Random())
 	t.began(s)

@@ -39,6 +39,9 @@ func (a *Activity) Ended(s *trace.Span) {
 	delete(a.active, s.Context.Span)
 }
 
+// Wants implements telemetry.Watcher.
+func (a *Activity) Wants(string) bool { return true }
+
 // planning is the span of a whole plan.
 const planning = "plan"
 

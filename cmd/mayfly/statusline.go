@@ -41,12 +41,16 @@ func (l *statusLine) Run(begins bool) {
 }
 
 // showActivity draws what the command is doing until stop is called, if that takes more than a second and a
-// person watches at a terminal. It returns what has to be given the spans, nil if nothing is drawn. stop may
-// be called more than once.
+// person watches at a terminal; elsewhere, one line says that the state's service is slow. It returns what
+// has to be given the spans. stop may be called more than once.
 func (a *app) showActivity() (watch telemetry.Watcher, stop func()) {
 	out := term.Of(a.env.Stdout)
 	if out == nil || a.vars["TF_IN_AUTOMATION"] != "" || a.vars["TERM"] == "dumb" {
-		return nil, func() {}
+		return view.NewWaiting(3*time.Second, func(text string) {
+			if !a.prompt.Asking() {
+				a.notice(text)
+			}
+		}), func() {}
 	}
 	doing := view.NewActivity()
 	stop = a.draw(out, doing)

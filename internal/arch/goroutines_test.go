@@ -61,6 +61,7 @@ var calm = map[string]string{
 	"state/store/remote/recover.go loadOnce":          "retry catches panics",
 	"state/store/remote/recover.go joined":            "retry catches panics",
 	"state/store/remote/retry.go linger":              "ends a context",
+	"view/waiting.go Began":                           "writes a line",
 }
 
 // TestGoroutinesCatchPanics looks at everything that runs on a goroutine of its own: go statements, and what

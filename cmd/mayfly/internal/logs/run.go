@@ -22,6 +22,9 @@ func (r Run) Began(s *trace.Span) {
 	}
 }
 
+// Wants implements telemetry.Watcher.
+func (Run) Wants(string) bool { return true }
+
 // Ended implements telemetry.Watcher.
 func (r Run) Ended(s *trace.Span) {
 	level, how := "DEBUG", " took "
