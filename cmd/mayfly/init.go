@@ -79,7 +79,7 @@ func (a *app) init(ctx context.Context, f *initFlags, args []string) int {
 		return exitError
 	}
 	if !d.HasConfig() {
-		a.say("%s initialized in an empty directory!\n\nThere is no configuration here yet. Write one in files whose names end in .tf\nor .tofu.", a.view.Program)
+		a.say("%s initialized in an empty directory!\n\nThere is no configuration here yet. Write one in files whose names end in .tf\nor .tofu, or copy one that works:\n    mayfly init -from-module=github.com/mayfly-iac/mayfly//examples/quickstart", a.view.Program)
 		return exitOK
 	}
 	if !a.report(d.LoadRoot(ctx)) {
