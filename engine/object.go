@@ -133,6 +133,9 @@ func (op *objectOp) evaluate(t *future.Task, s *eval.Session, in *eval.Instance)
 	if diags.HasErrors() || s.Failed() {
 		return object.Config{}, false
 	}
+	if !s.Fresh() { // evaluating may have outlasted a lease
+		return object.Config{}, false
+	}
 	e := object.Config{Value: op.Answers.Given(cfg)}
 	if value.IsMarked(cfg) {
 		e.Sensitive = op.Block().OutsideWriteOnly(value.PathsWith(cfg, value.Sensitive))

@@ -187,6 +187,9 @@ func (w *walk) openFor(t *future.Task, s *eval.Session, in *eval.Instance, evalu
 	return w.openTogether(t, s, po, in.Addr(), opens...), po.Addr
 }
 
+// errNotConfigured is why a function of a provider configuration cannot be called.
+var errNotConfigured = errors.New("its provider could not be configured; the reason is reported separately")
+
 // CallFunction implements eval.Host. A function runs in an unconfigured process unless it belongs to a
 // provider configuration.
 func (w *walk) CallFunction(t *future.Task, c eval.FunctionCall) (cty.Value, error) {
@@ -199,7 +202,7 @@ func (w *walk) CallFunction(t *future.Task, c eval.FunctionCall) (cty.Value, err
 	}
 	p := w.pool.Provider(t, nil, c.On) // whose configuration opens nothing, so that no session has to hold it
 	if p == nil {
-		return cty.DynamicVal, nil
+		return cty.DynamicVal, errNotConfigured
 	}
 	got, err := p.CallFunction(w.ctx, c.Name, args)
 	if err == nil {

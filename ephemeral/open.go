@@ -37,22 +37,13 @@ func (p *Pool) Open(t *future.Task, s *eval.Session, in *eval.Instance, pending 
 
 // OpenAs is Open for an instance that claims name as use.
 func (p *Pool) OpenAs(t *future.Task, s *eval.Session, in *eval.Instance, use eval.Use, pending Pending) cty.Value {
-	unusable := cty.UnknownVal(in.Resource.Block.Schema.Block.Type()).Mark(value.Ephemeral)
-	l, err := p.acquire(t, s, use, func() (lease.Opened[opened], error) {
-		o := opener{Pool: p, in: in, t: t, turn: s.Turn.Part()}
+	l, v, ok := p.acquire(t, s, use, func() (lease.Opened[opened], error) {
+		o := opener{Pool: p, in: in, t: t, turn: s.Turn}
 		return o.open(pending)
 	})
-	if err != nil {
-		p.reportAcquire(use, err)
+	if !ok {
 		s.Fail()
-		return unusable
-	}
-	s.Keep(p.reportUse(s, use, l.Release))
-	v, err := l.Value(p.opt.Ctx)
-	if err != nil {
-		p.reportAcquire(use, err)
-		s.Fail()
-		return unusable
+		return cty.UnknownVal(in.Resource.Block.Schema.Block.Type()).Mark(value.Ephemeral)
 	}
 	s.Check(func() (fresh bool) {
 		p.run.Guard("checking "+in.Addr().String(), func() {
@@ -67,9 +58,11 @@ func (p *Pool) OpenAs(t *future.Task, s *eval.Session, in *eval.Instance, use ev
 	return v.object
 }
 
-// acquire takes a lease for s. While another operation opens or closes the thing, s gives its slot back,
-// unless it holds something open. While it is opened for s, the slot serves the openings.
-func (p *Pool) acquire(t *future.Task, s *eval.Session, use eval.Use, open func() (lease.Opened[opened], error)) (l *lease.Lease[eval.Use, opened], err error) {
+// acquire takes a lease, which s holds, and returns it with its value. If that fails, it reports why. While
+// another operation opens or closes the thing, s gives its slot back, unless it holds something open. While
+// it is opened for s, the slot serves the openings.
+func (p *Pool) acquire(t *future.Task, s *eval.Session, use eval.Use, open func() (lease.Opened[opened], error)) (l *lease.Lease[eval.Use, opened], v opened, ok bool) {
+	var err error
 	idle := func(wait func()) { t.Idle(func() { s.Turn.Release(wait) }) }
 	s.Turn.Lend(func() {
 		l, err = p.AcquireIdle(p.opt.Ctx, use, idle, func(context.Context) (lease.Opened[opened], error) {
@@ -79,8 +72,13 @@ func (p *Pool) acquire(t *future.Task, s *eval.Session, use eval.Use, open func(
 	})
 	if err == nil {
 		s.Turn.Keep()
+		s.Keep(p.reportUse(s, use, l.Release))
+		v, err = l.Value(p.opt.Ctx)
 	}
-	return l, err
+	if err != nil {
+		p.reportAcquire(use, err)
+	}
+	return l, v, err == nil
 }
 
 // opener opens one ephemeral instance.
@@ -88,7 +86,7 @@ type opener struct {
 	*Pool
 	in   *eval.Instance
 	t    *future.Task
-	turn *slot.Turn    // of the operation that the instance is opened for
+	turn *slot.Turn    // of the operation that the instance is opened for, which has lent its slot
 	s    *eval.Session // what the instance itself uses; lives until it is closed
 	p    provider.Provider
 
@@ -140,7 +138,7 @@ func (o *opener) open(pending Pending) (thing lease.Opened[opened], err error) {
 	}
 	o.openTogether(pending)
 	cfg, diags := o.in.EvalBody(o.t, o.s)
-	o.run.Report(o.locate(diags))
+	o.report(diags)
 	if diags.HasErrors() || o.s.Failed() {
 		return thing, errReported
 	}
@@ -217,49 +215,47 @@ func (o *opener) mark(v cty.Value) cty.Value {
 func (o *opener) callOpen(given, config cty.Value) (thing lease.Opened[opened], err error) {
 	var resp provider.OpenResponse
 	var diags diag.List
-	var done func(diag.List, string, string)
-	o.turn.Do(func() {
-		if o.opt.Soft.Err() != nil {
-			return
-		}
-		if o.record, err = o.opt.Recorder.Opening(o.in.Addr(), o.in.Resource.Block.Provider, o.opt.Now()); err != nil {
-			return
-		}
-		done = o.opt.Events.Begin(event.OpOpen, o.object(), plan.NoOp, "", "")
-		ctx, span := o.span(o.opt.Ctx, event.OpOpen)
-		defer func() { span.Finish(!diags.HasErrors()) }()
-		resp, diags = o.callWithGrace(ctx, func(ctx context.Context) (provider.OpenResponse, diag.List) {
-			return o.p.OpenEphemeral(ctx, o.typeName(), config)
-		})
-	})
-	switch {
-	case err != nil:
-		o.report(diag.Errorf("Ephemeral resource not opened", "%s was not opened, because it could not be recorded that it is open: %s.", o.in.Addr(), err))
-		return thing, errReported
-	case done == nil:
-		return thing, errInterrupted
-	}
-	if resp.Result != cty.NilVal {
-		o.opt.Leaks.Remember(leak.Source{Kind: leak.Result, Address: o.in.Addr().String()}, o.mark(resp.Result), o.block().Type(), given)
-	}
-	o.private = resp.Private
-	isOpen := resp.Opened || len(resp.Private) > 0 // private data is there for closing, also beside an error
-	if len(resp.Private) == 0 && !o.unanswered {
-		o.closed() // a provider that keeps nothing for closing has nothing to close
-	}
 	usable := false
-	defer func() { // also when evaluating a condition panics
+	defer func() { // also when checking the answer or evaluating a condition panics
+		isOpen := resp.Opened || len(resp.Private) > 0 // private data is there for closing, also beside an error
 		if isOpen && !usable {
 			ctx, cancel := context.WithTimeout(context.Background(), o.opt.Limit)
 			defer cancel()
 			o.close(ctx)
 		}
 	}()
-	if !diags.HasErrors() {
-		diags = append(diags, o.checkResult(config, resp)...)
+	o.turn.Do(func() {
+		if o.opt.Soft.Err() != nil {
+			err = errInterrupted
+			return
+		}
+		if o.record, err = o.opt.Recorder.Opening(o.in.Addr(), o.in.Resource.Block.Provider, o.opt.Now()); err != nil {
+			o.report(diag.Errorf("Ephemeral resource not opened", "%s was not opened, because it could not be recorded that it is open: %s.", o.in.Addr(), err))
+			err = errReported
+			return
+		}
+		diags = o.attempt(o.opt.Ctx, event.OpOpen, func(ctx context.Context) diag.List {
+			var diags diag.List
+			resp, diags = o.callWithGrace(ctx, func(ctx context.Context) (provider.OpenResponse, diag.List) {
+				return o.p.OpenEphemeral(ctx, o.typeName(), config)
+			})
+			o.private = resp.Private
+			if resp.Result != cty.NilVal {
+				o.opt.Leaks.Remember(leak.Source{Kind: leak.Result, Address: o.in.Addr().String()}, o.mark(resp.Result), o.block().Type(), given)
+			}
+			if !diags.HasErrors() {
+				diags = append(diags, o.checkResult(config, resp)...)
+			}
+			return diags
+		})
+	})
+	if err != nil {
+		return thing, err
+	}
+	if len(resp.Private) == 0 && !o.unanswered {
+		o.closed() // a provider that keeps nothing for closing has nothing to close
 	}
 	o.report(diags)
-	done(diags, "", "")
 	if diags.HasErrors() || !o.in.Postconditions(o.t, o.s, o.mark(resp.Result)) {
 		return thing, errReported
 	}
@@ -268,6 +264,19 @@ func (o *opener) callOpen(given, config cty.Value) (thing lease.Opened[opened], 
 		Value: opened{object: o.mark(resp.Result)}, RenewAt: resp.RenewAt,
 		Renew: o.renew, Close: o.close, After: o.s.End,
 	}, nil
+}
+
+// attempt reports an operation on the instance, and what f finds, to observers and as a span. One that panics
+// has failed.
+func (o *opener) attempt(ctx context.Context, op event.Op, f func(context.Context) diag.List) (diags diag.List) {
+	done := o.opt.Events.Begin(op, o.object(), plan.NoOp, "", "")
+	ctx, span := o.span(ctx, op)
+	diags = diag.Errorf("The program failed", "")
+	defer func() {
+		span.Finish(!diags.HasErrors())
+		done(diags, "", "")
+	}()
+	return o.locate(f(ctx)) // before observers have them: a list is not changed after that
 }
 
 // openGrace is how long an opening that is under way is waited for once operations are abandoned: what the
@@ -281,13 +290,15 @@ func (o *opener) callWithGrace(ctx context.Context, f func(context.Context) (pro
 	defer cancel()
 	grace := min(openGrace, o.opt.Limit)
 	defer context.AfterFunc(o.opt.Ctx, func() {
-		timer := time.AfterFunc(grace, cancel)
-		context.AfterFunc(ctx, func() { timer.Stop() })
+		time.AfterFunc(grace, cancel)
 	})()
-	resp, diags := f(ctx)
+	var resp provider.OpenResponse
+	var diags diag.List
 	why := ""
-	switch {
-	case resp.Opened:
+	switch err := bug.Call(func() { resp, diags = f(ctx) }); {
+	case err != nil:
+		diags, why = diag.Bug("opening "+o.in.Addr().String(), err), "The program failed while it opened %s"
+	case resp.Opened, len(resp.Private) > 0: // it has answered
 	case ctx.Err() != nil:
 		why = "Opening %s was abandoned before its provider had answered"
 	case resp.Lost:
@@ -295,7 +306,7 @@ func (o *opener) callWithGrace(ctx context.Context, f func(context.Context) (pro
 	}
 	if o.unanswered = why != ""; o.unanswered {
 		diags = append(diags, diag.Errorf("Ephemeral resource may still be live",
-			why+", so what it stands for (a lease, a token, a tunnel) may exist until it expires by itself.", o.in.Addr()).WithAddress(o.in.Addr().String()).Once()...)
+			why+", so what it stands for (a lease, a token, a tunnel) may exist until it expires by itself.", o.in.Addr()).Once()...)
 	}
 	return resp, diags
 }
@@ -319,10 +330,15 @@ func (o *opener) checkResult(config cty.Value, resp provider.OpenResponse) diag.
 
 // keepPrivate puts newer private data in place of what there was, which is overwritten.
 func (o *opener) keepPrivate(newer []byte) {
-	if len(o.private) > 0 && (len(newer) == 0 || &o.private[0] != &newer[0]) {
-		clear(o.private)
-	}
+	overwrite(o.private, newer)
 	o.private = newer
+}
+
+// overwrite overwrites private data, unless it is the same memory as what is kept.
+func overwrite(private, kept []byte) {
+	if len(private) > 0 && (len(kept) == 0 || &private[0] != &kept[0]) {
+		clear(private)
+	}
 }
 
 // close implements lease.Opened.Close.
@@ -337,16 +353,13 @@ func (o *opener) close(ctx context.Context) {
 // callClose calls the provider and reports errors. While planning they are only warnings, because the plan
 // itself is not affected.
 func (o *opener) callClose(ctx context.Context) {
-	done := o.opt.Events.Begin(event.OpClose, o.object(), plan.NoOp, "", "")
-	ctx, span := o.span(ctx, event.OpClose)
-	diags := o.p.CloseEphemeral(ctx, o.typeName(), o.private)
-	span.Finish(!diags.HasErrors())
+	diags := o.attempt(ctx, event.OpClose, func(ctx context.Context) diag.List {
+		return o.p.CloseEphemeral(ctx, o.typeName(), o.private)
+	})
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) || tookTooLong(diags) {
-		done(diags, "", "")
 		o.run.Report(o.closeLate(eval.Use{Kind: eval.UseInstance, Instance: o.in.Addr()})) // the pool may report the same, which the run does not repeat
 		return
 	}
-	done(diags, "", "")
 	if diags.HasErrors() {
 		use, why := eval.Use{Kind: eval.UseInstance, Instance: o.in.Addr()}, "The provider's message follows."
 		if provider.OnlyRepeats(diags) {

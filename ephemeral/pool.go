@@ -122,22 +122,16 @@ func (p *Pool) reportAcquire(u eval.Use, err error) {
 	}
 }
 
+// useText returns the address of what is open for a use, an instance or a provider.
 func useText(u eval.Use) string {
-	switch u.Kind {
-	case eval.UseProvider, eval.UseConfiguration:
+	if u.Kind == eval.UseProvider {
 		return u.Provider.String()
-	case eval.UseBlock:
-		return u.Block.String()
-	default:
-		return u.Instance.String()
 	}
+	return u.Instance.String()
 }
 
 // checkWarnings makes warnings of errors that concern an instance nested in a check.
 func (p *Pool) checkWarnings(u eval.Use, diags diag.List) diag.List {
-	if u.Kind != eval.UseInstance {
-		return diags
-	}
 	m := p.run.Module(u.Instance.Module)
 	if m == nil || m.Resource(u.Instance.Resource) == nil {
 		return diags

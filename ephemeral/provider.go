@@ -33,7 +33,6 @@ func (p *Pool) Provider(t *future.Task, s *eval.Session, po *eval.ProviderObject
 	})
 	if cycle != nil { // of functions of configurations that call each other
 		p.run.ReportCycle(cycle)
-		return nil
 	}
 	return got
 }
@@ -98,9 +97,9 @@ func (p *Pool) start(po *eval.ProviderObject, config cty.Value) (provider.Provid
 // done, and only then are the ephemeral resources that it was configured with closed.
 func (p *Pool) leasedProvider(t *future.Task, s *eval.Session, po *eval.ProviderObject) provider.Provider {
 	use := eval.Use{Kind: eval.UseProvider, Provider: po.Addr}
-	l, err := p.acquire(t, s, use, func() (lease.Opened[opened], error) {
+	_, v, ok := p.acquire(t, s, use, func() (lease.Opened[opened], error) {
 		inner := NewSession(po, event.OpConfigure)
-		inner.Turn = s.Turn.Part()
+		inner.Turn = s.Turn
 		var got provider.Provider
 		t.Within(po, nil, func() { got = p.openProvider(t, inner, po) })
 		if got == nil {
@@ -113,17 +112,7 @@ func (p *Pool) leasedProvider(t *future.Task, s *eval.Session, po *eval.Provider
 			After: inner.End,
 		}, nil
 	})
-	if err != nil {
-		p.reportAcquire(use, err)
-		return nil
-	}
-	s.Keep(p.reportUse(s, use, l.Release))
-	v, err := l.Value(p.opt.Ctx)
-	if err != nil {
-		p.reportAcquire(use, err)
-		return nil
-	}
-	if !v.fresh() {
+	if !ok || !v.fresh() {
 		return nil
 	}
 	s.Check(v.fresh)

@@ -10,7 +10,7 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/lease"
-	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/provider"
 )
 
 // renew implements lease.Opened.Renew.
@@ -20,25 +20,27 @@ func (o *opener) renew(ctx context.Context) (at time.Time, err error) {
 	return at, err
 }
 
-// callRenew asks the provider for a renewal. Private data in an answer with errors is not kept: the renewal
-// did not happen, so its retry and the close belong to the one before.
+// callRenew asks the provider for a renewal. Private data in an answer with errors, or one that is too late,
+// is not kept: the renewal did not happen, so its retry and the close belong to the one before.
 func (o *opener) callRenew(ctx context.Context) (time.Time, error) {
-	done := o.opt.Events.Begin(event.OpRenew, o.object(), plan.NoOp, "", "")
-	ctx, span := o.span(ctx, event.OpRenew)
-	resp, diags := o.p.RenewEphemeral(ctx, o.typeName(), o.private)
-	span.Finish(!diags.HasErrors())
-	switch {
-	case errors.Is(context.Cause(ctx), lease.ErrRenewLimit):
-		diags = diag.Errorf("Renewal took too long", "The provider did not answer the request to renew %s within %s.", o.in.Addr(), lease.RenewLimit)
-	case ctx.Err() != nil:
-		diags = nil // closing ends renewals, which is not a failure to report
-	}
-	diags = o.locate(diags) // before the observer has them: a list is not changed after that
-	done(diags, "", "")
+	var resp provider.RenewResponse
+	diags := o.attempt(ctx, event.OpRenew, func(ctx context.Context) diag.List {
+		var diags diag.List
+		resp, diags = o.p.RenewEphemeral(ctx, o.typeName(), o.private)
+		switch {
+		case errors.Is(context.Cause(ctx), lease.ErrRenewLimit):
+			diags = diag.Errorf("Renewal took too long", "The provider did not answer the request to renew %s within %s.", o.in.Addr(), lease.RenewLimit)
+		case ctx.Err() != nil:
+			diags = nil // closing ends renewals, which is not a failure to report
+		}
+		return diags
+	})
 	if diags.HasErrors() {
+		overwrite(resp.Private, o.private)
 		return time.Time{}, o.renewalFailed(diags)
 	}
 	if ctx.Err() != nil {
+		overwrite(resp.Private, o.private)
 		return time.Time{}, ctx.Err()
 	}
 	o.failing.warn("A later try succeeded.")

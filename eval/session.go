@@ -135,11 +135,12 @@ func (r *Run) Together(t *future.Task, s *Session, fs ...func(*future.Task, *Ses
 			part := s.part()
 			parts[i] = part
 			running.Go(func() {
-				part.failed = true // unless f returns
+				returned := false
 				r.Guard("opening ephemeral resources", func() {
-					part.failed = false
 					f(&future.Task{}, part)
+					returned = true
 				})
+				part.failed = part.failed || !returned
 			})
 		}
 		t.Idle(running.Wait)
