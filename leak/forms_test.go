@@ -191,13 +191,16 @@ func TestBase64(t *testing.T) {
 			from, to := (8*len(before)+5)/6, 8*(len(before)+len(secret))/6
 			expectHidden(t, g, "Base64", secret, text, text[from:to])
 			for _, length := range []int{64, 76} {
-				for _, end := range []string{"\n", "\r\n", "\n    ", "\n| ", "\n│   ", "\n+ ", `\n`, `\r\n`, `\n  `, `\\n`} {
+				for _, end := range []string{"\n", "\r\n", "\n    ", "\n| ", "\n│   ", "\n+ ", "\n- ", `\n`, `\r\n`, `\n  `, `\\n`} {
 					wrapped := "certificate: " + inLinesOf(text, length, end) + end + "the end"
 					out := strings.ReplaceAll(g.Redact(wrapped), end, "")
 					if hidden := text[from:to]; strings.Contains(out, hidden[:MinLength]) || strings.Contains(out, hidden[len(hidden)-MinLength:]) {
 						t.Fatalf("Base64 of %q in lines that end in %q: %q became %q", secret, end, wrapped, out)
 					}
 				}
+			}
+			if out := g.Redact(text + `\`); strings.Contains(out, text[from:to]) {
+				t.Fatalf("%q before a backslash became %q", text, out)
 			}
 			for _, special := range []string{url.QueryEscape(text), lowerEscapes(url.QueryEscape(text)), strings.ReplaceAll(text, "/", `\/`)} {
 				if out := g.Redact(special); strings.Contains(out, url.QueryEscape(text[from:to])) || !strings.Contains(out, Withheld) {
@@ -346,6 +349,7 @@ func TestControlCharacters(t *testing.T) {
 		"größe-17-straße":         {`gr\u00f6\u00dfe-17-stra\u00dfe`, `gr\u00F6\u00DFe-17-stra\u00DFe`},
 		"a\u2028\"b\u2029-17\"é":  {"a\u2028\\\"b\u2029-17\\\"é", `a\u2028\"b\u2029-17\"é`, `a\u2028\"b\u2029-17\"\u00E9`},
 		"a\u2028\x01b-17":         {"a\u2028\\u0001b-17", `a\u2028\u0001b-17`},
+		"a\u2029\x01b-17":         {"a\u2029\\u0001b-17", `a\u2029\u0001b-17`},
 		"\u2029-separators-alone": {"\u2029-separators-alone", `\u2029-separators-alone`},
 	} {
 		g := guardOf(text)

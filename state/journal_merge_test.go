@@ -142,3 +142,57 @@ func TestHeaders(t *testing.T) {
 		t.Errorf("a checksum that is too short: %v", err)
 	}
 }
+
+// TestHeldWithoutState asks for the results of a journal where no state is.
+func TestHeldWithoutState(t *testing.T) {
+	file := &memLog{}
+	l, err := NewLog(file, Meta{Lineage: "l", Serial: 7}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone := ObjectChange{Object: at("gone", addr.NoKey)}
+	id, err := l.Begin(gone.Object, "delete")
+	if err == nil {
+		err = l.Commit(id, gone)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	j, err := ParseJournal(file.buf.Bytes(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r, missing, err := j.Held(nil); r != nil || len(missing) > 0 || err != nil {
+		t.Errorf("%v, %v, %v", r, missing, err)
+	}
+}
+
+// TestJournalKeepsUnknownMembers replays an object with a member that a later version has written.
+func TestJournalKeepsUnknownMembers(t *testing.T) {
+	o, file := at("made", addr.NoKey), &memLog{}
+	made := object(t, "first")
+	made.extra = fields(`,"later":1`)
+	base := &File{Meta: Meta{Lineage: "l", Serial: 7, Version: "1.0.0"}, State: New()}
+	l, err := NewLog(file, base.Meta, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, err := l.Begin(o, "create")
+	if err == nil {
+		err = l.Commit(id, ObjectChange{o, testProvider, made})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	j, err := ParseJournal(file.buf.Bytes(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := j.Replay(base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := r.File.State.Object(o); got == nil || string(got.extra) != string(made.extra) {
+		t.Errorf("it comes back as %+v", got)
+	}
+}

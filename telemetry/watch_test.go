@@ -14,6 +14,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/mayfly-iac/mayfly/telemetry"
 	"github.com/mayfly-iac/mayfly/trace"
@@ -59,10 +61,33 @@ func TestWatch(t *testing.T) {
 	if tel.Close(); !slices.Equal(w.names, []string{"begins mayfly apply", "begins create", "ends create", "ends mayfly apply"}) {
 		t.Errorf("a watcher that wants one kind of spans: %q", w.names)
 	}
+	noted := ""
+	opt = options(nil)
+	opt.Noted = func(_ trace.Level, text string) { noted += text }
+	tel = telemetry.New(opt)
+	ctx, root := tel.Begin(t.Context(), "mayfly apply")
+	trace.Note(ctx, trace.Info, "it is %d", 1)
+	root.Finish(true)
+	if tel.Close(); noted != "it is 1" {
+		t.Errorf("what is noted: %q", noted)
+	}
 	var none *telemetry.Telemetry
 	if ctx, span := none.Begin(t.Context(), "x"); ctx != t.Context() || span != nil || none.Close() != nil {
 		t.Errorf("no telemetry begins %v", span)
 	}
+}
+
+// TestWatchEndsAtOnce has nothing to wait for at its end.
+func TestWatchEndsAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		opt := options(nil)
+		opt.Watch = []telemetry.Watcher{&watcher{}}
+		tel, began := telemetry.New(opt), time.Now()
+		work(t, tel)
+		if tel.Close(); time.Since(began) > 0 {
+			t.Errorf("it took %s", time.Since(began))
+		}
+	})
 }
 
 // TestRedactions exports without a function that redacts, and with one that ends abnormally. In that case,

@@ -3,6 +3,7 @@ package trace_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -178,5 +179,23 @@ func TestUnpropagated(t *testing.T) {
 	}
 	if got := trace.Environ(ctx, []string{"TRACEPARENT=theirs"}); !slices.Equal(got, []string{"TRACEPARENT=theirs"}) {
 		t.Errorf("the environment became %q", got)
+	}
+}
+
+// TestNotes gives notes to what receives them, if anything does.
+func TestNotes(t *testing.T) {
+	quiet, _ := tracer()
+	loud, _ := tracer()
+	var got []string
+	loud.Noted = func(level trace.Level, text string) { got = append(got, fmt.Sprint(level, " ", text)) }
+	silent, _ := quiet.Root(t.Context(), "x", trace.Context{}, always)
+	heard, _ := loud.Root(t.Context(), "x", trace.Context{}, always)
+	for _, ctx := range []context.Context{t.Context(), silent, heard} {
+		if trace.Note(ctx, trace.Info, "a %s", "b"); trace.Noting(ctx) != (ctx == heard) {
+			t.Errorf("notes are received: %t", trace.Noting(ctx))
+		}
+	}
+	if want := []string{fmt.Sprint(trace.Info, " a b")}; !slices.Equal(got, want) {
+		t.Errorf("received %q, want %q", got, want)
 	}
 }

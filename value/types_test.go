@@ -23,6 +23,8 @@ func TestE23_DeclaredTypesAreKnown(t *testing.T) {
 		known    cty.Type
 	}{
 		"concrete":          {text, cty.String, ephemerally(text), cty.String},
+		"another type":      {text, cty.Number, secretly(text), cty.DynamicPseudoType},
+		"dynamic part":      {cty.ObjectVal(obj{"a": text, "b": cty.DynamicVal}), half, ephemerally(cty.ObjectVal(obj{"a": text, "b": secretly(cty.DynamicVal)})), half},
 		"any":               {doc, cty.DynamicPseudoType, secretly(doc), cty.DynamicPseudoType},
 		"none":              {text, cty.NilType, secretly(text), cty.DynamicPseudoType},
 		"null of any":       {cty.NullVal(cty.String), cty.DynamicPseudoType, secretly(cty.NullVal(cty.String)), cty.DynamicPseudoType},
@@ -114,6 +116,7 @@ func TestE23_ConversionsMakeTypesKnown(t *testing.T) {
 		want       cty.Value
 	}{
 		{text, cty.String, ephemerally(str("x"))},
+		{cty.ObjectVal(obj{"a": str("x"), "b": str("x")}), open, cty.ObjectVal(obj{"a": str("x"), "b": str("x")})},
 		{text, cty.DynamicPseudoType, text},
 		{text, cty.NilType, text},
 		{cty.ObjectVal(obj{"a": text, "b": text}), open, cty.ObjectVal(obj{"a": ephemerally(str("x")), "b": text})},

@@ -2,6 +2,8 @@ package report_test
 
 import (
 	"bytes"
+	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -52,6 +54,17 @@ func TestTextsAreClean(t *testing.T) {
 			c.Addr.Key = addr.StringKey(secret)
 		}),
 		"text of change": planned(func(_ *plan.Plan, c *plan.Change) { c.After = sealed(t, secret) }),
+		"fold": func(t *testing.T, r *report.Report) {
+			p := planOf(t, 6)
+			for i, c := range p.Changes {
+				c.Addr, c.Action, c.Reason = fixture.Instance(t, fmt.Sprintf("t_x.many[%q]", secret+strconv.Itoa(i))), plan.Delete, ""
+				c.PrevAddr, c.Before, c.After = c.Addr, sealed(t, "a"), value.Durable{}
+			}
+			r.Fold = true
+			if err := r.Plan(p, nil, nil); err != nil {
+				t.Fatal(err)
+			}
+		},
 		"drift": planned(func(p *plan.Plan, c *plan.Change) {
 			p.Drift = []*plan.Change{{Addr: c.Addr, PrevAddr: c.Addr, Provider: c.Provider, Action: plan.Update, Before: sealed(t, "a"), After: sealed(t, secret)}}
 		}),
