@@ -41,7 +41,7 @@ func (a *app) validateCommand() *cli.Command {
 			if len(diags) == 0 {
 				a.say("%s The configuration is valid.\n", a.view.Success("Success!"))
 			} else {
-				a.say("%s The configuration is valid, but there were some\nvalidation warnings as shown above.\n", a.view.Success("Success!"))
+				a.say("%s The configuration is valid, but there were some validation warnings as shown above.\n", a.view.Success("Success!"))
 			}
 			return exitOK
 		})
