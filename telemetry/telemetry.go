@@ -99,13 +99,11 @@ func New(opt Options) *Telemetry {
 			}
 		}
 	}
-	if !asked && opt.Noted == nil {
+	t.hurry, t.abandon = context.WithCancel(context.Background())
+	if !asked {
 		t.tracer.Wanted = func(name string) bool {
 			return slices.ContainsFunc(opt.Watch, func(w Watcher) bool { return w.Wants(name) })
 		}
-	}
-	t.hurry, t.abandon = context.WithCancel(context.Background())
-	if !asked {
 		close(t.ended)
 		return t
 	}

@@ -199,3 +199,22 @@ func TestNotes(t *testing.T) {
 		t.Errorf("received %q, want %q", got, want)
 	}
 }
+
+// TestWanted makes no spans but those that are wanted. What is within the others is part of what they are part
+// of.
+func TestWanted(t *testing.T) {
+	tr, ended := tracer()
+	tr.Wanted = func(name string) bool { return name == "wanted" }
+	ctx, root := tr.Root(t.Context(), "x", trace.Context{}, always)
+	inner, none := trace.Start(ctx, "unwanted")
+	_, span := trace.Start(inner, "wanted")
+	if none != nil || inner != ctx || span == nil || span.Parent != root.Context.Span {
+		t.Errorf("made: %v, %v", none, span)
+	}
+	span.Finish(true)
+	none.Finish(true)
+	root.Finish(true)
+	if len(*ended) != 2 {
+		t.Errorf("ended: %q", *ended)
+	}
+}
