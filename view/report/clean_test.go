@@ -19,6 +19,28 @@ import (
 // secret is what the redaction of these tests takes out.
 const secret = "SECRET-3b1d"
 
+// alike returns a plan with changes that differ in an attribute whose name is the secret.
+func alike(t *testing.T) *plan.Plan {
+	t.Helper()
+	tags := func(n int) value.Durable {
+		return fixture.Seal(t, cty.ObjectVal(map[string]cty.Value{"tags": cty.MapVal(map[string]cty.Value{secret: cty.StringVal(strconv.Itoa(n))})}))
+	}
+	p := planOf(t, 20)
+	for i, c := range p.Changes[5:] {
+		c.Addr = fixture.Instance(t, fmt.Sprintf("t_x.many[%d]", i))
+		c.PrevAddr, c.Before, c.After = c.Addr, tags(-1), tags(i)
+	}
+	return p
+}
+
+// TestUnfolded shows each change of a plan unless it is asked for folds.
+func TestUnfolded(t *testing.T) {
+	r := report.New("A page", "today", nil)
+	if err := r.Plan(alike(t), nil, nil); err != nil || len(r.Content().Folds) > 0 {
+		t.Errorf("%q, %v", r.Content().Folds, err)
+	}
+}
+
 // TestTextsAreClean puts the secret into each text of a page, one page for each.
 func TestTextsAreClean(t *testing.T) {
 	planned := func(edit func(*plan.Plan, *plan.Change)) func(*testing.T, *report.Report) {
@@ -55,14 +77,12 @@ func TestTextsAreClean(t *testing.T) {
 		}),
 		"text of change": planned(func(_ *plan.Plan, c *plan.Change) { c.After = sealed(t, secret) }),
 		"fold": func(t *testing.T, r *report.Report) {
-			p := planOf(t, 6)
-			for i, c := range p.Changes {
-				c.Addr, c.Action, c.Reason = fixture.Instance(t, fmt.Sprintf("t_x.many[%q]", secret+strconv.Itoa(i))), plan.Delete, ""
-				c.PrevAddr, c.Before, c.After = c.Addr, sealed(t, "a"), value.Durable{}
-			}
 			r.Fold = true
-			if err := r.Plan(p, nil, nil); err != nil {
+			if err := r.Plan(alike(t), nil, nil); err != nil {
 				t.Fatal(err)
+			}
+			if folds := r.Content().Folds; len(folds) != 1 || !strings.Contains(folds[0], "(redacted)") {
+				t.Errorf("folds: %q", folds)
 			}
 		},
 		"drift": planned(func(p *plan.Plan, c *plan.Change) {
