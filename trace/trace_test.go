@@ -200,8 +200,8 @@ func TestNotes(t *testing.T) {
 	}
 }
 
-// TestWanted makes no spans but those that are wanted. What is within the others is part of what they are part
-// of.
+// TestWanted makes no spans but those that are wanted. What is within the others is part of what they are
+// part of.
 func TestWanted(t *testing.T) {
 	tr, ended := tracer()
 	tr.Wanted = func(name string) bool { return name == "wanted" }
