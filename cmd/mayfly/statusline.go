@@ -46,7 +46,7 @@ func (l *statusLine) Run(begins bool) {
 func (a *app) showActivity() (watch telemetry.Watcher, stop func()) {
 	out := term.Of(a.env.Stdout)
 	if out == nil || a.vars["TF_IN_AUTOMATION"] != "" || a.vars["TERM"] == "dumb" {
-		return view.NewWaiting(3*time.Second, func(text string) {
+		return view.NewWaiting(5*time.Second, func(text string) {
 			if !a.prompt.Asking() {
 				a.notice(text)
 			}
