@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/urfave/cli/v3"
@@ -29,35 +30,44 @@ func (p *pageFlags) files() []fileOption {
 	return []fileOption{{"-html", p.html, false}, {"-markdown", p.markdown, false}}
 }
 
-// paged calls f, which does the command's work, and then writes the pages about it.
-func (a *app) paged(p pageFlags, title string, f func() int) (code int) {
+// output is a document about a run that an option writes to a file.
+type output struct {
+	what, option, path string // path is "" if the option was not given
+	write              func(io.Writer) error
+}
+
+// paged calls f, which does the command's work, and then writes the pages about it, and more.
+func (a *app) paged(p pageFlags, title string, f func() int, more ...output) int {
 	r := report.New(title, time.Now().Format("2006-01-02 15:04:05 -07:00")+", Mayfly "+version, a.leaks.Redact)
 	r.Fold, r.Directory, r.Commit = a.shared.full == nil || !*a.shared.full, place.Name(), place.Commit()
 	if p.html+p.markdown != "" {
 		a.page = r
 	}
-	return a.writeAfter("page", "-html", p.html, r.Write, func() int {
-		return a.writeAfter("Markdown", "-markdown", p.markdown, func(w io.Writer) error { return markdown.Write(w, r.Content()) }, f)
-	})
+	return a.writeAfter(f, append([]output{
+		{"page", "-html", p.html, r.Write},
+		{"Markdown", "-markdown", p.markdown, func(w io.Writer) error { return markdown.Write(w, r.Content()) }},
+	}, more...))
 }
 
-// writeAfter calls f, which does the command's work, and then writes a document about it to the file of an
-// option, even if f fails or panics. An empty path means no document. The file is tried before f is called,
-// since the run cannot be repeated for its documents.
-func (a *app) writeAfter(what, option, path string, write func(io.Writer) error, f func() int) (code int) {
-	if path == "" {
-		return f()
-	}
-	target, err := safefile.Replaceable(path)
-	if err != nil {
-		return a.fail("Cannot write the file", "The file %s of %s cannot be written: %s. Nothing was done.", path, option, diag.Reason(err))
+// writeAfter calls f, which does the command's work, and then writes the outputs, even if f fails or panics.
+// All files are tried before f is called, since the run cannot be repeated for its documents.
+func (a *app) writeAfter(f func() int, outputs []output) (code int) {
+	outputs = slices.DeleteFunc(outputs, func(o output) bool { return o.path == "" })
+	targets := make([]string, len(outputs))
+	for i, o := range outputs {
+		var err error
+		if targets[i], err = safefile.Replaceable(o.path); err != nil {
+			return a.fail("Cannot write the file", "The file %s of %s cannot be written: %s. Nothing was done.", o.path, o.option, diag.Reason(err))
+		}
 	}
 	defer func() { // deferred, so that a panic does not prevent it
-		if err := safefile.ReplaceBy(target, a.guarded(write)); err != nil {
-			code = a.fail("Failed to write the file", "The file %s of %s could not be written: %s. Everything else was done as reported above.", path, option, diag.Reason(err))
-			return
+		for i, o := range outputs {
+			if err := safefile.ReplaceBy(targets[i], a.guarded(o.write)); err != nil {
+				code = a.fail("Failed to write the file", "The file %s of %s could not be written: %s. Everything else was done as reported above.", o.path, o.option, diag.Reason(err))
+				continue
+			}
+			a.saved(o.what, o.path)
 		}
-		a.saved(what, path)
 	}()
 	return f()
 }

@@ -93,12 +93,10 @@ func TestPagesAreClean(t *testing.T) {
 	}
 	timelineFile, page := filepath.Join(dir, "timeline.html"), filepath.Join(dir, "page.html")
 	comment := filepath.Join(dir, "comment.md")
-	code := a.paged(pageFlags{page, comment}, "A "+canary, func() int {
-		return a.drawn(timelineFile, func() int {
-			use()
-			a.page.Note(oddCanary, true)
-			return exitOK
-		})
+	code := a.watched(&changeFlags{pageFlags: pageFlags{page, comment}, timeline: timelineFile}, "A "+canary, func() int {
+		use()
+		a.page.Note(oddCanary, true)
+		return exitOK
 	})
 	if code != exitOK {
 		t.Fatalf("exit status %d\n%s", code, stderr)
@@ -131,9 +129,11 @@ func TestPagesAreClean(t *testing.T) {
 // page.
 func TestPagesThatCannotBeWritten(t *testing.T) {
 	for name, with := range map[string]func(a *app, file string, f func() int) int{
-		"page":     func(a *app, file string, f func() int) int { return a.paged(pageFlags{html: file}, "A page", f) },
-		"comment":  func(a *app, file string, f func() int) int { return a.paged(pageFlags{markdown: file}, "A page", f) },
-		"timeline": func(a *app, file string, f func() int) int { return a.drawn(file, f) },
+		"page":    func(a *app, file string, f func() int) int { return a.paged(pageFlags{html: file}, "A page", f) },
+		"comment": func(a *app, file string, f func() int) int { return a.paged(pageFlags{markdown: file}, "A page", f) },
+		"timeline": func(a *app, file string, f func() int) int {
+			return a.watched(&changeFlags{timeline: file}, "A page", f)
+		},
 	} {
 		a, _, stderr := wallsApp(t)
 		dir := filepath.Join(t.TempDir(), "dir")
