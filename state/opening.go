@@ -18,11 +18,6 @@ type Opening struct {
 	Since    time.Time
 }
 
-// Equal reports whether o and p are the same opening.
-func (o Opening) Equal(p Opening) bool {
-	return o.Instance == p.Instance && o.Provider == p.Provider && o.Since.Equal(p.Since)
-}
-
 // openRecord says that an ephemeral instance is about to be opened. It has names only: what a provider
 // answers is in no journal.
 type openRecord struct {

@@ -51,21 +51,24 @@ func ofObject(name string) bool { return name == "plan object" || name == "read"
 // phases are what commands do but for applying, whose steps are counted, as people are shown it; of
 // several, the last one counts. An empty text shows nothing: the program may ask a question of its own at
 // the terminal.
-var phases = []struct{ name, text string }{
-	{"initialize backend", "Initializing the backend"},
-	{"install modules", "Installing modules"},
-	{"install providers", "Installing providers"},
-	{"install provider", "Installing providers"},
-	{planning, "Planning"},
-	{"validate", "Validating the configuration"},
-	{"start provider", "Starting providers"},
-	{"lock state", "Locking the state"},
-	{"read state", "Reading the state"},
-	{"start journal", "Preparing to record changes"},
-	{"write state", "Storing the state"},
-	{"unlock state", "Unlocking the state"},
-	{"get encryption key", "Getting the encryption key"},
-	{"install module", ""},
+var phases = []struct {
+	name, text string
+	ofState    bool // it waits for the service that has the state
+}{
+	{"initialize backend", "Initializing the backend", true},
+	{"install modules", "Installing modules", false},
+	{"install providers", "Installing providers", false},
+	{"install provider", "Installing providers", false},
+	{planning, "Planning", false},
+	{"validate", "Validating the configuration", false},
+	{"start provider", "Starting providers", false},
+	{"lock state", "Locking the state", true},
+	{"read state", "Reading the state", true},
+	{"start journal", "Preparing to record changes", true},
+	{"write state", "Storing the state", true},
+	{"unlock state", "Unlocking the state", true},
+	{"get encryption key", "Getting the encryption key", false},
+	{"install module", "", false},
 }
 
 // doings are what is done to one object or by one provider.

@@ -7,9 +7,6 @@ import (
 	"github.com/mayfly-iac/mayfly/trace"
 )
 
-// answering are the phases in which a command waits for the service that has its state.
-var answering = map[string]bool{"initialize backend": true, "lock state": true, "read state": true, "write state": true, "unlock state": true}
-
 // Waiting says once, where no status line does, that the service that has the state is slow to answer. It is
 // safe for concurrent use.
 type Waiting struct {
@@ -27,18 +24,24 @@ func NewWaiting(after time.Duration, say func(text string)) *Waiting {
 }
 
 // Wants implements telemetry.Watcher.
-func (w *Waiting) Wants(name string) bool { return answering[name] }
+func (w *Waiting) Wants(name string) bool { return waitText(name) != "" }
+
+// waitText returns what a command does in a phase in which it waits for the service that has the state; ""
+// for other phases.
+func waitText(name string) string {
+	for _, p := range phases {
+		if p.ofState && p.name == name {
+			return p.text
+		}
+	}
+	return ""
+}
 
 // Began implements telemetry.Watcher.
 func (w *Waiting) Began(s *trace.Span) {
-	if !w.Wants(s.Name) {
+	text := waitText(s.Name)
+	if text == "" {
 		return
-	}
-	text := ""
-	for _, p := range phases {
-		if p.name == s.Name {
-			text = p.text
-		}
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()

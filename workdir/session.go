@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"slices"
 	"syscall"
 
 	"github.com/mayfly-iac/mayfly"
@@ -136,11 +135,7 @@ func (d *Dir) lock(ctx context.Context, tree *config.Tree, p place, name string,
 // directory, as they were killed. It must be called only once; Begin and Resume do so.
 func (s *Session) LeftOpen() diag.List {
 	open, err := s.openings.Left()
-	if r := store.RecoveredBy(s.Manager); r != nil && r.Saved {
-		// What an apply could not close is recorded twice for a moment, and was listed with the journal then.
-		open = slices.DeleteFunc(open, func(o state.Opening) bool { return slices.ContainsFunc(r.Open, o.Equal) })
-	}
-	diags := store.LeftOpen(open)
+	diags := store.LeftOpen(store.RecoveredBy(s.Manager).WithoutListed(open))
 	if err != nil {
 		diags = append(diags, diag.Warnf("Open ephemeral resources are not known", "An earlier run ended abnormally, and what it had open cannot be read: %s.", diag.Reason(err))...)
 	}

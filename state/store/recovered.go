@@ -2,6 +2,7 @@ package store
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -78,6 +79,24 @@ func (r *Recovered) journalDiags() diag.List {
 			"Check the real objects. Import or delete any object that was created without being recorded.", sb.String())...)
 	}
 	return append(l.Once(), LeftOpen(r.Open)...)
+}
+
+// WithoutListed returns those of other openings that Diags has not listed. What an apply could not close is
+// recorded in two places for a moment.
+func (r *Recovered) WithoutListed(open []state.Opening) []state.Opening {
+	if r == nil || !r.Saved {
+		return open
+	}
+	listed := map[state.Opening]struct{}{}
+	for _, o := range r.Open {
+		o.Since = o.Since.UTC()
+		listed[o] = struct{}{}
+	}
+	return slices.DeleteFunc(open, func(o state.Opening) bool {
+		o.Since = o.Since.UTC()
+		_, is := listed[o]
+		return is
+	})
 }
 
 // LeftOpen returns the warning about ephemeral instances that runs which ended abnormally left open; none if

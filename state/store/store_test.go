@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -168,5 +169,28 @@ func TestRecoveredDiags(t *testing.T) {
 	l = (&store.Recovered{Unreadable: "x.unreadable", Empty: "x.tfstate"}).Diags()
 	if len(l) != 2 || l.HasErrors() || !strings.Contains(l[0].Detail, "x.tfstate") || !strings.Contains(l[1].Detail, "x.unreadable") {
 		t.Errorf("%v", l)
+	}
+}
+
+// TestWithoutListed leaves out the openings that the recovery of a state has listed, whatever the zone that
+// their times are in.
+func TestWithoutListed(t *testing.T) {
+	at := time.Unix(1700000000, 5)
+	opening := func(name string, at time.Time) state.Opening {
+		return state.Opening{Instance: "ephemeral.x." + name, Provider: "p", Since: at}
+	}
+	open := []state.Opening{opening("a", at.In(time.FixedZone("there", 3600))), opening("a", at.Add(1)), opening("b", at)}
+	for name, test := range map[string]struct {
+		recovered *store.Recovered
+		want      []state.Opening
+	}{
+		"nothing was recovered": {nil, open},
+		"it was not listed":     {&store.Recovered{Open: []state.Opening{opening("a", at)}}, open},
+		"it was listed":         {&store.Recovered{Saved: true, Open: []state.Opening{opening("a", at.UTC())}}, open[1:]},
+		"all was listed":        {&store.Recovered{Saved: true, Open: []state.Opening{opening("a", at), opening("a", at.Add(1)), opening("b", at)}}, nil},
+	} {
+		if got := test.recovered.WithoutListed(slices.Clone(open)); !slices.Equal(got, test.want) {
+			t.Errorf("%s: %v, want %v", name, got, test.want)
+		}
 	}
 }

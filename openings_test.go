@@ -1,0 +1,72 @@
+package mayfly
+
+import (
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/state"
+)
+
+// openings is a record that gives the ids 1, 2, and so on, or fails.
+type openings struct {
+	state.Journal // nil: only openings are recorded
+	fails         error
+	nothing       bool // it cannot record, and says so by the id 0
+	names         []string
+	closed        []uint64
+}
+
+func (o *openings) Opening(i addr.Instance, _ addr.Provider, _ time.Time) (uint64, error) {
+	if o.fails != nil || o.nothing {
+		return 0, o.fails
+	}
+	o.names = append(o.names, i.String())
+	return uint64(len(o.names)), nil
+}
+
+func (o *openings) Closed(id uint64) error {
+	o.closed = append(o.closed, id)
+	return nil
+}
+
+// TestOpenJournal moves what is open, and only that. What cannot be recorded elsewhere stays in the journal.
+func TestOpenJournal(t *testing.T) {
+	open := func(name string) addr.Instance {
+		return addr.Instance{Resource: addr.Resource{Mode: addr.Ephemeral, Type: "x", Name: name}}
+	}
+	for name, test := range map[string]struct {
+		to     *openings
+		moved  []string
+		closed []uint64
+	}{
+		"recorded":     {&openings{}, []string{"ephemeral.x.left"}, []uint64{1, 2}},
+		"not recorded": {&openings{nothing: true}, nil, []uint64{1}},
+		"failing":      {&openings{fails: errors.New("full")}, nil, []uint64{1}},
+	} {
+		from := &openings{}
+		j := newOpenJournal(from)
+		for _, n := range []string{"gone", "left"} {
+			if _, err := j.Opening(open(n), addr.Provider{}, time.Unix(1, 0)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := j.Closed(1); err != nil {
+			t.Fatal(err)
+		}
+		j.moveTo(nil)
+		if j.moveTo(test.to); !slices.Equal(test.to.names, test.moved) || !slices.Equal(from.closed, test.closed) {
+			t.Errorf("%s: moved %q, closed %v", name, test.to.names, from.closed)
+		}
+	}
+	from := &openings{fails: errors.New("full")}
+	j, to := newOpenJournal(from), &openings{}
+	if _, err := j.Opening(open("x"), addr.Provider{}, time.Unix(1, 0)); err == nil {
+		t.Error("an error of the journal is lost")
+	}
+	if j.moveTo(to); len(to.names) > 0 {
+		t.Errorf("what was not opened is recorded: %q", to.names)
+	}
+}
