@@ -208,3 +208,27 @@ module "m" {
 		t.Errorf("got %s", diags)
 	}
 }
+
+// A module inherits the configuration of its provider whatever the names that it and its caller give the
+// provider, also where the caller has two names for it.
+func TestInheritedUnderAnotherName(t *testing.T) {
+	t.Parallel()
+	const source = `{ source = "mayfly.dev/test/sim" }`
+	for name, c := range map[string]struct{ required, block string }{
+		"one":                {required: "other = " + source, block: "other"},
+		"the first of two":   {required: "other = " + source + "\n sim = " + source, block: "other"},
+		"the second of two":  {required: "other = " + source + "\n sim = " + source, block: "sim"},
+		"neither is the own": {required: "first = " + source + "\n other = " + source, block: "other"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, "")
+			w.file("main.tf", "terraform {\n required_providers {\n"+c.required+"\n }\n}\nprovider \""+c.block+"\" { prefix = \"root-\" }\nmodule \"m\" { source = \"./m\" }")
+			w.file("m/m.tf", prelude+"resource \"sim_thing\" \"x\" { name = \"x\" }\n")
+			w.ok(command{})
+			if got := w.attr("module.m.sim_thing.x", "label"); got != `"root-x"` {
+				t.Errorf("label %s, want root-x with the prefix of the root module's configuration", got)
+			}
+		})
+	}
+}

@@ -172,7 +172,7 @@ func (m *Module) findProvider(ref config.ProviderRef, key *lang.Expr, scope func
 		return providerRef{module: m}, nil
 	}
 	parent := m.call.module
-	name := parent.block.LocalName(m.block.Config.ProviderFor(ref.Name), ref.Name)
+	name := parent.block.LocalName(m.block.Config.ProviderFor(ref.Name))
 	return parent.findProvider(config.ProviderRef{Name: name, Range: ref.Range}, nil, nil)
 }
 
@@ -217,7 +217,7 @@ func (r *Run) ProviderByAddr(t *future.Task, pc addr.ProviderConfig) (*ProviderO
 	if m == nil {
 		return nil, missingProvider(pc)
 	}
-	name := config.ProviderRef{Name: m.block.LocalName(pc.Provider, pc.Provider.Type), Alias: pc.Alias}
+	name := config.ProviderRef{Name: m.block.LocalName(pc.Provider), Alias: pc.Alias}
 	if b := m.block.Providers[name.String()]; b != nil && b.Source == pc.Provider {
 		return r.providerObject(pc, providerRef{module: m, block: b}), nil
 	}

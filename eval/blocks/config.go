@@ -1,6 +1,7 @@
 package blocks
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -93,17 +94,21 @@ var valuePrefix = [...]string{VariableValue: "var.", LocalValue: "local.", Outpu
 // LocalName returns the address of the value within its module.
 func (v *Value) LocalName() string { return valuePrefix[v.Kind] + v.Name }
 
-// LocalName returns the name by which the module knows a provider: like, if that is one of them.
-func (m *Module) LocalName(p addr.Provider, like string) string {
-	if m.Config.ProviderFor(like) == p {
-		return like
-	}
+// LocalName returns the name by which the module knows a provider. Of several, it is one that has a
+// configuration here, which is the one that child modules inherit, otherwise the first.
+func (m *Module) LocalName(p addr.Provider) string {
+	first := ""
 	for _, name := range slices.Sorted(maps.Keys(m.Config.Required)) {
-		if m.Config.Required[name].Source == p {
+		if m.Config.Required[name].Source != p {
+			continue
+		}
+		ref := config.ProviderRef{Name: name}
+		if m.Providers[ref.String()] != nil || m.Config.Passed(ref) != nil {
 			return name
 		}
+		first = cmp.Or(first, name)
 	}
-	return p.Type
+	return cmp.Or(first, p.Type)
 }
 
 // Uses reports whether a resource, data or ephemeral block of the configuration belongs to the provider
@@ -129,5 +134,5 @@ func (m *Module) ProviderFor(ref config.ProviderRef) *Provider {
 	if b != nil || ref.Alias != "" || m.Parent == nil {
 		return b
 	}
-	return m.Parent.ProviderFor(config.ProviderRef{Name: m.Parent.LocalName(m.Config.ProviderFor(ref.Name), ref.Name)})
+	return m.Parent.ProviderFor(config.ProviderRef{Name: m.Parent.LocalName(m.Config.ProviderFor(ref.Name))})
 }
