@@ -18,6 +18,18 @@ type importBlock struct {
 	targets future.Cell[[]*importCell]
 }
 
+// resourceImports are the import blocks for the instances of one resource.
+type resourceImports struct {
+	blocks []*importBlock
+	index  future.Cell[importIndex]
+}
+
+// importIndex has what is to be imported, by the instance.
+type importIndex struct {
+	targets map[addr.Instance]importTarget
+	ok      bool // all blocks could be evaluated, and name different instances
+}
+
 // importCell is one object that an import block names.
 type importCell struct {
 	evaluate func(*future.Task) eval.ImportTarget
@@ -37,7 +49,7 @@ func (t *importTarget) request() *object.ImportTarget {
 // listImports lists the import blocks by the resource that their targets belong to. Only modes of planning
 // that show imports have any.
 func (p *planner) listImports() {
-	p.importsOf = map[addr.ConfigResource][]*importBlock{}
+	p.importsOf = map[addr.ConfigResource]*resourceImports{}
 	if p.req.Mode != plan.Normal {
 		return
 	}
@@ -49,7 +61,10 @@ func (p *planner) listImports() {
 		b := &importBlock{Import: c}
 		p.imports = append(p.imports, b)
 		of := addr.ConfigResource{Module: to.Module.Module(), Resource: *to.Resource}
-		p.importsOf[of] = append(p.importsOf[of], b)
+		if p.importsOf[of] == nil {
+			p.importsOf[of] = &resourceImports{}
+		}
+		p.importsOf[of].blocks = append(p.importsOf[of].blocks, b)
 	}
 }
 
@@ -96,25 +111,56 @@ func (p *planner) importOf(t *future.Task, b *importBlock, c *importCell) import
 }
 
 // importFor returns what is to be imported as an instance, nil if nothing is: the state may have the object
-// already. It returns false if an import block that may name the instance could not be evaluated. The task
-// must not be in a slot.
+// already. It returns false if an import block that may name the instance could not be evaluated, or if two
+// name the same instance. The task must not be in a slot.
 func (p *planner) importFor(t *future.Task, in *eval.Instance) (*object.ImportTarget, bool) {
-	blocks := p.importsOf[in.Addr().Config()]
-	if len(blocks) == 0 {
+	of := p.importsOf[in.Addr().Config()]
+	if of == nil {
 		return nil, true
 	}
-	var found *object.ImportTarget
-	ok := true
-	for _, b := range blocks {
+	index, cycle := of.index.Get(t, of.blocks[0].Import, &of.blocks[0].Range, func() importIndex { return p.indexImports(t, of.blocks) })
+	if cycle != nil {
+		p.run.ReportCycle(cycle)
+		return nil, false
+	}
+	if target, found := index.targets[in.Addr()]; found {
+		return target.request(), index.ok
+	}
+	return nil, index.ok
+}
+
+// indexImports evaluates the import blocks of a resource. Two that name the same object are reported before
+// its provider is asked for it.
+func (p *planner) indexImports(t *future.Task, of []*importBlock) importIndex {
+	index := importIndex{targets: map[addr.Instance]importTarget{}, ok: true}
+	for _, b := range of {
 		for _, c := range p.importCells(t, b) {
 			target := p.importOf(t, b, c)
-			ok = ok && !target.Failed
-			if target.To == in.Addr() && found == nil {
-				found = target.request()
+			if target.Failed || target.Block == nil {
+				index.ok = false
+				continue
+			}
+			other, found := index.targets[target.To]
+			switch {
+			case !found:
+				index.targets[target.To] = target
+			case !target.stored:
+				p.duplicateImport(&target, other.Block)
+				index.ok = false
 			}
 		}
 	}
-	return found, ok
+	return index
+}
+
+func (p *planner) duplicateImport(target *importTarget, other *config.Import) {
+	if other == target.Block {
+		p.run.Report(diag.At(other.Range, "Duplicate import configuration",
+			"The for_each of this block imports %s more than once. Make the address depend on each.key, so that each object has one of its own.", target.To))
+		return
+	}
+	p.run.Report(diag.At(target.Block.Range, "Duplicate import configuration",
+		"%s is imported here and at %s. It can be imported once only: remove one of the two.", target.To, other.Range))
 }
 
 // checkImports reports import blocks that name the same object or one that the configuration does not have.
@@ -129,8 +175,9 @@ func (p *planner) checkImports() {
 				continue
 			}
 			if other := seen[target.To]; other != nil {
-				p.run.Report(diag.At(b.Range, "Duplicate import configuration",
-					"%s is imported here and at %s. It can be imported once only: remove one of the two.", target.To, other.Range))
+				if !p.importsOf[target.To.Config()].index.Done() { // which has reported it
+					p.duplicateImport(&target, other)
+				}
 				continue
 			}
 			seen[target.To] = b.Import

@@ -106,7 +106,7 @@ type planner struct {
 	altered   plan.Instances                // with a change other than NoOp
 	unsettled plan.Instances                // these, and managed instances that depend on them in any way
 	imports   []*importBlock                // set before anything is planned
-	importsOf map[addr.ConfigResource][]*importBlock
+	importsOf map[addr.ConfigResource]*resourceImports
 	expands   int // expansions still to come, for the orphans of a restricted plan
 }
 
