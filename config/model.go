@@ -254,6 +254,12 @@ func impliedProvider(typ string) string {
 	return name
 }
 
+// Trigger is an element of replace_triggered_by: a reference to a managed resource, its instances or attributes.
+type Trigger struct {
+	Expr hcl.Expression
+	Keys []hcl.Expression // in brackets, that are computed
+}
+
 // Lifecycle is the content of lifecycle blocks. For data and ephemeral blocks, only conditions are decoded;
 // other arguments are errors (E31).
 type Lifecycle struct {
@@ -261,7 +267,7 @@ type Lifecycle struct {
 	PreventDestroy      hcl.Expression // nil if absent
 	IgnoreChanges       []hcl.Traversal
 	IgnoreAll           bool
-	ReplaceTriggeredBy  []hcl.Expression
+	ReplaceTriggeredBy  []Trigger
 	Preconditions       []*Condition
 	Postconditions      []*Condition
 	// Destroy is the destroy argument; nil if absent.

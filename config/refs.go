@@ -3,6 +3,7 @@ package config
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -181,46 +182,52 @@ var (
 
 // replaceTriggers decodes replace_triggered_by: references to managed resources, their instances or
 // attributes. Keys in brackets may use count.index and each.key.
-func (d *decoder) replaceTriggers(attr *hcl.Attribute) []hcl.Expression {
+func (d *decoder) replaceTriggers(attr *hcl.Attribute) []Trigger {
 	exprs, ok := d.addresses(attr)
 	if !ok {
 		return nil
 	}
-	var out []hcl.Expression
+	var out []Trigger
 	for _, expr := range exprs {
 		inner := d.unquote(expr)
-		if inner != nil && d.replaceTrigger(inner) {
-			out = append(out, inner)
+		if inner == nil {
+			continue
+		}
+		if t, ok := d.replaceTrigger(inner); ok {
+			out = append(out, t)
 		}
 	}
 	return out
 }
 
-// replaceTrigger reports whether expr refers to a managed resource. It reports all other expressions as
-// errors.
-func (d *decoder) replaceTrigger(expr hcl.Expression) bool {
+// replaceTrigger decodes a reference to a managed resource. It reports all other expressions as errors.
+func (d *decoder) replaceTrigger(expr hcl.Expression) (Trigger, bool) {
 	const summary = "Invalid replace_triggered_by expression"
 	base, keys := flatten(expr)
 	if len(base) < 2 {
 		d.errorAt(expr.Range(), summary, "Missing resource reference in replace_triggered_by expression. Write for example \"aws_instance.web\" or \"aws_instance.web[count.index].id\".")
-		return false
+		return Trigger{}, false
 	}
 	ref, _ := lang.ParseRef(base)
 	if what := cmp.Or(notManaged[ref.Kind], notManagedMode[ref.Resource.Mode]); what != "" {
 		d.errorAt(expr.Range(), summary,
 			"Only managed resources have changes that can trigger a replacement; %q is %s. To react to a plain value, keep it in a terraform_data resource and refer to that.",
 			ref.Root, what)
-		return false
+		return Trigger{}, false
 	}
 	for _, key := range keys {
 		for _, t := range key.Variables() {
 			if !isRepetitionKey(t) {
 				d.errorAt(t.SourceRange(), summary, "Only \"count.index\" and \"each.key\" can be used in a key here.")
-				return false
+				return Trigger{}, false
 			}
 		}
 	}
-	return true
+	t := Trigger{Expr: expr}
+	for _, i := range slices.Sorted(maps.Keys(keys)) {
+		t.Keys = append(t.Keys, keys[i])
+	}
+	return t, true
 }
 
 // isRepetitionKey reports whether a reference is each.key or count.index.

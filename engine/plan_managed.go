@@ -296,6 +296,7 @@ func (ip *instancePlan) forcedReason() plan.Reason {
 	if _, ok := ip.planner.forced[ip.in.Addr()]; ok {
 		return plan.ReplaceRequested
 	}
+	ip.run.Report(ip.in.TriggerKeys(ip.t))
 	if ip.in.Triggered(ip.t, ip.planner.changeFor) {
 		return plan.ReplaceTriggered
 	}

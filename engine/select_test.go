@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/mayfly-iac/mayfly/plan"
@@ -180,6 +181,48 @@ func TestIgnoreChanges(t *testing.T) {
 				t.Errorf("size = %s, tags = %s", w.attr("sim_thing.x", "size"), w.attr("sim_thing.x", "tags"))
 			}
 			w.ok(command{planOnly: true}).plans()
+		})
+	}
+}
+
+// Errors in the keys of replace_triggered_by are reported, by validation if the keys are known there.
+func TestKeysOfTriggers(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		trigger, want string
+		late          bool
+	}{
+		"unknown function":          {trigger: `sim_thing.a[nothing(1)]`, want: "Call to unknown function"},
+		"of an attribute":           {trigger: `sim_thing.a[0].tags[nothing(each.key)]`, want: "Call to unknown function"},
+		"not a key":                 {trigger: `sim_thing.a[tolist([1])]`, want: "Invalid index"},
+		"only a key of an instance": {trigger: `sim_thing.a[tonumber(each.key)]`, want: "Invalid function argument", late: true},
+		"a key without an instance": {trigger: `sim_thing.a[length(each.key) + 5]`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			text := `
+resource "sim_thing" "a" {
+  count = 1
+  name  = "a"
+}
+resource "sim_thing" "x" {
+  for_each = toset(["k"])
+  name     = "x"
+  lifecycle { replace_triggered_by = [TRIGGER] }
+}`
+			w := newWorld(t, strings.Replace(text, "TRIGGER", "sim_thing.a[0]", 1))
+			w.ok(command{})
+			w.config(strings.Replace(text, "TRIGGER", c.trigger, 1))
+			if got := w.validate().HasErrors(); got != (c.want != "" && !c.late) {
+				t.Errorf("validation reports errors: %t", got)
+			}
+			if c.want == "" {
+				w.ok(command{})
+				return
+			}
+			if n := w.fails(command{}, c.want).errors(); n != 1 {
+				t.Errorf("%d errors", n)
+			}
 		})
 	}
 }

@@ -126,7 +126,7 @@ func (v *validator) instance(t *future.Task, in *eval.Instance) {
 	in.Preconditions(t, s)
 	in.Postconditions(t, s, self)
 	_, diags2 := in.PreventDestroy(t)
-	v.run.Report(diags2)
+	v.run.Report(append(diags2, in.TriggerKeys(t)...))
 	for i := range in.Provisioners() {
 		_, _, diags := evalProvisioner(t, s, in, i, self, in.Addr())
 		v.run.Report(diags)

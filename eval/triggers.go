@@ -7,10 +7,32 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/future"
 	"github.com/mayfly-iac/mayfly/lang"
 	"github.com/mayfly-iac/mayfly/plan"
 )
+
+// TriggerKeys evaluates the keys in replace_triggered_by, whose errors following the references does not
+// report.
+func (in *Instance) TriggerKeys(t *future.Task) diag.List {
+	var diags diag.List
+	sc := in.scope(t, nil)
+	for _, x := range in.Resource.Block.TriggerKeys {
+		if _, plain := sc.ownKey(x); plain {
+			continue
+		}
+		v, more := in.Run().eval(sc, x)
+		diags = append(diags, more...)
+		if more.HasErrors() || !v.IsKnown() {
+			continue
+		}
+		if _, err := addr.KeyFromValue(v); err != nil {
+			diags = append(diags, diag.At(x.Range(), "Invalid index", "The key of an instance must be a string or a whole number: %s.", err)...)
+		}
+	}
+	return diags.WithAddress(in.Addr().String())
+}
 
 // Triggered reports whether replace_triggered_by requires the instance to be replaced: an object that it
 // names has a planned change, or, for a reference to an attribute, that attribute changes. changeFor returns

@@ -109,6 +109,7 @@ type Resource struct {
 
 	DependsOn   []lang.Ref
 	Triggers    []*lang.Expr // replace_triggered_by
+	TriggerKeys []*lang.Expr // keys in brackets within Triggers
 	Prevent     *lang.Expr   // prevent_destroy
 	ProviderKey *lang.Expr   // the key of the provider configuration's instance
 	// IdleConnections are expressions of connections that no provisioner of creation uses. They are not

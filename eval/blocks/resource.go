@@ -37,7 +37,10 @@ func (c *compiler) resource(m *Module, r *config.Resource) *Resource {
 	b.Postconditions = c.conditions(m, r.Lifecycle.Postconditions, after)
 	b.Prevent = c.expr(m, r.Lifecycle.PreventDestroy, site{})
 	for _, t := range r.Lifecycle.ReplaceTriggeredBy {
-		b.Triggers = append(b.Triggers, c.expr(m, t, inside))
+		b.Triggers = append(b.Triggers, c.expr(m, t.Expr, inside))
+		for _, key := range t.Keys {
+			b.TriggerKeys = append(b.TriggerKeys, c.expr(m, key, inside))
+		}
 	}
 	if r.Provider != nil {
 		b.ProviderKey = c.expr(m, r.Provider.KeyExpr, inside)
