@@ -203,6 +203,9 @@ func callRemedy(call *hclsyntax.FunctionCallExpr, d *diag.Diagnostic) string {
 	if !ok || strings.HasPrefix(call.Name, "provider::") || call.ExpandFinal {
 		return ""
 	}
+	if strings.TrimPrefix(call.Name, "core::") == "range" && strings.Contains(d.Detail, "more than 1024 values") {
+		return " A longer list can be put together from several, as here 20000 numbers: flatten([for i in range(20) : range(1000 * i, 1000 * (i + 1))])."
+	}
 	var args []cty.Value
 	for _, e := range call.Args {
 		v, hd := e.Value(d.EvalContext)
