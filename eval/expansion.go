@@ -107,11 +107,11 @@ func (r *expander) evaluate(t *future.Task) *expansion {
 	} else {
 		run.Report(diags.WithAddress(r.name))
 	}
+	if run.opt.Phase == Validating { // also with errors, so that those of the block itself are reported with them
+		return &expansion{form: e.form, keys: []addr.Key{addr.NoKey}, generic: true}
+	}
 	if diags.HasErrors() {
 		return &expansion{form: e.form, failed: true}
-	}
-	if run.opt.Phase == Validating {
-		return &expansion{form: e.form, keys: []addr.Key{addr.NoKey}, generic: true}
 	}
 	run.cover(coverage.Repetition, r.repeat.Expr().Range(), coverage.If(len(e.keys) > 0))
 	return e
