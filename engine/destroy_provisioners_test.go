@@ -232,6 +232,14 @@ resource "sim_thing" "x" {
 	w.ok(command{planOnly: true, skipRefresh: true}).plans(
 		`sim_thing.x["a"] update`, `sim_thing.x["a"] (deposed object 0badcafe) forget forgot_because_lifecycle_destroy_in_state`,
 		`sim_thing.x["b"] update`, `sim_thing.x["c"] forget forgot_because_lifecycle_destroy_in_state`)
+	w.config("removed {\n from = sim_thing.x\n lifecycle { destroy = false }\n}")
+	w.ok(command{planOnly: true, skipRefresh: true}).plans(
+		`sim_thing.x["a"] forget forgot_because_lifecycle_destroy_in_state`, `sim_thing.x["a"] (deposed object 0badcafe) forget forgot_because_lifecycle_destroy_in_state`,
+		`sim_thing.x["b"] forget forgot_because_lifecycle_destroy_in_state`, `sim_thing.x["c"] forget forgot_because_lifecycle_destroy_in_state`)
+	w.config("removed {\n from = sim_thing.x\n lifecycle { destroy = true }\n}")
+	w.ok(command{planOnly: true, skipRefresh: true}).plans(
+		`sim_thing.x["a"] delete delete_because_no_resource_config`, `sim_thing.x["a"] (deposed object 0badcafe) delete`,
+		`sim_thing.x["b"] delete delete_because_no_resource_config`, `sim_thing.x["c"] delete delete_because_no_resource_config`)
 }
 
 // TestE14DepartureAndCreationOpenTheirOwn opens what changes meanwhile twice: as it was for the old object's

@@ -22,7 +22,11 @@ func (p *planner) forgets(t *future.Task, o *orphan) (forget bool) {
 	a := o.obj.Instance
 	if !p.run.Declared(a) {
 		if r := p.req.Config.Tree.Removal(a.Config()); r != nil {
-			if !r.Destroy && o.obj.Deposed == addr.Current {
+			switch {
+			case r.Destroy:
+			case o.stored.SkipDestroy:
+				o.reason = plan.ForgetInState
+			case o.obj.Deposed == addr.Current:
 				o.reason = plan.DeleteNoConfig
 			}
 			return !r.Destroy
