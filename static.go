@@ -15,5 +15,8 @@ func Static(o StaticOptions) config.Static { return static.New(o).Eval }
 // StaticMarked is Static for backend blocks: values may be sensitive and ephemeral, and keep their marks.
 func StaticMarked(o StaticOptions) config.Static { return static.New(o).EvalMarked }
 
+// StaticPartial is StaticMarked without the values of variables: values may be unknown.
+func StaticPartial(o StaticOptions) config.Static { return static.New(o).EvalPartial }
+
 // StaticKeys is Static for encryption blocks: values may be sensitive and ephemeral, and have no marks.
 func StaticKeys(o StaticOptions) config.Static { return static.New(o).EvalKey }

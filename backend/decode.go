@@ -19,7 +19,8 @@ const listSeparator = string(os.PathListSeparator)
 // their marks.
 func (k *Kind) Decode(body hcl.Body) (map[string]cty.Value, diag.List) { return k.decode(body, false) }
 
-// Check checks the names and types of what a body sets. Values may be unknown.
+// Check checks the names and types of what a body sets, but not for secrets; see CheckPublic. Values may be
+// unknown.
 func (k *Kind) Check(body hcl.Body) diag.List {
 	_, diags := k.decode(body, true)
 	return diags
@@ -77,6 +78,9 @@ func (k *Kind) evaluate(attr *hcl.Attribute, unknown bool) (cty.Value, diag.List
 		return cty.NilVal, diag.At(attr.Expr.Range(), "Invalid backend configuration", "The argument %q of the backend %q must be a %s.%s",
 			attr.Name, k.Name, k.typeName(attr.Name), k.shape(attr.Name))
 	}
+	if unknown {
+		return v, nil
+	}
 	return v, k.checkPublic(attr, v)
 }
 
@@ -99,23 +103,15 @@ func (k *Kind) notPublic(attr *hcl.Attribute, mark value.Mark) diag.List {
 		attr.Name, k.Name, mark)
 }
 
-// CheckReferences refuses references to variables that hold secrets in arguments that say where the state is.
-// secret returns the mark of a variable, "" for none. Values need not be known.
-func (k *Kind) CheckReferences(body hcl.Body, secret func(variable string) value.Mark) diag.List {
+// CheckPublic refuses secrets in the arguments of a body that say where the state is. Values may be unknown.
+func (k *Kind) CheckPublic(body hcl.Body) diag.List {
 	var diags diag.List
 	attrs, _ := body.JustAttributes() // Check reports the rest
 	for _, name := range k.where {
-		if attrs[name] == nil {
-			continue
-		}
-		for _, ref := range attrs[name].Expr.Variables() {
-			step, ok := ref.SimpleSplit().Rel, ref.RootName() == "var"
-			if !ok || len(step) == 0 {
-				continue
-			}
-			if variable, ok := step[0].(hcl.TraverseAttr); ok && secret(variable.Name) != "" {
-				diags = append(diags, k.notPublic(attrs[name], secret(variable.Name))...)
-				break
+		if attr := attrs[name]; attr != nil {
+			v, hd := attr.Expr.Value(nil)
+			if !hd.HasErrors() {
+				diags = append(diags, k.checkPublic(attr, v)...)
 			}
 		}
 	}

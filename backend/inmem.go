@@ -12,7 +12,7 @@ import (
 )
 
 // A store in memory lasts as long as the process, so it serves tests of what uses a backend.
-var inmemKind = declare("inmem", arguments{"lock_id": text().about("ID of a lock that somebody else holds on the default workspace from the start, for tests of what locks do")}, nil)
+var inmemKind = declare("inmem", arguments{"lock_id": text().about("ID of a lock that the default workspace has from the start, for tests of what locks do")}, nil)
 
 func init() {
 	memory := inmem.New()

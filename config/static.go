@@ -102,14 +102,20 @@ type staticBody struct {
 	static Static
 }
 
-// Shape returns the body with an unknown value for each expression that needs to be evaluated, so that the
-// names and types of arguments can be checked without the values of variables.
-func (b *Backend) Shape() hcl.Body {
+// Shape returns the body with its expressions evaluated as far as partial can without the values of variables.
+// What has errors is unknown.
+func (b *Backend) Shape(m *Module, partial Static) hcl.Body {
 	body := b.Body
 	if s, ok := body.(staticBody); ok {
 		body = s.Body
 	}
-	return staticBody{body, nil, func(*Module, hcl.Expression) (cty.Value, diag.List) { return cty.DynamicVal, nil }}
+	return staticBody{body, m, func(m *Module, expr hcl.Expression) (cty.Value, diag.List) {
+		v, diags := partial(m, expr)
+		if diags.HasErrors() {
+			return cty.DynamicVal, nil
+		}
+		return v, nil
+	}}
 }
 
 // Content implements hcl.Body.

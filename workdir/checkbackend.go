@@ -1,16 +1,24 @@
 package workdir
 
 import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly"
 	"github.com/mayfly-iac/mayfly/backend"
+	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/diag"
-	"github.com/mayfly-iac/mayfly/value"
 )
 
 // CheckBackend checks the backend or cloud block of the loaded configuration by itself, without the values of
 // variables and without what the command line may add. What init would refuse is only a warning: a module can
 // be valid on a machine, or in a version of this program, that cannot use its backend. A secret in an
 // argument that says where the state is, is an error everywhere.
-func (d *Dir) CheckBackend() diag.List {
+func (d *Dir) CheckBackend(ctx context.Context) diag.List {
 	if d.root == nil || d.root.Backend == nil {
 		return nil
 	}
@@ -19,14 +27,21 @@ func (d *Dir) CheckBackend() diag.List {
 	if !ok || kind.Name == backend.Cloud && !block.Cloud {
 		return unknownKind(block, d.kinds).AsWarnings()
 	}
-	secret := func(name string) value.Mark {
-		switch v := d.root.Variables[name]; {
-		case v != nil && v.Ephemeral:
-			return value.Ephemeral
-		case v != nil && v.Sensitive:
-			return value.Sensitive
+	partial := mayfly.StaticPartial(mayfly.StaticOptions{
+		RootDir: ".", WorkDir: absolute(), Interrupted: ctx.Done(),
+		Variable: func(_ *config.Module, v *config.Variable) (cty.Value, diag.List) { return cty.UnknownVal(v.Type), nil },
+	})
+	failed := map[hcl.Range]diag.List{} // since an expression may be evaluated more than once
+	shape := block.Shape(d.root, func(m *config.Module, expr hcl.Expression) (cty.Value, diag.List) {
+		v, diags := partial(m, expr)
+		if diags.HasErrors() {
+			failed[expr.Range()] = diags
 		}
-		return ""
+		return v, diags
+	})
+	diags := append(kind.CheckPublic(shape), kind.Check(shape).AsWarnings()...)
+	for _, at := range slices.SortedFunc(maps.Keys(failed), func(a, b hcl.Range) int { return a.Start.Byte - b.Start.Byte }) {
+		diags = append(diags, failed[at].AsWarnings()...)
 	}
-	return append(kind.CheckReferences(block.Body, secret), kind.Check(block.Shape()).AsWarnings()...)
+	return diags
 }

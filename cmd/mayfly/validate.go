@@ -59,7 +59,7 @@ func (a *app) validate(ctx context.Context, tests *testsFlag) diag.List {
 	if diags.HasErrors() {
 		return diags
 	}
-	diags = append(diags, d.CheckBackend()...)
+	diags = append(diags, d.CheckBackend(soft)...)
 	t := &workdir.Tests{}
 	if !tests.none {
 		var ds diag.List

@@ -95,6 +95,11 @@ func (e *Evaluator) EvalMarked(m *config.Module, expr hcl.Expression) (cty.Value
 	return v, diags
 }
 
+// EvalPartial is EvalMarked for a configuration without the values of its variables: the result may be unknown.
+func (e *Evaluator) EvalPartial(m *config.Module, expr hcl.Expression) (cty.Value, diag.List) {
+	return e.eval(m, expr)
+}
+
 // settled returns a value without marks, which must be known.
 func settled(v cty.Value, expr hcl.Expression, diags diag.List) (cty.Value, diag.List) {
 	v, _ = v.UnmarkDeep()
