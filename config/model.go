@@ -254,7 +254,8 @@ func impliedProvider(typ string) string {
 	return name
 }
 
-// Trigger is an element of replace_triggered_by: a reference to a managed resource, its instances or attributes.
+// Trigger is an element of replace_triggered_by: a reference to a managed resource, its instances or
+// attributes.
 type Trigger struct {
 	Expr hcl.Expression
 	Keys []hcl.Expression // in brackets, that are computed

@@ -102,8 +102,8 @@ type staticBody struct {
 	static Static
 }
 
-// Shape returns the body with its expressions evaluated as far as partial can without the values of variables.
-// What has errors is unknown.
+// Shape returns the body with its expressions evaluated as far as partial can without the values of
+// variables. What has errors is unknown.
 func (b *Backend) Shape(m *Module, partial Static) hcl.Body {
 	body := b.Body
 	if s, ok := body.(staticBody); ok {

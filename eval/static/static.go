@@ -95,7 +95,8 @@ func (e *Evaluator) EvalMarked(m *config.Module, expr hcl.Expression) (cty.Value
 	return v, diags
 }
 
-// EvalPartial is EvalMarked for a configuration without the values of its variables: the result may be unknown.
+// EvalPartial is EvalMarked for a configuration without the values of its variables: the result may be
+// unknown.
 func (e *Evaluator) EvalPartial(m *config.Module, expr hcl.Expression) (cty.Value, diag.List) {
 	return e.eval(m, expr)
 }
