@@ -14,7 +14,7 @@ const maxReceiver = 40
 var largeReceivers = map[string]int{
 	"cmd/mayfly.app":                 168,
 	"workdir.Dir":                    103,
-	"engine.planner":                 95,
+	"engine.planner":                 94,
 	"config.decoder":                 91,
 	"internal/simprovider.core":      53,
 	"eval.Run":                       53,
