@@ -258,7 +258,7 @@ func impliedProvider(typ string) string {
 // attributes.
 type Trigger struct {
 	Expr hcl.Expression
-	Keys []hcl.Expression // in brackets, that are computed
+	Keys []hcl.Expression // computed keys in brackets
 }
 
 // Lifecycle is the content of lifecycle blocks. For data and ephemeral blocks, only conditions are decoded;

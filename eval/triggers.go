@@ -13,8 +13,8 @@ import (
 	"github.com/mayfly-iac/mayfly/plan"
 )
 
-// TriggerKeys evaluates the keys in replace_triggered_by, whose errors following the references does not
-// report.
+// TriggerKeys reports errors in the keys in brackets within replace_triggered_by. Triggered does not report
+// them, since it follows a reference with an invalid key to all instances.
 func (in *Instance) TriggerKeys(t *future.Task) diag.List {
 	var diags diag.List
 	sc := in.scope(t, nil)
@@ -24,11 +24,8 @@ func (in *Instance) TriggerKeys(t *future.Task) diag.List {
 		}
 		v, more := in.Run().eval(sc, x)
 		diags = append(diags, more...)
-		if more.HasErrors() || !v.IsKnown() {
-			continue
-		}
-		if _, err := addr.KeyFromValue(v); err != nil {
-			diags = append(diags, diag.At(x.Range(), "Invalid index", "The key of an instance must be a string or a whole number: %s.", err)...)
+		if !more.HasErrors() && v.IsKnown() && (v.IsNull() || !v.Type().IsPrimitiveType()) {
+			diags = append(diags, diag.At(x.Range(), "Invalid index", "A key in brackets must be a string or a number.")...)
 		}
 	}
 	return diags.WithAddress(in.Addr().String())
