@@ -175,9 +175,7 @@ func (p *planner) checkImports() {
 				continue
 			}
 			if other := seen[target.To]; other != nil {
-				if !p.importsOf[target.To.Config()].index.Done() { // which has reported it
-					p.duplicateImport(&target, other)
-				}
+				p.duplicateImport(&target, other)
 				continue
 			}
 			seen[target.To] = b.Import
