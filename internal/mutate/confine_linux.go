@@ -145,6 +145,13 @@ func shut(writable []string) error {
 	if err := mount("devpts", filepath.Join(dev, "pts"), "devpts", unix.MS_NOSUID|unix.MS_NOEXEC, "newinstance,ptmxmode=0666,mode=620"); err != nil {
 		return err
 	}
+	if err := mount("shm", filepath.Join(dev, "shm"), "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=1777"); err != nil {
+		return err
+	}
+	// A program that renames a file to a device's name must fail, as the device is gone for all that follow.
+	if err := unix.MountSetattr(unix.AT_FDCWD, dev, 0, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY}); err != nil {
+		return fmt.Errorf("making %s read-only: %w", dev, err)
+	}
 	return mount(dev, "/dev", "", unix.MS_MOVE, "")
 }
 
@@ -165,7 +172,7 @@ func devices(dev string) error {
 			return fmt.Errorf("mounting %s: %w", path, err)
 		}
 	}
-	errs := []error{os.Mkdir(filepath.Join(dev, "pts"), 0o755), os.Mkdir(filepath.Join(dev, "shm"), 0o1777)}
+	errs := []error{os.Mkdir(filepath.Join(dev, "pts"), 0o755), os.Mkdir(filepath.Join(dev, "shm"), 0o755)}
 	for _, link := range []string{"fd /proc/self/fd", "stdin /proc/self/fd/0", "stdout /proc/self/fd/1", "stderr /proc/self/fd/2", "ptmx pts/ptmx"} {
 		name, to, _ := strings.Cut(link, " ")
 		errs = append(errs, os.Symlink(to, filepath.Join(dev, name)))

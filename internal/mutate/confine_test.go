@@ -43,7 +43,7 @@ func probe(outside, dev string) error {
 	if device("/dev") == dev {
 		errs = append(errs, errors.New("the devices are the system's"))
 	}
-	for _, path := range []string{outside, outside + ".new"} {
+	for _, path := range []string{outside, outside + ".new", "/dev/new"} {
 		if f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o600); !errors.Is(err, syscall.EROFS) {
 			errs = append(errs, fmt.Errorf("opening %s to write: %v", path, err))
 			if err == nil {
