@@ -392,6 +392,13 @@ func TestDamagedSpelling(t *testing.T) {
 			t.Fatalf("%q was accepted", text)
 		}
 	}
+	for i := range frame([]byte("1"))[:payloadStart] {
+		text := frame([]byte("1"))
+		text[i] ^= 0x01
+		if _, ok := firstFrame(text); ok {
+			t.Errorf("%q was accepted", text)
+		}
+	}
 }
 
 func TestForgedJournals(t *testing.T) {

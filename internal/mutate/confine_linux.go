@@ -79,6 +79,10 @@ func first() (int, error) {
 	if err != nil {
 		return 0, fmt.Errorf("asking for the cache of go: %w", err)
 	}
+	// Modules that are not here yet could not be stored once the door is shut.
+	if text, err := exec.Command("go", "list", "-deps", "-test", "./...").CombinedOutput(); err != nil {
+		return 0, fmt.Errorf("listing what is compiled: %w\n%s", err, text)
+	}
 	if err := shut([]string{os.TempDir(), strings.TrimSpace(string(cache))}); err != nil {
 		return 0, fmt.Errorf("%w: %w", errUnconfined, err)
 	}
