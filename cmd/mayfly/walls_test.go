@@ -82,7 +82,7 @@ func TestOutletsAreClean(t *testing.T) {
 // TestPagesAreClean writes each page with a canary in a text that only the guard of the finished page sees,
 // and the page of -html with one that only the page itself recognizes.
 func TestPagesAreClean(t *testing.T) {
-	a, _, stderr := wallsApp(t)
+	a, stdout, stderr := wallsApp(t)
 	dir := t.TempDir()
 	use := func() {
 		o := addr.Object{Instance: addr.Instance{Resource: addr.Resource{Mode: addr.Ephemeral, Type: "a", Name: "b"}}}
@@ -104,6 +104,11 @@ func TestPagesAreClean(t *testing.T) {
 	cleanFile(t, "the timeline", timelineFile)
 	cleanFile(t, "the page", page)
 	cleanFile(t, "the comment", comment)
+	for _, name := range []string{timelineFile, page, comment} {
+		if !strings.Contains(stdout.String(), "to: "+name) {
+			t.Errorf("got no message about %s\n%s", name, stdout)
+		}
+	}
 
 	other := filepath.Join(dir, "other")
 	f, err := os.Create(other)
@@ -135,7 +140,7 @@ func TestPagesThatCannotBeWritten(t *testing.T) {
 			return a.watched(&changeFlags{timeline: file}, "A page", f)
 		},
 	} {
-		a, _, stderr := wallsApp(t)
+		a, stdout, stderr := wallsApp(t)
 		dir := filepath.Join(t.TempDir(), "dir")
 		if err := os.Mkdir(dir, 0o700); err != nil {
 			t.Fatal(err)
@@ -146,8 +151,8 @@ func TestPagesThatCannotBeWritten(t *testing.T) {
 			}
 			return exitOK
 		})
-		if code != exitError || !strings.Contains(stderr.String(), "Failed to write the file") {
-			t.Errorf("%s: exit status %d\n%s", name, code, stderr)
+		if code != exitError || !strings.Contains(stderr.String(), "Failed to write the file") || stdout.Len() > 0 {
+			t.Errorf("%s: exit status %d\n%s\n%s", name, code, stdout, stderr)
 		}
 		if code := with(a, "", func() int { return exitNoVerb }); code != exitNoVerb {
 			t.Errorf("no %s: exit status %d", name, code)
