@@ -16,17 +16,17 @@ import (
 
 	"github.com/mayfly-iac/mayfly"
 	"github.com/mayfly-iac/mayfly/addr"
-	bench "github.com/mayfly-iac/mayfly/benchmarks/provider"
-	"github.com/mayfly-iac/mayfly/benchmarks/work"
-	"github.com/mayfly-iac/mayfly/internal/filetest"
+	bench "github.com/mayfly-iac/mayfly/internal/benchmark/provider"
+	"github.com/mayfly-iac/mayfly/internal/benchmark/work"
+	"github.com/mayfly-iac/mayfly/internal/provider/plugin"
+	"github.com/mayfly-iac/mayfly/internal/show/view"
+	"github.com/mayfly-iac/mayfly/internal/show/view/document"
+	"github.com/mayfly-iac/mayfly/internal/stores/inmem"
+	"github.com/mayfly-iac/mayfly/internal/stores/planfile"
+	"github.com/mayfly-iac/mayfly/internal/testing/filetest"
+	"github.com/mayfly-iac/mayfly/internal/values/schema"
 	"github.com/mayfly-iac/mayfly/plan"
-	"github.com/mayfly-iac/mayfly/plan/planfile"
-	"github.com/mayfly-iac/mayfly/provider/plugin"
-	"github.com/mayfly-iac/mayfly/schema"
 	"github.com/mayfly-iac/mayfly/state/store"
-	"github.com/mayfly-iac/mayfly/state/store/inmem"
-	"github.com/mayfly-iac/mayfly/view"
-	"github.com/mayfly-iac/mayfly/view/document"
 )
 
 // calls implements stats.Handler: it counts what a provider is asked, by method, and the bytes of it.

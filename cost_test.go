@@ -5,12 +5,12 @@ import (
 	"testing"
 
 	"github.com/mayfly-iac/mayfly"
-	"github.com/mayfly-iac/mayfly/benchmarks/work"
 	"github.com/mayfly-iac/mayfly/diag"
-	"github.com/mayfly-iac/mayfly/internal/filetest"
+	"github.com/mayfly-iac/mayfly/internal/benchmark/work"
+	"github.com/mayfly-iac/mayfly/internal/stores/inmem"
+	"github.com/mayfly-iac/mayfly/internal/testing/filetest"
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/state/store"
-	"github.com/mayfly-iac/mayfly/state/store/inmem"
 )
 
 // counts is the work of one plan and apply.

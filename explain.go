@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/mayfly-iac/mayfly/diag"
-	"github.com/mayfly-iac/mayfly/explain"
+	"github.com/mayfly-iac/mayfly/internal/engine/explain"
 	"github.com/mayfly-iac/mayfly/plan"
 )
 

@@ -6,11 +6,11 @@ import (
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
-	"github.com/mayfly-iac/mayfly/provider"
-	"github.com/mayfly-iac/mayfly/provider/builtin"
-	"github.com/mayfly-iac/mayfly/provider/keep"
-	"github.com/mayfly-iac/mayfly/provider/plugin"
-	"github.com/mayfly-iac/mayfly/trace"
+	"github.com/mayfly-iac/mayfly/internal/base/trace"
+	"github.com/mayfly-iac/mayfly/internal/provider"
+	"github.com/mayfly-iac/mayfly/internal/provider/builtin"
+	"github.com/mayfly-iac/mayfly/internal/provider/keep"
+	"github.com/mayfly-iac/mayfly/internal/provider/plugin"
 )
 
 // KeepProvider is the address of the secret manager that is part of the program.

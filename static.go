@@ -1,8 +1,8 @@
 package mayfly
 
 import (
-	"github.com/mayfly-iac/mayfly/config"
-	"github.com/mayfly-iac/mayfly/eval/static"
+	"github.com/mayfly-iac/mayfly/internal/language/config"
+	"github.com/mayfly-iac/mayfly/internal/language/eval/static"
 )
 
 // StaticOptions say what sources of modules and arguments of backends are evaluated with; see Static.

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/mayfly-iac/mayfly/diag"
-	"github.com/mayfly-iac/mayfly/eval/blocks"
+	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
 )
 
 // Validate checks the configuration without state and variables. It opens nothing and changes nothing.

@@ -10,7 +10,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
-	"github.com/mayfly-iac/mayfly/bounds"
+	"github.com/mayfly-iac/mayfly/internal/base/bounds"
 )
 
 // ParseTraversal parses the text of an address into a traversal. Errors are the part of a sentence that names

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/mayfly-iac/mayfly/benchmarks/measure"
-	"github.com/mayfly-iac/mayfly/benchmarks/provider"
-	"github.com/mayfly-iac/mayfly/internal/program"
+	"github.com/mayfly-iac/mayfly/internal/benchmark/measure"
+	"github.com/mayfly-iac/mayfly/internal/benchmark/provider"
+	"github.com/mayfly-iac/mayfly/internal/testing/program"
 )
 
 // bench runs jobs in a directory of its own.

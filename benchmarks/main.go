@@ -24,8 +24,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mayfly-iac/mayfly/benchmarks/provider"
-	"github.com/mayfly-iac/mayfly/benchmarks/work"
+	"github.com/mayfly-iac/mayfly/internal/benchmark/provider"
+	"github.com/mayfly-iac/mayfly/internal/benchmark/work"
 )
 
 // settings are the options of the command line.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mayfly-iac/mayfly/benchmarks/work"
+	"github.com/mayfly-iac/mayfly/internal/benchmark/work"
 )
 
 // target is what the first engine shall keep to in a command. 0 means no limit.

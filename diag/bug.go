@@ -1,6 +1,6 @@
 package diag
 
-import "github.com/mayfly-iac/mayfly/bug"
+import "github.com/mayfly-iac/mayfly/internal/base/bug"
 
 // Bug describes a panic during work on what by the place in the program where it happened. r is a *bug.Error,
 // or what the deferred function that calls Bug has recovered.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mayfly-iac/mayfly/bug"
+	"github.com/mayfly-iac/mayfly/internal/base/bug"
 )
 
 // TestBug describes panics that were caught elsewhere, and such as are caught here. What was thrown may be a

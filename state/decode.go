@@ -16,9 +16,9 @@ import (
 	"github.com/zclconf/go-cty/cty/msgpack"
 
 	"github.com/mayfly-iac/mayfly/addr"
-	"github.com/mayfly-iac/mayfly/bounds"
-	"github.com/mayfly-iac/mayfly/jsonvalue"
-	"github.com/mayfly-iac/mayfly/value"
+	"github.com/mayfly-iac/mayfly/internal/base/bounds"
+	"github.com/mayfly-iac/mayfly/internal/base/jsonvalue"
+	"github.com/mayfly-iac/mayfly/internal/values/value"
 )
 
 // Errors about state files that cannot be used. Errors of Read wrap one of them; their messages say what to

@@ -7,7 +7,7 @@ import (
 
 	"github.com/zclconf/go-cty/cty"
 
-	"github.com/mayfly-iac/mayfly/jsonvalue"
+	"github.com/mayfly-iac/mayfly/internal/base/jsonvalue"
 )
 
 // decodeValue reads a value of type ty. cty's decoder creates a buffered reader for each value of dynamic

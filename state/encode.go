@@ -15,7 +15,7 @@ import (
 	ctyjson "github.com/zclconf/go-cty/cty/json"
 
 	"github.com/mayfly-iac/mayfly/addr"
-	"github.com/mayfly-iac/mayfly/jsonvalue"
+	"github.com/mayfly-iac/mayfly/internal/base/jsonvalue"
 )
 
 // Write returns the state file of f in format version 4. See Encode. It fails for a file without a lineage,

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/mayfly-iac/mayfly/addr"
-	"github.com/mayfly-iac/mayfly/bug"
+	"github.com/mayfly-iac/mayfly/internal/base/bug"
 )
 
 // Journal makes single results durable during a run, long before the whole state is stored. Its methods are

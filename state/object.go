@@ -11,8 +11,8 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	ctyjson "github.com/zclconf/go-cty/cty/json"
 
-	"github.com/mayfly-iac/mayfly/schema"
-	"github.com/mayfly-iac/mayfly/value"
+	"github.com/mayfly-iac/mayfly/internal/values/schema"
+	"github.com/mayfly-iac/mayfly/internal/values/value"
 )
 
 // ErrLegacyObject is returned by Decode for an object whose attributes are still in the flat form of old

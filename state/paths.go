@@ -9,7 +9,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	ctyjson "github.com/zclconf/go-cty/cty/json"
 
-	"github.com/mayfly-iac/mayfly/jsonvalue"
+	"github.com/mayfly-iac/mayfly/internal/base/jsonvalue"
 )
 
 // appendPaths appends attribute paths in the form of the state file: a list of lists of steps. A step into

@@ -15,7 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/mayfly-iac/mayfly/addr"
-	"github.com/mayfly-iac/mayfly/value"
+	"github.com/mayfly-iac/mayfly/internal/values/value"
 )
 
 var testProvider = addr.ProviderConfig{Provider: addr.DefaultProvider("test")}

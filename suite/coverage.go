@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/mayfly-iac/mayfly/addr"
-	"github.com/mayfly-iac/mayfly/config"
-	"github.com/mayfly-iac/mayfly/eval/coverage"
+	"github.com/mayfly-iac/mayfly/internal/language/config"
+	"github.com/mayfly-iac/mayfly/internal/language/eval/coverage"
 )
 
 // NewCoverage returns an empty set of points of what a suite tests: the module under test, modules of runs

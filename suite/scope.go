@@ -9,14 +9,14 @@ import (
 	"github.com/zclconf/go-cty/cty/function"
 
 	"github.com/mayfly-iac/mayfly"
-	"github.com/mayfly-iac/mayfly/bounds"
-	"github.com/mayfly-iac/mayfly/config"
-	"github.com/mayfly-iac/mayfly/detach"
 	"github.com/mayfly-iac/mayfly/diag"
-	"github.com/mayfly-iac/mayfly/lang"
-	"github.com/mayfly-iac/mayfly/lang/funcs"
-	"github.com/mayfly-iac/mayfly/lang/marked"
-	"github.com/mayfly-iac/mayfly/value"
+	"github.com/mayfly-iac/mayfly/internal/base/bounds"
+	"github.com/mayfly-iac/mayfly/internal/base/detach"
+	"github.com/mayfly-iac/mayfly/internal/language/config"
+	"github.com/mayfly-iac/mayfly/internal/language/lang"
+	"github.com/mayfly-iac/mayfly/internal/language/lang/funcs"
+	"github.com/mayfly-iac/mayfly/internal/language/lang/marked"
+	"github.com/mayfly-iac/mayfly/internal/values/value"
 )
 
 // eval evaluates an expression of the test file outside of assertions and provider blocks: it may refer to

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"github.com/mayfly-iac/mayfly/config"
+	"github.com/mayfly-iac/mayfly/internal/language/config"
 )
 
 // Asker asks a person. How questions look, and what counts as a yes, is its affair. Each method fails with

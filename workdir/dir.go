@@ -10,15 +10,15 @@ import (
 
 	"github.com/mayfly-iac/mayfly"
 	"github.com/mayfly-iac/mayfly/addr"
-	"github.com/mayfly-iac/mayfly/backend"
-	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/diag"
-	"github.com/mayfly-iac/mayfly/install/cliconfig"
-	"github.com/mayfly-iac/mayfly/install/modules"
-	"github.com/mayfly-iac/mayfly/leak"
-	"github.com/mayfly-iac/mayfly/plan/planfile"
-	"github.com/mayfly-iac/mayfly/provider/plugin"
-	"github.com/mayfly-iac/mayfly/state/encryption"
+	"github.com/mayfly-iac/mayfly/internal/install/cliconfig"
+	"github.com/mayfly-iac/mayfly/internal/install/modules"
+	"github.com/mayfly-iac/mayfly/internal/language/config"
+	"github.com/mayfly-iac/mayfly/internal/provider/plugin"
+	"github.com/mayfly-iac/mayfly/internal/stores/backend"
+	"github.com/mayfly-iac/mayfly/internal/stores/encryption"
+	"github.com/mayfly-iac/mayfly/internal/stores/planfile"
+	"github.com/mayfly-iac/mayfly/internal/values/leak"
 )
 
 // maxRecord bounds the small files that are kept beside a configuration, in bytes.

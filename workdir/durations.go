@@ -4,8 +4,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/mayfly-iac/mayfly/safefile"
-	"github.com/mayfly-iac/mayfly/timing"
+	"github.com/mayfly-iac/mayfly/internal/base/safefile"
+	"github.com/mayfly-iac/mayfly/internal/engine/timing"
 )
 
 func (d *Dir) durationsPath() string { return filepath.Join(d.dataDir, "mayfly-durations.json") }

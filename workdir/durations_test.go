@@ -8,8 +8,8 @@ import (
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/event"
-	"github.com/mayfly-iac/mayfly/internal/filetest"
-	"github.com/mayfly-iac/mayfly/timing"
+	"github.com/mayfly-iac/mayfly/internal/engine/timing"
+	"github.com/mayfly-iac/mayfly/internal/testing/filetest"
 )
 
 // TestDurations keeps a record in directories that have been initialized or not, and over a damaged file.

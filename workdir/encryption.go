@@ -11,15 +11,15 @@ import (
 
 	"github.com/mayfly-iac/mayfly"
 	"github.com/mayfly-iac/mayfly/addr"
-	"github.com/mayfly-iac/mayfly/childenv"
-	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/diag"
-	"github.com/mayfly-iac/mayfly/install/web"
-	"github.com/mayfly-iac/mayfly/plan/planfile"
+	"github.com/mayfly-iac/mayfly/internal/base/childenv"
+	"github.com/mayfly-iac/mayfly/internal/base/trace/requests"
+	"github.com/mayfly-iac/mayfly/internal/install/web"
+	"github.com/mayfly-iac/mayfly/internal/language/config"
+	"github.com/mayfly-iac/mayfly/internal/stores/encryption"
+	"github.com/mayfly-iac/mayfly/internal/stores/planfile"
 	"github.com/mayfly-iac/mayfly/state"
-	"github.com/mayfly-iac/mayfly/state/encryption"
 	"github.com/mayfly-iac/mayfly/state/store"
-	"github.com/mayfly-iac/mayfly/trace/requests"
 )
 
 // encryptionVariable is the environment variable that completes the encryption block.

@@ -1,8 +1,8 @@
 package workdir
 
 import (
-	"github.com/mayfly-iac/mayfly/childenv"
-	"github.com/mayfly-iac/mayfly/config"
+	"github.com/mayfly-iac/mayfly/internal/base/childenv"
+	"github.com/mayfly-iac/mayfly/internal/language/config"
 )
 
 // providerEnviron is the environment of provider processes: without the values of ephemeral and sensitive

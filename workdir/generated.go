@@ -9,10 +9,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/diag"
-	"github.com/mayfly-iac/mayfly/engine"
-	"github.com/mayfly-iac/mayfly/safefile"
+	"github.com/mayfly-iac/mayfly/internal/base/safefile"
+	"github.com/mayfly-iac/mayfly/internal/engine"
+	"github.com/mayfly-iac/mayfly/internal/language/config"
 )
 
 // CheckGenerated returns an error if AddGenerated could not write a file in the end, so that nothing is read

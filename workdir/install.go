@@ -10,16 +10,16 @@ import (
 
 	"github.com/mayfly-iac/mayfly"
 	"github.com/mayfly-iac/mayfly/addr"
-	"github.com/mayfly-iac/mayfly/backend"
-	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/diag"
-	"github.com/mayfly-iac/mayfly/install"
-	"github.com/mayfly-iac/mayfly/install/cliconfig"
-	"github.com/mayfly-iac/mayfly/install/lockfile"
-	"github.com/mayfly-iac/mayfly/install/modules"
-	"github.com/mayfly-iac/mayfly/provider/plugin"
+	"github.com/mayfly-iac/mayfly/internal/base/trace"
+	"github.com/mayfly-iac/mayfly/internal/install"
+	"github.com/mayfly-iac/mayfly/internal/install/cliconfig"
+	"github.com/mayfly-iac/mayfly/internal/install/lockfile"
+	"github.com/mayfly-iac/mayfly/internal/install/modules"
+	"github.com/mayfly-iac/mayfly/internal/language/config"
+	"github.com/mayfly-iac/mayfly/internal/provider/plugin"
+	"github.com/mayfly-iac/mayfly/internal/stores/backend"
 	"github.com/mayfly-iac/mayfly/state"
-	"github.com/mayfly-iac/mayfly/trace"
 )
 
 // Network returns access to the places that packages come from, by the user's settings, which are read once.

@@ -7,8 +7,8 @@ import (
 
 	"github.com/zclconf/go-cty/cty"
 
-	"github.com/mayfly-iac/mayfly/backend"
-	"github.com/mayfly-iac/mayfly/provider/builtin"
+	"github.com/mayfly-iac/mayfly/internal/provider/builtin"
+	"github.com/mayfly-iac/mayfly/internal/stores/backend"
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/state/store"
 )

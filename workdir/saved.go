@@ -14,14 +14,14 @@ import (
 
 	"github.com/mayfly-iac/mayfly"
 	"github.com/mayfly-iac/mayfly/addr"
-	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/diag"
-	"github.com/mayfly-iac/mayfly/install/lockfile"
+	"github.com/mayfly-iac/mayfly/internal/base/safefile"
+	"github.com/mayfly-iac/mayfly/internal/install/lockfile"
+	"github.com/mayfly-iac/mayfly/internal/language/config"
+	"github.com/mayfly-iac/mayfly/internal/stores/planfile"
+	"github.com/mayfly-iac/mayfly/internal/values/value"
 	"github.com/mayfly-iac/mayfly/plan"
-	"github.com/mayfly-iac/mayfly/plan/planfile"
-	"github.com/mayfly-iac/mayfly/safefile"
 	"github.com/mayfly-iac/mayfly/state/store"
-	"github.com/mayfly-iac/mayfly/value"
 )
 
 // maxSaved bounds a saved plan, in bytes.

@@ -5,8 +5,8 @@ import (
 
 	"github.com/mayfly-iac/mayfly"
 	"github.com/mayfly-iac/mayfly/addr"
-	"github.com/mayfly-iac/mayfly/provider"
-	"github.com/mayfly-iac/mayfly/schema"
+	"github.com/mayfly-iac/mayfly/internal/provider"
+	"github.com/mayfly-iac/mayfly/internal/values/schema"
 )
 
 // Schemas looks up schemas of a session's providers, for renderers. A provider that cannot be started has

@@ -19,8 +19,8 @@ import (
 	ctyjson "github.com/zclconf/go-cty/cty/json"
 
 	"github.com/mayfly-iac/mayfly/diag"
-	"github.com/mayfly-iac/mayfly/safefile"
-	"github.com/mayfly-iac/mayfly/value"
+	"github.com/mayfly-iac/mayfly/internal/base/safefile"
+	"github.com/mayfly-iac/mayfly/internal/values/value"
 )
 
 // sealedArguments are the secret arguments of a backend as init had them. The record has them encrypted

@@ -8,18 +8,18 @@ import (
 
 	"github.com/mayfly-iac/mayfly"
 	"github.com/mayfly-iac/mayfly/addr"
-	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/event"
-	"github.com/mayfly-iac/mayfly/install"
-	"github.com/mayfly-iac/mayfly/install/schemacache"
-	"github.com/mayfly-iac/mayfly/leak"
-	"github.com/mayfly-iac/mayfly/provider/plugin"
+	"github.com/mayfly-iac/mayfly/internal/engine/timing"
+	"github.com/mayfly-iac/mayfly/internal/install"
+	"github.com/mayfly-iac/mayfly/internal/install/schemacache"
+	"github.com/mayfly-iac/mayfly/internal/language/config"
+	"github.com/mayfly-iac/mayfly/internal/provider/plugin"
+	"github.com/mayfly-iac/mayfly/internal/stores/encryption"
+	"github.com/mayfly-iac/mayfly/internal/values/leak"
 	"github.com/mayfly-iac/mayfly/state"
-	"github.com/mayfly-iac/mayfly/state/encryption"
 	"github.com/mayfly-iac/mayfly/state/store"
 	"github.com/mayfly-iac/mayfly/state/store/local"
-	"github.com/mayfly-iac/mayfly/timing"
 )
 
 // SessionOptions are what every session may be given.

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/diag"
-	"github.com/mayfly-iac/mayfly/install/modules"
+	"github.com/mayfly-iac/mayfly/internal/install/modules"
+	"github.com/mayfly-iac/mayfly/internal/language/config"
 )
 
 // snapshot is the configuration files in a saved plan. It implements config.FS.

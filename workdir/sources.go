@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"maps"
 
-	"github.com/mayfly-iac/mayfly/install/fetch"
+	"github.com/mayfly-iac/mayfly/internal/install/fetch"
 )
 
 // Sources returns the files of the configuration by name, for showing parts of them in diagnostics. Passwords

@@ -6,8 +6,8 @@ import (
 	"encoding/json"
 
 	"github.com/mayfly-iac/mayfly/diag"
-	"github.com/mayfly-iac/mayfly/plan/planfile"
-	"github.com/mayfly-iac/mayfly/safefile"
+	"github.com/mayfly-iac/mayfly/internal/base/safefile"
+	"github.com/mayfly-iac/mayfly/internal/stores/planfile"
 	"github.com/mayfly-iac/mayfly/state"
 )
 

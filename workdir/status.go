@@ -1,8 +1,8 @@
 package workdir
 
 import (
-	"github.com/mayfly-iac/mayfly/backend"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/internal/stores/backend"
 )
 
 // DataDir returns the data directory: what is installed and recorded is in it.

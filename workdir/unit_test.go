@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/zclconf/go-cty/cty"
 
-	"github.com/mayfly-iac/mayfly/config"
-	"github.com/mayfly-iac/mayfly/value"
+	"github.com/mayfly-iac/mayfly/internal/language/config"
+	"github.com/mayfly-iac/mayfly/internal/values/value"
 )
 
 func TestSnapshot(t *testing.T) {

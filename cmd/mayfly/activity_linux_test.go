@@ -9,7 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/mayfly-iac/mayfly/internal/pty"
+	"github.com/mayfly-iac/mayfly/internal/testing/pty"
 )
 
 // TestActivityAtTerminal runs a plan whose server does not answer before the line about that was seen. The

@@ -9,11 +9,11 @@ import (
 
 	"github.com/mayfly-iac/mayfly"
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/term"
-	"github.com/mayfly-iac/mayfly/leak"
-	"github.com/mayfly-iac/mayfly/view"
-	"github.com/mayfly-iac/mayfly/view/document"
-	"github.com/mayfly-iac/mayfly/view/report"
-	"github.com/mayfly-iac/mayfly/view/timeline"
+	"github.com/mayfly-iac/mayfly/internal/show/view"
+	"github.com/mayfly-iac/mayfly/internal/show/view/document"
+	"github.com/mayfly-iac/mayfly/internal/show/view/report"
+	"github.com/mayfly-iac/mayfly/internal/show/view/timeline"
+	"github.com/mayfly-iac/mayfly/internal/values/leak"
 	"github.com/mayfly-iac/mayfly/workdir"
 )
 

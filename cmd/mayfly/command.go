@@ -9,8 +9,8 @@ import (
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/logs"
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/usage"
 	"github.com/mayfly-iac/mayfly/diag"
-	"github.com/mayfly-iac/mayfly/telemetry"
-	"github.com/mayfly-iac/mayfly/trace"
+	"github.com/mayfly-iac/mayfly/internal/base/trace"
+	"github.com/mayfly-iac/mayfly/internal/show/telemetry"
 )
 
 // command returns a command for the table. f gets the arguments that are not options and returns the exit

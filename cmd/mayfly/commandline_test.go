@@ -10,7 +10,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/term"
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/usage"
-	"github.com/mayfly-iac/mayfly/leak"
+	"github.com/mayfly-iac/mayfly/internal/values/leak"
 )
 
 // FuzzCommandLine has any words and any TF_CLI_ARGS interpreted, by commands that do nothing: each line ends

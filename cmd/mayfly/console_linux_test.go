@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mayfly-iac/mayfly/internal/filetest"
-	"github.com/mayfly-iac/mayfly/internal/pty"
+	"github.com/mayfly-iac/mayfly/internal/testing/filetest"
+	"github.com/mayfly-iac/mayfly/internal/testing/pty"
 )
 
 // typist plays the user of a console on a terminal.

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mayfly-iac/mayfly/internal/filetest"
-	"github.com/mayfly-iac/mayfly/internal/postgres"
-	"github.com/mayfly-iac/mayfly/internal/script"
-	"github.com/mayfly-iac/mayfly/internal/tfeserver"
+	"github.com/mayfly-iac/mayfly/internal/testing/filetest"
+	"github.com/mayfly-iac/mayfly/internal/testing/postgres"
+	"github.com/mayfly-iac/mayfly/internal/testing/script"
+	"github.com/mayfly-iac/mayfly/internal/testing/tfeserver"
 )
 
 // TestDocumentedExamples runs the examples of the guides and looks for each line that a guide shows below a

@@ -9,7 +9,7 @@ import (
 	"github.com/mayfly-iac/mayfly"
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/doctor"
 	"github.com/mayfly-iac/mayfly/diag"
-	"github.com/mayfly-iac/mayfly/install"
+	"github.com/mayfly-iac/mayfly/internal/install"
 )
 
 // doctorCommand returns the command doctor.

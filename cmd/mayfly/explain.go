@@ -8,9 +8,9 @@ import (
 
 	"github.com/mayfly-iac/mayfly"
 	"github.com/mayfly-iac/mayfly/diag"
-	"github.com/mayfly-iac/mayfly/explain"
+	"github.com/mayfly-iac/mayfly/internal/engine/explain"
+	"github.com/mayfly-iac/mayfly/internal/show/view/explanation"
 	"github.com/mayfly-iac/mayfly/plan"
-	"github.com/mayfly-iac/mayfly/view/explanation"
 	"github.com/mayfly-iac/mayfly/workdir"
 )
 

@@ -2,7 +2,7 @@ package main
 
 import (
 	"github.com/mayfly-iac/mayfly/diag"
-	"github.com/mayfly-iac/mayfly/safefile"
+	"github.com/mayfly-iac/mayfly/internal/base/safefile"
 )
 
 // fileOption is a file named by an option or argument. Commands collect all of theirs before they open one.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/reformat"
 	"github.com/mayfly-iac/mayfly/diag"
-	"github.com/mayfly-iac/mayfly/view/document"
+	"github.com/mayfly-iac/mayfly/internal/show/view/document"
 )
 
 // The exit statuses that only fmt has.

@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/mayfly-iac/mayfly/internal/filetest"
+	"github.com/mayfly-iac/mayfly/internal/testing/filetest"
 )
 
 // TestFullDisk runs on a real disk that fills up during an apply, which takes a mount. The logic behind it is

@@ -6,8 +6,8 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"github.com/mayfly-iac/mayfly/config"
-	"github.com/mayfly-iac/mayfly/install/fetch"
+	"github.com/mayfly-iac/mayfly/internal/install/fetch"
+	"github.com/mayfly-iac/mayfly/internal/language/config"
 )
 
 // getCommand returns the command get. Without a configuration it does nothing, and succeeds.

@@ -6,9 +6,9 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/internal/show/view"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
-	"github.com/mayfly-iac/mayfly/view"
 	"github.com/mayfly-iac/mayfly/workdir"
 )
 

@@ -12,12 +12,12 @@ import (
 
 	"github.com/mayfly-iac/mayfly"
 	"github.com/mayfly-iac/mayfly/addr"
-	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/diag"
-	"github.com/mayfly-iac/mayfly/install"
-	"github.com/mayfly-iac/mayfly/install/lockfile"
+	"github.com/mayfly-iac/mayfly/internal/base/trace"
+	"github.com/mayfly-iac/mayfly/internal/install"
+	"github.com/mayfly-iac/mayfly/internal/install/lockfile"
+	"github.com/mayfly-iac/mayfly/internal/language/config"
 	"github.com/mayfly-iac/mayfly/state"
-	"github.com/mayfly-iac/mayfly/trace"
 	"github.com/mayfly-iac/mayfly/workdir"
 )
 

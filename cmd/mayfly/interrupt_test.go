@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/term"
-	"github.com/mayfly-iac/mayfly/internal/filetest"
-	"github.com/mayfly-iac/mayfly/view"
+	"github.com/mayfly-iac/mayfly/internal/show/view"
+	"github.com/mayfly-iac/mayfly/internal/testing/filetest"
 )
 
 // arrival is a signal, and the time since the one before.

@@ -13,8 +13,8 @@ import (
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/term"
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/usage"
 	"github.com/mayfly-iac/mayfly/diag"
-	"github.com/mayfly-iac/mayfly/safefile"
-	"github.com/mayfly-iac/mayfly/view"
+	"github.com/mayfly-iac/mayfly/internal/base/safefile"
+	"github.com/mayfly-iac/mayfly/internal/show/view"
 )
 
 // machineFlags are the options of commands with output for programs: on standard output in place of the text,

@@ -15,8 +15,8 @@ import (
 
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/harden"
 	"github.com/mayfly-iac/mayfly/docs/schemas"
-	"github.com/mayfly-iac/mayfly/internal/schematest"
-	"github.com/mayfly-iac/mayfly/internal/script"
+	"github.com/mayfly-iac/mayfly/internal/testing/schematest"
+	"github.com/mayfly-iac/mayfly/internal/testing/script"
 )
 
 func TestMain(m *testing.M) {

@@ -6,10 +6,10 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"github.com/mayfly-iac/mayfly/backend"
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/metadata"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/docs/schemas"
+	"github.com/mayfly-iac/mayfly/internal/stores/backend"
 )
 
 // metadataCommand returns the command metadata, from which editors learn what this program offers.

@@ -15,10 +15,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/mattn/go-shellwords"
 
-	"github.com/mayfly-iac/mayfly/install"
-	"github.com/mayfly-iac/mayfly/internal/filetest"
-	"github.com/mayfly-iac/mayfly/internal/script"
-	"github.com/mayfly-iac/mayfly/internal/simprovider"
+	"github.com/mayfly-iac/mayfly/internal/install"
+	"github.com/mayfly-iac/mayfly/internal/testing/filetest"
+	"github.com/mayfly-iac/mayfly/internal/testing/script"
+	"github.com/mayfly-iac/mayfly/internal/testing/simprovider"
 )
 
 // mistakesDir has the catalog of typical mistakes: what people write, and everything that the terminal then

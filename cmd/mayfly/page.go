@@ -10,11 +10,11 @@ import (
 
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/place"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/internal/base/safefile"
+	"github.com/mayfly-iac/mayfly/internal/show/view/explanation"
+	"github.com/mayfly-iac/mayfly/internal/show/view/markdown"
+	"github.com/mayfly-iac/mayfly/internal/show/view/report"
 	"github.com/mayfly-iac/mayfly/plan"
-	"github.com/mayfly-iac/mayfly/safefile"
-	"github.com/mayfly-iac/mayfly/view/explanation"
-	"github.com/mayfly-iac/mayfly/view/markdown"
-	"github.com/mayfly-iac/mayfly/view/report"
 )
 
 // pageFlags are the files to which a run is written for people: a page, and a comment on a pull request.

@@ -15,7 +15,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mayfly-iac/mayfly/internal/pty"
+	"github.com/mayfly-iac/mayfly/internal/testing/pty"
 )
 
 // TestPictures compares the pictures in README.md with runs of now: the texts in them, but not the times.

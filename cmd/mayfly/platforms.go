@@ -9,8 +9,8 @@ import (
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
-	"github.com/mayfly-iac/mayfly/install"
-	"github.com/mayfly-iac/mayfly/install/lockfile"
+	"github.com/mayfly-iac/mayfly/internal/install"
+	"github.com/mayfly-iac/mayfly/internal/install/lockfile"
 )
 
 // platformFlags is the option -platform of commands that fetch packages for other platforms.

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/mayfly-iac/mayfly/addr"
-	"github.com/mayfly-iac/mayfly/internal/pty"
+	"github.com/mayfly-iac/mayfly/internal/testing/pty"
 )
 
 // TestDownloadBar checks that a bar appears on a terminal, and that nothing at all does elsewhere.

@@ -9,13 +9,13 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/mayfly-iac/mayfly/addr"
-	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/diag"
-	"github.com/mayfly-iac/mayfly/install"
-	"github.com/mayfly-iac/mayfly/provider"
-	"github.com/mayfly-iac/mayfly/schema"
+	"github.com/mayfly-iac/mayfly/internal/install"
+	"github.com/mayfly-iac/mayfly/internal/language/config"
+	"github.com/mayfly-iac/mayfly/internal/provider"
+	"github.com/mayfly-iac/mayfly/internal/show/view/document"
+	"github.com/mayfly-iac/mayfly/internal/values/schema"
 	"github.com/mayfly-iac/mayfly/state"
-	"github.com/mayfly-iac/mayfly/view/document"
 	"github.com/mayfly-iac/mayfly/workdir"
 )
 

@@ -14,11 +14,11 @@ import (
 	"github.com/urfave/cli/v3"
 	"github.com/zclconf/go-cty/cty"
 
-	"github.com/mayfly-iac/mayfly/backend"
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/metadata"
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/usage"
-	"github.com/mayfly-iac/mayfly/lang/funcs"
-	"github.com/mayfly-iac/mayfly/schema"
+	"github.com/mayfly-iac/mayfly/internal/language/lang/funcs"
+	"github.com/mayfly-iac/mayfly/internal/stores/backend"
+	"github.com/mayfly-iac/mayfly/internal/values/schema"
 )
 
 //go:generate env MAYFLY_UPDATE_GOLDEN=1 go test . -run TestReference

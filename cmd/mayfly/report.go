@@ -13,8 +13,8 @@ import (
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/interrupt"
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/term"
 	"github.com/mayfly-iac/mayfly/diag"
-	"github.com/mayfly-iac/mayfly/install"
-	"github.com/mayfly-iac/mayfly/view"
+	"github.com/mayfly-iac/mayfly/internal/install"
+	"github.com/mayfly-iac/mayfly/internal/show/view"
 )
 
 // say writes a line for people, unless standard output is reserved for programs. The format has no line end.

@@ -17,7 +17,7 @@ import (
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/term"
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/usage"
 	"github.com/mayfly-iac/mayfly/diag"
-	"github.com/mayfly-iac/mayfly/leak"
+	"github.com/mayfly-iac/mayfly/internal/values/leak"
 )
 
 // run executes one command line, given without the program's name, and returns the exit status. Output is

@@ -8,12 +8,12 @@ import (
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/interrupt"
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/logs"
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/term"
-	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/event"
+	"github.com/mayfly-iac/mayfly/internal/language/config"
+	"github.com/mayfly-iac/mayfly/internal/show/view/document"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
-	"github.com/mayfly-iac/mayfly/view/document"
 	"github.com/mayfly-iac/mayfly/workdir"
 )
 

@@ -9,7 +9,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/usage"
 	"github.com/mayfly-iac/mayfly/diag"
-	"github.com/mayfly-iac/mayfly/view"
+	"github.com/mayfly-iac/mayfly/internal/show/view"
 )
 
 // sharedFlags are options that many commands have and that take effect outside the commands: in how

@@ -4,12 +4,12 @@ import (
 	"context"
 	"os"
 
-	"github.com/mayfly-iac/mayfly/config"
+	"github.com/mayfly-iac/mayfly/internal/language/config"
+	"github.com/mayfly-iac/mayfly/internal/show/view"
+	"github.com/mayfly-iac/mayfly/internal/show/view/document"
+	"github.com/mayfly-iac/mayfly/internal/stores/planfile"
+	"github.com/mayfly-iac/mayfly/internal/values/value"
 	"github.com/mayfly-iac/mayfly/plan"
-	"github.com/mayfly-iac/mayfly/plan/planfile"
-	"github.com/mayfly-iac/mayfly/value"
-	"github.com/mayfly-iac/mayfly/view"
-	"github.com/mayfly-iac/mayfly/view/document"
 )
 
 // showPlan shows the saved plan that the directory was opened with. The providers that made it must be

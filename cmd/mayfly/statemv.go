@@ -7,8 +7,8 @@ import (
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/internal/engine/edit"
 	"github.com/mayfly-iac/mayfly/state"
-	"github.com/mayfly-iac/mayfly/state/edit"
 	"github.com/mayfly-iac/mayfly/workdir"
 )
 

@@ -9,7 +9,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/term"
-	"github.com/mayfly-iac/mayfly/state/edit"
+	"github.com/mayfly-iac/mayfly/internal/engine/edit"
 )
 
 // replaceFlags are the options of state replace-provider.

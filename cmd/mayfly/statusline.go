@@ -9,8 +9,8 @@ import (
 
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/term"
 	"github.com/mayfly-iac/mayfly/event"
-	"github.com/mayfly-iac/mayfly/telemetry"
-	"github.com/mayfly-iac/mayfly/view"
+	"github.com/mayfly-iac/mayfly/internal/show/telemetry"
+	"github.com/mayfly-iac/mayfly/internal/show/view"
 )
 
 // statusLine is the bottom of standard output, which shows what a command is doing and how far it is. It

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/term"
-	"github.com/mayfly-iac/mayfly/internal/pty"
+	"github.com/mayfly-iac/mayfly/internal/testing/pty"
 )
 
 // TestStatusLine checks when a line is drawn, and that it is gone at the end.

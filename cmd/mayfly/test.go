@@ -11,14 +11,14 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/usage"
-	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/diag"
-	"github.com/mayfly-iac/mayfly/safefile"
+	"github.com/mayfly-iac/mayfly/internal/base/safefile"
+	"github.com/mayfly-iac/mayfly/internal/language/config"
+	"github.com/mayfly-iac/mayfly/internal/show/view"
+	"github.com/mayfly-iac/mayfly/internal/show/view/coverage"
+	"github.com/mayfly-iac/mayfly/internal/show/view/document"
+	"github.com/mayfly-iac/mayfly/internal/show/view/verdicts"
 	"github.com/mayfly-iac/mayfly/suite"
-	"github.com/mayfly-iac/mayfly/view"
-	"github.com/mayfly-iac/mayfly/view/coverage"
-	"github.com/mayfly-iac/mayfly/view/document"
-	"github.com/mayfly-iac/mayfly/view/verdicts"
 	"github.com/mayfly-iac/mayfly/workdir"
 )
 

@@ -1,9 +1,9 @@
 package main
 
 import (
-	"github.com/mayfly-iac/mayfly/safefile"
-	"github.com/mayfly-iac/mayfly/view"
-	"github.com/mayfly-iac/mayfly/view/coverage"
+	"github.com/mayfly-iac/mayfly/internal/base/safefile"
+	"github.com/mayfly-iac/mayfly/internal/show/view"
+	"github.com/mayfly-iac/mayfly/internal/show/view/coverage"
 )
 
 // showCoverage shows what the runs of a suite have exercised: as text, as a message, and as a page in a file

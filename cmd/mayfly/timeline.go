@@ -1,6 +1,6 @@
 package main
 
-import "github.com/mayfly-iac/mayfly/view/timeline"
+import "github.com/mayfly-iac/mayfly/internal/show/view/timeline"
 
 // watched calls f, which does the work of a command that plans or applies, and writes the pages and
 // the timeline that the options ask for. title is the heading of the page.

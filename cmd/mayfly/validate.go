@@ -6,8 +6,8 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/internal/show/view/document"
 	"github.com/mayfly-iac/mayfly/suite"
-	"github.com/mayfly-iac/mayfly/view/document"
 	"github.com/mayfly-iac/mayfly/workdir"
 )
 

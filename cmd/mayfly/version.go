@@ -10,9 +10,9 @@ import (
 
 	"github.com/mayfly-iac/mayfly"
 	"github.com/mayfly-iac/mayfly/addr"
-	"github.com/mayfly-iac/mayfly/install"
-	"github.com/mayfly-iac/mayfly/install/lockfile"
-	"github.com/mayfly-iac/mayfly/view/document"
+	"github.com/mayfly-iac/mayfly/internal/install"
+	"github.com/mayfly-iac/mayfly/internal/install/lockfile"
+	"github.com/mayfly-iac/mayfly/internal/show/view/document"
 )
 
 // versionCommand returns the command version. Tools run it before anything else, in directories of any kind,

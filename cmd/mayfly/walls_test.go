@@ -19,9 +19,9 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/event"
-	"github.com/mayfly-iac/mayfly/leak"
-	"github.com/mayfly-iac/mayfly/trace"
-	"github.com/mayfly-iac/mayfly/value"
+	"github.com/mayfly-iac/mayfly/internal/base/trace"
+	"github.com/mayfly-iac/mayfly/internal/values/leak"
+	"github.com/mayfly-iac/mayfly/internal/values/value"
 	"github.com/mayfly-iac/mayfly/workdir"
 )
 

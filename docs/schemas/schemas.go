@@ -2,7 +2,7 @@
 // are the only form of them: the program prints them, and tests check documents by them.
 //
 // As published, they allow members that they do not know, since later versions may add some. Tests are
-// stricter: see internal/schematest.
+// stricter: see internal/testing/schematest.
 //
 // It may import nothing. It must not know how documents are made.
 package schemas

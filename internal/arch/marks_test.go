@@ -11,18 +11,18 @@ import (
 // unmarkers are the functions of the packages that call providers and programs that take all marks off a
 // value without remembering what is ephemeral in it.
 var unmarkers = map[string]string{
-	"engine.object":             "is a value that a provider has returned, with marks that say how to store it",
-	"engine.readForCheck":       "is a value that a provider has returned, with marks that say how to store it",
-	"provision.run":             "the engine has had the guard remember the arguments, whose marks decide what is shown of output and errors",
-	"provision.execute":         "the same, for the connection",
-	"provision.CheckArguments":  "looks at the arguments without passing them on",
-	"provision.CheckConnection": "the same, for the connection",
+	"internal/engine.object":                    "is a value that a provider has returned, with marks that say how to store it",
+	"internal/engine.readForCheck":              "is a value that a provider has returned, with marks that say how to store it",
+	"internal/engine/provision.run":             "the engine has had the guard remember the arguments, whose marks decide what is shown of output and errors",
+	"internal/engine/provision.execute":         "the same, for the connection",
+	"internal/engine/provision.CheckArguments":  "looks at the arguments without passing them on",
+	"internal/engine/provision.CheckConnection": "the same, for the connection",
 }
 
 // TestValuesLeaveByOneWay lists who takes marks off values in the packages that give them to providers and
 // programs: all others use Guard.Reveal or Checker.Given, which remember what is ephemeral.
 func TestValuesLeaveByOneWay(t *testing.T) {
-	packages := []string{"engine", "engine/object", "ephemeral", "provision", "contract", "provider/processes"}
+	packages := []string{"internal/engine", "internal/engine/object", "internal/engine/ephemeral", "internal/engine/provision", "internal/engine/contract", "internal/provider/processes"}
 	found := map[string]bool{}
 	for _, s := range sources(t) {
 		if s.test || s.generated || !slices.Contains(packages, s.pkg) {

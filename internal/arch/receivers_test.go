@@ -12,16 +12,16 @@ const maxReceiver = 40
 
 // largeReceivers are types with more methods, with how many they may have. A number may fall and not rise.
 var largeReceivers = map[string]int{
-	"cmd/mayfly.app":                 168,
-	"workdir.Dir":                    103,
-	"engine.planner":                 94,
-	"config.decoder":                 91,
-	"internal/simprovider.core":      53,
-	"eval.Run":                       53,
-	"engine.applier":                 53,
-	"state/store/local.Manager":      50,
-	"explain.Explainer":              42,
-	"internal/simprovider.violation": 41,
+	"cmd/mayfly.app":                         168,
+	"workdir.Dir":                            103,
+	"internal/engine.planner":                94,
+	"internal/language/config.decoder":       91,
+	"internal/testing/simprovider.core":      53,
+	"internal/language/eval.Run":             53,
+	"internal/engine.applier":                53,
+	"state/store/local.Manager":              50,
+	"internal/engine/explain.Explainer":      42,
+	"internal/testing/simprovider.violation": 41,
 }
 
 // TestReceivers holds types to a number of methods, which says more about what takes part in everything than

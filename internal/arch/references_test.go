@@ -13,15 +13,15 @@ import (
 // Others ask the graph of blocks or the resolver, so that they cannot answer the same question in another
 // way.
 var followers = map[string]string{
-	"eval/blocks.targets":  "leads to blocks: the graph is built on it",
-	"eval/blocks.checkRef": "finds what is not declared, which has no block",
-	"eval.find":            "leads to objects and instances",
-	"eval/static.ref":      "evaluates what must be known before there are blocks",
+	"internal/language/eval/blocks.targets":  "leads to blocks: the graph is built on it",
+	"internal/language/eval/blocks.checkRef": "finds what is not declared, which has no block",
+	"internal/language/eval.find":            "leads to objects and instances",
+	"internal/language/eval/static.ref":      "evaluates what must be known before there are blocks",
 }
 
 // readers are the functions that know the words that references begin with.
 var readers = map[string]string{
-	"lang.ParseRef": "is the grammar of references",
+	"internal/language/lang.ParseRef": "is the grammar of references",
 }
 
 // TestReferencesAreFollowedInOnePlace counts the walkers over references.

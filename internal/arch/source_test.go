@@ -37,6 +37,12 @@ func (s *source) at(p token.Pos) string {
 	return s.name + ":" + strconv.Itoa(s.set.Position(p).Line)
 }
 
+// shipped reports whether the file is part of a program that users run, or of the library.
+func (s *source) shipped() bool {
+	top, _, _ := strings.Cut(s.pkg, "/")
+	return !s.test && inWing[s.pkg] != "testing" && top != "tests" && top != "benchmarks" && !strings.HasSuffix(s.pkg, "/storetest")
+}
+
 // imports returns the import paths of the file.
 func (s *source) imports() []string {
 	var out []string

@@ -18,8 +18,7 @@ func TestVariablesAreInTheReference(t *testing.T) {
 	used := map[string]string{}                                                 // by name: where
 	name := regexp.MustCompile(`^(?:TF|MAYFLY|KEEP|OPENTOFU|OTEL)_[A-Z0-9_]*$`) // or only the beginning of one
 	for _, s := range sources(t) {
-		top, _, _ := strings.Cut(s.pkg, "/")
-		if s.test || slices.Contains([]string{"internal", "tests", "benchmarks"}, top) || strings.HasSuffix(s.pkg, "/storetest") {
+		if !s.shipped() {
 			continue
 		}
 		ast.Inspect(s.file, func(n ast.Node) bool {

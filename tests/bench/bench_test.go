@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mayfly-iac/mayfly/internal/program"
+	"github.com/mayfly-iac/mayfly/internal/testing/program"
 )
 
 var built map[string]string

@@ -10,8 +10,8 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/mayfly-iac/mayfly/internal/secretscan"
-	"github.com/mayfly-iac/mayfly/internal/simprovider"
+	"github.com/mayfly-iac/mayfly/internal/testing/secretscan"
+	"github.com/mayfly-iac/mayfly/internal/testing/simprovider"
 )
 
 // canaries are the values that a site plants, new ones for each.

@@ -14,7 +14,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/mayfly-iac/mayfly/internal/program"
+	"github.com/mayfly-iac/mayfly/internal/testing/program"
 )
 
 // patch replaces a text, which must occur once, in a source file of the module.
@@ -24,7 +24,7 @@ type patch struct{ file, old, new string }
 var unguarded = []patch{
 	{"cmd/mayfly/run.go", "leaks: leak.New()", "leaks: (*leak.Guard)(nil)"},
 	{"workdir/dir.go", "opt.Leaks = leak.New()", "opt.Leaks = (*leak.Guard)(nil)"},
-	{"engine/engine.go", "opt.Leaks = leak.New()", "opt.Leaks = (*leak.Guard)(nil)"},
+	{"internal/engine/engine.go", "opt.Leaks = leak.New()", "opt.Leaks = (*leak.Guard)(nil)"},
 }
 
 // leaks are leaks that are introduced on purpose. The patched program has all of them, and the environment
@@ -40,8 +40,8 @@ var leaks = []struct {
 		"journal", killed, "terraform.tfstate.journal",
 	},
 	{patch{"state/store/local/info.go", "f.Write(b)", `f.Write(append(b, canaryLeak("lock")...))`}, "lock", killed, "lock.info"},
-	{patch{"plan/planfile/encode.go", "PlannedPrivate: c.PlannedPrivate,", `PlannedPrivate: append(append([]byte(nil), c.PlannedPrivate...), canaryLeak("plan")...),`}, "plan", []step{{args: "plan VARS -out=p"}}, "work/p"},
-	{patch{"engine/object/seal.go", "= op.Schema.Version, private", `= op.Schema.Version, append(slices.Clone(private), canaryLeak("state")...)`}, "state", apply, "work/terraform.tfstate"},
+	{patch{"internal/stores/planfile/encode.go", "PlannedPrivate: c.PlannedPrivate,", `PlannedPrivate: append(append([]byte(nil), c.PlannedPrivate...), canaryLeak("plan")...),`}, "plan", []step{{args: "plan VARS -out=p"}}, "work/p"},
+	{patch{"internal/engine/object/seal.go", "= op.Schema.Version, private", `= op.Schema.Version, append(slices.Clone(private), canaryLeak("state")...)`}, "state", apply, "work/terraform.tfstate"},
 	{
 		patch{"cmd/mayfly/internal/logs/logs.go", `"+p.Type, line)`, `"+p.Type, line+canaryLeak("log"))`},
 		"log",
@@ -49,24 +49,24 @@ var leaks = []struct {
 		"trace.log",
 	},
 	{
-		patch{"engine/provision.go", `" provisioner error", "%s", err)`, `" provisioner error", "%s%s", err, canaryLeak("diagnostic", args))`},
+		patch{"internal/engine/provision.go", `" provisioner error", "%s", err)`, `" provisioner error", "%s%s", err, canaryLeak("diagnostic", args))`},
 		"diagnostic",
 		[]step{{args: "apply VARS -auto-approve -var exit=7"}},
 		"standard error",
 	},
-	{patch{"engine/provision.go", "Line: line})", `Line: line + canaryLeak("event", args)})`}, "event", apply, "standard output"},
+	{patch{"internal/engine/provision.go", "Line: line})", `Line: line + canaryLeak("event", args)})`}, "event", apply, "standard output"},
 	{
-		patch{"view/streamevent.go", "line.Message = name + text\n", "line.Message = name + text + canaryLeak(\"stream\")\n"},
+		patch{"internal/show/view/streamevent.go", "line.Message = name + text\n", "line.Message = name + text + canaryLeak(\"stream\")\n"},
 		"stream",
 		[]step{{args: "apply VARS -auto-approve -json-into=into.jsonl"}},
 		"into.jsonl",
 	},
 	{patch{"workdir/session.go", "environ := providerEnviron(", "canaryFile(\"file\")\n\tenviron := providerEnviron("}, "file", []step{{args: "plan VARS"}}, "tmp/left"},
 	{patch{"workdir/environ.go", "v != nil && secret(v)", `v != nil && secret(v) && canaryLeak("environment") == ""`}, "environment", []step{{args: "plan VARS"}}, "children/"},
-	{patch{"view/report/report.go", "r.clean(next.Text)", `r.clean(next.Text)+canaryLeak("page")`}, "page", []step{{args: "plan VARS -html=page.html"}}, "page.html"},
-	{patch{"view/markdown/section.go", "block(language, text)", `block(language, text+canaryLeak("comment"))`}, "comment", []step{{args: "plan VARS -markdown=comment.md"}}, "comment.md"},
-	{patch{"view/explanation/explanation.go", "text := p.Text +", `text := p.Text + canaryLeak("answer") +`}, "answer", []step{{args: "explain VARS sim_vault.v"}}, "standard output"},
-	{patch{"view/verdicts/junit.go", "strings.Map(inXML, out.Text)", `strings.Map(inXML, out.Text+canaryLeak("junit"))`}, "junit", []step{{args: "test -junit-xml=out.xml"}}, "out.xml"},
+	{patch{"internal/show/view/report/report.go", "r.clean(next.Text)", `r.clean(next.Text)+canaryLeak("page")`}, "page", []step{{args: "plan VARS -html=page.html"}}, "page.html"},
+	{patch{"internal/show/view/markdown/section.go", "block(language, text)", `block(language, text+canaryLeak("comment"))`}, "comment", []step{{args: "plan VARS -markdown=comment.md"}}, "comment.md"},
+	{patch{"internal/show/view/explanation/explanation.go", "text := p.Text +", `text := p.Text + canaryLeak("answer") +`}, "answer", []step{{args: "explain VARS sim_vault.v"}}, "standard output"},
+	{patch{"internal/show/view/verdicts/junit.go", "strings.Map(inXML, out.Text)", `strings.Map(inXML, out.Text+canaryLeak("junit"))`}, "junit", []step{{args: "test -junit-xml=out.xml"}}, "out.xml"},
 }
 
 var (
@@ -207,9 +207,9 @@ var panics = []struct {
 	patch
 	name, args, says string
 }{
-	{patch{"engine/provision.go", "begin := pv.opt.Now()\n", "if text := canaryLeak(\"operation\", args); text != \"\" {\n\t\tpanic(text)\n\t}\n\tbegin := pv.opt.Now()\n"}, "operation", "apply VARS -auto-approve", "Bug in Mayfly"},
-	{patch{"view/streamevent.go", "line, ok := streamEvent(e)\n", "line, ok := streamEvent(e)\n\tif text := canaryLeak(\"observer\"); text != \"\" {\n\t\tpanic(text)\n\t}\n"}, "observer", "apply VARS -auto-approve -json-into=into.jsonl", "Bug in Mayfly"},
-	{patch{"plan/planfile/encode.go", "out := &change{", "if text := canaryLeak(\"save\"); text != \"\" {\n\t\tpanic(fmt.Errorf(\"%s\", text))\n\t}\n\tout := &change{"}, "save", "plan VARS -out=p", "they hold no values"},
+	{patch{"internal/engine/provision.go", "begin := pv.opt.Now()\n", "if text := canaryLeak(\"operation\", args); text != \"\" {\n\t\tpanic(text)\n\t}\n\tbegin := pv.opt.Now()\n"}, "operation", "apply VARS -auto-approve", "Bug in Mayfly"},
+	{patch{"internal/show/view/streamevent.go", "line, ok := streamEvent(e)\n", "line, ok := streamEvent(e)\n\tif text := canaryLeak(\"observer\"); text != \"\" {\n\t\tpanic(text)\n\t}\n"}, "observer", "apply VARS -auto-approve -json-into=into.jsonl", "Bug in Mayfly"},
+	{patch{"internal/stores/planfile/encode.go", "out := &change{", "if text := canaryLeak(\"save\"); text != \"\" {\n\t\tpanic(fmt.Errorf(\"%s\", text))\n\t}\n\tout := &change{"}, "save", "plan VARS -out=p", "they hold no values"},
 }
 
 // TestPanics lets the program panic with canaries. It must report a bug, without them.

@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/mayfly-iac/mayfly/internal/program"
-	"github.com/mayfly-iac/mayfly/internal/simprovider"
+	"github.com/mayfly-iac/mayfly/internal/testing/program"
+	"github.com/mayfly-iac/mayfly/internal/testing/simprovider"
 )
 
 var (

@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/mayfly-iac/mayfly/internal/httpserver"
+	"github.com/mayfly-iac/mayfly/internal/testing/httpserver"
 	"github.com/mayfly-iac/mayfly/tests/internal/services"
 )
 

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mayfly-iac/mayfly/internal/pty"
+	"github.com/mayfly-iac/mayfly/internal/testing/pty"
 )
 
 // TestNothingLeaksOfWhatIsTyped types values at the prompts of ephemeral variables, which must not be echoed,

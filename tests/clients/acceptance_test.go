@@ -13,8 +13,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
 	"github.com/hashicorp/terraform-plugin-testing/tfversion"
 
-	"github.com/mayfly-iac/mayfly/provider/keep"
-	"github.com/mayfly-iac/mayfly/provider/keep/serve"
+	"github.com/mayfly-iac/mayfly/internal/provider/keep"
+	"github.com/mayfly-iac/mayfly/internal/provider/keep/serve"
 )
 
 // served are the providers as a provider's author tests them: in the test process, to which the program under

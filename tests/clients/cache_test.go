@@ -17,8 +17,8 @@ import (
 
 	"github.com/hashicorp/terraform-exec/tfexec"
 
-	"github.com/mayfly-iac/mayfly/internal/filetest"
-	"github.com/mayfly-iac/mayfly/internal/simprovider"
+	"github.com/mayfly-iac/mayfly/internal/testing/filetest"
+	"github.com/mayfly-iac/mayfly/internal/testing/simprovider"
 )
 
 // many is how many processes share a cache, as under a program that runs one for each unit of a large

@@ -9,9 +9,9 @@ import (
 
 	"github.com/hashicorp/terraform-exec/tfexec"
 
-	"github.com/mayfly-iac/mayfly/internal/filetest"
-	"github.com/mayfly-iac/mayfly/internal/program"
-	"github.com/mayfly-iac/mayfly/internal/simprovider"
+	"github.com/mayfly-iac/mayfly/internal/testing/filetest"
+	"github.com/mayfly-iac/mayfly/internal/testing/program"
+	"github.com/mayfly-iac/mayfly/internal/testing/simprovider"
 )
 
 // binary is the program under test, simBinary the test provider, and mirror a filesystem mirror that has it

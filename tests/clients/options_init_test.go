@@ -11,9 +11,9 @@ import (
 	"github.com/hashicorp/terraform-exec/tfexec"
 	tfjson "github.com/hashicorp/terraform-json"
 
-	"github.com/mayfly-iac/mayfly/internal/filetest"
-	"github.com/mayfly-iac/mayfly/internal/registrytest"
-	"github.com/mayfly-iac/mayfly/internal/simprovider"
+	"github.com/mayfly-iac/mayfly/internal/testing/filetest"
+	"github.com/mayfly-iac/mayfly/internal/testing/registrytest"
+	"github.com/mayfly-iac/mayfly/internal/testing/simprovider"
 )
 
 func simConfig(version string) map[string]string {

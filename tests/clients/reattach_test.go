@@ -14,8 +14,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6/tf6server"
 
-	"github.com/mayfly-iac/mayfly/provider/keep"
-	"github.com/mayfly-iac/mayfly/provider/keep/serve"
+	"github.com/mayfly-iac/mayfly/internal/provider/keep"
+	"github.com/mayfly-iac/mayfly/internal/provider/keep/serve"
 )
 
 const runningSource = "example.net/authors/keep"

@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/mayfly-iac/mayfly/internal/program"
-	"github.com/mayfly-iac/mayfly/internal/simprovider"
+	"github.com/mayfly-iac/mayfly/internal/testing/program"
+	"github.com/mayfly-iac/mayfly/internal/testing/simprovider"
 	"github.com/mayfly-iac/mayfly/tests/internal/documents"
 )
 

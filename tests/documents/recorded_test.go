@@ -11,8 +11,8 @@ import (
 
 	tfjson "github.com/hashicorp/terraform-json"
 
-	"github.com/mayfly-iac/mayfly/internal/filetest"
-	"github.com/mayfly-iac/mayfly/internal/schematest"
+	"github.com/mayfly-iac/mayfly/internal/testing/filetest"
+	"github.com/mayfly-iac/mayfly/internal/testing/schematest"
 	"github.com/mayfly-iac/mayfly/tests/internal/documents"
 )
 

@@ -9,12 +9,12 @@ import (
 
 	"github.com/mayfly-iac/mayfly"
 	"github.com/mayfly-iac/mayfly/diag"
-	"github.com/mayfly-iac/mayfly/engine"
-	"github.com/mayfly-iac/mayfly/internal/filetest"
-	"github.com/mayfly-iac/mayfly/lang/funcs"
-	"github.com/mayfly-iac/mayfly/state/store/inmem"
+	"github.com/mayfly-iac/mayfly/internal/engine"
+	"github.com/mayfly-iac/mayfly/internal/language/lang/funcs"
+	"github.com/mayfly-iac/mayfly/internal/show/view"
+	"github.com/mayfly-iac/mayfly/internal/stores/inmem"
+	"github.com/mayfly-iac/mayfly/internal/testing/filetest"
 	"github.com/mayfly-iac/mayfly/tests/internal/calls"
-	"github.com/mayfly-iac/mayfly/view"
 )
 
 const tableFile = "testdata/table.txt"

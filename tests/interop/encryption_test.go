@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mayfly-iac/mayfly/internal/filetest"
+	"github.com/mayfly-iac/mayfly/internal/testing/filetest"
 )
 
 // keyProgram and methodProgram speak the protocols of external key providers and methods.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mayfly-iac/mayfly/internal/filetest"
+	"github.com/mayfly-iac/mayfly/internal/testing/filetest"
 )
 
 // providerCase is a provider of other people: what is made of it, what changes, and what can be imported from

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mayfly-iac/mayfly/internal/filetest"
+	"github.com/mayfly-iac/mayfly/internal/testing/filetest"
 	"github.com/mayfly-iac/mayfly/tests/internal/services"
 )
 

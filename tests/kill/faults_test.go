@@ -15,9 +15,9 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/mayfly-iac/mayfly/internal/filetest"
-	"github.com/mayfly-iac/mayfly/internal/simprovider"
-	"github.com/mayfly-iac/mayfly/internal/sysfault"
+	"github.com/mayfly-iac/mayfly/internal/testing/filetest"
+	"github.com/mayfly-iac/mayfly/internal/testing/simprovider"
+	"github.com/mayfly-iac/mayfly/internal/testing/sysfault"
 )
 
 // allFaults is a variable that, if it is not empty, lets every call fail instead of a sample, and runs what

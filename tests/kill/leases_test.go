@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mayfly-iac/mayfly/internal/filetest"
-	"github.com/mayfly-iac/mayfly/internal/simprovider"
-	"github.com/mayfly-iac/mayfly/internal/simprovider/simlog"
+	"github.com/mayfly-iac/mayfly/internal/testing/filetest"
+	"github.com/mayfly-iac/mayfly/internal/testing/simprovider"
+	"github.com/mayfly-iac/mayfly/internal/testing/simprovider/simlog"
 )
 
 var leftOpen = regexp.MustCompile(`(?m)^[│ ]*- ephemeral\.sim_secret\.(e\d+), since ([-0-9]+ [:0-9]+) `)

@@ -19,11 +19,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mayfly-iac/mayfly/internal/filetest"
-	"github.com/mayfly-iac/mayfly/internal/program"
-	"github.com/mayfly-iac/mayfly/internal/simprovider"
-	"github.com/mayfly-iac/mayfly/internal/simprovider/simlog"
-	"github.com/mayfly-iac/mayfly/internal/sysfault"
+	"github.com/mayfly-iac/mayfly/internal/testing/filetest"
+	"github.com/mayfly-iac/mayfly/internal/testing/program"
+	"github.com/mayfly-iac/mayfly/internal/testing/simprovider"
+	"github.com/mayfly-iac/mayfly/internal/testing/simprovider/simlog"
+	"github.com/mayfly-iac/mayfly/internal/testing/sysfault"
 )
 
 var (

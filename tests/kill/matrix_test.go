@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mayfly-iac/mayfly/internal/sysfault"
+	"github.com/mayfly-iac/mayfly/internal/testing/sysfault"
 	"github.com/mayfly-iac/mayfly/tests/internal/services"
 )
 

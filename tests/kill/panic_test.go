@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mayfly-iac/mayfly/internal/filetest"
+	"github.com/mayfly-iac/mayfly/internal/testing/filetest"
 )
 
 // defects are the functions that a panic is put into, and what the program prints then.
@@ -22,14 +22,14 @@ var defects = []struct {
 	file, function string
 	want           string // in the output
 }{
-	{"provider/plugin/resource.go", "ApplyResource", "Bug in Mayfly"},     // a call of a provider
-	{"provider/plugin/unary/read.go", "frame", "this is a bug in Mayfly"}, // the connection to a provider
-	{"ephemeral/renew.go", "callRenew", "Bug in Mayfly"},                  // a renewal
-	{"ephemeral/open.go", "callClose", "may still be live"},               // a close
-	{"view/human.go", "Event", "Bug in Mayfly"},                           // an observer
+	{"internal/provider/plugin/resource.go", "ApplyResource", "Bug in Mayfly"},     // a call of a provider
+	{"internal/provider/plugin/unary/read.go", "frame", "this is a bug in Mayfly"}, // the connection to a provider
+	{"internal/engine/ephemeral/renew.go", "callRenew", "Bug in Mayfly"},                  // a renewal
+	{"internal/engine/ephemeral/open.go", "callClose", "may still be live"},               // a close
+	{"internal/show/view/human.go", "Event", "Bug in Mayfly"},                           // an observer
 	{"state/journal.go", "endRecord", "Bug in Mayfly"},                    // what the journal gets
 	{"state/journal.go", "write", "this is a bug in Mayfly"},              // the writer of the journal
-	{"provision/local.go", "runOutput", "Bug in Mayfly"},                  // a provisioner
+	{"internal/engine/provision/local.go", "runOutput", "Bug in Mayfly"},                  // a provisioner
 	{"state/store/local/manager.go", "store", "Failed to save the state"}, // the end of the run
 }
 

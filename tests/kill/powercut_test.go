@@ -12,9 +12,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/mayfly-iac/mayfly/internal/filetest"
-	"github.com/mayfly-iac/mayfly/internal/powercut"
-	"github.com/mayfly-iac/mayfly/internal/simprovider"
+	"github.com/mayfly-iac/mayfly/internal/testing/filetest"
+	"github.com/mayfly-iac/mayfly/internal/testing/powercut"
+	"github.com/mayfly-iac/mayfly/internal/testing/simprovider"
 )
 
 // cutsTried is how many of the things that a power cut may leave are tried by default.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mayfly-iac/mayfly/internal/sysfault"
+	"github.com/mayfly-iac/mayfly/internal/testing/sysfault"
 )
 
 // owns reports whether a call is about a file of the working directory or the home directory, and not about

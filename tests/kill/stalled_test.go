@@ -17,9 +17,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mayfly-iac/mayfly/internal/filetest"
-	"github.com/mayfly-iac/mayfly/internal/simprovider"
-	"github.com/mayfly-iac/mayfly/internal/simprovider/simlog"
+	"github.com/mayfly-iac/mayfly/internal/testing/filetest"
+	"github.com/mayfly-iac/mayfly/internal/testing/simprovider"
+	"github.com/mayfly-iac/mayfly/internal/testing/simprovider/simlog"
 )
 
 // lines is more than a pipe and the engine's queue of events hold.

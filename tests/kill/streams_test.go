@@ -11,8 +11,8 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/mayfly-iac/mayfly/internal/filetest"
-	"github.com/mayfly-iac/mayfly/internal/simprovider/simlog"
+	"github.com/mayfly-iac/mayfly/internal/testing/filetest"
+	"github.com/mayfly-iac/mayfly/internal/testing/simprovider/simlog"
 )
 
 // TestFullOutput has standard output on a disk that is full: scripts go by the exit status.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/mayfly-iac/mayfly/internal/script"
+	"github.com/mayfly-iac/mayfly/internal/testing/script"
 )
 
 const rulesDir = "testdata/scripts"

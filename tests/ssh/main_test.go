@@ -14,10 +14,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mayfly-iac/mayfly/internal/filetest"
-	"github.com/mayfly-iac/mayfly/internal/program"
-	"github.com/mayfly-iac/mayfly/internal/simprovider"
-	"github.com/mayfly-iac/mayfly/internal/simprovider/simlog"
+	"github.com/mayfly-iac/mayfly/internal/testing/filetest"
+	"github.com/mayfly-iac/mayfly/internal/testing/program"
+	"github.com/mayfly-iac/mayfly/internal/testing/simprovider"
+	"github.com/mayfly-iac/mayfly/internal/testing/simprovider/simlog"
 )
 
 var binary, mirror string

@@ -16,8 +16,8 @@ import (
 	gssh "github.com/gliderlabs/ssh"
 	"github.com/pkg/sftp"
 
-	"github.com/mayfly-iac/mayfly/internal/simprovider"
-	"github.com/mayfly-iac/mayfly/internal/simprovider/simlog"
+	"github.com/mayfly-iac/mayfly/internal/testing/simprovider"
+	"github.com/mayfly-iac/mayfly/internal/testing/simprovider/simlog"
 )
 
 const suppressed = "(output suppressed due to ephemeral value in config)"

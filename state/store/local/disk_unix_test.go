@@ -9,7 +9,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/mayfly-iac/mayfly/internal/filetest"
+	"github.com/mayfly-iac/mayfly/internal/testing/filetest"
 )
 
 // TestFailedWriteLeavesNothing replaces a file on disks on which a step fails. The file then has its old

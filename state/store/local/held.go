@@ -11,7 +11,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/mayfly-iac/mayfly/safefile"
+	"github.com/mayfly-iac/mayfly/internal/base/safefile"
 )
 
 var errHeld = errors.New("the file is locked")

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"os"
 
-	"github.com/mayfly-iac/mayfly/safefile"
+	"github.com/mayfly-iac/mayfly/internal/base/safefile"
 	"github.com/mayfly-iac/mayfly/state/store"
 )
 

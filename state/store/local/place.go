@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/mayfly-iac/mayfly/diag"
-	"github.com/mayfly-iac/mayfly/safefile"
+	"github.com/mayfly-iac/mayfly/internal/base/safefile"
 )
 
 // paths are the files of one workspace. Symbolic links to the state are followed once, when the paths are

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/mayfly-iac/mayfly/addr"
-	"github.com/mayfly-iac/mayfly/internal/powercut"
+	"github.com/mayfly-iac/mayfly/internal/testing/powercut"
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/state/store"
 	"github.com/mayfly-iac/mayfly/state/store/storetest"

@@ -16,17 +16,17 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/mayfly-iac/mayfly/internal/alibabaserver"
-	"github.com/mayfly-iac/mayfly/internal/azureserver"
-	"github.com/mayfly-iac/mayfly/internal/consulserver"
-	"github.com/mayfly-iac/mayfly/internal/gcsserver"
-	"github.com/mayfly-iac/mayfly/internal/httpserver"
-	"github.com/mayfly-iac/mayfly/internal/kubeserver"
-	"github.com/mayfly-iac/mayfly/internal/postgres"
-	"github.com/mayfly-iac/mayfly/internal/s3server"
-	"github.com/mayfly-iac/mayfly/internal/tencentserver"
-	"github.com/mayfly-iac/mayfly/internal/tfeserver"
-	"github.com/mayfly-iac/mayfly/internal/tlsproxy"
+	"github.com/mayfly-iac/mayfly/internal/testing/alibabaserver"
+	"github.com/mayfly-iac/mayfly/internal/testing/azureserver"
+	"github.com/mayfly-iac/mayfly/internal/testing/consulserver"
+	"github.com/mayfly-iac/mayfly/internal/testing/gcsserver"
+	"github.com/mayfly-iac/mayfly/internal/testing/httpserver"
+	"github.com/mayfly-iac/mayfly/internal/testing/kubeserver"
+	"github.com/mayfly-iac/mayfly/internal/testing/postgres"
+	"github.com/mayfly-iac/mayfly/internal/testing/s3server"
+	"github.com/mayfly-iac/mayfly/internal/testing/tencentserver"
+	"github.com/mayfly-iac/mayfly/internal/testing/tfeserver"
+	"github.com/mayfly-iac/mayfly/internal/testing/tlsproxy"
 )
 
 // Service is a running server with room for any number of states.

@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mayfly-iac/mayfly/safefile"
+	"github.com/mayfly-iac/mayfly/internal/base/safefile"
 )
 
 // The functions that shells call to complete a word.

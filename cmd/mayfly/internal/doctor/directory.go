@@ -14,9 +14,9 @@ import (
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
-	"github.com/mayfly-iac/mayfly/install"
-	"github.com/mayfly-iac/mayfly/install/lockfile"
-	"github.com/mayfly-iac/mayfly/install/modules"
+	"github.com/mayfly-iac/mayfly/internal/install"
+	"github.com/mayfly-iac/mayfly/internal/install/lockfile"
+	"github.com/mayfly-iac/mayfly/internal/install/modules"
 	"github.com/mayfly-iac/mayfly/workdir"
 )
 

@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/mayfly-iac/mayfly/diag"
-	"github.com/mayfly-iac/mayfly/internal/schematest"
-	"github.com/mayfly-iac/mayfly/view"
+	"github.com/mayfly-iac/mayfly/internal/show/view"
+	"github.com/mayfly-iac/mayfly/internal/testing/schematest"
 	"github.com/mayfly-iac/mayfly/workdir"
 )
 

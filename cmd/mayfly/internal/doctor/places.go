@@ -15,12 +15,12 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/mayfly-iac/mayfly/addr"
-	"github.com/mayfly-iac/mayfly/bug"
 	"github.com/mayfly-iac/mayfly/diag"
-	"github.com/mayfly-iac/mayfly/install"
-	"github.com/mayfly-iac/mayfly/install/cliconfig"
-	"github.com/mayfly-iac/mayfly/install/lockfile"
-	"github.com/mayfly-iac/mayfly/install/web"
+	"github.com/mayfly-iac/mayfly/internal/base/bug"
+	"github.com/mayfly-iac/mayfly/internal/install"
+	"github.com/mayfly-iac/mayfly/internal/install/cliconfig"
+	"github.com/mayfly-iac/mayfly/internal/install/lockfile"
+	"github.com/mayfly-iac/mayfly/internal/install/web"
 )
 
 // installation looks at each place that packages of providers may come from.

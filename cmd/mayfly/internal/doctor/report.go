@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/mayfly-iac/mayfly/diag"
-	"github.com/mayfly-iac/mayfly/view"
+	"github.com/mayfly-iac/mayfly/internal/show/view"
 )
 
 // Level says what a finding means to the person who reads it.

@@ -15,7 +15,7 @@ import (
 	"github.com/opentofu/svchost"
 
 	"github.com/mayfly-iac/mayfly/diag"
-	"github.com/mayfly-iac/mayfly/install/credential"
+	"github.com/mayfly-iac/mayfly/internal/install/credential"
 )
 
 // settings looks at the files of the CLI configuration.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mayfly-iac/mayfly/childenv"
+	"github.com/mayfly-iac/mayfly/internal/base/childenv"
 )
 
 // TakeEnviron returns the environment of this process in the form of os.Environ, and removes from the process

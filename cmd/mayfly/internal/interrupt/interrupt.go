@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/mayfly-iac/mayfly/bug"
+	"github.com/mayfly-iac/mayfly/internal/base/bug"
 )
 
 // Err is the cause with which contexts end at an interrupt.

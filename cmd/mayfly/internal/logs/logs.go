@@ -18,7 +18,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/term"
-	"github.com/mayfly-iac/mayfly/safefile"
+	"github.com/mayfly-iac/mayfly/internal/base/safefile"
 )
 
 // Settings say where logs go and which are wanted.

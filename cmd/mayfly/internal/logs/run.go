@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mayfly-iac/mayfly/trace"
+	"github.com/mayfly-iac/mayfly/internal/base/trace"
 )
 
 // Run logs what a run does, from its spans and notes: operations with their duration at level DEBUG, their

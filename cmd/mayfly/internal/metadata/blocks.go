@@ -10,9 +10,9 @@ import (
 
 	"github.com/hashicorp/hcl/v2/ext/typeexpr"
 
-	"github.com/mayfly-iac/mayfly/backend"
-	"github.com/mayfly-iac/mayfly/config/reference"
-	"github.com/mayfly-iac/mayfly/schema"
+	"github.com/mayfly-iac/mayfly/internal/language/config/reference"
+	"github.com/mayfly-iac/mayfly/internal/stores/backend"
+	"github.com/mayfly-iac/mayfly/internal/values/schema"
 )
 
 // language is the description of all blocks. A block refers to the content of a nested one by its path, since

@@ -3,9 +3,9 @@ package metadata
 import (
 	"strings"
 
-	"github.com/mayfly-iac/mayfly/lang/funcs"
-	"github.com/mayfly-iac/mayfly/schema"
-	"github.com/mayfly-iac/mayfly/view/document"
+	"github.com/mayfly-iac/mayfly/internal/language/lang/funcs"
+	"github.com/mayfly-iac/mayfly/internal/show/view/document"
+	"github.com/mayfly-iac/mayfly/internal/values/schema"
 )
 
 // Functions returns the JSON document that describes the functions of the language, on one line.

@@ -8,8 +8,8 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"github.com/mayfly-iac/mayfly/backend"
 	"github.com/mayfly-iac/mayfly/docs/schemas"
+	"github.com/mayfly-iac/mayfly/internal/stores/backend"
 )
 
 // TestSchemaIsComplete compiles each schema as the program prints it, with nothing else at hand.

@@ -14,9 +14,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mayfly-iac/mayfly/config/format"
 	"github.com/mayfly-iac/mayfly/diag"
-	"github.com/mayfly-iac/mayfly/safefile"
+	"github.com/mayfly-iac/mayfly/internal/base/safefile"
+	"github.com/mayfly-iac/mayfly/internal/language/config/format"
 )
 
 // maxFormatted bounds a file to be formatted, in bytes. No configuration is larger, and an endless stream is

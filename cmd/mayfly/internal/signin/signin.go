@@ -19,10 +19,10 @@ import (
 
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/term"
 	"github.com/mayfly-iac/mayfly/diag"
-	"github.com/mayfly-iac/mayfly/install"
-	"github.com/mayfly-iac/mayfly/install/cliconfig"
-	"github.com/mayfly-iac/mayfly/install/credential"
-	"github.com/mayfly-iac/mayfly/install/login"
+	"github.com/mayfly-iac/mayfly/internal/install"
+	"github.com/mayfly-iac/mayfly/internal/install/cliconfig"
+	"github.com/mayfly-iac/mayfly/internal/install/credential"
+	"github.com/mayfly-iac/mayfly/internal/install/login"
 )
 
 // The services for logging in, by the names under which hosts announce them.

@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/mayfly-iac/mayfly/bug"
+	"github.com/mayfly-iac/mayfly/internal/base/bug"
 )
 
 // statusRefresh is the time between two drawings of a status, short enough for a clock that counts seconds.

@@ -7,7 +7,7 @@ import (
 	"os/signal"
 	"syscall"
 
-	"github.com/mayfly-iac/mayfly/bug"
+	"github.com/mayfly-iac/mayfly/internal/base/bug"
 )
 
 // followSize calls resize now and, until stop is called, whenever the size of the terminal changes.

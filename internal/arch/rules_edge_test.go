@@ -1,0 +1,104 @@
+package arch
+
+// storesRules hold for where states and plans are kept.
+var storesRules = map[string]rule{
+	"stores/planfile": {may: []string{"base/jsonvalue", "addr", "diag", "values/leak", "values/schema", "values/value", "state", "plan"}, why: "a codec needs the model that it encodes and nothing that could put a secret in it"},
+	"stores/encryption": {
+		may: []string{"stores/cloud/...", "language/config", "diag", "values/leak", "state", "state/store", "values/value", "base/trace"},
+		why: "how files are encrypted follows from declarations and bytes: whose files they are, and what is in them, makes no difference",
+	},
+	"stores/remote":  {may: []string{"base/bug", "addr", "diag", "base/safefile", "state", "state/store", "base/trace"}, why: "what all services have in common must not depend on one of them"},
+	"stores/azurerm": {may: []string{"stores/cloud", "stores/cloud/azure", "state/store", "stores/remote", "stores/objects"}, why: "a service sees stored bytes and locks"},
+	"stores/consul": {
+		may:     []string{"base/bug", "stores/cloud", "state", "state/store", "stores/remote", "base/trace/requests"},
+		modules: []string{"golang.org/x/sync"},
+		why:     "a service sees stored bytes and locks",
+	},
+	"stores/kubernetes": {
+		may:     []string{"base/bug", "stores/cloud", "stores/cloud/kubeconfig", "state/store", "stores/remote", "stores/objects", "base/trace/requests"},
+		modules: []string{"golang.org/x/sync"},
+		why:     "a service sees stored bytes and locks",
+	},
+	"stores/cos":     {may: []string{"stores/cloud", "stores/cloud/tencent", "state/store", "stores/remote", "stores/objects"}, why: "a service sees stored bytes and locks"},
+	"stores/oss":     {may: []string{"stores/cloud", "stores/cloud/alibaba", "state/store", "stores/remote", "stores/objects"}, why: "a service sees stored bytes and locks"},
+	"stores/pg":      {may: []string{"state/store", "stores/remote"}, modules: []string{"github.com/lib/pq"}, why: "a service sees stored bytes and locks"},
+	"stores/objects": {may: []string{"base/bug", "state/store", "stores/remote"}, why: "what all services for objects have in common must not depend on one of them"},
+	"stores/gcs":     {may: []string{"stores/cloud", "stores/cloud/google", "state/store", "stores/remote", "stores/objects"}, why: "a service sees stored bytes and locks"},
+	"stores/s3":      {may: []string{"stores/cloud", "stores/cloud/aws", "state/store", "stores/remote", "stores/objects"}, why: "a service sees stored bytes and locks"},
+	"stores/tfe":     {may: []string{"stores/cloud", "state/store", "stores/remote"}, why: "a service sees stored bytes and locks"},
+	"stores/http":    {may: []string{"state/store", "stores/remote", "base/trace/requests"}, why: "one store does not know the others"},
+	"stores/inmem":   {may: []string{"addr", "diag", "state", "state/store"}, why: "one store does not know the others"},
+	"stores/backend": {
+		may: []string{
+			"diag", "values/leak", "values/schema", "values/value", "base/trace/requests", "state/store", "state/store/...", "stores/cloud/...",
+			"stores/azurerm", "stores/consul", "stores/cos", "stores/gcs", "stores/http", "stores/inmem", "stores/kubernetes", "stores/oss", "stores/pg", "stores/remote", "stores/s3", "stores/tfe",
+		},
+		why: "a backend block is a schema and a store: whose state it is, and where the block is written, makes no difference",
+	},
+	"stores/cloud":         {modules: none, why: "what every vendor's services have in common is HTTP"},
+	"stores/cloud/aws":     {may: []string{"stores/cloud"}, modules: []string{"github.com/aws/aws-sdk-go-v2", "github.com/aws/smithy-go"}, why: "a vendor's services are called the same way whatever is kept there"},
+	"stores/cloud/alibaba": {may: []string{"stores/cloud", "base/trace/requests"}, modules: []string{"github.com/google/uuid", "google.golang.org/protobuf"}, why: "a vendor's services are called the same way whatever is kept there"},
+	"stores/cloud/azure":   {may: []string{"stores/cloud", "base/trace/requests"}, modules: []string{"github.com/Azure/azure-sdk-for-go"}, why: "a vendor's services are called the same way whatever is kept there"},
+	"stores/cloud/google":  {may: []string{"stores/cloud"}, modules: []string{"cloud.google.com/go/auth"}, why: "a vendor's services are called the same way whatever is kept there"},
+	"stores/cloud/kubeconfig": {
+		may: []string{"base/safefile"}, modules: []string{"go.yaml.in/yaml", "golang.org/x/term"},
+		why: "a cluster is found and logged in to the same way whatever is kept there",
+	},
+	"stores/cloud/tencent": {may: []string{"stores/cloud", "base/trace/requests"}, modules: none, why: "a vendor's services are called the same way whatever is kept there"},
+}
+
+// installRules hold for where providers and modules come from.
+var installRules = map[string]rule{
+	"install":                   {may: []string{"base/bug", "addr", "base/constraint", "diag", "base/safefile", "language/config", "state", "install/...", "base/trace"}, why: "packages are found and checked by address; nothing of them is run here"},
+	"install/web":               {may: []string{"base/trace/requests"}, why: "requests are the same whatever is asked for"},
+	"install/credential":        {may: []string{"base/childenv", "diag", "base/safefile", "install/cliconfig", "base/trace"}, why: "who holds tokens should know little else"},
+	"install/login":             {may: []string{"install/cliconfig", "install/web"}, why: "who obtains tokens need not know where they are kept"},
+	"install/registry":          {may: []string{"addr", "install/cliconfig", "install/lockfile", "install/web"}, why: "one protocol does not know the others, nor what becomes of packages"},
+	"install/fetch":             {may: []string{"base/childenv", "stores/cloud/...", "install/ocimirror", "install/web", "values/leak", "base/trace"}, why: "packages are downloaded by address, independent of what they are for"},
+	"install/modules":           {may: []string{"addr", "diag", "base/safefile", "language/config", "install/fetch", "install/registry", "install/web", "install/internal/...", "base/trace"}, why: "the installer writes the manifest and loading reads it: neither knows how packages are got"},
+	"install/netmirror":         {may: []string{"addr", "install/lockfile", "install/web"}, why: "one protocol does not know the others, nor what becomes of packages"},
+	"install/ocimirror":         {may: []string{"addr", "install/cliconfig", "install/lockfile", "install/web"}, why: "one protocol does not know the others, nor what becomes of packages"},
+	"install/cliconfig":         {may: []string{"addr", "diag", "base/safefile", "install/internal/..."}, why: "settings are read for install, not by it"},
+	"install/schemacache":       {modules: none, why: "a cache that understood what it keeps would have to be trusted"},
+	"install/lockfile":          {may: []string{"addr", "base/constraint", "diag", "base/safefile", "install/internal/..."}, why: "a file format is usable without an installer"},
+	"install/internal/plainhcl": {may: []string{"diag"}, why: "a helper for two file formats"},
+}
+
+// showRules hold for what people and programs see of a run.
+var showRules = map[string]rule{
+	"show/view/document": {
+		may:  []string{"addr", "base/constraint", "diag", "values/schema", "values/value", "language/config", "language/lang", "language/lang/typearg", "state", "plan"},
+		pure: true, why: "programs read the same documents however people are shown what is in them",
+	},
+	"show/view": {
+		may:  []string{"addr", "diag", "base/jsonvalue", "values/schema", "values/value", "state", "plan", "event", "show/view/document", "base/trace"},
+		pure: true, why: "rendering is a function of what is rendered; of a run it sees events",
+	},
+	"show/view/internal/fixture": {
+		may: []string{"addr", "values/schema", "values/value", "plan"}, pure: true,
+		why: "the plans of tests are read without what is tested with them",
+	},
+	"show/view/verdicts": {
+		may: []string{"language/config", "diag", "suite", "show/view", "show/view/document", "show/view/report"}, pure: true,
+		why: "the outcomes of tests are shown by themselves: what was run, and how, is done by then",
+	},
+	"show/view/coverage": {
+		may: []string{"language/eval/coverage", "show/view/internal/hypertext"}, pure: true, modules: none,
+		why: "what was exercised is shown by names and positions: without a configuration or values at hand it cannot show more",
+	},
+	"show/view/timeline": {
+		may:  []string{"addr", "event", "show/view/internal/hypertext"},
+		pure: true, modules: none, why: "a timeline shows addresses and times: without values, plans and diagnostics at hand it cannot show more",
+	},
+	"show/view/explanation":        {may: []string{"engine/explain", "show/view"}, pure: true, modules: none, why: "an answer is rendered as it is: with a plan at hand it could say what the answer does not"},
+	"show/view/internal/hypertext": {pure: true, modules: none, why: "how text is written into a page does not depend on what it says"},
+	"show/view/report": {
+		may:  []string{"diag", "event", "plan", "state", "show/view", "show/view/document", "show/view/internal/hypertext", "show/view/timeline"},
+		pure: true, modules: none, why: "a page shows what the text of a plan shows, and is given the reasons as text: it decodes no value itself",
+	},
+	"show/view/markdown": {may: []string{"show/view/report"}, pure: true, modules: none, why: "a comment says what the page says, from the same texts: it sees no plan and no value"},
+	"show/telemetry": {
+		may: []string{"base/bug", "base/safefile", "base/trace"}, modules: []string{"google.golang.org/protobuf"},
+		why: "what leaves the machine is names and times: a package that knew more could send more",
+	},
+}

@@ -1,0 +1,116 @@
+package arch
+
+// languageRules hold for what a configuration says.
+var languageRules = map[string]rule{
+	"language/config":           {may: []string{"addr", "base/bounds", "diag", "language/lang", "base/safefile", "base/unify"}, why: "blocks are read, not evaluated: no schema, value or state can matter here, and of expressions only what they refer to"},
+	"language/config/reference": {pure: true, modules: none, why: "what can be written is a table for readers; those who decode compare themselves with it"},
+	"language/config/format":    {may: []string{"language/config", "diag"}, pure: true, modules: []string{hcl, cty}, why: "style is a matter of the text: what a configuration means stays with those who read it"},
+	"language/lang/typearg":     {pure: true, modules: []string{hcl, cty}, why: "that an argument is a type follows from the name of the function alone"},
+	"language/lang":             {may: []string{"addr", "diag", "values/schema", "values/value", "language/lang/typearg"}, pure: true, modules: []string{hcl, cty}, why: "references are found before anything is evaluated"},
+	"language/lang/generate":    {may: []string{"base/jsonvalue", "addr", "values/schema"}, pure: true, modules: []string{hcl, cty}, why: "text is written from a schema and an object; where the object came from is no matter of its syntax"},
+	"language/lang/marked": {
+		may:  []string{"base/bounds", "language/lang", "language/lang/funcs", "language/lang/typearg", "base/unify", "values/value"},
+		pure: true, modules: []string{hcl, cty},
+		why: "which marks a result has follows from the expression alone: of its references it matters only which are to whole blocks",
+	},
+	"language/lang/funcs": {may: []string{"base/bounds", "diag", "base/safefile", "values/value", "base/unify", "language/lang/typearg"}, why: "functions see arguments, not the configuration that calls them; a template has places of its own"},
+	"language/eval/blocks": {
+		may:  []string{"addr", "diag", "values/schema", "language/config", "language/lang", "language/lang/marked", "plan", "values/value"},
+		pure: true, modules: []string{hcl, cty},
+		why: "what refers to what is known before anything is evaluated: no value of a run, no state and no host can matter here",
+	},
+	"language/eval/coverage": {
+		may:  []string{"language/eval/blocks", "language/lang", "language/lang/marked"},
+		pure: true, modules: []string{hcl},
+		why: "what is exercised is a position in the source text: with no value at hand, none can get into a report",
+	},
+	"language/eval": {
+		may:  []string{"addr", "base/bounds", "base/detach", "diag", "base/future", "base/slot", "values/schema", "base/unify", "values/value", "language/config", "language/lang", "language/lang/funcs", "language/lang/marked", "plan", "state", "language/eval/blocks", "language/eval/coverage", "language/eval/provided"},
+		pure: true, modules: []string{hcl, cty},
+		why: "evaluation asks its host for results; of state it knows the form of check results only, so that planning and applying evaluate alike",
+	},
+	"language/eval/provided": {may: []string{"values/schema", "values/value"}, pure: true, modules: []string{cty}, why: "a function is the same to its callers wherever it runs"},
+	"language/eval/static": {
+		may: []string{"addr", "base/bounds", "base/detach", "diag", "values/value", "language/config", "language/lang", "language/lang/funcs", "language/lang/marked"},
+		why: "what must be known before the configuration is complete is evaluated without schemas, providers, plans and state",
+	},
+}
+
+// providerRules hold for what Mayfly knows of providers.
+var providerRules = map[string]rule{
+	"provider":        {may: []string{"addr", "diag", "values/schema"}, pure: true, modules: []string{cty}, why: "the engine's view of a provider must not tell how providers run"},
+	"provider/plugin": {may: []string{"base/bug", "base/jsonvalue", "addr", "diag", "values/schema", "values/value", "provider", "provider/plugin/unary", "provider/tfplugin5", "provider/tfplugin6"}, why: "a transport carries requests; it judges none of them"},
+	"provider/plugin/unary": {
+		may:     []string{"base/bug", "base/trace"},
+		modules: []string{"golang.org/x/net", "google.golang.org/protobuf"},
+		why:     "how a call gets to a server and back has nothing to do with what is asked",
+	},
+	"provider/mock": {
+		may: []string{"base/jsonvalue", "addr", "diag", "values/schema", "provider"}, pure: true, modules: []string{cty},
+		why: "an answer in place of a provider follows from a schema and from given values: it must not tell that a test asks",
+	},
+	"provider/builtin": {
+		may: []string{"base/jsonvalue", "addr", "base/bounds", "diag", "base/safefile", "values/schema", "provider", "state"},
+		why: "the built-in provider reads other states, and is otherwise a provider like any",
+	},
+	"provider/processes": {
+		may: []string{"base/bug", "addr", "diag", "values/schema", "provider", "base/trace"}, pure: true, modules: []string{cty},
+		why: "which processes run, and what they were configured with, has nothing to do with the objects that they are asked about",
+	},
+	"provider/keep": {
+		may: []string{"addr", "base/childenv", "diag", "base/jsonvalue", "base/processgroup", "base/safefile", "values/schema", "base/ssh", "provider", "provider/keep/store", "provider/keep/tunnel", "base/trace"}, modules: []string{cty},
+		why: "the embedded provider learns about a run through the operations of providers only, so that it works under any engine",
+	},
+	"provider/keep/serve": {
+		may: []string{"addr", "diag", "values/schema", "provider"}, modules: []string{cty, "github.com/hashicorp/terraform-plugin-go"},
+		why: "a server of the protocol passes on requests, whatever provider answers them",
+	},
+	"provider/keep/tunnel": {may: []string{"base/bug", "base/ssh"}, why: "a tunnel is usable and testable without any provider"},
+	"provider/keep/store":  {may: []string{"base/safefile"}, why: "the encrypted file is usable and testable without any provider"},
+	"provider/protogen":    {why: "a generator knows its input only"},
+	"provider/tfplugin6":   {why: "generated messages"},
+	"provider/tfplugin5":   {may: []string{"provider/tfplugin6"}, why: "generated messages, most of them shared with version 6"},
+}
+
+// engineRules hold for what is planned, opened and changed.
+var engineRules = map[string]rule{
+	"engine/lease": {pure: true, modules: none, why: "lifetimes are counted without knowing what lives; a pool that knew values could print them"},
+	"engine/edit":  {may: []string{"addr", "state"}, pure: true, modules: none, why: "a change by hand is about addresses and objects, whatever the configuration says"},
+	"engine/provision": {
+		may: []string{"base/bug", "diag", "values/leak", "base/lines", "base/processgroup", "base/ssh", "values/value"},
+		why: "provisioners are given arguments and where to write: when they run, and what follows from it, is decided above",
+	},
+	"engine/timing":    {may: []string{"addr", "event"}, pure: true, modules: none, why: "how long something took is no reason to know what it was: a record must not be able to hold values"},
+	"engine/moves":     {may: []string{"addr", "language/config", "diag", "plan", "state"}, pure: true, modules: []string{hcl}, why: "addresses decide which object is which: no value, provider or evaluation can matter"},
+	"engine/selection": {may: []string{"addr", "language/config", "diag", "plan"}, pure: true, modules: none, why: "what an option names is a matter of addresses and dependencies, which it is given"},
+	"engine/contract": {
+		may:  []string{"addr", "language/config", "diag", "values/leak", "values/schema", "values/value"},
+		pure: true, modules: []string{hcl, cty},
+		why: "whether an answer keeps the rules is a function of values and schemas, independent of the caller",
+	},
+	"engine/ephemeral": {
+		may:  []string{"base/bug", "addr", "diag", "base/future", "engine/lease", "base/slot", "values/schema", "values/value", "provider", "provider/processes", "plan", "engine/contract", "event", "language/eval", "values/leak", "base/trace"},
+		pure: true,
+		why:  "what is open is held by claims and leases alone: which objects are planned or changed meanwhile makes no difference",
+	},
+	"engine/object": {
+		may:  []string{"base/jsonvalue", "addr", "diag", "values/schema", "values/value", "language/config", "state", "engine/scrub", "provider", "provider/processes", "plan", "engine/contract", "event"},
+		pure: true, modules: []string{hcl, cty},
+		why: "what a provider is asked about an object does not depend on how its configuration was evaluated or what else the run does",
+	},
+	"engine": {
+		may:  []string{"base/jsonvalue", "addr", "diag", "base/future", "values/schema", "values/value", "language/config", "state", "provider", "provider/processes", "engine/provision", "language/lang", "language/lang/funcs", "language/lang/generate", "plan", "engine/scrub", "engine/contract", "event", "engine/moves", "engine/selection", "engine/ephemeral", "language/eval", "language/eval/blocks", "language/eval/coverage", "base/slot", "engine/object", "values/leak", "base/trace"},
+		pure: true,
+		why:  "the engine is given a launcher and a journal: it must work without any terminal, store or plugin process",
+	},
+	"engine/scrub": {
+		may:  []string{"addr", "diag", "values/schema", "state", "values/value"},
+		pure: true, modules: []string{cty},
+		why: "which stored values must go follows from schemas, which it is given: no provider is asked",
+	},
+	"engine/explain": {
+		may:  []string{"addr", "diag", "language/eval/blocks", "plan", "values/schema", "values/value"},
+		pure: true, modules: []string{hcl, cty},
+		why: "why something changes follows from a plan and from what refers to what: an answer that needed a run could have values of it",
+	},
+}

@@ -1,0 +1,138 @@
+package engine
+
+import (
+	"context"
+	"sync"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/internal/base/future"
+	"github.com/mayfly-iac/mayfly/internal/engine/selection"
+	"github.com/mayfly-iac/mayfly/internal/language/eval"
+	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
+	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/state"
+)
+
+// ApplyRequest is what an apply works from.
+type ApplyRequest struct {
+	Config    *blocks.Config
+	Plan      *plan.Plan
+	Variables map[string]cty.Value // as for PlanRequest, ephemeral ones included
+	Journal   state.Journal        // makes each result durable before anything that depends on it starts
+	Soft      context.Context      // ends on the first interrupt; nil for never
+}
+
+// Applied is the outcome of an apply.
+type Applied struct {
+	State  *state.State
+	Counts plan.Counts // what was really done
+}
+
+// applier carries out one apply. It implements eval.Host: the value of an instance is its final object.
+type applier struct {
+	*walk
+	req       ApplyRequest
+	selection *selection.Selection // of the plan
+	left      *missingDeps         // objects; asked about what no step under way may make
+	// conditions has the objects whose conditions the plan knows, and whether it left them undecided. Nil if
+	// none are to be evaluated.
+	conditions map[string]bool
+	steps      *future.Pool    // runs the steps
+	preApply   *walk           // evaluates with the objects as they were: for the providers of what is destroyed
+	changing   context.Context // of the calls that change objects: their answers are recorded until it ends
+
+	altered    plan.Instances                   // that the plan changes; set before any step starts
+	neededOpen func() map[*blocks.Resource]bool // of the configuration
+
+	mu        sync.Mutex // guards all below
+	state     *state.State
+	results   map[addr.Instance]cty.Value
+	blocked   plan.Instances                 // whose step failed or was not reached
+	opened    map[addr.Instance]struct{}     // ephemeral instances that were opened
+	deposedBy map[addr.Instance]addr.Deposed // what replacements that create first have set aside
+	counts    plan.Counts
+	nested    map[addr.Instance]nestedRead // put off until all changes are made
+	checks    []dueCheck                   // set before any step starts
+}
+
+// nestedRead is a planned read of a data source that is nested in a check.
+type nestedRead struct {
+	change *plan.Change
+	uses   []eval.Use
+}
+
+// dueCheck is a check that this apply evaluates, with its claims.
+type dueCheck struct {
+	*eval.Check
+	uses []eval.Use
+}
+
+// instance returns the instance object of a change, nil if the configuration has no such block.
+func (a *applier) instance(i addr.Instance) *eval.Instance {
+	m := a.run.Module(i.Module)
+	if m == nil || m.Resource(i.Resource) == nil {
+		return nil
+	}
+	return m.Resource(i.Resource).Instance(i.Key)
+}
+
+// prepareInstance returns the instance of a change, once everything that it needs is evaluated. Nil means
+// that it cannot be worked on, which was reported.
+func (a *applier) prepareInstance(t *future.Task, c *plan.Change, does string) *eval.Instance {
+	in := a.instance(c.Addr)
+	if in == nil {
+		a.run.Report(diag.Errorf("Configuration doesn't match the plan", "The plan %s %s, which the configuration does not declare. Make a new plan.", does, c.Addr))
+		return nil
+	}
+	in.Prepare(t)
+	if !in.InputsHold(t) {
+		return nil
+	}
+	a.awaitOpenings(t, in)
+	return in
+}
+
+// block remembers that the instance of a step has no final object, so that outputs that depend on it keep
+// their old value. What was deposed is not the object of the instance any more.
+func (a *applier) block(s *plan.Step) {
+	c := s.Change
+	if c == nil || c.Deposed != addr.Current || s.Leg == plan.DestroyLeg && c.Action == plan.CreateThenDelete {
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.blocked.Add(c.Addr)
+}
+
+// Result implements eval.Host.
+func (a *applier) Result(t *future.Task, in *eval.Instance) cty.Value {
+	a.mu.Lock()
+	v, ok := a.results[in.Addr()]
+	a.mu.Unlock()
+	if ok {
+		return v
+	}
+	return a.fromState(in)
+}
+
+// fromState returns the object as the state had it before the apply, unknown if there is none.
+func (a *applier) fromState(in *eval.Instance) cty.Value {
+	op := a.instanceOp(in)
+	a.mu.Lock()
+	o := a.req.Plan.Prior.Object(op.Obj)
+	if o == nil && in.Config().Addr.Mode == addr.Data {
+		o = a.req.Plan.Base.Object(op.Obj) // a plan to destroy drops what was read
+	}
+	a.mu.Unlock()
+	if v, ok := op.Live(o); ok {
+		return v
+	}
+	return unknownObject(in)
+}
+
+func journalFailed(err error) diag.List {
+	return diag.Errorf("Result could not be recorded", "Writing to the journal of the state failed, so no further changes are started: %s. The results so far are kept in memory and written at the end if possible.", err)
+}

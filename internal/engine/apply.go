@@ -1,0 +1,223 @@
+package engine
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/event"
+	"github.com/mayfly-iac/mayfly/internal/base/future"
+	"github.com/mayfly-iac/mayfly/internal/base/trace"
+	"github.com/mayfly-iac/mayfly/internal/engine/selection"
+	"github.com/mayfly-iac/mayfly/internal/language/eval"
+	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
+	"github.com/mayfly-iac/mayfly/internal/provider"
+	"github.com/mayfly-iac/mayfly/internal/values/leak"
+	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/state"
+)
+
+// Apply carries out a plan. It always returns the resulting state, errors or not: the state holds what the
+// providers reported last.
+func (e *Engine) Apply(ctx context.Context, req ApplyRequest) (*Applied, diag.List) {
+	if req.Soft == nil {
+		req.Soft = ctx
+	}
+	ctx, span := trace.Start(ctx, "apply")
+	made := false
+	defer func() { span.Finish(made) }()
+	a := &applier{
+		walk: e.newWalk(ctx, req.Soft, req.Journal), req: req, selection: selection.New(req.Plan.Targets, req.Plan.Excludes), state: req.Plan.Prior.Copy(), results: map[addr.Instance]cty.Value{},
+		opened: map[addr.Instance]struct{}{}, deposedBy: map[addr.Instance]addr.Deposed{}, nested: map[addr.Instance]nestedRead{}, neededOpen: sync.OnceValue(req.Config.NeededOpen),
+	}
+	if e.opt.LeakPolicy == leak.Standard {
+		a.env.Leaks.Policy = req.Plan.LeakPolicy
+	}
+	a.startRun(a.newRun(req.Config, eval.Applying, a, req.Variables, req.Plan.Timestamp))
+	a.preApply = a.fork(a.newRun(req.Config, eval.Applying, &preApplyHost{applier: a}, req.Variables, req.Plan.Timestamp))
+	a.preApply.run.Checks = a.run.Checks
+	defer e.expose(req.Config, req.Variables, req.Plan.Base)()
+	defer e.stopOn(req.Soft)()
+	defer func() {
+		e.stats.Evaluations += a.run.Stats.Evaluations.Load() + a.preApply.run.Stats.Evaluations.Load()
+	}()
+	defer e.events.BeginDetail(event.OpApplying, addr.Object{}, &made)()
+	defer a.pool.Shutdown()
+	defer a.giveUpLate(ctx)()
+	a.apply()
+	a.pool.Shutdown()
+	a.state.Checks = state.MergeChecks(req.Plan.LastingChecks(), a.run.Checks.Results())
+	diags := a.run.Diags.List()
+	made = !diags.HasErrors()
+	return &Applied{State: a.state, Counts: a.counts}, provider.WithoutRepeats(diags)
+}
+
+// giveUpLate sets changing, the context for calls that change objects. It outlives ctx until everything that
+// is open has been closed, leased or not: a provider may still answer in that time, and its answer is then
+// recorded. The returned function releases the context at the end of the apply.
+func (a *applier) giveUpLate(ctx context.Context) (stop func()) {
+	changing, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	a.changing = changing
+	forget := context.AfterFunc(ctx, func() {
+		a.pool.Shutdown()
+		cancel()
+	})
+	return func() {
+		forget()
+		cancel()
+	}
+}
+
+// apply carries out the plan in three stages: what planning changed without the providers is recorded first,
+// so that a step finds the object at its new address; then the steps run; then what looks at all of them is
+// evaluated. The claims of all steps are made before the first one starts, or an ephemeral object
+// might be closed and opened again between two steps that use it.
+func (a *applier) apply() {
+	if !a.run.Root.CheckVariablesEarly(&future.Task{}) {
+		return
+	}
+	steps, diags := a.req.Plan.Steps()
+	a.run.Report(diags)
+	if diags.HasErrors() {
+		return
+	}
+	a.dropReads()
+	if err := a.recordPrior(); err != nil {
+		a.run.Report(journalFailed(err))
+		return
+	}
+	for _, c := range a.req.Plan.Changes {
+		if c.Action != plan.NoOp {
+			a.altered.Add(c.Addr)
+		}
+	}
+	a.left = &missingDeps{instances: a.run.InstancesOf, missing: a.absent}
+	a.conditions = a.listConditions()
+	uses := a.claimSteps(steps)
+	a.runSteps(steps, uses)
+}
+
+// claimSteps claims what each step may use; stepDone waives it.
+func (a *applier) claimSteps(steps []plan.Step) [][]eval.Use {
+	t := &future.Task{}
+	uses := make([][]eval.Use, len(steps))
+	for i := range steps {
+		c := steps[i].Change
+		switch steps[i].Leg {
+		case plan.ApplyLeg:
+			if in := a.instance(c.Addr); in != nil {
+				uses[i] = in.Uses(t)
+			}
+		case plan.DestroyLeg:
+			uses[i] = a.destroyUses(t, c)
+		case plan.OutputLeg:
+			uses[i] = a.outputUses(t, a.run.Root.Output(steps[i].Output.Name), a.req.Config)
+		}
+		a.pool.Claim(uses[i]...)
+	}
+	a.claimConditions()
+	a.claimChecks(t)
+	return uses
+}
+
+// destroyUses returns what destroying the object of a change may use.
+func (a *applier) destroyUses(t *future.Task, c *plan.Change) (uses []eval.Use) {
+	if u, ok := a.preApply.run.ProviderUse(t, c.Provider); ok {
+		uses = append(uses, u)
+	}
+	if d := a.departure(c); d != nil {
+		uses = append(uses, a.asPreApply(t, d.Uses(t))...)
+	}
+	return append(uses, heldUses(t, a.preApply.run, c.Addr)...)
+}
+
+// claimConditions claims what opening the ephemeral resources with conditions, but without users, may use
+// at the end.
+func (a *applier) claimConditions() {
+	if a.req.Plan.Mode != plan.Normal {
+		return
+	}
+	a.req.Config.EachResource(func(b *blocks.Resource) {
+		if b.Config.Addr.Mode == addr.Ephemeral && b.HasConditions() {
+			a.pool.Claim(eval.BlockUses(b)...)
+		}
+	})
+}
+
+// runSteps carries out the steps in dependency order; of those that are ready, the one with the longest way
+// still behind it goes first. After a failure, what depends on it is passed over; after an interrupt,
+// everything not yet started is. What looks at the outcome of all changes follows the last of them.
+func (a *applier) runSteps(steps []plan.Step, uses [][]eval.Use) {
+	pool := future.NewPool(a.workers())
+	a.steps = pool
+	var changes atomic.Int64 // still to be made, and one more for the time of queueing them
+	var finishing atomic.Bool
+	changed := func() {
+		if changes.Add(-1) == 0 {
+			a.reportInterrupted()
+			finishing.Store(a.queueFinish(pool))
+		}
+	}
+	for i := range steps {
+		if steps[i].Change != nil {
+			changes.Add(1)
+		}
+	}
+	changes.Add(1)
+	queueRanked(pool, steps, plan.Ranks(steps, a.weight), func(t *future.Task, i int32, skip bool) bool {
+		defer a.pool.Waive(uses[i]...)
+		s, ok := &steps[i], false
+		if s.Leg == plan.OutputLeg { // also after failures and an interrupt: it keeps its value then
+			a.run.Guard(s, func() { a.outputStep(t, s.Output) })
+			return true
+		}
+		if !skip && (!a.interrupted() || s.Leg == plan.Gate) {
+			a.run.Guard(s, func() { ok = a.step(t, s) })
+		}
+		if !ok {
+			a.block(s)
+		}
+		if s.Change != nil {
+			changed()
+		}
+		return ok
+	})
+	changed()
+	pool.Wait()
+	a.finish(finishing.Load())
+}
+
+// reportInterrupted reports an interrupt that came before all changes were made.
+func (a *applier) reportInterrupted() {
+	if a.ctx.Err() != nil {
+		a.run.Report(diag.Errorf("Apply aborted", "The apply was interrupted twice, so operations that were under way were abandoned. They may have created or changed objects that the state does not have. Everything that was finished is recorded. Check what exists on the provider's side before you plan and apply again."))
+	} else if a.interrupted() {
+		a.run.Report(diag.Errorf("Apply interrupted", "The apply was interrupted. Operations that were under way were finished or cancelled, and their results are recorded. Nothing else was started. Plan and apply again to continue."))
+	}
+}
+
+// step dispatches one step of the plan and reports whether what depends on it may go on. A data source
+// nested in a check always lets it go on: checks must not block changes.
+func (a *applier) step(t *future.Task, s *plan.Step) bool {
+	switch s.Leg {
+	case plan.ApplyLeg:
+		if a.nestedInCheck(s.Change) {
+			a.deferRead(t, s.Change)
+			return true
+		}
+		if s.Change.Addr.Resource.Mode == addr.Data {
+			return a.readStep(t, s.Change)
+		}
+		return a.applyStep(t, s.Change)
+	case plan.DestroyLeg:
+		return a.destroyStep(t, s.Change)
+	case plan.ForgetLeg:
+		return a.forgetStep(s.Change)
+	default:
+		return true
+	}
+}

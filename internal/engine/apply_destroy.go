@@ -1,0 +1,278 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/event"
+	"github.com/mayfly-iac/mayfly/internal/base/future"
+	"github.com/mayfly-iac/mayfly/internal/base/slot"
+	"github.com/mayfly-iac/mayfly/internal/base/trace"
+	"github.com/mayfly-iac/mayfly/internal/engine/contract"
+	"github.com/mayfly-iac/mayfly/internal/engine/object"
+	"github.com/mayfly-iac/mayfly/internal/language/eval"
+	"github.com/mayfly-iac/mayfly/internal/provider"
+	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/state"
+)
+
+// destroyStep destroys the current, replaced or deposed object of a change.
+func (a *applier) destroyStep(t *future.Task, c *plan.Change) bool {
+	obj := c.Object()
+	if c.Action == plan.CreateThenDelete {
+		a.mu.Lock()
+		key, ok := a.deposedBy[c.Addr]
+		a.mu.Unlock()
+		if !ok {
+			return true // there was nothing to set aside
+		}
+		obj.Deposed = key
+	}
+	stored := a.object(obj)
+	if stored == nil {
+		return true
+	}
+	po, diags := a.preApply.run.ProviderByAddr(t, c.Provider)
+	if diags.HasErrors() {
+		a.run.Report(diags.WithAddress(c.Addr.String()))
+		return false
+	}
+	op, ok := a.preApply.managedOp(obj, c.Provider.Provider)
+	if !ok {
+		return false
+	}
+	po.Prepare(t)
+	departure := a.departure(c)
+	if departure != nil {
+		departure.Prepare(t)
+	}
+	held := a.prepareHeld(t, a.preApply.run, obj.Instance)
+	a.awaitUses(t, a.destroyUses(t, c))
+	a.awaitClosings(t, obj.Instance)
+	ok = false
+	a.inSession(t, obj, event.OpDelete, func(s *eval.Session) {
+		end := op.begin(string(event.OpDelete), c.Action)
+		defer func() { end(ok) }()
+		if !op.Use(a.openTogether(t, s, po, obj.Instance, held...), po.Addr) {
+			return
+		}
+		op.Recorded = a.recorded(c)
+		op.OpenImporting(c.Importing)
+		destroying := destruction{a: a, objectOp: op, t: t, turn: s.Turn, change: c, object: stored}
+		if departure != nil {
+			destroying.first = &provisioning{walk: a.preApply, t: t, s: s, of: departure, obj: obj, action: plan.Delete, ctx: op.Ctx}
+		}
+		ok = destroying.run()
+	})
+	return ok
+}
+
+// awaitClosings waits for closings in progress if what is being closed may live in the object that is to be
+// destroyed: a tunnel is closed before its host goes. Otherwise it only gives way to destructions with more
+// work behind them, which become ready at the same moment.
+func (a *applier) awaitClosings(t *future.Task, i addr.Instance) {
+	in := a.instance(i)
+	needed := in != nil && a.neededOpen()[in.Resource.Block]
+	t.Idle(func() {
+		if needed {
+			a.pool.Drained()
+		}
+	})
+}
+
+// destruction is the destruction of one object.
+type destruction struct {
+	objectOp
+	a      *applier
+	t      *future.Task
+	turn   *slot.Turn
+	change *plan.Change
+	object *state.Object // as the state has it
+	first  *provisioning // the destroy-time provisioners, nil if there are none
+}
+
+// run upgrades the object, runs its destroy-time provisioners and has the provider destroy it. The journal
+// entry begins only after the provisioners: until then nothing has happened to the object that a later run
+// would have to clear up.
+func (d *destruction) run() bool {
+	pr, ok := d.Upgrade(d.object)
+	if !ok {
+		return false
+	}
+	idKey, id := object.Identifying(pr.Value, d.Block(), d.object.Sensitive)
+	done := d.events.Begin(event.OpDelete, d.Obj, plan.Delete, idKey, id)
+	failed := func() bool {
+		done(diag.List{{Summary: "Destruction failed"}}, idKey, id) // for the event; the reason was reported
+		return false
+	}
+	if !d.provision(pr) {
+		return failed()
+	}
+	entry := d.a.begin(d.Obj, string(event.OpDelete))
+	if entry == nil {
+		return failed()
+	}
+	resp, diags := d.Provider.ApplyResource(trace.With(d.a.changing, trace.Of(d.Ctx)), provider.ApplyRequest{
+		Type: d.TypeName(), Prior: pr.Value, Planned: cty.NullVal(d.Block().Type()), Config: cty.NullVal(d.Block().Type()),
+		PlannedPrivate: deletePrivate(d.change, pr), Identity: pr.Identity, ProviderMeta: d.metaOfModule(),
+	})
+	entry.onDurable = func(more diag.List) { done(append(diags, more...), idKey, id) }
+	entry.task, entry.turn = d.t, d.turn
+	return d.conclude(entry, pr, resp, &diags)
+}
+
+// provision runs the destroy-time provisioners. After a failure the object stays in the state as it is.
+func (d *destruction) provision(pr object.Prior) bool {
+	if d.first == nil {
+		return true
+	}
+	entry := d.a.begin(d.Obj, string(event.OpProvision))
+	if entry == nil {
+		return false
+	}
+	d.first.self = d.Mark(pr.Value, d.object.Sensitive)
+	ok := d.first.run("was not destroyed")
+	return entry.end(!ok) && ok
+}
+
+// conclude records the outcome. diags are the provider's diagnostics; conclude appends any other errors to
+// them.
+func (d *destruction) conclude(entry *journalEntry, pr object.Prior, resp provider.ApplyResponse, diags *diag.List) bool {
+	left := resp.New
+	gone := left == cty.NilVal || left.IsNull()
+	if gone && diags.HasErrors() && left == cty.NilVal {
+		gone = false // no word about the object: it must be taken to exist
+		left = pr.Value
+	}
+	if !gone && !diags.HasErrors() {
+		*diags = append(*diags, d.Answers.Violations(contract.Object, fmt.Errorf("%w, after it was destroyed", contract.ErrNotNull))...)
+	}
+	d.Report(*diags)
+	c := d.change
+	if gone {
+		if !diags.HasErrors() && c.Action == plan.Delete && d.Obj.Deposed == addr.Current || c.Action.IsReplace() || d.Obj.Deposed != addr.Current {
+			d.a.count(func(n *plan.Counts) { n.Destroy++ })
+		}
+		return entry.end(diags.HasErrors(), state.ObjectChange{Object: d.Obj, Provider: c.Provider}) && !diags.HasErrors()
+	}
+	entry.end(true, d.remainder(left, resp)...)
+	return false
+}
+
+// remainder returns the record of an object that its destruction left behind.
+func (d *destruction) remainder(left cty.Value, resp provider.ApplyResponse) []state.ObjectChange {
+	stored := d.object
+	v, diags := d.Answers.AcceptKnown(left, nil, contract.Object)
+	if resp.Identity != cty.NilVal && !resp.Identity.IsWhollyKnown() {
+		resp.Identity = cty.NilVal // the earlier one stands
+	}
+	identity, wrong := d.Answers.AcceptIdentity(resp.Identity, contract.Object)
+	private, leaks := d.Answers.AcceptPrivate(resp.Private, stored.Private, contract.Object)
+	d.Report(slices.Concat(diags, wrong, leaks))
+	if v == cty.NilVal {
+		return nil
+	}
+	if private == nil {
+		private = stored.Private
+	}
+	o := d.StateObject(v, append(d.Block().SensitivePaths(v), stored.Sensitive...), private, identity, stored)
+	if o == nil {
+		return nil
+	}
+	d.KeepIdentity(o, stored)
+	return []state.ObjectChange{{Object: d.Obj, Provider: d.change.Provider, New: o}}
+}
+
+// deletePrivate returns the private data for a destruction: planned for a plain one, the object's own for the
+// old half of a replacement.
+func deletePrivate(c *plan.Change, pr object.Prior) []byte {
+	if c.Action == plan.Delete && c.PlannedPrivate != nil {
+		return c.PlannedPrivate
+	}
+	return pr.Private
+}
+
+// forgetStep drops an object from the state.
+func (a *applier) forgetStep(c *plan.Change) bool {
+	entry := a.begin(c.Object(), string(event.OpForget))
+	if entry == nil {
+		return false
+	}
+	a.count(func(n *plan.Counts) { n.Forget++ })
+	return entry.end(false, state.ObjectChange{Object: c.Object(), Provider: c.Provider})
+}
+
+// departure returns the provisioners to run before the object of a change is destroyed, nil if there are
+// none. An object whose creation never completed, or that was deposed by its replacement, gets no
+// destroy-time provisioners.
+func (a *applier) departure(c *plan.Change) *eval.DestroyProvisioners {
+	if c.Action == plan.CreateThenDelete || c.Deposed != addr.Current {
+		return nil
+	}
+	if o := a.object(c.Object()); o == nil || o.Tainted {
+		return nil
+	}
+	return a.preApply.run.DestroyProvisioners(c.Addr)
+}
+
+// readStep reads a data source that planning put off.
+func (a *applier) readStep(t *future.Task, c *plan.Change) bool {
+	in := a.prepareInstance(t, c, "reads")
+	if in == nil {
+		return false
+	}
+	ok := false
+	a.inSession(t, in, event.OpRead, func(s *eval.Session) {
+		d := dataRead{objectOp: a.instanceOp(in), in: in, t: t, s: s}
+		d.Recorded = a.recorded(c)
+		end := d.begin(string(event.OpRead), c.Action)
+		defer func() { end(ok) }()
+		ok = in.Preconditions(t, s) && d.prepare() && a.readData(&d, c)
+	})
+	return ok
+}
+
+// readData reads the data source within a journal entry and makes the result the instance's value. The value
+// is published before the postconditions run, because they and their messages may refer to it.
+func (a *applier) readData(d *dataRead, c *plan.Change) bool {
+	if !d.config.Value.IsWhollyKnown() {
+		d.fault(diag.Errorf("Configuration contains unknown value", "The configuration of %s is still not wholly known, although everything that it refers to has been applied.", d.Obj))
+		return false
+	}
+	entry := a.begin(d.Obj, string(event.OpRead))
+	if entry == nil {
+		return false
+	}
+	v, ok := d.read()
+	if !ok {
+		entry.end(true, a.unreadable(d)...)
+		return false
+	}
+	o := d.object(v)
+	if o == nil {
+		entry.end(true)
+		return false
+	}
+	o.Dependencies = stateDeps(c.Deps)
+	a.mu.Lock()
+	a.results[c.Addr] = v
+	a.mu.Unlock()
+	return entry.end(false, state.ObjectChange{Object: d.Obj, Provider: c.Provider, New: o}) && d.in.Postconditions(d.t, d.s, v)
+}
+
+// dropReads removes from the state the data that a plan to destroy has read. Provider configurations take it
+// from the plan, and nothing else needs it.
+func (a *applier) dropReads() {
+	if a.req.Plan.Mode != plan.Destroy {
+		return
+	}
+	for i := range a.state.AllInstances() {
+		if i.Resource.Mode == addr.Data && (a.selection.Selects(i) || a.req.Plan.Base.Instance(i) == nil) {
+			a.state.RemoveInstance(i)
+		}
+	}
+}

@@ -1,0 +1,212 @@
+package engine
+
+import (
+	"time"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/event"
+	"github.com/mayfly-iac/mayfly/internal/base/future"
+	"github.com/mayfly-iac/mayfly/internal/base/slot"
+	"github.com/mayfly-iac/mayfly/internal/engine/object"
+	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/state"
+)
+
+// recordPrior makes durable what planning changed without provider operations during the apply: objects that
+// were moved, refreshed, imported or upgraded, and data that was read.
+func (a *applier) recordPrior() error {
+	a.refreshDependencies()
+	base := a.req.Plan.Base
+	var changes []state.ObjectChange
+	for i, in := range a.state.AllInstances() {
+		old := base.Instance(i)
+		if in.Current != nil && (old == nil || old.Current != in.Current) {
+			changes = append(changes, state.ObjectChange{Object: addr.Object{Instance: i}, Provider: in.Provider, New: in.Current})
+		}
+		for key, o := range in.Deposed {
+			if old == nil || old.Deposed[key] != o {
+				changes = append(changes, state.ObjectChange{Object: addr.Object{Instance: i, Deposed: key}, Provider: in.Provider, New: o})
+			}
+		}
+	}
+	for i, old := range base.AllInstances() {
+		in := a.state.Instance(i)
+		if old.Current != nil && (in == nil || in.Current == nil) {
+			changes = append(changes, state.ObjectChange{Object: addr.Object{Instance: i}, Provider: old.Provider})
+		}
+		for key := range old.Deposed {
+			if in == nil || in.Deposed[key] == nil {
+				changes = append(changes, state.ObjectChange{Object: addr.Object{Instance: i, Deposed: key}, Provider: old.Provider})
+			}
+		}
+	}
+	if len(changes) > 0 {
+		id, err := a.req.Journal.Begin(changes[0].Object, "refresh")
+		if err == nil {
+			err = a.req.Journal.Commit(id, changes...)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	a.reportImports()
+	return nil
+}
+
+// reportImports reports the imported objects. They are recorded together, before the first step, since
+// importing them takes no provider call during an apply.
+func (a *applier) reportImports() {
+	for _, c := range a.req.Plan.Changes {
+		if c.Importing == nil {
+			continue
+		}
+		a.counts.Import++
+		key, text := object.ImportText(c.Importing)
+		a.events.Begin(event.OpAdopt, c.Object(), c.Action, key, text)(nil, key, text)
+	}
+}
+
+// refreshDependencies gives objects that the plan leaves as they are the dependencies, replace order and
+// provider that the configuration now asks for.
+func (a *applier) refreshDependencies() {
+	for _, c := range a.req.Plan.Changes {
+		if c.Action != plan.NoOp || c.Deposed != addr.Current {
+			continue
+		}
+		o := a.state.Object(c.Object())
+		if o == nil {
+			continue
+		}
+		deps, skip := stateDeps(c.Deps), o.SkipDestroy
+		if in := a.instance(c.Addr); in != nil {
+			skip = in.Config().Lifecycle.SkipDestroy()
+		}
+		in := a.state.Instance(c.Addr)
+		if sameResources(o.Dependencies, deps) && o.CreateBeforeDestroy == c.CreateBeforeDestroy && o.SkipDestroy == skip && in.Provider == c.Provider {
+			continue
+		}
+		n := o.Clone()
+		n.Dependencies, n.CreateBeforeDestroy, n.SkipDestroy = deps, c.CreateBeforeDestroy, skip
+		a.state.SetObject(c.Object(), n, c.Provider)
+	}
+}
+
+// sameResources reports whether two lists of dependencies are the same, whatever their order: the order is
+// no reason to store an object again.
+func sameResources(a, b []addr.ConfigResource) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	have := make(map[addr.ConfigResource]struct{}, len(a))
+	for _, r := range a {
+		have[r] = struct{}{}
+	}
+	for _, r := range b {
+		if _, ok := have[r]; !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// journalEntry is an entry of the journal while it is open.
+type journalEntry struct {
+	*applier
+	id uint64
+	// onDurable, if set, reports the end of the operation. It is called once the results are durable: an
+	// operation reported as complete is in the state, even if this process dies right after.
+	onDurable func(diag.List)
+	// task and turn, if set, are those of a step whose provider calls end with the entry. Other steps begin
+	// while a disk or a service makes its results durable; those that depend on it begin after that.
+	task *future.Task
+	turn *slot.Turn
+}
+
+// begin makes it durable that an operation on an object is about to start. It returns nil if that failed;
+// the operation must not start then.
+func (a *applier) begin(o addr.Object, action string) *journalEntry {
+	id, err := a.req.Journal.Begin(o, action)
+	if err != nil {
+		a.run.Report(journalFailed(err))
+		return nil
+	}
+	return &journalEntry{applier: a, id: id}
+}
+
+// end records the results in memory and makes them durable.
+func (e *journalEntry) end(failed bool, changes ...state.ObjectChange) bool {
+	e.mu.Lock()
+	for _, c := range changes {
+		if c.New == nil {
+			e.state.RemoveObject(c.Object)
+		} else {
+			e.state.SetObject(c.Object, c.New, c.Provider)
+		}
+	}
+	e.mu.Unlock()
+	write := e.req.Journal.Commit
+	if failed {
+		write = e.req.Journal.Fail
+	}
+	var diags diag.List
+	e.settle(func() {
+		if err := write(e.id, changes...); err != nil {
+			diags = journalFailed(err)
+			e.run.Report(diags)
+		}
+	})
+	if e.onDurable != nil {
+		e.onDurable(diags)
+	}
+	return len(diags) == 0
+}
+
+// grace is how long an operation keeps its slot while its results become durable, if what follows it is more
+// urgent than what else could begin. A disk is usually faster, so that the slot is there for what follows.
+const grace = 50 * time.Millisecond
+
+// settle calls write, which makes the results of an operation durable. Meanwhile another step may begin in
+// its place.
+func (e *journalEntry) settle(write func()) {
+	if e.turn == nil {
+		write()
+		return
+	}
+	if e.steps.Highest() >= e.task.Next {
+		if e.turn.Leave() {
+			e.task.Idle(write)
+		} else {
+			write()
+		}
+		return
+	}
+	left, parked := make(chan struct{}), false
+	late := time.AfterFunc(grace, func() {
+		defer close(left)
+		if parked = e.turn.Leave(); parked {
+			e.task.Park()
+		}
+	})
+	defer func() {
+		if late.Stop() {
+			return
+		}
+		if <-left; parked {
+			e.task.Unpark()
+		}
+	}()
+	write()
+}
+
+func (a *applier) object(o addr.Object) *state.Object {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.state.Object(o)
+}
+
+func (a *applier) count(f func(*plan.Counts)) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	f(&a.counts)
+}

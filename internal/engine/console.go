@@ -1,0 +1,243 @@
+package engine
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/function"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/event"
+	"github.com/mayfly-iac/mayfly/internal/base/future"
+	"github.com/mayfly-iac/mayfly/internal/language/eval"
+	"github.com/mayfly-iac/mayfly/internal/language/lang/funcs"
+	"github.com/mayfly-iac/mayfly/internal/provider"
+	"github.com/mayfly-iac/mayfly/internal/values/value"
+	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/state"
+)
+
+// ConsoleInput is the file name that diagnostics give to expressions of a console.
+const ConsoleInput = "<console-input>"
+
+// ConsoleRequest says which configuration and objects a console evaluates expressions against. Of the plan
+// request, only Config, State, Variables and Soft are used unless Planned is set. Variables with neither a
+// value nor a default are unknown.
+type ConsoleRequest struct {
+	PlanRequest
+	// Planned evaluates the objects as a plan would make them. Otherwise they are as in the state, and
+	// nothing is read.
+	Planned bool
+}
+
+// Console evaluates expressions one after the other, in the scope of the root module. What they open stays
+// open, renewed as needed, until Close. It is not safe for concurrent use.
+type Console struct {
+	walk      *walk
+	functions map[string]function.Function
+	renew     func() *walk // starts a walk without the failures that the present one remembers; nil if a failure is final
+	failed    bool         // the present walk has values that could not be evaluated
+	keeping   bool         // what is opened stays open
+	kept      map[eval.Use]struct{}
+	runs      []*eval.Run
+	end       func()
+}
+
+// Console starts a console. If the diagnostics have errors, which concern values of the configuration, the
+// console is returned all the same and must be closed.
+func (e *Engine) Console(ctx context.Context, req ConsoleRequest) (*Console, diag.List) {
+	if req.Soft == nil {
+		req.Soft = ctx
+	}
+	c := &Console{kept: map[eval.Use]struct{}{}}
+	stamp := e.opt.Now().UTC().Truncate(time.Second)
+	c.functions = funcs.Table(funcs.Options{BaseDir: e.opt.WorkDir, PureOnly: req.Planned, PlanTimestamp: stamp, Console: true, PublicType: req.Config.DeclaresType, Interrupted: req.Soft.Done()})
+	maps.Copy(c.functions, e.opt.Functions)
+	stop, unexpose := e.stopOn(req.Soft), e.expose(req.Config, req.Variables, req.State)
+	var invalid diag.List
+	if req.Planned {
+		if found := e.validate(ctx, req.Soft, req.Config).diags; found.HasErrors() {
+			req.Planned, invalid = false, found
+		}
+	}
+	if req.Planned {
+		c.plan(e, ctx, req, stamp)
+	} else {
+		c.look(e, ctx, req, stamp)
+	}
+	c.end = sync.OnceFunc(func() {
+		c.walk.pool.Shutdown()
+		stop()
+		unexpose()
+		for _, r := range c.runs {
+			e.stats.Evaluations += r.Stats.Evaluations.Load()
+		}
+	})
+	return c, append(invalid, provider.WithoutRepeats(c.walk.run.Diags.Take())...)
+}
+
+// plan makes a plan, whose objects the expressions refer to. What the plan opens is closed when it ends.
+func (c *Console) plan(e *Engine, ctx context.Context, req ConsoleRequest, stamp time.Time) {
+	p := e.newPlanner(ctx, req.PlanRequest)
+	p.plan.Timestamp = stamp
+	opt := p.runOptions(req.Config, eval.Planning, &plannedHost{planner: p, console: c}, req.Variables, stamp)
+	opt.UnsetUnknown = true
+	p.startRun(eval.NewRun(req.Config, opt))
+	c.walk, c.runs = p.walk, []*eval.Run{p.run}
+	p.run.Guard("the plan", p.makePlan)
+	c.keeping = true
+}
+
+// look sets the console up to evaluate against the objects of the state.
+func (c *Console) look(e *Engine, ctx context.Context, req ConsoleRequest, stamp time.Time) {
+	c.keeping = true
+	known := map[addr.AbsResource][]addr.Key{}
+	for _, r := range req.State.Resources {
+		keys := known[r.Addr]
+		for k, in := range r.Instances {
+			if in.Current != nil {
+				keys = append(keys, k)
+			}
+		}
+		known[r.Addr] = keys
+	}
+	newRun := func(w *walk, host *stateHost) *eval.Run {
+		opt := w.runOptions(req.Config, eval.Planning, host, req.Variables, stamp)
+		opt.Functions = e.functions(eval.Applying, stamp, opt.Interrupted)
+		opt.UnsetUnknown = true
+		opt.Recorded = func(a addr.AbsResource) []addr.Key { return known[a] }
+		run := eval.NewRun(req.Config, opt)
+		c.runs = append(c.runs, run)
+		return run
+	}
+	host := &stateHost{walk: e.newWalk(ctx, req.Soft, e.opt.Recorder), console: c, state: req.State}
+	host.startRun(newRun(host.walk, host))
+	c.walk = host.walk
+	c.renew = func() *walk {
+		host := &stateHost{console: c, state: req.State}
+		host.walk = c.walk.fork(newRun(c.walk, host))
+		return host.walk
+	}
+	c.walk.run.Guard("the variables", func() { c.walk.run.Root.CheckVariablesClosed(&future.Task{}) })
+	c.failed = c.walk.run.Diags.HasErrors()
+}
+
+// Evaluate evaluates the source text of one expression. Ephemeral parts of the value are unknown and carry
+// the ephemeral mark. If the whole expression is a call of the function type, funcs.TypeOf extracts the type
+// from the value. An error in one expression does not affect the next.
+func (c *Console) Evaluate(src string) (cty.Value, diag.List) {
+	if c.failed && c.renew != nil {
+		c.walk = c.renew()
+	}
+	c.failed = false
+	w := c.walk
+	w.pool.Retry()
+	x, diags := w.run.Root.Expression(src, ConsoleInput, c.functions)
+	if diags.HasErrors() {
+		return cty.DynamicVal, diags
+	}
+	v := cty.DynamicVal
+	w.run.Guard("the expression", func() {
+		t := &future.Task{}
+		x.Prepare(t)
+		ran := w.inSession(t, nil, event.OpEvaluate, func(s *eval.Session) {
+			var more diag.List
+			v, more = x.Value(t, s)
+			diags = append(diags, more...)
+		})
+		if !ran {
+			interrupt := diag.Errorf("Interrupted", "The expression was not evaluated.")
+			interrupt[0].Extra = context.Canceled
+			diags = append(diags, interrupt...)
+		}
+	})
+	said := w.run.Diags.Take()
+	c.failed = said.HasErrors()
+	diags = oneInterrupt(provider.WithoutRepeats(append(said, diags...)))
+	if diags.HasErrors() {
+		return cty.DynamicVal, diags
+	}
+	if _, err := funcs.TypeOf(v); err == nil {
+		v, _ = v.Unmark()
+		return v.Mark(value.TypeValue), diags
+	}
+	if value.Contains(v, value.TypeValue) {
+		return cty.DynamicVal, append(diags, diag.Errorf("Invalid use of type function",
+			"A type is not a value that can be stored or compared: the function \"type\" must be the whole expression.")...)
+	}
+	return value.WithholdEphemeral(v), diags
+}
+
+// Close closes everything that expressions have opened and returns the diagnostics of closing. It is safe to
+// call more than once.
+func (c *Console) Close() diag.List {
+	c.end()
+	return provider.WithoutRepeats(c.walk.run.Diags.Take())
+}
+
+// Names returns the ways an expression can begin, for completion: functions, each with an opening
+// parenthesis, and everything that can be referred to.
+func (c *Console) Names() []string {
+	var out []string
+	for name := range maps.Keys(c.functions) {
+		out = append(out, name+"(")
+	}
+	out = append(out, c.walk.run.Root.Names()...)
+	slices.Sort(out)
+	return out
+}
+
+// keep keeps an ephemeral instance open that is about to be used.
+func (c *Console) keep(w *walk, in *eval.Instance) {
+	if !c.keeping {
+		return
+	}
+	u := eval.Use{Kind: eval.UseInstance, Instance: in.Addr()}
+	if _, ok := c.kept[u]; ok {
+		return
+	}
+	c.kept[u] = struct{}{}
+	w.pool.Claim(u)
+}
+
+// plannedHost plans, and keeps open what is opened after that.
+type plannedHost struct {
+	*planner
+	console *Console
+}
+
+// Open implements eval.Host.
+func (h *plannedHost) Open(t *future.Task, s *eval.Session, in *eval.Instance) cty.Value {
+	h.console.keep(h.walk, in)
+	return h.planner.Open(t, s, in)
+}
+
+// stateHost implements eval.Host with the objects of a state.
+type stateHost struct {
+	*walk
+	console *Console
+	state   *state.State
+}
+
+// Result implements eval.Host. It returns the object of the state, unknown if there is none.
+func (h *stateHost) Result(t *future.Task, in *eval.Instance) cty.Value {
+	return h.recorded(t, h.state, in)
+}
+
+// Open implements eval.Host.
+func (h *stateHost) Open(t *future.Task, s *eval.Session, in *eval.Instance) cty.Value {
+	h.console.keep(h.walk, in)
+	return h.pool.Open(t, s, in, func(t *future.Task, in *eval.Instance) bool {
+		return slices.ContainsFunc(in.ExplicitDeps(t), h.missing)
+	})
+}
+
+// missing reports whether a dependency is on something that is not in the state.
+func (h *stateHost) missing(d plan.Dep) bool {
+	return !d.All && h.state.Object(addr.Object{Instance: d.Resource.Instance(d.Key)}) == nil
+}

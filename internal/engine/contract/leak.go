@@ -1,0 +1,329 @@
+package contract
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/internal/values/leak"
+	"github.com/mayfly-iac/mayfly/internal/values/schema"
+)
+
+// Leaks says what is looked for in a provider's answers, which are stored.
+type Leaks struct {
+	Guard  *leak.Guard // nil for none
+	Policy leak.Policy
+	Use    int64 // of the provider configurations; see leak.Source
+}
+
+// configuration is the source of what is ephemeral in a provider configuration.
+func (l Leaks) configuration(a addr.ProviderConfig) leak.Source {
+	return leak.Source{Kind: leak.Configuration, Address: a.String(), Use: l.Use}
+}
+
+// Result judges the result of a function of a configured provider, which no object belongs to: whether it
+// holds what is ephemeral in the configuration, and whether it may be kept, with a warning.
+func (l Leaks) Result(v cty.Value, configured addr.ProviderConfig) (keep, found bool) {
+	c := Checker{Configured: configured, Leaks: l, Object: addr.Object{Instance: addr.Instance{Resource: addr.Resource{Mode: addr.Data}}}}
+	keep = true
+	if !l.Guard.Holds(v) {
+		return keep, false
+	}
+	leak.Texts(v, func(text string) bool {
+		verdict, has := c.judge(text, Read)
+		keep, found = verdict.keep(), found || has
+		return keep
+	})
+	return keep, found
+}
+
+// openness is what a checker knows of the texts that are in the open for its object.
+type openness struct {
+	texts []func(yield func(string) bool) // that may come back
+	found map[any]struct{}                // the values that stand in texts; nil until they were searched
+	kept  map[any]bool                    // the values that were stored with a warning; false if it was in an answer of this kind
+	kind  Answer                          // of the answer that was judged last
+	use   int64                           // of the object's own values; 0 until there may be some
+}
+
+// Open says which texts are in the open for the object, so that they may come back in its answers: what the
+// state has of it, or what it is imported by. The function is called when they are needed, maybe more than
+// once.
+func (c *Checker) Open(texts func(yield func(string) bool)) {
+	if c.Leaks.Guard != nil {
+		c.open.texts, c.open.found = append(c.open.texts, texts), nil
+	}
+}
+
+// OpenValue is Open for all texts in a value without marks.
+func (c *Checker) OpenValue(v cty.Value) {
+	c.Open(func(yield func(string) bool) { leak.Texts(v, yield) })
+}
+
+// Given returns the configuration that a provider is given for the object without its marks, and notes it
+// first: the write-only arguments must not come back in answers that are judged from now on, and all others
+// may.
+func (c *Checker) Given(config cty.Value) cty.Value {
+	guard, own := c.Leaks.Guard, c.own()
+	plain := guard.Reveal(own, config, c.Block.Type()) // only write-only arguments can be ephemeral
+	if guard == nil || plain == cty.NilVal || plain.IsNull() {
+		return plain
+	}
+	for _, path := range c.Block.WriteOnlyPaths(plain) {
+		if v, ty, ok := at(config, c.Block.Type(), path); ok {
+			guard.RememberOwn(own, v, ty)
+		}
+	}
+	c.Open(func(yield func(string) bool) { leak.Texts(c.Block.NullWriteOnly(plain), yield) })
+	return plain
+}
+
+// at returns the value and the declared type at a path in a value that may have marks, which the result has
+// from all that it is in.
+func at(v cty.Value, ty cty.Type, path cty.Path) (cty.Value, cty.Type, bool) {
+	marks := cty.ValueMarks{}
+	for _, step := range path {
+		bare, more := v.Unmark()
+		for m := range more {
+			marks[m] = struct{}{}
+		}
+		next, err := step.Apply(bare)
+		if err != nil {
+			return cty.NilVal, ty, false
+		}
+		v, ty = next, schema.StepType(ty, step)
+	}
+	return v.WithMarks(marks), ty, true
+}
+
+// own is the source of the object's own write-only values: those that this checker was given, and not those
+// of another operation.
+func (c *Checker) own() leak.Source {
+	if c.open.use == 0 {
+		c.open.use = c.Leaks.Guard.NewUse()
+	}
+	return leak.Source{Kind: leak.WriteOnly, Address: c.Object.String(), Use: c.open.use}
+}
+
+// isOpen reports whether a value is in the open for the object.
+func (c *Checker) isOpen(m leak.Match) bool {
+	if c.open.kept[m.Value()] {
+		return true
+	}
+	if c.open.found == nil {
+		c.open.found = map[any]struct{}{}
+		for _, texts := range c.open.texts {
+			texts(func(text string) bool {
+				for m := range c.Leaks.Guard.Matches(text) {
+					c.open.found[m.Value()] = struct{}{}
+				}
+				return true
+			})
+		}
+	}
+	_, ok := c.open.found[m.Value()]
+	return ok
+}
+
+// verdict is what becomes of a text in which a value was found, and where the value comes from.
+type verdict struct {
+	outcome outcome
+	own     bool // a write-only value of the object itself
+	from    string
+}
+
+// outcome is what becomes of a text. A later one is stricter.
+type outcome uint8
+
+const (
+	outcomeStored  outcome = iota // with a warning
+	outcomeDropped                // left out, with a warning
+	outcomeRefused                // left out, with an error
+)
+
+// keep reports whether the text is stored.
+func (v verdict) keep() bool { return v.outcome == outcomeStored }
+
+// judge decides what becomes of a text in an answer, by the value in it that must be hidden most. It returns
+// false if the text holds none, or only those that there was a warning about already.
+func (c *Checker) judge(text string, a Answer) (worst verdict, found bool) {
+	c.begin(a)
+	fresh := false
+	var values []any
+	for m := range c.Leaks.Guard.Matches(text) {
+		v, ok := c.weigh(m, text)
+		if !ok {
+			continue
+		}
+		_, known := c.open.kept[m.Value()]
+		values, fresh = append(values, m.Value()), fresh || !known
+		if !found || v.outcome > worst.outcome || v.outcome == worst.outcome && v.own {
+			worst, found = v, true
+		}
+	}
+	if !worst.keep() {
+		return worst, found
+	}
+	for _, v := range values {
+		if _, ok := c.open.kept[v]; !ok {
+			c.open.kept[v] = false // later answers may have the value
+		}
+	}
+	return worst, fresh
+}
+
+// begin begins to judge an answer. What was stored with a warning may come back in answers of another kind;
+// in those of the same kind it makes no difference, so that the order of attributes makes none.
+func (c *Checker) begin(a Answer) {
+	if c.open.kept == nil {
+		c.open.kept = map[any]bool{}
+	}
+	if c.open.kind == a {
+		return
+	}
+	c.open.kind = a
+	for v := range c.open.kept {
+		c.open.kept[v] = true
+	}
+}
+
+// weigh decides what becomes of a value that was found in a text, by what it is for this object. It returns
+// false if the value may come back.
+func (c *Checker) weigh(m leak.Match, text string) (v verdict, ok bool) {
+	marked, own := m.From(c.own())
+	_, configured := m.From(c.Leaks.configuration(c.Configured))
+	source, confidential, ofRun := m.OfRun()
+	if c.Object.Resource.Mode != addr.Managed { // it is asked for what is elsewhere
+		own, ofRun = false, false
+	}
+	if !own && !configured && !ofRun || c.isOpen(m) || !own && m.Published() {
+		return verdict{}, false
+	}
+	keep := false
+	switch {
+	case own:
+		v = verdict{own: true, from: "the value of a write-only argument"}
+		keep = !marked && !isWhole(m, text)
+	case configured:
+		v.from, keep = "an ephemeral value that it was configured with", true
+	default:
+		v.from, keep = source.String(), !confidential
+	}
+	switch policy := c.Leaks.Policy; {
+	case policy == leak.Lenient || policy == leak.Standard && keep:
+		v.outcome = outcomeStored
+	case own && policy == leak.Standard && c.open.kind.isRead():
+		v.outcome = outcomeDropped // nothing has happened that the user has to see to
+	default:
+		v.outcome = outcomeRefused
+	}
+	return v, true
+}
+
+// isWhole reports whether a match is all of a text, or a whole string in a JSON document.
+func isWhole(m leak.Match, text string) bool {
+	before, after := text[:m.Start], text[m.End:]
+	return before == "" && after == "" || strings.HasSuffix(before, `"`) && strings.HasPrefix(after, `"`)
+}
+
+// place is where in an answer a value was found.
+type place struct {
+	of    Answer // the object, or what came with it
+	where string // in words
+	path  cty.Path
+	id    bool // of an object that exists: it could not be managed without it
+}
+
+// describe returns the diagnostic about a verdict.
+func (c *Checker) describe(v verdict, at place) diag.Diagnostic {
+	name, where := c.Provider.ForDisplay(), fmt.Sprintf("%s of the %s of %s", at.where, at.of, c.Object)
+	if v.keep() {
+		return diag.Diagnostic{
+			Severity: diag.Warning, Summary: "Ephemeral value is stored", Path: at.path,
+			Detail: fmt.Sprintf("The provider %s returned %s in %s, so that it is stored in the state.\n\nIf it is secret, have it left out with the option -leak-guard=strict, and report this to the maintainers of the provider.",
+				name, v.from, where),
+		}
+	}
+	outcome := "where it would be stored. It was left out; the rest of the object is kept."
+	if at.id {
+		outcome = "without which the object could not be managed: it is stored, and the secret with it."
+	}
+	if !v.own {
+		return diag.Diagnostic{
+			Summary: "Provider returned an ephemeral value", Path: at.path,
+			Detail: fmt.Sprintf("The provider %s returned %s in %s, %s\n\nIf it may be stored, run the command with the option -leak-guard=warn.", name, v.from, where, outcome),
+		}
+	}
+	d := diag.Diagnostic{
+		Summary: "Provider copied a write-only value", Path: at.path,
+		Detail: fmt.Sprintf("The provider %s returned %s in %s, %s\n\nThis is a bug in the provider. If the value may be stored, run the command with the option -leak-guard=warn.", name, v.from, where, outcome),
+	}
+	if v.outcome == outcomeDropped {
+		d.Severity = diag.Warning
+	}
+	return d
+}
+
+// AcceptPrivate checks the private data of an answer, which is stored too. If it must not be, AcceptPrivate
+// returns what the call began with.
+func (c *Checker) AcceptPrivate(private, before []byte, a Answer) ([]byte, diag.List) {
+	if c.Later {
+		return private, nil
+	}
+	v, found := c.judge(string(private), a)
+	if !found {
+		return private, nil
+	}
+	diags := diag.List{c.describe(v, place{of: a, where: "the provider's own data"})}
+	if !v.keep() {
+		return before, diags
+	}
+	return private, diags
+}
+
+// AcceptPaths returns paths of an answer, each up to the first key that must not be stored.
+func (c *Checker) AcceptPaths(paths []cty.Path) []cty.Path {
+	if !c.Leaks.Guard.Knows() {
+		return paths
+	}
+	out := slices.Clone(paths)
+	for i, path := range paths {
+		at := slices.IndexFunc(path, func(step cty.PathStep) bool {
+			index, ok := step.(cty.IndexStep)
+			if !ok || index.Key.Type() != cty.String || !index.Key.IsKnown() || index.Key.IsNull() {
+				return false
+			}
+			v, found := c.judge(index.Key.AsString(), Plan)
+			return found && !v.keep()
+		})
+		if at >= 0 {
+			out[i] = path[:at]
+		}
+	}
+	return out
+}
+
+// Answered is what the answers about an object that was upgraded, read or imported have come to.
+type Answered struct {
+	Value, Identity cty.Value // the identity is cty.NilVal if there is none
+	Private         []byte
+}
+
+// Review judges what was read while Later was set, now that the configuration was given; answers that follow
+// are judged at once. What must be left out is left out of the result, which has the private data that the
+// call began with if its own must not be stored.
+func (c *Checker) Review(got Answered, private []byte) (Answered, diag.List) {
+	c.Later = false
+	var diags, more diag.List
+	got.Value, diags = c.withhold(got.Value, c.Block.Type(), Read)
+	if got.Identity != cty.NilVal {
+		got.Identity, more = c.AcceptIdentity(got.Identity, Read)
+		diags = append(diags, more...)
+	}
+	got.Private, more = c.AcceptPrivate(got.Private, private, Read)
+	return got, append(diags, more...)
+}

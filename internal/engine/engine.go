@@ -1,0 +1,169 @@
+package engine
+
+import (
+	"context"
+	"maps"
+	"time"
+
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/function"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/event"
+	"github.com/mayfly-iac/mayfly/internal/engine/ephemeral"
+	"github.com/mayfly-iac/mayfly/internal/language/config"
+	"github.com/mayfly-iac/mayfly/internal/language/eval"
+	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
+	"github.com/mayfly-iac/mayfly/internal/language/eval/coverage"
+	"github.com/mayfly-iac/mayfly/internal/language/lang/funcs"
+	"github.com/mayfly-iac/mayfly/internal/provider"
+	"github.com/mayfly-iac/mayfly/internal/provider/processes"
+	"github.com/mayfly-iac/mayfly/internal/values/leak"
+)
+
+// Options are what an Engine works with.
+type Options struct {
+	Launcher    provider.Launcher
+	Observer    event.Observer // nil for none
+	Parallelism int            // provider operations at once; 10 if zero
+	CloseLimit  time.Duration  // for one Close of an ephemeral instance; 30 s if zero
+	Durations   Durations      // of earlier runs; nil if nothing is known
+	Now         func() time.Time
+	Workspace   string
+	RootDir     string // of the root module, for path.root and relative file names
+	WorkDir     string // absolute, for path.cwd and provisioners
+	// Provisioner output and inputs come from the environment of the process; Environ is what local-exec
+	// passes on.
+	Environ []string
+	// Log receives a line for anything unusual that is not an error; nil for none. A line begins with its
+	// level in brackets and holds no values.
+	Log func(line string)
+	// Instead returns what answers for an instance in place of its provider, nil for none. Tests set it.
+	Instead func(pc addr.ProviderConfig, i addr.Instance) provider.Provider
+	// Leaks remembers the ephemeral values of all operations, and LeakPolicy says what becomes of one that a
+	// provider returns where it would be stored. If Leaks is nil, the engine has a guard of its own.
+	Leaks      *leak.Guard
+	LeakPolicy leak.Policy
+	// Recorder records which ephemeral instances are open; nil for nothing. An apply uses its journal.
+	Recorder ephemeral.Recorder
+	// Functions can be called in addition to those of the language.
+	Functions map[string]function.Function
+	// Coverage notes what of the configuration is exercised; nil for nothing. Tests set it.
+	Coverage *coverage.Set
+}
+
+// Engine carries out operations on one configuration with one set of provider processes. Operations must not
+// overlap. Close ends the processes.
+type Engine struct {
+	opt       Options
+	events    *event.Reporter
+	providers *processes.Set
+	stats     Stats
+	valid     *validation // of the configuration that was validated last; nil for none
+	accepted  *accepted
+}
+
+// Stats counts the work of all operations of an engine.
+type Stats struct {
+	Evaluations   int64 // expressions and bodies, and instances that are read with all of their kind
+	ProviderCalls int64 // of any kind but those for schemas
+}
+
+// New returns an engine. Nothing is started.
+func New(opt Options) *Engine { return with(opt, processes.New(opt.Launcher), &accepted{}) }
+
+// Beside returns an engine that uses the same provider processes, and whose operations may overlap with those
+// of e. It is not closed: e ends the processes.
+func (e *Engine) Beside(change func(*Options)) *Engine {
+	opt := e.opt
+	change(&opt)
+	return with(opt, e.providers, e.accepted)
+}
+
+// with returns an engine that uses the given providers, with defaults for options that are not set.
+func with(opt Options, providers *processes.Set, a *accepted) *Engine {
+	if opt.Parallelism <= 0 {
+		opt.Parallelism = 10
+	}
+	if opt.CloseLimit <= 0 {
+		opt.CloseLimit = 30 * time.Second
+	}
+	if opt.Now == nil {
+		opt.Now = time.Now
+	}
+	if opt.Leaks == nil {
+		opt.Leaks = leak.New()
+	}
+	if opt.Instead == nil {
+		opt.Instead = func(addr.ProviderConfig, addr.Instance) provider.Provider { return nil }
+	}
+	return &Engine{opt: opt, providers: providers, accepted: a, events: event.NewReporter(opt.Observer, opt.Now, opt.Leaks.Redact)}
+}
+
+// Flush waits until the observer has received every event so far, and returns the observer's errors.
+func (e *Engine) Flush() diag.List { return e.events.Flush() }
+
+// Close ends every provider that is still running. It is safe to call more than once.
+func (e *Engine) Close() { e.providers.Close() }
+
+// Stats returns the counts so far.
+func (e *Engine) Stats() Stats {
+	s := e.stats
+	s.ProviderCalls = e.providers.Calls()
+	return s
+}
+
+// Catalog returns what a provider offers, starting it if needed.
+func (e *Engine) Catalog(ctx context.Context, p addr.Provider) (provider.Catalog, diag.List) {
+	return e.providers.Catalog(ctx, p)
+}
+
+// ValidateResource has a provider validate a configuration, which has no marks, starting it if needed.
+func (e *Engine) ValidateResource(ctx context.Context, p addr.Provider, mode addr.Mode, typeName string, config cty.Value) diag.List {
+	return e.providers.Ask(ctx, p, func(p provider.Provider) diag.List { return p.ValidateResource(ctx, mode, typeName, config) })
+}
+
+// Compile loads the schemas of the tree's providers and compiles the configuration.
+func (e *Engine) Compile(ctx context.Context, tree *config.Tree) (*blocks.Config, diag.List) {
+	e.providers.Load(ctx, tree.UsedProviders())
+	cfg, diags := blocks.Compile(tree, e.providers.Schemas(ctx))
+	e.opt.Coverage.Declare(cfg)
+	return cfg, diags
+}
+
+// stopOn asks the providers to cancel their operations when soft ends. The returned function ends the watch.
+func (e *Engine) stopOn(soft context.Context) func() {
+	return e.providers.StopOn(soft, e.opt.CloseLimit, func() { e.events.Detail(event.Event{Kind: event.Started, Op: event.OpInterrupt}) })
+}
+
+// functions returns the function table for a phase, whose searches end when interrupted is closed.
+func (e *Engine) functions(phase eval.Phase, stamp time.Time, interrupted <-chan struct{}) map[string]function.Function {
+	table := funcs.Table(funcs.Options{BaseDir: e.opt.WorkDir, PureOnly: phase != eval.Applying, PlanTimestamp: stamp, Interrupted: interrupted})
+	maps.Copy(table, e.opt.Functions)
+	return table
+}
+
+// newRun returns a run of the walk, whose host is host.
+func (w *walk) newRun(cfg *blocks.Config, phase eval.Phase, host eval.Host, variables map[string]cty.Value, stamp time.Time) *eval.Run {
+	return eval.NewRun(cfg, w.runOptions(cfg, phase, host, variables, stamp))
+}
+
+// runOptions returns the options of a run of the walk. The first interrupt stops the evaluations of anything
+// but an apply; an apply must finish what it has begun, so only the second interrupt stops its evaluations.
+func (w *walk) runOptions(cfg *blocks.Config, phase eval.Phase, host eval.Host, variables map[string]cty.Value, stamp time.Time) eval.Options {
+	w.rememberVariables(cfg, variables)
+	interrupted := w.soft.Done()
+	if phase == eval.Applying {
+		interrupted = w.ctx.Done()
+	}
+	return eval.Options{
+		Phase: phase, Host: host, Variables: variables, Functions: w.functions(phase, stamp, interrupted),
+		Workspace: w.opt.Workspace, RootDir: w.opt.RootDir, WorkDir: w.opt.WorkDir, Interrupted: interrupted,
+		Coverage: w.opt.Coverage, Redact: w.opt.Leaks.Redact,
+	}
+}
+
+// workers returns how many tasks run at once: as many as there are slots for provider operations. With more,
+// some would be in line for a slot already when a more urgent task gets ready.
+func (e *Engine) workers() int { return e.opt.Parallelism }

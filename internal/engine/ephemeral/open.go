@@ -1,0 +1,404 @@
+package ephemeral
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/event"
+	"github.com/mayfly-iac/mayfly/internal/base/bug"
+	"github.com/mayfly-iac/mayfly/internal/base/future"
+	"github.com/mayfly-iac/mayfly/internal/base/slot"
+	"github.com/mayfly-iac/mayfly/internal/base/trace"
+	"github.com/mayfly-iac/mayfly/internal/engine/contract"
+	"github.com/mayfly-iac/mayfly/internal/engine/lease"
+	"github.com/mayfly-iac/mayfly/internal/language/eval"
+	"github.com/mayfly-iac/mayfly/internal/provider"
+	"github.com/mayfly-iac/mayfly/internal/values/leak"
+	"github.com/mayfly-iac/mayfly/internal/values/schema"
+	"github.com/mayfly-iac/mayfly/internal/values/value"
+	"github.com/mayfly-iac/mayfly/plan"
+)
+
+// Pending reports whether something that an instance explicitly depends on has changes that are not made yet.
+type Pending func(t *future.Task, in *eval.Instance) bool
+
+// Open returns the object of an ephemeral instance, opening it if it is not open, and lets s hold a lease on
+// it. As long as something is pending, it is not opened, and its object is unknown but for its configuration.
+func (p *Pool) Open(t *future.Task, s *eval.Session, in *eval.Instance, pending Pending) cty.Value {
+	return p.OpenAs(t, s, in, eval.Use{Kind: eval.UseInstance, Instance: in.Addr()}, pending)
+}
+
+// OpenAs is Open for an instance that claims name as use.
+func (p *Pool) OpenAs(t *future.Task, s *eval.Session, in *eval.Instance, use eval.Use, pending Pending) cty.Value {
+	l, v, ok := p.acquire(t, s, use, func() (lease.Opened[opened], error) {
+		o := opener{Pool: p, in: in, t: t, turn: s.Turn}
+		return o.open(pending)
+	})
+	if !ok {
+		s.Fail()
+		return cty.UnknownVal(in.Resource.Block.Schema.Block.Type()).Mark(value.Ephemeral)
+	}
+	s.Check(func() (fresh bool) {
+		p.run.Guard("checking "+in.Addr().String(), func() {
+			_, err := l.Value(p.opt.Ctx)
+			if err != nil {
+				p.reportAcquire(use, err)
+			}
+			fresh = err == nil
+		})
+		return fresh
+	})
+	return v.object
+}
+
+// acquire takes a lease, which s holds, and returns it with its value. If that fails, it reports why. While
+// another operation opens or closes the thing, s gives its slot back, unless it holds something open. While
+// it is opened for s, the slot serves the openings.
+func (p *Pool) acquire(t *future.Task, s *eval.Session, use eval.Use, open func() (lease.Opened[opened], error)) (l *lease.Lease[eval.Use, opened], v opened, ok bool) {
+	var err error
+	idle := func(wait func()) { t.Idle(func() { s.Turn.Release(wait) }) }
+	s.Turn.Lend(func() {
+		l, err = p.AcquireIdle(p.opt.Ctx, use, idle, func(context.Context) (lease.Opened[opened], error) {
+			s.Turn.Keep()
+			return open()
+		})
+	})
+	if err == nil {
+		s.Turn.Keep()
+		s.Keep(p.reportUse(s, use, l.Release))
+		v, err = l.Value(p.opt.Ctx)
+	}
+	if err != nil {
+		p.reportAcquire(use, err)
+	}
+	return l, v, err == nil
+}
+
+// opener opens one ephemeral instance.
+type opener struct {
+	*Pool
+	in   *eval.Instance
+	t    *future.Task
+	turn *slot.Turn    // of the operation that the instance is opened for, which has lent its slot
+	s    *eval.Session // what the instance itself uses; lives until it is closed
+	p    provider.Provider
+
+	private []byte         // the newest, for Renew and Close; renewals never overlap each other or Close
+	failing *failedRenewal // nil if the last renewal succeeded
+
+	record     uint64 // that the recorder has of the opening
+	unanswered bool   // the call may have reached the provider, which has not answered
+}
+
+// span begins the span of an operation on the instance. It is part of what the walk is for and not of what
+// uses the instance: that may be a lot, and end before it is closed.
+func (o *opener) span(ctx context.Context, op event.Op) (context.Context, *trace.Span) {
+	ctx, span := trace.Start(trace.With(ctx, trace.Of(o.opt.Ctx)), string(op))
+	if span != nil {
+		span.Set(trace.Address, o.in.Addr().String())
+		span.Set(trace.Type, o.typeName())
+	}
+	return ctx, span
+}
+
+func (o *opener) typeName() string     { return o.in.Config().Addr.Type }
+func (o *opener) block() *schema.Block { return o.in.Resource.Block.Schema.Block }
+func (o *opener) object() addr.Object  { return addr.Object{Instance: o.in.Addr()} }
+
+// report reports what is wrong with the instance.
+func (o *opener) report(diags diag.List) {
+	o.run.Report(o.in.Resource.Block.AsCheckWarnings(o.locate(diags)))
+}
+
+func (o *opener) locate(diags diag.List) diag.List {
+	return diags.InConfigBody(o.in.Config().Body).WithAddress(o.in.Addr().String())
+}
+
+// open opens the instance. Preconditions and the configuration are evaluated before the provider is started:
+// neither needs it, and the instance may turn out to be pending. On an error the session ends here;
+// otherwise the lease ends it.
+func (o *opener) open(pending Pending) (thing lease.Opened[opened], err error) {
+	o.s = NewSession(o.in, event.OpOpen)
+	o.s.Turn = o.turn
+	defer func() {
+		if err != nil {
+			o.s.End()
+		}
+	}()
+	o.in.Hold(o.t, o.s)
+	if !o.in.Preconditions(o.t, o.s) {
+		return thing, errReported
+	}
+	o.openTogether(pending)
+	cfg, diags := o.in.EvalBody(o.t, o.s)
+	o.report(diags)
+	if diags.HasErrors() || o.s.Failed() {
+		return thing, errReported
+	}
+	config := o.opt.Leaks.Reveal(leak.Source{Kind: leak.Other, Address: o.in.Addr().String()}, cfg, o.block().Type())
+	if !config.IsWhollyKnown() || pending(o.t, o.in) {
+		return o.deferred(config)
+	}
+	if po := o.in.Provider(o.t); po != nil && o.p == nil {
+		o.p = o.ProviderFor(o.t, o.s, po, o.in.Addr())
+	}
+	if o.p == nil {
+		return thing, errReported
+	}
+	o.turn.Do(func() {
+		if o.opt.Soft.Err() == nil {
+			diags = o.p.ValidateResource(o.opt.Ctx, addr.Ephemeral, o.typeName(), config)
+		}
+	})
+	o.report(diags)
+	if diags.HasErrors() {
+		return thing, errReported
+	}
+	return o.callOpen(cfg, config)
+}
+
+// openTogether opens what the configuration and the provider need at once, if both need something open and
+// the instance is not pending.
+func (o *opener) openTogether(pending Pending) {
+	po := o.in.Provider(o.t)
+	if po == nil || !po.Opens() || !o.in.Resource.Block.BodyOpens() {
+		return
+	}
+	if o.run.Phase() == eval.Applying || !mustWait(o.t, o.in, pending, map[*eval.Instance]struct{}{}) {
+		o.run.Together(o.t, o.s, o.in.OpenForBody, func(t *future.Task, s *eval.Session) { o.p = o.ProviderFor(t, s, po, o.in.Addr()) })
+	}
+}
+
+// mustWait reports whether an instance cannot be opened yet, because of its own configuration or because
+// something that it refers to cannot. seen has the instances that were found not to be.
+func mustWait(t *future.Task, in *eval.Instance, pending Pending, seen map[*eval.Instance]struct{}) bool {
+	if _, ok := seen[in]; ok {
+		return false
+	}
+	seen[in] = struct{}{}
+	needs, known := in.NeedsOpen(t)
+	return !known || pending(t, in) || slices.ContainsFunc(needs, func(n *eval.Instance) bool { return mustWait(t, n, pending, seen) })
+}
+
+// deferred returns the result for an instance that cannot be opened yet: the known parts of its
+// configuration, with everything else unknown. During an apply, it is an error: nothing can become known
+// later.
+func (o *opener) deferred(config cty.Value) (lease.Opened[opened], error) {
+	if o.run.Phase() == eval.Applying {
+		o.report(diag.Errorf("Ephemeral resource configuration still unknown",
+			"%s cannot be opened: its configuration is still not wholly known, although everything that it refers to has been applied. This is usually caused by a provider that left an attribute unknown.", o.in.Addr()))
+		return lease.Opened[opened]{}, errReported
+	}
+	o.opt.Events.Report(event.Event{Kind: event.Deferred, Op: event.OpOpen, Object: o.object()})
+	v := schema.PlannedDataObject(o.block(), config)
+	return lease.Opened[opened]{
+		Value: opened{object: o.mark(v)},
+		Close: func(context.Context) {},
+		After: o.s.End,
+	}, nil
+}
+
+func (o *opener) mark(v cty.Value) cty.Value {
+	return value.Ephemerally(value.MarkPaths(v, o.block().SensitivePaths(v), value.Sensitive), o.block().Type())
+}
+
+// callOpen calls the provider with the configuration, which is given with marks too, and checks its answer.
+// If anything goes wrong after the provider has opened the instance, it is closed here: no lease exists yet
+// that would close it.
+func (o *opener) callOpen(given, config cty.Value) (thing lease.Opened[opened], err error) {
+	var resp provider.OpenResponse
+	var diags diag.List
+	usable := false
+	defer func() { // also when checking the answer or evaluating a condition panics
+		isOpen := resp.Opened || len(resp.Private) > 0 // private data is there for closing, also beside an error
+		if isOpen && !usable {
+			ctx, cancel := context.WithTimeout(context.Background(), o.opt.Limit)
+			defer cancel()
+			o.close(ctx)
+		}
+	}()
+	o.turn.Do(func() {
+		if o.opt.Soft.Err() != nil {
+			err = errInterrupted
+			return
+		}
+		if o.record, err = o.opt.Recorder.Opening(o.in.Addr(), o.in.Resource.Block.Provider, o.opt.Now()); err != nil {
+			o.report(diag.Errorf("Ephemeral resource not opened", "%s was not opened, because it could not be recorded that it is open: %s.", o.in.Addr(), err))
+			err = errReported
+			return
+		}
+		diags = o.attempt(o.opt.Ctx, event.OpOpen, func(ctx context.Context) diag.List {
+			var diags diag.List
+			resp, diags = o.callWithGrace(ctx, func(ctx context.Context) (provider.OpenResponse, diag.List) {
+				return o.p.OpenEphemeral(ctx, o.typeName(), config)
+			})
+			o.private = resp.Private
+			if resp.Result != cty.NilVal {
+				o.opt.Leaks.Remember(leak.Source{Kind: leak.Result, Address: o.in.Addr().String()}, o.mark(resp.Result), o.block().Type(), given)
+			}
+			if !diags.HasErrors() {
+				diags = append(diags, o.checkResult(config, resp)...)
+			}
+			return diags
+		})
+	})
+	if err != nil {
+		return thing, err
+	}
+	if len(resp.Private) == 0 && !o.unanswered {
+		o.closed() // a provider that keeps nothing for closing has nothing to close
+	}
+	o.report(diags)
+	if diags.HasErrors() || !o.in.Postconditions(o.t, o.s, o.mark(resp.Result)) {
+		return thing, errReported
+	}
+	usable = true
+	return lease.Opened[opened]{
+		Value: opened{object: o.mark(resp.Result)}, RenewAt: resp.RenewAt,
+		Renew: o.renew, Close: o.close, After: o.s.End,
+	}, nil
+}
+
+// attempt reports an operation on the instance, and what f finds, to observers and as a span. One that panics
+// has failed.
+func (o *opener) attempt(ctx context.Context, op event.Op, f func(context.Context) diag.List) (diags diag.List) {
+	done := o.opt.Events.Begin(op, o.object(), plan.NoOp, "", "")
+	ctx, span := o.span(ctx, op)
+	diags = diag.Errorf("The program failed", "")
+	defer func() {
+		span.Finish(!diags.HasErrors())
+		done(diags, "", "")
+	}()
+	return o.locate(f(ctx)) // before observers have them: a list is not changed after that
+}
+
+// openGrace is how long an opening that is under way is waited for once operations are abandoned: what the
+// provider has opened must be closed.
+const openGrace = 2 * time.Second
+
+// callWithGrace calls f with a context that outlives the walk's by the grace. If that is over too, the user
+// learns what may be left.
+func (o *opener) callWithGrace(ctx context.Context, f func(context.Context) (provider.OpenResponse, diag.List)) (provider.OpenResponse, diag.List) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	grace := min(openGrace, o.opt.Limit)
+	defer context.AfterFunc(o.opt.Ctx, func() {
+		time.AfterFunc(grace, cancel)
+	})()
+	var resp provider.OpenResponse
+	var diags diag.List
+	why := ""
+	switch err := bug.Call(func() { resp, diags = f(ctx) }); {
+	case err != nil:
+		diags, why = diag.Bug("opening "+o.in.Addr().String(), err), "The program failed while it opened %s"
+	case resp.Opened, len(resp.Private) > 0: // it has answered
+	case ctx.Err() != nil:
+		why = "Opening %s was abandoned before its provider had answered"
+	case resp.Lost:
+		why = "The provider of %s stopped before it had answered"
+	}
+	if o.unanswered = why != ""; o.unanswered {
+		diags = append(diags, diag.Errorf("Ephemeral resource may still be live",
+			why+", so what it stands for (a lease, a token, a tunnel) may exist until it expires by itself.", o.in.Addr()).Once()...)
+	}
+	return resp, diags
+}
+
+// checkResult holds the result of Open against the framework's rules. Messages name attributes, never values.
+func (o *opener) checkResult(config cty.Value, resp provider.OpenResponse) diag.List {
+	name := o.in.Resource.Block.Provider.ForDisplay()
+	if resp.Deferred != "" {
+		return diag.Errorf("Provider deferred an ephemeral resource", "The provider %s answered that it cannot open %s yet (%s), although deferring was not allowed. This is a bug in the provider.", name, o.in.Addr(), resp.Deferred)
+	}
+	var diags diag.List
+	for _, err := range schema.AssertOpenResult(o.block(), config, resp.Result) {
+		d := diag.Diagnostic{
+			Summary: "Provider produced an invalid ephemeral result",
+			Detail:  fmt.Sprintf("The provider %s opened %s with a result that breaks the rules: %s.\n\nThis is a bug in the provider. The instance is closed and its value is not used.", name, o.in.Addr(), contract.Text(err, schema.PathWithoutKeys)),
+		}
+		diags = append(diags, d)
+	}
+	return diags
+}
+
+// keepPrivate puts newer private data in place of what there was, which is overwritten.
+func (o *opener) keepPrivate(newer []byte) {
+	overwrite(o.private, newer)
+	o.private = newer
+}
+
+// overwrite overwrites private data, unless it is the same memory as what is kept.
+func overwrite(private, kept []byte) {
+	if len(private) > 0 && (len(kept) == 0 || &private[0] != &kept[0]) {
+		clear(private)
+	}
+}
+
+// close implements lease.Opened.Close.
+func (o *opener) close(ctx context.Context) {
+	defer o.keepPrivate(nil)
+	o.failing.warn("Nothing has used it since.")
+	if err := bug.Call(func() { o.callClose(ctx) }); err != nil {
+		o.report(append(o.closeFailed(eval.Use{Kind: eval.UseInstance, Instance: o.in.Addr()}, "The program failed."), diag.Bug("closing "+o.in.Addr().String(), err)...))
+	}
+}
+
+// callClose calls the provider and reports errors. While planning they are only warnings, because the plan
+// itself is not affected.
+func (o *opener) callClose(ctx context.Context) {
+	diags := o.attempt(ctx, event.OpClose, func(ctx context.Context) diag.List {
+		return o.p.CloseEphemeral(ctx, o.typeName(), o.private)
+	})
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) || tookTooLong(diags) {
+		o.run.Report(o.closeLate(eval.Use{Kind: eval.UseInstance, Instance: o.in.Addr()})) // the pool may report the same, which the run does not repeat
+		return
+	}
+	if diags.HasErrors() {
+		use, why := eval.Use{Kind: eval.UseInstance, Instance: o.in.Addr()}, "The provider's message follows."
+		if provider.OnlyRepeats(diags) {
+			why = "Its provider is no longer running."
+		}
+		diags = append(o.closeFailed(use, why), diags...)
+		if o.run.Phase() == eval.Planning {
+			diags.AsWarnings()
+		}
+	} else {
+		o.closed()
+	}
+	o.report(diags)
+}
+
+// closed records that nothing is open any more. If that fails, all that follows is that a later run may list
+// the instance for no reason.
+func (o *opener) closed() {
+	if o.record != 0 {
+		_ = o.opt.Recorder.Closed(o.record)
+	}
+	o.record = 0
+}
+
+// tookTooLong reports whether a call was ended by its time limit.
+func tookTooLong(diags diag.List) bool {
+	return slices.ContainsFunc(diags, func(d diag.Diagnostic) bool { return d.Extra == context.DeadlineExceeded })
+}
+
+// closeLate describes a Close that did not end in time.
+func (p *Pool) closeLate(u eval.Use) diag.List {
+	return p.closeFailed(u, "The provider did not answer within "+p.opt.Limit.String()+".")
+}
+
+func (p *Pool) closeFailed(u eval.Use, why string) diag.List {
+	diags := diag.Errorf("Ephemeral resource may still be live",
+		"Closing %s failed, so what it stands for (a lease, a token, a tunnel) may still exist until it expires by itself. %s", useText(u), why).WithAddress(useText(u)).Once()
+	if p.run.Phase() == eval.Planning {
+		diags.AsWarnings()
+	}
+	return p.checkWarnings(u, diags)
+}

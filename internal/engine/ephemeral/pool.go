@@ -1,0 +1,140 @@
+// Package ephemeral opens ephemeral resource instances and configures providers from them, and holds both
+// open for as long as something uses them or may still come to use them. A user needs not know whether a
+// provider is configured from ephemeral values, so the pool gives out the other providers too.
+//
+// It may import lease, which decides when something is opened and closed, eval, which says what an instance
+// and a provider are configured with, and the packages of providers. It must not know plans, states and the
+// objects of managed resources.
+package ephemeral
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/event"
+	"github.com/mayfly-iac/mayfly/internal/base/future"
+	"github.com/mayfly-iac/mayfly/internal/engine/lease"
+	"github.com/mayfly-iac/mayfly/internal/language/eval"
+	"github.com/mayfly-iac/mayfly/internal/provider"
+	"github.com/mayfly-iac/mayfly/internal/provider/processes"
+	"github.com/mayfly-iac/mayfly/internal/values/leak"
+)
+
+// Options are what a Pool works with. All are needed.
+type Options struct {
+	Ctx       context.Context // ends when the user insists; operations are abandoned then
+	Soft      context.Context // ends on the first interrupt; nothing new is opened then
+	Providers *processes.Set
+	Events    *event.Reporter
+	Limit     time.Duration // for one Close of an instance
+	Now       func() time.Time
+	// Accepted reports whether the provider had no remarks on a configuration when it was asked before.
+	Accepted func(pc addr.ProviderConfig, config cty.Value) bool
+	// Leaks remembers what is opened and what providers are configured with; nil for nothing.
+	Leaks *leak.Guard
+	// LeakUse tells the configurations of this pool apart from those of others; see leak.Source.
+	LeakUse int64
+	// Recorder records what is open, in case the process is killed; nil for nothing.
+	Recorder Recorder
+	// Instead returns what answers for an instance in place of its provider, nil for none.
+	Instead func(pc addr.ProviderConfig, i addr.Instance) provider.Provider
+}
+
+// Recorder makes durable which instances are open, by their names alone, so that a later run can list those
+// that a run which was killed could not close. It may be used concurrently.
+type Recorder interface {
+	// Opening records that an instance is about to be opened by a provider. It returns when the record is
+	// durable. After an error, the instance must not be opened. An id of 0 says that nothing was recorded.
+	Opening(i addr.Instance, p addr.Provider, at time.Time) (id uint64, err error)
+	// Closed records that nothing of an opening is left.
+	Closed(id uint64) error
+}
+
+// noRecorder is a Recorder that records nothing.
+type noRecorder struct{}
+
+func (noRecorder) Opening(addr.Instance, addr.Provider, time.Time) (uint64, error) { return 0, nil }
+func (noRecorder) Closed(uint64) error                                             { return nil }
+
+// Pool holds what is open. It adds to the pool of leases, whose claims say what may still be used, how things
+// are opened. Its methods may be called concurrently, once a run is bound.
+type Pool struct {
+	*lease.Pool[eval.Use, opened]
+	opt Options
+	run *eval.Run
+	// OnlyKnown refuses configurations of providers with unknown parts: what is asked of the providers cannot
+	// wait until apply.
+	OnlyKnown bool
+
+	durable sync.Map // *eval.ProviderObject → *future.Cell[provider.Provider], those without ephemeral values
+}
+
+// opened is what the pool holds: an ephemeral object or a provider.
+type opened struct {
+	object   cty.Value
+	provider provider.Provider
+	fresh    func() bool // of a provider: whether what it was configured with may still be used, renewing it if it is time
+}
+
+// NewPool returns a pool in which nothing is open.
+func NewPool(opt Options) *Pool {
+	if opt.Recorder == nil {
+		opt.Recorder = noRecorder{}
+	}
+	p := &Pool{opt: opt}
+	p.Pool = lease.NewPool[eval.Use, opened](lease.Options[eval.Use]{
+		Group:        eval.Use.Group,
+		Uses:         func(u eval.Use) []eval.Use { return p.run.UsesOf(&future.Task{}, u) },
+		CloseLimit:   opt.Limit,
+		CloseTimeout: func(u eval.Use) { p.run.Report(p.closeLate(u)) },
+		Now:          opt.Now,
+	})
+	return p
+}
+
+// Bind sets the run that claims are about and problems are reported to. It must be called before anything is
+// claimed or opened. Instances and providers of other runs over the same configuration may be opened too.
+func (p *Pool) Bind(run *eval.Run) { p.run = run }
+
+// errInterrupted is why nothing is opened after an interrupt.
+var errInterrupted = errors.New("the run was interrupted before")
+
+// errReported stands for diagnostics that were already reported.
+var errReported = errors.New("the reason was reported")
+
+func (p *Pool) reportAcquire(u eval.Use, err error) {
+	switch {
+	case errors.Is(err, lease.ErrExpired):
+		if f, ok := errors.AsType[*failedRenewal](err); ok {
+			f.fail()
+		}
+		p.run.Report(p.checkWarnings(u, diag.Errorf("Ephemeral resource expired",
+			"%s could not be renewed, so its value may no longer be valid and is not used any more. The provider's own error is shown separately.", useText(u)).WithAddress(useText(u))))
+	case errors.Is(err, errReported):
+	default:
+		p.run.Report(diag.Errorf("Operation interrupted", "%s was not opened: %s.", useText(u), err).WithAddress(useText(u)))
+	}
+}
+
+// useText returns the address of what is open for a use, an instance or a provider.
+func useText(u eval.Use) string {
+	if u.Kind == eval.UseProvider {
+		return u.Provider.String()
+	}
+	return u.Instance.String()
+}
+
+// checkWarnings makes warnings of errors that concern an instance nested in a check.
+func (p *Pool) checkWarnings(u eval.Use, diags diag.List) diag.List {
+	m := p.run.Module(u.Instance.Module)
+	if m == nil || m.Resource(u.Instance.Resource) == nil {
+		return diags
+	}
+	return m.Resource(u.Instance.Resource).Block.AsCheckWarnings(diags)
+}

@@ -1,0 +1,152 @@
+package ephemeral
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/event"
+	"github.com/mayfly-iac/mayfly/internal/base/future"
+	"github.com/mayfly-iac/mayfly/internal/engine/lease"
+	"github.com/mayfly-iac/mayfly/internal/language/eval"
+	"github.com/mayfly-iac/mayfly/internal/provider"
+	"github.com/mayfly-iac/mayfly/internal/values/leak"
+)
+
+// Provider returns a configured provider. If its configuration comes from ephemeral values, s holds a lease
+// on it. What the configuration needs must have been prepared. A nil provider means that the reason was
+// reported.
+func (p *Pool) Provider(t *future.Task, s *eval.Session, po *eval.ProviderObject) provider.Provider {
+	if po.Opens() {
+		return p.leasedProvider(t, s, po)
+	}
+	cell, _ := p.durable.LoadOrStore(po, &future.Cell[provider.Provider]{})
+	got, cycle := cell.(*future.Cell[provider.Provider]).Get(t, po, nil, func() provider.Provider {
+		got, diags := p.durableProvider(t, po)
+		p.run.Report(diags)
+		return got
+	})
+	if cycle != nil { // of functions of configurations that call each other
+		p.run.ReportCycle(cycle)
+	}
+	return got
+}
+
+// ProviderFor is Provider for one instance, for which something else may answer. That needs no configuration,
+// so that of the provider is not evaluated then.
+func (p *Pool) ProviderFor(t *future.Task, s *eval.Session, po *eval.ProviderObject, i addr.Instance) provider.Provider {
+	if got := p.opt.Instead(po.Addr, i); got != nil {
+		return got
+	}
+	return p.Provider(t, s, po)
+}
+
+// durableProvider returns the provider for a configuration without ephemeral values: the one that was
+// configured alike before, by whatever run, or a new one.
+func (p *Pool) durableProvider(t *future.Task, po *eval.ProviderObject) (provider.Provider, diag.List) {
+	config, diags := p.configuration(t, nil, po)
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	start := func() (provider.Provider, diag.List) { return p.start(po, config) }
+	reuse := start
+	if config.IsWhollyKnown() {
+		reuse = func() (provider.Provider, diag.List) { return p.opt.Providers.Reuse(po.Addr, config, start) }
+	}
+	got, more := reuse()
+	return got, append(diags, more...)
+}
+
+// configuration returns the configuration of a provider without its marks.
+func (p *Pool) configuration(t *future.Task, s *eval.Session, po *eval.ProviderObject) (cty.Value, diag.List) {
+	cfg, diags := po.EvalBody(t, s)
+	return p.opt.Leaks.Reveal(leak.Source{Kind: leak.Configuration, Address: po.Addr.String(), Use: p.opt.LeakUse}, cfg, po.Type()), diags
+}
+
+// start starts and configures a provider. config has no marks.
+func (p *Pool) start(po *eval.ProviderObject, config cty.Value) (provider.Provider, diag.List) {
+	if p.OnlyKnown && !config.IsWhollyKnown() {
+		return nil, unknownConfiguration(po, config)
+	}
+	got, diags := p.opt.Providers.Start(p.opt.Ctx, po.Addr.Provider)
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	at := fmt.Sprintf("provider[%q]", po.Addr.Provider.String())
+	var more diag.List
+	if !p.opt.Accepted(po.Addr, config) {
+		more = got.ValidateConfig(p.opt.Ctx, config)
+	}
+	if !more.HasErrors() {
+		more = append(more, got.Configure(p.opt.Ctx, config)...)
+	}
+	diags = append(diags, more.InConfigBody(po.Body()).WithAddress(at)...)
+	if diags.HasErrors() {
+		p.opt.Providers.End(got)
+		return nil, diags
+	}
+	return got, diags
+}
+
+// leasedProvider returns a provider configured from ephemeral values. Its process ends when its last user is
+// done, and only then are the ephemeral resources that it was configured with closed.
+func (p *Pool) leasedProvider(t *future.Task, s *eval.Session, po *eval.ProviderObject) provider.Provider {
+	use := eval.Use{Kind: eval.UseProvider, Provider: po.Addr}
+	_, v, ok := p.acquire(t, s, use, func() (lease.Opened[opened], error) {
+		inner := NewSession(po, event.OpConfigure)
+		inner.Turn = s.Turn
+		var got provider.Provider
+		t.Within(po, nil, func() { got = p.openProvider(t, inner, po) })
+		if got == nil {
+			inner.End()
+			return lease.Opened[opened]{}, errReported
+		}
+		return lease.Opened[opened]{
+			Value: opened{provider: got, fresh: inner.Fresh},
+			Close: func(context.Context) { p.opt.Providers.End(got) },
+			After: inner.End,
+		}, nil
+	})
+	if !ok || !v.fresh() {
+		return nil
+	}
+	s.Check(v.fresh)
+	return v.provider
+}
+
+// openProvider starts a provider and configures it with what s holds open; nil if that failed, which was
+// reported.
+func (p *Pool) openProvider(t *future.Task, s *eval.Session, po *eval.ProviderObject) provider.Provider {
+	config, diags := p.configuration(t, s, po)
+	p.run.Report(diags)
+	if diags.HasErrors() || s.Failed() {
+		return nil
+	}
+	got, diags := p.start(po, config)
+	p.run.Report(diags)
+	return got
+}
+
+// unknownConfiguration is the error for a provider that is needed at once and whose configuration, which has
+// no marks, has unknown parts.
+func unknownConfiguration(po *eval.ProviderObject, cfg cty.Value) diag.List {
+	d := diag.Diagnostic{
+		Summary: "Invalid provider configuration",
+		Detail: fmt.Sprintf("The configuration of %s depends on what is known only after apply, so the provider cannot be used yet. Apply what it refers to first, if necessary with -target.",
+			po.Addr),
+		Extra: diag.Unknown{},
+	}
+	attrs := cfg.AsValueMap()
+	for _, name := range slices.Sorted(maps.Keys(attrs)) {
+		if !attrs[name].IsWhollyKnown() {
+			d.Path = cty.GetAttrPath(name)
+			break
+		}
+	}
+	return diag.List{d}.InConfigBody(po.Body())
+}

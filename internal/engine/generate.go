@@ -1,0 +1,135 @@
+package engine
+
+import (
+	"context"
+	"slices"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/event"
+	"github.com/mayfly-iac/mayfly/internal/base/future"
+	"github.com/mayfly-iac/mayfly/internal/engine/object"
+	"github.com/mayfly-iac/mayfly/internal/language/config"
+	"github.com/mayfly-iac/mayfly/internal/language/eval"
+	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
+	"github.com/mayfly-iac/mayfly/internal/language/lang/generate"
+	"github.com/mayfly-iac/mayfly/internal/provider"
+	"github.com/mayfly-iac/mayfly/plan"
+)
+
+// Generate imports the objects that import blocks name but no resource block declares, and returns blocks
+// for them, ordered by address. It ignores the mode of the request. If there are errors, it returns the
+// blocks it could generate.
+func (e *Engine) Generate(ctx context.Context, req PlanRequest) ([]*Generated, diag.List) {
+	req.Mode = plan.Normal
+	p := e.startPlan(ctx, req)
+	p.generating = true
+	defer e.expose(req.Config, req.Variables, req.State)()
+	defer e.stopOn(p.req.Soft)()
+	defer func() { e.stats.Evaluations += p.run.Stats.Evaluations.Load() }()
+	defer p.pool.Shutdown()
+	out := p.generate()
+	p.pool.Shutdown()
+	return out, provider.WithoutRepeats(p.run.Diags.List())
+}
+
+// generate imports the undeclared targets in parallel. Each task writes to an element of its own, so that
+// the result keeps the order of addresses without a lock; failed ones leave nil and are dropped.
+func (p *planner) generate() []*Generated {
+	if !p.valid() {
+		return nil
+	}
+	p.planVariables()
+	if p.run.Diags.HasErrors() {
+		return nil
+	}
+	p.applyMoves()
+	p.listImports()
+	pool := future.NewPool(p.workers())
+	p.queueImports(pool)
+	pool.Wait()
+	p.checkImports()
+	if p.run.Diags.HasErrors() {
+		return nil
+	}
+	missing := slices.DeleteFunc(p.missing, func(u undeclared) bool { return !p.selection.Selects(u.to) })
+	slices.SortFunc(missing, func(a, b undeclared) int { return a.to.Compare(b.to) })
+	out := make([]*Generated, len(missing))
+	for i, u := range missing {
+		pool.Go(func(t *future.Task) { p.run.Guard(u.to, func() { out[i] = p.generateOne(t, u) }) })
+	}
+	pool.Wait()
+	p.reportInterrupt()
+	return slices.DeleteFunc(out, func(g *Generated) bool { return g == nil })
+}
+
+// generateOne imports one object and writes its block; nil if that failed, which was reported.
+func (p *planner) generateOne(t *future.Task, u undeclared) (out *Generated) {
+	po, diags := p.run.ImportProvider(t, u.block, u.to.Resource)
+	if diags.HasErrors() {
+		p.run.Report(diags)
+		return nil
+	}
+	source := po.Addr.Provider
+	sch, diags := p.providers.Resource(p.ctx, source, addr.Managed, u.to.Resource.Type)
+	if sch == nil && !diags.HasErrors() {
+		diags = append(diags, diag.At(u.block.Range, "Invalid resource type", "The provider %s has no resource type %q.", source.ForDisplay(), u.to.Resource.Type)...)
+	}
+	p.run.Report(diags)
+	if diags.HasErrors() {
+		return nil
+	}
+	po.Prepare(t)
+	obj := addr.Object{Instance: u.to}
+	p.inSession(t, obj, event.OpImport, func(s *eval.Session) {
+		sub := p.objectOp(obj, sch, source)
+		if !sub.Use(p.pool.ProviderFor(t, s, po, u.to), po.Addr) {
+			return
+		}
+		got, ok := sub.Import(u.target, sub.metaIn(p.run.Root))
+		if !ok {
+			return
+		}
+		text, ok := sub.writeBlock(u, got.Value, p.req.Config)
+		if ok {
+			out = &Generated{Addr: u.to, ID: u.target.ID, Text: text, prior: got}
+		}
+	})
+	return out
+}
+
+// writeBlock writes the block for an imported object.
+func (op *objectOp) writeBlock(u undeclared, v cty.Value, cfg *blocks.Config) (string, bool) {
+	v, ok := op.SuggestConfig(v)
+	if !ok {
+		return "", false
+	}
+	ref := ""
+	if r := u.block.Provider; r != nil && (r.Alias != "" || r.Name != impliedName(u.to.Resource)) {
+		ref = r.String()
+		if r.KeyExpr != nil { // the configuration has its own words for the key
+			ref = string(r.Range.SliceBytes(cfg.Tree.Sources[r.Range.Filename]))
+		}
+	}
+	return generate.Resource(u.to.Resource, ref, op.Block(), v), true
+}
+
+func impliedName(r addr.Resource) string { return (&config.Resource{Addr: r}).ImpliedProvider() }
+
+// GeneratedText returns the content of a file with generated blocks.
+func GeneratedText(blocks []*Generated) []byte {
+	text := []byte(generate.Header)
+	for _, g := range blocks {
+		text = append(text, "\n"+generate.Comment(g.ID)+g.Text+"\n"...)
+	}
+	return text
+}
+
+// undeclared is the target of an import block for which there is no resource block.
+type undeclared struct {
+	to     addr.Instance
+	target *object.ImportTarget
+	block  *config.Import
+}

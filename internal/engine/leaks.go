@@ -1,0 +1,98 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/internal/language/config"
+	"github.com/mayfly-iac/mayfly/internal/language/eval"
+	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
+	"github.com/mayfly-iac/mayfly/internal/values/leak"
+	"github.com/mayfly-iac/mayfly/internal/values/value"
+	"github.com/mayfly-iac/mayfly/state"
+)
+
+// rememberVariables has the guard remember the values of ephemeral variables.
+func (e *Engine) rememberVariables(cfg *blocks.Config, variables map[string]cty.Value) {
+	for name, v := range cfg.Tree.Root.Variables {
+		if given, ok := variables[name]; ok && v.Ephemeral {
+			if v.Sensitive {
+				given = given.Mark(value.Sensitive)
+			}
+			e.opt.Leaks.Remember(leak.Source{Kind: leak.Variable, Address: "var." + name}, given, v.Type)
+		}
+	}
+}
+
+// acceptResult judges the result of a function of a configured provider. It may have been configured with an
+// ephemeral value, which the result does not have the mark of.
+func (w *walk) acceptResult(c eval.FunctionCall, got cty.Value) (cty.Value, error) {
+	keep, found := w.env.Leaks.Result(got, c.On.Addr)
+	switch {
+	case !found:
+	case keep:
+		w.run.Report(diag.List{{
+			Severity: diag.Warning, Summary: "Function returned an ephemeral value",
+			Detail: fmt.Sprintf("The result of %s holds an ephemeral value that the provider was configured with. It is not ephemeral itself, so that it can be stored.", functionText(c)),
+		}})
+	default:
+		return cty.DynamicVal, errors.New("its result holds an ephemeral value that the provider was configured with, which -leak-guard=strict forbids")
+	}
+	return got, nil
+}
+
+// expose says what is in the open anyway, until the returned function is called: the files of the
+// configuration, variables that are neither ephemeral nor sensitive, and what the state had before the
+// operation. The first two stay in the open until the next operation begins, since what has come of this one
+// is shown after its end.
+func (e *Engine) expose(cfg *blocks.Config, variables map[string]cty.Value, st *state.State) (end func()) {
+	variables = maps.Clone(variables)
+	unpublish := e.opt.Leaks.Publish(func(yield func([]byte) bool) {
+		for _, src := range cfg.Tree.Sources {
+			if !yield(src) {
+				return
+			}
+		}
+		exposeVariables(cfg.Tree.Root.Variables, variables, yield)
+	})
+	unstore := e.opt.Leaks.Stored(func(yield func([]byte) bool) { exposeState(st, yield) })
+	return func() {
+		unpublish()
+		unstore()
+	}
+}
+
+func exposeVariables(declared map[string]*config.Variable, given map[string]cty.Value, yield func([]byte) bool) {
+	for name, d := range declared {
+		if d.Ephemeral || d.Sensitive {
+			continue
+		}
+		v, ok := given[name]
+		if !ok {
+			v = d.Default // which the file may have in another spelling
+		}
+		if !leak.Texts(v, func(text string) bool { return yield([]byte(text)) }) {
+			return
+		}
+	}
+}
+
+func exposeState(st *state.State, yield func([]byte) bool) {
+	if st == nil {
+		return
+	}
+	for _, in := range st.AllInstances() {
+		if in.Current != nil && !yield(in.Current.JSON()) {
+			return
+		}
+	}
+}
+
+// functionText names the function of a call, without the local name of its provider.
+func functionText(c eval.FunctionCall) string {
+	return "the function " + c.Name + " of " + c.Provider.ForDisplay()
+}

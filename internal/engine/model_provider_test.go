@@ -1,0 +1,109 @@
+package engine_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/internal/provider"
+	"github.com/mayfly-iac/mayfly/internal/provider/plugin"
+	"github.com/mayfly-iac/mayfly/internal/testing/simprovider"
+	"github.com/mayfly-iac/mayfly/internal/testing/simprovider/simlog"
+)
+
+// nursery launches test providers within this process, which takes a hundredth of the time of a plugin
+// process, and watches the order of their ends.
+type nursery struct {
+	t       *testing.T
+	options simprovider.Options
+
+	mu     sync.Mutex
+	last   int                          // number of the last child, which is its process in the transcript
+	tokens map[*child]string            // the lease that each running provider was configured with
+	open   map[*child]map[string]string // private data of the opening → lease, by the provider that opened it
+}
+
+func newNursery(t *testing.T, o simprovider.Options) *nursery {
+	return &nursery{t: t, options: o, tokens: map[*child]string{}, open: map[*child]map[string]string{}}
+}
+
+// Launch implements provider.Launcher.
+func (n *nursery) Launch(context.Context, addr.Provider) (provider.Provider, diag.List) {
+	n.mu.Lock()
+	n.last++
+	o := n.options
+	o.PID = n.last
+	n.mu.Unlock()
+	server, err := simprovider.New6(o)
+	if err != nil {
+		return nil, diag.Errorf("Test provider", "%s", err)
+	}
+	dial, stop := simprovider.InMemory(server)
+	c := &child{Provider: plugin.Connect(simprovider.Source, 6, dial, stop), n: n}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.open[c] = map[string]string{}
+	return c, nil
+}
+
+// child is one provider of a nursery.
+type child struct {
+	provider.Provider
+	n *nursery
+}
+
+func (c *child) Configure(ctx context.Context, config cty.Value) diag.List {
+	if token := config.GetAttr("token"); token.IsKnown() && !token.IsNull() {
+		c.n.mu.Lock()
+		c.n.tokens[c] = simlog.Hash(token.AsString())
+		c.n.mu.Unlock()
+	}
+	return c.Provider.Configure(ctx, config)
+}
+
+func (c *child) OpenEphemeral(ctx context.Context, typeName string, config cty.Value) (provider.OpenResponse, diag.List) {
+	resp, diags := c.Provider.OpenEphemeral(ctx, typeName, config)
+	if len(resp.Private) > 0 {
+		c.n.mu.Lock()
+		c.n.open[c][simlog.LeaseOf(resp.Private)] = typeName
+		c.n.mu.Unlock()
+	}
+	return resp, diags
+}
+
+func (c *child) CloseEphemeral(ctx context.Context, typeName string, private []byte) diag.List {
+	lease := simlog.LeaseOf(private)
+	c.n.mu.Lock()
+	for other, token := range c.n.tokens {
+		if token == lease && other != c {
+			c.n.t.Errorf("E52: an ephemeral of type %s is closed while a provider that is configured with it still runs", typeName)
+		}
+	}
+	delete(c.n.open[c], lease)
+	c.n.mu.Unlock()
+	return c.Provider.CloseEphemeral(ctx, typeName, private)
+}
+
+func (c *child) Close() error {
+	c.n.mu.Lock()
+	for lease, typeName := range c.n.open[c] {
+		c.n.t.Errorf("E52: a provider ends while its ephemeral %s (lease %s) is open", typeName, lease)
+	}
+	delete(c.n.open, c)
+	delete(c.n.tokens, c)
+	c.n.mu.Unlock()
+	return c.Provider.Close()
+}
+
+// ended checks that no provider is left running.
+func (n *nursery) ended() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if len(n.open) > 0 {
+		n.t.Errorf("%d providers still run at the end", len(n.open))
+	}
+}

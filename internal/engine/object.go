@@ -1,0 +1,168 @@
+package engine
+
+import (
+	"fmt"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/internal/base/future"
+	"github.com/mayfly-iac/mayfly/internal/base/trace"
+	"github.com/mayfly-iac/mayfly/internal/engine/object"
+	"github.com/mayfly-iac/mayfly/internal/language/eval"
+	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
+	"github.com/mayfly-iac/mayfly/internal/values/schema"
+	"github.com/mayfly-iac/mayfly/internal/values/value"
+	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/state"
+)
+
+// objectOp is an operation on one object with the walk that it belongs to. Each operation embeds it in a type
+// with its own fields.
+type objectOp struct {
+	*walk
+	object.Op
+}
+
+// objectOp begins an operation on an object that the configuration need not declare.
+func (w *walk) objectOp(obj addr.Object, sch *schema.Schema, source addr.Provider) objectOp {
+	return objectOp{walk: w, Op: object.New(w.env, obj, sch, source)}
+}
+
+// managedOp begins an operation on a managed object that the configuration need not declare. It reports false
+// if the provider does not have the type any more, or cannot say, which was reported.
+func (w *walk) managedOp(obj addr.Object, source addr.Provider) (objectOp, bool) {
+	sch, diags := w.providers.Resource(w.ctx, source, addr.Managed, obj.Resource.Type)
+	if sch == nil && !diags.HasErrors() {
+		diags = append(diags, diag.Errorf("No schema available for resource type",
+			"The state holds %s, but the provider %s no longer has the resource type %q, so it cannot be destroyed. Install a version of the provider that has it, or remove the object from the state.",
+			obj, source.ForDisplay(), obj.Resource.Type).WithAddress(obj.Instance.String())...)
+	}
+	w.run.Report(diags)
+	if diags.HasErrors() {
+		return objectOp{}, false
+	}
+	return w.objectOp(obj, sch, source), true
+}
+
+// instanceOp begins an operation on the current object of an instance.
+func (w *walk) instanceOp(in *eval.Instance) objectOp {
+	op := w.objectOp(addr.Object{Instance: in.Addr()}, in.Resource.Block.Schema, in.Resource.Block.Provider)
+	op.Body = in.Config().Body
+	return op
+}
+
+// begin begins the span of the operation, whose calls are part of it. The returned function ends it.
+func (op *objectOp) begin(name string, action plan.Action) (end func(ok bool)) {
+	ctx, span := trace.Start(op.Ctx, name)
+	if span == nil {
+		return func(bool) {}
+	}
+	op.Ctx = ctx
+	span.Set(trace.Address, op.Obj.String())
+	span.Set(trace.Type, op.TypeName())
+	if action != plan.NoOp {
+		span.Set(trace.Action, action.String())
+	}
+	return span.Finish
+}
+
+// validateConfig has the provider validate a configuration of the block, which has no marks. It skips the
+// call if the provider accepted the same configuration while the whole configuration was validated.
+func (op *objectOp) validateConfig(mode addr.Mode, b *blocks.Resource, config cty.Value) diag.List {
+	if op.accepted.has(acceptedKey(b), config) {
+		return nil
+	}
+	return op.Provider.ValidateResource(op.Ctx, mode, op.TypeName(), config)
+}
+
+// meta returns the provider_meta of the instance's module for its provider, cty.NilVal if it has none.
+func (op *objectOp) meta(in *eval.Instance) cty.Value { return op.metaIn(in.Resource.Module) }
+
+// metaOfModule returns the provider_meta of the module that the object belongs to, cty.NilVal if that module
+// is gone.
+func (op *objectOp) metaOfModule() cty.Value { return op.metaIn(op.run.Module(op.Obj.Module)) }
+
+// metaIn returns the provider_meta of a module for the object's provider, cty.NilVal if there is none or no
+// such module.
+func (op *objectOp) metaIn(m *eval.Module) cty.Value {
+	if m == nil {
+		return cty.NilVal
+	}
+	body := m.ProviderMetaFor(op.Source)
+	if body == nil {
+		return cty.NilVal
+	}
+	c, diags := op.providers.Catalog(op.ctx, op.Source)
+	if diags.HasErrors() {
+		return cty.NilVal
+	}
+	sch, diags := c.Meta()
+	op.Report(diags)
+	if sch == nil {
+		op.run.Report(diag.At(body.Range, "Provider has no provider_meta", "The provider %s takes no provider_meta block.", op.Source.ForDisplay()))
+		return cty.NilVal
+	}
+	v, diags := sch.Block.Decode(body.Body, nil) // constants only, as the language has it
+	op.run.Report(diags)
+	if diags.HasErrors() {
+		return cty.NilVal
+	}
+	return v
+}
+
+// Identifying returns the attribute that identifies a stored object to people and its value. Both are empty
+// if there is none, it is sensitive, or no schema is known because the provider has not been started.
+func (e *Engine) Identifying(p addr.Provider, a addr.Object, o *state.Object) (key, text string) {
+	s := e.providers.Loaded(p, a.Resource.Mode, a.Resource.Type)
+	if s == nil {
+		return "", ""
+	}
+	v, err := o.DecodeUnmarked(s.Block.Type())
+	if err != nil {
+		return "", ""
+	}
+	return object.Identifying(v, s.Block, o.Sensitive)
+}
+
+// evaluate evaluates the configuration of an instance. It returns false if that failed, which was reported.
+func (op *objectOp) evaluate(t *future.Task, s *eval.Session, in *eval.Instance) (object.Config, bool) {
+	cfg, diags := in.EvalBody(t, s)
+	op.run.Report(diags)
+	if diags.HasErrors() || s.Failed() {
+		return object.Config{}, false
+	}
+	if !s.Fresh() { // evaluating may have outlasted a lease
+		return object.Config{}, false
+	}
+	e := object.Config{Value: op.Answers.Given(cfg)}
+	if value.IsMarked(cfg) {
+		e.Sensitive = op.Block().OutsideWriteOnly(value.PathsWith(cfg, value.Sensitive))
+		e.Ephemeral = value.Contains(cfg, value.Ephemeral)
+	}
+	var ok bool
+	e.Value, ok = op.storableConfig(e.Value)
+	return e, ok
+}
+
+// storableConfig returns the configuration with numbers in the precision that is stored, since later values
+// are compared with it. It returns false if a part outside of write-only arguments cannot be stored, which
+// was reported: nothing may be made of it.
+func (op *objectOp) storableConfig(cfg cty.Value) (cty.Value, bool) {
+	ty := op.Block().Type()
+	whole, faults := value.Storable(cfg, ty)
+	if len(faults) == 0 {
+		return whole, true
+	}
+	var diags diag.List
+	_, faults = value.Storable(op.Block().NullWriteOnly(cfg), ty)
+	for _, f := range faults {
+		diags = append(diags, diag.Diagnostic{
+			Summary: "Value cannot be stored", Path: f.Path,
+			Detail: fmt.Sprintf("The argument %s of %s has a value that cannot be stored: %s.", schema.PathIn(cfg.Type(), f.Path), op.Obj, f.Err),
+		})
+	}
+	op.Report(diags)
+	return cfg, len(faults) == 0
+}

@@ -1,0 +1,108 @@
+package object
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/internal/engine/contract"
+	"github.com/mayfly-iac/mayfly/internal/language/config"
+	"github.com/mayfly-iac/mayfly/internal/provider"
+	"github.com/mayfly-iac/mayfly/internal/values/schema"
+)
+
+// Config is the configuration of an object in the form its provider receives.
+type Config struct {
+	Value     cty.Value  // without marks
+	Sensitive []cty.Path // outside of write-only attributes, which are not stored
+	Ephemeral bool       // it has ephemeral values, which may differ each time that it is evaluated
+}
+
+// IgnoreChanges returns the configuration with ignore_changes applied, if there is a prior object.
+func (op *Op) IgnoreChanges(e Config, lc *config.Lifecycle, pr Prior) Config {
+	stored := op.Block().OutsideWriteOnly(pr.Sensitive())
+	e.Value, e.Sensitive = contract.IgnoreChanges(op.Block(), lc, pr.Value, e.Value, e.Sensitive, stored)
+	return e
+}
+
+// PlanRequest has the inputs of a plan of one object. An object is planned twice: while planning, and again
+// while applying, when all values are known.
+type PlanRequest struct {
+	Prior  Prior
+	Config cty.Value // without marks; null to destroy the object
+	Meta   cty.Value // provider_meta; cty.NilVal if there is none
+	// First and Private are the planned object and the private data of the first plan; for the first plan
+	// itself, cty.NilVal and nil.
+	First   cty.Value
+	Private []byte
+}
+
+func (r *PlanRequest) destroys() bool { return r.Config.IsNull() }
+
+// Plan has the provider plan a change and checks the answer against the contract. It returns false if the
+// plan cannot be used, which was reported.
+func (op *Op) Plan(req PlanRequest) (provider.PlanResponse, bool) {
+	proposed, doing := req.Config, "planning to destroy"
+	if !req.destroys() {
+		proposed, doing = schema.ProposedNew(op.Block(), req.Prior.Value, req.Config), "planning"
+	}
+	resp, diags := op.Provider.PlanResource(op.Ctx, provider.PlanRequest{
+		Type: op.TypeName(), Prior: req.Prior.Value, Proposed: proposed, Config: req.Config, PriorPrivate: req.Prior.Private,
+		PlannedPrivate: req.Private, Identity: req.Prior.Identity, ProviderMeta: req.Meta,
+	})
+	if !diags.HasErrors() && resp.Deferred != "" {
+		diags = append(diags, op.Answers.Deferred(doing, resp.Deferred)...)
+	}
+	switch {
+	case diags.HasErrors():
+	case !req.destroys():
+		resp.Planned, diags = op.checkPlan(&req, resp, diags)
+		op.LogIdentity("planning", req.Prior.Identity, resp.Identity)
+	case !resp.Planned.IsNull():
+		diags = append(diags, op.Answers.Violations(contract.Plan, contract.ErrNotNull)...)
+	}
+	var wrong, leaks diag.List
+	if resp.Identity, wrong = op.Answers.AcceptPlannedIdentity(resp.Identity); len(wrong) > 0 && resp.Identity == cty.NilVal {
+		resp.Identity = req.Prior.Identity
+	}
+	resp.Private, leaks = op.Answers.AcceptPrivate(resp.Private, req.Prior.Private, contract.Plan)
+	diags = slices.Concat(diags, wrong, leaks)
+	op.Report(diags)
+	return resp, !diags.HasErrors()
+}
+
+var errPlannedNull = errors.New("the planned object is null although the configuration asks for one")
+
+// checkPlan checks the plan of an object that is to exist against its configuration, and a second plan
+// against the first. It returns the planned object without what must not be stored, and diags with any
+// violations appended.
+func (op *Op) checkPlan(req *PlanRequest, resp provider.PlanResponse, diags diag.List) (cty.Value, diag.List) {
+	planned, diags := op.Answers.Accept(resp.Planned, diags, contract.Plan)
+	if diags.HasErrors() {
+		return planned, diags
+	}
+	diags = append(diags, op.violations(contract.Plan, resp.LegacyTypes, func() []error {
+		return schema.AssertPlanValid(op.Block(), req.Prior.Value, req.Config, planned)
+	})...)
+	if req.First != cty.NilVal {
+		diags = append(diags, op.violations(contract.FinalPlan, resp.LegacyTypes, func() []error {
+			return schema.AssertSecondPlan(op.Block(), req.First, planned)
+		})...)
+	}
+	if !diags.HasErrors() && planned.IsNull() {
+		diags = append(diags, op.Answers.Violations(contract.Plan, errPlannedNull)...)
+	}
+	return planned, diags
+}
+
+// violations returns an error for each rule that check finds broken. For a provider of the legacy type
+// system they are only logged, and violations returns nil.
+func (op *Op) violations(a contract.Answer, legacy bool, check func() []error) diag.List {
+	if legacy {
+		op.LogTolerated(a, check)
+		return nil
+	}
+	return op.Answers.Violations(a, check()...)
+}

@@ -1,0 +1,136 @@
+package object
+
+import (
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/event"
+	"github.com/mayfly-iac/mayfly/internal/engine/contract"
+	"github.com/mayfly-iac/mayfly/internal/provider"
+	"github.com/mayfly-iac/mayfly/plan"
+)
+
+// ImportTarget is an object to be imported.
+type ImportTarget struct {
+	ID       string
+	Identity cty.Value
+	Range    *hcl.Range // of the import block; nil for the import command
+}
+
+// Import asks the provider for an object and reads it. meta is as in Refresh. Import returns false if there
+// is no such object or that failed, which was reported.
+func (op *Op) Import(imp *ImportTarget, meta cty.Value) (Prior, bool) {
+	req := provider.ImportRequest{Type: op.TypeName(), ID: imp.ID}
+	key, text := "id", imp.ID
+	if imp.Identity != cty.NilVal {
+		id, diags := op.importIdentity(imp)
+		op.Report(diags)
+		if diags.HasErrors() {
+			return Prior{}, false
+		}
+		req.Identity = id
+		key, text = contract.IdentityText(id)
+	}
+	op.openImported(imp.ID, req.Identity)
+	done := op.Events.Begin(event.OpImport, op.Obj, plan.NoOp, key, text)
+	resp, diags := op.Provider.ImportResource(op.Ctx, req)
+	var got Prior
+	if !diags.HasErrors() {
+		got, diags = op.pickImported(resp, diags)
+	}
+	op.Report(diags)
+	done(diags, key, text)
+	if diags.HasErrors() {
+		return Prior{}, false
+	}
+	got, ok := op.Refresh(got, meta)
+	if !ok {
+		return Prior{}, false
+	}
+	if got.Value.IsNull() {
+		op.Report(diag.Errorf("Cannot import non-existent remote object",
+			"The provider found no object for %s. Only objects that exist can be imported; check the id or identity, and that the provider is configured for the right place.", op.Obj))
+		return Prior{}, false
+	}
+	got.Importing = &plan.Importing{ID: imp.ID}
+	if imp.ID == "" {
+		got.Importing.Identity = op.SealIdentity(req.Identity)
+	}
+	return got, true
+}
+
+// openImported says that what an object is imported by is in the open.
+func (op *Op) openImported(id string, identity cty.Value) {
+	op.Answers.Open(func(yield func(string) bool) { yield(id) })
+	if identity != cty.NilVal {
+		op.Answers.OpenValue(identity)
+	}
+}
+
+// OpenImporting says that what an object was imported by for the plan is in the open; nil for nothing.
+func (op *Op) OpenImporting(i *plan.Importing) {
+	if i == nil {
+		return
+	}
+	identity, _ := i.Identity.Unmarked() // nothing if it cannot be decoded
+	op.openImported(i.ID, identity)
+}
+
+// importIdentity completes the identity given in an import block.
+func (op *Op) importIdentity(imp *ImportTarget) (cty.Value, diag.List) {
+	c, diags := op.Providers.Catalog(op.Ctx, op.Source)
+	if diags.HasErrors() {
+		return cty.NilVal, diags
+	}
+	id, diags := c.Identity(op.TypeName())
+	if diags.HasErrors() {
+		return cty.NilVal, diags
+	}
+	given, wrong := contract.CompleteIdentity(id, op.TypeName(), imp.Identity, *imp.Range)
+	return given, append(diags, wrong...)
+}
+
+// pickImported returns the requested object from the answer, which may contain others.
+func (op *Op) pickImported(resp provider.ImportResponse, diags diag.List) (Prior, diag.List) {
+	none := Prior{}
+	if resp.Deferred != "" {
+		return none, append(diags, op.Answers.Deferred("importing", resp.Deferred)...)
+	}
+	for _, o := range resp.Objects {
+		if o.Type != op.TypeName() {
+			continue
+		}
+		v, diags := op.Answers.AcceptKnown(o.State, diags, contract.Imported)
+		if v == cty.NilVal {
+			return none, diags
+		}
+		if v.IsNull() {
+			return none, append(diags, op.Answers.Violations(contract.Imported, contract.ErrNull)...)
+		}
+		id, wrong := op.Answers.AcceptIdentity(o.Identity, contract.Imported)
+		private, leaks := op.Answers.AcceptPrivate(o.Private, nil, contract.Imported)
+		return Prior{Value: v, Private: private, Identity: id}, slices.Concat(diags, wrong, leaks)
+	}
+	if len(resp.Objects) == 0 {
+		return none, append(diags, diag.Errorf("Nothing imported", "The provider %s returned no object for %s.", op.Source.ForDisplay(), op.Obj)...)
+	}
+	return none, append(diags, op.Answers.Violations(contract.Imported, contract.ErrWrongType)...)
+}
+
+// SuggestConfig returns a configuration for an object: the provider's if it generates one, and else one made
+// from the object itself.
+func (op *Op) SuggestConfig(v cty.Value) (cty.Value, bool) {
+	c, diags := op.Providers.Catalog(op.Ctx, op.Source)
+	if diags.HasErrors() || !c.Capabilities().GenerateResourceConfig {
+		return v, !diags.HasErrors()
+	}
+	got, diags := op.Provider.GenerateConfig(op.Ctx, provider.GenerateRequest{Type: op.TypeName(), State: v})
+	if !diags.HasErrors() {
+		got, diags = op.Answers.AcceptExisting(got, diags, contract.Generated)
+	}
+	op.Report(diags)
+	return got, !diags.HasErrors()
+}

@@ -1,0 +1,106 @@
+// Package object has the operations on one object that ask its provider: what is stored is decoded and
+// upgraded, the real object is read or imported, a change is planned, and results are made fit to be stored.
+// Every answer is held against the contract of resources before anything else sees it.
+//
+// It may import what is below the engine, but no evaluation: configurations come as values. It must not know
+// other objects, the order of a run, or how a provider is found and configured.
+package object
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/event"
+	"github.com/mayfly-iac/mayfly/internal/engine/contract"
+	"github.com/mayfly-iac/mayfly/internal/provider"
+	"github.com/mayfly-iac/mayfly/internal/provider/processes"
+	"github.com/mayfly-iac/mayfly/internal/values/schema"
+	"github.com/mayfly-iac/mayfly/state"
+)
+
+// Env is what the operations of a walk share.
+type Env struct {
+	Ctx       context.Context // of the calls; it ends when the user insists
+	Providers *processes.Set
+	Events    *event.Reporter
+	Sink      func(diag.List)   // reports diagnostics; safe for concurrent use
+	Log       func(line string) // receives a line that holds no values; nil for none
+	Leaks     contract.Leaks
+}
+
+// Op is an operation on one object: what asks its provider about it, and what makes the answers fit to be
+// planned, stored and shown. It belongs to one task. Each answer is held against the contract of resources
+// before anything else sees it, and what is wrong is reported.
+type Op struct {
+	*Env
+	Ctx      context.Context // of its calls: that of the environment, with the span of the operation
+	Obj      addr.Object
+	Schema   *schema.Schema
+	Source   addr.Provider
+	Body     hcl.Body          // of the block that declares the object; nil if none does
+	Provider provider.Provider // configured for the operation; nil until it is needed
+	Answers  contract.Checker  // holds what Provider answers about the object against the contract
+	// Recorded is the object that the state had before the command, if that is another than the one that the
+	// operation begins with.
+	Recorded *state.Object
+}
+
+// New begins an operation on an object. Provider is set when it is needed.
+func New(env *Env, obj addr.Object, sch *schema.Schema, source addr.Provider) Op {
+	return Op{
+		Env: env, Ctx: env.Ctx, Obj: obj, Schema: sch, Source: source,
+		Answers: contract.Checker{Provider: source, Object: obj, Block: sch.Block, Leaks: env.Leaks},
+	}
+}
+
+// Use sets the configured provider of the operation, and reports whether there is one.
+func (op *Op) Use(p provider.Provider, configured addr.ProviderConfig) bool {
+	op.Provider, op.Answers.Configured = p, configured
+	return p != nil
+}
+
+// warnf writes a line to the log, if there is one. It must hold addresses and paths only, never values.
+func (e *Env) warnf(format string, args ...any) {
+	if e.Log != nil {
+		e.Log("[WARN] " + fmt.Sprintf(format, args...))
+	}
+}
+
+// TypeName returns the type of the resource that the object belongs to.
+func (op *Op) TypeName() string { return op.Obj.Resource.Type }
+
+// Block returns the schema of the object.
+func (op *Op) Block() *schema.Block { return op.Schema.Block }
+
+// Report reports diagnostics about the object, at the block that declares it unless they have a range.
+func (op *Op) Report(diags diag.List) {
+	if len(diags) == 0 {
+		return
+	}
+	op.Sink(diags.InConfigBody(op.Body).WithAddress(op.Obj.Instance.String()))
+}
+
+// LogIdentity logs that a provider has changed the identity of an object. It may do so, but other tools may
+// know the object by the earlier one.
+func (op *Op) LogIdentity(doing string, before, after cty.Value) {
+	if op.Log == nil || before.IsNull() || !before.IsWhollyKnown() || after.IsNull() || after.RawEquals(before) {
+		return
+	}
+	op.warnf("provider %s gave %s another identity while %s it", op.Source.ForDisplay(), op.Obj, doing)
+}
+
+// LogTolerated logs violations that are tolerated from providers of the legacy type system, which have
+// always committed them and are known to do no harm by it. errs is called only if there is a log.
+func (op *Op) LogTolerated(what contract.Answer, errs func() []error) {
+	if op.Log == nil {
+		return
+	}
+	for _, err := range errs() {
+		op.warnf("provider %s returned a %s for %s that breaks the rules, which is tolerated because it uses the legacy type system: %s", op.Source.ForDisplay(), what, op.Obj, contract.Text(err, schema.PathString))
+	}
+}

@@ -1,0 +1,44 @@
+package object
+
+import (
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/internal/engine/contract"
+	"github.com/mayfly-iac/mayfly/internal/values/schema"
+	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/state"
+)
+
+// Prior is the object that planning starts from: upgraded to the current schema and, unless refreshing is
+// off, refreshed from the real object.
+type Prior struct {
+	Object    *state.Object // nil if there is none
+	Value     cty.Value     // without marks; null if there is none
+	Private   []byte
+	Identity  cty.Value // cty.NilVal if there is none
+	Importing *plan.Importing
+	Cleaned   bool // the stored object had write-only values, which Value lacks
+}
+
+// Sensitive returns the paths that are sensitive in the stored object.
+func (pr Prior) Sensitive() []cty.Path {
+	if pr.Object == nil {
+		return nil
+	}
+	return pr.Object.Sensitive
+}
+
+// NoPrior is what planning starts from if there is no object.
+func NoPrior(b *schema.Block) Prior {
+	return Prior{Value: cty.NullVal(b.Type())}
+}
+
+// Review judges the answer that made a prior object while the configuration was not known, and takes out of
+// it what must not be stored. private is what the state has as private data. It returns false if the object
+// cannot be used, which was reported.
+func (op *Op) Review(pr *Prior, private []byte) bool {
+	got, diags := op.Answers.Review(contract.Answered{Value: pr.Value, Identity: pr.Identity, Private: pr.Private}, private)
+	pr.Value, pr.Identity, pr.Private = got.Value, got.Identity, got.Private
+	op.Report(diags)
+	return !diags.HasErrors()
+}

@@ -1,0 +1,149 @@
+package object
+
+import (
+	"slices"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/internal/provider/builtin"
+	"github.com/mayfly-iac/mayfly/internal/values/value"
+	"github.com/mayfly-iac/mayfly/state"
+)
+
+// Mark returns v with the sensitive marks that the schema and the given paths ask for.
+func (op *Op) Mark(v cty.Value, paths []cty.Path) cty.Value {
+	if v.IsNull() {
+		return v
+	}
+	v = value.MarkPaths(v, op.Schema.Block.SensitivePaths(v), value.Sensitive)
+	return value.MarkPaths(v, op.mirrorSensitivity(v, paths), value.Sensitive)
+}
+
+// mirrorSensitivity adds paths to the sensitive paths of an object for results in which the built-in
+// provider repeats an argument. An unknown result is sensitive only if the whole argument is: it has no
+// parts to mark yet, and its other parts may be shown.
+func (op *Op) mirrorSensitivity(v cty.Value, paths []cty.Path) []cty.Path {
+	from, to, ok := builtin.Echo(op.TypeName())
+	if !ok || op.Source != addr.BuiltinProvider || v.IsNull() || !v.IsKnown() {
+		return paths
+	}
+	bare, _ := v.Unmark()
+	result, _ := bare.GetAttr(to).Unmark()
+	out := slices.Clip(paths)
+	for _, p := range paths {
+		if !p.HasPrefix(cty.GetAttrPath(from)) {
+			continue
+		}
+		if len(p) == 1 || result.IsWhollyKnown() {
+			out = append(out, append(cty.GetAttrPath(to), p[1:]...))
+		}
+	}
+	return out
+}
+
+// DropMirrored removes from stored paths those that mirrorSensitivity adds, since a state may have been
+// written without them.
+func (op *Op) DropMirrored(paths []cty.Path) []cty.Path {
+	_, result, ok := builtin.Echo(op.TypeName())
+	if !ok || op.Source != addr.BuiltinProvider {
+		return paths
+	}
+	return slices.DeleteFunc(slices.Clone(paths), func(p cty.Path) bool { return p.HasPrefix(cty.GetAttrPath(result)) })
+}
+
+// Seal makes v durable, with the given paths as sensitive ones. It returns false if v must not be stored,
+// which was reported.
+func (op *Op) Seal(v cty.Value, paths []cty.Path) (value.Durable, bool) {
+	d, err := value.Seal(value.MarkPaths(v, op.mirrorSensitivity(v, paths), value.Sensitive), op.Schema.Block.Type(), op.Schema.Block)
+	if err != nil {
+		op.Report(diag.Errorf("Object cannot be stored", "The object of %s cannot be stored: %s.", op.Obj, err))
+		return value.Durable{}, false
+	}
+	return d, true
+}
+
+// SealIdentity makes an identity durable; absent ones give the zero value.
+func (op *Op) SealIdentity(id cty.Value) value.Durable {
+	if id.IsNull() {
+		return value.Durable{}
+	}
+	d, err := value.Seal(id, id.Type(), nil)
+	if err != nil {
+		op.Report(diag.Errorf("Identity cannot be stored", "The identity of %s cannot be stored: %s.", op.Obj, err))
+	}
+	return d
+}
+
+// identityVersion returns the version of the type's identity schema, 0 if it has none.
+func (op *Op) identityVersion() int64 {
+	c, diags := op.Providers.Catalog(op.Ctx, op.Source)
+	if diags.HasErrors() {
+		return 0
+	}
+	if id, _ := c.Identity(op.TypeName()); id != nil {
+		return id.Version
+	}
+	return 0
+}
+
+// StateObject makes the state object for v, which must be wholly known, with what the state says of the
+// object like, unless that is nil. It returns nil if v must not be stored, which was reported.
+func (op *Op) StateObject(v cty.Value, paths []cty.Path, private []byte, identity cty.Value, like *state.Object) *state.Object {
+	d, ok := op.Seal(v, paths)
+	if !ok {
+		return nil
+	}
+	o, err := state.ObjectFrom(d, Additions(op.Source)...)
+	if err != nil {
+		op.Report(diag.Errorf("Object cannot be stored", "The object of %s cannot be stored: %s.", op.Obj, err))
+		return nil
+	}
+	if like != nil {
+		o.Tainted, o.Dependencies, o.CreateBeforeDestroy, o.SkipDestroy = like.Tainted, like.Dependencies, like.CreateBeforeDestroy, like.SkipDestroy
+	}
+	o.SchemaVersion, o.Private = op.Schema.Version, private
+	if id := op.SealIdentity(identity); !id.IsZero() {
+		if o.Identity, err = state.IdentityFrom(id); err != nil {
+			op.Report(diag.Errorf("Identity cannot be stored", "The identity of %s cannot be stored: %s.", op.Obj, err))
+		}
+		o.IdentityVersion = op.identityVersion()
+	}
+	return o
+}
+
+// KeepIdentity has a new record of an object keep the identity of the earlier one, in the version that it has
+// there, if nothing took its place: it could not be upgraded, or must not be stored as it was upgraded.
+func (op *Op) KeepIdentity(n, earlier *state.Object) {
+	if n == nil || earlier == nil || len(n.Identity) > 0 || len(earlier.Identity) == 0 {
+		return
+	}
+	if c, diags := op.Providers.Catalog(op.Ctx, op.Source); !diags.HasErrors() {
+		if id, _ := c.Identity(op.TypeName()); id == nil {
+			return // the provider has identified objects of the type once
+		}
+	}
+	n.Identity, n.IdentityVersion = earlier.Identity, earlier.IdentityVersion
+}
+
+// Additions returns the arguments of the built-in provider that other engines do not know, which stored
+// objects omit as long as they are null. Other providers have none.
+func Additions(p addr.Provider) []string {
+	if p != addr.BuiltinProvider {
+		return nil
+	}
+	return builtin.Additions
+}
+
+// HasNewIdentity reports whether refreshing returned an identity that differs from the stored one, or uses
+// another version of the identity schema.
+func (op *Op) HasNewIdentity(before, after Prior) bool {
+	switch {
+	case after.Identity.IsNull():
+		return false
+	case len(before.Object.Identity) == 0:
+		return true
+	}
+	return before.Object.IdentityVersion != op.identityVersion() || !before.Identity.RawEquals(after.Identity)
+}

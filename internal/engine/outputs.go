@@ -1,0 +1,51 @@
+package engine
+
+import (
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/event"
+	"github.com/mayfly-iac/mayfly/internal/base/future"
+	"github.com/mayfly-iac/mayfly/internal/language/eval"
+	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
+	"github.com/mayfly-iac/mayfly/internal/values/value"
+)
+
+// rootOutput evaluates an output of the root module, opening what it needs. The output must be prepared.
+func (w *walk) rootOutput(t *future.Task, o *eval.Value) (cty.Value, bool) {
+	v, ok := o.Durable(t)
+	if !ok && value.Contains(v, value.Ephemeral) {
+		return v, false // which was reported
+	}
+	if !ok {
+		if !w.inSession(t, o, event.OpEvaluate, func(s *eval.Session) { v = o.Final(t, s) }) {
+			return v, false
+		}
+	}
+	return v, !value.Contains(v, value.Ephemeral)
+}
+
+// dueOutput is an output of the root module with its claims.
+type dueOutput struct {
+	*eval.Value
+	uses []eval.Use
+}
+
+// claimOutputs returns the outputs of the root module and claims what evaluating each may use: without
+// ephemeralasnull they need nothing to be open. It is for planning.
+func (w *walk) claimOutputs(t *future.Task, cfg *blocks.Config) []dueOutput {
+	var out []dueOutput
+	for _, o := range w.run.Root.Outputs() {
+		due := dueOutput{o, w.outputUses(t, o, cfg)}
+		w.pool.Claim(due.uses...)
+		out = append(out, due)
+	}
+	return out
+}
+
+// outputUses returns what evaluating an output may use; o may be nil.
+func (w *walk) outputUses(t *future.Task, o *eval.Value, cfg *blocks.Config) []eval.Use {
+	if o == nil || !cfg.NullsEphemeral() {
+		return nil
+	}
+	return o.Uses(t)
+}

@@ -1,0 +1,330 @@
+package engine
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/event"
+	"github.com/mayfly-iac/mayfly/internal/base/future"
+	"github.com/mayfly-iac/mayfly/internal/base/trace"
+	"github.com/mayfly-iac/mayfly/internal/engine/object"
+	"github.com/mayfly-iac/mayfly/internal/language/eval"
+	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
+	"github.com/mayfly-iac/mayfly/internal/provider"
+	"github.com/mayfly-iac/mayfly/internal/engine/scrub"
+	"github.com/mayfly-iac/mayfly/internal/values/schema"
+	"github.com/mayfly-iac/mayfly/internal/values/value"
+	"github.com/mayfly-iac/mayfly/plan"
+)
+
+// Plan makes a plan. If the diagnostics have errors, the plan is returned all the same, to be shown, with
+// Errored set.
+func (e *Engine) Plan(ctx context.Context, req PlanRequest) (*plan.Plan, diag.List) {
+	ctx, span := trace.Start(ctx, "plan")
+	made := false
+	defer func() { span.Finish(made) }()
+	p := e.startPlan(ctx, req)
+	defer e.expose(req.Config, req.Variables, req.State)()
+	defer e.stopOn(p.req.Soft)()
+	defer func() { e.stats.Evaluations += p.run.Stats.Evaluations.Load() }()
+	defer e.events.BeginDetail(event.OpPlanning, addr.Object{}, &made)()
+	defer p.pool.Shutdown()
+	p.makePlan()
+	p.pool.Shutdown()
+	p.reportInterrupt() // one that came while the last things were closed counts too: no apply may follow
+	diags := p.run.Diags.List()
+	p.plan.Errored = diags.HasErrors()
+	made = !p.plan.Errored
+	span.SetNumber(trace.Changes, int64(len(p.plan.Changes)))
+	p.noteDecisions(ctx)
+	return p.plan, p.adviseExclude(oneInterrupt(provider.WithoutRepeats(diags)))
+}
+
+// noteDecisions notes what the plan does to each object, and why.
+func (p *planner) noteDecisions(ctx context.Context) {
+	if !trace.Noting(ctx) {
+		return
+	}
+	for _, c := range p.plan.Changes {
+		why := ""
+		if c.Reason != "" {
+			why = ", because of " + string(c.Reason)
+		}
+		trace.Note(ctx, trace.Debug, "plan: %s of %s%s", c.Action, c.Object(), why)
+	}
+}
+
+// makePlan runs the plan. Whether a restricted plan includes an output depends on what else it includes, so
+// the outputs of such a plan follow in a second round.
+func (p *planner) makePlan() {
+	p.plan.Prior = p.prior // a plan that ends early can be stored too
+	if !p.valid() {
+		return
+	}
+	defer func() { p.run.Report(p.warnings.Except(p.run.Diags.List())) }()
+	var outputs []dueOutput
+	if p.req.Mode != plan.Destroy {
+		p.claimAll()
+		outputs = p.claimOutputs(&future.Task{}, p.req.Config)
+	}
+	p.planVariables()
+	if p.run.Diags.HasErrors() {
+		return
+	}
+	p.applyMoves()
+	p.adoptProviders()
+	p.listStored()
+	p.listImports()
+	if p.run.Diags.HasErrors() {
+		return
+	}
+	p.declareChecks()
+	pool := future.NewPool(p.workers())
+	p.queueImports(pool)
+	if p.req.Mode == plan.Destroy {
+		p.queueOrphans(pool, &future.Task{}, p.stored.below(addr.RootInstance, nil)) // everything in the state is destroyed, declared or not
+	} else {
+		p.orderPlan()
+		p.expands = 1
+		pool.GoRanked(expansionRank, func(t *future.Task) { p.run.Guard("the root module", func() { p.visit(pool, t, p.run.Root) }) })
+		if !p.selection.Restricted() {
+			p.queueOutputs(pool, outputs)
+		}
+	}
+	pool.Wait()
+	p.checkImports()
+	p.planRestrictedOutputs(pool, outputs)
+	p.finishOutputs()
+	p.reportInterrupt()
+	p.warnUnmatched()
+	p.collect()
+	p.warnForgotten()
+}
+
+// planVariables checks root variables and records the ones that are kept with the plan.
+func (p *planner) planVariables() {
+	p.run.Root.CheckVariablesEarly(&future.Task{})
+	p.plan.Variables = map[string]value.Durable{}
+	for name, v := range p.req.Variables {
+		cfg := p.req.Config.Tree.Root.Variables[name]
+		if cfg == nil {
+			continue
+		}
+		if cfg.Ephemeral {
+			p.plan.EphemeralVariables = append(p.plan.EphemeralVariables, name)
+			continue
+		}
+		d, err := value.Seal(v, v.Type(), nil)
+		if err != nil {
+			p.run.Report(diag.At(cfg.Range, "Invalid value for input variable", "The value of the variable %q cannot be stored in the plan: %s.", name, err))
+			continue
+		}
+		p.plan.Variables[name] = d
+	}
+	slices.Sort(p.plan.EphemeralVariables)
+}
+
+// claimAll claims, for every block, what its instances may use, before any instance is known. visit replaces
+// these claims by exact ones.
+func (p *planner) claimAll() {
+	p.req.Config.EachResource(func(b *blocks.Resource) { p.pool.Claim(eval.BlockClaims(b)...) })
+	eval.EachCheck(p.req.Config, func(uses []eval.Use) { p.pool.Claim(uses...) })
+}
+
+// visit queues the work of a module object: first whatever determines its instances, then the instances.
+func (p *planner) visit(pool *future.Pool, t *future.Task, m *eval.Module) {
+	if p.selection.Restricted() {
+		m.CheckVariables(t, p.variablesFirst(t))
+	}
+	calls, resources := p.dropUntargeted(m)
+	p.mu.Lock()
+	p.expands += len(calls) + len(resources)
+	p.mu.Unlock()
+	for _, c := range calls {
+		pool.GoRanked(expansionRank, func(t *future.Task) {
+			defer p.expansionDone(pool, t)
+			p.run.Guard("a module call", func() { p.visitCall(pool, t, c) })
+		})
+	}
+	for _, r := range resources {
+		pool.GoRanked(expansionRank, func(t *future.Task) {
+			defer p.expansionDone(pool, t)
+			p.run.Guard(r.Addr(), func() { p.visitResource(pool, t, r) })
+		})
+	}
+	pool.Go(func(t *future.Task) {
+		p.run.Guard("the values of a module", func() {
+			if !p.selection.Restricted() {
+				m.CheckVariables(t, nil)
+			}
+			if p.req.Mode != plan.Destroy && !p.selection.Restricted() {
+				m.OutputPreconditions(t, nil)
+			}
+			if p.req.Mode == plan.Normal && !p.selection.Restricted() {
+				m.EvaluateValues(t)
+			}
+		})
+	})
+	p.visitChecks(pool, t, m)
+	p.decided(pool, t, p.goneBlocks(m)...)
+	p.expansionDone(pool, t)
+}
+
+// dropUntargeted returns the calls and resources of a module object that -target selects, and waives the
+// claims of the others.
+func (p *planner) dropUntargeted(m *eval.Module) ([]*eval.Call, []*eval.Resource) {
+	calls, resources := m.Calls(), m.Resources()
+	if len(p.req.Targets) == 0 {
+		return calls, resources
+	}
+	calls = slices.DeleteFunc(calls, func(c *eval.Call) bool {
+		drop := !p.selection.TouchesModule(c.Addr())
+		if drop {
+			p.pool.Waive(c.BlockClaims()...)
+		}
+		return drop
+	})
+	resources = slices.DeleteFunc(resources, func(r *eval.Resource) bool {
+		drop := !p.selection.Touches(r.Addr())
+		if drop {
+			p.pool.Waive(eval.BlockClaims(r.Block)...)
+		}
+		return drop
+	})
+	return calls, resources
+}
+
+// checkRepetition has an invalid value reported before the errors about instances that follow from it. In a
+// restricted plan, this could read what the plan leaves out.
+func (p *planner) checkRepetition(t *future.Task, of interface{ RepetitionHolds(*future.Task) bool }) {
+	if !p.selection.Restricted() {
+		of.RepetitionHolds(t)
+	}
+}
+
+// visitCall queues the instances of a called module. Each instance needs its own set of block claims, so the
+// one set that claimAll made is multiplied, or waived if there are no instances.
+func (p *planner) visitCall(pool *future.Pool, t *future.Task, c *eval.Call) {
+	p.checkRepetition(t, c)
+	children := c.Children(t, nil)
+	// The claims of the called module's blocks stand for one instance of it.
+	uses := c.BlockClaims()
+	for range len(children) - 1 {
+		p.pool.Claim(uses...)
+	}
+	if len(children) == 0 {
+		p.pool.Waive(uses...)
+	}
+	p.mu.Lock()
+	p.expands += len(children)
+	for _, child := range children {
+		p.called = append(p.called, child.Addr)
+	}
+	p.mu.Unlock()
+	for _, child := range children {
+		pool.GoRanked(expansionRank, func(t *future.Task) { p.run.Guard(child.Addr, func() { p.visit(pool, t, child) }) })
+	}
+	p.decided(pool, t, p.goneModules(t, c)...)
+}
+
+// visitResource queues the instances of a resource. It claims what each instance uses before it waives the
+// claim of the block: the other way round, an ephemeral object could be closed in between.
+func (p *planner) visitResource(pool *future.Pool, t *future.Task, r *eval.Resource) {
+	p.checkRepetition(t, r)
+	instances, ok := r.Instances(t)
+	p.mu.Lock()
+	if !ok {
+		if p.unknown == nil {
+			p.unknown = map[addr.AbsResource]struct{}{}
+		}
+		p.unknown[r.Addr()] = struct{}{}
+	}
+	for _, in := range instances {
+		p.desired[in.Addr()] = struct{}{}
+	}
+	p.mu.Unlock()
+	uses := make([][]eval.Use, len(instances))
+	for i, in := range instances {
+		uses[i] = in.Claims(t)
+		p.pool.Claim(uses[i]...)
+	}
+	if ok {
+		p.decided(pool, t, r.Addr())
+	}
+	p.pool.Waive(eval.BlockClaims(r.Block)...)
+	for i, in := range instances {
+		pool.GoRanked(p.rank(in), func(t *future.Task) {
+			defer p.pool.Waive(uses[i]...)
+			p.run.Guard(in, func() { p.visitInstance(t, in) })
+		})
+	}
+}
+
+// visitInstance demands what the plan needs of an instance. An ephemeral instance is opened only for its own
+// conditions.
+func (p *planner) visitInstance(t *future.Task, in *eval.Instance) {
+	if !p.selection.Selects(in.Addr()) {
+		return
+	}
+	switch in.Config().Addr.Mode {
+	case addr.Ephemeral:
+		if !in.HasConditions() || p.req.Mode == plan.RefreshOnly || p.interrupted() || p.unneeded(in) {
+			return
+		}
+		in.Prepare(t)
+		if p.excluded(in.Addr(), in.Deps(t)) || p.usesExcluded(t, in) || !in.InputsHold(t) {
+			return
+		}
+		p.inSession(t, in, event.OpEvaluate, func(s *eval.Session) {
+			p.Open(t, s, in)
+		})
+	default:
+		in.Value(t, nil)
+	}
+}
+
+// collect assembles the plan from what the tasks recorded.
+func (p *planner) collect() {
+	for _, c := range p.changes {
+		p.plan.Changes = append(p.plan.Changes, c)
+	}
+	byAddress := func(a, b *plan.Change) int {
+		if c := a.Addr.Compare(b.Addr); c != 0 {
+			return c
+		}
+		if a.Deposed < b.Deposed {
+			return -1
+		}
+		return 1
+	}
+	slices.SortFunc(p.plan.Changes, byAddress)
+	slices.SortFunc(p.drift, byAddress)
+	p.plan.Drift = p.drift
+	slices.SortFunc(p.plan.Outputs, func(a, b *plan.OutputChange) int { return strings.Compare(a.Name, b.Name) })
+	p.dropWriteOnly()
+	p.plan.Prior = p.prior
+	p.plan.Checks = p.run.Checks.Results()
+	p.plan.SpreadReplaceOrder()
+	if _, diags := p.plan.Steps(); diags.HasErrors() && !p.run.Diags.HasErrors() {
+		p.run.Report(diags)
+	}
+}
+
+// dropWriteOnly drops the values that another engine has left in write-only attributes from the states that
+// the plan keeps, which a saved plan would copy. Planning itself cleans an object only in its planned form.
+// Types whose provider was not started are left as they are.
+func (p *planner) dropWriteOnly() {
+	s := scrub.New(scrub.Options{
+		Schema: func(a addr.Provider, typeName string) *schema.Schema {
+			return p.providers.Loaded(a, addr.Managed, typeName)
+		},
+		Absent: object.Additions,
+	})
+	p.plan.Base = s.State(p.plan.Base, func(addr.Object, []cty.Path) {}) // planning has already warned about the objects it read
+	p.prior = s.State(p.prior, func(obj addr.Object, paths []cty.Path) { p.run.Report(scrub.Warning(obj, paths)) })
+}

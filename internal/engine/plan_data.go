@@ -1,0 +1,230 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/event"
+	"github.com/mayfly-iac/mayfly/internal/base/future"
+	"github.com/mayfly-iac/mayfly/internal/engine/contract"
+	"github.com/mayfly-iac/mayfly/internal/engine/object"
+	"github.com/mayfly-iac/mayfly/internal/language/eval"
+	"github.com/mayfly-iac/mayfly/internal/provider"
+	"github.com/mayfly-iac/mayfly/internal/values/schema"
+	"github.com/mayfly-iac/mayfly/internal/values/value"
+	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/state"
+)
+
+// planData reads a data source, or plans to read it during apply if its configuration is unknown or something
+// that it explicitly depends on is about to change.
+func (p *planner) planData(t *future.Task, in *eval.Instance) cty.Value {
+	placeholder := unknownObject(in)
+	if p.invalid(t, in) {
+		return placeholder
+	}
+	in.Prepare(t)
+	deps := in.Deps(t)
+	if p.excluded(in.Addr(), deps) || p.usesExcluded(t, in) {
+		p.leave(in.Addr())
+		return placeholder
+	}
+	p.include(in.Addr())
+	if in.Circular() || p.dependencyFailed(deps) || !in.InputsHold(t) {
+		p.fail(in.Addr())
+		return placeholder
+	}
+	p.awaitOpenings(t, in)
+	result, ok := placeholder, false
+	p.inSession(t, in, event.OpRead, func(s *eval.Session) {
+		d := dataRead{objectOp: p.instanceOp(in), in: in, t: t, s: s}
+		d.Recorded = p.req.State.Object(addr.Object{Instance: p.moved.From(in.Addr())})
+		end := d.begin(string(event.OpRead), plan.Read)
+		defer func() { end(ok) }()
+		if !in.Preconditions(t, s) || !d.prepare() {
+			return
+		}
+		reason := plan.NoReason
+		if !d.config.Value.IsWhollyKnown() {
+			reason = plan.ReadConfigUnknown
+		} else if slices.ContainsFunc(in.WaitDeps(t), p.changing) || p.moduleWaits(t, in) {
+			reason = plan.ReadDependency
+		}
+		switch {
+		case reason != plan.NoReason && !d.validate() && in.Config().Check == nil:
+			return // the known part of the configuration is already invalid
+		case reason != plan.NoReason:
+			result, ok = p.planRead(&d, schema.PlannedDataObject(d.Block(), d.config.Value), deps, reason)
+		case in.Config().Check != nil:
+			result, ok = p.readForCheck(&d, deps)
+		default:
+			if result, ok = d.read(); ok {
+				p.keepRead(&d, result, deps)
+			}
+		}
+		ok = ok && in.Postconditions(t, s, result)
+	})
+	if !ok {
+		p.fail(in.Addr())
+		return placeholder
+	}
+	return result
+}
+
+// dataRead reads one data source.
+type dataRead struct {
+	objectOp
+	in      *eval.Instance
+	t       *future.Task
+	s       *eval.Session
+	config  object.Config
+	failure string // why read failed
+}
+
+// fault reports an error in reading and keeps its text as the failure.
+func (d *dataRead) fault(diags diag.List) {
+	if d.in.Config().Check != nil && diags.HasErrors() {
+		d.failure = d.storable(diags)
+	}
+	d.Report(d.in.Resource.Block.AsCheckWarnings(diags))
+}
+
+// prepare gets the provider and evaluates the configuration.
+func (d *dataRead) prepare() (ok bool) {
+	po := d.in.Provider(d.t)
+	if po == nil {
+		return false
+	}
+	if d.in.Resource.Block.BodyOpens() {
+		if !d.Use(d.openTogether(d.t, d.s, po, d.in.Addr(), d.in.OpenForBody), po.Addr) {
+			return false
+		}
+	}
+	d.OpenRecorded()
+	if d.config, ok = d.evaluate(d.t, d.s, d.in); ok && d.Provider == nil {
+		d.Use(d.pool.ProviderFor(d.t, d.s, po, d.in.Addr()), po.Addr)
+	}
+	return d.Provider != nil && ok
+}
+
+// validate has the provider validate the configuration, parts of which may be unknown.
+func (d *dataRead) validate() bool {
+	diags := d.validateConfig(addr.Data, d.in.Resource.Block, d.config.Value)
+	d.fault(diags)
+	return !diags.HasErrors()
+}
+
+// read calls the provider and returns the object with its marks. What depends_on holds open is open
+// meanwhile.
+func (d *dataRead) read() (cty.Value, bool) {
+	d.in.Hold(d.t, d.s)
+	if d.s.Failed() || !d.s.Fresh() {
+		return cty.NilVal, false
+	}
+	if !d.validate() {
+		return cty.NilVal, false
+	}
+	done := d.events.Begin(event.OpRead, d.Obj, plan.Read, "", "")
+	resp, diags := d.Provider.ReadData(d.Ctx, provider.DataRequest{Type: d.TypeName(), Instance: d.Obj.Instance, Config: d.config.Value, ProviderMeta: d.meta(d.in)})
+	if !diags.HasErrors() {
+		resp.State, diags = d.accept(resp, diags)
+	}
+	d.fault(diags)
+	if diags.HasErrors() {
+		done(diags, "", "")
+		return cty.NilVal, false
+	}
+	idKey, id := object.Identifying(resp.State, d.Block(), d.config.Sensitive)
+	done(diags, idKey, id)
+	return d.Mark(resp.State, d.config.Sensitive), true
+}
+
+// accept checks an answer: a data source must return what its schema declares, wholly known. It returns the
+// object, and diags with what is wrong.
+func (d *dataRead) accept(resp provider.DataResponse, diags diag.List) (cty.Value, diag.List) {
+	if resp.Deferred != "" {
+		return cty.NilVal, append(diags, d.Answers.Deferred("reading", resp.Deferred)...)
+	}
+	return d.Answers.AcceptExisting(resp.State, diags, contract.Read)
+}
+
+// object makes the state's record of what was read.
+func (d *dataRead) object(v cty.Value) *state.Object {
+	plain, _ := v.UnmarkDeep()
+	return d.StateObject(plain, slices.Concat(d.config.Sensitive, d.Block().SensitivePaths(plain)), nil, cty.NilVal, nil)
+}
+
+// keepRead stores the data in the state that the plan starts from.
+func (p *planner) keepRead(d *dataRead, v cty.Value, deps []plan.Dep) {
+	o := d.object(v)
+	if o == nil {
+		return
+	}
+	o.Dependencies = stateDeps(deps)
+	po := d.in.Provider(d.t)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.prior.SetObject(d.Obj, o, po.Addr)
+}
+
+// planRead records that the data source is to be read during apply. planned is the known part of the object,
+// without marks.
+func (p *planner) planRead(d *dataRead, planned cty.Value, deps []plan.Dep, reason plan.Reason) (cty.Value, bool) {
+	c := &plan.Change{
+		Addr: d.in.Addr(), PrevAddr: p.moved.From(d.in.Addr()), Provider: d.in.Provider(d.t).Addr, Action: plan.Read, Reason: reason, Deps: deps,
+		SchemaVersion: d.Schema.Version,
+	}
+	var ok bool
+	if c.After, ok = d.Seal(planned, slices.Concat(d.config.Sensitive, d.Block().SensitivePaths(planned))); !ok {
+		return cty.NilVal, false
+	}
+	if p.req.Mode == plan.Normal {
+		p.record(c)
+	}
+	return d.Mark(planned, d.config.Sensitive), true
+}
+
+// stateDeps returns the dependencies in the form that the state keeps.
+func stateDeps(deps []plan.Dep) []addr.ConfigResource {
+	var out []addr.ConfigResource
+	seen := map[addr.ConfigResource]struct{}{}
+	for _, d := range deps {
+		r := d.Resource.Config()
+		if _, ok := seen[r]; !ok {
+			seen[r] = struct{}{}
+			out = append(out, r)
+		}
+	}
+	slices.SortFunc(out, func(a, b addr.ConfigResource) int {
+		if a.String() < b.String() {
+			return -1
+		}
+		return 1
+	})
+	return out
+}
+
+// storable returns the first error in the form in which results of checks are stored. The provider's text is
+// left out if the provider was configured with a secret, and redacted otherwise: it may have been given one
+// for another object.
+func (d *dataRead) storable(diags diag.List) string {
+	po := d.in.Provider(d.t)
+	secret := len(d.config.Sensitive) > 0 || po.Opens()
+	if !secret {
+		cfg, _ := po.EvalBody(d.t, nil)
+		secret = value.Contains(cfg, value.Sensitive) || value.Contains(cfg, value.Ephemeral)
+	}
+	i := slices.IndexFunc(diags, func(x diag.Diagnostic) bool { return x.Severity == diag.Error })
+	switch {
+	case secret:
+		return fmt.Sprintf("%s could not be read.", d.Obj)
+	case diags[i].Detail == "":
+		return d.opt.Leaks.Redact(diags[i].Summary)
+	default:
+		return d.opt.Leaks.Redact(diags[i].Summary + ": " + diags[i].Detail)
+	}
+}

@@ -1,0 +1,172 @@
+package engine
+
+import (
+	"slices"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/event"
+	"github.com/mayfly-iac/mayfly/internal/base/future"
+	"github.com/mayfly-iac/mayfly/internal/engine/object"
+	"github.com/mayfly-iac/mayfly/internal/language/eval"
+	"github.com/mayfly-iac/mayfly/plan"
+)
+
+// planOrphan plans to forget or destroy an object without a block. Evaluation that may wait for other tasks
+// (the provider, prevent_destroy, depends_on) comes before the slot is taken; within it, only the provider
+// is called.
+func (p *planner) planOrphan(t *future.Task, o *orphan) {
+	if p.req.Mode != plan.RefreshOnly && p.forgets(t, o) {
+		p.planForget(t, o)
+		return
+	}
+	po := p.providerOfOrphan(t, o)
+	if po == nil {
+		return
+	}
+	op, ok := p.managedOp(o.obj, o.provider.Provider)
+	if !ok {
+		return
+	}
+	allowed := p.mayDestroy(t, o) // if not, the plan, which cannot be applied then, shows why the object would be destroyed
+	po.Prepare(t)
+	if !po.Present(t) {
+		p.run.Report(diag.Errorf("Provider instance not present",
+			"The state has %s, which was made with %s, and the for_each of that provider block no longer has that key, so the object cannot be destroyed. Put the key back, apply, and remove the key after that. To leave the object alone, remove it from the state instead: mayfly state rm '%s'",
+			o.obj, o.provider, o.obj.Instance).WithAddress(o.obj.Instance.String()))
+		return
+	}
+	departure := p.departure(t, o)
+	held := p.prepareHeld(t, p.run, o.obj.Instance)
+	if u, ok := p.run.ProviderUse(t, po.Addr); ok {
+		p.awaitUses(t, []eval.Use{u})
+	}
+	p.inSession(t, o.obj, event.OpPlan, func(s *eval.Session) {
+		planned := false
+		defer p.events.BeginDetail(event.OpPlan, o.obj, &planned)()
+		end := op.begin("plan object", plan.Delete)
+		defer func() { end(planned) }()
+		dp := deletePlan{objectOp: op, planner: p, t: t, provider: o.provider, deps: po.Deps(t), departure: departure}
+		if !dp.Use(p.openTogether(t, s, po, o.obj.Instance, held...), po.Addr) {
+			return
+		}
+		pr, ok := dp.Upgrade(o.stored)
+		if !ok {
+			return
+		}
+		if !p.req.SkipRefresh {
+			before := pr
+			if pr, ok = dp.Refresh(pr, dp.metaOfModule()); !ok {
+				return
+			}
+			p.noteRefreshed(&dp.objectOp, before, pr)
+		}
+		planned = true
+		if p.req.Mode != plan.RefreshOnly && !pr.Value.IsNull() {
+			planned = dp.delete(pr, o.reason) && allowed
+		}
+	})
+}
+
+// providerOfOrphan returns the provider configuration that is to destroy the object, nil if there is none,
+// which is reported.
+func (p *planner) providerOfOrphan(t *future.Task, o *orphan) *eval.ProviderObject {
+	po, diags := p.run.ProviderByAddr(t, o.provider)
+	if (diags.HasErrors() || po.Unkeyed()) && p.req.Mode == plan.Destroy && p.run.Declared(o.obj.Instance) {
+		// The provider block has gained for_each since, and only the resource block says which instance it
+		// uses.
+		po = p.run.Module(o.obj.Module).Resource(o.obj.Resource).Instance(o.obj.Key).Provider(t)
+		if po != nil {
+			o.provider = po.Addr
+		}
+		return po
+	}
+	p.run.Report(diags.WithAddress(o.obj.Instance.String()))
+	return po
+}
+
+// mayDestroy evaluates prevent_destroy for an object whose block is still there.
+func (p *planner) mayDestroy(t *future.Task, o *orphan) bool {
+	if o.obj.Deposed != addr.Current || p.req.Mode == plan.RefreshOnly || !p.run.Declared(o.obj.Instance) {
+		return true
+	}
+	in := p.run.Module(o.obj.Module).Resource(o.obj.Resource).Instance(o.obj.Key)
+	prevent, diags := in.PreventDestroy(t)
+	p.run.Report(diags)
+	if prevent {
+		p.run.Report(preventedDestroy(in))
+	}
+	return !prevent && !diags.HasErrors()
+}
+
+func preventedDestroy(in *eval.Instance) diag.List {
+	address := in.Addr().String()
+	return diag.At(in.Config().Range, "Instance cannot be destroyed",
+		"This plan would destroy %s, which \"prevent_destroy\" in its lifecycle block forbids. To let it be destroyed, remove that argument. To leave it alone, with all that depends on it, add the option -exclude=%s.",
+		address, diag.Argument(address)).WithAddress(address)
+}
+
+// deletePlan plans the destruction of one object.
+type deletePlan struct {
+	objectOp
+	planner   *planner
+	t         *future.Task
+	provider  addr.ProviderConfig
+	deps      []plan.Dep
+	departure *eval.DestroyProvisioners // nil if nothing runs before the object is destroyed
+}
+
+// delete plans the deletion of an object, for a reason that the plan shows. It reports whether that
+// succeeded.
+func (dp *deletePlan) delete(pr object.Prior, reason plan.Reason) bool {
+	c := dp.newChange(pr, reason)
+	if dp.departure != nil {
+		if !dp.planner.checkArguments(dp.t, dp.departure, dp.Mark(pr.Value, pr.Object.Sensitive), dp.Obj.Instance) {
+			return false
+		}
+		c.Deps = append(c.Deps, dp.departure.Deps(dp.t)...)
+	}
+	catalog, diags := dp.providers.Catalog(dp.ctx, dp.Source)
+	if diags.HasErrors() {
+		return false
+	}
+	return (!catalog.Capabilities().PlanDestroy || dp.ask(c, pr)) && dp.record(c, pr)
+}
+
+// newChange returns the change that destroys the object. If the object has no block only because a move took
+// it to an address without one, the reason says so: the user is more likely to fix the move.
+func (dp *deletePlan) newChange(pr object.Prior, reason plan.Reason) *plan.Change {
+	c := &plan.Change{
+		Addr: dp.Obj.Instance, PrevAddr: dp.Obj.Instance, Deposed: dp.Obj.Deposed, Provider: dp.provider, Action: plan.Delete, Reason: reason,
+		PriorPrivate: pr.Private, PriorIdentity: dp.SealIdentity(pr.Identity), Deps: dp.deps, SchemaVersion: dp.Schema.Version,
+	}
+	if dp.planner.req.Mode != plan.Destroy { // there it makes no difference where the object was
+		c.PrevAddr = dp.planner.moved.From(dp.Obj.Instance)
+	}
+	if c.Moved() && reason == plan.DeleteNoConfig {
+		c.Reason = plan.DeleteNoMoveTarget
+	}
+	if pr.Object != nil {
+		c.StateDeps, c.CreateBeforeDestroy = pr.Object.Dependencies, pr.Object.CreateBeforeDestroy
+	}
+	return c
+}
+
+// record stores the change with the object as it is.
+func (dp *deletePlan) record(c *plan.Change, pr object.Prior) bool {
+	var ok bool
+	if c.Before, ok = dp.Seal(pr.Value, slices.Concat(pr.Sensitive(), dp.Block().SensitivePaths(pr.Value))); !ok {
+		return false
+	}
+	dp.planner.record(c)
+	return true
+}
+
+// ask has the provider plan the destruction. It reports false if the provider refused.
+func (dp *deletePlan) ask(c *plan.Change, pr object.Prior) bool {
+	resp, ok := dp.Plan(object.PlanRequest{Prior: pr, Config: cty.NullVal(dp.Block().Type()), Meta: dp.metaOfModule()})
+	c.PlannedPrivate = resp.Private
+	return ok
+}

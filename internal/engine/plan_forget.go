@@ -1,0 +1,128 @@
+package engine
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/internal/base/future"
+	"github.com/mayfly-iac/mayfly/internal/language/eval"
+	"github.com/mayfly-iac/mayfly/internal/provider"
+	"github.com/mayfly-iac/mayfly/plan"
+)
+
+// forgets reports whether an object that is no longer wanted is to be forgotten rather than destroyed. A
+// removed block decides if there is no resource block, otherwise the lifecycle argument "destroy". If
+// neither asks to forget, the setting recorded with the object applies, unless the block declares that very
+// object.
+func (p *planner) forgets(t *future.Task, o *orphan) (forget bool) {
+	a := o.obj.Instance
+	if !p.run.Declared(a) {
+		if r := p.req.Config.Tree.Removal(a.Config()); r != nil {
+			switch {
+			case r.Destroy:
+			case o.stored.SkipDestroy:
+				o.reason = plan.ForgetInState
+			case o.obj.Deposed == addr.Current:
+				o.reason = plan.DeleteNoConfig
+			}
+			return !r.Destroy
+		}
+	} else if p.req.Config.Tree.Modules[a.Module.Module()].Resources[a.Resource].Lifecycle.SkipDestroy() {
+		o.reason = plan.ForgetInConfig
+		return true
+	}
+	if !o.stored.SkipDestroy || o.obj.Deposed == addr.Current && p.declaredOne(t, a) {
+		return false
+	}
+	o.reason = plan.ForgetInState
+	return true
+}
+
+// declaredOne reports whether the configuration declares exactly this instance. An unknown one counts as not
+// declared.
+func (p *planner) declaredOne(t *future.Task, a addr.Instance) bool {
+	if p.req.Mode == plan.Destroy {
+		in, _ := p.run.Find(t, a)
+		return in != nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	_, ok := p.desired[a]
+	return ok
+}
+
+// planForget plans to drop an object from the state. It configures no provider and does not read the object,
+// which is often no longer possible. Only an object in an old format is upgraded, for display; that takes an
+// unconfigured provider process.
+func (p *planner) planForget(t *future.Task, o *orphan) {
+	op, ok := p.managedOp(o.obj, o.provider.Provider)
+	if !ok {
+		return
+	}
+	p.inSlot(t, func() {
+		p.run.Report(p.providers.Ask(p.ctx, o.provider.Provider, func(pr provider.Provider) diag.List {
+			op.Provider = pr
+			dp := deletePlan{objectOp: op, planner: p, provider: o.provider}
+			if pr, ok := dp.Upgrade(o.stored); ok {
+				c := dp.newChange(pr, o.reason)
+				c.Action = plan.Forget
+				dp.record(c, pr)
+			}
+			return nil
+		}))
+	})
+}
+
+// departure returns the provisioners to run before the object is destroyed, nil if there are none. An object
+// whose creation never completed, or that was deposed by its replacement, gets no destroy-time provisioners.
+func (p *planner) departure(t *future.Task, o *orphan) *eval.DestroyProvisioners {
+	if o.obj.Deposed != addr.Current || o.stored.Tainted || p.req.Mode == plan.RefreshOnly {
+		return nil
+	}
+	d := p.run.DestroyProvisioners(o.obj.Instance)
+	if d != nil {
+		d.Prepare(t)
+	}
+	return d
+}
+
+// checkArguments evaluates the arguments of provisioners that will run, as far as they are known. It opens
+// nothing.
+func (p *planner) checkArguments(t *future.Task, of provisioners, self cty.Value, at addr.Instance) bool {
+	ok := true
+	for i := range of.Provisioners() {
+		_, _, diags := evalProvisioner(t, nil, of, i, self, at)
+		p.run.Report(diags)
+		ok = ok && !diags.HasErrors()
+	}
+	return ok
+}
+
+// maxForgottenShown bounds the list in a warning.
+const maxForgottenShown = 20
+
+// warnForgotten lists the objects that will no longer be managed. Other changes show the outcome for the
+// object; here the object goes on existing unmanaged, which must not be overlooked.
+func (p *planner) warnForgotten() {
+	var names strings.Builder
+	n := 0
+	for _, c := range p.plan.Changes {
+		if c.Action != plan.Forget {
+			continue
+		}
+		if n++; n <= maxForgottenShown {
+			fmt.Fprintf(&names, "\n  - %s", c.Object())
+		}
+	}
+	if n > maxForgottenShown {
+		fmt.Fprintf(&names, "\n  - and %d more", n-maxForgottenShown)
+	}
+	if n > 0 {
+		p.run.Report(diag.Warnf("Resource will be removed from the state",
+			"Applying this plan makes Mayfly forget these objects, which continue to exist:\n%s\n\nTo manage them again, import them.", names.String()))
+	}
+}

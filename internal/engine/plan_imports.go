@@ -1,0 +1,243 @@
+package engine
+
+import (
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/internal/base/future"
+	"github.com/mayfly-iac/mayfly/internal/engine/object"
+	"github.com/mayfly-iac/mayfly/internal/language/config"
+	"github.com/mayfly-iac/mayfly/internal/language/eval"
+	"github.com/mayfly-iac/mayfly/plan"
+)
+
+// importBlock is an import block of the plan. Its cells are computed by whichever task needs them first.
+type importBlock struct {
+	*config.Import
+	targets future.Cell[[]*importCell]
+}
+
+// resourceImports are the import blocks for the instances of one resource.
+type resourceImports struct {
+	blocks []*importBlock
+	index  future.Cell[importIndex]
+}
+
+// importIndex has what is to be imported, by the instance.
+type importIndex struct {
+	targets map[addr.Instance]importTarget
+	ok      bool // all blocks could be evaluated, and name different instances
+}
+
+// importCell is one object that an import block names.
+type importCell struct {
+	evaluate func(*future.Task) eval.ImportTarget
+	target   future.Cell[importTarget]
+}
+
+// importTarget is an object to be imported, unless the state had it before the plan.
+type importTarget struct {
+	eval.ImportTarget
+	stored bool
+}
+
+func (t *importTarget) request() *object.ImportTarget {
+	return &object.ImportTarget{ID: t.ID, Identity: t.Identity, Range: &t.Block.Range}
+}
+
+// listImports lists the import blocks by the resource that their targets belong to. Only modes of planning
+// that show imports have any.
+func (p *planner) listImports() {
+	p.importsOf = map[addr.ConfigResource]*resourceImports{}
+	if p.req.Mode != plan.Normal {
+		return
+	}
+	for _, c := range p.req.Config.Tree.Root.Imports {
+		to, err := addr.TargetFromTraversal(c.To.Steps)
+		if err != nil || to.Resource == nil {
+			continue // package config has reported it
+		}
+		b := &importBlock{Import: c}
+		p.imports = append(p.imports, b)
+		of := addr.ConfigResource{Module: to.Module.Module(), Resource: *to.Resource}
+		if p.importsOf[of] == nil {
+			p.importsOf[of] = &resourceImports{}
+		}
+		p.importsOf[of].blocks = append(p.importsOf[of].blocks, b)
+	}
+}
+
+// queueImports queues the evaluation of the import blocks, each target by itself.
+func (p *planner) queueImports(pool *future.Pool) {
+	for _, b := range p.imports {
+		pool.Go(func(t *future.Task) {
+			for _, c := range p.importCells(t, b) {
+				pool.Go(func(t *future.Task) { p.run.Guard("an import block", func() { p.importOf(t, b, c) }) })
+			}
+		})
+	}
+}
+
+// importCells returns the cells of the objects that an import block names.
+func (p *planner) importCells(t *future.Task, b *importBlock) []*importCell {
+	cells, cycle := b.targets.Get(t, b.Import, &b.Range, func() (cells []*importCell) {
+		p.run.Guard("an import block", func() {
+			for _, evaluate := range p.run.ImportTargets(t, b.Import) {
+				cells = append(cells, &importCell{evaluate: evaluate})
+			}
+		})
+		return cells
+	})
+	if cycle != nil {
+		p.run.ReportCycle(cycle)
+	}
+	return cells
+}
+
+// importOf evaluates one of the objects that an import block names.
+func (p *planner) importOf(t *future.Task, b *importBlock, c *importCell) importTarget {
+	target, cycle := c.target.Get(t, b.Import, &b.Range, func() importTarget {
+		target := c.evaluate(t)
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		return importTarget{target, p.prior.Instance(target.To) != nil} // nothing of that resource is planned yet
+	})
+	if cycle != nil {
+		p.run.ReportCycle(cycle)
+		return importTarget{ImportTarget: eval.ImportTarget{Block: b.Import, Failed: true}}
+	}
+	return target
+}
+
+// importFor returns what is to be imported as an instance, nil if nothing is: the state may have the object
+// already. It returns false if an import block that may name the instance could not be evaluated, or if two
+// name the same instance. The task must not be in a slot.
+func (p *planner) importFor(t *future.Task, in *eval.Instance) (*object.ImportTarget, bool) {
+	of := p.importsOf[in.Addr().Config()]
+	if of == nil {
+		return nil, true
+	}
+	index, cycle := of.index.Get(t, of.blocks[0].Import, &of.blocks[0].Range, func() importIndex { return p.indexImports(t, of.blocks) })
+	if cycle != nil {
+		p.run.ReportCycle(cycle)
+		return nil, false
+	}
+	if target, found := index.targets[in.Addr()]; found {
+		return target.request(), index.ok
+	}
+	return nil, index.ok
+}
+
+// indexImports evaluates the import blocks of a resource. Two that name the same object are reported before
+// its provider is asked for it.
+func (p *planner) indexImports(t *future.Task, of []*importBlock) importIndex {
+	index := importIndex{targets: map[addr.Instance]importTarget{}, ok: true}
+	for _, b := range of {
+		for _, c := range p.importCells(t, b) {
+			target := p.importOf(t, b, c)
+			if target.Failed || target.Block == nil {
+				index.ok = false
+				continue
+			}
+			other, found := index.targets[target.To]
+			switch {
+			case !found:
+				index.targets[target.To] = target
+			case !target.stored:
+				p.duplicateImport(&target, other.Block)
+				index.ok = false
+			}
+		}
+	}
+	return index
+}
+
+func (p *planner) duplicateImport(target *importTarget, other *config.Import) {
+	if other == target.Block {
+		p.run.Report(diag.At(other.Range, "Duplicate import configuration",
+			"The for_each of this block imports %s more than once. Make the address depend on each.key, so that each object has one of its own.", target.To))
+		return
+	}
+	p.run.Report(diag.At(target.Block.Range, "Duplicate import configuration",
+		"%s is imported here and at %s. It can be imported once only: remove one of the two.", target.To, other.Range))
+}
+
+// checkImports reports import blocks that name the same object or one that the configuration does not have.
+// Objects that the state had before do not count.
+func (p *planner) checkImports() {
+	seen := map[addr.Instance]*config.Import{}
+	for _, b := range p.imports {
+		cells, _ := b.targets.Peek()
+		for _, c := range cells {
+			target, _ := c.target.Peek()
+			if target.Block == nil || target.Failed || target.stored {
+				continue
+			}
+			if other := seen[target.To]; other != nil {
+				p.duplicateImport(&target, other)
+				continue
+			}
+			seen[target.To] = b.Import
+			p.checkImport(&target)
+		}
+	}
+}
+
+// checkImport reports a target that the configuration does not have, or notes it for generation.
+func (p *planner) checkImport(target *importTarget) {
+	if !p.run.Declared(target.To) {
+		p.undeclaredImport(target.ImportTarget, target.request())
+		return
+	}
+	if r := target.Block.Provider; r != nil && p.generated[target.To] == nil {
+		p.run.Report(diag.At(r.Range, "Invalid import provider argument",
+			"The provider argument of an import block is for generating configuration, but %s is already declared, with a provider of its own. Remove the argument.", target.To))
+	}
+	if _, ok := p.desired[target.To]; ok || p.generating || p.unresolved(target.To) || !p.selection.Selects(target.To) || p.run.Diags.HasErrors() {
+		return
+	}
+	p.run.Report(diag.At(target.Block.Range, "Configuration for import target does not exist",
+		"The configuration declares no instance %s: its count, for_each, or enabled argument rules it out, or that of a module around it. Correct the address or the argument.", target.To))
+}
+
+// importPrior imports the object and reads it, unless generating its configuration did so.
+func (ip *instancePlan) importPrior(imp *object.ImportTarget, meta cty.Value) (object.Prior, bool) {
+	if g := ip.planner.generated[ip.in.Addr()]; g != nil {
+		ip.generated = g.Text
+		return g.prior, true
+	}
+	return ip.Import(imp, meta)
+}
+
+// keepImported puts the imported object into the state that the plan starts from.
+func (ip *instancePlan) keepImported() bool {
+	o := ip.StateObject(ip.prior.Value, nil, ip.prior.Private, ip.prior.Identity, nil)
+	if o == nil {
+		return false
+	}
+	ip.prior.Object = o
+	po := ip.in.Provider(ip.t)
+	ip.planner.mu.Lock()
+	defer ip.planner.mu.Unlock()
+	ip.planner.prior.SetObject(ip.Obj, o, po.Addr)
+	return true
+}
+
+// undeclaredImport handles an import block whose target has no resource block: it is noted for generation,
+// or reported.
+func (p *planner) undeclaredImport(t eval.ImportTarget, imp *object.ImportTarget) {
+	switch {
+	case !p.generating:
+		p.run.Report(diag.At(t.Block.Range, "Configuration for import target does not exist",
+			"The configuration for the import of %s does not exist. Write a resource block for it, whose arguments will be compared with the real object, or generate one: mayfly plan -generate-config-out=generated.tf", t.To))
+	case !t.To.Module.IsRoot():
+		p.run.Report(diag.At(t.Block.Range, "Cannot generate configuration in a module",
+			"The configuration for the import of %s does not exist, and it can be generated in the root module only. Write the resource block in the module.", t.To))
+	case t.To.Key != addr.NoKey:
+		p.run.Report(diag.At(t.Block.Range, "Configuration generation for count and for_each resources not supported",
+			"The configuration for the import of %s does not exist, and it can be generated for single objects only. Import to an address without a key, or write the resource block.", t.To))
+	default:
+		p.missing = append(p.missing, undeclared{to: t.To, target: imp, block: t.Block})
+	}
+}

@@ -1,0 +1,424 @@
+package engine
+
+import (
+	"slices"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/event"
+	"github.com/mayfly-iac/mayfly/internal/base/future"
+	"github.com/mayfly-iac/mayfly/internal/base/trace"
+	"github.com/mayfly-iac/mayfly/internal/engine/contract"
+	"github.com/mayfly-iac/mayfly/internal/engine/object"
+	"github.com/mayfly-iac/mayfly/internal/language/eval"
+	"github.com/mayfly-iac/mayfly/internal/provider"
+	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/state"
+)
+
+// Result implements eval.Host: the object that the instance is planned to be.
+func (p *planner) Result(t *future.Task, in *eval.Instance) cty.Value {
+	placeholder := unknownObject(in)
+	if p.interrupted() {
+		p.reportInterrupt()
+		return placeholder
+	}
+	if v, ok := p.asStored(in); ok {
+		return v
+	}
+	// The task may plan the instance for the sake of another one, of a lower rank.
+	defer func(before int64) { t.Rank = before }(t.Rank)
+	t.Rank = max(t.Rank, p.rank(in))
+	if in.Config().Addr.Mode == addr.Data {
+		return p.planData(t, in)
+	}
+	ip := &instancePlan{objectOp: p.instanceOp(in), planner: p, t: t, in: in}
+	v, ok := ip.planInstance()
+	if !ok {
+		return placeholder
+	}
+	return v
+}
+
+// instancePlan plans one managed instance that the configuration declares.
+type instancePlan struct {
+	objectOp
+	planner   *planner
+	t         *future.Task
+	in        *eval.Instance
+	deps      []plan.Dep
+	change    *plan.Change
+	importing *object.ImportTarget // nil if nothing is imported
+	// stored is the object as the state has it; loaded the same upgraded, converted or imported, and prior
+	// refreshed too.
+	stored        *state.Object
+	loaded, prior object.Prior
+	// declared is the configuration; config is the same with ignore_changes applied, unless the object is
+	// new.
+	declared, config object.Config
+	generated        string // the configuration, if it was generated for this import
+}
+
+// planInstance returns the planned object with its marks; false if it could not be planned, which was
+// reported.
+func (ip *instancePlan) planInstance() (cty.Value, bool) {
+	in, t := ip.in, ip.t
+	if ip.planner.invalid(t, in) {
+		return cty.NilVal, false // which was reported
+	}
+	in.Prepare(t)
+	ip.deps = in.Deps(t)
+	if ip.planner.excluded(in.Addr(), ip.deps) || ip.planner.usesExcluded(t, in) {
+		return ip.keepPrior()
+	}
+	ip.planner.include(in.Addr())
+	if in.Circular() || ip.planner.req.Mode == plan.Normal && (ip.planner.dependencyFailed(ip.deps) || !in.InputsHold(t)) {
+		ip.planner.fail(in.Addr())
+		return cty.NilVal, false // the reason was reported where it arose
+	}
+	var ok bool
+	if ip.importing, ok = ip.planner.importFor(t, in); !ok {
+		ip.planner.fail(in.Addr())
+		return cty.NilVal, false
+	}
+	ip.awaitOpenings(t, in)
+	ok = false
+	var v cty.Value
+	ip.inSession(t, in, event.OpPlan, func(s *eval.Session) {
+		defer ip.events.BeginDetail(event.OpPlan, ip.Obj, &ok)()
+		end := ip.begin("plan object", plan.NoOp)
+		v, ok = ip.planWith(s)
+		if ip.change != nil {
+			trace.Of(ip.Ctx).Set(trace.Action, ip.change.Action.String())
+		}
+		end(ok)
+	})
+	if !ok {
+		ip.planner.fail(in.Addr())
+	}
+	return v, ok
+}
+
+// planWith plans the instance with the provider and the leases of s. A refresh-only plan ends after the
+// conditions: it records what refreshing found and plans no change.
+func (ip *instancePlan) planWith(s *eval.Session) (cty.Value, bool) {
+	if !ip.Use(ip.openFor(ip.t, s, ip.in, ip.evaluatesFirst())) || s.Failed() || !ip.loadPrior() || ip.interrupted() {
+		return cty.NilVal, false
+	}
+	if !ip.Answers.Later && !ip.keepLoaded() {
+		return cty.NilVal, false
+	}
+	if ip.planner.req.Mode == plan.RefreshOnly {
+		v := cty.UnknownVal(ip.Block().Type())
+		if !ip.prior.Value.IsNull() {
+			v = ip.Mark(ip.prior.Value, ip.prior.Sensitive())
+		}
+		return v, ip.in.Preconditions(ip.t, s) && ip.in.Postconditions(ip.t, s, v)
+	}
+	if !ip.in.Preconditions(ip.t, s) {
+		return cty.NilVal, false
+	}
+	var ok bool
+	if ip.declared, ok = ip.evaluate(ip.t, s, ip.in); !ok || ip.Answers.Later && !ip.review() {
+		return cty.NilVal, false
+	}
+	ip.config = ip.IgnoreChanges(ip.declared, &ip.in.Config().Lifecycle, ip.prior)
+	v, ok := ip.decide()
+	if !ok || !ip.checkProvisioners(v) {
+		return cty.NilVal, false
+	}
+	return v, ip.in.Postconditions(ip.t, s, v)
+}
+
+// evaluatesFirst reports whether planning begins with evaluating the configuration: there is no object to
+// refresh or import, and there are no preconditions.
+func (ip *instancePlan) evaluatesFirst() bool {
+	pl := ip.planner
+	if pl.req.Mode == plan.RefreshOnly || len(ip.in.Resource.Block.Preconditions) > 0 {
+		return false
+	}
+	pl.mu.Lock()
+	defer pl.mu.Unlock()
+	return pl.prior.Object(ip.Obj) == nil && ip.importing == nil
+}
+
+// checkProvisioners evaluates the arguments of provisioners that will run, as far as they are known, so that
+// mistakes in them are found before anything is created. It opens nothing.
+func (ip *instancePlan) checkProvisioners(planned cty.Value) bool {
+	if a := ip.change.Action; a != plan.Create && !a.IsReplace() {
+		return true
+	}
+	ok := ip.planner.checkArguments(ip.t, ip.in, planned, ip.in.Addr())
+	if ip.change.Action == plan.DeleteThenCreate && (ip.stored == nil || !ip.stored.Tainted) {
+		if d := ip.run.DestroyProvisioners(ip.in.Addr()); d != nil {
+			ok = ip.planner.checkArguments(ip.t, d, ip.Mark(ip.prior.Value, ip.prior.Sensitive()), ip.in.Addr()) && ok
+		}
+	}
+	return ok
+}
+
+// warnDeprecated warns about parts that the schema deprecates, unless the provider has done so itself, as
+// most do.
+func (ip *instancePlan) warnDeprecated(said diag.List) {
+	for _, d := range ip.Block().DeprecatedUses(ip.declared.Value) {
+		if slices.ContainsFunc(said, func(own diag.Diagnostic) bool { return own.Severity == diag.Warning && own.Path.Equals(d.Path) }) {
+			continue
+		}
+		ip.run.Report(diag.List{d}.InConfigBody(ip.in.Config().Body).WithAddress(ip.Obj.Instance.String()))
+	}
+}
+
+// loadPrior finds the object in the state, or imports it, and brings it up to date. If it may hold values
+// that must not be stored, which are known once the configuration is evaluated, the answers are judged then.
+func (ip *instancePlan) loadPrior() (ok bool) {
+	pl := ip.planner
+	pl.mu.Lock()
+	ip.stored = pl.prior.Object(ip.Obj)
+	pl.mu.Unlock()
+	if ip.Answers.Later = pl.req.Mode != plan.RefreshOnly; !ip.Answers.Later {
+		ip.learnConfig()
+	}
+	meta := ip.meta(ip.in)
+	ip.loaded = object.NoPrior(ip.Block())
+	from, moved := pl.moved[ip.in.Addr()]
+	switch {
+	case ip.stored != nil && moved && ip.converts(from):
+		ip.loaded, ok = ip.convertMoved(ip.stored, from)
+	case ip.stored != nil:
+		ip.loaded, ok = ip.Upgrade(ip.stored)
+	case ip.importing != nil:
+		ip.loaded, ok = ip.importPrior(ip.importing, meta)
+	default:
+		ok = true
+	}
+	if ip.prior = ip.loaded; !ok || ip.stored == nil || pl.req.SkipRefresh {
+		return ok
+	}
+	ip.prior, ok = ip.Refresh(ip.loaded, meta)
+	return ok
+}
+
+// learnConfig gives the checker of answers as much of the configuration as is known without opening anything,
+// where nothing else evaluates it. What is wrong with it makes no difference here.
+func (ip *instancePlan) learnConfig() {
+	cfg, diags := ip.in.EvalBody(ip.t, nil)
+	if !diags.HasErrors() {
+		ip.Answers.Given(cfg)
+	}
+}
+
+// review judges the answers that made the prior object, and keeps what may be stored of them.
+func (ip *instancePlan) review() bool {
+	var private []byte
+	if ip.stored != nil {
+		private = ip.stored.Private
+	}
+	if !ip.Review(&ip.loaded, private) || !ip.Review(&ip.prior, private) {
+		return false
+	}
+	if ip.prior.Identity == cty.NilVal {
+		ip.prior.Identity = ip.loaded.Identity
+	}
+	return ip.keepLoaded()
+}
+
+// keepLoaded stores what has become of the object in the state that planning starts from.
+func (ip *instancePlan) keepLoaded() bool {
+	switch o := ip.stored; {
+	case o == nil && ip.importing != nil:
+		return ip.keepImported()
+	case o == nil:
+	case ip.loaded.Object != o && !ip.keepConverted(o):
+		return false
+	case ip.planner.req.SkipRefresh:
+		ip.keepUpgraded(o)
+	default:
+		ip.planner.noteRefreshed(&ip.objectOp, ip.loaded, ip.prior)
+	}
+	return true
+}
+
+// keepUpgraded stores an object that was upgraded or converted but not refreshed.
+func (ip *instancePlan) keepUpgraded(o *state.Object) {
+	if o.SchemaVersion == ip.Schema.Version && o.Flatmap == nil && !ip.prior.Cleaned {
+		return
+	}
+	if n := ip.StateObject(ip.prior.Value, o.Sensitive, ip.prior.Private, ip.prior.Identity, o); n != nil {
+		ip.KeepIdentity(n, o)
+		ip.planner.setPrior(ip.Obj, n)
+		ip.prior.Object = n
+	}
+}
+
+// decide has the provider plan the object and determines the action.
+func (ip *instancePlan) decide() (cty.Value, bool) {
+	diags := ip.validateConfig(addr.Managed, ip.in.Resource.Block, ip.config.Value)
+	ip.warnDeprecated(diags)
+	ip.Report(diags)
+	if diags.HasErrors() {
+		return cty.NilVal, false
+	}
+	pv, reason := ip.prior, ip.forcedReason()
+	base := pv
+	if reason != plan.NoReason {
+		base = object.NoPrior(ip.Block())
+	}
+	resp, ok := ip.planFrom(base)
+	if !ok {
+		return cty.NilVal, false
+	}
+	ip.newChange(pv)
+	c := ip.change
+	switch {
+	case pv.Value.IsNull():
+		c.Action = plan.Create
+	case reason != plan.NoReason:
+		c.Action, c.Reason = ip.replacement(), reason
+	default:
+		if resp, ok = ip.compare(pv, resp); !ok {
+			return cty.NilVal, false
+		}
+	}
+	return ip.finish(resp)
+}
+
+// forcedReason returns why the object must be replaced regardless of the provider's plan, the zero Reason if
+// it need not be.
+func (ip *instancePlan) forcedReason() plan.Reason {
+	if ip.prior.Value.IsNull() {
+		return plan.NoReason
+	}
+	if ip.stored != nil && ip.stored.Tainted {
+		return plan.ReplaceTainted
+	}
+	if _, ok := ip.planner.forced[ip.in.Addr()]; ok {
+		return plan.ReplaceRequested
+	}
+	ip.run.Report(ip.in.TriggerKeys(ip.t))
+	if ip.in.Triggered(ip.t, ip.planner.changeFor) {
+		return plan.ReplaceTriggered
+	}
+	return plan.NoReason
+}
+
+// compare chooses between no-op, update and replacement.
+func (ip *instancePlan) compare(pv object.Prior, resp provider.PlanResponse) (provider.PlanResponse, bool) {
+	c := ip.change
+	c.RequiredReplace = contract.ReplacePaths(ip.Block(), pv.Value, resp.Planned, ip.Answers.AcceptPaths(resp.RequiresReplace))
+	switch {
+	case len(c.RequiredReplace) > 0:
+		c.Action, c.Reason = ip.replacement(), plan.ReplaceCannotUpdate
+		return ip.planFrom(object.NoPrior(ip.Block()))
+	case resp.Planned.RawEquals(pv.Value):
+		c.Action = plan.NoOp
+		if ip.marksChanged(resp.Planned) {
+			c.Action = plan.Update
+		}
+	default:
+		c.Action = plan.Update
+	}
+	return resp, true
+}
+
+// marksChanged reports whether the sensitive paths differ from those in the state, apart from those that the
+// schema marks.
+func (ip *instancePlan) marksChanged(planned cty.Value) bool {
+	if ip.stored == nil {
+		return false
+	}
+	bySchema := ip.Block().SensitivePaths(planned)
+	stored := ip.DropMirrored(ip.Block().OutsideWriteOnly(ip.stored.Sensitive))
+	return !contract.SamePaths(ip.config.Sensitive, stored, bySchema)
+}
+
+// planFrom has the provider plan a change of the prior object. Without a prior object, ignore_changes has no
+// effect.
+func (ip *instancePlan) planFrom(pr object.Prior) (provider.PlanResponse, bool) {
+	if pr.Value.IsNull() {
+		ip.config = ip.declared
+	}
+	return ip.objectOp.Plan(object.PlanRequest{Prior: pr, Config: ip.config.Value, Meta: ip.meta(ip.in)})
+}
+
+// newChange begins the change of an object with its prior value, which the provider may have refreshed.
+func (ip *instancePlan) newChange(pv object.Prior) {
+	a := ip.in.Addr()
+	c := &plan.Change{
+		Addr: a, PrevAddr: ip.planner.moved.From(a), Provider: ip.in.Provider(ip.t).Addr, Deps: ip.deps, SchemaVersion: ip.Schema.Version,
+		PriorPrivate: pv.Private, Importing: pv.Importing, GeneratedConfig: ip.generated, PriorIdentity: ip.SealIdentity(pv.Identity),
+		CreateBeforeDestroy: ip.in.Config().Lifecycle.CreateBeforeDestroy,
+	}
+	if pv.Object != nil {
+		c.StateDeps = pv.Object.Dependencies
+	}
+	c.Before, _ = ip.Seal(pv.Value, slices.Concat(ip.prior.Sensitive(), ip.Block().SensitivePaths(pv.Value)))
+	ip.change = c
+}
+
+// finish checks prevent_destroy, records the change and returns the planned object. A forbidden replacement
+// is recorded too: the plan cannot be applied, but shows what forces the replacement.
+func (ip *instancePlan) finish(resp provider.PlanResponse) (cty.Value, bool) {
+	c := ip.change
+	allowed := !c.Action.DestroysReplaced() || ip.mayDestroy()
+	if c.CreateBeforeDestroy && c.Action == plan.DeleteThenCreate {
+		c.Action = plan.CreateThenDelete
+	}
+	var ok bool
+	c.After, ok = ip.Seal(resp.Planned, slices.Concat(ip.config.Sensitive, ip.Block().SensitivePaths(resp.Planned)))
+	if !ok {
+		return cty.NilVal, false
+	}
+	c.PlannedPrivate, c.PlannedIdentity = resp.Private, ip.SealIdentity(resp.Identity)
+	ip.planner.record(c)
+	return ip.Mark(resp.Planned, ip.config.Sensitive), allowed
+}
+
+// replacement returns the action that replaces the object, regardless of create_before_destroy, which finish
+// applies.
+func (ip *instancePlan) replacement() plan.Action {
+	if ip.in.Config().Lifecycle.SkipDestroy() {
+		return plan.ForgetThenCreate
+	}
+	return plan.DeleteThenCreate
+}
+
+// mayDestroy evaluates prevent_destroy.
+func (ip *instancePlan) mayDestroy() bool {
+	prevent, diags := ip.in.PreventDestroy(ip.t)
+	ip.run.Report(diags)
+	if !prevent {
+		return !diags.HasErrors()
+	}
+	ip.run.Report(preventedDestroy(ip.in))
+	return false
+}
+
+// keepPrior returns the object in the state, for an instance that -exclude leaves alone.
+func (ip *instancePlan) keepPrior() (cty.Value, bool) {
+	ip.planner.leave(ip.in.Addr())
+	return ip.planner.fromPrior(ip.in)
+}
+
+// asStored returns the object of an instance in a plan to destroy everything, where provider configurations
+// may still refer to it. A data source without an object in the state is read.
+func (p *planner) asStored(in *eval.Instance) (cty.Value, bool) {
+	if p.req.Mode != plan.Destroy {
+		return cty.NilVal, false
+	}
+	v, ok := p.fromPrior(in)
+	if !ok && in.Config().Addr.Mode == addr.Managed {
+		return unknownObject(in), true
+	}
+	return v, ok
+}
+
+// fromPrior returns the object that the state has.
+func (p *planner) fromPrior(in *eval.Instance) (cty.Value, bool) {
+	op := p.instanceOp(in)
+	p.mu.Lock()
+	o := p.prior.Object(op.Obj)
+	p.mu.Unlock()
+	return op.Live(o)
+}

@@ -1,0 +1,193 @@
+package engine
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/internal/base/future"
+	"github.com/mayfly-iac/mayfly/internal/engine/moves"
+	"github.com/mayfly-iac/mayfly/internal/engine/object"
+	"github.com/mayfly-iac/mayfly/internal/engine/selection"
+	"github.com/mayfly-iac/mayfly/internal/language/eval"
+	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
+	"github.com/mayfly-iac/mayfly/internal/values/value"
+	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/state"
+)
+
+// PlanRequest is what a plan is made from.
+type PlanRequest struct {
+	Config    *blocks.Config
+	State     *state.State // not changed
+	Meta      state.Meta
+	Mode      plan.Mode
+	Variables map[string]cty.Value // of the root module, set ones only, unmarked, of the declared type
+	// Targets and Excludes restrict what is planned; ForceReplace names instances to replace.
+	Targets, Excludes []addr.Target
+	ForceReplace      []addr.Instance
+	SkipRefresh       bool
+	LazyEphemeral     bool // does not open what only write-only arguments need
+
+	// Generated is configuration that Generate made for this plan; Config has it too.
+	Generated []*Generated
+	Soft      context.Context // ends on the first interrupt; nil for never
+}
+
+// startPlan returns a planner with a run, ready to make a plan.
+func (e *Engine) startPlan(ctx context.Context, req PlanRequest) *planner {
+	p := e.newPlanner(ctx, req)
+	opt := p.runOptions(req.Config, eval.Planning, p, req.Variables, p.plan.Timestamp)
+	opt.MildConditions = req.Mode == plan.RefreshOnly // the real objects are recorded even if they fail their conditions
+	if len(req.Excludes) > 0 {
+		opt.Excluded = p.selection.LeavesOutAll
+	}
+	p.startRun(eval.NewRun(req.Config, opt))
+	return p
+}
+
+// newPlanner returns a planner that has no run yet.
+func (e *Engine) newPlanner(ctx context.Context, req PlanRequest) *planner {
+	if req.Soft == nil {
+		req.Soft = ctx
+	}
+	p := &planner{
+		walk: e.newWalk(ctx, req.Soft, e.opt.Recorder), req: req, selection: selection.New(req.Targets, req.Excludes), forced: map[addr.Instance]struct{}{}, prior: req.State.Copy(),
+		changes: map[addr.Object]*plan.Change{}, desired: map[addr.Instance]struct{}{}, included: map[addr.Instance]struct{}{}, generated: map[addr.Instance]*Generated{},
+		plan: &plan.Plan{
+			Mode: req.Mode, Base: req.State, Meta: req.Meta, Targets: req.Targets, Excludes: req.Excludes, ForceReplace: req.ForceReplace,
+			SkipRefresh: req.SkipRefresh, LazyEphemeral: req.LazyEphemeral, LeakPolicy: e.opt.LeakPolicy, Timestamp: e.opt.Now().UTC().Truncate(time.Second),
+		},
+	}
+	for _, a := range req.ForceReplace {
+		p.forced[a] = struct{}{}
+	}
+	for _, g := range req.Generated {
+		p.generated[g.Addr] = g
+	}
+	return p
+}
+
+// planner carries out one plan. It implements eval.Host.
+type planner struct {
+	*walk
+	req       PlanRequest
+	selection *selection.Selection       // of the request
+	forced    map[addr.Instance]struct{} // to be replaced, of the request
+	plan      *plan.Plan
+	generated map[addr.Instance]*Generated // of the request
+
+	behind    map[*blocks.Resource]int64 // of Config.WorkBehind; nil if nothing is planned by block
+	moved     moves.Moved                // set before any task starts
+	stored    stored                     // set with moved
+	warnings  diag.List                  // of validating, to be added to those of planning
+	unplanned *missingDeps               // set before any output is planned
+
+	endedEarly atomic.Bool // by an interrupt, which was reported
+	generating bool        // configuration for what import blocks name, not a plan
+	missing    []undeclared
+
+	mu        sync.Mutex // guards all below while tasks run
+	prior     *state.State
+	changes   map[addr.Object]*plan.Change
+	drift     []*plan.Change
+	desired   map[addr.Instance]struct{}    // what the configuration declares
+	called    []addr.ModuleInstance         // of module calls
+	included  map[addr.Instance]struct{}    // planned or read, of a plan restricted by -target or -exclude
+	unknown   map[addr.AbsResource]struct{} // resource objects whose instances are unknown
+	broken    plan.Instances                // that could not be planned
+	left      plan.Instances                // left alone by -exclude
+	altered   plan.Instances                // with a change other than NoOp
+	unsettled plan.Instances                // these, and managed instances that depend on them in any way
+	imports   []*importBlock                // set before anything is planned
+	importsOf map[addr.ConfigResource]*resourceImports
+	expands   int // expansions still to come, for the orphans of a restricted plan
+}
+
+// valid reports whether the configuration is free of errors that validation finds; otherwise they were
+// reported.
+func (p *planner) valid() bool {
+	found := p.Engine.validate(p.ctx, p.soft, p.req.Config).diags
+	if !found.HasErrors() {
+		p.warnings = found
+		return true
+	}
+	p.run.Report(found)
+	return false
+}
+
+// unneeded reports whether a lazy plan leaves the ephemeral instance closed.
+func (p *planner) unneeded(in *eval.Instance) bool {
+	return p.req.LazyEphemeral && in.Resource.Block.OnlyWriteOnly(p.req.Config)
+}
+
+// Open implements eval.Host.
+func (p *planner) Open(t *future.Task, s *eval.Session, in *eval.Instance) cty.Value {
+	if p.unneeded(in) {
+		return unknownObject(in).Mark(value.Ephemeral)
+	}
+	return p.pool.Open(t, s, in, p.dependsPending)
+}
+
+// dependsPending reports whether something that the instance's depends_on names has planned changes.
+func (p *planner) dependsPending(t *future.Task, in *eval.Instance) bool {
+	return slices.ContainsFunc(in.ExplicitDeps(t), p.changing) || p.moduleWaits(t, in)
+}
+
+// moduleWaits reports whether something that the instance waits for because of a module's depends_on has
+// planned changes, or depends on something that has.
+func (p *planner) moduleWaits(t *future.Task, in *eval.Instance) bool {
+	return slices.ContainsFunc(in.ModuleWaitDeps(t), func(d plan.Dep) bool {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		return p.unsettled.Touched(d)
+	})
+}
+
+func (p *planner) changing(d plan.Dep) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.altered.Touched(d)
+}
+
+// record stores a change.
+func (p *planner) record(c *plan.Change) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.changes[c.Object()] = c
+	if c.Deposed != addr.Current {
+		return
+	}
+	if c.Action != plan.NoOp {
+		p.altered.Add(c.Addr)
+	}
+	if c.Action != plan.NoOp || slices.ContainsFunc(c.Deps, p.unsettled.Touched) {
+		p.unsettled.Add(c.Addr)
+	}
+}
+
+// reportInterrupt reports that planning was interrupted, if it was. It does so once.
+func (p *planner) reportInterrupt() {
+	if !p.interrupted() || p.endedEarly.Swap(true) {
+		return
+	}
+	diags := diag.Errorf("Interrupted", "Planning was interrupted before it was complete.")
+	diags[0].Extra = context.Canceled
+	p.run.Report(diags)
+}
+
+// Generated is the configuration of an object that an import block names but no resource block declares.
+// Passed to Plan, it saves a second import.
+type Generated struct {
+	Addr addr.Instance
+	ID   string // "" if the object was imported by identity
+	Text string // the resource block
+
+	prior object.Prior
+}

@@ -1,0 +1,140 @@
+package selection
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"pgregory.net/rapid"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/internal/language/config"
+	"github.com/mayfly-iac/mayfly/plan"
+)
+
+func targets(t interface{ Fatal(...any) }, texts ...string) (out []addr.Target) {
+	for _, text := range texts {
+		x, err := addr.ParseTarget(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, x)
+	}
+	return out
+}
+
+// TestDestroysAgainstModel compares Destroys with a look at every pair of objects, repeated until nothing
+// changes.
+func TestDestroysAgainstModel(t *testing.T) {
+	var instances []addr.Instance
+	for r := range 4 {
+		for k := range 2 {
+			instances = append(instances, instance(t, fmt.Sprintf("t.r%d[%d]", r, k)))
+		}
+	}
+	texts := rapid.SliceOfN(rapid.SampledFrom([]string{"t.r0", "t.r1[0]", "t.r2", "t.r2[1]", "t.r3[1]"}), 0, 2)
+	rapid.Check(t, func(rt *rapid.T) {
+		found := make([]Object, len(instances))
+		for i, a := range instances {
+			found[i] = Object{Addr: a, Kept: rapid.IntRange(0, 9).Draw(rt, "kept") == 0}
+			for range rapid.IntRange(0, 2).Draw(rt, "deps") {
+				on := rapid.SampledFrom(instances).Draw(rt, "on")
+				switch rapid.IntRange(0, 2).Draw(rt, "how") {
+				case 0:
+					found[i].Recorded = append(found[i].Recorded, on.Config())
+				case 1:
+					found[i].Declared = append(found[i].Declared, plan.Dep{Resource: on.Abs(), All: true})
+				default:
+					found[i].Declared = append(found[i].Declared, plan.Dep{Resource: on.Abs(), Key: on.Key})
+				}
+			}
+		}
+		s := New(targets(rt, texts.Draw(rt, "targets")...), targets(rt, texts.Draw(rt, "excludes")...))
+		got := s.Destroys(found)
+		taken, kept := make([]bool, len(found)), make([]bool, len(found))
+		for i, o := range found {
+			taken[i] = s.targets.Empty() || s.targets.Selects(o.Addr)
+			kept[i] = o.Kept || s.LeavesOut(o.Addr)
+		}
+		for range found {
+			for i := range found {
+				for j := range found {
+					if dependsOn(&found[i], found[j].Addr) {
+						taken[i] = taken[i] || taken[j]
+						kept[j] = kept[j] || kept[i]
+					}
+				}
+			}
+		}
+		for i, o := range found {
+			if want := taken[i] && !kept[i]; got[i] != want {
+				rt.Errorf("%s: %t, want %t", o.Addr, got[i], want)
+			}
+		}
+	})
+}
+
+// dependsOn reports whether an object depends on the object at a: what is declared of a block counts, and
+// what the state recorded of the others, but not of the object's own block.
+func dependsOn(o *Object, a addr.Instance) bool {
+	declared := slices.ContainsFunc(o.Declared, func(d plan.Dep) bool { return d.Resource == a.Abs() })
+	if slices.ContainsFunc(o.Declared, func(d plan.Dep) bool { return d.Resource == a.Abs() && (d.All || d.Key == a.Key) }) {
+		return true
+	}
+	return !declared && a.Config() != o.Addr.Config() && slices.Contains(o.Recorded, a.Config())
+}
+
+func TestPartialMoves(t *testing.T) {
+	moved := map[addr.Instance]addr.Instance{instance(t, "t.new"): instance(t, "t.old")}
+	for _, row := range []struct {
+		targets, excludes []string
+		want              string // in the error; "" for none
+	}{
+		{nil, nil, ""},
+		{[]string{"t.new"}, nil, ""},
+		{[]string{"t.other"}, nil, "-target='t.new'"},
+		{nil, []string{"t.other"}, ""},
+		{nil, []string{"t.new"}, "-exclude='t.new'"},
+		{nil, []string{"t.old"}, "-exclude='t.old'"},
+	} {
+		diags := New(targets(t, row.targets...), targets(t, row.excludes...)).PartialMoves(moved)
+		if diags.HasErrors() != (row.want != "") || row.want != "" && !strings.Contains(diags[0].Detail, row.want) {
+			t.Errorf("-target %v -exclude %v: %v", row.targets, row.excludes, diags.Err())
+		}
+	}
+}
+
+func TestUnmatched(t *testing.T) {
+	files := fstest.MapFS{
+		"main.tf":   {Data: []byte("resource \"t\" \"site\" {}\nmodule \"one\" {\n  source = \"./m\"\n}\n")},
+		"m/main.tf": {Data: []byte("resource \"t\" \"in\" {}\nresource \"t\" \"many\" {}\n")},
+	}
+	tree, diags := (&config.Loader{FS: files}).Load(".")
+	if diags.HasErrors() {
+		t.Fatal(diags.Err())
+	}
+	known := []addr.Instance{instance(t, "t.site"), instance(t, "module.one.t.in"), instance(t, "t.gone[1]"), instance(t, `module.one["k"].t.many["x"]`)}
+	for _, row := range []struct{ option, want string }{
+		{"t.site", ""},
+		{"t.gone", ""},
+		{"module.one", ""},
+		{"t.iste", "Did you mean t.site?"},
+		{"t.in", "Did you mean module.one.t.in?"},
+		{"module.oen", "Did you mean module.one?"},
+		{`module.one["k"].t.mayn["x"]`, `Did you mean module.one["k"].t.many["x"]?`},
+		{`module.oen["k"].t.many["x"]`, `Did you mean module.one["k"].t.many["x"]?`},
+		{`module.one["k"].t.mayn["y"]`, "Did you mean module.one.t.many?"},
+		{"module.one.t.mayn", "Did you mean module.one.t.many?"},
+		{`module.oen["k"]`, `Did you mean module.one["k"]?`},
+		{`module.oen["j"]`, "Did you mean module.one?"},
+		{"t.gone[0]", "There is t.gone[1]."},
+		{"t.unheard_of", "Neither the configuration nor the state has that address."},
+	} {
+		got := New(targets(t, row.option), nil).Unmatched(tree, slices.Values(known), nil)
+		if (len(got) > 0) != (row.want != "") || len(got) > 0 && !strings.Contains(got[0].Detail, row.want) {
+			t.Errorf("%s: %v, want %q", row.option, got, row.want)
+		}
+	}
+}

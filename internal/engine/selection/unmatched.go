@@ -1,0 +1,201 @@
+package selection
+
+import (
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/internal/language/config"
+)
+
+// Unmatched reports each option that names nothing: neither an object of the state nor a block of the
+// configuration, or an instance that their resource or module does not have. It is an error if a block has a
+// similar address, since a plan that leaves out what was meant looks like success; otherwise it is a warning,
+// since an option may name what only some configurations have. known yields the
+// instances of both as far as they were found out, some of them more than once, and called has the module
+// instances. Its cost is linear in the instances and options.
+func (s *Selection) Unmatched(tree *config.Tree, known iter.Seq[addr.Instance], called []addr.ModuleInstance) (diags diag.List) {
+	var there *inventory
+	for _, o := range []struct {
+		name, none string
+		targets    []addr.Target
+		set        *addr.TargetSet
+	}{
+		{"-target", "selects nothing", s.targeted, s.targets},
+		{"-exclude", "leaves nothing out", s.excluding, s.excludes},
+	} {
+		matched := make([]bool, len(o.targets))
+		for a := range known {
+			o.set.Selecting(a, func(i int) { matched[i] = true })
+		}
+		for i, t := range o.targets {
+			if matched[i] {
+				continue
+			}
+			if there == nil {
+				there = newInventory(tree, known, called)
+			}
+			if why, severity := there.lacks(t); why != "" {
+				diags = append(diags, diag.Diagnostic{Severity: severity, Summary: "Nothing matches " + o.name, Detail: fmt.Sprintf("The option %s=%q %s. %s", o.name, t, o.none, why)})
+			}
+		}
+	}
+	return diags
+}
+
+// inventory is what addresses can name: blocks, and the known instances of each.
+type inventory struct {
+	resources map[addr.ConfigResource][]string
+	modules   map[addr.Module][]addr.ModuleInstance
+}
+
+// newInventory collects the blocks of the configuration and the known instances of each. known may yield an
+// instance more than once; each is listed once.
+func newInventory(tree *config.Tree, known iter.Seq[addr.Instance], called []addr.ModuleInstance) *inventory {
+	v := &inventory{map[addr.ConfigResource][]string{}, map[addr.Module][]addr.ModuleInstance{}}
+	for path, m := range tree.Modules {
+		v.modules[path] = nil
+		for r := range m.Resources {
+			v.resources[addr.ConfigResource{Module: path, Resource: r}] = nil
+		}
+	}
+	instances, modules := map[addr.Instance]bool{}, map[addr.ModuleInstance]bool{}
+	addModules := func(path []addr.ModuleInstance) {
+		for _, m := range path {
+			if !modules[m] {
+				modules[m] = true
+				v.modules[m.Module()] = append(v.modules[m.Module()], m)
+			}
+		}
+	}
+	for a := range known {
+		if !instances[a] {
+			instances[a] = true
+			v.resources[a.Config()] = append(v.resources[a.Config()], a.String())
+		}
+		addModules(a.Module.Path())
+	}
+	addModules(called)
+	return v
+}
+
+// notSelectable says what addresses that begin with these words lead to, which look like the type of a
+// resource.
+var notSelectable = map[string]string{"var": "a variable", "local": "a local value", "output": "an output", "provider": "a provider"}
+
+// lacks says what there is in place of a target that selects no instance of a resource, and how sure it is a
+// mistake; "" if it may be none: its block exists, and either has no instances or it was not found out which.
+func (v *inventory) lacks(t addr.Target) (string, diag.Severity) {
+	path := t.Module.Module()
+	modules, declared := v.modules[path]
+	var others []string
+	if t.Resource != nil {
+		others, declared = v.resources[addr.ConfigResource{Module: path, Resource: *t.Resource}]
+	}
+	if !declared {
+		if t.Resource != nil && notSelectable[t.Resource.Type] != "" {
+			return fmt.Sprintf("It is the address of %s, and only resources and modules can be selected.", notSelectable[t.Resource.Type]), diag.Warning
+		}
+		const nowhere = "Neither the configuration nor the state has that address."
+		if near := v.near(t); near != "" {
+			return fmt.Sprintf("%s Did you mean %s?", nowhere, near), diag.Error
+		}
+		return nowhere, diag.Warning
+	}
+	within := addr.Target{Module: t.Module}
+	if len(modules) > 0 && !slices.ContainsFunc(modules, within.SelectsModule) {
+		others = nil
+		for _, m := range modules {
+			others = append(others, m.String())
+		}
+	}
+	if len(others) == 0 {
+		return "", diag.Warning
+	}
+	slices.Sort(others)
+	return fmt.Sprintf("There is no such instance. There is %s.", firstFew(others)), diag.Warning
+}
+
+// maxInstancesShown bounds the instances that a warning lists.
+const maxInstancesShown = 8
+
+func firstFew(list []string) string {
+	if n := len(list) - maxInstancesShown; n > 0 {
+		return fmt.Sprintf("%s, and %d more", strings.Join(list[:maxInstancesShown], ", "), n)
+	}
+	return strings.Join(list, ", ")
+}
+
+// near returns the address that was probably meant, "" if none is similar: the same resource in another
+// module, one in the same module whose type or name is similar, or a module with a similar name. It is the
+// address of the instance with the keys of t, or of the block if that is not known to have one.
+func (v *inventory) near(t addr.Target) string {
+	path := t.Module.Module()
+	if t.Resource == nil {
+		block, ok := v.nearModule(path)
+		if !ok {
+			return ""
+		}
+		if m, ok := t.Module.In(block); ok && slices.Contains(v.modules[block], m) {
+			return m.String()
+		}
+		return block.String()
+	}
+	block, ok := v.nearResource(addr.ConfigResource{Module: path, Resource: *t.Resource})
+	if !ok {
+		return ""
+	}
+	if m, ok := t.Module.In(block.Module); ok {
+		instance := addr.Instance{Module: m, Resource: block.Resource, Key: t.Key}.String()
+		if slices.Contains(v.resources[block], instance) {
+			return instance
+		}
+	}
+	return block.String()
+}
+
+func (v *inventory) nearModule(m addr.Module) (addr.Module, bool) {
+	meant := map[string]addr.Module{}
+	parent, call := m.Parent()
+	for other := range v.modules {
+		if p, name := other.Parent(); !other.IsRoot() && p == parent {
+			meant[name] = other
+		}
+	}
+	found, ok := meant[diag.Nearest(call, keysOf(meant))]
+	return found, ok
+}
+
+// nearResource returns the block that was most likely meant, if one is similar. A similar name is more likely
+// than a similar type, and either is more likely than the same resource in another module.
+func (v *inventory) nearResource(wanted addr.ConfigResource) (addr.ConfigResource, bool) {
+	names, types := map[string]addr.ConfigResource{}, map[string]addr.ConfigResource{} // blocks by what is different in them
+	var elsewhere []addr.ConfigResource
+	for r := range v.resources {
+		switch {
+		case r.Resource == wanted.Resource:
+			elsewhere = append(elsewhere, r)
+		case r.Module != wanted.Module || r.Resource.Mode != wanted.Resource.Mode:
+		case r.Resource.Type == wanted.Resource.Type:
+			names[r.Resource.Name] = r
+		case r.Resource.Name == wanted.Resource.Name:
+			types[r.Resource.Type] = r
+		}
+	}
+	if found, ok := names[diag.Nearest(wanted.Resource.Name, keysOf(names))]; ok {
+		return found, true
+	}
+	if found, ok := types[diag.Nearest(wanted.Resource.Type, keysOf(types))]; ok {
+		return found, true
+	}
+	if len(elsewhere) == 0 {
+		return addr.ConfigResource{}, false
+	}
+	return slices.MinFunc(elsewhere, func(a, b addr.ConfigResource) int { return strings.Compare(a.String(), b.String()) }), true
+}
+
+func keysOf[T any](m map[string]T) []string { return slices.Collect(maps.Keys(m)) }

@@ -1,0 +1,166 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/internal/base/future"
+	"github.com/mayfly-iac/mayfly/internal/base/trace"
+	"github.com/mayfly-iac/mayfly/internal/language/eval"
+	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
+	"github.com/mayfly-iac/mayfly/internal/provider"
+	"github.com/mayfly-iac/mayfly/internal/values/leak"
+	"github.com/mayfly-iac/mayfly/internal/values/value"
+)
+
+// Validate checks a configuration without state, variables or configured providers: every expression is
+// evaluated with unknown values, and providers validate what is known. It opens nothing.
+func (e *Engine) Validate(ctx context.Context, cfg *blocks.Config) diag.List {
+	return e.validate(ctx, ctx, cfg).diags
+}
+
+// validate validates a configuration, unless the engine already has. Every plan begins with it, so that
+// mistakes are reported before anything is opened, read or asked of a real object.
+func (e *Engine) validate(ctx, soft context.Context, cfg *blocks.Config) *validation {
+	if e.valid != nil && e.valid.cfg == cfg {
+		return e.valid
+	}
+	ctx, span := trace.Start(ctx, "validate")
+	v := &validator{walk: e.newWalk(ctx, soft, nil)}
+	v.startRun(v.newRun(cfg, eval.Validating, v, nil, e.opt.Now()))
+	v.run.ReportBlockCycles()
+	pool := future.NewPool(v.workers())
+	for _, b := range cfg.Tree.Root.Imports {
+		pool.Go(func(t *future.Task) {
+			v.run.Guard("an import block", func() {
+				for _, evaluate := range v.run.ImportTargets(t, b) {
+					pool.Go(func(t *future.Task) { v.run.Guard("an import block", func() { evaluate(t) }) })
+				}
+			})
+		})
+	}
+	pool.Go(func(t *future.Task) { v.run.Guard("the root module", func() { v.module(pool, t, v.run.Root) }) })
+	pool.Wait()
+	e.stats.Evaluations += v.run.Stats.Evaluations.Load()
+	found := &validation{cfg: cfg, diags: oneInterrupt(provider.WithoutRepeats(v.run.Diags.List()))}
+	span.Finish(!found.diags.HasErrors())
+	if !v.interrupted() {
+		e.valid = found
+	}
+	return found
+}
+
+// validator implements eval.Host with unknown objects.
+type validator struct{ *walk }
+
+// Result implements eval.Host. It demands what the instance refers to, so that cycles are found. It does not
+// do so for a repeated block, whose one instance represents all: a reference from one instance to another
+// would look like a cycle. Planning finds the real ones.
+func (v *validator) Result(t *future.Task, in *eval.Instance) cty.Value {
+	if in.Alone() {
+		in.Prepare(t)
+		in.InputsHold(t)
+	}
+	return unknownObject(in)
+}
+
+// Open implements eval.Host; evaluation does not call it while validating.
+func (v *validator) Open(_ *future.Task, _ *eval.Session, in *eval.Instance) cty.Value {
+	return unknownObject(in).Mark(value.Ephemeral)
+}
+
+// module queues the validation of a module object and everything below it. Values, providers and checks are
+// evaluated here, once, and not by the instances that refer to them.
+func (v *validator) module(pool *future.Pool, t *future.Task, m *eval.Module) {
+	m.CheckVariables(t, nil)
+	m.ValidateProviders(pool, t, v.provider)
+	m.ValidateValues(t)
+	m.ValidateChecks(t)
+	for _, c := range m.Calls() {
+		for _, child := range c.Children(t, nil) {
+			v.module(pool, t, child)
+		}
+	}
+	for _, d := range m.Removals() {
+		v.destroyProvisioners(t, d, cty.DynamicVal)
+	}
+	for _, r := range m.Resources() {
+		instances, _ := r.Instances(t)
+		for _, in := range instances {
+			pool.Go(func(t *future.Task) { v.run.Guard(in, func() { v.instance(t, in) }) })
+		}
+	}
+}
+
+// provider has a provider validate its configuration, as far as it is known, unless that was done already by
+// an engine that shares the process.
+func (v *validator) provider(a addr.ProviderConfig, cfg cty.Value) diag.List {
+	if v.accepted.has(a, cfg) {
+		return nil
+	}
+	diags := v.providers.Ask(v.ctx, a.Provider, func(p provider.Provider) diag.List { return p.ValidateConfig(v.ctx, cfg) })
+	if len(diags) == 0 {
+		v.accepted.Store(a, cfg)
+	}
+	return diags
+}
+
+// instance validates one instance: its body, conditions, prevent_destroy and provisioners, and then, if the
+// body has no errors, has the provider validate the configuration. A configuration without remarks is
+// remembered, so that planning need not ask again.
+func (v *validator) instance(t *future.Task, in *eval.Instance) {
+	if in.Provider(t) == nil {
+		return
+	}
+	s := eval.NewSession() // without one, a value with an ephemeral part would be ephemeral as a whole
+	defer s.End()
+	cfg, diags := in.EvalBody(t, s)
+	v.run.Report(diags)
+	self := v.Result(t, in)
+	if in.Config().Addr.Mode == addr.Ephemeral {
+		self = self.Mark(value.Ephemeral)
+	}
+	in.Preconditions(t, s)
+	in.Postconditions(t, s, self)
+	_, diags2 := in.PreventDestroy(t)
+	v.run.Report(append(diags2, in.TriggerKeys(t)...))
+	for i := range in.Provisioners() {
+		_, _, diags := evalProvisioner(t, s, in, i, self, in.Addr())
+		v.run.Report(diags)
+	}
+	if d := v.run.DestroyProvisioners(in.Addr()); d != nil {
+		v.destroyProvisioners(t, d, self)
+	}
+	if diags.HasErrors() {
+		return
+	}
+	plain := v.opt.Leaks.Reveal(leak.Source{Kind: leak.Other, Address: in.Addr().String()}, cfg, in.Resource.Block.Schema.Block.Type())
+	more := v.resource(in, plain)
+	more = append(more, in.Resource.Block.Schema.Block.UnversionedUses(plain)...)
+	v.run.Report(more.InConfigBody(in.Config().Body).WithAddress(in.Addr().String()))
+}
+
+// resource has the provider validate a configuration, which has no marks, unless it accepted the same before.
+func (v *validator) resource(in *eval.Instance, config cty.Value) diag.List {
+	key := acceptedKey(in.Resource.Block)
+	if v.accepted.has(key, config) {
+		return nil
+	}
+	diags := v.providers.Ask(v.ctx, key.provider, func(p provider.Provider) diag.List {
+		return p.ValidateResource(v.ctx, key.Mode, key.Type, config)
+	})
+	if len(diags) == 0 {
+		v.accepted.Store(key, config)
+	}
+	return diags
+}
+
+func (v *validator) destroyProvisioners(t *future.Task, d *eval.DestroyProvisioners, self cty.Value) {
+	for i := range d.Provisioners() {
+		_, _, diags := evalProvisioner(t, nil, d, i, self, d.Addr())
+		v.run.Report(diags)
+	}
+}

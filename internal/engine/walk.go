@@ -1,0 +1,223 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/event"
+	"github.com/mayfly-iac/mayfly/internal/base/future"
+	"github.com/mayfly-iac/mayfly/internal/base/slot"
+	"github.com/mayfly-iac/mayfly/internal/engine/contract"
+	"github.com/mayfly-iac/mayfly/internal/engine/ephemeral"
+	"github.com/mayfly-iac/mayfly/internal/engine/object"
+	"github.com/mayfly-iac/mayfly/internal/language/eval"
+	"github.com/mayfly-iac/mayfly/internal/provider"
+	"github.com/mayfly-iac/mayfly/internal/values/leak"
+	"github.com/mayfly-iac/mayfly/internal/values/schema"
+)
+
+// walk is one run of the evaluator with what its host needs. Every eval.Host of this package embeds it and
+// adds the source of its objects.
+type walk struct {
+	*shared
+	run *eval.Run
+}
+
+// shared is the part of a walk that its forks share.
+type shared struct {
+	*Engine
+	ctx    context.Context // ends when the user insists; operations are abandoned then
+	soft   context.Context // ends on the first interrupt; nothing new is started then
+	pool   *ephemeral.Pool
+	slots  *slot.Pool // of provider operations
+	env    *object.Env
+	unread sync.Map // addr.Instance → string: why a data source that is nested in a check could not be read
+}
+
+// newWalk returns a walk without a run. What it opens is recorded by recorder, which may be nil.
+func (e *Engine) newWalk(ctx, soft context.Context, recorder ephemeral.Recorder) *walk {
+	leaks := contract.Leaks{Guard: e.opt.Leaks, Policy: e.opt.LeakPolicy, Use: e.opt.Leaks.NewUse()}
+	pool := ephemeral.NewPool(ephemeral.Options{
+		Ctx: ctx, Soft: soft, Providers: e.providers, Events: e.events, Limit: e.opt.CloseLimit, Now: e.opt.Now,
+		Accepted: func(pc addr.ProviderConfig, config cty.Value) bool { return e.accepted.has(pc, config) }, Instead: e.opt.Instead, Leaks: e.opt.Leaks, LeakUse: leaks.Use,
+		Recorder: recorder,
+	})
+	env := &object.Env{Ctx: ctx, Providers: e.providers, Events: e.events, Log: e.opt.Log, Leaks: leaks}
+	return &walk{shared: &shared{Engine: e, ctx: ctx, soft: soft, pool: pool, slots: slot.NewPool(e.opt.Parallelism), env: env}}
+}
+
+// startRun sets the run of a walk that is not a fork.
+func (w *walk) startRun(run *eval.Run) {
+	w.run = run
+	w.env.Sink = run.Report
+	w.pool.Bind(run)
+}
+
+// fork returns a walk with a run of its own, which reports to the same diagnostics.
+func (w *walk) fork(run *eval.Run) *walk {
+	run.Diags = w.run.Diags
+	return &walk{shared: w.shared, run: run}
+}
+
+// oneInterrupt returns diags with only one of the errors about calls and evaluations that an interrupt ended,
+// the first that has a place if any has. It is for commands that change nothing: the others add nothing.
+func oneInterrupt(diags diag.List) diag.List {
+	ended := func(d diag.Diagnostic) bool { err, _ := d.Extra.(error); return errors.Is(err, context.Canceled) }
+	kept := slices.IndexFunc(diags, func(d diag.Diagnostic) bool { return ended(d) && d.Subject != nil })
+	if kept < 0 {
+		kept = slices.IndexFunc(diags, ended)
+	}
+	var out diag.List
+	for i, d := range diags {
+		if i == kept || !ended(d) {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// interrupted reports whether nothing new may be started.
+func (w *walk) interrupted() bool { return w.soft.Err() != nil }
+
+// inSlot runs f in one of the slots for provider operations, which go to the tasks with the highest rank
+// first. f must not wait for evaluation, which may itself need a slot. inSlot returns false without running f
+// if the walk is interrupted while it waits for a slot or for an observer that is behind.
+func (w *walk) inSlot(t *future.Task, f func()) bool { return w.inTurn(t, func(*slot.Turn) { f() }) }
+
+// inTurn calls f when a slot is free, and reports whether it did: an interrupt ends the wait.
+func (w *walk) inTurn(t *future.Task, f func(*slot.Turn)) bool {
+	turn := w.slots.Begin(t.Rank)
+	defer turn.End()
+	w.events.Await(w.ctx, w.soft)
+	if w.interrupted() {
+		return false
+	}
+	f(turn)
+	return true
+}
+
+// awaitOpenings waits, before an operation on the instance takes a slot, for openings and closings in
+// progress of what it may use: in the slot, it could only wait too.
+func (w *walk) awaitOpenings(t *future.Task, in *eval.Instance) {
+	if len(eval.BlockUses(in.Resource.Block)) > 0 {
+		w.awaitUses(t, in.Uses(t))
+	}
+}
+
+func (w *walk) awaitUses(t *future.Task, uses []eval.Use) {
+	for busy := w.pool.Busy(uses...); busy != nil; busy = w.pool.Busy(uses...) {
+		t.Idle(func() { <-busy })
+	}
+}
+
+// inSession is inSlot for an operation that uses ephemeral values: f gets the session of user, which ends
+// with it.
+func (w *walk) inSession(t *future.Task, user any, op event.Op, f func(*eval.Session)) bool {
+	return w.inTurn(t, func(turn *slot.Turn) {
+		defer w.timed(user, op)()
+		s := ephemeral.NewSession(user, op)
+		s.Turn = turn
+		defer s.End()
+		f(s)
+	})
+}
+
+// Slot implements eval.Host.
+func (w *walk) Slot(t *future.Task, s *eval.Session, f func()) {
+	turn := w.slots.Begin(t.Rank)
+	defer turn.End()
+	w.events.Await(w.ctx, w.soft)
+	s.Turn = turn
+	f()
+}
+
+// output reports a line printed by a provisioner. It blocks while the observer is far behind, which slows
+// the provisioner down; after an interrupt it drops the line instead.
+func (w *walk) output(ev event.Event) {
+	w.events.Await(w.ctx, w.soft)
+	if !w.events.Full() {
+		w.events.Report(ev)
+	}
+}
+
+// providerFor returns the configured provider of the instance, nil if there is none, which was reported. If
+// its configuration comes from ephemeral resources, s holds the lease. Everything durable that the
+// configuration needs must have been prepared.
+func (w *walk) providerFor(t *future.Task, s *eval.Session, in *eval.Instance) (provider.Provider, addr.ProviderConfig) {
+	po := in.Provider(t)
+	if po == nil {
+		return nil, addr.ProviderConfig{}
+	}
+	return w.pool.ProviderFor(t, s, po, in.Addr()), po.Addr
+}
+
+// openTogether returns the configured provider and runs the given functions, which open what an operation
+// begins with, all at once. It returns nil if something failed, which was reported. What is opened, s holds.
+func (w *walk) openTogether(t *future.Task, s *eval.Session, po *eval.ProviderObject, i addr.Instance, opens ...func(*future.Task, *eval.Session)) (p provider.Provider) {
+	if len(opens) == 0 {
+		return w.pool.ProviderFor(t, s, po, i)
+	}
+	w.run.Together(t, s, append(opens, func(t *future.Task, s *eval.Session) { p = w.pool.ProviderFor(t, s, po, i) })...)
+	if s.Failed() {
+		return nil
+	}
+	return p
+}
+
+// openFor is openTogether for an instance: it opens what depends_on holds open and, if it is evaluated next,
+// what the configuration needs.
+func (w *walk) openFor(t *future.Task, s *eval.Session, in *eval.Instance, evaluated bool) (provider.Provider, addr.ProviderConfig) {
+	var opens []func(*future.Task, *eval.Session)
+	if in.Resource.Block.HoldsOpen() {
+		opens = append(opens, in.Hold)
+	}
+	if evaluated && in.Resource.Block.BodyOpens() {
+		opens = append(opens, in.OpenForBody)
+	}
+	po := in.Provider(t)
+	if po == nil {
+		return nil, addr.ProviderConfig{}
+	}
+	return w.openTogether(t, s, po, in.Addr(), opens...), po.Addr
+}
+
+// errNotConfigured is why a function of a provider configuration cannot be called.
+var errNotConfigured = errors.New("its provider could not be configured; the reason is reported separately")
+
+// CallFunction implements eval.Host. A function runs in an unconfigured process unless it belongs to a
+// provider configuration.
+func (w *walk) CallFunction(t *future.Task, c eval.FunctionCall) (cty.Value, error) {
+	args := make([]cty.Value, len(c.Args))
+	for i, arg := range c.Args {
+		args[i] = w.opt.Leaks.Reveal(leak.Source{Kind: leak.Other, Address: functionText(c)}, arg, cty.DynamicPseudoType)
+	}
+	if c.On == nil {
+		return w.providers.CallFunction(w.ctx, c.Provider, c.Name, args)
+	}
+	p := w.pool.Provider(t, nil, c.On) // whose configuration opens nothing, so that no session has to hold it
+	if p == nil {
+		return cty.DynamicVal, errNotConfigured
+	}
+	got, err := p.CallFunction(w.ctx, c.Name, args)
+	if err == nil {
+		got, err = w.acceptResult(c, got)
+	}
+	return got, err
+}
+
+// ConfiguredFunctions implements eval.Host.
+func (w *walk) ConfiguredFunctions(t *future.Task, po *eval.ProviderObject) (map[string]*schema.Function, bool) {
+	p := w.pool.Provider(t, nil, po)
+	if p == nil {
+		return nil, false
+	}
+	all, diags := p.ConfiguredFunctions(w.ctx)
+	w.run.Report(diags)
+	return all, !diags.HasErrors()
+}

@@ -1,0 +1,138 @@
+package blocks
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/internal/language/config"
+)
+
+// EachResource calls f for every compiled resource block of the tree.
+func (c *Config) EachResource(f func(*Resource)) {
+	for _, m := range c.Modules {
+		for _, b := range m.Resources {
+			f(b)
+		}
+	}
+}
+
+// DeclaresType reports whether a type is that of the objects of a resource block, or the one that a variable
+// declares, so that it reveals nothing beyond the configuration and its providers.
+func (c *Config) DeclaresType(ty cty.Type) bool {
+	for _, m := range c.Modules {
+		for _, b := range m.Resources {
+			if b.Schema.Block.Type().Equals(ty) {
+				return true
+			}
+		}
+		for _, v := range m.Config.Variables {
+			if v.Type.Equals(ty) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// NullsEphemeral reports whether ephemeralasnull is called anywhere in the configuration, so that outputs may
+// need ephemeral values.
+func (c *Config) NullsEphemeral() bool { return c.nullsEphemeral }
+
+// HasEphemerals reports whether the configuration declares ephemeral resources.
+func (c *Config) HasEphemerals() bool { return c.hasEphemerals }
+
+// HasConditions reports whether the block declares preconditions or postconditions.
+func (b *Resource) HasConditions() bool { return len(b.Preconditions)+len(b.Postconditions) > 0 }
+
+// HoldsOpen reports whether depends_on, of the block or of a module around it, names something ephemeral.
+func (b *Resource) HoldsOpen() bool { return !b.dependsOnOpens.Empty() }
+
+// AsCheckWarnings returns the diagnostics of an operation on the block: those of a block nested in a check
+// are warnings, whatever went wrong.
+func (b *Resource) AsCheckWarnings(diags diag.List) diag.List {
+	if b.Config.Check == nil {
+		return diags
+	}
+	diags = slices.Clone(diags).AsWarnings()
+	for i := range diags {
+		if diags[i].Extra == nil {
+			diags[i].Extra = diag.CheckWarning{}
+		}
+	}
+	return diags
+}
+
+// HasConditions reports whether conditions are declared in the module or below it.
+func (b *Module) HasConditions() bool {
+	for _, r := range b.Resources {
+		if r.HasConditions() {
+			return true
+		}
+	}
+	for _, group := range []map[string]*Value{b.Variables, b.Outputs} {
+		for _, v := range group {
+			if len(v.Conditions) > 0 {
+				return true
+			}
+		}
+	}
+	for _, c := range b.Calls {
+		if c.Child != nil && c.Child.HasConditions() {
+			return true
+		}
+	}
+	return false
+}
+
+var valuePrefix = [...]string{VariableValue: "var.", LocalValue: "local.", OutputValue: "output."}
+
+// LocalName returns the address of the value within its module.
+func (v *Value) LocalName() string { return valuePrefix[v.Kind] + v.Name }
+
+// LocalName returns the name by which the module knows a provider. Of several, it is one that has a
+// configuration here, which is the one that child modules inherit, otherwise the first.
+func (m *Module) LocalName(p addr.Provider) string {
+	first := ""
+	for _, name := range slices.Sorted(maps.Keys(m.Config.Required)) {
+		if m.Config.Required[name].Source != p {
+			continue
+		}
+		ref := config.ProviderRef{Name: name}
+		if m.Providers[ref.String()] != nil || m.Config.Passed(ref) != nil {
+			return name
+		}
+		first = cmp.Or(first, name)
+	}
+	return cmp.Or(first, p.Type)
+}
+
+// Uses reports whether a resource, data or ephemeral block of the configuration belongs to the provider
+// block.
+func (c *Config) Uses(p *Provider) bool {
+	for _, m := range c.Modules {
+		for _, r := range m.Resources {
+			if m.ProviderFor(r.Config.ProviderRef()) == p {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// ProviderFor follows a provider reference to the block that it means, whatever the instances of modules are;
+// nil if there is none.
+func (m *Module) ProviderFor(ref config.ProviderRef) *Provider {
+	if passed := m.Config.Passed(ref); passed != nil {
+		return m.Parent.ProviderFor(*passed)
+	}
+	b := m.Providers[ref.String()]
+	if b != nil || ref.Alias != "" || m.Parent == nil {
+		return b
+	}
+	return m.Parent.ProviderFor(config.ProviderRef{Name: m.Parent.LocalName(m.Config.ProviderFor(ref.Name))})
+}

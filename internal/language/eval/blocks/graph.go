@@ -1,0 +1,362 @@
+package blocks
+
+import (
+	"iter"
+	"maps"
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/internal/language/config"
+	"github.com/mayfly-iac/mayfly/internal/language/lang"
+)
+
+// The compiled configuration is a graph of blocks. This file is the only place that knows what each block
+// refers to and in which role; questions about the configuration as a whole are walks over the graph that
+// choose the roles that matter.
+
+// Node is a block, or a group of blocks that a reference can mean as a whole. Nodes are comparable.
+type Node interface {
+	// edges yields what the node refers to, in the same order each time.
+	edges(yield func(edge) bool)
+	// Address returns the address of the block, without instance keys, for messages.
+	Address() string
+}
+
+// edge leads from a node to one that it refers to.
+type edge struct {
+	to   Node
+	role role
+	ref  *lang.Ref  // the reference; nil if there is none, as between a module and its parts
+	expr *lang.Expr // the one that has the reference, if it is in an expression
+	via  *hcl.Range // where the node refers to the other one
+}
+
+// role says what a reference is for. Roles are bits, so that a walk can choose a set of them.
+type role uint16
+
+const (
+	inBody           role = 1 << iota // the arguments of a block, the expression of a value
+	inRepetition                      // count, for_each, enabled
+	inPrecondition                    // also validations of variables and assertions of checks
+	inPostcondition                   // evaluated once the object exists
+	inProvisioner                     // of creation, with the connection that holds for it
+	inIdleConnection                  // of a connection that no provisioner of creation uses
+	inDestroyProvisioner
+	inTrigger     // replace_triggered_by
+	inPrevention  // prevent_destroy
+	inProviderKey // the key of the provider configuration's instance
+	inDependsOn   // depends_on, where a module means everything in it
+	toProvider    // from a resource to its provider configuration
+	toCall        // from a reference to a module's output to the call of the module
+	aroundIt      // from a block to the call of the module that it is in
+	toOutput      // from a module to its outputs
+	toPart        // from a module to the resources in it and below, from a check to its nested block
+)
+
+// afterwards are the roles in which a block may refer to itself: its object exists by then.
+const afterwards = inPostcondition | inProvisioner | inIdleConnection | inDestroyProvisioner
+
+// outputsOf stands for all outputs of a module, and insideOf for its resources, its outputs, and those of the
+// modules below.
+type (
+	outputsOf struct{ *Module }
+	insideOf  struct{ *Module }
+)
+
+// targets yields what a reference in the module leads to. It yields nothing for a reference that names no
+// block or an undeclared one.
+func (m *Module) targets(ref *lang.Ref) iter.Seq[Node] {
+	return func(yield func(Node) bool) {
+		switch ref.Kind {
+		case lang.Variable:
+			if v := m.Variables[ref.Name]; v != nil {
+				yield(v)
+			}
+		case lang.Local:
+			if v := m.Locals[ref.Name]; v != nil {
+				yield(v)
+			}
+		case lang.Output:
+			if o := m.Outputs[ref.Name]; o != nil {
+				yield(o)
+			}
+		case lang.Earlier:
+			if v := m.Variables[config.EarlierRun(ref.Name)]; v != nil {
+				yield(v)
+			}
+		case lang.Resource:
+			if b := m.Resources[ref.Resource]; b != nil {
+				yield(b)
+			}
+		case lang.Module:
+			call := m.Calls[ref.Name]
+			if call == nil || call.Child == nil {
+				return
+			}
+			names := ref.Outputs()
+			if names == nil {
+				yield(outputsOf{call.Child})
+			}
+			for _, name := range names {
+				if o := call.Child.Outputs[name]; o != nil && !yield(o) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// explicitTarget returns what a reference in depends_on leads to, nil if that is not declared.
+func (m *Module) explicitTarget(ref *lang.Ref) Node {
+	if call := m.Calls[ref.Name]; ref.Kind == lang.Module && call != nil && call.Child != nil {
+		return insideOf{call.Child}
+	}
+	for to := range m.targets(ref) {
+		return to
+	}
+	return nil
+}
+
+// references yields the edges of a single reference in the module.
+func (m *Module) references(ref *lang.Ref) iter.Seq[edge] {
+	return func(yield func(edge) bool) { emit(yield).ref(m, inBody, nil, ref) }
+}
+
+// emit yields edges. It returns false if the receiver wants no more.
+type emit func(edge) bool
+
+// exprs yields the edges of the references in expressions, nil ones among them. It returns false when there
+// is to be no more.
+func (y emit) exprs(m *Module, r role, exprs ...*lang.Expr) bool {
+	for _, x := range exprs {
+		if x == nil {
+			continue
+		}
+		for i := range x.Refs {
+			if !y.ref(m, r, x, &x.Refs[i]) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// ref yields the edges of one reference. One to a module's outputs also leads to the call, because count
+// and for_each of the call decide which instances there are.
+func (y emit) ref(m *Module, r role, x *lang.Expr, ref *lang.Ref) bool {
+	for to := range m.targets(ref) {
+		if !y(edge{to: to, role: r, ref: ref, expr: x, via: &ref.Range}) {
+			return false
+		}
+	}
+	if call := m.Calls[ref.Name]; ref.Kind == lang.Module && call != nil && call.Child != nil {
+		return y(edge{to: call, role: toCall, ref: ref, expr: x, via: &ref.Range})
+	}
+	return true
+}
+
+func (y emit) conditions(m *Module, r role, conds []Condition) bool {
+	for _, c := range conds {
+		if !y.exprs(m, r, c.Expr, c.Message) {
+			return false
+		}
+	}
+	return true
+}
+
+func (y emit) repetition(m *Module, r Repetition) bool {
+	return y.exprs(m, inRepetition, r.Count, r.ForEach, r.Enabled)
+}
+
+func (y emit) provisioners(m *Module, r role, blocks []Provisioner) bool {
+	for i := range blocks {
+		if !y.exprs(m, r, blocks[i].Exprs...) {
+			return false
+		}
+	}
+	return true
+}
+
+func (y emit) dependsOn(m *Module, refs []lang.Ref) bool {
+	for i := range refs {
+		if to := m.explicitTarget(&refs[i]); to != nil && !y(edge{to: to, role: inDependsOn, ref: &refs[i], via: &refs[i].Range}) {
+			return false
+		}
+	}
+	return true
+}
+
+// around emits the edge to the call of the module m, which the root module lacks.
+func (y emit) around(m *Module) bool {
+	call := m.call()
+	return call == nil || y(edge{to: call, role: aroundIt, via: &call.Config.Range})
+}
+
+// call returns the block that calls the module, nil for the root module.
+func (m *Module) call() *Call {
+	if m.Parent == nil {
+		return nil
+	}
+	return m.Parent.Calls[m.Config.Call.Name]
+}
+
+// edges yields the references of the resource, each with the role of the place it is in. The chain of &&
+// stops as soon as the receiver wants no more.
+func (r *Resource) edges(yield func(edge) bool) {
+	m, y := r.Module, emit(yield)
+	_ = y.repetition(m, r.Repeat) &&
+		y.exprs(m, inBody, r.Body...) &&
+		y.conditions(m, inPrecondition, r.Preconditions) &&
+		y.exprs(m, inTrigger, r.Triggers...) &&
+		y.exprs(m, inPrevention, r.Prevent) &&
+		y.exprs(m, inProviderKey, r.ProviderKey) &&
+		y.exprs(m, inIdleConnection, r.IdleConnections...) &&
+		y.conditions(m, inPostcondition, r.Postconditions) &&
+		y.provisioners(m, inProvisioner, r.Provisioners) &&
+		y.provisioners(m, inDestroyProvisioner, r.DestroyProvisioners) &&
+		y.dependsOn(m, r.DependsOn) &&
+		y.around(m) &&
+		y.provider(r)
+}
+
+func (y emit) provider(r *Resource) bool {
+	ref := r.Config.ProviderRef()
+	p := r.Module.ProviderFor(ref)
+	return p == nil || y(edge{to: p, role: toProvider, via: &ref.Range})
+}
+
+func (p *Provider) edges(yield func(edge) bool) {
+	y := emit(yield)
+	_ = y.exprs(p.Module, inRepetition, p.ForEach) && y.exprs(p.Module, inBody, p.Body...)
+}
+
+func (v *Value) edges(yield func(edge) bool) {
+	y := emit(yield)
+	_ = (v.Expr == nil || y.exprs(v.writtenIn(), inBody, v.Expr)) &&
+		y.conditions(v.Module, inPrecondition, v.Conditions) &&
+		y.dependsOn(v.Module, v.DependsOn)
+}
+
+// writtenIn returns the module that has the expression of the value: for a variable, the calling one.
+func (v *Value) writtenIn() *Module {
+	if v.Kind == VariableValue {
+		return v.Module.Parent
+	}
+	return v.Module
+}
+
+func (c *Call) edges(yield func(edge) bool) {
+	y := emit(yield)
+	_ = y.repetition(c.Module, c.Repeat) && y.dependsOn(c.Module, c.DependsOn) && y.around(c.Module)
+}
+
+func (b *Check) edges(yield func(edge) bool) {
+	if emit(yield).conditions(b.Module, inPrecondition, b.Assertions) && b.Nested != nil {
+		yield(edge{to: b.Nested, role: toPart, via: &b.Nested.Config.Range})
+	}
+}
+
+func (m outputsOf) edges(yield func(edge) bool) {
+	for _, o := range diag.InOrder(m.Outputs) {
+		if !yield(edge{to: o, role: toOutput, via: &o.Range}) {
+			return
+		}
+	}
+}
+
+// edges yields what a module consists of, and what its call depends on.
+func (m insideOf) edges(yield func(edge) bool) {
+	for _, r := range m.Config.Order {
+		if b := m.Resources[r.Addr]; b != nil && r.Check == nil && !yield(edge{to: b, role: toPart, via: &r.Range}) {
+			return
+		}
+	}
+	for _, call := range diag.InOrder(m.Calls) {
+		if call.Child != nil && !yield(edge{to: insideOf{call.Child}, role: toPart, via: &call.Config.Range}) {
+			return
+		}
+	}
+	if !emit(yield).around(m.Module) {
+		return
+	}
+	outputsOf(m).edges(yield)
+}
+
+// Address returns the address of the block, without instance keys.
+func (r *Resource) Address() string { return r.Module.Config.Path.Join(r.Config.Addr.String()) }
+
+// Address returns the address of the value, without instance keys.
+func (v *Value) Address() string { return v.Module.Config.Path.Join(v.LocalName()) }
+
+// Address returns the address of the called module, without instance keys.
+func (c *Call) Address() string { return c.Module.Config.Path.Join("module." + c.Config.Name) }
+
+// Address returns the address of the check, without instance keys.
+func (b *Check) Address() string { return b.Module.Config.Path.Join("check." + b.Config.Name) }
+
+// Address returns the module and the name of the provider configuration, for messages.
+func (p *Provider) Address() string {
+	return p.Module.Config.Path.Join("provider." + p.Config.Ref().String())
+}
+
+// Address returns the address of the module.
+func (m outputsOf) Address() string { return m.Config.Path.String() }
+
+// Address returns the address of the module.
+func (m insideOf) Address() string { return m.Config.Path.String() }
+
+// isEphemeral reports whether the node is an ephemeral resource block.
+func isEphemeral(n Node) bool {
+	r, ok := n.(*Resource)
+	return ok && r.Config.Addr.Mode == addr.Ephemeral
+}
+
+// eachNode yields every block of the tree, module by module, in the same order each time.
+func (c *Config) eachNode(yield func(Node) bool) {
+	for _, path := range c.sorted() {
+		if !c.Modules[path].eachNode(yield) {
+			return
+		}
+	}
+}
+
+// eachNode yields the nodes of a module in the order of their declarations, which makes results of queries
+// the same in every run.
+func (m *Module) eachNode(yield func(Node) bool) bool {
+	for _, r := range m.Config.Order {
+		if b := m.Resources[r.Addr]; b != nil && !yield(b) {
+			return false
+		}
+	}
+	for _, group := range []map[string]*Value{m.Variables, m.Locals, m.Outputs} {
+		for _, v := range diag.InOrder(group) {
+			if !yield(v) {
+				return false
+			}
+		}
+	}
+	for _, p := range diag.InOrder(m.Providers) {
+		if !yield(p) {
+			return false
+		}
+	}
+	for _, call := range diag.InOrder(m.Calls) {
+		if !yield(call) {
+			return false
+		}
+	}
+	for _, b := range diag.InOrder(m.Checks) {
+		if !yield(b) {
+			return false
+		}
+	}
+	return true
+}
+
+// sorted returns the paths of the modules in order.
+func (c *Config) sorted() []addr.Module {
+	return slices.SortedFunc(maps.Keys(c.Modules), func(a, b addr.Module) int { return slices.Compare(a.Calls(), b.Calls()) })
+}

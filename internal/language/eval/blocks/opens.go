@@ -1,0 +1,158 @@
+package blocks
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/internal/language/lang"
+)
+
+// computeOpens finds what evaluating each block may open, so that nothing is computed any more when runs
+// share the configuration.
+func (c *Config) computeOpens() {
+	modules := c.sorted()
+	for _, path := range slices.Backward(modules) { // called modules before their callers
+		c.Modules[path].ephemerals = c.Modules[path].collectEphemerals()
+	}
+	for _, path := range modules { // callers first
+		c.Modules[path].dependsOnOpens = c.Modules[path].openedByCallsAround()
+	}
+	for n := range c.eachNode {
+		switch b := n.(type) {
+		case *Value:
+			b.computeOpens()
+		case *Provider:
+			b.Opens = opensOf(b, inBody)
+		case *Check:
+			b.Opens = opensOf(b, inPrecondition|toPart)
+		case *Resource:
+			c.hasEphemerals = c.hasEphemerals || isEphemeral(b)
+			b.bodyOpens = opensOf(b, inBody)
+			b.dependsOnOpens = openedByDependsOn(b.DependsOn, b.Module).union(b.Module.dependsOnOpens)
+			b.Opens = b.bodyOpens.union(opensOf(b, inPrecondition|inPostcondition|inProvisioner)).union(b.dependsOnOpens)
+		}
+	}
+}
+
+// NeededOpen returns the resources that what is opened, an ephemeral resource or a provider configured from
+// one, refers to, directly or through others: what is open may need their objects to exist.
+func (c *Config) NeededOpen() map[*Resource]bool {
+	needed := map[*Resource]bool{}
+	s := search{follow: func(Node, edge) bool { return true }, found: func(n Node) bool {
+		if r, ok := n.(*Resource); ok {
+			needed[r] = true
+		}
+		return false
+	}}
+	for n := range c.eachNode {
+		if p, ok := n.(*Provider); isEphemeral(n) || ok && !p.Opens.Empty() {
+			s.from(n)
+		}
+	}
+	return needed
+}
+
+// computeOpens is recursive along references. A cycle, which evaluation reports, ends at the value that is
+// being computed.
+func (v *Value) computeOpens() *OpenSet {
+	if v.Opens == nil {
+		v.Opens = noOpens
+		v.Opens = opensOf(v, inBody)
+	}
+	return v.Opens
+}
+
+// opensOf returns what evaluating the references of a node in the given roles may open.
+func opensOf(n Node, roles role) *OpenSet {
+	set := noOpens
+	for e := range n.edges {
+		if e.role&roles != 0 {
+			set = set.union(openedBy(e.to))
+		}
+	}
+	return set
+}
+
+// openedBy returns what using a node may open: an ephemeral block, and what a value is made from.
+func openedBy(n Node) *OpenSet {
+	switch b := n.(type) {
+	case *Value:
+		return b.computeOpens()
+	case outputsOf:
+		return opensOf(b, toOutput)
+	case *Resource:
+		if isEphemeral(b) {
+			return single(b.Config.Config())
+		}
+	}
+	return noOpens
+}
+
+// OpensOf returns what evaluating expressions in the module may open. Nil expressions open nothing.
+func (m *Module) OpensOf(exprs ...*lang.Expr) *OpenSet {
+	set := noOpens
+	for _, x := range exprs {
+		if x == nil {
+			continue
+		}
+		for i := range x.Refs {
+			set = set.union(m.OpensOfRef(&x.Refs[i]))
+		}
+	}
+	return set
+}
+
+// OpensOfRef returns what using what a reference in the module leads to may open.
+func (m *Module) OpensOfRef(ref *lang.Ref) *OpenSet {
+	set := noOpens
+	for to := range m.targets(ref) {
+		set = set.union(openedBy(to))
+	}
+	return set
+}
+
+// BodyOpens reports whether evaluating the body may open ephemeral resources.
+func (r *Resource) BodyOpens() bool { return !r.bodyOpens.Empty() }
+
+// openedByDependsOn returns the ephemeral blocks that depends_on arguments in the module name, including
+// those in the modules that they name.
+func openedByDependsOn(refs []lang.Ref, m *Module) *OpenSet {
+	set := noOpens
+	for i := range refs {
+		switch to := m.explicitTarget(&refs[i]).(type) {
+		case *Resource:
+			set = set.union(openedBy(to))
+		case insideOf:
+			set = set.union(to.Ephemerals())
+		}
+	}
+	return set
+}
+
+// openedByCallsAround returns the ephemeral blocks named by the depends_on arguments of the calls around the
+// module.
+func (m *Module) openedByCallsAround() *OpenSet {
+	call := m.call()
+	if call == nil {
+		return noOpens
+	}
+	return m.Parent.dependsOnOpens.union(openedByDependsOn(call.DependsOn, m.Parent))
+}
+
+// Ephemerals returns the ephemeral blocks of the module and of those below it.
+func (m *Module) Ephemerals() *OpenSet { return m.ephemerals }
+
+// collectEphemerals returns the ephemeral resources that the resources of a module and its children use.
+func (m *Module) collectEphemerals() *OpenSet {
+	all := map[addr.ConfigResource]struct{}{}
+	for e := range (insideOf{m}).edges {
+		switch b := e.to.(type) {
+		case insideOf:
+			maps.Copy(all, b.ephemerals.All)
+		case *Resource:
+			maps.Copy(all, openedBy(b).All)
+		}
+	}
+	return &OpenSet{All: all}
+}

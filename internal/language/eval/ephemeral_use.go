@@ -1,0 +1,108 @@
+package eval
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
+	"github.com/mayfly-iac/mayfly/internal/values/schema"
+	"github.com/mayfly-iac/mayfly/internal/values/value"
+)
+
+// checkEphemeralUse reports ephemeral values outside the write-only attributes of a resource or data block,
+// once for each expression that they come from.
+func checkEphemeralUse(v cty.Value, b *blocks.Resource) diag.List {
+	if !value.Contains(v, value.Ephemeral) {
+		return nil
+	}
+	u := ephemeralUse{b: b, reported: map[hcl.Range]struct{}{}}
+	bare, marked := v.UnmarkDeepWithPaths()
+	for _, pm := range marked {
+		if _, ephemeral := pm.Marks[value.Ephemeral]; ephemeral && !b.Schema.Block.InWriteOnly(pm.Path) {
+			u.reportAt(pm.Path, bare)
+		}
+	}
+	return u.diags
+}
+
+type ephemeralUse struct {
+	b        *blocks.Resource
+	reported map[hcl.Range]struct{}
+	diags    diag.List
+}
+
+// reportAt reports the expressions that the ephemeral value at path comes from, or the path if there are
+// none.
+func (u *ephemeralUse) reportAt(path cty.Path, v cty.Value) {
+	guilty, attrs := false, false
+	for _, p := range blocks.Places(u.b.Config.Body, path, v) {
+		if p.Each && attrs || u.b.Schema.Block.InWriteOnly(p.Path) {
+			continue // the attribute was reported; the value need not come from the loop
+		}
+		because, ok := u.b.Because(p.Expr)
+		if !ok {
+			continue
+		}
+		guilty, attrs = true, attrs || !p.Each
+		u.report(p.Path, p.Expr.Range().Ptr(), because)
+	}
+	if !guilty {
+		u.report(path, nil, "")
+	}
+}
+
+// report reports one expression, or one path if rng is nil.
+func (u *ephemeralUse) report(path cty.Path, rng *hcl.Range, because string) {
+	if rng != nil {
+		if _, ok := u.reported[*rng]; ok {
+			return
+		}
+		u.reported[*rng] = struct{}{}
+	}
+	name := schema.PathString(path)
+	if name == "" {
+		name = "this block"
+	}
+	detail := fmt.Sprintf("%q cannot accept an ephemeral value because it is not a write-only attribute, meaning it will be written to the state.", name)
+	if u.b.Config.Addr.Mode == addr.Data {
+		detail = fmt.Sprintf("%q cannot accept an ephemeral value because it belongs to a data block, whose arguments are written to the state.", name)
+	}
+	if sibling := writeOnlySibling(u.b.Schema.Block, path); sibling != "" {
+		detail += fmt.Sprintf(" The write-only attribute %q is meant for such values.", sibling)
+	}
+	detail += because + "\n\nIf null will do in its place, pass it through the ephemeralasnull function."
+	d := diag.List{{Summary: "Invalid use of an ephemeral value", Detail: detail, Path: path, Subject: rng}}
+	u.diags = append(u.diags, d.InConfigBody(u.b.Config.Body)...)
+}
+
+// writeOnlySibling returns the path of the write-only variant of an attribute, "" if it has none.
+func writeOnlySibling(b *schema.Block, path cty.Path) string {
+	attrs, blocks := b.Attributes, b.Blocks
+	for i, step := range path {
+		name, ok := step.(cty.GetAttrStep)
+		if !ok {
+			continue
+		}
+		if a := attrs[name.Name]; a != nil {
+			if a.Nested != nil && i+1 < len(path) {
+				attrs, blocks = a.Nested.Attributes, nil
+				continue
+			}
+			if wo := attrs[name.Name+"_wo"]; wo != nil && wo.WriteOnly {
+				return schema.PathString(append(slices.Clone(path[:i]), cty.GetAttrStep{Name: name.Name + "_wo"}))
+			}
+			return ""
+		}
+		nested := blocks[name.Name]
+		if nested == nil {
+			return ""
+		}
+		attrs, blocks = nested.Attributes, nested.Blocks
+	}
+	return ""
+}

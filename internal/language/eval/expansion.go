@@ -1,0 +1,372 @@
+package eval
+
+import (
+	"fmt"
+	"math/big"
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/internal/base/future"
+	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
+	"github.com/mayfly-iac/mayfly/internal/language/eval/coverage"
+	"github.com/mayfly-iac/mayfly/internal/language/lang"
+	"github.com/mayfly-iac/mayfly/internal/values/value"
+)
+
+// expander determines the instances of a resource, module call, provider block or import block. All of them
+// use it, so that count, for_each and enabled mean the same everywhere and are evaluated once in a run.
+type expander struct {
+	module *Module
+	repeat blocks.Repetition
+	name   string       // for messages
+	target *addr.Target // what -exclude names it by, nil for what it cannot name
+	block  any          // what is repeated: a *blocks.Resource or *blocks.Call, nil for anything else
+	// ephemeral is set for an ephemeral block.
+	ephemeral bool
+	// sequences is set if for_each may also be a tuple or list, with indexes as keys. It is set for import
+	// blocks, whose keys may change with the order of elements because no address contains them.
+	sequences bool
+	// recorded, if not nil, returns the keys; the arguments are not evaluated then.
+	recorded func() []addr.Key
+	keys     future.Cell[*expansion]
+}
+
+// Form returns the form of repetition.
+func (r *expander) Form() blocks.Form { return blocks.FormOf(r.repeat) }
+
+// expansion is the outcome of a count, for_each or enabled argument.
+type expansion struct {
+	form   blocks.Form
+	keys   []addr.Key
+	values map[addr.Key]cty.Value // ForEach only
+	// failed is set if the instances are unknown, for a reason that was reported. There are no keys then.
+	failed bool
+	// generic is set while validating, when one instance without a key represents all of them.
+	generic bool
+}
+
+func (e *expansion) has(k addr.Key) bool {
+	switch e.form {
+	case blocks.Counted:
+		return k.Kind() == addr.KeyInt && k.Int() >= 0 && k.Int() < len(e.keys)
+	case blocks.ForEach:
+		_, ok := e.values[k]
+		return ok
+	default:
+		return k == addr.NoKey && len(e.keys) == 1
+	}
+}
+
+var singleExpansion = &expansion{form: blocks.Single, keys: []addr.Key{addr.NoKey}}
+
+// expand returns the instances, evaluating the arguments on first demand.
+func (r *expander) expand(t *future.Task, via *hcl.Range) *expansion {
+	if e, ok := r.keys.Peek(); ok {
+		return e
+	}
+	e, cycle := r.keys.Get(t, r.repeat.Argument()+" of "+r.name, via, func() *expansion { return r.evaluate(t) })
+	if cycle != nil {
+		r.module.run.ReportCycle(cycle)
+		return failedExpansion
+	}
+	if e == nil { // the computation panicked
+		return failedExpansion
+	}
+	return e
+}
+
+var failedExpansion = &expansion{failed: true}
+
+// evaluate evaluates the repetition arguments. An expansion that failed keeps its form, because references
+// still have to know whether the block is indexed by numbers or strings.
+func (r *expander) evaluate(t *future.Task) *expansion {
+	run := r.module.run
+	if r.recorded != nil && r.repeat.Repeated() {
+		return recordedExpansion(r.Form(), r.recorded())
+	}
+	var e *expansion
+	var diags diag.List
+	switch {
+	case r.repeat.Count != nil:
+		e, diags = r.expandCount(t)
+	case r.repeat.ForEach != nil:
+		e, diags = r.expandForEach(t)
+	case r.repeat.Enabled != nil:
+		e, diags = r.expandEnabled(t)
+	default:
+		return singleExpansion
+	}
+	if undecided := slices.ContainsFunc(diags, diag.Diagnostic.AboutUnknown); undecided {
+		r.reportUndecided(diags)
+		run.undecided.add(r.block)
+	} else {
+		run.Report(diags.WithAddress(r.name))
+	}
+	if run.opt.Phase == Validating { // also with errors, so that those of the block itself are reported with them
+		return &expansion{form: e.form, keys: []addr.Key{addr.NoKey}, generic: true}
+	}
+	if diags.HasErrors() {
+		return &expansion{form: e.form, failed: true}
+	}
+	run.cover(coverage.Repetition, r.repeat.Expr().Range(), coverage.If(len(e.keys) > 0))
+	return e
+}
+
+// recordedExpansion returns an expansion to those of the recorded keys that fit the form. It is failed if
+// there are none. each.value is unknown.
+func recordedExpansion(form blocks.Form, recorded []addr.Key) *expansion {
+	e := &expansion{form: form}
+	switch form {
+	case blocks.Counted:
+		n := 0
+		for _, k := range recorded {
+			if k.Kind() == addr.KeyInt {
+				n = max(n, k.Int()+1)
+			}
+		}
+		for i := range n {
+			e.keys = append(e.keys, addr.IntKey(i))
+		}
+	case blocks.ForEach:
+		e.values = map[addr.Key]cty.Value{}
+		for _, k := range recorded {
+			if k.Kind() == addr.KeyString {
+				e.keys = append(e.keys, k)
+				e.values[k] = cty.DynamicVal
+			}
+		}
+		slices.SortFunc(e.keys, addr.Key.Compare)
+	default:
+		if slices.Contains(recorded, addr.NoKey) {
+			e.keys = []addr.Key{addr.NoKey}
+		}
+	}
+	e.failed = len(e.keys) == 0
+	return e
+}
+
+// eachData returns each and count for the given key.
+func (r *expander) eachData(k addr.Key) *eachData {
+	if !r.repeat.Repeated() {
+		return nil
+	}
+	return &eachData{key: k, of: r}
+}
+
+// eachData is what each and count refer to within one instance.
+type eachData struct {
+	key addr.Key
+	of  *expander
+}
+
+func (r *eachData) generic() bool { return r.of.module.run.opt.Phase == Validating }
+
+// value returns the value of each.key, each.value or count.index. While validating, one instance represents
+// all, so the key is unknown, but never null.
+func (r *eachData) value(t *future.Task, kind lang.Kind, name string, via *hcl.Range) cty.Value {
+	switch {
+	case kind == lang.Count && r.generic():
+		return cty.UnknownVal(cty.Number).RefineNotNull()
+	case kind == lang.Count:
+		return r.key.Value()
+	case name == "key" && r.generic():
+		return cty.UnknownVal(cty.String).RefineNotNull()
+	case name == "key":
+		return r.key.Value()
+	case r.generic():
+		return cty.DynamicVal
+	}
+	e := r.of.expand(t, via)
+	if v, ok := e.values[r.key]; ok {
+		return v
+	}
+	return cty.DynamicVal
+}
+
+// argumentError returns an error about the value of a repetition argument, with the values that it was
+// computed from.
+func (r *expander) argumentError(t *future.Task, x *lang.Expr, format string, args ...any) diag.List {
+	d := diag.Diagnostic{Summary: "Invalid " + r.repeat.Argument() + " argument", Detail: fmt.Sprintf(format, args...)}
+	return r.module.run.about(r.module.scope(t), x, d)
+}
+
+// value evaluates a repetition argument and rejects values that no argument accepts. The only ephemeral
+// value accepted is terraform.applying, and only in ephemeral blocks, whose keys are not stored. secret
+// reports whether the value is sensitive.
+func (r *expander) value(t *future.Task, x *lang.Expr) (v cty.Value, secret bool, diags diag.List) {
+	v, diags = r.module.run.eval(r.module.scope(t), x)
+	if diags.HasErrors() {
+		return v, false, diags
+	}
+	form := r.Form()
+	if value.Contains(v, value.Ephemeral) && (!r.ephemeral || form == blocks.ForEach || !r.module.block.OnlyApplying(x)) {
+		return v, true, append(diags, r.argumentError(t, x, "An ephemeral value cannot decide which instances exist: %s Use a value that isn't ephemeral.%s", r.keysReason(), r.module.block.BecauseOf(x))...)
+	}
+	if form == blocks.ForEach && value.Has(v, value.Sensitive) { // elements may be: they are not keys
+		return v, true, append(diags, r.argumentError(t, x, "Sensitive values, or values derived from them, cannot be used as for_each arguments, because the keys are shown in addresses. If the keys are not secret, use nonsensitive().")...)
+	}
+	_, secret = value.Redacted(v.Marks())
+	v, _ = v.Unmark()
+	switch {
+	case v.IsNull():
+		none := map[blocks.Form]string{blocks.Counted: "0", blocks.ForEach: "{}", blocks.Enabled: "false"}[form]
+		diags = append(diags, r.argumentError(t, x, "The %s argument must not be null. For no instances, use %s.", r.repeat.Argument(), none)...)
+	case !v.IsKnown() && r.module.run.opt.Phase != Validating:
+		diags = append(diags, r.undecidedError(t, x)...)
+	}
+	return v, secret, diags
+}
+
+// keysReason returns the sentence that explains why keys must not be secret.
+func (r *expander) keysReason() string {
+	if r.ephemeral {
+		return "their keys are part of addresses, which are shown. Of ephemeral values, only tofu.applying and terraform.applying can be used in count and enabled of an ephemeral block."
+	}
+	return "their keys are kept in the state, which must not hold ephemeral values."
+}
+
+// undecidedError returns the error about instances that will be known only after apply.
+func (r *expander) undecidedError(t *future.Task, x *lang.Expr) diag.List {
+	why := "The value of " + r.repeat.Argument() + " is known only after apply, so the instances cannot be planned. Use a value that is known in advance."
+	if r.Form() == blocks.ForEach {
+		why = "The keys of for_each are known only after apply, so the instances cannot be planned. Use a map whose keys are written in the configuration, with what is known only after apply in its values."
+	}
+	diags := r.argumentError(t, x, "%s", why)
+	var unknown diag.Unknown
+	if r.target != nil {
+		unknown.Exclude = r.target.String()
+	}
+	diags[0].Extra = unknown
+	return diags
+}
+
+// expandCount evaluates count. The error shows the number unless it is sensitive.
+func (r *expander) expandCount(t *future.Task) (*expansion, diag.List) {
+	x, e := r.repeat.Count, &expansion{form: blocks.Counted}
+	given, secret, diags := r.value(t, x)
+	if diags.HasErrors() {
+		return e, diags
+	}
+	v, err := convert.Convert(given, cty.Number)
+	if err != nil {
+		return e, append(diags, r.argumentError(t, x, "The count argument must be a whole number, but this is %s.", value.Kind(given))...)
+	}
+	if !v.IsKnown() {
+		return e, diags
+	}
+	n, acc := v.AsBigFloat().Int64()
+	if acc != big.Exact || n < 0 || n > maxCount {
+		but := "."
+		if !secret {
+			but = ", but this is " + v.AsBigFloat().Text('g', 10) + "."
+		}
+		return e, append(diags, r.argumentError(t, x, "The count argument must be a whole number from 0 to %d%s", maxCount, but)...)
+	}
+	for i := range int(n) {
+		e.keys = append(e.keys, addr.IntKey(i))
+	}
+	return e, diags
+}
+
+const maxCount = 10_000_000
+
+// expandForEach evaluates for_each. One unknown key makes all instances unknown: without it, the set of
+// addresses is incomplete, and objects in the state would be taken for orphans.
+func (r *expander) expandForEach(t *future.Task) (*expansion, diag.List) {
+	x, e := r.repeat.ForEach, &expansion{form: blocks.ForEach}
+	v, _, diags := r.value(t, x)
+	if diags.HasErrors() || !v.IsKnown() {
+		return e, diags
+	}
+	ty := v.Type()
+	sequence := r.sequences && (ty.IsTupleType() || ty.IsListType())
+	if !sequence && !ty.IsMapType() && !ty.IsObjectType() && !(ty.IsSetType() && (ty.ElementType() == cty.String || ty.ElementType() == cty.DynamicPseudoType)) {
+		return e, append(diags, r.argumentError(t, x, "%s", r.wantsKeys(v, x))...)
+	}
+	e.values = make(map[addr.Key]cty.Value, v.LengthInt())
+	for it := v.ElementIterator(); it.Next(); {
+		k, elem := it.Element()
+		if ty.IsSetType() {
+			k = elem
+		}
+		if !k.IsKnown() {
+			if r.module.run.opt.Phase != Validating {
+				diags = append(diags, r.undecidedError(t, x)...)
+			}
+			return &expansion{form: blocks.ForEach}, diags
+		}
+		key, err := addr.KeyFromValue(k)
+		if err != nil || !sequence && key.Kind() != addr.KeyString {
+			return e, append(diags, r.argumentError(t, x, "An element of this set is null. Every element must be a string.")...)
+		}
+		e.values[key] = elem
+		e.keys = append(e.keys, key)
+	}
+	slices.SortFunc(e.keys, addr.Key.Compare)
+	return e, diags
+}
+
+// wantsKeys returns sentences that explain what for_each accepts in place of v and how to convert v to it.
+func (r *expander) wantsKeys(v cty.Value, x *lang.Expr) string {
+	takes := "a map, an object, or a set of strings"
+	if r.sequences {
+		takes = "a map, an object, a set of strings, a tuple, or a list"
+	}
+	text := "The for_each argument must be " + takes + ", but this is " + value.Kind(v) + "."
+	this := "VALUE"
+	if t, diags := hcl.AbsTraversalForExpr(x.Source); !diags.HasErrors() {
+		this = diag.Reference(t)
+	}
+	ty := v.Type()
+	switch {
+	case ty == cty.Number:
+		text += " For a number of instances, use count."
+	case ty.IsPrimitiveType():
+	case value.AllElements(ty, func(elem cty.Type) bool { return elem == cty.String }):
+		text += " To make a set of strings: toset(" + this + ")."
+	case value.AllElements(ty, cty.Type.IsPrimitiveType):
+		text += " To make a set of strings: toset([for x in " + this + " : tostring(x)])."
+	default:
+		text += " To make a map: { for x in " + this + " : KEY => x }, where KEY tells the elements apart, such as x.name."
+	}
+	return text
+}
+
+func (r *expander) expandEnabled(t *future.Task) (*expansion, diag.List) {
+	x, e := r.repeat.Enabled, &expansion{form: blocks.Enabled}
+	given, _, diags := r.value(t, x)
+	if diags.HasErrors() {
+		return e, diags
+	}
+	v, err := convert.Convert(given, cty.Bool)
+	if err != nil {
+		return e, append(diags, r.argumentError(t, x, "The enabled argument must be true or false, but this is %s.", value.Kind(given))...)
+	}
+	if v.IsKnown() && v.True() {
+		e.keys = []addr.Key{addr.NoKey}
+	}
+	return e, diags
+}
+
+// reportUndecided reports that the instances of a block are not known yet. It reports nothing if the block
+// is excluded, or if the cause was reported: an error, or another block with unknown instances.
+func (r *expander) reportUndecided(diags diag.List) {
+	run := r.module.run
+	if r.isExcluded() || run.Diags.HasCertainErrors() {
+		return
+	}
+	if !r.module.block.RepetitionNeeds(r.repeat, func(n blocks.Node) bool { return run.undecided.has(n) }) {
+		run.Report(diags.WithAddress(r.name))
+	}
+}
+
+// isExcluded reports whether the block is left out as a whole.
+func (r *expander) isExcluded() bool {
+	of := r.module.run.opt.Excluded
+	return of != nil && r.target != nil && of(*r.target)
+}

@@ -1,0 +1,192 @@
+package eval
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/internal/base/future"
+	"github.com/mayfly-iac/mayfly/internal/language/config"
+	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
+	"github.com/mayfly-iac/mayfly/internal/language/lang"
+	"github.com/mayfly-iac/mayfly/internal/values/value"
+)
+
+// ImportTarget is one object that an import block names, evaluated.
+type ImportTarget struct {
+	To       addr.Instance
+	ID       string    // "" if Identity is used
+	Identity cty.Value // cty.NilVal if ID is used
+	Block    *config.Import
+	Failed   bool // it could not be evaluated, which was reported
+}
+
+// ImportTargets evaluates the for_each of an import block. It returns a function for each object that the
+// block names, which evaluates address and id. While validating, unknown values are accepted, and the
+// targets mean nothing.
+func (r *Run) ImportTargets(t *future.Task, b *config.Import) (targets []func(*future.Task) ImportTarget) {
+	target := func(each *eachData) func(*future.Task) ImportTarget {
+		return func(t *future.Task) (target ImportTarget) {
+			r.Guard("an import block", func() {
+				var diags diag.List
+				target, diags = r.importTarget(t, b, each)
+				target.Failed = diags.HasErrors()
+				r.Report(diags)
+			})
+			return target
+		}
+	}
+	if b.ForEach == nil {
+		return []func(*future.Task) ImportTarget{target(nil)}
+	}
+	x, diags := r.rootExpr(b.ForEach, nil)
+	if diags.HasErrors() {
+		r.Report(diags)
+		return nil
+	}
+	each := &expander{module: r.Root, repeat: blocks.Repetition{ForEach: x}, name: "import", sequences: true}
+	for _, k := range each.expand(t, nil).keys {
+		targets = append(targets, target(&eachData{key: k, of: each}))
+	}
+	return targets
+}
+
+// rootExpr compiles an expression of an import block, which is not part of a compiled block.
+func (r *Run) rootExpr(e hcl.Expression, rp *eachData) (*lang.Expr, diag.List) {
+	var repeat blocks.Repetition
+	if rp != nil {
+		repeat = rp.of.repeat
+	}
+	return r.Root.block.CompileExpr(e, repeat)
+}
+
+// importTarget evaluates the address and the id or identity of one target. Both end up in the plan and on
+// the screen, so neither may be ephemeral or sensitive, and both must be known while planning, when the
+// object is read.
+func (r *Run) importTarget(t *future.Task, b *config.Import, rp *eachData) (ImportTarget, diag.List) {
+	target := ImportTarget{Block: b}
+	sc := &scope{m: r.Root, each: rp, t: t}
+	var diags diag.List
+	target.To, diags = sc.importTo(b.To)
+	if diags.HasErrors() {
+		return target, diags
+	}
+	e, what := b.ID, "id"
+	if e == nil {
+		e, what = b.Identity, "identity"
+	}
+	x, more := r.rootExpr(e, rp)
+	if diags = append(diags, more...); diags.HasErrors() {
+		return target, diags
+	}
+	v, more := r.eval(sc, x)
+	if diags = append(diags, more...); diags.HasErrors() {
+		return target, diags
+	}
+	if refused := r.Root.block.RefuseEphemeral(v, x, "The "+what+" of an import must not be ephemeral: it is kept in the plan."); refused != nil {
+		return target, append(diags, refused...)
+	}
+	refused := func(format string, args ...any) diag.List {
+		d := diag.Diagnostic{Summary: "Invalid import " + what + " argument", Detail: "The " + what + " of an import " + fmt.Sprintf(format, args...)}
+		return append(diags, r.about(sc, x, d)...)
+	}
+	if value.Contains(v, value.Sensitive) {
+		return target, refused("must not be sensitive: it is shown and kept in the plan.")
+	}
+	v, _ = v.UnmarkDeep()
+	switch {
+	case !v.IsWhollyKnown() && r.opt.Phase == Validating:
+		return target, diags
+	case !v.IsWhollyKnown():
+		diags = refused("must be known when planning, because the object is read then, but this one is known only after apply. Write it out, or take it from a variable or a data source.")
+		diags[len(diags)-1].Extra = diag.Unknown{}
+		return target, diags
+	case v.IsNull():
+		return target, refused("must not be null. Remove the import block, or select which objects to import with its for_each argument.")
+	case what == "identity":
+		target.Identity = v
+		return target, diags
+	}
+	s, err := convert.Convert(v, cty.String)
+	switch {
+	case err != nil:
+		return target, refused("must be a string, but this is %s.", value.Kind(v))
+	case s.AsString() == "":
+		return target, refused("must not be empty.")
+	}
+	target.ID = s.AsString()
+	return target, diags
+}
+
+// importTo evaluates the address of an import block, whose keys may be expressions. While validating, it
+// returns the zero address if a key is unknown.
+func (sc *scope) importTo(a config.ImportAddress) (addr.Instance, diag.List) {
+	steps := slices.Clone(a.Steps)
+	known := true
+	for i, e := range a.Keys {
+		v, diags := sc.importKey(e)
+		if diags.HasErrors() {
+			return addr.Instance{}, diags
+		}
+		known = known && v.IsKnown()
+		steps[i] = hcl.TraverseIndex{Key: v, SrcRange: e.Range()}
+	}
+	if !known {
+		return addr.Instance{}, nil
+	}
+	target, err := addr.TargetFromTraversal(steps)
+	if err != nil { // package config checks the rest
+		return addr.Instance{}, diag.At(a.Range, "Invalid import address", "The argument \"to\" must be the address of a resource instance: %s.", err)
+	}
+	return addr.Instance{Module: target.Module, Resource: *target.Resource, Key: target.Key}, nil
+}
+
+// importKey evaluates an instance key in the address of an import. It is unknown only while validating.
+func (sc *scope) importKey(e hcl.Expression) (cty.Value, diag.List) {
+	const summary = "Invalid import address"
+	run := sc.m.run
+	x, diags := run.rootExpr(e, sc.each)
+	if diags.HasErrors() {
+		return cty.DynamicVal, diags
+	}
+	v, diags := run.eval(sc, x)
+	if diags.HasErrors() {
+		return v, diags
+	}
+	if refused := sc.m.block.RefuseEphemeral(v, x, "An ephemeral value cannot choose the instance to import to: its address is kept in the plan and in the state."); refused != nil {
+		return v, refused
+	}
+	if value.Contains(v, value.Sensitive) {
+		return v, diag.At(e.Range(), summary, "A sensitive value cannot choose the instance to import to: its address is shown and kept in the plan.")
+	}
+	v, _ = v.Unmark()
+	if v.IsKnown() {
+		if _, err := addr.KeyFromValue(v); err != nil {
+			return v, diag.At(e.Range(), summary, "The instance key is not suitable: %s.", err)
+		}
+	} else if run.opt.Phase != Validating {
+		return v, diag.At(e.Range(), summary, "The instance key depends on what is known only after apply, so the instance to import to is not known yet. Use values that are known when planning.")
+	}
+	return v, nil
+}
+
+// ImportProvider returns the provider configuration that imports an object for which the root module has no
+// block: the one that the import block names, or the one that the resource type implies.
+func (r *Run) ImportProvider(t *future.Task, b *config.Import, to addr.Resource) (*ProviderObject, diag.List) {
+	ref, _ := b.ProviderRef()
+	key := r.compileKey(ref.KeyExpr)
+	found, diags := r.Root.findProvider(ref, key, r.Root.scope)
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	source := r.Root.block.Config.ProviderFor(ref.Name)
+	if po := r.provider(t, found, source, ref); po != nil {
+		return po, nil
+	}
+	return nil, diag.At(ref.Range, "Provider configuration not present", "The provider configuration %s for the import of %s could not be found.", ref, to)
+}

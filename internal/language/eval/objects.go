@@ -1,0 +1,325 @@
+package eval
+
+import (
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/internal/base/future"
+	"github.com/mayfly-iac/mayfly/internal/language/config"
+	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
+	"github.com/mayfly-iac/mayfly/internal/values/schema"
+	"github.com/mayfly-iac/mayfly/plan"
+)
+
+// Module is a module object: one instance of a module. Its objects are made along with it, which costs no
+// evaluation, so that an address leads to its object whether or not the arguments give that instance.
+type Module struct {
+	Addr addr.ModuleInstance
+
+	run       *Run
+	block     *blocks.Module
+	call      *Call // nil for the root
+	key       addr.Key
+	variables map[string]*Value
+	locals    map[string]*Value
+	outputs   map[string]*Value
+	resources map[addr.Resource]*Resource
+	calls     map[string]*Call
+	checks    map[string]*Check
+}
+
+// newModule makes the objects of a module instance. Those of called modules are made on demand.
+func (r *Run) newModule(a addr.ModuleInstance, b *blocks.Module, call *Call) *Module {
+	m := &Module{
+		Addr: a, run: r, block: b, call: call,
+		variables: make(map[string]*Value, len(b.Variables)), locals: make(map[string]*Value, len(b.Locals)), outputs: make(map[string]*Value, len(b.Outputs)),
+		resources: make(map[addr.Resource]*Resource, len(b.Resources)), calls: make(map[string]*Call, len(b.Calls)),
+		checks: make(map[string]*Check, len(b.Checks)),
+	}
+	_, _, m.key = a.Parent()
+	for name, vb := range b.Variables {
+		m.variables[name] = newValue(m, vb)
+	}
+	for name, vb := range b.Locals {
+		m.locals[name] = newValue(m, vb)
+	}
+	for name, vb := range b.Outputs {
+		m.outputs[name] = newValue(m, vb)
+	}
+	for a, rb := range b.Resources {
+		res := &Resource{Block: rb, Module: m, instances: map[addr.Key]*Instance{}}
+		res.expander = expander{module: m, repeat: rb.Repeat, name: res.Addr().String(), ephemeral: a.Mode == addr.Ephemeral}
+		res.block = rb
+		res.target = &addr.Target{Module: m.Addr, Resource: &rb.Config.Addr}
+		if r.opt.Recorded != nil && a.Mode != addr.Ephemeral {
+			res.recorded = func() []addr.Key { return r.opt.Recorded(res.Addr()) }
+		}
+		m.resources[a] = res
+	}
+	for name, cb := range b.Calls {
+		c := &Call{block: cb, children: map[addr.Key]*Module{}}
+		c.expander = expander{module: m, repeat: cb.Repeat, name: a.Join("module." + name)}
+		c.expander.block = cb
+		c.target = &addr.Target{Module: c.Addr()}
+		m.calls[name] = c
+	}
+	for name, cb := range b.Checks {
+		m.checks[name] = &Check{Module: m, block: cb}
+	}
+	return m
+}
+
+// Resources returns the resource objects of the module in source order.
+func (m *Module) Resources() []*Resource {
+	out := make([]*Resource, 0, len(m.resources))
+	for _, cfg := range m.block.Config.Order {
+		if r := m.resources[cfg.Addr]; r != nil {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// Calls returns the module call objects, ordered by name.
+func (m *Module) Calls() []*Call {
+	out := make([]*Call, 0, len(m.calls))
+	for _, name := range slices.Sorted(maps.Keys(m.calls)) {
+		if m.calls[name].block.Child != nil {
+			out = append(out, m.calls[name])
+		}
+	}
+	return out
+}
+
+// HasCall reports whether the module calls another one by the name.
+func (m *Module) HasCall(name string) bool {
+	c := m.calls[name]
+	return c != nil && c.block.Child != nil
+}
+
+// Outputs returns the outputs of the module, ordered by name.
+func (m *Module) Outputs() []*Value {
+	out := make([]*Value, 0, len(m.outputs))
+	for _, name := range slices.Sorted(maps.Keys(m.outputs)) {
+		out = append(out, m.outputs[name])
+	}
+	return out
+}
+
+// Resource returns the resource object at the address, nil if the configuration has none.
+func (m *Module) Resource(r addr.Resource) *Resource { return m.resources[r] }
+
+// ProviderMetaFor returns the provider_meta block of the module for a provider, nil if there is none.
+func (m *Module) ProviderMetaFor(p addr.Provider) *config.ProviderMeta {
+	for name, meta := range m.block.Config.ProviderMeta {
+		if m.block.Config.ProviderFor(name) == p {
+			return meta
+		}
+	}
+	return nil
+}
+
+// Output returns the named output of the module, nil if it has none.
+func (m *Module) Output(name string) *Value { return m.outputs[name] }
+
+// Call is a module call object.
+type Call struct {
+	expander
+	block *blocks.Call
+
+	mu       sync.Mutex
+	children map[addr.Key]*Module
+
+	aggregates sync.Map // outputSel → *aggregate
+}
+
+// Addr returns the address of the call without an instance key.
+func (c *Call) Addr() addr.ModuleInstance {
+	return c.module.Addr.Child(c.block.Config.Name, addr.NoKey)
+}
+
+// Child returns the instance with the given key, whether or not the call's arguments say that it exists.
+func (c *Call) Child(k addr.Key) *Module {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	m := c.children[k]
+	if m == nil && c.block.Child != nil {
+		m = c.module.run.newModule(c.module.Addr.Child(c.block.Config.Name, k), c.block.Child, c)
+		c.children[k] = m
+	}
+	return m
+}
+
+// aggregate is what is known of a selection from all instances of a call. It is found once: if each of n
+// instances of a block that refers to module.m[*].x looked at n instances of the module, work would be
+// quadratic.
+type aggregate struct {
+	deps     future.Cell[[]plan.Dep]
+	prepared future.Cell[bool]
+	value    future.Cell[cty.Value]
+}
+
+func (c *Call) aggregate(sel outputSel) *aggregate {
+	v, _ := c.aggregates.LoadOrStore(sel, &aggregate{})
+	return v.(*aggregate)
+}
+
+// Resource is a resource object: a resource, data or ephemeral block in one module instance.
+type Resource struct {
+	expander
+	Block  *blocks.Resource
+	Module *Module
+
+	mu        sync.Mutex
+	instances map[addr.Key]*Instance
+	all       future.Cell[cty.Value]
+	triggers  sync.Map // *lang.Ref to all instances, in replace_triggered_by → *future.Cell[bool]: whether a change of theirs triggers it
+	reads     future.Cell[*reads]
+	deps      future.Cell[[]plan.Dep]
+	provider  atomic.Pointer[ProviderObject] // of all instances; nil until one asks, and if they differ
+}
+
+// Addr returns the absolute address without an instance key.
+func (r *Resource) Addr() addr.AbsResource {
+	return addr.AbsResource{Module: r.Module.Addr, Resource: r.Block.Config.Addr}
+}
+
+// Instance returns the instance with the given key, whether or not the arguments say that it exists.
+func (r *Resource) Instance(k addr.Key) *Instance {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	in := r.instances[k]
+	if in == nil {
+		in = &Instance{Resource: r, Key: k}
+		r.instances[k] = in
+	}
+	return in
+}
+
+// Instance is one repetition of a resource object.
+type Instance struct {
+	Resource *Resource
+	Key      addr.Key
+	cell     future.Cell[cty.Value]
+	reads    future.Cell[*reads]
+	circular atomic.Bool // set while it is computed, if it turns out to depend on itself
+}
+
+// Circular reports whether the instance depends on itself, which was reported. This is known once it is
+// prepared.
+func (in *Instance) Circular() bool { return in.circular.Load() }
+
+// Addr returns the absolute address.
+func (in *Instance) Addr() addr.Instance { return in.Resource.Addr().Instance(in.Key) }
+
+// String returns the absolute address, for messages.
+func (in *Instance) String() string { return in.Addr().String() }
+
+// Config returns the block.
+func (in *Instance) Config() *config.Resource { return in.Resource.Block.Config }
+
+// Alone reports whether neither the block nor a module around it is repeated.
+func (in *Instance) Alone() bool { return in.Resource.Block.Single() }
+
+// Run returns the walk that the instance belongs to.
+func (in *Instance) Run() *Run { return in.Resource.Module.run }
+
+// Value is a variable, local or output of a module object.
+type Value struct {
+	module *Module
+	block  *blocks.Value
+	cell   future.Cell[cty.Value]
+	reads  future.Cell[*reads]
+	flat   future.Cell[*reads]
+	uses   future.Cell[[]Use]
+	guard  *guard // nil without conditions
+
+	circular atomic.Bool // set while it is computed, if it turns out to depend on itself
+}
+
+// Addr returns the absolute address, for messages.
+func (v *Value) Addr() string {
+	return v.module.Addr.Join(v.block.LocalName())
+}
+
+// String returns the absolute address.
+func (v *Value) String() string { return v.Addr() }
+
+// opens reports whether evaluating v may open ephemeral resources, so that its value belongs in a session.
+func (v *Value) opens() bool { return !v.block.Opens.Empty() }
+
+// Output returns the declaration of an output, nil of any other value.
+func (v *Value) Output() *config.Output { return v.block.Output }
+
+// guard is what a run knows of the conditions of a variable or output: they are evaluated once, and before
+// anything is done with the value.
+type guard struct {
+	reads future.Cell[*reads]
+	holds future.Cell[bool]
+}
+
+func newValue(m *Module, b *blocks.Value) *Value {
+	v := &Value{module: m, block: b}
+	if len(b.Conditions) > 0 {
+		v.guard = &guard{}
+	}
+	return v
+}
+
+// Opens reports whether evaluating the value may open ephemeral resources.
+func (v *Value) Opens() bool { return v.opens() }
+
+// ProviderObject is one provider configuration: a provider block (or one instance of it), or the empty
+// configuration that is implied.
+type ProviderObject struct {
+	Addr addr.ProviderConfig
+
+	run      *Run
+	module   *Module
+	block    *blocks.Provider // nil for an implied configuration
+	schema   *schema.Schema
+	expander *expander
+	reads    future.Cell[*reads]
+	use      []Use // the configuration itself, as most operations use nothing else
+}
+
+// Type returns the type of the configuration.
+func (p *ProviderObject) Type() cty.Type { return p.schema.Block.Type() }
+
+// Body returns the body of the provider block, nil for an implied configuration.
+func (p *ProviderObject) Body() hcl.Body {
+	if p.block == nil {
+		return nil
+	}
+	return p.block.Config.Body
+}
+
+// Opens reports whether the configuration may come from ephemeral resources.
+func (p *ProviderObject) Opens() bool { return p.block != nil && !p.block.Opens.Empty() }
+
+// Check is a check object: a check block in one module instance.
+type Check struct {
+	Module *Module
+	block  *blocks.Check
+	reads  future.Cell[*reads]
+}
+
+// Addr returns the absolute address, such as "module.a[0].check.health".
+func (c *Check) Addr() string { return c.Module.Addr.Join("check." + c.block.Config.Name) }
+
+// String returns the address.
+func (c *Check) String() string { return c.Addr() }
+
+// Nested returns the instance of the nested data or ephemeral block, nil if there is none.
+func (c *Check) Nested() *Instance {
+	if c.block.Nested == nil {
+		return nil
+	}
+	return c.Module.resources[c.block.Nested.Config.Addr].Instance(addr.NoKey)
+}

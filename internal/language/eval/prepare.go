@@ -1,0 +1,117 @@
+package eval
+
+import (
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/internal/base/future"
+)
+
+// Prepare demands everything durable that the instance's configuration needs, including what lies behind
+// values and ephemeral resources that are evaluated later. Afterwards, evaluating within a session waits
+// only for openings.
+func (in *Instance) Prepare(t *future.Task) {
+	p := preparer{newVisitor(t)}
+	p.instance(in)
+}
+
+// prepare demands everything durable that read-sets lead to, except through the values and provider
+// configurations in except.
+func prepare(t *future.Task, r *reads, except ...any) {
+	p := preparer{newVisitor(t, except...)}
+	p.reads(r)
+}
+
+// visitor is a walk along read-sets that visits each object once.
+type visitor struct {
+	t    *future.Task
+	seen map[any]struct{}
+}
+
+func newVisitor(t *future.Task, seen ...any) visitor {
+	v := visitor{t: t, seen: map[any]struct{}{}}
+	for _, what := range seen {
+		v.seen[what] = struct{}{}
+	}
+	return v
+}
+
+// first reports whether the walk has not visited the object before.
+func (v visitor) first(what any) bool {
+	if _, ok := v.seen[what]; ok {
+		return false
+	}
+	v.seen[what] = struct{}{}
+	return true
+}
+
+type preparer struct{ visitor }
+
+// reads demands everything durable in a read-set. A value that may open something is not evaluated, but what
+// it reads is prepared, so that evaluating it in a session later need not wait.
+func (p preparer) reads(r *reads) {
+	for _, v := range r.values {
+		if !v.opens() {
+			v.Get(p.t, nil, v.via)
+			continue
+		}
+		if p.first(v.Value) {
+			p.t.Within(v.Value, v.via, func() { p.reads(v.readSet(p.t)) })
+		}
+	}
+	for _, rr := range r.resources {
+		p.resource(rr)
+	}
+	for _, mr := range r.modules {
+		mr.call.prepare(p.t, mr.sel)
+	}
+	for _, po := range r.providers {
+		if p.first(po) {
+			p.t.Within(po, (*hcl.Range)(nil), func() { p.reads(po.readSet(p.t)) })
+		}
+	}
+}
+
+func (p preparer) resource(rr resourceRead) {
+	ephemeral := rr.res.Block.Config.Addr.Mode == addr.Ephemeral
+	if rr.all && !ephemeral {
+		rr.res.whole(p.t, nil, rr.via) // built once, however many refer to it
+		return
+	}
+	for _, in := range rr.instances(p.t) {
+		if ephemeral {
+			p.t.Within(in, rr.via, func() { p.instance(in) })
+		} else {
+			in.Value(p.t, rr.via)
+		}
+	}
+}
+
+func (p preparer) instance(in *Instance) {
+	if p.first(in) {
+		p.reads(in.readSet(p.t))
+		p.reads(in.Resource.objectReads(p.t))
+	}
+}
+
+func (v *Value) rangePtr() *hcl.Range { return &v.block.Range }
+
+// Prepare demands everything durable that the value needs.
+func (v *Value) Prepare(t *future.Task) {
+	prepare(t, v.readSet(t), v)
+}
+
+// prepare demands the durable values of a selection from all instances.
+func (c *Call) prepare(t *future.Task, sel outputSel) {
+	_, _ = c.aggregate(sel).prepared.Get(t, c.name, nil, func() bool { // a cycle is reported where the values are demanded
+		all := &reads{}
+		all.addOneByOne(t, c, sel)
+		prepare(t, all)
+		return true
+	})
+}
+
+// Prepare demands everything durable that the configuration needs.
+func (p *ProviderObject) Prepare(t *future.Task) {
+	prepare(t, p.readSet(t), p)
+}

@@ -1,0 +1,159 @@
+package eval
+
+import (
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/internal/base/future"
+	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
+	"github.com/mayfly-iac/mayfly/internal/language/eval/coverage"
+	"github.com/mayfly-iac/mayfly/internal/values/value"
+)
+
+// Instances returns the instances, ordered by key. ok is false if they are not known, for a reason that was
+// reported.
+func (r *Resource) Instances(t *future.Task) (instances []*Instance, ok bool) {
+	e := r.expand(t, nil)
+	out := make([]*Instance, len(e.keys))
+	for i, k := range e.keys {
+		out[i] = r.Instance(k)
+	}
+	return out, !e.failed
+}
+
+// Value returns the result of a managed or data instance, asking the host on first demand.
+func (in *Instance) Value(t *future.Task, via *hcl.Range) cty.Value {
+	got, cycle := in.cell.Get(t, in, via, func() cty.Value {
+		if in.Run().opt.Phase == Planning {
+			in.Run().cover(coverage.Resource, in.Config().Range, coverage.Planned)
+		}
+		return in.Run().opt.Host.Result(t, in)
+	})
+	if cycle != nil {
+		in.Run().ReportCycle(cycle)
+		return cty.DynamicVal
+	}
+	if got == cty.NilVal { // the host panicked
+		return cty.DynamicVal
+	}
+	return got
+}
+
+// get returns the value of an instance of any mode.
+func (in *Instance) get(t *future.Task, s *Session, via *hcl.Range) cty.Value {
+	if in.Resource.Block.Config.Addr.Mode != addr.Ephemeral {
+		return in.Value(t, via)
+	}
+	if s != nil && s.dry {
+		s.needs(in, via)
+	}
+	if s == nil || s.dry || in.Run().opt.Phase == Validating {
+		return cty.UnknownVal(in.Resource.Block.Schema.Block.Type()).Mark(value.Ephemeral)
+	}
+	if got, ok := s.instances[in]; ok {
+		return got
+	}
+	s.instances[in] = cty.DynamicVal.Mark(value.Ephemeral)
+	in.Run().cover(coverage.Resource, in.Config().Range, coverage.If(in.Run().opt.Phase == Planning))
+	var got cty.Value
+	t.Within(in, via, func() { got = in.Run().opt.Host.Open(t, s, in) })
+	s.instances[in] = got
+	return got
+}
+
+// whole returns the value of the resource object as a reference without an index sees it: an object, a tuple
+// of all instances, or an object by key.
+func (r *Resource) whole(t *future.Task, s *Session, via *hcl.Range) cty.Value {
+	if r.Block.Config.Addr.Mode == addr.Ephemeral {
+		return r.buildWhole(t, s, via)
+	}
+	if !r.repeat.Repeated() {
+		return r.Instance(addr.NoKey).get(t, s, via)
+	}
+	got, cycle := r.all.Get(t, r, via, func() cty.Value { return r.buildWhole(t, nil, via) })
+	if cycle != nil {
+		r.Module.run.ReportCycle(cycle)
+		return cty.DynamicVal
+	}
+	return got
+}
+
+// buildWhole builds the value that whole returns. An unknown value of an ephemeral resource keeps the
+// ephemeral mark: otherwise it could be stored once it is known.
+func (r *Resource) buildWhole(t *future.Task, s *Session, via *hcl.Range) cty.Value {
+	e := r.expand(t, via)
+	ephemeral := r.Block.Config.Addr.Mode == addr.Ephemeral
+	if e.failed || e.generic {
+		if ephemeral {
+			return cty.DynamicVal.Mark(value.Ephemeral)
+		}
+		return cty.DynamicVal
+	}
+	r.Module.run.Stats.Evaluations.Add(int64(len(e.keys)))
+	switch e.form {
+	case blocks.Counted:
+		elems := make([]cty.Value, len(e.keys))
+		for i, k := range e.keys {
+			elems[i] = r.Instance(k).get(t, s, via)
+		}
+		return cty.TupleVal(elems)
+	case blocks.ForEach:
+		attrs := make(map[string]cty.Value, len(e.keys))
+		for _, k := range e.keys {
+			attrs[k.Str()] = r.Instance(k).get(t, s, via)
+		}
+		return cty.ObjectVal(attrs)
+	default:
+		if len(e.keys) == 0 {
+			return cty.NullVal(r.Block.Schema.Block.Type())
+		}
+		return r.Instance(addr.NoKey).get(t, s, via)
+	}
+}
+
+// scope returns the scope of the instance's own expressions.
+func (in *Instance) scope(t *future.Task, s *Session) *scope {
+	return &scope{m: in.Resource.Module, each: in.Resource.eachData(in.Key), t: t, sess: s, of: in}
+}
+
+// EvalBody evaluates the instance's configuration, which may carry marks. With a nil session, what comes from
+// ephemeral resources is unknown.
+func (in *Instance) EvalBody(t *future.Task, s *Session) (cty.Value, diag.List) {
+	b := in.Resource.Block
+	if s == nil || s.dry || in.Run().opt.Phase == Validating || b.Config.Addr.Mode == addr.Ephemeral || !b.BodyOpens() {
+		return in.evalBody(t, s)
+	}
+	v, diags, holds := in.Run().evalUnopened(func(dry *Session) (cty.Value, diag.List) { return in.evalBody(t, dry) })
+	if holds {
+		return v, diags
+	}
+	return in.evalBody(t, s)
+}
+
+func (in *Instance) evalBody(t *future.Task, s *Session) (cty.Value, diag.List) {
+	b := in.Resource.Block
+	sc := in.scope(t, s)
+	v, diags := in.Run().decode(sc, b.View, b.Body)
+	if !diags.HasErrors() && b.Config.Addr.Mode != addr.Ephemeral {
+		diags = append(diags, checkEphemeralUse(v, b)...)
+	}
+	return v, sc.located(diags)
+}
+
+// Lacks reports whether the call has no instance with the key. It returns false if its instances are unknown.
+func (c *Call) Lacks(t *future.Task, k addr.Key) bool {
+	e := c.expand(t, nil)
+	return !e.failed && !e.has(k)
+}
+
+// Children returns the module instances of the call, ordered by key.
+func (c *Call) Children(t *future.Task, via *hcl.Range) []*Module {
+	e := c.expand(t, via)
+	out := make([]*Module, len(e.keys))
+	for i, k := range e.keys {
+		out[i] = c.Child(k)
+	}
+	return out
+}

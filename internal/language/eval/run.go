@@ -1,0 +1,174 @@
+package eval
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/function"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/internal/base/future"
+	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
+	"github.com/mayfly-iac/mayfly/internal/language/eval/coverage"
+	"github.com/mayfly-iac/mayfly/internal/language/lang"
+	"github.com/mayfly-iac/mayfly/internal/values/schema"
+	"github.com/mayfly-iac/mayfly/internal/values/value"
+	"github.com/mayfly-iac/mayfly/state"
+)
+
+// Phase is what a run is for. It decides terraform.applying and whether repetition is unknown.
+type Phase uint8
+
+// The phases.
+const (
+	Validating Phase = iota // every result is unknown; one instance of each block represents all
+	Planning
+	Applying
+)
+
+// Host provides a run with the results that need providers. Its methods are called on the goroutine of the
+// demanding task, Result at most once per instance. They always return a valid value and report errors to
+// Run.Diags.
+type Host interface {
+	// Result returns the object of a managed or data instance, sensitive marks included.
+	Result(t *future.Task, in *Instance) cty.Value
+	// Open returns the object of an ephemeral instance, marked ephemeral, and lets s keep the lease on it.
+	Open(t *future.Task, s *Session, in *Instance) cty.Value
+	// Slot runs f within the limit of concurrent operations, in a turn that it gives to s. f may open
+	// ephemeral resources but demands nothing durable any more. The caller must not be in a slot.
+	Slot(t *future.Task, s *Session, f func())
+	// CallFunction calls a provider-defined function. The value is unknown, without an error, if the provider
+	// could not be configured, which was reported.
+	CallFunction(t *future.Task, call FunctionCall) (cty.Value, error)
+	// ConfiguredFunctions returns the functions that a provider has with a configuration, which was prepared
+	// and holds nothing ephemeral; false if they could not be found out, which was reported.
+	ConfiguredFunctions(t *future.Task, p *ProviderObject) (map[string]*schema.Function, bool)
+}
+
+// Options are the inputs of a run.
+type Options struct {
+	Phase     Phase
+	Host      Host
+	Variables map[string]cty.Value // of the root module, converted, unmarked; absent ones take their default
+	Functions map[string]function.Function
+	Workspace string
+	RootDir   string // for path.root
+	WorkDir   string // for path.cwd, absolute
+	// Interrupted ends evaluations when it is closed; nil for never.
+	Interrupted <-chan struct{}
+	// MildConditions makes failing conditions of managed resources, data sources and outputs warnings, which
+	// hold nothing up.
+	MildConditions bool
+	// Redact returns a text of a diagnostic without what must not be shown; nil if there is no such thing.
+	Redact func(string) string
+	// UnsetUnknown makes variables of the root module with neither a value nor a default unknown.
+	UnsetUnknown bool
+	// Recorded returns the keys of managed and data resources, in place of their repetition arguments. It
+	// returns none if nothing is known of a resource. If Recorded is nil, the arguments decide.
+	Recorded func(addr.AbsResource) []addr.Key
+	// Excluded reports whether a resource or module call is left out as a whole, in which case unknown
+	// instances are not an error. Nil means that none is.
+	Excluded func(addr.Target) bool
+	// Coverage notes what is exercised while planning and applying; nil for nothing.
+	Coverage *coverage.Set
+}
+
+// Run is one walk over a configuration. Its methods may be called concurrently, each task by one goroutine.
+type Run struct {
+	Root  *Module
+	Diags *diag.Collector
+	// Checks collects the results of conditions.
+	Checks *state.CheckCollector
+	Stats  Stats
+
+	cfg *blocks.Config
+	opt Options
+
+	cycled    syncSet  // of the addresses of blocks that are in a reported cycle
+	undecided syncSet  // of the blocks whose instances are not known yet
+	held      sync.Map // what leads to guarded values → *future.Cell[bool]: see once
+
+	providersMu sync.Mutex // guards the two maps below
+	providers   map[addr.ProviderConfig]*ProviderObject
+	keyExprs    map[hcl.Expression]*lang.Expr
+}
+
+// Stats counts the work of a run.
+type Stats struct {
+	Evaluations atomic.Int64 // expressions and bodies evaluated, and instances that are read with all of their kind
+}
+
+// NewRun starts a walk. Nothing is evaluated until it is demanded.
+func NewRun(c *blocks.Config, opt Options) *Run {
+	r := &Run{
+		Diags: &diag.Collector{Redact: opt.Redact}, Checks: state.NewCheckCollector(), cfg: c, opt: opt,
+		providers: map[addr.ProviderConfig]*ProviderObject{}, keyExprs: map[hcl.Expression]*lang.Expr{},
+	}
+	r.Root = r.newModule(addr.RootInstance, c.Modules[addr.RootModule], nil)
+	return r
+}
+
+// Phase returns what the run is for.
+func (r *Run) Phase() Phase { return r.opt.Phase }
+
+// pathValue returns the value of a reference that begins with path.
+func (m *Module) pathValue(name string) cty.Value {
+	switch name {
+	case "module":
+		return cty.StringVal(m.block.Config.Dir)
+	case "root":
+		return cty.StringVal(m.run.opt.RootDir)
+	default:
+		return cty.StringVal(m.run.opt.WorkDir)
+	}
+}
+
+func (r *Run) terraformValue(name string) cty.Value {
+	if name == "workspace" {
+		return cty.StringVal(r.opt.Workspace)
+	}
+	if r.opt.Phase == Validating {
+		return cty.UnknownVal(cty.Bool).Mark(value.Ephemeral)
+	}
+	return cty.BoolVal(r.opt.Phase == Applying).Mark(value.Ephemeral)
+}
+
+// Report adds diagnostics to the run's.
+func (r *Run) Report(diags diag.List) { r.Diags.Add(diags) }
+
+// Guard calls f and reports a panic in it as a bug. The run continues, so that everything open is closed and
+// results are recorded. what names the object that f works on: a string, or something that has one.
+func (r *Run) Guard(what any, f func()) {
+	defer func() {
+		if p := recover(); p != nil {
+			r.Report(diag.Bug(fmt.Sprint(what), p))
+		}
+	}()
+	f()
+}
+
+// FunctionCall is a call of a provider-defined function.
+type FunctionCall struct {
+	Provider addr.Provider
+	On       *ProviderObject // the configuration whose function it is; nil for one that needs none
+	Name     string
+	Args     []cty.Value // with their marks, which the host takes off
+}
+
+// syncSet is a set that is safe for concurrent use. The zero value is empty.
+type syncSet struct{ m sync.Map }
+
+func (s *syncSet) add(x any) {
+	if x != nil {
+		s.m.Store(x, struct{}{})
+	}
+}
+
+func (s *syncSet) has(x any) bool {
+	_, ok := s.m.Load(x)
+	return ok
+}

@@ -1,0 +1,360 @@
+package eval
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/internal/base/future"
+)
+
+const throughEphemerals = `
+variable "p" {
+  default   = "P"
+  ephemeral = true
+}
+resource "sim_thing" "base" { name = "base" }
+data "sim_data" "d" { name = sim_thing.base.id }
+locals {
+  path   = data.sim_data.d.name
+  secret = "${ephemeral.sim_secret.s.id}!${sim_thing.side.name}"
+}
+resource "sim_thing" "side" { name = "side" }
+ephemeral "sim_secret" "root" { name = local.path }
+ephemeral "sim_secret" "s" { name = ephemeral.sim_secret.root.id }
+resource "sim_thing" "user" {
+  password_wo = module.m.out
+  name        = sim_thing.base.name
+  lifecycle {
+    precondition {
+      condition     = local.secret != ""
+      error_message = "No."
+    }
+  }
+}
+module "m" {
+  source = "./m"
+  in     = local.secret
+}
+-- m/m.tf --
+variable "in" { ephemeral = true }
+resource "sim_thing" "inner" {}
+output "out" {
+  value     = "${var.in}-${sim_thing.inner.id}"
+  ephemeral = true
+}`
+
+// A session keeps what comes from ephemeral resources until it ends; the next session gets it anew.
+func TestSessionsKeepEphemeralValues(t *testing.T) {
+	w := planned(t, throughEphemerals)
+	in := w.instance("sim_thing.user")
+	in.Prepare(w.task)
+	before := w.host.taken()
+	if strings.Contains(before, "open") {
+		t.Errorf("preparing opened: %s", before)
+	}
+	for round, want := range []string{
+		`e("open:ephemeral.sim_secret.s#1!side-id:module.m.sim_thing.inner")`, `e("open:ephemeral.sim_secret.s#2!side-id:module.m.sim_thing.inner")`,
+	} {
+		s := NewSession()
+		if !s.Empty() {
+			t.Error("a new session holds leases")
+		}
+		v, diags := in.EvalBody(w.task, s)
+		if got := show(v.GetAttr("password_wo")); got != want || diags != nil {
+			t.Errorf("round %d: got %s\n%s", round, got, lines(diags))
+		}
+		if !in.Preconditions(w.task, s) {
+			t.Error("the precondition fails")
+		}
+		if log := w.host.taken(); log != "open ephemeral.sim_secret.root open ephemeral.sim_secret.s" {
+			t.Errorf("round %d asked for %s", round, log)
+		}
+		if w.host.live["ephemeral.sim_secret.s"] != 1 || s.Empty() {
+			t.Error("the lease is not held")
+		}
+		s.End()
+		if w.host.live["ephemeral.sim_secret.s"] != 0 || w.host.live["ephemeral.sim_secret.root"] != 0 {
+			t.Errorf("still live: %v", w.host.live)
+		}
+		if s.values != nil || s.instances != nil || s.release != nil {
+			t.Error("the session keeps values")
+		}
+	}
+	for _, m := range []*Module{w.run.Root, w.run.Root.calls["m"].Child(addr.NoKey)} {
+		for _, group := range []map[string]*Value{m.locals, m.variables, m.outputs} {
+			for name, v := range group {
+				if v.Opens() && v.cell.Done() {
+					t.Errorf("%s is kept by the run", name)
+				}
+			}
+		}
+	}
+	w.clean()
+}
+
+// Without a session, what comes from ephemeral resources is unknown and still ephemeral, and nothing is
+// opened.
+func TestNoSession(t *testing.T) {
+	w := planned(t, throughEphemerals)
+	v, diags := w.instance("sim_thing.user").EvalBody(w.task, nil)
+	if got := show(v.GetAttr("password_wo")); got != "e(unknown)" || diags != nil {
+		t.Errorf("got %s\n%s", got, lines(diags))
+	}
+	if log := w.host.taken(); strings.Contains(log, "open") {
+		t.Error(log)
+	}
+}
+
+// What a session needs is there before it begins, also behind conditions of variables and outputs, provider
+// configurations and chained openings.
+func TestPrepareLeavesNothingDurable(t *testing.T) {
+	for name, text := range map[string]string{
+		"chain": throughEphemerals,
+		"instances": `
+resource "sim_thing" "k" { for_each = toset(["x", "y"]) }
+ephemeral "sim_secret" "s" {
+  for_each = toset(["x", "y"])
+  name     = sim_thing.k[each.key].id
+}
+resource "sim_thing" "a" {
+  for_each    = toset(["x", "y"])
+  password_wo = ephemeral.sim_secret.s[each.key].token
+}`,
+		"provider configuration": `
+provider "sim" {
+  alias = "x"
+  key   = ephemeral.sim_secret.s.token
+}
+ephemeral "sim_secret" "s" { name = sim_thing.base.id }
+resource "sim_thing" "base" {}
+resource "sim_thing" "a" { provider = sim.x }`,
+		"depends_on": `
+ephemeral "sim_secret" "s" { depends_on = [sim_thing.base] }
+resource "sim_thing" "base" {}
+resource "sim_thing" "a" { password_wo = ephemeral.sim_secret.s.token }`,
+		"conditions of values": `
+ephemeral "sim_secret" "s" { name = sim_thing.base.id }
+resource "sim_thing" "base" {}
+resource "sim_thing" "other" {}
+variable "v" {
+  default = "x"
+  validation {
+    condition     = var.v != ephemeral.sim_secret.s.token && sim_thing.other.id != ""
+    error_message = "No."
+  }
+}
+output "o" {
+  value = 1
+  precondition {
+    condition     = ephemeral.sim_secret.s.token != data.sim_data.late.id
+    error_message = "No."
+  }
+}
+data "sim_data" "late" {}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := planned(t, text)
+			host := w.host
+			w.run.opt.Host = watchful{host}
+			w.everything(w.task, w.run.Root)
+			if p := w.run.Root.resources[addr.Resource{Mode: addr.Managed, Type: "sim_thing", Name: "a"}]; p != nil && name == "provider configuration" {
+				po := p.Instance(addr.NoKey).Provider(w.task)
+				po.Prepare(w.task)
+				s := NewSession()
+				host.within(w.task, 1)
+				_, diags := po.EvalBody(w.task, s)
+				host.within(w.task, -1)
+				s.End()
+				w.run.Report(diags)
+			}
+			w.clean()
+		})
+	}
+}
+
+// watchful counts openings as sessions of their task: from the first opening on nothing durable may be asked
+// for.
+type watchful struct{ *kitHost }
+
+func (h watchful) Open(t *future.Task, s *Session, in *Instance) cty.Value {
+	v := h.kitHost.Open(t, s, in)
+	h.within(t, 1)
+	s.Keep(func() { h.within(t, -1) })
+	return v
+}
+
+// Diagnostics that outlive a session hold no values of it.
+func TestDiagnosticsForgetSessions(t *testing.T) {
+	w := planned(t, `
+ephemeral "sim_secret" "s" {}
+resource "sim_thing" "a" { password_wo = tonumber(ephemeral.sim_secret.s.token) }
+resource "sim_thing" "b" {
+  lifecycle {
+    precondition {
+      condition     = ephemeral.sim_secret.s.token == ""
+      error_message = "No ${ephemeral.sim_secret.s.token}."
+    }
+  }
+}`)
+	check := func(diags diag.List) {
+		t.Helper()
+		if !diags.HasErrors() {
+			t.Error("no error")
+		}
+		for _, d := range diags {
+			if d.EvalContext != nil && (len(d.EvalContext.Variables) > 0 || d.EvalContext.Parent() != nil) {
+				t.Errorf("%s keeps values", d)
+			}
+			if strings.Contains(fmt.Sprint(d, d.Statements), "token:eph") {
+				t.Errorf("the secret is shown: %s", d)
+			}
+			if d.Severity == diag.Error && d.Statements["ephemeral.sim_secret.s.token"] != "is (sensitive, ephemeral value)" {
+				t.Errorf("%s says %q of the values in play", d, d.Statements)
+			}
+		}
+	}
+	s := NewSession()
+	defer s.End()
+	_, diags := w.instance("sim_thing.a").EvalBody(w.task, s)
+	check(diags)
+	if w.instance("sim_thing.b").Preconditions(w.task, s) {
+		t.Error("the precondition holds")
+	}
+	check(w.run.Diags.List())
+}
+
+// E12, E14: a consumer gets the value of this walk's own opening.
+func TestE14_OutputsAreOpenedByTheWalkThatUsesThem(t *testing.T) {
+	cfg, _ := compile(t, throughEphemerals)
+	for _, phase := range []Phase{Planning, Applying} {
+		w := cfgWorld(t, cfg, phase, nil)
+		v, diags := w.host.evalIn(w.task, w.instance("sim_thing.user"))
+		if d := cmp.Diff(`e("open:ephemeral.sim_secret.s#1!side-id:module.m.sim_thing.inner")`, show(v.GetAttr("password_wo"))); d != "" || diags != nil {
+			t.Errorf("%s\n%s", d, lines(diags))
+		}
+	}
+}
+
+// Only instances that are named are opened.
+func TestOpensOneInstance(t *testing.T) {
+	w := planned(t, `
+ephemeral "sim_secret" "s" { for_each = toset(["x", "y", "z"]) }
+resource "sim_thing" "a" {
+  for_each    = toset(["x", "y"])
+  password_wo = ephemeral.sim_secret.s[each.key].id
+}`)
+	v, diags := w.host.evalIn(w.task, w.instance(`sim_thing.a["y"]`))
+	if got := show(v.GetAttr("password_wo")); got != `e("open:ephemeral.sim_secret.s[\"y\"]#1")` || diags != nil {
+		t.Errorf("%s %s", got, lines(diags))
+	}
+	if log := w.host.taken(); log != `open ephemeral.sim_secret.s["y"]` {
+		t.Error(log)
+	}
+}
+
+// A splat or for expression over the instances of a module opens what the outputs that it takes need, and
+// nothing for the others.
+func TestOpensForOutputsThatAreRead(t *testing.T) {
+	for name, expr := range map[string]string{
+		"splat":                  `module.m[*].one`,
+		"for":                    `[for m in module.m : m.one]`,
+		"splat and one instance": `[module.m[*].one, module.m[0].plain]`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := planned(t, `
+resource "sim_thing" "late" {}
+module "m" {
+  source = "./m"
+  count  = 2
+}
+resource "sim_thing" "a" { password_wo = jsonencode(`+expr+`) }
+-- m/m.tf --
+ephemeral "sim_secret" "one" {}
+ephemeral "sim_secret" "two" {}
+output "one" {
+  value     = ephemeral.sim_secret.one.id
+  ephemeral = true
+}
+output "two" {
+  value     = ephemeral.sim_secret.two.id
+  ephemeral = true
+}
+output "plain" { value = "p" }
+`)
+			in := w.instance(`sim_thing.a`)
+			in.Prepare(w.task)
+			w.host.taken()
+			if _, diags := w.host.evalIn(w.task, in); diags != nil {
+				t.Error(lines(diags))
+			}
+			if log := w.host.taken(); strings.Contains(log, "two") || !strings.Contains(log, "one") {
+				t.Errorf("opened %s", log)
+			}
+		})
+	}
+}
+
+// Depends_on holds open what it names, and what a module that it names consists of, but for what only a check
+// in there knows.
+func TestHold(t *testing.T) {
+	w := planned(t, `
+ephemeral "sim_secret" "k" { for_each = toset(["x", "y"]) }
+module "m" {
+  source = "./m"
+  count  = 2
+}
+resource "sim_thing" "a" { depends_on = [ephemeral.sim_secret.k["y"], module.m] }
+-- m/m.tf --
+ephemeral "sim_secret" "in" {}
+check "c" {
+  ephemeral "sim_secret" "nested" {}
+  assert {
+    condition     = ephemeral.sim_secret.nested.id != ""
+    error_message = "no id"
+  }
+}
+`)
+	in := w.instance(`sim_thing.a`)
+	in.PrepareHeld(w.task)
+	s := NewSession()
+	in.Hold(w.task, s)
+	s.End()
+	w.clean()
+	want := `open ephemeral.sim_secret.k["y"] open module.m[0].ephemeral.sim_secret.in open module.m[1].ephemeral.sim_secret.in`
+	if log := w.host.taken(); log != want {
+		t.Errorf("held %s", log)
+	}
+}
+
+// TestFreshTogether has a session whose leases take a while to renew: they are renewed at once, also if one
+// of them has expired.
+func TestFreshTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := NewSession()
+		defer s.End()
+		check := func(fresh bool) {
+			s.Check(func() bool {
+				time.Sleep(time.Second)
+				return fresh
+			})
+		}
+		for _, fresh := range []bool{true, true, true, false, true} {
+			check(fresh)
+			begin := time.Now()
+			if want := len(s.checks) < 4; s.Fresh() != want {
+				t.Errorf("with %d leases: fresh is %t, want %t", len(s.checks), !want, want)
+			}
+			if took := time.Since(begin); took != time.Second {
+				t.Errorf("checking %d leases took %s, want 1s", len(s.checks), took)
+			}
+		}
+	})
+}

@@ -1,0 +1,134 @@
+package processes_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/internal/provider"
+	"github.com/mayfly-iac/mayfly/internal/provider/processes"
+)
+
+// launcher counts what it starts.
+type launcher struct{ started, ended int }
+
+func (l *launcher) Launch(context.Context, addr.Provider) (provider.Provider, diag.List) {
+	l.started++
+	return &fake{launcher: l}, nil
+}
+
+// fake answers some calls, with nothing.
+type fake struct {
+	provider.Provider
+	launcher *launcher
+}
+
+type catalog struct{ provider.Catalog }
+
+func (catalog) Capabilities() provider.Capabilities { return provider.Capabilities{} }
+
+func (*fake) Catalog(context.Context) (provider.Catalog, diag.List) { return catalog{}, nil }
+func (*fake) Configure(context.Context, cty.Value) diag.List        { return nil }
+
+func (*fake) OpenEphemeral(context.Context, string, cty.Value) (provider.OpenResponse, diag.List) {
+	return provider.OpenResponse{}, nil
+}
+
+func (*fake) RenewEphemeral(context.Context, string, []byte) (provider.RenewResponse, diag.List) {
+	return provider.RenewResponse{}, nil
+}
+
+func (*fake) CloseEphemeral(context.Context, string, []byte) diag.List { return nil }
+
+func (*fake) CallFunction(context.Context, string, []cty.Value) (cty.Value, error) {
+	return cty.True, nil
+}
+
+func (f *fake) Close() error {
+	f.launcher.ended++
+	return nil
+}
+
+var source = addr.BuiltinProvider
+
+// TestEveryCallCountsOnce makes one call of each kind that needs no more than a context.
+func TestEveryCallCountsOnce(t *testing.T) {
+	ctx, set := t.Context(), processes.New(&launcher{})
+	p, diags := set.Start(ctx, source)
+	if diags.HasErrors() {
+		t.Fatal(diags.Err())
+	}
+	for what, call := range map[string]func(){
+		"configure": func() { p.Configure(ctx, cty.EmptyObjectVal) },
+		"open":      func() { p.OpenEphemeral(ctx, "t", cty.EmptyObjectVal) },
+		"renew":     func() { p.RenewEphemeral(ctx, "t", nil) },
+		"close":     func() { p.CloseEphemeral(ctx, "t", nil) },
+		"function":  func() { _, _ = set.CallFunction(ctx, source, "f", nil) },
+	} {
+		before := set.Calls()
+		if call(); set.Calls() != before+1 {
+			t.Errorf("%s: counted %d times", what, set.Calls()-before)
+		}
+	}
+}
+
+// TestReuse makes one provider for each distinct configuration, and another try after a failure.
+func TestReuse(t *testing.T) {
+	l := &launcher{}
+	set := processes.New(l)
+	configure := func() (provider.Provider, diag.List) { return set.Start(t.Context(), source) }
+	pc := addr.ProviderConfig{Provider: source}
+	if p, diags := set.Reuse(pc, cty.True, func() (provider.Provider, diag.List) { return nil, diag.Errorf("No", "It failed.") }); p != nil || !diags.HasErrors() {
+		t.Fatal("a failure gave a provider")
+	}
+	first, _ := set.Reuse(pc, cty.True, configure)
+	again, _ := set.Reuse(pc, cty.True, configure)
+	other, _ := set.Reuse(pc, cty.False, configure)
+	if first == nil || first != again || other == first || l.started != 2 {
+		t.Errorf("%d processes for two configurations; the first is reused: %v", l.started, first == again)
+	}
+	set.End(other)
+	set.Close()
+	if set.Close(); l.ended != 2 {
+		t.Errorf("%d processes were ended, of 2", l.ended)
+	}
+}
+
+// TestAskStartsAnother asks a provider whose first process has ended.
+func TestAskStartsAnother(t *testing.T) {
+	l := &launcher{}
+	set := processes.New(l)
+	p, _ := set.Start(t.Context(), source)
+	set.End(p)
+	asked := 0
+	set.Ask(t.Context(), source, func(provider.Provider) diag.List { asked++; return nil })
+	if asked != 1 || l.started != 2 {
+		t.Errorf("asked %d times, with %d processes started", asked, l.started)
+	}
+}
+
+// slowLauncher takes a second for each launch.
+type slowLauncher struct{}
+
+func (slowLauncher) Launch(context.Context, addr.Provider) (provider.Provider, diag.List) {
+	time.Sleep(time.Second)
+	return &fake{launcher: &launcher{}}, nil
+}
+
+// TestLoad starts three providers in the time of one.
+func TestLoad(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		set := processes.New(slowLauncher{})
+		begin := time.Now()
+		set.Load(t.Context(), []addr.Provider{{Type: "a"}, {Type: "b"}, {Type: "c"}})
+		if took := time.Since(begin); took != time.Second {
+			t.Errorf("starting three providers took %s, want 1s", took)
+		}
+		set.Close()
+	})
+}

@@ -1,0 +1,76 @@
+package timeline
+
+import (
+	"strconv"
+
+	"github.com/mayfly-iac/mayfly/event"
+	"github.com/mayfly-iac/mayfly/internal/show/view/internal/hypertext"
+)
+
+// markup is text of the page that this package wrote; see hypertext.Markup.
+type markup = hypertext.Markup
+
+// page is a document being written.
+type page struct{ hypertext.Page }
+
+// percent returns a position or width on the axis.
+func percent(x float64) markup { return markup(number(x, 3) + "%") }
+
+// count returns a whole number as markup.
+var count = hypertext.Count
+
+// plural returns a number with its noun.
+func plural(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return strconv.Itoa(n) + " " + noun
+}
+
+// class returns the style class of an operation; each class has an entry in the legend and a colour in the
+// style sheet. What is evaluated with an ephemeral value, such as an output or a condition, is no operation
+// on an object.
+func class(op event.Op) markup {
+	switch op {
+	case event.OpCreate:
+		return "create"
+	case event.OpUpdate:
+		return "update"
+	case event.OpDelete, event.OpForget:
+		return "delete"
+	case event.OpRead, event.OpRefresh, event.OpImport, event.OpAdopt:
+		return "read"
+	case event.OpPlan:
+		return "plan"
+	case event.OpProvision:
+		return "provision"
+	case event.OpConfigure:
+		return "configure"
+	case event.OpOpen:
+		return "other"
+	default:
+		return "evaluate"
+	}
+}
+
+// verb returns the word for what a user does with an ephemeral instance.
+func verb(op event.Op) string {
+	switch op {
+	case event.OpOpen:
+		return "held while open"
+	case event.OpConfigure:
+		return "configured with it"
+	case event.OpProvision:
+		return "provision"
+	default:
+		return string(op)
+	}
+}
+
+// phaseName returns the title of a phase of the run.
+func phaseName(op event.Op) string {
+	if op == event.OpApplying {
+		return "Applying"
+	}
+	return "Planning"
+}

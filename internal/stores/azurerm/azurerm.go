@@ -1,0 +1,182 @@
+// Package azurerm keeps states in Blob Storage of Azure, as blobs with the names of the backend "azurerm" of
+// other engines, and under their locks, which are leases of these blobs.
+//
+// It may import cloud, cloud/azure, state/store, state/store/remote and state/store/objects. It must not know
+// configuration, plans, providers, or what a state contains.
+package azurerm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+
+	"github.com/mayfly-iac/mayfly/internal/stores/cloud"
+	"github.com/mayfly-iac/mayfly/internal/stores/cloud/azure"
+	"github.com/mayfly-iac/mayfly/internal/stores/objects"
+	"github.com/mayfly-iac/mayfly/internal/stores/remote"
+	"github.com/mayfly-iac/mayfly/state/store"
+)
+
+// Options configure a Service.
+type Options struct {
+	Container *azure.Container
+	Key       string // name of the blob of the default workspace
+	Snapshot  bool   // keep a snapshot of each state that is replaced
+}
+
+// Service is a remote.Service in a container.
+type Service struct {
+	opt Options
+
+	mu     sync.Mutex
+	leases map[string]lease // by the name of the blob
+}
+
+// lease is the lease of a blob that this process has: without its ID, the service refuses to change the blob.
+type lease struct {
+	id   string // of the lock
+	text string // that the metadata has about it
+	gone bool   // the blob was deleted, and the lease with it
+}
+
+var (
+	_ remote.Service = (*Service)(nil)
+	_ objects.Bucket = (*Service)(nil)
+)
+
+// New returns a service. It contacts nothing.
+func New(opt Options) *Service { return &Service{opt: opt, leases: map[string]lease{}} }
+
+func (s *Service) lease(name string) lease {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.leases[name]
+}
+
+func (s *Service) setLease(name string, l lease) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.leases[name] = l
+}
+
+// header returns the header of requests that change a blob.
+func (s *Service) header(name string) http.Header {
+	h := http.Header{}
+	if l := s.lease(name); l.id != "" && !l.gone {
+		h.Set(azure.HeaderLease, leaseID(l.id))
+	}
+	return h
+}
+
+// workspaceMark is between the key and the name of a workspace.
+const workspaceMark = "env:"
+
+// Workspaces implements remote.Service.
+func (s *Service) Workspaces(ctx context.Context) (workspaces []string, err error) {
+	prefix := s.opt.Key + workspaceMark
+	names, err := s.List(ctx, prefix)
+	for _, name := range names {
+		if name = strings.TrimPrefix(name, prefix); !strings.Contains(name, "/") {
+			workspaces = append(workspaces, name)
+		}
+	}
+	return workspaces, err
+}
+
+// Place implements remote.Service.
+func (s *Service) Place(workspace string) (remote.Place, error) {
+	name := s.opt.Key
+	if workspace != store.DefaultWorkspace {
+		name += workspaceMark + workspace
+	}
+	p := objects.Place(s, s.opt.Container.URL(name), name, "")
+	p.State, p.Lock = &blob{s, name}, &lock{s, name}
+	return p, nil
+}
+
+// Get implements objects.Bucket, for parts of journals, which have no versions.
+func (s *Service) Get(ctx context.Context, name string) ([]byte, remote.Version, error) {
+	data, _, err := s.opt.Container.Get(ctx, name)
+	if missing(err) {
+		return nil, "", nil
+	}
+	return data, "", classify(err)
+}
+
+// Put implements objects.Bucket.
+func (s *Service) Put(ctx context.Context, name string, data []byte, _ *remote.Version) (remote.Version, error) {
+	_, err := s.opt.Container.Put(ctx, name, data, nil, nil)
+	return "", classify(err)
+}
+
+// Delete implements objects.Bucket.
+func (s *Service) Delete(ctx context.Context, name string) error {
+	err := s.opt.Container.Delete(ctx, name, nil)
+	if missing(err) {
+		return nil
+	}
+	return classify(err)
+}
+
+// List implements objects.Bucket.
+func (s *Service) List(ctx context.Context, prefix string) ([]string, error) {
+	names, err := s.opt.Container.List(ctx, prefix)
+	return names, classify(err)
+}
+
+// code returns the code of an unsuccessful answer; "" if err is not one.
+func code(err error) string {
+	if e := (*cloud.Error)(nil); errors.As(err, &e) {
+		return e.Code
+	}
+	return ""
+}
+
+// missing reports whether an answer says that a blob does not exist, and not its container.
+func missing(err error) bool { return code(err) == "BlobNotFound" }
+
+// hints say what to do about answers.
+var hints = map[string]string{
+	"ContainerNotFound":                  "Create the container, or check the argument \"container_name\"",
+	"AuthenticationFailed":               "Check the argument \"access_key\" or \"sas_token\", which may have expired, and the clock of this machine",
+	"InvalidAuthenticationInfo":          "Check the arguments of the credentials, such as \"access_key\", \"sas_token\" or \"tenant_id\"",
+	"AuthorizationFailure":               "Check the argument \"access_key\" or \"sas_token\", and whether the firewall of the storage account lets this machine in",
+	"AuthorizationPermissionMismatch":    "The credentials need the role \"Storage Blob Data Owner\" for the container. A \"sas_token\" needs the permissions racwdl",
+	"AuthorizationServiceMismatch":       "A \"sas_token\" needs the service b (blobs)",
+	"AuthorizationResourceTypeMismatch":  "A \"sas_token\" needs the resource types c and o (containers and objects)",
+	"KeyBasedAuthenticationNotPermitted": "The storage account permits no keys: remove \"access_key\" and set \"use_azuread_auth\" to true",
+	"InvalidResourceName":                "Check the arguments \"container_name\" and \"key\"",
+	"LeaseIdMissing":                     "Another run holds the lock of the state",
+	"AuthorizationSourceIPMismatch":      "The \"sas_token\" is for other addresses than that of this machine",
+	"AccountIsDisabled":                  "Enable the storage account, or check the argument \"storage_account_name\"",
+	"BlobImmutableDueToPolicy":           "The container must have no policy that makes blobs immutable",
+	"InsufficientAccountPermissions":     "The credentials need the role \"Storage Blob Data Owner\" for the container",
+	"NoAuthenticationInformation":        "Check the arguments of the credentials, such as \"access_key\"",
+	"UnauthorizedBlobOverwrite":          "A \"sas_token\" needs the permissions racwdl",
+	"AuthorizationProtocolMismatch":      "The \"sas_token\" is for HTTPS only",
+	"ResourceNotFound":                   "Check the arguments \"storage_account_name\" and \"container_name\"",
+}
+
+// classify marks an error that may pass, and adds what to do about others. It returns nil for nil.
+func classify(err error) error {
+	e, lost, unknown := (*cloud.Error)(nil), (*url.Error)(nil), (*net.DNSError)(nil)
+	switch {
+	case err == nil || errors.Is(err, context.Canceled):
+	case errors.Is(err, azure.ErrChecksum):
+		return &remote.Passing{Err: err}
+	case errors.As(err, &unknown) && unknown.IsNotFound:
+		return fmt.Errorf("%w. Check the arguments \"storage_account_name\" and \"environment\"", err)
+	case errors.As(err, &e) && (e.Passes() && e.Status != http.StatusConflict || e.Code == "OperationTimedOut" || e.Code == "ServerBusy"):
+		return &remote.Passing{Err: err}
+	case errors.As(err, &e) && e.Hint == "":
+		e.Hint = hints[e.Code]
+	case errors.As(err, &lost):
+		return &remote.Passing{Err: err}
+	}
+	return err
+}

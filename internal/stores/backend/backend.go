@@ -1,0 +1,188 @@
+// Package backend is the table of the places that keep states: for each kind of backend the arguments of its
+// block, the environment variables that stand in for them, and how a configuration opens a store. Everything
+// else, such as recording a backend, moving states from one to another and reading states of others, works on
+// the value of its configuration.
+//
+// All kinds that the documentation of OpenTofu has are in the table, so that a block is checked by its
+// arguments. A kind can be used if its file with the prefix "open_" is part of the program, which a build tag
+// such as mayfly_no_http leaves out.
+//
+// It may import stores, schema, value and diag. It must not know the working directory, providers or plans.
+package backend
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/internal/stores/remote"
+	"github.com/mayfly-iac/mayfly/internal/values/schema"
+	"github.com/mayfly-iac/mayfly/state/store"
+)
+
+// Names of kinds.
+const (
+	// Local is the name of the kind that keeps the states of a configuration without a backend block.
+	Local = "local"
+	// Cloud is the name of the kind that a cloud block stands for.
+	Cloud = "cloud"
+)
+
+// Kind is one kind of backend. It is immutable and safe for concurrent use.
+type Kind struct {
+	Name string
+	// Block has the arguments. In the value of a configuration, an absent one is null, and so is an empty
+	// string. Required says what Complete requires: a block may leave it to the environment or to init.
+	Block *schema.Block
+	// env has the environment variables that stand in for an argument, in order of falling precedence.
+	env map[string][]string
+	// where has the names of the arguments that say where states are.
+	where []string
+	service
+}
+
+// service is what this program does with a kind of backend.
+type service struct {
+	// open opens the store. The configuration has been completed, and has no marks.
+	open func(ctx context.Context, cfg cty.Value, env Env) (store.Store, error)
+	// place says for a message where the state of the default workspace is, without credentials.
+	place func(cfg cty.Value) string
+	// identity returns a text that is the same for configurations that keep states in the same places,
+	// however they write it. It has no credentials. Without it, the arguments that say where states are
+	// are compared.
+	identity func(cfg cty.Value) string
+	// workspaces reports whether a configuration has room for workspaces other than the default one; nil
+	// for one that always has.
+	workspaces func(cfg cty.Value) bool
+	// only returns the name of the only workspace of a configuration, where that is not the default one; ""
+	// otherwise. It is nil for a kind without such configurations.
+	only func(cfg cty.Value) string
+}
+
+// Env is what a store is opened with, apart from its configuration.
+type Env struct {
+	Files   StateFiles               // for the local backend; others have no use for them
+	Cipher  store.Cipher             // that encrypts what is stored; nil for none
+	Lookup  func(name string) string // the value of an environment variable; "" if it is not set
+	Version string                   // of the program, for the states of new workspaces
+	Dir     string                   // that relative paths start from; "" for the working directory
+	// Host finds a service of a host by the user's settings; nil if hosts cannot be asked.
+	Host func(ctx context.Context, host, service string) (HostService, error)
+	// JournalDir is a directory of this machine, created when needed, for the journals of services that have
+	// no room for them.
+	JournalDir string
+}
+
+// HostService is how a service of a host is reached, as services are discovered by the hosts' names.
+type HostService struct {
+	Address   *url.URL
+	Token     string            // of the user for the host; "" for none
+	Transport http.RoundTripper // refuses to send tokens unencrypted
+}
+
+// remote returns the options of a store in a service.
+func (e Env) remote() remote.Options {
+	return remote.Options{Cipher: e.Cipher, JournalDir: e.JournalDir, Version: e.Version}
+}
+
+// StateFiles name files that replace those of the local backend, for whatever workspace.
+type StateFiles struct {
+	State  string // to read; the one of the workspace if empty
+	Out    string // to write; the one that is read if empty
+	Backup string // for the previous state; the one that is written with ".backup" if empty, none if "-"
+	Stamp  string // if not empty, stands in the usual name of the backup, so that it replaces no other
+}
+
+// kinds has every kind by its name.
+var kinds = table(azurermKind, cloudKind, consulKind, cosKind, gcsKind, httpKind, inmemKind, kubernetesKind, localKind, ossKind, pgKind, remoteKind, s3Kind)
+
+func table(all ...*Kind) map[string]*Kind {
+	out := map[string]*Kind{}
+	for _, k := range all {
+		out[k.Name] = k
+	}
+	return out
+}
+
+// Kinds returns every known kind by its name, also those that this program cannot open.
+func Kinds() map[string]*Kind { return maps.Clone(kinds) }
+
+// Usable returns the names of the kinds of a table that can be opened, in order.
+func Usable(table map[string]*Kind) []string {
+	var names []string
+	for name, k := range table {
+		if k.Usable() && name != Cloud { // which has a block of its own
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// NewKind returns a kind with the arguments of a block, whose stores open opens. Place and identity of a
+// configuration are the texts that where returns.
+func NewKind(name string, block *schema.Block, where func(cfg cty.Value) string, open func(context.Context, cty.Value, Env) (store.Store, error)) *Kind {
+	return &Kind{Name: name, Block: block, service: service{open: open, place: where, identity: where}}
+}
+
+// Usable reports whether this program can open stores of the kind.
+func (k *Kind) Usable() bool { return k.open != nil }
+
+// Open opens the store of a configuration, which Complete has completed. Errors name arguments and have none
+// of their values.
+func (k *Kind) Open(ctx context.Context, cfg cty.Value, env Env) (store.Store, error) {
+	if !k.Usable() {
+		return nil, fmt.Errorf("the backend %q cannot be used by this version of Mayfly", k.Name)
+	}
+	if env.Lookup == nil {
+		env.Lookup = func(string) string { return "" }
+	}
+	cfg, _ = cfg.UnmarkDeep()
+	return k.open(ctx, cfg, env)
+}
+
+// Place says for a message where the state of the default workspace is. The configuration need not be
+// complete.
+func (k *Kind) Place(cfg cty.Value) string {
+	if k.place == nil {
+		return fmt.Sprintf("the backend %q", k.Name)
+	}
+	cfg, _ = cfg.UnmarkDeep()
+	return k.place(cfg)
+}
+
+// Identity returns a text that is the same for configurations that keep states in the same places. The
+// configuration need not be complete.
+func (k *Kind) Identity(cfg cty.Value) string {
+	cfg, _ = cfg.UnmarkDeep()
+	if k.identity == nil {
+		var sb strings.Builder
+		for _, name := range k.where {
+			fmt.Fprintf(&sb, "%s=%#v\n", name, cfg.GetAttr(name))
+		}
+		return sb.String()
+	}
+	return k.identity(cfg)
+}
+
+// Workspaces reports whether a configuration has room for workspaces other than the default one.
+func (k *Kind) Workspaces(cfg cty.Value) bool {
+	cfg, _ = cfg.UnmarkDeep()
+	return k.workspaces == nil || k.workspaces(cfg)
+}
+
+// Only returns the name of the only workspace of a configuration, if that is not the default one; ""
+// otherwise. The store knows it as the default one too.
+func (k *Kind) Only(cfg cty.Value) string {
+	if k.only == nil {
+		return ""
+	}
+	cfg, _ = cfg.UnmarkDeep()
+	return k.only(cfg)
+}

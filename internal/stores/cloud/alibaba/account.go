@@ -1,0 +1,195 @@
+// Package alibaba reaches services of Alibaba Cloud: it finds credentials in the places that Alibaba's tools
+// document, keeps objects in buckets of OSS, and rows in tables of Tablestore.
+//
+// Start reading at Account. It may import package cloud. It must not know what is kept there.
+package alibaba
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha1" //nolint:gosec // what the services define
+	"encoding/base64"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/mayfly-iac/mayfly/internal/base/trace/requests"
+	"github.com/mayfly-iac/mayfly/internal/stores/cloud"
+)
+
+// Keys are credentials.
+type Keys struct {
+	ID, Secret string
+	Token      string    // of temporary ones; "" for none
+	until      time.Time // of temporary ones that can be renewed
+}
+
+// Source returns keys. It is called again when they expire.
+type Source func(ctx context.Context) (Keys, error)
+
+// Account has credentials. It is safe for concurrent use.
+type Account struct {
+	client *http.Client
+	source Source
+
+	mu   sync.Mutex
+	keys Keys
+}
+
+// New returns an account with the keys of a source, and gets the first ones.
+func New(ctx context.Context, source Source, client *http.Client) (*Account, error) {
+	a := &Account{client: client, source: source}
+	_, err := a.current(ctx)
+	return a, err
+}
+
+// Static returns a source of keys that do not change.
+func Static(k Keys) Source { return func(context.Context) (Keys, error) { return k, nil } }
+
+// renewal is how long before their end keys are renewed.
+const renewal = 5 * time.Minute
+
+func (a *Account) current(ctx context.Context) (Keys, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.keys.ID != "" && (a.keys.until.IsZero() || time.Until(a.keys.until) > renewal) {
+		return a.keys, nil
+	}
+	k, err := a.source(ctx)
+	if err != nil {
+		return Keys{}, err
+	}
+	a.keys = k
+	return k, nil
+}
+
+func mac(secret, text string) string {
+	h := hmac.New(sha1.New, []byte(secret))
+	h.Write([]byte(text))
+	return base64.StdEncoding.EncodeToString(h.Sum(nil))
+}
+
+// metadata is the address of the service that machines get the keys of their role from.
+const metadata = "http://100.100.100.200/latest/meta-data/ram/security-credentials/"
+
+// temporary are keys as services return them.
+type temporary struct {
+	AccessKeyID     string `json:"AccessKeyId"`
+	AccessKeySecret string
+	SecurityToken   string
+	Expiration      time.Time
+}
+
+func (t temporary) keys() (Keys, error) {
+	if t.AccessKeyID == "" || t.AccessKeySecret == "" {
+		return Keys{}, errors.New("the service's answer has no keys")
+	}
+	return Keys{t.AccessKeyID, t.AccessKeySecret, t.SecurityToken, t.Expiration}, nil
+}
+
+// Machine returns a source of the keys that this machine has by a role.
+func Machine(role string, client *http.Client) Source {
+	return func(ctx context.Context) (Keys, error) {
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, metadata+url.PathEscape(role), nil)
+		if err != nil {
+			return Keys{}, err
+		}
+		body, err := cloud.Answer(client, req, refusal)
+		if err != nil {
+			return Keys{}, fmt.Errorf("the service for roles of machines: %w", err)
+		}
+		var t temporary
+		if json.Unmarshal(body, &t) != nil {
+			return Keys{}, errors.New("the answer of the service for roles of machines is not valid") // it may have keys
+		}
+		return t.keys()
+	}
+}
+
+// Role is a role to assume.
+type Role struct {
+	ARN, Session, Policy string
+	Seconds              int    // 0 for the service's default
+	Server               string // of the service for tokens; "" for the usual one
+}
+
+// Assume returns a source of keys of a role, which the keys of another source may assume.
+func Assume(r Role, by Source, client *http.Client) Source {
+	return func(ctx context.Context) (Keys, error) {
+		k, err := by(ctx)
+		if err != nil {
+			return Keys{}, err
+		}
+		query := url.Values{
+			"Action": {"AssumeRole"}, "Version": {"2015-04-01"}, "Format": {"JSON"}, "RoleArn": {r.ARN}, "RoleSessionName": {r.Session},
+			"AccessKeyId": {k.ID}, "SignatureMethod": {"HMAC-SHA1"}, "SignatureVersion": {"1.0"}, "SignatureNonce": {uuid.NewString()},
+			"Timestamp": {time.Now().UTC().Format("2006-01-02T15:04:05Z")},
+		}
+		for name, value := range map[string]string{"Policy": r.Policy, "SecurityToken": k.Token} {
+			if value != "" {
+				query.Set(name, value)
+			}
+		}
+		if r.Seconds > 0 {
+			query.Set("DurationSeconds", fmt.Sprint(r.Seconds))
+		}
+		query.Set("Signature", mac(k.Secret+"&", "POST&%2F&"+percent(encode(query))))
+		return assumed(ctx, r.Server, query, client)
+	}
+}
+
+// assumed returns the keys of a role. The query is signed already. An answer that is not valid is not
+// quoted, because it may have keys in it.
+func assumed(ctx context.Context, server string, query url.Values, client *http.Client) (Keys, error) {
+	if server == "" {
+		server = "sts.aliyuncs.com"
+	}
+	if !strings.Contains(server, "://") {
+		server = "https://" + server
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, server, strings.NewReader(encode(query)))
+	if err != nil {
+		return Keys{}, err
+	}
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	body, err := cloud.Answer(client, req, refusal)
+	if err != nil {
+		return Keys{}, fmt.Errorf("assuming the role: %w", err)
+	}
+	var answer struct{ Credentials temporary }
+	if json.Unmarshal(body, &answer) != nil {
+		return Keys{}, errors.New("assuming the role: the service's answer is not valid") // it may have keys
+	}
+	return answer.Credentials.keys()
+}
+
+// percent encodes a text as the services want it.
+func percent(text string) string {
+	return strings.NewReplacer("+", "%20", "*", "%2A", "%7E", "~").Replace(url.QueryEscape(text))
+}
+
+func encode(query url.Values) string {
+	return strings.NewReplacer("+", "%20", "*", "%2A", "%7E", "~").Replace(query.Encode())
+}
+
+// refusal returns the error that an answer describes, in XML or JSON.
+func refusal(resp *http.Response, body []byte) error {
+	var said struct{ Code, Message string }
+	if xml.Unmarshal(body, &said) != nil {
+		_ = json.Unmarshal(body, &said) // else there is the status
+	}
+	return &cloud.Error{Status: resp.StatusCode, Code: said.Code, Message: said.Message, Hint: cloud.PageHint(body)}
+}
+
+// Client returns a client for requests to the services, which follows no redirects.
+func Client(transport http.RoundTripper) *http.Client {
+	return &http.Client{Transport: requests.Noted(transport), CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+}

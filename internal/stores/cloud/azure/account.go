@@ -1,0 +1,127 @@
+// Package azure reaches services of Microsoft Azure: it gets tokens with Azure's own library for credentials,
+// keeps blobs in containers of Blob Storage, and encrypts with keys of vaults.
+//
+// Start reading at Account and Vault. It may import package cloud and Azure's library for credentials, but no
+// client of a service. It must not know what blobs and keys are for.
+package azure
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
+
+	"github.com/mayfly-iac/mayfly/internal/base/trace/requests"
+	"github.com/mayfly-iac/mayfly/internal/stores/cloud"
+)
+
+// Account is a storage account with one way to authorize requests. It is safe for concurrent use.
+type Account struct {
+	name   string
+	client *http.Client
+	key    []byte     // shared key; nil for none
+	sas    url.Values // shared access signature; nil for none
+	tokens *tokens    // nil for none
+}
+
+// WithKey returns an account whose requests are signed with its key.
+func WithKey(name, key string, client *http.Client) (*Account, error) {
+	b, err := base64.StdEncoding.DecodeString(key)
+	if err != nil || len(b) == 0 {
+		return nil, errors.New("the key of a storage account is a text in base64")
+	}
+	return &Account{name: name, client: client, key: b}, nil
+}
+
+// WithSAS returns an account whose requests bear a shared access signature, which is the query of a URL.
+func WithSAS(name, sas string, client *http.Client) (*Account, error) {
+	query, err := url.ParseQuery(strings.TrimPrefix(strings.TrimSpace(sas), "?"))
+	if err != nil || query.Get("sig") == "" {
+		return nil, errors.New("a shared access signature is the query of a URL, such as sv=...&sp=...&sig=...")
+	}
+	return &Account{name: name, client: client, sas: query}, nil
+}
+
+// storageScope is that of tokens for Blob Storage, in all clouds.
+const storageScope = "https://storage.azure.com/.default"
+
+// WithCredential returns an account whose requests bear tokens. It gets the first one.
+func WithCredential(ctx context.Context, name string, c azcore.TokenCredential, client *http.Client) (*Account, error) {
+	t := &tokens{credential: c, scope: storageScope}
+	if _, err := t.get(ctx); err != nil {
+		return nil, err
+	}
+	return &Account{name: name, client: client, tokens: t}, nil
+}
+
+// Container returns a container of the account. server is the address of its Blob Storage.
+func (a *Account) Container(server, name string) *Container {
+	return &Container{account: a, base: strings.TrimSuffix(server, "/") + "/" + url.PathEscape(name)}
+}
+
+// tokens gets tokens for one scope. The credential keeps them until they expire.
+type tokens struct {
+	credential azcore.TokenCredential
+	scope      string
+	tenant     string     // "" for that of the credential
+	mu         sync.Mutex // one request for a token serves all
+}
+
+func (t *tokens) get(ctx context.Context) (string, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	token, err := t.credential.GetToken(ctx, policy.TokenRequestOptions{Scopes: []string{t.scope}, TenantID: t.tenant})
+	if err != nil {
+		return "", explainToken(err)
+	}
+	return token.Token, nil
+}
+
+// send sends a request with the account's authorization and returns the answer, which the caller closes.
+func (a *Account) send(ctx context.Context, req *http.Request) (*http.Response, error) {
+	switch {
+	case a.key != nil:
+		req.Header.Set("Authorization", "SharedKey "+a.name+":"+signature(a.name, a.key, req))
+	case a.sas != nil:
+		query := req.URL.Query()
+		for name, values := range a.sas {
+			query[name] = values
+		}
+		req.URL.RawQuery = query.Encode()
+	default:
+		token, err := a.tokens.get(ctx)
+		if err != nil {
+			return nil, err
+		}
+		req.Header.Set("Authorization", "Bearer "+token)
+	}
+	resp, err := cloud.Open(a.client, req, refusal)
+	if lost := (*url.Error)(nil); errors.As(err, &lost) {
+		address := *req.URL
+		address.RawQuery = "" // which may have the shared access signature
+		lost.URL = address.String()
+	}
+	return resp, err
+}
+
+// Client returns a client for requests to Azure, which follows no redirects. The transport may be nil for the
+// usual one.
+func Client(transport http.RoundTripper) *http.Client {
+	return &http.Client{Transport: requests.Noted(transport), CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+}
+
+// endpoint checks the address of a service.
+func endpoint(text string) error {
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
+		return fmt.Errorf("the service names %q as an address, which is not a URL", text)
+	}
+	return nil
+}

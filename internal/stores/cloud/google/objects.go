@@ -1,0 +1,121 @@
+package google
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/mayfly-iac/mayfly/internal/stores/cloud"
+)
+
+// WriteObjects is the scope of credentials that read and write objects.
+const WriteObjects = "https://www.googleapis.com/auth/devstorage.read_write"
+
+// maxObject bounds the objects that are read into memory.
+const maxObject = 2 << 30
+
+// ErrChecksum means that the content of an object arrived with errors.
+var ErrChecksum = errors.New("the content does not match the checksum that the service has sent with it")
+
+// Bucket returns a bucket whose requests have the account's credentials. server replaces the address of the
+// service; it may be "".
+func (a *Account) Bucket(name, server string) *Bucket {
+	if server == "" {
+		server = "https://storage." + a.domain
+	}
+	base := strings.TrimSuffix(server, "/")
+	if !strings.HasSuffix(base, "/storage/v1") {
+		base += "/storage/v1"
+	}
+	return &Bucket{account: a, base: base + "/b/" + url.PathEscape(name) + "/o"}
+}
+
+// Get returns the content of an object and its generation. header may have the key that the object is
+// encrypted with; nil for none. An object that does not exist is a *cloud.Error with status 404.
+func (b *Bucket) Get(ctx context.Context, name string, header http.Header) (content []byte, generation string, err error) {
+	resp, err := b.send(ctx, http.MethodGet, b.base+"/"+url.PathEscape(name), url.Values{"alt": {"media"}}, nil, header)
+	if err != nil {
+		return nil, "", err
+	}
+	defer resp.Body.Close()
+	if resp.ContentLength > maxObject {
+		return nil, "", fmt.Errorf("the object %s has %d bytes, which is too long", name, resp.ContentLength)
+	}
+	content, err = io.ReadAll(io.LimitReader(resp.Body, maxObject))
+	if err == nil && !intact(resp.Header.Values("X-Goog-Hash"), content) {
+		err = ErrChecksum
+	}
+	return content, resp.Header.Get("X-Goog-Generation"), err
+}
+
+// intact reports whether content has the checksum among hashes, if there is one.
+func intact(hashes []string, content []byte) bool {
+	for hash := range strings.SplitSeq(strings.Join(hashes, ","), ",") {
+		if want, ok := strings.CutPrefix(strings.TrimSpace(hash), "crc32c="); ok {
+			sum := binary.BigEndian.AppendUint32(nil, crc32.Checksum(content, crc32.MakeTable(crc32.Castagnoli)))
+			return want == base64.StdEncoding.EncodeToString(sum)
+		}
+	}
+	return true
+}
+
+// Put stores an object and returns its generation. query may have conditions, such as ifGenerationMatch,
+// that fail with the status 412, and the name of a key; header as in Get.
+func (b *Bucket) Put(ctx context.Context, name string, content []byte, query url.Values, header http.Header) (generation string, err error) {
+	all := url.Values{"uploadType": {"media"}, "name": {name}}
+	for key, values := range query {
+		all[key] = values
+	}
+	server, path, _ := strings.Cut(b.base, "/storage/v1")
+	resp, err := b.send(ctx, http.MethodPost, server+"/upload/storage/v1"+path, all, content, header)
+	if err != nil {
+		return "", err
+	}
+	defer resp.Body.Close()
+	var stored struct{ Generation string }
+	return stored.Generation, decode(resp.Body, &stored)
+}
+
+// decode reads a short document in JSON.
+func decode(r io.Reader, to any) error {
+	if err := json.NewDecoder(io.LimitReader(r, 1<<20)).Decode(to); err != nil {
+		return fmt.Errorf("the service's answer is not valid: %w", err)
+	}
+	return nil
+}
+
+// Delete removes an object. One that does not exist is a *cloud.Error with status 404.
+func (b *Bucket) Delete(ctx context.Context, name string) error {
+	resp, err := b.send(ctx, http.MethodDelete, b.base+"/"+url.PathEscape(name), nil, nil, nil)
+	if err != nil {
+		return err
+	}
+	return resp.Body.Close()
+}
+
+// send sends a request whose answer the caller closes.
+func (b *Bucket) send(ctx context.Context, method, address string, query url.Values, content []byte, header http.Header) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, method, address+"?"+query.Encode(), bytes.NewReader(content))
+	if err != nil {
+		return nil, err
+	}
+	for key, values := range header {
+		req.Header[key] = values
+	}
+	if content != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if err := b.account.authorize(req); err != nil {
+		return nil, err
+	}
+	return cloud.Open(b.account.client, req, refusal)
+}

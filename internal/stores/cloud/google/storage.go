@@ -1,0 +1,133 @@
+package google
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"iter"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+
+	"github.com/mayfly-iac/mayfly/internal/stores/cloud"
+)
+
+// Bucket is a bucket of Cloud Storage. It is safe for concurrent use.
+type Bucket struct {
+	account *Account
+	base    string // the address of its objects, without a slash at its end
+}
+
+// OpenBucket returns a bucket. STORAGE_EMULATOR_HOST, if set, names a server to be used without
+// credentials.
+func OpenBucket(ctx context.Context, name, scope string, services cloud.Services) (*Bucket, error) {
+	server, account := os.Getenv("STORAGE_EMULATOR_HOST"), &Account{client: services(nil)}
+	if server == "" {
+		var err error
+		if account, err = Load(ctx, scope, Settings{}, services); err != nil {
+			return nil, err
+		}
+		server = "https://storage." + account.domain
+	} else if !strings.Contains(server, "://") {
+		server = "http://" + server
+	}
+	base := strings.TrimSuffix(server, "/")
+	if !strings.HasSuffix(base, "/storage/v1") {
+		base += "/storage/v1"
+	}
+	return &Bucket{account: account, base: base + "/b/" + url.PathEscape(name) + "/o"}, nil
+}
+
+// List returns the names of the objects that begin with prefix.
+func (b *Bucket) List(ctx context.Context, prefix string) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		query := url.Values{"prefix": {prefix}, "fields": {"items(name),nextPageToken"}}
+		for {
+			var page struct {
+				Items         []struct{ Name string }
+				NextPageToken string
+			}
+			if err := b.get(ctx, query, &page); err != nil {
+				yield("", err)
+				return
+			}
+			for _, object := range page.Items {
+				if !yield(object.Name, nil) {
+					return
+				}
+			}
+			if page.NextPageToken == "" || page.NextPageToken == query.Get("pageToken") {
+				return
+			}
+			query.Set("pageToken", page.NextPageToken)
+		}
+	}
+}
+
+func (b *Bucket) get(ctx context.Context, query url.Values, to any) error {
+	req, err := b.request(ctx, "", query)
+	if err != nil {
+		return err
+	}
+	body, err := cloud.Answer(b.account.client, req, refusal)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(body, to); err != nil {
+		return fmt.Errorf("the service's list of objects is not valid: %w", err)
+	}
+	return nil
+}
+
+// Open returns the content of an object, which the caller closes, and its size, negative if unknown.
+// generation is "" for the latest.
+func (b *Bucket) Open(ctx context.Context, name, generation string) (io.ReadCloser, int64, error) {
+	query := url.Values{"alt": {"media"}}
+	if generation != "" {
+		query.Set("generation", generation)
+	}
+	req, err := b.request(ctx, "/"+url.PathEscape(name), query)
+	if err != nil {
+		return nil, 0, err
+	}
+	resp, err := cloud.Open(b.account.client, req, refusal)
+	if err != nil {
+		return nil, 0, err
+	}
+	return resp.Body, resp.ContentLength, nil
+}
+
+func (b *Bucket) request(ctx context.Context, path string, query url.Values) (*http.Request, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, b.base+path+"?"+query.Encode(), nil)
+	if err != nil {
+		return nil, err
+	}
+	return req, b.account.authorize(req)
+}
+
+// refusal returns the error that an answer describes, in JSON or, for an object's content, as plain text.
+func refusal(resp *http.Response, body []byte) error {
+	var said struct {
+		Error struct {
+			Message string
+			Errors  []struct{ Reason string }
+		}
+	}
+	e := &cloud.Error{Status: resp.StatusCode, Hint: cloud.PageHint(body)}
+	if json.Unmarshal(body, &said) == nil {
+		e.Message = said.Error.Message
+		for _, reason := range said.Error.Errors {
+			e.Code = reason.Reason
+		}
+	} else if strings.HasPrefix(resp.Header.Get("Content-Type"), "text/plain") {
+		const longest = 300
+		line, _, _ := strings.Cut(string(body), "\n")
+		e.Message = line[:min(len(line), longest)]
+	}
+	if resp.StatusCode == http.StatusUnauthorized {
+		e.Hint = "Renew the credentials for Google Cloud, for example with: gcloud auth application-default login"
+	}
+	return e
+}

@@ -1,0 +1,161 @@
+// Package gcs keeps states in Cloud Storage of Google, as objects with the names of the backend "gcs" of
+// other engines, and under their locks, which are objects too.
+//
+// It may import cloud, cloud/google, state/store, state/store/remote and state/store/objects. It must not
+// know configuration, plans, providers, or what a state contains.
+package gcs
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/mayfly-iac/mayfly/internal/stores/cloud"
+	"github.com/mayfly-iac/mayfly/internal/stores/cloud/google"
+	"github.com/mayfly-iac/mayfly/internal/stores/objects"
+	"github.com/mayfly-iac/mayfly/internal/stores/remote"
+)
+
+// Options configure a Service.
+type Options struct {
+	Bucket *google.Bucket
+	Name   string // of the bucket
+	Prefix string // of the names of objects, without slashes around it; may be ""
+
+	CustomerKey []byte // for encryption on the server with a key that it does not keep; nil for none
+	KMSKey      string // for encryption with a key of the key management service; "" for none
+}
+
+// Service is a remote.Service in a bucket.
+type Service struct {
+	opt   Options
+	key   http.Header
+	query url.Values // of requests that store objects
+}
+
+var (
+	_ remote.Service = (*Service)(nil)
+	_ objects.Bucket = (*Service)(nil)
+)
+
+// New returns a service. It contacts nothing.
+func New(opt Options) *Service {
+	s := &Service{opt: opt, key: http.Header{}, query: url.Values{}}
+	if opt.CustomerKey != nil {
+		sum := sha256.Sum256(opt.CustomerKey)
+		s.key.Set("X-Goog-Encryption-Algorithm", "AES256")
+		s.key.Set("X-Goog-Encryption-Key", base64.StdEncoding.EncodeToString(opt.CustomerKey))
+		s.key.Set("X-Goog-Encryption-Key-Sha256", base64.StdEncoding.EncodeToString(sum[:]))
+	}
+	if opt.KMSKey != "" {
+		s.query.Set("kmsKeyName", opt.KMSKey)
+	}
+	return s
+}
+
+// name returns the name of an object.
+func (s *Service) name(base string) string {
+	if s.opt.Prefix == "" {
+		return base
+	}
+	return s.opt.Prefix + "/" + base
+}
+
+const stateSuffix = ".tfstate"
+
+// Workspaces implements remote.Service.
+func (s *Service) Workspaces(ctx context.Context) (workspaces []string, err error) {
+	prefix := s.name("")
+	names, err := s.List(ctx, prefix)
+	for _, name := range names {
+		if base, ok := strings.CutSuffix(strings.TrimPrefix(name, prefix), stateSuffix); ok && !strings.Contains(base, "/") {
+			workspaces = append(workspaces, base)
+		}
+	}
+	return workspaces, err
+}
+
+// Place implements remote.Service.
+func (s *Service) Place(workspace string) (remote.Place, error) {
+	state := s.name(workspace + stateSuffix)
+	return objects.Place(s, "gs://"+s.opt.Name+"/"+state, state, s.name(workspace+".tflock")), nil
+}
+
+// Get implements objects.Bucket. The version of an object is its generation.
+func (s *Service) Get(ctx context.Context, name string) ([]byte, remote.Version, error) {
+	data, generation, err := s.opt.Bucket.Get(ctx, name, s.key)
+	if missing(err) {
+		return nil, "", nil
+	}
+	if errors.Is(err, google.ErrChecksum) {
+		return nil, "", &remote.Passing{Err: err}
+	}
+	return data, remote.Version(generation), classify(err)
+}
+
+// Put implements objects.Bucket.
+func (s *Service) Put(ctx context.Context, name string, data []byte, was *remote.Version) (remote.Version, error) {
+	query := url.Values{}
+	for key, values := range s.query {
+		query[key] = values
+	}
+	switch {
+	case was == nil:
+	case *was == "":
+		query.Set("ifGenerationMatch", "0")
+	default:
+		query.Set("ifGenerationMatch", string(*was))
+	}
+	generation, err := s.opt.Bucket.Put(ctx, name, data, query, s.key)
+	if e := (*cloud.Error)(nil); errors.As(err, &e) && e.Status == http.StatusPreconditionFailed {
+		return "", remote.ErrChanged
+	}
+	return remote.Version(generation), classify(err)
+}
+
+// Delete implements objects.Bucket.
+func (s *Service) Delete(ctx context.Context, name string) error {
+	err := s.opt.Bucket.Delete(ctx, name)
+	if missing(err) {
+		return nil
+	}
+	return classify(err)
+}
+
+// List implements objects.Bucket.
+func (s *Service) List(ctx context.Context, prefix string) (names []string, err error) {
+	for name, err := range s.opt.Bucket.List(ctx, prefix) {
+		if err != nil {
+			return nil, classify(err)
+		}
+		names = append(names, name)
+	}
+	return names, nil
+}
+
+// missing reports whether an answer says that an object does not exist. One about a missing bucket names it.
+func missing(err error) bool {
+	e := (*cloud.Error)(nil)
+	return errors.As(err, &e) && e.Status == http.StatusNotFound && !strings.Contains(e.Message, "bucket does not exist")
+}
+
+// classify marks an error that may pass, and adds what to do about others. It returns nil for nil.
+func classify(err error) error {
+	e, lost := (*cloud.Error)(nil), (*url.Error)(nil)
+	switch {
+	case err == nil || errors.Is(err, context.Canceled):
+	case errors.As(err, &e) && e.Passes():
+		return &remote.Passing{Err: err}
+	case errors.As(err, &e) && e.Status == http.StatusNotFound:
+		e.Hint = "Create the bucket, or check the argument \"bucket\""
+	case errors.As(err, &e) && e.Status == http.StatusForbidden && e.Hint == "":
+		e.Hint = "The credentials need the role \"Storage Object Admin\" (roles/storage.objectAdmin) for the bucket"
+	case errors.As(err, &lost):
+		return &remote.Passing{Err: err}
+	}
+	return err
+}

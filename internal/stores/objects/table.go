@@ -1,0 +1,114 @@
+package objects
+
+import (
+	"context"
+	"crypto/md5" //nolint:gosec // the checksum that other engines keep
+	"encoding/hex"
+	"fmt"
+	"time"
+
+	"github.com/mayfly-iac/mayfly/internal/stores/remote"
+)
+
+// Table keeps rows of text by an ID, beside a bucket that cannot say what was written last. It is safe for
+// concurrent use, and does not retry.
+type Table interface {
+	// Get returns the columns of a row; nil if there is none.
+	Get(ctx context.Context, id string) (map[string]string, error)
+	// Put writes a row and reports whether it did: it writes none if fresh is set and there is one already.
+	Put(ctx context.Context, id string, columns map[string]string, fresh bool) (bool, error)
+	// Delete removes a row. One that does not exist is ignored.
+	Delete(ctx context.Context, id string) error
+}
+
+// WithTable returns a place whose lock is the row of a table with that ID. Another row has the checksum of
+// the state, as other engines keep it.
+func WithTable(p remote.Place, t Table, id string) remote.Place {
+	p.State = &digested{p.State, t, id + "-md5"}
+	p.Lock = NewLock(&row{t, id})
+	return p
+}
+
+// row is a Record in a table.
+type row struct {
+	table Table
+	id    string
+}
+
+// Create implements Record.
+func (r *row) Create(ctx context.Context, text []byte) (bool, error) {
+	return r.table.Put(ctx, r.id, map[string]string{"Info": string(text)}, true)
+}
+
+// Read implements Record.
+func (r *row) Read(ctx context.Context) ([]byte, error) {
+	got, err := r.table.Get(ctx, r.id)
+	if err != nil || got["Info"] == "" {
+		return nil, err
+	}
+	return []byte(got["Info"]), nil
+}
+
+// Remove implements Record.
+func (r *row) Remove(ctx context.Context) error { return r.table.Delete(ctx, r.id) }
+
+// digested is a state whose checksum is a row in a table.
+type digested struct {
+	remote.Blob
+	digests Table
+	id      string // of the row
+}
+
+// Get implements remote.Blob. A checksum that does not match may be that of a write that the bucket does not
+// show yet.
+func (d *digested) Get(ctx context.Context) (data []byte, v remote.Version, err error) {
+	data, v, err = d.Blob.Get(ctx)
+	if err != nil || v == "" {
+		return data, v, err
+	}
+	row, err := d.digests.Get(ctx, d.id)
+	if err != nil {
+		return nil, "", err
+	}
+	if want := row["Digest"]; want != "" && want != digest(data) {
+		return nil, "", &remote.Passing{Err: fmt.Errorf("the state does not match the checksum that the item %q of the table has: it was changed by something that does not know the table, or the last write is not visible yet", d.id)}
+	}
+	return data, v, nil
+}
+
+func digest(data []byte) string {
+	sum := md5.Sum(data) //nolint:gosec // see above
+	return hex.EncodeToString(sum[:])
+}
+
+// Put implements remote.Blob.
+func (d *digested) Put(ctx context.Context, data []byte, was remote.Version) (remote.Version, error) {
+	v, err := d.Blob.Put(ctx, data, was)
+	if err != nil {
+		return "", err
+	}
+	return v, d.recordDigest(ctx, data)
+}
+
+// Delete implements remote.Blob.
+func (d *digested) Delete(ctx context.Context) error {
+	if err := d.Blob.Delete(ctx); err != nil {
+		return err
+	}
+	return d.digests.Delete(ctx, d.id)
+}
+
+// digestAttempts is how often storing a checksum is tried: the state beside it is stored already, and
+// cannot be read without it.
+const digestAttempts = 5
+
+// recordDigest stores the checksum of the state.
+func (d *digested) recordDigest(ctx context.Context, data []byte) (err error) {
+	for n := range digestAttempts {
+		if _, err = d.digests.Put(ctx, d.id, map[string]string{"Digest": digest(data)}, false); err == nil {
+			return nil
+		}
+		time.Sleep(time.Second << n)
+	}
+	return fmt.Errorf("the state is stored, but its checksum could not be. Set the attribute \"Digest\" of the item %q to %q: %w", d.id, digest(data), err)
+}

@@ -1,0 +1,271 @@
+// Package pg keeps states in PostgreSQL, in the tables and under the locks of the backend "pg" of other
+// engines: a row for each workspace, and an advisory lock with the number of the row. Two more tables hold
+// who has a lock, and the journals of runs.
+//
+// It may import state/store, state/store/remote and the client of PostgreSQL. It must not know configuration,
+// plans, providers, or what a state contains.
+package pg
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"regexp"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/lib/pq"
+
+	"github.com/mayfly-iac/mayfly/internal/stores/remote"
+)
+
+// Defaults of Options.
+const (
+	DefaultSchema = "terraform_remote_state"
+	DefaultTable  = "states"
+	DefaultIndex  = "states_by_name"
+)
+
+// Options configure a Service.
+type Options struct {
+	// ConnString is a URL or a list of settings, as libpq reads them. What it does not say is taken from the
+	// variables PGHOST, PGUSER and so on, and from the user's password file. As in other engines, the
+	// connection is encrypted unless sslmode says otherwise.
+	ConnString string
+	Schema     string // DefaultSchema if ""
+	Table      string // DefaultTable if ""
+	Index      string // DefaultIndex if ""
+
+	// What is not to be created if it does not exist. Without tables of its own, the journal is kept on this
+	// machine, and a lock does not say what its holder does.
+	SkipSchema, SkipTable, SkipIndex bool
+}
+
+// Service is a remote.Service in one schema of a database.
+type Service struct {
+	opt       Options
+	config    pq.Config
+	connector *pq.Connector
+
+	mu   sync.Mutex
+	pool *sql.DB // nil before the first request
+}
+
+var _ remote.Service = (*Service)(nil)
+
+// New returns a service. It contacts nothing. An error is about ConnString, and shows no password.
+func New(opt Options) (*Service, error) {
+	setDefault(&opt.Schema, DefaultSchema)
+	setDefault(&opt.Table, DefaultTable)
+	setDefault(&opt.Index, DefaultIndex)
+	config, err := pq.NewConfig(opt.ConnString)
+	if err != nil {
+		return nil, fmt.Errorf("the connection string is not valid: %w", hideText(err))
+	}
+	config.ConnectTimeout = min(max(config.ConnectTimeout, time.Second), connectTimeout)
+	if config.ApplicationName == "" {
+		config.ApplicationName = "mayfly"
+	}
+	connector, err := pq.NewConnectorConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("the connection string is not valid: %w", hideText(err))
+	}
+	return &Service{opt: opt, config: config, connector: connector}, nil
+}
+
+// hideText returns an error without the parts of a connection string that it quotes, which may be of a
+// password.
+func hideText(err error) error {
+	var u *url.Error
+	if errors.As(err, &u) {
+		err = u.Err
+	}
+	return errors.New(quotedText.ReplaceAllStringFunc(err.Error(), func(quoted string) string {
+		if quoted == `"="` {
+			return quoted
+		}
+		return `"..."`
+	}))
+}
+
+var quotedText = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
+
+const connectTimeout = 10 * time.Second
+
+func setDefault(s *string, value string) {
+	if *s == "" {
+		*s = value
+	}
+}
+
+// Close ends the connections, except those of locks that are still held.
+func (s *Service) Close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.pool != nil {
+		_ = s.pool.Close() // the server ends the sessions too when the connections are gone
+	}
+}
+
+// Path names the table in messages: the server, the database, the schema and the table.
+func (s *Service) Path() string {
+	c := s.config
+	return fmt.Sprintf("pg://%s/%s/%s.%s", net.JoinHostPort(c.Host, strconv.Itoa(int(c.Port))), c.Database, s.opt.Schema, s.opt.Table)
+}
+
+// table returns the quoted name of the table whose name has a suffix; "" for that of the states.
+func (s *Service) table(suffix string) string {
+	return pq.QuoteIdentifier(s.opt.Schema) + "." + pq.QuoteIdentifier(s.opt.Table+suffix)
+}
+
+// The suffixes of the names of the other tables.
+const (
+	locksTable    = "_mayfly_locks"
+	journalsTable = "_mayfly_journals"
+)
+
+// db returns the connections, after creating what does not exist in the database.
+func (s *Service) db(ctx context.Context) (*sql.DB, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.pool != nil {
+		return s.pool, nil
+	}
+	pool := sql.OpenDB(s.connector)
+	if err := s.create(ctx, pool); err != nil {
+		_ = pool.Close() // the error is the one to report
+		return nil, classify(err)
+	}
+	s.pool = pool
+	return pool, nil
+}
+
+// create creates what other engines create, and the tables of our own.
+func (s *Service) create(ctx context.Context, pool *sql.DB) error {
+	schema := pq.QuoteIdentifier(s.opt.Schema)
+	var there bool
+	if err := pool.QueryRowContext(ctx, `SELECT to_regnamespace($1) IS NOT NULL`, schema).Scan(&there); err != nil {
+		return err
+	}
+	var statements []string
+	if !there && !s.opt.SkipSchema {
+		statements = append(statements, `CREATE SCHEMA IF NOT EXISTS `+schema)
+	}
+	if !s.opt.SkipTable {
+		statements = append(statements,
+			`CREATE SEQUENCE IF NOT EXISTS public.global_states_id_seq AS bigint`,
+			`CREATE TABLE IF NOT EXISTS `+s.table("")+` (id bigint NOT NULL DEFAULT nextval('public.global_states_id_seq') PRIMARY KEY, name text UNIQUE, data text)`,
+			`CREATE TABLE IF NOT EXISTS `+s.table(locksTable)+` (name text PRIMARY KEY, pid integer NOT NULL, info text NOT NULL)`,
+			`CREATE TABLE IF NOT EXISTS `+s.table(journalsTable)+` (name text, part text, data bytea NOT NULL, PRIMARY KEY (name, part))`)
+	}
+	if !s.opt.SkipIndex {
+		statements = append(statements, `CREATE UNIQUE INDEX IF NOT EXISTS `+pq.QuoteIdentifier(s.opt.Index)+` ON `+s.table("")+` (name)`)
+	}
+	for _, statement := range statements {
+		if _, err := pool.ExecContext(ctx, statement); err != nil && !createdMeanwhile(err) {
+			return err
+		}
+	}
+	return nil
+}
+
+// createdMeanwhile reports whether err is about something that another session has created at the same time,
+// which IF NOT EXISTS does not cover.
+func createdMeanwhile(err error) bool {
+	var pe *pq.Error
+	if !errors.As(err, &pe) {
+		return false
+	}
+	switch pe.Code {
+	case "23505", "42P06", "42P07", "42710":
+		return true
+	}
+	return false
+}
+
+// Workspaces implements remote.Service.
+func (s *Service) Workspaces(ctx context.Context) ([]string, error) {
+	db, err := s.db(ctx)
+	if err != nil {
+		return nil, err
+	}
+	names, err := texts(ctx, db, `SELECT name FROM `+s.table("")+` WHERE name IS NOT NULL`)
+	return names, classify(err)
+}
+
+// texts returns the only column of what a statement finds.
+func texts(ctx context.Context, db *sql.DB, statement string, args ...any) (all []string, err error) {
+	rows, err := db.QueryContext(ctx, statement, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		var text string
+		if err := rows.Scan(&text); err != nil {
+			return nil, err
+		}
+		all = append(all, text)
+	}
+	return all, rows.Err()
+}
+
+// Place implements remote.Service.
+func (s *Service) Place(workspace string) (remote.Place, error) {
+	p := remote.Place{Path: s.Path() + "/" + workspace, State: &row{s, workspace}, Lock: &lock{Service: s, name: workspace}}
+	if !s.opt.SkipTable {
+		p.Parts = &parts{s, workspace}
+	}
+	return p, nil
+}
+
+// classify marks an error that may pass. It returns nil for nil.
+func classify(err error) error {
+	if err == nil {
+		return nil
+	}
+	var pe *pq.Error
+	if errors.As(err, &pe) {
+		if passes(string(pe.Code)) {
+			return &remote.Passing{Err: err}
+		}
+		return explain(pe, err)
+	}
+	if errors.Is(err, context.Canceled) || errors.Is(err, sql.ErrNoRows) {
+		return err
+	}
+	if errors.Is(err, pq.ErrSSLNotSupported) {
+		return fmt.Errorf("%w. To do without encryption, add sslmode=disable to the argument \"conn_str\" or the variable PG_CONN_STR, or set the variable PGSSLMODE", err)
+	}
+	// Whatever the server did not say is about the connection.
+	return &remote.Passing{Err: err, Hint: "Check that the server runs, and its address in the argument \"conn_str\" or the variable PG_CONN_STR"}
+}
+
+// passes reports whether the error with that code may pass: lost connections, exhausted resources, a server
+// that starts or ends, and transactions to be repeated.
+func passes(code string) bool {
+	switch code[:2] {
+	case "08", "53", "57":
+		return code != "57014" // a cancelled statement
+	}
+	return code == "40001" || code == "40P01" || code == "55P03"
+}
+
+// explain adds what to do about an error of the server.
+func explain(pe *pq.Error, err error) error {
+	switch pe.Code {
+	case "28P01", "28000":
+		return fmt.Errorf("%w. Check the user and the password in the argument \"conn_str\" or the variable PG_CONN_STR, or in PGUSER and PGPASSWORD", err)
+	case "3D000":
+		return fmt.Errorf("%w. Create the database, or name another one in the argument \"conn_str\" or the variable PG_CONN_STR", err)
+	case "42501":
+		return fmt.Errorf("%w. Grant the right to the user, or, if everything exists already, set skip_schema_creation, skip_table_creation and skip_index_creation", err)
+	case "3F000", "42P01":
+		return fmt.Errorf("%w. Create it, or let Mayfly do so by removing skip_schema_creation and skip_table_creation", err)
+	}
+	return err
+}

@@ -1,0 +1,210 @@
+package planfile
+
+import (
+	"archive/zip"
+	"bytes"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/internal/values/value"
+	"github.com/mayfly-iac/mayfly/plan"
+)
+
+// zipOf makes a zip file of pairs of name and content.
+func zipOf(t testing.TB, entries ...string) []byte {
+	t.Helper()
+	var buf bytes.Buffer
+	z := zip.NewWriter(&buf)
+	for i := 0; i < len(entries); i += 2 {
+		w, err := z.Create(entries[i])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(w, entries[i+1]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return buf.Bytes()
+}
+
+// decodeBytes is ReadBytes for any content: consistency is not checked by the codec.
+func decodeBytes(src []byte) (*File, error) { return decode(bytes.NewReader(src), int64(len(src))) }
+
+func TestReadRefuses(t *testing.T) {
+	head := `{"format":2,"version":"1"}`
+	doc := func(member string) []byte {
+		return zipOf(t, "mayfly", head, "plan.json", `{"mode":"normal","timestamp":"2026-01-01T00:00:00Z","state":{},`+member+`}`)
+	}
+	changed := func(line string) []byte {
+		return zipOf(t, "mayfly", head, "changes.jsonl", line, "plan.json",
+			`{"mode":"normal","timestamp":"2026-01-01T00:00:00Z","state":{},"changes":1,"resources":[{"mode":"resource"}],"provider_configs":[{}],"types":["bool"]}`)
+	}
+	good := write(t, fullFile(t))
+	flipped := slices.Clone(good)
+	flipped[len(good)/3] ^= 1
+	tests := map[string]struct {
+		src  []byte
+		kind error
+		text string
+	}{
+		"empty":          {nil, ErrNotPlan, "not a zip file"},
+		"text":           {[]byte("resource {}"), ErrNotPlan, "not a zip file"},
+		"short":          {[]byte("PK"), ErrNotPlan, "not a zip file"},
+		"cut off":        {good[:len(good)-30], ErrCorrupt, "cut off"},
+		"cut in half":    {good[:len(good)/2], ErrCorrupt, "cut off"},
+		"peer":           {zipOf(t, "tfplan", "x", "tfstate", "{}"), ErrForeign, "OpenTofu or Terraform"},
+		"other zip":      {zipOf(t, "readme", "x"), ErrNotPlan, "other content"},
+		"newer":          {zipOf(t, "mayfly", `{"format":3,"version":"9.9","x":1}`), ErrVersion, `"9.9", in format 3`},
+		"bad header":     {zipOf(t, "mayfly", `[]`), ErrCorrupt, "mayfly"},
+		"no plan":        {zipOf(t, "mayfly", head), ErrCorrupt, `"plan.json" is missing`},
+		"not JSON":       {zipOf(t, "mayfly", head, "plan.json", `{"s3cret`), ErrCorrupt, "incomplete"},
+		"two documents":  {zipOf(t, "mayfly", head, "plan.json", `{"timestamp":"2026-01-01T00:00:00Z"} 1`), ErrCorrupt, "more than one"},
+		"entry twice":    {zipOf(t, "mayfly", head, "mayfly", head), ErrCorrupt, "twice"},
+		"extra entry":    {zipOf(t, "mayfly", head, "plan.json", `{"mode":"normal","state":{}}`, "x", ""), ErrCorrupt, `nothing in it refers to its entry "x"`},
+		"flipped":        {flipped, ErrCorrupt, ""},
+		"unknown member": {doc(`"s3cret":1`), ErrCorrupt, "does not know"},
+		"wrong type":     {doc(`"drift":"s3cret"`), ErrCorrupt, `"drift" has the wrong type`},
+		"mode":           {doc(`"mode":"x"`), ErrCorrupt, "unknown mode"},
+		"no changes":     {doc(`"changes":1`), ErrCorrupt, `"changes.jsonl" is missing`},
+		"missing index":  {doc(`"force_replace":[{"resource":0}]`), ErrCorrupt, "a resource that is not in it"},
+		"negative index": {doc(`"targets":[{"module":-1}]`), ErrCorrupt, "a module that is not in it"},
+		"parent":         {doc(`"modules":[{"parent":1}]`), ErrCorrupt, "a module that is not in it"},
+		"bad type":       {doc(`"types":["nosuch"]`), ErrCorrupt, "type 0"},
+		"provider":       {doc(`"provider_packages":{"a/b/c/d":"h"}`), ErrCorrupt, "provider address"},
+		"provider row":   {doc(`"provider_configs":[{"module":0,"provider":"/"}]`), ErrCorrupt, "provider address"},
+		"no meta":        {zipOf(t, "mayfly", head, "plan.json", `{"mode":"normal"}`), ErrCorrupt, "which state it starts from"},
+		"null meta":      {zipOf(t, "mayfly", head, "plan.json", `{"mode":"normal","state":null}`), ErrCorrupt, "which state it starts from"},
+		"prior":          {doc(`"prior_is_base":true`), ErrCorrupt, "do not match"},
+		"config":         {doc(`"config":[{"path":"x","entry":"mayfly"}]`), ErrCorrupt, "no entry of its own"},
+		"config missing": {doc(`"config":[{"path":"x","entry":"config/x"}]`), ErrCorrupt, "missing"},
+		"config null":    {doc(`"variables":{"v":{"t":0,"v":""}}`), ErrCorrupt, "without content"},
+		"key":            {doc(`"force_replace":[{"resource":0,"key":-1}]`), ErrCorrupt, "cannot be read"},
+		"action":         {changed(`{"action":"s"}`), ErrCorrupt, "unknown action"},
+		"null change":    {changed(`null`), ErrCorrupt, "unknown action"},
+		"too few":        {changed(``), ErrCorrupt, "records 1"},
+		"too many":       {changed(`{"action":"no-op"}{"action":"no-op"}`), ErrCorrupt, "records 1"},
+		"block":          {changed(`{"action":"no-op","state_deps":[0]}`), ErrCorrupt, "a resource block that is not in it"},
+		"step":           {changed(`{"action":"no-op","required_replace":[[{}]]}`), ErrCorrupt, "step that is not valid"},
+		"huge index":     {changed(`{"action":"no-op","required_replace":[[{"index":"1e999999"}]]}`), ErrCorrupt, "step that is not valid"},
+		"element":        {changed(`{"action":"no-op","required_replace":[[{"element":{"t":0,"v":"s3cret"}}]]}`), ErrCorrupt, "step that is not valid"},
+		"value":          {changed(`{"action":"no-op","after":{"t":1,"v":"wA=="}}`), ErrCorrupt, "a type that is not in it"},
+		"state":          {zipOf(t, "mayfly", head, "state.json", `{"s3cret`, "plan.json", `{"mode":"normal","state":{}}`), ErrCorrupt, `"state.json" is not a state`},
+		"empty state":    {zipOf(t, "mayfly", head, "state.json", ``, "plan.json", `{"mode":"normal","state":{}}`), ErrCorrupt, `"state.json" is empty`},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			_, err := decodeBytes(test.src)
+			if !errors.Is(err, test.kind) || !strings.Contains(err.Error(), test.text) {
+				t.Fatalf("error %v, want %v with %q", err, test.kind, test.text)
+			}
+			if name != "unknown member" && strings.Contains(err.Error(), "s3cret") {
+				t.Errorf("the error quotes the content: %v", err)
+			}
+		})
+	}
+}
+
+// TestReadRefusesIncomplete reads plans whose parts are well-formed but don't belong together, as one made by
+// hand may.
+func TestReadRefusesIncomplete(t *testing.T) {
+	object := seal(t, cty.EmptyObjectVal)
+	for name, test := range map[string]struct {
+		edit func(*File)
+		want string
+	}{
+		"complete":          {func(*File) {}, ""},
+		"no base":           {func(f *File) { f.Plan.Base = nil }, "lacks a state"},
+		"no prior":          {func(f *File) { f.Plan.Prior = nil }, "lacks a state"},
+		"no lineage":        {func(f *File) { f.Plan.Meta.Lineage = "" }, "does not say which one"},
+		"no type":           {func(f *File) { f.Plan.Changes[0].Addr.Resource.Type = "" }, "not a resource"},
+		"ephemeral":         {func(f *File) { f.Plan.Changes[0].Addr.Resource.Mode = addr.Ephemeral }, "not a resource"},
+		"no provider":       {func(f *File) { f.Plan.Changes[0].Provider = addr.ProviderConfig{} }, "t.n names no provider"},
+		"drift, no type":    {func(f *File) { f.Plan.Drift[0].Addr.Resource.Type = "" }, "not a resource"},
+		"nothing planned":   {func(f *File) { f.Plan.Changes[0].After = value.Durable{} }, "lacks the planned object"},
+		"null planned":      {func(f *File) { f.Plan.Changes[0].After = seal(t, cty.NullVal(cty.EmptyObject)) }, "lacks the planned object"},
+		"a text planned":    {func(f *File) { f.Plan.Changes[0].After = seal(t, cty.StringVal("x")) }, "lacks the planned object"},
+		"nothing before":    {func(f *File) { f.Plan.Changes[0].Before = value.Durable{} }, "lacks the object before"},
+		"nothing to delete": {func(f *File) { f.Plan.Drift[0].Before = value.Durable{} }, "lacks the object before"},
+		"errored": {func(f *File) {
+			f.Plan.Errored, f.Plan.Changes[0].After = true, value.Durable{}
+		}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := fullFile(t)
+			f.Plan.Errored = false
+			own := addr.ProviderConfig{Provider: addr.BuiltinProvider}
+			f.Plan.Changes = []*plan.Change{{Addr: instanceAt(t, "t.n"), Provider: own, Action: plan.Update, Before: object, After: object}}
+			f.Plan.Drift = []*plan.Change{{Addr: instanceAt(t, "t.n"), Provider: own, Action: plan.Delete, Before: object}}
+			test.edit(f)
+			_, err := ReadBytes(write(t, f))
+			if test.want == "" && err != nil || test.want != "" && (!errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), test.want)) {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
+// TestDamageIsFound flips each byte of a file in turn: it must not be read as anything but the same plan.
+func TestDamageIsFound(t *testing.T) {
+	f := &File{
+		Plan: &plan.Plan{Changes: []*plan.Change{{Addr: instanceAt(t, "t.n"), After: seal(t, cty.True)}}}, Version: "1",
+		Config: map[string][]byte{"main.tf": []byte("x")},
+	}
+	good := write(t, f)
+	for i := range good {
+		bad := slices.Clone(good)
+		bad[i] ^= 0x10
+		if back, err := decodeBytes(bad); err == nil {
+			if diff := cmp.Diff(f, back, options); diff != "" {
+				t.Fatalf("byte %d: %s", i, diff)
+			}
+		}
+		if _, err := decodeBytes(good[:i]); err == nil {
+			t.Fatalf("the first %d bytes are read as a plan", i)
+		}
+	}
+}
+
+func TestBombs(t *testing.T) {
+	src := zipOf(t, "mayfly", "{}")
+	at := bytes.LastIndex(src, []byte("PK\x01\x02"))
+	for name, size := range map[string][4]byte{"too large": {0xfe, 0xff, 0xff, 0xff}, "lies": {1, 0, 0, 0}} {
+		bad := slices.Clone(src)
+		copy(bad[at+24:], size[:])
+		_, err := decodeBytes(bad)
+		if want := map[string]error{"too large": ErrTooBig, "lies": ErrCorrupt}[name]; !errors.Is(err, want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestReaderErrorsAreKept(t *testing.T) {
+	if _, err := read(brokenReader{}, 100); !errors.Is(err, io.ErrClosedPipe) {
+		t.Error(err)
+	}
+}
+
+type brokenReader struct{}
+
+func (brokenReader) ReadAt([]byte, int64) (int, error) { return 0, io.ErrClosedPipe }
+
+func TestIs(t *testing.T) {
+	for name, test := range map[string]struct {
+		content []byte
+		want    bool
+	}{"plan": {write(t, fullFile(t)), true}, "peer": {zipOf(t, "tfplan", ""), true}, "state": {[]byte("{}"), false}, "empty": {nil, false}} {
+		if got := Is(test.content); got != test.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}

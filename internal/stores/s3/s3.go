@@ -1,0 +1,186 @@
+// Package s3 keeps states in S3 and services that are compatible with it, as objects with the names of the
+// backend "s3" of other engines, and under their locks: an object beside the state, an item in a table of
+// DynamoDB, or both.
+//
+// It may import cloud, cloud/aws, state/store, state/store/remote and state/store/objects. It must not know
+// configuration, plans, providers, or what a state contains.
+package s3
+
+import (
+	"context"
+	"crypto/md5" //nolint:gosec // the checksum that S3 and other engines define
+	"encoding/base64"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/mayfly-iac/mayfly/internal/stores/cloud"
+	"github.com/mayfly-iac/mayfly/internal/stores/cloud/aws"
+	"github.com/mayfly-iac/mayfly/internal/stores/objects"
+	"github.com/mayfly-iac/mayfly/internal/stores/remote"
+	"github.com/mayfly-iac/mayfly/state/store"
+)
+
+// defaultPrefix is the default of Options.WorkspacePrefix.
+const defaultPrefix = "env:"
+
+// Options configure a Service.
+type Options struct {
+	Bucket          *aws.Bucket
+	Name            string // of the bucket
+	Key             string // of the state of the default workspace
+	WorkspacePrefix string // of the keys of other workspaces; "env:" if ""
+
+	LockFile bool       // lock with an object beside the state
+	Table    *aws.Table // lock with an item in this table; nil for none
+
+	ACL         string // a canned one; "" for none
+	Encrypt     bool   // on the server
+	KMSKey      string // for Encrypt; "" for a key of S3
+	CustomerKey []byte // for encryption on the server with a key that it does not keep; nil for none
+
+	// Tags are those of states and journals, LockTags those of locks in the bucket.
+	Tags, LockTags map[string]string
+}
+
+// Service is a remote.Service in a bucket.
+type Service struct {
+	opt            Options
+	read           http.Header // for requests about encrypted objects
+	put            http.Header // for requests that store objects, apart from tags
+	tags, lockTags string      // as parameters of a URL
+}
+
+var _ remote.Service = (*Service)(nil)
+
+// New returns a service. It contacts nothing.
+func New(opt Options) *Service {
+	if opt.WorkspacePrefix == "" {
+		opt.WorkspacePrefix = defaultPrefix
+	}
+	s := &Service{opt: opt, read: http.Header{}, put: http.Header{}}
+	const encryption = "X-Amz-Server-Side-Encryption"
+	switch {
+	case opt.CustomerKey != nil:
+		sum := md5.Sum(opt.CustomerKey) //nolint:gosec // see above
+		s.read.Set(encryption+"-Customer-Algorithm", "AES256")
+		s.read.Set(encryption+"-Customer-Key", base64.StdEncoding.EncodeToString(opt.CustomerKey))
+		s.read.Set(encryption+"-Customer-Key-Md5", base64.StdEncoding.EncodeToString(sum[:]))
+		s.put = s.read.Clone()
+	case opt.Encrypt && opt.KMSKey != "":
+		s.put.Set(encryption, "aws:kms")
+		s.put.Set(encryption+"-Aws-Kms-Key-Id", opt.KMSKey)
+	case opt.Encrypt:
+		s.put.Set(encryption, "AES256")
+	}
+	if opt.ACL != "" {
+		s.put.Set("X-Amz-Acl", opt.ACL)
+	}
+	s.put.Set("Content-Type", "application/json")
+	s.tags, s.lockTags = parameters(opt.Tags), parameters(opt.LockTags)
+	return s
+}
+
+// parameters returns tags in the form that a request has them in.
+func parameters(tags map[string]string) string {
+	out := url.Values{}
+	for name, value := range tags {
+		out.Set(name, value)
+	}
+	return strings.ReplaceAll(out.Encode(), "+", "%20")
+}
+
+// lockSuffix ends the names of locks in the bucket.
+const lockSuffix = ".tflock"
+
+// putHeader returns the header of a request that stores an object.
+func (s *Service) putHeader(name string) http.Header {
+	header, tags := s.put.Clone(), s.tags
+	if strings.HasSuffix(name, lockSuffix) {
+		tags = s.lockTags
+	}
+	if tags != "" {
+		header.Set("X-Amz-Tagging", tags)
+	}
+	return header
+}
+
+// key returns the key of a workspace's state.
+func (s *Service) key(workspace string) string {
+	if workspace == store.DefaultWorkspace {
+		return s.opt.Key
+	}
+	return s.opt.WorkspacePrefix + "/" + workspace + "/" + s.opt.Key
+}
+
+// Workspaces implements remote.Service.
+func (s *Service) Workspaces(ctx context.Context) (names []string, err error) {
+	keys, err := bucket{s}.List(ctx, s.opt.WorkspacePrefix+"/")
+	for _, key := range keys {
+		name := strings.TrimPrefix(key, s.opt.WorkspacePrefix+"/")
+		if name, ok := strings.CutSuffix(name, "/"+s.opt.Key); ok && !strings.Contains(name, "/") {
+			names = append(names, name)
+		}
+	}
+	return names, err
+}
+
+// Place implements remote.Service.
+func (s *Service) Place(workspace string) (remote.Place, error) {
+	key, lock := s.key(workspace), ""
+	if s.opt.LockFile {
+		lock = s.key(workspace) + lockSuffix
+	}
+	p := objects.Place(bucket{s}, "s3://"+s.opt.Name+"/"+key, key, lock)
+	if s.opt.Table == nil {
+		return p, nil
+	}
+	file := p.Lock
+	p = objects.WithTable(p, table{s.opt.Table}, s.opt.Name+"/"+key)
+	if file != nil {
+		p.Lock = both{file, p.Lock}
+	}
+	return p, nil
+}
+
+// status returns the status of an unsuccessful answer; 0 if err is not one.
+func status(err error) int {
+	if e := (*cloud.Error)(nil); errors.As(err, &e) {
+		return e.Status
+	}
+	return 0
+}
+
+// missing reports whether an answer says that an object does not exist, and not its bucket.
+func missing(err error) bool {
+	e := (*cloud.Error)(nil)
+	return errors.As(err, &e) && e.Status == http.StatusNotFound && e.Code != "NoSuchBucket"
+}
+
+// classify marks an error that may pass, and adds what to do about others. It returns nil for nil.
+func classify(err error) error {
+	if err == nil {
+		return nil
+	}
+	e := (*cloud.Error)(nil)
+	lost := (*url.Error)(nil)
+	switch {
+	case errors.As(err, &e) && (e.Passes() || e.Code == "ProvisionedThroughputExceededException" || e.Code == "ThrottlingException"):
+		return &remote.Passing{Err: err}
+	case errors.As(err, &e) && e.Code == "NoSuchBucket":
+		e.Hint = "Create the bucket, or check the arguments \"bucket\", \"region\" and \"endpoints\""
+	case errors.As(err, &e) && e.Code == "RequestTimeTooSkewed":
+		e.Hint = "Set the clock of this machine"
+	case errors.As(err, &e) && (e.Code == "PermanentRedirect" || e.Code == "AuthorizationHeaderMalformed"):
+		e.Hint = strings.TrimPrefix(e.Hint+". Check the arguments \"region\" and \"endpoints\"", ". ")
+	case errors.As(err, &e) && (e.Code == "SignatureDoesNotMatch" || e.Code == "InvalidAccessKeyId"):
+		e.Hint = "Check the arguments \"access_key\" and \"secret_key\", or the credentials that the environment has"
+	case errors.As(err, &e) && e.Status == http.StatusForbidden && e.Hint == "":
+		e.Hint = "The credentials need the rights s3:ListBucket for the bucket, and s3:GetObject, s3:PutObject and s3:DeleteObject for the state, its lock and its journal"
+	case errors.Is(err, context.Canceled):
+	case errors.As(err, &lost):
+		return &remote.Passing{Err: err}
+	}
+	return err
+}

@@ -1,0 +1,193 @@
+// Package program builds the programs of this module for tests that start them as real processes, and lays
+// out mirrors with providers.
+//
+// It imports the standard library only. It must not know what the programs do: the tests see them from
+// outside, as users do.
+package program
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+)
+
+// module is the path prefix of the packages that Build accepts.
+const module = "github.com/mayfly-iac/mayfly/"
+
+// parallel is how many tests with processes run at once per processor: they mostly wait.
+const parallel = 3
+
+// Main runs a package's tests and ends the process. Before, it calls prepare with a new directory for the
+// tests. It is for TestMain. name is that of the package.
+func Main(m interface{ Run() int }, name string, prepare func(dir string) error) {
+	os.Exit(func() int {
+		dir, err := os.MkdirTemp("", "mayfly-"+name+"-*")
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		defer os.RemoveAll(dir)
+		if err := prepare(dir); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		if err := RaiseParallel(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		return m.Run()
+	}())
+}
+
+// RaiseParallel lets more tests run at once than there are processors, unless -parallel is given.
+func RaiseParallel() error {
+	flag.Parse()
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
+	if given {
+		return nil
+	}
+	return flag.Set("test.parallel", strconv.Itoa(parallel*runtime.GOMAXPROCS(0)))
+}
+
+// Build compiles commands of this module, given by their directories such as "cmd/mayfly", into dir. It
+// returns the executables' paths by directory; the error contains the compiler's output.
+func Build(dir string, folders ...string) (map[string]string, error) {
+	out := map[string]string{}
+	for _, folder := range folders {
+		path := filepath.Join(dir, filepath.Base(folder))
+		if runtime.GOOS == "windows" {
+			path += ".exe"
+		}
+		if err := run(folder, compile(path, module+folder)); err != nil {
+			return nil, err
+		}
+		out[folder] = path
+	}
+	return out, nil
+}
+
+// original is the environment before Isolate. With another home directory, go would compile and download
+// everything anew.
+var original = os.Environ()
+
+// BuildOverlay compiles a command to path as Build does, but with the source files that a file for the option
+// -overlay of go build has in place of others.
+func BuildOverlay(path, overlay, folder string) error {
+	return run(folder, compile(path, "-overlay="+overlay, module+folder))
+}
+
+// BuildTests compiles the tests of a command into dir, once under each of the names, by which they know what
+// to run.
+func BuildTests(dir, folder string, names ...string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	for i, name := range names {
+		path := filepath.Join(dir, name)
+		if i > 0 {
+			if err := os.Link(filepath.Join(dir, names[0]), path); err != nil {
+				return err
+			}
+			continue
+		}
+		cmd := exec.Command("go", "test", "-c", "-o", path, module+folder)
+		cmd.Env = original
+		if text, err := cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("building the tests of %s: %w\n%s", folder, err, text)
+		}
+	}
+	return nil
+}
+
+func run(folder string, goArgs []string) error {
+	cmd := exec.Command("go", goArgs...)
+	cmd.Env = original
+	if text, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("building %s: %w\n%s", folder, err, text)
+	}
+	return nil
+}
+
+// compile returns the arguments with which go builds an executable at path from a package, which may follow
+// other options. Linking takes seconds, and only go run caches the executable for the next package's tests.
+// What it runs here copies it.
+func compile(path string, pkg ...string) []string {
+	if runtime.GOOS == "windows" {
+		return append([]string{"build", "-o", path}, pkg...)
+	}
+	return append(append([]string{"run", "-exec=cp"}, pkg...), path)
+}
+
+// Prepared has the paths of what Prepare makes.
+type Prepared struct {
+	Mayfly, Provider string // executables
+	Mirror           string // a filesystem mirror with the test provider
+}
+
+// TestProvider is the directory of the test provider's command.
+const TestProvider = "internal/testing/simprovider/cmd/terraform-provider-sim"
+
+// Prepare builds the program and the test provider in dir, isolates this process from the user's settings,
+// and makes a mirror with the provider under source, in these versions.
+func Prepare(dir, source string, versions ...string) (Prepared, error) {
+	built, err := Build(dir, "cmd/mayfly", TestProvider)
+	if err != nil {
+		return Prepared{}, err
+	}
+	p := Prepared{Mayfly: built["cmd/mayfly"], Provider: built[TestProvider], Mirror: filepath.Join(dir, "mirror")}
+	for _, v := range versions {
+		if _, err := Mirror(p.Mirror, source, v, p.Provider); err != nil {
+			return p, err
+		}
+	}
+	return p, Isolate(dir)
+}
+
+// Isolate removes everything of the user's from this process's environment: settings, variables, and the
+// home directory, which becomes one in dir. Programs collect garbage less often than usual, since most of
+// them end before it pays.
+func Isolate(dir string) error {
+	home, settings := filepath.Join(dir, "home"), filepath.Join(dir, "settings.tfrc")
+	if err := os.MkdirAll(home, 0o700); err != nil {
+		return err
+	}
+	if err := os.WriteFile(settings, nil, 0o600); err != nil {
+		return err
+	}
+	for _, kv := range os.Environ() {
+		if name, _, _ := strings.Cut(kv, "="); strings.HasPrefix(name, "TF_") || strings.HasPrefix(name, "KEEP_") || strings.HasPrefix(name, "SIM_") {
+			os.Unsetenv(name)
+		}
+	}
+	for name, value := range map[string]string{"HOME": home, "USERPROFILE": home, "XDG_CONFIG_HOME": home, "XDG_CACHE_HOME": home, "TF_CLI_CONFIG_FILE": settings, "GOGC": "400"} {
+		if err := os.Setenv(name, value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Mirror creates a filesystem mirror in dir with a provider's executable, under host/namespace/type, and
+// returns dir.
+func Mirror(dir, source, version, executable string) (string, error) {
+	parts := strings.Split(source, "/")
+	if len(parts) != 3 {
+		return "", fmt.Errorf("%q is not of the form host/namespace/type", source)
+	}
+	at := filepath.Join(dir, filepath.FromSlash(source), version, runtime.GOOS+"_"+runtime.GOARCH)
+	if err := os.MkdirAll(at, 0o755); err != nil {
+		return "", err
+	}
+	src, err := os.ReadFile(executable)
+	if err != nil {
+		return "", err
+	}
+	name := fmt.Sprintf("terraform-provider-%s_v%s%s", parts[2], version, filepath.Ext(executable))
+	return dir, os.WriteFile(filepath.Join(at, name), src, 0o755)
+}
