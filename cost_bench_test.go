@@ -26,7 +26,7 @@ func begin(b *testing.B, shape work.Shape, n int, observer event.Observer) (*may
 		b.Fatal(err)
 	}
 	dir := filetest.Tree(b, shape.Files(n, work.Builtin))
-	p, diags := mayfly.Open(b.Context(), mayfly.Options{Dir: dir, Launcher: &mayfly.Launcher{Dir: dir}, Store: m, Observer: observer})
+	p, diags := mayfly.Open(b.Context(), mayfly.Options{Dir: dir, Launcher: &mayfly.Launcher{Dir: dir}, State: mayfly.StateOptions{Store: m}, Observer: observer})
 	must(b, diags)
 	op, diags := p.Begin(b.Context(), "plan", mayfly.BeginOptions{})
 	must(b, diags)

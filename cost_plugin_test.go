@@ -137,7 +137,7 @@ func life(t *testing.T, files map[string]string) map[string]int64 {
 	var human, stream written
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	p, diags := mayfly.Open(t.Context(), mayfly.Options{Dir: dir, Launcher: launcher, Store: counting, Observer: view.NewJSONStream(&stream, time.Now)})
+	p, diags := mayfly.Open(t.Context(), mayfly.Options{Dir: dir, Launcher: launcher, State: mayfly.StateOptions{Store: counting}, Observer: view.NewJSONStream(&stream, time.Now)})
 	must(t, diags)
 	defer p.Close()
 	op, diags := p.Begin(t.Context(), "apply", mayfly.BeginOptions{})

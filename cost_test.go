@@ -43,7 +43,7 @@ func (s *countingStore) Write(ctx context.Context, f *state.File) error {
 
 func open(t testing.TB, dir string, m store.Manager) *mayfly.Project {
 	t.Helper()
-	p, diags := mayfly.Open(t.Context(), mayfly.Options{Dir: dir, Launcher: &mayfly.Launcher{Dir: dir}, Store: m})
+	p, diags := mayfly.Open(t.Context(), mayfly.Options{Dir: dir, Launcher: &mayfly.Launcher{Dir: dir}, State: mayfly.StateOptions{Store: m}})
 	must(t, diags)
 	t.Cleanup(p.Close)
 	return p

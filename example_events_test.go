@@ -42,7 +42,7 @@ func observed(ctx context.Context, dir string, o event.Observer) diag.List {
 	if err != nil {
 		return diag.Errorf("No state", "%s", diag.Sentence(err))
 	}
-	p, diags := mayfly.Open(ctx, mayfly.Options{Dir: dir, Launcher: &mayfly.Launcher{}, Store: manager, Observer: o})
+	p, diags := mayfly.Open(ctx, mayfly.Options{Dir: dir, Launcher: &mayfly.Launcher{}, State: mayfly.StateOptions{Store: manager}, Observer: o})
 	if diags.HasErrors() {
 		return diags
 	}

@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/mayfly-iac/mayfly"
-	"github.com/mayfly-iac/mayfly/internal/engine"
 	"github.com/mayfly-iac/mayfly/state/store"
 	"github.com/mayfly-iac/mayfly/state/store/local"
 )
@@ -28,12 +27,14 @@ output "greeting" {
 
 // apply plans and applies the configuration in a directory, and keeps the state there. The package comment
 // shows this function.
-func apply(ctx context.Context, dir string) (*engine.Applied, error) {
+func apply(ctx context.Context, dir string) (*mayfly.Applied, error) {
 	manager, err := local.New(local.Options{Dir: dir}).Manager(store.DefaultWorkspace)
 	if err != nil {
 		return nil, err
 	}
-	p, diags := mayfly.Open(ctx, mayfly.Options{Dir: dir, Launcher: &mayfly.Launcher{}, Store: manager})
+	p, diags := mayfly.Open(ctx, mayfly.Options{
+		Dir: dir, Launcher: &mayfly.Launcher{}, State: mayfly.StateOptions{Store: manager},
+	})
 	if diags.HasErrors() {
 		return nil, diags.Err()
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // Explain returns what answers questions about a plan of the configuration. Nothing is evaluated or opened.
-func (p *Project) Explain(ctx context.Context, planned *plan.Plan) (*explain.Explainer, diag.List) {
+func (p *Project) Explain(ctx context.Context, planned *plan.Plan) (*Explainer, diag.List) {
 	cfg, diags := p.compile(ctx)
 	if cfg == nil || diags.HasErrors() {
 		return nil, diags

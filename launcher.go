@@ -37,17 +37,17 @@ type Launcher struct {
 	Verify func(addr.Provider) error
 	// Schemas returns the cache of what an installed provider answers when it is asked for its schemas; nil
 	// for none. It may be nil itself.
-	Schemas func(addr.Provider) plugin.SchemaCache
+	Schemas func(addr.Provider) SchemaCache
 	// Reattach are providers that run already and are only connected to.
-	Reattach map[addr.Provider]*plugin.ReattachConfig
+	Reattach map[addr.Provider]*ReattachConfig
 	// Log is called with each line that a provider process writes to standard error; nil drops them.
 	Log func(p addr.Provider, line string)
 	// Dir is the directory that relative paths of built-in data sources start from.
 	Dir string
 	// ReadState reads the states that built-in data sources ask for, and CheckBackend checks where from; nil
 	// for unencrypted ones of the local backend.
-	ReadState    builtin.ReadState
-	CheckBackend builtin.CheckBackend
+	ReadState    ReadState
+	CheckBackend CheckBackend
 	// Env is the environment of provider processes, nil for that of this process.
 	Env []string
 	// Plain leaves connections to provider processes without encryption, for finding faults of providers.
@@ -71,12 +71,12 @@ type projectLauncher struct {
 }
 
 // Launch implements provider.Launcher.
-func (l projectLauncher) Launch(ctx context.Context, p addr.Provider) (provider.Provider, diag.List) {
+func (l projectLauncher) Launch(ctx context.Context, p addr.Provider) (Provider, diag.List) {
 	return l.launch(ctx, p, l.dir)
 }
 
 // Launch implements provider.Launcher.
-func (l *Launcher) Launch(ctx context.Context, p addr.Provider) (provider.Provider, diag.List) {
+func (l *Launcher) Launch(ctx context.Context, p addr.Provider) (Provider, diag.List) {
 	return l.launch(ctx, p, "")
 }
 

@@ -1,12 +1,14 @@
 // Package mayfly is the engine as a library: it opens a configuration, validates, plans and applies it, and
 // keeps its state.
 //
-//	func apply(ctx context.Context, dir string) (*engine.Applied, error) {
+//	func apply(ctx context.Context, dir string) (*mayfly.Applied, error) {
 //		manager, err := local.New(local.Options{Dir: dir}).Manager(store.DefaultWorkspace)
 //		if err != nil {
 //			return nil, err
 //		}
-//		p, diags := mayfly.Open(ctx, mayfly.Options{Dir: dir, Launcher: &mayfly.Launcher{}, Store: manager})
+//		p, diags := mayfly.Open(ctx, mayfly.Options{
+//			Dir: dir, Launcher: &mayfly.Launcher{}, State: mayfly.StateOptions{Store: manager},
+//		})
 //		if diags.HasErrors() {
 //			return nil, diags.Err()
 //		}
@@ -43,12 +45,8 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/internal/engine"
-	"github.com/mayfly-iac/mayfly/internal/engine/ephemeral"
 	"github.com/mayfly-iac/mayfly/internal/language/config"
 	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
-	"github.com/mayfly-iac/mayfly/internal/language/eval/coverage"
-	"github.com/mayfly-iac/mayfly/internal/provider"
-	"github.com/mayfly-iac/mayfly/internal/values/leak"
 	"github.com/mayfly-iac/mayfly/state/store"
 )
 
@@ -57,37 +55,53 @@ import (
 // tools look for it.
 const CompatibleVersion = "1.12.6"
 
-// Options say what to work on and with what.
+// Options say what to work on and with what. All but Launcher may be left out.
 type Options struct {
-	Dir       string // of the root module; "." if empty
-	WorkDir   string // absolute; the process's if empty. Paths in the configuration of the provider keep are relative to the process's in any case
-	Launcher  provider.Launcher
-	Loader    *config.Loader // nil for files on disk and local modules only
-	Tree      *config.Tree   // a tree that was loaded already; Loader is not used then
-	Store     store.Manager  // where the state is; nil for operations without state
-	Cipher    store.Cipher   // that Store encrypts with; nil for none
-	Workspace string         // "default" if empty
+	Dir      string // of the root module; "." if empty
+	WorkDir  string // absolute; the process's if empty. Paths in the configuration of the provider keep are relative to the process's in any case
+	Launcher ProviderLauncher
+	Loader   *Loader // nil for files on disk and local modules only
+	Tree     *Tree   // a tree that was loaded already; Loader is not used then
 
-	Observer    event.Observer // several together with event.Observers; one that draws when ephemeral instances were open is in view/timeline. Operation.Flush waits for it
+	State   StateOptions
+	Secrets SecretOptions
+	Process ProcessOptions
+
+	Observer    event.Observer // several together with event.Observers. Operation.Flush waits for it
 	Parallelism int
-	Durations   engine.Durations // of earlier runs, which decide what starts first; nil if nothing is known. Package timing has one
-	Environ     []string         // for local-exec; the process's if nil
-	Now         func() time.Time
-	Log         func(line string) // of what is odd but no error, without values; nil for none
-	// Leaks remembers the ephemeral values of all operations, so that the caller can keep them out of what
-	// it writes itself; the project has its own if it is nil. LeakPolicy says what becomes of those that a
-	// provider returns where they would be stored.
-	Leaks      *leak.Guard
-	LeakPolicy leak.Policy
+	Durations   Durations // of earlier runs, which decide what starts first; nil if nothing is known
+}
+
+// StateOptions say where the state is.
+type StateOptions struct {
+	Store     store.Manager // nil for operations without state
+	Cipher    store.Cipher  // that Store encrypts with; nil for none
+	Workspace string        // "default" if empty
+}
+
+// SecretOptions say what becomes of ephemeral values besides being used.
+type SecretOptions struct {
+	// Guard remembers the ephemeral values of all operations, so that the caller can keep them out of what it
+	// writes itself; the project has its own if it is nil. Policy says what becomes of those that a provider
+	// returns where they would be stored.
+	Guard  *Guard
+	Policy LeakPolicy
 	// Openings records which ephemeral instances are open outside of applies, which have a journal for that,
 	// and what an apply could not close; nil for nothing.
-	Openings ephemeral.Recorder
-	Random   io.Reader // for lineages and lock ids; crypto/rand if nil
+	Openings OpeningsRecorder
+}
+
+// ProcessOptions say what a project uses of the process that it is in.
+type ProcessOptions struct {
+	Environ []string          // for local-exec; the process's if nil
+	Now     func() time.Time  // time.Now if nil
+	Log     func(line string) // of what is odd but no error, without values; nil for none
+	Random  io.Reader         // for lineages and lock ids; crypto/rand if nil
 }
 
 // Project is a loaded configuration with the processes that work on it.
 type Project struct {
-	Tree *config.Tree
+	Tree *Tree
 
 	opt      Options
 	engine   *engine.Engine
@@ -106,14 +120,14 @@ func Open(_ context.Context, opt Options) (*Project, diag.List) {
 			return nil, diag.Errorf("Working directory not found", "%s", diag.Sentence(err))
 		}
 	}
-	if opt.Workspace == "" {
-		opt.Workspace = store.DefaultWorkspace
+	if opt.State.Workspace == "" {
+		opt.State.Workspace = store.DefaultWorkspace
 	}
-	if opt.Environ == nil {
-		opt.Environ = os.Environ()
+	if opt.Process.Environ == nil {
+		opt.Process.Environ = os.Environ()
 	}
-	if opt.Now == nil {
-		opt.Now = time.Now
+	if opt.Process.Now == nil {
+		opt.Process.Now = time.Now
 	}
 	if opt.Loader == nil {
 		static := StaticOptions{RootDir: filepath.ToSlash(opt.Dir), WorkDir: opt.WorkDir}
@@ -127,28 +141,28 @@ func Open(_ context.Context, opt Options) (*Project, diag.List) {
 		p.Tree, diags = loader.Load(opt.Dir)
 	}
 	p.engine = engine.New(engine.Options{
-		Launcher: inProject(opt.Launcher, opt.Dir), Observer: opt.Observer, Parallelism: opt.Parallelism, Durations: opt.Durations, Now: opt.Now, Workspace: opt.Workspace,
-		RootDir: filepath.ToSlash(opt.Dir), WorkDir: opt.WorkDir, Environ: opt.Environ, Log: opt.Log, Leaks: opt.Leaks, LeakPolicy: opt.LeakPolicy, Recorder: opt.Openings,
+		Launcher: inProject(opt.Launcher, opt.Dir), Observer: opt.Observer, Parallelism: opt.Parallelism, Durations: opt.Durations, Now: opt.Process.Now, Workspace: opt.State.Workspace,
+		RootDir: filepath.ToSlash(opt.Dir), WorkDir: opt.WorkDir, Environ: opt.Process.Environ, Log: opt.Process.Log, Leaks: opt.Secrets.Guard, LeakPolicy: opt.Secrets.Policy, Recorder: opt.Secrets.Openings,
 	})
 	return p, diags
 }
 
 // BesideOptions say what a project beside another one works on.
 type BesideOptions struct {
-	Tree     *config.Tree
+	Tree     *Tree
 	Store    store.Manager
 	Observer event.Observer
 	// Instead returns what answers for an instance in place of its provider, nil for none.
-	Instead func(pc addr.ProviderConfig, i addr.Instance) provider.Provider
+	Instead func(pc addr.ProviderConfig, i addr.Instance) Provider
 	// Coverage notes what of the configuration is exercised; nil for nothing.
-	Coverage *coverage.Set
+	Coverage *Coverage
 }
 
 // Beside returns a project with another configuration and state that uses the provider processes of p. It
 // belongs to a goroutine of its own, and is not closed.
 func (p *Project) Beside(opt BesideOptions) *Project {
 	q := &Project{Tree: opt.Tree, opt: p.opt}
-	q.opt.Store, q.opt.Observer = opt.Store, opt.Observer
+	q.opt.State.Store, q.opt.Observer = opt.Store, opt.Observer
 	q.engine = p.engine.Beside(func(o *engine.Options) {
 		o.Observer, o.Instead, o.Coverage, o.RootDir = opt.Observer, opt.Instead, opt.Coverage, opt.Tree.Root.Dir
 	})
@@ -171,10 +185,10 @@ func (p *Project) compile(ctx context.Context) (*blocks.Config, diag.List) {
 }
 
 // Reload goes on with another configuration, and with the providers that run.
-func (p *Project) Reload(tree *config.Tree) { p.Tree, p.compiled = tree, nil }
+func (p *Project) Reload(tree *Tree) { p.Tree, p.compiled = tree, nil }
 
 // Catalog returns what a provider offers, starting it if needed.
-func (p *Project) Catalog(ctx context.Context, source addr.Provider) (provider.Catalog, diag.List) {
+func (p *Project) Catalog(ctx context.Context, source addr.Provider) (Catalog, diag.List) {
 	return p.engine.Catalog(ctx, source)
 }
 
@@ -185,7 +199,7 @@ func (p *Project) ValidateResource(ctx context.Context, source addr.Provider, mo
 }
 
 // Stats returns counts of the work done so far.
-func (p *Project) Stats() engine.Stats { return p.engine.Stats() }
+func (p *Project) Stats() Stats { return p.engine.Stats() }
 
 // errNoStore is what operations on the state of a project without one end with.
 var errNoStore = errors.New("the project was opened without a store for its state")

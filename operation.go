@@ -55,19 +55,19 @@ type BeginOptions struct {
 // Begin locks the state, for the named operation ("plan", "apply", ...), and reads it.
 func (p *Project) Begin(ctx context.Context, name string, opt BeginOptions) (*Operation, diag.List) {
 	o := &Operation{p: p, span: trace.Of(ctx)}
-	if p.opt.Store == nil {
+	if p.opt.State.Store == nil {
 		return o, diag.Errorf("No state", "%s", diag.Sentence(errNoStore))
 	}
 	if !opt.Reads {
-		if err := store.CheckWritable(p.opt.Store); err != nil {
+		if err := store.CheckWritable(p.opt.State.Store); err != nil {
 			return o, diag.Errorf("The state cannot be written", "%s Nothing was done.", diag.Sentence(err))
 		}
 	}
 	if !opt.NoLock {
-		info, err := store.NewLockInfo(name, CompatibleVersion, p.opt.Now(), p.random())
+		info, err := store.NewLockInfo(name, CompatibleVersion, p.opt.Process.Now(), p.random())
 		if err == nil {
 			err = spanned(ctx, "lock state", func(ctx context.Context) (err error) {
-				o.lock, err = opt.Take(ctx, p.opt.Store, info)
+				o.lock, err = opt.Take(ctx, p.opt.State.Store, info)
 				return err
 			})
 		}
@@ -77,7 +77,7 @@ func (p *Project) Begin(ctx context.Context, name string, opt BeginOptions) (*Op
 	}
 	var f *state.File
 	err := spanned(ctx, "read state", func(ctx context.Context) (err error) {
-		f, err = p.opt.Store.Read(ctx)
+		f, err = p.opt.State.Store.Read(ctx)
 		return err
 	})
 	if err != nil {
@@ -88,7 +88,7 @@ func (p *Project) Begin(ctx context.Context, name string, opt BeginOptions) (*Op
 	if f != nil {
 		o.ours = f.State.AtDefaultHost(p.Tree.Requires)
 	}
-	return o, store.RecoveredBy(p.opt.Store).Diags()
+	return o, store.RecoveredBy(p.opt.State.Store).Diags()
 }
 
 // notLocked reports that the state could not be locked.
@@ -119,8 +119,8 @@ func lockHeld(err error, holder *store.LockInfo) string {
 }
 
 func (p *Project) random() interface{ Read([]byte) (int, error) } {
-	if p.opt.Random != nil {
-		return p.opt.Random
+	if p.opt.Process.Random != nil {
+		return p.opt.Process.Random
 	}
 	return rand.Reader
 }
@@ -138,7 +138,7 @@ func (o *Operation) unlock() diag.List {
 	}
 	id := o.lock
 	o.lock = ""
-	unlock := func(ctx context.Context) error { return o.p.opt.Store.Unlock(ctx, id) }
+	unlock := func(ctx context.Context) error { return o.p.opt.State.Store.Unlock(ctx, id) }
 	if err := spanned(o.outlasting(), "unlock state", unlock); err != nil {
 		return diag.Errorf("Error releasing the state lock", "%s\n\nThe lock may still be held. If so, no other run can change the state until it is released.", diag.Sentence(err))
 	}
@@ -163,9 +163,9 @@ type PlanOptions struct {
 	Targets, Excludes []addr.Target
 	ForceReplace      []addr.Instance
 	SkipRefresh       bool
-	LazyEphemeral     bool                // don't open what only write-only arguments need
-	Generated         []*engine.Generated // by Generate, and in the configuration since
-	Soft              context.Context     // ends on the first interrupt: what runs is finished, nothing new starts
+	LazyEphemeral     bool            // don't open what only write-only arguments need
+	Generated         []*Generated    // by Generate, and in the configuration since
+	Soft              context.Context // ends on the first interrupt: what runs is finished, nothing new starts
 }
 
 // Plan plans. The plan is returned, for showing, also when there were errors; it cannot be applied then. The
@@ -194,7 +194,7 @@ func (o *Operation) request(cfg *blocks.Config, opt PlanOptions) engine.PlanRequ
 // Generate imports what import blocks name and no resource block declares, and writes blocks for it. Nothing
 // is stored. To plan with them, add their text to the configuration, give the project the new tree with
 // Reload, and the blocks to Plan.
-func (o *Operation) Generate(ctx context.Context, opt PlanOptions) ([]*engine.Generated, diag.List) {
+func (o *Operation) Generate(ctx context.Context, opt PlanOptions) ([]*Generated, diag.List) {
 	cfg, diags := o.sound(ctx, opt.Soft)
 	if diags.HasErrors() {
 		return nil, diags
@@ -247,7 +247,7 @@ type ConsoleOptions struct {
 // What expressions open stays open until the console is closed, which must be before the operation ends. The
 // console is nil only if the configuration cannot be evaluated at all; errors beside one are about values
 // that expressions then see as unknown.
-func (o *Operation) Console(ctx context.Context, opt ConsoleOptions) (*engine.Console, diag.List) {
+func (o *Operation) Console(ctx context.Context, opt ConsoleOptions) (*Console, diag.List) {
 	cfg, diags := o.p.compile(ctx)
 	if cfg == nil {
 		return nil, diags
@@ -270,7 +270,7 @@ type ApplyOptions struct {
 // Apply carries out a plan that was made from the state as this operation read it, and stores the new state,
 // also when something failed. The observer may receive the last events later. After an interrupt, it begins
 // nothing.
-func (o *Operation) Apply(ctx context.Context, planned *plan.Plan, opt ApplyOptions) (*engine.Applied, diag.List) {
+func (o *Operation) Apply(ctx context.Context, planned *plan.Plan, opt ApplyOptions) (*Applied, diag.List) {
 	if ctx.Err() != nil || opt.Soft != nil && opt.Soft.Err() != nil {
 		return nil, diag.Errorf("Apply interrupted", "The interrupt came before the apply began. Nothing was changed.")
 	}
@@ -287,7 +287,7 @@ func (o *Operation) Apply(ctx context.Context, planned *plan.Plan, opt ApplyOpti
 	}
 	var journal state.Journal
 	err = spanned(ctx, "start journal", func(ctx context.Context) (err error) {
-		journal, err = o.p.opt.Store.Journal(ctx, base)
+		journal, err = o.p.opt.State.Store.Journal(ctx, base)
 		return err
 	})
 	if err != nil {
@@ -296,17 +296,17 @@ func (o *Operation) Apply(ctx context.Context, planned *plan.Plan, opt ApplyOpti
 	recording := newOpenJournal(journal)
 	applied, more := o.p.engine.Apply(ctx, engine.ApplyRequest{Config: cfg, Plan: planned, Variables: opt.Variables, Journal: recording, Soft: opt.Soft})
 	diags = append(diags, more...)
-	recording.moveTo(o.p.opt.Openings)
+	recording.moveTo(o.p.opt.Secrets.Openings)
 	return applied, append(diags, o.Write(applied.State)...)
 }
 
 // canEncrypt returns an error if nothing can be encrypted now, such as when the service that has the key
 // cannot be reached. A key that was found is there for the whole run.
 func (o *Operation) canEncrypt(f *state.File) error {
-	if o.p.opt.Cipher == nil {
+	if o.p.opt.State.Cipher == nil {
 		return nil
 	}
-	_, err := o.p.opt.Cipher.EncryptState([]byte("{}"), f.Meta)
+	_, err := o.p.opt.State.Cipher.EncryptState([]byte("{}"), f.Meta)
 	return err
 }
 
@@ -334,7 +334,7 @@ func (o *Operation) Write(s *state.State) diag.List {
 		next = base
 	}
 	err = bug.Catch(func() error {
-		return spanned(o.outlasting(), "write state", func(ctx context.Context) error { return o.p.opt.Store.Write(ctx, next) })
+		return spanned(o.outlasting(), "write state", func(ctx context.Context) error { return o.p.opt.State.Store.Write(ctx, next) })
 	})
 	if err != nil {
 		return o.rescue(next, err)

@@ -23,19 +23,19 @@ func (o *Operation) rescue(f *state.File, cause error) diag.List {
 		// The journal becomes a state of the next serial, over which it must be possible to push this one.
 		kept = f.Next(f.State, f.Version)
 	}
-	path, err := store.Rescue([]string{o.p.opt.WorkDir}, kept, o.p.opt.Cipher)
+	path, err := store.Rescue([]string{o.p.opt.WorkDir}, kept, o.p.opt.State.Cipher)
 	if err != nil && journaled != nil {
 		return diag.Errorf(summary, "%s\n\nNothing is lost: the results of this run are in the journal %s. Once the cause is fixed, run \"mayfly plan\", which first puts them into the state. Don't delete the journal before that.",
 			diag.Sentence(cause), journaled.Journal)
 	}
 	if err != nil {
-		path, err = store.Rescue(otherDirs(), kept, o.p.opt.Cipher)
+		path, err = store.Rescue(otherDirs(), kept, o.p.opt.State.Cipher)
 	}
 	if err != nil {
 		return diag.Errorf(summary, "%s\n\nThe state could not be kept in another file either: %s\n\n%s", diag.Sentence(cause), diag.Sentence(err), o.unrecorded(f.State))
 	}
 	command := "mayfly state push " + path
-	if to := store.RedirectedTo(o.p.opt.Store); to != "" {
+	if to := store.RedirectedTo(o.p.opt.State.Store); to != "" {
 		command = fmt.Sprintf("cp %s %s", path, to) // a push writes where the backend keeps the state
 	}
 	return diag.Errorf(summary, "%s\n\nThe state was kept in %s instead. Once the cause is fixed, store it with this command, before you apply anything:\n    %s",

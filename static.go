@@ -1,7 +1,6 @@
 package mayfly
 
 import (
-	"github.com/mayfly-iac/mayfly/internal/language/config"
 	"github.com/mayfly-iac/mayfly/internal/language/eval/static"
 )
 
@@ -10,13 +9,13 @@ type StaticOptions = static.Options
 
 // Static returns an evaluator for the expressions that must be known before a configuration is complete, for
 // config.Loader.
-func Static(o StaticOptions) config.Static { return static.New(o).Eval }
+func Static(o StaticOptions) StaticEvaluator { return static.New(o).Eval }
 
 // StaticMarked is Static for backend blocks: values may be sensitive and ephemeral, and keep their marks.
-func StaticMarked(o StaticOptions) config.Static { return static.New(o).EvalMarked }
+func StaticMarked(o StaticOptions) StaticEvaluator { return static.New(o).EvalMarked }
 
 // StaticPartial is StaticMarked without the values of variables: values may be unknown.
-func StaticPartial(o StaticOptions) config.Static { return static.New(o).EvalPartial }
+func StaticPartial(o StaticOptions) StaticEvaluator { return static.New(o).EvalPartial }
 
 // StaticKeys is Static for encryption blocks: values may be sensitive and ephemeral, and have no marks.
-func StaticKeys(o StaticOptions) config.Static { return static.New(o).EvalKey }
+func StaticKeys(o StaticOptions) StaticEvaluator { return static.New(o).EvalKey }

@@ -42,7 +42,7 @@ type Options struct {
 	Testing bool
 	// Leaks remembers what is secret: ephemeral values, and the keys and passphrases of the encryption. If it
 	// is nil, the directory has a guard of its own.
-	Leaks *leak.Guard
+	Leaks *mayfly.Guard
 }
 
 // Dir is the working directory of a configuration. It belongs to one goroutine.
@@ -139,7 +139,7 @@ func (d *Dir) use(tree *config.Tree) {
 }
 
 // Tree returns the configuration that was loaded last; nil if none was.
-func (d *Dir) Tree() *config.Tree { return d.tree }
+func (d *Dir) Tree() *mayfly.Tree { return d.tree }
 
 // loader returns a loader for the configuration files and the modules that are installed now.
 func (d *Dir) loader(ctx context.Context) *config.Loader {

@@ -16,7 +16,6 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/language/config"
 	"github.com/mayfly-iac/mayfly/internal/provider/plugin"
 	"github.com/mayfly-iac/mayfly/internal/stores/encryption"
-	"github.com/mayfly-iac/mayfly/internal/values/leak"
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/state/store"
 	"github.com/mayfly-iac/mayfly/state/store/local"
@@ -27,7 +26,7 @@ type SessionOptions struct {
 	Observer    event.Observer
 	Parallelism int               // 0 for the default
 	Log         func(line string) // of what is odd but no error, without values; nil for none
-	LeakPolicy  leak.Policy       // see mayfly.Options
+	LeakPolicy  mayfly.LeakPolicy // see mayfly.Options
 	// ProviderLog is called with each line that a provider writes to standard error, which may hold secrets;
 	// nil drops them.
 	ProviderLog func(p addr.Provider, line string)
@@ -183,9 +182,10 @@ func (d *Dir) open(ctx context.Context, tree *config.Tree, p place, opt SessionO
 		Plain: d.vars["TF_DISABLE_PLUGIN_TLS"] != "",
 	}
 	s.Project, ds = mayfly.Open(ctx, mayfly.Options{
-		Tree: tree, Launcher: s.launcher, Store: p.manager, Cipher: stateCipher(s.encryption.State), Workspace: p.workspace, Observer: opt.Observer,
-		Parallelism: opt.Parallelism, Environ: commandEnviron(d.opt.Environ, root), Log: opt.Log, Durations: s.durations,
-		Leaks: d.opt.Leaks, LeakPolicy: opt.LeakPolicy, Openings: s.openings,
+		Tree: tree, Launcher: s.launcher, Observer: opt.Observer, Parallelism: opt.Parallelism, Durations: s.durations,
+		State:   mayfly.StateOptions{Store: p.manager, Cipher: stateCipher(s.encryption.State), Workspace: p.workspace},
+		Secrets: mayfly.SecretOptions{Guard: d.opt.Leaks, Policy: opt.LeakPolicy, Openings: s.openings},
+		Process: mayfly.ProcessOptions{Environ: commandEnviron(d.opt.Environ, root), Log: opt.Log},
 	})
 	return s, append(diags, ds...)
 }

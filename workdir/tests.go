@@ -12,6 +12,7 @@ import (
 
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/mayfly-iac/mayfly"
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/internal/install/modules"
@@ -54,7 +55,7 @@ func testPath(f *config.TestFile) addr.Module {
 }
 
 // TestModule loads the module that a run of a test file has as its own, and those that it calls.
-func (d *Dir) TestModule(ctx context.Context, f *config.TestFile, run *config.TestRun) (*config.Tree, diag.List) {
+func (d *Dir) TestModule(ctx context.Context, f *config.TestFile, run *config.TestRun) (*mayfly.Tree, diag.List) {
 	installed, at := modules.Installed(d.dataDir), testPath(f)
 	dir := path.Clean(run.Module.Source)
 	if !run.Module.Local() {
@@ -109,7 +110,7 @@ type Tests struct {
 }
 
 // Module returns the tree of the module that a run has as its own.
-func (t *Tests) Module(f *config.TestFile, run *config.TestRun) *config.Tree {
+func (t *Tests) Module(f *config.TestFile, run *config.TestRun) *mayfly.Tree {
 	return t.trees[moduleKey(f, run)]
 }
 

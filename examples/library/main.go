@@ -41,7 +41,7 @@ func run(ctx context.Context) error {
 		return err
 	}
 	p, diags := mayfly.Open(ctx, mayfly.Options{
-		Dir: dir, WorkDir: dir, Launcher: &mayfly.Launcher{}, Store: manager, Observer: event.ObserverFunc(show),
+		Dir: dir, WorkDir: dir, Launcher: &mayfly.Launcher{}, State: mayfly.StateOptions{Store: manager}, Observer: event.ObserverFunc(show),
 	})
 	if diags.HasErrors() {
 		return diags.Err()

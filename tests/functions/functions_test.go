@@ -85,7 +85,7 @@ func open(t *testing.T) *engine.Console {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, diags := mayfly.Open(t.Context(), mayfly.Options{Launcher: &mayfly.Launcher{}, Store: manager})
+	p, diags := mayfly.Open(t.Context(), mayfly.Options{Launcher: &mayfly.Launcher{}, State: mayfly.StateOptions{Store: manager}})
 	fail(t, diags)
 	t.Cleanup(func() { p.Close() })
 	op, diags := p.Begin(t.Context(), "console", mayfly.BeginOptions{})
