@@ -24,13 +24,13 @@ var defects = []struct {
 }{
 	{"internal/provider/plugin/resource.go", "ApplyResource", "Bug in Mayfly"},     // a call of a provider
 	{"internal/provider/plugin/unary/read.go", "frame", "this is a bug in Mayfly"}, // the connection to a provider
-	{"internal/engine/ephemeral/renew.go", "callRenew", "Bug in Mayfly"},                  // a renewal
-	{"internal/engine/ephemeral/open.go", "callClose", "may still be live"},               // a close
-	{"internal/show/view/human.go", "Event", "Bug in Mayfly"},                           // an observer
-	{"state/journal.go", "endRecord", "Bug in Mayfly"},                    // what the journal gets
-	{"state/journal.go", "write", "this is a bug in Mayfly"},              // the writer of the journal
-	{"internal/engine/provision/local.go", "runOutput", "Bug in Mayfly"},                  // a provisioner
-	{"state/store/local/manager.go", "store", "Failed to save the state"}, // the end of the run
+	{"internal/engine/ephemeral/renew.go", "callRenew", "Bug in Mayfly"},           // a renewal
+	{"internal/engine/ephemeral/open.go", "callClose", "may still be live"},        // a close
+	{"internal/show/view/human.go", "Event", "Bug in Mayfly"},                      // an observer
+	{"state/journal.go", "endRecord", "Bug in Mayfly"},                             // what the journal gets
+	{"state/journal.go", "write", "this is a bug in Mayfly"},                       // the writer of the journal
+	{"internal/engine/provision/local.go", "runOutput", "Bug in Mayfly"},           // a provisioner
+	{"state/store/local/manager.go", "store", "Failed to save the state"},          // the end of the run
 }
 
 const marker = "hunter2-in-a-panic"
