@@ -187,8 +187,8 @@ func TestEvaluationsOfSecrets(t *testing.T) {
 		most          int64
 	}{
 		"plain":           {resource("a", `"plain"`), "", 1},
-		"secret":          {resource("a", "ephemeral.keep_password.p.result"), "", 8},
-		"through a local": {local + resource("a", "local.p"), local, 12},
+		"secret":          {resource("a", "ephemeral.keep_password.p.result"), "", 3},
+		"through a local": {local + resource("a", "local.p"), local, 5},
 	} {
 		got := count(test.with) - count(test.without)
 		t.Logf("%s: %d evaluations", name, got)

@@ -104,7 +104,7 @@ func (c *Check) Prepare(t *future.Task) {
 // The host reports errors.
 func (c *Check) OpenNested(t *future.Task, s *Session) {
 	if in := c.Nested(); in != nil && in.Config().Addr.Mode == addr.Ephemeral {
-		in.get(t, s, nil)
+		c.Module.run.open(t, s, []need{{in, nil}})
 	}
 }
 

@@ -86,7 +86,9 @@ func (r *Run) condition(sc *scope, c blocks.Condition, failed string) verdict {
 		v.diags = append(v.diags, r.tryMessage(sc, c)...)
 		return v
 	}
-	message, hidden, more := r.conditionMessage(sc, c)
+	message, hidden, more := r.conditionMessage(c, func() (cty.Value, diag.List) {
+		return r.settle(sc.t, sc.sess, func() (cty.Value, diag.List) { return r.eval(sc, c.Message) }, nil)
+	})
 	v.message, v.diags = message, append(v.diags, more...)
 	if hidden.what != "" {
 		message = hidden.message(c)
@@ -100,8 +102,7 @@ func (r *Run) condition(sc *scope, c blocks.Condition, failed string) verdict {
 
 // decide evaluates the condition alone.
 func (r *Run) decide(sc *scope, c blocks.Condition) verdict {
-	sc.openNeeds(c.Expr)
-	v, diags := r.eval(sc, c.Expr)
+	v, diags := r.settle(sc.t, sc.sess, func() (cty.Value, diag.List) { return r.eval(sc, c.Expr) }, nil)
 	if diags.HasErrors() {
 		return verdict{status: state.CheckError, diags: diags}
 	}
@@ -138,10 +139,10 @@ func (r *Run) tryMessage(sc *scope, c blocks.Condition) diag.List {
 	if r.opt.Phase == Applying || r.opt.Phase == Planning && (c.Message == nil || len(c.Message.Refs) == 0) {
 		return nil
 	}
-	dry := *sc
-	dry.sess = newDrySession()
-	defer dry.sess.End()
-	_, hidden, diags := r.conditionMessage(&dry, c)
+	unopened := *sc
+	unopened.sess = NewSession()
+	defer unopened.sess.End()
+	_, hidden, diags := r.conditionMessage(c, func() (cty.Value, diag.List) { return r.eval(&unopened, c.Message) })
 	if hidden.what != "" && r.opt.Phase == Planning && !c.Validation {
 		diags = append(diags, hidden.warning(c))
 	}
@@ -175,10 +176,10 @@ func (h hiding) message(c blocks.Condition) string {
 	return "The error message refers to " + h.what + " values, so it is not shown. " + h.remedy + blocks.PlaceText(c.Message.Range().Ptr()) + "."
 }
 
-// conditionMessage evaluates the message of a failed condition. There is always some text to show: a message
+// conditionMessage evaluates, with eval, the message of a failed condition. There is always some text to show: a message
 // that is invalid, unknown or empty is replaced, and its errors are returned beside the replacement.
-func (r *Run) conditionMessage(sc *scope, c blocks.Condition) (string, hiding, diag.List) {
-	v, diags := r.eval(sc, c.Message)
+func (r *Run) conditionMessage(c blocks.Condition, eval func() (cty.Value, diag.List)) (string, hiding, diag.List) {
+	v, diags := eval()
 	if diags.HasErrors() {
 		return "This condition was not met, and its error message could not be evaluated.", hiding{}, diags
 	}

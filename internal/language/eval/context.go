@@ -440,7 +440,6 @@ func (b *builder) outputs(m *Module, names map[string]*hcl.Range) cty.Value {
 // decode evaluates a body whose expressions are exprs, with what they refer to in scope.
 func (r *Run) decode(sc *scope, body *schema.Body, exprs []*lang.Expr) (cty.Value, diag.List) {
 	r.Stats.Evaluations.Add(1)
-	sc.openNeeds(exprs...)
 	ctx := r.context(sc, exprs...)
 	got, ok := computed(sc, exprs, func() evaluated {
 		v, diags := body.Decode(ctx)

@@ -53,16 +53,10 @@ func (x *Expression) Prepare(t *future.Task) {
 // Value evaluates the expression. It opens, within s, only what the value depends on. Errors
 // of values in the configuration are reported to the run; the diagnostics are about the expression itself.
 func (x *Expression) Value(t *future.Task, s *Session) (cty.Value, diag.List) {
-	run := x.module.run
-	if !x.module.block.OpensOf(x.expr).Empty() {
-		v, diags, holds := run.evalUnopened(func(dry *Session) (cty.Value, diag.List) { return run.eval(x.scope(t, dry), x.expr) })
-		if holds && (!x.expr.NullsEphemeral || v.IsWhollyKnown()) {
-			return v, diags
-		}
-	}
-	sc := x.scope(t, s)
-	sc.openNeeds(x.expr)
-	return run.eval(sc, x.expr)
+	run, sc := x.module.run, x.scope(t, s)
+	return run.settle(t, s, func() (cty.Value, diag.List) { return run.eval(sc, x.expr) }, func(e evaluated) bool {
+		return run.independent(e) && (!x.expr.NullsEphemeral || e.value.IsWhollyKnown())
+	})
 }
 
 // Names returns what an expression in the module can begin with, except functions, in no particular order.

@@ -32,7 +32,7 @@ func (in *Instance) EvalProvisioner(t *future.Task, s *Session, index int, self 
 }
 
 func (r *Run) provisioner(sc *scope, p *blocks.Provisioner) (cty.Value, diag.List) {
-	v, diags := r.decode(sc, p.View, p.Exprs)
+	v, diags := r.settle(sc.t, sc.sess, func() (cty.Value, diag.List) { return r.decode(sc, p.View, p.Exprs) }, nil)
 	return v, sc.located(diags)
 }
 
@@ -50,8 +50,16 @@ func (r *Run) connection(sc *scope, p *blocks.Provisioner) (cty.Value, diag.List
 	if p.Connected == nil || !used && r.opt.Phase != Validating {
 		return cty.NilVal, nil
 	}
+	v, diags := r.settle(sc.t, sc.sess, func() (cty.Value, diag.List) { return r.decodeConnection(sc, p) }, nil)
+	if !used { // only its arguments are checked
+		v = cty.NilVal
+	}
+	return v, sc.located(sc.forget(diags))
+}
+
+// decodeConnection evaluates the connection of a provisioner, which has one.
+func (r *Run) decodeConnection(sc *scope, p *blocks.Provisioner) (cty.Value, diag.List) {
 	r.Stats.Evaluations.Add(1)
-	sc.openNeeds(p.Connection...)
 	ctx := r.context(sc, p.Connection...)
 	got, ok := computed(sc, p.Connection, func() evaluated {
 		v, diags := blocks.ConnectionSchema.Decode(p.Connected, ctx)
@@ -60,11 +68,7 @@ func (r *Run) connection(sc *scope, p *blocks.Provisioner) (cty.Value, diag.List
 	if !ok {
 		return cty.UnknownVal(blocks.ConnectionSchema.Type()), leftBehind(sc, p.Connection)
 	}
-	v, diags := got.value, got.diags
-	if !used { // only its arguments are checked
-		v = cty.NilVal
-	}
-	return v, sc.located(sc.forget(diags))
+	return got.value, got.diags
 }
 
 // ConnectionBody returns the body that EvalConnection evaluates, for the positions of its arguments; nil if

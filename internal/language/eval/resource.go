@@ -46,21 +46,27 @@ func (in *Instance) get(t *future.Task, s *Session, via *hcl.Range) cty.Value {
 	if in.Resource.Block.Config.Addr.Mode != addr.Ephemeral {
 		return in.Value(t, via)
 	}
-	if s != nil && s.dry {
-		s.needs(in, via)
-	}
-	if s == nil || s.dry || in.Run().opt.Phase == Validating {
-		return cty.UnknownVal(in.Resource.Block.Schema.Block.Type()).Mark(value.Ephemeral)
+	if s == nil {
+		return in.unopened()
 	}
 	if got, ok := s.instances[in]; ok {
 		return got
 	}
-	s.instances[in] = cty.DynamicVal.Mark(value.Ephemeral)
+	s.missing = append(s.missing, need{in, via})
+	return in.unopened()
+}
+
+// unopened returns what is known of an ephemeral instance that is not open.
+func (in *Instance) unopened() cty.Value {
+	return cty.UnknownVal(in.Resource.Block.Schema.Block.Type()).Mark(value.Ephemeral)
+}
+
+// open has the host open an ephemeral instance, which s does not hold yet.
+func (in *Instance) open(t *future.Task, s *Session, via *hcl.Range) {
 	in.Run().cover(coverage.Resource, in.Config().Range, coverage.If(in.Run().opt.Phase == Planning))
 	var got cty.Value
 	t.Within(in, via, func() { got = in.Run().opt.Host.Open(t, s, in) })
 	s.instances[in] = got
-	return got
 }
 
 // whole returns the value of the resource object as a reference without an index sees it: an object, a tuple
@@ -91,7 +97,9 @@ func (r *Resource) buildWhole(t *future.Task, s *Session, via *hcl.Range) cty.Va
 		}
 		return cty.DynamicVal
 	}
-	r.Module.run.Stats.Evaluations.Add(int64(len(e.keys)))
+	if r.repeat.Repeated() {
+		r.Module.run.Stats.Evaluations.Add(int64(len(e.keys)))
+	}
 	switch e.form {
 	case blocks.Counted:
 		elems := make([]cty.Value, len(e.keys))
@@ -121,15 +129,13 @@ func (in *Instance) scope(t *future.Task, s *Session) *scope {
 // EvalBody evaluates the instance's configuration, which may carry marks. With a nil session, what comes from
 // ephemeral resources is unknown.
 func (in *Instance) EvalBody(t *future.Task, s *Session) (cty.Value, diag.List) {
-	b := in.Resource.Block
-	if s == nil || s.dry || in.Run().opt.Phase == Validating || b.Config.Addr.Mode == addr.Ephemeral || !b.BodyOpens() {
-		return in.evalBody(t, s)
-	}
-	v, diags, holds := in.Run().evalUnopened(func(dry *Session) (cty.Value, diag.List) { return in.evalBody(t, dry) })
-	if holds {
-		return v, diags
-	}
-	return in.evalBody(t, s)
+	return in.Run().settle(t, s, func() (cty.Value, diag.List) { return in.evalBody(t, s) }, in.settled)
+}
+
+// settled reports whether a configuration that lacks something is as it would be without that. That of an
+// ephemeral instance needs all that it refers to.
+func (in *Instance) settled(e evaluated) bool {
+	return !in.Resource.ephemeral && in.Run().independent(e)
 }
 
 func (in *Instance) evalBody(t *future.Task, s *Session) (cty.Value, diag.List) {

@@ -13,23 +13,20 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/internal/base/future"
 	"github.com/mayfly-iac/mayfly/internal/base/slot"
-	"github.com/mayfly-iac/mayfly/internal/language/lang"
 	"github.com/mayfly-iac/mayfly/internal/values/value"
 )
 
 // Session is the time during which one operation uses values from ephemeral resources. It holds their leases
 // and the values computed from them, and drops both at End. A Session belongs to one task.
+//
+// Evaluation opens nothing: what a session does not hold is unknown, and noted. Only settle opens it.
 type Session struct {
 	values    map[*Value]cty.Value
-	instances map[*Instance]cty.Value
+	instances map[*Instance]cty.Value // that are open
+	missing   []need                  // that the evaluation under way refers to and are not open
 	release   []func()
 	checks    []func() bool
 	failed    bool
-
-	// dry sessions open nothing: what comes from ephemeral resources is unknown in them. needed collects the
-	// instances that would have been opened.
-	dry    bool
-	needed []need
 
 	// Turn bounds the provider operations of the session: opening something is part of it. Nil means that
 	// they are unbounded.
@@ -51,32 +48,47 @@ func NewSession() *Session {
 	return &Session{values: map[*Value]cty.Value{}, instances: map[*Instance]cty.Value{}}
 }
 
-// newDrySession starts a session that opens nothing.
-func newDrySession() *Session {
-	s := NewSession()
-	s.dry = true
-	return s
+// evaluate evaluates within s, which may be nil, and returns which instances the result lacks: those that
+// are not open. If there are any, values that were computed on the way are not kept.
+func (s *Session) evaluate(eval func() (cty.Value, diag.List)) (evaluated, []need) {
+	if s == nil {
+		v, diags := eval()
+		return evaluated{v, diags}, nil
+	}
+	before := maps.Clone(s.values)
+	s.missing = nil
+	v, diags := eval()
+	missing := s.missing
+	s.missing = nil
+	if len(missing) > 0 {
+		s.values = before
+	}
+	return evaluated{v, diags}, missing
 }
 
-// needs notes that the evaluation in a dry session refers to an instance.
-func (s *Session) needs(in *Instance, via *hcl.Range) {
-	if _, ok := s.instances[in]; !ok {
-		s.instances[in] = cty.NilVal
-		s.needed = append(s.needed, need{in, via})
+// settle evaluates within s and opens what the result lacks, all at once, until it lacks nothing or done
+// reports that it does not matter; done may be nil.
+func (r *Run) settle(t *future.Task, s *Session, eval func() (cty.Value, diag.List), done func(evaluated) bool) (cty.Value, diag.List) {
+	for {
+		got, missing := s.evaluate(eval)
+		if len(missing) == 0 || r.opt.Phase == Validating || got.canceled() || done != nil && done(got) {
+			return got.value, got.diags
+		}
+		r.open(t, s, missing)
 	}
 }
 
-// evalUnopened evaluates without opening anything an expression that may open ephemeral resources. It
-// reports whether the result is valid: nothing in it is ephemeral, or unknown because a resource was not
-// opened. References may select more than is used, such as all outputs of a module for the sake of one.
-// Since a mark is passed on to everything computed from a value, a result without marks did not need the
-// ephemeral part.
-func (r *Run) evalUnopened(eval func(*Session) (cty.Value, diag.List)) (cty.Value, diag.List, bool) {
-	dry := newDrySession()
-	defer dry.End()
-	v, diags := eval(dry)
-	holds := !diags.HasErrors() && !value.Contains(v, value.Ephemeral) && (!r.cfg.NullsEphemeral() || v.IsWhollyKnown())
-	return v, diags, holds
+// canceled reports whether the evaluation was ended by an interrupt, after which nothing is opened for it.
+func (e evaluated) canceled() bool {
+	return slices.ContainsFunc(e.diags, func(d diag.Diagnostic) bool { return d.Extra == context.Canceled })
+}
+
+// independent reports whether a result that lacks something is valid: nothing in it is ephemeral, or unknown
+// because a resource was not opened. References may select more than is used, such as all outputs of a module
+// for the sake of one. Since a mark is passed on to everything computed from a value, a result without marks
+// did not need the ephemeral part.
+func (r *Run) independent(e evaluated) bool {
+	return !e.diags.HasErrors() && !value.Contains(e.value, value.Ephemeral) && (!r.cfg.NullsEphemeral() || e.value.IsWhollyKnown())
 }
 
 // Keep calls release at the end of the session.
@@ -117,7 +129,7 @@ func (s *Session) Empty() bool { return len(s.release) == 0 }
 
 // End drops the values and releases the leases, the newest first.
 func (s *Session) End() {
-	s.values, s.instances, s.checks, s.needed = nil, nil, nil, nil
+	s.values, s.instances, s.checks, s.missing = nil, nil, nil, nil
 	for i := len(s.release) - 1; i >= 0; i-- {
 		s.release[i]()
 	}
@@ -165,12 +177,16 @@ func (s *Session) adopt(part *Session) {
 	s.failed = s.failed || part.failed
 }
 
-// open opens the instances that s does not hold yet, all at once.
+// open opens the instances that s does not hold yet, all at once. One that cannot be opened is unknown in s.
 func (r *Run) open(t *future.Task, s *Session, needed []need) {
 	var fs []func(*future.Task, *Session)
+	seen := map[*Instance]struct{}{}
 	for _, n := range needed {
-		if _, ok := s.instances[n.Instance]; !ok {
-			fs = append(fs, func(t *future.Task, s *Session) { n.get(t, s, n.via) })
+		_, ok := s.instances[n.Instance]
+		_, again := seen[n.Instance]
+		seen[n.Instance] = struct{}{}
+		if !ok && !again {
+			fs = append(fs, func(t *future.Task, s *Session) { n.open(t, s, n.via) })
 		}
 	}
 	switch len(fs) {
@@ -179,46 +195,25 @@ func (r *Run) open(t *future.Task, s *Session, needed []need) {
 		fs[0](t, s)
 	default:
 		r.Together(t, s, fs...)
+		for _, n := range needed {
+			if _, ok := s.instances[n.Instance]; !ok { // opening it failed with a panic
+				s.instances[n.Instance] = n.unopened()
+			}
+		}
 	}
-}
-
-// openNeeds opens, all at once, what try refers to, which gets a session that opens nothing. Without it, each
-// instance would be opened by the first reference to it.
-func (r *Run) openNeeds(t *future.Task, s *Session, try func(dry *Session)) {
-	if s == nil || s.dry || r.opt.Phase == Validating {
-		return
-	}
-	dry := newDrySession()
-	defer dry.End()
-	try(dry)
-	r.open(t, s, dry.needed)
-}
-
-// openNeeds opens, all at once, what the expressions refer to.
-func (sc *scope) openNeeds(exprs ...*lang.Expr) {
-	run := sc.m.run
-	if sc.sess == nil || !run.cfg.HasEphemerals() || sc.m.block.OpensOf(exprs...).Empty() {
-		return
-	}
-	run.openNeeds(sc.t, sc.sess, func(dry *Session) {
-		unopened := *sc
-		unopened.sess = dry
-		run.context(&unopened, exprs...)
-	})
 }
 
 // NeedsOpen returns the ephemeral instances that the configuration refers to, and whether it is wholly known
 // as soon as their values are.
 func (in *Instance) NeedsOpen(t *future.Task) (needs []*Instance, known bool) {
-	v, _, _ := in.Run().evalUnopened(func(dry *Session) (cty.Value, diag.List) {
-		v, diags := in.evalBody(t, dry)
-		for _, n := range dry.needed {
-			needs = append(needs, n.Instance)
-		}
-		return v, diags
-	})
+	s := NewSession()
+	defer s.End()
+	got, missing := s.evaluate(func() (cty.Value, diag.List) { return in.evalBody(t, s) })
+	for _, n := range missing {
+		needs = append(needs, n.Instance)
+	}
 	known = true
-	_ = cty.Walk(v, func(_ cty.Path, part cty.Value) (bool, error) { // the function returns no error
+	_ = cty.Walk(got.value, func(_ cty.Path, part cty.Value) (bool, error) { // the function returns no error
 		unopened := part.HasMark(value.Ephemeral)
 		known = known && (unopened || part.IsKnown())
 		return !unopened, nil
@@ -231,17 +226,12 @@ func (in *Instance) OpenForBody(t *future.Task, s *Session) {
 	if !in.Resource.Block.BodyOpens() {
 		return
 	}
-	var needed []need
-	_, diags, holds := in.Run().evalUnopened(func(dry *Session) (cty.Value, diag.List) {
-		v, diags := in.evalBody(t, dry)
-		needed = dry.needed
-		return v, diags
-	})
+	got, missing := s.evaluate(func() (cty.Value, diag.List) { return in.evalBody(t, s) })
 	switch {
-	case slices.ContainsFunc(diags, func(d diag.Diagnostic) bool { return d.Extra == context.Canceled }):
-		in.Run().Report(diags)
+	case got.canceled():
+		in.Run().Report(got.diags)
 		s.Fail()
-	case !holds || in.Resource.ephemeral:
-		in.Run().open(t, s, needed)
+	case !in.settled(got):
+		in.Run().open(t, s, missing)
 	}
 }

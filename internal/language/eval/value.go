@@ -56,14 +56,16 @@ func (v *Value) Durable(t *future.Task) (got cty.Value, ok bool) {
 	if !v.opens() {
 		return v.Get(t, nil, nil), true
 	}
-	got, _, ok = v.module.run.evalUnopened(func(dry *Session) (cty.Value, diag.List) { return v.Get(t, dry, nil), nil })
-	return got, ok
+	s := NewSession()
+	defer s.End()
+	found := evaluated{value: v.Get(t, s, nil)}
+	return found.value, v.module.run.independent(found)
 }
 
 // Final returns the value with what it needs open, all of which is opened at once.
 func (v *Value) Final(t *future.Task, s *Session) cty.Value {
-	v.module.run.openNeeds(t, s, func(dry *Session) { v.Get(t, dry, nil) })
-	return v.Get(t, s, nil)
+	got, _ := v.module.run.settle(t, s, func() (cty.Value, diag.List) { return v.Get(t, s, nil), nil }, nil)
+	return got
 }
 
 // refuses reports whether the declaration of v forbids ephemeral values.
