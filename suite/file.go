@@ -40,6 +40,7 @@ type runState struct {
 	keeper  Keeper
 	manager store.Manager
 	last    lastRun
+	made    made
 }
 
 // lastRun is the last run that used a state and could be planned: it knows how to destroy what is in it.

@@ -21,6 +21,8 @@ type stand struct {
 	ctx       context.Context
 	project   *mayfly.Project
 	accepted  *accepted
+	tree      *config.Tree
+	made      *made // in the state of the run; nil if it has none
 	mocked    map[addr.ProviderConfig]*mocked
 	overrides []override // in order of falling precedence
 }
@@ -45,7 +47,7 @@ type override struct {
 
 // stand evaluates what the mocks and overrides of a run give, and checks it against the schemas of the types.
 func (r *fileRun) stand(tree *config.Tree, run *config.TestRun) (*stand, diag.List) {
-	out := &stand{ctx: r.ctx, project: r.opt.Project, accepted: &r.accepted, mocked: map[addr.ProviderConfig]*mocked{}}
+	out := &stand{ctx: r.ctx, project: r.opt.Project, accepted: &r.accepted, tree: tree, mocked: map[addr.ProviderConfig]*mocked{}}
 	var diags diag.List
 	for _, p := range r.passed(tree, run) {
 		m := r.file.Mocks[p.InParent.String()]
@@ -157,14 +159,14 @@ func (s *stand) instead(pc addr.ProviderConfig, i addr.Instance) provider.Provid
 		add(m.overrides)
 		values = append(values, m.defaults[typeKey{i.Resource.Mode, i.Resource.Type}]...)
 	}
-	if !replaced {
+	if !replaced && !s.made.orphan(s.tree, i) {
 		return nil
 	}
-	return mock.New(mock.Options{
+	return s.made.noting(i, mock.New(mock.Options{
 		Seed: i.String(), Values: values,
 		Catalog: func(ctx context.Context) (provider.Catalog, diag.List) { return s.project.Catalog(ctx, pc.Provider) },
 		Validate: func(ctx context.Context, mode addr.Mode, typeName string, config cty.Value) diag.List {
 			return s.accepted.validate(ctx, s.project, pc.Provider, mode, typeName, config)
 		},
-	})
+	}))
 }

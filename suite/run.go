@@ -28,6 +28,9 @@ func (r *fileRun) run(out *Run, at int) cty.Value {
 	if err != nil {
 		diags = append(diags, diag.Errorf("Cannot start a state", "%s", diag.Sentence(err))...)
 	}
+	if stand != nil {
+		stand.made = &st.made
+	}
 	if !diags.HasErrors() {
 		diags = append(diags, missing(tree.Root, vars)...)
 	}
