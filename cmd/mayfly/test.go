@@ -116,7 +116,7 @@ func (a *app) test(ctx context.Context, f *testFlags, r *testRound) int {
 	}
 	p := &verdicts.Printer{Program: a.view.Program, Color: a.view.Color, Streams: a.streams(), Sources: a.snippets}
 	if a.stream == nil {
-		p.Out = a.env.Stdout
+		p.Out, p.Err = a.env.Stdout, a.env.Stderr
 		p.Report = func(r *suite.Run, file *suite.File) { a.reportTest(r, file) }
 	}
 	p.Abstract(files)
