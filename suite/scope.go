@@ -184,7 +184,7 @@ func (r *fileRun) variables(run *config.TestRun, root *config.Module) (mayfly.Va
 		got, ds := r.vars[name], r.broken[name]
 		if _, own := run.Variables[name]; own {
 			got, ds = r.eval(r.vars, attr.Expr)
-			if !r.apart {
+			if !r.apart && !ds.HasErrors() { // what cannot be evaluated is unknown too
 				ds = append(ds, unknown(run, attr, got)...)
 			}
 		} else if _, used := used[name]; ds != nil && declared(root, name) == nil && !used {
@@ -193,7 +193,7 @@ func (r *fileRun) variables(run *config.TestRun, root *config.Module) (mayfly.Va
 		if v := declared(root, name); v != nil && !ds.HasErrors() {
 			got, ds = convert(v, got, attr)
 		}
-		if diags = append(diags, ds...); !ds.HasErrors() {
+		if diags = append(diags, ds.Except(diags)...); !ds.HasErrors() { // two may refer to the same broken one
 			set(name, got, attr.Range)
 		}
 	}
