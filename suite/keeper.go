@@ -101,8 +101,7 @@ func CleanUp(ctx context.Context, opt Options, left []Left) ([]addr.Object, diag
 			diags = append(diags, diag.Errorf("Test run not found", "An earlier test left objects behind, and the run %q of %s, which made them, is not there any more. The state with them is kept in the data directory.", l.Run, l.File)...)
 			continue
 		}
-		var ds diag.List
-		r.vars, ds = r.fileVariables()
+		ds := r.fileVariables()
 		tree, vars, stand, more := r.configured(run)
 		if ds = append(ds, more...); ds.HasErrors() {
 			diags = append(diags, ds...)
