@@ -107,7 +107,7 @@ func CleanUp(ctx context.Context, opt Options, left []Left) ([]addr.Object, diag
 			diags = append(diags, ds...)
 			continue
 		}
-		kept, ds := r.destroy(&runState{manager: l.Manager, last: lastRun{tree: tree, variables: vars, instead: stand.instead}})
+		kept, ds := r.destroy(&runState{manager: l.Manager, last: lastRun{tree: tree, variables: vars, instead: stand.destroying}})
 		if diags, objects = append(diags, ds...), append(objects, kept...); len(kept) == 0 && !ds.HasErrors() {
 			opt.Keeper.Done(l.Manager)
 		}

@@ -3,6 +3,7 @@ package suite
 import (
 	"context"
 	"slices"
+	"sync"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
@@ -22,7 +23,8 @@ type stand struct {
 	project   *mayfly.Project
 	accepted  *accepted
 	tree      *config.Tree
-	made      *made // in the state of the run; nil if it has none
+	made      *made    // in the state of the run; nil if it has none
+	own       sync.Map // of addr.Instance: those that were left to their providers
 	mocked    map[addr.ProviderConfig]*mocked
 	overrides []override // in order of falling precedence
 }
@@ -141,6 +143,14 @@ func (r *fileRun) values(s *stand, e hcl.Expression, during bool, p addr.Provide
 	return out, append(diags, wrong...)
 }
 
+// mockOf returns the mock of a provider configuration, nil if there is none.
+func (s *stand) mockOf(pc addr.ProviderConfig) *mocked {
+	if !pc.Module.IsRoot() {
+		return nil
+	}
+	return s.mocked[addr.ProviderConfig{Provider: pc.Provider, Alias: pc.Alias}]
+}
+
 // instead returns what answers for an instance in place of its provider, nil if that answers itself.
 func (s *stand) instead(pc addr.ProviderConfig, i addr.Instance) provider.Provider {
 	var values []mock.Values
@@ -154,12 +164,13 @@ func (s *stand) instead(pc addr.ProviderConfig, i addr.Instance) provider.Provid
 		}
 	}
 	add(s.overrides)
-	if m := s.mocked[addr.ProviderConfig{Provider: pc.Provider, Alias: pc.Alias}]; m != nil && pc.Module.IsRoot() {
+	if m := s.mockOf(pc); m != nil {
 		replaced = true
 		add(m.overrides)
 		values = append(values, m.defaults[typeKey{i.Resource.Mode, i.Resource.Type}]...)
 	}
 	if !replaced && !s.made.orphan(s.tree, i) {
+		s.own.Store(i, struct{}{})
 		return nil
 	}
 	return s.made.noting(i, mock.New(mock.Options{

@@ -56,7 +56,10 @@ func (r *fileRun) run(out *Run, at int) cty.Value {
 	}
 	j := r.carryOut(ctx, out, op, vars, using)
 	if st.last.tree == nil || !j.unplanned {
-		st.last = lastRun{tree: tree, variables: vars, instead: stand.instead, at: at}
+		st.last = lastRun{tree: tree, variables: vars, instead: stand.destroying, at: at}
+	}
+	if !j.unplanned && !run.Plan {
+		stand.applied(op.State().Managed())
 	}
 	out.Diags = append(diags, j.list()...)
 	out.Verdict = j.verdict()
