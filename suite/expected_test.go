@@ -89,6 +89,50 @@ func TestExpectedFailures(t *testing.T) {
 	}
 }
 
+// TestExpectedTooEarly expects failures that keep the apply from being carried out: each is shown, with what
+// it prevents, beside one that was not expected. A plan shows only what was not expected.
+func TestExpectedTooEarly(t *testing.T) {
+	r := newRig(t, map[string]string{"main.tf": `
+variable "a" {
+  default = 0
+  validation {
+    condition     = var.a > 0
+    error_message = "It is not positive."
+  }
+}
+resource "terraform_data" "r" {
+  lifecycle {
+    precondition {
+      condition     = var.a > 1
+      error_message = "It is too small."
+    }
+  }
+}
+output "o" {
+  value = var.a
+  precondition {
+    condition     = var.a > 2
+    error_message = "It is small."
+  }
+}`})
+	for _, test := range []struct{ command, a, expected, want string }{
+		{"apply", "0", "var.a", "Invalid value for variable, Invalid Variable in test file"},
+		{"apply", "1", "terraform_data.r, output.o", "Resource precondition failed, Module output value precondition failed, " +
+			"Expected failure while planning, Expected failure while planning"},
+		{"apply", "1", "terraform_data.r", "Module output value precondition failed, Resource precondition failed, Expected failure while planning"},
+		{"plan", "1", "terraform_data.r", "Module output value precondition failed"},
+	} {
+		text := fmt.Sprintf("run \"r\" {\n  command = %s\n  variables {\n    a = %s\n  }\n  expect_failures = [%s]\n}\n", test.command, test.a, test.expected)
+		if err := os.WriteFile("a.tftest.hcl", []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		outcome, _ := r.execute()
+		if run := outcome[0].Runs[0]; summaries(run.Diags) != test.want || run.Verdict != suite.Error {
+			t.Errorf("%s of %s: %s with %s, want %s", test.command, test.a, run.Verdict, summaries(run.Diags), test.want)
+		}
+	}
+}
+
 // TestMocksKeepTheContract has arguments under mocks that the provider refuses, some of them known only in
 // the apply.
 func TestMocksKeepTheContract(t *testing.T) {

@@ -22,10 +22,7 @@ import (
 type fileRun struct {
 	*suite
 	file *config.TestFile
-	vars map[string]cty.Value // what var means in the file, by name; set before the first run
-	// broken says what is wrong with the values of variables that cannot be evaluated or converted. Runs that
-	// need one fail.
-	broken map[string]diag.List
+	fileVars
 
 	apart   bool                 // no run is carried out, so that what they return is not known
 	earlier map[string]cty.Value // the outputs of runs, by name; not changed while runs are under way
@@ -40,6 +37,7 @@ type runState struct {
 	keeper  Keeper
 	manager store.Manager
 	last    lastRun
+	made    made
 }
 
 // lastRun is the last run that used a state and could be planned: it knows how to destroy what is in it.
@@ -55,8 +53,7 @@ type lastRun struct {
 func (s *suite) file(f *config.TestFile) *File {
 	r := &fileRun{suite: s, file: f, earlier: map[string]cty.Value{}}
 	out := newFile(f)
-	var diags diag.List
-	r.vars, diags = r.fileVariables()
+	diags := r.fileVariables()
 	stopped := false
 	groups := r.groups(out.Runs)
 	for _, group := range groups {
@@ -87,6 +84,9 @@ func (s *suite) file(f *config.TestFile) *File {
 			r.earlier[run.Name] = outputs[i]
 			stopped = stopped || run.Verdict == Error
 		}
+		for _, run := range group {
+			r.follow(run.Name)
+		}
 	}
 	if len(groups) > 0 && !diags.HasErrors() { // warnings about the file come with its first run
 		first := groups[0][0]
@@ -107,7 +107,7 @@ func (r *fileRun) groups(runs []*Run) [][]*Run {
 			continue
 		}
 		fits := len(group) > 0 && run.Parallel && !slices.ContainsFunc(group, func(other *Run) bool {
-			return !other.Parallel || stateKey(other.TestRun) == stateKey(run.TestRun) || refersTo(run.TestRun, other.Name)
+			return !other.Parallel || stateKey(other.TestRun) == stateKey(run.TestRun) || r.refersTo(run.TestRun, other.Name)
 		})
 		if !fits {
 			out = append(out, nil)

@@ -1,6 +1,10 @@
 package suite
 
 import (
+	"fmt"
+	"slices"
+	"strings"
+
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/mayfly-iac/mayfly/addr"
@@ -13,6 +17,7 @@ type judge struct {
 	run       *config.TestRun
 	tree      *config.Tree
 	came      map[int]struct{} // expected failures that came
+	early     diag.List        // expected failures that end a plan
 	unplanned bool             // planning failed
 	missed    bool             // an expected failure did not come
 
@@ -43,6 +48,7 @@ func (j *judge) add(diags diag.List) {
 			d.Severity = diag.Error
 		case diag.Unmet:
 			if j.expected(extra.Object) {
+				j.early = append(j.early, d)
 				continue
 			}
 		}
@@ -120,12 +126,8 @@ func covers(address, object string) bool {
 
 // finish adds what the run expected and did not come. It is called once everything was added.
 func (j *judge) finish() {
-	if len(j.came) > 0 && j.unplanned && !j.run.Plan && !j.problems.HasErrors() {
-		for i := range j.came {
-			e := j.run.Expected[i]
-			j.problems = append(j.problems, diag.At(e.Range, "Expected failure while planning",
-				"The condition of %s failed as expected, but already when planning, so that the apply of this run could not be carried out. To test only the plan, set command = plan.", e.Object)...)
-		}
+	if j.unplanned && !j.run.Plan {
+		j.problems = append(j.problems, j.tooEarly()...)
 	}
 	if j.problems.HasErrors() {
 		return // that an assertion cannot be decided follows from these
@@ -137,6 +139,26 @@ func (j *judge) finish() {
 			j.failures = append(j.failures, diag.At(e.Range, "Missing expected failure", "The checkable object, %s, was expected to report an error but did not.", e.Object)...)
 		}
 	}
+}
+
+// tooEarly returns the expected failures that have kept the apply of the run from being carried out, and
+// warnings that say of which entries they are and why the run has failed.
+func (j *judge) tooEarly() diag.List {
+	out := slices.Clone(j.early)
+	for _, e := range j.run.Expected {
+		if !slices.ContainsFunc(j.early, func(d diag.Diagnostic) bool { return covers(e.Object, d.Extra.(diag.Unmet).Object) }) {
+			continue
+		}
+		summary := "Expected failure while planning"
+		if strings.Contains("."+e.Object, ".var.") {
+			summary = "Invalid Variable in test file" // the words that users of other engines know
+		}
+		out = append(out, diag.Diagnostic{
+			Severity: diag.Warning, Summary: summary, Subject: e.Range.Ptr(),
+			Detail: fmt.Sprintf("The condition of %s failed as expected, but already when planning, so that the apply of this run could not be carried out. To test only the plan, set command = plan.", e.Object),
+		})
+	}
+	return out
 }
 
 // list returns everything that speaks against the run: failures before problems.

@@ -101,14 +101,13 @@ func CleanUp(ctx context.Context, opt Options, left []Left) ([]addr.Object, diag
 			diags = append(diags, diag.Errorf("Test run not found", "An earlier test left objects behind, and the run %q of %s, which made them, is not there any more. The state with them is kept in the data directory.", l.Run, l.File)...)
 			continue
 		}
-		var ds diag.List
-		r.vars, ds = r.fileVariables()
+		ds := r.fileVariables()
 		tree, vars, stand, more := r.configured(run)
 		if ds = append(ds, more...); ds.HasErrors() {
 			diags = append(diags, ds...)
 			continue
 		}
-		kept, ds := r.destroy(&runState{manager: l.Manager, last: lastRun{tree: tree, variables: vars, instead: stand.instead}})
+		kept, ds := r.destroy(&runState{manager: l.Manager, last: lastRun{tree: tree, variables: vars, instead: stand.destroying}})
 		if diags, objects = append(diags, ds...), append(objects, kept...); len(kept) == 0 && !ds.HasErrors() {
 			opt.Keeper.Done(l.Manager)
 		}

@@ -3,6 +3,7 @@ package suite
 import (
 	"context"
 	"slices"
+	"sync"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
@@ -21,6 +22,9 @@ type stand struct {
 	ctx       context.Context
 	project   *mayfly.Project
 	accepted  *accepted
+	tree      *config.Tree
+	made      *made    // in the state of the run; nil if it has none
+	own       sync.Map // of addr.Instance: those that were left to their providers
 	mocked    map[addr.ProviderConfig]*mocked
 	overrides []override // in order of falling precedence
 }
@@ -45,7 +49,7 @@ type override struct {
 
 // stand evaluates what the mocks and overrides of a run give, and checks it against the schemas of the types.
 func (r *fileRun) stand(tree *config.Tree, run *config.TestRun) (*stand, diag.List) {
-	out := &stand{ctx: r.ctx, project: r.opt.Project, accepted: &r.accepted, mocked: map[addr.ProviderConfig]*mocked{}}
+	out := &stand{ctx: r.ctx, project: r.opt.Project, accepted: &r.accepted, tree: tree, mocked: map[addr.ProviderConfig]*mocked{}}
 	var diags diag.List
 	for _, p := range r.passed(tree, run) {
 		m := r.file.Mocks[p.InParent.String()]
@@ -139,6 +143,14 @@ func (r *fileRun) values(s *stand, e hcl.Expression, during bool, p addr.Provide
 	return out, append(diags, wrong...)
 }
 
+// mockOf returns the mock of a provider configuration, nil if there is none.
+func (s *stand) mockOf(pc addr.ProviderConfig) *mocked {
+	if !pc.Module.IsRoot() {
+		return nil
+	}
+	return s.mocked[addr.ProviderConfig{Provider: pc.Provider, Alias: pc.Alias}]
+}
+
 // instead returns what answers for an instance in place of its provider, nil if that answers itself.
 func (s *stand) instead(pc addr.ProviderConfig, i addr.Instance) provider.Provider {
 	var values []mock.Values
@@ -152,19 +164,20 @@ func (s *stand) instead(pc addr.ProviderConfig, i addr.Instance) provider.Provid
 		}
 	}
 	add(s.overrides)
-	if m := s.mocked[addr.ProviderConfig{Provider: pc.Provider, Alias: pc.Alias}]; m != nil && pc.Module.IsRoot() {
+	if m := s.mockOf(pc); m != nil {
 		replaced = true
 		add(m.overrides)
 		values = append(values, m.defaults[typeKey{i.Resource.Mode, i.Resource.Type}]...)
 	}
-	if !replaced {
+	if !replaced && !s.made.orphan(s.tree, i) {
+		s.own.Store(i, struct{}{})
 		return nil
 	}
-	return mock.New(mock.Options{
+	return s.made.noting(i, mock.New(mock.Options{
 		Seed: i.String(), Values: values,
 		Catalog: func(ctx context.Context) (provider.Catalog, diag.List) { return s.project.Catalog(ctx, pc.Provider) },
 		Validate: func(ctx context.Context, mode addr.Mode, typeName string, config cty.Value) diag.List {
 			return s.accepted.validate(ctx, s.project, pc.Provider, mode, typeName, config)
 		},
-	})
+	}))
 }

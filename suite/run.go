@@ -28,6 +28,9 @@ func (r *fileRun) run(out *Run, at int) cty.Value {
 	if err != nil {
 		diags = append(diags, diag.Errorf("Cannot start a state", "%s", diag.Sentence(err))...)
 	}
+	if stand != nil {
+		stand.made = &st.made
+	}
 	if !diags.HasErrors() {
 		diags = append(diags, missing(tree.Root, vars)...)
 	}
@@ -53,7 +56,10 @@ func (r *fileRun) run(out *Run, at int) cty.Value {
 	}
 	j := r.carryOut(ctx, out, op, vars, using)
 	if st.last.tree == nil || !j.unplanned {
-		st.last = lastRun{tree: tree, variables: vars, instead: stand.instead, at: at}
+		st.last = lastRun{tree: tree, variables: vars, instead: stand.destroying, at: at}
+	}
+	if !j.unplanned && !run.Plan {
+		stand.applied(op.State().Managed())
 	}
 	out.Diags = append(diags, j.list()...)
 	out.Verdict = j.verdict()

@@ -86,47 +86,6 @@ func functions(interrupted <-chan struct{}) map[string]function.Function {
 	return funcs.Table(funcs.Options{BaseDir: ".", Interrupted: interrupted})
 }
 
-// fileVariables returns what var means in the file: the values from outside, and those of the variables
-// block. Variables that only the module gives a default have that.
-func (r *fileRun) fileVariables() (map[string]cty.Value, diag.List) {
-	root := r.opt.Project.Tree.Root
-	out := map[string]cty.Value{}
-	var diags diag.List
-	for name, v := range root.Variables {
-		if v.Default != cty.NilVal {
-			out[name] = declaredMarks(v, v.Default)
-		}
-	}
-	for _, name := range r.opt.GivenNames {
-		v := root.Variables[name]
-		if v == nil {
-			v = &config.Variable{Name: name, Type: cty.DynamicPseudoType, Constraint: cty.DynamicPseudoType, ParseLiteral: true, Nullable: true}
-		}
-		got, ds := r.opt.Given(v)
-		if diags = append(diags, ds...); !ds.HasErrors() && got != cty.NilVal {
-			out[name] = declaredMarks(v, got)
-		}
-	}
-	outside := maps.Clone(out)
-	r.broken = map[string]diag.List{}
-	for name, attr := range diag.InOrder(r.file.Variables) {
-		got, ds := r.eval(outside, attr.Expr)
-		if v := root.Variables[name]; v != nil && !ds.HasErrors() {
-			var more diag.List
-			got, more = convert(v, got, attr)
-			ds, got = append(ds, more...), declaredMarks(v, got)
-		}
-		if ds.HasErrors() {
-			r.broken[name] = ds
-			delete(out, name)
-			continue
-		}
-		diags = append(diags, ds...)
-		out[name] = got
-	}
-	return out, diags
-}
-
 // declaredMarks returns a value with the marks that the declaration of its variable asks for.
 func declaredMarks(v *config.Variable, got cty.Value) cty.Value {
 	if v.Sensitive {
@@ -184,16 +143,16 @@ func (r *fileRun) variables(run *config.TestRun, root *config.Module) (mayfly.Va
 		got, ds := r.vars[name], r.broken[name]
 		if _, own := run.Variables[name]; own {
 			got, ds = r.eval(r.vars, attr.Expr)
-			if !r.apart {
-				ds = append(ds, unknown(run, attr, got)...)
-			}
-		} else if _, used := used[name]; ds != nil && declared(root, name) == nil && !used {
+		} else if _, used := used[name]; declared(root, name) == nil && !used && (ds != nil || !got.IsWhollyKnown()) {
 			continue
+		}
+		if !r.apart && !ds.HasErrors() { // what cannot be evaluated is unknown too
+			ds = append(ds, unknown(run, attr, got)...)
 		}
 		if v := declared(root, name); v != nil && !ds.HasErrors() {
 			got, ds = convert(v, got, attr)
 		}
-		if diags = append(diags, ds...); !ds.HasErrors() {
+		if diags = append(diags, ds.Except(diags)...); !ds.HasErrors() { // two may refer to the same broken one
 			set(name, got, attr.Range)
 		}
 	}
@@ -227,18 +186,11 @@ func declared(root *config.Module, name string) *config.Variable {
 	return nil
 }
 
-// refersTo reports whether a run refers to the outputs of another.
-func refersTo(run *config.TestRun, name string) bool {
-	return slices.ContainsFunc(earlierRefs(run), func(ref lang.Ref) bool { return ref.Name == name })
-}
-
 // earlierRefs returns what a run refers to of earlier runs.
 func earlierRefs(run *config.TestRun) []lang.Ref {
 	var out []lang.Ref
 	for _, e := range runExpressions(run) {
-		x, _ := lang.Compile(e)
-		x.InTest()
-		out = append(out, slices.DeleteFunc(x.Refs, func(ref lang.Ref) bool { return ref.Kind != lang.Earlier })...)
+		out = append(out, slices.DeleteFunc(refsOf(e), func(ref lang.Ref) bool { return ref.Kind != lang.Earlier })...)
 	}
 	return out
 }

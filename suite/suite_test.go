@@ -77,7 +77,7 @@ func TestVerdicts(t *testing.T) {
 		"an expected failure that comes too early": {`run "a" {
 			variables { name = "invalid" }
 			expect_failures = [var.name]
-		}`, "a error", "error 0 0 1 0", "Expected failure while planning"},
+		}`, "a error", "error 0 0 1 0", "Invalid value for variable, Invalid Variable in test file"},
 		"a wrong variable of the file": {`variables { name = nope.x }
 		run "a" {}
 		run "b" {}`, "a error, b skip", "error 0 0 1 1", "Invalid reference"},

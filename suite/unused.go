@@ -1,6 +1,9 @@
 package suite
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
@@ -10,49 +13,62 @@ import (
 )
 
 // unused warns about the variables of the file that no module of its runs declares and nothing in the file
-// refers to: most often, the name is misspelt.
+// refers to, if their names are like declared ones. Others are not taken for mistakes: files may set what
+// only some of the modules have.
 func (r *fileRun) unused() diag.List {
 	used := referred(r.file)
+	known := map[string]struct{}{}
+	addDeclared(known, r.opt.Project.Tree.Root)
+	for _, run := range r.file.Runs {
+		if tree := r.module(run); tree != nil {
+			addDeclared(known, tree.Root)
+		}
+	}
 	var diags diag.List
 	for name, attr := range diag.InOrder(r.file.Variables) {
-		if !used(name) && !r.declaredByAny(name) {
-			diags = append(diags, undeclared(attr, "No module of the runs in this file declares")...)
+		if !used(name) {
+			diags = append(diags, misspelt(attr, known, "No module of the runs in this file declares")...)
 		}
 	}
 	return diags
 }
 
-// unusedOf warns about those variables of a run that its module does not declare and the run does not refer
-// to.
+// unusedOf does the same about those variables of a run that its module does not declare and the run does not
+// refer to.
 func unusedOf(run *config.TestRun, root *config.Module) diag.List {
-	used := names(runExpressions(run))
+	used, known := names(runExpressions(run)), map[string]struct{}{}
+	addDeclared(known, root)
 	var diags diag.List
 	for name, attr := range diag.InOrder(run.Variables) {
-		if _, ok := used[name]; !ok && declared(root, name) == nil {
-			diags = append(diags, undeclared(attr, "The module of this run does not declare")...)
+		if _, ok := used[name]; !ok {
+			diags = append(diags, misspelt(attr, known, "The module of this run does not declare")...)
 		}
 	}
 	return diags
 }
 
-func undeclared(attr *hcl.Attribute, who string) diag.List {
-	return diag.List{{
-		Severity: diag.Warning, Summary: "Value for undeclared variable", Subject: attr.NameRange.Ptr(),
-		Detail: who + " a variable named \"" + attr.Name + "\", and nothing here refers to it, so its value is not used. Correct the name, or remove the argument.",
-	}}
-}
-
-// declaredByAny reports whether the module of a run of the file declares a variable.
-func (r *fileRun) declaredByAny(name string) bool {
-	if declared(r.opt.Project.Tree.Root, name) != nil {
-		return true
-	}
-	for _, run := range r.file.Runs {
-		if tree := r.module(run); tree != nil && declared(tree.Root, name) != nil {
-			return true
+// addDeclared adds the names of the variables that a module declares.
+func addDeclared(known map[string]struct{}, root *config.Module) {
+	for name := range root.Variables {
+		if declared(root, name) != nil {
+			known[name] = struct{}{}
 		}
 	}
-	return false
+}
+
+// misspelt warns about a variable that is not known if its name is like one that is.
+func misspelt(attr *hcl.Attribute, known map[string]struct{}, who string) diag.List {
+	if _, ok := known[attr.Name]; ok {
+		return nil
+	}
+	meant := diag.DidYouMean(attr.Name, slices.Sorted(maps.Keys(known)))
+	if meant == "" {
+		return nil
+	}
+	return diag.List{{
+		Severity: diag.Warning, Summary: "Value for undeclared variable", Subject: attr.NameRange.Ptr(),
+		Detail: who + " a variable named \"" + attr.Name + "\", and nothing here refers to it, so its value is not used." + meant,
+	}}
 }
 
 // referred returns a function that reports whether a file refers to a variable.

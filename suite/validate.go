@@ -17,8 +17,7 @@ func Validate(ctx context.Context, opt Options) diag.List {
 	add := func(found diag.List) { diags = append(diags, found.Except(diags)...) }
 	for _, f := range opt.Files {
 		r := &fileRun{suite: s, file: f, apart: true, earlier: map[string]cty.Value{}}
-		var ds diag.List
-		r.vars, ds = r.fileVariables()
+		ds := r.fileVariables()
 		if add(ds); ds.HasErrors() {
 			continue
 		}
@@ -29,6 +28,7 @@ func Validate(ctx context.Context, opt Options) diag.List {
 				add(opt.Project.Beside(mayfly.BesideOptions{Tree: tree, Instead: stand.instead}).Validate(ctx))
 			}
 			r.earlier[run.Name] = cty.DynamicVal
+			r.follow(run.Name)
 		}
 	}
 	return diags

@@ -1,12 +1,14 @@
 package workdir
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
 	"maps"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -23,15 +25,15 @@ import (
 // DefaultTests is the directory of test files if no other is named. It need not exist.
 const DefaultTests = "tests"
 
-// TestFiles reads the test files of the working directory and of another one. Sources has their texts.
+// TestFiles reads the test files of the working directory and of another one, "" for none. Sources has their
+// texts.
 func (d *Dir) TestFiles(ctx context.Context, dir string) ([]*config.TestFile, diag.List) {
 	l := d.loader(ctx)
 	var out []*config.TestFile
 	sources := map[string][]byte{}
+	dir = cmp.Or(dir, ".")
 	names, diags := l.TestFileNames(".", dir)
-	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) && dir != DefaultTests {
-		diags = append(diags, diag.Warnf("Test directory does not exist", "There is no directory %s, which -test-directory names. Only the test files of the working directory are known.", dir)...)
-	}
+	diags = append(diags, checkPlace(dir)...)
 	for _, name := range names {
 		f, ds := l.LoadTestFile(name, sources)
 		out, diags = append(out, f), append(diags, ds...)
@@ -40,6 +42,18 @@ func (d *Dir) TestFiles(ctx context.Context, dir string) ([]*config.TestFile, di
 		maps.Copy(d.tree.Sources, sources)
 	}
 	return out, diags
+}
+
+// checkPlace warns about a directory of tests that is not there, or that other engines do not find.
+func checkPlace(dir string) diag.List {
+	_, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && dir != DefaultTests:
+		return diag.Warnf("Test directory does not exist", "There is no directory %s, which -test-directory names. Only the test files of the working directory are known.", dir)
+	case filepath.IsAbs(dir):
+		return diag.Warnf("Absolute test directory", "-test-directory names %s by its whole path. Its test files are read, but other engines look for it below the working directory and find none. Give the path from the working directory.", dir)
+	}
+	return nil
 }
 
 // testPath returns the place of a run's module among the installed modules.

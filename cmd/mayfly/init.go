@@ -31,6 +31,8 @@ type initFlags struct {
 	backendConfig, pluginDirs            []string
 	machineFlags
 	tests testsFlag
+
+	warned diag.List // what was said about test files already
 }
 
 // initCommand returns the command init. Tools run it before every other command, so it changes nothing that
@@ -97,6 +99,7 @@ func (a *app) init(ctx context.Context, f *initFlags, args []string) int {
 	}
 	if f.get {
 		files, diags := f.tests.files(ctx, d)
+		f.warned = diags
 		if !a.report(diags) || !trace.Do(ctx, "install modules", func(ctx context.Context) bool { return a.initModules(ctx, f.upgrade, files) }) {
 			return exitError
 		}
@@ -171,7 +174,7 @@ func (a *app) sayCopied(c workdir.BackendChange) {
 func (a *app) initProviders(ctx context.Context, f *initFlags, st *state.State) bool {
 	lines := installLines{a}
 	tests, diags := a.directory().LoadTests(ctx, f.tests.dir, nil)
-	if !a.report(config.Formal(diags)) {
+	if !a.report(config.Formal(diags).Except(f.warned)) {
 		return false
 	}
 	before, after, diags := a.directory().InstallProviders(ctx, st, workdir.ProviderOptions{

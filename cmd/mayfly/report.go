@@ -182,7 +182,7 @@ func (a *app) lineOutput() io.Writer {
 // notice shows a message beside the output of the run.
 func (a *app) notice(text string) {
 	for _, s := range a.streams() {
-		s.Log(text)
+		s.Notice(text)
 	}
 	if a.stream != nil {
 		return

@@ -116,13 +116,13 @@ func (a *app) test(ctx context.Context, f *testFlags, r *testRound) int {
 	}
 	p := &verdicts.Printer{Program: a.view.Program, Color: a.view.Color, Streams: a.streams(), Sources: a.snippets}
 	if a.stream == nil {
-		p.Out = a.env.Stdout
+		p.Out, p.Err = a.env.Stdout, a.env.Stderr
 		p.Report = func(r *suite.Run, file *suite.File) { a.reportTest(r, file) }
 	}
-	p.Abstract(files)
-	if len(files) == 0 {
-		a.report(noTests(f))
+	if len(files) == 0 && len(f.filters) > 0 {
+		a.report(noTests())
 	}
+	p.Abstract(files)
 	if f.dryRun {
 		return a.listTests(files)
 	}
@@ -254,13 +254,10 @@ func (a *app) cleanUpTests(ctx context.Context, opt *suite.Options) diag.List {
 	return diags
 }
 
-// noTests warns that there is nothing to run. That is not an error, since a module may have no tests yet, but
-// most often a mistake in an option or a file name.
-func noTests(f *testFlags) diag.List {
-	if len(f.filters) > 0 {
-		return diag.Warnf("No tests were found", "-filter selects none of the test files. Give their names relative to the working directory, as in -filter=tests/main.tftest.hcl.")
-	}
-	return diag.Warnf("No tests were found", "The working directory and the directory %s have no files whose names end in .tftest.hcl, .tofutest.hcl, .tftest.json or .tofutest.json.", f.dir)
+// noTests warns that a filter selects nothing, most often because of a mistake in it. A module may have no
+// tests yet.
+func noTests() diag.List {
+	return diag.Warnf("No tests were found", "-filter selects none of the test files. Give their names relative to the working directory, as in -filter=tests/main.tftest.hcl.")
 }
 
 // listTests shows what would be run.

@@ -63,8 +63,9 @@ func (a *app) validate(ctx context.Context, tests *testsFlag) diag.List {
 	t := &workdir.Tests{}
 	if !tests.none {
 		var ds diag.List
-		if t, ds = d.LoadTests(soft, tests.dir, nil); ds.HasErrors() {
-			return append(diags, ds...)
+		t, ds = d.LoadTests(soft, tests.dir, nil)
+		if diags = append(diags, ds...); ds.HasErrors() {
+			return diags
 		}
 	}
 	s, ds := a.session(nil, 0, func(o workdir.SessionOptions) (*workdir.Session, diag.List) { return d.OpenTests(hard, t, o) })

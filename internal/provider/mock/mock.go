@@ -139,9 +139,15 @@ func (m *mock) PlanResource(ctx context.Context, req provider.PlanRequest) (prov
 	}
 	f := filler{seed: req.Type + " " + m.opt.Seed, given: m.opt.Values, planning: true}
 	planned := f.block(b, req.Proposed).AsValueMap()
-	for name := range b.Attributes {
-		if v := req.Config.GetAttr(name); !v.IsNull() && !v.IsKnown() {
+	for name, a := range b.Attributes {
+		switch v := req.Config.GetAttr(name); {
+		case !v.IsNull() && !v.IsKnown():
 			planned[name] = v // what is configured is never replaced
+		case v.IsNull() && a.Computed && a.Optional && !req.Prior.IsNull() && len(within(m.opt.Values, name)) > 0:
+			// Another run may give an object that exists other values, as in ReadResource.
+			known := f
+			known.planning = false
+			planned[name] = known.value(a, "."+name, planned[name].Type(), within(m.opt.Values, name))
 		}
 	}
 	return provider.PlanResponse{Planned: b.NullWriteOnly(cty.ObjectVal(planned)), Private: req.PriorPrivate}, nil

@@ -63,6 +63,11 @@ func (s *JSONStream) Log(message string) {
 	s.write(streamLine{Message: message}, time.Time{})
 }
 
+// Notice writes a message about the run itself, such as an interrupt. Its type says that it is for people.
+func (s *JSONStream) Notice(message string) {
+	s.write(streamLine{Message: message, Type: "log"}, time.Time{})
+}
+
 // Diagnostics writes a message per diagnostic.
 func (s *JSONStream) Diagnostics(list diag.List, src document.Sources) {
 	s.diagnostics(list, src, TestMessage{})

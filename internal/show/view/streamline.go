@@ -154,7 +154,7 @@ func streamReason(r plan.Reason) string {
 type TestMessage struct {
 	File      string              `json:"@testfile,omitempty"`
 	Run       string              `json:"@testrun,omitempty"`
-	Abstract  map[string][]string `json:"test_abstract,omitempty"`
+	Abstract  map[string][]string `json:"test_abstract,omitzero"`
 	OfFile    *TestStatus         `json:"test_file,omitempty"`
 	OfRun     *TestStatus         `json:"test_run,omitempty"`
 	Plan      json.RawMessage     `json:"test_plan,omitempty"`

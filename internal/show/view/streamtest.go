@@ -7,9 +7,13 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/show/view/document"
 )
 
-// Test writes a message about tests.
+// Test writes a message about tests. One about what is left behind is an error.
 func (s *JSONStream) Test(typ, text string, m TestMessage) {
-	s.write(streamLine{Message: text, Type: typ, TestMessage: m}, time.Time{})
+	line := streamLine{Message: text, Type: typ, TestMessage: m}
+	if m.Cleanup != nil || m.Interrupt != nil {
+		line.Level = "error"
+	}
+	s.write(line, time.Time{})
 }
 
 // TestDiagnostics writes the diagnostics of a run, or of a file if run is empty.

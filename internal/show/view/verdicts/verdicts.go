@@ -20,6 +20,7 @@ import (
 // belongs to one goroutine.
 type Printer struct {
 	Out     io.Writer // for people; nil for none
+	Err     io.Writer // likewise, for what is left behind
 	Program string    // what sentences for people call the program
 	Color   bool
 	Streams []*view.JSONStream
@@ -28,6 +29,8 @@ type Printer struct {
 	Report func(*suite.Run, *suite.File)
 	// Verbose returns the plan or the state of a run for people and as a document; nil for neither.
 	Verbose func(*suite.Run) (text string, document []byte, err error)
+
+	abandoned []*suite.File // that a second interrupt gave up
 }
 
 // word returns how people see a verdict: a run that could not be carried out has failed.
@@ -74,7 +77,7 @@ func plural(n int, word string) string {
 // File writes the outcome of a file with its runs and what it left behind. An error is one of Verbose.
 func (p *Printer) File(f *suite.File) error {
 	if f.Interrupted != nil {
-		p.interrupted(f)
+		p.abandoned = append(p.abandoned, f)
 	}
 	p.line("%s... %s\n", f.Name, p.painted(f.Verdict))
 	for _, s := range p.Streams {
@@ -145,7 +148,7 @@ func (p *Printer) cleanup(f *suite.File) {
 		p.Report(nil, f)
 	}
 	if len(failed) > 0 {
-		p.line("\n%s left the following resources in state after executing %s, they need to be cleaned up manually:\n%s", p.Program, f.Name, lines)
+		p.warn("\n%s left the following resources in state after executing %s, they need to be cleaned up manually:\n%s", p.Program, f.Name, lines)
 	}
 }
 
@@ -159,33 +162,32 @@ func objects(left suite.LeftIn) (out []view.TestObject, lines string) {
 	return out, sb.String()
 }
 
-// interrupted writes what an interrupt leaves of a file.
+// interrupted writes what a second interrupt leaves of a file.
 func (p *Printer) interrupted(f *suite.File) {
 	doc := &view.TestInterrupt{States: map[string][]view.TestObject{}}
-	p.line("\n%s was interrupted while executing %s, and may not have performed the expected cleanup operations.\n", p.Program, f.Name)
+	p.warn("\n%s was interrupted while executing %s, and may not have performed the expected cleanup operations.\n", p.Program, f.Name)
 	kept := false
 	for _, st := range f.Interrupted.States {
 		list, lines := objects(st)
 		if st.Run.Module == nil {
 			doc.State = append(doc.State, list...)
-			p.line("\nThese objects of the module under test are left:\n%s", lines)
+			p.warn("\nThese objects of the module under test are left:\n%s", lines)
 		} else {
 			doc.States[st.Run.Name] = list
-			p.line("\nThese objects of %s, the module of run %q, are left:\n%s", st.Run.Module.Source, st.Run.Name, lines)
+			p.warn("\nThese objects of %s, the module of run %q, are left:\n%s", st.Run.Module.Source, st.Run.Name, lines)
 		}
 		kept = kept || st.Kept
 	}
 	if len(f.Interrupted.Changing) > 0 {
-		p.line("\nThese were being changed and are in no state; check whether they exist:\n")
+		p.warn("\nThese were being changed and are in no state; check whether they exist:\n")
 	}
 	for _, i := range f.Interrupted.Changing {
 		doc.Planned = append(doc.Planned, i.String())
-		p.line("  - %s\n", i)
+		p.warn("  - %s\n", i)
 	}
 	if kept {
-		p.line("\nThe states are kept in the data directory. To destroy what is left, run: mayfly test -cleanup\n")
+		p.warn("\nThe states are kept in the data directory. To destroy what is left, run: mayfly test -cleanup\n")
 	}
-	p.line("\n")
 	for _, s := range p.Streams {
 		s.Test("test_interrupt", s.Program()+" was interrupted during test execution, and may not have performed the expected cleanup operations.",
 			view.TestMessage{File: f.Name, Interrupt: doc})
@@ -193,7 +195,8 @@ func (p *Printer) interrupted(f *suite.File) {
 }
 
 // Summary writes the counts of all runs. A run that could not be carried out counts as failed for people, and
-// as an error in messages. If nothing was run, nothing has failed.
+// as an error in messages. If nothing was run, nothing has failed. What a second interrupt has left comes
+// last, since it is what has to be seen.
 func (p *Printer) Summary(s suite.Summary) {
 	status := s.Verdict
 	if status == suite.Pending {
@@ -213,6 +216,9 @@ func (p *Printer) Summary(s suite.Summary) {
 		stream.Test("test_summary", text+counts, view.TestMessage{Summary: &view.TestSummary{
 			Status: status.String(), Passed: s.Passed, Failed: s.Failed, Errored: s.Errored, Skipped: s.Skipped,
 		}})
+	}
+	for _, f := range p.abandoned {
+		p.interrupted(f)
 	}
 }
 
@@ -234,5 +240,12 @@ func counted(s suite.Summary) (text, counts string) {
 func (p *Printer) line(format string, args ...any) {
 	if p.Out != nil {
 		fmt.Fprintf(p.Out, format, args...)
+	}
+}
+
+// warn is line for what is left behind.
+func (p *Printer) warn(format string, args ...any) {
+	if p.Err != nil {
+		fmt.Fprintf(p.Err, format, args...)
 	}
 }
