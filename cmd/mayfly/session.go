@@ -88,7 +88,7 @@ func (a *app) session(observer event.Observer, parallelism int, open func(workdi
 
 // logs returns what the environment asks for of logs.
 func (a *app) logs() logs.Settings {
-	return logs.Settings{Vars: a.vars, Stderr: a.env.Stderr, Over: a.patience.Over(), Redact: a.leaks.Redact}
+	return logs.Settings{Vars: a.vars, Stderr: a.env.Stderr, Over: a.patience.Over(), Redact: a.leaks.Redact, WhenKnown: a.leaks.WhenKnown}
 }
 
 // open opens the loaded configuration with the providers that it and the state need, and locks nothing. st

@@ -236,6 +236,7 @@ func (o *opener) callOpen(given, config cty.Value) (thing lease.Opened[opened], 
 		}
 		diags = o.attempt(o.opt.Ctx, event.OpOpen, func(ctx context.Context) diag.List {
 			var diags diag.List
+			defer o.opt.Leaks.Await(o.in.Resource.Block.Provider.String())()
 			resp, diags = o.callWithGrace(ctx, func(ctx context.Context) (provider.OpenResponse, diag.List) {
 				return o.p.OpenEphemeral(ctx, o.typeName(), config)
 			})

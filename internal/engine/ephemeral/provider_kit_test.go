@@ -28,6 +28,7 @@ type rule struct {
 	Nth   int    // of the calls that match the fields above; 0 for all
 
 	Soft, Hard bool   // the user interrupts, and insists, when the call begins
+	Logs       string // what it logs when it begins
 	Takes      string // how long it takes, whatever its context says
 	Hang       bool   // it is answered when its context ends
 	Panic      bool
@@ -53,6 +54,7 @@ type rule struct {
 type cloud struct {
 	*transcript
 	soft, hard context.CancelFunc
+	log        func(text string)
 
 	mu      sync.Mutex
 	rules   []rule
@@ -93,6 +95,9 @@ func (c *cloud) begin(ctx context.Context, who, call, name, asked string) (r rul
 			c.add(e, " ["+d.String()+"]")
 		}
 		ended()
+	}
+	if r.Logs != "" {
+		c.log(r.Logs)
 	}
 	if r.Soft {
 		c.soft()

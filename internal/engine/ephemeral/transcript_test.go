@@ -284,6 +284,10 @@ func carryOut(t *testing.T, set setup, files map[string]string) (string, *state.
 	defer s.cloud.hard()
 	limit, _ := time.ParseDuration(set.CloseLimit)
 	guard := leak.New()
+	s.cloud.log = func(text string) {
+		begin := s.since(time.Now())
+		guard.WhenKnown("mayfly.dev/test/fake", func() { s.note("log", guard.Redact(text)+" at "+begin) })
+	}
 	opt := engine.Options{
 		Launcher: s.cloud, Observer: s.transcript, Parallelism: max(1, set.Parallelism), CloseLimit: limit,
 		Workspace: "default", RootDir: s.dir, WorkDir: s.dir, Leaks: guard,

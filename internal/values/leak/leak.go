@@ -101,6 +101,8 @@ type Guard struct {
 	count atomic.Int64 // of secrets
 	uses  atomic.Int64 // so far
 
+	awaited awaited
+
 	mu      sync.RWMutex // guards all below
 	secrets map[uint64]*secret
 	starts  map[uint64][]form // by the rolling hash of the first MinLength bytes, the shortest first

@@ -27,6 +27,8 @@ type Settings struct {
 	Stderr io.Writer         // where logs go without TF_LOG_PATH
 	Over   <-chan struct{}   // closed when a log file that nothing reads, such as a pipe, may be given up
 	Redact func(string) string
+	// WhenKnown calls f once Redact knows all that the provider was asked for; nil if it always does.
+	WhenKnown func(provider string, f func())
 }
 
 // Provider returns the receiver of providers' log lines; nil, which drops them, unless TF_LOG_PROVIDER or
@@ -38,7 +40,13 @@ func (s Settings) Provider() (log func(addr.Provider, string), stop func()) {
 	if write == nil {
 		return nil, stop
 	}
-	return func(p addr.Provider, line string) { write("provider.terraform-provider-"+p.Type, line) }, stop
+	h := holder{until: s.WhenKnown}
+	return func(p addr.Provider, line string) {
+		at := time.Now()
+		h.hold(p.String(), func() { write(at, "provider.terraform-provider-"+p.Type, line) }, func(missing int64) {
+			write(time.Now(), "mayfly", fmt.Sprintf("[WARN] %d lines of providers are missing here: an ephemeral resource took long to open", missing))
+		})
+	}, stop
 }
 
 // Core returns the receiver of the engine's own log lines, which TF_LOG_CORE or TF_LOG ask for. They hold
@@ -48,7 +56,7 @@ func (s Settings) Core() (log func(string), stop func()) {
 	if write == nil {
 		return nil, stop
 	}
-	return func(line string) { write("mayfly", line) }, stop
+	return func(line string) { write(time.Now(), "mayfly", line) }, stop
 }
 
 // level returns the level that a variable, or else TF_LOG, asks for; hclog.Off if neither asks for any. A
@@ -68,7 +76,7 @@ func (s Settings) level(variable string) hclog.Level {
 }
 
 // open returns a function that writes log lines with their source, nil if the variable asks for none.
-func (s Settings) open(variable string) (write func(source, line string), stop func()) {
+func (s Settings) open(variable string) (write func(at time.Time, source, line string), stop func()) {
 	level := s.level(variable)
 	if level == hclog.Off {
 		return nil, func() {}
@@ -87,10 +95,10 @@ func (s Settings) open(variable string) (write func(source, line string), stop f
 			}
 		}
 	}
-	return func(source, line string) {
-		at, text := parse(line)
-		if at >= level {
-			lines.Add(fmt.Sprintf("%s [%s] %s: %s\n", time.Now().UTC().Format("2006-01-02T15:04:05.000Z"), strings.ToUpper(at.String()), source, s.redacted(text)))
+	return func(at time.Time, source, line string) {
+		of, text := parse(line)
+		if of >= level {
+			lines.Add(fmt.Sprintf("%s [%s] %s: %s\n", at.UTC().Format("2006-01-02T15:04:05.000Z"), strings.ToUpper(of.String()), source, s.redacted(text)))
 		}
 	}, stop
 }
