@@ -17,7 +17,7 @@ var largeReceivers = map[string]int{
 	"internal/engine.planner":                94,
 	"internal/language/config.decoder":       91,
 	"internal/testing/simprovider.core":      53,
-	"internal/language/eval.Run":             53,
+	"internal/language/eval.Run":             52,
 	"internal/engine.applier":                53,
 	"state/store/local.Manager":              50,
 	"internal/engine/explain.Explainer":      42,

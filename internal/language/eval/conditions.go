@@ -87,7 +87,7 @@ func (r *Run) condition(sc *scope, c blocks.Condition, failed string) verdict {
 		return v
 	}
 	message, hidden, more := r.conditionMessage(c, func() (cty.Value, diag.List) {
-		return r.settle(sc.t, sc.sess, func() (cty.Value, diag.List) { return r.eval(sc, c.Message) }, nil)
+		return settle(r, sc.t, sc.sess, func() (cty.Value, diag.List) { return r.eval(sc, c.Message) }, nil)
 	})
 	v.message, v.diags = message, append(v.diags, more...)
 	if hidden.what != "" {
@@ -102,7 +102,7 @@ func (r *Run) condition(sc *scope, c blocks.Condition, failed string) verdict {
 
 // decide evaluates the condition alone.
 func (r *Run) decide(sc *scope, c blocks.Condition) verdict {
-	v, diags := r.settle(sc.t, sc.sess, func() (cty.Value, diag.List) { return r.eval(sc, c.Expr) }, nil)
+	v, diags := settle(r, sc.t, sc.sess, func() (cty.Value, diag.List) { return r.eval(sc, c.Expr) }, nil)
 	if diags.HasErrors() {
 		return verdict{status: state.CheckError, diags: diags}
 	}
@@ -176,8 +176,9 @@ func (h hiding) message(c blocks.Condition) string {
 	return "The error message refers to " + h.what + " values, so it is not shown. " + h.remedy + blocks.PlaceText(c.Message.Range().Ptr()) + "."
 }
 
-// conditionMessage evaluates, with eval, the message of a failed condition. There is always some text to show: a message
-// that is invalid, unknown or empty is replaced, and its errors are returned beside the replacement.
+// conditionMessage evaluates, with eval, the message of a failed condition. There is always some text to
+// show: a message that is invalid, unknown or empty is replaced, and its errors are returned beside the
+// replacement.
 func (r *Run) conditionMessage(c blocks.Condition, eval func() (cty.Value, diag.List)) (string, hiding, diag.List) {
 	v, diags := eval()
 	if diags.HasErrors() {

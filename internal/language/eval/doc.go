@@ -8,7 +8,7 @@
 //
 // Values that come from ephemeral resources are never kept in a Run: they live in a Session, which its owner
 // ends after the operation that needed them, and which holds the leases meanwhile. Evaluation opens nothing:
-// it says what it lacks, and Run.settle has that opened.
+// it notes what it lacks, and settle has that opened.
 //
 // # Reading order
 //

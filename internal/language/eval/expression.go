@@ -54,8 +54,8 @@ func (x *Expression) Prepare(t *future.Task) {
 // of values in the configuration are reported to the run; the diagnostics are about the expression itself.
 func (x *Expression) Value(t *future.Task, s *Session) (cty.Value, diag.List) {
 	run, sc := x.module.run, x.scope(t, s)
-	return run.settle(t, s, func() (cty.Value, diag.List) { return run.eval(sc, x.expr) }, func(e evaluated) bool {
-		return run.independent(e) && (!x.expr.NullsEphemeral || e.value.IsWhollyKnown())
+	return settle(run, t, s, func() (cty.Value, diag.List) { return run.eval(sc, x.expr) }, func(e evaluated) bool {
+		return independent(run, e) && (!x.expr.NullsEphemeral || e.value.IsWhollyKnown())
 	})
 }
 

@@ -32,7 +32,7 @@ func (in *Instance) EvalProvisioner(t *future.Task, s *Session, index int, self 
 }
 
 func (r *Run) provisioner(sc *scope, p *blocks.Provisioner) (cty.Value, diag.List) {
-	v, diags := r.settle(sc.t, sc.sess, func() (cty.Value, diag.List) { return r.decode(sc, p.View, p.Exprs) }, nil)
+	v, diags := settle(r, sc.t, sc.sess, func() (cty.Value, diag.List) { return r.decode(sc, p.View, p.Exprs) }, nil)
 	return v, sc.located(diags)
 }
 
@@ -50,7 +50,7 @@ func (r *Run) connection(sc *scope, p *blocks.Provisioner) (cty.Value, diag.List
 	if p.Connected == nil || !used && r.opt.Phase != Validating {
 		return cty.NilVal, nil
 	}
-	v, diags := r.settle(sc.t, sc.sess, func() (cty.Value, diag.List) { return r.decodeConnection(sc, p) }, nil)
+	v, diags := settle(r, sc.t, sc.sess, func() (cty.Value, diag.List) { return r.decodeConnection(sc, p) }, nil)
 	if !used { // only its arguments are checked
 		v = cty.NilVal
 	}

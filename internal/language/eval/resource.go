@@ -47,26 +47,18 @@ func (in *Instance) get(t *future.Task, s *Session, via *hcl.Range) cty.Value {
 		return in.Value(t, via)
 	}
 	if s == nil {
-		return in.unopened()
+		return unopened(in)
 	}
 	if got, ok := s.instances[in]; ok {
 		return got
 	}
 	s.missing = append(s.missing, need{in, via})
-	return in.unopened()
+	return unopened(in)
 }
 
 // unopened returns what is known of an ephemeral instance that is not open.
-func (in *Instance) unopened() cty.Value {
+func unopened(in *Instance) cty.Value {
 	return cty.UnknownVal(in.Resource.Block.Schema.Block.Type()).Mark(value.Ephemeral)
-}
-
-// open has the host open an ephemeral instance, which s does not hold yet.
-func (in *Instance) open(t *future.Task, s *Session, via *hcl.Range) {
-	in.Run().cover(coverage.Resource, in.Config().Range, coverage.If(in.Run().opt.Phase == Planning))
-	var got cty.Value
-	t.Within(in, via, func() { got = in.Run().opt.Host.Open(t, s, in) })
-	s.instances[in] = got
 }
 
 // whole returns the value of the resource object as a reference without an index sees it: an object, a tuple
@@ -129,13 +121,13 @@ func (in *Instance) scope(t *future.Task, s *Session) *scope {
 // EvalBody evaluates the instance's configuration, which may carry marks. With a nil session, what comes from
 // ephemeral resources is unknown.
 func (in *Instance) EvalBody(t *future.Task, s *Session) (cty.Value, diag.List) {
-	return in.Run().settle(t, s, func() (cty.Value, diag.List) { return in.evalBody(t, s) }, in.settled)
+	return settle(in.Run(), t, s, func() (cty.Value, diag.List) { return in.evalBody(t, s) }, func(e evaluated) bool { return bodySettled(in, e) })
 }
 
-// settled reports whether a configuration that lacks something is as it would be without that. That of an
+// bodySettled reports whether a configuration that lacks something is as it would be without that. That of an
 // ephemeral instance needs all that it refers to.
-func (in *Instance) settled(e evaluated) bool {
-	return !in.Resource.ephemeral && in.Run().independent(e)
+func bodySettled(in *Instance, e evaluated) bool {
+	return !in.Resource.ephemeral && independent(in.Run(), e)
 }
 
 func (in *Instance) evalBody(t *future.Task, s *Session) (cty.Value, diag.List) {

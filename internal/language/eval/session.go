@@ -13,6 +13,7 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/internal/base/future"
 	"github.com/mayfly-iac/mayfly/internal/base/slot"
+	"github.com/mayfly-iac/mayfly/internal/language/eval/coverage"
 	"github.com/mayfly-iac/mayfly/internal/values/value"
 )
 
@@ -43,6 +44,15 @@ type need struct {
 	via *hcl.Range
 }
 
+// open has the host open the instance, which s does not hold yet.
+func (n need) open(t *future.Task, s *Session) {
+	run := n.Run()
+	run.cover(coverage.Resource, n.Config().Range, coverage.If(run.opt.Phase == Planning))
+	var got cty.Value
+	t.Within(n.Instance, n.via, func() { got = run.opt.Host.Open(t, s, n.Instance) })
+	s.instances[n.Instance] = got
+}
+
 // NewSession starts a session. End must be called exactly once.
 func NewSession() *Session {
 	return &Session{values: map[*Value]cty.Value{}, instances: map[*Instance]cty.Value{}}
@@ -68,7 +78,7 @@ func (s *Session) evaluate(eval func() (cty.Value, diag.List)) (evaluated, []nee
 
 // settle evaluates within s and opens what the result lacks, all at once, until it lacks nothing or done
 // reports that it does not matter; done may be nil.
-func (r *Run) settle(t *future.Task, s *Session, eval func() (cty.Value, diag.List), done func(evaluated) bool) (cty.Value, diag.List) {
+func settle(r *Run, t *future.Task, s *Session, eval func() (cty.Value, diag.List), done func(evaluated) bool) (cty.Value, diag.List) {
 	for {
 		got, missing := s.evaluate(eval)
 		if len(missing) == 0 || r.opt.Phase == Validating || got.canceled() || done != nil && done(got) {
@@ -87,7 +97,7 @@ func (e evaluated) canceled() bool {
 // because a resource was not opened. References may select more than is used, such as all outputs of a module
 // for the sake of one. Since a mark is passed on to everything computed from a value, a result without marks
 // did not need the ephemeral part.
-func (r *Run) independent(e evaluated) bool {
+func independent(r *Run, e evaluated) bool {
 	return !e.diags.HasErrors() && !value.Contains(e.value, value.Ephemeral) && (!r.cfg.NullsEphemeral() || e.value.IsWhollyKnown())
 }
 
@@ -186,7 +196,7 @@ func (r *Run) open(t *future.Task, s *Session, needed []need) {
 		_, again := seen[n.Instance]
 		seen[n.Instance] = struct{}{}
 		if !ok && !again {
-			fs = append(fs, func(t *future.Task, s *Session) { n.open(t, s, n.via) })
+			fs = append(fs, n.open)
 		}
 	}
 	switch len(fs) {
@@ -197,7 +207,7 @@ func (r *Run) open(t *future.Task, s *Session, needed []need) {
 		r.Together(t, s, fs...)
 		for _, n := range needed {
 			if _, ok := s.instances[n.Instance]; !ok { // opening it failed with a panic
-				s.instances[n.Instance] = n.unopened()
+				s.instances[n.Instance] = unopened(n.Instance)
 			}
 		}
 	}
@@ -231,7 +241,7 @@ func (in *Instance) OpenForBody(t *future.Task, s *Session) {
 	case got.canceled():
 		in.Run().Report(got.diags)
 		s.Fail()
-	case !in.settled(got):
+	case !bodySettled(in, got):
 		in.Run().open(t, s, missing)
 	}
 }

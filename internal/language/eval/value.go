@@ -59,12 +59,12 @@ func (v *Value) Durable(t *future.Task) (got cty.Value, ok bool) {
 	s := NewSession()
 	defer s.End()
 	found := evaluated{value: v.Get(t, s, nil)}
-	return found.value, v.module.run.independent(found)
+	return found.value, independent(v.module.run, found)
 }
 
 // Final returns the value with what it needs open, all of which is opened at once.
 func (v *Value) Final(t *future.Task, s *Session) cty.Value {
-	got, _ := v.module.run.settle(t, s, func() (cty.Value, diag.List) { return v.Get(t, s, nil), nil }, nil)
+	got, _ := settle(v.module.run, t, s, func() (cty.Value, diag.List) { return v.Get(t, s, nil), nil }, nil)
 	return got
 }
 
