@@ -12,6 +12,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/engine/selection"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
 	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
+	"github.com/mayfly-iac/mayfly/internal/provider"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
 )
@@ -131,6 +132,12 @@ func (a *applier) fromState(in *eval.Instance) cty.Value {
 		return v
 	}
 	return unknownObject(in)
+}
+
+// applyChange asks a provider to change an object. Operations hold a provider.Reader, so that nothing but
+// this, which only an apply calls, can change anything.
+func applyChange(ctx context.Context, p provider.Reader, req provider.ApplyRequest) (provider.ApplyResponse, diag.List) {
+	return p.(provider.Changer).ApplyResource(ctx, req)
 }
 
 func journalFailed(err error) diag.List {

@@ -116,7 +116,7 @@ func (d *destruction) run() bool {
 	if entry == nil {
 		return failed()
 	}
-	resp, diags := d.Provider.ApplyResource(trace.With(d.a.changing, trace.Of(d.Ctx)), provider.ApplyRequest{
+	resp, diags := applyChange(trace.With(d.a.changing, trace.Of(d.Ctx)), d.Provider, provider.ApplyRequest{
 		Type: d.TypeName(), Prior: pr.Value, Planned: cty.NullVal(d.Block().Type()), Config: cty.NullVal(d.Block().Type()),
 		PlannedPrivate: deletePrivate(d.change, pr), Identity: pr.Identity, ProviderMeta: d.metaOfModule(),
 	})

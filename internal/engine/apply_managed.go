@@ -210,7 +210,7 @@ func (ia *instanceApply) carryOut(planned provider.PlanResponse) bool {
 	}
 	idKey, id := object.Identifying(ia.prior.Value, ia.Block(), ia.config.Sensitive)
 	done := ia.events.Begin(kind, ia.Obj, action, idKey, id)
-	resp, diags := ia.Provider.ApplyResource(trace.With(ia.a.changing, trace.Of(ia.Ctx)), provider.ApplyRequest{
+	resp, diags := applyChange(trace.With(ia.a.changing, trace.Of(ia.Ctx)), ia.Provider, provider.ApplyRequest{
 		Type: ia.TypeName(), Prior: ia.prior.Value, Planned: planned.Planned, Config: ia.config.Value, PlannedPrivate: planned.Private, Identity: planned.Identity,
 		ProviderMeta: ia.meta(ia.in),
 	})

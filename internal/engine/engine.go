@@ -121,7 +121,7 @@ func (e *Engine) Catalog(ctx context.Context, p addr.Provider) (provider.Catalog
 
 // ValidateResource has a provider validate a configuration, which has no marks, starting it if needed.
 func (e *Engine) ValidateResource(ctx context.Context, p addr.Provider, mode addr.Mode, typeName string, config cty.Value) diag.List {
-	return e.providers.Ask(ctx, p, func(p provider.Provider) diag.List { return p.ValidateResource(ctx, mode, typeName, config) })
+	return e.providers.Ask(ctx, p, func(p provider.Reader) diag.List { return p.ValidateResource(ctx, mode, typeName, config) })
 }
 
 // Compile loads the schemas of the tree's providers and compiles the configuration.

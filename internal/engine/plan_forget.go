@@ -64,7 +64,7 @@ func (p *planner) planForget(t *future.Task, o *orphan) {
 		return
 	}
 	p.inSlot(t, func() {
-		p.run.Report(p.providers.Ask(p.ctx, o.provider.Provider, func(pr provider.Provider) diag.List {
+		p.run.Report(p.providers.Ask(p.ctx, o.provider.Provider, func(pr provider.Reader) diag.List {
 			op.Provider = pr
 			dp := deletePlan{objectOp: op, planner: p, provider: o.provider}
 			if pr, ok := dp.Upgrade(o.stored); ok {

@@ -101,7 +101,7 @@ func (v *validator) provider(a addr.ProviderConfig, cfg cty.Value) diag.List {
 	if v.accepted.has(a, cfg) {
 		return nil
 	}
-	diags := v.providers.Ask(v.ctx, a.Provider, func(p provider.Provider) diag.List { return p.ValidateConfig(v.ctx, cfg) })
+	diags := v.providers.Ask(v.ctx, a.Provider, func(p provider.Reader) diag.List { return p.ValidateConfig(v.ctx, cfg) })
 	if len(diags) == 0 {
 		v.accepted.Store(a, cfg)
 	}
@@ -149,7 +149,7 @@ func (v *validator) resource(in *eval.Instance, config cty.Value) diag.List {
 	if v.accepted.has(key, config) {
 		return nil
 	}
-	diags := v.providers.Ask(v.ctx, key.provider, func(p provider.Provider) diag.List {
+	diags := v.providers.Ask(v.ctx, key.provider, func(p provider.Reader) diag.List {
 		return p.ValidateResource(v.ctx, key.Mode, key.Type, config)
 	})
 	if len(diags) == 0 {

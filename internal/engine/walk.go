@@ -149,7 +149,7 @@ func (w *walk) output(ev event.Event) {
 // providerFor returns the configured provider of the instance, nil if there is none, which was reported. If
 // its configuration comes from ephemeral resources, s holds the lease. Everything durable that the
 // configuration needs must have been prepared.
-func (w *walk) providerFor(t *future.Task, s *eval.Session, in *eval.Instance) (provider.Provider, addr.ProviderConfig) {
+func (w *walk) providerFor(t *future.Task, s *eval.Session, in *eval.Instance) (provider.Reader, addr.ProviderConfig) {
 	po := in.Provider(t)
 	if po == nil {
 		return nil, addr.ProviderConfig{}
@@ -159,7 +159,7 @@ func (w *walk) providerFor(t *future.Task, s *eval.Session, in *eval.Instance) (
 
 // openTogether returns the configured provider and runs the given functions, which open what an operation
 // begins with, all at once. It returns nil if something failed, which was reported. What is opened, s holds.
-func (w *walk) openTogether(t *future.Task, s *eval.Session, po *eval.ProviderObject, i addr.Instance, opens ...func(*future.Task, *eval.Session)) (p provider.Provider) {
+func (w *walk) openTogether(t *future.Task, s *eval.Session, po *eval.ProviderObject, i addr.Instance, opens ...func(*future.Task, *eval.Session)) (p provider.Reader) {
 	if len(opens) == 0 {
 		return w.pool.ProviderFor(t, s, po, i)
 	}
@@ -172,7 +172,7 @@ func (w *walk) openTogether(t *future.Task, s *eval.Session, po *eval.ProviderOb
 
 // openFor is openTogether for an instance: it opens what depends_on holds open and, if it is evaluated next,
 // what the configuration needs.
-func (w *walk) openFor(t *future.Task, s *eval.Session, in *eval.Instance, evaluated bool) (provider.Provider, addr.ProviderConfig) {
+func (w *walk) openFor(t *future.Task, s *eval.Session, in *eval.Instance, evaluated bool) (provider.Reader, addr.ProviderConfig) {
 	var opens []func(*future.Task, *eval.Session)
 	if in.Resource.Block.HoldsOpen() {
 		opens = append(opens, in.Hold)

@@ -88,7 +88,7 @@ type opener struct {
 	t    *future.Task
 	turn *slot.Turn    // of the operation that the instance is opened for, which has lent its slot
 	s    *eval.Session // what the instance itself uses; lives until it is closed
-	p    provider.Provider
+	p    provider.Reader
 
 	private []byte         // the newest, for Renew and Close; renewals never overlap each other or Close
 	failing *failedRenewal // nil if the last renewal succeeded

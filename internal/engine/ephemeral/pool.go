@@ -72,13 +72,13 @@ type Pool struct {
 	// wait until apply.
 	OnlyKnown bool
 
-	durable sync.Map // *eval.ProviderObject → *future.Cell[provider.Provider], those without ephemeral values
+	durable sync.Map // *eval.ProviderObject → *future.Cell[provider.Reader], those without ephemeral values
 }
 
 // opened is what the pool holds: an ephemeral object or a provider.
 type opened struct {
 	object   cty.Value
-	provider provider.Provider
+	provider provider.Reader
 	fresh    func() bool // of a provider: whether what it was configured with may still be used, renewing it if it is time
 }
 

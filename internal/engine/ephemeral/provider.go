@@ -21,12 +21,12 @@ import (
 // Provider returns a configured provider. If its configuration comes from ephemeral values, s holds a lease
 // on it. What the configuration needs must have been prepared. A nil provider means that the reason was
 // reported.
-func (p *Pool) Provider(t *future.Task, s *eval.Session, po *eval.ProviderObject) provider.Provider {
+func (p *Pool) Provider(t *future.Task, s *eval.Session, po *eval.ProviderObject) provider.Reader {
 	if po.Opens() {
 		return p.leasedProvider(t, s, po)
 	}
-	cell, _ := p.durable.LoadOrStore(po, &future.Cell[provider.Provider]{})
-	got, cycle := cell.(*future.Cell[provider.Provider]).Get(t, po, nil, func() provider.Provider {
+	cell, _ := p.durable.LoadOrStore(po, &future.Cell[provider.Reader]{})
+	got, cycle := cell.(*future.Cell[provider.Reader]).Get(t, po, nil, func() provider.Reader {
 		got, diags := p.durableProvider(t, po)
 		p.run.Report(diags)
 		return got
@@ -39,7 +39,7 @@ func (p *Pool) Provider(t *future.Task, s *eval.Session, po *eval.ProviderObject
 
 // ProviderFor is Provider for one instance, for which something else may answer. That needs no configuration,
 // so that of the provider is not evaluated then.
-func (p *Pool) ProviderFor(t *future.Task, s *eval.Session, po *eval.ProviderObject, i addr.Instance) provider.Provider {
+func (p *Pool) ProviderFor(t *future.Task, s *eval.Session, po *eval.ProviderObject, i addr.Instance) provider.Reader {
 	if got := p.opt.Instead(po.Addr, i); got != nil {
 		return got
 	}
@@ -95,7 +95,7 @@ func (p *Pool) start(po *eval.ProviderObject, config cty.Value) (provider.Provid
 
 // leasedProvider returns a provider configured from ephemeral values. Its process ends when its last user is
 // done, and only then are the ephemeral resources that it was configured with closed.
-func (p *Pool) leasedProvider(t *future.Task, s *eval.Session, po *eval.ProviderObject) provider.Provider {
+func (p *Pool) leasedProvider(t *future.Task, s *eval.Session, po *eval.ProviderObject) provider.Reader {
 	use := eval.Use{Kind: eval.UseProvider, Provider: po.Addr}
 	_, v, ok := p.acquire(t, s, use, func() (lease.Opened[opened], error) {
 		inner := NewSession(po, event.OpConfigure)

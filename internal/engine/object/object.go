@@ -42,9 +42,9 @@ type Op struct {
 	Obj      addr.Object
 	Schema   *schema.Schema
 	Source   addr.Provider
-	Body     hcl.Body          // of the block that declares the object; nil if none does
-	Provider provider.Provider // configured for the operation; nil until it is needed
-	Answers  contract.Checker  // holds what Provider answers about the object against the contract
+	Body     hcl.Body         // of the block that declares the object; nil if none does
+	Provider provider.Reader  // configured for the operation; nil until it is needed
+	Answers  contract.Checker // holds what Provider answers about the object against the contract
 	// Recorded is the object that the state had before the command, if that is another than the one that the
 	// operation begins with.
 	Recorded *state.Object
@@ -59,7 +59,7 @@ func New(env *Env, obj addr.Object, sch *schema.Schema, source addr.Provider) Op
 }
 
 // Use sets the configured provider of the operation, and reports whether there is one.
-func (op *Op) Use(p provider.Provider, configured addr.ProviderConfig) bool {
+func (op *Op) Use(p provider.Reader, configured addr.ProviderConfig) bool {
 	op.Provider, op.Answers.Configured = p, configured
 	return p != nil
 }

@@ -165,7 +165,7 @@ func (s *Set) Reuse(a addr.ProviderConfig, config cty.Value, configure func() (p
 // CallFunction calls a function on the first process of a provider.
 func (s *Set) CallFunction(ctx context.Context, a addr.Provider, name string, args []cty.Value) (cty.Value, error) {
 	result, failed := cty.DynamicVal, error(nil)
-	diags := s.Ask(ctx, a, func(p provider.Provider) diag.List {
+	diags := s.Ask(ctx, a, func(p provider.Reader) diag.List {
 		result, failed = p.CallFunction(ctx, name, args)
 		return nil
 	})
@@ -178,7 +178,7 @@ func (s *Set) CallFunction(ctx context.Context, a addr.Provider, name string, ar
 // Ask calls question with the first process of a provider, for something that needs no configuration. The
 // process does not end meanwhile. One that has ended, with the lease that it was configured with, is
 // replaced.
-func (s *Set) Ask(ctx context.Context, a addr.Provider, question func(provider.Provider) diag.List) diag.List {
+func (s *Set) Ask(ctx context.Context, a addr.Provider, question func(provider.Reader) diag.List) diag.List {
 	b := s.base(ctx, a)
 	if b.diags.HasErrors() {
 		return b.diags

@@ -106,7 +106,7 @@ func TestAskStartsAnother(t *testing.T) {
 	p, _ := set.Start(t.Context(), source)
 	set.End(p)
 	asked := 0
-	set.Ask(t.Context(), source, func(provider.Provider) diag.List { asked++; return nil })
+	set.Ask(t.Context(), source, func(provider.Reader) diag.List { asked++; return nil })
 	if asked != 1 || l.started != 2 {
 		t.Errorf("asked %d times, with %d processes started", asked, l.started)
 	}
