@@ -37,6 +37,9 @@ func (w writer) failed(t *testing.T, name string, at int, fails func(sysfault.Ca
 	} else if err != nil && !errors.As(err, &exit) {
 		t.Fatal(err)
 	}
+	if strings.Contains(said.String(), leftOpen) {
+		t.Errorf("%s: %s fails: %s", name, struck.Name, said.String())
+	}
 	if strings.Contains(said.String(), "/.file") && struck.Name != "unlink" {
 		t.Errorf("%s fails, and the error names a temporary file: %s", struck.Name, said.String())
 	}
@@ -160,5 +163,17 @@ func TestOtherWays(t *testing.T) {
 		if info, err := os.Stat(filepath.Join(dir, "root", "file")); err != nil || info.Mode() != private {
 			t.Errorf("%s: the file is %v, %v", what, info.Mode(), err)
 		}
+	}
+}
+
+// TestTruncationFails leaves the file as it was.
+func TestTruncationFails(t *testing.T) {
+	w := writers["Create"]
+	if w.write == nil {
+		w = openers["Create"]
+	}
+	dir, call, ok := w.failed(t, "Create", 0, func(c sysfault.Call) bool { return c.Name == "ftruncate" }, syscall.EIO)
+	if content, more := w.left(t, dir); call.Name == "" || ok || content != oldContent || len(more) > 0 {
+		t.Errorf("%v: %v: the file has %q, beside %q", call, ok, content, more)
 	}
 }

@@ -103,6 +103,20 @@ func writeAll(w io.Writer) error {
 	return err
 }
 
+// leftOpen is said of files that a writer has not closed.
+const leftOpen = "left open:"
+
+// openIn returns the files in a directory that this process has open, nothing on systems that do not tell.
+func openIn(dir string) (paths []string) {
+	entries, _ := os.ReadDir("/proc/self/fd")
+	for _, e := range entries {
+		if path, err := os.Readlink(filepath.Join("/proc/self/fd", e.Name())); err == nil && strings.HasPrefix(path, dir) {
+			paths = append(paths, path)
+		}
+	}
+	return paths
+}
+
 func TestMain(m *testing.M) {
 	sysfault.Main()
 	name, dir, ok := strings.Cut(os.Getenv(childEnv), ":")
@@ -114,6 +128,9 @@ func TestMain(m *testing.M) {
 		w = openers[name]
 	}
 	err := w.write(filepath.Join(dir, "root", "file"))
+	for _, path := range openIn(dir) {
+		fmt.Fprintln(os.Stderr, leftOpen, path)
+	}
 	if err == nil {
 		err = os.WriteFile(filepath.Join(dir, "marks", "done"), nil, 0o600)
 	}

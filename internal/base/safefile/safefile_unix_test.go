@@ -89,11 +89,12 @@ func TestPipe(t *testing.T) {
 func TestCheckWritable(t *testing.T) {
 	dir := t.TempDir()
 	pipe, file, link := filepath.Join(dir, "pipe"), filepath.Join(dir, "file"), filepath.Join(dir, "link")
-	err := errors.Join(unix.Mkfifo(pipe, 0o600), os.WriteFile(file, []byte("content"), 0o600), os.Symlink("new", link))
+	long := filepath.Join(dir, strings.Repeat("l", 250)) // there can be no file beside it whose name begins with its
+	err := errors.Join(unix.Mkfifo(pipe, 0o600), os.WriteFile(file, []byte("content"), 0o600), os.Symlink("new", link), os.Symlink("new", long))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, path := range []string{pipe, file, link, filepath.Join(dir, "new"), os.DevNull} {
+	for _, path := range []string{pipe, file, link, long, filepath.Join(dir, "new"), os.DevNull} {
 		if err := CheckWritable(path); err != nil {
 			t.Errorf("%s: %v", path, err)
 		}
@@ -110,7 +111,7 @@ func TestCheckWritable(t *testing.T) {
 		}
 	}
 	entries, err := os.ReadDir(dir)
-	if err != nil || len(entries) != 3 {
+	if err != nil || len(entries) != 4 {
 		t.Errorf("the directory has %v, %v", entries, err)
 	}
 	if content, err := os.ReadFile(file); err != nil || string(content) != "content" {
