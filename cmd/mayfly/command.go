@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"runtime"
 	"strings"
 
 	"github.com/urfave/cli/v3"
@@ -10,6 +11,7 @@ import (
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/usage"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/internal/base/trace"
+	"github.com/mayfly-iac/mayfly/internal/install"
 	"github.com/mayfly-iac/mayfly/internal/show/telemetry"
 )
 
@@ -44,6 +46,7 @@ func (a *app) traced(ctx context.Context, c *cli.Command, f func(ctx context.Con
 	core, stopLog := a.logs().Core()
 	defer stopLog()
 	if a.log = core; core != nil {
+		core("[INFO] Mayfly " + version + ", made with " + runtime.Version() + ", on " + install.CurrentPlatform().String())
 		run := logs.Run{Log: core}
 		opt.Watch, opt.Noted = append(opt.Watch, run), run.Noted
 	}
