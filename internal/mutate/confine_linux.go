@@ -56,7 +56,10 @@ func confine() (status int, inside bool, err error) {
 	}
 	err = cmd.Wait()
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
-		return max(exit.ExitCode(), 1), false, nil
+		if !exit.Exited() {
+			return toolFailed, false, nil
+		}
+		return exit.ExitCode(), false, nil
 	}
 	return 0, false, err
 }
@@ -104,7 +107,7 @@ func first() (int, error) {
 		case status.Exited():
 			return status.ExitStatus(), nil
 		default:
-			return 1, nil
+			return toolFailed, nil
 		}
 	}
 }

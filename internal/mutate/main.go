@@ -58,13 +58,16 @@ func main() {
 	status, err := start(o)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "mutate:", err)
-		status = 2
+		status = toolFailed
 		if errors.Is(err, errUnconfined) {
 			status = 3
 		}
 	}
 	os.Exit(status)
 }
+
+// toolFailed is the exit status if the tool fails. With 1, guards survive.
+const toolFailed = 2
 
 // errUnconfined is wrapped by errors about a system on which mutants cannot be kept from doing harm.
 var errUnconfined = errors.New("mutants can only run where they can do no harm: on Linux, with a kernel that lets this user have a process and mount namespace")
