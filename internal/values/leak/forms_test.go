@@ -350,7 +350,7 @@ func TestControlCharacters(t *testing.T) {
 		"a\u2028\"b\u2029-17\"é":  {"a\u2028\\\"b\u2029-17\\\"é", `a\u2028\"b\u2029-17\"é`, `a\u2028\"b\u2029-17\"\u00E9`},
 		"a\u2028\x01b-17":         {"a\u2028\\u0001b-17", `a\u2028\u0001b-17`},
 		"a\u2029\x01b-17":         {"a\u2029\\u0001b-17", `a\u2029\u0001b-17`},
-		"é-17\u2029-separators":   {`é-17\u2029-separators`},
+		"é<17\u2029-as-Go-does":   {`é\u003c17\u2029-as-Go-does`},
 		"\u2029-separators-alone": {"\u2029-separators-alone", `\u2029-separators-alone`},
 	} {
 		g := guardOf(text)
