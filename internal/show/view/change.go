@@ -13,7 +13,7 @@ type Changes struct{ w planWriter }
 
 // NewChanges returns a renderer of the changes of a plan. s may be nil.
 func NewChanges(p *plan.Plan, s document.Schemas) *Changes {
-	return &Changes{planWriter{plan: p, schemas: s}}
+	return &Changes{planWriter{writer: writer{o: Options{Fold: true}}, plan: p, schemas: s}}
 }
 
 // Headline returns what will happen to the object, as the end of a sentence about it.

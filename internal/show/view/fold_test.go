@@ -179,3 +179,31 @@ func TestFoldCountsAll(t *testing.T) {
 		}
 	})
 }
+
+// TestElementsAlike folds elements that are written alike, in outputs and in lists of resources, and only
+// where changes are folded.
+func TestElementsAlike(t *testing.T) {
+	unknown := func(n int) cty.Value {
+		elems := make([]cty.Value, n)
+		for i := range elems {
+			elems[i] = cty.UnknownVal(cty.String)
+		}
+		elems[n-1] = cty.StringVal("last")
+		return cty.TupleVal(elems)
+	}
+	for n, want := range map[int]string{
+		3001: "  + o = [\n      + (known after apply),\n        # (2999 more like it)\n      + \"last\",\n    ]\n",
+		3:    "  + o = [\n      + (known after apply),\n      + (known after apply),\n      + \"last\",\n    ]\n",
+	} {
+		d, w := differ{}, &writer{o: Options{Fold: true}}
+		w.item(named{name: "o", node: d.value(cty.NilVal, unknown(n), free, nil)}, 1, 2, true, "")
+		if got := w.String(); got != want {
+			t.Errorf("%d elements: got\n%s\nwant\n%s", n, got, want)
+		}
+		w = &writer{}
+		w.item(named{name: "o", node: d.value(cty.NilVal, unknown(n), free, nil)}, 1, 2, true, "")
+		if got := strings.Count(w.String(), "\n"); got != n+2 {
+			t.Errorf("%d elements that are not folded have %d lines", n, got)
+		}
+	}
+}

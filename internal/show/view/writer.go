@@ -181,7 +181,7 @@ func (b pair) write(w *writer, n *node, at int, _ bool) {
 }
 
 // write implements body. Unchanged elements of a changed list are counted instead of shown; with context,
-// the neighbours of changes are kept.
+// the neighbours of changes are kept. Of many elements in a row that are written alike, the first is shown.
 func (b sequence) write(w *writer, n *node, at int, nulls bool) {
 	if len(b.items) == 0 {
 		w.WriteString("[]")
@@ -192,10 +192,13 @@ func (b sequence) write(w *writer, n *node, at int, nulls bool) {
 	w.WriteByte('[')
 	w.forced(n)
 	w.WriteByte('\n')
-	skipped := 0
+	skipped, alike := 0, 0
 	for i, it := range b.items {
 		if it.effect == same && n.effect == changed && !(b.context && b.besideChange(i)) {
 			skipped++
+			continue
+		}
+		if alike--; alike > 0 {
 			continue
 		}
 		if b.context {
@@ -206,11 +209,35 @@ func (b sequence) write(w *writer, n *node, at int, nulls bool) {
 		w.margin(at+4, it.effect)
 		it.body.write(w, it, at+4, false)
 		w.WriteString(",\n")
+		if alike = w.alike(b.items[i:]); alike > 1 {
+			w.comment(at+6, "# (%d more like it)", alike-1)
+		}
 	}
 	w.hiddenCount(at+6, skipped, "element")
 	w.pad(at + 2)
 	w.WriteByte(']')
 	w.gone(n, nulls)
+}
+
+// alike returns how many elements at the beginning are written like the first, if they are so many that the
+// others are left out, and otherwise 1. Only elements of one line are compared.
+func (w *writer) alike(items []*node) int {
+	if !w.o.Fold || w.outline != nil {
+		return 1
+	}
+	switch items[0].body.(type) {
+	case leaf, hidden:
+	default:
+		return 1
+	}
+	n := 1
+	for n < len(items) && *items[n] == *items[0] {
+		n++
+	}
+	if n <= foldAbove {
+		return 1
+	}
+	return n
 }
 
 // besideChange reports whether the element before or after the one at i changes.
