@@ -38,6 +38,16 @@ func TestAwait(t *testing.T) {
 		t.Errorf("%v is left", g.awaited.by)
 	}
 
+	again = g.Await("a")
+	g.WhenKnown("a", func() { // asks once more, and hears the answer, while what has waited is called
+		nested := g.Await("a")
+		say("a", 7)
+		nested()
+		got = append(got, "a6")
+	})
+	again()
+	want("a1", "b1", "a2", "a3", "a4", "a5", "a6", "a7")
+
 	var none *Guard
 	done := none.Await("a")
 	none.WhenKnown("a", func() { got = nil })

@@ -35,6 +35,9 @@ func TestHeldLines(t *testing.T) {
 	if stderr.Len() > 0 {
 		t.Errorf("%q before the value is known", stderr.String())
 	}
+	if len(waiting) != mostHeld {
+		t.Errorf("%d lines wait, want %d", len(waiting), mostHeld)
+	}
 	known = true
 	for _, f := range waiting {
 		f()
