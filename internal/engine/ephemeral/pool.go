@@ -3,8 +3,8 @@
 // provider is configured from ephemeral values, so the pool gives out the other providers too.
 //
 // It may import lease, which decides when something is opened and closed, eval, which says what an instance
-// and a provider are configured with, and the packages of providers. It must not know plans, states and the
-// objects of managed resources.
+// and a provider are configured with, the packages of providers, and plan for the names of actions. It must
+// not know plans, states and the objects of managed resources.
 package ephemeral
 
 import (

@@ -1,7 +1,7 @@
 // Package azurerm keeps states in Blob Storage of Azure, as blobs with the names of the backend "azurerm" of
 // other engines, and under their locks, which are leases of these blobs.
 //
-// It may import cloud, cloud/azure, state/store, state/store/remote and state/store/objects. It must not know
+// It may import cloud, cloud/azure, state/store, remote and objects. It must not know
 // configuration, plans, providers, or what a state contains.
 package azurerm
 

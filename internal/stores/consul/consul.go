@@ -2,7 +2,7 @@
 // "consul" of other engines: a key for each workspace, with more keys below it for a state that is too large
 // for one, and a lock that a session holds.
 //
-// It may import cloud, state, state/store and state/store/remote. It must not know configuration, plans,
+// It may import cloud, state, state/store and remote. It must not know configuration, plans,
 // providers, or what a state contains.
 package consul
 

@@ -1,7 +1,7 @@
 // Package cos keeps states in COS of Tencent Cloud, as objects with the names of the backend "cos" of other
 // engines, and under their locks, which are objects that are made while a tag exists.
 //
-// It may import cloud, cloud/tencent, state/store, state/store/remote and state/store/objects. It must not
+// It may import cloud, cloud/tencent, state/store, remote and objects. It must not
 // know configuration, plans, providers, or what a state contains.
 package cos
 

@@ -1,7 +1,7 @@
 // Package gcs keeps states in Cloud Storage of Google, as objects with the names of the backend "gcs" of
 // other engines, and under their locks, which are objects too.
 //
-// It may import cloud, cloud/google, state/store, state/store/remote and state/store/objects. It must not
+// It may import cloud, cloud/google, state/store, remote and objects. It must not
 // know configuration, plans, providers, or what a state contains.
 package gcs
 

@@ -2,7 +2,7 @@
 // "kubernetes" of other engines: a Secret and a Lease for each workspace. The journals of runs are Secrets
 // too.
 //
-// It may import cloud, cloud/kubeconfig, state/store, state/store/remote and state/store/objects. It must not
+// It may import cloud, cloud/kubeconfig, state/store, remote and objects. It must not
 // know configuration, plans, providers, or what a state contains.
 package kubernetes
 

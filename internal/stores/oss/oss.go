@@ -1,7 +1,7 @@
 // Package oss keeps states in OSS of Alibaba Cloud, as objects with the names of the backend "oss" of other
 // engines, and under their locks, which are rows in a table of Tablestore.
 //
-// It may import cloud, cloud/alibaba, state/store, state/store/remote and state/store/objects. It must not
+// It may import cloud, cloud/alibaba, state/store, remote and objects. It must not
 // know configuration, plans, providers, or what a state contains.
 package oss
 

@@ -2,7 +2,7 @@
 // engines: a row for each workspace, and an advisory lock with the number of the row. Two more tables hold
 // who has a lock, and the journals of runs.
 //
-// It may import state/store, state/store/remote and the client of PostgreSQL. It must not know configuration,
+// It may import state/store, remote and the client of PostgreSQL. It must not know configuration,
 // plans, providers, or what a state contains.
 package pg
 

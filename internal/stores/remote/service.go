@@ -1,7 +1,7 @@
 // Package remote keeps states in services on a network. It holds what is the same for all of them: reading
 // and conditional writing, locks that can be lost, the journal, retries and encryption. What differs is
 // behind the interface Service, which has one implementation in a package of its own for each kind of
-// service, such as state/store/pg.
+// service, such as pg.
 //
 // It may import state and state/store. It must not know configuration, plans, providers, or any service.
 package remote

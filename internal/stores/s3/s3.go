@@ -2,7 +2,7 @@
 // backend "s3" of other engines, and under their locks: an object beside the state, an item in a table of
 // DynamoDB, or both.
 //
-// It may import cloud, cloud/aws, state/store, state/store/remote and state/store/objects. It must not know
+// It may import cloud, cloud/aws, state/store, remote and objects. It must not know
 // configuration, plans, providers, or what a state contains.
 package s3
 

@@ -1,7 +1,7 @@
 // Package tfe keeps states in HCP Terraform, Terraform Enterprise, or another service with their API: the
 // backends "remote" and "cloud" of other engines. Runs are local; the service keeps states and locks.
 //
-// It may import cloud, state/store and state/store/remote. It must not know configuration, plans, providers,
+// It may import cloud, state/store and remote. It must not know configuration, plans, providers,
 // or what a state contains, other than its lineage and serial.
 package tfe
 
