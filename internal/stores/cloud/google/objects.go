@@ -32,11 +32,17 @@ func (a *Account) Bucket(name, server string) *Bucket {
 	if server == "" {
 		server = "https://storage." + a.domain
 	}
+	return &Bucket{account: a, base: objectsAt(server, name)}
+}
+
+// objectsAt returns the address of the objects of a bucket. The address of the server may have the path of
+// the protocol, as private endpoints are often written: "/storage/v1" or "/storage/v1/b".
+func objectsAt(server, bucket string) string {
 	base := strings.TrimSuffix(server, "/")
-	if !strings.HasSuffix(base, "/storage/v1") {
-		base += "/storage/v1"
+	if !strings.HasSuffix(base, "/storage/v1/b") {
+		base = strings.TrimSuffix(base, "/storage/v1") + "/storage/v1/b"
 	}
-	return &Bucket{account: a, base: base + "/b/" + url.PathEscape(name) + "/o"}
+	return base + "/" + url.PathEscape(bucket) + "/o"
 }
 
 // Get returns the content of an object and its generation. header may have the key that the object is

@@ -222,3 +222,15 @@ func TestDomains(t *testing.T) {
 		t.Errorf("%+v, %v", b, err)
 	}
 }
+
+func TestObjectsAt(t *testing.T) {
+	const want = "https://storage.example/storage/v1/b/a%2Fb/o"
+	for _, server := range []string{
+		"https://storage.example", "https://storage.example/", "https://storage.example/storage/v1", "https://storage.example/storage/v1/",
+		"https://storage.example/storage/v1/b", "https://storage.example/storage/v1/b/",
+	} {
+		if got := objectsAt(server, "a/b"); got != want {
+			t.Errorf("%s: got %s, want %s", server, got, want)
+		}
+	}
+}
