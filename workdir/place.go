@@ -36,7 +36,7 @@ func (d *Dir) placeIn(ctx context.Context, l location, workspace string, files S
 	if diags.HasErrors() {
 		return place{}, diags
 	}
-	trace.Note(ctx, trace.Info, "the state is that of workspace %q in %s", workspace, d.placeOf(l))
+	trace.Note(ctx, trace.Info, "the state is that of workspace %q in %s", workspace, l.kind.PlaceIn(d.filled(l), workspace))
 	m, err := s.Manager(workspace)
 	if err != nil {
 		return place{}, diag.Errorf("Error loading the backend", "%s", diag.Sentence(err))

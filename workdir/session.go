@@ -62,13 +62,13 @@ type Session struct {
 	openings   *local.Openings // ended by Close
 }
 
-// Place says for people where the state of the default workspace is, without credentials; "" if the session
-// was opened without looking for it.
+// Place says for people where the state is, without credentials; "" if the session was opened without looking
+// for it. In a service, the name of the workspace tells apart what is in one place.
 func (s *Session) Place() string {
 	if s.location.kind == nil {
 		return ""
 	}
-	return s.dir.placeOf(s.location)
+	return s.location.kind.PlaceIn(s.dir.filled(s.location), s.Workspace)
 }
 
 // Begin begins a run with the loaded configuration: it finds the state, which it locks for the named

@@ -97,6 +97,9 @@ func (a *app) showWhat(ctx context.Context, f *showFlags, args []string) int {
 		if !a.report(diags) {
 			return exitError
 		}
+		if a.page != nil {
+			a.page.Workspace, _, _ = a.directory().Workspace() // it was found before
+		}
 		return a.showState(ctx, f, file)
 	}
 	saved, file, diags := a.directory().Saved(ctx, args[0])

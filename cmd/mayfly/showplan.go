@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"os"
 
@@ -21,6 +22,7 @@ func (a *app) showPlan(ctx context.Context, opt *showFlags, f *planfile.File) in
 	if !a.report(diags) {
 		return exitError
 	}
+	s.Workspace = cmp.Or(f.Backend.Workspace, s.Workspace)
 	s.putPlan(ctx, f.Plan)
 	done, code := a.documented(&opt.machineFlags, func() ([]byte, error) {
 		if err := setDefaults(f.Plan, tree.Root); err != nil {

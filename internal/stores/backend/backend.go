@@ -53,6 +53,8 @@ type service struct {
 	open func(ctx context.Context, cfg cty.Value, env Env) (store.Store, error)
 	// place says for a message where the state of the default workspace is, without credentials.
 	place func(cfg cty.Value) string
+	// placeIn is place for another workspace; nil if place says it all beside the name of the workspace.
+	placeIn func(cfg cty.Value, workspace string) string
 	// identity returns a text that is the same for configurations that keep states in the same places,
 	// however they write it. It has no credentials. Without it, the arguments that say where states are
 	// are compared.
@@ -155,6 +157,15 @@ func (k *Kind) Place(cfg cty.Value) string {
 	}
 	cfg, _ = cfg.UnmarkDeep()
 	return k.place(cfg)
+}
+
+// PlaceIn is Place for a workspace, whose name is shown beside it.
+func (k *Kind) PlaceIn(cfg cty.Value, workspace string) string {
+	if k.placeIn == nil || workspace == store.DefaultWorkspace {
+		return k.Place(cfg)
+	}
+	cfg, _ = cfg.UnmarkDeep()
+	return k.placeIn(cfg, workspace)
 }
 
 // Identity returns a text that is the same for configurations that keep states in the same places. The

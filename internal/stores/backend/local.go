@@ -23,6 +23,9 @@ func init() {
 			}), nil
 		},
 		place: func(cfg cty.Value) string { return filepath.Clean(textOr(cfg, "path", local.DefaultPath)) },
+		placeIn: func(cfg cty.Value, workspace string) string {
+			return filepath.Join(textOr(cfg, "workspace_dir", local.DefaultWorkspaceDir), workspace, local.DefaultPath)
+		},
 		identity: func(cfg cty.Value) string {
 			dir := filepath.Clean(textOr(cfg, "workspace_dir", local.DefaultWorkspaceDir))
 			return filepath.Clean(textOr(cfg, "path", local.DefaultPath)) + string(filepath.ListSeparator) + dir
