@@ -159,7 +159,7 @@ func (p *keepProvider) Configure(ctx context.Context, config cty.Value) diag.Lis
 func (p *keepProvider) storeOptions(c map[string]cty.Value) (store.Options, diag.List) {
 	o := store.Options{Path: text(c["path"]), KeyFile: text(c["key_file"]), Passphrase: text(c["passphrase"]), Token: text(c["token"])}
 	if o.Path != "" { // which may be ephemeral
-		o.Name, o.KeyName = "that the argument path names", "beside the store, with .key at the end of its name"
+		o.Name, o.KeyName = "that the argument path names", "beside the store whose name ends with .key"
 	}
 	if o.KeyFile != "" {
 		o.KeyName = "that the argument key_file names"
