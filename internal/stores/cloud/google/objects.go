@@ -32,11 +32,16 @@ func (a *Account) Bucket(name, server string) *Bucket {
 	if server == "" {
 		server = "https://storage." + a.domain
 	}
-	base := strings.TrimSuffix(server, "/")
-	if !strings.HasSuffix(base, "/storage/v1") {
-		base += "/storage/v1"
-	}
-	return &Bucket{account: a, base: base + "/b/" + url.PathEscape(name) + "/o"}
+	return &Bucket{account: a, base: objects(server, name)}
+}
+
+// objects returns the address of a bucket's objects on a server, which may be given with the path of the
+// service or of its buckets: Private Service Connect is documented with /storage/v1/b.
+func objects(server, bucket string) string {
+	base := strings.TrimRight(server, "/")
+	base = strings.TrimRight(strings.TrimSuffix(base, "/storage/v1/b"), "/")
+	base = strings.TrimRight(strings.TrimSuffix(base, "/storage/v1"), "/")
+	return base + "/storage/v1/b/" + url.PathEscape(bucket) + "/o"
 }
 
 // Get returns the content of an object and its generation. header may have the key that the object is

@@ -33,11 +33,7 @@ func OpenBucket(ctx context.Context, name, scope string, services cloud.Services
 	} else if !strings.Contains(server, "://") {
 		server = "http://" + server
 	}
-	base := strings.TrimSuffix(server, "/")
-	if !strings.HasSuffix(base, "/storage/v1") {
-		base += "/storage/v1"
-	}
-	return &Bucket{account: account, base: base + "/b/" + url.PathEscape(name) + "/o"}, nil
+	return &Bucket{account: account, base: objects(server, name)}, nil
 }
 
 // List returns the names of the objects that begin with prefix.
