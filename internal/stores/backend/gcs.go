@@ -12,5 +12,5 @@ var gcsKind = declare("gcs", arguments{
 	"encryption_key":                        text("GOOGLE_ENCRYPTION_KEY").secret().about("key of 32 bytes in base64 with which the server encrypts the object; it does not keep the key"),
 	"universe_domain":                       text().about("domain of the services, for clouds that partners run; that of the credentials by default"),
 	"kms_encryption_key":                    text("GOOGLE_KMS_ENCRYPTION_KEY").about("key of Cloud KMS with which the server encrypts the object; excludes `encryption_key`"),
-	"storage_custom_endpoint":               text("GOOGLE_BACKEND_STORAGE_CUSTOM_ENDPOINT", "GOOGLE_STORAGE_CUSTOM_ENDPOINT").place().about("another server that speaks the protocol"),
+	"storage_custom_endpoint":               text("GOOGLE_BACKEND_STORAGE_CUSTOM_ENDPOINT", "GOOGLE_STORAGE_CUSTOM_ENDPOINT").place().about("another server that speaks the protocol, alone or with the path `/storage/v1/b`"),
 }, nil)

@@ -138,9 +138,11 @@ func (s *Service) List(ctx context.Context, prefix string) (names []string, err 
 }
 
 // missing reports whether an answer says that an object does not exist. One about a missing bucket names it.
+// The service never says so by a page for people: such an answer, which has a hint, is that of a proxy or of
+// a wrong address. Emulators say it in plain text.
 func missing(err error) bool {
 	e := (*cloud.Error)(nil)
-	return errors.As(err, &e) && e.Status == http.StatusNotFound && !strings.Contains(e.Message, "bucket does not exist")
+	return errors.As(err, &e) && e.Status == http.StatusNotFound && e.Hint == "" && !strings.Contains(e.Message, "bucket does not exist")
 }
 
 // classify marks an error that may pass, and adds what to do about others. It returns nil for nil.
@@ -150,6 +152,8 @@ func classify(err error) error {
 	case err == nil || errors.Is(err, context.Canceled):
 	case errors.As(err, &e) && e.Passes():
 		return &remote.Passing{Err: err}
+	case errors.As(err, &e) && e.Status == http.StatusNotFound && e.Hint != "":
+		e.Hint += ". Check the argument \"storage_custom_endpoint\" if it is set, and the environment variables HTTPS_PROXY and NO_PROXY"
 	case errors.As(err, &e) && e.Status == http.StatusNotFound:
 		e.Hint = "Create the bucket, or check the argument \"bucket\""
 	case errors.As(err, &e) && e.Status == http.StatusForbidden && e.Hint == "":

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -128,6 +129,43 @@ func TestRefusals(t *testing.T) {
 				_, err = m.Read(t.Context())
 			}
 			if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "hunter") {
+				t.Errorf("the error is %v", err)
+			}
+		})
+	}
+}
+
+// TestMissing has answers that there is no such object. That of something else than the service is an error:
+// without a state, everything would be created again.
+func TestMissing(t *testing.T) {
+	for name, test := range map[string]struct {
+		kind, answer string
+		fails        bool
+	}{
+		"service":   {"application/json", `{"error": {"code": 404, "message": "No such object: bucket/default.tfstate"}}`, false},
+		"content":   {"text/html; charset=UTF-8", "No such object: bucket/default.tfstate", false},
+		"emulator":  {"text/plain; charset=utf-8", "Not Found\n", false},
+		"empty":     {"", "", false},
+		"proxy":     {"text/html", "<html><head><title>404 Not Found</title></head></html>", true},
+		"front end": {"text/html", "<!DOCTYPE html>\n<html lang=en><title>Error 404 (Not Found)!!1</title>", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if strings.HasSuffix(r.URL.Path, "/o") { // the list of the journal's objects
+					fmt.Fprint(w, "{}")
+					return
+				}
+				w.Header().Set("Content-Type", test.kind)
+				w.WriteHeader(http.StatusNotFound)
+				fmt.Fprint(w, test.answer)
+			}))
+			defer s.Close()
+			m, err := open(account(t, gcsserver.Token), s.URL, gcs.Options{}).Manager(store.DefaultWorkspace)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = m.Read(t.Context())
+			if err != nil != test.fails || err != nil && !strings.Contains(err.Error(), `page in HTML, which may come from a proxy in between. Check the argument "storage_custom_endpoint"`) {
 				t.Errorf("the error is %v", err)
 			}
 		})

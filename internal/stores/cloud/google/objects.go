@@ -32,17 +32,16 @@ func (a *Account) Bucket(name, server string) *Bucket {
 	if server == "" {
 		server = "https://storage." + a.domain
 	}
-	return &Bucket{account: a, base: objectsAt(server, name)}
+	return &Bucket{account: a, base: objects(server, name)}
 }
 
-// objectsAt returns the address of the objects of a bucket. The address of the server may have the path of
-// the protocol, as private endpoints are often written: "/storage/v1" or "/storage/v1/b".
-func objectsAt(server, bucket string) string {
-	base := strings.TrimSuffix(server, "/")
-	if !strings.HasSuffix(base, "/storage/v1/b") {
-		base = strings.TrimSuffix(base, "/storage/v1") + "/storage/v1/b"
-	}
-	return base + "/" + url.PathEscape(bucket) + "/o"
+// objects returns the address of a bucket's objects on a server, which may be given with the path of the
+// service or of its buckets: Private Service Connect is documented with /storage/v1/b.
+func objects(server, bucket string) string {
+	base := strings.TrimRight(server, "/")
+	base = strings.TrimRight(strings.TrimSuffix(base, "/storage/v1/b"), "/")
+	base = strings.TrimRight(strings.TrimSuffix(base, "/storage/v1"), "/")
+	return base + "/storage/v1/b/" + url.PathEscape(bucket) + "/o"
 }
 
 // Get returns the content of an object and its generation. header may have the key that the object is

@@ -33,7 +33,7 @@ func OpenBucket(ctx context.Context, name, scope string, services cloud.Services
 	} else if !strings.Contains(server, "://") {
 		server = "http://" + server
 	}
-	return &Bucket{account: account, base: objectsAt(server, name)}, nil
+	return &Bucket{account: account, base: objects(server, name)}, nil
 }
 
 // List returns the names of the objects that begin with prefix.

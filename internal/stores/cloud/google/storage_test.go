@@ -223,14 +223,41 @@ func TestDomains(t *testing.T) {
 	}
 }
 
-func TestObjectsAt(t *testing.T) {
-	const want = "https://storage.example/storage/v1/b/a%2Fb/o"
-	for _, server := range []string{
-		"https://storage.example", "https://storage.example/", "https://storage.example/storage/v1", "https://storage.example/storage/v1/",
-		"https://storage.example/storage/v1/b", "https://storage.example/storage/v1/b/",
-	} {
-		if got := objectsAt(server, "a/b"); got != want {
-			t.Errorf("%s: got %s, want %s", server, got, want)
+// TestServers has the forms in which the address of a server is given: alone, with the path of the service,
+// and with that of its buckets.
+func TestServers(t *testing.T) {
+	isolate(t)
+	var seen []string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		seen = append(seen, r.URL.Path)
+		fmt.Fprint(w, `{"generation":"1"}`)
+	}))
+	defer server.Close()
+	a, err := Load(t.Context(), WriteObjects, Settings{Token: "Token1"}, to(server, new([]string)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, before := range []string{"", "/proxy"} {
+		for _, path := range []string{"", "/", "/storage/v1", "/storage/v1/", "/storage/v1/b", "/storage/v1/b/"} {
+			address := server.URL + before + path
+			t.Setenv("STORAGE_EMULATOR_HOST", address)
+			emulator, err := OpenBucket(t.Context(), "b", ReadObjects, to(server, new([]string)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			seen = nil
+			for _, b := range []*Bucket{emulator, a.Bucket("b", address)} {
+				if _, _, err := b.Get(t.Context(), "x", nil); err != nil {
+					t.Error(err)
+				}
+				if _, err := b.Put(t.Context(), "x", nil, nil, nil); err != nil {
+					t.Error(err)
+				}
+			}
+			one := []string{before + "/storage/v1/b/b/o/x", before + "/upload/storage/v1/b/b/o"}
+			if want := slices.Concat(one, one); !slices.Equal(seen, want) {
+				t.Errorf("%s: requests were for %q, want %q", address, seen, want)
+			}
 		}
 	}
 }
