@@ -166,16 +166,39 @@ func pathOf(t hcl.Traversal) (cty.Path, error) {
 func (e *Explainer) unknown(address string, s subject) diag.List {
 	names := slices.Collect(maps.Keys(e.blocks))
 	hint := ""
-	if near := diag.Nearest(s.name, names); near != "" {
+	if inside := s.inside(e); inside != "" {
+		hint = fmt.Sprintf(" Did you mean %s?", inside)
+	} else if near := diag.Nearest(s.name, names); near != "" {
 		if r, ok := e.blocks[near].(*blocks.Resource); ok && s.resource {
 			m, deep := s.instance.Module.In(r.Module.Config.Path)
 			if i := (addr.Instance{Module: m, Resource: r.Config.Addr, Key: s.instance.Key}); deep && len(e.changes[i]) > 0 {
 				near = i.String()
 			}
 		}
-		hint = fmt.Sprintf(" Did you mean %s?", s.with(near))
+		if _, check := e.blocks[near].(*blocks.Check); !check { // a check has no attributes
+			near = s.with(near)
+		}
+		hint = fmt.Sprintf(" Did you mean %s?", near)
 	}
 	return diag.Errorf("Nothing has this address", "Neither the configuration nor the plan has %s.%s", address, hint)
+}
+
+// inside returns the address by which the plan has what is written in a block: it has a data source of a
+// check as one of the module. It is "" if s names none.
+func (s subject) inside(e *Explainer) string {
+	mod := e.config.Modules[s.instance.Module.Module()]
+	if mod == nil || s.instance.Resource.Type != "check" || len(s.rest) == 0 {
+		return ""
+	}
+	r, rest, err := addr.SplitResource(s.rest)
+	if err != nil || mod.Resources[r] == nil {
+		return ""
+	}
+	at := subject{}
+	if at.path, err = pathOf(rest); err != nil {
+		return ""
+	}
+	return at.with(addr.Instance{Module: s.instance.Module, Resource: r}.String())
 }
 
 // has reports whether something may be at the path of s in the objects of a resource. Parts of no fixed type
