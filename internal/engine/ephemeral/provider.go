@@ -77,7 +77,6 @@ func (p *Pool) start(po *eval.ProviderObject, config cty.Value) (provider.Provid
 	if diags.HasErrors() {
 		return nil, diags
 	}
-	at := fmt.Sprintf("provider[%q]", po.Addr.Provider.String())
 	var more diag.List
 	if !p.opt.Accepted(po.Addr, config) {
 		more = got.ValidateConfig(p.opt.Ctx, config)
@@ -85,7 +84,7 @@ func (p *Pool) start(po *eval.ProviderObject, config cty.Value) (provider.Provid
 	if !more.HasErrors() {
 		more = append(more, got.Configure(p.opt.Ctx, config)...)
 	}
-	diags = append(diags, more.InConfigBody(po.Body()).WithAddress(at)...)
+	diags = append(diags, more.InConfigBody(po.Body()).WithAddress(po.Addr.String())...)
 	if diags.HasErrors() {
 		p.opt.Providers.End(got)
 		return nil, diags

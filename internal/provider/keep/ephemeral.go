@@ -65,7 +65,7 @@ func reveal(ctx context.Context, kept *store.Store, result map[string]cty.Value)
 	found, value, err := kept.Reveal(ctx, bareName(text(result["name"]), secretIDPrefix))
 	defer clear(value)
 	if err != nil {
-		return explain(err)
+		return explainLost(err)
 	}
 	result["value"], result["version"] = cty.StringVal(string(value)), cty.NumberIntVal(found.Version)
 	return nil

@@ -144,7 +144,7 @@ func (p *keepProvider) Configure(ctx context.Context, config cty.Value) diag.Lis
 			err = kept.Check(ctx) // a store that cannot be opened is reported here once, not by each object
 		}
 		if err != nil {
-			return explain(err)
+			return explainStore(err, c)
 		}
 		s.store = kept
 	}
@@ -159,7 +159,7 @@ func (p *keepProvider) Configure(ctx context.Context, config cty.Value) diag.Lis
 func (p *keepProvider) storeOptions(c map[string]cty.Value) (store.Options, diag.List) {
 	o := store.Options{Path: text(c["path"]), KeyFile: text(c["key_file"]), Passphrase: text(c["passphrase"]), Token: text(c["token"])}
 	if o.Path != "" { // which may be ephemeral
-		o.Name, o.KeyName = "that the argument path names", "beside the store whose name ends with .key"
+		o.Name, o.KeyName = "that the argument path names", "beside the store (the same name and .key)"
 	}
 	if o.KeyFile != "" {
 		o.KeyName = "that the argument key_file names"

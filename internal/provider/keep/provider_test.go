@@ -381,3 +381,29 @@ func TestUnconfiguredProviderSaysSo(t *testing.T) {
 	h.fails(diags, "Provider not configured")
 	h.fails(h.managed("keep_note").apply(attrs{"name": "n", "text": "t"}), "Provider not configured")
 }
+
+// TestErrorsPointAtTheFile has stores that cannot be opened: the error points at the argument that names the
+// file in question, because only the engine knows whether its value may be shown.
+func TestErrorsPointAtTheFile(t *testing.T) {
+	store, none := tempStore(t), filepath.Join(t.TempDir(), "none")
+	h := configured(t, attrs{"path": store, "passphrase": "a"})
+	h.ok(h.managed("keep_note").apply(attrs{"name": "a", "text": "b"}))
+	for _, c := range []struct {
+		config   attrs
+		at, text string
+	}{
+		{attrs{"path": store, "passphrase": "b"}, `AttributeName("path")`, "move the store's file away. The store was not changed."},
+		{attrs{"path": store}, `AttributeName("path")`, "exists, but the key file beside the store (the same name and .key) does not."},
+		{attrs{"path": store, "key_file": none}, `AttributeName("key_file")`, "exists, but the key file that the argument key_file names does not."},
+		{attrs{"path": store, "passphrase": "a", "token": "c"}, `AttributeName("token")`, ""},
+	} {
+		diags := newHost(t).configure(c.config)
+		if len(diags) != 1 || diags[0].Attribute.String() != c.at || !strings.Contains(diags[0].Detail, c.text) {
+			t.Errorf("%v: %q at %v, want %q at %s", c.config, texts(diags), diags[0].Attribute, c.text, c.at)
+		}
+	}
+	t.Setenv("KEEP_PATH", store)
+	if diags := newHost(t).configure(attrs{"passphrase": "b"}); len(diags) != 1 || diags[0].Attribute != nil || !strings.Contains(diags[0].Detail, store) {
+		t.Errorf("a path from the environment: %q", texts(diags))
+	}
+}

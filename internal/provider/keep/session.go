@@ -5,6 +5,8 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/zclconf/go-cty/cty"
+
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/internal/base/safefile"
 	"github.com/mayfly-iac/mayfly/internal/provider/keep/store"
@@ -42,6 +44,35 @@ func explain(err error) diag.List {
 		return diag.Errorf("Interrupted", "The operation on the keep store was interrupted before it changed anything.")
 	}
 	return diag.Errorf("Keep store failed", "%s", safefile.Reason(err))
+}
+
+// explainStore is explain for a store that cannot be opened. It points at the argument that names the file,
+// if there is one: its value may be ephemeral, so that only the engine knows what may be shown of it.
+func explainStore(err error, arguments map[string]cty.Value) diag.List {
+	diags := explain(err)
+	about := []string{"path"}
+	switch {
+	case errors.Is(err, store.ErrNoLease):
+		about = []string{"token"}
+	case errors.Is(err, store.ErrKeyMissing), errors.Is(err, store.ErrKeyUnusable):
+		about = []string{"key_file", "path"}
+	}
+	for _, name := range about {
+		if text(arguments[name]) != "" {
+			diags[0].Path = cty.GetAttrPath(name)
+			break
+		}
+	}
+	return diags
+}
+
+// explainLost is explain for a secret that could not be read. What needs it cannot even be destroyed.
+func explainLost(err error) diag.List {
+	diags := explain(err)
+	if errors.Is(err, store.ErrNotFound) {
+		diags[0].Detail += " If it was removed for good, what needs it to be planned or destroyed can be taken out of the state with: state rm ADDRESS"
+	}
+	return diags
 }
 
 // gone handles a failed look-up while refreshing: ok is true if the object no longer exists. It warns if the

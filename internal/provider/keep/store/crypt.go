@@ -180,7 +180,7 @@ func (k keys) explain(name string, err error) error {
 	why := "the key file holds the key of another store. Point key_file at the right one"
 	switch {
 	case k.passphrase && sealedByPassphrase:
-		why = "the passphrase is wrong. Give the one that the store was made with; or, if that is lost and what is in the store is no longer needed, move the file away"
+		why = "the passphrase is wrong. Give the one that the store was made with; or, if that is lost and what is in the store is no longer needed, move the store's file away"
 	case k.passphrase:
 		why = "it is encrypted to a key file, but a passphrase was given. Remove the passphrase and set key_file"
 	case sealedByPassphrase:

@@ -210,7 +210,7 @@ func (s *Store) existingKeys() (*keys, error) {
 	k, err := loadKeys(s.keyFile, s.keyName)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, &Problem{Kind: ErrKeyMissing, Summary: "Key file missing", Cause: fs.ErrNotExist, Detail: fmt.Sprintf(
-			"The store %s exists, but its key file %s does not. No new key was made: it could not open this store. "+
+			"The store %s exists, but the key file %s does not. No new key was made: it could not open this store. "+
 				"Restore the key file from a backup, point key_file at it, or set the passphrase if the store has one.", s.name, s.keyName)}
 	}
 	return &k, err
