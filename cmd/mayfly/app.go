@@ -102,7 +102,7 @@ const plainWidth = 78
 // terminal returns the options for text on a stream. COLUMNS sets the width elsewhere; 0 means no
 // line breaks.
 func (a *app) terminal(stream io.Writer) view.Options {
-	o := view.Options{Width: plainWidth, Program: a.env.nameOn(stream)}
+	o := view.Options{Width: plainWidth, Program: a.env.nameOn(stream), Command: a.env.command()}
 	if columns, err := strconv.ParseUint(a.vars["COLUMNS"], 10, 16); err == nil {
 		o.Width = int(columns)
 	}

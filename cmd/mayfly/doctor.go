@@ -38,6 +38,11 @@ func (a *app) doctorCommand() *cli.Command {
 			if err != nil {
 				return a.fail("The examination was not finished", "%s", diag.Sentence(err))
 			}
+			for _, g := range r.Groups {
+				for i := range g.Findings {
+					g.Findings[i].WayOut = a.env.commands(g.Findings[i].WayOut)
+				}
+			}
 			code := exitOK
 			if r.Problems > 0 {
 				code = exitError

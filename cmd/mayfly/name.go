@@ -3,9 +3,13 @@ package main
 import (
 	"io"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/term"
+	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/usage"
+	"github.com/mayfly-iac/mayfly/diag"
 )
 
 // ownName is what the program calls itself to people.
@@ -19,6 +23,64 @@ func (e environment) nameOn(stream io.Writer) string {
 		return ownName
 	}
 	return e.compatibleName()
+}
+
+// ownCommand is the program in the commands that texts tell people to run.
+const ownCommand = "mayfly"
+
+// command returns what people write to run the program as they did: the name by which it was called.
+func (e environment) command() string {
+	name := filepath.Base(e.Called)
+	if strings.EqualFold(filepath.Ext(name), ".exe") {
+		name = name[:len(name)-len(".exe")]
+	}
+	if e.Called == "" || name == "" {
+		return ownCommand
+	}
+	return diag.Argument(name)
+}
+
+// commandLine matches the program in a command line of a text: it begins a line, is quoted, or follows a
+// colon, and a command, an option or a placeholder comes after it.
+var commandLine = regexp.MustCompile(`((?:^|\n) *|"|: )` + ownCommand + ` (-[a-z]|<command>|\[global options\]|(?:` +
+	strings.Join(commandNames, "|") + `)\b)`)
+
+// commandNames are the names of the commands.
+var commandNames = []string{
+	"apply", "completion", "console", "destroy", "doctor", "explain", "fmt", "force-unlock", "get", "graph", "import", "init",
+	"login", "logout", "metadata", "output", "plan", "providers", "refresh", "show", "state", "taint", "test", "untaint",
+	"validate", "version", "workspace",
+}
+
+// commands returns a text with the name by which the program was called in all commands that the text tells
+// people to run. Texts are written with the program's own name: most come from packages that know no other.
+func (e environment) commands(text string) string {
+	name := e.command()
+	if name == ownCommand || !strings.Contains(text, ownCommand+" ") {
+		return text
+	}
+	return commandLine.ReplaceAllStringFunc(text, func(found string) string {
+		return strings.Replace(found, ownCommand, name, 1)
+	})
+}
+
+// commandsIn is commands for diagnostics.
+func (e environment) commandsIn(list diag.List) diag.List {
+	if e.command() == ownCommand {
+		return list
+	}
+	list = slices.Clone(list)
+	for i := range list {
+		list[i].Summary, list[i].Detail = e.commands(list[i].Summary), e.commands(list[i].Detail)
+	}
+	return list
+}
+
+// usage prints the help of a command.
+func (e environment) usage(w io.Writer, template string, data any) {
+	var text strings.Builder
+	usage.Print(&text, template, data)
+	_, _ = io.WriteString(w, e.commands(text.String()))
 }
 
 // compatibleName returns the name of the engine that programs take this one for: the one by whose name it

@@ -20,6 +20,7 @@ import (
 // say writes a line for people, unless standard output is reserved for programs. The format has no line end.
 // Where the streams carry such lines, it is a message too.
 func (a *app) say(format string, args ...any) {
+	format = a.env.commands(format)
 	if a.verbatim {
 		a.tell(format, args)
 	}
@@ -58,6 +59,7 @@ func (a *app) report(list diag.List) bool {
 			list[i].Severity = diag.Error
 		}
 	}
+	list = a.env.commandsIn(list)
 	ok := !list.HasErrors()
 	a.page.Diagnostics(list, a.snippets())
 	for _, s := range a.streams() {

@@ -33,7 +33,7 @@ func run(ctx context.Context, args []string, env environment) int {
 	a.prompt.Stdin, a.prompt.In, a.prompt.Out, a.prompt.Bold = env.Stdin, a.in, stdout, a.view.Bold
 	// Last, since what goes wrong with standard output is written there.
 	defer stderr.Close()
-	cli.HelpPrinter = usage.Print
+	cli.HelpPrinter = a.env.usage
 	stop, err := profile.Start(a.vars)
 	if err == nil {
 		err = cmp.Or(a.carryOut(ctx, args), stop())
@@ -42,7 +42,7 @@ func run(ctx context.Context, args []string, env environment) int {
 		err = fmt.Errorf("The end of the output is missing: %w", missing)
 	}
 	if err != nil {
-		fmt.Fprintf(stderr, "%s\n", err)
+		fmt.Fprintf(stderr, "%s\n", a.env.commands(err.Error()))
 		return exitError
 	}
 	return a.code
@@ -101,7 +101,7 @@ func (a *app) root() *cli.Command {
 		OnUsageError:   usage.Error,
 		ExitErrHandler: func(context.Context, *cli.Command, error) {},
 		Action: func(_ context.Context, c *cli.Command) error {
-			usage.Print(a.env.Stdout, "", c)
+			a.env.usage(a.env.Stdout, "", c)
 			a.code = exitNoVerb
 			return nil
 		},

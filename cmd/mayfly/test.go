@@ -114,7 +114,7 @@ func (a *app) test(ctx context.Context, f *testFlags, r *testRound) int {
 	for _, file := range files {
 		r.loaded = append(r.loaded, testInput{file.Name, d.Dirs(tests, file)})
 	}
-	p := &verdicts.Printer{Program: a.view.Program, Color: a.view.Color, Streams: a.streams(), Sources: a.snippets}
+	p := &verdicts.Printer{Program: a.view.Program, Command: a.view.Command, Color: a.view.Color, Streams: a.streams(), Sources: a.snippets}
 	if a.stream == nil {
 		p.Out, p.Err = a.env.Stdout, a.env.Stderr
 		p.Report = func(r *suite.Run, file *suite.File) { a.reportTest(r, file) }
@@ -282,6 +282,7 @@ func (a *app) reportTest(r *suite.Run, file *suite.File) {
 		list = file.Cleanup
 	}
 	list = a.shared.wanted(list)
+	list = a.env.commandsIn(list)
 	_ = view.Diagnostics(a.env.Stderr, list, a.snippets(), a.errView) // as in report
 }
 

@@ -23,6 +23,7 @@ import "cmp"
 // Options steer the rendering for people. The zero value is for text that goes to no terminal.
 type Options struct {
 	Program         string // what sentences call the program; "" for its own name
+	Command         string // what commands to run begin with; "" for its own name
 	Color           bool   // use terminal escape codes
 	Width           int    // columns to wrap at; 0 for no wrapping
 	ShowSensitive   bool   // show sensitive values instead of a placeholder
@@ -37,3 +38,6 @@ type Options struct {
 
 // program returns what sentences call the program.
 func (o Options) program() string { return cmp.Or(o.Program, "Mayfly") }
+
+// command returns what commands to run begin with.
+func (o Options) command() string { return cmp.Or(o.Command, "mayfly") }

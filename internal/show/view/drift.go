@@ -18,7 +18,7 @@ func (w *planWriter) drift() (bool, error) {
 		return false, err
 	}
 	w.WriteString(w.o.paint(cyan, "Note: ") + w.o.paint(bold, "Objects have changed outside of "+w.o.program()) + "\n\n")
-	w.para(w.o.program() + " detected the following changes made outside of " + w.o.program() + ` since the last "mayfly apply" which may have affected this plan:`)
+	w.para(w.o.program() + " detected the following changes made outside of " + w.o.program() + ` since the last "` + w.o.command() + ` apply" which may have affected this plan:`)
 	w.WriteByte('\n')
 	// Nothing is sent to the provider here, so write-only attributes don't count as changed.
 	w.differ.found = true

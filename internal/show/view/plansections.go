@@ -108,10 +108,10 @@ func PlanFooter(w io.Writer, path, generated string, o Options) error {
 	}
 	if path == "" {
 		sb.WriteString(o.wrap("Note: You didn't use the -out option to save this plan, so "+o.program()+
-			` can't guarantee to take exactly these actions if you run "mayfly apply" now.`, 0) + "\n")
+			` can't guarantee to take exactly these actions if you run "`+o.command()+` apply" now.`, 0) + "\n")
 	} else {
 		sb.WriteString(o.wrap("Saved the plan to: "+path, 0))
-		fmt.Fprintf(&sb, "\n\nTo perform exactly these actions, run the following command to apply:\n    mayfly apply %q\n", path)
+		fmt.Fprintf(&sb, "\n\nTo perform exactly these actions, run the following command to apply:\n    %s apply %q\n", o.command(), path)
 	}
 	_, err := io.WriteString(w, sb.String())
 	return err

@@ -6,6 +6,7 @@
 package verdicts
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -22,6 +23,7 @@ type Printer struct {
 	Out     io.Writer // for people; nil for none
 	Err     io.Writer // likewise, for what is left behind
 	Program string    // what sentences for people call the program
+	Command string    // what commands to run begin with
 	Color   bool
 	Streams []*view.JSONStream
 	Sources func() document.Sources
@@ -186,7 +188,7 @@ func (p *Printer) interrupted(f *suite.File) {
 		p.warn("  - %s\n", i)
 	}
 	if kept {
-		p.warn("\nThe states are kept in the data directory. To destroy what is left, run: mayfly test -cleanup\n")
+		p.warn("\nThe states are kept in the data directory. To destroy what is left, run: %s test -cleanup\n", cmp.Or(p.Command, "mayfly"))
 	}
 	for _, s := range p.Streams {
 		s.Test("test_interrupt", s.Program()+" was interrupted during test execution, and may not have performed the expected cleanup operations.",
