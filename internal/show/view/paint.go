@@ -69,6 +69,12 @@ func (o Options) wrap(text string, used int) string {
 	return strings.Join(lines, "\n")
 }
 
+// Hanging returns a text of one line, broken to fit behind what precedes it. Its other lines are indented as
+// far.
+func (o Options) Hanging(text string, used int) string {
+	return strings.ReplaceAll(o.wrap(text, used), "\n", "\n"+strings.Repeat(" ", used))
+}
+
 // wordwrap breaks a line at spaces only, so that options such as -var, addresses and hashes stay whole. A
 // line leaves one column free for the cursor. Programs match the text with exactly these breaks.
 func wordwrap(line string, width int) string {

@@ -73,6 +73,45 @@ func TestOf(t *testing.T) {
 	}
 }
 
+// TestWayOutOnce has texts that end with a command: it is in the way out, and there only.
+func TestWayOutOnce(t *testing.T) {
+	const intro, list = "These are\ninconsistent", "The following are inconsistent:\n  - a: b (used at main.tf:3)\n  - c"
+	for _, c := range []struct{ detail, wayOut, want, wantOut string }{
+		{list + "\n\nTo select them, run:\n  mayfly init", "Run: mayfly init", "Bad: a: b (used at main.tf:3) - c", "Run: mayfly init"},
+		{list + "\n\nTo update them, run:\n  mayfly init -upgrade", "Run: mayfly init", "Bad: a: b (used at main.tf:3) - c", "Run: mayfly init -upgrade"},
+		{"Not initialized. Run: mayfly init", "Correct it; then run: mayfly init", "Bad: Not initialized.", "Correct it; then run: mayfly init"},
+		{"Run: mayfly init", "Run: mayfly init", "Bad", "Run: mayfly init"},
+		{"Not there. To make it, run: mayfly new x", "Check it; or run: mayfly init", "Bad: Not there. To make it, run: mayfly new x", "Check it; or run: mayfly init"},
+		{"Run \"mayfly init\" to install it.", "Run: mayfly init", "Bad: Run \"mayfly init\" to install it.", "Run: mayfly init"},
+		{intro + ".", "Fix it.", "Bad: These are inconsistent.", "Fix it."},
+	} {
+		got := of("s", diag.Errorf("Bad", "%s", c.detail), c.wayOut)
+		if len(got) != 1 || got[0].Text != c.want || got[0].WayOut != c.wantOut {
+			t.Errorf("%q, %q: %+v", c.detail, c.wayOut, got)
+		}
+	}
+}
+
+// TestWidth checks that lines fit, and that those that go on are below the text.
+func TestWidth(t *testing.T) {
+	r := &Report{Groups: []Group{{"a", "A", []Finding{problem("some subject", "was looked at, and is not as it should be", "Do what is said here about it.").took(time.Now())}}}}
+	r.count()
+	for width, want := range map[int]string{
+		0: "A\n  problem some subject: was looked at, and is not as it should be (0 ms)\n          → Do what is said here about it.\n\n" +
+			"1 problem was found. What to do about it is in the line with the arrow.\n",
+		36: "A\n  problem some subject: was looked\n          at, and is not as it\n          should be (0 ms)\n          → Do what is said here\n            about it.\n\n" +
+			"1 problem was found. What to do\nabout it is in the line with the\narrow.\n",
+	} {
+		var out strings.Builder
+		if err := r.Text(&out, view.Options{Width: width}); err != nil {
+			t.Fatal(err)
+		}
+		if out.String() != want {
+			t.Errorf("with %d columns:\n%s", width, out.String())
+		}
+	}
+}
+
 func TestParseProxy(t *testing.T) {
 	for value, want := range map[string]string{
 		"http://a:b@proxy:3128": "http://proxy:3128 proxy:3128",

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 	"time"
 
@@ -76,14 +77,15 @@ func (r *Report) Text(w io.Writer, o view.Options) error {
 			if f.Milliseconds != nil {
 				took = fmt.Sprintf(" (%d ms)", *f.Milliseconds)
 			}
-			fmt.Fprintf(&out, "  %s %s: %s%s\n", mark(f.Level, o), f.Subject, f.Text, took)
+			const used = 10 // by the mark with the spaces around it
+			fmt.Fprintf(&out, "  %s %s\n", mark(f.Level, o), o.Hanging(f.Subject+": "+f.Text+took, used))
 			if f.WayOut != "" {
-				fmt.Fprintf(&out, "          → %s\n", f.WayOut)
+				fmt.Fprintf(&out, "%*s→ %s\n", used, "", o.Hanging(f.WayOut, used+2))
 			}
 		}
 		out.WriteString("\n")
 	}
-	out.WriteString(r.summary(o) + "\n")
+	out.WriteString(o.Hanging(r.summary(o), 0) + "\n")
 	_, err := io.WriteString(w, out.String())
 	return err
 }
@@ -132,14 +134,18 @@ func (f Finding) took(since time.Time) Finding {
 	return f
 }
 
-// of returns the findings that diagnostics are: problems for errors, each with the same way out, notes for
-// warnings.
+// of returns the findings that diagnostics are: problems for errors, each with the same way out unless its
+// text has a better one, notes for warnings.
 func of(subject string, list diag.List, wayOut string) []Finding {
 	var out []Finding
 	for _, d := range list {
+		detail, wayOut := d.Detail, wayOut
+		if d.Severity == diag.Error {
+			detail, wayOut = apart(detail, wayOut)
+		}
 		text := d.Summary
-		if d.Detail != "" {
-			text += ": " + d.Detail
+		if detail != "" {
+			text += ": " + detail
 		}
 		if d.Subject != nil {
 			text = fmt.Sprintf("%s:%d: %s", d.Subject.Filename, d.Subject.Start.Line, text)
@@ -151,6 +157,32 @@ func of(subject string, list diag.List, wayOut string) []Finding {
 		out = append(out, note(subject, "%s", text))
 	}
 	return out
+}
+
+// command is the end of a text that says what to run: a paragraph, or a sentence.
+var command = regexp.MustCompile(`(?:\n\n|(\.) |^)[^\n.]*\b[Rr]un:\s+(mayfly [^\n]+)$`)
+
+// apart takes the command that a text ends with out of it, if the way out is to run that command or, in
+// place of it, no more than another one. What such a text lists needs no introduction then.
+func apart(text, wayOut string) (rest, way string) {
+	found := command.FindStringSubmatchIndex(text)
+	if found == nil {
+		return text, wayOut
+	}
+	run, only := text[found[4]:found[5]], strings.HasPrefix(wayOut, "Run: ")
+	if !only && !strings.HasSuffix(wayOut, "run: "+run) {
+		return text, wayOut
+	}
+	if only {
+		wayOut = "Run: " + run
+	}
+	if rest = text[:found[0]]; found[2] >= 0 {
+		rest = text[:found[3]]
+	}
+	if intro, items, ok := strings.Cut(rest, ":\n  - "); ok && !strings.Contains(intro, "\n") {
+		rest = items
+	}
+	return rest, wayOut
 }
 
 // line returns a text on one line.
