@@ -58,6 +58,7 @@ output "o" { value = terraform_data.b.id }
 			t.Fatal(err)
 		}
 		cmd := exec.Command(self, args...)
+		cmd.Args[0] = "mayfly" // which messages call it by
 		cmd.Dir, cmd.Env = dir, append(os.Environ(), "MAYFLY_TEST_MAIN=1", "COLUMNS=0")
 		out, err := cmd.CombinedOutput()
 		if (err == nil) != ok {
