@@ -191,6 +191,28 @@ func (h watchful) Open(t *future.Task, s *Session, in *Instance) cty.Value {
 	return v
 }
 
+// panicking fails to open any instance.
+type panicking struct{ *kitHost }
+
+func (panicking) Open(*future.Task, *Session, *Instance) cty.Value { panic("a bug") }
+
+// TestSettlingEnds evaluates what needs two instances of which none can be opened: that is tried once.
+func TestSettlingEnds(t *testing.T) {
+	w := planned(t, `
+ephemeral "sim_secret" "a" {}
+ephemeral "sim_secret" "b" {}
+resource "sim_thing" "x" { password_wo = "${ephemeral.sim_secret.a.token}${ephemeral.sim_secret.b.token}" }`)
+	w.run.opt.Host = panicking{w.host}
+	in := w.instance("sim_thing.x")
+	in.Prepare(w.task)
+	s := NewSession()
+	defer s.End()
+	v, _ := in.EvalBody(w.task, s)
+	if got, _ := v.GetAttr("password_wo").Unmark(); got.IsKnown() || !s.Failed() || !w.run.Diags.HasErrors() {
+		t.Errorf("got a known value, or no failure: %t, %s", s.Failed(), lines(w.run.Diags.List()))
+	}
+}
+
 // Diagnostics that outlive a session hold no values of it.
 func TestDiagnosticsForgetSessions(t *testing.T) {
 	w := planned(t, `
