@@ -14,10 +14,10 @@ const maxReceiver = 40
 var largeReceivers = map[string]int{
 	"cmd/mayfly.app":                         168,
 	"workdir.Dir":                            103,
-	"internal/engine.planner":                94,
+	"internal/engine.planner":                93,
 	"internal/language/config.decoder":       91,
 	"internal/testing/simprovider.core":      53,
-	"internal/language/eval.Run":             52,
+	"internal/language/eval.Run":             50,
 	"internal/engine.applier":                53,
 	"state/store/local.Manager":              50,
 	"internal/engine/explain.Explainer":      42,

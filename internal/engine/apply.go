@@ -37,9 +37,7 @@ func (e *Engine) Apply(ctx context.Context, req ApplyRequest) (*Applied, diag.Li
 	if e.opt.LeakPolicy == leak.Standard {
 		a.env.Leaks.Policy = req.Plan.LeakPolicy
 	}
-	a.startRun(a.newRun(req.Config, eval.Applying, a, req.Variables, req.Plan.Timestamp))
-	a.preApply = a.fork(a.newRun(req.Config, eval.Applying, &preApplyHost{applier: a}, req.Variables, req.Plan.Timestamp))
-	a.preApply.run.Checks = a.run.Checks
+	a.startRuns()
 	defer e.expose(req.Config, req.Variables, req.Plan.Base)()
 	defer e.stopOn(req.Soft)()
 	defer func() {

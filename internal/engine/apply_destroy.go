@@ -13,6 +13,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/base/slot"
 	"github.com/mayfly-iac/mayfly/internal/base/trace"
 	"github.com/mayfly-iac/mayfly/internal/engine/contract"
+	"github.com/mayfly-iac/mayfly/internal/engine/ephemeral"
 	"github.com/mayfly-iac/mayfly/internal/engine/object"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
 	"github.com/mayfly-iac/mayfly/internal/provider"
@@ -50,19 +51,19 @@ func (a *applier) destroyStep(t *future.Task, c *plan.Change) bool {
 	if departure != nil {
 		departure.Prepare(t)
 	}
-	held := a.prepareHeld(t, a.preApply.run, obj.Instance)
+	held := prepareHeld(t, a.preApply.run, obj.Instance)
 	a.awaitUses(t, a.destroyUses(t, c))
 	a.awaitClosings(t, obj.Instance)
 	ok = false
-	a.inSession(t, obj, event.OpDelete, func(s *eval.Session) {
+	a.preApply.inSession(t, obj, event.OpDelete, func(s *ephemeral.Session) {
 		end := op.begin(string(event.OpDelete), c.Action)
 		defer func() { end(ok) }()
-		if !op.Use(a.openTogether(t, s, po, obj.Instance, held...), po.Addr) {
+		if !op.Use(s.Provider(t, po, obj.Instance, held...), po.Addr) {
 			return
 		}
 		op.Recorded = a.recorded(c)
 		op.OpenImporting(c.Importing)
-		destroying := destruction{a: a, objectOp: op, t: t, turn: s.Turn, change: c, object: stored}
+		destroying := destruction{a: a, objectOp: op, t: t, turn: s.Turn(), change: c, object: stored}
 		if departure != nil {
 			destroying.first = &provisioning{walk: a.preApply, t: t, s: s, of: departure, obj: obj, action: plan.Delete, ctx: op.Ctx}
 		}
@@ -77,11 +78,10 @@ func (a *applier) destroyStep(t *future.Task, c *plan.Change) bool {
 func (a *applier) awaitClosings(t *future.Task, i addr.Instance) {
 	in := a.instance(i)
 	needed := in != nil && a.neededOpen()[in.Resource.Block]
-	t.Idle(func() {
-		if needed {
-			a.pool.Drained()
-		}
-	})
+	defer t.Idle()()
+	if needed {
+		a.pool.Drained()
+	}
 }
 
 // destruction is the destruction of one object.
@@ -226,12 +226,12 @@ func (a *applier) readStep(t *future.Task, c *plan.Change) bool {
 		return false
 	}
 	ok := false
-	a.inSession(t, in, event.OpRead, func(s *eval.Session) {
+	a.inSession(t, in, event.OpRead, func(s *ephemeral.Session) {
 		d := dataRead{objectOp: a.instanceOp(in), in: in, t: t, s: s}
 		d.Recorded = a.recorded(c)
 		end := d.begin(string(event.OpRead), c.Action)
 		defer func() { end(ok) }()
-		ok = in.Preconditions(t, s) && d.prepare() && a.readData(&d, c)
+		ok = in.Preconditions(t, s.Opened) && d.prepare() && a.readData(&d, c)
 	})
 	return ok
 }
@@ -261,7 +261,7 @@ func (a *applier) readData(d *dataRead, c *plan.Change) bool {
 	a.mu.Lock()
 	a.results[c.Addr] = v
 	a.mu.Unlock()
-	return entry.end(false, state.ObjectChange{Object: d.Obj, Provider: c.Provider, New: o}) && d.in.Postconditions(d.t, d.s, v)
+	return entry.end(false, state.ObjectChange{Object: d.Obj, Provider: c.Provider, New: o}) && d.in.Postconditions(d.t, d.s.Opened, v)
 }
 
 // dropReads removes from the state the data that a plan to destroy has read. Provider configurations take it

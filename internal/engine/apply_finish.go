@@ -7,6 +7,7 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/internal/base/future"
+	"github.com/mayfly-iac/mayfly/internal/engine/ephemeral"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
 	"github.com/mayfly-iac/mayfly/internal/values/value"
 	"github.com/mayfly-iac/mayfly/plan"
@@ -190,7 +191,7 @@ func (a *applier) finishInstance(t *future.Task, in *eval.Instance) {
 			return
 		}
 		in.Prepare(t)
-		a.inSession(t, in, event.OpEvaluate, func(s *eval.Session) { a.Open(t, s, in) })
+		a.inSession(t, in, event.OpEvaluate, func(s *ephemeral.Session) { s.Open(t, []eval.Need{{Instance: in}}) })
 		return
 	}
 	a.mu.Lock()
@@ -200,9 +201,9 @@ func (a *applier) finishInstance(t *future.Task, in *eval.Instance) {
 		return
 	}
 	in.Prepare(t)
-	a.inSession(t, in, event.OpEvaluate, func(s *eval.Session) {
-		if in.Preconditions(t, s) {
-			in.Postconditions(t, s, in.Value(t, nil))
+	a.inSession(t, in, event.OpEvaluate, func(s *ephemeral.Session) {
+		if in.Preconditions(t, s.Opened) {
+			in.Postconditions(t, s.Opened, in.Value(t, nil))
 		}
 	})
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/base/future"
 	"github.com/mayfly-iac/mayfly/internal/base/trace"
 	"github.com/mayfly-iac/mayfly/internal/engine/contract"
+	"github.com/mayfly-iac/mayfly/internal/engine/ephemeral"
 	"github.com/mayfly-iac/mayfly/internal/engine/object"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
 	"github.com/mayfly-iac/mayfly/internal/provider"
@@ -28,7 +29,7 @@ type instanceApply struct {
 	objectOp
 	a      *applier
 	t      *future.Task
-	s      *eval.Session
+	s      *ephemeral.Session
 	in     *eval.Instance
 	change *plan.Change
 
@@ -47,7 +48,7 @@ func (a *applier) applyStep(t *future.Task, c *plan.Change) bool {
 	if c.Action == plan.Update {
 		kind = event.OpUpdate
 	}
-	a.inSession(t, in, kind, func(s *eval.Session) {
+	a.inSession(t, in, kind, func(s *ephemeral.Session) {
 		ia := instanceApply{objectOp: a.instanceOp(in), a: a, t: t, s: s, in: in, change: c}
 		end := ia.begin(string(kind), c.Action)
 		ok = ia.apply()
@@ -59,10 +60,14 @@ func (a *applier) applyStep(t *future.Task, c *plan.Change) bool {
 // apply plans the change a second time, with final values, and carries it out. Values that were unknown in
 // the first plan, and ephemeral values, which may differ at each evaluation, are known only now.
 func (ia *instanceApply) apply() bool {
-	if !ia.Use(ia.openFor(ia.t, ia.s, ia.in, len(ia.in.Resource.Block.Preconditions) == 0)) {
+	var needs []eval.Need
+	if len(ia.in.Resource.Block.Preconditions) == 0 {
+		needs = ia.s.BodyNeeds(ia.t, ia.in)
+	}
+	if !ia.Use(ia.s.ProviderOf(ia.t, ia.in, needs...)) {
 		return false
 	}
-	if !ia.in.Preconditions(ia.t, ia.s) || !ia.loadPrior() || !ia.evaluateConfig() {
+	if !ia.in.Preconditions(ia.t, ia.s.Opened) || !ia.loadPrior() || !ia.evaluateConfig() {
 		return false
 	}
 	planned, ok := ia.planAgain()
@@ -163,7 +168,7 @@ func (ia *instanceApply) nothingToDo(planned cty.Value) bool {
 	}
 	ok := entry.end(false, ia.changeTo(o))
 	ia.final(planned)
-	return ok && ia.in.Postconditions(ia.t, ia.s, ia.Mark(planned, ia.config.Sensitive))
+	return ok && ia.in.Postconditions(ia.t, ia.s.Opened, ia.Mark(planned, ia.config.Sensitive))
 }
 
 // object makes the state's record of v.
@@ -229,7 +234,7 @@ func (ia *instanceApply) carryOut(planned provider.PlanResponse) bool {
 		return false
 	}
 	entry.onDurable = func(more diag.List) { done(append(o.diags, more...), idKey, id) }
-	entry.task, entry.turn = ia.t, ia.s.Turn
+	entry.task, entry.turn = ia.t, ia.s.Turn()
 	return ia.conclude(entry, o, resp, deposed, kind)
 }
 
@@ -342,7 +347,7 @@ func (ia *instanceApply) conclude(entry *journalEntry, o applied, resp provider.
 			n.Forget++
 		}
 	})
-	return ia.in.Postconditions(ia.t, ia.s, ia.Mark(o.value, ia.config.Sensitive)) && ok
+	return ia.in.Postconditions(ia.t, ia.s.Opened, ia.Mark(o.value, ia.config.Sensitive)) && ok
 }
 
 // undepose puts the old object back in its place after the new one could not be made.

@@ -150,7 +150,7 @@ func (e *journalEntry) end(failed bool, changes ...state.ObjectChange) bool {
 		write = e.req.Journal.Fail
 	}
 	var diags diag.List
-	e.settle(func() {
+	e.whileOthersBegin(func() {
 		if err := write(e.id, changes...); err != nil {
 			diags = journalFailed(err)
 			e.run.Report(diags)
@@ -166,16 +166,17 @@ func (e *journalEntry) end(failed bool, changes ...state.ObjectChange) bool {
 // urgent than what else could begin. A disk is usually faster, so that the slot is there for what follows.
 const grace = 50 * time.Millisecond
 
-// settle calls write, which makes the results of an operation durable. Meanwhile another step may begin in
-// its place.
-func (e *journalEntry) settle(write func()) {
+// whileOthersBegin calls write, which makes the results of an operation durable. Meanwhile another step may
+// begin in its place.
+func (e *journalEntry) whileOthersBegin(write func()) {
 	if e.turn == nil {
 		write()
 		return
 	}
 	if e.steps.Highest() >= e.task.Next {
 		if e.turn.Leave() {
-			e.task.Idle(write)
+			defer e.task.Idle()()
+			write()
 		} else {
 			write()
 		}

@@ -3,7 +3,9 @@ package engine
 import (
 	"fmt"
 
+	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/internal/base/future"
+	"github.com/mayfly-iac/mayfly/internal/engine/ephemeral"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
 )
 
@@ -17,14 +19,16 @@ func (w *walk) evaluateCheck(t *future.Task, c *eval.Check, announce bool) {
 			return
 		}
 	}
-	ran := w.inSession(t, nil, "", func(s *eval.Session) {
-		c.OpenNested(t, s)
+	ran := w.inSession(t, nil, "", func(s *ephemeral.Session) {
+		if in != nil && in.Config().Addr.Mode == addr.Ephemeral { // whether or not an assertion refers to it
+			s.Open(t, []eval.Need{{Instance: in}})
+		}
 		if in != nil && s.Failed() {
 			// The provider's diagnostics stay out of a message that is stored: they may quote a secret.
 			c.Fail(fmt.Sprintf("%s could not be opened.", in.Addr()))
 			return
 		}
-		c.Evaluate(t, s, announce)
+		c.Evaluate(t, s.Opened, announce)
 	})
 	if !ran {
 		c.Undecided()

@@ -14,6 +14,7 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/internal/base/future"
+	"github.com/mayfly-iac/mayfly/internal/engine/ephemeral"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
 	"github.com/mayfly-iac/mayfly/internal/language/lang/funcs"
 	"github.com/mayfly-iac/mayfly/internal/provider"
@@ -43,9 +44,11 @@ type Console struct {
 	renew     func() *walk // starts a walk without the failures that the present one remembers; nil if a failure is final
 	failed    bool         // the present walk has values that could not be evaluated
 	keeping   bool         // what is opened stays open
-	kept      map[eval.Use]struct{}
 	runs      []*eval.Run
 	end       func()
+
+	mu   sync.Mutex // guards kept while an expression opens things side by side
+	kept map[eval.Use]struct{}
 }
 
 // Console starts a console. If the diagnostics have errors, which concern values of the configuration, the
@@ -85,7 +88,8 @@ func (e *Engine) Console(ctx context.Context, req ConsoleRequest) (*Console, dia
 func (c *Console) plan(e *Engine, ctx context.Context, req ConsoleRequest, stamp time.Time) {
 	p := e.newPlanner(ctx, req.PlanRequest)
 	p.plan.Timestamp = stamp
-	opt := p.runOptions(req.Config, eval.Planning, &plannedHost{planner: p, console: c}, req.Variables, stamp)
+	p.rules.Opening = func(in *eval.Instance) { c.keep(p.walk, in) }
+	opt := p.runOptions(req.Config, eval.Planning, p, req.Variables, stamp)
 	opt.UnsetUnknown = true
 	p.startRun(eval.NewRun(req.Config, opt))
 	c.walk, c.runs = p.walk, []*eval.Run{p.run}
@@ -115,12 +119,14 @@ func (c *Console) look(e *Engine, ctx context.Context, req ConsoleRequest, stamp
 		c.runs = append(c.runs, run)
 		return run
 	}
-	host := &stateHost{walk: e.newWalk(ctx, req.Soft, e.opt.Recorder), console: c, state: req.State}
+	host := &stateHost{walk: e.newWalk(ctx, req.Soft, e.opt.Recorder), state: req.State}
 	host.startRun(newRun(host.walk, host))
+	host.openAndKeep(c)
 	c.walk = host.walk
 	c.renew = func() *walk {
-		host := &stateHost{console: c, state: req.State}
+		host := &stateHost{state: req.State}
 		host.walk = c.walk.fork(newRun(c.walk, host))
+		host.openAndKeep(c)
 		return host.walk
 	}
 	c.walk.run.Guard("the variables", func() { c.walk.run.Root.CheckVariablesClosed(&future.Task{}) })
@@ -145,9 +151,9 @@ func (c *Console) Evaluate(src string) (cty.Value, diag.List) {
 	w.run.Guard("the expression", func() {
 		t := &future.Task{}
 		x.Prepare(t)
-		ran := w.inSession(t, nil, event.OpEvaluate, func(s *eval.Session) {
+		ran := w.inSession(t, nil, event.OpEvaluate, func(s *ephemeral.Session) {
 			var more diag.List
-			v, more = x.Value(t, s)
+			v, more = x.Value(t, s.Opened)
 			diags = append(diags, more...)
 		})
 		if !ran {
@@ -197,6 +203,8 @@ func (c *Console) keep(w *walk, in *eval.Instance) {
 	if !c.keeping {
 		return
 	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	u := eval.Use{Kind: eval.UseInstance, Instance: in.Addr()}
 	if _, ok := c.kept[u]; ok {
 		return
@@ -205,23 +213,10 @@ func (c *Console) keep(w *walk, in *eval.Instance) {
 	w.pool.Claim(u)
 }
 
-// plannedHost plans, and keeps open what is opened after that.
-type plannedHost struct {
-	*planner
-	console *Console
-}
-
-// Open implements eval.Host.
-func (h *plannedHost) Open(t *future.Task, s *eval.Session, in *eval.Instance) cty.Value {
-	h.console.keep(h.walk, in)
-	return h.planner.Open(t, s, in)
-}
-
 // stateHost implements eval.Host with the objects of a state.
 type stateHost struct {
 	*walk
-	console *Console
-	state   *state.State
+	state *state.State
 }
 
 // Result implements eval.Host. It returns the object of the state, unknown if there is none.
@@ -229,12 +224,14 @@ func (h *stateHost) Result(t *future.Task, in *eval.Instance) cty.Value {
 	return h.recorded(t, h.state, in)
 }
 
-// Open implements eval.Host.
-func (h *stateHost) Open(t *future.Task, s *eval.Session, in *eval.Instance) cty.Value {
-	h.console.keep(h.walk, in)
-	return h.pool.Open(t, s, in, func(t *future.Task, in *eval.Instance) bool {
-		return slices.ContainsFunc(in.ExplicitDeps(t), h.missing)
-	})
+// openAndKeep sets the rules of the walk, once it has a run.
+func (h *stateHost) openAndKeep(c *Console) {
+	h.rules = ephemeral.Rules{
+		Opening: func(in *eval.Instance) { c.keep(h.walk, in) },
+		Pending: func(t *future.Task, in *eval.Instance) bool {
+			return slices.ContainsFunc(in.ExplicitDeps(t), h.missing)
+		},
+	}
 }
 
 // missing reports whether a dependency is on something that is not in the state.

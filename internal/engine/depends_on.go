@@ -15,13 +15,13 @@ func heldUses(t *future.Task, run *eval.Run, a addr.Instance) []eval.Use {
 	return nil
 }
 
-// prepareHeld demands what holding open needs; the task must not be in a slot. The returned functions, none
-// or one, are for openTogether.
-func (w *walk) prepareHeld(t *future.Task, run *eval.Run, a addr.Instance) []func(*future.Task, *eval.Session) {
+// prepareHeld returns what depends_on holds open while the object at the address is read or destroyed, after
+// demanding what that needs. The task must not be in a slot.
+func prepareHeld(t *future.Task, run *eval.Run, a addr.Instance) []eval.Need {
 	in := run.HeldInstance(t, a)
 	if in == nil {
 		return nil
 	}
 	in.PrepareHeld(t)
-	return []func(*future.Task, *eval.Session){in.Hold}
+	return in.Held(t)
 }

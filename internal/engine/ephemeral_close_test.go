@@ -69,7 +69,12 @@ func TestE53ClosedInEveryEnding(t *testing.T) {
 			}`, words: []string{"precondition failed"}},
 		{name: "invalid result", rule: `{"rpc":"OpenEphemeralResource","do":"unknown","attr":"value"}`, words: []string{"invalid ephemeral result"}},
 		{name: "consumer's provider answers garbage", rule: quoted("ApplyResourceChange", `"do":"garbage"`), words: []string{"sim_thing.x"}},
-		{name: "renewal fails", secret: "renew_after = \"1ms\"\n fail_on = \"renew\"", words: []string{"asked to fail on renew"}},
+		{name: "renewal fails", secret: `renew_after = "1ms"
+			  fail_on     = "renew"
+			}
+			ephemeral "sim_secret" "late" {
+			  name       = "late"
+			  open_delay = "50ms"`, user: `depends_on = [ephemeral.sim_secret.late]`, words: []string{"asked to fail on renew"}},
 		{name: "close fails", secret: `fail_on = "close"`, words: []string{"Ephemeral resource may still be live", "ephemeral.sim_secret.s"}},
 	}
 	for _, row := range rows {

@@ -10,9 +10,9 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/internal/base/future"
+	"github.com/mayfly-iac/mayfly/internal/engine/ephemeral"
 	"github.com/mayfly-iac/mayfly/internal/engine/object"
 	"github.com/mayfly-iac/mayfly/internal/language/config"
-	"github.com/mayfly-iac/mayfly/internal/language/eval"
 	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
 	"github.com/mayfly-iac/mayfly/internal/language/lang/generate"
 	"github.com/mayfly-iac/mayfly/internal/provider"
@@ -83,9 +83,9 @@ func (p *planner) generateOne(t *future.Task, u undeclared) (out *Generated) {
 	}
 	po.Prepare(t)
 	obj := addr.Object{Instance: u.to}
-	p.inSession(t, obj, event.OpImport, func(s *eval.Session) {
+	p.inSession(t, obj, event.OpImport, func(s *ephemeral.Session) {
 		sub := p.objectOp(obj, sch, source)
-		if !sub.Use(p.pool.ProviderFor(t, s, po, u.to), po.Addr) {
+		if !sub.Use(s.Provider(t, po, u.to), po.Addr) {
 			return
 		}
 		got, ok := sub.Import(u.target, sub.metaIn(p.run.Root))

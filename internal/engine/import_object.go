@@ -9,6 +9,7 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/internal/base/future"
+	"github.com/mayfly-iac/mayfly/internal/engine/ephemeral"
 	"github.com/mayfly-iac/mayfly/internal/engine/object"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
 	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
@@ -109,9 +110,9 @@ func (im *importer) importObject(t *future.Task, to addr.Instance, id string) *s
 	}
 	po.Prepare(t)
 	var out *state.State
-	ran := im.inSession(t, in, event.OpImport, func(s *eval.Session) {
+	ran := im.inSession(t, in, event.OpImport, func(s *ephemeral.Session) {
 		sub := im.instanceOp(in)
-		if !sub.Use(im.pool.ProviderFor(t, s, po, in.Addr()), po.Addr) {
+		if !sub.Use(s.Provider(t, po, in.Addr()), po.Addr) {
 			return
 		}
 		got, ok := sub.Import(&object.ImportTarget{ID: id}, sub.meta(in))

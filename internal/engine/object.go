@@ -9,6 +9,7 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/internal/base/future"
 	"github.com/mayfly-iac/mayfly/internal/base/trace"
+	"github.com/mayfly-iac/mayfly/internal/engine/ephemeral"
 	"github.com/mayfly-iac/mayfly/internal/engine/object"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
 	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
@@ -127,8 +128,8 @@ func (e *Engine) Identifying(p addr.Provider, a addr.Object, o *state.Object) (k
 }
 
 // evaluate evaluates the configuration of an instance. It returns false if that failed, which was reported.
-func (op *objectOp) evaluate(t *future.Task, s *eval.Session, in *eval.Instance) (object.Config, bool) {
-	cfg, diags := in.EvalBody(t, s)
+func (op *objectOp) evaluate(t *future.Task, s *ephemeral.Session, in *eval.Instance) (object.Config, bool) {
+	cfg, diags := in.EvalBody(t, s.Opened)
 	op.run.Report(diags)
 	if diags.HasErrors() || s.Failed() {
 		return object.Config{}, false

@@ -5,6 +5,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/internal/base/future"
+	"github.com/mayfly-iac/mayfly/internal/engine/ephemeral"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
 	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
 	"github.com/mayfly-iac/mayfly/internal/values/value"
@@ -17,7 +18,7 @@ func (w *walk) rootOutput(t *future.Task, o *eval.Value) (cty.Value, bool) {
 		return v, false // which was reported
 	}
 	if !ok {
-		if !w.inSession(t, o, event.OpEvaluate, func(s *eval.Session) { v = o.Final(t, s) }) {
+		if !w.inSession(t, o, event.OpEvaluate, func(s *ephemeral.Session) { v = o.Final(t, s.Opened) }) {
 			return v, false
 		}
 	}

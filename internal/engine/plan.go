@@ -12,6 +12,7 @@ import (
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/internal/base/future"
 	"github.com/mayfly-iac/mayfly/internal/base/trace"
+	"github.com/mayfly-iac/mayfly/internal/engine/ephemeral"
 	"github.com/mayfly-iac/mayfly/internal/engine/object"
 	"github.com/mayfly-iac/mayfly/internal/engine/scrub"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
@@ -280,8 +281,8 @@ func (p *planner) visitInstance(t *future.Task, in *eval.Instance) {
 		if p.excluded(in.Addr(), in.Deps(t)) || p.usesExcluded(t, in) || !in.InputsHold(t) {
 			return
 		}
-		p.inSession(t, in, event.OpEvaluate, func(s *eval.Session) {
-			p.Open(t, s, in)
+		p.inSession(t, in, event.OpEvaluate, func(s *ephemeral.Session) {
+			s.Open(t, []eval.Need{{Instance: in}})
 		})
 	default:
 		in.Value(t, nil)

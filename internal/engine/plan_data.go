@@ -11,6 +11,7 @@ import (
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/internal/base/future"
 	"github.com/mayfly-iac/mayfly/internal/engine/contract"
+	"github.com/mayfly-iac/mayfly/internal/engine/ephemeral"
 	"github.com/mayfly-iac/mayfly/internal/engine/object"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
 	"github.com/mayfly-iac/mayfly/internal/provider"
@@ -40,12 +41,12 @@ func (p *planner) planData(t *future.Task, in *eval.Instance) cty.Value {
 	}
 	p.awaitOpenings(t, in)
 	result, ok := placeholder, false
-	p.inSession(t, in, event.OpRead, func(s *eval.Session) {
+	p.inSession(t, in, event.OpRead, func(s *ephemeral.Session) {
 		d := dataRead{objectOp: p.instanceOp(in), in: in, t: t, s: s}
 		d.Recorded = p.req.State.Object(addr.Object{Instance: p.moved.From(in.Addr())})
 		end := d.begin(string(event.OpRead), plan.Read)
 		defer func() { end(ok) }()
-		if !in.Preconditions(t, s) || !d.prepare() {
+		if !in.Preconditions(t, s.Opened) || !d.prepare() {
 			return
 		}
 		reason := plan.NoReason
@@ -66,7 +67,7 @@ func (p *planner) planData(t *future.Task, in *eval.Instance) cty.Value {
 				p.keepRead(&d, result, deps)
 			}
 		}
-		ok = ok && in.Postconditions(t, s, result)
+		ok = ok && in.Postconditions(t, s.Opened, result)
 	})
 	if !ok {
 		p.fail(in.Addr())
@@ -80,7 +81,7 @@ type dataRead struct {
 	objectOp
 	in      *eval.Instance
 	t       *future.Task
-	s       *eval.Session
+	s       *ephemeral.Session
 	config  object.Config
 	failure string // why read failed
 }
@@ -100,13 +101,13 @@ func (d *dataRead) prepare() (ok bool) {
 		return false
 	}
 	if d.in.Resource.Block.BodyOpens() {
-		if !d.Use(d.openTogether(d.t, d.s, po, d.in.Addr(), d.in.OpenForBody), po.Addr) {
+		if !d.Use(d.s.Provider(d.t, po, d.in.Addr(), d.s.BodyNeeds(d.t, d.in)...), po.Addr) {
 			return false
 		}
 	}
 	d.OpenRecorded()
 	if d.config, ok = d.evaluate(d.t, d.s, d.in); ok && d.Provider == nil {
-		d.Use(d.pool.ProviderFor(d.t, d.s, po, d.in.Addr()), po.Addr)
+		d.Use(d.s.Provider(d.t, po, d.in.Addr()), po.Addr)
 	}
 	return d.Provider != nil && ok
 }
@@ -121,7 +122,7 @@ func (d *dataRead) validate() bool {
 // read calls the provider and returns the object with its marks. What depends_on holds open is open
 // meanwhile.
 func (d *dataRead) read() (cty.Value, bool) {
-	d.in.Hold(d.t, d.s)
+	d.s.Open(d.t, d.in.Held(d.t))
 	if d.s.Failed() || !d.s.Fresh() {
 		return cty.NilVal, false
 	}

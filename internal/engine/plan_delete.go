@@ -9,6 +9,7 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/internal/base/future"
+	"github.com/mayfly-iac/mayfly/internal/engine/ephemeral"
 	"github.com/mayfly-iac/mayfly/internal/engine/object"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
 	"github.com/mayfly-iac/mayfly/plan"
@@ -39,17 +40,17 @@ func (p *planner) planOrphan(t *future.Task, o *orphan) {
 		return
 	}
 	departure := p.departure(t, o)
-	held := p.prepareHeld(t, p.run, o.obj.Instance)
+	held := prepareHeld(t, p.run, o.obj.Instance)
 	if u, ok := p.run.ProviderUse(t, po.Addr); ok {
 		p.awaitUses(t, []eval.Use{u})
 	}
-	p.inSession(t, o.obj, event.OpPlan, func(s *eval.Session) {
+	p.inSession(t, o.obj, event.OpPlan, func(s *ephemeral.Session) {
 		planned := false
 		defer p.events.BeginDetail(event.OpPlan, o.obj, &planned)()
 		end := op.begin("plan object", plan.Delete)
 		defer func() { end(planned) }()
 		dp := deletePlan{objectOp: op, planner: p, t: t, provider: o.provider, deps: po.Deps(t), departure: departure}
-		if !dp.Use(p.openTogether(t, s, po, o.obj.Instance, held...), po.Addr) {
+		if !dp.Use(s.Provider(t, po, o.obj.Instance, held...), po.Addr) {
 			return
 		}
 		pr, ok := dp.Upgrade(o.stored)

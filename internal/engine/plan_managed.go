@@ -11,6 +11,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/base/future"
 	"github.com/mayfly-iac/mayfly/internal/base/trace"
 	"github.com/mayfly-iac/mayfly/internal/engine/contract"
+	"github.com/mayfly-iac/mayfly/internal/engine/ephemeral"
 	"github.com/mayfly-iac/mayfly/internal/engine/object"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
 	"github.com/mayfly-iac/mayfly/internal/provider"
@@ -86,7 +87,7 @@ func (ip *instancePlan) planInstance() (cty.Value, bool) {
 	ip.awaitOpenings(t, in)
 	ok = false
 	var v cty.Value
-	ip.inSession(t, in, event.OpPlan, func(s *eval.Session) {
+	ip.inSession(t, in, event.OpPlan, func(s *ephemeral.Session) {
 		defer ip.events.BeginDetail(event.OpPlan, ip.Obj, &ok)()
 		end := ip.begin("plan object", plan.NoOp)
 		v, ok = ip.planWith(s)
@@ -103,8 +104,12 @@ func (ip *instancePlan) planInstance() (cty.Value, bool) {
 
 // planWith plans the instance with the provider and the leases of s. A refresh-only plan ends after the
 // conditions: it records what refreshing found and plans no change.
-func (ip *instancePlan) planWith(s *eval.Session) (cty.Value, bool) {
-	if !ip.Use(ip.openFor(ip.t, s, ip.in, ip.evaluatesFirst())) || s.Failed() || !ip.loadPrior() || ip.interrupted() {
+func (ip *instancePlan) planWith(s *ephemeral.Session) (cty.Value, bool) {
+	var needs []eval.Need
+	if ip.evaluatesFirst() {
+		needs = s.BodyNeeds(ip.t, ip.in)
+	}
+	if !ip.Use(s.ProviderOf(ip.t, ip.in, needs...)) || s.Failed() || !ip.loadPrior() || ip.interrupted() {
 		return cty.NilVal, false
 	}
 	if !ip.Answers.Later && !ip.keepLoaded() {
@@ -115,9 +120,9 @@ func (ip *instancePlan) planWith(s *eval.Session) (cty.Value, bool) {
 		if !ip.prior.Value.IsNull() {
 			v = ip.Mark(ip.prior.Value, ip.prior.Sensitive())
 		}
-		return v, ip.in.Preconditions(ip.t, s) && ip.in.Postconditions(ip.t, s, v)
+		return v, ip.in.Preconditions(ip.t, s.Opened) && ip.in.Postconditions(ip.t, s.Opened, v)
 	}
-	if !ip.in.Preconditions(ip.t, s) {
+	if !ip.in.Preconditions(ip.t, s.Opened) {
 		return cty.NilVal, false
 	}
 	var ok bool
@@ -129,7 +134,7 @@ func (ip *instancePlan) planWith(s *eval.Session) (cty.Value, bool) {
 	if !ok || !ip.checkProvisioners(v) {
 		return cty.NilVal, false
 	}
-	return v, ip.in.Postconditions(ip.t, s, v)
+	return v, ip.in.Postconditions(ip.t, s.Opened, v)
 }
 
 // evaluatesFirst reports whether planning begins with evaluating the configuration: there is no object to

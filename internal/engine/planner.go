@@ -12,12 +12,12 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/internal/base/future"
+	"github.com/mayfly-iac/mayfly/internal/engine/ephemeral"
 	"github.com/mayfly-iac/mayfly/internal/engine/moves"
 	"github.com/mayfly-iac/mayfly/internal/engine/object"
 	"github.com/mayfly-iac/mayfly/internal/engine/selection"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
 	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
-	"github.com/mayfly-iac/mayfly/internal/values/value"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
 )
@@ -65,6 +65,7 @@ func (e *Engine) newPlanner(ctx context.Context, req PlanRequest) *planner {
 			SkipRefresh: req.SkipRefresh, LazyEphemeral: req.LazyEphemeral, LeakPolicy: e.opt.LeakPolicy, Timestamp: e.opt.Now().UTC().Truncate(time.Second),
 		},
 	}
+	p.rules = ephemeral.Rules{Skip: p.unneeded, Pending: p.dependsPending}
 	for _, a := range req.ForceReplace {
 		p.forced[a] = struct{}{}
 	}
@@ -125,14 +126,6 @@ func (p *planner) valid() bool {
 // unneeded reports whether a lazy plan leaves the ephemeral instance closed.
 func (p *planner) unneeded(in *eval.Instance) bool {
 	return p.req.LazyEphemeral && in.Resource.Block.OnlyWriteOnly(p.req.Config)
-}
-
-// Open implements eval.Host.
-func (p *planner) Open(t *future.Task, s *eval.Session, in *eval.Instance) cty.Value {
-	if p.unneeded(in) {
-		return unknownObject(in).Mark(value.Ephemeral)
-	}
-	return p.pool.Open(t, s, in, p.dependsPending)
 }
 
 // dependsPending reports whether something that the instance's depends_on names has planned changes.

@@ -6,32 +6,42 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/internal/base/future"
+	"github.com/mayfly-iac/mayfly/internal/engine/ephemeral"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
 )
 
-// Open implements eval.Host.
-func (a *applier) Open(t *future.Task, s *eval.Session, in *eval.Instance) cty.Value {
-	return a.openFor(t, s, in, eval.Use{Kind: eval.UseInstance, Instance: in.Addr()})
+// startRuns starts the run of the apply and the one that sees the objects as they were before it.
+func (a *applier) startRuns() {
+	req := &a.req
+	a.startRun(a.newRun(req.Config, eval.Applying, a, req.Variables, req.Plan.Timestamp))
+	a.rules.Opening = a.noteOpening
+	before := &preApplyHost{a: a}
+	before.walk = a.fork(a.newRun(req.Config, eval.Applying, before, req.Variables, req.Plan.Timestamp))
+	before.run.Checks = a.run.Checks
+	before.rules = ephemeral.Rules{Opening: a.noteOpening, Use: before.use}
+	a.preApply = before.walk
 }
 
-func (a *applier) openFor(t *future.Task, s *eval.Session, in *eval.Instance, use eval.Use) cty.Value {
+// noteOpening notes that an instance has been used.
+func (a *applier) noteOpening(in *eval.Instance) {
 	a.mu.Lock()
+	defer a.mu.Unlock()
 	a.opened[in.Addr()] = struct{}{}
-	a.mu.Unlock()
-	return a.pool.OpenAs(t, s, in, use, func(*future.Task, *eval.Instance) bool { return false })
 }
 
 // preApplyHost gives the objects as they were before the apply.
-type preApplyHost struct{ *applier }
+type preApplyHost struct {
+	*walk
+	a *applier
+}
 
 // Result implements eval.Host.
-func (h *preApplyHost) Result(t *future.Task, in *eval.Instance) cty.Value { return h.fromState(in) }
+func (h *preApplyHost) Result(t *future.Task, in *eval.Instance) cty.Value { return h.a.fromState(in) }
 
-// Open implements eval.Host. An instance that is the same before and after the apply is opened once for
-// both.
-func (h *preApplyHost) Open(t *future.Task, s *eval.Session, in *eval.Instance) cty.Value {
-	use := eval.Use{Kind: eval.UseInstance, Instance: in.Addr()}
-	return h.openFor(t, s, in, h.asPreApply(t, []eval.Use{use})[0])
+// use returns the use of an instance that is opened with the objects from before the apply. One that
+// is the same before and after the apply is opened once for both.
+func (h *preApplyHost) use(t *future.Task, in *eval.Instance) eval.Use {
+	return h.a.asPreApply(t, []eval.Use{{Kind: eval.UseInstance, Instance: in.Addr()}})[0]
 }
 
 // asPreApply returns the uses with PreApply set where the apply changes what they refer to: an instance

@@ -11,6 +11,7 @@ import (
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/internal/base/future"
 	"github.com/mayfly-iac/mayfly/internal/base/trace"
+	"github.com/mayfly-iac/mayfly/internal/engine/ephemeral"
 	"github.com/mayfly-iac/mayfly/internal/engine/provision"
 	"github.com/mayfly-iac/mayfly/internal/language/config"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
@@ -22,8 +23,8 @@ import (
 // is destroyed.
 type provisioners interface {
 	Provisioners() []*config.Provisioner
-	EvalProvisioner(t *future.Task, s *eval.Session, index int, self cty.Value) (cty.Value, diag.List)
-	EvalConnection(t *future.Task, s *eval.Session, index int, self cty.Value) (cty.Value, diag.List)
+	EvalProvisioner(t *future.Task, o *eval.Opened, index int, self cty.Value) (cty.Value, diag.List)
+	EvalConnection(t *future.Task, o *eval.Opened, index int, self cty.Value) (cty.Value, diag.List)
 	ConnectionBody(index int) hcl.Body
 	Uses(t *future.Task) []eval.Use
 }
@@ -32,7 +33,7 @@ type provisioners interface {
 type provisioning struct {
 	*walk
 	t      *future.Task
-	s      *eval.Session
+	s      *ephemeral.Session
 	of     provisioners
 	obj    addr.Object
 	action plan.Action // Create or Delete
@@ -62,9 +63,9 @@ func (pv *provisioning) runOne(i int, p *config.Provisioner) bool {
 	if !pv.s.Fresh() { // earlier provisioners may have outlasted a lease
 		return false
 	}
-	defer func(was string) { pv.s.Purpose = was }(pv.s.Purpose)
-	pv.s.Purpose = string(event.OpProvision) // for events about ephemeral objects opened here
-	args, conn, diags := evalProvisioner(pv.t, pv.s, pv.of, i, pv.self, pv.obj.Instance)
+	defer func(was event.Op) { pv.s.Purpose = was }(pv.s.Purpose)
+	pv.s.Purpose = event.OpProvision // for events about ephemeral objects opened here
+	args, conn, diags := evalProvisioner(pv.t, pv.s.Opened, pv.of, i, pv.self, pv.obj.Instance)
 	pv.remember(args)
 	pv.remember(conn)
 	report(diags)
@@ -113,13 +114,13 @@ func (pv *provisioning) remember(arguments cty.Value) {
 
 // evalProvisioner evaluates the arguments of a provisioner and its connection, cty.NilVal if it uses none,
 // and checks the known parts. The values may carry marks, but the diagnostics never quote a marked value.
-// Before the provisioner runs, it is called with a nil session and unknown values too, to find mistakes
+// Before the provisioner runs, it is called with a nil Opened and unknown values too, to find mistakes
 // before anything is created.
 func evalProvisioner(
-	t *future.Task, s *eval.Session, of provisioners, index int, self cty.Value, at addr.Instance,
+	t *future.Task, o *eval.Opened, of provisioners, index int, self cty.Value, at addr.Instance,
 ) (args, conn cty.Value, diags diag.List) {
-	args, diags = of.EvalProvisioner(t, s, index, self)
-	conn, more := of.EvalConnection(t, s, index, self)
+	args, diags = of.EvalProvisioner(t, o, index, self)
+	conn, more := of.EvalConnection(t, o, index, self)
 	if !diags.HasErrors() {
 		p := of.Provisioners()[index]
 		diags = append(diags, provision.CheckArguments(p.Type, args).InConfigBody(p.Body).WithAddress(at.String())...)

@@ -6,6 +6,7 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/internal/base/future"
+	"github.com/mayfly-iac/mayfly/internal/engine/ephemeral"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
 	"github.com/mayfly-iac/mayfly/state"
 )
@@ -34,8 +35,8 @@ func (w *walk) recorded(t *future.Task, st *state.State, in *eval.Instance) cty.
 		return v // data objects are not upgraded
 	}
 	in.Prepare(t)
-	op.inSession(t, in, event.OpEvaluate, func(s *eval.Session) {
-		if !op.Use(op.providerFor(t, s, in)) || s.Failed() {
+	op.inSession(t, in, event.OpEvaluate, func(s *ephemeral.Session) {
+		if !op.Use(s.ProviderOf(t, in)) || s.Failed() {
 			return
 		}
 		plain := *o

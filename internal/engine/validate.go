@@ -67,11 +67,6 @@ func (v *validator) Result(t *future.Task, in *eval.Instance) cty.Value {
 	return unknownObject(in)
 }
 
-// Open implements eval.Host; evaluation does not call it while validating.
-func (v *validator) Open(_ *future.Task, _ *eval.Session, in *eval.Instance) cty.Value {
-	return unknownObject(in).Mark(value.Ephemeral)
-}
-
 // module queues the validation of a module object and everything below it. Values, providers and checks are
 // evaluated here, once, and not by the instances that refer to them.
 func (v *validator) module(pool *future.Pool, t *future.Task, m *eval.Module) {
@@ -115,20 +110,19 @@ func (v *validator) instance(t *future.Task, in *eval.Instance) {
 	if in.Provider(t) == nil {
 		return
 	}
-	s := eval.NewSession() // without one, a value with an ephemeral part would be ephemeral as a whole
-	defer s.End()
-	cfg, diags := in.EvalBody(t, s)
+	o := eval.NewOpened(nil) // without one, a value with an ephemeral part would be ephemeral as a whole
+	cfg, diags := in.EvalBody(t, o)
 	v.run.Report(diags)
 	self := v.Result(t, in)
 	if in.Config().Addr.Mode == addr.Ephemeral {
 		self = self.Mark(value.Ephemeral)
 	}
-	in.Preconditions(t, s)
-	in.Postconditions(t, s, self)
+	in.Preconditions(t, o)
+	in.Postconditions(t, o, self)
 	_, diags2 := in.PreventDestroy(t)
 	v.run.Report(append(diags2, in.TriggerKeys(t)...))
 	for i := range in.Provisioners() {
-		_, _, diags := evalProvisioner(t, s, in, i, self, in.Addr())
+		_, _, diags := evalProvisioner(t, o, in, i, self, in.Addr())
 		v.run.Report(diags)
 	}
 	if d := v.run.DestroyProvisioners(in.Addr()); d != nil {

@@ -17,7 +17,6 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/engine/ephemeral"
 	"github.com/mayfly-iac/mayfly/internal/engine/object"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
-	"github.com/mayfly-iac/mayfly/internal/provider"
 	"github.com/mayfly-iac/mayfly/internal/values/leak"
 	"github.com/mayfly-iac/mayfly/internal/values/schema"
 )
@@ -26,7 +25,8 @@ import (
 // adds the source of its objects.
 type walk struct {
 	*shared
-	run *eval.Run
+	run   *eval.Run
+	rules ephemeral.Rules // set before anything is opened
 }
 
 // shared is the part of a walk that its forks share.
@@ -88,18 +88,20 @@ func (w *walk) interrupted() bool { return w.soft.Err() != nil }
 // inSlot runs f in one of the slots for provider operations, which go to the tasks with the highest rank
 // first. f must not wait for evaluation, which may itself need a slot. inSlot returns false without running f
 // if the walk is interrupted while it waits for a slot or for an observer that is behind.
-func (w *walk) inSlot(t *future.Task, f func()) bool { return w.inTurn(t, func(*slot.Turn) { f() }) }
-
-// inTurn calls f when a slot is free, and reports whether it did: an interrupt ends the wait.
-func (w *walk) inTurn(t *future.Task, f func(*slot.Turn)) bool {
-	turn := w.slots.Begin(t.Rank)
+func (w *walk) inSlot(t *future.Task, f func()) bool {
+	turn, ok := w.begin(t)
 	defer turn.End()
-	w.events.Await(w.ctx, w.soft)
-	if w.interrupted() {
-		return false
+	if ok {
+		f()
 	}
-	f(turn)
-	return true
+	return ok
+}
+
+// begin begins a turn, which the caller ends, when a slot is free. ok is false if an interrupt came first.
+func (w *walk) begin(t *future.Task) (turn *slot.Turn, ok bool) {
+	turn = w.slots.Begin(t.Rank)
+	w.events.Await(w.ctx, w.soft)
+	return turn, !w.interrupted()
 }
 
 // awaitOpenings waits, before an operation on the instance takes a slot, for openings and closings in
@@ -112,29 +114,33 @@ func (w *walk) awaitOpenings(t *future.Task, in *eval.Instance) {
 
 func (w *walk) awaitUses(t *future.Task, uses []eval.Use) {
 	for busy := w.pool.Busy(uses...); busy != nil; busy = w.pool.Busy(uses...) {
-		t.Idle(func() { <-busy })
+		resume := t.Idle()
+		<-busy
+		resume()
 	}
 }
 
 // inSession is inSlot for an operation that uses ephemeral values: f gets the session of user, which ends
 // with it.
-func (w *walk) inSession(t *future.Task, user any, op event.Op, f func(*eval.Session)) bool {
-	return w.inTurn(t, func(turn *slot.Turn) {
+func (w *walk) inSession(t *future.Task, user any, op event.Op, f func(*ephemeral.Session)) bool {
+	turn, ok := w.begin(t)
+	defer turn.End()
+	if ok {
 		defer w.timed(user, op)()
-		s := ephemeral.NewSession(user, op)
-		s.Turn = turn
+		s := w.pool.NewSession(turn, &w.rules, user, op)
 		defer s.End()
 		f(s)
-	})
+	}
+	return ok
 }
 
-// Slot implements eval.Host.
-func (w *walk) Slot(t *future.Task, s *eval.Session, f func()) {
-	turn := w.slots.Begin(t.Rank)
+// WithOpened implements eval.Host.
+func (w *walk) WithOpened(t *future.Task, user *eval.Value, f func(*eval.Opened)) {
+	turn, _ := w.begin(t) // the conditions are evaluated after an interrupt too, but nothing is opened for them
 	defer turn.End()
-	w.events.Await(w.ctx, w.soft)
-	s.Turn = turn
-	f()
+	s := w.pool.NewSession(turn, &w.rules, user, "")
+	defer s.End()
+	f(s.Opened)
 }
 
 // output reports a line printed by a provisioner. It blocks while the observer is far behind, which slows
@@ -144,47 +150,6 @@ func (w *walk) output(ev event.Event) {
 	if !w.events.Full() {
 		w.events.Report(ev)
 	}
-}
-
-// providerFor returns the configured provider of the instance, nil if there is none, which was reported. If
-// its configuration comes from ephemeral resources, s holds the lease. Everything durable that the
-// configuration needs must have been prepared.
-func (w *walk) providerFor(t *future.Task, s *eval.Session, in *eval.Instance) (provider.Reader, addr.ProviderConfig) {
-	po := in.Provider(t)
-	if po == nil {
-		return nil, addr.ProviderConfig{}
-	}
-	return w.pool.ProviderFor(t, s, po, in.Addr()), po.Addr
-}
-
-// openTogether returns the configured provider and runs the given functions, which open what an operation
-// begins with, all at once. It returns nil if something failed, which was reported. What is opened, s holds.
-func (w *walk) openTogether(t *future.Task, s *eval.Session, po *eval.ProviderObject, i addr.Instance, opens ...func(*future.Task, *eval.Session)) (p provider.Reader) {
-	if len(opens) == 0 {
-		return w.pool.ProviderFor(t, s, po, i)
-	}
-	w.run.Together(t, s, append(opens, func(t *future.Task, s *eval.Session) { p = w.pool.ProviderFor(t, s, po, i) })...)
-	if s.Failed() {
-		return nil
-	}
-	return p
-}
-
-// openFor is openTogether for an instance: it opens what depends_on holds open and, if it is evaluated next,
-// what the configuration needs.
-func (w *walk) openFor(t *future.Task, s *eval.Session, in *eval.Instance, evaluated bool) (provider.Reader, addr.ProviderConfig) {
-	var opens []func(*future.Task, *eval.Session)
-	if in.Resource.Block.HoldsOpen() {
-		opens = append(opens, in.Hold)
-	}
-	if evaluated && in.Resource.Block.BodyOpens() {
-		opens = append(opens, in.OpenForBody)
-	}
-	po := in.Provider(t)
-	if po == nil {
-		return nil, addr.ProviderConfig{}
-	}
-	return w.openTogether(t, s, po, in.Addr(), opens...), po.Addr
 }
 
 // errNotConfigured is why a function of a provider configuration cannot be called.
@@ -200,7 +165,7 @@ func (w *walk) CallFunction(t *future.Task, c eval.FunctionCall) (cty.Value, err
 	if c.On == nil {
 		return w.providers.CallFunction(w.ctx, c.Provider, c.Name, args)
 	}
-	p := w.pool.Provider(t, nil, c.On) // whose configuration opens nothing, so that no session has to hold it
+	p := w.pool.Provider(t, c.On) // whose configuration opens nothing, so that no session has to hold it
 	if p == nil {
 		return cty.DynamicVal, errNotConfigured
 	}
@@ -213,7 +178,7 @@ func (w *walk) CallFunction(t *future.Task, c eval.FunctionCall) (cty.Value, err
 
 // ConfiguredFunctions implements eval.Host.
 func (w *walk) ConfiguredFunctions(t *future.Task, po *eval.ProviderObject) (map[string]*schema.Function, bool) {
-	p := w.pool.Provider(t, nil, po)
+	p := w.pool.Provider(t, po)
 	if p == nil {
 		return nil, false
 	}

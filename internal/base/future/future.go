@@ -29,9 +29,9 @@ type Task struct {
 
 // Frame is one step of a chain of demands: what is being computed, and where the demand for it came from.
 type Frame struct {
-	Label any   // of the cell, or as given to Within
+	Label any   // of the cell, or as given to Enter
 	Via   any   // as given to Get
-	cell  *core // nil for Within
+	cell  *core // nil for Enter
 }
 
 // Cycle reports a demand that can never be met. Frames is the chain in order: each frame's computation
@@ -103,22 +103,21 @@ func (c *Cell[T]) Get(t *Task, label, via any, f func() T) (T, *Cycle) {
 	return c.v, nil
 }
 
-// Idle calls f, which waits for something other than a cell, and lets another task run meanwhile. f must not
-// demand a value. A nil Task only calls f.
-func (t *Task) Idle(f func()) {
-	if t != nil && t.Park != nil {
-		t.Park()
-		defer t.Unpark()
+// Idle lets another task run until the returned function is called. The caller waits meanwhile for something
+// other than a cell; it must not demand a value with t, nor call Idle again.
+func (t *Task) Idle() (resume func()) {
+	if t.Park == nil {
+		return func() {}
 	}
-	f()
+	t.Park()
+	return t.Unpark
 }
 
-// Within calls f on behalf of something that is not a cell: in a Cycle, a frame with the given label and
-// origin represents it.
-func (t *Task) Within(label, via any, f func()) {
+// Enter begins work for something that is not a cell: in a Cycle, a frame with the given label and origin
+// represents it until the returned function is called.
+func (t *Task) Enter(label, via any) (leave func()) {
 	t.stack = append(t.stack, Frame{Label: label, Via: via})
-	defer func() { t.stack = t.stack[:len(t.stack)-1] }()
-	f()
+	return func() { t.stack = t.stack[:len(t.stack)-1] }
 }
 
 func (c *core) finish(t *Task) {

@@ -176,14 +176,14 @@ func TestCycleWithinOneTask(t *testing.T) {
 }
 
 // A ring whose cells are all begun before any demand is made can only be seen by the last task to wait.
-func TestCycleThroughWithin(t *testing.T) {
+func TestCycleThroughEnter(t *testing.T) {
 	var cell Cell[int]
 	task := &Task{}
 	var cycle *Cycle
 	cell.Get(task, "cell", nil, func() int {
-		task.Within("inner", "cell to inner", func() {
-			_, cycle = cell.Get(task, "cell", "inner to cell", func() int { return 0 })
-		})
+		leave := task.Enter("inner", "cell to inner")
+		_, cycle = cell.Get(task, "cell", "inner to cell", func() int { return 0 })
+		leave()
 		if len(task.stack) != 1 {
 			t.Errorf("%d frames are left", len(task.stack))
 		}

@@ -18,7 +18,7 @@ type Pool struct {
 
 	mu    sync.Mutex
 	turns int // that have begun and go on
-	calls int // turns that hold their slot, and parts in Do
+	calls int // turns that hold their slot, and calls of parts
 	spare int // slots that are free, but reserved for a turn
 
 	parts  []*shared // turns that have begun, once for each time that a part began to wait for a slot
@@ -124,7 +124,7 @@ func (p *Pool) reserve(s *shared, reserves bool) {
 }
 
 // Turn is one operation, or a part of it that runs beside other parts. A Turn must be used by one goroutine
-// at a time, except for Part. A nil Turn has no slot and no bound: its methods call their functions.
+// at a time, except for Part.
 type Turn struct {
 	pool *Pool
 	*shared
@@ -165,11 +165,11 @@ func (t *Turn) End() {
 }
 
 // Leave gives the slot to other turns for good, because what is left of the turn waits for other things than
-// providers, such as a disk. Calls of providers that it makes all the same must be in Do, where they wait for
-// a slot like the calls of parts. It reports whether there was a slot to give: a kept turn does not leave,
+// providers, such as a disk. If it calls a provider all the same, it must do so in a Call, which waits for a
+// slot like the calls of parts. It reports whether there was a slot to give: a kept turn does not leave,
 // since what it has open would be open for longer.
 func (t *Turn) Leave() bool {
-	if t == nil || !t.holds {
+	if !t.holds {
 		return false
 	}
 	p := t.pool
@@ -185,63 +185,53 @@ func (t *Turn) Leave() bool {
 	return true
 }
 
-// Part returns the turn as a part of it sees it. A part holds no slot except within Do.
+// Part returns the turn as a part of it sees it. A part holds no slot except during a Call.
 func (t *Turn) Part() *Turn {
-	if t == nil {
-		return nil
-	}
 	return &Turn{pool: t.pool, shared: t.shared}
 }
 
-// Lend calls wait, which waits for parts of the turn. Meanwhile they may use the slot that t holds.
-func (t *Turn) Lend(wait func()) {
-	if t == nil || !t.holds {
-		wait()
-		return
+// Lend lends the slot that t holds to the parts of the turn, which the caller waits for. The returned
+// function takes it back.
+func (t *Turn) Lend() (takeBack func()) {
+	if !t.holds {
+		return func() {}
 	}
 	t.pool.endCall(t.shared)
 	t.holds = false
-	defer func() { // also when wait panics
+	return func() {
 		t.pool.beginCall(t.shared)
 		t.holds = true
-	}()
-	wait()
+	}
 }
 
-// Do calls f with a slot: the one that t holds, or else the next one that is free. f is a call of a provider:
-// it must not wait for anything else.
-func (t *Turn) Do(f func()) {
-	if t == nil || t.holds {
-		f()
-		return
+// Call waits for a slot for a call of a provider, unless t holds one, and returns the function that gives it
+// back. The caller must not wait for anything but the call meanwhile.
+func (t *Turn) Call() (end func()) {
+	if t.holds {
+		return func() {}
 	}
 	t.pool.beginCall(t.shared)
-	defer t.pool.endCall(t.shared)
-	f()
+	return func() { t.pool.endCall(t.shared) }
 }
 
 // Keep ends what Release allows: no other turn begins in place of this one any more. It is for a turn that
 // has something open, which is not to be open for long.
 func (t *Turn) Keep() {
-	if t == nil {
-		return
-	}
 	t.pool.mu.Lock()
 	defer t.pool.mu.Unlock()
 	t.kept = true
 	t.pool.count(t.shared)
 }
 
-// Release is Lend for waiting for a part of another turn, or of the same one. Meanwhile parts of all turns
-// may use the slot, and unless t is kept, another turn may begin in its place.
-func (t *Turn) Release(wait func()) {
-	if t == nil {
-		wait()
-		return
-	}
+// Release is Lend for waiting for a part of another turn, or of the same one. Until the returned function is
+// called, parts of all turns may use the slot, and unless t is kept, another turn may begin in its place.
+func (t *Turn) Release() (takeBack func()) {
 	t.addWaiting(1)
-	defer t.addWaiting(-1)
-	t.Lend(wait)
+	lent := t.Lend()
+	return func() {
+		lent()
+		t.addWaiting(-1)
+	}
 }
 
 func (t *Turn) addWaiting(n int) {

@@ -12,17 +12,29 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/base/slot"
 )
 
+// call calls f with a slot.
+func call(t *slot.Turn, f func()) {
+	defer t.Call()()
+	f()
+}
+
+// lend calls f with the slot lent to the parts of the turn.
+func lend(t *slot.Turn, f func()) {
+	defer t.Lend()()
+	f()
+}
+
 // TestLend runs parts of one turn: they share its slot, and the turn has it back at the end.
 func TestLend(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool := slot.NewPool(1)
 		turn := pool.Begin(0)
 		begin := time.Now()
-		turn.Lend(func() {
+		lend(turn, func() {
 			var parts sync.WaitGroup
 			for range 3 {
 				part := turn.Part()
-				parts.Go(func() { part.Do(func() { time.Sleep(time.Second) }) })
+				parts.Go(func() { call(part, func() { time.Sleep(time.Second) }) })
 			}
 			parts.Wait()
 		})
@@ -59,7 +71,7 @@ func TestPartsGoFirst(t *testing.T) {
 			done <- struct{}{}
 		}()
 		synctest.Wait()
-		go turn.Part().Do(func() { // turn still holds its own slot
+		go call(turn.Part(), func() { // turn still holds its own slot
 			order = append(order, "part")
 			done <- struct{}{}
 		})
@@ -91,7 +103,9 @@ func TestRelease(t *testing.T) {
 				close(ended)
 			}()
 			begin := time.Now()
-			turn.Release(func() { time.Sleep(time.Second) })
+			takeBack := turn.Release()
+			time.Sleep(time.Second)
+			takeBack()
 			want := 2 * time.Second // until the other turn gives the slot back
 			if kept {
 				want = time.Second
@@ -127,7 +141,7 @@ func TestLeave(t *testing.T) {
 				t.Errorf("kept %t, but leaves", kept)
 			}
 			time.Sleep(time.Second)
-			turn.Do(func() { time.Sleep(time.Second) })
+			call(turn, func() { time.Sleep(time.Second) })
 			if took := time.Since(begin); took != want {
 				t.Errorf("kept %t: the call ended after %s, want %s", kept, took, want)
 			}
@@ -159,16 +173,6 @@ func TestHighestRankGoesFirst(t *testing.T) {
 			t.Errorf("order: %v, want %v", order, want)
 		}
 	})
-}
-
-// TestNilTurn calls the functions without a bound.
-func TestNilTurn(t *testing.T) {
-	var turn *slot.Turn
-	n := 0
-	turn.Lend(func() { turn.Part().Do(func() { n++ }) })
-	if n != 1 {
-		t.Errorf("called %d times, want once", n)
-	}
 }
 
 // TestRandomTurns runs turns whose parts wait for each other's results, with as few slots as possible. Every
@@ -205,12 +209,12 @@ func TestRandomTurns(t *testing.T) {
 				turns.Go(func() {
 					turn := pool.Begin(0)
 					defer turn.End()
-					turn.Lend(func() { openAll(turn, work, a, b) })
-					turn.Do(func() { work(time.Second) })
+					lend(turn, func() { openAll(turn, work, a, b) })
+					call(turn, func() { work(time.Second) })
 					if leaves {
 						turn.Leave()
-						turn.Lend(func() { openAll(turn, work, c) })
-						turn.Do(func() { work(time.Second) })
+						lend(turn, func() { openAll(turn, work, c) })
+						call(turn, func() { work(time.Second) })
 					}
 				})
 			}
@@ -236,12 +240,14 @@ func openAll(turn *slot.Turn, work func(time.Duration), things ...*thing) {
 		part := turn.Part()
 		parts.Go(func() {
 			if th.begun.Swap(true) {
-				part.Release(func() { <-th.open })
+				takeBack := part.Release()
+				<-th.open
+				takeBack()
 				return
 			}
 			part.Keep()
 			openAll(part, work, th.needs...)
-			part.Do(func() { work(th.takes) })
+			call(part, func() { work(th.takes) })
 			close(th.open)
 		})
 	}
@@ -256,11 +262,11 @@ func TestOwnSlot(t *testing.T) {
 			pool := slot.NewPool(2)
 			begin := time.Now()
 			run := func(turn *slot.Turn, n int, takes time.Duration) time.Duration {
-				turn.Lend(func() {
+				lend(turn, func() {
 					var parts sync.WaitGroup
 					for range n {
 						part := turn.Part()
-						parts.Go(func() { part.Do(func() { time.Sleep(takes) }) })
+						parts.Go(func() { call(part, func() { time.Sleep(takes) }) })
 					}
 					parts.Wait()
 				})

@@ -14,7 +14,6 @@ import (
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/internal/base/bug"
 	"github.com/mayfly-iac/mayfly/internal/base/future"
-	"github.com/mayfly-iac/mayfly/internal/base/slot"
 	"github.com/mayfly-iac/mayfly/internal/base/trace"
 	"github.com/mayfly-iac/mayfly/internal/engine/contract"
 	"github.com/mayfly-iac/mayfly/internal/engine/lease"
@@ -26,69 +25,13 @@ import (
 	"github.com/mayfly-iac/mayfly/plan"
 )
 
-// Pending reports whether something that an instance explicitly depends on has changes that are not made yet.
-type Pending func(t *future.Task, in *eval.Instance) bool
-
-// Open returns the object of an ephemeral instance, opening it if it is not open, and lets s hold a lease on
-// it. As long as something is pending, it is not opened, and its object is unknown but for its configuration.
-func (p *Pool) Open(t *future.Task, s *eval.Session, in *eval.Instance, pending Pending) cty.Value {
-	return p.OpenAs(t, s, in, eval.Use{Kind: eval.UseInstance, Instance: in.Addr()}, pending)
-}
-
-// OpenAs is Open for an instance that claims name as use.
-func (p *Pool) OpenAs(t *future.Task, s *eval.Session, in *eval.Instance, use eval.Use, pending Pending) cty.Value {
-	l, v, ok := p.acquire(t, s, use, func() (lease.Opened[opened], error) {
-		o := opener{Pool: p, in: in, t: t, turn: s.Turn}
-		return o.open(pending)
-	})
-	if !ok {
-		s.Fail()
-		return cty.UnknownVal(in.Resource.Block.Schema.Block.Type()).Mark(value.Ephemeral)
-	}
-	s.Check(func() (fresh bool) {
-		p.run.Guard("checking "+in.Addr().String(), func() {
-			_, err := l.Value(p.opt.Ctx)
-			if err != nil {
-				p.reportAcquire(use, err)
-			}
-			fresh = err == nil
-		})
-		return fresh
-	})
-	return v.object
-}
-
-// acquire takes a lease, which s holds, and returns it with its value. If that fails, it reports why. While
-// another operation opens or closes the thing, s gives its slot back, unless it holds something open. While
-// it is opened for s, the slot serves the openings.
-func (p *Pool) acquire(t *future.Task, s *eval.Session, use eval.Use, open func() (lease.Opened[opened], error)) (l *lease.Lease[eval.Use, opened], v opened, ok bool) {
-	var err error
-	idle := func(wait func()) { t.Idle(func() { s.Turn.Release(wait) }) }
-	s.Turn.Lend(func() {
-		l, err = p.AcquireIdle(p.opt.Ctx, use, idle, func(context.Context) (lease.Opened[opened], error) {
-			s.Turn.Keep()
-			return open()
-		})
-	})
-	if err == nil {
-		s.Turn.Keep()
-		s.Keep(p.reportUse(s, use, l.Release))
-		v, err = l.Value(p.opt.Ctx)
-	}
-	if err != nil {
-		p.reportAcquire(use, err)
-	}
-	return l, v, err == nil
-}
-
 // opener opens one ephemeral instance.
 type opener struct {
 	*Pool
-	in   *eval.Instance
-	t    *future.Task
-	turn *slot.Turn    // of the operation that the instance is opened for, which has lent its slot
-	s    *eval.Session // what the instance itself uses; lives until it is closed
-	p    provider.Reader
+	in *eval.Instance
+	t  *future.Task
+	s  *Session // what the instance itself uses; lives until it is closed
+	p  provider.Reader
 
 	private []byte         // the newest, for Renew and Close; renewals never overlap each other or Close
 	failing *failedRenewal // nil if the last renewal succeeded
@@ -124,67 +67,70 @@ func (o *opener) locate(diags diag.List) diag.List {
 // open opens the instance. Preconditions and the configuration are evaluated before the provider is started:
 // neither needs it, and the instance may turn out to be pending. On an error the session ends here;
 // otherwise the lease ends it.
-func (o *opener) open(pending Pending) (thing lease.Opened[opened], err error) {
-	o.s = NewSession(o.in, event.OpOpen)
-	o.s.Turn = o.turn
-	defer func() {
-		if err != nil {
-			o.s.End()
-		}
-	}()
-	o.in.Hold(o.t, o.s)
-	if !o.in.Preconditions(o.t, o.s) {
+func (o *opener) open() (thing lease.Opened[opened], err error) {
+	used := false
+	defer o.s.endUnless(&used)
+	o.s.Open(o.t, o.in.Held(o.t))
+	if !o.in.Preconditions(o.t, o.s.Opened) {
 		return thing, errReported
 	}
-	o.openTogether(pending)
-	cfg, diags := o.in.EvalBody(o.t, o.s)
+	o.openTogether()
+	cfg, diags := o.in.EvalBody(o.t, o.s.Opened)
 	o.report(diags)
 	if diags.HasErrors() || o.s.Failed() {
 		return thing, errReported
 	}
 	config := o.opt.Leaks.Reveal(leak.Source{Kind: leak.Other, Address: o.in.Addr().String()}, cfg, o.block().Type())
-	if !config.IsWhollyKnown() || pending(o.t, o.in) {
-		return o.deferred(config)
+	if !config.IsWhollyKnown() || o.s.rules.pending(o.t, o.in) {
+		thing, err = o.deferred(config)
+		used = err == nil
+		return thing, err
 	}
 	if po := o.in.Provider(o.t); po != nil && o.p == nil {
-		o.p = o.ProviderFor(o.t, o.s, po, o.in.Addr())
+		o.p = o.s.providerFor(o.t, po, o.in.Addr())
 	}
 	if o.p == nil {
 		return thing, errReported
 	}
-	o.turn.Do(func() {
-		if o.opt.Soft.Err() == nil {
-			diags = o.p.ValidateResource(o.opt.Ctx, addr.Ephemeral, o.typeName(), config)
-		}
-	})
-	o.report(diags)
-	if diags.HasErrors() {
+	if diags = o.validate(config); diags.HasErrors() {
 		return thing, errReported
 	}
-	return o.callOpen(cfg, config)
+	thing, err = o.callOpen(cfg, config)
+	used = err == nil
+	return thing, err
+}
+
+// validate has the provider validate the configuration, and reports what it finds.
+func (o *opener) validate(config cty.Value) (diags diag.List) {
+	defer o.s.turn.Call()()
+	if o.opt.Soft.Err() == nil {
+		diags = o.p.ValidateResource(o.opt.Ctx, addr.Ephemeral, o.typeName(), config)
+	}
+	o.report(diags)
+	return diags
 }
 
 // openTogether opens what the configuration and the provider need at once, if both need something open and
 // the instance is not pending.
-func (o *opener) openTogether(pending Pending) {
+func (o *opener) openTogether() {
 	po := o.in.Provider(o.t)
 	if po == nil || !po.Opens() || !o.in.Resource.Block.BodyOpens() {
 		return
 	}
-	if o.run.Phase() == eval.Applying || !mustWait(o.t, o.in, pending, map[*eval.Instance]struct{}{}) {
-		o.run.Together(o.t, o.s, o.in.OpenForBody, func(t *future.Task, s *eval.Session) { o.p = o.ProviderFor(t, s, po, o.in.Addr()) })
+	if o.run.Phase() == eval.Applying || !mustWait(o.t, o.in, o.s.rules, map[*eval.Instance]struct{}{}) {
+		o.p = o.s.Provider(o.t, po, o.in.Addr(), o.s.BodyNeeds(o.t, o.in)...)
 	}
 }
 
 // mustWait reports whether an instance cannot be opened yet, because of its own configuration or because
 // something that it refers to cannot. seen has the instances that were found not to be.
-func mustWait(t *future.Task, in *eval.Instance, pending Pending, seen map[*eval.Instance]struct{}) bool {
+func mustWait(t *future.Task, in *eval.Instance, rules *Rules, seen map[*eval.Instance]struct{}) bool {
 	if _, ok := seen[in]; ok {
 		return false
 	}
 	seen[in] = struct{}{}
-	needs, known := in.NeedsOpen(t)
-	return !known || pending(t, in) || slices.ContainsFunc(needs, func(n *eval.Instance) bool { return mustWait(t, n, pending, seen) })
+	needs, known := in.BodyRequires(t)
+	return !known || rules.pending(t, in) || slices.ContainsFunc(needs, func(n eval.Need) bool { return mustWait(t, n.Instance, rules, seen) })
 }
 
 // deferred returns the result for an instance that cannot be opened yet: the known parts of its
@@ -224,32 +170,7 @@ func (o *opener) callOpen(given, config cty.Value) (thing lease.Opened[opened], 
 			o.close(ctx)
 		}
 	}()
-	o.turn.Do(func() {
-		if o.opt.Soft.Err() != nil {
-			err = errInterrupted
-			return
-		}
-		if o.record, err = o.opt.Recorder.Opening(o.in.Addr(), o.in.Resource.Block.Provider, o.opt.Now()); err != nil {
-			o.report(diag.Errorf("Ephemeral resource not opened", "%s was not opened, because it could not be recorded that it is open: %s.", o.in.Addr(), err))
-			err = errReported
-			return
-		}
-		diags = o.attempt(o.opt.Ctx, event.OpOpen, func(ctx context.Context) diag.List {
-			var diags diag.List
-			defer o.opt.Leaks.Await(o.in.Resource.Block.Provider.String())()
-			resp, diags = o.callWithGrace(ctx, func(ctx context.Context) (provider.OpenResponse, diag.List) {
-				return o.p.OpenEphemeral(ctx, o.typeName(), config)
-			})
-			o.private = resp.Private
-			if resp.Result != cty.NilVal {
-				o.opt.Leaks.Remember(leak.Source{Kind: leak.Result, Address: o.in.Addr().String()}, o.mark(resp.Result), o.block().Type(), given)
-			}
-			if !diags.HasErrors() {
-				diags = append(diags, o.checkResult(config, resp)...)
-			}
-			return diags
-		})
-	})
+	diags, err = o.ask(given, config, &resp)
 	if err != nil {
 		return thing, err
 	}
@@ -257,7 +178,7 @@ func (o *opener) callOpen(given, config cty.Value) (thing lease.Opened[opened], 
 		o.closed() // a provider that keeps nothing for closing has nothing to close
 	}
 	o.report(diags)
-	if diags.HasErrors() || !o.in.Postconditions(o.t, o.s, o.mark(resp.Result)) {
+	if diags.HasErrors() || !o.in.Postconditions(o.t, o.s.Opened, o.mark(resp.Result)) {
 		return thing, errReported
 	}
 	usable = true
@@ -267,49 +188,74 @@ func (o *opener) callOpen(given, config cty.Value) (thing lease.Opened[opened], 
 	}, nil
 }
 
-// attempt reports an operation on the instance, and what f finds, to observers and as a span. One that panics
-// has failed.
-func (o *opener) attempt(ctx context.Context, op event.Op, f func(context.Context) diag.List) (diags diag.List) {
+// ask has the provider open the instance, unless the run was interrupted, and checks its answer, which is in
+// resp also if that panics.
+func (o *opener) ask(given, config cty.Value, resp *provider.OpenResponse) (diags diag.List, err error) {
+	defer o.s.turn.Call()()
+	if o.opt.Soft.Err() != nil {
+		return nil, errInterrupted
+	}
+	if o.record, err = o.opt.Recorder.Opening(o.in.Addr(), o.in.Resource.Block.Provider, o.opt.Now()); err != nil {
+		o.report(diag.Errorf("Ephemeral resource not opened", "%s was not opened, because it could not be recorded that it is open: %s.", o.in.Addr(), err))
+		return nil, errReported
+	}
+	ctx, end := o.begin(o.opt.Ctx, event.OpOpen, &diags)
+	defer end()
+	defer o.opt.Leaks.Await(o.in.Resource.Block.Provider.String())()
+	var found diag.List
+	*resp, found = o.callWithGrace(ctx, config)
+	o.private = resp.Private
+	if resp.Result != cty.NilVal {
+		o.opt.Leaks.Remember(leak.Source{Kind: leak.Result, Address: o.in.Addr().String()}, o.mark(resp.Result), o.block().Type(), given)
+	}
+	if !found.HasErrors() {
+		found = append(found, o.checkResult(config, *resp)...)
+	}
+	return o.locate(found), nil
+}
+
+// begin begins an operation on the instance for observers and as a span. The returned function, which the
+// caller defers, ends it with *diags, what the caller returns: observers have the list then, so that it is
+// not changed any more. A panic leaves in it that the program failed.
+func (o *opener) begin(ctx context.Context, op event.Op, diags *diag.List) (context.Context, func()) {
 	done := o.opt.Events.Begin(op, o.object(), plan.NoOp, "", "")
 	ctx, span := o.span(ctx, op)
-	diags = diag.Errorf("The program failed", "")
-	defer func() {
+	*diags = diag.Errorf("The program failed", "")
+	return ctx, func() {
 		span.Finish(!diags.HasErrors())
-		done(diags, "", "")
-	}()
-	return o.locate(f(ctx)) // before observers have them: a list is not changed after that
+		done(*diags, "", "")
+	}
 }
 
 // openGrace is how long an opening that is under way is waited for once operations are abandoned: what the
 // provider has opened must be closed.
 const openGrace = 2 * time.Second
 
-// callWithGrace calls f with a context that outlives the walk's by the grace. If that is over too, the user
-// learns what may be left.
-func (o *opener) callWithGrace(ctx context.Context, f func(context.Context) (provider.OpenResponse, diag.List)) (provider.OpenResponse, diag.List) {
+// callWithGrace calls the provider with a context that outlives the walk's by the grace. If that is over too,
+// the user learns what may be left.
+func (o *opener) callWithGrace(ctx context.Context, config cty.Value) (resp provider.OpenResponse, diags diag.List) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	grace := min(openGrace, o.opt.Limit)
 	defer context.AfterFunc(o.opt.Ctx, func() {
 		time.AfterFunc(grace, cancel)
 	})()
-	var resp provider.OpenResponse
-	var diags diag.List
-	why := ""
-	switch err := bug.Call(func() { resp, diags = f(ctx) }); {
-	case err != nil:
-		diags, why = diag.Bug("opening "+o.in.Addr().String(), err), "The program failed while it opened %s"
-	case resp.Opened, len(resp.Private) > 0: // it has answered
-	case ctx.Err() != nil:
-		why = "Opening %s was abandoned before its provider had answered"
-	case resp.Lost:
-		why = "The provider of %s stopped before it had answered"
-	}
-	if o.unanswered = why != ""; o.unanswered {
-		diags = append(diags, diag.Errorf("Ephemeral resource may still be live",
-			why+", so what it stands for (a lease, a token, a tunnel) may exist until it expires by itself.", o.in.Addr()).Once()...)
-	}
-	return resp, diags
+	defer func() {
+		why := ""
+		if p := recover(); p != nil {
+			diags, why = diag.Bug("opening "+o.in.Addr().String(), bug.New(p)), "The program failed while it opened %s"
+		} else if resp.Opened || len(resp.Private) > 0 { // it has answered
+		} else if ctx.Err() != nil {
+			why = "Opening %s was abandoned before its provider had answered"
+		} else if resp.Lost {
+			why = "The provider of %s stopped before it had answered"
+		}
+		if o.unanswered = why != ""; o.unanswered {
+			diags = append(diags, diag.Errorf("Ephemeral resource may still be live",
+				why+", so what it stands for (a lease, a token, a tunnel) may exist until it expires by itself.", o.in.Addr()).Once()...)
+		}
+	}()
+	return o.p.OpenEphemeral(ctx, o.typeName(), config)
 }
 
 // checkResult holds the result of Open against the framework's rules. Messages name attributes, never values.
@@ -354,9 +300,7 @@ func (o *opener) close(ctx context.Context) {
 // callClose calls the provider and reports errors. While planning they are only warnings, because the plan
 // itself is not affected.
 func (o *opener) callClose(ctx context.Context) {
-	diags := o.attempt(ctx, event.OpClose, func(ctx context.Context) diag.List {
-		return o.p.CloseEphemeral(ctx, o.typeName(), o.private)
-	})
+	diags := o.askToClose(ctx)
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) || tookTooLong(diags) {
 		o.run.Report(o.closeLate(eval.Use{Kind: eval.UseInstance, Instance: o.in.Addr()})) // the pool may report the same, which the run does not repeat
 		return
@@ -374,6 +318,12 @@ func (o *opener) callClose(ctx context.Context) {
 		o.closed()
 	}
 	o.report(diags)
+}
+
+func (o *opener) askToClose(ctx context.Context) (diags diag.List) {
+	ctx, end := o.begin(ctx, event.OpClose, &diags)
+	defer end()
+	return o.locate(o.p.CloseEphemeral(ctx, o.typeName(), o.private))
 }
 
 // closed records that nothing is open any more. If that fails, all that follows is that a later run may list

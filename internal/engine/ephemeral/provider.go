@@ -18,13 +18,22 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/values/leak"
 )
 
-// Provider returns a configured provider. If its configuration comes from ephemeral values, s holds a lease
-// on it. What the configuration needs must have been prepared. A nil provider means that the reason was
-// reported.
-func (p *Pool) Provider(t *future.Task, s *eval.Session, po *eval.ProviderObject) provider.Reader {
-	if po.Opens() {
-		return p.leasedProvider(t, s, po)
+// providerFor returns the configured provider for an operation on an instance, for which something else may
+// answer. That needs no configuration, so that of the provider is not evaluated then. If the configuration
+// comes from ephemeral values, s holds a lease on it. A nil provider means that the reason was reported.
+func (s *Session) providerFor(t *future.Task, po *eval.ProviderObject, i addr.Instance) provider.Reader {
+	if got := s.pool.opt.Instead(po.Addr, i); got != nil {
+		return got
 	}
+	if po.Opens() {
+		return s.leasedProvider(t, po)
+	}
+	return s.pool.Provider(t, po)
+}
+
+// Provider returns a configured provider whose configuration opens nothing. What it needs must have been
+// prepared. A nil provider means that the reason was reported.
+func (p *Pool) Provider(t *future.Task, po *eval.ProviderObject) provider.Reader {
 	cell, _ := p.durable.LoadOrStore(po, &future.Cell[provider.Reader]{})
 	got, cycle := cell.(*future.Cell[provider.Reader]).Get(t, po, nil, func() provider.Reader {
 		got, diags := p.durableProvider(t, po)
@@ -35,15 +44,6 @@ func (p *Pool) Provider(t *future.Task, s *eval.Session, po *eval.ProviderObject
 		p.run.ReportCycle(cycle)
 	}
 	return got
-}
-
-// ProviderFor is Provider for one instance, for which something else may answer. That needs no configuration,
-// so that of the provider is not evaluated then.
-func (p *Pool) ProviderFor(t *future.Task, s *eval.Session, po *eval.ProviderObject, i addr.Instance) provider.Reader {
-	if got := p.opt.Instead(po.Addr, i); got != nil {
-		return got
-	}
-	return p.Provider(t, s, po)
 }
 
 // durableProvider returns the provider for a configuration without ephemeral values: the one that was
@@ -63,8 +63,8 @@ func (p *Pool) durableProvider(t *future.Task, po *eval.ProviderObject) (provide
 }
 
 // configuration returns the configuration of a provider without its marks.
-func (p *Pool) configuration(t *future.Task, s *eval.Session, po *eval.ProviderObject) (cty.Value, diag.List) {
-	cfg, diags := po.EvalBody(t, s)
+func (p *Pool) configuration(t *future.Task, o *eval.Opened, po *eval.ProviderObject) (cty.Value, diag.List) {
+	cfg, diags := po.EvalBody(t, o)
 	return p.opt.Leaks.Reveal(leak.Source{Kind: leak.Configuration, Address: po.Addr.String(), Use: p.opt.LeakUse}, cfg, po.Type()), diags
 }
 
@@ -92,38 +92,39 @@ func (p *Pool) start(po *eval.ProviderObject, config cty.Value) (provider.Provid
 	return got, diags
 }
 
-// leasedProvider returns a provider configured from ephemeral values. Its process ends when its last user is
-// done, and only then are the ephemeral resources that it was configured with closed.
-func (p *Pool) leasedProvider(t *future.Task, s *eval.Session, po *eval.ProviderObject) provider.Reader {
+// leasedProvider returns a provider configured from ephemeral values, on which s holds a lease. Its process
+// ends when its last user is done, and only then are the ephemeral resources that it was configured with
+// closed.
+func (s *Session) leasedProvider(t *future.Task, po *eval.ProviderObject) provider.Reader {
 	use := eval.Use{Kind: eval.UseProvider, Provider: po.Addr}
-	_, v, ok := p.acquire(t, s, use, func() (lease.Opened[opened], error) {
-		inner := NewSession(po, event.OpConfigure)
-		inner.Turn = s.Turn
-		var got provider.Provider
-		t.Within(po, nil, func() { got = p.openProvider(t, inner, po) })
+	_, v, ok := s.acquire(t, use, func() (lease.Opened[opened], error) {
+		defer t.Enter(po, nil)()
+		inner, used := s.part(po, event.OpConfigure), false
+		defer inner.endUnless(&used)
+		got := s.pool.openProvider(t, inner, po)
 		if got == nil {
-			inner.End()
 			return lease.Opened[opened]{}, errReported
 		}
+		used = true
 		return lease.Opened[opened]{
 			Value: opened{provider: got, fresh: inner.Fresh},
-			Close: func(context.Context) { p.opt.Providers.End(got) },
+			Close: func(context.Context) { s.pool.opt.Providers.End(got) },
 			After: inner.End,
 		}, nil
 	})
 	if !ok || !v.fresh() {
 		return nil
 	}
-	s.Check(v.fresh)
+	s.check(v.fresh)
 	return v.provider
 }
 
 // openProvider starts a provider and configures it with what s holds open; nil if that failed, which was
 // reported.
-func (p *Pool) openProvider(t *future.Task, s *eval.Session, po *eval.ProviderObject) provider.Provider {
-	config, diags := p.configuration(t, s, po)
+func (p *Pool) openProvider(t *future.Task, s *Session, po *eval.ProviderObject) provider.Provider {
+	config, diags := p.configuration(t, s.Opened, po)
 	p.run.Report(diags)
-	if diags.HasErrors() || s.Failed() {
+	if diags.HasErrors() || s.failed {
 		return nil
 	}
 	got, diags := p.start(po, config)

@@ -23,18 +23,7 @@ func (o *opener) renew(ctx context.Context) (at time.Time, err error) {
 // callRenew asks the provider for a renewal. Private data in an answer with errors, or one that is too late,
 // is not kept: the renewal did not happen, so its retry and the close belong to the one before.
 func (o *opener) callRenew(ctx context.Context) (time.Time, error) {
-	var resp provider.RenewResponse
-	diags := o.attempt(ctx, event.OpRenew, func(ctx context.Context) diag.List {
-		var diags diag.List
-		resp, diags = o.p.RenewEphemeral(ctx, o.typeName(), o.private)
-		switch {
-		case errors.Is(context.Cause(ctx), lease.ErrRenewLimit):
-			diags = diag.Errorf("Renewal took too long", "The provider did not answer the request to renew %s within %s.", o.in.Addr(), lease.RenewLimit)
-		case ctx.Err() != nil:
-			diags = nil // closing ends renewals, which is not a failure to report
-		}
-		return diags
-	})
+	resp, diags := o.askToRenew(ctx)
 	if diags.HasErrors() {
 		overwrite(resp.Private, o.private)
 		return time.Time{}, o.renewalFailed(diags)
@@ -48,6 +37,19 @@ func (o *opener) callRenew(ctx context.Context) (time.Time, error) {
 	o.report(diags)
 	o.keepPrivate(resp.Private)
 	return resp.RenewAt, nil
+}
+
+func (o *opener) askToRenew(ctx context.Context) (resp provider.RenewResponse, diags diag.List) {
+	ctx, end := o.begin(ctx, event.OpRenew, &diags)
+	defer end()
+	resp, found := o.p.RenewEphemeral(ctx, o.typeName(), o.private)
+	switch {
+	case errors.Is(context.Cause(ctx), lease.ErrRenewLimit):
+		found = diag.Errorf("Renewal took too long", "The provider did not answer the request to renew %s within %s.", o.in.Addr(), lease.RenewLimit)
+	case ctx.Err() != nil:
+		found = nil // closing ends renewals, which is not a failure to report
+	}
+	return resp, o.locate(found)
 }
 
 // failedRenewal is what a provider answered to the first of several renewals of an instance that failed in a

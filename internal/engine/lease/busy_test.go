@@ -44,7 +44,7 @@ func TestBusy(t *testing.T) {
 		}
 		leases := make(chan *Lease[string, string], 1)
 		open := func(k string) {
-			l, err := p.Acquire(context.Background(), k, func(context.Context) (Opened[string], error) {
+			l, err := p.Acquire(context.Background(), k, nil, func(context.Context) (Opened[string], error) {
 				time.Sleep(time.Minute)
 				return Opened[string]{Close: func(context.Context) { time.Sleep(time.Minute) }}, nil
 			})

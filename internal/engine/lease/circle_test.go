@@ -25,7 +25,7 @@ func TestE52_ShutdownWhereGroupsUseEachOther(t *testing.T) {
 				})
 				closed := make(chan string, 2)
 				open := func(k string, after func()) *Lease[string, string] {
-					l, err := p.Acquire(t.Context(), k, func(context.Context) (Opened[string], error) {
+					l, err := p.Acquire(t.Context(), k, nil, func(context.Context) (Opened[string], error) {
 						return Opened[string]{After: after, Close: func(context.Context) {
 							time.Sleep(time.Millisecond) // for the other one to come first if nothing keeps it from that
 							closed <- k

@@ -35,7 +35,7 @@ func (p *Pool[K, V]) giveUp(in phase) {
 		}
 	}
 	for _, e := range p.entries {
-		p.settle(e)
+		p.closeUnwanted(e)
 	}
 }
 

@@ -24,7 +24,7 @@ func Example() {
 		pool.Claim("token")
 	}
 	for _, user := range users {
-		l, err := pool.Acquire(ctx, "token", open)
+		l, err := pool.Acquire(ctx, "token", nil, open)
 		if err != nil {
 			log.Fatal(err)
 		}

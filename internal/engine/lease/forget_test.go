@@ -20,7 +20,7 @@ func TestE55_NothingKeepsTheValueWhileClosing(t *testing.T) {
 			p := NewPool[int, *secret](Options[int]{CloseLimit: time.Minute})
 			var ref weak.Pointer[secret]
 			kept := make(chan bool, 1)
-			l, err := p.Acquire(t.Context(), 1, func(context.Context) (Opened[*secret], error) {
+			l, err := p.Acquire(t.Context(), 1, nil, func(context.Context) (Opened[*secret], error) {
 				s := &secret{}
 				ref = weak.Make(s)
 				return Opened[*secret]{Value: s, Close: func(context.Context) {

@@ -182,7 +182,7 @@ func (p *Pool[K, V]) Waive(keys ...K) {
 	for _, k := range keys {
 		if e := p.entries[k]; e != nil && e.claims > 0 {
 			e.claims--
-			p.settle(e)
+			p.closeUnwanted(e)
 		}
 	}
 }
@@ -207,11 +207,11 @@ func (p *Pool[K, V]) wanted(e *entry[K, V]) bool {
 	return e.leases > 0 && !p.forced || e.needed()
 }
 
-// settle closes e and the members of its group if they are not wanted, and gives up their own claims.
-func (p *Pool[K, V]) settle(e *entry[K, V]) {
+// closeUnwanted closes e and the members of its group if they are not wanted, and gives up their own claims.
+func (p *Pool[K, V]) closeUnwanted(e *entry[K, V]) {
 	if e.claims == 0 && e.needs == 0 {
 		for _, m := range e.members {
-			p.settle(m)
+			p.closeUnwanted(m)
 		}
 	}
 	if p.wanted(e) || e.phase == opening || e.phase == closing {
@@ -230,7 +230,7 @@ func (p *Pool[K, V]) disengage(e *entry[K, V]) {
 	for _, u := range uses {
 		used := p.entries[u]
 		used.needs--
-		p.settle(used)
+		p.closeUnwanted(used)
 	}
 }
 
@@ -243,63 +243,27 @@ type Lease[K comparable, V any] struct {
 
 // Acquire returns a lease on k, opening it with openFn if it is not open. If several goroutines call it at
 // once, one opens and the others wait. If opening fails, all of them get the error, and later callers get
-// the same error without another attempt.
-func (p *Pool[K, V]) Acquire(ctx context.Context, k K, openFn func(context.Context) (Opened[V], error)) (*Lease[K, V], error) {
-	return p.AcquireIdle(ctx, k, func(wait func()) { wait() }, openFn)
-}
-
-// AcquireIdle is Acquire for callers that do something about the time for which they wait while others open
-// or close k: idle is called with the function that waits, and calls it.
-func (p *Pool[K, V]) AcquireIdle(ctx context.Context, k K, idle func(wait func()), openFn func(context.Context) (Opened[V], error)) (*Lease[K, V], error) {
+// the same error without another attempt. While others open or close k, wait is called: it returns nil when
+// the channel is closed, or an error to give up. It may be nil, which waits until ctx ends.
+func (p *Pool[K, V]) Acquire(ctx context.Context, k K, wait func(ready <-chan struct{}) error, openFn func(context.Context) (Opened[V], error)) (l *Lease[K, V], err error) {
 	p.learn([]K{k}, map[K]struct{}{})
-	p.mu.Lock()
-	e := p.entry(k)
-	for {
-		if p.shut {
-			p.mu.Unlock()
-			return nil, ErrClosed
-		}
-		if e.failed != nil {
-			err := e.failed
-			p.mu.Unlock()
-			return nil, err
-		}
-		if e.phase == open {
-			e.leases++
-			l := &Lease[K, V]{pool: p, entry: e, life: e.life}
-			p.mu.Unlock()
-			return l, nil
-		}
-		if e.phase == unopened {
-			break
-		}
-		ready := e.ready
-		p.mu.Unlock()
-		idle(func() {
+	if wait == nil {
+		wait = func(ready <-chan struct{}) error {
 			select {
 			case <-ready:
+				return nil
 			case <-ctx.Done():
+				return context.Cause(ctx)
 			}
-		})
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
 		}
-		p.mu.Lock()
 	}
-	e.phase, e.ready = opening, make(chan struct{})
-	e.leases++
-	p.opens++
-	p.engage(e)
-	p.mu.Unlock()
-	return p.open(ctx, e, openFn)
-}
-
-// open opens the thing of an entry whose turn it is, and gives the first lease on it. Whatever happens,
-// those who wait for the entry are woken.
-func (p *Pool[K, V]) open(ctx context.Context, e *entry[K, V], openFn func(context.Context) (Opened[V], error)) (l *Lease[K, V], err error) {
+	e, l, err := p.begin(k, wait)
+	if l != nil || err != nil {
+		return l, err
+	}
 	var thing Opened[V]
 	err = errors.New("opening did not end normally")
-	defer func() { // also when openFn panics
+	defer func() { // also when openFn panics, so that those who wait for the entry are woken
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		close(e.ready)
@@ -309,7 +273,7 @@ func (p *Pool[K, V]) open(ctx context.Context, e *entry[K, V], openFn func(conte
 		case err != nil:
 			e.phase, e.failed = unopened, err
 			e.leases--
-			p.settle(e)
+			p.closeUnwanted(e)
 		case p.shut:
 			e.phase, e.life = open, newLife(thing, p.opt.Now)
 			p.startClose(e)
@@ -321,6 +285,40 @@ func (p *Pool[K, V]) open(ctx context.Context, e *entry[K, V], openFn func(conte
 	}()
 	thing, err = openFn(ctx)
 	return nil, err
+}
+
+// begin returns a lease on k if it is open. If it is not, begin marks it as being opened, which the caller
+// must do then, and returns neither a lease nor an error.
+func (p *Pool[K, V]) begin(k K, wait func(<-chan struct{}) error) (*entry[K, V], *Lease[K, V], error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	e := p.entry(k)
+	for e.phase == opening || e.phase == closing {
+		if p.shut {
+			return e, nil, ErrClosed
+		}
+		ready := e.ready
+		p.mu.Unlock()
+		err := wait(ready)
+		p.mu.Lock()
+		if err != nil {
+			return e, nil, err
+		}
+	}
+	switch {
+	case p.shut:
+		return e, nil, ErrClosed
+	case e.failed != nil:
+		return e, nil, e.failed
+	case e.phase == open:
+		e.leases++
+		return e, &Lease[K, V]{pool: p, entry: e, life: e.life}, nil
+	}
+	e.phase, e.ready = opening, make(chan struct{})
+	e.leases++
+	p.opens++
+	p.engage(e)
+	return e, nil, nil
 }
 
 // Retry makes the next Acquire try again to open what failed to open.
@@ -363,7 +361,7 @@ func (l *Lease[K, V]) Release() {
 	}
 	if l.entry.life == l.life { // otherwise Shutdown has closed it
 		l.entry.leases--
-		l.pool.settle(l.entry)
+		l.pool.closeUnwanted(l.entry)
 	}
 	l.life = nil
 }
@@ -387,7 +385,7 @@ func (p *Pool[K, V]) startClose(e *entry[K, V]) {
 		defer p.mu.Unlock()
 		e.phase = unopened
 		close(e.ready)
-		p.settle(e)
+		p.closeUnwanted(e)
 		p.closes--
 		p.ended.Broadcast()
 	}()

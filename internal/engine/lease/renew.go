@@ -23,8 +23,8 @@ var ErrRenewLimit = errors.New("the renewal did not end in time")
 // lookEvery is how often the loop looks at the time. Timers stand still while the machine sleeps.
 const lookEvery = time.Minute
 
-// life is one open thing between Open and Close. Its loop and its users compete to renew it; a turn, of
-// which there is one, keeps renewals apart.
+// life is one open thing between Open and Close. Its loop and its users compete to renew it; a token,
+// of which there is one, keeps renewals apart.
 type life[V any] struct {
 	thing Opened[V] // guarded by the pool's mutex; zero once closing has begun
 	renew func(context.Context) (time.Time, error)
@@ -35,7 +35,7 @@ type life[V any] struct {
 	ending chan struct{} // closed when closing begins: no more renewals start
 	kick   chan struct{} // wakes the loop after a use has renewed or tried to
 
-	turn    chan struct{} // holds a token while a goroutine uses the fields below
+	token   chan struct{} // full while a goroutine uses the fields below
 	due     time.Time     // zero for never
 	renewed time.Time     // of the last success, zero if none yet
 	failed  error         // of the last attempt
@@ -47,7 +47,7 @@ type life[V any] struct {
 func newLife[V any](thing Opened[V], now func() time.Time) *life[V] {
 	l := &life[V]{
 		thing: thing, renew: thing.Renew, now: now,
-		ending: make(chan struct{}), kick: make(chan struct{}, 1), turn: make(chan struct{}, 1),
+		ending: make(chan struct{}), kick: make(chan struct{}, 1), token: make(chan struct{}, 1),
 	}
 	l.due = l.steady(thing.RenewAt)
 	l.ctx, l.cancel = context.WithCancel(context.Background())
@@ -61,15 +61,15 @@ func newLife[V any](thing Opened[V], now func() time.Time) *life[V] {
 func (l *life[V]) end(limit time.Duration) {
 	close(l.ending)
 	timer := time.AfterFunc(limit, l.cancel)
-	l.turn <- struct{}{}
+	l.token <- struct{}{}
 	timer.Stop()
 	l.cancel()
 }
 
-// take waits for the turn. It fails when ctx or the life ends.
+// take waits for the token. It fails when ctx or the life ends.
 func (l *life[V]) take(ctx context.Context) error {
 	select {
-	case l.turn <- struct{}{}:
+	case l.token <- struct{}{}:
 	case <-l.ending:
 		return ErrClosed
 	case <-ctx.Done():
@@ -84,9 +84,9 @@ func (l *life[V]) take(ctx context.Context) error {
 	}
 }
 
-func (l *life[V]) give() { <-l.turn }
+func (l *life[V]) give() { <-l.token }
 
-// next returns the time of the next renewal in the background, zero for never. The turn is held.
+// next returns the time of the next renewal in the background, zero for never. The token is taken.
 func (l *life[V]) next() time.Time {
 	switch earliest := l.renewed.Add(minRenewGap); {
 	case l.due.IsZero():
@@ -116,7 +116,7 @@ func (l *life[V]) reached(at time.Time) bool {
 	return !now.Before(at) || !now.Round(0).Before(at.Round(0))
 }
 
-// attempt renews once. The turn is held. A failure leaves due unchanged.
+// attempt renews once. The token is taken. A failure leaves due unchanged.
 func (l *life[V]) attempt(ctx context.Context) {
 	ctx, cancel := context.WithTimeoutCause(ctx, RenewLimit, ErrRenewLimit)
 	defer cancel()

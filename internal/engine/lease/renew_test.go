@@ -39,7 +39,7 @@ func (r *renewer) seconds() float64 { return time.Since(r.begun).Seconds() }
 
 func (r *renewer) acquire(t *testing.T, first time.Duration) *Lease[string, string] {
 	t.Helper()
-	l, err := r.pool.Acquire(t.Context(), "k", func(context.Context) (Opened[string], error) {
+	l, err := r.pool.Acquire(t.Context(), "k", nil, func(context.Context) (Opened[string], error) {
 		return Opened[string]{Value: "v", RenewAt: time.Now().Add(first), Renew: r.renew, Close: func(context.Context) {
 			r.mu.Lock()
 			defer r.mu.Unlock()
@@ -151,7 +151,7 @@ func TestE50_NoRenewal(t *testing.T) {
 			}},
 		} {
 			pool := NewPool[string, string](Options[string]{CloseLimit: time.Second})
-			l, err := pool.Acquire(t.Context(), "k", func(context.Context) (Opened[string], error) { return thing, nil })
+			l, err := pool.Acquire(t.Context(), "k", nil, func(context.Context) (Opened[string], error) { return thing, nil })
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -18,12 +18,12 @@ func TestRetry(t *testing.T) {
 		return Opened[int]{Value: opened}, nil
 	}
 	for range 2 {
-		if _, err := p.Acquire(t.Context(), "a", open); err == nil || opened != 1 {
+		if _, err := p.Acquire(t.Context(), "a", nil, open); err == nil || opened != 1 {
 			t.Fatalf("opened %d times: %v", opened, err)
 		}
 	}
 	p.Retry()
-	l, err := p.Acquire(t.Context(), "a", open)
+	l, err := p.Acquire(t.Context(), "a", nil, open)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -127,7 +127,7 @@ func (w *world) acquire(ctx context.Context, k int) (l *held, err error) {
 			w.holders[k]++
 		}
 	}()
-	got, err := w.pool.Acquire(ctx, k, func(ctx context.Context) (Opened[string], error) { return w.open(ctx, k) })
+	got, err := w.pool.Acquire(ctx, k, nil, func(ctx context.Context) (Opened[string], error) { return w.open(ctx, k) })
 	if err != nil {
 		return nil, err
 	}

@@ -100,20 +100,12 @@ func (c *Check) Prepare(t *future.Task) {
 	prepare(t, c.readSet(t))
 }
 
-// OpenNested opens the nested ephemeral block, if there is one, whether or not an assertion refers to it.
-// The host reports errors.
-func (c *Check) OpenNested(t *future.Task, s *Session) {
-	if in := c.Nested(); in != nil && in.Config().Addr.Mode == addr.Ephemeral {
-		c.Module.run.open(t, s, []need{{in, nil}})
-	}
-}
-
 // Evaluate evaluates the assertions and records the results. An assertion that is not met is a warning; one
 // that is not a valid condition is an error. If announce is set and the walk has not failed, Evaluate warns
 // of an assertion whose result is known only after apply.
-func (c *Check) Evaluate(t *future.Task, s *Session, announce bool) {
+func (c *Check) Evaluate(t *future.Task, o *Opened, announce bool) {
 	for _, a := range c.block.Assertions {
-		status, message, diags := c.assert(&scope{m: c.Module, t: t, sess: s, of: c}, a, announce)
+		status, message, diags := c.assert(&scope{m: c.Module, t: t, opened: o, of: c}, a, announce)
 		c.Module.run.Report(diags)
 		c.record(status, message)
 	}

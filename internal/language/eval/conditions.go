@@ -25,14 +25,14 @@ func (in *Instance) HasConditions() bool {
 
 // Preconditions evaluates the preconditions and reports failures. If it returns false, the instance must not
 // be planned, changed or opened.
-func (in *Instance) Preconditions(t *future.Task, s *Session) bool {
-	return in.conditions(in.Resource.Block.Preconditions, "Resource precondition failed", in.scope(t, s))
+func (in *Instance) Preconditions(t *future.Task, o *Opened) bool {
+	return in.conditions(in.Resource.Block.Preconditions, "Resource precondition failed", in.scope(t, o))
 }
 
 // Postconditions evaluates the postconditions with the given self and reports failures. It returns false if
 // one failed.
-func (in *Instance) Postconditions(t *future.Task, s *Session, self cty.Value) bool {
-	sc := in.scope(t, s)
+func (in *Instance) Postconditions(t *future.Task, o *Opened, self cty.Value) bool {
+	sc := in.scope(t, o)
 	sc.self, sc.own = func() cty.Value { return self }, in
 	return in.conditions(in.Resource.Block.Postconditions, "Resource postcondition failed", sc)
 }
@@ -87,7 +87,7 @@ func (r *Run) condition(sc *scope, c blocks.Condition, failed string) verdict {
 		return v
 	}
 	message, hidden, more := r.conditionMessage(c, func() (cty.Value, diag.List) {
-		return settle(r, sc.t, sc.sess, func() (cty.Value, diag.List) { return r.eval(sc, c.Message) }, nil)
+		return settle(r, sc.t, sc.opened, func() (cty.Value, diag.List) { return r.eval(sc, c.Message) }, nil)
 	})
 	v.message, v.diags = message, append(v.diags, more...)
 	if hidden.what != "" {
@@ -102,7 +102,7 @@ func (r *Run) condition(sc *scope, c blocks.Condition, failed string) verdict {
 
 // decide evaluates the condition alone.
 func (r *Run) decide(sc *scope, c blocks.Condition) verdict {
-	v, diags := settle(r, sc.t, sc.sess, func() (cty.Value, diag.List) { return r.eval(sc, c.Expr) }, nil)
+	v, diags := settle(r, sc.t, sc.opened, func() (cty.Value, diag.List) { return r.eval(sc, c.Expr) }, nil)
 	if diags.HasErrors() {
 		return verdict{status: state.CheckError, diags: diags}
 	}
@@ -140,8 +140,7 @@ func (r *Run) tryMessage(sc *scope, c blocks.Condition) diag.List {
 		return nil
 	}
 	unopened := *sc
-	unopened.sess = NewSession()
-	defer unopened.sess.End()
+	unopened.opened = NewOpened(nil)
 	_, hidden, diags := r.conditionMessage(c, func() (cty.Value, diag.List) { return r.eval(&unopened, c.Message) })
 	if hidden.what != "" && r.opt.Phase == Planning && !c.Validation {
 		diags = append(diags, hidden.warning(c))

@@ -134,7 +134,7 @@ func (b *builder) add(ref *lang.Ref) {
 	case to.value != nil && to.value == b.sc.tested:
 		b.set(ref.Root, ref.Name, to.value.argument(b.sc.t))
 	case to.value != nil:
-		b.set(ref.Root, ref.Name, to.value.Get(b.sc.t, b.sc.sess, &ref.Range))
+		b.set(ref.Root, ref.Name, to.value.Get(b.sc.t, b.sc.opened, &ref.Range))
 	case to.resource != nil:
 		b.addResource(to, ref)
 	case to.call != nil:
@@ -302,20 +302,20 @@ func (b *builder) resourceVariables(vars map[string]cty.Value) {
 // instances only, the value is an object with just these, by key. Indexing it gives the same result as
 // indexing the tuple or object of all instances, but demands no other instance.
 func (b *builder) resourceValue(res *Resource, p *resourcePart) cty.Value {
-	t, s := b.sc.t, b.sc.sess
+	t, o := b.sc.t, b.sc.opened
 	if !res.repeat.Repeated() && b.sc.isOwn(res.Instance(addr.NoKey)) {
 		return b.sc.self()
 	}
 	if b.run.opt.Phase == Validating && res.Form().Keyed() && p.unindexed {
-		v, _ := res.whole(t, s, p.via).Unmark() // how many ephemeral instances there are is not ephemeral
+		v, _ := res.whole(t, o, p.via).Unmark() // how many ephemeral instances there are is not ephemeral
 		return v
 	}
 	if p.whole || b.run.opt.Phase == Validating {
-		return res.whole(t, s, p.via)
+		return res.whole(t, o, p.via)
 	}
 	e := res.expand(t, p.via)
 	if e.failed {
-		return res.whole(t, s, p.via)
+		return res.whole(t, o, p.via)
 	}
 	attrs := make(map[string]cty.Value, len(p.keys))
 	for key, via := range p.keys {
@@ -325,7 +325,7 @@ func (b *builder) resourceValue(res *Resource, p *resourcePart) cty.Value {
 				attrs[keyText(key)] = b.sc.self()
 				continue
 			}
-			attrs[keyText(key)] = in.get(t, s, via)
+			attrs[keyText(key)] = in.get(t, o, via)
 		}
 	}
 	if len(attrs) == 0 && e.form == blocks.Counted {
@@ -425,13 +425,13 @@ func (b *builder) outputs(m *Module, names map[string]*hcl.Range) cty.Value {
 	attrs := map[string]cty.Value{}
 	if via, every := names[""]; every {
 		for name, o := range m.outputs {
-			attrs[name] = o.Get(b.sc.t, b.sc.sess, via)
+			attrs[name] = o.Get(b.sc.t, b.sc.opened, via)
 		}
 		return cty.ObjectVal(attrs)
 	}
 	for name, via := range names {
 		if o := m.outputs[name]; o != nil {
-			attrs[name] = o.Get(b.sc.t, b.sc.sess, via)
+			attrs[name] = o.Get(b.sc.t, b.sc.opened, via)
 		}
 	}
 	return cty.ObjectVal(attrs)

@@ -6,20 +6,23 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/language/lang"
 )
 
-// Hold opens the ephemeral instances that depends_on names, in the instance's block and in the calls of the
-// modules around it, and keeps them open until s ends: a tunnel may be needed by a block that never reads
-// its attributes. A module represents the ephemeral resources in it. The host reports errors.
-func (in *Instance) Hold(t *future.Task, s *Session) {
-	var needed []need
+// Held returns the ephemeral instances that depends_on names, in the instance's block and in the calls of the
+// modules around it. They must be open during operations on the instance: a tunnel may be needed by a block
+// that never reads its attributes. A module represents the ephemeral resources in it.
+func (in *Instance) Held(t *future.Task) []Need {
+	if !in.Resource.Block.HoldsOpen() {
+		return nil
+	}
+	var held []Need
 	for _, rr := range in.held(t).resources {
 		for _, dep := range rr.instances(t) {
-			needed = append(needed, need{dep, rr.via})
+			held = append(held, Need{dep, rr.via})
 		}
 	}
-	in.Run().open(t, s, needed)
+	return held
 }
 
-// PrepareHeld demands everything durable that Hold needs.
+// PrepareHeld demands everything durable that Held needs.
 func (in *Instance) PrepareHeld(t *future.Task) { prepare(t, in.held(t)) }
 
 func (in *Instance) held(t *future.Task) *reads {
@@ -28,7 +31,7 @@ func (in *Instance) held(t *future.Task) *reads {
 	return r
 }
 
-// addHeld adds what Hold opens. sc is the scope of the instance.
+// addHeld adds what Held returns. sc is the scope of the instance.
 func (r *reads) addHeld(sc *scope, in *Instance) {
 	if !in.Resource.Block.HoldsOpen() {
 		return

@@ -78,18 +78,18 @@ func (d *DestroyProvisioners) Provisioners() []*config.Provisioner {
 	return provisionerConfigs(d.blocks)
 }
 
-func (d *DestroyProvisioners) scope(t *future.Task, s *Session) *scope {
-	return &scope{m: d.module, each: d.each, t: t, sess: s, of: d.addr}
+func (d *DestroyProvisioners) scope(t *future.Task, o *Opened) *scope {
+	return &scope{m: d.module, each: d.each, t: t, opened: o, of: d.addr}
 }
 
 // EvalProvisioner evaluates the arguments of one provisioner, which may carry marks. self is the object that
 // is about to be destroyed.
-func (d *DestroyProvisioners) EvalProvisioner(t *future.Task, s *Session, index int, self cty.Value) (cty.Value, diag.List) {
+func (d *DestroyProvisioners) EvalProvisioner(t *future.Task, o *Opened, index int, self cty.Value) (cty.Value, diag.List) {
 	p := &d.blocks[index]
 	if diags := d.checkKeys(p); diags.HasErrors() {
 		return cty.DynamicVal, diags
 	}
-	sc := d.scope(t, s)
+	sc := d.scope(t, o)
 	sc.self = func() cty.Value { return self }
 	return d.run.provisioner(sc, p)
 }
@@ -135,12 +135,12 @@ func (d *DestroyProvisioners) Deps(t *future.Task) []plan.Dep {
 
 // EvalConnection evaluates the connection of one provisioner, as that of Instance does. self is the object
 // that is about to be destroyed.
-func (d *DestroyProvisioners) EvalConnection(t *future.Task, s *Session, index int, self cty.Value) (cty.Value, diag.List) {
+func (d *DestroyProvisioners) EvalConnection(t *future.Task, o *Opened, index int, self cty.Value) (cty.Value, diag.List) {
 	p := &d.blocks[index]
 	if d.checkKeys(p).HasErrors() {
 		return cty.NilVal, nil // EvalProvisioner reports it
 	}
-	sc := d.scope(t, s)
+	sc := d.scope(t, o)
 	sc.self = func() cty.Value { return self }
 	return d.run.connection(sc, p)
 }

@@ -6,13 +6,13 @@
 // planning or applying. Run asks its Host for the results of resource instances and so knows neither state
 // nor plan nor provider processes.
 //
-// Values that come from ephemeral resources are never kept in a Run: they live in a Session, which its owner
-// ends after the operation that needed them, and which holds the leases meanwhile. Evaluation opens nothing:
-// it notes what it lacks, and settle has that opened.
+// Values that come from ephemeral resources are never kept in a Run: they live in an Opened, which its owner
+// drops after the operation that needed them. Evaluation opens nothing: it notes what it lacks, and settle
+// asks the owner to open that.
 //
 // # Reading order
 //
-// Start with run.go, objects.go and session.go, the things that there are. expansion.go finds instances, and
+// Start with run.go, objects.go and opened.go, the things that there are. expansion.go finds instances, and
 // lookup.go finds objects by address. resolve.go follows references; reads.go collects what each object
 // refers to. Read-sets have four walks: prepare.go demands what they lead to, deps.go orders by it, uses.go
 // claims what may be opened, and guards.go checks conditions on the way. context.go evaluates expressions,

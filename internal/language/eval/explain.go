@@ -213,10 +213,10 @@ func (p shownPart) advice(step lang.Step) string {
 	return fmt.Sprintf("%s has for_each: its instances have names, such as %s[%q].", p.name, p.name, p.names()[0])
 }
 
-// forget drops the values from diagnostics if some of them must not outlive the session. What may be shown
+// forget drops the values from diagnostics if some of them must not outlive the operation. What may be shown
 // of them is kept as text.
 func (sc *scope) forget(diags diag.List) diag.List {
-	if sc.sess == nil || len(sc.sess.instances)+len(sc.sess.values) == 0 {
+	if sc.opened == nil || len(sc.opened.objects)+len(sc.opened.values) == 0 {
 		return diags
 	}
 	for i := range diags {

@@ -39,8 +39,8 @@ func (m *Module) Expression(src, filename string, functions map[string]function.
 	return &Expression{module: m, expr: x, functions: functions}, diags
 }
 
-func (x *Expression) scope(t *future.Task, s *Session) *scope {
-	return &scope{m: x.module, t: t, sess: s, functions: x.functions}
+func (x *Expression) scope(t *future.Task, o *Opened) *scope {
+	return &scope{m: x.module, t: t, opened: o, functions: x.functions}
 }
 
 // Prepare demands everything durable that the expression needs.
@@ -50,11 +50,11 @@ func (x *Expression) Prepare(t *future.Task) {
 	prepare(t, needed)
 }
 
-// Value evaluates the expression. It opens, within s, only what the value depends on. Errors
-// of values in the configuration are reported to the run; the diagnostics are about the expression itself.
-func (x *Expression) Value(t *future.Task, s *Session) (cty.Value, diag.List) {
-	run, sc := x.module.run, x.scope(t, s)
-	return settle(run, t, s, func() (cty.Value, diag.List) { return run.eval(sc, x.expr) }, func(e evaluated) bool {
+// Value evaluates the expression. It has opened only what the value depends on. Errors of
+// values in the configuration are reported to the run; the diagnostics are about the expression itself.
+func (x *Expression) Value(t *future.Task, o *Opened) (cty.Value, diag.List) {
+	run, sc := x.module.run, x.scope(t, o)
+	return settle(run, t, o, func() (cty.Value, diag.List) { return run.eval(sc, x.expr) }, func(e evaluated) bool {
 		return independent(run, e) && (!x.expr.NullsEphemeral || e.value.IsWhollyKnown())
 	})
 }

@@ -54,9 +54,9 @@ resource "sim_thing" "a" { count = 2 }
 		if !diags.HasErrors() {
 			task := &future.Task{}
 			x.Prepare(task)
-			s := NewSession()
+			s := w.host.session()
 			defer s.End()
-			v, more := x.Value(task, s)
+			v, more := x.Value(task, s.Opened)
 			diags = append(diags, more...)
 			diags = append(diags, w.run.Diags.Take()...)
 			if bare, _ := value.WithholdEphemeral(v).UnmarkDeep(); bare == cty.NilVal {

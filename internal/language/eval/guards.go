@@ -125,8 +125,8 @@ func (v *Value) check(t *future.Task, c blocks.Condition) bool {
 	return got.holds()
 }
 
-// condition evaluates a condition of a variable or an output in a session of its own. If it may open
-// something, it takes a slot. of has the address for diagnostics, nil for none.
+// condition evaluates a condition of a variable or an output. If it may open something, it does so in
+// an operation of its own. of has the address for diagnostics, nil for none.
 func (m *Module) condition(t *future.Task, v *Value, c blocks.Condition, of fmt.Stringer, failed string) (out verdict) {
 	sc := &scope{m: m, t: t, of: of}
 	if m.run.opt.Phase == Validating {
@@ -136,14 +136,11 @@ func (m *Module) condition(t *future.Task, v *Value, c blocks.Condition, of fmt.
 	needs := &reads{}
 	needs.addExprs(sc, c.Expr, c.Message)
 	prepare(t, needs)
-	sc.sess = NewSession()
-	sc.sess.User = v
 	if m.block.OpensOf(c.Expr, c.Message).Empty() {
-		defer sc.sess.End()
 		return m.run.condition(sc, c, failed)
 	}
-	m.run.opt.Host.Slot(t, sc.sess, func() {
-		defer sc.sess.End()
+	m.run.opt.Host.WithOpened(t, v, func(o *Opened) {
+		sc.opened = o
 		out = m.run.condition(sc, c, failed)
 	})
 	return out

@@ -88,6 +88,9 @@ func modeWord(m addr.Mode) string {
 // kitHost makes objects out of configurations, and logs what it is asked.
 type kitHost struct {
 	unknownIDs bool
+	// watchful counts openings as sessions of their task: from the first opening on nothing durable may be
+	// asked for.
+	watchful bool
 
 	mu         sync.Mutex
 	log        []string
@@ -112,11 +115,11 @@ func (h *kitHost) within(t *future.Task, by int) {
 // evalIn evaluates the body of an instance as an engine does: prepare, then a session.
 func (h *kitHost) evalIn(t *future.Task, in *Instance) (cty.Value, diag.List) {
 	in.Prepare(t)
-	s := NewSession()
+	s := h.session()
 	defer s.End()
 	h.within(t, 1)
 	defer h.within(t, -1)
-	return in.EvalBody(t, s)
+	return in.EvalBody(t, s.Opened)
 }
 
 func (h *kitHost) Result(t *future.Task, in *Instance) cty.Value {
@@ -150,30 +153,70 @@ func (h *kitHost) object(in *Instance, v cty.Value, id string) cty.Value {
 	return cty.ObjectVal(attrs)
 }
 
-func (h *kitHost) Open(t *future.Task, s *Session, in *Instance) cty.Value {
-	a := in.Addr().String()
+// kitSession opens what an evaluation lacks, and closes it at its end.
+type kitSession struct {
+	*Opened
+	host  *kitHost
+	after []func()
+}
+
+func (h *kitHost) session() *kitSession {
+	s := &kitSession{host: h}
+	s.Opened = NewOpened(s)
+	return s
+}
+
+// Open implements Opener.
+func (s *kitSession) Open(t *future.Task, needs []Need) {
+	for _, n := range needs {
+		if !s.Has(n.Instance) {
+			leave := t.Enter(n.Instance, n.Via)
+			s.Add(n.Instance, s.open(t, n.Instance))
+			leave()
+		}
+	}
+}
+
+func (s *kitSession) open(t *future.Task, in *Instance) cty.Value {
+	a, h := in.Addr().String(), s.host
 	h.note("open %s", a)
-	inner := NewSession()
-	v, diags := in.EvalBody(t, inner)
+	inner := h.session()
+	v, diags := in.EvalBody(t, inner.Opened)
 	in.Run().Report(diags)
 	h.mu.Lock()
 	h.opened[a]++
 	h.live[a]++
 	n := h.opened[a]
 	h.mu.Unlock()
-	s.Keep(func() {
+	s.after = append(s.after, func() {
 		h.mu.Lock()
 		h.live[a]--
 		h.mu.Unlock()
 		inner.End()
 	})
+	if h.watchful {
+		h.within(t, 1)
+		s.after = append(s.after, func() { h.within(t, -1) })
+	}
 	if diags.HasErrors() {
-		return cty.UnknownVal(in.Resource.Block.Schema.Block.Type()).Mark(value.Ephemeral)
+		return Unopened(in)
 	}
 	return h.object(in, v, fmt.Sprintf("open:%s#%d", a, n)).Mark(value.Ephemeral)
 }
 
-func (h *kitHost) Slot(_ *future.Task, _ *Session, f func()) { f() }
+func (s *kitSession) End() {
+	s.Drop()
+	for _, f := range s.after {
+		f()
+	}
+	s.after = nil
+}
+
+func (h *kitHost) WithOpened(_ *future.Task, _ *Value, f func(*Opened)) {
+	s := h.session()
+	defer s.End()
+	f(s.Opened)
+}
 
 func (h *kitHost) ConfiguredFunctions(*future.Task, *ProviderObject) (map[string]*schema.Function, bool) {
 	return nil, true
@@ -260,9 +303,7 @@ func (w *world) output(name string) string {
 
 // local returns the text of a local of the root module, evaluated in a session.
 func (w *world) local(name string) string {
-	s := NewSession()
-	defer s.End()
-	return show(w.run.Root.locals[name].Get(w.task, s, nil))
+	return show(w.run.Root.locals[name].Get(w.task, NewOpened(nil), nil))
 }
 
 func (w *world) errors() string { return lines(w.run.Diags.List()) }
@@ -362,20 +403,17 @@ func (w *world) everything(t *future.Task, m *Module) {
 
 func (w *world) value(t *future.Task, v *Value) {
 	v.Prepare(t)
-	s := NewSession()
-	defer s.End()
-	v.Get(t, s, nil)
+	v.Get(t, NewOpened(nil), nil)
 }
 
 func (w *world) demand(t *future.Task, in *Instance) {
 	in.Provider(t)
 	if w.run.Phase() == Validating {
-		s := NewSession()
-		defer s.End()
-		_, diags := in.EvalBody(t, s)
+		o := NewOpened(nil)
+		_, diags := in.EvalBody(t, o)
 		w.run.Report(diags)
-		in.Preconditions(t, s)
-		in.Postconditions(t, s, cty.UnknownVal(in.Resource.Block.Schema.Block.Type()))
+		in.Preconditions(t, o)
+		in.Postconditions(t, o, cty.UnknownVal(in.Resource.Block.Schema.Block.Type()))
 		return
 	}
 	if in.Config().Addr.Mode != addr.Ephemeral {

@@ -251,7 +251,7 @@ func (v *Value) Addr() string {
 // String returns the absolute address.
 func (v *Value) String() string { return v.Addr() }
 
-// opens reports whether evaluating v may open ephemeral resources, so that its value belongs in a session.
+// opens reports whether evaluating v may open ephemeral resources, so that its value belongs in an Opened.
 func (v *Value) opens() bool { return !v.block.Opens.Empty() }
 
 // Output returns the declaration of an output, nil of any other value.

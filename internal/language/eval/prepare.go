@@ -8,8 +8,8 @@ import (
 )
 
 // Prepare demands everything durable that the instance's configuration needs, including what lies behind
-// values and ephemeral resources that are evaluated later. Afterwards, evaluating within a session waits
-// only for openings.
+// values and ephemeral resources that are evaluated later. Afterwards, evaluating waits only for
+// openings.
 func (in *Instance) Prepare(t *future.Task) {
 	p := preparer{newVisitor(t)}
 	p.instance(in)
@@ -48,7 +48,7 @@ func (v visitor) first(what any) bool {
 type preparer struct{ visitor }
 
 // reads demands everything durable in a read-set. A value that may open something is not evaluated, but what
-// it reads is prepared, so that evaluating it in a session later need not wait.
+// it reads is prepared, so that evaluating it later need not wait.
 func (p preparer) reads(r *reads) {
 	for _, v := range r.values {
 		if !v.opens() {
@@ -56,7 +56,9 @@ func (p preparer) reads(r *reads) {
 			continue
 		}
 		if p.first(v.Value) {
-			p.t.Within(v.Value, v.via, func() { p.reads(v.readSet(p.t)) })
+			leave := p.t.Enter(v.Value, v.via)
+			p.reads(v.readSet(p.t))
+			leave()
 		}
 	}
 	for _, rr := range r.resources {
@@ -67,7 +69,9 @@ func (p preparer) reads(r *reads) {
 	}
 	for _, po := range r.providers {
 		if p.first(po) {
-			p.t.Within(po, (*hcl.Range)(nil), func() { p.reads(po.readSet(p.t)) })
+			leave := p.t.Enter(po, (*hcl.Range)(nil))
+			p.reads(po.readSet(p.t))
+			leave()
 		}
 	}
 }
@@ -80,7 +84,9 @@ func (p preparer) resource(rr resourceRead) {
 	}
 	for _, in := range rr.instances(p.t) {
 		if ephemeral {
-			p.t.Within(in, rr.via, func() { p.instance(in) })
+			leave := p.t.Enter(in, rr.via)
+			p.instance(in)
+			leave()
 		} else {
 			in.Value(p.t, rr.via)
 		}

@@ -30,15 +30,15 @@ func (p *ProviderObject) Present(t *future.Task) bool {
 func (p *ProviderObject) Unkeyed() bool { return p.expander != nil && p.Addr.Key == addr.NoKey }
 
 // EvalBody evaluates the configuration, which may carry marks.
-func (p *ProviderObject) EvalBody(t *future.Task, s *Session) (cty.Value, diag.List) {
+func (p *ProviderObject) EvalBody(t *future.Task, o *Opened) (cty.Value, diag.List) {
 	if p.block == nil {
 		return p.evalImplied()
 	}
-	sc := p.scope(t, s)
+	sc := p.scope(t, o)
 	if sc.each != nil && !p.expander.expand(t, nil).has(p.Addr.Key) && p.run.opt.Phase != Validating {
 		return cty.DynamicVal, diag.At(p.block.Config.Range, "Provider instance not present", "There is no instance %s of this provider block: its for_each has no such key.", p.Addr.Key).WithAddress(sc.address())
 	}
-	v, diags := settle(p.run, t, s, func() (cty.Value, diag.List) { return p.run.decode(sc, p.block.View, p.block.Body) }, nil)
+	v, diags := settle(p.run, t, o, func() (cty.Value, diag.List) { return p.run.decode(sc, p.block.View, p.block.Body) }, nil)
 	return v, diags.WithAddress(p.Addr.String())
 }
 
@@ -52,8 +52,8 @@ func (p *ProviderObject) evalImplied() (cty.Value, diag.List) {
 	return v, diags.WithAddress(p.Addr.String())
 }
 
-func (p *ProviderObject) scope(t *future.Task, s *Session) *scope {
-	sc := &scope{m: p.module, t: t, sess: s, of: p.Addr}
+func (p *ProviderObject) scope(t *future.Task, o *Opened) *scope {
+	sc := &scope{m: p.module, t: t, opened: o, of: p.Addr}
 	if p.expander != nil {
 		sc.each = &eachData{key: p.Addr.Key, of: p.expander}
 	}

@@ -25,22 +25,22 @@ func provisionerConfigs(blocks []blocks.Provisioner) []*config.Provisioner {
 
 // EvalProvisioner evaluates the arguments of one provisioner, which may carry marks. self is the instance's
 // object.
-func (in *Instance) EvalProvisioner(t *future.Task, s *Session, index int, self cty.Value) (cty.Value, diag.List) {
-	sc := in.scope(t, s)
+func (in *Instance) EvalProvisioner(t *future.Task, o *Opened, index int, self cty.Value) (cty.Value, diag.List) {
+	sc := in.scope(t, o)
 	sc.self, sc.own = func() cty.Value { return self }, in
 	return in.Run().provisioner(sc, &in.Resource.Block.Provisioners[index])
 }
 
 func (r *Run) provisioner(sc *scope, p *blocks.Provisioner) (cty.Value, diag.List) {
-	v, diags := settle(r, sc.t, sc.sess, func() (cty.Value, diag.List) { return r.decode(sc, p.View, p.Exprs) }, nil)
+	v, diags := settle(r, sc.t, sc.opened, func() (cty.Value, diag.List) { return r.decode(sc, p.View, p.Exprs) }, nil)
 	return v, sc.located(diags)
 }
 
 // EvalConnection evaluates the connection of one provisioner: that of the resource, overridden by the
 // provisioner's own. The value may carry marks, and is cty.NilVal if the provisioner uses no connection.
 // self is the instance's object.
-func (in *Instance) EvalConnection(t *future.Task, s *Session, index int, self cty.Value) (cty.Value, diag.List) {
-	sc := in.scope(t, s)
+func (in *Instance) EvalConnection(t *future.Task, o *Opened, index int, self cty.Value) (cty.Value, diag.List) {
+	sc := in.scope(t, o)
 	sc.self, sc.own = func() cty.Value { return self }, in
 	return in.Run().connection(sc, &in.Resource.Block.Provisioners[index])
 }
@@ -50,7 +50,7 @@ func (r *Run) connection(sc *scope, p *blocks.Provisioner) (cty.Value, diag.List
 	if p.Connected == nil || !used && r.opt.Phase != Validating {
 		return cty.NilVal, nil
 	}
-	v, diags := settle(r, sc.t, sc.sess, func() (cty.Value, diag.List) { return r.decodeConnection(sc, p) }, nil)
+	v, diags := settle(r, sc.t, sc.opened, func() (cty.Value, diag.List) { return r.decodeConnection(sc, p) }, nil)
 	if !used { // only its arguments are checked
 		v = cty.NilVal
 	}

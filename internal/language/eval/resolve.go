@@ -16,15 +16,15 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/language/lang"
 )
 
-// scope is where an expression is evaluated: its module object, its repetition, self, and the session in
-// which it may use ephemeral resources.
+// scope is where an expression is evaluated: its module object, its repetition, self, and what is
+// open for it.
 type scope struct {
 	m      *Module
 	each   *eachData
 	self   func() cty.Value
 	own    *Instance // whose object self is; a reference to it by address gives self too
 	t      *future.Task
-	sess   *Session
+	opened *Opened
 	of     fmt.Stringer // the object, for diagnostics; nil for none
 	tested *Value       // while validating, the variable whose value is given to its own validation conditions
 
@@ -61,8 +61,8 @@ func (sc *scope) located(diags diag.List) diag.List {
 	return diags.WithAddress(sc.address())
 }
 
-func (sc *scope) withSession(s *Session) *scope {
-	sc.sess = s
+func (sc *scope) with(o *Opened) *scope {
+	sc.opened = o
 	return sc
 }
 

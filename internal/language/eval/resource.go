@@ -42,33 +42,28 @@ func (in *Instance) Value(t *future.Task, via *hcl.Range) cty.Value {
 }
 
 // get returns the value of an instance of any mode.
-func (in *Instance) get(t *future.Task, s *Session, via *hcl.Range) cty.Value {
+func (in *Instance) get(t *future.Task, o *Opened, via *hcl.Range) cty.Value {
 	if in.Resource.Block.Config.Addr.Mode != addr.Ephemeral {
 		return in.Value(t, via)
 	}
-	if s == nil {
-		return unopened(in)
+	if o == nil {
+		return Unopened(in)
 	}
-	if got, ok := s.instances[in]; ok {
+	if got, ok := o.objects[in]; ok {
 		return got
 	}
-	s.missing = append(s.missing, need{in, via})
-	return unopened(in)
-}
-
-// unopened returns what is known of an ephemeral instance that is not open.
-func unopened(in *Instance) cty.Value {
-	return cty.UnknownVal(in.Resource.Block.Schema.Block.Type()).Mark(value.Ephemeral)
+	o.lacking = append(o.lacking, Need{in, via})
+	return Unopened(in)
 }
 
 // whole returns the value of the resource object as a reference without an index sees it: an object, a tuple
 // of all instances, or an object by key.
-func (r *Resource) whole(t *future.Task, s *Session, via *hcl.Range) cty.Value {
+func (r *Resource) whole(t *future.Task, o *Opened, via *hcl.Range) cty.Value {
 	if r.Block.Config.Addr.Mode == addr.Ephemeral {
-		return r.buildWhole(t, s, via)
+		return r.buildWhole(t, o, via)
 	}
 	if !r.repeat.Repeated() {
-		return r.Instance(addr.NoKey).get(t, s, via)
+		return r.Instance(addr.NoKey).get(t, o, via)
 	}
 	got, cycle := r.all.Get(t, r, via, func() cty.Value { return r.buildWhole(t, nil, via) })
 	if cycle != nil {
@@ -80,7 +75,7 @@ func (r *Resource) whole(t *future.Task, s *Session, via *hcl.Range) cty.Value {
 
 // buildWhole builds the value that whole returns. An unknown value of an ephemeral resource keeps the
 // ephemeral mark: otherwise it could be stored once it is known.
-func (r *Resource) buildWhole(t *future.Task, s *Session, via *hcl.Range) cty.Value {
+func (r *Resource) buildWhole(t *future.Task, o *Opened, via *hcl.Range) cty.Value {
 	e := r.expand(t, via)
 	ephemeral := r.Block.Config.Addr.Mode == addr.Ephemeral
 	if e.failed || e.generic {
@@ -96,32 +91,32 @@ func (r *Resource) buildWhole(t *future.Task, s *Session, via *hcl.Range) cty.Va
 	case blocks.Counted:
 		elems := make([]cty.Value, len(e.keys))
 		for i, k := range e.keys {
-			elems[i] = r.Instance(k).get(t, s, via)
+			elems[i] = r.Instance(k).get(t, o, via)
 		}
 		return cty.TupleVal(elems)
 	case blocks.ForEach:
 		attrs := make(map[string]cty.Value, len(e.keys))
 		for _, k := range e.keys {
-			attrs[k.Str()] = r.Instance(k).get(t, s, via)
+			attrs[k.Str()] = r.Instance(k).get(t, o, via)
 		}
 		return cty.ObjectVal(attrs)
 	default:
 		if len(e.keys) == 0 {
 			return cty.NullVal(r.Block.Schema.Block.Type())
 		}
-		return r.Instance(addr.NoKey).get(t, s, via)
+		return r.Instance(addr.NoKey).get(t, o, via)
 	}
 }
 
 // scope returns the scope of the instance's own expressions.
-func (in *Instance) scope(t *future.Task, s *Session) *scope {
-	return &scope{m: in.Resource.Module, each: in.Resource.eachData(in.Key), t: t, sess: s, of: in}
+func (in *Instance) scope(t *future.Task, o *Opened) *scope {
+	return &scope{m: in.Resource.Module, each: in.Resource.eachData(in.Key), t: t, opened: o, of: in}
 }
 
-// EvalBody evaluates the instance's configuration, which may carry marks. With a nil session, what comes from
+// EvalBody evaluates the instance's configuration, which may carry marks. With a nil Opened, what comes from
 // ephemeral resources is unknown.
-func (in *Instance) EvalBody(t *future.Task, s *Session) (cty.Value, diag.List) {
-	return settle(in.Run(), t, s, func() (cty.Value, diag.List) { return in.evalBody(t, s) }, func(e evaluated) bool { return bodySettled(in, e) })
+func (in *Instance) EvalBody(t *future.Task, o *Opened) (cty.Value, diag.List) {
+	return settle(in.Run(), t, o, func() (cty.Value, diag.List) { return in.evalBody(t, o) }, func(e evaluated) bool { return bodySettled(in, e) })
 }
 
 // bodySettled reports whether a configuration that lacks something is as it would be without that. That of an
@@ -130,9 +125,9 @@ func bodySettled(in *Instance, e evaluated) bool {
 	return !in.Resource.ephemeral && independent(in.Run(), e)
 }
 
-func (in *Instance) evalBody(t *future.Task, s *Session) (cty.Value, diag.List) {
+func (in *Instance) evalBody(t *future.Task, o *Opened) (cty.Value, diag.List) {
 	b := in.Resource.Block
-	sc := in.scope(t, s)
+	sc := in.scope(t, o)
 	v, diags := in.Run().decode(sc, b.View, b.Body)
 	if !diags.HasErrors() && b.Config.Addr.Mode != addr.Ephemeral {
 		diags = append(diags, checkEphemeralUse(v, b)...)

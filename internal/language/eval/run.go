@@ -36,11 +36,10 @@ const (
 type Host interface {
 	// Result returns the object of a managed or data instance, sensitive marks included.
 	Result(t *future.Task, in *Instance) cty.Value
-	// Open returns the object of an ephemeral instance, marked ephemeral, and lets s keep the lease on it.
-	Open(t *future.Task, s *Session, in *Instance) cty.Value
-	// Slot runs f within the limit of concurrent operations, in a turn that it gives to s. f may open
-	// ephemeral resources but demands nothing durable any more. The caller must not be in a slot.
-	Slot(t *future.Task, s *Session, f func())
+	// WithOpened calls f, within the limit of concurrent operations, and ends the leases on what was opened
+	// for it. f demands nothing durable any more. The caller must not be in a slot. user has the conditions
+	// that f evaluates.
+	WithOpened(t *future.Task, user *Value, f func(*Opened))
 	// CallFunction calls a provider-defined function. The value is unknown, without an error, if the provider
 	// could not be configured, which was reported.
 	CallFunction(t *future.Task, call FunctionCall) (cty.Value, error)

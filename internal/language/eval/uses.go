@@ -258,7 +258,7 @@ func moduleClaims(m *blocks.Module, into []Use) []Use {
 	return into
 }
 
-// HeldUses returns what Hold may open.
+// HeldUses returns what Held may return.
 func (in *Instance) HeldUses(t *future.Task) []Use {
 	r := &reads{}
 	r.addHeld(in.scope(t, nil).setEarly(), in)

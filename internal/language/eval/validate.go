@@ -17,9 +17,7 @@ func (m *Module) ValidateValues(t *future.Task) {
 	for _, group := range []map[string]*Value{m.variables, m.locals, m.outputs} {
 		for _, v := range diag.InOrder(group) {
 			if v.opens() {
-				s := NewSession()
-				v.Get(t, s, v.rangePtr())
-				s.End()
+				v.Get(t, NewOpened(nil), v.rangePtr())
 				continue
 			}
 			v.Get(t, nil, v.rangePtr())

@@ -12,9 +12,9 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/values/value"
 )
 
-// Get returns the value. A value that comes from ephemeral resources is evaluated within s, once per session;
-// without a session it is unknown and marked ephemeral.
-func (v *Value) Get(t *future.Task, s *Session, via *hcl.Range) cty.Value {
+// Get returns the value. A value that comes from ephemeral resources is evaluated with o, once in it; without
+// one it is unknown and marked ephemeral.
+func (v *Value) Get(t *future.Task, o *Opened, via *hcl.Range) cty.Value {
 	if !v.opens() {
 		got, cycle := v.cell.Get(t, v, via, func() cty.Value {
 			v.await(t)
@@ -26,19 +26,19 @@ func (v *Value) Get(t *future.Task, s *Session, via *hcl.Range) cty.Value {
 		}
 		return got
 	}
-	if s == nil {
+	if o == nil {
 		if v.refuses() { // what it is given, which is reported; what follows from that is not
 			return cty.DynamicVal
 		}
 		return cty.DynamicVal.Mark(value.Ephemeral)
 	}
-	if got, ok := s.values[v]; ok {
+	if got, ok := o.values[v]; ok {
 		return got
 	}
-	s.values[v] = cty.DynamicVal.Mark(value.Ephemeral) // what a cycle sees; it is reported where the durable walk meets it
-	var got cty.Value
-	t.Within(v, via, func() { got = v.compute(t, s) })
-	s.values[v] = got
+	o.values[v] = cty.DynamicVal.Mark(value.Ephemeral) // what a cycle sees; it is reported where the durable walk meets it
+	defer t.Enter(v, via)()
+	got := v.compute(t, o)
+	o.values[v] = got
 	return got
 }
 
@@ -56,15 +56,13 @@ func (v *Value) Durable(t *future.Task) (got cty.Value, ok bool) {
 	if !v.opens() {
 		return v.Get(t, nil, nil), true
 	}
-	s := NewSession()
-	defer s.End()
-	found := evaluated{value: v.Get(t, s, nil)}
+	found := evaluated{value: v.Get(t, NewOpened(nil), nil)}
 	return found.value, independent(v.module.run, found)
 }
 
 // Final returns the value with what it needs open, all of which is opened at once.
-func (v *Value) Final(t *future.Task, s *Session) cty.Value {
-	got, _ := settle(v.module.run, t, s, func() (cty.Value, diag.List) { return v.Get(t, s, nil), nil }, nil)
+func (v *Value) Final(t *future.Task, o *Opened) cty.Value {
+	got, _ := settle(v.module.run, t, o, func() (cty.Value, diag.List) { return v.Get(t, o, nil), nil }, nil)
 	return got
 }
 
@@ -75,16 +73,16 @@ func (v *Value) refuses() bool {
 
 // compute evaluates v and reports errors. For a value in a cycle, only the cycle is reported and the value
 // is unknown: further errors would depend on where the cycle was found.
-func (v *Value) compute(t *future.Task, s *Session) cty.Value {
+func (v *Value) compute(t *future.Task, o *Opened) cty.Value {
 	var got cty.Value
 	var diags diag.List
 	switch v.block.Kind {
 	case blocks.VariableValue:
-		got, diags = v.evalVariable(t, s)
+		got, diags = v.evalVariable(t, o)
 	case blocks.OutputValue:
-		got, diags = v.evalOutput(t, s)
+		got, diags = v.evalOutput(t, o)
 	default:
-		got, diags = v.module.run.eval(v.module.scope(t).withSession(s), v.block.Expr)
+		got, diags = v.module.run.eval(v.module.scope(t).with(o), v.block.Expr)
 	}
 	if v.circular.Load() {
 		return cty.DynamicVal
@@ -93,8 +91,8 @@ func (v *Value) compute(t *future.Task, s *Session) cty.Value {
 	return got
 }
 
-func (v *Value) evalVariable(t *future.Task, s *Session) (cty.Value, diag.List) {
-	got, diags := v.typedValue(t, s)
+func (v *Value) evalVariable(t *future.Task, o *Opened) (cty.Value, diag.List) {
+	got, diags := v.typedValue(t, o)
 	if v.module.run.opt.Phase == Validating { // valid means valid for all values, also where this one leads to no instance at all
 		got = cty.UnknownVal(v.block.Variable.Type).WithMarks(got.Marks())
 	}
@@ -110,8 +108,8 @@ func (v *Value) argument(t *future.Task) cty.Value {
 
 // typedValue returns the given value or the default, converted to the variable's type, unknown if there are
 // errors.
-func (v *Value) typedValue(t *future.Task, s *Session) (cty.Value, diag.List) {
-	got, diags := v.givenValue(t, s)
+func (v *Value) typedValue(t *future.Task, o *Opened) (cty.Value, diag.List) {
+	got, diags := v.givenValue(t, o)
 	if !diags.HasErrors() {
 		var more diag.List
 		got, more = v.convert(got)
@@ -134,7 +132,7 @@ func (v *Value) declaredMarks(got cty.Value) cty.Value {
 }
 
 // givenValue returns the given value or the default, before conversion.
-func (v *Value) givenValue(t *future.Task, s *Session) (cty.Value, diag.List) {
+func (v *Value) givenValue(t *future.Task, o *Opened) (cty.Value, diag.List) {
 	b, run, m := v.block.Variable, v.module.run, v.module
 	if m.call == nil {
 		if got, ok := run.opt.Variables[b.Name]; ok {
@@ -156,7 +154,7 @@ func (v *Value) givenValue(t *future.Task, s *Session) (cty.Value, diag.List) {
 		}
 		return b.Default, nil
 	}
-	got, diags := run.eval(m.callScope(t).withSession(s), v.block.Expr)
+	got, diags := run.eval(m.callScope(t).with(o), v.block.Expr)
 	if diags.HasErrors() {
 		return got, diags
 	}
@@ -204,12 +202,12 @@ func (v *Value) convertOutput(got cty.Value) (cty.Value, diag.List) {
 }
 
 // evalOutput evaluates an output, checks the result, and adds the marks that the declaration asks for.
-func (v *Value) evalOutput(t *future.Task, s *Session) (cty.Value, diag.List) {
+func (v *Value) evalOutput(t *future.Task, o *Opened) (cty.Value, diag.List) {
 	b, run := v.block.Output, v.module.run
 	got, overridden := b.Overridden(v.module.Addr)
 	var diags diag.List
 	if !overridden {
-		got, diags = run.eval(v.module.scope(t).withSession(s), v.block.Expr)
+		got, diags = run.eval(v.module.scope(t).with(o), v.block.Expr)
 	}
 	if !diags.HasErrors() && !overridden {
 		var more diag.List

@@ -4,11 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
@@ -63,28 +60,28 @@ func TestSessionsKeepEphemeralValues(t *testing.T) {
 	for round, want := range []string{
 		`e("open:ephemeral.sim_secret.s#1!side-id:module.m.sim_thing.inner")`, `e("open:ephemeral.sim_secret.s#2!side-id:module.m.sim_thing.inner")`,
 	} {
-		s := NewSession()
-		if !s.Empty() {
+		s := w.host.session()
+		if len(s.after) > 0 {
 			t.Error("a new session holds leases")
 		}
-		v, diags := in.EvalBody(w.task, s)
+		v, diags := in.EvalBody(w.task, s.Opened)
 		if got := show(v.GetAttr("password_wo")); got != want || diags != nil {
 			t.Errorf("round %d: got %s\n%s", round, got, lines(diags))
 		}
-		if !in.Preconditions(w.task, s) {
+		if !in.Preconditions(w.task, s.Opened) {
 			t.Error("the precondition fails")
 		}
 		if log := w.host.taken(); log != "open ephemeral.sim_secret.root open ephemeral.sim_secret.s" {
 			t.Errorf("round %d asked for %s", round, log)
 		}
-		if w.host.live["ephemeral.sim_secret.s"] != 1 || s.Empty() {
+		if w.host.live["ephemeral.sim_secret.s"] != 1 || len(s.after) == 0 {
 			t.Error("the lease is not held")
 		}
 		s.End()
 		if w.host.live["ephemeral.sim_secret.s"] != 0 || w.host.live["ephemeral.sim_secret.root"] != 0 {
 			t.Errorf("still live: %v", w.host.live)
 		}
-		if s.values != nil || s.instances != nil || s.release != nil {
+		if s.values != nil || s.objects != nil {
 			t.Error("the session keeps values")
 		}
 	}
@@ -163,14 +160,14 @@ data "sim_data" "late" {}`,
 		t.Run(name, func(t *testing.T) {
 			w := planned(t, text)
 			host := w.host
-			w.run.opt.Host = watchful{host}
+			host.watchful = true
 			w.everything(w.task, w.run.Root)
 			if p := w.run.Root.resources[addr.Resource{Mode: addr.Managed, Type: "sim_thing", Name: "a"}]; p != nil && name == "provider configuration" {
 				po := p.Instance(addr.NoKey).Provider(w.task)
 				po.Prepare(w.task)
-				s := NewSession()
+				s := w.host.session()
 				host.within(w.task, 1)
-				_, diags := po.EvalBody(w.task, s)
+				_, diags := po.EvalBody(w.task, s.Opened)
 				host.within(w.task, -1)
 				s.End()
 				w.run.Report(diags)
@@ -180,21 +177,10 @@ data "sim_data" "late" {}`,
 	}
 }
 
-// watchful counts openings as sessions of their task: from the first opening on nothing durable may be asked
-// for.
-type watchful struct{ *kitHost }
+// idleOpener opens nothing.
+type idleOpener struct{ asked int }
 
-func (h watchful) Open(t *future.Task, s *Session, in *Instance) cty.Value {
-	v := h.kitHost.Open(t, s, in)
-	h.within(t, 1)
-	s.Keep(func() { h.within(t, -1) })
-	return v
-}
-
-// panicking fails to open any instance.
-type panicking struct{ *kitHost }
-
-func (panicking) Open(*future.Task, *Session, *Instance) cty.Value { panic("a bug") }
+func (o *idleOpener) Open(*future.Task, []Need) { o.asked++ }
 
 // TestSettlingEnds evaluates what needs two instances of which none can be opened: that is tried once.
 func TestSettlingEnds(t *testing.T) {
@@ -202,14 +188,12 @@ func TestSettlingEnds(t *testing.T) {
 ephemeral "sim_secret" "a" {}
 ephemeral "sim_secret" "b" {}
 resource "sim_thing" "x" { password_wo = "${ephemeral.sim_secret.a.token}${ephemeral.sim_secret.b.token}" }`)
-	w.run.opt.Host = panicking{w.host}
 	in := w.instance("sim_thing.x")
 	in.Prepare(w.task)
-	s := NewSession()
-	defer s.End()
-	v, _ := in.EvalBody(w.task, s)
-	if got, _ := v.GetAttr("password_wo").Unmark(); got.IsKnown() || !s.Failed() || !w.run.Diags.HasErrors() {
-		t.Errorf("got a known value, or no failure: %t, %s", s.Failed(), lines(w.run.Diags.List()))
+	opener := &idleOpener{}
+	v, _ := in.EvalBody(w.task, NewOpened(opener))
+	if got, _ := v.GetAttr("password_wo").Unmark(); got.IsKnown() || opener.asked != 1 {
+		t.Errorf("the value is known: %t; asked %d times, want once", got.IsKnown(), opener.asked)
 	}
 }
 
@@ -243,11 +227,11 @@ resource "sim_thing" "b" {
 			}
 		}
 	}
-	s := NewSession()
+	s := w.host.session()
 	defer s.End()
-	_, diags := w.instance("sim_thing.a").EvalBody(w.task, s)
+	_, diags := w.instance("sim_thing.a").EvalBody(w.task, s.Opened)
 	check(diags)
-	if w.instance("sim_thing.b").Preconditions(w.task, s) {
+	if w.instance("sim_thing.b").Preconditions(w.task, s.Opened) {
 		t.Error("the precondition holds")
 	}
 	check(w.run.Diags.List())
@@ -346,8 +330,8 @@ check "c" {
 `)
 	in := w.instance(`sim_thing.a`)
 	in.PrepareHeld(w.task)
-	s := NewSession()
-	in.Hold(w.task, s)
+	s := w.host.session()
+	s.Open(w.task, in.Held(w.task))
 	s.End()
 	w.clean()
 	want := `open ephemeral.sim_secret.k["y"] open module.m[0].ephemeral.sim_secret.in open module.m[1].ephemeral.sim_secret.in`
@@ -356,27 +340,19 @@ check "c" {
 	}
 }
 
-// TestFreshTogether has a session whose leases take a while to renew: they are renewed at once, also if one
-// of them has expired.
-func TestFreshTogether(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := NewSession()
-		defer s.End()
-		check := func(fresh bool) {
-			s.Check(func() bool {
-				time.Sleep(time.Second)
-				return fresh
-			})
-		}
-		for _, fresh := range []bool{true, true, true, false, true} {
-			check(fresh)
-			begin := time.Now()
-			if want := len(s.checks) < 4; s.Fresh() != want {
-				t.Errorf("with %d leases: fresh is %t, want %t", len(s.checks), !want, want)
-			}
-			if took := time.Since(begin); took != time.Second {
-				t.Errorf("checking %d leases took %s, want 1s", len(s.checks), took)
-			}
-		}
-	})
+// TestSettlingStopsAtInterrupts evaluates something after an interrupt: nothing is opened for it.
+func TestSettlingStopsAtInterrupts(t *testing.T) {
+	w := planned(t, `
+ephemeral "sim_secret" "a" {}
+resource "sim_thing" "x" { password_wo = join("", [for i in range(1000) : ephemeral.sim_secret.a.token]) }`)
+	in := w.instance("sim_thing.x")
+	in.Prepare(w.task)
+	interrupted := make(chan struct{})
+	close(interrupted)
+	w.run.opt.Interrupted = interrupted
+	opener := &idleOpener{}
+	_, diags := in.EvalBody(w.task, NewOpened(opener))
+	if opener.asked != 0 || !diags.HasErrors() {
+		t.Errorf("asked %d times to open something, want never; diagnostics: %s", opener.asked, lines(diags))
+	}
 }

@@ -1,0 +1,144 @@
+package eval
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/internal/base/future"
+	"github.com/mayfly-iac/mayfly/internal/language/eval/coverage"
+	"github.com/mayfly-iac/mayfly/internal/values/value"
+)
+
+// Opened is what one operation has open: the objects of ephemeral instances, and the values computed from
+// them. Evaluation reads it and notes in it which instances it lacks; their objects are unknown until the
+// opener adds them. An Opened belongs to one task.
+type Opened struct {
+	values  map[*Value]cty.Value
+	objects map[*Instance]cty.Value
+	lacking []Need // by the evaluation under way
+	opener  Opener
+}
+
+// Need is an ephemeral instance that an evaluation lacks, with the reference to it, nil if there is none.
+type Need struct {
+	*Instance
+	Via *hcl.Range
+}
+
+// Opener opens what evaluations lack.
+type Opener interface {
+	// Open opens the instances, which may have duplicates, and adds their objects to the Opened that it
+	// belongs to. It reports errors. The object of an instance that cannot be opened is left out, or unknown.
+	Open(t *future.Task, needs []Need)
+}
+
+// NewOpened returns an Opened without objects. What evaluations lack stays unknown if opener is nil.
+func NewOpened(opener Opener) *Opened {
+	return &Opened{values: map[*Value]cty.Value{}, objects: map[*Instance]cty.Value{}, opener: opener}
+}
+
+// Add adds the object of an instance that is open. It must carry the ephemeral mark.
+func (o *Opened) Add(in *Instance, object cty.Value) { o.objects[in] = object }
+
+// Has reports whether the object of the instance was added.
+func (o *Opened) Has(in *Instance) bool {
+	_, ok := o.objects[in]
+	return ok
+}
+
+// Drop forgets all objects and values. Nothing may be evaluated with o any more.
+func (o *Opened) Drop() { o.values, o.objects, o.lacking = nil, nil, nil }
+
+// evaluate evaluates with o, which may be nil, and returns what the result lacks. If that is anything, values
+// that were computed on the way are not kept.
+func (o *Opened) evaluate(eval func() (cty.Value, diag.List)) (evaluated, []Need) {
+	if o == nil {
+		v, diags := eval()
+		return evaluated{v, diags}, nil
+	}
+	before := maps.Clone(o.values)
+	o.lacking = nil
+	v, diags := eval()
+	lacking := o.lacking
+	o.lacking = nil
+	if len(lacking) > 0 {
+		o.values = before
+	}
+	return evaluated{v, diags}, lacking
+}
+
+// settle evaluates with o and has opened what the result lacks until it lacks nothing or done reports that it
+// does not matter; done may be nil.
+func settle(r *Run, t *future.Task, o *Opened, eval func() (cty.Value, diag.List), done func(evaluated) bool) (cty.Value, diag.List) {
+	for {
+		got, lacking := o.evaluate(eval)
+		if len(lacking) == 0 || o.opener == nil || got.canceled() || done != nil && done(got) {
+			return got.value, got.diags
+		}
+		o.opener.Open(t, lacking)
+		for _, n := range lacking {
+			if !o.Has(n.Instance) { // it counts as open from now on, or this would never end
+				o.Add(n.Instance, Unopened(n.Instance))
+			}
+		}
+	}
+}
+
+// canceled reports whether the evaluation was ended by an interrupt, after which nothing is opened for it.
+func (e evaluated) canceled() bool {
+	return slices.ContainsFunc(e.diags, func(d diag.Diagnostic) bool { return d.Extra == context.Canceled })
+}
+
+// independent reports whether a result that lacks something is valid: nothing in it is ephemeral, or unknown
+// because a resource was not opened. References may select more than is used, such as all outputs of a module
+// for the sake of one. Since a mark is passed on to everything computed from a value, a result without marks
+// did not need the ephemeral part.
+func independent(r *Run, e evaluated) bool {
+	return !e.diags.HasErrors() && !value.Contains(e.value, value.Ephemeral) && (!r.cfg.NullsEphemeral() || e.value.IsWhollyKnown())
+}
+
+// Unopened returns the object of an ephemeral instance that is not open: unknown and ephemeral.
+func Unopened(in *Instance) cty.Value {
+	return cty.UnknownVal(in.Resource.Block.Schema.Block.Type()).Mark(value.Ephemeral)
+}
+
+// NoteOpening notes, for the coverage, that the instance is about to be opened.
+func (n Need) NoteOpening() {
+	n.Run().cover(coverage.Resource, n.Config().Range, coverage.If(n.Run().opt.Phase == Planning))
+}
+
+// BodyRequires returns the ephemeral instances that the configuration of an ephemeral instance refers to, and
+// whether it is wholly known as soon as their objects are.
+func (in *Instance) BodyRequires(t *future.Task) (needs []Need, known bool) {
+	o := NewOpened(nil)
+	got, needs := o.evaluate(func() (cty.Value, diag.List) { return in.evalBody(t, o) })
+	known = true
+	_ = cty.Walk(got.value, func(_ cty.Path, part cty.Value) (bool, error) { // the function returns no error
+		unopened := part.HasMark(value.Ephemeral)
+		known = known && (unopened || part.IsKnown())
+		return !unopened, nil
+	})
+	return needs, known
+}
+
+// BodyLacks returns what evaluating the configuration with o begins with opening. It returns false if the
+// evaluation was interrupted, which was reported.
+func (in *Instance) BodyLacks(t *future.Task, o *Opened) ([]Need, bool) {
+	if !in.Resource.Block.BodyOpens() {
+		return nil, true
+	}
+	got, lacking := o.evaluate(func() (cty.Value, diag.List) { return in.evalBody(t, o) })
+	switch {
+	case got.canceled():
+		in.Run().Report(got.diags)
+		return nil, false
+	case bodySettled(in, got):
+		return nil, true
+	}
+	return lacking, true
+}
