@@ -17,7 +17,7 @@ import (
 // none, ephemeral blocks that open each other in a cycle. The configuration is returned with errors too,
 // without the blocks that did not compile.
 func Compile(tree *config.Tree, schemas Schemas) (*Config, diag.List) {
-	c := &compiler{cfg: &Config{Tree: tree, Schemas: schemas, Modules: map[addr.Module]*Module{}, Removed: map[*config.Removed][]Provisioner{}}}
+	c := &compiler{cfg: &Config{Tree: tree, Schemas: schemas, Modules: map[addr.Module]*Module{}, Removed: map[*config.Removed]DestroyProvisioners{}}}
 	c.module(tree.Root, nil)
 	for _, m := range c.cfg.sorted() {
 		c.cfg.Modules[m].checkRefs(c)
