@@ -121,7 +121,9 @@ func (r *reads) addExprs(sc *scope, exprs ...*lang.Expr) {
 		if x == nil {
 			continue
 		}
-		r.addRefs(sc, x.Refs)
+		for i := range x.Refs {
+			r.addTarget(sc, sc.resolve(&x.Refs[i]), &x.Refs[i])
+		}
 		if !sc.early {
 			r.addFunctions(sc, x.Functions)
 		}
@@ -137,14 +139,6 @@ func (r *reads) adder(sc *scope, roles blocks.Role) func(blocks.Role, *lang.Expr
 		return true
 	}
 }
-
-func (r *reads) addRefs(sc *scope, refs []lang.Ref) {
-	for i := range refs {
-		r.addRef(sc, &refs[i])
-	}
-}
-
-func (r *reads) addRef(sc *scope, ref *lang.Ref) { r.addTarget(sc, sc.resolve(ref), ref) }
 
 // addTarget adds the target that a reference was resolved to.
 func (r *reads) addTarget(sc *scope, to target, ref *lang.Ref) {
