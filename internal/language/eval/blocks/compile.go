@@ -46,7 +46,7 @@ func (c *compiler) module(cfg *config.Module, parent *Module) *Module {
 	}
 	for _, name := range slices.Sorted(maps.Keys(cfg.Locals)) {
 		l := cfg.Locals[name]
-		m.Locals[name] = &Value{Kind: LocalValue, Name: name, Module: m, Expr: c.expr(m, l.Expr, site{inDefinition: "local value"}), Range: l.Range}
+		m.Locals[name] = &Value{Kind: LocalValue, Name: name, Module: m, Expr: c.expr(m, l.Expr, site{}), Range: l.Range}
 	}
 	for _, r := range cfg.Order {
 		if b := c.resource(m, r); b != nil {
