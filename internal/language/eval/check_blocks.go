@@ -85,7 +85,7 @@ func (c *Check) Uses(t *future.Task) []Use {
 		return nil
 	}
 	r := &reads{}
-	r.addConditions(c.Module.scope(t).setEarly(), c.block.Assertions)
+	c.block.Exprs(r.adder(c.Module.scope(t).setEarly(), blocks.Opening))
 	r.addNested(c)
 	return r.uses(t)
 }

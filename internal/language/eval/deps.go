@@ -5,6 +5,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/internal/base/future"
+	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
 	"github.com/mayfly-iac/mayfly/internal/language/lang"
 	"github.com/mayfly-iac/mayfly/plan"
 )
@@ -80,7 +81,7 @@ func (f flattener) reads(r *reads) {
 	for _, c := range r.calls {
 		if f.first(c) {
 			sub := &reads{}
-			sub.addRepetition(c.module.scope(f.t), c.repeat)
+			c.block.Exprs(sub.adder(c.module.scope(f.t), blocks.Reading))
 			f.reads(sub)
 			if c.isExcluded() && c.expand(f.t, nil).failed { // what depends on anything in it is excluded too
 				f.deps[plan.Dep{Resource: addr.AbsResource{Module: c.Addr()}}] = struct{}{}
@@ -190,7 +191,7 @@ func (in *Instance) WaitDeps(t *future.Task) []plan.Dep {
 	sc := in.Resource.Module.scope(t)
 	awaited.addDependsOn(sc, b.DependsOn)
 	direct.add(in.readSet(t))
-	direct.addRepetition(sc, in.Resource.repeat)
+	b.Exprs(direct.adder(sc, blocks.InRepetition))
 	if b.HasConditions() {
 		awaited.values = append(awaited.values, direct.values...)
 	}

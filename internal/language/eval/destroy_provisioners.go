@@ -21,7 +21,7 @@ type DestroyProvisioners struct {
 	module *Module // in which their expressions are evaluated
 	addr   addr.Instance
 	each   *eachData
-	blocks []blocks.Provisioner
+	blocks blocks.DestroyProvisioners
 }
 
 // DestroyProvisioners returns the destroy-time provisioners of the object at the address, nil if there are
@@ -120,7 +120,7 @@ func (d *DestroyProvisioners) Uses(t *future.Task) []Use {
 
 func (d *DestroyProvisioners) readSet(sc *scope) *reads {
 	r := &reads{}
-	r.addProvisioners(sc, d.blocks)
+	d.blocks.Exprs(r.adder(sc, blocks.InDestroyProvisioner))
 	return r
 }
 

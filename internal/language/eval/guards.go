@@ -170,7 +170,7 @@ func (m *Module) repetitionHolds(t *future.Task, r blocks.Repetition) bool {
 		return true
 	}
 	all := &reads{}
-	all.addRepetition(m.scope(t), r)
+	all.addExprs(m.scope(t), r.Expr())
 	return all.hold(t)
 }
 

@@ -121,36 +121,24 @@ func (r *reads) addExprs(sc *scope, exprs ...*lang.Expr) {
 		if x == nil {
 			continue
 		}
-		r.addRefs(sc, x.Refs)
+		for i := range x.Refs {
+			r.addTarget(sc, sc.resolve(&x.Refs[i]), &x.Refs[i])
+		}
 		if !sc.early {
 			r.addFunctions(sc, x.Functions)
 		}
 	}
 }
 
-func (r *reads) addConditions(sc *scope, conds []blocks.Condition) {
-	for _, c := range conds {
-		r.addExprs(sc, c.Expr, c.Message)
+// adder returns a function for the list of a block's expressions that adds those with one of the roles.
+func (r *reads) adder(sc *scope, roles blocks.Role) func(blocks.Role, *lang.Expr) bool {
+	return func(role blocks.Role, x *lang.Expr) bool {
+		if role&roles != 0 {
+			r.addExprs(sc, x)
+		}
+		return true
 	}
 }
-
-func (r *reads) addProvisioners(sc *scope, provisioners []blocks.Provisioner) {
-	for i := range provisioners {
-		r.addExprs(sc, provisioners[i].Exprs...)
-	}
-}
-
-func (r *reads) addRepetition(sc *scope, repeat blocks.Repetition) {
-	r.addExprs(sc, repeat.Count, repeat.ForEach, repeat.Enabled)
-}
-
-func (r *reads) addRefs(sc *scope, refs []lang.Ref) {
-	for i := range refs {
-		r.addRef(sc, &refs[i])
-	}
-}
-
-func (r *reads) addRef(sc *scope, ref *lang.Ref) { r.addTarget(sc, sc.resolve(ref), ref) }
 
 // addTarget adds the target that a reference was resolved to.
 func (r *reads) addTarget(sc *scope, to target, ref *lang.Ref) {
@@ -294,17 +282,13 @@ func (r *reads) addAwaited(t *future.Task, m *Module) {
 func (in *Instance) readSet(t *future.Task) *reads {
 	return readsOf(&in.reads, t, in, func(out *reads) {
 		b, sc := in.Resource.Block, in.scope(t, nil)
-		out.addExprs(sc, b.Body...)
-		out.addConditions(sc, b.Preconditions)
-		out.addExprs(sc, b.Triggers...)
+		b.Exprs(out.adder(sc, blocks.Reading&^(blocks.InRepetition|blocks.Afterwards|blocks.InProviderKey)))
 		after := &reads{} // evaluated once the object exists, so that it may be referred to by its own address
-		after.addConditions(sc, b.Postconditions)
-		after.addProvisioners(sc, b.Provisioners)
-		after.addProvisioners(sc, b.DestroyProvisioners)
-		after.addExprs(sc, b.IdleConnections...)
+		b.Exprs(after.adder(sc, blocks.Afterwards&^blocks.InIdleConnection))
+		b.Exprs(after.adder(sc, blocks.InIdleConnection)) // not evaluated, so it is reported last
 		after.resources = slices.DeleteFunc(after.resources, func(r resourceRead) bool { return r.res == in.Resource && !r.all && r.key == in.Key })
 		out.add(after)
-		out.addExprs(sc, b.ProviderKey)
+		b.Exprs(out.adder(sc, blocks.InProviderKey))
 		if p := in.Provider(t); p != nil {
 			out.providers = append(out.providers, p)
 		}
@@ -316,7 +300,7 @@ func (in *Instance) readSet(t *future.Task) *reads {
 func (r *Resource) objectReads(t *future.Task) *reads {
 	return readsOf(&r.reads, t, r, func(out *reads) {
 		sc := r.Module.scope(t)
-		out.addRepetition(sc, r.repeat)
+		r.Block.Exprs(out.adder(sc, blocks.InRepetition))
 		out.addDependsOn(sc, r.Block.DependsOn)
 		out.addAround(t, r.Module)
 	})
@@ -325,7 +309,7 @@ func (r *Resource) objectReads(t *future.Task) *reads {
 func (v *Value) readSet(t *future.Task) *reads {
 	return readsOf(&v.reads, t, v, func(out *reads) {
 		if sc := v.writtenIn(t); sc != nil {
-			out.addExprs(sc, v.block.Expr)
+			v.block.Exprs(out.adder(sc, blocks.InBody))
 		}
 		out.addAwaitedBy(t, v)
 	})
@@ -369,9 +353,7 @@ func (r *reads) addFunctions(sc *scope, names []string) {
 func (p *ProviderObject) readSet(t *future.Task) *reads {
 	return readsOf(&p.reads, t, p, func(out *reads) {
 		if p.block != nil {
-			sc := p.scope(t, nil)
-			out.addExprs(sc, p.block.ForEach)
-			out.addExprs(sc, p.block.Body...)
+			p.block.Exprs(out.adder(p.scope(t, nil), blocks.Reading))
 		}
 	})
 }
@@ -386,7 +368,7 @@ func (r *reads) addNested(c *Check) {
 func (c *Check) readSet(t *future.Task) *reads {
 	return readsOf(&c.reads, t, c, func(out *reads) {
 		out.addNested(c)
-		out.addConditions(c.Module.scope(t), c.block.Assertions)
+		c.block.Exprs(out.adder(c.Module.scope(t), blocks.Reading))
 	})
 }
 
@@ -396,7 +378,7 @@ func (v *Value) guardReads(t *future.Task) *reads {
 		return noReads
 	}
 	return readsOf(&v.guard.reads, t, v, func(out *reads) {
-		out.addConditions(v.module.scope(t), v.block.Conditions)
+		v.block.Exprs(out.adder(v.module.scope(t), blocks.Reading&^blocks.InBody))
 		out.values = slices.DeleteFunc(out.values, func(r valueRead) bool { return r.Value == v })
 	})
 }

@@ -7,7 +7,6 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/internal/base/future"
 	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
-	"github.com/mayfly-iac/mayfly/internal/language/lang"
 )
 
 // UseKind is how precisely a Use is known.
@@ -70,10 +69,7 @@ func (in *Instance) Uses(t *future.Task) []Use {
 		c.uses[p.use[0]] = struct{}{}
 	}
 	sc, r := in.scope(t, nil).setEarly(), &reads{}
-	r.addExprs(sc, b.Body...)
-	r.addConditions(sc, b.Preconditions)
-	r.addConditions(sc, b.Postconditions)
-	r.addProvisioners(sc, b.Provisioners)
+	b.Exprs(r.adder(sc, blocks.Opening))
 	r.addHeld(sc, in)
 	c.reads(r)
 	return c.list()
@@ -84,14 +80,9 @@ func (p *ProviderObject) Uses(t *future.Task) []Use {
 	if !p.Opens() {
 		return nil
 	}
-	return p.scope(t, nil).uses(p.block.Body...)
-}
-
-// uses returns what evaluating expressions may use.
-func (sc *scope) uses(exprs ...*lang.Expr) []Use {
 	r := &reads{}
-	r.addExprs(sc.setEarly(), exprs...)
-	return r.uses(sc.t)
+	p.block.Exprs(r.adder(p.scope(t, nil).setEarly(), blocks.Opening))
+	return r.uses(t)
 }
 
 // Claims returns what planning the instance may use. An ephemeral instance with conditions is opened for
@@ -229,7 +220,7 @@ func (v *Value) Uses(t *future.Task) []Use {
 	got, cycle := v.uses.Get(t, v, nil, func() []Use {
 		c, r := newUseCollector(t, v), &reads{}
 		if sc := v.writtenIn(t); sc != nil {
-			r.addExprs(sc.setEarly(), v.block.Expr)
+			v.block.Exprs(r.adder(sc.setEarly(), blocks.InBody))
 		}
 		c.reads(r)
 		return c.list()

@@ -52,12 +52,12 @@ func isGroup(n Node) bool {
 
 // forAllInstances reports whether every instance of a node has to wait for what the edge leads to.
 func forAllInstances(from Node, e edge) bool {
-	if e.role&(inPrevention|inProviderKey|toCall) != 0 || refersBack(from, e) || picksInstance(e) {
+	if e.role&(InPrevention|InProviderKey|toCall) != 0 || refersBack(from, e) || picksInstance(e) {
 		return false
 	}
 	switch from.(type) {
 	case *Value:
-		return e.role&(inBody|inDependsOn) != 0
+		return e.role&(InBody|inDependsOn) != 0
 	case insideOf:
 		return e.role&(toPart|aroundIt) != 0
 	default:

@@ -17,7 +17,7 @@ import (
 // none, ephemeral blocks that open each other in a cycle. The configuration is returned with errors too,
 // without the blocks that did not compile.
 func Compile(tree *config.Tree, schemas Schemas) (*Config, diag.List) {
-	c := &compiler{cfg: &Config{Tree: tree, Schemas: schemas, Modules: map[addr.Module]*Module{}, Removed: map[*config.Removed][]Provisioner{}}}
+	c := &compiler{cfg: &Config{Tree: tree, Schemas: schemas, Modules: map[addr.Module]*Module{}, Removed: map[*config.Removed]DestroyProvisioners{}}}
 	c.module(tree.Root, nil)
 	for _, m := range c.cfg.sorted() {
 		c.cfg.Modules[m].checkRefs(c)
@@ -46,7 +46,7 @@ func (c *compiler) module(cfg *config.Module, parent *Module) *Module {
 	}
 	for _, name := range slices.Sorted(maps.Keys(cfg.Locals)) {
 		l := cfg.Locals[name]
-		m.Locals[name] = &Value{Kind: LocalValue, Name: name, Module: m, Expr: c.expr(m, l.Expr, site{inDefinition: "local value"}), Range: l.Range}
+		m.Locals[name] = &Value{Kind: LocalValue, Name: name, Module: m, Expr: c.expr(m, l.Expr, site{}), Range: l.Range}
 	}
 	for _, r := range cfg.Order {
 		if b := c.resource(m, r); b != nil {

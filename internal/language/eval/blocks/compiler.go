@@ -30,9 +30,8 @@ type site struct {
 	anyKey        bool // whether count or for_each gave the key is not known
 	self          bool
 	check         *config.Check // that the references are in, if any
-	inDefinition  string
-	validationFor string // the variable whose validation it is
-	test          bool   // it is in a test file
+	validationFor string        // the variable whose validation it is
+	test          bool          // it is in a test file
 }
 
 // expr compiles e and notes its references for checking.

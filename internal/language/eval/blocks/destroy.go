@@ -30,20 +30,19 @@ func (c *compiler) checkDestroyProvisioners() {
 
 // checkDestroyRefs checks the destroy-time provisioners of a resource block. b is nil for those of a removed
 // block, which nothing can depend on.
-func (c *compiler) checkDestroyRefs(m *Module, b *Resource, blocks []Provisioner) {
+func (c *compiler) checkDestroyRefs(m *Module, b *Resource, provisioners DestroyProvisioners) {
 	seen := map[hcl.Range]struct{}{} // several provisioners may share a connection
-	for i := range blocks {
-		for _, x := range slices.Concat(blocks[i].Exprs, blocks[i].Connection) {
-			for j := range x.Refs {
-				ref := &x.Refs[j]
-				if _, again := seen[ref.Range]; again {
-					continue
-				}
-				seen[ref.Range] = struct{}{}
-				c.checkDestroyRef(m, b, ref)
+	provisioners.Exprs(func(_ Role, x *lang.Expr) bool {
+		for i := range x.Refs {
+			ref := &x.Refs[i]
+			if _, again := seen[ref.Range]; again {
+				continue
 			}
+			seen[ref.Range] = struct{}{}
+			c.checkDestroyRef(m, b, ref)
 		}
-	}
+		return true
+	})
 }
 
 // checkDestroyRef checks one reference of a destroy-time provisioner. b is the resource being destroyed, nil
@@ -72,11 +71,11 @@ func (c *compiler) checkDestroyRef(m *Module, b *Resource, ref *lang.Ref) {
 func neededToOpen(from Node, e edge) bool {
 	switch from.(type) {
 	case *Value:
-		return e.role&(inBody|inDependsOn|toCall) != 0
+		return e.role&(InBody|inDependsOn|toCall) != 0
 	case insideOf:
 		return e.role == toPart
 	default:
-		return e.role&(inTrigger|inPrevention) == 0
+		return e.role&(InTrigger|InPrevention) == 0
 	}
 }
 

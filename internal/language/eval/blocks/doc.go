@@ -2,12 +2,13 @@
 // resolved, and which form a graph. It answers everything that can be known before a value is: what is wrong,
 // what may be opened, what waits for what in a cycle.
 //
-// Every reference is an edge of the graph with a role, such as "in a condition" or "in depends_on" (see
-// graph.go). Questions about the configuration as a whole are walks that choose roles.
+// Each block lists its expressions with their roles, such as "in a condition" (exprs.go). Every reference in
+// them is an edge of the graph with that role, and so are those without an expression, as in depends_on
+// (graph.go). Questions about the configuration as a whole are walks that choose roles.
 //
-// A new place for references in a block is an expression that compiler.go compiles and a role in the edges of
-// the block's node. What evaluates it needs a line in computeOpens (opens.go), and in package eval in
-// Instance.readSet for what it waits for and in Instance.Uses for what it claims.
+// A new place for references in a block is an expression that compiler.go compiles, and a line with a role in
+// the list of the block. In package eval, what an object waits for and what it claims come from the same
+// list.
 //
 // It may import addr, config, diag, lang, lang/marked, schema and value, and plan for the form of the graph
 // that users see. It must not know runs, instances, values of objects, state or providers' processes: package

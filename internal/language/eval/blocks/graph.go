@@ -13,9 +13,9 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/language/lang"
 )
 
-// The compiled configuration is a graph of blocks. This file is the only place that knows what each block
-// refers to and in which role; questions about the configuration as a whole are walks over the graph that
-// choose the roles that matter.
+// The compiled configuration is a graph of blocks. This file is the only place that knows what the references
+// in the expressions of each block (exprs.go) and its other references lead to; questions about the
+// configuration as a whole are walks over the graph that choose the roles that matter.
 
 // Node is a block, or a group of blocks that a reference can mean as a whole. Nodes are comparable.
 type Node interface {
@@ -28,36 +28,11 @@ type Node interface {
 // edge leads from a node to one that it refers to.
 type edge struct {
 	to   Node
-	role role
+	role Role
 	ref  *lang.Ref  // the reference; nil if there is none, as between a module and its parts
 	expr *lang.Expr // the one that has the reference, if it is in an expression
 	via  *hcl.Range // where the node refers to the other one
 }
-
-// role says what a reference is for. Roles are bits, so that a walk can choose a set of them.
-type role uint16
-
-const (
-	inBody           role = 1 << iota // the arguments of a block, the expression of a value
-	inRepetition                      // count, for_each, enabled
-	inPrecondition                    // also validations of variables and assertions of checks
-	inPostcondition                   // evaluated once the object exists
-	inProvisioner                     // of creation, with the connection that holds for it
-	inIdleConnection                  // of a connection that no provisioner of creation uses
-	inDestroyProvisioner
-	inTrigger     // replace_triggered_by
-	inPrevention  // prevent_destroy
-	inProviderKey // the key of the provider configuration's instance
-	inDependsOn   // depends_on, where a module means everything in it
-	toProvider    // from a resource to its provider configuration
-	toCall        // from a reference to a module's output to the call of the module
-	aroundIt      // from a block to the call of the module that it is in
-	toOutput      // from a module to its outputs
-	toPart        // from a module to the resources in it and below, from a check to its nested block
-)
-
-// afterwards are the roles in which a block may refer to itself: its object exists by then.
-const afterwards = inPostcondition | inProvisioner | inIdleConnection | inDestroyProvisioner
 
 // outputsOf stands for all outputs of a module, and insideOf for its resources, its outputs, and those of the
 // modules below.
@@ -122,31 +97,27 @@ func (m *Module) explicitTarget(ref *lang.Ref) Node {
 
 // references yields the edges of a single reference in the module.
 func (m *Module) references(ref *lang.Ref) iter.Seq[edge] {
-	return func(yield func(edge) bool) { emit(yield).ref(m, inBody, nil, ref) }
+	return func(yield func(edge) bool) { emit(yield).ref(m, InBody, nil, ref) }
 }
 
 // emit yields edges. It returns false if the receiver wants no more.
 type emit func(edge) bool
 
-// exprs yields the edges of the references in expressions, nil ones among them. It returns false when there
-// is to be no more.
-func (y emit) exprs(m *Module, r role, exprs ...*lang.Expr) bool {
-	for _, x := range exprs {
-		if x == nil {
-			continue
-		}
+// in returns a function that yields the edges of expressions in the module that have one of the roles.
+func (y emit) in(m *Module, roles Role) func(Role, *lang.Expr) bool {
+	return func(r Role, x *lang.Expr) bool {
 		for i := range x.Refs {
-			if !y.ref(m, r, x, &x.Refs[i]) {
+			if r&roles != 0 && !y.ref(m, r, x, &x.Refs[i]) {
 				return false
 			}
 		}
+		return true
 	}
-	return true
 }
 
 // ref yields the edges of one reference. One to a module's outputs also leads to the call, because count
 // and for_each of the call decide which instances there are.
-func (y emit) ref(m *Module, r role, x *lang.Expr, ref *lang.Ref) bool {
+func (y emit) ref(m *Module, r Role, x *lang.Expr, ref *lang.Ref) bool {
 	for to := range m.targets(ref) {
 		if !y(edge{to: to, role: r, ref: ref, expr: x, via: &ref.Range}) {
 			return false
@@ -154,28 +125,6 @@ func (y emit) ref(m *Module, r role, x *lang.Expr, ref *lang.Ref) bool {
 	}
 	if call := m.Calls[ref.Name]; ref.Kind == lang.Module && call != nil && call.Child != nil {
 		return y(edge{to: call, role: toCall, ref: ref, expr: x, via: &ref.Range})
-	}
-	return true
-}
-
-func (y emit) conditions(m *Module, r role, conds []Condition) bool {
-	for _, c := range conds {
-		if !y.exprs(m, r, c.Expr, c.Message) {
-			return false
-		}
-	}
-	return true
-}
-
-func (y emit) repetition(m *Module, r Repetition) bool {
-	return y.exprs(m, inRepetition, r.Count, r.ForEach, r.Enabled)
-}
-
-func (y emit) provisioners(m *Module, r role, blocks []Provisioner) bool {
-	for i := range blocks {
-		if !y.exprs(m, r, blocks[i].Exprs...) {
-			return false
-		}
 	}
 	return true
 }
@@ -203,23 +152,10 @@ func (m *Module) call() *Call {
 	return m.Parent.Calls[m.Config.Call.Name]
 }
 
-// edges yields the references of the resource, each with the role of the place it is in. The chain of &&
-// stops as soon as the receiver wants no more.
+// edges yields the references of the resource. The chain of && stops as soon as the receiver wants no more.
 func (r *Resource) edges(yield func(edge) bool) {
 	m, y := r.Module, emit(yield)
-	_ = y.repetition(m, r.Repeat) &&
-		y.exprs(m, inBody, r.Body...) &&
-		y.conditions(m, inPrecondition, r.Preconditions) &&
-		y.exprs(m, inTrigger, r.Triggers...) &&
-		y.exprs(m, inPrevention, r.Prevent) &&
-		y.exprs(m, inProviderKey, r.ProviderKey) &&
-		y.exprs(m, inIdleConnection, r.IdleConnections...) &&
-		y.conditions(m, inPostcondition, r.Postconditions) &&
-		y.provisioners(m, inProvisioner, r.Provisioners) &&
-		y.provisioners(m, inDestroyProvisioner, r.DestroyProvisioners) &&
-		y.dependsOn(m, r.DependsOn) &&
-		y.around(m) &&
-		y.provider(r)
+	_ = r.Exprs(y.in(m, referring)) && y.dependsOn(m, r.DependsOn) && y.around(m) && y.provider(r)
 }
 
 func (y emit) provider(r *Resource) bool {
@@ -229,15 +165,12 @@ func (y emit) provider(r *Resource) bool {
 }
 
 func (p *Provider) edges(yield func(edge) bool) {
-	y := emit(yield)
-	_ = y.exprs(p.Module, inRepetition, p.ForEach) && y.exprs(p.Module, inBody, p.Body...)
+	p.Exprs(emit(yield).in(p.Module, referring))
 }
 
 func (v *Value) edges(yield func(edge) bool) {
 	y := emit(yield)
-	_ = (v.Expr == nil || y.exprs(v.writtenIn(), inBody, v.Expr)) &&
-		y.conditions(v.Module, inPrecondition, v.Conditions) &&
-		y.dependsOn(v.Module, v.DependsOn)
+	_ = v.Exprs(y.in(v.writtenIn(), InBody)) && v.Exprs(y.in(v.Module, referring&^InBody)) && y.dependsOn(v.Module, v.DependsOn)
 }
 
 // writtenIn returns the module that has the expression of the value: for a variable, the calling one.
@@ -250,11 +183,11 @@ func (v *Value) writtenIn() *Module {
 
 func (c *Call) edges(yield func(edge) bool) {
 	y := emit(yield)
-	_ = y.repetition(c.Module, c.Repeat) && y.dependsOn(c.Module, c.DependsOn) && y.around(c.Module)
+	_ = c.Exprs(y.in(c.Module, referring)) && y.dependsOn(c.Module, c.DependsOn) && y.around(c.Module)
 }
 
 func (b *Check) edges(yield func(edge) bool) {
-	if emit(yield).conditions(b.Module, inPrecondition, b.Assertions) && b.Nested != nil {
+	if b.Exprs(emit(yield).in(b.Module, referring)) && b.Nested != nil {
 		yield(edge{to: b.Nested, role: toPart, via: &b.Nested.Config.Range})
 	}
 }

@@ -44,10 +44,10 @@ func compileText(t *testing.T, main, module string) (*Config, diag.List) {
 	return Compile(tree, anySchemas{})
 }
 
-var roleNames = map[role]string{
-	inBody: "body", inRepetition: "repetition", inPrecondition: "precondition", inPostcondition: "postcondition", inProvisioner: "provisioner",
-	inIdleConnection: "idle connection", inDestroyProvisioner: "destroy provisioner", inTrigger: "trigger", inPrevention: "prevention",
-	inProviderKey: "provider key", inDependsOn: "depends_on", toProvider: "provider", toCall: "call", aroundIt: "around", toOutput: "output", toPart: "part",
+var roleNames = map[Role]string{
+	InBody: "body", InRepetition: "repetition", InPrecondition: "precondition", InPostcondition: "postcondition", InProvisioner: "provisioner",
+	InIdleConnection: "idle connection", InDestroyProvisioner: "destroy provisioner", InTrigger: "trigger", InPrevention: "prevention",
+	InProviderKey: "provider key", inDependsOn: "depends_on", toProvider: "provider", toCall: "call", aroundIt: "around", toOutput: "output", toPart: "part",
 }
 
 // edgesOf lists the edges of a node, one a line.

@@ -26,10 +26,10 @@ const (
 
 // purposes has the roles in which a block refers to another one. The other roles connect a module with its
 // parts.
-var purposes = map[role]Purpose{
-	inBody: ForArgument, inRepetition: ForRepetition, inPrecondition: ForCondition, inPostcondition: ForCondition,
-	inProvisioner: ForProvisioner, inIdleConnection: ForProvisioner, inDestroyProvisioner: ForProvisioner,
-	inTrigger: ForTrigger, inPrevention: ForPrevention, inProviderKey: ForProvider, toProvider: ForProvider,
+var purposes = map[Role]Purpose{
+	InBody: ForArgument, InRepetition: ForRepetition, InPrecondition: ForCondition, InPostcondition: ForCondition,
+	InProvisioner: ForProvisioner, InIdleConnection: ForProvisioner, InDestroyProvisioner: ForProvisioner,
+	InTrigger: ForTrigger, InPrevention: ForPrevention, InProviderKey: ForProvider, toProvider: ForProvider,
 	inDependsOn: ForDependsOn, toCall: ForModule,
 }
 

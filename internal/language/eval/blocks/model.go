@@ -33,7 +33,7 @@ type Config struct {
 	Schemas Schemas
 	Modules map[addr.Module]*Module
 	// Removed has the destroy-time provisioners of removed blocks.
-	Removed map[*config.Removed][]Provisioner
+	Removed map[*config.Removed]DestroyProvisioners
 
 	// Deprecates reports whether a called module has a deprecated output, and HasGuards whether a variable or
 	// output has conditions. Most configurations have neither, so that a run can do without looking for them.
@@ -104,8 +104,9 @@ type Resource struct {
 	Body   []*lang.Expr // the expressions of the arguments
 	View   *schema.Body // the arguments, with expressions that keep marks, to be decoded
 
-	Preconditions, Postconditions     []Condition
-	Provisioners, DestroyProvisioners []Provisioner // when = create and when = destroy
+	Preconditions, Postconditions []Condition
+	Provisioners                  []Provisioner // when = create
+	DestroyProvisioners           DestroyProvisioners
 
 	DependsOn   []lang.Ref
 	Triggers    []*lang.Expr // replace_triggered_by
@@ -130,6 +131,9 @@ type Provisioner struct {
 	Connection []*lang.Expr    // of the connection that holds for it
 	Connected  *connectionBody // nil without connection
 }
+
+// DestroyProvisioners are the provisioner blocks with when = destroy of a resource or removed block.
+type DestroyProvisioners []Provisioner
 
 // Call is a compiled module block.
 type Call struct {

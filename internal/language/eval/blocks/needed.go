@@ -40,10 +40,10 @@ func (n *neededCollector) block(b Node) {
 	case *Call:
 		n.add(openedByDependsOn(b.DependsOn, b.Module))
 	case *Value:
-		n.add(opensOf(b, inPrecondition))
+		n.add(opensOf(b, InPrecondition))
 	case *Resource:
 		if !isEphemeral(b) {
-			n.add(opensOf(b, inPrecondition|inPostcondition))
+			n.add(opensOf(b, InPrecondition|InPostcondition))
 			n.add(b.dependsOnOpens)
 		}
 	}

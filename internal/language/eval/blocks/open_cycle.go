@@ -35,13 +35,13 @@ func opening(from Node, e edge) bool {
 	}
 	switch from.(type) {
 	case *Resource:
-		return e.role&(inBody|inPrecondition|inPostcondition|inDependsOn|aroundIt) != 0
+		return e.role&(InBody|InPrecondition|InPostcondition|inDependsOn|aroundIt) != 0
 	case *Call:
 		return e.role&(inDependsOn|aroundIt) != 0
 	case insideOf, outputsOf:
 		return true
 	default:
-		return e.role == inBody
+		return e.role == InBody
 	}
 }
 

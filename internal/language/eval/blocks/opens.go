@@ -23,14 +23,14 @@ func (c *Config) computeOpens() {
 		case *Value:
 			b.computeOpens()
 		case *Provider:
-			b.Opens = opensOf(b, inBody)
+			b.Opens = opensOf(b, Opening)
 		case *Check:
-			b.Opens = opensOf(b, inPrecondition|toPart)
+			b.Opens = opensOf(b, Opening|toPart)
 		case *Resource:
 			c.hasEphemerals = c.hasEphemerals || isEphemeral(b)
-			b.bodyOpens = opensOf(b, inBody)
+			b.bodyOpens = opensOf(b, InBody)
 			b.dependsOnOpens = openedByDependsOn(b.DependsOn, b.Module).union(b.Module.dependsOnOpens)
-			b.Opens = b.bodyOpens.union(opensOf(b, inPrecondition|inPostcondition|inProvisioner)).union(b.dependsOnOpens)
+			b.Opens = b.bodyOpens.union(opensOf(b, Opening&^InBody)).union(b.dependsOnOpens)
 		}
 	}
 }
@@ -58,13 +58,13 @@ func (c *Config) NeededOpen() map[*Resource]bool {
 func (v *Value) computeOpens() *OpenSet {
 	if v.Opens == nil {
 		v.Opens = noOpens
-		v.Opens = opensOf(v, inBody)
+		v.Opens = opensOf(v, InBody)
 	}
 	return v.Opens
 }
 
 // opensOf returns what evaluating the references of a node in the given roles may open.
-func opensOf(n Node, roles role) *OpenSet {
+func opensOf(n Node, roles Role) *OpenSet {
 	set := noOpens
 	for e := range n.edges {
 		if e.role&roles != 0 {
@@ -92,23 +92,11 @@ func openedBy(n Node) *OpenSet {
 // OpensOf returns what evaluating expressions in the module may open. Nil expressions open nothing.
 func (m *Module) OpensOf(exprs ...*lang.Expr) *OpenSet {
 	set := noOpens
-	for _, x := range exprs {
-		if x == nil {
-			continue
-		}
-		for i := range x.Refs {
-			set = set.union(m.OpensOfRef(&x.Refs[i]))
-		}
-	}
-	return set
-}
-
-// OpensOfRef returns what using what a reference in the module leads to may open.
-func (m *Module) OpensOfRef(ref *lang.Ref) *OpenSet {
-	set := noOpens
-	for to := range m.targets(ref) {
-		set = set.union(openedBy(to))
-	}
+	add := emit(func(e edge) bool {
+		set = set.union(openedBy(e.to))
+		return true
+	})
+	lister(add.in(m, InBody)).exprs(InBody, exprs...)
 	return set
 }
 

@@ -113,7 +113,7 @@ func (r *relevance) from(in addr.ModuleInstance, n Node, argument string) {
 		switch {
 		case e.role == toOutput:
 			r.from(in, e.to, "")
-		case e.role == inBody && (argument == "" || e.expr.Argument == argument), e.role == inRepetition && usesKey(n, argument):
+		case e.role == InBody && (argument == "" || e.expr.Argument == argument), e.role == InRepetition && usesKey(n, argument):
 			r.reference(in, e.to, e.ref)
 		}
 	}

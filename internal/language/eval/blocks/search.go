@@ -81,20 +81,16 @@ func cycleOf(path []edge) diag.List {
 }
 
 // refersBack reports whether an edge is a reference of a block to its own object, where that exists already.
-func refersBack(from Node, e edge) bool { return e.to == from && e.role&afterwards != 0 }
+func refersBack(from Node, e edge) bool { return e.to == from && e.role&Afterwards != 0 }
 
 // RepetitionNeeds reports whether a repetition in the module depends on a node that found
 // reports, directly or through others.
 func (m *Module) RepetitionNeeds(r Repetition, found func(Node) bool) bool {
 	s := search{found: found, follow: func(_ Node, e edge) bool {
-		return e.role&(inRepetition|inBody|toCall|toOutput) != 0
+		return e.role&(InRepetition|InBody|toCall|toOutput) != 0
 	}}
-	needs := false
-	emit(func(e edge) bool {
-		needs = s.visit(e)
-		return !needs
-	}).repetition(m, r)
-	return needs
+	y := emit(func(e edge) bool { return !s.visit(e) })
+	return !lister(y.in(m, InRepetition)).repetition(r)
 }
 
 // ConditionsLeadToObjects reports whether the conditions of a variable or output refer to resources or
@@ -111,7 +107,7 @@ func (v *Value) ConditionsLeadToObjects() bool {
 		},
 	}
 	for e := range v.edges {
-		if e.role == inPrecondition && s.visit(e) {
+		if e.role == InPrecondition && s.visit(e) {
 			return true
 		}
 	}

@@ -13,7 +13,7 @@ type lister struct{ *Set }
 func (l lister) module(m *blocks.Module) {
 	for _, v := range m.Variables {
 		if m.Parent != nil && l.declares(m.Parent) {
-			l.expressions("module."+m.Config.Call.Name, v.Expr)
+			v.Exprs(l.expressions("module." + m.Config.Call.Name))
 		}
 	}
 	if !l.declares(m) {
@@ -29,6 +29,7 @@ func (l lister) module(m *blocks.Module) {
 	}
 	for name, c := range m.Calls {
 		l.repetition("module."+name, c.Repeat)
+		c.Exprs(l.expressions("module." + name))
 	}
 	for name, c := range m.Checks {
 		if !c.Config.Test {
@@ -37,7 +38,7 @@ func (l lister) module(m *blocks.Module) {
 	}
 	for name, p := range m.Providers {
 		if !p.Config.Test {
-			l.expressions(`provider "`+name+`"`, append(p.Body, p.ForEach)...)
+			p.Exprs(l.expressions(`provider "` + name + `"`))
 		}
 	}
 }
@@ -56,7 +57,7 @@ func (l lister) value(v *blocks.Value) {
 		l.add(Output, v.Range, name)
 		l.conditions(name, "precondition", v.Conditions)
 	}
-	l.expressions(name, v.Expr)
+	v.Exprs(l.expressions(name))
 }
 
 // resource adds the points of a resource block.
@@ -66,22 +67,15 @@ func (l lister) resource(r *blocks.Resource) {
 	l.repetition(name, r.Repeat)
 	l.conditions(name, "precondition", r.Preconditions)
 	l.conditions(name, "postcondition", r.Postconditions)
-	l.expressions(name, r.Body...)
-	l.expressions(name, r.Prevent, r.ProviderKey)
-	for _, provisioners := range [][]blocks.Provisioner{r.Provisioners, r.DestroyProvisioners} {
-		for _, p := range provisioners {
-			l.expressions(name, p.Exprs...)
-		}
-	}
+	r.Exprs(l.expressions(name))
 }
 
-// repetition adds the points of the argument that repeats a block. One that refers to nothing has the same
+// repetition adds the point of the argument that repeats a block. One that refers to nothing has the same
 // instances always.
 func (l lister) repetition(name string, r blocks.Repetition) {
 	if x := r.Expr(); x != nil && len(x.Refs) > 0 {
 		l.add(Repetition, x.Range(), r.Argument()+" of "+name)
 	}
-	l.expressions(name, r.Expr())
 }
 
 // conditions adds conditions, and the points of their expressions. Messages have none: they are tried also
@@ -89,18 +83,27 @@ func (l lister) repetition(name string, r blocks.Repetition) {
 func (l lister) conditions(name, what string, list []blocks.Condition) {
 	for _, c := range list {
 		l.add(Condition, c.Expr.Range(), what+" of "+name)
-		l.expressions(name, c.Expr)
+		l.conditionals(name, c.Expr)
 	}
 }
 
-// expressions adds the conditional expressions in what belongs to a block.
-func (l lister) expressions(name string, list ...*lang.Expr) {
-	for _, x := range list {
-		if x == nil {
-			continue
+// apart are the roles of expressions that have no points, and of conditions, which are added by themselves.
+const apart = blocks.InPrecondition | blocks.InPostcondition | blocks.InTrigger | blocks.InIdleConnection | blocks.InConnection
+
+// expressions returns a function for the list of a block's expressions that adds their points, but for those
+// of its conditions.
+func (l lister) expressions(name string) func(blocks.Role, *lang.Expr) bool {
+	return func(role blocks.Role, x *lang.Expr) bool {
+		if role&apart == 0 {
+			l.conditionals(name, x)
 		}
-		for _, at := range marked.Conditionals(x.Source) {
-			l.add(Conditional, at, "conditional expression in "+name)
-		}
+		return true
+	}
+}
+
+// conditionals adds the conditional expressions in an expression of a block.
+func (l lister) conditionals(name string, x *lang.Expr) {
+	for _, at := range marked.Conditionals(x.Source) {
+		l.add(Conditional, at, "conditional expression in "+name)
 	}
 }
