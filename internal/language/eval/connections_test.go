@@ -75,3 +75,30 @@ resource "sim_thing" "b" {
 		}
 	}
 }
+
+// TestConnectionsAreEvaluatedLikeBodies warns of what is deprecated in a connection, and explains errors.
+func TestConnectionsAreEvaluatedLikeBodies(t *testing.T) {
+	w := planned(t, `
+module "m" { source = "./m" }
+resource "sim_thing" "a" {
+  connection { host = module.m.old }
+  provisioner "remote-exec" {}
+  provisioner "remote-exec" {
+    connection { user = range(2000)[7] }
+  }
+}
+-- m/m.tf --
+output "old" {
+  value      = "h"
+  deprecated = "use new"
+}`)
+	in := w.instance("sim_thing.a")
+	if _, diags := in.EvalConnection(w.task, nil, 0, cty.DynamicVal); diags != nil {
+		t.Error(lines(diags))
+	}
+	w.oneWarning("Value derived from a deprecated source")
+	_, diags := in.EvalConnection(w.task, nil, 1, cty.DynamicVal)
+	if text := lines(diags); !strings.Contains(text, "flatten(") {
+		t.Errorf("the error is not explained: %s", text)
+	}
+}

@@ -439,18 +439,23 @@ func (b *builder) outputs(m *Module, names map[string]*hcl.Range) cty.Value {
 
 // decode evaluates a body whose expressions are exprs, with what they refer to in scope.
 func (r *Run) decode(sc *scope, body *schema.Body, exprs []*lang.Expr) (cty.Value, diag.List) {
+	return r.decodeBy(sc, body, body.Type(), exprs, body.Decode)
+}
+
+// decodeBy is decode for a body of the type that has a decoder of its own.
+func (r *Run) decodeBy(sc *scope, body hcl.Body, ty cty.Type, exprs []*lang.Expr, decode func(*hcl.EvalContext) (cty.Value, diag.List)) (cty.Value, diag.List) {
 	r.Stats.Evaluations.Add(1)
 	ctx := r.context(sc, exprs...)
 	got, ok := computed(sc, exprs, func() evaluated {
-		v, diags := body.Decode(ctx)
+		v, diags := decode(ctx)
 		return evaluated{v, diags}
 	})
 	if !ok {
-		return cty.UnknownVal(body.Type()), leftBehind(sc, exprs)
+		return cty.UnknownVal(ty), leftBehind(sc, exprs)
 	}
 	v, diags := got.value, got.diags
 	if diags := exceeded(ctx, sc); diags != nil {
-		return cty.UnknownVal(body.Type()), diags
+		return cty.UnknownVal(ty), diags
 	}
 	if !diags.HasErrors() {
 		r.warnDeprecated(sc.m.block, v, exprs, rangeInBody(body))
@@ -458,7 +463,7 @@ func (r *Run) decode(sc *scope, body *schema.Body, exprs []*lang.Expr) (cty.Valu
 	}
 	diags = lang.Redact(sc.explain(exprs, diags), ctx, func(ctx *hcl.EvalContext) diag.List {
 		return sc.explain(exprs, again(sc, exprs, func() diag.List {
-			_, diags := body.Decode(ctx)
+			_, diags := decode(ctx)
 			return diags
 		}))
 	})

@@ -50,25 +50,15 @@ func (r *Run) connection(sc *scope, p *blocks.Provisioner) (cty.Value, diag.List
 	if p.Connected == nil || !used && r.opt.Phase != Validating {
 		return cty.NilVal, nil
 	}
-	v, diags := settle(r, sc.t, sc.opened, func() (cty.Value, diag.List) { return r.decodeConnection(sc, p) }, nil)
+	v, diags := settle(r, sc.t, sc.opened, func() (cty.Value, diag.List) {
+		return r.decodeBy(sc, p.Connected, blocks.ConnectionSchema.Type(), p.Connection, func(ctx *hcl.EvalContext) (cty.Value, diag.List) {
+			return blocks.ConnectionSchema.Decode(p.Connected, ctx)
+		})
+	}, nil)
 	if !used { // only its arguments are checked
 		v = cty.NilVal
 	}
-	return v, sc.located(sc.forget(diags))
-}
-
-// decodeConnection evaluates the connection of a provisioner, which has one.
-func (r *Run) decodeConnection(sc *scope, p *blocks.Provisioner) (cty.Value, diag.List) {
-	r.Stats.Evaluations.Add(1)
-	ctx := r.context(sc, p.Connection...)
-	got, ok := computed(sc, p.Connection, func() evaluated {
-		v, diags := blocks.ConnectionSchema.Decode(p.Connected, ctx)
-		return evaluated{v, diags}
-	})
-	if !ok {
-		return cty.UnknownVal(blocks.ConnectionSchema.Type()), leftBehind(sc, p.Connection)
-	}
-	return got.value, got.diags
+	return v, sc.located(diags)
 }
 
 // ConnectionBody returns the body that EvalConnection evaluates, for the positions of its arguments; nil if
