@@ -32,7 +32,7 @@ type Applied struct {
 	Counts plan.Counts // what was really done
 }
 
-// applier carries out one apply. It implements eval.Host: the value of an instance is its final object.
+// applier carries out one apply. The value of an instance is its final object.
 type applier struct {
 	*walk
 	req       ApplyRequest
@@ -108,8 +108,8 @@ func (a *applier) block(s *plan.Step) {
 	a.blocked.Add(c.Addr)
 }
 
-// Result implements eval.Host.
-func (a *applier) Result(t *future.Task, in *eval.Instance) cty.Value {
+// result returns the final object of an instance.
+func (a *applier) result(t *future.Task, in *eval.Instance) cty.Value {
 	a.mu.Lock()
 	v, ok := a.results[in.Addr()]
 	a.mu.Unlock()

@@ -20,7 +20,6 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/provider"
 	"github.com/mayfly-iac/mayfly/internal/values/value"
 	"github.com/mayfly-iac/mayfly/plan"
-	"github.com/mayfly-iac/mayfly/state"
 )
 
 // ConsoleInput is the file name that diagnostics give to expressions of a console.
@@ -89,7 +88,7 @@ func (c *Console) plan(e *Engine, ctx context.Context, req ConsoleRequest, stamp
 	p := e.newPlanner(ctx, req.PlanRequest)
 	p.plan.Timestamp = stamp
 	p.rules.Opening = func(in *eval.Instance) { c.keep(p.walk, in) }
-	opt := p.runOptions(req.Config, eval.Planning, p, req.Variables, stamp)
+	opt := p.runOptions(req.Config, eval.Planning, p.result, req.Variables, stamp)
 	opt.UnsetUnknown = true
 	p.startRun(eval.NewRun(req.Config, opt))
 	c.walk, c.runs = p.walk, []*eval.Run{p.run}
@@ -110,25 +109,27 @@ func (c *Console) look(e *Engine, ctx context.Context, req ConsoleRequest, stamp
 		}
 		known[r.Addr] = keys
 	}
-	newRun := func(w *walk, host *stateHost) *eval.Run {
-		opt := w.runOptions(req.Config, eval.Planning, host, req.Variables, stamp)
+	newRun := func(w *walk) *eval.Run {
+		opt := w.runOptions(req.Config, eval.Planning, nil, req.Variables, stamp)
+		opt.Result = func(t *future.Task, in *eval.Instance) cty.Value { return w.recorded(t, req.State, in) }
 		opt.Functions = e.functions(eval.Applying, stamp, opt.Interrupted)
 		opt.UnsetUnknown = true
 		opt.Recorded = func(a addr.AbsResource) []addr.Key { return known[a] }
 		run := eval.NewRun(req.Config, opt)
 		c.runs = append(c.runs, run)
+		w.rules = ephemeral.Rules{
+			Opening: func(in *eval.Instance) { c.keep(w, in) },
+			Pending: func(t *future.Task, in *eval.Instance) bool {
+				return slices.ContainsFunc(in.ExplicitDeps(t), func(d plan.Dep) bool {
+					return !d.All && req.State.Object(addr.Object{Instance: d.Resource.Instance(d.Key)}) == nil
+				})
+			},
+		}
 		return run
 	}
-	host := &stateHost{walk: e.newWalk(ctx, req.Soft, e.opt.Recorder), state: req.State}
-	host.startRun(newRun(host.walk, host))
-	host.openAndKeep(c)
-	c.walk = host.walk
-	c.renew = func() *walk {
-		host := &stateHost{state: req.State}
-		host.walk = c.walk.fork(newRun(c.walk, host))
-		host.openAndKeep(c)
-		return host.walk
-	}
+	c.walk = e.newWalk(ctx, req.Soft, e.opt.Recorder)
+	c.walk.startRun(newRun(c.walk))
+	c.renew = func() *walk { return c.walk.fork(newRun) }
 	c.walk.run.Guard("the variables", func() { c.walk.run.Root.CheckVariablesClosed(&future.Task{}) })
 	c.failed = c.walk.run.Diags.HasErrors()
 }
@@ -211,30 +212,4 @@ func (c *Console) keep(w *walk, in *eval.Instance) {
 	}
 	c.kept[u] = struct{}{}
 	w.pool.Claim(u)
-}
-
-// stateHost implements eval.Host with the objects of a state.
-type stateHost struct {
-	*walk
-	state *state.State
-}
-
-// Result implements eval.Host. It returns the object of the state, unknown if there is none.
-func (h *stateHost) Result(t *future.Task, in *eval.Instance) cty.Value {
-	return h.recorded(t, h.state, in)
-}
-
-// openAndKeep sets the rules of the walk, once it has a run.
-func (h *stateHost) openAndKeep(c *Console) {
-	h.rules = ephemeral.Rules{
-		Opening: func(in *eval.Instance) { c.keep(h.walk, in) },
-		Pending: func(t *future.Task, in *eval.Instance) bool {
-			return slices.ContainsFunc(in.ExplicitDeps(t), h.missing)
-		},
-	}
-}
-
-// missing reports whether a dependency is on something that is not in the state.
-func (h *stateHost) missing(d plan.Dep) bool {
-	return !d.All && h.state.Object(addr.Object{Instance: d.Resource.Instance(d.Key)}) == nil
 }

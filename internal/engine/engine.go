@@ -11,6 +11,7 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/event"
+	"github.com/mayfly-iac/mayfly/internal/base/future"
 	"github.com/mayfly-iac/mayfly/internal/engine/ephemeral"
 	"github.com/mayfly-iac/mayfly/internal/language/config"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
@@ -145,20 +146,23 @@ func (e *Engine) functions(phase eval.Phase, stamp time.Time, interrupted <-chan
 }
 
 // newRun returns a run of the walk, whose host is host.
-func (w *walk) newRun(cfg *blocks.Config, phase eval.Phase, host eval.Host, variables map[string]cty.Value, stamp time.Time) *eval.Run {
-	return eval.NewRun(cfg, w.runOptions(cfg, phase, host, variables, stamp))
+func (w *walk) newRun(cfg *blocks.Config, phase eval.Phase, result results, variables map[string]cty.Value, stamp time.Time) *eval.Run {
+	return eval.NewRun(cfg, w.runOptions(cfg, phase, result, variables, stamp))
 }
+
+// results returns the object of a managed or data instance: see eval.Options.
+type results = func(*future.Task, *eval.Instance) cty.Value
 
 // runOptions returns the options of a run of the walk. The first interrupt stops the evaluations of anything
 // but an apply; an apply must finish what it has begun, so only the second interrupt stops its evaluations.
-func (w *walk) runOptions(cfg *blocks.Config, phase eval.Phase, host eval.Host, variables map[string]cty.Value, stamp time.Time) eval.Options {
+func (w *walk) runOptions(cfg *blocks.Config, phase eval.Phase, result results, variables map[string]cty.Value, stamp time.Time) eval.Options {
 	w.rememberVariables(cfg, variables)
 	interrupted := w.soft.Done()
 	if phase == eval.Applying {
 		interrupted = w.ctx.Done()
 	}
 	return eval.Options{
-		Phase: phase, Host: host, Variables: variables, Functions: w.functions(phase, stamp, interrupted),
+		Phase: phase, Host: w, Result: result, Variables: variables, Functions: w.functions(phase, stamp, interrupted),
 		Workspace: w.opt.Workspace, RootDir: w.opt.RootDir, WorkDir: w.opt.WorkDir, Interrupted: interrupted,
 		Coverage: w.opt.Coverage, Redact: w.opt.Leaks.Redact,
 	}

@@ -32,17 +32,18 @@ type ImportRequest struct {
 // if that failed. It evaluates only what determines the instance and the provider configuration; the
 // arguments of the resource may still be missing.
 func (e *Engine) Import(ctx context.Context, req ImportRequest) (*state.State, diag.List) {
-	im := &importer{e.newPlanner(ctx, PlanRequest{Config: req.Config, State: req.State, Mode: plan.Normal, Variables: req.Variables, Soft: req.Soft})}
-	im.pool.OnlyKnown = true
-	im.startRun(im.newRun(req.Config, eval.Planning, im, req.Variables, im.plan.Timestamp))
+	p := e.newPlanner(ctx, PlanRequest{Config: req.Config, State: req.State, Mode: plan.Normal, Variables: req.Variables, Soft: req.Soft})
+	im := &importer{p}
+	p.pool.OnlyKnown = true
+	p.startRun(p.newRun(req.Config, eval.Planning, im.result, req.Variables, p.plan.Timestamp))
 	defer e.expose(req.Config, req.Variables, req.State)()
-	defer e.stopOn(im.req.Soft)()
-	defer func() { e.stats.Evaluations += im.run.Stats.Evaluations.Load() }()
-	defer im.pool.Shutdown()
+	defer e.stopOn(p.req.Soft)()
+	defer func() { e.stats.Evaluations += p.run.Stats.Evaluations.Load() }()
+	defer p.pool.Shutdown()
 	var out *state.State
-	im.run.Guard(req.To, func() { out = im.importObject(&future.Task{}, req.To, req.ID) })
-	im.pool.Shutdown()
-	diags := provider.WithoutRepeats(im.run.Diags.List())
+	p.run.Guard(req.To, func() { out = im.importObject(&future.Task{}, req.To, req.ID) })
+	p.pool.Shutdown()
+	diags := provider.WithoutRepeats(p.run.Diags.List())
 	if diags.HasErrors() {
 		return nil, diags
 	}
@@ -57,7 +58,8 @@ func (e *Engine) Import(ctx context.Context, req ImportRequest) (*state.State, d
 func (e *Engine) recordOutputs(ctx context.Context, req ImportRequest, st *state.State) {
 	p := e.newPlanner(ctx, PlanRequest{Config: req.Config, State: st, Mode: plan.Normal, Variables: req.Variables, Soft: req.Soft})
 	p.pool.OnlyKnown = true
-	p.startRun(p.newRun(req.Config, eval.Planning, &recordedHost{p}, req.Variables, p.plan.Timestamp))
+	recorded := func(t *future.Task, in *eval.Instance) cty.Value { return p.recorded(t, st, in) }
+	p.startRun(p.newRun(req.Config, eval.Planning, recorded, req.Variables, p.plan.Timestamp))
 	defer func() { e.stats.Evaluations += p.run.Stats.Evaluations.Load() }()
 	defer p.pool.Shutdown()
 	t := &future.Task{}
@@ -71,47 +73,38 @@ func (e *Engine) recordOutputs(ctx context.Context, req ImportRequest, st *state
 	}
 }
 
-// recordedHost implements eval.Host by what a state has, without reading anything.
-type recordedHost struct{ *planner }
+// importer imports one object. It takes managed resources from the state, and has data sources read.
+type importer struct{ planner *planner }
 
-// Result implements eval.Host.
-func (h *recordedHost) Result(t *future.Task, in *eval.Instance) cty.Value {
-	return h.recorded(t, h.req.State, in)
-}
-
-// importer implements eval.Host for Import: managed resources are taken from the state, and data sources are
-// read.
-type importer struct{ *planner }
-
-// Result implements eval.Host.
-func (im *importer) Result(t *future.Task, in *eval.Instance) cty.Value {
+// result returns the object of an instance.
+func (im *importer) result(t *future.Task, in *eval.Instance) cty.Value {
 	if in.Config().Addr.Mode == addr.Data {
-		return im.planData(t, in)
+		return im.planner.planData(t, in)
 	}
-	return im.recorded(t, im.req.State, in)
+	return im.planner.recorded(t, im.planner.req.State, in)
 }
 
 // importObject imports the object and returns the resulting state, nil if that failed, which was reported.
 // The provider configuration is claimed before it is prepared, so that what it opens stays open for the
 // call.
 func (im *importer) importObject(t *future.Task, to addr.Instance, id string) *state.State {
-	im.run.Root.CheckVariablesEarly(t)
+	im.planner.run.Root.CheckVariablesEarly(t)
 	in := im.instance(t, to)
-	if in == nil || im.run.Diags.HasErrors() {
+	if in == nil || im.planner.run.Diags.HasErrors() {
 		return nil
 	}
 	po := in.Provider(t)
 	if po == nil {
 		return nil
 	}
-	if u, ok := im.run.ProviderUse(t, po.Addr); ok {
-		im.pool.Claim(u)
-		defer im.pool.Waive(u)
+	if u, ok := im.planner.run.ProviderUse(t, po.Addr); ok {
+		im.planner.pool.Claim(u)
+		defer im.planner.pool.Waive(u)
 	}
 	po.Prepare(t)
 	var out *state.State
-	ran := im.inSession(t, in, event.OpImport, func(s *ephemeral.Session) {
-		sub := im.instanceOp(in)
+	ran := im.planner.inSession(t, in, event.OpImport, func(s *ephemeral.Session) {
+		sub := im.planner.instanceOp(in)
 		if !sub.Use(s.Provider(t, po, in.Addr()), po.Addr) {
 			return
 		}
@@ -120,21 +113,21 @@ func (im *importer) importObject(t *future.Task, to addr.Instance, id string) *s
 			return
 		}
 		if o := sub.StateObject(got.Value, nil, got.Private, got.Identity, nil); o != nil {
-			im.prior.SetObject(sub.Obj, o, po.Addr)
-			out = im.prior
+			im.planner.prior.SetObject(sub.Obj, o, po.Addr)
+			out = im.planner.prior
 		}
 	})
 	if !ran {
-		im.run.Report(diag.Errorf("Interrupted", "The import was interrupted before it began."))
+		im.planner.run.Report(diag.Errorf("Interrupted", "The import was interrupted before it began."))
 	}
 	return out
 }
 
 // instance returns the instance at an address, nil if the configuration does not have it, which is reported.
 func (im *importer) instance(t *future.Task, to addr.Instance) *eval.Instance {
-	in, ok := im.run.Find(t, to)
+	in, ok := im.planner.run.Find(t, to)
 	if in == nil && ok {
-		im.run.Report(diag.Errorf("Configuration for import target does not exist",
+		im.planner.run.Report(diag.Errorf("Configuration for import target does not exist",
 			"The configuration has a block for %s, but no instance %s: its count, for_each, or enabled argument rules it out, or that of a module around it. Check the instance key.", to.Abs(), to))
 	}
 	return in

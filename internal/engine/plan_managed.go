@@ -19,8 +19,8 @@ import (
 	"github.com/mayfly-iac/mayfly/state"
 )
 
-// Result implements eval.Host: the object that the instance is planned to be.
-func (p *planner) Result(t *future.Task, in *eval.Instance) cty.Value {
+// result returns the object that the instance is planned to be.
+func (p *planner) result(t *future.Task, in *eval.Instance) cty.Value {
 	placeholder := unknownObject(in)
 	if p.interrupted() {
 		p.reportInterrupt()

@@ -43,7 +43,7 @@ type PlanRequest struct {
 // startPlan returns a planner with a run, ready to make a plan.
 func (e *Engine) startPlan(ctx context.Context, req PlanRequest) *planner {
 	p := e.newPlanner(ctx, req)
-	opt := p.runOptions(req.Config, eval.Planning, p, req.Variables, p.plan.Timestamp)
+	opt := p.runOptions(req.Config, eval.Planning, p.result, req.Variables, p.plan.Timestamp)
 	opt.MildConditions = req.Mode == plan.RefreshOnly // the real objects are recorded even if they fail their conditions
 	if len(req.Excludes) > 0 {
 		opt.Excluded = p.selection.LeavesOutAll
@@ -75,7 +75,7 @@ func (e *Engine) newPlanner(ctx context.Context, req PlanRequest) *planner {
 	return p
 }
 
-// planner carries out one plan. It implements eval.Host.
+// planner carries out one plan.
 type planner struct {
 	*walk
 	req       PlanRequest

@@ -30,7 +30,7 @@ func (e *Engine) validate(ctx, soft context.Context, cfg *blocks.Config) *valida
 	}
 	ctx, span := trace.Start(ctx, "validate")
 	v := &validator{walk: e.newWalk(ctx, soft, nil)}
-	v.startRun(v.newRun(cfg, eval.Validating, v, nil, e.opt.Now()))
+	v.startRun(v.newRun(cfg, eval.Validating, v.result, nil, e.opt.Now()))
 	v.run.ReportBlockCycles()
 	pool := future.NewPool(v.workers())
 	for _, b := range cfg.Tree.Root.Imports {
@@ -53,13 +53,13 @@ func (e *Engine) validate(ctx, soft context.Context, cfg *blocks.Config) *valida
 	return found
 }
 
-// validator implements eval.Host with unknown objects.
+// validator validates one configuration, in which all objects are unknown.
 type validator struct{ *walk }
 
-// Result implements eval.Host. It demands what the instance refers to, so that cycles are found. It does not
-// do so for a repeated block, whose one instance represents all: a reference from one instance to another
-// would look like a cycle. Planning finds the real ones.
-func (v *validator) Result(t *future.Task, in *eval.Instance) cty.Value {
+// result demands what the instance refers to, so that cycles are found. It does not do so for a repeated
+// block, whose one instance represents all: a reference from one instance to another would look like a cycle.
+// Planning finds the real ones.
+func (v *validator) result(t *future.Task, in *eval.Instance) cty.Value {
 	if in.Alone() {
 		in.Prepare(t)
 		in.InputsHold(t)
@@ -113,7 +113,7 @@ func (v *validator) instance(t *future.Task, in *eval.Instance) {
 	o := eval.NewOpened(nil) // without one, a value with an ephemeral part would be ephemeral as a whole
 	cfg, diags := in.EvalBody(t, o)
 	v.run.Report(diags)
-	self := v.Result(t, in)
+	self := v.result(t, in)
 	if in.Config().Addr.Mode == addr.Ephemeral {
 		self = self.Mark(value.Ephemeral)
 	}

@@ -21,8 +21,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/values/schema"
 )
 
-// walk is one run of the evaluator with what its host needs. Every eval.Host of this package embeds it and
-// adds the source of its objects.
+// walk is one run of the evaluator, of which it is the host.
 type walk struct {
 	*shared
 	run   *eval.Run
@@ -59,10 +58,12 @@ func (w *walk) startRun(run *eval.Run) {
 	w.pool.Bind(run)
 }
 
-// fork returns a walk with a run of its own, which reports to the same diagnostics.
-func (w *walk) fork(run *eval.Run) *walk {
-	run.Diags = w.run.Diags
-	return &walk{shared: w.shared, run: run}
+// fork returns a walk with a run of its own, made by start, which reports to the same diagnostics.
+func (w *walk) fork(start func(*walk) *eval.Run) *walk {
+	f := &walk{shared: w.shared}
+	f.run = start(f)
+	f.run.Diags = w.run.Diags
+	return f
 }
 
 // oneInterrupt returns diags with only one of the errors about calls and evaluations that an interrupt ended,

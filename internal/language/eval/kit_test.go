@@ -290,7 +290,7 @@ func open(tb testing.TB, phase Phase, text string, vars map[string]cty.Value) *w
 
 func cfgWorld(tb testing.TB, cfg *blocks.Config, phase Phase, vars map[string]cty.Value) *world {
 	h := &kitHost{opened: map[string]int{}, live: map[string]int{}, sessions: map[*future.Task]int{}}
-	run := NewRun(cfg, Options{Phase: phase, Host: h, Variables: vars, Functions: kitFunctions(), Workspace: "default", RootDir: ".", WorkDir: "/w"})
+	run := NewRun(cfg, Options{Phase: phase, Host: h, Result: h.Result, Variables: vars, Functions: kitFunctions(), Workspace: "default", RootDir: ".", WorkDir: "/w"})
 	return &world{tb: tb, cfg: cfg, run: run, host: h, task: &future.Task{}}
 }
 

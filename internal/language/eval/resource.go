@@ -29,7 +29,7 @@ func (in *Instance) Value(t *future.Task, via *hcl.Range) cty.Value {
 		if in.Run().opt.Phase == Planning {
 			in.Run().cover(coverage.Resource, in.Config().Range, coverage.Planned)
 		}
-		return in.Run().opt.Host.Result(t, in)
+		return in.Run().opt.Result(t, in)
 	})
 	if cycle != nil {
 		in.Run().ReportCycle(cycle)

@@ -30,12 +30,9 @@ const (
 	Applying
 )
 
-// Host provides a run with the results that need providers. Its methods are called on the goroutine of the
-// demanding task, Result at most once per instance. They always return a valid value and report errors to
-// Run.Diags.
+// Host does for a run what needs providers. Its methods are called on the goroutine of the demanding task.
+// They always return a valid value and report errors to Run.Diags.
 type Host interface {
-	// Result returns the object of a managed or data instance, sensitive marks included.
-	Result(t *future.Task, in *Instance) cty.Value
 	// WithOpened calls f, within the limit of concurrent operations, and ends the leases on what was opened
 	// for it. f demands nothing durable any more. The caller must not be in a slot. user has the conditions
 	// that f evaluates.
@@ -50,8 +47,11 @@ type Host interface {
 
 // Options are the inputs of a run.
 type Options struct {
-	Phase     Phase
-	Host      Host
+	Phase Phase
+	Host  Host
+	// Result returns the object of a managed or data instance, sensitive marks included. It is called at most
+	// once per instance, as the methods of Host are.
+	Result    func(t *future.Task, in *Instance) cty.Value
 	Variables map[string]cty.Value // of the root module, converted, unmarked; absent ones take their default
 	Functions map[string]function.Function
 	Workspace string
