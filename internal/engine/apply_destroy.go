@@ -56,7 +56,7 @@ func (a *applier) destroyStep(t *future.Task, c *plan.Change) bool {
 	a.awaitClosings(t, obj.Instance)
 	ok = false
 	a.preApply.inSession(t, obj, event.OpDelete, func(s *ephemeral.Session) {
-		end := op.begin(string(event.OpDelete), c.Action)
+		end := op.startSpan(string(event.OpDelete), c.Action)
 		defer func() { end(ok) }()
 		if !op.Use(s.Provider(t, po, obj.Instance, held...), po.Addr) {
 			return
@@ -104,7 +104,7 @@ func (d *destruction) run() bool {
 		return false
 	}
 	idKey, id := object.Identifying(pr.Value, d.Block(), d.object.Sensitive)
-	done := d.events.Begin(event.OpDelete, d.Obj, plan.Delete, idKey, id)
+	done := d.walk.events.Begin(event.OpDelete, d.Obj, plan.Delete, idKey, id)
 	failed := func() bool {
 		done(diag.List{{Summary: "Destruction failed"}}, idKey, id) // for the event; the reason was reported
 		return false
@@ -112,7 +112,7 @@ func (d *destruction) run() bool {
 	if !d.provision(pr) {
 		return failed()
 	}
-	entry := d.a.begin(d.Obj, string(event.OpDelete))
+	entry := d.a.beginEntry(d.Obj, string(event.OpDelete))
 	if entry == nil {
 		return failed()
 	}
@@ -130,7 +130,7 @@ func (d *destruction) provision(pr object.Prior) bool {
 	if d.first == nil {
 		return true
 	}
-	entry := d.a.begin(d.Obj, string(event.OpProvision))
+	entry := d.a.beginEntry(d.Obj, string(event.OpProvision))
 	if entry == nil {
 		return false
 	}
@@ -198,7 +198,7 @@ func deletePrivate(c *plan.Change, pr object.Prior) []byte {
 
 // forgetStep drops an object from the state.
 func (a *applier) forgetStep(c *plan.Change) bool {
-	entry := a.begin(c.Object(), string(event.OpForget))
+	entry := a.beginEntry(c.Object(), string(event.OpForget))
 	if entry == nil {
 		return false
 	}
@@ -229,7 +229,7 @@ func (a *applier) readStep(t *future.Task, c *plan.Change) bool {
 	a.inSession(t, in, event.OpRead, func(s *ephemeral.Session) {
 		d := dataRead{objectOp: a.instanceOp(in), in: in, t: t, s: s}
 		d.Recorded = a.recorded(c)
-		end := d.begin(string(event.OpRead), c.Action)
+		end := d.startSpan(string(event.OpRead), c.Action)
 		defer func() { end(ok) }()
 		ok = in.Preconditions(t, s.Opened) && d.prepare() && a.readData(&d, c)
 	})
@@ -243,7 +243,7 @@ func (a *applier) readData(d *dataRead, c *plan.Change) bool {
 		d.fault(diag.Errorf("Configuration contains unknown value", "The configuration of %s is still not wholly known, although everything that it refers to has been applied.", d.Obj))
 		return false
 	}
-	entry := a.begin(d.Obj, string(event.OpRead))
+	entry := a.beginEntry(d.Obj, string(event.OpRead))
 	if entry == nil {
 		return false
 	}

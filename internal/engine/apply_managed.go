@@ -50,7 +50,7 @@ func (a *applier) applyStep(t *future.Task, c *plan.Change) bool {
 	}
 	a.inSession(t, in, kind, func(s *ephemeral.Session) {
 		ia := instanceApply{objectOp: a.instanceOp(in), a: a, t: t, s: s, in: in, change: c}
-		end := ia.begin(string(kind), c.Action)
+		end := ia.startSpan(string(kind), c.Action)
 		ok = ia.apply()
 		end(ok)
 	})
@@ -157,7 +157,7 @@ func (ia *instanceApply) validate(first cty.Value) bool {
 
 // nothingToDo ends an update that, with final values, changes only the state's record of the object.
 func (ia *instanceApply) nothingToDo(planned cty.Value) bool {
-	entry := ia.a.begin(ia.Obj, "update")
+	entry := ia.a.beginEntry(ia.Obj, "update")
 	if entry == nil {
 		return false
 	}
@@ -202,10 +202,10 @@ func (ia *instanceApply) carryOut(planned provider.PlanResponse) bool {
 	if !ia.s.Fresh() { // planning may have outlasted a lease
 		return false
 	}
-	if ia.interrupted() {
+	if ia.walk.interrupted() {
 		return false
 	}
-	entry := ia.a.begin(ia.Obj, string(kind))
+	entry := ia.a.beginEntry(ia.Obj, string(kind))
 	if entry == nil {
 		return false
 	}
@@ -214,7 +214,7 @@ func (ia *instanceApply) carryOut(planned provider.PlanResponse) bool {
 		return false
 	}
 	idKey, id := object.Identifying(ia.prior.Value, ia.Block(), ia.config.Sensitive)
-	done := ia.events.Begin(kind, ia.Obj, action, idKey, id)
+	done := ia.walk.events.Begin(kind, ia.Obj, action, idKey, id)
 	resp, diags := applyChange(trace.With(ia.a.changing, trace.Of(ia.Ctx)), ia.Provider, provider.ApplyRequest{
 		Type: ia.TypeName(), Prior: ia.prior.Value, Planned: planned.Planned, Config: ia.config.Value, PlannedPrivate: planned.Private, Identity: planned.Identity,
 		ProviderMeta: ia.meta(ia.in),
@@ -273,7 +273,7 @@ func (ia *instanceApply) provision(entry *journalEntry, o *applied, resp provide
 	if tainted == nil || !entry.end(false, ia.changeTo(tainted)) {
 		return nil
 	}
-	if entry = ia.a.begin(ia.Obj, string(event.OpProvision)); entry == nil {
+	if entry = ia.a.beginEntry(ia.Obj, string(event.OpProvision)); entry == nil {
 		return nil
 	}
 	pv := provisioning{walk: ia.walk, t: ia.t, s: ia.s, of: ia.in, obj: ia.Obj, action: plan.Create, ctx: ia.Ctx, self: ia.Mark(o.value, ia.config.Sensitive)}
@@ -303,7 +303,7 @@ func (ia *instanceApply) depose(entry *journalEntry) (addr.Object, bool) {
 		return none, false
 	}
 	deposed := addr.Object{Instance: ia.Obj.Instance, Deposed: key}
-	aside := ia.a.begin(deposed, "depose")
+	aside := ia.a.beginEntry(deposed, "depose")
 	if aside == nil || !aside.end(false, state.ObjectChange{Object: ia.Obj, Provider: ia.change.Provider}, state.ObjectChange{Object: deposed, Provider: ia.change.Provider, New: old}) {
 		entry.end(true)
 		return none, false

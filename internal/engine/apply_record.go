@@ -112,7 +112,7 @@ func sameResources(a, b []addr.ConfigResource) bool {
 
 // journalEntry is an entry of the journal while it is open.
 type journalEntry struct {
-	*applier
+	a  *applier
 	id uint64
 	// onDurable, if set, reports the end of the operation. It is called once the results are durable: an
 	// operation reported as complete is in the state, even if this process dies right after.
@@ -123,37 +123,37 @@ type journalEntry struct {
 	turn *slot.Turn
 }
 
-// begin makes it durable that an operation on an object is about to start. It returns nil if that failed;
+// beginEntry makes it durable that an operation on an object is about to start. It returns nil if that failed;
 // the operation must not start then.
-func (a *applier) begin(o addr.Object, action string) *journalEntry {
+func (a *applier) beginEntry(o addr.Object, action string) *journalEntry {
 	id, err := a.req.Journal.Begin(o, action)
 	if err != nil {
 		a.run.Report(journalFailed(err))
 		return nil
 	}
-	return &journalEntry{applier: a, id: id}
+	return &journalEntry{a: a, id: id}
 }
 
 // end records the results in memory and makes them durable.
 func (e *journalEntry) end(failed bool, changes ...state.ObjectChange) bool {
-	e.mu.Lock()
+	e.a.mu.Lock()
 	for _, c := range changes {
 		if c.New == nil {
-			e.state.RemoveObject(c.Object)
+			e.a.state.RemoveObject(c.Object)
 		} else {
-			e.state.SetObject(c.Object, c.New, c.Provider)
+			e.a.state.SetObject(c.Object, c.New, c.Provider)
 		}
 	}
-	e.mu.Unlock()
-	write := e.req.Journal.Commit
+	e.a.mu.Unlock()
+	write := e.a.req.Journal.Commit
 	if failed {
-		write = e.req.Journal.Fail
+		write = e.a.req.Journal.Fail
 	}
 	var diags diag.List
 	e.whileOthersBegin(func() {
 		if err := write(e.id, changes...); err != nil {
 			diags = journalFailed(err)
-			e.run.Report(diags)
+			e.a.run.Report(diags)
 		}
 	})
 	if e.onDurable != nil {
@@ -173,7 +173,7 @@ func (e *journalEntry) whileOthersBegin(write func()) {
 		write()
 		return
 	}
-	if e.steps.Highest() >= e.task.Next {
+	if e.a.steps.Highest() >= e.task.Next {
 		if e.turn.Leave() {
 			defer e.task.Idle()()
 			write()

@@ -22,7 +22,7 @@ import (
 // objectOp is an operation on one object with the walk that it belongs to. Each operation embeds it in a type
 // with its own fields.
 type objectOp struct {
-	*walk
+	walk *walk
 	object.Op
 }
 
@@ -54,8 +54,8 @@ func (w *walk) instanceOp(in *eval.Instance) objectOp {
 	return op
 }
 
-// begin begins the span of the operation, whose calls are part of it. The returned function ends it.
-func (op *objectOp) begin(name string, action plan.Action) (end func(ok bool)) {
+// startSpan starts the span of the operation, whose calls are part of it. The returned function ends it.
+func (op *objectOp) startSpan(name string, action plan.Action) (end func(ok bool)) {
 	ctx, span := trace.Start(op.Ctx, name)
 	if span == nil {
 		return func(bool) {}
@@ -72,7 +72,7 @@ func (op *objectOp) begin(name string, action plan.Action) (end func(ok bool)) {
 // validateConfig has the provider validate a configuration of the block, which has no marks. It skips the
 // call if the provider accepted the same configuration while the whole configuration was validated.
 func (op *objectOp) validateConfig(mode addr.Mode, b *blocks.Resource, config cty.Value) diag.List {
-	if op.accepted.has(acceptedKey(b), config) {
+	if op.walk.accepted.has(acceptedKey(b), config) {
 		return nil
 	}
 	return op.Provider.ValidateResource(op.Ctx, mode, op.TypeName(), config)
@@ -83,7 +83,7 @@ func (op *objectOp) meta(in *eval.Instance) cty.Value { return op.metaIn(in.Reso
 
 // metaOfModule returns the provider_meta of the module that the object belongs to, cty.NilVal if that module
 // is gone.
-func (op *objectOp) metaOfModule() cty.Value { return op.metaIn(op.run.Module(op.Obj.Module)) }
+func (op *objectOp) metaOfModule() cty.Value { return op.metaIn(op.walk.run.Module(op.Obj.Module)) }
 
 // metaIn returns the provider_meta of a module for the object's provider, cty.NilVal if there is none or no
 // such module.
@@ -95,18 +95,18 @@ func (op *objectOp) metaIn(m *eval.Module) cty.Value {
 	if body == nil {
 		return cty.NilVal
 	}
-	c, diags := op.providers.Catalog(op.ctx, op.Source)
+	c, diags := op.walk.providers.Catalog(op.walk.ctx, op.Source)
 	if diags.HasErrors() {
 		return cty.NilVal
 	}
 	sch, diags := c.Meta()
 	op.Report(diags)
 	if sch == nil {
-		op.run.Report(diag.At(body.Range, "Provider has no provider_meta", "The provider %s takes no provider_meta block.", op.Source.ForDisplay()))
+		op.walk.run.Report(diag.At(body.Range, "Provider has no provider_meta", "The provider %s takes no provider_meta block.", op.Source.ForDisplay()))
 		return cty.NilVal
 	}
 	v, diags := sch.Block.Decode(body.Body, nil) // constants only, as the language has it
-	op.run.Report(diags)
+	op.walk.run.Report(diags)
 	if diags.HasErrors() {
 		return cty.NilVal
 	}
@@ -130,7 +130,7 @@ func (e *Engine) Identifying(p addr.Provider, a addr.Object, o *state.Object) (k
 // evaluate evaluates the configuration of an instance. It returns false if that failed, which was reported.
 func (op *objectOp) evaluate(t *future.Task, s *ephemeral.Session, in *eval.Instance) (object.Config, bool) {
 	cfg, diags := in.EvalBody(t, s.Opened)
-	op.run.Report(diags)
+	op.walk.run.Report(diags)
 	if diags.HasErrors() || s.Failed() {
 		return object.Config{}, false
 	}

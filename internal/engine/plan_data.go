@@ -44,7 +44,7 @@ func (p *planner) planData(t *future.Task, in *eval.Instance) cty.Value {
 	p.inSession(t, in, event.OpRead, func(s *ephemeral.Session) {
 		d := dataRead{objectOp: p.instanceOp(in), in: in, t: t, s: s}
 		d.Recorded = p.req.State.Object(addr.Object{Instance: p.moved.From(in.Addr())})
-		end := d.begin(string(event.OpRead), plan.Read)
+		end := d.startSpan(string(event.OpRead), plan.Read)
 		defer func() { end(ok) }()
 		if !in.Preconditions(t, s.Opened) || !d.prepare() {
 			return
@@ -129,7 +129,7 @@ func (d *dataRead) read() (cty.Value, bool) {
 	if !d.validate() {
 		return cty.NilVal, false
 	}
-	done := d.events.Begin(event.OpRead, d.Obj, plan.Read, "", "")
+	done := d.walk.events.Begin(event.OpRead, d.Obj, plan.Read, "", "")
 	resp, diags := d.Provider.ReadData(d.Ctx, provider.DataRequest{Type: d.TypeName(), Instance: d.Obj.Instance, Config: d.config.Value, ProviderMeta: d.meta(d.in)})
 	if !diags.HasErrors() {
 		resp.State, diags = d.accept(resp, diags)
@@ -224,8 +224,8 @@ func (d *dataRead) storable(diags diag.List) string {
 	case secret:
 		return fmt.Sprintf("%s could not be read.", d.Obj)
 	case diags[i].Detail == "":
-		return d.opt.Leaks.Redact(diags[i].Summary)
+		return d.walk.opt.Leaks.Redact(diags[i].Summary)
 	default:
-		return d.opt.Leaks.Redact(diags[i].Summary + ": " + diags[i].Detail)
+		return d.walk.opt.Leaks.Redact(diags[i].Summary + ": " + diags[i].Detail)
 	}
 }

@@ -47,7 +47,7 @@ func (p *planner) planOrphan(t *future.Task, o *orphan) {
 	p.inSession(t, o.obj, event.OpPlan, func(s *ephemeral.Session) {
 		planned := false
 		defer p.events.BeginDetail(event.OpPlan, o.obj, &planned)()
-		end := op.begin("plan object", plan.Delete)
+		end := op.startSpan("plan object", plan.Delete)
 		defer func() { end(planned) }()
 		dp := deletePlan{objectOp: op, planner: p, t: t, provider: o.provider, deps: po.Deps(t), departure: departure}
 		if !dp.Use(s.Provider(t, po, o.obj.Instance, held...), po.Addr) {
@@ -129,7 +129,7 @@ func (dp *deletePlan) delete(pr object.Prior, reason plan.Reason) bool {
 		}
 		c.Deps = append(c.Deps, dp.departure.Deps(dp.t)...)
 	}
-	catalog, diags := dp.providers.Catalog(dp.ctx, dp.Source)
+	catalog, diags := dp.walk.providers.Catalog(dp.walk.ctx, dp.Source)
 	if diags.HasErrors() {
 		return false
 	}

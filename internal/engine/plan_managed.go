@@ -84,12 +84,12 @@ func (ip *instancePlan) planInstance() (cty.Value, bool) {
 		ip.planner.fail(in.Addr())
 		return cty.NilVal, false
 	}
-	ip.awaitOpenings(t, in)
+	ip.walk.awaitOpenings(t, in)
 	ok = false
 	var v cty.Value
-	ip.inSession(t, in, event.OpPlan, func(s *ephemeral.Session) {
-		defer ip.events.BeginDetail(event.OpPlan, ip.Obj, &ok)()
-		end := ip.begin("plan object", plan.NoOp)
+	ip.walk.inSession(t, in, event.OpPlan, func(s *ephemeral.Session) {
+		defer ip.walk.events.BeginDetail(event.OpPlan, ip.Obj, &ok)()
+		end := ip.startSpan("plan object", plan.NoOp)
 		v, ok = ip.planWith(s)
 		if ip.change != nil {
 			trace.Of(ip.Ctx).Set(trace.Action, ip.change.Action.String())
@@ -109,7 +109,7 @@ func (ip *instancePlan) planWith(s *ephemeral.Session) (cty.Value, bool) {
 	if ip.evaluatesFirst() {
 		needs = s.BodyNeeds(ip.t, ip.in)
 	}
-	if !ip.Use(s.ProviderOf(ip.t, ip.in, needs...)) || s.Failed() || !ip.loadPrior() || ip.interrupted() {
+	if !ip.Use(s.ProviderOf(ip.t, ip.in, needs...)) || s.Failed() || !ip.loadPrior() || ip.walk.interrupted() {
 		return cty.NilVal, false
 	}
 	if !ip.Answers.Later && !ip.keepLoaded() {
@@ -157,7 +157,7 @@ func (ip *instancePlan) checkProvisioners(planned cty.Value) bool {
 	}
 	ok := ip.planner.checkArguments(ip.t, ip.in, planned, ip.in.Addr())
 	if ip.change.Action == plan.DeleteThenCreate && (ip.stored == nil || !ip.stored.Tainted) {
-		if d := ip.run.DestroyProvisioners(ip.in.Addr()); d != nil {
+		if d := ip.walk.run.DestroyProvisioners(ip.in.Addr()); d != nil {
 			ok = ip.planner.checkArguments(ip.t, d, ip.Mark(ip.prior.Value, ip.prior.Sensitive()), ip.in.Addr()) && ok
 		}
 	}
@@ -171,7 +171,7 @@ func (ip *instancePlan) warnDeprecated(said diag.List) {
 		if slices.ContainsFunc(said, func(own diag.Diagnostic) bool { return own.Severity == diag.Warning && own.Path.Equals(d.Path) }) {
 			continue
 		}
-		ip.run.Report(diag.List{d}.InConfigBody(ip.in.Config().Body).WithAddress(ip.Obj.Instance.String()))
+		ip.walk.run.Report(diag.List{d}.InConfigBody(ip.in.Config().Body).WithAddress(ip.Obj.Instance.String()))
 	}
 }
 
@@ -301,7 +301,7 @@ func (ip *instancePlan) forcedReason() plan.Reason {
 	if _, ok := ip.planner.forced[ip.in.Addr()]; ok {
 		return plan.ReplaceRequested
 	}
-	ip.run.Report(ip.in.TriggerKeys(ip.t))
+	ip.walk.run.Report(ip.in.TriggerKeys(ip.t))
 	if ip.in.Triggered(ip.t, ip.planner.changeFor) {
 		return plan.ReplaceTriggered
 	}
@@ -392,11 +392,11 @@ func (ip *instancePlan) replacement() plan.Action {
 // mayDestroy evaluates prevent_destroy.
 func (ip *instancePlan) mayDestroy() bool {
 	prevent, diags := ip.in.PreventDestroy(ip.t)
-	ip.run.Report(diags)
+	ip.walk.run.Report(diags)
 	if !prevent {
 		return !diags.HasErrors()
 	}
-	ip.run.Report(preventedDestroy(ip.in))
+	ip.walk.run.Report(preventedDestroy(ip.in))
 	return false
 }
 

@@ -25,14 +25,14 @@ func (ip *instancePlan) converts(from addr.Instance) bool {
 	if ip.sourceOf(from).Provider == ip.Source {
 		return false
 	}
-	c, diags := ip.providers.Catalog(ip.ctx, ip.Source)
+	c, diags := ip.walk.providers.Catalog(ip.walk.ctx, ip.Source)
 	return !diags.HasErrors() && c.Capabilities().MoveResourceState
 }
 
 // convertMoved has the provider of the new type convert the object that was at from. It returns false if the
 // provider could not, which was reported.
 func (ip *instancePlan) convertMoved(o *state.Object, from addr.Instance) (object.Prior, bool) {
-	c, diags := ip.providers.Catalog(ip.ctx, ip.Source)
+	c, diags := ip.walk.providers.Catalog(ip.walk.ctx, ip.Source)
 	if !diags.HasErrors() && !c.Capabilities().MoveResourceState {
 		ip.Report(diag.Errorf("Move of another resource type is not supported",
 			"%s was %s, and the provider %s cannot take over objects of other types. Remove the moved block, and import the object to its new address instead.", ip.Obj, from, ip.Source.ForDisplay()))

@@ -31,7 +31,7 @@ type provisioners interface {
 
 // provisioning is one run of an object's provisioners, after it was created or before it is destroyed.
 type provisioning struct {
-	*walk
+	walk   *walk
 	t      *future.Task
 	s      *ephemeral.Session
 	of     provisioners
@@ -45,7 +45,7 @@ type provisioning struct {
 // interrupted is the sentence that explains to the user what an interrupt means for the object.
 func (pv *provisioning) run(interrupted string) bool {
 	for i, p := range pv.of.Provisioners() {
-		if pv.interrupted() {
+		if pv.walk.interrupted() {
 			pv.walk.run.Report(diag.Errorf("Provisioning interrupted", "Not all provisioners of %s had run before the interrupt, so it %s.", pv.obj, interrupted).WithAddress(pv.obj.Instance.String()))
 			return false
 		}
@@ -76,31 +76,31 @@ func (pv *provisioning) runOne(i int, p *config.Provisioner) bool {
 		report(diag.At(p.Range, "Invalid provisioner configuration", "The arguments of the provisioner are not wholly known.").WithAddress(pv.obj.Instance.String()))
 		return false
 	}
-	pv.events.Report(event.Event{Kind: event.Started, Op: event.OpProvision, Object: pv.obj, Action: pv.action, Provisioner: p.Type})
-	begin := pv.opt.Now()
+	pv.walk.events.Report(event.Event{Kind: event.Started, Op: event.OpProvision, Object: pv.obj, Action: pv.action, Provisioner: p.Type})
+	begin := pv.walk.opt.Now()
 	ctx, span := trace.Start(pv.ctx, string(event.OpProvision))
 	span.Set(trace.Runner, p.Type)
 	work := provision.Provisioner{
-		Type: p.Type, Arguments: args, Connection: conn, Environ: trace.Environ(ctx, pv.opt.Environ), WorkDir: pv.opt.WorkDir,
+		Type: p.Type, Arguments: args, Connection: conn, Environ: trace.Environ(ctx, pv.walk.opt.Environ), WorkDir: pv.walk.opt.WorkDir,
 		Output: func(line string) {
-			pv.output(event.Event{Kind: event.Output, Op: event.OpProvision, Object: pv.obj, Action: pv.action, Provisioner: p.Type, Line: line})
+			pv.walk.output(event.Event{Kind: event.Output, Op: event.OpProvision, Object: pv.obj, Action: pv.action, Provisioner: p.Type, Line: line})
 		},
-		Behind: pv.events.Full,
+		Behind: pv.walk.events.Full,
 	}
-	err := work.Run(ctx, pv.soft)
+	err := work.Run(ctx, pv.walk.soft)
 	span.Finish(err == nil)
 	kind := event.Completed
 	if err != nil {
 		kind = event.Failed
 	}
-	pv.events.Report(event.Event{Kind: kind, Op: event.OpProvision, Object: pv.obj, Action: pv.action, Provisioner: p.Type, Elapsed: pv.opt.Now().Sub(begin)})
+	pv.walk.events.Report(event.Event{Kind: kind, Op: event.OpProvision, Object: pv.obj, Action: pv.action, Provisioner: p.Type, Elapsed: pv.walk.opt.Now().Sub(begin)})
 	if err == nil {
 		return true
 	}
 	d := diag.At(p.Range, p.Type+" provisioner error", "%s", err).WithAddress(pv.obj.Instance.String())
 	if p.Continue {
 		report(d.AsWarnings())
-		return !pv.interrupted() || pv.action == plan.Create // an interrupted provisioner must not cause a destruction
+		return !pv.walk.interrupted() || pv.action == plan.Create // an interrupted provisioner must not cause a destruction
 	}
 	report(d)
 	return false
@@ -109,7 +109,7 @@ func (pv *provisioning) runOne(i int, p *config.Provisioner) bool {
 // remember has the guard remember what is ephemeral in arguments. Package provision, which hides output and
 // errors by the marks, takes these away itself.
 func (pv *provisioning) remember(arguments cty.Value) {
-	pv.opt.Leaks.Reveal(leak.Source{Kind: leak.Other, Address: "the provisioner of " + pv.obj.String()}, arguments, cty.DynamicPseudoType)
+	pv.walk.opt.Leaks.Reveal(leak.Source{Kind: leak.Other, Address: "the provisioner of " + pv.obj.String()}, arguments, cty.DynamicPseudoType)
 }
 
 // evalProvisioner evaluates the arguments of a provisioner and its connection, cty.NilVal if it uses none,

@@ -35,7 +35,7 @@ func (w *walk) recorded(t *future.Task, st *state.State, in *eval.Instance) cty.
 		return v // data objects are not upgraded
 	}
 	in.Prepare(t)
-	op.inSession(t, in, event.OpEvaluate, func(s *ephemeral.Session) {
+	op.walk.inSession(t, in, event.OpEvaluate, func(s *ephemeral.Session) {
 		if !op.Use(s.ProviderOf(t, in)) || s.Failed() {
 			return
 		}

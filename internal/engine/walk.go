@@ -90,7 +90,7 @@ func (w *walk) interrupted() bool { return w.soft.Err() != nil }
 // first. f must not wait for evaluation, which may itself need a slot. inSlot returns false without running f
 // if the walk is interrupted while it waits for a slot or for an observer that is behind.
 func (w *walk) inSlot(t *future.Task, f func()) bool {
-	turn, ok := w.begin(t)
+	turn, ok := w.takeTurn(t)
 	defer turn.End()
 	if ok {
 		f()
@@ -98,8 +98,8 @@ func (w *walk) inSlot(t *future.Task, f func()) bool {
 	return ok
 }
 
-// begin begins a turn, which the caller ends, when a slot is free. ok is false if an interrupt came first.
-func (w *walk) begin(t *future.Task) (turn *slot.Turn, ok bool) {
+// takeTurn begins a turn, which the caller ends, when a slot is free. ok is false if an interrupt came first.
+func (w *walk) takeTurn(t *future.Task) (turn *slot.Turn, ok bool) {
 	turn = w.slots.Begin(t.Rank)
 	w.events.Await(w.ctx, w.soft)
 	return turn, !w.interrupted()
@@ -124,7 +124,7 @@ func (w *walk) awaitUses(t *future.Task, uses []eval.Use) {
 // inSession is inSlot for an operation that uses ephemeral values: f gets the session of user, which ends
 // with it.
 func (w *walk) inSession(t *future.Task, user any, op event.Op, f func(*ephemeral.Session)) bool {
-	turn, ok := w.begin(t)
+	turn, ok := w.takeTurn(t)
 	defer turn.End()
 	if ok {
 		defer w.timed(user, op)()
@@ -137,7 +137,7 @@ func (w *walk) inSession(t *future.Task, user any, op event.Op, f func(*ephemera
 
 // WithOpened implements eval.Host.
 func (w *walk) WithOpened(t *future.Task, user *eval.Value, f func(*eval.Opened)) {
-	turn, _ := w.begin(t) // the conditions are evaluated after an interrupt too, but nothing is opened for them
+	turn, _ := w.takeTurn(t) // the conditions are evaluated after an interrupt too, but nothing is opened for them
 	defer turn.End()
 	s := w.pool.NewSession(turn, &w.rules, user, "")
 	defer s.End()
