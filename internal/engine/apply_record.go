@@ -123,8 +123,8 @@ type journalEntry struct {
 	turn *slot.Turn
 }
 
-// beginEntry makes it durable that an operation on an object is about to start. It returns nil if that failed;
-// the operation must not start then.
+// beginEntry makes it durable that an operation on an object is about to start. It returns nil if that
+// failed; the operation must not start then.
 func (a *applier) beginEntry(o addr.Object, action string) *journalEntry {
 	id, err := a.req.Journal.Begin(o, action)
 	if err != nil {
