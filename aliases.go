@@ -6,9 +6,8 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/engine/explain"
 	"github.com/mayfly-iac/mayfly/internal/language/config"
 	"github.com/mayfly-iac/mayfly/internal/language/eval/coverage"
+	"github.com/mayfly-iac/mayfly/internal/language/eval/static"
 	"github.com/mayfly-iac/mayfly/internal/provider"
-	"github.com/mayfly-iac/mayfly/internal/provider/builtin"
-	"github.com/mayfly-iac/mayfly/internal/provider/plugin"
 	"github.com/mayfly-iac/mayfly/internal/values/leak"
 )
 
@@ -22,20 +21,8 @@ type (
 	// StaticEvaluator evaluates an expression that must be known before a configuration is complete.
 	StaticEvaluator = config.Static
 
-	// Provider is a running provider. Launcher starts those that a project needs.
-	Provider = provider.Provider
-	// ProviderLauncher starts providers by address.
-	ProviderLauncher = provider.Launcher
 	// Catalog has the schemas of a provider.
 	Catalog = provider.Catalog
-	// SchemaCache keeps what a provider answers when it is asked for its schemas.
-	SchemaCache = plugin.SchemaCache
-	// ReattachConfig says where a provider runs that is only connected to.
-	ReattachConfig = plugin.ReattachConfig
-	// ReadState reads the state that the built-in data source terraform_remote_state asks for.
-	ReadState = builtin.ReadState
-	// CheckBackend checks the arguments of that data source.
-	CheckBackend = builtin.CheckBackend
 
 	// Applied is the result of an apply.
 	Applied = engine.Applied
@@ -69,3 +56,19 @@ const (
 
 // NewGuard returns a guard that remembers nothing yet. It may be used by several goroutines.
 func NewGuard() *Guard { return leak.New() }
+
+// StaticOptions say what sources of modules and arguments of backends are evaluated with; see Static.
+type StaticOptions = static.Options
+
+// Static returns an evaluator for the expressions that must be known before a configuration is complete, for
+// config.Loader.
+func Static(o StaticOptions) StaticEvaluator { return static.New(o).Eval }
+
+// StaticMarked is Static for backend blocks: values may be sensitive and ephemeral, and keep their marks.
+func StaticMarked(o StaticOptions) StaticEvaluator { return static.New(o).EvalMarked }
+
+// StaticPartial is StaticMarked without the values of variables: values may be unknown.
+func StaticPartial(o StaticOptions) StaticEvaluator { return static.New(o).EvalPartial }
+
+// StaticKeys is Static for encryption blocks: values may be sensitive and ephemeral, and have no marks.
+func StaticKeys(o StaticOptions) StaticEvaluator { return static.New(o).EvalKey }

@@ -54,6 +54,23 @@ type Launcher struct {
 	Plain bool
 }
 
+// Types of packages that other programs cannot import, of providers and their starts. Their fields and
+// methods may change in a minor version.
+type (
+	// Provider is a running provider. Launcher starts those that a project needs.
+	Provider = provider.Provider
+	// ProviderLauncher starts providers by address.
+	ProviderLauncher = provider.Launcher
+	// SchemaCache keeps what a provider answers when it is asked for its schemas.
+	SchemaCache = plugin.SchemaCache
+	// ReattachConfig says where a provider runs that is only connected to.
+	ReattachConfig = plugin.ReattachConfig
+	// ReadState reads the state that the built-in data source terraform_remote_state asks for.
+	ReadState = builtin.ReadState
+	// CheckBackend checks the arguments of that data source.
+	CheckBackend = builtin.CheckBackend
+)
+
 // inProject returns what starts the providers of the project in a directory. It looks at the launcher at each
 // start, because the launcher's owner may change it until then.
 func inProject(l provider.Launcher, dir string) provider.Launcher {

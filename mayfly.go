@@ -45,8 +45,10 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/internal/engine"
+	"github.com/mayfly-iac/mayfly/internal/engine/explain"
 	"github.com/mayfly-iac/mayfly/internal/language/config"
 	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
+	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state/store"
 )
 
@@ -196,6 +198,58 @@ func (p *Project) Catalog(ctx context.Context, source addr.Provider) (Catalog, d
 // needed. The provider need not be configured.
 func (p *Project) ValidateResource(ctx context.Context, source addr.Provider, mode addr.Mode, typeName string, config cty.Value) diag.List {
 	return p.engine.ValidateResource(ctx, source, mode, typeName, config)
+}
+
+// Validate checks the configuration without state and variables. It opens nothing and changes nothing.
+func (p *Project) Validate(ctx context.Context) diag.List {
+	cfg, diags := p.compile(ctx)
+	return p.validated(ctx, cfg, diags)
+}
+
+// Check checks what follows from the configuration and the schemas of its providers alone: that all that
+// is referred to is declared. Nothing is evaluated.
+func (p *Project) Check(ctx context.Context) diag.List {
+	_, diags := p.compile(ctx)
+	return diags
+}
+
+// validated adds what validating finds to what compiling has found. Evaluating goes on after errors, so that
+// all are found in one run.
+func (p *Project) validated(ctx context.Context, cfg *blocks.Config, found diag.List) diag.List {
+	if cfg == nil {
+		return found
+	}
+	return append(found, p.engine.Validate(ctx, cfg).Except(found)...)
+}
+
+// Explain returns what answers questions about a plan of the configuration. Nothing is evaluated or opened.
+func (p *Project) Explain(ctx context.Context, planned *plan.Plan) (*Explainer, diag.List) {
+	cfg, diags := p.compile(ctx)
+	if cfg == nil || diags.HasErrors() {
+		return nil, diags
+	}
+	return explain.New(cfg, planned), diags
+}
+
+// Graph returns what waits for what when the configuration is planned or applied, by blocks. It needs no
+// state and no variables, and holds no values. For the order of a plan's changes see plan.Plan.Graph, for
+// that of a state's destruction plan.DestroyGraph.
+func (p *Project) Graph(ctx context.Context) (*plan.Graph, diag.List) {
+	cfg, diags := p.compile(ctx)
+	if cfg == nil || diags.HasErrors() {
+		return nil, diags
+	}
+	return cfg.Graph(), diags
+}
+
+// Relevant returns the attributes that contributed to the changes of a plan of the configuration, for showing
+// it. Blocks that do not compile contribute nothing. No values are involved.
+func (p *Project) Relevant(ctx context.Context, planned *plan.Plan) []plan.RelevantAttribute {
+	cfg, _ := p.compile(ctx)
+	if cfg == nil {
+		return nil
+	}
+	return cfg.Relevant(planned)
 }
 
 // Stats returns counts of the work done so far.

@@ -7,13 +7,16 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
+	"time"
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/internal/base/bug"
 	"github.com/mayfly-iac/mayfly/internal/base/trace"
 	"github.com/mayfly-iac/mayfly/internal/engine"
+	"github.com/mayfly-iac/mayfly/internal/engine/ephemeral"
 	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
@@ -341,4 +344,71 @@ func (o *Operation) Write(s *state.State) diag.List {
 	}
 	o.File, o.ours = next, nil
 	return nil
+}
+
+// sound compiles the configuration for an operation that needs it free of errors. If it has any, all that
+// validating finds is among the diagnostics. Validating ends with soft, which may be nil.
+func (o *Operation) sound(ctx, soft context.Context) (*blocks.Config, diag.List) {
+	cfg, diags := o.p.compile(ctx)
+	if diags.HasErrors() {
+		if soft == nil {
+			soft = ctx
+		}
+		diags = o.p.validated(soft, cfg, diags)
+	}
+	return cfg, diags
+}
+
+// openJournal is a journal that remembers what it has as open. A journal goes when its state is written,
+// before the user has read what could not be closed.
+type openJournal struct {
+	state.Journal
+
+	mu   sync.Mutex
+	open map[uint64]opening // by the journal's ids
+}
+
+// opening is what an Opening was recorded with.
+type opening struct {
+	instance addr.Instance
+	provider addr.Provider
+	at       time.Time
+}
+
+func newOpenJournal(j state.Journal) *openJournal {
+	return &openJournal{Journal: j, open: map[uint64]opening{}}
+}
+
+// Opening implements state.Journal.
+func (j *openJournal) Opening(i addr.Instance, p addr.Provider, at time.Time) (uint64, error) {
+	id, err := j.Journal.Opening(i, p, at)
+	if err == nil && id != 0 {
+		j.mu.Lock()
+		defer j.mu.Unlock()
+		j.open[id] = opening{i, p, at}
+	}
+	return id, err
+}
+
+// Closed implements state.Journal.
+func (j *openJournal) Closed(id uint64) error {
+	j.mu.Lock()
+	delete(j.open, id)
+	j.mu.Unlock()
+	return j.Journal.Closed(id)
+}
+
+// moveTo records in another place what is open, and that it is no longer recorded here. r may be nil. Errors
+// change nothing for the run, which names what it could not close.
+func (j *openJournal) moveTo(r ephemeral.Recorder) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if r == nil {
+		return
+	}
+	for id, o := range j.open {
+		if moved, err := r.Opening(o.instance, o.provider, o.at); err == nil && moved != 0 {
+			_ = j.Journal.Closed(id) // if it stays, it is recorded twice until the journal goes
+		}
+	}
 }
