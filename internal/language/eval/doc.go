@@ -3,8 +3,8 @@
 //
 // A *block* is what is declared (package blocks); an *object* is a block within a module instance; an
 // *instance* is one repetition of a resource object. A Run is one walk over the configuration: validation,
-// planning or applying. Run asks its Host for the results of resource instances and so knows neither state
-// nor plan nor provider processes.
+// planning or applying. A Run is given a function for the results of resource instances, and so knows
+// neither state nor plan nor provider processes.
 //
 // Values that come from ephemeral resources are never kept in a Run: they live in an Opened, which its owner
 // drops after the operation that needed them. Evaluation opens nothing: it notes what it lacks, and settle
