@@ -124,6 +124,10 @@ func TestForceReplace(t *testing.T) {
 	w.ok(command{})
 	w.ok(command{replace: []string{"sim_thing.base[1]"}}).plans(
 		"sim_thing.all update", "sim_thing.base[1] delete-create replace_by_request", "sim_thing.mid[1] update")
+	r := w.fails(command{replace: []string{"sim_thing.bas[1]"}}, "Nothing matches -replace", "Did you mean sim_thing.base[1]?")
+	if !r.plan.Errored {
+		t.Error("a plan that lacks what was asked for can be applied")
+	}
 }
 
 func TestModuleTarget(t *testing.T) {
