@@ -52,7 +52,9 @@ func (p *planner) warnUnmatched() {
 	if p.selection.Restricted() {
 		p.run.Report(p.selection.Unmatched(p.req.Config.Tree, p.known, p.called))
 	}
-	p.run.Report(selection.UnmatchedReplace(p.plan))
+	if !p.run.Diags.HasErrors() { // else the plan may lack just what -target was to select
+		p.run.Report(selection.UnmatchedReplace(p.plan))
+	}
 }
 
 // known yields the declared instances, as far as planning has found them, and the instances in the state,

@@ -128,6 +128,12 @@ func TestForceReplace(t *testing.T) {
 	if !r.plan.Errored {
 		t.Error("a plan that lacks what was asked for can be applied")
 	}
+	r = w.fails(command{targets: []string{"sim_thing.bas"}, replace: []string{"sim_thing.base[1]"}}, "Nothing matches -target")
+	for _, d := range r.diags() {
+		if d.Summary == "Nothing matches -replace" {
+			t.Errorf("a follow-up: %s", d)
+		}
+	}
 }
 
 func TestModuleTarget(t *testing.T) {
