@@ -130,13 +130,21 @@ func (v *inventory) others(t addr.Target) (others []string, declared bool) {
 // InState says what an address that selects nothing of a state was probably meant for, in a sentence after a
 // space; "" if nothing there is similar. all yields the instances in the state, with anything.
 func InState[T any](all iter.Seq2[addr.Instance, T], t addr.Target) string {
-	v := newInventory(&config.Tree{}, func(yield func(addr.Instance) bool) {
+	return newInventory(&config.Tree{}, func(yield func(addr.Instance) bool) {
 		for a := range all {
 			if !yield(a) {
 				return
 			}
 		}
-	}, nil)
+	}, nil).similar(t)
+}
+
+// InConfiguration is InState for an address that is not declared.
+func InConfiguration(tree *config.Tree, t addr.Target) string {
+	return newInventory(tree, func(func(addr.Instance) bool) {}, nil).similar(t)
+}
+
+func (v *inventory) similar(t addr.Target) string {
 	if others, _ := v.others(t); len(others) > 0 {
 		return thereIs(others)
 	}
