@@ -70,11 +70,7 @@ func (a *app) importObject(ctx context.Context, f *importFlags, args []string) i
 	}
 	m := a.directory().Tree().Modules[target.Module.Module()]
 	if m == nil || m.Resources[target.Resource] == nil {
-		meant := selection.InConfiguration(a.directory().Tree(), only(target))
-		if meant != "" {
-			meant = "\n\n" + meant[1:]
-		}
-		return a.fail("Resource address does not exist in the configuration", "Before importing %s, please create its configuration. For example:\n\n  resource %q %q {\n    # (resource arguments)\n  }%s", target, target.Resource.Type, target.Resource.Name, meant)
+		return a.fail("Resource address does not exist in the configuration", "Before importing %s, please create its configuration. For example:\n\n  resource %q %q {\n    # (resource arguments)\n  }%s", target, target.Resource.Type, target.Resource.Name, selection.InConfiguration(a.directory().Tree(), target))
 	}
 	if r.Operation.State().Object(addr.Object{Instance: target}) != nil {
 		return a.fail("Resource already managed by Mayfly", "The state already has an object for %s. Remove it with \"mayfly state rm\" before importing another in its place.", target)

@@ -130,26 +130,28 @@ func (v *inventory) others(t addr.Target) (others []string, declared bool) {
 // InState says what an address that selects nothing of a state was probably meant for, in a sentence after a
 // space; "" if nothing there is similar. all yields the instances in the state, with anything.
 func InState[T any](all iter.Seq2[addr.Instance, T], t addr.Target) string {
-	return newInventory(&config.Tree{}, func(yield func(addr.Instance) bool) {
+	v := newInventory(&config.Tree{}, func(yield func(addr.Instance) bool) {
 		for a := range all {
 			if !yield(a) {
 				return
 			}
 		}
-	}, nil).similar(t)
-}
-
-// InConfiguration is InState for an address that is not declared.
-func InConfiguration(tree *config.Tree, t addr.Target) string {
-	return newInventory(tree, func(func(addr.Instance) bool) {}, nil).similar(t)
-}
-
-func (v *inventory) similar(t addr.Target) string {
+	}, nil)
 	if others, _ := v.others(t); len(others) > 0 {
 		return thereIs(others)
 	}
 	if near := v.near(t); near != "" {
 		return fmt.Sprintf(" Did you mean %s?", near)
+	}
+	return ""
+}
+
+// InConfiguration says what an instance that no block declares was probably meant for, in a paragraph after
+// others; "" if nothing that is declared is similar.
+func InConfiguration(tree *config.Tree, i addr.Instance) string {
+	v := newInventory(tree, func(func(addr.Instance) bool) {}, nil)
+	if near := v.near(addr.Target{Module: i.Module, Resource: &i.Resource, Key: i.Key}); near != "" {
+		return fmt.Sprintf("\n\nDid you mean %s?", near)
 	}
 	return ""
 }
