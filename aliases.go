@@ -1,6 +1,7 @@
 package mayfly
 
 import (
+	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/internal/engine"
 	"github.com/mayfly-iac/mayfly/internal/engine/ephemeral"
 	"github.com/mayfly-iac/mayfly/internal/engine/explain"
@@ -72,3 +73,9 @@ func StaticPartial(o StaticOptions) StaticEvaluator { return static.New(o).EvalP
 
 // StaticKeys is Static for encryption blocks: values may be sensitive and ephemeral, and have no marks.
 func StaticKeys(o StaticOptions) StaticEvaluator { return static.New(o).EvalKey }
+
+// StaticUnmet reports the validation rules of a variable of the root module that its value does not meet, as
+// a plan does. Rules that need more than o and the configuration are left to the plan.
+func StaticUnmet(o StaticOptions, root *config.Module, v *config.Variable) diag.List {
+	return static.New(o).Unmet(root, v)
+}

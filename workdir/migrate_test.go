@@ -43,6 +43,8 @@ type consent struct {
 
 func (c consent) Value(context.Context, *config.Variable) (string, error) { return "", ErrNoAnswer }
 
+func (c consent) Again(diag.List) bool { return false }
+
 func (c consent) CopyStates(context.Context, int) (bool, error) {
 	*c.asked++
 	return c.yes, nil

@@ -28,11 +28,6 @@ func (d *Dir) staticOptions(ctx context.Context) mayfly.StaticOptions {
 					return cty.NilVal, diags // warnings come with the values for the plan
 				}
 			}
-			if d.planned != nil && in.candidates[v.Name] == nil {
-				if val, diags := plannedValue(d.planned, v.Name); val != cty.NilVal || diags.HasErrors() {
-					return val, diags
-				}
-			}
 			return in.staticValue(ctx, v)
 		},
 		Workspace: func() (string, diag.List) {
@@ -45,24 +40,31 @@ func (d *Dir) staticOptions(ctx context.Context) mayfly.StaticOptions {
 	}
 }
 
-// staticValue returns the value of a variable, cty.NilVal if there is none. What is asked for is remembered.
+// staticValue returns the value of a variable, cty.NilVal if there is none. What is asked for is remembered,
+// also if it stays wrong: other expressions may need it.
 func (in *inputs) staticValue(ctx context.Context, v *config.Variable) (cty.Value, diag.List) {
-	if c := in.candidates[v.Name]; c != nil {
-		return c(v)
+	if val, diags := in.set(v); val != cty.NilVal || diags.HasErrors() || !v.Required() || in.dir.opt.Asker == nil {
+		return val, diags
 	}
-	if !v.Required() || in.dir.opt.Asker == nil {
-		return cty.NilVal, nil
-	}
-	text, err := in.dir.opt.Asker.Value(ctx, v)
+	val, diags, err := in.ask(ctx, v)
 	if errors.Is(err, ErrNoAnswer) {
 		return cty.NilVal, nil
 	}
-	if err != nil {
-		return cty.NilVal, unanswered(ctx, v, err)
+	answered := func(*config.Variable) (cty.Value, diag.List) { return val, diags }
+	in.dir.answers[v.Name], in.candidates[v.Name] = answered, answered
+	return val, diags
+}
+
+// set returns the value that a variable is set to, also by the saved plan that the configuration is from;
+// cty.NilVal if it is not set.
+func (in *inputs) set(v *config.Variable) (cty.Value, diag.List) {
+	switch c := in.candidates[v.Name]; {
+	case c != nil:
+		return c(v)
+	case in.dir.planned != nil:
+		return plannedValue(in.dir.planned, v.Name)
 	}
-	c := textCandidate(text, "the prompt")
-	in.dir.answers[v.Name], in.candidates[v.Name] = c, c
-	return c(v)
+	return cty.NilVal, nil
 }
 
 // plannedStatic evaluates what must be known to load the configuration of a saved plan, with the values that

@@ -159,42 +159,81 @@ func (in *inputs) values() (mayfly.Variables, diag.List) {
 	return out, diags
 }
 
+// maxAnswers is how often a variable is asked for, if the answers are wrong.
+const maxAnswers = 3
+
 // complete asks for the variables named, or reports those without a value as missing. It adds the answers to
-// values, and ends with the first one that is wrong, so that the others are not given in vain.
+// values, and ends with the first one that stays wrong, so that the others are not given in vain. For the
+// same reason, it asks nothing if a value that there is does not meet its validation rules.
 func (in *inputs) complete(ctx context.Context, names []string, values mayfly.Variables, ask bool, missing func([]*config.Variable) diag.List) diag.List {
-	ask = ask && in.dir.opt.Asker != nil
 	var left []*config.Variable
 	for _, name := range names {
-		v := in.root.Variables[name]
-		if in.candidates[name] != nil || in.meant[name] || in.unread {
-			continue
+		if in.candidates[name] == nil && !in.meant[name] && !in.unread {
+			left = append(left, in.root.Variables[name])
 		}
-		if !ask {
-			left = append(left, v)
-			continue
-		}
-		text, err := in.dir.opt.Asker.Value(ctx, v)
-		switch {
-		case errors.Is(err, ErrNoAnswer):
-			ask = false
-			left = append(left, v)
-			continue
-		case err != nil:
-			return unanswered(ctx, v, err)
-		}
-		value, diags := config.ParseVariableValue(v, text, "the prompt")
-		if diags.HasErrors() {
-			return diags
-		}
-		values[name] = value
 	}
 	if len(left) == 0 {
 		return nil
 	}
-	return missing(left)
+	if !ask || in.dir.opt.Asker == nil {
+		return missing(left)
+	}
+	if diags := in.unmet(ctx, slices.SortedFunc(maps.Values(in.root.Variables), byName)...); diags.HasErrors() {
+		return append(diags, missing(left)...)
+	}
+	for i, v := range left {
+		value, diags, err := in.ask(ctx, v)
+		switch {
+		case errors.Is(err, ErrNoAnswer):
+			return missing(left[i:])
+		case diags.HasErrors():
+			return diags
+		}
+		values[v.Name] = value
+	}
+	return nil
 }
 
-// required lists the variables without which nothing can be planned, in source order.
+// ask asks for a variable, again if the person at the terminal can correct the answer. It remembers what was
+// answered. An answer is wrong if it does not have the variable's type, or if it does not meet a validation
+// rule that can be decided already. The error is nil or ErrNoAnswer.
+func (in *inputs) ask(ctx context.Context, v *config.Variable) (cty.Value, diag.List, error) {
+	for attempt := 1; ; attempt++ {
+		text, err := in.dir.opt.Asker.Value(ctx, v)
+		switch {
+		case errors.Is(err, ErrNoAnswer):
+			return cty.NilVal, nil, ErrNoAnswer
+		case err != nil:
+			return cty.NilVal, unanswered(ctx, v, err), nil
+		}
+		answer := textCandidate(text, "the prompt")
+		value, diags := answer(v)
+		if !diags.HasErrors() {
+			in.candidates[v.Name] = answer
+			if diags = in.unmet(ctx, v); !diags.HasErrors() {
+				return value, nil, nil
+			}
+			delete(in.candidates, v.Name)
+		}
+		if attempt == maxAnswers || !in.dir.opt.Asker.Again(diags) {
+			return cty.NilVal, diags, nil
+		}
+	}
+}
+
+// unmet reports the validation rules of the variables given that their values do not meet, as far as that can
+// be decided with the values that there are.
+func (in *inputs) unmet(ctx context.Context, vars ...*config.Variable) diag.List {
+	opt := in.dir.staticOptions(ctx)
+	opt.Variable = func(_ *config.Module, v *config.Variable) (cty.Value, diag.List) { return in.set(v) }
+	var diags diag.List
+	for _, v := range vars {
+		diags = append(diags, mayfly.StaticUnmet(opt, in.root, v)...)
+	}
+	return diags
+}
+
+// required lists the variables without which nothing can be planned, ordered by name.
 func (in *inputs) required() []string {
 	var out []*config.Variable
 	for _, v := range in.root.Variables {
@@ -202,13 +241,15 @@ func (in *inputs) required() []string {
 			out = append(out, v)
 		}
 	}
-	slices.SortFunc(out, func(a, b *config.Variable) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(out, byName)
 	names := make([]string, len(out))
 	for i, v := range out {
 		names[i] = v.Name
 	}
 	return names
 }
+
+func byName(a, b *config.Variable) int { return strings.Compare(a.Name, b.Name) }
 
 // missingValues reports every required variable without a value, in source order.
 func missingValues(vars []*config.Variable) diag.List {

@@ -15,7 +15,6 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/internal/engine"
-	"github.com/mayfly-iac/mayfly/internal/engine/selection"
 	"github.com/mayfly-iac/mayfly/internal/show/view"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/workdir"
@@ -287,7 +286,6 @@ func (r *changeRun) plan() (p *plan.Plan, ok bool) {
 	if r.goesOn != nil && r.goesOn(p) {
 		diags = withoutChecks(diags)
 	}
-	diags = append(diags, selection.UnmatchedReplace(p)...)
 	// Most often this is the wrong directory or workspace.
 	if r.flags.command == "refresh" && len(p.Base.Managed()) == 0 {
 		diags = append(diags, diag.Warnf("Empty or non-existent state", "The state has no remote objects, so there is nothing to refresh.")...)

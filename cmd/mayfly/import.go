@@ -10,6 +10,7 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/usage"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/internal/engine/selection"
 )
 
 // importFlags are the options of the import command, and those that it shares with plan and apply.
@@ -69,7 +70,7 @@ func (a *app) importObject(ctx context.Context, f *importFlags, args []string) i
 	}
 	m := a.directory().Tree().Modules[target.Module.Module()]
 	if m == nil || m.Resources[target.Resource] == nil {
-		return a.fail("Resource address does not exist in the configuration", "Before importing %s, please create its configuration. For example:\n\n  resource %q %q {\n    # (resource arguments)\n  }", target, target.Resource.Type, target.Resource.Name)
+		return a.fail("Resource address does not exist in the configuration", "Before importing %s, please create its configuration. For example:\n\n  resource %q %q {\n    # (resource arguments)\n  }%s", target, target.Resource.Type, target.Resource.Name, selection.InConfiguration(a.directory().Tree(), target))
 	}
 	if r.Operation.State().Object(addr.Object{Instance: target}) != nil {
 		return a.fail("Resource already managed by Mayfly", "The state already has an object for %s. Remove it with \"mayfly state rm\" before importing another in its place.", target)

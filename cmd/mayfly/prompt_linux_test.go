@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"os"
 	"strings"
@@ -102,5 +103,59 @@ func TestE6_AskedForOnATerminal(t *testing.T) {
 	}
 	if !strings.Contains(stdout.String(), "var.password (ephemeral)\n") || strings.Contains(stdout.String()+stderr.String(), "correct-horse") {
 		t.Errorf("asked:\n%s", stdout.String())
+	}
+}
+
+// TestE5_AskedAgain checks that an answer which fails the validation is reported without what was typed, and
+// that the question comes again before the next one, three times at most.
+func TestE5_AskedAgain(t *testing.T) {
+	for name, test := range map[string]struct {
+		typed        []string
+		want, failed int
+	}{
+		"corrected":   {typed: []string{"canary-a", "canary-b", "canary-long-enough", "next"}, want: exitOK, failed: 2},
+		"never right": {typed: []string{"canary-a", "canary-b", "canary-c"}, want: exitError, failed: 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Chdir(t.TempDir())
+			filetest.Write(t, "main.tf", `
+variable "a" {
+  ephemeral = true
+  validation {
+    condition     = length(var.a) > 10
+    error_message = "Too short."
+  }
+}
+variable "b" {
+  sensitive = true
+}
+`)
+			master, slave := pty.Open(t)
+			var stdout, stderr pty.Screen
+			env := environment{Stdin: slave, Stdout: &stdout, Stderr: &stderr, Environ: os.Environ(), Notify: func(chan<- os.Signal) func() { return func() {} }}
+			done := make(chan int, 1)
+			go func() { done <- run(context.Background(), []string{"plan", "-html=page.html"}, env) }()
+			for i, text := range test.typed {
+				eventually(t, "the terminal is silent", func() bool {
+					return strings.Count(stdout.String(), "Enter a value:") == i+1 && !pty.Echoes(t, slave)
+				})
+				if _, err := master.WriteString(text + "\n"); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if got := <-done; got != test.want {
+				t.Fatalf("exit status %d\n%s%s", got, stdout.String(), stderr.String())
+			}
+			if got := strings.Count(stderr.String(), "Too short."); got != test.failed {
+				t.Errorf("reported %d times:\n%s", got, stderr.String())
+			}
+			page, _ := os.ReadFile("page.html")
+			if bytes.Contains(page, []byte("Too short.")) != (test.want != exitOK) {
+				t.Errorf("the page:\n%s", page)
+			}
+			if strings.Contains(stdout.String()+stderr.String()+string(page), "canary") {
+				t.Error("the program repeats what was typed")
+			}
+		})
 	}
 }

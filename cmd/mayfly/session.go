@@ -11,6 +11,7 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/internal/language/config"
+	"github.com/mayfly-iac/mayfly/internal/show/view"
 	"github.com/mayfly-iac/mayfly/internal/show/view/document"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
@@ -57,6 +58,18 @@ func (q asker) Value(ctx context.Context, v *config.Variable) (string, error) {
 		err = workdir.ErrNoAnswer
 	}
 	return text, err
+}
+
+// Again implements workdir.Asker. A wrong answer that a person at a terminal can correct does not make the
+// command fail, so it is neither in its streams nor on its page.
+func (q asker) Again(wrong diag.List) bool {
+	if term.Of(q.env.Stdin) == nil {
+		return false
+	}
+	// Nothing can be done about an error of writing to the terminal.
+	_ = view.Diagnostics(q.env.Stderr, q.env.commandsIn(wrong), q.snippets(), q.errView)
+	fmt.Fprintln(q.env.Stderr)
+	return true
 }
 
 // CopyStates implements workdir.Asker.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/internal/engine/edit"
+	"github.com/mayfly-iac/mayfly/internal/engine/selection"
 	"github.com/mayfly-iac/mayfly/internal/show/view"
 	"github.com/mayfly-iac/mayfly/internal/show/view/document"
 	"github.com/mayfly-iac/mayfly/state"
@@ -51,7 +52,7 @@ func (a *app) stateListCommand() *cli.Command {
 			// Without targets, everything is selected.
 			found, missing := edit.Select(file.State, targets)
 			if missing != nil {
-				return a.fail("Unknown resource", "The state has nothing at %s. Resources that are new in the configuration are added by the next \"mayfly apply\".", missing)
+				return a.fail("Unknown resource", "The state has nothing at %s.%s Resources that are new in the configuration are added by the next \"mayfly apply\".", missing, selection.InState(file.State.AllInstances(), *missing))
 			}
 			a.verbatim = false // addresses are messages of their own
 			var lines []string
@@ -102,8 +103,11 @@ func (a *app) stateShowCommand() *cli.Command {
 			if !a.report(diags) {
 				return exitError
 			}
-			if file == nil || file.State.Instance(i) == nil {
-				return a.fail("No instance found for the given address!", "The state has no %s. List what it has with: mayfly state list", i)
+			if file == nil {
+				file = &state.File{State: state.New()}
+			}
+			if file.State.Instance(i) == nil {
+				return a.fail("No instance found for the given address!", "The state has no %s.%s List what it has with: mayfly state list", i, selection.InState(file.State.AllInstances(), only(i)))
 			}
 			s, diags := a.reader(ctx, file.State)
 			defer s.close()
@@ -166,7 +170,7 @@ func (a *app) stateRmCommand() *cli.Command {
 func (a *app) stateRm(st *state.State, targets []addr.Target, dryRun bool) (write bool, code int) {
 	found, missing := edit.Select(st, targets)
 	if missing != nil && !dryRun {
-		return false, a.fail("Invalid target address", "The state has nothing at %s. List what it has with: mayfly state list", missing)
+		return false, a.fail("Invalid target address", "The state has nothing at %s.%s List what it has with: mayfly state list", missing, selection.InState(st.AllInstances(), *missing))
 	}
 	verb := "Removed"
 	if dryRun {

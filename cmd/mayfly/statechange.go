@@ -53,6 +53,11 @@ func (a *app) targets(args []string) ([]addr.Target, bool) {
 	return out, true
 }
 
+// only returns the target that selects one instance.
+func only(i addr.Instance) addr.Target {
+	return addr.Target{Module: i.Module, Resource: &i.Resource, Key: i.Key}
+}
+
 // inDocumentOrder sorts addresses in place: those in the root module come first, then those in its children,
 // and so on. It is the order of other engines' lists, which scripts compare.
 func inDocumentOrder(list []addr.Instance) []addr.Instance {

@@ -8,6 +8,7 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/internal/engine/edit"
+	"github.com/mayfly-iac/mayfly/internal/engine/selection"
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/workdir"
 )
@@ -64,7 +65,11 @@ func (a *app) mvToFile(ctx context.Context, c *stateChange, targets []addr.Targe
 func (a *app) stateMv(from, to *state.State, source, dest addr.Target, dryRun bool) (write bool, code int) {
 	moves, err := edit.PlanMoves(from, to, source, dest)
 	if err != nil {
-		return false, a.fail("Invalid state move", "%s List what it has with: mayfly state list", diag.Sentence(err))
+		meant := ""
+		if _, missing := edit.Select(from, []addr.Target{source}); missing != nil {
+			meant = selection.InState(from.AllInstances(), *missing)
+		}
+		return false, a.fail("Invalid state move", "%s%s List what it has with: mayfly state list", diag.Sentence(err), meant)
 	}
 	verb := "Move"
 	if dryRun {

@@ -6,6 +6,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/internal/engine/selection"
 )
 
 // taintCommand returns the command taint.
@@ -47,7 +48,7 @@ func (a *app) taintingCommand(name, summary, description string, taint bool, don
 				a.say("%s: there is no such resource instance; nothing was changed.", i)
 				return false, exitOK
 			case inst == nil:
-				return false, a.fail("No such resource instance", "The state has no resource instance %s. List what it has with: mayfly state list", i)
+				return false, a.fail("No such resource instance", "The state has no resource instance %s.%s List what it has with: mayfly state list", i, selection.InState(c.state.AllInstances(), only(i)))
 			case inst.Current == nil:
 				return false, a.fail("Resource instance has no current object", "The state has only deposed objects of %s, which the next apply destroys.", i)
 			case !taint && !inst.Current.Tainted:

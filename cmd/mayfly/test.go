@@ -106,8 +106,8 @@ func (a *app) test(ctx context.Context, f *testFlags, r *testRound) int {
 	if !a.report(d.Load(hard)) {
 		return exitError
 	}
-	tests, diags := d.LoadTests(hard, f.dir, func(file string) bool { return r.selects(f, file, "") })
-	if !a.report(diags) {
+	tests, ok := r.load(hard, a, f)
+	if !ok {
 		return exitError
 	}
 	files := tests.Files
@@ -119,12 +119,9 @@ func (a *app) test(ctx context.Context, f *testFlags, r *testRound) int {
 		p.Out, p.Err = a.env.Stdout, a.env.Stderr
 		p.Report = func(r *suite.Run, file *suite.File) { a.reportTest(r, file) }
 	}
-	if len(files) == 0 && len(f.filters) > 0 {
-		a.report(noTests())
-	}
 	p.Abstract(files)
 	if f.dryRun {
-		return a.listTests(files)
+		return a.listTests(f, files)
 	}
 	s, diags := a.session(nil, f.parallelism, func(o workdir.SessionOptions) (*workdir.Session, diag.List) { return d.OpenTests(hard, tests, o) })
 	defer s.close()
@@ -254,18 +251,49 @@ func (a *app) cleanUpTests(ctx context.Context, opt *suite.Options) diag.List {
 	return diags
 }
 
-// noTests warns that a filter selects nothing, most often because of a mistake in it. A module may have no
-// tests yet.
-func noTests() diag.List {
-	return diag.Warnf("No tests were found", "-filter selects none of the test files. Give their names relative to the working directory, as in -filter=tests/main.tftest.hcl.")
+// unmatched warns of each -filter that selects nothing, most often because of a mistake in it: without its
+// tests, the others pass. names are those of all test files, and files the selected ones.
+func (f *testFlags) unmatched(names []string, files []*config.TestFile) (diags diag.List) {
+	for _, filter := range f.filters {
+		name, only, one := strings.Cut(filter, ":")
+		name = path.Clean(name)
+		i := slices.IndexFunc(files, func(file *config.TestFile) bool { return file.Name == name })
+		if i < 0 {
+			diags = append(diags, diag.Warnf("No tests were found", "-filter=%q selects none of the test files. %s", filter, otherFile(name, names))...)
+			continue
+		}
+		var runs []string
+		for _, r := range files[i].Runs {
+			runs = append(runs, r.Name)
+		}
+		if one && !slices.Contains(runs, only) {
+			diags = append(diags, diag.Warnf("No runs were found", "-filter=%q selects none of the runs in %s.%s", filter, name, diag.DidYouMean(only, runs))...)
+		}
+	}
+	return diags
+}
+
+// otherFile says how to name the test file that was meant by a name which none has.
+func otherFile(name string, names []string) string {
+	for _, n := range names {
+		if path.Base(n) == name {
+			name = n
+		}
+	}
+	if meant := diag.DidYouMean(name, names); meant != "" {
+		return meant[1:]
+	}
+	return "Give its name relative to the working directory, as in -filter=tests/main.tftest.hcl."
 }
 
 // listTests shows what would be run.
-func (a *app) listTests(files []*config.TestFile) int {
+func (a *app) listTests(f *testFlags, files []*config.TestFile) int {
 	for _, file := range files {
 		a.say("%s", file.Name)
 		for _, r := range file.Runs {
-			a.say("  run %q", r.Name)
+			if f.selects(file.Name, r.Name) {
+				a.say("  run %q", r.Name)
+			}
 		}
 	}
 	return exitOK

@@ -13,6 +13,7 @@ import (
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/watch"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/suite"
+	"github.com/mayfly-iac/mayfly/workdir"
 )
 
 // testRound is one carrying out of test files. With -watch there are many, each of the files that a change
@@ -28,6 +29,20 @@ type testRound struct {
 type testInput struct {
 	file string
 	dirs map[string]struct{} // whose files matter
+}
+
+// load loads the test files of the round, and reports what is wrong with them. ok is false if there are
+// errors.
+func (r *testRound) load(ctx context.Context, a *app, f *testFlags) (t *workdir.Tests, ok bool) {
+	var names []string
+	t, diags := a.dir.LoadTests(ctx, f.dir, func(file string) bool {
+		names = append(names, file)
+		return r.selects(f, file, "")
+	})
+	if ok = a.report(diags); ok && r.only == nil {
+		a.report(f.unmatched(names, t.Files))
+	}
+	return t, ok
 }
 
 // selects reports whether a run, or any run of the file if run is empty, is carried out in the round.

@@ -102,8 +102,8 @@ func (p *planner) makePlan() {
 	p.planRestrictedOutputs(pool, outputs)
 	p.finishOutputs()
 	p.reportInterrupt()
-	p.warnUnmatched()
 	p.collect()
+	p.warnUnmatched()
 	p.warnForgotten()
 }
 

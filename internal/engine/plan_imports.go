@@ -7,6 +7,7 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/internal/base/future"
 	"github.com/mayfly-iac/mayfly/internal/engine/object"
+	"github.com/mayfly-iac/mayfly/internal/engine/selection"
 	"github.com/mayfly-iac/mayfly/internal/language/config"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
 	"github.com/mayfly-iac/mayfly/plan"
@@ -230,7 +231,7 @@ func (p *planner) undeclaredImport(t eval.ImportTarget, imp *object.ImportTarget
 	switch {
 	case !p.generating:
 		p.run.Report(diag.At(t.Block.Range, "Configuration for import target does not exist",
-			"The configuration for the import of %s does not exist. Write a resource block for it, whose arguments will be compared with the real object, or generate one: mayfly plan -generate-config-out=generated.tf", t.To))
+			"The configuration for the import of %s does not exist. Write a resource block for it, whose arguments will be compared with the real object, or generate one: mayfly plan -generate-config-out=generated.tf%s", t.To, selection.InConfiguration(p.req.Config.Tree, t.To)))
 	case !t.To.Module.IsRoot():
 		p.run.Report(diag.At(t.Block.Range, "Cannot generate configuration in a module",
 			"The configuration for the import of %s does not exist, and it can be generated in the root module only. Write the resource block in the module.", t.To))

@@ -6,6 +6,7 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/internal/base/future"
+	"github.com/mayfly-iac/mayfly/internal/engine/selection"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
@@ -43,10 +44,16 @@ func (p *planner) leadsToExcluded(t *future.Task, queue []eval.Use) bool {
 	return false
 }
 
-// warnUnmatched warns of -target and -exclude options that match nothing.
+// warnUnmatched reports addresses to plan alone, to leave out and to replace that match nothing.
 func (p *planner) warnUnmatched() {
-	if p.selection.Restricted() && !p.run.Diags.HasErrors() {
+	if p.run.Diags.HasErrors() {
+		return
+	}
+	if p.selection.Restricted() {
 		p.run.Report(p.selection.Unmatched(p.req.Config.Tree, p.known, p.called))
+	}
+	if !p.run.Diags.HasErrors() { // else the plan may lack just what -target was to select
+		p.run.Report(selection.UnmatchedReplace(p.plan))
 	}
 }
 

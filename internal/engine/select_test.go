@@ -124,6 +124,16 @@ func TestForceReplace(t *testing.T) {
 	w.ok(command{})
 	w.ok(command{replace: []string{"sim_thing.base[1]"}}).plans(
 		"sim_thing.all update", "sim_thing.base[1] delete-create replace_by_request", "sim_thing.mid[1] update")
+	r := w.fails(command{replace: []string{"sim_thing.bas[1]"}}, "Nothing matches -replace", "Did you mean sim_thing.base[1]?")
+	if !r.plan.Errored {
+		t.Error("a plan that lacks what was asked for can be applied")
+	}
+	r = w.fails(command{targets: []string{"sim_thing.bas"}, replace: []string{"sim_thing.base[1]"}}, "Nothing matches -target")
+	for _, d := range r.diags() {
+		if d.Summary == "Nothing matches -replace" {
+			t.Errorf("a follow-up: %s", d)
+		}
+	}
 }
 
 func TestModuleTarget(t *testing.T) {

@@ -180,7 +180,7 @@ func (i *Installer) newest(ctx context.Context, r *Requirement) (versions.Versio
 	places, err := i.search(ctx, r.Provider)
 	if err != nil {
 		return versions.Unspecified, r.errorf("Failed to query available provider packages",
-			"The versions of provider %s could not be listed: %s.%s", r.Provider.ForDisplay(), err, i.namesakes(r.Provider, nil))
+			"The versions of provider %s could not be listed: %s.%s", r.Provider.ForDisplay(), err, r.proposal()+i.namesakes(r.Provider, nil))
 	}
 	diags := warnings(r, places)
 	list := all(places)

@@ -82,10 +82,7 @@ func (i *Installer) notFound(r *Requirement, places []searched) diag.List {
 	if src := r.sources(); src != "" {
 		sb.WriteString("\n\nIt is required:" + src)
 	}
-	if r.meant != "" {
-		sb.WriteString(fmt.Sprintf("\n\nDid you mean the provider %q?", r.meant))
-	}
-	sb.WriteString(i.namesakes(r.Provider, places))
+	sb.WriteString(r.proposal() + i.namesakes(r.Provider, places))
 	if i.asksRegistry(places) {
 		sb.WriteString("\n\nIf the name is wrong, correct the source in required_providers: without a host it means " + addr.DefaultHost.ForDisplay() +
 			", and without a namespace hashicorp.")
@@ -102,6 +99,14 @@ func (i *Installer) asksRegistry(places []searched) bool {
 		_, ok := s.source.(warner)
 		return ok
 	})
+}
+
+// proposal returns a paragraph about a provider with a similar name, "" if there is none.
+func (r *Requirement) proposal() string {
+	if r.meant == "" {
+		return ""
+	}
+	return fmt.Sprintf("\n\nDid you mean the provider %q?", r.meant)
 }
 
 // namesakes returns a paragraph about providers of the same type under other addresses, "" if there are none.

@@ -12,19 +12,45 @@ import (
 type Move struct{ From, To addr.Instance }
 
 // PlanMoves returns the moves of everything that source selects in one state to dest in another, which may
-// be the same. It fails if there is nothing, or if an instance has the new address already. Nothing is
-// changed. Planning all moves first means that either all of them happen or none.
+// be the same. It fails if there is nothing, or if there is something already: an instance with a new
+// address, or any of the resource or module that a whole resource or module is to become, since the two would
+// be one from then on. Nothing is changed. Planning all moves first means that either all of them happen or
+// none.
 func PlanMoves(from, to *state.State, source, dest addr.Target) ([]Move, error) {
 	moves, err := matches(from, source, dest)
-	if err == nil && len(moves) == 0 {
-		err = fmt.Errorf("the state has nothing at %s", source)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(moves) == 0:
+		return nil, fmt.Errorf("the state has nothing at %s", source)
 	}
+	places := map[string]bool{}
 	for _, m := range moves {
-		if err == nil && to.Instance(m.To) != nil {
-			err = fmt.Errorf("the state already has an object at %s: move that one elsewhere first, or remove it from the state", m.To)
+		places[place(m.To, source, dest)] = true
+	}
+	for i := range to.AllInstances() {
+		switch at := place(i, source, dest); {
+		case !places[at]:
+		case at == i.String():
+			return nil, fmt.Errorf("the state already has an object at %s: move that one elsewhere first, or remove it from the state", i)
+		default:
+			return nil, fmt.Errorf("the state already has objects in %s, such as %s: move them elsewhere first, or remove them from the state", at, i)
 		}
 	}
-	return moves, err
+	return moves, nil
+}
+
+// place returns the address of what an instance belongs to after the move: the module, resource or instance
+// that the source becomes.
+func place(i addr.Instance, source, dest addr.Target) string {
+	switch path := i.Module.Path(); {
+	case source.Resource == nil && len(path) >= len(dest.Module.Path()):
+		return path[len(dest.Module.Path())-1].String()
+	case source.Resource != nil && source.Key == addr.NoKey && dest.Key == addr.NoKey:
+		i.Key = addr.NoKey
+		return addr.Target{Module: i.Module, Resource: &i.Resource}.String()
+	}
+	return i.String()
 }
 
 // Apply carries out a move from one state to another, which may be the same. The move must come from

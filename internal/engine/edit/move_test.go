@@ -1,6 +1,7 @@
 package edit
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -20,7 +21,9 @@ func target(t *testing.T, s string) addr.Target {
 	return x
 }
 
-func TestPlanMoves(t *testing.T) {
+// with returns a state with objects at the addresses.
+func with(t *testing.T, addresses ...string) *state.State {
+	t.Helper()
 	sealed, err := value.Seal(cty.EmptyObjectVal, cty.EmptyObject, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -30,13 +33,18 @@ func TestPlanMoves(t *testing.T) {
 		t.Fatal(err)
 	}
 	st := state.New()
-	for _, s := range []string{"t.one", "t.many[0]", "t.many[1]", `module.m["a"].t.x`, `module.m["a"].module.n.t.y[0]`, `module.m["b"].t.x`, "module.k.t.z"} {
+	for _, s := range addresses {
 		i, err := addr.ParseInstance(s)
 		if err != nil {
 			t.Fatal(err)
 		}
 		st.SetObject(addr.Object{Instance: i}, o, addr.ProviderConfig{})
 	}
+	return st
+}
+
+func TestPlanMoves(t *testing.T) {
+	st := with(t, "t.one", "t.many[0]", "t.many[1]", `module.m["a"].t.x`, `module.m["a"].module.n.t.y[0]`, `module.m["b"].t.x`, "module.k.t.z")
 	for name, test := range map[string]struct {
 		from, to string
 		want     map[string]string
@@ -72,5 +80,35 @@ func TestPlanMoves(t *testing.T) {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+// TestOccupied moves to what is there already, in the same state and in another one.
+func TestOccupied(t *testing.T) {
+	st := with(t, "t.one", "t.many[0]", "t.many[1]", `t.each["x"]`, "t.x", "module.k.t.z", "module.k.t.each[0]", `module.m["a"].t.x`, `module.m["b"].t.x`, "module.m[\"b\"].module.n.t.y")
+	for _, test := range []struct{ from, to, want string }{
+		{"t.many", "t.each", `objects in t.each, such as t.each["x"]`},
+		{"t.one", "t.each", `objects in t.each, such as t.each["x"]`},
+		{"t.many", "t.x", "an object at t.x"},
+		{"t.one", `t.each["y"]`, ""},
+		{"t.one", `t.each["x"]`, `an object at t.each["x"]`},
+		{"t.many[0]", "t.each", ""},
+		{"t.many[0]", "t.many", ""},
+		{"t.each", "module.k", "objects in module.k.t.each, such as module.k.t.each[0]"},
+		{"t.one", "module.k", ""},
+		{"module.k", `module.m["a"]`, `objects in module.m["a"], such as module.m["a"].t.x`},
+		{"module.k", `module.m["c"]`, ""},
+		{"module.k", "module.m", ""},
+		{`module.m["a"]`, "module.k", "objects in module.k, such as module.k.t.each[0]"},
+		{`module.m["a"]`, "module.m", ""},
+		{`module.m["b"].module.n`, "module.k", "objects in module.k, such as module.k.t.each[0]"},
+		{"module.k", "module.k.module.inner", ""},
+	} {
+		for name, to := range map[string]*state.State{"the same": st, "another": with(t, "t.x", `t.each["x"]`, "module.k.t.z", "module.k.t.each[0]", `module.m["a"].t.x`)} {
+			_, err := PlanMoves(st, to, target(t, test.from), target(t, test.to))
+			if (err != nil) != (test.want != "") || err != nil && !strings.Contains(err.Error(), test.want) {
+				t.Errorf("%s to %s in %s state: %v, want %q", test.from, test.to, name, err, test.want)
+			}
+		}
 	}
 }

@@ -90,12 +90,7 @@ var notSelectable = map[string]string{"var": "a variable", "local": "a local val
 // lacks says what there is in place of a target that selects no instance of a resource, and how sure it is a
 // mistake; "" if it may be none: its block exists, and either has no instances or it was not found out which.
 func (v *inventory) lacks(t addr.Target) (string, diag.Severity) {
-	path := t.Module.Module()
-	modules, declared := v.modules[path]
-	var others []string
-	if t.Resource != nil {
-		others, declared = v.resources[addr.ConfigResource{Module: path, Resource: *t.Resource}]
-	}
+	others, declared := v.others(t)
 	if !declared {
 		if t.Resource != nil && notSelectable[t.Resource.Type] != "" {
 			return fmt.Sprintf("It is the address of %s, and only resources and modules can be selected.", notSelectable[t.Resource.Type]), diag.Warning
@@ -106,29 +101,75 @@ func (v *inventory) lacks(t addr.Target) (string, diag.Severity) {
 		}
 		return nowhere, diag.Warning
 	}
+	if len(others) == 0 {
+		return "", diag.Warning
+	}
+	return "There is no such instance." + thereIs(others), diag.Warning
+}
+
+// others returns the instances that there are of what a target is in, in order, if it selects none of them;
+// declared is false if there is not even a block. If no instance of its module is selected, they are those of
+// the module.
+func (v *inventory) others(t addr.Target) (others []string, declared bool) {
+	path := t.Module.Module()
+	modules, declared := v.modules[path]
+	if t.Resource != nil {
+		others, declared = v.resources[addr.ConfigResource{Module: path, Resource: *t.Resource}]
+	}
 	within := addr.Target{Module: t.Module}
-	if len(modules) > 0 && !slices.ContainsFunc(modules, within.SelectsModule) {
+	if declared && len(modules) > 0 && !slices.ContainsFunc(modules, within.SelectsModule) {
 		others = nil
 		for _, m := range modules {
 			others = append(others, m.String())
 		}
 	}
-	if len(others) == 0 {
-		return "", diag.Warning
-	}
 	slices.Sort(others)
-	return fmt.Sprintf("There is no such instance. There is %s.", firstFew(others)), diag.Warning
+	return others, declared
 }
 
-// maxInstancesShown bounds the instances that a warning lists.
-const maxInstancesShown = 8
-
-func firstFew(list []string) string {
-	if n := len(list) - maxInstancesShown; n > 0 {
-		return fmt.Sprintf("%s, and %d more", strings.Join(list[:maxInstancesShown], ", "), n)
+// InState says what an address that selects nothing of a state was probably meant for, in a sentence after a
+// space; "" if nothing there is similar. all yields the instances in the state, with anything.
+func InState[T any](all iter.Seq2[addr.Instance, T], t addr.Target) string {
+	v := newInventory(&config.Tree{}, func(yield func(addr.Instance) bool) {
+		for a := range all {
+			if !yield(a) {
+				return
+			}
+		}
+	}, nil)
+	if others, _ := v.others(t); len(others) > 0 {
+		return thereIs(others)
 	}
-	return strings.Join(list, ", ")
+	if near := v.near(t); near != "" {
+		return fmt.Sprintf(" Did you mean %s?", near)
+	}
+	return ""
 }
+
+// InConfiguration says what an instance that no block declares was probably meant for, in a paragraph after
+// others; "" if nothing that is declared is similar.
+func InConfiguration(tree *config.Tree, i addr.Instance) string {
+	v := newInventory(tree, func(func(addr.Instance) bool) {}, nil)
+	if near := v.near(addr.Target{Module: i.Module, Resource: &i.Resource, Key: i.Key}); near != "" {
+		return fmt.Sprintf("\n\nDid you mean %s?", near)
+	}
+	return ""
+}
+
+// thereIs lists addresses in a sentence after a space.
+func thereIs(list []string) string {
+	verb, shown := "is", list[:min(len(list), maxInstancesShown)]
+	if len(list) > 1 {
+		verb = "are"
+	}
+	if n := len(list) - len(shown); n > 0 {
+		shown = append(slices.Clone(shown), fmt.Sprintf("%d more", n))
+	}
+	return fmt.Sprintf(" There %s %s.", verb, diag.Series("and", shown))
+}
+
+// maxInstancesShown bounds the instances that a message lists.
+const maxInstancesShown = 8
 
 // near returns the address that was probably meant, "" if none is similar: the same resource in another
 // module, one in the same module whose type or name is similar, or a module with a similar name. It is the

@@ -115,13 +115,19 @@ func settled(v cty.Value, expr hcl.Expression, diags diag.List) (cty.Value, diag
 // evaluation, so that an expression means the same in both. Provider-defined functions are errors: no
 // provider runs yet.
 func (e *Evaluator) eval(m *config.Module, expr hcl.Expression) (cty.Value, diag.List) {
+	v, _, diags := e.evalIn(m, expr)
+	return v, diags
+}
+
+// evalIn is eval, and returns what the expression was evaluated in, too.
+func (e *Evaluator) evalIn(m *config.Module, expr hcl.Expression) (cty.Value, *hcl.EvalContext, diag.List) {
 	compiled, diags := lang.Compile(expr)
 	lang.Propose(diags, m.MeantBy)
 	if diags.HasErrors() {
-		return cty.DynamicVal, diags
+		return cty.DynamicVal, nil, diags
 	}
 	if len(compiled.Functions) > 0 {
-		return cty.DynamicVal, append(diags, diag.At(expr.Range(), "Value not known in time",
+		return cty.DynamicVal, nil, append(diags, diag.At(expr.Range(), "Value not known in time",
 			"The function %s belongs to a provider, but providers start only after modules and backend are known. Use built-in functions here.", compiled.Functions[0])...)
 	}
 	roots := map[string]map[string]cty.Value{}
@@ -134,7 +140,7 @@ func (e *Evaluator) eval(m *config.Module, expr hcl.Expression) (cty.Value, diag
 		roots[ref.Root][ref.Name] = v
 	}
 	if diags.HasErrors() {
-		return cty.DynamicVal, diags
+		return cty.DynamicVal, nil, diags
 	}
 	vars := make(map[string]cty.Value, len(roots)+1)
 	for root, names := range roots {
@@ -151,13 +157,13 @@ func (e *Evaluator) eval(m *config.Module, expr hcl.Expression) (cty.Value, diag
 		return outcome{v, hd}
 	})
 	if !ok {
-		return cty.DynamicVal, append(diags, diag.At(expr.Range(), "Evaluation interrupted", "The interrupt came while this was being evaluated. A function that is called here takes long.")...)
+		return cty.DynamicVal, ctx, append(diags, diag.At(expr.Range(), "Evaluation interrupted", "The interrupt came while this was being evaluated. A function that is called here takes long.")...)
 	}
 	v, hd := got.value, got.diags
 	if exceeded := marked.Exceeded(ctx); exceeded != nil {
-		return cty.DynamicVal, append(diags, diag.FromHCL(exceeded)...)
+		return cty.DynamicVal, ctx, append(diags, diag.FromHCL(exceeded)...)
 	}
-	return v, append(diags, lang.Redact(diag.FromHCL(hd), ctx, func(ctx *hcl.EvalContext) diag.List {
+	return v, ctx, append(diags, lang.Redact(diag.FromHCL(hd), ctx, func(ctx *hcl.EvalContext) diag.List {
 		_, hd := expr.Value(ctx)
 		return diag.FromHCL(hd)
 	})...)
