@@ -22,7 +22,7 @@ var calm = map[string]string{
 	"internal/engine/apply_record.go whileOthersBegin":   "gives a slot back",
 	"internal/engine/ephemeral/open.go callWithGrace":    "ends contexts",
 	"internal/engine/ephemeral/session.go Fresh":         "renewals are guarded",
-	"internal/engine/ephemeral/session.go open":          "each opening survives a panic",
+	"internal/engine/ephemeral/session.go openBeside":    "each opening catches its panics",
 	"event/during.go During":                             "makes a run of the caller's, whose projects are guarded",
 	"event/queue.go add":                                 "calls of observers are guarded",
 	"event/reporter.go start":                            "adds an event to the queue",

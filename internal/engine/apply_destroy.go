@@ -62,7 +62,7 @@ func (a *applier) destroyStep(t *future.Task, c *plan.Change) bool {
 			return
 		}
 		op.Recorded = a.recorded(c)
-		op.OpenImporting(c.Importing)
+		op.PublishImporting(c.Importing)
 		destroying := destruction{a: a, objectOp: op, t: t, turn: s.Turn(), change: c, object: stored}
 		if departure != nil {
 			destroying.first = &provisioning{walk: a.preApply, t: t, s: s, of: departure, obj: obj, action: plan.Delete, ctx: op.Ctx}

@@ -85,9 +85,9 @@ func (ia *instanceApply) apply() bool {
 func (ia *instanceApply) loadPrior() bool {
 	ia.prior = object.NoPrior(ia.Block())
 	ia.Recorded = ia.a.recorded(ia.change)
-	ia.OpenImporting(ia.change.Importing)
+	ia.PublishImporting(ia.change.Importing)
 	if ia.change.Action != plan.Update {
-		ia.OpenRecorded()
+		ia.PublishRecorded()
 		return true
 	}
 	o := ia.a.object(ia.Obj)

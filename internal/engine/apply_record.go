@@ -176,10 +176,8 @@ func (e *journalEntry) whileOthersBegin(write func()) {
 	if e.a.steps.Highest() >= e.task.Next {
 		if e.turn.Leave() {
 			defer e.task.Idle()()
-			write()
-		} else {
-			write()
 		}
+		write()
 		return
 	}
 	left, parked := make(chan struct{}), false

@@ -293,7 +293,12 @@ func TestE82_SecretsInErrors(t *testing.T) {
 // TestConsoleUpgradesObjects asks the provider about an object that was stored under an earlier schema.
 func TestConsoleUpgradesObjects(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, `resource "sim_thing" "x" { name = "x" }`)
+	w := newWorld(t, `
+ephemeral "sim_secret" "s" { name = "s" }
+resource "sim_thing" "x" {
+  name       = "x"
+  depends_on = [ephemeral.sim_secret.s]
+}`)
 	w.ok(command{})
 	text := string(w.store.Get(store.DefaultWorkspace))
 	older := strings.Replace(text, `"schema_version": 1`, `"schema_version": 0`, 1)
@@ -303,7 +308,11 @@ func TestConsoleUpgradesObjects(t *testing.T) {
 	w.store.Put(store.DefaultWorkspace, []byte(older))
 	k := w.talk(false, nil)
 	k.shows("sim_thing.x.name", `"x"`)
-	if n := k.end().log().Count(simlog.Filter{RPC: "UpgradeResourceState"}); n != 1 {
+	log := k.end().log()
+	if n := log.Count(simlog.Filter{RPC: "UpgradeResourceState"}); n != 1 {
 		t.Errorf("%d upgrades", n)
+	}
+	if n := len(log.Windows()); n != 0 {
+		t.Errorf("%d instances are opened, want none: an upgrade needs only the provider", n)
 	}
 }

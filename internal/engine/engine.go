@@ -145,7 +145,7 @@ func (e *Engine) functions(phase eval.Phase, stamp time.Time, interrupted <-chan
 	return table
 }
 
-// newRun returns a run of the walk, whose host is host.
+// newRun returns a run of the walk, whose host it is.
 func (w *walk) newRun(cfg *blocks.Config, phase eval.Phase, result results, variables map[string]cty.Value, stamp time.Time) *eval.Run {
 	return eval.NewRun(cfg, w.runOptions(cfg, phase, result, variables, stamp))
 }

@@ -105,7 +105,7 @@ func (d *dataRead) prepare() (ok bool) {
 			return false
 		}
 	}
-	d.OpenRecorded()
+	d.PublishRecorded()
 	if d.config, ok = d.evaluate(d.t, d.s, d.in); ok && d.Provider == nil {
 		d.Use(d.s.Provider(d.t, po, d.in.Addr()), po.Addr)
 	}

@@ -109,7 +109,7 @@ func (ip *instancePlan) planWith(s *ephemeral.Session) (cty.Value, bool) {
 	if ip.evaluatesFirst() {
 		needs = s.BodyNeeds(ip.t, ip.in)
 	}
-	if !ip.Use(s.ProviderOf(ip.t, ip.in, needs...)) || s.Failed() || !ip.loadPrior() || ip.walk.interrupted() {
+	if !ip.Use(s.ProviderOf(ip.t, ip.in, needs...)) || !ip.loadPrior() || ip.walk.interrupted() {
 		return cty.NilVal, false
 	}
 	if !ip.Answers.Later && !ip.keepLoaded() {

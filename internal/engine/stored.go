@@ -36,7 +36,8 @@ func (w *walk) recorded(t *future.Task, st *state.State, in *eval.Instance) cty.
 	}
 	in.Prepare(t)
 	op.walk.inSession(t, in, event.OpEvaluate, func(s *ephemeral.Session) {
-		if !op.Use(s.ProviderOf(t, in)) || s.Failed() {
+		po := in.Provider(t)
+		if po == nil || !op.Use(s.Provider(t, po, in.Addr()), po.Addr) {
 			return
 		}
 		plain := *o

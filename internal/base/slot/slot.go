@@ -124,7 +124,7 @@ func (p *Pool) reserve(s *shared, reserves bool) {
 }
 
 // Turn is one operation, or a part of it that runs beside other parts. A Turn must be used by one goroutine
-// at a time, except for Part.
+// at a time, except that parts of it may use it side by side while its slot is lent.
 type Turn struct {
 	pool *Pool
 	*shared
@@ -183,11 +183,6 @@ func (t *Turn) Leave() bool {
 	p.calls--
 	p.count(t.shared)
 	return true
-}
-
-// Part returns the turn as a part of it sees it. A part holds no slot except during a Call.
-func (t *Turn) Part() *Turn {
-	return &Turn{pool: t.pool, shared: t.shared}
 }
 
 // Lend lends the slot that t holds to the parts of the turn, which the caller waits for. The returned

@@ -33,7 +33,7 @@ func TestLend(t *testing.T) {
 		lend(turn, func() {
 			var parts sync.WaitGroup
 			for range 3 {
-				part := turn.Part()
+				part := turn
 				parts.Go(func() { call(part, func() { time.Sleep(time.Second) }) })
 			}
 			parts.Wait()
@@ -71,7 +71,9 @@ func TestPartsGoFirst(t *testing.T) {
 			done <- struct{}{}
 		}()
 		synctest.Wait()
-		go call(turn.Part(), func() { // turn still holds its own slot
+		takeBack := turn.Lend()
+		end := turn.Call() // with the turn's own slot
+		go call(turn, func() {
 			order = append(order, "part")
 			done <- struct{}{}
 		})
@@ -82,6 +84,8 @@ func TestPartsGoFirst(t *testing.T) {
 		if len(order) != 2 || order[0] != "part" {
 			t.Errorf("order: %v, want the part first", order)
 		}
+		end()
+		takeBack()
 		turn.End()
 	})
 }
@@ -237,7 +241,7 @@ type thing struct {
 func openAll(turn *slot.Turn, work func(time.Duration), things ...*thing) {
 	var parts sync.WaitGroup
 	for _, th := range things {
-		part := turn.Part()
+		part := turn
 		parts.Go(func() {
 			if th.begun.Swap(true) {
 				takeBack := part.Release()
@@ -265,7 +269,7 @@ func TestOwnSlot(t *testing.T) {
 				lend(turn, func() {
 					var parts sync.WaitGroup
 					for range n {
-						part := turn.Part()
+						part := turn
 						parts.Go(func() { call(part, func() { time.Sleep(takes) }) })
 					}
 					parts.Wait()

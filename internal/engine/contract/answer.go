@@ -95,7 +95,7 @@ type Checker struct {
 	// Exposed is set once an id was stored that holds what should have been left out.
 	Exposed bool
 
-	open openness
+	public public
 }
 
 // Accept checks an object against the rules for every object: it has the schema's type, and no write-only

@@ -102,7 +102,7 @@ func TestTheStrictestVerdict(t *testing.T) {
 			if len(diags) != 1 || diags[0].Summary != row.summary {
 				t.Errorf("%s: %s: %v", row.name, text, diags)
 			}
-			c.open.kept = nil
+			c.public.kept = nil
 			if got := fateOf(t, &c, text, row.a); got != row.want {
 				t.Errorf("%s: %s: %d", row.name, text, got)
 			}
@@ -193,10 +193,10 @@ func TestMarksAroundOwn(t *testing.T) {
 	}
 }
 
-// TestOpenValue lets an object have what it is imported by.
-func TestOpenValue(t *testing.T) {
+// TestPublishValue lets an object have what it is imported by.
+func TestPublishValue(t *testing.T) {
 	c := guarded(t)
-	c.OpenValue(cty.ObjectVal(map[string]cty.Value{"name": str(secret), "zone": cty.NullVal(cty.Number)}))
+	c.PublishValue(cty.ObjectVal(map[string]cty.Value{"name": str(secret), "zone": cty.NullVal(cty.Number)}))
 	withOwn(&c, ephemeral(secret))
 	if got := fateOf(t, &c, secret, Imported); got != passes {
 		t.Errorf("%d", got)

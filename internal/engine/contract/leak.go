@@ -41,8 +41,8 @@ func (l Leaks) Result(v cty.Value, configured addr.ProviderConfig) (keep, found 
 	return keep, found
 }
 
-// openness is what a checker knows of the texts that are in the open for its object.
-type openness struct {
+// public is what a checker knows of the texts that are public for its object.
+type public struct {
 	texts []func(yield func(string) bool) // that may come back
 	found map[any]struct{}                // the values that stand in texts; nil until they were searched
 	kept  map[any]bool                    // the values that were stored with a warning; false if it was in an answer of this kind
@@ -50,18 +50,18 @@ type openness struct {
 	use   int64                           // of the object's own values; 0 until there may be some
 }
 
-// Open says which texts are in the open for the object, so that they may come back in its answers: what the
+// Publish says which texts are public for the object, so that they may come back in its answers: what the
 // state has of it, or what it is imported by. The function is called when they are needed, maybe more than
 // once.
-func (c *Checker) Open(texts func(yield func(string) bool)) {
+func (c *Checker) Publish(texts func(yield func(string) bool)) {
 	if c.Leaks.Guard != nil {
-		c.open.texts, c.open.found = append(c.open.texts, texts), nil
+		c.public.texts, c.public.found = append(c.public.texts, texts), nil
 	}
 }
 
-// OpenValue is Open for all texts in a value without marks.
-func (c *Checker) OpenValue(v cty.Value) {
-	c.Open(func(yield func(string) bool) { leak.Texts(v, yield) })
+// PublishValue is Publish for all texts in a value without marks.
+func (c *Checker) PublishValue(v cty.Value) {
+	c.Publish(func(yield func(string) bool) { leak.Texts(v, yield) })
 }
 
 // Given returns the configuration that a provider is given for the object without its marks, and notes it
@@ -78,7 +78,7 @@ func (c *Checker) Given(config cty.Value) cty.Value {
 			guard.RememberOwn(own, v, ty)
 		}
 	}
-	c.Open(func(yield func(string) bool) { leak.Texts(c.Block.NullWriteOnly(plain), yield) })
+	c.Publish(func(yield func(string) bool) { leak.Texts(c.Block.NullWriteOnly(plain), yield) })
 	return plain
 }
 
@@ -103,29 +103,29 @@ func at(v cty.Value, ty cty.Type, path cty.Path) (cty.Value, cty.Type, bool) {
 // own is the source of the object's own write-only values: those that this checker was given, and not those
 // of another operation.
 func (c *Checker) own() leak.Source {
-	if c.open.use == 0 {
-		c.open.use = c.Leaks.Guard.NewUse()
+	if c.public.use == 0 {
+		c.public.use = c.Leaks.Guard.NewUse()
 	}
-	return leak.Source{Kind: leak.WriteOnly, Address: c.Object.String(), Use: c.open.use}
+	return leak.Source{Kind: leak.WriteOnly, Address: c.Object.String(), Use: c.public.use}
 }
 
-// isOpen reports whether a value is in the open for the object.
-func (c *Checker) isOpen(m leak.Match) bool {
-	if c.open.kept[m.Value()] {
+// isPublic reports whether a value is public for the object.
+func (c *Checker) isPublic(m leak.Match) bool {
+	if c.public.kept[m.Value()] {
 		return true
 	}
-	if c.open.found == nil {
-		c.open.found = map[any]struct{}{}
-		for _, texts := range c.open.texts {
+	if c.public.found == nil {
+		c.public.found = map[any]struct{}{}
+		for _, texts := range c.public.texts {
 			texts(func(text string) bool {
 				for m := range c.Leaks.Guard.Matches(text) {
-					c.open.found[m.Value()] = struct{}{}
+					c.public.found[m.Value()] = struct{}{}
 				}
 				return true
 			})
 		}
 	}
-	_, ok := c.open.found[m.Value()]
+	_, ok := c.public.found[m.Value()]
 	return ok
 }
 
@@ -159,7 +159,7 @@ func (c *Checker) judge(text string, a Answer) (worst verdict, found bool) {
 		if !ok {
 			continue
 		}
-		_, known := c.open.kept[m.Value()]
+		_, known := c.public.kept[m.Value()]
 		values, fresh = append(values, m.Value()), fresh || !known
 		if !found || v.outcome > worst.outcome || v.outcome == worst.outcome && v.own {
 			worst, found = v, true
@@ -169,8 +169,8 @@ func (c *Checker) judge(text string, a Answer) (worst verdict, found bool) {
 		return worst, found
 	}
 	for _, v := range values {
-		if _, ok := c.open.kept[v]; !ok {
-			c.open.kept[v] = false // later answers may have the value
+		if _, ok := c.public.kept[v]; !ok {
+			c.public.kept[v] = false // later answers may have the value
 		}
 	}
 	return worst, fresh
@@ -179,15 +179,15 @@ func (c *Checker) judge(text string, a Answer) (worst verdict, found bool) {
 // begin begins to judge an answer. What was stored with a warning may come back in answers of another kind;
 // in those of the same kind it makes no difference, so that the order of attributes makes none.
 func (c *Checker) begin(a Answer) {
-	if c.open.kept == nil {
-		c.open.kept = map[any]bool{}
+	if c.public.kept == nil {
+		c.public.kept = map[any]bool{}
 	}
-	if c.open.kind == a {
+	if c.public.kind == a {
 		return
 	}
-	c.open.kind = a
-	for v := range c.open.kept {
-		c.open.kept[v] = true
+	c.public.kind = a
+	for v := range c.public.kept {
+		c.public.kept[v] = true
 	}
 }
 
@@ -200,7 +200,7 @@ func (c *Checker) weigh(m leak.Match, text string) (v verdict, ok bool) {
 	if c.Object.Resource.Mode != addr.Managed { // it is asked for what is elsewhere
 		own, ofRun = false, false
 	}
-	if !own && !configured && !ofRun || c.isOpen(m) || !own && m.Published() {
+	if !own && !configured && !ofRun || c.isPublic(m) || !own && m.Published() {
 		return verdict{}, false
 	}
 	keep := false
@@ -216,7 +216,7 @@ func (c *Checker) weigh(m leak.Match, text string) (v verdict, ok bool) {
 	switch policy := c.Leaks.Policy; {
 	case policy == leak.Lenient || policy == leak.Standard && keep:
 		v.outcome = outcomeStored
-	case own && policy == leak.Standard && c.open.kind.isRead():
+	case own && policy == leak.Standard && c.public.kind.isRead():
 		v.outcome = outcomeDropped // nothing has happened that the user has to see to
 	default:
 		v.outcome = outcomeRefused

@@ -167,7 +167,7 @@ func TestInTheOpen(t *testing.T) {
 			return nil
 		}, passes},
 		"the state": {func(c *Checker) func() {
-			c.Open(func(yield func(string) bool) { yield(`{"made":"` + secret + `"}`) })
+			c.Publish(func(yield func(string) bool) { yield(`{"made":"` + secret + `"}`) })
 			c.Given(own)
 			return nil
 		}, passes},
@@ -199,11 +199,11 @@ func TestInTheOpen(t *testing.T) {
 	c := guarded(t)
 	c.Given(own)
 	if got := fateOf(t, &c, secret, Object); got != refused {
-		t.Errorf("before it is in the open: %d", got)
+		t.Errorf("before it is public: %d", got)
 	}
 	c.Given(object(map[string]cty.Value{"set": str(secret)}))
 	if got := fateOf(t, &c, secret, Object); got != passes {
-		t.Errorf("what becomes known later is not in the open: %d", got)
+		t.Errorf("what becomes known later is not public: %d", got)
 	}
 }
 

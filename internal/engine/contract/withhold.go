@@ -27,7 +27,7 @@ func (c *Checker) withhold(v cty.Value, ty cty.Type, a Answer) (cty.Value, diag.
 // called.
 func (c *Checker) Without(v cty.Value, a Answer) cty.Value {
 	quiet := *c
-	quiet.open.kept = maps.Clone(c.open.kept)
+	quiet.public.kept = maps.Clone(c.public.kept)
 	v, _ = quiet.withhold(v, c.Block.Type(), a)
 	return v
 }

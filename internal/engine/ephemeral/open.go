@@ -67,7 +67,7 @@ func (o *opener) locate(diags diag.List) diag.List {
 // open opens the instance. Preconditions and the configuration are evaluated before the provider is started:
 // neither needs it, and the instance may turn out to be pending. On an error the session ends here;
 // otherwise the lease ends it.
-func (o *opener) open() (thing lease.Opened[opened], err error) {
+func (o *opener) open() (thing lease.Thing[content], err error) {
 	used := false
 	defer o.s.endUnless(&used)
 	o.s.Open(o.t, o.in.Held(o.t))
@@ -87,7 +87,7 @@ func (o *opener) open() (thing lease.Opened[opened], err error) {
 		return thing, err
 	}
 	if po := o.in.Provider(o.t); po != nil && o.p == nil {
-		o.p = o.s.providerFor(o.t, po, o.in.Addr())
+		o.p = o.s.providerFor(o.t, &o.s.holding, po, o.in.Addr())
 	}
 	if o.p == nil {
 		return thing, errReported
@@ -136,16 +136,16 @@ func mustWait(t *future.Task, in *eval.Instance, rules *Rules, seen map[*eval.In
 // deferred returns the result for an instance that cannot be opened yet: the known parts of its
 // configuration, with everything else unknown. During an apply, it is an error: nothing can become known
 // later.
-func (o *opener) deferred(config cty.Value) (lease.Opened[opened], error) {
+func (o *opener) deferred(config cty.Value) (lease.Thing[content], error) {
 	if o.run.Phase() == eval.Applying {
 		o.report(diag.Errorf("Ephemeral resource configuration still unknown",
 			"%s cannot be opened: its configuration is still not wholly known, although everything that it refers to has been applied. This is usually caused by a provider that left an attribute unknown.", o.in.Addr()))
-		return lease.Opened[opened]{}, errReported
+		return lease.Thing[content]{}, errReported
 	}
 	o.opt.Events.Report(event.Event{Kind: event.Deferred, Op: event.OpOpen, Object: o.object()})
 	v := schema.PlannedDataObject(o.block(), config)
-	return lease.Opened[opened]{
-		Value: opened{object: o.mark(v)},
+	return lease.Thing[content]{
+		Value: content{object: o.mark(v)},
 		Close: func(context.Context) {},
 		After: o.s.End,
 	}, nil
@@ -158,7 +158,7 @@ func (o *opener) mark(v cty.Value) cty.Value {
 // callOpen calls the provider with the configuration, which is given with marks too, and checks its answer.
 // If anything goes wrong after the provider has opened the instance, it is closed here: no lease exists yet
 // that would close it.
-func (o *opener) callOpen(given, config cty.Value) (thing lease.Opened[opened], err error) {
+func (o *opener) callOpen(given, config cty.Value) (thing lease.Thing[content], err error) {
 	var resp provider.OpenResponse
 	var diags diag.List
 	usable := false
@@ -182,8 +182,8 @@ func (o *opener) callOpen(given, config cty.Value) (thing lease.Opened[opened], 
 		return thing, errReported
 	}
 	usable = true
-	return lease.Opened[opened]{
-		Value: opened{object: o.mark(resp.Result)}, RenewAt: resp.RenewAt,
+	return lease.Thing[content]{
+		Value: content{object: o.mark(resp.Result)}, RenewAt: resp.RenewAt,
 		Renew: o.renew, Close: o.close, After: o.s.End,
 	}, nil
 }
@@ -288,7 +288,7 @@ func overwrite(private, kept []byte) {
 	}
 }
 
-// close implements lease.Opened.Close.
+// close implements lease.Thing.Close.
 func (o *opener) close(ctx context.Context) {
 	defer o.keepPrivate(nil)
 	o.failing.warn("Nothing has used it since.")

@@ -65,7 +65,7 @@ func (noRecorder) Closed(uint64) error                                          
 // Pool holds what is open. It adds to the pool of leases, whose claims say what may still be used, how things
 // are opened. Its methods may be called concurrently, once a run is bound.
 type Pool struct {
-	*lease.Pool[eval.Use, opened]
+	*lease.Pool[eval.Use, content]
 	opt Options
 	run *eval.Run
 	// OnlyKnown refuses configurations of providers with unknown parts: what is asked of the providers cannot
@@ -75,8 +75,8 @@ type Pool struct {
 	durable sync.Map // *eval.ProviderObject → *future.Cell[provider.Reader], those without ephemeral values
 }
 
-// opened is what the pool holds: an ephemeral object or a provider.
-type opened struct {
+// content is what the pool holds: an ephemeral object or a provider.
+type content struct {
 	object   cty.Value
 	provider provider.Reader
 	fresh    func() bool // of a provider: whether what it was configured with may still be used, renewing it if it is time
@@ -88,7 +88,7 @@ func NewPool(opt Options) *Pool {
 		opt.Recorder = noRecorder{}
 	}
 	p := &Pool{opt: opt}
-	p.Pool = lease.NewPool[eval.Use, opened](lease.Options[eval.Use]{
+	p.Pool = lease.NewPool[eval.Use, content](lease.Options[eval.Use]{
 		Group:        eval.Use.Group,
 		Uses:         func(u eval.Use) []eval.Use { return p.run.UsesOf(&future.Task{}, u) },
 		CloseLimit:   opt.Limit,
@@ -105,6 +105,9 @@ func (p *Pool) Bind(run *eval.Run) { p.run = run }
 // errInterrupted is why nothing is opened after an interrupt.
 var errInterrupted = errors.New("the run was interrupted before")
 
+// errNotAwaited is why something is not used that another operation was opening or closing at an interrupt.
+var errNotAwaited = errors.New("the run was interrupted while another operation opened or closed it")
+
 // errReported stands for diagnostics that were already reported.
 var errReported = errors.New("the reason was reported")
 
@@ -117,6 +120,8 @@ func (p *Pool) reportAcquire(u eval.Use, err error) {
 		p.run.Report(p.checkWarnings(u, diag.Errorf("Ephemeral resource expired",
 			"%s could not be renewed, so its value may no longer be valid and is not used any more. The provider's own error is shown separately.", useText(u)).WithAddress(useText(u))))
 	case errors.Is(err, errReported):
+	case errors.Is(err, errNotAwaited):
+		p.run.Report(diag.Errorf("Operation interrupted", "%s was not used: %s.", useText(u), err).WithAddress(useText(u)))
 	default:
 		p.run.Report(diag.Errorf("Operation interrupted", "%s was not opened: %s.", useText(u), err).WithAddress(useText(u)))
 	}

@@ -20,13 +20,13 @@ import (
 
 // providerFor returns the configured provider for an operation on an instance, for which something else may
 // answer. That needs no configuration, so that of the provider is not evaluated then. If the configuration
-// comes from ephemeral values, s holds a lease on it. A nil provider means that the reason was reported.
-func (s *Session) providerFor(t *future.Task, po *eval.ProviderObject, i addr.Instance) provider.Reader {
+// comes from ephemeral values, h holds a lease on it. A nil provider means that the reason was reported.
+func (s *Session) providerFor(t *future.Task, h *holding, po *eval.ProviderObject, i addr.Instance) provider.Reader {
 	if got := s.pool.opt.Instead(po.Addr, i); got != nil {
 		return got
 	}
 	if po.Opens() {
-		return s.leasedProvider(t, po)
+		return s.leasedProvider(t, h, po)
 	}
 	return s.pool.Provider(t, po)
 }
@@ -92,22 +92,22 @@ func (p *Pool) start(po *eval.ProviderObject, config cty.Value) (provider.Provid
 	return got, diags
 }
 
-// leasedProvider returns a provider configured from ephemeral values, on which s holds a lease. Its process
+// leasedProvider returns a provider configured from ephemeral values, on which h holds a lease. Its process
 // ends when its last user is done, and only then are the ephemeral resources that it was configured with
 // closed.
-func (s *Session) leasedProvider(t *future.Task, po *eval.ProviderObject) provider.Reader {
+func (s *Session) leasedProvider(t *future.Task, h *holding, po *eval.ProviderObject) provider.Reader {
 	use := eval.Use{Kind: eval.UseProvider, Provider: po.Addr}
-	_, v, ok := s.acquire(t, use, func() (lease.Opened[opened], error) {
+	_, v, ok := s.acquire(t, h, use, func() (lease.Thing[content], error) {
 		defer t.Enter(po, nil)()
 		inner, used := s.part(po, event.OpConfigure), false
 		defer inner.endUnless(&used)
 		got := s.pool.openProvider(t, inner, po)
 		if got == nil {
-			return lease.Opened[opened]{}, errReported
+			return lease.Thing[content]{}, errReported
 		}
 		used = true
-		return lease.Opened[opened]{
-			Value: opened{provider: got, fresh: inner.Fresh},
+		return lease.Thing[content]{
+			Value: content{provider: got, fresh: inner.Fresh},
 			Close: func(context.Context) { s.pool.opt.Providers.End(got) },
 			After: inner.End,
 		}, nil
@@ -115,7 +115,7 @@ func (s *Session) leasedProvider(t *future.Task, po *eval.ProviderObject) provid
 	if !ok || !v.fresh() {
 		return nil
 	}
-	s.check(v.fresh)
+	h.checks = append(h.checks, v.fresh)
 	return v.provider
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/provider"
 )
 
-// renew implements lease.Opened.Renew.
+// renew implements lease.Thing.Renew.
 func (o *opener) renew(ctx context.Context) (at time.Time, err error) {
 	err = errReported
 	o.run.Guard("renewing "+o.in.Addr().String(), func() { at, err = o.callRenew(ctx) })

@@ -1,7 +1,6 @@
 package ephemeral
 
 import (
-	"context"
 	"sync"
 	"sync/atomic"
 
@@ -55,11 +54,21 @@ type Session struct {
 	rules *Rules
 	turn  *slot.Turn // of the operation
 	user  any        // an *eval.Instance, *eval.Value, *eval.ProviderObject or addr.Object; nil for none
+	holding
+}
 
-	mu       sync.Mutex // guards the fields below while things are opened side by side
+// holding is what a session has, or one of the openings side by side that are for it.
+type holding struct {
 	releases []func()
-	checks   []func() bool
+	checks   []func() bool // each may run beside others and must not panic
 	failed   bool
+}
+
+// take adds what another one has.
+func (h *holding) take(o *holding) {
+	h.releases = append(h.releases, o.releases...)
+	h.checks = append(h.checks, o.checks...)
+	h.failed = h.failed || o.failed
 }
 
 // NewSession starts a session of the operation whose turn it is. user says who uses what is opened: an
@@ -70,9 +79,9 @@ func (p *Pool) NewSession(turn *slot.Turn, rules *Rules, user any, op event.Op) 
 	return s
 }
 
-// part returns the session of something that is opened for s.
+// part returns the session of something that is opened for s, while the slot of the turn is lent.
 func (s *Session) part(user any, op event.Op) *Session {
-	return s.pool.NewSession(s.turn.Part(), s.rules, user, op)
+	return s.pool.NewSession(s.turn, s.rules, user, op)
 }
 
 // Turn returns the turn of the operation.
@@ -86,7 +95,7 @@ func (s *Session) Open(t *future.Task, needs []eval.Need) { s.open(t, needs, nil
 // been prepared.
 func (s *Session) Provider(t *future.Task, po *eval.ProviderObject, i addr.Instance, needs ...eval.Need) (p provider.Reader) {
 	if !s.failed {
-		s.open(t, needs, func(t *future.Task) { p = s.providerFor(t, po, i) })
+		s.open(t, needs, func(t *future.Task, h *holding) { p = s.providerFor(t, h, po, i) })
 	}
 	if s.failed {
 		return nil
@@ -108,80 +117,77 @@ func (s *Session) ProviderOf(t *future.Task, in *eval.Instance, needs ...eval.Ne
 // interrupted, s has failed.
 func (s *Session) BodyNeeds(t *future.Task, in *eval.Instance) []eval.Need {
 	needs, ok := in.BodyLacks(t, s.Opened)
-	if !ok {
-		s.fail()
-	}
+	s.failed = s.failed || !ok
 	return needs
 }
 
 // open opens the instances that s does not have yet, and calls also, all side by side. also may be nil. An
 // instance that cannot be opened has an unknown object afterwards.
-func (s *Session) open(t *future.Task, needs []eval.Need, also func(*future.Task)) {
-	var lacking []opening
+func (s *Session) open(t *future.Task, needs []eval.Need, also func(*future.Task, *holding)) {
+	var all []*opening
 	for _, n := range needs {
 		if !s.Has(n.Instance) {
-			object := eval.Unopened(n.Instance)
-			s.Add(n.Instance, object) // until it is open, and so that it is not opened twice
-			lacking = append(lacking, opening{need: n, object: object})
+			o := &opening{need: n, object: eval.Unopened(n.Instance)}
+			s.Add(n.Instance, o.object) // until it is open, and so that it is not opened twice
+			o.call = func(t *future.Task, h *holding) {
+				defer t.Enter(n.Instance, n.Via)()
+				n.NoteOpening()
+				o.object = s.instance(t, h, n.Instance)
+			}
+			all = append(all, o)
 		}
 	}
-	var others sync.WaitGroup
-	switch {
-	case len(lacking) == 0 && also == nil:
-		return
-	case len(lacking) == 0:
-		also(t)
-	case len(lacking) == 1 && also == nil:
-		lacking[0].open(t, s)
-	default:
-		resume, takeBack := t.Idle(), s.turn.Lend()
-		for i := range lacking[1:] {
-			others.Go(func() { lacking[i+1].openBeside(s) })
-		}
-		if also != nil {
-			others.Go(func() {
-				defer s.survive()
-				also(&future.Task{})
-			})
-		}
-		lacking[0].openBeside(s)
-		others.Wait()
-		takeBack()
-		resume()
+	if also != nil {
+		all = append(all, &opening{call: also})
 	}
-	for _, o := range lacking {
-		s.Add(o.need.Instance, o.object)
+	defer func() { // also after a panic, and in this order, so that they are released in the opposite one
+		for _, o := range all {
+			if o.need.Instance != nil {
+				s.Add(o.need.Instance, o.object)
+			}
+			s.take(&o.holding)
+		}
+	}()
+	if len(all) == 1 {
+		all[0].call(t, &all[0].holding)
+	} else if len(all) > 1 {
+		s.openBeside(t, all)
 	}
 }
 
-// opening is the opening of an instance for a session.
+// opening opens something for a session.
 type opening struct {
-	need   eval.Need
-	object cty.Value
+	need   eval.Need // without an instance for a provider
+	object cty.Value // of the instance
+	call   func(*future.Task, *holding)
+	holding
 }
 
-// openBeside opens the instance beside others.
-func (o *opening) openBeside(s *Session) {
-	defer s.survive()
-	o.open(&future.Task{}, s)
-}
-
-func (o *opening) open(t *future.Task, s *Session) {
-	defer t.Enter(o.need.Instance, o.need.Via)()
-	o.need.NoteOpening()
-	o.object = s.instance(t, o.need.Instance)
-}
-
-// survive reports a panic of the function that defers it, after which s has failed.
-func (s *Session) survive() {
-	if p := recover(); p != nil {
-		s.pool.run.Report(diag.Bug("opening ephemeral resources", bug.New(p)))
-		s.fail()
+// openBeside calls all openings side by side. Meanwhile the slot serves their calls, and other tasks run.
+func (s *Session) openBeside(t *future.Task, all []*opening) {
+	defer t.Idle()()
+	defer s.turn.Lend()()
+	var others sync.WaitGroup
+	defer others.Wait()
+	for _, o := range all[1:] {
+		others.Go(func() { o.run(s.pool.run) })
 	}
+	all[0].run(s.pool.run)
 }
 
-// instance returns the object of an instance, on which s holds a lease then. It is opened if it is not open.
-func (s *Session) instance(t *future.Task, in *eval.Instance) cty.Value {
+// run calls the opening, which has failed if it panics.
+func (o *opening) run(run *eval.Run) {
+	defer func() {
+		if p := recover(); p != nil {
+			run.Report(diag.Bug("opening ephemeral resources", bug.New(p)))
+			o.failed = true
+		}
+	}()
+	o.call(&future.Task{}, &o.holding)
+}
+
+// instance returns the object of an instance, on which h holds a lease then. It is opened if it is not open.
+func (s *Session) instance(t *future.Task, h *holding, in *eval.Instance) cty.Value {
 	if s.rules.skips(in) {
 		return eval.Unopened(in)
 	}
@@ -189,14 +195,14 @@ func (s *Session) instance(t *future.Task, in *eval.Instance) cty.Value {
 		s.rules.Opening(in)
 	}
 	use := s.rules.use(t, in)
-	l, v, ok := s.acquire(t, use, func() (lease.Opened[opened], error) {
+	l, v, ok := s.acquire(t, h, use, func() (lease.Thing[content], error) {
 		o := opener{Pool: s.pool, in: in, t: t, s: s.part(in, event.OpOpen)}
 		return o.open()
 	})
 	if !ok {
 		return eval.Unopened(in)
 	}
-	s.check(func() (fresh bool) {
+	h.checks = append(h.checks, func() (fresh bool) {
 		s.pool.run.Guard("checking "+in.Addr().String(), func() {
 			_, err := l.Value(s.pool.opt.Ctx)
 			if err != nil {
@@ -209,19 +215,19 @@ func (s *Session) instance(t *future.Task, in *eval.Instance) cty.Value {
 	return v.object
 }
 
-// acquire takes a lease, which s holds, and returns it with its value. If that fails, it reports why, and s
+// acquire takes a lease, which h holds, and returns it with its value. If that fails, it reports why, and h
 // has failed. open opens the thing, with calls of the turn, if it is not open.
-func (s *Session) acquire(t *future.Task, use eval.Use, open func() (lease.Opened[opened], error)) (l *lease.Lease[eval.Use, opened], v opened, ok bool) {
+func (s *Session) acquire(t *future.Task, h *holding, use eval.Use, open func() (lease.Thing[content], error)) (l *lease.Lease[eval.Use, content], v content, ok bool) {
 	p := s.pool
 	l, err := s.lease(t, use, open)
 	if err == nil {
 		s.turn.Keep()
-		s.hold(p.reportUse(s, use, l.Release))
+		h.releases = append(h.releases, p.reportUse(s, use, l.Release))
 		v, err = l.Value(p.opt.Ctx)
 	}
 	if err != nil {
 		p.reportAcquire(use, err)
-		s.fail()
+		h.failed = true
 	}
 	return l, v, err == nil
 }
@@ -229,44 +235,25 @@ func (s *Session) acquire(t *future.Task, use eval.Use, open func() (lease.Opene
 // lease takes a lease. While another operation opens or closes the thing, the slot serves the openings of all
 // operations, and unless s has something open, another operation may begin. While the thing is opened for s,
 // the slot serves the calls for that.
-func (s *Session) lease(t *future.Task, use eval.Use, open func() (lease.Opened[opened], error)) (*lease.Lease[eval.Use, opened], error) {
+func (s *Session) lease(t *future.Task, use eval.Use, open func() (lease.Thing[content], error)) (*lease.Lease[eval.Use, content], error) {
 	defer s.turn.Lend()()
 	wait := func(ready <-chan struct{}) error {
 		defer t.Idle()()
 		defer s.turn.Release()()
 		select {
 		case <-ready:
-			return nil
-		case <-s.pool.opt.Soft.Done(): // an operation that has not begun to use the thing does not begin to
+		case <-s.pool.opt.Soft.Done():
 		case <-s.pool.opt.Ctx.Done():
 		}
-		return errInterrupted
+		if s.pool.opt.Soft.Err() != nil || s.pool.opt.Ctx.Err() != nil {
+			return errNotAwaited // an operation that has not begun to use the thing does not begin to
+		}
+		return nil
 	}
-	return s.pool.Acquire(s.pool.opt.Ctx, use, wait, func(context.Context) (lease.Opened[opened], error) {
+	return s.pool.Acquire(use, wait, func() (lease.Thing[content], error) {
 		s.turn.Keep()
 		return open()
 	})
-}
-
-// hold has End call release.
-func (s *Session) hold(release func()) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.releases = append(s.releases, release)
-}
-
-// check has Fresh call f, which reports whether something that s holds may still be used. Other checks may
-// run at the same time. f must not panic.
-func (s *Session) check(f func() bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.checks = append(s.checks, f)
-}
-
-func (s *Session) fail() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.failed = true
 }
 
 // Failed reports whether something that the operation needs could not be opened, which was reported. Values

@@ -44,6 +44,7 @@ type setup struct {
 	Uses        bool     // it has what uses what is open, which only observers of details receive
 	Spans       bool     // it has spans
 	PlanOnly    bool     // nothing is applied
+	Lazy        bool     // nothing is opened for write-only arguments alone
 	Brief       bool     // it only has how many calls there were
 	Unrecorded  bool     // nothing records what a plan opens
 	Import      string   // what is imported, in place of a plan
@@ -388,7 +389,7 @@ func (s *scenario) load() {
 
 func (s *scenario) run() {
 	s.cloud.phase = "plan"
-	req := engine.PlanRequest{Config: s.config, State: s.state, Mode: plan.Normal, Soft: s.soft}
+	req := engine.PlanRequest{Config: s.config, State: s.state, Mode: plan.Normal, LazyEphemeral: s.Lazy, Soft: s.soft}
 	switch {
 	case s.Import != "":
 		to, err := addr.ParseInstance(s.Import)

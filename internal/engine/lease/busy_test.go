@@ -44,9 +44,9 @@ func TestBusy(t *testing.T) {
 		}
 		leases := make(chan *Lease[string, string], 1)
 		open := func(k string) {
-			l, err := p.Acquire(context.Background(), k, nil, func(context.Context) (Opened[string], error) {
+			l, err := p.Acquire(k, await(context.Background()), func() (Thing[string], error) {
 				time.Sleep(time.Minute)
-				return Opened[string]{Close: func(context.Context) { time.Sleep(time.Minute) }}, nil
+				return Thing[string]{Close: func(context.Context) { time.Sleep(time.Minute) }}, nil
 			})
 			if err != nil {
 				t.Error(err)

@@ -25,8 +25,8 @@ func TestE52_ShutdownWhereGroupsUseEachOther(t *testing.T) {
 				})
 				closed := make(chan string, 2)
 				open := func(k string, after func()) *Lease[string, string] {
-					l, err := p.Acquire(t.Context(), k, nil, func(context.Context) (Opened[string], error) {
-						return Opened[string]{After: after, Close: func(context.Context) {
+					l, err := p.Acquire(k, await(t.Context()), func() (Thing[string], error) {
+						return Thing[string]{After: after, Close: func(context.Context) {
 							time.Sleep(time.Millisecond) // for the other one to come first if nothing keeps it from that
 							closed <- k
 						}}, nil

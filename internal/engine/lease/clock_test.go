@@ -31,7 +31,7 @@ func TestE50_ClockIsSet(t *testing.T) {
 				}
 				var renewals atomic.Int32
 				next := func() time.Time { return now().Round(0).Add(10 * time.Minute) }
-				l := newLife(Opened[int]{RenewAt: next(), Renew: func(context.Context) (time.Time, error) {
+				l := newLife(Thing[int]{RenewAt: next(), Renew: func(context.Context) (time.Time, error) {
 					renewals.Add(1)
 					return next(), nil
 				}}, now)

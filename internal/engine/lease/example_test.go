@@ -14,9 +14,9 @@ func Example() {
 	ctx := context.Background()
 	pool := lease.NewPool[string, string](lease.Options[string]{CloseLimit: time.Second})
 	defer pool.Shutdown()
-	open := func(context.Context) (lease.Opened[string], error) {
+	open := func() (lease.Thing[string], error) {
 		fmt.Println("open")
-		return lease.Opened[string]{Value: "secret", Close: func(context.Context) { fmt.Println("close") }}, nil
+		return lease.Thing[string]{Value: "secret", Close: func(context.Context) { fmt.Println("close") }}, nil
 	}
 
 	users := []string{"first", "second"}
@@ -24,7 +24,7 @@ func Example() {
 		pool.Claim("token")
 	}
 	for _, user := range users {
-		l, err := pool.Acquire(ctx, "token", nil, open)
+		l, err := pool.Acquire("token", func(ready <-chan struct{}) error { <-ready; return nil }, open)
 		if err != nil {
 			log.Fatal(err)
 		}

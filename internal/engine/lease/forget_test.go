@@ -20,10 +20,10 @@ func TestE55_NothingKeepsTheValueWhileClosing(t *testing.T) {
 			p := NewPool[int, *secret](Options[int]{CloseLimit: time.Minute})
 			var ref weak.Pointer[secret]
 			kept := make(chan bool, 1)
-			l, err := p.Acquire(t.Context(), 1, nil, func(context.Context) (Opened[*secret], error) {
+			l, err := p.Acquire(1, await(t.Context()), func() (Thing[*secret], error) {
 				s := &secret{}
 				ref = weak.Make(s)
-				return Opened[*secret]{Value: s, Close: func(context.Context) {
+				return Thing[*secret]{Value: s, Close: func(context.Context) {
 					runtime.GC()
 					kept <- ref.Value() != nil
 				}}, nil

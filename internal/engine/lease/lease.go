@@ -18,8 +18,8 @@ import (
 	"time"
 )
 
-// Opened is an open thing, with the functions that renew and close it.
-type Opened[V any] struct {
+// Thing is what is open, with the functions that renew and close it.
+type Thing[V any] struct {
 	Value   V
 	RenewAt time.Time // zero if it needs no renewal
 	// Renew extends the thing's life and returns the next time to renew, zero for never. It never runs
@@ -244,24 +244,14 @@ type Lease[K comparable, V any] struct {
 // Acquire returns a lease on k, opening it with openFn if it is not open. If several goroutines call it at
 // once, one opens and the others wait. If opening fails, all of them get the error, and later callers get
 // the same error without another attempt. While others open or close k, wait is called: it returns nil when
-// the channel is closed, or an error to give up. It may be nil, which waits until ctx ends.
-func (p *Pool[K, V]) Acquire(ctx context.Context, k K, wait func(ready <-chan struct{}) error, openFn func(context.Context) (Opened[V], error)) (l *Lease[K, V], err error) {
+// the channel is closed, or an error to give up.
+func (p *Pool[K, V]) Acquire(k K, wait func(ready <-chan struct{}) error, openFn func() (Thing[V], error)) (l *Lease[K, V], err error) {
 	p.learn([]K{k}, map[K]struct{}{})
-	if wait == nil {
-		wait = func(ready <-chan struct{}) error {
-			select {
-			case <-ready:
-				return nil
-			case <-ctx.Done():
-				return context.Cause(ctx)
-			}
-		}
-	}
 	e, l, err := p.begin(k, wait)
 	if l != nil || err != nil {
 		return l, err
 	}
-	var thing Opened[V]
+	var thing Thing[V]
 	err = errors.New("opening did not end normally")
 	defer func() { // also when openFn panics, so that those who wait for the entry are woken
 		p.mu.Lock()
@@ -283,7 +273,7 @@ func (p *Pool[K, V]) Acquire(ctx context.Context, k K, wait func(ready <-chan st
 			l = &Lease[K, V]{pool: p, entry: e, life: e.life}
 		}
 	}()
-	thing, err = openFn(ctx)
+	thing, err = openFn()
 	return nil, err
 }
 
@@ -292,33 +282,33 @@ func (p *Pool[K, V]) Acquire(ctx context.Context, k K, wait func(ready <-chan st
 func (p *Pool[K, V]) begin(k K, wait func(<-chan struct{}) error) (*entry[K, V], *Lease[K, V], error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	e := p.entry(k)
-	for e.phase == opening || e.phase == closing {
-		if p.shut {
+	for e := p.entry(k); ; {
+		switch {
+		case p.shut:
 			return e, nil, ErrClosed
+		case e.failed != nil:
+			return e, nil, e.failed
+		case e.phase == open:
+			e.leases++
+			return e, &Lease[K, V]{pool: p, entry: e, life: e.life}, nil
+		case e.phase == unopened:
+			e.phase, e.ready = opening, make(chan struct{})
+			e.leases++
+			p.opens++
+			p.engage(e)
+			return e, nil, nil
 		}
-		ready := e.ready
-		p.mu.Unlock()
-		err := wait(ready)
-		p.mu.Lock()
-		if err != nil {
+		if err := p.await(e.ready, wait); err != nil {
 			return e, nil, err
 		}
 	}
-	switch {
-	case p.shut:
-		return e, nil, ErrClosed
-	case e.failed != nil:
-		return e, nil, e.failed
-	case e.phase == open:
-		e.leases++
-		return e, &Lease[K, V]{pool: p, entry: e, life: e.life}, nil
-	}
-	e.phase, e.ready = opening, make(chan struct{})
-	e.leases++
-	p.opens++
-	p.engage(e)
-	return e, nil, nil
+}
+
+// await calls wait without the lock.
+func (p *Pool[K, V]) await(ready <-chan struct{}, wait func(<-chan struct{}) error) error {
+	p.mu.Unlock()
+	defer p.mu.Lock() // also if wait panics
+	return wait(ready)
 }
 
 // Retry makes the next Acquire try again to open what failed to open.
@@ -371,8 +361,8 @@ func (p *Pool[K, V]) startClose(e *entry[K, V]) {
 	e.phase, e.ready, e.leases = closing, make(chan struct{}), 0
 	ending := e.life
 	// Neither a lease that was never released nor the closing itself, which may take long, keeps the value.
-	thing := Opened[V]{Close: ending.thing.Close, After: ending.thing.After}
-	ending.thing = Opened[V]{}
+	thing := Thing[V]{Close: ending.thing.Close, After: ending.thing.After}
+	ending.thing = Thing[V]{}
 	e.life = nil
 	p.closes++
 	go func() {
@@ -393,7 +383,7 @@ func (p *Pool[K, V]) startClose(e *entry[K, V]) {
 
 // runClose closes a thing, within the limit that the pool has for that. A close that takes longer is left
 // running and reported: the run must be able to end.
-func (p *Pool[K, V]) runClose(k K, thing Opened[V]) {
+func (p *Pool[K, V]) runClose(k K, thing Thing[V]) {
 	if thing.Close == nil {
 		return
 	}

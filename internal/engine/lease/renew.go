@@ -26,7 +26,7 @@ const lookEvery = time.Minute
 // life is one open thing between Open and Close. Its loop and its users compete to renew it; a token,
 // of which there is one, keeps renewals apart.
 type life[V any] struct {
-	thing Opened[V] // guarded by the pool's mutex; zero once closing has begun
+	thing Thing[V] // guarded by the pool's mutex; zero once closing has begun
 	renew func(context.Context) (time.Time, error)
 	now   func() time.Time
 
@@ -44,7 +44,7 @@ type life[V any] struct {
 }
 
 // newLife takes over an open thing and starts the loop that renews it, which ends at once if nothing is due.
-func newLife[V any](thing Opened[V], now func() time.Time) *life[V] {
+func newLife[V any](thing Thing[V], now func() time.Time) *life[V] {
 	l := &life[V]{
 		thing: thing, renew: thing.Renew, now: now,
 		ending: make(chan struct{}), kick: make(chan struct{}, 1), token: make(chan struct{}, 1),

@@ -39,8 +39,8 @@ func (r *renewer) seconds() float64 { return time.Since(r.begun).Seconds() }
 
 func (r *renewer) acquire(t *testing.T, first time.Duration) *Lease[string, string] {
 	t.Helper()
-	l, err := r.pool.Acquire(t.Context(), "k", nil, func(context.Context) (Opened[string], error) {
-		return Opened[string]{Value: "v", RenewAt: time.Now().Add(first), Renew: r.renew, Close: func(context.Context) {
+	l, err := r.pool.Acquire("k", await(t.Context()), func() (Thing[string], error) {
+		return Thing[string]{Value: "v", RenewAt: time.Now().Add(first), Renew: r.renew, Close: func(context.Context) {
 			r.mu.Lock()
 			defer r.mu.Unlock()
 			r.closed, r.atClose = append(r.closed, r.seconds()), r.private
@@ -143,7 +143,7 @@ func TestE50_RenewalInBackground(t *testing.T) {
 
 func TestE50_NoRenewal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		for _, thing := range []Opened[string]{
+		for _, thing := range []Thing[string]{
 			{Value: "v", RenewAt: time.Now().Add(time.Second)},
 			{Value: "v", Renew: func(context.Context) (time.Time, error) {
 				t.Error("renewed without a RenewAt")
@@ -151,7 +151,7 @@ func TestE50_NoRenewal(t *testing.T) {
 			}},
 		} {
 			pool := NewPool[string, string](Options[string]{CloseLimit: time.Second})
-			l, err := pool.Acquire(t.Context(), "k", nil, func(context.Context) (Opened[string], error) { return thing, nil })
+			l, err := pool.Acquire("k", await(t.Context()), func() (Thing[string], error) { return thing, nil })
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -306,7 +306,7 @@ func TestE50_UseThatRenewsTriesOnceMore(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var tries atomic.Int32
-				l := newLife(Opened[string]{Renew: func(context.Context) (time.Time, error) {
+				l := newLife(Thing[string]{Renew: func(context.Context) (time.Time, error) {
 					if int(tries.Add(1)) <= test.failures {
 						return time.Time{}, errRenew
 					}

@@ -1,7 +1,6 @@
 package lease
 
 import (
-	"context"
 	"errors"
 	"testing"
 	"time"
@@ -11,19 +10,19 @@ func TestRetry(t *testing.T) {
 	p := NewPool[string, int](Options[string]{CloseLimit: time.Minute})
 	defer p.Shutdown()
 	opened := 0
-	open := func(context.Context) (Opened[int], error) {
+	open := func() (Thing[int], error) {
 		if opened++; opened < 2 {
-			return Opened[int]{}, errors.New("not yet")
+			return Thing[int]{}, errors.New("not yet")
 		}
-		return Opened[int]{Value: opened}, nil
+		return Thing[int]{Value: opened}, nil
 	}
 	for range 2 {
-		if _, err := p.Acquire(t.Context(), "a", nil, open); err == nil || opened != 1 {
+		if _, err := p.Acquire("a", await(t.Context()), open); err == nil || opened != 1 {
 			t.Fatalf("opened %d times: %v", opened, err)
 		}
 	}
 	p.Retry()
-	l, err := p.Acquire(t.Context(), "a", nil, open)
+	l, err := p.Acquire("a", await(t.Context()), open)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,8 +37,8 @@ func newChainPool() *chainPool {
 	return p
 }
 
-func (p *chainPool) thing(k string, after func()) Opened[string] {
-	return Opened[string]{Value: k, After: after, Close: func(ctx context.Context) {
+func (p *chainPool) thing(k string, after func()) Thing[string] {
+	return Thing[string]{Value: k, After: after, Close: func(ctx context.Context) {
 		p.mu.Lock()
 		p.closed = append(p.closed, k)
 		hangs := p.hangs[k]
@@ -51,7 +51,7 @@ func (p *chainPool) thing(k string, after func()) Opened[string] {
 
 func (p *chainPool) open(t *testing.T, k string, after func()) *Lease[string, string] {
 	t.Helper()
-	l, err := p.Acquire(t.Context(), k, nil, func(context.Context) (Opened[string], error) { return p.thing(k, after), nil })
+	l, err := p.Acquire(k, await(t.Context()), func() (Thing[string], error) { return p.thing(k, after), nil })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,8 +120,8 @@ func TestShutdownWaitsForNothingElse(t *testing.T) {
 			CloseLimit: time.Minute,
 		})
 		for k, takes := range map[string]time.Duration{"b": 10 * time.Second, "a": time.Second, "d": time.Second, "c": 10 * time.Second} {
-			_, err := p.Acquire(t.Context(), k, nil, func(context.Context) (Opened[string], error) {
-				return Opened[string]{Close: func(context.Context) { time.Sleep(takes) }}, nil
+			_, err := p.Acquire(k, await(t.Context()), func() (Thing[string], error) {
+				return Thing[string]{Close: func(context.Context) { time.Sleep(takes) }}, nil
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -172,7 +172,7 @@ func TestE53_ShutdownWhileOpening(t *testing.T) {
 				failed := make(chan error, 2)
 				for range 2 {
 					go func() {
-						_, err := p.Acquire(context.Background(), "c", nil, func(context.Context) (Opened[string], error) {
+						_, err := p.Acquire("c", await(context.Background()), func() (Thing[string], error) {
 							time.Sleep(test.opensIn)
 							return p.thing("c", nil), nil
 						})
@@ -202,9 +202,9 @@ func TestShutdownWhileOpeningFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newChainPool()
 		go func() {
-			_, _ = p.Acquire(context.Background(), "c", nil, func(context.Context) (Opened[string], error) {
+			_, _ = p.Acquire("c", await(context.Background()), func() (Thing[string], error) {
 				time.Sleep(time.Second)
-				return Opened[string]{}, errors.New("no")
+				return Thing[string]{}, errors.New("no")
 			})
 		}()
 		synctest.Wait()
@@ -232,7 +232,7 @@ func TestAcquireFailures(t *testing.T) {
 	calls := 0
 	errNo := errors.New("no")
 	for range 3 {
-		_, err := p.Acquire(t.Context(), "c", nil, func(context.Context) (Opened[string], error) { calls++; return Opened[string]{}, errNo })
+		_, err := p.Acquire("c", await(t.Context()), func() (Thing[string], error) { calls++; return Thing[string]{}, errNo })
 		if !errors.Is(err, errNo) {
 			t.Errorf("Acquire: %v", err)
 		}
@@ -246,10 +246,10 @@ func TestAcquireFailures(t *testing.T) {
 				t.Errorf("recovered %v", r)
 			}
 		}()
-		_, err := p.Acquire(t.Context(), "b", nil, func(context.Context) (Opened[string], error) { panic("boom") })
+		_, err := p.Acquire("b", await(t.Context()), func() (Thing[string], error) { panic("boom") })
 		t.Errorf("Acquire returned %v", err)
 	}()
-	if _, err := p.Acquire(t.Context(), "b", nil, func(context.Context) (Opened[string], error) { return p.thing("b", nil), nil }); err == nil {
+	if _, err := p.Acquire("b", await(t.Context()), func() (Thing[string], error) { return p.thing("b", nil), nil }); err == nil {
 		t.Error("opened although the first attempt panicked")
 	}
 	p.Waive("a", "b", "nothing of the kind")
@@ -261,7 +261,7 @@ func TestAcquireWaitsOnlyAsLongAsItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newChainPool()
 		go func() {
-			l, err := p.Acquire(context.Background(), "c", nil, func(context.Context) (Opened[string], error) {
+			l, err := p.Acquire("c", await(context.Background()), func() (Thing[string], error) {
 				time.Sleep(time.Minute)
 				return p.thing("c", nil), nil
 			})
@@ -274,9 +274,9 @@ func TestAcquireWaitsOnlyAsLongAsItsContext(t *testing.T) {
 		synctest.Wait()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		_, err := p.Acquire(ctx, "c", nil, func(context.Context) (Opened[string], error) {
+		_, err := p.Acquire("c", await(ctx), func() (Thing[string], error) {
 			t.Error("opened a second time")
-			return Opened[string]{}, nil
+			return Thing[string]{}, nil
 		})
 		if !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("Acquire: %v", err)
@@ -355,9 +355,9 @@ func TestE53_ShutdownEndsUsersFirst(t *testing.T) {
 			open("thing", nil)
 			open("user", nil)
 			go func() {
-				_, _ = p.Acquire(context.Background(), "late", nil, func(context.Context) (Opened[string], error) {
+				_, _ = p.Acquire("late", await(context.Background()), func() (Thing[string], error) {
 					time.Sleep(time.Hour)
-					return Opened[string]{}, nil
+					return Thing[string]{}, nil
 				})
 			}()
 		}, map[string]time.Duration{"user": time.Minute, "thing": time.Minute + time.Second}},
@@ -373,8 +373,8 @@ func TestE53_ShutdownEndsUsersFirst(t *testing.T) {
 				begin, begun := time.Now(), map[string]time.Duration{}
 				var mu sync.Mutex
 				test.setup(func(k string, after func()) *Lease[string, string] {
-					l, err := p.Acquire(t.Context(), k, nil, func(context.Context) (Opened[string], error) {
-						return Opened[string]{After: after, Close: func(context.Context) {
+					l, err := p.Acquire(k, await(t.Context()), func() (Thing[string], error) {
+						return Thing[string]{After: after, Close: func(context.Context) {
 							mu.Lock()
 							begun[k] = time.Since(begin)
 							mu.Unlock()

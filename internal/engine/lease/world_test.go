@@ -127,7 +127,7 @@ func (w *world) acquire(ctx context.Context, k int) (l *held, err error) {
 			w.holders[k]++
 		}
 	}()
-	got, err := w.pool.Acquire(ctx, k, nil, func(ctx context.Context) (Opened[string], error) { return w.open(ctx, k) })
+	got, err := w.pool.Acquire(k, await(ctx), func() (Thing[string], error) { return w.open(ctx, k) })
 	if err != nil {
 		return nil, err
 	}
@@ -152,7 +152,7 @@ func (w *world) release(l *held) {
 }
 
 // open opens thing k with leases on all that it uses.
-func (w *world) open(ctx context.Context, k int) (Opened[string], error) {
+func (w *world) open(ctx context.Context, k int) (Thing[string], error) {
 	var leases []*held
 	after := func() {
 		for _, l := range leases {
@@ -163,14 +163,14 @@ func (w *world) open(ctx context.Context, k int) (Opened[string], error) {
 		l, err := w.acquire(ctx, u)
 		if err != nil {
 			after()
-			return Opened[string]{}, err
+			return Thing[string]{}, err
 		}
 		leases = append(leases, l)
 	}
 	switch w.acts[k] {
 	case failsToOpen:
 		after()
-		return Opened[string]{}, errOpen
+		return Thing[string]{}, errOpen
 	case panicsInOpen:
 		after()
 		panic("open of a thing")
@@ -186,7 +186,7 @@ func (w *world) open(ctx context.Context, k int) (Opened[string], error) {
 	}
 	w.live[k] = o
 	w.opens[k]++
-	return Opened[string]{
+	return Thing[string]{
 		Value: value(k), RenewAt: time.Now(), After: after,
 		Renew: func(context.Context) (time.Time, error) { return w.renew(k, o) },
 		Close: w.closer(k, o),
@@ -274,6 +274,18 @@ func (w *world) checkCounts(ok func(*entry[int, string]) bool) {
 	for k, e := range w.pool.entries {
 		if !ok(e) {
 			w.t.Errorf("entry %d: %d claims, %d needs, %d leases, engaged %v, phase %d", k, e.claims, e.needs, e.leases, e.engaged, e.phase)
+		}
+	}
+}
+
+// await returns a function that waits for a channel until ctx ends.
+func await(ctx context.Context) func(<-chan struct{}) error {
+	return func(ready <-chan struct{}) error {
+		select {
+		case <-ready:
+			return nil
+		case <-ctx.Done():
+			return context.Cause(ctx)
 		}
 	}
 }

@@ -34,7 +34,7 @@ func (op *Op) Import(imp *ImportTarget, meta cty.Value) (Prior, bool) {
 		req.Identity = id
 		key, text = contract.IdentityText(id)
 	}
-	op.openImported(imp.ID, req.Identity)
+	op.publishImported(imp.ID, req.Identity)
 	done := op.Events.Begin(event.OpImport, op.Obj, plan.NoOp, key, text)
 	resp, diags := op.Provider.ImportResource(op.Ctx, req)
 	var got Prior
@@ -62,21 +62,21 @@ func (op *Op) Import(imp *ImportTarget, meta cty.Value) (Prior, bool) {
 	return got, true
 }
 
-// openImported says that what an object is imported by is in the open.
-func (op *Op) openImported(id string, identity cty.Value) {
-	op.Answers.Open(func(yield func(string) bool) { yield(id) })
+// publishImported says that what an object is imported by is public.
+func (op *Op) publishImported(id string, identity cty.Value) {
+	op.Answers.Publish(func(yield func(string) bool) { yield(id) })
 	if identity != cty.NilVal {
-		op.Answers.OpenValue(identity)
+		op.Answers.PublishValue(identity)
 	}
 }
 
-// OpenImporting says that what an object was imported by for the plan is in the open; nil for nothing.
-func (op *Op) OpenImporting(i *plan.Importing) {
+// PublishImporting says that what an object was imported by for the plan is public; nil for nothing.
+func (op *Op) PublishImporting(i *plan.Importing) {
 	if i == nil {
 		return
 	}
 	identity, _ := i.Identity.Unmarked() // nothing if it cannot be decoded
-	op.openImported(i.ID, identity)
+	op.publishImported(i.ID, identity)
 }
 
 // importIdentity completes the identity given in an import block.

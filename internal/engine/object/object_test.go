@@ -287,9 +287,9 @@ func TestStoredIsInTheOpen(t *testing.T) {
 		"JSON in JSON": stored(t, thing(attrs{"name": str(`{"a":"` + secret + `"}`)})),
 	} {
 		for way, open := range map[string]func(f *fixture){
-			"first":    func(f *fixture) { f.openStored(o) },
-			"recorded": func(f *fixture) { f.Recorded = o; f.openStored(&state.Object{}) },
-			"beside":   func(f *fixture) { f.Recorded = o; f.OpenRecorded() },
+			"first":    func(f *fixture) { f.publishStored(o) },
+			"recorded": func(f *fixture) { f.Recorded = o; f.publishStored(&state.Object{}) },
+			"beside":   func(f *fixture) { f.Recorded = o; f.PublishRecorded() },
 		} {
 			f := newFixture(t)
 			open(f)
@@ -299,20 +299,20 @@ func TestStoredIsInTheOpen(t *testing.T) {
 		}
 		f := newFixture(t)
 		f.Recorded = &state.Object{}
-		f.openStored(o)
+		f.publishStored(o)
 		if _, diags := f.Answers.Accept(thing(attrs{"name": str(secret)}), nil, contract.Object); !diags.HasErrors() {
-			t.Errorf("%s: what the operation begins with is in the open, although it was not recorded", name)
+			t.Errorf("%s: what the operation begins with is public, although it was not recorded", name)
 		}
 	}
 	f := newFixture(t)
-	f.OpenRecorded()
+	f.PublishRecorded()
 	f.Env.Leaks.Guard.Remember(leak.Source{Kind: leak.Credential, Address: "a key"}, number.Mark(value.Sensitive), cty.Number)
 	f.open(stored(t, cty.ObjectVal(attrs{"n": number})))
 	if _, diags := f.Answers.Accept(thing(attrs{"name": str("4711081512")}), nil, contract.Object); diags != nil {
 		t.Errorf("a number: %v", diags)
 	}
 	if _, diags := f.Answers.Accept(thing(attrs{"name": str(secret)}), nil, contract.Object); !diags.HasErrors() {
-		t.Error("what was nowhere is in the open")
+		t.Error("what was nowhere is public")
 	}
 	texts := 0
 	eachText([]byte(`["a", {"k": 1}, "b"] broken`), func(string) bool { texts++; return true })

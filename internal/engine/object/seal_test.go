@@ -109,16 +109,16 @@ func TestOpenImporting(t *testing.T) {
 	}
 	for name, i := range map[string]*plan.Importing{"id": {ID: secret}, "identity": {Identity: id}} {
 		f := newFixture(t)
-		f.OpenImporting(i)
+		f.PublishImporting(i)
 		if got, diags := f.Answers.AcceptIdentity(identity(secret), contract.Object); diags != nil || got == cty.NilVal {
 			t.Errorf("%s: %v", name, diags)
 		}
 	}
 	f := newFixture(t)
-	f.OpenImporting(nil)
-	f.OpenImporting(&plan.Importing{ID: "i-1", Identity: value.Restore(identity("").Type(), []byte{0xff}, nil)})
+	f.PublishImporting(nil)
+	f.PublishImporting(&plan.Importing{ID: "i-1", Identity: value.Restore(identity("").Type(), []byte{0xff}, nil)})
 	if _, diags := f.Answers.AcceptIdentity(identity(secret), contract.Object); !diags.HasErrors() {
-		t.Error("what is nowhere is in the open")
+		t.Error("what is nowhere is public")
 	}
 }
 

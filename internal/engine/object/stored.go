@@ -21,7 +21,7 @@ import (
 // cannot be used, which was reported.
 func (op *Op) Upgrade(o *state.Object) (Prior, bool) {
 	pr := Prior{Object: o, Private: o.Private}
-	op.openStored(o)
+	op.publishStored(o)
 	ty := op.Schema.Block.Type()
 	if op.IsCurrent(o) {
 		if v, err := o.DecodeUnmarked(ty); err == nil {
@@ -49,24 +49,24 @@ func (op *Op) Upgrade(o *state.Object) (Prior, bool) {
 	return op.loadIdentity(pr, o)
 }
 
-// openStored says that an object is in the open as the state had it before the command: what it holds may
+// publishStored says that an object is public as the state had it before the command: what it holds may
 // come back. o is the object that the operation begins with.
-func (op *Op) openStored(o *state.Object) {
+func (op *Op) publishStored(o *state.Object) {
 	if op.Recorded != nil {
 		o = op.Recorded
 	}
 	op.open(o)
 }
 
-// OpenRecorded is openStored for an operation that does not begin with the object that the state had.
-func (op *Op) OpenRecorded() {
+// PublishRecorded is publishStored for an operation that does not begin with the object that the state had.
+func (op *Op) PublishRecorded() {
 	if op.Recorded != nil {
 		op.open(op.Recorded)
 	}
 }
 
 func (op *Op) open(o *state.Object) {
-	op.Answers.Open(func(yield func(string) bool) {
+	op.Answers.Publish(func(yield func(string) bool) {
 		for _, doc := range [][]byte{o.JSON(), o.Identity} {
 			eachText(doc, yield)
 		}
@@ -164,7 +164,7 @@ func (op *Op) Live(o *state.Object) (cty.Value, bool) {
 // reported.
 func (op *Op) ConvertMoved(o *state.Object, from addr.Instance, source addr.ProviderConfig) (Prior, bool) {
 	pr := Prior{Object: o}
-	op.openStored(o)
+	op.publishStored(o)
 	resp, diags := op.Provider.MoveResource(op.Ctx, provider.MoveRequest{
 		SourceProvider: source.Provider, SourceType: from.Resource.Type, SourceVersion: o.SchemaVersion, SourceJSON: o.JSON(), SourcePrivate: o.Private,
 		SourceIdentityJSON: o.Identity, SourceIdentityVersion: o.IdentityVersion, TargetType: op.TypeName(),

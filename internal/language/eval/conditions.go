@@ -87,7 +87,7 @@ func (r *Run) condition(sc *scope, c blocks.Condition, failed string) verdict {
 		return v
 	}
 	message, hidden, more := r.conditionMessage(c, func() (cty.Value, diag.List) {
-		return settle(r, sc.t, sc.opened, func() (cty.Value, diag.List) { return r.eval(sc, c.Message) }, nil)
+		return settle(sc.t, sc.opened, func() (cty.Value, diag.List) { return r.eval(sc, c.Message) }, nil)
 	})
 	v.message, v.diags = message, append(v.diags, more...)
 	if hidden.what != "" {
@@ -102,7 +102,7 @@ func (r *Run) condition(sc *scope, c blocks.Condition, failed string) verdict {
 
 // decide evaluates the condition alone.
 func (r *Run) decide(sc *scope, c blocks.Condition) verdict {
-	v, diags := settle(r, sc.t, sc.opened, func() (cty.Value, diag.List) { return r.eval(sc, c.Expr) }, nil)
+	v, diags := settle(sc.t, sc.opened, func() (cty.Value, diag.List) { return r.eval(sc, c.Expr) }, nil)
 	if diags.HasErrors() {
 		return verdict{status: state.CheckError, diags: diags}
 	}

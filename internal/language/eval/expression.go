@@ -54,7 +54,7 @@ func (x *Expression) Prepare(t *future.Task) {
 // values in the configuration are reported to the run; the diagnostics are about the expression itself.
 func (x *Expression) Value(t *future.Task, o *Opened) (cty.Value, diag.List) {
 	run, sc := x.module.run, x.scope(t, o)
-	return settle(run, t, o, func() (cty.Value, diag.List) { return run.eval(sc, x.expr) }, func(e evaluated) bool {
+	return settle(t, o, func() (cty.Value, diag.List) { return run.eval(sc, x.expr) }, func(e evaluated) bool {
 		return independent(run, e) && (!x.expr.NullsEphemeral || e.value.IsWhollyKnown())
 	})
 }

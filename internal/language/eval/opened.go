@@ -32,8 +32,8 @@ type Need struct {
 
 // Opener opens what evaluations lack.
 type Opener interface {
-	// Open opens the instances, which may have duplicates, and adds their objects to the Opened that it
-	// belongs to. It reports errors. The object of an instance that cannot be opened is left out, or unknown.
+	// Open opens the instances, which may have duplicates, and adds the object of each to the Opened that it
+	// belongs to: an unknown one if it cannot be opened, which was reported.
 	Open(t *future.Task, needs []Need)
 }
 
@@ -74,7 +74,7 @@ func (o *Opened) evaluate(eval func() (cty.Value, diag.List)) (evaluated, []Need
 
 // settle evaluates with o and has opened what the result lacks until it lacks nothing or done reports that it
 // does not matter; done may be nil.
-func settle(r *Run, t *future.Task, o *Opened, eval func() (cty.Value, diag.List), done func(evaluated) bool) (cty.Value, diag.List) {
+func settle(t *future.Task, o *Opened, eval func() (cty.Value, diag.List), done func(evaluated) bool) (cty.Value, diag.List) {
 	for {
 		got, lacking := o.evaluate(eval)
 		if len(lacking) == 0 || o.opener == nil || got.canceled() || done != nil && done(got) {
@@ -82,7 +82,7 @@ func settle(r *Run, t *future.Task, o *Opened, eval func() (cty.Value, diag.List
 		}
 		o.opener.Open(t, lacking)
 		for _, n := range lacking {
-			if !o.Has(n.Instance) { // it counts as open from now on, or this would never end
+			if !o.Has(n.Instance) { // whatever the opener has left out, or this would never end
 				o.Add(n.Instance, Unopened(n.Instance))
 			}
 		}

@@ -38,7 +38,7 @@ func (p *ProviderObject) EvalBody(t *future.Task, o *Opened) (cty.Value, diag.Li
 	if sc.each != nil && !p.expander.expand(t, nil).has(p.Addr.Key) && p.run.opt.Phase != Validating {
 		return cty.DynamicVal, diag.At(p.block.Config.Range, "Provider instance not present", "There is no instance %s of this provider block: its for_each has no such key.", p.Addr.Key).WithAddress(sc.address())
 	}
-	v, diags := settle(p.run, t, o, func() (cty.Value, diag.List) { return p.run.decode(sc, p.block.View, p.block.Body) }, nil)
+	v, diags := settle(t, o, func() (cty.Value, diag.List) { return p.run.decode(sc, p.block.View, p.block.Body) }, nil)
 	return v, diags.WithAddress(p.Addr.String())
 }
 

@@ -32,7 +32,7 @@ func (in *Instance) EvalProvisioner(t *future.Task, o *Opened, index int, self c
 }
 
 func (r *Run) provisioner(sc *scope, p *blocks.Provisioner) (cty.Value, diag.List) {
-	v, diags := settle(r, sc.t, sc.opened, func() (cty.Value, diag.List) { return r.decode(sc, p.View, p.Exprs) }, nil)
+	v, diags := settle(sc.t, sc.opened, func() (cty.Value, diag.List) { return r.decode(sc, p.View, p.Exprs) }, nil)
 	return v, sc.located(diags)
 }
 
@@ -50,7 +50,7 @@ func (r *Run) connection(sc *scope, p *blocks.Provisioner) (cty.Value, diag.List
 	if p.Connected == nil || !used && r.opt.Phase != Validating {
 		return cty.NilVal, nil
 	}
-	v, diags := settle(r, sc.t, sc.opened, func() (cty.Value, diag.List) {
+	v, diags := settle(sc.t, sc.opened, func() (cty.Value, diag.List) {
 		return r.decodeBy(sc, p.Connected, blocks.ConnectionSchema.Type(), p.Connection, func(ctx *hcl.EvalContext) (cty.Value, diag.List) {
 			return blocks.ConnectionSchema.Decode(p.Connected, ctx)
 		})

@@ -116,7 +116,7 @@ func (in *Instance) scope(t *future.Task, o *Opened) *scope {
 // EvalBody evaluates the instance's configuration, which may carry marks. With a nil Opened, what comes from
 // ephemeral resources is unknown.
 func (in *Instance) EvalBody(t *future.Task, o *Opened) (cty.Value, diag.List) {
-	return settle(in.Run(), t, o, func() (cty.Value, diag.List) { return in.evalBody(t, o) }, func(e evaluated) bool { return bodySettled(in, e) })
+	return settle(t, o, func() (cty.Value, diag.List) { return in.evalBody(t, o) }, func(e evaluated) bool { return bodySettled(in, e) })
 }
 
 // bodySettled reports whether a configuration that lacks something is as it would be without that. That of an

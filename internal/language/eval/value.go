@@ -62,7 +62,7 @@ func (v *Value) Durable(t *future.Task) (got cty.Value, ok bool) {
 
 // Final returns the value with what it needs open, all of which is opened at once.
 func (v *Value) Final(t *future.Task, o *Opened) cty.Value {
-	got, _ := settle(v.module.run, t, o, func() (cty.Value, diag.List) { return v.Get(t, o, nil), nil }, nil)
+	got, _ := settle(t, o, func() (cty.Value, diag.List) { return v.Get(t, o, nil), nil }, nil)
 	return got
 }
 
