@@ -8,11 +8,7 @@ package azurerm
 import (
 	"context"
 	"errors"
-	"fmt"
-	"net"
 	"net/http"
-	"net/url"
-	"strings"
 	"sync"
 
 	"github.com/mayfly-iac/mayfly/internal/stores/cloud"
@@ -77,15 +73,8 @@ func (s *Service) header(name string) http.Header {
 const workspaceMark = "env:"
 
 // Workspaces implements remote.Service.
-func (s *Service) Workspaces(ctx context.Context) (workspaces []string, err error) {
-	prefix := s.opt.Key + workspaceMark
-	names, err := s.List(ctx, prefix)
-	for _, name := range names {
-		if name = strings.TrimPrefix(name, prefix); !strings.Contains(name, "/") {
-			workspaces = append(workspaces, name)
-		}
-	}
-	return workspaces, err
+func (s *Service) Workspaces(ctx context.Context) ([]string, error) {
+	return objects.Between(ctx, s, s.opt.Key+workspaceMark, "")
 }
 
 // Place implements remote.Service.
@@ -102,31 +91,24 @@ func (s *Service) Place(workspace string) (remote.Place, error) {
 // Get implements objects.Bucket, for parts of journals, which have no versions.
 func (s *Service) Get(ctx context.Context, name string) ([]byte, remote.Version, error) {
 	data, _, err := s.opt.Container.Get(ctx, name)
-	if missing(err) {
-		return nil, "", nil
-	}
-	return data, "", classify(err)
+	return answers.Got(data, "", err)
 }
 
 // Put implements objects.Bucket.
 func (s *Service) Put(ctx context.Context, name string, data []byte, _ *remote.Version) (remote.Version, error) {
 	_, err := s.opt.Container.Put(ctx, name, data, nil, nil)
-	return "", classify(err)
+	return "", answers.Classify(err)
 }
 
 // Delete implements objects.Bucket.
 func (s *Service) Delete(ctx context.Context, name string) error {
-	err := s.opt.Container.Delete(ctx, name, nil)
-	if missing(err) {
-		return nil
-	}
-	return classify(err)
+	return answers.Deleted(s.opt.Container.Delete(ctx, name, nil))
 }
 
 // List implements objects.Bucket.
 func (s *Service) List(ctx context.Context, prefix string) ([]string, error) {
 	names, err := s.opt.Container.List(ctx, prefix)
-	return names, classify(err)
+	return names, answers.Classify(err)
 }
 
 // code returns the code of an unsuccessful answer; "" if err is not one.
@@ -137,8 +119,14 @@ func code(err error) string {
 	return ""
 }
 
-// missing reports whether an answer says that a blob does not exist, and not its container.
-func missing(err error) bool { return code(err) == "BlobNotFound" }
+// answers say what the errors of the service mean.
+var answers = objects.Answers{
+	Missing: func(e *cloud.Error) bool { return e.Code == "BlobNotFound" },
+	Passes: func(e *cloud.Error) bool {
+		return e.Passes() && e.Status != http.StatusConflict || e.Code == "OperationTimedOut" || e.Code == "ServerBusy"
+	},
+	Explain: objects.Hints(hints), Arguments: "\"storage_account_name\" and \"environment\"",
+}
 
 // hints say what to do about answers.
 var hints = map[string]string{
@@ -160,23 +148,4 @@ var hints = map[string]string{
 	"UnauthorizedBlobOverwrite":          "A \"sas_token\" needs the permissions racwdl",
 	"AuthorizationProtocolMismatch":      "The \"sas_token\" is for HTTPS only",
 	"ResourceNotFound":                   "Check the arguments \"storage_account_name\" and \"container_name\"",
-}
-
-// classify marks an error that may pass, and adds what to do about others. It returns nil for nil.
-func classify(err error) error {
-	e, lost, unknown := (*cloud.Error)(nil), (*url.Error)(nil), (*net.DNSError)(nil)
-	switch {
-	case err == nil || errors.Is(err, context.Canceled):
-	case errors.Is(err, azure.ErrChecksum):
-		return &remote.Passing{Err: err}
-	case errors.As(err, &unknown) && unknown.IsNotFound:
-		return fmt.Errorf("%w. Check the arguments \"storage_account_name\" and \"environment\"", err)
-	case errors.As(err, &e) && (e.Passes() && e.Status != http.StatusConflict || e.Code == "OperationTimedOut" || e.Code == "ServerBusy"):
-		return &remote.Passing{Err: err}
-	case errors.As(err, &e) && e.Hint == "":
-		e.Hint = hints[e.Code]
-	case errors.As(err, &lost):
-		return &remote.Passing{Err: err}
-	}
-	return err
 }

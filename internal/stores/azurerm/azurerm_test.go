@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/mayfly-iac/mayfly/internal/stores/azurerm"
+	"github.com/mayfly-iac/mayfly/internal/stores/cloud"
 	"github.com/mayfly-iac/mayfly/internal/stores/cloud/azure"
 	"github.com/mayfly-iac/mayfly/internal/stores/remote"
 	"github.com/mayfly-iac/mayfly/internal/testing/azureserver"
@@ -36,7 +37,7 @@ func ownAt(url string) place {
 
 func (p place) access(t *testing.T) *azure.Container {
 	t.Helper()
-	a, err := azure.WithKey(p.account, p.key, azure.Client(nil))
+	a, err := azure.WithKey(p.account, p.key, cloud.Client(nil))
 	if err != nil {
 		t.Fatal(err)
 	}

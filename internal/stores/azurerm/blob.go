@@ -29,16 +29,16 @@ func versionOf(p azure.Properties) remote.Version {
 // Get implements remote.Blob.
 func (b *blob) Get(ctx context.Context) ([]byte, remote.Version, error) {
 	data, p, err := b.opt.Container.Get(ctx, b.name)
-	if missing(err) || err == nil && len(data) == 0 {
+	if answers.IsMissing(err) || err == nil && len(data) == 0 {
 		return nil, "", nil
 	}
-	return data, versionOf(p), classify(err)
+	return data, versionOf(p), answers.Classify(err)
 }
 
 // Put implements remote.Blob. The blob is compared with was, and must not change between this and the write.
 func (b *blob) Put(ctx context.Context, data []byte, was remote.Version) (remote.Version, error) {
 	p, err := b.opt.Container.Properties(ctx, b.name)
-	if err != nil && !missing(err) {
+	if err != nil && !answers.IsMissing(err) {
 		return "", b.explain(err)
 	}
 	if versionOf(p) != was {
@@ -65,7 +65,7 @@ func (b *blob) Put(ctx context.Context, data []byte, was remote.Version) (remote
 // Delete implements remote.Blob.
 func (b *blob) Delete(ctx context.Context) error {
 	err := b.opt.Container.Delete(ctx, b.name, b.header(b.name))
-	if err != nil && !missing(err) {
+	if err != nil && !answers.IsMissing(err) {
 		return b.explain(err)
 	}
 	if l := b.lease(b.name); l.id != "" {
@@ -75,11 +75,11 @@ func (b *blob) Delete(ctx context.Context) error {
 	return nil
 }
 
-// explain is classify for a request that has the ID of the lease.
+// explain is Classify for a request that has the ID of the lease.
 func (b *blob) explain(err error) error {
 	switch code(err) {
 	case "LeaseLost", "LeaseNotPresentWithBlobOperation", "LeaseIdMismatchWithBlobOperation":
 		return fmt.Errorf("%w: %w", store.ErrLockLost, err)
 	}
-	return classify(err)
+	return answers.Classify(err)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/zclconf/go-cty/cty/convert"
 
 	"github.com/mayfly-iac/mayfly/internal/stores/azurerm"
+	"github.com/mayfly-iac/mayfly/internal/stores/cloud"
 	"github.com/mayfly-iac/mayfly/internal/stores/cloud/azure"
 	"github.com/mayfly-iac/mayfly/internal/stores/remote"
 	"github.com/mayfly-iac/mayfly/state/store"
@@ -34,7 +35,7 @@ const azureTimeout = 5 * time.Minute
 // openAzurerm opens a container. It finds the credentials but does not contact the account, unless the
 // clouds of a metadata_host must be asked for.
 func openAzurerm(ctx context.Context, cfg cty.Value, env Env) (store.Store, error) {
-	client := azure.Client(nil)
+	client := cloud.Client(nil)
 	client.Timeout = azureTimeout
 	seconds, err := countOf(cfg, "azurerm", "timeout_seconds")
 	if err != nil {

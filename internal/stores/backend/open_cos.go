@@ -12,8 +12,10 @@ import (
 
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/mayfly-iac/mayfly/internal/stores/cloud"
 	"github.com/mayfly-iac/mayfly/internal/stores/cloud/tencent"
 	"github.com/mayfly-iac/mayfly/internal/stores/cos"
+	"github.com/mayfly-iac/mayfly/internal/stores/objects"
 	"github.com/mayfly-iac/mayfly/internal/stores/remote"
 	"github.com/mayfly-iac/mayfly/state/store"
 )
@@ -24,7 +26,7 @@ func init() {
 		if prefix != "" {
 			prefix += "/"
 		}
-		return "cos://" + textOr(cfg, "bucket", "") + "/" + prefix + textOr(cfg, "key", cos.DefaultKey)
+		return "cos://" + textOr(cfg, "bucket", "") + "/" + prefix + textOr(cfg, "key", objects.DefaultKey)
 	}}
 }
 
@@ -35,7 +37,7 @@ func openCOS(ctx context.Context, cfg cty.Value, env Env) (store.Store, error) {
 		Name: textOr(cfg, "bucket", ""), Prefix: strings.TrimSuffix(textOr(cfg, "prefix", ""), "/"), Key: textOr(cfg, "key", ""),
 		ACL: textOr(cfg, "acl", cos.DefaultACL), Encrypt: isTrue(cfg, "encrypt"),
 	}
-	keys := tencent.Keys{ID: textOr(cfg, "secret_id", ""), Secret: textOr(cfg, "secret_key", ""), Token: textOr(cfg, "security_token", "")}
+	keys := cloud.Keys{ID: textOr(cfg, "secret_id", ""), Secret: textOr(cfg, "secret_key", ""), Token: textOr(cfg, "security_token", "")}
 	region := textOr(cfg, "region", "")
 	switch {
 	case strings.HasPrefix(opt.Prefix, "/") || strings.HasPrefix(opt.Prefix, "./"):
@@ -53,7 +55,7 @@ func openCOS(ctx context.Context, cfg cty.Value, env Env) (store.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	if opt.Account, err = tencent.New(ctx, keys, region, role, tencent.Client(nil)); err != nil {
+	if opt.Account, err = tencent.New(ctx, keys, region, role, cloud.Client(nil)); err != nil {
 		return nil, fmt.Errorf("the credentials of the backend \"cos\": %w", err)
 	}
 	server := "cos." + region

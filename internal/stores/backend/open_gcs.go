@@ -7,13 +7,12 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"net/http"
 	"os"
 	"strings"
 
 	"github.com/zclconf/go-cty/cty"
 
-	"github.com/mayfly-iac/mayfly/internal/base/trace/requests"
+	"github.com/mayfly-iac/mayfly/internal/stores/cloud"
 	"github.com/mayfly-iac/mayfly/internal/stores/cloud/google"
 	"github.com/mayfly-iac/mayfly/internal/stores/gcs"
 	"github.com/mayfly-iac/mayfly/internal/stores/remote"
@@ -72,9 +71,6 @@ func gcsEndpoint(cfg cty.Value, env Env) string {
 // gcsAccount finds the account: a token, credentials as a document or a file, or what the machine has. No
 // redirect is followed, so that a token reaches no other host.
 func gcsAccount(ctx context.Context, cfg cty.Value, env Env) (*google.Account, error) {
-	services := func(own http.RoundTripper) *http.Client {
-		return &http.Client{Transport: requests.Noted(own), CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	}
 	settings := google.Settings{
 		Token: textOr(cfg, "access_token", ""), Impersonate: textOr(cfg, "impersonate_service_account", ""), Delegates: textsOf(cfg, "impersonate_service_account_delegates"),
 		Domain: textOr(cfg, "universe_domain", ""),
@@ -91,5 +87,5 @@ func gcsAccount(ctx context.Context, cfg cty.Value, env Env) (*google.Account, e
 	if env.Lookup("STORAGE_EMULATOR_HOST") != "" && settings.Token == "" && settings.Credentials == nil {
 		settings.Token = "emulator" // which asks for none
 	}
-	return google.Load(ctx, google.WriteObjects, settings, services)
+	return google.Load(ctx, google.WriteObjects, settings, cloud.Client)
 }

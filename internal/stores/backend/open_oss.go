@@ -12,7 +12,9 @@ import (
 
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/mayfly-iac/mayfly/internal/stores/cloud"
 	"github.com/mayfly-iac/mayfly/internal/stores/cloud/alibaba"
+	"github.com/mayfly-iac/mayfly/internal/stores/objects"
 	"github.com/mayfly-iac/mayfly/internal/stores/oss"
 	"github.com/mayfly-iac/mayfly/internal/stores/remote"
 	"github.com/mayfly-iac/mayfly/state/store"
@@ -23,7 +25,7 @@ func init() {
 }
 
 func ossPlace(cfg cty.Value) string {
-	return "oss://" + textOr(cfg, "bucket", "") + "/" + textOr(cfg, "prefix", oss.DefaultPrefix) + "/" + textOr(cfg, "key", oss.DefaultKey)
+	return "oss://" + textOr(cfg, "bucket", "") + "/" + textOr(cfg, "prefix", oss.DefaultPrefix) + "/" + textOr(cfg, "key", objects.DefaultKey)
 }
 
 // openOSS opens a bucket, and the table of its locks if there is one. The endpoints follow from the region
@@ -39,7 +41,7 @@ func openOSS(ctx context.Context, cfg cty.Value, env Env) (store.Store, error) {
 	if strings.HasPrefix(opt.Key, "/") || strings.HasSuffix(opt.Key, "/") {
 		return nil, errors.New("the argument \"key\" of the backend \"oss\" must not begin or end with /")
 	}
-	client := alibaba.Client(nil)
+	client := cloud.Client(nil)
 	source, region, err := ossSource(cfg, client)
 	if err != nil {
 		return nil, fmt.Errorf("the credentials of the backend \"oss\": %w", err)
@@ -72,14 +74,14 @@ func openOSS(ctx context.Context, cfg cty.Value, env Env) (store.Store, error) {
 
 // ossSource returns where keys come from, and the region: the first of keys, a role of this machine, and a
 // profile, which then may assume a role.
-func ossSource(cfg cty.Value, client *http.Client) (source alibaba.Source, region string, err error) {
+func ossSource(cfg cty.Value, client *http.Client) (source cloud.Source, region string, err error) {
 	region = textOr(cfg, "region", "")
 	id, secret := textOr(cfg, "access_key", ""), textOr(cfg, "secret_key", "")
 	switch machine, profile := textOr(cfg, "ecs_role_name", ""), textOr(cfg, "profile", ""); {
 	case (id == "") != (secret == ""):
 		return nil, "", errors.New("\"access_key\" and \"secret_key\" must be set together")
 	case id != "":
-		source = alibaba.Static(alibaba.Keys{ID: id, Secret: secret, Token: textOr(cfg, "security_token", "")})
+		source = cloud.Static(cloud.Keys{ID: id, Secret: secret, Token: textOr(cfg, "security_token", "")})
 	case machine != "":
 		source = alibaba.Machine(machine, client)
 	case profile != "":

@@ -14,7 +14,7 @@ import (
 
 	"github.com/zclconf/go-cty/cty"
 
-	"github.com/mayfly-iac/mayfly/internal/base/trace/requests"
+	"github.com/mayfly-iac/mayfly/internal/stores/cloud"
 	"github.com/mayfly-iac/mayfly/internal/stores/cloud/aws"
 	"github.com/mayfly-iac/mayfly/internal/stores/remote"
 	"github.com/mayfly-iac/mayfly/internal/stores/s3"
@@ -166,11 +166,11 @@ func s3CustomerKey(cfg cty.Value) ([]byte, error) {
 	return key, nil
 }
 
-// s3Client returns a client that follows no redirects, since a signature is for one address, and repeats
-// nothing: whether a request may be repeated is known above. own is what the user's AWS settings ask for.
+// s3Client returns a client that repeats nothing: whether a request may be repeated is known above. own is
+// what the user's AWS settings ask for.
 func s3Client(transport *http.Transport, own http.RoundTripper) *http.Client {
 	if transport != nil {
 		own = transport
 	}
-	return &http.Client{Transport: requests.Noted(own), CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	return cloud.Client(own)
 }

@@ -2,7 +2,7 @@
 // credentials with the vendor's own library, and speaks the few calls that Mayfly needs over net/http.
 // Generated clients of whole services are not linked; see docs/adr/019-clouds-without-generated-clients.md.
 //
-// Start reading at Error. It may import nothing. It must not know what is kept in a cloud.
+// Start reading at Error. It may import trace/requests. It must not know what is kept in a cloud.
 package cloud
 
 import (

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mayfly-iac/mayfly/internal/stores/cloud/tencent"
+	"github.com/mayfly-iac/mayfly/internal/stores/objects"
 	"github.com/mayfly-iac/mayfly/internal/stores/remote"
 	"github.com/mayfly-iac/mayfly/state/store"
 )
@@ -16,18 +17,19 @@ import (
 // lockFile is an objects.Record that is an object. A bucket with versions writes it even if there is one, so
 // a tag of the account keeps others from writing meanwhile.
 type lockFile struct {
-	*Service
-	name   string
-	tag    string // the value of the tag
-	unsure bool   // whether the tag was made by this run is not known
+	*objects.Service
+	account *tencent.Account
+	name    string
+	tag     string // the value of the tag
+	unsure  bool   // whether the tag was made by this run is not known
 }
 
 // tagKey is the key of the tags that other engines make.
 const tagKey = "tencentcloud-terraform-lock"
 
-func newLockFile(s *Service, name string) *lockFile {
-	sum := md5.Sum([]byte(s.opt.Name + ":" + name)) //nolint:gosec // see above
-	return &lockFile{Service: s, name: name, tag: hex.EncodeToString(sum[:])}
+func newLockFile(s *objects.Service, a *tencent.Account, name string) *lockFile {
+	sum := md5.Sum([]byte(s.Name + ":" + name)) //nolint:gosec // see above
+	return &lockFile{Service: s, account: a, name: name, tag: hex.EncodeToString(sum[:])}
 }
 
 // Create implements objects.Record.
@@ -35,12 +37,12 @@ func (f *lockFile) Create(ctx context.Context, text []byte) (created bool, err e
 	if held, err := f.Read(ctx); held != nil || err != nil {
 		return false, err
 	}
-	err = f.opt.Account.CreateTag(ctx, tagKey, f.tag)
+	err = f.account.CreateTag(ctx, tagKey, f.tag)
 	if errors.Is(err, tencent.ErrTagExists) && !f.unsure {
 		return false, &store.LockError{Err: fmt.Errorf("another run is about to lock it. If this remains so, that run has ended, and the tag %s:%s has to be deleted", tagKey, f.tag)}
 	}
 	if err != nil && !errors.Is(err, tencent.ErrTagExists) {
-		err = classify(err)
+		err = f.Classify(err)
 		passing := (*remote.Passing)(nil)
 		f.unsure = errors.As(err, &passing)
 		return false, err
@@ -62,7 +64,7 @@ const tagAttempts = 4
 // pauses that double: a tag that is left keeps all others out.
 func (f *lockFile) removeTag(ctx context.Context) (err error) {
 	for n := range tagAttempts {
-		if err = classify(f.opt.Account.DeleteTag(ctx, tagKey, f.tag)); err == nil {
+		if err = f.Classify(f.account.DeleteTag(ctx, tagKey, f.tag)); err == nil {
 			f.unsure = false
 			return nil
 		}
@@ -84,8 +86,8 @@ func (f *lockFile) Read(ctx context.Context) ([]byte, error) {
 // Remove implements objects.Record. A tag that a run has left while it took the lock goes first: as long as
 // the object exists, no other run needs the tag.
 func (f *lockFile) Remove(ctx context.Context) error {
-	if err := f.opt.Account.DeleteTag(ctx, tagKey, f.tag); err != nil {
-		return classify(err)
+	if err := f.account.DeleteTag(ctx, tagKey, f.tag); err != nil {
+		return f.Classify(err)
 	}
 	return f.Delete(ctx, f.name)
 }

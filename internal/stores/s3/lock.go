@@ -16,7 +16,7 @@ type table struct{ *aws.Table }
 // Get implements objects.Table.
 func (t table) Get(ctx context.Context, id string) (map[string]string, error) {
 	got, err := t.Table.Get(ctx, id)
-	return got, classify(err)
+	return got, answers.Classify(err)
 }
 
 // Put implements objects.Table.
@@ -27,11 +27,13 @@ func (t table) Put(ctx context.Context, id string, columns map[string]string, fr
 	if errors.Is(err, aws.ErrItemExists) {
 		return false, nil
 	}
-	return err == nil, classify(err)
+	return err == nil, answers.Classify(err)
 }
 
 // Delete implements objects.Table.
-func (t table) Delete(ctx context.Context, id string) error { return classify(t.Table.Delete(ctx, id)) }
+func (t table) Delete(ctx context.Context, id string) error {
+	return answers.Classify(t.Table.Delete(ctx, id))
+}
 
 // both takes two locks, so that runs that know only one of them are kept out.
 type both [2]remote.Lock

@@ -12,12 +12,8 @@ import (
 type bucket struct{ *Service }
 
 // Get implements objects.Bucket.
-func (b bucket) Get(ctx context.Context, name string) (data []byte, v remote.Version, err error) {
-	data, etag, err := b.opt.Bucket.Get(ctx, name, b.read)
-	if missing(err) {
-		return nil, "", nil
-	}
-	return data, remote.Version(etag), classify(err)
+func (b bucket) Get(ctx context.Context, name string) ([]byte, remote.Version, error) {
+	return answers.Got(b.opt.Bucket.Get(ctx, name, b.read))
 }
 
 // Put implements objects.Bucket.
@@ -34,16 +30,16 @@ func (b bucket) Put(ctx context.Context, name string, data []byte, was *remote.V
 	if status(err) == http.StatusNotImplemented && was != nil {
 		etag, err = b.putCompared(ctx, name, data, *was)
 	}
-	if errors.Is(err, remote.ErrChanged) || status(err) == http.StatusPreconditionFailed || missing(err) { // there is nothing that If-Match could match
+	if errors.Is(err, remote.ErrChanged) || status(err) == http.StatusPreconditionFailed || answers.IsMissing(err) { // there is nothing that If-Match could match
 		return "", remote.ErrChanged
 	}
-	return remote.Version(etag), classify(err)
+	return remote.Version(etag), answers.Classify(err)
 }
 
 // putCompared is for a service without conditional writes.
 func (b bucket) putCompared(ctx context.Context, name string, data []byte, was remote.Version) (etag string, err error) {
 	_, now, err := b.opt.Bucket.Get(ctx, name, b.read)
-	if err != nil && !missing(err) {
+	if err != nil && !answers.IsMissing(err) {
 		return "", err
 	}
 	if now != string(was) {
@@ -54,14 +50,14 @@ func (b bucket) putCompared(ctx context.Context, name string, data []byte, was r
 
 // Delete implements objects.Bucket.
 func (b bucket) Delete(ctx context.Context, name string) error {
-	return classify(b.opt.Bucket.Delete(ctx, name))
+	return answers.Classify(b.opt.Bucket.Delete(ctx, name))
 }
 
 // List implements objects.Bucket.
 func (b bucket) List(ctx context.Context, prefix string) (names []string, err error) {
 	for key, err := range b.opt.Bucket.List(ctx, prefix) {
 		if err != nil {
-			return nil, classify(err)
+			return nil, answers.Classify(err)
 		}
 		names = append(names, key)
 	}

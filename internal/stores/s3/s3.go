@@ -115,15 +115,8 @@ func (s *Service) key(workspace string) string {
 }
 
 // Workspaces implements remote.Service.
-func (s *Service) Workspaces(ctx context.Context) (names []string, err error) {
-	keys, err := bucket{s}.List(ctx, s.opt.WorkspacePrefix+"/")
-	for _, key := range keys {
-		name := strings.TrimPrefix(key, s.opt.WorkspacePrefix+"/")
-		if name, ok := strings.CutSuffix(name, "/"+s.opt.Key); ok && !strings.Contains(name, "/") {
-			names = append(names, name)
-		}
-	}
-	return names, err
+func (s *Service) Workspaces(ctx context.Context) ([]string, error) {
+	return objects.Between(ctx, bucket{s}, s.opt.WorkspacePrefix+"/", "/"+s.opt.Key)
 }
 
 // Place implements remote.Service.
@@ -152,35 +145,27 @@ func status(err error) int {
 	return 0
 }
 
-// missing reports whether an answer says that an object does not exist, and not its bucket.
-func missing(err error) bool {
-	e := (*cloud.Error)(nil)
-	return errors.As(err, &e) && e.Status == http.StatusNotFound && e.Code != "NoSuchBucket"
+// answers say what the errors of the service mean.
+var answers = objects.Answers{
+	Missing: func(e *cloud.Error) bool { return e.Status == http.StatusNotFound && e.Code != "NoSuchBucket" },
+	Passes: func(e *cloud.Error) bool {
+		return e.Passes() || e.Code == "ProvisionedThroughputExceededException" || e.Code == "ThrottlingException"
+	},
+	Explain: explain,
 }
 
-// classify marks an error that may pass, and adds what to do about others. It returns nil for nil.
-func classify(err error) error {
-	if err == nil {
-		return nil
-	}
-	e := (*cloud.Error)(nil)
-	lost := (*url.Error)(nil)
+// explain adds to an answer what to do about it.
+func explain(e *cloud.Error) {
 	switch {
-	case errors.As(err, &e) && (e.Passes() || e.Code == "ProvisionedThroughputExceededException" || e.Code == "ThrottlingException"):
-		return &remote.Passing{Err: err}
-	case errors.As(err, &e) && e.Code == "NoSuchBucket":
+	case e.Code == "NoSuchBucket":
 		e.Hint = "Create the bucket, or check the arguments \"bucket\", \"region\" and \"endpoints\""
-	case errors.As(err, &e) && e.Code == "RequestTimeTooSkewed":
+	case e.Code == "RequestTimeTooSkewed":
 		e.Hint = "Set the clock of this machine"
-	case errors.As(err, &e) && (e.Code == "PermanentRedirect" || e.Code == "AuthorizationHeaderMalformed"):
+	case e.Code == "PermanentRedirect" || e.Code == "AuthorizationHeaderMalformed":
 		e.Hint = strings.TrimPrefix(e.Hint+". Check the arguments \"region\" and \"endpoints\"", ". ")
-	case errors.As(err, &e) && (e.Code == "SignatureDoesNotMatch" || e.Code == "InvalidAccessKeyId"):
+	case e.Code == "SignatureDoesNotMatch" || e.Code == "InvalidAccessKeyId":
 		e.Hint = "Check the arguments \"access_key\" and \"secret_key\", or the credentials that the environment has"
-	case errors.As(err, &e) && e.Status == http.StatusForbidden && e.Hint == "":
+	case e.Status == http.StatusForbidden && e.Hint == "":
 		e.Hint = "The credentials need the rights s3:ListBucket for the bucket, and s3:GetObject, s3:PutObject and s3:DeleteObject for the state, its lock and its journal"
-	case errors.Is(err, context.Canceled):
-	case errors.As(err, &lost):
-		return &remote.Passing{Err: err}
 	}
-	return err
 }

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/mayfly-iac/mayfly/internal/stores/cloud"
 )
 
 // profile is a profile in the configuration file of Alibaba's command line tool.
@@ -26,7 +28,7 @@ type profile struct {
 
 // Profile returns the source of keys that a profile describes, and its region. file may be "" for the usual
 // one.
-func Profile(file, name string, client *http.Client) (Source, string, error) {
+func Profile(file, name string, client *http.Client) (cloud.Source, string, error) {
 	home, err := os.UserHomeDir()
 	switch {
 	case err == nil && file == "":
@@ -51,15 +53,15 @@ func Profile(file, name string, client *http.Client) (Source, string, error) {
 	return nil, "", fmt.Errorf("%s has no profile %q", file, name)
 }
 
-func (p profile) source(client *http.Client) (Source, error) {
+func (p profile) source(client *http.Client) (cloud.Source, error) {
 	switch p.Mode {
 	case "EcsRamRole":
 		return Machine(p.Machine, client), nil
 	case "RamRoleArn":
-		return Assume(Role{ARN: p.ARN, Session: p.Session, Seconds: p.Seconds}, Static(Keys{ID: p.ID, Secret: p.Secret}), client), nil
+		return Assume(Role{ARN: p.ARN, Session: p.Session, Seconds: p.Seconds}, cloud.Static(cloud.Keys{ID: p.ID, Secret: p.Secret}), client), nil
 	}
 	if p.ID == "" || p.Secret == "" {
 		return nil, errors.New("the profile has no keys, and its mode is not AK, StsToken, RamRoleArn or EcsRamRole")
 	}
-	return Static(Keys{ID: p.ID, Secret: p.Secret, Token: p.Token}), nil
+	return cloud.Static(cloud.Keys{ID: p.ID, Secret: p.Secret, Token: p.Token}), nil
 }

@@ -132,7 +132,7 @@ var errAnswer = errors.New("the answer of Tablestore is not valid")
 
 // call sends a signed request and returns the answer.
 func (t *Table) call(ctx context.Context, operation string, row []byte, condition uint64) ([]byte, error) {
-	keys, err := t.account.current(ctx)
+	keys, err := t.account.keys(ctx)
 	if err != nil {
 		return nil, err
 	}

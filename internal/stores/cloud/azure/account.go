@@ -18,7 +18,6 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 
-	"github.com/mayfly-iac/mayfly/internal/base/trace/requests"
 	"github.com/mayfly-iac/mayfly/internal/stores/cloud"
 )
 
@@ -109,12 +108,6 @@ func (a *Account) send(ctx context.Context, req *http.Request) (*http.Response, 
 		lost.URL = address.String()
 	}
 	return resp, err
-}
-
-// Client returns a client for requests to Azure, which follows no redirects. The transport may be nil for the
-// usual one.
-func Client(transport http.RoundTripper) *http.Client {
-	return &http.Client{Transport: requests.Noted(transport), CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
 // endpoint checks the address of a service.

@@ -7,7 +7,6 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/xml"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -63,20 +62,11 @@ const (
 // version is that of the service's protocol.
 const version = "2021-12-02"
 
-// ErrChecksum means that the content of a blob arrived with errors.
-var ErrChecksum = errors.New("the content does not match the checksum that the service has sent with it")
-
 // maxBlob bounds the blobs that are read into memory.
 const maxBlob = 2 << 30
 
 // URL returns the address of a blob.
-func (c *Container) URL(name string) string {
-	segments := strings.Split(name, "/")
-	for i := range segments {
-		segments[i] = url.PathEscape(segments[i])
-	}
-	return c.base + "/" + strings.Join(segments, "/")
-}
+func (c *Container) URL(name string) string { return c.base + "/" + cloud.EscapePath(name) }
 
 // Get returns the content of a blob and its properties.
 func (c *Container) Get(ctx context.Context, name string) ([]byte, Properties, error) {
@@ -91,7 +81,7 @@ func (c *Container) Get(ctx context.Context, name string) ([]byte, Properties, e
 	}
 	content, err := io.ReadAll(io.LimitReader(resp.Body, maxBlob))
 	if sum := md5.Sum(content); err == nil && p.MD5 != "" && p.MD5 != base64.StdEncoding.EncodeToString(sum[:]) { //nolint:gosec // see above
-		err = ErrChecksum
+		err = cloud.DamagedError("the service has sent with it")
 	}
 	return content, p, err
 }
