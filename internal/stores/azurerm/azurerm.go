@@ -1,7 +1,9 @@
+//go:build !mayfly_no_azurerm
+
 // Package azurerm keeps states in Blob Storage of Azure, as blobs with the names of the backend "azurerm" of
 // other engines, and under their locks, which are leases of these blobs.
 //
-// It may import cloud, cloud/azure, state/store, remote and objects. It must not know
+// It may import backend, cloud, cloud/azure, state/store, remote and objects. It must not know other
 // configuration, plans, providers, or what a state contains.
 package azurerm
 

@@ -1,8 +1,10 @@
+//go:build !mayfly_no_cos
+
 // Package cos keeps states in COS of Tencent Cloud, as objects with the names of the backend "cos" of other
 // engines, and under their locks, which are objects that are made while a tag exists.
 //
-// It may import cloud, cloud/tencent, state/store, remote and objects. It must not
-// know configuration, plans, providers, or what a state contains.
+// It may import backend, cloud, cloud/tencent, state/store, remote and objects. It must not know other
+// configuration, plans, providers, or what a state contains.
 package cos
 
 import (
@@ -15,8 +17,8 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/stores/remote"
 )
 
-// DefaultACL is the default of Options.ACL.
-const DefaultACL = "private"
+// defaultACL is the default of Options.ACL.
+const defaultACL = "private"
 
 // Options configure a service.
 type Options struct {
@@ -25,7 +27,7 @@ type Options struct {
 	Name    string // of the bucket
 	Prefix  string // of the names of all objects, without a slash at its end; may be ""
 	Key     string // that the names of states end with; objects.DefaultKey if ""
-	ACL     string // a canned one; DefaultACL if ""
+	ACL     string // a canned one; defaultACL if ""
 	Encrypt bool   // on the server
 }
 
@@ -33,7 +35,7 @@ type Options struct {
 func New(opt Options) *objects.Service {
 	s := &objects.Service{
 		Bucket: opt.Bucket, Scheme: "cos", Name: opt.Name, Prefix: opt.Prefix, Key: cmp.Or(opt.Key, objects.DefaultKey),
-		Header: http.Header{"X-Cos-Acl": {cmp.Or(opt.ACL, DefaultACL)}}, Create: "X-Cos-Forbid-Overwrite", Answers: answers,
+		Header: http.Header{"X-Cos-Acl": {cmp.Or(opt.ACL, defaultACL)}}, Create: "X-Cos-Forbid-Overwrite", Answers: answers,
 	}
 	if opt.Encrypt {
 		s.Header.Set("X-Cos-Server-Side-Encryption", "AES256")

@@ -1,8 +1,10 @@
+//go:build !mayfly_no_gcs
+
 // Package gcs keeps states in Cloud Storage of Google, as objects with the names of the backend "gcs" of
 // other engines, and under their locks, which are objects too.
 //
-// It may import cloud, cloud/google, state/store, remote and objects. It must not
-// know configuration, plans, providers, or what a state contains.
+// It may import backend, cloud, cloud/google, state/store, remote and objects. It must not know other
+// configuration, plans, providers, or what a state contains.
 package gcs
 
 import (

@@ -1,8 +1,10 @@
+//go:build !mayfly_no_oss
+
 // Package oss keeps states in OSS of Alibaba Cloud, as objects with the names of the backend "oss" of other
 // engines, and under their locks, which are rows in a table of Tablestore.
 //
-// It may import cloud, cloud/alibaba, remote and objects. It must not
-// know configuration, plans, providers, or what a state contains.
+// It may import backend, cloud, cloud/alibaba, remote and objects. It must not know other configuration,
+// plans, providers, or what a state contains.
 package oss
 
 import (
@@ -17,14 +19,14 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/stores/remote"
 )
 
-// DefaultPrefix is the default of Options.Prefix.
-const DefaultPrefix = "env:"
+// defaultPrefix is the default of Options.Prefix.
+const defaultPrefix = "env:"
 
 // Options configure a service.
 type Options struct {
 	Bucket  *cloud.Bucket
 	Name    string         // of the bucket
-	Prefix  string         // of the names of all objects; DefaultPrefix if ""
+	Prefix  string         // of the names of all objects; defaultPrefix if ""
 	Key     string         // that the names of states end with; objects.DefaultKey if ""
 	Table   *alibaba.Table // for locks; nil for none
 	ACL     string         // a canned one; "" for none
@@ -34,7 +36,7 @@ type Options struct {
 // New returns a service. It contacts nothing.
 func New(opt Options) *objects.Service {
 	s := &objects.Service{
-		Bucket: opt.Bucket, Scheme: "oss", Name: opt.Name, Prefix: cmp.Or(opt.Prefix, DefaultPrefix), Key: cmp.Or(opt.Key, objects.DefaultKey),
+		Bucket: opt.Bucket, Scheme: "oss", Name: opt.Name, Prefix: cmp.Or(opt.Prefix, defaultPrefix), Key: cmp.Or(opt.Key, objects.DefaultKey),
 		Header: http.Header{}, Create: "X-Oss-Forbid-Overwrite", Answers: answers,
 	}
 	if opt.ACL != "" {

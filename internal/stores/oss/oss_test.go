@@ -1,3 +1,5 @@
+//go:build !mayfly_no_oss
+
 package oss_test
 
 import (

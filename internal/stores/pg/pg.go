@@ -1,9 +1,11 @@
+//go:build !mayfly_no_pg
+
 // Package pg keeps states in PostgreSQL, in the tables and under the locks of the backend "pg" of other
 // engines: a row for each workspace, and an advisory lock with the number of the row. Two more tables hold
 // who has a lock, and the journals of runs.
 //
-// It may import state/store, remote and the client of PostgreSQL. It must not know configuration,
-// plans, providers, or what a state contains.
+// It may import backend, state/store, remote and the client of PostgreSQL. It must not know other
+// configuration, plans, providers, or what a state contains.
 package pg
 
 import (
@@ -25,7 +27,7 @@ import (
 
 // Defaults of Options.
 const (
-	DefaultSchema = "terraform_remote_state"
+	defaultSchema = "terraform_remote_state"
 	DefaultTable  = "states"
 	DefaultIndex  = "states_by_name"
 )
@@ -36,7 +38,7 @@ type Options struct {
 	// variables PGHOST, PGUSER and so on, and from the user's password file. As in other engines, the
 	// connection is encrypted unless sslmode says otherwise.
 	ConnString string
-	Schema     string // DefaultSchema if ""
+	Schema     string // defaultSchema if ""
 	Table      string // DefaultTable if ""
 	Index      string // DefaultIndex if ""
 
@@ -59,7 +61,7 @@ var _ remote.Service = (*Service)(nil)
 
 // New returns a service. It contacts nothing. An error is about ConnString, and shows no password.
 func New(opt Options) (*Service, error) {
-	setDefault(&opt.Schema, DefaultSchema)
+	setDefault(&opt.Schema, defaultSchema)
 	setDefault(&opt.Table, DefaultTable)
 	setDefault(&opt.Index, DefaultIndex)
 	config, err := pq.NewConfig(opt.ConnString)

@@ -1,8 +1,10 @@
+//go:build !mayfly_no_s3
+
 // Package s3 keeps states in S3 and services that are compatible with it, as objects with the names of the
 // backend "s3" of other engines, and under their locks: an object beside the state, an item in a table of
 // DynamoDB, or both.
 //
-// It may import cloud, cloud/aws, state/store, remote and objects. It must not know
+// It may import backend, cloud, cloud/aws, state/store, remote and objects. It must not know other
 // configuration, plans, providers, or what a state contains.
 package s3
 

@@ -1,8 +1,10 @@
+//go:build !mayfly_no_remote
+
 // Package tfe keeps states in HCP Terraform, Terraform Enterprise, or another service with their API: the
 // backends "remote" and "cloud" of other engines. Runs are local; the service keeps states and locks.
 //
-// It may import cloud, state/store and remote. It must not know configuration, plans, providers,
-// or what a state contains, other than its lineage and serial.
+// It may import backend, cloud, state/store and remote. It must not know other configuration, plans,
+// providers, or what a state contains, other than its lineage and serial.
 package tfe
 
 import (

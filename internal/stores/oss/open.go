@@ -1,6 +1,6 @@
 //go:build !mayfly_no_oss
 
-package backend
+package oss
 
 import (
 	"cmp"
@@ -10,30 +10,29 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/zclconf/go-cty/cty"
-
+	"github.com/mayfly-iac/mayfly/internal/stores/backend"
 	"github.com/mayfly-iac/mayfly/internal/stores/cloud"
 	"github.com/mayfly-iac/mayfly/internal/stores/cloud/alibaba"
 	"github.com/mayfly-iac/mayfly/internal/stores/objects"
-	"github.com/mayfly-iac/mayfly/internal/stores/oss"
 	"github.com/mayfly-iac/mayfly/internal/stores/remote"
 	"github.com/mayfly-iac/mayfly/state/store"
 )
 
-func init() {
-	ossKind.service = service{open: openOSS, place: ossPlace}
+// Service hides that of LeftOut.
+func (opener) Service() backend.Service {
+	return backend.Service{Open: openStore, Place: placeOf}
 }
 
-func ossPlace(cfg cty.Value) string {
-	return "oss://" + textOr(cfg, "bucket", "") + "/" + textOr(cfg, "prefix", oss.DefaultPrefix) + "/" + textOr(cfg, "key", objects.DefaultKey)
+func placeOf(cfg backend.Config) string {
+	return "oss://" + cfg.Text("bucket") + "/" + cfg.TextOr("prefix", defaultPrefix) + "/" + cfg.TextOr("key", objects.DefaultKey)
 }
 
-// openOSS opens a bucket, and the table of its locks if there is one. The endpoints follow from the region
+// openStore opens a bucket, and the table of its locks if there is one. The endpoints follow from the region
 // unless they are given.
-func openOSS(ctx context.Context, cfg cty.Value, env Env) (store.Store, error) {
-	opt := oss.Options{
-		Name: textOr(cfg, "bucket", ""), Prefix: strings.TrimSuffix(textOr(cfg, "prefix", ""), "/"), Key: textOr(cfg, "key", ""),
-		ACL: textOr(cfg, "acl", ""), Encrypt: isTrue(cfg, "encrypt"),
+func openStore(ctx context.Context, cfg backend.Config, env backend.Env) (store.Store, error) {
+	opt := Options{
+		Name: cfg.Text("bucket"), Prefix: strings.TrimSuffix(cfg.Text("prefix"), "/"), Key: cfg.Text("key"),
+		ACL: cfg.Text("acl"), Encrypt: cfg.Flag("encrypt"),
 	}
 	if strings.HasPrefix(opt.Prefix, "/") || strings.HasPrefix(opt.Prefix, "./") {
 		return nil, errors.New("the argument \"prefix\" of the backend \"oss\" must not begin with / or ./")
@@ -42,7 +41,7 @@ func openOSS(ctx context.Context, cfg cty.Value, env Env) (store.Store, error) {
 		return nil, errors.New("the argument \"key\" of the backend \"oss\" must not begin or end with /")
 	}
 	client := cloud.Client(nil)
-	source, region, err := ossSource(cfg, client)
+	source, region, err := sourceOf(cfg, client)
 	if err != nil {
 		return nil, fmt.Errorf("the credentials of the backend \"oss\": %w", err)
 	}
@@ -50,7 +49,7 @@ func openOSS(ctx context.Context, cfg cty.Value, env Env) (store.Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the credentials of the backend \"oss\": %w", err)
 	}
-	server := textOr(cfg, "endpoint", "")
+	server := cfg.Text("endpoint")
 	if server == "" {
 		if region == "" {
 			return nil, errors.New("the backend \"oss\" needs the argument \"region\" or \"endpoint\"")
@@ -60,7 +59,7 @@ func openOSS(ctx context.Context, cfg cty.Value, env Env) (store.Store, error) {
 	if opt.Bucket, err = account.Bucket(server, opt.Name); err != nil {
 		return nil, fmt.Errorf("the argument \"endpoint\" of the backend \"oss\": %w", err)
 	}
-	name, server := textOr(cfg, "tablestore_table", ""), textOr(cfg, "tablestore_endpoint", "")
+	name, server := cfg.Text("tablestore_table"), cfg.Text("tablestore_endpoint")
 	switch {
 	case name != "" && server == "":
 		return nil, errors.New("the backend \"oss\" needs the argument \"tablestore_endpoint\" with \"tablestore_table\"")
@@ -69,48 +68,48 @@ func openOSS(ctx context.Context, cfg cty.Value, env Env) (store.Store, error) {
 			return nil, fmt.Errorf("the argument \"tablestore_endpoint\" of the backend \"oss\": %w", err)
 		}
 	}
-	return remote.New(oss.New(opt), env.remote()), nil
+	return remote.New(New(opt), env.Remote()), nil
 }
 
-// ossSource returns where keys come from, and the region: the first of keys, a role of this machine, and a
+// sourceOf returns where keys come from, and the region: the first of keys, a role of this machine, and a
 // profile, which then may assume a role.
-func ossSource(cfg cty.Value, client *http.Client) (source cloud.Source, region string, err error) {
-	region = textOr(cfg, "region", "")
-	id, secret := textOr(cfg, "access_key", ""), textOr(cfg, "secret_key", "")
-	switch machine, profile := textOr(cfg, "ecs_role_name", ""), textOr(cfg, "profile", ""); {
+func sourceOf(cfg backend.Config, client *http.Client) (source cloud.Source, region string, err error) {
+	region = cfg.Text("region")
+	id, secret := cfg.Text("access_key"), cfg.Text("secret_key")
+	switch machine, profile := cfg.Text("ecs_role_name"), cfg.Text("profile"); {
 	case (id == "") != (secret == ""):
 		return nil, "", errors.New("\"access_key\" and \"secret_key\" must be set together")
 	case id != "":
-		source = cloud.Static(cloud.Keys{ID: id, Secret: secret, Token: textOr(cfg, "security_token", "")})
+		source = cloud.Static(cloud.Keys{ID: id, Secret: secret, Token: cfg.Text("security_token")})
 	case machine != "":
 		source = alibaba.Machine(machine, client)
 	case profile != "":
 		var its string
-		if source, its, err = alibaba.Profile(textOr(cfg, "shared_credentials_file", ""), profile, client); err != nil {
+		if source, its, err = alibaba.Profile(cfg.Text("shared_credentials_file"), profile, client); err != nil {
 			return nil, "", fmt.Errorf("\"profile\": %w", err)
 		}
 		region = cmp.Or(region, its)
 	default:
 		return nil, "", errors.New("set \"access_key\" and \"secret_key\", \"ecs_role_name\" or \"profile\"")
 	}
-	role, err := ossRole(cfg)
+	role, err := roleOf(cfg)
 	if role.ARN != "" && err == nil {
 		source = alibaba.Assume(role, source, client)
 	}
 	return source, region, err
 }
 
-// ossRole returns the role to assume, if its name is set: by arguments, or by the block in their place.
-func ossRole(cfg cty.Value) (alibaba.Role, error) {
+// roleOf returns the role to assume, if its name is set: by arguments, or by the block in their place.
+func roleOf(cfg backend.Config) (alibaba.Role, error) {
 	from, prefix := cfg, "assume_role_"
-	if block := cfg.GetAttr("assume_role"); textOr(cfg, prefix+"role_arn", "") == "" && !block.IsNull() && block.LengthInt() > 0 {
-		from, prefix = block.AsValueSlice()[0], ""
+	if block, ok := cfg.Nested("assume_role"); ok && cfg.Text(prefix+"role_arn") == "" {
+		from, prefix = block, ""
 	}
 	r := alibaba.Role{
-		ARN: textOr(from, prefix+"role_arn", ""), Session: textOr(from, prefix+"session_name", "mayfly"), Policy: textOr(from, prefix+"policy", ""),
-		Server: textOr(cfg, "sts_endpoint", ""),
+		ARN: from.Text(prefix + "role_arn"), Session: from.TextOr(prefix+"session_name", "mayfly"), Policy: from.Text(prefix + "policy"),
+		Server: cfg.Text("sts_endpoint"),
 	}
-	seconds, err := countOf(from, "oss", prefix+"session_expiration")
+	seconds, err := from.Count("oss", prefix+"session_expiration")
 	if seconds != nil {
 		r.Seconds = *seconds
 	}

@@ -1,6 +1,6 @@
 //go:build !mayfly_no_cos
 
-package backend
+package cos
 
 import (
 	"cmp"
@@ -10,48 +10,47 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/zclconf/go-cty/cty"
-
+	"github.com/mayfly-iac/mayfly/internal/stores/backend"
 	"github.com/mayfly-iac/mayfly/internal/stores/cloud"
 	"github.com/mayfly-iac/mayfly/internal/stores/cloud/tencent"
-	"github.com/mayfly-iac/mayfly/internal/stores/cos"
 	"github.com/mayfly-iac/mayfly/internal/stores/objects"
 	"github.com/mayfly-iac/mayfly/internal/stores/remote"
 	"github.com/mayfly-iac/mayfly/state/store"
 )
 
-func init() {
-	cosKind.service = service{open: openCOS, place: func(cfg cty.Value) string {
-		prefix := textOr(cfg, "prefix", "")
+// Service hides that of LeftOut.
+func (opener) Service() backend.Service {
+	return backend.Service{Open: openStore, Place: func(cfg backend.Config) string {
+		prefix := cfg.Text("prefix")
 		if prefix != "" {
 			prefix += "/"
 		}
-		return "cos://" + textOr(cfg, "bucket", "") + "/" + prefix + textOr(cfg, "key", objects.DefaultKey)
+		return "cos://" + cfg.Text("bucket") + "/" + prefix + cfg.TextOr("key", objects.DefaultKey)
 	}}
 }
 
-// openCOS opens a store in a bucket. The arguments are checked before the account is asked for anything,
+// openStore opens a store in a bucket. The arguments are checked before the account is asked for anything,
 // so that a mistake is reported without a request.
-func openCOS(ctx context.Context, cfg cty.Value, env Env) (store.Store, error) {
-	opt := cos.Options{
-		Name: textOr(cfg, "bucket", ""), Prefix: strings.TrimSuffix(textOr(cfg, "prefix", ""), "/"), Key: textOr(cfg, "key", ""),
-		ACL: textOr(cfg, "acl", cos.DefaultACL), Encrypt: isTrue(cfg, "encrypt"),
+func openStore(ctx context.Context, cfg backend.Config, env backend.Env) (store.Store, error) {
+	opt := Options{
+		Name: cfg.Text("bucket"), Prefix: strings.TrimSuffix(cfg.Text("prefix"), "/"), Key: cfg.Text("key"),
+		ACL: cfg.TextOr("acl", defaultACL), Encrypt: cfg.Flag("encrypt"),
 	}
-	keys := cloud.Keys{ID: textOr(cfg, "secret_id", ""), Secret: textOr(cfg, "secret_key", ""), Token: textOr(cfg, "security_token", "")}
-	region := textOr(cfg, "region", "")
+	keys := cloud.Keys{ID: cfg.Text("secret_id"), Secret: cfg.Text("secret_key"), Token: cfg.Text("security_token")}
+	region := cfg.Text("region")
 	switch {
 	case strings.HasPrefix(opt.Prefix, "/") || strings.HasPrefix(opt.Prefix, "./"):
 		return nil, errors.New("the argument \"prefix\" of the backend \"cos\" must not begin with / or ./")
 	case strings.HasPrefix(opt.Key, "/") || strings.HasSuffix(opt.Key, "/"):
 		return nil, errors.New("the argument \"key\" of the backend \"cos\" must not begin or end with /")
-	case opt.ACL != cos.DefaultACL && opt.ACL != "public-read":
+	case opt.ACL != defaultACL && opt.ACL != "public-read":
 		return nil, errors.New("the argument \"acl\" of the backend \"cos\" must be private or public-read")
 	case keys.ID == "" || keys.Secret == "":
 		return nil, errors.New("the backend \"cos\" needs the arguments \"secret_id\" and \"secret_key\"")
 	case region == "":
 		return nil, errors.New("the backend \"cos\" needs the argument \"region\"")
 	}
-	role, err := cosRole(cfg, env)
+	role, err := roleOf(cfg, env)
 	if err != nil {
 		return nil, err
 	}
@@ -59,20 +58,19 @@ func openCOS(ctx context.Context, cfg cty.Value, env Env) (store.Store, error) {
 		return nil, fmt.Errorf("the credentials of the backend \"cos\": %w", err)
 	}
 	server := "cos." + region
-	if isTrue(cfg, "accelerate") {
+	if cfg.Flag("accelerate") {
 		server = "cos.accelerate"
 	}
 	opt.Bucket = opt.Account.Bucket("https://" + opt.Name + "." + server + ".myqcloud.com")
-	return remote.New(cos.New(opt), env.remote()), nil
+	return remote.New(New(opt), env.Remote()), nil
 }
 
-// cosRole returns the role to assume, from the block or the environment; nil for none.
-func cosRole(cfg cty.Value, env Env) (*tencent.Role, error) {
+// roleOf returns the role to assume, from the block or the environment; nil for none.
+func roleOf(cfg backend.Config, env backend.Env) (*tencent.Role, error) {
 	const variable = "TENCENTCLOUD_ASSUME_ROLE_"
-	if block := cfg.GetAttr("assume_role"); !block.IsNull() && block.LengthInt() > 0 {
-		b := block.AsValueSlice()[0]
-		r := &tencent.Role{ARN: textOr(b, "role_arn", ""), Session: textOr(b, "session_name", ""), Policy: textOr(b, "policy", "")}
-		seconds, err := countOf(b, "cos", "session_duration")
+	if b, ok := cfg.Nested("assume_role"); ok {
+		r := &tencent.Role{ARN: b.Text("role_arn"), Session: b.Text("session_name"), Policy: b.Text("policy")}
+		seconds, err := b.Count("cos", "session_duration")
 		if seconds != nil {
 			r.Seconds = *seconds
 		}

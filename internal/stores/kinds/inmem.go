@@ -1,32 +1,31 @@
-package backend
+package kinds
 
 import (
 	"context"
 	"sync"
 	"time"
 
-	"github.com/zclconf/go-cty/cty"
-
+	"github.com/mayfly-iac/mayfly/internal/stores/backend"
 	"github.com/mayfly-iac/mayfly/internal/stores/inmem"
 	"github.com/mayfly-iac/mayfly/state/store"
 )
 
 // A store in memory lasts as long as the process, so it serves tests of what uses a backend.
-var inmemKind = declare("inmem", arguments{"lock_id": text().about("ID of a lock that the default workspace has from the start, for tests of what locks do")}, nil)
+var inmemKind = backend.Declare("inmem", backend.Arguments{"lock_id": backend.Text().About("ID of a lock that the default workspace has from the start, for tests of what locks do")}, nil, inMemory())
 
-func init() {
+func inMemory() backend.Service {
 	memory := inmem.New()
 	var lock sync.Once // since the configuration may be opened again after the lock was released
-	where := func(cty.Value) string { return "memory" }
-	inmemKind.service = service{
-		open: func(ctx context.Context, cfg cty.Value, _ Env) (store.Store, error) {
+	where := func(backend.Config) string { return "memory" }
+	return backend.Service{
+		Open: func(ctx context.Context, cfg backend.Config, _ backend.Env) (store.Store, error) {
 			var err error
-			if id := cfg.GetAttr("lock_id"); !id.IsNull() {
-				lock.Do(func() { err = lockInMemory(ctx, memory, id.AsString()) })
+			if id := cfg.Text("lock_id"); id != "" {
+				lock.Do(func() { err = lockInMemory(ctx, memory, id) })
 			}
 			return memory, err
 		},
-		place: where, identity: where,
+		Place: where, Identity: where,
 	}
 }
 

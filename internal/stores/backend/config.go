@@ -1,0 +1,84 @@
+package backend
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+
+	"github.com/zclconf/go-cty/cty"
+)
+
+// In says which backend an error about arguments is of.
+func In(kind string, err error) error {
+	return fmt.Errorf("the backend %q: %w", kind, err)
+}
+
+// Config is the value of a configuration, or of a block or an object in it.
+type Config struct{ cty.Value }
+
+// TextOr returns an argument, or else the text otherwise.
+func (c Config) TextOr(name, otherwise string) string {
+	if v := c.GetAttr(name); !v.IsNull() {
+		return v.AsString()
+	}
+	return otherwise
+}
+
+// Text returns an argument; "" if it is not set.
+func (c Config) Text(name string) string { return c.TextOr(name, "") }
+
+// Flag reports whether an argument is set and true.
+func (c Config) Flag(name string) bool {
+	v := c.GetAttr(name)
+	return !v.IsNull() && v.True()
+}
+
+// Texts returns the elements of an argument that is a list or set of texts, without nulls; nil if it is not
+// set.
+func (c Config) Texts(name string) (out []string) {
+	if v := c.GetAttr(name); !v.IsNull() {
+		for _, e := range v.AsValueSlice() {
+			if !e.IsNull() {
+				out = append(out, e.AsString())
+			}
+		}
+	}
+	return out
+}
+
+// TextMap returns the elements of an argument that is a map of texts, without nulls; nil if it is not set.
+func (c Config) TextMap(name string) map[string]string {
+	v := c.GetAttr(name)
+	if v.IsNull() {
+		return nil
+	}
+	out := map[string]string{}
+	for key, e := range v.AsValueMap() {
+		if !e.IsNull() {
+			out[key] = e.AsString()
+		}
+	}
+	return out
+}
+
+// Count returns an argument of a kind that is a whole number and not negative; nil if it is not set.
+func (c Config) Count(kind, name string) (*int, error) {
+	v := c.GetAttr(name)
+	if v.IsNull() {
+		return nil, nil
+	}
+	n, accuracy := v.AsBigFloat().Int64()
+	if accuracy != big.Exact || n < 0 || n > math.MaxInt32 {
+		return nil, fmt.Errorf("the argument %q of the backend %q must be a whole number that is not negative", name, kind)
+	}
+	count := int(n)
+	return &count, nil
+}
+
+// Nested returns the first block of a name; false if there is none.
+func (c Config) Nested(name string) (Config, bool) {
+	if v := c.GetAttr(name); !v.IsNull() && v.LengthInt() > 0 {
+		return Config{v.AsValueSlice()[0]}, true
+	}
+	return Config{}, false
+}

@@ -1,0 +1,50 @@
+//go:build !mayfly_no_http
+
+package http
+
+import (
+	"context"
+	"time"
+
+	"github.com/mayfly-iac/mayfly/internal/stores/backend"
+	"github.com/mayfly-iac/mayfly/internal/stores/remote"
+	"github.com/mayfly-iac/mayfly/state/store"
+)
+
+// Service hides that of LeftOut.
+func (opener) Service() backend.Service {
+	return backend.Service{
+		Open:       openStore,
+		Place:      func(cfg backend.Config) string { return Place(cfg.Text("address")) },
+		Workspaces: func(backend.Config) bool { return false },
+	}
+}
+
+// openStore opens the state behind a URL. Which arguments exclude each other is for the store to say.
+func openStore(_ context.Context, cfg backend.Config, env backend.Env) (store.Store, error) {
+	opt := Options{
+		Address: cfg.Text("address"), LockAddress: cfg.Text("lock_address"), UnlockAddress: cfg.Text("unlock_address"),
+		UpdateMethod: cfg.Text("update_method"), LockMethod: cfg.Text("lock_method"), UnlockMethod: cfg.Text("unlock_method"),
+		Username: cfg.Text("username"), Password: cfg.Text("password"), Headers: cfg.TextMap("headers"),
+		SkipVerification: cfg.Flag("skip_cert_verification"), CACertificates: cfg.Text("client_ca_certificate_pem"),
+		ClientCertificate: cfg.Text("client_certificate_pem"), ClientKey: cfg.Text("client_private_key_pem"),
+	}
+	for name, to := range map[string]*time.Duration{"retry_wait_min": &opt.RetryWaitMin, "retry_wait_max": &opt.RetryWaitMax} {
+		n, err := cfg.Count("http", name)
+		if err != nil {
+			return nil, err
+		}
+		if n != nil {
+			*to = time.Duration(*n) * time.Second
+		}
+	}
+	var err error
+	if opt.Retries, err = cfg.Count("http", "retry_max"); err != nil {
+		return nil, err
+	}
+	service, err := New(opt)
+	if err != nil {
+		return nil, backend.In("http", err)
+	}
+	return remote.New(service, env.Remote()), nil
+}
