@@ -17,13 +17,12 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/stores/cloud"
 	"github.com/mayfly-iac/mayfly/internal/stores/cloud/azure"
 	"github.com/mayfly-iac/mayfly/internal/stores/remote"
-	"github.com/mayfly-iac/mayfly/state/store"
 )
 
 // Service hides that of LeftOut.
 func (opener) Service() backend.Service {
 	return backend.Service{
-		Open: openStore,
+		Connect: connect,
 		Place: func(cfg backend.Config) string {
 			return fmt.Sprintf("azurerm://%s/%s/%s", cfg.Text("storage_account_name"), cfg.Text("container_name"), cfg.Text("key"))
 		},
@@ -33,9 +32,9 @@ func (opener) Service() backend.Service {
 // requestTimeout limits a request unless timeout_seconds does.
 const requestTimeout = 5 * time.Minute
 
-// openStore opens a container. It finds the credentials but does not contact the account, unless the
+// connect opens a container. It finds the credentials but does not contact the account, unless the
 // clouds of a metadata_host must be asked for.
-func openStore(ctx context.Context, cfg backend.Config, env backend.Env) (store.Store, error) {
+func connect(ctx context.Context, cfg backend.Config, env backend.Env) (remote.Service, error) {
 	client := cloud.Client(nil)
 	client.Timeout = requestTimeout
 	seconds, err := cfg.Count("azurerm", "timeout_seconds")
@@ -61,7 +60,7 @@ func openStore(ctx context.Context, cfg backend.Config, env backend.Env) (store.
 	}
 	container := account.Container(environment.BlobServer(cfg.Text("storage_account_name")), cfg.Text("container_name")).
 		Encrypted(cfg.Text("encryption_scope"), key)
-	return remote.New(New(Options{Container: container, Key: cfg.Text("key"), Snapshot: cfg.Flag("snapshot")}), env.Remote()), nil
+	return New(Options{Container: container, Key: cfg.Text("key"), Snapshot: cfg.Flag("snapshot")}), nil
 }
 
 // signIn returns the arguments that say how to sign in.

@@ -50,6 +50,8 @@ type Kind struct {
 type Service struct {
 	// Open opens the store. The configuration has been completed, and has no marks.
 	Open func(ctx context.Context, cfg Config, env Env) (store.Store, error)
+	// Connect is what a store in a service has in place of Open: it returns the service.
+	Connect func(ctx context.Context, cfg Config, env Env) (remote.Service, error)
 	// Place says for a message where the state of the default workspace is, without credentials.
 	Place func(cfg Config) string
 	// PlaceIn is Place for another workspace; nil if Place says it all beside the name of the workspace.
@@ -94,11 +96,6 @@ type HostService struct {
 	Transport http.RoundTripper // refuses to send tokens unencrypted
 }
 
-// Remote returns the options of a store in a service.
-func (e Env) Remote() remote.Options {
-	return remote.Options{Cipher: e.Cipher, JournalDir: e.JournalDir, Version: e.Version}
-}
-
 // StateFiles name files that replace those of the local backend, for whatever workspace.
 type StateFiles struct {
 	State  string // to read; the one of the workspace if empty
@@ -120,7 +117,7 @@ func Usable(table map[string]*Kind) []string {
 }
 
 // Usable reports whether this program can open stores of the kind.
-func (k *Kind) Usable() bool { return k.service.Open != nil }
+func (k *Kind) Usable() bool { return k.service.Open != nil || k.service.Connect != nil }
 
 // Open opens the store of a configuration, which Complete has completed. Errors name arguments and have none
 // of their values.
@@ -132,7 +129,14 @@ func (k *Kind) Open(ctx context.Context, cfg cty.Value, env Env) (store.Store, e
 		env.Lookup = func(string) string { return "" }
 	}
 	cfg, _ = cfg.UnmarkDeep()
-	return k.service.Open(ctx, Config{cfg}, env)
+	if k.service.Open != nil {
+		return k.service.Open(ctx, Config{cfg}, env)
+	}
+	s, err := k.service.Connect(ctx, Config{cfg}, env)
+	if err != nil {
+		return nil, err
+	}
+	return remote.New(s, remote.Options{Cipher: env.Cipher, JournalDir: env.JournalDir, Version: env.Version}), nil
 }
 
 // Place says for a message where the state of the default workspace is. The configuration need not be

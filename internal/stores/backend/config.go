@@ -8,9 +8,12 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// In says which backend an error about arguments is of.
+// In says which backend an error about arguments is of. It returns nil for nil.
 func In(kind string, err error) error {
-	return fmt.Errorf("the backend %q: %w", kind, err)
+	if err != nil {
+		err = fmt.Errorf("the backend %q: %w", kind, err)
+	}
+	return err
 }
 
 // Config is the value of a configuration, or of a block or an object in it.

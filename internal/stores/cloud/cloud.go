@@ -50,6 +50,9 @@ func (e *Error) advice() string {
 	return ""
 }
 
+// ErrExists means that what was to be made exists.
+var ErrExists = errors.New("it exists already")
+
 // ErrPage means that a successful answer is a page for people, and so not one of the service.
 var ErrPage = errors.New("the answer is a page in HTML and not one of the service: it may come from a proxy or a sign-in page in between. " +
 	"Check the environment variables HTTPS_PROXY and NO_PROXY, and the address of the service")

@@ -7,20 +7,16 @@ import (
 
 	"github.com/mayfly-iac/mayfly/internal/stores/backend"
 	"github.com/mayfly-iac/mayfly/internal/stores/remote"
-	"github.com/mayfly-iac/mayfly/state/store"
 )
 
 // Service hides that of LeftOut.
 func (opener) Service() backend.Service {
-	return backend.Service{Open: openStore, Place: placeOf, Identity: placeOf}
+	return backend.Service{Connect: newService, Place: placeOf, Identity: placeOf}
 }
 
-func openStore(_ context.Context, cfg backend.Config, env backend.Env) (store.Store, error) {
+func newService(_ context.Context, cfg backend.Config, env backend.Env) (remote.Service, error) {
 	s, err := New(optionsOf(cfg))
-	if err != nil {
-		return nil, backend.In("consul", err)
-	}
-	return remote.New(s, env.Remote()), nil
+	return s, backend.In("consul", err)
 }
 
 // optionsOf returns the options that the arguments give. A lock is taken unless the argument "lock" is

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/mayfly-iac/mayfly/internal/stores/cloud"
 	"github.com/mayfly-iac/mayfly/internal/stores/cloud/tencent"
 	"github.com/mayfly-iac/mayfly/internal/stores/objects"
 	"github.com/mayfly-iac/mayfly/internal/stores/remote"
@@ -40,10 +41,10 @@ func (f *lockFile) Create(ctx context.Context, text []byte) (created bool, err e
 		return false, err
 	}
 	err = f.account.CreateTag(ctx, tagKey, f.tag)
-	if errors.Is(err, tencent.ErrTagExists) && !f.unsure {
+	if errors.Is(err, cloud.ErrExists) && !f.unsure {
 		return false, &store.LockError{Err: fmt.Errorf("another run is about to lock it. If this remains so, that run has ended, and the tag %s:%s has to be deleted", tagKey, f.tag)}
 	}
-	if err != nil && !errors.Is(err, tencent.ErrTagExists) {
+	if err != nil && !errors.Is(err, cloud.ErrExists) {
 		err = f.Classify(err)
 		passing := (*remote.Passing)(nil)
 		f.unsure = errors.As(err, &passing)

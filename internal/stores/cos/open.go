@@ -15,12 +15,11 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/stores/cloud/tencent"
 	"github.com/mayfly-iac/mayfly/internal/stores/objects"
 	"github.com/mayfly-iac/mayfly/internal/stores/remote"
-	"github.com/mayfly-iac/mayfly/state/store"
 )
 
 // Service hides that of LeftOut.
 func (opener) Service() backend.Service {
-	return backend.Service{Open: openStore, Place: func(cfg backend.Config) string {
+	return backend.Service{Connect: connect, Place: func(cfg backend.Config) string {
 		prefix := cfg.Text("prefix")
 		if prefix != "" {
 			prefix += "/"
@@ -29,9 +28,9 @@ func (opener) Service() backend.Service {
 	}}
 }
 
-// openStore opens a store in a bucket. The arguments are checked before the account is asked for anything,
+// connect opens a store in a bucket. The arguments are checked before the account is asked for anything,
 // so that a mistake is reported without a request.
-func openStore(ctx context.Context, cfg backend.Config, env backend.Env) (store.Store, error) {
+func connect(ctx context.Context, cfg backend.Config, env backend.Env) (remote.Service, error) {
 	opt := Options{
 		Name: cfg.Text("bucket"), Prefix: strings.TrimSuffix(cfg.Text("prefix"), "/"), Key: cfg.Text("key"),
 		ACL: cfg.TextOr("acl", defaultACL), Encrypt: cfg.Flag("encrypt"),
@@ -62,7 +61,7 @@ func openStore(ctx context.Context, cfg backend.Config, env backend.Env) (store.
 		server = "cos.accelerate"
 	}
 	opt.Bucket = opt.Account.Bucket("https://" + opt.Name + "." + server + ".myqcloud.com")
-	return remote.New(New(opt), env.Remote()), nil
+	return New(opt), nil
 }
 
 // roleOf returns the role to assume, from the block or the environment; nil for none.

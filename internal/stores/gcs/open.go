@@ -14,12 +14,11 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/stores/cloud"
 	"github.com/mayfly-iac/mayfly/internal/stores/cloud/google"
 	"github.com/mayfly-iac/mayfly/internal/stores/remote"
-	"github.com/mayfly-iac/mayfly/state/store"
 )
 
 // Service hides that of LeftOut.
 func (opener) Service() backend.Service {
-	return backend.Service{Open: openStore, Place: placeOf, Identity: placeOf}
+	return backend.Service{Connect: connect, Place: placeOf, Identity: placeOf}
 }
 
 func placeOf(cfg backend.Config) string {
@@ -36,9 +35,9 @@ func serverOf(cfg backend.Config) string {
 
 func prefixOf(cfg backend.Config) string { return strings.Trim(cfg.Text("prefix"), "/") }
 
-// openStore opens a bucket with the credentials that are found. A key for encryption on the server is checked
+// connect opens a bucket with the credentials that are found. A key for encryption on the server is checked
 // here, because the service would only refuse it when a state is stored.
-func openStore(ctx context.Context, cfg backend.Config, env backend.Env) (store.Store, error) {
+func connect(ctx context.Context, cfg backend.Config, env backend.Env) (remote.Service, error) {
 	opt := Options{Name: cfg.Text("bucket"), Prefix: prefixOf(cfg), KMSKey: cfg.Text("kms_encryption_key")}
 	if text := cfg.Text("encryption_key"); text != "" {
 		key, err := base64.StdEncoding.DecodeString(text)
@@ -55,7 +54,7 @@ func openStore(ctx context.Context, cfg backend.Config, env backend.Env) (store.
 		return nil, fmt.Errorf("the credentials of the backend \"gcs\": %w", err)
 	}
 	opt.Bucket = account.Bucket(opt.Name, endpoint(cfg, env))
-	return remote.New(New(opt), env.Remote()), nil
+	return New(opt), nil
 }
 
 // endpoint returns the server to use; "" for that of Google.

@@ -8,20 +8,19 @@ import (
 
 	"github.com/mayfly-iac/mayfly/internal/stores/backend"
 	"github.com/mayfly-iac/mayfly/internal/stores/remote"
-	"github.com/mayfly-iac/mayfly/state/store"
 )
 
 // Service hides that of LeftOut.
 func (opener) Service() backend.Service {
 	return backend.Service{
-		Open:       openStore,
+		Connect:    connect,
 		Place:      func(cfg backend.Config) string { return Place(cfg.Text("address")) },
 		Workspaces: func(backend.Config) bool { return false },
 	}
 }
 
-// openStore opens the state behind a URL. Which arguments exclude each other is for the store to say.
-func openStore(_ context.Context, cfg backend.Config, env backend.Env) (store.Store, error) {
+// connect opens the state behind a URL. Which arguments exclude each other is for the store to say.
+func connect(_ context.Context, cfg backend.Config, env backend.Env) (remote.Service, error) {
 	opt := Options{
 		Address: cfg.Text("address"), LockAddress: cfg.Text("lock_address"), UnlockAddress: cfg.Text("unlock_address"),
 		UpdateMethod: cfg.Text("update_method"), LockMethod: cfg.Text("lock_method"), UnlockMethod: cfg.Text("unlock_method"),
@@ -43,8 +42,5 @@ func openStore(_ context.Context, cfg backend.Config, env backend.Env) (store.St
 		return nil, err
 	}
 	service, err := New(opt)
-	if err != nil {
-		return nil, backend.In("http", err)
-	}
-	return remote.New(service, env.Remote()), nil
+	return service, backend.In("http", err)
 }

@@ -15,19 +15,16 @@ import (
 
 // Service hides that of LeftOut.
 func (opener) Service() backend.Service {
-	return backend.Service{Open: openStore, Place: placeOf}
+	return backend.Service{Connect: connect, Place: placeOf}
 }
 
-// openStore opens the Secrets of a namespace, which the files may name if the argument does not.
-func openStore(_ context.Context, cfg backend.Config, env backend.Env) (store.Store, error) {
+// connect opens the Secrets of a namespace, which the files may name if the argument does not.
+func connect(_ context.Context, cfg backend.Config, env backend.Env) (remote.Service, error) {
 	s, err := New(Options{
 		Suffix: cfg.Text("secret_suffix"), Namespace: cfg.Text("namespace"), Labels: cfg.TextMap("labels"),
 		Access: accessOf(cfg, env),
 	})
-	if err != nil {
-		return nil, backend.In("kubernetes", err)
-	}
-	return remote.New(s, env.Remote()), nil
+	return s, backend.In("kubernetes", err)
 }
 
 // accessOf returns where the cluster is. Relative paths start from the directory of the

@@ -15,21 +15,20 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/stores/cloud/alibaba"
 	"github.com/mayfly-iac/mayfly/internal/stores/objects"
 	"github.com/mayfly-iac/mayfly/internal/stores/remote"
-	"github.com/mayfly-iac/mayfly/state/store"
 )
 
 // Service hides that of LeftOut.
 func (opener) Service() backend.Service {
-	return backend.Service{Open: openStore, Place: placeOf}
+	return backend.Service{Connect: connect, Place: placeOf}
 }
 
 func placeOf(cfg backend.Config) string {
 	return "oss://" + cfg.Text("bucket") + "/" + cfg.TextOr("prefix", defaultPrefix) + "/" + cfg.TextOr("key", objects.DefaultKey)
 }
 
-// openStore opens a bucket, and the table of its locks if there is one. The endpoints follow from the region
+// connect opens a bucket, and the table of its locks if there is one. The endpoints follow from the region
 // unless they are given.
-func openStore(ctx context.Context, cfg backend.Config, env backend.Env) (store.Store, error) {
+func connect(ctx context.Context, cfg backend.Config, env backend.Env) (remote.Service, error) {
 	opt := Options{
 		Name: cfg.Text("bucket"), Prefix: strings.TrimSuffix(cfg.Text("prefix"), "/"), Key: cfg.Text("key"),
 		ACL: cfg.Text("acl"), Encrypt: cfg.Flag("encrypt"),
@@ -68,7 +67,7 @@ func openStore(ctx context.Context, cfg backend.Config, env backend.Env) (store.
 			return nil, fmt.Errorf("the argument \"tablestore_endpoint\" of the backend \"oss\": %w", err)
 		}
 	}
-	return remote.New(New(opt), env.Remote()), nil
+	return New(opt), nil
 }
 
 // sourceOf returns where keys come from, and the region: the first of keys, a role of this machine, and a

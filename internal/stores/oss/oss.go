@@ -9,8 +9,6 @@ package oss
 
 import (
 	"cmp"
-	"context"
-	"errors"
 	"net/http"
 
 	"github.com/mayfly-iac/mayfly/internal/stores/cloud"
@@ -47,33 +45,10 @@ func New(opt Options) *objects.Service {
 	}
 	if opt.Table != nil {
 		s.Lock = func(p remote.Place, name string) remote.Place {
-			return objects.WithTable(p, table{opt.Table}, opt.Name+"/"+name)
+			return objects.WithTable(p, opt.Table, &s.Answers, opt.Name+"/"+name)
 		}
 	}
 	return s
-}
-
-// table is an objects.Table in Tablestore.
-type table struct{ *alibaba.Table }
-
-// Get implements objects.Table.
-func (t table) Get(ctx context.Context, id string) (map[string]string, error) {
-	got, err := t.Table.Get(ctx, id)
-	return got, answers.Classify(err)
-}
-
-// Put implements objects.Table.
-func (t table) Put(ctx context.Context, id string, columns map[string]string, fresh bool) (bool, error) {
-	err := t.Table.Put(ctx, id, columns, fresh)
-	if errors.Is(err, alibaba.ErrRowExists) {
-		return false, nil
-	}
-	return err == nil, answers.Classify(err)
-}
-
-// Delete implements objects.Table.
-func (t table) Delete(ctx context.Context, id string) error {
-	return answers.Classify(t.Table.Delete(ctx, id))
 }
 
 // answers say what the errors of the service mean.

@@ -8,18 +8,17 @@ import (
 
 	"github.com/mayfly-iac/mayfly/internal/stores/backend"
 	"github.com/mayfly-iac/mayfly/internal/stores/remote"
-	"github.com/mayfly-iac/mayfly/state/store"
 )
 
 // Service hides that of LeftOut.
 func (opener) Service() backend.Service {
 	return backend.Service{
-		Open: func(_ context.Context, cfg backend.Config, env backend.Env) (store.Store, error) {
+		Connect: func(_ context.Context, cfg backend.Config, env backend.Env) (remote.Service, error) {
 			s, err := serviceOf(cfg)
 			if err != nil {
-				return nil, fmt.Errorf("the argument \"conn_str\" of the backend \"pg\": %w", err)
+				err = fmt.Errorf("the argument \"conn_str\" of the backend \"pg\": %w", err)
 			}
-			return remote.New(s, env.Remote()), nil
+			return s, err
 		},
 		Place:    placeOf,
 		Identity: placeOf,

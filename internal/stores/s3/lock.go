@@ -5,37 +5,10 @@ package s3
 import (
 	"context"
 	"errors"
-	"maps"
 
-	"github.com/mayfly-iac/mayfly/internal/stores/cloud/aws"
 	"github.com/mayfly-iac/mayfly/internal/stores/remote"
 	"github.com/mayfly-iac/mayfly/state/store"
 )
-
-// table is an objects.Table in DynamoDB.
-type table struct{ *aws.Table }
-
-// Get implements objects.Table.
-func (t table) Get(ctx context.Context, id string) (map[string]string, error) {
-	got, err := t.Table.Get(ctx, id)
-	return got, answers.Classify(err)
-}
-
-// Put implements objects.Table.
-func (t table) Put(ctx context.Context, id string, columns map[string]string, fresh bool) (bool, error) {
-	item := aws.Item{"LockID": id}
-	maps.Copy(item, columns)
-	err := t.Table.Put(ctx, item, fresh)
-	if errors.Is(err, aws.ErrItemExists) {
-		return false, nil
-	}
-	return err == nil, answers.Classify(err)
-}
-
-// Delete implements objects.Table.
-func (t table) Delete(ctx context.Context, id string) error {
-	return answers.Classify(t.Table.Delete(ctx, id))
-}
 
 // both takes two locks, so that runs that know only one of them are kept out.
 type both [2]remote.Lock

@@ -16,22 +16,21 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/stores/cloud"
 	"github.com/mayfly-iac/mayfly/internal/stores/cloud/aws"
 	"github.com/mayfly-iac/mayfly/internal/stores/remote"
-	"github.com/mayfly-iac/mayfly/state/store"
 )
 
 // Service hides that of LeftOut.
 func (opener) Service() backend.Service {
 	return backend.Service{
-		Open: openStore,
+		Connect: connect,
 		Place: func(cfg backend.Config) string {
 			return "s3://" + cfg.Text("bucket") + "/" + strings.TrimPrefix(cfg.Text("key"), "/")
 		},
 	}
 }
 
-// openStore opens a bucket and the table of locks. Credentials are found, and roles prepared, but nothing is
+// connect opens a bucket and the table of locks. Credentials are found, and roles prepared, but nothing is
 // asked of the service before the first request, except where the account is to be checked.
-func openStore(ctx context.Context, cfg backend.Config, env backend.Env) (store.Store, error) {
+func connect(ctx context.Context, cfg backend.Config, env backend.Env) (remote.Service, error) {
 	settings, err := settingsOf(cfg, env)
 	if err != nil {
 		return nil, backend.In("s3", err)
@@ -63,7 +62,7 @@ func openStore(ctx context.Context, cfg backend.Config, env backend.Env) (store.
 	if err := account.Check(ctx, arguments{cfg}, endpoint(cfg, env, "sts", "AWS_ENDPOINT_URL_STS", "AWS_STS_ENDPOINT")); err != nil {
 		return nil, backend.In("s3", err)
 	}
-	return remote.New(New(opt), env.Remote()), nil
+	return New(opt), nil
 }
 
 // bucketOf returns the bucket, at AWS or at the server that the configuration names.

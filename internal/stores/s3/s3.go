@@ -132,7 +132,7 @@ func (s *Service) Place(workspace string) (remote.Place, error) {
 		return p, nil
 	}
 	file := p.Lock
-	p = objects.WithTable(p, table{s.opt.Table}, s.opt.Name+"/"+key)
+	p = objects.WithTable(p, s.opt.Table, &answers, s.opt.Name+"/"+key)
 	if file != nil {
 		p.Lock = both{file, p.Lock}
 	}

@@ -10,18 +10,14 @@ import (
 
 	"github.com/mayfly-iac/mayfly/internal/stores/backend"
 	"github.com/mayfly-iac/mayfly/internal/stores/remote"
-	"github.com/mayfly-iac/mayfly/state/store"
 )
 
 // Service hides that of LeftOut.
 func (o opener) Service() backend.Service {
 	s := backend.Service{
-		Open: func(_ context.Context, cfg backend.Config, env backend.Env) (store.Store, error) {
+		Connect: func(_ context.Context, cfg backend.Config, env backend.Env) (remote.Service, error) {
 			opt, err := optionsOf(o.kind, cfg, env)
-			if err != nil {
-				return nil, backend.In(o.kind, err)
-			}
-			return remote.New(New(opt), env.Remote()), nil
+			return New(opt), backend.In(o.kind, err)
 		},
 		Place:      placeOf,
 		Identity:   placeOf,

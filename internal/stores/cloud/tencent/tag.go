@@ -9,14 +9,11 @@ import (
 
 var tags = service{"tag", "2018-08-13"}
 
-// ErrTagExists means that a tag that was to be made exists.
-var ErrTagExists = errors.New("the tag exists")
-
 type tag struct{ TagKey, TagValue string }
 
-// CreateTag makes a tag of the account. It fails with ErrTagExists if there is one like it.
+// CreateTag makes a tag of the account. It fails with cloud.ErrExists if there is one like it.
 func (a *Account) CreateTag(ctx context.Context, key, value string) error {
-	return a.actOnTag(ctx, "CreateTag", tag{key, value}, "ResourceInUse.TagDuplicate", ErrTagExists)
+	return a.actOnTag(ctx, "CreateTag", tag{key, value}, "ResourceInUse.TagDuplicate", cloud.ErrExists)
 }
 
 // DeleteTag removes a tag of the account. One that does not exist is ignored.
