@@ -9,6 +9,7 @@
 package pg
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -28,8 +29,8 @@ import (
 // Defaults of Options.
 const (
 	defaultSchema = "terraform_remote_state"
-	DefaultTable  = "states"
-	DefaultIndex  = "states_by_name"
+	defaultTable  = "states"
+	defaultIndex  = "states_by_name"
 )
 
 // Options configure a Service.
@@ -39,8 +40,8 @@ type Options struct {
 	// connection is encrypted unless sslmode says otherwise.
 	ConnString string
 	Schema     string // defaultSchema if ""
-	Table      string // DefaultTable if ""
-	Index      string // DefaultIndex if ""
+	Table      string // defaultTable if ""
+	Index      string // defaultIndex if ""
 
 	// What is not to be created if it does not exist. Without tables of its own, the journal is kept on this
 	// machine, and a lock does not say what its holder does.
@@ -61,17 +62,13 @@ var _ remote.Service = (*Service)(nil)
 
 // New returns a service. It contacts nothing. An error is about ConnString, and shows no password.
 func New(opt Options) (*Service, error) {
-	setDefault(&opt.Schema, defaultSchema)
-	setDefault(&opt.Table, DefaultTable)
-	setDefault(&opt.Index, DefaultIndex)
+	opt.Schema, opt.Table, opt.Index = cmp.Or(opt.Schema, defaultSchema), cmp.Or(opt.Table, defaultTable), cmp.Or(opt.Index, defaultIndex)
 	config, err := pq.NewConfig(opt.ConnString)
 	if err != nil {
 		return nil, fmt.Errorf("the connection string is not valid: %w", hideText(err))
 	}
 	config.ConnectTimeout = min(max(config.ConnectTimeout, time.Second), connectTimeout)
-	if config.ApplicationName == "" {
-		config.ApplicationName = "mayfly"
-	}
+	config.ApplicationName = cmp.Or(config.ApplicationName, "mayfly")
 	connector, err := pq.NewConnectorConfig(config)
 	if err != nil {
 		return nil, fmt.Errorf("the connection string is not valid: %w", hideText(err))
@@ -97,12 +94,6 @@ func hideText(err error) error {
 var quotedText = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
 
 const connectTimeout = 10 * time.Second
-
-func setDefault(s *string, value string) {
-	if *s == "" {
-		*s = value
-	}
-}
 
 // Close ends the connections, except those of locks that are still held.
 func (s *Service) Close() {
@@ -191,29 +182,7 @@ func createdMeanwhile(err error) bool {
 
 // Workspaces implements remote.Service.
 func (s *Service) Workspaces(ctx context.Context) ([]string, error) {
-	db, err := s.db(ctx)
-	if err != nil {
-		return nil, err
-	}
-	names, err := texts(ctx, db, `SELECT name FROM `+s.table("")+` WHERE name IS NOT NULL`)
-	return names, classify(err)
-}
-
-// texts returns the only column of what a statement finds.
-func texts(ctx context.Context, db *sql.DB, statement string, args ...any) (all []string, err error) {
-	rows, err := db.QueryContext(ctx, statement, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
-		var text string
-		if err := rows.Scan(&text); err != nil {
-			return nil, err
-		}
-		all = append(all, text)
-	}
-	return all, rows.Err()
+	return s.texts(ctx, `SELECT name FROM `+s.table("")+` WHERE name IS NOT NULL`)
 }
 
 // Place implements remote.Service.
