@@ -9,7 +9,6 @@ package azurerm
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"sync"
 
@@ -111,14 +110,6 @@ func (s *Service) Delete(ctx context.Context, name string) error {
 func (s *Service) List(ctx context.Context, prefix string) ([]string, error) {
 	names, err := s.opt.Container.List(ctx, prefix)
 	return names, answers.Classify(err)
-}
-
-// code returns the code of an unsuccessful answer; "" if err is not one.
-func code(err error) string {
-	if e := (*cloud.Error)(nil); errors.As(err, &e) {
-		return e.Code
-	}
-	return ""
 }
 
 // answers say what the errors of the service mean.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/mayfly-iac/mayfly/internal/stores/cloud"
 	"github.com/mayfly-iac/mayfly/internal/stores/cloud/azure"
 	"github.com/mayfly-iac/mayfly/internal/stores/remote"
 	"github.com/mayfly-iac/mayfly/state/store"
@@ -58,7 +59,7 @@ func (b *blob) Put(ctx context.Context, data []byte, was remote.Version) (remote
 		header.Set("If-Match", p.ETag)
 	}
 	p, err = b.opt.Container.Put(ctx, b.name, data, withLock(p.Metadata, b.lease(b.name).text), header)
-	if code(err) == "ConditionNotMet" || code(err) == "BlobAlreadyExists" {
+	if cloud.Code(err) == "ConditionNotMet" || cloud.Code(err) == "BlobAlreadyExists" {
 		return "", remote.ErrChanged
 	}
 	return versionOf(p), b.explain(err)
@@ -79,7 +80,7 @@ func (b *blob) Delete(ctx context.Context) error {
 
 // explain is Classify for a request that has the ID of the lease.
 func (b *blob) explain(err error) error {
-	switch code(err) {
+	switch cloud.Code(err) {
 	case "LeaseLost", "LeaseNotPresentWithBlobOperation", "LeaseIdMismatchWithBlobOperation":
 		return fmt.Errorf("%w: %w", store.ErrLockLost, err)
 	}

@@ -87,7 +87,7 @@ func (l *lock) ensure(ctx context.Context) (azure.Properties, error) {
 
 // held returns the error for a lease that another run has.
 func (l *lock) held(ctx context.Context, err error) error {
-	if code(err) != "LeaseAlreadyPresent" {
+	if cloud.Code(err) != "LeaseAlreadyPresent" {
 		return answers.Classify(err)
 	}
 	info, err := l.Holder(ctx)
@@ -166,8 +166,8 @@ func (l *lock) release(ctx context.Context, id string) error {
 
 // refused reports whether an answer says that a lease or a blob is not as a request supposes.
 func refused(err error) bool {
-	e := (*cloud.Error)(nil)
-	return errors.As(err, &e) && (e.Status == http.StatusConflict || e.Status == http.StatusPreconditionFailed)
+	status := cloud.Status(err)
+	return status == http.StatusConflict || status == http.StatusPreconditionFailed
 }
 
 // Check implements remote.Lock.

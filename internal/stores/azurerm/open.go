@@ -4,7 +4,6 @@ package azurerm
 
 import (
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"net/http"
@@ -52,11 +51,9 @@ func connect(ctx context.Context, cfg backend.Config, env backend.Env) (remote.S
 	if err != nil {
 		return nil, err
 	}
-	var key []byte
-	if text := cfg.Text("customer_provided_key"); text != "" {
-		if key, err = base64.StdEncoding.DecodeString(text); err != nil || len(key) != 32 {
-			return nil, errors.New("the argument \"customer_provided_key\" of the backend \"azurerm\" must be a key of 32 bytes in base64")
-		}
+	key, err := cfg.Key("azurerm", "customer_provided_key")
+	if err != nil {
+		return nil, err
 	}
 	container := account.Container(environment.BlobServer(cfg.Text("storage_account_name")), cfg.Text("container_name")).
 		Encrypted(cfg.Text("encryption_scope"), key)

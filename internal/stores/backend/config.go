@@ -1,6 +1,7 @@
 package backend
 
 import (
+	"encoding/base64"
 	"fmt"
 	"math"
 	"math/big"
@@ -76,6 +77,19 @@ func (c Config) Count(kind, name string) (*int, error) {
 	}
 	count := int(n)
 	return &count, nil
+}
+
+// Key returns an argument of a kind that is a key of 32 bytes in base64; nil if it is not set.
+func (c Config) Key(kind, name string) ([]byte, error) {
+	text := c.Text(name)
+	if text == "" {
+		return nil, nil
+	}
+	key, err := base64.StdEncoding.DecodeString(text)
+	if err != nil || len(key) != 32 {
+		return nil, fmt.Errorf("the argument %q of the backend %q must be a key of 32 bytes in base64", name, kind)
+	}
+	return key, nil
 }
 
 // Nested returns the first block of a name; false if there is none.

@@ -6,6 +6,7 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
+	"iter"
 	"maps"
 	"net/http"
 	"net/url"
@@ -94,29 +95,24 @@ func (b *Bucket) Delete(ctx context.Context, name string) error {
 const maxList = 64 << 20
 
 // List returns the names of the objects that begin with prefix.
-func (b *Bucket) List(ctx context.Context, prefix string) (names []string, err error) {
+func (b *Bucket) List(ctx context.Context, prefix string) iter.Seq2[string, error] {
 	query := url.Values{"prefix": {prefix}}
 	maps.Copy(query, b.Pages)
-	for {
+	return Pages(query, "marker", func(query url.Values) ([]string, string, error) {
 		resp, err := b.send(ctx, http.MethodGet, "", query, nil, nil)
 		if err != nil {
-			return nil, err
+			return nil, "", err
 		}
+		defer resp.Body.Close()
 		var page struct {
 			Keys []string `xml:"Contents>Key"`
 			Next string   `xml:"NextMarker"`
 		}
-		err = xml.NewDecoder(io.LimitReader(resp.Body, maxList)).Decode(&page)
-		resp.Body.Close()
-		if err != nil {
-			return nil, fmt.Errorf("the service's list of objects is not valid: %w", err)
+		if err := xml.NewDecoder(io.LimitReader(resp.Body, maxList)).Decode(&page); err != nil {
+			return nil, "", fmt.Errorf("the service's list of objects is not valid: %w", err)
 		}
-		names = append(names, page.Keys...)
-		if page.Next == "" || page.Next == query.Get("marker") {
-			return names, nil
-		}
-		query.Set("marker", page.Next)
-	}
+		return page.Keys, page.Next, nil
+	})
 }
 
 // do sends a request of whose answer only the ETag is of interest.

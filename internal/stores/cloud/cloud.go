@@ -39,6 +39,22 @@ func (e *Error) Error() string {
 	return text
 }
 
+// Status returns the status of an unsuccessful answer; 0 if err is not one.
+func Status(err error) int {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.Status
+	}
+	return 0
+}
+
+// Code returns the code of an unsuccessful answer; "" if err is not one.
+func Code(err error) string {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.Code
+	}
+	return ""
+}
+
 // advice returns what to do about answers that come from something in between.
 func (e *Error) advice() string {
 	switch {

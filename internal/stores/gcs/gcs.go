@@ -11,7 +11,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
-	"errors"
 	"net/http"
 	"net/url"
 	"strings"
@@ -59,25 +58,17 @@ func New(opt Options) *Service {
 	return s
 }
 
-// name returns the name of an object.
-func (s *Service) name(base string) string {
-	if s.opt.Prefix == "" {
-		return base
-	}
-	return s.opt.Prefix + "/" + base
-}
-
 const stateSuffix = ".tfstate"
 
 // Workspaces implements remote.Service.
 func (s *Service) Workspaces(ctx context.Context) ([]string, error) {
-	return objects.Between(ctx, s, s.name(""), stateSuffix)
+	return objects.Between(ctx, s, objects.Under(s.opt.Prefix, ""), stateSuffix)
 }
 
 // Place implements remote.Service.
 func (s *Service) Place(workspace string) (remote.Place, error) {
-	state := s.name(workspace + stateSuffix)
-	return objects.Place(s, "gs://"+s.opt.Name+"/"+state, state, s.name(workspace+".tflock")), nil
+	state := objects.Under(s.opt.Prefix, workspace+stateSuffix)
+	return objects.Place(s, "gs://"+s.opt.Name+"/"+state, state, objects.Under(s.opt.Prefix, workspace+".tflock")), nil
 }
 
 // Get implements objects.Bucket. The version of an object is its generation.
@@ -99,7 +90,7 @@ func (s *Service) Put(ctx context.Context, name string, data []byte, was *remote
 		query.Set("ifGenerationMatch", string(*was))
 	}
 	generation, err := s.opt.Bucket.Put(ctx, name, data, query, s.key)
-	if e := (*cloud.Error)(nil); errors.As(err, &e) && e.Status == http.StatusPreconditionFailed {
+	if cloud.Status(err) == http.StatusPreconditionFailed {
 		return "", remote.ErrChanged
 	}
 	return remote.Version(generation), answers.Classify(err)
@@ -111,14 +102,9 @@ func (s *Service) Delete(ctx context.Context, name string) error {
 }
 
 // List implements objects.Bucket.
-func (s *Service) List(ctx context.Context, prefix string) (names []string, err error) {
-	for name, err := range s.opt.Bucket.List(ctx, prefix) {
-		if err != nil {
-			return nil, answers.Classify(err)
-		}
-		names = append(names, name)
-	}
-	return names, nil
+func (s *Service) List(ctx context.Context, prefix string) ([]string, error) {
+	names, err := cloud.All(s.opt.Bucket.List(ctx, prefix))
+	return names, answers.Classify(err)
 }
 
 // answers say what the errors of the service mean. An answer about a missing bucket names it. The service

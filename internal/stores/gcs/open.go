@@ -4,7 +4,6 @@ package gcs
 
 import (
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"os"
@@ -39,15 +38,12 @@ func prefixOf(cfg backend.Config) string { return strings.Trim(cfg.Text("prefix"
 // here, because the service would only refuse it when a state is stored.
 func connect(ctx context.Context, cfg backend.Config, env backend.Env) (remote.Service, error) {
 	opt := Options{Name: cfg.Text("bucket"), Prefix: prefixOf(cfg), KMSKey: cfg.Text("kms_encryption_key")}
-	if text := cfg.Text("encryption_key"); text != "" {
-		key, err := base64.StdEncoding.DecodeString(text)
-		switch {
-		case err != nil || len(key) != 32:
-			return nil, errors.New("the argument \"encryption_key\" of the backend \"gcs\" must be a key of 32 bytes in base64")
-		case opt.KMSKey != "":
-			return nil, errors.New("the arguments \"encryption_key\" and \"kms_encryption_key\" of the backend \"gcs\" exclude each other")
-		}
-		opt.CustomerKey = key
+	var err error
+	if opt.CustomerKey, err = cfg.Key("gcs", "encryption_key"); err != nil {
+		return nil, err
+	}
+	if opt.CustomerKey != nil && opt.KMSKey != "" {
+		return nil, errors.New("the arguments \"encryption_key\" and \"kms_encryption_key\" of the backend \"gcs\" exclude each other")
 	}
 	account, err := accountOf(ctx, cfg, env)
 	if err != nil {

@@ -3,6 +3,7 @@
 package http
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -44,7 +45,7 @@ func (l *lock) request(ctx context.Context, info store.LockInfo) error {
 	if err != nil {
 		return err
 	}
-	method, to := or(l.service.opt.LockMethod, methodLock), l.service.lock
+	method, to := cmp.Or(l.service.opt.LockMethod, methodLock), l.service.lock
 	r, err := l.service.send(ctx, method, to, body)
 	if err != nil {
 		return err
@@ -107,7 +108,7 @@ func (l *lock) Release(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	method, to := or(l.service.opt.UnlockMethod, methodUnlock), l.service.unlock
+	method, to := cmp.Or(l.service.opt.UnlockMethod, methodUnlock), l.service.unlock
 	r, err := l.service.send(ctx, method, to, body)
 	if err != nil {
 		return err

@@ -2,7 +2,6 @@ package objects
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"strings"
 
@@ -35,8 +34,8 @@ var (
 	_ Bucket         = (*Service)(nil)
 )
 
-// under returns the name of an object below a prefix, which may be "".
-func under(prefix, name string) string {
+// Under returns the name of an object below a prefix, which may be "".
+func Under(prefix, name string) string {
 	if prefix == "" {
 		return name
 	}
@@ -45,7 +44,7 @@ func under(prefix, name string) string {
 
 // Workspaces implements remote.Service.
 func (s *Service) Workspaces(ctx context.Context) ([]string, error) {
-	return Between(ctx, s, under(s.Prefix, ""), "/"+s.Key)
+	return Between(ctx, s, Under(s.Prefix, ""), "/"+s.Key)
 }
 
 // Between returns what is between prefix and suffix in the names of objects, unless it has a slash.
@@ -65,7 +64,7 @@ func (s *Service) Place(workspace string) (remote.Place, error) {
 	if workspace != store.DefaultWorkspace {
 		name = workspace + "/" + name
 	}
-	name = under(s.Prefix, name)
+	name = Under(s.Prefix, name)
 	p := Place(s, s.Scheme+"://"+s.Name+"/"+name, name, "")
 	if s.Lock != nil {
 		p = s.Lock(p, name)
@@ -94,7 +93,7 @@ func (s *Service) Put(ctx context.Context, name string, data []byte, was *remote
 		}
 	}
 	etag, err := s.Bucket.Put(ctx, name, data, header)
-	if e := (*cloud.Error)(nil); errors.As(err, &e) && e.Code == "FileAlreadyExists" {
+	if cloud.Code(err) == "FileAlreadyExists" {
 		return "", remote.ErrChanged
 	}
 	return remote.Version(etag), s.Classify(err)
@@ -107,7 +106,7 @@ func (s *Service) Delete(ctx context.Context, name string) error {
 
 // List implements Bucket.
 func (s *Service) List(ctx context.Context, prefix string) ([]string, error) {
-	names, err := s.Bucket.List(ctx, prefix)
+	names, err := cloud.All(s.Bucket.List(ctx, prefix))
 	return names, s.Classify(err)
 }
 

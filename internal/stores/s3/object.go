@@ -7,6 +7,7 @@ import (
 	"errors"
 	"net/http"
 
+	"github.com/mayfly-iac/mayfly/internal/stores/cloud"
 	"github.com/mayfly-iac/mayfly/internal/stores/remote"
 )
 
@@ -29,10 +30,10 @@ func (b bucket) Put(ctx context.Context, name string, data []byte, was *remote.V
 		header.Set("If-Match", string(*was))
 	}
 	etag, err := b.opt.Bucket.Put(ctx, name, data, header)
-	if status(err) == http.StatusNotImplemented && was != nil {
+	if cloud.Status(err) == http.StatusNotImplemented && was != nil {
 		etag, err = b.putCompared(ctx, name, data, *was)
 	}
-	if errors.Is(err, remote.ErrChanged) || status(err) == http.StatusPreconditionFailed || answers.IsMissing(err) { // there is nothing that If-Match could match
+	if errors.Is(err, remote.ErrChanged) || cloud.Status(err) == http.StatusPreconditionFailed || answers.IsMissing(err) { // there is nothing that If-Match could match
 		return "", remote.ErrChanged
 	}
 	return remote.Version(etag), answers.Classify(err)
@@ -56,12 +57,7 @@ func (b bucket) Delete(ctx context.Context, name string) error {
 }
 
 // List implements objects.Bucket.
-func (b bucket) List(ctx context.Context, prefix string) (names []string, err error) {
-	for key, err := range b.opt.Bucket.List(ctx, prefix) {
-		if err != nil {
-			return nil, answers.Classify(err)
-		}
-		names = append(names, key)
-	}
-	return names, nil
+func (b bucket) List(ctx context.Context, prefix string) ([]string, error) {
+	names, err := cloud.All(b.opt.Bucket.List(ctx, prefix))
+	return names, answers.Classify(err)
 }

@@ -4,7 +4,6 @@ package s3
 
 import (
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"net/http"
@@ -39,7 +38,12 @@ func connect(ctx context.Context, cfg backend.Config, env backend.Env) (remote.S
 	if err != nil {
 		return nil, backend.In("s3", err)
 	}
-	account, err := aws.Load(ctx, settings, func(own http.RoundTripper) *http.Client { return clientWith(transport, own) })
+	account, err := aws.Load(ctx, settings, func(own http.RoundTripper) *http.Client { // which repeats nothing: whether a request may be repeated is known above
+		if transport != nil {
+			own = transport
+		}
+		return cloud.Client(own)
+	})
 	if err != nil {
 		return nil, fmt.Errorf("the credentials of the backend \"s3\": %w", err)
 	}
@@ -48,7 +52,10 @@ func connect(ctx context.Context, cfg backend.Config, env backend.Env) (remote.S
 		LockFile: cfg.Flag("use_lockfile"), ACL: cfg.Text("acl"), Encrypt: cfg.Flag("encrypt"), KMSKey: cfg.Text("kms_key_id"),
 		Tags: cfg.TextMap("state_tags"), LockTags: cfg.TextMap("lock_tags"),
 	}
-	if opt.CustomerKey, err = customerKey(cfg); err != nil {
+	if opt.KMSKey != "" && cfg.Text("sse_customer_key") != "" {
+		return nil, errors.New("the arguments \"kms_key_id\" and \"sse_customer_key\" of the backend \"s3\" exclude each other")
+	}
+	if opt.CustomerKey, err = cfg.Key("s3", "sse_customer_key"); err != nil {
 		return nil, err
 	}
 	if opt.Bucket, err = bucketOf(ctx, account, cfg, env); err != nil {
@@ -142,29 +149,4 @@ func formerRole(cfg backend.Config) *aws.Role {
 		r.Duration = time.Duration(n) * time.Second
 	}
 	return r
-}
-
-// customerKey returns the key with which the server encrypts objects without keeping it; nil for none.
-func customerKey(cfg backend.Config) ([]byte, error) {
-	text := cfg.Text("sse_customer_key")
-	if text == "" {
-		return nil, nil
-	}
-	if cfg.Text("kms_key_id") != "" {
-		return nil, errors.New("the arguments \"kms_key_id\" and \"sse_customer_key\" of the backend \"s3\" exclude each other")
-	}
-	key, err := base64.StdEncoding.DecodeString(text)
-	if err != nil || len(key) != 32 {
-		return nil, errors.New("the argument \"sse_customer_key\" of the backend \"s3\" must be a key of 32 bytes in base64")
-	}
-	return key, nil
-}
-
-// clientWith returns a client that repeats nothing: whether a request may be repeated is known above. own is
-// what the user's AWS settings ask for.
-func clientWith(transport *http.Transport, own http.RoundTripper) *http.Client {
-	if transport != nil {
-		own = transport
-	}
-	return cloud.Client(own)
 }

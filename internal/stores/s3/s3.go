@@ -12,7 +12,6 @@ import (
 	"context"
 	"crypto/md5" //nolint:gosec // the checksum that S3 and other engines define
 	"encoding/base64"
-	"errors"
 	"net/http"
 	"net/url"
 	"strings"
@@ -137,14 +136,6 @@ func (s *Service) Place(workspace string) (remote.Place, error) {
 		p.Lock = both{file, p.Lock}
 	}
 	return p, nil
-}
-
-// status returns the status of an unsuccessful answer; 0 if err is not one.
-func status(err error) int {
-	if e := (*cloud.Error)(nil); errors.As(err, &e) {
-		return e.Status
-	}
-	return 0
 }
 
 // answers say what the errors of the service mean.

@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mayfly-iac/mayfly/internal/stores/cloud"
 	"github.com/mayfly-iac/mayfly/internal/stores/remote"
 	"github.com/mayfly-iac/mayfly/state/store"
 )
@@ -160,7 +161,7 @@ func (s *Service) findOrCreate(ctx context.Context, name string) (*workspace, er
 	}
 	var answer struct{ Data workspace }
 	err = s.client.send(ctx, http.MethodPost, "organizations/"+s.opt.Organization+"/workspaces", nil, map[string]any{"data": data}, &answer)
-	if is(err, http.StatusUnprocessableEntity) { // another run may have been faster
+	if cloud.Status(err) == http.StatusUnprocessableEntity { // another run may have been faster
 		if w, _ := s.find(ctx, name); w != nil {
 			return w, nil
 		}

@@ -153,7 +153,7 @@ func (t *Table) call(ctx context.Context, operation string, row []byte, conditio
 	}
 	req.Header.Set("x-ots-signature", mac(keys.Secret, text))
 	answer, err := cloud.Answer(t.account.client, req, refusedRow)
-	if e := (*cloud.Error)(nil); errors.As(err, &e) && e.Code == "OTSConditionCheckFail" {
+	if cloud.Code(err) == "OTSConditionCheckFail" {
 		return nil, cloud.ErrExists
 	}
 	return answer, err

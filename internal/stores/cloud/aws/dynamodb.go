@@ -3,7 +3,6 @@ package aws
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"maps"
 	"net/http"
 	"strings"
@@ -71,7 +70,7 @@ func (t *Table) Put(ctx context.Context, id string, columns map[string]string, i
 		in["ConditionExpression"] = "attribute_not_exists(LockID)"
 	}
 	err := t.call(ctx, "PutItem", in, nil)
-	if e := (*cloud.Error)(nil); errors.As(err, &e) && e.Code == "ConditionalCheckFailedException" {
+	if cloud.Code(err) == "ConditionalCheckFailedException" {
 		return cloud.ErrExists
 	}
 	return err

@@ -53,52 +53,31 @@ func (a *Account) BucketIn(ctx context.Context, name string, inPath bool) (*Buck
 // BucketAt returns a bucket at a server that is compatible with S3. server has the form scheme://host.
 func (a *Account) BucketAt(name, server string) *Bucket { return a.bucket(server + "/" + name) }
 
-// page is a page of a list of objects.
-type page struct {
-	Contents              []struct{ Key string }
-	IsTruncated           bool
-	NextContinuationToken string
-}
-
 // List returns the names of the objects that begin with prefix.
 func (b *Bucket) List(ctx context.Context, prefix string) iter.Seq2[string, error] {
-	return func(yield func(string, error) bool) {
-		for token := ""; ; {
-			query := url.Values{"list-type": {"2"}, "prefix": {prefix}}
-			if token != "" {
-				query.Set("continuation-token", token)
-			}
-			p, err := b.page(ctx, query)
-			if err != nil {
-				yield("", err)
-				return
-			}
-			for _, object := range p.Contents {
-				if !yield(object.Key, nil) {
-					return
-				}
-			}
-			if !p.IsTruncated || p.NextContinuationToken == token {
-				return
-			}
-			token = p.NextContinuationToken
+	query := url.Values{"list-type": {"2"}, "prefix": {prefix}}
+	return cloud.Pages(query, "continuation-token", func(query url.Values) ([]string, string, error) {
+		req, err := b.Request(ctx, http.MethodGet, "", query, nil, nil)
+		if err != nil {
+			return nil, "", err
 		}
-	}
-}
-
-func (b *Bucket) page(ctx context.Context, query url.Values) (p page, err error) {
-	req, err := b.Request(ctx, http.MethodGet, "", query, nil, nil)
-	if err != nil {
-		return page{}, err
-	}
-	body, err := cloud.Answer(b.Client, req, b.Refuse)
-	if err != nil {
-		return page{}, err
-	}
-	if err := xml.Unmarshal(body, &p); err != nil {
-		return page{}, fmt.Errorf("the service's list of objects is not valid: %w", err)
-	}
-	return p, nil
+		body, err := cloud.Answer(b.Client, req, b.Refuse)
+		if err != nil {
+			return nil, "", err
+		}
+		var page struct {
+			Keys        []string `xml:"Contents>Key"`
+			IsTruncated bool
+			Next        string `xml:"NextContinuationToken"`
+		}
+		if err := xml.Unmarshal(body, &page); err != nil {
+			return nil, "", fmt.Errorf("the service's list of objects is not valid: %w", err)
+		}
+		if !page.IsTruncated {
+			page.Next = ""
+		}
+		return page.Keys, page.Next, nil
+	})
 }
 
 // Open returns the content of an object, which the caller closes, and its size, negative if unknown.

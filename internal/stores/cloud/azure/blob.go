@@ -173,38 +173,27 @@ func (c *Container) lease(ctx context.Context, name, action string, header http.
 	return c.do(ctx, http.MethodPut, name, url.Values{"comp": {"lease"}}, nil, header)
 }
 
+// maxList bounds one part of a list.
+const maxList = 64 << 20
+
 // List returns the names of the blobs that begin with prefix.
-func (c *Container) List(ctx context.Context, prefix string) (names []string, err error) {
+func (c *Container) List(ctx context.Context, prefix string) ([]string, error) {
 	query := url.Values{"restype": {"container"}, "comp": {"list"}, "prefix": {prefix}}
-	for {
+	return cloud.All(cloud.Pages(query, "marker", func(query url.Values) ([]string, string, error) {
+		resp, err := c.send(ctx, http.MethodGet, c.base, query, nil, nil)
+		if err != nil {
+			return nil, "", err
+		}
+		defer resp.Body.Close()
 		var page struct {
 			Names  []string `xml:"Blobs>Blob>Name"`
 			Marker string   `xml:"NextMarker"`
 		}
-		if err := c.list(ctx, query, &page); err != nil {
-			return nil, err
+		if err := xml.NewDecoder(io.LimitReader(resp.Body, maxList)).Decode(&page); err != nil {
+			return nil, "", fmt.Errorf("the service's list of blobs is not valid: %w", err)
 		}
-		names = append(names, page.Names...)
-		if page.Marker == "" || page.Marker == query.Get("marker") {
-			return names, nil
-		}
-		query.Set("marker", page.Marker)
-	}
-}
-
-// maxList bounds one part of a list.
-const maxList = 64 << 20
-
-func (c *Container) list(ctx context.Context, query url.Values, to any) error {
-	resp, err := c.send(ctx, http.MethodGet, c.base, query, nil, nil)
-	if err != nil {
-		return err
-	}
-	defer resp.Body.Close()
-	if err := xml.NewDecoder(io.LimitReader(resp.Body, maxList)).Decode(to); err != nil {
-		return fmt.Errorf("the service's list of blobs is not valid: %w", err)
-	}
-	return nil
+		return page.Names, page.Marker, nil
+	}))
 }
 
 // do sends a request whose answer has nothing of interest.

@@ -2,7 +2,6 @@ package tencent
 
 import (
 	"context"
-	"errors"
 
 	"github.com/mayfly-iac/mayfly/internal/stores/cloud"
 )
@@ -28,7 +27,7 @@ func (a *Account) actOnTag(ctx context.Context, action string, t tag, expected s
 		return err
 	}
 	err = a.act(ctx, keys, tags, action, t, nil)
-	if e := (*cloud.Error)(nil); errors.As(err, &e) && e.Code == expected {
+	if cloud.Code(err) == expected {
 		return meaning
 	}
 	return err
