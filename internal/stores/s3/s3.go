@@ -12,6 +12,7 @@ import (
 	"context"
 	"crypto/md5" //nolint:gosec // the checksum that S3 and other engines define
 	"encoding/base64"
+	"errors"
 	"net/http"
 	"net/url"
 	"strings"
@@ -161,4 +162,104 @@ func explain(e *cloud.Error) {
 	case e.Status == http.StatusForbidden && e.Hint == "":
 		e.Hint = "The credentials need the rights s3:ListBucket for the bucket, and s3:GetObject, s3:PutObject and s3:DeleteObject for the state, its lock and its journal"
 	}
+}
+
+// bucket is an objects.Bucket. The version of an object is its ETag.
+type bucket struct{ *Service }
+
+// Get implements objects.Bucket.
+func (b bucket) Get(ctx context.Context, name string) ([]byte, remote.Version, error) {
+	return answers.Got(b.opt.Bucket.Get(ctx, name, b.read))
+}
+
+// Put implements objects.Bucket.
+func (b bucket) Put(ctx context.Context, name string, data []byte, was *remote.Version) (remote.Version, error) {
+	header := b.putHeader(name)
+	switch {
+	case was == nil:
+	case *was == "":
+		header.Set("If-None-Match", "*")
+	default:
+		header.Set("If-Match", string(*was))
+	}
+	etag, err := b.opt.Bucket.Put(ctx, name, data, header)
+	if cloud.Status(err) == http.StatusNotImplemented && was != nil {
+		etag, err = b.putCompared(ctx, name, data, *was)
+	}
+	if errors.Is(err, remote.ErrChanged) || cloud.Status(err) == http.StatusPreconditionFailed || answers.IsMissing(err) { // there is nothing that If-Match could match
+		return "", remote.ErrChanged
+	}
+	return remote.Version(etag), answers.Classify(err)
+}
+
+// putCompared is for a service without conditional writes.
+func (b bucket) putCompared(ctx context.Context, name string, data []byte, was remote.Version) (etag string, err error) {
+	_, now, err := b.opt.Bucket.Get(ctx, name, b.read)
+	if err != nil && !answers.IsMissing(err) {
+		return "", err
+	}
+	if now != string(was) {
+		return "", remote.ErrChanged
+	}
+	return b.opt.Bucket.Put(ctx, name, data, b.putHeader(name))
+}
+
+// Delete implements objects.Bucket.
+func (b bucket) Delete(ctx context.Context, name string) error {
+	return answers.Classify(b.opt.Bucket.Delete(ctx, name))
+}
+
+// List implements objects.Bucket.
+func (b bucket) List(ctx context.Context, prefix string) ([]string, error) {
+	names, err := cloud.All(b.opt.Bucket.List(ctx, prefix))
+	return names, answers.Classify(err)
+}
+
+// both takes two locks, so that runs that know only one of them are kept out.
+type both [2]remote.Lock
+
+// Take implements remote.Lock.
+func (b both) Take(ctx context.Context, info store.LockInfo) error {
+	if err := b[0].Take(ctx, info); err != nil {
+		return err
+	}
+	err := b[1].Take(ctx, info)
+	var held *store.LockError
+	if errors.As(err, &held) && held.Info != nil && held.Info.ID == info.ID {
+		return nil
+	}
+	if err != nil {
+		return errors.Join(err, b[0].Release(context.WithoutCancel(ctx), info.ID))
+	}
+	return nil
+}
+
+// Holder implements remote.Lock.
+func (b both) Holder(ctx context.Context) (*store.LockInfo, error) {
+	info, err := b[0].Holder(ctx)
+	if info != nil || err != nil {
+		return info, err
+	}
+	return b[1].Holder(ctx)
+}
+
+// Release implements remote.Lock.
+func (b both) Release(ctx context.Context, id string) error {
+	second := b[1].Release(ctx, id)
+	if second != nil && !errors.Is(second, store.ErrNotLocked) {
+		return second
+	}
+	first := b[0].Release(ctx, id)
+	if errors.Is(first, store.ErrNotLocked) {
+		return second
+	}
+	return first
+}
+
+// Check implements remote.Lock.
+func (b both) Check(ctx context.Context, id string) error {
+	if err := b[0].Check(ctx, id); err != nil {
+		return err
+	}
+	return b[1].Check(ctx, id)
 }
