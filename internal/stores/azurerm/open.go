@@ -45,7 +45,7 @@ func connect(ctx context.Context, cfg backend.Config, env backend.Env) (remote.S
 	}
 	environment, err := signIn(cfg).Environment(ctx, client)
 	if err != nil {
-		return nil, about(err)
+		return nil, backend.In("azurerm", err)
 	}
 	account, err := accountOf(ctx, cfg, env, environment, client)
 	if err != nil {
@@ -88,7 +88,7 @@ func accountOf(ctx context.Context, cfg backend.Config, env backend.Env, e *azur
 		err = fmt.Errorf("%w, or else \"access_key\" or \"sas_token\"", err)
 	}
 	if err != nil {
-		return nil, about(err)
+		return nil, backend.In("azurerm", err)
 	}
 	credential, err := e.Credential(principal, client)
 	if err != nil {
@@ -111,9 +111,6 @@ func accountOf(ctx context.Context, cfg backend.Config, env backend.Env, e *azur
 	}
 	return azure.WithKey(name, key, client)
 }
-
-// about says which backend an error is about.
-func about(err error) error { return fmt.Errorf("the backend \"azurerm\": %w", err) }
 
 func aboutArgument(name string, err error) error {
 	if err != nil {

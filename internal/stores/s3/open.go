@@ -38,7 +38,8 @@ func connect(ctx context.Context, cfg backend.Config, env backend.Env) (remote.S
 	if err != nil {
 		return nil, backend.In("s3", err)
 	}
-	account, err := aws.Load(ctx, settings, func(own http.RoundTripper) *http.Client { // which repeats nothing: whether a request may be repeated is known above
+	// The client repeats nothing: whether a request may be repeated is known above.
+	account, err := aws.Load(ctx, settings, func(own http.RoundTripper) *http.Client {
 		if transport != nil {
 			own = transport
 		}

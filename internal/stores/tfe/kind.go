@@ -15,7 +15,7 @@ var Remote = backend.Declare("remote", backend.Arguments{
 	"workspaces": backend.Block(schema.Single, "selects one workspace by its name, or several by a prefix", backend.Arguments{"name": backend.Text().About("the one workspace that is used; excludes `prefix`"), "prefix": backend.Text().About("beginning of the names of the workspaces, which are shown without it; excludes `name`")}),
 }, opener{kind: "remote"}.Service())
 
-// Cloud is what a cloud block has the arguments of.
+// Cloud is the kind that a cloud block stands for.
 var Cloud = backend.Declare(backend.Cloud, backend.Arguments{
 	"hostname":     backend.Text("TF_CLOUD_HOSTNAME").About("host of the service"),
 	"organization": backend.Text("TF_CLOUD_ORGANIZATION").About("organization of the workspaces"),
