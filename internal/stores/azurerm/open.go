@@ -36,12 +36,12 @@ const requestTimeout = 5 * time.Minute
 func connect(ctx context.Context, cfg backend.Config, env backend.Env) (remote.Service, error) {
 	client := cloud.Client(nil)
 	client.Timeout = requestTimeout
-	seconds, err := cfg.Count("azurerm", "timeout_seconds")
+	seconds, err := cfg.CountOr("azurerm", "timeout_seconds", 0)
 	if err != nil {
 		return nil, err
 	}
-	if seconds != nil && *seconds > 0 {
-		client.Timeout = time.Duration(*seconds) * time.Second
+	if seconds > 0 {
+		client.Timeout = time.Duration(seconds) * time.Second
 	}
 	environment, err := signIn(cfg).Environment(ctx, client)
 	if err != nil {

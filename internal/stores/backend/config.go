@@ -65,18 +65,18 @@ func (c Config) TextMap(name string) map[string]string {
 	return out
 }
 
-// Count returns an argument of a kind that is a whole number and not negative; nil if it is not set.
-func (c Config) Count(kind, name string) (*int, error) {
+// CountOr returns an argument of a kind that is a whole number and not negative, or else the number
+// otherwise.
+func (c Config) CountOr(kind, name string, otherwise int) (int, error) {
 	v := c.GetAttr(name)
 	if v.IsNull() {
-		return nil, nil
+		return otherwise, nil
 	}
 	n, accuracy := v.AsBigFloat().Int64()
 	if accuracy != big.Exact || n < 0 || n > math.MaxInt32 {
-		return nil, fmt.Errorf("the argument %q of the backend %q must be a whole number that is not negative", name, kind)
+		return 0, fmt.Errorf("the argument %q of the backend %q must be a whole number that is not negative", name, kind)
 	}
-	count := int(n)
-	return &count, nil
+	return int(n), nil
 }
 
 // Key returns an argument of a kind that is a key of 32 bytes in base64; nil if it is not set.

@@ -58,7 +58,7 @@ func Content(resp *http.Response, name string) ([]byte, error) {
 // Get returns the content of an object and its ETag. header may have what the service wants with a request,
 // such as keys for encryption; nil for nothing. An object that does not exist is an *Error with status 404.
 func (b *Bucket) Get(ctx context.Context, name string, header http.Header) (content []byte, etag string, err error) {
-	resp, err := b.send(ctx, http.MethodGet, name, nil, nil, header)
+	resp, err := b.Send(ctx, http.MethodGet, name, nil, nil, header)
 	if err != nil {
 		return nil, "", err
 	}
@@ -99,7 +99,7 @@ func (b *Bucket) List(ctx context.Context, prefix string) iter.Seq2[string, erro
 	query := url.Values{"prefix": {prefix}}
 	maps.Copy(query, b.Pages)
 	return Pages(query, "marker", func(query url.Values) ([]string, string, error) {
-		resp, err := b.send(ctx, http.MethodGet, "", query, nil, nil)
+		resp, err := b.Send(ctx, http.MethodGet, "", query, nil, nil)
 		if err != nil {
 			return nil, "", err
 		}
@@ -117,24 +117,16 @@ func (b *Bucket) List(ctx context.Context, prefix string) iter.Seq2[string, erro
 
 // do sends a request of whose answer only the ETag is of interest.
 func (b *Bucket) do(ctx context.Context, method, name string, content []byte, header http.Header) (etag string, err error) {
-	resp, err := b.send(ctx, method, name, nil, content, header)
+	resp, err := b.Send(ctx, method, name, nil, content, header)
 	if err != nil {
 		return "", err
 	}
 	return resp.Header.Get("ETag"), resp.Body.Close()
 }
 
-// send sends a signed request whose answer the caller closes.
-func (b *Bucket) send(ctx context.Context, method, name string, query url.Values, content []byte, header http.Header) (*http.Response, error) {
-	req, err := b.Request(ctx, method, name, query, content, header)
-	if err != nil {
-		return nil, err
-	}
-	return Open(b.Client, req, b.Refuse)
-}
-
-// Request returns a signed request for an object, or for the bucket itself if name is "".
-func (b *Bucket) Request(ctx context.Context, method, name string, query url.Values, content []byte, header http.Header) (*http.Request, error) {
+// Send sends a signed request about an object, or about the bucket itself if name is "". The caller closes
+// the answer.
+func (b *Bucket) Send(ctx context.Context, method, name string, query url.Values, content []byte, header http.Header) (*http.Response, error) {
 	escape := b.Escape
 	if escape == nil {
 		escape = EscapePath
@@ -145,7 +137,10 @@ func (b *Bucket) Request(ctx context.Context, method, name string, query url.Val
 	}
 	req.URL.RawQuery = query.Encode()
 	maps.Copy(req.Header, header)
-	return req, b.Sign(req, name, content)
+	if err := b.Sign(req, name, content); err != nil {
+		return nil, err
+	}
+	return Open(b.Client, req, b.Refuse)
 }
 
 // Pages returns the names in a list that a service returns in pages. page asks for one, and returns its names

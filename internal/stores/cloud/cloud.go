@@ -106,8 +106,7 @@ func Answer(client *http.Client, req *http.Request, refuse func(resp *http.Respo
 	if err != nil {
 		return nil, err
 	}
-	defer resp.Body.Close()
-	return read(resp)
+	return Read(resp)
 }
 
 // Open is like Answer for a body that may be large: the caller reads and closes it. It fails with ErrPage if
@@ -121,18 +120,20 @@ func Open(client *http.Client, req *http.Request, refuse func(resp *http.Respons
 	if resp.StatusCode/100 == 2 && !page {
 		return resp, nil
 	}
-	defer resp.Body.Close()
 	if resp.StatusCode/100 == 2 {
+		resp.Body.Close()
 		return nil, ErrPage
 	}
-	body, err := read(resp)
+	body, err := Read(resp)
 	if err != nil {
 		return nil, err
 	}
 	return nil, refuse(resp, body)
 }
 
-func read(resp *http.Response) ([]byte, error) {
+// Read reads the whole body of a response, and closes it.
+func Read(resp *http.Response) ([]byte, error) {
+	defer resp.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
 	switch {
 	case err != nil:

@@ -69,10 +69,8 @@ func roleOf(cfg backend.Config, env backend.Env) (*tencent.Role, error) {
 	const variable = "TENCENTCLOUD_ASSUME_ROLE_"
 	if b, ok := cfg.Nested("assume_role"); ok {
 		r := &tencent.Role{ARN: b.Text("role_arn"), Session: b.Text("session_name"), Policy: b.Text("policy")}
-		seconds, err := b.Count("cos", "session_duration")
-		if seconds != nil {
-			r.Seconds = *seconds
-		}
+		var err error
+		r.Seconds, err = b.CountOr("cos", "session_duration", 0)
 		return r, err
 	}
 	r := &tencent.Role{ARN: env.Lookup(variable + "ARN"), Session: env.Lookup(variable + "SESSION_NAME")}

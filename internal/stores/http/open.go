@@ -29,17 +29,18 @@ func connect(_ context.Context, cfg backend.Config, env backend.Env) (remote.Ser
 		ClientCertificate: cfg.Text("client_certificate_pem"), ClientKey: cfg.Text("client_private_key_pem"),
 	}
 	for name, to := range map[string]*time.Duration{"retry_wait_min": &opt.RetryWaitMin, "retry_wait_max": &opt.RetryWaitMax} {
-		n, err := cfg.Count("http", name)
+		seconds, err := cfg.CountOr("http", name, 0)
 		if err != nil {
 			return nil, err
 		}
-		if n != nil {
-			*to = time.Duration(*n) * time.Second
-		}
+		*to = time.Duration(seconds) * time.Second
 	}
-	var err error
-	if opt.Retries, err = cfg.Count("http", "retry_max"); err != nil {
+	retries, err := cfg.CountOr("http", "retry_max", -1)
+	if err != nil {
 		return nil, err
+	}
+	if retries >= 0 {
+		opt.Retries = &retries
 	}
 	service, err := New(opt)
 	return service, backend.In("http", err)

@@ -108,9 +108,7 @@ func roleOf(cfg backend.Config) (alibaba.Role, error) {
 		ARN: from.Text(prefix + "role_arn"), Session: from.TextOr(prefix+"session_name", "mayfly"), Policy: from.Text(prefix + "policy"),
 		Server: cfg.Text("sts_endpoint"),
 	}
-	seconds, err := from.Count("oss", prefix+"session_expiration")
-	if seconds != nil {
-		r.Seconds = *seconds
-	}
+	var err error
+	r.Seconds, err = from.CountOr("oss", prefix+"session_expiration", 0)
 	return r, err
 }

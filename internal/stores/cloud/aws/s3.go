@@ -57,11 +57,11 @@ func (a *Account) BucketAt(name, server string) *Bucket { return a.bucket(server
 func (b *Bucket) List(ctx context.Context, prefix string) iter.Seq2[string, error] {
 	query := url.Values{"list-type": {"2"}, "prefix": {prefix}}
 	return cloud.Pages(query, "continuation-token", func(query url.Values) ([]string, string, error) {
-		req, err := b.Request(ctx, http.MethodGet, "", query, nil, nil)
+		resp, err := b.Send(ctx, http.MethodGet, "", query, nil, nil)
 		if err != nil {
 			return nil, "", err
 		}
-		body, err := cloud.Answer(b.Client, req, b.Refuse)
+		body, err := cloud.Read(resp)
 		if err != nil {
 			return nil, "", err
 		}
@@ -87,11 +87,7 @@ func (b *Bucket) Open(ctx context.Context, name, version string) (io.ReadCloser,
 	if version != "" {
 		query.Set("versionId", version)
 	}
-	req, err := b.Request(ctx, http.MethodGet, name, query, nil, nil)
-	if err != nil {
-		return nil, 0, err
-	}
-	resp, err := cloud.Open(b.Client, req, b.Refuse)
+	resp, err := b.Send(ctx, http.MethodGet, name, query, nil, nil)
 	if err != nil {
 		return nil, 0, err
 	}

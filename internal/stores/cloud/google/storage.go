@@ -40,11 +40,11 @@ func OpenBucket(ctx context.Context, name, scope string, services cloud.Services
 func (b *Bucket) List(ctx context.Context, prefix string) iter.Seq2[string, error] {
 	query := url.Values{"prefix": {prefix}, "fields": {"items(name),nextPageToken"}}
 	return cloud.Pages(query, "pageToken", func(query url.Values) (names []string, next string, err error) {
-		req, err := b.request(ctx, "", query)
+		resp, err := b.send(ctx, http.MethodGet, b.base, query, nil, nil)
 		if err != nil {
 			return nil, "", err
 		}
-		body, err := cloud.Answer(b.account.client, req, refusal)
+		body, err := cloud.Read(resp)
 		if err != nil {
 			return nil, "", err
 		}
@@ -69,23 +69,11 @@ func (b *Bucket) Open(ctx context.Context, name, generation string) (io.ReadClos
 	if generation != "" {
 		query.Set("generation", generation)
 	}
-	req, err := b.request(ctx, "/"+url.PathEscape(name), query)
-	if err != nil {
-		return nil, 0, err
-	}
-	resp, err := cloud.Open(b.account.client, req, refusal)
+	resp, err := b.send(ctx, http.MethodGet, b.base+"/"+url.PathEscape(name), query, nil, nil)
 	if err != nil {
 		return nil, 0, err
 	}
 	return resp.Body, resp.ContentLength, nil
-}
-
-func (b *Bucket) request(ctx context.Context, path string, query url.Values) (*http.Request, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, b.base+path+"?"+query.Encode(), nil)
-	if err != nil {
-		return nil, err
-	}
-	return req, b.account.authorize(req)
 }
 
 // refusal returns the error that an answer describes, in JSON or, for an object's content, as plain text.
