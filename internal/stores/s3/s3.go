@@ -54,7 +54,10 @@ type Service struct {
 	tags, lockTags string      // as parameters of a URL
 }
 
-var _ remote.Service = (*Service)(nil)
+var (
+	_ remote.Service = (*Service)(nil)
+	_ objects.Bucket = (*Service)(nil)
+)
 
 // New returns a service. It contacts nothing.
 func New(opt Options) *Service {
@@ -118,7 +121,7 @@ func (s *Service) key(workspace string) string {
 
 // Workspaces implements remote.Service.
 func (s *Service) Workspaces(ctx context.Context) ([]string, error) {
-	return objects.Between(ctx, bucket{s}, s.opt.WorkspacePrefix+"/", "/"+s.opt.Key)
+	return objects.Between(ctx, s, s.opt.WorkspacePrefix+"/", "/"+s.opt.Key)
 }
 
 // Place implements remote.Service.
@@ -127,7 +130,7 @@ func (s *Service) Place(workspace string) (remote.Place, error) {
 	if s.opt.LockFile {
 		lock = s.key(workspace) + lockSuffix
 	}
-	p := objects.Place(bucket{s}, "s3://"+s.opt.Name+"/"+key, key, lock)
+	p := objects.Place(s, "s3://"+s.opt.Name+"/"+key, key, lock)
 	if s.opt.Table == nil {
 		return p, nil
 	}
@@ -164,17 +167,14 @@ func explain(e *cloud.Error) {
 	}
 }
 
-// bucket is an objects.Bucket. The version of an object is its ETag.
-type bucket struct{ *Service }
-
-// Get implements objects.Bucket.
-func (b bucket) Get(ctx context.Context, name string) ([]byte, remote.Version, error) {
-	return answers.Got(b.opt.Bucket.Get(ctx, name, b.read))
+// Get implements objects.Bucket. The version of an object is its ETag.
+func (s *Service) Get(ctx context.Context, name string) ([]byte, remote.Version, error) {
+	return answers.Got(s.opt.Bucket.Get(ctx, name, s.read))
 }
 
 // Put implements objects.Bucket.
-func (b bucket) Put(ctx context.Context, name string, data []byte, was *remote.Version) (remote.Version, error) {
-	header := b.putHeader(name)
+func (s *Service) Put(ctx context.Context, name string, data []byte, was *remote.Version) (remote.Version, error) {
+	header := s.putHeader(name)
 	switch {
 	case was == nil:
 	case *was == "":
@@ -182,9 +182,9 @@ func (b bucket) Put(ctx context.Context, name string, data []byte, was *remote.V
 	default:
 		header.Set("If-Match", string(*was))
 	}
-	etag, err := b.opt.Bucket.Put(ctx, name, data, header)
+	etag, err := s.opt.Bucket.Put(ctx, name, data, header)
 	if cloud.Status(err) == http.StatusNotImplemented && was != nil {
-		etag, err = b.putCompared(ctx, name, data, *was)
+		etag, err = s.putCompared(ctx, name, data, *was)
 	}
 	if errors.Is(err, remote.ErrChanged) || cloud.Status(err) == http.StatusPreconditionFailed || answers.IsMissing(err) { // there is nothing that If-Match could match
 		return "", remote.ErrChanged
@@ -193,25 +193,25 @@ func (b bucket) Put(ctx context.Context, name string, data []byte, was *remote.V
 }
 
 // putCompared is for a service without conditional writes.
-func (b bucket) putCompared(ctx context.Context, name string, data []byte, was remote.Version) (etag string, err error) {
-	_, now, err := b.opt.Bucket.Get(ctx, name, b.read)
+func (s *Service) putCompared(ctx context.Context, name string, data []byte, was remote.Version) (etag string, err error) {
+	_, now, err := s.opt.Bucket.Get(ctx, name, s.read)
 	if err != nil && !answers.IsMissing(err) {
 		return "", err
 	}
 	if now != string(was) {
 		return "", remote.ErrChanged
 	}
-	return b.opt.Bucket.Put(ctx, name, data, b.putHeader(name))
+	return s.opt.Bucket.Put(ctx, name, data, s.putHeader(name))
 }
 
 // Delete implements objects.Bucket.
-func (b bucket) Delete(ctx context.Context, name string) error {
-	return answers.Classify(b.opt.Bucket.Delete(ctx, name))
+func (s *Service) Delete(ctx context.Context, name string) error {
+	return answers.Classify(s.opt.Bucket.Delete(ctx, name))
 }
 
 // List implements objects.Bucket.
-func (b bucket) List(ctx context.Context, prefix string) ([]string, error) {
-	names, err := cloud.All(b.opt.Bucket.List(ctx, prefix))
+func (s *Service) List(ctx context.Context, prefix string) ([]string, error) {
+	names, err := cloud.All(s.opt.Bucket.List(ctx, prefix))
 	return names, answers.Classify(err)
 }
 
