@@ -17,6 +17,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/provider/plugin"
 	"github.com/mayfly-iac/mayfly/internal/stores/backend"
 	"github.com/mayfly-iac/mayfly/internal/stores/encryption"
+	"github.com/mayfly-iac/mayfly/internal/stores/kinds"
 	"github.com/mayfly-iac/mayfly/internal/stores/planfile"
 	"github.com/mayfly-iac/mayfly/internal/values/leak"
 )
@@ -79,7 +80,7 @@ func New(opt Options) *Dir {
 	if opt.Version == "" {
 		opt.Version = mayfly.CompatibleVersion
 	}
-	d := &Dir{opt: opt, vars: map[string]string{}, kinds: backend.Kinds(), answers: map[string]candidate{}}
+	d := &Dir{opt: opt, vars: map[string]string{}, kinds: kinds.All(), answers: map[string]candidate{}}
 	for _, kv := range opt.Environ {
 		if name, value, ok := strings.Cut(kv, "="); ok {
 			d.vars[name] = value

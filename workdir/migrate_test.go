@@ -13,7 +13,6 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/stores/backend"
 	"github.com/mayfly-iac/mayfly/internal/stores/inmem"
 	"github.com/mayfly-iac/mayfly/internal/testing/filetest"
-	"github.com/mayfly-iac/mayfly/internal/values/schema"
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/state/store"
 )
@@ -21,18 +20,17 @@ import (
 // memoryBackend is a kind of backend with arguments of several types, whose stores last as long as the test.
 func memoryBackend() *backend.Kind {
 	stores := map[string]store.Store{}
-	optional := func(ty cty.Type) *schema.Attribute { return &schema.Attribute{Type: ty, Optional: true} }
-	block := &schema.Block{Attributes: map[string]*schema.Attribute{
-		"name": {Type: cty.String, Required: true}, "size": optional(cty.Number), "tags": optional(cty.List(cty.String)),
-	}}
-	where := func(cfg cty.Value) string { return cfg.GetAttr("name").GoString() }
-	return backend.NewKind("memory", block, where, func(_ context.Context, cfg cty.Value, _ backend.Env) (store.Store, error) {
-		name := cfg.GetAttr("name").AsString()
+	where := func(cfg backend.Config) string { return cfg.GetAttr("name").GoString() }
+	open := func(_ context.Context, cfg backend.Config, _ backend.Env) (store.Store, error) {
+		name := cfg.Text("name")
 		if stores[name] == nil {
 			stores[name] = inmem.New()
 		}
 		return stores[name], nil
-	})
+	}
+	return backend.Declare("memory", backend.Arguments{
+		"name": backend.Text().Required(), "size": backend.Number(), "tags": backend.Texts(),
+	}, nil, backend.Service{Open: open, Place: where, Identity: where})
 }
 
 // consent answers whether states may be copied, and counts the questions.

@@ -9,7 +9,7 @@ import (
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/metadata"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/docs/schemas"
-	"github.com/mayfly-iac/mayfly/internal/stores/backend"
+	"github.com/mayfly-iac/mayfly/internal/stores/kinds"
 )
 
 // metadataCommand returns the command metadata, from which editors learn what this program offers.
@@ -20,7 +20,7 @@ func (a *app) metadataCommand() *cli.Command {
 			func([]string) int { return a.writeDocument(metadata.Functions()) }),
 		a.metadata("blocks", "", "Show the blocks of the language with their arguments",
 			"Writes the blocks of configurations, test files and files of mocks as a JSON document: their labels, arguments, meta-arguments and nested blocks, with descriptions. The arguments of resources are in the output of \"providers schema\".",
-			func([]string) int { return a.writeDocument(metadata.Blocks(backend.Kinds())) }),
+			func([]string) int { return a.writeDocument(metadata.Blocks(kinds.All())) }),
 		a.metadata("schemas", "[NAME]", "Show the JSON schemas of the documents that this program writes",
 			"Writes the JSON schemas of all documents that this program writes, by name. With a NAME, writes only that schema, with those that it refers to in its definitions.",
 			a.writeSchemas))

@@ -18,6 +18,7 @@ import (
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/usage"
 	"github.com/mayfly-iac/mayfly/internal/language/lang/funcs"
 	"github.com/mayfly-iac/mayfly/internal/stores/backend"
+	"github.com/mayfly-iac/mayfly/internal/stores/kinds"
 	"github.com/mayfly-iac/mayfly/internal/values/schema"
 )
 
@@ -153,7 +154,7 @@ func typeText(ty cty.Type) string {
 func backendsPage() string {
 	var out strings.Builder
 	out.WriteString("# Arguments of backends\n\nThe arguments of each `backend` block, and the environment variables that stand in for them; the first one that is set counts. What else there is to know\nis in [where states are kept](../backends.md). A test compares this page with the table that `init` works with.\n")
-	kinds := backend.Kinds()
+	kinds := kinds.All()
 	for _, name := range slices.Sorted(maps.Keys(kinds)) {
 		kind := kinds[name]
 		fmt.Fprintf(&out, "\n## %s\n", name)

@@ -1,18 +1,16 @@
+//go:build !mayfly_no_azurerm
+
 // Package azurerm keeps states in Blob Storage of Azure, as blobs with the names of the backend "azurerm" of
 // other engines, and under their locks, which are leases of these blobs.
 //
-// It may import cloud, cloud/azure, state/store, remote and objects. It must not know
+// It may import backend, cloud, cloud/azure, state/store, remote and objects. It must not know other
 // configuration, plans, providers, or what a state contains.
 package azurerm
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"net"
 	"net/http"
-	"net/url"
-	"strings"
 	"sync"
 
 	"github.com/mayfly-iac/mayfly/internal/stores/cloud"
@@ -77,15 +75,8 @@ func (s *Service) header(name string) http.Header {
 const workspaceMark = "env:"
 
 // Workspaces implements remote.Service.
-func (s *Service) Workspaces(ctx context.Context) (workspaces []string, err error) {
-	prefix := s.opt.Key + workspaceMark
-	names, err := s.List(ctx, prefix)
-	for _, name := range names {
-		if name = strings.TrimPrefix(name, prefix); !strings.Contains(name, "/") {
-			workspaces = append(workspaces, name)
-		}
-	}
-	return workspaces, err
+func (s *Service) Workspaces(ctx context.Context) ([]string, error) {
+	return objects.Between(ctx, s, s.opt.Key+workspaceMark, "")
 }
 
 // Place implements remote.Service.
@@ -102,43 +93,34 @@ func (s *Service) Place(workspace string) (remote.Place, error) {
 // Get implements objects.Bucket, for parts of journals, which have no versions.
 func (s *Service) Get(ctx context.Context, name string) ([]byte, remote.Version, error) {
 	data, _, err := s.opt.Container.Get(ctx, name)
-	if missing(err) {
-		return nil, "", nil
-	}
-	return data, "", classify(err)
+	return answers.Got(data, "", err)
 }
 
 // Put implements objects.Bucket.
 func (s *Service) Put(ctx context.Context, name string, data []byte, _ *remote.Version) (remote.Version, error) {
 	_, err := s.opt.Container.Put(ctx, name, data, nil, nil)
-	return "", classify(err)
+	return "", answers.Classify(err)
 }
 
 // Delete implements objects.Bucket.
 func (s *Service) Delete(ctx context.Context, name string) error {
-	err := s.opt.Container.Delete(ctx, name, nil)
-	if missing(err) {
-		return nil
-	}
-	return classify(err)
+	return answers.Deleted(s.opt.Container.Delete(ctx, name, nil))
 }
 
 // List implements objects.Bucket.
 func (s *Service) List(ctx context.Context, prefix string) ([]string, error) {
 	names, err := s.opt.Container.List(ctx, prefix)
-	return names, classify(err)
+	return names, answers.Classify(err)
 }
 
-// code returns the code of an unsuccessful answer; "" if err is not one.
-func code(err error) string {
-	if e := (*cloud.Error)(nil); errors.As(err, &e) {
-		return e.Code
-	}
-	return ""
+// answers say what the errors of the service mean.
+var answers = objects.Answers{
+	Missing: func(e *cloud.Error) bool { return e.Code == "BlobNotFound" },
+	Passes: func(e *cloud.Error) bool {
+		return e.Passes() && e.Status != http.StatusConflict || e.Code == "OperationTimedOut" || e.Code == "ServerBusy"
+	},
+	Explain: objects.Hints(hints), Arguments: "\"storage_account_name\" and \"environment\"",
 }
-
-// missing reports whether an answer says that a blob does not exist, and not its container.
-func missing(err error) bool { return code(err) == "BlobNotFound" }
 
 // hints say what to do about answers.
 var hints = map[string]string{
@@ -162,21 +144,77 @@ var hints = map[string]string{
 	"ResourceNotFound":                   "Check the arguments \"storage_account_name\" and \"container_name\"",
 }
 
-// classify marks an error that may pass, and adds what to do about others. It returns nil for nil.
-func classify(err error) error {
-	e, lost, unknown := (*cloud.Error)(nil), (*url.Error)(nil), (*net.DNSError)(nil)
+// blob is a state. Locking a state that does not exist makes an empty blob, which reads as none.
+type blob struct {
+	*Service
+	name string
+}
+
+// versionOf returns the version of a blob: what identifies its content, since its ETag changes with the lock.
+func versionOf(p azure.Properties) remote.Version {
 	switch {
-	case err == nil || errors.Is(err, context.Canceled):
-	case errors.Is(err, azure.ErrChecksum):
-		return &remote.Passing{Err: err}
-	case errors.As(err, &unknown) && unknown.IsNotFound:
-		return fmt.Errorf("%w. Check the arguments \"storage_account_name\" and \"environment\"", err)
-	case errors.As(err, &e) && (e.Passes() && e.Status != http.StatusConflict || e.Code == "OperationTimedOut" || e.Code == "ServerBusy"):
-		return &remote.Passing{Err: err}
-	case errors.As(err, &e) && e.Hint == "":
-		e.Hint = hints[e.Code]
-	case errors.As(err, &lost):
-		return &remote.Passing{Err: err}
+	case p.Size == 0:
+		return ""
+	case p.MD5 != "":
+		return remote.Version(p.MD5)
 	}
-	return err
+	return remote.Version(p.ETag)
+}
+
+// Get implements remote.Blob.
+func (b *blob) Get(ctx context.Context) ([]byte, remote.Version, error) {
+	data, p, err := b.opt.Container.Get(ctx, b.name)
+	if answers.IsMissing(err) || err == nil && len(data) == 0 {
+		return nil, "", nil
+	}
+	return data, versionOf(p), answers.Classify(err)
+}
+
+// Put implements remote.Blob. The blob is compared with was, and must not change between this and the write.
+func (b *blob) Put(ctx context.Context, data []byte, was remote.Version) (remote.Version, error) {
+	p, err := b.opt.Container.Properties(ctx, b.name)
+	if err != nil && !answers.IsMissing(err) {
+		return "", b.explain(err)
+	}
+	if versionOf(p) != was {
+		return "", remote.ErrChanged
+	}
+	if b.opt.Snapshot && p.Size > 0 {
+		if err := b.opt.Container.Snapshot(ctx, b.name, b.header(b.name)); err != nil {
+			return "", b.explain(err)
+		}
+	}
+	header := b.header(b.name)
+	if p.ETag == "" {
+		header.Set("If-None-Match", "*")
+	} else {
+		header.Set("If-Match", p.ETag)
+	}
+	p, err = b.opt.Container.Put(ctx, b.name, data, withLock(p.Metadata, b.lease(b.name).text), header)
+	if cloud.Code(err) == "ConditionNotMet" || cloud.Code(err) == "BlobAlreadyExists" {
+		return "", remote.ErrChanged
+	}
+	return versionOf(p), b.explain(err)
+}
+
+// Delete implements remote.Blob.
+func (b *blob) Delete(ctx context.Context) error {
+	err := b.opt.Container.Delete(ctx, b.name, b.header(b.name))
+	if err != nil && !answers.IsMissing(err) {
+		return b.explain(err)
+	}
+	if l := b.lease(b.name); l.id != "" {
+		l.gone = true
+		b.setLease(b.name, l)
+	}
+	return nil
+}
+
+// explain is Classify for a request that has the ID of the lease.
+func (b *blob) explain(err error) error {
+	switch cloud.Code(err) {
+	case "LeaseLost", "LeaseNotPresentWithBlobOperation", "LeaseIdMismatchWithBlobOperation":
+		return fmt.Errorf("%w: %w", store.ErrLockLost, err)
+	}
+	return answers.Classify(err)
 }

@@ -1,3 +1,5 @@
+//go:build !mayfly_no_azurerm
+
 package azurerm_test
 
 import (
@@ -16,6 +18,7 @@ import (
 	"time"
 
 	"github.com/mayfly-iac/mayfly/internal/stores/azurerm"
+	"github.com/mayfly-iac/mayfly/internal/stores/cloud"
 	"github.com/mayfly-iac/mayfly/internal/stores/cloud/azure"
 	"github.com/mayfly-iac/mayfly/internal/stores/remote"
 	"github.com/mayfly-iac/mayfly/internal/testing/azureserver"
@@ -36,7 +39,7 @@ func ownAt(url string) place {
 
 func (p place) access(t *testing.T) *azure.Container {
 	t.Helper()
-	a, err := azure.WithKey(p.account, p.key, azure.Client(nil))
+	a, err := azure.WithKey(p.account, p.key, cloud.Client(nil))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,3 +1,5 @@
+//go:build !mayfly_no_azurerm
+
 package azurerm
 
 import (
@@ -55,7 +57,7 @@ func (l *lock) Take(ctx context.Context, info store.LockInfo) error {
 	}
 	p, err := l.ensure(ctx)
 	if err != nil {
-		return classify(err)
+		return answers.Classify(err)
 	}
 	id := leaseID(info.ID)
 	if err := l.opt.Container.AcquireLease(ctx, l.name, id); err != nil {
@@ -64,7 +66,7 @@ func (l *lock) Take(ctx context.Context, info store.LockInfo) error {
 	held := lease{id: info.ID, text: base64.StdEncoding.EncodeToString(text)}
 	err = l.opt.Container.SetMetadata(ctx, l.name, withLock(p.Metadata, held.text), http.Header{azure.HeaderLease: {id}})
 	if err != nil {
-		return classify(err)
+		return answers.Classify(err)
 	}
 	l.setLease(l.name, held)
 	return nil
@@ -73,7 +75,7 @@ func (l *lock) Take(ctx context.Context, info store.LockInfo) error {
 // ensure makes an empty blob if there is none, and returns the properties of the blob.
 func (l *lock) ensure(ctx context.Context) (azure.Properties, error) {
 	p, err := l.opt.Container.Properties(ctx, l.name)
-	if !missing(err) {
+	if !answers.IsMissing(err) {
 		return p, err
 	}
 	p, err = l.opt.Container.Put(ctx, l.name, nil, nil, http.Header{"If-None-Match": {"*"}})
@@ -85,8 +87,8 @@ func (l *lock) ensure(ctx context.Context) (azure.Properties, error) {
 
 // held returns the error for a lease that another run has.
 func (l *lock) held(ctx context.Context, err error) error {
-	if code(err) != "LeaseAlreadyPresent" {
-		return classify(err)
+	if cloud.Code(err) != "LeaseAlreadyPresent" {
+		return answers.Classify(err)
 	}
 	info, err := l.Holder(ctx)
 	switch {
@@ -102,10 +104,10 @@ func (l *lock) held(ctx context.Context, err error) error {
 func (l *lock) Holder(ctx context.Context) (*store.LockInfo, error) {
 	p, err := l.opt.Container.Properties(ctx, l.name)
 	switch {
-	case missing(err):
+	case answers.IsMissing(err):
 		return nil, nil
 	case err != nil:
-		return nil, classify(err)
+		return nil, answers.Classify(err)
 	case !p.Leased:
 		return nil, nil
 	}
@@ -142,10 +144,10 @@ func (l *lock) Release(ctx context.Context, id string) error {
 func (l *lock) release(ctx context.Context, id string) error {
 	p, err := l.opt.Container.Properties(ctx, l.name)
 	switch {
-	case missing(err) || err == nil && !p.Leased:
+	case answers.IsMissing(err) || err == nil && !p.Leased:
 		return store.ErrNotLocked
 	case err != nil:
-		return classify(err)
+		return answers.Classify(err)
 	}
 	if info, err := holderIn(p); err == nil && info.ID != id {
 		return &store.LockError{Info: info, Err: fmt.Errorf("the lock's ID is not %q", id)}
@@ -159,20 +161,20 @@ func (l *lock) release(ctx context.Context, id string) error {
 	if refused(err) {
 		return &store.LockError{Err: fmt.Errorf("the lease of the blob has another ID than %q", id)}
 	}
-	return classify(err)
+	return answers.Classify(err)
 }
 
 // refused reports whether an answer says that a lease or a blob is not as a request supposes.
 func refused(err error) bool {
-	e := (*cloud.Error)(nil)
-	return errors.As(err, &e) && (e.Status == http.StatusConflict || e.Status == http.StatusPreconditionFailed)
+	status := cloud.Status(err)
+	return status == http.StatusConflict || status == http.StatusPreconditionFailed
 }
 
 // Check implements remote.Lock.
 func (l *lock) Check(ctx context.Context, id string) error {
 	err := l.opt.Container.RenewLease(ctx, l.name, leaseID(id))
-	if !refused(err) && !missing(err) {
-		return classify(err)
+	if !refused(err) && !answers.IsMissing(err) {
+		return answers.Classify(err)
 	}
 	if info, _ := l.Holder(ctx); info != nil && info.ID != id { // what matters is that the lease is lost
 		return fmt.Errorf("%w: %s has it since %s", store.ErrLockLost, info.Who, info.Created)

@@ -8,67 +8,79 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/values/schema"
 )
 
-// argument declares one argument of a backend block.
-type argument struct {
+// Argument declares one argument of a backend block.
+type Argument struct {
 	schema.Attribute
 	env   []string // variables that stand in for it, in order of falling precedence
 	where bool     // it says where states are
 }
 
-// arguments are those of a block, by name.
-type arguments map[string]argument
+// Arguments are those of a block, by name.
+type Arguments map[string]Argument
 
-func of(ty cty.Type, env []string) argument {
-	return argument{Attribute: schema.Attribute{Type: ty, Optional: true}, env: env}
+func of(ty cty.Type, env []string) Argument {
+	return Argument{Attribute: schema.Attribute{Type: ty, Optional: true}, env: env}
 }
 
-func text(env ...string) argument    { return of(cty.String, env) }
-func number(env ...string) argument  { return of(cty.Number, env) }
-func boolean(env ...string) argument { return of(cty.Bool, env) }
-func texts(env ...string) argument   { return of(cty.List(cty.String), env) }
-func textSet() argument              { return of(cty.Set(cty.String), nil) }
-func textMap() argument              { return of(cty.Map(cty.String), nil) }
+// Text declares an argument that is a text, with the environment variables that stand in for it.
+func Text(env ...string) Argument { return of(cty.String, env) }
 
-// secret makes the argument a credential: its value is written to no file in clear.
-func (a argument) secret() argument {
+// Number is Text for a number.
+func Number(env ...string) Argument { return of(cty.Number, env) }
+
+// Boolean is Text for what is true or false.
+func Boolean(env ...string) Argument { return of(cty.Bool, env) }
+
+// Texts is Text for a list.
+func Texts(env ...string) Argument { return of(cty.List(cty.String), env) }
+
+// TextSet is Text for a set.
+func TextSet() Argument { return of(cty.Set(cty.String), nil) }
+
+// TextMap is Text for a map.
+func TextMap() Argument { return of(cty.Map(cty.String), nil) }
+
+// Secret makes the argument a credential: its value is written to no file in clear.
+func (a Argument) Secret() Argument {
 	a.Sensitive = true
 	return a
 }
 
-// about says what the argument is for, for the reference: in a few words, which may be Markdown.
-func (a argument) about(text string) argument {
+// About says what the argument is for, for the reference: in a few words, which may be Markdown.
+func (a Argument) About(text string) Argument {
 	a.Description, a.DescriptionKind = text, schema.Markdown
 	return a
 }
 
-// place makes the argument one that says where states are. It is shown in messages and recorded.
-func (a argument) place() argument {
+// Place makes the argument one that says where states are. It is shown in messages and recorded.
+func (a Argument) Place() Argument {
 	a.where = true
 	return a
 }
 
-func (a argument) required() argument {
-	a.Required, a.Optional = true, false
+// Required makes the argument one that Complete requires.
+func (a Argument) Required() Argument {
+	a.Attribute.Required, a.Attribute.Optional = true, false
 	return a
 }
 
-// deprecated says what to use instead, or that the argument has no effect.
-func (a argument) deprecated(message string) argument {
-	a.Deprecated, a.DeprecationMessage = true, message
+// Deprecated says what to use instead, or that the argument has no effect.
+func (a Argument) Deprecated(message string) Argument {
+	a.Attribute.Deprecated, a.Attribute.DeprecationMessage = true, message
 	return a
 }
 
-// replacedBy says which argument to use instead.
-func (a argument) replacedBy(name string) argument {
-	return a.deprecated("Use \"" + name + "\" in its place.")
+// ReplacedBy says which argument to use instead.
+func (a Argument) ReplacedBy(name string) Argument {
+	return a.Deprecated("Use \"" + name + "\" in its place.")
 }
 
-// object is an argument whose value is one object with the given attributes.
-func object(attrs arguments) argument {
-	return argument{Attribute: schema.Attribute{Optional: true, Nested: &schema.Object{Attributes: attrs.attributes(), Nesting: schema.Single}}}
+// Object is an argument whose value is one object with the given attributes.
+func Object(attrs Arguments) Argument {
+	return Argument{Attribute: schema.Attribute{Optional: true, Nested: &schema.Object{Attributes: attrs.attributes(), Nesting: schema.Single}}}
 }
 
-func (a arguments) attributes() map[string]*schema.Attribute {
+func (a Arguments) attributes() map[string]*schema.Attribute {
 	out := make(map[string]*schema.Attribute, len(a))
 	for name, arg := range a {
 		out[name] = &arg.Attribute
@@ -76,9 +88,9 @@ func (a arguments) attributes() map[string]*schema.Attribute {
 	return out
 }
 
-// block is a block within a backend block, of which there may be one. about says what it is for, as for an
+// Block is a block within a backend block, of which there may be one. about says what it is for, as for an
 // argument.
-func block(nesting schema.Nesting, about string, attrs arguments) *schema.NestedBlock {
+func Block(nesting schema.Nesting, about string, attrs Arguments) *schema.NestedBlock {
 	b := &schema.NestedBlock{Block: schema.Block{Attributes: attrs.attributes(), Description: about, DescriptionKind: schema.Markdown}, Nesting: nesting}
 	if nesting != schema.Single {
 		b.MaxItems = 1
@@ -86,16 +98,15 @@ func block(nesting schema.Nesting, about string, attrs arguments) *schema.Nested
 	return b
 }
 
-// deprecatedBlock says what to use instead of a block.
-func deprecatedBlock(b *schema.NestedBlock, message string) *schema.NestedBlock {
+// DeprecatedBlock says what to use instead of a block.
+func DeprecatedBlock(b *schema.NestedBlock, message string) *schema.NestedBlock {
 	b.Deprecated, b.DeprecationMessage = true, message
 	return b
 }
 
-// declare returns a kind by its block. The file that opens its stores, if it is part of the program, adds the
-// service.
-func declare(name string, args arguments, blocks map[string]*schema.NestedBlock) *Kind {
-	k := &Kind{Name: name, Block: &schema.Block{Attributes: args.attributes(), Blocks: blocks}, env: map[string][]string{}}
+// Declare returns a kind by its block, and what this program does with it.
+func Declare(name string, args Arguments, blocks map[string]*schema.NestedBlock, service Service) *Kind {
+	k := &Kind{Name: name, Block: &schema.Block{Attributes: args.attributes(), Blocks: blocks}, env: map[string][]string{}, service: service}
 	for arg, a := range args {
 		if len(a.env) > 0 {
 			k.env[arg] = a.env

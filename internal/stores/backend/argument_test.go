@@ -1,6 +1,7 @@
 package backend_test
 
 import (
+	"cmp"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -10,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/mayfly-iac/mayfly/internal/stores/backend"
+	"github.com/mayfly-iac/mayfly/internal/stores/kinds"
 	"github.com/mayfly-iac/mayfly/internal/values/schema"
 )
 
@@ -20,19 +22,20 @@ const withoutEffect = "accepted for compatibility, without effect"
 // nothing reads must say so. It also requires that each, and each block, has a description.
 func TestArgumentsAreUsed(t *testing.T) {
 	shared := texts(t, "argument.go", "configure.go", "../cloud/azure/*.go", "../cloud/aws/arguments.go")
-	for kind, k := range backend.Kinds() {
-		file := "open_" + strings.Replace(kind, backend.Cloud, "remote", 1) + ".go"
+	dirs := map[string]string{"cloud": "tfe", "remote": "tfe"}
+	for kind, k := range kinds.All() {
+		file := "../" + cmp.Or(dirs[kind], kind) + "/open.go"
 		if kind == backend.Local || kind == "inmem" {
-			file = kind + ".go"
+			file = "../kinds/" + kind + ".go"
 		}
 		read := texts(t, file)
 		var visit func(path string, b *schema.Block)
 		attribute := func(path, name string, a *schema.Attribute) {
 			used := read[name] || shared[name]
-			for _, end := range []string{"_endpoint", "endpoint"} { // s3Endpoint puts these together
+			for _, end := range []string{"_endpoint", "endpoint"} { // endpoint puts these together
 				used = used || kind == "s3" && strings.HasSuffix(name, end) && read[strings.TrimSuffix(name, end)]
 			}
-			if rest, ok := strings.CutPrefix(name, "assume_role_"); ok { // as does ossRole
+			if rest, ok := strings.CutPrefix(name, "assume_role_"); ok { // as does roleOf
 				used = used || kind == "oss" && read[rest]
 			}
 			idle := strings.HasPrefix(a.Description, withoutEffect)
@@ -76,7 +79,7 @@ func texts(t *testing.T, patterns ...string) map[string]bool {
 				t.Fatal(err)
 			}
 			ast.Inspect(file, func(n ast.Node) bool {
-				if kv, ok := n.(*ast.KeyValueExpr); ok && !strings.HasPrefix(name, "open_") { // the key may declare an argument
+				if kv, ok := n.(*ast.KeyValueExpr); ok && !strings.HasSuffix(name, "/open.go") { // the key may declare an argument
 					ast.Inspect(kv.Value, func(n ast.Node) bool { return note(out, n) })
 					return false
 				}

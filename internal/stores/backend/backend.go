@@ -1,19 +1,17 @@
-// Package backend is the table of the places that keep states: for each kind of backend the arguments of its
-// block, the environment variables that stand in for them, and how a configuration opens a store. Everything
-// else, such as recording a backend, moving states from one to another and reading states of others, works on
-// the value of its configuration.
+// Package backend says what a kind of backend is: the arguments of its block, the environment variables that
+// stand in for them, and how a configuration opens a store. Everything else, such as recording a backend,
+// moving states from one to another and reading states of others, works on the value of its configuration.
 //
-// All kinds that the documentation of OpenTofu has are in the table, so that a block is checked by its
-// arguments. A kind can be used if its file with the prefix "open_" is part of the program, which a build tag
-// such as mayfly_no_http leaves out.
+// Each store declares its kind; package kinds lists them. A kind is declared by its arguments even if a build
+// tag such as mayfly_no_http leaves its client out of the program, so that a block is checked by them.
 //
-// It may import stores, schema, value and diag. It must not know the working directory, providers or plans.
+// It may import store, remote, schema, value, leak and diag. It must not know any store, the working
+// directory, providers or plans.
 package backend
 
 import (
 	"context"
 	"fmt"
-	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -43,29 +41,39 @@ type Kind struct {
 	// env has the environment variables that stand in for an argument, in order of falling precedence.
 	env map[string][]string
 	// where has the names of the arguments that say where states are.
-	where []string
-	service
+	where   []string
+	service Service
 }
 
-// service is what this program does with a kind of backend.
-type service struct {
-	// open opens the store. The configuration has been completed, and has no marks.
-	open func(ctx context.Context, cfg cty.Value, env Env) (store.Store, error)
-	// place says for a message where the state of the default workspace is, without credentials.
-	place func(cfg cty.Value) string
-	// placeIn is place for another workspace; nil if place says it all beside the name of the workspace.
-	placeIn func(cfg cty.Value, workspace string) string
-	// identity returns a text that is the same for configurations that keep states in the same places,
+// Service is what this program does with a kind of backend. The zero value is that of a kind that it cannot
+// open.
+type Service struct {
+	// Open opens the store. The configuration has been completed, and has no marks.
+	Open func(ctx context.Context, cfg Config, env Env) (store.Store, error)
+	// Connect is what a store in a service has in place of Open: it returns the service.
+	Connect func(ctx context.Context, cfg Config, env Env) (remote.Service, error)
+	// Place says for a message where the state of the default workspace is, without credentials.
+	Place func(cfg Config) string
+	// PlaceIn is Place for another workspace; nil if Place says it all beside the name of the workspace.
+	PlaceIn func(cfg Config, workspace string) string
+	// Identity returns a text that is the same for configurations that keep states in the same places,
 	// however they write it. It has no credentials. Without it, the arguments that say where states are
 	// are compared.
-	identity func(cfg cty.Value) string
-	// workspaces reports whether a configuration has room for workspaces other than the default one; nil
+	Identity func(cfg Config) string
+	// Workspaces reports whether a configuration has room for workspaces other than the default one; nil
 	// for one that always has.
-	workspaces func(cfg cty.Value) bool
-	// only returns the name of the only workspace of a configuration, where that is not the default one; ""
+	Workspaces func(cfg Config) bool
+	// Only returns the name of the only workspace of a configuration, where that is not the default one; ""
 	// otherwise. It is nil for a kind without such configurations.
-	only func(cfg cty.Value) string
+	Only func(cfg Config) string
 }
+
+// LeftOut is embedded in what has a method Service in a file that a build tag may leave out of the program:
+// that method hides this one.
+type LeftOut struct{}
+
+// Service returns nothing.
+func (LeftOut) Service() Service { return Service{} }
 
 // Env is what a store is opened with, apart from its configuration.
 type Env struct {
@@ -88,11 +96,6 @@ type HostService struct {
 	Transport http.RoundTripper // refuses to send tokens unencrypted
 }
 
-// remote returns the options of a store in a service.
-func (e Env) remote() remote.Options {
-	return remote.Options{Cipher: e.Cipher, JournalDir: e.JournalDir, Version: e.Version}
-}
-
 // StateFiles name files that replace those of the local backend, for whatever workspace.
 type StateFiles struct {
 	State  string // to read; the one of the workspace if empty
@@ -100,20 +103,6 @@ type StateFiles struct {
 	Backup string // for the previous state; the one that is written with ".backup" if empty, none if "-"
 	Stamp  string // if not empty, stands in the usual name of the backup, so that it replaces no other
 }
-
-// kinds has every kind by its name.
-var kinds = table(azurermKind, cloudKind, consulKind, cosKind, gcsKind, httpKind, inmemKind, kubernetesKind, localKind, ossKind, pgKind, remoteKind, s3Kind)
-
-func table(all ...*Kind) map[string]*Kind {
-	out := map[string]*Kind{}
-	for _, k := range all {
-		out[k.Name] = k
-	}
-	return out
-}
-
-// Kinds returns every known kind by its name, also those that this program cannot open.
-func Kinds() map[string]*Kind { return maps.Clone(kinds) }
 
 // Usable returns the names of the kinds of a table that can be opened, in order.
 func Usable(table map[string]*Kind) []string {
@@ -127,14 +116,8 @@ func Usable(table map[string]*Kind) []string {
 	return names
 }
 
-// NewKind returns a kind with the arguments of a block, whose stores open opens. Place and identity of a
-// configuration are the texts that where returns.
-func NewKind(name string, block *schema.Block, where func(cfg cty.Value) string, open func(context.Context, cty.Value, Env) (store.Store, error)) *Kind {
-	return &Kind{Name: name, Block: block, service: service{open: open, place: where, identity: where}}
-}
-
 // Usable reports whether this program can open stores of the kind.
-func (k *Kind) Usable() bool { return k.open != nil }
+func (k *Kind) Usable() bool { return k.service.Open != nil || k.service.Connect != nil }
 
 // Open opens the store of a configuration, which Complete has completed. Errors name arguments and have none
 // of their values.
@@ -146,54 +129,61 @@ func (k *Kind) Open(ctx context.Context, cfg cty.Value, env Env) (store.Store, e
 		env.Lookup = func(string) string { return "" }
 	}
 	cfg, _ = cfg.UnmarkDeep()
-	return k.open(ctx, cfg, env)
+	if k.service.Open != nil {
+		return k.service.Open(ctx, Config{cfg}, env)
+	}
+	s, err := k.service.Connect(ctx, Config{cfg}, env)
+	if err != nil {
+		return nil, err
+	}
+	return remote.New(s, remote.Options{Cipher: env.Cipher, JournalDir: env.JournalDir, Version: env.Version}), nil
 }
 
 // Place says for a message where the state of the default workspace is. The configuration need not be
 // complete.
 func (k *Kind) Place(cfg cty.Value) string {
-	if k.place == nil {
+	if k.service.Place == nil {
 		return fmt.Sprintf("the backend %q", k.Name)
 	}
 	cfg, _ = cfg.UnmarkDeep()
-	return k.place(cfg)
+	return k.service.Place(Config{cfg})
 }
 
 // PlaceIn is Place for a workspace, whose name is shown beside it.
 func (k *Kind) PlaceIn(cfg cty.Value, workspace string) string {
-	if k.placeIn == nil || workspace == store.DefaultWorkspace {
+	if k.service.PlaceIn == nil || workspace == store.DefaultWorkspace {
 		return k.Place(cfg)
 	}
 	cfg, _ = cfg.UnmarkDeep()
-	return k.placeIn(cfg, workspace)
+	return k.service.PlaceIn(Config{cfg}, workspace)
 }
 
 // Identity returns a text that is the same for configurations that keep states in the same places. The
 // configuration need not be complete.
 func (k *Kind) Identity(cfg cty.Value) string {
 	cfg, _ = cfg.UnmarkDeep()
-	if k.identity == nil {
+	if k.service.Identity == nil {
 		var sb strings.Builder
 		for _, name := range k.where {
 			fmt.Fprintf(&sb, "%s=%#v\n", name, cfg.GetAttr(name))
 		}
 		return sb.String()
 	}
-	return k.identity(cfg)
+	return k.service.Identity(Config{cfg})
 }
 
 // Workspaces reports whether a configuration has room for workspaces other than the default one.
 func (k *Kind) Workspaces(cfg cty.Value) bool {
 	cfg, _ = cfg.UnmarkDeep()
-	return k.workspaces == nil || k.workspaces(cfg)
+	return k.service.Workspaces == nil || k.service.Workspaces(Config{cfg})
 }
 
 // Only returns the name of the only workspace of a configuration, if that is not the default one; ""
 // otherwise. The store knows it as the default one too.
 func (k *Kind) Only(cfg cty.Value) string {
-	if k.only == nil {
+	if k.service.Only == nil {
 		return ""
 	}
 	cfg, _ = cfg.UnmarkDeep()
-	return k.only(cfg)
+	return k.service.Only(Config{cfg})
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/internal/stores/backend"
+	"github.com/mayfly-iac/mayfly/internal/stores/kinds"
 	"github.com/mayfly-iac/mayfly/internal/values/value"
 )
 
@@ -53,7 +54,7 @@ func TestDecode(t *testing.T) {
 		{"cloud", "workspaces {\n  tags = [\"a\"]\n}", `workspaces={"name":null,"project":null,"tags":["a"]}`},
 		{"oss", "assume_role {\n  role_arn = \"r\"\n}", `assume_role=[{"policy":null,"role_arn":"r","session_expiration":null,"session_name":null}]`},
 	} {
-		k := backend.Kinds()[c.kind]
+		k := kinds.All()[c.kind]
 		values, diags := k.Decode(body(t, c.src))
 		got := describe(diags)
 		if !diags.HasErrors() {
@@ -90,7 +91,7 @@ func text(t *testing.T, v cty.Value) string {
 
 // TestSecrets keeps credentials, and what comes from secret values, out of what is recorded.
 func TestSecrets(t *testing.T) {
-	k := backend.Kinds()["http"]
+	k := kinds.All()["http"]
 	cfg := k.Object(map[string]cty.Value{
 		"address": cty.StringVal("https://example.com"), "password": cty.StringVal("CANARY"),
 		"username": cty.StringVal("CANARY").Mark(value.Ephemeral), "update_method": cty.StringVal("PUT").Mark(value.Deprecated{}),
@@ -102,7 +103,7 @@ func TestSecrets(t *testing.T) {
 	if s := fmt.Sprintf("%#v", public); strings.Contains(s, "CANARY") || !strings.Contains(s, "example.com") || !strings.Contains(s, "PUT") {
 		t.Error(s)
 	}
-	k = backend.Kinds()["s3"]
+	k = kinds.All()["s3"]
 	cfg = k.Object(map[string]cty.Value{})
 	if got := k.Secrets(cfg); len(got) > 0 {
 		t.Errorf("secrets of nothing: %q", got)
@@ -123,7 +124,7 @@ func TestComplete(t *testing.T) {
 	environ := map[string]string{"TF_HTTP_ADDRESS": "https://env", "TF_HTTP_RETRY_MAX": "7", "KUBE_CONFIG_PATHS": "/a:/b", "ARM_USE_MSI": "1", "PG_SKIP_TABLE_CREATION": "CANARY"}
 	lookup := func(name string) string { return environ[name] }
 	complete := func(kind string, values map[string]cty.Value) (cty.Value, error) {
-		k := backend.Kinds()[kind]
+		k := kinds.All()[kind]
 		return k.Complete(k.Object(values), lookup)
 	}
 	cfg, err := complete("http", map[string]cty.Value{"retry_max": cty.NumberIntVal(1)})
@@ -189,7 +190,7 @@ type refusal struct {
 
 func refusals(t *testing.T, kind string, all []refusal) {
 	t.Helper()
-	k := backend.Kinds()[kind]
+	k := kinds.All()[kind]
 	for _, c := range all {
 		values := map[string]cty.Value{}
 		for name, a := range k.Block.Attributes {
@@ -214,7 +215,7 @@ func refusals(t *testing.T, kind string, all []refusal) {
 // TestCredentialsInAddresses takes them out of what may be recorded, and returns them to be kept out of
 // messages.
 func TestCredentialsInAddresses(t *testing.T) {
-	k := backend.Kinds()["http"]
+	k := kinds.All()["http"]
 	for address, want := range map[string]string{
 		"https://example.com/state?ref=a":                                    "https://example.com/state?ref=a",
 		"https://u:CANARY@example.com/state":                                 "https://example.com/state",
@@ -239,7 +240,7 @@ func TestCredentialsInAddresses(t *testing.T) {
 
 // TestPlaces refuses secrets in arguments that say where states are.
 func TestPlaces(t *testing.T) {
-	k := backend.Kinds()["local"]
+	k := kinds.All()["local"]
 	b := body(t, `path = "x"`)
 	if _, diags := k.Decode(marked{b}); !strings.Contains(describe(diags), "Sensitive value not allowed") || strings.Contains(describe(diags), "CANARY") {
 		t.Error(describe(diags))
@@ -257,9 +258,10 @@ func (m marked) Content(s *hcl.BodySchema) (*hcl.BodyContent, hcl.Diagnostics) {
 	return content, hd
 }
 
-// TestTagsAreDocumented lists the build tags that leave a backend out, one for each file that opens stores.
+// TestTagsAreDocumented lists the build tags that leave a backend out: all files of its package have one, but
+// for that with its arguments.
 func TestTagsAreDocumented(t *testing.T) {
-	files, err := filepath.Glob("open_*.go")
+	files, err := filepath.Glob("../*/kind.go")
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)
 	}
@@ -268,13 +270,23 @@ func TestTagsAreDocumented(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, file := range files {
-		src, err := os.ReadFile(file)
+		dir := filepath.Dir(file)
+		tag := "mayfly_no_" + strings.Replace(filepath.Base(dir), "tfe", "remote", 1)
+		if !strings.Contains(string(doc), "`"+tag+"`") {
+			t.Errorf("docs/backends.md must list the build tag %s", tag)
+		}
+		others, err := filepath.Glob(filepath.Join(dir, "*.go"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		tag := "mayfly_no_" + strings.TrimSuffix(strings.TrimPrefix(file, "open_"), ".go")
-		if !strings.HasPrefix(string(src), "//go:build !"+tag+"\n") || !strings.Contains(string(doc), "`"+tag+"`") {
-			t.Errorf("%s: the build tag %s must leave it out, and docs/backends.md must list it", file, tag)
+		for _, other := range others {
+			src, err := os.ReadFile(other)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if other != file && !strings.HasPrefix(string(src), "//go:build !"+tag+"\n") {
+				t.Errorf("%s: the build tag %s must leave it out", other, tag)
+			}
 		}
 	}
 }

@@ -9,12 +9,13 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/internal/stores/backend"
+	"github.com/mayfly-iac/mayfly/internal/stores/kinds"
 )
 
 // TestRedactKnowsSpellings hides the texts of a configuration also as addresses and documents spell them.
 func TestRedactKnowsSpellings(t *testing.T) {
 	const secret = `pass"word <&> 7/x`
-	kind := backend.Kinds()["http"]
+	kind := kinds.All()["http"]
 	cfg, err := kind.FromValue(cty.ObjectVal(map[string]cty.Value{"address": cty.StringVal("https://h.example/s"), "password": cty.StringVal(secret)}))
 	if err != nil {
 		t.Fatal(err)
@@ -28,7 +29,7 @@ func TestRedactKnowsSpellings(t *testing.T) {
 
 // TestUnexpectedArgumentIsNotQuoted has an argument whose name may come from a secret.
 func TestUnexpectedArgumentIsNotQuoted(t *testing.T) {
-	_, err := backend.Kinds()["http"].FromValue(cty.ObjectVal(map[string]cty.Value{"s3cret": cty.True}))
+	_, err := kinds.All()["http"].FromValue(cty.ObjectVal(map[string]cty.Value{"s3cret": cty.True}))
 	unexpected, ok := errors.AsType[*backend.UnexpectedError](err)
 	if !ok || unexpected.Name != "s3cret" || strings.Contains(err.Error(), "s3cret") {
 		t.Errorf("%v", err)

@@ -2,7 +2,7 @@
 // credentials with the vendor's own library, and speaks the few calls that Mayfly needs over net/http.
 // Generated clients of whole services are not linked; see docs/adr/019-clouds-without-generated-clients.md.
 //
-// Start reading at Error. It may import nothing. It must not know what is kept in a cloud.
+// Start reading at Error. It may import trace/requests. It must not know what is kept in a cloud.
 package cloud
 
 import (
@@ -39,6 +39,22 @@ func (e *Error) Error() string {
 	return text
 }
 
+// Status returns the status of an unsuccessful answer; 0 if err is not one.
+func Status(err error) int {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.Status
+	}
+	return 0
+}
+
+// Code returns the code of an unsuccessful answer; "" if err is not one.
+func Code(err error) string {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.Code
+	}
+	return ""
+}
+
 // advice returns what to do about answers that come from something in between.
 func (e *Error) advice() string {
 	switch {
@@ -49,6 +65,9 @@ func (e *Error) advice() string {
 	}
 	return ""
 }
+
+// ErrExists means that what was to be made exists.
+var ErrExists = errors.New("it exists already")
 
 // ErrPage means that a successful answer is a page for people, and so not one of the service.
 var ErrPage = errors.New("the answer is a page in HTML and not one of the service: it may come from a proxy or a sign-in page in between. " +
@@ -87,8 +106,7 @@ func Answer(client *http.Client, req *http.Request, refuse func(resp *http.Respo
 	if err != nil {
 		return nil, err
 	}
-	defer resp.Body.Close()
-	return read(resp)
+	return Read(resp)
 }
 
 // Open is like Answer for a body that may be large: the caller reads and closes it. It fails with ErrPage if
@@ -102,18 +120,20 @@ func Open(client *http.Client, req *http.Request, refuse func(resp *http.Respons
 	if resp.StatusCode/100 == 2 && !page {
 		return resp, nil
 	}
-	defer resp.Body.Close()
 	if resp.StatusCode/100 == 2 {
+		resp.Body.Close()
 		return nil, ErrPage
 	}
-	body, err := read(resp)
+	body, err := Read(resp)
 	if err != nil {
 		return nil, err
 	}
 	return nil, refuse(resp, body)
 }
 
-func read(resp *http.Response) ([]byte, error) {
+// Read reads the whole body of a response, and closes it.
+func Read(resp *http.Response) ([]byte, error) {
+	defer resp.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
 	switch {
 	case err != nil:

@@ -1,10 +1,11 @@
+//go:build !mayfly_no_consul
+
 package consul
 
 import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -71,7 +72,7 @@ func (c *client) send(ctx context.Context, method, path string, query url.Values
 		req.Header.Set("Content-Type", "application/json; charset=utf-8")
 	}
 	answer, err := cloud.Answer(c.http, req, refuse)
-	if status(err) == http.StatusNotFound {
+	if cloud.Status(err) == http.StatusNotFound {
 		return nil, nil
 	}
 	return answer, err
@@ -84,15 +85,6 @@ func refuse(resp *http.Response, body []byte) error {
 		e.Message = strings.TrimSpace(string(body))
 	}
 	return e
-}
-
-// status returns the status of an unsuccessful answer; 0 if err is not one.
-func status(err error) int {
-	var e *cloud.Error
-	if errors.As(err, &e) {
-		return e.Status
-	}
-	return 0
 }
 
 // decode reads an answer in JSON.
@@ -181,7 +173,7 @@ func (c *client) transact(ctx context.Context, operations ...operation) (bool, [
 		return false, nil, err
 	}
 	answer, err := c.send(ctx, http.MethodPut, "txn", nil, body)
-	if status(err) == http.StatusConflict {
+	if cloud.Status(err) == http.StatusConflict {
 		return false, nil, nil
 	}
 	if err != nil {

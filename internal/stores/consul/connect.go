@@ -1,3 +1,5 @@
+//go:build !mayfly_no_consul
+
 package consul
 
 import (

@@ -1,8 +1,10 @@
+//go:build !mayfly_no_consul
+
 // Package consul keeps states in the key/value store of Consul, under the keys and locks of the backend
 // "consul" of other engines: a key for each workspace, with more keys below it for a state that is too large
 // for one, and a lock that a session holds.
 //
-// It may import cloud, state, state/store and remote. It must not know configuration, plans,
+// It may import backend, cloud, state, state/store and remote. It must not know other configuration, plans,
 // providers, or what a state contains.
 package consul
 

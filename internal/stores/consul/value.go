@@ -1,15 +1,15 @@
+//go:build !mayfly_no_consul
+
 package consul
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
 	"crypto/md5"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"strconv"
 
 	"golang.org/x/sync/errgroup"
@@ -23,8 +23,6 @@ import (
 const (
 	chunkSize  = 512 << 10 // the most that Consul accepts for one
 	inlineSize = 350 << 10 // from which on a transaction, which has them in base64, may be too large
-	// maxUnpacked is the most that a compressed state may become.
-	maxUnpacked = 1 << 30
 )
 
 // value is the state of one workspace: the value of a key, or chunks below it that the value lists.
@@ -67,8 +65,14 @@ func (v *value) Get(ctx context.Context) ([]byte, remote.Version, error) {
 			return nil, "", err
 		}
 	}
-	data, err = unpack(data)
-	return data, versionOf(pair), err
+	data, err = remote.Unpack(data) // whatever the configuration says now
+	switch {
+	case errors.Is(err, remote.ErrTooLarge):
+		return nil, versionOf(pair), errors.New("the compressed state is larger than 1024 MB")
+	case err != nil:
+		return nil, versionOf(pair), fmt.Errorf("%w: it cannot be decompressed (%w)", state.ErrCorrupt, err)
+	}
+	return data, versionOf(pair), nil
 }
 
 func versionOf(p *pair) remote.Version {
@@ -101,36 +105,6 @@ func (v *value) join(ctx context.Context, keys []string) ([]byte, error) {
 	return bytes.Join(all, nil), err
 }
 
-// unpack returns a state, which may be compressed whatever the configuration says now.
-func unpack(data []byte) ([]byte, error) {
-	if !bytes.HasPrefix(data, []byte{0x1f, 0x8b}) {
-		return data, nil
-	}
-	z, err := gzip.NewReader(bytes.NewReader(data))
-	if err != nil {
-		return nil, fmt.Errorf("%w: it cannot be decompressed (%w)", state.ErrCorrupt, err)
-	}
-	out, err := io.ReadAll(io.LimitReader(z, maxUnpacked+1))
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("%w: it cannot be decompressed (%w)", state.ErrCorrupt, err)
-	case len(out) > maxUnpacked:
-		return nil, fmt.Errorf("the compressed state is larger than %d MB", maxUnpacked>>20)
-	}
-	return out, nil
-}
-
-func (v *value) pack(data []byte) ([]byte, error) {
-	if !v.gzip {
-		return data, nil
-	}
-	var out bytes.Buffer
-	z := gzip.NewWriter(&out)
-	_, err := z.Write(data)
-	err = errors.Join(err, z.Close())
-	return out.Bytes(), err
-}
-
 // Put implements remote.Blob. Chunks are stored before the key that lists them, and those that it listed
 // before are removed after.
 func (v *value) Put(ctx context.Context, data []byte, was remote.Version) (remote.Version, error) {
@@ -141,9 +115,8 @@ func (v *value) Put(ctx context.Context, data []byte, was remote.Version) (remot
 			return "", err
 		}
 	}
-	data, err := v.pack(data)
-	if err != nil {
-		return "", err
+	if v.gzip {
+		data = remote.Pack(data)
 	}
 	before, err := v.client.get(ctx, v.key)
 	switch {

@@ -1,18 +1,21 @@
+//go:build !mayfly_no_cos
+
 // Package cos keeps states in COS of Tencent Cloud, as objects with the names of the backend "cos" of other
 // engines, and under their locks, which are objects that are made while a tag exists.
 //
-// It may import cloud, cloud/tencent, state/store, remote and objects. It must not
-// know configuration, plans, providers, or what a state contains.
+// It may import backend, cloud, cloud/tencent, state/store, remote and objects. It must not know other
+// configuration, plans, providers, or what a state contains.
 package cos
 
 import (
+	"cmp"
 	"context"
+	"crypto/md5" //nolint:gosec // how other engines name the tag
+	"encoding/hex"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
-	"net/url"
-	"strings"
+	"time"
 
 	"github.com/mayfly-iac/mayfly/internal/stores/cloud"
 	"github.com/mayfly-iac/mayfly/internal/stores/cloud/tencent"
@@ -21,131 +24,40 @@ import (
 	"github.com/mayfly-iac/mayfly/state/store"
 )
 
-// Defaults of Options.
-const (
-	DefaultKey = "terraform.tfstate"
-	DefaultACL = "private"
-)
+// defaultACL is the default of Options.ACL.
+const defaultACL = "private"
 
-// Options configure a Service.
+// Options configure a service.
 type Options struct {
 	Account *tencent.Account // for tags
-	Bucket  *tencent.Bucket
+	Bucket  *cloud.Bucket
 	Name    string // of the bucket
 	Prefix  string // of the names of all objects, without a slash at its end; may be ""
-	Key     string // that the names of states end with; DefaultKey if ""
-	ACL     string // a canned one; DefaultACL if ""
+	Key     string // that the names of states end with; objects.DefaultKey if ""
+	ACL     string // a canned one; defaultACL if ""
 	Encrypt bool   // on the server
 }
 
-// Service is a remote.Service in a bucket.
-type Service struct {
-	opt Options
-	put http.Header // for requests that store objects
-}
-
-var (
-	_ remote.Service = (*Service)(nil)
-	_ objects.Bucket = (*Service)(nil)
-)
-
 // New returns a service. It contacts nothing.
-func New(opt Options) *Service {
-	if opt.Key == "" {
-		opt.Key = DefaultKey
+func New(opt Options) *objects.Service {
+	s := &objects.Service{
+		Bucket: opt.Bucket, Scheme: "cos", Name: opt.Name, Prefix: opt.Prefix, Key: cmp.Or(opt.Key, objects.DefaultKey),
+		Header: http.Header{"X-Cos-Acl": {cmp.Or(opt.ACL, defaultACL)}}, Create: "X-Cos-Forbid-Overwrite", Answers: answers,
 	}
-	if opt.ACL == "" {
-		opt.ACL = DefaultACL
-	}
-	s := &Service{opt: opt, put: http.Header{"X-Cos-Acl": {opt.ACL}}}
 	if opt.Encrypt {
-		s.put.Set("X-Cos-Server-Side-Encryption", "AES256")
+		s.Header.Set("X-Cos-Server-Side-Encryption", "AES256")
+	}
+	s.Lock = func(p remote.Place, name string) remote.Place {
+		p.Lock = objects.NewLock(newLockFile(s, opt.Account, name+".tflock"))
+		return p
 	}
 	return s
 }
 
-// name returns the name of an object.
-func (s *Service) name(base string) string {
-	if s.opt.Prefix == "" {
-		return base
-	}
-	return s.opt.Prefix + "/" + base
-}
-
-// Workspaces implements remote.Service.
-func (s *Service) Workspaces(ctx context.Context) (workspaces []string, err error) {
-	prefix := s.name("")
-	names, err := s.List(ctx, prefix)
-	for _, name := range names {
-		name = strings.TrimPrefix(name, prefix)
-		if name, ok := strings.CutSuffix(name, "/"+s.opt.Key); ok && !strings.Contains(name, "/") {
-			workspaces = append(workspaces, name)
-		}
-	}
-	return workspaces, err
-}
-
-// Place implements remote.Service.
-func (s *Service) Place(workspace string) (remote.Place, error) {
-	name := s.name(s.opt.Key)
-	if workspace != store.DefaultWorkspace {
-		name = s.name(workspace + "/" + s.opt.Key)
-	}
-	p := objects.Place(s, "cos://"+s.opt.Name+"/"+name, name, "")
-	p.Lock = objects.NewLock(newLockFile(s, name+".tflock"))
-	return p, nil
-}
-
-// Get implements objects.Bucket. The version of an object is its ETag.
-func (s *Service) Get(ctx context.Context, name string) ([]byte, remote.Version, error) {
-	data, etag, err := s.opt.Bucket.Get(ctx, name)
-	switch {
-	case missing(err):
-		return nil, "", nil
-	case errors.Is(err, tencent.ErrChecksum):
-		return nil, "", &remote.Passing{Err: err}
-	}
-	return data, remote.Version(etag), classify(err)
-}
-
-// Put implements objects.Bucket. The service has no condition for replacing an object, so its version is
-// compared just before.
-func (s *Service) Put(ctx context.Context, name string, data []byte, was *remote.Version) (remote.Version, error) {
-	header := s.put.Clone()
-	if was != nil {
-		etag, err := s.opt.Bucket.ETag(ctx, name)
-		if err != nil && !missing(err) {
-			return "", classify(err)
-		}
-		if etag != string(*was) {
-			return "", remote.ErrChanged
-		}
-		if *was == "" {
-			header.Set("X-Cos-Forbid-Overwrite", "true")
-		}
-	}
-	etag, err := s.opt.Bucket.Put(ctx, name, data, header)
-	if e := (*cloud.Error)(nil); errors.As(err, &e) && e.Code == "FileAlreadyExists" {
-		return "", remote.ErrChanged
-	}
-	return remote.Version(etag), classify(err)
-}
-
-// Delete implements objects.Bucket.
-func (s *Service) Delete(ctx context.Context, name string) error {
-	return classify(s.opt.Bucket.Delete(ctx, name))
-}
-
-// List implements objects.Bucket.
-func (s *Service) List(ctx context.Context, prefix string) ([]string, error) {
-	names, err := s.opt.Bucket.List(ctx, prefix)
-	return names, classify(err)
-}
-
-// missing reports whether an answer says that an object does not exist, and not its bucket.
-func missing(err error) bool {
-	e := (*cloud.Error)(nil)
-	return errors.As(err, &e) && e.Status == http.StatusNotFound && (e.Code == "NoSuchKey" || e.Code == "")
+// answers say what the errors of the service mean.
+var answers = objects.Answers{
+	Missing: objects.NoSuchKey, Explain: objects.Hints(hints), Arguments: "\"bucket\" and \"region\"",
+	Passes: func(e *cloud.Error) bool { return e.Passes() || busy[e.Code] },
 }
 
 const checkKeys = "Check the arguments \"secret_id\" and \"secret_key\", and the clock of this machine"
@@ -170,19 +82,80 @@ var hints = map[string]string{
 // busy are codes of the services for tags and keys that may pass. Their answers have the status 200.
 var busy = map[string]bool{"InternalError": true, "RequestLimitExceeded": true, "ServiceUnavailable": true, "LimitExceeded": true, "FailedOperation": true}
 
-// classify marks an error that may pass, and adds what to do about others. It returns nil for nil.
-func classify(err error) error {
-	e, lost, unknown := (*cloud.Error)(nil), (*url.Error)(nil), (*net.DNSError)(nil)
-	switch {
-	case err == nil || errors.Is(err, context.Canceled):
-	case errors.As(err, &unknown) && unknown.IsNotFound:
-		return fmt.Errorf("%w. Check the arguments \"bucket\" and \"region\"", err)
-	case errors.As(err, &e) && (e.Passes() || busy[e.Code]):
-		return &remote.Passing{Err: err}
-	case errors.As(err, &e) && e.Hint == "":
-		e.Hint = hints[e.Code]
-	case errors.As(err, &lost):
-		return &remote.Passing{Err: err}
+// lockFile is an objects.Record that is an object. A bucket with versions writes it even if there is one, so
+// a tag of the account keeps others from writing meanwhile.
+type lockFile struct {
+	*objects.Service
+	account *tencent.Account
+	name    string
+	tag     string // the value of the tag
+	unsure  bool   // whether the tag was made by this run is not known
+}
+
+// tagKey is the key of the tags that other engines make.
+const tagKey = "tencentcloud-terraform-lock"
+
+func newLockFile(s *objects.Service, a *tencent.Account, name string) *lockFile {
+	sum := md5.Sum([]byte(s.Name + ":" + name)) //nolint:gosec // see above
+	return &lockFile{Service: s, account: a, name: name, tag: hex.EncodeToString(sum[:])}
+}
+
+// Create implements objects.Record.
+func (f *lockFile) Create(ctx context.Context, text []byte) (created bool, err error) {
+	if held, err := f.Read(ctx); held != nil || err != nil {
+		return false, err
+	}
+	err = f.account.CreateTag(ctx, tagKey, f.tag)
+	if errors.Is(err, cloud.ErrExists) && !f.unsure {
+		return false, &store.LockError{Err: fmt.Errorf("another run is about to lock it. If this remains so, that run has ended, and the tag %s:%s has to be deleted", tagKey, f.tag)}
+	}
+	if err != nil && !errors.Is(err, cloud.ErrExists) {
+		err = f.Classify(err)
+		passing := (*remote.Passing)(nil)
+		f.unsure = errors.As(err, &passing)
+		return false, err
+	}
+	f.unsure = true // until the tag is gone
+	defer func() { err = errors.Join(err, f.removeTag(context.WithoutCancel(ctx))) }()
+	var nothing remote.Version
+	_, err = f.Put(ctx, f.name, text, &nothing)
+	if errors.Is(err, remote.ErrChanged) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// tagAttempts is how often deleting the tag is tried: as long as it exists, nothing can lock the state.
+const tagAttempts = 4
+
+// removeTag deletes the tag that guards a lock file. It tries again after failures that may pass, with
+// pauses that double: a tag that is left keeps all others out.
+func (f *lockFile) removeTag(ctx context.Context) (err error) {
+	for n := range tagAttempts {
+		if err = f.Classify(f.account.DeleteTag(ctx, tagKey, f.tag)); err == nil {
+			f.unsure = false
+			return nil
+		}
+		passing := (*remote.Passing)(nil)
+		if !errors.As(err, &passing) {
+			return err
+		}
+		time.Sleep(time.Second / 8 << n)
 	}
 	return err
+}
+
+// Read implements objects.Record.
+func (f *lockFile) Read(ctx context.Context) ([]byte, error) {
+	text, _, err := f.Get(ctx, f.name)
+	return text, err
+}
+
+// Remove implements objects.Record. A tag that a run has left while it took the lock goes first: as long as
+// the object exists, no other run needs the tag.
+func (f *lockFile) Remove(ctx context.Context) error {
+	if err := f.account.DeleteTag(ctx, tagKey, f.tag); err != nil {
+		return f.Classify(err)
+	}
+	return f.Delete(ctx, f.name)
 }

@@ -1,3 +1,5 @@
+//go:build !mayfly_no_cos
+
 package cos_test
 
 import (
@@ -8,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mayfly-iac/mayfly/internal/stores/cloud"
 	"github.com/mayfly-iac/mayfly/internal/stores/cloud/tencent"
 	"github.com/mayfly-iac/mayfly/internal/stores/cos"
 	"github.com/mayfly-iac/mayfly/internal/stores/remote"
@@ -29,8 +32,8 @@ func (p place) open(t *testing.T) store.Store {
 	transport.DialContext = func(ctx context.Context, network, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, network, p.server)
 	}
-	client := tencent.Client(plain{transport})
-	a, err := tencent.New(t.Context(), tencent.Keys{ID: "id", Secret: "hunter2", Token: "hunter3"}, "ap-guangzhou", nil, client)
+	client := cloud.Client(plain{transport})
+	a, err := tencent.New(t.Context(), cloud.Keys{ID: "id", Secret: "hunter2", Token: "hunter3"}, "ap-guangzhou", nil, client)
 	if err != nil {
 		t.Fatal(err)
 	}

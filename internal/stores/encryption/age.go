@@ -19,9 +19,9 @@ type ageBox struct {
 	identities []age.Identity
 }
 
-// prepareAge reads the keys of the method "age". It takes no key from a key provider: age has keys of its
+// openAge reads the keys of the method "age". It takes no key from a key provider: age has keys of its
 // own, and encrypts each file with a fresh one.
-func prepareAge(_ context.Context, a arguments, _ Options) (func(key []byte) (box, error), error) {
+func openAge(_ context.Context, a arguments, _ Options) (boxes, error) {
 	b := &ageBox{}
 	var err error
 	if b.recipients, err = age.ParseRecipients(strings.NewReader(strings.Join(a.list("recipients"), "\n"))); err != nil {

@@ -11,9 +11,6 @@ import (
 	"github.com/zclconf/go-cty/cty/gocty"
 )
 
-// aliasArgument is the argument of every key provider that names its metadata.
-const aliasArgument = "encrypted_metadata_alias"
-
 // argument is an argument of a block. An argument that is stored in clear must be neither sensitive nor
 // ephemeral; Options.Evaluate checks that.
 type argument struct {
@@ -84,36 +81,41 @@ func (a arguments) texts(name string) map[string]string {
 	return out
 }
 
-// methodKind is one type of method. With plain set, it is the method that leaves files unencrypted, and has
-// no prepare.
-type methodKind struct {
-	arguments map[string]argument
-	plain     bool
-	// prepare checks the arguments, and returns what makes boxes. Its error is a clause for a sentence.
-	// ctx ends what boxes do.
-	prepare func(ctx context.Context, a arguments, o Options) (func(key []byte) (box, error), error)
+// family has the types of methods, or of key providers.
+type family[T any] struct {
+	root, noun, list string              // what references begin with, and names for messages: of one block, and of a list of types
+	common           map[string]argument // of all types
+	types            map[string]kind[T]
 }
 
-// methodKinds has every type of method.
-var methodKinds = map[string]methodKind{
-	"aes_gcm": {arguments: map[string]argument{"keys": {required: true}, "aad": {ty: cty.List(cty.Number)}}, prepare: prepareGCM},
+// kind is one type of method or key provider.
+type kind[T any] struct {
+	arguments map[string]argument
+	// open checks the arguments, and returns what the block stands for; it is nil for the method that leaves
+	// files unencrypted. Its error is a clause for a sentence, without values of keys. ctx ends what the
+	// method or the key provider does.
+	open func(ctx context.Context, a arguments, o Options) (T, error)
+}
+
+// boxes makes a box from a key.
+type boxes = func(key []byte) (box, error)
+
+// methods has every type of method.
+var methods = family[boxes]{root: "method", noun: "encryption method", list: "Methods", common: map[string]argument{}, types: map[string]kind[boxes]{
+	"aes_gcm": {arguments: map[string]argument{"keys": {required: true}, "aad": {ty: cty.List(cty.Number)}}, open: openGCM},
 	"external": {
 		arguments: map[string]argument{"keys": {}, "encrypt_command": {ty: cty.List(cty.String), required: true}, "decrypt_command": {ty: cty.List(cty.String), required: true}},
-		prepare:   prepareExternal,
+		open:      openExternal,
 	},
-	"age":         {arguments: map[string]argument{"recipients": {ty: cty.List(cty.String), required: true, stored: true}, "identity": {ty: cty.String, secret: true}}, prepare: prepareAge},
-	"unencrypted": {plain: true},
-}
+	"age":         {arguments: map[string]argument{"recipients": {ty: cty.List(cty.String), required: true, stored: true}, "identity": {ty: cty.String, secret: true}}, open: openAge},
+	"unencrypted": {},
+}}
 
-// providerKind is one type of key provider.
-type providerKind struct {
-	arguments map[string]argument
-	// open checks the arguments. Its error is a clause for a sentence, without values of keys.
-	open func(a arguments, o Options) (keyProvider, error)
-}
+// aliasArgument is the argument of every key provider that names its metadata.
+const aliasArgument = "encrypted_metadata_alias"
 
-// providerKinds has every type of key provider.
-var providerKinds = map[string]providerKind{
+// keyProviders has every type of key provider.
+var keyProviders = family[keyProvider]{root: "key_provider", noun: "key provider", list: "Key providers", common: map[string]argument{aliasArgument: {ty: cty.String, stored: true}}, types: map[string]kind[keyProvider]{
 	"pbkdf2": {
 		arguments: map[string]argument{
 			"passphrase": {ty: cty.String, secret: true}, "chain": {}, "key_length": {ty: cty.Number, stored: true}, "iterations": {ty: cty.Number, stored: true},
@@ -136,4 +138,4 @@ var providerKinds = map[string]providerKind{
 	"static":   {arguments: map[string]argument{"key": {ty: cty.String, required: true, secret: true}}, open: openStatic},
 	"xor":      {arguments: map[string]argument{"a": {required: true}, "b": {required: true}}, open: openXOR},
 	"external": {arguments: map[string]argument{"command": {ty: cty.List(cty.String), required: true}}, open: openExternalKeys},
-}
+}}

@@ -91,7 +91,7 @@ func (a awsLookup) Object(name string) aws.Arguments {
 
 // openAWSKMS checks the arguments. Credentials and region are found later, by the first request, in the
 // same way as AWS's own tools find them.
-func openAWSKMS(a arguments, o Options) (keyProvider, error) {
+func openAWSKMS(_ context.Context, a arguments, o Options) (keyProvider, error) {
 	k := &awsKMS{o: o, arguments: awsLookup{a}, key: a.text("kms_key_id", ""), spec: a.text("key_spec", ""), context: a.texts("encryption_context")}
 	endpoints := a.texts("endpoints")
 	k.endpoint, k.tokens = endpoints["kms"], endpoints["sts"]

@@ -64,7 +64,7 @@ func azureArguments() map[string]argument {
 var vaultKeyName = regexp.MustCompile(`^[0-9A-Za-z-]{1,127}$`)
 
 // openAzureVault checks the arguments. It contacts nothing.
-func openAzureVault(a arguments, o Options) (keyProvider, error) {
+func openAzureVault(_ context.Context, a arguments, o Options) (keyProvider, error) {
 	k := &azureVault{o: o, address: a.text("vault_uri", ""), key: a.text("vault_key_name", ""), algorithm: "RSA-OAEP-256"}
 	if _, err := azure.OpenVault(k.address, "", nil, nil); err != nil {
 		return nil, fmt.Errorf("vault_uri is wrong: %w", err)

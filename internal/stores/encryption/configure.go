@@ -147,54 +147,28 @@ func (b *builder) reference(expr hcl.Expression, root string) (config.Encryption
 
 // method returns the method that an argument names; nil after an error.
 func (b *builder) method(attr *hcl.Attribute) *method {
-	name, ok := b.reference(attr.Expr, "method")
+	name, ok := b.reference(attr.Expr, methods.root)
 	if !ok {
 		return nil
 	}
 	if m, made := b.methods[name]; made {
 		return m
 	}
-	m := b.newMethod(name, attr)
-	b.methods[name] = m
-	return m
-}
-
-// newMethod makes the method that a block declares; nil after an error. attr is what refers to it.
-func (b *builder) newMethod(name config.EncryptionName, attr *hcl.Attribute) *method {
-	block := b.Config.Methods[name]
-	if other := misspelledKind(name, b.Config.Methods, keys(methodKinds)); block == nil && other.Name != "" {
-		name, block = other, b.Config.Methods[other] // whose type is an error below
-	}
-	if block == nil {
-		b.errorAt(attr.Expr.Range(), "Reference to undeclared encryption method", "There is no block method %q %q.%s", name.Type, name.Name, similar(name, b.Config.Methods))
-		return nil
-	}
-	kind, ok := methodKinds[name.Type]
-	if !ok {
-		b.errorAt(block.Range, "Unsupported encryption method", "There is no encryption method of the type %q.%s Methods: %s.", name.Type, diag.DidYouMean(name.Type, keys(methodKinds)), diag.Names(keys(methodKinds)))
-		return nil
-	}
-	args, refs, ok := b.arguments(block, kind.arguments)
-	if !ok {
-		return nil
-	}
-	m := &method{EncryptionName: name, plain: kind.plain, ctx: b.ctx, boxes: map[string]box{}}
-	if len(refs) > 0 {
-		m.keys = refs[0]
-	}
-	var err error
-	if kind.prepare != nil {
-		if m.make, err = kind.prepare(b.ctx, args, b.Options); err != nil {
-			b.errorAt(block.Range, "Invalid encryption method", "In method %q %q, %s.", name.Type, name.Name, err)
-			return nil
+	var m *method
+	if n, ok := declared(b, methods, b.Config.Methods, name, attr); ok {
+		m = &method{EncryptionName: n.name, make: n.opened, ctx: b.ctx, boxes: map[string]box{}}
+		m.plain = n.opened == nil
+		if len(n.refs) > 0 {
+			m.keys = n.refs[0]
 		}
 	}
+	b.methods[name] = m
 	return m
 }
 
 // keyring returns the key provider that an argument names; nil after an error.
 func (b *builder) keyring(attr *hcl.Attribute) *keyring {
-	name, ok := b.reference(attr.Expr, "key_provider")
+	name, ok := b.reference(attr.Expr, keyProviders.root)
 	if !ok {
 		return nil
 	}
@@ -206,42 +180,51 @@ func (b *builder) keyring(attr *hcl.Attribute) *keyring {
 		return k
 	}
 	b.pending[name] = true
-	k := b.newKeyring(name, attr)
+	var k *keyring
+	if n, ok := declared(b, keyProviders, b.Config.KeyProviders, name, attr); ok {
+		k = &keyring{EncryptionName: n.name, provider: n.opened, chain: n.refs, leaks: b.Leaks}
+		k.alias = n.args.text(aliasArgument, k.String())
+	}
 	delete(b.pending, name)
 	b.keyrings[name] = k
 	return k
 }
 
-// newKeyring makes the key provider that a block declares, and before it those it refers to; nil after an
-// error.
-func (b *builder) newKeyring(name config.EncryptionName, attr *hcl.Attribute) *keyring {
-	block := b.Config.KeyProviders[name]
-	if other := misspelledKind(name, b.Config.KeyProviders, keys(providerKinds)); block == nil && other.Name != "" {
-		name, block = other, b.Config.KeyProviders[other] // whose type is an error below
+// opening is what a block declares: a method or a key provider.
+type opening[T any] struct {
+	name   config.EncryptionName
+	args   arguments
+	refs   []*keyring // the key providers that it names
+	opened T
+}
+
+// declared opens the block that a reference names, and before it the key providers that it refers to; false
+// after an error. attr has the reference.
+func declared[T any](b *builder, s family[T], blocks map[config.EncryptionName]*config.EncryptionBlock, name config.EncryptionName, attr *hcl.Attribute) (out opening[T], ok bool) {
+	block, types := blocks[name], keys(s.types)
+	if other := misspelledKind(name, blocks, types); block == nil && other.Name != "" {
+		name, block = other, blocks[other] // whose type is an error below
 	}
 	if block == nil {
-		b.errorAt(attr.Expr.Range(), "Reference to undeclared key provider", "There is no block key_provider %q %q.%s", name.Type, name.Name, similar(name, b.Config.KeyProviders))
-		return nil
+		b.errorAt(attr.Expr.Range(), "Reference to undeclared "+s.noun, "There is no block %s %q %q.%s", s.root, name.Type, name.Name, similar(name, blocks))
+		return out, false
 	}
-	kind, ok := providerKinds[name.Type]
+	t, ok := s.types[name.Type]
 	if !ok {
-		b.errorAt(block.Range, "Unsupported key provider", "There is no key provider of the type %q.%s Key providers: %s.", name.Type, diag.DidYouMean(name.Type, keys(providerKinds)), diag.Names(keys(providerKinds)))
-		return nil
+		b.errorAt(block.Range, "Unsupported "+s.noun, "There is no %s of the type %q.%s %s: %s.", s.noun, name.Type, diag.DidYouMean(name.Type, types), s.list, diag.Names(types))
+		return out, false
 	}
-	known := maps.Clone(kind.arguments)
-	known[aliasArgument] = argument{ty: cty.String, stored: true}
-	args, refs, ok := b.arguments(block, known)
-	if !ok {
-		return nil
+	known := maps.Clone(s.common)
+	maps.Copy(known, t.arguments)
+	out.name = name
+	if out.args, out.refs, ok = b.arguments(block, known); !ok || t.open == nil {
+		return out, ok
 	}
-	k := &keyring{EncryptionName: name, chain: refs, leaks: b.Leaks}
-	k.alias = args.text(aliasArgument, k.String())
 	var err error
-	if k.provider, err = kind.open(args, b.Options); err != nil {
-		b.errorAt(block.Range, "Invalid key provider", "In key_provider %q %q, %s.", name.Type, name.Name, err)
-		return nil
+	if out.opened, err = t.open(b.ctx, out.args, b.Options); err != nil {
+		b.errorAt(block.Range, "Invalid "+s.noun, "In %s %q %q, %s.", s.root, name.Type, name.Name, err)
 	}
-	return k
+	return out, err == nil
 }
 
 // arguments evaluates the arguments of a block. refs are the key providers that it names, in the order of the

@@ -126,7 +126,7 @@ type keysAnswer struct {
 
 // openExternalKeys makes the key provider "external". The program gets the stored metadata, or null for a
 // new key.
-func openExternalKeys(a arguments, o Options) (keyProvider, error) {
+func openExternalKeys(_ context.Context, a arguments, o Options) (keyProvider, error) {
 	c, err := newCommand(a, "command", "OpenTofu-External-Key-Provider", o)
 	return externalKeys{c}, err
 }
@@ -179,8 +179,8 @@ type payload struct {
 	Payload []byte `json:"payload"`
 }
 
-// prepareExternal makes the method "external". The program gets the key, if there is one, with every file.
-func prepareExternal(ctx context.Context, a arguments, o Options) (func(key []byte) (box, error), error) {
+// openExternal makes the method "external". The program gets the key, if there is one, with every file.
+func openExternal(ctx context.Context, a arguments, o Options) (boxes, error) {
 	const magic = "OpenTofu-External-Encryption-Method"
 	encrypt, err1 := newCommand(a, "encrypt_command", magic, o)
 	decrypt, err2 := newCommand(a, "decrypt_command", magic, o)

@@ -19,8 +19,8 @@ type gcm struct {
 	random io.Reader
 }
 
-// prepareGCM makes the method "aes_gcm". The length of the key is checked when there is one.
-func prepareGCM(_ context.Context, a arguments, o Options) (func(key []byte) (box, error), error) {
+// openGCM makes the method "aes_gcm". The length of the key is checked when there is one.
+func openGCM(_ context.Context, a arguments, o Options) (boxes, error) {
 	var aad []byte
 	if v, ok := a["aad"]; ok {
 		for _, e := range v.AsValueSlice() {

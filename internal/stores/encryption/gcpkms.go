@@ -37,7 +37,7 @@ var keyName = regexp.MustCompile(`^projects/[^/?#]+/locations/[^/?#]+/keyRings/[
 
 // openGCPKMS checks the arguments. A token takes precedence over credentials, and both over the
 // environment.
-func openGCPKMS(a arguments, o Options) (keyProvider, error) {
+func openGCPKMS(_ context.Context, a arguments, o Options) (keyProvider, error) {
 	k := &gcpKMS{o: o, key: a.text("kms_encryption_key", "")}
 	if !keyName.MatchString(k.key) {
 		return nil, errors.New("kms_encryption_key must have the form projects/PROJECT/locations/LOCATION/keyRings/RING/cryptoKeys/KEY")

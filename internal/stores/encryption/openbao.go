@@ -39,7 +39,7 @@ type wrapped struct {
 
 // openOpenBao checks the arguments. What is not given comes from the environment variables of OpenBao, or
 // else from those of Vault.
-func openOpenBao(a arguments, o Options) (keyProvider, error) {
+func openOpenBao(_ context.Context, a arguments, o Options) (keyProvider, error) {
 	environ := func(name string) string {
 		for _, prefix := range []string{"BAO_", "VAULT_"} {
 			if v := o.Environ[prefix+name]; v != "" {

@@ -47,7 +47,7 @@ type derivation struct {
 
 // openPBKDF2 checks the arguments. The defaults and minimums are OpenTofu's, so that both accept the same
 // blocks.
-func openPBKDF2(a arguments, o Options) (keyProvider, error) {
+func openPBKDF2(_ context.Context, a arguments, o Options) (keyProvider, error) {
 	p := &passphrase{random: o.Random, derivation: derivation{Hash: a.text("hash_function", "sha512")}}
 	switch {
 	case a.has("passphrase") == a.has("chain"):

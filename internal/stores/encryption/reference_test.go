@@ -13,10 +13,10 @@ import (
 // TestReference compares the table of the reference with the arguments of key providers and methods.
 func TestReference(t *testing.T) {
 	kinds := map[string]map[string]map[string]argument{"key_provider": {}, "method": {}}
-	for name, k := range providerKinds {
+	for name, k := range keyProviders.types {
 		kinds["key_provider"][name] = k.arguments
 	}
-	for name, k := range methodKinds {
+	for name, k := range methods.types {
 		kinds["method"][name] = k.arguments
 	}
 	for block, types := range kinds {

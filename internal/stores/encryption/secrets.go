@@ -48,10 +48,10 @@ var secretArgument = sync.OnceValue(func() *regexp.Regexp {
 			}
 		}
 	}
-	for _, kind := range providerKinds {
+	for _, kind := range keyProviders.types {
 		add(kind.arguments)
 	}
-	for _, kind := range methodKinds {
+	for _, kind := range methods.types {
 		add(kind.arguments)
 	}
 	return regexp.MustCompile(`(?:^|[\s"{])(?:` + strings.Join(slices.Sorted(maps.Keys(names)), "|") + `)"?\s*[=:]\s*("(?:[^"\\\n]|\\.)*"|[^\n]*)`)

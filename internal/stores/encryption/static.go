@@ -14,7 +14,7 @@ var noMeta = []byte("{}")
 type fixed []byte
 
 // openStatic decodes the key.
-func openStatic(a arguments, _ Options) (keyProvider, error) {
+func openStatic(_ context.Context, a arguments, _ Options) (keyProvider, error) {
 	key, err := hex.DecodeString(a.text("key", ""))
 	if err != nil || len(key) == 0 {
 		return nil, errors.New("the key must be a string of hexadecimal digits, two for each byte")
@@ -36,7 +36,7 @@ func (fixed) reuses([]byte) bool { return true }
 type xor struct{}
 
 // openXOR has nothing to check: both keys come from other key providers.
-func openXOR(arguments, Options) (keyProvider, error) { return xor{}, nil }
+func openXOR(context.Context, arguments, Options) (keyProvider, error) { return xor{}, nil }
 
 func (x xor) encryption(ctx context.Context, chained [][]byte) (key, meta []byte, err error) {
 	key, err = x.decryption(ctx, chained, nil)

@@ -1,15 +1,16 @@
+//go:build !mayfly_no_gcs
+
 // Package gcs keeps states in Cloud Storage of Google, as objects with the names of the backend "gcs" of
 // other engines, and under their locks, which are objects too.
 //
-// It may import cloud, cloud/google, state/store, remote and objects. It must not
-// know configuration, plans, providers, or what a state contains.
+// It may import backend, cloud, cloud/google, state/store, remote and objects. It must not know other
+// configuration, plans, providers, or what a state contains.
 package gcs
 
 import (
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
-	"errors"
 	"net/http"
 	"net/url"
 	"strings"
@@ -57,44 +58,22 @@ func New(opt Options) *Service {
 	return s
 }
 
-// name returns the name of an object.
-func (s *Service) name(base string) string {
-	if s.opt.Prefix == "" {
-		return base
-	}
-	return s.opt.Prefix + "/" + base
-}
-
 const stateSuffix = ".tfstate"
 
 // Workspaces implements remote.Service.
-func (s *Service) Workspaces(ctx context.Context) (workspaces []string, err error) {
-	prefix := s.name("")
-	names, err := s.List(ctx, prefix)
-	for _, name := range names {
-		if base, ok := strings.CutSuffix(strings.TrimPrefix(name, prefix), stateSuffix); ok && !strings.Contains(base, "/") {
-			workspaces = append(workspaces, base)
-		}
-	}
-	return workspaces, err
+func (s *Service) Workspaces(ctx context.Context) ([]string, error) {
+	return objects.Between(ctx, s, objects.Under(s.opt.Prefix, ""), stateSuffix)
 }
 
 // Place implements remote.Service.
 func (s *Service) Place(workspace string) (remote.Place, error) {
-	state := s.name(workspace + stateSuffix)
-	return objects.Place(s, "gs://"+s.opt.Name+"/"+state, state, s.name(workspace+".tflock")), nil
+	state := objects.Under(s.opt.Prefix, workspace+stateSuffix)
+	return objects.Place(s, "gs://"+s.opt.Name+"/"+state, state, objects.Under(s.opt.Prefix, workspace+".tflock")), nil
 }
 
 // Get implements objects.Bucket. The version of an object is its generation.
 func (s *Service) Get(ctx context.Context, name string) ([]byte, remote.Version, error) {
-	data, generation, err := s.opt.Bucket.Get(ctx, name, s.key)
-	if missing(err) {
-		return nil, "", nil
-	}
-	if errors.Is(err, google.ErrChecksum) {
-		return nil, "", &remote.Passing{Err: err}
-	}
-	return data, remote.Version(generation), classify(err)
+	return answers.Got(s.opt.Bucket.Get(ctx, name, s.key))
 }
 
 // Put implements objects.Bucket.
@@ -111,55 +90,41 @@ func (s *Service) Put(ctx context.Context, name string, data []byte, was *remote
 		query.Set("ifGenerationMatch", string(*was))
 	}
 	generation, err := s.opt.Bucket.Put(ctx, name, data, query, s.key)
-	if e := (*cloud.Error)(nil); errors.As(err, &e) && e.Status == http.StatusPreconditionFailed {
+	if cloud.Status(err) == http.StatusPreconditionFailed {
 		return "", remote.ErrChanged
 	}
-	return remote.Version(generation), classify(err)
+	return remote.Version(generation), answers.Classify(err)
 }
 
 // Delete implements objects.Bucket.
 func (s *Service) Delete(ctx context.Context, name string) error {
-	err := s.opt.Bucket.Delete(ctx, name)
-	if missing(err) {
-		return nil
-	}
-	return classify(err)
+	return answers.Deleted(s.opt.Bucket.Delete(ctx, name))
 }
 
 // List implements objects.Bucket.
-func (s *Service) List(ctx context.Context, prefix string) (names []string, err error) {
-	for name, err := range s.opt.Bucket.List(ctx, prefix) {
-		if err != nil {
-			return nil, classify(err)
-		}
-		names = append(names, name)
-	}
-	return names, nil
+func (s *Service) List(ctx context.Context, prefix string) ([]string, error) {
+	names, err := cloud.All(s.opt.Bucket.List(ctx, prefix))
+	return names, answers.Classify(err)
 }
 
-// missing reports whether an answer says that an object does not exist. One about a missing bucket names it.
-// The service never says so by a page for people: such an answer, which has a hint, is that of a proxy or of
-// a wrong address. Emulators say it in plain text.
-func missing(err error) bool {
-	e := (*cloud.Error)(nil)
-	return errors.As(err, &e) && e.Status == http.StatusNotFound && e.Hint == "" && !strings.Contains(e.Message, "bucket does not exist")
+// answers say what the errors of the service mean. An answer about a missing bucket names it. The service
+// never says that an object does not exist by a page for people: such an answer, which has a hint, is that of
+// a proxy or of a wrong address. Emulators say it in plain text.
+var answers = objects.Answers{
+	Missing: func(e *cloud.Error) bool {
+		return e.Status == http.StatusNotFound && e.Hint == "" && !strings.Contains(e.Message, "bucket does not exist")
+	},
+	Passes: (*cloud.Error).Passes, Explain: explain,
 }
 
-// classify marks an error that may pass, and adds what to do about others. It returns nil for nil.
-func classify(err error) error {
-	e, lost := (*cloud.Error)(nil), (*url.Error)(nil)
+// explain adds to an answer what to do about it.
+func explain(e *cloud.Error) {
 	switch {
-	case err == nil || errors.Is(err, context.Canceled):
-	case errors.As(err, &e) && e.Passes():
-		return &remote.Passing{Err: err}
-	case errors.As(err, &e) && e.Status == http.StatusNotFound && e.Hint != "":
+	case e.Status == http.StatusNotFound && e.Hint != "":
 		e.Hint += ". Check the argument \"storage_custom_endpoint\" if it is set, and the environment variables HTTPS_PROXY and NO_PROXY"
-	case errors.As(err, &e) && e.Status == http.StatusNotFound:
+	case e.Status == http.StatusNotFound:
 		e.Hint = "Create the bucket, or check the argument \"bucket\""
-	case errors.As(err, &e) && e.Status == http.StatusForbidden && e.Hint == "":
+	case e.Status == http.StatusForbidden && e.Hint == "":
 		e.Hint = "The credentials need the role \"Storage Object Admin\" (roles/storage.objectAdmin) for the bucket"
-	case errors.As(err, &lost):
-		return &remote.Passing{Err: err}
 	}
-	return err
 }

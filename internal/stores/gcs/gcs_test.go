@@ -1,3 +1,5 @@
+//go:build !mayfly_no_gcs
+
 package gcs_test
 
 import (

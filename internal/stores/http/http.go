@@ -1,7 +1,9 @@
+//go:build !mayfly_no_http
+
 // Package http keeps the state of one workspace behind a URL: GET reads it, POST or another method writes it,
 // DELETE removes it, and LOCK and UNLOCK requests lock it, with the information about the lock as their body.
 //
-// It may import state/store and remote. It must not know configuration, plans or providers.
+// It may import backend, state/store and remote. It must not know other configuration, plans or providers.
 package http
 
 import (

@@ -1,6 +1,9 @@
+//go:build !mayfly_no_http
+
 package http
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -42,7 +45,7 @@ func (l *lock) request(ctx context.Context, info store.LockInfo) error {
 	if err != nil {
 		return err
 	}
-	method, to := or(l.service.opt.LockMethod, methodLock), l.service.lock
+	method, to := cmp.Or(l.service.opt.LockMethod, methodLock), l.service.lock
 	r, err := l.service.send(ctx, method, to, body)
 	if err != nil {
 		return err
@@ -105,7 +108,7 @@ func (l *lock) Release(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	method, to := or(l.service.opt.UnlockMethod, methodUnlock), l.service.unlock
+	method, to := cmp.Or(l.service.opt.UnlockMethod, methodUnlock), l.service.unlock
 	r, err := l.service.send(ctx, method, to, body)
 	if err != nil {
 		return err

@@ -1,3 +1,5 @@
+//go:build !mayfly_no_http
+
 package http
 
 import (

@@ -1,6 +1,9 @@
+//go:build !mayfly_no_http
+
 package http
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -70,7 +73,7 @@ func (b *blob) Put(ctx context.Context, data []byte, was remote.Version) (remote
 	case v != was:
 		return "", remote.ErrChanged
 	}
-	method, to := or(b.service.opt.UpdateMethod, http.MethodPost), b.withLock()
+	method, to := cmp.Or(b.service.opt.UpdateMethod, http.MethodPost), b.withLock()
 	r, err := b.service.send(ctx, method, to, data)
 	if err != nil {
 		return "", err
@@ -136,11 +139,4 @@ func (b *blob) changed(ctx context.Context) (bool, error) {
 	}
 	_, v, err := b.Get(ctx)
 	return v != last, err
-}
-
-func or(text, otherwise string) string {
-	if text == "" {
-		return otherwise
-	}
-	return text
 }

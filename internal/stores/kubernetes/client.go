@@ -1,3 +1,5 @@
+//go:build !mayfly_no_kubernetes
+
 package kubernetes
 
 import (
@@ -12,7 +14,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/mayfly-iac/mayfly/internal/base/trace/requests"
 	"github.com/mayfly-iac/mayfly/internal/stores/cloud"
 	"github.com/mayfly-iac/mayfly/internal/stores/cloud/kubeconfig"
 	"github.com/mayfly-iac/mayfly/internal/stores/remote"
@@ -41,7 +42,7 @@ func newClient(a kubeconfig.Access, namespace string) (*client, error) {
 		return nil, err
 	}
 	return &client{
-		http:      &http.Client{Transport: requests.Noted(found.Transport), CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
+		http:      cloud.Client(found.Transport),
 		server:    found.URL,
 		namespace: namespace,
 	}, nil

@@ -1,9 +1,11 @@
+//go:build !mayfly_no_kubernetes
+
 // Package kubernetes keeps states in a Kubernetes cluster, in the Secrets and under the Leases of the backend
 // "kubernetes" of other engines: a Secret and a Lease for each workspace. The journals of runs are Secrets
 // too.
 //
-// It may import cloud, cloud/kubeconfig, state/store, remote and objects. It must not
-// know configuration, plans, providers, or what a state contains.
+// It may import backend, cloud, cloud/kubeconfig, state/store, remote and objects. It must not know other
+// configuration, plans, providers, or what a state contains.
 package kubernetes
 
 import (
@@ -20,13 +22,13 @@ import (
 // Options configure a Service.
 type Options struct {
 	Suffix    string // of the names of Secrets and Leases
-	Namespace string // DefaultNamespace if ""
+	Namespace string // defaultNamespace if ""
 	Labels    map[string]string
 	Access    kubeconfig.Access
 }
 
-// DefaultNamespace is the namespace of states, whatever a kubeconfig file says.
-const DefaultNamespace = "default"
+// defaultNamespace is the namespace of states, whatever a kubeconfig file says.
+const defaultNamespace = "default"
 
 // Service is a remote.Service in one namespace.
 type Service struct {
@@ -40,7 +42,7 @@ var _ remote.Service = (*Service)(nil)
 // the backend, and has no credentials.
 func New(opt Options) (*Service, error) {
 	if opt.Namespace == "" {
-		opt.Namespace = DefaultNamespace
+		opt.Namespace = defaultNamespace
 	}
 	if err := labelValue.check(opt.Suffix); err != nil {
 		return nil, fmt.Errorf("the argument \"secret_suffix\" cannot be part of a Secret: %w", err)

@@ -1,3 +1,5 @@
+//go:build !mayfly_no_kubernetes
+
 package kubernetes_test
 
 import (

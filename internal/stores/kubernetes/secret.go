@@ -1,13 +1,12 @@
+//go:build !mayfly_no_kubernetes
+
 package kubernetes
 
 import (
-	"bytes"
-	"compress/gzip"
 	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"strings"
 
@@ -21,8 +20,6 @@ const (
 	dataKey = "tfstate" // of the state in its Secret
 	// maxSecret is the most that a Secret has room for, in bytes.
 	maxSecret = 1 << 20
-	// maxUnpacked is the most that a compressed state may become.
-	maxUnpacked = 1 << 30
 )
 
 // secret is the state of one workspace, compressed. Its version is its checksum, and not that of the Secret,
@@ -47,7 +44,7 @@ func (s *secret) read(ctx context.Context) (*object, []byte, remote.Version, err
 	if o == nil || err != nil || len(o.Data[dataKey]) == 0 {
 		return o, nil, "", err
 	}
-	data, err := unpack(o.Data[dataKey])
+	data, err := remote.Unpack(o.Data[dataKey])
 	if err != nil {
 		return o, nil, "", fmt.Errorf("the value %q of the Secret is not valid: %w%s", dataKey, err, inParts(o))
 	}
@@ -62,34 +59,10 @@ func inParts(o *object) string {
 	return fmt.Sprintf(". Terraform may have split the state over the Secrets %s, %s-part-1 and so on, which other programs do not read", o.Name, o.Name)
 }
 
-// unpack returns data, decompressed if it is compressed.
-func unpack(data []byte) ([]byte, error) {
-	if !bytes.HasPrefix(data, []byte{0x1f, 0x8b}) {
-		return data, nil
-	}
-	r, err := gzip.NewReader(bytes.NewReader(data))
-	if err != nil {
-		return nil, err
-	}
-	out, err := io.ReadAll(io.LimitReader(r, maxUnpacked+1))
-	if err == nil && len(out) > maxUnpacked {
-		err = errors.New("it is too large")
-	}
-	return out, err
-}
-
-func pack(data []byte) []byte {
-	var out bytes.Buffer
-	w := gzip.NewWriter(&out)
-	_, _ = w.Write(data) // to memory
-	_ = w.Close()
-	return out.Bytes()
-}
-
 // Put implements remote.Blob. The Secret is replaced on the condition that it is the one that has the version
 // was.
 func (s *secret) Put(ctx context.Context, data []byte, was remote.Version) (remote.Version, error) {
-	packed := pack(data)
+	packed := remote.Pack(data)
 	if len(packed) > maxSecret {
 		return "", fmt.Errorf("the state has %d bytes after compression, and a Secret has room for %d. Split the configuration, or move the state to another backend", len(packed), maxSecret)
 	}

@@ -1,7 +1,7 @@
 // Package objects has what stores in services for objects have in common: a state, its lock and the parts
 // of its journal are objects of one bucket.
 //
-// It may import state/store and remote. It must not know any service.
+// It may import cloud, state/store and remote. It must not know any one service.
 package objects
 
 import (

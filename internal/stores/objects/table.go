@@ -4,9 +4,11 @@ import (
 	"context"
 	"crypto/md5" //nolint:gosec // the checksum that other engines keep
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"time"
 
+	"github.com/mayfly-iac/mayfly/internal/stores/cloud"
 	"github.com/mayfly-iac/mayfly/internal/stores/remote"
 )
 
@@ -15,48 +17,59 @@ import (
 type Table interface {
 	// Get returns the columns of a row; nil if there is none.
 	Get(ctx context.Context, id string) (map[string]string, error)
-	// Put writes a row and reports whether it did: it writes none if fresh is set and there is one already.
-	Put(ctx context.Context, id string, columns map[string]string, fresh bool) (bool, error)
+	// Put writes a row. If fresh is set and there is one already, it fails with cloud.ErrExists.
+	Put(ctx context.Context, id string, columns map[string]string, fresh bool) error
 	// Delete removes a row. One that does not exist is ignored.
 	Delete(ctx context.Context, id string) error
 }
 
 // WithTable returns a place whose lock is the row of a table with that ID. Another row has the checksum of
 // the state, as other engines keep it.
-func WithTable(p remote.Place, t Table, id string) remote.Place {
-	p.State = &digested{p.State, t, id + "-md5"}
-	p.Lock = NewLock(&row{t, id})
+func WithTable(p remote.Place, t Table, a *Answers, id string) remote.Place {
+	p.State = &digested{p.State, row{t, a, id + "-md5"}}
+	p.Lock = NewLock(&row{t, a, id})
 	return p
 }
 
 // row is a Record in a table.
 type row struct {
-	table Table
-	id    string
+	table   Table
+	answers *Answers
+	id      string
+}
+
+func (r *row) get(ctx context.Context, column string) (string, error) {
+	got, err := r.table.Get(ctx, r.id)
+	return got[column], r.answers.Classify(err)
 }
 
 // Create implements Record.
 func (r *row) Create(ctx context.Context, text []byte) (bool, error) {
-	return r.table.Put(ctx, r.id, map[string]string{"Info": string(text)}, true)
+	err := r.table.Put(ctx, r.id, map[string]string{"Info": string(text)}, true)
+	if errors.Is(err, cloud.ErrExists) {
+		return false, nil
+	}
+	return err == nil, r.answers.Classify(err)
 }
 
 // Read implements Record.
 func (r *row) Read(ctx context.Context) ([]byte, error) {
-	got, err := r.table.Get(ctx, r.id)
-	if err != nil || got["Info"] == "" {
+	text, err := r.get(ctx, "Info")
+	if err != nil || text == "" {
 		return nil, err
 	}
-	return []byte(got["Info"]), nil
+	return []byte(text), nil
 }
 
 // Remove implements Record.
-func (r *row) Remove(ctx context.Context) error { return r.table.Delete(ctx, r.id) }
+func (r *row) Remove(ctx context.Context) error {
+	return r.answers.Classify(r.table.Delete(ctx, r.id))
+}
 
 // digested is a state whose checksum is a row in a table.
 type digested struct {
 	remote.Blob
-	digests Table
-	id      string // of the row
+	row row
 }
 
 // Get implements remote.Blob. A checksum that does not match may be that of a write that the bucket does not
@@ -66,12 +79,12 @@ func (d *digested) Get(ctx context.Context) (data []byte, v remote.Version, err 
 	if err != nil || v == "" {
 		return data, v, err
 	}
-	row, err := d.digests.Get(ctx, d.id)
+	want, err := d.row.get(ctx, "Digest")
 	if err != nil {
 		return nil, "", err
 	}
-	if want := row["Digest"]; want != "" && want != digest(data) {
-		return nil, "", &remote.Passing{Err: fmt.Errorf("the state does not match the checksum that the item %q of the table has: it was changed by something that does not know the table, or the last write is not visible yet", d.id)}
+	if want != "" && want != digest(data) {
+		return nil, "", &remote.Passing{Err: fmt.Errorf("the state does not match the checksum that the item %q of the table has: it was changed by something that does not know the table, or the last write is not visible yet", d.row.id)}
 	}
 	return data, v, nil
 }
@@ -95,7 +108,7 @@ func (d *digested) Delete(ctx context.Context) error {
 	if err := d.Blob.Delete(ctx); err != nil {
 		return err
 	}
-	return d.digests.Delete(ctx, d.id)
+	return d.row.Remove(ctx)
 }
 
 // digestAttempts is how often storing a checksum is tried: the state beside it is stored already, and
@@ -105,10 +118,11 @@ const digestAttempts = 5
 // recordDigest stores the checksum of the state.
 func (d *digested) recordDigest(ctx context.Context, data []byte) (err error) {
 	for n := range digestAttempts {
-		if _, err = d.digests.Put(ctx, d.id, map[string]string{"Digest": digest(data)}, false); err == nil {
+		if err = d.row.table.Put(ctx, d.row.id, map[string]string{"Digest": digest(data)}, false); err == nil {
 			return nil
 		}
 		time.Sleep(time.Second << n)
 	}
-	return fmt.Errorf("the state is stored, but its checksum could not be. Set the attribute \"Digest\" of the item %q to %q: %w", d.id, digest(data), err)
+	err = d.row.answers.Classify(err)
+	return fmt.Errorf("the state is stored, but its checksum could not be. Set the attribute \"Digest\" of the item %q to %q: %w", d.row.id, digest(data), err)
 }

@@ -1,3 +1,5 @@
+//go:build !mayfly_no_oss
+
 package oss_test
 
 import (
@@ -6,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mayfly-iac/mayfly/internal/stores/cloud"
 	"github.com/mayfly-iac/mayfly/internal/stores/cloud/alibaba"
 	"github.com/mayfly-iac/mayfly/internal/stores/oss"
 	"github.com/mayfly-iac/mayfly/internal/stores/remote"
@@ -21,9 +24,9 @@ type place struct {
 	opt            oss.Options
 }
 
-func (p place) access(t *testing.T) (*alibaba.Account, *alibaba.Bucket) {
+func (p place) access(t *testing.T) (*alibaba.Account, *cloud.Bucket) {
 	t.Helper()
-	a, err := alibaba.New(t.Context(), alibaba.Static(alibaba.Keys{ID: "id", Secret: "hunter2", Token: "hunter3"}), alibaba.Client(nil))
+	a, err := alibaba.New(t.Context(), cloud.Static(cloud.Keys{ID: "id", Secret: "hunter2", Token: "hunter3"}), cloud.Client(nil))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,3 +1,5 @@
+//go:build !mayfly_no_pg
+
 package pg
 
 import "testing"

@@ -1,12 +1,15 @@
+//go:build !mayfly_no_pg
+
 // Package pg keeps states in PostgreSQL, in the tables and under the locks of the backend "pg" of other
 // engines: a row for each workspace, and an advisory lock with the number of the row. Two more tables hold
 // who has a lock, and the journals of runs.
 //
-// It may import state/store, remote and the client of PostgreSQL. It must not know configuration,
-// plans, providers, or what a state contains.
+// It may import backend, state/store, remote and the client of PostgreSQL. It must not know other
+// configuration, plans, providers, or what a state contains.
 package pg
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -25,9 +28,9 @@ import (
 
 // Defaults of Options.
 const (
-	DefaultSchema = "terraform_remote_state"
-	DefaultTable  = "states"
-	DefaultIndex  = "states_by_name"
+	defaultSchema = "terraform_remote_state"
+	defaultTable  = "states"
+	defaultIndex  = "states_by_name"
 )
 
 // Options configure a Service.
@@ -36,9 +39,9 @@ type Options struct {
 	// variables PGHOST, PGUSER and so on, and from the user's password file. As in other engines, the
 	// connection is encrypted unless sslmode says otherwise.
 	ConnString string
-	Schema     string // DefaultSchema if ""
-	Table      string // DefaultTable if ""
-	Index      string // DefaultIndex if ""
+	Schema     string // defaultSchema if ""
+	Table      string // defaultTable if ""
+	Index      string // defaultIndex if ""
 
 	// What is not to be created if it does not exist. Without tables of its own, the journal is kept on this
 	// machine, and a lock does not say what its holder does.
@@ -59,17 +62,13 @@ var _ remote.Service = (*Service)(nil)
 
 // New returns a service. It contacts nothing. An error is about ConnString, and shows no password.
 func New(opt Options) (*Service, error) {
-	setDefault(&opt.Schema, DefaultSchema)
-	setDefault(&opt.Table, DefaultTable)
-	setDefault(&opt.Index, DefaultIndex)
+	opt.Schema, opt.Table, opt.Index = cmp.Or(opt.Schema, defaultSchema), cmp.Or(opt.Table, defaultTable), cmp.Or(opt.Index, defaultIndex)
 	config, err := pq.NewConfig(opt.ConnString)
 	if err != nil {
 		return nil, fmt.Errorf("the connection string is not valid: %w", hideText(err))
 	}
 	config.ConnectTimeout = min(max(config.ConnectTimeout, time.Second), connectTimeout)
-	if config.ApplicationName == "" {
-		config.ApplicationName = "mayfly"
-	}
+	config.ApplicationName = cmp.Or(config.ApplicationName, "mayfly")
 	connector, err := pq.NewConnectorConfig(config)
 	if err != nil {
 		return nil, fmt.Errorf("the connection string is not valid: %w", hideText(err))
@@ -95,12 +94,6 @@ func hideText(err error) error {
 var quotedText = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
 
 const connectTimeout = 10 * time.Second
-
-func setDefault(s *string, value string) {
-	if *s == "" {
-		*s = value
-	}
-}
 
 // Close ends the connections, except those of locks that are still held.
 func (s *Service) Close() {
@@ -142,6 +135,46 @@ func (s *Service) db(ctx context.Context) (*sql.DB, error) {
 	}
 	s.pool = pool
 	return pool, nil
+}
+
+// exec executes a statement.
+func (s *Service) exec(ctx context.Context, statement string, args ...any) error {
+	db, err := s.db(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = db.ExecContext(ctx, statement, args...)
+	return classify(err)
+}
+
+// one reads the row that a statement finds into to. It fails with sql.ErrNoRows if there is none.
+func (s *Service) one(ctx context.Context, statement string, args []any, to ...any) error {
+	db, err := s.db(ctx)
+	if err != nil {
+		return err
+	}
+	return classify(db.QueryRowContext(ctx, statement, args...).Scan(to...))
+}
+
+// texts returns the only column of what a statement finds.
+func (s *Service) texts(ctx context.Context, statement string, args ...any) (all []string, err error) {
+	db, err := s.db(ctx)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := db.QueryContext(ctx, statement, args...)
+	if err != nil {
+		return nil, classify(err)
+	}
+	defer func() { err = errors.Join(err, classify(rows.Close())) }()
+	for rows.Next() {
+		var text string
+		if err := rows.Scan(&text); err != nil {
+			return nil, classify(err)
+		}
+		all = append(all, text)
+	}
+	return all, classify(rows.Err())
 }
 
 // create creates what other engines create, and the tables of our own.
@@ -189,29 +222,7 @@ func createdMeanwhile(err error) bool {
 
 // Workspaces implements remote.Service.
 func (s *Service) Workspaces(ctx context.Context) ([]string, error) {
-	db, err := s.db(ctx)
-	if err != nil {
-		return nil, err
-	}
-	names, err := texts(ctx, db, `SELECT name FROM `+s.table("")+` WHERE name IS NOT NULL`)
-	return names, classify(err)
-}
-
-// texts returns the only column of what a statement finds.
-func texts(ctx context.Context, db *sql.DB, statement string, args ...any) (all []string, err error) {
-	rows, err := db.QueryContext(ctx, statement, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
-		var text string
-		if err := rows.Scan(&text); err != nil {
-			return nil, err
-		}
-		all = append(all, text)
-	}
-	return all, rows.Err()
+	return s.texts(ctx, `SELECT name FROM `+s.table("")+` WHERE name IS NOT NULL`)
 }
 
 // Place implements remote.Service.
@@ -268,4 +279,68 @@ func explain(pe *pq.Error, err error) error {
 		return fmt.Errorf("%w. Create it, or let Mayfly do so by removing skip_schema_creation and skip_table_creation", err)
 	}
 	return err
+}
+
+// row is the state of one workspace. Its version is the transaction that wrote the row last, which the server
+// keeps for every row.
+type row struct {
+	*Service
+	name string
+}
+
+// Get implements remote.Blob.
+func (r *row) Get(ctx context.Context) (data []byte, v remote.Version, err error) {
+	err = r.one(ctx, `SELECT convert_to(coalesce(data, ''), 'UTF8'), xmin::text FROM `+r.table("")+` WHERE name = $1`, []any{r.name}, &data, &v)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, "", nil
+	}
+	return data, v, err
+}
+
+// Put implements remote.Blob.
+func (r *row) Put(ctx context.Context, data []byte, was remote.Version) (v remote.Version, err error) {
+	if was == "" {
+		err = r.one(ctx, `INSERT INTO `+r.table("")+` (name, data) VALUES ($1, $2) ON CONFLICT DO NOTHING RETURNING xmin::text`, []any{r.name, string(data)}, &v)
+	} else {
+		err = r.one(ctx, `UPDATE `+r.table("")+` SET data = $2 WHERE name = $1 AND xmin::text = $3 RETURNING xmin::text`, []any{r.name, string(data), was}, &v)
+	}
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", remote.ErrChanged
+	}
+	return v, err
+}
+
+// Delete implements remote.Blob.
+func (r *row) Delete(ctx context.Context) error {
+	return r.exec(ctx, `DELETE FROM `+r.table("")+` WHERE name = $1`, r.name)
+}
+
+// parts is the journal of one workspace: a row for each part.
+type parts struct {
+	*Service
+	name string
+}
+
+// List implements remote.Parts.
+func (p *parts) List(ctx context.Context) ([]string, error) {
+	return p.texts(ctx, `SELECT part FROM `+p.table(journalsTable)+` WHERE name = $1`, p.name)
+}
+
+// Get implements remote.Parts.
+func (p *parts) Get(ctx context.Context, part string) (data []byte, err error) {
+	err = p.one(ctx, `SELECT data FROM `+p.table(journalsTable)+` WHERE name = $1 AND part = $2`, []any{p.name, part}, &data)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil
+	}
+	return data, err
+}
+
+// Put implements remote.Parts.
+func (p *parts) Put(ctx context.Context, part string, data []byte) error {
+	return p.exec(ctx, `INSERT INTO `+p.table(journalsTable)+` (name, part, data) VALUES ($1, $2, $3) ON CONFLICT (name, part) DO UPDATE SET data = $3`, p.name, part, data)
+}
+
+// Remove implements remote.Parts.
+func (p *parts) Remove(ctx context.Context, names []string) error {
+	return p.exec(ctx, `DELETE FROM `+p.table(journalsTable)+` WHERE name = $1 AND part = ANY($2)`, p.name, pq.Array(names))
 }

@@ -1,8 +1,10 @@
+//go:build !mayfly_no_s3
+
 // Package s3 keeps states in S3 and services that are compatible with it, as objects with the names of the
 // backend "s3" of other engines, and under their locks: an object beside the state, an item in a table of
 // DynamoDB, or both.
 //
-// It may import cloud, cloud/aws, state/store, remote and objects. It must not know
+// It may import backend, cloud, cloud/aws, state/store, remote and objects. It must not know other
 // configuration, plans, providers, or what a state contains.
 package s3
 
@@ -52,7 +54,10 @@ type Service struct {
 	tags, lockTags string      // as parameters of a URL
 }
 
-var _ remote.Service = (*Service)(nil)
+var (
+	_ remote.Service = (*Service)(nil)
+	_ objects.Bucket = (*Service)(nil)
+)
 
 // New returns a service. It contacts nothing.
 func New(opt Options) *Service {
@@ -115,15 +120,8 @@ func (s *Service) key(workspace string) string {
 }
 
 // Workspaces implements remote.Service.
-func (s *Service) Workspaces(ctx context.Context) (names []string, err error) {
-	keys, err := bucket{s}.List(ctx, s.opt.WorkspacePrefix+"/")
-	for _, key := range keys {
-		name := strings.TrimPrefix(key, s.opt.WorkspacePrefix+"/")
-		if name, ok := strings.CutSuffix(name, "/"+s.opt.Key); ok && !strings.Contains(name, "/") {
-			names = append(names, name)
-		}
-	}
-	return names, err
+func (s *Service) Workspaces(ctx context.Context) ([]string, error) {
+	return objects.Between(ctx, s, s.opt.WorkspacePrefix+"/", "/"+s.opt.Key)
 }
 
 // Place implements remote.Service.
@@ -132,55 +130,136 @@ func (s *Service) Place(workspace string) (remote.Place, error) {
 	if s.opt.LockFile {
 		lock = s.key(workspace) + lockSuffix
 	}
-	p := objects.Place(bucket{s}, "s3://"+s.opt.Name+"/"+key, key, lock)
+	p := objects.Place(s, "s3://"+s.opt.Name+"/"+key, key, lock)
 	if s.opt.Table == nil {
 		return p, nil
 	}
 	file := p.Lock
-	p = objects.WithTable(p, table{s.opt.Table}, s.opt.Name+"/"+key)
+	p = objects.WithTable(p, s.opt.Table, &answers, s.opt.Name+"/"+key)
 	if file != nil {
 		p.Lock = both{file, p.Lock}
 	}
 	return p, nil
 }
 
-// status returns the status of an unsuccessful answer; 0 if err is not one.
-func status(err error) int {
-	if e := (*cloud.Error)(nil); errors.As(err, &e) {
-		return e.Status
+// answers say what the errors of the service mean.
+var answers = objects.Answers{
+	Missing: func(e *cloud.Error) bool { return e.Status == http.StatusNotFound && e.Code != "NoSuchBucket" },
+	Passes: func(e *cloud.Error) bool {
+		return e.Passes() || e.Code == "ProvisionedThroughputExceededException" || e.Code == "ThrottlingException"
+	},
+	Explain: explain,
+}
+
+// explain adds to an answer what to do about it.
+func explain(e *cloud.Error) {
+	switch {
+	case e.Code == "NoSuchBucket":
+		e.Hint = "Create the bucket, or check the arguments \"bucket\", \"region\" and \"endpoints\""
+	case e.Code == "RequestTimeTooSkewed":
+		e.Hint = "Set the clock of this machine"
+	case e.Code == "PermanentRedirect" || e.Code == "AuthorizationHeaderMalformed":
+		e.Hint = strings.TrimPrefix(e.Hint+". Check the arguments \"region\" and \"endpoints\"", ". ")
+	case e.Code == "SignatureDoesNotMatch" || e.Code == "InvalidAccessKeyId":
+		e.Hint = "Check the arguments \"access_key\" and \"secret_key\", or the credentials that the environment has"
+	case e.Status == http.StatusForbidden && e.Hint == "":
+		e.Hint = "The credentials need the rights s3:ListBucket for the bucket, and s3:GetObject, s3:PutObject and s3:DeleteObject for the state, its lock and its journal"
 	}
-	return 0
 }
 
-// missing reports whether an answer says that an object does not exist, and not its bucket.
-func missing(err error) bool {
-	e := (*cloud.Error)(nil)
-	return errors.As(err, &e) && e.Status == http.StatusNotFound && e.Code != "NoSuchBucket"
+// Get implements objects.Bucket. The version of an object is its ETag.
+func (s *Service) Get(ctx context.Context, name string) ([]byte, remote.Version, error) {
+	return answers.Got(s.opt.Bucket.Get(ctx, name, s.read))
 }
 
-// classify marks an error that may pass, and adds what to do about others. It returns nil for nil.
-func classify(err error) error {
-	if err == nil {
+// Put implements objects.Bucket.
+func (s *Service) Put(ctx context.Context, name string, data []byte, was *remote.Version) (remote.Version, error) {
+	header := s.putHeader(name)
+	switch {
+	case was == nil:
+	case *was == "":
+		header.Set("If-None-Match", "*")
+	default:
+		header.Set("If-Match", string(*was))
+	}
+	etag, err := s.opt.Bucket.Put(ctx, name, data, header)
+	if cloud.Status(err) == http.StatusNotImplemented && was != nil {
+		etag, err = s.putCompared(ctx, name, data, *was)
+	}
+	if errors.Is(err, remote.ErrChanged) || cloud.Status(err) == http.StatusPreconditionFailed || answers.IsMissing(err) { // there is nothing that If-Match could match
+		return "", remote.ErrChanged
+	}
+	return remote.Version(etag), answers.Classify(err)
+}
+
+// putCompared is for a service without conditional writes.
+func (s *Service) putCompared(ctx context.Context, name string, data []byte, was remote.Version) (etag string, err error) {
+	_, now, err := s.opt.Bucket.Get(ctx, name, s.read)
+	if err != nil && !answers.IsMissing(err) {
+		return "", err
+	}
+	if now != string(was) {
+		return "", remote.ErrChanged
+	}
+	return s.opt.Bucket.Put(ctx, name, data, s.putHeader(name))
+}
+
+// Delete implements objects.Bucket.
+func (s *Service) Delete(ctx context.Context, name string) error {
+	return answers.Classify(s.opt.Bucket.Delete(ctx, name))
+}
+
+// List implements objects.Bucket.
+func (s *Service) List(ctx context.Context, prefix string) ([]string, error) {
+	names, err := cloud.All(s.opt.Bucket.List(ctx, prefix))
+	return names, answers.Classify(err)
+}
+
+// both takes two locks, so that runs that know only one of them are kept out.
+type both [2]remote.Lock
+
+// Take implements remote.Lock.
+func (b both) Take(ctx context.Context, info store.LockInfo) error {
+	if err := b[0].Take(ctx, info); err != nil {
+		return err
+	}
+	err := b[1].Take(ctx, info)
+	var held *store.LockError
+	if errors.As(err, &held) && held.Info != nil && held.Info.ID == info.ID {
 		return nil
 	}
-	e := (*cloud.Error)(nil)
-	lost := (*url.Error)(nil)
-	switch {
-	case errors.As(err, &e) && (e.Passes() || e.Code == "ProvisionedThroughputExceededException" || e.Code == "ThrottlingException"):
-		return &remote.Passing{Err: err}
-	case errors.As(err, &e) && e.Code == "NoSuchBucket":
-		e.Hint = "Create the bucket, or check the arguments \"bucket\", \"region\" and \"endpoints\""
-	case errors.As(err, &e) && e.Code == "RequestTimeTooSkewed":
-		e.Hint = "Set the clock of this machine"
-	case errors.As(err, &e) && (e.Code == "PermanentRedirect" || e.Code == "AuthorizationHeaderMalformed"):
-		e.Hint = strings.TrimPrefix(e.Hint+". Check the arguments \"region\" and \"endpoints\"", ". ")
-	case errors.As(err, &e) && (e.Code == "SignatureDoesNotMatch" || e.Code == "InvalidAccessKeyId"):
-		e.Hint = "Check the arguments \"access_key\" and \"secret_key\", or the credentials that the environment has"
-	case errors.As(err, &e) && e.Status == http.StatusForbidden && e.Hint == "":
-		e.Hint = "The credentials need the rights s3:ListBucket for the bucket, and s3:GetObject, s3:PutObject and s3:DeleteObject for the state, its lock and its journal"
-	case errors.Is(err, context.Canceled):
-	case errors.As(err, &lost):
-		return &remote.Passing{Err: err}
+	if err != nil {
+		return errors.Join(err, b[0].Release(context.WithoutCancel(ctx), info.ID))
 	}
-	return err
+	return nil
+}
+
+// Holder implements remote.Lock.
+func (b both) Holder(ctx context.Context) (*store.LockInfo, error) {
+	info, err := b[0].Holder(ctx)
+	if info != nil || err != nil {
+		return info, err
+	}
+	return b[1].Holder(ctx)
+}
+
+// Release implements remote.Lock.
+func (b both) Release(ctx context.Context, id string) error {
+	second := b[1].Release(ctx, id)
+	if second != nil && !errors.Is(second, store.ErrNotLocked) {
+		return second
+	}
+	first := b[0].Release(ctx, id)
+	if errors.Is(first, store.ErrNotLocked) {
+		return second
+	}
+	return first
+}
+
+// Check implements remote.Lock.
+func (b both) Check(ctx context.Context, id string) error {
+	if err := b[0].Check(ctx, id); err != nil {
+		return err
+	}
+	return b[1].Check(ctx, id)
 }

@@ -1,3 +1,5 @@
+//go:build !mayfly_no_s3
+
 package s3_test
 
 import (

@@ -1,3 +1,5 @@
+//go:build !mayfly_no_remote
+
 package tfe
 
 import (
@@ -165,13 +167,7 @@ func refuse(resp *http.Response, body []byte) error {
 	return &remote.Passing{Err: e, After: time.Duration(min(max(seconds, 0), 60) * float64(time.Second))}
 }
 
-// is reports whether err is an answer with a status.
-func is(err error, status int) bool {
-	e := (*cloud.Error)(nil)
-	return errors.As(err, &e) && e.Status == status
-}
-
-func missing(err error) bool { return is(err, http.StatusNotFound) }
+func missing(err error) bool { return cloud.Status(err) == http.StatusNotFound }
 
 // classify marks an error that may pass, and adds what to do about others. It returns nil for nil. It removes
 // addresses, which may be secrets.

@@ -1,3 +1,5 @@
+//go:build !mayfly_no_remote
+
 package tfe
 
 import (
@@ -6,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/mayfly-iac/mayfly/internal/stores/cloud"
 	"github.com/mayfly-iac/mayfly/state/store"
 )
 
@@ -36,7 +39,7 @@ func (l *lock) Take(ctx context.Context, info store.LockInfo) error {
 	var answer struct{ Data workspace }
 	body := map[string]any{"data": map[string]any{"type": "workspaces", "attributes": map[string]string{"reason": reasonPrefix + string(text)}}}
 	err = l.client.send(ctx, http.MethodPost, "workspaces/"+w.ID+"/actions/lock", nil, body, &answer)
-	if is(err, http.StatusConflict) {
+	if cloud.Status(err) == http.StatusConflict {
 		holder, err := l.Holder(ctx)
 		if err != nil {
 			return err
@@ -124,7 +127,7 @@ func (l *lock) Release(ctx context.Context, id string) error {
 		action = "unlock"
 	}
 	err = l.client.send(ctx, http.MethodPost, "workspaces/"+w.ID+"/actions/"+action, nil, nil, nil)
-	if is(err, http.StatusConflict) {
+	if cloud.Status(err) == http.StatusConflict {
 		return store.ErrNotLocked
 	}
 	if err == nil {

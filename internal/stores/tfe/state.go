@@ -1,3 +1,5 @@
+//go:build !mayfly_no_remote
+
 package tfe
 
 import (
@@ -13,6 +15,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/mayfly-iac/mayfly/internal/stores/cloud"
 	"github.com/mayfly-iac/mayfly/internal/stores/remote"
 	"github.com/mayfly-iac/mayfly/state/store"
 )
@@ -130,11 +133,11 @@ func (h *hosted) create(ctx context.Context, w *workspace, data []byte, was remo
 	}
 	attributes := map[string]any{"serial": meta.Serial, "lineage": meta.Lineage, "md5": sum, "force": false}
 	v, err := h.send(ctx, w, attributes)
-	if is(err, http.StatusUnprocessableEntity) || is(err, http.StatusBadRequest) || err == nil && v.Attributes.Status == statusPending && v.Attributes.Upload == "" {
+	if cloud.Status(err) == http.StatusUnprocessableEntity || cloud.Status(err) == http.StatusBadRequest || err == nil && v.Attributes.Status == statusPending && v.Attributes.Upload == "" {
 		attributes["state"] = base64.StdEncoding.EncodeToString(data)
 		v, err = h.send(ctx, w, attributes)
 	}
-	if is(err, http.StatusConflict) {
+	if cloud.Status(err) == http.StatusConflict {
 		if err = h.conflict(ctx, w, was, err); err == nil {
 			attributes["force"] = true
 			v, err = h.send(ctx, w, attributes)

@@ -1,18 +1,22 @@
+//go:build !mayfly_no_remote
+
 // Package tfe keeps states in HCP Terraform, Terraform Enterprise, or another service with their API: the
 // backends "remote" and "cloud" of other engines. Runs are local; the service keeps states and locks.
 //
-// It may import cloud, state/store and remote. It must not know configuration, plans, providers,
-// or what a state contains, other than its lineage and serial.
+// It may import backend, cloud, state/store and remote. It must not know other configuration, plans,
+// providers, or what a state contains, other than its lineage and serial.
 package tfe
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
 
+	"github.com/mayfly-iac/mayfly/internal/stores/cloud"
 	"github.com/mayfly-iac/mayfly/internal/stores/remote"
 	"github.com/mayfly-iac/mayfly/state/store"
 )
@@ -158,7 +162,7 @@ func (s *Service) findOrCreate(ctx context.Context, name string) (*workspace, er
 	}
 	var answer struct{ Data workspace }
 	err = s.client.send(ctx, http.MethodPost, "organizations/"+s.opt.Organization+"/workspaces", nil, map[string]any{"data": data}, &answer)
-	if is(err, http.StatusUnprocessableEntity) { // another run may have been faster
+	if cloud.Status(err) == http.StatusUnprocessableEntity { // another run may have been faster
 		if w, _ := s.find(ctx, name); w != nil {
 			return w, nil
 		}
@@ -219,3 +223,31 @@ func (s *Service) explainMissing(err error) error {
 	}
 	return err
 }
+
+// absent is the default workspace where there is none: it has no state, and cannot get one.
+type absent struct{}
+
+var errNoDefault = errors.New("there is no default workspace: the workspaces are those that the block \"workspaces\" selects by \"prefix\" or \"tags\". Select one with: mayfly workspace select NAME, or create one with: mayfly workspace new NAME")
+
+// Get implements remote.Blob.
+func (absent) Get(context.Context) ([]byte, remote.Version, error) { return nil, "", nil }
+
+// Put implements remote.Blob.
+func (absent) Put(context.Context, []byte, remote.Version) (remote.Version, error) {
+	return "", errNoDefault
+}
+
+// Delete implements remote.Blob.
+func (absent) Delete(context.Context) error { return nil }
+
+// Take implements remote.Lock.
+func (absent) Take(context.Context, store.LockInfo) error { return errNoDefault }
+
+// Release implements remote.Lock.
+func (absent) Release(context.Context, string) error { return store.ErrNotLocked }
+
+// Holder implements remote.Lock.
+func (absent) Holder(context.Context) (*store.LockInfo, error) { return nil, nil }
+
+// Check implements remote.Lock.
+func (absent) Check(context.Context, string) error { return store.ErrLockLost }

@@ -1,3 +1,5 @@
+//go:build !mayfly_no_remote
+
 package tfe_test
 
 import (

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/docs/schemas"
 	"github.com/mayfly-iac/mayfly/internal/stores/backend"
+	"github.com/mayfly-iac/mayfly/internal/stores/kinds"
 )
 
 // TestSchemaIsComplete compiles each schema as the program prints it, with nothing else at hand.
@@ -45,7 +46,7 @@ func TestSchemaIsComplete(t *testing.T) {
 // TestBlocksRefer checks that each content of the document is in it and is used, and that no description has
 // a link, whose target would be unknown.
 func TestBlocksRefer(t *testing.T) {
-	text, err := Blocks(backend.Kinds())
+	text, err := Blocks(kinds.All())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +80,7 @@ func TestBlocksRefer(t *testing.T) {
 	if found := regexp.MustCompile(`\]\(`).Find(text); found != nil {
 		t.Error("a description has a link")
 	}
-	for name := range backend.Kinds() {
+	for name := range kinds.All() {
 		if _, ok := doc.Contents["terraform.backend"].Types[name]; !ok && name != backend.Cloud {
 			t.Errorf("the backend %s is missing", name)
 		}

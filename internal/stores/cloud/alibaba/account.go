@@ -15,60 +15,28 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/google/uuid"
 
-	"github.com/mayfly-iac/mayfly/internal/base/trace/requests"
 	"github.com/mayfly-iac/mayfly/internal/stores/cloud"
 )
-
-// Keys are credentials.
-type Keys struct {
-	ID, Secret string
-	Token      string    // of temporary ones; "" for none
-	until      time.Time // of temporary ones that can be renewed
-}
-
-// Source returns keys. It is called again when they expire.
-type Source func(ctx context.Context) (Keys, error)
 
 // Account has credentials. It is safe for concurrent use.
 type Account struct {
 	client *http.Client
-	source Source
-
-	mu   sync.Mutex
-	keys Keys
+	keys   cloud.Source
 }
 
-// New returns an account with the keys of a source, and gets the first ones.
-func New(ctx context.Context, source Source, client *http.Client) (*Account, error) {
-	a := &Account{client: client, source: source}
-	_, err := a.current(ctx)
+// New returns an account with the keys of a source, which is asked again when they expire, and gets the
+// first ones.
+func New(ctx context.Context, source cloud.Source, client *http.Client) (*Account, error) {
+	a := &Account{client: client, keys: cloud.Renewed(source)}
+	_, err := a.keys(ctx)
 	return a, err
-}
-
-// Static returns a source of keys that do not change.
-func Static(k Keys) Source { return func(context.Context) (Keys, error) { return k, nil } }
-
-// renewal is how long before their end keys are renewed.
-const renewal = 5 * time.Minute
-
-func (a *Account) current(ctx context.Context) (Keys, error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.keys.ID != "" && (a.keys.until.IsZero() || time.Until(a.keys.until) > renewal) {
-		return a.keys, nil
-	}
-	k, err := a.source(ctx)
-	if err != nil {
-		return Keys{}, err
-	}
-	a.keys = k
-	return k, nil
 }
 
 func mac(secret, text string) string {
@@ -88,27 +56,27 @@ type temporary struct {
 	Expiration      time.Time
 }
 
-func (t temporary) keys() (Keys, error) {
+func (t temporary) keys() (cloud.Keys, error) {
 	if t.AccessKeyID == "" || t.AccessKeySecret == "" {
-		return Keys{}, errors.New("the service's answer has no keys")
+		return cloud.Keys{}, errors.New("the service's answer has no keys")
 	}
-	return Keys{t.AccessKeyID, t.AccessKeySecret, t.SecurityToken, t.Expiration}, nil
+	return cloud.Keys{ID: t.AccessKeyID, Secret: t.AccessKeySecret, Token: t.SecurityToken, Until: t.Expiration}, nil
 }
 
 // Machine returns a source of the keys that this machine has by a role.
-func Machine(role string, client *http.Client) Source {
-	return func(ctx context.Context) (Keys, error) {
+func Machine(role string, client *http.Client) cloud.Source {
+	return func(ctx context.Context) (cloud.Keys, error) {
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, metadata+url.PathEscape(role), nil)
 		if err != nil {
-			return Keys{}, err
+			return cloud.Keys{}, err
 		}
 		body, err := cloud.Answer(client, req, refusal)
 		if err != nil {
-			return Keys{}, fmt.Errorf("the service for roles of machines: %w", err)
+			return cloud.Keys{}, fmt.Errorf("the service for roles of machines: %w", err)
 		}
 		var t temporary
 		if json.Unmarshal(body, &t) != nil {
-			return Keys{}, errors.New("the answer of the service for roles of machines is not valid") // it may have keys
+			return cloud.Keys{}, errors.New("the answer of the service for roles of machines is not valid") // it may have keys
 		}
 		return t.keys()
 	}
@@ -122,11 +90,11 @@ type Role struct {
 }
 
 // Assume returns a source of keys of a role, which the keys of another source may assume.
-func Assume(r Role, by Source, client *http.Client) Source {
-	return func(ctx context.Context) (Keys, error) {
+func Assume(r Role, by cloud.Source, client *http.Client) cloud.Source {
+	return func(ctx context.Context) (cloud.Keys, error) {
 		k, err := by(ctx)
 		if err != nil {
-			return Keys{}, err
+			return cloud.Keys{}, err
 		}
 		query := url.Values{
 			"Action": {"AssumeRole"}, "Version": {"2015-04-01"}, "Format": {"JSON"}, "RoleArn": {r.ARN}, "RoleSessionName": {r.Session},
@@ -148,7 +116,7 @@ func Assume(r Role, by Source, client *http.Client) Source {
 
 // assumed returns the keys of a role. The query is signed already. An answer that is not valid is not
 // quoted, because it may have keys in it.
-func assumed(ctx context.Context, server string, query url.Values, client *http.Client) (Keys, error) {
+func assumed(ctx context.Context, server string, query url.Values, client *http.Client) (cloud.Keys, error) {
 	if server == "" {
 		server = "sts.aliyuncs.com"
 	}
@@ -157,16 +125,16 @@ func assumed(ctx context.Context, server string, query url.Values, client *http.
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, server, strings.NewReader(encode(query)))
 	if err != nil {
-		return Keys{}, err
+		return cloud.Keys{}, err
 	}
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	body, err := cloud.Answer(client, req, refusal)
 	if err != nil {
-		return Keys{}, fmt.Errorf("assuming the role: %w", err)
+		return cloud.Keys{}, fmt.Errorf("assuming the role: %w", err)
 	}
 	var answer struct{ Credentials temporary }
 	if json.Unmarshal(body, &answer) != nil {
-		return Keys{}, errors.New("assuming the role: the service's answer is not valid") // it may have keys
+		return cloud.Keys{}, errors.New("assuming the role: the service's answer is not valid") // it may have keys
 	}
 	return answer.Credentials.keys()
 }
@@ -189,7 +157,56 @@ func refusal(resp *http.Response, body []byte) error {
 	return &cloud.Error{Status: resp.StatusCode, Code: said.Code, Message: said.Message, Hint: cloud.PageHint(body)}
 }
 
-// Client returns a client for requests to the services, which follows no redirects.
-func Client(transport http.RoundTripper) *http.Client {
-	return &http.Client{Transport: requests.Noted(transport), CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+// profile is a profile in the configuration file of Alibaba's command line tool.
+type profile struct {
+	Name    string
+	Mode    string
+	Region  string `json:"region_id"`
+	ID      string `json:"access_key_id"`
+	Secret  string `json:"access_key_secret"`
+	Token   string `json:"sts_token"`
+	Machine string `json:"ram_role_name"`
+	ARN     string `json:"ram_role_arn"`
+	Session string `json:"ram_session_name"`
+	Seconds int    `json:"expired_seconds"`
+}
+
+// Profile returns the source of keys that a profile describes, and its region. file may be "" for the usual
+// one.
+func Profile(file, name string, client *http.Client) (cloud.Source, string, error) {
+	home, err := os.UserHomeDir()
+	switch {
+	case err == nil && file == "":
+		file = filepath.Join(home, ".aliyun", "config.json")
+	case err == nil && strings.HasPrefix(file, "~/"):
+		file = filepath.Join(home, file[2:])
+	}
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return nil, "", err
+	}
+	var all struct{ Profiles []profile }
+	if json.Unmarshal(b, &all) != nil {
+		return nil, "", fmt.Errorf("%s is not a configuration file of the command line tool", file) // it may have keys
+	}
+	for _, p := range all.Profiles {
+		if p.Name == name {
+			s, err := p.source(client)
+			return s, p.Region, err
+		}
+	}
+	return nil, "", fmt.Errorf("%s has no profile %q", file, name)
+}
+
+func (p profile) source(client *http.Client) (cloud.Source, error) {
+	switch p.Mode {
+	case "EcsRamRole":
+		return Machine(p.Machine, client), nil
+	case "RamRoleArn":
+		return Assume(Role{ARN: p.ARN, Session: p.Session, Seconds: p.Seconds}, cloud.Static(cloud.Keys{ID: p.ID, Secret: p.Secret}), client), nil
+	}
+	if p.ID == "" || p.Secret == "" {
+		return nil, errors.New("the profile has no keys, and its mode is not AK, StsToken, RamRoleArn or EcsRamRole")
+	}
+	return cloud.Static(cloud.Keys{ID: p.ID, Secret: p.Secret, Token: p.Token}), nil
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mayfly-iac/mayfly/internal/stores/cloud"
 	"github.com/mayfly-iac/mayfly/internal/testing/alibabaserver"
 )
 
@@ -67,7 +68,7 @@ func TestSources(t *testing.T) {
 		t.Fatal(err)
 	}
 	server := alibabaserver.Start(t)
-	client := Client(to{server})
+	client := cloud.Client(to{server})
 	for _, name := range []string{"keys", "role", "machine"} {
 		server.Seen = nil
 		source, region, err := Profile(file, name, client)

@@ -28,9 +28,6 @@ type Table struct {
 	key      string // name of the primary key
 }
 
-// ErrRowExists means that a row that was to be made exists.
-var ErrRowExists = errors.New("the row exists")
-
 // Table returns a table. server is the address of its instance, which begins with the instance's name.
 func (a *Account) Table(server, name, key string) (*Table, error) {
 	if !strings.Contains(server, "://") {
@@ -50,7 +47,7 @@ const (
 	expectNotExist = 2
 )
 
-// Put writes a row with text in its columns. If fresh is set, it fails with ErrRowExists if there is one.
+// Put writes a row with text in its columns. If fresh is set, it fails with cloud.ErrExists if there is one.
 func (t *Table) Put(ctx context.Context, id string, columns map[string]string, fresh bool) error {
 	var condition uint64 = ignore
 	if fresh {
@@ -132,7 +129,7 @@ var errAnswer = errors.New("the answer of Tablestore is not valid")
 
 // call sends a signed request and returns the answer.
 func (t *Table) call(ctx context.Context, operation string, row []byte, condition uint64) ([]byte, error) {
-	keys, err := t.account.current(ctx)
+	keys, err := t.account.keys(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -156,8 +153,8 @@ func (t *Table) call(ctx context.Context, operation string, row []byte, conditio
 	}
 	req.Header.Set("x-ots-signature", mac(keys.Secret, text))
 	answer, err := cloud.Answer(t.account.client, req, refusedRow)
-	if e := (*cloud.Error)(nil); errors.As(err, &e) && e.Code == "OTSConditionCheckFail" {
-		return nil, ErrRowExists
+	if cloud.Code(err) == "OTSConditionCheckFail" {
+		return nil, cloud.ErrExists
 	}
 	return answer, err
 }

@@ -3,7 +3,7 @@ package aws
 import (
 	"context"
 	"encoding/json"
-	"errors"
+	"maps"
 	"net/http"
 	"strings"
 
@@ -16,12 +16,6 @@ type Table struct {
 	address string
 	name    string
 }
-
-// Item has the attributes of an item that are texts.
-type Item map[string]string
-
-// ErrItemExists means that an item which should be new exists already.
-var ErrItemExists = errors.New("the item exists already")
 
 // Table returns a table. server replaces the address that AWS or the user's settings have; it may be "".
 func (a *Account) Table(ctx context.Context, name, server string) (*Table, error) {
@@ -40,7 +34,7 @@ type attribute struct {
 	S string `json:"S"`
 }
 
-func attributes(i Item) map[string]attribute {
+func attributes(i map[string]string) map[string]attribute {
 	out := map[string]attribute{}
 	for name, text := range i {
 		out[name] = attribute{text}
@@ -48,38 +42,43 @@ func attributes(i Item) map[string]attribute {
 	return out
 }
 
+func key(id string) map[string]attribute { return map[string]attribute{"LockID": {id}} }
+
 // Get returns the item with a key, as it is now on all of the table's servers; nil if there is none.
-func (t *Table) Get(ctx context.Context, id string) (Item, error) {
+func (t *Table) Get(ctx context.Context, id string) (map[string]string, error) {
 	var out struct {
 		Item map[string]attribute
 	}
-	err := t.call(ctx, "GetItem", map[string]any{"TableName": t.name, "Key": attributes(Item{"LockID": id}), "ConsistentRead": true}, &out)
+	err := t.call(ctx, "GetItem", map[string]any{"TableName": t.name, "Key": key(id), "ConsistentRead": true}, &out)
 	if err != nil || out.Item == nil {
 		return nil, err
 	}
-	item := Item{}
+	item := map[string]string{}
 	for name, a := range out.Item {
 		item[name] = a.S
 	}
 	return item, nil
 }
 
-// Put stores an item. If it is to be new, and there is one with the same LockID, the error is ErrItemExists.
-func (t *Table) Put(ctx context.Context, i Item, isNew bool) error {
-	in := map[string]any{"TableName": t.name, "Item": attributes(i)}
+// Put stores an item with these attributes besides its key. If it is to be new, and there is one with the
+// same key, the error is cloud.ErrExists.
+func (t *Table) Put(ctx context.Context, id string, columns map[string]string, isNew bool) error {
+	item := attributes(columns)
+	maps.Copy(item, key(id))
+	in := map[string]any{"TableName": t.name, "Item": item}
 	if isNew {
 		in["ConditionExpression"] = "attribute_not_exists(LockID)"
 	}
 	err := t.call(ctx, "PutItem", in, nil)
-	if e := (*cloud.Error)(nil); errors.As(err, &e) && e.Code == "ConditionalCheckFailedException" {
-		return ErrItemExists
+	if cloud.Code(err) == "ConditionalCheckFailedException" {
+		return cloud.ErrExists
 	}
 	return err
 }
 
 // Delete removes an item. One that does not exist is ignored.
 func (t *Table) Delete(ctx context.Context, id string) error {
-	return t.call(ctx, "DeleteItem", map[string]any{"TableName": t.name, "Key": attributes(Item{"LockID": id})}, nil)
+	return t.call(ctx, "DeleteItem", map[string]any{"TableName": t.name, "Key": key(id)}, nil)
 }
 
 func (t *Table) call(ctx context.Context, operation string, in, out any) error {

@@ -2,6 +2,8 @@ package aws
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/xml"
 	"fmt"
 	"io"
@@ -13,19 +15,25 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/stores/cloud"
 )
 
-// emptyHash is the SHA-256 of an empty body.
-const emptyHash = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
-
 // Bucket is a bucket of S3. It is safe for concurrent use.
 type Bucket struct {
-	account *Account
-	base    string // without a slash at its end
+	cloud.Bucket
+}
+
+func (a *Account) bucket(base string) *Bucket {
+	return &Bucket{cloud.Bucket{
+		Client: a.client, Base: base, Escape: escape, Refuse: a.refusal,
+		Sign: func(req *http.Request, _ string, content []byte) error {
+			sum := sha256.Sum256(content)
+			return a.sign(req, "s3", hex.EncodeToString(sum[:]))
+		},
+	}}
 }
 
 // Bucket returns a bucket at AWS. suffix is the domain of its partition; see Suffix.
 func (a *Account) Bucket(ctx context.Context, name, suffix string) (*Bucket, error) {
 	base, err := a.endpoint(ctx, name, suffix)
-	return &Bucket{account: a, base: base}, err
+	return a.bucket(base), err
 }
 
 // BucketIn returns a bucket at AWS in the account's region, with the bucket's name in the path of addresses
@@ -39,60 +47,37 @@ func (a *Account) BucketIn(ctx context.Context, name string, inPath bool) (*Buck
 		return a.BucketAt(name, server), nil
 	}
 	base, err := at(server, name)
-	return &Bucket{account: a, base: base}, err
+	return a.bucket(base), err
 }
 
 // BucketAt returns a bucket at a server that is compatible with S3. server has the form scheme://host.
-func (a *Account) BucketAt(name, server string) *Bucket {
-	return &Bucket{account: a, base: server + "/" + name}
-}
-
-// page is a page of a list of objects.
-type page struct {
-	Contents              []struct{ Key string }
-	IsTruncated           bool
-	NextContinuationToken string
-}
+func (a *Account) BucketAt(name, server string) *Bucket { return a.bucket(server + "/" + name) }
 
 // List returns the names of the objects that begin with prefix.
 func (b *Bucket) List(ctx context.Context, prefix string) iter.Seq2[string, error] {
-	return func(yield func(string, error) bool) {
-		for token := ""; ; {
-			query := url.Values{"list-type": {"2"}, "prefix": {prefix}}
-			if token != "" {
-				query.Set("continuation-token", token)
-			}
-			p, err := b.page(ctx, query)
-			if err != nil {
-				yield("", err)
-				return
-			}
-			for _, object := range p.Contents {
-				if !yield(object.Key, nil) {
-					return
-				}
-			}
-			if !p.IsTruncated || p.NextContinuationToken == token {
-				return
-			}
-			token = p.NextContinuationToken
+	query := url.Values{"list-type": {"2"}, "prefix": {prefix}}
+	return cloud.Pages(query, "continuation-token", func(query url.Values) ([]string, string, error) {
+		resp, err := b.Send(ctx, http.MethodGet, "", query, nil, nil)
+		if err != nil {
+			return nil, "", err
 		}
-	}
-}
-
-func (b *Bucket) page(ctx context.Context, query url.Values) (p page, err error) {
-	req, err := b.request(ctx, "", query)
-	if err != nil {
-		return page{}, err
-	}
-	body, err := cloud.Answer(b.account.client, req, b.refusal)
-	if err != nil {
-		return page{}, err
-	}
-	if err := xml.Unmarshal(body, &p); err != nil {
-		return page{}, fmt.Errorf("the service's list of objects is not valid: %w", err)
-	}
-	return p, nil
+		body, err := cloud.Read(resp)
+		if err != nil {
+			return nil, "", err
+		}
+		var page struct {
+			Keys        []string `xml:"Contents>Key"`
+			IsTruncated bool
+			Next        string `xml:"NextContinuationToken"`
+		}
+		if err := xml.Unmarshal(body, &page); err != nil {
+			return nil, "", fmt.Errorf("the service's list of objects is not valid: %w", err)
+		}
+		if !page.IsTruncated {
+			page.Next = ""
+		}
+		return page.Keys, page.Next, nil
+	})
 }
 
 // Open returns the content of an object, which the caller closes, and its size, negative if unknown.
@@ -102,38 +87,15 @@ func (b *Bucket) Open(ctx context.Context, name, version string) (io.ReadCloser,
 	if version != "" {
 		query.Set("versionId", version)
 	}
-	req, err := b.request(ctx, name, query)
-	if err != nil {
-		return nil, 0, err
-	}
-	resp, err := cloud.Open(b.account.client, req, b.refusal)
+	resp, err := b.Send(ctx, http.MethodGet, name, query, nil, nil)
 	if err != nil {
 		return nil, 0, err
 	}
 	return resp.Body, resp.ContentLength, nil
 }
 
-// request returns a signed request for an object, or for the bucket itself if name is "".
-func (b *Bucket) request(ctx context.Context, name string, query url.Values) (*http.Request, error) {
-	req, err := b.unsigned(ctx, http.MethodGet, name, query, nil)
-	if err != nil {
-		return nil, err
-	}
-	return req, b.account.sign(req, "s3", emptyHash)
-}
-
-func (b *Bucket) unsigned(ctx context.Context, method, name string, query url.Values, body io.Reader) (*http.Request, error) {
-	req, err := http.NewRequestWithContext(ctx, method, b.base+"/", body)
-	if err != nil {
-		return nil, err
-	}
-	// The signature covers the path as AWS escapes it, which is stricter than net/url.
-	req.URL.Path, req.URL.RawPath = req.URL.Path+name, req.URL.EscapedPath()+escape(name)
-	req.URL.RawQuery = query.Encode()
-	return req, nil
-}
-
-// escape escapes all bytes of a path but slashes and what RFC 3986 calls unreserved.
+// escape escapes all bytes of a path but slashes and what RFC 3986 calls unreserved: the signature covers the
+// path as AWS escapes it, which is stricter than net/url.
 func escape(path string) string {
 	const safe = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/"
 	var out strings.Builder
@@ -149,14 +111,14 @@ func escape(path string) string {
 
 // refusal returns the error that an answer of S3 describes. It reads the code and the message only: other
 // elements of the answer show what was signed.
-func (b *Bucket) refusal(resp *http.Response, body []byte) error {
+func (a *Account) refusal(resp *http.Response, body []byte) error {
 	var said struct{ Code, Message string }
 	_ = xml.Unmarshal(body, &said) // an answer in another form still has a status
 	e := &cloud.Error{Status: resp.StatusCode, Code: said.Code, Message: said.Message, Hint: cloud.PageHint(body)}
 	region := resp.Header.Get("X-Amz-Bucket-Region")
 	switch {
-	case region != "" && region != b.account.config.Region:
-		e.Hint = fmt.Sprintf("The bucket is in the region %s, and the request was sent to %s: name the bucket's region in the address", region, b.account.config.Region)
+	case region != "" && region != a.config.Region:
+		e.Hint = fmt.Sprintf("The bucket is in the region %s, and the request was sent to %s: name the bucket's region in the address", region, a.config.Region)
 	case said.Code == "ExpiredToken" || said.Code == "TokenRefreshRequired":
 		e.Hint = "Renew the credentials for AWS, for example with: aws sso login"
 	}

@@ -189,8 +189,8 @@ func TestEndpoints(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if b, err := a.Bucket(t.Context(), c.bucket, c.suffix); err != nil || b.base != c.want {
-				t.Errorf("%s, %v; want %s", b.base, err, c.want)
+			if b, err := a.Bucket(t.Context(), c.bucket, c.suffix); err != nil || b.Base != c.want {
+				t.Errorf("%s, %v; want %s", b.Base, err, c.want)
 			}
 		})
 	}
@@ -205,8 +205,8 @@ func TestServers(t *testing.T) {
 		t.Fatal(err)
 	}
 	b, err := a.Bucket(t.Context(), "bucket", "amazonaws.com")
-	if want := "https://bucket.s3-fips.dualstack.eu-west-1.amazonaws.com"; err != nil || b.base != want {
-		t.Errorf("%s, %v; want %s", b.base, err, want)
+	if want := "https://bucket.s3-fips.dualstack.eu-west-1.amazonaws.com"; err != nil || b.Base != want {
+		t.Errorf("%s, %v; want %s", b.Base, err, want)
 	}
 	if a.tokens.Region != "eu-west-3" {
 		t.Errorf("roles are assumed in %s", a.tokens.Region)

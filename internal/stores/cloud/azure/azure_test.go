@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mayfly-iac/mayfly/internal/stores/cloud"
 	"github.com/mayfly-iac/mayfly/internal/stores/cloud/azure"
 	"github.com/mayfly-iac/mayfly/internal/testing/azureserver"
 )
@@ -76,7 +77,7 @@ func TestPrincipals(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			server := azureserver.Start(t)
-			client := azure.Client(to{server})
+			client := cloud.Client(to{server})
 			e, err := azure.EnvironmentOf("public")
 			if err != nil {
 				t.Fatal(err)
@@ -104,7 +105,7 @@ func TestPrincipals(t *testing.T) {
 // TestRefusedPrincipals says in the service's words, without its formalities, why there is no token.
 func TestRefusedPrincipals(t *testing.T) {
 	server := azureserver.Start(t)
-	client := azure.Client(to{server})
+	client := cloud.Client(to{server})
 	e, _ := azure.EnvironmentOf("public")
 	c, err := e.Credential(azure.Principal{Tenant: "tenant", Client: "client", Secret: "canary"}, client)
 	if err != nil {
@@ -122,7 +123,7 @@ func TestRefusedPrincipals(t *testing.T) {
 // TestSharedAccess sends a signature with each request, and shows it in no error.
 func TestSharedAccess(t *testing.T) {
 	server := azureserver.Start(t)
-	a, err := azure.WithSAS(azureserver.Account, "?sv=2024-11-04&sp=racwdl&sig=can%2Fary", azure.Client(to{server}))
+	a, err := azure.WithSAS(azureserver.Account, "?sv=2024-11-04&sp=racwdl&sig=can%2Fary", cloud.Client(to{server}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +157,7 @@ func TestEnvironments(t *testing.T) {
 	if _, err := azure.EnvironmentOf("moon"); err == nil {
 		t.Error("there is a cloud on the moon")
 	}
-	e, err := azure.Discover(t.Context(), "management.azure.com", "public", azure.Client(to{server}))
+	e, err := azure.Discover(t.Context(), "management.azure.com", "public", cloud.Client(to{server}))
 	if err != nil || e.BlobServer("a") != "https://a.blob.storage.example" || e.Audience != "https://management.core.windows.net" || e.Custom {
 		t.Errorf("%+v, %v", e, err)
 	}
@@ -173,7 +174,7 @@ func TestRequestAssertion(t *testing.T) {
 			_, err := w.Write([]byte(answer))
 			return err == nil
 		}
-		got, err := azure.RequestAssertion(t.Context(), server.URL+"/?v=2", "job", azure.Client(nil))
+		got, err := azure.RequestAssertion(t.Context(), server.URL+"/?v=2", "job", cloud.Client(nil))
 		if got != want || (err == nil) != (want != "") || err != nil && strings.Contains(err.Error(), "canary") {
 			t.Errorf("%s: %q, %v", answer, got, err)
 		}

@@ -7,7 +7,6 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/xml"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -63,20 +62,11 @@ const (
 // version is that of the service's protocol.
 const version = "2021-12-02"
 
-// ErrChecksum means that the content of a blob arrived with errors.
-var ErrChecksum = errors.New("the content does not match the checksum that the service has sent with it")
-
 // maxBlob bounds the blobs that are read into memory.
 const maxBlob = 2 << 30
 
 // URL returns the address of a blob.
-func (c *Container) URL(name string) string {
-	segments := strings.Split(name, "/")
-	for i := range segments {
-		segments[i] = url.PathEscape(segments[i])
-	}
-	return c.base + "/" + strings.Join(segments, "/")
-}
+func (c *Container) URL(name string) string { return c.base + "/" + cloud.EscapePath(name) }
 
 // Get returns the content of a blob and its properties.
 func (c *Container) Get(ctx context.Context, name string) ([]byte, Properties, error) {
@@ -91,7 +81,7 @@ func (c *Container) Get(ctx context.Context, name string) ([]byte, Properties, e
 	}
 	content, err := io.ReadAll(io.LimitReader(resp.Body, maxBlob))
 	if sum := md5.Sum(content); err == nil && p.MD5 != "" && p.MD5 != base64.StdEncoding.EncodeToString(sum[:]) { //nolint:gosec // see above
-		err = ErrChecksum
+		err = cloud.DamagedError("the service has sent with it")
 	}
 	return content, p, err
 }
@@ -183,38 +173,27 @@ func (c *Container) lease(ctx context.Context, name, action string, header http.
 	return c.do(ctx, http.MethodPut, name, url.Values{"comp": {"lease"}}, nil, header)
 }
 
+// maxList bounds one part of a list.
+const maxList = 64 << 20
+
 // List returns the names of the blobs that begin with prefix.
-func (c *Container) List(ctx context.Context, prefix string) (names []string, err error) {
+func (c *Container) List(ctx context.Context, prefix string) ([]string, error) {
 	query := url.Values{"restype": {"container"}, "comp": {"list"}, "prefix": {prefix}}
-	for {
+	return cloud.All(cloud.Pages(query, "marker", func(query url.Values) ([]string, string, error) {
+		resp, err := c.send(ctx, http.MethodGet, c.base, query, nil, nil)
+		if err != nil {
+			return nil, "", err
+		}
+		defer resp.Body.Close()
 		var page struct {
 			Names  []string `xml:"Blobs>Blob>Name"`
 			Marker string   `xml:"NextMarker"`
 		}
-		if err := c.list(ctx, query, &page); err != nil {
-			return nil, err
+		if err := xml.NewDecoder(io.LimitReader(resp.Body, maxList)).Decode(&page); err != nil {
+			return nil, "", fmt.Errorf("the service's list of blobs is not valid: %w", err)
 		}
-		names = append(names, page.Names...)
-		if page.Marker == "" || page.Marker == query.Get("marker") {
-			return names, nil
-		}
-		query.Set("marker", page.Marker)
-	}
-}
-
-// maxList bounds one part of a list.
-const maxList = 64 << 20
-
-func (c *Container) list(ctx context.Context, query url.Values, to any) error {
-	resp, err := c.send(ctx, http.MethodGet, c.base, query, nil, nil)
-	if err != nil {
-		return err
-	}
-	defer resp.Body.Close()
-	if err := xml.NewDecoder(io.LimitReader(resp.Body, maxList)).Decode(to); err != nil {
-		return fmt.Errorf("the service's list of blobs is not valid: %w", err)
-	}
-	return nil
+		return page.Names, page.Marker, nil
+	}))
 }
 
 // do sends a request whose answer has nothing of interest.

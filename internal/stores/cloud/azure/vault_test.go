@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mayfly-iac/mayfly/internal/stores/cloud"
 	"github.com/mayfly-iac/mayfly/internal/stores/cloud/azure"
 	"github.com/mayfly-iac/mayfly/internal/testing/azureserver"
 )
@@ -12,7 +13,7 @@ import (
 // openVault opens the vault of a server.
 func openVault(t *testing.T, server *azureserver.Server, tenant string) *azure.Vault {
 	t.Helper()
-	client := azure.Client(to{server})
+	client := cloud.Client(to{server})
 	e, _ := azure.EnvironmentOf("public")
 	p := azure.Principal{Tenant: azureserver.Tenant, Client: "client", Secret: azureserver.Token}
 	c, err := e.Credential(p, client)

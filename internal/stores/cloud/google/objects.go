@@ -6,7 +6,6 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
@@ -19,12 +18,6 @@ import (
 
 // WriteObjects is the scope of credentials that read and write objects.
 const WriteObjects = "https://www.googleapis.com/auth/devstorage.read_write"
-
-// maxObject bounds the objects that are read into memory.
-const maxObject = 2 << 30
-
-// ErrChecksum means that the content of an object arrived with errors.
-var ErrChecksum = errors.New("the content does not match the checksum that the service has sent with it")
 
 // Bucket returns a bucket whose requests have the account's credentials. server replaces the address of the
 // service; it may be "".
@@ -51,13 +44,9 @@ func (b *Bucket) Get(ctx context.Context, name string, header http.Header) (cont
 	if err != nil {
 		return nil, "", err
 	}
-	defer resp.Body.Close()
-	if resp.ContentLength > maxObject {
-		return nil, "", fmt.Errorf("the object %s has %d bytes, which is too long", name, resp.ContentLength)
-	}
-	content, err = io.ReadAll(io.LimitReader(resp.Body, maxObject))
+	content, err = cloud.Content(resp, name)
 	if err == nil && !intact(resp.Header.Values("X-Goog-Hash"), content) {
-		err = ErrChecksum
+		err = cloud.DamagedError("the service has sent with it")
 	}
 	return content, resp.Header.Get("X-Goog-Generation"), err
 }

@@ -38,43 +38,28 @@ func OpenBucket(ctx context.Context, name, scope string, services cloud.Services
 
 // List returns the names of the objects that begin with prefix.
 func (b *Bucket) List(ctx context.Context, prefix string) iter.Seq2[string, error] {
-	return func(yield func(string, error) bool) {
-		query := url.Values{"prefix": {prefix}, "fields": {"items(name),nextPageToken"}}
-		for {
-			var page struct {
-				Items         []struct{ Name string }
-				NextPageToken string
-			}
-			if err := b.get(ctx, query, &page); err != nil {
-				yield("", err)
-				return
-			}
-			for _, object := range page.Items {
-				if !yield(object.Name, nil) {
-					return
-				}
-			}
-			if page.NextPageToken == "" || page.NextPageToken == query.Get("pageToken") {
-				return
-			}
-			query.Set("pageToken", page.NextPageToken)
+	query := url.Values{"prefix": {prefix}, "fields": {"items(name),nextPageToken"}}
+	return cloud.Pages(query, "pageToken", func(query url.Values) (names []string, next string, err error) {
+		resp, err := b.send(ctx, http.MethodGet, b.base, query, nil, nil)
+		if err != nil {
+			return nil, "", err
 		}
-	}
-}
-
-func (b *Bucket) get(ctx context.Context, query url.Values, to any) error {
-	req, err := b.request(ctx, "", query)
-	if err != nil {
-		return err
-	}
-	body, err := cloud.Answer(b.account.client, req, refusal)
-	if err != nil {
-		return err
-	}
-	if err := json.Unmarshal(body, to); err != nil {
-		return fmt.Errorf("the service's list of objects is not valid: %w", err)
-	}
-	return nil
+		body, err := cloud.Read(resp)
+		if err != nil {
+			return nil, "", err
+		}
+		var page struct {
+			Items         []struct{ Name string }
+			NextPageToken string
+		}
+		if err := json.Unmarshal(body, &page); err != nil {
+			return nil, "", fmt.Errorf("the service's list of objects is not valid: %w", err)
+		}
+		for _, object := range page.Items {
+			names = append(names, object.Name)
+		}
+		return names, page.NextPageToken, nil
+	})
 }
 
 // Open returns the content of an object, which the caller closes, and its size, negative if unknown.
@@ -84,23 +69,11 @@ func (b *Bucket) Open(ctx context.Context, name, generation string) (io.ReadClos
 	if generation != "" {
 		query.Set("generation", generation)
 	}
-	req, err := b.request(ctx, "/"+url.PathEscape(name), query)
-	if err != nil {
-		return nil, 0, err
-	}
-	resp, err := cloud.Open(b.account.client, req, refusal)
+	resp, err := b.send(ctx, http.MethodGet, b.base+"/"+url.PathEscape(name), query, nil, nil)
 	if err != nil {
 		return nil, 0, err
 	}
 	return resp.Body, resp.ContentLength, nil
-}
-
-func (b *Bucket) request(ctx context.Context, path string, query url.Values) (*http.Request, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, b.base+path+"?"+query.Encode(), nil)
-	if err != nil {
-		return nil, err
-	}
-	return req, b.account.authorize(req)
 }
 
 // refusal returns the error that an answer describes, in JSON or, for an object's content, as plain text.

@@ -15,18 +15,10 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
 	"time"
 
-	"github.com/mayfly-iac/mayfly/internal/base/trace/requests"
 	"github.com/mayfly-iac/mayfly/internal/stores/cloud"
 )
-
-// Keys are credentials.
-type Keys struct {
-	ID, Secret string
-	Token      string // of temporary ones; "" for none
-}
 
 // Role is a role to assume.
 type Role struct {
@@ -36,64 +28,49 @@ type Role struct {
 
 // Account has credentials. It is safe for concurrent use.
 type Account struct {
-	client *http.Client
-	region string
-	keys   Keys  // of the user
-	role   *Role // to assume with them; nil for none
-
-	mu      sync.Mutex
-	assumed Keys
-	until   time.Time // when they expire
+	client  *http.Client
+	region  string
+	current cloud.Source // of the keys for requests: the user's, or those of the role
 }
 
-// New returns an account. If role is not nil, it assumes the role.
-func New(ctx context.Context, keys Keys, region string, role *Role, client *http.Client) (*Account, error) {
-	a := &Account{client: client, region: region, keys: keys, role: role}
+// New returns an account. If role is not nil, it assumes the role, and does so again before the keys expire.
+func New(ctx context.Context, keys cloud.Keys, region string, role *Role, client *http.Client) (*Account, error) {
+	a := &Account{client: client, region: region, current: cloud.Static(keys)}
+	if role != nil {
+		a.current = cloud.Renewed(func(ctx context.Context) (cloud.Keys, error) { return a.assume(ctx, keys, role) })
+	}
 	_, err := a.current(ctx)
 	return a, err
 }
 
-// renewal is how long before their end keys are renewed.
-const renewal = 5 * time.Minute
-
-// current returns the keys for a request: those of the account, or those of its role, which is assumed
-// anew shortly before they expire. Requests that come meanwhile wait.
-func (a *Account) current(ctx context.Context) (Keys, error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.role == nil {
-		return a.keys, nil
+// assume returns keys of a role, which a user with the given keys may assume.
+func (a *Account) assume(ctx context.Context, by cloud.Keys, role *Role) (cloud.Keys, error) {
+	in := map[string]any{"RoleArn": role.ARN, "RoleSessionName": role.Session}
+	if role.Seconds > 0 {
+		in["DurationSeconds"] = role.Seconds
 	}
-	if a.assumed.ID != "" && time.Until(a.until) > renewal {
-		return a.assumed, nil
-	}
-	in := map[string]any{"RoleArn": a.role.ARN, "RoleSessionName": a.role.Session}
-	if a.role.Seconds > 0 {
-		in["DurationSeconds"] = a.role.Seconds
-	}
-	if a.role.Policy != "" {
-		in["Policy"] = url.QueryEscape(a.role.Policy)
+	if role.Policy != "" {
+		in["Policy"] = url.QueryEscape(role.Policy)
 	}
 	var out struct {
 		Credentials struct{ Token, TmpSecretId, TmpSecretKey string } //nolint:revive // the service's names
 		ExpiredTime int64
 	}
-	if err := a.act(ctx, a.keys, service{"sts", "2018-08-13"}, "AssumeRole", in, &out); err != nil {
-		return Keys{}, fmt.Errorf("assuming the role: %w", err)
+	if err := a.act(ctx, by, service{"sts", "2018-08-13"}, "AssumeRole", in, &out); err != nil {
+		return cloud.Keys{}, fmt.Errorf("assuming the role: %w", err)
 	}
-	if out.Credentials.TmpSecretId == "" {
-		return Keys{}, errors.New("assuming the role: the service's answer has no keys")
+	got := out.Credentials
+	if got.TmpSecretId == "" {
+		return cloud.Keys{}, errors.New("assuming the role: the service's answer has no keys")
 	}
-	a.assumed = Keys{out.Credentials.TmpSecretId, out.Credentials.TmpSecretKey, out.Credentials.Token}
-	a.until = time.Unix(out.ExpiredTime, 0)
-	return a.assumed, nil
+	return cloud.Keys{ID: got.TmpSecretId, Secret: got.TmpSecretKey, Token: got.Token, Until: time.Unix(out.ExpiredTime, 0)}, nil
 }
 
 // service is a service by its name and the version of its operations.
 type service struct{ name, version string }
 
 // act calls an operation of a service, signed with keys.
-func (a *Account) act(ctx context.Context, keys Keys, s service, action string, in, out any) error {
+func (a *Account) act(ctx context.Context, keys cloud.Keys, s service, action string, in, out any) error {
 	body, err := json.Marshal(in)
 	if err != nil {
 		return err
@@ -146,7 +123,7 @@ func decode(answer []byte, out any) error {
 const contentType = "application/json"
 
 // authorization returns the signature of a request by the scheme TC3.
-func authorization(keys Keys, service, host string, body []byte, now time.Time) string {
+func authorization(keys cloud.Keys, service, host string, body []byte, now time.Time) string {
 	const algorithm, signedHeaders = "TC3-HMAC-SHA256", "content-type;host"
 	request := strings.Join([]string{http.MethodPost, "/", "", "content-type:" + contentType, "host:" + host, "", signedHeaders, digest(body)}, "\n")
 	date := now.Format(time.DateOnly)
@@ -170,7 +147,29 @@ func mac(key []byte, text string) []byte {
 	return h.Sum(nil)
 }
 
-// Client returns a client for requests to the services, which follows no redirects.
-func Client(transport http.RoundTripper) *http.Client {
-	return &http.Client{Transport: requests.Noted(transport), CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+var tags = service{"tag", "2018-08-13"}
+
+type tag struct{ TagKey, TagValue string }
+
+// CreateTag makes a tag of the account. It fails with cloud.ErrExists if there is one like it.
+func (a *Account) CreateTag(ctx context.Context, key, value string) error {
+	return a.actOnTag(ctx, "CreateTag", tag{key, value}, "ResourceInUse.TagDuplicate", cloud.ErrExists)
+}
+
+// DeleteTag removes a tag of the account. One that does not exist is ignored.
+func (a *Account) DeleteTag(ctx context.Context, key, value string) error {
+	return a.actOnTag(ctx, "DeleteTag", tag{key, value}, "ResourceNotFound.TagNonExist", nil)
+}
+
+// actOnTag calls an operation. An answer with the code expected has the meaning of an error.
+func (a *Account) actOnTag(ctx context.Context, action string, t tag, expected string, meaning error) error {
+	keys, err := a.current(ctx)
+	if err != nil {
+		return err
+	}
+	err = a.act(ctx, keys, tags, action, t, nil)
+	if cloud.Code(err) == expected {
+		return meaning
+	}
+	return err
 }

@@ -1,16 +1,12 @@
 package tencent
 
 import (
-	"bytes"
-	"context"
 	"crypto/hmac"
 	"crypto/md5"  //nolint:gosec // the checksum that other engines store
 	"crypto/sha1" //nolint:gosec // what the service defines
 	"encoding/hex"
 	"encoding/xml"
-	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"net/http"
 	"net/url"
@@ -21,45 +17,37 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/stores/cloud"
 )
 
-// Bucket is a bucket of COS. It is safe for concurrent use.
-type Bucket struct {
-	account *Account
-	base    string // its address
-}
-
-// Bucket returns a bucket by its address, such as https://NAME.cos.REGION.myqcloud.com.
-func (a *Account) Bucket(address string) *Bucket {
-	return &Bucket{account: a, base: strings.TrimSuffix(address, "/")}
-}
-
-// ErrChecksum means that the content of an object is not what was stored.
-var ErrChecksum = errors.New("the content does not match the checksum that is stored with it")
-
 const (
-	// maxObject bounds the objects that are read into memory.
-	maxObject = 2 << 30
-	// maxList bounds one part of a list.
-	maxList     = 64 << 20
 	headerToken = "X-Cos-Security-Token"
 	headerMD5   = "X-Cos-Meta-Md5"
 )
 
-// Get returns the content of an object and its ETag. One that does not exist is a *cloud.Error with the
-// status 404.
-func (b *Bucket) Get(ctx context.Context, name string) (content []byte, etag string, err error) {
-	resp, err := b.send(ctx, http.MethodGet, name, nil, nil, nil)
-	if err != nil {
-		return nil, "", err
+// Bucket returns a bucket of COS by its address, such as https://NAME.cos.REGION.myqcloud.com. Its objects
+// have a checksum, which other engines want.
+func (a *Account) Bucket(address string) *cloud.Bucket {
+	return &cloud.Bucket{
+		Client: a.client, Base: strings.TrimSuffix(address, "/"), Refuse: refusal,
+		Sign: func(req *http.Request, _ string, _ []byte) error {
+			keys, err := a.current(req.Context())
+			if err != nil {
+				return err
+			}
+			if keys.Token != "" {
+				req.Header.Set(headerToken, keys.Token)
+			}
+			req.Header.Set("Authorization", sign(keys, req, time.Now()))
+			return nil
+		},
+		Describe: func(content []byte) http.Header {
+			return http.Header{"Content-Type": {contentType}, headerMD5: {checksum(content)}}
+		},
+		Check: func(header http.Header, content []byte) error {
+			if want := header.Get(headerMD5); want != "" && want != checksum(content) {
+				return cloud.DamagedError("is stored with it")
+			}
+			return nil
+		},
 	}
-	defer resp.Body.Close()
-	if resp.ContentLength > maxObject {
-		return nil, "", fmt.Errorf("the object %s has %d bytes, which is too long", name, resp.ContentLength)
-	}
-	content, err = io.ReadAll(io.LimitReader(resp.Body, maxObject))
-	if want := resp.Header.Get(headerMD5); err == nil && want != "" && want != checksum(content) {
-		err = ErrChecksum
-	}
-	return content, resp.Header.Get("ETag"), err
 }
 
 func checksum(content []byte) string {
@@ -67,87 +55,12 @@ func checksum(content []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// ETag returns the ETag of an object.
-func (b *Bucket) ETag(ctx context.Context, name string) (string, error) {
-	resp, err := b.send(ctx, http.MethodHead, name, nil, nil, nil)
-	if err != nil {
-		return "", err
-	}
-	resp.Body.Close()
-	return resp.Header.Get("ETag"), nil
-}
-
-// Put stores an object with its checksum, which other engines want, and returns its ETag.
-func (b *Bucket) Put(ctx context.Context, name string, content []byte, header http.Header) (etag string, err error) {
-	all := http.Header{"Content-Type": {contentType}, headerMD5: {checksum(content)}}
-	maps.Copy(all, header)
-	resp, err := b.send(ctx, http.MethodPut, name, nil, content, all)
-	if err != nil {
-		return "", err
-	}
-	resp.Body.Close()
-	return resp.Header.Get("ETag"), nil
-}
-
-// Delete removes an object. One that does not exist is ignored.
-func (b *Bucket) Delete(ctx context.Context, name string) error {
-	resp, err := b.send(ctx, http.MethodDelete, name, nil, nil, nil)
-	if err != nil {
-		return err
-	}
-	return resp.Body.Close()
-}
-
-// List returns the names of the objects that begin with prefix.
-func (b *Bucket) List(ctx context.Context, prefix string) (names []string, err error) {
-	query := url.Values{"prefix": {prefix}}
-	for {
-		resp, err := b.send(ctx, http.MethodGet, "", query, nil, nil)
-		if err != nil {
-			return nil, err
-		}
-		var page struct {
-			Keys []string `xml:"Contents>Key"`
-			Next string   `xml:"NextMarker"`
-		}
-		err = xml.NewDecoder(io.LimitReader(resp.Body, maxList)).Decode(&page)
-		resp.Body.Close()
-		if err != nil {
-			return nil, fmt.Errorf("the service's list of objects is not valid: %w", err)
-		}
-		names = append(names, page.Keys...)
-		if page.Next == "" || page.Next == query.Get("marker") {
-			return names, nil
-		}
-		query.Set("marker", page.Next)
-	}
-}
-
-// send sends a signed request whose answer the caller closes.
-func (b *Bucket) send(ctx context.Context, method, name string, query url.Values, content []byte, header http.Header) (*http.Response, error) {
-	keys, err := b.account.current(ctx)
-	if err != nil {
-		return nil, err
-	}
-	req, err := http.NewRequestWithContext(ctx, method, b.base+"/"+strings.ReplaceAll(url.PathEscape(name), "%2F", "/"), bytes.NewReader(content))
-	if err != nil {
-		return nil, err
-	}
-	req.URL.RawQuery = query.Encode()
-	maps.Copy(req.Header, header)
-	if keys.Token != "" {
-		req.Header.Set(headerToken, keys.Token)
-	}
-	req.Header.Set("Authorization", sign(keys, req, time.Now()))
-	return cloud.Open(b.account.client, req, refusal)
-}
-
 // signatureLife is how long the signature of a request is valid.
 const signatureLife = time.Hour
 
 // sign returns the signature of a request: of its method, its path, its query, its host and the headers of
 // the service.
-func sign(keys Keys, req *http.Request, now time.Time) string {
+func sign(keys cloud.Keys, req *http.Request, now time.Time) string {
 	life := fmt.Sprintf("%d;%d", now.Unix(), now.Add(signatureLife).Unix())
 	headers := map[string]string{"host": req.URL.Host}
 	for name := range req.Header {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mayfly-iac/mayfly/internal/stores/cloud"
 	"github.com/mayfly-iac/mayfly/internal/testing/tencentserver"
 )
 
@@ -27,7 +28,7 @@ func (t to) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // TestSignatures signs requests as Tencent's own clients have signed them.
 func TestSignatures(t *testing.T) {
-	keys, now := Keys{ID: "id", Secret: "secret", Token: "tok"}, time.Unix(1795405289, 0).UTC()
+	keys, now := cloud.Keys{ID: "id", Secret: "secret", Token: "tok"}, time.Unix(1795405289, 0).UTC()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://bucket-1250000000.cos.ap-guangzhou.myqcloud.com/?prefix=p+q%2F%C3%A9", nil)
 	if err != nil {
 		t.Fatal(err)
@@ -48,7 +49,7 @@ func TestSignatures(t *testing.T) {
 // TestRole assumes a role once, and uses its keys.
 func TestRole(t *testing.T) {
 	s := tencentserver.Start(t)
-	a, err := New(t.Context(), Keys{ID: "id", Secret: "key"}, "ap-guangzhou", &Role{ARN: "r", Session: "s", Seconds: 900, Policy: "{}"}, Client(to{s.Server}))
+	a, err := New(t.Context(), cloud.Keys{ID: "id", Secret: "key"}, "ap-guangzhou", &Role{ARN: "r", Session: "s", Seconds: 900, Policy: "{}"}, cloud.Client(to{s.Server}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +74,7 @@ func TestAnswers(t *testing.T) {
 		`{"Response": {"Error": {"Code": "A.B", "Message": "In words."}}}`: "A.B: In words.",
 	} {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(answer)) }))
-		_, err := New(t.Context(), Keys{ID: "id", Secret: "key"}, "r", &Role{ARN: "r", Session: "s"}, Client(to{server}))
+		_, err := New(t.Context(), cloud.Keys{ID: "id", Secret: "key"}, "r", &Role{ARN: "r", Session: "s"}, cloud.Client(to{server}))
 		server.Close()
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "canary") {
 			t.Errorf("%s: %v", answer, err)
