@@ -178,7 +178,9 @@ terraform {
   }
   encryption {
     key_provider "pbkdf2" "p" {
-      passphrase = "a passphrase that nobody uses"
+      passphrase    = "a passphrase that nobody uses"
+      iterations    = 200000
+      hash_function = "sha256"
     }
     method "aes_gcm" "m" {
       keys = key_provider.pbkdf2.p

@@ -19,7 +19,7 @@ func encryptionSteps(s *site) []step {
 		"[ \"$in$CANARY_KEYS\" != nullrefused ] || exit 1\necho '{\"keys\":{\"encryption_key\":\"%[1]s\",\"decryption_key\":\"%[1]s\"},\"meta\":{}}'\n", key))
 	s.bring("encryption.tf", "terraform {\n  encryption {\n    state {\n      enforced = true\n    }\n    plan {\n      enforced = true\n    }\n  }\n}\n")
 	given := func(passphrase string) []string {
-		return []string{fmt.Sprintf("TF_ENCRYPTION=key_provider \"external\" \"k\" {\n  command = [%q]\n}\nkey_provider \"pbkdf2\" \"p\" {\n  iterations = 200000\n  passphrase = %s\n}\n"+
+		return []string{fmt.Sprintf("TF_ENCRYPTION=key_provider \"external\" \"k\" {\n  command = [%q]\n}\nkey_provider \"pbkdf2\" \"p\" {\n  iterations = 200000\n  hash_function = \"sha256\"\n  passphrase = %s\n}\n"+
 			"method \"aes_gcm\" \"k\" {\n  keys = key_provider.external.k\n}\nmethod \"aes_gcm\" \"p\" {\n  keys = key_provider.pbkdf2.p\n}\n"+
 			"state {\n  method = method.aes_gcm.k\n}\nplan {\n  method = method.aes_gcm.p\n}\n", keys, passphrase)}
 	}

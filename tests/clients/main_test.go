@@ -24,6 +24,7 @@ func TestMain(m *testing.M) {
 	program.Main(m, "clients", func(dir string) error {
 		built, err := program.Prepare(dir, simprovider.Source, simVersions...)
 		binary, simBinary, mirror = built.Mayfly, built.Provider, built.Mirror
+		os.Unsetenv("TF_DISABLE_PLUGIN_TLS") // here, plugins are talked to as users' are
 		// What terraform-plugin-testing goes by.
 		os.Setenv("TF_ACC", "1")
 		os.Setenv("TF_ACC_TERRAFORM_PATH", binary)

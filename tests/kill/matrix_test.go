@@ -42,9 +42,10 @@ var endings = []ending{
 }
 
 // TestMatrix ends applies by each ending at points spread evenly over all calls that the program makes to
-// write anything, to disks, plugins and servers. The variable MAYFLY_TEST_KILLS replaces their number.
+// write anything, to disks, plugins and servers. An ending comes at other points for each store. The variable
+// MAYFLY_TEST_KILLS replaces their number.
 func TestMatrix(t *testing.T) {
-	for _, store := range []string{"local", "pg", "s3"} {
+	for shift, store := range []string{"local", "pg", "s3"} {
 		t.Run(store, func(t *testing.T) {
 			block := func() string { return "" }
 			for _, kind := range services.Kinds {
@@ -60,7 +61,7 @@ func TestMatrix(t *testing.T) {
 				n := points(t)
 				for i, e := range endings {
 					for k := range n {
-						at := 1 + (k*len(endings)+i)*all/(n*len(endings))
+						at := 1 + (k*len(endings)+(i+shift)%len(endings))*all/(n*len(endings))
 						t.Run(fmt.Sprintf("%s at call %d", e, at), func(t *testing.T) {
 							t.Parallel()
 							s := newSharedSite(t, block())

@@ -15,8 +15,9 @@ import (
 	"github.com/mayfly-iac/mayfly/tests/internal/services"
 )
 
-// sharedKills is how often the program is killed for each backend, or point of the matrix.
-const sharedKills = 2
+// sharedKills is how often the program is ended by default for each backend, or for each ending and store of
+// the matrix.
+const sharedKills = 1
 
 // points returns sharedKills, or what the variable MAYFLY_TEST_KILLS has instead.
 func points(t *testing.T) int {

@@ -21,30 +21,46 @@ import (
 
 // Compile returns the schemas by name, as published or strict.
 func Compile(strict bool) (map[string]*jsonschema.Schema, error) {
-	c := jsonschema.NewCompiler()
-	c.AssertFormat()
-	for _, name := range schemas.Names() {
-		text, _ := schemas.Read(name)
-		doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
-		if err != nil {
-			return nil, fmt.Errorf("%s.json: %w", name, err)
-		}
-		if strict {
-			restrict(doc, false)
-		}
-		if err := c.AddResource(schemas.Base+name+".json", doc); err != nil {
-			return nil, err
-		}
-	}
+	c := newCompiler(strict)
 	out := map[string]*jsonschema.Schema{}
 	for _, name := range schemas.Names() {
-		s, err := c.Compile(schemas.Base + name + ".json") // checks it by the metaschema
+		s, err := c.Compile(address(name)) // checks it by the metaschema
 		if err != nil {
 			return nil, err
 		}
 		out[name] = s
 	}
 	return out, nil
+}
+
+// address returns the identifier of a schema.
+func address(name string) string { return schemas.Base + name + ".json" }
+
+func newCompiler(strict bool) *jsonschema.Compiler {
+	c := jsonschema.NewCompiler()
+	c.AssertFormat()
+	c.UseLoader(loader{strict})
+	return c
+}
+
+// loader reads the schemas that are compiled, and those that they refer to.
+type loader struct{ strict bool }
+
+// Load returns the schema of an identifier. It may be called concurrently.
+func (l loader) Load(url string) (any, error) {
+	name := strings.TrimSuffix(strings.TrimPrefix(url, schemas.Base), ".json")
+	text, ok := schemas.Read(name)
+	if !ok {
+		return nil, fmt.Errorf("there is no schema %s", name)
+	}
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		return nil, fmt.Errorf("%s.json: %w", name, err)
+	}
+	if l.strict {
+		restrict(doc, false)
+	}
+	return doc, nil
 }
 
 // restrict closes the objects of a schema, and makes of examples the only words. A schema whose parts depend
@@ -98,17 +114,19 @@ func closeTypes(s map[string]any) {
 	s["properties"].(map[string]any)["type"].(map[string]any)["enum"] = known
 }
 
-var strictly = sync.OnceValues(func() (map[string]*jsonschema.Schema, error) { return Compile(true) })
+// strict compiles schemas when they are needed: most programs that check write one kind of document.
+var strict = struct {
+	sync.Mutex
+	*jsonschema.Compiler
+}{Compiler: newCompiler(true)}
 
-// Check reports what of a document its schema does not allow.
+// Check reports what of a document its schema does not allow. It may be called concurrently.
 func Check(name string, doc []byte) error {
-	all, err := strictly()
+	strict.Lock()
+	s, err := strict.Compile(address(name)) // which remembers what it has compiled
+	strict.Unlock()
 	if err != nil {
 		return err
-	}
-	s := all[name]
-	if s == nil {
-		return fmt.Errorf("there is no schema %s", name)
 	}
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(doc))
 	if err == nil {

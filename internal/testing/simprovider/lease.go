@@ -23,11 +23,16 @@ type lease struct {
 	Renewals int           `json:"renewals"` // successful ones
 	Expires  time.Time     `json:"expires"`  // zero: never
 	Valid    time.Duration `json:"valid"`    // how far a renewal moves Expires
-	Closing  bool          `json:"closing"`  // a close was attempted
+
+	Closing bool `json:"-"` // a close was attempted; the name of the record says so
 }
 
 // leasePrefix begins every lease secret, to recognize texts that must be live leases when they are used.
 const leasePrefix = "CANARY-lease-"
+
+// closing ends the name of the record of a lease from the attempt to close it on. To rename a file takes much
+// less than to replace it.
+const closing = ".closing"
 
 func (c *cloud) leasePath(id string) string { return filepath.Join(c.dir, ".sim", "lease-"+id) }
 
@@ -39,15 +44,22 @@ func (c *cloud) putLease(l *lease) error {
 	return replaceFile(c.leasePath(l.ID), text)
 }
 
-func (c *cloud) getLease(id string) (*lease, error) {
-	text, err := os.ReadFile(c.leasePath(id))
+func (c *cloud) getLease(id string) (*lease, error) { return readLease(c.leasePath(id)) }
+
+// readLease reads a record by its name before the attempt to close.
+func readLease(path string) (*lease, error) {
+	var l lease
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		l.Closing = true
+		text, err = os.ReadFile(path + closing)
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, errGone
 	}
 	if err != nil {
 		return nil, err
 	}
-	var l lease
 	return &l, json.Unmarshal(text, &l)
 }
 
@@ -96,8 +108,7 @@ func (c *cloud) beginClose(p *ephemeralPrivate) error {
 	if err != nil {
 		return err
 	}
-	l.Closing = true
-	if err := c.putLease(l); err != nil {
+	if err := os.Rename(c.leasePath(l.ID), c.leasePath(l.ID)+closing); err != nil {
 		return err
 	}
 	if pid := c.liveUser(l.ID); pid != 0 && !c.lenient {
@@ -115,7 +126,7 @@ func (c *cloud) beginClose(p *ephemeralPrivate) error {
 	return nil
 }
 
-func (c *cloud) dropLease(id string) error { return os.Remove(c.leasePath(id)) }
+func (c *cloud) dropLease(id string) error { return os.Remove(c.leasePath(id) + closing) }
 
 // checkLive refuses a secret that is a closed or expired lease, and accepts any other text. The error does
 // not show the secret.
@@ -144,18 +155,14 @@ func leases(dir string) ([]*lease, error) {
 	}
 	var out []*lease
 	for _, p := range paths {
-		text, err := os.ReadFile(p)
-		if errors.Is(err, fs.ErrNotExist) {
+		l, err := readLease(strings.TrimSuffix(p, closing))
+		if errors.Is(err, errGone) {
 			continue // closed between the listing and the reading
 		}
 		if err != nil {
 			return nil, err
 		}
-		var l lease
-		if err := json.Unmarshal(text, &l); err != nil {
-			return nil, err
-		}
-		out = append(out, &l)
+		out = append(out, l)
 	}
 	return out, nil
 }
