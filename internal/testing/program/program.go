@@ -23,23 +23,15 @@ const module = "github.com/mayfly-iac/mayfly/"
 const parallel = 3
 
 // Main runs a package's tests and ends the process. Before, it calls prepare with a new directory for the
-// tests. It is for TestMain. name is that of the package. The directory is in memory where that is possible:
-// the tests make and remove so many files that disks take a large part of the time.
+// tests. It is for TestMain. name is that of the package.
 func Main(m interface{ Run() int }, name string, prepare func(dir string) error) {
 	os.Exit(func() int {
-		memory := inMemory()
-		dir, err := os.MkdirTemp(memory, "mayfly-"+name+"-*")
+		dir, err := os.MkdirTemp("", "mayfly-"+name+"-*")
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return 1
 		}
 		defer os.RemoveAll(dir)
-		if memory != "" { // also for what the tests and programs put among temporary files
-			if err := os.Setenv("TMPDIR", dir); err != nil {
-				fmt.Fprintln(os.Stderr, err)
-				return 1
-			}
-		}
 		if err := prepare(dir); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return 1

@@ -15,7 +15,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mayfly-iac/mayfly/internal/testing/program"
 	"github.com/mayfly-iac/mayfly/internal/testing/sysfault"
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/state/store"
@@ -29,7 +28,7 @@ func TestMain(m *testing.M) {
 	sysfault.Main()
 	task, dir, ok := strings.Cut(os.Getenv(childEnv), ":")
 	if !ok {
-		program.Main(m, "local", func(string) error { return nil })
+		os.Exit(m.Run())
 	}
 	run := map[string]func(string) error{"commit": childCommits, "hold": childHolds, "openings": childOpenings}[task]
 	if cut, ok := strings.CutPrefix(task, "cut "); ok {
