@@ -207,7 +207,7 @@ var panics = []struct {
 	patch
 	name, args, says string
 }{
-	{patch{"internal/engine/provision.go", "begin := pv.opt.Now()\n", "if text := canaryLeak(\"operation\", args); text != \"\" {\n\t\tpanic(text)\n\t}\n\tbegin := pv.opt.Now()\n"}, "operation", "apply VARS -auto-approve", "Bug in Mayfly"},
+	{patch{"internal/engine/provision.go", "begin := pv.walk.opt.Now()\n", "if text := canaryLeak(\"operation\", args); text != \"\" {\n\t\tpanic(text)\n\t}\n\tbegin := pv.walk.opt.Now()\n"}, "operation", "apply VARS -auto-approve", "Bug in Mayfly"},
 	{patch{"internal/show/view/streamevent.go", "line, ok := streamEvent(e)\n", "line, ok := streamEvent(e)\n\tif text := canaryLeak(\"observer\"); text != \"\" {\n\t\tpanic(text)\n\t}\n"}, "observer", "apply VARS -auto-approve -json-into=into.jsonl", "Bug in Mayfly"},
 	{patch{"internal/stores/planfile/encode.go", "out := &change{", "if text := canaryLeak(\"save\"); text != \"\" {\n\t\tpanic(fmt.Errorf(\"%s\", text))\n\t}\n\tout := &change{"}, "save", "plan VARS -out=p", "they hold no values"},
 }
