@@ -117,7 +117,9 @@ func (s *Session) ProviderOf(t *future.Task, in *eval.Instance, needs ...eval.Ne
 // interrupted, s has failed.
 func (s *Session) BodyNeeds(t *future.Task, in *eval.Instance) []eval.Need {
 	needs, ok := in.BodyLacks(t, s.Opened)
-	s.failed = s.failed || !ok
+	if !ok {
+		s.failed = true
+	}
 	return needs
 }
 
@@ -233,10 +235,8 @@ func (s *Session) acquire(t *future.Task, h *holding, use eval.Use, open func() 
 }
 
 // lease takes a lease. While another operation opens or closes the thing, the slot serves the openings of all
-// operations, and unless s has something open, another operation may begin. While the thing is opened for s,
-// the slot serves the calls for that.
+// operations, and unless s has something open, another operation may begin.
 func (s *Session) lease(t *future.Task, use eval.Use, open func() (lease.Thing[content], error)) (*lease.Lease[eval.Use, content], error) {
-	defer s.turn.Lend()()
 	wait := func(ready <-chan struct{}) error {
 		defer t.Idle()()
 		defer s.turn.Release()()
