@@ -108,7 +108,7 @@ func TestPartialMoves(t *testing.T) {
 
 func TestUnmatched(t *testing.T) {
 	files := fstest.MapFS{
-		"main.tf":   {Data: []byte("resource \"t\" \"site\" {}\nmodule \"one\" {\n  source = \"./m\"\n}\n")},
+		"main.tf":   {Data: []byte("resource \"t\" \"site\" {}\ndata \"t\" \"found\" {}\nephemeral \"t\" \"found\" {}\nmodule \"one\" {\n  source = \"./m\"\n}\n")},
 		"m/main.tf": {Data: []byte("resource \"t\" \"in\" {}\nresource \"t\" \"many\" {}\n")},
 	}
 	tree, diags := (&config.Loader{FS: files}).Load(".")
@@ -121,6 +121,11 @@ func TestUnmatched(t *testing.T) {
 		{"t.gone", ""},
 		{"module.one", ""},
 		{"t.iste", "Did you mean t.site?"},
+		{"data.t.site", "Did you mean t.site?"},
+		{"data.t.site[0]", "Did you mean t.site?"},
+		{`module.one["k"].data.t.many["x"]`, `Did you mean module.one["k"].t.many["x"]?`},
+		{"t.found", "Did you mean data.t.found?"},
+		{"t.fuond", "Neither the configuration nor the state has that address."},
 		{"t.in", "Did you mean module.one.t.in?"},
 		{"module.oen", "Did you mean module.one?"},
 		{`module.one["k"].t.mayn["x"]`, `Did you mean module.one["k"].t.many["x"]?`},
@@ -135,6 +140,20 @@ func TestUnmatched(t *testing.T) {
 		got := New(targets(t, row.option), nil).Unmatched(tree, slices.Values(known), nil)
 		if (len(got) > 0) != (row.want != "") || len(got) > 0 && !strings.Contains(got[0].Detail, row.want) {
 			t.Errorf("%s: %v, want %q", row.option, got, row.want)
+		}
+	}
+}
+
+// Only blocks of the same mode are proposed for an import.
+func TestInConfiguration(t *testing.T) {
+	files := fstest.MapFS{"main.tf": {Data: []byte("resource \"t\" \"site\" {}\ndata \"t\" \"found\" {}\n")}}
+	tree, diags := (&config.Loader{FS: files}).Load(".")
+	if diags.HasErrors() {
+		t.Fatal(diags.Err())
+	}
+	for given, want := range map[string]string{"t.iste": "\n\nDid you mean t.site?", "t.found": "", "t.fuond": ""} {
+		if got := InConfiguration(tree, instance(t, given)); got != want {
+			t.Errorf("%s: %q, want %q", given, got, want)
 		}
 	}
 }

@@ -147,9 +147,10 @@ func InState[T any](all iter.Seq2[addr.Instance, T], t addr.Target) string {
 }
 
 // InConfiguration says what an instance that no block declares was probably meant for, in a paragraph after
-// others; "" if nothing that is declared is similar.
+// others; "" if no block of its mode is similar.
 func InConfiguration(tree *config.Tree, i addr.Instance) string {
 	v := newInventory(tree, func(func(addr.Instance) bool) {}, nil)
+	maps.DeleteFunc(v.resources, func(r addr.ConfigResource, _ []string) bool { return r.Resource.Mode != i.Resource.Mode })
 	if near := v.near(addr.Target{Module: i.Module, Resource: &i.Resource, Key: i.Key}); near != "" {
 		return fmt.Sprintf("\n\nDid you mean %s?", near)
 	}
@@ -211,21 +212,30 @@ func (v *inventory) nearModule(m addr.Module) (addr.Module, bool) {
 	return found, ok
 }
 
-// nearResource returns the block that was most likely meant, if one is similar. A similar name is more likely
-// than a similar type, and either is more likely than the same resource in another module.
+// nearResource returns the block that was most likely meant, if one is similar. The same type and name with
+// another mode, such as those of a data source, are more likely than a similar name, that is more likely than
+// a similar type, and all are more likely than the same resource in another module.
 func (v *inventory) nearResource(wanted addr.ConfigResource) (addr.ConfigResource, bool) {
 	names, types := map[string]addr.ConfigResource{}, map[string]addr.ConfigResource{} // blocks by what is different in them
-	var elsewhere []addr.ConfigResource
+	var elsewhere, modes []addr.ConfigResource
 	for r := range v.resources {
 		switch {
 		case r.Resource == wanted.Resource:
 			elsewhere = append(elsewhere, r)
+		case r.Module == wanted.Module && r.Resource.Type == wanted.Resource.Type && r.Resource.Name == wanted.Resource.Name:
+			modes = append(modes, r)
 		case r.Module != wanted.Module || r.Resource.Mode != wanted.Resource.Mode:
 		case r.Resource.Type == wanted.Resource.Type:
 			names[r.Resource.Name] = r
 		case r.Resource.Name == wanted.Resource.Name:
 			types[r.Resource.Type] = r
 		}
+	}
+	first := func(list []addr.ConfigResource) addr.ConfigResource {
+		return slices.MinFunc(list, func(a, b addr.ConfigResource) int { return strings.Compare(a.String(), b.String()) })
+	}
+	if len(modes) > 0 {
+		return first(modes), true
 	}
 	if found, ok := names[diag.Nearest(wanted.Resource.Name, keysOf(names))]; ok {
 		return found, true
@@ -236,7 +246,7 @@ func (v *inventory) nearResource(wanted addr.ConfigResource) (addr.ConfigResourc
 	if len(elsewhere) == 0 {
 		return addr.ConfigResource{}, false
 	}
-	return slices.MinFunc(elsewhere, func(a, b addr.ConfigResource) int { return strings.Compare(a.String(), b.String()) }), true
+	return first(elsewhere), true
 }
 
 func keysOf[T any](m map[string]T) []string { return slices.Collect(maps.Keys(m)) }
