@@ -12,21 +12,22 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/language/config"
 )
 
-// Unmatched reports each option that names nothing: neither an object of the state nor a block of the
-// configuration, or an instance that their resource or module does not have. It is an error if a block has a
-// similar address, since a plan that leaves out what was meant looks like success; otherwise it is a warning,
-// since an option may name what only some configurations have. known yields the
-// instances of both as far as they were found out, some of them more than once, and called has the module
-// instances. Its cost is linear in the instances and options.
-func (s *Selection) Unmatched(tree *config.Tree, known iter.Seq[addr.Instance], called []addr.ModuleInstance) (diags diag.List) {
+// Unmatched reports each option or argument that names nothing: neither an object of the state nor a block
+// of the configuration, or an instance that their resource or module does not have. It is an error if a
+// block has a similar address, since a plan that leaves out what was meant looks like success; otherwise it
+// is a warning, since an option may name what only some configurations have. known yields the instances of
+// both as far as they were found out, some of them more than once, called has the module instances, and
+// places is where the arguments are written. Its cost is linear in the instances and options.
+func (s *Selection) Unmatched(tree *config.Tree, known iter.Seq[addr.Instance], called []addr.ModuleInstance, places config.OptionPlaces) (diags diag.List) {
 	var there *inventory
 	for _, o := range []struct {
 		name, none string
 		targets    []addr.Target
 		set        *addr.TargetSet
+		places     config.Places
 	}{
-		{"-target", "selects nothing", s.targeted, s.targets},
-		{"-exclude", "leaves nothing out", s.excluding, s.excludes},
+		{"target", "selects nothing", s.targeted, s.targets, places.Targets},
+		{"exclude", "leaves nothing out", s.excluding, s.excludes, places.Excludes},
 	} {
 		matched := make([]bool, len(o.targets))
 		for a := range known {
@@ -40,7 +41,11 @@ func (s *Selection) Unmatched(tree *config.Tree, known iter.Seq[addr.Instance], 
 				there = newInventory(tree, known, called)
 			}
 			if why, severity := there.lacks(t); why != "" {
-				diags = append(diags, diag.Diagnostic{Severity: severity, Summary: "Nothing matches " + o.name, Detail: fmt.Sprintf("The option %s=%q %s. %s", o.name, t, o.none, why)})
+				d := diag.Diagnostic{Severity: severity, Summary: "Nothing matches -" + o.name, Detail: fmt.Sprintf("The option -%s=%q %s. %s", o.name, t, o.none, why)}
+				if d.Subject = o.places.At(i); d.Subject != nil {
+					d.Summary, d.Detail = "Nothing matches "+o.name, fmt.Sprintf("The address %s in the argument %q %s. %s", t, o.name, o.none, why)
+				}
+				diags = append(diags, d)
 			}
 		}
 	}
