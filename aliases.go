@@ -58,6 +58,10 @@ const (
 // NewGuard returns a guard that remembers nothing yet. It may be used by several goroutines.
 func NewGuard() *Guard { return leak.New() }
 
+// OptionPlaces are where the addresses in the options of a plan are written; the zero value is for those of a
+// command line.
+type OptionPlaces = config.OptionPlaces
+
 // StaticOptions say what sources of modules and arguments of backends are evaluated with; see Static.
 type StaticOptions = static.Options
 

@@ -165,6 +165,7 @@ type PlanOptions struct {
 	Variables         Variables
 	Targets, Excludes []addr.Target
 	ForceReplace      []addr.Instance
+	Places            OptionPlaces // of these addresses
 	SkipRefresh       bool
 	LazyEphemeral     bool            // don't open what only write-only arguments need
 	Generated         []*Generated    // by Generate, and in the configuration since
@@ -185,7 +186,7 @@ func (o *Operation) Plan(ctx context.Context, opt PlanOptions) (*plan.Plan, diag
 func (o *Operation) request(cfg *blocks.Config, opt PlanOptions) engine.PlanRequest {
 	req := engine.PlanRequest{
 		Config: cfg, State: o.State(), Mode: opt.Mode, Variables: opt.Variables, Targets: opt.Targets, Excludes: opt.Excludes,
-		ForceReplace: opt.ForceReplace, SkipRefresh: opt.SkipRefresh, LazyEphemeral: opt.LazyEphemeral,
+		ForceReplace: opt.ForceReplace, Places: opt.Places, SkipRefresh: opt.SkipRefresh, LazyEphemeral: opt.LazyEphemeral,
 		Generated: opt.Generated, Soft: opt.Soft,
 	}
 	if o.File != nil {

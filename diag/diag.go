@@ -7,14 +7,12 @@ package diag
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 )
 
@@ -215,63 +213,6 @@ func Warnf(summary, format string, args ...any) List {
 // At returns a list with one error at rng.
 func At(rng hcl.Range, summary, format string, args ...any) List {
 	return List{{Summary: summary, Detail: fmt.Sprintf(format, args...), Subject: rng.Ptr()}}
-}
-
-// FromHCL converts diagnostics of HCL's packages.
-func FromHCL(in hcl.Diagnostics) List {
-	var l List
-	for _, d := range in {
-		if d == nil {
-			continue
-		}
-		sev := Error
-		if d.Severity == hcl.DiagWarning {
-			sev = Warning
-		}
-		converted := Diagnostic{
-			Severity: sev, Summary: d.Summary, Detail: TypeWords(d.Detail), Subject: d.Subject, Context: d.Context,
-			Expression: d.Expression, EvalContext: d.EvalContext, Extra: d.Extra,
-		}
-		if call, ok := hcl.DiagnosticExtra[hclsyntax.FunctionCallDiagExtra](d); ok {
-			if text, ok := errors.AsType[*TextError](call.FunctionCallError()); ok {
-				converted = text.called(d)
-			}
-		}
-		if detail, ok := unknownFunction(d); ok {
-			converted.Detail = detail
-		}
-		l = append(l, converted)
-	}
-	return l
-}
-
-// TextError is the error of a function that found a mistake in a text passed to it, such as a template.
-// FromHCL turns it into a diagnostic about that text instead of the call.
-type TextError struct {
-	Diagnostic
-	By  *hcl.Range // the call in another text that made the function read this one; nil if none
-	Err error      // the underlying error, for errors.Is; may be nil
-}
-
-// Error implements error.
-func (e *TextError) Error() string { return strings.TrimSuffix(e.String(), ".") }
-
-// Unwrap returns Err.
-func (e *TextError) Unwrap() error { return e.Err }
-
-// called returns the diagnostic, with the place of the call from d.
-func (e *TextError) called(d *hcl.Diagnostic) Diagnostic {
-	out := e.Diagnostic
-	if d.Expression == nil {
-		return out
-	}
-	call := d.Expression.Range()
-	if e.By != nil {
-		out.Detail += fmt.Sprintf(" The template is rendered by the one at %s, which is rendered at %s.", e.By, call)
-	} else {
-		out.Detail += fmt.Sprintf(" The template is rendered at %s.", call)
-	}
-	return out
 }
 
 // WithAddress sets the address on all diagnostics that have none yet, and returns the list.

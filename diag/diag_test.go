@@ -3,6 +3,7 @@ package diag
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -203,5 +204,24 @@ func TestFromHCL(t *testing.T) {
 	want := List{{Summary: "S", Detail: "D", Subject: &rng, Context: &rng, Extra: 1}, {Severity: Warning, Summary: "W"}}
 	if diff := cmp.Diff(want, FromHCL(in), cmpopts.EquateComparable(cty.Value{})); diff != "" {
 		t.Errorf("converted (-want +got)\n%s", diff)
+	}
+}
+
+// Diagnostics come back from HCL as they were, with all that is shown of values.
+func TestToHCL(t *testing.T) {
+	rng := hcl.Range{Filename: "a.tf"}
+	want := List{
+		{
+			Summary: "S", Detail: "D", Subject: &rng, Expression: hcl.StaticExpr(cty.True, rng), EvalContext: &hcl.EvalContext{},
+			Statements: map[string]string{"a": "is 1"}, Parts: []Part{{Range: rng, Statement: "is 2"}}, Extra: Unmet{Object: "var.a"},
+		},
+		{Severity: Warning, Summary: "W"},
+	}
+	through := want.ToHCL()
+	if len(through) != 2 || through[0].Summary != "S" || through[0].Severity != hcl.DiagError || through[0].Detail != "D" || through[1].Severity != hcl.DiagWarning {
+		t.Errorf("HCL has %v", through)
+	}
+	if got := FromHCL(through); !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
 	}
 }

@@ -85,7 +85,7 @@ func (r *fileRun) configured(run *config.TestRun) (*config.Tree, mayfly.Variable
 func (r *fileRun) carryOut(ctx context.Context, out *Run, op *mayfly.Operation, vars mayfly.Variables, using func() error) *judge {
 	o := out.Options
 	opt := mayfly.PlanOptions{
-		Variables: vars, Targets: o.Targets, Excludes: o.Excludes, ForceReplace: o.Replace, SkipRefresh: o.SkipRefresh,
+		Variables: vars, Targets: o.Targets, Excludes: o.Excludes, ForceReplace: o.Replace, Places: o.Places, SkipRefresh: o.SkipRefresh,
 	}
 	if o.RefreshOnly {
 		opt.Mode = plan.RefreshOnly

@@ -133,19 +133,27 @@ func (d *Dir) migrate(ctx context.Context, from, to location, opt BackendOptions
 		return nil, nil, diag.Errorf("Backend configuration changed",
 			"There was no backend before, and there is state in the working directory. To copy the state to the new place, run \"mayfly init -migrate-state\"; to use the new configuration and leave the state where it is, run \"mayfly init -reconfigure\".")
 	}
-	if !opt.ForceCopy {
-		if d.opt.Asker == nil {
-			return nil, nil, diag.Errorf("Approval required", "The state must be copied to another place, and with -input=false Mayfly does not ask. To copy it without being asked, use -force-copy.")
-		}
-		if yes, err := d.opt.Asker.CopyStates(ctx, len(files)); err != nil || !yes {
-			return nil, nil, diag.Errorf("Migration cancelled", "The state was not copied and the backend not changed.")
-		}
-	}
 	targets, diags := d.targets(to, slices.DeleteFunc(names, func(name string) bool { return files[name] == nil }))
 	if diags.HasErrors() {
 		return nil, nil, diags
 	}
-	return d.copyStates(ctx, from, to, targets, opt)
+	states, diags := d.moving(ctx, from, to, targets)
+	if diags.HasErrors() {
+		return nil, nil, diags
+	}
+	if len(states) > 0 && !opt.ForceCopy {
+		if d.opt.Asker == nil {
+			return nil, nil, diag.Errorf("Approval required", "The state must be copied to another place, and with -input=false Mayfly does not ask. To copy it without being asked, use -force-copy.")
+		}
+		if yes, err := d.opt.Asker.CopyStates(ctx, len(states)); err != nil || !yes {
+			return nil, nil, diag.Errorf("Migration cancelled", "The state was not copied and the backend not changed.")
+		}
+	}
+	copied, left, ds := copyStates(ctx, states, opt)
+	if diags = append(diags, ds...); ds.HasErrors() {
+		return copied, left, diags
+	}
+	return copied, left, append(diags, d.selectTarget(targets)...)
 }
 
 // statesIn returns the workspaces of a backend in order, and the states of those that have any content.

@@ -30,34 +30,24 @@ func (d *Dir) targets(to location, workspaces []string) ([]target, diag.List) {
 	return out, nil
 }
 
-// copying is the state of one workspace on its way.
+// copying is the state of one workspace on its way; file is nil before it is read.
 type copying struct {
 	target
 	source, sink store.Manager
 	file         *state.File
 }
 
-// copyStates copies states from one location to another. They are locked in both places until all are
-// copied. It writes nothing if one of the workspaces has a state there already that would be lost. What both
-// locations keep in the same place stays there. It returns the workspaces whose states it has copied, and the
-// files that they came from.
-func (d *Dir) copyStates(ctx context.Context, from, to location, targets []target, opt BackendOptions) (copied, left []string, diags diag.List) {
+// moving returns the states of workspaces that are to be copied from one location to another: those that the
+// two do not keep in the same place.
+func (d *Dir) moving(ctx context.Context, from, to location, targets []target) ([]copying, diag.List) {
 	source, diags := d.store(ctx, from, StateFiles{})
 	if diags.HasErrors() {
-		return nil, nil, diags
+		return nil, diags
 	}
 	sink, ds := d.store(ctx, to, StateFiles{})
 	if diags = append(diags, ds...); ds.HasErrors() {
-		return nil, nil, diags
+		return nil, diags
 	}
-	var unlocks []func() error
-	defer func() {
-		for _, unlock := range unlocks {
-			if err := unlock(); err != nil {
-				diags = append(diags, diag.Errorf("Error releasing the state lock", "%s", diag.Sentence(err))...)
-			}
-		}
-	}()
 	var states []copying
 	for _, t := range targets {
 		c := copying{target: t}
@@ -66,11 +56,29 @@ func (d *Dir) copyStates(ctx context.Context, from, to location, targets []targe
 			c.sink, err = sink.Manager(t.to)
 		}
 		if err != nil {
-			return nil, nil, append(diags, notCopied(t.from, err)...)
+			return nil, append(diags, notCopied(t.from, err)...)
 		}
-		if store.SamePlace(c.source, c.sink) {
-			continue
+		if !store.SamePlace(c.source, c.sink) {
+			states = append(states, c)
 		}
+	}
+	return states, diags
+}
+
+// copyStates copies states. They are locked in both places until all are copied. It writes nothing if one of
+// the workspaces has a state there already that would be lost. It returns the workspaces whose states it has
+// copied, and the files that they came from.
+func copyStates(ctx context.Context, states []copying, opt BackendOptions) (copied, left []string, diags diag.List) {
+	var unlocks []func() error
+	defer func() {
+		for _, unlock := range unlocks {
+			if err := unlock(); err != nil {
+				diags = append(diags, diag.Errorf("Error releasing the state lock", "%s", diag.Sentence(err))...)
+			}
+		}
+	}()
+	for i := range states {
+		c := &states[i]
 		for _, m := range []store.Manager{c.source, c.sink} {
 			unlock, ds := lockFor(ctx, m, "init", opt.Locking)
 			if diags = append(diags, ds...); ds.HasErrors() {
@@ -79,9 +87,8 @@ func (d *Dir) copyStates(ctx context.Context, from, to location, targets []targe
 			unlocks = append(unlocks, unlock)
 		}
 		if err := c.load(ctx); err != nil {
-			return nil, nil, append(diags, notCopied(t.from, err)...)
+			return nil, nil, append(diags, notCopied(c.from, err)...)
 		}
-		states = append(states, c)
 	}
 	for _, c := range states {
 		if err := c.sink.Write(ctx, c.file); err != nil {
@@ -92,7 +99,7 @@ func (d *Dir) copyStates(ctx context.Context, from, to location, targets []targe
 			left = append(left, f.Files()...)
 		}
 	}
-	return copied, left, append(diags, d.selectTarget(targets)...)
+	return copied, left, diags
 }
 
 func notCopied(workspace string, err error) diag.List {

@@ -67,7 +67,7 @@ func (a *app) forceUnlock(ctx context.Context, id string, force, input bool) int
 }
 
 // unlockDiags converts the error of an unlock; it returns nil for nil. id is the one that was given. If the
-// state has another lock, the error shows it.
+// state has another lock, the error shows it and the command that removes it.
 func unlockDiags(err error, id string) diag.List {
 	var held *store.LockError
 	switch {
@@ -76,7 +76,7 @@ func unlockDiags(err error, id string) diag.List {
 	case errors.Is(err, store.ErrNotLocked):
 		return diag.Errorf("Failed to unlock state", "This state is not locked, so there is no lock with the ID %s. Check that this is the directory and the workspace in which the lock was reported.", id)
 	case errors.As(err, &held) && held.Info != nil && held.Info.ID != id:
-		return diag.Errorf("Failed to unlock state", "The lock on this state has a different ID than %s, so it was not removed:\n\n%s", id, held.Info)
+		return diag.Errorf("Failed to unlock state", "The lock on this state has a different ID than %s, so it was not removed:\n\n%s\n\nIf you are sure that the run that holds it has ended, remove the lock:\n  mayfly force-unlock %s", id, held.Info, diag.Argument(held.Info.ID))
 	case errors.As(err, &held) && held.Info != nil && held.Err != nil:
 		return diag.Errorf("State locked by another local process", "%s Wait until it has ended, or end it.\n\n%s", diag.Sentence(held.Err), held.Info)
 	}

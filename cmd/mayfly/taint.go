@@ -2,11 +2,13 @@ package main
 
 import (
 	"context"
+	"iter"
 
 	"github.com/urfave/cli/v3"
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/internal/engine/selection"
+	"github.com/mayfly-iac/mayfly/state"
 )
 
 // taintCommand returns the command taint.
@@ -48,7 +50,7 @@ func (a *app) taintingCommand(name, summary, description string, taint bool, don
 				a.say("%s: there is no such resource instance; nothing was changed.", i)
 				return false, exitOK
 			case inst == nil:
-				return false, a.fail("No such resource instance", "The state has no resource instance %s.%s List what it has with: mayfly state list", i, selection.InState(c.state.AllInstances(), only(i)))
+				return false, a.fail("No such resource instance", "The state has no resource instance %s.%s List what it has with: mayfly state list", i, selection.InState(managed(c.state), only(i)))
 			case inst.Current == nil:
 				return false, a.fail("Resource instance has no current object", "The state has only deposed objects of %s, which the next apply destroys.", i)
 			case !taint && !inst.Current.Tainted:
@@ -62,4 +64,15 @@ func (a *app) taintingCommand(name, summary, description string, taint bool, don
 			return true, exitOK
 		})
 	})
+}
+
+// managed yields the instances of managed resources in a state.
+func managed(st *state.State) iter.Seq2[addr.Instance, *state.Instance] {
+	return func(yield func(addr.Instance, *state.Instance) bool) {
+		for a, i := range st.AllInstances() {
+			if a.Resource.Mode == addr.Managed && !yield(a, i) {
+				return
+			}
+		}
+	}
 }

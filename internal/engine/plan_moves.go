@@ -13,7 +13,7 @@ func (p *planner) applyMoves() {
 	var diags diag.List
 	p.moved, diags = moves.Apply(p.req.Config.Tree, p.prior, p.req.Mode)
 	p.run.Report(diags)
-	p.run.Report(p.selection.PartialMoves(p.moved))
+	p.run.Report(p.selection.PartialMoves(p.moved, p.req.Places))
 }
 
 // converts reports whether a moved object comes from another type, or may come from another provider, so

@@ -50,10 +50,10 @@ func (p *planner) warnUnmatched() {
 		return
 	}
 	if p.selection.Restricted() {
-		p.run.Report(p.selection.Unmatched(p.req.Config.Tree, p.known, p.called))
+		p.run.Report(p.selection.Unmatched(p.req.Config.Tree, p.known, p.called, p.req.Places))
 	}
 	if !p.run.Diags.HasErrors() { // else the plan may lack just what -target was to select
-		p.run.Report(selection.UnmatchedReplace(p.plan))
+		p.run.Report(selection.UnmatchedReplace(p.plan, p.req.Places.Replace))
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/engine/moves"
 	"github.com/mayfly-iac/mayfly/internal/engine/object"
 	"github.com/mayfly-iac/mayfly/internal/engine/selection"
+	"github.com/mayfly-iac/mayfly/internal/language/config"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
 	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
 	"github.com/mayfly-iac/mayfly/plan"
@@ -32,6 +33,7 @@ type PlanRequest struct {
 	// Targets and Excludes restrict what is planned; ForceReplace names instances to replace.
 	Targets, Excludes []addr.Target
 	ForceReplace      []addr.Instance
+	Places            config.OptionPlaces // of these addresses
 	SkipRefresh       bool
 	LazyEphemeral     bool // does not open what only write-only arguments need
 

@@ -54,11 +54,11 @@ func ParseLockInfo(b []byte) (LockInfo, error) {
 	return i, nil
 }
 
-// String returns the information as a block of lines for people. The labels and their order are what users
-// of other engines know.
+// String returns the information as a block of lines for people, without a line break at the end. The labels
+// and their order are what users of other engines know.
 func (i LockInfo) String() string {
 	var sb strings.Builder
-	sb.WriteString("Lock Info:\n")
+	sb.WriteString("Lock Info:")
 	created := ""
 	if !i.Created.IsZero() {
 		created = i.Created.UTC().String()
@@ -75,7 +75,7 @@ func (i LockInfo) String() string {
 		if f[1] == "" {
 			continue
 		}
-		fmt.Fprintf(&sb, "  %-10s %s\n", f[0]+":", f[1])
+		fmt.Fprintf(&sb, "\n  %-10s %s", f[0]+":", f[1])
 	}
 	return sb.String()
 }

@@ -101,7 +101,7 @@ func TestLockInfo(t *testing.T) {
 			t.Errorf("got %q, want %q in it", shown, want)
 		}
 	}
-	if bare := (store.LockInfo{ID: "x"}).String(); bare != "Lock Info:\n  ID:        x\n" {
+	if bare := (store.LockInfo{ID: "x"}).String(); bare != "Lock Info:\n  ID:        x" {
 		t.Errorf("got %q, want the fields that are set", bare)
 	}
 	// As another engine writes it.

@@ -9,7 +9,10 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/hashicorp/hcl/v2"
+
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/internal/language/config"
 	"github.com/mayfly-iac/mayfly/plan"
 )
@@ -99,7 +102,7 @@ func TestPartialMoves(t *testing.T) {
 		{nil, []string{"t.new"}, "-exclude='t.new'"},
 		{nil, []string{"t.old"}, "-exclude='t.old'"},
 	} {
-		diags := New(targets(t, row.targets...), targets(t, row.excludes...)).PartialMoves(moved)
+		diags := New(targets(t, row.targets...), targets(t, row.excludes...)).PartialMoves(moved, config.OptionPlaces{})
 		if diags.HasErrors() != (row.want != "") || row.want != "" && !strings.Contains(diags[0].Detail, row.want) {
 			t.Errorf("-target %v -exclude %v: %v", row.targets, row.excludes, diags.Err())
 		}
@@ -108,7 +111,7 @@ func TestPartialMoves(t *testing.T) {
 
 func TestUnmatched(t *testing.T) {
 	files := fstest.MapFS{
-		"main.tf":   {Data: []byte("resource \"t\" \"site\" {}\nmodule \"one\" {\n  source = \"./m\"\n}\n")},
+		"main.tf":   {Data: []byte("resource \"t\" \"site\" {}\ndata \"t\" \"found\" {}\nephemeral \"t\" \"found\" {}\nmodule \"one\" {\n  source = \"./m\"\n}\n")},
 		"m/main.tf": {Data: []byte("resource \"t\" \"in\" {}\nresource \"t\" \"many\" {}\n")},
 	}
 	tree, diags := (&config.Loader{FS: files}).Load(".")
@@ -121,6 +124,11 @@ func TestUnmatched(t *testing.T) {
 		{"t.gone", ""},
 		{"module.one", ""},
 		{"t.iste", "Did you mean t.site?"},
+		{"data.t.site", "Did you mean t.site?"},
+		{"data.t.site[0]", "Did you mean t.site?"},
+		{`module.one["k"].data.t.many["x"]`, `Did you mean module.one["k"].t.many["x"]?`},
+		{"t.found", "Did you mean data.t.found?"},
+		{"t.fuond", "Neither the configuration nor the state has that address."},
 		{"t.in", "Did you mean module.one.t.in?"},
 		{"module.oen", "Did you mean module.one?"},
 		{`module.one["k"].t.mayn["x"]`, `Did you mean module.one["k"].t.many["x"]?`},
@@ -132,9 +140,65 @@ func TestUnmatched(t *testing.T) {
 		{"t.gone[0]", "There is t.gone[1]."},
 		{"t.unheard_of", "Neither the configuration nor the state has that address."},
 	} {
-		got := New(targets(t, row.option), nil).Unmatched(tree, slices.Values(known), nil)
+		got := New(targets(t, row.option), nil).Unmatched(tree, slices.Values(known), nil, config.OptionPlaces{})
 		if (len(got) > 0) != (row.want != "") || len(got) > 0 && !strings.Contains(got[0].Detail, row.want) {
 			t.Errorf("%s: %v, want %q", row.option, got, row.want)
+		}
+	}
+}
+
+// Addresses in a file are shown there, in the words of a file.
+func TestArguments(t *testing.T) {
+	tree, diags := (&config.Loader{FS: fstest.MapFS{"main.tf": {Data: []byte("resource \"t\" \"site\" {}\n")}}}).Load(".")
+	if diags.HasErrors() {
+		t.Fatal(diags.Err())
+	}
+	moved := map[addr.Instance]addr.Instance{instance(t, "t.new"): instance(t, "t.old")}
+	first, second := hcl.Range{Filename: "a", Start: hcl.Pos{Line: 1}}, hcl.Range{Filename: "a", Start: hcl.Pos{Line: 2}}
+	p := &plan.Plan{ForceReplace: []addr.Instance{instance(t, "t.many"), instance(t, "t.none")}}
+	p.Changes = []*plan.Change{{Addr: instance(t, "t.many[0]")}}
+	written := config.Places{first, second}
+	of := func(s *Selection, places config.OptionPlaces) diag.List {
+		return append(s.Unmatched(tree, slices.Values([]addr.Instance{instance(t, "t.new")}), nil, places), s.PartialMoves(moved, places)...)
+	}
+	got := slices.Concat(
+		of(New(targets(t, "t.new", "t.iste"), nil), config.OptionPlaces{Targets: written}),
+		of(New(targets(t, "t.iste"), nil), config.OptionPlaces{Targets: written}),
+		of(New(nil, targets(t, "t.new", "t.x")), config.OptionPlaces{Excludes: written}),
+		UnmatchedReplace(p, written),
+	)
+	want := []struct {
+		line            int
+		summary, detail string
+	}{
+		{2, "Nothing matches target", "The address t.iste in the argument \"target\" selects nothing. Neither the configuration nor the state has that address. Did you mean t.site?"},
+		{1, "Nothing matches target", "The address t.iste in the argument \"target\" selects nothing. Neither the configuration nor the state has that address. Did you mean t.site?"},
+		{1, "Moved resource instances excluded by targeting", "Objects in the state have new addresses in the configuration, and the argument \"target\" does not cover all of them. The state would have them at the new addresses although the plan does not show that. Leave out the argument, or add these addresses:\n\n  t.new"},
+		{2, "Nothing matches exclude", "The address t.x in the argument \"exclude\" leaves nothing out. Neither the configuration nor the state has that address."},
+		{1, "Moved resource instances excluded by targeting", "Objects in the state have new addresses in the configuration, and the argument \"exclude\" names some of them. The state would have them at the new addresses although the plan does not show that. Leave out these addresses:\n\n  t.new"},
+		{1, "Nothing matches replace", "The address t.many lacks an instance key, so it is not the address of an instance. To replace particular instances, use one or more of these addresses:\n  t.many[0]"},
+		{2, "Nothing matches replace", "There is no resource instance t.none in this plan, so naming it in the argument \"replace\" has no effect."},
+	}
+	if len(got) != len(want) {
+		t.Fatal(got)
+	}
+	for i, d := range got {
+		if w := want[i]; d.Summary != w.summary || d.Detail != w.detail || d.Subject == nil || d.Subject.Start.Line != w.line {
+			t.Errorf("got %v, %s, want %+v", d.Subject, d, w)
+		}
+	}
+}
+
+// Only blocks of the same mode are proposed for an import.
+func TestInConfiguration(t *testing.T) {
+	files := fstest.MapFS{"main.tf": {Data: []byte("resource \"t\" \"site\" {}\ndata \"t\" \"found\" {}\n")}}
+	tree, diags := (&config.Loader{FS: files}).Load(".")
+	if diags.HasErrors() {
+		t.Fatal(diags.Err())
+	}
+	for given, want := range map[string]string{"t.iste": "\n\nDid you mean t.site?", "t.found": "", "t.fuond": ""} {
+		if got := InConfiguration(tree, instance(t, given)); got != want {
+			t.Errorf("%s: %q, want %q", given, got, want)
 		}
 	}
 }

@@ -5,26 +5,32 @@ import (
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/internal/language/config"
 	"github.com/mayfly-iac/mayfly/plan"
 )
 
-// UnmatchedReplace reports each address that -replace names and that the plan does not have, with what may
-// have been meant. It is an error if a resource of the plan has a similar address, otherwise a warning. Names
-// that are alike are looked for only then: most plans have no such address.
-func UnmatchedReplace(p *plan.Plan) diag.List {
+// UnmatchedReplace reports each address to replace that the plan does not have, with what may have been
+// meant. It is an error if a resource of the plan has a similar address, otherwise a warning. Names that are
+// alike are looked for only then: most plans have no such address. places is where the addresses are written.
+func UnmatchedReplace(p *plan.Plan, places config.Places) diag.List {
 	var diags diag.List
-	for _, a := range p.ForceReplace {
-		if near, ok := planned(p, a); !ok {
-			diags = append(diags, near.report(a)...)
+	for i, a := range p.ForceReplace {
+		near, ok := planned(p, a)
+		if ok {
+			continue
 		}
+		place := places.At(i)
+		d := near.report(a, place != nil)
+		d.Subject = place
+		diags = append(diags, d)
 	}
 	return diags
 }
 
 // replaceable is what an address that is not in the plan may have been meant for.
 type replaceable struct {
-	within    []optionReplace // the instances below the address, if it lacks a key
-	others    []optionReplace // the instances of the same resource, if there is none with its key
+	within    []addr.Instance // the instances below the address, if it lacks a key
+	others    []addr.Instance // the instances of the same resource, if there is none with its key
 	blocks    map[addr.ConfigResource]bool
 	instances map[addr.Instance]bool // of these blocks
 }
@@ -44,9 +50,9 @@ func planned(p *plan.Plan, a addr.Instance) (replaceable, bool) {
 			return near, true
 		case c.Addr.Resource.Mode != addr.Managed || c.Deposed != "":
 		case covered.Selects(c.Addr):
-			near.within = append(near.within, optionReplace(c.Addr))
+			near.within = append(near.within, c.Addr)
 		case c.Addr.Config() == a.Config():
-			near.others = append(near.others, optionReplace(c.Addr))
+			near.others = append(near.others, c.Addr)
 		default:
 			near.blocks[c.Addr.Config()], near.instances[c.Addr] = true, true
 		}
@@ -54,20 +60,40 @@ func planned(p *plan.Plan, a addr.Instance) (replaceable, bool) {
 	return near, false
 }
 
-func (near replaceable) report(a addr.Instance) diag.List {
-	const summary = "Nothing matches -replace"
+// report says what is wrong with an address of the option -replace, or of the argument replace of a file.
+func (near replaceable) report(a addr.Instance, argument bool) diag.Diagnostic {
+	d := diag.Diagnostic{Severity: diag.Warning, Summary: "Nothing matches -replace"}
+	useless, these, list := fmt.Sprintf("-replace=%q", a), "options", " To list the instances, run:\n  mayfly state list"
+	if argument {
+		d.Summary, useless, these, list = "Nothing matches replace", "naming it in the argument \"replace\"", "addresses", ""
+	}
 	switch {
 	case len(near.within) > 0:
-		return diag.Warnf(summary, "The address %s lacks an instance key, so it is not the address of an instance. To replace particular instances, use one or more of these options:%s", a, diag.Lines("", near.within))
+		d.Detail = fmt.Sprintf("The address %s lacks an instance key, so it is not the address of an instance. To replace particular instances, use one or more of these %s:%s", a, these, replacing(near.within, argument))
+		return d
 	case len(near.others) > 0:
-		return diag.Warnf(summary, "There is no resource instance %s. To replace other instances of the resource, use one or more of these options:%s", a, diag.Lines("", near.others))
+		d.Detail = fmt.Sprintf("There is no resource instance %s. To replace other instances of the resource, use one or more of these %s:%s", a, these, replacing(near.others, argument))
+		return d
 	}
-	none := fmt.Sprintf("There is no resource instance %s in this plan, so -replace=%q has no effect.", a, a)
-	const list = " To list the instances, run:\n  mayfly state list"
+	d.Detail = fmt.Sprintf("There is no resource instance %s in this plan, so %s has no effect.", a, useless)
 	if meant := near.similar(a); meant != "" {
-		return diag.Errorf(summary, "%s Did you mean %s?%s", none, meant, list)
+		d.Severity = diag.Error
+		d.Detail += fmt.Sprintf(" Did you mean %s?", meant)
 	}
-	return diag.Warnf(summary, "%s%s", none, list)
+	d.Detail += list
+	return d
+}
+
+// replacing lists instances as elements of an argument, or each as an option.
+func replacing(instances []addr.Instance, argument bool) string {
+	if argument {
+		return diag.Lines("", instances)
+	}
+	options := make([]optionReplace, len(instances))
+	for i, a := range instances {
+		options[i] = optionReplace(a)
+	}
+	return diag.Lines("", options)
 }
 
 // similar returns the address of a resource in the same module that differs a little in name or type, "" if

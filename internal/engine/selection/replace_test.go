@@ -46,7 +46,7 @@ func TestReplaceOfNothing(t *testing.T) {
 	} {
 		p.ForceReplace = []addr.Instance{parse(given)}
 		got := ""
-		for _, d := range UnmatchedReplace(p) {
+		for _, d := range UnmatchedReplace(p, nil) {
 			got += d.Detail
 			if near := strings.Contains(want, "Did you mean"); near != (d.Severity == diag.Error) {
 				t.Errorf("%s: severity %v", given, d.Severity)

@@ -12,21 +12,22 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/language/config"
 )
 
-// Unmatched reports each option that names nothing: neither an object of the state nor a block of the
-// configuration, or an instance that their resource or module does not have. It is an error if a block has a
-// similar address, since a plan that leaves out what was meant looks like success; otherwise it is a warning,
-// since an option may name what only some configurations have. known yields the
-// instances of both as far as they were found out, some of them more than once, and called has the module
-// instances. Its cost is linear in the instances and options.
-func (s *Selection) Unmatched(tree *config.Tree, known iter.Seq[addr.Instance], called []addr.ModuleInstance) (diags diag.List) {
+// Unmatched reports each option or argument that names nothing: neither an object of the state nor a block
+// of the configuration, or an instance that their resource or module does not have. It is an error if a
+// block has a similar address, since a plan that leaves out what was meant looks like success; otherwise it
+// is a warning, since an option may name what only some configurations have. known yields the instances of
+// both as far as they were found out, some of them more than once, called has the module instances, and
+// places is where the arguments are written. Its cost is linear in the instances and options.
+func (s *Selection) Unmatched(tree *config.Tree, known iter.Seq[addr.Instance], called []addr.ModuleInstance, places config.OptionPlaces) (diags diag.List) {
 	var there *inventory
 	for _, o := range []struct {
 		name, none string
 		targets    []addr.Target
 		set        *addr.TargetSet
+		places     config.Places
 	}{
-		{"-target", "selects nothing", s.targeted, s.targets},
-		{"-exclude", "leaves nothing out", s.excluding, s.excludes},
+		{"target", "selects nothing", s.targeted, s.targets, places.Targets},
+		{"exclude", "leaves nothing out", s.excluding, s.excludes, places.Excludes},
 	} {
 		matched := make([]bool, len(o.targets))
 		for a := range known {
@@ -40,7 +41,11 @@ func (s *Selection) Unmatched(tree *config.Tree, known iter.Seq[addr.Instance], 
 				there = newInventory(tree, known, called)
 			}
 			if why, severity := there.lacks(t); why != "" {
-				diags = append(diags, diag.Diagnostic{Severity: severity, Summary: "Nothing matches " + o.name, Detail: fmt.Sprintf("The option %s=%q %s. %s", o.name, t, o.none, why)})
+				d := diag.Diagnostic{Severity: severity, Summary: "Nothing matches -" + o.name, Detail: fmt.Sprintf("The option -%s=%q %s. %s", o.name, t, o.none, why)}
+				if d.Subject = o.places.At(i); d.Subject != nil {
+					d.Summary, d.Detail = "Nothing matches "+o.name, fmt.Sprintf("The address %s in the argument %q %s. %s", t, o.name, o.none, why)
+				}
+				diags = append(diags, d)
 			}
 		}
 	}
@@ -147,9 +152,10 @@ func InState[T any](all iter.Seq2[addr.Instance, T], t addr.Target) string {
 }
 
 // InConfiguration says what an instance that no block declares was probably meant for, in a paragraph after
-// others; "" if nothing that is declared is similar.
+// others; "" if no block of its mode is similar.
 func InConfiguration(tree *config.Tree, i addr.Instance) string {
 	v := newInventory(tree, func(func(addr.Instance) bool) {}, nil)
+	maps.DeleteFunc(v.resources, func(r addr.ConfigResource, _ []string) bool { return r.Resource.Mode != i.Resource.Mode })
 	if near := v.near(addr.Target{Module: i.Module, Resource: &i.Resource, Key: i.Key}); near != "" {
 		return fmt.Sprintf("\n\nDid you mean %s?", near)
 	}
@@ -211,21 +217,30 @@ func (v *inventory) nearModule(m addr.Module) (addr.Module, bool) {
 	return found, ok
 }
 
-// nearResource returns the block that was most likely meant, if one is similar. A similar name is more likely
-// than a similar type, and either is more likely than the same resource in another module.
+// nearResource returns the block that was most likely meant, if one is similar. The same type and name with
+// another mode, such as those of a data source, are more likely than a similar name, that is more likely than
+// a similar type, and all are more likely than the same resource in another module.
 func (v *inventory) nearResource(wanted addr.ConfigResource) (addr.ConfigResource, bool) {
 	names, types := map[string]addr.ConfigResource{}, map[string]addr.ConfigResource{} // blocks by what is different in them
-	var elsewhere []addr.ConfigResource
+	var elsewhere, modes []addr.ConfigResource
 	for r := range v.resources {
 		switch {
 		case r.Resource == wanted.Resource:
 			elsewhere = append(elsewhere, r)
+		case r.Module == wanted.Module && r.Resource.Type == wanted.Resource.Type && r.Resource.Name == wanted.Resource.Name:
+			modes = append(modes, r)
 		case r.Module != wanted.Module || r.Resource.Mode != wanted.Resource.Mode:
 		case r.Resource.Type == wanted.Resource.Type:
 			names[r.Resource.Name] = r
 		case r.Resource.Name == wanted.Resource.Name:
 			types[r.Resource.Type] = r
 		}
+	}
+	first := func(list []addr.ConfigResource) addr.ConfigResource {
+		return slices.MinFunc(list, func(a, b addr.ConfigResource) int { return strings.Compare(a.String(), b.String()) })
+	}
+	if len(modes) > 0 {
+		return first(modes), true
 	}
 	if found, ok := names[diag.Nearest(wanted.Resource.Name, keysOf(names))]; ok {
 		return found, true
@@ -236,7 +251,7 @@ func (v *inventory) nearResource(wanted addr.ConfigResource) (addr.ConfigResourc
 	if len(elsewhere) == 0 {
 		return addr.ConfigResource{}, false
 	}
-	return slices.MinFunc(elsewhere, func(a, b addr.ConfigResource) int { return strings.Compare(a.String(), b.String()) }), true
+	return first(elsewhere), true
 }
 
 func keysOf[T any](m map[string]T) []string { return slices.Collect(maps.Keys(m)) }

@@ -184,18 +184,5 @@ func (e staticExpr) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 		return v, nil
 	}
 	v, diags := e.static(e.module, e.Expression)
-	return v, toHCL(diags)
-}
-
-// toHCL converts diagnostics back for callers that expect HCL's, without their snippets.
-func toHCL(diags diag.List) hcl.Diagnostics {
-	var out hcl.Diagnostics
-	for _, d := range diags {
-		severity := hcl.DiagError
-		if d.Severity == diag.Warning {
-			severity = hcl.DiagWarning
-		}
-		out = append(out, &hcl.Diagnostic{Severity: severity, Summary: d.Summary, Detail: d.Detail, Subject: d.Subject, Context: d.Context})
-	}
-	return out
+	return v, diags.ToHCL()
 }

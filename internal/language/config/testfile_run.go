@@ -48,6 +48,22 @@ type TestPlanOptions struct {
 	SkipRefresh       bool
 	Targets, Excludes []addr.Target
 	Replace           []addr.Instance
+	Places            OptionPlaces
+}
+
+// OptionPlaces are where the addresses in the options of a plan are written; the zero value is for those of a
+// command line.
+type OptionPlaces struct{ Targets, Excludes, Replace Places }
+
+// Places are where the elements of a list are written, in their order.
+type Places []hcl.Range
+
+// At returns the place of an element, nil if the list is not written in a file.
+func (p Places) At(i int) *hcl.Range {
+	if i >= len(p) {
+		return nil
+	}
+	return &p[i]
 }
 
 // Expected is an entry of expect_failures: an object with a condition that must not be met.
@@ -139,19 +155,21 @@ func (d *testDecoder) planOptions(o *TestPlanOptions, b *hcl.Block) {
 	if o.RefreshOnly && o.SkipRefresh {
 		d.errorAt(content.Attributes["refresh"].Range, "Incompatible plan options", "The mode refresh-only and refresh = false contradict each other: one asks for what the other turns off.")
 	}
-	o.Targets, o.Excludes = d.targets(content.Attributes["target"]), d.targets(content.Attributes["exclude"])
-	for _, t := range d.targets(content.Attributes["replace"]) {
+	o.Targets, o.Places.Targets = d.targets(content.Attributes["target"])
+	o.Excludes, o.Places.Excludes = d.targets(content.Attributes["exclude"])
+	replace, places := d.targets(content.Attributes["replace"])
+	for i, t := range replace {
 		if t.Resource == nil || t.Resource.Mode != addr.Managed {
-			d.errorAt(content.Attributes["replace"].Expr.Range(), "Invalid replace address", "%s is not the address of a managed resource instance.", t)
+			d.errorAt(places[i], "Invalid replace address", "%s is not the address of a managed resource instance.", t)
 			continue
 		}
 		o.Replace = append(o.Replace, addr.AbsResource{Module: t.Module, Resource: *t.Resource}.Instance(t.Key))
+		o.Places.Replace = append(o.Places.Replace, places[i])
 	}
 }
 
-// targets decodes an optional list of addresses.
-func (d *testDecoder) targets(attr *hcl.Attribute) []addr.Target {
-	var out []addr.Target
+// targets decodes an optional list of addresses, and returns where each is written.
+func (d *testDecoder) targets(attr *hcl.Attribute) (out []addr.Target, places Places) {
 	for _, e := range d.list(attr) {
 		t := d.traversal(e)
 		if t == nil {
@@ -162,9 +180,9 @@ func (d *testDecoder) targets(attr *hcl.Attribute) []addr.Target {
 			d.errorAt(e.Range(), "Invalid target address", "This is not the address of a module, resource or instance: %s.", err)
 			continue
 		}
-		out = append(out, target)
+		out, places = append(out, target), append(places, e.Range())
 	}
-	return out
+	return out, places
 }
 
 func (d *testDecoder) list(attr *hcl.Attribute) []hcl.Expression {
