@@ -41,7 +41,7 @@ func FromHCL(in hcl.Diagnostics) List {
 			sev = Warning
 		}
 		converted := Diagnostic{
-			Severity: sev, Summary: d.Summary, Detail: TypeWords(d.Detail), Subject: d.Subject, Context: d.Context,
+			Severity: sev, Summary: d.Summary, Detail: TypeWords(shortPlaces(d.Detail)), Subject: d.Subject, Context: d.Context,
 			Expression: d.Expression, EvalContext: d.EvalContext, Extra: d.Extra,
 		}
 		if call, ok := hcl.DiagnosticExtra[hclsyntax.FunctionCallDiagExtra](d); ok {
@@ -79,9 +79,9 @@ func (e *TextError) called(d *hcl.Diagnostic) Diagnostic {
 	}
 	call := d.Expression.Range()
 	if e.By != nil {
-		out.Detail += fmt.Sprintf(" The template is rendered by the one at %s, which is rendered at %s.", e.By, call)
+		out.Detail += fmt.Sprintf(" The template is rendered by the one at %s, which is rendered at %s.", Place(*e.By), Place(call))
 	} else {
-		out.Detail += fmt.Sprintf(" The template is rendered at %s.", call)
+		out.Detail += fmt.Sprintf(" The template is rendered at %s.", Place(call))
 	}
 	return out
 }

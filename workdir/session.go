@@ -228,8 +228,15 @@ func (s *Session) Unlock() diag.List {
 	return s.Operation.End()
 }
 
-// Close is Unlock, and forgets what is recorded as open: the user must have read what could not be closed. It
-// is safe to call more than once.
+// Forget forgets what is recorded as open, so that no later run lists it: the user must have read what could
+// not be closed. It is for a session that goes on after that.
+func (s *Session) Forget() {
+	if s.openings != nil {
+		s.openings.Forget()
+	}
+}
+
+// Close is Unlock and Forget. It is safe to call more than once.
 func (s *Session) Close() diag.List {
 	diags := s.Unlock()
 	if s.Project != nil {

@@ -295,7 +295,15 @@ func (r *changeRun) plan() (p *plan.Plan, ok bool) {
 	if err != nil && !r.unseen {
 		return p, a.report(append(diags, diag.Errorf("Failed to show the plan", "%s", diag.Sentence(err))...))
 	}
-	return p, a.report(diags)
+	return p, r.told(diags)
+}
+
+// told reports diagnostics, among them all about what could not be closed, as app.report does. If the run is
+// ended from here on, the next one need not list that again.
+func (r *changeRun) told(diags diag.List) bool {
+	ok := r.app.report(diags)
+	r.Forget()
+	return ok
 }
 
 // withoutChecks leaves out the results of checks: applying the plan evaluates them again.
@@ -382,7 +390,7 @@ func (r *changeRun) apply(p *plan.Plan) int {
 	if applied != nil && p.Mode == plan.Destroy && applied.Counts.Forget > 0 && !diags.HasErrors() && !r.flags.suppressForgetErrors {
 		diags = append(diags, leftBehind(applied.Counts.Forget)...)
 	}
-	if ok := a.report(diags); applied == nil || !ok {
+	if ok := r.told(diags); applied == nil || !ok {
 		return exitError
 	}
 	if err := a.page.StateOutputs(applied.State); err != nil {

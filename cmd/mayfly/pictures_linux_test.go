@@ -68,8 +68,9 @@ func onTerminal(t *testing.T, dir string, args ...string) string {
 	seen := pty.Watch(master)
 	cmd := exec.Command(self, args...)
 	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = dir, slave, slave, slave
-	// A terminal that cannot move its cursor has no status line; the user's settings have no effect.
-	cmd.Env = append(os.Environ(), "MAYFLY_TEST_MAIN=1", "TERM=dumb", "TF_CLI_CONFIG_FILE=", "HOME="+t.TempDir())
+	// A terminal that cannot move its cursor has no status line, and colors only if they are asked for; the
+	// user's settings have no effect.
+	cmd.Env = append(os.Environ(), "MAYFLY_TEST_MAIN=1", "TERM=dumb", "FORCE_COLOR=1", "NO_COLOR=", "TF_CLI_CONFIG_FILE=", "HOME="+t.TempDir())
 	if err := cmd.Run(); err != nil {
 		t.Fatalf("%s: %v\n%s", args, err, seen)
 	}

@@ -161,7 +161,7 @@ func (p *planner) duplicateImport(target *importTarget, other *config.Import) {
 		return
 	}
 	p.run.Report(diag.At(target.Block.Range, "Duplicate import configuration",
-		"%s is imported here and at %s. It can be imported once only: remove one of the two.", target.To, other.Range))
+		"%s is imported here and at %s. It can be imported once only: remove one of the two.", target.To, diag.Place(other.Range)))
 }
 
 // checkImports reports import blocks that name the same object or one that the configuration does not have.

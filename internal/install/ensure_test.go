@@ -148,7 +148,7 @@ func TestConflictingConstraintsNameTheirPlaces(t *testing.T) {
 		"m/main.tf": need("hashicorp/random", "~> 2.0"),
 	}), nil)
 	f.ok(diags)
-	f.fails(reqs, nil, Options{}, ">= 3 at main.tf:5,", "~> 2.0 at m/main.tf:5,", "3.9.0, 2.0.0")
+	f.fails(reqs, nil, Options{}, ">= 3 at main.tf:5\n", "~> 2.0 at m/main.tf:5\n", "3.9.0, 2.0.0")
 }
 
 func TestLockedVersion(t *testing.T) {
@@ -218,7 +218,7 @@ func TestNotFound(t *testing.T) {
 	f := newFixture(t)
 	f.unpacked("registry.terraform.io/hashicorp/random", "1.0.0", "linux_amd64", "x")
 	f.fails(f.reqs(`resource "random_pet" "x" {}`), nil, Options{},
-		"main.tf:1,", "hashicorp/random (registry.opentofu.org/hashicorp/random) was not found", "filesystem mirror "+f.mirror, "used at main.tf:1,10-22",
+		"main.tf:1,", "hashicorp/random (registry.opentofu.org/hashicorp/random) was not found", "filesystem mirror "+f.mirror, "used at main.tf:1\n",
 		"registry.terraform.io/hashicorp/random. If that is the one you mean",
 		"registry.opentofu.org/hashicorp/random/terraform-provider-random_VERSION_linux_amd64.zip")
 	f.inst.Sources = MirrorDirs(filepath.Join(f.mirror, "missing"))

@@ -3,7 +3,6 @@ package install
 import (
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/apparentlymart/go-versions/versions"
@@ -148,12 +147,12 @@ func (r *Requirement) allows() versions.Set { return versions.MeetingConstraints
 func (r *Requirement) sources() string {
 	var sb strings.Builder
 	for _, c := range r.Constraints {
-		sb.WriteString("\n  - " + c.Text + " at " + place(c.Range))
+		sb.WriteString("\n  - " + c.Text + " at " + diag.Place(c.Range))
 	}
 	if r.Address != "" {
 		sb.WriteString("\n  - in the state, by " + r.Address)
 	} else if len(r.Constraints) == 0 && r.Range != nil {
-		sb.WriteString("\n  - used at " + place(*r.Range))
+		sb.WriteString("\n  - used at " + diag.Place(*r.Range))
 	}
 	return sb.String()
 }
@@ -164,7 +163,7 @@ func (r *Requirement) at() string {
 	if r.Range == nil {
 		return ""
 	}
-	return " (used at " + r.Range.Filename + ":" + strconv.Itoa(r.Range.Start.Line) + ")"
+	return " (used at " + diag.Place(*r.Range) + ")"
 }
 
 // errorf returns an error about the requirement.
@@ -173,9 +172,6 @@ func (r *Requirement) errorf(summary, format string, args ...any) diag.List {
 	diags[0].Subject, diags[0].Address = r.Range, r.Address
 	return diags
 }
-
-// place returns a range for messages.
-func place(rng hcl.Range) string { return rng.String() }
 
 // sorted returns the requirements in the order of the lock file.
 func sorted(reqs map[addr.Provider]*Requirement) []*Requirement {

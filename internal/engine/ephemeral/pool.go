@@ -117,8 +117,12 @@ func (p *Pool) reportAcquire(u eval.Use, err error) {
 		if f, ok := errors.AsType[*failedRenewal](err); ok {
 			f.fail()
 		}
-		p.run.Report(p.checkWarnings(u, diag.Errorf("Ephemeral resource expired",
-			"%s could not be renewed, so its value may no longer be valid and is not used any more. The provider's own error is shown separately.", useText(u)).WithAddress(useText(u))))
+		diags := diag.Errorf("Ephemeral resource expired",
+			"%s could not be renewed, so its value may no longer be valid and is not used any more. The provider's own error is shown separately.", useText(u)).WithAddress(useText(u))
+		if r := p.resource(u); r != nil {
+			diags[0].Subject = r.Block.Config.Range.Ptr()
+		}
+		p.run.Report(p.checkWarnings(u, diags))
 	case errors.Is(err, errReported):
 	case errors.Is(err, errNotAwaited):
 		p.run.Report(diag.Errorf("Operation interrupted", "%s was not used: %s.", useText(u), err).WithAddress(useText(u)))
@@ -135,11 +139,20 @@ func useText(u eval.Use) string {
 	return u.Instance.String()
 }
 
+// resource returns the resource of an instance, nil for a provider, which is never renewed itself.
+func (p *Pool) resource(u eval.Use) *eval.Resource {
+	m := p.run.Module(u.Instance.Module)
+	if m == nil {
+		return nil
+	}
+	return m.Resource(u.Instance.Resource)
+}
+
 // checkWarnings makes warnings of errors that concern an instance nested in a check.
 func (p *Pool) checkWarnings(u eval.Use, diags diag.List) diag.List {
-	m := p.run.Module(u.Instance.Module)
-	if m == nil || m.Resource(u.Instance.Resource) == nil {
+	r := p.resource(u)
+	if r == nil {
 		return diags
 	}
-	return m.Resource(u.Instance.Resource).Block.AsCheckWarnings(diags)
+	return r.Block.AsCheckWarnings(diags)
 }

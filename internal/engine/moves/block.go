@@ -40,9 +40,9 @@ func (mv *move) ambiguous(from, to map[string]*move) diag.List {
 	from[f], to[t] = mv, mv
 	switch {
 	case a != nil && a.to.String() != t:
-		return diag.At(mv.rng, "Ambiguous move statements", "%s is moved to %s here, and to %s at %s. It can move to one address only.", f, t, a.to, a.rng)
+		return diag.At(mv.rng, "Ambiguous move statements", "%s is moved to %s here, and to %s at %s. It can move to one address only.", f, t, a.to, diag.Place(a.rng))
 	case b != nil && b.from.String() != f:
-		return diag.At(mv.rng, "Ambiguous move statements", "%s is moved to %s here, and so is %s at %s. Only one of them can move there.", f, t, b.from, b.rng)
+		return diag.At(mv.rng, "Ambiguous move statements", "%s is moved to %s here, and so is %s at %s. Only one of them can move there.", f, t, b.from, diag.Place(b.rng))
 	}
 	return nil
 }
@@ -85,5 +85,5 @@ func parse(m *config.Module, b *config.Moved) (move, diag.List) {
 // apply would create there a second object.
 func (mv *move) stillDeclared(at hcl.Range) diag.List {
 	return diag.At(mv.rng, "Moved object still exists",
-		"%s is moved to %s, but the configuration still declares it, at %s. If it is to become %s, remove that block; otherwise remove the moved block.", mv.from, mv.to, at, mv.to)
+		"%s is moved to %s, but the configuration still declares it, at %s. If it is to become %s, remove that block; otherwise remove the moved block.", mv.from, mv.to, diag.Place(at), mv.to)
 }

@@ -73,7 +73,7 @@ func (mv *move) example() addr.Instance {
 func cyclicMoves(trail []*move) diag.List {
 	var sb strings.Builder
 	for _, mv := range trail {
-		fmt.Fprintf(&sb, "  %s becomes %s (%s:%d)\n", mv.from, mv.to, mv.rng.Filename, mv.rng.Start.Line)
+		fmt.Fprintf(&sb, "  %s becomes %s (%s)\n", mv.from, mv.to, diag.Place(mv.rng))
 	}
 	return diag.At(trail[0].rng, "Cyclic dependency in move statements",
 		"These moved blocks form a cycle, so no object would ever arrive:\n\n%s\nRemove the block that is wrong. The last address must be the one that the configuration declares.", sb.String())

@@ -142,7 +142,7 @@ func (l *loader) credentials(b *hcl.Block) {
 // helper reads the credentials_helper block, of all files at most one.
 func (l *loader) helper(b *hcl.Block) {
 	if first := l.config.CredentialsHelper; first != nil {
-		l.errorAt(b.DefRange, "Duplicate credentials helper", "At most one credentials_helper block is allowed; another is at %s.", first.Range)
+		l.errorAt(b.DefRange, "Duplicate credentials helper", "At most one credentials_helper block is allowed; another is at %s.", diag.Place(first.Range))
 		return
 	}
 	h := &CredentialsHelper{Name: b.Labels[0], Range: b.DefRange}
@@ -204,7 +204,7 @@ func (l *loader) oci(b *hcl.Block) {
 		prefix, s = b.Labels[0], ociSchema
 	}
 	if first, dup := l.config.OCI[prefix]; dup {
-		l.errorAt(b.DefRange, "Duplicate OCI credentials", "Credentials for the same repositories are already at %s.", first.Range)
+		l.errorAt(b.DefRange, "Duplicate OCI credentials", "Credentials for the same repositories are already at %s.", diag.Place(first.Range))
 		return
 	}
 	attrs := l.readKnown(b.Body, s).Attributes

@@ -8,6 +8,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/internal/install/internal/plainhcl"
 )
 
@@ -25,7 +26,7 @@ var (
 // installation reads the provider_installation block, of all files at most one.
 func (l *loader) installation(b *hcl.Block) {
 	if first := l.config.Installation; first != nil {
-		l.errorAt(b.DefRange, "Duplicate provider_installation block", "The provider installation methods were already configured at %s. Put all methods into one block.", first.Range)
+		l.errorAt(b.DefRange, "Duplicate provider_installation block", "The provider installation methods were already configured at %s. Put all methods into one block.", diag.Place(first.Range))
 		return
 	}
 	in := &Installation{DevOverrides: map[addr.Provider]string{}, Range: b.DefRange}
@@ -180,7 +181,7 @@ func (m Method) Location() string {
 		u.User, u.RawQuery, u.Fragment = nil, "", ""
 		return "network mirror " + u.String()
 	case OCIMirror:
-		return "OCI mirror configured at " + m.Range.String()
+		return "OCI mirror configured at " + diag.Place(m.Range)
 	}
 	return "the provider's own registry"
 }

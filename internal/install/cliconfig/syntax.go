@@ -172,7 +172,7 @@ func (p *parser) attribute(body *hclsyntax.Body, name string, nameRange, equals 
 		return
 	}
 	if first, dup := body.Attributes[name]; dup {
-		p.diags = append(p.diags, diag.At(nameRange, "Argument set twice", "The argument %q was already set at %s. Each may be set only once.", name, first.NameRange)...)
+		p.diags = append(p.diags, diag.At(nameRange, "Argument set twice", "The argument %q was already set at %s. Each may be set only once.", name, diag.Place(first.NameRange))...)
 		return
 	}
 	body.Attributes[name] = &hclsyntax.Attribute{

@@ -20,6 +20,7 @@ import (
 	"github.com/opentofu/svchost"
 	"github.com/opentofu/svchost/svcauth"
 
+	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/internal/base/childenv"
 	"github.com/mayfly-iac/mayfly/internal/base/trace"
 	"github.com/mayfly-iac/mayfly/internal/install/cliconfig"
@@ -80,11 +81,11 @@ func (h *helper) ForHost(ctx context.Context, host svchost.Hostname) (svcauth.Ho
 	out, err := cmd.Output()
 	if err != nil {
 		return nil, fmt.Errorf("the credentials helper %q, configured at %s, gave no answer for %s: %w; to see its output, run %s with the arguments \"get %s\"",
-			h.block.Name, h.block.Range, host.ForDisplay(), err, program, host)
+			h.block.Name, diag.Place(h.block.Range), host.ForDisplay(), err, program, host)
 	}
 	var answer struct{ Token string }
 	if err := json.Unmarshal(out, &answer); err != nil {
-		return nil, fmt.Errorf("the credentials helper %q, configured at %s, did not answer with a JSON object for %s", h.block.Name, h.block.Range, host.ForDisplay())
+		return nil, fmt.Errorf("the credentials helper %q, configured at %s, did not answer with a JSON object for %s", h.block.Name, diag.Place(h.block.Range), host.ForDisplay())
 	}
 	if answer.Token == "" {
 		return nil, nil
@@ -104,7 +105,7 @@ func (h *helper) find() (string, error) {
 			return path, nil
 		}
 	}
-	return "", fmt.Errorf("the credentials helper %q, configured at %s, is not installed: no program %s is in %v", h.block.Name, h.block.Range, name, h.dirs)
+	return "", fmt.Errorf("the credentials helper %q, configured at %s, is not installed: no program %s is in %v", h.block.Name, diag.Place(h.block.Range), name, h.dirs)
 }
 
 // helperDirs are the directories where helpers are installed by convention.

@@ -83,7 +83,7 @@ func (h *helper) run(ctx context.Context, input []byte, verb string, host svchos
 	cmd.Env = trace.Environ(ctx, childenv.WithoutVariables(os.Environ()))
 	cmd.Stdin = bytes.NewReader(input)
 	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("the credentials helper %q, configured at %s, could not %s the token for %s: %w", h.block.Name, h.block.Range, verb, host.ForDisplay(), err)
+		return fmt.Errorf("the credentials helper %q, configured at %s, could not %s the token for %s: %w", h.block.Name, diag.Place(h.block.Range), verb, host.ForDisplay(), err)
 	}
 	return nil
 }

@@ -104,7 +104,7 @@ func parse(src []byte, filename string) (*Lock, diag.List) {
 			continue
 		}
 		if first, dup := seen[p]; dup {
-			diags = append(diags, diag.At(block.DefRange, "Duplicate provider lock", "The version of provider %s was already selected at %s. Remove one of the blocks.", p, first)...)
+			diags = append(diags, diag.At(block.DefRange, "Duplicate provider lock", "The version of provider %s was already selected at %s. Remove one of the blocks.", p, diag.Place(first))...)
 			continue
 		}
 		seen[p] = block.DefRange

@@ -96,7 +96,7 @@ func TestParseErrors(t *testing.T) {
 		"hash without type":  {p + "{\n version = \"1.0.0\"\n hashes = [\"abc\"]\n}", "f:3,12-17: Invalid provider hash"},
 		"hash not string":    {p + "{\n version = \"1.0.0\"\n hashes = [true]\n}", "Invalid provider hash"},
 		"hashes not list":    {p + "{\n version = \"1.0.0\"\n hashes = \"h1:a\"\n}", "Invalid provider hash set"},
-		"duplicate":          {p + "{\n version = \"1.0.0\"\n}\n" + p + "{\n version = \"2.0.0\"\n}", "was already selected at f:1,1-"},
+		"duplicate":          {p + "{\n version = \"1.0.0\"\n}\n" + p + "{\n version = \"2.0.0\"\n}", "was already selected at f:1."},
 		"computation":        {p + "{\n version = 1 + 1\n}", "f:2,14-15: Unsupported expression"},
 		"deep nesting":       {strings.Repeat("a {\n", 100), "Nesting too deep"},
 		"not text":           {"\xff", "not encoded in UTF-8"},

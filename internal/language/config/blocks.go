@@ -122,21 +122,21 @@ func (d *decoder) duplicate(b, first *hcl.Block) {
 		}
 		summary = fmt.Sprintf("Duplicate %s %q configuration", word, b.Labels[0])
 		detail = fmt.Sprintf("A block for the %s %s named %q is already at %s. Rename one of them.",
-			b.Labels[0], kind, b.Labels[1], at)
+			b.Labels[0], kind, b.Labels[1], diag.Place(at))
 	case "provider":
 		summary = "Duplicate provider configuration"
 		if key := declKey(b); strings.Count(key, " ") > 1 {
 			detail = fmt.Sprintf("A configuration of provider %q with this alias is already at %s. Choose another alias.",
-				b.Labels[0], at)
+				b.Labels[0], diag.Place(at))
 		} else {
 			detail = fmt.Sprintf("The default configuration of provider %q is already at %s. Merge the two blocks, or give this one an \"alias\".",
-				b.Labels[0], at)
+				b.Labels[0], diag.Place(at))
 		}
 	default:
 		what := map[string]string{"variable": "variable declaration", "output": "output definition", "module": "module call", "check": "check configuration"}[b.Type]
 		noun := map[string]string{"variable": "A variable", "output": "An output", "module": "A module call", "check": "A check block"}[b.Type]
 		summary = "Duplicate " + what
-		detail = fmt.Sprintf("%s named %q was already defined at %s. The names of %s blocks must be unique within a module.", noun, b.Labels[0], at, b.Type)
+		detail = fmt.Sprintf("%s named %q was already defined at %s. The names of %s blocks must be unique within a module.", noun, b.Labels[0], diag.Place(at), b.Type)
 	}
 	d.errorAt(b.DefRange, summary, "%s", detail)
 }
@@ -261,7 +261,7 @@ func (d *decoder) locals(list []setting) {
 				continue
 			case !s.override && first != nil:
 				d.errorAt(attr.NameRange, "Duplicate local value definition",
-					"The local value %q is already defined at %s. Rename one of them.", attr.Name, first.Range)
+					"The local value %q is already defined at %s. Rename one of them.", attr.Name, diag.Place(first.Range))
 				continue
 			}
 			d.m.Locals[attr.Name] = &Local{Name: attr.Name, Expr: attr.Expr, Range: attr.Range}

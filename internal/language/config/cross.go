@@ -56,7 +56,7 @@ func (c *checker) inputs(m *Module) {
 		if m.Variables[name].Required() && m.Call.Inputs[name] == nil && !meant[name] {
 			c.semanticAt(m.Call.Range, "Missing required argument",
 				"The argument %q is required, but no definition was found. Module %q declares this variable without a default, at %s.",
-				name, m.Call.Name, m.Variables[name].Range)
+				name, m.Call.Name, diag.Place(m.Variables[name].Range))
 		}
 	}
 }
@@ -172,7 +172,7 @@ func (c *checker) passedChild(m *Module, p PassedProvider) {
 	switch {
 	case own != nil && !own.Empty():
 		c.errorAt(ref.Range, "Cannot override provider configuration",
-			"The configuration %q of %s is given by the provider block at %s and can't be passed as well. Remove that block, or this entry.", ref.String(), m.Path, own.Range)
+			"The configuration %q of %s is given by the provider block at %s and can't be passed as well. Remove that block, or this entry.", ref.String(), m.Path, diag.Place(own.Range))
 	case own == nil && m.Required[ref.Name] == nil:
 		c.warnAt(ref.Range, "Reference to undefined provider",
 			"There is no explicit declaration for local provider name %q in %s, so it means %q. Add it to required_providers there, or remove this entry.",
@@ -261,7 +261,7 @@ func (c *checker) checkRepeated(m *Module) {
 		if used := repeats(at.Call); len(used) > 0 {
 			c.errorAt(at.Call.Range, "Module is incompatible with count, for_each, and depends_on",
 				"%s contains its own provider configuration, at %s, and so calls of it can't use %s. Move the provider block to the root module and pass the configuration with the \"providers\" argument.",
-				m.Path, own.Range, strings.Join(used, ", "))
+				m.Path, diag.Place(own.Range), strings.Join(used, ", "))
 			return
 		}
 	}

@@ -131,7 +131,7 @@ func (d *decoder) single(content *hcl.BodyContent, typ, what string) *hcl.Block 
 			first = b
 			continue
 		}
-		d.errorAt(b.DefRange, fmt.Sprintf("Duplicate %s", what), "There is already a %s at %s. Only one is allowed here.", what, first.DefRange)
+		d.errorAt(b.DefRange, fmt.Sprintf("Duplicate %s", what), "There is already a %s at %s. Only one is allowed here.", what, diag.Place(first.DefRange))
 	}
 	return first
 }

@@ -94,7 +94,7 @@ func (d *decoder) rootEncryption(b *hcl.Block, override bool) {
 		return
 	}
 	if first := d.m.Encryption; first != nil && !override {
-		d.errorAt(b.DefRange, "Duplicate encryption configuration", "Encryption was already configured at %s. A module may have only one encryption block.", first.Range)
+		d.errorAt(b.DefRange, "Duplicate encryption configuration", "Encryption was already configured at %s. A module may have only one encryption block.", diag.Place(first.Range))
 		return
 	}
 	d.m.Encryption = d.encryption(b.Body, b.DefRange)
@@ -132,7 +132,7 @@ func (d *decoder) encryption(body hcl.Body, rng hcl.Range) *Encryption {
 func (d *decoder) encryptionBlock(into map[EncryptionName]*EncryptionBlock, b *hcl.Block) {
 	name := EncryptionName{b.Labels[0], b.Labels[1]}
 	if first := into[name]; first != nil {
-		d.errorAt(b.DefRange, "Duplicate "+b.Type+" block", "There is already a %s %q %q at %s. Give this one another name.", b.Type, name.Type, name.Name, first.Range)
+		d.errorAt(b.DefRange, "Duplicate "+b.Type+" block", "There is already a %s %q %q at %s. Give this one another name.", b.Type, name.Type, name.Name, diag.Place(first.Range))
 		return
 	}
 	into[name] = &EncryptionBlock{EncryptionName: name, Attrs: d.encryptionArguments(b.Body), Range: b.DefRange}

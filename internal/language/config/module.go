@@ -211,7 +211,7 @@ func (d *decoder) passedProviders(attr *hcl.Attribute) []PassedProvider {
 		}
 		if first, dup := seen[child.String()]; dup {
 			d.errorAt(child.Range, "Duplicate provider address",
-				"%s already gets a configuration at %s. Remove one of the two entries.", child, first)
+				"%s already gets a configuration at %s. Remove one of the two entries.", child, diag.Place(first))
 			continue
 		}
 		seen[child.String()] = child.Range

@@ -168,7 +168,7 @@ func (d *decoder) importBlock(block *hcl.Block) {
 		d.errorAt(block.DefRange, "Missing required import argument",
 			"An import block needs the argument \"id\" or \"identity\", which says which existing object to import.")
 	case id != nil && identity != nil:
-		d.errorAt(identity.Range, "Invalid combination of \"id\" and \"identity\"", "Only one of \"id\" and \"identity\" can be given. The other is at %s.", id.Range)
+		d.errorAt(identity.Range, "Invalid combination of \"id\" and \"identity\"", "Only one of \"id\" and \"identity\" can be given. The other is at %s.", diag.Place(id.Range))
 	case id != nil:
 		im.ID = id.Expr
 		d.importID(id)
@@ -198,7 +198,7 @@ func (d *decoder) importedOnce(im *Import) bool {
 	}
 	to := diag.Reference(im.To.Steps)
 	if first, ok := d.imported[to]; ok {
-		d.semanticAt(im.Range, "Duplicate import configuration", "%s is imported here and at %s. It can be imported once only: remove one of the two.", to, first)
+		d.semanticAt(im.Range, "Duplicate import configuration", "%s is imported here and at %s. It can be imported once only: remove one of the two.", to, diag.Place(first))
 		return false
 	}
 	if d.imported == nil {
@@ -265,7 +265,7 @@ func (d *decoder) check(block *hcl.Block) {
 			continue
 		}
 		if c.Scoped != nil {
-			d.errorAt(b.DefRange, "Multiple data resource blocks", "This check block already has a nested block at %s. Only one data or ephemeral block is allowed.", c.Scoped.Range)
+			d.errorAt(b.DefRange, "Multiple data resource blocks", "This check block already has a nested block at %s. Only one data or ephemeral block is allowed.", diag.Place(c.Scoped.Range))
 			continue
 		}
 		if c.Scoped = d.resourceBody(b); c.Scoped != nil {

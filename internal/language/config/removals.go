@@ -2,6 +2,7 @@ package config
 
 import (
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
 )
 
 // Module returns the module that declares the block and in whose instances its expressions are evaluated.
@@ -49,7 +50,7 @@ func (c *checker) removals(t *Tree) {
 			target := r.Target()
 			if first := t.removals[target]; first != nil {
 				if r.Destroy != first.Destroy || len(r.Provisioners)+len(first.Provisioners) > 0 {
-					c.semanticAt(r.Range, "Duplicate removed block", "There is already another removed block for %s, at %s. Keep one of the two.", targetName(target), first.Range)
+					c.semanticAt(r.Range, "Duplicate removed block", "There is already another removed block for %s, at %s. Keep one of the two.", targetName(target), diag.Place(first.Range))
 				}
 				continue
 			}
@@ -71,10 +72,10 @@ func (c *checker) stillDeclared(t *Tree, r *Removed, target addr.ConfigResource)
 	case m == nil:
 	case target.Resource == (addr.Resource{}):
 		c.semanticAt(r.Range, "Removed module block still exists",
-			"This block says that %s is removed, but the configuration still calls it, at %s. Remove either the module block or this one.", target.Module, m.Call.Range)
+			"This block says that %s is removed, but the configuration still calls it, at %s. Remove either the module block or this one.", target.Module, diag.Place(m.Call.Range))
 	case m.Resources[target.Resource] != nil:
 		c.semanticAt(r.Range, "Removed resource is still declared",
-			"This block says that %s is removed, but the configuration still declares it, at %s. Remove either the resource block or this one.", target, m.Resources[target.Resource].Range)
+			"This block says that %s is removed, but the configuration still declares it, at %s. Remove either the resource block or this one.", target, diag.Place(m.Resources[target.Resource].Range))
 	}
 }
 
@@ -87,7 +88,7 @@ func (c *checker) checkMovedAndRemoved(t *Tree, m *Module, mv *Moved) {
 	}
 	if r := t.removals[absolute(m, from)]; r != nil {
 		c.semanticAt(r.Range, "Conflicting moved and removed blocks",
-			"This block says that %s is removed, but the moved block at %s says that it has become something else. Remove one of the two blocks.", targetName(r.Target()), mv.Range)
+			"This block says that %s is removed, but the moved block at %s says that it has become something else. Remove one of the two blocks.", targetName(r.Target()), diag.Place(mv.Range))
 	}
 }
 

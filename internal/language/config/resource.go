@@ -8,6 +8,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
 )
 
 var (
@@ -32,7 +33,7 @@ func (d *decoder) addResource(r *Resource) {
 	if first := d.m.Resources[r.Addr]; first != nil {
 		d.errorAt(r.Range, fmt.Sprintf("Duplicate %s %q configuration", r.Addr.Mode, r.Addr.Type),
 			"A block for the %s %s named %q is already at %s. Rename one of them.",
-			r.Addr.Type, modeNames[r.Addr.Mode], r.Addr.Name, first.Range)
+			r.Addr.Type, modeNames[r.Addr.Mode], r.Addr.Name, diag.Place(first.Range))
 		return
 	}
 	d.m.Resources[r.Addr] = r

@@ -120,7 +120,7 @@ func (d *decoder) providerMeta(b *hcl.Block, override bool) {
 		return
 	}
 	if first := d.m.ProviderMeta[name]; first != nil && !override {
-		d.errorAt(b.DefRange, "Duplicate provider_meta block", "Metadata for the provider %q was already given at %s.", name, first.Range)
+		d.errorAt(b.DefRange, "Duplicate provider_meta block", "Metadata for the provider %q was already given at %s.", name, diag.Place(first.Range))
 		return
 	}
 	attrs, diags := b.Body.JustAttributes()
@@ -143,10 +143,10 @@ func (d *decoder) backend(b *hcl.Block, override bool, st *settingsState) {
 	if first := st.state; first != nil && (!override || st.stateOver) {
 		if first.Type != b.Type {
 			d.errorAt(b.DefRange, "Both a backend and a cloud configuration are present",
-				"A module may declare either one \"cloud\" block or one \"backend\" block. The other one is at %s.", first.DefRange)
+				"A module may declare either one \"cloud\" block or one \"backend\" block. The other one is at %s.", diag.Place(first.DefRange))
 		} else {
 			d.errorAt(b.DefRange, fmt.Sprintf("Duplicate %s configuration", b.Type),
-				"A module may have only one %s configuration. It was previously configured at %s.", b.Type, first.DefRange)
+				"A module may have only one %s configuration. It was previously configured at %s.", b.Type, diag.Place(first.DefRange))
 		}
 		return
 	}
@@ -160,7 +160,7 @@ func (d *decoder) backend(b *hcl.Block, override bool, st *settingsState) {
 func (d *decoder) requiredProviders(b *hcl.Block, override bool, st *settingsState) {
 	if first := st.required; first != nil && (!override || st.requiredOverride) {
 		d.errorAt(b.DefRange, "Duplicate required providers configuration",
-			"There is already a required_providers block at %s. Move these entries there.", first.DefRange)
+			"There is already a required_providers block at %s. Move these entries there.", diag.Place(first.DefRange))
 		return
 	}
 	st.required, st.requiredOverride = b, override

@@ -231,7 +231,7 @@ func (d *testDecoder) mock(b *hcl.Block) {
 	}
 	key := m.Ref().String()
 	if first := d.file.Mocks[key]; first != nil {
-		d.errorAt(m.Range, "Duplicate mock_provider block", "The provider configuration %q is already mocked at %s.", key, first.Range)
+		d.errorAt(m.Range, "Duplicate mock_provider block", "The provider configuration %q is already mocked at %s.", key, diag.Place(first.Range))
 		return
 	}
 	d.file.Mocks[key] = m
@@ -281,7 +281,7 @@ func (d *testDecoder) overrides(content *hcl.BodyContent, during bool) []*Overri
 			continue
 		}
 		if i := slices.IndexFunc(out, func(other *Override) bool { return other.Target.String() == o.Target.String() }); i >= 0 {
-			d.errorAt(o.Range, "Duplicate "+b.Type+" block", "%s is already overridden at %s.", o.Target, out[i].Range)
+			d.errorAt(o.Range, "Duplicate "+b.Type+" block", "%s is already overridden at %s.", o.Target, diag.Place(out[i].Range))
 			continue
 		}
 		out = append(out, o)

@@ -39,7 +39,7 @@ func (val *VarValue) Convert(v *Variable) (cty.Value, diag.List) {
 	out, err := v.Convert(val.Value)
 	if err != nil {
 		return out, diag.At(rangeOfProblem(val.Expr, err), invalidInput,
-			"The given value is not suitable for var.%s declared at %s: %s.%s", v.Name, v.Range, err, hintAtForm(v, err))
+			"The given value is not suitable for var.%s declared at %s: %s.%s", v.Name, diag.Place(v.Range), err, hintAtForm(v, err))
 	}
 	return out, nil
 }
@@ -285,5 +285,5 @@ func (v *Variable) DeclaredAt(place hcl.Range) string {
 	if v.Range == place {
 		return ""
 	}
-	return fmt.Sprintf(" It is declared at %s.", v.Range)
+	return fmt.Sprintf(" It is declared at %s.", diag.Place(v.Range))
 }

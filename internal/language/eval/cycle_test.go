@@ -20,16 +20,16 @@ locals {
   b = local.c + 1
   c = [local.a]
 }
-output "o" { value = local.c }`, `error: main.tf:3,7-14: Cycle: local.a, local.b, local.c` + waiting + `  local.a waits for local.b (main.tf:3,7)\n  local.b waits for local.c (main.tf:4,7)\n  local.c waits for local.a (main.tf:5,8)\n\nRemove one of these references.`},
+output "o" { value = local.c }`, `error: main.tf:3,7-14: Cycle: local.a, local.b, local.c` + waiting + `  local.a waits for local.b (main.tf:3)\n  local.b waits for local.c (main.tf:4)\n  local.c waits for local.a (main.tf:5)\n\nRemove one of these references.`},
 	{"itself", `
 locals { a = local.a }
-output "o" { value = local.a }`, `error: main.tf:2,14-21: Self-referential block: local.a refers to itself (main.tf:2,14), so it can never be evaluated.`},
-	{"resource", `resource "sim_thing" "a" { name = sim_thing.a.id }`, `error: main.tf:1,35-49: Self-referential block: sim_thing.a refers to itself (main.tf:1,35), so it can never be evaluated.`},
+output "o" { value = local.a }`, `error: main.tf:2,14-21: Self-referential block: local.a refers to itself (main.tf:2), so it can never be evaluated.`},
+	{"resource", `resource "sim_thing" "a" { name = sim_thing.a.id }`, `error: main.tf:1,35-49: Self-referential block: sim_thing.a refers to itself (main.tf:1), so it can never be evaluated.`},
 	{"resources", `
 resource "sim_thing" "a" { name = sim_thing.b.id }
 resource "sim_thing" "b" { name = local.c }
-locals { c = sim_thing.a.id }`, `error: main.tf:4,14-28: Cycle: local.c, sim_thing.a, sim_thing.b` + waiting + `  local.c waits for sim_thing.a (main.tf:4,14)\n  sim_thing.a waits for sim_thing.b (main.tf:2,35)\n  sim_thing.b waits for local.c (main.tf:3,35)\n\nRemove one of these references.`},
-	{"count", `resource "sim_thing" "a" { count = length(sim_thing.a) }`, `error: main.tf:1,43-54: Cycle: count of sim_thing.a, sim_thing.a` + waiting + `  count of sim_thing.a waits for sim_thing.a (main.tf:1,43)\n  sim_thing.a waits for count of sim_thing.a (main.tf:1,43)\n\nRemove one of these references.`},
+locals { c = sim_thing.a.id }`, `error: main.tf:4,14-28: Cycle: local.c, sim_thing.a, sim_thing.b` + waiting + `  local.c waits for sim_thing.a (main.tf:4)\n  sim_thing.a waits for sim_thing.b (main.tf:2)\n  sim_thing.b waits for local.c (main.tf:3)\n\nRemove one of these references.`},
+	{"count", `resource "sim_thing" "a" { count = length(sim_thing.a) }`, `error: main.tf:1,43-54: Cycle: count of sim_thing.a, sim_thing.a` + waiting + `  count of sim_thing.a waits for sim_thing.a (main.tf:1)\n  sim_thing.a waits for count of sim_thing.a (main.tf:1)\n\nRemove one of these references.`},
 	{"modules", `
 module "a" {
   source = "./m"
@@ -41,25 +41,25 @@ module "b" {
 }
 -- m/m.tf --
 variable "in" {}
-output "out" { value = var.in }`, `error: m/m.tf:2,24-30: Cycle: module.a.output.out, module.a.var.in, module.b.output.out, module.b.var.in` + waiting + `  module.a.output.out waits for module.a.var.in (m/m.tf:2,24)\n  module.a.var.in waits for module.b.output.out (main.tf:4,12)\n  module.b.output.out waits for module.b.var.in (m/m.tf:2,24)\n  module.b.var.in waits for module.a.output.out (main.tf:8,12)\n\nRemove one of these references.`},
+output "out" { value = var.in }`, `error: m/m.tf:2,24-30: Cycle: module.a.output.out, module.a.var.in, module.b.output.out, module.b.var.in` + waiting + `  module.a.output.out waits for module.a.var.in (m/m.tf:2)\n  module.a.var.in waits for module.b.output.out (main.tf:4)\n  module.b.output.out waits for module.b.var.in (m/m.tf:2)\n  module.b.var.in waits for module.a.output.out (main.tf:8)\n\nRemove one of these references.`},
 	{"instances", `
 resource "sim_thing" "a" {
   for_each = { x = "y", y = "x" }
   name     = sim_thing.a[each.value].id
-}`, `error: main.tf:4,14-25: Cycle: sim_thing.a["x"], sim_thing.a["y"]` + waiting + `  sim_thing.a["x"] waits for sim_thing.a["y"] (main.tf:4,14)\n  sim_thing.a["y"] waits for sim_thing.a["x"] (main.tf:4,14)\n\nRemove one of these references.`},
+}`, `error: main.tf:4,14-25: Cycle: sim_thing.a["x"], sim_thing.a["y"]` + waiting + `  sim_thing.a["x"] waits for sim_thing.a["y"] (main.tf:4)\n  sim_thing.a["y"] waits for sim_thing.a["x"] (main.tf:4)\n\nRemove one of these references.`},
 	{"write-only through an ephemeral", `
 ephemeral "sim_secret" "s" { name = sim_thing.a.id }
-resource "sim_thing" "a" { password_wo = ephemeral.sim_secret.s.token }`, `error: main.tf:2,37-51: Cycle: ephemeral.sim_secret.s, sim_thing.a` + waiting + `  ephemeral.sim_secret.s waits for sim_thing.a (main.tf:2,37)\n  sim_thing.a waits for ephemeral.sim_secret.s (main.tf:3,42)\n\nRemove one of these references.`},
+resource "sim_thing" "a" { password_wo = ephemeral.sim_secret.s.token }`, `error: main.tf:2,37-51: Cycle: ephemeral.sim_secret.s, sim_thing.a` + waiting + `  ephemeral.sim_secret.s waits for sim_thing.a (main.tf:2)\n  sim_thing.a waits for ephemeral.sim_secret.s (main.tf:3)\n\nRemove one of these references.`},
 	{"depends_on of an ephemeral", `
 ephemeral "sim_secret" "s" { depends_on = [sim_thing.a] }
-resource "sim_thing" "a" { depends_on = [ephemeral.sim_secret.s] }`, `error: main.tf:2,44-55: Cycle: ephemeral.sim_secret.s, sim_thing.a` + waiting + `  ephemeral.sim_secret.s waits for sim_thing.a (main.tf:2,44)\n  sim_thing.a waits for ephemeral.sim_secret.s (main.tf:3,42)\n\nRemove one of these references.`},
+resource "sim_thing" "a" { depends_on = [ephemeral.sim_secret.s] }`, `error: main.tf:2,44-55: Cycle: ephemeral.sim_secret.s, sim_thing.a` + waiting + `  ephemeral.sim_secret.s waits for sim_thing.a (main.tf:2)\n  sim_thing.a waits for ephemeral.sim_secret.s (main.tf:3)\n\nRemove one of these references.`},
 	{"provider configuration", `
 provider "sim" { key = sim_thing.a.id }
-resource "sim_thing" "a" {}`, `error: main.tf:2,24-38: Cycle: provider["registry.opentofu.org/hashicorp/sim"], sim_thing.a` + waiting + `  provider["registry.opentofu.org/hashicorp/sim"] waits for sim_thing.a (main.tf:2,24)\n  sim_thing.a waits for provider["registry.opentofu.org/hashicorp/sim"]\n\nRemove one of these references.`},
+resource "sim_thing" "a" {}`, `error: main.tf:2,24-38: Cycle: provider["registry.opentofu.org/hashicorp/sim"], sim_thing.a` + waiting + `  provider["registry.opentofu.org/hashicorp/sim"] waits for sim_thing.a (main.tf:2)\n  sim_thing.a waits for provider["registry.opentofu.org/hashicorp/sim"]\n\nRemove one of these references.`},
 	{"value that opens", `
 locals { l = "${ephemeral.sim_secret.s.token}-${sim_thing.a.id}" }
 ephemeral "sim_secret" "s" {}
-resource "sim_thing" "a" { password_wo = local.l }`, `error: main.tf:2,49-63: Cycle: local.l, sim_thing.a` + waiting + `  local.l waits for sim_thing.a (main.tf:2,49)\n  sim_thing.a waits for local.l (main.tf:4,42)\n\nRemove one of these references.`},
+resource "sim_thing" "a" { password_wo = local.l }`, `error: main.tf:2,49-63: Cycle: local.l, sim_thing.a` + waiting + `  local.l waits for sim_thing.a (main.tf:2)\n  sim_thing.a waits for local.l (main.tf:4)\n\nRemove one of these references.`},
 }
 
 // Cycles are reported as the ordered chain with positions, the same whichever task meets them first, and
@@ -176,26 +176,26 @@ func TestEphemeralCycles(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{
 			"itself", `ephemeral "sim_secret" "a" { name = ephemeral.sim_secret.a.id }`,
-			`error: main.tf:1,37-62: Self-referential block: ephemeral.sim_secret.a refers to itself (main.tf:1,37), so it can never be evaluated.`,
+			`error: main.tf:1,37-62: Self-referential block: ephemeral.sim_secret.a refers to itself (main.tf:1), so it can never be evaluated.`,
 		},
 		{
 			"two", `
 ephemeral "sim_secret" "a" { name = local.b }
 ephemeral "sim_secret" "b" { name = ephemeral.sim_secret.a.id }
 locals { b = ephemeral.sim_secret.b.id }`,
-			`error: main.tf:2,37-44: Cycle: ephemeral.sim_secret.a, local.b, ephemeral.sim_secret.b` + waiting + `  ephemeral.sim_secret.a waits for local.b (main.tf:2,37)\n  local.b waits for ephemeral.sim_secret.b (main.tf:4,14)\n  ephemeral.sim_secret.b waits for ephemeral.sim_secret.a (main.tf:3,37)\n\nRemove one of these references.`,
+			`error: main.tf:2,37-44: Cycle: ephemeral.sim_secret.a, local.b, ephemeral.sim_secret.b` + waiting + `  ephemeral.sim_secret.a waits for local.b (main.tf:2)\n  local.b waits for ephemeral.sim_secret.b (main.tf:4)\n  ephemeral.sim_secret.b waits for ephemeral.sim_secret.a (main.tf:3)\n\nRemove one of these references.`,
 		},
 		{
 			"its provider", `
 provider "sim" { key = ephemeral.sim_secret.a.id }
 ephemeral "sim_secret" "a" {}`,
-			`error: main.tf:3,11-23: Cycle: ephemeral.sim_secret.a, provider.sim` + waiting + `  ephemeral.sim_secret.a waits for provider.sim (main.tf:3,11)\n  provider.sim waits for ephemeral.sim_secret.a (main.tf:2,24)\n\nRemove one of these references.`,
+			`error: main.tf:3,11-23: Cycle: ephemeral.sim_secret.a, provider.sim` + waiting + `  ephemeral.sim_secret.a waits for provider.sim (main.tf:3)\n  provider.sim waits for ephemeral.sim_secret.a (main.tf:2)\n\nRemove one of these references.`,
 		},
 		{
 			"depends_on", `
 ephemeral "sim_secret" "a" { depends_on = [ephemeral.sim_secret.b] }
 ephemeral "sim_secret" "b" { name = ephemeral.sim_secret.a.id }`,
-			`error: main.tf:2,44-66: Cycle: ephemeral.sim_secret.a, ephemeral.sim_secret.b` + waiting + `  ephemeral.sim_secret.a waits for ephemeral.sim_secret.b (main.tf:2,44)\n  ephemeral.sim_secret.b waits for ephemeral.sim_secret.a (main.tf:3,37)\n\nRemove one of these references.`,
+			`error: main.tf:2,44-66: Cycle: ephemeral.sim_secret.a, ephemeral.sim_secret.b` + waiting + `  ephemeral.sim_secret.a waits for ephemeral.sim_secret.b (main.tf:2)\n  ephemeral.sim_secret.b waits for ephemeral.sim_secret.a (main.tf:3)\n\nRemove one of these references.`,
 		},
 		{
 			"values made from it", `
@@ -204,7 +204,7 @@ locals {
   x = "${ephemeral.sim_secret.a.id}${local.y}"
   y = local.x
 }`,
-			`error: main.tf:4,38-45: Cycle: local.x, local.y` + waiting + `  local.x waits for local.y (main.tf:4,38)\n  local.y waits for local.x (main.tf:5,7)\n\nRemove one of these references.`,
+			`error: main.tf:4,38-45: Cycle: local.x, local.y` + waiting + `  local.x waits for local.y (main.tf:4)\n  local.y waits for local.x (main.tf:5)\n\nRemove one of these references.`,
 		},
 		{"own address in a postcondition", `
 ephemeral "sim_secret" "a" {

@@ -116,7 +116,7 @@ func (v *Value) check(t *future.Task, c blocks.Condition) bool {
 		if v.block.Expr != nil {
 			d.Subject = v.block.Expr.Range().Ptr()
 		}
-		d.Detail += "\n\nThis was checked by the validation rule at " + c.Config.Range.String() + "."
+		d.Detail += "\n\nThis was checked by the validation rule at " + diag.Place(c.Config.Range) + "."
 	}
 	m.run.Report(got.all())
 	if m.run.opt.Phase != Validating {

@@ -240,8 +240,8 @@ resource "sim_thing" "t" {}
 `
 	w := planned(t, text)
 	w.everything(w.task, w.run.Root)
-	want := `error: a/a.tf:5,12-17: Invalid value for variable: The error message refers to ephemeral values, so it is not shown. Leave them out (b/b.tf:5,21).\n\nThis was checked by the validation rule at b/b.tf:3,3-13.
-error: a/a.tf:6,12-20: Invalid value for variable: 3 is not above 5.\n\nThis was checked by the validation rule at b/b.tf:9,3-13.`
+	want := `error: a/a.tf:5,12-17: Invalid value for variable: The error message refers to ephemeral values, so it is not shown. Leave them out (b/b.tf:5).\n\nThis was checked by the validation rule at b/b.tf:3.
+error: a/a.tf:6,12-20: Invalid value for variable: 3 is not above 5.\n\nThis was checked by the validation rule at b/b.tf:9.`
 	if d := cmp.Diff(want, w.errors()); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}

@@ -23,9 +23,9 @@ func TestVariables(t *testing.T) {
 		{"sensitive", `sensitive = true`, `in = "x"`, `s("x")`, ``},
 		{"ephemeral", `ephemeral = true`, `in = "x"`, `e("x")`, ``},
 		{"ephemeral and sensitive", "ephemeral = true\n  sensitive = true", `in = "x"`, `es("x")`, ``},
-		{"wrong type", `type = number`, `in = "x"`, `unknown`, `error: main.tf:4,3-11: Invalid value for input variable: The value given for module.m.var.in is not suitable: a number is required. It is declared at m/m.tf:1,1-14.`},
-		{"missing attribute", `type = object({ a = string })`, `in = {}`, `unknown`, `error: main.tf:4,3-10: Invalid value for input variable: The value given for module.m.var.in is not suitable: attribute "a" is required. It is declared at m/m.tf:1,1-14.`},
-		{"wrong type of a secret", `type = map(number)`, `in = sensitive({ hunter2 = "x" })`, `unknown`, `error: main.tf:4,3-36: Invalid value for input variable: The value given for module.m.var.in is not suitable: map of number required. It is declared at m/m.tf:1,1-14.`},
+		{"wrong type", `type = number`, `in = "x"`, `unknown`, `error: main.tf:4,3-11: Invalid value for input variable: The value given for module.m.var.in is not suitable: a number is required. It is declared at m/m.tf:1.`},
+		{"missing attribute", `type = object({ a = string })`, `in = {}`, `unknown`, `error: main.tf:4,3-10: Invalid value for input variable: The value given for module.m.var.in is not suitable: attribute "a" is required. It is declared at m/m.tf:1.`},
+		{"wrong type of a secret", `type = map(number)`, `in = sensitive({ hunter2 = "x" })`, `unknown`, `error: main.tf:4,3-36: Invalid value for input variable: The value given for module.m.var.in is not suitable: map of number required. It is declared at m/m.tf:1.`},
 		{"E4 ephemeral to plain", ``, `in = var.e`, `unknown`, "error: main.tf:4,8-13: Invalid usage of ephemeral value: Variable `in` is not marked as ephemeral. Therefore, it cannot reference an ephemeral value. In case this is actually wanted, you can add the following attribute to its declaration:\\n  ephemeral = true\\n\\nThe value is ephemeral because of var.e."},
 		{"E4 nested ephemeral to plain", ``, `in = { a = [var.e] }`, `unknown`, "error: main.tf:4,8-23: Invalid usage of ephemeral value: Variable `in` is not marked as ephemeral. Therefore, it cannot reference an ephemeral value. In case this is actually wanted, you can add the following attribute to its declaration:\\n  ephemeral = true\\n\\nThe value is ephemeral because of var.e."},
 	} {

@@ -68,7 +68,7 @@ func serve(ctx context.Context, proc *process, encryption *tls.Config) (*server,
 	unwatch := context.AfterFunc(ctx, func() { _ = proc.kill() })
 	defer unwatch()
 	var err error
-	if s.dir, err = os.MkdirTemp("", "plugin-dir"); err != nil {
+	if s.dir, err = makeSocketDir(shortTempDir); err != nil {
 		return s, err
 	}
 	proc.cmd.Env = append(append(proc.cmd.Env, greeting...), "PLUGIN_UNIX_SOCKET_DIR="+s.dir)

@@ -50,7 +50,7 @@ func TestDecode(t *testing.T) {
 		{"kubernetes", `{"exec": {"api_version": "v1", "command": "c"}}`, `exec=[{"api_version":"v1","args":null,"command":"c","env":null}]`},
 		{"kubernetes", `exec {}`, `Missing required argument`},
 		{"remote", "workspaces {\n  name = \"w\"\n}", `workspaces={"name":"w","prefix":null}`},
-		{"remote", "workspaces {\n}\nworkspaces {\n}", `Duplicate workspaces block: The backend "remote" may have one block "workspaces". The other one is at t.tf:1,1-11.`},
+		{"remote", "workspaces {\n}\nworkspaces {\n}", `Duplicate workspaces block: The backend "remote" may have one block "workspaces". The other one is at t.tf:1.`},
 		{"cloud", "workspaces {\n  tags = [\"a\"]\n}", `workspaces={"name":null,"project":null,"tags":["a"]}`},
 		{"oss", "assume_role {\n  role_arn = \"r\"\n}", `assume_role=[{"policy":null,"role_arn":"r","session_expiration":null,"session_name":null}]`},
 	} {

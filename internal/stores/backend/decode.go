@@ -158,7 +158,7 @@ func (k *Kind) decodeBlocks(blocks hcl.Blocks, values map[string]cty.Value) diag
 	var diags diag.List
 	for name, all := range blocks.ByType() {
 		if len(all) > 1 {
-			diags = append(diags, diag.At(all[1].DefRange, "Duplicate "+name+" block", "The backend %q may have one block %q. The other one is at %s.", k.Name, name, all[0].DefRange)...)
+			diags = append(diags, diag.At(all[1].DefRange, "Duplicate "+name+" block", "The backend %q may have one block %q. The other one is at %s.", k.Name, name, diag.Place(all[0].DefRange))...)
 			continue
 		}
 		nested := k.Block.Blocks[name]

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -27,6 +28,7 @@ type Openings struct {
 
 	mu     sync.Mutex
 	log    *state.Log
+	open   map[uint64]struct{} // what is recorded as open, by the ids of log
 	file   *logFile
 	failed error
 	ended  bool
@@ -39,7 +41,9 @@ const openingsPrefix, openingsSuffix = "mayfly-", ".openings"
 
 // NewOpenings returns the record of this process in a directory, which the first opening creates, with those
 // above it.
-func NewOpenings(dir string) *Openings { return &Openings{dir: dir, left: map[string]*os.File{}} }
+func NewOpenings(dir string) *Openings {
+	return &Openings{dir: dir, open: map[uint64]struct{}{}, left: map[string]*os.File{}}
+}
 
 // Opening records that an instance is about to be opened, and returns when that is durable. If it cannot be
 // recorded, the instance may be opened nevertheless: Close returns the error.
@@ -53,6 +57,9 @@ func (o *Openings) Opening(i addr.Instance, p addr.Provider, at time.Time) (uint
 		o.fail(err)
 		return 0, nil
 	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.open[id] = struct{}{}
 	return id, nil
 }
 
@@ -60,11 +67,22 @@ func (o *Openings) Opening(i addr.Instance, p addr.Provider, at time.Time) (uint
 func (o *Openings) Closed(id uint64) error {
 	o.mu.Lock()
 	log := o.log
+	delete(o.open, id)
 	o.mu.Unlock()
 	if id == 0 {
 		return nil
 	}
 	return log.Closed(id)
+}
+
+// Forget records of all that is open that no other process is to list it.
+func (o *Openings) Forget() {
+	o.mu.Lock()
+	ids := slices.Collect(maps.Keys(o.open))
+	o.mu.Unlock()
+	for _, id := range ids {
+		_ = o.Closed(id) // if it stays, the next run lists it
+	}
 }
 
 // begin returns the log of the process, nil if it cannot be written.

@@ -83,6 +83,24 @@ func TestOpeningsLeft(t *testing.T) {
 	}
 }
 
+// TestOpeningsForget forgets what is open, and nothing that is opened later.
+func TestOpeningsForget(t *testing.T) {
+	dir := t.TempDir()
+	o := NewOpenings(dir)
+	o.Forget()
+	closed := opening(t, o, "closed")
+	opening(t, o, "told")
+	if err := o.Closed(closed); err != nil {
+		t.Fatal(err)
+	}
+	o.Forget()
+	opening(t, o, "later")
+	kill(t, o)
+	if names, err := left(t, dir); err != nil || !slices.Equal(names, []string{"later"}) {
+		t.Errorf("%q, %v", names, err)
+	}
+}
+
 // TestOpeningsDamaged reads files that were cut off, that say nothing yet, and that are damaged.
 func TestOpeningsDamaged(t *testing.T) {
 	dir := t.TempDir()

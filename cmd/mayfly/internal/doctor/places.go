@@ -45,7 +45,7 @@ func (x *examination) installation() {
 	for _, m := range x.config.Installation.Methods {
 		source, diags := x.network.Source(m)
 		if diags.HasErrors() {
-			g.add(of(at(m), diags, "Correct the method at "+position(m)+".")...)
+			g.add(of(at(m), diags, "Correct the method at "+diag.Place(m.Range)+".")...)
 			continue
 		}
 		x.method(g, m, source)
@@ -74,11 +74,6 @@ func at(m cliconfig.Method) string {
 		return "direct"
 	}
 	return m.Location()
-}
-
-// position is where a method is written.
-func position(m cliconfig.Method) string {
-	return fmt.Sprintf("%s:%d", m.Range.Filename, m.Range.Start.Line)
 }
 
 // method looks at one method of a provider_installation block.
@@ -150,7 +145,7 @@ func (x *examination) directoryMirror(g *group, dir, subject string, source inst
 // remoteMirror looks at a mirror on the network.
 func (x *examination) remoteMirror(g *group, m cliconfig.Method, source install.Source) {
 	subject, needed := at(m), x.allowed(source)
-	wayOut := "Check the address at " + position(m) + ", the network and the proxies below. Until it answers, init cannot install providers from it."
+	wayOut := "Check the address at " + diag.Place(m.Range) + ", the network and the proxies below. Until it answers, init cannot install providers from it."
 	if len(needed) == 0 && m.Kind == cliconfig.OCIMirror {
 		g.add(ok(subject, "not asked: no provider is needed from there"))
 		return

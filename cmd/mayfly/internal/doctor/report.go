@@ -148,7 +148,7 @@ func of(subject string, list diag.List, wayOut string) []Finding {
 			text += ": " + detail
 		}
 		if d.Subject != nil {
-			text = fmt.Sprintf("%s:%d: %s", d.Subject.Filename, d.Subject.Start.Line, text)
+			text = diag.Place(*d.Subject) + ": " + text
 		}
 		if d.Severity == diag.Error {
 			out = append(out, problem(subject, text, wayOut))

@@ -177,7 +177,7 @@ func (x *examination) credentials() {
 		if prefix == "" {
 			subject = "all OCI repositories"
 		}
-		g.add(ok(subject, "credentials of the block at %s:%d", filepath.ToSlash(block.Range.Filename), block.Range.Start.Line))
+		g.add(ok(subject, "credentials of the block at %s", filepath.ToSlash(diag.Place(block.Range))))
 	}
 	x.helper(g)
 	if len(g.tasks) == 0 {

@@ -1,8 +1,9 @@
 package term
 
 // Colored reports whether the environment wants text to be coloured on a stream that is a terminal, or is
-// not. Terminals are by default. CLICOLOR_FORCE and FORCE_COLOR ask for it elsewhere, as in the logs of
-// pipelines, and NO_COLOR forbids it everywhere.
+// not. Terminals are by default, but for those of the type "dumb", which would show the escape sequences.
+// CLICOLOR_FORCE and FORCE_COLOR ask for it there too, and elsewhere, as in the logs of pipelines. NO_COLOR
+// forbids it everywhere.
 func Colored(vars map[string]string, terminal bool) bool {
 	if vars["NO_COLOR"] != "" {
 		return false
@@ -12,5 +13,5 @@ func Colored(vars map[string]string, terminal bool) bool {
 			return true
 		}
 	}
-	return terminal
+	return terminal && vars["TERM"] != "dumb"
 }

@@ -17,6 +17,10 @@ func TestColored(t *testing.T) {
 		{vars: map[string]string{"FORCE_COLOR": "false", "CLICOLOR_FORCE": ""}, want: false},
 		{vars: map[string]string{"FORCE_COLOR": "1", "NO_COLOR": "1"}, want: false},
 		{vars: map[string]string{"NO_COLOR": "1"}, terminal: true, want: false},
+		{vars: map[string]string{"TERM": "xterm"}, terminal: true, want: true},
+		{vars: map[string]string{"TERM": "dumb"}, terminal: true, want: false},
+		{vars: map[string]string{"TERM": "dumb", "FORCE_COLOR": "1"}, terminal: true, want: true},
+		{vars: map[string]string{"TERM": "dumb", "FORCE_COLOR": "1"}, want: true},
 	} {
 		if got := Colored(test.vars, test.terminal); got != test.want {
 			t.Errorf("%v, %t: got %t", test.vars, test.terminal, got)

@@ -46,5 +46,5 @@ func PlaceText(rng *hcl.Range) string {
 	if rng == nil {
 		return ""
 	}
-	return fmt.Sprintf(" (%s:%d,%d)", rng.Filename, rng.Start.Line, rng.Start.Column)
+	return " (" + diag.Place(*rng) + ")"
 }

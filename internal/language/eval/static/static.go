@@ -266,7 +266,7 @@ func (e *Evaluator) given(m *config.Module, v *config.Variable) (cty.Value, diag
 		if _, secret := value.RedactedDeep(val); secret { // the error may tell keys
 			err = fmt.Errorf("%s required", v.Type.FriendlyNameForConstraint())
 		}
-		return cty.DynamicVal, append(diags, diag.At(input.Expr.Range(), "Invalid value for input variable", "The given value is not suitable for the variable %q declared at %s: %s.", v.Name, v.Range, err)...)
+		return cty.DynamicVal, append(diags, diag.At(input.Expr.Range(), "Invalid value for input variable", "The given value is not suitable for the variable %q declared at %s: %s.", v.Name, diag.Place(v.Range), err)...)
 	}
 	return converted, diags
 }

@@ -28,7 +28,7 @@ func (e *Evaluator) Unmet(root *config.Module, v *config.Variable) diag.List {
 		}
 		out = append(out, diag.Diagnostic{
 			Summary: "Invalid value for variable",
-			Detail:  e.message(root, c.ErrorMessage) + "\n\nThis was checked by the validation rule at " + c.Range.String() + ".",
+			Detail:  e.message(root, c.ErrorMessage) + "\n\nThis was checked by the validation rule at " + diag.Place(c.Range) + ".",
 			Subject: v.Range.Ptr(), Context: c.Condition.Range().Ptr(), Expression: c.Condition, EvalContext: ctx,
 			Parts: lang.ComparedParts(c.Condition, ctx), Extra: diag.Unmet{Object: "var." + v.Name},
 		})

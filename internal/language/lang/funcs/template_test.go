@@ -31,12 +31,12 @@ func TestTemplateErrors(t *testing.T) {
 		"text":        cty.StringVal("${upper(x}"),
 	}}
 	tests := []struct{ expr, want string }{
-		{`templatefile("open", { x = "" })`, `open:2,8-9: Unclosed parenthesis: There is no closing ")" for this "(". The "}" on line 2 comes first. The template is rendered at m.tf:1,1-33.`},
-		{`templatefile("undefined", { name = secret })`, `undefined:2,3-7: Undefined template variable: The call that renders this template passes no variable "nmae". Did you mean "name"? The template is rendered at m.tf:1,1-45.`},
-		{`templatefile("config", {})`, `config:1,3-6: Undefined template variable: The call that renders this template passes no variable "var". A template cannot refer to the configuration: pass var.region under a name of your choice, and refer to that. The template is rendered at m.tf:1,1-27.`},
-		{`templatefile("outer", {})`, `wrong:2,9-11: Invalid function argument: Invalid value for "str" parameter: string required, but have tuple. The template is rendered by the one at outer:2,3-38, which is rendered at m.tf:1,1-26.`},
-		{`templatestring(text, {})`, `<templatestring argument>:1,8-9: Unclosed parenthesis: There is no closing ")" for this "(". The "}" on line 1 comes first. The template is rendered at m.tf:1,1-25.`},
-		{`templatefile("wrong", { xs = [secret] })`, `wrong:2,9-11: Invalid function argument: Invalid value for "str" parameter: string required, but have tuple. The template is rendered at m.tf:1,1-41.`},
+		{`templatefile("open", { x = "" })`, `open:2,8-9: Unclosed parenthesis: There is no closing ")" for this "(". The "}" on line 2 comes first. The template is rendered at m.tf:1.`},
+		{`templatefile("undefined", { name = secret })`, `undefined:2,3-7: Undefined template variable: The call that renders this template passes no variable "nmae". Did you mean "name"? The template is rendered at m.tf:1.`},
+		{`templatefile("config", {})`, `config:1,3-6: Undefined template variable: The call that renders this template passes no variable "var". A template cannot refer to the configuration: pass var.region under a name of your choice, and refer to that. The template is rendered at m.tf:1.`},
+		{`templatefile("outer", {})`, `wrong:2,9-11: Invalid function argument: Invalid value for "str" parameter: string required, but have tuple. The template is rendered by the one at outer:2, which is rendered at m.tf:1.`},
+		{`templatestring(text, {})`, `<templatestring argument>:1,8-9: Unclosed parenthesis: There is no closing ")" for this "(". The "}" on line 1 comes first. The template is rendered at m.tf:1.`},
+		{`templatefile("wrong", { xs = [secret] })`, `wrong:2,9-11: Invalid function argument: Invalid value for "str" parameter: string required, but have tuple. The template is rendered at m.tf:1.`},
 		{`templatestring(secret_text, {})`, `m.tf:1,1-16: Error in function call: Call to function "templatestring" failed: the template could not be rendered; the details are withheld because they could reveal a value: (sensitive value).`},
 		{`templatefile(secret_name, {})`, `m.tf:1,1-14: Error in function call: Call to function "templatefile" failed: the template could not be rendered; the details are withheld because they could reveal a value: (sensitive value).`},
 		{`templatefile("deep", { a = secret })`, `m.tf:1,1-14: Error in function call: Call to function "templatefile" failed: nested too deep: brackets may be nested 1000 levels deep, and one expression may have up to 20000 operators.`},

@@ -127,7 +127,7 @@ func appendFailures(failures []string, diags hcl.Diagnostics, marks cty.ValueMar
 	for _, d := range diags {
 		line := "- " + d.Summary
 		if d.Subject != nil {
-			line += fmt.Sprintf(" (at %s)", d.Subject)
+			line += fmt.Sprintf(" (at %s)", d.Subject) // with the columns: the expressions are often on one line
 		}
 		detail := d.Detail
 		if word, secret := value.Redacted(marks); secret {
