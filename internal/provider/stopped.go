@@ -8,7 +8,8 @@ import (
 
 // Stopped is the Extra of the diagnostics about a provider whose process ended while it was needed. Every
 // operation of such a provider fails with one; the first explains how it ended, the others have Repeat set,
-// so that a caller can leave them out.
+// so that a caller can leave them out. A change that was under way has not: an object may exist of which
+// nothing else tells.
 type Stopped struct {
 	Provider string
 	Repeat   bool

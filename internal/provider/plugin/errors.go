@@ -70,11 +70,14 @@ func (c *client) interrupted(reason error, rpc string) diag.List {
 }
 
 // lost reports that the connection broke. Only the first error explains how the process ended. The others
-// are marked as repeats. underWay is whether the call may have reached the provider.
+// are marked as repeats, unless they are the only trace of a change that may have been made. underWay is
+// whether the call may have reached the provider.
 func (c *client) lost(rpc string, underWay bool) diag.List {
-	repeat := c.ended.Swap(true)
+	repeat, changing := c.ended.Swap(true), underWay && rpc == "ApplyResourceChange"
 	var detail string
 	switch {
+	case repeat && changing:
+		detail = fmt.Sprintf("Provider %s stopped before it answered the call %s, so the change may have been made although the state does not have it. See what exists before you apply again.", c.name, rpc)
 	case repeat && underWay:
 		detail = fmt.Sprintf("Provider %s stopped before it answered the call %s.", c.name, rpc)
 	case repeat:
@@ -87,6 +90,6 @@ func (c *client) lost(rpc string, underWay bool) diag.List {
 			c.name, rpc, c.proc.exitText(), c.proc.stderr.text())
 	}
 	l := diag.Errorf("Provider stopped unexpectedly", "%s", detail)
-	l[0].Extra = provider.Stopped{Provider: c.name, Repeat: repeat}
+	l[0].Extra = provider.Stopped{Provider: c.name, Repeat: repeat && !changing}
 	return l
 }

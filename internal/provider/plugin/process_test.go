@@ -59,6 +59,25 @@ func TestCrash(t *testing.T) {
 	}
 }
 
+// TestCrashKeepsChanges has calls under way when a provider ends: only what may have changed something is not
+// a repeat of the error that explains it.
+func TestCrashKeepsChanges(t *testing.T) {
+	c := start(t, pluginCommand("6"))
+	readThing(soon(t), c, "crash")
+	for _, test := range []struct {
+		rpc              string
+		underWay, repeat bool
+	}{{"ReadResource", true, true}, {"ApplyResourceChange", false, true}, {"ApplyResourceChange", true, false}} {
+		diags := c.lost(test.rpc, test.underWay)
+		if want := (provider.Stopped{Provider: fakeName, Repeat: test.repeat}); diags[0].Extra != want {
+			t.Errorf("%s, under way %t: got %#v, want %#v", test.rpc, test.underWay, diags[0].Extra, want)
+		}
+		if says := strings.Contains(diags[0].Detail, "may have been made"); says == test.repeat {
+			t.Errorf("%s, under way %t: %s", test.rpc, test.underWay, diags[0].Detail)
+		}
+	}
+}
+
 // TestWrittenWhileServing passes on what a provider's own code writes to standard error, in order.
 func TestWrittenWhileServing(t *testing.T) {
 	said, all := 0, make(chan struct{})
