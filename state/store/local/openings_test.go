@@ -94,6 +94,9 @@ func TestOpeningsForget(t *testing.T) {
 		t.Fatal(err)
 	}
 	o.Forget()
+	if len(o.open) > 0 {
+		t.Errorf("%d openings are still known, want none", len(o.open))
+	}
 	opening(t, o, "later")
 	kill(t, o)
 	if names, err := left(t, dir); err != nil || !slices.Equal(names, []string{"later"}) {
