@@ -72,7 +72,7 @@ func (h *holding) take(o *holding) {
 }
 
 // NewSession starts a session of the operation whose turn it is. user says who uses what is opened: an
-// *eval.Instance, *eval.Value, *eval.ProviderObject, addr.Object or nil. End must be called exactly once.
+// *eval.Instance, *eval.Value, *eval.ProviderObject, addr.Object or nil. End must be called.
 func (p *Pool) NewSession(turn *slot.Turn, rules *Rules, user any, op event.Op) *Session {
 	s := &Session{Purpose: op, pool: p, rules: rules, turn: turn, user: user}
 	s.Opened = eval.NewOpened(s)
