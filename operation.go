@@ -298,7 +298,7 @@ func (o *Operation) Apply(ctx context.Context, planned *plan.Plan, opt ApplyOpti
 		return nil, append(diags, diag.Errorf("Cannot start the journal of the state", "%s\n\nNothing was changed, because the results could not be recorded.", diag.Sentence(err))...)
 	}
 	recording := newOpenJournal(journal)
-	applied, more := o.p.engine.Apply(ctx, engine.ApplyRequest{Config: cfg, Plan: planned, Variables: opt.Variables, Journal: recording, Soft: opt.Soft})
+	applied, more := o.p.engine.Apply(ctx, engine.ApplyRequest{Config: cfg, Plan: planned, Variables: opt.Variables, Journal: recording, Salts: o.State().Salts, Soft: opt.Soft})
 	diags = append(diags, more...)
 	recording.moveTo(o.p.opt.Secrets.Openings)
 	return applied, append(diags, o.Write(applied.State)...)

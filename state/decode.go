@@ -18,6 +18,7 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/internal/base/bounds"
 	"github.com/mayfly-iac/mayfly/internal/base/jsonvalue"
+	"github.com/mayfly-iac/mayfly/internal/values/fingerprint"
 	"github.com/mayfly-iac/mayfly/internal/values/value"
 )
 
@@ -157,7 +158,8 @@ func jsonError(src []byte, err error) error {
 //	    { "mode": "managed", "type": "aws_instance", "name": "web", "provider": "provider[…]",
 //	      "instances": [ { "schema_version": 1, "attributes": { … }, "sensitive_attributes": [] } ] }
 //	  ],
-//	  "check_results": null
+//	  "check_results": null,
+//	  "fingerprint_salts": [ { "id": "9e0c7f2a", "scheme": "…", "salt": "…" } ]
 //	}
 type fileV4 struct {
 	Version   int                 `json:"version"`
@@ -167,6 +169,7 @@ type fileV4 struct {
 	Outputs   map[string]outputV4 `json:"outputs"`
 	Resources []resourceV4        `json:"resources"`
 	Checks    []checkV4           `json:"check_results"`
+	Salts     []saltV4            `json:"fingerprint_salts"`
 }
 
 // outputV4 is an output value in the file.
@@ -206,6 +209,13 @@ type instanceV4 struct {
 	SkipDestroy         bool              `json:"skip_destroy"`
 }
 
+// saltV4 is a salt of fingerprints in the file, where other engines have none.
+type saltV4 struct {
+	ID     string `json:"id"`
+	Scheme string `json:"scheme"`
+	Bytes  []byte `json:"salt"`
+}
+
 // checkV4 is the result of a block's conditions in the file.
 type checkV4 struct {
 	Kind    string          `json:"object_kind"`
@@ -241,6 +251,7 @@ func (doc *fileV4) decode(more *unknownV4, ambiguous error) (*File, error) {
 		doc.Resources[i] = resourceV4{}
 	}
 	f.State.Checks = decodeChecks(doc.Checks)
+	f.State.Salts = decodeSalts(doc.Salts)
 	f.extra = more.file()
 	return f, ambiguous
 }
@@ -289,6 +300,14 @@ func decodeChecks(in []checkV4) []CheckResult {
 		checks = append(checks, r)
 	}
 	return checks
+}
+
+func decodeSalts(in []saltV4) []fingerprint.Salt {
+	var salts []fingerprint.Salt
+	for _, s := range in {
+		salts = append(salts, fingerprint.Salt(s))
+	}
+	return salts
 }
 
 // decoder parses each distinct address and list of paths once, since a state repeats them for every

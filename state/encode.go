@@ -16,6 +16,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/internal/base/jsonvalue"
+	"github.com/mayfly-iac/mayfly/internal/values/fingerprint"
 )
 
 // Write returns the state file of f in format version 4. See Encode. It fails for a file without a lineage,
@@ -47,6 +48,10 @@ func Encode(w io.Writer, f *File) error {
 	e.resources(f.State)
 	e.out.WriteString(",\n  \"check_results\": ")
 	e.writeIndented("  ", appendChecks(nil, f.State.Checks))
+	if len(f.State.Salts) > 0 {
+		e.out.WriteString(",\n  \"fingerprint_salts\": ")
+		e.writeIndented("  ", appendSalts(nil, f.State.Salts))
+	}
 	if len(f.extra) > 0 {
 		e.extra(f.extra)
 	}
@@ -345,6 +350,16 @@ func appendChecks(b []byte, checks []CheckResult) []byte {
 			b = append(b, '}')
 		}
 		b = append(b, "]}"...)
+	}
+	return append(b, ']')
+}
+
+// appendSalts appends a list of salts, which must not be empty.
+func appendSalts(b []byte, salts []fingerprint.Salt) []byte {
+	for i, s := range salts {
+		b = appendString(append(append(b, "[,"[min(i, 1)]), `{"id":`...), s.ID)
+		b = appendString(append(b, `,"scheme":`...), s.Scheme)
+		b = append(base64.StdEncoding.AppendEncode(append(b, `,"salt":"`...), s.Bytes), `"}`...)
 	}
 	return append(b, ']')
 }

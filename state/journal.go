@@ -14,6 +14,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/internal/base/bug"
+	"github.com/mayfly-iac/mayfly/internal/values/fingerprint"
 )
 
 // Journal makes single results durable during a run, long before the whole state is stored. Its methods are
@@ -40,11 +41,15 @@ type Journal interface {
 type ObjectChange struct {
 	Object   addr.Object
 	Provider addr.ProviderConfig
-	New      *Object // nil removes
+	New      *Object            // nil removes
+	Salts    []fingerprint.Salt // new ones, which the object may depend on
 }
 
 // Apply makes the change in s.
-func (c ObjectChange) Apply(s *State) { s.SetObject(c.Object, c.New, c.Provider) }
+func (c ObjectChange) Apply(s *State) {
+	s.SetObject(c.Object, c.New, c.Provider)
+	s.AddSalts(c.Salts...)
+}
 
 // LogFile is the file of a Log, opened for appending. Write and Sync are called by one goroutine at a time.
 type LogFile interface {
@@ -231,6 +236,9 @@ func (l *Log) endRecord(kind string, id uint64, changes []ObjectChange) ([]byte,
 // removal only identifies the object.
 func appendChange(b []byte, c ObjectChange) []byte {
 	b = appendResourceHead(b, c.Object.Abs())
+	if len(c.Salts) > 0 {
+		b = appendSalts(append(b, `,"salts":`...), c.Salts)
+	}
 	if c.New == nil {
 		return append(appendHeadOnly(append(b, `,"removed":true,"instance":`...), c.Object), '}')
 	}

@@ -36,10 +36,14 @@ func TestRecordsAreDurable(t *testing.T) {
 			opening, err = l.Opening(addr.Instance{Resource: made.Resource}, testProvider.Provider, time.Unix(1, 0))
 			return err
 		}, func(_ *Replayed, open []Opening) bool { return len(open) == 1 }},
-		{"Commit", func() error { return l.Commit(ids[0], ObjectChange{made, testProvider, object(t, "new")}) }, func(r *Replayed, _ []Opening) bool {
+		{"Commit", func() error {
+			return l.Commit(ids[0], ObjectChange{Object: made, Provider: testProvider, New: object(t, "new")})
+		}, func(r *Replayed, _ []Opening) bool {
 			return r.File.State.Object(made) != nil && len(r.Unfinished) == 1
 		}},
-		{"Fail", func() error { return l.Fail(ids[1], ObjectChange{half, testProvider, object(t, "half")}) }, func(r *Replayed, _ []Opening) bool {
+		{"Fail", func() error {
+			return l.Fail(ids[1], ObjectChange{Object: half, Provider: testProvider, New: object(t, "half")})
+		}, func(r *Replayed, _ []Opening) bool {
 			return r.File.State.Object(half) != nil && len(r.Unfinished) == 0
 		}},
 		{"Closed", func() error { return l.Closed(opening) }, func(_ *Replayed, open []Opening) bool { return len(open) == 0 }},
@@ -68,7 +72,7 @@ func TestRecordsAreDurable(t *testing.T) {
 
 // TestIdle tells journals that a later run needs from those that can be removed at the end of their run.
 func TestIdle(t *testing.T) {
-	change := ObjectChange{at("made", addr.NoKey), testProvider, object(t, "new")}
+	change := ObjectChange{Object: at("made", addr.NoKey), Provider: testProvider, New: object(t, "new")}
 	for name, test := range map[string]struct {
 		do       func(l *Log, file *memLog, id uint64) error
 		idle     bool

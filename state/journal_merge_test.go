@@ -26,7 +26,7 @@ func TestMerge(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, c := range []ObjectChange{{made, testProvider, object(t, "first")}, {Object: gone}, {made, testProvider, object(t, "second")}} {
+		for _, c := range []ObjectChange{{Object: made, Provider: testProvider, New: object(t, "first")}, {Object: gone}, {Object: made, Provider: testProvider, New: object(t, "second")}} {
 			id, err := l.Begin(c.Object, "do")
 			if err == nil {
 				err = l.Commit(id, c)
@@ -179,7 +179,7 @@ func TestJournalKeepsUnknownMembers(t *testing.T) {
 	}
 	id, err := l.Begin(o, "create")
 	if err == nil {
-		err = l.Commit(id, ObjectChange{o, testProvider, made})
+		err = l.Commit(id, ObjectChange{Object: o, Provider: testProvider, New: made})
 	}
 	if err != nil {
 		t.Fatal(err)

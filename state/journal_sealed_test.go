@@ -44,7 +44,7 @@ func TestSealedJournal(t *testing.T) {
 		}
 		id, err := l.Begin(at("n", addr.NoKey), "create")
 		if err == nil {
-			err = l.Commit(id, ObjectChange{at("n", addr.NoKey), testProvider, object(t, "CANARY-5e1d")})
+			err = l.Commit(id, ObjectChange{Object: at("n", addr.NoKey), Provider: testProvider, New: object(t, "CANARY-5e1d")})
 		}
 		mark, foldedErr := FoldedFrame(8, [32]byte{1}, s)
 		if err := errors.Join(err, foldedErr); err != nil {

@@ -184,9 +184,9 @@ func TestReplay(t *testing.T) {
 	tainted := object(t, "half")
 	tainted.Tainted = true
 	err := errors.Join(
-		l.Commit(ids[2], ObjectChange{made, testProvider, object(t, "new")}),
+		l.Commit(ids[2], ObjectChange{Object: made, Provider: testProvider, New: object(t, "new")}),
 		l.Commit(ids[0], ObjectChange{Object: gone}),
-		l.Fail(ids[3], ObjectChange{bad, testProvider, tainted}),
+		l.Fail(ids[3], ObjectChange{Object: bad, Provider: testProvider, New: tainted}),
 	)
 	if err != nil {
 		t.Fatal(err)
@@ -318,7 +318,7 @@ func journalOf(t *rapid.T, base *File) (text []byte, ends []int, states []*State
 			c = ObjectChange{Object: rapid.SampledFrom(known).Draw(t, "which")}
 		} else {
 			o, _ := genObject(t)
-			c = ObjectChange{genAddr(t), genProvider(t), o}
+			c = ObjectChange{Object: genAddr(t), Provider: genProvider(t), New: o}
 			known = append(known, c.Object)
 		}
 		id, err := l.Begin(c.Object, "do")
@@ -437,7 +437,7 @@ func FuzzReplay(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	if err := l.Commit(id, ObjectChange{at("n", addr.StringKey("k")), testProvider, object(f, "x")}, ObjectChange{Object: at("m", addr.NoKey)}); err != nil {
+	if err := l.Commit(id, ObjectChange{Object: at("n", addr.StringKey("k")), Provider: testProvider, New: object(f, "x")}, ObjectChange{Object: at("m", addr.NoKey)}); err != nil {
 		f.Fatal(err)
 	}
 	for _, line := range bytes.Split(file.buf.Bytes(), []byte{'\n'}) {

@@ -9,6 +9,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/internal/values/fingerprint"
 	"github.com/mayfly-iac/mayfly/internal/values/value"
 )
 
@@ -18,6 +19,7 @@ type State struct {
 	Resources map[addr.AbsResource]*Resource
 	Outputs   map[string]*Output // of the root module
 	Checks    []CheckResult
+	Salts     []fingerprint.Salt // of fingerprints, the one for new ones first; see AddSalts
 }
 
 // Resource is a resource in one module instance with its instances.

@@ -95,6 +95,7 @@ type endRecord struct {
 type changeRecord struct {
 	resourceV4
 	Removed  bool            `json:"removed"`
+	Salts    []saltV4        `json:"salts"`
 	Instance json.RawMessage `json:"instance"`
 }
 
@@ -362,8 +363,9 @@ func (d *decoder) changed(c *changeRecord) (addr.Object, error) {
 // change decodes a changed object, or the removal of one.
 func (d *decoder) change(c *changeRecord) (ObjectChange, error) {
 	a, err := d.changed(c)
+	salts := decodeSalts(c.Salts)
 	if err != nil || c.Removed {
-		return ObjectChange{Object: a}, err
+		return ObjectChange{Object: a, Salts: salts}, err
 	}
 	pc, err := cached(d.providers, c.Provider, parseProviderConfig)
 	if err != nil {
@@ -373,7 +375,7 @@ func (d *decoder) change(c *changeRecord) (ObjectChange, error) {
 	if err != nil {
 		return ObjectChange{}, fmt.Errorf("%w: the record about %s: %v", ErrJournalCorrupt, a, err)
 	}
-	return ObjectChange{Object: a, Provider: pc, New: o}, nil
+	return ObjectChange{Object: a, Provider: pc, New: o, Salts: salts}, nil
 }
 
 // instance decodes a single object, with its unknown members.

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/hex"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/internal/values/fingerprint"
 )
 
 // New returns an empty state.
@@ -20,7 +22,7 @@ func New() *State {
 	return &State{Resources: map[addr.AbsResource]*Resource{}, Outputs: map[string]*Output{}}
 }
 
-// Empty reports whether s contains neither resources nor outputs. Check results don't count.
+// Empty reports whether s contains neither resources nor outputs. Check results and salts don't count.
 func (s *State) Empty() bool { return len(s.Resources) == 0 && len(s.Outputs) == 0 }
 
 // Instance returns a resource instance, or nil if s does not contain it. The caller must change it only
@@ -172,6 +174,7 @@ func (s *State) Copy() *State {
 		Resources: make(map[addr.AbsResource]*Resource, len(s.Resources)),
 		Outputs:   maps.Clone(s.Outputs),
 		Checks:    slices.Clone(s.Checks),
+		Salts:     slices.Clone(s.Salts),
 	}
 	if c.Outputs == nil {
 		c.Outputs = map[string]*Output{}
@@ -186,6 +189,20 @@ func (s *State) Copy() *State {
 		c.Resources[a] = rc
 	}
 	return c
+}
+
+// AddSalts adds those salts that s does not have. They are never removed: without its salt, a fingerprint
+// cannot be compared with anything.
+func (s *State) AddSalts(salts ...fingerprint.Salt) {
+	for _, salt := range salts {
+		if !slices.ContainsFunc(s.Salts, func(have fingerprint.Salt) bool { return sameSalt(have, salt) }) {
+			s.Salts = append(s.Salts, salt)
+		}
+	}
+}
+
+func sameSalt(a, b fingerprint.Salt) bool {
+	return a.ID == b.ID && a.Scheme == b.Scheme && bytes.Equal(a.Bytes, b.Bytes)
 }
 
 // With returns a state that has the instances of both, those of s where both have one, and nothing else.
@@ -301,7 +318,7 @@ func (s *State) Equal(other *State) bool {
 			return false
 		}
 	}
-	return slices.EqualFunc(sortedChecks(s.Checks), sortedChecks(other.Checks), CheckResult.equal)
+	return slices.EqualFunc(s.Salts, other.Salts, sameSalt) && slices.EqualFunc(sortedChecks(s.Checks), sortedChecks(other.Checks), CheckResult.equal)
 }
 
 // equal reports whether both resources would be stored as the same bytes, apart from their address.

@@ -23,6 +23,10 @@ var baseRules = map[string]rule{
 var valuesRules = map[string]rule{
 	"values/schema": {may: []string{"addr", "base/bounds", "diag", "base/unify"}, pure: true, modules: []string{hcl, cty}, why: "a schema describes values; where it came from is the provider's matter"},
 	"values/value":  {may: []string{"base/bounds", "base/jsonvalue", "values/schema"}, pure: true, modules: []string{cty, msgpack}, why: "sealing a value needs to know its write-only attributes, and what can be read again, and nothing more"},
+	"values/fingerprint": {
+		may:     []string{"base/jsonvalue"},
+		modules: []string{cty, msgpack, "golang.org/x/crypto/argon2"}, why: "what is made of a secret depends on its bytes and a salt, and not on whose it is",
+	},
 	"values/leak": {
 		may:  []string{"values/value"},
 		pure: true, modules: []string{cty},
@@ -38,7 +42,7 @@ var namesRules = map[string]rule{
 
 // modelRules hold for states, plans and events.
 var modelRules = map[string]rule{
-	"state":                 {may: []string{"base/bug", "base/jsonvalue", "addr", "base/bounds", "diag", "values/schema", "values/value"}, pure: true, modules: []string{cty, uuid}, why: "the model of what exists outlives every engine; it accepts only sealed values"},
+	"state":                 {may: []string{"base/bug", "base/jsonvalue", "addr", "base/bounds", "diag", "values/fingerprint", "values/schema", "values/value"}, pure: true, modules: []string{cty, uuid}, why: "the model of what exists outlives every engine; it accepts only sealed values"},
 	"plan":                  {may: []string{"addr", "diag", "values/leak", "values/schema", "values/value", "state"}, pure: true, modules: []string{cty}, why: "a plan is data, and ordering it is a pure function: no live value may meet it"},
 	"event":                 {may: []string{"addr", "diag", "plan"}, pure: true, modules: none, why: "what is seen of a run has no values: an observer that knew the engine could reach them"},
 	"state/store":           {may: []string{"addr", "diag", "base/safefile", "state"}, why: "where a state is kept must not depend on what made it"},

@@ -13,6 +13,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
 	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
 	"github.com/mayfly-iac/mayfly/internal/provider"
+	"github.com/mayfly-iac/mayfly/internal/values/fingerprint"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
 )
@@ -23,6 +24,7 @@ type ApplyRequest struct {
 	Plan      *plan.Plan
 	Variables map[string]cty.Value // as for PlanRequest, ephemeral ones included
 	Journal   state.Journal        // makes each result durable before anything that depends on it starts
+	Salts     []fingerprint.Salt   // of the state as it is stored; a plan has none
 	Soft      context.Context      // ends on the first interrupt; nil for never
 }
 

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"crypto/rand"
 	"sync"
 	"sync/atomic"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
 	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
 	"github.com/mayfly-iac/mayfly/internal/provider"
+	"github.com/mayfly-iac/mayfly/internal/values/fingerprint"
 	"github.com/mayfly-iac/mayfly/internal/values/leak"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
@@ -31,7 +33,7 @@ func (e *Engine) Apply(ctx context.Context, req ApplyRequest) (*Applied, diag.Li
 	made := false
 	defer func() { span.Finish(made) }()
 	a := &applier{
-		walk: e.newWalk(ctx, req.Soft, req.Journal), req: req, selection: selection.New(req.Plan.Targets, req.Plan.Excludes), state: req.Plan.Prior.Copy(), results: map[addr.Instance]cty.Value{},
+		walk: e.newWalk(ctx, req.Soft, req.Journal, fingerprint.New(req.Salts, rand.Reader)), req: req, selection: selection.New(req.Plan.Targets, req.Plan.Excludes), state: req.Plan.Prior.Copy(), results: map[addr.Instance]cty.Value{},
 		opened: map[addr.Instance]struct{}{}, deposedBy: map[addr.Instance]addr.Deposed{}, nested: map[addr.Instance]nestedRead{}, neededOpen: sync.OnceValue(req.Config.NeededOpen),
 	}
 	if e.opt.LeakPolicy == leak.Standard {
@@ -48,6 +50,8 @@ func (e *Engine) Apply(ctx context.Context, req ApplyRequest) (*Applied, diag.Li
 	defer a.giveUpLate(ctx)()
 	a.apply()
 	a.pool.Shutdown()
+	a.state.AddSalts(req.Salts...)
+	a.state.AddSalts(a.hasher.Made()...)
 	a.state.Checks = state.MergeChecks(req.Plan.LastingChecks(), a.run.Checks.Results())
 	diags := a.run.Diags.List()
 	made = !diags.HasErrors()

@@ -136,6 +136,10 @@ func (a *applier) beginEntry(o addr.Object, action string) *journalEntry {
 
 // end records the results in memory and makes them durable.
 func (e *journalEntry) end(failed bool, changes ...state.ObjectChange) bool {
+	made := e.a.hasher.Made()
+	for i := range changes {
+		changes[i].Salts = made
+	}
 	e.a.mu.Lock()
 	for _, c := range changes {
 		if c.New == nil {

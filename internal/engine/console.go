@@ -18,6 +18,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
 	"github.com/mayfly-iac/mayfly/internal/language/lang/funcs"
 	"github.com/mayfly-iac/mayfly/internal/provider"
+	"github.com/mayfly-iac/mayfly/internal/values/fingerprint"
 	"github.com/mayfly-iac/mayfly/internal/values/value"
 	"github.com/mayfly-iac/mayfly/plan"
 )
@@ -58,8 +59,6 @@ func (e *Engine) Console(ctx context.Context, req ConsoleRequest) (*Console, dia
 	}
 	c := &Console{kept: map[eval.Use]struct{}{}}
 	stamp := e.opt.Now().UTC().Truncate(time.Second)
-	c.functions = funcs.Table(funcs.Options{BaseDir: e.opt.WorkDir, PureOnly: req.Planned, PlanTimestamp: stamp, Console: true, PublicType: req.Config.DeclaresType, Interrupted: req.Soft.Done()})
-	maps.Copy(c.functions, e.opt.Functions)
 	stop, unexpose := e.stopOn(req.Soft), e.expose(req.Config, req.Variables, req.State)
 	var invalid diag.List
 	if req.Planned {
@@ -72,6 +71,10 @@ func (e *Engine) Console(ctx context.Context, req ConsoleRequest) (*Console, dia
 	} else {
 		c.look(e, ctx, req, stamp)
 	}
+	functions := c.walk.functionOptions(stamp, req.Soft.Done())
+	functions.PureOnly, functions.Console, functions.PublicType = req.Planned, true, req.Config.DeclaresType
+	c.functions = funcs.Table(functions)
+	maps.Copy(c.functions, e.opt.Functions)
 	c.end = sync.OnceFunc(func() {
 		c.walk.pool.Shutdown()
 		stop()
@@ -112,7 +115,7 @@ func (c *Console) look(e *Engine, ctx context.Context, req ConsoleRequest, stamp
 	newRun := func(w *walk) *eval.Run {
 		opt := w.runOptions(req.Config, eval.Planning, nil, req.Variables, stamp)
 		opt.Result = func(t *future.Task, in *eval.Instance) cty.Value { return w.recorded(t, req.State, in) }
-		opt.Functions = e.functions(eval.Applying, stamp, opt.Interrupted)
+		opt.Functions = w.functions(eval.Applying, stamp, opt.Interrupted)
 		opt.UnsetUnknown = true
 		opt.Recorded = func(a addr.AbsResource) []addr.Key { return known[a] }
 		run := eval.NewRun(req.Config, opt)
@@ -127,7 +130,7 @@ func (c *Console) look(e *Engine, ctx context.Context, req ConsoleRequest, stamp
 		}
 		return run
 	}
-	c.walk = e.newWalk(ctx, req.Soft, e.opt.Recorder)
+	c.walk = e.newWalk(ctx, req.Soft, e.opt.Recorder, fingerprint.New(req.State.Salts, nil))
 	c.walk.startRun(newRun(c.walk))
 	c.renew = func() *walk { return c.walk.fork(newRun) }
 	c.walk.run.Guard("the variables", func() { c.walk.run.Root.CheckVariablesClosed(&future.Task{}) })

@@ -138,11 +138,18 @@ func (e *Engine) stopOn(soft context.Context) func() {
 	return e.providers.StopOn(soft, e.opt.CloseLimit, func() { e.events.Detail(event.Event{Kind: event.Started, Op: event.OpInterrupt}) })
 }
 
-// functions returns the function table for a phase, whose searches end when interrupted is closed.
-func (e *Engine) functions(phase eval.Phase, stamp time.Time, interrupted <-chan struct{}) map[string]function.Function {
-	table := funcs.Table(funcs.Options{BaseDir: e.opt.WorkDir, PureOnly: phase != eval.Applying, PlanTimestamp: stamp, Interrupted: interrupted})
-	maps.Copy(table, e.opt.Functions)
+// functions returns the function table of the walk for a phase. Searches in it end when interrupted is
+// closed.
+func (w *walk) functions(phase eval.Phase, stamp time.Time, interrupted <-chan struct{}) map[string]function.Function {
+	opt := w.functionOptions(stamp, interrupted)
+	opt.PureOnly = phase != eval.Applying
+	table := funcs.Table(opt)
+	maps.Copy(table, w.opt.Functions)
 	return table
+}
+
+func (w *walk) functionOptions(stamp time.Time, interrupted <-chan struct{}) funcs.Options {
+	return funcs.Options{BaseDir: w.opt.WorkDir, PlanTimestamp: stamp, Interrupted: interrupted, Fingerprint: w.hasher.Number}
 }
 
 // newRun returns a run of the walk, whose host it is.

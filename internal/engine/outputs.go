@@ -32,7 +32,7 @@ type dueOutput struct {
 }
 
 // claimOutputs returns the outputs of the root module and claims what evaluating each may use: without
-// ephemeralasnull they need nothing to be open. It is for planning.
+// ephemeralasnull and fingerprint they need nothing to be open. It is for planning.
 func (w *walk) claimOutputs(t *future.Task, cfg *blocks.Config) []dueOutput {
 	var out []dueOutput
 	for _, o := range w.run.Root.Outputs() {
@@ -45,7 +45,7 @@ func (w *walk) claimOutputs(t *future.Task, cfg *blocks.Config) []dueOutput {
 
 // outputUses returns what evaluating an output may use; o may be nil.
 func (w *walk) outputUses(t *future.Task, o *eval.Value, cfg *blocks.Config) []eval.Use {
-	if o == nil || !cfg.NullsEphemeral() {
+	if o == nil || !cfg.ClearsEphemeral() {
 		return nil
 	}
 	return o.Uses(t)

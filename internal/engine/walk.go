@@ -17,6 +17,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/engine/ephemeral"
 	"github.com/mayfly-iac/mayfly/internal/engine/object"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
+	"github.com/mayfly-iac/mayfly/internal/values/fingerprint"
 	"github.com/mayfly-iac/mayfly/internal/values/leak"
 	"github.com/mayfly-iac/mayfly/internal/values/schema"
 )
@@ -36,11 +37,13 @@ type shared struct {
 	pool   *ephemeral.Pool
 	slots  *slot.Pool // of provider operations
 	env    *object.Env
+	hasher *fingerprint.Hasher
 	unread sync.Map // addr.Instance → string: why a data source that is nested in a check could not be read
 }
 
-// newWalk returns a walk without a run. What it opens is recorded by recorder, which may be nil.
-func (e *Engine) newWalk(ctx, soft context.Context, recorder ephemeral.Recorder) *walk {
+// newWalk returns a walk without a run. What it opens is recorded by recorder, which may be nil; hasher makes
+// the fingerprints of values.
+func (e *Engine) newWalk(ctx, soft context.Context, recorder ephemeral.Recorder, hasher *fingerprint.Hasher) *walk {
 	leaks := contract.Leaks{Guard: e.opt.Leaks, Policy: e.opt.LeakPolicy, Use: e.opt.Leaks.NewUse()}
 	pool := ephemeral.NewPool(ephemeral.Options{
 		Ctx: ctx, Soft: soft, Providers: e.providers, Events: e.events, Limit: e.opt.CloseLimit, Now: e.opt.Now,
@@ -48,7 +51,7 @@ func (e *Engine) newWalk(ctx, soft context.Context, recorder ephemeral.Recorder)
 		Recorder: recorder,
 	})
 	env := &object.Env{Ctx: ctx, Providers: e.providers, Events: e.events, Log: e.opt.Log, Leaks: leaks}
-	return &walk{shared: &shared{Engine: e, ctx: ctx, soft: soft, pool: pool, slots: slot.NewPool(e.opt.Parallelism), env: env}}
+	return &walk{shared: &shared{Engine: e, ctx: ctx, soft: soft, pool: pool, slots: slot.NewPool(e.opt.Parallelism), env: env, hasher: hasher}}
 }
 
 // startRun sets the run of a walk that is not a fork.

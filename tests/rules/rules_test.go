@@ -24,17 +24,18 @@ var rules = []string{
 	"E60", "E61", "E62", "E63", "E64", "E65", // write-only attributes
 	"E70", "E71", "E72", // providers, provisioners, connections
 	"E80", "E81", "E82", "E83", "E84", // what people and programs see
+	"E100", // versions of write-only arguments
 }
 
-// TestRulesE1ToE84 runs one or more scripts for each rule of ephemerality. A script's name begins with the
+// TestRulesE1ToE100 runs one or more scripts for each rule of ephemerality. A script's name begins with the
 // ids of the rules that it shows.
-func TestRulesE1ToE84(t *testing.T) { script.Run(t, rulesDir) }
+func TestRulesE1ToE100(t *testing.T) { script.Run(t, rulesDir) }
 
 var ruleID = regexp.MustCompile(`E\d+`)
 
-// TestEveryRuleE1ToE84HasAScript fails if a rule has no script, or a script names a rule that there is none
+// TestEveryRuleE1ToE100HasAScript fails if a rule has no script, or a script names a rule that there is none
 // of.
-func TestEveryRuleE1ToE84HasAScript(t *testing.T) {
+func TestEveryRuleE1ToE100HasAScript(t *testing.T) {
 	files, err := os.ReadDir(rulesDir)
 	if err != nil {
 		t.Fatal(err)

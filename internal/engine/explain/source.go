@@ -50,7 +50,7 @@ func (e *Explainer) follow(l blocks.Link, way chain) []chain {
 	}
 	way.hops = append(way.hops[:len(way.hops):len(way.hops)], Hop{Name: refText(l), Place: placeOf(definition(l.To))})
 	way.end, way.last = l.To, l
-	way.public, way.lasting = way.public || l.In("nonsensitive"), way.lasting || l.In("ephemeralasnull")
+	way.public, way.lasting = way.public || l.In("nonsensitive") || l.In("fingerprint"), way.lasting || l.In("ephemeralasnull") || l.In("fingerprint")
 	v, ok := l.To.(*blocks.Value)
 	if !ok || len(way.hops) == maxHops {
 		return []chain{way}

@@ -2,6 +2,7 @@ package object
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/zclconf/go-cty/cty"
@@ -87,14 +88,41 @@ func (op *Op) checkPlan(req *PlanRequest, resp provider.PlanResponse, diags diag
 		return schema.AssertPlanValid(op.Block(), req.Prior.Value, req.Config, planned)
 	})...)
 	if req.First != cty.NilVal {
-		diags = append(diags, op.violations(contract.FinalPlan, resp.LegacyTypes, func() []error {
-			return schema.AssertSecondPlan(op.Block(), req.First, planned)
-		})...)
+		diags = append(diags, op.checkSecond(req, planned, resp.LegacyTypes)...)
 	}
 	if !diags.HasErrors() && planned.IsNull() {
 		diags = append(diags, op.Answers.Violations(contract.Plan, errPlannedNull)...)
 	}
 	return planned, diags
+}
+
+// checkSecond checks a second plan against the first. Where the configuration itself asks for another value
+// than in the first plan, that is not the provider's fault.
+func (op *Op) checkSecond(req *PlanRequest, planned cty.Value, legacy bool) (diags diag.List) {
+	var faults []error
+	for _, err := range schema.AssertSecondPlan(op.Block(), req.First, planned) {
+		var at cty.PathError
+		if !errors.As(err, &at) || !asConfigured(at.Path, req.Config, planned) {
+			faults = append(faults, err)
+			continue
+		}
+		diags = append(diags, diag.Diagnostic{
+			Summary: "Argument has changed since the plan", Path: at.Path,
+			Detail: fmt.Sprintf("The configuration gives the argument %s of %s another value than when the plan was made. It may be made of a file that has changed since, or of the fingerprint of a value that is a new one each time that it is opened. Nothing was changed. Make a new plan; if that doesn't help, the argument needs a value that stays the same.",
+				schema.PathIn(req.Config.Type(), at.Path), op.Obj),
+		})
+	}
+	return append(diags, op.violations(contract.FinalPlan, legacy, func() []error { return faults })...)
+}
+
+// asConfigured reports whether the configuration has a value at the path, and the object has that one.
+func asConfigured(path cty.Path, config, object cty.Value) bool {
+	want, err := path.Apply(config)
+	if err != nil || want.IsNull() || !want.IsKnown() {
+		return false
+	}
+	got, err := path.Apply(object)
+	return err == nil && got.RawEquals(want)
 }
 
 // violations returns an error for each rule that check finds broken. For a provider of the legacy type

@@ -55,7 +55,7 @@ func (x *Expression) Prepare(t *future.Task) {
 func (x *Expression) Value(t *future.Task, o *Opened) (cty.Value, diag.List) {
 	run, sc := x.module.run, x.scope(t, o)
 	return settle(t, o, func() (cty.Value, diag.List) { return run.eval(sc, x.expr) }, func(e evaluated) bool {
-		return independent(run, e) && (!x.expr.NullsEphemeral || e.value.IsWhollyKnown())
+		return independent(run, e) && (!x.expr.ClearsEphemeral || e.value.IsWhollyKnown())
 	})
 }
 

@@ -99,7 +99,7 @@ func (e evaluated) canceled() bool {
 // for the sake of one. Since a mark is passed on to everything computed from a value, a result without marks
 // did not need the ephemeral part.
 func independent(r *Run, e evaluated) bool {
-	return !e.diags.HasErrors() && !value.Contains(e.value, value.Ephemeral) && (!r.cfg.NullsEphemeral() || e.value.IsWhollyKnown())
+	return !e.diags.HasErrors() && !value.Contains(e.value, value.Ephemeral) && (!r.cfg.ClearsEphemeral() || e.value.IsWhollyKnown())
 }
 
 // Unopened returns the object of an ephemeral instance that is not open: unknown and ephemeral.

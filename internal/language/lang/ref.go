@@ -95,8 +95,10 @@ type Expr struct {
 	Argument string
 	// Functions lists the names of provider-defined functions called, as written.
 	Functions []string
-	// NullsEphemeral says that ephemeralasnull is called, which makes something known of an ephemeral value.
-	NullsEphemeral bool
+	// ClearsEphemeral says that a function is called that makes something known of an ephemeral value.
+	ClearsEphemeral bool
+	// Fingerprints says that fingerprint is called, which needs the value whatever becomes of the result.
+	Fingerprints bool
 	// Renders says that a function is called that renders templates.
 	Renders bool
 	// Calls says that functions are called.
@@ -132,7 +134,7 @@ func Compile(e hcl.Expression, scope ...string) (*Expr, diag.List) {
 	}
 	c := compiler{scope: scope}
 	c.index(e)
-	x := &Expr{Expression: e, Source: e, Functions: c.functions, NullsEphemeral: c.nullsEphemeral, Renders: c.renders, Calls: c.calls}
+	x := &Expr{Expression: e, Source: e, Functions: c.functions, ClearsEphemeral: c.clearsEphemeral, Fingerprints: c.fingerprints, Renders: c.renders, Calls: c.calls}
 	for _, t := range typearg.Variables(e) {
 		if c.inScope(t.RootName()) {
 			continue
@@ -161,7 +163,7 @@ type compiler struct {
 	guarded   map[hcl.Pos]struct{}  // by the start of the traversal
 	guards    bool                  // an expression of JSON syntax has guards: all of it counts as guarded
 
-	nullsEphemeral, renders, calls bool
+	clearsEphemeral, fingerprints, renders, calls bool
 }
 
 // indexing is an index expression over a plain traversal: collection[key].rest
@@ -213,10 +215,14 @@ func (c *compiler) foreignCalls(e hcl.Expression) {
 	}
 	template, diags := hclsyntax.ParseTemplate([]byte(text.AsString()), "", hcl.InitialPos)
 	if !diags.HasErrors() {
-		calls := compiler{}
+		calls := compiler{scope: c.scope}
 		calls.index(template)
+		for _, d := range calls.diags {
+			d.Subject = e.Range().Ptr()
+			c.diags = append(c.diags, d)
+		}
 		c.functions = append(c.functions, calls.functions...)
-		c.nullsEphemeral = c.nullsEphemeral || calls.nullsEphemeral
+		c.clearsEphemeral, c.fingerprints = c.clearsEphemeral || calls.clearsEphemeral, c.fingerprints || calls.fingerprints
 		c.renders, c.calls = c.renders || calls.renders, c.calls || calls.calls
 		c.guards = c.guards || len(calls.guarded) > 0
 	}
@@ -247,7 +253,10 @@ func (w *indexWalker) Enter(n hclsyntax.Node) hcl.Diagnostics {
 		w.c.calls = true
 		switch strings.TrimPrefix(n.Name, "core::") {
 		case "ephemeralasnull":
-			w.c.nullsEphemeral = true
+			w.c.clearsEphemeral = true
+		case "fingerprint":
+			w.c.clearsEphemeral, w.c.fingerprints = true, true
+			w.checkFingerprint(n)
 		case "templatefile", "templatestring":
 			w.c.renders = true
 		}

@@ -19,6 +19,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/internal/values/fingerprint"
 	"github.com/mayfly-iac/mayfly/internal/values/leak"
 	"github.com/mayfly-iac/mayfly/internal/values/value"
 	"github.com/mayfly-iac/mayfly/plan"
@@ -218,6 +219,21 @@ func TestEveryFieldIsKnown(t *testing.T) {
 		if actionsByName[a.String()] != a {
 			t.Errorf("action %s", a)
 		}
+	}
+}
+
+// TestSaltsStayOut writes a plan of states that have a salt.
+func TestSaltsStayOut(t *testing.T) {
+	f := fullFile(t)
+	salt := fingerprint.Salt{ID: "9e0c7f2a", Scheme: fingerprint.Scheme, Bytes: []byte("0123456789abcdef")}
+	f.Plan.Base.AddSalts(salt)
+	f.Plan.Prior.AddSalts(salt)
+	got := roundTrip(t, f)
+	if len(got.Plan.Base.Salts) > 0 || len(got.Plan.Prior.Salts) > 0 {
+		t.Errorf("got the salts %v and %v, want none", got.Plan.Base.Salts, got.Plan.Prior.Salts)
+	}
+	if len(f.Plan.Base.Salts) != 1 || len(f.Plan.Prior.Salts) != 1 {
+		t.Error("writing has removed the salts from the plan itself")
 	}
 }
 

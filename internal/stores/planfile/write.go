@@ -143,8 +143,9 @@ func (p *writer) states(doc *document, f *File) {
 	p.state(entryPrior, prior, f)
 }
 
-// state writes a state as a state file. The plan records the metadata of the state itself, since a state
-// that was never stored has no lineage yet.
+// state writes a state as a state file, without the salts of fingerprints: an apply takes them from the state
+// itself, and a plan must not be enough to guess secrets from. The plan records the metadata of the state
+// itself, since a state that was never stored has no lineage yet.
 func (p *writer) state(name string, s *state.State, f *File) {
 	if s == nil {
 		return
@@ -156,5 +157,7 @@ func (p *writer) state(name string, s *state.State, f *File) {
 	if m.Version == "" {
 		m.Version = f.Version
 	}
-	p.entry(name, func(w io.Writer) error { return state.Encode(w, &state.File{Meta: m, State: s}) })
+	unsalted := *s
+	unsalted.Salts = nil
+	p.entry(name, func(w io.Writer) error { return state.Encode(w, &state.File{Meta: m, State: &unsalted}) })
 }

@@ -62,7 +62,10 @@ func (m *Module) CompileExpr(e hcl.Expression, repeat Repetition) (*lang.Expr, d
 func (c *compiler) record(m *Module, x *lang.Expr, u site) {
 	widen(m, x)
 	c.note(m, x.Refs, u)
-	c.cfg.nullsEphemeral = c.cfg.nullsEphemeral || x.NullsEphemeral
+	c.cfg.clearsEphemeral = c.cfg.clearsEphemeral || x.ClearsEphemeral
+	if x.Fingerprints {
+		c.cfg.fingerprints = append(c.cfg.fingerprints, moduleExpr{m, x})
+	}
 }
 
 // note keeps references for the checks that need the whole configuration, which begin when all modules are

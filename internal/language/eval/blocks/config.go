@@ -39,9 +39,9 @@ func (c *Config) DeclaresType(ty cty.Type) bool {
 	return false
 }
 
-// NullsEphemeral reports whether ephemeralasnull is called anywhere in the configuration, so that outputs may
-// need ephemeral values.
-func (c *Config) NullsEphemeral() bool { return c.nullsEphemeral }
+// ClearsEphemeral reports whether ephemeralasnull or fingerprint is called in the configuration, so that
+// outputs may need ephemeral values.
+func (c *Config) ClearsEphemeral() bool { return c.clearsEphemeral }
 
 // HasEphemerals reports whether the configuration declares ephemeral resources.
 func (c *Config) HasEphemerals() bool { return c.hasEphemerals }

@@ -39,10 +39,11 @@ type Config struct {
 	// output has conditions. Most configurations have neither, so that a run can do without looking for them.
 	Deprecates, HasGuards bool
 
-	nullsEphemeral bool // ephemeralasnull is called somewhere
-	hasEphemerals  bool
-	neededOnce     sync.Once // guards neededSet
-	neededSet      *OpenSet
+	fingerprints    []moduleExpr // that call fingerprint
+	clearsEphemeral bool         // a function is called somewhere whose result is not ephemeral although its argument is
+	hasEphemerals   bool
+	neededOnce      sync.Once // guards neededSet
+	neededSet       *OpenSet
 }
 
 // Module has the compiled blocks of a module, which all of its instances share.

@@ -2,11 +2,12 @@ package blocks
 
 import (
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/internal/language/lang"
 )
 
 // needed returns the ephemeral blocks that a plan may need for more than write-only arguments: to configure a
-// provider, to check a condition, for a depends_on, or to open another ephemeral block that is needed. The
-// conditions of an ephemeral block need nothing by themselves, since they are checked when it is opened.
+// provider, to check a condition, for a depends_on or a fingerprint, or to open another one that is needed.
+// The conditions of an ephemeral block need nothing by themselves, since they are checked when it is opened.
 // Provisioners don't run in a plan. The set is computed once, on first use.
 func (c *Config) needed() *OpenSet {
 	c.neededOnce.Do(func() {
@@ -14,9 +15,18 @@ func (c *Config) needed() *OpenSet {
 		for b := range c.eachNode {
 			n.block(b)
 		}
+		for _, f := range c.fingerprints {
+			n.add(f.module.OpensOf(f.expr))
+		}
 		c.neededSet = &OpenSet{All: n.set}
 	})
 	return c.neededSet
+}
+
+// moduleExpr is an expression in a module.
+type moduleExpr struct {
+	module *Module
+	expr   *lang.Expr
 }
 
 // OnlyWriteOnly reports whether nothing but write-only arguments can make a plan open the block. A lazy plan

@@ -174,14 +174,14 @@ func (v *Value) origins(rest hcl.Traversal, p *provenance) []*origin {
 	return out
 }
 
-// refsIn returns the references of x in its part e, except those whose ephemeral parts are made null.
+// refsIn returns the references of x in its part e, except those that make nothing of it ephemeral.
 func refsIn(x *lang.Expr, e hcl.Expression) []lang.Ref {
-	nulled := callRanges(e, "ephemeralasnull")
-	if e == x.Expression && len(nulled) == 0 {
+	cleared := append(callRanges(e, "ephemeralasnull"), callRanges(e, "fingerprint")...)
+	if e == x.Expression && len(cleared) == 0 {
 		return x.Refs
 	}
 	return slices.DeleteFunc(slices.Clone(x.Refs), func(ref lang.Ref) bool {
-		return !e.Range().Overlaps(ref.Range) || slices.ContainsFunc(nulled, ref.Range.Overlaps)
+		return !e.Range().Overlaps(ref.Range) || slices.ContainsFunc(cleared, ref.Range.Overlaps)
 	})
 }
 

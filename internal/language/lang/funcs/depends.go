@@ -161,7 +161,7 @@ func (d *dependencies) call(e *hclsyntax.FunctionCallExpr, of use) {
 		args = shape
 	case name == "length":
 		args = whole
-	case name == "ephemeralasnull" || name == "issensitive": // succeed always, and their results are public
+	case name == "ephemeralasnull" || name == "fingerprint" || name == "issensitive": // succeed always, and their results are public
 		args = unused
 	case name == "sensitive" || name == "nonsensitive":
 		args = of

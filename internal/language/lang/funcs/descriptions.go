@@ -62,6 +62,7 @@ var descriptions = map[string]string{
 	"filesha1":            "Returns the SHA-1 hash of a file in hexadecimal.",
 	"filesha256":          "Returns the SHA-256 hash of a file in hexadecimal.",
 	"filesha512":          "Returns the SHA-512 hash of a file in hexadecimal.",
+	"fingerprint":         "Returns a number that changes when a value does, for the version of a write-only argument.",
 	"flatten":             "Replaces nested lists by their elements, at every depth.",
 	"floor":               "Rounds a number down to a whole number.",
 	"format":              "Builds a string from a format and values.",

@@ -70,7 +70,7 @@ func guard(name string, f function.Function) function.Function {
 // decidesMarks names the functions whose very purpose is to change marks, or that choose between arguments by
 // themselves.
 var decidesMarks = map[string]bool{
-	"assumeequal": true, "sensitive": true, "nonsensitive": true, "issensitive": true, "ephemeralasnull": true, "lookup": true,
+	"assumeequal": true, "sensitive": true, "nonsensitive": true, "issensitive": true, "ephemeralasnull": true, "fingerprint": true, "lookup": true,
 }
 
 // passThrough makes the guard receive every argument as it is: the guarded function applies its own rules.

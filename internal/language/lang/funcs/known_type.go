@@ -31,7 +31,7 @@ func markType(name string, f function.Function, v cty.Value, args []cty.Value) c
 // keepsTypes names the functions whose result is of the type that it seems to have, because they have marked
 // it themselves or because it says nothing about an ephemeral value.
 var keepsTypes = map[string]bool{
-	"ephemeralasnull": true, "issensitive": true, "assumeequal": true, "type": true,
+	"ephemeralasnull": true, "fingerprint": true, "issensitive": true, "assumeequal": true, "type": true,
 }
 
 func containsEphemeral(args []cty.Value) bool {

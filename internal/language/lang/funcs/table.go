@@ -21,6 +21,9 @@ type Options struct {
 	PureOnly bool
 	// PlanTimestamp is what plantimestamp returns; it returns unknown if this is zero.
 	PlanTimestamp time.Time
+	// Fingerprint is what fingerprint returns of a value without marks; false if it cannot be known yet. It
+	// returns unknown if this is nil.
+	Fingerprint func(cty.Value) (uint64, bool, error)
 	// Interrupted ends what functions look for and read in files when it is closed; nil for never.
 	Interrupted <-chan struct{}
 	// Console adds the functions that exist only at the interactive prompt: type.
@@ -79,6 +82,7 @@ func buildStatic() map[string]function.Function {
 func contextual(o Options) map[string]function.Function {
 	fs := files{o.BaseDir, o.Interrupted}.functions()
 	fs["plantimestamp"] = planTimestampFunc(o.PlanTimestamp)
+	fs["fingerprint"] = fingerprintFunc(o.Fingerprint)
 	for name, f := range impureFuncs {
 		if o.PureOnly {
 			f = function.Unpredictable(f)

@@ -136,6 +136,7 @@ func (r *renderer) render(src, name string, vars cty.Value) (cty.Value, error) {
 	ctx := outer.NewChild()
 	ctx.Variables = scope
 	ctx.Functions = deeper.nested()
+	ctx.Functions["fingerprint"], ctx.Functions[CorePrefix+"fingerprint"] = refusedFingerprint, refusedFingerprint
 	v, hd := r.rewritten(expr).Value(ctx)
 	if hd.HasErrors() {
 		return cty.NilVal, evaluationError(hd, text)

@@ -1,0 +1,51 @@
+package funcs
+
+import (
+	"errors"
+	"maps"
+
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/function"
+
+	"github.com/mayfly-iac/mayfly/internal/values/value"
+)
+
+// fingerprintFunc returns a number that number makes of the argument, without its ephemeral and sensitive
+// marks. It is unknown if the argument is, or if number has no salt yet.
+func fingerprintFunc(number func(cty.Value) (uint64, bool, error)) function.Function {
+	return function.New(&function.Spec{
+		Params:       []function.Parameter{anyParam("value")},
+		Type:         function.StaticReturnType(cty.Number),
+		RefineResult: notNull,
+		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+			v, marks := args[0].UnmarkDeep()
+			maps.DeleteFunc(marks, func(m any, _ struct{}) bool { return secretMark(m) })
+			out := cty.UnknownVal(cty.Number)
+			if v.IsWhollyKnown() && number != nil {
+				switch n, ok, err := number(v); {
+				case err != nil:
+					return cty.NilVal, err
+				case ok:
+					out = cty.NumberUIntVal(n)
+				}
+			}
+			return out.WithMarks(marks), nil
+		},
+	})
+}
+
+// refusedFingerprint takes the place of fingerprint in templates, whose expressions are not checked for what
+// it is called with.
+var refusedFingerprint = guard("fingerprint", function.New(&function.Spec{
+	Params: []function.Parameter{anyParam("value")},
+	Type:   function.StaticReturnType(cty.Number),
+	Impl: func([]cty.Value, cty.Type) (cty.Value, error) {
+		return cty.NilVal, errors.New("templates cannot take fingerprints; pass the fingerprint to the template as a variable")
+	},
+}))
+
+// secretMark reports whether a mark says that a value must not be stored or shown, or something about it that
+// its fingerprint does not tell.
+func secretMark(m any) bool {
+	return m == value.Sensitive || m == value.Ephemeral || m == value.EphemeralType || m == value.EphemeralKnown
+}

@@ -1,0 +1,40 @@
+package funcs
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/internal/values/value"
+)
+
+// TestFingerprint checks marks, and what has no fingerprint yet.
+func TestFingerprint(t *testing.T) {
+	other := value.Mark("other")
+	secret := cty.ObjectVal(map[string]cty.Value{"a": cty.StringVal("x").Mark(value.Sensitive), "b": cty.StringVal("y").Mark(other)}).Mark(value.Ephemeral).Mark(value.EphemeralType)
+	bare, _ := secret.UnmarkDeep()
+	unknown := cty.UnknownVal(cty.Number).RefineNotNull()
+	broken := errors.New("broken")
+	for _, test := range []struct {
+		name string
+		fn   func(cty.Value) (uint64, bool, error)
+		arg  cty.Value
+		want cty.Value // cty.NilVal for an error
+	}{
+		{"known", func(v cty.Value) (uint64, bool, error) { return 7, v.RawEquals(bare), nil }, secret, cty.NumberIntVal(7).Mark(other)},
+		{"no salt", func(cty.Value) (uint64, bool, error) { return 0, false, nil }, secret, unknown.Mark(other)},
+		{"no hasher", nil, secret, unknown.Mark(other)},
+		{"unknown", func(cty.Value) (uint64, bool, error) { return 7, true, nil }, cty.UnknownVal(cty.String).Mark(value.Ephemeral), unknown},
+		{"unknown inside", func(cty.Value) (uint64, bool, error) { return 7, true, nil }, cty.ListVal([]cty.Value{cty.UnknownVal(cty.String)}), unknown},
+		{"null", func(v cty.Value) (uint64, bool, error) { return 8, v.IsNull(), nil }, cty.NullVal(cty.String).Mark(value.Sensitive), cty.NumberIntVal(8)},
+		{"error", func(cty.Value) (uint64, bool, error) { return 0, false, broken }, cty.StringVal("x"), cty.NilVal},
+	} {
+		for _, name := range []string{"fingerprint", CorePrefix + "fingerprint"} {
+			got, err := Table(Options{Fingerprint: test.fn})[name].Call([]cty.Value{test.arg})
+			if (test.want == cty.NilVal) != (err != nil) || err == nil && !got.RawEquals(test.want) {
+				t.Errorf("%s: got %#v, %v, want %#v", test.name, got, err, test.want)
+			}
+		}
+	}
+}

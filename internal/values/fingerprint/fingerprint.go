@@ -1,0 +1,160 @@
+// Package fingerprint tells whether two values are the same without keeping either of them.
+//
+// Values go through a slow hash with the salt of a state, so that guessing a secret is expensive. What is
+// made of the result never shows it.
+//
+// It may import jsonvalue and cty. It must not know objects, states, or where anything is stored.
+package fingerprint
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"runtime"
+	"slices"
+	"sync"
+
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/msgpack"
+	"golang.org/x/crypto/argon2"
+
+	"github.com/mayfly-iac/mayfly/internal/base/jsonvalue"
+)
+
+// Scheme is how values are hashed: argon2id over 16 MiB, twice, in one thread. One hash takes about 15 ms.
+const Scheme = "argon2id-16m-2"
+
+const (
+	passes  = 2
+	memory  = 16 << 10 // KiB
+	threads = 1
+	size    = 32 // bytes of a slow hash
+
+	idSize, saltSize = 4, 16 // bytes
+)
+
+// Salt is what a state adds to the values that are hashed for it. States of one lineage have the same for
+// good, or nothing could be compared any more.
+type Salt struct {
+	ID     string // names it among the salts of a state
+	Scheme string // how it is used; one that this program does not know is kept, and not used
+	Bytes  []byte
+}
+
+// NewSalt returns a salt of 16 bytes from random.
+func NewSalt(random io.Reader) (Salt, error) {
+	b := make([]byte, idSize+saltSize)
+	if _, err := io.ReadFull(random, b); err != nil {
+		return Salt{}, fmt.Errorf("choosing the salt for fingerprints: %w", err)
+	}
+	return Salt{ID: hex.EncodeToString(b[:idSize]), Scheme: Scheme, Bytes: b[idSize:]}, nil
+}
+
+// Hasher hashes the values of one run. It keeps what it has hashed in memory, so that a value that many
+// share is hashed once. It is safe for concurrent use.
+type Hasher struct {
+	random  io.Reader
+	key     [32]byte      // of the names of values in slow, which so tell nothing about them
+	working chan struct{} // bounds the hashes under way, and so their memory
+
+	mu   sync.Mutex
+	salt *Salt // nil until one is needed
+	made bool
+	slow map[[sha256.Size]byte]func() []byte
+}
+
+// New returns a Hasher for a state with these salts, of which it uses the first of a scheme that it knows. If
+// there is none it makes one from random when it is needed; if random is nil, nothing can be hashed.
+func New(salts []Salt, random io.Reader) *Hasher {
+	h := &Hasher{random: random, working: make(chan struct{}, runtime.GOMAXPROCS(0)), slow: map[[sha256.Size]byte]func() []byte{}}
+	_, _ = rand.Read(h.key[:]) // never fails
+	if i := slices.IndexFunc(salts, func(s Salt) bool { return s.Scheme == Scheme && len(s.Bytes) >= saltSize }); i >= 0 {
+		h.salt = &salts[i]
+	}
+	return h
+}
+
+// Made returns the salts that were made, which the state must have from now on.
+func (h *Hasher) Made() []Salt {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !h.made {
+		return nil
+	}
+	return []Salt{*h.salt}
+}
+
+// Number returns a number from 1 to 2^53-1 that is the same for the same value within one state, and other
+// values have another one. It returns false if there is no salt. The value must be wholly known and have no
+// marks.
+func (h *Hasher) Number(v cty.Value) (n uint64, ok bool, err error) {
+	slow, ok, err := h.hash(v)
+	if !ok {
+		return 0, false, err
+	}
+	sum := hmac.New(sha256.New, slow)
+	sum.Write([]byte("fingerprint()"))
+	n = binary.BigEndian.Uint64(sum.Sum(nil)) >> 11
+	return max(n, 1), true, nil
+}
+
+// hash returns the slow hash of a value, and false if there is no salt.
+func (h *Hasher) hash(v cty.Value) (sum []byte, ok bool, err error) {
+	b, err := canonical(v)
+	if err != nil {
+		return nil, false, err
+	}
+	work, err := h.find(b)
+	if work == nil {
+		return nil, false, err
+	}
+	return work(), true, nil
+}
+
+// find returns what computes the slow hash of b, once; nil if there is no salt.
+func (h *Hasher) find(b []byte) (func() []byte, error) {
+	name := hmac.New(sha256.New, h.key[:])
+	name.Write(b)
+	key := [sha256.Size]byte(name.Sum(nil))
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.salt == nil && h.random != nil {
+		s, err := NewSalt(h.random)
+		if err != nil {
+			return nil, err
+		}
+		h.salt, h.made = &s, true
+	}
+	if h.salt == nil {
+		return nil, nil
+	}
+	if h.slow[key] == nil {
+		salt := h.salt.Bytes
+		h.slow[key] = sync.OnceValue(func() []byte {
+			h.working <- struct{}{}
+			defer func() { <-h.working }()
+			return argon2.IDKey(b, salt, passes, memory, threads, size)
+		})
+	}
+	return h.slow[key], nil
+}
+
+// canonical encodes a value with its type. Nulls of all types are the same.
+func canonical(v cty.Value) ([]byte, error) {
+	if v.IsNull() {
+		return []byte("null"), nil
+	}
+	ty, err := jsonvalue.MarshalType(v.Type())
+	if err != nil {
+		return nil, fmt.Errorf("encoding the type of a value for its fingerprint: %w", err)
+	}
+	b, err := msgpack.Marshal(v, v.Type())
+	if err != nil {
+		return nil, fmt.Errorf("encoding a value for its fingerprint: %w", err)
+	}
+	return slices.Concat(ty, []byte{0}, b), nil
+}
