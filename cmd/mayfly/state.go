@@ -20,7 +20,7 @@ import (
 func (a *app) stateCommand() *cli.Command {
 	return a.group("state", "Advanced state management", "Shows the state, and changes it without a plan. Real objects are never touched.",
 		a.stateDiffCommand(), alias(a.stateListCommand(), "ls"), alias(a.stateMvCommand(), "move"), a.statePullCommand(), a.statePushCommand(), a.stateRekeyCommand(), a.stateReplaceProviderCommand(),
-		alias(a.stateRmCommand(), "remove"), a.stateShowCommand())
+		alias(a.stateRmCommand(), "remove"), stateSensitiveCommand(a), a.stateShowCommand())
 }
 
 // stateListCommand returns the command state list. It needs no providers, and its output is one address per

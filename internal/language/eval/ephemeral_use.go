@@ -2,7 +2,6 @@ package eval
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
@@ -72,37 +71,10 @@ func (u *ephemeralUse) report(path cty.Path, rng *hcl.Range, because string) {
 	if u.b.Config.Addr.Mode == addr.Data {
 		detail = fmt.Sprintf("%q cannot accept an ephemeral value because it belongs to a data block, whose arguments are written to the state.", name)
 	}
-	if sibling := writeOnlySibling(u.b.Schema.Block, path); sibling != "" {
-		detail += fmt.Sprintf(" The write-only attribute %q is meant for such values.", sibling)
+	if sibling := u.b.Schema.Block.WriteOnlySibling(path); sibling != nil {
+		detail += fmt.Sprintf(" The write-only attribute %q is meant for such values.", schema.PathString(sibling))
 	}
 	detail += because + "\n\nIf null will do in its place, pass it through the ephemeralasnull function."
 	d := diag.List{{Summary: "Invalid use of an ephemeral value", Detail: detail, Path: path, Subject: rng}}
 	u.diags = append(u.diags, d.InConfigBody(u.b.Config.Body)...)
-}
-
-// writeOnlySibling returns the path of the write-only variant of an attribute, "" if it has none.
-func writeOnlySibling(b *schema.Block, path cty.Path) string {
-	attrs, blocks := b.Attributes, b.Blocks
-	for i, step := range path {
-		name, ok := step.(cty.GetAttrStep)
-		if !ok {
-			continue
-		}
-		if a := attrs[name.Name]; a != nil {
-			if a.Nested != nil && i+1 < len(path) {
-				attrs, blocks = a.Nested.Attributes, nil
-				continue
-			}
-			if wo := attrs[name.Name+"_wo"]; wo != nil && wo.WriteOnly {
-				return schema.PathString(append(slices.Clone(path[:i]), cty.GetAttrStep{Name: name.Name + "_wo"}))
-			}
-			return ""
-		}
-		nested := blocks[name.Name]
-		if nested == nil {
-			return ""
-		}
-		attrs, blocks = nested.Attributes, nested.Blocks
-	}
-	return ""
 }

@@ -207,6 +207,8 @@ func schemaOf(args []string, out []byte) string {
 		return "provider-schemas"
 	case begins("state", "diff"):
 		return "state-diff"
+	case begins("state", "sensitive"):
+		return "sensitive-attributes"
 	case begins("show"), begins("state", "show"):
 		return shown(args, out)
 	}

@@ -137,6 +137,34 @@ func (b *Block) AttributeAt(path cty.Path) *Attribute {
 	return found
 }
 
+// WriteOnlySibling returns the path of the write-only variant of the attribute that path leads to or into:
+// NAME_wo beside NAME. It returns nil if there is none.
+func (b *Block) WriteOnlySibling(path cty.Path) cty.Path {
+	attrs, blocks := b.Attributes, b.Blocks
+	for i, step := range path {
+		name, ok := step.(cty.GetAttrStep)
+		if !ok {
+			continue
+		}
+		if a := attrs[name.Name]; a != nil {
+			if a.Nested != nil && i+1 < len(path) {
+				attrs, blocks = a.Nested.Attributes, nil
+				continue
+			}
+			if wo := attrs[name.Name+"_wo"]; wo != nil && wo.WriteOnly {
+				return append(slices.Clone(path[:i]), cty.GetAttrStep{Name: name.Name + "_wo"})
+			}
+			return nil
+		}
+		nested := blocks[name.Name]
+		if nested == nil {
+			return nil
+		}
+		attrs, blocks = nested.Attributes, nested.Blocks
+	}
+	return nil
+}
+
 // DropWriteOnly is NullWriteOnly, and reports whether the result is another value.
 func (b *Block) DropWriteOnly(v cty.Value) (cty.Value, bool) {
 	if !b.HasWriteOnly() {
