@@ -88,6 +88,6 @@ func (r *changeRun) importInstance(target addr.Instance, id string) int {
 		return exitError
 	}
 	a.verbatim = true
-	a.say("\n%s\n", a.view.Success("Import successful!\n\nThe state now has the object, and the next plan compares it with the configuration."))
+	a.say("\n%s\n", a.view.Success("Import successful!\n\nThe state now has the object. The next plan compares it with the configuration."))
 	return exitOK
 }

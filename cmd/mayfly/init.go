@@ -204,7 +204,7 @@ func (l installLines) start(needed map[addr.Provider]*install.Requirement) {
 	l.say("\n%s", l.view.Bold("Initializing provider plugins..."))
 	for _, p := range slices.SortedFunc(maps.Keys(needed), lockfile.CompareProviders) {
 		if mayfly.Embedded(p) {
-			l.item("%s is built in to Mayfly", p)
+			l.item("%s is built in to %s", p, l.view.Program)
 		}
 	}
 }

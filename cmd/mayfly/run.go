@@ -146,7 +146,7 @@ func (a *app) global(args []string) ([]string, error) {
 			}
 			fallthrough
 		default:
-			return nil, fmt.Errorf("Mayfly has no global option %q. Options of a command come after it, as in: mayfly plan -out=FILE\n\nTo see the options, run:\n  mayfly -help", args[0])
+			return nil, fmt.Errorf("Mayfly has no global option %q. Options of a command come after it, as in:\n  mayfly plan -out=FILE\n\nTo see the options, run:\n  mayfly -help", args[0])
 		}
 		args = args[1:]
 	}

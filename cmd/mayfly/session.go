@@ -140,8 +140,8 @@ func (a *app) interrupts() interrupt.Source {
 // interruptible returns the contexts of a command that must not break off its work; see interrupt.Source.
 func (a *app) interruptible(ctx context.Context) (hard, soft context.Context, stop func()) {
 	return a.interrupts().Contexts(ctx,
-		"Interrupt received.\nWaiting for what is under way, and starting nothing new. A second interrupt gives it up.",
-		"Second interrupt received. What is under way is given up; what it has made may not be in the state.\nA third interrupt ends the program where it stands.")
+		"Interrupt received.\nWaiting for what is under way, and starting nothing new.\nA second interrupt gives it up.",
+		"Second interrupt received. What is under way is given up.\nWhat it has made may not be in the state.\nA third interrupt ends the program where it stands.")
 }
 
 // stoppable returns the context of a command that has no work to finish.

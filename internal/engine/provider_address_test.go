@@ -146,6 +146,8 @@ func TestRequiredArgumentsOfProvider(t *testing.T) {
 		"used in a module":   {text: `module "m" { source = "./m" }`},
 		"all that is needed": {text: thing + strings.Replace(block, "MORE", "", 1), ok: true},
 		"not used":           {text: `output "o" { value = provider::sim::echo("x") }`, ok: true},
+		"a block not used":   {text: `provider "sim" {}`, ok: true},
+		"no instances":       {text: "provider \"sim\" {}\nresource \"sim_thing\" \"x\" {\n  count = 0\n  name = \"x\"\n}\n", ok: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -4,6 +4,7 @@ package canary
 
 import (
 	"fmt"
+	"net/url"
 	"syscall"
 	"testing"
 )
@@ -108,10 +109,21 @@ func documentSteps(s *site) []step {
 		{args: "output"},
 		{args: "output -json"},
 		{args: "state show sim_vault.v"},
+		{args: "state sensitive"},
+		{args: "state sensitive -json"},
+		{args: "doctor -timeout=2s", env: s.connected(), exit: 1, prints: "HTTPS_PROXY"},
+		{args: "doctor -timeout=2s -json", env: s.connected(), exit: 1, prints: "HTTPS_PROXY"},
 		{args: "state pull"},
 		{args: "providers schema -json"},
 		{args: "destroy VARS -auto-approve -json", env: toStderr, prints: "6 destroyed"},
 	}
+}
+
+// connected is an environment with secrets in what doctor looks at: the token of a host, a proxy, and the
+// log, which has all levels.
+func (s *site) connected() []string {
+	secret := s.values.env
+	return append(toStderr[:len(toStderr):len(toStderr)], "TF_LOG=trace", "TF_TOKEN_registry_example_com="+secret, "HTTPS_PROXY="+(&url.URL{Scheme: "http", Host: "127.0.0.1:1", User: url.UserPassword("user", secret)}).String())
 }
 
 // changeSteps change what exists, by all commands that do.
