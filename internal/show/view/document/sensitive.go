@@ -105,7 +105,7 @@ type sensitiveFinder struct {
 	unread     map[ResourceType]struct{}
 }
 
-// object adds the sensitive attributes of an object that are not null. Without a schema, these are the paths
+// object adds the sensitive attributes of an object that have something in them. Without a schema, these are the paths
 // that the state has.
 func (f *sensitiveFinder) object(o *Object) {
 	of := ResourceType{o.Provider, o.Addr.Resource.Mode, o.Addr.Resource.Type}
@@ -126,7 +126,8 @@ func (f *sensitiveFinder) object(o *Object) {
 	}
 }
 
-// has reports whether a value has something other than null at the path, whose steps need not fit its type.
+// has reports whether a value has something at the path, whose steps need not fit its type. Null and what is
+// empty is nothing: providers of the legacy type system have an empty text for what is not set.
 func has(v cty.Value, path cty.Path) bool {
 	for _, step := range path {
 		if index, ok := step.(cty.IndexStep); ok && v.Type().IsObjectType() && index.Key.Type() == cty.String {
@@ -137,7 +138,7 @@ func has(v cty.Value, path cty.Path) bool {
 			return false
 		}
 	}
-	return !v.IsNull()
+	return !v.IsNull() && !v.RawEquals(cty.StringVal("")) && (!v.CanIterateElements() || v.LengthInt() > 0)
 }
 
 // attribute adds an attribute of an object. b is nil if the schema is not known.
