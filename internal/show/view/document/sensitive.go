@@ -105,8 +105,8 @@ type sensitiveFinder struct {
 	unread     map[ResourceType]struct{}
 }
 
-// object adds the sensitive attributes of an object that have something in them. Without a schema, these are the paths
-// that the state has.
+// object adds the sensitive attributes of an object that have something in them. Without a schema, these are
+// the paths that the state has.
 func (f *sensitiveFinder) object(o *Object) {
 	of := ResourceType{o.Provider, o.Addr.Resource.Mode, o.Addr.Resource.Type}
 	bare, _ := o.Value.UnmarkDeep()
