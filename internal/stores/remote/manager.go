@@ -18,22 +18,20 @@ type manager struct {
 }
 
 var (
-	_ store.Manager       = (*manager)(nil)
-	_ store.Recoverer     = (*manager)(nil)
-	_ store.ForceUnlocker = (*manager)(nil)
-	_ store.RunRefuser    = (*manager)(nil)
+	_ store.Manager   = (*manager)(nil)
+	_ store.Recoverer = (*manager)(nil)
 )
 
-// RefuseRun implements store.RunRefuser for services whose Lock implements it.
+// RefuseRun implements store.Recoverer for services whose Lock is a Refuser.
 func (m *manager) RefuseRun(ctx context.Context, info store.LockInfo) error {
-	r, ok := m.at.place.Lock.(store.RunRefuser)
+	r, ok := m.at.place.Lock.(Refuser)
 	if !ok {
 		return nil
 	}
 	return m.at.explain("used", retry(ctx, impatient, func() error { return r.RefuseRun(ctx, info) }))
 }
 
-// CheckUnlock implements store.ForceUnlocker.
+// CheckUnlock implements store.Recoverer.
 func (m *manager) CheckUnlock(ctx context.Context, id string) error {
 	info, err := m.at.holder(ctx)
 	switch {
@@ -49,7 +47,7 @@ func (m *manager) CheckUnlock(ctx context.Context, id string) error {
 	return nil
 }
 
-// ForceUnlock implements store.ForceUnlocker.
+// ForceUnlock implements store.Recoverer.
 func (m *manager) ForceUnlock(ctx context.Context, id string) error {
 	if m.at.place.Lock == nil {
 		return store.ErrNotLocked

@@ -121,7 +121,7 @@ func prepared(t *testing.T) *fake {
 	first.end(t)
 	dead := newRun(t, f, "dead")
 	dead.work(t, "dead")
-	if err := errors.Join(first.err, dead.err, dead.m.(store.ForceUnlocker).ForceUnlock(t.Context(), "id-dead")); err != nil {
+	if err := errors.Join(first.err, dead.err, dead.m.(store.Recoverer).ForceUnlock(t.Context(), "id-dead")); err != nil {
 		t.Fatal(err)
 	}
 	f.requests = 0
@@ -134,7 +134,7 @@ func checkComplete(t *testing.T, f *fake, want map[string]int) {
 	f.fault = nil
 	next := newRun(t, f, "next")
 	if held := (*store.LockError)(nil); errors.As(next.err, &held) {
-		if err := next.m.(store.ForceUnlocker).ForceUnlock(t.Context(), held.Info.ID); err != nil {
+		if err := next.m.(store.Recoverer).ForceUnlock(t.Context(), held.Info.ID); err != nil {
 			t.Fatal(err)
 		}
 		next = newRun(t, f, "next")
@@ -233,7 +233,7 @@ func TestLockLost(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := a.m.(store.ForceUnlocker).ForceUnlock(t.Context(), "id-a"); err != nil {
+	if err := a.m.(store.Recoverer).ForceUnlock(t.Context(), "id-a"); err != nil {
 		t.Fatal(err)
 	}
 	b := newRun(t, f, "b")

@@ -65,6 +65,13 @@ type Lock interface {
 	Check(ctx context.Context, id string) error
 }
 
+// Refuser is a Lock of states that may be changed by runs elsewhere only.
+type Refuser interface {
+	// RefuseRun returns an error if the run that info describes must not use the state, which Take would
+	// return.
+	RefuseRun(ctx context.Context, info store.LockInfo) error
+}
+
 // Version is that of the stored bytes of a state: an ETag, a generation, a number of a row, or a checksum. It
 // is "" for a state that does not exist.
 type Version = document.Version

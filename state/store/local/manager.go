@@ -17,12 +17,9 @@ type Manager struct {
 }
 
 var (
-	_ store.Manager       = (*Manager)(nil)
-	_ store.Recoverer     = (*Manager)(nil)
-	_ store.Checker       = (*Manager)(nil)
-	_ store.Redirected    = (*Manager)(nil)
-	_ store.ForceUnlocker = (*Manager)(nil)
-	_ store.Rekeyer       = (*Manager)(nil)
+	_ store.Manager   = (*Manager)(nil)
+	_ store.Recoverer = (*Manager)(nil)
+	_ store.InFiles   = (*Manager)(nil)
 )
 
 // Lock implements store.Manager. It takes the same lock on the state file as other engines, with their
@@ -52,17 +49,17 @@ func (m *Manager) Journal(ctx context.Context, base *state.File) (state.Journal,
 // Recovered implements store.Recoverer.
 func (m *Manager) Recovered() *store.Recovered { return m.doc.Recovered() }
 
-// CheckWritable implements store.Checker.
+// CheckWritable implements store.InFiles.
 func (m *Manager) CheckWritable() error { return m.at.paths.checkTargets() }
 
-// SamePlace implements store.Placed. Stores with different files for the default workspace may share the
+// SamePlace implements store.InFiles. Stores with different files for the default workspace may share the
 // directory of the other workspaces.
 func (m *Manager) SamePlace(other store.Manager) bool {
 	o, ok := other.(*Manager)
 	return ok && m.at.paths.read == o.at.paths.read && m.at.paths.write == o.at.paths.write
 }
 
-// Files returns the files of the state and its backup that exist.
+// Files implements store.InFiles.
 func (m *Manager) Files() []string {
 	var out []string
 	for _, name := range []string{m.at.paths.read, m.at.paths.backup} {
@@ -73,5 +70,5 @@ func (m *Manager) Files() []string {
 	return out
 }
 
-// RedirectedTo implements store.Redirected.
+// RedirectedTo implements store.InFiles.
 func (m *Manager) RedirectedTo() string { return m.at.paths.redirected }

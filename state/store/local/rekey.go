@@ -12,7 +12,7 @@ import (
 	"github.com/mayfly-iac/mayfly/state/store"
 )
 
-// Rekey implements store.Rekeyer. It handles all backups whose names other runs with the same options would
+// Rekey implements store.InFiles. It handles all backups whose names other runs with the same options would
 // choose, and the one that the options name.
 func (m *Manager) Rekey(ctx context.Context) ([]store.Rekeyed, error) {
 	var done []store.Rekeyed

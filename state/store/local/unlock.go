@@ -10,17 +10,20 @@ import (
 	"github.com/mayfly-iac/mayfly/state/store"
 )
 
-// ForceUnlock implements store.ForceUnlocker. The system releases a local lock when its process ends, so
+// ForceUnlock implements store.Recoverer. The system releases a local lock when its process ends, so
 // only the information file of a killed run remains to be removed. A journal of that run stays for the next
 // run to recover.
 func (m *Manager) ForceUnlock(_ context.Context, id string) error {
 	return m.doc.Exclusively(func() error { return m.at.forceUnlock(id, func() error { return os.Remove(m.at.paths.info) }) })
 }
 
-// CheckUnlock implements store.ForceUnlocker.
+// CheckUnlock implements store.Recoverer.
 func (m *Manager) CheckUnlock(_ context.Context, id string) error {
 	return m.doc.Exclusively(func() error { return m.at.forceUnlock(id, func() error { return nil }) })
 }
+
+// RefuseRun implements store.Recoverer: any run may use a local state.
+func (m *Manager) RefuseRun(context.Context, store.LockInfo) error { return nil }
 
 // forceUnlock calls remove if there is a lock with that ID whose holder is gone. To find out whether the
 // holder lives, it takes the lock for a moment.
