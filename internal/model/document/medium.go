@@ -33,27 +33,21 @@ type Lock interface {
 // Version identifies the stored bytes of a document: an ETag, a generation, a number of a row, or a checksum.
 type Version string
 
-// Decode reads the stored bytes of a state. It returns nil for none.
-type Decode func(data []byte) (*state.File, error)
-
 // Stored is what a medium has for a document.
 type Stored struct {
 	Data     []byte
 	Version  Version     // of what a write would replace
 	File     *state.File // that Data stands for; nil for none
 	Journals []Journal   // in the order in which their runs began
+	// Missing is called if there is neither a document nor a journal with results. It returns the path of
+	// what there is in place of a document; "" for nothing. It fails if a document was lost. It may be nil.
+	Missing func() (path string, err error)
 }
 
 // Content is the stored form of a document.
 type Content interface {
 	// Load reads the document, and finds the journals beside it. own is the journal of the run; nil for none.
-	Load(ctx context.Context, own LogFile, decode Decode) (Stored, error)
-	// Again reports whether an error of reading may come from a run that was writing meanwhile, so that
-	// reading again may succeed.
-	Again(err error) bool
-	// Missing returns the path of what there is in place of a document without content; "" for nothing. It
-	// fails if a document was lost.
-	Missing() (path string, err error)
+	Load(ctx context.Context, own LogFile) (Stored, error)
 	// Store replaces the document and returns its new version. When it returns, data is durable. It fails if
 	// the version was not was.
 	Store(ctx context.Context, data []byte, was Version) (Version, error)

@@ -31,7 +31,7 @@ func (r *reading) result() *state.File {
 	f := r.file
 	for _, j := range r.journals {
 		// A journal without changes does not create a state that does not exist yet.
-		if j.replayed != nil && (f != nil || j.replayed.Changes > 0) {
+		if j.replayed != nil && j.replayed.Changes > 0 {
 			f = j.replayed.File
 		}
 	}
@@ -42,11 +42,12 @@ func (r *reading) result() *state.File {
 // between reading the one and the other.
 const readRetries = 2
 
-// load reads the document and its journals.
+// load reads the document and its journals. A writer that was active meanwhile looks like damage, unless the
+// run has the lock.
 func (m *Manager) load(ctx context.Context) (*reading, error) {
 	r, err := m.loadOnce(ctx)
 	for range readRetries {
-		if err == nil || !m.medium.Again(err) {
+		if !errors.Is(err, ErrGone) && !errors.Is(err, state.ErrJournalForeign) && (m.lockID != "" || !errors.Is(err, state.ErrCorrupt)) {
 			break
 		}
 		r, err = m.loadOnce(ctx)
@@ -54,10 +55,9 @@ func (m *Manager) load(ctx context.Context) (*reading, error) {
 	return r, err
 }
 
-// loadOnce reads the document and the journals beside it. If they were written in between, they do not fit
-// each other: load notices this by the serial, and reads again.
+// loadOnce reads the document and the journals beside it.
 func (m *Manager) loadOnce(ctx context.Context) (*reading, error) {
-	s, err := m.medium.Load(ctx, m.file, func(data []byte) (*state.File, error) { return store.Decode(data, m.opt.Cipher) })
+	s, err := m.medium.Load(ctx, m.file)
 	if err != nil {
 		return nil, err
 	}
@@ -76,10 +76,10 @@ func (m *Manager) loadOnce(ctx context.Context) (*reading, error) {
 			base = l.replayed.File
 		}
 	}
-	if !nothing {
+	if !nothing || s.Missing == nil {
 		return r, nil
 	}
-	path, err := m.medium.Missing()
+	path, err := s.Missing()
 	if path != "" {
 		m.found().Empty = path
 	}

@@ -58,6 +58,7 @@ func (m *manager) ForceUnlock(ctx context.Context, id string) error {
 // hosted is a document.Medium in a service.
 type hosted struct {
 	place   Place
+	cipher  store.Cipher
 	journal string // where the parts are, for messages
 	away    bool   // the parts are on this machine, and not beside the state
 
@@ -147,15 +148,11 @@ func (h *hosted) release(ctx context.Context, id string) error {
 }
 
 // holder returns the information about the present lock; nil for none.
-func (h *hosted) holder(ctx context.Context) (info *store.LockInfo, err error) {
+func (h *hosted) holder(ctx context.Context) (*store.LockInfo, error) {
 	if h.place.Lock == nil {
 		return nil, nil
 	}
-	err = retry(ctx, impatient, func() (err error) {
-		info, err = h.place.Lock.Holder(ctx)
-		return err
-	})
-	return info, err
+	return ask(ctx, impatient, func() (*store.LockInfo, error) { return h.place.Lock.Holder(ctx) })
 }
 
 // Check implements document.Lock. Its error wraps store.ErrLockLost if the run had a lock and has lost it.

@@ -12,19 +12,17 @@ import (
 
 	"github.com/mayfly-iac/mayfly/internal/model/document"
 	"github.com/mayfly-iac/mayfly/state"
+	"github.com/mayfly-iac/mayfly/state/store"
 )
 
 // Load implements document.Content. It reads the state and lists the journals beside it, both at once.
-func (h *hosted) Load(ctx context.Context, own document.LogFile, decode document.Decode) (document.Stored, error) {
+func (h *hosted) Load(ctx context.Context, own document.LogFile) (document.Stored, error) {
 	var s document.Stored
 	var names []string
 	var listing error
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		listing = retry(ctx, impatient, func() (err error) {
-			names, err = h.place.Parts.List(ctx)
-			return err
-		})
+		names, listing = ask(ctx, impatient, func() ([]string, error) { return h.place.Parts.List(ctx) })
 	})
 	var err error
 	s.Data, s.Version, err = h.get(ctx, impatient)
@@ -39,19 +37,11 @@ func (h *hosted) Load(ctx context.Context, own document.LogFile, decode document
 	for _, j := range h.group(names, own) {
 		s.Journals, h.parts = append(s.Journals, j), append(h.parts, j.parts...)
 	}
-	if s.File, err = decode(s.Data); err != nil {
+	if s.File, err = store.Decode(s.Data, h.cipher); err != nil {
 		err = h.undecodable(s.Data, err)
 	}
 	return s, err
 }
-
-// Again implements document.Content.
-func (*hosted) Again(err error) bool {
-	return errors.Is(err, document.ErrGone) || errors.Is(err, state.ErrJournalForeign)
-}
-
-// Missing implements document.Content. A service does not lose states.
-func (*hosted) Missing() (string, error) { return "", nil }
 
 func (h *hosted) undecodable(data []byte, err error) error {
 	if bytes.HasPrefix(bytes.TrimSpace(data), []byte("<")) {
@@ -113,10 +103,7 @@ func (j *journal) Text(ctx context.Context) ([]byte, error) {
 		room <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-room }()
-			errs[i] = retry(ctx, patient, func() (err error) {
-				texts[i], err = j.at.place.Parts.Get(ctx, name)
-				return err
-			})
+			texts[i], errs[i] = ask(ctx, patient, func() ([]byte, error) { return j.at.place.Parts.Get(ctx, name) })
 			if errs[i] == nil && texts[i] == nil {
 				errs[i] = document.ErrGone
 			}

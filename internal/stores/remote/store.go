@@ -34,11 +34,7 @@ func New(s Service, opt Options) *Store { return &Store{s, opt} }
 
 // Workspaces implements store.Store.
 func (s *Store) Workspaces(ctx context.Context) ([]string, error) {
-	var names []string
-	err := retry(ctx, impatient, func() (err error) {
-		names, err = s.service.Workspaces(ctx)
-		return err
-	})
+	names, err := ask(ctx, impatient, func() ([]string, error) { return s.service.Workspaces(ctx) })
 	if err != nil {
 		return nil, fmt.Errorf("listing the workspaces: %w", err)
 	}
@@ -116,7 +112,7 @@ func (s *Store) manager(name string) (*manager, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &hosted{place: place, journal: place.Path + ".journal"}
+	h := &hosted{place: place, cipher: s.opt.Cipher, journal: place.Path + ".journal"}
 	if place.Parts == nil {
 		h.journal, h.away = journalDir(s.opt.JournalDir, place.Path), true
 		h.place.Parts = dirParts{h.journal}

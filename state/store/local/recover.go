@@ -19,14 +19,14 @@ import (
 
 // Load implements document.Content. A run that has the lock and no journal yet first does what the writer of
 // a copy died doing.
-func (m *medium) Load(_ context.Context, own document.LogFile, decode document.Decode) (document.Stored, error) {
+func (m *medium) Load(_ context.Context, own document.LogFile) (document.Stored, error) {
 	raw, err := m.readSource()
 	if err != nil {
 		return document.Stored{}, failed("the state", m.source(), "read", err)
 	}
-	s := document.Stored{Data: raw, Version: versionOf(raw), Journals: []document.Journal{journal{m}}}
-	s.File, err = decode(raw)
-	copied := m.loadCopy(&s, err, decode)
+	s := document.Stored{Data: raw, Version: versionOf(raw), Journals: []document.Journal{journal{m}}, Missing: m.missing}
+	s.File, err = store.Decode(raw, m.cipher)
+	copied := m.loadCopy(&s, err)
 	if err != nil && !copied {
 		return s, fmt.Errorf("%s: %w%s", m.source(), err, m.backupHint())
 	}
@@ -42,12 +42,12 @@ func (m *medium) Load(_ context.Context, own document.LogFile, decode document.D
 // died doing so. It reports whether s has the copy now. What is in the state file may look like a state even
 // then, with parts of the old and of the new one. Only a state that is newer than the copy was written after
 // it. cause is why the state file could not be read.
-func (m *medium) loadCopy(s *document.Stored, cause error, decode document.Decode) bool {
+func (m *medium) loadCopy(s *document.Stored, cause error) bool {
 	b, err := readCopy(m.source())
 	if err != nil || b == nil {
 		return false
 	}
-	f, err := decode(b)
+	f, err := store.Decode(b, m.cipher)
 	if err != nil || f == nil || cause == nil && s.File != nil && (s.File.Lineage != f.Lineage || s.File.Serial > f.Serial) {
 		return false
 	}
@@ -74,13 +74,8 @@ func (m *medium) backupHint() string {
 	return ""
 }
 
-// Again implements document.Content. A writer that was active between reading its two files looks the same.
-func (m *medium) Again(err error) bool {
-	return m.held == nil && (errors.Is(err, state.ErrJournalForeign) || errors.Is(err, state.ErrCorrupt))
-}
-
-// Missing implements document.Content. A file without content may have been a state once.
-func (m *medium) Missing() (string, error) {
+// missing handles a source without content: if the file exists, it may have been a state once.
+func (m *medium) missing() (string, error) {
 	path := m.source()
 	if fi, err := os.Stat(path); err != nil || !fi.Mode().IsRegular() {
 		return "", nil
