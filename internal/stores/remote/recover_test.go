@@ -136,3 +136,29 @@ func TestRunEndsWhileRead(t *testing.T) {
 		t.Errorf("read %v, %v", file, err)
 	}
 }
+
+// TestUnreadableParts tells what to do about a journal that lacks a part, and not about one that cannot be
+// fetched now.
+func TestUnreadableParts(t *testing.T) {
+	t.Parallel()
+	const remedy = "remove what is in fake://default.journal"
+	f := prepared(t)
+	f.fault = func(_ int, request string) fault {
+		if request == "get part" {
+			return refused
+		}
+		return none
+	}
+	if r := newRun(t, f, "a"); !errors.Is(r.err, errRefused) || strings.Contains(r.err.Error(), remedy) {
+		t.Errorf("a part cannot be fetched: %v", r.err)
+	}
+	f = prepared(t)
+	parts := f.at(store.DefaultWorkspace).parts
+	for name, text := range maps.Clone(parts) {
+		delete(parts, name)
+		parts[strings.TrimSuffix(name, "1")+"2"] = text
+	}
+	if r := newRun(t, f, "a"); !errors.Is(r.err, state.ErrJournalCorrupt) || !strings.Contains(r.err.Error(), remedy) {
+		t.Errorf("the first part is missing: %v", r.err)
+	}
+}
