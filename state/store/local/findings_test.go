@@ -228,6 +228,25 @@ func TestOddCopies(t *testing.T) {
 	}
 }
 
+// TestCopyThatCannotBeFinished keeps the copy if what its writer died doing cannot be done now either.
+func TestCopyThatCannotBeFinished(t *testing.T) {
+	broken := errors.New("broken")
+	dir := t.TempDir()
+	path, want := filepath.Join(dir, DefaultPath), encoded(t, storetest.File(t, "l", 2, 9))
+	filetest.Write(t, path, want[:40])
+	filetest.Write(t, path+copySuffix, want)
+	s := New(Options{Dir: dir})
+	s.disk.rename = func(string, string) error { return broken }
+	m, err := s.Manager(store.DefaultWorkspace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer mustLock(t, m.(*Manager))()
+	if f, err := m.Read(t.Context()); !errors.Is(err, broken) || content(t, path+copySuffix) != want {
+		t.Errorf("read %v, %v", f, err)
+	}
+}
+
 // TestOpeningsOfOthers leaves other files in the directory of the records alone.
 func TestOpeningsOfOthers(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "dir")

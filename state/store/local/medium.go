@@ -27,7 +27,7 @@ type medium struct {
 	piped    []byte // content of a state that is not a regular file and can be read only once
 	wrote    bool   // paths.write has the run's result
 	backedUp bool
-	taken    *os.File // the journal of an interrupted run, while it is locked by this one
+	taken    *os.File // the journal of an interrupted run, as it was last claimed
 }
 
 var _ document.Medium = (*medium)(nil)
@@ -35,7 +35,6 @@ var _ document.Medium = (*medium)(nil)
 // Lock implements document.Lock.
 func (m *medium) Lock(_ context.Context, info store.LockInfo) error {
 	if isStream(m.paths.write) {
-		m.lockID = info.ID
 		return nil
 	}
 	h, err := locks.lock(m.paths.write)

@@ -31,9 +31,8 @@ func (m *medium) Load(_ context.Context, own document.LogFile) (document.Stored,
 		return s, fmt.Errorf("%s: %w%s", m.source(), err, m.backupHint())
 	}
 	if copied && own == nil && m.held != nil && m.source() == m.paths.write {
-		err = m.finishCopy(s.Data)
 		s.Version = versionOf(s.Data)
-		return s, err
+		return s, m.finishCopy(s.Data)
 	}
 	return s, nil
 }
@@ -108,8 +107,7 @@ func (m *medium) Claim(context.Context) (release func(), err error) {
 	}
 	release = func() {
 		if m.taken != nil {
-			_ = locks.close(m.taken) // an error is about more than that
-			m.taken = nil
+			_ = locks.close(m.taken) // unless it is removed by now
 		}
 		if h != nil {
 			m.held = nil
@@ -151,9 +149,7 @@ func (m *medium) Remove(_ context.Context, journals []document.Journal) error {
 	if len(journals) == 0 {
 		return nil
 	}
-	f := m.taken
-	m.taken = nil
-	if err := locks.remove(m.paths.journal, f); err != nil {
+	if err := locks.remove(m.paths.journal, m.taken); err != nil {
 		return failed("the journal of an interrupted run,", m.paths.journal+",", "removed", err)
 	}
 	return nil
@@ -187,7 +183,6 @@ func (j journal) Append(_ context.Context, record []byte, size int64) error {
 func (j journal) SetAside() (string, error) {
 	to := j.paths.journal + "." + uuid.NewString()[:8] + ".unreadable"
 	err := locks.close(j.taken)
-	j.taken = nil
 	if err == nil {
 		err = os.Rename(j.paths.journal, to)
 	}
