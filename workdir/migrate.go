@@ -95,7 +95,7 @@ func copyStates(ctx context.Context, states []copying, opt BackendOptions) (copi
 			return copied, left, append(diags, diag.Errorf("Cannot copy the state", "Workspace %q of the new backend: %s.", c.to, err)...)
 		}
 		copied = append(copied, c.from)
-		if f, ok := c.source.(interface{ Files() []string }); ok {
+		if f, ok := c.source.(store.InFiles); ok {
 			left = append(left, f.Files()...)
 		}
 	}

@@ -59,8 +59,8 @@ var calm = map[string]string{
 	"internal/base/ssh/client.go run":                    "ends connections",
 	"internal/base/ssh/dial.go handshake":                "ends a connection",
 	"internal/base/ssh/proxy.go dial":                    "ends a connection",
-	"internal/stores/remote/recover.go loadOnce":         "retry catches panics",
-	"internal/stores/remote/recover.go joined":           "retry catches panics",
+	"internal/stores/remote/recover.go Load":             "retry catches panics",
+	"internal/stores/remote/recover.go Text":             "retry catches panics",
 	"internal/stores/remote/retry.go linger":             "ends a context",
 	"internal/show/view/waiting.go Began":                "writes a line",
 }

@@ -42,7 +42,8 @@ type wing struct {
 }
 
 // wings are the parts of the house, from the bottom up. Every package of the module has its rule in one. All
-// but names, model, library and programs are directories below internal. The rules leave "internal/" out.
+// but names, model, library and programs are directories below internal, and so is what other programs may
+// not import of the model. The rules leave "internal/" out.
 var wings = []wing{
 	{"base", nil, "what serves any program must not know this one", baseRules},
 	{"names", []string{"base"}, "addresses and diagnostics are everywhere: what they depended on, everything would", namesRules},
@@ -60,7 +61,7 @@ var wings = []wing{
 }
 
 // internals are the directories below internal. A rule names the packages in them without "internal/".
-var internals = []string{"base", "values", "language", "provider", "engine", "stores", "install", "show", "testing", "benchmark", "arch", "mutate"}
+var internals = []string{"base", "values", "model", "language", "provider", "engine", "stores", "install", "show", "testing", "benchmark", "arch", "mutate"}
 
 // pathOf returns the path of a package below the root of the module.
 func pathOf(name string) string {

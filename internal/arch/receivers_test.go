@@ -19,7 +19,6 @@ var largeReceivers = map[string]int{
 	"internal/testing/simprovider.core":      53,
 	"internal/language/eval.Run":             50,
 	"internal/engine.applier":                53,
-	"state/store/local.Manager":              50,
 	"internal/engine/explain.Explainer":      42,
 	"internal/testing/simprovider.violation": 41,
 }

@@ -46,7 +46,8 @@ var modelRules = map[string]rule{
 	"plan":                  {may: []string{"addr", "diag", "values/leak", "values/schema", "values/value", "state"}, pure: true, modules: []string{cty}, why: "a plan is data, and ordering it is a pure function: no live value may meet it"},
 	"event":                 {may: []string{"addr", "diag", "plan"}, pure: true, modules: none, why: "what is seen of a run has no values: an observer that knew the engine could reach them"},
 	"state/store":           {may: []string{"addr", "diag", "base/safefile", "state"}, why: "where a state is kept must not depend on what made it"},
-	"state/store/local":     {may: []string{"addr", "diag", "base/safefile", "state", "state/store"}, why: "one store does not know the others"},
+	"model/document":        {may: []string{"addr", "state", "state/store"}, pure: true, modules: []string{uuid}, why: "what keeps results from getting lost is the same on every medium, and knows none"},
+	"state/store/local":     {may: []string{"addr", "diag", "base/safefile", "state", "state/store", "model/document"}, why: "one store does not know the others"},
 	"state/store/storetest": {may: []string{"addr", "diag", "values/schema", "values/value", "state", "state/store"}, why: "the conformance suite tests stores through their interface only"},
 }
 

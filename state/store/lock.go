@@ -147,12 +147,12 @@ type Locking struct {
 	Waiting func(*LockError)
 }
 
-// Take takes the lock and returns its ID, which is "" with NoLock, where only a RunRefuser is asked. After
+// Take takes the lock and returns its ID, which is "" with NoLock, where a Recoverer is asked. After
 // the timeout, the error is the last *LockError. If ctx ends first, the error wraps both that and the cause
 // of ctx.
 func (l Locking) Take(ctx context.Context, m Manager, info LockInfo) (string, error) {
 	if l.NoLock {
-		if r, ok := m.(RunRefuser); ok {
+		if r, ok := m.(Recoverer); ok {
 			return "", r.RefuseRun(ctx, info)
 		}
 		return "", nil

@@ -27,13 +27,6 @@ type Recovered struct {
 	Empty      string // path of an existing state file without content; "" for none
 }
 
-// Recoverer is implemented by managers whose Read takes journals into account.
-type Recoverer interface {
-	// Recovered returns what the last Read recovered, or the Journal or Write that did so in its place; nil
-	// if nothing.
-	Recovered() *Recovered
-}
-
 // RecoveredBy returns what m recovered, or nil if m recovered nothing or never does.
 func RecoveredBy(m Manager) *Recovered {
 	if r, ok := m.(Recoverer); ok {

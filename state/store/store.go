@@ -58,52 +58,62 @@ type Manager interface {
 	Journal(ctx context.Context, base *state.File) (state.Journal, error)
 }
 
-// Placed is implemented by managers whose states can be in the same place although their stores differ.
-type Placed interface {
-	// SamePlace reports whether other keeps the state of the same workspace in the same place.
+// Recoverer is implemented by managers of states that other runs may leave something with: results in a
+// journal, which Read takes into account, and a lock.
+type Recoverer interface {
+	// Recovered returns what the last Read recovered, or the Journal or Write that did so in its place; nil
+	// if nothing.
+	Recovered() *Recovered
+	// ForceUnlock releases the lock with that ID, also that of another run. It fails with ErrNotLocked if
+	// there is none. It fails with a *LockError that contains the lock's information if the lock has another
+	// ID or cannot be released while its holder lives.
+	ForceUnlock(ctx context.Context, id string) error
+	// CheckUnlock returns the error that ForceUnlock would return now, as far as that can be determined
+	// without releasing anything.
+	CheckUnlock(ctx context.Context, id string) error
+	// RefuseRun returns an error if the run that info describes must not use the state, which Lock would
+	// return: the state may be one that only runs elsewhere may change.
+	RefuseRun(ctx context.Context, info LockInfo) error
+}
+
+// InFiles is implemented by managers that keep states in files.
+type InFiles interface {
+	// SamePlace reports whether other keeps the state of the same workspace in the same place, although
+	// their stores may differ.
 	SamePlace(other Manager) bool
+	// CheckWritable returns an error if the state or its backup cannot be written where they are configured
+	// to be. It changes nothing and does not need the lock.
+	CheckWritable() error
+	// RedirectedTo returns the path of the file that options name in place of the one of the backend; "" if
+	// the state is written where the backend keeps it.
+	RedirectedTo() string
+	// Files returns the files of the state and its backup that exist.
+	Files() []string
+	// Rekey stores the state and its backups again without changing them, encrypted by the present rules. If
+	// the state cannot be read, it fails and has changed nothing; a backup that cannot be read stays as it
+	// is.
+	Rekey(ctx context.Context) ([]Rekeyed, error)
 }
 
 // SamePlace reports whether two managers are known to keep their states in the same place.
 func SamePlace(a, b Manager) bool {
-	p, ok := a.(Placed)
-	return ok && p.SamePlace(b)
+	f, ok := a.(InFiles)
+	return ok && f.SamePlace(b)
 }
 
-// RunRefuser is implemented by managers of states that may be changed by runs elsewhere only.
-type RunRefuser interface {
-	// RefuseRun returns an error if the run that info describes must not use the state, which Lock would
-	// return.
-	RefuseRun(ctx context.Context, info LockInfo) error
-}
-
-// Checker is implemented by managers that can find out beforehand that a write would fail.
-type Checker interface {
-	// CheckWritable returns an error if the state or its backup cannot be written where they are configured
-	// to be. It changes nothing and does not need the lock.
-	CheckWritable() error
-}
-
-// CheckWritable returns the result of m's check, or nil if m is not a Checker. Call it before an operation
+// CheckWritable returns an error if it is known beforehand that m cannot write. Call it before an operation
 // that changes the state.
 func CheckWritable(m Manager) error {
-	if c, ok := m.(Checker); ok {
-		return c.CheckWritable()
+	if f, ok := m.(InFiles); ok {
+		return f.CheckWritable()
 	}
 	return nil
 }
 
-// Redirected is implemented by managers that can write to a file that options name in place of the one of the
-// backend.
-type Redirected interface {
-	// RedirectedTo returns the path of that file; "" if the state is written where the backend keeps it.
-	RedirectedTo() string
-}
-
 // RedirectedTo returns the path of the file that m writes in place of the one of the backend; "" for none.
 func RedirectedTo(m Manager) string {
-	if r, ok := m.(Redirected); ok {
-		return r.RedirectedTo()
+	if f, ok := m.(InFiles); ok {
+		return f.RedirectedTo()
 	}
 	return ""
 }

@@ -12,65 +12,42 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/mayfly-iac/mayfly/internal/base/bug"
-	"github.com/mayfly-iac/mayfly/state"
+	"github.com/mayfly-iac/mayfly/internal/model/document"
 	"github.com/mayfly-iac/mayfly/state/store"
 )
 
-// Journal implements store.Manager. The first record creates the journal's first part.
-func (m *Manager) Journal(ctx context.Context, base *state.File) (state.Journal, error) {
-	if err := context.Cause(ctx); err != nil {
-		return nil, err
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.log != nil {
-		return nil, errors.New("this run already has a journal")
-	}
-	if err := m.checkHeld(ctx); err != nil {
-		return nil, err
-	}
-	if !m.loaded || m.lockID == "" {
-		known, loaded := m.meta, m.loaded
-		if err := m.settle(ctx); err != nil {
-			return nil, err
-		}
-		if loaded && m.meta != known {
-			return nil, m.explain("changed", ErrChanged)
-		}
-	}
-	if fresh := m.meta == (state.Meta{}); !fresh && (base.Lineage != m.meta.Lineage || base.Serial != m.meta.Serial) || fresh && base.Serial != 0 {
-		return nil, m.explain("changed", ErrChanged)
-	}
-	file := &partFile{parts: m.place.Parts, lock: m.place.Lock, lockID: m.lockID, run: newRun(time.Now())}
-	log, err := state.NewLog(file, base.Meta, store.SealerOf(m.cipher))
-	if err != nil {
-		return nil, err
-	}
-	m.log, m.file = log, file
-	return log, nil
+// Begin implements document.Journals. The first record creates the first part.
+func (h *hosted) Begin(func(check func(was Version) error) error) document.LogFile {
+	return &partFile{at: h, lockID: h.lockID, run: newRun(time.Now())}
 }
 
-// closeLog ends the run's journal. If it contains anything useful, it stays for the next run to recover.
-func (m *Manager) closeLog(ctx context.Context) error {
-	if m.log == nil {
-		return nil
+// Unsettled implements document.Journals. With the lock, no journal can come from another run.
+func (h *hosted) Unsettled(locked bool) bool { return !locked }
+
+// Claim implements document.Journals. A run without the lock refuses journals: their runs may be alive.
+func (h *hosted) Claim(context.Context) (func(), error) {
+	if h.lockID == "" {
+		return nil, &store.LockError{Err: fmt.Errorf("there is a journal of another run, %s, which may still be going on. A run that takes the lock puts the journal of a run that has ended into the state", h.journal)}
 	}
-	m.log.End()
-	names, idle := m.file.names(), m.log.Idle()
-	m.log, m.file = nil, nil
-	if !idle {
-		return nil
-	}
-	return m.removeParts(ctx, names)
+	return nil, nil
 }
 
-func (m *Manager) removeParts(ctx context.Context, names []string) error {
+// Remove implements document.Journals.
+func (h *hosted) Remove(ctx context.Context, journals []document.Journal) error {
+	var names []string
+	for _, j := range journals {
+		names = append(names, j.(*journal).parts...)
+	}
+	return h.removeParts(ctx, names)
+}
+
+func (h *hosted) removeParts(ctx context.Context, names []string) error {
 	if len(names) == 0 {
 		return nil
 	}
-	err := retry(ctx, patient, func() error { return m.place.Parts.Remove(ctx, names) })
+	err := retry(ctx, patient, func() error { return h.place.Parts.Remove(ctx, names) })
 	if err != nil {
-		return fmt.Errorf("the journal %s cannot be removed: %w", m.journal, err)
+		return fmt.Errorf("the journal %s cannot be removed: %w", h.journal, err)
 	}
 	return nil
 }
@@ -97,8 +74,7 @@ const partSize = 64 << 10
 // a whole until it is large enough. Whenever it stores a part, it asks at the same time whether the run still
 // holds its lock. Its methods are called one after the other, except Reserve and names.
 type partFile struct {
-	parts  Parts
-	lock   Lock   // nil if there is no locking
+	at     *hosted
 	lockID string // "" if the run has no lock
 	run    string
 
@@ -129,13 +105,13 @@ func (f *partFile) Sync() error {
 	name, data := partName(f.run, f.n), f.last
 	f.mu.Unlock()
 	lost := make(chan error, 1)
-	go func() { lost <- bug.Catch(func() error { return checkLock(ctx, f.lock, f.lockID) }) }()
-	err := retry(ctx, patient, func() error { return f.parts.Put(ctx, name, data) })
+	go func() { lost <- bug.Catch(func() error { return checkLock(ctx, f.at.place.Lock, f.lockID) }) }()
+	err := retry(ctx, patient, func() error { return f.at.place.Parts.Put(ctx, name, data) })
 	return errors.Join(<-lost, err)
 }
 
-// started reports whether anything was written.
-func (f *partFile) started() bool {
+// Started implements document.LogFile.
+func (f *partFile) Started() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.n > 0
@@ -150,4 +126,23 @@ func (f *partFile) names() []string {
 		out[i] = partName(f.run, i+1)
 	}
 	return out
+}
+
+// Keeps implements document.LogFile. What another run has changed or is about to change may not be what the
+// journal continues.
+func (f *partFile) Keeps(err error) bool {
+	return f.Started() && !errors.Is(err, store.ErrLockLost) && !errors.Is(err, ErrChanged)
+}
+
+// Close implements document.LogFile.
+func (*partFile) Close() error { return nil }
+
+// Remove implements document.LogFile. What cannot be removed although the state is saved is known to be
+// folded in, and goes with the next run.
+func (f *partFile) Remove(ctx context.Context, saved bool) error {
+	err := f.at.removeParts(ctx, f.names())
+	if saved {
+		return nil
+	}
+	return err
 }

@@ -121,7 +121,7 @@ func prepared(t *testing.T) *fake {
 	first.end(t)
 	dead := newRun(t, f, "dead")
 	dead.work(t, "dead")
-	if err := errors.Join(first.err, dead.err, dead.m.(store.ForceUnlocker).ForceUnlock(t.Context(), "id-dead")); err != nil {
+	if err := errors.Join(first.err, dead.err, dead.m.(store.Recoverer).ForceUnlock(t.Context(), "id-dead")); err != nil {
 		t.Fatal(err)
 	}
 	f.requests = 0
@@ -134,7 +134,7 @@ func checkComplete(t *testing.T, f *fake, want map[string]int) {
 	f.fault = nil
 	next := newRun(t, f, "next")
 	if held := (*store.LockError)(nil); errors.As(next.err, &held) {
-		if err := next.m.(store.ForceUnlocker).ForceUnlock(t.Context(), held.Info.ID); err != nil {
+		if err := next.m.(store.Recoverer).ForceUnlock(t.Context(), held.Info.ID); err != nil {
 			t.Fatal(err)
 		}
 		next = newRun(t, f, "next")
@@ -233,7 +233,7 @@ func TestLockLost(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := a.m.(store.ForceUnlocker).ForceUnlock(t.Context(), "id-a"); err != nil {
+	if err := a.m.(store.Recoverer).ForceUnlock(t.Context(), "id-a"); err != nil {
 		t.Fatal(err)
 	}
 	b := newRun(t, f, "b")
@@ -292,6 +292,58 @@ func TestLockInterrupted(t *testing.T) {
 	}
 }
 
+// TestInterruptedWhileStoring loses requests of a run that was interrupted: it tries again, since what it has
+// done must be stored, and its lock released.
+func TestInterruptedWhileStoring(t *testing.T) {
+	t.Parallel()
+	for _, lost := range []string{"put", "release"} {
+		synctest.Test(t, func(t *testing.T) {
+			f := newFake()
+			a := newRun(t, f, "a")
+			failed := false
+			f.fault = func(_ int, request string) fault {
+				if failed || request != lost {
+					return none
+				}
+				failed = true
+				return unsent
+			}
+			ctx, interrupt := context.WithCancel(t.Context())
+			interrupt()
+			if err := errors.Join(a.err, a.m.Write(ctx, storetest.File(t, "l", 1, 1)), a.m.Unlock(ctx, a.lock)); err != nil || !failed {
+				t.Errorf("the request to %s is lost: %v", lost, err)
+			}
+		})
+	}
+}
+
+// TestChangedBeforeTheJournal changes the state between reading it without a lock and beginning a journal, in
+// a way that lineage and serial do not show.
+func TestChangedBeforeTheJournal(t *testing.T) {
+	t.Parallel()
+	f := newFake()
+	m, err := remote.New(f, remote.Options{}).Manager(store.DefaultWorkspace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored := storetest.File(t, "l", 1, 1)
+	if err := m.Write(t.Context(), stored); err != nil {
+		t.Fatal(err)
+	}
+	other, err := remote.New(f, remote.Options{}).Manager(store.DefaultWorkspace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := storetest.File(t, "l", 1, 2)
+	changed.Version = "2.0.0"
+	if err := other.Write(t.Context(), changed); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Journal(t.Context(), stored); !errors.Is(err, remote.ErrChanged) {
+		t.Errorf("a journal of changes to what is not stored any more: %v", err)
+	}
+}
+
 // TestChangedMeanwhile changes the state behind the back of a run: what the other one wrote stays.
 func TestChangedMeanwhile(t *testing.T) {
 	t.Parallel()
@@ -310,54 +362,6 @@ func TestChangedMeanwhile(t *testing.T) {
 	}
 	if got, _, _ := b.Get(t.Context()); string(got) != string(data) {
 		t.Error("the state was overwritten")
-	}
-}
-
-// TestForeignJournal refuses a journal whose state is gone, and names what would be lost.
-func TestForeignJournal(t *testing.T) {
-	t.Parallel()
-	f := prepared(t)
-	b := &blob{f, store.DefaultWorkspace}
-	data, err := state.Write(storetest.File(t, "another", 3, 1))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, v, _ := b.Get(t.Context())
-	if _, err := b.Put(t.Context(), data, v); err != nil {
-		t.Fatal(err)
-	}
-	before := f.snapshot()
-	r := newRun(t, f, "a")
-	if !errors.Is(r.err, state.ErrJournalForeign) || !strings.Contains(r.err.Error(), "test_thing.dead[0]") {
-		t.Errorf("reading beside a foreign journal: %v", r.err)
-	}
-	if err := r.m.Unlock(t.Context(), r.lock); err != nil {
-		t.Fatal(err)
-	}
-	if after := f.snapshot(); after != before {
-		t.Errorf("it was %s and is %s", before, after)
-	}
-}
-
-// TestJournalWithoutLock includes the results of another run in what is read, and leaves its journal alone.
-func TestJournalWithoutLock(t *testing.T) {
-	t.Parallel()
-	f := prepared(t)
-	before := f.snapshot()
-	m, err := remote.New(f, remote.Options{}).Manager(store.DefaultWorkspace)
-	if err != nil {
-		t.Fatal(err)
-	}
-	file, err := m.Read(t.Context())
-	if err != nil || file.State.Object(storetest.Address("dead", operations-1)) == nil {
-		t.Errorf("the results in the journal are not read: %v", err)
-	}
-	var held *store.LockError
-	if _, err := m.Journal(t.Context(), file); !errors.As(err, &held) {
-		t.Errorf("a journal beside the one of another run: %v", err)
-	}
-	if after := f.snapshot(); after != before {
-		t.Errorf("it was %s and is %s", before, after)
 	}
 }
 

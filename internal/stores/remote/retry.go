@@ -85,6 +85,15 @@ func retry(ctx context.Context, limit patience, f func() error) error {
 	}
 }
 
+// ask is retry for what has an answer.
+func ask[T any](ctx context.Context, limit patience, f func() (T, error)) (answer T, err error) {
+	err = retry(ctx, limit, func() (err error) {
+		answer, err = f()
+		return err
+	})
+	return answer, err
+}
+
 // linger returns a context that ends some time after ctx does. The caller cancels it.
 func linger(ctx context.Context, after time.Duration) (context.Context, context.CancelFunc) {
 	later, cancel := context.WithCancelCause(context.WithoutCancel(ctx))

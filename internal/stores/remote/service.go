@@ -1,9 +1,10 @@
-// Package remote keeps states in services on a network. It holds what is the same for all of them: reading
-// and conditional writing, locks that can be lost, the journal, retries and encryption. What differs is
+// Package remote keeps states in services on a network. It is the medium of documents that is the same for
+// all of them: conditional writing, locks that can be lost, journals in parts, and retries. What differs is
 // behind the interface Service, which has one implementation in a package of its own for each kind of
 // service, such as pg.
 //
-// It may import state and state/store. It must not know configuration, plans, providers, or any service.
+// It may import state, state/store and document. It must not know configuration, plans, providers, or any
+// service.
 package remote
 
 import (
@@ -11,6 +12,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/mayfly-iac/mayfly/internal/model/document"
 	"github.com/mayfly-iac/mayfly/state/store"
 )
 
@@ -63,9 +65,16 @@ type Lock interface {
 	Check(ctx context.Context, id string) error
 }
 
-// Version identifies the stored bytes of a state: an ETag, a generation, a number of a row, or a checksum.
-// It is "" for a state that does not exist.
-type Version string
+// Refuser is a Lock of states that may be changed by runs elsewhere only.
+type Refuser interface {
+	// RefuseRun returns an error if the run that info describes must not use the state, which Take would
+	// return.
+	RefuseRun(ctx context.Context, info store.LockInfo) error
+}
+
+// Version is that of the stored bytes of a state: an ETag, a generation, a number of a row, or a checksum. It
+// is "" for a state that does not exist.
+type Version = document.Version
 
 // Parts keeps a journal as named parts, each of at most a few hundred kilobytes. Names consist of lower case
 // letters, digits, "-" and ".". It is safe for concurrent use.

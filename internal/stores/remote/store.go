@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/mayfly-iac/mayfly/internal/model/document"
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/state/store"
 )
@@ -33,11 +34,7 @@ func New(s Service, opt Options) *Store { return &Store{s, opt} }
 
 // Workspaces implements store.Store.
 func (s *Store) Workspaces(ctx context.Context) ([]string, error) {
-	var names []string
-	err := retry(ctx, impatient, func() (err error) {
-		names, err = s.service.Workspaces(ctx)
-		return err
-	})
+	names, err := ask(ctx, impatient, func() ([]string, error) { return s.service.Workspaces(ctx) })
 	if err != nil {
 		return nil, fmt.Errorf("listing the workspaces: %w", err)
 	}
@@ -66,10 +63,10 @@ func (s *Store) CreateWorkspace(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	if _, err = m.put(ctx, data, ""); errors.Is(err, ErrChanged) {
+	if _, err = m.at.put(ctx, data, ""); errors.Is(err, ErrChanged) {
 		return exists
 	}
-	return m.explain("stored", err)
+	return m.at.explain("stored", err)
 }
 
 // DeleteWorkspace implements store.Store.
@@ -81,21 +78,19 @@ func (s *Store) DeleteWorkspace(ctx context.Context, name string, force bool) er
 	if err != nil {
 		return err
 	}
-	got, err := m.load(ctx)
+	f, err := m.Read(ctx)
 	switch {
 	case err != nil && !force:
 		return err
-	case err == nil && got.version == "":
+	case err == nil && m.at.version == "":
 		return fmt.Errorf("%w: %q", store.ErrNoWorkspace, name)
-	case !force:
-		if f := got.result(); f != nil && len(f.State.Managed()) > 0 {
-			return fmt.Errorf("%w: %q", store.ErrNotEmpty, name)
-		}
+	case !force && f != nil && len(f.State.Managed()) > 0:
+		return fmt.Errorf("%w: %q", store.ErrNotEmpty, name)
 	}
-	if err := m.removeParts(ctx, got.names()); err != nil {
+	if err := m.at.removeParts(ctx, m.at.parts); err != nil {
 		return err
 	}
-	return m.explain("deleted", retry(ctx, patient, func() error { return m.place.State.Delete(ctx) }))
+	return m.at.explain("deleted", retry(ctx, patient, func() error { return m.at.place.State.Delete(ctx) }))
 }
 
 // Manager implements store.Store.
@@ -109,7 +104,7 @@ func (s *Store) Manager(name string) (store.Manager, error) {
 
 // manager returns the manager of a workspace, without a request. A service without room for a journal has
 // it in a directory of this machine.
-func (s *Store) manager(name string) (*Manager, error) {
+func (s *Store) manager(name string) (*manager, error) {
 	if err := store.CheckWorkspaceName(name); err != nil {
 		return nil, err
 	}
@@ -117,10 +112,10 @@ func (s *Store) manager(name string) (*Manager, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Manager{place: place, cipher: s.opt.Cipher, journal: place.Path + ".journal"}
-	if m.place.Parts == nil {
-		dir := journalDir(s.opt.JournalDir, place.Path)
-		m.place.Parts, m.journal, m.away = dirParts{dir}, dir, true
+	h := &hosted{place: place, cipher: s.opt.Cipher, journal: place.Path + ".journal"}
+	if place.Parts == nil {
+		h.journal, h.away = journalDir(s.opt.JournalDir, place.Path), true
+		h.place.Parts = dirParts{h.journal}
 	}
-	return m, nil
+	return &manager{document.New(h, document.Options{Path: place.Path, Journal: h.journal, Cipher: s.opt.Cipher}), h}, nil
 }

@@ -56,7 +56,7 @@ func (l *lock) Take(ctx context.Context, info store.LockInfo) error {
 	return nil
 }
 
-// RefuseRun implements store.RunRefuser.
+// RefuseRun implements remote.Refuser.
 func (l *lock) RefuseRun(ctx context.Context, info store.LockInfo) error {
 	w, err := l.find(ctx, l.name)
 	if err != nil || w == nil {

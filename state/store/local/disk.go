@@ -167,17 +167,7 @@ func (d disk) overwrite(f *os.File, b []byte) error {
 // overwriteHeld is for systems that cannot rename over open files: while the file is overwritten, a durable
 // copy of the content lies beside it, for readCopy to find.
 func (d disk) overwriteHeld(path string, b []byte, h *held) error {
-	f, err := d.temp(path+copySuffix, b, newMode)
-	if err != nil {
-		return err
-	}
-	if err := f.Close(); err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	if err := d.rename(f.Name(), path+copySuffix); err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	if err := safefile.SyncDir(filepath.Dir(path)); err != nil {
+	if err := d.replace(path+copySuffix, b, newMode); err != nil {
 		return err
 	}
 	if err := d.overwrite(h.current(), b); err != nil {

@@ -11,7 +11,7 @@ import (
 // checkEmpty returns an error if the state file has no content but files beside it show that there was a
 // state: continuing would create all objects again. Without a state there should be no file, but killed
 // runs leave an empty one, since it is the file that is locked.
-func (m *Manager) checkEmpty() error {
+func (m *medium) checkEmpty() error {
 	info := m.holder()
 	if m.neverWritten() {
 		return nil
@@ -34,13 +34,13 @@ func (m *Manager) checkEmpty() error {
 
 // neverWritten reports whether the run that created the file, or a later one, has recorded that there was
 // no state.
-func (m *Manager) neverWritten() bool {
+func (m *medium) neverWritten() bool {
 	info := m.holder()
 	return info != nil && info.Info == noStateYet
 }
 
 // newestBackup returns the newest backup of the state that is not empty, or "" if there is none.
-func (m *Manager) newestBackup() string {
+func (m *medium) newestBackup() string {
 	newest, when := "", time.Time{}
 	for _, path := range m.backups() {
 		if fi, err := os.Stat(path); err == nil && fi.ModTime().After(when) {

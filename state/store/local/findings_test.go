@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/mayfly-iac/mayfly/internal/testing/filetest"
+	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/state/store"
 	"github.com/mayfly-iac/mayfly/state/store/storetest"
 )
@@ -101,19 +102,19 @@ func TestJournaledError(t *testing.T) {
 	broken := errors.New("broken")
 	for _, test := range []struct {
 		name string
-		do   func(t *testing.T, m *Manager, lose *bool)
+		do   func(t *testing.T, m *Manager, j state.Journal, lose *bool)
 		want bool
 	}{
-		{"all results", func(*testing.T, *Manager, *bool) {}, true},
-		{"a result is lost", func(t *testing.T, m *Manager, lose *bool) {
-			id, err := m.log.Begin(storetest.Address("a", 2), "create")
+		{"all results", func(*testing.T, *Manager, state.Journal, *bool) {}, true},
+		{"a result is lost", func(t *testing.T, _ *Manager, j state.Journal, lose *bool) {
+			id, err := j.Begin(storetest.Address("a", 2), "create")
 			*lose = true
-			if commit := m.log.Commit(id); err != nil || commit == nil {
+			if commit := j.Commit(id); err != nil || commit == nil {
 				t.Errorf("%v, %v", err, commit)
 			}
 		}, false},
-		{"the journal is gone", func(t *testing.T, m *Manager, _ *bool) {
-			if err := os.Remove(m.paths.journal); err != nil {
+		{"the journal is gone", func(t *testing.T, m *Manager, _ state.Journal, _ *bool) {
+			if err := os.Remove(m.at.paths.journal); err != nil {
 				t.Error(err)
 			}
 		}, false},
@@ -137,7 +138,7 @@ func TestJournaledError(t *testing.T) {
 			t.Fatal(err)
 		}
 		commit(t, j, "a", 1, "object 1")
-		test.do(t, m, &lose)
+		test.do(t, m, j, &lose)
 		var journaled *store.JournaledError
 		if err := m.Write(t.Context(), storetest.File(t, "l", 1, 1)); !errors.Is(err, broken) || errors.As(err, &journaled) != test.want {
 			t.Errorf("%s: %v", test.name, err)
@@ -189,7 +190,7 @@ func TestFirstResultsBesideABackup(t *testing.T) {
 	commit(t, j, "a", 1, "object 1")
 	die(t, dead)
 	filetest.Write(t, filepath.Join(dir, DefaultPath+backupSuffix), encoded(t, storetest.File(t, "k", 1, 1)))
-	if err := os.Remove(dead.paths.info); err != nil {
+	if err := os.Remove(dead.at.paths.info); err != nil {
 		t.Fatal(err)
 	}
 	if f, err := open(t, Options{Dir: dir}).Read(t.Context()); err != nil || f == nil || f.State.Object(storetest.Address("a", 1)) == nil {
@@ -224,6 +225,25 @@ func TestOddCopies(t *testing.T) {
 	next := storetest.File(t, "l", 3, 1)
 	if err := m.Write(t.Context(), next); err != nil || content(t, path) != encoded(t, next) || !exists(path+copySuffix) {
 		t.Errorf("writing without the lock: %v", err)
+	}
+}
+
+// TestCopyThatCannotBeFinished keeps the copy if what its writer died doing cannot be done now either.
+func TestCopyThatCannotBeFinished(t *testing.T) {
+	broken := errors.New("broken")
+	dir := t.TempDir()
+	path, want := filepath.Join(dir, DefaultPath), encoded(t, storetest.File(t, "l", 2, 9))
+	filetest.Write(t, path, want[:40])
+	filetest.Write(t, path+copySuffix, want)
+	s := New(Options{Dir: dir})
+	s.disk.rename = func(string, string) error { return broken }
+	m, err := s.Manager(store.DefaultWorkspace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer mustLock(t, m.(*Manager))()
+	if f, err := m.Read(t.Context()); !errors.Is(err, broken) || content(t, path+copySuffix) != want {
+		t.Errorf("read %v, %v", f, err)
 	}
 }
 

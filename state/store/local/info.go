@@ -17,7 +17,7 @@ const noStateYet = "There was no state yet when this run began."
 
 // writeInfo records who holds the lock. An existing file with that name is replaced rather than written to,
 // since it may be a symbolic link.
-func (m *Manager) writeInfo(info store.LockInfo) error {
+func (m *medium) writeInfo(info store.LockInfo) error {
 	b, err := info.Marshal()
 	if err != nil {
 		return err
@@ -38,7 +38,7 @@ func (m *Manager) writeInfo(info store.LockInfo) error {
 
 // holder reads who holds the lock. It returns nil if that is unknown. The information may be old: it is
 // left behind when its process is killed. Only the lock itself says whether the holder lives.
-func (m *Manager) holder() *store.LockInfo {
+func (m *medium) holder() *store.LockInfo {
 	for _, path := range []string{m.paths.info, m.paths.infoByName} {
 		b, err := safefile.Read(path, maxInfo)
 		if err != nil {

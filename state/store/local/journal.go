@@ -10,49 +10,17 @@ import (
 	"sync/atomic"
 
 	"github.com/mayfly-iac/mayfly/internal/base/safefile"
-	"github.com/mayfly-iac/mayfly/state"
-	"github.com/mayfly-iac/mayfly/state/store"
+	"github.com/mayfly-iac/mayfly/internal/model/document"
 )
 
-// Journal implements store.Manager. The first record creates the journal's file. It first folds in the
-// journal of an interrupted run, if there is one, and fails if base is not the stored state.
-func (m *Manager) Journal(ctx context.Context, base *state.File) (state.Journal, error) {
-	if err := context.Cause(ctx); err != nil {
-		return nil, err
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.log != nil {
-		return nil, errors.New("this run already has a journal")
-	}
-	if err := m.paths.checkTargets(); err != nil {
-		return nil, err
-	}
-	if err := m.checkHeld(); err != nil {
-		return nil, err
-	}
-	if !m.loaded || exists(m.paths.journal) {
-		if _, err := m.settle(); err != nil {
-			return nil, err
-		}
-	}
-	if fresh := m.meta == (state.Meta{}); !fresh && (base.Lineage != m.meta.Lineage || base.Serial != m.meta.Serial) || fresh && base.Serial != 0 {
-		return nil, fmt.Errorf("the state in %s has changed since it was read. Run the command again", m.source())
-	}
-	file := &logFile{path: m.paths.journal, disk: m.disk, check: m.checkStart}
-	log, err := state.NewLog(file, base.Meta, store.SealerOf(m.cipher))
-	if err != nil {
-		return nil, err
-	}
-	m.log, m.logFile = log, file
-	return log, nil
+// Begin implements document.Journals.
+func (m *medium) Begin(guarded func(check func(was document.Version) error) error) document.LogFile {
+	return &logFile{path: m.paths.journal, disk: m.disk, check: func() error { return guarded(m.checkStart) }}
 }
 
 // checkStart returns an error if the state has changed since it was read. The journal calls it right before
 // its first record, before anything is changed.
-func (m *Manager) checkStart() error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
+func (m *medium) checkStart(was document.Version) error {
 	if m.source() != m.paths.write {
 		return nil
 	}
@@ -60,21 +28,7 @@ func (m *Manager) checkStart() error {
 	if err != nil {
 		return failed("the state", m.source(), "read", err)
 	}
-	return m.checkUnchanged(content)
-}
-
-// closeLog ends the run's journal. If it contains anything useful, it stays for the next run to recover.
-func (m *Manager) closeLog() error {
-	if m.log == nil {
-		return nil
-	}
-	m.log.End()
-	end := m.logFile.close
-	if m.log.Idle() {
-		end = m.logFile.remove
-	}
-	m.log, m.logFile = nil, nil
-	return end()
+	return m.checkUnchanged(content, was)
 }
 
 // logFile is the file of a journal. The first write creates it, so that a run that changes nothing leaves
@@ -177,8 +131,11 @@ func (l *logFile) Sync() error {
 	return safefile.SyncDir(filepath.Dir(l.path))
 }
 
-// exists reports whether anything was written. No write may be in progress.
-func (l *logFile) exists() bool { return l.f != nil }
+// Started implements document.LogFile. No write may be in progress.
+func (l *logFile) Started() bool { return l.f != nil }
+
+// Keeps implements document.LogFile.
+func (l *logFile) Keeps(error) bool { return l.inPlace() }
 
 // inPlace reports whether the file still exists under its name. No write may be in progress.
 func (l *logFile) inPlace() bool { return sameFile(l.path, l.f) }
@@ -186,22 +143,26 @@ func (l *logFile) inPlace() bool { return sameFile(l.path, l.f) }
 // end lets no file be created any more, and reports whether there is one.
 func (l *logFile) end() bool {
 	l.ended.Store(true)
-	return l.exists()
+	return l.Started()
 }
 
-// close closes the file and leaves it in place.
-func (l *logFile) close() error {
+// Close implements document.LogFile. It leaves the file in place.
+func (l *logFile) Close() error {
 	if !l.end() {
 		return nil
 	}
 	return locks.close(l.f)
 }
 
-// remove closes the file and removes it, if it was created and its name still refers to it: another run may
-// have created a file there.
-func (l *logFile) remove() error {
+// Remove implements document.LogFile. It closes the file and removes it, if it was created and its name still
+// refers to it: another run may have created a file there.
+func (l *logFile) Remove(_ context.Context, saved bool) error {
 	if !l.end() {
 		return nil
 	}
-	return locks.remove(l.path, l.f)
+	err := locks.remove(l.path, l.f)
+	if err != nil && saved {
+		return fmt.Errorf("the state is saved, but its journal could not be removed: %w", err)
+	}
+	return err
 }

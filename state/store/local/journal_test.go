@@ -57,7 +57,7 @@ func TestRunsWithoutLock(t *testing.T) {
 		t.Errorf("writing beside another journal: %v", err)
 	}
 
-	if err := first.Write(t.Context(), storetest.File(t, "l", 2, 2)); err != nil || exists(first.paths.journal) {
+	if err := first.Write(t.Context(), storetest.File(t, "l", 2, 2)); err != nil || exists(first.at.paths.journal) {
 		t.Errorf("the first run: %v", err)
 	}
 	if _, err := lateJournal.Begin(storetest.Address("a", 5), "create"); err == nil || !strings.Contains(err.Error(), "changed by another run") {
@@ -66,7 +66,7 @@ func TestRunsWithoutLock(t *testing.T) {
 	if err := late.Write(t.Context(), storetest.File(t, "l", 2, 3)); err == nil || !strings.Contains(err.Error(), "changed by another run") {
 		t.Errorf("writing over what another run has written: %v", err)
 	}
-	if got := content(t, first.paths.write); got != encoded(t, storetest.File(t, "l", 2, 2)) {
+	if got := content(t, first.at.paths.write); got != encoded(t, storetest.File(t, "l", 2, 2)) {
 		t.Errorf("the state is %s", got)
 	}
 }
@@ -77,7 +77,7 @@ func TestUnreadableJournalIsKept(t *testing.T) {
 			dir := t.TempDir()
 			m := open(t, Options{Dir: dir})
 			base := storetest.File(t, "l", 1, 1)
-			if err := errors.Join(m.Write(t.Context(), base), os.WriteFile(m.paths.journal, []byte(text), 0o600)); err != nil {
+			if err := errors.Join(m.Write(t.Context(), base), os.WriteFile(m.at.paths.journal, []byte(text), 0o600)); err != nil {
 				t.Fatal(err)
 			}
 			m = open(t, Options{Dir: dir})
@@ -87,7 +87,7 @@ func TestUnreadableJournalIsKept(t *testing.T) {
 				t.Fatalf("read %v, %v", f, err)
 			}
 			r := m.Recovered()
-			if r == nil || content(t, r.Unreadable) != text || exists(m.paths.journal) {
+			if r == nil || content(t, r.Unreadable) != text || exists(m.at.paths.journal) {
 				t.Fatalf("found %+v; the folder has %q", r, names(t, dir))
 			}
 			if l := r.Diags(); len(l) != 1 || !strings.Contains(l[0].Detail, r.Unreadable) {
@@ -97,11 +97,11 @@ func TestUnreadableJournalIsKept(t *testing.T) {
 	}
 	dir := t.TempDir()
 	m := open(t, Options{Dir: dir})
-	if err := os.WriteFile(m.paths.journal, nil, 0o600); err != nil {
+	if err := os.WriteFile(m.at.paths.journal, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	defer mustLock(t, m)()
-	if _, err := m.Read(t.Context()); err != nil || m.Recovered() != nil || exists(m.paths.journal) {
+	if _, err := m.Read(t.Context()); err != nil || m.Recovered() != nil || exists(m.at.paths.journal) {
 		t.Errorf("a journal without a byte: %v, %+v", err, m.Recovered())
 	}
 }

@@ -139,14 +139,14 @@ func TestOnlyOwnFilesAreRemoved(t *testing.T) {
 func TestInformationThatCannotBeWritten(t *testing.T) {
 	dir := t.TempDir()
 	m := open(t, Options{Dir: dir})
-	filetest.Write(t, filepath.Join(m.paths.info, "file"), "")
+	filetest.Write(t, filepath.Join(m.at.paths.info, "file"), "")
 	if _, err := m.Lock(t.Context(), storetest.Info("x")); err == nil {
 		t.Error("the state is locked")
 	}
-	if left := names(t, dir); !slices.Equal(left, []string{filepath.Base(m.paths.info)}) {
+	if left := names(t, dir); !slices.Equal(left, []string{filepath.Base(m.at.paths.info)}) {
 		t.Errorf("left behind: %q", left)
 	}
-	if _, err := os.Stat(m.paths.write); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(m.at.paths.write); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
 	}
 }

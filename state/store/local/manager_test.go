@@ -182,7 +182,7 @@ func TestReserve(t *testing.T) {
 	reserve(room-100, nil, 2)
 	reserve(room-100, nil, 0)
 	reserve(room+1, full, 2)
-	if err := l.remove(); err != nil {
+	if err := l.Remove(t.Context(), false); err != nil {
 		t.Error(err)
 	}
 }

@@ -131,18 +131,18 @@ func TestLockInfoIsReplaced(t *testing.T) {
 				t.Fatal(err)
 			}
 			if kind == "pipe" {
-				makePipe(t, m.paths.info)
-			} else if err := os.Symlink(other, m.paths.info); err != nil {
+				makePipe(t, m.at.paths.info)
+			} else if err := os.Symlink(other, m.at.paths.info); err != nil {
 				t.Fatal(err)
 			}
-			if m.holder() != nil {
+			if m.at.holder() != nil {
 				t.Error("a pipe or a link to something else names a holder")
 			}
 			unlock := mustLock(t, m)
-			if fi, err := os.Lstat(m.paths.info); err != nil || fi.Mode() != 0o600 || content(t, other) != "mine" {
+			if fi, err := os.Lstat(m.at.paths.info); err != nil || fi.Mode() != 0o600 || content(t, other) != "mine" {
 				t.Errorf("%v, %v, %q", fi, err, content(t, other))
 			}
-			if m.holder() == nil {
+			if m.at.holder() == nil {
 				t.Error("the holder is not known")
 			}
 			unlock()
@@ -153,7 +153,7 @@ func TestLockInfoIsReplaced(t *testing.T) {
 func TestPipedJournalIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	m := open(t, Options{Dir: dir})
-	makePipe(t, m.paths.journal)
+	makePipe(t, m.at.paths.journal)
 	defer mustLock(t, m)()
 	if _, err := m.Read(t.Context()); err == nil || !strings.Contains(err.Error(), "named pipe") {
 		t.Error(err)

@@ -177,8 +177,8 @@ func (o *Openings) Close() error {
 	}
 	if o.log != nil {
 		o.log.End()
-		if o.file.exists() { // the removal need not be durable: the file says that nothing is open
-			_ = errors.Join(o.file.close(), os.Remove(o.file.path))
+		if o.file.Started() { // the removal need not be durable: the file says that nothing is open
+			_ = errors.Join(o.file.Close(), os.Remove(o.file.path))
 		}
 	}
 	for _, dir := range slices.Backward(o.made) {

@@ -254,7 +254,7 @@ func TestBytesWritten(t *testing.T) {
 		for i := range results {
 			commit(t, j, "b", i, "x")
 		}
-		return len(content(t, m.paths.journal))
+		return len(content(t, m.at.paths.journal))
 	}
 	if small, large := journalSize(0, 20), journalSize(2000, 20); small != large {
 		t.Errorf("20 results take %d bytes beside a small state, %d beside a large one", small, large)

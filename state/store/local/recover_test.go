@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -18,14 +19,16 @@ import (
 // die ends a run as a kill would: nothing is written or removed any more, and the system gives up its lock.
 func die(t *testing.T, m *Manager) {
 	t.Helper()
-	if m.logFile != nil {
-		if err := m.logFile.close(); err != nil {
-			t.Fatal(err)
+	for _, f := range slices.Clone(locks.open) {
+		if f.Name() == m.at.paths.journal {
+			if err := locks.close(f); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
-	if m.held != nil {
-		m.held.created = false
-		if err := locks.unlock(m.held, m.paths.write); err != nil {
+	if m.at.held != nil {
+		m.at.held.created = false
+		if err := locks.unlock(m.at.held, m.at.paths.write); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -125,7 +128,7 @@ func TestWriteDoesNotForgetWhatWasNotRead(t *testing.T) {
 	if err := m.Write(t.Context(), storetest.File(t, "l", 5, 0)); err == nil {
 		t.Error("a write threw recovered results away")
 	}
-	if content(t, m.paths.write) != encoded(t, want) {
+	if content(t, m.at.paths.write) != encoded(t, want) {
 		t.Error("the results are not in the state")
 	}
 	if err := m.Write(t.Context(), storetest.File(t, "l", 5, 0)); err != nil {
@@ -153,7 +156,7 @@ func TestJournalOfUnlockedRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if content(t, m.paths.write) != encoded(t, want) {
+	if content(t, m.at.paths.write) != encoded(t, want) {
 		t.Error("the old journal was not folded in first")
 	}
 	commit(t, j, "a", 2, "object 2")

@@ -2,72 +2,54 @@ package local
 
 import (
 	"context"
-	"crypto/sha256"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/mayfly-iac/mayfly/internal/model/document"
+	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/state/store"
 )
 
-var _ store.Rekeyer = (*Manager)(nil)
-
-// Rekey implements store.Rekeyer. It handles all backups whose names other runs with the same options would
+// Rekey implements store.InFiles. It handles all backups whose names other runs with the same options would
 // choose, and the one that the options name.
 func (m *Manager) Rekey(ctx context.Context) ([]store.Rekeyed, error) {
-	if err := context.Cause(ctx); err != nil {
-		return nil, err
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if err := m.checkHeld(); err != nil {
-		return nil, err
-	}
-	f, err := m.settle()
-	if err != nil {
-		return nil, err
-	}
 	var done []store.Rekeyed
-	if f != nil {
-		if err := m.rekeyState(); err != nil {
-			return nil, err
+	err := m.doc.Restore(ctx, func(f *state.File, v document.Version) (document.Version, error) {
+		if f != nil {
+			var err error
+			if v, err = m.at.rekeyState(v); err != nil {
+				return v, err
+			}
+			done = append(done, store.Rekeyed{Path: m.at.paths.write})
 		}
-		done = append(done, store.Rekeyed{Path: m.paths.write})
-	}
-	for _, path := range m.backups() {
-		done = append(done, store.Rekeyed{Path: path, Err: m.rekeyBackup(path)})
-	}
-	return done, nil
+		for _, path := range m.at.backups() {
+			done = append(done, store.Rekeyed{Path: path, Err: m.at.rekeyBackup(path)})
+		}
+		return v, nil
+	})
+	return done, err
 }
 
 // rekeyState replaces the state file without a backup, since the content is the same.
-func (m *Manager) rekeyState() error {
+func (m *medium) rekeyState(was document.Version) (document.Version, error) {
 	old, err := m.readSource()
 	if err != nil {
-		return failed("the state", m.source(), "read", err)
+		return "", failed("the state", m.source(), "read", err)
 	}
-	if err := m.checkUnchanged(old); err != nil {
-		return err
+	if err := m.checkUnchanged(old, was); err != nil {
+		return "", err
 	}
 	data, err := store.Recode(old, m.cipher)
 	if err != nil {
-		return err
+		return "", err
 	}
-	if m.held != nil {
-		err = m.disk.replaceHeld(m.paths.write, data, m.held)
-	} else {
-		err = m.disk.replace(m.paths.write, data, modeOf(m.paths.write))
-	}
-	if err != nil {
-		return failed("the state", m.paths.write, "written", err)
-	}
-	m.sum = sha256.Sum256(data)
-	return nil
+	return versionOf(data), m.replace(data)
 }
 
 // rekeyBackup replaces a backup, which keeps its permissions.
-func (m *Manager) rekeyBackup(path string) error {
+func (m *medium) rekeyBackup(path string) error {
 	old, err := locks.read(path)
 	if err != nil {
 		return err
@@ -81,7 +63,7 @@ func (m *Manager) rekeyBackup(path string) error {
 }
 
 // backups returns the backups of the state that are not empty, in order.
-func (m *Manager) backups() []string {
+func (m *medium) backups() []string {
 	var found []string
 	look := func(path string) {
 		if fi, err := os.Stat(path); err == nil && fi.Mode().IsRegular() && fi.Size() > 0 && !slices.Contains(found, path) {

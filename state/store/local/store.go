@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 
 	"github.com/mayfly-iac/mayfly/internal/base/safefile"
+	"github.com/mayfly-iac/mayfly/internal/model/document"
 	"github.com/mayfly-iac/mayfly/state/store"
 )
 
@@ -182,5 +183,6 @@ func (s *Store) manager(path string) *Manager {
 	}
 	p.journal = p.write + journalSuffix
 	p.info, p.infoByName = infoPath(p.write), infoPath(write)
-	return &Manager{paths: p, cipher: s.opts.Cipher, disk: s.disk}
+	m := &medium{paths: p, cipher: s.opts.Cipher, disk: s.disk}
+	return &Manager{document.New(m, document.Options{Path: p.write, Journal: p.journal, Cipher: s.opts.Cipher}), m}
 }

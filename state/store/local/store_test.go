@@ -98,7 +98,7 @@ func TestNamesOfALinkedState(t *testing.T) {
 	if err := os.Symlink(at("real/state"), at("link")); err != nil {
 		t.Skip(err)
 	}
-	got := open(t, Options{Dir: dir, Path: "link", Stamp: "123"}).paths
+	got := open(t, Options{Dir: dir, Path: "link", Stamp: "123"}).at.paths
 	want := paths{
 		read: at("real/state"), write: at("real/state"), backup: at("link.123.backup"), journal: at("real/state.journal"),
 		info: at("real/.state.lock.info"), infoByName: at(".link.lock.info"),

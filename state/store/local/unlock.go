@@ -10,25 +10,24 @@ import (
 	"github.com/mayfly-iac/mayfly/state/store"
 )
 
-var _ store.ForceUnlocker = (*Manager)(nil)
-
-// ForceUnlock implements store.ForceUnlocker. The system releases a local lock when its process ends, so
+// ForceUnlock implements store.Recoverer. The system releases a local lock when its process ends, so
 // only the information file of a killed run remains to be removed. A journal of that run stays for the next
 // run to recover.
 func (m *Manager) ForceUnlock(_ context.Context, id string) error {
-	return m.forceUnlock(id, func() error { return os.Remove(m.paths.info) })
+	return m.doc.Exclusively(func() error { return m.at.forceUnlock(id, func() error { return os.Remove(m.at.paths.info) }) })
 }
 
-// CheckUnlock implements store.ForceUnlocker.
+// CheckUnlock implements store.Recoverer.
 func (m *Manager) CheckUnlock(_ context.Context, id string) error {
-	return m.forceUnlock(id, func() error { return nil })
+	return m.doc.Exclusively(func() error { return m.at.forceUnlock(id, func() error { return nil }) })
 }
+
+// RefuseRun implements store.Recoverer: any run may use a local state.
+func (m *Manager) RefuseRun(context.Context, store.LockInfo) error { return nil }
 
 // forceUnlock calls remove if there is a lock with that ID whose holder is gone. To find out whether the
 // holder lives, it takes the lock for a moment.
-func (m *Manager) forceUnlock(id string, remove func() error) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
+func (m *medium) forceUnlock(id string, remove func() error) error {
 	if m.held != nil {
 		return &store.LockError{Err: errors.New("this run itself holds the lock")}
 	}

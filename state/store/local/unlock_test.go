@@ -41,14 +41,14 @@ func TestForceUnlock(t *testing.T) {
 	if err := store.ForceUnlock(t.Context(), m, "mine"); !errors.As(err, &held) {
 		t.Errorf("one's own lock: %v", err)
 	}
-	left, err := os.ReadFile(m.paths.info)
+	left, err := os.ReadFile(m.at.paths.info)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := m.Unlock(t.Context(), id); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(m.paths.info, left, 0o600); err != nil { // as a killed run leaves it
+	if err := os.WriteFile(m.at.paths.info, left, 0o600); err != nil { // as a killed run leaves it
 		t.Fatal(err)
 	}
 	if err := store.ForceUnlock(t.Context(), manager(), "other"); !errors.As(err, &held) || held.Info.ID != "mine" {
@@ -63,7 +63,7 @@ func TestForceUnlock(t *testing.T) {
 	if err := store.ForceUnlock(t.Context(), manager(), "mine"); err != nil {
 		t.Errorf("a lock that was left: %v", err)
 	}
-	if _, err := os.Stat(m.paths.info); err == nil {
+	if _, err := os.Stat(m.at.paths.info); err == nil {
 		t.Error("the lock is still there")
 	}
 	for range 2 { // the second time, there is a state

@@ -52,8 +52,10 @@ func testUnlockForeign(t *testing.T, h Harness) {
 		t.Errorf("the lock is gone after a refused unlock: %v", err)
 	}
 	unlock()
-	if err := a.Unlock(t.Context(), "id-a"); err == nil {
-		t.Error("unlocking twice succeeds")
+	for _, id := range []string{"id-a", ""} {
+		if err := a.Unlock(t.Context(), id); err == nil {
+			t.Errorf("unlocking %q succeeds without a lock", id)
+		}
 	}
 }
 
