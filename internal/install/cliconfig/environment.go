@@ -1,6 +1,7 @@
 package cliconfig
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"strings"
@@ -141,10 +142,7 @@ func (e Environment) xdgDataDirs() []string {
 	if dir := e.xdg("XDG_DATA_HOME", filepath.Join(".local", "share")); dir != "" {
 		dirs = append(dirs, dir)
 	}
-	list := e.Vars["XDG_DATA_DIRS"]
-	if list == "" {
-		list = "/usr/local/share:/usr/share"
-	}
+	list := cmp.Or(e.Vars["XDG_DATA_DIRS"], "/usr/local/share:/usr/share")
 	for _, dir := range strings.Split(list, ":") {
 		if filepath.IsAbs(dir) {
 			dirs = append(dirs, dir)

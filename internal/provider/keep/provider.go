@@ -1,6 +1,7 @@
 package keep
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -164,12 +165,7 @@ func (p *keepProvider) storeOptions(c map[string]cty.Value) (store.Options, diag
 	if o.KeyFile != "" {
 		o.KeyName = "that the argument key_file names"
 	}
-	if o.Path == "" {
-		o.Path = os.Getenv("KEEP_PATH")
-	}
-	if o.Path == "" {
-		o.Path = filepath.Join(p.opt.Dir, defaultPath)
-	}
+	o.Path = cmp.Or(o.Path, os.Getenv("KEEP_PATH"), filepath.Join(p.opt.Dir, defaultPath))
 	if o.KeyFile == "" && o.Passphrase == "" {
 		o.KeyFile, o.Passphrase = os.Getenv("KEEP_KEY_FILE"), os.Getenv("KEEP_PASSPHRASE")
 		if o.KeyFile != "" && o.Passphrase != "" {

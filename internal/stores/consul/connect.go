@@ -3,6 +3,7 @@
 package consul
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -75,10 +76,7 @@ func (c *client) locate(opt Options, t *http.Transport) error {
 			c.base.Scheme = "https"
 		}
 	}
-	address := setting(opt.Address, "CONSUL_HTTP_ADDR")
-	if address == "" {
-		address = "localhost:8500"
-	}
+	address := cmp.Or(setting(opt.Address, "CONSUL_HTTP_ADDR"), "localhost:8500")
 	scheme, rest, ok := strings.Cut(address, "://")
 	if !ok {
 		scheme, rest = "", address

@@ -1,6 +1,7 @@
 package registrytest
 
 import (
+	"cmp"
 	"net/http"
 )
 
@@ -38,9 +39,7 @@ type Artifact struct {
 
 // AddArtifact publishes an artifact and returns its digest.
 func (s *Server) AddArtifact(a Artifact) (digest string) {
-	if a.Type == "" {
-		a.Type = "application/vnd.opentofu.modulepkg"
-	}
+	a.Type = cmp.Or(a.Type, "application/vnd.opentofu.modulepkg")
 	text := encode(object{
 		"schemaVersion": 2, "mediaType": manifestMedia, "artifactType": a.Type,
 		"config": object{"mediaType": "application/vnd.oci.empty.v1+json", "digest": "sha256:" + Sum([]byte("{}")), "size": 2},

@@ -1,6 +1,7 @@
 package simprovider
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math/big"
@@ -117,10 +118,7 @@ func (v *violation) keepObject() error {
 
 // wrongType returns the object with one attribute of a type other than the schema's.
 func (v *violation) wrongType() error {
-	name := v.rule.Attr
-	if name == "" {
-		name = "name"
-	}
+	name := cmp.Or(v.rule.Attr, "name")
 	dv, typ, err := v.typedSlot()
 	if err != nil {
 		return err
@@ -233,10 +231,7 @@ func (v *violation) legacy() error {
 
 // replace requires a replacement because of the attribute at the path attr, or of name.
 func (v *violation) replace() error {
-	name := v.rule.Attr
-	if name == "" {
-		name = "name"
-	}
+	name := cmp.Or(v.rule.Attr, "name")
 	_, typ, err := v.typedSlot()
 	if err != nil {
 		return err

@@ -8,6 +8,8 @@
 // It may import nothing. It must not know files, values or providers.
 package reference
 
+import "slices"
+
 // Where says in which files a root block may be.
 type Where string
 
@@ -99,12 +101,7 @@ func Blocks() []Block {
 
 // IsTest reports whether a block is one of test files.
 func (b Block) IsTest() bool {
-	for _, t := range testBlocks {
-		if t.Path == b.Path {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(testBlocks, func(t Block) bool { return t.Path == b.Path })
 }
 
 // Find returns the block with a path.

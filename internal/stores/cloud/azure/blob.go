@@ -2,6 +2,7 @@ package azure
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/md5" //nolint:gosec // the checksum that the service stores
 	"crypto/sha256"
@@ -225,9 +226,7 @@ func refusal(resp *http.Response, body []byte) error {
 	var said struct{ Code, Message string }
 	_ = xml.Unmarshal(bytes.TrimPrefix(body, []byte("\ufeff")), &said) // else there is the header
 	e := &cloud.Error{Status: resp.StatusCode, Code: resp.Header.Get("X-Ms-Error-Code"), Hint: cloud.PageHint(body)}
-	if e.Code == "" {
-		e.Code = said.Code
-	}
+	e.Code = cmp.Or(e.Code, said.Code)
 	e.Message, _, _ = strings.Cut(said.Message, "\n") // then come the request's ID and the time
 	return e
 }

@@ -2,6 +2,7 @@ package google
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/binary"
@@ -22,9 +23,7 @@ const WriteObjects = "https://www.googleapis.com/auth/devstorage.read_write"
 // Bucket returns a bucket whose requests have the account's credentials. server replaces the address of the
 // service; it may be "".
 func (a *Account) Bucket(name, server string) *Bucket {
-	if server == "" {
-		server = "https://storage." + a.domain
-	}
+	server = cmp.Or(server, "https://storage."+a.domain)
 	return &Bucket{account: a, base: objects(server, name)}
 }
 
