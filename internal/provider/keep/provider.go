@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -128,12 +129,7 @@ func (p *keepProvider) Configure(ctx context.Context, config cty.Value) diag.Lis
 	ctx, done := p.during(ctx)
 	defer done()
 	c := config.AsValueMap()
-	s := &session{}
-	for _, name := range arguments {
-		if !c[name].IsKnown() {
-			s.unknown = append(s.unknown, name)
-		}
-	}
+	s := &session{unknown: slices.DeleteFunc(slices.Clone(arguments), func(name string) bool { return c[name].IsKnown() })}
 	if len(s.unknown) == 0 {
 		o, diags := p.storeOptions(c)
 		if diags.HasErrors() {

@@ -70,13 +70,7 @@ func (k *Kind) Shown() []string {
 
 // Secrets returns the names of the arguments of cfg that IsSecret is true for, in order.
 func (k *Kind) Secrets(cfg cty.Value) []string {
-	var names []string
-	for _, name := range k.Block.Names() {
-		if k.IsSecret(cfg, name) {
-			names = append(names, name)
-		}
-	}
-	return names
+	return slices.DeleteFunc(slices.Clone(k.Block.Names()), func(name string) bool { return !k.IsSecret(cfg, name) })
 }
 
 // Public returns cfg without marks and with only those parts of its arguments that are not secret, see

@@ -3,6 +3,7 @@ package registrytest
 import (
 	"cmp"
 	"net/http"
+	"slices"
 )
 
 // Module is one version of a module.
@@ -64,13 +65,8 @@ func (s *Server) plainFile(path string) ([]byte, bool) {
 func (s *Server) findModules(r *http.Request) []Module {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var out []Module
-	for _, m := range s.modules {
-		if m.Name == r.PathValue("ns")+"/"+r.PathValue("name")+"/"+r.PathValue("system") {
-			out = append(out, m)
-		}
-	}
-	return out
+	name := r.PathValue("ns") + "/" + r.PathValue("name") + "/" + r.PathValue("system")
+	return slices.DeleteFunc(slices.Clone(s.modules), func(m Module) bool { return m.Name != name })
 }
 
 func (s *Server) moduleVersions(w http.ResponseWriter, r *http.Request) {

@@ -11,6 +11,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -222,12 +223,7 @@ func (s *Server) serveOrganization(w http.ResponseWriter, r *http.Request, path 
 func (s *Server) list(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	var found []any
-	var names []string
-	for name := range s.Workspaces {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(s.Workspaces)) {
 		ws := s.Workspaces[name]
 		lacks := func(tag string) bool { return tag != "" && !slices.Contains(ws.Tags, tag) }
 		if strings.Contains(name, query.Get("search[name]")) && !slices.ContainsFunc(strings.Split(query.Get("search[tags]"), ","), lacks) &&

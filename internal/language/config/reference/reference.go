@@ -92,11 +92,7 @@ func Roots(in Where) []Nested {
 
 // Blocks returns all blocks, each after the one that contains it, those of test files last.
 func Blocks() []Block {
-	var out []Block
-	for _, list := range [][]Block{moduleBlocks, encryptionBlocks, resourceBlocks, testBlocks} {
-		out = append(out, list...)
-	}
-	return out
+	return slices.Concat(moduleBlocks, encryptionBlocks, resourceBlocks, testBlocks)
 }
 
 // IsTest reports whether a block is one of test files.

@@ -213,9 +213,7 @@ func (c *Container) send(ctx context.Context, method, address string, query url.
 		return nil, err
 	}
 	req.URL.RawQuery = query.Encode()
-	for name, values := range header {
-		req.Header[name] = values
-	}
+	maps.Copy(req.Header, header)
 	req.Header.Set("X-Ms-Version", version)
 	req.Header.Set("X-Ms-Date", time.Now().UTC().Format(http.TimeFormat))
 	return c.account.send(ctx, req)
