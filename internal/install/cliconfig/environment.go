@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/opentofu/svchost"
@@ -143,12 +144,8 @@ func (e Environment) xdgDataDirs() []string {
 		dirs = append(dirs, dir)
 	}
 	list := cmp.Or(e.Vars["XDG_DATA_DIRS"], "/usr/local/share:/usr/share")
-	for _, dir := range strings.Split(list, ":") {
-		if filepath.IsAbs(dir) {
-			dirs = append(dirs, dir)
-		}
-	}
-	return dirs
+	relative := func(dir string) bool { return !filepath.IsAbs(dir) }
+	return append(dirs, slices.DeleteFunc(strings.Split(list, ":"), relative)...)
 }
 
 // expand replaces $NAME and ${NAME} by the variables' values.

@@ -59,13 +59,7 @@ func (k *Kind) isWhollySecret(cfg cty.Value, name string) bool {
 
 // Shown returns the names of the arguments whose values may be shown: all but credentials.
 func (k *Kind) Shown() []string {
-	var names []string
-	for name, a := range k.Block.Attributes {
-		if !a.Sensitive {
-			names = append(names, name)
-		}
-	}
-	return names
+	return slices.DeleteFunc(slices.Collect(maps.Keys(k.Block.Attributes)), func(name string) bool { return k.Block.Attributes[name].Sensitive })
 }
 
 // Secrets returns the names of the arguments of cfg that IsSecret is true for, in order.

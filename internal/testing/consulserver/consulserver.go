@@ -9,6 +9,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -219,14 +220,7 @@ func (s *Server) serveKey(w http.ResponseWriter, r *http.Request, key string, bo
 
 // keys returns the keys that begin with prefix, in order.
 func (s *Server) keys(prefix string) []string {
-	out := []string{}
-	for key := range s.Entries {
-		if strings.HasPrefix(key, prefix) {
-			out = append(out, key)
-		}
-	}
-	slices.Sort(out)
-	return out
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(s.Entries)), func(key string) bool { return !strings.HasPrefix(key, prefix) })
 }
 
 // get answers with one key, or with all that begin with it. It waits for a change if the query says so.
@@ -299,9 +293,7 @@ type operation struct {
 func (s *Server) fails(op operation) string {
 	e := s.Entries[op.Key]
 	switch {
-	case op.Verb == "cas" && e == nil && op.Index != 0:
-		return "failed to set key, index is stale"
-	case op.Verb == "cas" && e != nil && e.ModifyIndex != op.Index:
+	case op.Verb == "cas" && (e == nil && op.Index != 0 || e != nil && e.ModifyIndex != op.Index):
 		return "failed to set key, index is stale"
 	case op.Verb == "lock" && (s.sessions[op.Session] == nil || e != nil && e.Session != "" && e.Session != op.Session):
 		return "failed to lock key, lock is already held"
