@@ -32,6 +32,7 @@
 package mayfly
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -119,17 +120,13 @@ type Project struct {
 // serves for showing sources.
 func Open(_ context.Context, opt Options) (*Project, diag.List) {
 	var err error
-	if opt.Dir == "" {
-		opt.Dir = "."
-	}
+	opt.Dir = cmp.Or(opt.Dir, ".")
 	if opt.WorkDir == "" {
 		if opt.WorkDir, err = os.Getwd(); err != nil {
 			return nil, diag.Errorf("Working directory not found", "%s", diag.Sentence(err))
 		}
 	}
-	if opt.State.Workspace == "" {
-		opt.State.Workspace = store.DefaultWorkspace
-	}
+	opt.State.Workspace = cmp.Or(opt.State.Workspace, store.DefaultWorkspace)
 	if opt.Process.Environ == nil {
 		opt.Process.Environ = os.Environ()
 	}

@@ -243,13 +243,10 @@ func (l List) Except(others List) List {
 	for _, d := range others {
 		seen[d.placed()] = struct{}{}
 	}
-	var out List
-	for _, d := range l {
-		if _, ok := seen[d.placed()]; !ok {
-			out = append(out, d)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(l), func(d Diagnostic) bool {
+		_, ok := seen[d.placed()]
+		return ok
+	})
 }
 
 func (d Diagnostic) placed() string {

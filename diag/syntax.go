@@ -2,6 +2,7 @@ package diag
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -286,9 +287,7 @@ func (o *opening) unclosed(hint string) *Diagnostic {
 		sequence := strings.TrimRight(string(o.Bytes), "~")
 		return problem(rng, "Unclosed template sequence", `There is no closing "}" for this %q.%s In text for another program, such as a shell, write %s%s.`, sequence, hint, sequence[:1], sequence)
 	case o.Type == hclsyntax.TokenOBrace && o.block:
-		if hint == "" {
-			hint = " The brace may also be missing in a block below, within this one."
-		}
+		hint = cmp.Or(hint, " The brace may also be missing in a block below, within this one.")
 		return problem(rng, "Unclosed configuration block", `There is no closing "}" for this block.%s`, hint)
 	}
 	name := map[hclsyntax.TokenType]string{

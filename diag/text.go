@@ -43,8 +43,7 @@ var reasons = map[string]string{
 // Reason returns why an operation on a file failed, without the operation and the path, which the
 // surrounding message names.
 func Reason(err error) string {
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		err = pe.Err
 	}
 	text := err.Error()

@@ -95,12 +95,7 @@ func (g *Graph) Cycles() [][]string {
 	for i, name := range names {
 		members[component[i]] = append(members[component[i]], name)
 	}
-	var found [][]string
-	for _, set := range members {
-		if len(set) > 1 {
-			found = append(found, set)
-		}
-	}
+	found := slices.DeleteFunc(slices.Collect(maps.Values(members)), func(set []string) bool { return len(set) == 1 })
 	slices.SortFunc(found, func(a, b []string) int { return cmp.Compare(a[0], b[0]) })
 	return found
 }

@@ -7,6 +7,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/zclconf/go-cty/cty"
@@ -191,17 +192,9 @@ type Plan struct {
 // Changed reports whether applying the plan would do anything: whether there is a change other than NoOp, a
 // change of an output or, in refresh-only mode, a change found by refreshing.
 func (p *Plan) Changed() bool {
-	for _, c := range p.Changes {
-		if c.Action != NoOp || c.Moved() || c.Importing != nil {
-			return true
-		}
-	}
-	for _, o := range p.Outputs {
-		if o.Action != NoOp {
-			return true
-		}
-	}
-	return p.Mode == RefreshOnly && len(p.Drift) > 0
+	return slices.ContainsFunc(p.Changes, func(c *Change) bool { return c.Action != NoOp || c.Moved() || c.Importing != nil }) ||
+		slices.ContainsFunc(p.Outputs, func(o *OutputChange) bool { return o.Action != NoOp }) ||
+		p.Mode == RefreshOnly && len(p.Drift) > 0
 }
 
 // RemovesData reports whether applying a destroy plan removes data source results from the state, for which

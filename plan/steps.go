@@ -86,7 +86,7 @@ func (p *Plan) Steps() ([]Step, diag.List) {
 		b.legs(i, c)
 	}
 	for i, c := range p.Changes {
-		b.creation(i, c)
+		b.after(b.apply[i], c.Deps) // what its configuration depends on comes first
 	}
 	if slices.ContainsFunc(b.destroy, func(leg int32) bool { return leg >= 0 }) {
 		b.connect(p.Changes, p.Prior)
@@ -191,9 +191,6 @@ func (b *stepBuilder) legs(i int, c *Change) {
 		b.edge(b.apply[i], b.destroy[i], ruleCreateFirst)
 	}
 }
-
-// creation orders the apply leg of a change after those of what its configuration depends on.
-func (b *stepBuilder) creation(i int, c *Change) { b.after(b.apply[i], c.Deps) }
 
 // after orders a step after the apply legs of dependencies.
 func (b *stepBuilder) after(step int32, deps []Dep) {

@@ -133,16 +133,14 @@ func readAny(src []byte, complete bool) (*File, error) {
 
 // jsonError explains why src is not valid JSON, without quoting it.
 func jsonError(src []byte, err error) error {
-	var syntax *json.SyntaxError
-	if errors.As(err, &syntax) {
+	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
 		if syntax.Offset >= int64(len(bytes.TrimRight(src, " \n\r\t\x00"))) {
 			return corrupt("it ends in the middle (after %d bytes): writing it was probably interrupted", len(src))
 		}
 		line := 1 + bytes.Count(src[:syntax.Offset], []byte{'\n'})
 		return corrupt("it is not valid JSON from line %d on", line)
 	}
-	var typ *json.UnmarshalTypeError
-	if errors.As(err, &typ) {
+	if typ, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return corrupt("its member %q has the wrong type", typ.Field)
 	}
 	return corrupt("it is not valid JSON")

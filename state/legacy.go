@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -240,9 +241,7 @@ func (r *legacyResource) dependencies(m addr.ModuleInstance) []addr.ConfigResour
 // object converts an object. The attribute "id" is always set, because providers find their objects by it.
 func (in *legacyInstance) object(version int) (*Object, error) {
 	o := &Object{Flatmap: map[string]string{}, Tainted: in.Tainted}
-	for k, v := range in.Attributes {
-		o.Flatmap[k] = v
-	}
+	maps.Copy(o.Flatmap, in.Attributes)
 	o.Flatmap["id"] = in.ID
 	if version < 3 {
 		countMaps(o.Flatmap)

@@ -176,8 +176,7 @@ func (o *Object) DecodeUnmarked(ty cty.Type) (cty.Value, error) {
 	}
 	v, err := decodeValue(o.attrs, ty)
 	if err != nil {
-		var pe cty.PathError
-		if errors.As(err, &pe) {
+		if pe, ok := errors.AsType[cty.PathError](err); ok {
 			return cty.NilVal, fmt.Errorf("the stored attribute %q does not fit the provider's schema", schema.PathString(pe.Path))
 		}
 		return cty.NilVal, errors.New("the stored attributes do not fit the provider's schema")

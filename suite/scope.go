@@ -6,7 +6,6 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
-	"github.com/zclconf/go-cty/cty/function"
 
 	"github.com/mayfly-iac/mayfly"
 	"github.com/mayfly-iac/mayfly/diag"
@@ -57,7 +56,9 @@ func (r *fileRun) eval(vars map[string]cty.Value, e hcl.Expression) (cty.Value, 
 	for root, names := range roots {
 		all[root] = cty.ObjectVal(names)
 	}
-	ctx := marked.Context(all, functions(r.ctx.Done()), bounds.NewBudget(r.ctx.Done()), x.Renders, ".")
+	// Impure functions are among them: a run gets what they return when it begins.
+	functions := funcs.Table(funcs.Options{BaseDir: ".", Interrupted: r.ctx.Done()})
+	ctx := marked.Context(all, functions, bounds.NewBudget(r.ctx.Done()), x.Renders, ".")
 	e = marked.Expression(e)
 	type outcome struct {
 		value cty.Value
@@ -78,12 +79,6 @@ func (r *fileRun) eval(vars map[string]cty.Value, e hcl.Expression) (cty.Value, 
 		_, hd := e.Value(ctx)
 		return diag.FromHCL(hd)
 	})
-}
-
-// functions returns the functions of test files, also impure ones: a run gets what they return when it
-// begins. Searches for files end when interrupted is closed.
-func functions(interrupted <-chan struct{}) map[string]function.Function {
-	return funcs.Table(funcs.Options{BaseDir: ".", Interrupted: interrupted})
 }
 
 // declaredMarks returns a value with the marks that the declaration of its variable asks for.

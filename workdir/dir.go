@@ -1,6 +1,7 @@
 package workdir
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"os"
@@ -71,15 +72,11 @@ func New(opt Options) *Dir {
 	if opt.Leaks == nil {
 		opt.Leaks = leak.New()
 	}
-	if opt.Root == "" {
-		opt.Root = "."
-	}
+	opt.Root = cmp.Or(opt.Root, ".")
 	if opt.Environ == nil {
 		opt.Environ = os.Environ()
 	}
-	if opt.Version == "" {
-		opt.Version = mayfly.CompatibleVersion
-	}
+	opt.Version = cmp.Or(opt.Version, mayfly.CompatibleVersion)
 	d := &Dir{opt: opt, vars: map[string]string{}, kinds: kinds.All(), answers: map[string]candidate{}}
 	for _, kv := range opt.Environ {
 		if name, value, ok := strings.Cut(kv, "="); ok {
@@ -144,7 +141,7 @@ func (d *Dir) Tree() *mayfly.Tree { return d.tree }
 
 // loader returns a loader for the configuration files and the modules that are installed now.
 func (d *Dir) loader(ctx context.Context) *config.Loader {
-	return &config.Loader{ModuleDir: modules.Installed(d.dataDir), Static: d.static(ctx), StaticMarked: mayfly.StaticMarked(d.staticOptions(ctx)), Version: mayfly.CompatibleVersion, EphemeralRootOutputs: d.opt.Testing}
+	return &config.Loader{ModuleDir: modules.Installed(d.dataDir), Static: mayfly.Static(d.staticOptions(ctx)), StaticMarked: mayfly.StaticMarked(d.staticOptions(ctx)), Version: mayfly.CompatibleVersion, EphemeralRootOutputs: d.opt.Testing}
 }
 
 // environment is what the search for the user's settings depends on.

@@ -1,6 +1,7 @@
 package workdir
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -80,9 +81,6 @@ func (s *Session) readFrom(ctx context.Context, kind *backend.Kind, cfg cty.Valu
 	if err != nil {
 		return nil, err
 	}
-	workspace := from.Workspace
-	if workspace == "" {
-		workspace = store.DefaultWorkspace
-	}
+	workspace := cmp.Or(from.Workspace, store.DefaultWorkspace)
 	return readWorkspace(ctx, opened, workspace)
 }

@@ -12,9 +12,6 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/stores/planfile"
 )
 
-// static evaluates what must be known to load the configuration.
-func (d *Dir) static(ctx context.Context) config.Static { return mayfly.Static(d.staticOptions(ctx)) }
-
 // staticOptions gives variables the values that are set, those of the saved plan that the configuration is
 // from, and those that are asked for, in this order.
 func (d *Dir) staticOptions(ctx context.Context) mayfly.StaticOptions {

@@ -1,6 +1,7 @@
 package workdir
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -37,10 +38,7 @@ func (d *Dir) Workspace() (name string, fromEnv bool, diags diag.List) {
 	if err != nil {
 		return "", false, diag.Errorf("Cannot read the selected workspace", "The file %s, which names the selected workspace, could not be read: %s.", d.workspacePath(), diag.Reason(err))
 	}
-	name = strings.TrimSpace(string(text))
-	if name == "" {
-		name = store.DefaultWorkspace
-	}
+	name = cmp.Or(strings.TrimSpace(string(text)), store.DefaultWorkspace)
 	if err := store.CheckWorkspaceName(name); err != nil {
 		return "", false, diag.Errorf("Invalid workspace name", "The file %s names the selected workspace, but %s. Select one with: mayfly workspace select NAME", d.workspacePath(), err)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -80,13 +81,7 @@ func (m *machineFlags) beginMessages(a *app) bool {
 
 // streams returns the open streams of messages: none, one or two.
 func (a *app) streams() []*view.JSONStream {
-	var out []*view.JSONStream
-	for _, s := range []*view.JSONStream{a.stream, a.into} {
-		if s != nil {
-			out = append(out, s)
-		}
-	}
-	return out
+	return slices.DeleteFunc([]*view.JSONStream{a.stream, a.into}, func(s *view.JSONStream) bool { return s == nil })
 }
 
 // finish closes the outputs beside standard output and returns the exit status, which is code unless closing

@@ -19,7 +19,7 @@ const ownName = "Mayfly"
 // Everywhere else it is that of the engine that programs take it for, because they look for sentences with
 // that name, such as "OpenTofu will perform the following actions:", and lose what follows without it.
 func (e environment) nameOn(stream io.Writer) string {
-	if isTerminal(stream) {
+	if term.Of(stream) != nil { // a person reads it
 		return ownName
 	}
 	return e.compatibleName()
@@ -91,9 +91,4 @@ func (e environment) compatibleName() string {
 		return "Terraform"
 	}
 	return "OpenTofu"
-}
-
-// isTerminal reports whether a person reads the stream.
-func isTerminal(stream io.Writer) bool {
-	return term.Of(stream) != nil
 }

@@ -58,7 +58,7 @@ var programsRules = map[string]rule{
 	"tests/internal/corpus": {why: "verdicts of programs are compared without knowing how they are made"},
 	"tests/internal/services": {
 		may: []string{
-			"testing/alibabaserver", "testing/azureserver", "testing/consulserver", "testing/gcsserver", "testing/httpserver", "testing/kubeserver", "testing/postgres", "testing/s3server", "testing/tencentserver", "testing/tfeserver", "testing/tlsproxy",
+			"testing/alibabaserver", "testing/azureserver", "testing/consulserver", "testing/gcsserver", "testing/httpserver", "testing/kubeserver", "testing/postgres", "testing/s3server", "testing/tencentserver", "testing/tfeserver", "testing/tlsproxy", "testing/webserver",
 		},
 		why: "servers are started without knowing the program that uses them",
 	},
@@ -67,16 +67,17 @@ var programsRules = map[string]rule{
 
 // testingRules hold for what tests and tools use.
 var testingRules = map[string]rule{
-	"testing/tfeserver":          {why: "a server for tests knows nothing of what is kept in it"},
-	"testing/s3server":           {why: "a server for tests knows nothing of what is kept in it"},
-	"testing/alibabaserver":      {why: "a server for tests knows nothing of what is kept in it"},
-	"testing/azureserver":        {why: "a server for tests knows nothing of what is kept in it"},
-	"testing/tencentserver":      {why: "a server for tests knows nothing of what is kept in it"},
+	"testing/tfeserver":          {may: []string{"testing/webserver"}, why: "a server for tests knows nothing of what is kept in it"},
+	"testing/s3server":           {may: []string{"testing/webserver"}, why: "a server for tests knows nothing of what is kept in it"},
+	"testing/alibabaserver":      {may: []string{"testing/webserver"}, why: "a server for tests knows nothing of what is kept in it"},
+	"testing/azureserver":        {may: []string{"testing/webserver"}, why: "a server for tests knows nothing of what is kept in it"},
+	"testing/tencentserver":      {may: []string{"testing/webserver"}, why: "a server for tests knows nothing of what is kept in it"},
 	"testing/tlsproxy":           {why: "a proxy for tests knows nothing of what passes through it"},
-	"testing/consulserver":       {why: "a server for tests knows nothing of what is kept in it"},
-	"testing/kubeserver":         {why: "a server for tests knows nothing of what is kept in it"},
-	"testing/httpserver":         {why: "a server for tests knows nothing of what is kept in it"},
-	"testing/gcsserver":          {why: "a server for tests knows nothing of what is kept in it"},
+	"testing/consulserver":       {may: []string{"testing/webserver"}, why: "a server for tests knows nothing of what is kept in it"},
+	"testing/kubeserver":         {may: []string{"testing/webserver"}, why: "a server for tests knows nothing of what is kept in it"},
+	"testing/httpserver":         {may: []string{"testing/webserver"}, why: "a server for tests knows nothing of what is kept in it"},
+	"testing/gcsserver":          {may: []string{"testing/webserver"}, why: "a server for tests knows nothing of what is kept in it"},
+	"testing/webserver":          {why: "what servers for tests have in common is requests, whatever is kept in them"},
 	"testing/postgres":           {why: "a server for tests knows nothing of what is kept in it"},
 	"benchmark/work":             {modules: none, why: "configurations are text"},
 	"benchmark/provider":         {why: "the provider that counts must not share what it measures"},

@@ -107,7 +107,7 @@ func (op *objectOp) writeBlock(u undeclared, v cty.Value, cfg *blocks.Config) (s
 		return "", false
 	}
 	ref := ""
-	if r := u.block.Provider; r != nil && (r.Alias != "" || r.Name != impliedName(u.to.Resource)) {
+	if r := u.block.Provider; r != nil && (r.Alias != "" || r.Name != (&config.Resource{Addr: u.to.Resource}).ImpliedProvider()) {
 		ref = r.String()
 		if r.KeyExpr != nil { // the configuration has its own words for the key
 			ref = string(r.Range.SliceBytes(cfg.Tree.Sources[r.Range.Filename]))
@@ -115,8 +115,6 @@ func (op *objectOp) writeBlock(u undeclared, v cty.Value, cfg *blocks.Config) (s
 	}
 	return generate.Resource(u.to.Resource, ref, op.Block(), v), true
 }
-
-func impliedName(r addr.Resource) string { return (&config.Resource{Addr: r}).ImpliedProvider() }
 
 // GeneratedText returns the content of a file with generated blocks.
 func GeneratedText(blocks []*Generated) []byte {

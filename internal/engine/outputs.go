@@ -17,10 +17,8 @@ func (w *walk) rootOutput(t *future.Task, o *eval.Value) (cty.Value, bool) {
 	if !ok && value.Contains(v, value.Ephemeral) {
 		return v, false // which was reported
 	}
-	if !ok {
-		if !w.inSession(t, o, event.OpEvaluate, func(s *ephemeral.Session) { v = o.Final(t, s.Opened) }) {
-			return v, false
-		}
+	if !ok && !w.inSession(t, o, event.OpEvaluate, func(s *ephemeral.Session) { v = o.Final(t, s.Opened) }) {
+		return v, false
 	}
 	return v, !value.Contains(v, value.Ephemeral)
 }

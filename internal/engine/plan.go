@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
@@ -291,9 +292,7 @@ func (p *planner) visitInstance(t *future.Task, in *eval.Instance) {
 
 // collect assembles the plan from what the tasks recorded.
 func (p *planner) collect() {
-	for _, c := range p.changes {
-		p.plan.Changes = append(p.plan.Changes, c)
-	}
+	p.plan.Changes = slices.AppendSeq(p.plan.Changes, maps.Values(p.changes))
 	byAddress := func(a, b *plan.Change) int {
 		if c := a.Addr.Compare(b.Addr); c != 0 {
 			return c

@@ -100,10 +100,8 @@ func (d *dataRead) prepare() (ok bool) {
 	if po == nil {
 		return false
 	}
-	if d.in.Resource.Block.BodyOpens() {
-		if !d.Use(d.s.Provider(d.t, po, d.in.Addr(), d.s.BodyNeeds(d.t, d.in)...), po.Addr) {
-			return false
-		}
+	if d.in.Resource.Block.BodyOpens() && !d.Use(d.s.Provider(d.t, po, d.in.Addr(), d.s.BodyNeeds(d.t, d.in)...), po.Addr) {
+		return false
 	}
 	d.PublishRecorded()
 	if d.config, ok = d.evaluate(d.t, d.s, d.in); ok && d.Provider == nil {

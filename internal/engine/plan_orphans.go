@@ -82,12 +82,8 @@ func (s *stored) below(m addr.ModuleInstance, to []addr.AbsResource) []addr.AbsR
 
 // goneBlocks returns the resources of the state, in a module object or below it, for which it has no block.
 func (p *planner) goneBlocks(m *eval.Module) []addr.AbsResource {
-	var gone []addr.AbsResource
-	for _, r := range p.stored.resources[m.Addr] {
-		if m.Resource(r.Resource) == nil {
-			gone = append(gone, r)
-		}
-	}
+	stored := slices.Clone(p.stored.resources[m.Addr])
+	gone := slices.DeleteFunc(stored, func(r addr.AbsResource) bool { return m.Resource(r.Resource) != nil })
 	for _, inner := range p.stored.inner[m.Addr] {
 		if _, name, _ := inner.Parent(); !m.HasCall(name) {
 			gone = p.stored.below(inner, gone)

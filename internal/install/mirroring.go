@@ -34,7 +34,8 @@ func (i *Installer) MirrorPlatforms(ctx context.Context, reqs map[addr.Provider]
 			return err
 		}
 		changed[release{p, v}] = true
-		return save(archive.File, filepath.Join(dir, providerPath(p), archiveName(p, v, platform)))
+		name := fmt.Sprintf("terraform-provider-%s_%s_%s.zip", p.Type, v, platform)
+		return save(archive.File, filepath.Join(dir, providerPath(p), name))
 	})
 	for r := range changed {
 		if err := writeIndexes(dir, r.provider, r.version); err != nil {
@@ -42,11 +43,6 @@ func (i *Installer) MirrorPlatforms(ctx context.Context, reqs map[addr.Provider]
 		}
 	}
 	return diags
-}
-
-// archiveName returns the name of a package in the packed layout.
-func archiveName(p addr.Provider, v versions.Version, platform Platform) string {
-	return fmt.Sprintf("terraform-provider-%s_%s_%s.zip", p.Type, v, platform)
 }
 
 // save copies a file to a path, where it appears atomically and complete. A web server that offers the

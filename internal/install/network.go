@@ -1,7 +1,6 @@
 package install
 
 import (
-	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
@@ -176,9 +175,4 @@ func (b *beyond) Warnings(p addr.Provider) []string {
 		return w.Warnings(p)
 	}
 	return nil
-}
-
-// noPackage returns the error that a source lacks a package.
-func noPackage(s Source, p addr.Provider, v fmt.Stringer, platform Platform) error {
-	return fmt.Errorf("%s has no package of %s %s for %s", s, p, v, platform)
 }

@@ -2,6 +2,7 @@ package install
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"github.com/apparentlymart/go-versions/versions"
@@ -73,11 +74,7 @@ func atOnce(ctx context.Context, n int, task func(k int, say func(func())) diag.
 	if ctx.Err() != nil {
 		return diag.Errorf("Installation interrupted", "%s Providers that were not installed completely were removed. Run the command again to install them.", diag.Sentence(context.Cause(ctx)))
 	}
-	var diags diag.List
-	for _, r := range reports {
-		diags = append(diags, r...)
-	}
-	return diags
+	return slices.Concat(reports...)
 }
 
 // inTurn passes the reports of one task to an observer when it is that task's turn.

@@ -94,12 +94,7 @@ type visit func(c choice, platform Platform, pkg Package, hashes []lockfile.Hash
 // Downloads go to dir. Versions are chosen once, for the first platform, so that all platforms get the
 // same.
 func (i *Installer) each(ctx context.Context, reqs map[addr.Provider]*Requirement, lock *lockfile.Lock, platforms []Platform, dir string, obs PlatformObserver, f visit) diag.List {
-	var rest []*Requirement
-	for _, r := range sorted(reqs) {
-		if !i.within(r.Provider) {
-			rest = append(rest, r)
-		}
-	}
+	rest := slices.DeleteFunc(sorted(reqs), func(r *Requirement) bool { return i.within(r.Provider) })
 	first := *i
 	first.Platform = platforms[0]
 	plan, diags := first.choose(ctx, rest, lock, Options{})

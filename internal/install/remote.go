@@ -2,6 +2,7 @@ package install
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"sync"
 
@@ -173,7 +174,7 @@ func (s *mirrorSource[A]) Package(ctx context.Context, p addr.Provider, v versio
 	}
 	a := archives[platform.String()]
 	if a == nil {
-		return Package{}, noPackage(s, p, v, platform)
+		return Package{}, fmt.Errorf("%s has no package of %s %s for %s", s, p, v, platform)
 	}
 	return s.open(ctx, p, *a)
 }

@@ -105,8 +105,7 @@ func (n *Network) Reach(ctx context.Context, u *url.URL) error {
 		return diags.Err()
 	}
 	_, err := client.Get(ctx, u, nil)
-	var status *web.StatusError
-	if errors.As(err, &status) && status.Code < http.StatusInternalServerError {
+	if status, ok := errors.AsType[*web.StatusError](err); ok && status.Code < http.StatusInternalServerError {
 		return nil
 	}
 	return err

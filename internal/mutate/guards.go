@@ -7,6 +7,7 @@ import (
 	"os"
 	"path"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -133,12 +134,7 @@ type lineSet map[string][][2]int
 
 // touches reports whether a range of lines of a file has one in the set.
 func (s lineSet) touches(file string, from, to int) bool {
-	for _, r := range s[file] {
-		if r[0] <= to && from <= r[1] {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s[file], func(r [2]int) bool { return r[0] <= to && from <= r[1] })
 }
 
 var hunk = regexp.MustCompile(`^@@ -\d+(?:,\d+)? \+(\d+)(?:,(\d+))? @@`)

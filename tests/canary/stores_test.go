@@ -31,7 +31,7 @@ func TestNothingLeaksIntoStores(t *testing.T) {
 			}
 			server := kind.Start(t)
 			s := newSite(t, shipped, "main")
-			s.stored = func() []byte { return server.Contents(t) }
+			s.stored = func() []byte { return server.Contents() }
 			s.bring("backend.tf", server.Block("canary"))
 			s.follow([]step{{args: "apply VARS -auto-approve -var delay=30s", exit: -1, signals: []syscall.Signal{syscall.SIGKILL}}})
 			s.anyEnd = true // not every server keeps the lock

@@ -161,7 +161,7 @@ func TestRefusals(t *testing.T) {
 			s.block(service.Block("app"))
 			s.must("init")
 			s.must("apply", "-auto-approve")
-			if service.Front() == nil {
+			if service.Front == nil {
 				s.database()
 			} else {
 				s.requests(kinds[k.Name])
@@ -241,7 +241,7 @@ func garble(body []byte) []byte {
 // site is a working directory, and the record of what was printed there.
 type site struct {
 	*testing.T
-	service services.Service
+	service *services.Service
 	dir     string
 	home    string // for what the program keeps for its user
 	own     string // the block
@@ -275,7 +275,7 @@ func (s *site) must(args ...string) {
 // refused records what an apply prints that must fail, change nothing and show no secret.
 func (s *site) refused(name string) {
 	s.Helper()
-	before := s.service.Contents(s)
+	before := s.service.Contents()
 	out, code := s.run("apply", "-auto-approve", "-input=false")
 	if code != 1 {
 		s.Errorf("%s: exit status %d:\n%s", name, code, out)
@@ -285,7 +285,7 @@ func (s *site) refused(name string) {
 			s.Errorf("%s: %q is in\n%s", name, text, out)
 		}
 	}
-	if after := states(s.service.Contents(s)); !slices.Equal(states(before), after) {
+	if after := states(s.service.Contents()); !slices.Equal(states(before), after) {
 		s.Errorf("%s: what is stored has changed", name)
 	}
 	s.note(name, out)
@@ -321,9 +321,9 @@ func (s *site) answered(name string, k kind, a answer) {
 // through lets requests go another way during one run.
 func (s *site) through(name string, wrap func(http.Handler) http.Handler) {
 	s.Helper()
-	s.service.Front().Wrap(wrap)
+	s.service.Front.Wrap(wrap)
 	s.refused(name)
-	s.service.Front().Wrap(func(server http.Handler) http.Handler { return server })
+	s.service.Front.Wrap(func(server http.Handler) http.Handler { return server })
 }
 
 // blockInstead runs with other texts in the block.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
@@ -142,12 +143,7 @@ func Flat(ty cty.Type) bool {
 		return ty.ElementType().IsPrimitiveType()
 	}
 	if ty.IsTupleType() {
-		for _, elem := range ty.TupleElementTypes() {
-			if !elem.IsPrimitiveType() {
-				return false
-			}
-		}
-		return true
+		return !slices.ContainsFunc(ty.TupleElementTypes(), func(elem cty.Type) bool { return !elem.IsPrimitiveType() })
 	}
 	return false
 }

@@ -126,7 +126,7 @@ func JSONNumbers(b []byte, quoted bool) error {
 	for i := 0; i < len(b); i++ {
 		switch c := b[i]; {
 		case c == '"':
-			end := closingQuote(b[i+1:])
+			end := ClosingQuote(b[i+1:])
 			text := b[i+1 : i+1+end]
 			i += end + 1
 			if quoted && len(text) > 0 && bytes.IndexByte(numeral, text[0]) >= 0 && !Readable(string(text)) && !isName(b[min(i+1, len(b)):]) {
@@ -154,8 +154,8 @@ func isName(rest []byte) bool {
 // numeral are the bytes of numbers in JSON.
 var numeral = []byte("0123456789+-.eE")
 
-// closingQuote returns where a JSON string ends that begins before b.
-func closingQuote(b []byte) int {
+// ClosingQuote returns where a JSON string ends that begins before b, or the length of b.
+func ClosingQuote(b []byte) int {
 	for i := 0; i < len(b); i++ {
 		switch b[i] {
 		case '\\':

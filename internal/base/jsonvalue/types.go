@@ -107,24 +107,11 @@ func cutString(b []byte) (quoted, rest []byte, ok bool) {
 	if b, ok = cut(b, '"'); !ok {
 		return nil, nil, false
 	}
-	end := closingQuote(b)
+	end := bounds.ClosingQuote(b)
 	if end == len(b) {
 		return nil, nil, false
 	}
 	return append(append([]byte{'"'}, b[:end]...), '"'), b[end+1:], true
-}
-
-// closingQuote returns where a string ends that begins before b, or the length of b.
-func closingQuote(b []byte) int {
-	for i := 0; i < len(b); i++ {
-		switch b[i] {
-		case '\\':
-			i++
-		case '"':
-			return i
-		}
-	}
-	return len(b)
 }
 
 // cutType takes a type off b. It is false for what is not plainly one.

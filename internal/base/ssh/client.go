@@ -97,12 +97,6 @@ func keepAlives(done <-chan struct{}, c *ssh.Client, every, limit time.Duration)
 	}
 }
 
-// guard closes a session when ctx ends, and the connection too if the other end does not react. The
-// returned function ends the watch.
-func (c *Client) guard(ctx context.Context, s *ssh.Session) func() {
-	return c.watch(ctx, func() { _ = s.Close() })
-}
-
 // watch calls end when ctx ends, and cuts the connection if that has no effect. The caller calls the
 // returned function when end has had its effect or is no longer needed.
 func (c *Client) watch(ctx context.Context, end func()) func() {

@@ -66,7 +66,7 @@ func (c *Client) files(ctx context.Context) (*files, error) {
 	if err != nil {
 		return nil, &Error{public: "the host did not open a session", err: err}
 	}
-	release := c.guard(ctx, s)
+	release := c.watch(ctx, func() { _ = s.Close() })
 	fail := func(err error) (*files, error) {
 		release()
 		_ = s.Close()

@@ -207,8 +207,7 @@ func (c *Checker) Deferred(doing, reason string) diag.List {
 
 // Text describes a broken rule: the path of the attribute, as render writes it, and the rule.
 func Text(err error, render func(cty.Path) string) string {
-	var pe cty.PathError
-	if errors.As(err, &pe) && len(pe.Path) > 0 {
+	if pe, ok := errors.AsType[cty.PathError](err); ok && len(pe.Path) > 0 {
 		return render(pe.Path) + ": " + pe.Error()
 	}
 	return err.Error()

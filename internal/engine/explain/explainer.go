@@ -1,6 +1,8 @@
 package explain
 
 import (
+	"slices"
+
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
 	"github.com/mayfly-iac/mayfly/plan"
@@ -64,13 +66,8 @@ func (e *Explainer) awaited(dep plan.Dep) []*plan.Change {
 	case dep.All:
 		return e.pending[dep.Resource]
 	}
-	var out []*plan.Change
-	for _, c := range e.changes[dep.Resource.Instance(dep.Key)] {
-		if c.Action != plan.NoOp {
-			out = append(out, c)
-		}
-	}
-	return out
+	all := slices.Clone(e.changes[dep.Resource.Instance(dep.Key)])
+	return slices.DeleteFunc(all, func(c *plan.Change) bool { return c.Action == plan.NoOp })
 }
 
 // changing returns a change that does something to an instance of a block, and their number; nil if there is

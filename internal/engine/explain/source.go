@@ -1,6 +1,8 @@
 package explain
 
 import (
+	"slices"
+
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
@@ -223,10 +225,5 @@ func (e *Explainer) argumentsFrom(b *blocks.Resource, s subject) []Point {
 }
 
 func anyOverlaps(places []blocks.Place, r hcl.Range) bool {
-	for _, p := range places {
-		if p.Expr.Range().Overlaps(r) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(places, func(p blocks.Place) bool { return p.Expr.Range().Overlaps(r) })
 }

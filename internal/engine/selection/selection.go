@@ -51,15 +51,9 @@ func (s *Selection) LeavesOutAny(a addr.Instance, deps []plan.Dep) bool {
 	if s.excludes.Empty() {
 		return false
 	}
-	if s.excludes.Selects(a) {
-		return true
-	}
-	for _, d := range deps {
-		if s.excludes.Selects(d.Resource.Instance(d.Key)) || d.All && s.leavesOutSome(d) {
-			return true
-		}
-	}
-	return false
+	return s.excludes.Selects(a) || slices.ContainsFunc(deps, func(d plan.Dep) bool {
+		return s.excludes.Selects(d.Resource.Instance(d.Key)) || d.All && s.leavesOutSome(d)
+	})
 }
 
 // LeavesOutAll reports whether -exclude names all instances of a resource or module call, the call itself or

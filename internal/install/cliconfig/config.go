@@ -6,6 +6,8 @@
 package cliconfig
 
 import (
+	"slices"
+
 	"github.com/hashicorp/hcl/v2"
 	"github.com/opentofu/svchost"
 
@@ -126,15 +128,6 @@ type Method struct {
 
 // Allows reports whether the method may be used for p. Exclusion takes precedence over inclusion.
 func (m Method) Allows(p addr.Provider) bool {
-	for _, x := range m.Exclude {
-		if x.Matches(p) {
-			return false
-		}
-	}
-	for _, x := range m.Include {
-		if x.Matches(p) {
-			return true
-		}
-	}
-	return m.Include == nil
+	matches := func(x Pattern) bool { return x.Matches(p) }
+	return !slices.ContainsFunc(m.Exclude, matches) && (m.Include == nil || slices.ContainsFunc(m.Include, matches))
 }

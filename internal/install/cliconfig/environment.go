@@ -1,8 +1,10 @@
 package cliconfig
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/opentofu/svchost"
@@ -141,16 +143,9 @@ func (e Environment) xdgDataDirs() []string {
 	if dir := e.xdg("XDG_DATA_HOME", filepath.Join(".local", "share")); dir != "" {
 		dirs = append(dirs, dir)
 	}
-	list := e.Vars["XDG_DATA_DIRS"]
-	if list == "" {
-		list = "/usr/local/share:/usr/share"
-	}
-	for _, dir := range strings.Split(list, ":") {
-		if filepath.IsAbs(dir) {
-			dirs = append(dirs, dir)
-		}
-	}
-	return dirs
+	list := cmp.Or(e.Vars["XDG_DATA_DIRS"], "/usr/local/share:/usr/share")
+	relative := func(dir string) bool { return !filepath.IsAbs(dir) }
+	return append(dirs, slices.DeleteFunc(strings.Split(list, ":"), relative)...)
 }
 
 // expand replaces $NAME and ${NAME} by the variables' values.

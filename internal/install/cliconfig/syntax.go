@@ -2,6 +2,7 @@ package cliconfig
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -38,12 +39,9 @@ func parseNative(src []byte, filename string) (hcl.Body, diag.List) {
 	if diags.HasErrors() {
 		return hcl.EmptyBody(), diags
 	}
-	p := parser{src: src}
-	for _, tok := range tokens {
-		if tok.Type != hclsyntax.TokenNewline && tok.Type != hclsyntax.TokenComment {
-			p.tokens = append(p.tokens, tok)
-		}
-	}
+	p := parser{src: src, tokens: slices.DeleteFunc(tokens, func(tok hclsyntax.Token) bool {
+		return tok.Type == hclsyntax.TokenNewline || tok.Type == hclsyntax.TokenComment
+	})}
 	body := p.body(hclsyntax.TokenEOF)
 	return body, p.diags
 }

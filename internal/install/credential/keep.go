@@ -7,9 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 
 	"github.com/opentofu/svchost"
 
@@ -157,13 +159,10 @@ func (k *FileKeeper) write(d *document) error {
 
 // entries returns the names in the file that denote a host.
 func (d *document) entries(host svchost.Hostname) []string {
-	var names []string
-	for name := range d.hosts {
-		if h, err := svchost.ForComparison(name); err == nil && h == host {
-			names = append(names, name)
-		}
-	}
-	return names
+	return slices.DeleteFunc(slices.Collect(maps.Keys(d.hosts)), func(name string) bool {
+		h, err := svchost.ForComparison(name)
+		return err != nil || h != host
+	})
 }
 
 // Store implements Keeper.

@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"cmp"
 	"errors"
 	"net/url"
 	"path"
@@ -40,9 +41,7 @@ func expand(text string) (string, error) {
 		}
 		if m := forced.FindStringSubmatch(full); m != nil {
 			full = m[2]
-			if way == "" {
-				way = m[1]
-			}
+			way = cmp.Or(way, m[1])
 		}
 		pkg, within := getter.SourceDirSubdir(full)
 		if has {

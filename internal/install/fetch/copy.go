@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
 // Copy copies a package to another directory, which must not exist, without the history of a repository.
@@ -31,13 +32,7 @@ func (w withoutHistory) ReadDir(name string) ([]fs.DirEntry, error) {
 	if name != "." {
 		return entries, err
 	}
-	var out []fs.DirEntry
-	for _, e := range entries {
-		if e.Name() != ".git" {
-			out = append(out, e)
-		}
-	}
-	return out, err
+	return slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return e.Name() == ".git" }), err
 }
 
 // ReadLink implements fs.ReadLinkFS.

@@ -128,10 +128,7 @@ func (g *git) useKey(key string) (remove func(), err error) {
 		return nil, err
 	}
 	const variable = "GIT_SSH_COMMAND"
-	command := os.Getenv(variable)
-	if command == "" {
-		command = "ssh"
-	}
+	command := cmp.Or(os.Getenv(variable), "ssh")
 	g.env = append(g.env, variable+"="+command+" -i "+filepath.ToSlash(f.Name()))
 	return remove, nil
 }

@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/url"
@@ -82,9 +83,7 @@ func split(pkg string) (scheme string, u *url.URL, err error) {
 	if err != nil {
 		return "", nil, errors.New("it is not a valid address") // the parser's message would show the whole address
 	}
-	if scheme == "" {
-		scheme = u.Scheme
-	}
+	scheme = cmp.Or(scheme, u.Scheme)
 	return scheme, u, nil
 }
 

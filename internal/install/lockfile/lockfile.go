@@ -72,11 +72,9 @@ func (l *Lock) Entry(p addr.Provider) (Entry, bool) {
 // Set stores a selection, replacing that of the same provider. Its hashes are sorted and repetitions
 // removed.
 func (l *Lock) Set(e Entry) {
-	e.Hashes = sortedHashes(e.Hashes)
+	e.Hashes = slices.Compact(slices.Sorted(slices.Values(e.Hashes)))
 	l.entries[e.Provider] = e
 }
-
-func sortedHashes(hashes []Hash) []Hash { return slices.Compact(slices.Sorted(slices.Values(hashes))) }
 
 // Len returns the number of providers.
 func (l *Lock) Len() int {

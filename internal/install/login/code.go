@@ -127,8 +127,7 @@ func explain(ctx context.Context, u *url.URL, err error) error {
 	at := web.Show(u)
 	var answer *oauth2.RetrieveError
 	if !errors.As(err, &answer) {
-		var ue *url.Error
-		if errors.As(err, &ue) {
+		if _, ok := errors.AsType[*url.Error](err); ok {
 			return fmt.Errorf("no answer from the token service at %s: %w", at, web.Reason(err))
 		}
 		return fmt.Errorf("the answer of the token service at %s has no usable token", at)

@@ -217,8 +217,6 @@ func (r *run) manifest() []Record {
 	return out
 }
 
-func (r *run) modulesDir() string { return filepath.Join(r.DataDir, "modules") }
-
 const (
 	tempPrefix = ".download-"
 	// abandoned is the age at which a directory of downloads is considered left behind by a killed process.
@@ -231,7 +229,7 @@ func (r *run) tempDir() (string, error) {
 	if r.temp != "" {
 		return r.temp, nil
 	}
-	dir := r.modulesDir()
+	dir := filepath.Join(r.DataDir, "modules")
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err
 	}

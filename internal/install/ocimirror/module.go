@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"slices"
 
 	"oras.land/oras-go/v2/registry/remote"
 	"oras.land/oras-go/v2/registry/remote/auth"
@@ -58,12 +59,7 @@ func (m *Modules) Download(ctx context.Context, repository, tag, digest string, 
 		}
 		return err
 	}
-	var layers []descriptor
-	for _, l := range man.Layers {
-		if l.MediaType == layerType {
-			layers = append(layers, l)
-		}
-	}
+	layers := slices.DeleteFunc(man.Layers, func(l descriptor) bool { return l.MediaType != layerType })
 	if man.ArtifactType != moduleType || len(layers) != 1 {
 		return fmt.Errorf("the artifact %s in %s is not a package of modules: it must be of the type %q and have one layer of the type %q", reference, name(repo), moduleType, layerType)
 	}

@@ -117,8 +117,7 @@ func (c *Client) service(ctx context.Context, p addr.Provider) (*url.URL, web.Cr
 // the host does not offer the service.
 func (c *Client) serviceOf(ctx context.Context, host svchost.Hostname, service string) (*url.URL, web.Credentials, error) {
 	base, err := c.services.DiscoverServiceURL(ctx, host, service)
-	var missing *disco.ErrServiceNotProvided
-	if errors.As(err, &missing) {
+	if _, ok := errors.AsType[*disco.ErrServiceNotProvided](err); ok {
 		return nil, nil, nil
 	}
 	if err != nil {
@@ -138,8 +137,7 @@ func (c *Client) serviceOf(ctx context.Context, host svchost.Hostname, service s
 func (c *Client) hint(err error, p addr.Provider) error { return hintFor(err, p.Hostname) }
 
 func hintFor(err error, host svchost.Hostname) error {
-	var status *web.StatusError
-	if errors.As(err, &status) && status.Denied() {
+	if status, ok := errors.AsType[*web.StatusError](err); ok && status.Denied() {
 		return fmt.Errorf("%w. Set the token for this host in a credentials %q block of the CLI configuration or in the environment variable %s", err, host.ForDisplay(), cliconfig.TokenVariable(host))
 	}
 	return err

@@ -56,17 +56,26 @@ func (c *Client) Attempts(ctx context.Context, try func(ctx context.Context, tou
 		if err == nil {
 			return nil
 		}
-		switch {
-		case !isPassing(ctx, err):
+		if !isPassing(ctx, err) {
 			return err
-		case n >= c.opts.DownloadRetries:
-			return gaveUp(err, n+1)
 		}
-		select {
-		case <-ctx.Done():
+		if err := c.pause(ctx, err, n, resp); err != nil {
 			return err
-		case <-time.After(retryablehttp.DefaultBackoff(c.opts.Wait, longestWait, n, resp)):
 		}
+	}
+}
+
+// pause returns nil after a pause, unless what has failed with err for the nth time, counted from 0, is not
+// tried again. resp may be nil.
+func (c *Client) pause(ctx context.Context, err error, n int, resp *http.Response) error {
+	if n >= c.opts.DownloadRetries {
+		return gaveUp(err, n+1)
+	}
+	select {
+	case <-ctx.Done():
+		return err
+	case <-time.After(retryablehttp.DefaultBackoff(c.opts.Wait, longestWait, n, resp)):
+		return nil
 	}
 }
 

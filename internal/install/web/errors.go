@@ -61,8 +61,7 @@ func Reason(err error) error {
 		}
 		err = ue.Err
 	}
-	var ne net.Error
-	if errors.As(err, &ne) && ne.Timeout() {
+	if ne, ok := errors.AsType[net.Error](err); ok && ne.Timeout() {
 		return fmt.Errorf("it took too long: %w", err)
 	}
 	return err

@@ -67,19 +67,10 @@ func exhausted(resp *http.Response, err error, attempts int) (*http.Response, er
 // 0, should be restarted, and otherwise err. Server responses don't count, since Downloads has already
 // retried them.
 func (c *Client) Again(ctx context.Context, err error, n int) error {
-	broken := errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.ErrShortWrite) || errors.Is(err, errStalled)
-	switch {
-	case !broken:
+	if !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.ErrShortWrite) && !errors.Is(err, errStalled) {
 		return err
-	case n >= c.opts.DownloadRetries:
-		return gaveUp(err, n+1)
 	}
-	select {
-	case <-ctx.Done():
-		return err
-	case <-time.After(retryablehttp.DefaultBackoff(c.opts.Wait, longestWait, n, nil)):
-		return nil
-	}
+	return c.pause(ctx, err, n, nil)
 }
 
 // successful converts every unsuccessful response to an error.

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -162,9 +163,7 @@ func (d *decoder) collectOverride(bs *blocks, b *hcl.Block) {
 			"variable": "base variable declaration", "output": "base output definition", "module": "module call",
 			"provider": "base provider configuration", "resource": "resource", "data": "data resource", "ephemeral": "ephemeral resource",
 		}[b.Type]
-		if what == "" {
-			what = b.Type + " block"
-		}
+		what = cmp.Or(what, b.Type+" block")
 		d.errorAt(b.DefRange, fmt.Sprintf("Missing %s to override", what),
 			"There is no %s block named %q. An override file can only override a block that is declared in a normal configuration file.",
 			b.Type, strings.Join(b.Labels, "."))

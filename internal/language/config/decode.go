@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -326,12 +327,7 @@ func (d *decoder) conditions(content *hcl.BodyContent, typ string) []*Condition 
 
 // inOrder returns attributes in source order.
 func inOrder(attrs hcl.Attributes) []*hcl.Attribute {
-	out := make([]*hcl.Attribute, 0, len(attrs))
-	for _, a := range attrs {
-		out = append(out, a)
-	}
-	slices.SortFunc(out, func(a, b *hcl.Attribute) int { return compareRange(a.NameRange, b.NameRange) })
-	return out
+	return slices.SortedFunc(maps.Values(attrs), func(a, b *hcl.Attribute) int { return compareRange(a.NameRange, b.NameRange) })
 }
 
 // compareRange orders ranges by file name and then by position, as cmp.Compare orders numbers.

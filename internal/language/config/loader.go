@@ -252,12 +252,7 @@ func (r *loadRun) child(dir string, m *Module, call *ModuleCall) *Module {
 
 // sortedCalls returns the calls of m in source order.
 func sortedCalls(m *Module) []*ModuleCall {
-	calls := make([]*ModuleCall, 0, len(m.Calls))
-	for _, c := range m.Calls {
-		calls = append(calls, c)
-	}
-	slices.SortFunc(calls, func(a, b *ModuleCall) int { return compareRange(a.Range, b.Range) })
-	return calls
+	return slices.SortedFunc(maps.Values(m.Calls), func(a, b *ModuleCall) int { return compareRange(a.Range, b.Range) })
 }
 
 // callDir resolves the source of a call to a directory. It returns false if the source is invalid or not

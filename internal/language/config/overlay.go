@@ -1,6 +1,7 @@
 package config
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/hashicorp/hcl/v2"
@@ -44,12 +45,8 @@ func (o overlay) JustAttributes() (hcl.Attributes, hcl.Diagnostics) {
 	base, diags := o.base.JustAttributes()
 	over, overDiags := o.over.JustAttributes()
 	merged := hcl.Attributes{}
-	for name, attr := range base {
-		merged[name] = attr
-	}
-	for name, attr := range over {
-		merged[name] = attr
-	}
+	maps.Copy(merged, base)
+	maps.Copy(merged, over)
 	return merged, append(diags, overDiags...)
 }
 
@@ -72,9 +69,7 @@ func (o overlay) missing(schema *hcl.BodySchema, content *hcl.BodyContent) hcl.D
 func (o overlay) merge(base, over *hcl.BodyContent) *hcl.BodyContent {
 	out := &hcl.BodyContent{Attributes: hcl.Attributes{}, MissingItemRange: o.MissingItemRange()}
 	for _, c := range []*hcl.BodyContent{base, over} {
-		for name, attr := range c.Attributes {
-			out.Attributes[name] = attr
-		}
+		maps.Copy(out.Attributes, c.Attributes)
 	}
 	replaced := map[string]bool{}
 	deep := map[string]*hcl.Block{}

@@ -63,8 +63,7 @@ func instead(v *Variable, text string) string {
 
 // hintAtForm shows how to write a value for v if err is about the value as a whole.
 func hintAtForm(v *Variable, err error) string {
-	var within cty.PathError
-	if errors.As(err, &within) && len(within.Path) > 0 || v.Type.IsPrimitiveType() {
+	if within, ok := errors.AsType[cty.PathError](err); ok && len(within.Path) > 0 || v.Type.IsPrimitiveType() {
 		return ""
 	}
 	return " Write it as in " + exampleOf(v.Constraint) + "."
@@ -72,8 +71,7 @@ func hintAtForm(v *Variable, err error) string {
 
 // rangeOfProblem returns the range of the part of an expression whose value could not be converted.
 func rangeOfProblem(expr hcl.Expression, err error) hcl.Range {
-	var path cty.PathError
-	if errors.As(err, &path) {
+	if path, ok := errors.AsType[cty.PathError](err); ok {
 		return diag.RangeOf(expr, path.Path)
 	}
 	return expr.Range()

@@ -197,14 +197,14 @@ func coverValues(src []byte, attrs hcl.Attributes, vars map[string]*Variable) []
 	for _, attr := range attrs {
 		if v := vars[attr.Name]; v == nil || v.Secret() {
 			rng := attr.Expr.Range()
-			cover(out[rng.Start.Byte:rng.End.Byte])
+			Cover(out[rng.Start.Byte:rng.End.Byte])
 		}
 	}
 	return out
 }
 
-// cover overwrites a text with asterisks, except white space, so that positions stay the same.
-func cover(text []byte) {
+// Cover overwrites a text with asterisks, except white space, so that lines and positions stay the same.
+func Cover(text []byte) {
 	for i, b := range text {
 		if b != '\n' && b != '\r' && b != ' ' && b != '\t' {
 			text[i] = '*'
@@ -244,8 +244,8 @@ func coverGuessed(src []byte, isJSON bool, vars map[string]*Variable) []byte {
 		coverScalars(out)
 		return out
 	}
-	cover(bytes.TrimRight(out[:start], "{[ \t\r\n"))
-	cover(out[end:])
+	Cover(bytes.TrimRight(out[:start], "{[ \t\r\n"))
+	Cover(out[end:])
 	return out
 }
 

@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/hashicorp/hcl/v2"
@@ -63,10 +64,7 @@ func (u *ephemeralUse) report(path cty.Path, rng *hcl.Range, because string) {
 		}
 		u.reported[*rng] = struct{}{}
 	}
-	name := schema.PathString(path)
-	if name == "" {
-		name = "this block"
-	}
+	name := cmp.Or(schema.PathString(path), "this block")
 	detail := fmt.Sprintf("%q cannot accept an ephemeral value because it is not a write-only attribute, meaning it will be written to the state.", name)
 	if u.b.Config.Addr.Mode == addr.Data {
 		detail = fmt.Sprintf("%q cannot accept an ephemeral value because it belongs to a data block, whose arguments are written to the state.", name)

@@ -75,11 +75,7 @@ func union(a, b *reads) *reads {
 
 // difference returns a new slice of the elements of some that are not in all.
 func difference[T any](some, all []T, same func(x, y T) bool) []T {
-	var out []T
-	for _, x := range some {
-		if !slices.ContainsFunc(all, func(y T) bool { return same(x, y) }) {
-			out = append(out, x)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(some), func(x T) bool {
+		return slices.ContainsFunc(all, func(y T) bool { return same(x, y) })
+	})
 }

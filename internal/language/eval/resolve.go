@@ -2,6 +2,7 @@ package eval
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
@@ -177,12 +178,7 @@ func (sc *scope) key(idx *lang.Index, form blocks.Form) (addr.Key, bool) {
 
 // ownKeysAlone reports whether an expression depends only on the key of the block's own instance.
 func ownKeysAlone(x *lang.Expr) bool {
-	for _, ref := range x.Refs {
-		if ref.Kind != lang.Count && (ref.Kind != lang.Each || ref.Name != "key") {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(x.Refs, func(ref lang.Ref) bool { return ref.Kind != lang.Count && (ref.Kind != lang.Each || ref.Name != "key") })
 }
 
 // ownKey returns the key of the block's own instance if the expression is just each.key or count.index. This

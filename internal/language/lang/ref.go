@@ -175,12 +175,7 @@ type indexing struct {
 
 // inScope reports whether a name is that of an iterator around the expression.
 func (c *compiler) inScope(name string) bool {
-	for _, s := range c.scope {
-		if s == name {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(c.scope, name)
 }
 
 // index walks native syntax for what Variables does not tell: index expressions and function calls.

@@ -1,6 +1,7 @@
 package builtin
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -259,10 +260,7 @@ func localPath(args map[string]string, workspace string) (string, error) {
 	if workspace == "" || workspace == "." || workspace == ".." || strings.ContainsAny(workspace, `/\:`) {
 		return "", errors.New("the workspace's name would lead out of the directory of the workspaces")
 	}
-	root := args["workspace_dir"]
-	if root == "" {
-		root = "terraform.tfstate.d"
-	}
+	root := cmp.Or(args["workspace_dir"], "terraform.tfstate.d")
 	return filepath.Join(root, workspace, "terraform.tfstate"), nil
 }
 
@@ -275,8 +273,7 @@ func readFile(path string) ([]byte, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, ErrNoState
 	}
-	var perr *fs.PathError
-	if errors.As(err, &perr) {
+	if perr, ok := errors.AsType[*fs.PathError](err); ok {
 		return nil, perr.Err
 	}
 	return src, err

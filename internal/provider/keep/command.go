@@ -86,7 +86,7 @@ func (p *keepProvider) openCommand(ctx context.Context, result map[string]cty.Va
 	defer done()
 	output, err := h.run(ctx, "program", elements(result["program"]))
 	if err != nil {
-		return commandFailed(err)
+		return diag.Errorf("Command failed", "%s.", err)
 	}
 	result["output"] = cty.StringVal(strings.TrimSuffix(strings.TrimSuffix(output, "\n"), "\r"))
 	if h.renewal == nil && h.ending == nil {
@@ -99,8 +99,6 @@ func (p *keepProvider) openCommand(ctx context.Context, result map[string]cty.Va
 	}
 	return p.hold(h, resp, renewAt)
 }
-
-func commandFailed(err error) diag.List { return diag.Errorf("Command failed", "%s.", err) }
 
 // checkCommand checks what is known of the arguments of a keep_command.
 func checkCommand(a map[string]cty.Value) (diags diag.List) {

@@ -1,10 +1,12 @@
 package keep
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -127,12 +129,7 @@ func (p *keepProvider) Configure(ctx context.Context, config cty.Value) diag.Lis
 	ctx, done := p.during(ctx)
 	defer done()
 	c := config.AsValueMap()
-	s := &session{}
-	for _, name := range arguments {
-		if !c[name].IsKnown() {
-			s.unknown = append(s.unknown, name)
-		}
-	}
+	s := &session{unknown: slices.DeleteFunc(slices.Clone(arguments), func(name string) bool { return c[name].IsKnown() })}
 	if len(s.unknown) == 0 {
 		o, diags := p.storeOptions(c)
 		if diags.HasErrors() {
@@ -164,12 +161,7 @@ func (p *keepProvider) storeOptions(c map[string]cty.Value) (store.Options, diag
 	if o.KeyFile != "" {
 		o.KeyName = "that the argument key_file names"
 	}
-	if o.Path == "" {
-		o.Path = os.Getenv("KEEP_PATH")
-	}
-	if o.Path == "" {
-		o.Path = filepath.Join(p.opt.Dir, defaultPath)
-	}
+	o.Path = cmp.Or(o.Path, os.Getenv("KEEP_PATH"), filepath.Join(p.opt.Dir, defaultPath))
 	if o.KeyFile == "" && o.Passphrase == "" {
 		o.KeyFile, o.Passphrase = os.Getenv("KEEP_KEY_FILE"), os.Getenv("KEEP_PASSPHRASE")
 		if o.KeyFile != "" && o.Passphrase != "" {

@@ -49,9 +49,7 @@ func (f filler) content(attrs map[string]*schema.Attribute, blocks map[string]*s
 func (f filler) attr(a *schema.Attribute, path string, v cty.Value, given []Values) cty.Value {
 	typ := v.Type()
 	switch {
-	case a.WriteOnly:
-		return v
-	case v.IsNull() && (!a.Computed || !f.nulls && !f.planning):
+	case a.WriteOnly, v.IsNull() && (!a.Computed || !f.nulls && !f.planning):
 		return v
 	case v.IsNull() || !v.IsKnown() && a.Computed:
 		return f.value(a, path, typ, given)

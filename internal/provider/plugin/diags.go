@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -33,9 +34,7 @@ func diagnostics(in []*tfplugin6.Diagnostic) diag.List {
 		if d.Severity == tfplugin6.Diagnostic_WARNING {
 			out.Severity = diag.Warning
 		}
-		if out.Summary == "" {
-			out.Summary = "Provider reported a problem"
-		}
+		out.Summary = cmp.Or(out.Summary, "Provider reported a problem")
 		l = append(l, out)
 	}
 	return l

@@ -183,8 +183,7 @@ func (x *exchange) decodeApplied(ty cty.Type, in *tfplugin6.DynamicValue) cty.Va
 // wireFailure adds an error whose format takes the subject, the RPC and err.
 func (x *exchange) wireFailure(summary, format string, err error) {
 	d := diag.Diagnostic{Summary: summary, Detail: fmt.Sprintf(format, x.subject(), x.rpc, err)}
-	var wire *wireError
-	if errors.As(err, &wire) {
+	if wire, ok := errors.AsType[*wireError](err); ok {
 		d.Path = wire.path
 	}
 	x.diags = append(x.diags, d)

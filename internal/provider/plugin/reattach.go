@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -23,10 +24,7 @@ type ReattachConfig struct {
 // a debugger. Close only disconnects.
 func Reattach(ctx context.Context, name string, cfg *ReattachConfig) (provider.Provider, diag.List) {
 	const summary = "Provider could not be reattached"
-	protocol := cfg.ProtocolVersion
-	if protocol == 0 {
-		protocol = 5 // for servers that predate the field
-	}
+	protocol := cmp.Or(cfg.ProtocolVersion, 5) // for servers that predate the field
 	if protocol != 5 && protocol != 6 {
 		return nil, diag.Errorf(summary, "The running provider %s uses plugin protocol %d, and Mayfly supports 5 and 6.", name, protocol)
 	}

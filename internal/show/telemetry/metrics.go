@@ -2,6 +2,7 @@ package telemetry
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -65,11 +66,7 @@ func (s *summary) add(d time.Duration) {
 
 // metricsOf returns the messages for what was measured since begin, in a fixed order.
 func metricsOf(all map[series]*summary, begin, now time.Time, redact func(string) string) []metric {
-	var keys []series
-	for k := range all {
-		keys = append(keys, k)
-	}
-	slices.SortFunc(keys, func(a, b series) int {
+	keys := slices.SortedFunc(maps.Keys(all), func(a, b series) int {
 		return cmp.Or(cmp.Compare(a.kind, b.kind), strings.Compare(a.name, b.name), strings.Compare(a.typeName, b.typeName), strings.Compare(a.provider, b.provider), strings.Compare(a.outcome, b.outcome))
 	})
 	var out []metric

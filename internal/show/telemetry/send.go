@@ -225,8 +225,7 @@ func (c *client) unreachable(err error) error {
 	case refused(err):
 		return fmt.Errorf("the receiver %s cannot be reached", c.url.Host)
 	}
-	var certificate *tls.CertificateVerificationError
-	if errors.As(err, &certificate) {
+	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
 		return fmt.Errorf("the certificate of %s is not trusted", c.url.Host)
 	}
 	return fmt.Errorf("the connection to %s failed", c.url.Host)

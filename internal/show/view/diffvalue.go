@@ -1,6 +1,7 @@
 package view
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 
@@ -343,15 +344,7 @@ func entries(v cty.Value) map[string]cty.Value {
 
 // unionKeys returns the keys of either map, sorted.
 func unionKeys(b, a map[string]cty.Value) []string {
-	keys := make([]string, 0, max(len(b), len(a)))
-	for k := range b {
-		keys = append(keys, k)
-	}
-	for k := range a {
-		if _, both := b[k]; !both {
-			keys = append(keys, k)
-		}
-	}
+	keys := slices.AppendSeq(slices.Collect(maps.Keys(b)), maps.Keys(a))
 	slices.Sort(keys)
-	return keys
+	return slices.Compact(keys)
 }

@@ -78,13 +78,9 @@ func (w *planWriter) all() error {
 // shownChanges returns the changes that are shown: all but those that leave an object as it is and where it
 // is.
 func shownChanges(all []*plan.Change) []*plan.Change {
-	var out []*plan.Change
-	for _, c := range all {
-		if c.Action != plan.NoOp || c.Moved() || c.Importing != nil {
-			out = append(out, c)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(all), func(c *plan.Change) bool {
+		return c.Action == plan.NoOp && !c.Moved() && c.Importing == nil
+	})
 }
 
 // changes writes the section of planned changes. A plan with errors is announced as such, since what it

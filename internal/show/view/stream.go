@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -36,9 +37,7 @@ func NewJSONStream(w io.Writer, now func() time.Time) *JSONStream {
 func (s *JSONStream) write(line streamLine, at time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if line.Level == "" {
-		line.Level = "info"
-	}
+	line.Level = cmp.Or(line.Level, "info")
 	if at.IsZero() {
 		at = s.now()
 	}

@@ -123,12 +123,8 @@ func (k *Kind) CheckPublic(body hcl.Body) diag.List {
 func (k *Kind) convert(name string, v cty.Value) (cty.Value, error) {
 	ty := k.typeOf(name)
 	if a := k.Block.Attributes[name]; a != nil && a.Nested != nil {
-		var optional []string
-		for part, nested := range a.Nested.Attributes {
-			if !nested.Required {
-				optional = append(optional, part)
-			}
-		}
+		parts := slices.Collect(maps.Keys(a.Nested.Attributes))
+		optional := slices.DeleteFunc(parts, func(part string) bool { return a.Nested.Attributes[part].Required })
 		ty = cty.ObjectWithOptionalAttrs(ty.AttributeTypes(), optional)
 	}
 	return convert.Convert(v, ty)
@@ -140,13 +136,9 @@ func (k *Kind) shape(name string) string {
 	if a == nil || a.Nested == nil {
 		return ""
 	}
-	required := []string{}
-	for part, nested := range a.Nested.Attributes {
-		if nested.Required {
-			required = append(required, part)
-		}
-	}
-	text := " Its attributes are " + diag.Names(slices.Collect(maps.Keys(a.Nested.Attributes))) + "."
+	parts := slices.Collect(maps.Keys(a.Nested.Attributes))
+	text := " Its attributes are " + diag.Names(parts) + "."
+	required := slices.DeleteFunc(parts, func(part string) bool { return !a.Nested.Attributes[part].Required })
 	if len(required) > 0 {
 		text += " Required: " + diag.Names(required) + "."
 	}

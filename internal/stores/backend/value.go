@@ -59,24 +59,12 @@ func (k *Kind) isWhollySecret(cfg cty.Value, name string) bool {
 
 // Shown returns the names of the arguments whose values may be shown: all but credentials.
 func (k *Kind) Shown() []string {
-	var names []string
-	for name, a := range k.Block.Attributes {
-		if !a.Sensitive {
-			names = append(names, name)
-		}
-	}
-	return names
+	return slices.DeleteFunc(slices.Collect(maps.Keys(k.Block.Attributes)), func(name string) bool { return k.Block.Attributes[name].Sensitive })
 }
 
 // Secrets returns the names of the arguments of cfg that IsSecret is true for, in order.
 func (k *Kind) Secrets(cfg cty.Value) []string {
-	var names []string
-	for _, name := range k.Block.Names() {
-		if k.IsSecret(cfg, name) {
-			names = append(names, name)
-		}
-	}
-	return names
+	return slices.DeleteFunc(slices.Clone(k.Block.Names()), func(name string) bool { return !k.IsSecret(cfg, name) })
 }
 
 // Public returns cfg without marks and with only those parts of its arguments that are not secret, see

@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -55,11 +56,8 @@ type operation struct {
 // because another server may not have the last change yet.
 func (c *client) send(ctx context.Context, method, path string, query url.Values, body []byte) ([]byte, error) {
 	all := url.Values{}
-	for _, values := range []url.Values{c.query, query} {
-		for name, v := range values {
-			all[name] = v
-		}
-	}
+	maps.Copy(all, c.query)
+	maps.Copy(all, query)
 	to := c.base
 	to.Path += "/v1/" + path
 	to.RawQuery = all.Encode()

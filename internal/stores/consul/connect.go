@@ -3,6 +3,7 @@
 package consul
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -20,18 +21,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/base/trace/requests"
 )
 
-// setting returns a value of the options or, if that is "", the one of a variable.
-func setting(value, variable string) string {
-	if value != "" {
-		return value
-	}
-	return os.Getenv(variable)
-}
-
-// isOff and isOn report what a variable says that is true or false.
-func isOff(variable string) bool { return is(variable, false) }
-func isOn(variable string) bool  { return is(variable, true) }
-
+// is reports whether a variable says that something is so, or, with false for want, that it is not.
 func is(variable string, want bool) bool {
 	got, err := strconv.ParseBool(os.Getenv(variable))
 	return err == nil && got == want
@@ -54,7 +44,7 @@ func connect(opt Options) (*client, error) {
 	if token != "" {
 		c.head.Set("X-Consul-Token", token)
 	}
-	if auth := setting(opt.Auth, "CONSUL_HTTP_AUTH"); auth != "" {
+	if auth := cmp.Or(opt.Auth, os.Getenv("CONSUL_HTTP_AUTH")); auth != "" {
 		user, password, _ := strings.Cut(auth, ":")
 		c.head.Set("Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(user+":"+password)))
 	}
@@ -71,14 +61,11 @@ func (c *client) locate(opt Options, t *http.Transport) error {
 	c.base.Scheme = opt.Scheme
 	if c.base.Scheme == "" {
 		c.base.Scheme = "http"
-		if isOn("CONSUL_HTTP_SSL") {
+		if is("CONSUL_HTTP_SSL", true) {
 			c.base.Scheme = "https"
 		}
 	}
-	address := setting(opt.Address, "CONSUL_HTTP_ADDR")
-	if address == "" {
-		address = "localhost:8500"
-	}
+	address := cmp.Or(opt.Address, os.Getenv("CONSUL_HTTP_ADDR"), "localhost:8500")
 	scheme, rest, ok := strings.Cut(address, "://")
 	if !ok {
 		scheme, rest = "", address
@@ -133,8 +120,8 @@ func tlsOf(opt Options) (*tls.Config, error) {
 	if host, _, err := net.SplitHostPort(server); err == nil {
 		server = host
 	}
-	config := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: server, InsecureSkipVerify: isOff("CONSUL_HTTP_SSL_VERIFY")}
-	certificate, key := setting(opt.CertFile, "CONSUL_CLIENT_CERT"), setting(opt.KeyFile, "CONSUL_CLIENT_KEY")
+	config := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: server, InsecureSkipVerify: is("CONSUL_HTTP_SSL_VERIFY", false)}
+	certificate, key := cmp.Or(opt.CertFile, os.Getenv("CONSUL_CLIENT_CERT")), cmp.Or(opt.KeyFile, os.Getenv("CONSUL_CLIENT_KEY"))
 	switch {
 	case (certificate == "") != (key == ""):
 		return nil, errors.New("the certificate of the client needs both \"cert_file\" and \"key_file\"")
@@ -145,7 +132,7 @@ func tlsOf(opt Options) (*tls.Config, error) {
 		}
 		config.Certificates = []tls.Certificate{pair}
 	}
-	files := []string{setting(opt.CAFile, "CONSUL_CACERT")}
+	files := []string{cmp.Or(opt.CAFile, os.Getenv("CONSUL_CACERT"))}
 	if dir := os.Getenv("CONSUL_CAPATH"); files[0] == "" && dir != "" {
 		var err error
 		if files, err = filesIn(dir); err != nil {

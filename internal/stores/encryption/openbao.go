@@ -2,6 +2,7 @@ package encryption
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -49,9 +50,7 @@ func openOpenBao(_ context.Context, a arguments, o Options) (keyProvider, error)
 		return ""
 	}
 	address := a.text("address", environ("ADDR"))
-	if address == "" {
-		address = "https://127.0.0.1:8200"
-	}
+	address = cmp.Or(address, "https://127.0.0.1:8200")
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil {
 		return nil, errors.New("the address of the server must have the form https://HOST:PORT")

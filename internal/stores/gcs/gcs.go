@@ -11,6 +11,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -79,9 +80,7 @@ func (s *Service) Get(ctx context.Context, name string) ([]byte, remote.Version,
 // Put implements objects.Bucket.
 func (s *Service) Put(ctx context.Context, name string, data []byte, was *remote.Version) (remote.Version, error) {
 	query := url.Values{}
-	for key, values := range s.query {
-		query[key] = values
-	}
+	maps.Copy(query, s.query)
 	switch {
 	case was == nil:
 	case *was == "":

@@ -91,8 +91,7 @@ func checksum(b []byte) string {
 
 // plainError returns an error without the URL, which may have credentials.
 func plainError(err error) error {
-	var u *url.Error
-	if errors.As(err, &u) {
+	if u, ok := errors.AsType[*url.Error](err); ok {
 		return u.Err
 	}
 	return err

@@ -9,6 +9,7 @@
 package kubernetes
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -41,9 +42,7 @@ var _ remote.Service = (*Service)(nil)
 // New returns a service. It reads the files of opt.Access, and contacts nothing. An error names arguments of
 // the backend, and has no credentials.
 func New(opt Options) (*Service, error) {
-	if opt.Namespace == "" {
-		opt.Namespace = defaultNamespace
-	}
+	opt.Namespace = cmp.Or(opt.Namespace, defaultNamespace)
 	if err := labelValue.check(opt.Suffix); err != nil {
 		return nil, fmt.Errorf("the argument \"secret_suffix\" cannot be part of a Secret: %w", err)
 	}

@@ -1,6 +1,7 @@
 package objects
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,9 +27,7 @@ type Answers struct {
 // Hints explains answers by their codes, if nothing else explains them.
 func Hints(byCode map[string]string) func(e *cloud.Error) {
 	return func(e *cloud.Error) {
-		if e.Hint == "" {
-			e.Hint = byCode[e.Code]
-		}
+		e.Hint = cmp.Or(e.Hint, byCode[e.Code])
 	}
 }
 

@@ -79,8 +79,7 @@ func New(opt Options) (*Service, error) {
 // hideText returns an error without the parts of a connection string that it quotes, which may be of a
 // password.
 func hideText(err error) error {
-	var u *url.Error
-	if errors.As(err, &u) {
+	if u, ok := errors.AsType[*url.Error](err); ok {
 		err = u.Err
 	}
 	return errors.New(quotedText.ReplaceAllStringFunc(err.Error(), func(quoted string) string {
@@ -239,8 +238,7 @@ func classify(err error) error {
 	if err == nil {
 		return nil
 	}
-	var pe *pq.Error
-	if errors.As(err, &pe) {
+	if pe, ok := errors.AsType[*pq.Error](err); ok {
 		if passes(string(pe.Code)) {
 			return &remote.Passing{Err: err}
 		}

@@ -2,6 +2,7 @@ package planfile
 
 import (
 	"archive/zip"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -151,12 +152,8 @@ func (p *writer) state(name string, s *state.State, f *File) {
 		return
 	}
 	m := f.Plan.Meta
-	if m.Lineage == "" {
-		m.Lineage = "none"
-	}
-	if m.Version == "" {
-		m.Version = f.Version
-	}
+	m.Lineage = cmp.Or(m.Lineage, "none")
+	m.Version = cmp.Or(m.Version, f.Version)
 	unsalted := *s
 	unsalted.Salts = nil
 	p.entry(name, func(w io.Writer) error { return state.Encode(w, &state.File{Meta: m, State: &unsalted}) })

@@ -9,6 +9,7 @@
 package s3
 
 import (
+	"cmp"
 	"context"
 	"crypto/md5" //nolint:gosec // the checksum that S3 and other engines define
 	"encoding/base64"
@@ -61,9 +62,7 @@ var (
 
 // New returns a service. It contacts nothing.
 func New(opt Options) *Service {
-	if opt.WorkspacePrefix == "" {
-		opt.WorkspacePrefix = defaultPrefix
-	}
+	opt.WorkspacePrefix = cmp.Or(opt.WorkspacePrefix, defaultPrefix)
 	s := &Service{opt: opt, read: http.Header{}, put: http.Header{}}
 	const encryption = "X-Amz-Server-Side-Encryption"
 	switch {
@@ -224,8 +223,7 @@ func (b both) Take(ctx context.Context, info store.LockInfo) error {
 		return err
 	}
 	err := b[1].Take(ctx, info)
-	var held *store.LockError
-	if errors.As(err, &held) && held.Info != nil && held.Info.ID == info.ID {
+	if held, ok := errors.AsType[*store.LockError](err); ok && held.Info != nil && held.Info.ID == info.ID {
 		return nil
 	}
 	if err != nil {

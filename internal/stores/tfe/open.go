@@ -45,10 +45,7 @@ func tagsOf(cfg backend.Config) []string {
 }
 
 func placeOf(cfg backend.Config) string {
-	workspaces := workspacesOf(cfg, "name")
-	if workspaces == "" {
-		workspaces = workspacesOf(cfg, "prefix") + "*"
-	}
+	workspaces := cmp.Or(workspacesOf(cfg, "name"), workspacesOf(cfg, "prefix")+"*")
 	for _, tag := range tagsOf(cfg) {
 		workspaces += " " + tag
 	}

@@ -1,25 +1,22 @@
 // Package alibabaserver serves what tests need of Alibaba Cloud: one bucket of OSS, one table of Tablestore
 // with conditional writes, and temporary keys. It does not check signatures, and it knows no rights.
 //
-// It may import the testing package. It must not know any other package of this module.
+// It may import the testing package. It must know no other package of this module than webserver.
 package alibabaserver
 
 import (
 	"bytes"
 	"crypto/md5"
 	"encoding/binary"
-	"encoding/xml"
 	"fmt"
-	"io"
-	"maps"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/mayfly-iac/mayfly/internal/testing/webserver"
 )
 
 // Names of the bucket and the table.
@@ -30,22 +27,17 @@ const (
 
 // Server is a server with an empty bucket and an empty table. Its fields may be used with Mu held.
 type Server struct {
-	*httptest.Server
+	webserver.Base
 
-	Mu      sync.Mutex
 	Objects map[string]string
 	Rows    map[string][]byte // encoded, by the encoded primary key
-	// Answer answers in place of the server if it returns true; nil for never.
-	Answer func(w http.ResponseWriter, r *http.Request) bool
-	Seen   []*http.Request
 }
 
 // Start starts a server that ends with the test. It serves the bucket below its URL, and at any other host
 // whose name begins with the bucket's, and the table at any.
 func Start(t testing.TB) *Server {
 	s := &Server{Objects: map[string]string{}, Rows: map[string][]byte{}}
-	s.Server = httptest.NewServer(s)
-	t.Cleanup(s.Close)
+	s.Start(t, s.serve)
 	return s
 }
 
@@ -56,18 +48,7 @@ func Refuse(w http.ResponseWriter, status int, code string) {
 	fmt.Fprintf(w, "<Error><Code>%s</Code><Message>In words.</Message><RequestId>1</RequestId></Error>", code)
 }
 
-// ServeHTTP implements http.Handler.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		return // the client has gone, and with it a part of the object
-	}
-	s.Mu.Lock()
-	defer s.Mu.Unlock()
-	s.Seen = append(s.Seen, r)
-	if s.Answer != nil && s.Answer(w, r) {
-		return
-	}
+func (s *Server) serve(w http.ResponseWriter, r *http.Request, body []byte) {
 	key := strings.TrimPrefix(r.URL.Path, "/")
 	switch {
 	case r.Header.Get("X-Ots-Date") != "":
@@ -102,7 +83,7 @@ func (s *Server) object(w http.ResponseWriter, r *http.Request, key, body string
 	content, exists := s.Objects[key]
 	switch {
 	case key == "":
-		s.list(w, r.URL.Query().Get("prefix"))
+		webserver.ListBucket(w, s.Objects, r.URL.Query().Get("prefix"))
 	case r.Method == http.MethodDelete:
 		delete(s.Objects, key)
 		w.WriteHeader(http.StatusNoContent)
@@ -121,21 +102,6 @@ func (s *Server) object(w http.ResponseWriter, r *http.Request, key, body string
 }
 
 func etag(content string) string { return fmt.Sprintf(`"%X"`, md5.Sum([]byte(content))) }
-
-func (s *Server) list(w http.ResponseWriter, prefix string) {
-	type object struct{ Key string }
-	var out struct {
-		XMLName     xml.Name `xml:"ListBucketResult"`
-		IsTruncated bool
-		Contents    []object
-	}
-	for _, key := range slices.Sorted(maps.Keys(s.Objects)) {
-		if strings.HasPrefix(key, prefix) {
-			out.Contents = append(out.Contents, object{key})
-		}
-	}
-	_ = xml.NewEncoder(w).Encode(out)
-}
 
 // table serves one request about the table. A row is stored as it came, without what its primary key begins
 // with in other requests.

@@ -2,7 +2,7 @@
 // metadata, snapshots and leases, the services that give tokens and keys for it, and a vault with one key.
 // Requests are authorized by any signature, or by one token. It knows no rights.
 //
-// It may import the testing package. It must not know any other package of this module.
+// It may import the testing package. It must know no other package of this module than webserver.
 package azureserver
 
 import (
@@ -10,15 +10,14 @@ import (
 	"encoding/base64"
 	"encoding/xml"
 	"fmt"
-	"io"
 	"maps"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
+
+	"github.com/mayfly-iac/mayfly/internal/testing/webserver"
 )
 
 // What requests must name and bear.
@@ -31,16 +30,12 @@ const (
 
 // Server is a server with an empty container. Its fields may be used with Mu held.
 type Server struct {
-	*httptest.Server
+	webserver.Base
 
-	Mu        sync.Mutex
 	Blobs     map[string]*Blob
 	Snapshots []string // contents
 	Damage    int      // how many contents arrive with errors
-	// Answer answers in place of the server if it returns true; nil for never.
-	Answer  func(w http.ResponseWriter, r *http.Request) bool
-	Seen    []*http.Request
-	changes int
+	changes   int
 
 	versions []keyVersion // of the key in the vault; made when first needed
 }
@@ -57,8 +52,7 @@ type Blob struct {
 // whose name begins with the account's.
 func Start(t testing.TB) *Server {
 	s := &Server{Blobs: map[string]*Blob{}}
-	s.Server = httptest.NewServer(s)
-	t.Cleanup(s.Close)
+	s.Start(t, s.serve)
 	return s
 }
 
@@ -70,16 +64,8 @@ func Refuse(w http.ResponseWriter, status int, code string) {
 	fmt.Fprintf(w, "\ufeff<?xml version=\"1.0\" encoding=\"utf-8\"?><Error><Code>%s</Code><Message>In words.\nRequestId:1</Message></Error>", code)
 }
 
-// ServeHTTP implements http.Handler.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		return // the client has gone, and with it a part of the blob
-	}
-	s.Mu.Lock()
-	defer s.Mu.Unlock()
-	s.Seen = append(s.Seen, r)
-	if s.Answer != nil && s.Answer(w, r) || serveOther(w, r, string(body)) {
+func (s *Server) serve(w http.ResponseWriter, r *http.Request, body []byte) {
+	if serveOther(w, r, string(body)) {
 		return
 	}
 	if r.Host == VaultHost {

@@ -2,22 +2,22 @@
 // transactions, queries that wait, and sessions that expire and hold keys. It knows no rights, no datacenters
 // and no lock delay.
 //
-// It may import the testing package. It must not know any other package of this module.
+// It may import the testing package. It must know no other package of this module than webserver.
 package consulserver
 
 import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
+	"maps"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
+
+	"github.com/mayfly-iac/mayfly/internal/testing/webserver"
 )
 
 // MaxValue is the largest size of a value in bytes.
@@ -41,12 +41,9 @@ type session struct {
 
 // Server is a server without keys. Its fields may be used with Mu held.
 type Server struct {
-	*httptest.Server
+	webserver.Base
 
-	Mu      sync.Mutex
-	Entries map[string]*Entry
-	// Answer answers in place of the server if it returns true; nil for never.
-	Answer   func(w http.ResponseWriter, r *http.Request) bool
+	Entries  map[string]*Entry
 	sessions map[string]*session
 	index    uint64
 	changed  chan struct{} // closed by the next change
@@ -55,25 +52,12 @@ type Server struct {
 // Start starts a server that ends with the test.
 func Start(t testing.TB) *Server {
 	s := &Server{Entries: map[string]*Entry{}, sessions: map[string]*session{}, index: 1, changed: make(chan struct{})}
-	s.Server = httptest.NewServer(s)
-	t.Cleanup(func() {
-		s.CloseClientConnections() // of queries that wait
-		s.Close()
-	})
+	s.Start(t, s.serve)
+	t.Cleanup(s.CloseClientConnections) // of queries that wait
 	return s
 }
 
-// ServeHTTP implements http.Handler.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		return // the client has gone
-	}
-	s.Mu.Lock()
-	defer s.Mu.Unlock()
-	if s.Answer != nil && s.Answer(w, r) {
-		return
-	}
+func (s *Server) serve(w http.ResponseWriter, r *http.Request, body []byte) {
 	path := strings.TrimPrefix(r.URL.Path, "/v1/")
 	if key, ok := strings.CutPrefix(path, "kv/"); ok {
 		s.serveKey(w, r, key, body)
@@ -236,14 +220,7 @@ func (s *Server) serveKey(w http.ResponseWriter, r *http.Request, key string, bo
 
 // keys returns the keys that begin with prefix, in order.
 func (s *Server) keys(prefix string) []string {
-	out := []string{}
-	for key := range s.Entries {
-		if strings.HasPrefix(key, prefix) {
-			out = append(out, key)
-		}
-	}
-	slices.Sort(out)
-	return out
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(s.Entries)), func(key string) bool { return !strings.HasPrefix(key, prefix) })
 }
 
 // get answers with one key, or with all that begin with it. It waits for a change if the query says so.
@@ -316,9 +293,7 @@ type operation struct {
 func (s *Server) fails(op operation) string {
 	e := s.Entries[op.Key]
 	switch {
-	case op.Verb == "cas" && e == nil && op.Index != 0:
-		return "failed to set key, index is stale"
-	case op.Verb == "cas" && e != nil && e.ModifyIndex != op.Index:
+	case op.Verb == "cas" && (e == nil && op.Index != 0 || e != nil && e.ModifyIndex != op.Index):
 		return "failed to set key, index is stale"
 	case op.Verb == "lock" && (s.sessions[op.Session] == nil || e != nil && e.Session != "" && e.Session != op.Session):
 		return "failed to lock key, lock is already held"

@@ -1,6 +1,6 @@
 // Package gcsserver serves what tests need of Cloud Storage: one bucket with generations, for one token.
 //
-// It may import the testing package. It must not know any other package of this module.
+// It may import the testing package. It must know no other package of this module than webserver.
 package gcsserver
 
 import (
@@ -14,11 +14,11 @@ import (
 	"mime"
 	"mime/multipart"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"strings"
-	"sync"
 	"testing"
+
+	"github.com/mayfly-iac/mayfly/internal/testing/webserver"
 )
 
 // Bucket is the name of the bucket, and Token what requests must bear.
@@ -29,13 +29,11 @@ const (
 
 // Server is a server with an empty bucket. Its fields may be used with Mu held.
 type Server struct {
-	*httptest.Server
+	webserver.Base
 
-	Mu          sync.Mutex
 	Objects     map[string]Object
 	Status      int // that every request is answered with; 0 for none
 	Damage      int // how many contents arrive with errors
-	Seen        []*http.Request
 	generations int
 }
 
@@ -48,8 +46,7 @@ type Object struct {
 // Start starts a server that ends with the test.
 func Start(t testing.TB) *Server {
 	s := &Server{Objects: map[string]Object{}, generations: 1000}
-	s.Server = httptest.NewServer(s)
-	t.Cleanup(s.Close)
+	s.Start(t, s.serve)
 	return s
 }
 
@@ -60,15 +57,7 @@ func Refuse(w http.ResponseWriter, status int, message string) {
 	fmt.Fprintf(w, `{"error": {"code": %d, "message": %q}}`, status, message)
 }
 
-// ServeHTTP implements http.Handler.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		return
-	}
-	s.Mu.Lock()
-	defer s.Mu.Unlock()
-	s.Seen = append(s.Seen, r)
+func (s *Server) serve(w http.ResponseWriter, r *http.Request, body []byte) {
 	query := r.URL.Query()
 	path := strings.TrimPrefix(r.URL.EscapedPath(), "/upload")
 	rest, ok := strings.CutPrefix(path, "/storage/v1/b/"+Bucket+"/o")

@@ -1,57 +1,41 @@
 // Package httpserver serves one state and its lock for tests, by the protocol that the http backend of
 // OpenTofu documents.
 //
-// It may import the testing package. It must not know any other package of this module.
+// It may import the testing package. It must know no other package of this module than webserver.
 package httpserver
 
 import (
 	"crypto/md5"
 	"encoding/base64"
 	"encoding/json"
-	"io"
 	"net/http"
-	"net/http/httptest"
-	"sync"
 	"testing"
+
+	"github.com/mayfly-iac/mayfly/internal/testing/webserver"
 )
 
 // Server is a server without a state. Answer, Again and Conflict may be set before the first request; the
 // other fields may be used with Mu held.
 type Server struct {
-	*httptest.Server
-	// Answer answers in place of the server if it returns true. It sees each request first; nil for none.
-	Answer func(w http.ResponseWriter, r *http.Request) bool
+	webserver.Base
+
 	// Again accepts a lock whose ID already holds it.
 	Again bool
 	// Conflict is the status for a held lock.
 	Conflict int
 
-	Mu       sync.Mutex
-	State    []byte
-	Lock     []byte   // the information as it was sent
-	Requests []string // methods
+	State []byte
+	Lock  []byte // the information as it was sent
 }
 
 // Start starts a server that ends with the test.
 func Start(t testing.TB) *Server {
 	s := &Server{Conflict: http.StatusLocked}
-	s.Server = httptest.NewServer(s)
-	t.Cleanup(s.Close)
+	s.Start(t, s.serve)
 	return s
 }
 
-// ServeHTTP implements http.Handler.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		return // the client has gone
-	}
-	s.Mu.Lock()
-	defer s.Mu.Unlock()
-	s.Requests = append(s.Requests, r.Method)
-	if s.Answer != nil && s.Answer(w, r) {
-		return
-	}
+func (s *Server) serve(w http.ResponseWriter, r *http.Request, body []byte) {
 	if sum := md5.Sum(body); len(body) > 0 && r.Header.Get("Content-MD5") != base64.StdEncoding.EncodeToString(sum[:]) {
 		w.WriteHeader(http.StatusBadRequest)
 		return

@@ -1,8 +1,8 @@
 // Package kubeserver serves what tests need of a Kubernetes API server: Secrets and Leases in namespaces, for
 // one token. Writes are conditional by the version of an object, as there.
 //
-// It may import the testing package. It must not know any other package of this module. It lacks watches,
-// patches, collections to be deleted and rights of single users.
+// It may import the testing package. It must know no other package of this module than webserver. It lacks
+// watches, patches, collections to be deleted and rights of single users.
 package kubeserver
 
 import (
@@ -15,16 +15,16 @@ import (
 	"log"
 	"maps"
 	"net/http"
-	"net/http/httptest"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 
 	coordination "k8s.io/api/coordination/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/mayfly-iac/mayfly/internal/testing/webserver"
 )
 
 // Token is what requests must bear.
@@ -38,13 +38,9 @@ const (
 
 // Server is a server without objects. Its fields may be used with Mu held.
 type Server struct {
-	*httptest.Server
+	webserver.Base
 
-	Mu      sync.Mutex
 	Objects map[string]*Object // by the path of their addresses
-	// Answer is asked first, and reports whether it has answered. It may be nil.
-	Answer func(w http.ResponseWriter, r *http.Request) bool
-	Seen   []*http.Request
 	// Namespaces are those that exist; all of them if it is nil.
 	Namespaces []string
 	version    int
@@ -87,10 +83,9 @@ func (o *Object) State() ([]byte, error) {
 // Start starts a server that ends with the test.
 func Start(t testing.TB) *Server {
 	s := &Server{Objects: map[string]*Object{}, version: 1000}
-	s.Server = httptest.NewUnstartedServer(s)
+	s.Prepare(t, s.serve)
 	s.Config.ErrorLog = log.New(io.Discard, "", 0) // connections that tests cut
 	s.StartTLS()
-	t.Cleanup(s.Close)
 	return s
 }
 
@@ -114,18 +109,7 @@ var (
 	label   = regexp.MustCompile(`^(([A-Za-z0-9][-A-Za-z0-9_.]{0,61})?[A-Za-z0-9])?$`)
 )
 
-// ServeHTTP implements http.Handler.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(io.LimitReader(r.Body, maxRequest+1))
-	if err != nil {
-		return
-	}
-	s.Mu.Lock()
-	defer s.Mu.Unlock()
-	s.Seen = append(s.Seen, r)
-	if s.Answer != nil && s.Answer(w, r) {
-		return
-	}
+func (s *Server) serve(w http.ResponseWriter, r *http.Request, body []byte) {
 	parts := address.FindStringSubmatch(r.URL.Path)
 	switch {
 	case r.Header.Get("Authorization") != "Bearer "+Token:

@@ -5,6 +5,7 @@
 package postgres
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -64,9 +65,7 @@ func (s *Server) Stop(mode string) {
 
 // URL returns the connection string of the database, through another port of this machine unless port is 0.
 func (s *Server) URL(port int) string {
-	if port == 0 {
-		port = s.Port
-	}
+	port = cmp.Or(port, s.Port)
 	return fmt.Sprintf("postgres://test@127.0.0.1:%d/postgres?sslmode=disable", port)
 }
 

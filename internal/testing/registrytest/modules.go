@@ -1,7 +1,9 @@
 package registrytest
 
 import (
+	"cmp"
 	"net/http"
+	"slices"
 )
 
 // Module is one version of a module.
@@ -38,9 +40,7 @@ type Artifact struct {
 
 // AddArtifact publishes an artifact and returns its digest.
 func (s *Server) AddArtifact(a Artifact) (digest string) {
-	if a.Type == "" {
-		a.Type = "application/vnd.opentofu.modulepkg"
-	}
+	a.Type = cmp.Or(a.Type, "application/vnd.opentofu.modulepkg")
 	text := encode(object{
 		"schemaVersion": 2, "mediaType": manifestMedia, "artifactType": a.Type,
 		"config": object{"mediaType": "application/vnd.oci.empty.v1+json", "digest": "sha256:" + Sum([]byte("{}")), "size": 2},
@@ -65,13 +65,8 @@ func (s *Server) plainFile(path string) ([]byte, bool) {
 func (s *Server) findModules(r *http.Request) []Module {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var out []Module
-	for _, m := range s.modules {
-		if m.Name == r.PathValue("ns")+"/"+r.PathValue("name")+"/"+r.PathValue("system") {
-			out = append(out, m)
-		}
-	}
-	return out
+	name := r.PathValue("ns") + "/" + r.PathValue("name") + "/" + r.PathValue("system")
+	return slices.DeleteFunc(slices.Clone(s.modules), func(m Module) bool { return m.Name != name })
 }
 
 func (s *Server) moduleVersions(w http.ResponseWriter, r *http.Request) {

@@ -187,13 +187,10 @@ func (s *Server) Transport() http.RoundTripper {
 func (s *Server) find(r *http.Request, version string) []Package {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var out []Package
-	for _, p := range s.packages {
-		if p.Name == r.PathValue("ns")+"/"+r.PathValue("type") && (version == "" || p.Version == version) {
-			out = append(out, p)
-		}
-	}
-	return out
+	name := r.PathValue("ns") + "/" + r.PathValue("type")
+	return slices.DeleteFunc(slices.Clone(s.packages), func(p Package) bool {
+		return p.Name != name || version != "" && p.Version != version
+	})
 }
 
 // closed makes a handler that demands the token.

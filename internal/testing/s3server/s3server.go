@@ -1,21 +1,18 @@
 // Package s3server serves what tests need of S3 and DynamoDB: one bucket with conditional writes, and one
 // table. It does not check signatures, and it knows no rights.
 //
-// It may import the testing package. It must not know any other package of this module.
+// It may import the testing package. It must know no other package of this module than webserver.
 package s3server
 
 import (
 	"crypto/md5"
 	"encoding/json"
-	"encoding/xml"
 	"fmt"
-	"io"
 	"net/http"
-	"net/http/httptest"
-	"slices"
 	"strings"
-	"sync"
 	"testing"
+
+	"github.com/mayfly-iac/mayfly/internal/testing/webserver"
 )
 
 // Bucket is the name of the bucket.
@@ -23,22 +20,17 @@ const Bucket = "bucket"
 
 // Server is a server with an empty bucket and an empty table. Its fields may be used with Mu held.
 type Server struct {
-	*httptest.Server
+	webserver.Base
 
-	Mu      sync.Mutex
 	Objects map[string]string
 	Items   map[string]map[string]any
 	Plain   bool // conditional writes are not implemented, except for objects whose names end with ".tflock"
-	// Answer answers in place of the server if it returns true; nil for never.
-	Answer func(w http.ResponseWriter, r *http.Request) bool
-	Seen   []*http.Request
 }
 
 // Start starts a server that ends with the test.
 func Start(t testing.TB) *Server {
 	s := &Server{Objects: map[string]string{}, Items: map[string]map[string]any{}}
-	s.Server = httptest.NewServer(s)
-	t.Cleanup(s.Close)
+	s.Start(t, s.serve)
 	return s
 }
 
@@ -50,18 +42,7 @@ func Refuse(w http.ResponseWriter, status int, code string) {
 
 func etag(content string) string { return fmt.Sprintf(`"%x"`, md5.Sum([]byte(content))) }
 
-// ServeHTTP implements http.Handler.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		return // the client has gone, and with it a part of the object
-	}
-	s.Mu.Lock()
-	defer s.Mu.Unlock()
-	s.Seen = append(s.Seen, r)
-	if s.Answer != nil && s.Answer(w, r) {
-		return
-	}
+func (s *Server) serve(w http.ResponseWriter, r *http.Request, body []byte) {
 	if target := r.Header.Get("X-Amz-Target"); target != "" {
 		s.table(w, strings.TrimPrefix(target, "DynamoDB_20120810."), body)
 		return
@@ -75,7 +56,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	match, none := r.Header.Get("If-Match"), r.Header.Get("If-None-Match")
 	switch {
 	case key == "":
-		s.list(w, r.URL.Query().Get("prefix"))
+		webserver.ListBucket(w, s.Objects, r.URL.Query().Get("prefix"))
 	case r.Method == http.MethodDelete:
 		delete(s.Objects, key)
 		w.WriteHeader(http.StatusNoContent)
@@ -92,21 +73,6 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("ETag", etag(content))
 		fmt.Fprint(w, content)
 	}
-}
-
-func (s *Server) list(w http.ResponseWriter, prefix string) {
-	type object struct{ Key string }
-	var out struct {
-		XMLName  xml.Name `xml:"ListBucketResult"`
-		Contents []object
-	}
-	for key := range s.Objects {
-		if strings.HasPrefix(key, prefix) {
-			out.Contents = append(out.Contents, object{key})
-		}
-	}
-	slices.SortFunc(out.Contents, func(a, b object) int { return strings.Compare(a.Key, b.Key) })
-	_ = xml.NewEncoder(w).Encode(out)
 }
 
 func (s *Server) table(w http.ResponseWriter, operation string, body []byte) {

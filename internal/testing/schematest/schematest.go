@@ -172,12 +172,7 @@ func Output(args []string, out []byte) (string, error) {
 
 // schemaOf returns the name of the schema of what a command writes with -json.
 func schemaOf(args []string, out []byte) string {
-	var words []string
-	for _, a := range args {
-		if !strings.HasPrefix(a, "-") {
-			words = append(words, a)
-		}
-	}
+	words := slices.DeleteFunc(slices.Clone(args), func(a string) bool { return strings.HasPrefix(a, "-") })
 	if len(words) == 0 {
 		words = []string{"version"} // as an option of the program
 	}

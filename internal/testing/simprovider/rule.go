@@ -2,6 +2,7 @@ package simprovider
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -246,10 +247,7 @@ func (c *core) crash(r Rule) {
 	if r.Do == doPanic {
 		panic(r.message("the simulated provider panics on purpose"))
 	}
-	code := r.Code
-	if code == 0 {
-		code = 3
-	}
+	code := cmp.Or(r.Code, 3)
 	c.exit(code)
 }
 

@@ -1,6 +1,8 @@
 package simprovider
 
 import (
+	"maps"
+
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 )
@@ -176,9 +178,7 @@ func upgradeShape(raw *tfprotov6.RawState, schema *tfprotov6.Schema) (*tfprotov6
 	if err != nil {
 		return nil, err
 	}
-	for name, v := range old {
-		out[name] = v
-	}
+	maps.Copy(out, old)
 	return encode(out, schema.ValueType())
 }
 

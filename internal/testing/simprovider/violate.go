@@ -1,6 +1,7 @@
 package simprovider
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -119,10 +120,10 @@ func (v *violation) typedSlot() (**tfprotov6.DynamicValue, tftypes.Type, error) 
 	return dv, v.call.block.ValueType(), err
 }
 
-// pick returns the path that the rule names, or the first top-level attribute that fits.
-func (v *violation) pick(fits func(a *tfprotov6.SchemaAttribute) bool) ([]string, error) {
+// alter changes the attribute of o at the path that the rule names, or the first at the top level that fits.
+func (v *violation) alter(o object, change func(tftypes.Value) (tftypes.Value, error), fits func(a *tfprotov6.SchemaAttribute) bool) error {
 	if v.rule.Attr != "" {
-		return strings.Split(v.rule.Attr, "."), nil
+		return o.alter(strings.Split(v.rule.Attr, "."), change)
 	}
 	var found []string
 	for _, a := range v.call.block.Attributes {
@@ -131,50 +132,34 @@ func (v *violation) pick(fits func(a *tfprotov6.SchemaAttribute) bool) ([]string
 		}
 	}
 	if len(found) == 0 {
-		return nil, fmt.Errorf("no attribute fits; name one with attr")
+		return fmt.Errorf("no attribute fits; name one with attr")
 	}
-	slices.Sort(found)
-	return found[:1], nil
+	return o.alter([]string{slices.Min(found)}, change)
 }
 
 func (v *violation) changeConfig(o object) error {
-	path, err := v.pick(func(a *tfprotov6.SchemaAttribute) bool {
+	return v.alter(o, v.changed, func(a *tfprotov6.SchemaAttribute) bool {
 		return !a.Computed && !a.WriteOnly && a.Type.Is(tftypes.String) && isKnownNonNull(o[a.Name])
 	})
-	if err != nil {
-		return err
-	}
-	return o.alter(path, v.changed)
 }
 
 func (v *violation) setUnconfigured(o object) error {
-	path, err := v.pick(func(a *tfprotov6.SchemaAttribute) bool {
+	return v.alter(o, v.filled("set by the provider"), func(a *tfprotov6.SchemaAttribute) bool {
 		return a.Optional && !a.Computed && !a.WriteOnly && a.Type.Is(tftypes.String) && isUnset(o[a.Name])
 	})
-	if err != nil {
-		return err
-	}
-	return o.alter(path, v.filled("set by the provider"))
 }
 
 // changeKnown changes a computed value; at apply, one that the plan promised.
 func (v *violation) changeKnown(o object) error {
-	path, err := v.pick(func(a *tfprotov6.SchemaAttribute) bool {
+	return v.alter(o, v.changed, func(a *tfprotov6.SchemaAttribute) bool {
 		promised := v.call.planned == nil || isKnownNonNull(v.call.planned[a.Name])
 		return a.Computed && promised && isKnownNonNull(o[a.Name])
 	})
-	if err != nil {
-		return err
-	}
-	return o.alter(path, v.changed)
 }
 
 func (v *violation) makeUnknown(o object) error {
-	path, err := v.pick(func(a *tfprotov6.SchemaAttribute) bool { return a.Computed })
-	if err != nil {
-		return err
-	}
-	return o.alter(path, func(old tftypes.Value) (tftypes.Value, error) { return unknown(old.Type()), nil })
+	change := func(old tftypes.Value) (tftypes.Value, error) { return unknown(old.Type()), nil }
+	return v.alter(o, change, func(a *tfprotov6.SchemaAttribute) bool { return a.Computed })
 }
 
 func (v *violation) setValue(o object) error {
@@ -185,11 +170,7 @@ func (v *violation) setValue(o object) error {
 }
 
 func (v *violation) setWriteOnly(o object) error {
-	path, err := v.pick(func(a *tfprotov6.SchemaAttribute) bool { return a.WriteOnly })
-	if err != nil {
-		return err
-	}
-	return o.alter(path, v.filled("CANARY-write-only-"+v.call.RPC))
+	return v.alter(o, v.filled("CANARY-write-only-"+v.call.RPC), func(a *tfprotov6.SchemaAttribute) bool { return a.WriteOnly })
 }
 
 // echoWriteOnly copies the configured write-only value into a computed attribute, where the engine would
@@ -254,15 +235,9 @@ func elementType(t tftypes.Type) tftypes.Type {
 }
 
 func (v *violation) huge(o object) error {
-	size := v.rule.Size
-	if size == 0 {
-		size = 8 << 20
-	}
-	path, err := v.pick(func(a *tfprotov6.SchemaAttribute) bool { return a.Computed && a.Type.Is(tftypes.String) })
-	if err != nil {
-		return err
-	}
-	return o.alter(path, func(tftypes.Value) (tftypes.Value, error) { return str(strings.Repeat("x", size)), nil })
+	text := str(strings.Repeat("x", cmp.Or(v.rule.Size, 8<<20)))
+	change := func(tftypes.Value) (tftypes.Value, error) { return text, nil }
+	return v.alter(o, change, func(a *tfprotov6.SchemaAttribute) bool { return a.Computed && a.Type.Is(tftypes.String) })
 }
 
 func (v *violation) renewAt() error {

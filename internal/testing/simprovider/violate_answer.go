@@ -1,6 +1,7 @@
 package simprovider
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math/big"
@@ -117,10 +118,7 @@ func (v *violation) keepObject() error {
 
 // wrongType returns the object with one attribute of a type other than the schema's.
 func (v *violation) wrongType() error {
-	name := v.rule.Attr
-	if name == "" {
-		name = "name"
-	}
+	name := cmp.Or(v.rule.Attr, "name")
 	dv, typ, err := v.typedSlot()
 	if err != nil {
 		return err
@@ -199,44 +197,34 @@ func (v *violation) diagnose(s tfprotov6.DiagnosticSeverity, text string, path *
 	return nil
 }
 
-func (v *violation) deferred() error {
-	if v.ans.deferred == nil {
-		return fmt.Errorf("%s cannot be deferred", v.call.RPC)
+// replaced replaces a part of an answer. With nil for the part, the error is that the call lacks it.
+func replaced[T any](v *violation, part *T, lacks string, with T) error {
+	if part == nil {
+		return fmt.Errorf("%s %s", v.call.RPC, lacks)
 	}
-	*v.ans.deferred = &tfprotov6.Deferred{Reason: tfprotov6.DeferredReasonResourceConfigUnknown}
+	*part = with
 	return nil
+}
+
+func (v *violation) deferred() error {
+	return replaced(v, v.ans.deferred, "cannot be deferred", &tfprotov6.Deferred{Reason: tfprotov6.DeferredReasonResourceConfigUnknown})
 }
 
 func (v *violation) noPrivate() error {
-	if v.ans.private == nil {
-		return fmt.Errorf("%s answers no private data", v.call.RPC)
-	}
-	*v.ans.private = nil
-	return nil
+	return replaced(v, v.ans.private, "answers no private data", nil)
 }
 
 func (v *violation) setPrivate() error {
-	if v.ans.private == nil {
-		return fmt.Errorf("%s answers no private data", v.call.RPC)
-	}
-	*v.ans.private = []byte(v.rule.message("{}"))
-	return nil
+	return replaced(v, v.ans.private, "answers no private data", []byte(v.rule.message("{}")))
 }
 
 func (v *violation) legacy() error {
-	if v.ans.legacy == nil {
-		return fmt.Errorf("%s has no legacy flag", v.call.RPC)
-	}
-	*v.ans.legacy = true
-	return nil
+	return replaced(v, v.ans.legacy, "has no legacy flag", true)
 }
 
 // replace requires a replacement because of the attribute at the path attr, or of name.
 func (v *violation) replace() error {
-	name := v.rule.Attr
-	if name == "" {
-		name = "name"
-	}
+	name := cmp.Or(v.rule.Attr, "name")
 	_, typ, err := v.typedSlot()
 	if err != nil {
 		return err
@@ -288,19 +276,11 @@ func (v *violation) changeIdentity() error {
 }
 
 func (v *violation) noIdentity() error {
-	if v.ans.identity == nil {
-		return fmt.Errorf("%s answers no identity", v.call.RPC)
-	}
-	*v.ans.identity = nil
-	return nil
+	return replaced(v, v.ans.identity, "answers no identity", nil)
 }
 
 func (v *violation) emptyImport() error {
-	if v.ans.imported == nil {
-		return fmt.Errorf("%s imports nothing", v.call.RPC)
-	}
-	*v.ans.imported = nil
-	return nil
+	return replaced(v, v.ans.imported, "imports nothing", nil)
 }
 
 func (v *violation) wrongTypeName() error {

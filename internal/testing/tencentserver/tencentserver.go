@@ -1,23 +1,20 @@
 // Package tencentserver serves what tests need of Tencent Cloud: one bucket of COS, tags, and temporary keys.
 // It does not check signatures, and it knows no rights.
 //
-// It may import the testing package. It must not know any other package of this module.
+// It may import the testing package. It must know no other package of this module than webserver.
 package tencentserver
 
 import (
 	"crypto/md5"
 	"encoding/json"
-	"encoding/xml"
 	"fmt"
 	"hash/crc64"
-	"io"
 	"maps"
 	"net/http"
-	"net/http/httptest"
-	"slices"
 	"strings"
-	"sync"
 	"testing"
+
+	"github.com/mayfly-iac/mayfly/internal/testing/webserver"
 )
 
 // Bucket is the name of the bucket.
@@ -25,14 +22,10 @@ const Bucket = "bucket-1250000000"
 
 // Server is a server with an empty bucket. Its fields may be used with Mu held.
 type Server struct {
-	*httptest.Server
+	webserver.Base
 
-	Mu      sync.Mutex
 	Objects map[string]Object
 	Tags    map[string]bool // as KEY:VALUE
-	// Answer answers in place of the server if it returns true; nil for never.
-	Answer func(w http.ResponseWriter, r *http.Request) bool
-	Seen   []*http.Request
 }
 
 // Object is an object in the bucket.
@@ -45,8 +38,7 @@ type Object struct {
 // request has.
 func Start(t testing.TB) *Server {
 	s := &Server{Objects: map[string]Object{}, Tags: map[string]bool{}}
-	s.Server = httptest.NewServer(s)
-	t.Cleanup(s.Close)
+	s.Start(t, s.serve)
 	return s
 }
 
@@ -57,18 +49,7 @@ func Refuse(w http.ResponseWriter, status int, code string) {
 	fmt.Fprintf(w, "<?xml version=\"1.0\" encoding=\"utf-8\"?><Error><Code>%s</Code><Message>In words.</Message><RequestId>1</RequestId></Error>", code)
 }
 
-// ServeHTTP implements http.Handler.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		return // the client has gone, and with it a part of the object
-	}
-	s.Mu.Lock()
-	defer s.Mu.Unlock()
-	s.Seen = append(s.Seen, r)
-	if s.Answer != nil && s.Answer(w, r) {
-		return
-	}
+func (s *Server) serve(w http.ResponseWriter, r *http.Request, body []byte) {
 	switch action := r.Header.Get("X-Tc-Action"); {
 	case action != "":
 		s.act(w, action, body)
@@ -85,7 +66,7 @@ func (s *Server) object(w http.ResponseWriter, r *http.Request, key, body string
 	got, exists := s.Objects[key]
 	switch {
 	case key == "":
-		s.list(w, r.URL.Query().Get("prefix"))
+		webserver.ListBucket(w, s.Objects, r.URL.Query().Get("prefix"))
 	case r.Method == http.MethodDelete:
 		delete(s.Objects, key)
 		w.WriteHeader(http.StatusNoContent)
@@ -110,21 +91,6 @@ func (s *Server) object(w http.ResponseWriter, r *http.Request, key, body string
 		w.Header().Set("Content-Length", fmt.Sprint(len(got.Content)))
 		fmt.Fprint(w, got.Content)
 	}
-}
-
-func (s *Server) list(w http.ResponseWriter, prefix string) {
-	type object struct{ Key string }
-	var out struct {
-		XMLName     xml.Name `xml:"ListBucketResult"`
-		IsTruncated bool
-		Contents    []object
-	}
-	for _, key := range slices.Sorted(maps.Keys(s.Objects)) {
-		if strings.HasPrefix(key, prefix) {
-			out.Contents = append(out.Contents, object{key})
-		}
-	}
-	_ = xml.NewEncoder(w).Encode(out)
 }
 
 // act serves requests about tags, and for keys. Errors have the status 200.

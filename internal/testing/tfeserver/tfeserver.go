@@ -1,8 +1,8 @@
 // Package tfeserver serves what tests need of the API of HCP Terraform and Terraform Enterprise: the
 // workspaces of one organization with their locks and states, for one token.
 //
-// It may import the testing package. It must not know any other package of this module. It lacks runs,
-// teams and rights.
+// It may import the testing package. It must know no other package of this module than webserver. It lacks
+// runs, teams and rights.
 package tfeserver
 
 import (
@@ -11,14 +11,14 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"io"
+	"maps"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
+
+	"github.com/mayfly-iac/mayfly/internal/testing/webserver"
 )
 
 // Organization is the name of the organization, and Token what requests must bear.
@@ -32,12 +32,9 @@ const Project = "prj-1"
 
 // Server is a server without workspaces. Its fields may be used with Mu held.
 type Server struct {
-	*httptest.Server
+	webserver.Base
 
-	Mu         sync.Mutex
 	Workspaces map[string]*Workspace // by name
-	// Answer is asked first, and reports whether it has answered. It may be nil.
-	Answer func(w http.ResponseWriter, r *http.Request) bool
 	// NoUploads is set for a server that takes states only as part of a request, and Silent for one that
 	// keeps the reasons of locks to itself, as former versions do.
 	NoUploads, Silent bool
@@ -67,9 +64,7 @@ type State struct {
 // Start starts a server that ends with the test.
 func Start(t testing.TB) *Server {
 	s := &Server{Workspaces: map[string]*Workspace{}}
-	s.Server = httptest.NewUnstartedServer(s) // requests need the field
-	s.Server.Start()
-	t.Cleanup(s.Close)
+	s.Start(t, s.serve)
 	return s
 }
 
@@ -132,23 +127,14 @@ type request struct {
 	}
 }
 
-// ServeHTTP implements http.Handler.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		return
-	}
-	s.Mu.Lock()
-	defer s.Mu.Unlock()
-	if s.Answer != nil && s.Answer(w, r) {
-		return
-	}
+func (s *Server) serve(w http.ResponseWriter, r *http.Request, body []byte) {
 	if id, ok := strings.CutPrefix(r.URL.Path, "/objects/"); ok {
 		s.serveObject(w, r, id, body)
 		return
 	}
 	path, ok := strings.CutPrefix(r.URL.Path, "/api/v2/")
 	var in request
+	var err error
 	if strings.HasPrefix(strings.TrimSpace(string(body)), "{") {
 		err = json.Unmarshal(body, &in)
 	}
@@ -237,12 +223,7 @@ func (s *Server) serveOrganization(w http.ResponseWriter, r *http.Request, path 
 func (s *Server) list(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	var found []any
-	var names []string
-	for name := range s.Workspaces {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(s.Workspaces)) {
 		ws := s.Workspaces[name]
 		lacks := func(tag string) bool { return tag != "" && !slices.Contains(ws.Tags, tag) }
 		if strings.Contains(name, query.Get("search[name]")) && !slices.ContainsFunc(strings.Split(query.Get("search[tags]"), ","), lacks) &&

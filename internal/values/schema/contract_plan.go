@@ -25,7 +25,7 @@ func AssertPlanValid(b *Block, prior, config, planned cty.Value) []error {
 	if !conforms {
 		return errs
 	}
-	check := planCheck{what: "the planned value", errs: errs}
+	check := planCheck{faults{what: "the planned value", errs: errs}}
 	check.object(b.content(), nil, orNone(prior), config, planned)
 	return check.errs
 }
@@ -42,21 +42,24 @@ func AssertOpenResult(b *Block, config, result cty.Value) []error {
 	if !conforms {
 		return errs
 	}
-	check := planCheck{what: "the result", errs: errs}
+	check := planCheck{faults{what: "the result", errs: errs}}
 	check.object(b.content(), nil, cty.NilVal, config, result)
 	return check.errs
 }
 
 // planCheck compares values that a provider derived from a configuration with that configuration. In all
 // methods prior is NilVal if there is no prior value. Paths are valid during the call only: errors copy them.
-type planCheck struct {
+type planCheck struct{ faults }
+
+// faults are the errors that a check finds.
+type faults struct {
 	what string // what is checked, as the subject of a sentence
 	errs []error
 }
 
 // fail adds an error. The format must not include values.
-func (c *planCheck) fail(path cty.Path, format string, args ...any) {
-	c.errs = append(c.errs, path.NewErrorf(c.what+" "+format, args...))
+func (f *faults) fail(path cty.Path, format string, args ...any) {
+	f.errs = append(f.errs, path.NewErrorf(f.what+" "+format, args...))
 }
 
 // object checks one planned object. Null and unknown objects are for the caller to judge.

@@ -40,22 +40,14 @@ func assertKept(b *Block, what string, planned, actual cty.Value) []error {
 	if !conforms {
 		return errs
 	}
-	check := sameCheck{what: what, errs: errs}
+	check := sameCheck{faults{what: what, errs: errs}}
 	check.value(nil, planned, actual)
 	return check.errs
 }
 
 // sameCheck compares values with the ones that were planned. Paths are valid during the call only: errors
 // copy them.
-type sameCheck struct {
-	what string // what is checked, as the subject of a sentence
-	errs []error
-}
-
-// fail adds an error. The format must not include values.
-func (c *sameCheck) fail(path cty.Path, format string, args ...any) {
-	c.errs = append(c.errs, path.NewErrorf(c.what+" "+format, args...))
-}
+type sameCheck struct{ faults }
 
 // value compares one part of an object: first what decides without looking inside, then its content.
 func (c *sameCheck) value(path cty.Path, planned, actual cty.Value) {

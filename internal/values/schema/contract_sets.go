@@ -2,6 +2,7 @@ package schema
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -34,11 +35,7 @@ func (p patterns) each(all, elems []cty.Value, f func(pattern int, candidates *[
 		shape := p.shape(pattern)
 		groups[shape] = append(groups[shape], i)
 	}
-	shapes := make([]string, 0, len(groups))
-	for shape := range groups {
-		shapes = append(shapes, shape)
-	}
-	slices.SortFunc(shapes, func(a, b string) int {
+	shapes := slices.SortedFunc(maps.Keys(groups), func(a, b string) int {
 		return cmp.Or(cmp.Compare(strings.Count(a, "*"), strings.Count(b, "*")), cmp.Compare(a, b))
 	})
 	for _, shape := range shapes {

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"maps"
 
 	"github.com/hashicorp/hcl/v2"
@@ -188,9 +189,7 @@ func (c configBody) addElements(
 func (c configBody) wrap(block *hcl.Block, content *Block) *hcl.Block {
 	inner := configBody{Body: block.Body, block: content, lost: c.lost, root: c.root, budget: c.budget}
 	inner.marks = union(c.marks, marksOf(block.Body))
-	if inner.root == "" {
-		inner.root = block.Type
-	}
+	inner.root = cmp.Or(inner.root, block.Type)
 	if len(inner.marks) > 0 && inner.lost != nil && inner.Unknown() {
 		inner.lost[inner.root] = union(inner.lost[inner.root], inner.marks)
 	}

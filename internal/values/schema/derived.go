@@ -158,13 +158,7 @@ func (a *Attribute) configType() cty.Type {
 
 // configType is Attribute.configType for a nested attribute.
 func (o *Object) configType() cty.Type {
-	var optional []string
-	for name, attr := range o.Attributes {
-		if !attr.Required {
-			optional = append(optional, name)
-		}
-	}
-	slices.Sort(optional)
+	optional := slices.DeleteFunc(o.names(), func(name string) bool { return o.Attributes[name].Required })
 	return o.collection(cty.ObjectWithOptionalAttrs(o.types((*Attribute).configType), optional))
 }
 

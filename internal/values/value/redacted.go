@@ -2,6 +2,7 @@ package value
 
 import (
 	"maps"
+	"slices"
 
 	"github.com/zclconf/go-cty/cty"
 )
@@ -25,12 +26,7 @@ func HasKeys(ty cty.Type) bool {
 	case ty.IsMapType() || ty.IsObjectType():
 		return true
 	case ty.IsTupleType():
-		for _, e := range ty.TupleElementTypes() {
-			if HasKeys(e) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(ty.TupleElementTypes(), HasKeys)
 	case ty.IsCollectionType():
 		return HasKeys(ty.ElementType())
 	default:

@@ -83,12 +83,7 @@ func (c *Case) Needs(s string) bool {
 
 // later reports whether a file is laid out by a step.
 func (c *Case) later(name string) bool {
-	for _, s := range c.Steps {
-		if s.Verb == "files" && strings.HasPrefix(name, s.Args[0]+"/") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.Steps, func(s Step) bool { return s.Verb == "files" && strings.HasPrefix(name, s.Args[0]+"/") })
 }
 
 // lay writes the files below prefix, or with none those that no step lays out.

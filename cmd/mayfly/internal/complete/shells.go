@@ -1,6 +1,7 @@
 package complete
 
 import (
+	"cmp"
 	_ "embed"
 	"errors"
 	"fmt"
@@ -73,10 +74,7 @@ type SetUp struct {
 // shell. vars is the user's environment, and program the path of this program.
 func SetUps(vars map[string]string, home, program string) []SetUp {
 	join := func(dirVar, otherwise, name string) string {
-		dir := vars[dirVar]
-		if dir == "" {
-			dir = filepath.Join(home, otherwise)
-		}
+		dir := cmp.Or(vars[dirVar], filepath.Join(home, otherwise))
 		return filepath.Join(dir, name)
 	}
 	exists := func(path string) bool {

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -150,13 +151,7 @@ func parseProxy(value string) (*url.URL, bool) {
 
 // hostPort returns what to connect to for an address.
 func hostPort(u *url.URL) string {
-	port := u.Port()
-	if port == "" {
-		port = map[string]string{"https": "443", "socks5": "1080", "socks5h": "1080"}[u.Scheme]
-	}
-	if port == "" {
-		port = "80"
-	}
+	port := cmp.Or(u.Port(), map[string]string{"https": "443", "socks5": "1080", "socks5h": "1080"}[u.Scheme], "80")
 	return net.JoinHostPort(u.Hostname(), port)
 }
 

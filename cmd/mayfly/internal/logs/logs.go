@@ -6,6 +6,7 @@
 package logs
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -62,10 +63,7 @@ func (s Settings) Core() (log func(string), stop func()) {
 // level returns the level that a variable, or else TF_LOG, asks for; hclog.Off if neither asks for any. A
 // word that names no level asks for everything.
 func (s Settings) level(variable string) hclog.Level {
-	asked := s.Vars[variable]
-	if asked == "" {
-		asked = s.Vars["TF_LOG"]
-	}
+	asked := cmp.Or(s.Vars[variable], s.Vars["TF_LOG"])
 	if asked == "" {
 		return hclog.Off
 	}

@@ -1,6 +1,7 @@
 package usage
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -41,10 +42,7 @@ func Print(w io.Writer, _ string, data any) {
 	default:
 		fmt.Fprintf(&out, "Usage: %s\n\n", strings.TrimSpace(fmt.Sprintf("mayfly [global options] %s [options] %s", trimProgram(c), c.ArgsUsage)))
 	}
-	text := c.Description
-	if text == "" {
-		text = c.Usage
-	}
+	text := cmp.Or(c.Description, c.Usage)
 	out.WriteString(indent(wrap(text, Width-2), "  ") + "\n")
 	commandTables(&out, c)
 	optionTables(&out, c.Flags)

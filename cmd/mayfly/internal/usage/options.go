@@ -1,6 +1,7 @@
 package usage
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -72,10 +73,7 @@ func optionTables(out *strings.Builder, flags []cli.Flag) {
 		rows[group] = append(rows[group], [2]string{name, text})
 	}
 	for _, group := range optionGroups {
-		title := group
-		if title == "" {
-			title = "Options"
-		}
+		title := cmp.Or(group, "Options")
 		table(out, title, rows[group])
 	}
 }

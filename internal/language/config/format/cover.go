@@ -5,6 +5,8 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"github.com/mayfly-iac/mayfly/internal/language/config"
 )
 
 // Cover returns src, a file of values, with asterisks in place of its texts and numbers. What is left has the
@@ -18,23 +20,14 @@ func Cover(src []byte) []byte {
 	for _, t := range tokens {
 		switch t.Type {
 		case hclsyntax.TokenQuotedLit, hclsyntax.TokenStringLit, hclsyntax.TokenNumberLit, hclsyntax.TokenComment:
-			cover(out[t.Range.Start.Byte:t.Range.End.Byte])
+			config.Cover(out[t.Range.Start.Byte:t.Range.End.Byte])
 		case hclsyntax.TokenEqual, hclsyntax.TokenColon, hclsyntax.TokenOBrace, hclsyntax.TokenOBrack, hclsyntax.TokenOQuote, hclsyntax.TokenOHeredoc:
 			given = true
 		default:
 			if !whole && given {
-				cover(out[t.Range.Start.Byte:t.Range.End.Byte])
+				config.Cover(out[t.Range.Start.Byte:t.Range.End.Byte])
 			}
 		}
 	}
 	return out
-}
-
-// cover overwrites a text with asterisks, except white space, so that lines and positions stay the same.
-func cover(text []byte) {
-	for i, b := range text {
-		if b != '\n' && b != '\r' && b != ' ' && b != '\t' {
-			text[i] = '*'
-		}
-	}
 }

@@ -8,6 +8,8 @@
 // It may import nothing. It must not know files, values or providers.
 package reference
 
+import "slices"
+
 // Where says in which files a root block may be.
 type Where string
 
@@ -90,21 +92,12 @@ func Roots(in Where) []Nested {
 
 // Blocks returns all blocks, each after the one that contains it, those of test files last.
 func Blocks() []Block {
-	var out []Block
-	for _, list := range [][]Block{moduleBlocks, encryptionBlocks, resourceBlocks, testBlocks} {
-		out = append(out, list...)
-	}
-	return out
+	return slices.Concat(moduleBlocks, encryptionBlocks, resourceBlocks, testBlocks)
 }
 
 // IsTest reports whether a block is one of test files.
 func (b Block) IsTest() bool {
-	for _, t := range testBlocks {
-		if t.Path == b.Path {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(testBlocks, func(t Block) bool { return t.Path == b.Path })
 }
 
 // Find returns the block with a path.

@@ -83,7 +83,7 @@ func openedBy(n Node) *OpenSet {
 		return opensOf(b, toOutput)
 	case *Resource:
 		if isEphemeral(b) {
-			return single(b.Config.Config())
+			return &OpenSet{All: map[addr.ConfigResource]struct{}{b.Config.Config(): {}}}
 		}
 	}
 	return noOpens

@@ -38,7 +38,3 @@ func (s *OpenSet) union(o *OpenSet) *OpenSet {
 	maps.Copy(u.All, o.All)
 	return u
 }
-
-func single(r addr.ConfigResource) *OpenSet {
-	return &OpenSet{All: map[addr.ConfigResource]struct{}{r: {}}}
-}

@@ -39,10 +39,6 @@ var provisionerSchemas = map[string]*schema.Block{
 // remoteProvisioners are the types that work on another machine and so need a connection.
 var remoteProvisioners = map[string]bool{"remote-exec": true, "file": true}
 
-// provisionerSchema returns the schema of a built-in provisioner's arguments, nil if there is no such
-// provisioner.
-func provisionerSchema(typeName string) *schema.Block { return provisionerSchemas[typeName] }
-
 // provisioners compiles provisioner blocks, those of creation and those of destruction apart. outer is the
 // connection of those without their own. idle has the expressions of connections that no provisioner of
 // creation evaluates.
@@ -74,7 +70,7 @@ func (c *compiler) provisioners(
 // provisioner compiles a provisioner. There are no plugins for them, so a type that is not known here is an
 // error.
 func (c *compiler) provisioner(m *Module, p *config.Provisioner, u site) Provisioner {
-	b := Provisioner{Config: p, Schema: provisionerSchema(p.Type)}
+	b := Provisioner{Config: p, Schema: provisionerSchemas[p.Type]}
 	if b.Schema == nil {
 		c.diags = append(c.diags, diag.At(p.Range, "Unsupported provisioner type",
 			"There is no provisioner %q.%s Mayfly has the provisioners local-exec, remote-exec, and file. It does not load plugins with others. If there is a program for the task, run it with local-exec.",

@@ -80,8 +80,7 @@ func New(f *schema.Function, wait bool, call func(args []cty.Value) (cty.Value, 
 // hiddenError returns an error to replace one that could quote an argument. It names the same argument.
 func hiddenError(err error) error {
 	const text = "the provider's message is hidden, because an argument is sensitive or ephemeral"
-	var arg function.ArgError
-	if errors.As(err, &arg) {
+	if arg, ok := errors.AsType[function.ArgError](err); ok {
 		return function.NewArgErrorf(arg.Index, text)
 	}
 	return errors.New(text)

@@ -7,6 +7,7 @@
 package static
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -277,8 +278,6 @@ func undeclared(ref lang.Ref, what string, names []string) diag.List {
 	for _, n := range names {
 		list += " " + n
 	}
-	if list == "" {
-		list = " none"
-	}
+	list = cmp.Or(list, " none")
 	return diag.At(ref.Range, "Reference to undeclared "+what, "There is no %s named %q in this module. Declared here:%s.", what, ref.Name, list)
 }

@@ -3,6 +3,7 @@ package funcs
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -92,13 +93,8 @@ func writeType(b *strings.Builder, ty cty.Type, depth int) {
 	switch {
 	case ty.IsObjectType() && len(ty.AttributeTypes()) > 0:
 		attrs := ty.AttributeTypes()
-		names := make([]string, 0, len(attrs))
-		for name := range attrs {
-			names = append(names, name)
-		}
-		slices.Sort(names)
 		b.WriteString("object({\n")
-		for _, name := range names {
+		for _, name := range slices.Sorted(maps.Keys(attrs)) {
 			b.WriteString(pad + "    " + name + ": ")
 			writeType(b, attrs[name], depth+1)
 			b.WriteString(",\n")

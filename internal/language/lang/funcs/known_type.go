@@ -35,12 +35,7 @@ var keepsTypes = map[string]bool{
 }
 
 func containsEphemeral(args []cty.Value) bool {
-	for _, arg := range args {
-		if value.Contains(arg, value.Ephemeral) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(args, func(arg cty.Value) bool { return value.Contains(arg, value.Ephemeral) })
 }
 
 // typeWithout returns the type of a call's result as far as it is known without the ephemeral parts of the

@@ -1,6 +1,7 @@
 package funcs
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -16,10 +17,8 @@ var unpredictable = map[string]bool{"plantimestamp": true, "timestamp": true, "u
 // ReadsUnknown reports whether an expression refers to something that is not known in full, or would not be
 // with other ephemeral values. It is for expressions that have failed, or have not been evaluated.
 func ReadsUnknown(expr hcl.Expression, ctx *hcl.EvalContext) bool {
-	for _, t := range expr.Variables() {
-		if !settledAt(ctx, t) {
-			return true
-		}
+	if slices.ContainsFunc(expr.Variables(), func(t hcl.Traversal) bool { return !settledAt(ctx, t) }) {
+		return true
 	}
 	native, ok := expr.(hclsyntax.Expression)
 	if !ok {

@@ -52,9 +52,7 @@ func Table(o Options) map[string]function.Function {
 	// Templates call the same functions, except for the template functions themselves: those count how deep
 	// they are nested.
 	r := &renderer{files: files{o.BaseDir, o.Interrupted}, functions: maps.Clone(table)}
-	for name, f := range r.nested() {
-		table[name] = f
-	}
+	maps.Copy(table, r.nested())
 	return table
 }
 

@@ -7,6 +7,7 @@
 package generate
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -223,10 +224,5 @@ func keyExpr(key string) string {
 
 // names returns the keys of a map in order.
 func names[T any](m map[string]T) []string {
-	out := make([]string, 0, len(m))
-	for name := range m {
-		out = append(out, name)
-	}
-	slices.Sort(out)
-	return out
+	return slices.Sorted(maps.Keys(m))
 }

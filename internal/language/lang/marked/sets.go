@@ -1,6 +1,8 @@
 package marked
 
 import (
+	"slices"
+
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/internal/base/unify"
@@ -65,12 +67,7 @@ func inAll(others []cty.ValueSet, elem cty.Value) bool {
 
 // inNone reports whether no set has an element.
 func inNone(others []cty.ValueSet, elem cty.Value) bool {
-	for _, other := range others {
-		if other.Has(elem) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(others, func(other cty.ValueSet) bool { return other.Has(elem) })
 }
 
 // plainElements returns a sequence as a list or set, if its elements are primitive values without marks, all

@@ -1,6 +1,8 @@
 package marked
 
 import (
+	"slices"
+
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
@@ -89,10 +91,5 @@ func (o object) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 
 // computedKeys reports whether a key of the constructor is an expression.
 func computedKeys(e *hclsyntax.ObjectConsExpr) bool {
-	for _, item := range e.Items {
-		if len(item.KeyExpr.Variables()) > 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(e.Items, func(item hclsyntax.ObjectConsItem) bool { return len(item.KeyExpr.Variables()) > 0 })
 }

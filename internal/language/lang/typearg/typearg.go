@@ -6,6 +6,7 @@ package typearg
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -130,11 +131,8 @@ func foreignVariables(e hcl.Expression, all []hcl.Traversal) []hcl.Traversal {
 	if diags.HasErrors() || len(types(template)) == 0 {
 		return all
 	}
-	var out []hcl.Traversal
-	for _, t := range all {
-		if _, err := typeexpr.TypeConstraint(&hclsyntax.ScopeTraversalExpr{Traversal: t}); len(t) > 1 || err.HasErrors() {
-			out = append(out, t)
-		}
-	}
-	return out
+	return slices.DeleteFunc(all, func(t hcl.Traversal) bool {
+		_, err := typeexpr.TypeConstraint(&hclsyntax.ScopeTraversalExpr{Traversal: t})
+		return len(t) == 1 && !err.HasErrors()
+	})
 }

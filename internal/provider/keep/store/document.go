@@ -93,25 +93,17 @@ func parse(plain []byte) (*document, error) {
 
 // whole reports whether no map or record is null, which the rest of the package relies on.
 func (d *document) whole() bool {
-	if d.Secrets == nil || d.Notes == nil || d.Leases == nil {
-		return false
-	}
-	for _, r := range d.Secrets {
+	return allThere(d.Secrets) && allThere(d.Notes) && allThere(d.Leases)
+}
+
+// allThere reports whether there is a table, with a record under each name.
+func allThere[R any](table map[string]*R) bool {
+	for _, r := range table {
 		if r == nil {
 			return false
 		}
 	}
-	for _, r := range d.Notes {
-		if r == nil {
-			return false
-		}
-	}
-	for _, r := range d.Leases {
-		if r == nil {
-			return false
-		}
-	}
-	return true
+	return table != nil
 }
 
 // empty reports whether nothing is kept.

@@ -64,10 +64,7 @@ func Open(o Options) (*Store, error) {
 	if err != nil {
 		return nil, ioProblem("Cannot find the working directory", "store "+o.Name, err, "Give an absolute path.")
 	}
-	keyFile := o.KeyFile
-	if keyFile == "" {
-		keyFile = path + ".key"
-	}
+	keyFile := cmp.Or(o.KeyFile, path+".key")
 	if keyFile, err = filepath.Abs(keyFile); err != nil {
 		return nil, ioProblem("Cannot find the working directory", "key file "+o.KeyName, err, "Give an absolute path.")
 	}

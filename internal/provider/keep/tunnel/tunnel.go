@@ -64,8 +64,7 @@ func Reason(err error) string {
 		return ssh.Public(err)
 	}
 	text := "this machine's port of the tunnel cannot be listened on"
-	var number syscall.Errno
-	if errors.As(err, &number) {
+	if number, ok := errors.AsType[syscall.Errno](err); ok {
 		text += ": " + number.Error()
 	}
 	return text

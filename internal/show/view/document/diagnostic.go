@@ -80,7 +80,7 @@ type ExpressionValue struct {
 func Diagnostics(list diag.List, src Sources) []Diagnostic {
 	out := make([]Diagnostic, 0, len(list))
 	list = list.Sorted()
-	c := newSnippets(src)
+	c := &snippets{sources: src, files: map[string]*hcl.File{}, code: map[lines]string{}}
 	for i := range list {
 		out = append(out, c.convert(&list[i]))
 	}
@@ -93,10 +93,6 @@ type snippets struct {
 	sources Sources
 	files   map[string]*hcl.File
 	code    map[lines]string
-}
-
-func newSnippets(src Sources) *snippets {
-	return &snippets{sources: src, files: map[string]*hcl.File{}, code: map[lines]string{}}
 }
 
 // lines is a key of the cache of copied text: a range of whole lines of a file, as byte offsets.

@@ -27,7 +27,7 @@ func meaningful(r rune) bool {
 }
 
 // code returns a text as code in HTML, on one line.
-func code(s string) string { return "<code>" + escape(oneLine(s)) + "</code>" }
+func code(s string) string { return "<code>" + escaper.Replace(oneLine(s)) + "</code>" }
 
 // oneLine returns a text without line breaks: an empty line would end the markup around it.
 func oneLine(s string) string {
@@ -42,8 +42,6 @@ func oneLine(s string) string {
 // escaper writes what HTML and Markdown could take for markup as character references.
 var escaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&#39;", "`", "&#96;", "*", "&#42;", "_", "&#95;",
 	"[", "&#91;", "]", "&#93;", "@", "&#64;", "#", "&#35;", "|", "&#124;", "\\", "&#92;", "~", "&#126;", "$", "&#36;", "!", "&#33;", ":", "&#58;")
-
-func escape(s string) string { return escaper.Replace(s) }
 
 // block returns a text in a fenced block. The fence is longer than any run of the same sign in the text, so
 // that the text cannot end it.

@@ -2,6 +2,7 @@ package markdown
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/mayfly-iac/mayfly/internal/show/view/report"
@@ -49,14 +50,7 @@ func sectionsOf(c report.Content) []*section {
 		}
 		out = append(out, rows(c, kinds[i]))
 	}
-	out = append(out, tests(c))
-	var some []*section
-	for _, s := range out {
-		if len(s.pieces) > 0 {
-			some = append(some, s)
-		}
-	}
-	return some
+	return slices.DeleteFunc(append(out, tests(c)), func(s *section) bool { return len(s.pieces) == 0 })
 }
 
 // list returns a section whose short pieces are items of a list.

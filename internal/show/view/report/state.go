@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/mayfly-iac/mayfly/diag"
@@ -43,12 +44,7 @@ func (r *Report) Diagnostics(list diag.List, sources document.Sources) {
 		return
 	}
 	for _, bad := range []bool{true, false} {
-		var some diag.List
-		for _, d := range list {
-			if (d.Severity == diag.Error) == bad {
-				some = append(some, d)
-			}
-		}
+		some := slices.DeleteFunc(slices.Clone(list), func(d diag.Diagnostic) bool { return (d.Severity == diag.Error) != bad })
 		var text strings.Builder
 		if view.Diagnostics(&text, some, sources, view.Options{}) == nil && len(some) > 0 {
 			r.Note(strings.Trim(text.String(), "\n"), bad)

@@ -5,6 +5,7 @@
 package alibaba
 
 import (
+	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/sha1" //nolint:gosec // what the services define
@@ -117,9 +118,7 @@ func Assume(r Role, by cloud.Source, client *http.Client) cloud.Source {
 // assumed returns the keys of a role. The query is signed already. An answer that is not valid is not
 // quoted, because it may have keys in it.
 func assumed(ctx context.Context, server string, query url.Values, client *http.Client) (cloud.Keys, error) {
-	if server == "" {
-		server = "sts.aliyuncs.com"
-	}
+	server = cmp.Or(server, "sts.aliyuncs.com")
 	if !strings.Contains(server, "://") {
 		server = "https://" + server
 	}

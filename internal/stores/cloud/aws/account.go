@@ -92,9 +92,7 @@ func Load(ctx context.Context, s Settings, services cloud.Services) (*Account, e
 	if err != nil {
 		return nil, err
 	}
-	if cfg.Region == "" {
-		cfg.Region = defaultRegion
-	}
+	cfg.Region = cmp.Or(cfg.Region, defaultRegion)
 	tokens := cfg.Copy()
 	tokens.Region = cmp.Or(s.TokenRegion, cfg.Region)
 	if s.Role != nil {

@@ -95,9 +95,7 @@ func (a *Account) send(ctx context.Context, req *http.Request) (*http.Response, 
 		req.Header.Set("Authorization", "SharedKey "+a.name+":"+signature(a.name, a.key, req))
 	case a.sas != nil:
 		query := req.URL.Query()
-		for name, values := range a.sas {
-			query[name] = values
-		}
+		maps.Copy(query, a.sas)
 		req.URL.RawQuery = query.Encode()
 	default:
 		token, err := a.tokens.get(ctx)

@@ -2,6 +2,7 @@ package azure
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/md5" //nolint:gosec // the checksum that the service stores
 	"crypto/sha256"
@@ -212,9 +213,7 @@ func (c *Container) send(ctx context.Context, method, address string, query url.
 		return nil, err
 	}
 	req.URL.RawQuery = query.Encode()
-	for name, values := range header {
-		req.Header[name] = values
-	}
+	maps.Copy(req.Header, header)
 	req.Header.Set("X-Ms-Version", version)
 	req.Header.Set("X-Ms-Date", time.Now().UTC().Format(http.TimeFormat))
 	return c.account.send(ctx, req)
@@ -225,9 +224,7 @@ func refusal(resp *http.Response, body []byte) error {
 	var said struct{ Code, Message string }
 	_ = xml.Unmarshal(bytes.TrimPrefix(body, []byte("\ufeff")), &said) // else there is the header
 	e := &cloud.Error{Status: resp.StatusCode, Code: resp.Header.Get("X-Ms-Error-Code"), Hint: cloud.PageHint(body)}
-	if e.Code == "" {
-		e.Code = said.Code
-	}
+	e.Code = cmp.Or(e.Code, said.Code)
 	e.Message, _, _ = strings.Cut(said.Message, "\n") // then come the request's ID and the time
 	return e
 }

@@ -2,6 +2,7 @@ package google
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/binary"
@@ -9,6 +10,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -22,9 +24,7 @@ const WriteObjects = "https://www.googleapis.com/auth/devstorage.read_write"
 // Bucket returns a bucket whose requests have the account's credentials. server replaces the address of the
 // service; it may be "".
 func (a *Account) Bucket(name, server string) *Bucket {
-	if server == "" {
-		server = "https://storage." + a.domain
-	}
+	server = cmp.Or(server, "https://storage."+a.domain)
 	return &Bucket{account: a, base: objects(server, name)}
 }
 
@@ -66,9 +66,7 @@ func intact(hashes []string, content []byte) bool {
 // that fail with the status 412, and the name of a key; header as in Get.
 func (b *Bucket) Put(ctx context.Context, name string, content []byte, query url.Values, header http.Header) (generation string, err error) {
 	all := url.Values{"uploadType": {"media"}, "name": {name}}
-	for key, values := range query {
-		all[key] = values
-	}
+	maps.Copy(all, query)
 	server, path, _ := strings.Cut(b.base, "/storage/v1")
 	resp, err := b.send(ctx, http.MethodPost, server+"/upload/storage/v1"+path, all, content, header)
 	if err != nil {
@@ -102,9 +100,7 @@ func (b *Bucket) send(ctx context.Context, method, address string, query url.Val
 	if err != nil {
 		return nil, err
 	}
-	for key, values := range header {
-		req.Header[key] = values
-	}
+	maps.Copy(req.Header, header)
 	if content != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
