@@ -85,31 +85,31 @@ type tests struct {
 
 // Run runs the tests and returns the exit status.
 func (t tests) Run() int {
-	dir, err := os.MkdirTemp("", "mayfly-script-*")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer os.RemoveAll(dir)
+	return program.Within(func(dir string) int {
+		if err := t.prepare(dir); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		return t.m.Run()
+	})
+}
+
+// prepare builds into dir what the tests share.
+func (t tests) prepare(dir string) error {
 	buildSim = sync.OnceValues(func() (string, error) {
 		built, err := program.Build(dir, program.TestProvider)
 		return built[program.TestProvider], err
 	})
 	if t.folder != "" && runtime.GOOS != "windows" { // where Run skips all
-		err := program.BuildTests(filepath.Join(dir, "bin"), t.folder, t.names...)
-		if err == nil {
-			err = os.Setenv("PATH", filepath.Join(dir, "bin")+string(filepath.ListSeparator)+os.Getenv("PATH"))
+		bin := filepath.Join(dir, "bin")
+		if err := program.BuildTests(bin, t.folder, t.names...); err != nil {
+			return err
 		}
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
+		if err := os.Setenv("PATH", bin+string(filepath.ListSeparator)+os.Getenv("PATH")); err != nil {
+			return err
 		}
 	}
-	if err := program.RaiseParallel(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	return t.m.Run()
+	return program.RaiseParallel()
 }
 
 // buildSim returns the path of the test provider's program, which is built on the first call. Main sets it.
