@@ -22,6 +22,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/provider/builtin"
 	"github.com/mayfly-iac/mayfly/internal/provider/plugin"
 	"github.com/mayfly-iac/mayfly/internal/testing/filetest"
+	"github.com/mayfly-iac/mayfly/internal/testing/program"
 	"github.com/mayfly-iac/mayfly/internal/testing/simprovider"
 	"github.com/mayfly-iac/mayfly/internal/testing/simprovider/simlog"
 	"github.com/mayfly-iac/mayfly/suite"
@@ -31,7 +32,7 @@ func TestMain(m *testing.M) {
 	if err := os.Setenv("TF_LOG_SDK", "off"); err != nil { // or providers within this process log every call
 		panic(err)
 	}
-	os.Exit(m.Run())
+	os.Exit(program.Run(m))
 }
 
 // rig is a module with test files, and the test provider within this process.

@@ -15,7 +15,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/harden"
 	"github.com/mayfly-iac/mayfly/docs/schemas"
-	"github.com/mayfly-iac/mayfly/internal/testing/schematest"
+	"github.com/mayfly-iac/mayfly/internal/testing/schematest/checker"
 	"github.com/mayfly-iac/mayfly/internal/testing/script"
 )
 
@@ -130,14 +130,14 @@ func checkStored(dir string, before map[string]string) ([]string, error) {
 		if err != nil || len(text) == 0 || before[name] == string(text) {
 			continue
 		}
-		schema := schematest.File(text)
+		schema := ""
 		switch name {
 		case backendRecord:
 			schema = "backend-record"
 		case moduleManifest:
 			schema = "module-manifest"
 		}
-		if err := schematest.Check(schema, text); err != nil {
+		if schema, err = checker.Ask(os.Getenv(checker.Env), checker.Request{Schema: schema, Text: text}); err != nil {
 			return nil, err
 		}
 		names = append(names, schema)
@@ -167,7 +167,7 @@ func checkDocuments(args []string, dir string, out []byte, succeeded bool) ([]st
 		if !succeeded && !bytes.HasPrefix(doc, []byte("{")) {
 			continue
 		}
-		name, err := schematest.Output(args, doc)
+		name, err := checker.Ask(os.Getenv(checker.Env), checker.Request{Args: args, Text: doc})
 		if err != nil {
 			return nil, err
 		}

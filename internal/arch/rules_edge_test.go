@@ -4,7 +4,7 @@ package arch
 var storesRules = map[string]rule{
 	"stores/planfile": {may: []string{"base/jsonvalue", "addr", "diag", "values/leak", "values/schema", "values/value", "state", "plan"}, why: "a codec needs the model that it encodes and nothing that could put a secret in it"},
 	"stores/encryption": {
-		may: []string{"stores/cloud/...", "language/config", "diag", "values/leak", "state", "state/store", "values/value", "base/trace"},
+		may: []string{"base/pattern", "stores/cloud/...", "language/config", "diag", "values/leak", "state", "state/store", "values/value", "base/trace"},
 		why: "how files are encrypted follows from declarations and bytes: whose files they are, and what is in them, makes no difference",
 	},
 	"stores/remote": {may: []string{"base/bug", "base/safefile", "state", "state/store", "model/document", "base/trace"}, why: "what all services have in common must not depend on one of them"},
@@ -64,7 +64,7 @@ var installRules = map[string]rule{
 	"install/modules":           {may: []string{"addr", "diag", "base/safefile", "language/config", "install/fetch", "install/registry", "install/web", "install/internal/...", "base/trace"}, why: "the installer writes the manifest and loading reads it: neither knows how packages are got"},
 	"install/netmirror":         {may: []string{"addr", "install/lockfile", "install/web"}, why: "one protocol does not know the others, nor what becomes of packages"},
 	"install/ocimirror":         {may: []string{"addr", "install/cliconfig", "install/lockfile", "install/web"}, why: "one protocol does not know the others, nor what becomes of packages"},
-	"install/cliconfig":         {may: []string{"addr", "diag", "base/safefile", "install/internal/..."}, why: "settings are read for install, not by it"},
+	"install/cliconfig":         {may: []string{"addr", "base/pattern", "diag", "base/safefile", "install/internal/..."}, why: "settings are read for install, not by it"},
 	"install/schemacache":       {modules: none, why: "a cache that understood what it keeps would have to be trusted"},
 	"install/lockfile":          {may: []string{"addr", "base/constraint", "diag", "base/safefile", "install/internal/..."}, why: "a file format is usable without an installer"},
 	"install/internal/plainhcl": {may: []string{"diag"}, why: "a helper for two file formats"},

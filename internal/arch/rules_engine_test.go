@@ -2,7 +2,7 @@ package arch
 
 // languageRules hold for what a configuration says.
 var languageRules = map[string]rule{
-	"language/config":           {may: []string{"addr", "base/bounds", "diag", "language/lang", "base/safefile", "base/unify"}, why: "blocks are read, not evaluated: no schema, value or state can matter here, and of expressions only what they refer to"},
+	"language/config":           {may: []string{"addr", "base/bounds", "base/pattern", "diag", "language/lang", "base/safefile", "base/unify"}, why: "blocks are read, not evaluated: no schema, value or state can matter here, and of expressions only what they refer to"},
 	"language/config/reference": {pure: true, modules: none, why: "what can be written is a table for readers; those who decode compare themselves with it"},
 	"language/config/format":    {may: []string{"language/config", "diag"}, pure: true, modules: []string{hcl, cty}, why: "style is a matter of the text: what a configuration means stays with those who read it"},
 	"language/lang/typearg":     {pure: true, modules: []string{hcl, cty}, why: "that an argument is a type follows from the name of the function alone"},

@@ -95,7 +95,9 @@ var testingRules = map[string]rule{
 	"testing/program":            {why: "programs are built and started, not called"},
 	"testing/script":             {may: []string{"...", "."}, why: "the kit of the script tests starts the whole program"},
 	"testing/baoserver":          {why: "a server is started without knowing the program that uses it"},
-	"testing/schematest":         {may: []string{"docs/schemas"}, why: "a document is judged by its schema, not by what made it"},
+	"testing/schematest":         {may: []string{"docs/schemas", "testing/schematest/checker"}, why: "a document is judged by its schema, not by what made it"},
+	"testing/schematest/checker": {modules: none, why: "a document is sent on without knowing how it is judged"},
 	"testing/simprovider/simlog": {why: "a transcript is read without the provider that wrote it"},
 	"testing/simprovider/cmd/terraform-provider-sim": {may: []string{"testing/simprovider"}, why: "the plugin program is the test provider"},
+	"testing/schematest/cmd/schemachecker":           {may: []string{"testing/schematest", "testing/schematest/checker"}, why: "the program is the kit that checks documents"},
 }

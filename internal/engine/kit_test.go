@@ -35,7 +35,7 @@ import (
 var simPath string
 
 func TestMain(m *testing.M) {
-	program.Main(m, "engine", func(dir string) error {
+	program.Main(m, func(dir string) error {
 		built, err := program.Build(dir, program.TestProvider)
 		simPath = built[program.TestProvider]
 		return errors.Join(err, os.Setenv("TF_LOG_SDK", "off")) // or providers within this process log every call

@@ -18,7 +18,10 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/install/cliconfig"
 	"github.com/mayfly-iac/mayfly/internal/install/lockfile"
 	"github.com/mayfly-iac/mayfly/internal/language/config"
+	"github.com/mayfly-iac/mayfly/internal/testing/program"
 )
+
+func TestMain(m *testing.M) { os.Exit(program.Run(m)) }
 
 var linux = Platform{"linux", "amd64"}
 

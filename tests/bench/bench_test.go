@@ -16,7 +16,7 @@ import (
 var built map[string]string
 
 func TestMain(m *testing.M) {
-	program.Main(m, "bench", func(dir string) (err error) {
+	program.Main(m, func(dir string) (err error) {
 		if built, err = program.Build(dir, "cmd/mayfly", "benchmarks"); err == nil {
 			err = program.Isolate(dir)
 		}

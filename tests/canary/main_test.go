@@ -25,7 +25,7 @@ exec '%s' "$@"
 `
 
 func TestMain(m *testing.M) {
-	program.Main(m, "canary", func(dir string) error {
+	program.Main(m, func(dir string) error {
 		built, err := program.Prepare(dir, simprovider.Source)
 		if err != nil {
 			return err

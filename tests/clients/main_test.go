@@ -21,7 +21,7 @@ var binary, simBinary, mirror string
 var simVersions = []string{"1.0.0", "1.1.0"}
 
 func TestMain(m *testing.M) {
-	program.Main(m, "clients", func(dir string) error {
+	program.Main(m, func(dir string) error {
 		built, err := program.Prepare(dir, simprovider.Source, simVersions...)
 		binary, simBinary, mirror = built.Mayfly, built.Provider, built.Mirror
 		os.Unsetenv("TF_DISABLE_PLUGIN_TLS") // here, plugins are talked to as users' are

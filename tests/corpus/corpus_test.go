@@ -15,7 +15,7 @@ import (
 // binary is the program under test.
 var binary string
 
-func TestMain(m *testing.M) { program.Main(m, "corpus", prepare) }
+func TestMain(m *testing.M) { program.Main(m, prepare) }
 
 // prepare builds the program, and a mirror with the test provider.
 func prepare(dir string) error {

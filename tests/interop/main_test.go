@@ -19,7 +19,7 @@ const (
 // binary is the program under test, and sim a mirror with the test provider.
 var binary, sim string
 
-func TestMain(m *testing.M) { program.Main(m, "interop", prepare) }
+func TestMain(m *testing.M) { program.Main(m, prepare) }
 
 // prepare builds the programs and writes settings with which both engines find the same providers.
 func prepare(dir string) error {

@@ -33,7 +33,7 @@ var (
 
 func TestMain(m *testing.M) {
 	sysfault.Main()
-	program.Main(m, "kill", func(dir string) error {
+	program.Main(m, func(dir string) error {
 		environment = os.Environ()
 		built, err := program.Prepare(dir, simprovider.Source, "1.0.0")
 		binary, mirror = built.Mayfly, built.Mirror

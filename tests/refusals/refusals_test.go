@@ -33,7 +33,7 @@ import (
 var mayfly string
 
 func TestMain(m *testing.M) {
-	program.Main(m, "refusals", func(dir string) error {
+	program.Main(m, func(dir string) error {
 		built, err := program.Build(dir, "cmd/mayfly")
 		mayfly = built["cmd/mayfly"]
 		return err

@@ -23,7 +23,7 @@ import (
 var binary, mirror string
 
 func TestMain(m *testing.M) {
-	program.Main(m, "ssh", func(dir string) error {
+	program.Main(m, func(dir string) error {
 		_ = os.Unsetenv("SSH_AUTH_SOCK")
 		built, err := program.Prepare(dir, simprovider.Source, "1.0.0")
 		binary, mirror = built.Mayfly, built.Mirror

@@ -2,18 +2,19 @@ package cliconfig
 
 import (
 	"bytes"
-	"regexp"
+
+	"github.com/mayfly-iac/mayfly/internal/base/pattern"
 )
 
 // secrets matches the names of blocks and arguments that may contain secrets, and passwords in addresses.
-var secrets = regexp.MustCompile(`(?i)credential|token|password|secret|//[^/\s]*@`)
+var secrets = pattern.New(`(?i)credential|token|password|secret|//[^/\s]*@`)
 
 // setting matches the line of an argument or a block header, in either syntax, up to where its value begins.
 // It knows little on purpose: names are in lower case, and a label is a host name before a brace.
-var setting = regexp.MustCompile(`^\s*(?:\{\s*)?(?:"[a-z_]+"|[a-z_]+)[ \t]*(?:[=:][ \t]*["{\[]|(?:"[\w-]+\.[\w.:*-]+"[ \t]*)?\{)`)
+var setting = pattern.New(`^\s*(?:\{\s*)?(?:"[a-z_]+"|[a-z_]+)[ \t]*(?:[=:][ \t]*["{\[]|(?:"[\w-]+\.[\w.:*-]+"[ \t]*)?\{)`)
 
 // brackets matches a line that has neither names nor values.
-var brackets = regexp.MustCompile(`^[\s{}\[\],]*$`)
+var brackets = pattern.New(`^[\s{}\[\],]*$`)
 
 // cover returns the text of a file for showing. If the file may contain secrets, only the names of settings
 // are left, and nothing if it has text in several lines. Positions in the result are those of the file.
@@ -21,7 +22,7 @@ var brackets = regexp.MustCompile(`^[\s{}\[\],]*$`)
 //	token = "abc"      →  token = ***
 //	host "h.org" {     →  host "h.org" {
 func cover(src []byte) []byte {
-	if !secrets.Match(src) {
+	if !secrets().Match(src) {
 		return src
 	}
 	out := bytes.Clone(src)
@@ -31,7 +32,7 @@ func cover(src []byte) []byte {
 		switch {
 		case literal:
 			blank(line)
-		case !brackets.Match(line):
+		case !brackets().Match(line):
 			blank(line[nameEnd(line):])
 		}
 	}
@@ -40,7 +41,7 @@ func cover(src []byte) []byte {
 
 // nameEnd returns the length of the part of a line that may be shown: all that is before the value.
 func nameEnd(line []byte) int {
-	end := len(setting.Find(line))
+	end := len(setting().Find(line))
 	if end > 0 && line[end-1] == '"' {
 		end-- // the value begins here
 	}

@@ -25,20 +25,16 @@ import (
 	"time"
 
 	"github.com/mayfly-iac/mayfly/internal/install/web"
+	"github.com/mayfly-iac/mayfly/internal/testing/program"
 )
 
 // TestMain makes everything in the process trust the servers of the tests, which all have the same
 // certificate, and keeps the user's settings out.
 func TestMain(m *testing.M) {
-	os.Exit(func() int {
-		dir, err := os.MkdirTemp("", "fetch")
-		if err != nil {
-			panic(err)
-		}
-		defer os.RemoveAll(dir)
+	os.Exit(program.Within(func(dir string) int {
 		s := httptest.NewTLSServer(http.NotFoundHandler())
 		cert := filepath.Join(dir, "cert.pem")
-		err = os.WriteFile(cert, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw}), 0o644)
+		err := os.WriteFile(cert, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw}), 0o644)
 		s.Close()
 		if err != nil {
 			panic(err)
@@ -50,7 +46,7 @@ func TestMain(m *testing.M) {
 			os.Setenv(name, value)
 		}
 		return m.Run()
-	}())
+	}))
 }
 
 // kit is a web server with files, and a client of it.

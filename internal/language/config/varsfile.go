@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -15,6 +14,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/internal/base/pattern"
 )
 
 // VarsFile is the content of a file with values for a root module's variables or a backend's arguments.
@@ -214,7 +214,7 @@ func Cover(text []byte) {
 
 // giving matches the text before a value, with its name, which may be the label of a block. Its groups are
 // the indentation, if the match begins a line, and the name.
-var giving = regexp.MustCompile(`(?m)(^[ \t]*)?(?:[a-z_]+[ \t]+)?"?([\pL_][\pL\pN_-]*)"?[ \t]*[=:{]`)
+var giving = pattern.New(`(?m)(^[ \t]*)?(?:[a-z_]+[ \t]+)?"?([\pL_][\pL\pN_-]*)"?[ \t]*[=:{]`)
 
 // coverGuessed is coverValues for a file that can't be parsed. The extent of values must be guessed, so
 // only text that begins with a variable that may be shown is kept, up to the first name whose value may be
@@ -228,7 +228,7 @@ func coverGuessed(src []byte, isJSON bool, vars map[string]*Variable) []byte {
 	out := bytes.Clone(src)
 	start, end := len(src), len(src) // what is shown
 	depth, counted := 0, 0
-	for _, m := range giving.FindAllSubmatchIndex(src, -1) {
+	for _, m := range giving().FindAllSubmatchIndex(src, -1) {
 		depth += nesting(src[counted:m[0]])
 		counted = m[0]
 		v := vars[string(src[m[4]:m[5]])]

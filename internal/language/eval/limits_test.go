@@ -48,17 +48,22 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestSharedElements has values that double with each local value: they take little memory, but walking
-// through the last one would not end.
+// TestSharedElements has values that grow by the same factor with each local value: they take little memory,
+// but walking through the last one would not end. With this factor, the first one that is too large is hardly
+// larger than the limit, and so costs least.
 func TestSharedElements(t *testing.T) {
-	for name, double := range map[string]string{
-		"tuple": "[local.aN, local.aN]", "object": "{ x = local.aN, y = local.aN }", "list": "tolist([local.aN, local.aN])",
-	} {
+	const factor, times = 21, 7
+	var members strings.Builder
+	for i := range factor {
+		fmt.Fprintf(&members, "k%d = local.aN, ", i)
+	}
+	elements := strings.Repeat("local.aN, ", factor)
+	for name, grown := range map[string]string{"tuple": "[" + elements + "]", "object": "{ " + members.String() + " }", "list": "tolist([" + elements + "])"} {
 		text := "locals {\n  a0 = [1]\n"
-		for i := range 30 {
-			text += fmt.Sprintf("  a%d = %s\n", i+1, strings.ReplaceAll(double, "N", fmt.Sprint(i)))
+		for i := range times {
+			text += fmt.Sprintf("  a%d = %s\n", i+1, strings.ReplaceAll(grown, "N", fmt.Sprint(i)))
 		}
-		w := open(t, Planning, text+"}\noutput \"o\" { value = local.a30 }\n", nil)
+		w := open(t, Planning, text+fmt.Sprintf("}\noutput \"o\" { value = local.a%d }\n", times), nil)
 		w.output("o")
 		if errs := w.errors(); !strings.Contains(errs, "Result too large") || strings.Count(errs, "error:") != 1 {
 			t.Errorf("%s: %.300s", name, errs)

@@ -9,12 +9,12 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"regexp"
 	"strconv"
 	"sync"
 
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/mayfly-iac/mayfly/internal/base/pattern"
 	"github.com/mayfly-iac/mayfly/internal/stores/cloud"
 	"github.com/mayfly-iac/mayfly/internal/stores/cloud/azure"
 )
@@ -61,7 +61,7 @@ func azureArguments() map[string]argument {
 }
 
 // vaultKeyName is the form of the name of a key, which has no version.
-var vaultKeyName = regexp.MustCompile(`^[0-9A-Za-z-]{1,127}$`)
+var vaultKeyName = pattern.New(`^[0-9A-Za-z-]{1,127}$`)
 
 // openAzureVault checks the arguments. It contacts nothing.
 func openAzureVault(_ context.Context, a arguments, o Options) (keyProvider, error) {
@@ -69,7 +69,7 @@ func openAzureVault(_ context.Context, a arguments, o Options) (keyProvider, err
 	if _, err := azure.OpenVault(k.address, "", nil, nil); err != nil {
 		return nil, fmt.Errorf("vault_uri is wrong: %w", err)
 	}
-	if !vaultKeyName.MatchString(k.key) {
+	if !vaultKeyName().MatchString(k.key) {
 		return nil, errors.New("vault_key_name must be the name of a key, of letters, digits and hyphens, without a version")
 	}
 	var err error
@@ -157,7 +157,7 @@ func (k *azureVault) encryption(ctx context.Context, _ [][]byte) (key, meta []by
 // that encrypted it, which need not be the present ones.
 func (k *azureVault) decryption(ctx context.Context, _ [][]byte, meta []byte) ([]byte, error) {
 	var w wrappedByVault
-	if err := json.Unmarshal(meta, &w); err != nil || len(w.Ciphertext) == 0 || !vaultKeyName.MatchString(w.Version) {
+	if err := json.Unmarshal(meta, &w); err != nil || len(w.Ciphertext) == 0 || !vaultKeyName().MatchString(w.Version) {
 		return nil, fmt.Errorf("%w: it has no wrapped key", ErrDamaged)
 	}
 	ctx, cancel := context.WithTimeout(ctx, maxForRequest)

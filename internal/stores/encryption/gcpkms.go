@@ -9,11 +9,11 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"regexp"
 	"strings"
 
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/mayfly-iac/mayfly/internal/base/pattern"
 	"github.com/mayfly-iac/mayfly/internal/stores/cloud/google"
 )
 
@@ -33,13 +33,13 @@ var gcpArguments = map[string]argument{
 }
 
 // keyName is the form of the name of a key.
-var keyName = regexp.MustCompile(`^projects/[^/?#]+/locations/[^/?#]+/keyRings/[^/?#]+/cryptoKeys/[^/?#:]+$`)
+var keyName = pattern.New(`^projects/[^/?#]+/locations/[^/?#]+/keyRings/[^/?#]+/cryptoKeys/[^/?#:]+$`)
 
 // openGCPKMS checks the arguments. A token takes precedence over credentials, and both over the
 // environment.
 func openGCPKMS(_ context.Context, a arguments, o Options) (keyProvider, error) {
 	k := &gcpKMS{o: o, key: a.text("kms_encryption_key", "")}
-	if !keyName.MatchString(k.key) {
+	if !keyName().MatchString(k.key) {
 		return nil, errors.New("kms_encryption_key must have the form projects/PROJECT/locations/LOCATION/keyRings/RING/cryptoKeys/KEY")
 	}
 	var err error

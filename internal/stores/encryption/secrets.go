@@ -9,6 +9,7 @@ import (
 
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/mayfly-iac/mayfly/internal/base/pattern"
 	"github.com/mayfly-iac/mayfly/internal/values/leak"
 	"github.com/mayfly-iac/mayfly/internal/values/value"
 )
@@ -19,8 +20,8 @@ import (
 func RememberSource(g *leak.Guard, name, src string) {
 	from := leak.Source{Kind: leak.Credential, Address: name}
 	for _, behind := range secretArgument().FindAllStringSubmatch(src, -1) {
-		for _, part := range append(quotedPart.FindAllString(behind[1], -1), wordPart.FindAllString(behind[1], -1)...) {
-			if part = strings.Trim(part, `"\`); plainPart.MatchString(part) {
+		for _, part := range append(quotedPart().FindAllString(behind[1], -1), wordPart().FindAllString(behind[1], -1)...) {
+			if part = strings.Trim(part, `"\`); plainPart().MatchString(part) {
 				continue
 			}
 			root, _, _ := strings.Cut(part, ".") // of what is taken for a reference
@@ -32,9 +33,9 @@ func RememberSource(g *leak.Guard, name, src string) {
 }
 
 var (
-	quotedPart = regexp.MustCompile(`"(?:[^"\\]|\\.)*"?`)
-	wordPart   = regexp.MustCompile(`[^\s"'(){}\[\],$]+\(?`)
-	plainPart  = regexp.MustCompile(`^[a-z]+\d*[a-z]*\($|^(?:var|local|path|terraform|tofu)\.`) // calls and references
+	quotedPart = pattern.New(`"(?:[^"\\]|\\.)*"?`)
+	wordPart   = pattern.New(`[^\s"'(){}\[\],$]+\(?`)
+	plainPart  = pattern.New(`^[a-z]+\d*[a-z]*\($|^(?:var|local|path|terraform|tofu)\.`) // calls and references
 )
 
 // secretArgument matches a secret argument in either syntax, and what may be its value: a string, or else the

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -191,6 +192,47 @@ func TestLockOfOthers(t *testing.T) {
 	}
 	if _, err := m.Lock(t.Context(), storetest.Info("a")); err != nil {
 		t.Error(err)
+	}
+}
+
+// binaryLease is a Lease in the form in which generated clients of Kubernetes send it.
+const binaryLease = "k8s\x00\n\x1f\n\x16coordination.k8s.io/v1\x12\x05Lease\x12\x9f\x01\nU\n\x18lock-tfstate-default-app\x12\x00\x1a\adefault\"\x00*\x03u-12\x0178\x03B\b\b\x80\xe2\xcf\xaa\x06\x10\x00Z\r\n\x03app\x12\x06mayflyb\x06" +
+	"\n\x01a\x12\x01br\x01f\x12F\n\x02me\x10\x0f\x1a\v\b\x80\xe2\xcf\xaa\x06\x10\x80\x94\xef:\"\t\b\x81\xe2\xcf\xaa\x06\x10\x88'(\xff\xff\xff\xff\xff\xff\xff\xff\xff\x012\x16OldestEmulationVersion:\x03you\x1a\x00\"\x01x"
+
+// TestBinaryLease is refused the lock that another client has taken in the binary form, which the server
+// must have read completely.
+func TestBinaryLease(t *testing.T) {
+	s := kubeserver.Start(t)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+strings.TrimSuffix(lockPath, "/lock-tfstate-default-app"), strings.NewReader(binaryLease))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+kubeserver.Token)
+	resp, err := s.Client().Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	got := s.Objects[lockPath]
+	if resp.StatusCode != http.StatusCreated || got == nil {
+		t.Fatalf("the server answered %s and has %v", resp.Status, s.Objects)
+	}
+	got.Metadata.UID, got.Metadata.ResourceVersion, got.Metadata.CreationTimestamp = "", "", "" // the server's
+	want := &kubeserver.Object{
+		APIVersion: "coordination.k8s.io/v1", Kind: "Lease",
+		Metadata: kubeserver.Metadata{Name: "lock-tfstate-default-app", Namespace: "default", Labels: map[string]string{"app": "mayfly"}, Annotations: map[string]string{"a": "b"}},
+		Spec: map[string]any{
+			"holderIdentity": "me", "leaseDurationSeconds": 15.0, "acquireTime": "2023-11-14T22:13:20.123456Z", "renewTime": "2023-11-14T22:13:21.000005Z",
+			"leaseTransitions": -1.0, "strategy": "OldestEmulationVersion", "preferredHolder": "you",
+		},
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("the server has\n%+v\nwant\n%+v", got, want)
+	}
+	_, err = manager(t, open(t, kubernetes.Options{Access: access(s)})).Lock(t.Context(), storetest.Info("a"))
+	var held *store.LockError
+	if !errors.As(err, &held) || held.Info == nil || held.Info.ID != "me" {
+		t.Errorf("locking: %v", err)
 	}
 }
 

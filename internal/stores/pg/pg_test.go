@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"os"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -14,9 +15,12 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/stores/pg"
 	"github.com/mayfly-iac/mayfly/internal/stores/remote"
 	"github.com/mayfly-iac/mayfly/internal/testing/postgres"
+	"github.com/mayfly-iac/mayfly/internal/testing/program"
 	"github.com/mayfly-iac/mayfly/state/store"
 	"github.com/mayfly-iac/mayfly/state/store/storetest"
 )
+
+func TestMain(m *testing.M) { os.Exit(program.Run(m)) }
 
 // open returns a handle to a schema, as another process would have.
 func open(t *testing.T, opt pg.Options) store.Store {

@@ -21,9 +21,6 @@ import (
 	"strings"
 	"testing"
 
-	coordination "k8s.io/api/coordination/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-
 	"github.com/mayfly-iac/mayfly/internal/testing/webserver"
 )
 
@@ -152,22 +149,10 @@ func (s *Server) serveAll(w http.ResponseWriter, r *http.Request, namespace, kin
 	}
 }
 
-// decode returns the object in a body: in JSON, or a Lease in the encoding of generated clients, which
-// Kubernetes marks by four bytes.
+// decode returns the object in a body: in JSON, or a Lease in the binary form.
 func decode(body []byte) (o Object, err error) {
-	if encoded, ok := bytes.CutPrefix(body, []byte("k8s\x00")); ok {
-		var content runtime.Unknown
-		var lease coordination.Lease
-		if err = content.Unmarshal(encoded); err == nil {
-			err = lease.Unmarshal(content.Raw)
-		}
-		if err != nil {
-			return o, err
-		}
-		lease.APIVersion, lease.Kind = content.APIVersion, content.Kind
-		if body, err = json.Marshal(lease); err != nil {
-			return o, err
-		}
+	if envelope, ok := bytes.CutPrefix(body, []byte(binaryMark)); ok {
+		return decodeLease(envelope)
 	}
 	err = json.Unmarshal(body, &o)
 	return o, err

@@ -17,6 +17,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/mayfly-iac/mayfly/docs/schemas"
+	"github.com/mayfly-iac/mayfly/internal/testing/schematest/checker"
 )
 
 // Compile returns the schemas by name, as published or strict.
@@ -136,6 +137,17 @@ func Check(name string, doc []byte) error {
 		return fmt.Errorf("this is not as docs/schemas/%s.json says: %w\n%.4000s", name, err, doc)
 	}
 	return nil
+}
+
+// Judge checks a document in one of the ways of the functions below. It may be called concurrently.
+func Judge(r checker.Request) (schema string, err error) {
+	if r.Args != nil {
+		return Output(r.Args, r.Text)
+	}
+	if r.Schema == "" {
+		r.Schema = File(r.Text)
+	}
+	return r.Schema, Check(r.Schema, r.Text)
 }
 
 // CheckLines checks each line of a stream of events.

@@ -36,12 +36,15 @@
 package script
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -52,6 +55,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/internal/testing/program"
 	"github.com/mayfly-iac/mayfly/internal/testing/registrytest"
+	"github.com/mayfly-iac/mayfly/internal/testing/schematest/checker"
 	"github.com/mayfly-iac/mayfly/internal/testing/secretscan"
 	"github.com/mayfly-iac/mayfly/internal/testing/simprovider"
 )
@@ -85,35 +89,67 @@ type tests struct {
 
 // Run runs the tests and returns the exit status.
 func (t tests) Run() int {
-	dir, err := os.MkdirTemp("", "mayfly-script-*")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer os.RemoveAll(dir)
+	return program.Within(func(dir string) int {
+		if err := t.prepare(dir); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		return t.m.Run()
+	})
+}
+
+// prepare builds into dir what the tests share.
+func (t tests) prepare(dir string) error {
 	buildSim = sync.OnceValues(func() (string, error) {
 		built, err := program.Build(dir, program.TestProvider)
 		return built[program.TestProvider], err
 	})
+	startChecker = sync.OnceValues(func() (string, error) { return runChecker(dir) })
 	if t.folder != "" && runtime.GOOS != "windows" { // where Run skips all
-		err := program.BuildTests(filepath.Join(dir, "bin"), t.folder, t.names...)
-		if err == nil {
-			err = os.Setenv("PATH", filepath.Join(dir, "bin")+string(filepath.ListSeparator)+os.Getenv("PATH"))
+		bin := filepath.Join(dir, "bin")
+		if err := program.BuildTests(bin, t.folder, t.names...); err != nil {
+			return err
 		}
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
+		if err := os.Setenv("PATH", bin+string(filepath.ListSeparator)+os.Getenv("PATH")); err != nil {
+			return err
 		}
 	}
-	if err := program.RaiseParallel(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	return t.m.Run()
+	return program.RaiseParallel()
 }
 
 // buildSim returns the path of the test provider's program, which is built on the first call. Main sets it.
 var buildSim func() (string, error)
+
+// startChecker returns the socket of what checks documents for the programs, which the first call starts.
+// Main sets it.
+var startChecker func() (string, error)
+
+// checkerInput is open as long as documents are checked.
+var checkerInput io.Closer
+
+// runChecker builds and starts in dir what checks documents. It ends with this process.
+func runChecker(dir string) (socket string, err error) {
+	const folder = "internal/testing/schematest/cmd/schemachecker"
+	built, err := program.Build(dir, folder)
+	if err != nil {
+		return "", err
+	}
+	socket = filepath.Join(dir, "checker")
+	cmd := exec.Command(built[folder], socket)
+	cmd.Stderr = os.Stderr
+	if checkerInput, err = cmd.StdinPipe(); err != nil {
+		return "", err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return "", err
+	}
+	if err := cmd.Start(); err != nil {
+		return "", err
+	}
+	_, err = bufio.NewReader(out).ReadString('\n') // it listens
+	return socket, err
+}
 
 // Run runs all scripts in a directory, each as a subtest.
 func Run(t *testing.T, dir string) {
@@ -124,9 +160,13 @@ func Run(t *testing.T, dir string) {
 	if err := BuildMirror(mirror, simprovider.Source, impliedSource); err != nil {
 		t.Fatal(err)
 	}
+	socket, err := startChecker()
+	if err != nil {
+		t.Fatal(err)
+	}
 	testscript.Run(t, testscript.Params{
 		Dir: dir, UpdateScripts: os.Getenv(envUpdate) != "", RequireUniqueNames: true,
-		Setup: func(env *testscript.Env) error { return setUp(env, mirror) },
+		Setup: func(env *testscript.Env) error { return setUp(env, mirror, socket) },
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"nosecret": noSecret, "objects": objects, "drift": drift, "vanish": vanish, "noleases": noLeases, "calls": calls, "forget": forget,
 			"await": await, "order": order, "registry": registry, "sent": sent,
@@ -164,7 +204,7 @@ const (
 	ownTmp   = ".tmp"
 )
 
-func setUp(env *testscript.Env, mirror string) error {
+func setUp(env *testscript.Env, mirror, checkerSocket string) error {
 	brought, err := listFiles(env.WorkDir)
 	if err != nil {
 		return err
@@ -186,6 +226,7 @@ func setUp(env *testscript.Env, mirror string) error {
 	if err != nil {
 		return err
 	}
+	env.Setenv(checker.Env, checkerSocket)
 	env.Setenv("COLUMNS", "0")
 	env.Setenv("EXAMPLES", examples)
 	env.Setenv("HOME", home)

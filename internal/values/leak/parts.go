@@ -3,9 +3,10 @@ package leak
 import (
 	"encoding/json"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/mayfly-iac/mayfly/internal/base/pattern"
 )
 
 // minLine is the length in bytes from which a line of a value that is not confidential is recognized alone.
@@ -120,7 +121,7 @@ func (p *partsOf) takeLines(s string) {
 			if !strings.HasPrefix(line, "-----BEGIN ") {
 				frame = ""
 			}
-		case publicFrame.MatchString(frame) || strings.HasPrefix(line, openSSH):
+		case publicFrame().MatchString(frame) || strings.HasPrefix(line, openSSH):
 		case !p.confidential:
 			if len(line) >= minLine && !strings.Contains(line, " ") {
 				p.add(line)
@@ -134,8 +135,8 @@ func (p *partsOf) takeLines(s string) {
 }
 
 var (
-	publicFrame = regexp.MustCompile(`CERTIFICATE|PUBLIC KEY|PARAMETERS|X509 CRL`)
-	publicKey   = regexp.MustCompile(`^(?:-----BEGIN [A-Z0-9 ]*(?:CERTIFICATE|PUBLIC KEY)|(?:ssh|ecdsa|sk-ssh|sk-ecdsa)-[a-z0-9@.-]+ AAAA|LS0tLS1CRUdJTiBDRVJU|LS0tLS1CRUdJTiBQVUJM)`)
+	publicFrame = pattern.New(`CERTIFICATE|PUBLIC KEY|PARAMETERS|X509 CRL`)
+	publicKey   = pattern.New(`^(?:-----BEGIN [A-Z0-9 ]*(?:CERTIFICATE|PUBLIC KEY)|(?:ssh|ecdsa|sk-ssh|sk-ecdsa)-[a-z0-9@.-]+ AAAA|LS0tLS1CRUdJTiBDRVJU|LS0tLS1CRUdJTiBQVUJM)`)
 )
 
 // openSSH is what a private key of OpenSSH begins with, in Base64. The name of the cipher follows; the first
@@ -191,12 +192,12 @@ func named(s string) (name, v string, ok bool) {
 
 func isNameChar(r rune) bool { return strings.ContainsRune(plainChars, r) }
 
-var quotedValue = regexp.MustCompile(`^(?:"((?:[^"\\]|\\.)*)"|'((?:[^']|'')*)')`)
+var quotedValue = pattern.New(`^(?:"((?:[^"\\]|\\.)*)"|'((?:[^']|'')*)')`)
 
 // spelledOut returns what may be meant by a value in a line: without the quotes, or with the comment behind
 // it and without.
 func spelledOut(v string) []string {
-	switch m := quotedValue.FindStringSubmatch(v); {
+	switch m := quotedValue().FindStringSubmatch(v); {
 	case m == nil:
 		short, _, _ := strings.Cut(v, " #")
 		return slices.Compact([]string{v, strings.TrimSpace(short)})

@@ -2,30 +2,31 @@ package leak
 
 import (
 	"net/url"
-	"regexp"
 	"strings"
+
+	"github.com/mayfly-iac/mayfly/internal/base/pattern"
 )
 
 // counts reports whether what stands for a name in a text that is secret is secret by itself.
 func counts(name, v string) bool {
 	switch {
-	case publicKey.MatchString(v):
+	case publicKey().MatchString(v):
 		return false
 	case len(credentials(v)) > 0:
 		return true
-	case address.MatchString(v):
+	case address().MatchString(v):
 		return false
 	case isSecretName(name):
 		return true
 	default:
-		return !publicName.MatchString(letters(name)) && !isIdentifier(v)
+		return !publicName().MatchString(letters(name)) && !isIdentifier(v)
 	}
 }
 
 // Words in the names of arguments, without the signs between them. What the last word says counts.
 var (
-	secretWord = regexp.MustCompile(`pass(?:word|wd|phrase|code)|secret|token|credential|signature|.key|pwd|(?:pass|auth|pat|sas|psk|pem)$`)
-	publicName = regexp.MustCompile(`(?:public|pub)key|(?:ur[iln]|id|type|name|user|e?mail|host|server|endpoint|region|zone|domain|path|file|dir|ce?rt|certificate|ca|(?:certificate|authority|ca)(?:data|pem)|date|time|(?:created|updated|modified|issued|expires?)(?:at|on|in)?|expir(?:y|ation)|version|algorithm|arn|issuer|scope|audience|fingerprint|count|size|length|ttl|format|kind|mode|method|label|description|comment|alias|identifier|instance|cluster|database|bucket|namespace)s?$`)
+	secretWord = pattern.New(`pass(?:word|wd|phrase|code)|secret|token|credential|signature|.key|pwd|(?:pass|auth|pat|sas|psk|pem)$`)
+	publicName = pattern.New(`(?:public|pub)key|(?:ur[iln]|id|type|name|user|e?mail|host|server|endpoint|region|zone|domain|path|file|dir|ce?rt|certificate|ca|(?:certificate|authority|ca)(?:data|pem)|date|time|(?:created|updated|modified|issued|expires?)(?:at|on|in)?|expir(?:y|ation)|version|algorithm|arn|issuer|scope|audience|fingerprint|count|size|length|ttl|format|kind|mode|method|label|description|comment|alias|identifier|instance|cluster|database|bucket|namespace)s?$`)
 )
 
 // letters returns a name in lower case, without signs.
@@ -42,20 +43,20 @@ func letters(name string) string {
 func isSecretName(name string) bool {
 	name = letters(name)
 	isSecretID := strings.HasSuffix(name, "secretid") // of Vault and Consul
-	return isSecretID || secretWord.MatchString(name) && !publicName.MatchString(name)
+	return isSecretID || secretWord().MatchString(name) && !publicName().MatchString(name)
 }
 
 var (
-	address = regexp.MustCompile(`^(?:[a-zA-Z][a-zA-Z0-9+.-]*://\S*|(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}\.?(?::\d+)?|[\w.+-]+@[a-z0-9.-]+\.[a-z]{2,}|arn:\S+)$`)
-	moment  = regexp.MustCompile(`^\d{4}-\d\d-\d\d[\dT :.,Z+-]*$|^(?:\d{1,3}\.){3}\d{1,3}(?:[:/]\d+)?$`)
-	region  = regexp.MustCompile(`^[a-z]+(?:-gov|-iso[a-z]?)?-(?:north|south|east|west|central)+-?\d{1,2}(?:-?[a-z])?$`)
-	uuid    = regexp.MustCompile(`^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
+	address = pattern.New(`^(?:[a-zA-Z][a-zA-Z0-9+.-]*://\S*|(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}\.?(?::\d+)?|[\w.+-]+@[a-z0-9.-]+\.[a-z]{2,}|arn:\S+)$`)
+	moment  = pattern.New(`^\d{4}-\d\d-\d\d[\dT :.,Z+-]*$|^(?:\d{1,3}\.){3}\d{1,3}(?:[:/]\d+)?$`)
+	region  = pattern.New(`^[a-z]+(?:-gov|-iso[a-z]?)?-(?:north|south|east|west|central)+-?\d{1,2}(?:-?[a-z])?$`)
+	uuid    = pattern.New(`^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
 )
 
 // isPublic reports whether a text is a word, an address without credentials, a date, a region, or a
 // public key.
 func isPublic(s string) bool {
-	return isWord(s) || publicKey.MatchString(s) || moment.MatchString(s) || region.MatchString(s) || address.MatchString(s) && len(credentials(s)) == 0
+	return isWord(s) || publicKey().MatchString(s) || moment().MatchString(s) || region().MatchString(s) || address().MatchString(s) && len(credentials(s)) == 0
 }
 
 // Limits of what is taken for a word of an identifier.
@@ -69,7 +70,7 @@ const (
 // a UUID, or consists of words that may have digits at the end, as in "us-east-1", "db17.example.com:5432" or
 // "projects/mayfly-17".
 func isIdentifier(s string) bool {
-	if isPublic(s) || uuid.MatchString(s) {
+	if isPublic(s) || uuid().MatchString(s) {
 		return true
 	}
 	for word := range strings.FieldsFuncSeq(s, func(r rune) bool { return !isNameChar(r) || strings.ContainsRune("-_.", r) }) {
@@ -110,7 +111,7 @@ func credentials(s string) (out []string) {
 			out = append(out, plain)
 		}
 	}
-	if m := userInfo.FindStringSubmatch(s); m != nil {
+	if m := userInfo().FindStringSubmatch(s); m != nil {
 		add(m[1], url.PathUnescape)
 	}
 	for field := range strings.FieldsFuncSeq(s, func(r rune) bool { return strings.ContainsRune(" \t;&?", r) }) {
@@ -122,4 +123,4 @@ func credentials(s string) (out []string) {
 }
 
 // userInfo matches the password in an address.
-var userInfo = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9+.-]*://[^/?#:@]*:([^/?#]*)@`)
+var userInfo = pattern.New(`^[a-zA-Z][a-zA-Z0-9+.-]*://[^/?#:@]*:([^/?#]*)@`)

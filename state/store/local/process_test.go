@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mayfly-iac/mayfly/internal/testing/program"
 	"github.com/mayfly-iac/mayfly/internal/testing/sysfault"
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/state/store"
@@ -28,7 +29,7 @@ func TestMain(m *testing.M) {
 	sysfault.Main()
 	task, dir, ok := strings.Cut(os.Getenv(childEnv), ":")
 	if !ok {
-		os.Exit(m.Run())
+		os.Exit(program.Run(m))
 	}
 	run := map[string]func(string) error{"commit": childCommits, "hold": childHolds, "openings": childOpenings}[task]
 	if cut, ok := strings.CutPrefix(task, "cut "); ok {

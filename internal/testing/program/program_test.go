@@ -1,0 +1,79 @@
+package program
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// envEnd is how a child of the tests ends, which prints its directory before.
+const envEnd = "MAYFLY_TEST_END"
+
+func TestMain(m *testing.M) {
+	end := os.Getenv(envEnd)
+	if end == "" {
+		os.Exit(m.Run())
+	}
+	os.Exit(Within(func(dir string) int {
+		if err := os.WriteFile(filepath.Join(dir, "file"), nil, 0o600); err != nil {
+			panic(err)
+		}
+		fmt.Println(dir, os.TempDir())
+		switch end {
+		case "panic":
+			go panic("a test has failed")
+			select {}
+		case "exit":
+			os.Exit(3)
+		}
+		return 4
+	}))
+}
+
+// TestWithin has processes end in several ways: nothing is left of their directories.
+func TestWithin(t *testing.T) {
+	for end, want := range map[string]int{"return": 4, "exit": 3, "panic": 2} {
+		t.Run(end, func(t *testing.T) {
+			cmd := exec.Command(os.Args[0])
+			cmd.Env = append(os.Environ(), envEnd+"="+end, "TMPDIR=")
+			out, err := cmd.Output()
+			dir, temp, ok := strings.Cut(strings.TrimSpace(string(out)), " ")
+			if !ok || cmd.ProcessState.ExitCode() != want {
+				t.Fatalf("%v, output %q", err, out)
+			}
+			if end != "return" && dir != temp {
+				_ = os.RemoveAll(dir)
+				t.Skip("on a disk, a directory is left")
+			}
+			for range 1000 { // another process removes it
+				if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+					return
+				}
+				time.Sleep(10 * time.Millisecond)
+			}
+			t.Errorf("%s is left", dir)
+		})
+	}
+}
+
+// TestWithinOtherPlace uses the place for temporary files that the user has named.
+func TestWithinOtherPlace(t *testing.T) {
+	place := t.TempDir()
+	t.Setenv("TMPDIR", place)
+	t.Setenv("TMP", place) // on Windows
+	status := Within(func(dir string) int {
+		if filepath.Dir(dir) != place || os.TempDir() != place {
+			t.Errorf("the directory is %s, the place for temporary files %s", dir, os.TempDir())
+		}
+		return 5
+	})
+	if left, err := os.ReadDir(place); status != 5 || err != nil || len(left) > 0 {
+		t.Errorf("status %d, left %v, error %v", status, left, err)
+	}
+}

@@ -1,0 +1,47 @@
+package program
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"syscall"
+)
+
+const (
+	memory     = "/dev/shm"
+	memoryRoom = 2 << 30 // bytes that must be free
+	noExec     = 8       // of statfs(2): programs cannot be run there
+	mayWrite   = 2       // of access(2)
+)
+
+// temporary makes a directory on the system's disk in memory, or among the temporary files if the user has
+// named a place for these, nothing can be run in memory, or there is too little room.
+func temporary() (dir string, remove func() error, err error) {
+	var s syscall.Statfs_t
+	if os.Getenv("TMPDIR") != "" || syscall.Statfs(memory, &s) != nil || s.Flags&noExec != 0 || s.Bavail*uint64(s.Bsize) < memoryRoom || syscall.Access(memory, mayWrite) != nil {
+		return onDisk()
+	}
+	if dir, err = os.MkdirTemp(memory, pattern); err != nil {
+		return "", nil, err
+	}
+	if remove, err = removeAtEnd(dir); err != nil {
+		return "", nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	// Servers that run as other users may pass, but not list what is there.
+	if err := errors.Join(os.Chmod(dir, 0o711), os.Setenv("TMPDIR", dir)); err != nil {
+		return "", nil, errors.Join(err, remove())
+	}
+	return dir, remove, nil
+}
+
+// removeAtEnd has a process of its own remove a directory once this one has ended, in whatever way: what is
+// left would take memory. The function that it returns has it removed, and waits for that.
+func removeAtEnd(dir string) (now func() error, err error) {
+	cmd := exec.Command("/bin/sh", "-c", `cat; exec rm -rf -- "$1"`, "sh", dir)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // an interrupt is for the tests
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	return func() error { return errors.Join(in.Close(), cmd.Wait()) }, cmd.Start()
+}
