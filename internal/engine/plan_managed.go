@@ -414,7 +414,11 @@ func (p *planner) asStored(in *eval.Instance) (cty.Value, bool) {
 	}
 	v, ok := p.fromPrior(in)
 	if !ok && in.Config().Addr.Mode == addr.Managed {
-		return unknownObject(in), true
+		// It may be gone, and it is a matter of order whether that is known already.
+		op := p.instanceOp(in)
+		if v, ok = op.Live(p.req.State.Object(addr.Object{Instance: p.moved.From(in.Addr())})); !ok {
+			return unknownObject(in), true
+		}
 	}
 	return v, ok
 }
