@@ -13,6 +13,7 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/internal/base/bug"
 	"github.com/mayfly-iac/mayfly/internal/language/config"
+	"github.com/mayfly-iac/mayfly/internal/language/lang"
 	"github.com/mayfly-iac/mayfly/internal/provider"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state/store"
@@ -24,10 +25,12 @@ type fileRun struct {
 	file *config.TestFile
 	fileVars
 
-	apart   bool                 // no run is carried out, so that what they return is not known
-	earlier map[string]cty.Value // the outputs of runs, by name; not changed while runs are under way
-	mu      sync.Mutex           // guards what follows
-	states  []*runState          // in the order of their first use
+	apart        bool                            // no run is carried out, so that what they return is not known
+	earlier      map[string]cty.Value            // the outputs of runs, by name; not changed while runs are under way
+	providerRefs map[*config.Provider][]lang.Ref // what provider blocks of the file refer to that runs use
+
+	mu     sync.Mutex  // guards what follows
+	states []*runState // in the order of their first use
 }
 
 // runState is a state that runs with the same key share. Runs of one state are never carried out at the
@@ -53,7 +56,7 @@ type lastRun struct {
 func (s *suite) file(f *config.TestFile) *File {
 	r := &fileRun{suite: s, file: f, earlier: map[string]cty.Value{}}
 	out := newFile(f)
-	diags := r.fileVariables()
+	diags := append(r.fileVariables(), r.checkProviders()...)
 	stopped := false
 	groups := r.groups(out.Runs)
 	for _, group := range groups {

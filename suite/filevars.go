@@ -124,12 +124,20 @@ func (r *fileRun) sortVariables() {
 	}
 }
 
-// refersTo reports whether a run refers to the outputs of another, itself or through variables of the file.
+// refersTo reports whether a run refers to the outputs of another, itself, in provider blocks or through
+// variables of the file.
 func (r *fileRun) refersTo(run *config.TestRun, name string) bool {
-	if slices.ContainsFunc(earlierRefs(run), func(ref lang.Ref) bool { return ref.Name == name }) {
+	refs, used := earlierRefs(run), names(runExpressions(run))
+	for _, ref := range r.refsOfProviders(run) {
+		if ref.Kind == lang.Variable {
+			used[ref.Name] = struct{}{}
+		} else if ref.Kind == lang.Earlier {
+			refs = append(refs, ref)
+		}
+	}
+	if slices.ContainsFunc(refs, func(ref lang.Ref) bool { return ref.Name == name }) {
 		return true
 	}
-	used := names(runExpressions(run))
 	for variable, runs := range r.runs {
 		_, needs := runs[name]
 		_, refers := used[variable]
@@ -141,9 +149,12 @@ func (r *fileRun) refersTo(run *config.TestRun, name string) bool {
 	return false
 }
 
-// refsOf returns what an expression of a test file refers to.
+// refsOf returns what an expression of a test file refers to, nothing if it is nil.
 func refsOf(e hcl.Expression) []lang.Ref {
 	x, _ := lang.Compile(e)
+	if x == nil {
+		return nil
+	}
 	x.InTest()
 	return x.Refs
 }

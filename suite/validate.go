@@ -17,7 +17,7 @@ func Validate(ctx context.Context, opt Options) diag.List {
 	add := func(found diag.List) { diags = append(diags, found.Except(diags)...) }
 	for _, f := range opt.Files {
 		r := &fileRun{suite: s, file: f, apart: true, earlier: map[string]cty.Value{}}
-		ds := r.fileVariables()
+		ds := append(r.fileVariables(), r.checkProviders()...)
 		if add(ds); ds.HasErrors() {
 			continue
 		}

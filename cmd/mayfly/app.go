@@ -111,6 +111,7 @@ func (a *app) terminal(stream io.Writer) view.Options {
 	if f == nil {
 		return o
 	}
+	o.KeepCommands = true
 	o.Fold = a.vars["TF_IN_AUTOMATION"] == "" // what watches a terminal there looks for each object
 	if width, ok := term.Width(f); ok {
 		o.Width = width

@@ -6,20 +6,16 @@ import (
 	"encoding/pem"
 	"fmt"
 	"io"
-	"io/fs"
-	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	sshserver "github.com/gliderlabs/ssh"
-	"github.com/google/go-cmp/cmp"
 	"golang.org/x/crypto/ssh"
 
 	"github.com/mayfly-iac/mayfly/internal/testing/filetest"
@@ -45,7 +41,7 @@ func TestExampleREADMEs(t *testing.T) {
 		if len(found) == 0 {
 			t.Fatalf("the README of %s shows no commands", name)
 		}
-		found[0].begin = "exec cp -R '" + sources(t, example) + "' work\n"
+		found[0].begin = "exec cp -R '" + filetest.Sources(t, example, cheap) + "' work\n"
 		if _, err := os.Stat(filepath.Join(example, "main.go")); err == nil {
 			found[0].begin = compiled(t) + "symlink work -> $EXAMPLES/" + name + "\n" // it belongs to the module
 		}
@@ -62,60 +58,6 @@ func TestExampleREADMEs(t *testing.T) {
 		all = append(all, found...)
 	}
 	runWalkthroughs(t, all)
-}
-
-// sources returns a copy of an example as it was written, but for what cheap changes: without its README, and
-// without what runs in the tree have left there.
-func sources(t *testing.T, example string) string {
-	t.Helper()
-	dir, found := t.TempDir(), 0
-	err := filepath.WalkDir(example, func(path string, entry fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case entry.IsDir() && strings.HasPrefix(entry.Name(), ".") && path != example:
-			return fs.SkipDir
-		case entry.IsDir() || !slices.Contains([]string{".tf", ".tfvars", ".go"}, filepath.Ext(path)):
-			return nil
-		}
-		text, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		rel, err := filepath.Rel(example, path)
-		filetest.Write(t, filepath.Join(dir, rel), cheap(string(text)))
-		found++
-		return err
-	})
-	if err != nil || found == 0 {
-		t.Fatalf("%s: %d files: %v", example, found, err)
-	}
-	return dir
-}
-
-// TestSources leaves out what a run leaves in the tree.
-func TestSources(t *testing.T) {
-	example := t.TempDir()
-	files := map[string]string{
-		"main.tf": "m", "mod/mod.tf": "n", "a.tfvars": "a", "README.md": "r", "keep.age": "k", "terraform.tfstate": "s",
-		"terraform.tfstate.d/x/terraform.tfstate": "t", ".terraform/modules/a/main.tf": "u", ".terraform.lock.hcl": "l",
-	}
-	filetest.Lay(t, example, files)
-	maps.DeleteFunc(files, func(name, _ string) bool {
-		return !slices.Contains([]string{"main.tf", "mod/mod.tf", "a.tfvars"}, name)
-	})
-	copied, got := sources(t, example), map[string]string{}
-	err := fs.WalkDir(os.DirFS(copied), ".", func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err
-		}
-		text, err := os.ReadFile(filepath.Join(copied, path))
-		got[path] = string(text)
-		return err
-	})
-	if diff := cmp.Diff(files, got); diff != "" || err != nil {
-		t.Error(diff, err)
-	}
 }
 
 // compiled returns lines of a script that let it use what Go has compiled and downloaded before.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"strings"
 	"testing"
@@ -46,4 +47,24 @@ func TestDownloadBar(t *testing.T) {
 	done()
 	_, done = a.downloading()(p, v)
 	done() // a download that fails before it begins
+}
+
+// TestCommandsAreWholeOnTerminals has a command at the end of a line, in a message for a terminal and in one
+// for a pipe.
+func TestCommandsAreWholeOnTerminals(t *testing.T) {
+	master, slave := pty.Open(t)
+	if err := unix.IoctlSetWinsize(int(slave.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: plainWidth}); err != nil {
+		t.Fatal(err)
+	}
+	_ = pty.Watch(master)
+	a := &app{}
+	text := strings.Repeat("word ", 10) + "then run: mayfly state list"
+	for stream, want := range map[io.Writer]string{
+		slave:           "word then run:\n       mayfly state list",
+		&bytes.Buffer{}: "word then run: mayfly\n       state list",
+	} {
+		if got := a.terminal(stream).Hanging(text, 7); !strings.HasSuffix(got, want) {
+			t.Errorf("%T: %q", stream, got)
+		}
+	}
 }

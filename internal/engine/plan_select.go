@@ -53,7 +53,7 @@ func (p *planner) warnUnmatched() {
 		p.run.Report(p.selection.Unmatched(p.req.Config.Tree, p.known, p.called, p.req.Places))
 	}
 	if !p.run.Diags.HasErrors() { // else the plan may lack just what -target was to select
-		p.run.Report(selection.UnmatchedReplace(p.plan, p.req.Places.Replace))
+		p.run.Report(selection.UnmatchedReplace(p.req.Config.Tree, p.plan, p.req.Places.Replace))
 	}
 }
 

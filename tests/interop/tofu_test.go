@@ -1,7 +1,6 @@
 package interop
 
 import (
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -182,14 +181,10 @@ func TestKeep(t *testing.T) {
 	})
 }
 
-// example copies an example of this repository.
+// example copies an example of this repository, without what runs have left there.
 func example(t *testing.T, path string) string {
 	t.Helper()
-	dir := t.TempDir()
-	if err := os.CopyFS(dir, os.DirFS(filepath.Join("..", "..", "examples", path))); err != nil {
-		t.Fatal(err)
-	}
-	return dir
+	return filetest.Sources(t, filepath.Join("..", "..", "examples", path), func(text string) string { return text })
 }
 
 func TestExampleRFC(t *testing.T) {

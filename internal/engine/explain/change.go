@@ -89,8 +89,6 @@ func (e *Explainer) absent(out *Answer, s subject) {
 	case b != nil && b.Config.Addr.Mode == addr.Data:
 		out.Headline = "does not change"
 		out.Why = []Point{{Kind: "read", Text: "it is a data source, and was read while the plan was made"}}
-	case b != nil && s.instance.Key != addr.NoKey && !blocks.FormOf(b.Repeat).Keyed():
-		out.Why = []Point{{Kind: "no_instance", Text: "its block has neither count nor for_each, so the one instance has no key", Place: placeOf(b.Config.Range)}}
 	case b != nil && b.Repeat.Repeated():
 		out.Why = []Point{{Kind: "no_instance", Text: b.Repeat.Argument() + " gives it no such instance", Place: placeOf(b.Repeat.Expr().Range())}}
 	}

@@ -13,14 +13,15 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
 	"github.com/mayfly-iac/mayfly/internal/values/schema"
+	"github.com/mayfly-iac/mayfly/plan"
 )
 
 // subject is what a question is about.
 type subject struct {
 	block    blocks.Node   // nil if none declares it
 	name     string        // what the address calls the block
-	resource bool          // instance is set
-	instance addr.Instance // the key may be missing
+	resource bool          // it is a resource or an instance of it
+	instance addr.Instance // of a resource, the key may be missing; of anything else, there is only the module
 	rest     hcl.Traversal // the attribute
 	path     cty.Path      // the same
 }
@@ -34,6 +35,9 @@ func (e *Explainer) About(address string) (*Answer, diag.List) {
 	}
 	if s.block == nil && len(e.instances[s.instance.Config()]) == 0 {
 		return nil, e.unknown(address, s)
+	}
+	if why := s.wrongKey(e); why != "" {
+		return nil, diag.Errorf("Nothing has this address", "Neither the configuration nor the plan has %s: %s", address, why)
 	}
 	if s.path != nil && s.resource {
 		if ds := e.checkAttribute(s); ds != nil {
@@ -86,6 +90,7 @@ func (e *Explainer) subject(address string) (s subject, err error) {
 	if err != nil {
 		return s, err
 	}
+	s.instance.Module = m
 	if len(t) == 0 {
 		s.name = m.Module().String()
 		s.block = e.blocks[m.Module().String()]
@@ -181,6 +186,27 @@ func (e *Explainer) unknown(address string, s subject) diag.List {
 		hint = fmt.Sprintf(" Did you mean %s?", near)
 	}
 	return diag.Errorf("Nothing has this address", "Neither the configuration nor the plan has %s.%s", address, hint)
+}
+
+// wrongKey says that an instance key in the address of s is of a kind that the block can't have, and what was
+// probably meant; "" if it is not, or the plan has such an object, whose block was repeated in another way.
+func (s subject) wrongKey(e *Explainer) string {
+	t := addr.Target{Module: s.instance.Module, Key: s.instance.Key}
+	if s.resource {
+		t.Resource = &s.instance.Resource
+	}
+	why, instead := e.config.Tree.WrongKey(t)
+	if why == "" || slices.ContainsFunc(e.plan.Changes, func(c *plan.Change) bool { return t.Selects(c.Addr) }) {
+		return ""
+	}
+	if instead == "" {
+		return why + ". Without a key, the address is that of all instances."
+	}
+	meant := s.String() // without the keys of modules
+	if s.resource {
+		meant = s.with(instead)
+	}
+	return fmt.Sprintf("%s. Did you mean %s?", why, meant)
 }
 
 // inside returns the address by which the plan has what is written in a block: it has a data source of a

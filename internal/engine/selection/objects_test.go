@@ -111,14 +111,17 @@ func TestPartialMoves(t *testing.T) {
 
 func TestUnmatched(t *testing.T) {
 	files := fstest.MapFS{
-		"main.tf":   {Data: []byte("resource \"t\" \"site\" {}\ndata \"t\" \"found\" {}\nephemeral \"t\" \"found\" {}\nmodule \"one\" {\n  source = \"./m\"\n}\n")},
+		"main.tf": {Data: []byte("resource \"t\" \"site\" {}\ndata \"t\" \"found\" {}\nephemeral \"t\" \"found\" {}\nmodule \"one\" {\n  source = \"./m\"\n}\n" +
+			"resource \"t\" \"texts\" {\n  for_each = var.a\n}\nresource \"t\" \"numbers\" {\n  count = var.a\n}\nresource \"t\" \"maybe\" {\n  lifecycle {\n    enabled = var.a\n  }\n}\n" +
+			"module \"pair\" {\n  source = \"./n\"\n  count = 2\n}\nmodule \"tree\" {\n  source = \"./n\"\n  for_each = var.a\n}\n")},
 		"m/main.tf": {Data: []byte("resource \"t\" \"in\" {}\nresource \"t\" \"many\" {}\n")},
+		"n/main.tf": {Data: []byte("resource \"t\" \"inner\" {}\n")},
 	}
 	tree, diags := (&config.Loader{FS: files}).Load(".")
 	if diags.HasErrors() {
 		t.Fatal(diags.Err())
 	}
-	known := []addr.Instance{instance(t, "t.site"), instance(t, "module.one.t.in"), instance(t, "t.gone[1]"), instance(t, `module.one["k"].t.many["x"]`)}
+	known := []addr.Instance{instance(t, "t.site"), instance(t, "module.one.t.in"), instance(t, "t.gone[1]"), instance(t, "t.numbers[3]"), instance(t, `module.one["k"].t.many["x"]`)}
 	for _, row := range []struct{ option, want string }{
 		{"t.site", ""},
 		{"t.gone", ""},
@@ -139,6 +142,24 @@ func TestUnmatched(t *testing.T) {
 		{`module.oen["j"]`, "Did you mean module.one?"},
 		{"t.gone[0]", "There is t.gone[1]."},
 		{"t.unheard_of", "Neither the configuration nor the state has that address."},
+		{"t.texts", ""},
+		{`t.texts["a"]`, ""},
+		{"t.texts[0]", "t.texts has for_each, so the keys of its instances are strings. Without a key, the address is that of all instances."},
+		{`t.numbers["0"]`, "t.numbers has count, so the keys of its instances are numbers. There is t.numbers[3]. Without a key,"},
+		{"t.numbers[0]", "There is no such instance. There is t.numbers[3]."},
+		{"t.site[0]", "t.site has neither count nor for_each, so it has no instance key. Did you mean t.site?"},
+		{`t.maybe["a"]`, "t.maybe has neither count nor for_each, so it has no instance key. Did you mean t.maybe?"},
+		{"module.one[0]", "module.one has neither count nor for_each, so it has no instance key. Did you mean module.one?"},
+		{"module.one[0].t.in[1]", "Did you mean module.one.t.in?"},
+		{"module.pair[7].t.inner[0]", "module.pair.t.inner has neither count nor for_each, so it has no instance key. Did you mean module.pair[7].t.inner?"},
+		{`module.pair["a"].t.inner`, "module.pair has count, so the keys of its instances are numbers. Without a key,"},
+		{`module.tree["a"]`, ""},
+		{"module.tree[0].t.inner[0]", "module.tree has for_each, so the keys of its instances are strings. Without a key,"},
+		{`t.tetxs["a"]`, `Did you mean t.texts["a"]?`},
+		{"t.tetxs[0]", "Did you mean t.texts?"},
+		{`module.teer["a"]`, `Did you mean module.tree["a"]?`},
+		{`module.tree["a"].t.innre`, `Did you mean module.tree["a"].t.inner?`},
+		{"module.tree[0].t.innre", "Did you mean module.tree.t.inner?"},
 	} {
 		got := New(targets(t, row.option), nil).Unmatched(tree, slices.Values(known), nil, config.OptionPlaces{})
 		if (len(got) > 0) != (row.want != "") || len(got) > 0 && !strings.Contains(got[0].Detail, row.want) {
@@ -165,7 +186,7 @@ func TestArguments(t *testing.T) {
 		of(New(targets(t, "t.new", "t.iste"), nil), config.OptionPlaces{Targets: written}),
 		of(New(targets(t, "t.iste"), nil), config.OptionPlaces{Targets: written}),
 		of(New(nil, targets(t, "t.new", "t.x")), config.OptionPlaces{Excludes: written}),
-		UnmatchedReplace(p, written),
+		UnmatchedReplace(tree, p, written),
 	)
 	want := []struct {
 		line            int

@@ -10,9 +10,10 @@ import (
 )
 
 // UnmatchedReplace reports each address to replace that the plan does not have, with what may have been
-// meant. It is an error if a resource of the plan has a similar address, otherwise a warning. Names that are
-// alike are looked for only then: most plans have no such address. places is where the addresses are written.
-func UnmatchedReplace(p *plan.Plan, places config.Places) diag.List {
+// meant. It is an error if a resource of the plan has a similar address, or if the configuration in tree
+// rules out such a key, otherwise a warning. Names that are alike are looked for only then: most plans have
+// no such address. places is where the addresses are written.
+func UnmatchedReplace(tree *config.Tree, p *plan.Plan, places config.Places) diag.List {
 	var diags diag.List
 	for i, a := range p.ForceReplace {
 		near, ok := planned(p, a)
@@ -20,6 +21,9 @@ func UnmatchedReplace(p *plan.Plan, places config.Places) diag.List {
 			continue
 		}
 		place := places.At(i)
+		if p.Prior == nil || p.Prior.Instance(a) == nil { // or it has the key that it had before
+			near.wrong, near.right = tree.WrongKey(addr.Target{Module: a.Module, Resource: &a.Resource, Key: a.Key})
+		}
 		d := near.report(a, place != nil)
 		d.Subject = place
 		diags = append(diags, d)
@@ -33,6 +37,8 @@ type replaceable struct {
 	others    []addr.Instance // the instances of the same resource, if there is none with its key
 	blocks    map[addr.ConfigResource]bool
 	instances map[addr.Instance]bool // of these blocks
+
+	wrong, right string // what config.Tree.WrongKey says of the address
 }
 
 // optionReplace is an address that is shown as the option -replace.
@@ -70,6 +76,17 @@ func (near replaceable) report(a addr.Instance, argument bool) diag.Diagnostic {
 	switch {
 	case len(near.within) > 0:
 		d.Detail = fmt.Sprintf("The address %s lacks an instance key, so it is not the address of an instance. To replace particular instances, use one or more of these %s:%s", a, these, replacing(near.within, argument))
+		return d
+	case near.right != "":
+		d.Severity = diag.Error
+		d.Detail = fmt.Sprintf("There is no resource instance %s: %s. Did you mean %s?", a, near.wrong, near.right)
+		return d
+	case near.wrong != "":
+		d.Severity = diag.Error
+		d.Detail = fmt.Sprintf("There is no resource instance %s: %s.", a, near.wrong)
+		if len(near.others) > 0 {
+			d.Detail += fmt.Sprintf(" To replace instances of the resource, use one or more of these %s:%s", these, replacing(near.others, argument))
+		}
 		return d
 	case len(near.others) > 0:
 		d.Detail = fmt.Sprintf("There is no resource instance %s. To replace other instances of the resource, use one or more of these %s:%s", a, these, replacing(near.others, argument))

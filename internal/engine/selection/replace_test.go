@@ -3,12 +3,15 @@ package selection
 import (
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/internal/language/config"
 	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/state"
 )
 
 func TestReplaceOfNothing(t *testing.T) {
@@ -20,7 +23,11 @@ func TestReplaceOfNothing(t *testing.T) {
 		}
 		return i
 	}
-	p := &plan.Plan{}
+	tree, diags := (&config.Loader{FS: fstest.MapFS{"main.tf": {Data: []byte("resource \"t\" \"one\" {}\nresource \"t\" \"many\" {\n  count = 2\n}\n")}}}).Load(".")
+	if diags.HasErrors() {
+		t.Fatal(diags.Err())
+	}
+	p := &plan.Plan{Prior: &state.State{}}
 	for _, s := range []string{"t.one", "t.many[0]", "t.many[1]", "data.t.many[2]", `module.m["a"].t.x[0]`, `module.m["b"].t.x[0]`, `module.m["b"].t.x[1]`} {
 		p.Changes = append(p.Changes, &plan.Change{Addr: parse(s)})
 	}
@@ -28,6 +35,7 @@ func TestReplaceOfNothing(t *testing.T) {
 	const (
 		lacking = " lacks an instance key, so it is not the address of an instance. To replace particular instances, use one or more of these options:\n  "
 		others  = "To replace other instances of the resource, use one or more of these options:\n  "
+		ofIt    = "To replace instances of the resource, use one or more of these options:\n  "
 		list    = " To list the instances, run:\n  mayfly state list"
 	)
 	for given, want := range map[string]string{
@@ -35,7 +43,9 @@ func TestReplaceOfNothing(t *testing.T) {
 		"t.many":               "The address t.many" + lacking + "-replace=\"t.many[0]\"\n  -replace=\"t.many[1]\"",
 		"module.m.t.x[0]":      "The address module.m.t.x[0]" + lacking + "-replace=\"module.m[\\\"a\\\"].t.x[0]\"\n  -replace=\"module.m[\\\"b\\\"].t.x[0]\"",
 		`module.m["a"].t.x`:    `The address module.m["a"].t.x` + lacking + "-replace=\"module.m[\\\"a\\\"].t.x[0]\"",
-		"t.one[0]":             "There is no resource instance t.one[0]. " + others + "-replace=\"t.one\"",
+		"t.one[0]":             "There is no resource instance t.one[0]: t.one has neither count nor for_each, so it has no instance key. Did you mean t.one?",
+		`t.many["0"]`:          `There is no resource instance t.many["0"]: t.many has count, so the keys of its instances are numbers. ` + ofIt + "-replace=\"t.many[0]\"\n  -replace=\"t.many[1]\"",
+		"t.many[7]":            "There is no resource instance t.many[7]. " + others + "-replace=\"t.many[0]\"\n  -replace=\"t.many[1]\"",
 		`module.m["a"].t.x[1]`: `There is no resource instance module.m["a"].t.x[1]. ` + others + "-replace=\"module.m[\\\"a\\\"].t.x[0]\"\n  -replace=\"module.m[\\\"b\\\"].t.x[0]\"\n  -replace=\"module.m[\\\"b\\\"].t.x[1]\"",
 		"t.mayn":               "There is no resource instance t.mayn in this plan, so -replace=\"t.mayn\" has no effect. Did you mean t.many?" + list,
 		"t.mayn[0]":            "There is no resource instance t.mayn[0] in this plan, so -replace=\"t.mayn[0]\" has no effect. Did you mean t.many[0]?" + list,
@@ -46,9 +56,9 @@ func TestReplaceOfNothing(t *testing.T) {
 	} {
 		p.ForceReplace = []addr.Instance{parse(given)}
 		got := ""
-		for _, d := range UnmatchedReplace(p, nil) {
+		for _, d := range UnmatchedReplace(tree, p, nil) {
 			got += d.Detail
-			if near := strings.Contains(want, "Did you mean"); near != (d.Severity == diag.Error) {
+			if near := strings.Contains(want, "Did you mean") || strings.Contains(want, ofIt); near != (d.Severity == diag.Error) {
 				t.Errorf("%s: severity %v", given, d.Severity)
 			}
 		}

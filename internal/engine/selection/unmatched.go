@@ -14,8 +14,9 @@ import (
 
 // Unmatched reports each option or argument that names nothing: neither an object of the state nor a block
 // of the configuration, or an instance that their resource or module does not have. It is an error if a
-// block has a similar address, since a plan that leaves out what was meant looks like success; otherwise it
-// is a warning, since an option may name what only some configurations have. known yields the instances of
+// block has a similar address, or if no instance of the block can have such a key, since a plan that leaves
+// out what was meant looks like success; otherwise it is a warning, since an option may name what only some
+// configurations have, and keys are data. known yields the instances of
 // both as far as they were found out, some of them more than once, called has the module instances, and
 // places is where the arguments are written. Its cost is linear in the instances and options.
 func (s *Selection) Unmatched(tree *config.Tree, known iter.Seq[addr.Instance], called []addr.ModuleInstance, places config.OptionPlaces) (diags diag.List) {
@@ -54,6 +55,7 @@ func (s *Selection) Unmatched(tree *config.Tree, known iter.Seq[addr.Instance], 
 
 // inventory is what addresses can name: blocks, and the known instances of each.
 type inventory struct {
+	tree      *config.Tree
 	resources map[addr.ConfigResource][]string
 	modules   map[addr.Module][]addr.ModuleInstance
 }
@@ -61,7 +63,7 @@ type inventory struct {
 // newInventory collects the blocks of the configuration and the known instances of each. known may yield an
 // instance more than once; each is listed once.
 func newInventory(tree *config.Tree, known iter.Seq[addr.Instance], called []addr.ModuleInstance) *inventory {
-	v := &inventory{map[addr.ConfigResource][]string{}, map[addr.Module][]addr.ModuleInstance{}}
+	v := &inventory{tree, map[addr.ConfigResource][]string{}, map[addr.Module][]addr.ModuleInstance{}}
 	for path, m := range tree.Modules {
 		v.modules[path] = nil
 		for r := range m.Resources {
@@ -106,7 +108,15 @@ func (v *inventory) lacks(t addr.Target) (string, diag.Severity) {
 		}
 		return nowhere, diag.Warning
 	}
-	if len(others) == 0 {
+	why, instead := v.tree.WrongKey(t)
+	switch {
+	case instead != "":
+		return fmt.Sprintf("%s. Did you mean %s?", why, instead), diag.Error
+	case why != "" && len(others) == 0:
+		return why + ". Without a key, the address is that of all instances.", diag.Error
+	case why != "":
+		return why + "." + thereIs(others) + " Without a key, the address is that of all instances.", diag.Error
+	case len(others) == 0:
 		return "", diag.Warning
 	}
 	return "There is no such instance." + thereIs(others), diag.Warning
@@ -178,8 +188,8 @@ func thereIs(list []string) string {
 const maxInstancesShown = 8
 
 // near returns the address that was probably meant, "" if none is similar: the same resource in another
-// module, one in the same module whose type or name is similar, or a module with a similar name. It is the
-// address of the instance with the keys of t, or of the block if that is not known to have one.
+// module, one in the same module whose type or name is similar, or a module with a similar name. It has the
+// keys of t if there is such an instance, or if no instances are known and the block may have such keys.
 func (v *inventory) near(t addr.Target) string {
 	path := t.Module.Module()
 	if t.Resource == nil {
@@ -187,7 +197,7 @@ func (v *inventory) near(t addr.Target) string {
 		if !ok {
 			return ""
 		}
-		if m, ok := t.Module.In(block); ok && slices.Contains(v.modules[block], m) {
+		if m, ok := t.Module.In(block); ok && (slices.Contains(v.modules[block], m) || len(v.modules[block]) == 0 && v.allows(addr.Target{Module: m})) {
 			return m.String()
 		}
 		return block.String()
@@ -197,12 +207,19 @@ func (v *inventory) near(t addr.Target) string {
 		return ""
 	}
 	if m, ok := t.Module.In(block.Module); ok {
-		instance := addr.Instance{Module: m, Resource: block.Resource, Key: t.Key}.String()
-		if slices.Contains(v.resources[block], instance) {
-			return instance
+		instance := addr.Target{Module: m, Resource: &block.Resource, Key: t.Key}
+		known := v.resources[block]
+		if slices.Contains(known, instance.String()) || len(known) == 0 && v.allows(instance) {
+			return instance.String()
 		}
 	}
 	return block.String()
+}
+
+// allows reports whether an address of a declared block has no keys that cannot be.
+func (v *inventory) allows(t addr.Target) bool {
+	why, _ := v.tree.WrongKey(t)
+	return why == ""
 }
 
 func (v *inventory) nearModule(m addr.Module) (addr.Module, bool) {

@@ -305,6 +305,31 @@ func TestWrapKeepsOptionsWhole(t *testing.T) {
 	}
 }
 
+// TestWrapKeepsCommandsWhole has commands on a terminal, which can be copied, and elsewhere, where the breaks
+// are those that programs know.
+func TestWrapKeepsCommandsWhole(t *testing.T) {
+	for text, want := range map[string]string{
+		"List what it has with: mayfly state list":                    "List what it has\nwith:\nmayfly state list",
+		"To do so, run: mayfly init -upgrade, or wait for it.":        "To do so, run:\nmayfly init -upgrade,\nor wait for it.",
+		"Run: mayfly login example.com. Then plan once more.":         "Run:\nmayfly login example.com.\nThen plan once more.",
+		"Run: mayfly fmt . in all of these":                           "Run:\nmayfly fmt . in all of these",
+		"It is recorded by \"mayfly init\", and read by it.":          "It is recorded by\n\"mayfly init\", and\nread by it.",
+		"Remove it (with \"mayfly state rm\"). Then go on":            "Remove it (with\n\"mayfly state rm\").\nThen go on",
+		"See elsewhere (\"mayfly init\")":                             "See elsewhere\n(\"mayfly init\")",
+		"To go on, run: tofu state list":                              "To go on, run:\ntofu state list",
+		"The word \"mayfly alone is no command here":                  "The word \"mayfly\nalone is no command\nhere",
+		"In this text mayfly init is not a command to run, nor here:": "In this text mayfly\ninit is not a\ncommand to run, nor\nhere:",
+		"  Run: mayfly init -upgrade -lockfile=readonly":              "  Run: mayfly init -upgrade -lockfile=readonly",
+	} {
+		if diff := cmp.Diff(want, Options{Width: 22, KeepCommands: true, Command: "tofu"}.wrap(text, 1)); diff != "" {
+			t.Errorf("%s: %s", text, diff)
+		}
+	}
+	if diff := cmp.Diff("List what it has with: mayfly\nstate list", Options{Width: 35}.wrap("List what it has with: mayfly state list", 0)); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // TestDiagnosticsInOneLine has many problems in a generated file of a single line: each shows its
 // surroundings, and what one more costs does not depend on the length of the line.
 func TestDiagnosticsInOneLine(t *testing.T) {

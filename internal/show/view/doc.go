@@ -26,6 +26,7 @@ type Options struct {
 	Command         string // what commands to run begin with; "" for its own name
 	Color           bool   // use terminal escape codes
 	Width           int    // columns to wrap at; 0 for no wrapping
+	KeepCommands    bool   // commands to run are not broken where lines are
 	ShowSensitive   bool   // show sensitive values instead of a placeholder
 	StatusLine      bool   // a line at the bottom shows what is under way
 	Concise         bool   // leave out the lines about what is under way

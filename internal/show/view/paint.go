@@ -63,7 +63,7 @@ func (o Options) wrap(text string, used int) string {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {
 		if !strings.HasPrefix(line, " ") && !strings.HasPrefix(line, "\t") {
-			lines[i] = wordwrap(line, o.Width-used)
+			lines[i] = wordwrap(o.words(line), o.Width-used)
 		}
 	}
 	return strings.Join(lines, "\n")
@@ -75,12 +75,13 @@ func (o Options) Hanging(text string, used int) string {
 	return strings.ReplaceAll(o.wrap(text, used), "\n", "\n"+strings.Repeat(" ", used))
 }
 
-// wordwrap breaks a line at spaces only, so that options such as -var, addresses and hashes stay whole. A
-// line leaves one column free for the cursor. Programs match the text with exactly these breaks.
-func wordwrap(line string, width int) string {
+// wordwrap joins words to lines. They are broken at spaces only, so that options such as -var, addresses and
+// hashes stay whole. A line leaves one column free for the cursor. Programs match the text with exactly these
+// breaks.
+func wordwrap(words []string, width int) string {
 	var sb strings.Builder
 	column, spaces := 0, 0
-	for i, word := range strings.Split(line, " ") {
+	for i, word := range words {
 		if i > 0 {
 			spaces++
 		}

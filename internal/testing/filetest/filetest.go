@@ -1,11 +1,14 @@
-// Package filetest writes the files that tests begin with.
+// Package filetest writes the files that tests begin with, and copies them.
 //
 // It imports the standard library only. It must not know what the files are for.
 package filetest
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 )
 
@@ -34,5 +37,35 @@ func Tree(t testing.TB, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
 	Lay(t, dir, files)
+	return dir
+}
+
+// Sources copies what was written by hand of a configuration to a new directory, which goes with the test,
+// and returns that: files of the configuration, of values and of Go, each changed by change. What runs in the
+// tree have left there is not copied, nor are other files.
+func Sources(t testing.TB, from string, change func(text string) string) string {
+	t.Helper()
+	dir, found := t.TempDir(), 0
+	err := filepath.WalkDir(from, func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && strings.HasPrefix(entry.Name(), ".") && path != from:
+			return fs.SkipDir
+		case entry.IsDir() || !slices.Contains([]string{".tf", ".tfvars", ".go"}, filepath.Ext(path)):
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(from, path)
+		Write(t, filepath.Join(dir, rel), change(string(text)))
+		found++
+		return err
+	})
+	if err != nil || found == 0 {
+		t.Fatalf("%s: %d files: %v", from, found, err)
+	}
 	return dir
 }

@@ -133,7 +133,7 @@ func (c *compiler) provider(m *Module, p *config.Provider) *Provider {
 		s = &schema.Schema{Block: &schema.Block{}}
 	}
 	b.Schema = s
-	b.ForEach = c.expr(m, p.ForEach, site{})
+	b.ForEach = c.expr(m, p.ForEach, site{test: p.Test})
 	b.Body = c.body(m, p.Body, s.Block, site{repeat: Repetition{ForEach: b.ForEach}, test: p.Test})
 	b.View = s.Block.Bind(marked.Body(p.Body, lang.Expressions(b.Body)))
 	return b

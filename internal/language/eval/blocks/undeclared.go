@@ -56,7 +56,7 @@ func (m *Module) undeclaredLocal(ref lang.Ref) diag.List {
 func (m *Module) undeclaredCall(ref lang.Ref) diag.List {
 	hint := ""
 	if near := diag.Nearest(ref.Name, keys(m.Calls)); near != "" {
-		hint = " Did you mean module." + near + "?"
+		hint = " Did you mean module." + near + indexFor(ref, m.Calls[near].Config.Repeat) + "?"
 	}
 	if calls := keys(m.Calls); hint == "" && len(calls) > 0 && len(calls) <= few {
 		hint = " The modules called here are " + diag.Names(calls) + "."
@@ -100,8 +100,8 @@ func (m *Module) undeclaredResource(ref lang.Ref) diag.List {
 
 // resourceHint says what else a reference to a resource that is not declared may mean.
 func (m *Module) resourceHint(ref lang.Ref) string {
-	if near := m.nearestResource(ref.Resource); near != "" {
-		return " Did you mean " + near + "?"
+	if near := m.nearestResource(ref.Resource); near != nil {
+		return " Did you mean " + near.Addr.String() + indexFor(ref, near.Repeat) + "?"
 	}
 	if ref.Resource.Mode == addr.Managed && ref.Root != "resource" {
 		if meant := m.meantByRoot(ref); meant != "" {
@@ -139,27 +139,33 @@ func (m *Module) sameType(r addr.Resource) string {
 }
 
 // nearestResource returns the declared resource that is most like r: one of the same type and name in another
-// mode, one of the same type, or one of the same name; "" if there is none.
-func (m *Module) nearestResource(r addr.Resource) string {
-	names, types := map[string]addr.Resource{}, map[string]addr.Resource{}
+// mode, one of the same type, or one of the same name; nil if there is none.
+func (m *Module) nearestResource(r addr.Resource) *config.Resource {
+	names, types := map[string]*config.Resource{}, map[string]*config.Resource{}
 	for _, known := range m.Config.Order {
 		k := known.Addr
 		switch {
 		case k.Type == r.Type && k.Name == r.Name:
-			return k.String()
+			return known
 		case k.Type == r.Type && k.Mode == r.Mode:
-			names[k.Name] = k
+			names[k.Name] = known
 		case k.Name == r.Name && k.Mode == r.Mode:
-			types[k.Type] = k
+			types[k.Type] = known
 		}
 	}
 	if near := diag.Nearest(r.Name, keys(names)); near != "" {
-		return names[near].String()
+		return names[near]
 	}
-	if near := diag.Nearest(r.Type, keys(types)); near != "" {
-		return types[near].String()
+	return types[diag.Nearest(r.Type, keys(types))]
+}
+
+// indexFor returns the key of a reference, in brackets, if it can be that of an instance of a block with the
+// given repetition. A key that must be evaluated is left out.
+func indexFor(ref lang.Ref, r config.Repetition) string {
+	if ref.Index == nil || ref.Index.Expr != nil || !r.Allows(ref.Index.Key) {
+		return ""
 	}
-	return ""
+	return ref.Index.Key.String()
 }
 
 // meantByRoot recognises a variable, local value, or module that is written without its prefix, or with
