@@ -94,6 +94,11 @@ func (t tests) Run() int {
 			fmt.Fprintln(os.Stderr, err)
 			return 1
 		}
+		defer func() {
+			if checkerInput != nil {
+				_ = checkerInput.Close()
+			}
+		}()
 		return t.m.Run()
 	})
 }
@@ -124,7 +129,7 @@ var buildSim func() (string, error)
 // Main sets it.
 var startChecker func() (string, error)
 
-// checkerInput is open as long as documents are checked.
+// checkerInput is open as long as documents are checked; nil if none were.
 var checkerInput io.Closer
 
 // runChecker builds and starts in dir what checks documents. It ends with this process.

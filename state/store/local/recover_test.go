@@ -19,7 +19,10 @@ import (
 // die ends a run as a kill would: nothing is written or removed any more, and the system gives up its lock.
 func die(t *testing.T, m *Manager) {
 	t.Helper()
-	for _, f := range slices.Clone(locks.open) {
+	locks.mu.Lock()
+	open := slices.Clone(locks.open)
+	locks.mu.Unlock()
+	for _, f := range open {
 		if f.Name() == m.at.paths.journal {
 			if err := locks.close(f); err != nil {
 				t.Fatal(err)
