@@ -239,14 +239,21 @@ func (d *testDecoder) mock(b *hcl.Block) {
 
 var blockModes = map[string]addr.Mode{"resource": addr.Managed, "data": addr.Data, "ephemeral": addr.Ephemeral}
 
-// defaults adds the content of a mock_provider block, or of a file of mocks. What is added first has
-// precedence.
+// defaults adds the content of a mock_provider block, or of a file of mocks, each type once. What is added
+// first has precedence.
 func (d *testDecoder) defaults(m *Mock, content *hcl.BodyContent) {
+	first := map[[2]string]hcl.Range{}
 	for _, b := range content.Blocks {
 		mode, ok := blockModes[strings.TrimPrefix(b.Type, "mock_")]
 		if !ok || !strings.HasPrefix(b.Type, "mock_") {
 			continue
 		}
+		key := [2]string{b.Type, b.Labels[0]}
+		if at, ok := first[key]; ok {
+			d.errorAt(b.DefRange, "Duplicate "+b.Type+" block", "%s is already mocked at %s.", b.Labels[0], diag.Place(at))
+			continue
+		}
+		first[key] = b.DefRange
 		inner := d.content(b.Body, defaultsSchema)
 		v := &MockDefaults{Mode: mode, Type: b.Labels[0], DuringPlan: d.during(inner, m.DuringPlan), Range: b.DefRange}
 		if attr := inner.Attributes["defaults"]; attr != nil {

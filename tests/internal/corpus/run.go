@@ -140,8 +140,11 @@ func written(out string) []string {
 // provided is a line of the tree that providers prints.
 var provided = regexp.MustCompile(`(?:provider\[|module\.).*`)
 
+// verdict is a line with the verdict of a file or run, of the command test.
+var verdict = regexp.MustCompile(`^(?:run ".*"|\S+)\.\.\. (?:pass|fail|skip|error)$`)
+
 // printed returns what a command says on its standard output: of fmt the names of files, of providers the
-// modules and providers.
+// modules and providers, of test the verdicts.
 func printed(command, out string) []string {
 	var lines []string
 	for line := range strings.Lines(out) {
@@ -151,6 +154,8 @@ func printed(command, out string) []string {
 			lines = append(lines, line)
 		case command == "providers" && provided.MatchString(line):
 			lines = append(lines, provided.FindString(line))
+		case command == "test" && verdict.MatchString(line):
+			lines = append(lines, line)
 		}
 	}
 	return lines
