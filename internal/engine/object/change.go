@@ -101,8 +101,8 @@ func (op *Op) checkPlan(req *PlanRequest, resp provider.PlanResponse, diags diag
 func (op *Op) checkSecond(req *PlanRequest, planned cty.Value, legacy bool) (diags diag.List) {
 	var faults []error
 	for _, err := range schema.AssertSecondPlan(op.Block(), req.First, planned) {
-		var at cty.PathError
-		if !errors.As(err, &at) || !asConfigured(at.Path, req.Config, planned) {
+		at, _ := errors.AsType[cty.PathError](err)
+		if !asConfigured(at.Path, req.Config, planned) {
 			faults = append(faults, err)
 			continue
 		}
@@ -117,12 +117,9 @@ func (op *Op) checkSecond(req *PlanRequest, planned cty.Value, legacy bool) (dia
 
 // asConfigured reports whether the configuration has a value at the path, and the object has that one.
 func asConfigured(path cty.Path, config, object cty.Value) bool {
-	want, err := path.Apply(config)
-	if err != nil || want.IsNull() || !want.IsKnown() {
-		return false
-	}
-	got, err := path.Apply(object)
-	return err == nil && got.RawEquals(want)
+	want, unset := path.Apply(config)
+	got, gone := path.Apply(object)
+	return unset == nil && gone == nil && !want.IsNull() && got.RawEquals(want)
 }
 
 // violations returns an error for each rule that check finds broken. For a provider of the legacy type

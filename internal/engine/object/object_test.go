@@ -111,6 +111,8 @@ func TestPlan(t *testing.T) {
 		{"another type", configured, cty.NilVal, provider.PlanResponse{Planned: str("x")}, nil, false, cty.NilVal, "", cty.NilVal, "Provider produced invalid plan", ""},
 		{"second", configured, unknown, provider.PlanResponse{Planned: thing(attrs{"id": str("i-1"), "name": str("new"), "pin": str("17")})}, nil, true, thing(attrs{"id": str("i-1"), "name": str("new"), "pin": str("17")}), "", cty.NilVal, "", ""},
 		{"second differs", configured, thing(attrs{"id": str("i-2"), "name": str("new")}), provider.PlanResponse{Planned: planned}, nil, false, planned, "", cty.NilVal, "Provider produced inconsistent final plan", ""},
+		{"second is configured differently", configured, thing(attrs{"id": str("i-1"), "name": str("another")}), provider.PlanResponse{Planned: planned}, nil, false, planned, "", cty.NilVal, "Argument has changed since the plan", ""},
+		{"second loses what is not configured", configured, thing(attrs{"id": str("i-1"), "name": str("new"), "pin": str("17")}), provider.PlanResponse{Planned: planned}, nil, false, planned, "", cty.NilVal, "Provider produced inconsistent final plan", ""},
 		{"destroy", gone, cty.NilVal, provider.PlanResponse{Planned: gone, Identity: identity("b")}, nil, true, gone, "", identity("b"), "", ""},
 		{"destroy not", gone, cty.NilVal, provider.PlanResponse{Planned: planned}, nil, false, planned, "", cty.NilVal, "Provider produced invalid plan", ""},
 		{"destroy fails", gone, cty.NilVal, provider.PlanResponse{Planned: planned}, failure, false, planned, "", cty.NilVal, "failed", ""},
