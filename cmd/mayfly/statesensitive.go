@@ -30,6 +30,9 @@ func stateSensitiveCommand(a *app) *cli.Command {
 			if !a.report(diags) {
 				return exitError
 			}
+			if file == nil && files.State != "" {
+				return a.fail("No state file was found!", "The file of the option -state does not exist.")
+			}
 			if file == nil {
 				file = &state.File{State: state.New()}
 			}
