@@ -109,6 +109,43 @@ type Change struct {
 
 	Importing       *Importing
 	GeneratedConfig string // generated configuration for an imported object; "" if none
+
+	// Withheld are the attributes whose values are kept out of the plan and the state: Before and After have
+	// null there.
+	Withheld []Withheld
+}
+
+// Withheld is an attribute whose value is kept out of the plan, with what is known about it.
+type Withheld struct {
+	Path   cty.Path
+	Status WithheldStatus
+}
+
+// WithheldStatus says how a value that is kept out of the plan compares with the one of the object before the
+// change.
+type WithheldStatus string
+
+// The statuses.
+const (
+	WithheldSame         WithheldStatus = "same"
+	WithheldNew          WithheldStatus = "new" // there was none
+	WithheldChanged      WithheldStatus = "changed"
+	WithheldUnknown      WithheldStatus = "unknown" // it is known after the apply
+	WithheldIncomparable WithheldStatus = "incomparable"
+	WithheldAssumed      WithheldStatus = "assumed"  // the same, as the user says, since it is incomparable
+	WithheldStored       WithheldStatus = "stored"   // the same, and the state still has it, until the apply
+	WithheldReleased     WithheldStatus = "released" // the same, and the state has it from the apply on
+	WithheldRemoved      WithheldStatus = "removed"  // there is none any more
+)
+
+// Restores reports whether the apply changes what the state has of the value, although the value stays.
+func (s WithheldStatus) Restores() bool {
+	return s == WithheldStored || s == WithheldReleased || s == WithheldAssumed
+}
+
+// Differs reports whether the object gets another value, as far as that is known.
+func (s WithheldStatus) Differs() bool {
+	return s == WithheldNew || s == WithheldChanged || s == WithheldUnknown || s == WithheldIncomparable
 }
 
 // Moved reports whether the object comes from another address.

@@ -110,6 +110,8 @@ func (c *cursor) instance() (in instanceV4) {
 			c.into(&in.CreateBeforeDestroy)
 		case `"skip_destroy"`:
 			c.into(&in.SkipDestroy)
+		case `"ephemeral_attributes"`:
+			c.into(&in.Withheld)
 		default: // a name with an escape
 			c.bad = true
 			c.value()

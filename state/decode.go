@@ -18,7 +18,6 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/internal/base/bounds"
 	"github.com/mayfly-iac/mayfly/internal/base/jsonvalue"
-	"github.com/mayfly-iac/mayfly/internal/values/fingerprint"
 	"github.com/mayfly-iac/mayfly/internal/values/value"
 )
 
@@ -205,13 +204,7 @@ type instanceV4 struct {
 	DependsOn           []string          `json:"depends_on"` // from early files
 	CreateBeforeDestroy bool              `json:"create_before_destroy"`
 	SkipDestroy         bool              `json:"skip_destroy"`
-}
-
-// saltV4 is a salt of fingerprints in the file, where other engines have none.
-type saltV4 struct {
-	ID     string `json:"id"`
-	Scheme string `json:"scheme"`
-	Bytes  []byte `json:"salt"`
+	Withheld            []withheldV4      `json:"ephemeral_attributes"`
 }
 
 // checkV4 is the result of a block's conditions in the file.
@@ -298,14 +291,6 @@ func decodeChecks(in []checkV4) []CheckResult {
 		checks = append(checks, r)
 	}
 	return checks
-}
-
-func decodeSalts(in []saltV4) []fingerprint.Salt {
-	var salts []fingerprint.Salt
-	for _, s := range in {
-		salts = append(salts, fingerprint.Salt(s))
-	}
-	return salts
 }
 
 // decoder parses each distinct address and list of paths once, since a state repeats them for every
@@ -424,6 +409,13 @@ func (d *decoder) object(m addr.ModuleInstance, in *instanceV4) (*Object, error)
 	}
 	if o.Sensitive, err = cached(d.paths, string(in.Sensitive), parsePaths); err != nil {
 		return nil, err
+	}
+	for _, w := range in.Withheld {
+		one, err := w.decode()
+		if err != nil {
+			return nil, fmt.Errorf("its list of ephemeral attributes: %w", err)
+		}
+		o.Withheld = append(o.Withheld, one)
 	}
 	for _, text := range in.Dependencies {
 		dep, err := cached(d.deps, text, parseConfigResource)

@@ -16,7 +16,6 @@ import (
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/internal/base/jsonvalue"
-	"github.com/mayfly-iac/mayfly/internal/values/fingerprint"
 )
 
 // Write returns the state file of f in format version 4. See Encode. It fails for a file without a lineage,
@@ -318,6 +317,9 @@ func appendInstance(b []byte, head instanceHead, o *Object) []byte {
 	if o.SkipDestroy {
 		b = append(b, `,"skip_destroy":true`...)
 	}
+	if len(o.Withheld) > 0 {
+		b = appendWithheld(append(b, `,"ephemeral_attributes":`...), o.Withheld)
+	}
 	return append(append(b, o.extra...), '}')
 }
 
@@ -350,16 +352,6 @@ func appendChecks(b []byte, checks []CheckResult) []byte {
 			b = append(b, '}')
 		}
 		b = append(b, "]}"...)
-	}
-	return append(b, ']')
-}
-
-// appendSalts appends a list of salts, which must not be empty.
-func appendSalts(b []byte, salts []fingerprint.Salt) []byte {
-	for i, s := range salts {
-		b = appendString(append(append(b, "[,"[min(i, 1)]), `{"id":`...), s.ID)
-		b = appendString(append(b, `,"scheme":`...), s.Scheme)
-		b = append(base64.StdEncoding.AppendEncode(append(b, `,"salt":"`...), s.Bytes), `"}`...)
 	}
 	return append(b, ']')
 }

@@ -62,6 +62,7 @@ type Object struct {
 	SkipDestroy     bool
 	Identity        []byte // JSON, nil if none
 	IdentityVersion int64
+	Withheld        []Withheld
 }
 
 // Output is an output value of the root module. Value may itself have sensitive parts; Sensitive hides it

@@ -23,19 +23,24 @@ func appendPaths(b []byte, paths []cty.Path) []byte {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = append(b, '[')
-		for j, step := range p {
-			mark := len(b)
-			if j > 0 {
-				b = append(b, ',')
-			}
-			var ok bool
-			if b, ok = appendStep(b, step); !ok {
-				b = b[:mark]
-				break
-			}
+		b = appendPath(b, p)
+	}
+	return append(b, ']')
+}
+
+// appendPath appends one path of appendPaths.
+func appendPath(b []byte, p cty.Path) []byte {
+	b = append(b, '[')
+	for j, step := range p {
+		mark := len(b)
+		if j > 0 {
+			b = append(b, ',')
 		}
-		b = append(b, ']')
+		var ok bool
+		if b, ok = appendStep(b, step); !ok {
+			b = b[:mark]
+			break
+		}
 	}
 	return append(b, ']')
 }
@@ -88,17 +93,26 @@ func parsePaths(src string) ([]cty.Path, error) {
 	}
 	paths := make([]cty.Path, len(raw))
 	for i, steps := range raw {
-		p := make(cty.Path, len(steps))
-		for j, s := range steps {
-			step, err := s.parse()
-			if err != nil {
-				return nil, fmt.Errorf("its list of sensitive attributes: %w", err)
-			}
-			p[j] = step
+		p, err := parsePath(steps)
+		if err != nil {
+			return nil, fmt.Errorf("its list of sensitive attributes: %w", err)
 		}
 		paths[i] = p
 	}
 	return paths, nil
+}
+
+// parsePath converts the steps of one path.
+func parsePath(steps []stepJSON) (cty.Path, error) {
+	p := make(cty.Path, len(steps))
+	for i, s := range steps {
+		step, err := s.parse()
+		if err != nil {
+			return nil, err
+		}
+		p[i] = step
+	}
+	return p, nil
 }
 
 // parse converts a step. Its errors are clauses for a sentence and contain no keys.

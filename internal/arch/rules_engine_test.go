@@ -94,14 +94,18 @@ var engineRules = map[string]rule{
 		why:  "what is open is held by claims and leases alone: which objects are planned or changed meanwhile makes no difference",
 	},
 	"engine/object": {
-		may:  []string{"base/jsonvalue", "addr", "diag", "values/schema", "values/value", "language/config", "state", "engine/scrub", "provider", "provider/processes", "plan", "engine/contract", "event"},
+		may:  []string{"base/jsonvalue", "addr", "diag", "values/schema", "values/value", "language/config", "state", "engine/scrub", "provider", "provider/processes", "plan", "engine/contract", "engine/withheld", "values/fingerprint", "event"},
 		pure: true, modules: []string{hcl, cty},
 		why: "what a provider is asked about an object does not depend on how its configuration was evaluated or what else the run does",
 	},
 	"engine": {
-		may:  []string{"base/jsonvalue", "addr", "diag", "base/future", "values/schema", "values/value", "language/config", "state", "provider", "provider/processes", "engine/provision", "language/lang", "language/lang/funcs", "language/lang/generate", "plan", "engine/scrub", "engine/contract", "event", "engine/moves", "engine/selection", "engine/ephemeral", "language/eval", "language/eval/blocks", "language/eval/coverage", "base/slot", "engine/object", "values/fingerprint", "values/leak", "base/trace"},
+		may:  []string{"base/jsonvalue", "addr", "diag", "base/future", "values/schema", "values/value", "language/config", "state", "provider", "provider/processes", "engine/provision", "language/lang", "language/lang/funcs", "language/lang/generate", "plan", "engine/scrub", "engine/contract", "event", "engine/moves", "engine/selection", "engine/ephemeral", "language/eval", "language/eval/blocks", "language/eval/coverage", "base/slot", "engine/object", "engine/withheld", "values/fingerprint", "values/leak", "base/trace"},
 		pure: true,
 		why:  "the engine is given a launcher and a journal: it must work without any terminal, store or plugin process",
+	},
+	"engine/withheld": {
+		may: []string{"addr", "diag", "plan", "state", "values/fingerprint", "values/schema"}, pure: true,
+		why: "what is sent and stored in place of a secret is decided in one place, from values alone",
 	},
 	"engine/scrub": {
 		may:  []string{"addr", "diag", "values/schema", "state", "values/value"},

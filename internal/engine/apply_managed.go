@@ -116,6 +116,10 @@ func (ia *instanceApply) evaluateConfig() bool {
 	if !ok || ia.Answers.Later && !ia.Review(&ia.prior, ia.Recorded.Private) {
 		return false
 	}
+	ia.Withheld.Assume = func(p cty.Path) bool {
+		return slices.ContainsFunc(ia.change.Withheld, func(w plan.Withheld) bool { return w.Status == plan.WithheldAssumed && w.Path.Equals(p) })
+	}
+	ia.prior.Value = ia.Withheld.Fill(ia.prior.Value, ia.prior.Object, config.Value)
 	ia.config = ia.IgnoreChanges(config, &ia.in.Config().Lifecycle, ia.prior)
 	if !ia.config.Value.IsWhollyKnown() {
 		ia.Report(diag.Errorf("Configuration contains unknown value", "The configuration of %s is still not wholly known, although everything that it refers to has been applied. This is usually caused by a provider that left an attribute unknown.", ia.Obj))
@@ -139,9 +143,34 @@ func (ia *instanceApply) planAgain() (planned provider.PlanResponse, ok bool) {
 	if !ia.validate(first) {
 		return
 	}
-	return ia.Plan(object.PlanRequest{
+	req := object.PlanRequest{
 		Prior: ia.prior, Config: ia.config.Value, Meta: ia.meta(ia.in), First: first, Private: ia.change.PlannedPrivate,
-	})
+	}
+	if planned, ok = ia.Plan(req); !ok {
+		return planned, false
+	}
+	if normal, found := ia.Withheld.Normalized(ia.prior.Value, ia.prior.Object, planned.Planned); found {
+		ia.prior.Value, req.Prior.Value = normal, normal
+		if planned, ok = ia.Plan(req); !ok {
+			return planned, false
+		}
+	}
+	return planned, ia.staysUpdate(planned)
+}
+
+// staysUpdate reports whether an update is still one with the values of withheld attributes, which may be
+// others than in the plan (E93). If not, that is reported.
+func (ia *instanceApply) staysUpdate(planned provider.PlanResponse) bool {
+	if ia.change.Action != plan.Update || len(ia.change.Withheld) == 0 {
+		return true
+	}
+	paths := contract.ReplacePaths(ia.Block(), ia.prior.Value, planned.Planned, ia.Answers.AcceptPaths(planned.RequiresReplace))
+	if len(paths) == 0 {
+		return true
+	}
+	ia.Report(diag.Errorf("Action has changed since the plan",
+		"The plan updates %s, but with the value that %s has now, it would have to be replaced. Nothing was changed. Make a new plan.", ia.Obj, schema.PathString(paths[0])))
+	return false
 }
 
 // validate has the provider validate the configuration again if it differs from the one it saw while
@@ -161,7 +190,7 @@ func (ia *instanceApply) nothingToDo(planned cty.Value) bool {
 	if entry == nil {
 		return false
 	}
-	o := ia.object(planned, ia.prior.Private, ia.prior.Identity, false)
+	o := ia.object(planned, ia.prior.Private, ia.prior.Identity, applied{})
 	if o == nil {
 		entry.end(true)
 		return false
@@ -171,11 +200,16 @@ func (ia *instanceApply) nothingToDo(planned cty.Value) bool {
 	return ok && ia.in.Postconditions(ia.t, ia.s.Opened, ia.Mark(planned, ia.config.Sensitive))
 }
 
-// object makes the state's record of v.
-func (ia *instanceApply) object(v cty.Value, private []byte, identity cty.Value, tainted bool) *state.Object {
+// object makes the state's record of v, which is what an apply has left.
+func (ia *instanceApply) object(v cty.Value, private []byte, identity cty.Value, left applied) *state.Object {
 	o := ia.StateObject(v, slices.Concat(ia.config.Sensitive, ia.Block().SensitivePaths(v)), private, identity, nil)
 	if o != nil {
-		o.Tainted, o.Dependencies, o.CreateBeforeDestroy = tainted, stateDeps(ia.change.Deps), ia.change.CreateBeforeDestroy
+		sent := ia.config.Value
+		if left.failed {
+			sent = cty.NilVal // it may not have been taken
+		}
+		o.Withheld = ia.Withheld.Records(v, sent, ia.prior.Object)
+		o.Tainted, o.Dependencies, o.CreateBeforeDestroy = left.tainted, stateDeps(ia.change.Deps), ia.change.CreateBeforeDestroy
 		o.SkipDestroy = ia.in.Config().Lifecycle.SkipDestroy()
 		ia.KeepIdentity(o, ia.prior.Object)
 	}
@@ -269,7 +303,7 @@ func (ia *instanceApply) acceptIdentity(id cty.Value, failed bool, o *applied) c
 // provision runs the provisioners of a new object. The object is recorded as tainted first, because it
 // exists even if this process dies meanwhile. It returns the journal entry for the final record.
 func (ia *instanceApply) provision(entry *journalEntry, o *applied, resp provider.ApplyResponse) *journalEntry {
-	tainted := ia.object(o.value, resp.Private, resp.Identity, true)
+	tainted := ia.object(o.value, resp.Private, resp.Identity, applied{tainted: true})
 	if tainted == nil || !entry.end(false, ia.changeTo(tainted)) {
 		return nil
 	}
@@ -327,7 +361,7 @@ func (ia *instanceApply) conclude(entry *journalEntry, o applied, resp provider.
 		entry.end(true)
 		return false
 	}
-	obj := ia.object(o.value, resp.Private, resp.Identity, o.tainted)
+	obj := ia.object(o.value, resp.Private, resp.Identity, o)
 	if obj == nil {
 		entry.end(true)
 		return false

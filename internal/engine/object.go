@@ -9,6 +9,7 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/internal/base/future"
 	"github.com/mayfly-iac/mayfly/internal/base/trace"
+	"github.com/mayfly-iac/mayfly/internal/engine/contract"
 	"github.com/mayfly-iac/mayfly/internal/engine/ephemeral"
 	"github.com/mayfly-iac/mayfly/internal/engine/object"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
@@ -51,6 +52,10 @@ func (w *walk) managedOp(obj addr.Object, source addr.Provider) (objectOp, bool)
 func (w *walk) instanceOp(in *eval.Instance) objectOp {
 	op := w.objectOp(addr.Object{Instance: in.Addr()}, in.Resource.Block.Schema, in.Resource.Block.Provider)
 	op.Body = in.Config().Body
+	if names := in.Resource.Block.Withheld; len(names) > 0 {
+		op.Withheld.Names, op.Answers.Withheld = names, names
+		op.Withheld.Ignored = func(p cty.Path) bool { return contract.Ignores(op.Block(), &in.Config().Lifecycle, p) }
+	}
 	return op
 }
 
@@ -139,7 +144,7 @@ func (op *objectOp) evaluate(t *future.Task, s *ephemeral.Session, in *eval.Inst
 	}
 	e := object.Config{Value: op.Answers.Given(cfg)}
 	if value.IsMarked(cfg) {
-		e.Sensitive = op.Block().OutsideWriteOnly(value.PathsWith(cfg, value.Sensitive))
+		e.Sensitive = op.Withheld.Outside(value.PathsWith(cfg, value.Sensitive))
 		e.Ephemeral = value.Contains(cfg, value.Ephemeral)
 	}
 	var ok bool

@@ -11,6 +11,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/base/future"
 	"github.com/mayfly-iac/mayfly/internal/engine/ephemeral"
 	"github.com/mayfly-iac/mayfly/internal/engine/object"
+	"github.com/mayfly-iac/mayfly/internal/engine/withheld"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
 	"github.com/mayfly-iac/mayfly/plan"
 )
@@ -142,6 +143,7 @@ func (dp *deletePlan) newChange(pr object.Prior, reason plan.Reason) *plan.Chang
 	c := &plan.Change{
 		Addr: dp.Obj.Instance, PrevAddr: dp.Obj.Instance, Deposed: dp.Obj.Deposed, Provider: dp.provider, Action: plan.Delete, Reason: reason,
 		PriorPrivate: pr.Private, PriorIdentity: dp.SealIdentity(pr.Identity), Deps: dp.deps, SchemaVersion: dp.Schema.Version,
+		Withheld: withheld.Gone(pr.Object),
 	}
 	if dp.planner.req.Mode != plan.Destroy { // there it makes no difference where the object was
 		c.PrevAddr = dp.planner.moved.From(dp.Obj.Instance)

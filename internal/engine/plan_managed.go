@@ -2,6 +2,7 @@ package engine
 
 import (
 	"slices"
+	"sync"
 
 	"github.com/zclconf/go-cty/cty"
 
@@ -59,7 +60,8 @@ type instancePlan struct {
 	// declared is the configuration; config is the same with ignore_changes applied, unless the object is
 	// new.
 	declared, config object.Config
-	generated        string // the configuration, if it was generated for this import
+	configured       func() bool // evaluates declared, once, and reports whether that succeeded
+	generated        string      // the configuration, if it was generated for this import
 }
 
 // planInstance returns the planned object with its marks; false if it could not be planned, which was
@@ -105,6 +107,15 @@ func (ip *instancePlan) planInstance() (cty.Value, bool) {
 // planWith plans the instance with the provider and the leases of s. A refresh-only plan ends after the
 // conditions: it records what refreshing found and plans no change.
 func (ip *instancePlan) planWith(s *ephemeral.Session) (cty.Value, bool) {
+	refreshOnly := ip.planner.req.Mode == plan.RefreshOnly
+	ip.configured = sync.OnceValue(func() (ok bool) {
+		if !refreshOnly && !ip.in.Preconditions(ip.t, s.Opened) {
+			return false
+		}
+		ip.declared, ok = ip.evaluate(ip.t, s, ip.in)
+		return ok
+	})
+	ip.Real = func() (cty.Value, bool) { return ip.declared.Value, ip.configured() }
 	var needs []eval.Need
 	if ip.evaluatesFirst() {
 		needs = s.BodyNeeds(ip.t, ip.in)
@@ -115,20 +126,17 @@ func (ip *instancePlan) planWith(s *ephemeral.Session) (cty.Value, bool) {
 	if !ip.Answers.Later && !ip.keepLoaded() {
 		return cty.NilVal, false
 	}
-	if ip.planner.req.Mode == plan.RefreshOnly {
+	if refreshOnly {
 		v := cty.UnknownVal(ip.Block().Type())
 		if !ip.prior.Value.IsNull() {
 			v = ip.Mark(ip.prior.Value, ip.prior.Sensitive())
 		}
 		return v, ip.in.Preconditions(ip.t, s.Opened) && ip.in.Postconditions(ip.t, s.Opened, v)
 	}
-	if !ip.in.Preconditions(ip.t, s.Opened) {
+	if !ip.configured() || ip.Answers.Later && !ip.review() {
 		return cty.NilVal, false
 	}
-	var ok bool
-	if ip.declared, ok = ip.evaluate(ip.t, s, ip.in); !ok || ip.Answers.Later && !ip.review() {
-		return cty.NilVal, false
-	}
+	ip.prior.Value = ip.Withheld.Fill(ip.prior.Value, ip.prior.Object, ip.declared.Value)
 	ip.config = ip.IgnoreChanges(ip.declared, &ip.in.Config().Lifecycle, ip.prior)
 	v, ok := ip.decide()
 	if !ok || !ip.checkProvisioners(v) {
@@ -276,6 +284,11 @@ func (ip *instancePlan) decide() (cty.Value, bool) {
 	}
 	ip.newChange(pv)
 	c := ip.change
+	c.Withheld = ip.Withheld.Judge(pv.Value, pv.Object, ip.declared.Value)
+	if diags := ip.Withheld.CheckGiven(ip.declared.Value, resp.Planned); diags.HasErrors() {
+		ip.Report(diags)
+		return cty.NilVal, false
+	}
 	switch {
 	case pv.Value.IsNull():
 		c.Action = plan.Create
@@ -311,14 +324,25 @@ func (ip *instancePlan) forcedReason() plan.Reason {
 // compare chooses between no-op, update and replacement.
 func (ip *instancePlan) compare(pv object.Prior, resp provider.PlanResponse) (provider.PlanResponse, bool) {
 	c := ip.change
+	if normal, found := ip.Withheld.Normalized(pv.Value, pv.Object, resp.Planned); found {
+		pv.Value = normal
+		var ok bool
+		if resp, ok = ip.planFrom(pv); !ok {
+			return resp, false
+		}
+	}
 	c.RequiredReplace = contract.ReplacePaths(ip.Block(), pv.Value, resp.Planned, ip.Answers.AcceptPaths(resp.RequiresReplace))
+	if diags := ip.Withheld.CheckSeen(pv.Value, resp.Planned, c.Withheld, c.RequiredReplace); diags.HasErrors() {
+		ip.Report(diags)
+		return resp, false
+	}
 	switch {
 	case len(c.RequiredReplace) > 0:
 		c.Action, c.Reason = ip.replacement(), plan.ReplaceCannotUpdate
 		return ip.planFrom(object.NoPrior(ip.Block()))
 	case resp.Planned.RawEquals(pv.Value):
 		c.Action = plan.NoOp
-		if ip.marksChanged(resp.Planned) {
+		if ip.marksChanged(resp.Planned) || slices.ContainsFunc(c.Withheld, func(w plan.Withheld) bool { return w.Status.Restores() }) {
 			c.Action = plan.Update
 		}
 	default:
@@ -334,7 +358,7 @@ func (ip *instancePlan) marksChanged(planned cty.Value) bool {
 		return false
 	}
 	bySchema := ip.Block().SensitivePaths(planned)
-	stored := ip.DropMirrored(ip.Block().OutsideWriteOnly(ip.stored.Sensitive))
+	stored := ip.DropMirrored(ip.Withheld.Outside(ip.stored.Sensitive))
 	return !contract.SamePaths(ip.config.Sensitive, stored, bySchema)
 }
 

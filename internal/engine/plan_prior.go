@@ -44,7 +44,7 @@ func (p *planner) adoptProviders() {
 // noteRefreshed stores the refreshed object and records differences from the stored one as drift.
 func (p *planner) noteRefreshed(s *objectOp, before, after object.Prior) {
 	o := before.Object
-	same := before.Value.RawEquals(after.Value)
+	same := after.SameAs(before, &s.Withheld)
 	upgraded := before.Cleaned || o.SchemaVersion != s.Schema.Version || o.Flatmap != nil || s.HasNewIdentity(before, after)
 	provider := p.providerOf(s)
 	if !same || upgraded || string(before.Private) != string(after.Private) {
@@ -91,8 +91,11 @@ func (p *planner) noteDrift(s *objectOp, before, after object.Prior, provider ad
 		c.PlannedIdentity = s.SealIdentity(after.Identity)
 		c.After, _ = s.Seal(after.Value, slices.Concat(s.Block().SensitivePaths(after.Value), sensitive))
 	}
-	if before.Value.RawEquals(after.Value) {
+	if after.SameAs(before, &s.Withheld) {
 		c.Action = plan.NoOp
+	}
+	for _, path := range after.Drifted {
+		c.Withheld = append(c.Withheld, plan.Withheld{Path: path, Status: plan.WithheldChanged})
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()

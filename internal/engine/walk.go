@@ -50,7 +50,7 @@ func (e *Engine) newWalk(ctx, soft context.Context, recorder ephemeral.Recorder,
 		Accepted: func(pc addr.ProviderConfig, config cty.Value) bool { return e.accepted.has(pc, config) }, Instead: e.opt.Instead, Leaks: e.opt.Leaks, LeakUse: leaks.Use,
 		Recorder: recorder,
 	})
-	env := &object.Env{Ctx: ctx, Providers: e.providers, Events: e.events, Log: e.opt.Log, Leaks: leaks}
+	env := &object.Env{Ctx: ctx, Providers: e.providers, Events: e.events, Log: e.opt.Log, Leaks: leaks, Hasher: hasher}
 	return &walk{shared: &shared{Engine: e, ctx: ctx, soft: soft, pool: pool, slots: slot.NewPool(e.opt.Parallelism), env: env, hasher: hasher}}
 }
 

@@ -88,6 +88,7 @@ type Checker struct {
 	Configured addr.ProviderConfig // that answers
 	Object     addr.Object
 	Block      *schema.Block
+	Withheld   schema.Patterns // the attributes whose values may come back although they are not stored
 	Leaks      Leaks
 	// Later is set while answers come before the configuration is known. They are not searched for values
 	// that must not come back: Review does that.

@@ -88,6 +88,18 @@ func takenPaths(b *schema.Block, lc *config.Lifecycle, prior, cfg cty.Value) []c
 	return out
 }
 
+// Ignores reports whether ignore_changes names what is at a path, or what that is in.
+func Ignores(b *schema.Block, lc *config.Lifecycle, path cty.Path) bool {
+	if lc.IgnoreAll {
+		return true
+	}
+	ty := b.Type()
+	return slices.ContainsFunc(lc.IgnoreChanges, func(t hcl.Traversal) bool {
+		named := traversalPath(t)
+		return ignorable(b, named) && path.HasPrefix(normalPath(ty, named))
+	})
+}
+
 // ignorable reports whether a configuration can have a value at the path: it has none for what only the
 // provider sets, nor within it.
 func ignorable(b *schema.Block, path cty.Path) bool {

@@ -65,20 +65,21 @@ func (c *Checker) PublishValue(v cty.Value) {
 }
 
 // Given returns the configuration that a provider is given for the object without its marks, and notes it
-// first: the write-only arguments must not come back in answers that are judged from now on, and all others
-// may.
+// first: what is write-only or withheld must not come back in answers that are judged from now on, but for
+// the withheld attributes themselves, and all else may.
 func (c *Checker) Given(config cty.Value) cty.Value {
 	guard, own := c.Leaks.Guard, c.own()
-	plain := guard.Reveal(own, config, c.Block.Type()) // only write-only arguments can be ephemeral
+	plain := guard.Reveal(own, config, c.Block.Type()) // nothing else can be ephemeral
 	if guard == nil || plain == cty.NilVal || plain.IsNull() {
 		return plain
 	}
-	for _, path := range c.Block.WriteOnlyPaths(plain) {
+	hidden := c.Withheld.Find(plain)
+	for _, path := range append(c.Block.WriteOnlyPaths(plain), hidden...) {
 		if v, ty, ok := at(config, c.Block.Type(), path); ok {
 			guard.RememberOwn(own, v, ty)
 		}
 	}
-	c.Publish(func(yield func(string) bool) { leak.Texts(c.Block.NullWriteOnly(plain), yield) })
+	c.Publish(func(yield func(string) bool) { leak.Texts(c.Block.NullAt(c.Block.NullWriteOnly(plain), hidden), yield) })
 	return plain
 }
 

@@ -72,6 +72,9 @@ func (w *withholder) keeps(text string, path cty.Path, key bool) bool {
 
 // value returns what may be stored of a value, which was declared with the type, and whether that is less.
 func (w *withholder) value(v cty.Value, ty cty.Type, path cty.Path) (cty.Value, bool) {
+	if !w.identity && w.Withheld.Matches(path) {
+		return v, false
+	}
 	if !v.IsKnown() || v.IsNull() {
 		return w.withoutValue(v, ty, path)
 	}

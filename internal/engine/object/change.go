@@ -17,13 +17,13 @@ import (
 // Config is the configuration of an object in the form its provider receives.
 type Config struct {
 	Value     cty.Value  // without marks
-	Sensitive []cty.Path // outside of write-only attributes, which are not stored
+	Sensitive []cty.Path // outside of write-only and withheld attributes, which are not stored
 	Ephemeral bool       // it has ephemeral values, which may differ each time that it is evaluated
 }
 
 // IgnoreChanges returns the configuration with ignore_changes applied, if there is a prior object.
 func (op *Op) IgnoreChanges(e Config, lc *config.Lifecycle, pr Prior) Config {
-	stored := op.Block().OutsideWriteOnly(pr.Sensitive())
+	stored := op.Withheld.Outside(pr.Sensitive())
 	e.Value, e.Sensitive = contract.IgnoreChanges(op.Block(), lc, pr.Value, e.Value, e.Sensitive, stored)
 	return e
 }
@@ -102,6 +102,9 @@ func (op *Op) checkSecond(req *PlanRequest, planned cty.Value, legacy bool) (dia
 	var faults []error
 	for _, err := range schema.AssertSecondPlan(op.Block(), req.First, planned) {
 		at, _ := errors.AsType[cty.PathError](err)
+		if op.Withheld.Names.Matches(at.Path) {
+			continue // the first plan has null there, and the value may be another one
+		}
 		if !asConfigured(at.Path, req.Config, planned) {
 			faults = append(faults, err)
 			continue

@@ -17,8 +17,10 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/internal/engine/contract"
+	"github.com/mayfly-iac/mayfly/internal/engine/withheld"
 	"github.com/mayfly-iac/mayfly/internal/provider"
 	"github.com/mayfly-iac/mayfly/internal/provider/processes"
+	"github.com/mayfly-iac/mayfly/internal/values/fingerprint"
 	"github.com/mayfly-iac/mayfly/internal/values/schema"
 	"github.com/mayfly-iac/mayfly/state"
 )
@@ -31,6 +33,7 @@ type Env struct {
 	Sink      func(diag.List)   // reports diagnostics; safe for concurrent use
 	Log       func(line string) // receives a line that holds no values; nil for none
 	Leaks     contract.Leaks
+	Hasher    *fingerprint.Hasher // of the values of ephemeral attributes
 }
 
 // Op is an operation on one object: what asks its provider about it, and what makes the answers fit to be
@@ -45,6 +48,11 @@ type Op struct {
 	Body     hcl.Body         // of the block that declares the object; nil if none does
 	Provider provider.Reader  // configured for the operation; nil until it is needed
 	Answers  contract.Checker // holds what Provider answers about the object against the contract
+	Withheld withheld.Attributes
+	// Real returns the configuration of the object without marks, for the values that the state does not
+	// have. It is called if a provider's answer is odd without them, maybe more than once. It returns false
+	// if the configuration cannot be evaluated, which was reported. Nil for none.
+	Real func() (cty.Value, bool)
 	// Recorded is the object that the state had before the command, if that is another than the one that the
 	// operation begins with.
 	Recorded *state.Object
@@ -54,6 +62,10 @@ type Op struct {
 func New(env *Env, obj addr.Object, sch *schema.Schema, source addr.Provider) Op {
 	return Op{
 		Env: env, Ctx: env.Ctx, Obj: obj, Schema: sch, Source: source,
+		Withheld: withheld.Attributes{
+			Object: obj, Block: sch.Block, Hasher: env.Hasher,
+			Report: func(diags diag.List) { env.Sink(diags.WithAddress(obj.Instance.String())) },
+		},
 		Answers: contract.Checker{Provider: source, Object: obj, Block: sch.Block, Leaks: env.Leaks},
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/internal/engine/contract"
+	"github.com/mayfly-iac/mayfly/internal/engine/withheld"
 	"github.com/mayfly-iac/mayfly/internal/values/schema"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
@@ -17,7 +18,14 @@ type Prior struct {
 	Private   []byte
 	Identity  cty.Value // cty.NilVal if there is none
 	Importing *plan.Importing
-	Cleaned   bool // the stored object had write-only values, which Value lacks
+	Cleaned   bool       // the stored object had write-only values, which Value lacks
+	Drifted   []cty.Path // withheld attributes whose values in the real object the state does not know
+}
+
+// SameAs reports whether an object was read as it was, as far as that is stored, and without another value of
+// what is withheld.
+func (pr Prior) SameAs(before Prior, w *withheld.Attributes) bool {
+	return len(pr.Drifted) == 0 && w.SameStored(before.Value, pr.Value, before.Object)
 }
 
 // Sensitive returns the paths that are sensitive in the stored object.

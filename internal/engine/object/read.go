@@ -8,6 +8,7 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/internal/engine/contract"
+	"github.com/mayfly-iac/mayfly/internal/engine/withheld"
 	"github.com/mayfly-iac/mayfly/internal/provider"
 	"github.com/mayfly-iac/mayfly/plan"
 )
@@ -17,12 +18,7 @@ import (
 func (op *Op) Refresh(pr Prior, meta cty.Value) (Prior, bool) {
 	idKey, id := Identifying(pr.Value, op.Schema.Block, pr.Sensitive())
 	done := op.Events.Begin(event.OpRefresh, op.Obj, plan.NoOp, idKey, id)
-	resp, diags := op.Provider.ReadResource(op.Ctx, provider.ReadRequest{
-		Type: op.TypeName(), Prior: pr.Value, Private: pr.Private, Identity: pr.Identity, ProviderMeta: meta,
-	})
-	if !diags.HasErrors() && resp.Deferred != "" {
-		diags = append(diags, op.Answers.Deferred("reading", resp.Deferred)...)
-	}
+	sent, resp, diags := op.ask(pr, meta)
 	v := resp.New
 	if !diags.HasErrors() && !v.IsNull() {
 		v, diags = op.Answers.AcceptKnown(v, diags, contract.Read)
@@ -42,10 +38,44 @@ func (op *Op) Refresh(pr Prior, meta cty.Value) (Prior, bool) {
 	if v.IsNull() {
 		return NoPrior(op.Schema.Block), true
 	}
-	pr.Value, pr.Private = v, resp.Private
+	pr.Value, pr.Drifted = op.Withheld.Read(sent, pr.Object, v)
+	pr.Private = resp.Private
 	if !resp.Identity.IsNull() {
 		op.LogIdentity("reading", pr.Identity, resp.Identity)
 		pr.Identity = resp.Identity
 	}
 	return pr, !diags.HasErrors()
+}
+
+// ask has the provider read the object, which is without the values that the state does not have. If the
+// answer is odd, which may be for want of them, it is asked once more with those that the configuration has.
+// ask returns the object that the answer is to.
+func (op *Op) ask(pr Prior, meta cty.Value) (sent cty.Value, resp provider.ReadResponse, diags diag.List) {
+	read := func(v cty.Value) (provider.ReadResponse, diag.List) {
+		resp, diags := op.Provider.ReadResource(op.Ctx, provider.ReadRequest{
+			Type: op.TypeName(), Prior: v, Private: pr.Private, Identity: pr.Identity, ProviderMeta: meta,
+		})
+		if !diags.HasErrors() && resp.Deferred != "" {
+			diags = append(diags, op.Answers.Deferred("reading", resp.Deferred)...)
+		}
+		return resp, diags
+	}
+	resp, diags = read(pr.Value)
+	lacks := len(withheld.Missing(pr.Value, pr.Object))
+	if lacks == 0 || op.Real == nil || !diags.HasErrors() && !resp.New.IsNull() && !op.Withheld.IsOdd(pr.Value, pr.Object, resp.New) {
+		return pr.Value, resp, diags
+	}
+	sent = pr.Value
+	if cfg, ok := op.Real(); ok {
+		sent = op.Withheld.Fill(pr.Value, pr.Object, cfg)
+	}
+	switch {
+	case len(withheld.Missing(sent, pr.Object)) < lacks:
+		resp, diags = read(sent)
+	case !diags.HasErrors() && resp.New.IsNull():
+		diags = append(diags, diag.Errorf("Cannot tell whether the object exists",
+			"The provider %s answered that %s is gone, but it was asked without the values of its ephemeral attributes, which the state does not have, and the configuration has other ones by now. Put the earlier values back, so that it can be asked with them, or replace the object with the option -replace=%s.",
+			op.Source.ForDisplay(), op.Obj, diag.Argument(op.Obj.Instance.String()))...)
+	}
+	return sent, resp, diags
 }

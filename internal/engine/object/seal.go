@@ -12,12 +12,14 @@ import (
 	"github.com/mayfly-iac/mayfly/state"
 )
 
-// Mark returns v with the sensitive marks that the schema and the given paths ask for.
+// Mark returns v, as references to it see it, with the sensitive marks that the schema and the given paths
+// ask for.
 func (op *Op) Mark(v cty.Value, paths []cty.Path) cty.Value {
 	if v.IsNull() {
 		return v
 	}
-	v = value.MarkPaths(v, op.Schema.Block.SensitivePaths(v), value.Sensitive)
+	v, paths = op.Withheld.Hide(v), op.Withheld.Names.Outside(paths)
+	v = value.MarkPaths(v, op.Withheld.Names.Outside(op.Schema.Block.SensitivePaths(v)), value.Sensitive)
 	return value.MarkPaths(v, op.mirrorSensitivity(v, paths), value.Sensitive)
 }
 
@@ -56,6 +58,11 @@ func (op *Op) DropMirrored(paths []cty.Path) []cty.Path {
 // Seal makes v durable, with the given paths as sensitive ones. It returns false if v must not be stored,
 // which was reported.
 func (op *Op) Seal(v cty.Value, paths []cty.Path) (value.Durable, bool) {
+	return seal(op, op.Withheld.Hide(v), op.Withheld.Names.Outside(paths))
+}
+
+// seal is Seal for a value from which nothing has to be taken.
+func seal(op *Op, v cty.Value, paths []cty.Path) (value.Durable, bool) {
 	d, err := value.Seal(value.MarkPaths(v, op.mirrorSensitivity(v, paths), value.Sensitive), op.Schema.Block.Type(), op.Schema.Block)
 	if err != nil {
 		op.Report(diag.Errorf("Object cannot be stored", "The object of %s cannot be stored: %s.", op.Obj, err))
@@ -91,7 +98,9 @@ func (op *Op) identityVersion() int64 {
 // StateObject makes the state object for v, which must be wholly known, with what the state says of the
 // object like, unless that is nil. It returns nil if v must not be stored, which was reported.
 func (op *Op) StateObject(v cty.Value, paths []cty.Path, private []byte, identity cty.Value, like *state.Object) *state.Object {
-	d, ok := op.Seal(v, paths)
+	whole := v
+	v = op.Withheld.HideStored(v, like)
+	d, ok := seal(op, v, op.Withheld.Names.Outside(paths))
 	if !ok {
 		return nil
 	}
@@ -103,6 +112,10 @@ func (op *Op) StateObject(v cty.Value, paths []cty.Path, private []byte, identit
 	if like != nil {
 		o.Tainted, o.Dependencies, o.CreateBeforeDestroy, o.SkipDestroy = like.Tainted, like.Dependencies, like.CreateBeforeDestroy, like.SkipDestroy
 	}
+	o.Withheld = slices.DeleteFunc(op.Withheld.Records(whole, cty.NilVal, like), func(w state.Withheld) bool {
+		kept, err := w.Path.Apply(v)
+		return err == nil && !kept.IsNull()
+	})
 	o.SchemaVersion, o.Private = op.Schema.Version, private
 	if id := op.SealIdentity(identity); !id.IsZero() {
 		if o.Identity, err = state.IdentityFrom(id); err != nil {

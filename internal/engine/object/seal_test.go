@@ -416,6 +416,7 @@ func TestIgnoredBlocks(t *testing.T) {
 	f := newFixture(t)
 	rule := &schema.NestedBlock{Nesting: schema.List, Block: schema.Block{Attributes: map[string]*schema.Attribute{"name": block().Attributes["name"], "secret": block().Attributes["secret"]}}}
 	f.Schema = &schema.Schema{Block: &schema.Block{Blocks: map[string]*schema.NestedBlock{"rule": rule}}}
+	f.Withheld.Block = f.Schema.Block
 	of := func(name string, secret cty.Value) cty.Value {
 		return cty.ObjectVal(attrs{"rule": cty.ListVal([]cty.Value{cty.ObjectVal(attrs{"name": str(name), "secret": secret})})})
 	}

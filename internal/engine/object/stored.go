@@ -21,7 +21,7 @@ import (
 // cannot be used, which was reported.
 func (op *Op) Upgrade(o *state.Object) (Prior, bool) {
 	pr := Prior{Object: o, Private: o.Private}
-	op.publishStored(o)
+	op.begin(o)
 	ty := op.Schema.Block.Type()
 	if op.IsCurrent(o) {
 		if v, err := o.DecodeUnmarked(ty); err == nil {
@@ -49,16 +49,21 @@ func (op *Op) Upgrade(o *state.Object) (Prior, bool) {
 	return op.loadIdentity(pr, o)
 }
 
-// publishStored says that an object is public as the state had it before the command: what it holds may
-// come back. o is the object that the operation begins with.
-func (op *Op) publishStored(o *state.Object) {
+// begin begins with a stored object. It is public as the state had it before the command: what it holds may
+// come back. o is the object that the operation begins with. What the state withholds of it is withheld
+// further on if no block says what is.
+func (op *Op) begin(o *state.Object) {
+	if op.Body == nil && len(o.Withheld) > 0 {
+		op.Withheld.NameRecorded(o)
+		op.Answers.Withheld = op.Withheld.Names
+	}
 	if op.Recorded != nil {
 		o = op.Recorded
 	}
 	op.open(o)
 }
 
-// PublishRecorded is publishStored for an operation that does not begin with the object that the state had.
+// PublishRecorded is begin for an operation that does not begin with the object that the state had.
 func (op *Op) PublishRecorded() {
 	if op.Recorded != nil {
 		op.open(op.Recorded)
@@ -164,7 +169,7 @@ func (op *Op) Live(o *state.Object) (cty.Value, bool) {
 // reported.
 func (op *Op) ConvertMoved(o *state.Object, from addr.Instance, source addr.ProviderConfig) (Prior, bool) {
 	pr := Prior{Object: o}
-	op.publishStored(o)
+	op.begin(o)
 	resp, diags := op.Provider.MoveResource(op.Ctx, provider.MoveRequest{
 		SourceProvider: source.Provider, SourceType: from.Resource.Type, SourceVersion: o.SchemaVersion, SourceJSON: o.JSON(), SourcePrivate: o.Private,
 		SourceIdentityJSON: o.Identity, SourceIdentityVersion: o.IdentityVersion, TargetType: op.TypeName(),

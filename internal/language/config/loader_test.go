@@ -157,7 +157,7 @@ func TestE10_EphemeralOutput(t *testing.T) {
 }
 
 func TestE31_LifecycleOfEphemeral(t *testing.T) {
-	for _, arg := range []string{"create_before_destroy = true", "prevent_destroy = true", "ignore_changes = all", "replace_triggered_by = [a_b.c]", "destroy = false"} {
+	for _, arg := range []string{"create_before_destroy = true", "prevent_destroy = true", "ignore_changes = all", "ephemeral_attributes = [x]", "replace_triggered_by = [a_b.c]", "destroy = false"} {
 		name, _, _ := strings.Cut(arg, " ")
 		_, diags := (&Loader{FS: mapFS(map[string]string{"m.tf": "ephemeral \"a_b\" \"c\" {\n  lifecycle {\n    " + arg + "\n  }\n}"})}).Load(".")
 		want := fmt.Sprintf("error: m.tf:3,5-%d: Invalid lifecycle configuration for ephemeral resource: The lifecycle argument %q cannot be used in ephemeral resources. This is meant to be used strictly in \"resource\" blocks.\n", 5+len(name), name)

@@ -268,6 +268,7 @@ type Lifecycle struct {
 	PreventDestroy      hcl.Expression // nil if absent
 	IgnoreChanges       []hcl.Traversal
 	IgnoreAll           bool
+	EphemeralAttributes []hcl.Traversal // in which a TraverseSplat stands for every element
 	ReplaceTriggeredBy  []Trigger
 	Preconditions       []*Condition
 	Postconditions      []*Condition

@@ -35,7 +35,7 @@ var decodedBy = map[string]*hcl.BodySchema{
 }
 
 // forConditions is what a lifecycle block has in blocks other than those of managed resources.
-var forConditions = without(lifecycleSchema, "create_before_destroy", "prevent_destroy", "ignore_changes", "replace_triggered_by", "destroy")
+var forConditions = without(lifecycleSchema, "create_before_destroy", "prevent_destroy", "ignore_changes", "ephemeral_attributes", "replace_triggered_by", "destroy")
 
 // undecoded are the blocks whose arguments have any names, or are known where they are used.
 var undecoded = []string{

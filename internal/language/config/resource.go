@@ -13,7 +13,7 @@ import (
 
 var (
 	resourceSchema  = schema("count for_each provider depends_on", "lifecycle", "connection", "provisioner type", "locals")
-	lifecycleSchema = schema("create_before_destroy prevent_destroy ignore_changes replace_triggered_by enabled destroy", "precondition", "postcondition")
+	lifecycleSchema = schema("create_before_destroy prevent_destroy ignore_changes ephemeral_attributes replace_triggered_by enabled destroy", "precondition", "postcondition")
 )
 
 var modes = map[string]addr.Mode{"resource": addr.Managed, "data": addr.Data, "ephemeral": addr.Ephemeral}
@@ -111,6 +111,9 @@ func (d *decoder) lifecycle(r *Resource, block *hcl.Block) {
 	}
 	if attr := content.Attributes["ignore_changes"]; attr != nil {
 		lc.IgnoreChanges, lc.IgnoreAll = d.ignoreChanges(attr)
+	}
+	if attr := content.Attributes["ephemeral_attributes"]; attr != nil {
+		lc.EphemeralAttributes = ephemeralAttributes(d, attr)
 	}
 	if attr := content.Attributes["replace_triggered_by"]; attr != nil {
 		lc.ReplaceTriggeredBy = d.replaceTriggers(attr)

@@ -14,8 +14,8 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/values/value"
 )
 
-// checkEphemeralUse reports ephemeral values outside the write-only attributes of a resource or data block,
-// once for each expression that they come from.
+// checkEphemeralUse reports ephemeral values outside the write-only and ephemeral attributes of a resource or
+// data block, once for each expression that they come from.
 func checkEphemeralUse(v cty.Value, b *blocks.Resource) diag.List {
 	if !value.Contains(v, value.Ephemeral) {
 		return nil
@@ -23,7 +23,7 @@ func checkEphemeralUse(v cty.Value, b *blocks.Resource) diag.List {
 	u := ephemeralUse{b: b, reported: map[hcl.Range]struct{}{}}
 	bare, marked := v.UnmarkDeepWithPaths()
 	for _, pm := range marked {
-		if _, ephemeral := pm.Marks[value.Ephemeral]; ephemeral && !b.Schema.Block.InWriteOnly(pm.Path) {
+		if _, ephemeral := pm.Marks[value.Ephemeral]; ephemeral && !b.MayBeEphemeral(pm.Path) {
 			u.reportAt(pm.Path, bare)
 		}
 	}
@@ -41,7 +41,7 @@ type ephemeralUse struct {
 func (u *ephemeralUse) reportAt(path cty.Path, v cty.Value) {
 	guilty, attrs := false, false
 	for _, p := range blocks.Places(u.b.Config.Body, path, v) {
-		if p.Each && attrs || u.b.Schema.Block.InWriteOnly(p.Path) {
+		if p.Each && attrs || u.b.MayBeEphemeral(p.Path) {
 			continue // the attribute was reported; the value need not come from the loop
 		}
 		because, ok := u.b.Because(p.Expr)
@@ -72,7 +72,7 @@ func (u *ephemeralUse) report(path cty.Path, rng *hcl.Range, because string) {
 	if sibling := u.b.Schema.Block.WriteOnlySibling(path); sibling != nil {
 		detail += fmt.Sprintf(" The write-only attribute %q is meant for such values.", schema.PathString(sibling))
 	}
-	detail += because + "\n\nIf null will do in its place, pass it through the ephemeralasnull function."
+	detail += because + "\n\n" + u.b.WithholdHint(path) + "If null will do in its place, pass it through the ephemeralasnull function."
 	d := diag.List{{Summary: "Invalid use of an ephemeral value", Detail: detail, Path: path, Subject: rng}}
 	u.diags = append(u.diags, d.InConfigBody(u.b.Config.Body)...)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/internal/base/future"
+	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
 	"github.com/mayfly-iac/mayfly/internal/language/lang"
 	"github.com/mayfly-iac/mayfly/plan"
 )
@@ -92,10 +93,25 @@ func attributeChanges(c *plan.Change, rest hcl.Traversal) bool {
 	if errB != nil || errA != nil || before == cty.NilVal || after == cty.NilVal {
 		return true
 	}
+	if withheldChanges(c, rest) {
+		return true
+	}
 	x, xd := rest.TraverseRel(before)
 	y, yd := rest.TraverseRel(after)
 	if xd.HasErrors() || yd.HasErrors() {
 		return xd.HasErrors() != yd.HasErrors()
 	}
 	return !y.IsWhollyKnown() || !x.RawEquals(y)
+}
+
+// withheldChanges reports whether the change gives another value to a withheld attribute that the traversal
+// leads to, or through or into.
+func withheldChanges(c *plan.Change, rest hcl.Traversal) bool {
+	if len(c.Withheld) == 0 {
+		return false
+	}
+	path := blocks.Path(rest)
+	return slices.ContainsFunc(c.Withheld, func(w plan.Withheld) bool {
+		return w.Status.Differs() && (w.Path.HasPrefix(path) || path.HasPrefix(w.Path))
+	})
 }

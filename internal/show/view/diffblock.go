@@ -121,6 +121,10 @@ func (d differ) attributes(attrs map[string]*schema.Attribute, vb, va map[string
 			items = append(items, named{name: name, node: n})
 			continue
 		}
+		if status := path.status(); status != "" {
+			items = append(items, named{name: name, node: withheldNode(status, path)})
+			continue
+		}
 		b, a := orAbsent(vb[name]), orAbsent(va[name])
 		if !exists(b) && !exists(a) {
 			continue

@@ -48,6 +48,9 @@ func flavourOf(ty cty.Type) flavour {
 
 // value returns the node of a value; at least one side must exist.
 func (d differ) value(b, a cty.Value, f flavour, why *paths) *node {
+	if status := why.status(); status != "" {
+		return withheldNode(status, why)
+	}
 	b, bs := value.Unmark(b)
 	a, as := value.Unmark(a)
 	var n *node
@@ -312,7 +315,7 @@ func (d differ) mapping(b, a cty.Value, f flavour, why *paths, e effect) *node {
 	for _, k := range unionKeys(vb, va) {
 		eb, ea := vb[k], va[k]
 		// In an object with a schema, null is an attribute that is not set; elsewhere it is a value.
-		if f == typed && !isMap {
+		if f == typed && !isMap && why.key(k).status() == "" {
 			eb, ea = orAbsent(eb), orAbsent(ea)
 			if !exists(eb) && !exists(ea) {
 				continue

@@ -52,7 +52,7 @@ func (w *planWriter) drift() (bool, error) {
 
 // driftBody writes the block of a change made outside.
 func (w *planWriter) driftBody(d drifted) {
-	w.resource(d.change, w.differ.block(w.block(d.change), orAbsent(d.before), orAbsent(d.after), nil))
+	w.resource(d.change, w.differ.block(w.block(d.change), orAbsent(d.before), orAbsent(d.after), newPaths(d.change)))
 }
 
 // driftHeadline returns what happened to an object, as the end of a heading.

@@ -4,40 +4,51 @@ import (
 	"strconv"
 
 	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/plan"
 )
 
-// paths is a tree of the attribute paths that force a replacement; differs walk it beside the values. The nil
-// tree is empty. A path into a set ends at the set, whose elements have no keys.
+// paths is a tree of the paths of attributes that a plan says something about besides their values; differs
+// walk it beside the values. The nil tree is empty. A path into a set ends at the set, whose elements have no
+// keys.
 type paths struct {
-	end  bool
-	next map[string]*paths
+	forces   bool                // the change of the value forces a replacement
+	withheld plan.WithheldStatus // "" if the value is in the plan
+	next     map[string]*paths
 }
 
-// newPaths returns the tree of the paths in a list, nil if the list is empty. A path that leads through an
-// unknown or non-scalar key ends before it.
-func newPaths(list []cty.Path) *paths {
-	if len(list) == 0 {
+// newPaths returns the tree of what a change says of its paths, nil if it says nothing.
+func newPaths(c *plan.Change) *paths {
+	if len(c.RequiredReplace) == 0 && len(c.Withheld) == 0 {
 		return nil
 	}
 	root := &paths{}
-	for _, p := range list {
-		at := root
-		for _, step := range p {
-			key, ok := stepKey(step)
-			if !ok {
-				break
-			}
-			if at.next == nil {
-				at.next = map[string]*paths{}
-			}
-			if at.next[key] == nil {
-				at.next[key] = &paths{}
-			}
-			at = at.next[key]
-		}
-		at.end = true
+	for _, p := range c.RequiredReplace {
+		root.at(p).forces = true
+	}
+	for _, w := range c.Withheld {
+		root.at(w.Path).withheld = w.Status
 	}
 	return root
+}
+
+// at returns the place of a path in the tree, which it makes. A path that leads through an unknown or
+// non-scalar key ends before it.
+func (p *paths) at(path cty.Path) *paths {
+	for _, step := range path {
+		key, ok := stepKey(step)
+		if !ok {
+			break
+		}
+		if p.next == nil {
+			p.next = map[string]*paths{}
+		}
+		if p.next[key] == nil {
+			p.next[key] = &paths{}
+		}
+		p = p.next[key]
+	}
+	return p
 }
 
 // stepKey returns the key of a step in the tree, false if it has none. Attributes and string keys share the
@@ -63,7 +74,16 @@ func stepKey(step cty.PathStep) (string, bool) {
 }
 
 // here reports whether a path ends here: a change of this value forces a replacement.
-func (p *paths) here() bool { return p != nil && p.end }
+func (p *paths) here() bool { return p != nil && p.forces }
+
+// status returns how a value that is kept out of the plan compares with the one before; "" if it is in the
+// plan.
+func (p *paths) status() plan.WithheldStatus {
+	if p == nil {
+		return ""
+	}
+	return p.withheld
+}
 
 // key returns the paths below an attribute or the element of a map.
 func (p *paths) key(k string) *paths {

@@ -63,7 +63,7 @@ func (w *planWriter) body(c *plan.Change) error {
 	if c.Action == plan.Forget {
 		a = b
 	}
-	w.resource(c, w.differ.block(schema, b, a, newPaths(c.RequiredReplace)))
+	w.resource(c, w.differ.block(schema, b, a, newPaths(c)))
 	return nil
 }
 

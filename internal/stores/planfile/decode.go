@@ -208,6 +208,9 @@ func (d *decoder) change(in *change) *plan.Change {
 	if in.Importing != nil {
 		c.Importing = &plan.Importing{ID: in.Importing.ID, Identity: d.value(in.Importing.Identity)}
 	}
+	for _, w := range in.Withheld {
+		c.Withheld = append(c.Withheld, plan.Withheld{Path: d.path(w.Path), Status: plan.WithheldStatus(w.Status)})
+	}
 	return c
 }
 
@@ -238,13 +241,18 @@ func (d *decoder) value(s *sealed) value.Durable {
 func (d *decoder) paths(paths []path) []cty.Path {
 	var out []cty.Path
 	for _, p := range paths {
-		steps := make(cty.Path, len(p))
-		for i, s := range p {
-			steps[i] = d.step(s)
-		}
-		out = append(out, steps)
+		out = append(out, d.path(p))
 	}
 	return out
+}
+
+// path decodes a path.
+func (d *decoder) path(p path) cty.Path {
+	steps := make(cty.Path, len(p))
+	for i, s := range p {
+		steps[i] = d.step(s)
+	}
+	return steps
 }
 
 // step decodes a step of a path. All but one of its fields are empty; the first that is set counts.

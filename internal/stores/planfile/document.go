@@ -186,6 +186,13 @@ type change struct {
 	CreateBeforeDestroy bool       `json:"create_before_destroy,omitempty"`
 	Importing           *importing `json:"importing,omitempty"`
 	GeneratedConfig     string     `json:"generated_config,omitempty"`
+	Withheld            []withheld `json:"ephemeral_attributes,omitempty"`
+}
+
+// withheld is the stored form of plan.Withheld.
+type withheld struct {
+	Path   path   `json:"path"`
+	Status string `json:"status"`
 }
 
 // importing is the stored form of plan.Importing.

@@ -81,6 +81,9 @@ func (e *encoder) change(c *plan.Change) (*change, error) {
 	if c.Importing != nil {
 		out.Importing = &importing{ID: c.Importing.ID, Identity: e.sealed(&x, origin+" identity", c.Importing.Identity)}
 	}
+	for _, w := range c.Withheld {
+		out.Withheld = append(out.Withheld, withheld{e.path(&x, w.Path), string(w.Status)})
+	}
 	return out, x.err
 }
 

@@ -54,6 +54,9 @@ func NewSalt(random io.Reader) (Salt, error) {
 	return Salt{ID: hex.EncodeToString(b[:idSize]), Scheme: Scheme, Bytes: b[idSize:]}, nil
 }
 
+// usable reports whether this program can hash with the salt.
+func (s Salt) usable() bool { return s.Scheme == Scheme && len(s.Bytes) >= saltSize }
+
 // Hasher hashes the values of one run. It keeps what it has hashed in memory, so that a value that many
 // share is hashed once. It is safe for concurrent use.
 type Hasher struct {
@@ -61,19 +64,22 @@ type Hasher struct {
 	key     [32]byte      // of the names of values in slow, which so tell nothing about them
 	working chan struct{} // bounds the hashes under way, and so their memory
 
-	mu   sync.Mutex
-	salt *Salt // nil until one is needed
-	made bool
-	slow map[[sha256.Size]byte]func() []byte
+	mu    sync.Mutex
+	salts []Salt // usable ones; the first is used for what is new
+	made  bool
+	slow  map[[sha256.Size]byte]func() []byte
 }
 
-// New returns a Hasher for a state with these salts, of which it uses the first of a scheme that it knows. If
-// there is none it makes one from random when it is needed; if random is nil, nothing can be hashed.
+// New returns a Hasher for a state with these salts, of which it uses the first of a scheme that it knows for
+// what is new. If there is none it makes one from random when it is needed; if random is nil, nothing can be
+// hashed.
 func New(salts []Salt, random io.Reader) *Hasher {
 	h := &Hasher{random: random, working: make(chan struct{}, runtime.GOMAXPROCS(0)), slow: map[[sha256.Size]byte]func() []byte{}}
 	_, _ = rand.Read(h.key[:]) // never fails
-	if i := slices.IndexFunc(salts, func(s Salt) bool { return s.Scheme == Scheme && len(s.Bytes) >= saltSize }); i >= 0 {
-		h.salt = &salts[i]
+	for _, s := range salts {
+		if s.usable() {
+			h.salts = append(h.salts, s)
+		}
 	}
 	return h
 }
@@ -85,15 +91,15 @@ func (h *Hasher) Made() []Salt {
 	if !h.made {
 		return nil
 	}
-	return []Salt{*h.salt}
+	return []Salt{h.salts[0]}
 }
 
 // Number returns a number from 1 to 2^53-1 that is the same for the same value within one state, and other
 // values have another one. It returns false if there is no salt. The value must be wholly known and have no
 // marks.
 func (h *Hasher) Number(v cty.Value) (n uint64, ok bool, err error) {
-	slow, ok, err := h.hash(v)
-	if !ok {
+	slow, _, err := h.hash(v, "")
+	if slow == nil {
 		return 0, false, err
 	}
 	sum := hmac.New(sha256.New, slow)
@@ -102,45 +108,59 @@ func (h *Hasher) Number(v cty.Value) (n uint64, ok bool, err error) {
 	return max(n, 1), true, nil
 }
 
-// hash returns the slow hash of a value, and false if there is no salt.
-func (h *Hasher) hash(v cty.Value) (sum []byte, ok bool, err error) {
+// hash returns the slow hash of a value with the salt of that name, or "" for the one of what is new, and the
+// name of the salt. The hash is nil if there is no such salt.
+func (h *Hasher) hash(v cty.Value, salt string) (sum []byte, name string, err error) {
 	b, err := canonical(v)
 	if err != nil {
-		return nil, false, err
+		return nil, "", err
 	}
-	work, err := h.find(b)
+	work, name, err := h.find(b, salt)
 	if work == nil {
-		return nil, false, err
+		return nil, "", err
 	}
-	return work(), true, nil
+	return work(), name, nil
 }
 
-// find returns what computes the slow hash of b, once; nil if there is no salt.
-func (h *Hasher) find(b []byte) (func() []byte, error) {
-	name := hmac.New(sha256.New, h.key[:])
-	name.Write(b)
-	key := [sha256.Size]byte(name.Sum(nil))
+// find returns what computes the slow hash of b, once, and the name of the salt; nil if there is no salt.
+func (h *Hasher) find(b []byte, id string) (func() []byte, string, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.salt == nil && h.random != nil {
-		s, err := NewSalt(h.random)
-		if err != nil {
-			return nil, err
-		}
-		h.salt, h.made = &s, true
+	salt, err := h.salt(id)
+	if salt == nil {
+		return nil, "", err
 	}
-	if h.salt == nil {
-		return nil, nil
-	}
+	name := hmac.New(sha256.New, h.key[:])
+	name.Write(salt.Bytes)
+	name.Write(b)
+	key := [sha256.Size]byte(name.Sum(nil))
 	if h.slow[key] == nil {
-		salt := h.salt.Bytes
+		salt := salt.Bytes
 		h.slow[key] = sync.OnceValue(func() []byte {
 			h.working <- struct{}{}
 			defer func() { <-h.working }()
 			return argon2.IDKey(b, salt, passes, memory, threads, size)
 		})
 	}
-	return h.slow[key], nil
+	return h.slow[key], salt.ID, nil
+}
+
+// salt returns the salt of a name; for "" the first one, which it makes if it may. It returns nil if there is
+// none. The caller holds the lock.
+func (h *Hasher) salt(id string) (*Salt, error) {
+	if id == "" && len(h.salts) == 0 && h.random != nil {
+		s, err := NewSalt(h.random)
+		if err != nil {
+			return nil, err
+		}
+		h.salts, h.made = []Salt{s}, true
+	}
+	for i, s := range h.salts {
+		if id == "" || s.ID == id {
+			return &h.salts[i], nil
+		}
+	}
+	return nil, nil
 }
 
 // canonical encodes a value with its type. Nulls of all types are the same.

@@ -110,10 +110,11 @@ type Resource struct {
 	DestroyProvisioners           DestroyProvisioners
 
 	DependsOn   []lang.Ref
-	Triggers    []*lang.Expr // replace_triggered_by
-	TriggerKeys []*lang.Expr // keys in brackets within Triggers
-	Prevent     *lang.Expr   // prevent_destroy
-	ProviderKey *lang.Expr   // the key of the provider configuration's instance
+	Triggers    []*lang.Expr    // replace_triggered_by
+	TriggerKeys []*lang.Expr    // keys in brackets within Triggers
+	Prevent     *lang.Expr      // prevent_destroy
+	Withheld    schema.Patterns // ephemeral_attributes
+	ProviderKey *lang.Expr      // the key of the provider configuration's instance
 	// IdleConnections are expressions of connections that no provisioner of creation uses. They are not
 	// evaluated, but the instances depend on what they refer to.
 	IdleConnections []*lang.Expr

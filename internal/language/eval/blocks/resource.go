@@ -46,6 +46,7 @@ func (c *compiler) resource(m *Module, r *config.Resource) *Resource {
 		b.ProviderKey = c.expr(m, r.Provider.KeyExpr, inside)
 	}
 	c.ignored(b)
+	c.ephemeralAttributes(b)
 	b.Provisioners, b.DestroyProvisioners, b.IdleConnections = c.provisioners(m, r.Provisioners, r.Connection, after)
 	return b
 }

@@ -115,14 +115,15 @@ type jsonInstance struct {
 type jsonResource struct {
 	Address string `json:"address"`
 	jsonInstance
-	SchemaVersion   int64           `json:"schema_version"`
-	Values          json.RawMessage `json:"values,omitempty"`
-	SensitiveValues json.RawMessage `json:"sensitive_values"`
-	Identity        json.RawMessage `json:"identity,omitempty"`
-	IdentityVersion *int64          `json:"identity_schema_version,omitempty"`
-	DependsOn       []string        `json:"depends_on,omitempty"`
-	Tainted         bool            `json:"tainted,omitempty"`
-	DeposedKey      string          `json:"deposed_key,omitempty"`
+	SchemaVersion   int64             `json:"schema_version"`
+	Values          json.RawMessage   `json:"values,omitempty"`
+	SensitiveValues json.RawMessage   `json:"sensitive_values"`
+	Withheld        []json.RawMessage `json:"ephemeral_attributes,omitempty"` // paths of attributes whose values are kept out of the state
+	Identity        json.RawMessage   `json:"identity,omitempty"`
+	IdentityVersion *int64            `json:"identity_schema_version,omitempty"`
+	DependsOn       []string          `json:"depends_on,omitempty"`
+	Tainted         bool              `json:"tainted,omitempty"`
+	DeposedKey      string            `json:"deposed_key,omitempty"`
 }
 
 func instanceJSON(a addr.Instance, p addr.Provider) jsonInstance {
@@ -147,6 +148,9 @@ func (o Object) json() jsonResource {
 	r := jsonResource{
 		Address: o.Addr.Instance.String(), jsonInstance: instanceJSON(o.Addr.Instance, o.Provider), SchemaVersion: obj.SchemaVersion,
 		Values: unlessEmpty(valueJSON(o.Value)), SensitiveValues: shapeJSON(o.Value, isSensitive), Tainted: obj.Tainted, DeposedKey: string(o.Addr.Deposed),
+	}
+	for _, w := range obj.Withheld {
+		r.Withheld = append(r.Withheld, pathJSON(w.Path))
 	}
 	for _, dep := range obj.Dependencies {
 		r.DependsOn = append(r.DependsOn, dep.String())

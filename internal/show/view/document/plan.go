@@ -69,10 +69,17 @@ type jsonChange struct {
 	BeforeSensitive json.RawMessage   `json:"before_sensitive,omitempty"`
 	AfterSensitive  json.RawMessage   `json:"after_sensitive,omitempty"`
 	ReplacePaths    []json.RawMessage `json:"replace_paths,omitempty"`
+	Withheld        []jsonWithheld    `json:"ephemeral_attributes,omitempty"`
 	Importing       *Importing        `json:"importing,omitempty"`
 	GeneratedConfig string            `json:"generated_config,omitempty"`
 	BeforeIdentity  json.RawMessage   `json:"before_identity,omitempty"`
 	AfterIdentity   json.RawMessage   `json:"after_identity,omitempty"`
+}
+
+// jsonWithheld is an attribute whose value is kept out of the plan and the state, and what is known of it.
+type jsonWithheld struct {
+	Path   json.RawMessage `json:"path"`
+	Status string          `json:"status"`
 }
 
 // jsonRelevant is an attribute whose change outside contributed to the plan.
@@ -197,6 +204,9 @@ func changeJSON(c *plan.Change, s Schemas) (jsonChangeOf, error) {
 	out.Change = sidesJSON(before, after, actionsJSON(c.Action))
 	for _, p := range c.RequiredReplace {
 		out.Change.ReplacePaths = append(out.Change.ReplacePaths, pathJSON(p))
+	}
+	for _, w := range c.Withheld {
+		out.Change.Withheld = append(out.Change.Withheld, jsonWithheld{pathJSON(w.Path), string(w.Status)})
 	}
 	out.Change.GeneratedConfig = c.GeneratedConfig
 	if c.Importing != nil {

@@ -245,6 +245,7 @@ func records(was, is side) []string {
 	note("dependencies", !slices.Equal(b.Dependencies, a.Dependencies))
 	note("create_before_destroy", b.CreateBeforeDestroy != a.CreateBeforeDestroy)
 	note("skip_destroy", b.SkipDestroy != a.SkipDestroy)
+	note("ephemeral_attributes", !slices.EqualFunc(b.Withheld, a.Withheld, state.Withheld.Equal))
 	note("private", string(b.Private) != string(a.Private))
 	note("identity", string(b.Identity) != string(a.Identity) || b.IdentityVersion != a.IdentityVersion)
 	return out

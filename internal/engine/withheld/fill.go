@@ -1,0 +1,123 @@
+package withheld
+
+import (
+	"slices"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/internal/values/fingerprint"
+	"github.com/mayfly-iac/mayfly/internal/values/schema"
+	"github.com/mayfly-iac/mayfly/state"
+)
+
+// Missing returns the records of the withheld attributes that an object lacks.
+func Missing(v cty.Value, stored *state.Object) []state.Withheld {
+	if stored == nil {
+		return nil
+	}
+	var out []state.Withheld
+	for _, w := range stored.Withheld {
+		if hasPlace(v, w.Path) && part(v, w.Path) == cty.NilVal {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// real returns the value that a record stands for, if the configuration has it: at the same place, or at
+// another one that the same pattern names, since lists shift. It returns cty.NilVal if not.
+func (a *Attributes) real(w state.Withheld, cfg cty.Value) cty.Value {
+	others := slices.DeleteFunc(a.Names.Find(cfg), func(p cty.Path) bool { return !a.Names.Alike(p, w.Path) || p.Equals(w.Path) })
+	for _, path := range slices.Concat([]cty.Path{w.Path}, others) {
+		v := part(cfg, path)
+		if v != cty.NilVal && v.IsWhollyKnown() && a.compare(w, v) == fingerprint.Same {
+			return v
+		}
+	}
+	return cty.NilVal
+}
+
+// Fill returns an object as its provider is to see it: with the values that the state does not have, where
+// the configuration has the same ones. Where changes are ignored, or assumed to be none, that is the value of
+// the configuration.
+func (a *Attributes) Fill(v cty.Value, stored *state.Object, cfg cty.Value) cty.Value {
+	for _, w := range Missing(v, stored) {
+		known := a.real(w, cfg)
+		if here := part(cfg, w.Path); known == cty.NilVal && here != cty.NilVal && (a.ignored(w.Path) || a.assumed(w, here)) {
+			known = here
+		}
+		if known != cty.NilVal {
+			v = schema.Put(v, w.Path, known)
+		}
+	}
+	return v
+}
+
+// Normalized returns an object that was filled with the values as the provider has returned them before,
+// where it has normalized those of the configuration in the plan. It returns false if there are none: a
+// provider that compares its own form with the prior object's would see a change where there is none.
+func (a *Attributes) Normalized(v cty.Value, stored *state.Object, planned cty.Value) (cty.Value, bool) {
+	if stored == nil || v.IsNull() || planned.IsNull() {
+		return v, false
+	}
+	found := false
+	for _, w := range stored.Withheld {
+		now, before := part(planned, w.Path), part(v, w.Path)
+		if w.Returned.IsZero() || now == cty.NilVal || before == cty.NilVal || !now.IsWhollyKnown() || now.RawEquals(before) {
+			continue
+		}
+		returned := state.Withheld{Path: w.Path, Returned: w.Returned}
+		if a.compare(returned, now) == fingerprint.Same && a.compare(returned, before) != fingerprint.Same {
+			v, found = schema.Put(v, w.Path, now), true
+		}
+	}
+	return v, found
+}
+
+// IsOdd reports whether what was read may be what it is only because the object that was sent lacked values:
+// it has another value where one was missing.
+func (a *Attributes) IsOdd(sent cty.Value, stored *state.Object, read cty.Value) bool {
+	for _, w := range Missing(sent, stored) {
+		got := part(read, w.Path)
+		if got != cty.NilVal && got.IsWhollyKnown() && !isZero(got) && a.compare(w, got) == fingerprint.Different {
+			return true
+		}
+	}
+	return false
+}
+
+// Read returns what was read of an object, and the paths of the withheld attributes that have other values
+// than the state knows of. sent is the object that the provider was sent. Where that lacked a value, null,
+// the zero value and something else mean nothing: only an answer to the value tells of a change.
+func (a *Attributes) Read(sent cty.Value, stored *state.Object, read cty.Value) (v cty.Value, drifted []cty.Path) {
+	if stored == nil {
+		return read, nil
+	}
+	for _, w := range stored.Withheld {
+		if !hasPlace(read, w.Path) {
+			continue
+		}
+		asked, got := part(sent, w.Path) != cty.NilVal, part(read, w.Path)
+		switch {
+		case got != cty.NilVal && a.compare(w, got) != fingerprint.Different:
+		case asked:
+			drifted = append(drifted, w.Path)
+		default:
+			read = a.Block.NullAt(read, []cty.Path{w.Path})
+		}
+	}
+	return read, drifted
+}
+
+// SameStored reports whether two forms of an object are the same as far as the state knows them: where it has
+// a record in place of a value, the value makes no difference.
+func (a *Attributes) SameStored(before, after cty.Value, stored *state.Object) bool {
+	return a.unrecorded(before, stored).RawEquals(a.unrecorded(after, stored))
+}
+
+func (a *Attributes) unrecorded(v cty.Value, stored *state.Object) cty.Value {
+	if len(a.Names) == 0 || v.IsNull() {
+		return v
+	}
+	return a.Block.NullAt(v, slices.DeleteFunc(a.Names.Find(v), func(p cty.Path) bool { return recordAt(stored, p) == nil }))
+}

@@ -1,0 +1,164 @@
+package withheld
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/internal/values/fingerprint"
+	"github.com/mayfly-iac/mayfly/internal/values/schema"
+	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/state"
+)
+
+// Judge says of each withheld attribute how its value in the configuration compares with the one of the prior
+// object, which was filled and may be null.
+func (a *Attributes) Judge(prior cty.Value, stored *state.Object, cfg cty.Value) []plan.Withheld {
+	var paths []cty.Path
+	if prior.IsNull() {
+		stored = nil
+	}
+	for _, v := range []cty.Value{cfg, prior} {
+		paths = appendNew(paths, a.Names.Find(v)...)
+	}
+	if stored != nil {
+		for _, w := range stored.Withheld {
+			paths = appendNew(paths, w.Path)
+		}
+	}
+	var out []plan.Withheld
+	for _, path := range paths {
+		record := recordAt(stored, path)
+		status := a.status(part(prior, path), record, cfg, path)
+		if status == plan.WithheldSame {
+			status = a.sameness(stored, record, cfg, path)
+		}
+		if status != "" {
+			out = append(out, plan.Withheld{Path: path, Status: status})
+		}
+	}
+	return out
+}
+
+// sameness says more of an attribute whose value stays: whether something changes in the state.
+func (a *Attributes) sameness(stored *state.Object, record *state.Withheld, cfg cty.Value, path cty.Path) plan.WithheldStatus {
+	switch {
+	case !a.Names.Matches(path):
+		return plan.WithheldReleased
+	case record == nil && stored != nil:
+		return plan.WithheldStored
+	case record != nil && a.assumed(*record, part(cfg, path)):
+		return plan.WithheldAssumed
+	}
+	return plan.WithheldSame
+}
+
+// Gone says of each attribute that the state withholds that it goes with its object.
+func Gone(stored *state.Object) []plan.Withheld {
+	if stored == nil {
+		return nil
+	}
+	var out []plan.Withheld
+	for _, w := range stored.Withheld {
+		out = append(out, plan.Withheld{Path: w.Path, Status: plan.WithheldRemoved})
+	}
+	return out
+}
+
+func appendNew(paths []cty.Path, more ...cty.Path) []cty.Path {
+	for _, path := range more {
+		if !slices.ContainsFunc(paths, path.Equals) {
+			paths = append(paths, path)
+		}
+	}
+	return paths
+}
+
+// status is Judge for one attribute, which had the value before, or is on record; "" if there is nothing to
+// say.
+func (a *Attributes) status(before cty.Value, record *state.Withheld, cfg cty.Value, path cty.Path) plan.WithheldStatus {
+	now := part(cfg, path)
+	switch {
+	case before == cty.NilVal && record == nil:
+		switch {
+		case now == cty.NilVal:
+			return ""
+		case !now.IsWhollyKnown():
+			return plan.WithheldUnknown
+		}
+		return plan.WithheldNew
+	case now == cty.NilVal:
+		if !hasPlace(cfg, path) || a.ignored(path) {
+			return "" // maybe the block that it was in has gone
+		}
+		return plan.WithheldRemoved
+	case !now.IsWhollyKnown():
+		return plan.WithheldUnknown
+	case before == cty.NilVal && a.compare(*record, now) == fingerprint.Incomparable:
+		return plan.WithheldIncomparable
+	case before == cty.NilVal:
+		return plan.WithheldChanged
+	case before.RawEquals(now) || a.ignored(path):
+		return plan.WithheldSame
+	case record != nil && a.compare(*record, now) == fingerprint.Same && a.compare(*record, before) == fingerprint.Same:
+		return plan.WithheldSame // the provider has normalized it
+	}
+	return plan.WithheldChanged
+}
+
+// CheckGiven reports withheld attributes that the configuration does not set although the provider gives them
+// a value.
+func (a *Attributes) CheckGiven(cfg, planned cty.Value) (diags diag.List) {
+	for _, path := range a.Names.Find(planned) {
+		if v := part(planned, path); part(cfg, path) == cty.NilVal && !isZero(v) {
+			diags = append(diags, diag.Diagnostic{
+				Summary: "Ephemeral attribute without a value", Path: path,
+				Detail: fmt.Sprintf("The configuration sets no value for %s of %s, so that the provider decides about it. Only a value that the configuration sets can be kept out of the state. Set the argument, or remove it from ephemeral_attributes.", schema.PathString(path), a.Object),
+			})
+		}
+	}
+	return diags
+}
+
+// Messages of CheckSeen, about a path, an object and its address as an argument of a command.
+const (
+	replacedBlindly = "The state has no fingerprint of %[1]s of %[2]s that could be compared, so that it is not known whether the value has changed, and the provider would replace the object if it has. To replace it, add the option -replace=%[3]s. If the value is the same, add the option -assume-unchanged=%[3]s."
+	removedBlindly  = "%[1]s of %[2]s has no value in the configuration any more. The state does not have the earlier value, so that the provider cannot see that it is to go. Replace the object with the option -replace=%[3]s, or put the argument back."
+	changedBlindly  = "%[1]s of %[2]s has another value in the configuration than before. The state does not have the earlier value, and without it the provider plans no change. Replace the object with the option -replace=%[3]s."
+)
+
+// CheckSeen reports changes of withheld attributes that a provider cannot make because it was not sent the
+// value of before: one that it does not plan, one that takes the value away, and a replacement that is
+// planned only because the value cannot be compared. replaced are the paths that require the replacement of
+// the object, none if it is updated.
+func (a *Attributes) CheckSeen(prior, planned cty.Value, statuses []plan.Withheld, replaced []cty.Path) (diags diag.List) {
+	report := func(path cty.Path, summary, format string) {
+		diags = append(diags, diag.Diagnostic{
+			Summary: summary, Path: path, Detail: fmt.Sprintf(format, schema.PathString(path), a.Object, diag.Argument(a.Object.Instance.String())),
+		})
+	}
+	known := func(p cty.Path) bool { // what requires the replacement at this path is known
+		return !slices.ContainsFunc(statuses, func(w plan.Withheld) bool { return w.Status == plan.WithheldIncomparable && p.HasPrefix(w.Path) })
+	}
+	if len(replaced) > 0 {
+		if !slices.ContainsFunc(replaced, known) {
+			report(replaced[0], "Replacement without a known difference", replacedBlindly)
+		}
+		return diags
+	}
+	for _, w := range statuses {
+		if !hasPlace(planned, w.Path) || part(prior, w.Path) != cty.NilVal {
+			continue
+		}
+		v := part(planned, w.Path)
+		switch unset := v == cty.NilVal || isZero(v); {
+		case unset && w.Status == plan.WithheldRemoved:
+			report(w.Path, "Ephemeral attribute was removed", removedBlindly)
+		case unset && (w.Status == plan.WithheldChanged || w.Status == plan.WithheldIncomparable):
+			report(w.Path, "Change of an ephemeral attribute is not seen", changedBlindly)
+		}
+	}
+	return diags
+}

@@ -1,0 +1,63 @@
+package withheld
+
+import (
+	"slices"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/internal/values/fingerprint"
+	"github.com/mayfly-iac/mayfly/state"
+)
+
+// Records returns what the state is to know of the withheld attributes of an object: for each, what it knew
+// already, or fingerprints of the value in v, which the provider has returned, and of the one that it was
+// sent. sent is the configuration, cty.NilVal if nothing was sent; earlier is the record so far, which may be
+// nil.
+func (a *Attributes) Records(v, sent cty.Value, earlier *state.Object) []state.Withheld {
+	paths := a.Names.Find(v)
+	if sent != cty.NilVal {
+		paths = appendNew(paths, slices.DeleteFunc(a.Names.Find(sent), func(p cty.Path) bool { return !hasPlace(v, p) })...)
+	}
+	if earlier != nil {
+		for _, w := range earlier.Withheld {
+			if a.Names.Matches(w.Path) && hasPlace(v, w.Path) {
+				paths = appendNew(paths, w.Path)
+			}
+		}
+	}
+	var out []state.Withheld
+	for _, path := range paths {
+		out = append(out, a.record(path, part(v, path), part(sent, path), recordAt(earlier, path)))
+	}
+	return out
+}
+
+// record is Records for one attribute.
+func (a *Attributes) record(path cty.Path, returned, sent cty.Value, earlier *state.Withheld) state.Withheld {
+	if returned != cty.NilVal && (!returned.IsWhollyKnown() || sent != cty.NilVal && isZero(returned)) {
+		returned = cty.NilVal // the zero value stands for null
+	}
+	if earlier != nil {
+		known := func(v cty.Value) bool { return v == cty.NilVal || a.compare(*earlier, v) == fingerprint.Same }
+		if a.ignored(path) || known(sent) && known(returned) {
+			return *earlier
+		}
+	}
+	w := state.Withheld{Path: path}
+	if sent != cty.NilVal && sent.IsWhollyKnown() {
+		w.Sent = a.fingerprint(path, sent)
+	}
+	if returned != cty.NilVal && (sent == cty.NilVal || !returned.RawEquals(sent)) {
+		w.Returned = a.fingerprint(path, returned)
+	}
+	return w
+}
+
+// fingerprint makes a fingerprint; zero if it cannot be made.
+func (a *Attributes) fingerprint(path cty.Path, v cty.Value) fingerprint.Fingerprint {
+	f, err := a.Hasher.Of(v)
+	if err != nil {
+		a.reportUnhashed(path, err)
+	}
+	return f
+}

@@ -1,0 +1,150 @@
+// Package withheld decides about the attributes of an object whose values are kept out of the state, which
+// ephemeral_attributes names (ADR 033): what a provider is sent in place of a value that the state does not
+// have, what its answers say of such values, and what is stored of them.
+//
+// It may import values and the model. It must not know how a provider is asked, or how a configuration is
+// evaluated: both come as values without marks.
+package withheld
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/internal/values/fingerprint"
+	"github.com/mayfly-iac/mayfly/internal/values/schema"
+	"github.com/mayfly-iac/mayfly/state"
+)
+
+// Attributes are the withheld attributes of one object. Values of the object are of the type of the block,
+// and stored is its record in the state, which may be nil. Attributes belongs to one goroutine.
+type Attributes struct {
+	Names  schema.Patterns // of the attributes; none if nothing is withheld
+	Object addr.Object     // for messages
+	Block  *schema.Block
+	Hasher *fingerprint.Hasher
+	// Ignored reports whether changes of the attribute at a path are ignored. Nil for none.
+	Ignored func(cty.Path) bool
+	// Assume reports whether the attribute at a path counts as unchanged if it cannot be compared. Nil for
+	// none.
+	Assume func(cty.Path) bool
+	Report func(diag.List)
+}
+
+// Hide returns an object without the values that are withheld.
+func (a *Attributes) Hide(v cty.Value) cty.Value {
+	if len(a.Names) == 0 || v.IsNull() || !v.IsKnown() {
+		return v
+	}
+	return a.Block.NullAt(v, a.Names.Find(v))
+}
+
+// HideStored is Hide for what is stored. As long as there is no salt to make fingerprints with, which the
+// first apply makes, those values stay that the earlier record has: without a fingerprint and without the
+// value, nothing could be compared any more.
+func (a *Attributes) HideStored(v cty.Value, earlier *state.Object) cty.Value {
+	paths := a.Names.Find(v)
+	if len(paths) > 0 && earlier != nil && !a.Hasher.Ready() {
+		if had, err := earlier.DecodeUnmarked(a.Block.Type()); err == nil {
+			paths = slices.DeleteFunc(paths, func(p cty.Path) bool { return part(had, p) != cty.NilVal })
+		}
+	}
+	return a.Block.NullAt(v, paths)
+}
+
+// Outside returns those of the paths that lead to what is stored.
+func (a *Attributes) Outside(paths []cty.Path) []cty.Path {
+	return a.Names.Outside(a.Block.OutsideWriteOnly(paths))
+}
+
+// NameRecorded adds the attributes that the state withholds already, for an object without a block, which
+// cannot name them any more.
+func (a *Attributes) NameRecorded(stored *state.Object) {
+	for _, w := range stored.Withheld {
+		if !a.Names.Matches(w.Path) {
+			a.Names = append(slices.Clip(a.Names), w.Path)
+		}
+	}
+}
+
+func (a *Attributes) ignored(path cty.Path) bool { return a.Ignored != nil && a.Ignored(path) }
+
+// assumed reports whether a value counts as the one that a record stands for although that is not known.
+func (a *Attributes) assumed(w state.Withheld, v cty.Value) bool {
+	return a.Assume != nil && a.Assume(w.Path) && a.compare(w, v) == fingerprint.Incomparable
+}
+
+// compare compares a value with the one that a record of the state stands for, which was sent or returned. A
+// value that cannot be compared is reported.
+func (a *Attributes) compare(w state.Withheld, v cty.Value) fingerprint.Comparison {
+	result := fingerprint.Incomparable
+	for _, f := range []fingerprint.Fingerprint{w.Sent, w.Returned} {
+		got, err := a.Hasher.Compare(f, v)
+		switch {
+		case err != nil:
+			a.reportUnhashed(w.Path, err)
+			return fingerprint.Incomparable
+		case got == fingerprint.Same:
+			return got
+		case got == fingerprint.Different:
+			result = got
+		}
+	}
+	return result
+}
+
+func (a *Attributes) reportUnhashed(path cty.Path, err error) {
+	a.Report(diag.List{{
+		Summary: "Value cannot be compared", Path: path,
+		Detail: fmt.Sprintf("The fingerprint of %s of %s cannot be made: %s.", schema.PathString(path), a.Object, err),
+	}})
+}
+
+// part returns the part of a value at a path, cty.NilVal if there is none or it is null.
+func part(v cty.Value, path cty.Path) cty.Value {
+	if v == cty.NilVal {
+		return v
+	}
+	got, err := path.Apply(v)
+	if err != nil || got.IsNull() {
+		return cty.NilVal
+	}
+	return got
+}
+
+// hasPlace reports whether a value could have something at a path: all that the path leads through is there.
+func hasPlace(v cty.Value, path cty.Path) bool {
+	_, err := path.Apply(v)
+	return err == nil
+}
+
+// isZero reports whether a value is what providers of the legacy type system return for null.
+func isZero(v cty.Value) bool {
+	switch ty := v.Type(); {
+	case !v.IsWhollyKnown() || v.IsNull():
+		return false
+	case ty == cty.String:
+		return v.AsString() == ""
+	case ty == cty.Number:
+		return v.RawEquals(cty.Zero)
+	case ty == cty.Bool:
+		return v.False()
+	case v.CanIterateElements():
+		return v.LengthInt() == 0
+	}
+	return false
+}
+
+// recordAt returns the record of a withheld attribute, nil if there is none.
+func recordAt(o *state.Object, path cty.Path) *state.Withheld {
+	if o == nil {
+		return nil
+	}
+	if i := slices.IndexFunc(o.Withheld, func(w state.Withheld) bool { return w.Path.Equals(path) }); i >= 0 {
+		return &o.Withheld[i]
+	}
+	return nil
+}

@@ -1,0 +1,37 @@
+package view
+
+import "github.com/mayfly-iac/mayfly/plan"
+
+// withheldValue is written in place of a value that is kept out of the plan and the state (E90).
+type withheldValue struct{ status plan.WithheldStatus }
+
+// withheldNotes are what is said of such a value besides what the symbol before it says.
+var withheldNotes = map[plan.WithheldStatus]string{
+	plan.WithheldChanged:      ", changed",
+	plan.WithheldUnknown:      ", known after apply",
+	plan.WithheldIncomparable: ", cannot be compared",
+	plan.WithheldAssumed:      ", assumed to be unchanged",
+	plan.WithheldStored:       ", no longer stored",
+	plan.WithheldReleased:     ", stored from now on",
+}
+
+// write implements body.
+func (b withheldValue) write(w *writer, n *node, _ int, nulls bool) {
+	w.WriteString("(ephemeral attribute" + withheldNotes[b.status] + ")")
+	w.gone(n, nulls)
+	w.forced(n)
+}
+
+// withheldNode returns the node of such a value.
+func withheldNode(status plan.WithheldStatus, why *paths) *node {
+	n := &node{effect: changed, body: withheldValue{status}, forces: why.here()}
+	switch status {
+	case plan.WithheldSame:
+		n.effect = same
+	case plan.WithheldNew:
+		n.effect = added
+	case plan.WithheldRemoved:
+		n.effect = removed
+	}
+	return n
+}
