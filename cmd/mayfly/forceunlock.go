@@ -35,7 +35,7 @@ func forceUnlockCommand(a *app) *cli.Command {
 // forceUnlock removes the lock after approval. It checks the ID before it asks, so that a person does not
 // approve something that fails.
 func forceUnlock(ctx context.Context, out *output, in *input, wd *workingDir, id string, force, input bool) int {
-	m, diags := wd.dir().State(ctx, workdir.StateFiles{})
+	m, diags := wd.dir().Backend.State(ctx, workdir.StateFiles{})
 	if !out.report(diags) {
 		return exitError
 	}

@@ -47,7 +47,7 @@ func (c *installCommands) initModules(ctx context.Context, upgrade bool, tests [
 func (c *installCommands) installModules(ctx context.Context, upgrade bool, tests []*config.TestFile, title string) bool {
 	_, soft, stop := interruptible(ctx, c.signals)
 	defer stop()
-	return c.out.report(c.wd.dir().InstallModules(soft, upgrade, tests, &moduleLines{c.out, title}))
+	return c.out.report(c.wd.dir().Packages.InstallModules(soft, upgrade, tests, &moduleLines{c.out, title}))
 }
 
 // moduleLines reports the progress of installing modules, with a title before the first line.
@@ -92,7 +92,7 @@ func (c *installCommands) copyModule(ctx context.Context, source string) bool {
 	}
 	_, soft, stop := interruptible(ctx, c.signals)
 	defer stop()
-	ins, diags := c.wd.dir().Modules(soft, &moduleLines{c.out, ""})
+	ins, diags := c.wd.dir().Packages.Modules(soft, &moduleLines{c.out, ""})
 	if !c.out.report(diags) {
 		return false
 	}

@@ -73,7 +73,7 @@ func graph(ctx context.Context, wd *workingDir, f *graphFlags) (*plan.Graph, dia
 		return g, diags
 	}
 	if f.kind == "plan-destroy" {
-		file, diags := d.ReadState(ctx, workdir.StateFiles{})
+		file, diags := d.Backend.ReadState(ctx, workdir.StateFiles{})
 		if file == nil || diags.HasErrors() {
 			return plan.DestroyGraph(state.New()), diags
 		}

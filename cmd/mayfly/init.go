@@ -142,7 +142,7 @@ func (f *initFlags) check() diag.List {
 func (c *installCommands) initBackend(ctx context.Context, f *initFlags) (*state.State, bool) {
 	c.out.say("\n%s", c.out.view.Bold("Initializing the backend..."))
 	d := c.wd.dir()
-	change, diags := d.InitBackend(ctx, workdir.BackendOptions{Settings: f.backendConfig, Reconfigure: f.reconfigure, Migrate: f.migrate, ForceCopy: f.force, Locking: f.locking(c.out)})
+	change, diags := d.Backend.Init(ctx, workdir.BackendOptions{Settings: f.backendConfig, Reconfigure: f.reconfigure, Migrate: f.migrate, ForceCopy: f.force, Locking: f.locking(c.out)})
 	if !c.out.report(diags) {
 		return nil, false
 	}
@@ -180,7 +180,7 @@ func (c *installCommands) initProviders(ctx context.Context, f *initFlags, st *s
 	if !c.out.report(config.Formal(diags).Except(f.warned)) {
 		return false
 	}
-	before, after, diags := c.wd.dir().InstallProviders(ctx, st, workdir.ProviderOptions{
+	before, after, diags := c.wd.dir().Packages.InstallProviders(ctx, st, workdir.ProviderOptions{
 		Options: install.Options{Upgrade: f.upgrade, Readonly: f.lockfile == "readonly"}, PluginDirs: f.pluginDirs,
 		Observer: lines, Downloading: c.out.downloading(), Start: lines.start, Tests: tests,
 	})

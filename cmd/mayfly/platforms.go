@@ -138,11 +138,11 @@ func (c *packageCommands) packages(ctx context.Context, only []string, from func
 	if !c.out.report(d.LoadDeclarations(ctx)) {
 		return t, false
 	}
-	ins, diags := d.Installer()
+	ins, diags := d.Packages.Installer()
 	if !c.out.report(diags) {
 		return t, false
 	}
-	network, diags := d.Network()
+	network, diags := d.Packages.Network()
 	if !c.out.report(diags) {
 		return t, false
 	}

@@ -44,7 +44,7 @@ func showProviders(ctx context.Context, out *output, wd *workingDir) int {
 	if !wd.required("providers") || !out.report(d.LoadDeclarations(ctx)) {
 		return exitError
 	}
-	file, diags := wd.dir().ReadState(ctx, workdir.StateFiles{})
+	file, diags := wd.dir().Backend.ReadState(ctx, workdir.StateFiles{})
 	if !out.report(diags) {
 		return exitError
 	}
@@ -124,7 +124,7 @@ func providersSchemaCommand(a *app) *cli.Command {
 // providersSchema writes the schemas of all needed providers, including those that only the state needs: a
 // destroy uses them too.
 func providersSchema(ctx context.Context, out *output, wd *workingDir) int {
-	file, diags := wd.dir().ReadState(ctx, workdir.StateFiles{})
+	file, diags := wd.dir().Backend.ReadState(ctx, workdir.StateFiles{})
 	if !out.report(diags) {
 		return exitError
 	}

@@ -99,7 +99,7 @@ func (c *showCommand) showWhat(ctx context.Context, f *showFlags, args []string)
 		}
 		return c.showPlan(ctx, f, saved)
 	case len(args) == 0:
-		file, diags := c.wd.dir().ReadState(ctx, workdir.StateFiles{})
+		file, diags := c.wd.dir().Backend.ReadState(ctx, workdir.StateFiles{})
 		if !c.out.report(diags) {
 			return exitError
 		}

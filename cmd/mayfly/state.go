@@ -42,7 +42,7 @@ func (c *stateCommands) listCommand(a *app) *cli.Command {
 			if !ok {
 				return exitError
 			}
-			file, diags := c.wd.dir().ReadState(ctx, files.StateFiles)
+			file, diags := c.wd.dir().Backend.ReadState(ctx, files.StateFiles)
 			if !c.out.report(diags) {
 				return exitError
 			}
@@ -102,7 +102,7 @@ func (c *stateCommands) showCommand(a *app) *cli.Command {
 			if err != nil {
 				return c.out.fail("Error parsing instance address", "%q is not the address of a resource instance: %s.", args[0], err)
 			}
-			file, diags := c.wd.dir().ReadState(ctx, files.StateFiles)
+			file, diags := c.wd.dir().Backend.ReadState(ctx, files.StateFiles)
 			if !c.out.report(diags) {
 				return exitError
 			}
@@ -139,7 +139,7 @@ func (c *stateCommands) pullCommand(a *app) *cli.Command {
 			if len(args) > 0 {
 				return c.out.argsError("state pull", "no arguments")
 			}
-			file, diags := c.wd.dir().ReadState(ctx, workdir.StateFiles{})
+			file, diags := c.wd.dir().Backend.ReadState(ctx, workdir.StateFiles{})
 			if !c.out.report(diags) {
 				return exitError
 			}

@@ -76,7 +76,7 @@ func (c *stateCommands) diff(ctx context.Context, m *machineFlags, names []strin
 // for a state without content, and false after an error, which was reported.
 func (c *stateCommands) named(ctx context.Context, name string) (*state.File, bool) {
 	if name == "" {
-		file, diags := c.wd.dir().ReadState(ctx, workdir.StateFiles{})
+		file, diags := c.wd.dir().Backend.ReadState(ctx, workdir.StateFiles{})
 		return file, c.out.report(diags)
 	}
 	if workspace, ok := strings.CutPrefix(name, workspacePrefix); ok {

@@ -20,8 +20,12 @@ func (c *stateCommands) rekeyCommand(a *app) *cli.Command {
 			}
 			ctx, stop := c.signals.Once(ctx)
 			defer stop()
+			w, diags := c.wd.dir().Workspaces(ctx)
+			if !c.out.report(diags) {
+				return exitError
+			}
 			encrypted, left := 0, 0
-			diags := c.wd.dir().Rekey(ctx, lock.locking(c.out), func(f workdir.Rekeyed) {
+			diags = w.Rekey(ctx, lock.locking(c.out), func(f workdir.Rekeyed) {
 				if f.Err != nil {
 					left++
 					c.out.report(diag.Warnf("Backup left as it is", "The backup %s, of the workspace %q, could not be encrypted again: %s.", f.Path, f.Workspace, f.Err))

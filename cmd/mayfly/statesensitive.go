@@ -26,7 +26,7 @@ func (c *stateCommands) sensitiveCommand(a *app) *cli.Command {
 			if len(args) > 0 {
 				return c.out.argsError("state sensitive", "no arguments")
 			}
-			file, diags := c.wd.dir().ReadState(ctx, files.StateFiles)
+			file, diags := c.wd.dir().Backend.ReadState(ctx, files.StateFiles)
 			if !c.out.report(diags) {
 				return exitError
 			}

@@ -114,7 +114,7 @@ func (c *testCommand) run(ctx context.Context, f *testFlags, r *testRound) int {
 	}
 	files := tests.Files
 	for _, file := range files {
-		r.loaded = append(r.loaded, testInput{file.Name, d.Dirs(tests, file)})
+		r.loaded = append(r.loaded, testInput{file.Name, tests.Dirs(file)})
 	}
 	p := &verdicts.Printer{Program: c.out.view.Program, Command: c.out.view.Command, Color: c.out.view.Color, Streams: c.out.streams(), Sources: c.out.sources}
 	if c.out.stream == nil {
@@ -133,7 +133,7 @@ func (c *testCommand) run(ctx context.Context, f *testFlags, r *testRound) int {
 	if !c.out.report(diags) || !c.out.report(s.LeftOpen()) {
 		return exitError
 	}
-	opt, diags := testOptions(c.wd, tests, s)
+	opt, diags := testOptions(tests, s)
 	if !c.out.report(diags) {
 		return exitError
 	}
@@ -213,10 +213,10 @@ func (t *testsFlag) files(ctx context.Context, d *workdir.Dir) ([]*config.TestFi
 }
 
 // testOptions returns the options of a suite for a session.
-func testOptions(wd *workingDir, t *workdir.Tests, s *session) (suite.Options, diag.List) {
+func testOptions(t *workdir.Tests, s *session) (suite.Options, diag.List) {
 	opt := suite.Options{Project: s.Project, Files: t.Files, Module: t.Module}
 	var diags diag.List
-	opt.GivenNames, opt.Given, diags = wd.opened.Outside(t)
+	opt.GivenNames, opt.Given, diags = t.Outside()
 	return opt, diags
 }
 

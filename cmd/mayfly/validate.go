@@ -61,7 +61,7 @@ func validate(ctx context.Context, wd *workingDir, signals interrupt.Source, tes
 	if diags.HasErrors() {
 		return diags
 	}
-	diags = append(diags, d.CheckBackend(soft)...)
+	diags = append(diags, d.Backend.Check(soft)...)
 	t := &workdir.Tests{}
 	if !tests.none {
 		var ds diag.List
@@ -78,6 +78,6 @@ func validate(ctx context.Context, wd *workingDir, signals interrupt.Source, tes
 	if diags = append(diags, s.Project.Validate(soft)...); diags.HasErrors() || len(t.Files) == 0 {
 		return diags
 	}
-	opt, ds := testOptions(wd, t, s)
+	opt, ds := testOptions(t, s)
 	return append(append(diags, ds...), suite.Validate(soft, opt)...)
 }
