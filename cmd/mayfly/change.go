@@ -157,7 +157,7 @@ func addressLines(name string) ([]string, error) {
 	return out, nil
 }
 
-// changeCommands are the commands that plan and apply, and import.
+// changeCommands are plan, apply, destroy, refresh and import.
 type changeCommands struct{ dependencies }
 
 // changeRun is one run of a command that plans and may apply. It holds the state's lock from start to end:
