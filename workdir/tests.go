@@ -115,10 +115,11 @@ func (t *Tests) Outside() ([]string, func(*config.Variable) (cty.Value, diag.Lis
 	}, diags
 }
 
-// Tests are the test files of a working directory, and what they need.
+// Tests are the test files of a working directory, and what they need. LoadTests makes them; the zero value
+// has no files, and is for OpenTests only.
 type Tests struct {
 	Dir   string // besides the working directory
-	dir   *Dir
+	dir   *Dir   // whose they are
 	Files []*config.TestFile
 	trees map[string]*config.Tree // the modules of runs
 	Names []string                // of variables in test files and in modules of runs
