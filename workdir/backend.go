@@ -11,12 +11,26 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/internal/language/config"
 	"github.com/mayfly-iac/mayfly/internal/stores/backend"
+	"github.com/mayfly-iac/mayfly/internal/stores/encryption"
 	"github.com/mayfly-iac/mayfly/internal/values/leak"
 	"github.com/mayfly-iac/mayfly/state/store"
 )
 
 // StateFiles name files that replace those of the local backend, for whatever workspace.
 type StateFiles = backend.StateFiles
+
+// Backend is where the states of a working directory are. It belongs to the goroutine of its Dir.
+type Backend struct {
+	dir       *Dir
+	locations *locations
+	encrypted *encryption.Set // what the loaded configuration says about encryption, once that was needed
+}
+
+// locations are where states may be: the kinds of backends, and the record of the one that was chosen.
+type locations struct {
+	files *files
+	kinds map[string]*backend.Kind
+}
 
 // location says where states are: a backend block, or its absence.
 type location struct {
@@ -32,7 +46,7 @@ func locationOf(kind *backend.Kind, arguments map[string]cty.Value) location {
 }
 
 // undeclared is the location of a configuration without a block.
-func (d *Dir) undeclared() location { return location{kind: d.kinds[backend.Local]} }
+func (ls *locations) undeclared() location { return location{kind: ls.kinds[backend.Local]} }
 
 func (l location) declared() bool { return l.cfg != cty.NilVal }
 
@@ -84,11 +98,11 @@ func (l location) fullHash() uint64 {
 	return uint64(cty.TupleVal([]cty.Value{cty.StringVal(l.kind.Name), cfg}).Hash())
 }
 
-func (d *Dir) lookup(name string) string { return d.vars[name] }
+func (f *files) lookup(name string) string { return f.vars[name] }
 
 // filled returns the arguments of a location with those that the environment gives.
-func (d *Dir) filled(l location) cty.Value {
-	cfg, err := l.kind.FromEnvironment(l.config(), d.lookup)
+func (ls *locations) filled(l location) cty.Value {
+	cfg, err := l.kind.FromEnvironment(l.config(), ls.files.lookup)
 	if err != nil {
 		return l.config() // opening the store reports it
 	}
@@ -96,26 +110,26 @@ func (d *Dir) filled(l location) cty.Value {
 }
 
 // placeOf says for a message where the state of the default workspace is.
-func (d *Dir) placeOf(l location) string { return l.kind.Place(d.filled(l)) }
+func (ls *locations) placeOf(l location) string { return l.kind.Place(ls.filled(l)) }
 
 // samePlace reports whether two locations keep states in the same places.
-func (d *Dir) samePlace(a, b location) bool {
-	return a.kind.Name == b.kind.Name && a.kind.Identity(d.filled(a)) == b.kind.Identity(d.filled(b))
+func (ls *locations) samePlace(a, b location) bool {
+	return a.kind.Name == b.kind.Name && a.kind.Identity(ls.filled(a)) == b.kind.Identity(ls.filled(b))
 }
 
 // openLocation opens the store of a location.
-func (d *Dir) openLocation(ctx context.Context, l location, files StateFiles, c store.Cipher) (store.Store, diag.List) {
-	l, diags := d.unseal(l)
+func (b *Backend) openLocation(ctx context.Context, l location, files StateFiles, c store.Cipher) (store.Store, diag.List) {
+	l, diags := b.locations.unseal(l)
 	if diags.HasErrors() {
 		return nil, diags
 	}
-	cfg, err := l.kind.Complete(l.config(), d.lookup)
+	cfg, err := l.kind.Complete(l.config(), b.dir.files.lookup)
 	var s store.Store
 	if err == nil {
 		for _, text := range l.kind.Credentials(cfg) {
-			d.opt.Leaks.Remember(leak.Source{Kind: leak.Credential, Address: "the backend " + l.kind.Name}, cty.StringVal(text), cty.String)
+			b.dir.opt.Leaks.Remember(leak.Source{Kind: leak.Credential, Address: "the backend " + l.kind.Name}, cty.StringVal(text), cty.String)
 		}
-		s, err = l.kind.Open(ctx, cfg, backend.Env{Files: files, Cipher: c, Lookup: d.lookup, Version: d.opt.Version, JournalDir: d.journalDir(), Host: d.host})
+		s, err = l.kind.Open(ctx, cfg, backend.Env{Files: files, Cipher: c, Lookup: b.dir.files.lookup, Version: b.dir.opt.Version, JournalDir: b.dir.files.journalDir(), Host: b.dir.Packages.host})
 	}
 	if err != nil {
 		return nil, diag.Errorf("Error loading the backend", "%s", diag.Sentence(err))
@@ -125,8 +139,8 @@ func (d *Dir) openLocation(ctx context.Context, l location, files StateFiles, c 
 
 // declaredLocation evaluates the backend block of a root module, with settings over it: arguments of the form
 // name=value, and names of files that give values to arguments.
-func (d *Dir) declaredLocation(root *config.Module, settings []string) (location, diag.List) {
-	none := d.undeclared()
+func (ls *locations) declaredLocation(root *config.Module, settings []string) (location, diag.List) {
+	none := ls.undeclared()
 	if root == nil || root.Backend == nil {
 		if len(settings) > 0 {
 			return none, diag.Warnf("Missing backend configuration", "-backend-config was used without a \"backend\" block in the configuration, so it has no effect.")
@@ -134,9 +148,9 @@ func (d *Dir) declaredLocation(root *config.Module, settings []string) (location
 		return none, nil
 	}
 	block := root.Backend
-	kind, ok := d.kinds[block.Type]
+	kind, ok := ls.kinds[block.Type]
 	if !ok || kind.Name == backend.Cloud && !block.Cloud {
-		return none, unknownKind(block, d.kinds)
+		return none, unknownKind(block, ls.kinds)
 	}
 	values, diags := kind.Decode(block.Body)
 	for _, text := range settings {
@@ -179,13 +193,13 @@ func override(kind *backend.Kind, values map[string]cty.Value, text string) diag
 }
 
 // usable fails if a location is of a kind that this program cannot open.
-func (d *Dir) usable(l location) diag.List {
+func (b *Backend) usable(l location) diag.List {
 	if l.kind.Usable() {
 		return nil
 	}
-	detail := fmt.Sprintf("This version of Mayfly knows the arguments of the backend %q, but cannot use it. Use another backend, or none to keep the state in a file. Backends that it can use: %s.", l.kind.Name, diag.Series("and", backend.Usable(d.kinds)))
-	if d.root != nil && d.root.Backend != nil {
-		return diag.At(d.root.Backend.Range, "Unsupported backend type", "%s", detail)
+	detail := fmt.Sprintf("This version of Mayfly knows the arguments of the backend %q, but cannot use it. Use another backend, or none to keep the state in a file. Backends that it can use: %s.", l.kind.Name, diag.Series("and", backend.Usable(b.locations.kinds)))
+	if b.dir.root != nil && b.dir.root.Backend != nil {
+		return diag.At(b.dir.root.Backend.Range, "Unsupported backend type", "%s", detail)
 	}
 	return diag.Errorf("Unsupported backend type", "%s", detail)
 }

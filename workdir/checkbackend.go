@@ -14,25 +14,25 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/stores/backend"
 )
 
-// CheckBackend checks the backend or cloud block of the loaded configuration by itself, without the values of
+// Check checks the backend or cloud block of the loaded configuration by itself, without the values of
 // variables and without what the command line may add. What init would refuse is only a warning: a module can
 // be valid on a machine, or in a version of this program, that cannot use its backend. A secret in an
 // argument that says where the state is, is an error everywhere.
-func (d *Dir) CheckBackend(ctx context.Context) diag.List {
-	if d.root == nil || d.root.Backend == nil {
+func (b *Backend) Check(ctx context.Context) diag.List {
+	if b.dir.root == nil || b.dir.root.Backend == nil {
 		return nil
 	}
-	block := d.root.Backend
-	kind, ok := d.kinds[block.Type]
+	block := b.dir.root.Backend
+	kind, ok := b.locations.kinds[block.Type]
 	if !ok || kind.Name == backend.Cloud && !block.Cloud {
-		return unknownKind(block, d.kinds).AsWarnings()
+		return unknownKind(block, b.locations.kinds).AsWarnings()
 	}
 	partial := mayfly.StaticPartial(mayfly.StaticOptions{
 		RootDir: ".", WorkDir: absolute(), Interrupted: ctx.Done(),
 		Variable: func(_ *config.Module, v *config.Variable) (cty.Value, diag.List) { return cty.UnknownVal(v.Type), nil },
 	})
 	failed := map[hcl.Range]diag.List{} // since an expression may be evaluated more than once
-	shape := block.Shape(d.root, func(m *config.Module, expr hcl.Expression) (cty.Value, diag.List) {
+	shape := block.Shape(b.dir.root, func(m *config.Module, expr hcl.Expression) (cty.Value, diag.List) {
 		v, diags := partial(m, expr)
 		if diags.HasErrors() {
 			failed[expr.Range()] = diags

@@ -15,9 +15,6 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/install/cliconfig"
 	"github.com/mayfly-iac/mayfly/internal/install/modules"
 	"github.com/mayfly-iac/mayfly/internal/language/config"
-	"github.com/mayfly-iac/mayfly/internal/provider/plugin"
-	"github.com/mayfly-iac/mayfly/internal/stores/backend"
-	"github.com/mayfly-iac/mayfly/internal/stores/encryption"
 	"github.com/mayfly-iac/mayfly/internal/stores/kinds"
 	"github.com/mayfly-iac/mayfly/internal/stores/planfile"
 	"github.com/mayfly-iac/mayfly/internal/values/leak"
@@ -49,22 +46,19 @@ type Options struct {
 
 // Dir is the working directory of a configuration. It belongs to one goroutine.
 type Dir struct {
-	opt     Options
-	vars    map[string]string // the environment variables
-	dataDir string
-	kinds   map[string]*backend.Kind
+	// Backend is where the states are, and Packages the modules and providers that are installed.
+	Backend  *Backend
+	Packages *Packages
 
-	tree    *config.Tree   // what was loaded last, nil if nothing was
-	root    *config.Module // of tree; nil also if there are no configuration files
-	user    *cliconfig.Config
-	running map[addr.Provider]*plugin.ReattachConfig // providers that run already
+	opt   Options
+	files *files
+
+	tree *config.Tree   // what was loaded last, nil if nothing was
+	root *config.Module // of tree; nil also if there are no configuration files
 	// answers are what the Asker said of variables. They are needed again when the configuration is loaded
 	// anew.
 	answers map[string]candidate
-	// encrypted is what the configuration says about encryption, once that was needed; planned the saved plan
-	// that the configuration is from.
-	encrypted *encryption.Set
-	planned   *planfile.File
+	planned *planfile.File // the saved plan that the configuration is from
 }
 
 // New returns the working directory of the process. It reads nothing yet.
@@ -77,15 +71,16 @@ func New(opt Options) *Dir {
 		opt.Environ = os.Environ()
 	}
 	opt.Version = cmp.Or(opt.Version, mayfly.CompatibleVersion)
-	d := &Dir{opt: opt, vars: map[string]string{}, kinds: kinds.All(), answers: map[string]candidate{}}
+	f := &files{vars: map[string]string{}}
 	for _, kv := range opt.Environ {
 		if name, value, ok := strings.Cut(kv, "="); ok {
-			d.vars[name] = value
+			f.vars[name] = value
 		}
 	}
-	if d.dataDir = d.vars["TF_DATA_DIR"]; d.dataDir == "" {
-		d.dataDir = ".terraform"
-	}
+	f.dataDir = cmp.Or(f.vars["TF_DATA_DIR"], ".terraform")
+	d := &Dir{opt: opt, files: f, answers: map[string]candidate{}}
+	d.Backend = &Backend{dir: d, locations: &locations{files: f, kinds: kinds.All()}}
+	d.Packages = &Packages{dir: d}
 	return d
 }
 
@@ -130,7 +125,7 @@ func (d *Dir) loadedRoot(ctx context.Context) diag.List {
 
 // use makes a tree the configuration of the directory.
 func (d *Dir) use(tree *config.Tree) {
-	d.tree, d.root, d.planned, d.encrypted = tree, nil, nil, nil
+	d.tree, d.root, d.planned, d.Backend.encrypted = tree, nil, nil, nil
 	if d.HasConfig() {
 		d.root = tree.Root
 	}
@@ -141,16 +136,16 @@ func (d *Dir) Tree() *mayfly.Tree { return d.tree }
 
 // loader returns a loader for the configuration files and the modules that are installed now.
 func (d *Dir) loader(ctx context.Context) *config.Loader {
-	return &config.Loader{ModuleDir: modules.Installed(d.dataDir), Static: mayfly.Static(d.staticOptions(ctx)), StaticMarked: mayfly.StaticMarked(d.staticOptions(ctx)), Version: mayfly.CompatibleVersion, EphemeralRootOutputs: d.opt.Testing}
+	return &config.Loader{ModuleDir: modules.Installed(d.files.dataDir), Static: mayfly.Static(d.staticOptions(ctx)), StaticMarked: mayfly.StaticMarked(d.staticOptions(ctx)), Version: mayfly.CompatibleVersion, EphemeralRootOutputs: d.opt.Testing}
 }
 
 // environment is what the search for the user's settings depends on.
-func (d *Dir) environment() cliconfig.Environment {
+func (f *files) environment() cliconfig.Environment {
 	home, err := os.UserHomeDir()
 	if err != nil {
 		home = ""
 	}
-	return cliconfig.Environment{Vars: maps.Clone(d.vars), Home: home, GOOS: runtime.GOOS}
+	return cliconfig.Environment{Vars: maps.Clone(f.vars), Home: home, GOOS: runtime.GOOS}
 }
 
 // absolute returns the absolute path of the working directory, "." if it is not known.

@@ -10,8 +10,8 @@
 //	planned, diags := run.Operation.Plan(ctx, mayfly.PlanOptions{Variables: run.Variables})
 //	diags = run.Save(planned, "tfplan")
 //
-// Start reading at Dir, then Session, which is a run in it. The table of the places that keep
-// states is in package backend.
+// Start reading at Dir, then Backend, where the states are, Packages, what is installed, and Session, which
+// is a run in the directory. The table of the places that keep states is in package backend.
 //
 // The working directory is that of the process, because the providers and provisioners that it starts resolve
 // relative paths against theirs. To work elsewhere, change to it first.

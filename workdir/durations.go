@@ -8,12 +8,12 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/engine/timing"
 )
 
-func (d *Dir) durationsPath() string { return filepath.Join(d.dataDir, "mayfly-durations.json") }
+func (f *files) durationsPath() string { return filepath.Join(f.dataDir, "mayfly-durations.json") }
 
 // durations returns how long operations took in earlier runs in the directory. A file that cannot be used
 // counts as none: durations only make runs faster.
-func (d *Dir) durations() *timing.Record {
-	stored, err := safefile.Read(d.durationsPath(), maxRecord)
+func (f *files) durations() *timing.Record {
+	stored, err := safefile.Read(f.durationsPath(), maxRecord)
 	if err != nil {
 		return &timing.Record{}
 	}
@@ -22,15 +22,15 @@ func (d *Dir) durations() *timing.Record {
 
 // keepDurations stores a record for later runs if the directory has been initialized. Of two runs that end
 // at the same time, one is remembered.
-func (d *Dir) keepDurations(r *timing.Record) {
-	if info, err := os.Stat(d.dataDir); err != nil || !info.IsDir() || !r.Changed() {
+func (f *files) keepDurations(r *timing.Record) {
+	if info, err := os.Stat(f.dataDir); err != nil || !info.IsDir() || !r.Changed() {
 		return
 	}
 	stored, err := r.Encode()
 	if err != nil {
 		return
 	}
-	file, err := safefile.Temp(d.durationsPath())
+	file, err := safefile.Temp(f.durationsPath())
 	if err != nil {
 		return
 	}
@@ -39,7 +39,7 @@ func (d *Dir) keepDurations(r *timing.Record) {
 		err = closing
 	}
 	if err == nil {
-		err = os.Rename(file.Name(), d.durationsPath())
+		err = os.Rename(file.Name(), f.durationsPath())
 	}
 	if err != nil {
 		_ = os.Remove(file.Name()) // nothing depends on the record

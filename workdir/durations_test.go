@@ -19,26 +19,26 @@ func TestDurations(t *testing.T) {
 	var slow, fast timing.Record
 	slow.Took(object, event.OpCreate, time.Second)
 	fast.Took(object, event.OpCreate, time.Millisecond)
-	d.keepDurations(&slow)
-	if _, err := os.Stat(d.dataDir); err == nil {
+	d.files.keepDurations(&slow)
+	if _, err := os.Stat(d.files.dataDir); err == nil {
 		t.Error("the data directory was made for a record")
 	}
-	if err := os.Mkdir(d.dataDir, 0o755); err != nil {
+	if err := os.Mkdir(d.files.dataDir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	d.keepDurations(&fast)
-	if files, err := os.ReadDir(d.dataDir); err != nil || len(files) > 0 {
+	d.files.keepDurations(&fast)
+	if files, err := os.ReadDir(d.files.dataDir); err != nil || len(files) > 0 {
 		t.Errorf("short operations were stored: %v, %v", files, err)
 	}
-	filetest.Write(t, d.durationsPath(), "damaged")
-	if got := d.durations().Expected(object, event.OpCreate); got != 1 {
+	filetest.Write(t, d.files.durationsPath(), "damaged")
+	if got := d.files.durations().Expected(object, event.OpCreate); got != 1 {
 		t.Errorf("a damaged file says %s", got)
 	}
-	d.keepDurations(&slow)
-	if got := d.durations().Expected(object, event.OpCreate); got != time.Second {
+	d.files.keepDurations(&slow)
+	if got := d.files.durations().Expected(object, event.OpCreate); got != time.Second {
 		t.Errorf("the record says %s, want 1s", got)
 	}
-	if files, err := os.ReadDir(d.dataDir); err != nil || len(files) != 1 {
+	if files, err := os.ReadDir(d.files.dataDir); err != nil || len(files) != 1 {
 		t.Errorf("files: %v, %v", files, err)
 	}
 }

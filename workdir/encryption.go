@@ -27,24 +27,24 @@ const encryptionVariable = "TF_ENCRYPTION"
 
 // encryption returns what the root module, which has been loaded, and the environment say about encryption.
 // Warnings are returned the first time only.
-func (d *Dir) encryption(ctx context.Context) (*encryption.Set, diag.List) {
-	if d.encrypted != nil {
-		return d.encrypted, nil
+func (b *Backend) encryption(ctx context.Context) (*encryption.Set, diag.List) {
+	if b.encrypted != nil {
+		return b.encrypted, nil
 	}
-	root := d.root
+	root := b.dir.root
 	if root == nil {
 		root = &config.Module{Dir: "."}
 	}
 	declared, diags := root.Encryption, diag.List(nil)
-	if text := strings.TrimSpace(d.vars[encryptionVariable]); text != "" {
-		encryption.RememberSource(d.opt.Leaks, encryptionVariable, text)
+	if text := strings.TrimSpace(b.dir.files.vars[encryptionVariable]); text != "" {
+		encryption.RememberSource(b.dir.opt.Leaks, encryptionVariable, text)
 		var over *config.Encryption
 		if over, diags = config.ParseEncryption([]byte(text), encryptionVariable); diags.HasErrors() {
 			return nil, diags
 		}
 		declared = declared.Merge(over)
 	}
-	options := d.staticOptions(ctx)
+	options := b.dir.staticOptions(ctx)
 	keys, stored := mayfly.StaticKeys(options), mayfly.Static(options)
 	set, ds := encryption.New(ctx, encryption.Options{
 		Config: declared,
@@ -54,13 +54,13 @@ func (d *Dir) encryption(ctx context.Context) (*encryption.Set, diag.List) {
 			}
 			return keys(root, expr)
 		},
-		Environ: d.vars, Env: childenv.WithoutVariables(d.opt.Environ), Client: keyClient(), Services: web.New(web.Options{DownloadRetries: keyRetries}).Services, Random: rand.Reader,
-		Leaks: d.opt.Leaks,
+		Environ: b.dir.files.vars, Env: childenv.WithoutVariables(b.dir.opt.Environ), Client: keyClient(), Services: web.New(web.Options{DownloadRetries: keyRetries}).Services, Random: rand.Reader,
+		Leaks: b.dir.opt.Leaks,
 	})
 	if diags = append(diags, ds...); diags.HasErrors() {
 		return nil, diags
 	}
-	d.encrypted = set
+	b.encrypted = set
 	return set, diags
 }
 
@@ -74,12 +74,12 @@ func keyClient() *http.Client {
 const keyRetries = 2
 
 // store opens the store of a location with the encryption of the configuration.
-func (d *Dir) store(ctx context.Context, l location, files StateFiles) (store.Store, diag.List) {
-	set, diags := d.encryption(ctx)
+func (b *Backend) store(ctx context.Context, l location, files StateFiles) (store.Store, diag.List) {
+	set, diags := b.encryption(ctx)
 	if diags.HasErrors() {
 		return nil, diags
 	}
-	s, ds := d.openLocation(ctx, l, files, stateCipher(set.State))
+	s, ds := b.openLocation(ctx, l, files, stateCipher(set.State))
 	return s, append(diags, ds...)
 }
 
@@ -104,7 +104,7 @@ func (d *Dir) decryptPlan(ctx context.Context, stored []byte, name string) ([]by
 	if diags := d.loadedRoot(ctx); diags.HasErrors() {
 		return nil, diags
 	}
-	set, diags := d.encryption(ctx)
+	set, diags := d.Backend.encryption(ctx)
 	if diags.HasErrors() {
 		return nil, diags
 	}
@@ -150,7 +150,7 @@ func (d *Dir) ReadStateFile(ctx context.Context, src []byte) (*state.File, error
 	if diags.HasErrors() {
 		return nil, diags.Err()
 	}
-	set, diags := d.encryption(ctx)
+	set, diags := d.Backend.encryption(ctx)
 	if diags.HasErrors() {
 		return nil, diags.Err()
 	}

@@ -49,12 +49,12 @@ output "site" {
 
 	dir := workdir.New(workdir.Options{Settings: []workdir.Setting{{Text: "region=north"}}})
 	check(dir.LoadRoot(ctx))
-	change, diags := dir.InitBackend(ctx, workdir.BackendOptions{})
+	change, diags := dir.Backend.Init(ctx, workdir.BackendOptions{})
 	check(diags)
 	fmt.Println("backend:", change.After)
-	check(dir.InstallModules(ctx, false, nil, nil))
+	check(dir.Packages.InstallModules(ctx, false, nil, nil))
 	check(dir.Load(ctx))
-	_, _, diags = dir.InstallProviders(ctx, nil, workdir.ProviderOptions{})
+	_, _, diags = dir.Packages.InstallProviders(ctx, nil, workdir.ProviderOptions{})
 	check(diags)
 
 	run, diags := dir.Begin(ctx, "plan", workdir.BeginOptions{})
@@ -78,7 +78,7 @@ output "site" {
 	site := applied.State.Object(addr.Object{Instance: planned.Changes[0].Addr})
 	fmt.Println("exists:", site != nil)
 
-	file, diags := later.ReadState(ctx, workdir.StateFiles{})
+	file, diags := later.Backend.ReadState(ctx, workdir.StateFiles{})
 	check(diags)
 	fmt.Println("outputs:", len(file.State.Outputs))
 	// Output:

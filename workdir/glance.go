@@ -48,14 +48,14 @@ func (g Glance) State(file string) *state.State {
 // store returns the store if it is a local one and not encrypted, since keys can take long to obtain: that
 // which init has recorded, or that of the configuration.
 func (g Glance) store(files StateFiles) store.Store {
-	record, recorded, diags := g.dir.recorded()
+	record, recorded, diags := g.dir.Backend.locations.recorded()
 	l := record.location
 	if !recorded && !diags.HasErrors() {
-		l, diags = g.dir.declaredLocation(g.Root(), nil)
+		l, diags = g.dir.Backend.locations.declaredLocation(g.Root(), nil)
 	}
 	if diags.HasErrors() || l.kind.Name != backend.Local {
 		return nil
 	}
-	s, _ := g.dir.openLocation(context.Background(), l, files, nil)
+	s, _ := g.dir.Backend.openLocation(context.Background(), l, files, nil)
 	return s
 }

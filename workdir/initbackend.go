@@ -12,7 +12,7 @@ import (
 	"github.com/mayfly-iac/mayfly/state/store"
 )
 
-// BackendOptions control InitBackend.
+// BackendOptions control Backend.Init.
 type BackendOptions struct {
 	// Settings complete the backend block: arguments of the form name=value, and names of files that give
 	// values to arguments.
@@ -27,7 +27,7 @@ type BackendOptions struct {
 	store.Locking
 }
 
-// BackendChange is what InitBackend has done.
+// BackendChange is what Backend.Init has done.
 type BackendChange struct {
 	Before, After string // kinds of backend; "" without a backend block
 	Changed       bool
@@ -39,22 +39,22 @@ type BackendChange struct {
 	Left []string
 }
 
-// InitBackend records the backend of the configuration, whose root module has been loaded, and copies the
+// Init records the backend of the configuration, whose root module has been loaded, and copies the
 // states of the previous one if asked to. Nothing is changed if there were errors, except that states may
 // have been copied.
-func (d *Dir) InitBackend(ctx context.Context, opt BackendOptions) (BackendChange, diag.List) {
+func (b *Backend) Init(ctx context.Context, opt BackendOptions) (BackendChange, diag.List) {
 	var change BackendChange
-	want, diags := d.declaredLocation(d.root, opt.Settings)
+	want, diags := b.locations.declaredLocation(b.dir.root, opt.Settings)
 	if diags.HasErrors() {
 		return change, diags
 	}
-	if diags = append(diags, d.usable(want)...); diags.HasErrors() {
+	if diags = append(diags, b.usable(want)...); diags.HasErrors() {
 		return change, diags
 	}
-	block, _ := d.declaredLocation(d.root, nil)
-	have := d.undeclared()
+	block, _ := b.locations.declaredLocation(b.dir.root, nil)
+	have := b.locations.undeclared()
 	if !opt.Reconfigure {
-		rec, _, ds := d.recorded()
+		rec, _, ds := b.locations.recorded()
 		if diags = append(diags, ds...); ds.HasErrors() {
 			return change, diags
 		}
@@ -62,25 +62,25 @@ func (d *Dir) InitBackend(ctx context.Context, opt BackendOptions) (BackendChang
 		if len(opt.Settings) == 0 && want.declared() && rec.holdsFor(block) {
 			want = have
 		}
-		change.From, change.To = d.placeOf(have), d.placeOf(want)
-		change.Copied, change.Left, ds = d.migrate(ctx, have, want, opt)
+		change.From, change.To = b.locations.placeOf(have), b.locations.placeOf(want)
+		change.Copied, change.Left, ds = b.migrate(ctx, have, want, opt)
 		if diags = append(diags, ds...); ds.HasErrors() {
 			return change, diags
 		}
 	}
 	// What cannot be read is not recorded, so that a corrected block meets no trace of it.
-	file, ds := d.selectedState(ctx, have, want)
+	file, ds := b.selectedState(ctx, have, want)
 	if diags = append(diags, ds...); ds.HasErrors() {
 		return change, diags
 	}
 	change.State = file
-	if ds := d.record(want, block); ds.HasErrors() {
+	if ds := b.locations.record(want, block); ds.HasErrors() {
 		return change, append(diags, ds...)
 	}
-	if ds := d.selectOnly(have, want); ds.HasErrors() {
+	if ds := b.selectOnly(have, want); ds.HasErrors() {
 		return change, append(diags, ds...)
 	}
-	if ds := d.createSelected(ctx, want); ds.HasErrors() {
+	if ds := b.createSelected(ctx, want); ds.HasErrors() {
 		return change, append(diags, ds...)
 	}
 	if have.declared() {
@@ -95,12 +95,12 @@ func (d *Dir) InitBackend(ctx context.Context, opt BackendOptions) (BackendChang
 
 // selectedState reads the state of the workspace that will be selected when one backend has taken the place
 // of another; nil if there is none.
-func (d *Dir) selectedState(ctx context.Context, before, after location) (*state.File, diag.List) {
-	name, diags := d.selectedIn(before, after)
+func (b *Backend) selectedState(ctx context.Context, before, after location) (*state.File, diag.List) {
+	name, diags := b.selectedIn(before, after)
 	if diags.HasErrors() {
 		return nil, diags
 	}
-	s, diags := d.store(ctx, after, StateFiles{})
+	s, diags := b.store(ctx, after, StateFiles{})
 	if diags.HasErrors() {
 		return nil, diags
 	}
@@ -116,8 +116,8 @@ func (d *Dir) selectedState(ctx context.Context, before, after location) (*state
 // migrate copies the states of all workspaces from one backend to another, unless they are in the same place
 // or there is no state. It returns the workspaces whose states it has copied, and the files that they came
 // from.
-func (d *Dir) migrate(ctx context.Context, from, to location, opt BackendOptions) (copied, left []string, _ diag.List) {
-	if d.samePlace(from, to) {
+func (b *Backend) migrate(ctx context.Context, from, to location, opt BackendOptions) (copied, left []string, _ diag.List) {
+	if b.locations.samePlace(from, to) {
 		return nil, nil, nil
 	}
 	// A wrong argument in a pipeline would be an empty state: this is asked even if there is nothing to copy.
@@ -125,7 +125,7 @@ func (d *Dir) migrate(ctx context.Context, from, to location, opt BackendOptions
 		return nil, nil, diag.Errorf("Backend configuration changed",
 			"The backend had another configuration before. To copy the state to the new place, if there is any, run \"mayfly init -migrate-state\"; to use the new configuration and leave the state where it is, run \"mayfly init -reconfigure\".")
 	}
-	names, files, diags := d.statesIn(ctx, from)
+	names, files, diags := b.statesIn(ctx, from)
 	if len(files) == 0 || diags.HasErrors() {
 		return nil, nil, diags
 	}
@@ -133,19 +133,19 @@ func (d *Dir) migrate(ctx context.Context, from, to location, opt BackendOptions
 		return nil, nil, diag.Errorf("Backend configuration changed",
 			"There was no backend before, and there is state in the working directory. To copy the state to the new place, run \"mayfly init -migrate-state\"; to use the new configuration and leave the state where it is, run \"mayfly init -reconfigure\".")
 	}
-	targets, diags := d.targets(to, slices.DeleteFunc(names, func(name string) bool { return files[name] == nil }))
+	targets, diags := b.targets(to, slices.DeleteFunc(names, func(name string) bool { return files[name] == nil }))
 	if diags.HasErrors() {
 		return nil, nil, diags
 	}
-	states, diags := d.moving(ctx, from, to, targets)
+	states, diags := b.moving(ctx, from, to, targets)
 	if diags.HasErrors() {
 		return nil, nil, diags
 	}
 	if len(states) > 0 && !opt.ForceCopy {
-		if d.opt.Asker == nil {
+		if b.dir.opt.Asker == nil {
 			return nil, nil, diag.Errorf("Approval required", "The state must be copied to another place, and with -input=false Mayfly does not ask. To copy it without being asked, use -force-copy.")
 		}
-		if yes, err := d.opt.Asker.CopyStates(ctx, len(states)); err != nil || !yes {
+		if yes, err := b.dir.opt.Asker.CopyStates(ctx, len(states)); err != nil || !yes {
 			return nil, nil, diag.Errorf("Migration cancelled", "The state was not copied and the backend not changed.")
 		}
 	}
@@ -153,12 +153,12 @@ func (d *Dir) migrate(ctx context.Context, from, to location, opt BackendOptions
 	if diags = append(diags, ds...); ds.HasErrors() {
 		return copied, left, diags
 	}
-	return copied, left, append(diags, d.selectTarget(targets)...)
+	return copied, left, append(diags, b.selectTarget(targets)...)
 }
 
 // statesIn returns the workspaces of a backend in order, and the states of those that have any content.
-func (d *Dir) statesIn(ctx context.Context, l location) (names []string, files map[string]*state.File, diags diag.List) {
-	s, diags := d.store(ctx, l, StateFiles{})
+func (b *Backend) statesIn(ctx context.Context, l location) (names []string, files map[string]*state.File, diags diag.List) {
+	s, diags := b.store(ctx, l, StateFiles{})
 	if diags.HasErrors() {
 		return nil, nil, diags
 	}

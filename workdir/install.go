@@ -22,18 +22,26 @@ import (
 	"github.com/mayfly-iac/mayfly/state"
 )
 
+// Packages are the modules and providers that a working directory needs, and where they come from. It belongs
+// to the goroutine of its Dir.
+type Packages struct {
+	dir     *Dir
+	user    *cliconfig.Config
+	running map[addr.Provider]*plugin.ReattachConfig // providers that run already
+}
+
 // Network returns access to the places that packages come from, by the user's settings, which are read once.
-func (d *Dir) Network() (*install.Network, diag.List) {
+func (ps *Packages) Network() (*install.Network, diag.List) {
 	var diags diag.List
-	if d.user == nil {
-		d.user, diags = cliconfig.Load(d.environment())
+	if ps.user == nil {
+		ps.user, diags = cliconfig.Load(ps.dir.files.environment())
 	}
-	return &install.Network{Config: d.user, Env: d.environment()}, diags
+	return &install.Network{Config: ps.user, Env: ps.dir.files.environment()}, diags
 }
 
 // host finds a service of a host for backends.
-func (d *Dir) host(ctx context.Context, name, service string) (s backend.HostService, err error) {
-	network, diags := d.Network()
+func (ps *Packages) host(ctx context.Context, name, service string) (s backend.HostService, err error) {
+	network, diags := ps.Network()
 	if !diags.HasErrors() {
 		s.Address, s.Token, diags = network.Service(ctx, name, service)
 	}
@@ -44,42 +52,42 @@ func (d *Dir) host(ctx context.Context, name, service string) (s backend.HostSer
 }
 
 // Modules returns the installer of modules.
-func (d *Dir) Modules(ctx context.Context, o modules.Observer) (*modules.Installer, diag.List) {
-	network, diags := d.Network()
+func (ps *Packages) Modules(ctx context.Context, o modules.Observer) (*modules.Installer, diag.List) {
+	network, diags := ps.Network()
 	if diags.HasErrors() {
 		return nil, diags
 	}
 	registry, fetcher, ds := network.Modules()
-	return &modules.Installer{DataDir: d.dataDir, Loader: d.loader(ctx), Registry: registry, Fetcher: fetcher, Observer: o}, append(diags, ds...)
+	return &modules.Installer{DataDir: ps.dir.files.dataDir, Loader: ps.dir.loader(ctx), Registry: registry, Fetcher: fetcher, Observer: o}, append(diags, ds...)
 }
 
 // noteSettings notes where the user's settings come from, and those that decide where packages come from.
-func (d *Dir) noteSettings(ctx context.Context) {
-	if !trace.Noting(ctx) || d.user == nil {
+func (ps *Packages) noteSettings(ctx context.Context) {
+	if !trace.Noting(ctx) || ps.user == nil {
 		return
 	}
 	files := "no file"
-	if len(d.user.Files) > 0 {
-		files = strings.Join(d.user.Files, ", ")
+	if len(ps.user.Files) > 0 {
+		files = strings.Join(ps.user.Files, ", ")
 	}
-	trace.Note(ctx, trace.Info, "CLI configuration: %s; provider_installation block: %t; plugin cache: %q", files, d.user.Installation != nil, d.user.PluginCacheDir)
-	for _, host := range slices.Sorted(maps.Keys(d.user.TokenOrigins)) {
-		trace.Note(ctx, trace.Info, "there are credentials for %s, from %s", host.ForDisplay(), d.user.TokenOrigins[host])
+	trace.Note(ctx, trace.Info, "CLI configuration: %s; provider_installation block: %t; plugin cache: %q", files, ps.user.Installation != nil, ps.user.PluginCacheDir)
+	for _, host := range slices.Sorted(maps.Keys(ps.user.TokenOrigins)) {
+		trace.Note(ctx, trace.Info, "there are credentials for %s, from %s", host.ForDisplay(), ps.user.TokenOrigins[host])
 	}
 }
 
 // InstallModules installs the modules that the configuration calls, and those that they call: with upgrade in
 // the newest versions that the constraints allow, otherwise only those that are missing. With errors, Tree
 // and Sources serve to show them. The modules of runs in test files are installed too.
-func (d *Dir) InstallModules(ctx context.Context, upgrade bool, tests []*config.TestFile, o modules.Observer) diag.List {
-	ins, diags := d.Modules(ctx, o)
+func (ps *Packages) InstallModules(ctx context.Context, upgrade bool, tests []*config.TestFile, o modules.Observer) diag.List {
+	ins, diags := ps.Modules(ctx, o)
 	if diags.HasErrors() {
 		return diags
 	}
 	ins.More = testCalls(tests)
 	tree, ds := ins.Install(ctx, ".", upgrade)
 	if tree != nil {
-		d.use(tree)
+		ps.dir.use(tree)
 	}
 	if !ds.HasErrors() {
 		ds = nil // Load reports the same warnings
@@ -88,22 +96,22 @@ func (d *Dir) InstallModules(ctx context.Context, upgrade bool, tests []*config.
 }
 
 // Installer returns the installer of providers, with the sources of the user's settings.
-func (d *Dir) Installer() (*install.Installer, diag.List) {
-	network, diags := d.Network()
-	running, err := plugin.ParseReattach(d.vars["TF_REATTACH_PROVIDERS"])
+func (ps *Packages) Installer() (*install.Installer, diag.List) {
+	network, diags := ps.Network()
+	running, err := plugin.ParseReattach(ps.dir.files.vars["TF_REATTACH_PROVIDERS"])
 	if err != nil {
 		diags = append(diags, diag.Errorf("Invalid TF_REATTACH_PROVIDERS", "The environment variable TF_REATTACH_PROVIDERS could not be understood: %s.", strings.TrimSuffix(err.Error(), "."))...)
 	}
-	d.running = running
+	ps.running = running
 	sources, ds := network.Sources()
 	return &install.Installer{
-		DataDir: d.dataDir, Config: d.user, Embedded: []addr.Provider{mayfly.KeepProvider},
-		Reattached: func(p addr.Provider) bool { return d.running[p] != nil },
+		DataDir: ps.dir.files.dataDir, Config: ps.user, Embedded: []addr.Provider{mayfly.KeepProvider},
+		Reattached: func(p addr.Provider) bool { return ps.running[p] != nil },
 		Sources:    sources,
 	}, append(diags, ds...)
 }
 
-// ProviderOptions control InstallProviders.
+// ProviderOptions control Packages.InstallProviders.
 type ProviderOptions struct {
 	install.Options
 	// PluginDirs are the only directories to take packages from; none for the sources of the user's settings.
@@ -119,8 +127,8 @@ type ProviderOptions struct {
 // InstallProviders installs the providers that the loaded configuration and the objects in a state, which may
 // be nil, need, and writes the dependency lock file. It returns the selections as they were before and as
 // they are now.
-func (d *Dir) InstallProviders(ctx context.Context, st *state.State, opt ProviderOptions) (before, after *lockfile.Lock, diags diag.List) {
-	ins, diags := d.Installer()
+func (ps *Packages) InstallProviders(ctx context.Context, st *state.State, opt ProviderOptions) (before, after *lockfile.Lock, diags diag.List) {
+	ins, diags := ps.Installer()
 	if diags.HasErrors() {
 		return nil, nil, diags
 	}
@@ -128,11 +136,11 @@ func (d *Dir) InstallProviders(ctx context.Context, st *state.State, opt Provide
 		ins.Sources = install.MirrorDirs(opt.PluginDirs...)
 	}
 	ins.Observer, ins.Downloading = opt.Observer, opt.Downloading
-	tree := d.tree
+	tree := ps.dir.tree
 	if opt.Tests != nil {
 		tree = opt.Tests.together(tree)
 	}
-	d.noteSettings(ctx)
+	ps.noteSettings(ctx)
 	needed, before, ds := required(tree, st)
 	if diags = append(diags, ds...); ds.HasErrors() {
 		return nil, nil, diags
@@ -163,8 +171,8 @@ func required(tree *config.Tree, st *state.State) (map[addr.Provider]*install.Re
 
 // installed verifies the installed providers that a configuration and a state, which may be nil, need. It
 // changes nothing.
-func (d *Dir) installed(tree *config.Tree, st *state.State) (install.Selections, diag.List) {
-	ins, diags := d.Installer()
+func (ps *Packages) installed(tree *config.Tree, st *state.State) (install.Selections, diag.List) {
+	ins, diags := ps.Installer()
 	if diags.HasErrors() {
 		return nil, diags
 	}

@@ -14,13 +14,13 @@ type target struct{ from, to string }
 
 // targets returns where the states of workspaces go. A location that has room for one state takes that of the
 // only workspace that has one.
-func (d *Dir) targets(to location, workspaces []string) ([]target, diag.List) {
+func (b *Backend) targets(to location, workspaces []string) ([]target, diag.List) {
 	out := make([]target, len(workspaces))
 	for i, name := range workspaces {
 		out[i] = target{name, name}
 	}
 	switch {
-	case to.kind.Workspaces(d.filled(to)):
+	case to.kind.Workspaces(b.locations.filled(to)):
 		return out, nil
 	case len(workspaces) > 1:
 		return nil, diag.Errorf("Cannot copy the states", "The backend %q keeps the state of one workspace only, but the previous one has states in the workspaces %s. Nothing was copied. Destroy what is in all workspaces but one, or choose a backend with workspaces.",
@@ -39,12 +39,12 @@ type copying struct {
 
 // moving returns the states of workspaces that are to be copied from one location to another: those that the
 // two do not keep in the same place.
-func (d *Dir) moving(ctx context.Context, from, to location, targets []target) ([]copying, diag.List) {
-	source, diags := d.store(ctx, from, StateFiles{})
+func (b *Backend) moving(ctx context.Context, from, to location, targets []target) ([]copying, diag.List) {
+	source, diags := b.store(ctx, from, StateFiles{})
 	if diags.HasErrors() {
 		return nil, diags
 	}
-	sink, ds := d.store(ctx, to, StateFiles{})
+	sink, ds := b.store(ctx, to, StateFiles{})
 	if diags = append(diags, ds...); ds.HasErrors() {
 		return nil, diags
 	}
@@ -122,11 +122,11 @@ func (c *copying) load(ctx context.Context) (err error) {
 }
 
 // selectTarget selects the workspace that has the state of the selected one.
-func (d *Dir) selectTarget(targets []target) diag.List {
-	current, fromEnv, diags := d.Workspace()
+func (b *Backend) selectTarget(targets []target) diag.List {
+	current, fromEnv, diags := b.dir.Workspace()
 	for _, t := range targets {
 		if t.from == current && t.to != current && !fromEnv && !diags.HasErrors() {
-			w := Workspaces{dir: d}
+			w := Workspaces{dir: b.dir}
 			return w.use(t.to)
 		}
 	}

@@ -67,15 +67,15 @@ func TestMigrateBetweenKinds(t *testing.T) {
 		t.Helper()
 		filetest.Write(t, "main.tf", "terraform {\n"+block+"\n}\n")
 		d := New(Options{Asker: consent{yes, &asked}, Environ: []string{"X=y"}})
-		d.kinds["memory"] = memory
+		d.Backend.locations.kinds["memory"] = memory
 		wants(t, d.LoadRoot(ctx), "")
-		return d.InitBackend(ctx, opt)
+		return d.Backend.Init(ctx, opt)
 	}
 	states := func(block string) map[string]string {
 		t.Helper()
 		filetest.Write(t, "main.tf", "terraform {\n"+block+"\n}\n")
 		d := New(Options{Environ: []string{"X=y"}})
-		d.kinds["memory"] = memory
+		d.Backend.locations.kinds["memory"] = memory
 		w, diags := d.Workspaces(ctx)
 		wants(t, diags, "")
 		out := map[string]string{}
@@ -178,24 +178,24 @@ func TestMigrateToOneState(t *testing.T) {
 	}
 	unlock, diags := lockFor(t.Context(), m, "test", store.Locking{})
 	wants(t, diags, "")
-	_, diags = open(http).InitBackend(t.Context(), BackendOptions{ForceCopy: true})
+	_, diags = open(http).Backend.Init(t.Context(), BackendOptions{ForceCopy: true})
 	wants(t, diags, "Error acquiring the state lock")
 	if err := unlock(); err != nil {
 		t.Fatal(err)
 	}
 	fill("third")
-	_, diags = open(http).InitBackend(t.Context(), BackendOptions{ForceCopy: true})
+	_, diags = open(http).Backend.Init(t.Context(), BackendOptions{ForceCopy: true})
 	wants(t, diags, `keeps the state of one workspace only, but the previous one has states in the workspaces "other" and "third"`)
 	if err := os.RemoveAll("terraform.tfstate.d/third"); err != nil {
 		t.Fatal(err)
 	}
-	_, diags = open(http).InitBackend(t.Context(), BackendOptions{ForceCopy: true})
+	_, diags = open(http).Backend.Init(t.Context(), BackendOptions{ForceCopy: true})
 	wants(t, diags, "")
 	d := open(http)
 	if name, _, _ := d.Workspace(); name != store.DefaultWorkspace {
 		t.Errorf("the workspace %q is selected", name)
 	}
-	f, diags := d.ReadState(t.Context(), StateFiles{})
+	f, diags := d.Backend.ReadState(t.Context(), StateFiles{})
 	wants(t, diags, "")
 	if f == nil || f.State.Outputs["o"] == nil {
 		t.Errorf("the state is %v", f)

@@ -24,7 +24,7 @@ func TestOnlyWorkspace(t *testing.T) {
 		filetest.Write(t, "main.tf", "terraform {\n"+test.block+"\n}\n")
 		d := New(Options{Environ: environ})
 		wants(t, d.LoadRoot(t.Context()), "")
-		_, diags := d.InitBackend(t.Context(), BackendOptions{Migrate: true})
+		_, diags := d.Backend.Init(t.Context(), BackendOptions{Migrate: true})
 		wants(t, diags, "")
 		w, diags := d.Workspaces(t.Context())
 		wants(t, diags, "")

@@ -18,25 +18,25 @@ type place struct {
 }
 
 // place finds the state of the selected workspace. The root module has been loaded.
-func (d *Dir) place(ctx context.Context, files StateFiles) (place, diag.List) {
-	l, diags := d.currentLocation()
+func (b *Backend) place(ctx context.Context, files StateFiles) (place, diag.List) {
+	l, diags := b.currentLocation()
 	if diags.HasErrors() {
 		return place{}, diags
 	}
-	workspace, _, diags := d.Workspace()
+	workspace, _, diags := b.dir.Workspace()
 	if diags.HasErrors() {
 		return place{}, diags
 	}
-	return d.placeIn(ctx, l, workspace, files)
+	return b.placeIn(ctx, l, workspace, files)
 }
 
 // placeIn finds the state of a workspace in a backend.
-func (d *Dir) placeIn(ctx context.Context, l location, workspace string, files StateFiles) (place, diag.List) {
-	s, diags := d.store(ctx, l, files)
+func (b *Backend) placeIn(ctx context.Context, l location, workspace string, files StateFiles) (place, diag.List) {
+	s, diags := b.store(ctx, l, files)
 	if diags.HasErrors() {
 		return place{}, diags
 	}
-	trace.Note(ctx, trace.Info, "the state is that of workspace %q in %s", workspace, l.kind.PlaceIn(d.filled(l), workspace))
+	trace.Note(ctx, trace.Info, "the state is that of workspace %q in %s", workspace, l.kind.PlaceIn(b.locations.filled(l), workspace))
 	m, err := s.Manager(workspace)
 	if err != nil {
 		return place{}, diag.Errorf("Error loading the backend", "%s", diag.Sentence(err))
@@ -46,17 +46,17 @@ func (d *Dir) placeIn(ctx context.Context, l location, workspace string, files S
 
 // State finds the state of the selected workspace, and returns access to it. Only the root module is loaded
 // for that.
-func (d *Dir) State(ctx context.Context, files StateFiles) (store.Manager, diag.List) {
-	if diags := d.loadedRoot(ctx); diags.HasErrors() {
+func (b *Backend) State(ctx context.Context, files StateFiles) (store.Manager, diag.List) {
+	if diags := b.dir.loadedRoot(ctx); diags.HasErrors() {
 		return nil, diags
 	}
-	p, diags := d.place(ctx, files)
+	p, diags := b.place(ctx, files)
 	return p.manager, diags
 }
 
 // ReadState reads the state of the selected workspace without locking it; nil if there is none.
-func (d *Dir) ReadState(ctx context.Context, files StateFiles) (*state.File, diag.List) {
-	m, diags := d.State(ctx, files)
+func (b *Backend) ReadState(ctx context.Context, files StateFiles) (*state.File, diag.List) {
+	m, diags := b.State(ctx, files)
 	if diags.HasErrors() {
 		return nil, diags
 	}
@@ -71,46 +71,46 @@ func (d *Dir) ReadState(ctx context.Context, files StateFiles) (*state.File, dia
 
 // currentLocation returns the backend to use: that of the configuration, which must be the recorded one. A
 // directory in which none was recorded may have one that keeps the state where it is without a backend block.
-func (d *Dir) currentLocation() (location, diag.List) {
-	want, diags := d.declaredLocation(d.root, nil)
-	if diags = append(diags, d.usable(want)...); diags.HasErrors() {
+func (b *Backend) currentLocation() (location, diag.List) {
+	want, diags := b.locations.declaredLocation(b.dir.root, nil)
+	if diags = append(diags, b.usable(want)...); diags.HasErrors() {
 		return want, diags
 	}
-	have, ok, diags := d.recorded()
+	have, ok, diags := b.locations.recorded()
 	switch {
 	case diags.HasErrors():
 		return want, diags
-	case ok && (d.root == nil || have.holdsFor(want)):
+	case ok && (b.dir.root == nil || have.holdsFor(want)):
 		return have.withSecretsOf(want), nil // init may have completed it with -backend-config
 	case ok:
 		return want, initRequired("The configuration has another backend than this directory was initialized for, so the state may be elsewhere. " + moveOrLeave)
-	case d.samePlace(want, d.undeclared()):
+	case b.locations.samePlace(want, b.locations.undeclared()):
 		return want, nil
 	default:
-		return want, initRequired(fmt.Sprintf("The configuration puts the state into %s, but this directory was not initialized for that. Run: mayfly init", d.placeOf(want)))
+		return want, initRequired(fmt.Sprintf("The configuration puts the state into %s, but this directory was not initialized for that. Run: mayfly init", b.locations.placeOf(want)))
 	}
 }
 
 // selfInit initializes a directory for the backend of its configuration, which is loaded, unless init has
 // done so or there is state that would be left behind.
-func (d *Dir) selfInit(ctx context.Context) diag.List {
-	want, diags := d.declaredLocation(d.root, nil)
-	if diags = append(diags, d.usable(want)...); diags.HasErrors() || !want.declared() {
+func (b *Backend) selfInit(ctx context.Context) diag.List {
+	want, diags := b.locations.declaredLocation(b.dir.root, nil)
+	if diags = append(diags, b.usable(want)...); diags.HasErrors() || !want.declared() {
 		return diags
 	}
-	if _, ok, diags := d.recorded(); ok || diags.HasErrors() {
+	if _, ok, diags := b.locations.recorded(); ok || diags.HasErrors() {
 		return diags
 	}
-	if bare := d.undeclared(); !d.samePlace(want, bare) {
-		_, left, diags := d.statesIn(ctx, bare)
+	if bare := b.locations.undeclared(); !b.locations.samePlace(want, bare) {
+		_, left, diags := b.statesIn(ctx, bare)
 		if diags.HasErrors() {
 			return diags
 		}
 		if len(left) > 0 {
-			return initRequired(fmt.Sprintf("The configuration puts the state into %s, but there is state in %s, where it is kept without a backend block. %s", d.placeOf(want), d.placeOf(bare), moveOrLeave))
+			return initRequired(fmt.Sprintf("The configuration puts the state into %s, but there is state in %s, where it is kept without a backend block. %s", b.locations.placeOf(want), b.locations.placeOf(bare), moveOrLeave))
 		}
 	}
-	return d.record(want, want)
+	return b.locations.record(want, want)
 }
 
 const moveOrLeave = `Run "mayfly init -migrate-state" to copy the state to the new place, or "mayfly init -reconfigure" to leave it where it is.`

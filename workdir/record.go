@@ -32,7 +32,7 @@ type backendRecordFor struct {
 	Sealed *sealedArguments `json:"mayfly_sealed,omitempty"`
 }
 
-func (d *Dir) recordPath() string { return filepath.Join(d.dataDir, "terraform.tfstate") }
+func (f *files) recordPath() string { return filepath.Join(f.dataDir, "terraform.tfstate") }
 
 // recordedLocation is the backend that a directory was initialized for.
 type recordedLocation struct {
@@ -53,30 +53,30 @@ func (r recordedLocation) holdsFor(block location) bool {
 }
 
 // recorded returns the backend that init recorded; ok is false if it recorded none.
-func (d *Dir) recorded() (r recordedLocation, ok bool, diags diag.List) {
-	r.location = d.undeclared()
-	src, err := safefile.Read(d.recordPath(), maxRecord)
+func (ls *locations) recorded() (r recordedLocation, ok bool, diags diag.List) {
+	r.location = ls.undeclared()
+	src, err := safefile.Read(ls.files.recordPath(), maxRecord)
 	if errors.Is(err, fs.ErrNotExist) {
 		return r, false, nil
 	}
 	if err != nil {
 		return r, false, diag.Errorf("Cannot read the recorded backend",
-			"The file %s, in which \"mayfly init\" records the backend, could not be read: %s. Correct this, or remove %s and run \"mayfly init\".", d.recordPath(), diag.Reason(err), d.dataDir)
+			"The file %s, in which \"mayfly init\" records the backend, could not be read: %s. Correct this, or remove %s and run \"mayfly init\".", ls.files.recordPath(), diag.Reason(err), ls.files.dataDir)
 	}
 	var rec backendRecord
 	if err := json.Unmarshal(src, &rec); err != nil {
-		return r, false, d.damagedRecord(err)
+		return r, false, ls.damagedRecord(err)
 	}
 	if rec.Backend == nil {
 		return r, false, nil
 	}
-	kind, ok := d.kinds[rec.Backend.Type]
+	kind, ok := ls.kinds[rec.Backend.Type]
 	if !ok || !kind.Usable() {
 		return r, false, diag.Errorf("Unsupported backend type", "This directory was initialized for the backend %q, which is not supported in this version of Mayfly. To use the backend of the configuration without moving the state, run: mayfly init -reconfigure", rec.Backend.Type)
 	}
 	values, err := decodeRecord(kind, rec.Backend.Config)
 	if err != nil {
-		return r, false, d.damagedRecord(err)
+		return r, false, ls.damagedRecord(err)
 	}
 	r.location, r.written = locationOf(kind, values), rec.Backend.Hash
 	r.sealed = rec.Backend.Sealed
@@ -104,25 +104,25 @@ func decodeRecord(kind *backend.Kind, cfg json.RawMessage) (map[string]cty.Value
 	return values, nil
 }
 
-func (d *Dir) damagedRecord(err error) diag.List {
+func (ls *locations) damagedRecord(err error) diag.List {
 	return diag.Errorf("Cannot read the recorded backend",
-		"The file %s, in which \"mayfly init\" records the backend, is damaged: %s. To record the backend again, run: mayfly init -reconfigure", d.recordPath(), err)
+		"The file %s, in which \"mayfly init\" records the backend, is damaged: %s. To record the backend again, run: mayfly init -reconfigure", ls.files.recordPath(), err)
 }
 
 // record remembers a location, and the block that it is for, for later runs. It has no secret in clear: they
 // are sealed. A configuration without a backend block removes the record.
-func (d *Dir) record(l, block location) diag.List {
-	if err := d.writeRecord(l, block); err != nil {
-		return diag.Errorf("Cannot record the backend", "The file %s could not be written: %s.", d.recordPath(), diag.Reason(err))
+func (ls *locations) record(l, block location) diag.List {
+	if err := ls.writeRecord(l, block); err != nil {
+		return diag.Errorf("Cannot record the backend", "The file %s could not be written: %s.", ls.files.recordPath(), diag.Reason(err))
 	}
 	return nil
 }
 
 // writeRecord writes the record of a location, or removes it for a configuration without a block. Secrets
 // that the block does not give again are sealed; those that it gives are left out.
-func (d *Dir) writeRecord(l, block location) error {
+func (ls *locations) writeRecord(l, block location) error {
 	if !l.declared() {
-		err := os.Remove(d.recordPath())
+		err := os.Remove(ls.files.recordPath())
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}
@@ -135,7 +135,7 @@ func (d *Dir) writeRecord(l, block location) error {
 	}
 	sealed := l.sealed
 	if needed := l.secretsBeyond(block); len(needed) > 0 || sealed == nil {
-		if sealed, err = d.seal(l, needed); err != nil {
+		if sealed, err = ls.seal(l, needed); err != nil {
 			return fmt.Errorf("the credentials cannot be encrypted: %w", err)
 		}
 	}
@@ -144,16 +144,16 @@ func (d *Dir) writeRecord(l, block location) error {
 		return err
 	}
 	out = append(out, '\n')
-	if old, err := safefile.Read(d.recordPath(), maxRecord); err == nil && bytes.Equal(old, out) {
+	if old, err := safefile.Read(ls.files.recordPath(), maxRecord); err == nil && bytes.Equal(old, out) {
 		return nil
 	}
-	return d.write(d.recordPath(), out)
+	return ls.files.write(ls.files.recordPath(), out)
 }
 
 // write replaces a small file in the data directory. Only its owner may read it: the record of a backend has
 // its settings.
-func (d *Dir) write(path string, content []byte) error {
-	if err := os.MkdirAll(d.dataDir, 0o755); err != nil {
+func (f *files) write(path string, content []byte) error {
+	if err := os.MkdirAll(f.dataDir, 0o755); err != nil {
 		return err
 	}
 	return safefile.ReplacePrivate(path, content)

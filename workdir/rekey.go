@@ -17,13 +17,9 @@ type Rekeyed struct {
 // Rekey stores the states of all workspaces and their backups again, encrypted as the configuration says
 // now. It calls done for each file. A state that cannot be read ends it with an error; a backup that cannot
 // be read stays as it is.
-func (d *Dir) Rekey(ctx context.Context, locking store.Locking, done func(Rekeyed)) diag.List {
-	w, diags := d.Workspaces(ctx)
+func (w *Workspaces) Rekey(ctx context.Context, locking store.Locking, done func(Rekeyed)) diag.List {
+	set, diags := w.dir.Backend.encryption(ctx)
 	if diags.HasErrors() {
-		return diags
-	}
-	set, ds := d.encryption(ctx)
-	if diags = append(diags, ds...); ds.HasErrors() {
 		return diags
 	}
 	if set.State == nil {

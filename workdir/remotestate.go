@@ -15,11 +15,11 @@ import (
 )
 
 // checkRemote implements builtin.CheckBackend with the table of backends.
-func (d *Dir) checkRemote(name string, config cty.Value) error {
+func (ls *locations) checkRemote(name string, config cty.Value) error {
 	if name == backend.Local {
 		return builtin.CheckLocal(name, config)
 	}
-	kind, err := d.remoteKind(name)
+	kind, err := ls.remoteKind(name)
 	if err != nil {
 		return err
 	}
@@ -36,10 +36,10 @@ func remoteConfig(kind *backend.Kind, config cty.Value) (cty.Value, error) {
 	return cfg, err
 }
 
-func (d *Dir) remoteKind(name string) (*backend.Kind, error) {
-	kind, ok := d.kinds[name]
+func (ls *locations) remoteKind(name string) (*backend.Kind, error) {
+	kind, ok := ls.kinds[name]
 	if !ok || !kind.Usable() {
-		return nil, fmt.Errorf("%w. It can read those of %v", builtin.ErrNoBackend, backend.Usable(d.kinds))
+		return nil, fmt.Errorf("%w. It can read those of %v", builtin.ErrNoBackend, backend.Usable(ls.kinds))
 	}
 	return kind, nil
 }
@@ -50,7 +50,7 @@ func (s *Session) readRemote(ctx context.Context, from builtin.StateSource) (map
 	if from.Backend == backend.Local {
 		return builtin.ReadLocal(".", s.decryptRemote)(ctx, from)
 	}
-	kind, err := s.dir.remoteKind(from.Backend)
+	kind, err := s.dir.Backend.locations.remoteKind(from.Backend)
 	if err != nil {
 		return nil, err
 	}
@@ -71,12 +71,12 @@ func (s *Session) readRemote(ctx context.Context, from builtin.StateSource) (map
 // readFrom reads a state for a data source, with the encryption that is configured for this data source. It
 // takes no lock: a state is replaced as a whole.
 func (s *Session) readFrom(ctx context.Context, kind *backend.Kind, cfg cty.Value, from builtin.StateSource) (*state.File, error) {
-	cfg, err := kind.Complete(cfg, s.dir.lookup)
+	cfg, err := kind.Complete(cfg, s.dir.files.lookup)
 	if err != nil {
 		return nil, err
 	}
 	opened, err := kind.Open(ctx, cfg, backend.Env{
-		Cipher: stateCipher(s.encryption.Remote(remoteName(from.Instance))), Lookup: s.dir.lookup, Version: s.dir.opt.Version, JournalDir: s.dir.journalDir(), Host: s.dir.host,
+		Cipher: stateCipher(s.encryption.Remote(remoteName(from.Instance))), Lookup: s.dir.files.lookup, Version: s.dir.opt.Version, JournalDir: s.dir.files.journalDir(), Host: s.dir.Packages.host,
 	})
 	if err != nil {
 		return nil, err

@@ -72,7 +72,7 @@ func (s *Session) file(p *plan.Plan) (f *planfile.File, err error) {
 			return nil, err
 		}
 	}
-	if f.Modules, err = readOptional(filepath.Join(s.dir.dataDir, "modules", "modules.json")); err != nil {
+	if f.Modules, err = readOptional(filepath.Join(s.dir.files.dataDir, "modules", "modules.json")); err != nil {
 		return nil, err
 	}
 	f.Lock, err = readOptional(lockfile.FileName)
@@ -126,7 +126,7 @@ func (d *Dir) usePlan(ctx context.Context, src []byte, name string) (*planfile.F
 	}
 	loader := &config.Loader{FS: snapshot(f.Config), ModuleDir: recordedModules(f.Modules), Static: plannedStatic(ctx, f), StaticMarked: mayfly.StaticMarked(d.staticOptions(ctx))}
 	tree, ds := loader.Load(f.RootDir)
-	d.tree, d.root, d.planned, d.encrypted = tree, tree.Root, f, nil
+	d.tree, d.root, d.planned, d.Backend.encrypted = tree, tree.Root, f, nil
 	return f, append(diags, ds...)
 }
 
@@ -143,7 +143,7 @@ func (d *Dir) Resume(ctx context.Context, f *planfile.File, name string, opt Beg
 	if f.Plan.Errored {
 		return s, diag.Errorf("Cannot apply incomplete plan", "Planning ended with errors when the plan was made, so it cannot be applied. Make a new plan.")
 	}
-	p, diags := d.plannedPlace(ctx, f, opt.Files)
+	p, diags := d.Backend.plannedPlace(ctx, f, opt.Files)
 	if diags.HasErrors() {
 		return s, diags
 	}
@@ -167,28 +167,28 @@ func (d *Dir) Resume(ctx context.Context, f *planfile.File, name string, opt Beg
 }
 
 // plannedPlace finds the state that a saved plan is for.
-func (d *Dir) plannedPlace(ctx context.Context, f *planfile.File, files StateFiles) (place, diag.List) {
-	l, diags := d.undeclared(), diag.List(nil)
+func (b *Backend) plannedPlace(ctx context.Context, f *planfile.File, files StateFiles) (place, diag.List) {
+	l, diags := b.locations.undeclared(), diag.List(nil)
 	if !f.Backend.Config.IsNull() {
 		v, err := f.Backend.Config.Unmarked()
-		kind, ok := d.kinds[f.Backend.Type]
+		kind, ok := b.locations.kinds[f.Backend.Type]
 		if err != nil || !ok || !v.Type().IsObjectType() {
 			return place{}, unloadable("The backend that the plan is for, %q, cannot be used by this version of Mayfly.", f.Backend.Type)
 		}
-		if l, diags = d.plannedLocation(locationOf(kind, v.AsValueMap())); diags.HasErrors() {
+		if l, diags = b.plannedLocation(locationOf(kind, v.AsValueMap())); diags.HasErrors() {
 			return place{}, diags
 		}
 	}
-	return d.placeIn(ctx, l, cmp.Or(f.Backend.Workspace, store.DefaultWorkspace), files)
+	return b.placeIn(ctx, l, cmp.Or(f.Backend.Workspace, store.DefaultWorkspace), files)
 }
 
 // plannedLocation returns the location of a saved plan, which has no secrets, with those that this directory
 // was initialized with for the same location, and those of the block in the plan, which is evaluated again.
-func (d *Dir) plannedLocation(l location) (location, diag.List) {
-	if rec, ok, diags := d.recorded(); ok && !diags.HasErrors() && rec.equal(l) {
+func (b *Backend) plannedLocation(l location) (location, diag.List) {
+	if rec, ok, diags := b.locations.recorded(); ok && !diags.HasErrors() && rec.equal(l) {
 		l = rec.location
 	}
-	block, diags := d.declaredLocation(d.root, nil)
+	block, diags := b.locations.declaredLocation(b.dir.root, nil)
 	return l.withSecretsOf(block), diags
 }
 

@@ -71,13 +71,13 @@ func (l location) secretsBeyond(block location) map[string]cty.Value {
 // seal encrypts the secrets of a location for the record, except ephemeral ones; needed are those that
 // nothing else gives. It returns nil if there are no secrets, or if none is needed and the user can have no
 // key.
-func (d *Dir) seal(l location, needed map[string]cty.Value) (*sealedArguments, error) {
+func (ls *locations) seal(l location, needed map[string]cty.Value) (*sealedArguments, error) {
 	values := l.secretsBeyond(location{})
 	maps.DeleteFunc(values, func(name string, _ cty.Value) bool { return value.Contains(l.cfg.GetAttr(name), value.Ephemeral) })
 	if len(values) == 0 {
 		return nil, nil
 	}
-	sealed, err := d.sealValues(l, values)
+	sealed, err := ls.sealValues(l, values)
 	if err != nil && len(needed) == 0 {
 		return nil, nil
 	}
@@ -89,8 +89,8 @@ func (d *Dir) seal(l location, needed map[string]cty.Value) (*sealedArguments, e
 
 // sealValues encrypts arguments with the key of the user, which it makes if there is none. The kind of
 // backend is authenticated with them, so that they serve a backend of that kind only.
-func (d *Dir) sealValues(l location, values map[string]cty.Value) (*sealedArguments, error) {
-	key, err := d.userKey(true)
+func (ls *locations) sealValues(l location, values map[string]cty.Value) (*sealedArguments, error) {
+	key, err := ls.files.userKey(true)
 	if err != nil {
 		return nil, err
 	}
@@ -112,11 +112,11 @@ func (d *Dir) sealValues(l location, values map[string]cty.Value) (*sealedArgume
 }
 
 // unseal returns the location with its sealed arguments. Those that the environment gives need no key.
-func (d *Dir) unseal(l location) (location, diag.List) {
+func (ls *locations) unseal(l location) (location, diag.List) {
 	if l.sealed == nil {
 		return l, nil
 	}
-	opened, err := d.openSealed(l)
+	opened, err := ls.openSealed(l)
 	if err == nil {
 		values, empty, secret := l.cfg.AsValueMap(), l.kind.Block.Empty(), l.kind.Object(opened)
 		for name, v := range opened {
@@ -127,7 +127,7 @@ func (d *Dir) unseal(l location) (location, diag.List) {
 		l.cfg, l.sealed = cty.ObjectVal(values), nil
 		return l, nil
 	}
-	if !slices.ContainsFunc(l.sealed.Arguments, func(name string) bool { return !d.inEnvironment(l, name) }) {
+	if !slices.ContainsFunc(l.sealed.Arguments, func(name string) bool { return !ls.inEnvironment(l, name) }) {
 		l.sealed = nil
 		return l, nil
 	}
@@ -136,21 +136,21 @@ func (d *Dir) unseal(l location) (location, diag.List) {
 		set = append(set, fmt.Sprintf(" -backend-config=%q", name+"=..."))
 	}
 	return l, diag.Errorf("Cannot decrypt the recorded credentials", "The file %s has arguments of the backend %q that init was given by -backend-config (%s), encrypted with a key of the user that ran it: %s. To give them again, run \"mayfly init -reconfigure\" with all options -backend-config that it had, among them%s.%s",
-		d.recordPath(), l.kind.Name, diag.Names(l.sealed.Arguments), err, strings.Join(set, ""), l.kind.OrVariables(l.sealed.Arguments))
+		ls.files.recordPath(), l.kind.Name, diag.Names(l.sealed.Arguments), err, strings.Join(set, ""), l.kind.OrVariables(l.sealed.Arguments))
 }
 
-func (d *Dir) inEnvironment(l location, name string) bool {
-	return slices.ContainsFunc(l.kind.Env(name), func(variable string) bool { return d.vars[variable] != "" })
+func (ls *locations) inEnvironment(l location, name string) bool {
+	return slices.ContainsFunc(l.kind.Env(name), func(variable string) bool { return ls.files.vars[variable] != "" })
 }
 
 // openSealed decrypts the arguments of a record. A key that is missing, another one, or damaged is a
 // different error each, because what helps differs.
-func (d *Dir) openSealed(l location) (map[string]cty.Value, error) {
-	key, err := d.userKey(false)
+func (ls *locations) openSealed(l location) (map[string]cty.Value, error) {
+	key, err := ls.files.userKey(false)
 	if err != nil {
 		return nil, err
 	}
-	path, _ := d.keyPath() // userKey has found it
+	path, _ := ls.files.keyPath() // userKey has found it
 	if keyName(key) != l.sealed.Key {
 		return nil, fmt.Errorf("the key in %s is another one", path)
 	}
@@ -182,16 +182,16 @@ func keyName(key []byte) string {
 const keySize = 32 // of AES-256
 
 // keyPath returns the file of the user's key.
-func (d *Dir) keyPath() (string, error) {
-	if d.environment().Home == "" && d.vars["XDG_CONFIG_HOME"] == "" {
+func (f *files) keyPath() (string, error) {
+	if f.environment().Home == "" && f.vars["XDG_CONFIG_HOME"] == "" {
 		return "", errors.New("there is no home directory for the key to be in")
 	}
-	return filepath.Join(d.userDir("XDG_CONFIG_HOME", ".config"), "backend.key"), nil
+	return filepath.Join(f.userDir("XDG_CONFIG_HOME", ".config"), "backend.key"), nil
 }
 
 // userKey returns the key of the user, which it makes if asked to.
-func (d *Dir) userKey(create bool) ([]byte, error) {
-	path, err := d.keyPath()
+func (f *files) userKey(create bool) ([]byte, error) {
+	path, err := f.keyPath()
 	if err != nil {
 		return nil, err
 	}

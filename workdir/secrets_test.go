@@ -145,7 +145,7 @@ terraform {
 				record := strings.Replace(fmt.Sprintf(c.foreign, s.URL), `"hash": 1`, fmt.Sprintf(`"hash": %d`, blockOf(t, open()).fullHash()), 1)
 				filetest.Write(t, ".terraform/terraform.tfstate", record)
 			}
-			_, diags := open().InitBackend(t.Context(), opt)
+			_, diags := open().Backend.Init(t.Context(), opt)
 			wants(t, diags, "")
 			run, diags := open().Begin(t.Context(), "plan", BeginOptions{})
 			wants(t, diags, "")
@@ -188,7 +188,7 @@ func leaveBackend(t *testing.T, arguments string) {
 		return d
 	}
 	filetest.Write(t, "main.tf", "terraform {\n  backend \"http\" {\n"+fmt.Sprintf(arguments, strings.TrimPrefix(s.URL, "http://"), password)+"  }\n}\nresource \"terraform_data\" \"x\" {}\n")
-	_, diags := open().InitBackend(t.Context(), BackendOptions{})
+	_, diags := open().Backend.Init(t.Context(), BackendOptions{})
 	wants(t, diags, "")
 	run, diags := open().Begin(t.Context(), "apply", BeginOptions{})
 	wants(t, diags, "")
@@ -199,7 +199,7 @@ func leaveBackend(t *testing.T, arguments string) {
 	wants(t, run.Close(), "")
 	noSecret(t)
 	filetest.Write(t, "main.tf", "resource \"terraform_data\" \"x\" {}\n")
-	_, diags = open().InitBackend(t.Context(), BackendOptions{ForceCopy: true})
+	_, diags = open().Backend.Init(t.Context(), BackendOptions{ForceCopy: true})
 	wants(t, diags, "")
 	if b, err := os.ReadFile("terraform.tfstate"); err != nil || !bytes.Contains(b, []byte("terraform_data")) {
 		t.Errorf("the state did not come: %v", err)
@@ -208,7 +208,7 @@ func leaveBackend(t *testing.T, arguments string) {
 
 func blockOf(t *testing.T, d *Dir) location {
 	t.Helper()
-	l, diags := d.declaredLocation(d.root, nil)
+	l, diags := d.Backend.locations.declaredLocation(d.root, nil)
 	wants(t, diags, "")
 	return l
 }
@@ -223,13 +223,13 @@ func TestMissingKey(t *testing.T) {
 	config := filepath.Join(t.TempDir(), "config")
 	read := func(env ...string) diag.List {
 		d := New(Options{Environ: append([]string{"XDG_CONFIG_HOME=" + config}, env...)})
-		_, diags := d.ReadState(t.Context(), StateFiles{})
+		_, diags := d.Backend.ReadState(t.Context(), StateFiles{})
 		return diags
 	}
 	initialize := func() {
 		d := New(Options{Environ: []string{"XDG_CONFIG_HOME=" + config}})
 		wants(t, d.LoadRoot(t.Context()), "")
-		_, diags := d.InitBackend(t.Context(), BackendOptions{Settings: []string{"address=" + s.URL, "password=" + password}})
+		_, diags := d.Backend.Init(t.Context(), BackendOptions{Settings: []string{"address=" + s.URL, "password=" + password}})
 		wants(t, diags, "")
 	}
 	initialize()

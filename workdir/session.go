@@ -68,7 +68,7 @@ func (s *Session) Place() string {
 	if s.location.kind == nil {
 		return ""
 	}
-	return s.location.kind.PlaceIn(s.dir.filled(s.location), s.Workspace)
+	return s.location.kind.PlaceIn(s.dir.Backend.locations.filled(s.location), s.Workspace)
 }
 
 // Begin begins a run with the loaded configuration: it finds the state, which it locks for the named
@@ -78,11 +78,11 @@ func (s *Session) Place() string {
 func (d *Dir) Begin(ctx context.Context, name string, opt BeginOptions) (*Session, diag.List) {
 	s := &Session{dir: d}
 	if !opt.Explore {
-		if diags := d.selfInit(ctx); diags.HasErrors() {
+		if diags := d.Backend.selfInit(ctx); diags.HasErrors() {
 			return s, diags
 		}
 	}
-	p, diags := d.place(ctx, opt.Files)
+	p, diags := d.Backend.place(ctx, opt.Files)
 	if diags.HasErrors() {
 		return s, diags
 	}
@@ -108,7 +108,7 @@ func (d *Dir) BeginState(ctx context.Context, name string, opt BeginOptions) (*S
 	if diags := d.loadedRoot(ctx); diags.HasErrors() {
 		return &Session{dir: d}, diags
 	}
-	p, diags := d.place(ctx, opt.Files)
+	p, diags := d.Backend.place(ctx, opt.Files)
 	if diags.HasErrors() {
 		return &Session{dir: d}, diags
 	}
@@ -165,9 +165,9 @@ func (d *Dir) OpenState(ctx context.Context, st *state.State, opt SessionOptions
 // open prepares a project at a place without reading its state. Providers are found but not started. Without
 // a configuration, tree is nil.
 func (d *Dir) open(ctx context.Context, tree *config.Tree, p place, opt SessionOptions) (*Session, diag.List) {
-	s := &Session{dir: d, Manager: p.manager, Workspace: p.workspace, location: p.location, durations: d.durations(), openings: local.NewOpenings(d.dataDir)}
+	s := &Session{dir: d, Manager: p.manager, Workspace: p.workspace, location: p.location, durations: d.files.durations(), openings: local.NewOpenings(d.files.dataDir)}
 	var diags, ds diag.List
-	if s.encryption, diags = d.encryption(ctx); diags.HasErrors() {
+	if s.encryption, diags = d.Backend.encryption(ctx); diags.HasErrors() {
 		return s, diags
 	}
 	var root *config.Module
@@ -178,8 +178,8 @@ func (d *Dir) open(ctx context.Context, tree *config.Tree, p place, opt SessionO
 	}
 	environ := providerEnviron(d.opt.Environ, root)
 	s.launcher = &mayfly.Launcher{
-		Executable: s.executable, Verify: func(p addr.Provider) error { return s.packages[p].Verify() }, Schemas: s.schemaCaches(schemacache.Open(d.vars), environ), Log: opt.ProviderLog, Dir: ".", ReadState: s.readRemote, CheckBackend: d.checkRemote, Env: environ,
-		Plain: d.vars["TF_DISABLE_PLUGIN_TLS"] != "",
+		Executable: s.executable, Verify: func(p addr.Provider) error { return s.packages[p].Verify() }, Schemas: s.schemaCaches(schemacache.Open(d.files.vars), environ), Log: opt.ProviderLog, Dir: ".", ReadState: s.readRemote, CheckBackend: d.Backend.locations.checkRemote, Env: environ,
+		Plain: d.files.vars["TF_DISABLE_PLUGIN_TLS"] != "",
 	}
 	s.Project, ds = mayfly.Open(ctx, mayfly.Options{
 		Tree: tree, Launcher: s.launcher, Observer: opt.Observer, Parallelism: opt.Parallelism, Durations: s.durations,
@@ -209,8 +209,8 @@ func (s *Session) schemaCaches(c *schemacache.Cache, environ []string) func(addr
 // useProviders verifies the installed providers that the configuration and a state, which may be nil, need,
 // and uses them from now on.
 func (s *Session) useProviders(st *state.State) diag.List {
-	sel, diags := s.dir.installed(s.Project.Tree, st)
-	s.packages, s.launcher.Reattach = sel, s.dir.running
+	sel, diags := s.dir.Packages.installed(s.Project.Tree, st)
+	s.packages, s.launcher.Reattach = sel, s.dir.Packages.running
 	return diags
 }
 
@@ -220,7 +220,7 @@ func (s *Session) useProviders(st *state.State) diag.List {
 func (s *Session) Unlock() diag.List {
 	if s.Project != nil {
 		s.Project.Close()
-		s.dir.keepDurations(s.durations)
+		s.dir.files.keepDurations(s.durations)
 	}
 	if s.Operation == nil {
 		return nil

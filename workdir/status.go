@@ -6,7 +6,7 @@ import (
 )
 
 // DataDir returns the data directory: what is installed and recorded is in it.
-func (d *Dir) DataDir() string { return d.dataDir }
+func (d *Dir) DataDir() string { return d.files.dataDir }
 
 // BackendStatus is what can be known of a backend without asking it.
 type BackendStatus struct {
@@ -16,24 +16,24 @@ type BackendStatus struct {
 	Place    string // where the state of the default workspace is, for people, without credentials
 }
 
-// BackendStatus returns what is known of the backend, and why commands would not use it. The root module has
+// Status returns what is known of the backend, and why commands would not use it. The root module has
 // been loaded.
-func (d *Dir) BackendStatus() (BackendStatus, diag.List) {
+func (b *Backend) Status() (BackendStatus, diag.List) {
 	s := BackendStatus{Kind: backend.Local}
-	if d.root != nil && d.root.Backend != nil {
-		s.Kind, s.Declared = d.root.Backend.Type, true
+	if b.dir.root != nil && b.dir.root.Backend != nil {
+		s.Kind, s.Declared = b.dir.root.Backend.Type, true
 	}
-	want, diags := d.declaredLocation(d.root, nil)
+	want, diags := b.locations.declaredLocation(b.dir.root, nil)
 	if diags.HasErrors() {
 		return s, diags
 	}
-	s.Kind, s.Declared, s.Place = want.kind.Name, want.declared(), d.placeOf(want)
-	if _, s.Recorded, diags = d.recorded(); diags.HasErrors() {
+	s.Kind, s.Declared, s.Place = want.kind.Name, want.declared(), b.locations.placeOf(want)
+	if _, s.Recorded, diags = b.locations.recorded(); diags.HasErrors() {
 		return s, diags
 	}
-	l, diags := d.currentLocation()
+	l, diags := b.currentLocation()
 	if !diags.HasErrors() {
-		s.Kind, s.Place = l.kind.Name, d.placeOf(l)
+		s.Kind, s.Place = l.kind.Name, b.locations.placeOf(l)
 	}
 	return s, diags
 }

@@ -68,9 +68,9 @@ func testPath(f *config.TestFile) addr.Module {
 	return p.Child(base)
 }
 
-// TestModule loads the module that a run of a test file has as its own, and those that it calls.
-func (d *Dir) TestModule(ctx context.Context, f *config.TestFile, run *config.TestRun) (*mayfly.Tree, diag.List) {
-	installed, at := modules.Installed(d.dataDir), testPath(f)
+// testModule loads the module that a run of a test file has as its own, and those that it calls.
+func (d *Dir) testModule(ctx context.Context, f *config.TestFile, run *config.TestRun) (*mayfly.Tree, diag.List) {
+	installed, at := modules.Installed(d.files.dataDir), testPath(f)
 	dir := path.Clean(run.Module.Source)
 	if !run.Module.Local() {
 		var diags diag.List
@@ -95,8 +95,8 @@ func (d *Dir) TestModule(ctx context.Context, f *config.TestFile, run *config.Te
 // names, and what gives the value of one of them, cty.NilVal for others. Files in the directory of the tests
 // have precedence over those beside the module. The environment is asked for the variables of the module, of
 // the tests and of their modules; everything else may give any variable.
-func (d *Dir) Outside(t *Tests) ([]string, func(*config.Variable) (cty.Value, diag.List), diag.List) {
-	all := &config.Module{Variables: maps.Clone(d.tree.Root.Variables)}
+func (t *Tests) Outside() ([]string, func(*config.Variable) (cty.Value, diag.List), diag.List) {
+	all := &config.Module{Variables: maps.Clone(t.dir.tree.Root.Variables)}
 	for _, name := range t.Names {
 		if all.Variables[name] == nil {
 			all.Variables[name] = &config.Variable{Name: name, Type: cty.DynamicPseudoType, Constraint: cty.DynamicPseudoType, Nullable: true, ParseLiteral: true}
@@ -106,7 +106,7 @@ func (d *Dir) Outside(t *Tests) ([]string, func(*config.Variable) (cty.Value, di
 	if t.Dir != "" && path.Clean(t.Dir) != "." {
 		dirs = append(dirs, t.Dir)
 	}
-	in, diags := d.gatherFrom(all, dirs, true)
+	in, diags := t.dir.gatherFrom(all, dirs, true)
 	return slices.Sorted(maps.Keys(in.candidates)), func(v *config.Variable) (cty.Value, diag.List) {
 		if c := in.candidates[v.Name]; c != nil {
 			return c(v)
@@ -115,9 +115,11 @@ func (d *Dir) Outside(t *Tests) ([]string, func(*config.Variable) (cty.Value, di
 	}, diags
 }
 
-// Tests are the test files of a working directory, and what they need.
+// Tests are the test files of a working directory, and what they need. LoadTests makes them; the zero value
+// has no files, and is for OpenTests only.
 type Tests struct {
 	Dir   string // besides the working directory
+	dir   *Dir   // whose they are
 	Files []*config.TestFile
 	trees map[string]*config.Tree // the modules of runs
 	Names []string                // of variables in test files and in modules of runs
@@ -136,7 +138,7 @@ func moduleKey(f *config.TestFile, run *config.TestRun) string {
 // modules of their runs. The configuration must be loaded.
 func (d *Dir) LoadTests(ctx context.Context, dir string, selects func(file string) bool) (*Tests, diag.List) {
 	files, diags := d.TestFiles(ctx, dir)
-	t := &Tests{Dir: dir, trees: map[string]*config.Tree{}}
+	t := &Tests{Dir: dir, dir: d, trees: map[string]*config.Tree{}}
 	names := map[string]struct{}{}
 	for _, f := range files {
 		if selects != nil && !selects(f.Name) {
@@ -153,7 +155,7 @@ func (d *Dir) LoadTests(ctx context.Context, dir string, selects func(file strin
 			if run.Module == nil || t.Module(f, run) != nil {
 				continue
 			}
-			tree, ds := d.TestModule(ctx, f, run)
+			tree, ds := d.testModule(ctx, f, run)
 			if diags = append(diags, ds...); tree == nil {
 				continue
 			}
@@ -179,15 +181,15 @@ func (d *Dir) LoadTests(ctx context.Context, dir string, selects func(file strin
 
 // Dirs returns the directories whose files matter to a test file: those of the modules of its runs, without
 // what was installed from elsewhere, and those of its mocks.
-func (d *Dir) Dirs(t *Tests, f *config.TestFile) map[string]struct{} {
+func (t *Tests) Dirs(f *config.TestFile) map[string]struct{} {
 	out := map[string]struct{}{}
 	for _, run := range f.Runs {
-		tree := d.tree
+		tree := t.dir.tree
 		if run.Module != nil {
 			tree = t.Module(f, run)
 		}
 		for _, m := range tree.Modules {
-			if !strings.HasPrefix(m.Dir, d.dataDir+"/") {
+			if !strings.HasPrefix(m.Dir, t.dir.files.dataDir+"/") {
 				out[m.Dir] = struct{}{}
 			}
 		}
@@ -216,8 +218,8 @@ func (d *Dir) OpenTests(ctx context.Context, t *Tests, opt SessionOptions) (*Ses
 	if diags.HasErrors() {
 		return s, diags
 	}
-	sel, ds := d.installed(t.together(d.tree), nil)
-	s.packages, s.launcher.Reattach = sel, d.running
+	sel, ds := d.Packages.installed(t.together(d.tree), nil)
+	s.packages, s.launcher.Reattach = sel, d.Packages.running
 	return s, append(diags, ds...)
 }
 

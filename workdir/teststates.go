@@ -52,9 +52,9 @@ const testRecordFile, testStateFile = "run.json", "terraform.tfstate"
 // the configuration asks for those of the module; ctx is for obtaining keys.
 func (d *Dir) TestStates(ctx context.Context) *TestStates {
 	return &TestStates{
-		dir: filepath.Join(d.dataDir, "tests"), states: map[store.Manager]*testState{},
+		dir: filepath.Join(d.files.dataDir, "tests"), states: map[store.Manager]*testState{},
 		cipher: func() (store.Cipher, error) {
-			set, diags := d.encryption(ctx)
+			set, diags := d.Backend.encryption(ctx)
 			if diags.HasErrors() {
 				return nil, diags.Err()
 			}

@@ -50,7 +50,7 @@ func (d *Dir) gather(root *config.Module) (*inputs, diag.List) {
 func (d *Dir) gatherFrom(root *config.Module, dirs []string, open bool) (*inputs, diag.List) {
 	in := &inputs{dir: d, root: root, candidates: map[string]candidate{}, meant: map[string]bool{}, open: open}
 	for name := range root.Variables {
-		if text, ok := d.vars["TF_VAR_"+name]; ok {
+		if text, ok := d.files.vars["TF_VAR_"+name]; ok {
 			in.candidates[name] = textCandidate(text, "the environment variable TF_VAR_"+name)
 		}
 	}

@@ -20,27 +20,27 @@ import (
 	"github.com/mayfly-iac/mayfly/state/store"
 )
 
-func (d *Dir) workspacePath() string { return filepath.Join(d.dataDir, "environment") }
+func (f *files) workspacePath() string { return filepath.Join(f.dataDir, "environment") }
 
 // Workspace returns the name of the selected workspace, and whether the environment variable TF_WORKSPACE
 // selects it.
 func (d *Dir) Workspace() (name string, fromEnv bool, diags diag.List) {
-	if name := d.vars["TF_WORKSPACE"]; name != "" {
+	if name := d.files.vars["TF_WORKSPACE"]; name != "" {
 		if err := store.CheckWorkspaceName(name); err != nil {
 			return "", true, diag.Errorf("Invalid workspace name", "The environment variable TF_WORKSPACE selects the workspace, but %s.", err)
 		}
 		return name, true, nil
 	}
-	text, err := safefile.Read(d.workspacePath(), maxRecord)
+	text, err := safefile.Read(d.files.workspacePath(), maxRecord)
 	if errors.Is(err, fs.ErrNotExist) {
 		return store.DefaultWorkspace, false, nil
 	}
 	if err != nil {
-		return "", false, diag.Errorf("Cannot read the selected workspace", "The file %s, which names the selected workspace, could not be read: %s.", d.workspacePath(), diag.Reason(err))
+		return "", false, diag.Errorf("Cannot read the selected workspace", "The file %s, which names the selected workspace, could not be read: %s.", d.files.workspacePath(), diag.Reason(err))
 	}
 	name = cmp.Or(strings.TrimSpace(string(text)), store.DefaultWorkspace)
 	if err := store.CheckWorkspaceName(name); err != nil {
-		return "", false, diag.Errorf("Invalid workspace name", "The file %s names the selected workspace, but %s. Select one with: mayfly workspace select NAME", d.workspacePath(), err)
+		return "", false, diag.Errorf("Invalid workspace name", "The file %s names the selected workspace, but %s. Select one with: mayfly workspace select NAME", d.files.workspacePath(), err)
 	}
 	return name, false, nil
 }
@@ -60,12 +60,12 @@ func (d *Dir) Workspaces(ctx context.Context) (*Workspaces, diag.List) {
 	if diags := d.loadedRoot(ctx); diags.HasErrors() {
 		return nil, diags
 	}
-	l, diags := d.currentLocation()
+	l, diags := d.Backend.currentLocation()
 	if diags.HasErrors() {
 		return nil, diags
 	}
 	w := &Workspaces{dir: d}
-	if w.store, diags = d.store(ctx, l, StateFiles{}); diags.HasErrors() {
+	if w.store, diags = d.Backend.store(ctx, l, StateFiles{}); diags.HasErrors() {
 		return nil, diags
 	}
 	if w.Current, w.FromEnv, diags = d.Workspace(); diags.HasErrors() {
@@ -76,7 +76,7 @@ func (d *Dir) Workspaces(ctx context.Context) (*Workspaces, diag.List) {
 		return nil, diag.Errorf("Cannot list the workspaces", "%s", diag.Sentence(err))
 	}
 	w.Names = names
-	if only := d.onlyWorkspace(l); only != "" {
+	if only := d.Backend.locations.onlyWorkspace(l); only != "" {
 		w.Names = []string{only}
 	}
 	return w, nil
@@ -84,31 +84,31 @@ func (d *Dir) Workspaces(ctx context.Context) (*Workspaces, diag.List) {
 
 // onlyWorkspace returns the name of the only workspace of a location, if that is not the default one; ""
 // otherwise.
-func (d *Dir) onlyWorkspace(l location) string { return l.kind.Only(d.filled(l)) }
+func (ls *locations) onlyWorkspace(l location) string { return l.kind.Only(ls.filled(l)) }
 
 // selectOnly selects the only workspace of a location, or, after a location with such a one, the default one.
-func (d *Dir) selectOnly(before, after location) diag.List {
-	name, _, diags := d.Workspace()
+func (b *Backend) selectOnly(before, after location) diag.List {
+	name, _, diags := b.dir.Workspace()
 	if diags.HasErrors() {
 		return diags
 	}
-	next, diags := d.selectedIn(before, after)
+	next, diags := b.selectedIn(before, after)
 	if diags.HasErrors() || next == name {
 		return diags
 	}
-	return (&Workspaces{dir: d}).use(next)
+	return (&Workspaces{dir: b.dir}).use(next)
 }
 
 // selectedIn returns the workspace that will be selected when one backend has taken the place of another.
-func (d *Dir) selectedIn(before, after location) (string, diag.List) {
-	name, fromEnv, diags := d.Workspace()
+func (b *Backend) selectedIn(before, after location) (string, diag.List) {
+	name, fromEnv, diags := b.dir.Workspace()
 	if fromEnv || diags.HasErrors() {
 		return name, diags
 	}
-	switch only := d.onlyWorkspace(after); {
+	switch only := b.locations.onlyWorkspace(after); {
 	case only != "":
 		return only, nil
-	case name == d.onlyWorkspace(before):
+	case name == b.locations.onlyWorkspace(before):
 		return store.DefaultWorkspace, nil
 	}
 	return name, nil
@@ -116,12 +116,12 @@ func (d *Dir) selectedIn(before, after location) (string, diag.List) {
 
 // createSelected creates the workspace that TF_WORKSPACE selects, if the states are files, so that scripts
 // can select it from then on. Elsewhere this needs permissions that init does not need otherwise.
-func (d *Dir) createSelected(ctx context.Context, l location) diag.List {
-	name, fromEnv, diags := d.Workspace()
+func (b *Backend) createSelected(ctx context.Context, l location) diag.List {
+	name, fromEnv, diags := b.dir.Workspace()
 	if diags.HasErrors() || !fromEnv || name == store.DefaultWorkspace || l.declared() && l.kind.Name != "local" {
 		return diags
 	}
-	s, diags := d.store(ctx, l, StateFiles{})
+	s, diags := b.store(ctx, l, StateFiles{})
 	if diags.HasErrors() {
 		return diags
 	}
@@ -166,8 +166,8 @@ func overridden() diag.List {
 }
 
 func (w *Workspaces) use(name string) diag.List {
-	if err := w.dir.write(w.dir.workspacePath(), []byte(name)); err != nil {
-		return diag.Errorf("Cannot select a workspace", "The file %s could not be written: %s.", w.dir.workspacePath(), diag.Reason(err))
+	if err := w.dir.files.write(w.dir.files.workspacePath(), []byte(name)); err != nil {
+		return diag.Errorf("Cannot select a workspace", "The file %s could not be written: %s.", w.dir.files.workspacePath(), diag.Reason(err))
 	}
 	w.Current = name
 	return nil

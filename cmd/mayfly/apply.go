@@ -18,17 +18,17 @@ type applyFlags struct {
 	autoApprove bool
 }
 
-// applyFlags returns the options of apply, destroy and refresh, and where they are stored.
-func (a *app) applyFlags() (*applyFlags, []cli.Flag) {
+// newApplyFlags returns the options of apply, destroy and refresh, and where they are stored.
+func newApplyFlags(in *input, wd *workingDir) (*applyFlags, []cli.Flag) {
 	f := &applyFlags{}
-	return f, append(f.changeFlags.flags(a), boolFlag("auto-approve", "Don't ask for approval.", &f.autoApprove),
+	return f, append(f.changeFlags.flags(in, wd), boolFlag("auto-approve", "Don't ask for approval.", &f.autoApprove),
 		boolFlag("suppress-forget-errors", "Don't fail if objects are left behind because they are only forgotten.", &f.suppressForgetErrors))
 }
 
 // applyCommand returns the command apply. It checks the files that options name before it decides between a
 // new plan and a saved one, since both write files.
-func (a *app) applyCommand() *cli.Command {
-	f, flags := a.applyFlags()
+func (c *changeCommands) applyCommand(a *app) *cli.Command {
+	f, flags := newApplyFlags(c.in, c.wd)
 	return a.command("apply", "Create or update infrastructure", "[PLAN]",
 		"Makes a plan, asks for approval and carries it out. Given a saved plan, carries out that plan without asking.",
 		flags, func(ctx context.Context, args []string) int {
@@ -36,75 +36,75 @@ func (a *app) applyCommand() *cli.Command {
 			if len(args) == 1 {
 				saved = fileOption{"the saved plan", args[0], true}
 			}
-			if !f.setUp(a, saved) {
+			if !f.setUp(c.out, c.in, saved) {
 				return exitError
 			}
 			switch len(args) {
 			case 0:
-				return a.apply(ctx, f, "apply")
+				return c.apply(ctx, f, "apply")
 			case 1:
-				return a.applySaved(ctx, f, args[0])
+				return c.applySaved(ctx, f, args[0])
 			}
-			return a.argsError("apply", "at most one argument, a saved plan; to apply another directory, use -chdir")
+			return c.out.argsError("apply", "at most one argument, a saved plan; to apply another directory, use -chdir")
 		})
 }
 
 // destroyCommand returns the command destroy: apply with a fixed mode, so it hides the options that choose
 // one. It reports as a destroy, which "apply -destroy" doesn't.
-func (a *app) destroyCommand() *cli.Command {
-	f, flags := a.applyFlags()
+func (c *changeCommands) destroyCommand(a *app) *cli.Command {
+	f, flags := newApplyFlags(c.in, c.wd)
 	flags = usage.Hide(flags, "destroy", "refresh-only", "replace")
 	return a.command("destroy", "Destroy previously-created infrastructure", "",
 		"Destroys everything in the state, after asking for approval. Same as \"apply -destroy\".",
 		flags, func(ctx context.Context, args []string) int {
-			if !f.setUp(a) {
+			if !f.setUp(c.out, c.in) {
 				return exitError
 			}
 			if len(args) > 0 {
-				return a.argsError("destroy", "no arguments")
+				return c.out.argsError("destroy", "no arguments")
 			}
 			f.destroy, f.command = true, "destroy"
-			return a.apply(ctx, f, "destroy")
+			return c.apply(ctx, f, "destroy")
 		})
 }
 
 // refreshCommand returns the command refresh. It applies without approval, and so hides the options about
 // planning and approval.
-func (a *app) refreshCommand() *cli.Command {
-	f, flags := a.applyFlags()
+func (c *changeCommands) refreshCommand(a *app) *cli.Command {
+	f, flags := newApplyFlags(c.in, c.wd)
 	flags = usage.Hide(flags, "destroy", "refresh-only", "refresh", "replace", "auto-approve", "suppress-forget-errors")
 	return a.command("refresh", "Update the state to match remote systems", "",
 		"Updates the state to match the real objects, without asking. Same as \"apply -refresh-only -auto-approve\".",
 		flags, func(ctx context.Context, args []string) int {
-			if !f.setUp(a) {
+			if !f.setUp(c.out, c.in) {
 				return exitError
 			}
 			if len(args) > 0 {
-				return a.argsError("refresh", "no arguments")
+				return c.out.argsError("refresh", "no arguments")
 			}
 			f.refreshOnly, f.autoApprove, f.command = true, true, "refresh"
-			return a.apply(ctx, f, "refresh")
+			return c.apply(ctx, f, "refresh")
 		})
 }
 
 // apply plans and applies. name is the command that was typed, for messages and for the lock. With -json no
 // question can be asked, so approval must have been given before.
-func (a *app) apply(ctx context.Context, f *applyFlags, name string) int {
+func (c *changeCommands) apply(ctx context.Context, f *applyFlags, name string) int {
 	if f.json && !f.autoApprove {
-		return a.fail("Plan file or auto-approve required", "With -json, Mayfly cannot ask for approval. Apply a saved plan, or use -auto-approve.")
+		return c.out.fail("Plan file or auto-approve required", "With -json, Mayfly cannot ask for approval. Apply a saved plan, or use -auto-approve.")
 	}
-	if !a.report(f.check()) {
+	if !c.out.report(f.check()) {
 		return exitError
 	}
-	return a.watched(&f.changeFlags, strings.ToUpper(name[:1])+name[1:], func() int { return a.planAndApply(ctx, f, name) })
+	return c.out.watched(&f.changeFlags, strings.ToUpper(name[:1])+name[1:], func() int { return c.planAndApply(ctx, f, name) })
 }
 
 // planAndApply plans, asks for approval and applies while the state stays locked, so that the plan is still
 // true when it is applied. A plan that could not be shown is never applied without -auto-approve.
-func (a *app) planAndApply(ctx context.Context, f *applyFlags, name string) int {
-	hard, soft, stop := a.interruptible(ctx)
+func (c *changeCommands) planAndApply(ctx context.Context, f *applyFlags, name string) int {
+	hard, soft, stop := interruptible(ctx, c.signals)
 	defer stop()
-	r, ok := a.start(hard, soft, &f.changeFlags, name, "")
+	r, ok := c.start(hard, soft, &f.changeFlags, name, "")
 	defer r.end()
 	if !ok {
 		return exitError
@@ -120,19 +120,19 @@ func (a *app) planAndApply(ctx context.Context, f *applyFlags, name string) int 
 	if !f.autoApprove {
 		// The question is not asked in vain: without input there can be no answer.
 		if p.Changed() && !f.input {
-			return a.fail("Approval required", "The plan has changes, and with -input=false Mayfly does not ask for approval. Apply a saved plan, or use -auto-approve.")
+			return c.out.fail("Approval required", "The plan has changes, and with -input=false Mayfly does not ask for approval. Apply a saved plan, or use -auto-approve.")
 		}
 		if p.Changed() && r.unseen {
-			return a.fail("The plan was not seen", "The reader of standard output has ended, so the plan could not be shown, and Mayfly does not ask for approval of a plan that was not seen. Nothing was changed.")
+			return c.out.fail("The plan was not seen", "The reader of standard output has ended, so the plan could not be shown, and Mayfly does not ask for approval of a plan that was not seen. Nothing was changed.")
 		}
 		switch yes, asked := r.confirm(p); {
 		case !asked:
 			return exitError
 		case !yes && f.destroy:
-			a.say("Destroy cancelled.")
+			c.out.say("Destroy cancelled.")
 			return exitError
 		case !yes:
-			a.say("Apply cancelled.")
+			c.out.say("Apply cancelled.")
 			return exitError
 		}
 	}
@@ -155,24 +155,24 @@ func (c *changeFlags) savedConflicts() diag.List {
 
 // applySaved checks the options and applies the saved plan in the file at path. The plan was seen when it was
 // made, so it needs no approval.
-func (a *app) applySaved(ctx context.Context, f *applyFlags, path string) int {
-	if !a.report(f.savedConflicts()) {
+func (c *changeCommands) applySaved(ctx context.Context, f *applyFlags, path string) int {
+	if !c.out.report(f.savedConflicts()) {
 		return exitError
 	}
-	return a.watched(&f.changeFlags, "Apply", func() int { return a.carryOutSaved(ctx, f, path) })
+	return c.out.watched(&f.changeFlags, "Apply", func() int { return c.carryOutSaved(ctx, f, path) })
 }
 
 // carryOutSaved applies a saved plan and returns the exit status. Configuration, variables and backend come
 // from the plan file; only the values of ephemeral variables have to be given again, since no plan has them.
-func (a *app) carryOutSaved(ctx context.Context, f *applyFlags, path string) int {
-	hard, soft, stop := a.interruptible(ctx)
+func (c *changeCommands) carryOutSaved(ctx context.Context, f *applyFlags, path string) int {
+	hard, soft, stop := interruptible(ctx, c.signals)
 	defer stop()
-	r := &changeRun{app: a, flags: &f.changeFlags, hard: hard, soft: soft}
+	r := &changeRun{out: c.out, in: c.in, wd: c.wd, flags: &f.changeFlags, hard: hard, soft: soft}
 	// r gets its session later.
 	defer func() { r.end() }()
-	d := a.directoryOf("", f.input)
+	d := c.wd.dirOf("", f.input)
 	saved, diags := d.OpenPlan(ctx, path)
-	if !a.report(diags) {
+	if !c.out.report(diags) {
 		return exitError
 	}
 	if !r.begin(func(o workdir.BeginOptions) (*workdir.Session, diag.List) {
@@ -181,7 +181,7 @@ func (a *app) carryOutSaved(ctx context.Context, f *applyFlags, path string) int
 		return exitError
 	}
 	r.putPlan(hard, saved.Plan)
-	for _, s := range a.streams() {
+	for _, s := range c.out.streams() {
 		s.Saved(saved.Plan)
 	}
 	return r.apply(saved.Plan)

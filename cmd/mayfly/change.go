@@ -13,7 +13,6 @@ import (
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/term"
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/usage"
 	"github.com/mayfly-iac/mayfly/diag"
-	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/internal/engine"
 	"github.com/mayfly-iac/mayfly/internal/show/view"
 	"github.com/mayfly-iac/mayfly/plan"
@@ -47,7 +46,7 @@ type changeFlags struct {
 }
 
 // flags returns the options that plan and apply share, in the order of the help.
-func (c *changeFlags) flags(a *app) []cli.Flag {
+func (c *changeFlags) flags(in *input, wd *workingDir) []cli.Flag {
 	c.refresh = true
 	planning := usage.Grouped(usage.PlanningGroup,
 		boolFlag("destroy", "Plan to destroy everything in the state.", &c.destroy),
@@ -68,12 +67,12 @@ func (c *changeFlags) flags(a *app) []cli.Flag {
 		c.markdownFlag("the plan, what became of its changes, and errors"),
 		stringFlag("ephemeral-timeline", "Write an HTML page to `FILE` that shows when each ephemeral instance was open and what used it. It has addresses and times, no values.", &c.timeline),
 	)
-	return slices.Concat(planning, output, c.runFlags(a))
+	return slices.Concat(planning, output, c.runFlags(in, wd))
 }
 
 // runFlags returns the options of all commands that run the engine on the state, with or without a plan.
-func (c *changeFlags) runFlags(a *app) []cli.Flag {
-	return slices.Concat(c.machineFlags.streamFlags(), a.variableFlags(), c.stateFlags.flags(), c.lockFlags.flags(), c.inputFlag.flags(a), usage.Grouped(usage.PlanningGroup, a.leakFlag()))
+func (c *changeFlags) runFlags(in *input, wd *workingDir) []cli.Flag {
+	return slices.Concat(c.machineFlags.streamFlags(), in.variableFlags(), c.stateFlags.flags(), c.lockFlags.flags(), c.inputFlag.flags(in.out.env.vars), usage.Grouped(usage.PlanningGroup, wd.leakFlag()))
 }
 
 // parallelFlag returns the option -parallelism. Its group differs between commands.
@@ -158,6 +157,9 @@ func addressLines(name string) ([]string, error) {
 	return out, nil
 }
 
+// changeCommands are plan, apply, destroy, refresh and import.
+type changeCommands struct{ dependencies }
+
 // changeRun is one run of a command that plans and may apply. It holds the state's lock from start to end:
 // between the plan and its approval nothing else may change the state.
 //
@@ -165,7 +167,9 @@ func addressLines(name string) ([]string, error) {
 // what it keeps from starting, such as a question, uses soft.
 type changeRun struct {
 	*session // nil until it begins
-	app      *app
+	out      *output
+	in       *input
+	wd       *workingDir
 	flags    *changeFlags
 	hard     context.Context
 	soft     context.Context
@@ -177,45 +181,23 @@ type changeRun struct {
 // setUp applies the options about output, and reports whether that succeeded. more are files that only one
 // command has options for. It comes before anything is read. -json turns questions off, since programs don't
 // answer them.
-func (c *changeFlags) setUp(a *app, more ...fileOption) bool {
-	c.beside = append(c.files(a), more...)
-	a.view.Concise, a.view.ShowSensitive = c.concise, c.showSensitive
+func (c *changeFlags) setUp(out *output, in *input, more ...fileOption) bool {
+	c.beside = append(c.files(in), more...)
+	out.view.Concise, out.view.ShowSensitive = c.concise, c.showSensitive
 	c.input = c.input && !c.json
 	if c.concise {
-		a.silence()
+		out.silence()
 	}
-	return c.beginMessages(a)
-}
-
-// observer returns who sees the events of a run: the streams of messages, or else lines and the status line
-// on standard output, and the timeline if one is drawn.
-func (a *app) observer() event.Observer {
-	o := a.view
-	o.StatusLine = a.status.drawn.Load() != nil
-	// The status line counts the same events that the lines are about.
-	var lines event.Observer = event.Observers(view.NewHumanObserver(a.env.Stdout, o), &a.status)
-	if a.stream != nil {
-		lines = a.stream
-	}
-	if a.into != nil {
-		lines = event.Observers(lines, a.into)
-	}
-	if a.timeline != nil {
-		lines = event.Observers(lines, a.timeline)
-	}
-	if a.page != nil {
-		lines = event.Observers(lines, a.page)
-	}
-	return lines
+	return c.beginMessages(out)
 }
 
 // start loads the configuration, collects variables, locks the state and finds the providers. name is the
 // command, for messages and the lock; root is the directory of the root module, "" for the working directory.
 // The run must be ended even if ok is false.
-func (a *app) start(hard, soft context.Context, c *changeFlags, name, root string) (*changeRun, bool) {
-	r := &changeRun{app: a, flags: c, hard: hard, soft: soft}
-	d := a.directoryOf(root, c.input)
-	if !c.needsNoConfig() && !a.required(name) || !a.report(d.Load(soft)) {
+func (c *changeCommands) start(hard, soft context.Context, f *changeFlags, name, root string) (*changeRun, bool) {
+	r := &changeRun{out: c.out, in: c.in, wd: c.wd, flags: f, hard: hard, soft: soft}
+	d := c.wd.dirOf(root, f.input)
+	if !f.needsNoConfig() && !c.wd.required(name) || !c.out.report(d.Load(soft)) {
 		return r, false
 	}
 	return r, r.begin(func(o workdir.BeginOptions) (*workdir.Session, diag.List) {
@@ -227,10 +209,10 @@ func (a *app) start(hard, soft context.Context, c *changeFlags, name, root strin
 func (r *changeRun) begin(f func(workdir.BeginOptions) (*workdir.Session, diag.List)) bool {
 	c := r.flags
 	var diags diag.List
-	r.session, diags = r.app.session(r.app.observer(), c.parallelism, func(o workdir.SessionOptions) (*workdir.Session, diag.List) {
-		return f(workdir.BeginOptions{SessionOptions: o, BeginOptions: mayfly.BeginOptions{Locking: c.locking(r.app), Reads: c.reads}, Files: c.StateFiles})
+	r.session, diags = r.wd.session(r.out.observer(), c.parallelism, func(o workdir.SessionOptions) (*workdir.Session, diag.List) {
+		return f(workdir.BeginOptions{SessionOptions: o, BeginOptions: mayfly.BeginOptions{Locking: c.locking(r.out), Reads: c.reads}, Files: c.StateFiles})
 	})
-	return r.app.report(diags)
+	return r.out.report(diags)
 }
 
 // needsNoConfig reports whether the command works without configuration files, because it only removes
@@ -253,16 +235,15 @@ func (r *changeRun) end() {
 // working calls f, which runs the engine, and waits until all events are written. An interrupt meanwhile does
 // not cut off the output, since what the engine reports is still wanted. The diagnostics of f come first.
 func (r *changeRun) working(f func() diag.List) (diags diag.List) {
-	r.app.patience.During(func() { diags = f() })
+	r.out.patience.During(func() { diags = f() })
 	return append(diags, r.Operation.Flush()...)
 }
 
 // plan plans and shows the plan. ok is false if there were errors, which have been reported; p may still be
 // a plan with errors then.
 func (r *changeRun) plan() (p *plan.Plan, ok bool) {
-	a := r.app
 	opt, diags := r.flags.planOptions()
-	if !a.report(diags) {
+	if !r.out.report(diags) {
 		return nil, false
 	}
 	// The values were collected when the session began, from all their sources.
@@ -280,7 +261,7 @@ func (r *changeRun) plan() (p *plan.Plan, ok bool) {
 	}
 	// A plan with errors is shown as far as it got: it may explain them.
 	if p == nil || p.Errored && !p.Changed() {
-		a.report(diags)
+		r.out.report(diags)
 		return p, false
 	}
 	if r.goesOn != nil && r.goesOn(p) {
@@ -293,15 +274,15 @@ func (r *changeRun) plan() (p *plan.Plan, ok bool) {
 	err := r.show(p)
 	r.unseen = term.ReaderGone(err)
 	if err != nil && !r.unseen {
-		return p, a.report(append(diags, diag.Errorf("Failed to show the plan", "%s", diag.Sentence(err))...))
+		return p, r.out.report(append(diags, diag.Errorf("Failed to show the plan", "%s", diag.Sentence(err))...))
 	}
 	return p, r.told(diags)
 }
 
-// told reports diagnostics, among them all about what could not be closed, as app.report does. If the run is
-// ended from here on, the next one need not list that again.
+// told reports diagnostics, among them all about what could not be closed, as output.report does. If the run
+// is ended from here on, the next one need not list that again.
 func (r *changeRun) told(diags diag.List) bool {
-	ok := r.app.report(diags)
+	ok := r.out.report(diags)
 	r.Forget()
 	return ok
 }
@@ -322,18 +303,18 @@ func restricted(p *plan.Plan) bool { return len(p.Targets) > 0 || len(p.Excludes
 // decoded.
 func (r *changeRun) show(p *plan.Plan) error {
 	r.putPlan(r.hard, p)
-	for _, s := range r.app.streams() {
+	for _, s := range r.out.streams() {
 		if r.flags.command != "refresh" {
 			s.Plan(p)
 		}
 	}
-	if r.app.stream != nil {
-		return r.app.stream.Err()
+	if r.out.stream != nil {
+		return r.out.stream.Err()
 	}
 	if r.flags.command == "refresh" {
 		return nil // refresh shows no plan, in the stream or as text
 	}
-	return view.Plan(r.app.env.Stdout, p, r.relevant(r.hard, p), r.Schemas(r.hard), r.app.view)
+	return view.Plan(r.out.env.Stdout, p, r.relevant(r.hard, p), r.Schemas(r.hard), r.out.view)
 }
 
 // confirm asks whether to apply the plan; see approved. A plan without changes needs no approval.
@@ -341,13 +322,13 @@ func (r *changeRun) confirm(p *plan.Plan) (yes, asked bool) {
 	if !p.Changed() {
 		return true, true
 	}
-	return r.app.approved(r.soft, r.app.approval(p.Mode, r.Workspace), "Apply a saved plan, or use -auto-approve.")
+	return r.in.approved(r.soft, approval(r.out, p.Mode, r.Workspace), "Apply a saved plan, or use -auto-approve.")
 }
 
 // approval returns the question for approval, which depends on the mode of the plan. The workspace is named
 // unless it is the default one: applying in the wrong workspace is a mistake that only this question can
 // stop.
-func (a *app) approval(mode plan.Mode, workspace string) term.Question {
+func approval(out *output, mode plan.Mode, workspace string) term.Question {
 	where := ""
 	if workspace != "default" {
 		where = fmt.Sprintf(" in workspace %q", workspace)
@@ -356,17 +337,17 @@ func (a *app) approval(mode plan.Mode, workspace string) term.Question {
 	case plan.Destroy:
 		return term.Question{
 			Title: "\nDo you really want to destroy all resources" + where + "?",
-			Text:  a.view.Program + " will destroy all your managed infrastructure, as shown above.\nThere is no undo. Only 'yes' will be accepted to confirm.",
+			Text:  out.view.Program + " will destroy all your managed infrastructure, as shown above.\nThere is no undo. Only 'yes' will be accepted to confirm.",
 		}
 	case plan.RefreshOnly:
 		return term.Question{
-			Title: "\nWould you like to update the " + a.view.Program + " state" + where + " to reflect these detected changes?",
-			Text:  a.view.Program + " will write these changes to the state without modifying any real infrastructure.\nThere is no undo. Only 'yes' will be accepted to confirm.",
+			Title: "\nWould you like to update the " + out.view.Program + " state" + where + " to reflect these detected changes?",
+			Text:  out.view.Program + " will write these changes to the state without modifying any real infrastructure.\nThere is no undo. Only 'yes' will be accepted to confirm.",
 		}
 	}
 	return term.Question{
 		Title: "\nDo you want to perform these actions" + where + "?",
-		Text:  a.view.Program + " will perform the actions described above.\nOnly 'yes' will be accepted to approve.",
+		Text:  out.view.Program + " will perform the actions described above.\nOnly 'yes' will be accepted to approve.",
 	}
 }
 
@@ -374,12 +355,11 @@ func (a *app) approval(mode plan.Mode, workspace string) term.Question {
 // anything is written, so that a slow reader does not keep the lock. Changes that were made are reported by
 // the engine's events, so an error here ends the command without a summary.
 func (r *changeRun) apply(p *plan.Plan) int {
-	a := r.app
-	stop := a.showStatus(view.Steps(p))
+	stop := r.out.showStatus(view.Steps(p))
 	defer stop()
 	var applied *engine.Applied
 	var diags diag.List
-	a.patience.During(func() {
+	r.out.patience.During(func() {
 		applied, diags = r.Operation.Apply(r.hard, p, mayfly.ApplyOptions{Variables: r.Variables, Soft: r.soft})
 	})
 	diags = append(diags, r.Unlock()...) // hold no lock while the result waits for a reader
@@ -393,11 +373,11 @@ func (r *changeRun) apply(p *plan.Plan) int {
 	if ok := r.told(diags); applied == nil || !ok {
 		return exitError
 	}
-	if err := a.page.StateOutputs(applied.State); err != nil {
-		return a.wrote(err)
+	if err := r.out.page.StateOutputs(applied.State); err != nil {
+		return r.out.wrote(err)
 	}
 	destroy := r.flags.command == "destroy" // "apply -destroy" reports like any apply
-	for _, s := range a.streams() {
+	for _, s := range r.out.streams() {
 		if r.flags.command != "refresh" {
 			s.Applied(applied.Counts, destroy)
 		}
@@ -405,20 +385,20 @@ func (r *changeRun) apply(p *plan.Plan) int {
 			continue
 		}
 		if err := s.Outputs(applied.State.Outputs); err != nil {
-			return a.wrote(err)
+			return r.out.wrote(err)
 		}
 	}
-	if a.stream != nil {
+	if r.out.stream != nil {
 		return exitOK
 	}
 	if r.flags.command != "refresh" {
-		a.say("\n%s", a.view.Success(view.ApplySummary(applied.Counts, destroy)))
+		r.out.say("\n%s", r.out.view.Success(view.ApplySummary(applied.Counts, destroy)))
 	}
 	if len(applied.State.Outputs) == 0 {
 		return exitOK
 	}
-	a.say("\n%s\n", a.view.Success("Outputs:"))
-	return a.wroteText(view.Outputs(a.env.Stdout, applied.State.Outputs, a.view))
+	r.out.say("\n%s\n", r.out.view.Success("Outputs:"))
+	return r.out.wroteText(view.Outputs(r.out.env.Stdout, applied.State.Outputs, r.out.view))
 }
 
 // leftBehind returns the error for a destroy that left n objects in existence, as the configuration asked. It
@@ -430,8 +410,8 @@ func leftBehind(n int) diag.List {
 
 // files returns the files that the options name, for checkFiles: two options must not share one that is
 // written.
-func (c *changeFlags) files(a *app) []fileOption {
-	out := append(a.variableFiles(), c.stateFlags.fileOptions()...)
+func (c *changeFlags) files(in *input) []fileOption {
+	out := append(in.variableFiles(), c.stateFlags.fileOptions()...)
 	for _, name := range c.targetFiles {
 		out = append(out, fileOption{"-target-file", name, true})
 	}

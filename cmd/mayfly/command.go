@@ -23,14 +23,14 @@ import (
 func (a *app) command(name, summary, argsUsage, description string, flags []cli.Flag, f func(ctx context.Context, args []string) int) *cli.Command {
 	return &cli.Command{
 		Name: name, Usage: summary, ArgsUsage: argsUsage, Description: description, OnUsageError: usage.Error, DisableSliceFlagSeparator: true,
-		Flags: append(flags, usage.Grouped(usage.OutputGroup, boolFlag("no-color", "Write without color.", &a.noColor))...),
+		Flags: append(flags, usage.Grouped(usage.OutputGroup, boolFlag("no-color", "Write without color.", &a.out.noColor))...),
 		Action: func(ctx context.Context, c *cli.Command) error {
-			a.setUpView()
-			if !a.report(a.applyShared()) {
+			a.out.setUpView()
+			if !a.out.report(a.out.applyShared()) {
 				a.code = exitError
 				return nil
 			}
-			a.code = a.finish(a.traced(ctx, c, f))
+			a.code = a.out.finish(a.traced(ctx, c, f))
 			return nil
 		},
 	}
@@ -40,12 +40,12 @@ func (a *app) command(name, summary, argsUsage, description string, flags []cli.
 // returns the exit status.
 // What goes wrong with telemetry is a warning, even with -pedantic: it is not about what the command does.
 func (a *app) traced(ctx context.Context, c *cli.Command, f func(ctx context.Context, args []string) int) int {
-	watch, stop := a.showActivity()
+	watch, stop := a.out.showActivity(a.in.prompt.Asking)
 	defer stop()
-	opt := telemetry.Options{Vars: a.vars, Version: version, Stderr: a.env.Stderr, Redact: a.leaks.Redact, Watch: []telemetry.Watcher{watch}}
-	core, stopLog := a.logs().Core()
+	opt := telemetry.Options{Vars: a.out.env.vars, Version: version, Stderr: a.out.env.Stderr, Redact: a.out.leaks.Redact, Watch: []telemetry.Watcher{watch}}
+	core, stopLog := a.out.logs().Core()
 	defer stopLog()
-	if a.log = core; core != nil {
+	if a.wd.log = core; core != nil {
 		core("[INFO] Mayfly " + version + ", made with " + runtime.Version() + ", on " + install.CurrentPlatform().String())
 		run := logs.Run{Log: core}
 		opt.Watch, opt.Noted = append(opt.Watch, run), run.Noted
@@ -57,8 +57,8 @@ func (a *app) traced(ctx context.Context, c *cli.Command, f func(ctx context.Con
 	span.Finish(code == exitOK || code == exitChanges)
 	stop()
 	if problems := t.Close(); len(problems) > 0 {
-		a.pedantic, a.document = false, true
-		a.report(diag.Warnf("Telemetry is incomplete", "%s\n\nThe command itself is not affected.", strings.Join(problems, "\n")))
+		a.out.pedantic, a.out.document = false, true
+		a.out.report(diag.Warnf("Telemetry is incomplete", "%s\n\nThe command itself is not affected.", strings.Join(problems, "\n")))
 	}
 	return code
 }
@@ -68,7 +68,7 @@ func (a *app) group(name, summary, description string, commands ...*cli.Command)
 	return &cli.Command{
 		Name: name, Usage: summary, Description: description, OnUsageError: usage.Error, Commands: commands,
 		Action: func(_ context.Context, c *cli.Command) error {
-			usage.Print(a.env.Stdout, "", c)
+			usage.Print(a.out.env.Stdout, "", c)
 			a.code = exitError
 			return nil
 		},
@@ -86,10 +86,10 @@ func alias(c *cli.Command, name string) *cli.Command {
 func (a *app) messageCommand(name, summary, argsUsage, description string, flags []cli.Flag, f func(ctx context.Context, args []string) int) *cli.Command {
 	m := &machineFlags{}
 	return a.command(name, summary, argsUsage, description, append(flags, m.streamFlags()...), func(ctx context.Context, args []string) int {
-		if !m.beginMessages(a) {
+		if !m.beginMessages(a.out) {
 			return exitError
 		}
-		a.verbatim = true
+		a.out.verbatim = true
 		return f(ctx, args)
 	})
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/term"
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/usage"
-	"github.com/mayfly-iac/mayfly/internal/values/leak"
 )
 
 // FuzzCommandLine has any words and any TF_CLI_ARGS interpreted, by commands that do nothing: each line ends
@@ -42,11 +41,11 @@ func FuzzCommandLine(f *testing.F) {
 			return // the directory is the process's; completion has a fuzzer of its own
 		}
 		var out bytes.Buffer
-		a := &app{env: environment{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out}, vars: map[string]string{"TF_CLI_ARGS": extra}, leaks: leak.New()}
-		a.env.Stdout = term.NewOutlet(&out, a.patience.Over())
+		a := newApp(environment{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out, Environ: []string{"TF_CLI_ARGS=" + extra}})
+		a.out.env.Stdout = term.NewOutlet(&out, a.out.patience.Over())
 		ran := false
 		err := a.interpret(t.Context(), idle(a.root(), &ran), args)
-		_ = a.env.Stdout.(*term.Outlet).Close()
+		_ = a.out.env.Stdout.(*term.Outlet).Close()
 		if err != nil && strings.TrimSpace(err.Error()) == "" || err == nil && !ran && out.Len() == 0 {
 			t.Errorf("%q with %q: nothing is said: %v", args, extra, err)
 		}

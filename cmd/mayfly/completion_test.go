@@ -18,7 +18,7 @@ func FuzzCompletes(f *testing.F) {
 			return // the directory is the process's
 		}
 		var out bytes.Buffer
-		a := &app{env: environment{Stdout: &out, Stderr: &out}, vars: map[string]string{}}
+		a := newApp(environment{Stdout: &out, Stderr: &out})
 		if !a.completes(a.root(), []string{"__complete", "bash", line}) {
 			t.Fatal("the question was not recognised")
 		}

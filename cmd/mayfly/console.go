@@ -33,9 +33,9 @@ type consoleFlags struct {
 
 // consoleCommand returns the command console (E82). It never asks for variables: their values are unknown, so
 // that expressions can be tried before anything is decided.
-func (a *app) consoleCommand() *cli.Command {
-	f := &consoleFlags{}
-	flags := append(a.variableFlags(), f.lockFlags.flags()...)
+func consoleCommand(a *app) *cli.Command {
+	c, f := &console{dependencies: a.dependencies}, &consoleFlags{}
+	flags := append(a.in.variableFlags(), f.lockFlags.flags()...)
 	flags = append(flags,
 		boolFlag("plan", "Make a plan first, and evaluate with the objects as applying it would make them. By default, objects are as the state has them.", &f.planned),
 		stringFlag("state", "Read the state from `FILE`. For the local backend.", &f.stateFlags.State),
@@ -46,72 +46,74 @@ func (a *app) consoleCommand() *cli.Command {
 		"Evaluates expressions of the configuration language, one after the other, about the root module and its state. They are read from standard input, "+
 			"with a prompt if that is a terminal; otherwise the first error ends the command. The state is locked meanwhile, and nothing is changed. "+
 			"Ephemeral resources that an expression needs are opened and stay open until the end, and their values are not shown.",
-		flags, func(ctx context.Context, args []string) int { return a.console(ctx, f, args) })
+		flags, func(ctx context.Context, args []string) int { return c.open(ctx, f, args) })
 }
 
 // console is one run of the console command. It belongs to one goroutine; soft ends at the first interrupt.
 type console struct {
-	app    *app
-	engine *engine.Console
-	soft   context.Context
-	typed  lang.Unfinished
-	in     term.Lines
+	dependencies
+
+	engine  *engine.Console
+	soft    context.Context
+	typed   lang.Unfinished
+	lines   term.Lines
+	sources document.Sources // what diagnostics quote: files, and the input
 }
 
-// console opens the evaluator and reads expressions until the input ends. The state stays locked and
+// open opens the evaluator and reads expressions until the input ends. The state stays locked and
 // ephemeral instances stay open for all that time: the values of different lines agree.
-func (a *app) console(ctx context.Context, f *consoleFlags, args []string) int {
-	a.document = true // values alone go to standard output
-	if !f.beginMessages(a) {
+func (c *console) open(ctx context.Context, f *consoleFlags, args []string) int {
+	c.out.document = true // values alone go to standard output
+	if !f.beginMessages(c.out) {
 		return exitError
 	}
 	if len(args) > 0 {
-		return a.argsError("console", "no arguments; to use the configuration of another directory, give -chdir")
+		return c.out.argsError("console", "no arguments; to use the configuration of another directory, give -chdir")
 	}
-	hard, soft, stop := a.interrupts().Contexts(ctx) // without notices: what a person waits for is the prompt
+	hard, soft, stop := c.signals.Contexts(ctx) // without notices: what a person waits for is the prompt
 	defer stop()
-	if !a.report(a.directory().Load(soft)) {
+	if !c.out.report(c.wd.dir().Load(soft)) {
 		return exitError
 	}
-	s, diags := a.session(nil, defaultParallelism, func(o workdir.SessionOptions) (*workdir.Session, diag.List) {
-		return a.directory().Begin(soft, operationName("console"), workdir.BeginOptions{
-			SessionOptions: o, BeginOptions: mayfly.BeginOptions{Locking: f.locking(a), Reads: true}, Files: f.StateFiles, Explore: true,
+	s, diags := c.wd.session(nil, defaultParallelism, func(o workdir.SessionOptions) (*workdir.Session, diag.List) {
+		return c.wd.dir().Begin(soft, operationName("console"), workdir.BeginOptions{
+			SessionOptions: o, BeginOptions: mayfly.BeginOptions{Locking: f.locking(c.out), Reads: true}, Files: f.StateFiles, Explore: true,
 			SkipState: !f.planned, // objects that nothing declares cannot be referred to
 		})
 	})
 	defer s.close()
-	if !a.report(diags) {
+	if !c.out.report(diags) {
 		return exitError
 	}
 	e, diags := s.Operation.Console(hard, mayfly.ConsoleOptions{Variables: s.Variables, Planned: f.planned, Soft: soft})
 	if e == nil {
-		a.report(diags)
+		c.out.report(diags)
 		return exitError
 	}
-	defer func() { a.report(e.Close()) }()
-	if !a.report(diags) {
+	defer func() { c.out.report(e.Close()) }()
+	if !c.out.report(diags) {
 		if soft.Err() != nil {
 			return exitError
 		}
-		a.report(diag.Warnf("Values may be missing", "In the expressions that follow, the values that these errors are about are unknown."))
+		c.out.report(diag.Warnf("Values may be missing", "In the expressions that follow, the values that these errors are about are unknown."))
 	}
-	a.sources = maps.Clone(a.snippets())
-	if a.sources == nil {
-		a.sources = document.Sources{}
+	if c.sources = maps.Clone(c.out.sources()); c.sources == nil {
+		c.sources = document.Sources{}
 	}
-	a.silence() // the line of the dialogue is the last one
-	c := &console{app: a, engine: e, soft: soft}
-	c.in = term.NewLines(a.env.Stdin, a.env.Stdout, a.in, e.Names)
+	c.out.sources = func() document.Sources { return c.sources }
+	c.out.silence() // the line of the dialogue is the last one
+	c.engine, c.soft = e, soft
+	c.lines = term.NewLines(c.out.env.Stdin, c.out.env.Stdout, c.in.stdin, e.Names)
 	return c.run()
 }
 
 // run reads and evaluates until the input ends, and returns the exit status.
 func (c *console) run() int {
 	for {
-		text, err := c.in.Line(c.soft, c.typed.Begun())
+		text, err := c.lines.Line(c.soft, c.typed.Begun())
 		switch {
 		case errors.Is(err, term.ErrNoAnswer):
-			if c.typed.Begun() && !c.in.Interactive() {
+			if c.typed.Begun() && !c.lines.Interactive() {
 				return c.evaluate() // whose error says what is missing
 			}
 			return exitOK
@@ -121,7 +123,7 @@ func (c *console) run() int {
 		case c.soft.Err() != nil:
 			return exitError
 		case err != nil:
-			return c.app.fail("Error reading input", "The next expression could not be read: %s.", err)
+			return c.out.fail("Error reading input", "The next expression could not be read: %s.", err)
 		}
 		if code, done := c.take(text); done {
 			return code
@@ -137,32 +139,32 @@ func (c *console) take(text string) (code int, done bool) {
 	case word == "exit" && c.typed.State != lang.WithinHeredoc:
 		return exitOK, true
 	case !c.typed.Begun() && word == "help":
-		return c.app.wrote(writeLine(c.app.env.Stdout, consoleHelp)), false
+		return c.out.wrote(writeLine(c.out.env.Stdout, consoleHelp)), false
 	case !c.typed.Begun() && word == "":
-		if c.in.Interactive() {
+		if c.lines.Interactive() {
 			return exitOK, false
 		}
-		return c.app.wrote(writeLine(c.app.env.Stdout, "")), false
+		return c.out.wrote(writeLine(c.out.env.Stdout, "")), false
 	}
 	if c.typed.Add(text) != lang.Closed {
 		return exitOK, false
 	}
 	code = c.evaluate()
-	return code, c.soft.Err() != nil || code != exitOK && !c.in.Interactive()
+	return code, c.soft.Err() != nil || code != exitOK && !c.lines.Interactive()
 }
 
 // evaluate evaluates the lines typed so far, shows the value or what is wrong, and begins anew.
 func (c *console) evaluate() int {
 	src := c.typed.Text()
 	c.typed = lang.Unfinished{}
-	c.app.sources[engine.ConsoleInput] = []byte(src)
+	c.sources[engine.ConsoleInput] = []byte(src)
 	v, diags := c.engine.Evaluate(src)
-	if !c.app.report(diags) {
+	if !c.out.report(diags) {
 		return exitError
 	}
-	text := consoleText(v, c.app.view)
-	c.app.tell("%s", []any{text})
-	return c.app.wrote(writeLine(c.app.env.Stdout, text))
+	text := consoleText(v, c.out.view)
+	c.out.tell("%s", []any{text})
+	return c.out.wrote(writeLine(c.out.env.Stdout, text))
 }
 
 // consoleText returns the text of a value: in the notation of the language, or the name of a type that the

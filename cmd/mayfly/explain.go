@@ -14,6 +14,9 @@ import (
 	"github.com/mayfly-iac/mayfly/workdir"
 )
 
+// explainCommand is the command explain.
+type explainCommand struct{ dependencies }
+
 // explainFlags are the options of the explain command.
 type explainFlags struct {
 	stateFlags
@@ -23,11 +26,11 @@ type explainFlags struct {
 	plan string
 }
 
-// explainCommand returns the command explain.
-func (a *app) explainCommand() *cli.Command {
+// command returns the command explain.
+func (c *explainCommand) command(a *app) *cli.Command {
 	f := &explainFlags{}
-	flags := append(a.variableFlags(), f.lockFlags.flags()...)
-	flags = append(flags, f.inputFlag.flags(a)...)
+	flags := append(c.in.variableFlags(), f.lockFlags.flags()...)
+	flags = append(flags, f.inputFlag.flags(c.out.env.vars)...)
 	flags = append(flags, f.machineFlags.flags("a JSON document")...)
 	flags = append(flags,
 		stringFlag("plan", "Explain the saved plan in `FILE` instead of making a plan.", &f.plan),
@@ -36,21 +39,21 @@ func (a *app) explainCommand() *cli.Command {
 		"Says what a plan does to a resource, an instance or one attribute of it, and why: what forces a replacement, what a data source waits for, "+
 			"where a value comes from, why it is sensitive or ephemeral, and who depends on it. Variables, local values, outputs and modules can be asked about too. "+
 			"Without -plan, a plan is made first. Nothing is changed.",
-		flags, func(ctx context.Context, args []string) int { return a.explain(ctx, f, args) })
+		flags, func(ctx context.Context, args []string) int { return c.explain(ctx, f, args) })
 }
 
 // explain answers the questions about all addresses, and fails if one of them is wrong.
-func (a *app) explain(ctx context.Context, f *explainFlags, args []string) int {
-	a.document = true // warnings of the plan are beside the answer
+func (c *explainCommand) explain(ctx context.Context, f *explainFlags, args []string) int {
+	c.out.document = true // warnings of the plan are beside the answer
 	f.beside = []fileOption{{"-plan", f.plan, true}, {"-state", f.stateFlags.State, true}}
 	f.input = f.input && !f.json
-	if !f.begin(a) {
+	if !f.begin(c.out) {
 		return exitError
 	}
 	if len(args) == 0 {
-		return a.argsError("explain", "the addresses to explain, such as aws_instance.web[0] or aws_instance.web[0].ami")
+		return c.out.argsError("explain", "the addresses to explain, such as aws_instance.web[0] or aws_instance.web[0].ami")
 	}
-	s, p, ok := a.planToExplain(ctx, f)
+	s, p, ok := c.planToExplain(ctx, f)
 	if s != nil {
 		defer s.close()
 	}
@@ -59,7 +62,7 @@ func (a *app) explain(ctx context.Context, f *explainFlags, args []string) int {
 	}
 	e, diags := s.Project.Explain(ctx, p)
 	if e == nil {
-		a.report(diags)
+		c.out.report(diags)
 		return exitError
 	}
 	var answers []*explain.Answer
@@ -70,22 +73,22 @@ func (a *app) explain(ctx context.Context, f *explainFlags, args []string) int {
 			answers = append(answers, answer)
 		}
 	}
-	ok, code := a.report(diags), exitOK
+	ok, code := c.out.report(diags), exitOK
 	if !ok {
 		code = exitError
 	}
 	if len(answers) == 0 {
 		return code
 	}
-	if done, written := a.documented(&f.machineFlags, func() ([]byte, error) { return explanation.JSON(answers) }); done {
+	if done, written := c.out.documented(&f.machineFlags, func() ([]byte, error) { return explanation.JSON(answers) }); done {
 		return max(code, written)
 	}
 	for i, answer := range answers {
 		if i > 0 {
-			_, _ = io.WriteString(a.env.Stdout, "\n") // an error comes again with the text
+			_, _ = io.WriteString(c.out.env.Stdout, "\n") // an error comes again with the text
 		}
-		if err := explanation.Text(a.env.Stdout, answer, a.view); err != nil {
-			return a.wrote(err)
+		if err := explanation.Text(c.out.env.Stdout, answer, c.out.view); err != nil {
+			return c.out.wrote(err)
 		}
 	}
 	return code
@@ -93,29 +96,29 @@ func (a *app) explain(ctx context.Context, f *explainFlags, args []string) int {
 
 // planToExplain opens the saved plan, or makes one. ok is false if there were errors, which have been
 // reported. The session is to be closed, if there is one.
-func (a *app) planToExplain(ctx context.Context, f *explainFlags) (s *session, p *plan.Plan, ok bool) {
+func (c *explainCommand) planToExplain(ctx context.Context, f *explainFlags) (s *session, p *plan.Plan, ok bool) {
 	if f.plan != "" {
-		saved, diags := a.directory().OpenPlan(ctx, f.plan)
-		if !a.report(diags) {
+		saved, diags := c.wd.dir().OpenPlan(ctx, f.plan)
+		if !c.out.report(diags) {
 			return nil, nil, false
 		}
-		s, diags = a.open(ctx, saved.Plan.Base)
-		return s, saved.Plan, a.report(diags)
+		s, diags = c.wd.open(ctx, saved.Plan.Base)
+		return s, saved.Plan, c.out.report(diags)
 	}
-	hard, soft, stop := a.interruptible(ctx)
+	hard, soft, stop := interruptible(ctx, c.signals)
 	defer stop()
-	d := a.directoryOf("", f.input)
-	if !a.required("explain") || !a.report(d.Load(soft)) {
+	d := c.wd.dirOf("", f.input)
+	if !c.wd.required("explain") || !c.out.report(d.Load(soft)) {
 		return nil, nil, false
 	}
-	s, diags := a.session(nil, defaultParallelism, func(o workdir.SessionOptions) (*workdir.Session, diag.List) {
+	s, diags := c.wd.session(nil, defaultParallelism, func(o workdir.SessionOptions) (*workdir.Session, diag.List) {
 		return d.Begin(soft, operationName("explain"), workdir.BeginOptions{
-			SessionOptions: o, BeginOptions: mayfly.BeginOptions{Locking: f.locking(a), Reads: true}, Files: f.StateFiles,
+			SessionOptions: o, BeginOptions: mayfly.BeginOptions{Locking: f.locking(c.out), Reads: true}, Files: f.StateFiles,
 		})
 	})
-	if !a.report(diags) {
+	if !c.out.report(diags) {
 		return s, nil, false
 	}
 	p, diags = s.Operation.Plan(hard, mayfly.PlanOptions{Variables: s.Variables, Soft: soft})
-	return s, p, a.report(append(diags, s.Operation.Flush()...)) && p != nil
+	return s, p, c.out.report(append(diags, s.Operation.Flush()...)) && p != nil
 }

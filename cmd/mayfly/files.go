@@ -37,14 +37,3 @@ func checkFiles(files []fileOption) diag.List {
 	}
 	return nil
 }
-
-// variableFiles returns the files of -var-file, for checkFiles.
-func (a *app) variableFiles() []fileOption {
-	var out []fileOption
-	for _, s := range a.settings {
-		if s.File {
-			out = append(out, fileOption{"-var-file", s.Text, true})
-		}
-	}
-	return out
-}

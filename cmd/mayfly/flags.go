@@ -1,16 +1,12 @@
 package main
 
 import (
-	"bytes"
-	"fmt"
-	"io"
 	"strings"
 	"time"
 
 	"github.com/urfave/cli/v3"
 
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/usage"
-	"github.com/mayfly-iac/mayfly/internal/values/leak"
 	"github.com/mayfly-iac/mayfly/state/store"
 	"github.com/mayfly-iac/mayfly/workdir"
 )
@@ -84,21 +80,6 @@ func (f setter) Set(s string) error { return f(s) }
 func (f setter) String() string     { return "" }
 func (f setter) Get() any           { return "" }
 
-// variableFlags returns the options that set input variables. All commands that load a configuration have
-// them, since sources and versions of modules may depend on variables.
-func (a *app) variableFlags() []cli.Flag {
-	set := func(file bool) func(string) error {
-		return func(s string) error {
-			a.settings = append(a.settings, workdir.Setting{File: file, Text: s})
-			return nil
-		}
-	}
-	return usage.Grouped(usage.VariableGroup,
-		genericFlag("var", "Set an input variable of the root module, as in `NAME=VALUE`.", set(false)),
-		genericFlag("var-file", "Set input variables from `FILE`, in addition to terraform.tfvars and *.auto.tfvars.", set(true)),
-	)
-}
-
 // defaultParallelism is how many operations of providers run at once unless an option says otherwise, as in
 // other engines: the services behind providers limit the rate of calls.
 const defaultParallelism = 10
@@ -110,34 +91,6 @@ type parallelismFlag struct{ parallelism int }
 func (p *parallelismFlag) flag(usage string) cli.Flag {
 	p.parallelism = defaultParallelism
 	return intFlag("parallelism", usage, &p.parallelism)
-}
-
-// leakFlag is the option that says what becomes of an ephemeral value that a provider returns.
-func (a *app) leakFlag() cli.Flag {
-	return &cli.StringFlag{
-		Name: "leak-guard", Value: "standard", Local: true,
-		Usage: "What to do about ephemeral values that a provider returns in an object: `POLICY` standard leaves confidential ones out, strict leaves all out, warn stores them with a warning.",
-		Validator: func(s string) error {
-			p, ok := leak.Policies[s]
-			if !ok {
-				return fmt.Errorf("%q is none of standard, strict and warn", s)
-			}
-			a.leakPolicy = p
-			return nil
-		},
-	}
-}
-
-// guarded returns a function that writes the document that write makes, without ephemeral values.
-func (a *app) guarded(write func(io.Writer) error) func(io.Writer) error {
-	return func(w io.Writer) error {
-		var doc bytes.Buffer
-		if err := write(&doc); err != nil {
-			return err
-		}
-		_, err := a.leaks.Writer(w).Write(doc.Bytes())
-		return err
-	}
 }
 
 // lockFlags are the options about the state's lock.
@@ -156,9 +109,9 @@ func (l *lockFlags) flags() []cli.Flag {
 }
 
 // locking returns how to lock a state, and says so when it begins to wait.
-func (l *lockFlags) locking(a *app) store.Locking {
+func (l *lockFlags) locking(out *output) store.Locking {
 	return store.Locking{NoLock: !l.lock, LockTimeout: l.timeout, Waiting: func(held *store.LockError) {
-		a.say("Waiting up to %s for the state lock, which is held by %s...", l.timeout, held.Holder())
+		out.say("Waiting up to %s for the state lock, which is held by %s...", l.timeout, held.Holder())
 	}}
 }
 
@@ -185,9 +138,9 @@ func (s *stateFlags) flags() []cli.Flag {
 type inputFlag struct{ input bool }
 
 // flags returns the option. Its default is what TF_INPUT says, as test frameworks and CI systems set it.
-func (i *inputFlag) flags(a *app) []cli.Flag {
+func (i *inputFlag) flags(vars map[string]string) []cli.Flag {
 	i.input = true
-	if v := a.vars["TF_INPUT"]; v == "0" || strings.EqualFold(v, "false") {
+	if v := vars["TF_INPUT"]; v == "0" || strings.EqualFold(v, "false") {
 		i.input = false
 	}
 	return usage.Grouped(usage.VariableGroup, boolFlag("input", "Don't ask for input; fail if a value is missing.", &i.input))

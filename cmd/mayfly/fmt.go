@@ -19,7 +19,8 @@ const (
 
 // fmtCommand returns the command fmt. Editors and hooks run it on standard input, and CI systems with -check,
 // whose exit status is how they learn the result.
-func (a *app) fmtCommand() *cli.Command {
+func fmtCommand(a *app) *cli.Command {
+	out, in := a.out, a.in
 	f := &reformat.Options{List: true, Write: true}
 	flags := []cli.Flag{
 		boolFlag("list", "Don't list the files whose style differs. Never done for standard input.", &f.List),
@@ -32,16 +33,17 @@ func (a *app) fmtCommand() *cli.Command {
 		"Rewrites files of the native syntax in the standard style: configuration (.tf, .tofu), values of variables (.tfvars) and tests (.tftest.hcl, .tofutest.hcl). "+
 			"It works on the files in the current directory or in the given ones, on given files, or, with a dash as the only argument, from standard input to standard output.\n\n"+
 			"The exit status is 0, or 2 if there were errors, or 3 if -check has found a file to format.",
-		flags, func(_ context.Context, args []string) int { return a.fmt(*f, args) })
+		flags, func(_ context.Context, args []string) int { return reformatFiles(out, in, *f, args) })
 }
 
-// fmt formats the named files and directories, or standard input for a dash.
-func (a *app) fmt(o reformat.Options, args []string) int {
-	a.sources = document.Sources{}
-	f := &reformat.Run{Options: o, Out: a.env.Stdout, Sources: a.sources, Report: func(diags diag.List) { a.report(diags) }}
+// reformatFiles formats the named files and directories, or standard input for a dash.
+func reformatFiles(out *output, in *input, o reformat.Options, args []string) int {
+	sources := document.Sources{}
+	out.sources = func() document.Sources { return sources }
+	f := &reformat.Run{Options: o, Out: out.env.Stdout, Sources: sources, Report: func(diags diag.List) { out.report(diags) }}
 	switch {
 	case slices.Equal(args, []string{"-"}):
-		f.Stream(a.in)
+		f.Stream(in.stdin)
 	case len(args) == 0:
 		f.Path(".")
 	default:

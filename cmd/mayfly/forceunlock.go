@@ -15,54 +15,55 @@ import (
 
 // forceUnlockCommand returns the command force-unlock. A second argument is accepted if it is the working
 // directory, for compatibility.
-func (a *app) forceUnlockCommand() *cli.Command {
-	var in inputFlag
+func forceUnlockCommand(a *app) *cli.Command {
+	out, in, wd, signals := a.out, a.in, a.wd, a.signals
+	var ask inputFlag
 	force := false
-	flags := append(a.variableFlags(), boolFlag("force", "Don't ask for approval.", &force))
+	flags := append(in.variableFlags(), boolFlag("force", "Don't ask for approval.", &force))
 	return a.messageCommand("force-unlock", "Release a stuck lock on the current workspace", "LOCK_ID",
 		"Removes the lock that a run which ended abnormally has left on the state of the selected workspace. Nothing else is changed. The lock on a local state ends with the process that holds it, and cannot be taken from one that is running.",
-		append(flags, in.flags(a)...), func(ctx context.Context, args []string) int {
+		append(flags, ask.flags(out.env.vars)...), func(ctx context.Context, args []string) int {
 			if len(args) == 0 || len(args) > 2 || len(args) == 2 && !isWorkingDir(args[1]) {
-				return a.argsError("force-unlock", "one argument, the ID of the lock; for another directory, use -chdir")
+				return out.argsError("force-unlock", "one argument, the ID of the lock; for another directory, use -chdir")
 			}
-			ctx, stop := a.stoppable(ctx)
+			ctx, stop := signals.Once(ctx)
 			defer stop()
-			return a.forceUnlock(ctx, args[0], force, in.input)
+			return forceUnlock(ctx, out, in, wd, args[0], force, ask.input)
 		})
 }
 
 // forceUnlock removes the lock after approval. It checks the ID before it asks, so that a person does not
 // approve something that fails.
-func (a *app) forceUnlock(ctx context.Context, id string, force, input bool) int {
-	m, diags := a.directory().State(ctx, workdir.StateFiles{})
-	if !a.report(diags) {
+func forceUnlock(ctx context.Context, out *output, in *input, wd *workingDir, id string, force, input bool) int {
+	m, diags := wd.dir().Backend.State(ctx, workdir.StateFiles{})
+	if !out.report(diags) {
 		return exitError
 	}
 	const hint = "To remove the lock without being asked, use -force."
 	if !force {
-		name, _, _ := a.directory().Workspace()
-		if !a.report(unlockDiags(store.CheckUnlock(ctx, m, id), id)) {
+		name, _, _ := wd.dir().Workspace()
+		if !out.report(unlockDiags(store.CheckUnlock(ctx, m, id), id)) {
 			return exitError
 		}
 		if !input {
-			return a.fail("Approval required", "With -input=false, Mayfly does not ask. %s", hint)
+			return out.fail("Approval required", "With -input=false, Mayfly does not ask. %s", hint)
 		}
-		yes, asked := a.approved(ctx, term.Question{
+		yes, asked := in.approved(ctx, term.Question{
 			Title: "Do you really want to force-unlock?",
-			Text:  a.view.Program + " will remove the lock on the state of the workspace \"" + name + "\", and the run\nthat holds it, if there is one, continues without it. This allows others to change\nthe state at the same time, which can damage it.\n\nOnly 'yes' will be accepted to confirm.",
+			Text:  out.view.Program + " will remove the lock on the state of the workspace \"" + name + "\", and the run\nthat holds it, if there is one, continues without it. This allows others to change\nthe state at the same time, which can damage it.\n\nOnly 'yes' will be accepted to confirm.",
 		}, hint)
 		switch {
 		case !asked:
 			return exitError
 		case !yes:
-			a.say("force-unlock cancelled.")
+			out.say("force-unlock cancelled.")
 			return exitError
 		}
 	}
-	if !a.report(unlockDiags(store.ForceUnlock(ctx, m, id), id)) {
+	if !out.report(unlockDiags(store.ForceUnlock(ctx, m, id), id)) {
 		return exitError
 	}
-	a.say("%s\n\nThe state has been unlocked, so other commands can lock it again. If the run\nthat held the lock was killed, the next command reports what became of its\nchanges.", a.view.Success(a.view.Program+" state has been successfully unlocked!"))
+	out.say("%s\n\nThe state has been unlocked, so other commands can lock it again. If the run\nthat held the lock was killed, the next command reports what became of its\nchanges.", out.view.Success(out.view.Program+" state has been successfully unlocked!"))
 	return exitOK
 }
 

@@ -31,7 +31,7 @@ func (r *changeRun) generateConfig(opt *mayfly.PlanOptions) bool {
 		return diags
 	})
 	if len(generated) == 0 {
-		return r.app.report(diags)
+		return r.out.report(diags)
 	}
 	wrote, more := r.AddGenerated(r.soft, generated, r.flags.generate)
 	if wrote {
@@ -39,7 +39,7 @@ func (r *changeRun) generateConfig(opt *mayfly.PlanOptions) bool {
 	}
 	opt.Generated = generated
 	diags = append(diags, more...)
-	return r.app.report(append(diags, r.unfinished(diags)...))
+	return r.out.report(append(diags, r.unfinished(diags)...))
 }
 
 // unfinished returns, after errors, a note about what has become of the generated file.

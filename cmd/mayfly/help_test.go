@@ -18,7 +18,7 @@ import (
 // TestHelpOfEveryCommand holds the help of all commands: values have names, sentences are whole, no option is
 // broken at the end of a line, and no line is too long.
 func TestHelpOfEveryCommand(t *testing.T) {
-	a := &app{vars: map[string]string{}}
+	a := newApp(environment{})
 	valueName := regexp.MustCompile(`^[A-Z][A-Z_=]*$`)
 	brokenOption := regexp.MustCompile(`(?m)(^|\s)-[a-z-]*-$|\s-$`)
 	commands := 0
@@ -107,5 +107,5 @@ func TestListedOptionsAreAccepted(t *testing.T) {
 			}
 		}
 	}
-	visit((&app{vars: map[string]string{}}).root(), nil)
+	visit(newApp(environment{}).root(), nil)
 }

@@ -21,6 +21,9 @@ import (
 	"github.com/mayfly-iac/mayfly/workdir"
 )
 
+// installCommands are the commands init and get.
+type installCommands struct{ dependencies }
+
 // initFlags are the options of the init command.
 type initFlags struct {
 	inputFlag
@@ -37,7 +40,7 @@ type initFlags struct {
 
 // initCommand returns the command init. Tools run it before every other command, so it changes nothing that
 // is right already.
-func (a *app) initCommand() *cli.Command {
+func (c *installCommands) initCommand(a *app) *cli.Command {
 	f := &initFlags{backend: true, get: true}
 	flags := []cli.Flag{
 		&cli.BoolFlag{Name: "backend", Aliases: []string{"cloud"}, Usage: "Don't configure the backend; use what an earlier init recorded.", Destination: &f.backend, Value: f.backend, Local: true},
@@ -52,45 +55,45 @@ func (a *app) initCommand() *cli.Command {
 		stringFlag("from-module", "First copy the module at `ADDRESS` into the working directory, which must be empty.", &f.fromModule),
 	}
 	flags = append(flags, f.machineFlags.streamFlags()...)
-	flags = append(append(flags, f.tests.dirFlag()), f.inputFlag.flags(a)...)
+	flags = append(append(flags, f.tests.dirFlag()), f.inputFlag.flags(c.out.env.vars)...)
 	flags = append(flags, f.lockFlags.flags()...)
-	flags = append(flags, a.variableFlags()...)
+	flags = append(flags, c.in.variableFlags()...)
 	return a.command("init", "Prepare your working directory for other commands", "",
 		"Installs the modules and providers that the configuration needs, and records the backend. It is safe to run again.",
-		flags, func(ctx context.Context, args []string) int { return a.init(ctx, f, args) })
+		flags, func(ctx context.Context, args []string) int { return c.initialize(ctx, f, args) })
 }
 
-// init prepares the working directory. The backend comes first because the state names providers too, and
-// modules come before providers because they have requirements of their own.
-func (a *app) init(ctx context.Context, f *initFlags, args []string) int {
+// initialize prepares the working directory. The backend comes first because the state names providers too,
+// and modules come before providers because they have requirements of their own.
+func (c *installCommands) initialize(ctx context.Context, f *initFlags, args []string) int {
 	f.input = f.input && !f.json
-	if !f.beginMessages(a) {
+	if !f.beginMessages(c.out) {
 		return exitError
 	}
-	a.verbatim = true
+	c.out.verbatim = true
 	if len(args) > 0 {
-		return a.argsError("init", "no arguments; to initialize another directory, use -chdir")
+		return c.out.argsError("init", "no arguments; to initialize another directory, use -chdir")
 	}
-	if !a.report(f.check()) {
+	if !c.out.report(f.check()) {
 		return exitError
 	}
-	ctx, stop := a.stoppable(ctx)
+	ctx, stop := c.signals.Once(ctx)
 	defer stop()
-	d := a.directoryOf("", f.input)
-	if f.fromModule != "" && !a.copyModule(ctx, f.fromModule) {
+	d := c.wd.dirOf("", f.input)
+	if f.fromModule != "" && !c.copyModule(ctx, f.fromModule) {
 		return exitError
 	}
 	if !d.HasConfig() {
-		a.say("%s initialized in an empty directory!\n\nThere is no configuration here yet. Write one in files whose names end in .tf\nor .tofu, or copy one that works:\n    mayfly init -from-module=github.com/mayfly-iac/mayfly//examples/quickstart", a.view.Program)
+		c.out.say("%s initialized in an empty directory!\n\nThere is no configuration here yet. Write one in files whose names end in .tf\nor .tofu, or copy one that works:\n    mayfly init -from-module=github.com/mayfly-iac/mayfly//examples/quickstart", c.out.view.Program)
 		return exitOK
 	}
-	if !a.report(d.LoadRoot(ctx)) {
+	if !c.out.report(d.LoadRoot(ctx)) {
 		return exitError
 	}
 	var st *state.State
 	if f.backend {
 		ok := trace.Do(ctx, "initialize backend", func(ctx context.Context) (ok bool) {
-			st, ok = a.initBackend(ctx, f)
+			st, ok = c.initBackend(ctx, f)
 			return ok
 		})
 		if !ok {
@@ -100,24 +103,24 @@ func (a *app) init(ctx context.Context, f *initFlags, args []string) int {
 	if f.get {
 		files, diags := f.tests.files(ctx, d)
 		f.warned = diags
-		if !a.report(diags) || !trace.Do(ctx, "install modules", func(ctx context.Context) bool { return a.initModules(ctx, f.upgrade, files) }) {
+		if !c.out.report(diags) || !trace.Do(ctx, "install modules", func(ctx context.Context) bool { return c.initModules(ctx, f.upgrade, files) }) {
 			return exitError
 		}
 	}
-	if !a.report(d.LoadDeclarations(ctx)) {
+	if !c.out.report(d.LoadDeclarations(ctx)) {
 		return exitError
 	}
 	if st != nil {
 		// A state that another engine wrote may have providers at the host of that engine.
 		st = st.AtDefaultHost(d.Tree().Requires)
 	}
-	if !trace.Do(ctx, "install providers", func(ctx context.Context) bool { return a.initProviders(ctx, f, st) }) {
+	if !trace.Do(ctx, "install providers", func(ctx context.Context) bool { return c.initProviders(ctx, f, st) }) {
 		return exitError
 	}
-	a.say("\n%s", a.view.Success(a.view.Program+" has been successfully initialized!"))
+	c.out.say("\n%s", c.out.view.Success(c.out.view.Program+" has been successfully initialized!"))
 	// No person reads what to do next if a program runs this one.
-	if a.vars["TF_IN_AUTOMATION"] == "" {
-		a.say("\nTo see what would change, run \"mayfly plan\".\n\nRun this command again after changing the modules, providers or backend of the\nconfiguration; other commands tell you when that is needed.")
+	if c.out.env.vars["TF_IN_AUTOMATION"] == "" {
+		c.out.say("\nTo see what would change, run \"mayfly plan\".\n\nRun this command again after changing the modules, providers or backend of the\nconfiguration; other commands tell you when that is needed.")
 	}
 	return exitOK
 }
@@ -136,19 +139,19 @@ func (f *initFlags) check() diag.List {
 // initBackend records the configured backend and, if asked to, migrates the state. It returns the state of
 // the selected workspace, nil if there is none: the providers of its objects are installed too. ok is false
 // after an error.
-func (a *app) initBackend(ctx context.Context, f *initFlags) (*state.State, bool) {
-	a.say("\n%s", a.view.Bold("Initializing the backend..."))
-	d := a.directory()
-	change, diags := d.InitBackend(ctx, workdir.BackendOptions{Settings: f.backendConfig, Reconfigure: f.reconfigure, Migrate: f.migrate, ForceCopy: f.force, Locking: f.locking(a)})
-	if !a.report(diags) {
+func (c *installCommands) initBackend(ctx context.Context, f *initFlags) (*state.State, bool) {
+	c.out.say("\n%s", c.out.view.Bold("Initializing the backend..."))
+	d := c.wd.dir()
+	change, diags := d.Backend.Init(ctx, workdir.BackendOptions{Settings: f.backendConfig, Reconfigure: f.reconfigure, Migrate: f.migrate, ForceCopy: f.force, Locking: f.locking(c.out)})
+	if !c.out.report(diags) {
 		return nil, false
 	}
-	a.sayCopied(change)
+	c.sayCopied(change)
 	switch {
 	case change.Before != "" && change.After == "":
-		a.say("\n%s", a.view.Success(fmt.Sprintf("Successfully unset the backend %q. %s will now operate locally.", change.Before, a.view.Program)))
+		c.out.say("\n%s", c.out.view.Success(fmt.Sprintf("Successfully unset the backend %q. %s will now operate locally.", change.Before, c.out.view.Program)))
 	case change.After != "" && change.Changed:
-		a.say("\n%s", a.view.Success(fmt.Sprintf("Successfully configured the backend %q! %s will automatically\nuse this backend unless the backend configuration changes.", change.After, a.view.Program)))
+		c.out.say("\n%s", c.out.view.Success(fmt.Sprintf("Successfully configured the backend %q! %s will automatically\nuse this backend unless the backend configuration changes.", change.After, c.out.view.Program)))
 	}
 	if change.State == nil {
 		return nil, true
@@ -157,47 +160,47 @@ func (a *app) initBackend(ctx context.Context, f *initFlags) (*state.State, bool
 }
 
 // sayCopied says which states have been copied, and what of them is left behind.
-func (a *app) sayCopied(c workdir.BackendChange) {
-	if len(c.Copied) == 0 {
+func (c *installCommands) sayCopied(change workdir.BackendChange) {
+	if len(change.Copied) == 0 {
 		return
 	}
-	a.say("\nCopied %d state(s), of workspace %s:\n  from %s\n  to   %s", len(c.Copied), diag.Names(c.Copied), c.From, c.To)
-	if len(c.Left) == 0 {
-		a.say("\nWhat was there before stays there, and is not used any more.")
+	c.out.say("\nCopied %d state(s), of workspace %s:\n  from %s\n  to   %s", len(change.Copied), diag.Names(change.Copied), change.From, change.To)
+	if len(change.Left) == 0 {
+		c.out.say("\nWhat was there before stays there, and is not used any more.")
 		return
 	}
-	a.say("\nThese files stay where they are and are not used any more. They may have secrets\nin them: delete them when all is as you want it.\n  %s", strings.Join(c.Left, "\n  "))
+	c.out.say("\nThese files stay where they are and are not used any more. They may have secrets\nin them: delete them when all is as you want it.\n  %s", strings.Join(change.Left, "\n  "))
 }
 
 // initProviders installs the providers that the configuration, its test files and the state need, and writes
 // the lock file. It reports whether that succeeded. st is nil if there is no state.
-func (a *app) initProviders(ctx context.Context, f *initFlags, st *state.State) bool {
-	lines := installLines{a}
-	tests, diags := a.directory().LoadTests(ctx, f.tests.dir, nil)
-	if !a.report(config.Formal(diags).Except(f.warned)) {
+func (c *installCommands) initProviders(ctx context.Context, f *initFlags, st *state.State) bool {
+	lines := installLines{c.out}
+	tests, diags := c.wd.dir().LoadTests(ctx, f.tests.dir, nil)
+	if !c.out.report(config.Formal(diags).Except(f.warned)) {
 		return false
 	}
-	before, after, diags := a.directory().InstallProviders(ctx, st, workdir.ProviderOptions{
+	before, after, diags := c.wd.dir().Packages.InstallProviders(ctx, st, workdir.ProviderOptions{
 		Options: install.Options{Upgrade: f.upgrade, Readonly: f.lockfile == "readonly"}, PluginDirs: f.pluginDirs,
-		Observer: lines, Downloading: a.downloading(), Start: lines.start, Tests: tests,
+		Observer: lines, Downloading: c.out.downloading(), Start: lines.start, Tests: tests,
 	})
-	if !a.report(diags) {
+	if !c.out.report(diags) {
 		return false
 	}
 	switch {
 	// The file may have got checksums; that is not worth a message.
 	case after.SameSelections(before):
 	case before.Len() == 0:
-		a.say("\n%s has created a lock file %s to record the provider\nselections it made above. Keep it in version control: later runs, also on other\nmachines, then make the same selections.", a.view.Program, a.view.Bold(lockfile.FileName))
+		c.out.say("\n%s has created a lock file %s to record the provider\nselections it made above. Keep it in version control: later runs, also on other\nmachines, then make the same selections.", c.out.view.Program, c.out.view.Bold(lockfile.FileName))
 	default:
-		a.say("\n%s has made some changes to the provider dependency selections recorded\nin the %s file. Review them before you commit the file.", a.view.Program, a.view.Bold(lockfile.FileName))
+		c.out.say("\n%s has made some changes to the provider dependency selections recorded\nin the %s file. Review them before you commit the file.", c.out.view.Program, c.out.view.Bold(lockfile.FileName))
 	}
-	return a.report(install.Incomplete(before, after))
+	return c.out.report(install.Incomplete(before, after))
 }
 
 // installLines reports the progress of installing providers. Its lines are those of other engines: scripts
 // look for them.
-type installLines struct{ *app }
+type installLines struct{ *output }
 
 // start precedes the installation of the providers that are needed.
 func (l installLines) start(needed map[addr.Provider]*install.Requirement) {

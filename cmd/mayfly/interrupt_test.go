@@ -47,11 +47,11 @@ func TestInterruptsAreCounted(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var signals chan<- os.Signal
 				var died os.Signal
-				a := &app{env: environment{Stderr: io.Discard, Notify: func(c chan<- os.Signal) func() {
+				a := newApp(environment{Stderr: io.Discard, Notify: func(c chan<- os.Signal) func() {
 					signals = c
 					return func() {}
-				}, Die: func(sig os.Signal) { died = sig }}}
-				hard, soft, stop := a.interruptible(t.Context())
+				}, Die: func(sig os.Signal) { died = sig }})
+				hard, soft, stop := interruptible(t.Context(), a.signals)
 				for _, s := range test.signals {
 					time.Sleep(s.after)
 					signals <- s.sig
@@ -82,15 +82,15 @@ func TestInterruptsAreNotHeldUp(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			var signals chan<- os.Signal
 			out := newStall()
-			a := &app{}
-			a.env = environment{Stdout: term.NewOutlet(out, a.patience.Over()), Stderr: term.NewOutlet(out, a.patience.Over()), Notify: func(c chan<- os.Signal) func() {
+			a := newApp(environment{Notify: func(c chan<- os.Signal) func() {
 				signals = c
 				return func() {}
-			}}
+			}})
+			a.out.env.Stdout, a.out.env.Stderr = term.NewOutlet(out, a.out.patience.Over()), term.NewOutlet(out, a.out.patience.Over())
 			if json {
-				a.stream = view.NewJSONStream(a.env.Stdout, time.Now)
+				a.out.stream = view.NewJSONStream(a.out.env.Stdout, time.Now)
 			}
-			hard, soft, stop := a.interruptible(t.Context())
+			hard, soft, stop := interruptible(t.Context(), a.signals)
 			signals <- os.Interrupt
 			<-soft.Done()
 			signals <- syscall.SIGTERM
@@ -101,8 +101,8 @@ func TestInterruptsAreNotHeldUp(t *testing.T) {
 				t.Errorf("the end took %s", took)
 			}
 			out.goOn()
-			a.env.Stdout.(*term.Outlet).Close()
-			a.env.Stderr.(*term.Outlet).Close()
+			a.out.env.Stdout.(*term.Outlet).Close()
+			a.out.env.Stderr.(*term.Outlet).Close()
 		})
 	}
 }

@@ -46,61 +46,61 @@ func (m *machineFlags) intoFlag(what string) cli.Flag {
 // begin opens the file of -json-into and reports whether that succeeded. With -json, contradictory options
 // are reported in JSON too. It comes before everything else that a command does: a file that cannot be
 // written must not be found out after an apply.
-func (m *machineFlags) begin(a *app) bool {
+func (m *machineFlags) begin(out *output) bool {
 	if m.json && m.into != "" {
-		return a.report(diag.Errorf("Invalid output format", "The options -json and -json-into cannot be used together: one writes to standard output instead of text, the other to a file in addition to it."))
+		return out.report(diag.Errorf("Invalid output format", "The options -json and -json-into cannot be used together: one writes to standard output instead of text, the other to a file in addition to it."))
 	}
 	if diags := checkFiles(append(m.beside, fileOption{"-json-into", m.into, false})); diags.HasErrors() {
-		return a.report(diags)
+		return out.report(diags)
 	}
 	if m.into == "" {
 		return true
 	}
 	f, err := safefile.Create(m.into)
 	if err != nil {
-		return a.report(diag.Errorf("Invalid argument", "The file %q of -json-into cannot be written: %s.", m.into, diag.Reason(err)))
+		return out.report(diag.Errorf("Invalid argument", "The file %q of -json-into cannot be written: %s.", m.into, diag.Reason(err)))
 	}
-	a.intoFile = f
+	out.intoFile = f
 	return true
 }
 
 // beginMessages is begin for commands whose output for programs is a stream of messages.
-func (m *machineFlags) beginMessages(a *app) bool {
+func (m *machineFlags) beginMessages(out *output) bool {
 	if m.json {
-		a.beginStream()
+		out.beginStream()
 	}
-	if !m.begin(a) {
+	if !m.begin(out) {
 		return false
 	}
-	if a.intoFile != nil {
-		a.into = view.NewJSONStream(a.leaks.Writer(a.intoFile), time.Now)
-		a.into.Version(a.env.compatibleName(), a.versions())
+	if out.intoFile != nil {
+		out.into = view.NewJSONStream(out.leaks.Writer(out.intoFile), time.Now)
+		out.into.Version(out.env.compatibleName(), productVersions())
 	}
 	return true
 }
 
 // streams returns the open streams of messages: none, one or two.
-func (a *app) streams() []*view.JSONStream {
-	return slices.DeleteFunc([]*view.JSONStream{a.stream, a.into}, func(s *view.JSONStream) bool { return s == nil })
+func (o *output) streams() []*view.JSONStream {
+	return slices.DeleteFunc([]*view.JSONStream{o.stream, o.into}, func(s *view.JSONStream) bool { return s == nil })
 }
 
 // finish closes the outputs beside standard output and returns the exit status, which is code unless closing
 // fails. Output that could not be written is an error unless its reader has gone.
-func (a *app) finish(code int) int {
-	if a.intoFile == nil {
+func (o *output) finish(code int) int {
+	if o.intoFile == nil {
 		return code
 	}
-	f := a.intoFile
+	f := o.intoFile
 	var err error
-	if a.into != nil {
-		err = a.into.Err()
+	if o.into != nil {
+		err = o.into.Err()
 	}
 	if e := f.Close(); err == nil {
 		err = e
 	}
-	a.into, a.intoFile = nil, nil
+	o.into, o.intoFile = nil, nil
 	if err != nil && !term.ReaderGone(err) {
-		a.fail("Failed to write the output", "The file %q of -json-into could not be written: %s.", f.Name(), diag.Reason(err))
+		o.fail("Failed to write the output", "The file %q of -json-into could not be written: %s.", f.Name(), diag.Reason(err))
 		return max(code, exitError)
 	}
 	return code
@@ -111,24 +111,24 @@ var lineBreaks = regexp.MustCompile(`\s*\n\s*`)
 
 // tell sends a text for people to the streams as one line, without colours and surrounding white space. An
 // empty one is left out.
-func (a *app) tell(format string, args []any) {
+func (o *output) tell(format string, args []any) {
 	text := strings.TrimSpace(ansi.Strip(fmt.Sprintf(format, args...)))
 	if text == "" {
 		return
 	}
 	text = lineBreaks.ReplaceAllString(text, " ")
-	for _, s := range a.streams() {
+	for _, s := range o.streams() {
 		s.Log(text)
 	}
 }
 
 // documented writes a command's document where -json or -json-into direct it, and returns the exit status.
 // done is true if people are to be shown nothing besides. make is not called if no document is wanted.
-func (a *app) documented(m *machineFlags, make func() ([]byte, error)) (done bool, code int) {
-	var to io.Writer = a.env.Stdout
+func (o *output) documented(m *machineFlags, make func() ([]byte, error)) (done bool, code int) {
+	var to io.Writer = o.env.Stdout
 	switch {
-	case a.intoFile != nil:
-		to = a.leaks.Writer(a.intoFile)
+	case o.intoFile != nil:
+		to = o.leaks.Writer(o.intoFile)
 	case !m.json:
 		return false, exitOK
 	}
@@ -136,5 +136,5 @@ func (a *app) documented(m *machineFlags, make func() ([]byte, error)) (done boo
 	if err == nil {
 		_, err = fmt.Fprintf(to, "%s\n", trimNewline(doc))
 	}
-	return err != nil || m.json, a.wrote(err)
+	return err != nil || m.json, o.wrote(err)
 }

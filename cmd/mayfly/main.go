@@ -4,7 +4,8 @@
 // Each command has a file of its own: its options, its calls of package workdir, and how the result is shown.
 // Files that commands share, in reading order: run.go (the command line, up to the table of commands),
 // change.go (plan, show, confirm, apply), session.go (the working directory and what is open in it),
-// command.go, flags.go and report.go (what every command is made of), and app.go (the state of one run).
+// command.go and flags.go (what every command is made of), streams.go and report.go (its output), input.go
+// (variables, questions and standard input), and app.go (one run of the program).
 //
 // What is more than options and calls is in a package below internal, or in a library: a command should be
 // read in a minute. Options keep the names, the texts of errors keep the summaries, and lines keep the words

@@ -32,7 +32,7 @@ uses them, and never reach a plan or a state.
 		manualItem(&out, o.Name+o.Value, o.About)
 	}
 	out.WriteString(".SH COMMANDS\n")
-	root := (&app{vars: map[string]string{}}).root()
+	root := newApp(environment{}).root()
 	for _, c := range slices.SortedFunc(slices.Values(root.Commands), func(a, b *cli.Command) int { return cmp.Compare(a.Name, b.Name) }) {
 		manualCommand(&out, "", c)
 	}

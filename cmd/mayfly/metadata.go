@@ -13,47 +13,49 @@ import (
 )
 
 // metadataCommand returns the command metadata, from which editors learn what this program offers.
-func (a *app) metadataCommand() *cli.Command {
+func metadataCommand(a *app) *cli.Command {
+	out := a.out
 	return a.group("metadata", "Metadata related commands", "Describes this program to editors and other tools.",
-		a.metadata("functions", "", "Show signatures and descriptions for the available functions",
+		documentCommand(a, "functions", "", "Show signatures and descriptions for the available functions",
 			"Writes the signatures of all functions that expressions can call as a JSON document. Those of providers are in the output of \"providers schema\".",
-			func([]string) int { return a.writeDocument(metadata.Functions()) }),
-		a.metadata("blocks", "", "Show the blocks of the language with their arguments",
+			func([]string) int { return out.writeDocument(metadata.Functions()) }),
+		documentCommand(a, "blocks", "", "Show the blocks of the language with their arguments",
 			"Writes the blocks of configurations, test files and files of mocks as a JSON document: their labels, arguments, meta-arguments and nested blocks, with descriptions. The arguments of resources are in the output of \"providers schema\".",
-			func([]string) int { return a.writeDocument(metadata.Blocks(kinds.All())) }),
-		a.metadata("schemas", "[NAME]", "Show the JSON schemas of the documents that this program writes",
+			func([]string) int { return out.writeDocument(metadata.Blocks(kinds.All())) }),
+		documentCommand(a, "schemas", "[NAME]", "Show the JSON schemas of the documents that this program writes",
 			"Writes the JSON schemas of all documents that this program writes, by name. With a NAME, writes only that schema, with those that it refers to in its definitions.",
-			a.writeSchemas))
+			func(args []string) int { return writeSchemas(out, args) }))
 }
 
-// metadata returns a command that writes a document about this program. It requires -json, which leaves room
-// for a text form. It takes one argument if argsUsage says so.
-func (a *app) metadata(name, argsUsage, summary, about string, write func(args []string) int) *cli.Command {
+// documentCommand returns a command that writes a document about this program. It requires -json, which
+// leaves room for a text form. It takes one argument if argsUsage says so.
+func documentCommand(a *app, name, argsUsage, summary, about string, write func(args []string) int) *cli.Command {
+	out := a.out
 	asJSON := false
 	return a.command(name, summary, argsUsage, about,
 		[]cli.Flag{boolFlag("json", "Write a JSON document. This option is required.", &asJSON)},
 		func(_ context.Context, args []string) int {
 			switch {
 			case len(args) > 0 && argsUsage == "":
-				return a.argsError("metadata "+name, "no arguments")
+				return out.argsError("metadata "+name, "no arguments")
 			case len(args) > 1:
-				return a.argsError("metadata "+name, "at most one argument")
+				return out.argsError("metadata "+name, "at most one argument")
 			case !asJSON:
-				return a.fail("The option -json is required", "This command writes only JSON. Run: mayfly metadata %s -json", name)
+				return out.fail("The option -json is required", "This command writes only JSON. Run: mayfly metadata %s -json", name)
 			}
-			a.document = true
+			out.document = true
 			return write(args)
 		})
 }
 
 // writeSchemas writes all JSON schemas, or the one that is named.
-func (a *app) writeSchemas(args []string) int {
+func writeSchemas(out *output, args []string) int {
 	if len(args) == 0 {
-		return a.writeDocument(metadata.Schemas())
+		return out.writeDocument(metadata.Schemas())
 	}
 	doc, ok, err := metadata.Schema(args[0])
 	if !ok {
-		return a.fail("No such schema", "There is no schema %q.%s The schemas are %s.", args[0], diag.DidYouMean(args[0], schemas.Names()), strings.Join(schemas.Names(), ", "))
+		return out.fail("No such schema", "There is no schema %q.%s The schemas are %s.", args[0], diag.DidYouMean(args[0], schemas.Names()), strings.Join(schemas.Names(), ", "))
 	}
-	return a.writeDocument(doc, err)
+	return out.writeDocument(doc, err)
 }

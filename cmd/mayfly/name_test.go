@@ -10,7 +10,7 @@ import (
 // TestCommandNames holds the names by which commands in texts are found against the table of commands.
 func TestCommandNames(t *testing.T) {
 	var want []string
-	for _, c := range (&app{vars: map[string]string{}}).root().Commands {
+	for _, c := range newApp(environment{}).root().Commands {
 		want = append(want, c.Name)
 	}
 	slices.Sort(want)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"io"
 	"slices"
@@ -30,20 +31,20 @@ func (p *pageFlags) files() []fileOption {
 	return []fileOption{{"-html", p.html, false}, {"-markdown", p.markdown, false}}
 }
 
-// output is a document about a run that an option writes to a file.
-type output struct {
+// artifact is a document about a run that an option writes to a file.
+type artifact struct {
 	what, option, path string // path is "" if the option was not given
 	write              func(io.Writer) error
 }
 
 // paged calls f, which does the command's work, and then writes the pages about it, and more.
-func (a *app) paged(p pageFlags, title string, f func() int, more ...output) int {
-	r := report.New(title, time.Now().Format("2006-01-02 15:04:05 -07:00")+", Mayfly "+version, a.leaks.Redact)
-	r.Fold, r.Directory, r.Commit = a.shared.full == nil || !*a.shared.full, place.Name(), place.Commit()
+func (o *output) paged(p pageFlags, title string, f func() int, more ...artifact) int {
+	r := report.New(title, time.Now().Format("2006-01-02 15:04:05 -07:00")+", Mayfly "+version, o.leaks.Redact)
+	r.Fold, r.Directory, r.Commit = o.shared.full == nil || !*o.shared.full, place.Name(), place.Commit()
 	if p.html+p.markdown != "" {
-		a.page = r
+		o.page = r
 	}
-	return a.writeAfter(f, append([]output{
+	return o.writeAfter(f, append([]artifact{
 		{"page", "-html", p.html, r.Write},
 		{"Markdown", "-markdown", p.markdown, func(w io.Writer) error { return markdown.Write(w, r.Content()) }},
 	}, more...))
@@ -51,34 +52,46 @@ func (a *app) paged(p pageFlags, title string, f func() int, more ...output) int
 
 // writeAfter calls f, which does the command's work, and then writes the outputs, even if f fails or panics.
 // All files are tried before f is called, since the run cannot be repeated for its documents.
-func (a *app) writeAfter(f func() int, outputs []output) (code int) {
-	outputs = slices.DeleteFunc(outputs, func(o output) bool { return o.path == "" })
+func (o *output) writeAfter(f func() int, outputs []artifact) (code int) {
+	outputs = slices.DeleteFunc(outputs, func(w artifact) bool { return w.path == "" })
 	targets := make([]string, len(outputs))
-	for i, o := range outputs {
+	for i, w := range outputs {
 		var err error
-		if targets[i], err = safefile.Replaceable(o.path); err != nil {
-			return a.fail("Cannot write the file", "The file %s of %s cannot be written: %s. Nothing was done.", o.path, o.option, diag.Reason(err))
+		if targets[i], err = safefile.Replaceable(w.path); err != nil {
+			return o.fail("Cannot write the file", "The file %s of %s cannot be written: %s. Nothing was done.", w.path, w.option, diag.Reason(err))
 		}
 	}
 	defer func() { // deferred, so that a panic does not prevent it
-		for i, o := range outputs {
-			if err := safefile.ReplaceBy(targets[i], a.guarded(o.write)); err != nil {
-				code = a.fail("Failed to write the file", "The file %s of %s could not be written: %s. Everything else was done as reported above.", o.path, o.option, diag.Reason(err))
+		for i, w := range outputs {
+			if err := safefile.ReplaceBy(targets[i], o.guarded(w.write)); err != nil {
+				code = o.fail("Failed to write the file", "The file %s of %s could not be written: %s. Everything else was done as reported above.", w.path, w.option, diag.Reason(err))
 				continue
 			}
-			a.saved(o.what, o.path)
+			o.saved(w.what, w.path)
 		}
 	}()
 	return f()
 }
 
+// guarded returns a function that writes the document that write makes, without ephemeral values.
+func (o *output) guarded(write func(io.Writer) error) func(io.Writer) error {
+	return func(w io.Writer) error {
+		var doc bytes.Buffer
+		if err := write(&doc); err != nil {
+			return err
+		}
+		_, err := o.leaks.Writer(w).Write(doc.Bytes())
+		return err
+	}
+}
+
 // putPlan adds a plan to the page, with the reasons for its changes. Nothing is done if no page is wanted. An
 // error is reported as a warning, since the plan itself is as good.
 func (s *session) putPlan(ctx context.Context, p *plan.Plan) {
-	if s.app.page == nil {
+	if s.out.page == nil {
 		return
 	}
-	s.app.page.Workspace, s.app.page.Place = s.Workspace, s.Place()
+	s.out.page.Workspace, s.out.page.Place = s.Workspace, s.Place()
 	var why func(*plan.Change) []string
 	if e, _ := s.Project.Explain(ctx, p); e != nil {
 		why = func(c *plan.Change) []string {
@@ -89,7 +102,7 @@ func (s *session) putPlan(ctx context.Context, p *plan.Plan) {
 			return out
 		}
 	}
-	if err := s.app.page.Plan(p, s.Schemas(ctx), why); err != nil {
-		s.app.report(diag.Warnf("The page is incomplete", "A change of the plan cannot be shown: %s.", err))
+	if err := s.out.page.Plan(p, s.Schemas(ctx), why); err != nil {
+		s.out.report(diag.Warnf("The page is incomplete", "A change of the plan cannot be shown: %s.", err))
 	}
 }

@@ -41,29 +41,29 @@ type lockProvidersFlags struct {
 	fsMirror, netMirror string
 }
 
-// providersLockCommand returns the command providers lock, for lock files that are shared between machines of
+// lockCommand returns the command providers lock, for lock files that are shared between machines of
 // different platforms.
-func (a *app) providersLockCommand() *cli.Command {
+func (c *packageCommands) lockCommand(a *app) *cli.Command {
 	f := &lockProvidersFlags{}
-	flags := append(a.variableFlags(), f.flag(),
+	flags := append(c.in.variableFlags(), f.flag(),
 		stringFlag("fs-mirror", "Take the packages from the filesystem mirror in `DIR`.", &f.fsMirror),
 		stringFlag("net-mirror", "Take the packages from the network mirror at `URL`.", &f.netMirror))
 	return a.messageCommand("lock", "Write checksums for several platforms to the dependency lock file", "[PROVIDER...]",
 		"Adds the checksums of the packages for all platforms given to the dependency lock file, so that a project can be used on different platforms. "+
 			"Packages come from the providers' own registries, or from the mirror of -fs-mirror or -net-mirror, regardless of the CLI configuration. Without arguments, all providers that the configuration needs are locked.",
-		flags, func(ctx context.Context, args []string) int { return a.providersLock(ctx, f, args) })
+		flags, func(ctx context.Context, args []string) int { return c.lock(ctx, f, args) })
 }
 
-// providersLock records the hashes of packages for several platforms in the lock file. Its sources replace
+// lock records the hashes of packages for several platforms in the lock file. Its sources replace
 // those of the CLI configuration: the hashes come from the providers' own registries unless an option names
 // a mirror.
-func (a *app) providersLock(ctx context.Context, f *lockProvidersFlags, args []string) int {
-	ctx, stop := a.stoppable(ctx)
+func (c *packageCommands) lock(ctx context.Context, f *lockProvidersFlags, args []string) int {
+	ctx, stop := c.signals.Once(ctx)
 	defer stop()
 	if f.fsMirror != "" && f.netMirror != "" {
-		return a.fail("Invalid options", "The options -fs-mirror and -net-mirror cannot be used together.")
+		return c.out.fail("Invalid options", "The options -fs-mirror and -net-mirror cannot be used together.")
 	}
-	t, ok := a.packages(ctx, args, func(n *install.Network) (install.Source, diag.List) {
+	t, ok := c.packages(ctx, args, func(n *install.Network) (install.Source, diag.List) {
 		switch {
 		case f.fsMirror != "":
 			return install.MirrorDirs(f.fsMirror)[0], nil
@@ -75,49 +75,52 @@ func (a *app) providersLock(ctx context.Context, f *lockProvidersFlags, args []s
 	if !ok {
 		return exitError
 	}
-	next, diags := t.installer.LockPlatforms(ctx, t.reqs, t.lock, f.list(), platformLines{a})
-	if !a.report(diags) {
+	next, diags := t.installer.LockPlatforms(ctx, t.reqs, t.lock, f.list(), platformLines{c.out})
+	if !c.out.report(diags) {
 		return exitError
 	}
 	if next.Equal(t.lock) {
-		a.say("\n%s %s has validated the lock file and found no need for changes.", a.view.Success("Success!"), a.view.Program)
+		c.out.say("\n%s %s has validated the lock file and found no need for changes.", c.out.view.Success("Success!"), c.out.view.Program)
 		return exitOK
 	}
 	if err := lockfile.Write(lockfile.FileName, next); err != nil {
-		return a.fail("Failed to write the dependency lock file", "%s", diag.Sentence(err))
+		return c.out.fail("Failed to write the dependency lock file", "%s", diag.Sentence(err))
 	}
-	a.say("\n%s %s has updated the lock file.\n\nReview the changes in %s before you commit it.", a.view.Success("Success!"), a.view.Program, lockfile.FileName)
+	c.out.say("\n%s %s has updated the lock file.\n\nReview the changes in %s before you commit it.", c.out.view.Success("Success!"), c.out.view.Program, lockfile.FileName)
 	return exitOK
 }
 
-// providersMirrorCommand returns the command providers mirror, for machines without access to registries.
-func (a *app) providersMirrorCommand() *cli.Command {
+// mirrorCommand returns the command providers mirror, for machines without access to registries.
+func (c *packageCommands) mirrorCommand(a *app) *cli.Command {
 	var f platformFlags
 	return a.messageCommand("mirror", "Save the providers that the configuration needs in a directory", "DIRECTORY",
 		"Saves the packages of all providers that the configuration needs in a directory, which then serves as a filesystem mirror, or, offered by a web server, as a network mirror. "+
 			"Packages come from the providers' own registries whatever the CLI configuration says, in the versions of the dependency lock file.",
-		append(a.variableFlags(), f.flag()), func(ctx context.Context, args []string) int {
+		append(c.in.variableFlags(), f.flag()), func(ctx context.Context, args []string) int {
 			if len(args) != 1 {
-				return a.argsError("providers mirror", "one argument, the directory")
+				return c.out.argsError("providers mirror", "one argument, the directory")
 			}
-			return a.providersMirror(ctx, &f, args[0])
+			return c.mirror(ctx, &f, args[0])
 		})
 }
 
-// providersMirror saves packages for several platforms in a directory.
-func (a *app) providersMirror(ctx context.Context, f *platformFlags, dir string) int {
-	ctx, stop := a.stoppable(ctx)
+// mirror saves packages for several platforms in a directory.
+func (c *packageCommands) mirror(ctx context.Context, f *platformFlags, dir string) int {
+	ctx, stop := c.signals.Once(ctx)
 	defer stop()
-	t, ok := a.packages(ctx, nil, (*install.Network).Direct)
+	t, ok := c.packages(ctx, nil, (*install.Network).Direct)
 	if !ok {
 		return exitError
 	}
-	if !a.report(t.installer.MirrorPlatforms(ctx, t.reqs, t.lock, f.list(), dir, platformLines{a})) {
+	if !c.out.report(t.installer.MirrorPlatforms(ctx, t.reqs, t.lock, f.list(), dir, platformLines{c.out})) {
 		return exitError
 	}
-	a.say("\n%s The providers are in %s.", a.view.Success("Success!"), dir)
+	c.out.say("\n%s The providers are in %s.", c.out.view.Success("Success!"), dir)
 	return exitOK
 }
+
+// packageCommands are the commands that fetch packages of providers: providers lock and providers mirror.
+type packageCommands struct{ dependencies }
 
 // packageTask is what a command needs to fetch packages of required providers: who fetches them, which, and
 // the versions that are selected.
@@ -130,37 +133,37 @@ type packageTask struct {
 // packages prepares fetching the packages of the required providers from one source, which from returns. only
 // restricts the providers, unless it is empty. ok is false after an error, which has been reported. Only the
 // declarations are loaded: the providers themselves need not be installed.
-func (a *app) packages(ctx context.Context, only []string, from func(*install.Network) (install.Source, diag.List)) (t packageTask, ok bool) {
-	d := a.directory()
-	if !a.report(d.LoadDeclarations(ctx)) {
+func (c *packageCommands) packages(ctx context.Context, only []string, from func(*install.Network) (install.Source, diag.List)) (t packageTask, ok bool) {
+	d := c.wd.dir()
+	if !c.out.report(d.LoadDeclarations(ctx)) {
 		return t, false
 	}
-	ins, diags := d.Installer()
-	if !a.report(diags) {
+	ins, diags := d.Packages.Installer()
+	if !c.out.report(diags) {
 		return t, false
 	}
-	network, diags := d.Network()
-	if !a.report(diags) {
+	network, diags := d.Packages.Network()
+	if !c.out.report(diags) {
 		return t, false
 	}
 	source, diags := from(network)
-	if !a.report(diags) {
+	if !c.out.report(diags) {
 		return t, false
 	}
-	ins.Sources, ins.Downloading = []install.Source{source}, a.downloading()
+	ins.Sources, ins.Downloading = []install.Source{source}, c.out.downloading()
 	reqs, diags := install.Requirements(d.Tree(), nil)
-	if !a.report(diags) {
+	if !c.out.report(diags) {
 		return t, false
 	}
-	if reqs, diags = install.Only(reqs, only); !a.report(diags) {
+	if reqs, diags = install.Only(reqs, only); !c.out.report(diags) {
 		return t, false
 	}
 	lock, diags := lockfile.Read(lockfile.FileName)
-	return packageTask{ins, reqs, lock}, a.report(diags)
+	return packageTask{ins, reqs, lock}, c.out.report(diags)
 }
 
 // platformLines reports the progress of fetching packages for several platforms.
-type platformLines struct{ *app }
+type platformLines struct{ *output }
 
 // Fetching implements install.PlatformObserver.
 func (l platformLines) Fetching(p addr.Provider, v versions.Version, platform install.Platform) {

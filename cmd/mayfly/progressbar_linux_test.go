@@ -25,7 +25,7 @@ func TestDownloadBar(t *testing.T) {
 	}
 	defer file.Close()
 	for _, env := range []environment{{Stdout: &buf}, {Stdout: file}} {
-		if (&app{env: env}).downloading() != nil {
+		if (&output{env: env}).downloading() != nil {
 			t.Errorf("a bar for %T", env.Stdout)
 		}
 	}
@@ -34,8 +34,8 @@ func TestDownloadBar(t *testing.T) {
 		t.Fatal(err)
 	}
 	seen := pty.Watch(master)
-	a := &app{env: environment{Stdout: slave}}
-	progress, done := a.downloading()(p, v)
+	o := &output{env: environment{Stdout: slave}}
+	progress, done := o.downloading()(p, v)
 	const size = 10 << 20
 	for n := int64(0); n <= size; n += size / 8 {
 		progress(n, size)
@@ -45,7 +45,7 @@ func TestDownloadBar(t *testing.T) {
 		return strings.Contains(seen.String(), "hashicorp/random v3.9.0") && strings.Contains(seen.String(), "of 10.0 MiB")
 	})
 	done()
-	_, done = a.downloading()(p, v)
+	_, done = o.downloading()(p, v)
 	done() // a download that fails before it begins
 }
 
@@ -57,13 +57,13 @@ func TestCommandsAreWholeOnTerminals(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = pty.Watch(master)
-	a := &app{}
+	o := &output{}
 	text := strings.Repeat("word ", 10) + "then run: mayfly state list"
 	for stream, want := range map[io.Writer]string{
 		slave:           "word then run:\n       mayfly state list",
 		&bytes.Buffer{}: "word then run: mayfly\n       state list",
 	} {
-		if got := a.terminal(stream).Hanging(text, 7); !strings.HasSuffix(got, want) {
+		if got := o.terminal(stream).Hanging(text, 7); !strings.HasSuffix(got, want) {
 			t.Errorf("%T: %q", stream, got)
 		}
 	}

@@ -20,45 +20,47 @@ import (
 )
 
 // providersCommand returns the command providers, which shows something itself and has subcommands.
-func (a *app) providersCommand() *cli.Command {
+func providersCommand(a *app) *cli.Command {
+	out, in, wd := a.out, a.in, a.wd
+	packages := &packageCommands{a.dependencies}
 	ignored := ""
-	flags := append(a.variableFlags(), stringFlag("test-directory", "Has no effect. Accepted, with a `DIR`, for compatibility.", &ignored))
+	flags := append(in.variableFlags(), stringFlag("test-directory", "Has no effect. Accepted, with a `DIR`, for compatibility.", &ignored))
 	c := a.command("providers", "Show the providers required for this configuration", "",
 		"Shows which module needs which providers, and which ones the state needs.", flags,
 		func(ctx context.Context, args []string) int {
 			if len(args) > 0 {
-				return a.argsError("providers", "no arguments")
+				return out.argsError("providers", "no arguments")
 			}
-			return a.providers(ctx)
+			return showProviders(ctx, out, wd)
 		})
-	c.Commands = []*cli.Command{a.providersLockCommand(), a.providersMirrorCommand(), a.providersSchemaCommand()}
+	c.Commands = []*cli.Command{packages.lockCommand(a), packages.mirrorCommand(a), providersSchemaCommand(a)}
 	return c
 }
 
-// providers shows the tree of required providers and those that the state needs. Providers need not be
+// showProviders shows the tree of required providers and those that the state needs. Providers need not be
 // installed. It is the first thing to look at when init cannot find one: the tree says which module wants it.
-func (a *app) providers(ctx context.Context) int {
-	d := a.directory()
-	if !a.required("providers") || !a.report(d.LoadDeclarations(ctx)) {
+func showProviders(ctx context.Context, out *output, wd *workingDir) int {
+	d := wd.dir()
+	if !wd.required("providers") || !out.report(d.LoadDeclarations(ctx)) {
 		return exitError
 	}
-	file, diags := a.directory().ReadState(ctx, workdir.StateFiles{})
-	if !a.report(diags) {
+	file, diags := wd.dir().Backend.ReadState(ctx, workdir.StateFiles{})
+	if !out.report(diags) {
 		return exitError
 	}
-	a.say("\nProviders required by configuration:\n.")
-	a.providerTree(d.Tree().Root, "")
+	out.say("\nProviders required by configuration:\n.")
+	providerTree(out, d.Tree().Root, "")
 	if file == nil || file.State.Empty() {
-		a.say("")
+		out.say("")
 		return exitOK
 	}
 	needed := map[addr.Provider]bool{}
 	for _, i := range file.State.AllInstances() {
 		needed[i.Provider.Provider] = true
 	}
-	a.say("\nProviders required by state:\n")
+	out.say("\nProviders required by state:\n")
 	for _, p := range sortedProviders(maps.Keys(needed)) {
-		a.say("    provider[%s]\n", p)
+		out.say("    provider[%s]\n", p)
 	}
 	return exitOK
 }
@@ -70,7 +72,7 @@ func sortedProviders(seq func(func(addr.Provider) bool)) []addr.Provider {
 
 // providerTree writes the requirements of a module, then those of the modules that it calls. prefix is what
 // stands left of its lines.
-func (a *app) providerTree(m *config.Module, prefix string) {
+func providerTree(out *output, m *config.Module, prefix string) {
 	alone := &config.Tree{Root: m, Modules: map[addr.Module]*config.Module{m.Path: m}}
 	reqs, _ := install.Requirements(alone, nil) // init reports errors in them
 	var lines []string
@@ -79,16 +81,16 @@ func (a *app) providerTree(m *config.Module, prefix string) {
 	}
 	children := slices.Sorted(maps.Keys(m.Children))
 	for n, text := range lines {
-		a.say("%s%s%s", prefix, branch(n == len(lines)-1 && len(children) == 0), text)
+		out.say("%s%s%s", prefix, branch(n == len(lines)-1 && len(children) == 0), text)
 	}
 	for n, name := range children {
 		last := n == len(children)-1
-		a.say("%s%smodule.%s", prefix, branch(last), name)
+		out.say("%s%smodule.%s", prefix, branch(last), name)
 		below := "│   "
 		if last {
 			below = "    "
 		}
-		a.providerTree(m.Children[name], prefix+below)
+		providerTree(out, m.Children[name], prefix+below)
 	}
 }
 
@@ -102,57 +104,58 @@ func branch(last bool) string {
 
 // providersSchemaCommand returns the command providers schema, from which editors and code generators get
 // schemas. The option -json is required, which leaves room for a text form.
-func (a *app) providersSchemaCommand() *cli.Command {
+func providersSchemaCommand(a *app) *cli.Command {
+	out, in, wd := a.out, a.in, a.wd
 	asJSON := false
 	return a.command("schema", "Show schemas for the providers used in the configuration", "", "Writes the schemas of the providers that the configuration and the state need, as a JSON document.",
-		append(a.variableFlags(), boolFlag("json", "Write a JSON document. This option is required.", &asJSON)),
+		append(in.variableFlags(), boolFlag("json", "Write a JSON document. This option is required.", &asJSON)),
 		func(ctx context.Context, args []string) int {
-			a.document = true
+			out.document = true
 			if !asJSON {
-				return a.fail("Missing option", "The command \"providers schema\" requires the option -json: it can write only JSON.")
+				return out.fail("Missing option", "The command \"providers schema\" requires the option -json: it can write only JSON.")
 			}
 			if len(args) > 0 {
-				return a.argsError("providers schema", "no arguments")
+				return out.argsError("providers schema", "no arguments")
 			}
-			return a.providersSchema(ctx)
+			return providersSchema(ctx, out, wd)
 		})
 }
 
 // providersSchema writes the schemas of all needed providers, including those that only the state needs: a
 // destroy uses them too.
-func (a *app) providersSchema(ctx context.Context) int {
-	file, diags := a.directory().ReadState(ctx, workdir.StateFiles{})
-	if !a.report(diags) {
+func providersSchema(ctx context.Context, out *output, wd *workingDir) int {
+	file, diags := wd.dir().Backend.ReadState(ctx, workdir.StateFiles{})
+	if !out.report(diags) {
 		return exitError
 	}
 	var st *state.State
 	if file != nil {
 		st = file.State
 	}
-	d := a.directory()
-	if !a.report(d.LoadDeclarations(ctx)) {
+	d := wd.dir()
+	if !out.report(d.LoadDeclarations(ctx)) {
 		return exitError
 	}
-	s, diags := a.open(ctx, st)
+	s, diags := wd.open(ctx, st)
 	defer s.close()
-	if !a.report(diags) {
+	if !out.report(diags) {
 		return exitError
 	}
 	reqs, diags := install.Requirements(d.Tree(), st)
-	if !a.report(diags) {
+	if !out.report(diags) {
 		return exitError
 	}
 	all := map[addr.Provider]document.Declarations{}
 	for _, p := range sortedProviders(maps.Keys(reqs)) {
 		c, diags := s.Project.Catalog(ctx, p)
-		if !a.report(diags) {
+		if !out.report(diags) {
 			return exitError
 		}
-		if all[p], diags = allSchemas(c); !a.report(diags) {
+		if all[p], diags = allSchemas(c); !out.report(diags) {
 			return exitError
 		}
 	}
-	return a.writeDocument(document.ProviderSchemas(all))
+	return out.writeDocument(document.ProviderSchemas(all))
 }
 
 // allSchemas decodes all schemas of a provider. The diagnostics are about all types, since a document that

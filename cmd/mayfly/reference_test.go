@@ -62,7 +62,7 @@ func commandsPage() string {
 	for _, o := range usage.GlobalOptions {
 		out.WriteString(row(code(o.Name+o.Value), o.About))
 	}
-	root := (&app{vars: map[string]string{}}).root()
+	root := newApp(environment{}).root()
 	commands := slices.SortedFunc(slices.Values(root.Commands), func(a, b *cli.Command) int { return cmp.Compare(a.Name, b.Name) })
 	for _, c := range commands {
 		writeCommand(&out, "", c)

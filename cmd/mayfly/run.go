@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"errors"
@@ -17,63 +16,42 @@ import (
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/term"
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/usage"
 	"github.com/mayfly-iac/mayfly/diag"
-	"github.com/mayfly-iac/mayfly/internal/values/leak"
 )
 
 // run executes one command line, given without the program's name, and returns the exit status. Output is
 // closed before the status is decided: output that could not be delivered is an error.
 func run(ctx context.Context, args []string, env environment) int {
-	a := &app{env: env, vars: map[string]string{}, in: bufio.NewReader(env.Stdin), leaks: leak.New()}
-	for _, kv := range env.Environ {
-		if name, value, ok := strings.Cut(kv, "="); ok {
-			a.vars[name] = value
-		}
-	}
-	stdout, stderr := a.outlets()
-	a.prompt.Stdin, a.prompt.In, a.prompt.Out, a.prompt.Bold = env.Stdin, a.in, stdout, a.view.Bold
+	a := newApp(env)
+	stdout, stderr := a.out.outlets()
+	p := &a.in.prompt
+	p.Stdin, p.In, p.Out, p.Bold = env.Stdin, a.in.stdin, stdout, a.out.view.Bold
 	// Last, since what goes wrong with standard output is written there.
 	defer stderr.Close()
-	cli.HelpPrinter = a.env.usage
-	stop, err := profile.Start(a.vars)
+	cli.HelpPrinter = a.out.env.usage
+	stop, err := profile.Start(a.out.env.vars)
 	if err == nil {
-		err = cmp.Or(a.carryOut(ctx, args), stop())
+		err = cmp.Or(a.interpret(ctx, a.root(), args), stop())
 	}
 	if missing := stdout.Close(); missing != nil && err == nil && (a.code != exitError || errors.Is(missing, term.ErrUnread)) {
 		err = fmt.Errorf("The end of the output is missing: %w", missing)
 	}
 	if err != nil {
-		fmt.Fprintf(stderr, "%s\n", a.env.commands(err.Error()))
+		fmt.Fprintf(stderr, "%s\n", a.out.env.commands(err.Error()))
 		return exitError
 	}
 	return a.code
 }
 
-// outlets makes the outputs of the run ones that wait for their readers, and keeps ephemeral values out of
-// them. Both must be closed.
-func (a *app) outlets() (stdout, stderr *term.Outlet) {
-	stdout, stderr = term.NewOutlet(a.env.Stdout, a.patience.Over()), term.NewOutlet(a.env.Stderr, a.patience.Over())
-	stdout.Filter = func(b []byte) []byte { b, _ = a.leaks.RedactDocument(b); return b }
-	stderr.Filter = stdout.Filter
-	stdout.Bottom, stderr.Bottom = &a.status.Bottom, &a.status.Bottom
-	a.env.Stdout, a.env.Stderr = stdout, stderr
-	return stdout, stderr
-}
-
-// carryOut interprets the command line and runs the command. What precedes the command table is in this
-// order for a reason: completion must answer for unfinished command lines, global options change the
-// directory that later steps look at, and options from the environment can be inserted only once the
-// command is known.
-func (a *app) carryOut(ctx context.Context, args []string) error {
-	return a.interpret(ctx, a.root(), args)
-}
-
-// interpret is carryOut with a given table of commands.
+// interpret interprets the command line by a table of commands and runs the command. What precedes the
+// command is in this order for a reason: completion must answer for unfinished command lines, global options
+// change the directory that later steps look at, and options from the environment can be inserted only once
+// the command is known.
 func (a *app) interpret(ctx context.Context, root *cli.Command, args []string) error {
 	if a.completes(root, args) {
 		return nil
 	}
 	if remove, asked := setUpAsked(args); asked {
-		a.code = a.setUpShells(remove)
+		a.code = setUpShells(a.out, remove)
 		return nil
 	}
 	rest, err := a.global(usage.HelpAsOption(args))
@@ -84,7 +62,7 @@ func (a *app) interpret(ctx context.Context, root *cli.Command, args []string) e
 		rest, err = a.withEnvironmentArgs(root, rest)
 	}
 	if err == nil {
-		err = a.known(root, rest)
+		err = known(root, rest)
 	}
 	if err == nil {
 		err = root.Run(ctx, append([]string{"mayfly"}, usage.OnlyHelp(root, rest)...))
@@ -95,23 +73,29 @@ func (a *app) interpret(ctx context.Context, root *cli.Command, args []string) e
 // root returns the table of commands, in the order of the help. It is built anew for each run, because the
 // options write into variables of the run.
 func (a *app) root() *cli.Command {
+	install := &installCommands{a.dependencies}
+	changes := &changeCommands{a.dependencies}
+	states := &stateCommands{a.dependencies}
+	show := &showCommand{a.out, a.wd}
+	explain := &explainCommand{a.dependencies}
+	test := &testCommand{a.dependencies}
 	root := &cli.Command{
 		Name: "mayfly", HideHelpCommand: true, HideVersion: true,
 		Usage:          "Infrastructure as code in which secrets stay ephemeral.",
 		OnUsageError:   usage.Error,
 		ExitErrHandler: func(context.Context, *cli.Command, error) {},
 		Action: func(_ context.Context, c *cli.Command) error {
-			a.env.usage(a.env.Stdout, "", c)
+			a.out.env.usage(a.out.env.Stdout, "", c)
 			a.code = exitNoVerb
 			return nil
 		},
-		Writer: a.env.Stdout, ErrWriter: a.env.Stderr,
+		Writer: a.out.env.Stdout, ErrWriter: a.out.env.Stderr,
 		Commands: []*cli.Command{
-			a.initCommand(), a.getCommand(), a.validateCommand(), a.planCommand(), a.applyCommand(), a.destroyCommand(),
-			a.doctorCommand(), a.fmtCommand(), a.metadataCommand(), a.completionCommand(), a.consoleCommand(),
-			a.importCommand(), a.outputCommand(), a.providersCommand(), a.refreshCommand(), a.showCommand(), a.stateCommand(),
-			a.taintCommand(), a.untaintCommand(), a.versionCommand(), a.workspaceCommand(),
-			a.forceUnlockCommand(), a.graphCommand(), a.explainCommand(), a.loginCommand(), a.logoutCommand(), a.testCommand(),
+			install.initCommand(a), install.getCommand(a), validateCommand(a), changes.planCommand(a), changes.applyCommand(a), changes.destroyCommand(a),
+			doctorCommand(a), fmtCommand(a), metadataCommand(a), completionCommand(a), consoleCommand(a),
+			changes.importCommand(a), outputCommand(a), providersCommand(a), changes.refreshCommand(a), show.command(a), states.group(a),
+			states.taintCommand(a), states.untaintCommand(a), versionCommand(a), workspaceCommand(a),
+			forceUnlockCommand(a), graphCommand(a), explain.command(a), loginCommand(a), logoutCommand(a), test.command(a),
 		},
 	}
 	a.share(root, "")
@@ -137,7 +121,7 @@ func (a *app) global(args []string) ([]string, error) {
 				return nil, fmt.Errorf("Error handling -chdir option: the directory %q cannot be entered: %s. Write the option as -chdir=DIRECTORY, before the command.", value, diag.Reason(err))
 			}
 		case "pedantic":
-			a.pedantic = true
+			a.out.pedantic = true
 		case "help", "h":
 			return slices.Concat(args[1:], []string{"-help"}), nil
 		case "version", "v", "json":
@@ -172,7 +156,7 @@ func (a *app) withEnvironmentArgs(root *cli.Command, args []string) ([]string, e
 	path := strings.ReplaceAll(strings.Join(args[:depth], "_"), "-", "_")
 	var extra []string
 	for _, name := range []string{"TF_CLI_ARGS_" + path, "TF_CLI_ARGS"} {
-		words, err := shellwords.Parse(a.vars[name])
+		words, err := shellwords.Parse(a.out.env.vars[name])
 		if err != nil {
 			return nil, fmt.Errorf("Error parsing extra CLI args from the environment variable %s: %w", name, err)
 		}
@@ -183,7 +167,7 @@ func (a *app) withEnvironmentArgs(root *cli.Command, args []string) ([]string, e
 
 // known returns an error for a command or subcommand that does not exist, with the name that was probably
 // meant or, for one of a related program, with what to use instead.
-func (a *app) known(root *cli.Command, args []string) error {
+func known(root *cli.Command, args []string) error {
 	path, cmd := "mayfly", root
 	for _, arg := range args {
 		if strings.HasPrefix(arg, "-") || len(cmd.Commands) == 0 {

@@ -80,10 +80,10 @@ func (a *app) share(c *cli.Command, path string) {
 // sharedFlags returns the options that a word of sharedTable stands for. Several of them have no effect;
 // scripts pass them to every command.
 func (a *app) sharedFlags(word string) []cli.Flag {
-	s := &a.shared
+	s := &a.out.shared
 	switch word {
 	case "vars":
-		return a.variableFlags()
+		return a.in.variableFlags()
 	case "notes":
 		return usage.Grouped(usage.OutputGroup,
 			genericFlagDefault("consolidate-warnings", "Show each warning separately instead of grouping similar ones.", true, func(on bool) { s.listWarnings = !on }),
@@ -112,14 +112,14 @@ func genericFlagDefault(name, usage string, value bool, set func(bool)) cli.Flag
 
 // applyShared puts the shared options into effect before a command runs. It returns an error for a value that
 // an option doesn't have.
-func (a *app) applyShared() diag.List {
-	s := &a.shared
-	for _, o := range []*view.Options{&a.view, &a.errView} {
+func (o *output) applyShared() diag.List {
+	s := &o.shared
+	for _, o := range []*view.Options{&o.view, &o.errView} {
 		o.ListWarnings, o.ConsolidateErrors = s.listWarnings, s.consolidateErrors
 	}
-	a.view.CompactWarnings = s.compactWarnings
+	o.view.CompactWarnings = s.compactWarnings
 	if s.full != nil {
-		a.view.Fold = !*s.full
+		o.view.Fold = !*s.full
 	}
 	switch s.deprecation {
 	case "", "module:all", "module:local", "module:none":

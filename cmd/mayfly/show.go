@@ -22,11 +22,17 @@ type showFlags struct {
 	pageFlags
 }
 
-// showCommand returns the command show. Its JSON documents of plans and states are what most other programs
+// showCommand is the command show.
+type showCommand struct {
+	out *output
+	wd  *workingDir
+}
+
+// command returns the command show. Its JSON documents of plans and states are what most other programs
 // read from the engine.
-func (a *app) showCommand() *cli.Command {
+func (c *showCommand) command(a *app) *cli.Command {
 	f := &showFlags{}
-	flags := append(append(a.variableFlags(), f.machineFlags.flags("a JSON document, with sensitive values,")...),
+	flags := append(append(a.in.variableFlags(), f.machineFlags.flags("a JSON document, with sensitive values,")...),
 		boolFlag("state", "Show the state of the selected workspace. That is the default.", &f.state),
 		stringFlag("plan", "Show the saved plan in `FILE`.", &f.plan),
 		boolFlag("config", "Show the configuration, as a JSON document.", &f.config),
@@ -38,7 +44,7 @@ func (a *app) showCommand() *cli.Command {
 	)
 	return a.command("show", "Show the current state or a saved plan", "[FILE]",
 		"Shows the state of the selected workspace, or a file with a saved plan or a state.",
-		flags, func(ctx context.Context, args []string) int { return a.show(ctx, f, args) })
+		flags, func(ctx context.Context, args []string) int { return c.show(ctx, f, args) })
 }
 
 // check reports options that name more than one thing to show.
@@ -67,77 +73,77 @@ func (f *showFlags) check(args []string) diag.List {
 }
 
 // show shows what the options name, else the given file, which may be a plan or a state.
-func (a *app) show(ctx context.Context, f *showFlags, args []string) int {
-	a.document, a.view.ShowSensitive = f.json, f.showSensitive
+func (c *showCommand) show(ctx context.Context, f *showFlags, args []string) int {
+	c.out.document, c.out.view.ShowSensitive = f.json, f.showSensitive
 	f.beside = append(f.files(), fileOption{"-plan", f.plan, true})
 	for _, name := range args {
 		f.beside = append(f.beside, fileOption{"the argument", name, true})
 	}
-	if !f.begin(a) || !a.report(f.check(args)) {
+	if !f.begin(c.out) || !c.out.report(f.check(args)) {
 		return exitError
 	}
-	return a.paged(f.pageFlags, "", func() int { return a.showWhat(ctx, f, args) })
+	return c.out.paged(f.pageFlags, "", func() int { return c.showWhat(ctx, f, args) })
 }
 
 // showWhat shows what the options or the argument name.
-func (a *app) showWhat(ctx context.Context, f *showFlags, args []string) int {
+func (c *showCommand) showWhat(ctx context.Context, f *showFlags, args []string) int {
 	switch {
 	case f.config:
-		return a.showConfig(ctx, f)
+		return c.showConfig(ctx, f)
 	case f.module != "":
-		return a.showModule(ctx, f)
+		return c.showModule(ctx, f)
 	case f.plan != "":
-		saved, diags := a.directory().OpenPlan(ctx, f.plan)
-		if !a.report(diags) {
+		saved, diags := c.wd.dir().OpenPlan(ctx, f.plan)
+		if !c.out.report(diags) {
 			return exitError
 		}
-		return a.showPlan(ctx, f, saved)
+		return c.showPlan(ctx, f, saved)
 	case len(args) == 0:
-		file, diags := a.directory().ReadState(ctx, workdir.StateFiles{})
-		if !a.report(diags) {
+		file, diags := c.wd.dir().Backend.ReadState(ctx, workdir.StateFiles{})
+		if !c.out.report(diags) {
 			return exitError
 		}
-		if a.page != nil {
-			a.page.Workspace, _, _ = a.directory().Workspace() // it was found before
+		if c.out.page != nil {
+			c.out.page.Workspace, _, _ = c.wd.dir().Workspace() // it was found before
 		}
-		return a.showState(ctx, f, file)
+		return c.showState(ctx, f, file)
 	}
-	saved, file, diags := a.directory().Saved(ctx, args[0])
+	saved, file, diags := c.wd.dir().Saved(ctx, args[0])
 	switch {
-	case !a.report(diags):
+	case !c.out.report(diags):
 		return exitError
 	case saved != nil:
-		return a.showPlan(ctx, f, saved)
+		return c.showPlan(ctx, f, saved)
 	}
-	return a.showState(ctx, f, file)
+	return c.showState(ctx, f, file)
 }
 
 // showState shows a state; nil stands for none. The providers' schemas say which attributes are sensitive;
 // for a provider that is not installed, only those count that were stored as sensitive.
-func (a *app) showState(ctx context.Context, f *showFlags, file *state.File) int {
+func (c *showCommand) showState(ctx context.Context, f *showFlags, file *state.File) int {
 	var st *state.State
 	if file != nil {
 		st = file.State
 	}
-	s, diags := a.reader(ctx, st)
+	s, diags := c.wd.reader(ctx, st)
 	defer s.close()
-	if !a.report(diags) {
+	if !c.out.report(diags) {
 		return exitError
 	}
 	schemas := s.Schemas(ctx)
-	if err := a.page.State(st, schemas); err != nil {
-		return a.wrote(err)
+	if err := c.out.page.State(st, schemas); err != nil {
+		return c.out.wrote(err)
 	}
-	if done, code := a.documented(&f.machineFlags, func() ([]byte, error) { return document.State(st, schemas, a.versions()) }); done {
+	if done, code := c.out.documented(&f.machineFlags, func() ([]byte, error) { return document.State(st, schemas, productVersions()) }); done {
 		return code
 	}
 	if st == nil {
-		a.say("No state.")
+		c.out.say("No state.")
 		return exitOK
 	}
 	if st.Empty() {
-		a.say("The state file is empty. No resources are represented.")
+		c.out.say("The state file is empty. No resources are represented.")
 		return exitOK
 	}
-	return a.wrote(view.State(a.env.Stdout, st, schemas, a.view))
+	return c.out.wrote(view.State(c.out.env.Stdout, st, schemas, c.out.view))
 }

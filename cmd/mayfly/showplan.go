@@ -15,54 +15,54 @@ import (
 
 // showPlan shows the saved plan that the directory was opened with. The providers that made it must be
 // installed: their schemas say what is sensitive and how values are compared.
-func (a *app) showPlan(ctx context.Context, opt *showFlags, f *planfile.File) int {
-	tree := a.directory().Tree()
-	s, diags := a.open(ctx, f.Plan.Base)
+func (c *showCommand) showPlan(ctx context.Context, opt *showFlags, f *planfile.File) int {
+	tree := c.wd.dir().Tree()
+	s, diags := c.wd.open(ctx, f.Plan.Base)
 	defer s.close()
-	if !a.report(diags) {
+	if !c.out.report(diags) {
 		return exitError
 	}
 	s.Workspace = cmp.Or(f.Backend.Workspace, s.Workspace)
 	s.putPlan(ctx, f.Plan)
-	done, code := a.documented(&opt.machineFlags, func() ([]byte, error) {
+	done, code := c.out.documented(&opt.machineFlags, func() ([]byte, error) {
 		if err := setDefaults(f.Plan, tree.Root); err != nil {
 			return nil, err
 		}
-		return document.Plan(f.Plan, tree, s.relevant(ctx, f.Plan), s.Schemas(ctx), a.versions())
+		return document.Plan(f.Plan, tree, s.relevant(ctx, f.Plan), s.Schemas(ctx), productVersions())
 	})
 	if done {
 		return code
 	}
-	return a.wrote(view.Plan(a.env.Stdout, f.Plan, s.relevant(ctx, f.Plan), s.Schemas(ctx), a.view))
+	return c.out.wrote(view.Plan(c.out.env.Stdout, f.Plan, s.relevant(ctx, f.Plan), s.Schemas(ctx), c.out.view))
 }
 
 // showConfig shows the configuration of the working directory. It needs the providers, because only their
 // schemas distinguish arguments from blocks.
-func (a *app) showConfig(ctx context.Context, f *showFlags) int {
-	d := a.directory()
-	if !a.required("show -config") || !a.report(d.Load(ctx)) {
+func (c *showCommand) showConfig(ctx context.Context, f *showFlags) int {
+	d := c.wd.dir()
+	if !c.wd.required("show -config") || !c.out.report(d.Load(ctx)) {
 		return exitError
 	}
-	s, diags := a.open(ctx, nil)
+	s, diags := c.wd.open(ctx, nil)
 	defer s.close()
-	if !a.report(diags) {
+	if !c.out.report(diags) {
 		return exitError
 	}
-	_, code := a.documented(&f.machineFlags, func() ([]byte, error) { return document.Config(d.Tree(), s.Schemas(ctx)) })
+	_, code := c.out.documented(&f.machineFlags, func() ([]byte, error) { return document.Config(d.Tree(), s.Schemas(ctx)) })
 	return code
 }
 
 // showModule shows the declarations of one directory, without called modules and without providers. Tools
 // read modules with it that are not initialized, such as those of a registry.
-func (a *app) showModule(ctx context.Context, f *showFlags) int {
+func (c *showCommand) showModule(ctx context.Context, f *showFlags) int {
 	if info, err := os.Stat(f.module); err != nil || !info.IsDir() {
-		return a.fail("Failed to read module directory", "The module directory %s does not exist, or it cannot be read.", f.module)
+		return c.out.fail("Failed to read module directory", "The module directory %s does not exist, or it cannot be read.", f.module)
 	}
-	root, diags := a.directory().LoadModule(ctx, f.module)
-	if !a.report(diags) {
+	root, diags := c.wd.dir().LoadModule(ctx, f.module)
+	if !c.out.report(diags) {
 		return exitError
 	}
-	_, code := a.documented(&f.machineFlags, func() ([]byte, error) { return document.Module(root) })
+	_, code := c.out.documented(&f.machineFlags, func() ([]byte, error) { return document.Module(root) })
 	return code
 }
 

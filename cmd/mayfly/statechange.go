@@ -20,37 +20,37 @@ type stateChange struct {
 
 // changeState locks the state, lets f change a copy of it and stores the copy. If f returns write as false,
 // nothing is stored; f has reported why. name is the operation that the lock shows to others.
-func (a *app) changeState(ctx context.Context, name string, files stateFlags, lock lockFlags, f func(c *stateChange) (write bool, code int)) int {
-	hard, _, stop := a.interruptible(ctx)
+func (c *stateCommands) changeState(ctx context.Context, name string, files stateFlags, lock lockFlags, f func(*stateChange) (write bool, code int)) int {
+	hard, _, stop := interruptible(ctx, c.signals)
 	defer stop()
-	s, diags := a.session(nil, 0, func(o workdir.SessionOptions) (*workdir.Session, diag.List) {
-		return a.directory().BeginState(hard, name, workdir.BeginOptions{SessionOptions: o, BeginOptions: mayfly.BeginOptions{Locking: lock.locking(a)}, Files: files.StateFiles})
+	s, diags := c.wd.session(nil, 0, func(o workdir.SessionOptions) (*workdir.Session, diag.List) {
+		return c.wd.dir().BeginState(hard, name, workdir.BeginOptions{SessionOptions: o, BeginOptions: mayfly.BeginOptions{Locking: lock.locking(c.out)}, Files: files.StateFiles})
 	})
 	defer s.close()
-	if !a.report(diags) {
+	if !c.out.report(diags) {
 		return exitError
 	}
-	c := &stateChange{session: s, state: s.Operation.State().Copy()}
-	write, code := f(c)
-	if write && !a.report(s.Operation.Write(c.state)) {
+	change := &stateChange{session: s, state: s.Operation.State().Copy()}
+	write, code := f(change)
+	if write && !c.out.report(s.Operation.Write(change.state)) {
 		return exitError
 	}
 	return code
 }
 
-// targets parses addresses of modules, resources and instances. ok is false if one is invalid, which has been
-// reported.
-func (a *app) targets(args []string) ([]addr.Target, bool) {
-	var out []addr.Target
+// parseTargets parses addresses of modules, resources and instances. ok is false if one is invalid, which has
+// been reported.
+func parseTargets(out *output, args []string) ([]addr.Target, bool) {
+	var targets []addr.Target
 	for _, s := range args {
 		t, err := addr.ParseTarget(s)
 		if err != nil {
-			a.fail("Invalid address", "%q is not the address of a module, resource or instance: %s.", s, err)
+			out.fail("Invalid address", "%q is not the address of a module, resource or instance: %s.", s, err)
 			return nil, false
 		}
-		out = append(out, t)
+		targets = append(targets, t)
 	}
-	return out, true
+	return targets, true
 }
 
 // only returns the target that selects one instance.

@@ -16,8 +16,8 @@ import (
 // workspacePrefix begins an argument that names a workspace rather than a file.
 const workspacePrefix = "workspace:"
 
-// stateDiffCommand returns the command state diff. It locks nothing: states are replaced in one step.
-func (a *app) stateDiffCommand() *cli.Command {
+// diffCommand returns the command state diff. It locks nothing: states are replaced in one step.
+func (c *stateCommands) diffCommand(a *app) *cli.Command {
 	show, detailed := false, false
 	m := &machineFlags{}
 	return a.command("diff", "Show how two states differ", "A [B]",
@@ -27,21 +27,21 @@ func (a *app) stateDiffCommand() *cli.Command {
 			boolFlag("detailed-exitcode", "Exit with status 0 if the states do not differ, 1 on errors, 2 if they differ.", &detailed),
 		),
 		func(ctx context.Context, args []string) int {
-			a.view.ShowSensitive = show
-			if !m.begin(a) {
+			c.out.view.ShowSensitive = show
+			if !m.begin(c.out) {
 				return exitError
 			}
 			if len(args) == 0 || len(args) > 2 || len(args) == 2 && args[0] == "-" && args[1] == "-" {
-				return a.argsError("state diff", "one or two states: files, \"-\" for standard input once, or \"workspace:NAME\"")
+				return c.out.argsError("state diff", "one or two states: files, \"-\" for standard input once, or \"workspace:NAME\"")
 			}
 			names, files := append(args, "the selected workspace")[:2], [2]*state.File{}
 			for i := range names {
 				var ok bool
-				if files[i], ok = a.stateNamed(ctx, append(args, "")[i]); !ok {
+				if files[i], ok = c.named(ctx, append(args, "")[i]); !ok {
 					return exitError
 				}
 			}
-			diff, code := a.stateDiff(ctx, m, names, files)
+			diff, code := c.diff(ctx, m, names, files)
 			if code == exitOK && detailed && !diff.Empty() {
 				return exitChanges
 			}
@@ -49,52 +49,52 @@ func (a *app) stateDiffCommand() *cli.Command {
 		})
 }
 
-// stateDiff compares two states and writes the outcome.
-func (a *app) stateDiff(ctx context.Context, m *machineFlags, names []string, files [2]*state.File) (*document.StateDiff, int) {
+// diff compares two states and writes the outcome.
+func (c *stateCommands) diff(ctx context.Context, m *machineFlags, names []string, files [2]*state.File) (*document.StateDiff, int) {
 	states := [2]*state.State{{}, {}}
 	for i, f := range files {
 		if f != nil {
 			states[i] = f.State
 		}
 	}
-	s, diags := a.reader(ctx, states[0].With(states[1]))
+	s, diags := c.wd.reader(ctx, states[0].With(states[1]))
 	defer s.close()
-	if !a.report(diags) {
+	if !c.out.report(diags) {
 		return nil, exitError
 	}
 	diff, err := document.CompareStates(states[0], states[1], s.Schemas(ctx))
 	if err != nil {
-		return nil, a.fail("States cannot be compared", "%s.", diag.Sentence(err))
+		return nil, c.out.fail("States cannot be compared", "%s.", diag.Sentence(err))
 	}
-	if done, code := a.documented(m, func() ([]byte, error) { return document.StateDiffOf(diff, files[0], files[1]) }); done {
+	if done, code := c.out.documented(m, func() ([]byte, error) { return document.StateDiffOf(diff, files[0], files[1]) }); done {
 		return diff, code
 	}
-	return diff, a.wrote(view.StateDiff(a.env.Stdout, diff, names[0], names[1], a.view))
+	return diff, c.out.wrote(view.StateDiff(c.out.env.Stdout, diff, names[0], names[1], c.out.view))
 }
 
-// stateNamed reads the state that an argument names: that of the selected workspace for "". It returns nil
+// named reads the state that an argument names: that of the selected workspace for "". It returns nil
 // for a state without content, and false after an error, which was reported.
-func (a *app) stateNamed(ctx context.Context, name string) (*state.File, bool) {
+func (c *stateCommands) named(ctx context.Context, name string) (*state.File, bool) {
 	if name == "" {
-		file, diags := a.directory().ReadState(ctx, workdir.StateFiles{})
-		return file, a.report(diags)
+		file, diags := c.wd.dir().Backend.ReadState(ctx, workdir.StateFiles{})
+		return file, c.out.report(diags)
 	}
 	if workspace, ok := strings.CutPrefix(name, workspacePrefix); ok {
-		w, diags := a.directory().Workspaces(ctx)
-		if !a.report(diags) {
+		w, diags := c.wd.dir().Workspaces(ctx)
+		if !c.out.report(diags) {
 			return nil, false
 		}
 		file, diags := w.Read(ctx, workspace)
-		return file, a.report(diags)
+		return file, c.out.report(diags)
 	}
-	src, err := a.readFileOrStdin(name)
+	src, err := c.in.readFileOrStdin(name)
 	if err != nil {
-		a.fail("Failed to read a state", "The file %s could not be read: %s.", name, diag.Reason(err))
+		c.out.fail("Failed to read a state", "The file %s could not be read: %s.", name, diag.Reason(err))
 		return nil, false
 	}
-	file, err := a.directory().ReadStateFile(ctx, src)
+	file, err := c.wd.dir().ReadStateFile(ctx, src)
 	if err != nil {
-		a.fail("Failed to read a state", "The file %s cannot be read as a state: %s.", name, err)
+		c.out.fail("Failed to read a state", "The file %s cannot be read as a state: %s.", name, err)
 		return nil, false
 	}
 	return file, true

@@ -21,9 +21,9 @@ type mvFlags struct {
 	dryRun    bool
 }
 
-// stateMvCommand returns the command state mv. A moved block does the same with a plan, for all states of a
+// mvCommand returns the command state mv. A moved block does the same with a plan, for all states of a
 // configuration; this command is for a single one.
-func (a *app) stateMvCommand() *cli.Command {
+func (c *stateCommands) mvCommand(a *app) *cli.Command {
 	f := &mvFlags{}
 	flags := append(f.stateFlags.flags(), f.lockFlags.flags()...)
 	flags = append(flags,
@@ -33,59 +33,59 @@ func (a *app) stateMvCommand() *cli.Command {
 		"Gives a module, a resource or an instance another address, or, with -state-out, moves it to another state file. Mayfly then treats the object as the one of the new address.",
 		flags, func(ctx context.Context, args []string) int {
 			if len(args) != 2 {
-				return a.argsError("state mv", "two addresses, the source and the destination")
+				return c.out.argsError("state mv", "two addresses, the source and the destination")
 			}
-			targets, ok := a.targets(args)
+			targets, ok := parseTargets(c.out, args)
 			if !ok {
 				return exitError
 			}
 			// -state-out is where objects go, not where the changed state is written.
 			from := stateFlags{workdir.StateFiles{State: f.State, Backup: f.Backup}}.stamped()
-			return a.changeState(ctx, "state-mv", from, f.lockFlags, func(c *stateChange) (bool, int) {
+			return c.changeState(ctx, "state-mv", from, f.lockFlags, func(s *stateChange) (bool, int) {
 				if f.Out == "" || f.Out == f.State {
-					return a.stateMv(c.state, c.state, targets[0], targets[1], f.dryRun)
+					return c.move(s.state, s.state, targets[0], targets[1], f.dryRun)
 				}
-				return a.mvToFile(ctx, c, targets, f)
+				return c.moveToFile(ctx, s, targets, f)
 			})
 		})
 }
 
-// mvToFile moves objects to another state file. That file is stored first: if storing the other one fails,
+// moveToFile moves objects to another state file. That file is stored first: if storing the other one fails,
 // the objects are in both rather than in none.
-func (a *app) mvToFile(ctx context.Context, c *stateChange, targets []addr.Target, f *mvFlags) (write bool, code int) {
-	code = a.changeState(ctx, "state-mv", stateFlags{workdir.StateFiles{State: f.Out, Backup: f.backupOut}}.stamped(), f.lockFlags, func(to *stateChange) (bool, int) {
-		write, code = a.stateMv(c.state, to.state, targets[0], targets[1], f.dryRun)
+func (c *stateCommands) moveToFile(ctx context.Context, from *stateChange, targets []addr.Target, f *mvFlags) (write bool, code int) {
+	code = c.changeState(ctx, "state-mv", stateFlags{workdir.StateFiles{State: f.Out, Backup: f.backupOut}}.stamped(), f.lockFlags, func(to *stateChange) (bool, int) {
+		write, code = c.move(from.state, to.state, targets[0], targets[1], f.dryRun)
 		return write, code
 	})
 	return write && code == exitOK, code
 }
 
-// stateMv moves objects between states, which may be the same. All moves are planned before the first, so
+// move moves objects between states, which may be the same. All moves are planned before the first, so
 // an invalid one changes nothing.
-func (a *app) stateMv(from, to *state.State, source, dest addr.Target, dryRun bool) (write bool, code int) {
+func (c *stateCommands) move(from, to *state.State, source, dest addr.Target, dryRun bool) (write bool, code int) {
 	moves, err := edit.PlanMoves(from, to, source, dest)
 	if err != nil {
 		meant := ""
 		if _, missing := edit.Select(from, []addr.Target{source}); missing != nil {
 			meant = selection.InState(from.AllInstances(), *missing)
 		}
-		return false, a.fail("Invalid state move", "%s%s List what it has with: mayfly state list", diag.Sentence(err), meant)
+		return false, c.out.fail("Invalid state move", "%s%s List what it has with: mayfly state list", diag.Sentence(err), meant)
 	}
 	verb := "Move"
 	if dryRun {
 		verb = "Would move"
 	}
 	for _, m := range moves {
-		a.say("%s %q to %q", verb, m.From.String(), m.To.String())
+		c.out.say("%s %q to %q", verb, m.From.String(), m.To.String())
 	}
 	if dryRun {
 		return false, exitOK
 	}
 	for _, m := range moves {
 		if err := m.Apply(from, to); err != nil {
-			return false, a.fail("Invalid state move", "%s", diag.Sentence(err))
+			return false, c.out.fail("Invalid state move", "%s", diag.Sentence(err))
 		}
 	}
-	a.say("Successfully moved %d object(s).", len(moves))
+	c.out.say("Successfully moved %d object(s).", len(moves))
 	return true, exitOK
 }

@@ -43,52 +43,52 @@ func (l *statusLine) Run(begins bool) {
 // showActivity draws what the command is doing until stop is called, if that takes more than a second and a
 // person watches at a terminal; elsewhere, one line says that the state's service is slow. It returns what
 // has to be given the spans. stop may be called more than once.
-func (a *app) showActivity() (watch telemetry.Watcher, stop func()) {
-	out := term.Of(a.env.Stdout)
-	if out == nil || a.vars["TF_IN_AUTOMATION"] != "" || a.vars["TERM"] == "dumb" {
+func (o *output) showActivity(asking func() bool) (watch telemetry.Watcher, stop func()) {
+	out := term.Of(o.env.Stdout)
+	if out == nil || o.env.vars["TF_IN_AUTOMATION"] != "" || o.env.vars["TERM"] == "dumb" {
 		return view.NewWaiting(5*time.Second, func(text string) {
-			if !a.prompt.Asking() {
-				a.notice(text)
+			if !asking() {
+				o.notice(text)
 			}
 		}), func() {}
 	}
 	doing := view.NewActivity()
-	stop = a.draw(out, doing)
+	stop = o.draw(out, doing)
 	return doing, stop
 }
 
 // draw draws a status on a terminal until stop is called. doing may be nil.
-func (a *app) draw(out *os.File, doing *view.Activity) (stop func()) {
+func (o *output) draw(out *os.File, doing *view.Activity) (stop func()) {
 	var to io.Writer = out
-	if o, ok := a.env.Stdout.(*term.Outlet); ok {
+	if o, ok := o.env.Stdout.(*term.Outlet); ok {
 		to = o.Direct()
 	}
-	s := view.NewStatus(to, a.view, doing, func() int {
+	s := view.NewStatus(to, o.view, doing, func() int {
 		width, _ := term.Width(out)
 		return width
 	}, time.Now)
-	a.status.drawn.Store(s)
-	end := a.status.Show(s)
+	o.status.drawn.Store(s)
+	end := o.status.Show(s)
 	return sync.OnceFunc(func() {
 		end()
-		a.status.drawn.Store(nil)
+		o.status.drawn.Store(nil)
 	})
 }
 
 // silence draws nothing from now on, since the output is for programs, or is to be short.
-func (a *app) silence() { _ = a.status.Hide() }
+func (o *output) silence() { _ = o.status.Hide() }
 
 // showStatus draws the progress of a number of steps until stop is called. It does so only if a person
 // watches at a terminal. stop may be called more than once.
-func (a *app) showStatus(steps int) (stop func()) {
-	out := term.Of(a.env.Stdout)
-	if out == nil || a.stream != nil || a.vars["TF_IN_AUTOMATION"] != "" || a.vars["TERM"] == "dumb" || a.view.Concise || steps == 0 {
+func (o *output) showStatus(steps int) (stop func()) {
+	out := term.Of(o.env.Stdout)
+	if out == nil || o.stream != nil || o.env.vars["TF_IN_AUTOMATION"] != "" || o.env.vars["TERM"] == "dumb" || o.view.Concise || steps == 0 {
 		return func() {}
 	}
-	s, end := a.status.drawn.Load(), func() {}
+	s, end := o.status.drawn.Load(), func() {}
 	if s == nil {
-		end = a.draw(out, nil)
-		s = a.status.drawn.Load()
+		end = o.draw(out, nil)
+		s = o.status.drawn.Load()
 	}
 	s.Count(steps)
 	s.Draw()

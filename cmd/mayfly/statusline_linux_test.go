@@ -14,21 +14,21 @@ func TestStatusLine(t *testing.T) {
 	master, slave := pty.Open(t)
 	seen := pty.Watch(master)
 	for name, vars := range map[string]map[string]string{"automation": {"TF_IN_AUTOMATION": "1"}, "dumb": {"TERM": "dumb"}} {
-		a := &app{env: environment{Stdout: slave}, vars: vars}
-		stop := a.showStatus(1)
-		if a.status.drawn.Load() != nil {
+		o := &output{env: environment{Stdout: slave, vars: vars}}
+		stop := o.showStatus(1)
+		if o.status.drawn.Load() != nil {
 			t.Errorf("%s: there is a line", name)
 		}
 		stop()
 	}
-	a := &app{}
-	out := term.NewOutlet(slave, a.patience.Over())
-	out.Bottom = &a.status.Bottom
-	a.env.Stdout = out
-	if a.showStatus(0); a.status.drawn.Load() != nil {
+	o := &output{}
+	out := term.NewOutlet(slave, o.patience.Over())
+	out.Bottom = &o.status.Bottom
+	o.env.Stdout = out
+	if o.showStatus(0); o.status.drawn.Load() != nil {
 		t.Error("there is a line for nothing")
 	}
-	stop := a.showStatus(1)
+	stop := o.showStatus(1)
 	eventually(t, "the line is drawn", func() bool { return strings.Contains(seen.String(), "0/1 done, ") })
 	if _, err := out.Write([]byte("above\n")); err != nil {
 		t.Error(err)

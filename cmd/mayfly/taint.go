@@ -12,55 +12,55 @@ import (
 )
 
 // taintCommand returns the command taint.
-func (a *app) taintCommand() *cli.Command {
-	return a.taintingCommand("taint", "Mark a resource instance as not fully functional", "Marks a resource instance as damaged, so that the next plan replaces it. To get the same result without changing the state, run: mayfly apply -replace=ADDRESS", true,
+func (c *stateCommands) taintCommand(a *app) *cli.Command {
+	return c.taintingCommand(a, "taint", "Mark a resource instance as not fully functional", "Marks a resource instance as damaged, so that the next plan replaces it. To get the same result without changing the state, run: mayfly apply -replace=ADDRESS", true,
 		"Resource instance %s has been marked as tainted.")
 }
 
 // untaintCommand returns the command untaint.
-func (a *app) untaintCommand() *cli.Command {
-	return a.taintingCommand("untaint", "Remove the 'tainted' state from a resource instance", "Removes the mark that a resource instance is damaged, so that the next plan does not replace it.", false,
+func (c *stateCommands) untaintCommand(a *app) *cli.Command {
+	return c.taintingCommand(a, "untaint", "Remove the 'tainted' state from a resource instance", "Removes the mark that a resource instance is damaged, so that the next plan does not replace it.", false,
 		"Resource instance %s has been successfully untainted.")
 }
 
 // taintingCommand returns the command taint or untaint, which differ in the value of the mark and in their
 // texts. done is the message of success.
-func (a *app) taintingCommand(name, summary, description string, taint bool, done string) *cli.Command {
+func (c *stateCommands) taintingCommand(a *app, name, summary, description string, taint bool, done string) *cli.Command {
 	var files stateFlags
 	var lock lockFlags
 	allowMissing := false
 	flags := append(files.flags(), lock.flags()...)
-	flags = append(flags, a.variableFlags()...)
+	flags = append(flags, c.in.variableFlags()...)
 	flags = append(flags, boolFlag("allow-missing", "Succeed even if there is no such instance.", &allowMissing))
 	return a.messageCommand(name, summary, "ADDRESS", description, flags, func(ctx context.Context, args []string) int {
 		if len(args) != 1 {
-			return a.argsError(name, "the address of one resource instance")
+			return c.out.argsError(name, "the address of one resource instance")
 		}
 		i, err := addr.ParseInstance(args[0])
 		if err != nil {
-			return a.fail("Invalid resource address", "%q is not the address of a resource instance: %s.", args[0], err)
+			return c.out.fail("Invalid resource address", "%q is not the address of a resource instance: %s.", args[0], err)
 		}
 		if i.Resource.Mode != addr.Managed {
-			return a.fail("Invalid resource address", "Only instances of managed resources can be tainted, and %s is not one.", i)
+			return c.out.fail("Invalid resource address", "Only instances of managed resources can be tainted, and %s is not one.", i)
 		}
-		return a.changeState(ctx, name, files, lock, func(c *stateChange) (bool, int) {
-			inst := c.state.Instance(i)
+		return c.changeState(ctx, name, files, lock, func(s *stateChange) (bool, int) {
+			inst := s.state.Instance(i)
 			switch {
 			case inst == nil && allowMissing:
-				a.say("%s: there is no such resource instance; nothing was changed.", i)
+				c.out.say("%s: there is no such resource instance; nothing was changed.", i)
 				return false, exitOK
 			case inst == nil:
-				return false, a.fail("No such resource instance", "The state has no resource instance %s.%s List what it has with: mayfly state list", i, selection.InState(managed(c.state), only(i)))
+				return false, c.out.fail("No such resource instance", "The state has no resource instance %s.%s List what it has with: mayfly state list", i, selection.InState(managed(s.state), only(i)))
 			case inst.Current == nil:
-				return false, a.fail("Resource instance has no current object", "The state has only deposed objects of %s, which the next apply destroys.", i)
+				return false, c.out.fail("Resource instance has no current object", "The state has only deposed objects of %s, which the next apply destroys.", i)
 			case !taint && !inst.Current.Tainted:
-				return false, a.fail("Resource instance is not tainted", "%s is not marked as tainted, so there is nothing to remove.", i)
+				return false, c.out.fail("Resource instance is not tainted", "%s is not marked as tainted, so there is nothing to remove.", i)
 			}
 			// Objects are immutable: the state that was read shares this one.
 			o := inst.Current.Clone()
 			o.Tainted = taint
-			c.state.SetObject(addr.Object{Instance: i}, o, inst.Provider)
-			a.say(done, i)
+			s.state.SetObject(addr.Object{Instance: i}, o, inst.Provider)
+			c.out.say(done, i)
 			return true, exitOK
 		})
 	})

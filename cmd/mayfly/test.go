@@ -40,11 +40,14 @@ type testFlags struct {
 	coverageFile string // "" for the table alone
 }
 
-// testCommand returns the command test (E83). It plans and applies like the commands of those names, but on
+// testCommand is the command test.
+type testCommand struct{ dependencies }
+
+// command returns the command test (E83). It plans and applies like the commands of those names, but on
 // states of its own, and leaves nothing behind.
-func (a *app) testCommand() *cli.Command {
+func (c *testCommand) command(a *app) *cli.Command {
 	f := &testFlags{dir: workdir.DefaultTests, atOnce: 1}
-	flags := append(a.variableFlags(), f.machineFlags.streamFlags()...)
+	flags := append(c.in.variableFlags(), f.machineFlags.streamFlags()...)
 	flags = append(flags,
 		listFlag("filter", "Run only `FILE`, or only one run of it, as in FILE:RUN.", &f.filters),
 		stringFlag("test-directory", "Run the test files in `DIR` besides those in the working directory.", &f.dir),
@@ -52,7 +55,7 @@ func (a *app) testCommand() *cli.Command {
 		boolFlag("dry-run", "List what would be run.", &f.dryRun),
 		boolFlag("watch", "Stay, and run the test files again whose module, mocks or variables change.", &f.watch),
 		f.parallelismFlag.flag("Run up to `N` provider operations of a run at the same time."),
-		a.leakFlag(),
+		c.wd.leakFlag(),
 		intFlag("parallelism-files", "Run up to `N` test files at the same time.", &f.atOnce),
 	)
 	flags = append(flags, usage.Grouped(usage.OutputGroup,
@@ -65,22 +68,22 @@ func (a *app) testCommand() *cli.Command {
 		"Carries out the runs in the test files of the working directory and of the directory tests: each plans or applies the module, and checks assertions about the outcome. What runs create is destroyed at the end. The names of test files end in .tftest.hcl, .tofutest.hcl, .tftest.json or .tofutest.json.",
 		flags, func(ctx context.Context, args []string) int {
 			f.beside = append(f.pageFlags.files(), fileOption{"-junit-xml", f.junit, false}, fileOption{"-coverage", f.coverageFile, false})
-			if !f.beginMessages(a) {
+			if !f.beginMessages(c.out) {
 				return exitError
 			}
-			if !a.report(f.checkOutputs()) {
+			if !c.out.report(f.checkOutputs()) {
 				return exitError
 			}
 			if len(args) > 0 {
-				a.report(diag.Warnf("Argument ignored", "The command test expects no arguments, so %q has no effect. To run only some files, use -filter.", args[0]))
+				c.out.report(diag.Warnf("Argument ignored", "The command test expects no arguments, so %q has no effect. To run only some files, use -filter.", args[0]))
 			}
-			if !a.report(f.checkWatch()) {
+			if !c.out.report(f.checkWatch()) {
 				return exitError
 			}
 			if f.watch {
-				return a.watchTests(ctx, f)
+				return c.watch(ctx, f)
 			}
-			return a.paged(f.pageFlags, "Tests", func() int { return a.test(ctx, f, &testRound{}) })
+			return c.out.paged(f.pageFlags, "Tests", func() int { return c.run(ctx, f, &testRound{}) })
 		})
 }
 
@@ -95,60 +98,59 @@ func (f *testFlags) checkOutputs() diag.List {
 	return nil
 }
 
-// test runs the test files and returns the exit status: success only if all runs pass and all results could
+// run runs the test files and returns the exit status: success only if all runs pass and all results could
 // be written. Assertions may read ephemeral values, which are open meanwhile (E83). What is left of earlier
 // runs is destroyed first, so that a test that was killed costs nothing for longer than necessary.
-func (a *app) test(ctx context.Context, f *testFlags, r *testRound) int {
-	hard, soft, stop := a.interruptible(ctx)
+func (c *testCommand) run(ctx context.Context, f *testFlags, r *testRound) int {
+	hard, soft, stop := interruptible(ctx, c.signals)
 	defer stop()
-	a.dir = workdir.New(workdir.Options{Environ: append([]string{}, a.env.Environ...), Settings: a.settings, Version: version, Testing: true, Leaks: a.leaks})
-	d := a.dir
-	if !a.report(d.Load(hard)) {
+	d := c.wd.use(workdir.New(workdir.Options{Environ: append([]string{}, c.out.env.Environ...), Settings: c.in.settings, Version: version, Testing: true, Leaks: c.out.leaks}))
+	if !c.out.report(d.Load(hard)) {
 		return exitError
 	}
-	tests, ok := r.load(hard, a, f)
+	tests, ok := r.load(hard, c.out, c.wd, f)
 	if !ok {
 		return exitError
 	}
 	files := tests.Files
 	for _, file := range files {
-		r.loaded = append(r.loaded, testInput{file.Name, d.Dirs(tests, file)})
+		r.loaded = append(r.loaded, testInput{file.Name, tests.Dirs(file)})
 	}
-	p := &verdicts.Printer{Program: a.view.Program, Command: a.view.Command, Color: a.view.Color, Streams: a.streams(), Sources: a.snippets}
-	if a.stream == nil {
-		p.Out, p.Err = a.env.Stdout, a.env.Stderr
-		p.Report = func(r *suite.Run, file *suite.File) { a.reportTest(r, file) }
+	p := &verdicts.Printer{Program: c.out.view.Program, Command: c.out.view.Command, Color: c.out.view.Color, Streams: c.out.streams(), Sources: c.out.sources}
+	if c.out.stream == nil {
+		p.Out, p.Err = c.out.env.Stdout, c.out.env.Stderr
+		p.Report = func(r *suite.Run, file *suite.File) { c.reportRun(r, file) }
 	}
 	p.Abstract(files)
 	if f.dryRun {
-		return a.listTests(f, files)
+		return c.list(f, files)
 	}
-	s, diags := a.session(nil, f.parallelism, func(o workdir.SessionOptions) (*workdir.Session, diag.List) { return d.OpenTests(hard, tests, o) })
+	s, diags := c.wd.session(nil, f.parallelism, func(o workdir.SessionOptions) (*workdir.Session, diag.List) { return d.OpenTests(hard, tests, o) })
 	defer s.close()
 	if diags.HasErrors() && !f.cleanup {
-		return a.notStarted(f, p, files, diags)
+		return c.notStarted(f, p, files, diags)
 	}
-	if !a.report(diags) || !a.report(s.LeftOpen()) {
+	if !c.out.report(diags) || !c.out.report(s.LeftOpen()) {
 		return exitError
 	}
-	opt, diags := a.testOptions(tests, s)
-	if !a.report(diags) {
+	opt, diags := testOptions(tests, s)
+	if !c.out.report(diags) {
 		return exitError
 	}
 	opt.Selects, opt.FilesAtOnce, opt.Soft = f.selects, f.atOnce, soft
 	if f.coverage {
 		opt.Coverage = suite.NewCoverage(opt)
 	}
-	diags = a.cleanUpTests(hard, &opt)
+	diags = c.cleanUp(hard, &opt)
 	if f.cleanup {
-		if !a.report(diags) {
+		if !c.out.report(diags) {
 			return exitError
 		}
 		return exitOK
 	}
-	a.report(diags.AsWarnings()) // what is left hides no result
+	c.out.report(diags.AsWarnings()) // what is left hides no result
 	if f.verbose {
-		p.Verbose = func(r *suite.Run) (string, []byte, error) { return a.verboseTest(hard, s, r) }
+		p.Verbose = func(r *suite.Run) (string, []byte, error) { return c.verbose(hard, s, r) }
 	}
 	var failed error
 	opt.Report = func(file *suite.File) {
@@ -158,26 +160,26 @@ func (a *app) test(ctx context.Context, f *testFlags, r *testRound) int {
 		}
 	}
 	var summary suite.Summary
-	opt.Running = a.status.Run
-	done := a.showStatus(suite.CountRuns(files, f.selects))
-	a.patience.During(func() { summary = suite.Execute(hard, opt) })
+	opt.Running = c.out.status.Run
+	done := c.out.showStatus(suite.CountRuns(files, f.selects))
+	c.out.patience.During(func() { summary = suite.Execute(hard, opt) })
 	done()
 	p.Summary(summary)
-	a.page.Tested(verdicts.Counts(summary), verdicts.Rows(r.done, a.snippets()))
+	c.out.page.Tested(verdicts.Counts(summary), verdicts.Rows(r.done, c.out.sources()))
 	if failed == nil && f.coverage {
-		failed = a.showCoverage(coverage.New(opt.Coverage), f.coverageFile)
+		failed = c.showCoverage(coverage.New(opt.Coverage), f.coverageFile)
 	}
 	if failed == nil && f.junit != "" {
-		failed = a.writeJUnit(f.junit, r.done)
+		failed = c.writeJUnit(f.junit, r.done)
 	}
-	if code := a.wrote(failed); code != exitOK || summary.Bad() {
+	if code := c.out.wrote(failed); code != exitOK || summary.Bad() {
 		return exitError
 	}
 	return exitOK
 }
 
 // notStarted reports tests for which there are no providers. Without tests, none are missed.
-func (a *app) notStarted(f *testFlags, p *verdicts.Printer, files []*config.TestFile, reasons diag.List) int {
+func (c *testCommand) notStarted(f *testFlags, p *verdicts.Printer, files []*config.TestFile, reasons diag.List) int {
 	var done []*suite.File
 	summary := suite.NotStarted(suite.Options{Files: files, Selects: f.selects, Report: func(file *suite.File) {
 		done = append(done, file)
@@ -185,7 +187,7 @@ func (a *app) notStarted(f *testFlags, p *verdicts.Printer, files []*config.Test
 	}}, reasons)
 	p.Summary(summary)
 	if f.junit != "" {
-		a.wrote(a.writeJUnit(f.junit, done))
+		c.out.wrote(c.writeJUnit(f.junit, done))
 	}
 	if len(files) == 0 {
 		return exitOK
@@ -211,10 +213,10 @@ func (t *testsFlag) files(ctx context.Context, d *workdir.Dir) ([]*config.TestFi
 }
 
 // testOptions returns the options of a suite for a session.
-func (a *app) testOptions(t *workdir.Tests, s *session) (suite.Options, diag.List) {
+func testOptions(t *workdir.Tests, s *session) (suite.Options, diag.List) {
 	opt := suite.Options{Project: s.Project, Files: t.Files, Module: t.Module}
 	var diags diag.List
-	opt.GivenNames, opt.Given, diags = a.dir.Outside(t)
+	opt.GivenNames, opt.Given, diags = t.Outside()
 	return opt, diags
 }
 
@@ -227,10 +229,10 @@ func (f *testFlags) selects(file, run string) bool {
 	})
 }
 
-// cleanUpTests keeps the states of tests in the data directory, and destroys what earlier tests left there.
+// cleanUp keeps the states of tests in the data directory, and destroys what earlier tests left there.
 // It completes opt for running tests. The diagnostics name each object that could not be destroyed.
-func (a *app) cleanUpTests(ctx context.Context, opt *suite.Options) diag.List {
-	states := a.dir.TestStates(ctx)
+func (c *testCommand) cleanUp(ctx context.Context, opt *suite.Options) diag.List {
+	states := c.wd.opened.TestStates(ctx)
 	opt.Keeper = states
 	found, err := states.Left(ctx)
 	if err != nil {
@@ -239,7 +241,7 @@ func (a *app) cleanUpTests(ctx context.Context, opt *suite.Options) diag.List {
 	if len(found) == 0 {
 		return nil
 	}
-	a.say("Destroying what earlier tests left behind...")
+	c.out.say("Destroying what earlier tests left behind...")
 	var left []suite.Left
 	for _, l := range found {
 		left = append(left, suite.Left(l))
@@ -286,21 +288,21 @@ func otherFile(name string, names []string) string {
 	return "Give its name relative to the working directory, as in -filter=tests/main.tftest.hcl."
 }
 
-// listTests shows what would be run.
-func (a *app) listTests(f *testFlags, files []*config.TestFile) int {
+// list shows what would be run.
+func (c *testCommand) list(f *testFlags, files []*config.TestFile) int {
 	for _, file := range files {
-		a.say("%s", file.Name)
+		c.out.say("%s", file.Name)
 		for _, r := range file.Runs {
 			if f.selects(file.Name, r.Name) {
-				a.say("  run %q", r.Name)
+				c.out.say("  run %q", r.Name)
 			}
 		}
 	}
 	return exitOK
 }
 
-// reportTest shows the diagnostics of a run, or of the end of a file, to people. One of r and file is nil.
-func (a *app) reportTest(r *suite.Run, file *suite.File) {
+// reportRun shows the diagnostics of a run, or of the end of a file, to people. One of r and file is nil.
+func (c *testCommand) reportRun(r *suite.Run, file *suite.File) {
 	var list diag.List
 	switch {
 	case r != nil && r.Repeated:
@@ -309,33 +311,33 @@ func (a *app) reportTest(r *suite.Run, file *suite.File) {
 	default:
 		list = file.Cleanup
 	}
-	list = a.shared.wanted(list)
-	list = a.env.commandsIn(list)
-	_ = view.Diagnostics(a.env.Stderr, list, a.snippets(), a.errView) // as in report
+	list = c.out.shared.wanted(list)
+	list = c.out.env.commandsIn(list)
+	_ = view.Diagnostics(c.out.env.Stderr, list, c.out.sources(), c.out.errView) // as in report
 }
 
-// verboseTest returns what -verbose shows of a run, as text and as a document.
-func (a *app) verboseTest(ctx context.Context, s *session, r *suite.Run) (string, []byte, error) {
+// verbose returns what -verbose shows of a run, as text and as a document.
+func (c *testCommand) verbose(ctx context.Context, s *session, r *suite.Run) (string, []byte, error) {
 	var text bytes.Buffer
 	schemas := s.Schemas(ctx)
 	if r.Plan != nil {
-		if err := view.Plan(&text, r.Plan, nil, schemas, a.view); err != nil {
+		if err := view.Plan(&text, r.Plan, nil, schemas, c.out.view); err != nil {
 			return "", nil, err
 		}
-		doc, err := document.Plan(r.Plan, r.Tree, nil, schemas, a.versions())
+		doc, err := document.Plan(r.Plan, r.Tree, nil, schemas, productVersions())
 		return text.String(), doc, err
 	}
-	if err := view.State(&text, r.State, schemas, a.view); err != nil {
+	if err := view.State(&text, r.State, schemas, c.out.view); err != nil {
 		return "", nil, err
 	}
-	doc, err := document.State(r.State, schemas, a.versions())
+	doc, err := document.State(r.State, schemas, productVersions())
 	return text.String(), doc, err
 }
 
 // writeJUnit writes the outcomes of files to a file that only its owner may read.
-func (a *app) writeJUnit(name string, files []*suite.File) error {
+func (c *testCommand) writeJUnit(name string, files []*suite.File) error {
 	var text bytes.Buffer
-	if err := a.guarded(func(w io.Writer) error { return verdicts.JUnit(w, files) })(&text); err != nil {
+	if err := c.out.guarded(func(w io.Writer) error { return verdicts.JUnit(w, files) })(&text); err != nil {
 		return err
 	}
 	return safefile.Save(name, text.Bytes())

@@ -8,25 +8,25 @@ import (
 
 // showCoverage shows what the runs of a suite have exercised: as text, as a message, and as a page in a file
 // unless its name is "".
-func (a *app) showCoverage(r *coverage.Report, file string) error {
+func (c *testCommand) showCoverage(r *coverage.Report, file string) error {
 	doc, err := r.JSON()
 	if err != nil {
 		return err
 	}
-	for _, s := range a.streams() {
+	for _, s := range c.out.streams() {
 		s.Test("test_coverage", r.Summary(), view.TestMessage{Coverage: doc})
 	}
-	if a.stream == nil {
-		if err := r.Text(a.env.Stdout); err != nil {
+	if c.out.stream == nil {
+		if err := r.Text(c.out.env.Stdout); err != nil {
 			return err
 		}
 	}
 	if file == "" {
 		return nil
 	}
-	if err := safefile.ReplaceBy(file, a.guarded(r.HTML)); err != nil {
+	if err := safefile.ReplaceBy(file, c.out.guarded(r.HTML)); err != nil {
 		return err
 	}
-	a.saved("coverage", file)
+	c.out.saved("coverage", file)
 	return nil
 }

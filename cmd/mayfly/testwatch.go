@@ -33,14 +33,14 @@ type testInput struct {
 
 // load loads the test files of the round, and reports what is wrong with them. ok is false if there are
 // errors.
-func (r *testRound) load(ctx context.Context, a *app, f *testFlags) (t *workdir.Tests, ok bool) {
+func (r *testRound) load(ctx context.Context, out *output, wd *workingDir, f *testFlags) (t *workdir.Tests, ok bool) {
 	var names []string
-	t, diags := a.dir.LoadTests(ctx, f.dir, func(file string) bool {
+	t, diags := wd.opened.LoadTests(ctx, f.dir, func(file string) bool {
 		names = append(names, file)
 		return r.selects(f, file, "")
 	})
-	if ok = a.report(diags); ok && r.only == nil {
-		a.report(f.unmatched(names, t.Files))
+	if ok = out.report(diags); ok && r.only == nil {
+		out.report(f.unmatched(names, t.Files))
 	}
 	return t, ok
 }
@@ -73,38 +73,38 @@ type testWatch struct {
 	failed   bool                           // the last round could not be carried out
 }
 
-// watchTests runs the test files, and then again those that changes of files matter to, until an interrupt.
+// watch runs the test files, and then again those that changes of files matter to, until an interrupt.
 // It returns the exit status: success only if every file's last outcome is good. An interrupt during a round
 // is one of the round; while nothing runs, it just ends the command.
-func (a *app) watchTests(ctx context.Context, f *testFlags) int {
+func (c *testCommand) watch(ctx context.Context, f *testFlags) int {
 	files, err := watch.New()
 	if err != nil {
-		return a.fail("Cannot watch files", "%s", diag.Sentence(err))
+		return c.out.fail("Cannot watch files", "%s", diag.Sentence(err))
 	}
 	defer files.Close()
-	until, stop := a.stoppable(ctx)
+	until, stop := c.signals.Once(ctx)
 	defer stop()
 	w := &testWatch{f: f, varFiles: map[string]struct{}{}, inputs: map[string]map[string]struct{}{}, bad: map[string]struct{}{}}
-	for _, o := range a.variableFiles() {
+	for _, o := range c.in.variableFiles() {
 		w.varFiles[filepath.ToSlash(filepath.Clean(o.path))] = struct{}{}
 	}
 	files.Watch(w.dirs()) // before anything is read, so that no change is missed
 	for {
-		w.round(ctx, a)
+		w.round(ctx, c)
 		files.Watch(w.dirs())
 		own := func(name string) bool { return !configName(name) } // tests may write files themselves
 		changed := w.relevant(slices.DeleteFunc(files.Changed(), own))
 		if len(changed) == 0 && until.Err() == nil {
-			a.say("\nWaiting for changes. An interrupt (Ctrl-C) ends this.")
+			c.out.say("\nWaiting for changes. An interrupt (Ctrl-C) ends this.")
 		}
 		for len(changed) == 0 && until.Err() == nil {
 			changed = w.relevant(files.Wait(until))
 		}
 		if until.Err() != nil {
-			a.say("") // the terminal shows ^C
+			c.out.say("") // the terminal shows ^C
 			return w.code()
 		}
-		a.say("\n%s\n", changes(changed))
+		c.out.say("\n%s\n", changes(changed))
 	}
 }
 
@@ -117,12 +117,12 @@ func (w *testWatch) code() int {
 }
 
 // round carries out the test files that are pending, and remembers them if they could not be loaded.
-func (w *testWatch) round(ctx context.Context, a *app) {
+func (w *testWatch) round(ctx context.Context, c *testCommand) {
 	r := &testRound{}
 	if w.pending != nil && !w.f.coverage { // which is about all files together
 		r.only = func(file string) bool { _, ok := w.pending[file]; return ok }
 	}
-	code := a.test(ctx, w.f, r)
+	code := c.run(ctx, w.f, r)
 	if w.failed = code != exitOK && r.done == nil; w.failed {
 		return
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/interrupt"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/internal/show/view/document"
 	"github.com/mayfly-iac/mayfly/suite"
@@ -13,35 +14,36 @@ import (
 
 // validateCommand returns the command validate. Its document reports errors too, so the exit status is
 // decided after it is written.
-func (a *app) validateCommand() *cli.Command {
+func validateCommand(a *app) *cli.Command {
+	out, in, wd, signals := a.out, a.in, a.wd, a.signals
 	m := &machineFlags{}
 	tests := testsFlag{}
-	flags := append(append(a.variableFlags(), m.flags("the result as a JSON document")...),
+	flags := append(append(in.variableFlags(), m.flags("the result as a JSON document")...),
 		tests.dirFlag(), boolFlag("no-tests", "Don't check test files.", &tests.none))
 	return a.command("validate", "Check whether the configuration is valid", "",
 		"Checks the configuration by itself: it reads no state, needs no variables, and contacts no remote system.",
 		flags, func(ctx context.Context, args []string) int {
-			a.document = m.json
-			if !m.begin(a) {
+			out.document = m.json
+			if !m.begin(out) {
 				return exitError
 			}
 			if len(args) > 0 {
-				return a.argsError("validate", "no arguments; to validate another directory, use -chdir")
+				return out.argsError("validate", "no arguments; to validate another directory, use -chdir")
 			}
-			diags := a.validate(ctx, &tests)
-			if done, code := a.documented(m, func() ([]byte, error) { return document.Validation(diags, a.snippets()) }); done {
+			diags := validate(ctx, wd, signals, &tests)
+			if done, code := out.documented(m, func() ([]byte, error) { return document.Validation(diags, out.sources()) }); done {
 				if code == exitOK && diags.HasErrors() {
 					return exitError
 				}
 				return code
 			}
-			if !a.report(diags) {
+			if !out.report(diags) {
 				return exitError
 			}
 			if len(diags) == 0 {
-				a.say("%s The configuration is valid.\n", a.view.Success("Success!"))
+				out.say("%s The configuration is valid.\n", out.view.Success("Success!"))
 			} else {
-				a.say("%s The configuration is valid, but there were some validation warnings as shown above.\n", a.view.Success("Success!"))
+				out.say("%s The configuration is valid, but there were some validation warnings as shown above.\n", out.view.Success("Success!"))
 			}
 			return exitOK
 		})
@@ -51,15 +53,15 @@ func (a *app) validateCommand() *cli.Command {
 // errors, since the next would report their consequences: loading, the backend block, test files, then the
 // configuration as a whole. Providers are started for their schemas and asked to validate; none is
 // configured.
-func (a *app) validate(ctx context.Context, tests *testsFlag) diag.List {
-	hard, soft, stop := a.interruptible(ctx)
+func validate(ctx context.Context, wd *workingDir, signals interrupt.Source, tests *testsFlag) diag.List {
+	hard, soft, stop := interruptible(ctx, signals)
 	defer stop()
-	d := a.directory()
+	d := wd.dir()
 	diags := d.Load(soft)
 	if diags.HasErrors() {
 		return diags
 	}
-	diags = append(diags, d.CheckBackend(soft)...)
+	diags = append(diags, d.Backend.Check(soft)...)
 	t := &workdir.Tests{}
 	if !tests.none {
 		var ds diag.List
@@ -68,7 +70,7 @@ func (a *app) validate(ctx context.Context, tests *testsFlag) diag.List {
 			return diags
 		}
 	}
-	s, ds := a.session(nil, 0, func(o workdir.SessionOptions) (*workdir.Session, diag.List) { return d.OpenTests(hard, t, o) })
+	s, ds := wd.session(nil, 0, func(o workdir.SessionOptions) (*workdir.Session, diag.List) { return d.OpenTests(hard, t, o) })
 	defer s.close()
 	if diags = append(diags, ds...); ds.HasErrors() {
 		return diags
@@ -76,6 +78,6 @@ func (a *app) validate(ctx context.Context, tests *testsFlag) diag.List {
 	if diags = append(diags, s.Project.Validate(soft)...); diags.HasErrors() || len(t.Files) == 0 {
 		return diags
 	}
-	opt, ds := a.testOptions(t, s)
+	opt, ds := testOptions(t, s)
 	return append(append(diags, ds...), suite.Validate(soft, opt)...)
 }

@@ -17,12 +17,13 @@ import (
 
 // versionCommand returns the command version. Tools run it before anything else, in directories of any kind,
 // so it never fails because of a file.
-func (a *app) versionCommand() *cli.Command {
+func versionCommand(a *app) *cli.Command {
+	out := a.out
 	asJSON := false
 	return a.command("version", "Show the current version", "", "Shows the versions of Mayfly and of the providers that are selected in this directory.",
 		[]cli.Flag{boolFlag("json", "Write a JSON document.", &asJSON)},
 		func(_ context.Context, _ []string) int {
-			a.document = asJSON
+			out.document = asJSON
 			// A damaged lock file is reported by the commands that need it.
 			lock, _ := lockfile.Read(lockfile.FileName)
 			selected := map[addr.Provider]string{}
@@ -30,10 +31,10 @@ func (a *app) versionCommand() *cli.Command {
 				selected[e.Provider] = e.Version.String()
 			}
 			if asJSON {
-				return a.writeDocument(document.Version(a.versions(), install.CurrentPlatform().String(), selected))
+				return out.writeDocument(document.Version(productVersions(), install.CurrentPlatform().String(), selected))
 			}
-			for _, l := range versionLines(a.env.nameOn(a.env.Stdout)) {
-				a.say("%s", l)
+			for _, l := range versionLines(out.env.nameOn(out.env.Stdout)) {
+				out.say("%s", l)
 			}
 			var lines []string
 			for p, v := range selected {
@@ -41,7 +42,7 @@ func (a *app) versionCommand() *cli.Command {
 			}
 			slices.Sort(lines)
 			for _, l := range lines {
-				a.say("%s", l)
+				out.say("%s", l)
 			}
 			return exitOK
 		})

@@ -33,9 +33,9 @@ const canary, oddCanary = "canary-7f3a-91c2", "canary\u202e-5d20-aa17"
 func wallsApp(t *testing.T) (a *app, stdout, stderr *bytes.Buffer) {
 	t.Helper()
 	stdout, stderr = &bytes.Buffer{}, &bytes.Buffer{}
-	a = &app{env: environment{Stdout: stdout, Stderr: stderr}, vars: map[string]string{}, leaks: leak.New()}
+	a = newApp(environment{Stdout: stdout, Stderr: stderr})
 	for _, secret := range []string{canary, oddCanary} {
-		a.leaks.Remember(leak.Source{Kind: leak.Other}, cty.StringVal(secret).Mark(value.Sensitive), cty.String)
+		a.out.leaks.Remember(leak.Source{Kind: leak.Other}, cty.StringVal(secret).Mark(value.Sensitive), cty.String)
 	}
 	return a, stdout, stderr
 }
@@ -64,8 +64,8 @@ func cleanFile(t *testing.T, what, name string) {
 
 func TestOutletsAreClean(t *testing.T) {
 	a, stdout, stderr := wallsApp(t)
-	out, diagnostics := a.outlets()
-	for w, all := range map[io.WriteCloser]io.Writer{out: a.env.Stdout, diagnostics: a.env.Stderr} {
+	out, diagnostics := a.out.outlets()
+	for w, all := range map[io.WriteCloser]io.Writer{out: a.out.env.Stdout, diagnostics: a.out.env.Stderr} {
 		for _, w := range []io.Writer{w, all} {
 			if _, err := io.WriteString(w, "it is "+canary+"\n"); err != nil {
 				t.Fatal(err)
@@ -87,15 +87,15 @@ func TestPagesAreClean(t *testing.T) {
 	use := func() {
 		o := addr.Object{Instance: addr.Instance{Resource: addr.Resource{Mode: addr.Ephemeral, Type: "a", Name: "b"}}}
 		e := event.Event{Time: time.Unix(1, 0), Kind: event.Started, Op: event.OpUse, Object: o, User: canary}
-		for _, r := range []event.DetailObserver{a.timeline, a.page} {
+		for _, r := range []event.DetailObserver{a.out.timeline, a.out.page} {
 			r.Detail(e)
 		}
 	}
 	timelineFile, page := filepath.Join(dir, "timeline.html"), filepath.Join(dir, "page.html")
 	comment := filepath.Join(dir, "comment.md")
-	code := a.watched(&changeFlags{pageFlags: pageFlags{page, comment}, timeline: timelineFile}, "A "+canary, func() int {
+	code := a.out.watched(&changeFlags{pageFlags: pageFlags{page, comment}, timeline: timelineFile}, "A "+canary, func() int {
 		use()
-		a.page.Note(oddCanary, true)
+		a.out.page.Note(oddCanary, true)
 		return exitOK
 	})
 	if code != exitOK {
@@ -116,7 +116,7 @@ func TestPagesAreClean(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	err = a.guarded(func(w io.Writer) error {
+	err = a.out.guarded(func(w io.Writer) error {
 		_, err := io.WriteString(w, "it is "+canary)
 		return err
 	})(f)
@@ -125,7 +125,7 @@ func TestPagesAreClean(t *testing.T) {
 	}
 	cleanFile(t, "a document", other)
 	failed := errors.New("failed")
-	if err := a.guarded(func(io.Writer) error { return failed })(io.Discard); !errors.Is(err, failed) {
+	if err := a.out.guarded(func(io.Writer) error { return failed })(io.Discard); !errors.Is(err, failed) {
 		t.Errorf("an error of writing a document is lost: %v", err)
 	}
 }
@@ -134,10 +134,12 @@ func TestPagesAreClean(t *testing.T) {
 // page.
 func TestPagesThatCannotBeWritten(t *testing.T) {
 	for name, with := range map[string]func(a *app, file string, f func() int) int{
-		"page":    func(a *app, file string, f func() int) int { return a.paged(pageFlags{html: file}, "A page", f) },
-		"comment": func(a *app, file string, f func() int) int { return a.paged(pageFlags{markdown: file}, "A page", f) },
+		"page": func(a *app, file string, f func() int) int { return a.out.paged(pageFlags{html: file}, "A page", f) },
+		"comment": func(a *app, file string, f func() int) int {
+			return a.out.paged(pageFlags{markdown: file}, "A page", f)
+		},
 		"timeline": func(a *app, file string, f func() int) int {
-			return a.watched(&changeFlags{timeline: file}, "A page", f)
+			return a.out.watched(&changeFlags{timeline: file}, "A page", f)
 		},
 	} {
 		a, stdout, stderr := wallsApp(t)
@@ -165,20 +167,20 @@ func TestDocumentsAreClean(t *testing.T) {
 	a, _, stderr := wallsApp(t)
 	dir := t.TempDir()
 	stream := &machineFlags{into: filepath.Join(dir, "stream")}
-	if !stream.beginMessages(a) {
+	if !stream.beginMessages(a.out) {
 		t.Fatal(stderr)
 	}
-	a.into.Log("it is " + canary)
-	if code := a.finish(exitOK); code != exitOK {
+	a.out.into.Log("it is " + canary)
+	if code := a.out.finish(exitOK); code != exitOK {
 		t.Fatal(stderr)
 	}
 	cleanFile(t, "the stream", stream.into)
 
 	document := &machineFlags{into: filepath.Join(dir, "document")}
-	if !document.begin(a) {
+	if !document.begin(a.out) {
 		t.Fatal(stderr)
 	}
-	if _, code := a.documented(document, func() ([]byte, error) { return []byte(`{"a": "` + canary + `"}`), nil }); code != exitOK || a.finish(code) != exitOK {
+	if _, code := a.out.documented(document, func() ([]byte, error) { return []byte(`{"a": "` + canary + `"}`), nil }); code != exitOK || a.out.finish(code) != exitOK {
 		t.Fatal(stderr)
 	}
 	cleanFile(t, "the document", document.into)
@@ -187,8 +189,8 @@ func TestDocumentsAreClean(t *testing.T) {
 // TestLogsAreClean lets a provider log a canary.
 func TestLogsAreClean(t *testing.T) {
 	a, _, stderr := wallsApp(t)
-	a.vars["TF_LOG"] = "trace"
-	s, diags := a.session(nil, 0, func(o workdir.SessionOptions) (*workdir.Session, diag.List) {
+	a.out.env.vars["TF_LOG"] = "trace"
+	s, diags := a.wd.session(nil, 0, func(o workdir.SessionOptions) (*workdir.Session, diag.List) {
 		o.ProviderLog(addr.DefaultProvider("test"), "it is "+canary)
 		return nil, nil
 	})
@@ -207,7 +209,7 @@ func TestTelemetryIsClean(t *testing.T) {
 	}))
 	defer server.Close()
 	a, _, stderr := wallsApp(t)
-	a.vars["OTEL_EXPORTER_OTLP_ENDPOINT"] = server.URL
+	a.out.env.vars["OTEL_EXPORTER_OTLP_ENDPOINT"] = server.URL
 	command := &cli.Command{Name: "test", Action: func(ctx context.Context, c *cli.Command) error {
 		a.code = a.traced(ctx, c, func(ctx context.Context, _ []string) int {
 			_, span := trace.Start(ctx, "work")

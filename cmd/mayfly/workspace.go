@@ -13,24 +13,25 @@ import (
 )
 
 // workspaceCommand returns the command workspace.
-func (a *app) workspaceCommand() *cli.Command {
+func workspaceCommand(a *app) *cli.Command {
 	return a.group("workspace", "Workspace management", "Each workspace has a state of its own for the same configuration.",
-		a.workspaceDeleteCommand(), a.workspaceListCommand(), a.workspaceNewCommand(), a.workspaceSelectCommand(), a.workspaceShowCommand())
+		workspaceDeleteCommand(a), workspaceListCommand(a), workspaceNewCommand(a), workspaceSelectCommand(a), workspaceShowCommand(a))
 }
 
 // workspaceListCommand returns the command workspace list. Scripts and terraform-exec parse its lines: the
 // selected workspace is marked by an asterisk, the others are indented.
-func (a *app) workspaceListCommand() *cli.Command {
+func workspaceListCommand(a *app) *cli.Command {
+	out, wd := a.out, a.wd
 	return a.messageCommand("list", "List workspaces", "", "Lists the workspaces; the selected one is marked.", nil, func(ctx context.Context, _ []string) int {
-		w, diags := a.directory().Workspaces(ctx)
-		if !a.report(diags) {
+		w, diags := wd.dir().Workspaces(ctx)
+		if !out.report(diags) {
 			return exitError
 		}
-		a.verbatim = false // the list is a message of its own
-		for _, s := range a.streams() {
+		out.verbatim = false // the list is a message of its own
+		for _, s := range out.streams() {
 			s.Workspaces(w.Names, w.Current)
 		}
-		if a.stream != nil {
+		if out.stream != nil {
 			return exitOK
 		}
 		for _, name := range w.Names {
@@ -38,11 +39,11 @@ func (a *app) workspaceListCommand() *cli.Command {
 			if name == w.Current {
 				mark = "*"
 			}
-			a.say("%s %s", mark, name)
+			out.say("%s %s", mark, name)
 		}
-		a.say("")
+		out.say("")
 		if w.FromEnv {
-			a.say("The environment variable TF_WORKSPACE decides which workspace is in use.")
+			out.say("The environment variable TF_WORKSPACE decides which workspace is in use.")
 		}
 		return exitOK
 	})
@@ -50,104 +51,109 @@ func (a *app) workspaceListCommand() *cli.Command {
 
 // workspaceShowCommand returns the command workspace show. It contacts no backend: the selection is recorded
 // in the directory.
-func (a *app) workspaceShowCommand() *cli.Command {
+func workspaceShowCommand(a *app) *cli.Command {
+	out, wd := a.out, a.wd
 	return a.command("show", "Show the name of the current workspace", "", "Writes the name of the selected workspace.", nil, func(context.Context, []string) int {
-		name, _, diags := a.directory().Workspace()
-		if !a.report(diags) {
+		name, _, diags := wd.dir().Workspace()
+		if !out.report(diags) {
 			return exitError
 		}
-		a.say("%s", name)
+		out.say("%s", name)
 		return exitOK
 	})
 }
 
 // workspaceSelectCommand returns the command workspace select. Selecting the current workspace does nothing,
 // unless TF_WORKSPACE selects it: then the choice would have no effect, which is reported.
-func (a *app) workspaceSelectCommand() *cli.Command {
+func workspaceSelectCommand(a *app) *cli.Command {
+	out, wd := a.out, a.wd
 	create := false
 	return a.messageCommand("select", "Select a workspace", "NAME", "Selects the workspace that commands in this directory work on.",
 		[]cli.Flag{boolFlag("or-create", "Create the workspace if there is none of that name.", &create)},
 		func(ctx context.Context, args []string) int {
 			if len(args) != 1 {
-				return a.argsError("workspace select", "the name of a workspace")
+				return out.argsError("workspace select", "the name of a workspace")
 			}
 			name := args[0]
-			w, diags := a.directory().Workspaces(ctx)
-			if !a.report(diags) {
+			w, diags := wd.dir().Workspaces(ctx)
+			if !out.report(diags) {
 				return exitError
 			}
 			switch {
 			case create && !slices.Contains(w.Names, name):
-				return a.newWorkspace(ctx, w, name, nil)
+				return createWorkspace(ctx, out, w, name, nil)
 			case name == w.Current && !w.FromEnv:
 				return exitOK
 			}
-			if !a.report(w.Select(name)) {
+			if !out.report(w.Select(name)) {
 				return exitError
 			}
-			a.say("%s", a.view.Success("Switched to workspace \""+name+"\"."))
+			out.say("%s", out.view.Success("Switched to workspace \""+name+"\"."))
 			return exitOK
 		})
 }
 
 // workspaceNewCommand returns the command workspace new. The file to copy is read before the workspace is
 // created, so that an error leaves nothing behind.
-func (a *app) workspaceNewCommand() *cli.Command {
+func workspaceNewCommand(a *app) *cli.Command {
+	out, wd := a.out, a.wd
 	var lock lockFlags
 	from := ""
 	flags := append(lock.flags(), stringFlag("state", "Copy the state in `FILE` into the new workspace.", &from))
 	return a.messageCommand("new", "Create a new workspace", "NAME", "Creates a workspace and selects it.", flags, func(ctx context.Context, args []string) int {
 		if len(args) != 1 {
-			return a.argsError("workspace new", "the name of a workspace")
+			return out.argsError("workspace new", "the name of a workspace")
 		}
 		if err := store.CheckWorkspaceName(args[0]); err != nil {
-			return a.fail("Invalid workspace name", "%s", diag.Sentence(err))
+			return out.fail("Invalid workspace name", "%s", diag.Sentence(err))
 		}
 		var file *state.File
 		if from != "" {
 			var diags diag.List
-			if file, diags = a.directory().SavedState(ctx, from); !a.report(diags) {
+			if file, diags = wd.dir().SavedState(ctx, from); !out.report(diags) {
 				return exitError
 			}
 		}
-		w, diags := a.directory().Workspaces(ctx)
-		if !a.report(diags) {
+		w, diags := wd.dir().Workspaces(ctx)
+		if !out.report(diags) {
 			return exitError
 		}
-		return a.newWorkspace(ctx, w, args[0], file)
+		return createWorkspace(ctx, out, w, args[0], file)
 	})
 }
 
-// newWorkspace creates a workspace, selects it and reports that. content is its state, nil for an empty one.
-func (a *app) newWorkspace(ctx context.Context, w *workdir.Workspaces, name string, content *state.File) int {
-	if !a.report(w.Create(ctx, name, content)) {
+// createWorkspace creates a workspace, selects it and reports that. content is its state, nil for an empty
+// one.
+func createWorkspace(ctx context.Context, out *output, w *workdir.Workspaces, name string, content *state.File) int {
+	if !out.report(w.Create(ctx, name, content)) {
 		return exitError
 	}
-	a.say("%s", a.view.Success("Created and switched to workspace \""+name+"\"!"))
+	out.say("%s", out.view.Success("Created and switched to workspace \""+name+"\"!"))
 	if content == nil {
-		a.say("\nThe new workspace has a state of its own, which is empty: \"mayfly plan\" does\nnot see what was created in other workspaces.")
+		out.say("\nThe new workspace has a state of its own, which is empty: \"mayfly plan\" does\nnot see what was created in other workspaces.")
 	}
 	return exitOK
 }
 
 // workspaceDeleteCommand returns the command workspace delete. It asks nothing: a state with resources is
 // refused unless -force is given.
-func (a *app) workspaceDeleteCommand() *cli.Command {
+func workspaceDeleteCommand(a *app) *cli.Command {
+	out, wd := a.out, a.wd
 	var lock lockFlags
 	force := false
 	flags := append(lock.flags(), boolFlag("force", "Delete it even if its state has resources, which are then forgotten.", &force))
 	return a.messageCommand("delete", "Delete a workspace", "NAME", "Deletes a workspace with its state.", flags, func(ctx context.Context, args []string) int {
 		if len(args) != 1 {
-			return a.argsError("workspace delete", "the name of a workspace")
+			return out.argsError("workspace delete", "the name of a workspace")
 		}
-		w, diags := a.directory().Workspaces(ctx)
-		if !a.report(diags) {
+		w, diags := wd.dir().Workspaces(ctx)
+		if !out.report(diags) {
 			return exitError
 		}
-		if !a.report(w.Delete(ctx, args[0], workdir.DeleteOptions{Force: force, Locking: lock.locking(a)})) {
+		if !out.report(w.Delete(ctx, args[0], workdir.DeleteOptions{Force: force, Locking: lock.locking(out)})) {
 			return exitError
 		}
-		a.say("%s", a.view.Success("Deleted workspace \""+args[0]+"\"!"))
+		out.say("%s", out.view.Success("Deleted workspace \""+args[0]+"\"!"))
 		return exitOK
 	})
 }

@@ -111,7 +111,7 @@ func (d *decoder) collectPrimary(bs *blocks, b *hcl.Block) {
 }
 
 // duplicate reports a second declaration of the same thing, in words that fit the block type.
-func (d *decoder) duplicate(b, first *hcl.Block) {
+func (d *reader) duplicate(b, first *hcl.Block) {
 	at := first.DefRange
 	var summary, detail string
 	switch b.Type {
@@ -217,7 +217,9 @@ func (d *decoder) overridesConditions(b *hcl.Block) bool {
 // decode fills the module from the top-level blocks: first the settings and local values, which are merged
 // from several blocks, then the declarations in the order of the files.
 func (d *decoder) decode(bs *blocks) {
-	d.settings(bs.settings)
+	resources := &resourceDecoder{d.reader, d.m}
+	refactorings := &refactoringDecoder{reader: d.reader, m: d.m}
+	(&settingsDecoder{reader: d.reader, m: d.m}).decode(bs.settings)
 	d.locals(bs.locals)
 	for _, dc := range bs.decls {
 		b := dc.block
@@ -229,17 +231,17 @@ func (d *decoder) decode(bs *blocks) {
 		case "output":
 			d.output(b)
 		case "resource", "data", "ephemeral":
-			d.resource(b)
+			resources.resource(b)
 		case "module":
 			d.moduleCall(b)
 		case "check":
-			d.check(b)
+			resources.check(b)
 		case "moved":
-			d.moved(b)
+			refactorings.moved(b)
 		case "removed":
-			d.removed(b)
+			refactorings.removed(b)
 		case "import":
-			d.importBlock(b)
+			refactorings.importBlock(b)
 		}
 	}
 }

@@ -38,14 +38,18 @@ func Formal(diags diag.List) diag.List {
 
 // decoder turns the blocks of one module's files into a Module and collects diagnostics. Decoding never
 // stops at an error: a block with a mistake is decoded as far as possible, and left out of the module only
-// if its name is invalid or taken. A decoder is used by one goroutine.
+// if its name is invalid or taken. A decoder is used by one goroutine. Kinds of blocks that need more than a
+// function have decoders of their own, which share the module and the reader.
 type decoder struct {
-	problems
+	*reader
 	m *Module
 	// ephemeralRootOutputs permits ephemeral outputs in the root module, as for a module under test.
 	ephemeralRootOutputs bool
-	imported             map[string]hcl.Range // import blocks, by the address of the instance
 }
+
+// reader reads the arguments and nested blocks that a block may have, whatever its kind, and collects what is
+// wrong with them.
+type reader struct{ problems }
 
 // problems are diagnostics that are being collected.
 type problems struct{ diags diag.List }
@@ -64,7 +68,7 @@ func (p *problems) warnAt(rng hcl.Range, summary, format string, args ...any) {
 }
 
 // hcl records diagnostics of the parser and reports whether there are no errors among them.
-func (d *decoder) hcl(diags hcl.Diagnostics) bool {
+func (d *reader) hcl(diags hcl.Diagnostics) bool {
 	d.diags = append(d.diags, diag.FromHCL(diags)...)
 	return !diags.HasErrors()
 }
@@ -87,7 +91,7 @@ func schema(attrs string, blocks ...string) *hcl.BodySchema {
 }
 
 // content decodes a whole body by schema and reports everything that the schema lacks.
-func (d *decoder) content(body hcl.Body, s *hcl.BodySchema) *hcl.BodyContent {
+func (d *reader) content(body hcl.Body, s *hcl.BodySchema) *hcl.BodyContent {
 	content, diags := body.Content(s)
 	d.hcl(diags)
 	return content
@@ -95,7 +99,7 @@ func (d *decoder) content(body hcl.Body, s *hcl.BodySchema) *hcl.BodyContent {
 
 // attributes returns all arguments of a body that must not have blocks. Unlike hcl.Body.JustAttributes,
 // which examines the body as written, it ignores blocks that were extracted before.
-func (d *decoder) attributes(body hcl.Body) hcl.Attributes {
+func (d *reader) attributes(body hcl.Body) hcl.Attributes {
 	attrs, _ := body.JustAttributes()
 	s := &hcl.BodySchema{}
 	for _, attr := range inOrder(attrs) {
@@ -110,7 +114,7 @@ func (d *decoder) attributes(body hcl.Body) hcl.Attributes {
 //	provisioner "acme" {
 //	  _ { when = "now" } # the provisioner's own argument, not the meta-argument
 //	}
-func (d *decoder) partial(body hcl.Body, s *hcl.BodySchema) (*hcl.BodyContent, hcl.Body) {
+func (d *reader) partial(body hcl.Body, s *hcl.BodySchema) (*hcl.BodyContent, hcl.Body) {
 	s = &hcl.BodySchema{Attributes: s.Attributes, Blocks: append(slices.Clip(s.Blocks), hcl.BlockHeaderSchema{Type: "_"})}
 	content, rest, diags := body.PartialContent(s)
 	d.hcl(diags)
@@ -122,7 +126,7 @@ func (d *decoder) partial(body hcl.Body, s *hcl.BodySchema) (*hcl.BodyContent, h
 
 // single returns the only block of a type, or nil if there is none. If there are several, it reports that
 // and returns the first.
-func (d *decoder) single(content *hcl.BodyContent, typ, what string) *hcl.Block {
+func (d *reader) single(content *hcl.BodyContent, typ, what string) *hcl.Block {
 	var first *hcl.Block
 	for _, b := range content.Blocks {
 		if b.Type != typ {
@@ -139,7 +143,7 @@ func (d *decoder) single(content *hcl.BodyContent, typ, what string) *hcl.Block 
 
 // static evaluates an argument that must be a constant of the given type. Otherwise it reports that and
 // returns cty.NilVal.
-func (d *decoder) static(attr *hcl.Attribute, ty cty.Type) cty.Value {
+func (d *reader) static(attr *hcl.Attribute, ty cty.Type) cty.Value {
 	v, diags := attr.Expr.Value(nil)
 	if !d.hcl(diags) {
 		return cty.NilVal
@@ -157,7 +161,7 @@ func (d *decoder) static(attr *hcl.Attribute, ty cty.Type) cty.Value {
 }
 
 // text returns the constant string of an optional argument, or "" if it is absent or invalid.
-func (d *decoder) text(content *hcl.BodyContent, name string) string {
+func (d *reader) text(content *hcl.BodyContent, name string) string {
 	if attr := content.Attributes[name]; attr != nil {
 		if v := d.static(attr, cty.String); v != cty.NilVal {
 			return v.AsString()
@@ -167,7 +171,7 @@ func (d *decoder) text(content *hcl.BodyContent, name string) string {
 }
 
 // flag returns the constant bool of an optional argument, or def.
-func (d *decoder) flag(content *hcl.BodyContent, name string, def bool) bool {
+func (d *reader) flag(content *hcl.BodyContent, name string, def bool) bool {
 	if attr := content.Attributes[name]; attr != nil {
 		if v := d.static(attr, cty.Bool); v != cty.NilVal {
 			return v.True()
@@ -178,7 +182,7 @@ func (d *decoder) flag(content *hcl.BodyContent, name string, def bool) bool {
 
 // keyword returns the keyword of an optional argument and true. A quoted keyword gives a warning. For any
 // other word it reports an error that lists those allowed, and returns false.
-func (d *decoder) keyword(attr *hcl.Attribute, allowed ...string) (string, bool) {
+func (d *reader) keyword(attr *hcl.Attribute, allowed ...string) (string, bool) {
 	word := hcl.ExprAsKeyword(attr.Expr)
 	if s, ok := quotedText(attr.Expr); ok && word == "" {
 		word = s
@@ -194,7 +198,7 @@ func (d *decoder) keyword(attr *hcl.Attribute, allowed ...string) (string, bool)
 
 // warnQuoted warns about quotes around something that is not a string. In JSON there is no other way to
 // write it, so there is no warning.
-func (d *decoder) warnQuoted(expr hcl.Expression, summary, what, one string) {
+func (d *reader) warnQuoted(expr hcl.Expression, summary, what, one string) {
 	if hcljson.IsJSONExpression(expr) {
 		return
 	}
@@ -222,7 +226,7 @@ func quotedText(expr hcl.Expression) (string, bool) {
 // reference is expected. Old configurations in native syntax use it too, which gives a warning. The inner
 // expression is parsed with the position of the text in the file, so that errors about it point into the
 // quotes. It returns nil if the text in quotes is not an expression, which was reported.
-func (d *decoder) unquote(expr hcl.Expression) hcl.Expression {
+func (d *reader) unquote(expr hcl.Expression) hcl.Expression {
 	s, ok := quotedText(expr)
 	if !ok {
 		return expr
@@ -246,7 +250,7 @@ func (d *decoder) unquote(expr hcl.Expression) hcl.Expression {
 
 // traversal interprets expr as an absolute reference without computed parts. Otherwise it reports that and
 // returns nil.
-func (d *decoder) traversal(expr hcl.Expression) hcl.Traversal {
+func (d *reader) traversal(expr hcl.Expression) hcl.Traversal {
 	inner := d.unquote(expr)
 	if inner == nil {
 		return nil
@@ -260,7 +264,7 @@ func (d *decoder) traversal(expr hcl.Expression) hcl.Traversal {
 
 // constraint decodes a version constraint argument and checks its syntax. It returns the zero value if the
 // argument is not a constant string or not a constraint.
-func (d *decoder) constraint(attr *hcl.Attribute) VersionConstraint {
+func (d *reader) constraint(attr *hcl.Attribute) VersionConstraint {
 	v := d.static(attr, cty.String)
 	if v == cty.NilVal {
 		return VersionConstraint{}
@@ -270,7 +274,7 @@ func (d *decoder) constraint(attr *hcl.Attribute) VersionConstraint {
 
 // constraintText checks the syntax of a version constraint that comes from rng. An invalid one counts as
 // absent.
-func (d *decoder) constraintText(text string, rng hcl.Range) VersionConstraint {
+func (d *reader) constraintText(text string, rng hcl.Range) VersionConstraint {
 	if _, err := version.NewConstraint(text); err != nil {
 		d.diags = append(d.diags, badConstraint(rng)...)
 		return VersionConstraint{}
@@ -279,13 +283,13 @@ func (d *decoder) constraintText(text string, rng hcl.Range) VersionConstraint {
 }
 
 // name checks a label that becomes part of an address.
-func (d *decoder) name(block *hcl.Block, label int, what string) bool {
+func (d *reader) name(block *hcl.Block, label int, what string) bool {
 	return d.identifier(block.Labels[label], block.LabelRanges[label], what)
 }
 
 // identifier reports an error and returns false unless name can be written in a reference. what names the
 // kind of object in the message.
-func (d *decoder) identifier(name string, rng hcl.Range, what string) bool {
+func (d *reader) identifier(name string, rng hcl.Range, what string) bool {
 	if hclsyntax.ValidIdentifier(name) {
 		return true
 	}
@@ -298,7 +302,7 @@ var conditionSchema = schema("condition! error_message!")
 
 // condition decodes a precondition, postcondition, validation or assert block, and returns nil if an
 // argument is missing. A condition without references is an error, because it is always met or never.
-func (d *decoder) condition(block *hcl.Block) *Condition {
+func (d *reader) condition(block *hcl.Block) *Condition {
 	content := d.content(block.Body, conditionSchema)
 	cond, msg := content.Attributes["condition"], content.Attributes["error_message"]
 	if cond == nil || msg == nil {
@@ -313,7 +317,7 @@ func (d *decoder) condition(block *hcl.Block) *Condition {
 }
 
 // conditions decodes all blocks of a type that are conditions, in source order, without the invalid ones.
-func (d *decoder) conditions(content *hcl.BodyContent, typ string) []*Condition {
+func (d *reader) conditions(content *hcl.BodyContent, typ string) []*Condition {
 	var out []*Condition
 	for _, b := range content.Blocks {
 		if b.Type == typ {
@@ -339,7 +343,7 @@ func compareRange(a, b hcl.Range) int {
 }
 
 // repetition takes count and for_each.
-func (d *decoder) repetition(rep *Repetition, content *hcl.BodyContent) {
+func (d *reader) repetition(rep *Repetition, content *hcl.BodyContent) {
 	if attr := content.Attributes["count"]; attr != nil {
 		rep.Count = attr.Expr
 	}
@@ -349,7 +353,7 @@ func (d *decoder) repetition(rep *Repetition, content *hcl.BodyContent) {
 }
 
 // conflicts reports a block that is repeated in more than one way.
-func (d *decoder) conflicts(rep Repetition) {
+func (d *reader) conflicts(rep Repetition) {
 	var given []string
 	var last hcl.Expression
 	for _, m := range []struct {

@@ -81,13 +81,13 @@ func ParseEncryption(src []byte, name string) (*Encryption, diag.List) {
 	if hd.HasErrors() {
 		return nil, append(diags, diag.FromHCL(hd)...)
 	}
-	d := &decoder{}
+	d := &encryptionDecoder{&reader{}}
 	e := d.encryption(file.Body, startOf(name))
 	return e, append(diags, d.diags...)
 }
 
 // rootEncryption decodes an encryption block of the module, of which only the root module's has an effect.
-func (d *decoder) rootEncryption(b *hcl.Block, override bool) {
+func (d *settingsDecoder) rootEncryption(b *hcl.Block, override bool) {
 	if !d.m.Path.IsRoot() {
 		d.warnAt(b.DefRange, "Encryption configuration ignored",
 			"Only the root module decides how states and saved plans are encrypted. The block in %s has no effect; remove it unless this module is also used on its own.", d.m.Path)
@@ -97,11 +97,14 @@ func (d *decoder) rootEncryption(b *hcl.Block, override bool) {
 		d.errorAt(b.DefRange, "Duplicate encryption configuration", "Encryption was already configured at %s. A module may have only one encryption block.", diag.Place(first.Range))
 		return
 	}
-	d.m.Encryption = d.encryption(b.Body, b.DefRange)
+	d.m.Encryption = (&encryptionDecoder{d.reader}).encryption(b.Body, b.DefRange)
 }
 
+// encryptionDecoder decodes encryption blocks, of a module or from the environment.
+type encryptionDecoder struct{ *reader }
+
 // encryption decodes the body of an encryption block. rng is the place of the block in diagnostics.
-func (d *decoder) encryption(body hcl.Body, rng hcl.Range) *Encryption {
+func (d *encryptionDecoder) encryption(body hcl.Body, rng hcl.Range) *Encryption {
 	e := &Encryption{
 		KeyProviders: map[EncryptionName]*EncryptionBlock{}, Methods: map[EncryptionName]*EncryptionBlock{},
 		Remotes: map[string]*EncryptionTarget{}, Range: rng,
@@ -129,7 +132,7 @@ func (d *decoder) encryption(body hcl.Body, rng hcl.Range) *Encryption {
 
 // encryptionBlock decodes a key provider or a method. Its arguments depend on the type and are checked
 // where that is known; here, only what they refer to is.
-func (d *decoder) encryptionBlock(into map[EncryptionName]*EncryptionBlock, b *hcl.Block) {
+func (d *encryptionDecoder) encryptionBlock(into map[EncryptionName]*EncryptionBlock, b *hcl.Block) {
 	name := EncryptionName{b.Labels[0], b.Labels[1]}
 	if first := into[name]; first != nil {
 		d.errorAt(b.DefRange, "Duplicate "+b.Type+" block", "There is already a %s %q %q at %s. Give this one another name.", b.Type, name.Type, name.Name, diag.Place(first.Range))
@@ -143,7 +146,7 @@ func (d *decoder) encryptionBlock(into map[EncryptionName]*EncryptionBlock, b *h
 
 // encryptionArguments returns the arguments of a key provider or a method. A block "endpoints", which
 // OpenTofu has in aws_kms, is an argument with an object.
-func (d *decoder) encryptionArguments(body hcl.Body) hcl.Attributes {
+func (d *encryptionDecoder) encryptionArguments(body hcl.Body) hcl.Attributes {
 	const endpoints = "endpoints"
 	attrs, _ := body.JustAttributes()
 	if attrs[endpoints] != nil { // in JSON, an object is an argument already
@@ -173,7 +176,7 @@ var early = []lang.Kind{lang.Variable, lang.Local, lang.Path, lang.Terraform}
 
 // knownEarly reports references to what is not known before the state can be read. References to key
 // providers are checked when they are followed.
-func (d *decoder) knownEarly(expr hcl.Expression) {
+func (d *encryptionDecoder) knownEarly(expr hcl.Expression) {
 	for _, t := range expr.Variables() {
 		ref, diags := lang.ParseRef(t)
 		if t.RootName() != "key_provider" && !diags.HasErrors() && !slices.Contains(early, ref.Kind) {
@@ -185,7 +188,7 @@ func (d *decoder) knownEarly(expr hcl.Expression) {
 
 // encryptionTarget decodes a target and its chain of fallbacks. Every fallback may have another one, so
 // keys can be exchanged several times before all files are rewritten.
-func (d *decoder) encryptionTarget(b *hcl.Block, s *hcl.BodySchema) *EncryptionTarget {
+func (d *encryptionDecoder) encryptionTarget(b *hcl.Block, s *hcl.BodySchema) *EncryptionTarget {
 	content := d.content(b.Body, s)
 	t := &EncryptionTarget{Attrs: content.Attributes, Range: b.DefRange}
 	if fallback := d.single(content, "fallback", "fallback block"); fallback != nil {
@@ -196,7 +199,7 @@ func (d *decoder) encryptionTarget(b *hcl.Block, s *hcl.BodySchema) *EncryptionT
 
 // encryptionRemotes decodes what holds for states of other configurations: by the name of a data source,
 // and by "" for all others.
-func (d *decoder) encryptionRemotes(into map[string]*EncryptionTarget, body hcl.Body) {
+func (d *encryptionDecoder) encryptionRemotes(into map[string]*EncryptionTarget, body hcl.Body) {
 	content := d.content(body, remotesSchema)
 	if b := d.single(content, "default", "default block"); b != nil {
 		into[""] = d.encryptionTarget(b, fallbackSchema)

@@ -138,7 +138,7 @@ func (l *Loader) newRun() *loadRun {
 // module decodes one module and adds it to the tree.
 func (r *loadRun) module(dir string, p addr.Module) *Module {
 	dir = path.Clean(filepath.ToSlash(dir))
-	d := &decoder{m: newModule(p, dir), ephemeralRootOutputs: r.EphemeralRootOutputs}
+	d := &decoder{reader: &reader{}, m: newModule(p, dir), ephemeralRootOutputs: r.EphemeralRootOutputs}
 	files := r.readDir(dir)
 	d.decode(d.collect(files.primary, files.override))
 	if b := d.m.Backend; b != nil && r.StaticMarked != nil {

@@ -118,7 +118,7 @@ func isLocalSource(s string) bool {
 // missingSource reports that a module call has no source, or has a misspelled one. rest is its body without
 // meta-arguments. All other arguments of a module block are inputs, so the schema can't report a misspelled
 // "source".
-func (d *decoder) missingSource(module string, body, rest hcl.Body) {
+func (d *reader) missingSource(module string, body, rest hcl.Body) {
 	attrs, _ := rest.JustAttributes()
 	for _, attr := range inOrder(attrs) {
 		if diag.Nearest(attr.Name, []string{"source"}) != "" {
@@ -192,7 +192,7 @@ func (d *decoder) moduleSource(c *ModuleCall, attr *hcl.Attribute) {
 
 // passedProviders decodes a providers argument: a map from names in the called module to names in the
 // caller. Neither side is evaluated.
-func (d *decoder) passedProviders(attr *hcl.Attribute) []PassedProvider {
+func (d *reader) passedProviders(attr *hcl.Attribute) []PassedProvider {
 	pairs, diags := hcl.ExprMap(attr.Expr)
 	if !d.hcl(diags) {
 		return nil

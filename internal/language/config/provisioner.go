@@ -13,7 +13,7 @@ var (
 )
 
 // connection decodes the connection block of a resource or provisioner, and returns nil if there is none.
-func (d *decoder) connection(content *hcl.BodyContent) *Connection {
+func (d *reader) connection(content *hcl.BodyContent) *Connection {
 	block := d.single(content, "connection", "connection block")
 	if block == nil {
 		return nil
@@ -25,7 +25,7 @@ func (d *decoder) connection(content *hcl.BodyContent) *Connection {
 // provisioners decodes the provisioner blocks in content. outer is the resource's connection, the default
 // for them. The connection of the resource is checked with each destroy-time provisioner that has none of
 // its own, since its expressions are then evaluated in the same restricted scope.
-func (d *decoder) provisioners(content *hcl.BodyContent, outer *Connection) []*Provisioner {
+func (d *reader) provisioners(content *hcl.BodyContent, outer *Connection) []*Provisioner {
 	var out []*Provisioner
 	for _, block := range content.Blocks.OfType("provisioner") {
 		p := d.provisioner(block)
@@ -44,7 +44,7 @@ func (d *decoder) provisioners(content *hcl.BodyContent, outer *Connection) []*P
 
 // provisioner decodes one provisioner block. Its own arguments remain in Body until the provisioner's
 // schema is at hand.
-func (d *decoder) provisioner(block *hcl.Block) *Provisioner {
+func (d *reader) provisioner(block *hcl.Block) *Provisioner {
 	p := &Provisioner{Type: block.Labels[0], Range: block.DefRange}
 	switch p.Type {
 	case "chef", "habitat", "puppet", "salt-masterless":
@@ -74,7 +74,7 @@ const DestroyReferences = "When this provisioner runs, other objects may already
 // destroyReferences checks the references of a destroy-time provisioner: when it runs, other objects may no
 // longer exist, but ephemeral resources are opened for it. Whether named values are ephemeral is not known
 // here.
-func (d *decoder) destroyReferences(body hcl.Body) {
+func (d *reader) destroyReferences(body hcl.Body) {
 	// Blocks in the body are reported when it is decoded with the provisioner's schema.
 	attrs, _ := body.JustAttributes()
 	for _, attr := range inOrder(attrs) {

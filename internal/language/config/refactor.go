@@ -19,9 +19,16 @@ var (
 	checkSchema            = schema("", "data type name", "ephemeral type name", "assert")
 )
 
+// refactoringDecoder decodes moved, removed and import blocks.
+type refactoringDecoder struct {
+	*reader
+	m        *Module
+	imported map[string]hcl.Range // import blocks, by the address of the instance
+}
+
 // moved decodes a moved block. That its addresses exist, and form no cycle, is checked by package moves,
 // which sees all blocks of the tree.
-func (d *decoder) moved(block *hcl.Block) {
+func (d *refactoringDecoder) moved(block *hcl.Block) {
 	content := d.content(block.Body, movedSchema)
 	m := &Moved{Range: block.DefRange}
 	from, okFrom := d.movedAddress(content.Attributes["from"])
@@ -44,7 +51,7 @@ type address struct {
 }
 
 // address decodes an argument with a static address relative to the module.
-func (d *decoder) address(attr *hcl.Attribute) (address, bool) {
+func (d *refactoringDecoder) address(attr *hcl.Attribute) (address, bool) {
 	if attr == nil {
 		return address{}, false
 	}
@@ -62,7 +69,7 @@ func (d *decoder) address(attr *hcl.Attribute) (address, bool) {
 
 // movedAddress decodes one end of a move. Ephemeral resources have none, since no state refers to them
 // (E32).
-func (d *decoder) movedAddress(attr *hcl.Attribute) (address, bool) {
+func (d *refactoringDecoder) movedAddress(attr *hcl.Attribute) (address, bool) {
 	a, ok := d.address(attr)
 	if ok && a.target.Resource != nil && a.target.Resource.Mode == addr.Ephemeral {
 		d.semanticAt(attr.Expr.Range(), `Invalid "moved" address`,
@@ -74,7 +81,7 @@ func (d *decoder) movedAddress(attr *hcl.Attribute) (address, bool) {
 
 // removed decodes a removed block. Without "destroy", the object is only forgotten, and a warning says so:
 // many would expect a removed object to be destroyed.
-func (d *decoder) removed(block *hcl.Block) {
+func (d *refactoringDecoder) removed(block *hcl.Block) {
 	before := len(d.diags)
 	content := d.content(block.Body, removedSchema)
 	incomplete := d.diags[before:].HasErrors()
@@ -124,7 +131,7 @@ func withoutKeys(t addr.Target) string {
 
 // removedAddress reports whether the address can be that of a removed block: a module or a managed
 // resource, and all instances of it. A single instance is removed by changing count or for_each.
-func (d *decoder) removedAddress(a address, rng hcl.Range) bool {
+func (d *refactoringDecoder) removedAddress(a address, rng hcl.Range) bool {
 	for _, m := range a.target.Module.Path() {
 		if _, _, key := m.Parent(); key != addr.NoKey {
 			d.errorAt(rng, "Module instance address with keys is not allowed",
@@ -153,7 +160,7 @@ func (d *decoder) removedAddress(a address, rng hcl.Range) bool {
 
 // importBlock decodes an import block. If an argument has an unknown name, it is probably a misspelled id
 // or identity, so that their absence is not reported as well.
-func (d *decoder) importBlock(block *hcl.Block) {
+func (d *refactoringDecoder) importBlock(block *hcl.Block) {
 	found := len(d.diags)
 	content := d.content(block.Body, importSchema)
 	misnamed := len(d.diags) > found
@@ -192,7 +199,7 @@ func (d *decoder) importBlock(block *hcl.Block) {
 }
 
 // importedOnce reports a second block for the same instance, if the keys of both are constant.
-func (d *decoder) importedOnce(im *Import) bool {
+func (d *refactoringDecoder) importedOnce(im *Import) bool {
 	if len(im.To.Keys) > 0 {
 		return true
 	}
@@ -209,7 +216,7 @@ func (d *decoder) importedOnce(im *Import) bool {
 }
 
 // importID refuses an id that is visibly empty. Other ids are checked when they are evaluated.
-func (d *decoder) importID(attr *hcl.Attribute) {
+func (d *refactoringDecoder) importID(attr *hcl.Attribute) {
 	v, diags := attr.Expr.Value(nil)
 	if diags.HasErrors() || !v.IsKnown() {
 		return
@@ -222,7 +229,7 @@ func (d *decoder) importID(attr *hcl.Attribute) {
 // importTarget decodes a resource instance address whose keys may be expressions. The resource is nil
 // except in the root module. Only for a resource in the root module can the provider be derived from the
 // address alone; elsewhere it depends on the providers that the calls pass.
-func (d *decoder) importTarget(attr *hcl.Attribute) (to ImportAddress, in *addr.Resource, ok bool) {
+func (d *refactoringDecoder) importTarget(attr *hcl.Attribute) (to ImportAddress, in *addr.Resource, ok bool) {
 	const summary = "Invalid import address expression"
 	before := len(d.diags)
 	inner := d.unquote(attr.Expr)
@@ -252,7 +259,7 @@ func (d *decoder) importTarget(attr *hcl.Attribute) (to ImportAddress, in *addr.
 
 // check decodes a check block. Its nested block is also one of the module's resources, so that references
 // to it work as to any other.
-func (d *decoder) check(block *hcl.Block) {
+func (d *resourceDecoder) check(block *hcl.Block) {
 	c := &Check{Name: block.Labels[0], Range: block.DefRange}
 	if !d.name(block, 0, "check block name") {
 		return
@@ -283,7 +290,7 @@ func (d *decoder) check(block *hcl.Block) {
 
 // checkNested refuses arguments that a block nested in a check can't have: it is a single instance with the
 // life cycle of the check.
-func (d *decoder) checkNested(r *Resource, typ string) {
+func (d *resourceDecoder) checkNested(r *Resource, typ string) {
 	for name, expr := range map[string]hcl.Expression{"count": r.Repeat.Count, "for_each": r.Repeat.ForEach} {
 		if expr != nil {
 			d.errorAt(expr.Range(), fmt.Sprintf("Invalid %q attribute", name), "The %q meta-argument is not supported within nested %s blocks.", name, typ)

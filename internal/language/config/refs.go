@@ -18,7 +18,7 @@ import (
 
 // dependsOn decodes a depends_on argument: a list of references to whole objects. Entries with mistakes are
 // reported and left out.
-func (d *decoder) dependsOn(content *hcl.BodyContent) []hcl.Traversal {
+func (d *reader) dependsOn(content *hcl.BodyContent) []hcl.Traversal {
 	attr := content.Attributes["depends_on"]
 	if attr == nil {
 		return nil
@@ -37,7 +37,7 @@ func (d *decoder) dependsOn(content *hcl.BodyContent) []hcl.Traversal {
 }
 
 // addresses returns the items of an argument that is a list of addresses.
-func (d *decoder) addresses(attr *hcl.Attribute) ([]hcl.Expression, bool) {
+func (d *reader) addresses(attr *hcl.Attribute) ([]hcl.Expression, bool) {
 	exprs, diags := hcl.ExprList(attr.Expr)
 	if diags.HasErrors() {
 		d.errorAt(attr.Expr.Range(), "Invalid expression", "The argument %q takes a list of addresses in brackets, such as [TYPE.NAME]. No condition or variable can decide what is in it.", attr.Name)
@@ -47,7 +47,7 @@ func (d *decoder) addresses(attr *hcl.Attribute) ([]hcl.Expression, bool) {
 
 // wholeObject checks that t names an object, possibly one instance of it, and not something in it. An output
 // value is an object of its own.
-func (d *decoder) wholeObject(t hcl.Traversal) bool {
+func (d *reader) wholeObject(t hcl.Traversal) bool {
 	ref, diags := lang.ParseRef(t)
 	switch {
 	case notAnObject[ref.Kind]:
@@ -74,7 +74,7 @@ var notAnObject = map[lang.Kind]bool{lang.Each: true, lang.Count: true, lang.Sel
 //	provider = aws
 //	provider = aws.west
 //	provider = aws.by_region[each.key]
-func (d *decoder) providerRef(expr hcl.Expression) *ProviderRef {
+func (d *reader) providerRef(expr hcl.Expression) *ProviderRef {
 	inner := d.unquote(expr)
 	if inner == nil {
 		return nil
@@ -115,13 +115,13 @@ func (d *decoder) providerRef(expr hcl.Expression) *ProviderRef {
 
 // badProviderRef reports an expression that has none of the forms of a reference to a provider
 // configuration.
-func (d *decoder) badProviderRef(expr hcl.Expression) {
+func (d *reader) badProviderRef(expr hcl.Expression) {
 	d.errorAt(expr.Range(), "Invalid provider configuration reference",
 		"Write NAME for the default configuration of a provider, NAME.ALIAS for another one, or NAME.ALIAS[KEY] for an instance of one that has for_each.")
 }
 
 // providerName checks the local name of a provider. hint is advice to add if the name is invalid.
-func (d *decoder) providerName(name string, rng hcl.Range, hint string) bool {
+func (d *reader) providerName(name string, rng hcl.Range, hint string) bool {
 	norm, err := registry.ParseProviderPart(name)
 	switch {
 	case err != nil:
@@ -143,7 +143,7 @@ func aliasHint(name string) string {
 
 // ignoreChanges decodes an ignore_changes argument: the keyword all, or a list of paths relative to the
 // resource. The paths are checked against the schema of the resource where that is known.
-func (d *decoder) ignoreChanges(attr *hcl.Attribute) (paths []hcl.Traversal, all bool) {
+func (d *resourceDecoder) ignoreChanges(attr *hcl.Attribute) (paths []hcl.Traversal, all bool) {
 	if hcl.ExprAsKeyword(attr.Expr) == "all" {
 		return nil, true
 	}
@@ -182,7 +182,7 @@ var (
 
 // replaceTriggers decodes replace_triggered_by: references to managed resources, their instances or
 // attributes. Keys in brackets may use count.index and each.key.
-func (d *decoder) replaceTriggers(attr *hcl.Attribute) []Trigger {
+func (d *resourceDecoder) replaceTriggers(attr *hcl.Attribute) []Trigger {
 	exprs, ok := d.addresses(attr)
 	if !ok {
 		return nil
@@ -201,7 +201,7 @@ func (d *decoder) replaceTriggers(attr *hcl.Attribute) []Trigger {
 }
 
 // replaceTrigger decodes a reference to a managed resource. It reports all other expressions as errors.
-func (d *decoder) replaceTrigger(expr hcl.Expression) (Trigger, bool) {
+func (d *resourceDecoder) replaceTrigger(expr hcl.Expression) (Trigger, bool) {
 	const summary = "Invalid replace_triggered_by expression"
 	base, keys := flatten(expr)
 	if len(base) < 2 {

@@ -16,12 +16,18 @@ var (
 	lifecycleSchema = schema("create_before_destroy prevent_destroy ignore_changes ephemeral_attributes replace_triggered_by enabled destroy", "precondition", "postcondition")
 )
 
+// resourceDecoder decodes resource, data, ephemeral and check blocks.
+type resourceDecoder struct {
+	*reader
+	m *Module
+}
+
 var modes = map[string]addr.Mode{"resource": addr.Managed, "data": addr.Data, "ephemeral": addr.Ephemeral}
 
 // modeNames are the words for the resources of each mode in diagnostics.
 var modeNames = map[addr.Mode]string{addr.Managed: "resource", addr.Data: "data resource", addr.Ephemeral: "ephemeral resource"}
 
-func (d *decoder) resource(block *hcl.Block) {
+func (d *resourceDecoder) resource(block *hcl.Block) {
 	if r := d.resourceBody(block); r != nil {
 		d.addResource(r)
 	}
@@ -29,7 +35,7 @@ func (d *decoder) resource(block *hcl.Block) {
 
 // addResource adds a resource to the module. A second one of the same address can only be one that a check
 // block contains; others were reported when blocks were collected.
-func (d *decoder) addResource(r *Resource) {
+func (d *resourceDecoder) addResource(r *Resource) {
 	if first := d.m.Resources[r.Addr]; first != nil {
 		d.errorAt(r.Range, fmt.Sprintf("Duplicate %s %q configuration", r.Addr.Mode, r.Addr.Type),
 			"A block for the %s %s named %q is already at %s. Rename one of them.",
@@ -43,7 +49,7 @@ func (d *decoder) addResource(r *Resource) {
 // resourceBody decodes a resource, data or ephemeral block, and returns nil if its labels are not valid
 // names. All three share one schema, so that a meta-argument in the wrong kind of block gets an error that
 // says so instead of one about an unknown argument.
-func (d *decoder) resourceBody(block *hcl.Block) *Resource {
+func (d *resourceDecoder) resourceBody(block *hcl.Block) *Resource {
 	mode := modes[block.Type]
 	r := &Resource{
 		Addr: addr.Resource{Mode: mode, Type: block.Labels[0], Name: block.Labels[1]}, Module: d.m,
@@ -81,7 +87,7 @@ func (d *decoder) resourceBody(block *hcl.Block) *Resource {
 }
 
 // managedOnlyBlocks refuses provisioners and connections in data and ephemeral blocks (E31).
-func (d *decoder) managedOnlyBlocks(mode addr.Mode, content *hcl.BodyContent) {
+func (d *resourceDecoder) managedOnlyBlocks(mode addr.Mode, content *hcl.BodyContent) {
 	for _, b := range content.Blocks {
 		if b.Type == "provisioner" || b.Type == "connection" {
 			d.errorAt(b.DefRange, fmt.Sprintf("Invalid configuration block for %s", modeNames[mode]),
@@ -92,7 +98,7 @@ func (d *decoder) managedOnlyBlocks(mode addr.Mode, content *hcl.BodyContent) {
 
 // lifecycle decodes a lifecycle block. Conditions and "enabled" are for all modes, everything else is for
 // managed resources.
-func (d *decoder) lifecycle(r *Resource, block *hcl.Block) {
+func (d *resourceDecoder) lifecycle(r *Resource, block *hcl.Block) {
 	content := d.content(block.Body, lifecycleSchema)
 	r.Lifecycle.Range = block.DefRange
 	if attr := content.Attributes["enabled"]; attr != nil {
@@ -127,7 +133,7 @@ func (d *decoder) lifecycle(r *Resource, block *hcl.Block) {
 }
 
 // managedOnlyArguments refuses lifecycle arguments that only managed resources have.
-func (d *decoder) managedOnlyArguments(mode addr.Mode, content *hcl.BodyContent) {
+func (d *resourceDecoder) managedOnlyArguments(mode addr.Mode, content *hcl.BodyContent) {
 	for _, attr := range inOrder(content.Attributes) {
 		if attr.Name == "enabled" {
 			continue

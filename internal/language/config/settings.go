@@ -17,28 +17,30 @@ var (
 	compatSchema    = schema("opentofu")
 )
 
-// settingsState records which settings were set, and by which kind of file: an override replaces a setting,
-// a repetition is an error.
-type settingsState struct {
+// settingsDecoder decodes the terraform and language blocks of all files, which add up to one set of
+// settings. It records which were set, and by which kind of file: an override replaces a setting, a
+// repetition is an error.
+type settingsDecoder struct {
+	*reader
+	m                           *Module
 	required, state             *hcl.Block
 	requiredOverride, stateOver bool
 }
 
-// settings decodes the terraform and language blocks of all files, which add up to one set of settings.
-func (d *decoder) settings(list []setting) {
-	st := &settingsState{}
+// decode decodes the blocks of a module.
+func (d *settingsDecoder) decode(list []setting) {
 	for _, s := range list {
 		if s.block.Type == "language" {
 			d.language(s)
 		} else {
-			d.terraform(s, st)
+			d.terraform(s)
 		}
 	}
 }
 
 // language decodes a language block, which programs other than OpenTofu read as well. Each takes its
 // constraint from compatible_with and ignores those of the others.
-func (d *decoder) language(s setting) {
+func (d *settingsDecoder) language(s setting) {
 	content := d.content(s.block.Body, languageSchema)
 	d.edition(content.Attributes["edition"])
 	d.experiments(content.Attributes["experiments"])
@@ -54,7 +56,7 @@ func (d *decoder) language(s setting) {
 }
 
 // edition refuses all editions but the current one. Terraform's name for it is accepted too.
-func (d *decoder) edition(attr *hcl.Attribute) {
+func (d *settingsDecoder) edition(attr *hcl.Attribute) {
 	if attr == nil {
 		return
 	}
@@ -64,7 +66,7 @@ func (d *decoder) edition(attr *hcl.Attribute) {
 }
 
 // experiments refuses every experiment, since there are none, and says so by name.
-func (d *decoder) experiments(attr *hcl.Attribute) {
+func (d *settingsDecoder) experiments(attr *hcl.Attribute) {
 	if attr == nil {
 		return
 	}
@@ -83,7 +85,7 @@ func (d *decoder) experiments(attr *hcl.Attribute) {
 }
 
 // ineffective warns about an argument for Terraform in a file that Terraform does not read.
-func (d *decoder) ineffective(attr *hcl.Attribute, instead string) {
+func (d *settingsDecoder) ineffective(attr *hcl.Attribute, instead string) {
 	if attr != nil {
 		d.warnAt(attr.Range, "Argument without effect",
 			"The argument %q in a terraform block is for Terraform, which does not read this file. Remove it, or write %q in a language block.", attr.Name, instead)
@@ -92,7 +94,7 @@ func (d *decoder) ineffective(attr *hcl.Attribute, instead string) {
 
 // terraform decodes a terraform block. In files that Terraform reads too, required_version and experiments
 // are meant for Terraform and ignored.
-func (d *decoder) terraform(s setting, st *settingsState) {
+func (d *settingsDecoder) terraform(s setting) {
 	content := d.content(s.block.Body, terraformSchema)
 	if forTofu(s.block.DefRange.Filename) {
 		d.requireVersion(content.Attributes["required_version"])
@@ -102,9 +104,9 @@ func (d *decoder) terraform(s setting, st *settingsState) {
 	for _, b := range content.Blocks {
 		switch b.Type {
 		case "required_providers":
-			d.requiredProviders(b, s.override, st)
+			d.requiredProviders(b, s.override)
 		case "backend", "cloud":
-			d.backend(b, s.override, st)
+			d.backend(b, s.override)
 		case "encryption":
 			d.rootEncryption(b, s.override)
 		case "provider_meta":
@@ -114,7 +116,7 @@ func (d *decoder) terraform(s setting, st *settingsState) {
 }
 
 // providerMeta decodes a provider_meta block, whose arguments must be constant.
-func (d *decoder) providerMeta(b *hcl.Block, override bool) {
+func (d *settingsDecoder) providerMeta(b *hcl.Block, override bool) {
 	name := b.Labels[0]
 	if !d.providerName(name, b.LabelRanges[0], "") {
 		return
@@ -134,13 +136,13 @@ func (d *decoder) providerMeta(b *hcl.Block, override bool) {
 
 // backend decodes a backend block of the root module, which has at most one. One in an override file replaces
 // it as a whole, even if the type differs: arguments of another type would be meaningless.
-func (d *decoder) backend(b *hcl.Block, override bool, st *settingsState) {
+func (d *settingsDecoder) backend(b *hcl.Block, override bool) {
 	if !d.m.Path.IsRoot() {
 		d.warnAt(b.DefRange, "Backend configuration ignored",
 			"Only the root module decides where the state is kept. The %s block in %s has no effect; remove it unless this module is also used on its own.", b.Type, d.m.Path)
 		return
 	}
-	if first := st.state; first != nil && (!override || st.stateOver) {
+	if first := d.state; first != nil && (!override || d.stateOver) {
 		if first.Type != b.Type {
 			d.errorAt(b.DefRange, "Both a backend and a cloud configuration are present",
 				"A module may declare either one \"cloud\" block or one \"backend\" block. The other one is at %s.", diag.Place(first.DefRange))
@@ -150,20 +152,20 @@ func (d *decoder) backend(b *hcl.Block, override bool, st *settingsState) {
 		}
 		return
 	}
-	st.state, st.stateOver = b, override
+	d.state, d.stateOver = b, override
 	if d.m.Backend = (&Backend{Type: b.Type, Cloud: true, Body: b.Body, Range: b.DefRange}); b.Type == "backend" {
 		d.m.Backend.Type, d.m.Backend.Cloud = b.Labels[0], false
 	}
 }
 
 // requiredProviders decodes a required_providers block. One in an override file replaces single entries.
-func (d *decoder) requiredProviders(b *hcl.Block, override bool, st *settingsState) {
-	if first := st.required; first != nil && (!override || st.requiredOverride) {
+func (d *settingsDecoder) requiredProviders(b *hcl.Block, override bool) {
+	if first := d.required; first != nil && (!override || d.requiredOverride) {
 		d.errorAt(b.DefRange, "Duplicate required providers configuration",
 			"There is already a required_providers block at %s. Move these entries there.", diag.Place(first.DefRange))
 		return
 	}
-	st.required, st.requiredOverride = b, override
+	d.required, d.requiredOverride = b, override
 	attrs, diags := b.Body.JustAttributes()
 	d.hcl(diags)
 	for _, attr := range inOrder(attrs) {
@@ -175,7 +177,7 @@ func (d *decoder) requiredProviders(b *hcl.Block, override bool, st *settingsSta
 
 // requiredProvider decodes an entry: an object, or in the oldest form a string with a version constraint.
 // The object is taken apart as an expression, because configuration_aliases contains names, not values.
-func (d *decoder) requiredProvider(attr *hcl.Attribute) *RequiredProvider {
+func (d *settingsDecoder) requiredProvider(attr *hcl.Attribute) *RequiredProvider {
 	if !d.providerName(attr.Name, attr.NameRange, "") {
 		return nil
 	}
@@ -197,7 +199,7 @@ func (d *decoder) requiredProvider(attr *hcl.Attribute) *RequiredProvider {
 }
 
 // requiredProviderItem decodes one element of the object of an entry.
-func (d *decoder) requiredProviderItem(rp *RequiredProvider, p hcl.KeyValuePair) {
+func (d *settingsDecoder) requiredProviderItem(rp *RequiredProvider, p hcl.KeyValuePair) {
 	name := hcl.ExprAsKeyword(p.Key)
 	if name == "" {
 		if v, diags := p.Key.Value(nil); !diags.HasErrors() && v.Type() == cty.String && v.IsKnown() && !v.IsNull() {
@@ -234,7 +236,7 @@ func (d *decoder) requiredProviderItem(rp *RequiredProvider, p hcl.KeyValuePair)
 }
 
 // configurationAliases decodes the configurations that a module expects from its caller.
-func (d *decoder) configurationAliases(name string, expr hcl.Expression) []ProviderRef {
+func (d *settingsDecoder) configurationAliases(name string, expr hcl.Expression) []ProviderRef {
 	exprs, diags := hcl.ExprList(expr)
 	if !d.hcl(diags) {
 		return nil
@@ -306,6 +308,6 @@ func (d *decoder) provider(block *hcl.Block) {
 }
 
 // aliasRequired reports a for_each of a default provider configuration.
-func (d *decoder) aliasRequired(attr *hcl.Attribute) {
+func (d *reader) aliasRequired(attr *hcl.Attribute) {
 	d.errorAt(attr.NameRange, `Alias required when using "for_each"`, "The default configuration of a provider has exactly one instance. Add an \"alias\" to have several.")
 }

@@ -125,21 +125,22 @@ func (l *Loader) filesWith(dir string, suffixes [][2]string) ([]string, diag.Lis
 // LoadTestFile reads a test file, and the files of mocks that it names. All names are relative to the working
 // directory. The sources of what was read are added to sources.
 func (l *Loader) LoadTestFile(name string, sources map[string][]byte) (*TestFile, diag.List) {
-	d := &testDecoder{decoder: decoder{m: newModule(addr.RootModule, ".")}, loader: l, sources: sources}
+	r := &reader{}
+	d := &testDecoder{reader: r, module: &decoder{reader: r, m: newModule(addr.RootModule, ".")}, loader: l, sources: sources}
 	d.file = &TestFile{Name: name, Variables: map[string]*hcl.Attribute{}, Mocks: map[string]*Mock{}}
 	content := d.parse(name, testFileSchema)
 	d.file.Source = sources[name]
 	if content != nil {
 		d.blocks(content)
 	}
-	d.file.Providers = d.m.Providers
+	d.file.Providers = d.module.m.Providers
 	return d.file, withoutConsequences(d.diags)
 }
 
-// testDecoder decodes a test file. It is a decoder of an empty root module, where the provider blocks of
-// the file are collected.
+// testDecoder decodes a test file.
 type testDecoder struct {
-	decoder
+	*reader
+	module  *decoder // of an empty root module, where the provider blocks of the file are collected
 	loader  *Loader
 	sources map[string][]byte
 	file    *TestFile
@@ -189,12 +190,12 @@ func (d *testDecoder) blocks(content *hcl.BodyContent) {
 // testProvider decodes a provider block, which may refer to earlier runs.
 func (d *testDecoder) testProvider(b *hcl.Block) {
 	key := strings.Replace(strings.TrimPrefix(declKey(b), "provider "), " ", ".", 1)
-	if first := d.m.Providers[key]; first != nil {
+	if first := d.module.m.Providers[key]; first != nil {
 		d.duplicate(b, &hcl.Block{DefRange: first.Range})
 		return
 	}
-	d.provider(b)
-	if p := d.m.Providers[key]; p != nil {
+	d.module.provider(b)
+	if p := d.module.m.Providers[key]; p != nil {
 		p.Test = true
 	}
 }

@@ -65,7 +65,7 @@ func (d *decoder) variable(block *hcl.Block) {
 }
 
 // deprecated decodes the message of a deprecated variable or output; "" if it is not deprecated.
-func (d *decoder) deprecated(content *hcl.BodyContent) string {
+func (d *reader) deprecated(content *hcl.BodyContent) string {
 	attr := content.Attributes["deprecated"]
 	if attr == nil {
 		return ""
@@ -94,7 +94,7 @@ func (d *decoder) variableType(v *Variable, attr *hcl.Attribute) {
 }
 
 // typeConstraint decodes a type constraint with the defaults of optional attributes.
-func (d *decoder) typeConstraint(attr *hcl.Attribute) (cty.Type, *typeexpr.Defaults, bool) {
+func (d *reader) typeConstraint(attr *hcl.Attribute) (cty.Type, *typeexpr.Defaults, bool) {
 	if text, quoted := quotedText(attr.Expr); quoted {
 		if !hcljson.IsJSONExpression(attr.Expr) {
 			d.errorAt(attr.Expr.Range(), "Invalid quoted type constraints", "Type constraints are written without quotes. Remove the quotes around %q.%s", text, elementHint(text))

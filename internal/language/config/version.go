@@ -21,7 +21,7 @@ func forTofu(filename string) bool {
 // requireVersion decodes a constraint on the language version, and returns nil if there is none or it is
 // invalid. All constraints of a module must be met, including those in override files and those they
 // override.
-func (d *decoder) requireVersion(attr *hcl.Attribute) *VersionConstraint {
+func (d *settingsDecoder) requireVersion(attr *hcl.Attribute) *VersionConstraint {
 	if attr == nil {
 		return nil
 	}

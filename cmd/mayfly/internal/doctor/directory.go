@@ -127,7 +127,7 @@ func (x *examination) require(g *group) {
 		return
 	}
 	x.needs.required = required
-	installer, diags := x.Dir.Installer()
+	installer, diags := x.Dir.Packages.Installer()
 	g.add(of("TF_REATTACH_PROVIDERS", onlyErrors(diags), "Correct or unset the variable.")...)
 	for _, p := range slices.SortedFunc(maps.Keys(required), lockfile.CompareProviders) {
 		if !p.IsBuiltIn() && !slices.Contains(installer.Embedded, p) && !installer.Reattached(p) {
@@ -154,7 +154,7 @@ func (x *examination) providers() {
 		g.add(ok("providers", "none has to be installed"))
 		return
 	}
-	installer, _ := x.Dir.Installer()
+	installer, _ := x.Dir.Packages.Installer()
 	lock, _ := lockfile.Read(lockfile.FileName)
 	for _, p := range x.needs.providers {
 		const wayOut = "Run: mayfly init"
@@ -178,7 +178,7 @@ func (x *examination) backend() {
 		g.add(note("backend", "not looked at: the root module has errors"))
 		return
 	}
-	status, diags := x.Dir.BackendStatus()
+	status, diags := x.Dir.Backend.Status()
 	kind := fmt.Sprintf("backend %q", status.Kind)
 	if diags.HasErrors() {
 		g.add(of(kind, onlyErrors(diags), "Correct the backend block if it is wrong; then run: mayfly init")...)
@@ -214,7 +214,7 @@ func (x *examination) state(ctx context.Context, wayOut string) []Finding {
 		workspace.Level = Note
 		workspace.Text += "; it does not exist yet"
 	}
-	file, diags := x.Dir.ReadState(ctx, workdir.StateFiles{})
+	file, diags := x.Dir.Backend.ReadState(ctx, workdir.StateFiles{})
 	if diags.HasErrors() {
 		return append([]Finding{workspace}, x.unread(ctx, diags, wayOut, start)...)
 	}

@@ -23,7 +23,7 @@ import (
 func (x *examination) settings() {
 	g := x.group("cli_configuration", "CLI configuration")
 	var diags diag.List
-	x.network, diags = x.Dir.Network()
+	x.network, diags = x.Dir.Packages.Network()
 	x.config, x.env, x.damaged = x.network.Config, x.network.Env, diags.HasErrors()
 	main, explicit := x.env.MainFile()
 	variable := "TF_CLI_CONFIG_FILE"
