@@ -289,8 +289,8 @@ func TestStoredIsInTheOpen(t *testing.T) {
 		"JSON in JSON": stored(t, thing(attrs{"name": str(`{"a":"` + secret + `"}`)})),
 	} {
 		for way, open := range map[string]func(f *fixture){
-			"first":    func(f *fixture) { f.publishStored(o) },
-			"recorded": func(f *fixture) { f.Recorded = o; f.publishStored(&state.Object{}) },
+			"first":    func(f *fixture) { f.begin(o) },
+			"recorded": func(f *fixture) { f.Recorded = o; f.begin(&state.Object{}) },
 			"beside":   func(f *fixture) { f.Recorded = o; f.PublishRecorded() },
 		} {
 			f := newFixture(t)
@@ -301,7 +301,7 @@ func TestStoredIsInTheOpen(t *testing.T) {
 		}
 		f := newFixture(t)
 		f.Recorded = &state.Object{}
-		f.publishStored(o)
+		f.begin(o)
 		if _, diags := f.Answers.Accept(thing(attrs{"name": str(secret)}), nil, contract.Object); !diags.HasErrors() {
 			t.Errorf("%s: what the operation begins with is public, although it was not recorded", name)
 		}

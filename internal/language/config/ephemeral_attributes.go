@@ -10,7 +10,7 @@ import (
 // ephemeralAttributes decodes an ephemeral_attributes argument: a list of paths relative to the resource, in
 // which [*] stands for every element. They are checked against the schema of the resource where that is
 // known.
-func ephemeralAttributes(d *decoder, attr *hcl.Attribute) []hcl.Traversal {
+func (d *resourceDecoder) ephemeralAttributes(attr *hcl.Attribute) []hcl.Traversal {
 	exprs, diags := hcl.ExprList(attr.Expr)
 	if diags.HasErrors() {
 		d.errorAt(attr.Expr.Range(), "Invalid expression", "The argument \"ephemeral_attributes\" takes a list of attributes, such as [password].")

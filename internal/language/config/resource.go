@@ -119,7 +119,7 @@ func (d *resourceDecoder) lifecycle(r *Resource, block *hcl.Block) {
 		lc.IgnoreChanges, lc.IgnoreAll = d.ignoreChanges(attr)
 	}
 	if attr := content.Attributes["ephemeral_attributes"]; attr != nil {
-		lc.EphemeralAttributes = ephemeralAttributes(d, attr)
+		lc.EphemeralAttributes = d.ephemeralAttributes(attr)
 	}
 	if attr := content.Attributes["replace_triggered_by"]; attr != nil {
 		lc.ReplaceTriggeredBy = d.replaceTriggers(attr)
