@@ -165,7 +165,8 @@ type PlanOptions struct {
 	Variables         Variables
 	Targets, Excludes []addr.Target
 	ForceReplace      []addr.Instance
-	Places            OptionPlaces // of these addresses
+	AssumeUnchanged   []addr.Instance // whose ephemeral attributes are the same as before if they cannot be compared
+	Places            OptionPlaces    // of the targets, the excludes and what to replace
 	SkipRefresh       bool
 	LazyEphemeral     bool            // don't open what only write-only arguments need
 	Generated         []*Generated    // by Generate, and in the configuration since
@@ -186,7 +187,7 @@ func (o *Operation) Plan(ctx context.Context, opt PlanOptions) (*plan.Plan, diag
 func (o *Operation) request(cfg *blocks.Config, opt PlanOptions) engine.PlanRequest {
 	req := engine.PlanRequest{
 		Config: cfg, State: o.State(), Mode: opt.Mode, Variables: opt.Variables, Targets: opt.Targets, Excludes: opt.Excludes,
-		ForceReplace: opt.ForceReplace, Places: opt.Places, SkipRefresh: opt.SkipRefresh, LazyEphemeral: opt.LazyEphemeral,
+		ForceReplace: opt.ForceReplace, AssumeUnchanged: opt.AssumeUnchanged, Places: opt.Places, SkipRefresh: opt.SkipRefresh, LazyEphemeral: opt.LazyEphemeral,
 		Generated: opt.Generated, Soft: opt.Soft,
 	}
 	if o.File != nil {

@@ -3,6 +3,8 @@ package state
 import (
 	"encoding/base64"
 	"errors"
+	"maps"
+	"slices"
 
 	"github.com/zclconf/go-cty/cty"
 
@@ -22,6 +24,21 @@ type Withheld struct {
 // Equal reports whether both would be stored as the same bytes.
 func (w Withheld) Equal(other Withheld) bool {
 	return w.Path.Equals(other.Path) && w.Sent.Equal(other.Sent) && w.Returned.Equal(other.Returned)
+}
+
+// SaltsOf returns the salts that the fingerprints of an instance's objects need, which must go along with it
+// into another state.
+func (s *State) SaltsOf(i *Instance) []fingerprint.Salt {
+	needed := map[string]bool{}
+	for _, o := range append(slices.Collect(maps.Values(i.Deposed)), i.Current) {
+		if o == nil {
+			continue
+		}
+		for _, w := range o.Withheld {
+			needed[w.Sent.Salt], needed[w.Returned.Salt] = true, true
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(s.Salts), func(salt fingerprint.Salt) bool { return !needed[salt.ID] })
 }
 
 // withheldV4 is an attribute that is kept out of the state, in the file, where other engines have none.

@@ -33,6 +33,7 @@ type changeFlags struct {
 	lazyEphemeral                 bool
 	targets, excludes, replace    []string
 	targetFiles, excludeFiles     []string
+	assumeUnchanged               []string
 
 	machineFlags
 	pageFlags
@@ -58,6 +59,7 @@ func (c *changeFlags) flags(in *input, wd *workingDir) []cli.Flag {
 		listFlag("exclude", "Leave out the module, resource or instance at `ADDRESS` and what depends on it.", &c.excludes),
 		listFlag("exclude-file", "Like -exclude, for each line of `FILE`.", &c.excludeFiles),
 		listFlag("replace", "Replace the resource instance at `ADDRESS`.", &c.replace),
+		listFlag("assume-unchanged", "Take the values of ephemeral attributes of the resource instance at `ADDRESS` for those of before where the state has nothing to compare them with.", &c.assumeUnchanged),
 		c.parallelFlag(),
 	)
 	output := usage.Grouped(usage.OutputGroup,
@@ -92,6 +94,8 @@ func (c *changeFlags) check() diag.List {
 		return diag.Errorf("Invalid parallelism", "The value of -parallelism must be at least 1, not %d.", c.parallelism)
 	case len(c.targets)+len(c.targetFiles) > 0 && len(c.excludes)+len(c.excludeFiles) > 0:
 		return diag.Errorf("Invalid combination of arguments", "-target and -exclude cannot be used together, and neither can -target-file and -exclude-file.")
+	case len(c.assumeUnchanged) > 0 && (c.destroy || c.refreshOnly):
+		return diag.Errorf("Incompatible options", "-assume-unchanged cannot be used with -destroy or -refresh-only, because such plans compare nothing with the configuration.")
 	case len(c.replace) > 0 && (c.destroy || c.refreshOnly):
 		return diag.Errorf("Incompatible options", "-replace cannot be used with -destroy or -refresh-only, because such plans create nothing.")
 	}
@@ -130,14 +134,19 @@ func (c *changeFlags) planOptions() (mayfly.PlanOptions, diag.List) {
 	}
 	out.Targets = read("target", c.targets, c.targetFiles)
 	out.Excludes = read("exclude", c.excludes, c.excludeFiles)
-	for _, s := range c.replace {
-		i, err := addr.ParseInstance(s)
-		if err != nil || i.Resource.Mode != addr.Managed {
-			diags = append(diags, diag.Errorf("Invalid replace address", "The value %q of -replace is not the address of a managed resource instance.", s)...)
-			continue
+	managed := func(option string, values []string) (out []addr.Instance) {
+		for _, s := range values {
+			i, err := addr.ParseInstance(s)
+			if err != nil || i.Resource.Mode != addr.Managed {
+				diags = append(diags, diag.Errorf("Invalid "+option+" address", "The value %q of -%s is not the address of a managed resource instance.", s, option)...)
+				continue
+			}
+			out = append(out, i)
 		}
-		out.ForceReplace = append(out.ForceReplace, i)
+		return out
 	}
+	out.ForceReplace = managed("replace", c.replace)
+	out.AssumeUnchanged = managed("assume-unchanged", c.assumeUnchanged)
 	return out, diags
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/engine/contract"
 	"github.com/mayfly-iac/mayfly/internal/engine/ephemeral"
 	"github.com/mayfly-iac/mayfly/internal/engine/object"
+	"github.com/mayfly-iac/mayfly/internal/engine/withheld"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
 	"github.com/mayfly-iac/mayfly/internal/provider"
 	"github.com/mayfly-iac/mayfly/plan"
@@ -64,6 +65,10 @@ func (a *applier) destroyStep(t *future.Task, c *plan.Change) bool {
 		op.Recorded = a.recorded(c)
 		op.PublishImporting(c.Importing)
 		destroying := destruction{a: a, objectOp: op, t: t, turn: s.Turn(), change: c, object: stored}
+		destroying.config = func() (cty.Value, bool) {
+			cfg, ok := a.earlierConfig(t, s, obj)
+			return destroying.Answers.Given(cfg), ok
+		}
 		if departure != nil {
 			destroying.first = &provisioning{walk: a.preApply, t: t, s: s, of: departure, obj: obj, action: plan.Delete, ctx: op.Ctx}
 		}
@@ -91,8 +96,9 @@ type destruction struct {
 	t      *future.Task
 	turn   *slot.Turn
 	change *plan.Change
-	object *state.Object // as the state has it
-	first  *provisioning // the destroy-time provisioners, nil if there are none
+	object *state.Object            // as the state has it
+	first  *provisioning            // the destroy-time provisioners, nil if there are none
+	config func() (cty.Value, bool) // of the object, without marks, for the values that the state does not have
 }
 
 // run upgrades the object, runs its destroy-time provisioners and has the provider destroy it. The journal
@@ -116,13 +122,52 @@ func (d *destruction) run() bool {
 	if entry == nil {
 		return failed()
 	}
-	resp, diags := applyChange(trace.With(d.a.changing, trace.Of(d.Ctx)), d.Provider, provider.ApplyRequest{
-		Type: d.TypeName(), Prior: pr.Value, Planned: cty.NullVal(d.Block().Type()), Config: cty.NullVal(d.Block().Type()),
-		PlannedPrivate: deletePrivate(d.change, pr), Identity: pr.Identity, ProviderMeta: d.metaOfModule(),
-	})
+	resp, diags := d.destroy(pr)
 	entry.onDurable = func(more diag.List) { done(append(diags, more...), idKey, id) }
 	entry.task, entry.turn = d.t, d.turn
 	return d.conclude(entry, pr, resp, &diags)
+}
+
+// destroy has the provider destroy the object. A provider that fails although the object still exists may need
+// a value that the state does not have: it is asked once more, with those that the configuration has (E95).
+func (d *destruction) destroy(pr object.Prior) (provider.ApplyResponse, diag.List) {
+	ask := func(v cty.Value) (provider.ApplyResponse, diag.List) {
+		return applyChange(trace.With(d.a.changing, trace.Of(d.Ctx)), d.Provider, provider.ApplyRequest{
+			Type: d.TypeName(), Prior: v, Planned: cty.NullVal(d.Block().Type()), Config: cty.NullVal(d.Block().Type()),
+			PlannedPrivate: deletePrivate(d.change, pr), Identity: pr.Identity, ProviderMeta: d.metaOfModule(),
+		})
+	}
+	resp, diags := ask(pr.Value)
+	lacks := len(withheld.Missing(pr.Value, pr.Object))
+	if !diags.HasErrors() || lacks == 0 || d.walk.interrupted() {
+		return resp, diags
+	}
+	cfg, ok := d.config()
+	if !ok {
+		return resp, diags
+	}
+	full := d.Withheld.Fill(pr.Value, pr.Object, cfg)
+	if len(withheld.Missing(full, pr.Object)) == lacks {
+		return resp, diags
+	}
+	read, more := d.Provider.ReadResource(d.Ctx, provider.ReadRequest{
+		Type: d.TypeName(), Prior: full, Private: pr.Private, Identity: pr.Identity, ProviderMeta: d.metaOfModule(),
+	})
+	if more.HasErrors() || read.New.IsNull() {
+		return resp, diags
+	}
+	return ask(full)
+}
+
+// earlierConfig returns the configuration of an object as it was before the apply; false if there is none, or
+// if it cannot be evaluated.
+func (a *applier) earlierConfig(t *future.Task, s *ephemeral.Session, obj addr.Object) (cty.Value, bool) {
+	m := a.preApply.run.Module(obj.Module)
+	if m == nil || m.Resource(obj.Resource) == nil || !a.preApply.run.Declared(obj.Instance) {
+		return cty.NilVal, false
+	}
+	cfg, diags := m.Resource(obj.Resource).Instance(obj.Key).EvalBody(t, s.Opened)
+	return cfg, !diags.HasErrors() && !s.Failed()
 }
 
 // provision runs the destroy-time provisioners. After a failure the object stays in the state as it is.

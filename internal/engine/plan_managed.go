@@ -136,6 +136,9 @@ func (ip *instancePlan) planWith(s *ephemeral.Session) (cty.Value, bool) {
 	if !ip.configured() || ip.Answers.Later && !ip.review() {
 		return cty.NilVal, false
 	}
+	if slices.Contains(ip.planner.req.AssumeUnchanged, ip.in.Addr()) {
+		ip.Withheld.Assume = func(cty.Path) bool { return true }
+	}
 	ip.prior.Value = ip.Withheld.Fill(ip.prior.Value, ip.prior.Object, ip.declared.Value)
 	ip.config = ip.IgnoreChanges(ip.declared, &ip.in.Config().Lifecycle, ip.prior)
 	v, ok := ip.decide()

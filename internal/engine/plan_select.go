@@ -54,6 +54,7 @@ func (p *planner) warnUnmatched() {
 	}
 	if !p.run.Diags.HasErrors() { // else the plan may lack just what -target was to select
 		p.run.Report(selection.UnmatchedReplace(p.req.Config.Tree, p.plan, p.req.Places.Replace))
+		p.run.Report(selection.UnmatchedAssumed(p.plan, p.req.AssumeUnchanged))
 	}
 }
 

@@ -34,7 +34,8 @@ type PlanRequest struct {
 	// Targets and Excludes restrict what is planned; ForceReplace names instances to replace.
 	Targets, Excludes []addr.Target
 	ForceReplace      []addr.Instance
-	Places            config.OptionPlaces // of these addresses
+	AssumeUnchanged   []addr.Instance     // whose ephemeral attributes are the same as before if they cannot be compared
+	Places            config.OptionPlaces // of the targets, the excludes and what to replace
 	SkipRefresh       bool
 	LazyEphemeral     bool // does not open what only write-only arguments need
 

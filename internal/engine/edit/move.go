@@ -60,6 +60,7 @@ func (m Move) Apply(from, to *state.State) error {
 		return from.Move(m.From, m.To)
 	}
 	i := from.Instance(m.From)
+	to.AddSalts(from.SaltsOf(i)...)
 	if i.Current != nil {
 		to.SetObject(addr.Object{Instance: m.To}, i.Current, i.Provider)
 	}

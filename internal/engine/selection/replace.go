@@ -2,6 +2,7 @@ package selection
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
@@ -27,6 +28,25 @@ func UnmatchedReplace(tree *config.Tree, p *plan.Plan, places config.Places) dia
 		d := near.report(a, place != nil)
 		d.Subject = place
 		diags = append(diags, d)
+	}
+	return diags
+}
+
+// UnmatchedAssumed warns about each address of the option -assume-unchanged that the plan has no use for: it
+// compares nothing there that it could not compare without.
+func UnmatchedAssumed(p *plan.Plan, assumed []addr.Instance) diag.List {
+	used := map[addr.Instance]bool{}
+	for _, c := range p.Changes {
+		used[c.Addr] = used[c.Addr] || slices.ContainsFunc(c.Withheld, func(w plan.Withheld) bool { return w.Status == plan.WithheldAssumed })
+	}
+	var diags diag.List
+	for _, a := range assumed {
+		if !used[a] {
+			diags = append(diags, diag.Diagnostic{
+				Severity: diag.Warning, Summary: "Nothing matches -assume-unchanged",
+				Detail: fmt.Sprintf("%s has no ephemeral attribute in this plan that could not be compared, so -assume-unchanged=%q has no effect.", a, a),
+			})
+		}
 	}
 	return diags
 }

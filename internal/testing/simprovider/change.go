@@ -117,8 +117,11 @@ func (c *core) planned(typ string, b *tfprotov6.SchemaBlock, prior, proposed obj
 	if v, ok := next["value"]; ok && prior != nil && isKnownNonNull(v) && strings.EqualFold(prior.text("value"), next.text("value")) {
 		next["value"] = prior["value"] // what apply made upper-case is not a change
 	}
-	if typ == typeShape {
+	switch typ {
+	case typeShape:
 		next = planShape(b, prior, next)
+	case typeAccount:
+		next = planAccount(prior, next)
 	}
 	if prior != nil && next.value(b.ValueType()).Equal(prior.value(b.ValueType())) {
 		return next, false
@@ -131,7 +134,7 @@ func (c *core) planned(typ string, b *tfprotov6.SchemaBlock, prior, proposed obj
 			return str(c.label(parent))
 		case a.Name == "hash" && isKnownNonNull(parent["value"]):
 			return str(simlog.Hash(parent.text("value")))
-		case a.Name == "serial", a.Name == "status", a.Name == "label", a.Name == "hash", a.Name == "computed_list", isUnset(v):
+		case a.Name == "serial", a.Name == "status", a.Name == "label", a.Name == "hash", a.Name == "computed_list", isUnset(v) && a.Name != "token":
 			return unknown(a.Type)
 		}
 		return v
@@ -299,6 +302,9 @@ func (c *core) delete(ch change) error {
 	if err := failOn(ch.prior, actionDelete); err != nil {
 		return err
 	}
+	if err := deleteAccount(ch.prior); err != nil {
+		return err
+	}
 	return c.cloud.remove(ch.prior.text("id"))
 }
 
@@ -355,6 +361,8 @@ func (c *core) result(a *tfprotov6.SchemaAttribute, parent object, id string, se
 		return str(fmt.Sprintf("rule-%d", parent.number("port")))
 	case "mark":
 		return markFor(parent)
+	case "token":
+		return str(fmt.Sprintf("token-CANARY-%s-%d", id, serial))
 	case "guess":
 		return str("guessed for " + parent.text("name"))
 	case "zone_id":

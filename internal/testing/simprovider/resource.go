@@ -133,7 +133,11 @@ func (c *core) readResource(ctx context.Context, schema *tfprotov6.Schema, curre
 	if err != nil {
 		return nil, err
 	}
-	return overlay(schema, state, obj)
+	out, err := overlay(schema, state, obj)
+	if err == nil && schema == c.resources[typeAccount] {
+		return readAccount(state, out)
+	}
+	return out, err
 }
 
 // overlay combines the state with the attributes in the cloud, which take precedence. Attributes that only

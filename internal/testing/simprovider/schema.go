@@ -158,6 +158,8 @@ func resourceSchemas(variant string, protocol int) map[string]*tfprotov6.Schema 
 		typeOld:   plainResource(attr("old_value", tftypes.String, optional)),
 		typeVault: vaultSchema(protocol),
 		typeShape: shapeSchema(protocol),
+
+		typeAccount: accountSchema(),
 	}
 }
 

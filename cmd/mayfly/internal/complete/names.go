@@ -43,7 +43,7 @@ func (c *Completer) optionValues(name string) []proposal {
 	switch name {
 	case "target", "exclude":
 		return slices.Concat(c.declared(), c.modules(), c.instances())
-	case "replace":
+	case "replace", "assume-unchanged":
 		return c.instances()
 	case "var":
 		return c.variables()
