@@ -66,7 +66,7 @@ func (a *applier) destroyStep(t *future.Task, c *plan.Change) bool {
 		op.PublishImporting(c.Importing)
 		destroying := destruction{a: a, objectOp: op, t: t, turn: s.Turn(), change: c, object: stored}
 		destroying.config = func() (cty.Value, bool) {
-			cfg, ok := a.earlierConfig(t, s, obj)
+			cfg, ok := earlierConfig(a.preApply.run, t, s, obj)
 			return destroying.Answers.Given(cfg), ok
 		}
 		if departure != nil {
@@ -128,8 +128,9 @@ func (d *destruction) run() bool {
 	return d.conclude(entry, pr, resp, &diags)
 }
 
-// destroy has the provider destroy the object. A provider that fails although the object still exists may need
-// a value that the state does not have: it is asked once more, with those that the configuration has (E95).
+// destroy has the provider destroy the object. A provider that fails although the object still exists may
+// need a value that the state does not have: it is asked once more, with those that the configuration has
+// (E95).
 func (d *destruction) destroy(pr object.Prior) (provider.ApplyResponse, diag.List) {
 	ask := func(v cty.Value) (provider.ApplyResponse, diag.List) {
 		return applyChange(trace.With(d.a.changing, trace.Of(d.Ctx)), d.Provider, provider.ApplyRequest{
@@ -161,9 +162,9 @@ func (d *destruction) destroy(pr object.Prior) (provider.ApplyResponse, diag.Lis
 
 // earlierConfig returns the configuration of an object as it was before the apply; false if there is none, or
 // if it cannot be evaluated.
-func (a *applier) earlierConfig(t *future.Task, s *ephemeral.Session, obj addr.Object) (cty.Value, bool) {
-	m := a.preApply.run.Module(obj.Module)
-	if m == nil || m.Resource(obj.Resource) == nil || !a.preApply.run.Declared(obj.Instance) {
+func earlierConfig(run *eval.Run, t *future.Task, s *ephemeral.Session, obj addr.Object) (cty.Value, bool) {
+	m := run.Module(obj.Module)
+	if m == nil || m.Resource(obj.Resource) == nil || !run.Declared(obj.Instance) {
 		return cty.NilVal, false
 	}
 	cfg, diags := m.Resource(obj.Resource).Instance(obj.Key).EvalBody(t, s.Opened)

@@ -155,12 +155,12 @@ func (ia *instanceApply) planAgain() (planned provider.PlanResponse, ok bool) {
 			return planned, false
 		}
 	}
-	return planned, ia.staysUpdate(planned)
+	return planned, staysUpdate(ia, planned)
 }
 
 // staysUpdate reports whether an update is still one with the values of withheld attributes, which may be
 // others than in the plan (E93). If not, that is reported.
-func (ia *instanceApply) staysUpdate(planned provider.PlanResponse) bool {
+func staysUpdate(ia *instanceApply, planned provider.PlanResponse) bool {
 	if ia.change.Action != plan.Update || len(ia.change.Withheld) == 0 {
 		return true
 	}

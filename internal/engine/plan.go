@@ -106,7 +106,7 @@ func (p *planner) makePlan() {
 	p.collect()
 	p.warnUnmatched()
 	p.warnForgotten()
-	p.warnStored()
+	p.run.Report(takenOut(p.plan))
 }
 
 // planVariables checks root variables and records the ones that are kept with the plan.

@@ -17,19 +17,21 @@ type attributeOf struct {
 
 func (a attributeOf) String() string { return a.instance.String() + "." + schema.PathString(a.path) }
 
-// warnStored warns about values that the apply takes out of the state: copies of it may still have them.
-func (p *planner) warnStored() {
+// takenOut returns a warning about values that the apply takes out of the state: copies of it may still have
+// them.
+func takenOut(p *plan.Plan) diag.List {
 	var taken []attributeOf
-	for _, c := range p.plan.Changes {
+	for _, c := range p.Changes {
 		for _, w := range c.Withheld {
 			if w.Status == plan.WithheldStored {
 				taken = append(taken, attributeOf{c.Addr, w.Path})
 			}
 		}
 	}
-	if len(taken) > 0 {
-		p.run.Report(diag.Warnf("Older copies of the state still have the value",
-			"The next apply takes these values out of the state:%s\n\nBackups beside the state file, earlier versions in a bucket or a database, and saved plans still have them. Remove those copies, or change the secrets.",
-			diag.Lines("", taken)))
+	if len(taken) == 0 {
+		return nil
 	}
+	return diag.Warnf("Older copies of the state still have the value",
+		"The next apply takes these values out of the state:%s\n\nBackups beside the state file, earlier versions in a bucket or a database, and saved plans still have them. Remove those copies, or change the secrets.",
+		diag.Lines("", taken))
 }

@@ -18,7 +18,7 @@ import (
 func (op *Op) Refresh(pr Prior, meta cty.Value) (Prior, bool) {
 	idKey, id := Identifying(pr.Value, op.Schema.Block, pr.Sensitive())
 	done := op.Events.Begin(event.OpRefresh, op.Obj, plan.NoOp, idKey, id)
-	sent, resp, diags := op.ask(pr, meta)
+	sent, resp, diags := ask(op, pr, meta)
 	v := resp.New
 	if !diags.HasErrors() && !v.IsNull() {
 		v, diags = op.Answers.AcceptKnown(v, diags, contract.Read)
@@ -50,7 +50,7 @@ func (op *Op) Refresh(pr Prior, meta cty.Value) (Prior, bool) {
 // ask has the provider read the object, which is without the values that the state does not have. If the
 // answer is odd, which may be for want of them, it is asked once more with those that the configuration has.
 // ask returns the object that the answer is to.
-func (op *Op) ask(pr Prior, meta cty.Value) (sent cty.Value, resp provider.ReadResponse, diags diag.List) {
+func ask(op *Op, pr Prior, meta cty.Value) (sent cty.Value, resp provider.ReadResponse, diags diag.List) {
 	read := func(v cty.Value) (provider.ReadResponse, diag.List) {
 		resp, diags := op.Provider.ReadResource(op.Ctx, provider.ReadRequest{
 			Type: op.TypeName(), Prior: v, Private: pr.Private, Identity: pr.Identity, ProviderMeta: meta,
