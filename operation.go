@@ -169,6 +169,7 @@ type PlanOptions struct {
 	Places            OptionPlaces    // of the targets, the excludes and what to replace
 	SkipRefresh       bool
 	LazyEphemeral     bool            // don't open what only write-only arguments need
+	RequireEphemeral  bool            // a plan that would store a sensitive attribute is an error
 	Generated         []*Generated    // by Generate, and in the configuration since
 	Soft              context.Context // ends on the first interrupt: what runs is finished, nothing new starts
 }
@@ -188,6 +189,7 @@ func (o *Operation) request(cfg *blocks.Config, opt PlanOptions) engine.PlanRequ
 	req := engine.PlanRequest{
 		Config: cfg, State: o.State(), Mode: opt.Mode, Variables: opt.Variables, Targets: opt.Targets, Excludes: opt.Excludes,
 		ForceReplace: opt.ForceReplace, AssumeUnchanged: opt.AssumeUnchanged, Places: opt.Places, SkipRefresh: opt.SkipRefresh, LazyEphemeral: opt.LazyEphemeral,
+		RequireEphemeral: opt.RequireEphemeral,
 		Generated: opt.Generated, Soft: opt.Soft,
 	}
 	if o.File != nil {

@@ -34,6 +34,7 @@ type changeFlags struct {
 	targets, excludes, replace    []string
 	targetFiles, excludeFiles     []string
 	assumeUnchanged               []string
+	requireEphemeral              string
 
 	machineFlags
 	pageFlags
@@ -54,6 +55,7 @@ func (c *changeFlags) flags(in *input, wd *workingDir) []cli.Flag {
 		boolFlag("refresh-only", "Only detect changes made outside and record them in the state.", &c.refreshOnly),
 		boolFlag("refresh", "Plan from the state alone, without reading the real objects first.", &c.refresh),
 		boolFlag("lazy-ephemeral", "Don't open ephemeral resources in the plan that only write-only arguments use. Those arguments are unknown until apply, which opens the resources only for what changes.", &c.lazyEphemeral),
+		stringFlag("require-ephemeral", "Refuse a plan that would store attributes of a `KIND`: \"sensitive\", which their schemas or the configuration say they are.", &c.requireEphemeral),
 		listFlag("target", "Plan only the module, resource or instance at `ADDRESS` and what it depends on.", &c.targets),
 		listFlag("target-file", "Like -target, for each line of `FILE`.", &c.targetFiles),
 		listFlag("exclude", "Leave out the module, resource or instance at `ADDRESS` and what depends on it.", &c.excludes),
@@ -94,6 +96,8 @@ func (c *changeFlags) check() diag.List {
 		return diag.Errorf("Invalid parallelism", "The value of -parallelism must be at least 1, not %d.", c.parallelism)
 	case len(c.targets)+len(c.targetFiles) > 0 && len(c.excludes)+len(c.excludeFiles) > 0:
 		return diag.Errorf("Invalid combination of arguments", "-target and -exclude cannot be used together, and neither can -target-file and -exclude-file.")
+	case c.requireEphemeral != "" && c.requireEphemeral != "sensitive":
+		return diag.Errorf("Invalid value of -require-ephemeral", "The option takes the value \"sensitive\", not %q.", c.requireEphemeral)
 	case len(c.assumeUnchanged) > 0 && (c.destroy || c.refreshOnly):
 		return diag.Errorf("Incompatible options", "-assume-unchanged cannot be used with -destroy or -refresh-only, because such plans compare nothing with the configuration.")
 	case len(c.replace) > 0 && (c.destroy || c.refreshOnly):
@@ -105,7 +109,7 @@ func (c *changeFlags) check() diag.List {
 // planOptions converts the command's options to those of the library. Files of addresses are read here. All
 // mistakes in addresses are reported at once.
 func (c *changeFlags) planOptions() (mayfly.PlanOptions, diag.List) {
-	out := mayfly.PlanOptions{SkipRefresh: !c.refresh, LazyEphemeral: c.lazyEphemeral}
+	out := mayfly.PlanOptions{SkipRefresh: !c.refresh, LazyEphemeral: c.lazyEphemeral, RequireEphemeral: c.requireEphemeral != ""}
 	switch {
 	case c.destroy:
 		out.Mode = plan.Destroy

@@ -107,6 +107,9 @@ func (p *planner) makePlan() {
 	p.warnUnmatched()
 	p.warnForgotten()
 	p.run.Report(takenOut(p.plan))
+	if p.req.RequireEphemeral {
+		p.run.Report(storesSensitive(p))
+	}
 }
 
 // planVariables checks root variables and records the ones that are kept with the plan.

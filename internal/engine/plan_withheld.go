@@ -1,6 +1,11 @@
 package engine
 
 import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/addr"
@@ -34,4 +39,81 @@ func takenOut(p *plan.Plan) diag.List {
 	return diag.Warnf("Older copies of the state still have the value",
 		"The next apply takes these values out of the state:%s\n\nBackups beside the state file, earlier versions in a bucket or a database, and saved plans still have them. Remove those copies, or change the secrets.",
 		diag.Lines("", taken))
+}
+
+// storesSensitive reports the attributes that are sensitive and would be stored, block by block, with the
+// argument that keeps those of them out of the state that the configuration sets.
+func storesSensitive(p *planner) (diags diag.List) {
+	found := map[string]*storedSecrets{}
+	add := func(a addr.Instance, provider addr.Provider, v cty.Value, paths []cty.Path) {
+		block := a.Config().String()
+		if found[block] == nil {
+			found[block] = &storedSecrets{of: a.Config(), schema: p.providers.Loaded(provider, a.Resource.Mode, a.Resource.Type)}
+		}
+		for _, path := range paths {
+			if part, err := path.Apply(v); err == nil && !part.IsNull() {
+				found[block].paths = append(found[block].paths, path)
+			}
+		}
+	}
+	for _, c := range p.plan.Changes {
+		if v, err := c.After.Unmarked(); err == nil && v != cty.NilVal && c.Action != plan.Delete && c.Action != plan.Forget {
+			add(c.Addr, c.Provider.Provider, v, c.After.Sensitive())
+		}
+	}
+	for a, in := range p.prior.AllInstances() {
+		if a.Resource.Mode != addr.Data || in.Current == nil {
+			continue
+		}
+		if s := p.providers.Loaded(in.Provider.Provider, addr.Data, a.Resource.Type); s != nil {
+			if v, err := in.Current.DecodeUnmarked(s.Block.Type()); err == nil {
+				add(a, in.Provider.Provider, v, slices.Concat(in.Current.Sensitive, s.Block.SensitivePaths(v)))
+			}
+		}
+	}
+	for _, block := range slices.Sorted(maps.Keys(found)) {
+		diags = append(diags, found[block].report()...)
+	}
+	return diags
+}
+
+// storedSecrets are the sensitive attributes that objects of a block have.
+type storedSecrets struct {
+	of     addr.ConfigResource
+	schema *schema.Schema // nil if it is not known
+	paths  []cty.Path
+}
+
+func (s *storedSecrets) report() diag.List {
+	if len(s.paths) == 0 {
+		return nil
+	}
+	var given, others []string
+	for _, path := range s.paths {
+		name := schema.EveryElementOf(path)
+		settable := false
+		if s.of.Mode == addr.Managed && s.schema != nil {
+			if pattern, err := s.schema.Block.Pattern(path); err == nil {
+				a := s.schema.Block.AttributeAt(pattern)
+				settable = a == nil || !a.Computed || a.Optional
+			}
+		}
+		if settable {
+			given = append(given, name)
+		} else {
+			others = append(others, name)
+		}
+	}
+	unique := func(names []string) string {
+		slices.Sort(names)
+		return strings.Join(slices.Compact(names), ", ")
+	}
+	detail := fmt.Sprintf("The state would have sensitive attributes of %s: %s.", s.of, unique(slices.Concat(given, others)))
+	if len(given) > 0 {
+		detail += fmt.Sprintf("\n\nTo keep them out of the state, add to the lifecycle block: ephemeral_attributes = [%s]", unique(given))
+	}
+	if len(others) > 0 {
+		detail += fmt.Sprintf("\n\nThe provider decides about %s, so that the state has to have it.", unique(others))
+	}
+	return diag.Errorf("Sensitive attributes would be stored", "%s", detail)
 }

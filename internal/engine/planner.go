@@ -38,6 +38,7 @@ type PlanRequest struct {
 	Places            config.OptionPlaces // of the targets, the excludes and what to replace
 	SkipRefresh       bool
 	LazyEphemeral     bool // does not open what only write-only arguments need
+	RequireEphemeral  bool // a plan that would store a sensitive attribute is an error
 
 	// Generated is configuration that Generate made for this plan; Config has it too.
 	Generated []*Generated

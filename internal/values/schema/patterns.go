@@ -131,3 +131,14 @@ func (b *Block) NullAt(v cty.Value, paths []cty.Path) cty.Value {
 	}
 	return v
 }
+
+// EveryElementOf renders a path with [*] in place of each index and key, which may be secret themselves.
+func EveryElementOf(path cty.Path) string {
+	out := slices.Clone(path)
+	for i, step := range path {
+		if _, ok := step.(cty.IndexStep); ok {
+			out[i] = EveryElement
+		}
+	}
+	return PatternString(out)
+}

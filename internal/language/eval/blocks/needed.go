@@ -6,7 +6,8 @@ import (
 )
 
 // needed returns the ephemeral blocks that a plan may need for more than write-only arguments: to configure a
-// provider, to check a condition, for a depends_on or a fingerprint, or to open another one that is needed.
+// provider, to check a condition, for a depends_on, a fingerprint or an ephemeral attribute, or to open another
+// one that is needed.
 // The conditions of an ephemeral block need nothing by themselves, since they are checked when it is opened.
 // Provisioners don't run in a plan. The set is computed once, on first use.
 func (c *Config) needed() *OpenSet {
@@ -55,6 +56,9 @@ func (n *neededCollector) block(b Node) {
 		if !isEphemeral(b) {
 			n.add(opensOf(b, InPrecondition|InPostcondition))
 			n.add(b.dependsOnOpens)
+			if len(b.Withheld) > 0 { // whose values have to be compared
+				n.add(b.bodyOpens)
+			}
 		}
 	}
 }

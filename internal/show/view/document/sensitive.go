@@ -143,7 +143,7 @@ func has(v cty.Value, path cty.Path) bool {
 
 // attribute adds an attribute of an object. b is nil if the schema is not known.
 func (f *sensitiveFinder) attribute(of ResourceType, path cty.Path, b *schema.Block, at addr.Object) {
-	key := attributeKey{of, everyElement(path)}
+	key := attributeKey{of, schema.EveryElementOf(path)}
 	a := f.attributes[key]
 	if a == nil {
 		a = &SensitiveAttribute{ResourceType: of, Path: key.path}
@@ -151,35 +151,11 @@ func (f *sensitiveFinder) attribute(of ResourceType, path cty.Path, b *schema.Bl
 	}
 	if b != nil {
 		attr := b.AttributeAt(path)
-		a.BySchema, a.WriteOnly = attr != nil && attr.Sensitive, everyElement(b.WriteOnlySibling(path))
+		a.BySchema, a.WriteOnly = attr != nil && attr.Sensitive, schema.EveryElementOf(b.WriteOnlySibling(path))
 	}
 	if n := len(a.Objects); n == 0 || a.Objects[n-1] != at {
 		a.Objects = append(a.Objects, at)
 	}
-}
-
-// everyElement renders a path with [*] in place of each index and key, which may be secret themselves.
-func everyElement(path cty.Path) string {
-	out, names := "", cty.Path{}
-	flush := func() {
-		if len(names) > 0 {
-			if out != "" {
-				out += "."
-			}
-			out += schema.PathString(names)
-			names = nil
-		}
-	}
-	for _, step := range path {
-		if _, ok := step.(cty.GetAttrStep); ok {
-			names = append(names, step)
-			continue
-		}
-		flush()
-		out += "[*]"
-	}
-	flush()
-	return out
 }
 
 // jsonSensitive is the document of what is sensitive.
