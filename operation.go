@@ -190,7 +190,7 @@ func (o *Operation) request(cfg *blocks.Config, opt PlanOptions) engine.PlanRequ
 		Config: cfg, State: o.State(), Mode: opt.Mode, Variables: opt.Variables, Targets: opt.Targets, Excludes: opt.Excludes,
 		ForceReplace: opt.ForceReplace, AssumeUnchanged: opt.AssumeUnchanged, Places: opt.Places, SkipRefresh: opt.SkipRefresh, LazyEphemeral: opt.LazyEphemeral,
 		RequireEphemeral: opt.RequireEphemeral,
-		Generated: opt.Generated, Soft: opt.Soft,
+		Generated:        opt.Generated, Soft: opt.Soft,
 	}
 	if o.File != nil {
 		req.Meta = o.File.Meta

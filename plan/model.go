@@ -133,6 +133,7 @@ const (
 	WithheldUnknown      WithheldStatus = "unknown" // it is known after the apply
 	WithheldIncomparable WithheldStatus = "incomparable"
 	WithheldAssumed      WithheldStatus = "assumed"  // the same, as the user says, since it is incomparable
+	WithheldVersion      WithheldStatus = "version"  // the same, with another version
 	WithheldStored       WithheldStatus = "stored"   // the same, and the state still has it, until the apply
 	WithheldReleased     WithheldStatus = "released" // the same, and the state has it from the apply on
 	WithheldRemoved      WithheldStatus = "removed"  // there is none any more
@@ -140,7 +141,7 @@ const (
 
 // Restores reports whether the apply changes what the state has of the value, although the value stays.
 func (s WithheldStatus) Restores() bool {
-	return s == WithheldStored || s == WithheldReleased || s == WithheldAssumed
+	return s == WithheldStored || s == WithheldReleased || s == WithheldAssumed || s == WithheldVersion
 }
 
 // Differs reports whether the object gets another value, as far as that is known.

@@ -19,11 +19,22 @@ type Withheld struct {
 	// Sent is of the value that the provider was sent last; zero if that is not known. Returned is of the one
 	// that it returned, unless that was the same or null.
 	Sent, Returned fingerprint.Fingerprint
+	// Version is of the version that the configuration gave, and Config of all other arguments; zero if there
+	// was no version.
+	Version, Config fingerprint.Fingerprint
 }
 
 // Equal reports whether both would be stored as the same bytes.
 func (w Withheld) Equal(other Withheld) bool {
-	return w.Path.Equals(other.Path) && w.Sent.Equal(other.Sent) && w.Returned.Equal(other.Returned)
+	return w.Path.Equals(other.Path) && w.Sent.Equal(other.Sent) && w.Returned.Equal(other.Returned) &&
+		w.Version.Equal(other.Version) && w.Config.Equal(other.Config)
+}
+
+// withheldNames are the members that hold the fingerprints of Withheld in files.
+var withheldNames = [...]string{"sent", "returned", "version", "config"}
+
+func (w *Withheld) fingerprints() [4]fingerprint.Fingerprint {
+	return [...]fingerprint.Fingerprint{w.Sent, w.Returned, w.Version, w.Config}
 }
 
 // SaltsOf returns the salts that the fingerprints of an instance's objects need, which must go along with it
@@ -35,7 +46,9 @@ func (s *State) SaltsOf(i *Instance) []fingerprint.Salt {
 			continue
 		}
 		for _, w := range o.Withheld {
-			needed[w.Sent.Salt], needed[w.Returned.Salt] = true, true
+			for _, f := range w.fingerprints() {
+				needed[f.Salt] = true
+			}
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(s.Salts), func(salt fingerprint.Salt) bool { return !needed[salt.ID] })
@@ -46,6 +59,8 @@ type withheldV4 struct {
 	Path     []stepJSON `json:"path"`
 	Sent     string     `json:"sent"`
 	Returned string     `json:"returned"`
+	Version  string     `json:"version"`
+	Config   string     `json:"config"`
 }
 
 // decode converts an attribute that is kept out of the state.
@@ -56,10 +71,12 @@ func (w withheldV4) decode() (out Withheld, err error) {
 	if out.Path, err = parsePath(w.Path); err != nil {
 		return out, err
 	}
-	if out.Sent, err = fingerprint.Parse(w.Sent); err == nil {
-		out.Returned, err = fingerprint.Parse(w.Returned)
+	for text, f := range map[*string]*fingerprint.Fingerprint{&w.Sent: &out.Sent, &w.Returned: &out.Returned, &w.Version: &out.Version, &w.Config: &out.Config} {
+		if *f, err = fingerprint.Parse(*text); err != nil {
+			return out, err
+		}
 	}
-	return out, err
+	return out, nil
 }
 
 // appendWithheld appends the attributes that are kept out of the state, which must not be none.
@@ -67,11 +84,10 @@ func appendWithheld(b []byte, list []Withheld) []byte {
 	for i, w := range list {
 		b = append(append(b, "[,"[min(i, 1)]), `{"path":`...)
 		b = appendPath(b, w.Path)
-		if !w.Sent.IsZero() {
-			b = appendString(append(b, `,"sent":`...), w.Sent.String())
-		}
-		if !w.Returned.IsZero() {
-			b = appendString(append(b, `,"returned":`...), w.Returned.String())
+		for i, f := range w.fingerprints() {
+			if !f.IsZero() {
+				b = appendString(append(appendString(append(b, ','), withheldNames[i]), ':'), f.String())
+			}
 		}
 		b = append(b, '}')
 	}

@@ -116,6 +116,9 @@ func (ia *instanceApply) evaluateConfig() bool {
 	if !ok || ia.Answers.Later && !ia.Review(&ia.prior, ia.Recorded.Private) {
 		return false
 	}
+	if !evaluateVersions(ia.t, ia.in, &ia.objectOp) {
+		return false
+	}
 	ia.Withheld.Assume = func(p cty.Path) bool {
 		return slices.ContainsFunc(ia.change.Withheld, func(w plan.Withheld) bool { return w.Status == plan.WithheldAssumed && w.Path.Equals(p) })
 	}

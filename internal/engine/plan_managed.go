@@ -133,6 +133,12 @@ func (ip *instancePlan) planWith(s *ephemeral.Session) (cty.Value, bool) {
 		}
 		return v, ip.in.Preconditions(ip.t, s.Opened) && ip.in.Postconditions(ip.t, s.Opened, v)
 	}
+	if !evaluateVersions(ip.t, ip.in, &ip.objectOp) {
+		return cty.NilVal, false
+	}
+	if unneeded(ip) {
+		return planUnneeded(ip, s)
+	}
 	if !ip.configured() || ip.Answers.Later && !ip.review() {
 		return cty.NilVal, false
 	}

@@ -10,7 +10,14 @@ import (
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/internal/base/future"
+	"github.com/mayfly-iac/mayfly/internal/engine/ephemeral"
+	"github.com/mayfly-iac/mayfly/internal/engine/object"
+	"github.com/mayfly-iac/mayfly/internal/language/eval"
+	"github.com/mayfly-iac/mayfly/internal/language/lang"
+	"github.com/mayfly-iac/mayfly/internal/provider"
 	"github.com/mayfly-iac/mayfly/internal/values/schema"
+	"github.com/mayfly-iac/mayfly/internal/values/value"
 	"github.com/mayfly-iac/mayfly/plan"
 )
 
@@ -39,6 +46,52 @@ func takenOut(p *plan.Plan) diag.List {
 	return diag.Warnf("Older copies of the state still have the value",
 		"The next apply takes these values out of the state:%s\n\nBackups beside the state file, earlier versions in a bucket or a database, and saved plans still have them. Remove those copies, or change the secrets.",
 		diag.Lines("", taken))
+}
+
+// evaluateVersions evaluates the versions of the attributes that an operation withholds. It returns false if
+// that failed, which was reported.
+func evaluateVersions(t *future.Task, in *eval.Instance, op *objectOp) bool {
+	if !slices.ContainsFunc(in.Resource.Block.Versions, func(x *lang.Expr) bool { return x != nil }) {
+		return true
+	}
+	versions, diags := eval.Versions(t, in)
+	op.walk.run.Report(diags)
+	op.Withheld.Versions = versions
+	return !diags.HasErrors()
+}
+
+// unneeded reports whether an object stays as it is without the values that it withholds (E94): it is as the
+// state has it, nothing asks for its replacement, and neither the versions of the values nor the rest of the
+// configuration has changed.
+func unneeded(ip *instancePlan) bool {
+	if len(ip.Withheld.Versions) == 0 || ip.stored == nil || ip.loaded.Object != ip.stored || ip.loaded.Cleaned || !ip.IsCurrent(ip.stored) ||
+		ip.prior.Value.IsNull() || !ip.prior.SameAs(ip.loaded, &ip.Withheld) || ip.forcedReason() != plan.NoReason {
+		return false
+	}
+	cfg, diags := ip.in.EvalBody(ip.t, eval.NewOpened(nil))
+	if diags.HasErrors() {
+		return false // which is reported when it is evaluated with what it lacks
+	}
+	plain, faults := value.Storable(ip.Answers.Given(cfg), ip.Block().Type())
+	if len(faults) > 0 || !ip.Withheld.Unneeded(ip.stored, plain) {
+		return false
+	}
+	ip.config = object.Config{Value: plain, Sensitive: ip.Withheld.Outside(value.PathsWith(cfg, value.Sensitive))}
+	return !ip.marksChanged(ip.prior.Value)
+}
+
+// planUnneeded plans no change of an object for which unneeded holds.
+func planUnneeded(ip *instancePlan, s *ephemeral.Session) (cty.Value, bool) {
+	if !ip.in.Preconditions(ip.t, s.Opened) || ip.Answers.Later && !ip.review() {
+		return cty.NilVal, false
+	}
+	ip.newChange(ip.prior)
+	ip.change.Action = plan.NoOp
+	for _, w := range ip.stored.Withheld {
+		ip.change.Withheld = append(ip.change.Withheld, plan.Withheld{Path: w.Path, Status: plan.WithheldSame})
+	}
+	v, ok := ip.finish(provider.PlanResponse{Planned: ip.prior.Value, Private: ip.prior.Private, Identity: ip.prior.Identity})
+	return v, ok && ip.in.Postconditions(ip.t, s.Opened, v)
 }
 
 // storesSensitive reports the attributes that are sensitive and would be stored, block by block, with the

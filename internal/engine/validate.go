@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"slices"
 
 	"github.com/zclconf/go-cty/cty"
 
@@ -121,7 +122,8 @@ func (v *validator) instance(t *future.Task, in *eval.Instance) {
 	in.Preconditions(t, o)
 	in.Postconditions(t, o, self)
 	_, diags2 := in.PreventDestroy(t)
-	v.run.Report(append(diags2, in.TriggerKeys(t)...))
+	_, diags3 := eval.Versions(t, in)
+	v.run.Report(slices.Concat(diags2, diags3, in.TriggerKeys(t)))
 	for i := range in.Provisioners() {
 		_, _, diags := evalProvisioner(t, o, in, i, self, in.Addr())
 		v.run.Report(diags)

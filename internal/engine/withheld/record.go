@@ -25,9 +25,20 @@ func (a *Attributes) Records(v, sent cty.Value, earlier *state.Object) []state.W
 			}
 		}
 	}
+	rest := cty.NilVal
+	if sent != cty.NilVal {
+		rest = a.rest(sent)
+	}
 	var out []state.Withheld
 	for _, path := range paths {
-		out = append(out, a.record(path, part(v, path), part(sent, path), recordAt(earlier, path)))
+		w := a.record(path, part(v, path), part(sent, path), recordAt(earlier, path))
+		if version := a.version(path); rest != cty.NilVal && !a.sameVersion(w, rest) {
+			w.Version, w.Config = fingerprint.Fingerprint{}, fingerprint.Fingerprint{}
+			if version != cty.NilVal && version.IsWhollyKnown() && rest.IsWhollyKnown() {
+				w.Version, w.Config = a.fingerprint(path, version), a.fingerprint(path, rest)
+			}
+		}
+		out = append(out, w)
 	}
 	return out
 }

@@ -22,10 +22,13 @@ import (
 // Attributes are the withheld attributes of one object. Values of the object are of the type of the block,
 // and stored is its record in the state, which may be nil. Attributes belongs to one goroutine.
 type Attributes struct {
-	Names  schema.Patterns // of the attributes; none if nothing is withheld
-	Object addr.Object     // for messages
-	Block  *schema.Block
-	Hasher *fingerprint.Hasher
+	Names schema.Patterns // of the attributes; none if nothing is withheld
+	// Versions are those that the configuration gives the attributes, in the order of Names; cty.NilVal
+	// stands for none. Empty if there are none.
+	Versions []cty.Value
+	Object   addr.Object // for messages
+	Block    *schema.Block
+	Hasher   *fingerprint.Hasher
 	// Ignored reports whether changes of the attribute at a path are ignored. Nil for none.
 	Ignored func(cty.Path) bool
 	// Assume reports whether the attribute at a path counts as unchanged if it cannot be compared. Nil for

@@ -8,28 +8,50 @@ import (
 )
 
 // ephemeralAttributes decodes an ephemeral_attributes argument: a list of paths relative to the resource, in
-// which [*] stands for every element. They are checked against the schema of the resource where that is
-// known.
-func (d *resourceDecoder) ephemeralAttributes(attr *hcl.Attribute) []hcl.Traversal {
-	exprs, diags := hcl.ExprList(attr.Expr)
+// which [*] stands for every element, or a map from such paths to versions. The paths are checked against the
+// schema of the resource where that is known.
+func (d *resourceDecoder) ephemeralAttributes(attr *hcl.Attribute) []EphemeralAttribute {
+	if exprs, diags := hcl.ExprList(attr.Expr); !diags.HasErrors() {
+		return d.withheldPaths(exprs, nil)
+	}
+	pairs, diags := hcl.ExprMap(attr.Expr)
 	if diags.HasErrors() {
-		d.errorAt(attr.Expr.Range(), "Invalid expression", "The argument \"ephemeral_attributes\" takes a list of attributes, such as [password].")
+		d.errorAt(attr.Expr.Range(), "Invalid expression",
+			"The argument \"ephemeral_attributes\" takes a list of attributes, such as [password], or a map from attributes to versions, such as { password = 1 }.")
 		return nil
 	}
-	var paths []hcl.Traversal
-	for _, expr := range exprs {
+	var paths, versions []hcl.Expression
+	for _, pair := range pairs {
+		key := pair.Key
+		if k, ok := key.(*hclsyntax.ObjectConsKeyExpr); ok {
+			key = k.Wrapped
+		}
+		paths, versions = append(paths, key), append(versions, pair.Value)
+	}
+	return d.withheldPaths(paths, versions)
+}
+
+// withheldPaths decodes the paths, each with its version if there are any.
+func (d *resourceDecoder) withheldPaths(exprs, versions []hcl.Expression) []EphemeralAttribute {
+	var out []EphemeralAttribute
+	for i, expr := range exprs {
 		inner := d.unquote(expr)
 		if inner == nil {
 			continue
 		}
-		if path := splatPath(inner); path != nil {
-			paths = append(paths, path)
+		path := splatPath(inner)
+		if path == nil {
+			d.errorAt(expr.Range(), "Invalid expression",
+				"\"ephemeral_attributes\" names attributes: a name, or a path such as rule[0].password or rule[*].password.")
 			continue
 		}
-		d.errorAt(expr.Range(), "Invalid expression",
-			"An element of \"ephemeral_attributes\" is the name of an attribute, or a path such as rule[0].password or rule[*].password.")
+		one := EphemeralAttribute{Path: path}
+		if versions != nil {
+			one.Version = versions[i]
+		}
+		out = append(out, one)
 	}
-	return paths
+	return out
 }
 
 // splatPath converts an expression to a path that is relative to a resource, nil if it is none.

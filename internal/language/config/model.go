@@ -268,13 +268,19 @@ type Lifecycle struct {
 	PreventDestroy      hcl.Expression // nil if absent
 	IgnoreChanges       []hcl.Traversal
 	IgnoreAll           bool
-	EphemeralAttributes []hcl.Traversal // in which a TraverseSplat stands for every element
+	EphemeralAttributes []EphemeralAttribute
 	ReplaceTriggeredBy  []Trigger
 	Preconditions       []*Condition
 	Postconditions      []*Condition
 	// Destroy is the destroy argument; nil if absent.
 	Destroy *bool
 	Range   hcl.Range
+}
+
+// EphemeralAttribute is an attribute whose value is kept out of the state.
+type EphemeralAttribute struct {
+	Path    hcl.Traversal  // relative to the resource; a TraverseSplat stands for every element
+	Version hcl.Expression // that changes with the value; nil if there is none
 }
 
 // SkipDestroy reports whether objects that are no longer wanted are left alone: destroy = false.

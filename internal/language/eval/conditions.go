@@ -225,5 +225,23 @@ func (in *Instance) PreventDestroy(t *future.Task) (bool, diag.List) {
 	return v.True(), diags
 }
 
+// Versions returns the versions of the attributes that ephemeral_attributes names, in the order of the
+// block's Withheld; cty.NilVal stands for none. They have no marks.
+func Versions(t *future.Task, in *Instance) ([]cty.Value, diag.List) {
+	var diags diag.List
+	out := make([]cty.Value, len(in.Resource.Block.Versions))
+	sc := in.scope(t, nil)
+	for i, x := range in.Resource.Block.Versions {
+		if x == nil {
+			continue
+		}
+		v, more := in.Run().eval(sc, x)
+		diags = append(diags, more...)
+		diags = append(diags, in.Resource.Module.block.RefuseEphemeral(v, x, "The version of an ephemeral attribute is kept in the state, and cannot be an ephemeral value itself.")...)
+		out[i], _ = v.UnmarkDeep()
+	}
+	return out, diags.WithAddress(in.Addr().String())
+}
+
 // HasConditions reports whether conditions are declared in the module or below it.
 func (m *Module) HasConditions() bool { return m.block.HasConditions() }

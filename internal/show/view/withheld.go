@@ -11,6 +11,7 @@ var withheldNotes = map[plan.WithheldStatus]string{
 	plan.WithheldUnknown:      ", known after apply",
 	plan.WithheldIncomparable: ", cannot be compared",
 	plan.WithheldAssumed:      ", assumed to be unchanged",
+	plan.WithheldVersion:      ", another version",
 	plan.WithheldStored:       ", no longer stored",
 	plan.WithheldReleased:     ", stored from now on",
 }

@@ -14,7 +14,8 @@ import (
 // ephemeralAttributes converts the paths of ephemeral_attributes to patterns, and reports those that lead
 // nowhere or to what cannot be kept out of the state (E90).
 func (c *compiler) ephemeralAttributes(b *Resource) {
-	for _, t := range b.Config.Lifecycle.EphemeralAttributes {
+	for _, named := range b.Config.Lifecycle.EphemeralAttributes {
+		t := named.Path
 		pattern, err := b.Schema.Block.Pattern(Path(t))
 		problem := ""
 		if err != nil {
@@ -27,6 +28,7 @@ func (c *compiler) ephemeralAttributes(b *Resource) {
 			continue
 		}
 		b.Withheld = append(b.Withheld, pattern)
+		b.Versions = append(b.Versions, c.expr(b.Module, named.Version, site{repeat: b.Repeat}))
 	}
 }
 

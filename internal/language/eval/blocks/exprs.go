@@ -18,6 +18,7 @@ const (
 	InConnection                          // the connection that holds for a provisioner, whether or not it uses it
 	InTrigger                             // replace_triggered_by, and the keys in brackets in it
 	InPrevention                          // prevent_destroy
+	InVersion                             // of an ephemeral attribute
 	InProviderKey                         // the key of the provider configuration's instance
 
 	// The other roles are those of references without an expression.
@@ -54,6 +55,7 @@ func (r *Resource) Exprs(yield func(Role, *lang.Expr) bool) bool {
 		l.exprs(InTrigger, r.Triggers...) &&
 		l.exprs(InTrigger, r.TriggerKeys...) &&
 		l.exprs(InPrevention, r.Prevent) &&
+		l.exprs(InVersion, r.Versions...) &&
 		l.exprs(InProviderKey, r.ProviderKey) &&
 		l.exprs(InIdleConnection, r.IdleConnections...) &&
 		l.conditions(InPostcondition, r.Postconditions) &&

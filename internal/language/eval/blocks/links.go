@@ -21,6 +21,7 @@ const (
 	ForPrevention  Purpose = "prevent_destroy"
 	ForProvider    Purpose = "provider"
 	ForDependsOn   Purpose = "depends_on"
+	ForVersion     Purpose = "ephemeral_attributes"
 	ForModule      Purpose = "module" // the call of a module whose output is read
 )
 
@@ -29,7 +30,7 @@ const (
 var purposes = map[Role]Purpose{
 	InBody: ForArgument, InRepetition: ForRepetition, InPrecondition: ForCondition, InPostcondition: ForCondition,
 	InProvisioner: ForProvisioner, InIdleConnection: ForProvisioner, InDestroyProvisioner: ForProvisioner,
-	InTrigger: ForTrigger, InPrevention: ForPrevention, InProviderKey: ForProvider, toProvider: ForProvider,
+	InTrigger: ForTrigger, InPrevention: ForPrevention, InVersion: ForVersion, InProviderKey: ForProvider, toProvider: ForProvider,
 	inDependsOn: ForDependsOn, toCall: ForModule,
 }
 

@@ -115,6 +115,7 @@ type Resource struct {
 	Prevent     *lang.Expr      // prevent_destroy
 	Withheld    schema.Patterns // ephemeral_attributes
 	ProviderKey *lang.Expr      // the key of the provider configuration's instance
+	Versions    []*lang.Expr    // of Withheld, in the same order; nil for none
 	// IdleConnections are expressions of connections that no provisioner of creation uses. They are not
 	// evaluated, but the instances depend on what they refer to.
 	IdleConnections []*lang.Expr

@@ -6,10 +6,9 @@ import (
 )
 
 // needed returns the ephemeral blocks that a plan may need for more than write-only arguments: to configure a
-// provider, to check a condition, for a depends_on, a fingerprint or an ephemeral attribute, or to open another
-// one that is needed.
-// The conditions of an ephemeral block need nothing by themselves, since they are checked when it is opened.
-// Provisioners don't run in a plan. The set is computed once, on first use.
+// provider, to check a condition, for a depends_on, a fingerprint or an ephemeral attribute, or to open
+// another one that is needed. The conditions of an ephemeral block need nothing by themselves, since they are
+// checked when it is opened. Provisioners don't run in a plan. The set is computed once, on first use.
 func (c *Config) needed() *OpenSet {
 	c.neededOnce.Do(func() {
 		n := neededCollector{cfg: c, set: map[addr.ConfigResource]struct{}{}}
