@@ -3,7 +3,9 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"runtime/debug"
+	"runtime/metrics"
 	"strings"
 	"testing"
 
@@ -28,6 +30,36 @@ func TestPlacesHoldNoValues(t *testing.T) {
 			t.Errorf("%q in:\n%s", bad, got)
 		}
 	}
+}
+
+// TestFloor makes the floor, which starts no collection. After one, the heap may grow as before.
+func TestFloor(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(100))
+	runtime.GC() // so that what follows is not about what other tests have left
+	before := figure(t, "/gc/cycles/total:gc-cycles")
+	floor := makeFloor()
+	if got := figure(t, "/gc/cycles/total:gc-cycles"); got != before {
+		t.Errorf("%d collections", got-before)
+	}
+	for range 100 {
+		runtime.GC()
+		if figure(t, "/gc/gogc:percent") == 100 {
+			break
+		}
+		runtime.Gosched() // cleanups have a goroutine of their own
+	}
+	if got := figure(t, "/gc/gogc:percent"); got != 100 {
+		t.Errorf("after a collection, the heap may grow by %d percent", got)
+	}
+	runtime.KeepAlive(floor)
+}
+
+// figure returns a figure of the garbage collector.
+func figure(t *testing.T, name string) uint64 {
+	t.Helper()
+	sample := []metrics.Sample{{Name: name}}
+	metrics.Read(sample)
+	return sample[0].Value.Uint64()
 }
 
 func TestGuarded(t *testing.T) {
