@@ -5,7 +5,7 @@ var programsRules = map[string]rule{
 	"docs/schemas": {pure: true, modules: none, why: "a schema is a text, whoever writes the documents"},
 	"cmd/mayfly": {
 		may: []string{
-			".", "addr", "stores/backend", "stores/kinds", "diag", "docs/schemas", "base/safefile", "values/value", "values/schema", "language/config", "language/config/format", "state", "engine/edit", "state/store", "provider", "plan",
+			".", "addr", "stores/backend", "stores/kinds", "diag", "docs/schemas", "base/pattern", "base/safefile", "values/value", "values/schema", "language/config", "language/config/format", "state", "engine/edit", "state/store", "provider", "plan",
 			"stores/planfile", "event", "engine", "engine/explain", "show/view", "show/view/coverage", "show/view/document", "show/view/explanation", "show/view/markdown", "show/view/report", "show/view/timeline", "show/view/verdicts", "install/...", "language/lang", "language/lang/funcs",
 			"values/leak", "engine/selection", "suite", "show/telemetry", "base/trace", "workdir", "cmd/mayfly/internal/...",
 		},
@@ -23,7 +23,7 @@ var programsRules = map[string]rule{
 		modules: []string{"golang.org/x/term", "golang.org/x/sys", "github.com/vbauerster/mpb/v8"},
 		why:     "a terminal shows text and takes keys, whatever the program is about",
 	},
-	"cmd/mayfly/internal/place":     {modules: none, why: "where a run is does not depend on what it does"},
+	"cmd/mayfly/internal/place":     {may: []string{"base/pattern"}, modules: none, why: "where a run is does not depend on what it does"},
 	"cmd/mayfly/internal/harden":    {may: []string{"base/childenv"}, modules: []string{"golang.org/x/sys"}, why: "a process is protected whatever it does"},
 	"cmd/mayfly/internal/interrupt": {may: []string{"base/bug"}, modules: none, why: "what a signal ends is a matter of contexts, not of what runs in them"},
 	"cmd/mayfly/internal/watch":     {modules: []string{"github.com/fsnotify/fsnotify"}, why: "that a file has changed is seen without knowing what it is for"},
