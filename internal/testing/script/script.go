@@ -31,7 +31,7 @@
 // module's root, and COLUMNS=0, so that messages are on one line. A script about line breaks sets "env
 // COLUMNS=".
 //
-// It may import testscript and packages simprovider, registrytest and secretscan. It must not know the
+// It may import testscript and packages simcloud, registrytest and secretscan. It must not know the
 // programs that it runs.
 package script
 
@@ -57,7 +57,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/testing/registrytest"
 	"github.com/mayfly-iac/mayfly/internal/testing/schematest/checker"
 	"github.com/mayfly-iac/mayfly/internal/testing/secretscan"
-	"github.com/mayfly-iac/mayfly/internal/testing/simprovider"
+	"github.com/mayfly-iac/mayfly/internal/testing/simprovider/simcloud"
 )
 
 // envUpdate, if set when tests run, rewrites expected output in the scripts.
@@ -162,7 +162,7 @@ func Run(t *testing.T, dir string) {
 		t.Skip("the provider in the mirror is a shell script")
 	}
 	mirror := t.TempDir()
-	if err := BuildMirror(mirror, simprovider.Source, impliedSource); err != nil {
+	if err := BuildMirror(mirror, simcloud.Source, impliedSource); err != nil {
 		t.Fatal(err)
 	}
 	socket, err := startChecker()
@@ -240,8 +240,8 @@ func setUp(env *testscript.Env, mirror, checkerSocket string) error {
 	env.Setenv("TF_CLI_CONFIG_FILE", rc)
 	env.Setenv("GOGC", "400")                // short commands end before collecting garbage pays
 	env.Setenv("TF_DISABLE_PLUGIN_TLS", "1") // keys and certificates take a third of the time of a short command
-	env.Setenv(simprovider.EnvDir, filepath.Join(env.WorkDir, ownCloud))
-	env.Setenv(simprovider.EnvLog, filepath.Join(env.WorkDir, ownLog))
+	env.Setenv(simcloud.EnvDir, filepath.Join(env.WorkDir, ownCloud))
+	env.Setenv(simcloud.EnvLog, filepath.Join(env.WorkDir, ownLog))
 	return nil
 }
 
