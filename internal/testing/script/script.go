@@ -71,7 +71,7 @@ const impliedSource = "registry.opentofu.org/hashicorp/sim"
 
 // Main is the body of a TestMain: programs are the commands that scripts may use, by name.
 func Main(m *testing.M, programs map[string]func()) {
-	testscript.Main(tests{m: m}, programs)
+	testscript.Main(tests{m: m, names: slices.Sorted(maps.Keys(programs))}, programs)
 }
 
 // MainOf is the body of a TestMain whose scripts use the programs that the tests of another package give to
@@ -83,8 +83,8 @@ func MainOf(m *testing.M, folder string, names ...string) {
 // tests are those of a package with scripts, which share what is built for them.
 type tests struct {
 	m      *testing.M
-	folder string // of the package whose programs are used, or empty
-	names  []string
+	folder string   // of the package whose programs are used; "" means the package itself
+	names  []string // of the programs
 }
 
 // Run runs the tests and returns the exit status.
@@ -110,16 +110,28 @@ func (t tests) prepare(dir string) error {
 		return built[program.TestProvider], err
 	})
 	startChecker = sync.OnceValues(func() (string, error) { return runChecker(dir) })
-	if t.folder != "" && runtime.GOOS != "windows" { // where Run skips all
-		bin := filepath.Join(dir, "bin")
-		if err := program.BuildTests(bin, t.folder, t.names...); err != nil {
-			return err
-		}
-		if err := os.Setenv("PATH", bin+string(filepath.ListSeparator)+os.Getenv("PATH")); err != nil {
+	if runtime.GOOS != "windows" { // where Run skips all
+		if err := t.namePrograms(dir); err != nil {
 			return err
 		}
 	}
 	return program.RaiseParallel()
+}
+
+// namePrograms has the programs of scripts found by their names.
+func (t tests) namePrograms(dir string) error {
+	executable, err := os.Executable()
+	if t.folder != "" {
+		executable, err = program.BuildTests(dir, t.folder)
+	}
+	if err != nil {
+		return err
+	}
+	bin, err := program.Name(dir, executable, t.names...)
+	if err != nil {
+		return err
+	}
+	return os.Setenv("PATH", bin+string(filepath.ListSeparator)+os.Getenv("PATH"))
 }
 
 // buildSim returns the path of the test provider's program, which is built on the first call. Main sets it.
