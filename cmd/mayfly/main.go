@@ -46,13 +46,22 @@ func main() {
 }
 
 // makeFloor makes the memory of floorSize. Making it starts no collection, which would take a fifth of the
-// processor time of a short command: until the first one, the limit of the heap is what a collection that had
-// found the floor would have set.
+// processor time of a short command: until the first one, only the size of the memory counts, and the limit
+// is what a collection that had found the floor would have set. It must be a limit of memory. With one in
+// percent, the heap could become many times larger before the cleanup runs, which the first collection only
+// queues.
 func makeFloor() []byte {
-	const least = 4 << 20 // bytes, below which the heap may grow at 100 percent before the first collection
-	if percent := debug.SetGCPercent(-1); percent >= 0 {
-		debug.SetGCPercent((100 + percent) * (floorSize / least))
-		runtime.AddCleanup(new([16]byte), func(percent int) { debug.SetGCPercent(percent) }, percent)
+	const overhead = 8 << 20 // bytes, which the runtime takes beside the heap
+	limit := debug.SetMemoryLimit(-1)
+	percent := debug.SetGCPercent(-1)
+	if first := floorSize + floorSize*int64(percent)/100 + overhead; percent >= 0 && first < limit {
+		debug.SetMemoryLimit(first)
+		runtime.AddCleanup(new([16]byte), func(limit int64) {
+			debug.SetGCPercent(percent)
+			debug.SetMemoryLimit(limit)
+		}, limit)
+	} else {
+		debug.SetGCPercent(percent)
 	}
 	return make([]byte, floorSize)
 }

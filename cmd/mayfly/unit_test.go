@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
@@ -32,24 +33,33 @@ func TestPlacesHoldNoValues(t *testing.T) {
 	}
 }
 
-// TestFloor makes the floor, which starts no collection. After one, the heap may grow as before.
+// TestShortCommandCollectsNothing runs one that says when it collects garbage.
+func TestShortCommandCollectsNothing(t *testing.T) {
+	cmd := exec.Command(os.Args[0], "version")
+	cmd.Env = append(os.Environ(), "MAYFLY_TEST_MAIN=1", "GODEBUG=gctrace=1", "GOGC=100")
+	out, err := cmd.CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "on ") || strings.Contains(string(out), "gc 1 @") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// TestFloor makes the floor: after a collection, the collector has the limits that it had before.
 func TestFloor(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(100))
-	runtime.GC() // so that what follows is not about what other tests have left
-	before := figure(t, "/gc/cycles/total:gc-cycles")
+	limit := figure(t, "/gc/gomemlimit:bytes")
 	floor := makeFloor()
-	if got := figure(t, "/gc/cycles/total:gc-cycles"); got != before {
-		t.Errorf("%d collections", got-before)
+	if got := figure(t, "/gc/gomemlimit:bytes"); got >= limit {
+		t.Errorf("before the first collection, the memory may grow to %d bytes", got)
 	}
 	for range 100 {
 		runtime.GC()
-		if figure(t, "/gc/gogc:percent") == 100 {
+		if figure(t, "/gc/gomemlimit:bytes") == limit {
 			break
 		}
 		runtime.Gosched() // cleanups have a goroutine of their own
 	}
-	if got := figure(t, "/gc/gogc:percent"); got != 100 {
-		t.Errorf("after a collection, the heap may grow by %d percent", got)
+	if percent, now := figure(t, "/gc/gogc:percent"), figure(t, "/gc/gomemlimit:bytes"); percent != 100 || now != limit {
+		t.Errorf("after a collection, the heap may grow by %d percent up to %d bytes", percent, now)
 	}
 	runtime.KeepAlive(floor)
 }
