@@ -1,10 +1,11 @@
 package diag
 
 import (
-	"regexp"
 	"strconv"
 
 	"github.com/hashicorp/hcl/v2"
+
+	"github.com/mayfly-iac/mayfly/internal/base/pattern"
 )
 
 // Place returns where a range begins, as FILE:LINE, for the text of a message that names a second place. The
@@ -12,7 +13,7 @@ import (
 func Place(rng hcl.Range) string { return rng.Filename + ":" + strconv.Itoa(rng.Start.Line) }
 
 // wholeRange matches how messages of package hcl name a second place, up to the line, and the columns.
-var wholeRange = regexp.MustCompile(`( (?:already set|already defined|directive|if started) at [^\n]*?:\d+),\d+-(?:\d+,)?\d+`)
+var wholeRange = pattern.New(`( (?:already set|already defined|directive|if started) at [^\n]*?:\d+),\d+-(?:\d+,)?\d+`)
 
 // shortPlaces rewrites a message of package hcl so that it names places as Place does.
-func shortPlaces(text string) string { return wholeRange.ReplaceAllString(text, "$1") }
+func shortPlaces(text string) string { return wholeRange().ReplaceAllString(text, "$1") }

@@ -24,6 +24,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/testing/filetest"
 	"github.com/mayfly-iac/mayfly/internal/testing/program"
 	"github.com/mayfly-iac/mayfly/internal/testing/simprovider"
+	"github.com/mayfly-iac/mayfly/internal/testing/simprovider/simcloud"
 	"github.com/mayfly-iac/mayfly/internal/testing/simprovider/simlog"
 	"github.com/mayfly-iac/mayfly/suite"
 )
@@ -75,7 +76,7 @@ func (r *rig) Launch(_ context.Context, p addr.Provider) (provider.Provider, dia
 		return nil, diag.Errorf("Test provider", "%s", err)
 	}
 	dial, stop := simprovider.InMemory(server)
-	return plugin.Connect(simprovider.Source, 6, dial, stop), nil
+	return plugin.Connect(simcloud.Source, 6, dial, stop), nil
 }
 
 // now is the clock of the transcript. No two entries have the same time.
@@ -157,7 +158,7 @@ func (r *rig) transcript() simlog.Log {
 // objects returns the names of the objects that exist.
 func (r *rig) objects() []string {
 	r.t.Helper()
-	list, err := simprovider.Objects(r.cloud)
+	list, err := simcloud.Objects(r.cloud)
 	if err != nil {
 		r.t.Fatal(err)
 	}

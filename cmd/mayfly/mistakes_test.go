@@ -18,7 +18,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/install"
 	"github.com/mayfly-iac/mayfly/internal/testing/filetest"
 	"github.com/mayfly-iac/mayfly/internal/testing/script"
-	"github.com/mayfly-iac/mayfly/internal/testing/simprovider"
+	"github.com/mayfly-iac/mayfly/internal/testing/simprovider/simcloud"
 )
 
 // mistakesDir has the catalog of typical mistakes: what people write, and everything that the terminal then
@@ -170,7 +170,7 @@ func newMistakeKit(t *testing.T) *mistakeKit {
 		t.Skip("the provider in the mirror is a shell script, and messages have other paths")
 	}
 	k := &mistakeKit{mirror: t.TempDir(), home: t.TempDir()}
-	if err := script.BuildMirror(k.mirror, simprovider.Source); err != nil {
+	if err := script.BuildMirror(k.mirror, simcloud.Source); err != nil {
 		t.Fatal(err)
 	}
 	k.settings = filepath.Join(k.home, "cli.tfrc")
@@ -184,7 +184,7 @@ func newMistakeKit(t *testing.T) *mistakeKit {
 	}
 	for name, value := range map[string]string{
 		"HOME": k.home, "TF_CLI_CONFIG_FILE": k.settings, "MAYFLY_SCHEMA_CACHE": filepath.Join(k.home, "schemas"), "NO_COLOR": "1", "COLUMNS": "78",
-		simprovider.EnvDir: t.TempDir(),
+		simcloud.EnvDir: t.TempDir(),
 	} {
 		t.Setenv(name, value)
 	}

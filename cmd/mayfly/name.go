@@ -3,13 +3,13 @@ package main
 import (
 	"io"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/term"
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/usage"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/internal/base/pattern"
 )
 
 // ownName is what the program calls itself to people.
@@ -42,7 +42,7 @@ func (e environment) command() string {
 
 // commandLine matches the program in a command line of a text: it begins a line, is quoted, or follows a
 // colon, and a command, an option or a placeholder comes after it.
-var commandLine = regexp.MustCompile(`((?:^|\n) *|"|: )` + ownCommand + ` (-[a-z]|<command>|\[global options\]|(?:` +
+var commandLine = pattern.New(`((?:^|\n) *|"|: )` + ownCommand + ` (-[a-z]|<command>|\[global options\]|(?:` +
 	strings.Join(commandNames, "|") + `)\b)`)
 
 // commandNames are the names of the commands.
@@ -59,7 +59,7 @@ func (e environment) commands(text string) string {
 	if name == ownCommand || !strings.Contains(text, ownCommand+" ") {
 		return text
 	}
-	return commandLine.ReplaceAllStringFunc(text, func(found string) string {
+	return commandLine().ReplaceAllStringFunc(text, func(found string) string {
 		return strings.Replace(found, ownCommand, name, 1)
 	})
 }

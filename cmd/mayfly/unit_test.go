@@ -2,8 +2,11 @@ package main
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 	"runtime/debug"
+	"runtime/metrics"
 	"strings"
 	"testing"
 
@@ -28,6 +31,45 @@ func TestPlacesHoldNoValues(t *testing.T) {
 			t.Errorf("%q in:\n%s", bad, got)
 		}
 	}
+}
+
+// TestShortCommandCollectsNothing runs one that says when it collects garbage.
+func TestShortCommandCollectsNothing(t *testing.T) {
+	cmd := exec.Command(os.Args[0], "version")
+	cmd.Env = append(os.Environ(), "MAYFLY_TEST_MAIN=1", "GODEBUG=gctrace=1", "GOGC=100")
+	out, err := cmd.CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "on ") || strings.Contains(string(out), "gc 1 @") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// TestFloor makes the floor: after a collection, the collector has the limits that it had before.
+func TestFloor(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(100))
+	limit := figure(t, "/gc/gomemlimit:bytes")
+	floor := makeFloor()
+	if got := figure(t, "/gc/gomemlimit:bytes"); got >= limit {
+		t.Errorf("before the first collection, the memory may grow to %d bytes", got)
+	}
+	for range 100 {
+		runtime.GC()
+		if figure(t, "/gc/gomemlimit:bytes") == limit {
+			break
+		}
+		runtime.Gosched() // cleanups have a goroutine of their own
+	}
+	if percent, now := figure(t, "/gc/gogc:percent"), figure(t, "/gc/gomemlimit:bytes"); percent != 100 || now != limit {
+		t.Errorf("after a collection, the heap may grow by %d percent up to %d bytes", percent, now)
+	}
+	runtime.KeepAlive(floor)
+}
+
+// figure returns a figure of the garbage collector.
+func figure(t *testing.T, name string) uint64 {
+	t.Helper()
+	sample := []metrics.Sample{{Name: name}}
+	metrics.Read(sample)
+	return sample[0].Value.Uint64()
 }
 
 func TestGuarded(t *testing.T) {

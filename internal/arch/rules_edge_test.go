@@ -17,7 +17,7 @@ var storesRules = map[string]rule{
 		why:     "a service sees stored bytes, locks and its own arguments",
 	},
 	"stores/kubernetes": {
-		may:     []string{"base/bug", "stores/backend", "stores/cloud", "stores/cloud/kubeconfig", "values/schema", "state/store", "stores/remote", "stores/objects"},
+		may:     []string{"base/bug", "base/pattern", "stores/backend", "stores/cloud", "stores/cloud/kubeconfig", "values/schema", "state/store", "stores/remote", "stores/objects"},
 		modules: []string{"golang.org/x/sync"},
 		why:     "a service sees stored bytes, locks and its own arguments",
 	},
@@ -31,7 +31,7 @@ var storesRules = map[string]rule{
 	"stores/http":    {may: []string{"stores/backend", "state/store", "stores/remote", "base/trace/requests"}, why: "one store does not know the others"},
 	"stores/inmem":   {may: []string{"addr", "diag", "state", "state/store"}, why: "one store does not know the others"},
 	"stores/backend": {
-		may: []string{"diag", "values/leak", "values/schema", "values/value", "state/store", "stores/remote"},
+		may: []string{"base/pattern", "diag", "values/leak", "values/schema", "values/value", "state/store", "stores/remote"},
 		why: "a backend block is a schema and a store: which store, whose state it is, and where the block is written, makes no difference",
 	},
 	"stores/kinds": {
@@ -42,7 +42,7 @@ var storesRules = map[string]rule{
 		modules: none, why: "the list of backends has nothing of its own",
 	},
 	"stores/cloud":         {may: []string{"base/trace/requests"}, modules: none, why: "what every vendor's services have in common is HTTP"},
-	"stores/cloud/aws":     {may: []string{"stores/cloud"}, modules: []string{"github.com/aws/aws-sdk-go-v2", "github.com/aws/smithy-go"}, why: "a vendor's services are called the same way whatever is kept there"},
+	"stores/cloud/aws":     {may: []string{"base/pattern", "stores/cloud"}, modules: []string{"github.com/aws/aws-sdk-go-v2", "github.com/aws/smithy-go"}, why: "a vendor's services are called the same way whatever is kept there"},
 	"stores/cloud/alibaba": {may: []string{"stores/cloud"}, modules: []string{"github.com/google/uuid", "google.golang.org/protobuf"}, why: "a vendor's services are called the same way whatever is kept there"},
 	"stores/cloud/azure":   {may: []string{"stores/cloud"}, modules: []string{"github.com/Azure/azure-sdk-for-go"}, why: "a vendor's services are called the same way whatever is kept there"},
 	"stores/cloud/google":  {may: []string{"stores/cloud"}, modules: []string{"cloud.google.com/go/auth"}, why: "a vendor's services are called the same way whatever is kept there"},

@@ -38,7 +38,7 @@ var valuesRules = map[string]rule{
 // namesRules hold for the names of objects and what is reported of them.
 var namesRules = map[string]rule{
 	"addr": {may: []string{"base/bounds"}, pure: true, modules: []string{hcl, cty, addresses}, why: "addresses are keys everywhere; what they depended on, everything would"},
-	"diag": {may: []string{"base/bug"}, pure: true, modules: []string{hcl, cty, distance}, why: "every package reports problems, so reporting must not depend on any"},
+	"diag": {may: []string{"base/bug", "base/pattern"}, pure: true, modules: []string{hcl, cty, distance}, why: "every package reports problems, so reporting must not depend on any"},
 }
 
 // modelRules hold for states, plans and events.

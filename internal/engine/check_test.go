@@ -13,7 +13,7 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/event"
-	"github.com/mayfly-iac/mayfly/internal/testing/simprovider"
+	"github.com/mayfly-iac/mayfly/internal/testing/simprovider/simcloud"
 	"github.com/mayfly-iac/mayfly/internal/testing/simprovider/simlog"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
@@ -335,7 +335,7 @@ func (w *world) attr(address, name string) string {
 // live lists the names of the objects that exist in the cloud.
 func (w *world) live() []string {
 	w.t.Helper()
-	objects, err := simprovider.Objects(w.cloud)
+	objects, err := simcloud.Objects(w.cloud)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -357,10 +357,10 @@ func (w *world) exists(want ...string) {
 // drift changes an object behind the engine's back.
 func (w *world) drift(id, attr, value string) {
 	w.t.Helper()
-	o, err := simprovider.ReadObject(w.cloud, id)
+	o, err := simcloud.ReadObject(w.cloud, id)
 	if err == nil {
 		o.Attrs[attr] = json.RawMessage(value)
-		err = simprovider.WriteObject(w.cloud, o)
+		err = simcloud.WriteObject(w.cloud, o)
 	}
 	if err != nil {
 		w.t.Fatal(err)

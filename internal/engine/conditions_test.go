@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/mayfly-iac/mayfly/internal/testing/simprovider"
+	"github.com/mayfly-iac/mayfly/internal/testing/simprovider/simcloud"
 	"github.com/mayfly-iac/mayfly/internal/testing/simprovider/simlog"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
@@ -249,7 +249,7 @@ resource "sim_thing" "x" {
 // openLeases is how many ephemerals the cloud still has open.
 func (w *world) openLeases() int {
 	w.t.Helper()
-	n, err := simprovider.OpenLeases(w.cloud)
+	n, err := simcloud.OpenLeases(w.cloud)
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -24,7 +24,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/stores/inmem"
 	"github.com/mayfly-iac/mayfly/internal/testing/filetest"
 	"github.com/mayfly-iac/mayfly/internal/testing/program"
-	"github.com/mayfly-iac/mayfly/internal/testing/simprovider"
+	"github.com/mayfly-iac/mayfly/internal/testing/simprovider/simcloud"
 	"github.com/mayfly-iac/mayfly/internal/testing/simprovider/simlog"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
@@ -163,7 +163,7 @@ func (w *world) engine(c *command, observe func(event.Event)) *engine.Engine {
 // processes launches providers as processes.
 func (w *world) processes() provider.Launcher {
 	w.t.Helper()
-	sim, err := addr.ParseProvider(simprovider.Source)
+	sim, err := addr.ParseProvider(simcloud.Source)
 	if err != nil {
 		w.t.Fatal(err)
 	}

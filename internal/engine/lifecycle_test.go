@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mayfly-iac/mayfly/internal/testing/simprovider"
+	"github.com/mayfly-iac/mayfly/internal/testing/simprovider/simcloud"
 	"github.com/mayfly-iac/mayfly/internal/testing/simprovider/simlog"
 	"github.com/mayfly-iac/mayfly/plan"
 )
@@ -231,12 +231,12 @@ resource "sim_thing" "x" {
 	w.has("sim_thing.x", "sim_thing.x deposed")
 	w.exists("x", "x")
 
-	o, err := simprovider.ReadObject(w.cloud, "x-1")
+	o, err := simcloud.ReadObject(w.cloud, "x-1")
 	if err != nil {
 		t.Fatal(err)
 	}
 	o.Attrs["fail_on"] = []byte("null")
-	if err := simprovider.WriteObject(w.cloud, o); err != nil {
+	if err := simcloud.WriteObject(w.cloud, o); err != nil {
 		t.Fatal(err)
 	}
 	r = w.ok(command{})
@@ -324,7 +324,7 @@ func TestDriftAndDeletionOutside(t *testing.T) {
 	if w.attr("sim_thing.a", "size") != "99" {
 		t.Errorf("size = %s after refresh-only", w.attr("sim_thing.a", "size"))
 	}
-	if err := os.Remove(simprovider.ObjectPath(w.cloud, "b-1")); err != nil {
+	if err := os.Remove(simcloud.ObjectPath(w.cloud, "b-1")); err != nil {
 		t.Fatal(err)
 	}
 	r = w.ok(command{})
@@ -336,7 +336,7 @@ func TestDestroyOfWhatIsGone(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, `resource "sim_thing" "x" { name = "x" }`)
 	w.ok(command{})
-	if err := os.Remove(simprovider.ObjectPath(w.cloud, "x-1")); err != nil {
+	if err := os.Remove(simcloud.ObjectPath(w.cloud, "x-1")); err != nil {
 		t.Fatal(err)
 	}
 	w.ok(command{mode: plan.Destroy}).plans().did()

@@ -12,6 +12,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/provider"
 	"github.com/mayfly-iac/mayfly/internal/provider/plugin"
 	"github.com/mayfly-iac/mayfly/internal/testing/simprovider"
+	"github.com/mayfly-iac/mayfly/internal/testing/simprovider/simcloud"
 	"github.com/mayfly-iac/mayfly/internal/testing/simprovider/simlog"
 )
 
@@ -43,7 +44,7 @@ func (n *nursery) Launch(context.Context, addr.Provider) (provider.Provider, dia
 		return nil, diag.Errorf("Test provider", "%s", err)
 	}
 	dial, stop := simprovider.InMemory(server)
-	c := &child{Provider: plugin.Connect(simprovider.Source, 6, dial, stop), n: n}
+	c := &child{Provider: plugin.Connect(simcloud.Source, 6, dial, stop), n: n}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.open[c] = map[string]string{}

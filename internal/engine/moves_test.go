@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mayfly-iac/mayfly/internal/testing/simprovider"
+	"github.com/mayfly-iac/mayfly/internal/testing/simprovider/simcloud"
 	"github.com/mayfly-iac/mayfly/internal/testing/simprovider/simlog"
 	"github.com/mayfly-iac/mayfly/plan"
 )
@@ -197,7 +197,7 @@ resource "sim_thing" "x" { name = "x" }
 resource "sim_thing" "y" { name = "y" }`)
 	w.ok(command{})
 	w.drift("x-1", "size", "99")
-	if err := os.Remove(simprovider.ObjectPath(w.cloud, "y-1")); err != nil {
+	if err := os.Remove(simcloud.ObjectPath(w.cloud, "y-1")); err != nil {
 		t.Fatal(err)
 	}
 	w.config(`

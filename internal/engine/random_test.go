@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mayfly-iac/mayfly/internal/testing/simprovider"
+	"github.com/mayfly-iac/mayfly/internal/testing/simprovider/simcloud"
 	"github.com/mayfly-iac/mayfly/plan"
 )
 
@@ -144,7 +144,7 @@ func (w *world) agrees() {
 			stored = append(stored, a.Resource.Name)
 		}
 	}
-	objects, err := simprovider.Objects(w.cloud)
+	objects, err := simcloud.Objects(w.cloud)
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/mayfly-iac/mayfly/internal/testing/secretscan"
-	"github.com/mayfly-iac/mayfly/internal/testing/simprovider"
+	"github.com/mayfly-iac/mayfly/internal/testing/simprovider/simcloud"
 )
 
 // canaries are the values that a site plants, new ones for each.
@@ -53,8 +53,8 @@ func (c canaries) plant(s *secretscan.Scanner) {
 		s.Add("the last part of "+name, text[len(text)-len(rand.Text()):])
 	}
 	s.Add("var.by_file.number", c.number)
-	s.Add("the value of ephemeral.sim_secret.s", simprovider.Canary("sim_secret", c.name))
-	s.Add("the value of ephemeral.sim_token.t", simprovider.Canary("sim_token", c.name))
+	s.Add("the value of ephemeral.sim_secret.s", simcloud.Canary("sim_secret", c.name))
+	s.Add("the value of ephemeral.sim_token.t", simcloud.Canary("sim_token", c.name))
 	s.Add("a lease", "CANARY-lease-")
 	s.Add("the key of the encryption", c.encryptionKey)
 	s.Add("local.hashed", sum(c.env))

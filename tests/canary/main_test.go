@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/mayfly-iac/mayfly/internal/testing/program"
-	"github.com/mayfly-iac/mayfly/internal/testing/simprovider"
+	"github.com/mayfly-iac/mayfly/internal/testing/simprovider/simcloud"
 )
 
 var (
@@ -26,7 +26,7 @@ exec '%s' "$@"
 
 func TestMain(m *testing.M) {
 	program.Main(m, func(dir string) error {
-		built, err := program.Prepare(dir, simprovider.Source)
+		built, err := program.Prepare(dir, simcloud.Source)
 		if err != nil {
 			return err
 		}
@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 			return err
 		}
 		shipped, mirror = built.Mayfly, built.Mirror
-		_, err = program.Mirror(mirror, simprovider.Source, "1.0.0", provider)
+		_, err = program.Mirror(mirror, simcloud.Source, "1.0.0", provider)
 		return err
 	})
 }

@@ -22,7 +22,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/internal/testing/filetest"
 	"github.com/mayfly-iac/mayfly/internal/testing/secretscan"
-	"github.com/mayfly-iac/mayfly/internal/testing/simprovider"
+	"github.com/mayfly-iac/mayfly/internal/testing/simprovider/simcloud"
 	"github.com/mayfly-iac/mayfly/internal/testing/simprovider/simlog"
 )
 
@@ -75,7 +75,7 @@ func newSite(t *testing.T, binary, config string) *site {
 	s.env = append(os.Environ(),
 		"HOME="+s.at("home"), "TMPDIR="+s.at("tmp"), "XDG_CACHE_HOME="+s.at("cache"), "XDG_CONFIG_HOME="+s.at("config"), "XDG_STATE_HOME="+s.at("state"), "XDG_DATA_HOME="+s.at("data"),
 		"CANARY_CHILDREN="+s.at("children"), "TF_LOG=trace", "TF_LOG_PATH="+s.at("trace.log"), "TF_VAR_by_env="+s.values.env,
-		simprovider.EnvDir+"="+filepath.Join(s.outside, "cloud"), simprovider.EnvLog+"="+filepath.Join(s.outside, "calls"))
+		simcloud.EnvDir+"="+filepath.Join(s.outside, "cloud"), simcloud.EnvLog+"="+filepath.Join(s.outside, "calls"))
 	return s
 }
 
@@ -137,7 +137,7 @@ func (s *site) run(st step) string {
 	if st.deeds != "" {
 		rules := filepath.Join(s.outside, "rules.json")
 		filetest.Write(s, rules, st.deeds)
-		cmd.Env = append(cmd.Env, simprovider.EnvMisbehave+"="+rules)
+		cmd.Env = append(cmd.Env, simcloud.EnvMisbehave+"="+rules)
 	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // what is left of it can be ended
 	cmd.WaitDelay = 10 * time.Second

@@ -24,6 +24,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/internal/testing/filetest"
 	"github.com/mayfly-iac/mayfly/internal/testing/simprovider"
+	"github.com/mayfly-iac/mayfly/internal/testing/simprovider/simcloud"
 )
 
 // The test provider as its author would serve it: in this process, over either protocol.
@@ -56,7 +57,7 @@ func simCase(t *testing.T, steps ...resource.TestStep) resource.TestCase {
 			tfversion.RequireNot(tfversion.Version1_10_0), tfversion.RequireBetween(tfversion.Version1_12_0, tfversion.Version1_13_0),
 		},
 		CheckDestroy: func(*terraform.State) error {
-			left, err := simprovider.Objects(cloud)
+			left, err := simcloud.Objects(cloud)
 			if err == nil && len(left) != 0 {
 				err = fmt.Errorf("%d objects are left", len(left))
 			}
@@ -143,12 +144,12 @@ func TestAcceptErrors(t *testing.T) {
 
 func TestAcceptRefresh(t *testing.T) {
 	c := simCase(t)
-	cloud := os.Getenv(simprovider.EnvDir)
+	cloud := os.Getenv(simcloud.EnvDir)
 	vanish := func() {
-		left, err := simprovider.Objects(cloud)
+		left, err := simcloud.Objects(cloud)
 		ok(t, "objects", err)
 		for _, o := range left {
-			ok(t, "removing", os.Remove(simprovider.ObjectPath(cloud, o.ID)))
+			ok(t, "removing", os.Remove(simcloud.ObjectPath(cloud, o.ID)))
 		}
 	}
 	c.Steps = []resource.TestStep{
@@ -223,9 +224,9 @@ resource "echo" "e" {}
 			statecheck.ExpectKnownValue(thing, at("secret_wo"), knownvalue.Null()),
 		},
 	})
-	cloud := os.Getenv(simprovider.EnvDir)
+	cloud := os.Getenv(simcloud.EnvDir)
 	resource.Test(t, c)
-	if open, err := simprovider.OpenLeases(cloud); err != nil || len(open) != 0 {
+	if open, err := simcloud.OpenLeases(cloud); err != nil || len(open) != 0 {
 		t.Errorf("%d leases are open, %v", len(open), err)
 	}
 }
@@ -249,7 +250,7 @@ func TestAcceptProtocol5(t *testing.T) {
 // development, as authors do to try upgrades.
 func TestAcceptExternal(t *testing.T) {
 	external := func(version string) map[string]resource.ExternalProvider {
-		return map[string]resource.ExternalProvider{"sim": {Source: simprovider.Source, VersionConstraint: version}}
+		return map[string]resource.ExternalProvider{"sim": {Source: simcloud.Source, VersionConstraint: version}}
 	}
 	c := simCase(t)
 	c.ProtoV6ProviderFactories = nil
@@ -268,7 +269,7 @@ func TestAcceptLogs(t *testing.T) {
 	t.Setenv("TF_LOG_PATH_MASK", filepath.Join(logs, "%s.log"))
 	c := simCase(t)
 	c.ProtoV6ProviderFactories = nil
-	c.ExternalProviders = map[string]resource.ExternalProvider{"sim": {Source: simprovider.Source}}
+	c.ExternalProviders = map[string]resource.ExternalProvider{"sim": {Source: simcloud.Source}}
 	c.Steps = []resource.TestStep{{Config: thingBlock("size = 1")}}
 	resource.Test(t, c)
 	files, err := filepath.Glob(filepath.Join(logs, "*.log"))

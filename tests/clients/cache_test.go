@@ -18,7 +18,7 @@ import (
 	"github.com/hashicorp/terraform-exec/tfexec"
 
 	"github.com/mayfly-iac/mayfly/internal/testing/filetest"
-	"github.com/mayfly-iac/mayfly/internal/testing/simprovider"
+	"github.com/mayfly-iac/mayfly/internal/testing/simprovider/simcloud"
 )
 
 // many is how many processes share a cache, as under a program that runs one for each unit of a large
@@ -70,7 +70,7 @@ func files(t *testing.T, dir string) []string {
 }
 
 func inPlace() string {
-	return simprovider.Source + "/1.1.0/" + runtime.GOOS + "_" + runtime.GOARCH
+	return simcloud.Source + "/1.1.0/" + runtime.GOOS + "_" + runtime.GOARCH
 }
 
 // sound checks what parallel runs of init have left: one package in the cache, which is that of every

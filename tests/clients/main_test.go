@@ -11,7 +11,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/internal/testing/filetest"
 	"github.com/mayfly-iac/mayfly/internal/testing/program"
-	"github.com/mayfly-iac/mayfly/internal/testing/simprovider"
+	"github.com/mayfly-iac/mayfly/internal/testing/simprovider/simcloud"
 )
 
 // binary is the program under test, simBinary the test provider, and mirror a filesystem mirror that has it
@@ -22,7 +22,7 @@ var simVersions = []string{"1.0.0", "1.1.0"}
 
 func TestMain(m *testing.M) {
 	program.Main(m, func(dir string) error {
-		built, err := program.Prepare(dir, simprovider.Source, simVersions...)
+		built, err := program.Prepare(dir, simcloud.Source, simVersions...)
 		binary, simBinary, mirror = built.Mayfly, built.Provider, built.Mirror
 		os.Unsetenv("TF_DISABLE_PLUGIN_TLS") // here, plugins are talked to as users' are
 		// What terraform-plugin-testing goes by.
@@ -50,7 +50,7 @@ func fromMirror(t *testing.T) (cloud string) {
 	t.Helper()
 	settings(t, "provider_installation {\n  filesystem_mirror {\n    path = "+strconv.Quote(mirror)+"\n  }\n}\n")
 	cloud = t.TempDir()
-	t.Setenv(simprovider.EnvDir, cloud)
+	t.Setenv(simcloud.EnvDir, cloud)
 	return cloud
 }
 

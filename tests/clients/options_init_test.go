@@ -13,7 +13,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/internal/testing/filetest"
 	"github.com/mayfly-iac/mayfly/internal/testing/registrytest"
-	"github.com/mayfly-iac/mayfly/internal/testing/simprovider"
+	"github.com/mayfly-iac/mayfly/internal/testing/simprovider/simcloud"
 )
 
 func simConfig(version string) map[string]string {
@@ -21,7 +21,7 @@ func simConfig(version string) map[string]string {
 terraform {
   required_providers {
     sim = {
-      source  = "` + simprovider.Source + `"
+      source  = "` + simcloud.Source + `"
       version = "` + version + `"
     }
   }
@@ -38,7 +38,7 @@ func chosen(t *testing.T, tf *tfexec.Terraform) string {
 	t.Helper()
 	_, providers, err := tf.Version(t.Context(), true)
 	ok(t, "version", err)
-	if v := providers[simprovider.Source]; v != nil {
+	if v := providers[simcloud.Source]; v != nil {
 		return v.String()
 	}
 	return "none"
@@ -101,21 +101,21 @@ func serveRegistry(t *testing.T) *registrytest.Server {
 		name := "terraform-provider-sim_v" + v
 		script := "#!/bin/sh\n# version " + v + "\nexec '" + simBinary + "' \"$@\"\n"
 		s.Add(registrytest.Package{
-			Name: strings.SplitN(simprovider.Source, "/", 2)[1], Version: v, Platform: runtime.GOOS + "_" + runtime.GOARCH,
+			Name: strings.SplitN(simcloud.Source, "/", 2)[1], Version: v, Platform: runtime.GOOS + "_" + runtime.GOARCH,
 			Archive: registrytest.Zip(map[string]string{name: script}),
 		})
 	}
 	certificate := filepath.Join(t.TempDir(), "ca.pem")
 	ok(t, "certificate", s.WriteCertificate(certificate))
 	t.Setenv("SSL_CERT_FILE", certificate)
-	t.Setenv(simprovider.EnvDir, t.TempDir())
+	t.Setenv(simcloud.EnvDir, t.TempDir())
 	settings(t, registryHost(s)+"provider_installation {\n  direct {}\n}\n")
 	return s
 }
 
 // registryHost is the part of a CLI configuration that says where the registry of the test provider is.
 func registryHost(s *registrytest.Server) string {
-	host, _, _ := strings.Cut(simprovider.Source, "/")
+	host, _, _ := strings.Cut(simcloud.Source, "/")
 	return "host \"" + host + "\" {\n  services = {\n    \"providers.v1\" = \"https://" + s.Host() + "/v1/providers/\"\n  }\n}\n"
 }
 
@@ -127,7 +127,7 @@ func TestProvidersLockAndMirror(t *testing.T) {
 	tf, ctx := project(t, simConfig("1.1.0")), t.Context()
 	ok(t, "user agent", tf.SetAppendUserAgent("acme/1.2"))
 	platform := runtime.GOOS + "_" + runtime.GOARCH
-	ok(t, "lock", tf.ProvidersLock(ctx, tfexec.Platform(platform), tfexec.Provider(simprovider.Source)))
+	ok(t, "lock", tf.ProvidersLock(ctx, tfexec.Platform(platform), tfexec.Provider(simcloud.Source)))
 	for _, r := range registry.Requests() {
 		if !strings.HasPrefix(r.Agent, "Mayfly") || !strings.Contains(r.Agent, "acme/1.2") {
 			t.Errorf("a request of %q for %s", r.Agent, r.Path)
@@ -166,7 +166,7 @@ func TestDocuments(t *testing.T) {
 	tf, ctx := initialized(t, simConfig("1.1.0")), t.Context()
 	schemas, err := tf.ProvidersSchema(ctx)
 	ok(t, "schemas", err)
-	sim := schemas.Schemas[simprovider.Source]
+	sim := schemas.Schemas[simcloud.Source]
 	if sim == nil || sim.ResourceSchemas["sim_thing"] == nil || sim.ResourceIdentitySchemas["sim_thing"] == nil || sim.Functions["echo"] == nil ||
 		sim.EphemeralResourceSchemas["sim_secret"] == nil || sim.DataSourceSchemas["sim_lookup"] == nil {
 		t.Fatalf("the schemas of the provider lack something: %+v", sim)

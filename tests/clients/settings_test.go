@@ -17,7 +17,7 @@ import (
 	"github.com/hashicorp/terraform-exec/tfexec"
 
 	"github.com/mayfly-iac/mayfly/internal/testing/filetest"
-	"github.com/mayfly-iac/mayfly/internal/testing/simprovider"
+	"github.com/mayfly-iac/mayfly/internal/testing/simprovider/simcloud"
 	"github.com/mayfly-iac/mayfly/internal/testing/simprovider/simlog"
 )
 
@@ -115,7 +115,7 @@ func TestLogs(t *testing.T) {
 var slow = map[string]string{"main.tf": `
 terraform {
   required_providers {
-    sim = { source = "` + simprovider.Source + `" }
+    sim = { source = "` + simcloud.Source + `" }
   }
 }
 resource "terraform_data" "first" {}
@@ -135,15 +135,15 @@ func misbehave(t *testing.T, deed string) {
 	ok(t, "rules", err)
 	file := filepath.Join(t.TempDir(), "rules.json")
 	filetest.Write(t, file, string(rules))
-	t.Setenv(simprovider.EnvMisbehave, file)
-	t.Setenv(simprovider.EnvLog, filepath.Join(t.TempDir(), "calls"))
+	t.Setenv(simcloud.EnvMisbehave, file)
+	t.Setenv(simcloud.EnvLog, filepath.Join(t.TempDir(), "calls"))
 }
 
 // begun waits until the provider is at work on the second object.
 func begun(t *testing.T) {
 	t.Helper()
 	for range 1500 {
-		log, err := simlog.ReadFile(os.Getenv(simprovider.EnvLog))
+		log, err := simlog.ReadFile(os.Getenv(simcloud.EnvLog))
 		if err == nil && log.Count(simlog.Filter{RPC: "ApplyResourceChange"}) > 0 {
 			return
 		}
@@ -178,7 +178,7 @@ func TestInterrupt(t *testing.T) {
 		if len(got) != 2 || got["terraform_data.first"] == nil || got["sim_slow.second"] == nil || got["sim_slow.second"].Tainted {
 			t.Errorf("after the interrupt the state has %d resources", len(got))
 		}
-		t.Setenv(simprovider.EnvMisbehave, "")
+		t.Setenv(simcloud.EnvMisbehave, "")
 		ok(t, "apply", tf.Apply(t.Context()))
 		ok(t, "destroy", tf.Destroy(t.Context()))
 	}
@@ -201,7 +201,7 @@ func TestKilled(t *testing.T) {
 	if err := <-result; err == nil {
 		t.Error("the killed apply has no error")
 	}
-	t.Setenv(simprovider.EnvMisbehave, "")
+	t.Setenv(simcloud.EnvMisbehave, "")
 	ok(t, "apply", tf.Apply(t.Context()))
 	state, err := tf.Show(t.Context())
 	ok(t, "show", err)

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/mayfly-iac/mayfly/internal/testing/program"
-	"github.com/mayfly-iac/mayfly/internal/testing/simprovider"
+	"github.com/mayfly-iac/mayfly/internal/testing/simprovider/simcloud"
 	"github.com/mayfly-iac/mayfly/tests/internal/documents"
 )
 
@@ -18,7 +18,7 @@ func TestMain(m *testing.M) { program.Main(m, prepare) }
 
 // prepare builds the program, and a mirror with the test provider.
 func prepare(dir string) error {
-	built, err := program.Prepare(dir, simprovider.Source, "0.1.0")
+	built, err := program.Prepare(dir, simcloud.Source, "0.1.0")
 	if err != nil {
 		return err
 	}

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/mayfly-iac/mayfly/internal/testing/program"
-	"github.com/mayfly-iac/mayfly/internal/testing/simprovider"
+	"github.com/mayfly-iac/mayfly/internal/testing/simprovider/simcloud"
 )
 
 const (
@@ -28,7 +28,7 @@ func prepare(dir string) error {
 	if err != nil {
 		return err
 	}
-	own, err := program.Prepare(dir, simprovider.Source, "0.1.0")
+	own, err := program.Prepare(dir, simcloud.Source, "0.1.0")
 	if err != nil {
 		return err
 	}

@@ -16,7 +16,7 @@ import (
 	"testing"
 
 	"github.com/mayfly-iac/mayfly/internal/testing/filetest"
-	"github.com/mayfly-iac/mayfly/internal/testing/simprovider"
+	"github.com/mayfly-iac/mayfly/internal/testing/simprovider/simcloud"
 	"github.com/mayfly-iac/mayfly/internal/testing/sysfault"
 )
 
@@ -30,7 +30,7 @@ const sampled = 1
 // objectsOf is a configuration of n objects in two layers, with a secret each, of a size.
 func objectsOf(n, size int) string {
 	var b strings.Builder
-	b.WriteString("terraform {\n  required_providers {\n    sim = { source = \"" + simprovider.Source + "\" }\n  }\n}\nephemeral \"sim_secret\" \"s\" {\n  name = \"s\"\n}\n")
+	b.WriteString("terraform {\n  required_providers {\n    sim = { source = \"" + simcloud.Source + "\" }\n  }\n}\nephemeral \"sim_secret\" \"s\" {\n  name = \"s\"\n}\n")
 	for i := range n {
 		fmt.Fprintf(&b, "resource \"sim_thing\" \"r%d\" {\n  name      = \"r%d\"\n  size      = %d\n  secret_wo = ephemeral.sim_secret.s.value\n", i, i, size+i)
 		if i >= n/2 {
@@ -243,12 +243,12 @@ func (d *disk) complete(output string) {
 			d.Errorf("%s exists, but no state has it", o.ID)
 		}
 	}
-	objects, err := simprovider.Objects(d.cloud)
+	objects, err := simcloud.Objects(d.cloud)
 	if err != nil {
 		d.Fatal(err)
 	}
 	for name, id := range have {
-		gone := !slices.ContainsFunc(objects, func(o *simprovider.Object) bool { return o.ID == id })
+		gone := !slices.ContainsFunc(objects, func(o *simcloud.Object) bool { return o.ID == id })
 		if gone && !strings.Contains(output, "sim_thing."+name+": no longer exists") {
 			d.Errorf("the state has %s, which does not exist", id)
 		}

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/mayfly-iac/mayfly/internal/testing/filetest"
-	"github.com/mayfly-iac/mayfly/internal/testing/simprovider"
+	"github.com/mayfly-iac/mayfly/internal/testing/simprovider/simcloud"
 	"github.com/mayfly-iac/mayfly/internal/testing/simprovider/simlog"
 )
 
@@ -63,7 +63,7 @@ func (s *site) checkListed(r run, out string) {
 const unclosable = `
 terraform {
   required_providers {
-    sim = { source = "` + simprovider.Source + `" }
+    sim = { source = "` + simcloud.Source + `" }
   }
 }
 ephemeral "sim_secret" "e0" {

@@ -21,7 +21,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/internal/testing/filetest"
 	"github.com/mayfly-iac/mayfly/internal/testing/program"
-	"github.com/mayfly-iac/mayfly/internal/testing/simprovider"
+	"github.com/mayfly-iac/mayfly/internal/testing/simprovider/simcloud"
 	"github.com/mayfly-iac/mayfly/internal/testing/simprovider/simlog"
 	"github.com/mayfly-iac/mayfly/internal/testing/sysfault"
 )
@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 	sysfault.Main()
 	program.Main(m, func(dir string) error {
 		environment = os.Environ()
-		built, err := program.Prepare(dir, simprovider.Source, "1.0.0")
+		built, err := program.Prepare(dir, simcloud.Source, "1.0.0")
 		binary, mirror = built.Mayfly, built.Mirror
 		return err
 	})
@@ -59,7 +59,7 @@ func parents(i int) []int {
 // config is count resources, each with a write-only argument from one of the ephemerals.
 func config() string {
 	var b strings.Builder
-	b.WriteString("terraform {\n  required_providers {\n    sim = { source = \"" + simprovider.Source + "\" }\n  }\n}\n")
+	b.WriteString("terraform {\n  required_providers {\n    sim = { source = \"" + simcloud.Source + "\" }\n  }\n}\n")
 	for i := range secrets {
 		fmt.Fprintf(&b, "ephemeral \"sim_secret\" \"e%d\" {\n  name = \"e%d\"\n}\n", i, i)
 	}
@@ -101,7 +101,7 @@ func (s *site) enter(dir string) {
 func (s *site) command(stdout, stderr io.Writer, args ...string) *exec.Cmd {
 	cmd := exec.Command(binary, args...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = s.dir, stdout, stderr
-	cmd.Env = append(os.Environ(), simprovider.EnvDir+"="+s.cloud, simprovider.EnvLog+"="+s.log)
+	cmd.Env = append(os.Environ(), simcloud.EnvDir+"="+s.cloud, simcloud.EnvLog+"="+s.log)
 	// A group of its own: a signal can be sent to the program with its plugins, and what is left can be
 	// ended.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -254,11 +254,11 @@ func (s *site) recorded() map[string]string {
 }
 
 // orphans are the objects of the cloud that the state does not have.
-func (s *site) orphans(have map[string]string) []*simprovider.Object {
+func (s *site) orphans(have map[string]string) []*simcloud.Object {
 	s.Helper()
-	objects, err := simprovider.Objects(s.cloud)
+	objects, err := simcloud.Objects(s.cloud)
 	if err != nil {
 		s.Fatal(err)
 	}
-	return slices.DeleteFunc(objects, func(o *simprovider.Object) bool { return have[o.Name] == o.ID })
+	return slices.DeleteFunc(objects, func(o *simcloud.Object) bool { return have[o.Name] == o.ID })
 }

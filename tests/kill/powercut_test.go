@@ -14,7 +14,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/internal/testing/filetest"
 	"github.com/mayfly-iac/mayfly/internal/testing/powercut"
-	"github.com/mayfly-iac/mayfly/internal/testing/simprovider"
+	"github.com/mayfly-iac/mayfly/internal/testing/simprovider/simcloud"
 )
 
 // cutsTried is how many of the things that a power cut may leave are tried by default.
@@ -74,7 +74,7 @@ func (s *site) relied(shown string, objects int) ([]string, error) {
 	for _, m := range created.FindAllSubmatch(text, -1) {
 		names[string(m[1])] = true
 	}
-	there, err := simprovider.Objects(s.cloud)
+	there, err := simcloud.Objects(s.cloud)
 	for _, o := range there {
 		var i int
 		if _, err := fmt.Sscanf(o.Name, "r%d", &i); err == nil && i >= objects/2 {

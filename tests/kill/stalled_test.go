@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"github.com/mayfly-iac/mayfly/internal/testing/filetest"
-	"github.com/mayfly-iac/mayfly/internal/testing/simprovider"
+	"github.com/mayfly-iac/mayfly/internal/testing/simprovider/simcloud"
 	"github.com/mayfly-iac/mayfly/internal/testing/simprovider/simlog"
 )
 
@@ -29,7 +29,7 @@ const lines = 20000
 const noisy = `
 terraform {
   required_providers {
-    sim = { source = "` + simprovider.Source + `" }
+    sim = { source = "` + simcloud.Source + `" }
   }
 }
 ephemeral "sim_secret" "s" {

@@ -16,7 +16,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/internal/testing/filetest"
 	"github.com/mayfly-iac/mayfly/internal/testing/program"
-	"github.com/mayfly-iac/mayfly/internal/testing/simprovider"
+	"github.com/mayfly-iac/mayfly/internal/testing/simprovider/simcloud"
 	"github.com/mayfly-iac/mayfly/internal/testing/simprovider/simlog"
 )
 
@@ -25,7 +25,7 @@ var binary, mirror string
 func TestMain(m *testing.M) {
 	program.Main(m, func(dir string) error {
 		_ = os.Unsetenv("SSH_AUTH_SOCK")
-		built, err := program.Prepare(dir, simprovider.Source, "1.0.0")
+		built, err := program.Prepare(dir, simcloud.Source, "1.0.0")
 		binary, mirror = built.Mayfly, built.Mirror
 		return err
 	})
@@ -43,7 +43,7 @@ type site struct {
 func newSite(t *testing.T, config string) *site {
 	t.Helper()
 	s := &site{T: t, dir: t.TempDir(), host: t.TempDir(), cloud: t.TempDir(), log: filepath.Join(t.TempDir(), "rpc.log")}
-	s.write("versions.tf", "terraform {\n  required_providers {\n    sim = { source = \""+simprovider.Source+"\" }\n  }\n}\n")
+	s.write("versions.tf", "terraform {\n  required_providers {\n    sim = { source = \""+simcloud.Source+"\" }\n  }\n}\n")
 	s.config(config)
 	return s
 }
@@ -63,7 +63,7 @@ func (s *site) write(name, text string) {
 func (s *site) command(out *bytes.Buffer, args ...string) *exec.Cmd {
 	cmd := exec.Command(binary, args...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = s.dir, out, out
-	cmd.Env = append(os.Environ(), simprovider.EnvDir+"="+s.cloud, simprovider.EnvLog+"="+s.log)
+	cmd.Env = append(os.Environ(), simcloud.EnvDir+"="+s.cloud, simcloud.EnvLog+"="+s.log)
 	cmd.Env = append(cmd.Env, s.env...)
 	return cmd
 }

@@ -16,7 +16,7 @@ import (
 	gssh "github.com/gliderlabs/ssh"
 	"github.com/pkg/sftp"
 
-	"github.com/mayfly-iac/mayfly/internal/testing/simprovider"
+	"github.com/mayfly-iac/mayfly/internal/testing/simprovider/simcloud"
 	"github.com/mayfly-iac/mayfly/internal/testing/simprovider/simlog"
 )
 
@@ -216,7 +216,7 @@ resource "sim_thing" "x" {
 func TestE71EphemeralPassword(t *testing.T) {
 	t.Parallel()
 	var refused atomic.Int32
-	s := secrets(t, passwordServer(t, simprovider.Canary("sim_secret", "password"), &refused))
+	s := secrets(t, passwordServer(t, simcloud.Canary("sim_secret", "password"), &refused))
 	s.must("validate")
 	s.must("plan")
 	if n := s.transcript().Count(simlog.Filter{RPC: "OpenEphemeralResource"}); n != 0 {
@@ -225,7 +225,7 @@ func TestE71EphemeralPassword(t *testing.T) {
 	out := s.apply(0)
 	s.says(out, "(remote-exec): (output suppressed due to sensitive, ephemeral value in config)")
 	s.hides(out, "CANARY", "got ")
-	if got := s.onHost("file"); got != simprovider.Canary("sim_secret", "script") {
+	if got := s.onHost("file"); got != simcloud.Canary("sim_secret", "script") {
 		t.Errorf("on the host: %q", got)
 	}
 	s.onHost("ran")
@@ -259,7 +259,7 @@ func TestE71RefusedPassword(t *testing.T) {
 	if _, err := os.Stat(s.host + "/ran"); err == nil {
 		t.Error("the script was run")
 	}
-	if open, err := simprovider.OpenLeases(s.cloud); err != nil || len(open) > 0 {
+	if open, err := simcloud.OpenLeases(s.cloud); err != nil || len(open) > 0 {
 		t.Errorf("open: %v %v", open, err)
 	}
 }
@@ -290,7 +290,7 @@ resource "terraform_data" "x" {
 func TestE72DestroyTime(t *testing.T) {
 	t.Parallel()
 	var refused atomic.Int32
-	port := passwordServer(t, simprovider.Canary("sim_secret", "password"), &refused)
+	port := passwordServer(t, simcloud.Canary("sim_secret", "password"), &refused)
 	s := newSite(t, fmt.Sprintf(`
 ephemeral "sim_secret" "password" { name = "password" }
 resource "sim_thing" "x" {

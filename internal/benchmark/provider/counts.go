@@ -83,12 +83,13 @@ func (c *counts) HandleRPC(ctx context.Context, s stats.RPCStats) {
 		return
 	}
 	switch s := s.(type) {
+	case *stats.Begin: // the engine may end the process before the end of the last call is noted
+		c.slots[i].Add(1)
 	case *stats.InPayload:
 		c.slots[i+1].Add(int64(s.WireLength))
 	case *stats.OutPayload:
 		c.slots[i+2].Add(int64(s.WireLength))
 	case *stats.End:
-		c.slots[i].Add(1)
 		if i != firstCall {
 			c.slots[colBusy].Add(int64(s.EndTime.Sub(s.BeginTime)))
 		}

@@ -1,11 +1,10 @@
 package provider
 
 import (
+	"math/big"
 	"os"
 	"strings"
 	"time"
-
-	"github.com/hashicorp/terraform-plugin-framework/types"
 )
 
 // The operations that EnvPauses may name.
@@ -27,9 +26,26 @@ var pauses = func() map[string]bool {
 	return named
 }()
 
-// pause sleeps if the operation takes time.
-func pause(operation string, millis types.Int64) {
+// pause sleeps for some milliseconds if the operation takes time.
+func pause(operation string, millis int64) {
 	if pauses[operation] {
-		time.Sleep(time.Duration(millis.ValueInt64()) * time.Millisecond)
+		time.Sleep(time.Duration(millis) * time.Millisecond)
 	}
+}
+
+// pause sleeps for as long as the object says if the operation takes time.
+func (o object) pause(operation string) {
+	if pauses[operation] {
+		pause(operation, o.millis())
+	}
+}
+
+// millis is the time that operations on the object take.
+func (o object) millis() int64 {
+	n := new(big.Float)
+	if v := o["millis"]; v.IsKnown() && !v.IsNull() {
+		_ = v.As(n) // it is a number, as the schema says
+	}
+	millis, _ := n.Int64()
+	return millis
 }

@@ -4,126 +4,117 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/hashicorp/terraform-plugin-framework/diag"
-	"github.com/hashicorp/terraform-plugin-framework/path"
-	"github.com/hashicorp/terraform-plugin-framework/resource"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
-	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
-	"github.com/hashicorp/terraform-plugin-framework/types"
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
 )
 
-// thing is bench_thing: its output is its input. The operations that EnvPauses names take as many
-// milliseconds as it says.
-type thing struct{}
-
-type thingModel struct {
-	ID            types.String `tfsdk:"id"`
-	Input         types.String `tfsdk:"input"`
-	Output        types.String `tfsdk:"output"`
-	Millis        types.Int64  `tfsdk:"millis"`
-	SecretWO      types.String `tfsdk:"secret_wo"`
-	SecretVersion types.Int64  `tfsdk:"secret_version"`
+// ValidateResourceConfig implements tfprotov6.ResourceServer: whatever the schema allows is valid.
+func (*bench) ValidateResourceConfig(context.Context, *tfprotov6.ValidateResourceConfigRequest) (*tfprotov6.ValidateResourceConfigResponse, error) {
+	return &tfprotov6.ValidateResourceConfigResponse{}, nil
 }
 
-// Metadata implements resource.Resource.
-func (*thing) Metadata(_ context.Context, _ resource.MetadataRequest, resp *resource.MetadataResponse) {
-	resp.TypeName = "bench_thing"
-}
-
-// Schema implements resource.Resource.
-func (*thing) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
-	resp.Schema = schema.Schema{Attributes: map[string]schema.Attribute{
-		"id":             schema.StringAttribute{Computed: true, PlanModifiers: []planmodifier.String{stringplanmodifier.UseStateForUnknown()}},
-		"input":          schema.StringAttribute{Optional: true},
-		"output":         schema.StringAttribute{Computed: true},
-		"millis":         schema.Int64Attribute{Optional: true},
-		"secret_wo":      schema.StringAttribute{Optional: true, WriteOnly: true},
-		"secret_version": schema.Int64Attribute{Optional: true},
-	}}
-}
-
-// Create implements resource.Resource.
-func (*thing) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
-	var m thingModel
-	resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
-	pause(pauseCreate, m.Millis)
-	m.ID = types.StringValue("thing-" + m.Input.ValueString())
-	m.Output = m.Input
-	resp.Diagnostics.Append(resp.State.Set(ctx, &m)...)
-}
-
-// ModifyPlan implements resource.ResourceWithModifyPlan: the plan stays as it is.
-func (*thing) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	if !pauses[pausePlan] || req.Plan.Raw.IsNull() {
-		return
+// UpgradeResourceState implements tfprotov6.ResourceServer: there is one version of each schema.
+func (b *bench) UpgradeResourceState(_ context.Context, req *tfprotov6.UpgradeResourceStateRequest) (*tfprotov6.UpgradeResourceStateResponse, error) {
+	s, err := b.schema(req.TypeName)
+	if err != nil {
+		return nil, err
 	}
-	var millis types.Int64
-	resp.Diagnostics.Append(req.Plan.GetAttribute(ctx, path.Root("millis"), &millis)...)
-	pause(pausePlan, millis)
-}
-
-// Read implements resource.Resource: nothing changes outside.
-func (*thing) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
-	pauseStored(ctx, pauseRead, req.State, &resp.Diagnostics)
-}
-
-// Update implements resource.Resource.
-func (*thing) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
-	var m thingModel
-	resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
-	m.Output = m.Input
-	resp.Diagnostics.Append(resp.State.Set(ctx, &m)...)
-}
-
-// Delete implements resource.Resource.
-func (*thing) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
-	pauseStored(ctx, pauseDelete, req.State, &resp.Diagnostics)
-}
-
-// pauseStored pauses for an operation on a thing that exists.
-func pauseStored(ctx context.Context, operation string, s tfsdk.State, diags *diag.Diagnostics) {
-	if !pauses[operation] {
-		return
+	v, err := req.RawState.Unmarshal(s.ValueType())
+	if err != nil {
+		return nil, err
 	}
-	var millis types.Int64
-	diags.Append(s.GetAttribute(ctx, path.Root("millis"), &millis)...)
-	pause(operation, millis)
+	upgraded, err := tfprotov6.NewDynamicValue(s.ValueType(), v)
+	return &tfprotov6.UpgradeResourceStateResponse{UpgradedState: &upgraded}, err
 }
 
-// attributesOfFiller make a schema of about 40 kB.
-const attributesOfFiller = 40
-
-// filler is a resource type that is there for the size of its schema.
-type filler struct{ number int }
-
-// Metadata implements resource.Resource.
-func (f *filler) Metadata(_ context.Context, _ resource.MetadataRequest, resp *resource.MetadataResponse) {
-	resp.TypeName = fmt.Sprintf("bench_type%d", f.number)
-}
-
-// Schema implements resource.Resource.
-func (f *filler) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
-	attrs := map[string]schema.Attribute{"name": schema.StringAttribute{Optional: true}}
-	for i := range attributesOfFiller {
-		attrs[fmt.Sprintf("argument_%d", i)] = schema.StringAttribute{Optional: true, MarkdownDescription: description}
+// ReadResource implements tfprotov6.ResourceServer: nothing changes outside.
+func (b *bench) ReadResource(_ context.Context, req *tfprotov6.ReadResourceRequest) (*tfprotov6.ReadResourceResponse, error) {
+	if err := b.pause(pauseRead, req.TypeName, req.CurrentState); err != nil {
+		return nil, err
 	}
-	resp.Schema = schema.Schema{Attributes: attrs}
+	return &tfprotov6.ReadResourceResponse{NewState: req.CurrentState, Private: req.Private}, nil
 }
 
-// Create implements resource.Resource.
-func (f *filler) Create(_ context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
-	resp.State.Raw = req.Plan.Raw
+// PlanResourceChange implements tfprotov6.ResourceServer. What the provider computes is unknown in a plan
+// that changes anything, but for the identifier of a thing that exists.
+func (b *bench) PlanResourceChange(_ context.Context, req *tfprotov6.PlanResourceChangeRequest) (*tfprotov6.PlanResourceChangeResponse, error) {
+	s, err := b.schema(req.TypeName)
+	if err != nil {
+		return nil, err
+	}
+	prior, err := decode(s, req.PriorState)
+	if err != nil {
+		return nil, err
+	}
+	planned, err := decode(s, req.ProposedNewState)
+	if err != nil {
+		return nil, err
+	}
+	if planned != nil && req.TypeName == typeThing {
+		planned = planned.with("secret_wo", tftypes.NewValue(tftypes.String, nil))
+		if !planned.equal(prior) {
+			planned["output"] = tftypes.NewValue(tftypes.String, tftypes.UnknownValue)
+		}
+		if prior == nil {
+			planned["id"] = tftypes.NewValue(tftypes.String, tftypes.UnknownValue)
+		}
+		planned.pause(pausePlan)
+	}
+	v, err := encode(s, planned)
+	return &tfprotov6.PlanResourceChangeResponse{PlannedState: v, PlannedPrivate: req.PriorPrivate}, err
 }
 
-// Read implements resource.Resource.
-func (f *filler) Read(context.Context, resource.ReadRequest, *resource.ReadResponse) {}
-
-// Update implements resource.Resource.
-func (f *filler) Update(_ context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
-	resp.State.Raw = req.Plan.Raw
+// ApplyResourceChange implements tfprotov6.ResourceServer.
+func (b *bench) ApplyResourceChange(_ context.Context, req *tfprotov6.ApplyResourceChangeRequest) (*tfprotov6.ApplyResourceChangeResponse, error) {
+	s, err := b.schema(req.TypeName)
+	if err != nil {
+		return nil, err
+	}
+	planned, err := decode(s, req.PlannedState)
+	if err != nil {
+		return nil, err
+	}
+	if planned == nil {
+		err := b.pause(pauseDelete, req.TypeName, req.PriorState)
+		return &tfprotov6.ApplyResourceChangeResponse{NewState: req.PlannedState}, err
+	}
+	if req.TypeName == typeThing {
+		if !planned["id"].IsKnown() {
+			planned.pause(pauseCreate)
+			planned["id"] = tftypes.NewValue(tftypes.String, "thing-"+planned.text("input"))
+		}
+		planned["output"] = planned["input"]
+	}
+	v, err := encode(s, planned)
+	return &tfprotov6.ApplyResourceChangeResponse{NewState: v, Private: req.PlannedPrivate}, err
 }
 
-// Delete implements resource.Resource.
-func (f *filler) Delete(context.Context, resource.DeleteRequest, *resource.DeleteResponse) {}
+// pause pauses for an operation on an object that exists.
+func (b *bench) pause(operation, typeName string, stored *tfprotov6.DynamicValue) error {
+	if !pauses[operation] || typeName != typeThing {
+		return nil
+	}
+	o, err := decode(b.schemas[typeThing], stored)
+	o.pause(operation)
+	return err
+}
+
+// ImportResourceState implements tfprotov6.ResourceServer: nothing exists outside.
+func (*bench) ImportResourceState(_ context.Context, req *tfprotov6.ImportResourceStateRequest) (*tfprotov6.ImportResourceStateResponse, error) {
+	return nil, fmt.Errorf("there is no %s to import", req.TypeName)
+}
+
+// MoveResourceState implements tfprotov6.ResourceServer: objects keep their type.
+func (*bench) MoveResourceState(_ context.Context, req *tfprotov6.MoveResourceStateRequest) (*tfprotov6.MoveResourceStateResponse, error) {
+	return nil, fmt.Errorf("nothing becomes a %s", req.TargetTypeName)
+}
+
+// UpgradeResourceIdentity implements tfprotov6.ResourceServer: no type has an identity.
+func (*bench) UpgradeResourceIdentity(_ context.Context, req *tfprotov6.UpgradeResourceIdentityRequest) (*tfprotov6.UpgradeResourceIdentityResponse, error) {
+	return nil, fmt.Errorf("%s has no identity", req.TypeName)
+}
+
+// GenerateResourceConfig implements tfprotov6.ResourceServer: the engine can write a configuration itself.
+func (*bench) GenerateResourceConfig(_ context.Context, req *tfprotov6.GenerateResourceConfigRequest) (*tfprotov6.GenerateResourceConfigResponse, error) {
+	return nil, fmt.Errorf("no configuration of %s is generated", req.TypeName)
+}

@@ -2,29 +2,29 @@ package backend
 
 import (
 	"net/url"
-	"regexp"
 	"strings"
 
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/mayfly-iac/mayfly/internal/base/pattern"
 	"github.com/mayfly-iac/mayfly/internal/values/leak"
 )
 
 // Credentials in an address: the user, who may be a token, with the password, and parameters whose names say
 // that their values are secret.
 var (
-	userInAddress  = regexp.MustCompile(`^([a-zA-Z][a-zA-Z0-9+.-]*://)([^/?#]*)@`)
-	secretInQuery  = regexp.MustCompile(`(?i)([?&][^=&#]*(?:token|secret|passw|credential|signature|api_?key|access_?key)[^=&#]*=|[?&]sig=)([^&#]+)`)
-	isAddressAtAll = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9+.-]*://`)
+	userInAddress  = pattern.New(`^([a-zA-Z][a-zA-Z0-9+.-]*://)([^/?#]*)@`)
+	secretInQuery  = pattern.New(`(?i)([?&][^=&#]*(?:token|secret|passw|credential|signature|api_?key|access_?key)[^=&#]*=|[?&]sig=)([^&#]+)`)
+	isAddressAtAll = pattern.New(`^[a-zA-Z][a-zA-Z0-9+.-]*://`)
 )
 
 // withoutCredentials returns a value whose addresses have no credentials in them.
 func withoutCredentials(v cty.Value) cty.Value {
 	out, err := cty.Transform(v, func(_ cty.Path, v cty.Value) (cty.Value, error) {
 		v, marks := v.Unmark()
-		if v.Type() == cty.String && v.IsKnown() && !v.IsNull() && isAddressAtAll.MatchString(v.AsString()) {
-			text := userInAddress.ReplaceAllString(v.AsString(), "$1")
-			v = cty.StringVal(secretInQuery.ReplaceAllString(text, "$1"))
+		if v.Type() == cty.String && v.IsKnown() && !v.IsNull() && isAddressAtAll().MatchString(v.AsString()) {
+			text := userInAddress().ReplaceAllString(v.AsString(), "$1")
+			v = cty.StringVal(secretInQuery().ReplaceAllString(text, "$1"))
 		}
 		return v.WithMarks(marks), nil
 	})
@@ -48,17 +48,17 @@ func credentialsIn(v cty.Value) []string {
 		}
 	}
 	leak.Texts(v, func(text string) bool {
-		if !isAddressAtAll.MatchString(text) {
+		if !isAddressAtAll().MatchString(text) {
 			return true
 		}
-		if m := userInAddress.FindStringSubmatch(text); m != nil {
+		if m := userInAddress().FindStringSubmatch(text); m != nil {
 			name, password, _ := strings.Cut(m[2], ":")
 			add(password)
 			if password == "" {
 				add(name)
 			}
 		}
-		for _, m := range secretInQuery.FindAllStringSubmatch(text, -1) {
+		for _, m := range secretInQuery().FindAllStringSubmatch(text, -1) {
 			add(m[2])
 		}
 		return true

@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/mayfly-iac/mayfly/internal/base/pattern"
 )
 
 // typeMeta says what a document of Kubernetes is.
@@ -88,14 +90,14 @@ func selector(labels map[string]string) string {
 // form is a rule of Kubernetes for names.
 type form struct {
 	max     int
-	pattern *regexp.Regexp
+	pattern func() *regexp.Regexp
 	rule    string
 }
 
 var (
-	labelValue = form{63, regexp.MustCompile(`^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$`), "letters, digits, \"-\", \"_\" and \".\", and begin and end with a letter or a digit"}
-	label      = form{63, regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`), "lowercase letters, digits and \"-\", and begin and end with a letter or a digit"}
-	subdomain  = form{253, regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`), "lowercase letters, digits, \"-\" and \".\", and begin and end with a letter or a digit"}
+	labelValue = form{63, pattern.New(`^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$`), "letters, digits, \"-\", \"_\" and \".\", and begin and end with a letter or a digit"}
+	label      = form{63, pattern.New(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`), "lowercase letters, digits and \"-\", and begin and end with a letter or a digit"}
+	subdomain  = form{253, pattern.New(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`), "lowercase letters, digits, \"-\" and \".\", and begin and end with a letter or a digit"}
 )
 
 // check returns what is wrong with a text; nil if it has the form.
@@ -103,7 +105,7 @@ func (f form) check(text string) error {
 	switch {
 	case len(text) > f.max:
 		return fmt.Errorf("it is longer than %d characters", f.max)
-	case !f.pattern.MatchString(text):
+	case !f.pattern().MatchString(text):
 		return fmt.Errorf("it must consist of %s", f.rule)
 	}
 	return nil

@@ -6,8 +6,10 @@
 package program
 
 import (
+	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -49,12 +51,13 @@ func RaiseParallel() error {
 	return flag.Set("test.parallel", strconv.Itoa(parallel*runtime.GOMAXPROCS(0)))
 }
 
-// Build compiles commands of this module, given by their directories such as "cmd/mayfly", into dir. It
-// returns the executables' paths by directory; the error contains the compiler's output.
+// Build compiles commands of this module, given by their directories such as "cmd/mayfly", for tests with
+// temporary files in dir. It returns the executables' paths by directory; the error contains the compiler's
+// output.
 func Build(dir string, folders ...string) (map[string]string, error) {
 	out := map[string]string{}
 	for _, folder := range folders {
-		path := filepath.Join(dir, filepath.Base(folder))
+		path := placed(dir, filepath.Base(folder))
 		if runtime.GOOS == "windows" {
 			path += ".exe"
 		}
@@ -77,28 +80,51 @@ func BuildOverlay(path, overlay, folder string) error {
 	return run(folder, compile(path, "-overlay="+overlay, module+folder))
 }
 
-// BuildTests compiles the tests of a command into dir, once under each of the names, by which they know what
-// to run.
-func BuildTests(dir, folder string, names ...string) error {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+// BuildTests compiles the tests of a command for tests with temporary files in dir, and returns the path of
+// the executable.
+func BuildTests(dir, folder string) (string, error) {
+	path := placed(dir, filepath.Base(folder)+".test")
+	// Without what only debuggers read, linking takes half the time.
+	cmd := exec.Command("go", "test", "-c", "-ldflags=-s -w", "-o", path, module+folder)
+	cmd.Env = original
+	if text, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("building the tests of %s: %w\n%s", folder, err, text)
+	}
+	return path, nil
+}
+
+// Name makes an executable available under names, by which it knows what to run, for tests with temporary
+// files in dir. It returns the directory with the names. They are of a copy: a linker writes its file in an
+// order that the system keeps in small pieces.
+func Name(dir, executable string, names ...string) (string, error) {
+	bin := placed(dir, "bin")
+	if err := os.MkdirAll(bin, 0o755); err != nil {
+		return "", err
+	}
+	first := filepath.Join(bin, names[0])
+	if err := copyFile(first, executable); err != nil {
+		return "", err
+	}
+	for _, name := range names[1:] {
+		if err := os.Link(first, filepath.Join(bin, name)); err != nil {
+			return "", err
+		}
+	}
+	return bin, nil
+}
+
+func copyFile(to, from string) error {
+	src, err := os.Open(from)
+	if err != nil {
 		return err
 	}
-	for i, name := range names {
-		path := filepath.Join(dir, name)
-		if i > 0 {
-			if err := os.Link(filepath.Join(dir, names[0]), path); err != nil {
-				return err
-			}
-			continue
-		}
-		// Without what only debuggers read, linking takes half the time.
-		cmd := exec.Command("go", "test", "-c", "-ldflags=-s -w", "-o", path, module+folder)
-		cmd.Env = original
-		if text, err := cmd.CombinedOutput(); err != nil {
-			return fmt.Errorf("building the tests of %s: %w\n%s", folder, err, text)
-		}
+	defer src.Close()
+	dst, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o755)
+	if err != nil {
+		return err
 	}
-	return nil
+	_, err = io.Copy(dst, src)
+	return errors.Join(err, dst.Close())
 }
 
 func run(folder string, goArgs []string) error {

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// envEnd is how a child of the tests ends, which prints its directory before.
+// envEnd is how a child of the tests ends, which prints its directories before.
 const envEnd = "MAYFLY_TEST_END"
 
 func TestMain(m *testing.M) {
@@ -24,7 +24,11 @@ func TestMain(m *testing.M) {
 		if err := os.WriteFile(filepath.Join(dir, "file"), nil, 0o600); err != nil {
 			panic(err)
 		}
-		fmt.Println(dir, os.TempDir())
+		executables := filepath.Dir(placed(dir, "program"))
+		if err := os.WriteFile(filepath.Join(executables, "program"), nil, 0o700); err != nil {
+			panic(err)
+		}
+		fmt.Println(dir, os.TempDir(), executables)
 		switch end {
 		case "panic":
 			go panic("a test has failed")
@@ -43,21 +47,24 @@ func TestWithin(t *testing.T) {
 			cmd := exec.Command(os.Args[0])
 			cmd.Env = append(os.Environ(), envEnd+"="+end, "TMPDIR=")
 			out, err := cmd.Output()
-			dir, temp, ok := strings.Cut(strings.TrimSpace(string(out)), " ")
-			if !ok || cmd.ProcessState.ExitCode() != want {
+			dirs := strings.Fields(string(out))
+			if len(dirs) != 3 || cmd.ProcessState.ExitCode() != want {
 				t.Fatalf("%v, output %q", err, out)
 			}
+			dir, temp, executables := dirs[0], dirs[1], dirs[2]
 			if end != "return" && dir != temp {
 				_ = os.RemoveAll(dir)
 				t.Skip("on a disk, a directory is left")
 			}
-			for range 1000 { // another process removes it
-				if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+			for range 1000 { // another process removes them
+				_, err1 := os.Stat(dir)
+				_, err2 := os.Stat(executables)
+				if errors.Is(err1, fs.ErrNotExist) && errors.Is(err2, fs.ErrNotExist) {
 					return
 				}
 				time.Sleep(10 * time.Millisecond)
 			}
-			t.Errorf("%s is left", dir)
+			t.Errorf("%s or %s is left", dir, executables)
 		})
 	}
 }

@@ -12,6 +12,7 @@ const (
 	memoryRoom = 2 << 30 // bytes that must be free
 	noExec     = 8       // of statfs(2): programs cannot be run there
 	mayWrite   = 2       // of access(2)
+	passable   = 0o711
 )
 
 // temporary makes a directory on the system's disk in memory, or among the temporary files if the user has
@@ -24,20 +25,27 @@ func temporary() (dir string, remove func() error, err error) {
 	if dir, err = os.MkdirTemp(memory, pattern); err != nil {
 		return "", nil, err
 	}
-	if remove, err = removeAtEnd(dir); err != nil {
-		return "", nil, errors.Join(err, os.RemoveAll(dir))
+	disk, err := os.MkdirTemp("", pattern)
+	if err != nil {
+		return "", nil, errors.Join(err, os.Remove(dir))
+	}
+	if remove, err = removeAtEnd(dir, disk); err != nil {
+		return "", nil, errors.Join(err, os.Remove(dir), os.Remove(disk))
+	}
+	if syscall.Statfs(disk, &s) == nil && s.Flags&noExec == 0 {
+		executables = disk
 	}
 	// Servers that run as other users may pass, but not list what is there.
-	if err := errors.Join(os.Chmod(dir, 0o711), os.Setenv("TMPDIR", dir)); err != nil {
+	if err := errors.Join(os.Chmod(dir, passable), os.Chmod(disk, passable), os.Setenv("TMPDIR", dir)); err != nil {
 		return "", nil, errors.Join(err, remove())
 	}
 	return dir, remove, nil
 }
 
-// removeAtEnd has a process of its own remove a directory once this one has ended, in whatever way: what is
-// left would take memory. The function that it returns has it removed, and waits for that.
-func removeAtEnd(dir string) (now func() error, err error) {
-	cmd := exec.Command("/bin/sh", "-c", `cat; exec rm -rf -- "$1"`, "sh", dir)
+// removeAtEnd has a process of its own remove directories once this one has ended, in whatever way: what is
+// left would take memory. The function that it returns has them removed, and waits for that.
+func removeAtEnd(dirs ...string) (now func() error, err error) {
+	cmd := exec.Command("/bin/sh", append([]string{"-c", `cat; exec rm -rf -- "$@"`, "sh"}, dirs...)...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // an interrupt is for the tests
 	in, err := cmd.StdinPipe()
 	if err != nil {

@@ -12,17 +12,17 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/mayfly-iac/mayfly/internal/testing/simprovider"
+	"github.com/mayfly-iac/mayfly/internal/testing/simprovider/simcloud"
 	"github.com/mayfly-iac/mayfly/internal/testing/simprovider/simlog"
 )
 
-func cloudDir(ts *testscript.TestScript) string { return ts.Getenv(simprovider.EnvDir) }
+func cloudDir(ts *testscript.TestScript) string { return ts.Getenv(simcloud.EnvDir) }
 
 func objects(ts *testscript.TestScript, neg bool, args []string) {
 	if neg {
 		ts.Fatalf("usage: objects [type/name...]")
 	}
-	list, err := simprovider.Objects(cloudDir(ts))
+	list, err := simcloud.Objects(cloudDir(ts))
 	ts.Check(err)
 	var got []string
 	for _, o := range list {
@@ -39,17 +39,17 @@ func drift(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 3 || !json.Valid([]byte(args[2])) {
 		ts.Fatalf("usage: drift id attribute json")
 	}
-	o, err := simprovider.ReadObject(cloudDir(ts), args[0])
+	o, err := simcloud.ReadObject(cloudDir(ts), args[0])
 	ts.Check(err)
 	o.Attrs[args[1]] = json.RawMessage(args[2])
-	ts.Check(simprovider.WriteObject(cloudDir(ts), o))
+	ts.Check(simcloud.WriteObject(cloudDir(ts), o))
 }
 
 func vanish(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: vanish id")
 	}
-	ts.Check(os.Remove(simprovider.ObjectPath(cloudDir(ts), args[0])))
+	ts.Check(os.Remove(simcloud.ObjectPath(cloudDir(ts), args[0])))
 }
 
 func noLeases(ts *testscript.TestScript, neg bool, args []string) {
@@ -60,7 +60,7 @@ func noLeases(ts *testscript.TestScript, neg bool, args []string) {
 		calls(ts, false, []string{"OpenEphemeralResource", number})
 		calls(ts, false, []string{"CloseEphemeralResource", number})
 	}
-	open, err := simprovider.OpenLeases(cloudDir(ts))
+	open, err := simcloud.OpenLeases(cloudDir(ts))
 	ts.Check(err)
 	if len(open) > 0 {
 		ts.Fatalf("still open: %s", strings.Join(open, ", "))
@@ -69,7 +69,7 @@ func noLeases(ts *testscript.TestScript, neg bool, args []string) {
 
 // transcript returns what the provider has served since it was last forgotten.
 func transcript(ts *testscript.TestScript) simlog.Log {
-	log, err := simlog.ReadFile(ts.Getenv(simprovider.EnvLog))
+	log, err := simlog.ReadFile(ts.Getenv(simcloud.EnvLog))
 	ts.Check(err)
 	return log
 }
@@ -89,7 +89,7 @@ func forget(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 0 {
 		ts.Fatalf("usage: forget")
 	}
-	if err := os.Remove(ts.Getenv(simprovider.EnvLog)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := os.Remove(ts.Getenv(simcloud.EnvLog)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		ts.Check(err)
 	}
 }

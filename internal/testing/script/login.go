@@ -11,7 +11,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/mayfly-iac/mayfly/internal/testing/registrytest"
-	"github.com/mayfly-iac/mayfly/internal/testing/simprovider"
+	"github.com/mayfly-iac/mayfly/internal/testing/simprovider/simcloud"
 )
 
 // The only account of the login service.
@@ -48,7 +48,7 @@ func loginService(ts *testscript.TestScript, s *registrytest.Server, how string)
 	default:
 		s.OAuth.Fault = how
 	}
-	host := strings.SplitN(simprovider.Source, "/", 2)[0]
+	host := strings.SplitN(simcloud.Source, "/", 2)[0]
 	text := fmt.Sprintf("provider_installation {\n  direct {}\n}\nhost %q {\n  services = {\n    \"providers.v1\" = \"https://%s/v1/providers/\"\n    %s\n  }\n}\n", host, s.Host(), s.LoginServices())
 	ts.Setenv("TF_CLI_CONFIG_FILE", "")
 	return os.WriteFile(filepath.Join(ts.Getenv("HOME"), ".tofurc"), []byte(text), 0o644)

@@ -12,7 +12,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/mayfly-iac/mayfly/internal/testing/registrytest"
-	"github.com/mayfly-iac/mayfly/internal/testing/simprovider"
+	"github.com/mayfly-iac/mayfly/internal/testing/simprovider/simcloud"
 )
 
 // otherPlatform is one besides that of the tests for which the registries have packages.
@@ -118,9 +118,9 @@ func startRegistry(ts *testscript.TestScript, to **registrytest.Server) error {
 	}
 	*to = s
 	ts.Defer(s.Close)
-	source := strings.SplitN(simprovider.Source, "/", 2)
+	source := strings.SplitN(simcloud.Source, "/", 2)
 	for _, v := range versions {
-		dir := filepath.Join(ts.Getenv("MIRROR"), filepath.FromSlash(simprovider.Source), v, runtime.GOOS+"_"+runtime.GOARCH)
+		dir := filepath.Join(ts.Getenv("MIRROR"), filepath.FromSlash(simcloud.Source), v, runtime.GOOS+"_"+runtime.GOARCH)
 		name := "terraform-provider-sim_v" + v
 		wrapper, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {

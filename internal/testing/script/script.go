@@ -31,7 +31,7 @@
 // module's root, and COLUMNS=0, so that messages are on one line. A script about line breaks sets "env
 // COLUMNS=".
 //
-// It may import testscript and packages simprovider, registrytest and secretscan. It must not know the
+// It may import testscript and packages simcloud, registrytest and secretscan. It must not know the
 // programs that it runs.
 package script
 
@@ -57,7 +57,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/testing/registrytest"
 	"github.com/mayfly-iac/mayfly/internal/testing/schematest/checker"
 	"github.com/mayfly-iac/mayfly/internal/testing/secretscan"
-	"github.com/mayfly-iac/mayfly/internal/testing/simprovider"
+	"github.com/mayfly-iac/mayfly/internal/testing/simprovider/simcloud"
 )
 
 // envUpdate, if set when tests run, rewrites expected output in the scripts.
@@ -71,7 +71,7 @@ const impliedSource = "registry.opentofu.org/hashicorp/sim"
 
 // Main is the body of a TestMain: programs are the commands that scripts may use, by name.
 func Main(m *testing.M, programs map[string]func()) {
-	testscript.Main(tests{m: m}, programs)
+	testscript.Main(tests{m: m, names: slices.Sorted(maps.Keys(programs))}, programs)
 }
 
 // MainOf is the body of a TestMain whose scripts use the programs that the tests of another package give to
@@ -83,8 +83,8 @@ func MainOf(m *testing.M, folder string, names ...string) {
 // tests are those of a package with scripts, which share what is built for them.
 type tests struct {
 	m      *testing.M
-	folder string // of the package whose programs are used, or empty
-	names  []string
+	folder string   // of the package whose programs are used; "" means the package itself
+	names  []string // of the programs
 }
 
 // Run runs the tests and returns the exit status.
@@ -110,16 +110,28 @@ func (t tests) prepare(dir string) error {
 		return built[program.TestProvider], err
 	})
 	startChecker = sync.OnceValues(func() (string, error) { return runChecker(dir) })
-	if t.folder != "" && runtime.GOOS != "windows" { // where Run skips all
-		bin := filepath.Join(dir, "bin")
-		if err := program.BuildTests(bin, t.folder, t.names...); err != nil {
-			return err
-		}
-		if err := os.Setenv("PATH", bin+string(filepath.ListSeparator)+os.Getenv("PATH")); err != nil {
+	if runtime.GOOS != "windows" { // where Run skips all
+		if err := t.namePrograms(dir); err != nil {
 			return err
 		}
 	}
 	return program.RaiseParallel()
+}
+
+// namePrograms has the programs of scripts found by their names.
+func (t tests) namePrograms(dir string) error {
+	executable, err := os.Executable()
+	if t.folder != "" {
+		executable, err = program.BuildTests(dir, t.folder)
+	}
+	if err != nil {
+		return err
+	}
+	bin, err := program.Name(dir, executable, t.names...)
+	if err != nil {
+		return err
+	}
+	return os.Setenv("PATH", bin+string(filepath.ListSeparator)+os.Getenv("PATH"))
 }
 
 // buildSim returns the path of the test provider's program, which is built on the first call. Main sets it.
@@ -162,7 +174,7 @@ func Run(t *testing.T, dir string) {
 		t.Skip("the provider in the mirror is a shell script")
 	}
 	mirror := t.TempDir()
-	if err := BuildMirror(mirror, simprovider.Source, impliedSource); err != nil {
+	if err := BuildMirror(mirror, simcloud.Source, impliedSource); err != nil {
 		t.Fatal(err)
 	}
 	socket, err := startChecker()
@@ -240,8 +252,8 @@ func setUp(env *testscript.Env, mirror, checkerSocket string) error {
 	env.Setenv("TF_CLI_CONFIG_FILE", rc)
 	env.Setenv("GOGC", "400")                // short commands end before collecting garbage pays
 	env.Setenv("TF_DISABLE_PLUGIN_TLS", "1") // keys and certificates take a third of the time of a short command
-	env.Setenv(simprovider.EnvDir, filepath.Join(env.WorkDir, ownCloud))
-	env.Setenv(simprovider.EnvLog, filepath.Join(env.WorkDir, ownLog))
+	env.Setenv(simcloud.EnvDir, filepath.Join(env.WorkDir, ownCloud))
+	env.Setenv(simcloud.EnvLog, filepath.Join(env.WorkDir, ownLog))
 	return nil
 }
 

@@ -14,6 +14,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/mayfly-iac/mayfly/internal/testing/simprovider/simcloud"
 	"github.com/mayfly-iac/mayfly/internal/testing/simprovider/simlog"
 )
 
@@ -107,7 +108,7 @@ func TestCrashMoments(t *testing.T) {
 			if code := <-exited; code != want.code || (err == nil) != want.answers {
 				t.Errorf("%q: exit status %d, %v", when, code, err)
 			}
-			_, err = ReadObject(r.cloud.dir, "x-1")
+			_, err = simcloud.ReadObject(r.cloud.dir, "x-1")
 			if (err == nil) != want.made {
 				t.Errorf("%q: the object: %v", when, err)
 			}

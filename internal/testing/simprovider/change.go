@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
+	"github.com/mayfly-iac/mayfly/internal/testing/simprovider/simcloud"
 	"github.com/mayfly-iac/mayfly/internal/testing/simprovider/simlog"
 )
 
@@ -330,7 +331,7 @@ func (c *core) store(ch change) (object, error) {
 	if ch.typ == typeLegacy && isKnownNonNull(state["value"]) {
 		state["value"] = str(strings.ToUpper(state.text("value")))
 	}
-	obj := &Object{ID: id, Type: ch.typ, Name: state.text("name"), Serial: serial, Attrs: map[string]json.RawMessage{}}
+	obj := &simcloud.Object{ID: id, Type: ch.typ, Name: state.text("name"), Serial: serial, Attrs: map[string]json.RawMessage{}}
 	for _, name := range names(state) {
 		text, err := json.Marshal(kept(ch.schema, name, state[name]))
 		if err != nil {

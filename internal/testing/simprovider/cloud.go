@@ -1,7 +1,6 @@
 package simprovider
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,23 +10,9 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/mayfly-iac/mayfly/internal/testing/simprovider/simcloud"
 )
-
-// Object is one object in the simulated cloud, as in its JSON file. A test may change Attrs in the file to
-// simulate drift.
-type Object struct {
-	ID     string                     `json:"id"`
-	Type   string                     `json:"type"`
-	Name   string                     `json:"name"`
-	Serial int64                      `json:"serial"`
-	Attrs  map[string]json.RawMessage `json:"attrs"`
-	// SecretHash is simlog.Hash of the write-only secret that the last create or update received; "" for
-	// none.
-	SecretHash string `json:"secret_hash"`
-}
-
-// errGone means that the cloud has no such object or lease.
-var errGone = errors.New("there is no such object")
 
 // cloud is a directory: one file per object, and in .sim the leases of open ephemerals and the counters.
 // Processes may share it.
@@ -37,75 +22,6 @@ type cloud struct {
 	mu      sync.Mutex
 }
 
-// ObjectPath returns the path of an object's file in the directory of a simulated cloud.
-func ObjectPath(dir, id string) string {
-	return filepath.Join(dir, url.PathEscape(id)+".json")
-}
-
-// ReadObject reads one object of the cloud in the directory. The error of a missing object is
-// fs.ErrNotExist.
-func ReadObject(dir, id string) (*Object, error) {
-	text, err := os.ReadFile(ObjectPath(dir, id))
-	if err != nil {
-		return nil, err
-	}
-	var o Object
-	if err := json.Unmarshal(text, &o); err != nil {
-		return nil, fmt.Errorf("object %q of the simulated cloud: %w", id, err)
-	}
-	return &o, nil
-}
-
-// WriteObject stores the object completely or not at all.
-func WriteObject(dir string, o *Object) error {
-	text, err := json.MarshalIndent(o, "", "  ")
-	if err != nil {
-		return fmt.Errorf("object %q of the simulated cloud: %w", o.ID, err)
-	}
-	return replaceFile(ObjectPath(dir, o.ID), append(text, '\n'))
-}
-
-// replaceFile writes the file so that a reader sees the old or the new content. It is not synchronized: the
-// cloud need not survive a crash of the machine.
-func replaceFile(path string, text []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".tmp-*")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(text)
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	return nil
-}
-
-// Objects lists the objects of the cloud in the directory, ordered by id.
-func Objects(dir string) ([]*Object, error) {
-	paths, err := filepath.Glob(filepath.Join(dir, "*.json"))
-	if err != nil {
-		return nil, err
-	}
-	var out []*Object
-	for _, p := range paths {
-		id, err := url.PathUnescape(strings.TrimSuffix(filepath.Base(p), ".json"))
-		if err != nil {
-			return nil, err
-		}
-		o, err := ReadObject(dir, id)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue // deleted between the listing and the reading
-		}
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, o)
-	}
-	return out, nil
-}
-
 func newCloud(dir string) (*cloud, error) {
 	if err := os.MkdirAll(filepath.Join(dir, ".sim"), 0o700); err != nil {
 		return nil, fmt.Errorf("making the directory of the simulated cloud: %w", err)
@@ -113,18 +29,18 @@ func newCloud(dir string) (*cloud, error) {
 	return &cloud{dir: dir}, nil
 }
 
-func (c *cloud) get(id string) (*Object, error) {
-	o, err := ReadObject(c.dir, id)
+func (c *cloud) get(id string) (*simcloud.Object, error) {
+	o, err := simcloud.ReadObject(c.dir, id)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, errGone
+		return nil, simcloud.ErrGone
 	}
 	return o, err
 }
 
-func (c *cloud) put(o *Object) error { return WriteObject(c.dir, o) }
+func (c *cloud) put(o *simcloud.Object) error { return simcloud.WriteObject(c.dir, o) }
 
 func (c *cloud) remove(id string) error {
-	err := os.Remove(ObjectPath(c.dir, id))
+	err := os.Remove(simcloud.ObjectPath(c.dir, id))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -139,8 +55,8 @@ func (c *cloud) newID(name string) (string, error) {
 }
 
 // byName finds the newest object with the type and name.
-func (c *cloud) byName(typ, name string) (*Object, error) {
-	var best *Object
+func (c *cloud) byName(typ, name string) (*simcloud.Object, error) {
+	var best *simcloud.Object
 	bestNumber := -1
 	paths, err := filepath.Glob(filepath.Join(c.dir, escapeGlob(url.PathEscape(name))+"-*.json"))
 	if err != nil {
@@ -162,7 +78,7 @@ func (c *cloud) byName(typ, name string) (*Object, error) {
 		best, bestNumber = o, number
 	}
 	if best == nil {
-		return nil, errGone
+		return nil, simcloud.ErrGone
 	}
 	return best, nil
 }

@@ -2,13 +2,13 @@
 // it can also break the protocol.
 //
 // It is two things. By default it is a well-behaved provider, mayfly.dev/test/sim, whose cloud is a directory
-// with one JSON file per object: objects outlive the process, and a test can look at them (ReadObject,
-// Objects), change them (WriteObject) and count open ephemerals (OpenLeases). With rules it breaks, at chosen
-// calls, one rule of the contract each. In both it notices what an engine does wrong (see below), and it
-// writes a transcript of every call, which package simlog reads.
+// with one JSON file per object: objects outlive the process, and a test can look at them, change them and
+// count open ephemerals with package simcloud. With rules it breaks, at chosen calls, one rule of the
+// contract each. In both it notices what an engine does wrong (see below), and it writes a transcript of
+// every call, which package simlog reads.
 //
-// It may import terraform-plugin-go, gRPC's status codes and package simlog. It must not know the engine: no
-// other package of this module.
+// It may import terraform-plugin-go, gRPC's status codes and packages simcloud and simlog. It must not know
+// the engine: no other package of this module.
 //
 // # Serving
 //
@@ -20,7 +20,7 @@
 //
 // with SIM_SERVE=1 in the environment of the engine; cmd/terraform-provider-sim is the same as a plugin
 // binary. New6 and New5 make servers for use within a process. The environment variables are the constants
-// Env….
+// Env… of package simcloud.
 //
 // # Types
 //

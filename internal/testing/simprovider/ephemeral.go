@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
+	"github.com/mayfly-iac/mayfly/internal/testing/simprovider/simcloud"
 	"github.com/mayfly-iac/mayfly/internal/testing/simprovider/simlog"
 )
 
@@ -148,28 +149,25 @@ func (c *core) checkOpen(schema *tfprotov6.Schema, config object) error {
 
 // newLease registers an opening and returns its result. The value depends only on the name, the lease
 // differs at each opening.
-func (c *core) newLease(typ string, config object) (object, *lease, error) {
+func (c *core) newLease(typ string, config object) (object, *simcloud.Lease, error) {
 	name := config.text("name")
 	n, err := c.cloud.count("opens-" + typ + "-" + name)
 	if err != nil {
 		return nil, nil, err
 	}
 	secret := fmt.Sprintf("%s%s-%s-%d-%d", leasePrefix, typ, name, os.Getpid(), n)
-	l := &lease{ID: simlog.Hash(secret), Type: typ, Name: name}
+	l := &simcloud.Lease{ID: simlog.Hash(secret), Type: typ, Name: name}
 	if parent := config.text("parent_token"); parent != "" {
 		l.Parent = simlog.Hash(parent)
 	}
 	if l.Valid, err = time.ParseDuration(config.text("expire_after")); err != nil {
 		l.Valid = 0 // not set; a set value has been checked
 	}
-	l.extend()
+	l.Extend()
 	result := config.clone()
-	result["value"], result["lease"], result["opened"] = str(Canary(typ, name)), str(secret), num(n)
-	return result, l, c.cloud.putLease(l)
+	result["value"], result["lease"], result["opened"] = str(simcloud.Canary(typ, name)), str(secret), num(n)
+	return result, l, simcloud.WriteLease(c.cloud.dir, l)
 }
-
-// Canary returns the secret value of an ephemeral resource with the type and name.
-func Canary(typ, name string) string { return "CANARY-" + typ + "-" + name }
 
 // RenewEphemeralResource extends a lease. It requires the private data of the previous renewal or the
 // opening.
@@ -291,7 +289,7 @@ func (c *core) lookup(schema *tfprotov6.Schema, config *tfprotov6.DynamicValue) 
 		return nil, faultf("a data source is read with unknown values in its configuration")
 	}
 	found, err := c.cloud.byName(typeThing, o.text("name"))
-	if errors.Is(err, errGone) {
+	if errors.Is(err, simcloud.ErrGone) {
 		return nil, fmt.Errorf("there is no sim_thing named %q", o.text("name"))
 	}
 	if err != nil {

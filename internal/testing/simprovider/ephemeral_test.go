@@ -7,6 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+
+	"github.com/mayfly-iac/mayfly/internal/testing/simprovider/simcloud"
 )
 
 func (r *rig) openOne(typ, config string) (*tfprotov6.OpenEphemeralResourceResponse, object) {
@@ -37,10 +39,10 @@ func (r *rig) closeOne(private []byte) []*tfprotov6.Diagnostic {
 func TestEphemeralLifecycle(t *testing.T) {
 	r := newRig(t)
 	resp, o := r.openOne(typeSecret, `{"name":"db","renew_after":"1m"}`)
-	if o.text("value") != Canary(typeSecret, "db") || o.number("opened") != 1 || time.Until(resp.RenewAt) > time.Minute || resp.RenewAt.IsZero() {
+	if o.text("value") != simcloud.Canary(typeSecret, "db") || o.number("opened") != 1 || time.Until(resp.RenewAt) > time.Minute || resp.RenewAt.IsZero() {
 		t.Errorf("opened = %v, renew at %s", o, resp.RenewAt)
 	}
-	if open, err := OpenLeases(r.cloud.dir); err != nil || cmp.Diff([]string{"sim_secret.db"}, open) != "" {
+	if open, err := simcloud.OpenLeases(r.cloud.dir); err != nil || cmp.Diff([]string{"sim_secret.db"}, open) != "" {
 		t.Errorf("open = %v, %v", open, err)
 	}
 	renewed := r.renewOne(resp.Private)
@@ -48,7 +50,7 @@ func TestEphemeralLifecycle(t *testing.T) {
 	fails(t, r.closeOne(resp.Private), "not the latest")
 	r.none(r.closeOne(renewed.Private), nil)
 	fails(t, r.closeOne(renewed.Private), "already closed")
-	if open, err := OpenLeases(r.cloud.dir); err != nil || len(open) != 0 {
+	if open, err := simcloud.OpenLeases(r.cloud.dir); err != nil || len(open) != 0 {
 		t.Errorf("open after the close = %v, %v", open, err)
 	}
 	ws := r.transcript().Windows()
@@ -101,7 +103,7 @@ func TestEphemeralFailOn(t *testing.T) {
 	r.none(r.closeOne(resp.Private), nil)
 	resp, _ = r.openOne(typeSecret, `{"name":"c","fail_on":"close"}`)
 	fails(t, r.closeOne(resp.Private), "fail on close")
-	if open, err := OpenLeases(r.cloud.dir); err != nil || cmp.Diff([]string{"sim_secret.c"}, open) != "" {
+	if open, err := simcloud.OpenLeases(r.cloud.dir); err != nil || cmp.Diff([]string{"sim_secret.c"}, open) != "" {
 		t.Errorf("what failed to close is still live: %v, %v", open, err)
 	}
 }

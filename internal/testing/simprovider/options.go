@@ -10,21 +10,9 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tfprotov5"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-mux/tf6to5server"
-)
 
-// The environment of a served provider.
-const (
-	EnvServe     = "SIM_SERVE"     // set: this process may be the provider (see Serving)
-	EnvDir       = "SIM_DIR"       // directory that is the cloud; default: a new temporary one
-	EnvLog       = "SIM_LOG"       // file to which the RPC transcript is appended; default: none
-	EnvMisbehave = "SIM_MISBEHAVE" // JSON file with the misbehaviour rules; default: none
-	EnvSchema    = "SIM_SCHEMA"    // schema variant; default: the correct schema
-	EnvProtocol  = "SIM_PROTOCOL"  // 5 or 6; default: 6
-	EnvLenient   = "SIM_LENIENT"   // set: leases may be used when they are not live, and parents closed first, as other engines do
+	"github.com/mayfly-iac/mayfly/internal/testing/simprovider/simcloud"
 )
-
-// Source is the provider's source address.
-const Source = "mayfly.dev/test/sim"
 
 // Options configure a server. The zero value is a well-behaved provider with a temporary cloud and no
 // transcript.
@@ -49,8 +37,8 @@ type Options struct {
 
 // FromEnv reads the options from the environment.
 func FromEnv() (Options, error) {
-	o := Options{Dir: os.Getenv(EnvDir), Log: os.Getenv(EnvLog), Schema: os.Getenv(EnvSchema), Lenient: os.Getenv(EnvLenient) != ""}
-	path := os.Getenv(EnvMisbehave)
+	o := Options{Dir: os.Getenv(simcloud.EnvDir), Log: os.Getenv(simcloud.EnvLog), Schema: os.Getenv(simcloud.EnvSchema), Lenient: os.Getenv(simcloud.EnvLenient) != ""}
+	path := os.Getenv(simcloud.EnvMisbehave)
 	if path == "" {
 		return o, nil
 	}
@@ -133,7 +121,7 @@ func must[S any](s S, err error) S {
 
 func newCore(o Options, protocol int) (*core, error) {
 	if o.Schema != "" && !slices.Contains(variants, o.Schema) {
-		return nil, fmt.Errorf("%s is %q; it must be one of %q", EnvSchema, o.Schema, variants)
+		return nil, fmt.Errorf("%s is %q; it must be one of %q", simcloud.EnvSchema, o.Schema, variants)
 	}
 	if o.Dir == "" {
 		dir, err := os.MkdirTemp("", "sim-cloud-*")

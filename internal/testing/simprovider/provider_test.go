@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tfprotov5"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 
+	"github.com/mayfly-iac/mayfly/internal/testing/simprovider/simcloud"
 	"github.com/mayfly-iac/mayfly/internal/testing/simprovider/simlog"
 )
 
@@ -32,7 +33,7 @@ func TestThingLifecycle(t *testing.T) {
 	if state.text("id") != "x-1" || state.number("serial") != 1 || !state.value(s.ValueType()).IsFullyKnown() || !isUnset(state["secret_wo"]) {
 		t.Errorf("state = %v", state)
 	}
-	obj, err := ReadObject(r.cloud.dir, "x-1")
+	obj, err := simcloud.ReadObject(r.cloud.dir, "x-1")
 	if err != nil || obj.SecretHash != simlog.Hash("CANARY-wo") {
 		t.Fatalf("object in the cloud = %+v, %v", obj, err)
 	}
@@ -50,7 +51,7 @@ func TestThingLifecycle(t *testing.T) {
 	}
 
 	obj.Attrs["size"] = json.RawMessage("7")
-	if err := WriteObject(r.cloud.dir, obj); err != nil {
+	if err := simcloud.WriteObject(r.cloud.dir, obj); err != nil {
 		t.Fatal(err)
 	}
 	read, err := r.ReadResource(t.Context(), &tfprotov6.ReadResourceRequest{TypeName: typeThing, CurrentState: applied.NewState})
@@ -63,7 +64,7 @@ func TestThingLifecycle(t *testing.T) {
 		t.Errorf("serial after the update = %d", got)
 	}
 	gone := r.change(typeThing, updated.NewState, "")
-	if objs, err := Objects(r.cloud.dir); err != nil || len(objs) != 0 || !isNull(t, gone.NewState) {
+	if objs, err := simcloud.Objects(r.cloud.dir); err != nil || len(objs) != 0 || !isNull(t, gone.NewState) {
 		t.Errorf("after the delete: %v, %v", objs, err)
 	}
 	read, err = r.ReadResource(t.Context(), &tfprotov6.ReadResourceRequest{TypeName: typeThing, CurrentState: updated.NewState})

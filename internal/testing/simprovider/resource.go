@@ -10,6 +10,8 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
+
+	"github.com/mayfly-iac/mayfly/internal/testing/simprovider/simcloud"
 )
 
 // failPoints are the valid values of a resource's fail_on.
@@ -127,7 +129,7 @@ func (c *core) readResource(ctx context.Context, schema *tfprotov6.Schema, curre
 		return nil, err
 	}
 	obj, err := c.cloud.get(state.text("id"))
-	if errors.Is(err, errGone) {
+	if errors.Is(err, simcloud.ErrGone) {
 		return nil, nil
 	}
 	if err != nil {
@@ -143,7 +145,7 @@ func (c *core) readResource(ctx context.Context, schema *tfprotov6.Schema, curre
 // overlay combines the state with the attributes in the cloud, which take precedence. Attributes that only
 // one of them has are kept, so that an object made under another type or schema version can be read after a
 // move.
-func overlay(schema *tfprotov6.Schema, state object, obj *Object) (object, error) {
+func overlay(schema *tfprotov6.Schema, state object, obj *simcloud.Object) (object, error) {
 	out := state.clone()
 	types := schema.ValueType().(tftypes.Object).AttributeTypes
 	for name, text := range obj.Attrs {

@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6/tf6server"
 
+	"github.com/mayfly-iac/mayfly/internal/testing/simprovider/simcloud"
 	"github.com/mayfly-iac/mayfly/internal/testing/simprovider/simlog"
 )
 
@@ -23,7 +24,7 @@ const (
 // provider. A TestMain calls it first. The engine itself may run with SIM_SERVE in its environment, for its
 // children.
 func Serving() bool {
-	return os.Getenv(EnvServe) != "" && os.Getenv(cookieKey) == cookieValue
+	return os.Getenv(simcloud.EnvServe) != "" && os.Getenv(cookieKey) == cookieValue
 }
 
 // ServeMain is the main function of the provider: it serves until the engine ends it, and does not return.
@@ -42,13 +43,13 @@ func serveEnv() error {
 		return err
 	}
 	o.Clock = machineClock
-	protocol, number := os.Getenv(EnvProtocol), 6
+	protocol, number := os.Getenv(simcloud.EnvProtocol), 6
 	switch protocol {
 	case "", "6":
 	case "5":
 		number = 5
 	default:
-		return fmt.Errorf("%s is %q; it must be 5 or 6", EnvProtocol, protocol)
+		return fmt.Errorf("%s is %q; it must be 5 or 6", simcloud.EnvProtocol, protocol)
 	}
 	c, err := newCore(o, number)
 	if err != nil {
@@ -58,13 +59,13 @@ func serveEnv() error {
 		return err
 	}
 	if number == 6 {
-		return tf6server.Serve(Source, func() tfprotov6.ProviderServer { return c })
+		return tf6server.Serve(simcloud.Source, func() tfprotov6.ProviderServer { return c })
 	}
 	s, err := downgraded(o, c)
 	if err != nil {
 		return err
 	}
-	return tf5server.Serve(Source, func() tfprotov5.ProviderServer { return s })
+	return tf5server.Serve(simcloud.Source, func() tfprotov5.ProviderServer { return s })
 }
 
 // start carries out the rules for the time before the handshake.

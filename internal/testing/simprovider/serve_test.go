@@ -17,6 +17,7 @@ import (
 	"google.golang.org/protobuf/types/known/wrapperspb"
 
 	"github.com/mayfly-iac/mayfly/internal/testing/filetest"
+	"github.com/mayfly-iac/mayfly/internal/testing/simprovider/simcloud"
 	"github.com/mayfly-iac/mayfly/internal/testing/simprovider/simlog"
 )
 
@@ -44,11 +45,11 @@ func start(t *testing.T, protocol, rules string) *served {
 	dir := t.TempDir()
 	s := &served{stderr: &bytes.Buffer{}, log: filepath.Join(dir, "log")}
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), EnvServe+"=1", EnvDir+"="+filepath.Join(dir, "cloud"), EnvLog+"="+s.log, EnvProtocol+"="+protocol)
+	cmd.Env = append(os.Environ(), simcloud.EnvServe+"=1", simcloud.EnvDir+"="+filepath.Join(dir, "cloud"), simcloud.EnvLog+"="+s.log, simcloud.EnvProtocol+"="+protocol)
 	if rules != "" {
 		path := filepath.Join(dir, "rules.json")
 		filetest.Write(t, path, rules)
-		cmd.Env = append(cmd.Env, EnvMisbehave+"="+path)
+		cmd.Env = append(cmd.Env, simcloud.EnvMisbehave+"="+path)
 	}
 	s.client = plugin.NewClient(&plugin.ClientConfig{
 		HandshakeConfig:  plugin.HandshakeConfig{MagicCookieKey: cookieKey, MagicCookieValue: cookieValue},
@@ -127,26 +128,26 @@ func TestServeStart(t *testing.T) {
 }
 
 func TestFromEnv(t *testing.T) {
-	t.Setenv(EnvDir, "d")
-	t.Setenv(EnvSchema, variantData)
-	t.Setenv(EnvLenient, "1")
-	t.Setenv(EnvMisbehave, filepath.Join(t.TempDir(), "none"))
+	t.Setenv(simcloud.EnvDir, "d")
+	t.Setenv(simcloud.EnvSchema, variantData)
+	t.Setenv(simcloud.EnvLenient, "1")
+	t.Setenv(simcloud.EnvMisbehave, filepath.Join(t.TempDir(), "none"))
 	if _, err := FromEnv(); err == nil {
 		t.Error("rules that cannot be read are passed over")
 	}
-	t.Setenv(EnvMisbehave, "")
+	t.Setenv(simcloud.EnvMisbehave, "")
 	o, err := FromEnv()
 	if err != nil || o.Dir != "d" || o.Schema != variantData || !o.Lenient {
 		t.Errorf("options = %+v, %v", o, err)
 	}
-	t.Setenv(EnvDir, t.TempDir())
+	t.Setenv(simcloud.EnvDir, t.TempDir())
 	if _, err := newServer6().GetMetadata(t.Context(), nil); err != nil {
 		t.Error(err)
 	}
 	if _, err := newServer5().GetMetadata(t.Context(), nil); err != nil {
 		t.Error(err)
 	}
-	t.Setenv(EnvSchema, "nonsense")
+	t.Setenv(simcloud.EnvSchema, "nonsense")
 	defer func() {
 		if recover() == nil {
 			t.Error("a wrong environment is accepted")

@@ -9,6 +9,8 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
+
+	"github.com/mayfly-iac/mayfly/internal/testing/simprovider/simcloud"
 )
 
 // UpgradeResourceState converts sim_thing from version 0 (size is a string, tags are called labels) and
@@ -172,7 +174,7 @@ func (c *core) importOne(schema *tfprotov6.Schema, req *tfprotov6.ImportResource
 			return nil, err
 		}
 		found, err := c.cloud.byName(req.TypeName, o.text("name"))
-		if errors.Is(err, errGone) {
+		if errors.Is(err, simcloud.ErrGone) {
 			return nil, fmt.Errorf("there is no %s named %q", req.TypeName, o.text("name"))
 		}
 		if err != nil {

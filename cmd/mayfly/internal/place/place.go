@@ -7,8 +7,9 @@ import (
 	"bufio"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
+
+	"github.com/mayfly-iac/mayfly/internal/base/pattern"
 )
 
 // Name returns the working directory from its Git repository on, or its own name if it is in none. It is ""
@@ -65,7 +66,7 @@ func Commit() string {
 			commit = packed(filepath.Join(shared, "packed-refs"), ref)
 		}
 	}
-	if !commitID.MatchString(commit) {
+	if !commitID().MatchString(commit) {
 		return ""
 	}
 	return commit[:shown]
@@ -73,7 +74,7 @@ func Commit() string {
 
 const shown = 10 // characters, which tell commits apart
 
-var commitID = regexp.MustCompile(`^[0-9a-f]{40,64}$`)
+var commitID = pattern.New(`^[0-9a-f]{40,64}$`)
 
 // first returns the first line of a small file, "" if there is none.
 func first(file string) string {

@@ -4,10 +4,11 @@ import (
 	"context"
 	"net"
 	"net/url"
-	"regexp"
 	"strings"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
+
+	"github.com/mayfly-iac/mayfly/internal/base/pattern"
 )
 
 // suffixes are the domains of AWS's partitions.
@@ -32,7 +33,7 @@ func Suffix(host string) string {
 }
 
 // hostable are the names of buckets that a wildcard certificate covers as the first part of a host name.
-var hostable = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$`)
+var hostable = pattern.New(`^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$`)
 
 // endpoint returns the address of a bucket at AWS without a slash at its end. The user's settings may name
 // another server, or AWS's servers for FIPS 140 or IPv6.
@@ -134,7 +135,7 @@ func at(server, bucket string) (string, error) {
 		return "", err
 	}
 	u.Path = strings.TrimSuffix(u.Path, "/")
-	if hostable.MatchString(bucket) && net.ParseIP(u.Hostname()) == nil {
+	if hostable().MatchString(bucket) && net.ParseIP(u.Hostname()) == nil {
 		u.Host = bucket + "." + u.Host
 	} else {
 		u.Path += "/" + bucket
