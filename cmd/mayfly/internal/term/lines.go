@@ -117,8 +117,7 @@ func (l *terminalLines) resize() {
 	}
 }
 
-// keyReader replaces the interrupt key by keyInterrupt, which the terminal asks key about, and the end of the
-// line.
+// keyReader replaces the interrupt key by keyInterrupt, about which the terminal asks key, and keyEnter.
 const (
 	keyInterrupt = '\x1d'
 	keyEnter     = '\r'
