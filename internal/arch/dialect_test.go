@@ -16,19 +16,19 @@ type standIns struct {
 // maxStandIns bounds the stand-ins in the comments of each wing, without tests and generated code. The bounds
 // may only fall.
 var maxStandIns = map[string]standIns{
-	"base":     {73, 26},
+	"base":     {0, 0},
 	"engine":   {307, 27},
 	"install":  {1, 2},
 	"language": {325, 68},
 	"library":  {47, 5},
-	"model":    {35, 1},
+	"model":    {22, 1},
 	"names":    {19, 3},
 	"programs": {59, 12},
 	"provider": {1, 0},
 	"show":     {1, 0},
 	"stores":   {0, 0},
 	"testing":  {142, 20},
-	"values":   {109, 25},
+	"values":   {1, 0},
 }
 
 // slack is the share of a bound, in percent, by which a count may lie below it before the bound must fall.
