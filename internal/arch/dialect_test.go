@@ -19,16 +19,16 @@ var maxStandIns = map[string]standIns{
 	"base":     {0, 0},
 	"engine":   {307, 27},
 	"install":  {1, 2},
-	"language": {325, 68},
-	"library":  {47, 5},
-	"model":    {22, 1},
-	"names":    {19, 3},
+	"language": {177, 31},
+	"library":  {1, 0},
+	"model":    {0, 0},
+	"names":    {1, 0},
 	"programs": {59, 12},
 	"provider": {1, 0},
 	"show":     {1, 0},
 	"stores":   {0, 0},
-	"testing":  {142, 20},
-	"values":   {1, 0},
+	"testing":  {42, 9},
+	"values":   {0, 0},
 }
 
 // slack is the share of a bound, in percent, by which a count may lie below it before the bound must fall.

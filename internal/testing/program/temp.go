@@ -12,8 +12,8 @@ func Run(m interface{ Run() int }) int {
 	return Within(func(string) int { return m.Run() })
 }
 
-// Within calls do with a new directory, which is gone when it returns, and returns what do returns. If the
-// directory is in memory, it is also the one for temporary files of this process and of those that it starts.
+// Within calls do with a new directory, which is gone when it returns, and returns the result of do. If the
+// directory is in memory, it is also the one for temporary files of this process and its children.
 func Within(do func(dir string) int) (status int) {
 	dir, remove, err := temporary()
 	if err != nil {

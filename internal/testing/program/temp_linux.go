@@ -27,15 +27,15 @@ func temporary() (dir string, remove func() error, err error) {
 	if remove, err = removeAtEnd(dir); err != nil {
 		return "", nil, errors.Join(err, os.RemoveAll(dir))
 	}
-	// Servers that run as other users may pass, but not list what is there.
+	// Servers that run as other users may pass, but not list the content.
 	if err := errors.Join(os.Chmod(dir, 0o711), os.Setenv("TMPDIR", dir)); err != nil {
 		return "", nil, errors.Join(err, remove())
 	}
 	return dir, remove, nil
 }
 
-// removeAtEnd has a process of its own remove a directory once this one has ended, in whatever way: what is
-// left would take memory. The function that it returns has it removed, and waits for that.
+// removeAtEnd has a process of its own remove a directory once this one has ended, in whatever way: leftovers
+// would take memory. The function that it returns has it removed, and waits for that.
 func removeAtEnd(dir string) (now func() error, err error) {
 	cmd := exec.Command("/bin/sh", "-c", `cat; exec rm -rf -- "$1"`, "sh", dir)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // an interrupt is for the tests

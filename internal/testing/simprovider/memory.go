@@ -10,7 +10,7 @@ import (
 	"google.golang.org/grpc/test/bufconn"
 )
 
-// InMemory serves a provider within this process. It returns how to connect to it, and what ends it.
+// InMemory serves a provider within this process. It returns functions to connect to it and to end it.
 func InMemory(provider tfprotov6.ProviderServer) (dial func(context.Context) (net.Conn, error), stop func()) {
 	server := grpc.NewServer()
 	plug := &tf6server.GRPCProviderPlugin{GRPCProvider: func() tfprotov6.ProviderServer { return provider }, Name: Source}
