@@ -2,7 +2,7 @@ package diag
 
 import "regexp"
 
-// What the libraries write about types.
+// Wordings of the libraries about types.
 var (
 	ofAnyType   = regexp.MustCompile(`\b(list|set|map) of dynamic\b`)
 	inCondition = regexp.MustCompile(`('true'|'false') value is ([a-z])`)
