@@ -37,7 +37,7 @@ const (
 	idSize, saltSize = 4, 16 // bytes
 )
 
-// Salt is what a state adds to the values that are hashed for it. States of one lineage keep it for good, or
+// Salt is added by a state to the values that are hashed for it. States of one lineage keep it for good, or
 // else no values could be compared any more.
 type Salt struct {
 	ID     string // names it among the salts of a state
