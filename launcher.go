@@ -35,8 +35,7 @@ type Launcher struct {
 	// Verify returns an error if an installed provider must not be started, because its executable is not the
 	// one that was installed; nil for no check. It is called before every start.
 	Verify func(addr.Provider) error
-	// Schemas returns the cache of what an installed provider answers when it is asked for its schemas; nil
-	// for none. It may be nil itself.
+	// Schemas returns the cache of an installed provider's schemas; nil for none. It may be nil itself.
 	Schemas func(addr.Provider) SchemaCache
 	// Reattach are providers that run already and are only connected to.
 	Reattach map[addr.Provider]*ReattachConfig
@@ -48,7 +47,7 @@ type Launcher struct {
 	// for unencrypted ones of the local backend.
 	ReadState    ReadState
 	CheckBackend CheckBackend
-	// Env is the environment of provider processes, nil for that of this process.
+	// Env is the environment of provider processes, nil for this process's.
 	Env []string
 	// Plain leaves connections to provider processes without encryption, for finding faults of providers.
 	Plain bool
@@ -61,7 +60,7 @@ type (
 	Provider = provider.Provider
 	// ProviderLauncher starts providers by address.
 	ProviderLauncher = provider.Launcher
-	// SchemaCache keeps what a provider answers when it is asked for its schemas.
+	// SchemaCache keeps the answer of a provider that was asked for its schemas.
 	SchemaCache = plugin.SchemaCache
 	// ReattachConfig says where a provider runs that is only connected to.
 	ReattachConfig = plugin.ReattachConfig
@@ -71,8 +70,8 @@ type (
 	CheckBackend = builtin.CheckBackend
 )
 
-// inProject returns what starts the providers of the project in a directory. It looks at the launcher at each
-// start, because the launcher's owner may change it until then.
+// inProject returns a launcher for the project in a directory. It looks at the launcher at each start,
+// because the launcher's owner may change it until then.
 func inProject(l provider.Launcher, dir string) provider.Launcher {
 	ours, ok := l.(*Launcher)
 	if !ok || ours == nil {

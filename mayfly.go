@@ -58,12 +58,13 @@ import (
 	"github.com/mayfly-iac/mayfly/state/store"
 )
 
-// CompatibleVersion is the language and document version that the program is compatible with: what modules
-// say about versions of OpenTofu is checked against it, and it is in the state and JSON documents, where
+// CompatibleVersion is the language and document version that the program is compatible with: constraints of
+// modules on OpenTofu's version are checked against it, and it is in the state and JSON documents, where
 // tools look for it.
 const CompatibleVersion = "1.12.6"
 
-// Options say what to work on and with what. All but Launcher may be left out.
+// Options are the configuration, the state and the environment of a project. All but Launcher may be left
+// out.
 type Options struct {
 	Dir      string // of the root module; "." if empty
 	WorkDir  string // absolute; the process's if empty. Paths in the configuration of the provider keep are relative to the process's in any case
@@ -77,7 +78,7 @@ type Options struct {
 
 	Observer    event.Observer // several together with event.Observers. Operation.Flush waits for it
 	Parallelism int
-	Durations   Durations // of earlier runs, which decide what starts first; nil if nothing is known
+	Durations   Durations // of earlier runs, which decide the order of starts; nil if nothing is known
 }
 
 // StateOptions say where the state is.
@@ -87,23 +88,23 @@ type StateOptions struct {
 	Workspace string        // "default" if empty
 }
 
-// SecretOptions say what becomes of ephemeral values besides being used.
+// SecretOptions govern the treatment of ephemeral values.
 type SecretOptions struct {
-	// Guard remembers the ephemeral values of all operations, so that the caller can keep them out of what it
-	// writes itself; the project has its own if it is nil. Policy says what becomes of those that a provider
-	// returns where they would be stored.
+	// Guard remembers the ephemeral values of all operations, so that the caller can keep them out of its own
+	// output; the project has its own if it is nil. Policy is the treatment of values that a provider returns
+	// where they would be stored.
 	Guard  *Guard
 	Policy LeakPolicy
 	// Openings records which ephemeral instances are open outside of applies, which have a journal for that,
-	// and what an apply could not close; nil for nothing.
+	// and instances that an apply could not close; nil for none.
 	Openings OpeningsRecorder
 }
 
-// ProcessOptions say what a project uses of the process that it is in.
+// ProcessOptions are the resources of the process that a project uses.
 type ProcessOptions struct {
 	Environ []string          // for local-exec; the process's if nil
 	Now     func() time.Time  // time.Now if nil
-	Log     func(line string) // of what is odd but no error, without values; nil for none
+	Log     func(line string) // lines about oddities that are not errors, without values; nil for none
 	Random  io.Reader         // for lineages and lock ids; crypto/rand if nil
 }
 
@@ -151,14 +152,14 @@ func Open(_ context.Context, opt Options) (*Project, diag.List) {
 	return p, diags
 }
 
-// BesideOptions say what a project beside another one works on.
+// BesideOptions are the options of a project beside another one.
 type BesideOptions struct {
 	Tree     *Tree
 	Store    store.Manager
 	Observer event.Observer
-	// Instead returns what answers for an instance in place of its provider, nil for none.
+	// Instead returns a provider that answers for an instance in place of its own, nil for none.
 	Instead func(pc addr.ProviderConfig, i addr.Instance) Provider
-	// Coverage notes what of the configuration is exercised; nil for nothing.
+	// Coverage notes the exercised points of the configuration; nil for none.
 	Coverage *Coverage
 }
 
@@ -191,7 +192,7 @@ func (p *Project) compile(ctx context.Context) (*blocks.Config, diag.List) {
 // Reload goes on with another configuration, and with the providers that run.
 func (p *Project) Reload(tree *Tree) { p.Tree, p.compiled = tree, nil }
 
-// Catalog returns what a provider offers, starting it if needed.
+// Catalog returns the catalog of a provider, starting it if needed.
 func (p *Project) Catalog(ctx context.Context, source addr.Provider) (Catalog, diag.List) {
 	return p.engine.Catalog(ctx, source)
 }
@@ -208,15 +209,15 @@ func (p *Project) Validate(ctx context.Context) diag.List {
 	return p.validated(ctx, cfg, diags)
 }
 
-// Check checks what follows from the configuration and the schemas of its providers alone: that all that
-// is referred to is declared. Nothing is evaluated.
+// Check checks the configuration by itself and against the schemas of its providers: that all objects that it
+// refers to are declared. Nothing is evaluated.
 func (p *Project) Check(ctx context.Context) diag.List {
 	_, diags := p.compile(ctx)
 	return diags
 }
 
-// validated adds what validating finds to what compiling has found. Evaluating goes on after errors, so that
-// all are found in one run.
+// validated adds the errors of validation to the errors of compilation. Evaluating goes on after errors, so
+// that all are found in one run.
 func (p *Project) validated(ctx context.Context, cfg *blocks.Config, found diag.List) diag.List {
 	if cfg == nil {
 		return found
@@ -224,7 +225,8 @@ func (p *Project) validated(ctx context.Context, cfg *blocks.Config, found diag.
 	return append(found, p.engine.Validate(ctx, cfg).Except(found)...)
 }
 
-// Explain returns what answers questions about a plan of the configuration. Nothing is evaluated or opened.
+// Explain returns an explainer that answers questions about a plan of the configuration. Nothing is evaluated
+// or opened.
 func (p *Project) Explain(ctx context.Context, planned *plan.Plan) (*Explainer, diag.List) {
 	cfg, diags := p.compile(ctx)
 	if cfg == nil || diags.HasErrors() {
@@ -233,9 +235,9 @@ func (p *Project) Explain(ctx context.Context, planned *plan.Plan) (*Explainer, 
 	return explain.New(cfg, planned), diags
 }
 
-// Graph returns what waits for what when the configuration is planned or applied, by blocks. It needs no
-// state and no variables, and holds no values. For the order of a plan's changes see plan.Plan.Graph, for
-// that of a state's destruction plan.DestroyGraph.
+// Graph returns the order in which the configuration is planned or applied, by blocks. It needs no state and
+// no variables, and holds no values. For the order of a plan's changes see plan.Plan.Graph, for the order of
+// a state's destruction plan.DestroyGraph.
 func (p *Project) Graph(ctx context.Context) (*plan.Graph, diag.List) {
 	cfg, diags := p.compile(ctx)
 	if cfg == nil || diags.HasErrors() {
@@ -257,7 +259,7 @@ func (p *Project) Relevant(ctx context.Context, planned *plan.Plan) []plan.Relev
 // Stats returns counts of the work done so far.
 func (p *Project) Stats() Stats { return p.engine.Stats() }
 
-// errNoStore is what operations on the state of a project without one end with.
+// errNoStore is returned by state operations of a project that was opened without a store.
 var errNoStore = errors.New("the project was opened without a store for its state")
 
 // Variables are values of the root module's input variables, as converted to their types. A variable that is
@@ -285,18 +287,18 @@ type (
 	Durations = engine.Durations
 	// Generated is a configuration block that was written for an object which is to be imported.
 	Generated = engine.Generated
-	// Stats counts what a project has done.
+	// Stats counts the actions of a project.
 	Stats = engine.Stats
 	// Explainer answers questions about a plan.
 	Explainer = explain.Explainer
-	// Coverage has what of a configuration tests have exercised.
+	// Coverage has the points of a configuration that tests have exercised.
 	Coverage = coverage.Set
 	// OpeningsRecorder records which ephemeral instances are open.
 	OpeningsRecorder = ephemeral.Recorder
 
 	// Guard remembers ephemeral values, as keyed hashes, and finds them in texts and values.
 	Guard = leak.Guard
-	// LeakPolicy says what becomes of ephemeral values that a provider returns where they would be stored.
+	// LeakPolicy is the treatment of ephemeral values that a provider returns where they would be stored.
 	LeakPolicy = leak.Policy
 )
 
@@ -310,11 +312,12 @@ const (
 // NewGuard returns a guard that remembers nothing yet. It may be used by several goroutines.
 func NewGuard() *Guard { return leak.New() }
 
-// OptionPlaces are where the addresses in the options of a plan are written; the zero value is for those of a
-// command line.
+// OptionPlaces are where the addresses in the options of a plan are written; the zero value is for options of
+// a command line.
 type OptionPlaces = config.OptionPlaces
 
-// StaticOptions say what sources of modules and arguments of backends are evaluated with; see Static.
+// StaticOptions are the values with which sources of modules and arguments of backends are evaluated; see
+// Static.
 type StaticOptions = static.Options
 
 // Static returns an evaluator for the expressions that must be known before a configuration is complete, for

@@ -45,7 +45,7 @@ func spanned(ctx context.Context, name string, f func(context.Context) error) er
 	return err
 }
 
-// outlasting returns a context for what an interrupt must not cut off.
+// outlasting returns a context for work that an interrupt must not cut off.
 func (o *Operation) outlasting() context.Context { return trace.With(context.Background(), o.span) }
 
 // BeginOptions control locking.
@@ -111,7 +111,7 @@ func notLocked(err error, reads bool) diag.List {
 	return diag.Errorf(summary, "%s\n\nTo change the state, you need permission to write to it and to its directory.", diag.Sentence(err))
 }
 
-// lockHeld says that another operation has the lock, and what to do.
+// lockHeld says that another operation has the lock, with advice.
 func lockHeld(err error, holder *store.LockInfo) string {
 	text := err.Error()
 	text = strings.ToUpper(text[:1]) + text[1:] + "\n\nOnly one operation at a time may change the state. Wait until the other one has ended, or let Mayfly wait with -lock-timeout=5m."
@@ -128,7 +128,7 @@ func (p *Project) random() interface{ Read([]byte) (int, error) } {
 	return rand.Reader
 }
 
-// Flush waits until the observer has received every event so far, and returns what went wrong in it.
+// Flush waits until the observer has received every event so far, and returns its panics.
 func (o *Operation) Flush() diag.List { return o.p.engine.Flush() }
 
 // End unlocks the state, and returns when the observer has received every event. It is safe to call more than
@@ -171,7 +171,7 @@ type PlanOptions struct {
 	LazyEphemeral     bool            // don't open what only write-only arguments need
 	RequireEphemeral  bool            // a plan that would store a sensitive attribute is an error
 	Generated         []*Generated    // by Generate, and in the configuration since
-	Soft              context.Context // ends on the first interrupt: what runs is finished, nothing new starts
+	Soft              context.Context // ends on the first interrupt: work under way is finished, nothing new starts
 }
 
 // Plan plans. The plan is returned, for showing, also when there were errors; it cannot be applied then. The
@@ -198,9 +198,9 @@ func (o *Operation) request(cfg *blocks.Config, opt PlanOptions) engine.PlanRequ
 	return req
 }
 
-// Generate imports what import blocks name and no resource block declares, and writes blocks for it. Nothing
-// is stored. To plan with them, add their text to the configuration, give the project the new tree with
-// Reload, and the blocks to Plan.
+// Generate imports objects that import blocks name and no resource block declares, and writes blocks for
+// them. Nothing is stored. To plan with them, add their text to the configuration, give the project the new
+// tree with Reload, and the blocks to Plan.
 func (o *Operation) Generate(ctx context.Context, opt PlanOptions) ([]*Generated, diag.List) {
 	cfg, diags := o.sound(ctx, opt.Soft)
 	if diags.HasErrors() {
@@ -216,9 +216,9 @@ type ImportOptions struct {
 	Soft      context.Context // ends on the first interrupt
 }
 
-// Import takes an existing object into the state as that of an instance for which the configuration has a
-// resource block, and stores the state. Errors in parts of the configuration that the import does not need
-// are left to the next plan.
+// Import takes an existing object into the state for an instance of a resource block in the configuration,
+// and stores the state. Errors in parts of the configuration that the import does not need are left to the
+// next plan.
 func (o *Operation) Import(ctx context.Context, to addr.Instance, id string, opt ImportOptions) diag.List {
 	cfg, wrong := o.p.compile(ctx)
 	if cfg == nil {
@@ -234,7 +234,7 @@ func (o *Operation) Import(ctx context.Context, to addr.Instance, id string, opt
 }
 
 // causes returns the errors that explain why something failed: if it only says that something is not known,
-// what is wrong with the configuration is the cause.
+// errors in the configuration are the cause.
 func causes(wrong, failed diag.List) diag.List {
 	onlyUnknown := !slices.ContainsFunc(failed, func(d diag.Diagnostic) bool { return d.Severity == diag.Error && !d.AboutUnknown() })
 	if wrong.HasErrors() && onlyUnknown {
@@ -247,13 +247,13 @@ func causes(wrong, failed diag.List) diag.List {
 type ConsoleOptions struct {
 	Variables Variables       // one that is absent and has no default is unknown
 	Planned   bool            // evaluate the objects as a plan would make them, not as the state has them
-	Soft      context.Context // ends on the first interrupt; what is evaluated afterwards fails
+	Soft      context.Context // ends on the first interrupt; later evaluations fail
 }
 
 // Console starts a console, whose Evaluate evaluates expressions about the root module. It changes nothing.
-// What expressions open stays open until the console is closed, which must be before the operation ends. The
-// console is nil only if the configuration cannot be evaluated at all; errors beside one are about values
-// that expressions then see as unknown.
+// Instances that expressions open stay open until the console is closed, which must be before the operation
+// ends. The console is nil only if the configuration cannot be evaluated at all; errors beside one are about
+// values that expressions then see as unknown.
 func (o *Operation) Console(ctx context.Context, opt ConsoleOptions) (*Console, diag.List) {
 	cfg, diags := o.p.compile(ctx)
 	if cfg == nil {
@@ -270,7 +270,7 @@ func (o *Operation) Console(ctx context.Context, opt ConsoleOptions) (*Console, 
 
 // ApplyOptions control applying.
 type ApplyOptions struct {
-	Variables Variables // those of the plan, ephemeral ones included
+	Variables Variables // variables of the plan, ephemeral ones included
 	Soft      context.Context
 }
 
@@ -363,8 +363,8 @@ func (o *Operation) sound(ctx, soft context.Context) (*blocks.Config, diag.List)
 	return cfg, diags
 }
 
-// openJournal is a journal that remembers what it has as open. A journal goes when its state is written,
-// before the user has read what could not be closed.
+// openJournal is a journal that remembers the instances recorded as open. A journal goes when its state is
+// written, before the user has read which of them could not be closed.
 type openJournal struct {
 	state.Journal
 
@@ -372,7 +372,7 @@ type openJournal struct {
 	open map[uint64]opening // by the journal's ids
 }
 
-// opening is what an Opening was recorded with.
+// opening has the arguments of a recorded Opening.
 type opening struct {
 	instance addr.Instance
 	provider addr.Provider
@@ -402,8 +402,8 @@ func (j *openJournal) Closed(id uint64) error {
 	return j.Journal.Closed(id)
 }
 
-// moveTo records in another place what is open, and that it is no longer recorded here. r may be nil. Errors
-// change nothing for the run, which names what it could not close.
+// moveTo moves the records of open instances to another place. r may be nil. Errors change nothing for the
+// run, which names the instances that it could not close.
 func (j *openJournal) moveTo(r ephemeral.Recorder) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -13,8 +13,8 @@ import (
 )
 
 // rescue keeps a state that could not be stored: in a file beside the configuration, else in the journal if
-// that has all results, else in a file elsewhere. If nothing can be written at all, the message itself is
-// what keeps the results.
+// that has all results, else in a file elsewhere. If nothing can be written at all, the message itself keeps
+// the results.
 func (o *Operation) rescue(f *state.File, cause error) diag.List {
 	const summary = "Failed to save the state"
 	var journaled *store.JournaledError
@@ -51,8 +51,8 @@ func otherDirs() []string {
 	return dirs
 }
 
-// unrecorded lists what differs between the state that was read and s, which is recorded nowhere. Of
-// attributes only what identifies an object is shown.
+// unrecorded lists the differences between the state that was read and s, which is recorded nowhere. Of
+// attributes only the identifying one is shown.
 func (o *Operation) unrecorded(s *state.State) string {
 	before := state.New()
 	if o.File != nil {
@@ -97,7 +97,7 @@ func objects(s *state.State) func(yield func(addr.Object, *state.Object) bool) {
 	}
 }
 
-// identity returns what identifies an object to people, in parentheses; "" if nothing may be shown.
+// identity returns the identifying attribute of an object, in parentheses; "" if it must not be shown.
 func (o *Operation) identity(s *state.State, a addr.Object, object *state.Object) string {
 	key, text := o.p.engine.Identifying(s.Instance(a.Instance).Provider.Provider, a, object)
 	if key == "" {

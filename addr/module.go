@@ -47,8 +47,7 @@ func (m Module) Calls() []string {
 	return calls
 }
 
-// Instance returns the instance of m whose path has no keys. It stands for what all instances of m have in
-// common.
+// Instance returns the instance of m whose path has no keys. It stands for all instances of m.
 func (m Module) Instance() ModuleInstance {
 	out := RootInstance
 	for _, call := range m.Calls() {

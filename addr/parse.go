@@ -26,7 +26,7 @@ func ParseTraversal(s string) (hcl.Traversal, error) {
 	return t, nil
 }
 
-// explain tells what is wrong with the text of an address, as the part of a sentence that names the text.
+// explain tells the mistake in the text of an address, as the part of a sentence that names the text.
 func explain(s string, d *hcl.Diagnostic) string {
 	if bare := strings.Contains(s, "[") && !strings.ContainsAny(s, `"'`); bare {
 		return `a key that is not a number must be in double quotes. In a shell, put the whole address in single quotes, as in 'aws_instance.web["eu"]'`
@@ -163,7 +163,7 @@ func matchModule(pattern, m ModuleInstance, exact bool) bool {
 }
 
 // SplitModule reads the leading module steps of a traversal and returns the remaining steps. These begin with
-// a root, as if they stood in the module, unless what follows it is not a name.
+// a root, as if they stood in the module, unless the step after it is not a name.
 func SplitModule(t hcl.Traversal) (ModuleInstance, hcl.Traversal, error) {
 	m := RootInstance
 	for len(t) > 0 && StepName(t[0]) == "module" {

@@ -15,7 +15,7 @@ type Provider = registry.Provider
 // DefaultHost is the registry host of source addresses that name none.
 const DefaultHost = registry.DefaultProviderRegistryHost
 
-// TerraformHost is what DefaultHost is to Terraform, whose states have it in the addresses of providers.
+// TerraformHost is Terraform's default host, which its states have in the addresses of providers.
 const TerraformHost = "registry.terraform.io"
 
 // DefaultNamespace is the namespace of source addresses that name none.

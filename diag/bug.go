@@ -3,7 +3,7 @@ package diag
 import "github.com/mayfly-iac/mayfly/internal/base/bug"
 
 // Bug describes a panic during work on what by the place in the program where it happened. r is a *bug.Error,
-// or what the deferred function that calls Bug has recovered.
+// or the value that the function calling Bug has recovered.
 func Bug(what string, r any) List {
 	e, ok := r.(*bug.Error)
 	if !ok {

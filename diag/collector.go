@@ -8,8 +8,8 @@ import (
 // Collector gathers diagnostics from concurrent tasks. Of those that say the same about the same place it
 // keeps one: the same expression may be evaluated more than once. The zero value is ready for use.
 type Collector struct {
-	// Redact returns a text of a diagnostic without what must not be shown; nil if there is no such thing.
-	// It is set before the first Add.
+	// Redact returns a text of a diagnostic without secrets; nil if there are none. It is set before the
+	// first Add.
 	Redact func(string) string
 
 	mu   sync.Mutex
@@ -58,15 +58,15 @@ func (c *Collector) HasCertainErrors() bool {
 	return c.sure
 }
 
-// List returns what was gathered, in the order of its arrival.
+// List returns the gathered diagnostics, in the order of their arrival.
 func (c *Collector) List() List {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Clone(c.list)
 }
 
-// Take returns what was gathered since the last Take, in order. A diagnostic that is added again afterwards
-// counts as new.
+// Take returns the diagnostics gathered since the last Take, in order. A diagnostic that is added again
+// afterwards counts as new.
 func (c *Collector) Take() List {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -33,8 +33,8 @@ func (s Severity) String() string {
 	return "error"
 }
 
-// Diagnostic is one error or warning. Summary says what is wrong in a few words; Detail says why it matters
-// and what to do, in sentences. Neither may contain a sensitive or ephemeral value.
+// Diagnostic is one error or warning. Summary names the problem in a few words; Detail says in sentences why
+// it matters and how to solve it. Neither may contain a sensitive or ephemeral value.
 type Diagnostic struct {
 	Severity Severity
 	Summary  string
@@ -51,7 +51,7 @@ type Diagnostic struct {
 	// Expression and EvalContext let the renderer show the values of references; it redacts marked ones.
 	Expression  hcl.Expression
 	EvalContext *hcl.EvalContext
-	// Statements maps references to what is shown of their values, such as "is object with 3 attributes",
+	// Statements maps references to descriptions of their values, such as "is object with 3 attributes",
 	// where EvalContext lacks a value or must not show all of it.
 	Statements map[string]string
 	// Parts does the same for parts of Expression that are not references. It contains no secrets.
@@ -64,7 +64,7 @@ type Diagnostic struct {
 	Extra any
 }
 
-// Part is what is shown of the value of a part of an expression.
+// Part describes the value of a part of an expression.
 type Part struct {
 	Range     hcl.Range // where the part is written
 	Path      string    // path from the part's value to the element shown, such as "[0].a"
@@ -191,7 +191,7 @@ func (d Diagnostic) String() string {
 	return sb.String()
 }
 
-// State sets what is shown of a reference in the diagnostic's expression, in place of its value in
+// State sets the description of a reference in the diagnostic's expression, in place of its value in
 // EvalContext.
 func (d *Diagnostic) State(reference, statement string) {
 	if d.Statements == nil {
@@ -370,8 +370,8 @@ func mapItem(expr hcl.Expression, name string) hcl.Expression {
 	return nil
 }
 
-// blockRange returns the place of a path that leads into the blocks called name: that of the attribute if
-// it is written down, else that of its block.
+// blockRange returns the place of a path that leads into the blocks called name: the place of the attribute
+// if it is written down, else of its block.
 func blockRange(body hcl.Body, name string, rest cty.Path, fallback hcl.Range) hcl.Range {
 	blocks := blocksOf(body, name)
 	if len(blocks) == 0 {

@@ -9,7 +9,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
-// ToHCL converts diagnostics for callers that expect those of HCL. FromHCL returns them as they were.
+// ToHCL converts diagnostics for callers that expect HCL's. FromHCL returns them as they were.
 func (l List) ToHCL() hcl.Diagnostics {
 	var out hcl.Diagnostics
 	for _, d := range l {

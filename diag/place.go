@@ -9,7 +9,7 @@ import (
 )
 
 // Place returns where a range begins, as FILE:LINE, for the text of a message that names a second place. The
-// Subject has the columns of what is to be changed.
+// Subject has the columns of the text to be changed.
 func Place(rng hcl.Range) string { return rng.Filename + ":" + strconv.Itoa(rng.Start.Line) }
 
 // wholeRange matches how messages of package hcl name a second place, up to the line, and the columns.

@@ -103,7 +103,7 @@ func unbalanced(tokens hclsyntax.Tokens) (d *Diagnostic, line int) {
 	return d, line
 }
 
-// balance is the state of the scan: what is open at the current token.
+// balance is the state of the scan: the constructs open at the current token.
 type balance struct {
 	tokens       hclsyntax.Tokens
 	open         []opening
@@ -237,7 +237,7 @@ func (b *balance) compare(o *opening, t hclsyntax.Token) {
 	}
 }
 
-// end reports what is open at the end of the text.
+// end reports the innermost construct that is open at the end of the text.
 func (b *balance) end() *Diagnostic {
 	top := b.top()
 	switch {

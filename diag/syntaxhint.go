@@ -8,8 +8,7 @@ import (
 )
 
 // improve replaces the detail of errors of HCL's parser behind which there is a common mistake by one that
-// says how to write what was meant. It quotes nothing but operators, because the text may be a file of
-// secrets.
+// shows the correct spelling. It quotes nothing but operators, because the text may be a file of secrets.
 func improve(diags List, tokens hclsyntax.Tokens) {
 	at := map[hcl.Pos]int{}
 	for i, t := range tokens {

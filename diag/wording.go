@@ -2,7 +2,7 @@ package diag
 
 import "github.com/mayfly-iac/mayfly/internal/base/pattern"
 
-// What the libraries write about types.
+// Wordings of the libraries about types.
 var (
 	ofAnyType   = pattern.New(`\b(list|set|map) of dynamic\b`)
 	inCondition = pattern.New(`('true'|'false') value is ([a-z])`)

@@ -8,7 +8,7 @@ import (
 	"github.com/mayfly-iac/mayfly/plan"
 )
 
-// Op is what an event is about.
+// Op is the operation that an event is about.
 type Op string
 
 // The operations that events report.
@@ -71,22 +71,22 @@ type Event struct {
 	// although it is not open.
 	Provider string
 	User     string // the address of the object, provider configuration, output or variable
-	UserOp   Op     // what the user does; for another ephemeral instance OpOpen, until that one is closed
+	UserOp   Op     // the user's operation; for another ephemeral instance OpOpen, until that one is closed
 }
 
 // Observer receives events. Calls are serialised by the engine, in the order in which things happened, and
-// come later than those. An Observer may be slow: what is under way doesn't wait for it, but after some
+// come later than those. An Observer may be slow: work under way doesn't wait for it, but after some
 // thousands of events nothing new is begun before it has caught up.
 type Observer interface {
 	Event(e Event)
 }
 
-// DetailObserver is an Observer that also receives what uses open things, and planning object by object. A
+// DetailObserver is an Observer that also receives the uses of open things, and planning object by object. A
 // run without one spends nothing on that.
 type DetailObserver interface {
 	Observer
 	// Detail receives the events of the operations that are for a DetailObserver only. Calls are serialised
-	// with those of Event.
+	// with calls of Event.
 	Detail(e Event)
 }
 

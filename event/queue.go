@@ -14,21 +14,21 @@ const eventRoom = 4096
 // eventLine is the length of a line of output that counts as an event more.
 const eventLine = 256
 
-// queue hands what happens to the observer, one event at a time and in order, on a goroutine of its own.
-// Observers write, so they wait whenever what they write to is full, and nothing that is under way may wait
-// with them: neither renewals and closings nor results and interrupts.
+// queue hands events to the observer, one at a time and in order, on a goroutine of its own. Observers write,
+// so they wait whenever the receiver of their output is busy, and nothing that is under way may wait with
+// them: neither renewals and closings nor results and interrupts.
 //
-// What waits instead is what has not begun: a slot is not used while there is no room. So the number of
-// events is bounded by room and by what was under way then, but for renewals and progress, which go on while
-// something waits; those are left out.
+// Instead, new work waits: a slot is not used while there is no room. So the number of events is bounded by
+// room and by the work under way then, but for renewals and progress, which go on while something waits;
+// those are left out.
 type queue struct {
 	observer Observer
 	details  DetailObserver // nil if the observer does not ask for details
 
 	mu     sync.Mutex
 	events []queued
-	spare  []queued      // what the last batch was in: one is filled while the other is delivered
-	weight int           // of what the observer has not received
+	spare  []queued      // the space of the last batch: one is filled while the other is delivered
+	weight int           // of events that the observer has not received
 	freed  chan struct{} // closed when there is room again; nil if nothing waits for it
 	idle   chan struct{} // closed when nothing is left to deliver; nil while that is so
 	bugs   diag.List
@@ -60,7 +60,7 @@ func (q *queue) add(ev Event, detail bool) {
 	}
 }
 
-// full reports whether what can be left out should be.
+// full reports whether dispensable events should be left out.
 func (q *queue) full() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -118,7 +118,7 @@ func (q *queue) deliver() {
 	q.idle = nil
 }
 
-// observe calls the observer, whose panic must not end what is under way.
+// observe calls the observer, whose panic must not end work under way.
 func (q *queue) observe(ev *queued) (bugs diag.List) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -133,8 +133,7 @@ func (q *queue) observe(ev *queued) (bugs diag.List) {
 	return nil
 }
 
-// flush waits until the observer has received every event so far, and returns what went wrong in it since the
-// last time.
+// flush waits until the observer has received every event so far, and returns its panics since the last time.
 func (q *queue) flush() diag.List {
 	q.mu.Lock()
 	defer q.mu.Unlock()

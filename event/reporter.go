@@ -10,16 +10,16 @@ import (
 	"github.com/mayfly-iac/mayfly/plan"
 )
 
-// Reporter reports what happens to one observer. Its methods may be called concurrently; only Await and Flush
-// wait for the observer.
+// Reporter reports events to one observer. Its methods may be called concurrently; only Await and Flush wait
+// for the observer.
 type Reporter struct {
 	queue  *queue
 	now    func() time.Time
 	redact func(string) string
 }
 
-// NewReporter returns a reporter for o, which may be nil. now is the clock of the events, and redact returns
-// a text of theirs without what must not be shown; it may be nil.
+// NewReporter returns a reporter for o, which may be nil. now is the clock of the events, and redact removes
+// secrets from their texts; it may be nil.
 func NewReporter(o Observer, now func() time.Time, redact func(string) string) *Reporter {
 	if o == nil {
 		o = ObserverFunc(func(Event) {})
@@ -131,13 +131,12 @@ func (p *progress) end() {
 	p.timer = nil
 }
 
-// Full reports whether the observer is so far behind that what can be left out should be.
+// Full reports whether the observer is so far behind that dispensable events should be left out.
 func (r *Reporter) Full() bool { return r.queue.full() }
 
 // Await waits until the observer has caught up enough for something new to begin, or one of the contexts
 // ends.
 func (r *Reporter) Await(hard, soft context.Context) { r.queue.await(hard, soft) }
 
-// Flush waits until the observer has received every event so far, and returns what went wrong in it since the
-// last time.
+// Flush waits until the observer has received every event so far, and returns its panics since the last time.
 func (r *Reporter) Flush() diag.List { return r.queue.flush() }

@@ -7,8 +7,8 @@ import (
 )
 
 // LastingChecks returns the results that the plan recorded, as far as they still hold when it has been
-// applied: its changes may have altered what checks are about. What apply evaluates itself replaces the
-// results returned here.
+// applied: its changes may have altered the subjects of checks. Results that apply evaluates itself replace
+// the ones returned here.
 func (p *Plan) LastingChecks() []state.CheckResult {
 	if p.Mode != Normal {
 		return p.Checks

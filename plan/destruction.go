@@ -138,7 +138,7 @@ func (b *stepBuilder) destruction() {
 	})
 }
 
-// orderDeposed orders the destruction of a deposed object and what is done with the current one.
+// orderDeposed orders the destruction of a deposed object and the change of the current one.
 func (b *stepBuilder) orderDeposed(i int, c *Change) {
 	j, ok := b.current[c.Addr]
 	switch {

@@ -11,7 +11,7 @@ type flow struct {
 	order []int32
 	next  [][]link
 	// from and to return the step of a node that others wait for, and the step that waits for others; -1 if
-	// there is none. A node whose from and to are the same step passes on what it waits for.
+	// there is none. A node whose from and to are the same step passes on its dependencies.
 	from, to func(v int32) int32
 	// recorded restricts the flow to recorded links.
 	recorded bool

@@ -9,7 +9,7 @@ import (
 	"github.com/mayfly-iac/mayfly/state"
 )
 
-// NodeKind is what a node of a Graph represents.
+// NodeKind is the kind of thing that a node of a Graph represents.
 type NodeKind uint8
 
 // The kinds of nodes.
@@ -102,7 +102,7 @@ func (g *Graph) Cycles() [][]string {
 
 // Graph returns the order of the plan's changes by block: creations, destructions and removals from the
 // state, and the providers involved. An error means that the plan contradicts itself. Outputs and gates are
-// not shown: what comes before one leads to what comes after it.
+// not shown: edges into one continue to its successors.
 func (p *Plan) Graph() (*Graph, error) {
 	steps, diags := p.Steps()
 	if diags.HasErrors() {
@@ -186,7 +186,7 @@ func ProviderNodeName(m addr.Module, p addr.Provider, alias string) string {
 }
 
 // DestroyGraph returns the order in which the objects of a state would be destroyed, by block, from their
-// recorded dependencies. It is what "graph -type=plan-destroy" shows without a configuration.
+// recorded dependencies. "graph -type=plan-destroy" shows it without a configuration.
 func DestroyGraph(st *state.State) *Graph {
 	g := &Graph{}
 	for i, in := range st.AllInstances() {

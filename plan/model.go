@@ -21,7 +21,7 @@ import (
 // Mode is the kind of plan.
 type Mode uint8
 
-// The plan modes. Destroy plans the destruction of everything; RefreshOnly only takes over what has changed
+// The plan modes. Destroy plans the destruction of everything; RefreshOnly only takes over changes made
 // outside.
 const (
 	Normal Mode = iota
@@ -29,7 +29,7 @@ const (
 	RefreshOnly
 )
 
-// Action is what a change does to one object.
+// Action is the effect of a change on one object.
 type Action uint8
 
 // The actions.
@@ -56,7 +56,7 @@ func (a Action) IsReplace() bool { return a.DestroysReplaced() || a == ForgetThe
 // DestroysReplaced reports whether the action is a replacement that destroys the old object.
 func (a Action) DestroysReplaced() bool { return a == DeleteThenCreate || a == CreateThenDelete }
 
-// Reason explains an action where its kind alone does not. The values are those of the JSON plan format.
+// Reason explains an action where its kind alone does not. The JSON plan format has the same values.
 type Reason string
 
 // The reasons.
@@ -100,7 +100,7 @@ type Change struct {
 	PlannedIdentity value.Durable
 	SchemaVersion   int64
 
-	// Deps is the read-set: what the instance's configuration read, with the precision of the references.
+	// Deps is the read-set of the instance's configuration, with the precision of the references.
 	Deps []Dep
 	// StateDeps are the dependencies recorded with the prior object; they order its destruction.
 	StateDeps []addr.ConfigResource
@@ -115,7 +115,7 @@ type Change struct {
 	Withheld []Withheld
 }
 
-// Withheld is an attribute whose value is kept out of the plan, with what is known about it.
+// Withheld is an attribute whose value is kept out of the plan, with the knowledge about it.
 type Withheld struct {
 	Path   cty.Path
 	Status WithheldStatus
@@ -139,7 +139,7 @@ const (
 	WithheldRemoved      WithheldStatus = "removed"  // there is none any more
 )
 
-// Restores reports whether the apply changes what the state has of the value, although the value stays.
+// Restores reports whether the apply changes the stored value in the state, although the value stays.
 func (s WithheldStatus) Restores() bool {
 	return s == WithheldStored || s == WithheldReleased || s == WithheldAssumed || s == WithheldVersion
 }
@@ -185,7 +185,7 @@ type OutputChange struct {
 	Before    value.Durable
 	After     value.Durable
 	Sensitive bool
-	Deps      []Dep // what its value and its conditions depend on
+	Deps      []Dep // dependencies of its value and its conditions
 }
 
 // Sides decodes the values before and after the change; cty.NilVal stands for none. An error names the
@@ -197,7 +197,7 @@ func (c *OutputChange) Sides() (before, after cty.Value, err error) {
 	return before, after, err
 }
 
-// Plan is a complete plan. Apply obeys it: what it does not contain is not done.
+// Plan is a complete plan. Apply obeys it, and changes nothing else.
 type Plan struct {
 	Mode Mode
 	// Changes has every object that was planned, NoOp included, ordered by address. None is of an ephemeral
@@ -208,7 +208,7 @@ type Plan struct {
 	Checks  []state.CheckResult
 
 	Base  *state.State // the state as it was read
-	Prior *state.State // Base after upgrades, moves and refreshing: what the changes start from
+	Prior *state.State // Base after upgrades, moves and refreshing: the start of the changes
 	Meta  state.Meta
 
 	Variables          map[string]value.Durable // values set for root variables, except ephemeral ones
@@ -220,7 +220,7 @@ type Plan struct {
 	// LazyEphemeral reports that ephemeral resources needed only for write-only arguments were not opened,
 	// and that applying opens them only for changes.
 	LazyEphemeral bool
-	// LeakPolicy is what became of ephemeral values in the answers of providers, and does when it is applied.
+	// LeakPolicy is the treatment of ephemeral values in answers of providers, also when the plan is applied.
 	LeakPolicy leak.Policy
 	Timestamp  time.Time
 	// Errored is set if planning ended with errors: the plan can be shown but not applied.

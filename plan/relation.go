@@ -18,7 +18,7 @@ import (
 type relation struct {
 	uses   [][]link
 	users  [][]link
-	order  []int32 // users before what they use
+	order  []int32 // users before their dependencies
 	groups []group // the nodes after the changes
 
 	nodes     map[group]int32
@@ -35,7 +35,7 @@ type group struct {
 	instance  addr.Instance
 	resource  addr.AbsResource
 	block     Span
-	deletions bool // those of the block alone
+	deletions bool // only deletions of the block
 }
 
 // String names the group in messages and gates.
@@ -124,8 +124,8 @@ func (r *relation) readOutside(prior *state.State) {
 	}
 }
 
-// add links a change to what it depends on. The configuration says exactly which instances are used now,
-// but not which of its former instances were used before.
+// add links a change to its dependencies. The configuration says exactly which instances are used now, but
+// not which of its former instances were used before.
 func (r *relation) add(n int32, c *Change) {
 	recorded := make(map[addr.ConfigResource]struct{}, len(c.StateDeps))
 	for _, used := range c.StateDeps {
@@ -171,7 +171,7 @@ func (r *relation) target(d Dep) int32 {
 }
 
 // block returns the node for all changes of a block, or for its deletions alone; -1 if there are none.
-// Objects of the block that have no change pass on what they depend on.
+// Objects of the block that have no change pass on their dependencies.
 func (r *relation) block(s Span, deletions bool) int32 {
 	if deletions {
 		return r.group(group{block: s, deletions: true}, r.deletions[s.Block])

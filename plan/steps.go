@@ -73,7 +73,7 @@ func (s *Step) String() string {
 }
 
 // Steps orders the plan's changes and outputs. It is a pure function of the changes, their dependencies and
-// order of replacement, and what the prior state recorded for objects without a change. The result doesn't
+// order of replacement, and the records of the prior state for objects without a change. The result doesn't
 // depend on map order, and its size is linear in the number of changes and dependencies. An error means that
 // the changes depend on each other in a cycle.
 //
@@ -86,7 +86,7 @@ func (p *Plan) Steps() ([]Step, diag.List) {
 		b.legs(i, c)
 	}
 	for i, c := range p.Changes {
-		b.after(b.apply[i], c.Deps) // what its configuration depends on comes first
+		b.after(b.apply[i], c.Deps) // the dependencies of its configuration come first
 	}
 	if slices.ContainsFunc(b.destroy, func(leg int32) bool { return leg >= 0 }) {
 		b.connect(p.Changes, p.Prior)
@@ -101,7 +101,7 @@ func (p *Plan) Steps() ([]Step, diag.List) {
 	return b.steps, b.acyclic()
 }
 
-// output adds the step of an output, after the apply legs of what it depends on.
+// output adds the step of an output, after the apply legs of its dependencies.
 func (b *stepBuilder) output(o *OutputChange) {
 	b.after(b.step(Step{Leg: OutputLeg, Output: o}), o.Deps)
 }

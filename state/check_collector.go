@@ -22,7 +22,7 @@ func NewCheckCollector() *CheckCollector {
 
 // Add records the status of one condition of an object; the worst of an object's conditions is its status.
 // failure is "" or the message of a failed condition. config is the static address of the block and object
-// that of one of its instances; for blocks without instances they are equal.
+// the address of one of its instances; for blocks without instances they are equal.
 func (c *CheckCollector) Add(kind, config, object string, status CheckStatus, failure string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -26,8 +26,8 @@ func MergeChecks(older, newer []CheckResult) []CheckResult {
 	return out
 }
 
-// mergeCheck merges the results of one block. Its status is that of the newer result, or of a kept object
-// if that is worse.
+// mergeCheck merges the results of one block. It has the status of the newer result, or of a kept object if
+// that is worse.
 func mergeCheck(old, new CheckResult) CheckResult {
 	have := map[string]struct{}{}
 	merged := CheckResult{Kind: new.Kind, Config: new.Config, Status: new.Status}

@@ -10,14 +10,14 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 )
 
-// cursor walks through valid JSON once. encoding/json takes a pass over a value for each level at which it
-// is kept for later; here, what is not decoded now is passed over once and shared with the source. Its
+// cursor walks through valid JSON once. encoding/json takes a pass over a value for each level at which it is
+// kept for later; here, text that is not decoded now is passed over once and shared with the source. Its
 // methods rely on json.Valid having accepted src: they check no bounds, and on invalid text could read past
 // its end.
 type cursor struct {
 	src []byte
 	at  int
-	bad bool // a value doesn't fit what it is decoded into
+	bad bool // a value doesn't fit the destination
 }
 
 // plainV4 decodes a file of version 4 that has no unknown members. It returns nil for any other. The

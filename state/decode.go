@@ -21,8 +21,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/values/value"
 )
 
-// Errors about state files that cannot be used. Errors of Read wrap one of them; their messages say what to
-// do.
+// Errors about state files that cannot be used. Errors of Read wrap one of them; their messages have advice.
 var (
 	ErrCorrupt   = errors.New("the state file is damaged")
 	ErrEncrypted = errors.New("the state file is encrypted")
@@ -36,13 +35,13 @@ func corrupt(format string, args ...any) error {
 }
 
 // Read decodes a state file of any format version up to 4; older ones are upgraded. It returns nil for an
-// empty file, as left by a run that took the lock and wrote nothing. Errors wrap ErrCorrupt, ErrEncrypted
-// or ErrNewer and never quote the file's values. File.Meta.Version is that of the program that wrote the
-// file, not the version of the format.
+// empty file, as left by a run that took the lock and wrote nothing. Errors wrap ErrCorrupt, ErrEncrypted or
+// ErrNewer and never quote the file's values. File.Meta.Version is the version of the program that wrote the
+// file, not of the format.
 func Read(src []byte) (*File, error) { return read(src, true) }
 
 // ReadOutputs decodes the outputs of a state file, nil if it is empty. It also accepts files with outputs
-// only. Errors are those of Read.
+// only. It fails as Read does.
 func ReadOutputs(src []byte) (map[string]*Output, error) {
 	f, err := read(src, false)
 	if f == nil || err != nil {
@@ -82,7 +81,7 @@ func read(src []byte, complete bool) (*File, error) {
 }
 
 // readAny decodes a file of any version. Files with known members only, which are nearly all, take the fast
-// way by cursor. The others take encoding/json and a second pass for what it would drop.
+// way by cursor. The others take encoding/json and a second pass for the members that it would drop.
 func readAny(src []byte, complete bool) (*File, error) {
 	members := scanMembers(src, complete)
 	if !members.unknown {

@@ -70,7 +70,7 @@ func plainValue(b []byte, ty cty.Type) (cty.Value, error) {
 	return byLibrary(b, ty)
 }
 
-// byLibrary has cty decode a part of a text. cty reads one value and ignores what follows it.
+// byLibrary has cty decode a piece of a text. cty reads one value and ignores the rest.
 func byLibrary(b []byte, ty cty.Type) (cty.Value, error) {
 	if !json.Valid(b) {
 		return cty.NilVal, errors.New("not valid JSON")
@@ -115,8 +115,8 @@ func plainDynamic(b []byte) (cty.Value, error) {
 }
 
 // eachMember calls f for each member of an object in compact JSON, as the objects of a state are kept. It
-// returns false if f does, for a name with an escape, and for what isn't such an object. f must check that
-// the texts it gets are valid.
+// returns false if f does, for a name with an escape, and for a text that isn't such an object. f must check
+// that the texts it gets are valid.
 func eachMember(b []byte, f func(name, text []byte) bool) bool {
 	if string(b) == "{}" {
 		return true

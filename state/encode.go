@@ -277,8 +277,8 @@ func (h instanceHead) append(b []byte, tainted bool) []byte {
 	return b
 }
 
-// appendInstance appends one entry of a resource's instances in compact form. It is also the form of
-// objects in the journal, and what Equal compares.
+// appendInstance appends one entry of a resource's instances in compact form. Objects in the journal have the
+// same form, and Equal compares it.
 func appendInstance(b []byte, head instanceHead, o *Object) []byte {
 	b = head.append(append(b, '{'), o.Tainted)
 	b = strconv.AppendInt(append(b, `"schema_version":`...), o.SchemaVersion, 10)

@@ -18,9 +18,9 @@ import (
 )
 
 // Journal makes single results durable during a run, long before the whole state is stored. Its methods are
-// safe for concurrent use. An operation is what is done to one object: Begin, the call of the provider,
-// then Commit or Fail. One that has begun and not ended when the process dies is reported by the next run
-// as unfinished, and so is an ephemeral instance between Opening and Closed.
+// safe for concurrent use. An operation changes one object: Begin, the call of the provider, then Commit or
+// Fail. One that has begun and not ended when the process dies is reported by the next run as unfinished, and
+// so is an ephemeral instance between Opening and Closed.
 type Journal interface {
 	// Begin records that action ("create", "delete" and so on) is about to be done to the object. It
 	// returns when the record is durable.
@@ -159,7 +159,7 @@ func (l *Log) Idle() bool {
 
 // End ends the journal, which may be removed then: nothing is written any more, and later calls fail.
 func (l *Log) End() {
-	l.flushing <- struct{}{} // what is being written ends first
+	l.flushing <- struct{}{} // a write under way ends first
 	defer func() { <-l.flushing }()
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -232,8 +232,8 @@ func (l *Log) endRecord(kind string, id uint64, changes []ObjectChange) ([]byte,
 	return append(b, "]}}"...), nil
 }
 
-// appendChange appends a change as an entry of the state file's resources with one instance; that of a
-// removal only identifies the object.
+// appendChange appends a change as an entry of the state file's resources with one instance; a removal only
+// identifies the object.
 func appendChange(b []byte, c ObjectChange) []byte {
 	b = appendResourceHead(b, c.Object.Abs())
 	if len(c.Salts) > 0 {
@@ -315,9 +315,9 @@ func (l *Log) write(header, records []byte) error {
 }
 
 // The format of the journal file. Each frame is a line: the CRC-32C of the rest of the line in eight
-// hexadecimal digits, a space, the length of the payload in eight hexadecimal digits, a space, the payload
-// in JSON. The payload of the first frame is a header; that of any other is a list of records, or a string
-// if they are encrypted.
+// hexadecimal digits, a space, the length of the payload in eight hexadecimal digits, a space, the payload in
+// JSON. The payload of the first frame is a header; any other payload is a list of records, or a string if
+// they are encrypted.
 //
 //	5f3a0c11 00000062 {"format":"mayfly state journal","version":1,"lineage":"…","serial":7,"writer":"1.0.0"}
 //	0b77de20 00000059 [{"begin":{"id":1,"action":"create","object":{"mode":"managed",…}}}]

@@ -72,8 +72,8 @@ func readLegacy(src []byte, version int) (*File, error) {
 	return f, nil
 }
 
-// upgrade adds what the module has to s. Outputs of called modules are dropped: newer formats do not have
-// them.
+// upgrade adds the content of the module to s. Outputs of called modules are dropped: newer formats do not
+// have them.
 func (m legacyModule) upgrade(s *State, version int) error {
 	if len(m.Path) == 0 || m.Path[0] != "root" {
 		return corrupt("a module's path does not start at the root module")

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// part is what an object or array in a state file represents.
+// part is the role of an object or array in a state file.
 type part int
 
 // The parts of a file. Those that end in List or Map only contain other parts.
@@ -83,7 +83,7 @@ type memberScan struct {
 	unknown  bool // the file, a resource or an instance has a member that the format does not have
 	open     []openPart
 	names    [][]byte // of the members of all open objects, without quotes
-	next     part     // what the next value represents
+	next     part     // the role of the next value
 }
 
 // openPart is an object or array that the scan is inside of.
@@ -192,7 +192,7 @@ func stringEnd(src []byte, start int) (end int, escaped bool) {
 			return end, escaped
 		}
 		escaped = true
-		at = min(at+slash+2, len(src)) // behind what is escaped
+		at = min(at+slash+2, len(src)) // behind the escaped character
 	}
 }
 

@@ -44,8 +44,8 @@ type Instance struct {
 
 // Object is one stored object. Its attributes are encoded; Decode returns the value. Objects are immutable
 // once they are in a State: a change makes a new one, see Clone. This makes Copy cheap and lets goroutines
-// share objects. Sensitive are the paths of attributes that must not be shown; Private is what the provider
-// stores for itself. Dependencies name the blocks whose objects must be destroyed after this one.
+// share objects. Sensitive are the paths of attributes that must not be shown; Private is data that the
+// provider stores for itself. Dependencies name the blocks whose objects must be destroyed after this one.
 type Object struct {
 	attrs []byte // compact JSON; nil if Flatmap is set
 	extra fields

@@ -20,7 +20,7 @@ import (
 var ErrLegacyObject = errors.New("the object was stored by an old version and must first be upgraded by its provider")
 
 // ObjectFrom encodes d as the attributes of a new object. It fails if d is null or has unknown parts; the
-// error names the place but no value. Those of the named attributes that are null are left out, for readers
+// error names the place but no value. Attributes named in absent are left out if they are null, for readers
 // that don't know them: decoding returns null for missing attributes. The caller may set the other fields of
 // the result until it adds the object to a State.
 func ObjectFrom(d value.Durable, absent ...string) (*Object, error) {
@@ -143,7 +143,7 @@ func (o *Object) Clone() *Object {
 	return &c
 }
 
-// WithValue returns a copy of the object with d as its attributes. Errors and absent are those of ObjectFrom.
+// WithValue returns a copy of the object with d as its attributes. Errors and absent are as in ObjectFrom.
 func (o *Object) WithValue(d value.Durable, absent ...string) (*Object, error) {
 	from, err := ObjectFrom(d, absent...)
 	if err != nil {

@@ -10,16 +10,16 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 )
 
-// Opening is an ephemeral instance that a run was about to open and has not closed since. Its names are
-// those of the run, which may have had another configuration.
+// Opening is an ephemeral instance that a run was about to open and has not closed since. Its names come from
+// the run, which may have had another configuration.
 type Opening struct {
 	Instance string
 	Provider string
 	Since    time.Time
 }
 
-// openRecord says that an ephemeral instance is about to be opened. It has names only: what a provider
-// answers is in no journal.
+// openRecord says that an ephemeral instance is about to be opened. It has names only: answers of providers
+// are in no journal.
 type openRecord struct {
 	ID       uint64    `json:"id"`
 	Instance string    `json:"instance"`

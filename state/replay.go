@@ -208,7 +208,7 @@ func splitFrames(src []byte) (payloads [][]byte, torn bool, err error) {
 	return payloads, false, nil
 }
 
-// firstFrame returns the payload of the frame at the start of src. It ignores what follows the frame.
+// firstFrame returns the payload of the frame at the start of src. It ignores the rest of src.
 func firstFrame(src []byte) ([]byte, bool) {
 	if len(src) <= payloadStart || src[crcEnd] != ' ' { // the checksum covers the other space
 		return nil, false
@@ -280,7 +280,7 @@ func (j *JournalFile) operations() (changes []ObjectChange, unfinished []Unfinis
 }
 
 // Held handles a state f that the journal does not continue, but that may have all its results. If it has,
-// Held returns what Replay would: f itself, without changes. Otherwise it returns the objects whose last
+// Held returns the same as Replay: f itself, without changes. Otherwise it returns the objects whose last
 // result f lacks, in the order of the journal. f may be nil. This happens after a run whose journal failed
 // and whose state was saved nevertheless: the state then has a higher serial than the journal's base.
 func (j *JournalFile) Held(f *File) (r *Replayed, missing []addr.Object, err error) {

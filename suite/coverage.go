@@ -10,8 +10,8 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/language/eval/coverage"
 )
 
-// NewCoverage returns an empty set of points of what a suite tests: the module under test, modules of runs
-// that are not kept with the test files, and the local modules that these call.
+// NewCoverage returns an empty set of points of the modules that a suite tests: the module under test,
+// modules of runs that are not kept with the test files, and local modules that these call.
 func NewCoverage(opt Options) *coverage.Set {
 	dirs := map[string]struct{}{}
 	addLocal(dirs, opt.Project.Tree.Root)

@@ -1,10 +1,10 @@
 // Package suite runs test files: plans and applies of modules in states of their own, with assertions about
-// what comes out, and destroys everything at the end.
+// the results, and destroys everything at the end.
 //
 // A run is an operation of the library on a copy of the module's tree that has a few blocks more and others
 // replaced: the assertions, provider blocks of the test file, variables with the outputs of earlier runs,
-// modules that are overridden. What is mocked is answered by package provider/mock in place of a provider. So
-// the engine treats a run like any operation, and ephemeral values in it too.
+// modules that are overridden. Package provider/mock answers for mocked providers. So the engine treats a run
+// like any operation, and ephemeral values in it too.
 //
 // It prints nothing: results are reported file by file.
 package suite
@@ -40,13 +40,13 @@ type Run struct {
 	Verdict  Verdict
 	Diags    diag.List
 	Duration time.Duration
-	Repeated bool // Diags are those of a run that was reported before
+	Repeated bool // a run reported before has the same Diags
 
 	Tree  *config.Tree // the module; nil if it could not be loaded
 	Plan  *plan.Plan   // of a run that only plans
 	State *state.State // of one that applies
 
-	changing []addr.Instance // what was to be changed when the apply was given up
+	changing []addr.Instance // to be changed when the apply was given up
 }
 
 // File is the outcome of one file. Runs has every run of the file, those that were not selected or not
@@ -55,9 +55,9 @@ type File struct {
 	*config.TestFile
 	Verdict Verdict
 	Runs    []*Run
-	Cleanup diag.List     // what went wrong with destroying
-	Left    []addr.Object // what could not be destroyed
-	// Interrupted says what is left if a second interrupt gave up what was under way; nil otherwise.
+	Cleanup diag.List     // errors of destroying
+	Left    []addr.Object // objects that could not be destroyed
+	// Interrupted lists the objects left if a second interrupt gave up work under way; nil otherwise.
 	Interrupted *Interrupted
 }
 
@@ -80,7 +80,7 @@ func (f *File) judge() {
 	}
 }
 
-// Interrupted is what a file that was given up leaves.
+// Interrupted lists the objects that a file leaves when it is given up.
 type Interrupted struct {
 	States []LeftIn
 	// Changing are the addresses of objects that were being changed and are not in a state: whether they
@@ -88,7 +88,7 @@ type Interrupted struct {
 	Changing []addr.Instance
 }
 
-// LeftIn is what is left in the state that a run has used.
+// LeftIn lists the objects left in the state that a run has used.
 type LeftIn struct {
 	Run     *config.TestRun // the last one to use the state
 	Objects []addr.Object

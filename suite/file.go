@@ -25,11 +25,11 @@ type fileRun struct {
 	file *config.TestFile
 	fileVars
 
-	apart        bool                            // no run is carried out, so that what they return is not known
+	apart        bool                            // no run is carried out, so their outputs are unknown
 	earlier      map[string]cty.Value            // the outputs of runs, by name; not changed while runs are under way
-	providerRefs map[*config.Provider][]lang.Ref // what provider blocks of the file refer to that runs use
+	providerRefs map[*config.Provider][]lang.Ref // references in provider blocks of the file that runs use
 
-	mu     sync.Mutex  // guards what follows
+	mu     sync.Mutex  // guards the fields below
 	states []*runState // in the order of their first use
 }
 
@@ -43,7 +43,7 @@ type runState struct {
 	made    made
 }
 
-// lastRun is the last run that used a state and could be planned: it knows how to destroy what is in it.
+// lastRun is the last run that used a state and could be planned: it knows how to destroy the objects in it.
 type lastRun struct {
 	tree      *config.Tree
 	variables mayfly.Variables
@@ -51,8 +51,8 @@ type lastRun struct {
 	at        int // its place in the file
 }
 
-// file carries out the runs of a file, group by group, and destroys what they made. An error, other than a
-// failed assertion, ends the file: later runs mostly build on what is missing now.
+// file carries out the runs of a file, group by group, and destroys the objects that they made. An error,
+// other than a failed assertion, ends the file: later runs mostly build on its result.
 func (s *suite) file(f *config.TestFile) *File {
 	r := &fileRun{suite: s, file: f, earlier: map[string]cty.Value{}}
 	out := newFile(f)
@@ -122,7 +122,7 @@ func (r *fileRun) groups(runs []*Run) [][]*Run {
 	return out
 }
 
-// stateKey returns the key of the state of a run: that of its module unless it names one.
+// stateKey returns the key of the state of a run: its module's unless it names one.
 func stateKey(r *config.TestRun) string {
 	switch {
 	case r.StateKey != "":
@@ -164,8 +164,8 @@ func (r *fileRun) module(run *config.TestRun) *config.Tree {
 	return r.opt.Module(r.file, run)
 }
 
-// cleanUp destroys what the runs have made, last state first. The state that was used last goes first,
-// since its objects may depend on those of earlier runs.
+// cleanUp destroys the objects that the runs have made. The state that was used last goes first, since its
+// objects may depend on objects of earlier runs.
 func (r *fileRun) cleanUp(out *File) {
 	used := slices.DeleteFunc(slices.Clone(r.states), func(st *runState) bool { return st.last.tree == nil })
 	slices.SortStableFunc(used, func(a, b *runState) int { return b.last.at - a.last.at })
@@ -184,7 +184,7 @@ func (r *fileRun) cleanUp(out *File) {
 	}
 }
 
-// interrupted notes what an interrupt leaves in a state.
+// interrupted notes the objects that an interrupt leaves in a state.
 func (f *File) interrupted(st *runState, left []addr.Object) {
 	if f.Interrupted == nil {
 		f.Interrupted = &Interrupted{}
@@ -227,7 +227,7 @@ func (r *fileRun) destroy(st *runState) (left []addr.Object, diags diag.List) {
 	}
 	left = op.State().Managed()
 	if !diags.HasErrors() && len(left) == 0 {
-		diags = nil // warnings about what is gone are of no use
+		diags = nil // warnings about destroyed objects are of no use
 	}
 	return left, diags
 }

@@ -12,23 +12,23 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/language/lang"
 )
 
-// fileVars are the variables of a file: what var means there. They don't change while runs are under way.
+// fileVars are the variables of a file: the values of var there. They don't change while runs are under way.
 type fileVars struct {
 	vars map[string]cty.Value // by name
-	// broken says what is wrong with the values of variables that cannot be evaluated or converted. Runs that
-	// need one fail.
+	// broken has the errors of variables whose values cannot be evaluated or converted. Runs that need one
+	// fail.
 	broken map[string]diag.List
 
 	outside map[string]cty.Value           // the values from outside of the file
-	scope   map[string]cty.Value           // what the variables block itself may refer to
+	scope   map[string]cty.Value           // values that the variables block itself may refer to
 	order   []string                       // the variables of the block, each after those that it refers to
-	cyclic  map[string]bool                // those that depend on themselves
+	cyclic  map[string]bool                // the variables that depend on themselves
 	runs    map[string]map[string]struct{} // by variable: the runs that it needs, also through others
 }
 
-// fileVariables sets the variables of the file: the values from outside, and those of the variables block.
-// Variables that only the module gives a default have that. Within the block, a name that has a value from
-// outside means that, so that a variable may be made from what it replaces.
+// fileVariables sets the variables of the file: the values from outside, and the values of the variables
+// block. Variables that only the module gives a default have that. Within the block, a name that has a value
+// from outside means that, so that a variable may be made from the value that it replaces.
 func (r *fileRun) fileVariables() diag.List {
 	root := r.opt.Project.Tree.Root
 	out := map[string]cty.Value{}
@@ -149,7 +149,7 @@ func (r *fileRun) refersTo(run *config.TestRun, name string) bool {
 	return false
 }
 
-// refsOf returns what an expression of a test file refers to, nothing if it is nil.
+// refsOf returns the references of an expression of a test file; none if it is nil.
 func refsOf(e hcl.Expression) []lang.Ref {
 	x, _ := lang.Compile(e)
 	if x == nil {

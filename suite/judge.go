@@ -12,7 +12,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/language/config"
 )
 
-// judge decides about a run by what its operations reported.
+// judge decides about a run by the diagnostics of its operations.
 type judge struct {
 	run       *config.TestRun
 	tree      *config.Tree
@@ -24,9 +24,9 @@ type judge struct {
 	problems, failures, undecided diag.List
 }
 
-// add adds diagnostics of an operation. Failures that the run expects are taken out; those of checks, which
-// are warnings anywhere else, are errors of a test if it does not expect them, also if a plan cannot decide
-// the check.
+// add adds diagnostics of an operation. Failures that the run expects are taken out; failures of checks,
+// which are warnings anywhere else, are errors of a test if it does not expect them, also if a plan cannot
+// decide the check.
 func (j *judge) add(diags diag.List) {
 	for _, d := range diags {
 		if d.Address == "check."+checkName(j.run) {
@@ -70,8 +70,8 @@ func (j *judge) expected(object string) bool {
 	return found
 }
 
-// checkOf returns the address of the check that a warning with the given address comes from: its own, or that
-// of a block nested in it.
+// checkOf returns the address of the check that a warning with the given address comes from: its own, or the
+// address of a block nested in it.
 func (j *judge) checkOf(address string) string {
 	i, err := addr.ParseInstance(address)
 	if err != nil {
@@ -124,7 +124,7 @@ func covers(address, object string) bool {
 	return len(several) == 0
 }
 
-// finish adds what the run expected and did not come. It is called once everything was added.
+// finish adds failures that the run expected and that did not come. It is called once everything was added.
 func (j *judge) finish() {
 	if j.unplanned && !j.run.Plan {
 		j.problems = append(j.problems, j.tooEarly()...)

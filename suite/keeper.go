@@ -90,8 +90,8 @@ type Left struct {
 	Manager   store.Manager
 }
 
-// CleanUp destroys what is in states that were left, and returns the objects that could not be destroyed.
-// What runs returned is not known any more. It is for states that a killed process left.
+// CleanUp destroys the objects in states that were left, and returns the objects that could not be destroyed.
+// Outputs of runs are not known any more. It is for states that a killed process left.
 func CleanUp(ctx context.Context, opt Options, left []Left) ([]addr.Object, diag.List) {
 	var objects []addr.Object
 	var diags diag.List

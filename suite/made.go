@@ -10,8 +10,8 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/provider"
 )
 
-// made remembers who made the objects in a state: their providers, or what stands in for these. It may be
-// used concurrently, and a nil one remembers nothing.
+// made remembers who made the objects in a state: their providers, or the stand-ins for these. It may be used
+// concurrently, and a nil one remembers nothing.
 type made struct {
 	mocked sync.Map // of addr.Instance: a stand-in was the last to change them
 	real   sync.Map // of addr.Instance: they exist outside of the state
@@ -69,8 +69,8 @@ func (s *stand) applied(objects []addr.Object) {
 	}
 }
 
-// destroying is instead for the end of a file: what a provider has made is destroyed by it, also if the last
-// run overrode it. Only if the provider is mocked as a whole, it has no configuration to do so with.
+// destroying is instead for the end of a file: a provider destroys the objects that it has made, also if the
+// last run overrode it. Only if the provider is mocked as a whole, it has no configuration to do so with.
 func (s *stand) destroying(pc addr.ProviderConfig, i addr.Instance) provider.Provider {
 	if s.made != nil && s.mockOf(pc) == nil {
 		if _, real := s.made.real.Load(i); real {

@@ -16,7 +16,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/provider/mock"
 )
 
-// stand is what answers in place of the providers of a run: mocks of whole configurations, and overrides of
+// stand answers in place of the providers of a run, with mocks of whole configurations, and overrides of
 // objects.
 type stand struct {
 	ctx       context.Context
@@ -24,7 +24,7 @@ type stand struct {
 	accepted  *accepted
 	tree      *config.Tree
 	made      *made    // in the state of the run; nil if it has none
-	own       sync.Map // of addr.Instance: those that were left to their providers
+	own       sync.Map // of addr.Instance: instances that were left to their providers
 	mocked    map[addr.ProviderConfig]*mocked
 	overrides []override // in order of falling precedence
 }
@@ -47,7 +47,8 @@ type override struct {
 	values mock.Values
 }
 
-// stand evaluates what the mocks and overrides of a run give, and checks it against the schemas of the types.
+// stand evaluates the values in the mocks and overrides of a run, and checks them against the schemas of the
+// types.
 func (r *fileRun) stand(tree *config.Tree, run *config.TestRun) (*stand, diag.List) {
 	out := &stand{ctx: r.ctx, project: r.opt.Project, accepted: &r.accepted, tree: tree, mocked: map[addr.ProviderConfig]*mocked{}}
 	var diags diag.List
@@ -151,7 +152,7 @@ func (s *stand) mockOf(pc addr.ProviderConfig) *mocked {
 	return s.mocked[addr.ProviderConfig{Provider: pc.Provider, Alias: pc.Alias}]
 }
 
-// instead returns what answers for an instance in place of its provider, nil if that answers itself.
+// instead returns the provider that answers for an instance in place of its own; nil if its own answers.
 func (s *stand) instead(pc addr.ProviderConfig, i addr.Instance) provider.Provider {
 	var values []mock.Values
 	replaced := false

@@ -9,9 +9,9 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/language/lang"
 )
 
-// checkProviders reports what provider blocks of the file must not refer to, before any run is carried out:
-// objects of the module under test. Such an object may come from an earlier run, or not be there yet, and at
-// the end of the file it may be destroyed before what its provider has made.
+// checkProviders reports forbidden references in provider blocks of the file, before any run is carried out:
+// to objects of the module under test. Such an object may come from an earlier run, or not be there yet, and
+// at the end of the file it may be destroyed before the objects that its provider has made.
 func (r *fileRun) checkProviders() diag.List {
 	var diags diag.List
 	r.providerRefs = map[*config.Provider][]lang.Ref{}
@@ -36,8 +36,8 @@ func (r *fileRun) checkProviders() diag.List {
 	return diags
 }
 
-// refsOfProvider returns what a provider block refers to. A schema that cannot be had is reported by the runs
-// that need it.
+// refsOfProvider returns the references of a provider block. A schema that cannot be had is reported by the
+// runs that need it.
 func (r *fileRun) refsOfProvider(block *config.Provider, source addr.Provider) []lang.Ref {
 	refs := refsOf(block.ForEach)
 	catalog, diags := r.opt.Project.Catalog(r.ctx, source)
@@ -56,7 +56,7 @@ func (r *fileRun) refsOfProvider(block *config.Provider, source addr.Provider) [
 	return refs
 }
 
-// refsOfProviders returns what the provider blocks refer to that a run uses.
+// refsOfProviders returns the references of the provider blocks that a run uses.
 func (r *fileRun) refsOfProviders(run *config.TestRun) []lang.Ref {
 	var refs []lang.Ref
 	if tree := r.module(run); tree != nil && len(r.providerRefs) > 0 {
@@ -67,6 +67,6 @@ func (r *fileRun) refsOfProviders(run *config.TestRun) []lang.Ref {
 	return refs
 }
 
-// inProviders are the kinds of references in provider blocks of test files: nothing that a module makes. What
-// is not available in a particular block, such as each, is found when the block is compiled.
+// inProviders are the kinds of references in provider blocks of test files: nothing that a module makes. A
+// reference that is not available in a particular block, such as each, is found when the block is compiled.
 var inProviders = []lang.Kind{lang.Variable, lang.Earlier, lang.Each, lang.Path, lang.Terraform, lang.Unclear}

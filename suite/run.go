@@ -18,7 +18,7 @@ import (
 )
 
 // run carries out one run, fills in its outcome, and returns its outputs. at is its place in the file. An
-// apply is a plan and the apply of it, so that a test sees what a user would.
+// apply is a plan and the apply of it, so that a test sees the same as a user.
 func (r *fileRun) run(out *Run, at int) cty.Value {
 	run := out.TestRun
 	out.Verdict = Error
@@ -67,8 +67,8 @@ func (r *fileRun) run(out *Run, at int) cty.Value {
 	return outputsOf(out, tree.Root)
 }
 
-// configured returns what a run plans: a copy of its module's tree with what the file changes, the values
-// of its variables, and what stands in for providers.
+// configured returns the input of a run's plan: a copy of its module's tree with the changes of the file, the
+// values of its variables, and the stand-ins for providers.
 func (r *fileRun) configured(run *config.TestRun) (*config.Tree, mayfly.Variables, *stand, diag.List) {
 	base := r.module(run)
 	tree := base.Copy()
@@ -107,7 +107,7 @@ func (r *fileRun) carryOut(ctx context.Context, out *Run, op *mayfly.Operation, 
 		return j
 	}
 	if o.RefreshOnly {
-		j.add(diags) // assertions are about what refreshing found
+		j.add(diags) // assertions are about the refreshed objects
 	} else {
 		j.add(withoutChecks(diags))
 	}
@@ -170,8 +170,8 @@ func withoutTest(checks []state.CheckResult, run *config.TestRun) []state.CheckR
 	return slices.DeleteFunc(slices.Clone(checks), func(c state.CheckResult) bool { return c.Kind == "check" && c.Config == "check."+checkName(run) })
 }
 
-// outputsOf returns what later runs see of a run: its outputs, except ephemeral ones. Ephemeral outputs are
-// left out because their values end with the run. An output without a value is null.
+// outputsOf returns the outputs of a run that later runs see: all except ephemeral ones. Ephemeral outputs
+// are left out because their values end with the run. An output without a value is null.
 func outputsOf(out *Run, root *config.Module) cty.Value {
 	values := map[string]cty.Value{}
 	for name, o := range root.Outputs {

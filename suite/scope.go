@@ -57,7 +57,7 @@ func (r *fileRun) eval(vars map[string]cty.Value, e hcl.Expression) (cty.Value, 
 	for root, names := range roots {
 		all[root] = cty.ObjectVal(names)
 	}
-	// Impure functions are among them: a run gets what they return when it begins.
+	// Impure functions are among them: a run gets their results when it begins.
 	functions := funcs.Table(funcs.Options{BaseDir: ".", Interrupted: r.ctx.Done()})
 	ctx := marked.Context(all, functions, bounds.NewBudget(r.ctx.Done()), x.Renders, ".")
 	e = marked.Expression(e)
@@ -99,8 +99,8 @@ func convert(v *config.Variable, got cty.Value, attr *hcl.Attribute) (cty.Value,
 	return val.Convert(v)
 }
 
-// variables returns the values of the variables of the module that a run is about, and brings what else the
-// file has variables for into the module. Sensitive values make the variables sensitive that get them.
+// variables returns the values of the variables of a run's module, and brings other variables of the file
+// into the module. Sensitive values make the variables sensitive that get them.
 func (r *fileRun) variables(run *config.TestRun, root *config.Module) (mayfly.Variables, diag.List) {
 	out := mayfly.Variables{}
 	var diags diag.List
@@ -142,7 +142,7 @@ func (r *fileRun) variables(run *config.TestRun, root *config.Module) (mayfly.Va
 		} else if _, used := used[name]; declared(root, name) == nil && !used && (ds != nil || !got.IsWhollyKnown()) {
 			continue
 		}
-		if !r.apart && !ds.HasErrors() { // what cannot be evaluated is unknown too
+		if !r.apart && !ds.HasErrors() { // a value that cannot be evaluated is unknown too
 			ds = append(ds, unknown(run, attr, got)...)
 		}
 		if v := declared(root, name); v != nil && !ds.HasErrors() {
@@ -182,7 +182,7 @@ func declared(root *config.Module, name string) *config.Variable {
 	return nil
 }
 
-// earlierRefs returns what a run refers to of earlier runs.
+// earlierRefs returns the references of a run to earlier runs.
 func earlierRefs(run *config.TestRun) []lang.Ref {
 	var out []lang.Ref
 	for _, e := range runExpressions(run) {

@@ -13,7 +13,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/language/eval/coverage"
 )
 
-// Options say what to run.
+// Options say which files to run, and how.
 type Options struct {
 	// Project has the module under test, which may have ephemeral outputs. All runs share its providers.
 	Project *mayfly.Project
@@ -32,10 +32,10 @@ type Options struct {
 	Running func(begins bool)
 	// FilesAtOnce is how many files are run at the same time; one if zero.
 	FilesAtOnce int
-	// Soft ends on the first interrupt: what runs is finished, nothing new starts, and everything is
+	// Soft ends on the first interrupt: work under way is finished, nothing new starts, and everything is
 	// destroyed.
 	Soft context.Context
-	// Coverage notes what the runs exercise of the modules; nil for nothing.
+	// Coverage notes the points of the modules that runs exercise; nil for none.
 	Coverage *coverage.Set
 	// Keeper keeps the states of runs until they are destroyed; nil for memory alone.
 	Keeper Keeper
@@ -104,7 +104,7 @@ type suite struct {
 	ctx      context.Context
 	keeping  sync.Mutex // guards the Keeper
 	accepted accepted
-	checked  sync.Map // of *config.Tree: what is wrong with modules as they are, each found once
+	checked  sync.Map // of *config.Tree: errors in modules as they are, each found once
 	reported int
 	summary  Summary
 }
@@ -123,7 +123,7 @@ func (s *suite) report(done []chan *File) {
 	}
 }
 
-// check returns what is wrong with a module as it is, without what tests bring into it.
+// check returns the errors in a module as it is, without additions by tests.
 func (s *suite) check(tree *config.Tree) diag.List {
 	once, _ := s.checked.LoadOrStore(tree, sync.OnceValue(func() diag.List {
 		return s.opt.Project.Beside(mayfly.BesideOptions{Tree: tree}).Check(s.ctx)

@@ -16,7 +16,7 @@ import (
 // checkName returns the name of the check that has the assertions of a run. No check block can have it.
 func checkName(run *config.TestRun) string { return "run." + run.Name }
 
-// prepare changes the copy of a module's tree into what a run plans.
+// prepare changes the copy of a module's tree into the tree that a run plans.
 func (r *fileRun) prepare(tree *config.Tree, run *config.TestRun) diag.List {
 	root := tree.Root
 	for name, outputs := range r.earlier {
@@ -33,8 +33,8 @@ func (r *fileRun) prepare(tree *config.Tree, run *config.TestRun) diag.List {
 	return append(diags, r.configure(tree, run)...)
 }
 
-// configure puts the provider configurations of the file into the root module, those of the providers
-// argument if the run has one. What is mocked needs no arguments.
+// configure puts the provider configurations of the file into the root module, or the ones in the providers
+// argument if the run has one. Mocked providers need no arguments.
 func (r *fileRun) configure(tree *config.Tree, run *config.TestRun) diag.List {
 	var diags diag.List
 	for _, p := range r.passed(tree, run) {
@@ -102,8 +102,8 @@ func usedProviders(tree *config.Tree) map[addr.Provider]struct{} {
 	return out
 }
 
-// overrideModules replaces modules by their outputs. Those of a run come first and have precedence, but what
-// is given for one instance has precedence over what is given for all.
+// overrideModules replaces modules by their outputs. Overrides of a run come first and have precedence, but
+// values given for one instance have precedence over values given for all.
 func (r *fileRun) overrideModules(tree *config.Tree, overrides []*config.Override) diag.List {
 	var diags diag.List
 	done := map[addr.Module]struct{}{}

@@ -13,8 +13,8 @@ import (
 )
 
 // unused warns about the variables of the file that no module of its runs declares and nothing in the file
-// refers to, if their names are like declared ones. Others are not taken for mistakes: files may set what
-// only some of the modules have.
+// refers to, if their names are like declared ones. Others are not taken for mistakes: files may set
+// variables that only some of the modules have.
 func (r *fileRun) unused() diag.List {
 	used := referred(r.file)
 	known := map[string]struct{}{}
@@ -91,7 +91,7 @@ func referred(f *config.TestFile) func(name string) bool {
 	for _, p := range f.Providers {
 		body := diag.Native(p.Body)
 		if body == nil {
-			opaque = true // what the arguments of a body in JSON refer to depends on the provider's schema
+			opaque = true // the references of a body in JSON depend on the provider's schema
 			continue
 		}
 		exprs = append(exprs, arguments(body)...)
@@ -115,7 +115,7 @@ func arguments(body *hclsyntax.Body) []hcl.Expression {
 	return out
 }
 
-// runExpressions returns the expressions of a run, except those of its module.
+// runExpressions returns the expressions of a run, except its module's.
 func runExpressions(run *config.TestRun) []hcl.Expression {
 	exprs := values(run.Overrides)
 	for _, attr := range run.Variables {
@@ -127,7 +127,7 @@ func runExpressions(run *config.TestRun) []hcl.Expression {
 	return exprs
 }
 
-// values returns what overrides give.
+// values returns the expressions in overrides.
 func values(overrides []*config.Override) []hcl.Expression {
 	var out []hcl.Expression
 	for _, o := range overrides {

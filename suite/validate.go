@@ -9,8 +9,8 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 )
 
-// Validate checks the runs of the files without carrying them out: what is wrong with their modules, and with
-// assertions, mocks and variables, as far as it does not depend on what other runs return.
+// Validate checks the runs of the files without carrying them out: it returns errors in their modules,
+// assertions, mocks and variables, as far as these do not depend on outputs of other runs.
 func Validate(ctx context.Context, opt Options) diag.List {
 	s := &suite{opt: opt, ctx: ctx}
 	var diags diag.List

@@ -8,15 +8,15 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/language/config"
 )
 
-// Asker asks a person. How questions look, and what counts as a yes, is its affair. Questions fail with
+// Asker asks a person. The form of questions, and the spellings of yes, are its affair. Questions fail with
 // ErrNoAnswer if there is no answer to be had, such as at the end of input, and with ctx's cause if that ends
 // first.
 type Asker interface {
 	// Value asks for the value of a variable, in the syntax that -var has. Values of variables for which
 	// Secret reports true must not be shown.
 	Value(ctx context.Context, v *config.Variable) (string, error)
-	// Again reports what is wrong with the answer of Value, unless no one is there who could give another.
-	// It returns whether Value is to be called again.
+	// Again reports the mistakes in the answer of Value, unless no one could give another. It returns whether
+	// Value is to be called again.
 	Again(wrong diag.List) bool
 	// CopyStates asks whether the states of a number of workspaces may be copied to the backend of the
 	// configuration.

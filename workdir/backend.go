@@ -16,14 +16,14 @@ import (
 	"github.com/mayfly-iac/mayfly/state/store"
 )
 
-// StateFiles name files that replace those of the local backend, for whatever workspace.
+// StateFiles name files that replace the files of the local backend, for whatever workspace.
 type StateFiles = backend.StateFiles
 
 // Backend is where the states of a working directory are. It belongs to the goroutine of its Dir.
 type Backend struct {
 	dir       *Dir
 	locations *locations
-	encrypted *encryption.Set // what the loaded configuration says about encryption, once that was needed
+	encrypted *encryption.Set // encryption of the loaded configuration, once it was needed
 }
 
 // locations are where states may be: the kinds of backends, and the record of the one that was chosen.
@@ -58,7 +58,7 @@ func (l location) config() cty.Value {
 	return l.kind.Block.Empty()
 }
 
-// public returns the location without what must not be written to files.
+// public returns the location without arguments that must not be written to files.
 func (l location) public() location {
 	if l.declared() {
 		l.cfg = l.kind.Public(l.cfg)
@@ -85,7 +85,7 @@ func (l location) coveredBy(other location) bool {
 	return true
 }
 
-// hash identifies what a backend block says, but for its secrets, with the same number in all engines; 0
+// hash identifies the content of a backend block, but for its secrets, with the same number in all engines; 0
 // without one.
 func (l location) hash() uint64 { return l.public().fullHash() }
 

@@ -15,9 +15,9 @@ import (
 )
 
 // Check checks the backend or cloud block of the loaded configuration by itself, without the values of
-// variables and without what the command line may add. What init would refuse is only a warning: a module can
-// be valid on a machine, or in a version of this program, that cannot use its backend. A secret in an
-// argument that says where the state is, is an error everywhere.
+// variables and without arguments that the command line may add. A mistake that init would refuse is only a
+// warning: a module can be valid on a machine, or in a version of this program, that cannot use its backend.
+// A secret in an argument that says where the state is, is an error everywhere.
 func (b *Backend) Check(ctx context.Context) diag.List {
 	if b.dir.root == nil || b.dir.root.Backend == nil {
 		return nil

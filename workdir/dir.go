@@ -26,21 +26,21 @@ const maxRecord = 16 << 20
 // Options say how to use a working directory.
 type Options struct {
 	// Root is the directory of the root module; the working directory if empty. State, variable files,
-	// modules and providers are always those of the working directory.
+	// modules and providers always belong to the working directory.
 	Root string
-	// Environ has the environment variables, in the form of os.Environ; nil stands for those of the process.
+	// Environ has the environment variables, in the form of os.Environ; nil stands for the process's.
 	Environ []string
 	// Settings give values to variables, in order of rising precedence. They take precedence over the
 	// environment and over the files that are read without being named.
 	Settings []Setting
-	// Asker is asked for what is missing; nil if input is not possible.
+	// Asker is asked for missing values; nil if input is not possible.
 	Asker Asker
 	// Version is the version of the program, which saved plans record; CompatibleVersion if empty.
 	Version string
 	// Testing permits ephemeral outputs in the root module, as for a module under test.
 	Testing bool
-	// Leaks remembers what is secret: ephemeral values, and the keys and passphrases of the encryption. If it
-	// is nil, the directory has a guard of its own.
+	// Leaks remembers secrets: ephemeral values, and the keys and passphrases of the encryption. If it is
+	// nil, the directory has a guard of its own.
 	Leaks *mayfly.Guard
 }
 
@@ -53,9 +53,9 @@ type Dir struct {
 	opt   Options
 	files *files
 
-	tree *config.Tree   // what was loaded last, nil if nothing was
+	tree *config.Tree   // the tree loaded last, nil if none was
 	root *config.Module // of tree; nil also if there are no configuration files
-	// answers are what the Asker said of variables. They are needed again when the configuration is loaded
+	// answers are the Asker's answers for variables. They are needed again when the configuration is loaded
 	// anew.
 	answers map[string]candidate
 	planned *planfile.File // the saved plan that the configuration is from
@@ -139,7 +139,7 @@ func (d *Dir) loader(ctx context.Context) *config.Loader {
 	return &config.Loader{ModuleDir: modules.Installed(d.files.dataDir), Static: mayfly.Static(d.staticOptions(ctx)), StaticMarked: mayfly.StaticMarked(d.staticOptions(ctx)), Version: mayfly.CompatibleVersion, EphemeralRootOutputs: d.opt.Testing}
 }
 
-// environment is what the search for the user's settings depends on.
+// environment returns the environment in which the user's settings are looked for.
 func (f *files) environment() cliconfig.Environment {
 	home, err := os.UserHomeDir()
 	if err != nil {

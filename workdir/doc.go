@@ -10,12 +10,12 @@
 //	planned, diags := run.Operation.Plan(ctx, mayfly.PlanOptions{Variables: run.Variables})
 //	diags = run.Save(planned, "tfplan")
 //
-// Start reading at Dir, then Backend, where the states are, Packages, what is installed, and Session, which
+// Start reading at Dir, then Backend, where the states are, Packages, which are installed, and Session, which
 // is a run in the directory. The table of the places that keep states is in package backend.
 //
-// The working directory is that of the process, because the providers and provisioners that it starts resolve
+// The working directory is the process's, because the providers and provisioners that it starts resolve
 // relative paths against theirs. To work elsewhere, change to it first.
 //
-// The package may import the library, install, and what both need. It must not know command lines, terminals
-// or how anything is shown: it returns diagnostics, and asks through an Asker.
+// The package may import the library, install, and their dependencies. It must not know command lines,
+// terminals or how anything is shown: it returns diagnostics, and asks through an Asker.
 package workdir

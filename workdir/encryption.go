@@ -25,8 +25,8 @@ import (
 // encryptionVariable is the environment variable that completes the encryption block.
 const encryptionVariable = "TF_ENCRYPTION"
 
-// encryption returns what the root module, which has been loaded, and the environment say about encryption.
-// Warnings are returned the first time only.
+// encryption returns the encryption by the root module, which has been loaded, and the environment. Warnings
+// are returned the first time only.
 func (b *Backend) encryption(ctx context.Context) (*encryption.Set, diag.List) {
 	if b.encrypted != nil {
 		return b.encrypted, nil

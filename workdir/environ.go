@@ -11,7 +11,7 @@ func providerEnviron(environ []string, root *config.Module) []string {
 	return environWithout(environ, root, func(v *config.Variable) bool { return v.Ephemeral || v.Sensitive })
 }
 
-// commandEnviron is the environment of provisioners. Unlike that of providers, it has the values of sensitive
+// commandEnviron is the environment of provisioners. Unlike the providers', it has the values of sensitive
 // variables: commands that run this program or another engine depend on them.
 func commandEnviron(environ []string, root *config.Module) []string {
 	return environWithout(environ, root, func(v *config.Variable) bool { return v.Ephemeral })

@@ -9,7 +9,7 @@ import (
 // and the user's own.
 type files struct {
 	vars    map[string]string
-	dataDir string // what is installed and recorded
+	dataDir string // of installed packages and records
 }
 
 // journalDir is the directory for journals of states whose store has no room for them. It belongs to the

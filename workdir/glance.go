@@ -10,14 +10,14 @@ import (
 	"github.com/mayfly-iac/mayfly/state/store"
 )
 
-// Glance is what can be known of a working directory at once, for completing what is being typed: it locks
-// nothing, writes nothing, asks nothing and reaches no remote system. What has an error is not known.
+// Glance reads a working directory at once, for completing typed words: it locks nothing, writes nothing,
+// asks nothing and reaches no remote system. It leaves out items with errors.
 type Glance struct{ dir *Dir }
 
-// Glance returns what can be known at once.
+// Glance returns the view for completions.
 func (d *Dir) Glance() Glance { return Glance{d} }
 
-// Root returns what can be read of the root module; nil if nothing can.
+// Root returns the readable part of the root module; nil if there is none.
 func (g Glance) Root() *config.Module {
 	root, _ := g.dir.loader(context.Background()).LoadModule(g.dir.opt.Root, addr.RootModule)
 	return root
@@ -45,8 +45,8 @@ func (g Glance) State(file string) *state.State {
 	return state.New()
 }
 
-// store returns the store if it is a local one and not encrypted, since keys can take long to obtain: that
-// which init has recorded, or that of the configuration.
+// store returns the store if it is a local one and not encrypted, since keys can take long to obtain: the one
+// that init has recorded, or the configuration's.
 func (g Glance) store(files StateFiles) store.Store {
 	record, recorded, diags := g.dir.Backend.locations.recorded()
 	l := record.location

@@ -27,7 +27,7 @@ type BackendOptions struct {
 	store.Locking
 }
 
-// BackendChange is what Backend.Init has done.
+// BackendChange is the result of Backend.Init.
 type BackendChange struct {
 	Before, After string // kinds of backend; "" without a backend block
 	Changed       bool
@@ -68,7 +68,7 @@ func (b *Backend) Init(ctx context.Context, opt BackendOptions) (BackendChange, 
 			return change, diags
 		}
 	}
-	// What cannot be read is not recorded, so that a corrected block meets no trace of it.
+	// A location that cannot be read is not recorded, so that a corrected block meets no trace of it.
 	file, ds := b.selectedState(ctx, have, want)
 	if diags = append(diags, ds...); ds.HasErrors() {
 		return change, diags

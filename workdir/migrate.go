@@ -12,8 +12,8 @@ import (
 // target says to which workspace the state of another one is copied.
 type target struct{ from, to string }
 
-// targets returns where the states of workspaces go. A location that has room for one state takes that of the
-// only workspace that has one.
+// targets returns where the states of workspaces go. A location that has room for one state takes the state
+// of the only workspace that has one.
 func (b *Backend) targets(to location, workspaces []string) ([]target, diag.List) {
 	out := make([]target, len(workspaces))
 	for i, name := range workspaces {

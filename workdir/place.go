@@ -69,7 +69,7 @@ func (b *Backend) ReadState(ctx context.Context, files StateFiles) (*state.File,
 	return file, diags
 }
 
-// currentLocation returns the backend to use: that of the configuration, which must be the recorded one. A
+// currentLocation returns the backend to use: the configuration's, which must be the recorded one. A
 // directory in which none was recorded may have one that keeps the state where it is without a backend block.
 func (b *Backend) currentLocation() (location, diag.List) {
 	want, diags := b.locations.declaredLocation(b.dir.root, nil)

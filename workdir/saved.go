@@ -59,7 +59,7 @@ func notSaved(path string, err error) diag.List {
 	return diag.Errorf("Failed to write plan file", "The plan file %s cannot be written: %s.", path, diag.Reason(err))
 }
 
-// file returns what a saved plan consists of: the plan, the configuration that it was made from with its
+// file returns the content of a saved plan: the plan, the configuration that it was made from with its
 // modules and locked providers, and where the state is, without secrets.
 func (s *Session) file(p *plan.Plan) (f *planfile.File, err error) {
 	f = &planfile.File{
@@ -87,7 +87,7 @@ func readOptional(path string) ([]byte, error) {
 	return src, err
 }
 
-// hashes are those of the installed providers in use.
+// hashes returns the hashes of the installed providers in use.
 func (s *Session) hashes() map[addr.Provider]string {
 	out := map[addr.Provider]string{}
 	for p, sel := range s.packages {
@@ -98,8 +98,8 @@ func (s *Session) hashes() map[addr.Provider]string {
 	return out
 }
 
-// OpenPlan reads a saved plan, which is decrypted by the configuration of the directory, and makes its
-// configuration that of the directory, in place of the one on disk.
+// OpenPlan reads a saved plan, which is decrypted by the configuration of the directory, and has its
+// configuration replace the directory's, which is on disk.
 func (d *Dir) OpenPlan(ctx context.Context, path string) (*planfile.File, diag.List) {
 	src, err := safefile.ReadStream(path, maxSaved)
 	if info, statErr := os.Stat(path); err != nil && statErr == nil && info.IsDir() {
@@ -182,8 +182,9 @@ func (b *Backend) plannedPlace(ctx context.Context, f *planfile.File, files Stat
 	return b.placeIn(ctx, l, cmp.Or(f.Backend.Workspace, store.DefaultWorkspace), files)
 }
 
-// plannedLocation returns the location of a saved plan, which has no secrets, with those that this directory
-// was initialized with for the same location, and those of the block in the plan, which is evaluated again.
+// plannedLocation returns the location of a saved plan, which has no secrets, with the secrets that this
+// directory was initialized with for the same location, and the secrets of the block in the plan, which is
+// evaluated again.
 func (b *Backend) plannedLocation(l location) (location, diag.List) {
 	if rec, ok, diags := b.locations.recorded(); ok && !diags.HasErrors() && rec.equal(l) {
 		l = rec.location

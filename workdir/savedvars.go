@@ -77,7 +77,7 @@ func (in *inputs) completePlanned(ctx context.Context, names []string, values ma
 }
 
 // missingEphemeral reports ephemeral variables that were set when a plan was made, and are not set now. A
-// default in their place would apply something else than what was planned.
+// default in their place would apply something else than the plan.
 func missingEphemeral(vars []*config.Variable) diag.List {
 	var diags diag.List
 	for _, v := range vars {

@@ -144,7 +144,7 @@ func (ls *locations) inEnvironment(l location, name string) bool {
 }
 
 // openSealed decrypts the arguments of a record. A key that is missing, another one, or damaged is a
-// different error each, because what helps differs.
+// different error each, because the remedies differ.
 func (ls *locations) openSealed(l location) (map[string]cty.Value, error) {
 	key, err := ls.files.userKey(false)
 	if err != nil {

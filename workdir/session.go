@@ -21,11 +21,11 @@ import (
 	"github.com/mayfly-iac/mayfly/state/store/local"
 )
 
-// SessionOptions are what every session may be given.
+// SessionOptions are the options of every session.
 type SessionOptions struct {
 	Observer    event.Observer
 	Parallelism int               // 0 for the default
-	Log         func(line string) // of what is odd but no error, without values; nil for none
+	Log         func(line string) // lines about oddities that are not errors, without values; nil for none
 	LeakPolicy  mayfly.LeakPolicy // see mayfly.Options
 	// ProviderLog is called with each line that a provider writes to standard error, which may hold secrets;
 	// nil drops them.
@@ -63,7 +63,7 @@ type Session struct {
 }
 
 // Place says for people where the state is, without credentials; "" if the session was opened without looking
-// for it. In a service, the name of the workspace tells apart what is in one place.
+// for it. In a service, the name of the workspace tells apart the states in one place.
 func (s *Session) Place() string {
 	if s.location.kind == nil {
 		return ""
@@ -141,8 +141,8 @@ func (s *Session) LeftOpen() diag.List {
 	return diags
 }
 
-// Open opens the loaded configuration without state, for what needs none, and verifies the installed
-// providers that it needs and, unless st is nil, that the objects in st do. The session must be closed also
+// Open opens the loaded configuration without state, for commands that need none, and verifies the installed
+// providers that it needs and, unless st is nil, that the objects in st need. The session must be closed also
 // if there were errors.
 func (d *Dir) Open(ctx context.Context, st *state.State, opt SessionOptions) (*Session, diag.List) {
 	s, diags := d.open(ctx, d.tree, place{workspace: store.DefaultWorkspace}, opt)
@@ -215,8 +215,8 @@ func (s *Session) useProviders(st *state.State) diag.List {
 }
 
 // Unlock ends providers, stores how long their operations took, releases the lock, and returns when all
-// events were received. What the run could not close stays recorded until Close. It is safe to call more
-// than once.
+// events were received. Instances that the run could not close stay recorded until Close. It is safe to call
+// more than once.
 func (s *Session) Unlock() diag.List {
 	if s.Project != nil {
 		s.Project.Close()
@@ -228,8 +228,8 @@ func (s *Session) Unlock() diag.List {
 	return s.Operation.End()
 }
 
-// Forget forgets what is recorded as open, so that no later run lists it: the user must have read what could
-// not be closed. It is for a session that goes on after that.
+// Forget forgets instances recorded as open, so that no later run lists them: the user must have read the
+// list. It is for a session that goes on after that.
 func (s *Session) Forget() {
 	if s.openings != nil {
 		s.openings.Forget()

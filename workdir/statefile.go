@@ -11,7 +11,7 @@ import (
 	"github.com/mayfly-iac/mayfly/state"
 )
 
-// Saved returns what is in a file that a person names: a saved plan, which d uses from then on as usePlan
+// Saved returns the content of a file that a person names: a saved plan, which d uses from then on as usePlan
 // says, or else a state. The file is read once, since it may be a pipe.
 func (d *Dir) Saved(ctx context.Context, path string) (*planfile.File, *state.File, diag.List) {
 	src, diags := given(path)

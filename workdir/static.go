@@ -12,8 +12,8 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/stores/planfile"
 )
 
-// staticOptions gives variables the values that are set, those of the saved plan that the configuration is
-// from, and those that are asked for, in this order.
+// staticOptions gives variables the values that are set, the values in the saved plan that the configuration
+// is from, and answers to questions, in this order.
 func (d *Dir) staticOptions(ctx context.Context) mayfly.StaticOptions {
 	var in *inputs
 	return mayfly.StaticOptions{
@@ -37,8 +37,8 @@ func (d *Dir) staticOptions(ctx context.Context) mayfly.StaticOptions {
 	}
 }
 
-// staticValue returns the value of a variable, cty.NilVal if there is none. What is asked for is remembered,
-// also if it stays wrong: other expressions may need it.
+// staticValue returns the value of a variable, cty.NilVal if there is none. An answer is remembered, also if
+// it stays wrong: other expressions may need it.
 func (in *inputs) staticValue(ctx context.Context, v *config.Variable) (cty.Value, diag.List) {
 	if val, diags := in.set(v); val != cty.NilVal || diags.HasErrors() || !v.Required() || in.dir.opt.Asker == nil {
 		return val, diags
@@ -64,8 +64,8 @@ func (in *inputs) set(v *config.Variable) (cty.Value, diag.List) {
 	return cty.NilVal, nil
 }
 
-// plannedStatic evaluates what must be known to load the configuration of a saved plan, with the values that
-// the plan was made with.
+// plannedStatic evaluates the expressions needed to load the configuration of a saved plan, with the values
+// that the plan was made with.
 func plannedStatic(ctx context.Context, f *planfile.File) config.Static {
 	return mayfly.Static(mayfly.StaticOptions{
 		RootDir: f.RootDir, WorkDir: absolute(), Interrupted: ctx.Done(),

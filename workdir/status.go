@@ -5,19 +5,18 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/stores/backend"
 )
 
-// DataDir returns the data directory: what is installed and recorded is in it.
+// DataDir returns the data directory: installed packages and records are in it.
 func (d *Dir) DataDir() string { return d.files.dataDir }
 
-// BackendStatus is what can be known of a backend without asking it.
+// BackendStatus describes a backend without asking it.
 type BackendStatus struct {
-	Kind     string // of the backend block; that of the local backend without one
+	Kind     string // of the backend block; the local backend without one
 	Declared bool   // there is a block
 	Recorded bool   // init has recorded a backend
 	Place    string // where the state of the default workspace is, for people, without credentials
 }
 
-// Status returns what is known of the backend, and why commands would not use it. The root module has
-// been loaded.
+// Status describes the backend, and returns why commands would not use it. The root module has been loaded.
 func (b *Backend) Status() (BackendStatus, diag.List) {
 	s := BackendStatus{Kind: backend.Local}
 	if b.dir.root != nil && b.dir.root.Backend != nil {

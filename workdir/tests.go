@@ -92,9 +92,9 @@ func (d *Dir) testModule(ctx context.Context, f *config.TestFile, run *config.Te
 }
 
 // Outside returns the values that the environment, files and options give to variables, for tests: their
-// names, and what gives the value of one of them, cty.NilVal for others. Files in the directory of the tests
-// have precedence over those beside the module. The environment is asked for the variables of the module, of
-// the tests and of their modules; everything else may give any variable.
+// names, and a function that gives the value of one of them, cty.NilVal for others. Files in the directory of
+// the tests have precedence over files beside the module. The environment is asked for the variables of the
+// module, of the tests and of their modules; everything else may give any variable.
 func (t *Tests) Outside() ([]string, func(*config.Variable) (cty.Value, diag.List), diag.List) {
 	all := &config.Module{Variables: maps.Clone(t.dir.tree.Root.Variables)}
 	for _, name := range t.Names {
@@ -115,8 +115,8 @@ func (t *Tests) Outside() ([]string, func(*config.Variable) (cty.Value, diag.Lis
 	}, diags
 }
 
-// Tests are the test files of a working directory, and what they need. LoadTests makes them; the zero value
-// has no files, and is for OpenTests only.
+// Tests are the test files of a working directory, with their modules and variables. LoadTests makes them;
+// the zero value has no files, and is for OpenTests only.
 type Tests struct {
 	Dir   string // besides the working directory
 	dir   *Dir   // whose they are
@@ -179,8 +179,8 @@ func (d *Dir) LoadTests(ctx context.Context, dir string, selects func(file strin
 	return t, diags
 }
 
-// Dirs returns the directories whose files matter to a test file: those of the modules of its runs, without
-// what was installed from elsewhere, and those of its mocks.
+// Dirs returns the directories whose files matter to a test file: of the modules of its runs, unless
+// installed from elsewhere, and of its mocks.
 func (t *Tests) Dirs(f *config.TestFile) map[string]struct{} {
 	out := map[string]struct{}{}
 	for _, run := range f.Runs {

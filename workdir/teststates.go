@@ -48,8 +48,8 @@ type testRecord struct {
 
 const testRecordFile, testStateFile = "run.json", "terraform.tfstate"
 
-// TestStates returns the states of test runs. Nothing is created before it is needed. States are encrypted as
-// the configuration asks for those of the module; ctx is for obtaining keys.
+// TestStates returns the states of test runs. Nothing is created before it is needed. States are encrypted in
+// the way that the configuration sets for the module's state; ctx is for obtaining keys.
 func (d *Dir) TestStates(ctx context.Context) *TestStates {
 	return &TestStates{
 		dir: filepath.Join(d.files.dataDir, "tests"), states: map[store.Manager]*testState{},
@@ -116,7 +116,7 @@ func (s *TestStates) Done(m store.Manager) {
 	if st.lock != "" {
 		_ = m.Unlock(context.Background(), st.lock)
 	}
-	_ = os.RemoveAll(st.dir) // what stays is an empty state
+	_ = os.RemoveAll(st.dir) // an empty state may stay
 }
 
 // Left returns the states that processes have left that do not run any more, newest first, and takes their

@@ -83,8 +83,8 @@ func (d *Dir) gatherFrom(root *config.Module, dirs []string, open bool) (*inputs
 	return in, diags
 }
 
-// malformedOption reports a -var option that is not of its form. What was given may be a secret, unless it
-// begins with the name of a variable that is none.
+// malformedOption reports a -var option that is not of its form. The text may be a secret, unless it begins
+// with the name of a variable that is none.
 func (in *inputs) malformedOption(text string) diag.List {
 	name := text[:len(text)-len(strings.TrimLeftFunc(text, isNameCharacter))]
 	v := in.root.Variables[name]
@@ -114,7 +114,7 @@ func textCandidate(text, from string) candidate {
 	return func(v *config.Variable) (cty.Value, diag.List) { return config.ParseVariableValue(v, text, from) }
 }
 
-// file takes the values that a file gives, over those of files before it. Values are converted only when
+// file takes the values that a file gives, over the values of files before it. Values are converted only when
 // they are used, so that one that is overridden causes no error.
 func (in *inputs) file(from config.FS, name string) diag.List {
 	file, diags := config.LoadVarsFile(from, name, in.root.Variables)
@@ -145,7 +145,7 @@ func unanswered(ctx context.Context, v *config.Variable, err error) diag.List {
 	return diag.Errorf(summary, "The value of var.%s could not be read: %s.", v.Name, err)
 }
 
-// values converts what the routes gave.
+// values converts the values that the routes gave.
 func (in *inputs) values() (mayfly.Variables, diag.List) {
 	out := mayfly.Variables{}
 	var diags diag.List
@@ -194,8 +194,8 @@ func (in *inputs) complete(ctx context.Context, names []string, values mayfly.Va
 	return nil
 }
 
-// ask asks for a variable, again if the person at the terminal can correct the answer. It remembers what was
-// answered. An answer is wrong if it does not have the variable's type, or if it does not meet a validation
+// ask asks for a variable, again if the person at the terminal can correct the answer. It remembers the
+// answer. An answer is wrong if it does not have the variable's type, or if it does not meet a validation
 // rule that can be decided already. The error is nil or ErrNoAnswer.
 func (in *inputs) ask(ctx context.Context, v *config.Variable) (cty.Value, diag.List, error) {
 	for attempt := 1; ; attempt++ {
@@ -264,9 +264,9 @@ func missingValues(vars []*config.Variable) diag.List {
 	return diags
 }
 
-// variables returns the values for a new plan, all that there are or, unless explore is set, those of all
-// variables that need one. What is wrong with any of them is reported at once. If anything is, nothing is
-// asked for, since the answers would be lost.
+// variables returns the values for a new plan, all that there are or, unless explore is set, only for
+// variables that need one. All errors are reported at once. After an error, nothing is asked for, since the
+// answers would be lost.
 func (d *Dir) variables(ctx context.Context, explore bool) (mayfly.Variables, diag.List) {
 	in, diags := d.gather(d.tree.Root)
 	values, ds := in.values()

@@ -234,7 +234,7 @@ func (w *Workspaces) Delete(ctx context.Context, name string, opt DeleteOptions)
 	return nil
 }
 
-// notEmpty says what would be lost with a workspace.
+// notEmpty lists the objects that would be lost with a workspace.
 func (w *Workspaces) notEmpty(ctx context.Context, name string) diag.List {
 	var objects []addr.Object
 	file, err := readWorkspace(ctx, w.store, name)

@@ -37,7 +37,7 @@ type environment struct {
 	vars map[string]string // Environ by name; nil until the app is made
 }
 
-// dependencies are what commands work with. A command with several steps holds them all; functions without a
+// dependencies are shared by all commands. A command with several steps holds them all; functions without a
 // receiver are passed those that they use.
 type dependencies struct {
 	out     *output
@@ -46,7 +46,7 @@ type dependencies struct {
 	signals interrupt.Source
 }
 
-// app is one run of the program: its command line, and what it gives to the commands.
+// app is one run of the program: its command line, and the dependencies of commands.
 type app struct {
 	dependencies
 	// code is the exit status, set by the command.

@@ -20,15 +20,15 @@ import (
 )
 
 // changeFlags are the options of the commands that plan and apply: plan, apply, destroy and refresh. import
-// has them too, without those about planning. Which of them contradict each other is in check; what they mean
-// to the library is in planOptions.
+// has them too, without those about planning. check refuses contradictory ones, and planOptions translates
+// them for the library.
 type changeFlags struct {
 	stateFlags
 	lockFlags
 	inputFlag
 	parallelismFlag
 
-	// What the plan is about.
+	// The scope of the plan.
 	destroy, refreshOnly, refresh bool
 	lazyEphemeral                 bool
 	targets, excludes, replace    []string
@@ -84,8 +84,8 @@ func (c *changeFlags) parallelFlag() cli.Flag {
 	return c.parallelismFlag.flag("Run up to `N` provider operations at once.")
 }
 
-// check reports contradictory options before anything is read. The summaries are those of other engines, by
-// which tools recognize the mistake.
+// check reports contradictory options before anything is read. The summaries are the same as in other
+// engines, since tools recognize the mistake by them.
 func (c *changeFlags) check() diag.List {
 	switch {
 	case c.destroy && c.refreshOnly:
@@ -106,7 +106,7 @@ func (c *changeFlags) check() diag.List {
 	return c.checkGenerate()
 }
 
-// planOptions converts the command's options to those of the library. Files of addresses are read here. All
+// planOptions converts the command's options to options of the library. Files of addresses are read here. All
 // mistakes in addresses are reported at once.
 func (c *changeFlags) planOptions() (mayfly.PlanOptions, diag.List) {
 	out := mayfly.PlanOptions{SkipRefresh: !c.refresh, LazyEphemeral: c.lazyEphemeral, RequireEphemeral: c.requireEphemeral != ""}
@@ -177,7 +177,7 @@ type changeCommands struct{ dependencies }
 // between the plan and its approval nothing else may change the state.
 //
 // The order of calls is start, plan, confirm, apply and end. Work that an interrupt lets finish uses hard;
-// what it keeps from starting, such as a question, uses soft.
+// work that it keeps from starting, such as a question, uses soft.
 type changeRun struct {
 	*session // nil until it begins
 	out      *output
@@ -246,7 +246,7 @@ func (r *changeRun) end() {
 }
 
 // working calls f, which runs the engine, and waits until all events are written. An interrupt meanwhile does
-// not cut off the output, since what the engine reports is still wanted. The diagnostics of f come first.
+// not cut off the output, since the reports of the engine are still wanted. The diagnostics of f come first.
 func (r *changeRun) working(f func() diag.List) (diags diag.List) {
 	r.out.patience.During(func() { diags = f() })
 	return append(diags, r.Operation.Flush()...)
@@ -292,8 +292,8 @@ func (r *changeRun) plan() (p *plan.Plan, ok bool) {
 	return p, r.told(diags)
 }
 
-// told reports diagnostics, among them all about what could not be closed, as output.report does. If the run
-// is ended from here on, the next one need not list that again.
+// told reports diagnostics, among them all about failures to close, as output.report does. If the run is
+// ended from here on, the next one need not list that again.
 func (r *changeRun) told(diags diag.List) bool {
 	ok := r.out.report(diags)
 	r.Forget()
@@ -312,7 +312,7 @@ func withoutChecks(diags diag.List) diag.List {
 func restricted(p *plan.Plan) bool { return len(p.Targets) > 0 || len(p.Excludes) > 0 }
 
 // show writes the plan to the streams and, unless they replace it, to standard output. refresh shows no plan:
-// what it detects is applied without a question. An error is one of writing, or of a value that cannot be
+// detected changes are applied without a question. An error is one of writing, or of a value that cannot be
 // decoded.
 func (r *changeRun) show(p *plan.Plan) error {
 	r.putPlan(r.hard, p)

@@ -18,7 +18,7 @@ import (
 // command returns a command for the table. f gets the arguments that are not options and returns the exit
 // status. All commands are made here so that none forgets the shared options or the closing of its streams.
 //
-// summary is the line in the list of commands, argsUsage what follows the options in its usage, and
+// summary is the line in the list of commands, argsUsage the arguments after the options in its usage, and
 // description a text of sentences.
 func (a *app) command(name, summary, argsUsage, description string, flags []cli.Flag, f func(ctx context.Context, args []string) int) *cli.Command {
 	return &cli.Command{
@@ -36,9 +36,9 @@ func (a *app) command(name, summary, argsUsage, description string, flags []cli.
 	}
 }
 
-// traced calls a command, shows what it is doing, exports telemetry if the environment asks for any, and
-// returns the exit status.
-// What goes wrong with telemetry is a warning, even with -pedantic: it is not about what the command does.
+// traced calls a command, shows its progress, exports telemetry if the environment asks for any, and returns
+// the exit status. A failure of telemetry is a warning, even with -pedantic: it does not concern the
+// command's own work.
 func (a *app) traced(ctx context.Context, c *cli.Command, f func(ctx context.Context, args []string) int) int {
 	watch, stop := a.out.showActivity(a.in.prompt.Asking)
 	defer stop()
@@ -81,7 +81,7 @@ func alias(c *cli.Command, name string) *cli.Command {
 	return c
 }
 
-// messageCommand makes a command that writes what it does as lines of text, or as messages to programs with
+// messageCommand makes a command that reports its work as lines of text, or as messages to programs with
 // -json. The lines are written by say and item, which f need not distinguish from the messages.
 func (a *app) messageCommand(name, summary, argsUsage, description string, flags []cli.Flag, f func(ctx context.Context, args []string) int) *cli.Command {
 	m := &machineFlags{}

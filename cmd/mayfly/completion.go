@@ -12,8 +12,8 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 )
 
-// completionCommand returns the command completion. It only writes to standard output; for what it writes,
-// packages of the program put it where their system looks for completions.
+// completionCommand returns the command completion. It only writes to standard output; packages of the
+// program put the output where their system looks for completions.
 func completionCommand(a *app) *cli.Command {
 	out := a.out
 	shell := func(name string) *cli.Command {

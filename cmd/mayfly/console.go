@@ -57,7 +57,7 @@ type console struct {
 	soft    context.Context
 	typed   lang.Unfinished
 	lines   term.Lines
-	sources document.Sources // what diagnostics quote: files, and the input
+	sources document.Sources // quoted by diagnostics: files, and the input
 }
 
 // open opens the evaluator and reads expressions until the input ends. The state stays locked and
@@ -70,7 +70,7 @@ func (c *console) open(ctx context.Context, f *consoleFlags, args []string) int 
 	if len(args) > 0 {
 		return c.out.argsError("console", "no arguments; to use the configuration of another directory, give -chdir")
 	}
-	hard, soft, stop := c.signals.Contexts(ctx) // without notices: what a person waits for is the prompt
+	hard, soft, stop := c.signals.Contexts(ctx) // without notices: a person waits for the prompt
 	defer stop()
 	if !c.out.report(c.wd.dir().Load(soft)) {
 		return exitError
@@ -114,7 +114,7 @@ func (c *console) run() int {
 		switch {
 		case errors.Is(err, term.ErrNoAnswer):
 			if c.typed.Begun() && !c.lines.Interactive() {
-				return c.evaluate() // whose error says what is missing
+				return c.evaluate() // whose error names the missing part
 			}
 			return exitOK
 		case errors.Is(err, term.ErrAbandoned):
@@ -153,7 +153,7 @@ func (c *console) take(text string) (code int, done bool) {
 	return code, c.soft.Err() != nil || code != exitOK && !c.lines.Interactive()
 }
 
-// evaluate evaluates the lines typed so far, shows the value or what is wrong, and begins anew.
+// evaluate evaluates the lines typed so far, shows the value or the errors, and begins anew.
 func (c *console) evaluate() int {
 	src := c.typed.Text()
 	c.typed = lang.Unfinished{}
@@ -176,7 +176,7 @@ func consoleText(v cty.Value, o view.Options) string {
 	return view.FormatValue(v, o)
 }
 
-// consoleHelp is what typing "help" shows.
+// consoleHelp is the answer to "help".
 const consoleHelp = `Type an expression and press Enter, and its value is shown. An expression may
 refer to whatever the root module declares: aws_instance.web.id, var.region,
 local.tags, module.network.vpc_id. Objects are as the state has them or, with

@@ -22,8 +22,8 @@ const (
 // readGiven reads a file named on the command line, which may be a pipe.
 func readGiven(path string) ([]byte, error) { return safefile.ReadStream(path, maxGiven) }
 
-// checkFiles refuses two options for the same file: one would overwrite what the other has written or is
-// about to read. Files are the same if they are one file of the system, by whatever names.
+// checkFiles refuses two options for the same file: one would overwrite the file that the other has written
+// or is about to read. Files are the same if they are one file of the system, by whatever names.
 func checkFiles(files []fileOption) diag.List {
 	for i, f := range files {
 		for _, other := range files[:i] {

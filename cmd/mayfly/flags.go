@@ -137,7 +137,7 @@ func (s *stateFlags) flags() []cli.Flag {
 // inputFlag is the option that allows asking for missing input.
 type inputFlag struct{ input bool }
 
-// flags returns the option. Its default is what TF_INPUT says, as test frameworks and CI systems set it.
+// flags returns the option. Its default comes from TF_INPUT, which test frameworks and CI systems set.
 func (i *inputFlag) flags(vars map[string]string) []cli.Flag {
 	i.input = true
 	if v := vars["TF_INPUT"]; v == "0" || strings.EqualFold(v, "false") {

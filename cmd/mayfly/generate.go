@@ -20,7 +20,7 @@ func (c *changeFlags) checkGenerate() diag.List {
 
 // generateConfig writes the file of -generate-config-out and adds it to the configuration to be planned. It
 // reports errors itself and returns whether there were none. The file is written before planning, because
-// people may want it although the plan fails: what is generated often needs editing first.
+// people may want it although the plan fails: generated configuration often needs editing first.
 func (r *changeRun) generateConfig(opt *mayfly.PlanOptions) bool {
 	if r.flags.generate == "" {
 		return true
@@ -42,7 +42,7 @@ func (r *changeRun) generateConfig(opt *mayfly.PlanOptions) bool {
 	return r.out.report(append(diags, r.unfinished(diags)...))
 }
 
-// unfinished returns, after errors, a note about what has become of the generated file.
+// unfinished returns, after errors, a note that the generated file was kept.
 func (r *changeRun) unfinished(diags diag.List) diag.List {
 	if r.written == "" || !diags.HasErrors() {
 		return nil

@@ -35,7 +35,7 @@ type initFlags struct {
 	machineFlags
 	tests testsFlag
 
-	warned diag.List // what was said about test files already
+	warned diag.List // warnings about test files that were shown already
 }
 
 // initCommand returns the command init. Tools run it before every other command, so it changes nothing that
@@ -118,7 +118,7 @@ func (c *installCommands) initialize(ctx context.Context, f *initFlags, args []s
 		return exitError
 	}
 	c.out.say("\n%s", c.out.view.Success(c.out.view.Program+" has been successfully initialized!"))
-	// No person reads what to do next if a program runs this one.
+	// No person reads the advice if a program runs this one.
 	if c.out.env.vars["TF_IN_AUTOMATION"] == "" {
 		c.out.say("\nTo see what would change, run \"mayfly plan\".\n\nRun this command again after changing the modules, providers or backend of the\nconfiguration; other commands tell you when that is needed.")
 	}
@@ -159,7 +159,7 @@ func (c *installCommands) initBackend(ctx context.Context, f *initFlags) (*state
 	return change.State.State, true
 }
 
-// sayCopied says which states have been copied, and what of them is left behind.
+// sayCopied says which states have been copied, and which are left behind.
 func (c *installCommands) sayCopied(change workdir.BackendChange) {
 	if len(change.Copied) == 0 {
 		return
@@ -198,8 +198,8 @@ func (c *installCommands) initProviders(ctx context.Context, f *initFlags, st *s
 	return c.out.report(install.Incomplete(before, after))
 }
 
-// installLines reports the progress of installing providers. Its lines are those of other engines: scripts
-// look for them.
+// installLines reports the progress of installing providers. Its lines are the same as in other engines:
+// scripts look for them.
 type installLines struct{ *output }
 
 // start precedes the installation of the providers that are needed.

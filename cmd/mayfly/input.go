@@ -19,7 +19,7 @@ import (
 	"github.com/mayfly-iac/mayfly/workdir"
 )
 
-// input is what a run is given at the terminal: the values of variables on the command line, and standard
+// input is the input of a run at the terminal: the values of variables on the command line, and standard
 // input with the answers to its questions. It implements workdir.Asker.
 type input struct {
 	out *output

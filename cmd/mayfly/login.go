@@ -44,7 +44,7 @@ func logoutCommand(a *app) *cli.Command {
 		})
 }
 
-// signIn opens a session for a host and reports what do returns.
+// signIn opens a session for a host and reports the diagnostics of do.
 func signIn(out *output, in *input, wd *workingDir, host string, do func(*signin.Session) diag.List) int {
 	s, diags := signin.New(person{out, in}, host, wd.dir().Packages.Network)
 	if !out.report(diags) || !out.report(do(s)) {

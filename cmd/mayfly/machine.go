@@ -27,7 +27,7 @@ type machineFlags struct {
 	beside []fileOption // other files on the command line, set before begin
 }
 
-// flags returns the options. what is what they write, for the help.
+// flags returns the options. what describes their output in the help.
 func (m *machineFlags) flags(what string) []cli.Flag {
 	return usage.Grouped(usage.OutputGroup,
 		boolFlag("json", "Write "+what+" instead of text.", &m.json),

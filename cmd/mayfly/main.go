@@ -3,13 +3,13 @@
 //
 // Each command has a file of its own: its options, its calls of package workdir, and how the result is shown.
 // Files that commands share, in reading order: run.go (the command line, up to the table of commands),
-// change.go (plan, show, confirm, apply), session.go (the working directory and what is open in it),
-// command.go and flags.go (what every command is made of), streams.go and report.go (its output), input.go
-// (variables, questions and standard input), and app.go (one run of the program).
+// change.go (plan, show, confirm, apply), session.go (the working directory and its sessions), command.go and
+// flags.go (the elements of every command), streams.go and report.go (its output), input.go (variables,
+// questions and standard input), and app.go (one run of the program).
 //
-// What is more than options and calls is in a package below internal, or in a library: a command should be
-// read in a minute. Options keep the names, the texts of errors keep the summaries, and lines keep the words
-// that tools for other engines look for; docs/compatibility.md lists the differences.
+// Code beyond options and calls is in a package below internal, or in a library: a command should be read in
+// a minute. Options keep the names, the texts of errors keep the summaries, and lines keep the words that
+// tools for other engines look for; docs/compatibility.md lists the differences.
 //
 // It may import everything of the module. Nothing imports it. Rendering is package view's: this program
 // writes no plan, state or diagnostic by itself.
@@ -80,7 +80,8 @@ func notify(c chan<- os.Signal) (stop func()) {
 	return func() { signal.Stop(c) }
 }
 
-// signalStatus is what shells add to the number of a signal for the exit status of what it has ended.
+// signalStatus is added to the number of a signal, as shells do, for the exit status of a program that it has
+// ended.
 const signalStatus = 128
 
 // die ends the process by the signal itself, so that the parent process sees which signal ended it.

@@ -12,7 +12,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/stores/kinds"
 )
 
-// metadataCommand returns the command metadata, from which editors learn what this program offers.
+// metadataCommand returns the command metadata, from which editors learn the features of this program.
 func metadataCommand(a *app) *cli.Command {
 	out := a.out
 	return a.group("metadata", "Metadata related commands", "Describes this program to editors and other tools.",

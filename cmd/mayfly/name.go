@@ -12,12 +12,12 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/base/pattern"
 )
 
-// ownName is what the program calls itself to people.
+// ownName is the name of the program for people.
 const ownName = "Mayfly"
 
-// nameOn returns what the program calls itself in the sentences on a stream: its own name on a terminal.
-// Everywhere else it is that of the engine that programs take it for, because they look for sentences with
-// that name, such as "OpenTofu will perform the following actions:", and lose what follows without it.
+// nameOn returns the name of the program in sentences on a stream: its own name on a terminal. Elsewhere it
+// is the name of the engine that programs take it for: they look for sentences with that name, such as
+// "OpenTofu will perform the following actions:", and ignore the rest without it.
 func (e environment) nameOn(stream io.Writer) string {
 	if term.Of(stream) != nil { // a person reads it
 		return ownName
@@ -28,7 +28,7 @@ func (e environment) nameOn(stream io.Writer) string {
 // ownCommand is the program in the commands that texts tell people to run.
 const ownCommand = "mayfly"
 
-// command returns what people write to run the program as they did: the name by which it was called.
+// command returns the name by which the program was called, for commands to run.
 func (e environment) command() string {
 	name := filepath.Base(e.Called)
 	if strings.EqualFold(filepath.Ext(name), ".exe") {

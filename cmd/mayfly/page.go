@@ -21,7 +21,7 @@ import (
 // pageFlags are the files to which a run is written for people: a page, and a comment on a pull request.
 type pageFlags struct{ html, markdown string }
 
-// markdownFlag returns the option -markdown. what is what it writes.
+// markdownFlag returns the option -markdown. what describes the page.
 func (p *pageFlags) markdownFlag(what string) cli.Flag {
 	return stringFlag("markdown", "Write "+what+" as Markdown to `FILE`, for a comment on a pull request. It has at most 65,000 bytes: details that don't fit are left out. Sensitive values are hidden.", &p.markdown)
 }

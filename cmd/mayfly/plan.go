@@ -9,7 +9,7 @@ import (
 	"github.com/mayfly-iac/mayfly/workdir"
 )
 
-// planFlags are the options that only plan has. What it saves with -out is what show and apply are given.
+// planFlags are the options that only plan has. show and apply are given the file that it saves with -out.
 type planFlags struct {
 	changeFlags
 	out      string
@@ -70,7 +70,7 @@ func (c *changeCommands) makePlan(ctx context.Context, f *planFlags) int {
 	if f.out != "" && !c.out.report(r.Save(p, f.out)) {
 		return exitError
 	}
-	// The note is about what a person may do next.
+	// The note advises a person on the next command.
 	if c.out.stream == nil && p.Changed() && c.out.env.vars["TF_IN_AUTOMATION"] == "" {
 		if code := c.out.wroteText(view.PlanFooter(c.out.env.Stdout, f.out, r.written, c.out.view)); code != exitOK {
 			return code

@@ -54,9 +54,8 @@ func (c *packageCommands) lockCommand(a *app) *cli.Command {
 		flags, func(ctx context.Context, args []string) int { return c.lock(ctx, f, args) })
 }
 
-// lock records the hashes of packages for several platforms in the lock file. Its sources replace
-// those of the CLI configuration: the hashes come from the providers' own registries unless an option names
-// a mirror.
+// lock records the hashes of packages for several platforms in the lock file. Its sources replace the ones in
+// the CLI configuration: the hashes come from the providers' own registries unless an option names a mirror.
 func (c *packageCommands) lock(ctx context.Context, f *lockProvidersFlags, args []string) int {
 	ctx, stop := c.signals.Once(ctx)
 	defer stop()
@@ -122,8 +121,8 @@ func (c *packageCommands) mirror(ctx context.Context, f *platformFlags, dir stri
 // packageCommands are the commands that fetch packages of providers: providers lock and providers mirror.
 type packageCommands struct{ dependencies }
 
-// packageTask is what a command needs to fetch packages of required providers: who fetches them, which, and
-// the versions that are selected.
+// packageTask has the data for fetching packages of required providers: the installer, the requirements, and
+// the selected versions.
 type packageTask struct {
 	installer *install.Installer
 	reqs      map[addr.Provider]*install.Requirement

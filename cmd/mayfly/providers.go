@@ -70,8 +70,8 @@ func sortedProviders(seq func(func(addr.Provider) bool)) []addr.Provider {
 	return slices.SortedFunc(seq, func(x, y addr.Provider) int { return strings.Compare(x.String(), y.String()) })
 }
 
-// providerTree writes the requirements of a module, then those of the modules that it calls. prefix is what
-// stands left of its lines.
+// providerTree writes the requirements of a module, then the requirements of the modules that it calls.
+// prefix stands left of its lines.
 func providerTree(out *output, m *config.Module, prefix string) {
 	alone := &config.Tree{Root: m, Modules: map[addr.Module]*config.Module{m.Path: m}}
 	reqs, _ := install.Requirements(alone, nil) // init reports errors in them

@@ -110,7 +110,7 @@ func (o *output) wroteText(err error) int {
 }
 
 // writeDocument writes the document of a command that has nothing but a document, and returns the exit
-// status. err is that of making it.
+// status. err is the error of making it.
 func (o *output) writeDocument(doc []byte, err error) int {
 	if err == nil {
 		_, err = fmt.Fprintf(o.env.Stdout, "%s\n", trimNewline(doc))

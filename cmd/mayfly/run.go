@@ -25,7 +25,7 @@ func run(ctx context.Context, args []string, env environment) int {
 	stdout, stderr := a.out.outlets()
 	p := &a.in.prompt
 	p.Stdin, p.In, p.Out, p.Bold = env.Stdin, a.in.stdin, stdout, a.out.view.Bold
-	// Last, since what goes wrong with standard output is written there.
+	// Last, since errors of standard output are written there.
 	defer stderr.Close()
 	cli.HelpPrinter = a.out.env.usage
 	stop, err := profile.Start(a.out.env.vars)
@@ -42,8 +42,8 @@ func run(ctx context.Context, args []string, env environment) int {
 	return a.code
 }
 
-// interpret interprets the command line by a table of commands and runs the command. What precedes the
-// command is in this order for a reason: completion must answer for unfinished command lines, global options
+// interpret interprets the command line by a table of commands and runs the command. The steps before the
+// command are in this order for a reason: completion must answer for unfinished command lines, global options
 // change the directory that later steps look at, and options from the environment can be inserted only once
 // the command is known.
 func (a *app) interpret(ctx context.Context, root *cli.Command, args []string) error {
@@ -168,7 +168,7 @@ func (a *app) withEnvironmentArgs(root *cli.Command, args []string) ([]string, e
 }
 
 // known returns an error for a command or subcommand that does not exist, with the name that was probably
-// meant or, for one of a related program, with what to use instead.
+// meant or, for one of a related program, with its replacement.
 func known(root *cli.Command, args []string) error {
 	path, cmd := "mayfly", root
 	for _, arg := range args {

@@ -16,12 +16,11 @@ import (
 	"github.com/mayfly-iac/mayfly/workdir"
 )
 
-// workingDir is the working directory of a run, opened at most once, and what the sessions in it have in
-// common.
+// workingDir is the working directory of a run, opened at most once, and the data that sessions in it share.
 type workingDir struct {
 	out *output
 	in  *input
-	// leakPolicy says what becomes of ephemeral values that a provider returns.
+	// leakPolicy says how to treat ephemeral values that a provider returns.
 	leakPolicy leak.Policy
 	// log receives the log lines of this run, nil if none are asked for.
 	log    func(line string)
@@ -70,7 +69,7 @@ func (wd *workingDir) session(observer event.Observer, parallelism int, open fun
 	return &session{s, wd.out, stop}, diags
 }
 
-// leakFlag is the option that says what becomes of an ephemeral value that a provider returns.
+// leakFlag is the option for the treatment of ephemeral values that a provider returns.
 func (wd *workingDir) leakFlag() cli.Flag {
 	return &cli.StringFlag{
 		Name: "leak-guard", Value: "standard", Local: true,
@@ -99,7 +98,7 @@ func (wd *workingDir) reader(ctx context.Context, st *state.State) (*session, di
 	})
 }
 
-// close ends the session and reports what went wrong.
+// close ends the session and reports errors.
 func (s *session) close() {
 	s.out.report(s.Close())
 	s.stopLog()
@@ -118,8 +117,8 @@ func interruptible(ctx context.Context, signals interrupt.Source) (hard, soft co
 		"Second interrupt received. What is under way is given up.\nWhat it has made may not be in the state.\nA third interrupt ends the program where it stands.")
 }
 
-// required reports whether there are configuration files, and the error if there are none. command is what
-// needs them.
+// required reports whether there are configuration files, and the error if there are none. command needs
+// them.
 func (wd *workingDir) required(command string) bool {
 	if wd.dir().HasConfig() {
 		return true
@@ -128,7 +127,7 @@ func (wd *workingDir) required(command string) bool {
 		"The command %s needs a configuration, but this directory has no configuration files: their names end in .tf, .tofu, .tf.json or .tofu.json. Create one, or use another directory with -chdir.%s", command, instead[command]))
 }
 
-// instead says, by command, how to get what may have been wanted without configuration files.
+// instead names, by command, the alternative that may have been meant without configuration files.
 var instead = map[string]string{
 	"plan":  "\n\nNothing is planned from an empty configuration, since that would destroy everything in the state. If that is what you want, run: mayfly plan -destroy",
 	"apply": "\n\nNothing is applied from an empty configuration, since that would destroy everything in the state. If that is what you want, run: mayfly destroy",

@@ -26,8 +26,7 @@ type sharedFlags struct {
 }
 
 // sharedTable says which commands have which shared options, by the words that app.sharedFlags knows. It is a
-// table rather than a call in each command, since which commands have an option is a matter of what other
-// engines accept there.
+// table rather than a call in each command, since commands have the options that other engines accept there.
 var sharedTable = map[string]string{
 	"init":                   "notes compact remote",
 	"validate":               "notes compact",

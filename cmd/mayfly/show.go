@@ -12,12 +12,12 @@ import (
 	"github.com/mayfly-iac/mayfly/workdir"
 )
 
-// showFlags are the options of the show command. Scripts written for related programs name what to show by
-// its type, others give the file as an argument.
+// showFlags are the options of the show command. Scripts written for related programs name the subject by its
+// type, others give the file as an argument.
 type showFlags struct {
 	machineFlags
 	showSensitive, concise bool
-	state, config          bool // what to show, if one of them is set
+	state, config          bool // the subject, if one of them is set
 	plan, module           string
 	pageFlags
 }
@@ -28,8 +28,7 @@ type showCommand struct {
 	wd  *workingDir
 }
 
-// command returns the command show. Its JSON documents of plans and states are what most other programs
-// read from the engine.
+// command returns the command show. Most other programs read its JSON documents of plans and states.
 func (c *showCommand) command(a *app) *cli.Command {
 	f := &showFlags{}
 	flags := append(append(a.in.variableFlags(), f.machineFlags.flags("a JSON document, with sensitive values,")...),
@@ -72,7 +71,7 @@ func (f *showFlags) check(args []string) diag.List {
 	return nil
 }
 
-// show shows what the options name, else the given file, which may be a plan or a state.
+// show shows the subject that the options name, else the given file, which may be a plan or a state.
 func (c *showCommand) show(ctx context.Context, f *showFlags, args []string) int {
 	c.out.document, c.out.view.ShowSensitive = f.json, f.showSensitive
 	f.beside = append(f.files(), fileOption{"-plan", f.plan, true})
@@ -85,7 +84,7 @@ func (c *showCommand) show(ctx context.Context, f *showFlags, args []string) int
 	return c.out.paged(f.pageFlags, "", func() int { return c.showWhat(ctx, f, args) })
 }
 
-// showWhat shows what the options or the argument name.
+// showWhat shows the subject that the options or the argument name.
 func (c *showCommand) showWhat(ctx context.Context, f *showFlags, args []string) int {
 	switch {
 	case f.config:

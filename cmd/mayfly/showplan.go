@@ -14,7 +14,7 @@ import (
 )
 
 // showPlan shows the saved plan that the directory was opened with. The providers that made it must be
-// installed: their schemas say what is sensitive and how values are compared.
+// installed: their schemas say which values are sensitive and how they are compared.
 func (c *showCommand) showPlan(ctx context.Context, opt *showFlags, f *planfile.File) int {
 	tree := c.wd.dir().Tree()
 	s, diags := c.wd.open(ctx, f.Plan.Base)
@@ -53,7 +53,7 @@ func (c *showCommand) showConfig(ctx context.Context, f *showFlags) int {
 }
 
 // showModule shows the declarations of one directory, without called modules and without providers. Tools
-// read modules with it that are not initialized, such as those of a registry.
+// read modules with it that are not initialized, such as modules of a registry.
 func (c *showCommand) showModule(ctx context.Context, f *showFlags) int {
 	if info, err := os.Stat(f.module); err != nil || !info.IsDir() {
 		return c.out.fail("Failed to read module directory", "The module directory %s does not exist, or it cannot be read.", f.module)

@@ -72,8 +72,8 @@ func (c *stateCommands) diff(ctx context.Context, m *machineFlags, names []strin
 	return diff, c.out.wrote(view.StateDiff(c.out.env.Stdout, diff, names[0], names[1], c.out.view))
 }
 
-// named reads the state that an argument names: that of the selected workspace for "". It returns nil
-// for a state without content, and false after an error, which was reported.
+// named reads the state that an argument names: the selected workspace's for "". It returns nil for a state
+// without content, and false after an error, which was reported.
 func (c *stateCommands) named(ctx context.Context, name string) (*state.File, bool) {
 	if name == "" {
 		file, diags := c.wd.dir().Backend.ReadState(ctx, workdir.StateFiles{})

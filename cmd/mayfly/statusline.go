@@ -13,9 +13,8 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/show/view"
 )
 
-// statusLine is the bottom of standard output, which shows what a command is doing and how far it is. It
-// passes events on for as long as the line is there: the observers of a run are set up before anything is
-// planned.
+// statusLine is the bottom of standard output, which shows the work of a command and its progress. It passes
+// events on for as long as the line is there: the observers of a run are set up before anything is planned.
 type statusLine struct {
 	term.Bottom
 	drawn atomic.Pointer[view.Status] // nil at other times
@@ -40,9 +39,9 @@ func (l *statusLine) Run(begins bool) {
 	}
 }
 
-// showActivity draws what the command is doing until stop is called, if that takes more than a second and a
-// person watches at a terminal; elsewhere, one line says that the state's service is slow. It returns what
-// has to be given the spans. stop may be called more than once.
+// showActivity draws the command's work until stop is called, if it takes more than a second and a person
+// watches at a terminal; elsewhere, one line says that the state's service is slow. It returns a watcher,
+// which must be given the spans. stop may be called more than once.
 func (o *output) showActivity(asking func() bool) (watch telemetry.Watcher, stop func()) {
 	out := term.Of(o.env.Stdout)
 	if out == nil || o.env.vars["TF_IN_AUTOMATION"] != "" || o.env.vars["TERM"] == "dumb" {

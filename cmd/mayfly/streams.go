@@ -17,20 +17,20 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/values/leak"
 )
 
-// output is where a run shows what it does: standard output and standard error, streams of messages for
-// programs, a page, and the options about all that. No ephemeral value gets through it.
+// output is where a run shows its work: standard output and standard error, streams of messages for programs,
+// a page, and the options about all that. No ephemeral value gets through it.
 type output struct {
 	env     environment
 	noColor bool
 	// pedantic makes every warning an error.
 	pedantic bool
-	// leaks remembers the ephemeral values of this run and keeps them out of what is written.
+	// leaks remembers the ephemeral values of this run and keeps them out of the output.
 	leaks *leak.Guard
 
 	view    view.Options // for standard output
 	errView view.Options // for standard error
-	// sources returns the files that diagnostics quote, which are those of the working directory once it is
-	// open, or those that a command has read itself.
+	// sources returns the files that diagnostics quote, from the working directory once it is open, or the
+	// files that a command has read itself.
 	sources func() document.Sources
 	// stream is set while standard output is a stream of JSON messages; diagnostics go there then.
 	stream *view.JSONStream
@@ -48,7 +48,7 @@ type output struct {
 	patience term.Patience // with readers of the output
 	// timeline records the events of this run, nil if not requested.
 	timeline *timeline.Recorder
-	// page collects what -html and -markdown show, nil if neither is given.
+	// page collects the content for -html and -markdown, nil if neither is given.
 	page *report.Report
 }
 
@@ -86,7 +86,7 @@ func (o *output) terminal(stream io.Writer) view.Options {
 		return v
 	}
 	v.KeepCommands = true
-	v.Fold = o.env.vars["TF_IN_AUTOMATION"] == "" // what watches a terminal there looks for each object
+	v.Fold = o.env.vars["TF_IN_AUTOMATION"] == "" // programs that watch a terminal there look for each object
 	if width, ok := term.Width(f); ok {
 		v.Width = width
 	}
@@ -129,7 +129,7 @@ func (o *output) beginStream() {
 	o.stream.Version(o.env.compatibleName(), productVersions())
 }
 
-// logs returns what the environment asks for of logs.
+// logs returns the settings of logs from the environment.
 func (o *output) logs() logs.Settings {
 	return logs.Settings{Vars: o.env.vars, Stderr: o.env.Stderr, Over: o.patience.Over(), Redact: o.leaks.Redact, WhenKnown: o.leaks.WhenKnown}
 }

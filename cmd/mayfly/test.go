@@ -98,9 +98,9 @@ func (f *testFlags) checkOutputs() diag.List {
 	return nil
 }
 
-// run runs the test files and returns the exit status: success only if all runs pass and all results could
-// be written. Assertions may read ephemeral values, which are open meanwhile (E83). What is left of earlier
-// runs is destroyed first, so that a test that was killed costs nothing for longer than necessary.
+// run runs the test files and returns the exit status: success only if all runs pass and all results could be
+// written. Assertions may read ephemeral values, which are open meanwhile (E83). Objects left by earlier runs
+// are destroyed first, so that a test that was killed costs nothing for longer than necessary.
 func (c *testCommand) run(ctx context.Context, f *testFlags, r *testRound) int {
 	hard, soft, stop := interruptible(ctx, c.signals)
 	defer stop()
@@ -148,7 +148,7 @@ func (c *testCommand) run(ctx context.Context, f *testFlags, r *testRound) int {
 		}
 		return exitOK
 	}
-	c.out.report(diags.AsWarnings()) // what is left hides no result
+	c.out.report(diags.AsWarnings()) // leftovers hide no result
 	if f.verbose {
 		p.Verbose = func(r *suite.Run) (string, []byte, error) { return c.verbose(hard, s, r) }
 	}
@@ -229,8 +229,8 @@ func (f *testFlags) selects(file, run string) bool {
 	})
 }
 
-// cleanUp keeps the states of tests in the data directory, and destroys what earlier tests left there.
-// It completes opt for running tests. The diagnostics name each object that could not be destroyed.
+// cleanUp keeps the states of tests in the data directory, and destroys objects that earlier tests left
+// there. It completes opt for running tests. The diagnostics name each object that could not be destroyed.
 func (c *testCommand) cleanUp(ctx context.Context, opt *suite.Options) diag.List {
 	states := c.wd.opened.TestStates(ctx)
 	opt.Keeper = states
@@ -254,7 +254,7 @@ func (c *testCommand) cleanUp(ctx context.Context, opt *suite.Options) diag.List
 }
 
 // unmatched warns of each -filter that selects nothing, most often because of a mistake in it: without its
-// tests, the others pass. names are those of all test files, and files the selected ones.
+// tests, the others pass. names are the names of all test files, and files the selected ones.
 func (f *testFlags) unmatched(names []string, files []*config.TestFile) (diags diag.List) {
 	for _, filter := range f.filters {
 		name, only, one := strings.Cut(filter, ":")
@@ -288,7 +288,7 @@ func otherFile(name string, names []string) string {
 	return "Give its name relative to the working directory, as in -filter=tests/main.tftest.hcl."
 }
 
-// list shows what would be run.
+// list shows the runs that would be carried out.
 func (c *testCommand) list(f *testFlags, files []*config.TestFile) int {
 	for _, file := range files {
 		c.out.say("%s", file.Name)
@@ -316,7 +316,7 @@ func (c *testCommand) reportRun(r *suite.Run, file *suite.File) {
 	_ = view.Diagnostics(c.out.env.Stderr, list, c.out.sources(), c.out.errView) // as in report
 }
 
-// verbose returns what -verbose shows of a run, as text and as a document.
+// verbose returns the text of -verbose for a run, and the document.
 func (c *testCommand) verbose(ctx context.Context, s *session, r *suite.Run) (string, []byte, error) {
 	var text bytes.Buffer
 	schemas := s.Schemas(ctx)

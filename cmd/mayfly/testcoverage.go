@@ -6,8 +6,8 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/show/view/coverage"
 )
 
-// showCoverage shows what the runs of a suite have exercised: as text, as a message, and as a page in a file
-// unless its name is "".
+// showCoverage shows the coverage of a suite: as text, as a message, and as a page in a file unless its name
+// is "".
 func (c *testCommand) showCoverage(r *coverage.Report, file string) error {
 	doc, err := r.JSON()
 	if err != nil {

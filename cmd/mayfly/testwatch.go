@@ -21,18 +21,17 @@ import (
 type testRound struct {
 	only func(file string) bool // selects files, besides -filter; nil for all
 
-	loaded []testInput   // what the files of the round depend on; nil if they could not be loaded
+	loaded []testInput   // inputs of the files of the round; nil if they could not be loaded
 	done   []*suite.File // their outcomes
 }
 
-// testInput is what the outcome of a test file depends on.
+// testInput lists the files that the outcome of a test file depends on.
 type testInput struct {
 	file string
 	dirs map[string]struct{} // whose files matter
 }
 
-// load loads the test files of the round, and reports what is wrong with them. ok is false if there are
-// errors.
+// load loads the test files of the round, and reports errors in them. ok is false if there are errors.
 func (r *testRound) load(ctx context.Context, out *output, wd *workingDir, f *testFlags) (t *workdir.Tests, ok bool) {
 	var names []string
 	t, diags := wd.opened.LoadTests(ctx, f.dir, func(file string) bool {
@@ -108,7 +107,7 @@ func (c *testCommand) watch(ctx context.Context, f *testFlags) int {
 	}
 }
 
-// code returns the exit status for what is known.
+// code returns the exit status for the outcomes so far.
 func (w *testWatch) code() int {
 	if w.failed || len(w.bad) > 0 {
 		return exitError
@@ -138,8 +137,8 @@ func (w *testWatch) round(ctx context.Context, c *testCommand) {
 	}
 }
 
-// dirs returns the directories to watch: those of modules and what is below them, since modules read files
-// from there.
+// dirs returns the directories to watch: the directories of modules and all below them, since modules read
+// files from there.
 func (w *testWatch) dirs() []string {
 	out := map[string]struct{}{".": {}, path.Clean(filepath.ToSlash(w.f.dir)): {}}
 	for _, dirs := range w.inputs {
@@ -169,7 +168,7 @@ func (w *testWatch) relevant(changed []string) []string {
 }
 
 // ignores reports whether a changed file cannot matter: files of editors and systems, which are often there
-// for a moment only, states, and what the command writes itself.
+// for a moment only, states, and files that the command writes itself.
 func (w *testWatch) ignores(name string) bool {
 	if _, given := w.varFiles[name]; given {
 		return false
@@ -243,7 +242,7 @@ func hasSuffix(name string, suffixes ...string) bool {
 	return slices.ContainsFunc(suffixes, func(s string) bool { return strings.HasSuffix(name, s) })
 }
 
-// changes returns the line about what has changed.
+// changes returns the line about changed files.
 func changes(names []string) string {
 	const most = 3
 	if slices.Contains(names, watch.Unknown) {

@@ -53,7 +53,7 @@ func (d destination) lock(ctx context.Context, f func() error) (err error) {
 	return f()
 }
 
-// work returns the directory for what is not finished: the root if there is one already, because it may be on
+// work returns the directory for unfinished packages: the root if there is one already, because it may be on
 // another file system, to which nothing can be renamed.
 func (d destination) work() string {
 	if info, err := os.Stat(d.root); err == nil && info.IsDir() {

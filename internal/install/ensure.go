@@ -16,8 +16,8 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/install/lockfile"
 )
 
-// Ensure installs missing required providers. Their versions are those of the lock, which may be nil, or
-// else the newest that the constraints allow. Ensure does not change the given lock; the caller writes the
+// Ensure installs missing required providers. It selects the versions in the lock, which may be nil, or else
+// the newest that the constraints allow. Ensure does not change the given lock; the caller writes the
 // returned one if it differs. With errors, it returns the given lock, and the disk may contain some of the
 // packages, each of them complete. Packages are installed several at once, and reported in the order of the
 // providers.
@@ -91,9 +91,9 @@ func (i *Installer) warnUnrecorded(sel Selections, lock *lockfile.Lock) diag.Lis
 		names.String(), i.platform())
 }
 
-// kept returns a lock with the entries that are not those of providers to install now, but that other engines
-// need: of what a development override, a debugger or the program replaces, and those at Terraform's registry
-// of providers that are required here from the default one.
+// kept returns a lock with entries for providers that are not installed now, but that other engines need:
+// providers that a development override, a debugger or the program replaces, and providers at Terraform's
+// registry that are required here from the default one.
 func (i *Installer) kept(reqs map[addr.Provider]*Requirement, lock *lockfile.Lock) *lockfile.Lock {
 	next := lockfile.New()
 	for p := range reqs {

@@ -8,7 +8,7 @@ import (
 )
 
 // Incomplete warns of selections in next for which the lock file has checksums of one platform only, unless
-// they were the same in lock and had any. A registry gives those of all platforms.
+// they were the same in lock and had any. A registry gives the checksums of all platforms.
 func Incomplete(lock, next *lockfile.Lock) diag.List {
 	var names strings.Builder
 	for e := range next.All() {

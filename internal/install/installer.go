@@ -68,9 +68,9 @@ type Selection struct {
 // included.
 type Selections map[addr.Provider]Selection
 
-// Options change what Ensure does.
+// Options change the behaviour of Ensure.
 type Options struct {
-	// Upgrade selects the newest versions that the constraints allow, rather than those of the lock file.
+	// Upgrade selects the newest versions that the constraints allow, rather than the ones in the lock file.
 	Upgrade bool
 	// Readonly forbids changes of the lock file.
 	Readonly bool

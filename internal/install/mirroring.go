@@ -18,7 +18,7 @@ import (
 
 // MirrorPlatforms saves the packages of all required providers for the platforms in a directory. The
 // directory is then a filesystem mirror and, thanks to its index files, a network mirror when offered by a
-// web server. Versions are those of the lock, which may be nil. Other content of the directory is kept.
+// web server. It takes versions from the lock, which may be nil. Other content of the directory is kept.
 func (i *Installer) MirrorPlatforms(ctx context.Context, reqs map[addr.Provider]*Requirement, lock *lockfile.Lock, platforms []Platform, dir string, obs PlatformObserver) diag.List {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return diag.Errorf("Cannot create the mirror", "The directory of the mirror could not be created: %s.", err)

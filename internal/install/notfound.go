@@ -20,7 +20,7 @@ type searched struct {
 	found  Available
 }
 
-// search asks all sources that may have a provider. The order is that of the configuration. A source that
+// search asks all sources that may have a provider. It asks in the order of the configuration. A source that
 // fails ends the search, since another one could have another version.
 func (i *Installer) search(ctx context.Context, p addr.Provider) ([]searched, error) {
 	var places []searched
@@ -65,7 +65,7 @@ func (s searched) mayHave(ctx context.Context, p addr.Provider, v versions.Versi
 	return !known || slices.Contains(list, platform), err
 }
 
-// notFound says where a provider was looked for and what can be done.
+// notFound says where a provider was looked for, with advice.
 func (i *Installer) notFound(r *Requirement, places []searched) diag.List {
 	var sb strings.Builder
 	name := r.Provider.ForDisplay()

@@ -16,8 +16,8 @@ import (
 // packagesAtOnce bounds how many packages are downloaded and verified at the same time.
 const packagesAtOnce = 6
 
-// turns orders the reports of concurrent tasks by task: reports of the first task that has not ended are
-// passed on at once, and those of later tasks are kept until their turn. Only one call is made at a time.
+// turns orders the reports of concurrent tasks by task: reports of the first unfinished task are passed on at
+// once, and reports of later tasks wait until all earlier tasks have ended. Only one call is made at a time.
 // People see the same order in every run, without waiting for the slowest task.
 type turns struct {
 	mu    sync.Mutex

@@ -63,9 +63,9 @@ type placed struct {
 	sums []lockfile.Hash // further checksums for the lock file
 }
 
-// present ensures that dst is the package: as it is, from the plugin cache, or from a source. What the lock
-// file does not know is taken from a source again, since nothing says that an installed package is the
-// right one, unless the user accepts what is in the plugin cache.
+// present ensures that dst is the package: as it is, from the plugin cache, or from a source. A package
+// unknown to the lock file is taken from a source again, since nothing says that an installed one is right,
+// unless the user accepts the plugin cache.
 func (i *Installer) present(ctx context.Context, c choice, dst destination) (placed, error) {
 	p, v := c.req.Provider, c.version
 	if h, ok := intact(dst.dir, c.locked); ok {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Platform is what a package is built for.
+// Platform is the platform that a package is built for.
 type Platform struct{ OS, Arch string }
 
 // CurrentPlatform returns the platform of this program.

@@ -17,7 +17,7 @@ import (
 	"github.com/mayfly-iac/mayfly/state"
 )
 
-// Requirement is a required provider: in which versions, and by what.
+// Requirement is a required provider, with its versions and the places that require it.
 type Requirement struct {
 	Provider    addr.Provider
 	Constraints []config.VersionConstraint // as written, in the order of the modules
@@ -30,10 +30,10 @@ type Requirement struct {
 	meant string                       // another required provider with almost the same name; "" if there is none
 }
 
-// Requirements collects the providers that a configuration and the objects of a state need: those of
-// required_providers and provider blocks, those implied by resources, and those of the state's objects.
-// Either argument may be nil. The result includes providers that are never installed, such as the built-in
-// one; Installer knows them.
+// Requirements collects the providers that a configuration and the objects of a state need: providers in
+// required_providers and provider blocks, implied by resources, and of the state's objects. Either argument
+// may be nil. The result includes providers that are never installed, such as the built-in one; Installer
+// knows them.
 func Requirements(tree *config.Tree, st *state.State) (map[addr.Provider]*Requirement, diag.List) {
 	c := &collector{reqs: map[addr.Provider]*Requirement{}}
 	if tree != nil {
@@ -75,7 +75,7 @@ type collector struct {
 	diags diag.List
 }
 
-// module adds what one module needs: declared providers, provider blocks, resources and imports.
+// module adds the requirements of one module: declared providers, provider blocks, resources and imports.
 func (c *collector) module(m *config.Module) {
 	for _, name := range slices.Sorted(maps.Keys(m.Required)) {
 		rp := m.Required[name]

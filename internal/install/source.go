@@ -61,7 +61,7 @@ func MirrorDirs(dirs ...string) []Source {
 	return out
 }
 
-// existing returns those of the directories that exist.
+// existing returns the directories that exist.
 func existing(dirs []string) []string {
 	return slices.DeleteFunc(dirs, func(dir string) bool {
 		info, err := os.Stat(dir)

@@ -52,8 +52,8 @@ func (i *Installer) checkUnexplained(ctx context.Context, o obtained, all []obta
 	return nil
 }
 
-// hashInstalled notes the checksums of packages installed for other platforms, and returns that of the same
-// platform, or "" if there is none.
+// hashInstalled notes the checksums of packages installed for other platforms, and returns the checksum for
+// the same platform, or "" if there is none.
 func (i *Installer) hashInstalled(o obtained, note func([]lockfile.Hash)) (same lockfile.Hash) {
 	dir := filepath.Join(i.providersDir(), providerPath(o.req.Provider), o.version.String())
 	entries, _ := os.ReadDir(dir) // a missing directory explains nothing
@@ -74,8 +74,8 @@ func (i *Installer) hashInstalled(o obtained, note func([]lockfile.Hash)) (same 
 	return same
 }
 
-// hashOffered notes the checksums of packages for other platforms: those that the sources have on disk, and
-// what they state about packages to be downloaded.
+// hashOffered notes the checksums of packages for other platforms: checksums of packages that the sources
+// have on disk, and checksums that they state for downloads.
 func (i *Installer) hashOffered(ctx context.Context, o obtained, note func([]lockfile.Hash)) error {
 	places, err := i.search(ctx, o.req.Provider)
 	if err != nil {

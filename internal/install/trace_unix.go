@@ -9,7 +9,7 @@ import (
 )
 
 // fileTrace identifies a file and its last change. The system sets the time of the last change (ctime) by its
-// own clock, unlike that of the last modification, which any owner can set.
+// own clock, unlike the time of the last modification, which any owner can set.
 func fileTrace(path string) (string, error) {
 	var st unix.Stat_t
 	err := unix.Stat(path, &st)

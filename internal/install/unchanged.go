@@ -31,8 +31,8 @@ func (s Selection) Verify() error {
 	return nil
 }
 
-// traces describes the files of a package without reading them. If they are equal to what they were before,
-// so is the content.
+// traces describes the files of a package without reading them. If they have not changed, neither has the
+// content.
 func traces(dir string) (string, error) {
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {

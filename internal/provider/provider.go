@@ -17,8 +17,8 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/values/schema"
 )
 
-// Catalog is what a provider offers. Schemas are decoded on first use of a type; the methods may be called
-// concurrently.
+// Catalog has the schemas, types and functions that a provider offers. Schemas are decoded on first use of a
+// type; the methods may be called concurrently.
 type Catalog interface {
 	// Provider returns the schema of the provider block; never nil (a provider without configuration has an
 	// empty block).
@@ -112,7 +112,8 @@ type UpgradeRequest struct {
 	Flatmap map[string]string // from state versions before 4; JSON is nil then
 }
 
-// ReadRequest asks for the current state of an object. Private is what the provider stored with the object.
+// ReadRequest asks for the current state of an object. Private is the data that the provider stored with the
+// object.
 type ReadRequest struct {
 	Type         string
 	Prior        cty.Value
@@ -155,7 +156,7 @@ type PlanResponse struct {
 }
 
 // ApplyRequest asks the provider to carry out a planned change. Config has the values of the apply phase:
-// those of ephemeral resources differ from the ones in the plan.
+// values of ephemeral resources differ from the ones in the plan.
 type ApplyRequest struct {
 	Type           string
 	Prior          cty.Value
@@ -197,8 +198,8 @@ type ImportRequest struct {
 	Identity cty.Value // cty.NilVal if ID is used
 }
 
-// ImportResponse lists the objects found, the requested one first. There may be several, of other types
-// too: a provider may return what belongs to the requested object.
+// ImportResponse lists the objects found, the requested one first. There may be several, of other types too:
+// a provider may return objects that belong to the requested one.
 type ImportResponse struct {
 	Objects  []ImportedObject
 	Deferred string
@@ -253,7 +254,7 @@ type OpenResponse struct {
 	Deferred string
 }
 
-// RenewResponse is the answer to RenewEphemeral. Its Private replaces that of the opening or of the last
+// RenewResponse is the answer to RenewEphemeral. Its Private replaces the one from the opening or the last
 // renewal; the closing gets the latest one (E54).
 type RenewResponse struct {
 	RenewAt time.Time

@@ -55,7 +55,7 @@ func ParseLockInfo(b []byte) (LockInfo, error) {
 }
 
 // String returns the information as a block of lines for people, without a line break at the end. The labels
-// and their order are what users of other engines know.
+// and their order are known from other engines.
 func (i LockInfo) String() string {
 	var sb strings.Builder
 	sb.WriteString("Lock Info:")

@@ -11,8 +11,8 @@ import (
 	"github.com/mayfly-iac/mayfly/state"
 )
 
-// Recovered describes what reading a state found of a run that did not end properly. Paths are as the store
-// names them.
+// Recovered describes the traces of a run that did not end properly, as found when reading a state. Paths are
+// as the store names them.
 type Recovered struct {
 	Path       string // of the journal
 	Changes    int    // results that were only in the journal and are now part of the state
@@ -27,7 +27,7 @@ type Recovered struct {
 	Empty      string // path of an existing state file without content; "" for none
 }
 
-// RecoveredBy returns what m recovered, or nil if m recovered nothing or never does.
+// RecoveredBy returns the recovery by m; nil if m recovered nothing or never does.
 func RecoveredBy(m Manager) *Recovered {
 	if r, ok := m.(Recoverer); ok {
 		return r.Recovered()
@@ -35,9 +35,9 @@ func RecoveredBy(m Manager) *Recovered {
 	return nil
 }
 
-// Diags returns what the user must know: that results were recovered, which operations have an unknown
-// effect, and other findings. It is empty for a nil r. It does not mention a journal that was not saved,
-// because its run may be alive.
+// Diags returns messages for the user: that results were recovered, which operations have an unknown effect,
+// and other findings. It is empty for a nil r. It does not mention a journal that was not saved, because its
+// run may be alive.
 func (r *Recovered) Diags() diag.List {
 	if r == nil {
 		return nil
@@ -74,8 +74,8 @@ func (r *Recovered) journalDiags() diag.List {
 	return append(l.Once(), LeftOpen(r.Open)...)
 }
 
-// WithoutListed returns those of other openings that Diags has not listed. What an apply could not close is
-// recorded in two places for a moment.
+// WithoutListed returns the given openings that Diags has not listed. An opening that an apply could not
+// close is recorded in two places for a moment.
 func (r *Recovered) WithoutListed(open []state.Opening) []state.Opening {
 	if r == nil || !r.Saved {
 		return open

@@ -8,7 +8,7 @@ type Rekeyed struct {
 	Err  error // why the file was left as it is; nil if it was encrypted again
 }
 
-// Rekey stores what m keeps again, encrypted by the present rules. The caller should hold the lock. It
+// Rekey stores the files of m again, encrypted by the present rules. The caller should hold the lock. It
 // reports each file that was handled, also those that had to be left as they are. For a manager that is not
 // InFiles, that is the state alone.
 func Rekey(ctx context.Context, m Manager) ([]Rekeyed, error) {

@@ -1,8 +1,8 @@
 // Package store defines a place that keeps states: workspaces, each with one state file, a lock and a
 // journal. The stores themselves are its sub-packages.
 //
-// It may import state, diag and what those may. It must not know configuration, plans, providers or the
-// engine.
+// It may import state, diag and the packages that these may import. It must not know configuration, plans,
+// providers or the engine.
 package store
 
 import (
@@ -61,12 +61,11 @@ type Manager interface {
 // Recoverer is implemented by managers of states that other runs may leave something with: results in a
 // journal, which Read takes into account, and a lock.
 type Recoverer interface {
-	// Recovered returns what the last Read recovered, or the Journal or Write that did so in its place; nil
-	// if nothing.
+	// Recovered returns the recovery by the last Read, or by the Journal or Write in its place; nil for none.
 	Recovered() *Recovered
-	// ForceUnlock releases the lock with that ID, also that of another run. It fails with ErrNotLocked if
-	// there is none. It fails with a *LockError that contains the lock's information if the lock has another
-	// ID or cannot be released while its holder lives.
+	// ForceUnlock releases the lock with that ID, also another run's. It fails with ErrNotLocked if there is
+	// none. It fails with a *LockError that contains the lock's information if the lock has another ID or
+	// cannot be released while its holder lives.
 	ForceUnlock(ctx context.Context, id string) error
 	// CheckUnlock returns the error that ForceUnlock would return now, as far as that can be determined
 	// without releasing anything.
@@ -155,9 +154,8 @@ type Cipher interface {
 	state.Sealer
 	// EncryptState returns the stored form of a state file with the given lineage and serial.
 	EncryptState(plain []byte, of state.Meta) ([]byte, error)
-	// DecryptState reverses EncryptState, and returns what the stored form says in clear about lineage and
-	// serial; nil if it says nothing. If the configuration allows unencrypted files, it returns them
-	// unchanged.
+	// DecryptState reverses EncryptState, and returns the lineage and serial that the stored form has in
+	// clear; nil if it has none. If the configuration allows unencrypted files, it returns them unchanged.
 	DecryptState(stored []byte) (plain []byte, of *state.Meta, err error)
 }
 

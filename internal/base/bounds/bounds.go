@@ -1,8 +1,8 @@
-// Package bounds holds the limits of what a text or value may ask of the machine: how deep source text may
-// nest, how large a number may be, and how long a text. Parsers recurse for each level, and a goroutine that
-// exhausts its stack cannot be recovered from; printing a number takes the square of its digits.
+// Package bounds holds the limits of texts and values: how deep source text may nest, how large a number may
+// be, and how long a text. Parsers recurse for each level, and a goroutine that exhausts its stack cannot be
+// recovered from; printing a number takes the square of its digits.
 //
-// It may import HCL's and cty's packages. It must not know what a text or value is for.
+// It may import HCL's and cty's packages. It must not know the uses of texts and values.
 package bounds
 
 import (
@@ -62,8 +62,8 @@ func Levels(src []byte) int {
 }
 
 // harmless is a quick test that holds for nearly all files, so that few are scanned in full twice. Brackets
-// in strings may deceive the count of levels, but then the number of operators still bounds the recursion to
-// what a stack can take.
+// in strings may deceive the count of levels, but then the number of operators still keeps the recursion
+// within a stack.
 func harmless(src []byte) bool {
 	operators, depth, digits := 0, 0, 0
 	for i, c := range src {

@@ -26,15 +26,16 @@ var (
 	ErrInterrupted = errors.New("the evaluation was interrupted")
 )
 
-// Budget is what one evaluation may still make before it has to end. Loops multiply, so neither the length of
-// an expression nor that of the values in it says how much memory it takes: whatever makes elements asks the
-// budget first. It cannot stop the evaluation by itself. Once it is used up, loops have to make nothing more
-// and return unknown values, and the caller that began the evaluation replaces its outcome by Excess. An
-// error of its own would be caught by functions such as try.
+// Budget is the number of elements that one evaluation may still make before it has to end. Loops multiply,
+// so neither the length of an expression nor of the values in it says how much memory it takes: whatever
+// makes elements asks the budget first. It cannot stop the evaluation by itself. Once it is used up, loops
+// have to make nothing more and return unknown values, and the caller that began the evaluation replaces its
+// outcome by Excess. An error of its own would be caught by functions such as try.
 //
-// What counts is what may be alive at a time, not the work: only memory that runs out ends the program with
-// everything open. Work that takes too long can be interrupted, and how long is too long only the person who
-// waits can tell. [Budget.Discard] gives back what was made on the way to a value that cannot hold it.
+// It counts the elements that may be alive at a time, not the work: only memory that runs out ends the
+// program with everything open. Work that takes too long can be interrupted, and how long is too long only
+// the person who waits can tell. [Budget.Discard] gives back the elements made on the way to a value that
+// cannot hold them.
 //
 // A Budget belongs to one goroutine. A nil Budget has no bound.
 type Budget struct {
@@ -105,8 +106,8 @@ func (b *Budget) check(by Maker) bool {
 }
 
 // CheckWhole uses up the budget if v has more than MaxMade elements in all. An element that several parts of
-// v share counts once for each of them: such a value takes little memory, but what walks through it, prints
-// it or stores it would not end.
+// v share counts once for each of them: such a value takes little memory, but walking through it, printing it
+// or storing it would not end.
 func (b *Budget) CheckWhole(v cty.Value, by Maker) {
 	if b == nil || b.excess != nil || v == cty.NilVal {
 		return
@@ -156,8 +157,8 @@ func (b *Budget) Left() int {
 	return b.left
 }
 
-// Discard gives back what was made since that many elements were left, if v is all that is kept of it and
-// cannot hold it: if it is unknown, or a number, a bool or a text. A text then counts by its length.
+// Discard gives back the elements made since that many were left, if v is all that is kept of them and cannot
+// hold them: if it is unknown, or a number, a bool or a text. A text then counts by its length.
 func (b *Budget) Discard(left int, v cty.Value) {
 	if b == nil || b.excess != nil || b.left == left || v == cty.NilVal {
 		return
@@ -168,7 +169,7 @@ func (b *Budget) Discard(left int, v cty.Value) {
 	b.left = max(b.left, left-Size(v, 1))
 }
 
-// Excess returns why the evaluation had to end, and what made the last elements; nil if it has not had to.
+// Excess returns why the evaluation had to end, and the maker of the last elements; nil if it has not had to.
 func (b *Budget) Excess() *Excess {
 	if b == nil {
 		return nil

@@ -13,7 +13,7 @@ const (
 	// MaxDigits bounds the digits that a number may need on either side of the decimal point. The largest
 	// number of common floating-point formats has 309.
 	MaxDigits = 10_000
-	// MaxText bounds what a function or template returns as one string, in bytes.
+	// MaxText bounds a string that a function or template returns, in bytes.
 	MaxText = 64 << 20
 	// MaxProduct bounds the elements of a product of sets.
 	MaxProduct = 1 << 20
@@ -29,7 +29,7 @@ var (
 	ErrText = fmt.Errorf("the result is too long: strings made by templates and functions may have up to %d MiB", MaxText>>20)
 )
 
-// isExponent reports whether digits after this text are those of an exponent.
+// isExponent reports whether digits after this text belong to an exponent.
 func isExponent(before []byte) bool {
 	n := len(before)
 	if n > 0 && (before[n-1] == '+' || before[n-1] == '-') {
@@ -59,7 +59,7 @@ func fits(literal string, digits int) bool {
 		return true
 	}
 	e, err := strconv.Atoi(strings.TrimPrefix(exponent, "+"))
-	if err != nil { // what has only digits is out of range
+	if err != nil { // an exponent of digits only is out of range
 		exponent = strings.TrimLeft(exponent, "+-")
 		return exponent == "" || strings.Trim(exponent, "0123456789") != ""
 	}

@@ -8,10 +8,10 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// MaxWritten bounds the digits, on either side of the decimal point, of a number that is written out in
-// full in a document such as a state. It is above MaxDigits, so that what expressions make can be written
-// and read again, with all that their precision adds to it. It is not far above, since printing takes the
-// square of the digits.
+// MaxWritten bounds the digits, on either side of the decimal point, of a number that is written out in full
+// in a document such as a state. It is above MaxDigits, so that results of expressions can be written and
+// read again, with all that their precision adds to it. It is not far above, since printing takes the square
+// of the digits.
 const MaxWritten = 12_000
 
 var (
@@ -26,7 +26,7 @@ var (
 func Readable(literal string) bool { return fits(literal, MaxWritten) }
 
 // CheckWritten returns ErrInfinite or ErrWritten if a number cannot be written, because Readable would refuse
-// the text. Its cost is that of writing a number that can be.
+// the text. It costs as much as writing a number that can be.
 func CheckWritten(n *big.Float) error {
 	if n.IsInf() {
 		return ErrInfinite
@@ -41,13 +41,12 @@ func CheckWritten(n *big.Float) error {
 	return nil
 }
 
-// precision is that of numbers that are read, in bits.
+// precision is the precision of numbers that are read, in bits.
 const precision = 512
 
-// Written returns the number that n is read as after it was written, n itself if it is that. It is another
-// one if n has more digits than are kept, or is the nearest to a decimal number in a format of less
-// precision; and 0 has no sign, since elements of a set would differ in it. The error is that of
-// CheckWritten.
+// Written returns the number that n is read as after it was written, often n itself. It is another one if n
+// has more digits than are kept, or is the nearest to a decimal number in a format of less precision; and 0
+// has no sign, since elements of a set would differ in it. It fails as CheckWritten does.
 func Written(n *big.Float) (*big.Float, error) {
 	if n.Prec() > precision {
 		n = new(big.Float).SetPrec(precision).Set(n)

@@ -1,7 +1,7 @@
 // Package bug turns panics into errors, so that a defect of the program ends one task and not the process,
-// which would lose what other tasks hold open and have not recorded.
+// which would lose resources that other tasks have open and have not recorded.
 //
-// It may import nothing of this module. It must not know what tasks do.
+// It may import nothing of this module. It must not know the work of tasks.
 package bug
 
 import (
@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// Error is a panic. It contains the place in the program, and of the panic's value only what a runtime error
-// says, since other values could contain secrets.
+// Error is a panic. It contains the place in the program, and, of the panic's value, only the text of a
+// runtime error, since other values could contain secrets.
 type Error struct{ Reason, Place string }
 
 // Error implements error.

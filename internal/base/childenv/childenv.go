@@ -1,5 +1,5 @@
-// Package childenv makes the environments of the programs that a run starts: without what may hold secrets
-// that only the configuration passes on, such as the values of ephemeral input variables.
+// Package childenv makes the environments of the programs that a run starts: without variables that may hold
+// secrets that only the configuration passes on, such as the values of ephemeral input variables.
 //
 // It imports the standard library only. It must not know configurations, nor which programs are started.
 package childenv
@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// unquote removes what can separate the letters of an option in the words of a shell.
+// unquote removes characters that can separate the letters of an option in the words of a shell.
 var unquote = strings.NewReplacer(`"`, "", "'", "", `\`, "")
 
 // Without returns an environment without the values of secret input variables, without options that may give
@@ -28,8 +28,8 @@ func Without(environ []string, secret func(variable string) bool) []string {
 	})
 }
 
-// WithoutVariables is Without for programs that need no input variable, and for what runs before the
-// configuration is read or without it.
+// WithoutVariables is Without for programs that need no input variable, or that runs before the configuration
+// is read or without it.
 func WithoutVariables(environ []string) []string {
 	return Without(environ, func(string) bool { return true })
 }

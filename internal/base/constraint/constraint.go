@@ -1,7 +1,7 @@
 // Package constraint writes version constraints of providers in their normal form, which the lock file, the
 // installer and the JSON documents share.
 //
-// It must not know where constraints come from or what they select.
+// It must not know where constraints come from or which versions they select.
 package constraint
 
 import (

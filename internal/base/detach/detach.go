@@ -1,7 +1,7 @@
 // Package detach runs work that its caller can leave behind: pure computations, such as a call of a function,
 // that may take forever and look at no context.
 //
-// It may import bug. It must not know what is computed.
+// It may import bug. It must not know the computations.
 package detach
 
 import (
@@ -11,13 +11,13 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/base/bug"
 )
 
-// Patience is how long work may still take after its caller was asked to end. It is enough for anything but
-// what a person would call stuck.
+// Patience is how long work may still take after its caller was asked to end. It is enough for anything that
+// a person would not call stuck.
 const Patience = time.Second
 
-// Caller stands for the goroutine that waits for detached work. The work uses it for what must run on that
-// goroutine. The zero value is ready to use, for one Run after the other. A Caller whose work was left behind
-// belongs to that work.
+// Caller stands for the goroutine that waits for detached work. The work uses it for calls that must run on
+// that goroutine. The zero value is ready to use, for one Run after the other. A Caller whose work was left
+// behind belongs to that work.
 type Caller struct {
 	errands chan func()   // nil while nothing is detached
 	left    chan struct{} // closed when the caller no longer waits

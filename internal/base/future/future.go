@@ -2,7 +2,7 @@
 // by the first task that demands it and on its goroutine. Other tasks that demand it meanwhile wait. A
 // demand that would close a cycle of waiting tasks can never be met and returns that cycle instead.
 //
-// It imports the standard library only and knows nothing of what is computed.
+// It imports the standard library only and knows nothing of the computations.
 package future
 
 import (
@@ -17,7 +17,7 @@ type Task struct {
 	stack   []Frame
 	via     any // of the demand that the task waits for; written before waiting is set
 	waiting atomic.Pointer[core]
-	// Rank says how urgent the work of the task is, for the order in which tasks get what they share. A
+	// Rank says how urgent the work of the task is, for the order in which tasks get shared resources. A
 	// higher rank goes first.
 	Rank int64
 	// Next is the highest rank of the work that begins after the task; 0 if there is none.
@@ -27,7 +27,7 @@ type Task struct {
 	Park, Unpark func()
 }
 
-// Frame is one step of a chain of demands: what is being computed, and where the demand for it came from.
+// Frame is one step of a chain of demands: the cell being computed, and where the demand for it came from.
 type Frame struct {
 	Label any   // of the cell, or as given to Enter
 	Via   any   // as given to Get
@@ -80,11 +80,10 @@ func (c *Cell[T]) Set(v T) {
 	c.state.Store(done)
 }
 
-// Get returns the value, computing it with f if this is the first demand. label says what the cell is and
-// via where the demand came from; both are kept only while computing, for Cycle. If the demand closes a
-// cycle, f is not called, the error is the *Cycle, and the value is T's zero value: the caller must replace
-// it by a legal placeholder. If f panics, the cell holds T's zero value for other tasks and the panic
-// continues.
+// Get returns the value, computing it with f if this is the first demand. label describes the cell, and via
+// where the demand came from; both are kept only while computing, for Cycle. If the demand closes a cycle, f
+// is not called, the error is the *Cycle, and the value is T's zero value: the caller must replace it by a
+// legal placeholder. If f panics, the cell holds T's zero value for other tasks and the panic continues.
 func (c *Cell[T]) Get(t *Task, label, via any, f func() T) (T, *Cycle) {
 	if c.state.Load() == done {
 		return c.v, nil
@@ -131,8 +130,8 @@ func (c *core) finish(t *Task) {
 	c.mu.Unlock()
 }
 
-// await waits until c is done. It first publishes what t waits for and then follows the chain of owners
-// itself. Of all tasks that close a cycle, the last to publish is sure to see the others.
+// await waits until c is done. It first publishes the cell that t waits for and then follows the chain of
+// owners itself. Of all tasks that close a cycle, the last to publish is sure to see the others.
 func (c *core) await(t *Task, via any) *Cycle {
 	t.via = via
 	t.waiting.Store(c)

@@ -2,7 +2,7 @@
 // decoder, which does most of the work, panics for some input that has the form but not the shape that a type
 // asks for. It also writes types, in linear time.
 //
-// It may import bounds and cty's packages. It must not know what a value is for.
+// It may import bounds and cty's packages. It must not know the uses of values.
 package jsonvalue
 
 import (

@@ -14,7 +14,8 @@ import (
 )
 
 // The library reads and writes the JSON of a type anew at each level of it, which takes the size times the
-// depth. What follows takes the size, gives the same, and leaves to the library what is not plainly a type.
+// depth. The code below takes the size, gives the same result, and leaves texts that are not plainly a type
+// to the library.
 
 // UnmarshalType reads a type.
 func UnmarshalType(b []byte) (ty cty.Type, err error) {
@@ -30,7 +31,8 @@ func UnmarshalType(b []byte) (ty cty.Type, err error) {
 	return ctyjson.UnmarshalType(b)
 }
 
-// MarshalType writes a type. It fails for types that JSON cannot express, as those of functions' arguments.
+// MarshalType writes a type. It fails for types that JSON cannot express, such as some of functions'
+// arguments.
 func MarshalType(ty cty.Type) ([]byte, error) {
 	b, err := appendType(nil, ty)
 	if err != nil {
@@ -39,7 +41,7 @@ func MarshalType(ty cty.Type) ([]byte, error) {
 	return b, nil
 }
 
-// names are those of types without parts, in JSON.
+// names are the names of types without parts, in JSON.
 var names = map[string]cty.Type{`"string"`: cty.String, `"number"`: cty.Number, `"bool"`: cty.Bool, `"dynamic"`: cty.DynamicPseudoType}
 
 var errLibrary = errors.New("left to the library")
@@ -114,7 +116,7 @@ func cutString(b []byte) (quoted, rest []byte, ok bool) {
 	return append(append([]byte{'"'}, b[:end]...), '"'), b[end+1:], true
 }
 
-// cutType takes a type off b. It is false for what is not plainly one.
+// cutType takes a type off b. It is false if b does not plainly begin with one.
 func cutType(b []byte, level int) (ty cty.Type, rest []byte, ok bool) {
 	if inner, complex := cut(b, '['); complex && level < bounds.MaxLevels {
 		return cutComplex(inner, level+1)

@@ -15,9 +15,9 @@ import (
 const Longest = 64 << 10
 
 // Read reads r to its end and calls pass with each line, without its end. A longer line comes in pieces of at
-// most one and a half times Longest bytes, of which all but the last have ends set to false, as has what no
-// line end follows. Pieces end after a space where there is one in their second half, so that a word that is
-// to be masked is not cut.
+// most one and a half times Longest bytes, of which all but the last have ends set to false, as has a last
+// line without a line end. Pieces end after a space where there is one in their second half, so that a word
+// that is to be masked is not cut.
 func Read(r io.Reader, pass func(text string, ends bool)) {
 	br := bufio.NewReaderSize(r, Longest)
 	var begun []byte // of a line whose first pieces were passed on

@@ -1,7 +1,7 @@
 // Package pattern has regular expressions that are compiled when they are first used. Compiling them all
 // takes a twentieth of the time in which the program starts, and most commands use few of them.
 //
-// It imports the standard library only. It must not know what is matched.
+// It imports the standard library only. It must not know the matched texts.
 package pattern
 
 import (

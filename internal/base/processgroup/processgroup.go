@@ -1,5 +1,5 @@
-// Package processgroup ends a command together with what the command has started, as far as the system has
-// means for that.
+// Package processgroup ends a command together with the processes that it has started, as far as the system
+// has means for that.
 //
-// It may import nothing of this module. It must not know what commands are for.
+// It may import nothing of this module. It must not know the work of commands.
 package processgroup

@@ -8,9 +8,9 @@ import (
 	"syscall"
 )
 
-// Prepare prepares a command, before it is started, so that the end of its context ends what it has started
-// too. It gets its own process group, unless there is a terminal: programs that ask for a password must stay
-// in the terminal's group, which the interrupt key reaches as a whole.
+// Prepare prepares a command, before it is started, so that the end of its context ends the processes that it
+// has started too. It gets its own process group, unless there is a terminal: programs that ask for a
+// password must stay in the terminal's group, which the interrupt key reaches as a whole.
 func Prepare(cmd *exec.Cmd) {
 	if f, err := os.OpenFile("/dev/tty", os.O_RDWR, 0); err == nil {
 		_ = f.Close() // nothing was written

@@ -8,8 +8,8 @@ import (
 )
 
 // MakeDirs creates a directory, and those above it, that do not exist yet, and returns those that it created,
-// the deepest last. When it returns, their names are durable, without which a power cut would take away also
-// what is durable in them. Errors are those of os.MkdirAll.
+// the deepest last. When it returns, their names are durable, without which a power cut would take away even
+// durable files in them. It fails as os.MkdirAll does.
 func MakeDirs(dir string, perm fs.FileMode) (made []string, err error) {
 	dir = filepath.Clean(dir)
 	err = os.Mkdir(dir, perm)

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Temp creates a file for what is to replace the content of another: beside it, under a name of its own that
-// begins with a dot and the other's name and ends with ".tmp", and readable only by its owner.
+// Temp creates a file for data that is to replace the content of another: beside it, under a name of its own
+// that begins with a dot and the other's name and ends with ".tmp", and readable only by its owner.
 func Temp(path string) (*os.File, error) {
 	return os.CreateTemp(filepath.Dir(path), "."+strings.TrimPrefix(filepath.Base(path), ".")+".*.tmp")
 }

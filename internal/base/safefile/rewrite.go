@@ -7,8 +7,7 @@ import (
 
 // Rewrite replaces the content of an existing file: all of it or, after a crash, nothing. Links to the file
 // are preserved, as are its mode and owner. If the file cannot be replaced, because its directory is not
-// writable or it has several names, it is overwritten in place. Errors are those of os.OpenFile and
-// os.File.
+// writable or it has several names, it is overwritten in place. Errors come from os.OpenFile and os.File.
 func Rewrite(path string, content []byte) error {
 	path, err := filepath.EvalSymlinks(path)
 	if err != nil {

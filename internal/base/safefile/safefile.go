@@ -1,7 +1,7 @@
 // Package safefile reads files that may be anything: a pipe without a writer, an endless device, a file
 // larger than memory. It also creates files that only their owner may read, and replaces files atomically.
 //
-// It may import nothing of this module. It must not know what the files contain.
+// It may import nothing of this module. It must not know the content of the files.
 package safefile
 
 import (
@@ -26,9 +26,9 @@ var ErrUnsuitable = errors.New("not a regular file")
 // beforehand.
 var maxEndless int64 = 256 << 20
 
-// Read returns the content of a regular file of at most limit bytes, or of a character device that ends,
-// such as /dev/null. It never waits for another process: pipes and sockets fail with ErrUnsuitable. Other
-// errors are those of os.ReadFile.
+// Read returns the content of a regular file of at most limit bytes, or of a character device that ends, such
+// as /dev/null. It never waits for another process: pipes and sockets fail with ErrUnsuitable. Other errors
+// are as in os.ReadFile.
 func Read(path string, limit int64) ([]byte, error) {
 	return read(path, limit, fs.ModeDir|fs.ModeNamedPipe|fs.ModeSocket|fs.ModeIrregular)
 }
@@ -39,8 +39,8 @@ func ReadStream(path string, limit int64) ([]byte, error) {
 	return read(path, limit, fs.ModeDir|fs.ModeSocket|fs.ModeIrregular)
 }
 
-// Open opens a regular file or the null device for reading piece by piece. A directory is opened as well,
-// but reading it fails. Anything else fails with ErrUnsuitable. Other errors are those of os.Open.
+// Open opens a regular file or the null device for reading piece by piece. A directory is opened as well, but
+// reading it fails. Anything else fails with ErrUnsuitable. Other errors are as in os.Open.
 func Open(path string) (*os.File, error) {
 	f, info, err := open(path)
 	if err != nil || info.Mode().IsRegular() || info.IsDir() {

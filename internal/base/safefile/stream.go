@@ -36,9 +36,9 @@ func Replaceable(name string) (string, error) {
 	return target, errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
-// ReplaceBy replaces the content of a file atomically by what write writes, and makes the file private to its
-// owner. If write fails, the file is as before. Anything but a regular file, such as a terminal, is written
-// to directly.
+// ReplaceBy replaces the content of a file atomically by the output of write, and makes the file private to
+// its owner. If write fails, the file is as before. Anything but a regular file, such as a terminal, is
+// written to directly.
 func ReplaceBy(target string, write func(io.Writer) error) error {
 	if info, err := os.Stat(target); err == nil && !info.Mode().IsRegular() {
 		return writeTo(target, write)
@@ -57,10 +57,10 @@ func ReplaceBy(target string, write func(io.Writer) error) error {
 	return SyncDir(filepath.Dir(target))
 }
 
-// Save makes content that of a file that the user has named, and the file private to its owner. It returns
-// when the content is durable. After an error the file has all of the old or all of the new content, unless
-// it can only be overwritten: its directory is not writable, or it is mounted. Links are followed. Anything
-// but a regular file is written to directly.
+// Save replaces the content of a file that the user has named, and makes the file private to its owner. It
+// returns when the content is durable. After an error the file has all of the old or all of the new content,
+// unless it can only be overwritten: its directory is not writable, or it is mounted. Links are followed.
+// Anything but a regular file is written to directly.
 func Save(path string, content []byte) error {
 	write := func(w io.Writer) error {
 		_, err := w.Write(content)
@@ -70,7 +70,7 @@ func Save(path string, content []byte) error {
 	if err != nil {
 		target = path
 		if _, err := os.Lstat(path); err == nil {
-			return writeTo(path, write) // a link to what does not exist yet
+			return writeTo(path, write) // a link to a file that does not exist yet
 		}
 	}
 	err = ReplaceBy(target, write)
@@ -80,7 +80,8 @@ func Save(path string, content []byte) error {
 	return err
 }
 
-// writeTo writes to what is at path, or to a new file there. What is in a regular file is durable then.
+// writeTo writes to the file or device at path, or to a new file there. The content of a regular file is
+// durable then.
 func writeTo(path string, write func(io.Writer) error) error {
 	_, missing := os.Stat(path)
 	f, err := Create(path)

@@ -11,10 +11,10 @@ import (
 // private are the permissions of a file that only its owner may read.
 const private fs.FileMode = 0o600
 
-// Create opens a file, new or truncated, for writing possibly secret data. A regular file is made private
-// to its owner, even if it existed and others could read it. Anything else, such as a pipe or a terminal,
-// is opened as it is. It waits for the duration of patience for a reader of a named pipe, and fails with
-// ErrNoReader if there is none. Other errors are those of os.OpenFile.
+// Create opens a file, new or truncated, for writing possibly secret data. A regular file is made private to
+// its owner, even if it existed and others could read it. Anything else, such as a pipe or a terminal, is
+// opened as it is. It waits for the duration of patience for a reader of a named pipe, and fails with
+// ErrNoReader if there is none. Other errors are as in os.OpenFile.
 func Create(path string) (*os.File, error) {
 	f, err := openPrivate(path, 0)
 	if err != nil {
@@ -39,7 +39,7 @@ func CheckWritable(path string) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		if _, err := os.Lstat(path); err == nil {
-			return nil // a link to what does not exist yet
+			return nil // a link to a file that does not exist yet
 		}
 		f, err := Temp(path)
 		if err != nil {

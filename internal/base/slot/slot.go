@@ -1,7 +1,7 @@
 // Package slot bounds how many provider operations run at once. An operation runs in a Turn, which has one of
 // the slots of a Pool. While it waits for things that it needs, its slot serves the parts of the turn that
 // provide them, so nothing that holds a slot ever waits for a slot. The turn has its slot at hand when they
-// are done: what they have opened is not open any longer for the sake of other turns.
+// are done: instances that they have opened do not stay open longer for the sake of other turns.
 //
 // It imports the standard library only and knows nothing of the operations.
 package slot
@@ -131,9 +131,9 @@ type Turn struct {
 	holds bool // the slot
 }
 
-// shared is what all parts of a turn share. The pool's mutex guards it.
+// shared is the state that all parts of a turn share. The pool's mutex guards it.
 type shared struct {
-	calls    int             // of those of the pool
+	calls    int             // of the pool's calls
 	reserves bool            // one of the pool's spare slots
 	parts    []chan struct{} // waiting for a slot
 	kept     bool
@@ -164,10 +164,10 @@ func (t *Turn) End() {
 	t.pool.serve()
 }
 
-// Leave gives the slot to other turns for good, because what is left of the turn waits for other things than
+// Leave gives the slot to other turns for good, because the rest of the turn waits for other things than
 // providers, such as a disk. If it calls a provider all the same, it must do so in a Call, which waits for a
 // slot like the calls of parts. It reports whether there was a slot to give: a kept turn does not leave,
-// since what it has open would be open for longer.
+// since its open instances would be open for longer.
 func (t *Turn) Leave() bool {
 	if !t.holds {
 		return false
@@ -209,7 +209,7 @@ func (t *Turn) Call() (end func()) {
 	return func() { t.pool.endCall(t.shared) }
 }
 
-// Keep ends what Release allows: no other turn begins in place of this one any more. It is for a turn that
+// Keep ends the effect of Release: no other turn begins in place of this one any more. It is for a turn that
 // has something open, which is not to be open for long.
 func (t *Turn) Keep() {
 	t.pool.mu.Lock()

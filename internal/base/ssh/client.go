@@ -156,7 +156,7 @@ func (c *Client) run(ctx, soft context.Context, p process, line func(string)) er
 	return ending(ctx, soft, s.Wait())
 }
 
-// ending converts the result of a session to that of a command.
+// ending converts the result of a session to the result of a command.
 func ending(ctx, soft context.Context, err error) error {
 	var exit *ssh.ExitError
 	if errors.As(err, &exit) {

@@ -53,8 +53,8 @@ type Host struct {
 	Password    Secret // also the answer to questions of keyboard-interactive authentication
 	PrivateKey  Secret // in PEM, not encrypted
 	Certificate Secret // of the private key, a line of OpenSSH's format
-	// HostKey is the server's public key, or that of the authority that signs its host certificate, as a
-	// line in OpenSSH's format. If it is empty, KnownHosts decides.
+	// HostKey is the public key of the server, or of the authority that signs its host certificate, as a line
+	// in OpenSSH's format. If it is empty, KnownHosts decides.
 	HostKey Secret
 	// KnownHosts names a file with the keys of servers in OpenSSH's format. If it is empty too, any server is
 	// trusted.
@@ -74,7 +74,7 @@ func (h *Host) Login() string { return cmp.Or(h.User, "root") }
 type Proxy struct {
 	Scheme   string // http (also if empty), https or socks5
 	Address  string
-	Port     int // that of the scheme if zero
+	Port     int // the scheme's if zero
 	User     string
 	Password Secret
 }

@@ -202,8 +202,8 @@ func (l *login) handshake(ctx context.Context, conn net.Conn) (*ssh.Client, erro
 	return nil, l.refused(ctx, h)
 }
 
-// shake makes the handshake, as long as it takes. It notes whether the host was verified, which decides
-// what a failure means.
+// shake makes the handshake, as long as it takes. It notes whether the host was verified, which decides the
+// meaning of a failure.
 func (l *login) shake(conn net.Conn) (h handshaken) {
 	config := &ssh.ClientConfig{
 		User: l.Login(), Auth: l.methods(), HostKeyAlgorithms: l.trust.algorithms,

@@ -39,8 +39,8 @@ func (h *Host) signers() ([]ssh.Signer, *Problem) {
 	return []ssh.Signer{certified, key}, nil
 }
 
-// keyProblem says what is wrong with a private key, and what to use. It looks at the text for common
-// mistakes, and quotes nothing of it.
+// keyProblem says why a private key is unusable, with advice. It looks at the text for common mistakes, and
+// quotes nothing of it.
 func keyProblem(text string, err error) string {
 	var locked *ssh.PassphraseMissingError
 	block, _ := pem.Decode([]byte(text))

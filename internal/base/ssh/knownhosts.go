@@ -16,7 +16,7 @@ type trust struct {
 	anyone     bool     // every key is accepted
 }
 
-// trusted returns what the settings of a checked host say about its keys.
+// trusted returns the trust in host keys by the settings of a checked host.
 func (h *Host) trusted() (trust, error) {
 	pinned, _ := h.pinned()
 	switch {
@@ -29,7 +29,7 @@ func (h *Host) trusted() (trust, error) {
 	return trust{check: ssh.InsecureIgnoreHostKey(), anyone: true}, nil
 }
 
-// known returns what the file of known hosts says.
+// known returns the trust in the keys in the file of known hosts.
 func (h *Host) known() (trust, error) {
 	lookup, err := knownhosts.New(h.KnownHosts)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 )
 
 // process is a process on the host. The protocol's own signals do not reach every process: sshd refuses to
-// pass them on to those of root. A process started by announced therefore reports its process number, which
-// another session uses to signal it.
+// pass them on to processes of root. A process started by announced therefore reports its process number,
+// which another session uses to signal it.
 type process struct {
 	client  *Client
 	session *ssh.Session

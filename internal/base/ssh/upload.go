@@ -104,7 +104,7 @@ func (f *files) failed(ctx context.Context, what, name string, err error) error 
 	return &Error{public: what, detail: "(" + name + ")", err: err}
 }
 
-// isDir reports whether a name on the host is that of a directory.
+// isDir reports whether a name on the host names a directory.
 func (f *files) isDir(name string) bool {
 	info, err := f.Stat(name)
 	return err == nil && info.IsDir()

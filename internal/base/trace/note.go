@@ -10,9 +10,9 @@ type Level uint8
 
 // The levels of notes.
 const (
-	Debug Level = iota // what is done, step by step
-	Info               // what is decided, and from what
-	Warn               // what is repeated because it failed
+	Debug Level = iota // actions, step by step
+	Info               // decisions, and their reasons
+	Warn               // repetitions after failures
 )
 
 // Noting reports whether anything receives the notes of a context. Callers ask before they prepare a note

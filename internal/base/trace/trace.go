@@ -1,10 +1,10 @@
-// Package trace notes what a run does, how long it takes and what is part of what, as spans: named stretches
-// of time with a parent. A span has names, addresses and counts, and no values.
+// Package trace notes the work of a run, its duration and its structure, as spans: named stretches of time
+// with a parent. A span has names, addresses and counts, and no values.
 //
 // The current span is carried by a context. If it has none, nothing is noted: Start then returns a nil span,
 // whose methods do nothing, and costs a look into the context.
 //
-// It imports the standard library only. It must not know what is done, nor where spans go.
+// It imports the standard library only. It must not know the work, nor where spans go.
 package trace
 
 import (
@@ -30,7 +30,7 @@ type Tracer struct {
 	Propagates bool
 }
 
-// Kind says what a span is, which decides how it is counted.
+// Kind is the kind of a span, which decides how it is counted.
 type Kind uint8
 
 // The kinds of spans.
@@ -46,7 +46,7 @@ const (
 	Type     = "mayfly.resource.type" //
 	Provider = "mayfly.provider"      // its address
 	Action   = "mayfly.action"        // of the change that an operation is part of
-	Version  = "mayfly.version"       // of what is installed
+	Version  = "mayfly.version"       // of an installed package
 	Runner   = "mayfly.provisioner"   // the type of a provisioner
 	Test     = "mayfly.test"          // the file of tests and its run
 	Status   = "process.exit.code"    //
@@ -62,7 +62,7 @@ type Attribute struct {
 // ID identifies a span within its trace.
 type ID [8]byte
 
-// Context is what a span is known by in other processes. The zero value is that of no span.
+// Context identifies a span in other processes. The zero value stands for no span.
 type Context struct {
 	Trace   [16]byte
 	Span    ID
@@ -75,7 +75,7 @@ type Context struct {
 type Span struct {
 	Context
 	Parent     ID
-	Name       string // of an operation, never of what it is about: there are few
+	Name       string // of an operation, never of its object: there are few
 	Kind       Kind
 	Begin, End time.Time
 	Failed     bool
@@ -187,7 +187,7 @@ func (s *Span) SetNumber(key string, n int64) {
 	s.Attributes = append(s.Attributes, Attribute{Key: key, Number: n})
 }
 
-// Finish ends the span. ok says whether what it stands for went well.
+// Finish ends the span. ok says whether its work succeeded.
 func (s *Span) Finish(ok bool) {
 	if s == nil {
 		return
@@ -247,7 +247,7 @@ func Environ(ctx context.Context, environ []string) []string {
 
 const (
 	parentLength = len("00-") + 32 + len("-") + 16 + len("-00")
-	maxState     = 512 // characters, which is what every system must pass on
+	maxState     = 512 // characters, which every system must pass on
 )
 
 // Parse returns the span of the headers traceparent and tracestate. It returns false for anything that is not

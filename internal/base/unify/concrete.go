@@ -26,9 +26,9 @@ func Concrete(want, given cty.Type) cty.Type {
 	return want
 }
 
-// Alternatives returns the type that two tuples of different lengths, or two objects of different attributes,
-// have in common: that of a list or map of what is in either. It is false for all other types, and where the
-// library knows better.
+// Alternatives returns the common type of two tuples of different lengths, or two objects of different
+// attributes: a list or map of the elements of either. It is false for all other types, and where the library
+// knows better.
 func Alternatives(a, b cty.Type) (cty.Type, bool) {
 	var collection func(cty.Type) cty.Type
 	switch {

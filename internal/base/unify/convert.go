@@ -1,7 +1,7 @@
 // Package unify converts values to types in time linear in their size, where the library compares the type of
-// every element of a tuple or object with that of every other. Results are the library's, except that null
-// within a value keeps its marks. It may import cty and bounds: it knows neither schemas nor marks of ours,
-// which stay on what they are on.
+// every element of a tuple or object with every other. Results are the library's, except that null within a
+// value keeps its marks. It may import cty and bounds: it knows neither schemas nor marks of ours, which stay
+// where they are.
 package unify
 
 import (
@@ -12,8 +12,8 @@ import (
 )
 
 // Convert is convert.Convert in linear time: same results, same errors. The library compares the type of
-// every element of a collection with that of every other, even where all of them are one and the same; here
-// each type is looked at once.
+// every element of a collection with every other, even where all of them are one and the same; here each type
+// is looked at once.
 func Convert(v cty.Value, want cty.Type) (cty.Value, error) {
 	if out, ok := Converted(v, want); ok {
 		return out, nil
@@ -26,8 +26,8 @@ func Convert(v cty.Value, want cty.Type) (cty.Value, error) {
 	return out, err
 }
 
-// withAllMarks adds all marks within a value to the result of its conversion by the library, which loses
-// those of what is null.
+// withAllMarks adds all marks within a value to the result of its conversion by the library, which loses the
+// marks of null values.
 func withAllMarks(out, v cty.Value) cty.Value {
 	if v.Type().IsPrimitiveType() || !v.ContainsMarked() {
 		return out

@@ -8,7 +8,7 @@ import (
 )
 
 // Conform fills in the defaults of optional attributes and converts a value to a constraint, in linear time.
-// The defaults are those of the constraint, or nil. When it applies defaults, cty compares the types of all
+// The defaults belong to the constraint, or are nil. When it applies defaults, cty compares the types of all
 // elements of lists, sets and maps. So Conform passes collections as tuples and objects, and the conversion
 // turns them back.
 func Conform(v cty.Value, constraint cty.Type, defaults *typeexpr.Defaults) (cty.Value, error) {

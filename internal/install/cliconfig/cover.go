@@ -17,7 +17,7 @@ var setting = pattern.New(`^\s*(?:\{\s*)?(?:"[a-z_]+"|[a-z_]+)[ \t]*(?:[=:][ \t]
 var brackets = pattern.New(`^[\s{}\[\],]*$`)
 
 // cover returns the text of a file for showing. If the file may contain secrets, only the names of settings
-// are left, and nothing if it has text in several lines. Positions in the result are those of the file.
+// are left, and nothing if it has text in several lines. Positions in the result are the same as in the file.
 //
 //	token = "abc"      →  token = ***
 //	host "h.org" {     →  host "h.org" {

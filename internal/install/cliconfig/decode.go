@@ -45,8 +45,8 @@ var (
 func (l *loader) decode(body hcl.Body) {
 	content, rest, hd := body.PartialContent(topSchema)
 	if hcljson.IsJSONBody(body) {
-		// An object of blocks may be empty, like that of the credentials after the last one is removed. HCL
-		// would require a label then.
+		// An object of blocks may be empty, such as the credentials after the last one is removed. HCL would
+		// require a label then.
 		hd = slices.DeleteFunc(hd, func(d *hcl.Diagnostic) bool { return d.Summary == "Missing block label" })
 	}
 	l.add(plainhcl.Blind(hd))
@@ -87,7 +87,7 @@ func (l *loader) settings(attrs hcl.Attributes) {
 	l.flag(attrs["disable_checkpoint_signature"], &c.DisableCheckpointSignature)
 }
 
-// block reads a block at the top level. Those of plugins from before registries only give a warning.
+// block reads a block at the top level. Blocks about plugins from before registries only give a warning.
 func (l *loader) block(b *hcl.Block) {
 	switch b.Type {
 	case "credentials":
@@ -110,7 +110,7 @@ func (l *loader) block(b *hcl.Block) {
 	}
 }
 
-// content reads a body that must have nothing but what the schema describes.
+// content reads a body that must have only the items of the schema.
 func (l *loader) content(body hcl.Body, s *hcl.BodySchema) *hcl.BodyContent {
 	content, hd := body.Content(s)
 	l.add(plainhcl.Blind(hd))
@@ -196,8 +196,8 @@ func plain(v cty.Value) any {
 	return v.AsString()
 }
 
-// oci reads credentials for OCI registries. Ambient ones, such as those of Docker, are looked for unless
-// the block says otherwise.
+// oci reads credentials for OCI registries. Ambient ones, such as Docker's, are looked for unless the block
+// says otherwise.
 func (l *loader) oci(b *hcl.Block) {
 	prefix, s := "", ociDefaultSchema
 	if len(b.Labels) > 0 {

@@ -10,14 +10,14 @@ import (
 	"github.com/opentofu/svchost"
 )
 
-// Environment is what the search for files depends on, apart from the disk. Its methods don't change it.
+// Environment determines where files are looked for. Its methods don't change it.
 type Environment struct {
 	Vars map[string]string
 	Home string // "" if unknown
 	GOOS string
 }
 
-// windows reports whether the places of files are those of Windows.
+// windows reports whether files are in the places of Windows.
 func (e Environment) windows() bool { return e.GOOS == "windows" }
 
 // MainFile returns the path of the user's configuration file, or "" if there is none, and whether an

@@ -16,8 +16,8 @@ import (
 )
 
 // Load reads the configuration files named by env and applies the variables that override them. Unknown
-// settings give warnings. With errors, the result is what could be decoded. It is never nil. Diagnostics
-// show lines of a file, without the values if it may contain passwords or tokens.
+// settings give warnings. With errors, the result has the settings that could be decoded. It is never nil.
+// Diagnostics show lines of a file, without the values if it may contain passwords or tokens.
 func Load(env Environment) (*Config, diag.List) {
 	l := newLoader(env)
 	path, explicit := env.MainFile()
@@ -105,8 +105,8 @@ func (l *loader) dir(dir string) {
 	}
 }
 
-// parse reads the content of a file, in JSON if its name or its first character says so. What diagnostics
-// show of it is covered as necessary.
+// parse reads the content of a file, in JSON if its name or its first character says so. The text that
+// diagnostics show of it is covered as necessary.
 func (l *loader) parse(src []byte, path string) {
 	l.config.Files = append(l.config.Files, path)
 	var body hcl.Body

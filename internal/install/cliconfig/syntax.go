@@ -102,7 +102,7 @@ func (p *parser) body(closing hclsyntax.TokenType) *hclsyntax.Body {
 	return body
 }
 
-// item reads an argument or a block. What a brace after a name begins depends on the name.
+// item reads an argument or a block. The meaning of a brace after a name depends on the name.
 func (p *parser) item(body *hclsyntax.Body) {
 	name, rng, ok := p.name()
 	if !ok {

@@ -1,8 +1,8 @@
-// Package credential finds tokens for services: in the CLI configuration, which includes those of the
+// Package credential finds tokens for services: in the CLI configuration, which includes tokens of the
 // environment, and with the user's credentials helper.
 //
-// It may import the CLI configuration and the service discovery library's credentials. It must not know
-// what the tokens are used for.
+// It may import the CLI configuration and the service discovery library's credentials. It must not know the
+// uses of tokens.
 package credential
 
 import (

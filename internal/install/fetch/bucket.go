@@ -32,10 +32,10 @@ type bucket interface {
 	Open(ctx context.Context, name, version string) (io.ReadCloser, int64, error)
 }
 
-// object is what the address of an object says. bucket is "" if the address has another form.
+// object is the parsed address of an object. bucket is "" if the address has another form.
 type object struct {
 	bucket, name, version string
-	suffix, region        string // of S3; suffix is "" for servers other than those of AWS
+	suffix, region        string // of S3; suffix is "" for servers of others than AWS
 }
 
 // objectOfAmazon reads an address of S3, with the bucket in the path or in the host, or one of a compatible

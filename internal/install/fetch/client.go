@@ -1,7 +1,7 @@
-// Package fetch downloads packages of modules: from git repositories, archives on web servers, buckets of
-// S3 and Google Cloud Storage, registries of OCI artifacts, and directories. The form of addresses is that
-// of other engines' configurations. The library that defined this form parses most of them, unpacks archives
-// and reads checksums.
+// Package fetch downloads packages of modules: from git repositories, archives on web servers, buckets of S3
+// and Google Cloud Storage, registries of OCI artifacts, and directories. Addresses have the form known from
+// other engines' configurations. The library that defined this form parses most of them, unpacks archives and
+// reads checksums.
 //
 // Start reading at Parse and Client.Fetch. It may import its siblings for requests and artifacts, and the
 // clients of clouds. It must not know module calls, versions or registries of modules: it takes an address

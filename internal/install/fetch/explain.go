@@ -90,8 +90,8 @@ func (c *Client) explain(ctx context.Context, pkg string, err error) error {
 	return errors.New(SecretsOf(pkg).Hide(text))
 }
 
-// explainGit turns what git has printed into an error with the way out. The texts are those of git and of
-// the servers of common hosts; one that is not known is quoted, without secrets.
+// explainGit turns the output of git into an error with advice. It knows texts of git and of the servers of
+// common hosts, and quotes others without secrets.
 func explainGit(pkg string, err *gitError) error {
 	text, ref := SecretsOf(pkg).Hide(err.output), err.ref
 	lower := strings.ToLower(text)

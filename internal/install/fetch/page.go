@@ -92,7 +92,7 @@ func meta(body io.Reader) (string, error) {
 	for {
 		token, err := d.RawToken()
 		if err != nil {
-			return "", errNoAddress // what follows is not a page, or there is nothing left
+			return "", errNoAddress // the rest is not a page, or there is nothing left
 		}
 		e, ok := token.(xml.StartElement)
 		switch {

@@ -42,8 +42,8 @@ func Show(address string) string {
 	return prefix + base + "?" + strings.Join(params, "&")
 }
 
-// shownUser returns what may be shown of the user in an address. For web servers, a name alone may be a
-// token; for SSH, it is a name.
+// shownUser returns the part of the user in an address that may be shown. For web servers, a name alone may
+// be a token; for SSH, it is a name.
 func shownUser(scheme, user string) string {
 	name, _, password := strings.Cut(user, ":")
 	if strings.HasSuffix(scheme, "ssh") {

@@ -37,7 +37,7 @@ func (c *Client) unpack(format, file, dir string) error {
 	return c.decompressors()[format].Decompress(dir, file, true, 0)
 }
 
-// headers bounds what an archive has for each file besides its content, in bytes.
+// headers bounds the metadata of each file in an archive, in bytes.
 const headers = 4 << 10
 
 // decompress writes the decompressed content of a file to another one.

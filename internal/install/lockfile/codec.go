@@ -24,7 +24,7 @@ const header = `# This file is maintained automatically by "mayfly init".
 `
 
 // Read reads the lock file at path. A missing file is an empty lock. The lock is never nil; with errors, it
-// is what could be decoded.
+// has the entries that could be decoded.
 func Read(path string) (*Lock, diag.List) {
 	src, err := safefile.Read(path, plainhcl.MaxSize)
 	switch {
@@ -75,15 +75,15 @@ var (
 	entrySchema = &hcl.BodySchema{Attributes: []hcl.AttributeSchema{{Name: "version", Required: true}, {Name: "constraints"}, {Name: "hashes"}}}
 )
 
-// Parse decodes the content of a lock file. filename is for diagnostics. The lock is never nil; with
-// errors, it is what could be decoded.
+// Parse decodes the content of a lock file. filename is for diagnostics. The lock is never nil; with errors,
+// it has the entries that could be decoded.
 func Parse(src []byte, filename string) (*Lock, diag.List) {
 	l, diags := parse(src, filename)
 	return l, diags.WithSource(filename, src)
 }
 
-// parse decodes a lock file. What can be read is returned beside the errors, so that a command can go on
-// to report others.
+// parse decodes a lock file. It returns readable entries beside the errors, so that a command can go on to
+// report others.
 func parse(src []byte, filename string) (*Lock, diag.List) {
 	l := New()
 	if rng, found := plainhcl.Conflict(src, filename); found {

@@ -31,7 +31,7 @@ func HashArchive(r io.ReaderAt, size int64) (Hash, error) {
 	return Hash("zh:" + hex.EncodeToString(sum.Sum(nil))), nil
 }
 
-// HashContent returns the h1 hash of a packed package, which equals that of its unpacked directory.
+// HashContent returns the h1 hash of a packed package, which equals the hash of its unpacked directory.
 func HashContent(archive *zip.Reader) (Hash, error) {
 	files := make(map[string]*zip.File, len(archive.File))
 	var names []string

@@ -1,5 +1,5 @@
-// Package lockfile reads and writes the dependency lock file .terraform.lock.hcl: which version of each
-// provider was selected and what its packages' checksums are.
+// Package lockfile reads and writes the dependency lock file .terraform.lock.hcl: the selected version of
+// each provider and the checksums of its packages.
 //
 // It may import addr, diag, HCL's packages, go-versions and the hash of Go modules. It must not know
 // configuration, nor where packages come from.
@@ -23,8 +23,8 @@ const FileName = ".terraform.lock.hcl"
 // bytes of a zip archive. Unknown schemes are kept but never match.
 type Hash string
 
-// Archive reports whether the hash is that of an archive's bytes. Registries provide these for all
-// platforms together.
+// Archive reports whether the hash covers the bytes of an archive. Registries provide these for all platforms
+// together.
 func (h Hash) Archive() bool { return strings.HasPrefix(string(h), "zh:") }
 
 // Entry is the selection of one provider.
@@ -69,8 +69,7 @@ func (l *Lock) Entry(p addr.Provider) (Entry, bool) {
 	return e, ok
 }
 
-// Set stores a selection, replacing that of the same provider. Its hashes are sorted and repetitions
-// removed.
+// Set stores a selection, replacing any for the same provider. Its hashes are sorted and repetitions removed.
 func (l *Lock) Set(e Entry) {
 	e.Hashes = slices.Compact(slices.Sorted(slices.Values(e.Hashes)))
 	l.entries[e.Provider] = e

@@ -57,7 +57,7 @@ func (r *run) single(t *task) string {
 	return filepath.FromSlash(t.dir)
 }
 
-// copyInto copies what is in a directory into another.
+// copyInto copies the content of a directory into another.
 func copyInto(from, to string) error {
 	from, err := filepath.EvalSymlinks(from)
 	if err != nil {

@@ -51,9 +51,9 @@ type Installer struct {
 	Registry Registry
 	Fetcher  Fetcher
 	Observer Observer
-	// More are calls to install besides those of the root module, by their keys in the manifest: those of
-	// test files. Local sources start from the working directory. The modules may be the root module, or
-	// call it.
+	// More are calls to install besides those of the root module, by their keys in the manifest: the calls of
+	// test files. Local sources start from the working directory. The modules may be the root module, or call
+	// it.
 	More map[string]*config.ModuleCall
 }
 
@@ -61,9 +61,9 @@ type Installer struct {
 const parallel = 4
 
 // Install installs all modules that the configuration in rootDir calls, and writes the manifest. It keeps
-// modules in the manifest unless they no longer fit or upgrade is set. The tree contains what was read, for
-// showing sources; the caller loads it again. After an error, every module in the manifest is complete, and
-// the others have left nothing behind.
+// modules in the manifest unless they no longer fit or upgrade is set. The tree contains the files that were
+// read, for showing sources; the caller loads it again. After an error, every module in the manifest is
+// complete, and the others have left nothing behind.
 func (i *Installer) Install(ctx context.Context, rootDir string, upgrade bool) (*config.Tree, diag.List) {
 	r := &run{Installer: i, ctx: ctx, upgrade: upgrade, walk: i.Loader.Walk(), packages: map[string]*pack{}, listed: map[string]*listing{}}
 	old, diags := read(i.DataDir)
@@ -131,7 +131,7 @@ func (r *run) errorf(call *config.ModuleCall, summary, format string, args ...an
 	r.diags = append(r.diags, d...)
 }
 
-// level installs the modules called by those of one level, and returns the modules of the next.
+// level installs the modules that the modules of one level call, and returns the next level.
 func (r *run) level(parents []*installed) []*installed {
 	var tasks []*task
 	for _, p := range parents {
@@ -201,8 +201,8 @@ func (r *run) enter(t *task) *installed {
 	return i
 }
 
-// manifest returns what is installed now. After errors, it includes modules from before that were not
-// reached.
+// manifest returns the records of installed modules. After errors, it includes modules from before that were
+// not reached.
 func (r *run) manifest() []Record {
 	out := r.records
 	if !r.diags.HasErrors() {

@@ -1,5 +1,5 @@
 // Package modules installs the modules that a configuration calls, and finds them again: each package below
-// the data directory, and a manifest of their places. The manifest and the layout are those of other
+// the data directory, and a manifest of their places. The manifest and the layout are the same as in other
 // engines.
 //
 // Start reading at Installer.Install; Installed is used to load a configuration afterwards. It may import

@@ -12,15 +12,15 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/install/cliconfig"
 )
 
-// Keyring finds the credentials for OCI registries: from the CLI configuration, for a repository or for
-// all, and then from what container tools have stored. It is safe for concurrent use.
+// Keyring finds the credentials for OCI registries: from the CLI configuration, for a repository or for all,
+// and then from the files of container tools. It is safe for concurrent use.
 type Keyring struct {
 	blocks map[string]cliconfig.OCICredentials
 	env    cliconfig.Environment
 }
 
-// NewKeyring returns a keyring. blocks are those of the CLI configuration by repository prefix; "" is the
-// default.
+// NewKeyring returns a keyring. blocks are the credentials of the CLI configuration by repository prefix; ""
+// is the default.
 func NewKeyring(blocks map[string]cliconfig.OCICredentials, env cliconfig.Environment) *Keyring {
 	return &Keyring{blocks: blocks, env: env}
 }

@@ -132,7 +132,7 @@ func isSum(s string) bool {
 	return len(s) == 64 && strings.Trim(s, digits) == ""
 }
 
-// ErrTampered is returned for a download that differs from what its publisher signed.
+// ErrTampered is returned for a download that differs from the package that its publisher signed.
 var ErrTampered = errors.New("the downloaded package does not have the checksum that its publisher gives; it was damaged or changed on the way")
 
 // Download writes the archive to a file and verifies it.

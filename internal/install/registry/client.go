@@ -133,7 +133,7 @@ func (c *Client) serviceOf(ctx context.Context, host svchost.Hostname, service s
 	return base, creds, nil
 }
 
-// hint adds to a refusal what can be done.
+// hint adds advice to a refusal.
 func (c *Client) hint(err error, p addr.Provider) error { return hintFor(err, p.Hostname) }
 
 func hintFor(err error, host svchost.Hostname) error {

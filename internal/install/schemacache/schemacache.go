@@ -5,7 +5,7 @@
 // content has another name. The cache is only a shortcut. Anything unusual (a missing directory, a file
 // that others could have written, a damaged file) is silently ignored, and the provider is asked.
 //
-// It imports nothing of this module. It must not know what schemas look like.
+// It imports nothing of this module. It must not know the form of schemas.
 package schemacache
 
 import (

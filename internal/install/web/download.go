@@ -65,8 +65,8 @@ func (c *Client) Attempts(ctx context.Context, try func(ctx context.Context, tou
 	}
 }
 
-// pause returns nil after a pause, unless what has failed with err for the nth time, counted from 0, is not
-// tried again. resp may be nil.
+// pause returns nil after a pause, unless a request that has failed with err for the nth time, counted from
+// 0, is not tried again. resp may be nil.
 func (c *Client) pause(ctx context.Context, err error, n int, resp *http.Response) error {
 	if n >= c.opts.DownloadRetries {
 		return gaveUp(err, n+1)

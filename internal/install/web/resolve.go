@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Below returns the address of what is below another, whose path stays as it is: services may have empty
-// elements in it, which mean something to them.
+// Below returns an address below another, whose path stays as it is: services may have empty elements in it,
+// which mean something to them.
 func Below(base *url.URL, elements ...string) *url.URL {
 	u := *base
 	u.Path, u.RawPath = strings.TrimSuffix(base.Path, "/"), strings.TrimSuffix(base.EscapedPath(), "/")

@@ -10,7 +10,7 @@ import (
 	"github.com/hashicorp/go-retryablehttp"
 )
 
-// errRefused means that this program refuses what a server does, so retrying is useless.
+// errRefused means that this program refuses a server's behaviour, so retrying is useless.
 var errRefused = errors.New("refused")
 
 // passing reports whether a failure may be temporary: a broken connection or a busy server, but not a wrong

@@ -23,8 +23,8 @@ func (c *Client) Downloads() *http.Client {
 	return &http.Client{Transport: successful{either{&retryablehttp.RoundTripper{Client: retry}}}}
 }
 
-// Services returns a client for requests that are signed for one address, such as those of cloud services. It
-// repeats and limits them like Downloads, but follows no redirects and returns unsuccessful responses as
+// Services returns a client for requests that are signed for one address, such as requests to cloud services.
+// It repeats and limits them like Downloads, but follows no redirects and returns unsuccessful responses as
 // they are, since their bodies say why. With a transport of the caller's, which may be nil, requests may be
 // sent without encryption: a signature reveals no key.
 func (c *Client) Services(transport http.RoundTripper) *http.Client {

@@ -23,9 +23,9 @@ type decl struct {
 	key   string
 }
 
-// declKey identifies what a block declares, "" for blocks without a name. For providers it includes the
-// alias. A provider's alias is an argument, not a label, and therefore has to be evaluated here already. If
-// it is not a constant string, the key lacks it, and decoding the block reports the mistake.
+// declKey identifies the object that a block declares; "" for blocks without a name. For providers it
+// includes the alias. A provider's alias is an argument, not a label, and therefore has to be evaluated here
+// already. If it is not a constant string, the key lacks it, and decoding the block reports the mistake.
 //
 //	resource "aws_instance" "web"      → resource aws_instance web
 //	provider "aws" { alias = "west" }  → provider aws west

@@ -163,9 +163,9 @@ func (c *checker) checkPassed(m *Module) {
 	}
 }
 
-// passedChild checks that m expects the configuration that is passed to it. An own block with arguments and
-// a passed configuration would contradict each other. An empty block is the outdated form of
-// configuration_aliases and gives way to what is passed.
+// passedChild checks that m expects the configuration that is passed to it. An own block with arguments and a
+// passed configuration would contradict each other. An empty block is the outdated form of
+// configuration_aliases and gives way to the passed one.
 func (c *checker) passedChild(m *Module, p PassedProvider) {
 	ref := p.InChild
 	own := m.Providers[ref.String()]
@@ -198,7 +198,7 @@ func (c *checker) passedParent(m *Module, ref ProviderRef) {
 
 // emptyBlocks warns about provider blocks in m without any arguments. Such blocks were once the only way to
 // expect a configuration from the caller. Without a caller that passes one, the provider would be started
-// with an empty configuration, which is hardly what the author meant.
+// with an empty configuration, which the author hardly meant.
 func (c *checker) emptyBlocks(m *Module) {
 	for _, name := range slices.Sorted(maps.Keys(m.Providers)) {
 		p := m.Providers[name]
@@ -215,7 +215,7 @@ func (c *checker) emptyBlocks(m *Module) {
 	}
 }
 
-// insteadOfEmpty says what should replace an empty provider block in m.
+// insteadOfEmpty names the replacement of an empty provider block in m.
 func insteadOfEmpty(m *Module, p *Provider) string {
 	aliases := ""
 	switch {
@@ -286,9 +286,9 @@ func repeats(call *ModuleCall) []string {
 	return used
 }
 
-// providerForEach warns about resources whose for_each is the same expression as that of their provider:
-// once a key is removed, the provider instance to destroy its resource is gone too. Only references are
-// compared. Other expressions may have equal values too, which is not known here.
+// providerForEach warns about resources whose for_each is the same expression as their provider's: once a key
+// is removed, the provider instance to destroy its resource is gone too. Only references are compared. Other
+// expressions may have equal values too, which is not known here.
 func (c *checker) providerForEach(m *Module) {
 	for _, r := range m.Order {
 		if r.Addr.Mode != addr.Managed || r.Provider == nil || r.Provider.KeyExpr == nil || r.Repeat.ForEach == nil {

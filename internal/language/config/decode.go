@@ -47,8 +47,8 @@ type decoder struct {
 	ephemeralRootOutputs bool
 }
 
-// reader reads the arguments and nested blocks that a block may have, whatever its kind, and collects what is
-// wrong with them.
+// reader reads the arguments and nested blocks that a block may have, whatever its kind, and collects the
+// errors in them.
 type reader struct{ problems }
 
 // problems are diagnostics that are being collected.

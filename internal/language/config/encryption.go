@@ -14,9 +14,9 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/language/lang"
 )
 
-// Encryption says how states and saved plans are encrypted. Its arguments are not evaluated, and what its
-// references name need not exist: the environment may complete it, see Merge. Key providers and methods are
-// found by following references from the targets; a declared but unused one is never evaluated.
+// Encryption says how states and saved plans are encrypted. Its arguments are not evaluated, and the blocks
+// that its references name need not exist: the environment may complete it, see Merge. Key providers and
+// methods are found by following references from the targets; a declared but unused one is never evaluated.
 //
 //	encryption {
 //	  key_provider "pbkdf2" "main" { passphrase = var.passphrase }
@@ -33,7 +33,7 @@ type Encryption struct {
 	Range   hcl.Range
 }
 
-// EncryptionName is the type and the name of a key provider or of a method. It is what references contain:
+// EncryptionName is the type and the name of a key provider or of a method. References contain it:
 // key_provider.TYPE.NAME or method.TYPE.NAME.
 type EncryptionName struct{ Type, Name string }
 
@@ -44,9 +44,9 @@ type EncryptionBlock struct {
 	Range hcl.Range
 }
 
-// EncryptionTarget says how one kind of file is encrypted. Its arguments are "method" and "enforced", each
-// of which may be absent. What is read is tried with the method first, and with the fallback's if that
-// fails: so keys are exchanged. What is written is always encrypted with the method.
+// EncryptionTarget says how one kind of file is encrypted. Its arguments are "method" and "enforced", each of
+// which may be absent. Files are decrypted with the method, and with the fallback's if that fails: so keys
+// are exchanged. They are always encrypted with the method.
 type EncryptionTarget struct {
 	Attrs    hcl.Attributes
 	Fallback *EncryptionTarget // nil for none
@@ -130,8 +130,8 @@ func (d *encryptionDecoder) encryption(body hcl.Body, rng hcl.Range) *Encryption
 	return e
 }
 
-// encryptionBlock decodes a key provider or a method. Its arguments depend on the type and are checked
-// where that is known; here, only what they refer to is.
+// encryptionBlock decodes a key provider or a method. Its arguments depend on the type and are checked where
+// that is known; here, only the targets of references are checked.
 func (d *encryptionDecoder) encryptionBlock(into map[EncryptionName]*EncryptionBlock, b *hcl.Block) {
 	name := EncryptionName{b.Labels[0], b.Labels[1]}
 	if first := into[name]; first != nil {
@@ -174,7 +174,7 @@ func (d *encryptionDecoder) encryptionArguments(body hcl.Body) hcl.Attributes {
 // early are the objects that expressions may refer to before the state can be read.
 var early = []lang.Kind{lang.Variable, lang.Local, lang.Path, lang.Terraform}
 
-// knownEarly reports references to what is not known before the state can be read. References to key
+// knownEarly reports references to values that are not known before the state can be read. References to key
 // providers are checked when they are followed.
 func (d *encryptionDecoder) knownEarly(expr hcl.Expression) {
 	for _, t := range expr.Variables() {
@@ -197,8 +197,8 @@ func (d *encryptionDecoder) encryptionTarget(b *hcl.Block, s *hcl.BodySchema) *E
 	return t
 }
 
-// encryptionRemotes decodes what holds for states of other configurations: by the name of a data source,
-// and by "" for all others.
+// encryptionRemotes decodes the encryption of other configurations' states: by the name of a data source, and
+// by "" for all others.
 func (d *encryptionDecoder) encryptionRemotes(into map[string]*EncryptionTarget, body hcl.Body) {
 	content := d.content(body, remotesSchema)
 	if b := d.single(content, "default", "default block"); b != nil {
@@ -217,9 +217,9 @@ func (d *encryptionDecoder) encryptionRemotes(into map[string]*EncryptionTarget,
 	}
 }
 
-// Merge returns e with everything that over says in place of what e says about the same, argument by
-// argument. Either may be nil. It is used for the environment, whose configuration takes precedence over
-// that in files. The result may share blocks with e and over, which are not changed.
+// Merge returns e with the arguments of over in place of its own, argument by argument. Either may be nil. It
+// is used for the environment, whose configuration takes precedence over files. The result may share blocks
+// with e and over, which are not changed.
 func (e *Encryption) Merge(over *Encryption) *Encryption {
 	if e == nil || over == nil {
 		if e == nil {
@@ -237,7 +237,7 @@ func (e *Encryption) Merge(over *Encryption) *Encryption {
 	return out
 }
 
-// mergeBlocks adds blocks to others; those of the same name are merged argument by argument.
+// mergeBlocks adds blocks to others, and merges blocks of the same name argument by argument.
 func mergeBlocks(under, over map[EncryptionName]*EncryptionBlock) map[EncryptionName]*EncryptionBlock {
 	out := maps.Clone(under)
 	for name, b := range over {

@@ -12,9 +12,9 @@ import (
 )
 
 // ignoredAttributes warns about attributes of object expressions in e that conversion to the type drops. of
-// describes what has the type. Conversion drops them silently, and a misspelled optional attribute would be
-// the hardest mistake to find. Only literal objects are examined: the value of a reference may well have
-// more attributes than it needs here.
+// describes the object with the type. Conversion drops them silently, and a misspelled optional attribute
+// would be the hardest mistake to find. Only literal objects are examined: the value of a reference may well
+// have more attributes than it needs here.
 func ignoredAttributes(e hcl.Expression, ty cty.Type, of string) diag.List {
 	switch {
 	case ty.IsObjectType():

@@ -2,10 +2,10 @@ package config
 
 import "github.com/mayfly-iac/mayfly/addr"
 
-// WrongKey says what is wrong with an address that has an instance key of a kind that no instance of its
-// block or of a module around it can have, as the first part of a sentence; "" if nothing is. Blocks that
-// the configuration does not declare may have had any keys. instead is the address without such keys, "" if
-// they are to be replaced by others, since what they are of is repeated.
+// WrongKey reports an instance key in an address of a kind that no instance of its block or of a module
+// around it can have, as the first part of a sentence; "" if there is none. Blocks that the configuration
+// does not declare may have had any keys. instead is the address without such keys, "" if they are to be
+// replaced by others, since the block or module is repeated.
 func (t *Tree) WrongKey(a addr.Target) (why, instead string) {
 	right, repeated := addr.Target{Module: addr.RootInstance, Resource: a.Resource, Key: a.Key}, false
 	check := func(block string, r Repetition, key *addr.Key) {
@@ -56,7 +56,7 @@ func (r Repetition) keyKind() addr.KeyKind {
 	return addr.KeyNone
 }
 
-// keys says what keys there are, after the name of the block.
+// keys describes the keys of the instances, after the name of the block.
 func (r Repetition) keys() string {
 	switch r.keyKind() {
 	case addr.KeyInt:

@@ -53,9 +53,9 @@ func (l *Loader) fs() FS {
 	return l.FS
 }
 
-// Load reads the root module in rootDir and all modules that it calls, and checks them against each other.
-// It reports all problems of all modules; of a module for another version of the language, it reports only
-// the version. With errors, the tree contains what could be decoded and still serves to show source
+// Load reads the root module in rootDir and all modules that it calls, and checks them against each other. It
+// reports all problems of all modules; of a module for another version of the language, it reports only the
+// version. With errors, the tree contains the blocks that could be decoded and still serves to show source
 // snippets. It is never nil.
 func (l *Loader) Load(rootDir string) (*Tree, diag.List) {
 	run := l.newRun()
@@ -108,7 +108,7 @@ func (r *loadRun) take() diag.List {
 }
 
 // withoutConsequences drops other errors in a file after an unclosed bracket. The parser goes on at a place
-// of its own choice after such an error, and what it finds there is mostly not what the author wrote.
+// of its own choice after such an error, and mostly misreads the text there.
 func withoutConsequences(diags diag.List) diag.List {
 	from := map[string]int{} // lines, by file
 	for _, d := range diags {
@@ -172,7 +172,8 @@ func (r *loadRun) readDir(dir string) *dirFiles {
 	return files
 }
 
-// parseAll parses files of a directory. A file with syntax errors contributes what could be parsed.
+// parseAll parses files of a directory. A file with syntax errors contributes the blocks that could be
+// parsed.
 func (r *loadRun) parseAll(dir string, names []string) []hcl.Body {
 	var bodies []hcl.Body
 	for _, name := range names {

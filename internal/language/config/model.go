@@ -7,7 +7,7 @@
 //
 // It may import addr, diag, HCL's packages, cty and the libraries for version constraints and provider
 // addresses. It must not know values of variables, provider schemas, state or plans, and it evaluates only
-// what the language requires to be static.
+// expressions that the language requires to be static.
 package config
 
 import (
@@ -28,7 +28,7 @@ type Tree struct {
 	// Sources holds the content of every file read, by its name in ranges, for snippets in diagnostics.
 	Sources map[string][]byte
 
-	removals map[addr.ConfigResource]*Removed // by what they remove; for a module, the resource is empty
+	removals map[addr.ConfigResource]*Removed // by their targets; for a module, the resource is empty
 }
 
 // Module is one module of the tree: the merged content of the files of its directory. A directory that is
@@ -42,7 +42,7 @@ type Module struct {
 	Children map[string]*Module
 
 	RequiredVersions []VersionConstraint
-	Required         map[string]*RequiredProvider // by local name, only what is declared
+	Required         map[string]*RequiredProvider // by local name, declared ones only
 	Backend          *Backend
 	Encryption       *Encryption              // nil without a block
 	ProviderMeta     map[string]*ProviderMeta // by local name
@@ -133,8 +133,8 @@ func (p *Provider) Ref() ProviderRef {
 type Variable struct {
 	Name        string
 	Description string
-	// Type is the type of values, without marks of optional attributes; cty.DynamicPseudoType for any. What
-	// is optional, and its defaults, is in Constraint and Defaults.
+	// Type is the type of values, without marks of optional attributes; cty.DynamicPseudoType for any.
+	// Constraint and Defaults have the optional attributes and their defaults.
 	Type cty.Type
 	// Constraint is Type with the marks of optional attributes, for conversion.
 	Constraint  cty.Type
@@ -211,15 +211,15 @@ type Repetition struct {
 	Enabled hcl.Expression // lifecycle.enabled
 }
 
-// Resource is a resource, data or ephemeral block. It is what is written: one block may have many
-// instances, or none.
+// Resource is a resource, data or ephemeral block. It is the block as written, which may have many instances,
+// or none.
 type Resource struct {
 	Addr      addr.Resource
 	Module    *Module
 	Repeat    Repetition
 	Provider  *ProviderRef // nil for the default configuration of the type's provider
 	DependsOn []hcl.Traversal
-	Body      hcl.Body // what the type's schema describes, without meta-arguments
+	Body      hcl.Body // the arguments in the type's schema, without meta-arguments
 	Lifecycle Lifecycle
 	// Provisioners in order, only on managed resources.
 	Provisioners []*Provisioner

@@ -83,9 +83,8 @@ func (m *Module) ExpectedAlias(ref ProviderRef) *ProviderRef {
 	return nil
 }
 
-// Passed returns what the caller of m passes as the configuration that m calls ref, or nil if it passes
-// none. It takes precedence over an empty provider block in m. The result is relative to the calling
-// module.
+// Passed returns the configuration that the caller of m passes for ref, or nil if it passes none. It takes
+// precedence over an empty provider block in m. The result is relative to the calling module.
 func (m *Module) Passed(ref ProviderRef) *ProviderRef {
 	if m.Call == nil {
 		return nil

@@ -9,10 +9,10 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 )
 
-// overlay is a body whose arguments and nested blocks are replaced by those of an override file: argument
-// by argument, and all nested blocks of a type at once. Blocks of the types in deep are overlaid in turn.
-// It works on bodies rather than on decoded blocks, because the arguments of providers and resources have
-// no schema here yet.
+// overlay is a body whose arguments and nested blocks are replaced by the ones in an override file: argument
+// by argument, and all nested blocks of a type at once. Blocks of the types in deep are overlaid in turn. It
+// works on bodies rather than on decoded blocks, because the arguments of providers and resources have no
+// schema here yet.
 //
 // Required arguments are looked for in the merged content: the override file alone never has them all.
 type overlay struct {
@@ -99,8 +99,8 @@ func (o overlay) merge(base, over *hcl.BodyContent) *hcl.BodyContent {
 	return out
 }
 
-// blockKind returns the block type that b represents: for a dynamic block, that of the generated blocks. So
-// a dynamic block replaces written blocks of that type, and the reverse.
+// blockKind returns the block type that b represents: for a dynamic block, the type of the generated blocks.
+// So a dynamic block replaces written blocks of that type, and the reverse.
 func blockKind(b *hcl.Block) string {
 	if b.Type == "dynamic" && len(b.Labels) == 1 {
 		return b.Labels[0]

@@ -68,7 +68,7 @@ func (d *reader) provisioner(block *hcl.Block) *Provisioner {
 	return p
 }
 
-// DestroyReferences says what a destroy-time provisioner may refer to, for errors about other references.
+// DestroyReferences lists the references allowed in a destroy-time provisioner, for errors about others.
 const DestroyReferences = "When this provisioner runs, other objects may already be gone. It and its connection can use only \"self\", \"count.index\", \"each.key\", \"path\" and \"terraform\", and what is ephemeral and doesn't depend on the destroyed resource: ephemeral resources, ephemeral variables, and outputs and local values made from them. Keep anything else that it needs in an argument of the resource, and read it through \"self\"."
 
 // destroyReferences checks the references of a destroy-time provisioner: when it runs, other objects may no

@@ -129,8 +129,8 @@ func withoutKeys(t addr.Target) string {
 	return addr.ConfigResource{Module: t.Module.Module(), Resource: *t.Resource}.String()
 }
 
-// removedAddress reports whether the address can be that of a removed block: a module or a managed
-// resource, and all instances of it. A single instance is removed by changing count or for_each.
+// removedAddress reports whether the address can stand in a removed block: a module or a managed resource,
+// and all instances of it. A single instance is removed by changing count or for_each.
 func (d *refactoringDecoder) removedAddress(a address, rng hcl.Range) bool {
 	for _, m := range a.target.Module.Path() {
 		if _, _, key := m.Parent(); key != addr.NoKey {

@@ -170,8 +170,8 @@ func (d *resourceDecoder) ignoreChanges(attr *hcl.Attribute) (paths []hcl.Traver
 	return paths, false
 }
 
-// notManaged says what references lead to that don't lead to a managed resource, by their kind and, for those
-// to resources, by the mode.
+// notManaged describes the targets of references that don't lead to a managed resource, by the kind of the
+// reference and, for resources, by their mode.
 var (
 	notManaged = map[lang.Kind]string{
 		lang.Variable: "an input variable", lang.Local: "a local value", lang.Module: "a module call", lang.Each: "a repetition value",

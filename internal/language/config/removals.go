@@ -8,8 +8,8 @@ import (
 // Module returns the module that declares the block and in whose instances its expressions are evaluated.
 func (r *Removed) Module() *Module { return r.module }
 
-// Target returns what the block removes, relative to the root module. The resource is the zero value if
-// that is a whole module.
+// Target returns the resource or module that the block removes, relative to the root module. The resource is
+// the zero value for a whole module.
 func (r *Removed) Target() addr.ConfigResource { return absolute(r.module, r.target) }
 
 // absolute returns the block that a target refers to, which is relative to m.

@@ -39,7 +39,7 @@ func (d *settingsDecoder) decode(list []setting) {
 }
 
 // language decodes a language block, which programs other than OpenTofu read as well. Each takes its
-// constraint from compatible_with and ignores those of the others.
+// constraint from compatible_with and ignores the others' constraints.
 func (d *settingsDecoder) language(s setting) {
 	content := d.content(s.block.Body, languageSchema)
 	d.edition(content.Attributes["edition"])
@@ -265,7 +265,7 @@ func (d *settingsDecoder) configurationAliases(name string, expr hcl.Expression)
 
 var providerSchema = schema("alias version for_each count depends_on source", "lifecycle", "locals")
 
-// provider decodes a provider block. What is not a meta-argument remains in Body until the provider's
+// provider decodes a provider block. Other arguments than meta-arguments remain in Body until the provider's
 // schema is at hand. Meta-arguments that other engines reserve are errors here too, so that no provider
 // argument comes to depend on their absence.
 func (d *decoder) provider(block *hcl.Block) {

@@ -34,7 +34,7 @@ type OSFS struct {
 	Pipes bool
 }
 
-// ReadFile reads a whole file. Its size is limited to that of configuration and values files.
+// ReadFile reads a whole file. Its size is limited as for configuration and values files.
 func (f OSFS) ReadFile(name string) ([]byte, error) {
 	read := safefile.Read
 	if f.Pipes {
@@ -83,9 +83,9 @@ func ignoredName(name string) bool {
 		(strings.HasPrefix(name, "#") && strings.HasSuffix(name, "#"))
 }
 
-// selectFiles picks the configuration files from a directory listing: primary files and override files,
-// each sorted by name. Files that are not regular are included: ignoring a pipe or device would remove what
-// it is meant to provide from the configuration.
+// selectFiles picks the configuration files from a directory listing: primary files and override files, each
+// sorted by name. Files that are not regular are included: ignoring a pipe or device would remove its content
+// from the configuration.
 func selectFiles(entries []fs.DirEntry) (primary, override []string) {
 	names := map[string]bool{}
 	for _, e := range entries {
@@ -146,7 +146,7 @@ func similarFile(fsys FS, name string) string {
 }
 
 // parse parses the source of a file in the syntax that its name implies. The body is never nil. With syntax
-// errors, it has what the parser recognized.
+// errors, it has the parts that the parser recognized.
 func parse(src []byte, name string) (hcl.Body, diag.List) {
 	isJSON := strings.HasSuffix(name, ".json")
 	if diags := checkBounds(src, name, isJSON); diags.HasErrors() {

@@ -103,7 +103,7 @@ type staticBody struct {
 }
 
 // Shape returns the body with its expressions evaluated as far as partial can without the values of
-// variables. What has errors is unknown.
+// variables. Expressions with errors are unknown.
 func (b *Backend) Shape(m *Module, partial Static) hcl.Body {
 	body := b.Body
 	if s, ok := body.(staticBody); ok {
@@ -139,7 +139,7 @@ func (b staticBody) JustAttributes() (hcl.Attributes, hcl.Diagnostics) {
 	return b.attributes(attrs), diags
 }
 
-// content wraps what was decoded: its expressions, and the bodies of its blocks.
+// content wraps decoded content: its expressions, and the bodies of its blocks.
 func (b staticBody) content(c *hcl.BodyContent) *hcl.BodyContent {
 	if c == nil {
 		return nil

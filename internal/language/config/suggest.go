@@ -23,15 +23,15 @@ func Prefix(word string) string {
 	return ""
 }
 
-// literals maps words of other languages to those of this one.
+// literals maps words of other languages to words of this one.
 var literals = map[string]string{
 	"true": "true", "yes": "true", "on": "true", "false": "false", "no": "false", "off": "false",
 	"null": "null", "none": "null", "nil": "null", "undefined": "null",
 }
 
-// MeantBy returns sentences, preceded by a space, on what a user may have meant by a single word where a
-// reference is expected, or in an interpolation. It tries, in this order: an object of that name, a
-// resource type, a literal of another language, and a similar name. It is never empty.
+// MeantBy returns sentences, preceded by a space, on the possible meaning of a single word where a reference
+// is expected, or in an interpolation. It tries, in this order: an object of that name, a resource type, a
+// literal of another language, and a similar name. It is never empty.
 func (m *Module) MeantBy(word string, interpolated bool) string {
 	if meant := m.named(word); len(meant) > 0 {
 		return " Did you mean " + diag.Series("or", meant) + "?"

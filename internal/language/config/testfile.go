@@ -12,8 +12,8 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 )
 
-// TestFile is a test file: runs of a module, and what they have in common. Nothing in it is evaluated. Name
-// is also the name of Source in ranges. The maps are never nil.
+// TestFile is a test file: runs of a module, and their shared settings. Nothing in it is evaluated. Name is
+// also the name of Source in ranges. The maps are never nil.
 type TestFile struct {
 	Name      string // slash separated, relative to the working directory
 	Source    []byte
@@ -25,11 +25,11 @@ type TestFile struct {
 	Runs      []*TestRun
 }
 
-// Mock is a mock_provider block: what answers for a provider configuration without a process of its own. It
-// also mocks ephemeral resources (E83).
+// Mock is a mock_provider block: it answers for a provider configuration without a process. It also mocks
+// ephemeral resources (E83).
 type Mock struct {
 	Name, Alias string
-	ForEach     hcl.Expression // the instances of the configuration; nil for those that the module declares
+	ForEach     hcl.Expression // the instances of the configuration; nil for the ones that the module declares
 	Source      string         // the directory of files with mocks, "" for none
 	Defaults    []*MockDefaults
 	Overrides   []*Override
@@ -51,7 +51,7 @@ type MockDefaults struct {
 	Range      hcl.Range
 }
 
-// Override replaces what a provider would answer about objects, or the outputs of a module.
+// Override replaces a provider's answers about objects, or the outputs of a module.
 type Override struct {
 	Target     addr.Target
 	Bare       []int          // the module steps without a key or [*] of a target with [*], which stands for all instances
@@ -123,7 +123,7 @@ func (l *Loader) filesWith(dir string, suffixes [][2]string) ([]string, diag.Lis
 }
 
 // LoadTestFile reads a test file, and the files of mocks that it names. All names are relative to the working
-// directory. The sources of what was read are added to sources.
+// directory. The files that it reads are added to sources.
 func (l *Loader) LoadTestFile(name string, sources map[string][]byte) (*TestFile, diag.List) {
 	r := &reader{}
 	d := &testDecoder{reader: r, module: &decoder{reader: r, m: newModule(addr.RootModule, ".")}, loader: l, sources: sources}
@@ -201,7 +201,7 @@ func (d *testDecoder) testProvider(b *hcl.Block) {
 }
 
 // mock decodes a mock_provider block and the files in the directory that its source names. The block's own
-// defaults have precedence over those of files.
+// defaults have precedence over defaults in files.
 func (d *testDecoder) mock(b *hcl.Block) {
 	m := &Mock{Name: b.Labels[0], Range: b.DefRange}
 	if !d.providerName(m.Name, b.LabelRanges[0], "") {
@@ -240,8 +240,8 @@ func (d *testDecoder) mock(b *hcl.Block) {
 
 var blockModes = map[string]addr.Mode{"resource": addr.Managed, "data": addr.Data, "ephemeral": addr.Ephemeral}
 
-// defaults adds the content of a mock_provider block, or of a file of mocks, each type once. What is added
-// first has precedence.
+// defaults adds the content of a mock_provider block, or of a file of mocks, each type once. The first one
+// added has precedence.
 func (d *testDecoder) defaults(m *Mock, content *hcl.BodyContent) {
 	first := map[[2]string]hcl.Range{}
 	for _, b := range content.Blocks {
@@ -275,8 +275,8 @@ func (d *testDecoder) during(content *hcl.BodyContent, otherwise bool) bool {
 	return otherwise
 }
 
-// overrides decodes the override blocks in a body, each target once, those of the most specific targets
-// first. during holds for those that do not say when their values are known.
+// overrides decodes the override blocks in a body, each target once, the most specific targets first. during
+// holds for blocks that do not say when their values are known.
 func (d *testDecoder) overrides(content *hcl.BodyContent, during bool) []*Override {
 	var out []*Override
 	for _, b := range content.Blocks {
@@ -320,7 +320,7 @@ func (o *Override) keyed() []int {
 }
 
 // override decodes one override block, and returns nil if its target is not an address of the right kind.
-// kind is what follows "override_" in the block type.
+// kind is the part after "override_" in the block type.
 func (d *testDecoder) override(b *hcl.Block, kind string, during bool) *Override {
 	s, name := valuesSchema, "values"
 	if kind == "module" {

@@ -12,8 +12,8 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/language/lang"
 )
 
-// TestRun is a run block: a plan or an apply of a module, and what must hold after it. It inherits
-// variables, providers and overrides from its file, and what it gives itself takes precedence.
+// TestRun is a run block: a plan or an apply of a module, and the assertions about it. It inherits variables,
+// providers and overrides from its file, and its own take precedence.
 type TestRun struct {
 	Name      string
 	Nth       int  // how many runs of this name precede it in the file
@@ -25,7 +25,7 @@ type TestRun struct {
 	Asserts   []*Condition
 	Expected  []Expected
 	Overrides []*Override
-	StateKey  string    // "" for that of the module
+	StateKey  string    // "" for the module's
 	Problems  diag.List // errors for which the run, and nothing else, cannot be carried out
 	Parallel  bool      // may run beside others
 	Range     hcl.Range
@@ -33,8 +33,8 @@ type TestRun struct {
 	parallelSet bool
 }
 
-// ID returns what no other run of the file has: the name, followed by a number if it isn't the first of that
-// name.
+// ID returns the name, followed by a number if the run isn't the first of that name in the file: no other run
+// has the same.
 func (r *TestRun) ID() string {
 	if r.Nth == 0 {
 		return r.Name
@@ -51,8 +51,8 @@ type TestPlanOptions struct {
 	Places            OptionPlaces
 }
 
-// OptionPlaces are where the addresses in the options of a plan are written; the zero value is for those of a
-// command line.
+// OptionPlaces are where the addresses in the options of a plan are written; the zero value is for options of
+// a command line.
 type OptionPlaces struct{ Targets, Excludes, Replace Places }
 
 // Places are where the elements of a list are written, in their order.
@@ -144,7 +144,7 @@ func (d *testDecoder) runModule(b *hcl.Block, run string) *ModuleCall {
 	return c
 }
 
-// planOptions decodes a plan_options block. Addresses are those of the module under test.
+// planOptions decodes a plan_options block. Addresses belong to the module under test.
 func (d *testDecoder) planOptions(o *TestPlanOptions, b *hcl.Block) {
 	content := d.content(b.Body, planOptionsSchema)
 	if attr := content.Attributes["mode"]; attr != nil {
@@ -194,8 +194,8 @@ func (d *testDecoder) list(attr *hcl.Attribute) []hcl.Expression {
 	return exprs
 }
 
-// expected decodes expect_failures. What is wrong with an entry is a problem of the run: others do not depend
-// on it.
+// expected decodes expect_failures. A mistake in an entry is a problem of the run: others do not depend on
+// it.
 func (d *testDecoder) expected(attr *hcl.Attribute) (out []Expected, problems diag.List) {
 	for _, e := range d.list(attr) {
 		t := d.traversal(e)

@@ -25,8 +25,8 @@ func Given(name string, v cty.Value, ephemeral bool) *Variable {
 	}
 }
 
-// Copy returns a tree whose modules can be changed: blocks can be added, replaced and taken away. The
-// blocks themselves are those of t, and must not be changed. It takes time linear in the number of blocks.
+// Copy returns a tree whose modules can be changed: blocks can be added, replaced and taken away. It shares
+// the blocks with t; they must not be changed. It takes time linear in the number of blocks.
 func (t *Tree) Copy() *Tree {
 	out := &Tree{Modules: make(map[addr.Module]*Module, len(t.Modules)), Sources: maps.Clone(t.Sources), removals: t.removals}
 	out.Root = out.copyModule(t.Root, nil)
@@ -79,8 +79,8 @@ func (t *Tree) drop(m *Module) {
 	}
 }
 
-// Together returns a tree for finding out what a module and its tests need: that of the module, which calls
-// the modules of runs too and has the providers of test files. It serves no other purpose.
+// Together returns a tree for finding out the requirements of a module and its tests: the module's tree,
+// which calls the modules of runs too and has the providers of test files. It serves no other purpose.
 func (t *Tree) Together(runs []*Tree, files []*TestFile) *Tree {
 	out := t.Copy()
 	for i, run := range runs {
@@ -127,7 +127,7 @@ func (f *TestFile) CheckProviders(module func(*TestRun) *Module) diag.List {
 		m := module(run)
 		for _, p := range run.Providers {
 			if f.Providers[p.InParent.String()] == nil && f.Mocks[p.InParent.String()] == nil {
-				types[p.InParent.String()] = m.ProviderFor(p.InParent.Name) // it is that of the module
+				types[p.InParent.String()] = m.ProviderFor(p.InParent.Name) // it is the module's
 			}
 			check(m, p.InChild, p.InParent)
 		}

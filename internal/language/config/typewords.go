@@ -18,14 +18,14 @@ var typeForms = map[string]string{
 
 var typeNames = []string{"string", "number", "bool", "any", "list", "set", "map", "object", "tuple"}
 
-// foreignTypes maps type names of other languages to those of this one.
+// foreignTypes maps type names of other languages to type names of this one.
 var foreignTypes = map[string]string{
 	"str": "string", "text": "string", "int": "number", "integer": "number", "float": "number", "double": "number", "num": "number", "boolean": "bool",
 	"array": "list", "slice": "list", "dict": "map", "hash": "map", "struct": "object", "dynamic": "any",
 }
 
-// typeErrors rewords errors about a type constraint: those about unknown words suggest what may have been
-// meant. The parser's error at the same position is dropped, so there is one error per word.
+// typeErrors rewords errors about a type constraint: errors about unknown words suggest the type that may
+// have been meant. The parser's error at the same position is dropped, so there is one error per word.
 func typeErrors(expr hcl.Expression, diags diag.List) diag.List {
 	unknown := unknownTypes(expr)
 	diags = slices.DeleteFunc(diags, func(d diag.Diagnostic) bool {

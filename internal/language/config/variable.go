@@ -184,7 +184,7 @@ func (v *Variable) Convert(val cty.Value) (out cty.Value, err error) {
 }
 
 // Convert converts a value to the output's type, if that is declared. The error may tell names and types of
-// what is in the value.
+// elements of the value.
 func (o *Output) Convert(val cty.Value) (cty.Value, error) {
 	if o.Constraint == cty.NilType {
 		return val, nil

@@ -45,9 +45,9 @@ func (val *VarValue) Convert(v *Variable) (cty.Value, diag.List) {
 }
 
 // LoadVarsFile reads a file of values for variables, in JSON if its name ends in ".json". The caller checks
-// that the variables exist; vars are the existing ones. The text of the file in diagnostics shows only
-// their values, unless they are sensitive or ephemeral: any other value may be a secret under a mistyped
-// name. The result is never nil; with errors it has what could be read. The file has assignments and no
+// that the variables exist; vars are the existing ones. The text of the file in diagnostics shows only their
+// values, unless they are sensitive or ephemeral: any other value may be a secret under a mistyped name. The
+// result is never nil; with errors it has the values that could be read. The file has assignments and no
 // blocks:
 //
 //	region = "eu-west-1"
@@ -85,9 +85,9 @@ func LoadVarsFile(fsys FS, name string, vars map[string]*Variable) (*VarsFile, d
 	return out, diags.WithSource(name, out.Source)
 }
 
-// LoadBackendFile reads a file of settings for a backend block: a body like that of the block, in JSON if its
-// name ends in ".json". The text of the file in diagnostics shows only the values of shown arguments. The
-// body is never nil.
+// LoadBackendFile reads a file of settings for a backend block: a body like the block's, in JSON if its name
+// ends in ".json". The text of the file in diagnostics shows only the values of shown arguments. The body is
+// never nil.
 func LoadBackendFile(fsys FS, name string, shown []string) (hcl.Body, []byte, diag.List) {
 	src, diags := readChecked(fsys, name)
 	if diags.HasErrors() {
@@ -190,8 +190,8 @@ func plainValueHints(expr hcl.Expression, hd hcl.Diagnostics) diag.List {
 	return diag.List{d}
 }
 
-// coverValues returns the text of a file with asterisks in place of all values except those of variables
-// that may be shown.
+// coverValues returns the text of a file with asterisks in place of all values except for variables that may
+// be shown.
 func coverValues(src []byte, attrs hcl.Attributes, vars map[string]*Variable) []byte {
 	out := bytes.Clone(src)
 	for _, attr := range attrs {
@@ -216,17 +216,16 @@ func Cover(text []byte) {
 // the indentation, if the match begins a line, and the name.
 var giving = pattern.New(`(?m)(^[ \t]*)?(?:[a-z_]+[ \t]+)?"?([\pL_][\pL\pN_-]*)"?[ \t]*[=:{]`)
 
-// coverGuessed is coverValues for a file that can't be parsed. The extent of values must be guessed, so
-// only text that begins with a variable that may be shown is kept, up to the first name whose value may be
-// secret: that of another variable or an unknown name, unless it is within brackets, where it may be an
-// object's key.
+// coverGuessed is coverValues for a file that can't be parsed. The extent of values must be guessed, so only
+// text that begins with a variable that may be shown is kept, up to the first name whose value may be secret:
+// of another variable or an unknown name, unless it is within brackets, where it may be an object's key.
 func coverGuessed(src []byte, isJSON bool, vars map[string]*Variable) []byte {
 	outermost := 0
 	if isJSON {
 		outermost = 1
 	}
 	out := bytes.Clone(src)
-	start, end := len(src), len(src) // what is shown
+	start, end := len(src), len(src) // the shown part
 	depth, counted := 0, 0
 	for _, m := range giving().FindAllSubmatchIndex(src, -1) {
 		depth += nesting(src[counted:m[0]])

@@ -57,5 +57,5 @@ func (w *Walk) Child(m *Module, call *ModuleCall, dir string) (*Module, diag.Lis
 	return w.run.child(dir, m, call), w.run.take()
 }
 
-// Tree returns what has been read so far. Modules are not checked against each other.
+// Tree returns the tree read so far. Modules are not checked against each other.
 func (w *Walk) Tree() *Tree { return w.run.tree }

@@ -16,7 +16,7 @@ import (
 
 // Step is the step of an attribute access or index that leads nowhere.
 type Step struct {
-	Of   cty.Value // what the step was to be taken from
+	Of   cty.Value // the value that the step was to be taken from
 	Path hcl.Traversal
 	Attr string    // the name of an attribute
 	Key  cty.Value // otherwise, the key of an index
@@ -79,7 +79,7 @@ func failedStep(of cty.Value, step hcl.Traverser) (Step, bool) {
 	return Step{}, false
 }
 
-// Advice returns a sentence on what to write in place of the step; "" if there is nothing to add, or it could
+// Advice returns a sentence on the correct spelling of the step; "" if there is nothing to add, or it could
 // reveal a value.
 func (s Step) Advice() string {
 	if _, secret := value.Redacted(s.Of.Marks()); secret {
@@ -116,7 +116,7 @@ func (s Step) Advice() string {
 	return ""
 }
 
-// of returns what the step was to be taken from as it is written, or a word for it.
+// of returns the expression that the step was to be taken from, or a word for it.
 func (s Step) of() string {
 	if s.Path == nil {
 		return "VALUE"

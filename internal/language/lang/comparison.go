@@ -70,8 +70,8 @@ func isFalse(e hcl.Expression, ctx *hcl.EvalContext) bool {
 	return !diags.HasErrors() && v.Type() == cty.Bool && v.IsKnown() && !v.IsNull() && v.False()
 }
 
-// Difference returns where two values first differ, and what they have there: a path that is empty if they
-// differ as a whole, or if more would reveal what is sensitive or ephemeral, or is not known yet.
+// Difference returns the path where two values first differ, and their values there. The path is empty if
+// they differ as a whole, or if more would reveal a sensitive or ephemeral value, or is not known yet.
 func (c comparison) Difference() (path cty.Path, left, right cty.Value) {
 	left, right = c.LeftValue, c.RightValue
 	if left.ContainsMarked() || right.ContainsMarked() || !left.IsWhollyKnown() || !right.IsWhollyKnown() {

@@ -14,10 +14,10 @@ import (
 )
 
 // Redact takes out of errors what could be a part of a sensitive or ephemeral value: a key, an element, a
-// text. The errors are those of an evaluation in ctx. On errors that may depend on a secret, it evaluates
-// once more with again, in a context in which secrets are unknown: an error that comes back word for word
-// depends on none and is kept. So is what a function reports about arguments that carry their marks. Any
-// other error keeps its summary and its place, and loses its detail.
+// text. The errors come from an evaluation in ctx. On errors that may depend on a secret, it evaluates once
+// more with again, in a context in which secrets are unknown: an error that comes back word for word depends
+// on none and is kept. So are errors of functions about arguments that carry their marks. Any other error
+// keeps its summary and its place, and loses its detail.
 //
 // It is the one place where errors of evaluation lose secrets; everything that evaluates hands its errors
 // through here. It changes the list and returns it.
@@ -80,7 +80,7 @@ func requirement(d diag.Diagnostic) string {
 }
 
 // mask returns a context like c, an inner context of root, in which all variables of loops have marks:
-// elements have lost those of their collection.
+// elements have lost their collection's.
 func mask(c, root *hcl.EvalContext, marks cty.ValueMarks) *hcl.EvalContext {
 	if c == nil || c == root {
 		return c
@@ -94,7 +94,7 @@ func mask(c, root *hcl.EvalContext, marks cty.ValueMarks) *hcl.EvalContext {
 	return masked
 }
 
-// diagnosticKey is what people see of an error.
+// diagnosticKey is the visible part of an error.
 type diagnosticKey struct {
 	summary, detail string
 	subject         hcl.Range
@@ -110,9 +110,8 @@ func keyOf(d diag.Diagnostic) diagnosticKey {
 	return k
 }
 
-// withoutSecrets returns a context like ctx in which what is secret is unknown, and the marks of what that
-// is. An evaluation in the new context adds to these marks when it calls a function that makes a value
-// sensitive.
+// withoutSecrets returns a context like ctx in which secrets are unknown, and the marks of these secrets. An
+// evaluation in the new context adds to these marks when it calls a function that makes a value sensitive.
 func withoutSecrets(ctx *hcl.EvalContext) (*hcl.EvalContext, cty.ValueMarks) {
 	marks := cty.ValueMarks{}
 	public := &hcl.EvalContext{Variables: make(map[string]cty.Value, len(ctx.Variables)), Functions: FunctionsIn(ctx)}
@@ -127,8 +126,8 @@ func withoutSecrets(ctx *hcl.EvalContext) (*hcl.EvalContext, cty.ValueMarks) {
 	return public, marks
 }
 
-// FunctionsIn returns the functions that can be called in a context, with those of the contexts around it.
-// The map is the caller's own.
+// FunctionsIn returns the functions that can be called in a context, and in the contexts around it. The map
+// is the caller's own.
 func FunctionsIn(ctx *hcl.EvalContext) map[string]function.Function {
 	all := map[string]function.Function{}
 	for ; ctx != nil; ctx = ctx.Parent() {

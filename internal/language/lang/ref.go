@@ -1,5 +1,5 @@
-// Package lang compiles expressions: it finds what an expression refers to, at the precision of the
-// reference, before anything is evaluated.
+// Package lang compiles expressions: it finds the objects that an expression refers to, at the precision of
+// the reference, before anything is evaluated.
 //
 // It may import addr, diag, schema and HCL's packages. It must not know modules, values of objects, state or
 // plans.
@@ -38,7 +38,7 @@ const (
 	Earlier               // run.NAME, in test files only
 )
 
-// Ref is one reference: an object, the instance of it if the reference tells, and what follows.
+// Ref is one reference: an object, the instance of it if the reference tells, and the rest.
 //
 //	aws_instance.web[0].tags.name   Kind Resource, Resource aws_instance.web, Index 0, Rest .tags.name
 //	module.a["x"].url               Kind Module, Name a, Index "x", Output url
@@ -48,11 +48,11 @@ type Ref struct {
 	Root     string        // the first word as written
 	Resource addr.Resource // Resource only
 	Index    *Index        // nil if the reference is to the object as a whole
-	Output   string        // Module only; "" for all outputs, or those that Each selects
-	Each     *Elements     // Module only: what is read of each instance; nil for everything
-	Rest     hcl.Traversal // what follows the object and index (and the output's name)
+	Output   string        // Module only; "" for all outputs, or the ones that Each selects
+	Each     *Elements     // Module only: the part read of each instance; nil for all
+	Rest     hcl.Traversal // the steps after the object and index (and the output's name)
 	Range    hcl.Range
-	Guarded  bool // the expression may get by without what is referred to: it is in a call of try or can, or in a conditional
+	Guarded  bool // the expression may get by without the object: it is in a call of try or can, or in a conditional
 	Invalid  bool // an error about the reference was reported: it evaluates to an unknown value, without another error
 	// Iterators are the names of the current elements of the dynamic blocks around the reference, from
 	// outside to inside.
@@ -115,7 +115,7 @@ func Calling(exprs []*Expr) *Expr {
 	return nil
 }
 
-// Expressions yields what the compiled expressions evaluate.
+// Expressions yields the expressions that the compiled ones evaluate.
 func Expressions(exprs []*Expr) iter.Seq[hcl.Expression] {
 	return func(yield func(hcl.Expression) bool) {
 		for _, x := range exprs {
@@ -151,9 +151,8 @@ func ProviderFunctions(e hcl.Expression) []string {
 	return c.functions
 }
 
-// compiler collects the references of one expression. A walk over the syntax first notes what depends on
-// the context of a traversal; then each traversal that HCL lists becomes a reference, with the notes for
-// its position.
+// compiler collects the references of one expression. A walk over the syntax first notes the context of each
+// traversal; then each traversal that HCL lists becomes a reference, with the notes for its position.
 type compiler struct {
 	scope     []string
 	functions []string
@@ -173,12 +172,13 @@ type indexing struct {
 	rest hcl.Traversal
 }
 
-// inScope reports whether a name is that of an iterator around the expression.
+// inScope reports whether a name belongs to an iterator around the expression.
 func (c *compiler) inScope(name string) bool {
 	return slices.Contains(c.scope, name)
 }
 
-// index walks native syntax for what Variables does not tell: index expressions and function calls.
+// index walks native syntax for the details that Variables does not tell: index expressions and function
+// calls.
 func (c *compiler) index(e hcl.Expression) {
 	node, ok := e.(hclsyntax.Node)
 	if !ok {
@@ -223,11 +223,11 @@ func (c *compiler) foreignCalls(e hcl.Expression) {
 	}
 }
 
-// indexWalker notes what is around traversals: indexes, loops, guards and calls.
+// indexWalker notes the surroundings of traversals: indexes, loops, guards and calls.
 type indexWalker struct {
 	c      *compiler
 	names  []string // variables of enclosing for expressions
-	guards int      // enclosing calls and conditionals that make do without what is not there
+	guards int      // enclosing calls and conditionals that make do without missing objects
 	rests  map[*hclsyntax.IndexExpr]hcl.Traversal
 }
 
@@ -282,8 +282,8 @@ func (w *indexWalker) Exit(n hclsyntax.Node) hcl.Diagnostics {
 }
 
 // found notes an index expression on a reference. An index that uses a variable of the expression itself,
-// such as that of a for expression, has no value outside of it, so such a reference keeps no index and means
-// all instances.
+// such as a for expression's, has no value outside of it, so such a reference keeps no index and means all
+// instances.
 func (w *indexWalker) found(n *hclsyntax.IndexExpr) {
 	coll, ok := n.Collection.(*hclsyntax.ScopeTraversalExpr)
 	if !ok {
@@ -368,8 +368,8 @@ func ParseRef(t hcl.Traversal) (Ref, diag.List) {
 	}
 }
 
-// named interprets the rest of a reference as a name and what follows it. what names the kind of object in
-// the error.
+// named interprets the rest of a reference as a name and further steps. The error uses what as the kind of
+// object.
 func (r Ref) named(kind Kind, t hcl.Traversal, what string) (Ref, diag.List) {
 	if r.takeNameOf(kind, t) {
 		return r, nil

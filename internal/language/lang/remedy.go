@@ -16,9 +16,9 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/values/value"
 )
 
-// Remedy returns sentences, after a space, that say how to write what may have been meant by a part of e, of
-// which d is an error; "" if there is nothing to add, or if the sentences could reveal a value. inModule says
-// that e is in a called module.
+// Remedy returns sentences, after a space, that correct the part of e that d is about, by its probable
+// meaning; "" if there is nothing to add, or if the sentences could reveal a value. inModule says that e is
+// in a called module.
 func Remedy(e hcl.Expression, d *diag.Diagnostic, inModule bool) string {
 	node, ok := e.(hclsyntax.Node)
 	if !ok {
@@ -102,8 +102,8 @@ func written(e hcl.Expression, other string) string {
 // longestWritten is how many bytes a constant has at most that is repeated in a message.
 const longestWritten = 40
 
-// operandRemedy returns a sentence on what to write in place of an operator applied to a wrong type, "" if
-// there is no common mistake of that kind.
+// operandRemedy returns a sentence on the replacement of an operator applied to a wrong type, "" if there is
+// no common mistake of that kind.
 func operandRemedy(n *hclsyntax.BinaryOpExpr, v cty.Value) string {
 	isText := v.Type() == cty.String && !v.IsNull()
 	switch n.Op {

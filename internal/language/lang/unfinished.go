@@ -8,10 +8,10 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
-// Openness is what text needs to be a complete expression.
+// Openness says how a text falls short of a complete expression.
 type Openness uint8
 
-// What is open is the innermost thing. Within a here document, every line is text, whatever it looks like.
+// The innermost open thing. Within a here document, every line is text, whatever it looks like.
 const (
 	Closed Openness = iota
 	WithinBrackets
@@ -58,7 +58,8 @@ func (u *Unfinished) Add(line string) Openness {
 // Text returns the lines so far, each with its end.
 func (u *Unfinished) Text() string { return strings.Join(u.lines, "\n") + "\n" }
 
-// spansLines reports whether a line inside what the token opens cannot be read without the lines before it.
+// spansLines reports whether a line inside the construct that the token opens cannot be read without the
+// lines before it.
 func spansLines(t hclsyntax.TokenType) bool {
 	return t == hclsyntax.TokenOHeredoc || t == hclsyntax.TokenTemplateInterp || t == hclsyntax.TokenTemplateControl
 }

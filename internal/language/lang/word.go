@@ -9,14 +9,14 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 )
 
-// Word is the Extra of the error about a reference that is a single word. Code that knows what is declared
-// can say what it may mean.
+// Word is the Extra of the error about a reference that is a single word. Code that knows the declarations
+// can say which one it may mean.
 type Word struct {
 	Text         string
 	Interpolated bool // it is all that an interpolation has, as in "${word}"
 }
 
-// Propose adds to the errors about single words what the words may mean: sentences after a space. It changes
+// Propose adds to the errors about single words their possible meanings: sentences after a space. It changes
 // the list and returns it.
 func Propose(diags diag.List, meant func(word string, interpolated bool) string) diag.List {
 	for i := range diags {

@@ -1,7 +1,7 @@
 // Package document keeps a state as one document, under a lock and with the journals of runs beside it, so
-// that a crash at any point loses no result. It has what is the same wherever the document is: the order in
-// which things become durable, and what a run does about the journals of runs that did not end as they
-// should. What differs is behind the interface Medium.
+// that a crash at any point loses no result. It has the code that is the same wherever the document is: the
+// order in which things become durable, and the recovery from journals of runs that did not end as they
+// should. The interface Medium hides the differences.
 //
 // It may import state and state/store. It must not know files, services, configuration, plans or providers.
 package document
@@ -238,7 +238,7 @@ func (m *Manager) Exclusively(f func() error) error {
 	return f()
 }
 
-// Restore stores a document again without changing what it says: restore is called with the state, after the
+// Restore stores a document again without changing its meaning: restore is called with the state, after the
 // journals of interrupted runs were folded in, and the version of its bytes, and returns their new version.
 func (m *Manager) Restore(ctx context.Context, restore func(f *state.File, was Version) (Version, error)) error {
 	if err := context.Cause(ctx); err != nil {

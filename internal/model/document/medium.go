@@ -7,8 +7,8 @@ import (
 	"github.com/mayfly-iac/mayfly/state/store"
 )
 
-// Medium is what one document is kept on, as one run sees it: files of this machine, or a place in a service.
-// Its methods are called one after the other, and none of them while the Manager waits for another.
+// Medium keeps one document, as one run sees it: files of this machine, or a place in a service. Its methods
+// are called one after the other, and none of them while the Manager waits for another.
 type Medium interface {
 	Lock
 	Content
@@ -33,14 +33,14 @@ type Lock interface {
 // Version identifies the stored bytes of a document: an ETag, a generation, a number of a row, or a checksum.
 type Version string
 
-// Stored is what a medium has for a document.
+// Stored is the content of a medium.
 type Stored struct {
 	Data     []byte
-	Version  Version     // of what a write would replace
+	Version  Version     // of the content that a write would replace
 	File     *state.File // that Data stands for; nil for none
 	Journals []Journal   // in the order in which their runs began
-	// Missing is called if there is neither a document nor a journal with results. It returns the path of
-	// what there is in place of a document; "" for nothing. It fails if a document was lost. It may be nil.
+	// Missing is called if there is neither a document nor a journal with results. It returns the path of an
+	// object in place of a document; "" for none. It fails if a document was lost. It may be nil.
 	Missing func() (path string, err error)
 }
 
@@ -51,7 +51,7 @@ type Content interface {
 	// Store replaces the document and returns its new version. When it returns, data is durable. It fails if
 	// the version was not was.
 	Store(ctx context.Context, data []byte, was Version) (Version, error)
-	// Changed returns the error for a document that is not what the run has read.
+	// Changed returns the error for a document that has changed since the run read it.
 	Changed() error
 }
 
@@ -80,8 +80,8 @@ type Journal interface {
 	// SetAside keeps a journal without a readable record under another path, which it returns, unless it can
 	// be removed like others.
 	SetAside() (path string, err error)
-	// Refuse adds to err what to do about a journal that cannot be merged into the document. lacks says what
-	// is known about the document in that case.
+	// Refuse adds advice to err about a journal that cannot be merged into the document. lacks describes the
+	// document in that case.
 	Refuse(err error, lacks string) error
 }
 

@@ -18,7 +18,7 @@ type reading struct {
 	journals []*leftover
 }
 
-// leftover is a journal with what it makes of the document and of the journals before it.
+// leftover is a journal with the result of replaying it on the document and the journals before it.
 type leftover struct {
 	Journal
 	text     bool               // it has content
@@ -198,7 +198,7 @@ func (m *Manager) fold(ctx context.Context, r *reading) error {
 }
 
 // clear removes journals. One without a readable record may be kept under another name: its run has changed
-// nothing, unless the disk has lost what was written.
+// nothing, unless the disk has lost writes.
 func (m *Manager) clear(ctx context.Context, journals []*leftover) error {
 	var rest []Journal
 	for _, j := range journals {

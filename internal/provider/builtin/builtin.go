@@ -43,13 +43,13 @@ type Decrypt func(instance addr.Instance, stored []byte) ([]byte, error)
 // parts, fits it. Errors follow the rules of ReadState; ErrNoBackend means that the type does not exist.
 type CheckBackend func(backendType string, config cty.Value) error
 
-// Options are what the provider needs from its environment. Each has a default. Functions in it may be
-// called concurrently.
+// Options are the environment of the provider. Each has a default. Functions in it may be called
+// concurrently.
 type Options struct {
 	// Dir is the directory that relative paths of local states refer to; "" is the working directory of the
 	// process.
 	Dir string
-	// ReadState reads the states of other configurations; nil reads those of the local backend.
+	// ReadState reads the states of other configurations; nil reads states of the local backend.
 	ReadState ReadState
 	// CheckBackend validates terraform_remote_state's configuration. If it is nil, the local backend's
 	// rules apply if ReadState is nil too; otherwise all checks are left to ReadState.

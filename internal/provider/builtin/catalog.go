@@ -26,18 +26,18 @@ func extensions(s *schema.Schema) []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(s.Block.Attributes)), func(name string) bool { return !s.Block.Attributes[name].Extension })
 }
 
-// Catalog returns what the provider offers, for use without starting it.
+// Catalog returns the provider's catalog, for use without starting it.
 func Catalog() provider.Catalog { return catalog{} }
 
 // catalog is the provider's catalog. All schemas are fixed, so it has no state. Only Functions builds its
 // result anew.
 type catalog struct{}
 
-// emptySchema is that of the provider block.
+// emptySchema is the schema of the provider block.
 var emptySchema = &schema.Schema{Block: &schema.Block{}}
 
-// dataSchema is the schema of terraform_data: that of other engines, and a write-only argument with its
-// version (E65).
+// dataSchema is the schema of terraform_data as in other engines, with a write-only argument and its version
+// (E65).
 var dataSchema = &schema.Schema{Block: &schema.Block{
 	Attributes: map[string]*schema.Attribute{
 		"id":               {Type: cty.String, Computed: true},

@@ -58,7 +58,7 @@ func (b *builtin) validateRemoteState(config cty.Value) diag.List {
 	return diags
 }
 
-// backendConfig returns the configuration of the backend: the argument config with that of config_wo over it.
+// backendConfig returns the configuration of the backend: the argument config, overridden by config_wo.
 func backendConfig(config cty.Value) cty.Value {
 	stored, extra := config.GetAttr("config"), config.GetAttr("config_wo")
 	if extra.IsNull() || stored.IsNull() {

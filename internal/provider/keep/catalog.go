@@ -26,7 +26,7 @@ const (
 	leasesType      = "keep_leases"
 )
 
-// catalog is what the provider offers. All schemas are fixed.
+// catalog is the provider's catalog. All schemas are fixed.
 type catalog struct{}
 
 var providerSchema = schemaOf("Keeps secrets in one age-encrypted file.", map[string]*schema.Attribute{
@@ -100,7 +100,7 @@ var schemas = map[addr.Mode]map[string]*schema.Schema{
 }
 
 // passwordSchema returns the schema of keep_password. Arguments with a default are computed too: the result
-// shows what was used.
+// shows the values used.
 func passwordSchema() *schema.Schema {
 	use := func(what string) *schema.Attribute {
 		return &schema.Attribute{Type: cty.Bool, Optional: true, Computed: true, Description: "Whether to use " + what + ". Default: true."}

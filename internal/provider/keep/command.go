@@ -100,7 +100,7 @@ func (p *keepProvider) openCommand(ctx context.Context, result map[string]cty.Va
 	return p.hold(h, resp, renewAt)
 }
 
-// checkCommand checks what is known of the arguments of a keep_command.
+// checkCommand checks the known arguments of a keep_command.
 func checkCommand(a map[string]cty.Value) (diags diag.List) {
 	for _, name := range []string{"program", "renew", "close"} {
 		if argv := a[name]; !argv.IsNull() && argv.IsWhollyKnown() && (len(elements(argv)) == 0 || elements(argv)[0] == "") {
@@ -141,12 +141,12 @@ type command struct {
 	timeout time.Duration
 }
 
-// byHand says how to see what an error does not show. Programs repeat their arguments and input in what they
-// write to their standard error, and any of it may be secret.
+// byHand says how to see a program's output, which errors do not show. Programs repeat their arguments and
+// input on standard error, and any of it may be secret.
 const byHand = ". What it wrote to its standard error isn't shown, since that may have secrets in it: run it by hand to see it, or have it write a log of its own"
 
-// run runs the program of an argument and returns its standard output. Errors have nothing of the arguments,
-// nor of what the program has written.
+// run runs the program of an argument and returns its standard output. Errors quote neither the arguments nor
+// the program's output.
 func (c command) run(ctx context.Context, argument string, argv []string) (string, error) {
 	limited, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
@@ -174,7 +174,7 @@ func (c command) run(ctx context.Context, argument string, argv []string) (strin
 	return stdout.first.String(), nil
 }
 
-// notRun says why a program could not be started, without its name and that of its directory.
+// notRun says why a program could not be started, without its name or its directory's.
 func notRun(err error) string {
 	var lookup *exec.Error
 	var path *fs.PathError

@@ -46,7 +46,7 @@ func (p *keepProvider) OpenEphemeral(ctx context.Context, typeName string, confi
 	return resp, nil
 }
 
-// openStored opens what needs the store.
+// openStored opens instances that need the store.
 func (p *keepProvider) openStored(ctx context.Context, typeName string, result map[string]cty.Value, resp *provider.OpenResponse) diag.List {
 	kept, diags := p.configured().open()
 	if diags.HasErrors() {

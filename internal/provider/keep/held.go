@@ -40,7 +40,7 @@ func (p *keepProvider) hold(h held, resp *provider.OpenResponse, renewAt time.Ti
 	return nil
 }
 
-// heldBy returns what private data identify. If drop is true, it is not held any more.
+// heldBy returns the instance that private data identify. If drop is true, it is not held any more.
 func (p *keepProvider) heldBy(private []byte, drop bool) (held, diag.List) {
 	var data heldPrivate
 	_ = json.Unmarshal(private, &data) // then the ID is empty, and unknown
@@ -56,7 +56,8 @@ func (p *keepProvider) heldBy(private []byte, drop bool) (held, diag.List) {
 	return h, nil
 }
 
-// abandon closes what is still held, as far as that takes no time: the provider's process is about to end.
+// abandon closes the instances still held, as far as that takes no time: the provider's process is about to
+// end.
 func (p *keepProvider) abandon() {
 	p.mu.Lock()
 	left := p.holding

@@ -75,7 +75,7 @@ func (p *keepProvider) during(ctx context.Context) (_ context.Context, done func
 	}
 }
 
-// Stop implements provider.Reader. Operations that begin later, such as closing what is open, are not
+// Stop implements provider.Reader. Operations that begin later, such as closing open instances, are not
 // stopped.
 func (p *keepProvider) Stop(context.Context) error {
 	p.mu.Lock()

@@ -15,7 +15,7 @@ import (
 )
 
 // record is a managed resource: named records of one kind in the store. The functions get the attributes of
-// objects, and change those of the planned or known object to what it is afterwards.
+// objects, and change the attributes of the planned or known object to their final values.
 type record struct {
 	prefix string // of ids
 	// settled reports whether an attribute that the provider chooses keeps its value in an update.
@@ -29,7 +29,8 @@ type record struct {
 
 var records = map[string]record{secretType: secretRecord, noteType: noteRecord}
 
-// recordOf returns what is needed for requests about a managed type. All values must be of its type.
+// recordOf returns the record and the schema for requests about a managed type. All values must be of its
+// type.
 func recordOf(typeName string, values ...cty.Value) (record, *schema.Block, diag.List) {
 	block, diags := blockOf(addr.Managed, typeName)
 	if diags.HasErrors() {
@@ -86,7 +87,7 @@ func (p *keepProvider) PlanResource(_ context.Context, req provider.PlanRequest)
 	return resp, nil
 }
 
-// ApplyResource implements provider.Changer. What fails has changed nothing.
+// ApplyResource implements provider.Changer. A failed apply has changed nothing.
 func (p *keepProvider) ApplyResource(ctx context.Context, req provider.ApplyRequest) (provider.ApplyResponse, diag.List) {
 	resp := provider.ApplyResponse{New: req.Prior, Private: req.PlannedPrivate}
 	r, block, diags := recordOf(req.Type, req.Prior, req.Planned, req.Config)

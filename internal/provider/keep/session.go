@@ -12,7 +12,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/provider/keep/store"
 )
 
-// session is what a configured provider works with. It is immutable.
+// session is the configuration of a configured provider. It is immutable.
 type session struct {
 	store   *store.Store // nil while an argument of the provider configuration is unknown
 	unknown []string     // the names of those arguments
@@ -47,7 +47,7 @@ func explain(err error) diag.List {
 }
 
 // explainStore is explain for a store that cannot be opened. It points at the argument that names the file,
-// if there is one: its value may be ephemeral, so that only the engine knows what may be shown of it.
+// if there is one: its value may be ephemeral, so that only the engine knows whether it may be shown.
 func explainStore(err error, arguments map[string]cty.Value) diag.List {
 	diags := explain(err)
 	about := []string{"path"}
@@ -66,7 +66,8 @@ func explainStore(err error, arguments map[string]cty.Value) diag.List {
 	return diags
 }
 
-// explainLost is explain for a secret that could not be read. What needs it cannot even be destroyed.
+// explainLost is explain for a secret that could not be read. Resources that need it cannot even be
+// destroyed.
 func explainLost(err error) diag.List {
 	diags := explain(err)
 	if errors.Is(err, store.ErrNotFound) {

@@ -133,7 +133,7 @@ func serverOf(a map[string]cty.Value) (*ssh.Connection, diag.List) {
 	return c, nil
 }
 
-// checkTunnel checks what is known of the arguments of a keep_tunnel.
+// checkTunnel checks the known arguments of a keep_tunnel.
 func checkTunnel(a map[string]cty.Value) (diags diag.List) {
 	known := func(name string) bool { return !a[name].IsNull() && a[name].IsKnown() }
 	for _, name := range []string{"tunnel_port", "remote_port", "local_port"} {

@@ -12,8 +12,8 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/values/schema"
 )
 
-// Check returns what is wrong with values that are given for the computed attributes of a type. The
-// diagnostics name attributes in Path. A null or unknown v is accepted.
+// Check returns the errors in values that are given for the computed attributes of a type. The diagnostics
+// name attributes in Path. A null or unknown v is accepted.
 func Check(b *schema.Block, v cty.Value) diag.List {
 	if v.IsNull() || !v.IsKnown() {
 		return nil

@@ -14,8 +14,8 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/values/schema"
 )
 
-// filler gives values to the computed attributes of an object. What it generates depends on nothing but the
-// seed and the path: an apply must return what was planned.
+// filler gives values to the computed attributes of an object. Generated values depend on nothing but the
+// seed and the path: an apply must return the planned values.
 type filler struct {
 	seed     string
 	given    []Values
@@ -45,7 +45,7 @@ func (f filler) content(attrs map[string]*schema.Attribute, blocks map[string]*s
 	return cty.ObjectVal(out)
 }
 
-// attr fills one attribute. What is configured stays as it is; nested attributes of it may be computed.
+// attr fills one attribute. A configured value stays as it is; nested attributes of it may be computed.
 func (f filler) attr(a *schema.Attribute, path string, v cty.Value, given []Values) cty.Value {
 	typ := v.Type()
 	switch {

@@ -26,7 +26,7 @@ type Options struct {
 	Catalog func(ctx context.Context) (provider.Catalog, diag.List)
 	// Validate has that provider validate a configuration. It need not be configured for that.
 	Validate func(ctx context.Context, mode addr.Mode, typeName string, config cty.Value) diag.List
-	// Seed makes the generated values of one object differ from those of others: its address.
+	// Seed makes the generated values of objects differ: it is the object's address.
 	Seed string
 	// Values are given for computed attributes, in order of falling precedence.
 	Values []Values
@@ -38,14 +38,14 @@ type Values struct {
 	DuringPlan bool // they are known when planning already
 }
 
-// New returns what answers for one object. It needs no configuration. The result may be used concurrently,
-// and keeps nothing between calls.
+// New returns a provider that answers for one object. It needs no configuration. The result may be used
+// concurrently, and keeps nothing between calls.
 func New(opt Options) provider.Provider { return &mock{opt: opt} }
 
 // mock implements provider.Provider.
 type mock struct{ opt Options }
 
-// errNone is why a mock cannot do what is only known of real objects.
+// errNone is returned for requests that only a real object can answer.
 var errNone = errors.New("its provider is mocked")
 
 // Catalog implements provider.Reader.
@@ -54,7 +54,7 @@ func (m *mock) Catalog(ctx context.Context) (provider.Catalog, diag.List) { retu
 // ValidateConfig implements provider.Reader.
 func (m *mock) ValidateConfig(context.Context, cty.Value) diag.List { return nil }
 
-// ValidateResource implements provider.Reader: what the provider would refuse is refused.
+// ValidateResource implements provider.Reader: it refuses all that the provider would refuse.
 func (m *mock) ValidateResource(ctx context.Context, mode addr.Mode, typeName string, config cty.Value) diag.List {
 	return m.opt.Validate(ctx, mode, typeName, config)
 }
@@ -118,7 +118,7 @@ func (m *mock) ReadResource(ctx context.Context, req provider.ReadRequest) (prov
 	}
 	attrs := req.Prior.AsValueMap()
 	for name, a := range b.Attributes {
-		if a.Computed && !a.Optional && len(within(m.opt.Values, name)) > 0 { // what may be configured is not known here
+		if a.Computed && !a.Optional && len(within(m.opt.Values, name)) > 0 { // values that may be configured are not known here
 			attrs[name] = cty.UnknownVal(attrs[name].Type())
 		}
 	}
@@ -142,7 +142,7 @@ func (m *mock) PlanResource(ctx context.Context, req provider.PlanRequest) (prov
 	for name, a := range b.Attributes {
 		switch v := req.Config.GetAttr(name); {
 		case !v.IsNull() && !v.IsKnown():
-			planned[name] = v // what is configured is never replaced
+			planned[name] = v // a configured value is never replaced
 		case v.IsNull() && a.Computed && a.Optional && !req.Prior.IsNull() && len(within(m.opt.Values, name)) > 0:
 			// Another run may give an object that exists other values, as in ReadResource.
 			known := f

@@ -18,7 +18,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/values/schema"
 )
 
-// catalog is what the provider offers. Each schema is decoded on first use.
+// catalog is the provider's catalog. Each schema is decoded on first use.
 type catalog struct {
 	c            *client
 	capabilities provider.Capabilities
@@ -48,7 +48,7 @@ type lazySchema struct {
 // decodedSchemas counts decodings, for tests of laziness.
 var decodedSchemas atomic.Int64
 
-// get returns the schema, or what is wrong with it. provider names the provider in errors.
+// get returns the schema, or the mistakes in it. provider names the provider in errors.
 func (l *lazySchema) get(provider string) (*schema.Schema, diag.List) {
 	l.once.Do(func() {
 		decodedSchemas.Add(1)
@@ -97,7 +97,7 @@ func (c *client) loadCatalog(ctx context.Context) (*catalog, diag.List) {
 	return cat, slices.Clone(diags)
 }
 
-// fetchCatalog takes the schemas from the cache or asks the provider, and saves what may be kept.
+// fetchCatalog takes the schemas from the cache or asks the provider, and saves them if they may be kept.
 func (c *client) fetchCatalog(ctx context.Context) (*catalog, diag.List) {
 	const rpc = "GetProviderSchema"
 	if c.cache != nil {

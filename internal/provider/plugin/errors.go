@@ -20,7 +20,7 @@ func isLost(err error) bool {
 	return ok && e.Code == unary.Unavailable && !e.Unsent
 }
 
-// messageOf returns what a failed call says, without its code.
+// messageOf returns the message of a failed call, without its code.
 func messageOf(err error) string {
 	if e := (*unary.Error)(nil); errors.As(err, &e) {
 		return e.Message

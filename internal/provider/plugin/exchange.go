@@ -23,7 +23,7 @@ type exchange struct {
 	ctx      context.Context
 	c        *client
 	rpc      string // named as in protocol 6
-	typeName string // what the call is about: "" for the provider itself
+	typeName string // type that the call is about; "" for the provider itself
 	diags    diag.List
 	answered bool
 	lost     bool                      // the provider ended, and may have received the call
@@ -38,7 +38,7 @@ func (c *client) exchange(ctx context.Context, rpc, typeName string) *exchange {
 // failed reports whether there was an error. Warnings do not end an exchange.
 func (x *exchange) failed() bool { return x.diags.HasErrors() }
 
-// subject returns what the exchange is about.
+// subject names the provider, and the type if there is one.
 func (x *exchange) subject() string {
 	if x.typeName == "" {
 		return "provider " + x.c.name
@@ -46,7 +46,7 @@ func (x *exchange) subject() string {
 	return fmt.Sprintf("%s of provider %s", x.typeName, x.c.name)
 }
 
-// send makes the RPC, and in any case overwrites what was encoded for it.
+// send makes the RPC, and in any case overwrites the values encoded for it.
 func (x *exchange) send(req, resp proto.Message) {
 	defer func() {
 		for _, v := range x.sent {
@@ -128,7 +128,7 @@ func (x *exchange) encode(s *schema.Schema, v cty.Value, what string) *tfplugin6
 	return x.encodeType(s.Block.Type(), s.Block, v, what)
 }
 
-// encodeType is encode for a type, which is that of block unless that is nil.
+// encodeType is encode for a type, which is the type of block unless block is nil.
 func (x *exchange) encodeType(ty cty.Type, block *schema.Block, v cty.Value, what string) *tfplugin6.DynamicValue {
 	if x.failed() {
 		return nil
@@ -169,8 +169,8 @@ func (x *exchange) decodeType(ty cty.Type, in *tfplugin6.DynamicValue) cty.Value
 	return v
 }
 
-// decodeApplied is decodeType for what an apply has made of an object. The object exists, so it must not be
-// lost for a part of it that nests too deeply. That part is null, and since what is left still nests deeper
+// decodeApplied is decodeType for the object that an apply returns. The object exists, so it must not be lost
+// for a value in it that nests too deeply. That value becomes null, and since the rest still nests deeper
 // than can be stored, the engine reports it.
 func (x *exchange) decodeApplied(ty cty.Type, in *tfplugin6.DynamicValue) cty.Value {
 	if data, some := pruned(in.GetMsgpack()); some {
@@ -270,7 +270,8 @@ func (x *exchange) time(in *timestamppb.Timestamp) time.Time {
 	return in.AsTime()
 }
 
-// capabilities returns what every request announces. Deferral is not among it, so a provider must answer.
+// capabilities returns the capabilities that every request announces. Deferral is not among it, so a provider
+// must answer.
 func capabilities() *tfplugin6.ClientCapabilities {
 	return &tfplugin6.ClientCapabilities{WriteOnlyAttributesAllowed: true}
 }

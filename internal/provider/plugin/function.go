@@ -91,7 +91,7 @@ func parameter(f *schema.Function, name string, i int) (*schema.FunctionParam, e
 	}
 }
 
-// functionError converts an error of the provider. An index that is not that of an argument is ignored.
+// functionError converts an error of the provider. An index beyond the arguments is ignored.
 func functionError(in *tfplugin6.FunctionError, args int) error {
 	err := errors.New(bounded(in.Text))
 	if i := in.FunctionArgument; i != nil && *i >= 0 && *i < int64(args) {

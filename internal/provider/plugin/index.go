@@ -26,7 +26,7 @@ type schemaIndex struct {
 	resources, dataSources, ephemerals, functions map[string][]byte
 }
 
-// errBadSchema is about the framing alone. What is inside of the parts is checked when they are decoded.
+// errBadSchema is about the framing alone. The content of the parts is checked when they are decoded.
 var errBadSchema = errors.New("the response is not well-formed")
 
 // indexSchema finds the parts of a schema response.

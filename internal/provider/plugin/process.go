@@ -26,7 +26,7 @@ const (
 )
 
 // process is a plugin process. It gets no standard input, is not reached by signals to the engine's process
-// group, ends even if a child of the plugin holds its pipes, and keeps what error messages need.
+// group, ends even if a child of the plugin holds its pipes, and keeps its last output for error messages.
 type process struct {
 	cmd    *exec.Cmd
 	stderr *tail

@@ -14,7 +14,7 @@ func apart() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP}
 }
 
-// kill ends a plugin. Its children end when what enclose returned is called.
+// kill ends a plugin. Its children end when the function from enclose is called.
 func kill(p *os.Process) error { return p.Kill() }
 
 // enclose puts a plugin that was just started into a job object. All processes in it end when its only handle

@@ -18,8 +18,8 @@ var (
 
 // scan checks that data is exactly one well-formed MessagePack value, before memory is allocated for the
 // lengths that it contains. Without this, a few bytes could announce a list of a billion elements, and the
-// decoder would make room for them. What nests deeper than maxDepth is given to tooDeep as the range of its
-// bytes.
+// decoder would make room for them. For a value that nests deeper than maxDepth, tooDeep gets the range of
+// its bytes.
 func scan(data []byte, tooDeep func(from, to int) error) error {
 	size := len(data)
 	open := []uint64{1}  // number of values still to come, per level of nesting
@@ -60,8 +60,8 @@ func scan(data []byte, tooDeep func(from, to int) error) error {
 // refuse is for scan where nothing may be left out.
 func refuse(_, _ int) error { return errTooDeep }
 
-// pruned returns data with nil in place of what nests deeper than maxDepth; false if nothing does, or if it
-// is malformed.
+// pruned returns data with nil in place of values that nest deeper than maxDepth; false if none does, or if
+// it is malformed.
 func pruned(data []byte) (out []byte, some bool) {
 	kept := 0
 	err := scan(data, func(from, to int) error {
@@ -72,7 +72,7 @@ func pruned(data []byte) (out []byte, some bool) {
 	return append(out, data[kept:]...), err == nil && kept > 0
 }
 
-// skip returns what follows so many values, with those nested in them.
+// skip returns the rest after so many values, including nested ones.
 func skip(data []byte, values uint64) (rest []byte, ok bool) {
 	for ; values > 0; values-- {
 		var more uint64
@@ -84,8 +84,8 @@ func skip(data []byte, values uint64) (rest []byte, ok bool) {
 	return data, true
 }
 
-// next returns what follows the value at the start of data, where its nested values begin, and the number of
-// those.
+// next returns the rest after the head of the value at the start of data, where its nested values begin, and
+// their number.
 func next(data []byte) (rest []byte, values uint64, ok bool) {
 	if len(data) == 0 {
 		return nil, 0, false

@@ -41,7 +41,7 @@ func (d decoder) schema(raw []byte) (*schema.Schema, []string) {
 	return s, nil
 }
 
-// problem records what is wrong at a place in the schema.
+// problem records a mistake at a place in the schema.
 func (d *decoder) problem(path, format string, args ...any) {
 	d.problems = append(d.problems, path+": "+fmt.Sprintf(format, args...))
 }
@@ -147,7 +147,7 @@ func kind(in tfplugin6.StringKind) schema.DescriptionKind {
 	return schema.Plain
 }
 
-// decodeFunction decodes a signature, and returns what is wrong with it.
+// decodeFunction decodes a signature, and returns the mistakes in it.
 func decodeFunction(raw []byte) (*schema.Function, []string) {
 	var in tfplugin6.Function
 	if err := proto.Unmarshal(raw, &in); err != nil {
@@ -181,7 +181,7 @@ func decodeFunction(raw []byte) (*schema.Function, []string) {
 	return f, problems
 }
 
-// decodeIdentitySchema converts an identity schema, and returns what is wrong with it, sorted.
+// decodeIdentitySchema converts an identity schema, and returns the mistakes in it, sorted.
 func decodeIdentitySchema(in *tfplugin6.ResourceIdentitySchema) (*schema.Identity, []string) {
 	s := &schema.Identity{Version: in.GetVersion(), Attributes: map[string]*schema.IdentityAttribute{}}
 	problems := map[string]string{}

@@ -25,7 +25,7 @@ import (
 )
 
 // This file has the protocol by which plugins are started, announce where they serve, and are ended. It is
-// that of the library go-plugin, which plugins are written with.
+// the protocol of the library go-plugin, which plugins are written with.
 
 const (
 	// startTime is how long a plugin may take to be ready to serve.
@@ -39,9 +39,9 @@ const (
 // protocols are the versions of the provider protocol that are spoken.
 var protocols = []int{5, 6}
 
-// greeting is the environment of plugins. The cookie is what providers of the ecosystem expect: without it
-// they print a notice for people who start them by hand. It is not a secret. The ports are for systems
-// without sockets in the file system.
+// greeting is the environment of plugins. Providers of the ecosystem expect the cookie: without it they print
+// a notice for people who start them by hand. It is not a secret. The ports are for systems without sockets
+// in the file system.
 var greeting = []string{
 	"TF_PLUGIN_MAGIC_COOKIE=d602bf8f470bc67ca7faa0386276bbdd4330efaf76d1a219cb4d6991ca9872b2",
 	"PLUGIN_PROTOCOL_VERSIONS=5,6", "PLUGIN_MIN_PORT=10000", "PLUGIN_MAX_PORT=25000",
@@ -54,7 +54,7 @@ type server struct {
 	dir        string      // of its socket
 	protocol   int
 	address    net.Addr      // nil before it serves
-	control    *unary.Client // for ending the process and for what it writes
+	control    *unary.Client // for ending the process and for its output
 	running    sync.WaitGroup
 }
 
@@ -91,7 +91,7 @@ func serve(ctx context.Context, proc *process, encryption *tls.Config) (*server,
 	return s, ctx.Err()
 }
 
-// firstLine begins to read what the process writes, and returns its first line.
+// firstLine begins to read the output of the process, and returns its first line.
 func (s *server) firstLine() (string, error) {
 	s.running.Go(func() {
 		_ = bug.Call(func() { _, _ = io.Copy(&s.proc.stderr.direct, drainReader{s.proc}) }) // ends with the process
@@ -120,7 +120,7 @@ func (s *server) firstLine() (string, error) {
 	}
 }
 
-// accept takes over what the plugin announces:
+// accept takes over the announcement of the plugin:
 //
 //	version of the handshake | version of the protocol | network | address | grpc | certificate
 func (s *server) accept(line string) (err error) {
@@ -165,8 +165,8 @@ func (s *server) trust(encoded string) error {
 	return nil
 }
 
-// written takes over a piece of what the plugin's own code writes, once the plugin serves. It has the number
-// of the channel, which is 2 for standard error, and the bytes.
+// written takes over a piece of the output of the plugin's own code, once the plugin serves. It has the
+// number of the channel, which is 2 for standard error, and the bytes.
 func (s *server) written(piece []byte) {
 	var channel uint64
 	var data []byte

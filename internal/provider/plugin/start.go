@@ -22,8 +22,8 @@ import (
 type Command struct {
 	Path string
 	Args []string
-	Env  []string // the whole environment; nil means that of this process
-	Dir  string   // working directory; "" means that of this process
+	Env  []string // the whole environment; nil means this process's
+	Dir  string   // working directory; "" means this process's
 	Name string   // the provider's address, for error messages
 	// Plain leaves the connection to the process unencrypted, so that it can be observed.
 	Plain bool
@@ -103,7 +103,7 @@ func dialer(address net.Addr, encryption *tls.Config) func(context.Context) (net
 	}
 }
 
-// startFailure describes why a plugin didn't start and what can be done about it.
+// startFailure describes why a plugin didn't start, with advice.
 func startFailure(ctx context.Context, c Command, proc *process, err error) diag.List {
 	if ctx.Err() != nil {
 		l := diag.Errorf("Operation interrupted", "The start of provider %s was interrupted.", c.Name)
@@ -115,8 +115,7 @@ func startFailure(ctx context.Context, c Command, proc *process, err error) diag
 }
 
 // startReason returns the cause of a failed start as the end of a sentence, with advice. Most causes are
-// known only from what the process has done so far: nothing, ended, or written something else than a
-// handshake.
+// known only from the progress of the process: nothing, ended, or written something else than a handshake.
 func startReason(c Command, proc *process, err error) string {
 	if proc.startErr != nil {
 		return execReason(c.Path, proc.startErr)

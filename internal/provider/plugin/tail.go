@@ -9,7 +9,7 @@ import (
 	"unicode"
 )
 
-// The bounds of what is kept: lines for an error, the width of each in characters, and the bytes of a line
+// Bounds of the kept output: lines for an error, the width of each in characters, and the bytes of a line
 // after which it is cut.
 const (
 	tailLines    = 20
@@ -18,12 +18,12 @@ const (
 	tailContinue = "..."
 )
 
-// tail receives what a plugin writes to its standard error, passes the lines on, and keeps the last of them
-// for error messages. Lines in the log format of plugins are not kept: unlike the last words of a dying
-// process, they may quote requests.
+// tail receives the standard error of a plugin, passes the lines on, and keeps the last of them for error
+// messages. Lines in the log format of plugins are not kept: unlike the last words of a dying process, they
+// may quote requests.
 type tail struct {
 	sink func(line string)
-	// A plugin has two standard errors: that of its process and, once it serves, a stream in the protocol,
+	// A plugin has two standard errors: one of its process and, once it serves, a stream in the protocol,
 	// which replaces the first for the plugin's own code. The runtime and loggers still use the first. The
 	// lines of both must not be mixed.
 	direct, synced lineWriter
@@ -40,7 +40,7 @@ func newTail(sink func(line string)) *tail {
 	return t
 }
 
-// lineWriter splits what is written to it into lines.
+// lineWriter splits its input into lines.
 type lineWriter struct {
 	emit    func(line string)
 	mu      sync.Mutex

@@ -26,8 +26,8 @@ func (e *wireError) Error() string {
 	return schema.PathWithoutKeys(e.path) + ": " + e.what
 }
 
-// encodeValue returns v as a value of the given type, which is that of block unless that is nil. A missing
-// value (cty.NilVal) is sent as null.
+// encodeValue returns v as a value of the given type, which is the type of block unless block is nil. A
+// missing value (cty.NilVal) is sent as null.
 func encodeValue(v cty.Value, ty cty.Type, block *schema.Block) (*tfplugin6.DynamicValue, error) {
 	if v == cty.NilVal {
 		v = cty.NullVal(ty)
@@ -91,7 +91,7 @@ func mismatch(ty cty.Type, err error) error {
 	return &wireError{path: path, what: notOfType(at)}
 }
 
-// notOfType says what a value should be, as a clause.
+// notOfType says how a value violates a type, as a clause.
 func notOfType(ty cty.Type) string {
 	switch {
 	case ty == cty.DynamicPseudoType:

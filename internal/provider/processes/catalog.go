@@ -10,14 +10,14 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/values/schema"
 )
 
-// Catalog returns what a provider offers, starting it if needed.
+// Catalog returns the catalog of a provider, starting it if needed.
 func (s *Set) Catalog(ctx context.Context, a addr.Provider) (provider.Catalog, diag.List) {
 	b := s.base(ctx, a)
 	return b.catalog, b.diags
 }
 
-// Load starts providers, all at once, for what they offer. What fails is reported where it is asked for. A
-// start is mostly waiting, so several at once take little longer than one.
+// Load starts providers, all at once, for their catalogs. Failures are reported when a catalog is asked for.
+// A start is mostly waiting, so several at once take little longer than one.
 func (s *Set) Load(ctx context.Context, providers []addr.Provider) {
 	var loading sync.WaitGroup
 	for _, a := range providers {

@@ -1,10 +1,10 @@
 // Package processes holds the providers that run during a command: the first process of each provider, which
-// answers for its schemas and for what needs no configuration, and one process for each distinct
-// configuration. It starts them as they are needed, counts what they are asked, lets an interrupt reach every
-// call that does work, and ends them.
+// answers requests that need no configuration, such as for its schemas, and one process for each distinct
+// configuration. It starts them as they are needed, counts their calls, lets an interrupt reach every call
+// that does work, and ends them.
 //
 // It may import addr, diag, provider and schema. It must not know how a process is started, which is the
-// launcher's matter, nor what a plan or an object is.
+// launcher's matter, nor plans and objects.
 package processes
 
 import (
@@ -45,7 +45,7 @@ type base struct {
 	diags   diag.List
 	free    bool // not yet configured
 
-	// asking is read-locked by what asks the process something, configured or not, and locked to end it.
+	// asking is read-locked by requests to the process, configured or not, and locked to end it.
 	asking  sync.RWMutex
 	restart sync.Mutex // held to start another process in place of one that has ended
 }
@@ -66,7 +66,7 @@ func New(l provider.Launcher) *Set {
 }
 
 // Calls returns how many calls the providers have been given so far, those for schemas apart. Tests and
-// benchmarks compare it with what a run should need.
+// benchmarks compare it with the calls that a run should need.
 func (s *Set) Calls() int64 { return s.calls.Load() }
 
 // base returns the first process of a provider, starting it on first use. The process is started outside the
@@ -88,7 +88,7 @@ func (s *Set) base(ctx context.Context, a addr.Provider) *base {
 	return b
 }
 
-// begin starts the first process of a provider and asks it what it offers.
+// begin starts the first process of a provider and asks for its catalog.
 func (s *Set) begin(ctx context.Context, a addr.Provider, b *base) {
 	b.p, b.diags = s.launch(ctx, a)
 	if b.diags.HasErrors() {
@@ -231,7 +231,7 @@ func (s *Set) End(p provider.Provider) {
 	delete(s.live, p)
 	s.mu.Unlock()
 	if ok {
-		_ = p.Close() // a process that is gone already is what was wanted
+		_ = p.Close() // the process may be gone already
 	}
 }
 
@@ -244,7 +244,7 @@ func (s *Set) Close() {
 	each(all, func(p provider.Provider) { _ = p.Close() })
 }
 
-// StopOn asks every provider to cancel what it does when soft ends, and gives them limit to answer; one that
+// StopOn asks every provider to cancel its calls when soft ends, and gives them limit to answer; one that
 // cannot stop is waited for as if it had not been asked. begun is called first. The returned function ends
 // the watch.
 func (s *Set) StopOn(soft context.Context, limit time.Duration, begun func()) (end func()) {

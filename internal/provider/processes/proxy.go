@@ -19,15 +19,15 @@ import (
 const stopAgain = time.Second
 
 // proxy counts every call of a provider but those for schemas and for its end, and makes an interrupt reach
-// each call that does work: a provider that is asked to stop cancels what it is doing, and nothing that it is
-// given later. For a call that it may have been given later it is asked again.
+// each call that does work: a provider that is asked to stop cancels its current calls, and no later ones.
+// For a call that it may have been given later it is asked again.
 type proxy struct {
 	provider.Provider
 	address addr.Provider
 	calls   *atomic.Int64
 	soft    *atomic.Pointer[context.Context] // ends on the first interrupt; nil between operations
 	stopped atomic.Pointer[time.Time]        // when it was last asked to stop
-	tending atomic.Int32                     // calls that keep or close what is open: they must not be cancelled
+	tending atomic.Int32                     // calls that renew or close open instances: they must not be cancelled
 }
 
 // begin counts a call about a type, "" for none, and begins its span.
@@ -42,7 +42,7 @@ func (p *proxy) begin(ctx context.Context, name, typeName string) (context.Conte
 	return ctx, span
 }
 
-// work makes an interrupt reach a call that does work, and returns what ends it.
+// work makes an interrupt reach a call that does work, and returns the function that ends it.
 func (p *proxy) work(ctx context.Context) func() {
 	soft := p.soft.Load()
 	if soft == nil {
@@ -86,7 +86,7 @@ func (p *proxy) Stop(ctx context.Context) error {
 	return p.Provider.Stop(ctx)
 }
 
-// tend keeps an interrupt from cancelling a call, and returns what ends it.
+// tend keeps an interrupt from cancelling a call, and returns the function that ends it.
 func (p *proxy) tend() func() {
 	p.tending.Add(1)
 	return func() { p.tending.Add(-1) }

@@ -2,7 +2,7 @@
 // library, and the code generator is run from the module of the protobuf runtime, so that both have the
 // version that go.mod names.
 //
-// It must not know what the files describe.
+// It must not know the content of the files.
 package main
 
 import (
@@ -58,7 +58,7 @@ func run(include []string, out string, names []string) error {
 	return nil
 }
 
-// addFile appends f after what it imports, the order in which a generator expects files.
+// addFile appends f after its imports, the order in which a generator expects files.
 func addFile(req *pluginpb.CodeGeneratorRequest, f protoreflect.FileDescriptor, seen map[string]bool) {
 	if seen[f.Path()] {
 		return

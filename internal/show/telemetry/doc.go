@@ -1,8 +1,8 @@
 // Package telemetry exports the spans of a run, and metrics made from them, in the way that the environment
-// variables of OpenTelemetry ask for. Without these variables there is none of it.
+// variables of OpenTelemetry ask for. Without these variables it exports nothing.
 //
-// Nothing waits for it: what the receiver does not take in time is dropped and counted, and Close waits for a
-// bounded time. Nothing that goes wrong here fails a run.
+// Nothing waits for it: spans that the receiver does not take in time are dropped and counted, and Close
+// waits for a bounded time. Nothing that goes wrong here fails a run.
 //
-// It may import bug, safefile and trace. It must not know what spans are about, and gets no values.
+// It may import bug, safefile and trace. It must not know the subjects of spans, and gets no values.
 package telemetry

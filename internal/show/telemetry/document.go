@@ -129,7 +129,7 @@ func (b hexBytes) MarshalText() ([]byte, error) { return hex.AppendEncode(nil, b
 
 func nanos(t time.Time) number { return number(t.UnixNano()) }
 
-// newSpan returns the message for a span. redact returns a text without what must not be shown.
+// newSpan returns the message for a span. redact removes from a text the parts that must not be shown.
 func newSpan(s *trace.Span, redact func(string) string) span {
 	out := span{
 		TraceID: s.Trace[:], SpanID: s.Context.Span[:], State: s.State, Name: s.Name, Kind: kindInternal, Start: nanos(s.Begin), End: nanos(s.End),

@@ -10,10 +10,10 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/base/trace"
 )
 
-// bounds are those of the buckets of durations, in seconds.
+// bounds are the bounds of the buckets for durations, in seconds.
 var bounds = []float64{0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800}
 
-// instruments are what is measured, by the kind of the spans.
+// instruments are the measurements, by the kind of the spans.
 var instruments = map[trace.Kind]struct{ name, description string }{
 	trace.Command:   {"mayfly.command.duration", "How long commands take."},
 	trace.Operation: {"mayfly.operation.duration", "How long the operations of a command take."},
@@ -45,7 +45,7 @@ func seriesOf(s *trace.Span) series {
 	return out
 }
 
-// summary is what a series has measured.
+// summary has the measurements of a series.
 type summary struct {
 	count         uint64
 	sum, min, max float64
@@ -64,7 +64,7 @@ func (s *summary) add(d time.Duration) {
 	s.buckets[at]++
 }
 
-// metricsOf returns the messages for what was measured since begin, in a fixed order.
+// metricsOf returns the messages for the measurements since begin, in a fixed order.
 func metricsOf(all map[series]*summary, begin, now time.Time, redact func(string) string) []metric {
 	keys := slices.SortedFunc(maps.Keys(all), func(a, b series) int {
 		return cmp.Or(cmp.Compare(a.kind, b.kind), strings.Compare(a.name, b.name), strings.Compare(a.typeName, b.typeName), strings.Compare(a.provider, b.provider), strings.Compare(a.outcome, b.outcome))

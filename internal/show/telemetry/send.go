@@ -94,14 +94,14 @@ func (d *destination) tls(signal string, r *reader) (*tls.Config, bool) {
 	return config, true
 }
 
-// answer is what a receiver makes of a message.
+// answer is the reply of a receiver to a message.
 type answer struct {
 	err   error
 	again bool // may be sent again
 	after time.Duration
 }
 
-// send implements exporter. It repeats what a receiver is too busy for, within the time limit.
+// send implements exporter. It repeats a message that a receiver is too busy for, within the time limit.
 func (c *client) send(ctx context.Context, r *request) error {
 	body, err := c.encode(r)
 	if err != nil {

@@ -21,7 +21,7 @@ const (
 	grpc     = "grpc"
 )
 
-// What the specification says if nothing is set.
+// Defaults of the specification.
 const (
 	defaultTimeout  = 10 * time.Second
 	defaultDelay    = 5 * time.Second
@@ -30,7 +30,7 @@ const (
 	defaultBatch    = 512
 )
 
-// closeLimit is how long a command waits at its end for what is still to be sent, unless a timeout is set.
+// closeLimit is how long a command waits at its end for unsent data, unless a timeout is set.
 const closeLimit = 2 * time.Second
 
 // reader reads settings. Those that cannot be used are problems, and count as not set.
@@ -102,7 +102,7 @@ type destination struct {
 	ca, certificate, private string // files; "" for none
 }
 
-// paths are what is appended to the address of a receiver.
+// paths are appended to the address of a receiver.
 var paths = map[string]string{traces: "v1/traces", metrics: "v1/metrics"}
 
 // services are the methods of receivers that speak gRPC.
@@ -173,7 +173,7 @@ func (r *reader) address(signal, protocol string) *url.URL {
 	return u
 }
 
-// headers returns what is sent with each request, such as a token.
+// headers returns the headers of each request, such as a token.
 func (r *reader) headers(signal string) [][2]string {
 	var out [][2]string
 	for _, kv := range r.pairs("OTEL_EXPORTER_OTLP_HEADERS", r.get(signal, "HEADERS")) {
@@ -210,7 +210,7 @@ func (r *reader) pairs(variable, text string) [][2]string {
 	return out
 }
 
-// limits bound what waits to be sent.
+// limits bound the queue of data to be sent.
 type limits struct {
 	queue, batch    int
 	delay, interval time.Duration // between batches, and between metrics

@@ -16,7 +16,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/base/trace"
 )
 
-// Options are what telemetry works with.
+// Options are the environment and the settings of telemetry.
 type Options struct {
 	Vars    map[string]string // the environment variables
 	Version string            // of the program
@@ -38,7 +38,7 @@ type Watcher interface {
 	Wants(name string) bool
 }
 
-// Telemetry is what is exported of one run. A nil one exports nothing. Its methods may be called
+// Telemetry exports the spans and metrics of one run. A nil one exports nothing. Its methods may be called
 // concurrently, except that nothing follows Close.
 type Telemetry struct {
 	opt         Options
@@ -65,7 +65,7 @@ type Telemetry struct {
 }
 
 // New returns telemetry as the environment variables ask for it, nil if they ask for none and nothing
-// watches. What is wrong with them is reported by Close.
+// watches. Close reports mistakes in them.
 func New(opt Options) *Telemetry {
 	if strings.EqualFold(strings.TrimSpace(opt.Vars["OTEL_SDK_DISABLED"]), "true") {
 		opt.Vars = nil
@@ -191,7 +191,7 @@ func (t *Telemetry) take(s *trace.Span) {
 	}
 }
 
-// export sends what has ended, in batches, until stop is closed.
+// export sends ended spans, in batches, until stop is closed.
 func (t *Telemetry) export() {
 	spans, sums := time.NewTicker(t.limits.delay), time.NewTicker(t.limits.interval)
 	defer spans.Stop()
@@ -232,7 +232,7 @@ func (t *Telemetry) sendSpans(least int) {
 	}
 }
 
-// sendSums sends what was measured so far.
+// sendSums sends the measurements so far.
 func (t *Telemetry) sendSums() {
 	t.mu.Lock()
 	if len(t.sums) == 0 || len(t.measured) == 0 {
@@ -265,8 +265,8 @@ func (t *Telemetry) failed(err error, spans int) {
 	}
 }
 
-// Close sends what is left, for as long as the limits allow, and returns what went wrong during the run as
-// sentences for people; none if everything was delivered.
+// Close sends the rest, for as long as the limits allow, and returns the failures during the run as sentences
+// for people; none if everything was delivered.
 func (t *Telemetry) Close() []string {
 	if t == nil {
 		return nil
@@ -278,7 +278,7 @@ func (t *Telemetry) Close() []string {
 	case <-t.ended:
 	case <-timer.C:
 		t.abandon()
-		select { // what is sent ends now, but a stream that is full may not
+		select { // requests end now, but a write to a full stream may not
 		case <-t.ended:
 		case <-time.After(closeLimit / 10):
 		}

@@ -8,7 +8,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/base/trace"
 )
 
-// Activity knows what a command is doing now, by the spans that have begun and not ended. It is safe for
+// Activity knows the current work of a command: the spans that have begun and not ended. It is safe for
 // concurrent use.
 type Activity struct {
 	mu     sync.Mutex
@@ -48,9 +48,9 @@ const planning = "plan"
 // ofObject reports whether a span of a plan is about one object.
 func ofObject(name string) bool { return name == "plan object" || name == "read" }
 
-// phases are what commands do but for applying, whose steps are counted, as people are shown it; of
-// several, the last one counts. An empty text shows nothing: the program may ask a question of its own at
-// the terminal.
+// phases are the stages that the status line can name; of several, it names the last one. Applying is not
+// among them, since its steps are counted. An empty text shows nothing: the program may ask a question of its
+// own at the terminal.
 var phases = []struct {
 	name, text string
 	ofState    bool // it waits for the service that has the state
@@ -71,7 +71,7 @@ var phases = []struct {
 	{"install module", "", false},
 }
 
-// doings are what is done to one object or by one provider.
+// doings are the verbs for spans about one object or one provider.
 var doings = map[string]string{
 	"ReadResource": "reading", "ReadData": "reading", "PlanResource": "planning", "ImportResource": "importing", "UpgradeResource": "upgrading",
 	"ValidateResource": "validating", "ValidateConfig": "validating", "Configure": "configuring", "OpenEphemeral": "opening", "RenewEphemeral": "renewing",
@@ -79,11 +79,11 @@ var doings = map[string]string{
 }
 
 const (
-	activityAfter = time.Second      // what is over sooner is not shown
+	activityAfter = time.Second      // shorter work is not shown
 	longAfter     = 10 * time.Second // from when on one object is named
 )
 
-// text returns what is being done at a time, "" for nothing worth showing.
+// text describes the work under way at a time; "" if none is worth showing.
 func (a *Activity) text(now time.Time) string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -104,7 +104,7 @@ func (a *Activity) text(now time.Time) string {
 		case phases[i].text == "":
 			return ""
 		case took < activityAfter:
-			continue // what it is part of may have taken longer
+			continue // the enclosing phase may have taken longer
 		case phases[i].name == planning:
 			return fmt.Sprintf("Planning: %d done%s, %s elapsed%s", a.done, runningText(running), seconds(took), a.long(now))
 		default:
@@ -114,8 +114,8 @@ func (a *Activity) text(now time.Time) string {
 	return ""
 }
 
-// long returns what has been done to one object, or by one provider, for the longest time, to be appended to
-// a line; "" if that is not long. a.mu is held.
+// long describes the longest-running work on one object, or by one provider, to be appended to a line; "" if
+// none has run for long. a.mu is held.
 func (a *Activity) long(now time.Time) string {
 	var longest *trace.Span
 	for _, s := range a.active {

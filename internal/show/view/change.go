@@ -16,7 +16,7 @@ func NewChanges(p *plan.Plan, s document.Schemas) *Changes {
 	return &Changes{planWriter{writer: writer{o: Options{Fold: true}}, plan: p, schemas: s}}
 }
 
-// Headline returns what will happen to the object, as the end of a sentence about it.
+// Headline returns the end of a sentence that says how the plan changes the object.
 func (c *Changes) Headline(change *plan.Change) string { return c.w.headline(change) }
 
 // Text returns the block of a change, with the remarks above it. An error is of a value that cannot be

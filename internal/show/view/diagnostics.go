@@ -11,9 +11,9 @@ import (
 )
 
 // Diagnostics writes a list for people, sorted by source position: in boxes with colours, plain without.
-// Warnings with the same summary are shown once, with the number of the others; those of checks, and those
-// that no later command repeats, are all shown. src may be nil. The values of expressions are redacted
-// whatever the options say (E24). Errors are those of w.
+// Warnings with the same summary are shown once, with the number of the others; warnings of checks, and
+// warnings that no later command repeats, are all shown. src may be nil. The values of expressions are
+// redacted whatever the options say (E24). It fails if w fails.
 func Diagnostics(w io.Writer, list diag.List, src document.Sources, o Options) error {
 	var sb strings.Builder
 	list = list.Sorted()
@@ -215,7 +215,7 @@ func writeCode(sb *strings.Builder, s *document.Snippet, o Options) {
 	}
 }
 
-const longestCode = 400 // characters of a line of code, on each side of what is highlighted
+const longestCode = 400 // characters of a line of code, on each side of the highlighted part
 
 // shortened returns code with the middle left out if it is too long to be read, as in a file generated on
 // one line. It looks only at the ends, because such a line may have many errors.

@@ -33,7 +33,7 @@ func (d differ) block(s *schema.Block, b, a cty.Value, why *paths) *node {
 	return &node{effect: e, body: body, forces: why.here()}
 }
 
-// effect returns the effect on a block: that of its attributes, or changed if any nested block differs.
+// effect returns the effect on the block's attributes, or changed if any nested block differs.
 func (b nested) effect() effect {
 	if e := summarise(b.attrs); e != same {
 		return e
@@ -101,9 +101,9 @@ func (d differ) keepable(name string, n *node) named {
 }
 
 // attributes returns the nodes of the attributes in the schema, sorted by name; those that are null on both
-// sides are left out. Write-only attributes have no value here: they are listed unchanged, and
-// showWriteOnly sets their effect when that of the whole object is known. inBlock keeps identifying
-// attributes visible.
+// sides are left out. Write-only attributes have no value here: they are listed unchanged, and showWriteOnly
+// sets their effect once the effect on the whole object is known. inBlock keeps identifying attributes
+// visible.
 func (d differ) attributes(attrs map[string]*schema.Attribute, vb, va map[string]cty.Value, why *paths, inBlock bool) []named {
 	var items []named
 	extended := usesExtensions(attrs, vb, va)
@@ -116,7 +116,7 @@ func (d differ) attributes(attrs map[string]*schema.Attribute, vb, va map[string
 		if attr.WriteOnly {
 			n := &node{body: writeOnlyValue{}, forces: path.here()}
 			if n.forces {
-				n.effect = changed // so that what contains it is shown
+				n.effect = changed // so that the enclosing node is shown
 			}
 			items = append(items, named{name: name, node: n})
 			continue

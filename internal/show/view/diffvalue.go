@@ -13,8 +13,7 @@ import (
 )
 
 const (
-	// What is written in place of a value. People know these words from other engines, and scripts match
-	// them.
+	// Texts that stand for a value. People know these words from other engines, and scripts match them.
 	sensitiveText = "(sensitive value)"
 	unknownText   = "(known after apply)"
 	// sameSensitive is shown as sensitiveText if only the sensitivity changes.
@@ -22,8 +21,8 @@ const (
 )
 
 // differ builds the trees of nodes for pairs of values, before and after. A side that doesn't exist is
-// cty.NilVal, which differs from null. Here is what follows from the values alone; diffblock.go has what
-// follows from a schema, and diffstring.go compares texts and the JSON documents in them.
+// cty.NilVal, which differs from null. This file compares values without a schema; diffblock.go compares with
+// one, and diffstring.go compares texts and the JSON documents in them.
 type differ struct {
 	show  bool // sensitive values in clear
 	found bool // the changes were made outside and detected: nothing is sent to the provider
@@ -288,7 +287,7 @@ func matchElements(b, a []cty.Value) []lcs.Diff {
 	return lcs.DiffLines(fingerprints(b), fingerprints(a))
 }
 
-// isObject reports whether an element is an object whose attributes can be compared with those of another.
+// isObject reports whether an element is an object whose attributes can be compared with another object's.
 func isObject(v cty.Value) bool {
 	v, _ = v.Unmark()
 	return v.Type().IsObjectType() && v.IsKnown() && !v.IsNull()

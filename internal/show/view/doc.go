@@ -10,26 +10,26 @@
 // comes from elsewhere is quoted, or passes visible or tame (paint.go), on its way to a terminal.
 //
 // Everything is a function of its arguments: the package reads no files, no environment and no terminal, and
-// rendering costs time linear in the size of what is rendered. Sensitive values are masked in what people
-// read unless Options.ShowSensitive is set. Ephemeral values never arrive here except inside the evaluation
-// context of a diagnostic, where they are redacted always (E24).
+// rendering costs time linear in the size of the data. Sensitive values are masked in text for people unless
+// Options.ShowSensitive is set. Ephemeral values never arrive here except inside the evaluation context of a
+// diagnostic, where they are redacted always (E24).
 //
-// It may import what it renders: the data models below the engine, and event. It must not know the engine,
-// commands, flags, backends or processes.
+// It may import the data models below the engine, and event. It must not know the engine, commands, flags,
+// backends or processes.
 package view
 
 import "cmp"
 
 // Options steer the rendering for people. The zero value is for text that goes to no terminal.
 type Options struct {
-	Program         string // what sentences call the program; "" for its own name
-	Command         string // what commands to run begin with; "" for its own name
+	Program         string // its name in sentences; "" for its own name
+	Command         string // its name in commands to run; "" for its own name
 	Color           bool   // use terminal escape codes
 	Width           int    // columns to wrap at; 0 for no wrapping
 	KeepCommands    bool   // commands to run are not broken where lines are
 	ShowSensitive   bool   // show sensitive values instead of a placeholder
-	StatusLine      bool   // a line at the bottom shows what is under way
-	Concise         bool   // leave out the lines about what is under way
+	StatusLine      bool   // a line at the bottom shows the work under way
+	Concise         bool   // leave out the lines about work under way
 	CompactWarnings bool   // warnings as one line each, if there are no errors
 	Fold            bool   // of many changes that are alike, show the first and a line about the others
 
@@ -37,8 +37,8 @@ type Options struct {
 	ConsolidateErrors bool // errors that are alike as one
 }
 
-// program returns what sentences call the program.
+// program returns the name of the program in sentences.
 func (o Options) program() string { return cmp.Or(o.Program, "Mayfly") }
 
-// command returns what commands to run begin with.
+// command returns the name of the program in commands to run.
 func (o Options) command() string { return cmp.Or(o.Command, "mayfly") }

@@ -13,7 +13,7 @@ import (
 var dotShapes = map[plan.NodeKind]string{plan.VariableNode: "note", plan.ResourceNode: "box", plan.ProviderNode: "diamond"}
 
 // Dot writes a graph in the DOT language, in the layout that programs which read such graphs expect. With
-// highlight, edges within a cycle are red. Errors are those of w.
+// highlight, edges within a cycle are red. It fails if w fails.
 func Dot(w io.Writer, g *plan.Graph, highlight bool) error {
 	cycle := map[string]int{}
 	if highlight {

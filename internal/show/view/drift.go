@@ -55,7 +55,7 @@ func (w *planWriter) driftBody(d drifted) {
 	w.resource(d.change, w.differ.block(w.block(d.change), orAbsent(d.before), orAbsent(d.after), newPaths(d.change)))
 }
 
-// driftHeadline returns what happened to an object, as the end of a heading.
+// driftHeadline returns the end of a heading that says how an object changed outside.
 func driftHeadline(c *plan.Change) string {
 	switch {
 	case c.Action == plan.Delete:
@@ -73,7 +73,7 @@ type drifted struct {
 	before, after cty.Value
 }
 
-// relevantDrift returns the changes made outside that contributed to the plan: those of attributes that
+// relevantDrift returns the changes made outside that contributed to the plan: changes of attributes that
 // other changing objects refer to. A change that the object's own update reverts is left out, since the
 // update shows it. Everything counts in refresh-only mode, and if the relevant attributes are unknown.
 func (w *planWriter) relevantDrift() ([]drifted, error) {

@@ -13,7 +13,7 @@ import (
 // tally counts finished operations the way the closing line does.
 type tally struct{ counts plan.Counts }
 
-// following is what the observers of a run have in common.
+// following is the state that all observers of a run keep.
 type following struct {
 	mu    sync.Mutex
 	tally tally
@@ -120,7 +120,7 @@ func phrase(e event.Event) string {
 	return ""
 }
 
-// idText returns what identifies the object, in brackets after a space; "" if nothing does yet.
+// idText returns the object's ID in brackets after a space; "" if it has none yet.
 func idText(e event.Event) string {
 	if id := idPart(e, ""); id != "" {
 		return " [" + id + "]"
@@ -128,7 +128,7 @@ func idText(e event.Event) string {
 	return ""
 }
 
-// idPart returns what identifies the object, as in id=i-123, followed by end; "" if nothing does yet.
+// idPart returns the object's ID, as in id=i-123, followed by end; "" if it has none yet.
 func idPart(e event.Event, end string) string {
 	if e.IDKey == "" {
 		return ""

@@ -27,12 +27,12 @@ const (
 // stands for the others.
 type Fold struct {
 	Changes  []*plan.Change // in the order of the plan
-	Headline string         // what happens to each
+	Headline string         // the action on each
 	Note     string         // which attributes force a replacement, and which differ
 	whole    bool           // nothing is between the second and the last
 }
 
-// Line returns what is shown in place of all changes but the first, without the note.
+// Line returns the line that stands for all changes but the first, without the note.
 func (f *Fold) Line() string { return f.line(f.Headline) }
 
 func (f *Fold) line(headline string) string {
@@ -44,7 +44,7 @@ func (f *Fold) line(headline string) string {
 	return fmt.Sprintf("%d more like it, among %s to %s: each %s", len(rest), first, last, headline)
 }
 
-// foldKey is what changes of one fold have in common.
+// foldKey is the same for all changes of one fold.
 type foldKey struct {
 	block     addr.ConfigResource
 	action    plan.Action
@@ -66,8 +66,8 @@ type foldClass struct {
 }
 
 // folds finds the folds in a list of changes. write writes the block of the change at a position, and may say
-// that it is not shown. Blocks with few changes are not even written, and what is written is written once:
-// the cost is linear.
+// that it is not shown. Blocks with few changes are not written, and the others are written once, so the cost
+// is linear.
 func (w *planWriter) folds(list []*plan.Change, write func(w *planWriter, i int) (shown bool, err error)) ([]*Fold, error) {
 	var classes []*foldClass
 	byKey, seed := map[foldKey]*foldClass{}, maphash.MakeSeed()
@@ -103,7 +103,7 @@ func (w *planWriter) folds(list []*plan.Change, write func(w *planWriter, i int)
 }
 
 // manyAlike returns the positions of the changes that may be in a fold: enough changes of their blocks have
-// the same action. What warns of its own, or comes from an address of its own, is never in one.
+// the same action. A change with a warning of its own, or moved from an address of its own, is never in one.
 func manyAlike(list []*plan.Change) []int {
 	type kind struct {
 		block  addr.ConfigResource
@@ -231,7 +231,7 @@ func enumerate(names []string) string {
 	return names[0]
 }
 
-// foldLines writes what is shown in place of all changes of a fold but the first.
+// foldLines writes the lines that stand for all changes of a fold but the first.
 func (w *planWriter) foldLines(f *Fold, headline string) {
 	w.WriteString(w.o.paint(bold, "  # ") + f.line(headline) + "\n  # (" + f.Note + "; -full shows each)\n\n")
 }
@@ -248,7 +248,7 @@ func folded(folds []*Fold) (first map[*plan.Change]*Fold, hidden map[*plan.Chang
 	return first, hidden
 }
 
-// foldedHeadline returns what happens to each of the objects of a fold.
+// foldedHeadline says how the plan changes each of the objects of a fold.
 func (w *planWriter) foldedHeadline(c *plan.Change) string {
 	if c.Action == plan.NoOp && c.Moved() {
 		return "has moved to " + c.Addr.Config().String() + " under the same key"

@@ -15,7 +15,7 @@ type HumanObserver struct {
 }
 
 // NewHumanObserver returns an observer that writes to w. With Options.Concise it only counts. With
-// Options.StatusLine it leaves out what is still under way.
+// Options.StatusLine it leaves out work that is still under way.
 func NewHumanObserver(w io.Writer, o Options) *HumanObserver { return &HumanObserver{w: w, o: o} }
 
 // Event implements event.Observer.

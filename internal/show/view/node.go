@@ -2,7 +2,7 @@ package view
 
 import "github.com/mayfly-iac/mayfly/plan"
 
-// effect is what a plan does to one value.
+// effect is the effect of a plan on one value.
 type effect uint8
 
 const (

@@ -7,12 +7,12 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
-// outline notes, while a block is written, which parts of its text are values. What is left is its shape: two
+// outline notes, while a block is written, which parts of its text are values. The rest is its shape: two
 // blocks of one shape show the same attributes with the same effects, and differ in nothing but those values.
 // A nil outline notes nothing.
 type outline struct {
 	spans   []span
-	names   []string // of what is being written, from the outside in
+	names   []string // of the values being written, from the outside in
 	warning bool     // the block has a warning of its own
 }
 
@@ -24,7 +24,7 @@ type span struct {
 
 func nothing() {}
 
-// within notes that what is written until the returned function is called belongs to a name, as written.
+// within notes that text written until the returned function is called belongs to a name, as written.
 func (o *outline) within(name string) (end func()) {
 	if o == nil {
 		return nothing
@@ -43,7 +43,7 @@ func (o *outline) warned() {
 	}
 }
 
-// valued notes that what is written until the returned function is called is a value.
+// valued notes that text written until the returned function is called is a value.
 func (w *writer) valued() (end func()) {
 	if w.outline == nil {
 		return nothing
@@ -51,7 +51,7 @@ func (w *writer) valued() (end func()) {
 	return w.noted(strings.Join(w.outline.names, "."))
 }
 
-// incidental is valued for what depends on attributes that are not shown.
+// incidental is like valued, for text that depends on hidden attributes.
 func (w *writer) incidental() (end func()) {
 	if w.outline == nil {
 		return nothing

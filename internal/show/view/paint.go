@@ -69,8 +69,8 @@ func (o Options) wrap(text string, used int) string {
 	return strings.Join(lines, "\n")
 }
 
-// Hanging returns a text of one line, broken to fit behind what precedes it. Its other lines are indented as
-// far.
+// Hanging returns a text of one line, broken to fit behind the text before it. Its other lines are indented
+// as far.
 func (o Options) Hanging(text string, used int) string {
 	return strings.ReplaceAll(o.wrap(text, used), "\n", "\n"+strings.Repeat(" ", used))
 }

@@ -17,7 +17,7 @@ type paths struct {
 	next     map[string]*paths
 }
 
-// newPaths returns the tree of what a change says of its paths, nil if it says nothing.
+// newPaths returns the tree of a change's remarks about paths; nil if there are none.
 func newPaths(c *plan.Change) *paths {
 	if len(c.RequiredReplace) == 0 && len(c.Withheld) == 0 {
 		return nil

@@ -10,9 +10,9 @@ import (
 	"github.com/mayfly-iac/mayfly/plan"
 )
 
-// Plan writes a plan for people, after an empty line: changes made outside, planned changes, summary,
-// changed outputs. It shows changes made outside only if they are relevant, or all if relevant is nil.
-// Errors are those of w, and of values that cannot be decoded.
+// Plan writes a plan for people, after an empty line: changes made outside, planned changes, summary, changed
+// outputs. It shows changes made outside only if they are relevant, or all if relevant is nil. It fails if w
+// fails, or if a value cannot be decoded.
 func Plan(w io.Writer, p *plan.Plan, relevant document.Relevant, s document.Schemas, o Options) error {
 	pw := &planWriter{writer: writer{o: o}, plan: p, relevant: relevant, schemas: s, differ: differ{show: o.ShowSensitive}}
 	pw.WriteByte('\n')
@@ -26,8 +26,8 @@ func Plan(w io.Writer, p *plan.Plan, relevant document.Relevant, s document.Sche
 // planSummary returns the line "Plan: 1 to add, 0 to change, 0 to destroy." without colour or line end.
 func planSummary(p *plan.Plan) string { return summaryLine(p.Counts()) }
 
-// summaryLine returns the line with the counts. Those of imports and of forgotten objects are in it only if
-// there are any: scripts match the three others.
+// summaryLine returns the line with the counts. The counts of imports and of forgotten objects are in it only
+// if they are not 0: scripts match the three others.
 func summaryLine(n plan.Counts) string {
 	var sb strings.Builder
 	sb.WriteString("Plan: ")
@@ -41,8 +41,8 @@ func summaryLine(n plan.Counts) string {
 	return sb.String() + "."
 }
 
-// all writes the sections of a plan. Which headings and closing lines appear depends on what there is to
-// show, so drift and outputs are rendered before anything else is decided.
+// all writes the sections of a plan. Which headings and closing lines appear depends on the other sections,
+// so drift and outputs are rendered before anything else is decided.
 func (w *planWriter) all() error {
 	drift, err := w.drift()
 	if err != nil {
@@ -83,8 +83,8 @@ func shownChanges(all []*plan.Change) []*plan.Change {
 	})
 }
 
-// changes writes the section of planned changes. A plan with errors is announced as such, since what it
-// shows is incomplete.
+// changes writes the section of planned changes. A plan with errors is announced as such, since it is
+// incomplete.
 func (w *planWriter) changes(changes []*plan.Change) error {
 	if slices.ContainsFunc(changes, func(c *plan.Change) bool { return c.Action != plan.NoOp }) {
 		w.para(w.o.program() + " used the selected providers to generate the following execution plan. Resource actions are indicated with the following symbols:")

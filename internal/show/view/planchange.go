@@ -12,8 +12,8 @@ import (
 	"github.com/mayfly-iac/mayfly/plan"
 )
 
-// planWriter writes a plan as text. The text collects in memory: which section comes next depends on what the
-// ones before it had to show. Sections are in plan.go, plansections.go and drift.go, single changes here.
+// planWriter writes a plan as text. The text collects in memory: the next section depends on the content of
+// those before it. Sections are in plan.go, plansections.go and drift.go, single changes here.
 type planWriter struct {
 	writer
 	plan     *plan.Plan
@@ -81,8 +81,8 @@ func (w *planWriter) resource(c *plan.Change, n *node) {
 	w.WriteString("    }\n\n")
 }
 
-// heading writes the comment lines above a block: what will happen, why, and where the object comes from if
-// it was moved or is imported. They are comments so that the text remains readable as configuration.
+// heading writes the comment lines above a block: the action, its reason, and the origin of an object that
+// was moved or is imported. They are comments so that the text remains readable as configuration.
 func (w *planWriter) heading(c *plan.Change) {
 	fmt.Fprintf(w, "%s %s\n", w.o.paint(bold, "  # "+headingObject(c)), w.headline(c))
 	for _, reason := range reasons(c) {
@@ -131,8 +131,8 @@ func headingObject(c *plan.Change) string {
 	return c.Object().String()
 }
 
-// headline returns what will happen to the object. A replacement names its reason if the reason is not
-// visible in the block.
+// headline says how the plan changes the object. A replacement names its reason if the reason is not visible
+// in the block.
 func (w *planWriter) headline(c *plan.Change) string {
 	destroyed := w.o.paint(boldRed, "destroyed")
 	replaced := w.o.paint(boldRed, "replaced")

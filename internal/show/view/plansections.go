@@ -37,8 +37,8 @@ func (w *planWriter) noChanges(drift bool) {
 	}
 }
 
-// refreshOnlyEnd writes what follows the changes made outside in refresh-only mode, where nothing else is
-// planned.
+// refreshOnlyEnd writes the text after the changes made outside in refresh-only mode, which plans nothing
+// else.
 func (w *planWriter) refreshOnlyEnd(outputs string) error {
 	w.para("This is a refresh-only plan, so " + w.o.program() + " will not take any actions to undo these. If you were expecting these changes then you can " +
 		"apply this plan to record the updated values in the " + w.o.program() + " state without changing any remote objects.")

@@ -16,8 +16,7 @@ import (
 )
 
 // State writes a state for people: every object as a block of configuration, then the outputs. It is text to
-// be read, not to be parsed or applied. s may be nil; errors are those of w, and of values that cannot be
-// decoded.
+// be read, not to be parsed or applied. s may be nil; it fails if w fails, or if a value cannot be decoded.
 func State(w io.Writer, st *state.State, s document.Schemas, o Options) error {
 	sw := &writer{o: o}
 	if st == nil || st.Empty() {

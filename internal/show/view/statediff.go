@@ -10,7 +10,7 @@ import (
 )
 
 // StateDiff writes how one state differs from another, as a plan shows changes: the first state is before.
-// from and to name the states. Errors are those of w.
+// from and to name the states. It fails if w fails.
 func StateDiff(w io.Writer, d *document.StateDiff, from, to string, o Options) error {
 	dw := &planWriter{writer: writer{o: o}, differ: differ{show: o.ShowSensitive, found: true}}
 	if d.Empty() {
@@ -65,7 +65,7 @@ func (w *planWriter) objectDiff(d document.ObjectDiff) {
 	w.resource(change, n)
 }
 
-// stateHeadline says what of an object differs, as the end of a heading.
+// stateHeadline returns the end of a heading that says how an object differs.
 func stateHeadline(d document.ObjectDiff) string {
 	switch d.Action {
 	case plan.Create:

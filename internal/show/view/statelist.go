@@ -11,8 +11,7 @@ import (
 )
 
 // StateList writes a table with a line for each of the given instances of a state: its address, its provider,
-// how many instances depend on its block, and what is unusual about it. It has no values. Errors are those of
-// w.
+// how many instances depend on its block, and its unusual conditions. It has no values. It fails if w fails.
 func StateList(w io.Writer, st *state.State, list []addr.Instance) error {
 	users := map[addr.ConfigResource]int{}
 	for _, in := range st.AllInstances() {
@@ -31,7 +30,7 @@ func StateList(w io.Writer, st *state.State, list []addr.Instance) error {
 	return t.Flush()
 }
 
-// status says what is unusual about an instance, "ok" if nothing is.
+// status lists the unusual conditions of an instance; "ok" if there are none.
 func status(in *state.Instance) string {
 	var out []string
 	switch {
@@ -50,7 +49,7 @@ func status(in *state.Instance) string {
 }
 
 // StateDependents writes the instances of a state that were made from the block of a, each as a remark; a
-// remark that there are none if that is so. Errors are those of w.
+// remark that there are none if that is so. It fails if w fails.
 func StateDependents(w io.Writer, st *state.State, a addr.Instance) error {
 	var sb strings.Builder
 	for i, in := range st.AllInstances() {

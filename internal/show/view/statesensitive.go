@@ -13,8 +13,8 @@ import (
 // fewObjects is how many objects are named for an attribute.
 const fewObjects = 3
 
-// StateSensitive writes which attributes and outputs of a state are sensitive, by provider and type, and what
-// can take their place. It has no values. Errors are those of w.
+// StateSensitive writes which attributes and outputs of a state are sensitive, by provider and type, and
+// which arguments can replace them. It has no values. It fails if w fails.
 func StateSensitive(w io.Writer, s *document.Sensitive, o Options) error {
 	sw := &planWriter{writer: writer{o: o}}
 	if s.Empty() {
@@ -70,8 +70,8 @@ func objectsText(objects []addr.Object) string {
 	return text
 }
 
-// notesText says what makes an attribute sensitive, if that is known and not the schema, and what can take
-// its place.
+// notesText says that the configuration makes an attribute sensitive, if the schema is known not to, and
+// names the argument that can replace it.
 func notesText(a document.SensitiveAttribute, unread bool) string {
 	var notes []string
 	if !a.BySchema && !unread {

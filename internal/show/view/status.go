@@ -17,9 +17,9 @@ import (
 // then the rest of it is below.
 const clearLine = "\r\x1b[J"
 
-// Status is a line at the bottom of a terminal with what a command is doing, or the progress of an apply or
-// of a suite of tests. Text that is passed on by it appears above the line. It is safe for concurrent use:
-// events, text and drawing come from different goroutines.
+// Status is a line at the bottom of a terminal with the current work of a command, or the progress of an
+// apply or of a suite of tests. Text that is passed on by it appears above the line. It is safe for
+// concurrent use: events, text and drawing come from different goroutines.
 type Status struct {
 	mu    sync.Mutex
 	w     io.Writer
@@ -30,14 +30,14 @@ type Status struct {
 	doing *Activity // nil for none
 
 	total, done, running int // total is 0 if no steps are counted
-	hidden               int // what asked for the line to be hidden
+	hidden               int // how many callers want the line hidden
 	drawn, ended         bool
 	middle               bool // the text written last has no line end yet
 }
 
-// NewStatus returns a status line that is drawn on w. width is that of the terminal at the moment it is
-// called, 0 if unknown. While no steps are counted, it shows what doing, which may be nil, says that has been
-// done for more than a second.
+// NewStatus returns a status line that is drawn on w. width returns the current width of the terminal, 0 if
+// unknown. While no steps are counted, the line shows the work from doing, which may be nil, that has taken
+// more than a second.
 func NewStatus(w io.Writer, o Options, doing *Activity, width func() int, now func() time.Time) *Status {
 	return &Status{w: w, o: o, doing: doing, width: width, now: now, begin: now()}
 }
@@ -120,7 +120,7 @@ func (s *Status) Draw() {
 	s.draw()
 }
 
-// text returns what the line says, "" if there is nothing to say. s.mu is held.
+// text returns the text of the line; "" for an empty line. s.mu is held.
 func (s *Status) text() string {
 	now := s.now()
 	doing := ""

@@ -17,7 +17,7 @@ import (
 // JSONStream writes a run as JSON messages, one per line, in the types that tools know: terraform-exec and CI
 // systems follow a run by them. It is safe for concurrent use.
 //
-// The members of messages are in streamline.go; those of events, of commands about the state and of tests are
+// The members of messages are in streamline.go; members about events, commands for the state and tests are
 // written in streamevent.go, streamcommand.go and streamtest.go.
 type JSONStream struct {
 	following
@@ -54,7 +54,7 @@ func (s *JSONStream) Version(name string, v document.Versions) {
 	s.write(streamLine{Message: name + " " + v.Compat, Type: "version", Terraform: v.Compat, OpenTofu: v.Compat, Product: v.Product, UI: "1.2"}, time.Time{})
 }
 
-// Program returns what the first message called the program.
+// Program returns the name of the program in the first message.
 func (s *JSONStream) Program() string { return s.program }
 
 // Log writes a message without a type: a line that people would read without -json.

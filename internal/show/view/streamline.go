@@ -35,7 +35,7 @@ type streamLine struct {
 	UI   string `json:"ui,omitempty"`
 }
 
-// streamHook is what an event reports about an operation. Messages about ephemeral instances have no ID,
+// streamHook is the report of an event about an operation. Messages about ephemeral instances have no ID,
 // which could be a secret (E80).
 type streamHook struct {
 	Resource    streamResource `json:"resource"`
@@ -97,8 +97,8 @@ func streamResourceOf(o addr.Object) streamResource {
 	}
 }
 
-// streamChangeOf returns the message part about a change. A change without action is reported by what it
-// does to the state, as import or move.
+// streamChangeOf returns the message part about a change. A change without action is reported by its effect
+// on the state, as import or move.
 func streamChangeOf(c *plan.Change) *streamChange {
 	out := &streamChange{Resource: streamResourceOf(c.Object()), Action: streamAction(c.Action), Reason: streamReason(c.Reason), GeneratedConfig: c.GeneratedConfig}
 	if c.Moved() {
@@ -119,7 +119,7 @@ func streamChangeOf(c *plan.Change) *streamChange {
 	return out
 }
 
-// streamAction returns the stream's word for an action; some differ from those of the plan document.
+// streamAction returns the stream's word for an action; some differ from the plan document's.
 func streamAction(a plan.Action) string {
 	switch a {
 	case plan.NoOp:
@@ -133,8 +133,7 @@ func streamAction(a plan.Action) string {
 	}
 }
 
-// streamReason returns the stream's word for a reason; for replacements it differs from that of the plan
-// document.
+// streamReason returns the stream's word for a reason; for replacements it differs from the plan document's.
 func streamReason(r plan.Reason) string {
 	switch r {
 	case plan.ReplaceTainted:
@@ -150,7 +149,7 @@ func streamReason(r plan.Reason) string {
 	}
 }
 
-// TestMessage is what a message about tests has in addition to a text.
+// TestMessage has the members that a message about tests has besides a text.
 type TestMessage struct {
 	File      string              `json:"@testfile,omitempty"`
 	Run       string              `json:"@testrun,omitempty"`
@@ -165,8 +164,9 @@ type TestMessage struct {
 	Interrupt *TestInterrupt      `json:"test_interrupt,omitempty"`
 }
 
-// TestInterrupt lists what an interrupted test file leaves: objects in the state of the module under test,
-// those in the states of other modules by run, and objects that may exist without being in a state.
+// TestInterrupt lists the objects that an interrupted test file leaves: objects in the state of the module
+// under test, objects in the states of other modules by run, and objects that may exist without being in a
+// state.
 type TestInterrupt struct {
 	State   []TestObject            `json:"state,omitempty"`
 	States  map[string][]TestObject `json:"states,omitempty"`

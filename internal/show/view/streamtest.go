@@ -7,7 +7,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/show/view/document"
 )
 
-// Test writes a message about tests. One about what is left behind is an error.
+// Test writes a message about tests. One about objects left behind is an error.
 func (s *JSONStream) Test(typ, text string, m TestMessage) {
 	line := streamLine{Message: text, Type: typ, TestMessage: m}
 	if m.Cleanup != nil || m.Interrupt != nil {

@@ -26,8 +26,7 @@ func NewWaiting(after time.Duration, say func(text string)) *Waiting {
 // Wants implements telemetry.Watcher.
 func (w *Waiting) Wants(name string) bool { return waitText(name) != "" }
 
-// waitText returns what a command does in a phase in which it waits for the service that has the state; ""
-// for other phases.
+// waitText returns the text of a phase that waits for the service that has the state; "" for other phases.
 func waitText(name string) string {
 	for _, p := range phases {
 		if p.ofState && p.name == name {

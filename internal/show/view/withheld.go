@@ -5,7 +5,7 @@ import "github.com/mayfly-iac/mayfly/plan"
 // withheldValue is written in place of a value that is kept out of the plan and the state (E90).
 type withheldValue struct{ status plan.WithheldStatus }
 
-// withheldNotes are what is said of such a value besides what the symbol before it says.
+// withheldNotes are the notes on such a value, in addition to the symbol before it.
 var withheldNotes = map[plan.WithheldStatus]string{
 	plan.WithheldChanged:      ", changed",
 	plan.WithheldUnknown:      ", known after apply",

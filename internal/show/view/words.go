@@ -6,7 +6,7 @@ import (
 )
 
 // words splits a line at spaces. With KeepCommands, a command to run is one word, so that it can be copied
-// from the terminal, which breaks what is too wide for it without a line end.
+// from the terminal, which breaks wide lines without a line end.
 func (o Options) words(line string) []string {
 	words := strings.Split(line, " ")
 	if !o.KeepCommands {

@@ -8,7 +8,7 @@ import (
 )
 
 // writer turns nodes into text. It writes to memory, so nothing fails. In its methods, at is the column of
-// the symbol on the line where something begins: what belongs to it begins two columns further right.
+// the symbol on the first line of an item; the item's content begins two columns further right.
 type writer struct {
 	strings.Builder
 	o       Options
@@ -56,7 +56,7 @@ func (w *writer) hiddenCount(at, n int, noun string) {
 	w.comment(at, "# (%d unchanged %s hidden)", n, noun)
 }
 
-// arrow writes what stands between the value before and the value after.
+// arrow writes the arrow between the value before and the value after.
 func (w *writer) arrow() { w.WriteString(" " + w.o.paint(yellow, "->") + " ") }
 
 // forced notes at the end of a line that the change of this value forces a replacement.

@@ -4,7 +4,7 @@
 // other engines, and under their locks, which are leases of these blobs.
 //
 // It may import backend, cloud, cloud/azure, state/store, remote and objects. It must not know other
-// configuration, plans, providers, or what a state contains.
+// configuration, plans, providers, or the content of states.
 package azurerm
 
 import (
@@ -113,7 +113,7 @@ func (s *Service) List(ctx context.Context, prefix string) ([]string, error) {
 	return names, answers.Classify(err)
 }
 
-// answers say what the errors of the service mean.
+// answers classify the errors of the service.
 var answers = objects.Answers{
 	Missing: func(e *cloud.Error) bool { return e.Code == "BlobNotFound" },
 	Passes: func(e *cloud.Error) bool {
@@ -122,7 +122,7 @@ var answers = objects.Answers{
 	Explain: objects.Hints(hints), Arguments: "\"storage_account_name\" and \"environment\"",
 }
 
-// hints say what to do about answers.
+// hints are the advice for each error code.
 var hints = map[string]string{
 	"ContainerNotFound":                  "Create the container, or check the argument \"container_name\"",
 	"AuthenticationFailed":               "Check the argument \"access_key\" or \"sas_token\", which may have expired, and the clock of this machine",
@@ -150,7 +150,7 @@ type blob struct {
 	name string
 }
 
-// versionOf returns the version of a blob: what identifies its content, since its ETag changes with the lock.
+// versionOf returns the version of a blob: the identity of its content, since its ETag changes with the lock.
 func versionOf(p azure.Properties) remote.Version {
 	switch {
 	case p.Size == 0:

@@ -5,15 +5,15 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/stores/cloud/azure"
 )
 
-// Kind keeps states as blobs in a container of an Azure storage account. The lock is a lease of the
-// blob. What remains of older ways to authenticate, such as msi_endpoint, is accepted with a warning, so
-// that existing configurations need no change.
+// Kind keeps states as blobs in a container of an Azure storage account. The lock is a lease of the blob.
+// Arguments of older ways to authenticate, such as msi_endpoint, are accepted with a warning, so that
+// existing configurations need no change.
 var Kind = backend.Declare("azurerm", withSignIn(backend.Arguments{
 	"storage_account_name":  backend.Text().Required().Place().About("storage account"),
 	"container_name":        backend.Text().Required().Place().About("container of the account; it must exist"),
 	"key":                   backend.Text().Required().Place().About("name of the blob; that of another workspace ends in `env:` and its name"),
 	"resource_group_name":   backend.Text().About("group of the account, to look its key up with `subscription_id`; not needed with `access_key`, `sas_token` or `use_azuread_auth`"),
-	"encryption_scope":      backend.Text("ARM_ENCRYPTION_SCOPE", "ARM_ENCYRPTION_SCOPE").About("scope whose key encrypts the blob on the server"), // the latter is what OpenTofu reads
+	"encryption_scope":      backend.Text("ARM_ENCRYPTION_SCOPE", "ARM_ENCYRPTION_SCOPE").About("scope whose key encrypts the blob on the server"), // OpenTofu reads the latter
 	"customer_provided_key": backend.Text("ARM_CUSTOMER_PROVIDED_KEY").Secret().About("key of 32 bytes in base64 with which the server encrypts the blob; it does not keep the key"),
 	"endpoint":              backend.Text("ARM_ENDPOINT").Deprecated("The argument \"endpoint\" has no effect. Remove it.").About("accepted for compatibility, without effect"),
 	"timeout_seconds":       backend.Number("ARM_TIMEOUT_SECONDS").About("longest time for a request; 300 by default"),

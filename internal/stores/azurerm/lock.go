@@ -18,7 +18,7 @@ import (
 	"github.com/mayfly-iac/mayfly/state/store"
 )
 
-// lock is a remote.Lock: the lease of a blob, with what is known about its holder in the blob's metadata.
+// lock is a remote.Lock: the lease of a blob, with a description of its holder in the blob's metadata.
 type lock struct {
 	*Service
 	name string
@@ -176,7 +176,7 @@ func (l *lock) Check(ctx context.Context, id string) error {
 	if !refused(err) && !answers.IsMissing(err) {
 		return answers.Classify(err)
 	}
-	if info, _ := l.Holder(ctx); info != nil && info.ID != id { // what matters is that the lease is lost
+	if info, _ := l.Holder(ctx); info != nil && info.ID != id { // the loss of the lease matters, not this error
 		return fmt.Errorf("%w: %s has it since %s", store.ErrLockLost, info.Who, info.Created)
 	}
 	return fmt.Errorf("%w: the lease of the blob was broken or released by something else", store.ErrLockLost)

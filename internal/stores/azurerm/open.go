@@ -18,7 +18,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/stores/remote"
 )
 
-// Service hides that of LeftOut.
+// Service hides LeftOut.Service.
 func (opener) Service() backend.Service {
 	return backend.Service{
 		Connect: connect,

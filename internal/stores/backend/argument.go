@@ -15,7 +15,7 @@ type Argument struct {
 	where bool     // it says where states are
 }
 
-// Arguments are those of a block, by name.
+// Arguments are the arguments of a block, by name.
 type Arguments map[string]Argument
 
 func of(ty cty.Type, env []string) Argument {
@@ -28,7 +28,7 @@ func Text(env ...string) Argument { return of(cty.String, env) }
 // Number is Text for a number.
 func Number(env ...string) Argument { return of(cty.Number, env) }
 
-// Boolean is Text for what is true or false.
+// Boolean is like Text, for a boolean value.
 func Boolean(env ...string) Argument { return of(cty.Bool, env) }
 
 // Texts is Text for a list.
@@ -46,7 +46,7 @@ func (a Argument) Secret() Argument {
 	return a
 }
 
-// About says what the argument is for, for the reference: in a few words, which may be Markdown.
+// About describes the argument for the reference, in a few words, which may be Markdown.
 func (a Argument) About(text string) Argument {
 	a.Description, a.DescriptionKind = text, schema.Markdown
 	return a
@@ -64,7 +64,7 @@ func (a Argument) Required() Argument {
 	return a
 }
 
-// Deprecated says what to use instead, or that the argument has no effect.
+// Deprecated names the replacement, or says that the argument has no effect.
 func (a Argument) Deprecated(message string) Argument {
 	a.Attribute.Deprecated, a.Attribute.DeprecationMessage = true, message
 	return a
@@ -88,8 +88,7 @@ func (a Arguments) attributes() map[string]*schema.Attribute {
 	return out
 }
 
-// Block is a block within a backend block, of which there may be one. about says what it is for, as for an
-// argument.
+// Block is a block within a backend block, of which there may be one. about describes it, as for an argument.
 func Block(nesting schema.Nesting, about string, attrs Arguments) *schema.NestedBlock {
 	b := &schema.NestedBlock{Block: schema.Block{Attributes: attrs.attributes(), Description: about, DescriptionKind: schema.Markdown}, Nesting: nesting}
 	if nesting != schema.Single {
@@ -98,13 +97,13 @@ func Block(nesting schema.Nesting, about string, attrs Arguments) *schema.Nested
 	return b
 }
 
-// DeprecatedBlock says what to use instead of a block.
+// DeprecatedBlock adds a message that names the replacement of a block.
 func DeprecatedBlock(b *schema.NestedBlock, message string) *schema.NestedBlock {
 	b.Deprecated, b.DeprecationMessage = true, message
 	return b
 }
 
-// Declare returns a kind by its block, and what this program does with it.
+// Declare returns a kind with its block and the service that opens it.
 func Declare(name string, args Arguments, blocks map[string]*schema.NestedBlock, service Service) *Kind {
 	k := &Kind{Name: name, Block: &schema.Block{Attributes: args.attributes(), Blocks: blocks}, env: map[string][]string{}, service: service}
 	for arg, a := range args {

@@ -1,4 +1,4 @@
-// Package backend says what a kind of backend is: the arguments of its block, the environment variables that
+// Package backend describes kinds of backends: the arguments of the block, the environment variables that
 // stand in for them, and how a configuration opens a store. Everything else, such as recording a backend,
 // moving states from one to another and reading states of others, works on the value of its configuration.
 //
@@ -36,7 +36,8 @@ const (
 type Kind struct {
 	Name string
 	// Block has the arguments. In the value of a configuration, an absent one is null, and so is an empty
-	// string. Required says what Complete requires: a block may leave it to the environment or to init.
+	// string. Complete requires the ones marked Required: a block may leave them to the environment or to
+	// init.
 	Block *schema.Block
 	// env has the environment variables that stand in for an argument, in order of falling precedence.
 	env map[string][]string
@@ -45,12 +46,11 @@ type Kind struct {
 	service Service
 }
 
-// Service is what this program does with a kind of backend. The zero value is that of a kind that it cannot
-// open.
+// Service opens a kind of backend. The zero value is for a kind that this program cannot open.
 type Service struct {
 	// Open opens the store. The configuration has been completed, and has no marks.
 	Open func(ctx context.Context, cfg Config, env Env) (store.Store, error)
-	// Connect is what a store in a service has in place of Open: it returns the service.
+	// Connect returns the service. A store in a service has it in place of Open.
 	Connect func(ctx context.Context, cfg Config, env Env) (remote.Service, error)
 	// Place says for a message where the state of the default workspace is, without credentials.
 	Place func(cfg Config) string
@@ -68,17 +68,17 @@ type Service struct {
 	Only func(cfg Config) string
 }
 
-// LeftOut is embedded in what has a method Service in a file that a build tag may leave out of the program:
-// that method hides this one.
+// LeftOut is embedded in types whose method Service is in a file that a build tag may leave out of the
+// program: that method hides this one.
 type LeftOut struct{}
 
 // Service returns nothing.
 func (LeftOut) Service() Service { return Service{} }
 
-// Env is what a store is opened with, apart from its configuration.
+// Env is the environment in which a store is opened.
 type Env struct {
 	Files   StateFiles               // for the local backend; others have no use for them
-	Cipher  store.Cipher             // that encrypts what is stored; nil for none
+	Cipher  store.Cipher             // that encrypts stored data; nil for none
 	Lookup  func(name string) string // the value of an environment variable; "" if it is not set
 	Version string                   // of the program, for the states of new workspaces
 	Dir     string                   // that relative paths start from; "" for the working directory
@@ -96,7 +96,7 @@ type HostService struct {
 	Transport http.RoundTripper // refuses to send tokens unencrypted
 }
 
-// StateFiles name files that replace those of the local backend, for whatever workspace.
+// StateFiles name files that replace the files of the local backend, for whatever workspace.
 type StateFiles struct {
 	State  string // to read; the one of the workspace if empty
 	Out    string // to write; the one that is read if empty

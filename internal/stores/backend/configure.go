@@ -47,8 +47,8 @@ func (k *Kind) FromValue(object cty.Value) (cty.Value, error) {
 	return k.Object(values), nil
 }
 
-// asBlocks returns the value of an argument. One object may stand for a list of blocks with one element. What
-// it lacks is null.
+// asBlocks returns the value of an argument. One object may stand for a list of blocks with one element.
+// Missing attributes become null.
 func (k *Kind) asBlocks(name string, v cty.Value) cty.Value {
 	nested := k.Block.Blocks[name]
 	if nested == nil || v.IsNull() || !v.IsKnown() {
@@ -78,10 +78,10 @@ func (k *Kind) asBlocks(name string, v cty.Value) cty.Value {
 	return cty.TupleVal(elems)
 }
 
-// hidden stands for what Redact takes out of a text.
+// hidden stands for the secrets that Redact takes out of a text.
 const hidden = "(hidden)"
 
-// Redact returns a text, such as that of an error, without the texts in a configuration and the place that it
+// Redact returns a text, such as an error message, without the texts in a configuration and the place that it
 // names, any of which may be secret, in all usual spellings.
 func (k *Kind) Redact(text string, cfg cty.Value) string {
 	guard := leak.New()

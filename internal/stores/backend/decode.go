@@ -15,12 +15,12 @@ import (
 
 const listSeparator = string(os.PathListSeparator)
 
-// Decode evaluates what a body sets, which is a backend block or a file with settings for one. Values keep
-// their marks.
+// Decode evaluates the arguments in a body, which is a backend block or a file with settings for one. Values
+// keep their marks.
 func (k *Kind) Decode(body hcl.Body) (map[string]cty.Value, diag.List) { return k.decode(body, false) }
 
-// Check checks the names and types of what a body sets, but not for secrets; see CheckPublic. Values may be
-// unknown.
+// Check checks the names and types of the arguments in a body, but not for secrets; see CheckPublic. Values
+// may be unknown.
 func (k *Kind) Check(body hcl.Body) diag.List {
 	_, diags := k.decode(body, true)
 	return diags

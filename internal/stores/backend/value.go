@@ -78,8 +78,8 @@ func (k *Kind) Public(cfg cty.Value) cty.Value {
 	return public
 }
 
-// PublicPart returns what may be written to a file in clear of an argument: all of it, addresses without the
-// credentials in them, or nothing.
+// PublicPart returns the part of an argument that may be written to a file in clear: all of it, addresses
+// without the credentials in them, or nothing.
 func (k *Kind) PublicPart(cfg cty.Value, name string) cty.Value {
 	if k.isWhollySecret(cfg, name) {
 		return k.Block.Empty().GetAttr(name)

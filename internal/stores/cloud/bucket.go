@@ -23,9 +23,9 @@ type Bucket struct {
 	Sign func(req *http.Request, name string, content []byte) error
 	// Refuse returns the error that an unsuccessful answer describes.
 	Refuse func(resp *http.Response, body []byte) error
-	// Describe returns what the header of a request that stores a content says about it; nil for nothing.
+	// Describe returns headers that describe a content in the request that stores it; nil for none.
 	Describe func(content []byte) http.Header
-	// Check fails if a content is not what the header of the answer with it says; nil for no check.
+	// Check fails if a content does not match the header of its answer; nil for no check.
 	Check func(header http.Header, content []byte) error
 	// Pages are parameters of requests for lists.
 	Pages url.Values
@@ -34,8 +34,8 @@ type Bucket struct {
 // EscapePath escapes a name but for its slashes.
 func EscapePath(name string) string { return strings.ReplaceAll(url.PathEscape(name), "%2F", "/") }
 
-// DamagedError means that the content of an object is not what was stored. The text says which checksum it
-// does not match.
+// DamagedError means that the content of an object has changed since it was stored. The text names the
+// checksum that it does not match.
 type DamagedError string
 
 // Error implements error.
@@ -55,8 +55,8 @@ func Content(resp *http.Response, name string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(resp.Body, maxObject))
 }
 
-// Get returns the content of an object and its ETag. header may have what the service wants with a request,
-// such as keys for encryption; nil for nothing. An object that does not exist is an *Error with status 404.
+// Get returns the content of an object and its ETag. header has more headers for the request, such as keys
+// for encryption; nil for nothing. An object that does not exist is an *Error with status 404.
 func (b *Bucket) Get(ctx context.Context, name string, header http.Header) (content []byte, etag string, err error) {
 	resp, err := b.Send(ctx, http.MethodGet, name, nil, nil, header)
 	if err != nil {

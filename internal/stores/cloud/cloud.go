@@ -1,8 +1,8 @@
-// Package cloud has what the clients of cloud services share. Each subpackage reaches one vendor: it finds
-// credentials with the vendor's own library, and speaks the few calls that Mayfly needs over net/http.
+// Package cloud has the code that clients of cloud services share. Each subpackage reaches one vendor: it
+// finds credentials with the vendor's own library, and speaks the few calls that Mayfly needs over net/http.
 // Generated clients of whole services are not linked; see docs/adr/019-clouds-without-generated-clients.md.
 //
-// Start reading at Error. It may import trace/requests. It must not know what is kept in a cloud.
+// Start reading at Error. It may import trace/requests. It must not know the data kept in a cloud.
 package cloud
 
 import (
@@ -22,7 +22,7 @@ type Error struct {
 	Status  int // of HTTP
 	Code    string
 	Message string
-	Hint    string // what the user can do; may be ""
+	Hint    string // advice for the user; may be ""
 }
 
 // Error implements error.
@@ -55,7 +55,7 @@ func Code(err error) string {
 	return ""
 }
 
-// advice returns what to do about answers that come from something in between.
+// advice returns advice about answers of a proxy or another server in between.
 func (e *Error) advice() string {
 	switch {
 	case e.Status == http.StatusProxyAuthRequired:
@@ -66,7 +66,7 @@ func (e *Error) advice() string {
 	return ""
 }
 
-// ErrExists means that what was to be made exists.
+// ErrExists means that the object to be created exists.
 var ErrExists = errors.New("it exists already")
 
 // ErrPage means that a successful answer is a page for people, and so not one of the service.

@@ -189,7 +189,7 @@ func (c *client) transact(ctx context.Context, operations ...operation) (bool, [
 }
 
 // createSession begins a session without health checks, and returns its ID. It ends if it is not renewed for
-// one to two times ttl. What it had locked is then kept from others for the time delay.
+// one to two times ttl. Its locks are then kept from others for the time delay.
 func (c *client) createSession(ctx context.Context, name string, ttl, delay time.Duration) (string, error) {
 	body, err := json.Marshal(map[string]any{
 		"Name": name, "TTL": ttl.String(), "LockDelay": strconv.FormatInt(delay.Milliseconds(), 10) + "ms", "NodeChecks": []string{},

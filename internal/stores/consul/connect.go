@@ -94,7 +94,7 @@ func (c *client) locate(opt Options, t *http.Transport) error {
 	return nil
 }
 
-// tokenOf returns the token: that of the options, or of the file or the variable that the environment has.
+// tokenOf returns the token of the options, or of the file or the variable that the environment has.
 func tokenOf(opt Options) (string, error) {
 	token := os.Getenv("CONSUL_HTTP_TOKEN")
 	file := os.Getenv("CONSUL_HTTP_TOKEN_FILE")

@@ -5,7 +5,7 @@
 // for one, and a lock that a session holds.
 //
 // It may import backend, cloud, state, state/store and remote. It must not know other configuration, plans,
-// providers, or what a state contains.
+// providers, or the content of states.
 package consul
 
 import (
@@ -22,7 +22,7 @@ import (
 	"github.com/mayfly-iac/mayfly/state/store"
 )
 
-// Options configure a Service. What is "" is taken from the variables of Consul's own programs, such as
+// Options configure a Service. Empty fields are taken from the variables of Consul's own programs, such as
 // CONSUL_HTTP_ADDR, or has their default.
 type Options struct {
 	Path       string // of the key of the default workspace
@@ -152,7 +152,7 @@ func (p *parts) Remove(ctx context.Context, names []string) error {
 	return nil
 }
 
-// classify marks an error that may pass, and adds what to do about others. It returns nil for nil.
+// classify marks an error that may pass, and adds advice to others. It returns nil for nil.
 func classify(err error) error {
 	var refused *cloud.Error
 	var lost net.Error // in the request, or in the middle of the answer

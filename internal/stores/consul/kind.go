@@ -2,8 +2,8 @@ package consul
 
 import "github.com/mayfly-iac/mayfly/internal/stores/backend"
 
-// Kind keeps states as values of keys in Consul. What the arguments leave out comes from the
-// variables of Consul's own programs.
+// Kind keeps states as values of keys in Consul. Omitted arguments come from the variables of Consul's own
+// programs.
 var Kind = backend.Declare("consul", backend.Arguments{
 	"path":         backend.Text().Required().Place().About("key of the state; that of another workspace ends in `-env:` and its name"),
 	"access_token": backend.Text("CONSUL_HTTP_TOKEN").Secret().About("token for Consul's access control"),

@@ -15,7 +15,7 @@ import (
 )
 
 // Times of sessions. A session that is not renewed ends after one to two times its time to live; after that
-// Consul keeps what it had locked from others for a while.
+// Consul keeps its locks from others for a while.
 const (
 	sessionTTL = 15 * time.Second
 	lockDelay  = 5 * time.Second

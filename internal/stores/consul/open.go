@@ -9,7 +9,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/stores/remote"
 )
 
-// Service hides that of LeftOut.
+// Service hides LeftOut.Service.
 func (opener) Service() backend.Service {
 	return backend.Service{Connect: newService, Place: placeOf, Identity: placeOf}
 }
@@ -31,7 +31,7 @@ func optionsOf(cfg backend.Config) Options {
 	}
 }
 
-// placeOf names the key, whose server is that of the configuration and the environment.
+// placeOf names the key and its server, from the configuration and the environment.
 func placeOf(cfg backend.Config) string {
 	s, err := New(optionsOf(cfg))
 	if err != nil {

@@ -32,7 +32,7 @@ type value struct {
 	gzip   bool
 }
 
-// index is what a key has in place of a state that consists of chunks.
+// index is the value of a key whose state consists of chunks.
 type index struct {
 	Hash   string   `json:"current-hash"`
 	Chunks []string `json:"chunks"` // their keys
@@ -140,7 +140,7 @@ func (v *value) Put(ctx context.Context, data []byte, was remote.Version) (remot
 	}
 	if before != nil {
 		if i := indexIn(before.Value); i != nil && i.Hash != now {
-			_ = v.client.remove(ctx, v.chunks(i.Hash), true) // what is left takes room only
+			_ = v.client.remove(ctx, v.chunks(i.Hash), true) // leftovers only take room
 		}
 	}
 	return versionOf(&changed[0]), nil

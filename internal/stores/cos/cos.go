@@ -4,7 +4,7 @@
 // engines, and under their locks, which are objects that are made while a tag exists.
 //
 // It may import backend, cloud, cloud/tencent, state/store, remote and objects. It must not know other
-// configuration, plans, providers, or what a state contains.
+// configuration, plans, providers, or the content of states.
 package cos
 
 import (
@@ -54,7 +54,7 @@ func New(opt Options) *objects.Service {
 	return s
 }
 
-// answers say what the errors of the service mean.
+// answers classify the errors of the service.
 var answers = objects.Answers{
 	Missing: objects.NoSuchKey, Explain: objects.Hints(hints), Arguments: "\"bucket\" and \"region\"",
 	Passes: func(e *cloud.Error) bool { return e.Passes() || busy[e.Code] },
@@ -62,7 +62,7 @@ var answers = objects.Answers{
 
 const checkKeys = "Check the arguments \"secret_id\" and \"secret_key\", and the clock of this machine"
 
-// hints say what to do about answers.
+// hints are the advice for each error code.
 var hints = map[string]string{
 	"NoSuchBucket":                      "Create the bucket, or check the arguments \"bucket\" and \"region\"",
 	"InvalidAccessKeyId":                checkKeys,

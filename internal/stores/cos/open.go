@@ -17,7 +17,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/stores/remote"
 )
 
-// Service hides that of LeftOut.
+// Service hides LeftOut.Service.
 func (opener) Service() backend.Service {
 	return backend.Service{Connect: connect, Place: func(cfg backend.Config) string {
 		prefix := cfg.Text("prefix")

@@ -10,7 +10,7 @@ import (
 	"filippo.io/age"
 )
 
-// ageIntro is what every file of age begins with.
+// ageIntro is the beginning of every age file.
 const ageIntro = "age-encryption.org/"
 
 // ageBox encrypts to recipients, so that who encrypts needs no key that decrypts.

@@ -16,8 +16,8 @@ import (
 type argument struct {
 	ty       cty.Type // cty.NilType for the name of a key provider
 	required bool
-	stored   bool // in clear, beside what is encrypted
-	secret   bool // a key, or what a key is obtained with
+	stored   bool // in clear, beside the encrypted data
+	secret   bool // a key, or a credential that obtains a key
 }
 
 // arguments are evaluated arguments by name. Those that are absent or null have no entry.
@@ -83,7 +83,7 @@ func (a arguments) texts(name string) map[string]string {
 
 // family has the types of methods, or of key providers.
 type family[T any] struct {
-	root, noun, list string              // what references begin with, and names for messages: of one block, and of a list of types
+	root, noun, list string              // the beginning of references, and names for messages: of one block, and of a list of types
 	common           map[string]argument // of all types
 	types            map[string]kind[T]
 }
@@ -91,9 +91,9 @@ type family[T any] struct {
 // kind is one type of method or key provider.
 type kind[T any] struct {
 	arguments map[string]argument
-	// open checks the arguments, and returns what the block stands for; it is nil for the method that leaves
-	// files unencrypted. Its error is a clause for a sentence, without values of keys. ctx ends what the
-	// method or the key provider does.
+	// open checks the arguments, and returns the key provider or method of the block; it is nil for the
+	// method that leaves files unencrypted. Its error is a clause for a sentence, without values of keys. ctx
+	// ends requests of the method or the key provider.
 	open func(ctx context.Context, a arguments, o Options) (T, error)
 }
 

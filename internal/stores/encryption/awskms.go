@@ -48,8 +48,8 @@ var (
 	}, []string{"duration", "policy", "policy_arns", "session_name", "web_identity_token", "web_identity_token_file"})
 )
 
-// awsArguments are those of the key provider. The ones that only turn off checks, which are not made anyway,
-// and those that limit repetitions are accepted.
+// awsArguments are the arguments of the key provider. It accepts arguments that turn off checks, which are
+// not made anyway, and ones that limit repetitions.
 var awsArguments = map[string]argument{
 	"kms_key_id": {ty: cty.String, required: true}, "key_spec": {ty: cty.String, required: true}, "encryption_context": {ty: cty.Map(cty.String)},
 	"region": {ty: cty.String}, "profile": {ty: cty.String}, "access_key": {ty: cty.String}, "secret_key": {ty: cty.String, secret: true}, "token": {ty: cty.String, secret: true},

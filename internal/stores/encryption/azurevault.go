@@ -44,7 +44,7 @@ type wrappedByVault struct {
 	Algorithm  string `json:"algo"`
 }
 
-// azureArguments are those of the key provider.
+// azureArguments are the arguments of the key provider.
 func azureArguments() map[string]argument {
 	out := map[string]argument{
 		"vault_uri": {ty: cty.String, required: true}, "vault_key_name": {ty: cty.String, required: true}, "key_length": {ty: cty.Number, required: true},
@@ -112,7 +112,7 @@ func azureSignIn(a arguments, environ map[string]string) (azure.Arguments, error
 	return func(name string) string { return texts[name] }, nil
 }
 
-// open returns the vault, with what gets tokens for it.
+// open returns the vault, with the source of its tokens.
 func (k *azureVault) open(ctx context.Context) (*azure.Vault, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -170,7 +170,7 @@ func (k *azureVault) decryption(ctx context.Context, _ [][]byte, meta []byte) ([
 	return key, k.explain(err)
 }
 
-// vaultHints say what to do about answers of vaults, by status.
+// vaultHints are the advice for answers of vaults, by status.
 var vaultHints = map[int]string{
 	http.StatusUnauthorized:    "The credentials may be for another tenant than the vault's, or the token has been revoked: check \"tenant_id\" and sign in again",
 	http.StatusForbidden:       "The credentials need the permissions to encrypt and decrypt with the key, such as the role \"Key Vault Crypto User\", and the vault's firewall must let this machine in",
@@ -179,7 +179,7 @@ var vaultHints = map[int]string{
 	http.StatusTooManyRequests: "The vault limits how often it is asked. Wait a little and try again",
 }
 
-// explain adds what to do about an error, if that is known. It returns nil for nil.
+// explain adds advice to an error, if there is any. It returns nil for nil.
 func (k *azureVault) explain(err error) error {
 	e, unknown, none := (*cloud.Error)(nil), (*net.DNSError)(nil), (*azure.TokenError)(nil)
 	switch {

@@ -15,7 +15,7 @@ import (
 var (
 	// ErrWrongKey means that the file was encrypted with another key than the configured ones.
 	ErrWrongKey = errors.New("it was encrypted with another key")
-	// ErrDamaged means that the file is not what was written.
+	// ErrDamaged means that the file has changed since it was written.
 	ErrDamaged = errors.New("the encrypted file is damaged")
 	// ErrUnencrypted means that the file is not encrypted although it must be.
 	ErrUnencrypted = errors.New("it is not encrypted, but the configuration requires encryption")
@@ -29,8 +29,8 @@ type Codec struct {
 
 var _ store.Cipher = (*Codec)(nil)
 
-// Renew has a new key encrypt all that is written from now on, rather than that of what has been read. It is
-// safe for concurrent use.
+// Renew has a new key encrypt all files written from now on, rather than the key of a file that has been
+// read. It is safe for concurrent use.
 func (c *Codec) Renew() {
 	for _, m := range c.methods {
 		m.renew()
@@ -42,7 +42,7 @@ func (c *Codec) EncryptState(plain []byte, of state.Meta) ([]byte, error) {
 	return c.encrypt(plain, &envelope{Serial: &of.Serial, Lineage: &of.Lineage})
 }
 
-// DecryptState implements store.Cipher. Its errors wrap those of this package, or are those of key providers.
+// DecryptState implements store.Cipher. Its errors wrap errors of this package, or come from key providers.
 func (c *Codec) DecryptState(stored []byte) ([]byte, *state.Meta, error) {
 	return c.decrypt(stored)
 }
@@ -50,7 +50,7 @@ func (c *Codec) DecryptState(stored []byte) ([]byte, *state.Meta, error) {
 // Encrypt returns the stored form of a file other than a state.
 func (c *Codec) Encrypt(plain []byte) ([]byte, error) { return c.encrypt(plain, &envelope{}) }
 
-// Decrypt reverses Encrypt. Its errors are those of DecryptState.
+// Decrypt reverses Encrypt. It fails as DecryptState does.
 func (c *Codec) Decrypt(stored []byte) ([]byte, error) {
 	plain, _, err := c.decrypt(stored)
 	return plain, err
@@ -68,8 +68,8 @@ func (c *Codec) encrypt(plain []byte, e *envelope) (_ []byte, err error) {
 	return e.write(), nil
 }
 
-// decrypt returns the content of a file, and for an encrypted state what it says in clear about itself. A
-// file that is not encrypted is returned unchanged if a method allows that.
+// decrypt returns the content of a file, and the metadata that an encrypted state has in clear. A file that
+// is not encrypted is returned unchanged if a method allows that.
 func (c *Codec) decrypt(stored []byte) ([]byte, *state.Meta, error) {
 	if !Is(stored) {
 		return stored, nil, c.CheckPlain()
@@ -115,8 +115,8 @@ func (c *Codec) CheckPlain() error {
 		"    fallback { method = method.unencrypted.NAME }\nto the %s block, with a block method \"unencrypted\" \"NAME\" {}", ErrUnencrypted, c.block)
 }
 
-// open tries the methods in turn. Errors that say more than that the key does not fit, such as that of a
-// service that cannot be reached, take precedence: the file may well be readable.
+// open tries the methods in turn. Errors that say more than that the key does not fit, such as that a service
+// cannot be reached, take precedence: the file may well be readable.
 func (c *Codec) open(m metadata, data []byte) ([]byte, error) {
 	var failed []error
 	var tried []string

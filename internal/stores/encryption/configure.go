@@ -19,7 +19,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/values/value"
 )
 
-// Options say what a Set is made from.
+// Options are the input of a Set.
 type Options struct {
 	Config *config.Encryption // nil for none
 	// Evaluate returns the known value of an expression without marks. If it is going to be stored in clear,
@@ -35,8 +35,8 @@ type Options struct {
 	Leaks    *leak.Guard    // remembers secret arguments and keys; nil for nothing
 }
 
-// Set is what a configuration says about all kinds of files. Codecs are nil for files that are not
-// encrypted. The encryption of saved plans and of states is independent of each other.
+// Set has the codecs for all kinds of files. Codecs are nil for files that are not encrypted. The encryption
+// of saved plans and of states is independent of each other.
 type Set struct {
 	State, Plan *Codec
 	remotes     map[string]*Codec
@@ -190,7 +190,7 @@ func (b *builder) keyring(attr *hcl.Attribute) *keyring {
 	return k
 }
 
-// opening is what a block declares: a method or a key provider.
+// opening is a method or a key provider that a block declares.
 type opening[T any] struct {
 	name   config.EncryptionName
 	args   arguments
@@ -281,7 +281,7 @@ func (b *builder) evaluate(attr *hcl.Attribute, arg argument, rng hcl.Range) (ct
 func keys[T any](table map[string]T) []string { return slices.Sorted(maps.Keys(table)) }
 
 // misspelledKind returns the name of a block that is probably meant by a reference, and whose type does not
-// exist, while that of the reference does; the zero value if there is none.
+// exist, while the type of the reference does; the zero value if there is none.
 func misspelledKind(name config.EncryptionName, declared map[config.EncryptionName]*config.EncryptionBlock, kinds []string) (found config.EncryptionName) {
 	if !slices.Contains(kinds, name.Type) {
 		return found

@@ -1,9 +1,9 @@
 // Package encryption encrypts state files, journals and saved plans by the rules of an encryption block.
 //
-// A Set is what a configuration says: one Codec for each kind of file. A codec encrypts with one method, and
+// A Set is made from a configuration: one Codec for each kind of file. A codec encrypts with one method, and
 // decrypts with that or one of its fallbacks. A method gets its keys from a key provider, which may get a key
-// from another one in turn. What a key provider must know again later, such as a salt, is stored in clear
-// beside what is encrypted. The stored form is that of OpenTofu.
+// from another one in turn. Data that a key provider needs for decryption, such as a salt, is stored in clear
+// beside the encrypted data. The stored form is OpenTofu's.
 //
 // Keys and passphrases appear in no error, and a guard remembers them. Keys are overwritten when the ciphers
 // made of them exist.

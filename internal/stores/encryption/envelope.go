@@ -19,12 +19,12 @@ import (
 // formatVersion is the only version of the stored form.
 const formatVersion = "v0"
 
-// metadata is what key providers store beside encrypted data, by alias.
+// metadata has the data that key providers store beside encrypted data, by alias.
 type metadata map[string][]byte
 
-// envelope is the stored form of an encrypted file. Serial and lineage are those of a state, in clear, so
-// that stores can compare states without a key. Other engines ignore the checksum: it tells a damaged file
-// from one with another key.
+// envelope is the stored form of an encrypted file. Serial and lineage of a state are in clear, so that
+// stores can compare states without a key. Other engines ignore the checksum: it tells a damaged file from
+// one with another key.
 //
 //	{
 //	  "serial": 7,

@@ -14,7 +14,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/base/trace"
 )
 
-// Limits of external programs: their output and what is shown of their standard error, in bytes, and how
+// Limits of external programs: their output and the shown part of their standard error, in bytes, and how
 // long a program that was asked to end may take.
 const (
 	maxOutput   = 4 << 30
@@ -34,8 +34,8 @@ type command struct {
 	magic string
 }
 
-// newCommand returns the program that an argument names, with its arguments. magic is what it must
-// introduce itself with.
+// newCommand returns the program that an argument names, with its arguments. magic must be in the program's
+// first message.
 func newCommand(a arguments, name, magic string, o Options) (command, error) {
 	c := command{a.list(name), o.Env, magic}
 	if len(c.argv) == 0 || c.argv[0] == "" {
@@ -47,8 +47,8 @@ func newCommand(a arguments, name, magic string, o Options) (command, error) {
 // errProtocol means that a program is not one of the right kind.
 var errProtocol = errors.New("it does not speak the protocol")
 
-// run sends in and decodes the answer into out. What the program writes to standard error is part of the
-// error if it fails; what it was sent, and its answer, are not.
+// run sends in and decodes the answer into out. If the program fails, the error has its standard error, but
+// neither its input nor its answer.
 func (c command) run(ctx context.Context, in, out any) error {
 	input, err := json.Marshal(in)
 	if err != nil {
@@ -115,7 +115,7 @@ func (l *limited) Write(b []byte) (int, error) {
 // externalKeys is a key provider in a program.
 type externalKeys struct{ command }
 
-// keysAnswer is what the program writes.
+// keysAnswer is the program's output.
 type keysAnswer struct {
 	Keys struct {
 		Encryption []byte `json:"encryption_key"`
@@ -173,7 +173,7 @@ type externalBox struct {
 	encrypt, decrypt command
 }
 
-// payload is what the programs read and write.
+// payload is the input and the output of the programs.
 type payload struct {
 	Key     []byte `json:"key,omitempty"`
 	Payload []byte `json:"payload"`

@@ -11,8 +11,8 @@ import (
 	"github.com/zclconf/go-cty/cty/gocty"
 )
 
-// gcm is AES in Galois counter mode. Stored data is a random nonce and what the cipher returns. A key
-// encrypts few files, so random nonces of 96 bits do not repeat.
+// gcm is AES in Galois counter mode. Stored data is a random nonce followed by the ciphertext. A key encrypts
+// few files, so random nonces of 96 bits do not repeat.
 type gcm struct {
 	cipher.AEAD
 	aad    []byte // authenticated with the data

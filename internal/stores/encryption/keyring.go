@@ -16,7 +16,7 @@ import (
 // keyProvider yields keys. chained are the keys of the key providers that it refers to. It is the caller who
 // overwrites all keys.
 type keyProvider interface {
-	// encryption returns a key, and what decryption needs in order to find it again; nil for nothing.
+	// encryption returns a key, and metadata from which decryption finds it again; nil for none.
 	encryption(ctx context.Context, chained [][]byte) (key, meta []byte, err error)
 	// decryption returns the key that encryption returned with meta.
 	decryption(ctx context.Context, chained [][]byte, meta []byte) (key []byte, err error)
@@ -29,8 +29,8 @@ type reuser interface {
 	reuses(meta []byte) bool
 }
 
-// keyring is a key_provider block with those that it refers to. The alias is what the metadata is found by,
-// so renaming the block needs encrypted_metadata_alias with the old name.
+// keyring is a key_provider block with the ones that it refers to. Metadata is found by the alias, so
+// renaming the block needs encrypted_metadata_alias with the old name.
 type keyring struct {
 	config.EncryptionName
 	alias    string // of its metadata
@@ -46,7 +46,7 @@ func source(name config.EncryptionName) leak.Source {
 
 func (k *keyring) String() string { return "key_provider." + k.Type + "." + k.Name }
 
-// encryption returns a key, and adds what finding it again needs to meta.
+// encryption returns a key, and adds to meta the data for finding it again.
 func (k *keyring) encryption(ctx context.Context, meta metadata) ([]byte, error) {
 	return k.key(ctx, func(c *keyring) ([]byte, error) { return c.encryption(ctx, meta) }, func(ctx context.Context, chained [][]byte) ([]byte, error) {
 		key, own, err := k.provider.encryption(ctx, chained)
@@ -69,7 +69,7 @@ func (k *keyring) decryption(ctx context.Context, meta metadata) ([]byte, error)
 	})
 }
 
-// reuse adds what finding the key of a file again needs to own, and reports whether other files may be
+// reuse adds to own the data for finding the key of a file again, and reports whether other files may be
 // encrypted with that key. meta is the file's.
 func (k *keyring) reuse(meta, own metadata) bool {
 	for _, c := range k.chain {

@@ -20,8 +20,8 @@ type box interface {
 }
 
 // method is a method block. The key for encryption is obtained once, and keys for decryption once for each
-// metadata, since key providers are slow, some of them on purpose. What was read first lends its key to what
-// is written, if its key provider allows that.
+// metadata, since key providers are slow, some of them on purpose. The key of the first file read encrypts
+// the files written, if its key provider allows that.
 type method struct {
 	config.EncryptionName
 	plain bool                          // files are not encrypted
@@ -30,12 +30,12 @@ type method struct {
 	ctx   context.Context               // of requests for keys
 
 	mu     sync.Mutex
-	anew   bool // no key of what was read is used for encryption
+	anew   bool // no key of a file that was read is used for encryption
 	sealer *sealer
 	boxes  map[string]box // by the metadata that keys uses
 }
 
-// sealer is a box with the metadata to store beside what it encrypts.
+// sealer is a box with the metadata to store beside encrypted data.
 type sealer struct {
 	box
 	meta metadata
@@ -43,7 +43,7 @@ type sealer struct {
 
 func (m *method) String() string { return "method." + m.Type + "." + m.Name }
 
-// seal encrypts, and returns what must be stored with the data to find the key again.
+// seal encrypts, and returns the metadata to store with the data, from which the key is found again.
 func (m *method) seal(plain []byte) (metadata, []byte, error) {
 	s, err := m.encryption()
 	if err != nil {
@@ -73,7 +73,7 @@ func (m *method) open(meta metadata, data []byte) ([]byte, error) {
 	return plain, err
 }
 
-// reuse has the key of a file encrypt what is written from now on, unless a key is there already. The file
+// reuse has the key of a file encrypt all files written from now on, unless a key is there already. The file
 // has been decrypted, so it was written with the key.
 func (m *method) reuse(meta metadata, b box) {
 	m.mu.Lock()
@@ -87,7 +87,7 @@ func (m *method) reuse(meta metadata, b box) {
 	}
 }
 
-// renew has a new key encrypt what is written from now on.
+// renew has a new key encrypt all files written from now on.
 func (m *method) renew() {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -38,8 +38,8 @@ type wrapped struct {
 	Ciphertext []byte `json:"ciphertext"`
 }
 
-// openOpenBao checks the arguments. What is not given comes from the environment variables of OpenBao, or
-// else from those of Vault.
+// openOpenBao checks the arguments. Missing arguments come from the environment variables of OpenBao, or else
+// of Vault.
 func openOpenBao(_ context.Context, a arguments, o Options) (keyProvider, error) {
 	environ := func(name string) string {
 		for _, prefix := range []string{"BAO_", "VAULT_"} {

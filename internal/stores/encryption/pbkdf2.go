@@ -29,7 +29,8 @@ const (
 var hashes = map[string]func() hash.Hash{"sha256": sha256.New, "sha512": sha512.New}
 
 // passphrase derives keys from a passphrase with PBKDF2. Every new key has a salt of its own. As deriving one
-// takes a large part of a second, the key of a file that has been read encrypts what the command writes.
+// takes a large part of a second, the key of a file that has been read encrypts the files that the command
+// writes.
 type passphrase struct {
 	text       []byte // nil if the passphrase is the key of another key provider
 	saltLength int
@@ -116,8 +117,7 @@ func (d derivation) cost() int64 {
 	return int64(d.Iterations) * int64((d.KeyLength+size-1)/size)
 }
 
-// derive computes a key. Its cost in time is the point: it is what guessing a passphrase would take each
-// time.
+// derive computes a key. It is slow on purpose: each guess of a passphrase takes as long.
 func (p *passphrase) derive(d derivation, chained [][]byte) ([]byte, error) {
 	text := p.text
 	if text == nil {

@@ -14,9 +14,9 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/values/value"
 )
 
-// RememberSource has the guard remember what follows the names of secret arguments in the source text of an
-// encryption block. The text may be wrong: errors about it, such as those of a passphrase without quotes, may
-// then name a part of it.
+// RememberSource has the guard remember the text after the names of secret arguments in the source of an
+// encryption block. The source may be wrong: errors about it, such as about a passphrase without quotes, may
+// then quote a piece of it.
 func RememberSource(g *leak.Guard, name, src string) {
 	from := leak.Source{Kind: leak.Credential, Address: name}
 	for _, behind := range secretArgument().FindAllStringSubmatch(src, -1) {
@@ -24,7 +24,7 @@ func RememberSource(g *leak.Guard, name, src string) {
 			if part = strings.Trim(part, `"\`); plainPart().MatchString(part) {
 				continue
 			}
-			root, _, _ := strings.Cut(part, ".") // of what is taken for a reference
+			root, _, _ := strings.Cut(part, ".") // of a supposed reference
 			for _, text := range []string{part, strings.TrimSuffix(root, "(")} {
 				g.Remember(from, cty.StringVal(text).Mark(value.Sensitive), cty.String)
 			}
@@ -38,7 +38,7 @@ var (
 	plainPart  = pattern.New(`^[a-z]+\d*[a-z]*\($|^(?:var|local|path|terraform|tofu)\.`) // calls and references
 )
 
-// secretArgument matches a secret argument in either syntax, and what may be its value: a string, or else the
+// secretArgument matches a secret argument in either syntax, and its possible value: a string, or else the
 // rest of the line.
 var secretArgument = sync.OnceValue(func() *regexp.Regexp {
 	names := map[string]bool{}

@@ -4,7 +4,7 @@
 // other engines, and under their locks, which are objects too.
 //
 // It may import backend, cloud, cloud/google, state/store, remote and objects. It must not know other
-// configuration, plans, providers, or what a state contains.
+// configuration, plans, providers, or the content of states.
 package gcs
 
 import (
@@ -106,9 +106,9 @@ func (s *Service) List(ctx context.Context, prefix string) ([]string, error) {
 	return names, answers.Classify(err)
 }
 
-// answers say what the errors of the service mean. An answer about a missing bucket names it. The service
-// never says that an object does not exist by a page for people: such an answer, which has a hint, is that of
-// a proxy or of a wrong address. Emulators say it in plain text.
+// answers classify the errors of the service. An answer about a missing bucket names it. The service never
+// says that an object does not exist by a page for people: such an answer, which has a hint, comes from a
+// proxy or a wrong address. Emulators say it in plain text.
 var answers = objects.Answers{
 	Missing: func(e *cloud.Error) bool {
 		return e.Status == http.StatusNotFound && e.Hint == "" && !strings.Contains(e.Message, "bucket does not exist")
@@ -116,7 +116,7 @@ var answers = objects.Answers{
 	Passes: (*cloud.Error).Passes, Explain: explain,
 }
 
-// explain adds to an answer what to do about it.
+// explain adds advice to an answer.
 func explain(e *cloud.Error) {
 	switch {
 	case e.Status == http.StatusNotFound && e.Hint != "":

@@ -15,7 +15,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/stores/remote"
 )
 
-// Service hides that of LeftOut.
+// Service hides LeftOut.Service.
 func (opener) Service() backend.Service {
 	return backend.Service{Connect: connect, Place: placeOf, Identity: placeOf}
 }
@@ -53,7 +53,7 @@ func connect(ctx context.Context, cfg backend.Config, env backend.Env) (remote.S
 	return New(opt), nil
 }
 
-// endpoint returns the server to use; "" for that of Google.
+// endpoint returns the server to use; "" for Google's.
 func endpoint(cfg backend.Config, env backend.Env) string {
 	server := cfg.TextOr("storage_custom_endpoint", env.Lookup("STORAGE_EMULATOR_HOST"))
 	if server != "" && !strings.Contains(server, "://") {
@@ -62,7 +62,7 @@ func endpoint(cfg backend.Config, env backend.Env) string {
 	return server
 }
 
-// accountOf finds the account: a token, credentials as a document or a file, or what the machine has. No
+// accountOf finds the account: a token, credentials as a document or a file, or the machine's account. No
 // redirect is followed, so that a token reaches no other host.
 func accountOf(ctx context.Context, cfg backend.Config, env backend.Env) (*google.Account, error) {
 	settings := google.Settings{

@@ -34,7 +34,7 @@ type Options struct {
 	Headers            map[string]string // of each request
 
 	SkipVerification bool // accepts any certificate of the server
-	// Certificates in PEM: of the authorities that sign those of the server, and of this client with its key.
+	// Certificates in PEM: of the authorities that sign the server's, and of this client with its key.
 	CACertificates, ClientCertificate, ClientKey string
 
 	// Retries limits how often a request is repeated that fails for a moment, with at least RetryWaitMin and,
@@ -130,7 +130,7 @@ func (s *service) Place(workspace string) (remote.Place, error) {
 	return p, nil
 }
 
-// Place returns an address without what may be a credential in it.
+// Place returns an address without possible credentials.
 func Place(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {

@@ -59,7 +59,7 @@ func (l *lock) request(ctx context.Context, info store.LockInfo) error {
 	return r.unexpected(method, to)
 }
 
-// holder returns what the server says about the lock; nil if that is nothing.
+// holder returns the server's description of the lock; nil if it has none.
 func holder(body []byte) *store.LockInfo {
 	info, err := store.ParseLockInfo(body)
 	if err != nil || info.ID == "" {

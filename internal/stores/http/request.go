@@ -25,14 +25,15 @@ const (
 	maxInfo         = 64 << 10         // of an error, in bytes
 )
 
-// response is what a server answered.
+// response is the answer of a server.
 type response struct {
 	status int
 	header http.Header
 	body   []byte
 }
 
-// send sends a request. What may pass is a *remote.Passing. A response with any other status is returned.
+// send sends a request. An error that may pass is a *remote.Passing. A response with any other status is
+// returned.
 func (s *service) send(ctx context.Context, method string, to *url.URL, body []byte) (response, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()

@@ -97,8 +97,8 @@ func (s *Store) Manager(name string) (store.Manager, error) {
 	return &manager{store: s, name: name}, nil
 }
 
-// Put sets the stored bytes of a workspace, which need not be valid. Tests use it for damaged states and
-// those of other engines.
+// Put sets the stored bytes of a workspace, which need not be valid. Tests use it for states that are damaged
+// or come from other engines.
 func (s *Store) Put(name string, data []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -209,7 +209,7 @@ func (m *manager) Journal(_ context.Context, base *state.File) (state.Journal, e
 	return state.NewLog(nowhere{}, base.Meta, nil)
 }
 
-// nowhere is the file of journals that are never replayed: what is in memory is lost with the process.
+// nowhere is the file of journals that are never replayed: memory is lost with the process.
 type nowhere struct{}
 
 func (nowhere) Write(b []byte) (int, error) { return len(b), nil }

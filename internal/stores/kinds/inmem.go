@@ -10,7 +10,7 @@ import (
 	"github.com/mayfly-iac/mayfly/state/store"
 )
 
-// A store in memory lasts as long as the process, so it serves tests of what uses a backend.
+// A store in memory lasts as long as the process, so it serves tests of the users of a backend.
 var inmemKind = backend.Declare("inmem", backend.Arguments{"lock_id": backend.Text().About("ID of a lock that the default workspace has from the start, for tests of what locks do")}, nil, inMemory())
 
 func inMemory() backend.Service {

@@ -1,7 +1,7 @@
 // Package kinds is the list of the places that keep states. All kinds of backends that the documentation of
 // OpenTofu has are in it, also those that this program cannot open.
 //
-// It may import backend and stores. It must not know what is done with them.
+// It may import backend and stores. It must not know the uses of backends.
 package kinds
 
 import (

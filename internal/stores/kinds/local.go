@@ -9,8 +9,7 @@ import (
 	"github.com/mayfly-iac/mayfly/state/store/local"
 )
 
-// localKind keeps states in files of this machine. It is also what a configuration without a backend block
-// has.
+// localKind keeps states in files of this machine. A configuration without a backend block has it too.
 var localKind = backend.Declare(backend.Local, backend.Arguments{
 	"path":          backend.Text().Place().About("file of the default workspace's state; `terraform.tfstate` by default"),
 	"workspace_dir": backend.Text().Place().About("directory of the states of other workspaces; `terraform.tfstate.d` by default"),

@@ -184,7 +184,7 @@ func (c *client) refuse(resp *http.Response, body []byte) error {
 	return r
 }
 
-// classify marks an error that may pass, and adds what to do about others.
+// classify marks an error that may pass, and adds advice to others.
 func (c *client) classify(err error) error {
 	r, lost, certificate, passing := (*refusal)(nil), (*url.Error)(nil), (*tls.CertificateVerificationError)(nil), (*remote.Passing)(nil)
 	var without *kubeconfig.CredentialsError
@@ -210,8 +210,8 @@ func (c *client) classify(err error) error {
 	return r
 }
 
-// hint returns what to check after a refusal, as a sentence without its point, "" if nothing is known. It
-// names the arguments of the block.
+// hint returns advice about a refusal, as a sentence without its point; "" for none. It names the arguments
+// of the block.
 func (c *client) hint(r *refusal) string {
 	switch {
 	case r.answer.Status == http.StatusUnauthorized && c.server.Scheme == "http":

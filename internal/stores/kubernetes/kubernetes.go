@@ -5,7 +5,7 @@
 // too.
 //
 // It may import backend, cloud, cloud/kubeconfig, state/store, remote and objects. It must not know other
-// configuration, plans, providers, or what a state contains.
+// configuration, plans, providers, or the content of states.
 package kubernetes
 
 import (
@@ -67,7 +67,7 @@ const (
 	isTrue         = "true"
 )
 
-// labels returns the labels of a workspace's objects, of which kind is that of one kind of them.
+// labels returns the labels of a workspace's objects, of which kind is the label of one kind of objects.
 func (s *Service) labels(workspace, kind string) map[string]string {
 	labels := maps.Clone(s.opt.Labels)
 	if labels == nil {

@@ -13,13 +13,13 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/base/pattern"
 )
 
-// typeMeta says what a document of Kubernetes is.
+// typeMeta names the type of a Kubernetes document.
 type typeMeta struct {
 	Kind       string `json:"kind,omitempty"`
 	APIVersion string `json:"apiVersion,omitempty"`
 }
 
-// metadata is what all objects have. Elements that make no difference here are kept as they are.
+// metadata is the metadata of any object. Elements that make no difference here are kept as they are.
 type metadata struct {
 	Name                       string            `json:"name,omitempty"`
 	GenerateName               string            `json:"generateName,omitempty"`
@@ -100,7 +100,7 @@ var (
 	subdomain  = form{253, pattern.New(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`), "lowercase letters, digits, \"-\" and \".\", and begin and end with a letter or a digit"}
 )
 
-// check returns what is wrong with a text; nil if it has the form.
+// check returns the mistake in a text; nil if it has the form.
 func (f form) check(text string) error {
 	switch {
 	case len(text) > f.max:

@@ -13,7 +13,7 @@ import (
 	"github.com/mayfly-iac/mayfly/state/store"
 )
 
-// Service hides that of LeftOut.
+// Service hides LeftOut.Service.
 func (opener) Service() backend.Service {
 	return backend.Service{Connect: connect, Place: placeOf}
 }
@@ -27,8 +27,8 @@ func connect(_ context.Context, cfg backend.Config, env backend.Env) (remote.Ser
 	return s, backend.In("kubernetes", err)
 }
 
-// accessOf returns where the cluster is. Relative paths start from the directory of the
-// configuration, as those of other arguments do.
+// accessOf returns where the cluster is. Relative paths start from the directory of the configuration, as in
+// other arguments.
 func accessOf(cfg backend.Config, env backend.Env) kubeconfig.Access {
 	files := cfg.Texts("config_paths")
 	if file := cfg.Text("config_path"); file != "" {

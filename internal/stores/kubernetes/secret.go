@@ -22,8 +22,8 @@ const (
 	maxSecret = 1 << 20
 )
 
-// secret is the state of one workspace, compressed. Its version is its checksum, and not that of the Secret,
-// which also changes with labels that are none of our business.
+// secret is the state of one workspace, compressed. Its version is its checksum, and not the Secret's
+// version, which also changes with labels that are none of our business.
 type secret struct {
 	client *client
 	name   string
@@ -37,8 +37,8 @@ func (s *secret) Get(ctx context.Context) ([]byte, remote.Version, error) {
 	return data, v, err
 }
 
-// read returns the Secret, nil if there is none, with the state and its version. A Secret without a state is
-// what another engine has begun to create.
+// read returns the Secret, nil if there is none, with the state and its version. Another engine has begun to
+// create a Secret without a state.
 func (s *secret) read(ctx context.Context) (*object, []byte, remote.Version, error) {
 	o, err := s.client.get(ctx, secrets, s.name)
 	if o == nil || err != nil || len(o.Data[dataKey]) == 0 {

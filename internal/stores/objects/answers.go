@@ -12,13 +12,13 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/stores/remote"
 )
 
-// Answers say what errors mean that a client of a service returns.
+// Answers classify the errors that a client of a service returns.
 type Answers struct {
 	// Missing reports whether an answer says that an object does not exist, and not its bucket.
 	Missing func(e *cloud.Error) bool
 	// Passes reports whether the same request may succeed later.
 	Passes func(e *cloud.Error) bool
-	// Explain adds to an answer what to do about it.
+	// Explain adds advice to an answer.
 	Explain func(e *cloud.Error)
 	// Arguments are those to check if there is no such server; if "", there may be one later.
 	Arguments string
@@ -53,7 +53,7 @@ func (a *Answers) Deleted(err error) error {
 	return a.Classify(err)
 }
 
-// Classify marks an error that may pass, and adds what to do about others. It returns nil for nil.
+// Classify marks an error that may pass, and adds advice to others. It returns nil for nil.
 func (a *Answers) Classify(err error) error {
 	e, lost, unknown, damaged := (*cloud.Error)(nil), (*url.Error)(nil), (*net.DNSError)(nil), cloud.DamagedError("")
 	switch {

@@ -1,5 +1,5 @@
-// Package objects has what stores in services for objects have in common: a state, its lock and the parts
-// of its journal are objects of one bucket.
+// Package objects has the code that stores in services for objects share: a state, its lock and the pieces of
+// its journal are objects of one bucket.
 //
 // It may import cloud, state/store and remote. It must not know any one service.
 package objects
@@ -15,8 +15,8 @@ import (
 	"github.com/mayfly-iac/mayfly/state/store"
 )
 
-// Bucket keeps objects by name. It is safe for concurrent use. As in package remote, it does not retry:
-// what may pass is a *remote.Passing.
+// Bucket keeps objects by name. It is safe for concurrent use. It does not retry; package remote does: an
+// error that may pass is a *remote.Passing.
 type Bucket interface {
 	// Get returns an object and its version; nil and "" if there is none.
 	Get(ctx context.Context, name string) (data []byte, v remote.Version, err error)

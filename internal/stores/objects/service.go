@@ -47,7 +47,7 @@ func (s *Service) Workspaces(ctx context.Context) ([]string, error) {
 	return Between(ctx, s, Under(s.Prefix, ""), "/"+s.Key)
 }
 
-// Between returns what is between prefix and suffix in the names of objects, unless it has a slash.
+// Between returns the middles between prefix and suffix in the names of objects, except ones with a slash.
 func Between(ctx context.Context, b Bucket, prefix, suffix string) (middles []string, err error) {
 	names, err := b.List(ctx, prefix)
 	for _, name := range names {

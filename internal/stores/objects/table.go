@@ -12,8 +12,8 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/stores/remote"
 )
 
-// Table keeps rows of text by an ID, beside a bucket that cannot say what was written last. It is safe for
-// concurrent use, and does not retry.
+// Table keeps rows of text by an ID, beside a bucket that may return an older content than was written last.
+// It is safe for concurrent use, and does not retry.
 type Table interface {
 	// Get returns the columns of a row; nil if there is none.
 	Get(ctx context.Context, id string) (map[string]string, error)
@@ -72,7 +72,7 @@ type digested struct {
 	row row
 }
 
-// Get implements remote.Blob. A checksum that does not match may be that of a write that the bucket does not
+// Get implements remote.Blob. A checksum that does not match may belong to a write that the bucket does not
 // show yet.
 func (d *digested) Get(ctx context.Context) (data []byte, v remote.Version, err error) {
 	data, v, err = d.Blob.Get(ctx)

@@ -4,7 +4,7 @@
 // engines, and under their locks, which are rows in a table of Tablestore.
 //
 // It may import backend, cloud, cloud/alibaba, remote and objects. It must not know other configuration,
-// plans, providers, or what a state contains.
+// plans, providers, or the content of states.
 package oss
 
 import (
@@ -51,13 +51,13 @@ func New(opt Options) *objects.Service {
 	return s
 }
 
-// answers say what the errors of the service mean.
+// answers classify the errors of the service.
 var answers = objects.Answers{
 	Missing: objects.NoSuchKey, Passes: (*cloud.Error).Passes, Explain: objects.Hints(hints),
 	Arguments: "\"bucket\", \"region\", \"endpoint\" and \"tablestore_endpoint\"",
 }
 
-// hints say what to do about answers.
+// hints are the advice for each error code.
 var hints = map[string]string{
 	"NoSuchBucket":          "Create the bucket, or check the arguments \"bucket\", \"region\" and \"endpoint\"",
 	"InvalidAccessKeyId":    "Check the argument \"access_key\", or the credentials that the environment has",

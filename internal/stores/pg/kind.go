@@ -2,8 +2,8 @@ package pg
 
 import "github.com/mayfly-iac/mayfly/internal/stores/backend"
 
-// Kind keeps states as rows of a table in PostgreSQL. The connection string is secret as a whole, since
-// it may have a password; what it leaves out comes from the variables of libpq.
+// Kind keeps states as rows of a table in PostgreSQL. The connection string is secret as a whole, since it
+// may have a password; settings that it leaves out come from the variables of libpq.
 var Kind = backend.Declare("pg", backend.Arguments{
 	"conn_str":             backend.Text("PG_CONN_STR").Secret().About("connection string of libpq or a URL `postgres://...`; what it leaves out comes from `PGHOST`, `PGUSER` and the like"),
 	"schema_name":          backend.Text("PG_SCHEMA_NAME").Place().About("schema of the tables; `terraform_remote_state` by default"),

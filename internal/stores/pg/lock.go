@@ -86,7 +86,7 @@ func (l *lock) begin(ctx context.Context) (err error) {
 // it.
 const keepAlive = `SET tcp_keepalives_idle = 30; SET tcp_keepalives_interval = 10; SET tcp_keepalives_count = 3`
 
-// take takes the advisory locks, and reports whether it got what it needs. l.mu is held.
+// take takes the advisory locks, and reports whether it got all that it needs. l.mu is held.
 func (l *lock) take(ctx context.Context) (bool, error) {
 	for {
 		var number int64
@@ -94,7 +94,7 @@ func (l *lock) take(ctx context.Context) (bool, error) {
 		err := l.conn.QueryRowContext(ctx, `SELECT id, pg_try_advisory_lock(id), pg_try_advisory_lock($1) FROM `+l.table("")+` WHERE name = $2`, l.creation(), l.name).Scan(&number, &row, &creation)
 		if err == nil {
 			switch {
-			case creation: // what is created meanwhile is another workspace
+			case creation: // another workspace is being created
 				_, err = l.conn.ExecContext(ctx, `SELECT pg_advisory_unlock($1)`, l.creation())
 			case row:
 				creation, err = l.createsAnother(ctx)
@@ -117,8 +117,8 @@ func (l *lock) take(ctx context.Context) (bool, error) {
 	}
 }
 
-// createsAnother reports whether the lock for creation is known to be held for another workspace. That of
-// another engine may be held for this one, whose row it has just made. l.mu is held.
+// createsAnother reports whether the lock for creation is known to be held for another workspace. Another
+// engine's may be held for this one, whose row it has just made. l.mu is held.
 func (l *lock) createsAnother(ctx context.Context) (bool, error) {
 	if l.opt.SkipTable {
 		return false, nil
@@ -173,7 +173,7 @@ func (l *lock) heldBy(ctx context.Context, db *sql.DB) error {
 	return &store.LockError{Info: info}
 }
 
-// holder returns what is known about the session that holds the lock, and its number; nil and 0 for none.
+// holder describes the session that holds the lock, and returns its number; nil and 0 for none.
 func (l *lock) holder(ctx context.Context, db *sql.DB) (*store.LockInfo, uint32, error) {
 	var pid uint32
 	var user, client, program string

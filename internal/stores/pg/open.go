@@ -10,7 +10,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/stores/remote"
 )
 
-// Service hides that of LeftOut.
+// Service hides LeftOut.Service.
 func (opener) Service() backend.Service {
 	return backend.Service{
 		Connect: func(_ context.Context, cfg backend.Config, env backend.Env) (remote.Service, error) {
@@ -32,7 +32,7 @@ func serviceOf(cfg backend.Config) (*Service, error) {
 	})
 }
 
-// placeOf names the table, whose server and database are those of the connection string and the environment.
+// placeOf names the table with its server and database, from the connection string and the environment.
 func placeOf(cfg backend.Config) string {
 	s, err := serviceOf(cfg)
 	if err != nil {

@@ -5,7 +5,7 @@
 // who has a lock, and the journals of runs.
 //
 // It may import backend, state/store, remote and the client of PostgreSQL. It must not know other
-// configuration, plans, providers, or what a state contains.
+// configuration, plans, providers, or the content of states.
 package pg
 
 import (
@@ -35,16 +35,16 @@ const (
 
 // Options configure a Service.
 type Options struct {
-	// ConnString is a URL or a list of settings, as libpq reads them. What it does not say is taken from the
-	// variables PGHOST, PGUSER and so on, and from the user's password file. As in other engines, the
+	// ConnString is a URL or a list of settings, as libpq reads them. Settings that it lacks are taken from
+	// the variables PGHOST, PGUSER and so on, and from the user's password file. As in other engines, the
 	// connection is encrypted unless sslmode says otherwise.
 	ConnString string
 	Schema     string // defaultSchema if ""
 	Table      string // defaultTable if ""
 	Index      string // defaultIndex if ""
 
-	// What is not to be created if it does not exist. Without tables of its own, the journal is kept on this
-	// machine, and a lock does not say what its holder does.
+	// Objects that are not created if they do not exist. Without tables of its own, the journal is kept on
+	// this machine, and a lock does not describe its holder's work.
 	SkipSchema, SkipTable, SkipIndex bool
 }
 
@@ -94,7 +94,7 @@ var quotedText = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
 
 const connectTimeout = 10 * time.Second
 
-// Close ends the connections, except those of locks that are still held.
+// Close ends the connections, except for locks that are still held.
 func (s *Service) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -109,7 +109,7 @@ func (s *Service) Path() string {
 	return fmt.Sprintf("pg://%s/%s/%s.%s", net.JoinHostPort(c.Host, strconv.Itoa(int(c.Port))), c.Database, s.opt.Schema, s.opt.Table)
 }
 
-// table returns the quoted name of the table whose name has a suffix; "" for that of the states.
+// table returns the quoted name of the table whose name has a suffix; "" for the table of states.
 func (s *Service) table(suffix string) string {
 	return pq.QuoteIdentifier(s.opt.Schema) + "." + pq.QuoteIdentifier(s.opt.Table+suffix)
 }
@@ -120,7 +120,7 @@ const (
 	journalsTable = "_mayfly_journals"
 )
 
-// db returns the connections, after creating what does not exist in the database.
+// db returns the connections, after creating the missing schema and tables.
 func (s *Service) db(ctx context.Context) (*sql.DB, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -155,7 +155,7 @@ func (s *Service) one(ctx context.Context, statement string, args []any, to ...a
 	return classify(db.QueryRowContext(ctx, statement, args...).Scan(to...))
 }
 
-// texts returns the only column of what a statement finds.
+// texts returns the only column of the rows that a statement finds.
 func (s *Service) texts(ctx context.Context, statement string, args ...any) (all []string, err error) {
 	db, err := s.db(ctx)
 	if err != nil {
@@ -176,7 +176,7 @@ func (s *Service) texts(ctx context.Context, statement string, args ...any) (all
 	return all, classify(rows.Err())
 }
 
-// create creates what other engines create, and the tables of our own.
+// create creates the schema and tables of other engines, and our own tables.
 func (s *Service) create(ctx context.Context, pool *sql.DB) error {
 	schema := pq.QuoteIdentifier(s.opt.Schema)
 	var there bool
@@ -264,7 +264,7 @@ func passes(code string) bool {
 	return code == "40001" || code == "40P01" || code == "55P03"
 }
 
-// explain adds what to do about an error of the server.
+// explain adds advice to an error of the server.
 func explain(pe *pq.Error, err error) error {
 	switch pe.Code {
 	case "28P01", "28000":

@@ -247,8 +247,8 @@ func (e *encoder) sealed(x *failing, origin string, d value.Durable) *sealed {
 	return &sealed{Type: e.typ(x, origin, d.Type()), Packed: d.Packed(), Sensitive: e.paths(x, d.Sensitive())}
 }
 
-// typ returns the index of a type, adding it to the table if it is new. origin names what the value belongs
-// to; see typeHint.
+// typ returns the index of a type, adding it to the table if it is new. origin names the owner of the value;
+// see typeHint.
 func (e *encoder) typ(x *failing, origin string, ty cty.Type) int {
 	if ty == cty.NilType {
 		x.check(errors.New("a value has no type"))

@@ -43,8 +43,8 @@ type Backend struct {
 	Workspace string
 }
 
-// Errors about files that cannot be used as saved plans. Errors of Read wrap one of them or are those of
-// the reader; their messages say what to do.
+// Errors about files that cannot be used as saved plans. Errors of Read wrap one of them or come from the
+// reader; their messages have advice.
 var (
 	ErrNotPlan = errors.New("the file is not a saved plan")
 	ErrForeign = errors.New("the plan was saved by another program")
@@ -53,8 +53,7 @@ var (
 	ErrTooBig  = errors.New("the saved plan is too large")
 )
 
-// corrupt returns an error that wraps ErrCorrupt, with what to do. The arguments must not be values of the
-// plan.
+// corrupt returns an error that wraps ErrCorrupt, with advice. The arguments must not be values of the plan.
 func corrupt(format string, args ...any) error {
 	return fmt.Errorf("%w: %s. Make the plan again", ErrCorrupt, fmt.Sprintf(format, args...))
 }

@@ -22,8 +22,8 @@ const (
 	maxTotal   = 4 << 30 // bytes, unpacked
 )
 
-// read reads a saved plan of size bytes. Its errors wrap one of the package's, or are those of r; they
-// quote no values. The values in the plan are decoded when they are used.
+// read reads a saved plan of size bytes. Its errors wrap one of the package's, or come from r; they quote no
+// values. The values in the plan are decoded when they are used.
 func read(r io.ReaderAt, size int64) (*File, error) {
 	f, err := decode(r, size)
 	if err == nil {
@@ -255,7 +255,7 @@ func (p *reader) changes(name string, count int, d *decoder) ([]*plan.Change, er
 	return changes, err
 }
 
-// parts reads what has entries of its own.
+// parts reads the parts of a plan that have entries of their own.
 func (p *reader) parts(f *File, doc *document) (err error) {
 	if f.Plan.Base, err = p.state(entryBase); err != nil {
 		return err

@@ -18,8 +18,8 @@ import (
 )
 
 // Write writes a saved plan to w. Equal files give equal bytes. It fails if the format cannot represent the
-// plan, which indicates a bug in its maker, or with an error of w; what has been written then is useless.
-// The plan is not changed.
+// plan, which indicates a bug in its maker, or with an error of w; w's content is useless then. The plan is
+// not changed.
 func Write(w io.Writer, f *File) error {
 	if f.Plan == nil || f.Version == "" {
 		return errors.New("a saved plan needs a plan and the version of the program that made it")

@@ -70,8 +70,8 @@ func parsePartName(name string) (run string, n int, ok bool) {
 // partSize is the number of bytes from which a part is not extended any more.
 const partSize = 64 << 10
 
-// partFile is the file of a journal in parts: what is written goes to the last part, which is stored again as
-// a whole until it is large enough. Whenever it stores a part, it asks at the same time whether the run still
+// partFile is the file of a journal in parts: new records go to the last part, which is stored again as a
+// whole until it is large enough. Whenever it stores a part, it asks at the same time whether the run still
 // holds its lock. Its methods are called one after the other, except Reserve and names.
 type partFile struct {
 	at     *hosted
@@ -100,7 +100,7 @@ func (f *partFile) Write(b []byte) (int, error) {
 
 // Sync implements state.LogFile.
 func (f *partFile) Sync() error {
-	ctx := context.Background() // what was done must become durable also after an interrupt
+	ctx := context.Background() // results must become durable also after an interrupt
 	f.mu.Lock()
 	name, data := partName(f.run, f.n), f.last
 	f.mu.Unlock()
@@ -128,8 +128,8 @@ func (f *partFile) names() []string {
 	return out
 }
 
-// Keeps implements document.LogFile. What another run has changed or is about to change may not be what the
-// journal continues.
+// Keeps implements document.LogFile. If another run has changed the state or is about to, the journal may not
+// continue it.
 func (f *partFile) Keeps(err error) bool {
 	return f.Started() && !errors.Is(err, store.ErrLockLost) && !errors.Is(err, ErrChanged)
 }
@@ -137,8 +137,8 @@ func (f *partFile) Keeps(err error) bool {
 // Close implements document.LogFile.
 func (*partFile) Close() error { return nil }
 
-// Remove implements document.LogFile. What cannot be removed although the state is saved is known to be
-// folded in, and goes with the next run.
+// Remove implements document.LogFile. Parts that cannot be removed although the state is saved are known to
+// be folded in, and go with the next run.
 func (f *partFile) Remove(ctx context.Context, saved bool) error {
 	err := f.at.removeParts(ctx, f.names())
 	if saved {

@@ -212,7 +212,7 @@ func checkLock(ctx context.Context, l Lock, id string) error {
 	return retry(ctx, patient, func() error { return l.Check(ctx, id) })
 }
 
-// explain says which state err is about, and what could not be done with it; nil for nil.
+// explain adds the state and the failed operation to err; nil for nil.
 func (h *hosted) explain(done string, err error) error {
 	var held *store.LockError
 	if err == nil || errors.As(err, &held) || errors.Is(err, store.ErrNotLocked) {

@@ -25,10 +25,10 @@ const lingering = 5 * time.Second
 type patience time.Duration
 
 const (
-	// impatient is for what a run begins with: nothing is lost if it fails, and a user who has mistyped an
-	// address is waiting for the answer.
+	// impatient is for requests at the beginning of a run: nothing is lost if it fails, and a user who has
+	// mistyped an address is waiting for the answer.
 	impatient = patience(20 * time.Second)
-	// patient is for what a run needs so that what it has done is not lost.
+	// patient is for requests without which results of a run are lost.
 	patient = patience(2 * time.Minute)
 )
 
@@ -85,7 +85,7 @@ func retry(ctx context.Context, limit patience, f func() error) error {
 	}
 }
 
-// ask is retry for what has an answer.
+// ask is retry for requests with an answer.
 func ask[T any](ctx context.Context, limit patience, f func() (T, error)) (answer T, err error) {
 	err = retry(ctx, limit, func() (err error) {
 		answer, err = f()

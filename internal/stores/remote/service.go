@@ -1,7 +1,6 @@
 // Package remote keeps states in services on a network. It is the medium of documents that is the same for
-// all of them: conditional writing, locks that can be lost, journals in parts, and retries. What differs is
-// behind the interface Service, which has one implementation in a package of its own for each kind of
-// service, such as pg.
+// all of them: conditional writing, locks that can be lost, journals in parts, and retries. Each kind of
+// service, such as pg, implements the interface Service in a package of its own.
 //
 // It may import state, state/store and document. It must not know configuration, plans, providers, or any
 // service.
@@ -17,18 +16,18 @@ import (
 )
 
 // Service is a configured place in a service: a bucket and prefix, a schema of a database, a URL. An
-// implementation is safe for concurrent use, and does not retry by itself: it returns a *Passing for what is
-// worth another attempt. It sees stored bytes only, which may be encrypted.
+// implementation is safe for concurrent use, and does not retry by itself: it returns a *Passing for an error
+// that is worth another attempt. It sees stored bytes only, which may be encrypted.
 type Service interface {
 	// Workspaces returns the names of the workspaces other than the default one, in any order.
 	Workspaces(ctx context.Context) ([]string, error)
-	// Place returns access to what is kept for a workspace, which need not exist. It contacts nothing. The
-	// name is a valid one. It fails with ErrNoWorkspaces if the service keeps one state only and the name
-	// is not that of the default workspace.
+	// Place returns access to the data of a workspace, which need not exist. It contacts nothing. The name is
+	// a valid one. It fails with ErrNoWorkspaces if the service keeps one state only and the name does not
+	// name the default workspace.
 	Place(workspace string) (Place, error)
 }
 
-// Place is what a service keeps for one workspace, as one run sees it.
+// Place is the data of one workspace in a service, as one run sees it.
 type Place struct {
 	// Path names the state in messages and lock information, such as s3://bucket/key. It has no credentials.
 	Path  string
@@ -57,7 +56,7 @@ type Lock interface {
 	// Release releases the lock with that ID, whichever run took it. It fails with store.ErrNotLocked if
 	// there is none, and with a *store.LockError if the lock has another ID.
 	Release(ctx context.Context, id string) error
-	// Holder returns what the lock says about its holder; nil if it is not held. It fails with
+	// Holder returns the lock's description of its holder; nil if it is not held. It fails with
 	// ErrUnknownHolder if the service does not tell.
 	Holder(ctx context.Context) (*store.LockInfo, error)
 	// Check returns nil if the lock with that ID, which this Lock took, is still held, and else an error that
@@ -72,7 +71,7 @@ type Refuser interface {
 	RefuseRun(ctx context.Context, info store.LockInfo) error
 }
 
-// Version is that of the stored bytes of a state: an ETag, a generation, a number of a row, or a checksum. It
+// Version identifies the stored bytes of a state: an ETag, a generation, a number of a row, or a checksum. It
 // is "" for a state that does not exist.
 type Version = document.Version
 
@@ -91,7 +90,7 @@ type Parts interface {
 
 // Errors of services, for errors.Is.
 var (
-	// ErrChanged means that a state is not what was read before.
+	// ErrChanged means that a state has changed since it was read.
 	ErrChanged = errors.New("the state was changed by another run after this one had read it")
 	// ErrUnknownHolder means that a service does not say whether a state is locked, and by whom.
 	ErrUnknownHolder = errors.New("the service does not say who holds the lock")
@@ -104,7 +103,7 @@ var (
 type Passing struct {
 	Err   error
 	After time.Duration // that the service asks to wait for; 0 if it does not say
-	Hint  string        // a sentence on what to check if it does not pass; "" for none
+	Hint  string        // a sentence of advice if it does not pass; "" for none
 }
 
 // Error returns the error's text.

@@ -17,7 +17,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/stores/remote"
 )
 
-// Service hides that of LeftOut.
+// Service hides LeftOut.Service.
 func (opener) Service() backend.Service {
 	return backend.Service{
 		Connect: connect,
@@ -88,7 +88,7 @@ func bucketOf(ctx context.Context, a *aws.Account, cfg backend.Config, env backe
 }
 
 // endpoint returns the server for a service: from the argument "endpoints", from the one that it has
-// replaced, or from the environment; "" for that of AWS.
+// replaced, or from the environment; "" for AWS's.
 func endpoint(cfg backend.Config, env backend.Env, service string, variables ...string) string {
 	if all := (backend.Config{Value: cfg.GetAttr("endpoints")}); !all.IsNull() {
 		if server := all.Text(service); server != "" {

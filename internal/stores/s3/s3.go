@@ -5,7 +5,7 @@
 // DynamoDB, or both.
 //
 // It may import backend, cloud, cloud/aws, state/store, remote and objects. It must not know other
-// configuration, plans, providers, or what a state contains.
+// configuration, plans, providers, or the content of states.
 package s3
 
 import (
@@ -43,7 +43,7 @@ type Options struct {
 	KMSKey      string // for Encrypt; "" for a key of S3
 	CustomerKey []byte // for encryption on the server with a key that it does not keep; nil for none
 
-	// Tags are those of states and journals, LockTags those of locks in the bucket.
+	// Tags tag states and journals, LockTags tag locks in the bucket.
 	Tags, LockTags map[string]string
 }
 
@@ -141,7 +141,7 @@ func (s *Service) Place(workspace string) (remote.Place, error) {
 	return p, nil
 }
 
-// answers say what the errors of the service mean.
+// answers classify the errors of the service.
 var answers = objects.Answers{
 	Missing: func(e *cloud.Error) bool { return e.Status == http.StatusNotFound && e.Code != "NoSuchBucket" },
 	Passes: func(e *cloud.Error) bool {
@@ -150,7 +150,7 @@ var answers = objects.Answers{
 	Explain: explain,
 }
 
-// explain adds to an answer what to do about it.
+// explain adds advice to an answer.
 func explain(e *cloud.Error) {
 	switch {
 	case e.Code == "NoSuchBucket":

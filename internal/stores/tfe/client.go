@@ -169,7 +169,7 @@ func refuse(resp *http.Response, body []byte) error {
 
 func missing(err error) bool { return cloud.Status(err) == http.StatusNotFound }
 
-// classify marks an error that may pass, and adds what to do about others. It returns nil for nil. It removes
+// classify marks an error that may pass, and adds advice to others. It returns nil for nil. It removes
 // addresses, which may be secrets.
 func (c *client) classify(err error) error {
 	e, lost, passing := (*cloud.Error)(nil), (*url.Error)(nil), (*remote.Passing)(nil)

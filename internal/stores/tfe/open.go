@@ -12,7 +12,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/stores/remote"
 )
 
-// Service hides that of LeftOut.
+// Service hides LeftOut.Service.
 func (o opener) Service() backend.Service {
 	s := backend.Service{
 		Connect: func(_ context.Context, cfg backend.Config, env backend.Env) (remote.Service, error) {

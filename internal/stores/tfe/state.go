@@ -36,7 +36,7 @@ type hosted struct {
 // id names the workspace within the host. Other engines take it for the ID of any lock.
 func (h *hosted) id() string { return h.opt.Organization + "/" + h.name }
 
-// stateVersion is what the service says about a version of a state.
+// stateVersion describes a version of a state.
 type stateVersion struct {
 	ID         string
 	Attributes struct {

@@ -4,7 +4,7 @@
 // backends "remote" and "cloud" of other engines. Runs are local; the service keeps states and locks.
 //
 // It may import backend, cloud, state/store and remote. It must not know other configuration, plans,
-// providers, or what a state contains, other than its lineage and serial.
+// providers, or the content of states, other than lineage and serial.
 package tfe
 
 import (
@@ -129,7 +129,7 @@ func (s *Service) Place(workspace string) (remote.Place, error) {
 	return remote.Place{Path: s.opt.Host + "/" + h.id(), State: h, Lock: &lock{hosted: h}}, nil
 }
 
-// workspace is what the service says about a workspace.
+// workspace describes a workspace.
 type workspace struct {
 	ID         string
 	Attributes struct {
@@ -210,13 +210,14 @@ func (s *Service) project(ctx context.Context) (string, error) {
 	return "", fmt.Errorf("the organization %q has no project %q: check the argument \"project\", or create the project", s.opt.Organization, s.opt.Project)
 }
 
-// checkOrganization returns an error if the organization is what is missing.
+// checkOrganization returns an error if the organization is missing.
 func (s *Service) checkOrganization(ctx context.Context) error {
 	err := s.client.send(ctx, http.MethodGet, "organizations/"+s.opt.Organization+"/entitlement-set", nil, nil, nil)
 	return s.explainMissing(err)
 }
 
-// explainMissing adds to an error what the missing thing must be, if it is about one. It returns nil for nil.
+// explainMissing adds to an error about a missing object that it must be the organization. It returns nil for
+// nil.
 func (s *Service) explainMissing(err error) error {
 	if missing(err) {
 		return fmt.Errorf("%w. There is no organization %q at %s, or the token is not for it: check the arguments \"organization\" and \"token\"", err, s.opt.Organization, s.opt.Host)

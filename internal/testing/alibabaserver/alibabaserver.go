@@ -1,5 +1,6 @@
-// Package alibabaserver serves what tests need of Alibaba Cloud: one bucket of OSS, one table of Tablestore
-// with conditional writes, and temporary keys. It does not check signatures, and it knows no rights.
+// Package alibabaserver serves the parts of Alibaba Cloud that tests need: one bucket of OSS, one table of
+// Tablestore with conditional writes, and temporary keys. It does not check signatures, and it knows no
+// rights.
 //
 // It may import the testing package. It must know no other package of this module than webserver.
 package alibabaserver
@@ -103,8 +104,8 @@ func (s *Server) object(w http.ResponseWriter, r *http.Request, key, body string
 
 func etag(content string) string { return fmt.Sprintf(`"%X"`, md5.Sum([]byte(content))) }
 
-// table serves one request about the table. A row is stored as it came, without what its primary key begins
-// with in other requests.
+// table serves one request about the table. A row is stored as it came, without the prefix of its primary key
+// in other requests.
 func (s *Server) table(w http.ResponseWriter, operation string, body []byte) {
 	fields := fieldsOf(body)
 	if string(fields[1]) != Table {

@@ -1,6 +1,6 @@
-// Package azureserver serves what tests need of Azure: one container of Blob Storage with conditional writes,
-// metadata, snapshots and leases, the services that give tokens and keys for it, and a vault with one key.
-// Requests are authorized by any signature, or by one token. It knows no rights.
+// Package azureserver serves the parts of Azure that tests need: one container of Blob Storage with
+// conditional writes, metadata, snapshots and leases, the services that give tokens and keys for it, and a
+// vault with one key. Requests are authorized by any signature, or by one token. It knows no rights.
 //
 // It may import the testing package. It must know no other package of this module than webserver.
 package azureserver
@@ -20,7 +20,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/testing/webserver"
 )
 
-// What requests must name and bear.
+// Names and credentials that requests must have.
 const (
 	Account   = "account"
 	Container = "container"

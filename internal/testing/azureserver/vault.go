@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-// What a vault is reached by, and the only key in it.
+// The address of the vault, the only key in it, and its tenant.
 const (
 	VaultHost = "states.vault.azure.net"
 	VaultKey  = "main"
@@ -45,7 +45,7 @@ func (s *Server) Rotate() {
 	s.versions = append(s.versions, newKeyVersion())
 }
 
-// message is what the vault is asked and answers. Its texts are in base64 for URLs.
+// message is the body of a request to the vault, and of its answer. Its texts are in base64 for URLs.
 type message struct {
 	Algorithm string `json:"alg,omitempty"`
 	Key       string `json:"kid,omitempty"`

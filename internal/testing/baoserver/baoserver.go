@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// What a server has, and the variable that names the program if it is not in PATH.
+// The token and the key of a server, and the variable that names the program if it is not in PATH.
 const (
 	Token    = "root-of-the-test" // may do everything
 	Key      = "states"           // of the transit engine
@@ -27,7 +27,7 @@ const (
 // Server is a running server.
 type Server struct {
 	URL     string
-	Version string // what the server says of itself
+	Version string // as the server reports it
 
 	t testing.TB
 }
@@ -138,7 +138,7 @@ func (s *Server) Forget() {
 // Seal makes the server refuse everything until it ends.
 func (s *Server) Seal() { s.Must(http.MethodPut, "sys/seal", nil, nil) }
 
-// NewToken returns a token for what a policy allows, in the language of OpenBao.
+// NewToken returns a token with the rights of a policy, in the language of OpenBao.
 func (s *Server) NewToken(policy string) string {
 	s.Must(http.MethodPut, "sys/policies/acl/test", map[string]any{"policy": policy}, nil)
 	var out struct {

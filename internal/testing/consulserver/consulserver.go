@@ -1,4 +1,4 @@
-// Package consulserver serves what tests need of Consul: keys and values with conditional changes,
+// Package consulserver serves the parts of Consul that tests need: keys and values with conditional changes,
 // transactions, queries that wait, and sessions that expire and hold keys. It knows no rights, no datacenters
 // and no lock delay.
 //

@@ -1,6 +1,6 @@
 // Package filetest writes the files that tests begin with, and copies them.
 //
-// It imports the standard library only. It must not know what the files are for.
+// It imports the standard library only. It must not know the use of the files.
 package filetest
 
 import (
@@ -40,9 +40,9 @@ func Tree(t testing.TB, files map[string]string) string {
 	return dir
 }
 
-// Sources copies what was written by hand of a configuration to a new directory, which goes with the test,
-// and returns that: files of the configuration, of values and of Go, each changed by change. What runs in the
-// tree have left there is not copied, nor are other files.
+// Sources copies the hand-written files of a configuration to a new directory, which goes with the test, and
+// returns it: files of the configuration, of values and of Go, each changed by change. Files that runs in the
+// tree have left there are not copied, nor are others.
 func Sources(t testing.TB, from string, change func(text string) string) string {
 	t.Helper()
 	dir, found := t.TempDir(), 0

@@ -1,4 +1,5 @@
-// Package gcsserver serves what tests need of Cloud Storage: one bucket with generations, for one token.
+// Package gcsserver serves the parts of Cloud Storage that tests need: one bucket with generations, for one
+// token.
 //
 // It may import the testing package. It must know no other package of this module than webserver.
 package gcsserver
@@ -21,7 +22,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/testing/webserver"
 )
 
-// Bucket is the name of the bucket, and Token what requests must bear.
+// Bucket is the name of the bucket, and Token the token that requests must bear.
 const (
 	Bucket = "bucket"
 	Token  = "hunter2"

@@ -1,5 +1,5 @@
-// Package kubeserver serves what tests need of a Kubernetes API server: Secrets and Leases in namespaces, for
-// one token. Writes are conditional by the version of an object, as there.
+// Package kubeserver serves the parts of a Kubernetes API server that tests need: Secrets and Leases in
+// namespaces, for one token. Writes are conditional by the version of an object, as there.
 //
 // It may import the testing package. It must know no other package of this module than webserver. It lacks
 // watches, patches, collections to be deleted and rights of single users.
@@ -24,7 +24,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/testing/webserver"
 )
 
-// Token is what requests must bear.
+// Token is the token that requests must bear.
 const Token = "hunter2"
 
 // The largest request and the largest Secret that a server accepts, in bytes.
@@ -53,7 +53,7 @@ type Object struct {
 	Spec       map[string]any    `json:"spec,omitempty"`
 }
 
-// Metadata is what all kinds of objects have.
+// Metadata is the metadata of any object.
 type Metadata struct {
 	Name              string            `json:"name"`
 	Namespace         string            `json:"namespace,omitempty"`

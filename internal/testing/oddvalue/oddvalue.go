@@ -1,5 +1,5 @@
-// Package oddvalue draws values for tests of what is stored: odd ones that can be, and others that cannot,
-// with what must become of them.
+// Package oddvalue draws values for tests of storage: odd ones that can be stored, and others that cannot,
+// with the expected results.
 //
 // It may import cty and rapid. It must not know how values are stored.
 package oddvalue
@@ -16,7 +16,7 @@ import (
 // Drawn is a value as it was answered or evaluated, without marks.
 type Drawn struct {
 	Value cty.Value
-	// Stored is what is read after Value was stored: what cannot be stored is null.
+	// Stored is the value read after Value was stored: parts that cannot be stored are null.
 	Stored cty.Value
 	Faults int // parts that cannot be stored
 }

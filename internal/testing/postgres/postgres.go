@@ -69,8 +69,8 @@ func (s *Server) URL(port int) string {
 	return fmt.Sprintf("postgres://test@127.0.0.1:%d/postgres?sslmode=disable", port)
 }
 
-// Contents returns every byte that is stored: all rows as text, and the server's files, which have also what
-// was deleted. Both may have it in pieces or compressed.
+// Contents returns every byte that is stored: all rows as text, and the server's files, which also have
+// deleted rows. Both may have it in pieces or compressed.
 func (s *Server) Contents() ([]byte, error) {
 	out, err := exec.Command(filepath.Join(s.bin, "pg_dump"), "--inserts", s.URL(0)).Output()
 	if err != nil {

@@ -11,11 +11,11 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/testing/sysfault"
 )
 
-// Cut is what a power cut may leave.
+// Cut is a possible outcome of a power cut.
 type Cut struct {
 	Image
 	At   string   // the call that the process was about to make, for people
-	Done []string // what the process had done by then
+	Done []string // actions of the process up to then
 }
 
 // Has reports whether the process had done something.
@@ -25,7 +25,8 @@ func (c Cut) Has(done string) bool { return slices.Contains(c.Done, done) }
 type Watched struct {
 	Root string // the directory whose content counts; no symbolic link is in its path
 	Skip string // name of directories that do not
-	// Done returns what the process has done. It is called before each of its calls, while that waits.
+	// Done returns the actions of the process so far. It is called before each of its calls, while that
+	// waits.
 	Done func() ([]string, error)
 }
 
@@ -40,9 +41,9 @@ func Files(dir string) func() ([]string, error) {
 	}
 }
 
-// Cuts runs a process to its end and returns what may be left if the power is cut before any of its calls
-// that change something, or after the last one. The error wraps errors.ErrUnsupported on systems where calls
-// are not announced, and is that of the process if it fails.
+// Cuts runs a process to its end and returns the possible outcomes if the power is cut before any of its
+// calls that change something, or after the last one. The error wraps errors.ErrUnsupported on systems where
+// calls are not announced, or is the process's own if it fails.
 func (w Watched) Cuts(cmd *exec.Cmd) (cuts []Cut, err error) {
 	d, err := New(w.Root, w.Skip)
 	if err != nil {

@@ -1,8 +1,9 @@
-// Package powercut models what a disk has after a power cut. A file has the content that was synchronized
-// last, and perhaps more; a directory has the names that were synchronized last, and perhaps newer ones. A
-// test tells a Disk of each call that a process makes, before it takes place, and asks what may be left.
+// Package powercut models the content of a disk after a power cut. A file has the content that was
+// synchronized last, and perhaps more; a directory has the names that were synchronized last, and perhaps
+// newer ones. A test tells a Disk of each call that a process makes, before it takes place, and asks for the
+// possible outcomes.
 //
-// It may import package sysfault only. It must not know what the files are for.
+// It may import package sysfault only. It must not know the use of the files.
 package powercut
 
 import (
@@ -31,7 +32,7 @@ func (m Image) Key() string {
 
 // Lay writes the image into a directory, which must exist and have nothing of it.
 func (m Image) Lay(dir string) error {
-	for _, name := range slices.Sorted(maps.Keys(m)) { // directories come before what they contain
+	for _, name := range slices.Sorted(maps.Keys(m)) { // directories come before their content
 		var err error
 		if path := filepath.Join(dir, filepath.FromSlash(name)); strings.HasSuffix(name, "/") {
 			err = os.Mkdir(path, 0o700)
@@ -45,7 +46,7 @@ func (m Image) Lay(dir string) error {
 	return nil
 }
 
-// Disk is the model of what a directory has on stable storage. It is not safe for concurrent use.
+// Disk is the model of a directory on stable storage. It is not safe for concurrent use.
 type Disk struct {
 	root  string
 	skip  string
@@ -71,7 +72,7 @@ func New(root, skip string) (*Disk, error) {
 	return d, nil
 }
 
-// Close releases what the model holds.
+// Close closes the files of the model.
 func (d *Disk) Close() error {
 	var errs []error
 	for _, n := range d.nodes {
@@ -136,7 +137,7 @@ func (d *Disk) node(path string) (*node, error) {
 	return n, nil
 }
 
-// namesIn returns what a directory has in memory. A directory that is gone has nothing.
+// namesIn returns the names that a directory has in memory. A directory that is gone has nothing.
 func (d *Disk) namesIn(dir string) (map[string]*node, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -155,7 +156,7 @@ func (d *Disk) namesIn(dir string) (map[string]*node, error) {
 	return out, nil
 }
 
-// walk calls visit for what is below a path, and the path itself.
+// walk calls visit for a path and all below it.
 func (d *Disk) walk(path string, visit func(string, *node) error) error {
 	n, err := d.node(path)
 	if err != nil || n == nil {
@@ -174,9 +175,9 @@ func (d *Disk) walk(path string, visit func(string, *node) error) error {
 // maxPending is the largest number of unsynchronized names for which every combination is tried.
 const maxPending = 5
 
-// Left returns what may be left if the power is cut now, each image once. Of the names that were not
-// synchronized, any may be there or not; each file has the content that was synchronized, the present one,
-// or half of what was added to it.
+// Left returns the possible outcomes if the power is cut now, each image once. Of the names that were not
+// synchronized, any may be there or not; each file has the content that was synchronized, the present one, or
+// half of the bytes added to it.
 func (d *Disk) Left() ([]Image, error) {
 	var pending []string // paths of names that are not durable, or removed but not durably
 	if err := d.walk(d.root, func(path string, n *node) error {
@@ -243,8 +244,8 @@ func choices(names []string) []map[string]bool {
 	return out
 }
 
-// collect adds to an image what is left of a directory at a path, if those of its new names that are in
-// written have reached the disk, and its files have the content that a function returns.
+// collect adds to an image the rest of a directory at a path, if its new names that are in written have
+// reached the disk, and its files have the content that a function returns.
 func (d *Disk) collect(m Image, dir string, of *node, written map[string]bool, content func(*node) ([]byte, error)) error {
 	now, err := d.namesIn(dir)
 	if err != nil {
@@ -285,7 +286,7 @@ func (d *Disk) collect(m Image, dir string, of *node, written map[string]bool, c
 
 func (n *node) synchronized() ([]byte, error) { return n.content, nil }
 
-// torn returns the synchronized content with the beginning of what came after it.
+// torn returns the synchronized content with the beginning of the bytes after it.
 func (n *node) torn() ([]byte, error) {
 	now, err := n.now()
 	if more, ok := bytes.CutPrefix(now, n.content); ok {

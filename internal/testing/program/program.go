@@ -1,7 +1,7 @@
 // Package program builds the programs of this module for tests that start them as real processes, and lays
 // out mirrors with providers.
 //
-// It imports the standard library only. It must not know what the programs do: the tests see them from
+// It imports the standard library only. It must not know the work of the programs: the tests see them from
 // outside, as users do.
 package program
 
@@ -138,7 +138,7 @@ func run(folder string, goArgs []string) error {
 
 // compile returns the arguments with which go builds an executable at path from a package, which may follow
 // other options. Linking takes seconds, and only go run caches the executable for the next package's tests.
-// What it runs here copies it.
+// The program that it runs here copies it.
 func compile(path string, pkg ...string) []string {
 	if runtime.GOOS == "windows" {
 		return append([]string{"build", "-o", path}, pkg...)
@@ -146,7 +146,7 @@ func compile(path string, pkg ...string) []string {
 	return append(append([]string{"run", "-exec=cp"}, pkg...), path)
 }
 
-// Prepared has the paths of what Prepare makes.
+// Prepared has the paths of the files that Prepare makes.
 type Prepared struct {
 	Mayfly, Provider string // executables
 	Mirror           string // a filesystem mirror with the test provider

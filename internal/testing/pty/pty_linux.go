@@ -36,7 +36,7 @@ func Open(t testing.TB) (master, slave *os.File) {
 	return master, slave
 }
 
-// Echoes reports whether a terminal shows what is typed.
+// Echoes reports whether a terminal shows typed text.
 func Echoes(t testing.TB, terminal *os.File) bool {
 	t.Helper()
 	mode, err := unix.IoctlGetTermios(int(terminal.Fd()), unix.TCGETS)
@@ -59,14 +59,14 @@ func (s *Screen) Write(b []byte) (int, error) {
 	return s.buf.Write(b)
 }
 
-// String returns what was written so far.
+// String returns the output so far.
 func (s *Screen) String() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.buf.String()
 }
 
-// Watch collects what is written on a terminal, and echoed by it, until the master is closed.
+// Watch collects the output on a terminal, and its echo, until the master is closed.
 func Watch(master io.Reader) *Screen {
 	var seen Screen
 	go func() {

@@ -61,7 +61,7 @@ func Zip(files map[string]string) []byte {
 	return buf.Bytes()
 }
 
-// Request has what tests check of a request.
+// Request has the fields of a request that tests check.
 type Request struct {
 	Path, Authorization, Referer, Agent string
 }

@@ -1,5 +1,5 @@
-// Package s3server serves what tests need of S3 and DynamoDB: one bucket with conditional writes, and one
-// table. It does not check signatures, and it knows no rights.
+// Package s3server serves the parts of S3 and DynamoDB that tests need: one bucket with conditional writes,
+// and one table. It does not check signatures, and it knows no rights.
 //
 // It may import the testing package. It must know no other package of this module than webserver.
 package s3server

@@ -121,10 +121,10 @@ var strict = struct {
 	*jsonschema.Compiler
 }{Compiler: newCompiler(true)}
 
-// Check reports what of a document its schema does not allow. It may be called concurrently.
+// Check returns an error for a document that violates its schema. It may be called concurrently.
 func Check(name string, doc []byte) error {
 	strict.Lock()
-	s, err := strict.Compile(address(name)) // which remembers what it has compiled
+	s, err := strict.Compile(address(name)) // which remembers compiled schemas
 	strict.Unlock()
 	if err != nil {
 		return err
@@ -182,7 +182,7 @@ func Output(args []string, out []byte) (string, error) {
 	return name, Check(name, out)
 }
 
-// schemaOf returns the name of the schema of what a command writes with -json.
+// schemaOf returns the name of the schema for the output of a command with -json.
 func schemaOf(args []string, out []byte) string {
 	words := slices.DeleteFunc(slices.Clone(args), func(a string) bool { return strings.HasPrefix(a, "-") })
 	if len(words) == 0 {
@@ -222,7 +222,7 @@ func schemaOf(args []string, out []byte) string {
 	return "events"
 }
 
-// shown returns the name of the schema of what the command show writes.
+// shown returns the name of the schema for the output of the command show.
 func shown(args []string, out []byte) string {
 	for _, a := range args {
 		if a = strings.TrimLeft(a, "-"); a == "config" || a == "module" || strings.HasPrefix(a, "module=") {

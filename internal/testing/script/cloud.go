@@ -67,7 +67,7 @@ func noLeases(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// transcript returns what the provider has served since it was last forgotten.
+// transcript returns the calls that the provider has served since they were last forgotten.
 func transcript(ts *testscript.TestScript) simlog.Log {
 	log, err := simlog.ReadFile(ts.Getenv(simcloud.EnvLog))
 	ts.Check(err)

@@ -1,8 +1,8 @@
 // Package script runs command line scripts in tests: txtar files whose programs are the test binary itself,
 // with a private working directory, a mirror that has the test provider in two versions, a simulated cloud,
-// and commands to look at what a run has done and left.
+// and commands to look at the actions and the remains of a run.
 //
-// The mirror has it as mayfly.dev/test/sim and as hashicorp/sim, which is what a configuration without
+// The mirror has it as mayfly.dev/test/sim and as hashicorp/sim, which a configuration without
 // required_providers means.
 //
 // A package with scripts calls Main in TestMain and Run in a test. In a script, besides testscript's own
@@ -75,12 +75,12 @@ func Main(m *testing.M, programs map[string]func()) {
 }
 
 // MainOf is the body of a TestMain whose scripts use the programs that the tests of another package give to
-// Main. folder is that package's directory, such as "cmd/mayfly", and names are those of the programs.
+// Main. folder is that package's directory, such as "cmd/mayfly", and names are the names of the programs.
 func MainOf(m *testing.M, folder string, names ...string) {
 	testscript.Main(tests{m, folder, names}, nil)
 }
 
-// tests are those of a package with scripts, which share what is built for them.
+// tests are the tests of a package with scripts, which share the programs built for them.
 type tests struct {
 	m      *testing.M
 	folder string   // of the package whose programs are used; "" means the package itself
@@ -103,7 +103,7 @@ func (t tests) Run() int {
 	})
 }
 
-// prepare builds into dir what the tests share.
+// prepare builds the programs that the tests share into dir.
 func (t tests) prepare(dir string) error {
 	buildSim = sync.OnceValues(func() (string, error) {
 		built, err := program.Build(dir, program.TestProvider)
@@ -137,14 +137,14 @@ func (t tests) namePrograms(dir string) error {
 // buildSim returns the path of the test provider's program, which is built on the first call. Main sets it.
 var buildSim func() (string, error)
 
-// startChecker returns the socket of what checks documents for the programs, which the first call starts.
-// Main sets it.
+// startChecker returns the socket of the process that checks documents for the programs, which the first call
+// starts. Main sets it.
 var startChecker func() (string, error)
 
 // checkerInput is open as long as documents are checked; nil if none were.
 var checkerInput io.Closer
 
-// runChecker builds and starts in dir what checks documents. It ends with this process.
+// runChecker builds the process that checks documents in dir and starts it. It ends with this process.
 func runChecker(dir string) (socket string, err error) {
 	const folder = "internal/testing/schematest/cmd/schemachecker"
 	built, err := program.Build(dir, folder)
@@ -213,7 +213,7 @@ func BuildMirror(dir string, sources ...string) error {
 	return nil
 }
 
-// own are the names of what the kit itself keeps in a working directory.
+// Names of the files that the kit itself keeps in a working directory.
 const (
 	ownCloud = ".cloud"
 	ownLog   = ".calls"

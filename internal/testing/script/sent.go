@@ -9,10 +9,10 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/testing/simprovider/simlog"
 )
 
-// sent checks what calls brought to the provider in sensitive or write-only attributes. WHERE is
-// ROLE.ATTRIBUTE, with the role config, prior, proposed or planned; each text is that of one value, or null,
-// or unknown, or "any" for a value that is none of the others. Every call of the method for the object must
-// have the values in this order; an attribute of objects that are not there at all is "absent". With the
+// sent checks the values of sensitive or write-only attributes that calls brought to the provider. WHERE is
+// ROLE.ATTRIBUTE, with the role config, prior, proposed or planned; each text is the text of one value, or
+// null, or unknown, or "any" for a value that is none of the others. Every call of the method for the object
+// must have the values in this order; an attribute of objects that are not there at all is "absent". With the
 // attribute "*", each value in the role must be the text. With a role alone, the text is the name of a file
 // whose lines each have an attribute and its texts.
 func sent(ts *testscript.TestScript, neg bool, args []string) {
@@ -77,7 +77,7 @@ func sentEverywhere(ts *testscript.TestScript, entries []simlog.Entry, role, tex
 	}
 }
 
-// matches says whether what the transcript has is the value that a script asks for.
+// matches reports whether a value in the transcript is the one that a script asks for.
 func matches(got, want string) bool {
 	switch want {
 	case "null", "unknown", "absent":

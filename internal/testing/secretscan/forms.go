@@ -52,13 +52,13 @@ func forms(secret string) map[string]string {
 }
 
 // aligned returns the part of the base64 form that is always the same if the secret begins after some bytes:
-// what stands before and after the secret does not change it.
+// text before and after the secret does not change it.
 func aligned(enc *base64.Encoding, secret string, shift int) string {
 	text := enc.EncodeToString(append(make([]byte, shift), secret...))
 	return trimmed(text, (shift*8+5)/6)
 }
 
-// trimmed cuts off the first characters, and the last, which depends on what follows.
+// trimmed cuts off the first characters, and the last, which depends on the next byte.
 func trimmed(text string, first int) string {
 	if len(text) < first+1 {
 		return ""

@@ -56,7 +56,7 @@ func (s *Scanner) Add(name, secret string) {
 // prefix is the first two bytes at a place.
 func prefix[T string | []byte](text T, at int) int { return int(text[at])<<8 | int(text[at+1]) }
 
-// Scan returns the first finding of each secret in each form, in the text and in what is packed in it.
+// Scan returns the first finding of each secret in each form, in the text and in files packed in it.
 func (s *Scanner) Scan(text []byte) []Finding {
 	var out []Finding
 	s.scan(text, "", 0, &out)

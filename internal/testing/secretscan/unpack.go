@@ -14,8 +14,8 @@ const (
 	maxEntry = 64 << 20 // bytes that are unpacked of an entry
 )
 
-// unpacked returns the entries of a zip or tar archive, or what is compressed with gzip, by their names; none
-// of any other text. Each name ends in "!", which separates it from what is packed in the entry.
+// unpacked returns the entries of a zip or tar archive, or the content of a gzip file, by their names; none
+// for any other text. Each name ends in "!", which separates it from names packed in the entry.
 func unpacked(text []byte) map[string][]byte {
 	switch {
 	case bytes.HasPrefix(text, []byte("PK\x03\x04")):

@@ -116,7 +116,7 @@ func (c *core) planned(typ string, b *tfprotov6.SchemaBlock, prior, proposed obj
 		next["defaulted"] = str("legacy default")
 	}
 	if v, ok := next["value"]; ok && prior != nil && isKnownNonNull(v) && strings.EqualFold(prior.text("value"), next.text("value")) {
-		next["value"] = prior["value"] // what apply made upper-case is not a change
+		next["value"] = prior["value"] // upper case made by apply is not a change
 	}
 	switch typ {
 	case typeShape:
@@ -309,7 +309,7 @@ func (c *core) delete(ch change) error {
 	return c.cloud.remove(ch.prior.text("id"))
 }
 
-// store fills in what was unknown in the plan and writes the object to the cloud.
+// store fills in the unknown values of the plan and writes the object to the cloud.
 func (c *core) store(ch change) (object, error) {
 	id := ch.prior.text("id")
 	if ch.action == actionCreate {

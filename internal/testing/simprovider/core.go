@@ -16,8 +16,7 @@ import (
 )
 
 // core is the provider. It implements tfprotov6.ProviderServer. Every method goes through serve, which
-// records the call and carries out misbehavior, so that the methods themselves are those of a well-behaved
-// provider.
+// records the call and carries out misbehavior, so that the methods themselves behave well.
 type core struct {
 	variant    string
 	provider   *tfprotov6.Schema

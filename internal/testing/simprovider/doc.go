@@ -26,13 +26,13 @@
 //
 //   - provider: prefix, token (sensitive; a lease must be live at every use), region.
 //   - resource sim_thing (schema version 1; identity: name): name; optional size, tags, replace_me (a change
-//     replaces, as does one of name), delay (how long create and update take), fail_on, json (white space
-//     does not matter), secret_wo (write-only), secret_wo_version; list block rule {port, note, computed
-//     rule_id}, set block zone {name, computed zone_id}; map-nested attribute nested {value, computed hash}
-//     (protocol 6 only); computed id ("<name>-<n>"), serial (counts changes), status, label (prefix and name,
-//     known at plan), computed_list. State of version 0 is upgraded; a sim_old can be moved to it; import is
-//     by id or by identity. fail_on is one of validate, plan, create, update, delete, read, and
-//     create-partial and update-partial, which answer the new state and an error.
+//     replaces, as for name), delay (how long create and update take), fail_on, json (white space does not
+//     matter), secret_wo (write-only), secret_wo_version; list block rule {port, note, computed rule_id}, set
+//     block zone {name, computed zone_id}; map-nested attribute nested {value, computed hash} (protocol 6
+//     only); computed id ("<name>-<n>"), serial (counts changes), status, label (prefix and name, known at
+//     plan), computed_list. State of version 0 is upgraded; a sim_old can be moved to it; import is by id or
+//     by identity. fail_on is one of validate, plan, create, update, delete, read, and create-partial and
+//     update-partial, which answer the new state and an error.
 //   - resource sim_slow: name, trigger, plan_delay, read_delay, create_delay, update_delay, delete_delay;
 //     computed id, serial.
 //   - resource sim_legacy (legacy type system): name, value (upper-cased by apply), defaulted (set by the
@@ -63,7 +63,7 @@
 //     whoami(), which only GetFunctions tells. An argument "forbidden" is an error at that argument.
 //   - provider_meta: module; the transcript has it as meta.module.
 //
-// # What it notices
+// # Mistakes that it notices
 //
 // "Engine broke the contract" is the summary of an error about the caller: use before configuration or a
 // second configuration; a write-only value in stored, prior, current or planned state, or sent without the
@@ -78,9 +78,9 @@
 //
 // SIM_MISBEHAVE names a JSON file with a list of Rule, such as
 // [{"rpc":"PlanResourceChange","name":"x","nth":2,"do":"change-known"}]. Nth counts the matching calls within
-// a process, or with shared those of all processes of the same cloud. All rules that match a call strike, in
-// order. A rule that matches but finds nothing to work on makes the call fail with a message that says so,
-// and an unknown rpc, deed or field is refused at start: no rule is silently without effect. Deeds, with the
+// a process, or with shared in all processes of the same cloud. All rules that match a call strike, in order.
+// A rule that matches but finds nothing to work on makes the call fail with a message that says so, and an
+// unknown rpc, deed or field is refused at start: no rule is silently without effect. Deeds, with the
 // optional fields they heed:
 //
 // The call as a whole, before the work:

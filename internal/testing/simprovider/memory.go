@@ -12,7 +12,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/testing/simprovider/simcloud"
 )
 
-// InMemory serves a provider within this process. It returns how to connect to it, and what ends it.
+// InMemory serves a provider within this process. It returns functions to connect to it and to end it.
 func InMemory(provider tfprotov6.ProviderServer) (dial func(context.Context) (net.Conn, error), stop func()) {
 	server := grpc.NewServer()
 	plug := &tf6server.GRPCProviderPlugin{GRPCProvider: func() tfprotov6.ProviderServer { return provider }, Name: simcloud.Source}

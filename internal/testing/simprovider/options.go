@@ -87,7 +87,7 @@ func downgraded(o Options, c *core) (tfprotov5.ProviderServer, error) {
 	return server5{adapter, c}, err
 }
 
-// GetProviderSchema adds what the adapter leaves out.
+// GetProviderSchema adds the capabilities that the adapter leaves out.
 func (s server5) GetProviderSchema(ctx context.Context, req *tfprotov5.GetProviderSchemaRequest) (*tfprotov5.GetProviderSchemaResponse, error) {
 	resp, err := s.ProviderServer.GetProviderSchema(ctx, req)
 	if err == nil {

@@ -17,7 +17,7 @@ import (
 // failPoints are the valid values of a resource's fail_on.
 var failPoints = []string{"validate", "plan", "create", "update", "delete", "read", "create-partial", "update-partial"}
 
-// ValidateResourceConfig checks what is known: fail_on, durations, the JSON text, and that write-only
+// ValidateResourceConfig checks the known values: fail_on, durations, the JSON text, and that write-only
 // values come with the capability.
 func (c *core) ValidateResourceConfig(ctx context.Context, req *tfprotov6.ValidateResourceConfigRequest) (*tfprotov6.ValidateResourceConfigResponse, error) {
 	schema := c.resources[req.TypeName]

@@ -19,10 +19,10 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/testing/simprovider/simlog"
 )
 
-// Rule is one misbehavior: which calls it affects, and what it does to them. The package documentation
-// lists the deeds.
+// Rule is one misbehavior: the calls that it affects, and the deed. The package documentation lists the
+// deeds.
 type Rule struct {
-	RPC  string `json:"rpc"`            // protocol 6 name of the method, or Start for what comes before the handshake
+	RPC  string `json:"rpc"`            // protocol 6 name of the method, or Start for the time before the handshake
 	Type string `json:"type,omitempty"` // "" matches every type
 	Name string `json:"name,omitempty"` // the object's name attribute; "" matches every name
 	Nth  int    `json:"nth,omitempty"`  // only the nth call that the fields above match in this process, from 1; 0 matches every one

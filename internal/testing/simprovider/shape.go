@@ -81,8 +81,8 @@ func markFor(parent object) tftypes.Value {
 	return str("mark")
 }
 
-// planShape plans what is special about sim_shape: a mark is kept as long as it fits its value, dyn_result
-// follows dyn, and filled is computed if it is not configured.
+// planShape plans the special attributes of sim_shape: a mark is kept as long as it fits its value,
+// dyn_result follows dyn, and filled is computed if it is not configured.
 func planShape(b *tfprotov6.SchemaBlock, prior, next object) object {
 	next = mapBlock(b, next, func(a *tfprotov6.SchemaAttribute, parent object, v tftypes.Value) tftypes.Value {
 		if a.Name == "mark" && (!isKnownNonNull(v) || !v.Equal(markFor(parent))) {
@@ -139,7 +139,7 @@ func identityFor(typ, name string) (*tfprotov6.ResourceIdentityData, error) {
 	return &tfprotov6.ResourceIdentityData{IdentityData: dv}, nil
 }
 
-// metaSchema is the schema of provider_meta blocks. It is sensitive so that the transcript shows what was
+// metaSchema is the schema of provider_meta blocks. It is sensitive so that the transcript shows the values
 // sent.
 func metaSchema() *tfprotov6.Schema {
 	return &tfprotov6.Schema{Block: &tfprotov6.SchemaBlock{Attributes: []*tfprotov6.SchemaAttribute{attr("module", tftypes.String, optional, sensitive)}}}
@@ -159,8 +159,8 @@ func (cl *call) readMeta(dv *tfprotov6.DynamicValue) {
 	hashes(cl.Hash, "meta", block, o)
 }
 
-// upgradeShape keeps what an earlier version of sim_shape has in common with this one, from JSON or from
-// the flat map of states before version 4.
+// upgradeShape keeps the attributes that an earlier version of sim_shape shares with this one, from JSON or
+// from the flat map of states before version 4.
 func upgradeShape(raw *tfprotov6.RawState, schema *tfprotov6.Schema) (*tfprotov6.DynamicValue, error) {
 	if raw == nil {
 		return nil, faultf("the request holds no state")

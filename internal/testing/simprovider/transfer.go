@@ -97,7 +97,7 @@ func upgradeThing(schema *tfprotov6.Schema, v0 object) object {
 	return out
 }
 
-// UpgradeResourceIdentity returns an identity of the current version unchanged, and converts that of
+// UpgradeResourceIdentity returns an identity of the current version unchanged, and converts an identity of
 // sim_shape from version 0.
 func (c *core) UpgradeResourceIdentity(ctx context.Context, req *tfprotov6.UpgradeResourceIdentityRequest) (*tfprotov6.UpgradeResourceIdentityResponse, error) {
 	cl := newCall("UpgradeResourceIdentity", req.TypeName, nil)

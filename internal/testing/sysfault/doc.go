@@ -13,7 +13,7 @@ import "io/fs"
 type Call struct {
 	Name string // as in the manual, such as "fsync"
 	// Path is the file or directory: absolute, or as the program gave it. Of a rename or link it is the new
-	// name. What is not a file, such as a socket, has a name with a colon, as in /proc/PID/fd.
+	// name. Anything but a file, such as a socket, has a name with a colon, as in /proc/PID/fd.
 	Path string
 	// Synced is the file of fsync and fdatasync: that under Path may be another one by now.
 	Synced fs.FileInfo

@@ -36,9 +36,9 @@ func RunReads(cmd *exec.Cmd, decide func(Call) syscall.Errno) error {
 }
 
 // Run runs cmd, which must have no ExtraFiles, to its end. Before each call that changes a file or writes to
-// a descriptor, it asks decide, one call at a time; what decide returns is how the call fails, or 0 if it is
-// to take place. Calls of the processes that the program starts are not announced, and take place also when
-// it has ended.
+// a descriptor, it asks decide, one call at a time; decide returns the error with which the call fails, or 0
+// if it is to take place. Calls of the processes that the program starts are not announced, and take place
+// also when it has ended.
 //
 // wraps errors.ErrUnsupported and the program was not started.
 func Run(cmd *exec.Cmd, decide func(Call) syscall.Errno) error {
@@ -100,7 +100,7 @@ func Main() {
 	if program == "" {
 		return
 	}
-	runtime.LockOSThread() // the filter is that of the thread
+	runtime.LockOSThread() // the filter belongs to the thread
 	err := become(program)
 	fmt.Fprintln(os.Stderr, "sysfault:", err)
 	os.Exit(125)
@@ -128,7 +128,8 @@ func become(program string) error {
 	return syscall.Exec(program, os.Args, os.Environ())
 }
 
-// Places of what a filter can load, and the architectures whose calls have the numbers of package unix.
+// Places of the data that a filter can load, and the architectures whose calls have the numbers of package
+// unix.
 const (
 	atNumber, atArch, atFlags = 0, 4, 16 + 2*8 // the flags of openat are its third argument
 	archAMD64, archARM64      = 0xc000003e, 0xc00000b7
@@ -145,7 +146,7 @@ func calls(reads bool) []unix.SockFilter {
 		return unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: at}
 	}
 	result := func(k uint32) unix.SockFilter { return unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: k} }
-	// unless skips that many instructions if what was loaded is not k.
+	// unless skips that many instructions if the loaded value is not k.
 	unless := func(k uint32, skip uint8) unix.SockFilter {
 		return unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: k, Jf: skip}
 	}
@@ -252,7 +253,7 @@ func control(fd int, request uintptr, p unsafe.Pointer) syscall.Errno {
 	return errno
 }
 
-// describe returns what a call is about, and false if it is not the program's.
+// describe returns the description of a call, and false if it is not the program's.
 func (w *watch) describe(n *notice) (Call, bool) {
 	dir := fmt.Sprintf("/proc/%d", n.PID)
 	if exe, err := os.Readlink(dir + "/exe"); err != nil || exe != w.program {

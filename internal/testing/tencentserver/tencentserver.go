@@ -1,5 +1,5 @@
-// Package tencentserver serves what tests need of Tencent Cloud: one bucket of COS, tags, and temporary keys.
-// It does not check signatures, and it knows no rights.
+// Package tencentserver serves the parts of Tencent Cloud that tests need: one bucket of COS, tags, and
+// temporary keys. It does not check signatures, and it knows no rights.
 //
 // It may import the testing package. It must know no other package of this module than webserver.
 package tencentserver
@@ -34,8 +34,8 @@ type Object struct {
 	Header  http.Header // that is returned with it
 }
 
-// Start starts a server that ends with the test. It serves the bucket, tags and keys at any host, by what a
-// request has.
+// Start starts a server that ends with the test. It serves the bucket, tags and keys at any host, which it
+// tells apart by the request.
 func Start(t testing.TB) *Server {
 	s := &Server{Objects: map[string]Object{}, Tags: map[string]bool{}}
 	s.Start(t, s.serve)

@@ -1,5 +1,5 @@
-// Package tfeserver serves what tests need of the API of HCP Terraform and Terraform Enterprise: the
-// workspaces of one organization with their locks and states, for one token.
+// Package tfeserver serves the parts of the API of HCP Terraform and Terraform Enterprise that tests need:
+// the workspaces of one organization with their locks and states, for one token.
 //
 // It may import the testing package. It must know no other package of this module than webserver. It lacks
 // runs, teams and rights.
@@ -21,7 +21,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/testing/webserver"
 )
 
-// Organization is the name of the organization, and Token what requests must bear.
+// Organization is the name of the organization, and Token the token that requests must bear.
 const (
 	Organization = "org"
 	Token        = "hunter2"
@@ -109,7 +109,7 @@ func answer(w http.ResponseWriter, status int, body any) {
 
 func notFound(w http.ResponseWriter) { Refuse(w, http.StatusNotFound, "not found", "") }
 
-// request is what clients send.
+// request is the body of a client's request.
 type request struct {
 	Data struct {
 		Attributes struct {

@@ -1,4 +1,4 @@
-// Package webserver has what the servers for tests have in common: they keep requests, one of which is served
+// Package webserver has the code that the servers for tests share: they keep requests, one of which is served
 // at a time, and let a test answer in their place.
 //
 // It may import the testing package. It must not know any other package of this module.

@@ -1,7 +1,7 @@
 // Package fingerprint tells whether two values are the same without keeping either of them.
 //
-// Values go through a slow hash with the salt of a state, so that guessing a secret is expensive. What is
-// made of the result never shows it.
+// Values go through a slow hash with the salt of a state, so that guessing a secret is expensive. A
+// fingerprint never shows the result.
 //
 // It may import jsonvalue and cty. It must not know objects, states, or where anything is stored.
 package fingerprint
@@ -37,8 +37,8 @@ const (
 	idSize, saltSize = 4, 16 // bytes
 )
 
-// Salt is what a state adds to the values that are hashed for it. States of one lineage have the same for
-// good, or nothing could be compared any more.
+// Salt is added by a state to the values that are hashed for it. States of one lineage keep it for good, or
+// else no values could be compared any more.
 type Salt struct {
 	ID     string // names it among the salts of a state
 	Scheme string // how it is used; one that this program does not know is kept, and not used
@@ -57,22 +57,22 @@ func NewSalt(random io.Reader) (Salt, error) {
 // usable reports whether this program can hash with the salt.
 func (s Salt) usable() bool { return s.Scheme == Scheme && len(s.Bytes) >= saltSize }
 
-// Hasher hashes the values of one run. It keeps what it has hashed in memory, so that a value that many
-// share is hashed once. It is safe for concurrent use.
+// Hasher hashes the values of one run. It keeps hashes in memory, so that a value that many share is hashed
+// once. It is safe for concurrent use.
 type Hasher struct {
 	random  io.Reader
 	key     [32]byte      // of the names of values in slow, which so tell nothing about them
 	working chan struct{} // bounds the hashes under way, and so their memory
 
 	mu    sync.Mutex
-	salts []Salt // usable ones; the first is used for what is new
+	salts []Salt // usable ones; the first is used for new fingerprints
 	made  bool
 	slow  map[[sha256.Size]byte]func() []byte
 }
 
 // New returns a Hasher for a state with these salts, of which it uses the first of a scheme that it knows for
-// what is new. If there is none it makes one from random when it is needed; if random is nil, nothing can be
-// hashed.
+// new fingerprints. If there is none it makes one from random when it is needed; if random is nil, nothing
+// can be hashed.
 func New(salts []Salt, random io.Reader) *Hasher {
 	h := &Hasher{random: random, working: make(chan struct{}, runtime.GOMAXPROCS(0)), slow: map[[sha256.Size]byte]func() []byte{}}
 	_, _ = rand.Read(h.key[:]) // never fails
@@ -108,8 +108,8 @@ func (h *Hasher) Number(v cty.Value) (n uint64, ok bool, err error) {
 	return max(n, 1), true, nil
 }
 
-// hash returns the slow hash of a value with the salt of that name, or "" for the one of what is new, and the
-// name of the salt. The hash is nil if there is no such salt.
+// hash returns the slow hash of a value with the salt of that name, or "" for the one of new fingerprints,
+// and the name of the salt. The hash is nil if there is no such salt.
 func (h *Hasher) hash(v cty.Value, salt string) (sum []byte, name string, err error) {
 	b, err := canonical(v)
 	if err != nil {
@@ -122,7 +122,8 @@ func (h *Hasher) hash(v cty.Value, salt string) (sum []byte, name string, err er
 	return work(), name, nil
 }
 
-// find returns what computes the slow hash of b, once, and the name of the salt; nil if there is no salt.
+// find returns a function that computes the slow hash of b, once, and the name of the salt; nil if there is
+// no salt.
 func (h *Hasher) find(b []byte, id string) (func() []byte, string, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -15,7 +15,7 @@ import (
 )
 
 // Fingerprint stands in a state in place of a value, and tells whether another one is the same. It has random
-// bytes of its own, so that two of the same value don't show that. The zero Fingerprint is that of nothing.
+// bytes of its own, so that two of the same value don't show that. The zero Fingerprint belongs to no value.
 type Fingerprint struct {
 	Salt string // the ID of the salt of the state
 	Own  []byte // its random bytes
@@ -25,12 +25,12 @@ type Fingerprint struct {
 // IsZero reports whether f is of nothing.
 func (f Fingerprint) IsZero() bool { return f.Salt == "" }
 
-// Equal reports whether two fingerprints are the same one. Those of equal values usually aren't.
+// Equal reports whether two fingerprints are the same one. Fingerprints of equal values usually aren't.
 func (f Fingerprint) Equal(other Fingerprint) bool {
 	return f.Salt == other.Salt && bytes.Equal(f.Own, other.Own) && bytes.Equal(f.Sum, other.Sum)
 }
 
-// encoding is that of the parts of a fingerprint as text.
+// encoding is the encoding of the fields of a fingerprint as text.
 var encoding = base64.RawStdEncoding
 
 // String returns f as the text that states hold, "" for nothing. It tells nothing about the value without the

@@ -11,7 +11,7 @@ type awaited struct {
 // asked is one of them.
 type asked struct {
 	open  int      // questions without an answer
-	held  []func() // what waits for the answers
+	held  []func() // calls that wait for the answers
 	calls bool     // held is being worked off
 }
 
@@ -36,7 +36,7 @@ func (g *Guard) Await(name string) (done func()) {
 	return func() { w.answered(name, a) }
 }
 
-// answered ends a question, and calls what has waited for the last one.
+// answered ends a question, and makes the calls that have waited for the last one.
 func (w *awaited) answered(name string, a *asked) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -61,7 +61,7 @@ func (w *awaited) answered(name string, a *asked) {
 }
 
 // WhenKnown calls f as soon as all that the provider was asked for is known: now, or by the done of the last
-// question. What waits is called in order.
+// question. Waiting functions are called in order.
 func (g *Guard) WhenKnown(name string, f func()) {
 	if g == nil {
 		f()

@@ -7,19 +7,19 @@ import (
 	"strings"
 )
 
-// alphabets are those of Base64: the standard one, and that for URLs and names of files.
+// alphabets are the alphabets of Base64: the standard one, and the one for URLs and names of files.
 var alphabets = []*base64.Encoding{base64.StdEncoding, base64.URLEncoding}
 
-// lineLengths are those of Base64 in lines: PEM, and MIME with most programs.
+// lineLengths are the lengths of lines in Base64: PEM, and MIME with most programs.
 var lineLengths = []int{64, 76}
 
 // codes calls f for the hexadecimal and Base64 spellings of bytes that are varied enough to be recognized.
 // The text is overwritten after the call.
 //
 // Base64 writes three bytes in four characters, so it is different for each remainder of the number of bytes
-// before, such as those of the user in "user:password". Of each, codes has the characters that depend on the
-// bytes alone, which are ten for eight bytes, and the bits in the characters next to them; of the first also
-// all with the padding.
+// before, such as the bytes of the user in "user:password". Of each, codes has the characters that depend on
+// the bytes alone, which are ten for eight bytes, and the bits in the characters next to them; of the first
+// also all with the padding.
 func codes(b []byte, f func(text []byte, next edges)) {
 	give := func(text []byte, next edges) {
 		if isSecret(asText(text)) {
@@ -71,8 +71,8 @@ func edgesOf(code []byte, others, from, to int) (e edges) {
 	return e
 }
 
-// fit reports whether a value in Base64 that stands in s from start to end may have the edges: unless what
-// stands next to it has other bits. A character that may be part of an escape says nothing.
+// fit reports whether a value in Base64 that stands in s from start to end may have the edges: unless a
+// character next to it has other bits. A character that may be part of an escape says nothing.
 func (e edges) fit(s string, start, end int) bool {
 	if start > 0 && !strings.ContainsAny(s[max(0, start-6):start-1], `\%=&`) {
 		if c := sixBits[s[start-1]]; c < 64 && c&e.beforeMask != e.before {
@@ -87,7 +87,7 @@ func (e edges) fit(s string, start, end int) bool {
 	return true
 }
 
-// sixBits has what a character stands for in Base64, of either alphabet; 64 for none.
+// sixBits has the bits of a character in Base64, of either alphabet; 64 for none.
 var sixBits = func() (out [256]byte) {
 	for i := range out {
 		out[i] = 64

@@ -267,8 +267,8 @@ func shellANSI(s string, ascii bool) string {
 	return sb.String()
 }
 
-// literal returns s as it stands between single quotes in Python and JavaScript. The format is that of
-// control characters.
+// literal returns s as it stands between single quotes in Python and JavaScript. format is for control
+// characters.
 func literal(s, format string) string {
 	var sb strings.Builder
 	for i := range len(s) {

@@ -1,9 +1,9 @@
-// Package leak finds ephemeral values in what is about to leave the process: objects that providers return,
-// messages, logs, files. A Guard remembers the values of a run as keyed hashes, so that it holds no secret
-// itself, and recognizes them wherever they stand, as they are or in the usual spellings (see forms).
+// Package leak finds ephemeral values in data that are about to leave the process: objects that providers
+// return, messages, logs, files. A Guard remembers the values of a run as keyed hashes, so that it holds no
+// secret itself, and recognizes them wherever they stand, as they are or in the usual spellings (see forms).
 //
-// It may import cty and value, for the marks. It must not know what the values are for, nor decide what
-// becomes of a leak: that is up to the caller, as are the words for it.
+// It may import cty and value, for the marks. It must not know the uses of values, nor decide about a leak:
+// that is up to the caller, as are the words for it.
 package leak
 
 import (
@@ -29,7 +29,7 @@ const MinLength = 8
 // secret.
 const minKinds = 4
 
-// Policy says what becomes of an ephemeral value that a provider returns where it would be stored.
+// Policy is the treatment of an ephemeral value that a provider returns where it would be stored.
 type Policy uint8
 
 // The policies.
@@ -52,13 +52,13 @@ func (p Policy) String() string {
 	return "unknown"
 }
 
-// Kind is where a value comes from, or what it was given to.
+// Kind is the kind of a source.
 type Kind uint8
 
 // The kinds of sources.
 const (
 	Variable      Kind = iota // an ephemeral variable of the root module
-	Credential                // a key, a passphrase or what a backend logs in with
+	Credential                // a key, a passphrase or a credential of a backend
 	Result                    // an attribute of an ephemeral instance
 	WriteOnly                 // a write-only argument of a resource instance
 	Configuration             // an ephemeral value in the configuration of a provider
@@ -68,11 +68,11 @@ const (
 // OfRun reports whether values of the kind are known before a run calls its first provider.
 func (k Kind) OfRun() bool { return k == Variable || k == Credential }
 
-// Source is where a value comes from, or what it was given to.
+// Source is the origin of a value, or its receiver.
 type Source struct {
 	Kind    Kind
 	Address string // of the variable, instance or provider configuration
-	// Use tells apart what one address was given at different times, such as while planning and while
+	// Use tells apart the values that one address was given at different times, such as while planning and
 	// applying. It is a result of Guard.NewUse, 0 where that makes no difference.
 	Use int64
 }
@@ -204,10 +204,10 @@ func (g *Guard) NewUse() int64 {
 // Knows reports whether any value is remembered, so that callers can save work.
 func (g *Guard) Knows() bool { return g != nil && g.count.Load() > 0 }
 
-// Remember remembers the texts, numbers and keys in v, which is ephemeral as a whole. What has a sensitive
-// mark is confidential. Of other values, plain words such as the name of a region are not remembered; neither
-// are texts that except has, which went into v in the open. The names of attributes are remembered where ty,
-// the type that v was declared with, leaves them to the value.
+// Remember remembers the texts, numbers and keys in v, which is ephemeral as a whole. Values with a sensitive
+// mark are confidential. Of other values, plain words such as the name of a region are not remembered;
+// neither are texts that except has, which went into v in the open. The names of attributes are remembered
+// where ty, the type that v was declared with, leaves them to the value.
 func (g *Guard) Remember(from Source, v cty.Value, ty cty.Type, except ...cty.Value) {
 	if g == nil {
 		return
@@ -229,7 +229,7 @@ func (g *Guard) Remember(from Source, v cty.Value, ty cty.Type, except ...cty.Va
 	})
 }
 
-// Reveal returns v without marks, as a provider or program gets it, and remembers what is ephemeral in it:
+// Reveal returns v without marks, as a provider or program gets it, and remembers the ephemeral values in it:
 // values leave the engine by this way only. ty is the type that v was declared with, as in Remember.
 func (g *Guard) Reveal(from Source, v cty.Value, ty cty.Type) cty.Value {
 	if !value.IsMarked(v) {
@@ -247,8 +247,8 @@ func (g *Guard) Reveal(from Source, v cty.Value, ty cty.Type) cty.Value {
 	return v
 }
 
-// RememberOwn remembers a write-only argument, which may have marks or none. What has one, of either kind, is
-// confidential. Of the rest, keys are left out: they are names.
+// RememberOwn remembers a write-only argument, which may have marks or none. A value with one, of either
+// kind, is confidential. Of the rest, keys are left out: they are names.
 func (g *Guard) RememberOwn(from Source, v cty.Value, ty cty.Type) {
 	if g == nil {
 		return
@@ -349,9 +349,9 @@ func (g *Guard) first(s string) (h uint64) {
 	return h
 }
 
-// Publish says which texts are in the open, such as the files of the configuration: a value that stands in
-// one of them cannot be hidden. The texts are read when they are needed. They count until end was called and
-// Publish is called again, for what was made of them is shown meanwhile, and must not change until then.
+// Publish declares texts as public, such as the files of the configuration: a value that stands in one of
+// them cannot be hidden. The texts are read when they are needed, and must not change while they count: until
+// end was called and Publish is called again.
 func (g *Guard) Publish(texts iter.Seq[[]byte]) (end func()) {
 	if g == nil {
 		return func() {}

@@ -13,20 +13,20 @@ import (
 const minLine = 20
 
 // parts returns the parts of a text that are recognized alone, as programs print them that read or indent the
-// text: the text without the spaces around it, its lines, what its names stand for, the strings in a JSON
+// text: the text without the spaces around it, its lines, the values of its names, the strings in a JSON
 // document, and passwords in addresses. All have at least MinLength bytes.
 //
 // Parts must be secret themselves: a region that is printed with a credential, or the address of a server,
 // would make other messages unreadable, and providers return it rightly. These rules decide:
 //
-//   - What stands for a name after "=" or ":", or in a JSON document, counts if the name says so ("password",
-//     "client-key-data"). If the name is that of something public ("token_uri", "client_id", "region"), it
+//   - The value of a name after "=" or ":", or in a JSON document, counts if the name says so ("password",
+//     "client-key-data"). If the name is known for public values ("token_uri", "client_id", "region"), it
 //     does not. Otherwise it counts unless it looks like an identifier: words with a few digits, an address,
 //     a date, a UUID.
 //   - Other lines count, unless they are words, addresses, dates, regions, comments or headings without
 //     anything else. Of texts that are not confidential, only lines of at least twenty bytes without a space
-//     do, whatever is in them.
-//   - Certificates, public keys and what frames keys are public. So is the first line of OpenSSH's keys,
+//     do, whatever their content.
+//   - Certificates, public keys and the frames of keys are public. So is the first line of OpenSSH's keys,
 //     which is the same for all of them.
 func parts(s string, confidential bool) []string {
 	p := partsOf{confidential: confidential, whole: s, seen: map[string]struct{}{}}
@@ -68,7 +68,7 @@ func (p *partsOf) take(s string) {
 	}
 }
 
-// value collects what a name stands for, if it counts, and reports whether it does.
+// value collects the value of a name, if it counts, and reports whether it does.
 func (p *partsOf) value(name, v string) bool {
 	if !counts(name, v) || !p.confidential && isWord(v) {
 		p.takeJSON(v)
@@ -110,7 +110,7 @@ func (p *partsOf) takeValue(name string, v any) {
 
 // takeLines collects the lines of a text.
 func (p *partsOf) takeLines(s string) {
-	frame := "" // what stands around the line
+	frame := "" // the label of the frame around the line
 	for line := range strings.Lines(s) {
 		line = strings.TrimSpace(line)
 		if label, begins := strings.CutPrefix(line, "-----BEGIN "); begins {
@@ -139,11 +139,11 @@ var (
 	publicKey   = pattern.New(`^(?:-----BEGIN [A-Z0-9 ]*(?:CERTIFICATE|PUBLIC KEY)|(?:ssh|ecdsa|sk-ssh|sk-ecdsa)-[a-z0-9@.-]+ AAAA|LS0tLS1CRUdJTiBDRVJU|LS0tLS1CRUdJTiBQVUJM)`)
 )
 
-// openSSH is what a private key of OpenSSH begins with, in Base64. The name of the cipher follows; the first
+// openSSH is the beginning of a private key of OpenSSH, in Base64. The name of the cipher follows; the first
 // bytes that are different stand in the second line.
 const openSSH = "b3BlbnNzaC1rZXktdjEA"
 
-// line collects what counts in a line of a text that is confidential.
+// line collects the secret pieces of a line in a confidential text.
 func (p *partsOf) line(s string) {
 	if len(s) < MinLength {
 		return
@@ -171,7 +171,7 @@ func (p *partsOf) line(s string) {
 }
 
 // named splits a line such as "name = value", "name: value", or export name="value". The name is the last
-// word before the sign, or that of "password hunter2".
+// word before the sign, or the first in "password hunter2".
 func named(s string) (name, v string, ok bool) {
 	at := -1
 	for _, sign := range []string{"=", ": ", "\":", ":\t"} {
@@ -194,8 +194,8 @@ func isNameChar(r rune) bool { return strings.ContainsRune(plainChars, r) }
 
 var quotedValue = pattern.New(`^(?:"((?:[^"\\]|\\.)*)"|'((?:[^']|'')*)')`)
 
-// spelledOut returns what may be meant by a value in a line: without the quotes, or with the comment behind
-// it and without.
+// spelledOut returns the possible readings of a value in a line: without the quotes, or with the comment
+// behind it and without.
 func spelledOut(v string) []string {
 	switch m := quotedValue().FindStringSubmatch(v); {
 	case m == nil:

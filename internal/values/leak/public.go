@@ -7,7 +7,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/base/pattern"
 )
 
-// counts reports whether what stands for a name in a text that is secret is secret by itself.
+// counts reports whether the value of a name in a secret text is secret by itself.
 func counts(name, v string) bool {
 	switch {
 	case publicKey().MatchString(v):
@@ -23,7 +23,7 @@ func counts(name, v string) bool {
 	}
 }
 
-// Words in the names of arguments, without the signs between them. What the last word says counts.
+// Words in the names of arguments, without the signs between them. The last word counts.
 var (
 	secretWord = pattern.New(`pass(?:word|wd|phrase|code)|secret|token|credential|signature|.key|pwd|(?:pass|auth|pat|sas|psk|pem)$`)
 	publicName = pattern.New(`(?:public|pub)key|(?:ur[iln]|id|type|name|user|e?mail|host|server|endpoint|region|zone|domain|path|file|dir|ce?rt|certificate|ca|(?:certificate|authority|ca)(?:data|pem)|date|time|(?:created|updated|modified|issued|expires?)(?:at|on|in)?|expir(?:y|ation)|version|algorithm|arn|issuer|scope|audience|fingerprint|count|size|length|ttl|format|kind|mode|method|label|description|comment|alias|identifier|instance|cluster|database|bucket|namespace)s?$`)
@@ -59,7 +59,7 @@ func isPublic(s string) bool {
 	return isWord(s) || publicKey().MatchString(s) || moment().MatchString(s) || region().MatchString(s) || address().MatchString(s) && len(credentials(s)) == 0
 }
 
-// Limits of what is taken for a word of an identifier.
+// Limits for words of an identifier.
 const (
 	maxDigits   = 4 // at its end
 	maxChanges  = 3 // from lower case to upper case
@@ -96,8 +96,7 @@ func changes(word string) (n int) {
 }
 
 // credentials returns the secret parts of an address or of the settings in a line, as they are written and
-// decoded: the password of a user, and what stands for names that are secret, as in "AccountKey=…;" or
-// "?token=…".
+// decoded: the password of a user, and the values of secret names, as in "AccountKey=…;" or "?token=…".
 func credentials(s string) (out []string) {
 	if !strings.ContainsAny(s, "=@") {
 		return nil

@@ -49,7 +49,7 @@ func (w writer) Write(b []byte) (int, error) {
 // single lines of them.
 func (g *Guard) redact(s string, document bool) (string, bool) {
 	var sb strings.Builder
-	start, end := -1, 0 // of what is to be replaced next; before it, sb has s up to the last end
+	start, end := -1, 0 // of the text to be replaced next; before it, sb has s up to the last end
 	for m := range g.matches(s, !document) {
 		if document && !(m.isConfidential() && m.isEphemeral()) || !m.isHidden() {
 			continue

@@ -78,7 +78,7 @@ func eachElement(v cty.Value, ty cty.Type, in text, f func(text) bool) bool {
 	return true
 }
 
-// within returns the declared type of an element, by its key. What a type does not tell is dynamic.
+// within returns the declared type of an element, by its key. It is dynamic if ty does not tell.
 func within(ty cty.Type, key cty.Value) cty.Type {
 	switch {
 	case ty.IsCollectionType():

@@ -9,7 +9,8 @@ import (
 // in the next line.
 const minRun = 32
 
-// run is a piece of text in Base64 or hexadecimal that goes over several lines, without what is between them.
+// run is a piece of text in Base64 or hexadecimal that goes over several lines, without the characters
+// between them.
 type run struct {
 	text  string
 	lines []int // where the lines begin in text
@@ -122,7 +123,7 @@ func lineAfter(s string, i int) int {
 	for at < len(s) && (strings.IndexByte(" \t|>#~", s[at]) >= 0 || strings.HasPrefix(s[at:], "+ ") || strings.HasPrefix(s[at:], "- ")) {
 		at++
 	}
-	if rest, found := strings.CutPrefix(s[at:], "│"); found { // what frames messages
+	if rest, found := strings.CutPrefix(s[at:], "│"); found { // the frame of messages
 		at = len(s) - len(strings.TrimLeft(rest, " "))
 	}
 	if at < len(s) && isCode(s[at]) {
@@ -131,8 +132,8 @@ func lineAfter(s string, i int) int {
 	return -1
 }
 
-// skipEnd returns what follows on a control character at i, itself or with its letter after backslashes; -1
-// if there is none.
+// skipEnd returns the position after a control character at i, itself or with its letter after backslashes;
+// -1 if there is none.
 func skipEnd(s string, i int, letter, itself byte) int {
 	if i < len(s) && s[i] == itself {
 		return i + 1

@@ -8,11 +8,11 @@ import (
 )
 
 // ProposedNew merges a configuration with the object of an earlier apply: the values of the configuration,
-// and for computed attributes that it does not set, those of prior. It is where the provider starts from when
-// it plans a change. Elements of lists and maps keep the computed values of the element with the same index
-// or key; elements of sets those of the element that agrees in all other parts. What has no such counterpart,
-// and everything computed in a new object, is null: which of it will be known only after apply, the provider
-// says in its plan. Write-only attributes are as configured.
+// and for computed attributes that it does not set, the values of prior. The provider starts from it when it
+// plans a change. Elements of lists and maps keep the computed values of the element with the same index or
+// key; elements of sets keep the values of the element that agrees in all other attributes. Attributes
+// without such a counterpart, and all computed ones in a new object, are null: the provider says in its plan
+// which of them will be known only after apply. Write-only attributes are as configured.
 //
 // config must be an object of the block's type, or null to delete. The values have no marks.
 //
@@ -24,8 +24,8 @@ func ProposedNew(b *Block, prior, config cty.Value) cty.Value {
 	return merged
 }
 
-// PlannedDataObject is what is known of an object that will be read later: the configuration, with unknown
-// values for all computed attributes that it does not set. The configuration has no marks.
+// PlannedDataObject returns the known part of an object that will be read later: the configuration, with
+// unknown values for all computed attributes that it does not set. The configuration has no marks.
 func PlannedDataObject(b *Block, config cty.Value) cty.Value {
 	merged, _ := merger{absent: cty.UnknownVal}.object(b.content(), cty.NilVal, config)
 	return merged
@@ -57,8 +57,8 @@ func HoldsMarks(v cty.Value) bool {
 	return false
 }
 
-// content is what blocks and nested attributes have in common: the parts of an object, and their names in
-// order. The contract's rules are the same for both.
+// content is common to blocks and nested attributes: the parts of an object, and their names in order. The
+// contract's rules are the same for both.
 type content struct {
 	attrs                 map[string]*Attribute
 	blocks                map[string]*NestedBlock

@@ -38,7 +38,7 @@ func (b *Block) Conforms(v cty.Value) bool {
 	return typ == cty.DynamicPseudoType && (v.IsNull() || !v.IsKnown()) || fits(typ, b.Type())
 }
 
-// fits is TestConformance without a list of what does not fit, for the types that objects have most.
+// fits is TestConformance without a list of errors, for the most frequent types of objects.
 func fits(typ, want cty.Type) bool {
 	switch {
 	case want == cty.DynamicPseudoType:
@@ -60,8 +60,8 @@ func fits(typ, want cty.Type) bool {
 	return typ.Equals(want) || len(typ.TestConformance(want)) == 0
 }
 
-// AssertWhollyKnown returns an error for each unknown value in v. Within a set the path is that of the set.
-// The errors are cty.PathErrors.
+// AssertWhollyKnown returns an error for each unknown value in v. Within a set the path leads to the set. The
+// errors are cty.PathErrors.
 func AssertWhollyKnown(v cty.Value) []error {
 	if v == cty.NilVal || v.IsWhollyKnown() {
 		return nil

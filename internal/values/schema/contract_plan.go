@@ -7,11 +7,11 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// AssertPlanValid checks what a provider planned: each attribute that is set in the configuration must have
-// that value, or keep the prior one; attributes that are neither set nor computed must be null, write-only
-// ones always; and there must be one nested object for each block. prior and config are null for a new and
-// a deleted object. The values have no marks. The errors are cty.PathErrors without values. The caller
-// decides what errors mean: those of a provider with the legacy SDK are only logged.
+// AssertPlanValid checks an object that a provider planned: each attribute that is set in the configuration
+// must have that value, or keep the prior one; attributes that are neither set nor computed must be null,
+// write-only ones always; and there must be one nested object for each block. prior and config are null for a
+// new and a deleted object. The values have no marks. The errors are cty.PathErrors without values. The
+// caller judges them: errors of a provider with the legacy SDK are only logged.
 func AssertPlanValid(b *Block, prior, config, planned cty.Value) []error {
 	switch {
 	case config.IsNull() && planned != cty.NilVal && planned.IsNull():
@@ -30,7 +30,7 @@ func AssertPlanValid(b *Block, prior, config, planned cty.Value) []error {
 	return check.errs
 }
 
-// AssertOpenResult checks what opening an ephemeral resource returned: an object of the right type, wholly
+// AssertOpenResult checks the result of opening an ephemeral resource: an object of the right type, wholly
 // known, which has everything exactly as it is configured; only computed attributes that are not configured
 // may be filled in. The values have no marks. The errors are cty.PathErrors without values. It is rule E43.
 func AssertOpenResult(b *Block, config, result cty.Value) []error {
@@ -53,7 +53,7 @@ type planCheck struct{ faults }
 
 // faults are the errors that a check finds.
 type faults struct {
-	what string // what is checked, as the subject of a sentence
+	what string // the checked value, as the subject of a sentence
 	errs []error
 }
 
@@ -205,7 +205,7 @@ func whollyKnown(values []cty.Value) bool {
 	return !slices.ContainsFunc(values, func(v cty.Value) bool { return !v.IsWhollyKnown() })
 }
 
-// contained counts those of some that are among all.
+// contained counts the elements of some that are among all.
 func contained(all, some []cty.Value) int {
 	if len(some) == 0 || len(all) == 0 {
 		return 0

@@ -8,23 +8,23 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// AssertSecondPlan checks a plan made during apply against the one that was approved: what was known must
-// be the same, what was unknown may be anything that its type and refinements allow. The values have no
-// marks. The errors are cty.PathErrors without values. What an unknown value is replaced by may be unknown
-// again, but less so.
+// AssertSecondPlan checks a plan made during apply against the one that was approved: known values must be
+// the same, unknown ones may become anything that their type and refinements allow. The values have no marks.
+// The errors are cty.PathErrors without values. The replacement of an unknown value may be unknown again, but
+// less so.
 func AssertSecondPlan(b *Block, first, second cty.Value) []error {
 	return assertKept(b, "the second plan", first, second)
 }
 
-// AssertApplyResult checks what apply returned against the plan, like AssertSecondPlan. That the result has
+// AssertApplyResult checks the result of apply against the plan, like AssertSecondPlan. That the result has
 // no unknown values is for AssertWhollyKnown to check. The values have no marks. The errors are
 // cty.PathErrors without values.
 func AssertApplyResult(b *Block, planned, actual cty.Value) []error {
 	return assertKept(b, "the result", planned, actual)
 }
 
-// assertKept returns the errors in actual, which must keep what planned has promised. The values are
-// compared only if actual conforms to the schema; otherwise one wrong type would lead to many errors.
+// assertKept returns the errors in actual, which must keep the promises of planned. The values are compared
+// only if actual conforms to the schema; otherwise one wrong type would lead to many errors.
 func assertKept(b *Block, what string, planned, actual cty.Value) []error {
 	switch {
 	case actual == cty.NilVal || !actual.IsKnown():
@@ -49,7 +49,8 @@ func assertKept(b *Block, what string, planned, actual cty.Value) []error {
 // copy them.
 type sameCheck struct{ faults }
 
-// value compares one part of an object: first what decides without looking inside, then its content.
+// value compares one part of an object: first the properties that decide without looking inside, then its
+// content.
 func (c *sameCheck) value(path cty.Path, planned, actual cty.Value) {
 	switch {
 	case !planned.IsKnown():
@@ -163,7 +164,7 @@ func (c *sameCheck) set(path cty.Path, planned, actual []cty.Value) {
 	}
 }
 
-// plannedPatterns are planned values: what is unknown is free.
+// plannedPatterns are planned values: unknown parts are free.
 var plannedPatterns patterns
 
 // init is needed because plannedPatterns and sameCheck refer to each other.
@@ -204,7 +205,8 @@ func writeUnknowns(sb *strings.Builder, v cty.Value) {
 	}
 }
 
-// blankUnknown returns v without what is unknown in planned. The result is only good for taking its hash.
+// blankUnknown returns v without the parts that are unknown in planned. The result is only good for taking
+// its hash.
 func blankUnknown(planned, v cty.Value) cty.Value {
 	switch {
 	case !planned.IsKnown():

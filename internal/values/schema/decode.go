@@ -15,10 +15,10 @@ import (
 )
 
 // Decode evaluates the body in ctx and returns an object of the block's type. It expands dynamic blocks and
-// accepts blocks in place of attributes that hold collections of objects. Marks of evaluated values are
-// kept; those of a dynamic block's for_each are put on all that it generates. With errors, the value still
-// conforms to the type, with unknown values where nothing better is known. Generated blocks are taken from
-// the budget in ctx, if it has one, so that nested dynamic blocks can't exhaust the memory.
+// accepts blocks in place of attributes that hold collections of objects. Marks of evaluated values are kept;
+// marks of a dynamic block's for_each are put on all that it generates. With errors, the value still conforms
+// to the type, with unknown values where nothing better is known. Generated blocks are taken from the budget
+// in ctx, if it has one, so that nested dynamic blocks can't exhaust the memory.
 func (b *Block) Decode(body hcl.Body, ctx *hcl.EvalContext) (cty.Value, diag.List) {
 	view := configBody{Body: dynblock.Expand(body, ctx), block: b, lost: map[string]cty.ValueMarks{}, budget: bounds.BudgetOf(ctx)}
 	v, diags := hcldec.Decode(view, b.Spec(), ctx)
@@ -47,7 +47,7 @@ type configBody struct {
 	// hcldec drops them together with the blocks. It is nil if they are not needed again.
 	lost map[string]cty.ValueMarks
 	root string // the outermost block type around the body, "" at the top
-	// budget is what the blocks are taken from that dynamic blocks generate.
+	// budget limits the blocks that dynamic blocks generate.
 	budget *bounds.Budget
 }
 

@@ -9,8 +9,8 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// derived is what follows from a block alone. It is computed on first use and never changes after that, so
-// goroutines may share it.
+// derived has the data that follow from a block alone. It is computed on first use and never changes after
+// that, so goroutines may share it.
 type derived struct {
 	facts facts
 	spec  lazy[hcldec.Spec]
@@ -31,10 +31,11 @@ type facts struct {
 	content    content
 }
 
-// traits tells what a walk through values could find, so that walks which would find nothing can be left out.
+// traits tells the kinds of attributes that a walk through values could find, so that useless walks can be
+// left out.
 type traits struct{ writeOnly, sensitive, deprecated, dynamic bool }
 
-// add notes what other has.
+// add adds the traits of other.
 func (t *traits) add(other traits) {
 	t.writeOnly = t.writeOnly || other.writeOnly
 	t.sensitive = t.sensitive || other.sensitive
@@ -53,7 +54,7 @@ func (l *lazy[T]) get(compute func() T) T {
 	return l.value
 }
 
-// known returns what is derived from the schema, computed once on first use: schemas are shared by
+// known returns the facts derived from the schema, computed once on first use: schemas are shared by
 // concurrent operations, and large ones are expensive to walk.
 func (b *Block) known() *facts {
 	f := &b.derived.facts
@@ -80,7 +81,7 @@ func (b *Block) known() *facts {
 	return f
 }
 
-// traits returns what the attribute and those nested in it have.
+// traits returns the traits of the attribute and of nested ones.
 func (a *Attribute) traits() traits {
 	t := traits{writeOnly: a.WriteOnly, sensitive: a.Sensitive, deprecated: a.Deprecated}
 	if a.Nested != nil {
@@ -171,7 +172,7 @@ func (o *Object) types(of func(*Attribute) cty.Type) map[string]cty.Type {
 	return types
 }
 
-// collection returns the type of all objects, given that of one.
+// collection returns the type of all objects, given the type of one.
 func (o *Object) collection(one cty.Type) cty.Type {
 	switch o.Nesting {
 	case List:

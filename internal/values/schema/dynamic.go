@@ -9,11 +9,11 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 )
 
-// metaBlocks are the blocks that the language has in resources, beside those of the schema.
+// metaBlocks are the blocks that the language has in resources, beside the blocks of the schema.
 var metaBlocks = []string{"lifecycle", "provisioner", "connection"}
 
-// explainDynamic adds what may have been meant to the errors about dynamic blocks of an unknown type, since
-// dynblock suggests nothing.
+// explainDynamic adds the type that may have been meant to the errors about dynamic blocks of an unknown
+// type, since dynblock suggests nothing.
 func explainDynamic(diags hcl.Diagnostics, schema *hcl.BodySchema) {
 	const unexpected = "Blocks of type %q are not expected here."
 	for i, d := range diags {

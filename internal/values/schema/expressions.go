@@ -21,17 +21,18 @@ type BodyExpr struct {
 // Expressions returns all expressions of a body that has not been expanded: of attributes, at any depth of
 // nesting, and the for_each and labels arguments of dynamic blocks. Attributes come in the order of their
 // names, before blocks, which come in source order. Content that does not fit the schema is passed over:
-// Decode reports it. It is what references are found in: blocks depend on what they refer to.
+// Decode reports it. References are found in them.
 func (b *Block) Expressions(body hcl.Body) []BodyExpr {
 	w := exprWalker{}
 	w.body(b, body, BodyExpr{})
 	return w.found
 }
 
-// exprWalker collects expressions. The BodyExpr that its methods take is what surrounds the ones they add.
+// exprWalker collects expressions. The BodyExpr that its methods take describes the surroundings of the ones
+// they add.
 type exprWalker struct{ found []BodyExpr }
 
-// add adds an expression. name is that of its argument, unless it is inside of a block.
+// add adds an expression. name is the name of its argument, unless it is inside of a block.
 func (w *exprWalker) add(expr hcl.Expression, around BodyExpr, name string) {
 	around.Expression, around.Argument = expr, cmp.Or(around.Argument, name)
 	w.found = append(w.found, around)

@@ -23,8 +23,7 @@ func PathIn(ty cty.Type, p cty.Path) string {
 	return renderPath(p, func(i int, _ cty.Value) bool { return !inSet[i] })
 }
 
-// PathWithoutKeys is PathString without what may be part of a value: of keys, only the indices of lists are
-// shown.
+// PathWithoutKeys is PathString without keys that may be secret: it shows only the indices of lists.
 func PathWithoutKeys(p cty.Path) string {
 	return renderPath(p, func(_ int, key cty.Value) bool { return key.Type() == cty.Number })
 }
@@ -70,7 +69,7 @@ func renderPath(p cty.Path, show func(i int, key cty.Value) bool) string {
 	return sb.String()
 }
 
-// keyString renders a key; cty.NilVal and what is not plain as "...".
+// keyString renders a key; cty.NilVal and keys that are not plain as "...".
 func keyString(key cty.Value) string {
 	if key == cty.NilVal || key.IsMarked() || !key.IsKnown() || key.IsNull() {
 		return "..."

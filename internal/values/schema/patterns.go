@@ -17,7 +17,7 @@ var EveryElement cty.PathStep = cty.IndexStep{Key: cty.DynamicVal}
 // PatternString renders a pattern as the configuration has it.
 func PatternString(p cty.Path) string { return strings.ReplaceAll(PathString(p), "[...]", "[*]") }
 
-// Matches reports whether the path leads to or into what one of the patterns names.
+// Matches reports whether the path leads to or into a value that one of the patterns names.
 func (ps Patterns) Matches(path cty.Path) bool { return ps.matching(path) != nil }
 
 // matching returns the pattern that the path leads to or into, nil if there is none.
@@ -30,8 +30,8 @@ func (ps Patterns) matching(path cty.Path) cty.Path {
 	return nil
 }
 
-// Alike reports whether one of the patterns names what is at both paths: they are equal but for the keys of
-// elements that it stands for.
+// Alike reports whether one of the patterns names the values at both paths: they are equal but for the keys
+// of elements that it stands for.
 func (ps Patterns) Alike(a, b cty.Path) bool {
 	p := ps.matching(a)
 	return p != nil && len(p) == len(b) && len(a) == len(b) && matchSteps(p, b)
@@ -57,7 +57,7 @@ func matchStep(pattern, step cty.PathStep) bool {
 	return false
 }
 
-// Outside returns the paths that don't lead to or into what the patterns name.
+// Outside returns the paths that don't lead to or into a value that the patterns name.
 func (ps Patterns) Outside(paths []cty.Path) []cty.Path {
 	if len(ps) == 0 {
 		return paths
@@ -65,8 +65,8 @@ func (ps Patterns) Outside(paths []cty.Path) []cty.Path {
 	return slices.DeleteFunc(slices.Clone(paths), ps.Matches)
 }
 
-// Find returns the paths of what the patterns name in v that is not null. What is unknown counts; what is
-// within something unknown doesn't. v may have marks.
+// Find returns the paths of the values in v that the patterns name and that are not null. Unknown values
+// count; values within something unknown don't. v may have marks.
 func (ps Patterns) Find(v cty.Value) []cty.Path {
 	var found []cty.Path
 	for _, p := range ps {
@@ -105,7 +105,7 @@ func find(found []cty.Path, v cty.Value, pattern, at cty.Path) []cty.Path {
 	return find(found, part, pattern[1:], append(at, pattern[0]))
 }
 
-// elementStep returns the step to an element by its key; those of objects are attributes.
+// elementStep returns the step to an element by its key; elements of objects are attributes.
 func elementStep(ty cty.Type, key cty.Value) cty.PathStep {
 	if ty.IsObjectType() {
 		return cty.GetAttrStep{Name: key.AsString()}

@@ -13,7 +13,7 @@ import (
 
 // Pattern checks a pattern against the schema, and returns it with the kind of steps that values have: an
 // element of a map may be written like an attribute. It must lead to an attribute or into the value of one,
-// and not into a set. The error says what is wrong with the path, for people.
+// and not into a set. The error describes the mistake in the path, for people.
 func (b *Block) Pattern(path cty.Path) (cty.Path, error) {
 	at := place{attrs: b.Attributes, blocks: b.Blocks}
 	out := make(cty.Path, 0, len(path))

@@ -34,9 +34,8 @@ func (a *Attribute) spec(name string) hcldec.Spec {
 	return &hcldec.TransformFuncSpec{Wrapped: spec, Func: settled}
 }
 
-// settled returns its argument as it is. Its return type has no optional attributes: they only tell what a
-// user may leave out and must not show in the types of decoded values, not even in those of empty
-// collections.
+// settled returns its argument as it is. Its return type has no optional attributes: they are for arguments
+// that a user may leave out and must not show in the types of decoded values, not even of empty collections.
 var settled = function.New(&function.Spec{
 	Params: []function.Parameter{{
 		Name: "value", Type: cty.DynamicPseudoType,

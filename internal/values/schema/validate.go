@@ -9,7 +9,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// Kind tells what a schema is for: not every feature makes sense everywhere.
+// Kind tells the purpose of a schema: not every feature makes sense everywhere.
 type Kind uint8
 
 // The kinds of schemas.
@@ -35,7 +35,7 @@ func (b *Block) InternalValidate(kind Kind) error {
 	return errors.Join(v.errs...)
 }
 
-// validator collects what is wrong with a schema. Places are names joined by dots.
+// validator collects the errors in a schema. Places are names joined by dots.
 type validator struct {
 	kind Kind
 	errs []error

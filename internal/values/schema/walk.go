@@ -6,10 +6,10 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 )
 
-// attrWalk visits the attributes of an object together with what the schema says about them. Paths given to
-// visit are only valid during the call. Inside a set, paths end at the set: its elements have no keys but
-// themselves, which would put their content into the path. want decides by the traits of a part whether it
-// is walked through at all. block, which may be nil, is called for each nested block before its attributes.
+// attrWalk visits the attributes of an object together with their schemas. Paths given to visit are only
+// valid during the call. Inside a set, paths end at the set: its elements have no keys but themselves, which
+// would put their content into the path. want decides by the traits of a part whether it is walked through at
+// all. block, which may be nil, is called for each nested block before its attributes.
 type attrWalk struct {
 	want  func(traits) bool
 	visit func(path cty.Path, a *Attribute, v cty.Value)
@@ -42,7 +42,7 @@ func (w attrWalk) ofBlock(b *Block, path cty.Path, v cty.Value) {
 	}
 }
 
-// at returns the path of an attribute; within a set, that of the set.
+// at returns the path of an attribute; within a set, the path of the set.
 func (w attrWalk) at(path cty.Path, name string) cty.Path {
 	if w.inSet {
 		return path
@@ -126,8 +126,8 @@ func (p *paths) add(path cty.Path) bool {
 }
 
 // WriteOnlyPaths returns the paths of all write-only attributes that are not null in v, an object of the
-// block's type. Unknown values count as not null. For an attribute within a set the path is that of the set;
-// of one that is write-only as a whole, its parts are left out.
+// block's type. Unknown values count as not null. For an attribute within a set the path leads to the set;
+// attributes within a write-only one are left out.
 func (b *Block) WriteOnlyPaths(v cty.Value) []cty.Path {
 	if b.plainlyNull(v) {
 		return nil
@@ -166,7 +166,7 @@ func (b *Block) plainlyNull(v cty.Value) bool {
 }
 
 // SensitivePaths returns the paths of all attributes in v that the schema calls sensitive, whether they are
-// null or not. For an attribute within a set the path is that of the set.
+// null or not. For an attribute within a set the path leads to the set.
 func (b *Block) SensitivePaths(v cty.Value) []cty.Path {
 	var found paths
 	attrWalk{
@@ -181,7 +181,7 @@ func (b *Block) SensitivePaths(v cty.Value) []cty.Path {
 }
 
 // NullRequired returns the paths of the required attributes that are null in v. For an attribute within a set
-// the path is that of the set.
+// the path leads to the set.
 func (b *Block) NullRequired(v cty.Value) []cty.Path {
 	var found paths
 	attrWalk{

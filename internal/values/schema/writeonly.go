@@ -47,8 +47,8 @@ func (b *Block) InWriteOnly(path cty.Path) bool {
 	return false
 }
 
-// OutsideWriteOnly returns the paths that don't lead to or into write-only attributes: what is sensitive
-// there does not matter for the stored object, which has nothing there.
+// OutsideWriteOnly returns the paths that don't lead to or into write-only attributes: sensitivity there does
+// not matter for the stored object, which has null there.
 func (b *Block) OutsideWriteOnly(paths []cty.Path) []cty.Path {
 	if !b.HasWriteOnly() {
 		return paths
@@ -75,8 +75,8 @@ func (b *Block) writeOnlyNames(yield func(string) bool) bool {
 	return writeOnlyNames(b.Attributes, yield)
 }
 
-// writeOnlyNames yields the names among nested attributes. What is in a write-only attribute needs no name
-// of its own.
+// writeOnlyNames yields the names among nested attributes. Attributes in a write-only one need no name of
+// their own.
 func writeOnlyNames(attrs map[string]*Attribute, yield func(string) bool) bool {
 	for name, a := range attrs {
 		if a.WriteOnly && !yield(name) || !a.WriteOnly && a.Nested != nil && !writeOnlyNames(a.Nested.Attributes, yield) {
@@ -201,9 +201,9 @@ func (a *Attribute) nullWriteOnly(v cty.Value) (cty.Value, bool) {
 	return v, false
 }
 
-// rewriteObject replaces the named parts of v by what f makes of them, and reports whether that is another
-// value. Values that are not known objects stay as they are. An object is built only if f reports a change,
-// since building one costs more than looking at all of its parts.
+// rewriteObject replaces the named parts of v by the results of f, and reports whether that is another value.
+// Values that are not known objects stay as they are. An object is built only if f reports a change, since
+// building one costs more than looking at all of its parts.
 func rewriteObject(v cty.Value, names []string, f func(name string, v cty.Value) (cty.Value, bool)) (cty.Value, bool) {
 	bare, marks := v.Unmark()
 	if !isOpen(bare) || !bare.Type().IsObjectType() {

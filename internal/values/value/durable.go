@@ -28,12 +28,11 @@ type sealed struct {
 var ErrSecret = errors.New("an ephemeral value cannot be stored")
 
 // Seal encodes v, which may have unknown parts and sensitive marks, for plan and state. ty is the type to
-// encode against (the schema's type for resource objects; v.Type() for outputs). block may be nil for
-// values that no schema describes. Seal fails with ErrSecret if v carries an ephemeral mark or a non-null
-// write-only attribute of block, and with the error of a Fault if a part of v cannot be stored. What is
-// sealed is what is read later: see Storable. Deprecation marks are dropped, and so is what is known of
-// unknown parts besides that they are not null: a provider may have put anything into a prefix. cty.NilVal
-// gives the zero Durable.
+// encode against (the schema's type for resource objects; v.Type() for outputs). block may be nil for values
+// that no schema describes. Seal fails with ErrSecret if v carries an ephemeral mark or a non-null write-only
+// attribute of block, and with the error of a Fault if a part of v cannot be stored. A sealed value is read
+// as it was: see Storable. Deprecation marks are dropped, and so are refinements of unknown parts, except
+// that they are not null: a provider may have put anything into a prefix. cty.NilVal gives the zero Durable.
 func Seal(v cty.Value, ty cty.Type, block *schema.Block) (Durable, error) {
 	if v == cty.NilVal {
 		return Durable{}, nil

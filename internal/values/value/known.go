@@ -45,7 +45,7 @@ func Settled(v cty.Value) bool {
 	return true
 }
 
-// UnknownAsNull returns v with null in place of what is unknown in it, and with its marks.
+// UnknownAsNull returns v with null in place of its unknown parts, and with its marks.
 func UnknownAsNull(v cty.Value) cty.Value {
 	raw, marks := v.UnmarkDeepWithPaths()
 	return cty.UnknownAsNull(raw).MarkWithPaths(marks)

@@ -3,7 +3,7 @@ package value
 import "github.com/zclconf/go-cty/cty"
 
 // MarkPaths returns v with the mark at each path that exists in it. It goes down the paths only, each step
-// once, where the library compares every path with that of every nested value.
+// once, where the library compares every path with the path of every nested value.
 func MarkPaths(v cty.Value, paths []cty.Path, m Mark) cty.Value {
 	if len(paths) == 0 {
 		return v

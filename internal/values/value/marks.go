@@ -1,5 +1,5 @@
-// Package value holds what the engine knows about cty values beyond cty itself: the marks it puts on them,
-// and Durable, the only form of a value that plan and state accept.
+// Package value holds the engine's additions to cty values: the marks it puts on them, and Durable, the only
+// form of a value that plan and state accept.
 //
 // It may import bounds, jsonvalue, schema and cty. It must not know configuration, plans or providers.
 package value
@@ -21,12 +21,12 @@ const (
 	Sensitive Mark = "sensitive" // hidden from people's output, kept in state
 	Ephemeral Mark = "ephemeral" // must not reach state, plan, log or disk
 	// EphemeralType marks ephemeral values whose type is not known without them, such as an object with
-	// attributes that an ephemeral text names, or a tuple as long as an ephemeral list. What takes away the
-	// mark Ephemeral must take away the type with it.
+	// attributes that an ephemeral text names, or a tuple as long as an ephemeral list. Code that takes away
+	// the mark Ephemeral must take away the type with it.
 	EphemeralType Mark = "ephemeral type"
 	// EphemeralKnown marks ephemeral values that are known, but may not be with other ephemeral values, such
-	// as the result of a condition whose other branch is unknown. What takes away the mark Ephemeral must
-	// leave an unknown value.
+	// as the result of a condition whose other branch is unknown. Code that takes away the mark Ephemeral
+	// must leave an unknown value.
 	EphemeralKnown Mark = "ephemeral known"
 	// TypeValue marks the capsule that the console's type function returns.
 	TypeValue Mark = "type"
@@ -34,7 +34,7 @@ const (
 
 // Deprecated marks a value that came from a deprecated output or variable.
 type Deprecated struct {
-	By      string // the address of what is deprecated
+	By      string // the address of the deprecated object
 	Message string // the author's advice
 }
 

@@ -15,11 +15,11 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/values/schema"
 )
 
-// Pack encodes a value without marks as msgpack against ty, in the bytes that the library gives. Objects are
-// what there are most of. The library compares their types, converts them and makes several encoders for each
-// of their attributes; here, strings, booleans and nulls are written directly, and only other attributes are
-// left to it. block may be nil; if ty is its type, it knows the order of the attributes. A value with a mark
-// anywhere gives errMarked.
+// Pack encodes a value without marks as msgpack against ty, in the bytes that the library gives. Most values
+// are objects. The library compares their types, converts them and makes several encoders for each of their
+// attributes; here, strings, booleans and nulls are written directly, and only other attributes are left to
+// it. block may be nil; if ty is its type, it knows the order of the attributes. A value with a mark anywhere
+// gives errMarked.
 func Pack(v cty.Value, ty cty.Type, block *schema.Block) ([]byte, error) {
 	if !v.IsMarked() && v.IsKnown() && v.IsNull() && ty != cty.DynamicPseudoType && v.Type().Equals(ty) {
 		return []byte{msgpcode.Nil}, nil
@@ -45,7 +45,7 @@ func Pack(v cty.Value, ty cty.Type, block *schema.Block) ([]byte, error) {
 	return slices.Clone(b), nil
 }
 
-// unknownText is what is planned for most results: a string that will be known after apply.
+// unknownText is the planned value of most results: a string that will be known after apply.
 var unknownText = cty.UnknownVal(cty.String).RefineNotNull()
 
 // sameAttributes reports whether both are object types with the same attribute names.

@@ -13,7 +13,7 @@ import (
 // longestShown is how many characters of a string a statement about it has.
 const longestShown = 120
 
-// Statement says what a value is, without a secret in it, such as `is "a"` or `is list of string with 2
+// Statement describes a value, without a secret in it, such as `is "a"` or `is list of string with 2
 // elements`; "" if there is nothing to say. unknown says that the reader wants to know which values are not
 // known before apply.
 func Statement(v cty.Value, unknown bool) string {
@@ -66,7 +66,7 @@ func AllElements(ty cty.Type, fits func(cty.Type) bool) bool {
 	return ty.IsCollectionType() && fits(ty.ElementType())
 }
 
-// Kind says what kind of value v is, for sentences: "null", or its type with an article.
+// Kind names the kind of v, for sentences: "null", or its type with an article.
 func Kind(v cty.Value) string {
 	switch {
 	case v.IsNull():
@@ -77,8 +77,7 @@ func Kind(v cty.Value) string {
 	return withArticle(v.Type().FriendlyName())
 }
 
-// ObjectShape says what an object with n attributes is. The name of the only one is shown, and is the first
-// of names.
+// ObjectShape describes an object with n attributes. It names the only one, which is the first of names.
 func ObjectShape(n int, names []string) string {
 	if n == 1 {
 		return fmt.Sprintf("object with 1 attribute %q", names[0])
@@ -86,7 +85,7 @@ func ObjectShape(n int, names []string) string {
 	return "object with " + count(n, "attribute")
 }
 
-// TupleShape says what a tuple of n elements is.
+// TupleShape describes a tuple of n elements.
 func TupleShape(n int) string { return "tuple with " + count(n, "element") }
 
 // count writes a number with its noun, such as "no items", "1 item" or "3 items".

@@ -34,12 +34,11 @@ type Fault struct {
 	Err  error    // ErrInfinite, bounds.ErrWritten, ErrText or ErrTooDeep
 }
 
-// Storable returns v as it will be read after it was stored, and what of it cannot be stored. Those parts
-// are null in the result: single numbers and strings, and, of what has a type of its own, the whole if its
-// type cannot be stored. An element whose key cannot be stored is left out. ty is the type of the schema,
-// v.Type() if there is none; v must conform to it. Numbers have the precision with which they are read.
-// Marks and unknown parts stay. The cost is linear in the size of v; for values that are stored as they
-// are, nearly all, it is small.
+// Storable returns v as it will be read after it was stored, and the parts of it that cannot be stored. These
+// are null in the result: single numbers and strings, and whole values whose own type cannot be stored. An
+// element whose key cannot be stored is left out. ty is the type of the schema, v.Type() if there is none; v
+// must conform to it. Numbers have the precision with which they are read. Marks and unknown parts stay. The
+// cost is linear in the size of v; for values that are stored as they are, nearly all, it is small.
 func Storable(v cty.Value, ty cty.Type) (cty.Value, []Fault) {
 	if v == cty.NilVal || typeFault(v.Type(), MaxDepth) == nil && plain(v, false) {
 		return v, nil

@@ -2,9 +2,9 @@ package value
 
 import "github.com/zclconf/go-cty/cty"
 
-// Ephemerally returns v marked as ephemeral, where declared is what is known of its type without looking at
-// it: the type of a variable, or of a provider's schema. The parts whose type the declaration leaves open are
-// marked as such, whatever they are.
+// Ephemerally returns v marked as ephemeral, where declared is the type known without looking at it: the type
+// of a variable, or of a provider's schema. The parts whose type the declaration leaves open are marked as
+// such, whatever they are.
 func Ephemerally(v cty.Value, declared cty.Type) cty.Value {
 	if declared == cty.NilType {
 		declared = cty.DynamicPseudoType
@@ -60,7 +60,7 @@ func MarkTypes(v cty.Value, known cty.Type) cty.Value {
 	bare, marks := v.Unmark()
 	switch {
 	case !bare.IsKnown() || bare.IsNull():
-		if _, ephemeral := marks[Ephemeral]; settled && (bare.IsKnown() || !ephemeral) { // what is unknown may get any type that fits
+		if _, ephemeral := marks[Ephemeral]; settled && (bare.IsKnown() || !ephemeral) { // an unknown value may get any type that fits
 			return withoutTypeMark(bare, marks)
 		}
 	case known.IsObjectType() && sameAttributes(ty, known):

@@ -11,7 +11,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/base/jsonvalue"
 )
 
-// What stands before a value whose type the schema leaves open: an array of the type, as JSON, and the value.
+// The prefix of a value whose type the schema leaves open: an array of the type, as JSON, and the value.
 var openPrefixes = []struct {
 	packed []byte
 	ty     cty.Type
@@ -89,9 +89,9 @@ func (d Durable) Parts() (parts []Part, ok bool) {
 	return split(d.packed, d.ty)
 }
 
-// Unpack decodes the msgpack form of a value against ty. It is what the library does, but for objects whose
-// attributes are strings, null and the like: the library makes a decoder for each of those that have an open
-// type.
+// Unpack decodes the msgpack form of a value against ty. It does the same as the library, but faster for
+// objects whose attributes are strings, null and the like: the library makes a decoder for each of these if
+// its type is open.
 func Unpack(packed []byte, ty cty.Type) (cty.Value, error) {
 	if v, ok := unpackObject(packed, ty); ok {
 		return v, nil
@@ -99,8 +99,8 @@ func Unpack(packed []byte, ty cty.Type) (cty.Value, error) {
 	return ctymsgpack.Unmarshal(packed, ty)
 }
 
-// unpackObject returns false for what isn't plainly an object of the type, and leaves it to the library, as
-// it does errors.
+// unpackObject returns false for data that aren't plainly an object of the type, and leaves them, and errors,
+// to the library.
 func unpackObject(packed []byte, ty cty.Type) (cty.Value, bool) {
 	parts, ok := split(packed, ty)
 	if !ok || len(parts) == 0 {
@@ -117,8 +117,8 @@ func unpackObject(packed []byte, ty cty.Type) (cty.Value, bool) {
 	return cty.ObjectVal(values), len(values) == len(parts)
 }
 
-// split returns the attributes of a packed object. It returns false for what isn't plainly an object of the
-// type.
+// split returns the attributes of a packed object. It returns false for data that aren't plainly an object of
+// the type.
 func split(packed []byte, ty cty.Type) ([]Part, bool) {
 	if !ty.IsObjectType() {
 		return nil, false
@@ -192,10 +192,10 @@ func cutValue(b []byte) (value, rest []byte, ok bool) {
 	return b[:at], b[at:], true
 }
 
-// head is what the first bytes of a value tell about it.
+// head describes a value by its first bytes.
 type head struct {
 	size  int // of the head itself, in bytes
-	bytes int // of the head and what is not a value of its own; 0 if the head is not valid
+	bytes int // of the head and bytes that are not a value of their own; 0 if the head is not valid
 	parts int // values that follow: elements, or keys and values
 }
 

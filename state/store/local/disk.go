@@ -21,7 +21,7 @@ type disk struct {
 	swap    bool                                 // whether an open file can be renamed over
 }
 
-// systemDisk does what the operating system does.
+// systemDisk is the disk of the operating system.
 var systemDisk = disk{
 	writeAt: (*os.File).WriteAt,
 	sync:    (*os.File).Sync,
@@ -34,14 +34,14 @@ var systemDisk = disk{
 // Suffixes of temporary files beside the state file, which exist only while it is written.
 const (
 	keepSuffix = ".keep" // a second name of the locked file
-	copySuffix = ".new"  // a copy of what is being written over the locked file
+	copySuffix = ".new"  // a copy of the data being written over the locked file
 )
 
 // newMode are the permissions of a new file with the content of a state.
 const newMode = fs.FileMode(0o600)
 
-// modeOf returns the permissions of the regular file at path, which its owner has chosen, or those of a new
-// file if there is none.
+// modeOf returns the permissions of the regular file at path, which its owner has chosen, or the permissions
+// of a new file if there is none.
 func modeOf(path string) fs.FileMode {
 	if fi, err := os.Stat(path); err == nil && fi.Mode().IsRegular() {
 		return fi.Mode().Perm()

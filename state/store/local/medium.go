@@ -96,7 +96,7 @@ func (m *medium) Unlock(ctx context.Context, _ string, end func(context.Context)
 	if m.held == nil {
 		return nil
 	}
-	_ = os.Remove(m.paths.info) // what is left says nothing about the lock: see holder
+	_ = os.Remove(m.paths.info) // a leftover file says nothing about the lock: see holder
 	err := errors.Join(end(ctx), locks.unlock(m.held, m.paths.write))
 	m.held = nil
 	if err != nil {
@@ -175,9 +175,9 @@ func (m *medium) Changed() error {
 	return fmt.Errorf("the state in %s has changed since it was read. Run the command again", m.source())
 }
 
-// Store implements document.Content. It makes data the content of the state file, after backing up what the
-// run found. The backup is made once for each run, before its first write, so that it has the state as it was
-// before the run. A write that would change nothing is left out.
+// Store implements document.Content. It makes data the content of the state file, after backing up the
+// content that the run found. The backup is made once for each run, before its first write, so that it has
+// the state as it was before the run. A write that would change nothing is left out.
 func (m *medium) Store(_ context.Context, data []byte, was document.Version) (document.Version, error) {
 	prev, err := m.readSource()
 	if err != nil {

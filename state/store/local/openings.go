@@ -28,7 +28,7 @@ type Openings struct {
 
 	mu     sync.Mutex
 	log    *state.Log
-	open   map[uint64]struct{} // what is recorded as open, by the ids of log
+	open   map[uint64]struct{} // instances recorded as open, by the ids of log
 	file   *logFile
 	failed error
 	ended  bool
@@ -110,8 +110,7 @@ func (o *Openings) fail(err error) {
 	}
 }
 
-// Left returns what processes have left open that have ended without closing it. Their files are removed by
-// Close.
+// Left returns the instances that processes have left open when they ended. Their files are removed by Close.
 func (o *Openings) Left() ([]state.Opening, error) {
 	entries, err := os.ReadDir(o.dir)
 	if errors.Is(err, fs.ErrNotExist) {

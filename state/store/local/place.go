@@ -20,7 +20,7 @@ type paths struct {
 	journal     string
 	info        string // of the lock
 	streams     bool   // the state to read was named by an option, so that its pipe or device is read to the end
-	redirected  string // what options name as the file to write; "" if they name none
+	redirected  string // the file to write according to options; "" if they name none
 	infoByName  string // where an engine that does not follow links looks for it; usually the same
 }
 

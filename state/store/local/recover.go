@@ -17,8 +17,8 @@ import (
 	"github.com/mayfly-iac/mayfly/state/store"
 )
 
-// Load implements document.Content. A run that has the lock and no journal yet first does what the writer of
-// a copy died doing.
+// Load implements document.Content. A run that has the lock and no journal yet first finishes the work of a
+// writer that died while writing a copy.
 func (m *medium) Load(_ context.Context, own document.LogFile) (document.Stored, error) {
 	raw, err := m.readSource()
 	if err != nil {
@@ -38,9 +38,9 @@ func (m *medium) Load(_ context.Context, own document.LogFile) (document.Stored,
 }
 
 // loadCopy looks for the copy that is written where a state must be overwritten in place, in case the writer
-// died doing so. It reports whether s has the copy now. What is in the state file may look like a state even
-// then, with parts of the old and of the new one. Only a state that is newer than the copy was written after
-// it. cause is why the state file could not be read.
+// died doing so. It reports whether s has the copy now. The state file may look like a state even then, with
+// pieces of the old and of the new one. Only a state that is newer than the copy was written after it. cause
+// is why the state file could not be read.
 func (m *medium) loadCopy(s *document.Stored, cause error) bool {
 	b, err := readCopy(m.source())
 	if err != nil || b == nil {
@@ -54,7 +54,7 @@ func (m *medium) loadCopy(s *document.Stored, cause error) bool {
 	return true
 }
 
-// finishCopy writes over the state file what is in the copy, and removes that.
+// finishCopy writes the content of the copy over the state file, and removes the copy.
 func (m *medium) finishCopy(data []byte) error {
 	if err := m.replace(data); err != nil || !m.disk.swap {
 		return err

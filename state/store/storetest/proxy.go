@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Cut is what a Proxy does to one message of a client.
+// Cut is the way in which a Proxy disturbs one message of a client.
 type Cut int
 
 // Ways of cutting a connection.
@@ -23,8 +23,8 @@ const (
 // late is after how long a late message arrives: later than a first attempt is repeated.
 const late = 300 * time.Millisecond
 
-// Proxy passes TCP connections on to a server, and disturbs one of them at a message. A message is what a
-// client sends at once. It is safe for concurrent use.
+// Proxy passes TCP connections on to a server, and disturbs one of them at a message. A message is the data
+// that a client sends at once. It is safe for concurrent use.
 type Proxy struct {
 	// Addr is the address that clients connect to.
 	Addr string
@@ -65,7 +65,7 @@ func (p *Proxy) Messages() int {
 	return p.messages
 }
 
-// pass carries one connection. What next says of a message of the client is done to it: most are passed on.
+// pass carries one connection. It cuts messages of the client as next says: most are passed on.
 func (p *Proxy) pass(client net.Conn) {
 	defer client.Close()
 	server, err := net.Dial("tcp", p.target)
@@ -122,7 +122,7 @@ func (p *Proxy) send(message []byte) {
 	}
 }
 
-// next counts a message, and returns what to do to it.
+// next counts a message, and returns the cut for it.
 func (p *Proxy) next() Cut {
 	p.mu.Lock()
 	defer p.mu.Unlock()

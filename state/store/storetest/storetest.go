@@ -1,6 +1,6 @@
 // Package storetest is the conformance suite that every state store passes.
 //
-// It may import state, state/store and what those may, and the testing package.
+// It may import state, state/store, the packages that these may import, and the testing package.
 package storetest
 
 import (
@@ -348,7 +348,7 @@ func testJournal(t *testing.T, h Harness) {
 	}
 }
 
-// testLineage shows that stores keep whatever they receive; CheckPush guards what users push.
+// testLineage shows that stores keep whatever they receive; CheckPush checks states that users push.
 func testLineage(t *testing.T, h Harness) {
 	m := manager(t, h, store.DefaultWorkspace)
 	defer lock(t, m, "a")()
@@ -382,8 +382,8 @@ func testLineage(t *testing.T, h Harness) {
 	}
 }
 
-// testCancelled requires that an interrupt keeps a run from locking, but not from storing what it has done
-// and unlocking.
+// testCancelled requires that an interrupt keeps a run from locking, but not from storing its results and
+// unlocking.
 func testCancelled(t *testing.T, h Harness) {
 	m := manager(t, h, store.DefaultWorkspace)
 	id, err := m.Lock(t.Context(), Info("a"))

@@ -11,7 +11,7 @@ import (
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/usage"
 )
 
-// command is what the shells' functions call, with the name of the shell, the command line, and the position
+// command is called by the shells' functions, with the name of the shell, the command line, and the position
 // of the cursor in it, in bytes, unless the line ends there.
 const command = "__complete"
 
@@ -128,7 +128,7 @@ func (c *Completer) proposals(words []string) []proposal {
 			if !given && len(before) > 1 {
 				dir, before = before[1], before[1:]
 			}
-			// What follows is about the other directory. Without it, nothing can be proposed.
+			// The rest is about the other directory. Without it, nothing can be proposed.
 			if os.Chdir(expandHome(dir, c.Home)) != nil {
 				return nil
 			}

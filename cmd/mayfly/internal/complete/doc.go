@@ -2,5 +2,5 @@
 // workspaces.
 //
 // It reads the table of commands and, through Directory, names. It may import package usage for the texts of
-// options. It must not know what commands do.
+// options. It must not know the work of commands.
 package complete

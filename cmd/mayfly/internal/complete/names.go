@@ -26,10 +26,10 @@ type Completer struct {
 	words []string // before the last one, without the program and the options that stand before the command
 }
 
-// Directory is what can be read of a working directory while a command line is typed. Its methods take no
-// locks, start no processes, write nothing and contact no remote system. On an error they return nothing.
+// Directory reads a working directory while a command line is typed. Its methods take no locks, start no
+// processes, write nothing and contact no remote system. On an error they return nothing.
 type Directory interface {
-	// Root returns what can be read of the root module, which may be being edited; nil if nothing can.
+	// Root returns the readable part of the root module, which may be being edited; nil if there is none.
 	Root() *config.Module
 	// State returns the state of the selected workspace, or the one in a file that is named in its place. It
 	// is empty if it cannot be read.
@@ -70,7 +70,7 @@ func (c *Completer) arguments(command string) []proposal {
 	return nil
 }
 
-// state returns the state that the command line refers to: that of -state, else the workspace's.
+// state returns the state that the command line refers to: the file of -state, else the workspace's.
 func (c *Completer) state() *state.State {
 	file := ""
 	for _, word := range c.words {
@@ -120,8 +120,8 @@ func (c *Completer) declared() []proposal {
 	return proposed(names)
 }
 
-// explainable returns what else of the root module can be explained: checks, variables, local values and
-// outputs.
+// explainable returns the other items of the root module that can be explained: checks, variables, local
+// values and outputs.
 func (c *Completer) explainable() []proposal {
 	root := c.Open().Root()
 	if root == nil {

@@ -56,7 +56,7 @@ func typedAs(called string) string {
 
 var commandName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*$`)
 
-// setUpMark is at the end of what -install-autocomplete writes, by which it is found again.
+// setUpMark is at the end of the lines that -install-autocomplete writes, so that they are found again.
 const setUpMark = "# mayfly -install-autocomplete"
 
 // maxFile bounds the files with which shells begin, in bytes.

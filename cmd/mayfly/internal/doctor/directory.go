@@ -20,10 +20,10 @@ import (
 	"github.com/mayfly-iac/mayfly/workdir"
 )
 
-// needs are what the configuration needs from elsewhere.
+// needs are the remote dependencies of the configuration.
 type needs struct {
 	required  map[addr.Provider]*install.Requirement
-	providers []addr.Provider                  // those of required that must be installed
+	providers []addr.Provider                  // the ones in required that must be installed
 	modules   map[svchost.Hostname]bool        // registries that modules come from
 	direct    map[addr.Provider]install.Source // providers that may come from their own registry
 	root      bool                             // the root module could be read
@@ -52,7 +52,7 @@ func (n *needs) from(host svchost.Hostname) []addr.Provider {
 	return slices.DeleteFunc(slices.Clone(n.providers), func(p addr.Provider) bool { return p.Hostname != host || n.direct[p] == nil })
 }
 
-// directory looks at the configuration and at what is recorded beside it.
+// directory looks at the configuration and at the records beside it.
 func (x *examination) directory(ctx context.Context) {
 	g := x.group("directory", "Working directory")
 	x.needs = needs{modules: map[svchost.Hostname]bool{}, direct: map[addr.Provider]install.Source{}}
@@ -88,7 +88,7 @@ func onlyErrors(list diag.List) diag.List {
 	return slices.DeleteFunc(slices.Clone(list), func(d diag.Diagnostic) bool { return d.Severity != diag.Error })
 }
 
-// dataDir looks at the directory for what is installed and recorded.
+// dataDir looks at the directory for installed packages and records.
 func (x *examination) dataDir(g *group) {
 	dir, subject := x.Dir.DataDir(), "data directory"
 	info, err := os.Stat(dir)

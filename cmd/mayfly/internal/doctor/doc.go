@@ -1,6 +1,6 @@
-// Package doctor finds out what a run in a directory depends on, and whether it is there: the CLI
-// configuration, the places that packages come from, proxies, credentials, the backend, installed modules and
-// providers. Each finding that is a problem has a way out.
+// Package doctor checks the dependencies of a run in a directory: the CLI configuration, the places that
+// packages come from, proxies, credentials, the backend, installed modules and providers. Each finding that
+// is a problem has a way out.
 //
 // Start reading at Examine. It changes nothing, asks nothing, and reveals no token, password or argument.
 //

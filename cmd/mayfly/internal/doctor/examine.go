@@ -16,15 +16,16 @@ import (
 	"github.com/mayfly-iac/mayfly/workdir"
 )
 
-// Options say what to examine.
+// Options say which directory to examine, and how.
 type Options struct {
 	Dir     *workdir.Dir
 	Vars    map[string]string // the environment variables
-	Program []string          // what the program says of itself: a name and a text in turn
+	Program []string          // names and texts about the program, alternating
 	Timeout time.Duration     // for each answer that is waited for
 }
 
-// examination is the state of Examine. What is set before the first task starts does not change after it.
+// examination is the state of Examine. Fields that are set before the first task starts do not change after
+// it.
 type examination struct {
 	Options
 	groups  []*group
@@ -56,8 +57,8 @@ type task struct {
 	run             func(ctx context.Context) []Finding
 }
 
-// Examine looks at everything. What is asked over the network is asked at once, and each answer waited for no
-// longer than the timeout. It returns an error only if ctx ends.
+// Examine looks at everything. Requests over the network run at once, and each answer is waited for no longer
+// than the timeout. It returns an error only if ctx ends.
 func Examine(ctx context.Context, o Options) (*Report, error) {
 	x := &examination{Options: o, places: map[addr.Provider]*place{}}
 	x.program()
@@ -90,8 +91,8 @@ func (g *group) add(found ...Finding) {
 	g.tasks = append(g.tasks, task{run: func(context.Context) []Finding { return found }})
 }
 
-// later adds findings that have to be waited for. subject and wayOut are those of the finding that there was
-// no answer.
+// later adds findings that have to be waited for. subject and wayOut are for the finding that there was no
+// answer.
 func (g *group) later(subject, wayOut string, run func(ctx context.Context) []Finding) {
 	g.tasks = append(g.tasks, task{subject, wayOut, run})
 }
@@ -146,7 +147,7 @@ func (x *examination) await(ctx context.Context, t task) []Finding {
 // noAnswer says that the timeout is over.
 func (x *examination) noAnswer() string { return fmt.Sprintf("no answer within %s", x.Timeout) }
 
-// failure returns the text of an error of a request: what the timeout has ended says so.
+// failure returns the text of an error of a request: if the timeout has ended it, the text says so.
 func (x *examination) failure(ctx context.Context, err error) string {
 	if ctx.Err() != nil {
 		return x.noAnswer()
@@ -154,7 +155,7 @@ func (x *examination) failure(ctx context.Context, err error) string {
 	return err.Error()
 }
 
-// program says which program this is, and what the environment changes in it.
+// program says which program this is, and which environment variables affect it.
 func (x *examination) program() {
 	g := x.group("program", "Program")
 	for i := 0; i+1 < len(x.Program); i += 2 {

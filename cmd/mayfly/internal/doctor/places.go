@@ -60,7 +60,7 @@ func (x *examination) installation() {
 	}
 }
 
-// existing returns those of the directories that exist.
+// existing returns the directories that exist.
 func existing(dirs []string) []string {
 	return slices.DeleteFunc(slices.Clone(dirs), func(dir string) bool {
 		info, err := os.Stat(dir)
@@ -204,7 +204,7 @@ func (x *examination) ask(ctx context.Context, source install.Source, needed []a
 	return have, err
 }
 
-// offers says how many of the needed providers there are, after what else is said.
+// offers says how many of the needed providers there are, as the end of a text.
 func offers(have int, needed []addr.Provider) string {
 	if len(needed) == 0 {
 		return ""

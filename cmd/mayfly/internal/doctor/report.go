@@ -12,7 +12,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/show/view"
 )
 
-// Level says what a finding means to the person who reads it.
+// Level is the severity of a finding.
 type Level string
 
 // The levels. Only a problem needs something to be done.
@@ -25,9 +25,9 @@ const (
 // Finding is one thing that was looked at.
 type Finding struct {
 	Level   Level  `json:"level"`
-	Subject string `json:"subject"` // what was looked at
-	Text    string `json:"text"`    // what was found, on one line
-	// WayOut says what to do about a problem, on one line.
+	Subject string `json:"subject"` // the examined thing
+	Text    string `json:"text"`    // the finding, on one line
+	// WayOut is the advice for a problem, on one line.
 	WayOut string `json:"way_out,omitempty"`
 	// Milliseconds is how long an answer took; nil if nothing was asked.
 	Milliseconds *int64 `json:"milliseconds,omitempty"`
@@ -159,11 +159,11 @@ func of(subject string, list diag.List, wayOut string) []Finding {
 	return out
 }
 
-// command is the end of a text that says what to run: a paragraph, or a sentence.
+// command matches the end of a text that names a command to run: a paragraph, or a sentence.
 var command = regexp.MustCompile(`(?:\n\n|(\.) |^)[^\n.]*\b[Rr]un:\s+(mayfly [^\n]+)$`)
 
-// apart takes the command that a text ends with out of it, if the way out is to run that command or, in
-// place of it, no more than another one. What such a text lists needs no introduction then.
+// apart takes the command that a text ends with out of it, if the way out is to run that command or, in place
+// of it, no more than another one. The list in such a text needs no introduction then.
 func apart(text, wayOut string) (rest, way string) {
 	found := command.FindStringSubmatchIndex(text)
 	if found == nil {

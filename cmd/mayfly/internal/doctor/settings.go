@@ -77,7 +77,7 @@ func (x *examination) cache() {
 // proxyVariables are those that HTTP requests go by, in capitals and not.
 var proxyVariables = []string{"HTTP_PROXY", "HTTPS_PROXY"}
 
-// proxies looks at the proxies, and at what replaces the certificates of the system.
+// proxies looks at the proxies, and at settings that replace the certificates of the system.
 func (x *examination) proxies() {
 	g := x.group("network", "Network")
 	none := true
@@ -149,7 +149,7 @@ func parseProxy(value string) (*url.URL, bool) {
 	return u, err == nil && u.Hostname() != "" && slices.Contains([]string{"http", "https", "socks5", "socks5h"}, u.Scheme)
 }
 
-// hostPort returns what to connect to for an address.
+// hostPort returns the host and port to connect to for an address.
 func hostPort(u *url.URL) string {
 	port := cmp.Or(u.Port(), map[string]string{"https": "443", "socks5": "1080", "socks5h": "1080"}[u.Scheme], "80")
 	return net.JoinHostPort(u.Hostname(), port)

@@ -9,8 +9,8 @@ import (
 )
 
 // TakeEnviron returns the environment of this process in the form of os.Environ, and removes from the process
-// what only this program is meant to read. The programs that libraries run, such as those that give
-// credentials for a cloud, then don't inherit it.
+// the variables that only this program is meant to read. The programs that libraries run, such as those that
+// give credentials for a cloud, then don't inherit it.
 func TakeEnviron() []string {
 	all := os.Environ()
 	inherited := childenv.WithoutVariables(all)

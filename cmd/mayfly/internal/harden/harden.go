@@ -12,8 +12,8 @@ package harden
 // tracers and core dumps.
 const AllowTrace = "MAYFLY_ALLOW_TRACE"
 
-// Process protects this process, unless the environment variable AllowTrace asks for the contrary. What the
-// system refuses is left as it was: a run must not fail for lack of an additional safeguard.
+// Process protects this process, unless the environment variable AllowTrace asks for the contrary. Protection
+// that the system refuses is left out: a run must not fail for lack of an additional safeguard.
 func Process(getenv func(string) string) {
 	if getenv(AllowTrace) == "" {
 		protect()

@@ -1,6 +1,6 @@
 // Package interrupt turns the signals that ask the program to end into the end of contexts.
 //
-// It knows no command: what is to happen at an interrupt, beyond the contexts, it is given.
+// It knows no command: it is given the actions at an interrupt, beyond the contexts.
 package interrupt
 
 import (
@@ -17,7 +17,7 @@ import (
 // Err is the cause with which contexts end at an interrupt.
 var Err = errors.New("interrupted")
 
-// Source is where signals come from, and what is called at an interrupt.
+// Source is where signals come from, with the functions called at an interrupt.
 type Source struct {
 	// Notify delivers signals to c until stop is called.
 	Notify func(c chan<- os.Signal) (stop func())

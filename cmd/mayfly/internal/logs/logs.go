@@ -1,8 +1,7 @@
 // Package logs writes the logs that environment variables ask for: TF_LOG, TF_LOG_CORE, TF_LOG_PROVIDER and
 // TF_LOG_PATH, in the meaning that other engines of the ecosystem give them.
 //
-// It knows lines and levels. It must not know what is logged, nor hold it up: unread lines are
-// dropped.
+// It knows lines and levels. It must not know the authors of lines, nor delay them: unread lines are dropped.
 package logs
 
 import (
@@ -33,9 +32,9 @@ type Settings struct {
 }
 
 // Provider returns the receiver of providers' log lines; nil, which drops them, unless TF_LOG_PROVIDER or
-// TF_LOG ask for them. They go to the file that TF_LOG_PATH names, else to standard error. What a provider
-// writes may contain secrets; ephemeral values are taken out of it. The receiver is safe for concurrent use;
-// stop must be called when nothing logs any more.
+// TF_LOG ask for them. They go to the file that TF_LOG_PATH names, else to standard error. Lines of a
+// provider may contain secrets; ephemeral values are taken out. The receiver is safe for concurrent use; stop
+// must be called when nothing logs any more.
 func (s Settings) Provider() (log func(addr.Provider, string), stop func()) {
 	write, stop := s.open("TF_LOG_PROVIDER")
 	if write == nil {
@@ -50,8 +49,8 @@ func (s Settings) Provider() (log func(addr.Provider, string), stop func()) {
 	}, stop
 }
 
-// Core returns the receiver of the engine's own log lines, which TF_LOG_CORE or TF_LOG ask for. They hold
-// no values. stop is that of Provider.
+// Core returns the receiver of the engine's own log lines, which TF_LOG_CORE or TF_LOG ask for. They hold no
+// values. stop is like Provider's.
 func (s Settings) Core() (log func(string), stop func()) {
 	write, stop := s.open("TF_LOG_CORE")
 	if write == nil {
@@ -101,7 +100,7 @@ func (s Settings) open(variable string) (write func(at time.Time, source, line s
 	}, stop
 }
 
-// redacted returns a line without what must not be in a log.
+// redacted returns a line without the values that must not be in a log.
 func (s Settings) redacted(line string) string {
 	if s.Redact == nil {
 		return line

@@ -8,9 +8,9 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/base/trace"
 )
 
-// Run logs what a run does, from its spans and notes: operations with their duration at level DEBUG, their
-// beginning and the calls of providers at TRACE, and notes at their own level. It is safe for concurrent use
-// if Log is.
+// Run logs the course of a run, from its spans and notes: operations with their duration at level DEBUG,
+// their beginning and the calls of providers at TRACE, and notes at their own level. It is safe for
+// concurrent use if Log is.
 type Run struct {
 	Log func(line string) // of Settings.Core
 }

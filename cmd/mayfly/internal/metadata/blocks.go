@@ -1,7 +1,7 @@
 // Package metadata describes the language and the program's documents to editors and other programs.
 //
-// It may import the tables that describe: those of blocks, functions and backends, and the JSON schemas of
-// documents. It must not know configurations, states or providers.
+// It may import the tables of blocks, functions and backends, and the JSON schemas of documents. It must not
+// know configurations, states or providers.
 package metadata
 
 import (
@@ -34,7 +34,7 @@ type block struct {
 	DeprecationMessage string   `json:"deprecation_message,omitempty"`
 }
 
-// content is what is in a block.
+// content is the content of a block.
 type content struct {
 	Description string              `json:"description,omitempty"`
 	Arguments   map[string]argument `json:"arguments,omitempty"`

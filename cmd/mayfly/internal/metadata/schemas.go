@@ -54,8 +54,8 @@ func Schema(name string) (doc []byte, ok bool, err error) {
 	return out.Bytes(), true, err
 }
 
-// addReferenced adds the schemas that a text refers to, and those that they refer to. Their identifiers are
-// what references find them by.
+// addReferenced adds the schemas that a text refers to, and those that they refer to. References find them by
+// their identifiers.
 func addReferenced(defs map[string]json.RawMessage, root string, text []byte) {
 	for _, m := range toFile.FindAllSubmatch(text, -1) {
 		name := string(m[1])

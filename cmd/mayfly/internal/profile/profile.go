@@ -1,6 +1,6 @@
 // Package profile writes profiles of a run of the program, for those who work on its speed.
 //
-// It may import nothing of this module. It must not know what runs.
+// It may import nothing of this module. It must not know the command that runs.
 package profile
 
 import (
@@ -14,7 +14,7 @@ import (
 // Profiles hold names of functions and numbers.
 const (
 	envCPUProfile  = "MAYFLY_CPU_PROFILE"  // file for samples of processor time
-	envHeapProfile = "MAYFLY_HEAP_PROFILE" // file for what was allocated, and what of it was in use after the last collection
+	envHeapProfile = "MAYFLY_HEAP_PROFILE" // file for all allocations, and for those in use after the last collection
 )
 
 // Start starts the profiles that the environment variables ask for. The returned function ends them and
@@ -43,7 +43,7 @@ func Start(vars map[string]string) (stop func() error, err error) {
 	}, nil
 }
 
-// writeHeapProfile writes all allocations since the start, and what was in use after the last collection.
+// writeHeapProfile writes all allocations since the start, and memory in use after the last collection.
 func writeHeapProfile(path string) error {
 	f, err := os.Create(path)
 	if err != nil {

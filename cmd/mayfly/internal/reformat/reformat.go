@@ -1,6 +1,6 @@
 // Package reformat brings files into the standard style of the language, which config/format knows.
 //
-// It finds and rewrites files, and knows no command line: what it does is in Options, and errors go to a
+// It finds and rewrites files, and knows no command line: Options have its settings, and errors go to a
 // function.
 package reformat
 
@@ -23,14 +23,14 @@ import (
 // refused.
 const maxFormatted = 16 << 20
 
-// formattedSuffixes are those of the files in the native syntax. Files in JSON have no standard style.
+// formattedSuffixes are the suffixes of files in the native syntax. Files in JSON have no standard style.
 var formattedSuffixes = []string{".tf", ".tofu", ".tfvars", ".tftest.hcl", ".tofutest.hcl", ".tfmock.hcl", ".tofumock.hcl"}
 
-// Options say what a run does.
+// Options are the settings of a run.
 type Options struct {
 	List      bool // write the name of each file whose style differs to Out
 	Write     bool // rewrite these files, unless Check is set
-	Diff      bool // write to Out what differs
+	Diff      bool // write differences to Out
 	Check     bool // only find out whether files differ
 	Recursive bool // also format files in subdirectories
 }
@@ -52,8 +52,8 @@ func (f *Run) problem(diags diag.List) {
 	f.Failed = true
 }
 
-// Stream formats what in has and writes it to Out, or only the difference with Diff. With Check, nothing is
-// written.
+// Stream formats the text from in and writes it to Out, or only the difference with Diff. With Check, nothing
+// is written.
 func (f *Run) Stream(in io.Reader) {
 	const name = "<stdin>"
 	src, ok := f.read(in, name)
@@ -103,8 +103,8 @@ func (f *Run) format(src []byte, name string) (out []byte, ok bool) {
 	return out, true
 }
 
-// shown returns what may be printed of a file: of one with values of variables, the layout only, since they
-// may be secret.
+// shown returns the printable text of a file: only the layout if it has values of variables, since they may
+// be secret.
 func shown(src []byte, name string) []byte {
 	if strings.HasSuffix(name, ".tfvars") {
 		return format.Cover(src)
@@ -112,8 +112,8 @@ func shown(src []byte, name string) []byte {
 	return src
 }
 
-// Path formats a file or directory that a person names: the files in the directory whose names end as those
-// of configurations do. It reports what goes wrong and sets Failed.
+// Path formats a file or directory that a person names: in a directory, the files with suffixes of
+// configurations. It reports errors and sets Failed.
 func (f *Run) Path(arg string) {
 	path := shortPath(arg)
 	info, err := os.Stat(path)

@@ -1,8 +1,8 @@
-// Package signin leads a person through logging in to a host and out of it: what is asked, which way a token
-// is obtained, and where it is kept.
+// Package signin leads a person through logging in to a host and out of it: the questions, the way to obtain
+// a token, and the place where it is kept.
 //
-// It may import what obtains and keeps tokens. It must not know the command line or a terminal: it talks to a
-// Person.
+// It may import packages that obtain and keep tokens. It must not know the command line or a terminal: it
+// talks to a Person.
 package signin
 
 import (
@@ -130,7 +130,7 @@ func (l *Session) oauthClient(services *disco.Host) (*disco.OAuthClient, diag.Li
 	return nil, diag.Errorf("Host does not support logging in", "The host %s offers none of the OAuth grant types that Mayfly supports: authz_code and password.", l.host.ForDisplay())
 }
 
-// confirm says what is going to happen and where the token will be kept, and asks whether to go on. It
+// confirm says how the token will be obtained and where it will be kept, and asks whether to go on. It
 // returns an error for any answer but yes.
 func (l *Session) confirm(ctx context.Context, client *disco.OAuthClient) diag.List {
 	how := "using your browser.\nYou will be asked to paste it here"
@@ -238,8 +238,8 @@ func (l *Session) pasted(ctx context.Context, service *url.URL) (cliconfig.Secre
 	return token, nil
 }
 
-// visit opens the browser and shows the address too, in case no browser or the wrong one opens. what is what
-// to do there. The browser's own output is dropped, since it would disturb the questions.
+// visit opens the browser and shows the address too, in case no browser or the wrong one opens. what names
+// the action there. The browser's own output is dropped, since it would disturb the questions.
 func (l *Session) visit(what, address string) {
 	l.person.Say("To %s, open this address in a browser, if it has not opened by itself:\n    %s\n", what, address)
 	browser.Stdout, browser.Stderr = io.Discard, io.Discard

@@ -12,7 +12,7 @@ import (
 // statusRefresh is the time between two drawings of a status, short enough for a clock that counts seconds.
 const statusRefresh = 250 * time.Millisecond
 
-// Status is what can be drawn at the bottom of a terminal. Its methods must be safe for concurrent use.
+// Status can be drawn at the bottom of a terminal. Its methods must be safe for concurrent use.
 type Status interface {
 	// Pass writes whole lines to a stream of the terminal, above the status.
 	Pass(to io.Writer, text []byte) (int, error)

@@ -1,7 +1,7 @@
 package term
 
 // Colored reports whether the environment wants text to be coloured on a stream that is a terminal, or is
-// not. Terminals are by default, but for those of the type "dumb", which would show the escape sequences.
+// not. Terminals are by default, except terminals of the type "dumb", which would show the escape sequences.
 // CLICOLOR_FORCE and FORCE_COLOR ask for it there too, and elsewhere, as in the logs of pipelines. NO_COLOR
 // forbids it everywhere.
 func Colored(vars map[string]string, terminal bool) bool {

@@ -1,10 +1,10 @@
-// Package term is the program's side of its terminal, and of the pipes and files that stand in for one: what
-// it writes must neither be torn apart nor hold the program up when nothing reads it, and what it reads may
-// come from a person.
+// Package term is the program's side of its terminal, and of the pipes and files that stand in for one: its
+// output must neither be torn apart nor hold the program up when nothing reads it, and its input may come
+// from a person.
 //
 // Start reading at Outlet, through which everything is written, and Prompt, which asks. Bottom and Bars draw
-// what changes below the text; Lines reads the lines of a dialogue.
+// the status below the text; Lines reads the lines of a dialogue.
 //
-// It may import nothing of this module. It must not know commands, options, plans or diagnostics: what is
-// written is text, and what is drawn is given.
+// It may import nothing of this module. It must not know commands, options, plans or diagnostics: it writes
+// text, and draws the status that it is given.
 package term

@@ -4,5 +4,5 @@ package term
 
 import "syscall"
 
-// goneErrors are those of writing to a pipe without a reader.
+// goneErrors are returned for writing to a pipe without a reader.
 var goneErrors = []syscall.Errno{syscall.EPIPE}

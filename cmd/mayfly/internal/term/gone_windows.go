@@ -6,5 +6,5 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// goneErrors are those of writing to a pipe without a reader, or to a closed console.
+// goneErrors are returned for writing to a pipe without a reader, or to a closed console.
 var goneErrors = []syscall.Errno{syscall.EPIPE, windows.ERROR_BROKEN_PIPE, windows.ERROR_NO_DATA}

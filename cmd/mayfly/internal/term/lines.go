@@ -95,7 +95,7 @@ func (l *terminalLines) Line(ctx context.Context, more bool) (string, error) {
 		err = nil
 	}
 	if err != nil {
-		_, _ = io.WriteString(l.out, "\r\n") // for what follows; a failure could not be shown either
+		_, _ = io.WriteString(l.out, "\r\n") // for the next text; a failure could not be shown either
 	}
 	switch {
 	case errors.Is(err, io.EOF):
@@ -117,8 +117,7 @@ func (l *terminalLines) resize() {
 	}
 }
 
-// keyInterrupt is what keyReader makes of the interrupt key: one that the terminal asks key about, and the
-// end of the line.
+// keyReader replaces the interrupt key by keyInterrupt, about which the terminal asks key, and keyEnter.
 const (
 	keyInterrupt = '\x1d'
 	keyEnter     = '\r'

@@ -26,11 +26,11 @@ var ErrUnread = errors.New("its reader stopped reading, and the program was inte
 // waits, a stopped terminal, a full pipe. A write blocks until the reader has taken it or patience is over.
 // It is safe for concurrent use.
 type Outlet struct {
-	// Filter returns what is to be written instead of what Write is given, which it may be; nil to write
-	// everything as it is. It is set before the first Write.
+	// Filter replaces the bytes that Write is given, and may return the same slice; nil to write everything
+	// as it is. It is set before the first Write.
 	Filter func([]byte) []byte
-	// Bottom is that of the terminal: what is written appears above it. It is set before the first Write, and
-	// nil if there is none.
+	// Bottom is the bottom of the terminal: text appears above it. It is set before the first Write, and nil
+	// if there is none.
 	Bottom *Bottom
 
 	to       io.Writer
@@ -72,7 +72,7 @@ func (o *Outlet) Write(p []byte) (written int, err error) {
 	return min(written, len(p)), err
 }
 
-// Direct returns the stream without what surrounds it: a status is drawn on it.
+// Direct returns the bare stream, on which a status is drawn.
 func (o *Outlet) Direct() io.Writer { return direct{o} }
 
 type direct struct{ o *Outlet }

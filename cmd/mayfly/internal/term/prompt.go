@@ -19,7 +19,7 @@ var ErrNoAnswer = errors.New("there is no input")
 // Question is a question for a person.
 type Question struct {
 	Title, Text string
-	Secret      bool // don't show what is typed
+	Secret      bool // don't show the typed text
 }
 
 // Prompt asks the person at standard input. It may ask one question at a time.

@@ -57,10 +57,10 @@ func Print(w io.Writer, _ string, data any) {
 	_, _ = io.WriteString(w, out.String()) // a stream that is closed shows no help
 }
 
-// mainCommands are those of everyday work, in the order in which they are used.
+// mainCommands are the commands of everyday work, in the order in which they are used.
 var mainCommands = []string{"init", "validate", "plan", "apply", "destroy"}
 
-// commandTables lists what a command has below it. The program's main commands come first.
+// commandTables lists the subcommands of a command. The program's main commands come first.
 func commandTables(out *strings.Builder, c *cli.Command) {
 	row := func(c *cli.Command) [2]string { return [2]string{strings.Join(c.Names(), ", "), c.Usage} }
 	var first, others [][2]string

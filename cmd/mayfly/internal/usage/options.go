@@ -78,9 +78,9 @@ func optionTables(out *strings.Builder, flags []cli.Flag) {
 	}
 }
 
-// Describe returns an option as help writes it, with the name of its value, and what it does. Both come
-// from the declaration of the option alone: the name of the value is in backquotes in its text, as in the
-// standard library.
+// Describe returns an option as help writes it, with the name of its value, and its effect. Both come from
+// the declaration of the option alone: the name of the value is in backquotes in its text, as in the standard
+// library.
 func Describe(f cli.Flag) (name, text string) {
 	name = "-" + f.Names()[0]
 	before, rest, named := strings.Cut(f.(interface{ GetUsage() string }).GetUsage(), "`")

@@ -9,7 +9,7 @@ import (
 // documentation too.
 const Width = 78
 
-// table writes rows of a name and what it is under a title; nothing without rows. The names are in one
+// table writes rows of a name and its description under a title; nothing without rows. The names are in one
 // column.
 func table(out *strings.Builder, title string, rows [][2]string) {
 	if len(rows) == 0 {

@@ -22,7 +22,7 @@ const (
 	quiet = 100 * time.Millisecond
 	// longest is how long changes may be held back while others follow.
 	longest = 2 * time.Second
-	// mostDirs bounds how many directories Below returns, since systems bound what can be watched.
+	// mostDirs bounds how many directories Below returns, since systems bound the number of watches.
 	mostDirs = 2000
 )
 
@@ -53,7 +53,7 @@ func Below(dirs []string) []string {
 		known[dir] = struct{}{}
 	}
 	for i := 0; i < len(out) && len(out) < mostDirs; i++ {
-		entries, _ := os.ReadDir(filepath.FromSlash(out[i])) // what cannot be read cannot be watched either
+		entries, _ := os.ReadDir(filepath.FromSlash(out[i])) // an unreadable directory cannot be watched either
 		for _, e := range entries {
 			dir := path.Join(out[i], e.Name())
 			if _, ok := known[dir]; !ok && e.IsDir() && !strings.HasPrefix(e.Name(), ".") && len(out) < mostDirs {
@@ -85,7 +85,7 @@ func (w *Watcher) Watch(dirs []string) {
 	w.dirs = wanted
 }
 
-// Changed returns what has changed so far and was not reported yet, without waiting. Names are slash
+// Changed returns the files that have changed and were not reported yet, without waiting. Names are slash
 // separated and begin with the directory that they are in, as it was given to Watch; they are sorted.
 func (w *Watcher) Changed() []string {
 	changed := map[string]struct{}{}

@@ -1,6 +1,6 @@
 // Package requests notes the HTTP requests of a run, for its logs.
 //
-// It may import trace. It must not know what is requested, nor from whom.
+// It may import trace. It must not know the content of requests, nor the servers.
 package requests
 
 import (
@@ -44,7 +44,7 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// CloseIdleConnections closes those of the transport behind it.
+// CloseIdleConnections closes the connections of the transport behind it.
 func (t transport) CloseIdleConnections() {
 	if c, ok := t.next.(interface{ CloseIdleConnections() }); ok {
 		c.CloseIdleConnections()

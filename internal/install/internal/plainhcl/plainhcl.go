@@ -1,7 +1,7 @@
 // Package plainhcl parses files with HCL syntax but plain data: literals, lists and objects, without
 // computation.
 //
-// It may import diag and HCL's packages. It must not know what the files mean.
+// It may import diag and HCL's packages. It must not know the meaning of the files.
 package plainhcl
 
 import (

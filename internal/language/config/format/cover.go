@@ -9,7 +9,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/language/config"
 )
 
-// Cover returns src, a file of values, with asterisks in place of its texts and numbers. What is left has the
+// Cover returns src, a file of values, with asterisks in place of its texts and numbers. The result has the
 // same layout, and no secret. In a file with syntax errors, nothing but the name of the first value is left.
 func Cover(src []byte) []byte {
 	out := bytes.Clone(src)

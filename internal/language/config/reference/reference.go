@@ -20,7 +20,7 @@ const (
 	Mocks         Where = "mocks"         // .tfmock.hcl, .tofumock.hcl and the same in JSON
 )
 
-// Rest says which arguments and blocks a block may have besides those of the table.
+// Rest says which arguments and blocks a block may have besides the ones in the table.
 type Rest string
 
 // The kinds of further content.
@@ -32,7 +32,7 @@ const (
 	Ephemeral Rest = "ephemeral resource schema" // the block of the ephemeral resource type
 	Meta      Rest = "provider_meta schema"      // the block that the provider declares for modules
 	Variables Rest = "variables"                 // an argument for each input variable of the module
-	ByType    Rest = "types"                     // what the type in the first label has
+	ByType    Rest = "types"                     // as the type in the first label has
 	Names     Rest = "names"                     // arguments with any names
 )
 
@@ -54,13 +54,13 @@ type Block struct {
 type Argument struct {
 	Name string
 	// Type is the type of the value as in type constraints, or one of the words "keyword", "reference",
-	// "list(keyword)", "list(reference)", "map(reference)" and "type" for what is not evaluated.
+	// "list(keyword)", "list(reference)", "map(reference)" and "type" for expressions that are not evaluated.
 	Type       string
 	About      string // a phrase, in Markdown
 	Required   bool
 	Constant   bool     // the value must be known before anything is evaluated
 	Values     []string // all keywords, or all values of a string; nil if they cannot be listed
-	Deprecated bool     // About says what to use instead
+	Deprecated bool     // About names the replacement
 	Sensitive  bool     // the value is a credential
 	// Reserved arguments are refused by name, so that a later version can give them a meaning.
 	Reserved bool
@@ -90,7 +90,7 @@ func Roots(in Where) []Nested {
 	}
 }
 
-// Blocks returns all blocks, each after the one that contains it, those of test files last.
+// Blocks returns all blocks, each after the one that contains it, blocks of test files last.
 func Blocks() []Block {
 	return slices.Concat(moduleBlocks, encryptionBlocks, resourceBlocks, testBlocks)
 }

@@ -10,8 +10,9 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/language/lang/typearg"
 )
 
-// assumeFuncs say of values that may be unknown what they will be. As long as a value is unknown, they only
-// note that, and what is computed from it may be known. Once it is known, it is an error if it is not so.
+// assumeFuncs declare properties of values that may be unknown. As long as a value is unknown, they only note
+// the property, and results computed from it may be known. Once the value is known, it is an error if it
+// lacks the property.
 var assumeFuncs = map[string]function.Function{
 	"assumeequal":         assumeEqualFunc,
 	"assumelistlength":    assumeLengthFunc("list", cty.List, true, true),

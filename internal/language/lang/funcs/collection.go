@@ -144,7 +144,7 @@ var containsFunc = function.New(&function.Spec{
 	},
 })
 
-// lengthFunc counts characters, elements or attributes. The marks of the whole value stay; those of elements
+// lengthFunc counts characters, elements or attributes. The marks of the whole value stay; marks of elements
 // don't touch their number.
 var lengthFunc = function.New(&function.Spec{
 	Params: []function.Parameter{{

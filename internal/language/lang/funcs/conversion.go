@@ -55,7 +55,7 @@ func conversionFunc(want cty.Type) function.Function {
 	})
 }
 
-// retiredFunc fails with a pointer to what replaces the function.
+// retiredFunc fails with a pointer to the function's replacement.
 func retiredFunc(name, syntax, what string) function.Function {
 	err := fmt.Errorf(`the %q function was deprecated in Terraform v0.12 and is not available; use %s syntax to write a literal %s`,
 		name, syntax, what)
@@ -66,7 +66,7 @@ func retiredFunc(name, syntax, what string) function.Function {
 	})
 }
 
-// ErrNotType is what TypeOf returns for values that are not results of the type function.
+// ErrNotType is returned by TypeOf for values that are not results of the type function.
 var ErrNotType = errors.New("not a type value")
 
 // TypeOf returns the type that a result of the type function stands for.

@@ -63,7 +63,7 @@ var rsadecryptFunc = function.New(&function.Spec{
 	},
 })
 
-// rsaKey parses a private key. Errors say what is wrong with its form, and never quote any of it.
+// rsaKey parses a private key. Errors describe the mistake in its form, and never quote any of it.
 func rsaKey(pem string) (*rsa.PrivateKey, error) {
 	raw, err := ssh.ParseRawPrivateKey([]byte(pem))
 	if _, protected := errors.AsType[*ssh.PassphraseMissingError](err); protected {

@@ -29,13 +29,14 @@ func EphemeralOutcome(expr hcl.Expression, ctx *hcl.EvalContext) bool {
 	return ephemeral
 }
 
-// use says what works on the value of an expression, and so what of it decides between success and failure.
+// use says which kind of operation works on the value of an expression, and so which part of it decides
+// between success and failure.
 type use int
 
 const (
 	unused  use = iota // nothing does
-	whole              // something that depends on what the value as a whole is, such as null, but not on its parts
-	shape              // something that depends on its type, with those of its parts
+	whole              // something that depends on the value as a whole, such as whether it is null, but not on its parts
+	shape              // something that depends on its type and its parts' types
 	content            // something that depends on all of it
 )
 
@@ -143,7 +144,7 @@ func (d *dependencies) visitRest(expr hcl.Expression) {
 }
 
 // shapeOnly names the functions whose success depends on the types of their arguments, and on whether they
-// are null, but not on what is in them.
+// are null, but not on their content.
 var shapeOnly = map[string]bool{
 	"concat": true, "flatten": true, "keys": true, "merge": true, "reverse": true, "tolist": true, "tomap": true, "toset": true, "values": true,
 }
@@ -174,7 +175,7 @@ func (d *dependencies) call(e *hclsyntax.FunctionCallExpr, of use) {
 	}
 }
 
-// pick handles a call of a function that looks one element up in what is referred to.
+// pick handles a call of a function that looks one element up in a collection.
 func (d *dependencies) pick(e *hclsyntax.FunctionCallExpr, of use) {
 	d.visit(e.Args[0], whole)
 	d.visit(e.Args[1], content)
@@ -208,8 +209,8 @@ func (d *dependencies) value(expr hcl.Expression) (cty.Value, bool) {
 	return v, !diags.HasErrors()
 }
 
-// loop handles a for expression: its success depends on the collection itself, and
-// on what its parts do with each element.
+// loop handles a for expression: its success depends on the collection itself, and on the use that its parts
+// make of each element.
 func (d *dependencies) loop(e *hclsyntax.ForExpr, of use) {
 	coll, ok := d.value(e.CollExpr)
 	if !ok {
@@ -261,7 +262,7 @@ func (d *dependencies) splat(e *hclsyntax.SplatExpr, of use) {
 	}
 }
 
-// relative handles a traversal of what another expression returns.
+// relative handles a traversal of another expression's result.
 func (d *dependencies) relative(e *hclsyntax.RelativeTraversalExpr, of use) {
 	if !reference(e.Source) {
 		if of == unused && len(e.Traversal) == 1 {
@@ -326,8 +327,8 @@ func reference(expr hcl.Expression) bool {
 	}
 }
 
-// traversal adds what a reference within an expression reads: the marks on the way to the part that it refers
-// to, and of that part those that its use depends on.
+// traversal adds the marks that a reference within an expression reads: on the way to the part that it refers
+// to, and of that part the ones that its use depends on.
 func (d *dependencies) traversal(t hcl.Traversal, of use) {
 	if t.IsRelative() {
 		return

@@ -54,7 +54,7 @@ func textFunc(param string, f func(string) (string, error)) function.Function {
 	})
 }
 
-// base64decode decodes text. What is not text cannot be a string of the language: base64gunzip and
+// base64decode decodes text. Other bytes cannot be a string of the language: base64gunzip and
 // textdecodebase64 are for some of that.
 func base64decode(s string) (string, error) {
 	raw, err := base64.StdEncoding.DecodeString(s)
@@ -75,8 +75,7 @@ func base64gzip(s string) (string, error) {
 	if _, err := io.WriteString(w, s); err != nil {
 		return "", fmt.Errorf("failed to write gzip data: %w", err)
 	}
-	// The flush leaves an empty block before the trailer. It is what existing configurations have in their
-	// states.
+	// The flush leaves an empty block before the trailer. Existing configurations have it in their states.
 	if err := errors.Join(w.Flush(), w.Close()); err != nil {
 		return "", fmt.Errorf("failed to write gzip data: %w", err)
 	}

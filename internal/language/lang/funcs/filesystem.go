@@ -26,7 +26,7 @@ import (
 )
 
 // files is the file system as expressions see it: relative paths start at base. Marks of a path carry over to
-// what is read there.
+// the content read there.
 type files struct {
 	base        string
 	interrupted <-chan struct{} // nil for never

@@ -14,14 +14,14 @@ import (
 type findings struct {
 	ctx   *hcl.EvalContext
 	marks map[finding]cty.ValueMarks
-	// values are those of collections that loops went through, so that none is evaluated again.
+	// values are the values of collections that loops went through, so that none is evaluated again.
 	values map[hcl.Expression]cty.Value
-	// settled says of traversals to variables of the context whether what they refer to is settled.
+	// settled says whether the object that a traversal to a variable of the context refers to is settled.
 	settled map[*hcl.Traverser]bool
 }
 
-// Remember keeps the value of an expression in ctx for those who ask what it depended on whether another
-// one succeeded.
+// Remember keeps the value of an expression in ctx for callers that ask which values the success of another
+// one depended on.
 func Remember(ctx *hcl.EvalContext, expr hcl.Expression, v cty.Value) {
 	if f := findingsOf(ctx); f.values != nil {
 		f.values[hcl.UnwrapExpression(expr)] = v

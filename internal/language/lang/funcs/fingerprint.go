@@ -34,8 +34,8 @@ func fingerprintFunc(number func(cty.Value) (uint64, bool, error)) function.Func
 	})
 }
 
-// refusedFingerprint takes the place of fingerprint in templates, whose expressions are not checked for what
-// it is called with.
+// refusedFingerprint takes the place of fingerprint in templates, whose expressions are not checked for its
+// arguments.
 var refusedFingerprint = guard("fingerprint", function.New(&function.Spec{
 	Params: []function.Parameter{anyParam("value")},
 	Type:   function.StaticReturnType(cty.Number),

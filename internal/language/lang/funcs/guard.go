@@ -14,7 +14,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/values/value"
 )
 
-// guard wraps a function with what the language promises for all of them:
+// guard wraps a function so that it keeps the promises of the language for all functions:
 //
 //   - an error message never depends on the content of a sensitive or ephemeral argument;
 //   - an unknown result carries the marks of its arguments, also where the function returned early because of
@@ -81,8 +81,8 @@ func passThrough(p *function.Parameter) {
 	p.AllowDynamicType = true
 }
 
-// rejections says, for functions that people often feed with secrets, what a rejected argument means without
-// telling its content.
+// rejections says, for functions that people often feed with secrets, the meaning of a rejected argument
+// without its content.
 var rejections = map[string]string{
 	"base64decode":     "failed to decode base64 data",
 	"base64gunzip":     "failed to decode or uncompress base64 data",
@@ -118,7 +118,8 @@ func guardedError(name string, f function.Function, args []cty.Value, err error)
 	if len(marks) == 0 {
 		return plainError(args, err)
 	}
-	// What also fails with the secrets unknown cannot depend on them, and may be shown in full.
+	// A call that also fails with the secrets unknown cannot depend on them, and its error may be shown in
+	// full.
 	for _, large := range []error{bounds.ErrText, bounds.ErrNumber, bounds.ErrTooDeep, errProduct, errWidth} {
 		if errors.Is(err, large) {
 			return large // says nothing about the arguments but that they are large

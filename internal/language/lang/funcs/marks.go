@@ -32,7 +32,7 @@ func markFunc(change func(cty.Value) cty.Value) function.Function {
 	})
 }
 
-// withoutMark removes one mark from the value itself, not from what is nested in it.
+// withoutMark removes one mark from the value itself, not from values nested in it.
 func withoutMark(v cty.Value, m value.Mark) cty.Value {
 	v, marks := v.Unmark()
 	if _, ok := marks[m]; ok {
@@ -57,7 +57,7 @@ var issensitiveFunc = function.New(&function.Spec{
 	},
 })
 
-// ephemeralAsNullFunc predicts no type: what the type of the argument tells is a part of what is taken away.
+// ephemeralAsNullFunc predicts no type: the type of the argument is a part of the secret that is taken away.
 var ephemeralAsNullFunc = function.New(&function.Spec{
 	Params: []function.Parameter{anyParam("value")},
 	Type:   function.StaticReturnType(cty.DynamicPseudoType),
@@ -105,8 +105,8 @@ func nullOf(v cty.Value, known bool) cty.Value {
 	return cty.NullVal(ty)
 }
 
-// nullInCollection replaces the ephemeral elements of a list or map. If their type is not known, neither
-// can that of the whole.
+// nullInCollection replaces the ephemeral elements of a list or map. If their type is not known, neither is
+// the type of the whole.
 func nullInCollection(v cty.Value) cty.Value {
 	ty := v.Type()
 	for _, elem := range v.Elements() {

@@ -39,8 +39,8 @@ func ReadsUnknown(expr hcl.Expression, ctx *hcl.EvalContext) bool {
 	return found
 }
 
-// settledAt reports whether what a traversal refers to is settled. It looks once for each traversal and
-// value: a loop asks in every round.
+// settledAt reports whether the object that a traversal refers to is settled. It looks once for each
+// traversal and value: a loop asks in every round.
 func settledAt(ctx *hcl.EvalContext, t hcl.Traversal) bool {
 	if t.IsRelative() {
 		return true

@@ -11,9 +11,9 @@ import (
 )
 
 // typeFunc makes a function that returns the type of its argument as a capsule that only the console can
-// show; TypeOf unpacks it. The names of attributes may be what is secret about a value, such as the keys of
-// decoded JSON. Where a value is sensitive or ephemeral as a whole they are withheld, but for types that
-// public approves of; it may be nil.
+// show; TypeOf unpacks it. The names of attributes may be the secret, such as the keys of decoded JSON. Where
+// a value is sensitive or ephemeral as a whole they are withheld, but for types that public approves of; it
+// may be nil.
 func typeFunc(public func(cty.Type) bool) function.Function {
 	if public == nil {
 		public = func(cty.Type) bool { return false }

@@ -15,8 +15,8 @@ import (
 var errProduct = fmt.Errorf("the result is too large: a product of sets may have up to %d elements", bounds.MaxProduct)
 
 // checkSize returns an error if a call would make a result out of all proportion to its arguments, which must
-// be found out before memory is exhausted. Whether a result is too large may show how long a secret text is,
-// but never what it is.
+// be found out before memory is exhausted. Whether a result is too large may show the length of a secret
+// text, but never its content.
 func checkSize(name string, args []cty.Value) error {
 	switch name {
 	case "jsondecode":
@@ -67,8 +67,8 @@ func checkFormat(format string, args []cty.Value) error {
 	return nil
 }
 
-// checkProduct checks how many elements a product of collections has, before it is built. What is not known
-// yet is checked when it is.
+// checkProduct checks how many elements a product of collections has, before it is built. Unknown collections
+// are checked once they are known.
 func checkProduct(args []cty.Value) error {
 	product := 1
 	for _, arg := range args {
@@ -84,7 +84,7 @@ func checkProduct(args []cty.Value) error {
 	return nil
 }
 
-// checkReplace counts only what is found literally. A regular expression finds at most one match per byte.
+// checkReplace counts only literal matches. A regular expression finds at most one match per byte.
 func checkReplace(args []cty.Value) error {
 	text, old, with := plainText(args[0]), plainText(args[1]), plainText(args[2])
 	if len(with) <= len(old) && !isPattern(old) || len(text)*(len(with)+1) <= bounds.MaxText {

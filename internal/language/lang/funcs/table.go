@@ -11,7 +11,7 @@ import (
 // CorePrefix is the namespace under which every function can be called as well.
 const CorePrefix = "core::"
 
-// Options says what the functions of a table stand on.
+// Options are the environment of the functions of a table.
 type Options struct {
 	// BaseDir is the directory that relative paths are resolved against; empty means the process's working
 	// directory.
@@ -19,12 +19,12 @@ type Options struct {
 	// PureOnly makes timestamp, uuid and bcrypt return unknown, because their results differ between plan and
 	// apply.
 	PureOnly bool
-	// PlanTimestamp is what plantimestamp returns; it returns unknown if this is zero.
+	// PlanTimestamp is the result of plantimestamp, which is unknown if this is zero.
 	PlanTimestamp time.Time
-	// Fingerprint is what fingerprint returns of a value without marks; false if it cannot be known yet. It
-	// returns unknown if this is nil.
+	// Fingerprint computes the result of fingerprint for a value without marks; false if it cannot be known
+	// yet. The result is unknown if this is nil.
 	Fingerprint func(cty.Value) (uint64, bool, error)
-	// Interrupted ends what functions look for and read in files when it is closed; nil for never.
+	// Interrupted, when closed, ends searches for files and reading from them; nil for never.
 	Interrupted <-chan struct{}
 	// Console adds the functions that exist only at the interactive prompt: type.
 	Console bool

@@ -38,12 +38,12 @@ type renderer struct {
 // Rendering says how the template functions of one evaluation render templates.
 type Rendering struct {
 	BaseDir   string                              // as in [Options]
-	Functions map[string]function.Function        // what templates can call; it is not changed
-	Rewrite   func(hcl.Expression) hcl.Expression // what to evaluate in place of a template
+	Functions map[string]function.Function        // functions for templates; the map is not changed
+	Rewrite   func(hcl.Expression) hcl.Expression // returns the expression to evaluate in place of a template
 	Budget    *bounds.Budget                      // of the evaluation, whose part the templates are
 }
 
-// Table returns the template functions, to be called in place of those of the same names in [Table].
+// Table returns the template functions, to be called in place of their namesakes in [Table].
 func (o Rendering) Table() map[string]function.Function {
 	r := &renderer{files: files{base: o.BaseDir}, functions: o.Functions, rewrite: o.Rewrite, budget: o.Budget}
 	return r.nested()
@@ -150,7 +150,7 @@ func (r *renderer) render(src, name string, vars cty.Value) (cty.Value, error) {
 // ofAnyType marks results of templates that are not text by their nature, until markType replaces it.
 type ofAnyType struct{}
 
-// rewritten returns what to evaluate in place of a template.
+// rewritten returns the expression to evaluate in place of a template.
 func (r *renderer) rewritten(e hcl.Expression) hcl.Expression {
 	if r.rewrite == nil {
 		return e
@@ -158,7 +158,7 @@ func (r *renderer) rewritten(e hcl.Expression) hcl.Expression {
 	return r.rewrite(e)
 }
 
-// noVariable reports a reference to what a template is not given.
+// noVariable reports a reference to a variable that a template is not given.
 func noVariable(t hcl.Traversal, given []string) diag.List {
 	name := t.RootName()
 	hint := diag.DidYouMean(name, given)
@@ -196,8 +196,8 @@ func templateError(diags diag.List, text []byte, cause error) error {
 	return diags.Err()
 }
 
-// evaluationError is templateError for what is found in the course of evaluating. An error about a template
-// that this one renders travels up unchanged but for the place of the call.
+// evaluationError is templateError for errors of an evaluation. An error about a template that this one
+// renders travels up unchanged but for the place of the call.
 func evaluationError(hd hcl.Diagnostics, text []byte) error {
 	for _, d := range hd {
 		call, ok := hcl.DiagnosticExtra[hclsyntax.FunctionCallDiagExtra](d)

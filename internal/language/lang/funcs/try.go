@@ -118,7 +118,7 @@ func alternatives(args []cty.Value) cty.ValueMarks {
 	return nil
 }
 
-// maxFailure bounds what one failed expression adds to the message, in bytes.
+// maxFailure bounds the text that one failed expression adds to the message, in bytes.
 const maxFailure = 2000
 
 // appendFailures appends the errors of one attempt as text. Details are withheld if the marks are secret,
@@ -133,7 +133,7 @@ func appendFailures(failures []string, diags hcl.Diagnostics, marks cty.ValueMar
 		if word, secret := value.Redacted(marks); secret {
 			detail = "The details are withheld because the expression uses a value: " + word
 		}
-		if len(detail) > maxFailure { // as of calls within calls, each of which repeats what is within it
+		if len(detail) > maxFailure { // as of calls within calls, each of which repeats the inner ones
 			detail = strings.ToValidUTF8(detail[:maxFailure], "") + "..."
 		}
 		failures = append(failures, line+"\n  "+detail)

@@ -20,8 +20,8 @@ func Decides(name string, args []cty.Value) []cty.Value {
 	return args
 }
 
-// unknownResult gives a result that is not known yet the marks that it may come to have: those of the
-// arguments, and ephemeral if a part of an argument is, unless it is certain that the result is another part.
+// unknownResult gives a result that is not known yet the marks that it may come to have: the arguments'
+// marks, and ephemeral if a part of an argument is, unless it is certain that the result is another part.
 func unknownResult(name string, v cty.Value, args []cty.Value) cty.Value {
 	if v.IsKnown() || decidesMarks[name] && !picks[name] {
 		return v

@@ -34,9 +34,9 @@ func Comment(from string) string {
 }
 
 // Resource returns the block of a managed resource whose object is v, a known value of the block's type
-// without marks. What only the provider sets is left out, and so is what is deprecated, unless only the
-// configuration can have set it. provider is the provider argument, such as "aws.west", or "" for none. The
-// text is formatted and ends without a line break.
+// without marks. Attributes that only the provider sets are left out, and so are deprecated ones, unless only
+// the configuration can have set them. provider is the provider argument, such as "aws.west", or "" for none.
+// The text is formatted and ends without a line break.
 func Resource(r addr.Resource, provider string, b *schema.Block, v cty.Value) string {
 	var w writer
 	w.line("resource ", quoted(r.Type), " ", quoted(r.Name), " {")
@@ -188,8 +188,8 @@ func (w *writer) one(head string, b *schema.Block, v cty.Value) {
 	w.line("}")
 }
 
-// stringExpr is an expression for a string: one that is a JSON document as jsonencode writes it is shown as
-// what it means.
+// stringExpr is an expression for a string: one that is a JSON document as jsonencode writes it becomes a
+// call of jsonencode.
 func stringExpr(text string) string {
 	if !strings.HasPrefix(text, "{") && !strings.HasPrefix(text, "[") {
 		return quoted(text)

@@ -58,7 +58,7 @@ func (b keepingBody) JustAttributes() (hcl.Attributes, hcl.Diagnostics) {
 	return b.attributes(attrs), diags
 }
 
-// content replaces the expressions of what was decoded, and wraps the bodies of its blocks.
+// content replaces the decoded expressions, and wraps the bodies of blocks.
 func (b keepingBody) content(in *hcl.BodyContent) *hcl.BodyContent {
 	if in == nil {
 		return nil

@@ -24,7 +24,7 @@ func (b Branches) Within(variables map[string]cty.Value) {
 	variables[branchesName] = cty.CapsuleVal(branchesType, &b)
 }
 
-// branchesOf returns what sees the conditional expressions of evaluations in ctx, or nil.
+// branchesOf returns the observer of conditional expressions in ctx, or nil.
 func branchesOf(ctx *hcl.EvalContext) Branches {
 	for ; ctx != nil; ctx = ctx.Parent() {
 		if v, ok := ctx.Variables[branchesName]; ok && !v.IsNull() {
@@ -37,7 +37,7 @@ func branchesOf(ctx *hcl.EvalContext) Branches {
 }
 
 // branch reports which branch a condition chooses, and returns the contexts in which the branches are
-// evaluated. Both branches are evaluated always, but what is not chosen must not be seen.
+// evaluated. Both branches are evaluated always, but the one that is not chosen must not be seen.
 func branch(ctx *hcl.EvalContext, at hcl.Range, condition cty.Value) (onTrue, onFalse *hcl.EvalContext) {
 	see := branchesOf(ctx)
 	if see == nil {

@@ -45,7 +45,7 @@ func Exceeded(ctx *hcl.EvalContext) hcl.Diagnostics {
 	return hcl.Diagnostics{d}
 }
 
-// The expressions below take what splats, templates and functions make from the budget of the evaluation.
+// The expressions below charge results of splats, templates and functions to the budget of the evaluation.
 
 // splatted is the source of a splat expression, which makes as many elements as the source has.
 type splatted struct {

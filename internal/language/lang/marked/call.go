@@ -204,7 +204,7 @@ func plainLookup(args []cty.Value) (cty.Value, bool) {
 	return value.MarkKnown(v, funcs.Decides("lookup", args)...), ok
 }
 
-// lookedUp returns what lookup does in the plain cases.
+// lookedUp returns the result of lookup in the plain cases.
 func lookedUp(args []cty.Value) (cty.Value, bool) {
 	if len(args) < 2 || len(args) > 3 || args[1].Type() != cty.String {
 		return cty.NilVal, false

@@ -9,7 +9,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/values/value"
 )
 
-// collected returns how many elements the results of functions have at least that collect those of their
+// collected returns the least number of elements in the result of a function that collects elements of its
 // arguments, or 0 for others. It is found out before anything is collected.
 func collected(name string, args []cty.Value) int {
 	switch name {
@@ -41,8 +41,8 @@ func sizeOf(v cty.Value) int {
 	return 0
 }
 
-// flatSize returns how many elements a sequence has at least, once those of the sequences within it stand in
-// their place. It does not look deeper.
+// flatSize returns how many elements a sequence has at least, once sequences within it are replaced by their
+// elements. It does not look deeper.
 func flatSize(v cty.Value) int {
 	v, _, ok := plain(v)
 	if ty := v.Type(); !ok || !ty.IsListType() && !ty.IsTupleType() {
@@ -104,8 +104,8 @@ func plainFlatten(args []cty.Value) (cty.Value, bool) {
 	return cty.TupleVal(out), true
 }
 
-// appendFlat appends the elements of a sequence, with those of sequences in it. It is false if a sequence, or
-// what may become one, is unknown or has marks.
+// appendFlat appends the elements of a sequence, and of sequences in it. It is false if a sequence, or a
+// value that may become one, is unknown or has marks.
 func appendFlat(out []cty.Value, seq cty.Value) ([]cty.Value, bool) {
 	if seq.IsMarked() || !seq.IsKnown() || seq.IsNull() {
 		return nil, false

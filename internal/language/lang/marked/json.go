@@ -72,7 +72,7 @@ func objectFromJSON(pairs []hcl.KeyValuePair, rng hcl.Range) (hclsyntax.Expressi
 // values of the keys, which panics if they are marked.
 type duplicateKey struct {
 	*hclsyntax.ObjectConsExpr
-	text         string // as written, with what it interpolates
+	text         string // as written, with its interpolations
 	first, again hcl.Range
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 // loop is a for expression. HCL removes the marks of the collection before it evaluates the elements and adds
-// them to the result, but loses them if the result is unknown. What it makes is taken from the budget of the
+// them to the result, but loses them if the result is unknown. Its elements are charged to the budget of the
 // evaluation.
 type loop struct {
 	*hclsyntax.ForExpr
@@ -82,7 +82,7 @@ func (l loop) child(ctx *hcl.EvalContext, key, val cty.Value) *hcl.EvalContext {
 	return child
 }
 
-// skipped collects what is known of elements that HCL did not evaluate, because their condition or key is
+// skipped collects properties of elements that HCL did not evaluate, because their condition or key is
 // unknown.
 type skipped struct {
 	ephemeral bool // an element may be ephemeral
@@ -104,13 +104,13 @@ func (s *skipped) found(x hclsyntax.Expression, ctx *hcl.EvalContext, v cty.Valu
 	s.ephemeral = s.ephemeral || value.Contains(v, value.Ephemeral) || diags.HasErrors() && funcs.EphemeralOutcome(x, ctx)
 }
 
-// guarding is the condition or the key of a loop. If it is unknown for an element, what HCL then skips of the
-// element is evaluated here. Each part is evaluated once for each element: loops in conditions of loops would
-// otherwise take time exponential in their depth.
+// guarding is the condition or the key of a loop. If it is unknown for an element, the expressions that HCL
+// then skips are evaluated here. Each part is evaluated once for each element: loops in conditions of loops
+// would otherwise take time exponential in their depth.
 type guarding struct {
 	hclsyntax.Expression
 	of       *hclsyntax.ForExpr
-	rest     []hclsyntax.Expression // what HCL skips
+	rest     []hclsyntax.Expression // expressions that HCL skips
 	seen     *skipped
 	budget   *bounds.Budget
 	tryOut   bool // HCL is about to evaluate it for an unknown element, before it comes to the real ones
@@ -180,7 +180,7 @@ func (s spending) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 }
 
 // weight returns how many elements one evaluation of e makes by itself: one for its result, and one for each
-// element that is written out in it. What loops in it make is counted there.
+// element that is written out in it. Elements of loops in it are counted there.
 func weight(e hclsyntax.Expression) int {
 	w := &weigher{sum: 1}
 	_ = hclsyntax.Walk(e, w)

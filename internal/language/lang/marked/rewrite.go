@@ -51,9 +51,9 @@ func (c conditional) typeless(ctx *hcl.EvalContext, cond, onTrue, onFalse *evalu
 	return !settled(onTrue.v, onFalse.v) || !settled(onFalse.v, onTrue.v)
 }
 
-// settled reports whether it does not depend on the condition what a conditional expression has, besides the
-// value itself, if this branch is chosen: a type without open parts, which null takes from the other branch,
-// and marks within.
+// settled reports whether the type and the inner marks of a conditional expression do not depend on the
+// condition if this branch is chosen: the type has no open parts, which null takes from the other branch, and
+// no value within has marks.
 func settled(v, other cty.Value) bool {
 	if v.RawEquals(cty.NullVal(cty.DynamicPseudoType)) {
 		return !other.Type().HasDynamicTypes()

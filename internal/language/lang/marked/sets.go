@@ -12,7 +12,7 @@ import (
 // setShortcut returns the shortcut for an operation on sets with at most so many arguments. Of the first one
 // it keeps the elements that keep says so of, and if that is nil, all elements of all. Going through a set
 // sorts it first, and a call of the function goes through its arguments many times. This goes through each
-// once, and what is not a set yet need not be sorted at all.
+// once, and a value that is not a set yet need not be sorted at all.
 func setShortcut(most int, keep func(others []cty.ValueSet, elem cty.Value) bool) func(args []cty.Value) (cty.Value, bool) {
 	return func(args []cty.Value) (cty.Value, bool) {
 		if len(args) < 2 || len(args) > most {

@@ -9,8 +9,8 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/values/value"
 )
 
-// The expressions of this file mark results whose type depends on an ephemeral value, so that what takes away
-// the ephemeral mark takes away the type as well.
+// The expressions of this file mark results whose type depends on an ephemeral value, so that code that takes
+// away the ephemeral mark takes away the type as well.
 
 // typeless marks a value as ephemeral, and its type too.
 func typeless(v cty.Value) cty.Value { return v.Mark(value.Ephemeral).Mark(value.EphemeralType) }
@@ -25,7 +25,7 @@ func shapeless(v cty.Value) cty.Value {
 }
 
 // markKnown marks v, the result of an expression with these operands, if it is ephemeral and may be unknown
-// with other ephemeral values. What has failed is unknown.
+// with other ephemeral values. A failed operand is unknown.
 func markKnown(ctx *hcl.EvalContext, v cty.Value, operands ...*evaluatedExpr) cty.Value {
 	if !value.MayBeUnknown(v) {
 		return v
@@ -103,7 +103,7 @@ func (s splat) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 	case !isList || splatsWithin(s.Each):
 		v = shapeless(v)
 	}
-	return value.MarkKnown(v), diags // what is unknown may be null, which has no elements
+	return value.MarkKnown(v), diags // an unknown value may be null, which has no elements
 }
 
 // splatsWithin reports whether a splat has another one for each of its elements, as in a[*].b[*]: that

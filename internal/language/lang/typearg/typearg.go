@@ -1,7 +1,7 @@
 // Package typearg knows the arguments of functions that are types rather than values, such as the second one
 // of convert([], list(string)). Nothing in them refers to anything: string is not a reference there.
 //
-// It may import HCL's and cty's packages. It must not know what the functions do.
+// It may import HCL's and cty's packages. It must not know the results of functions.
 package typearg
 
 import (
@@ -87,7 +87,7 @@ func types(node hclsyntax.Node) (found []hcl.Range) {
 	return found
 }
 
-// outside returns the references that are in none of the ranges, which are those of arguments that are
+// outside returns the references that are in none of the ranges, which are the ranges of arguments that are
 // types.
 func outside(all []hcl.Traversal, ranges []hcl.Range) []hcl.Traversal {
 	if len(ranges) == 0 {

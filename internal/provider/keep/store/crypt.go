@@ -170,7 +170,7 @@ func (k keys) open(name string, sealed []byte) ([]byte, error) {
 	return buf.Bytes(), nil
 }
 
-// explain turns the error of decrypting into one that says which key is wrong, and what to set instead.
+// explain turns the error of decrypting into one that says which key is wrong, and which setting to change.
 func (k keys) explain(name string, err error) error {
 	noMatch, ok := errors.AsType[*age.NoIdentityMatchError](err)
 	if !ok {

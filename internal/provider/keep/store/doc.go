@@ -17,7 +17,7 @@
 //     file races with its next user.
 //
 // With a passphrase there is no key file; the recipient is age's scrypt recipient with a work factor of 2^15
-// (a tenth or two of a second per change; reading what this process read or wrote last costs none).
+// (a tenth or two of a second per change; reading again costs none unless another process wrote meanwhile).
 //
 // # Format, version 1
 //

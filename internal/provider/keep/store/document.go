@@ -28,7 +28,7 @@ type document struct {
 	Notes   map[string]*noteRecord   `json:"notes"`
 	Leases  map[string]*leaseRecord  `json:"leases"`
 
-	absent bool // the file does not exist; the content is that of an empty store
+	absent bool // the file does not exist; it has the content of an empty store
 }
 
 // secretRecord is a secret in the document. Its value is a byte slice so that wipe can clear it.

@@ -23,8 +23,8 @@ var (
 	ErrIO          = errors.New("file operation failed")
 )
 
-// Problem is a failure that the user can act on: Summary says what went wrong, Detail where, why and what
-// to do. Neither text ever contains a secret, a token, key material, or a path for which the options have
+// Problem is a failure that the user can act on: Summary names the failure, Detail its place, cause and
+// remedy. Neither text ever contains a secret, a token, key material, or a path for which the options have
 // another name.
 type Problem struct {
 	Kind    error // one of the Err… variables
@@ -48,7 +48,7 @@ func (p *Problem) Unwrap() []error {
 	return kinds
 }
 
-// ioProblem returns the problem of a file that the system refused; file is what errors call it.
+// ioProblem returns the problem of a file that the system refused; file is its name in errors.
 func ioProblem(summary, file string, cause error, advice string) *Problem {
 	return &Problem{Kind: ErrIO, Summary: summary, Detail: "The " + file + ": " + safefile.Reason(cause) + ". " + advice, Cause: cause}
 }

@@ -22,14 +22,14 @@ const (
 	lockPoll = 10 * time.Millisecond
 )
 
-// Options describe a store and what opens it. Only Path is required.
+// Options describe a store and the key that opens it. Only Path is required.
 type Options struct {
 	// Path of the store file; relative to the working directory.
 	Path string
 	// KeyFile holds the age identity; Path + ".key" if empty. Not used with a passphrase.
 	KeyFile string
-	// Name and KeyName are what errors call the two files: "store NAME" and "key file KEYNAME". They take the
-	// place of paths that may be secret. Empty ones are the paths.
+	// Name and KeyName are the names of the two files in errors: "store NAME" and "key file KEYNAME". They
+	// take the place of paths that may be secret. Empty ones are the paths.
 	Name, KeyName string
 	// Passphrase opens the store instead of a key file.
 	Passphrase string
@@ -111,7 +111,7 @@ func (s *Store) Check(ctx context.Context) error {
 	return s.view(ctx, func(*document) error { return nil })
 }
 
-// view runs fn on the current content. fn must copy what it keeps of the document.
+// view runs fn on the current content. fn must copy any data of the document that it keeps.
 func (s *Store) view(ctx context.Context, fn func(*document) error) error {
 	if readsNeedLock && s.exists() {
 		unlock, err := s.lock(ctx)
@@ -245,8 +245,8 @@ func (s *Store) save(ctx context.Context, doc *document, k *keys) error {
 	return nil
 }
 
-// remove deletes the store's file, so that the next store at this path may have another passphrase: that of
-// this one may have existed only as long as what it protected. The key file stays and is used again.
+// remove deletes the store's file, so that the next store at this path may have another passphrase: this
+// one's may have existed only as long as the protected data. The key file stays and is used again.
 func (s *Store) remove(ctx context.Context, doc *document) error {
 	if doc.absent {
 		return nil

@@ -108,7 +108,7 @@ func (t *Tunnel) accept() {
 	}
 }
 
-// forward passes on what the two ends of a connection send, until both have ended.
+// forward copies between the two ends of a connection, until both have ended.
 func (t *Tunnel) forward(near net.Conn) {
 	defer func() { _ = near.Close() }()
 	far, err := t.dial(t.life)

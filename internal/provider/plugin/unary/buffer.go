@@ -8,7 +8,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// prefix is the length of what precedes a message: whether it is compressed, and its length.
+// prefix is the length of the prefix of a message, which says whether it is compressed, and its length.
 const prefix = 5
 
 // firstRoom is the most memory that a response gets before any of its content has come.

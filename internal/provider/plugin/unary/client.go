@@ -1,15 +1,14 @@
 // Package unary is a gRPC client for calls with one request to a server on the same machine.
 //
-// A general gRPC client costs several times what such a call needs: it passes every message between
+// A general gRPC client costs several times as much as such a call needs: it passes every message between
 // goroutines that serve streams, measures the network, and writes each frame by itself. Here the caller
-// encodes its request into the output of the connection, whatever has gathered there is written at once, and
-// one goroutine reads the responses. Memory that held messages is overwritten as soon as it is not needed,
+// encodes its request into the output of the connection, all gathered output is written at once, and one
+// goroutine reads the responses. Memory that held messages is overwritten as soon as it is not needed,
 // because messages contain secrets.
 //
-// Start reading at [Client]. A connection is in conn.go (calls and what they send) and read.go (what
-// arrives).
+// Start reading at [Client]. A connection is in conn.go (calls and their output) and read.go (its input).
 //
-// The package implements what RFC 9113 and the gRPC protocol over HTTP/2 require of a client without
+// The package implements RFC 9113 and the gRPC protocol over HTTP/2 as far as they bind a client without
 // streams of requests, compression and metadata. It knows no methods and no providers.
 package unary
 

@@ -23,10 +23,9 @@ var errUnprocessed = errors.New("the server did not process the call")
 // they receive data, to measure the network. Answered at once, each call would have such a ping.
 const ackDelay = 5 * time.Millisecond
 
-// conn is a connection. Calls append what they send to out, and one goroutine at a time writes it. So a
-// call never waits in a write, whose end would not be in its power. Calls are numbered with odd stream IDs,
-// as HTTP/2 has it for clients; once these are used up, the connection drains and the client makes another
-// one.
+// conn is a connection. Calls append their output to out, and one goroutine at a time writes it. So a call
+// never waits in a write, whose end would not be in its power. Calls are numbered with odd stream IDs, as
+// HTTP/2 has it for clients; once these are used up, the connection drains and the client makes another one.
 type conn struct {
 	nc        net.Conn
 	readEnded chan struct{} // closed when the reading goroutine has ended
@@ -44,7 +43,7 @@ type conn struct {
 	headers    bytes.Buffer
 	encoder    *hpack.Encoder
 
-	// What the server allows. changed is closed, and replaced, when it allows more; nil if no call waits for
+	// Limits of the server. changed is closed, and replaced, when it allows more; nil if no call waits for
 	// that.
 	window, initialWindow int64
 	frameSize             int
@@ -101,7 +100,7 @@ func (c *conn) call(ctx context.Context, method string, message []byte, each fun
 }
 
 // send opens a stream and sends the request as far as the server allows. It returns an error if there will be
-// no response; if the server ends the call early, the outcome is that of the stream.
+// no response; if the server ends the call early, the stream has the outcome.
 func (c *conn) send(ctx context.Context, s *stream, method string, message []byte) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -259,7 +258,7 @@ func (s *stream) ended() bool {
 	}
 }
 
-// flush makes sure that out is written. The caller holds mu. A write that is under way takes along what is
+// flush makes sure that out is written. The caller holds mu. A write that is under way takes along bytes
 // appended meanwhile.
 func (c *conn) flush() {
 	c.appendAcks()

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 )
 
-// What this side declares. Windows are as large as they can be: the peer is on the same machine, and a
+// Limits that this side declares. Windows are as large as they can be: the peer is on the same machine, and a
 // response that does not fit into memory fails in any case.
 const (
 	frameHead     = 9
@@ -81,7 +81,7 @@ func appendWindow(b []byte, stream, increment uint32) []byte {
 	return binary.BigEndian.AppendUint32(appendFrame(b, frameWindow, 0, stream, 4), increment)
 }
 
-// appendGreeting appends what a client sends first.
+// appendGreeting appends the first bytes of a client.
 func appendGreeting(b []byte) []byte {
 	settings := []struct {
 		id    uint16

@@ -2,9 +2,9 @@ package unary
 
 import "fmt"
 
-// This file has what RFC 9113 assigns.
+// This file has the constants of RFC 9113.
 
-// clientPreface is what a client sends before everything else.
+// clientPreface precedes everything else that a client sends.
 const clientPreface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 
 // frameKind is the type of a frame.

@@ -31,7 +31,7 @@ type reader struct {
 	credit  uint32 // bytes received that the server's window has not been given back
 }
 
-// responseFields are what matters of response headers and trailers.
+// responseFields are the relevant response headers and trailers.
 type responseFields struct {
 	httpStatus, grpcStatus, message string
 }
@@ -89,8 +89,8 @@ func (r *reader) frames() error {
 	}
 }
 
-// frame handles one frame. An error ends the connection: after a breach of the protocol, the meaning of
-// what follows is not certain.
+// frame handles one frame. An error ends the connection: after a breach of the protocol, the meaning of later
+// frames is not certain.
 func (r *reader) frame(f frame) error {
 	if r.open.stream != 0 && (f.kind != frameContinuation || f.stream != r.open.stream) {
 		return violation(resetProtocol)
@@ -127,7 +127,7 @@ func (r *reader) data(f frame) error {
 	if f.stream == 0 {
 		return violation(resetProtocol)
 	}
-	// Streams have a window for a whole message; that of the connection is given back now and then.
+	// Streams have a window for a whole message; the connection's is given back now and then.
 	if r.credit += uint32(len(f.content)); r.credit > maxWindow/2 {
 		r.c.out = appendWindow(grow(r.c.out, frameHead+4), 0, r.credit)
 		r.credit = 0
@@ -176,7 +176,7 @@ func (s *stream) receive(content []byte) error {
 	}
 }
 
-// collect appends to one response, and returns what follows it.
+// collect appends to one response, and returns the rest after it.
 func (s *stream) collect(content []byte) (rest []byte, err error) {
 	b := s.response.bytes
 	if !s.headed {
@@ -199,7 +199,7 @@ func (s *stream) collect(content []byte) (rest []byte, err error) {
 		case size > maxMessage-prefix:
 			return nil, fail(ResourceExhausted, "the response has %d bytes, more than %d", size, maxMessage-prefix)
 		}
-		// What the prefix announces may never come, so a long message gets its memory as it arrives.
+		// The announced bytes may never come, so a long message gets its memory as it arrives.
 		if need := min(prefix+int(size), firstRoom); cap(b) < need {
 			b = append(newBuffer(need).bytes, b...)
 		}
@@ -328,7 +328,7 @@ func (r *reader) reset(f frame) error {
 	return nil
 }
 
-// settings takes over what the server allows, and acknowledges it.
+// settings takes over the limits of the server, and acknowledges them.
 func (c *conn) settings(f frame) error {
 	if f.flags.Has(flagAck) {
 		return nil

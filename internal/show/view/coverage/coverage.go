@@ -1,8 +1,8 @@
-// Package coverage shows what a test suite has exercised of a module: as a table for people, as the document
-// of a message, and as an HTML page. All three count outcomes: a resource has two, planned and applied, a
-// conditional expression its two branches.
+// Package coverage shows which points of a module a test suite has exercised: as a table for people, as the
+// document of a message, and as an HTML page. All three count outcomes: a resource has two, planned and
+// applied, a conditional expression its two branches.
 //
-// It shows names and positions only. It may import eval/coverage, and writes to what it is given.
+// It shows names and positions only. It may import eval/coverage, and writes to the writers that it is given.
 package coverage
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/language/eval/coverage"
 )
 
-// Report is what has become of the points of a module. It is not changed once it is made.
+// Report is the coverage of a module's points. It is immutable.
 type Report struct {
 	files []file
 	total share
@@ -54,7 +54,7 @@ func (s share) String() string {
 	return fmt.Sprintf("%d/%d", s.Exercised, s.Total)
 }
 
-// percent returns the share in whole percent. Only what is complete has 100.
+// percent returns the share in whole percent. Only full coverage has 100.
 func (s share) percent() int { return 100 * s.Exercised / max(s.Total, 1) }
 
 // New returns the report about the points of a set.
@@ -79,7 +79,7 @@ var names = [...]string{
 	coverage.Output: "outputs", coverage.Condition: "conditions",
 }
 
-// gap says what has not been exercised of a point, "" if everything has.
+// gap names the outcomes of a point that no test exercised; "" if there are none.
 func gap(p coverage.Point) string {
 	var never []string
 	for i, o := range p.Kind.Outcomes() {
@@ -110,8 +110,8 @@ func (r *Report) Summary() string {
 	return fmt.Sprintf("Coverage: %d of %d outcomes exercised (%d %%).", r.total.Exercised, r.total.Total, r.total.percent())
 }
 
-// Text writes a table with the counts of each file, and what was not exercised, with its position. Errors are
-// those of w.
+// Text writes a table with the counts of each file, and the points that no test exercised, with their
+// positions. It fails if w fails.
 func (r *Report) Text(w io.Writer) error {
 	var out strings.Builder
 	fmt.Fprintf(&out, "\n%s\n", r.Summary())

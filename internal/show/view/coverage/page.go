@@ -9,8 +9,9 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/show/view/internal/hypertext"
 )
 
-// style is the style sheet of the page. What came and what did not differs by mark and weight as well as by
-// colour. On narrow screens the tables of points become lists, so that only the table of counts is scrolled.
+// style is the style sheet of the page. Outcomes that came differ from the others by mark and weight as well
+// as by colour. On narrow screens the tables of points become lists, so that only the table of counts is
+// scrolled.
 //
 //go:embed style.css
 var style hypertext.Markup
@@ -18,7 +19,7 @@ var style hypertext.Markup
 // page is a document being written.
 type page struct{ hypertext.Page }
 
-// HTML writes the report as a page that needs no script and nothing from elsewhere. Errors are those of w.
+// HTML writes the report as a page that needs no script and nothing from elsewhere. It fails if w fails.
 func (r *Report) HTML(w io.Writer) error {
 	p := &page{}
 	p.Head("Test coverage", style, "")

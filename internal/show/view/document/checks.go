@@ -34,7 +34,7 @@ type jsonCheckObj struct {
 	Problems []jsonProblem       `json:"problems,omitempty"`
 }
 
-// jsonInstanceAddress is what distinguishes an instance from the others of its block.
+// jsonInstanceAddress distinguishes an instance from the others of its block.
 type jsonInstanceAddress struct {
 	InstanceKey addr.Key `json:"instance_key,omitzero"`
 	Module      string   `json:"module,omitempty"`
@@ -46,7 +46,7 @@ type jsonProblem struct {
 	Message string `json:"message"`
 }
 
-// checksJSON encodes the results of conditions, sorted by address; nil if there are none. Those of
+// checksJSON encodes the results of conditions, sorted by address; nil if there are none. Conditions of
 // ephemeral resources are left out, like everything else about them (E81).
 func checksJSON(results []state.CheckResult) []jsonCheck {
 	var out []jsonCheck

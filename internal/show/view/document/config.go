@@ -12,8 +12,8 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/language/config"
 )
 
-// jsonConfig is the document of a configuration. It shows what is written, not what it means: of expressions
-// there are only constants and references, and a resource with count appears once.
+// jsonConfig is the document of a configuration. It shows the text, not its meaning: expressions appear only
+// as constants and references, and a resource with count appears once.
 type jsonConfig struct {
 	ProviderConfig map[string]jsonProviderConfig `json:"provider_config,omitempty"` // by providerKey
 	RootModule     jsonConfigModule              `json:"root_module"`

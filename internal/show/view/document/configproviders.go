@@ -37,9 +37,9 @@ type jsonProviderConfig struct {
 	Expressions       map[string]any `json:"expressions,omitempty"`
 }
 
-// enterProviders enters a module's provider configurations into the table: those of its provider blocks, and
-// those that its default references lead to, if they have no block. The caller enters the parent module
-// first: what is inherited is in the table then, with its expressions.
+// enterProviders enters a module's provider configurations into the table: its provider blocks, and the
+// configurations that its default references lead to, if they have no block. The caller enters the parent
+// module first, so that inherited configurations are in the table, with their expressions.
 func (w *configWriter) enterProviders(m *config.Module) {
 	for _, p := range m.Providers {
 		pc := providerConfig(m, p.Ref())

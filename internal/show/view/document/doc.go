@@ -6,8 +6,8 @@
 // null, are an interface. A new member is optional and has a name that other engines don't use.
 //
 // Every function is a function of its arguments: the package reads no files, and its costs are linear in the
-// size of what is encoded. Sensitive values are in the documents, beside members that say where they are.
-// Ephemeral resources are in none but that of a configuration, and ephemeral values in none at all (E81).
+// size of the data. Sensitive values are in the documents, beside members that say where they are. Ephemeral
+// resources are only in the document of a configuration, and ephemeral values in none at all (E81).
 //
 // It may import the data models. It must not know how people are shown the same: package view builds on this
 // one.
@@ -23,9 +23,9 @@ import (
 // are missing in it have no snippet.
 type Sources map[string][]byte
 
-// Schemas finds the schema of a resource type. It returns nil for what it doesn't know, such as the types of
-// a provider that is not installed; documents then go by the values alone. It is called once per object, so
-// it should remember what it found.
+// Schemas finds the schema of a resource type. It returns nil for types that it doesn't know, such as types
+// of a provider that is not installed; documents then go by the values alone. It is called once per object,
+// so it should remember what it found.
 type Schemas interface {
 	Resource(p addr.Provider, mode addr.Mode, typeName string) *schema.Schema
 }
@@ -57,7 +57,7 @@ func identityVersion(s Schemas, p addr.Provider, typeName string) *int64 {
 	return &version
 }
 
-// Versions are the version numbers that documents carry: Compat is what tools know as terraform_version,
+// Versions are the version numbers in documents: Compat is the one that tools read as terraform_version,
 // Product is our own.
 type Versions struct {
 	Compat  string

@@ -12,7 +12,7 @@ import (
 )
 
 // jsonExpression is the value of a constant expression, or the references of any other. Policy checks follow
-// the references to learn what a block depends on.
+// the references to learn the dependencies of a block.
 type jsonExpression struct {
 	ConstantValue json.RawMessage `json:"constant_value,omitempty"`
 	References    []string        `json:"references,omitempty"`
@@ -62,7 +62,7 @@ func bodyJSON(body hcl.Body, b *schema.Block) map[string]any {
 	if body == nil || b == nil {
 		return nil
 	}
-	content, _, _ := body.PartialContent(bodySchema(b)) // what doesn't fit has been reported by validation
+	content, _, _ := body.PartialContent(bodySchema(b)) // validation has reported the rest
 	if content == nil {
 		return nil
 	}
@@ -101,7 +101,7 @@ func bodyJSON(body hcl.Body, b *schema.Block) map[string]any {
 }
 
 // bodySchema returns the HCL schema that reads a body as its provider schema describes it. Nothing is
-// required: the document shows what is written, and validation has reported what is missing.
+// required: the document shows the body as written, and validation has reported missing arguments.
 func bodySchema(b *schema.Block) *hcl.BodySchema {
 	s := &hcl.BodySchema{}
 	for name := range b.Attributes {

@@ -76,8 +76,8 @@ func (f *FunctionCall) Parameters() string {
 	return "(" + strings.Join(names, ", ") + ")"
 }
 
-// jsonFunction is the signature of a function in the documents about functions. That of a diagnostic has
-// other names for the same, and less.
+// jsonFunction is the signature of a function in the documents about functions. The signature in a diagnostic
+// has other names for the same members, and fewer of them.
 type jsonFunction struct {
 	Description        string              `json:"description,omitempty"`
 	Summary            string              `json:"summary,omitempty"`

@@ -52,7 +52,7 @@ func (t *moduleTree) json(sorted bool) jsonModule {
 }
 
 // ByModuleDepth returns a copy of a list in the order of documents: items of the root module first, then
-// those of its child modules, and so on. Items at the same depth keep their order.
+// items of its child modules, and so on. Items at the same depth keep their order.
 func ByModuleDepth[T any](list []T, module func(T) addr.ModuleInstance) []T {
 	depths := map[addr.ModuleInstance]int{} // a sort asks often, and most items share a few modules
 	depth := func(e T) int {

@@ -17,9 +17,9 @@ import (
 	"github.com/mayfly-iac/mayfly/plan"
 )
 
-// jsonPlan is the document of a plan. Programs that approve plans read ResourceChanges; those that look at
-// what will be, such as policy and cost checks, read PlannedValues and Configuration. Complete is false for a
-// plan that -target or -exclude restricts, so that a program can refuse to approve it.
+// jsonPlan is the document of a plan. Programs that approve plans read ResourceChanges; programs that look at
+// the planned state, such as policy and cost checks, read PlannedValues and Configuration. Complete is false
+// for a plan that -target or -exclude restricts, so that a program can refuse to approve it.
 type jsonPlan struct {
 	FormatVersion      string                      `json:"format_version"`
 	TerraformVersion   string                      `json:"terraform_version"`
@@ -56,7 +56,7 @@ type jsonChangeOf struct {
 	Change       jsonChange `json:"change"`
 	ActionReason string     `json:"action_reason,omitempty"`
 
-	of *plan.Change // what is encoded here
+	of *plan.Change // the change encoded here
 }
 
 // jsonChange is the two sides of a change. AfterUnknown and the members about sensitivity have the shape of
@@ -76,7 +76,7 @@ type jsonChange struct {
 	AfterIdentity   json.RawMessage   `json:"after_identity,omitempty"`
 }
 
-// jsonWithheld is an attribute whose value is kept out of the plan and the state, and what is known of it.
+// jsonWithheld is an attribute whose value is kept out of the plan and the state.
 type jsonWithheld struct {
 	Path   json.RawMessage `json:"path"`
 	Status string          `json:"status"`
@@ -96,10 +96,10 @@ type Importing struct {
 }
 
 // Plan returns the JSON document of a plan on one line. It has no configuration if tree is nil, and no
-// relevant attributes if relevant is nil. s may be nil; without the schema of a resource type, only what the
-// plan itself marks is flagged as sensitive. Ephemeral resources and the values of ephemeral variables are
-// not in plans, and so not in the document (E81). An error names the object, output or variable that cannot
-// be decoded.
+// relevant attributes if relevant is nil. s may be nil; without the schema of a resource type, only values
+// that the plan itself marks are flagged as sensitive. Ephemeral resources and the values of ephemeral
+// variables are not in plans, and so not in the document (E81). An error names the object, output or variable
+// that cannot be decoded.
 func Plan(p *plan.Plan, tree *config.Tree, relevant Relevant, s ConfigSchemas, v Versions) ([]byte, error) {
 	doc := &jsonPlan{
 		FormatVersion: "1.2", TerraformVersion: v.Compat, ProductVersion: v.Product,
@@ -277,8 +277,8 @@ func actionsJSON(a plan.Action) []string {
 	}
 }
 
-// plannedValues returns the state that the plan leads to: the planned object of every change that leaves
-// one, without its unknown parts. Sensitive and unknown parts are those of the changes, encoded already.
+// plannedValues returns the state that the plan leads to: the planned object of every change that leaves one,
+// without its unknown parts. The changes have their sensitive and unknown parts, encoded already.
 func plannedValues(p *plan.Plan, changes []jsonChangeOf, s Schemas) (*jsonValues[OutputValue], error) {
 	out := &jsonValues[OutputValue]{}
 	tree := newModuleTree()
@@ -324,8 +324,8 @@ func (c jsonChangeOf) planned(s Schemas) jsonResource {
 	return r
 }
 
-// outputChanges encodes the changes of root outputs by name, nil if there are none. Its flags differ from
-// those of resources: they are true or false for the whole value.
+// outputChanges encodes the changes of root outputs by name, nil if there are none. Its flags, unlike the
+// flags of resources, are true or false for the whole value.
 func outputChanges(p *plan.Plan) (map[string]jsonChange, error) {
 	if len(p.Outputs) == 0 {
 		return nil, nil

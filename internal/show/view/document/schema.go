@@ -18,13 +18,13 @@ type Declarations struct {
 }
 
 // jsonSchemas is the document of the command providers schema, from which editors and code generators learn
-// what can be written.
+// the arguments of blocks.
 type jsonSchemas struct {
 	FormatVersion   string                         `json:"format_version"`
 	ProviderSchemas map[string]jsonProviderSchemas `json:"provider_schemas,omitempty"`
 }
 
-// jsonProviderSchemas is what one provider declares. Ephemeral resources have a member of their own (E81).
+// jsonProviderSchemas has the schemas of one provider. Ephemeral resources have a member of their own (E81).
 type jsonProviderSchemas struct {
 	Provider   *jsonSchema             `json:"provider,omitempty"`
 	Resources  map[string]*jsonSchema  `json:"resource_schemas,omitempty"`
@@ -76,7 +76,7 @@ type jsonNestedType struct {
 	NestingMode string                    `json:"nesting_mode,omitempty"`
 }
 
-// jsonIdentity describes what identifies an object of a resource type without its ID, for import blocks.
+// jsonIdentity describes the attributes that identify an object of a resource type, for import blocks.
 type jsonIdentity struct {
 	Version    int64                            `json:"version"`
 	Attributes map[string]jsonIdentityAttribute `json:"attributes,omitempty"`

@@ -15,7 +15,7 @@ import (
 	"github.com/mayfly-iac/mayfly/state"
 )
 
-// Sensitive is what of a state is sensitive: where, and never a value.
+// Sensitive lists the places of sensitive values in a state, and never a value.
 type Sensitive struct {
 	Attributes []SensitiveAttribute // by provider, mode, type and path
 	Outputs    []string             // names, sorted
@@ -48,8 +48,8 @@ type SensitiveAttribute struct {
 // Empty reports whether nothing is sensitive, as far as is known.
 func (s *Sensitive) Empty() bool { return len(s.Attributes)+len(s.Outputs)+len(s.Unread) == 0 }
 
-// SensitiveOf finds what of a state is sensitive. An error names the object that cannot be decoded. s may be
-// nil.
+// SensitiveOf finds the sensitive values of a state. An error names the object that cannot be decoded. s may
+// be nil.
 func SensitiveOf(st *state.State, s Schemas) (*Sensitive, error) {
 	found := sensitiveFinder{attributes: map[attributeKey]*SensitiveAttribute{}, unread: map[ResourceType]struct{}{}}
 	for a, inst := range st.AllInstances() {
@@ -126,8 +126,9 @@ func (f *sensitiveFinder) object(o *Object) {
 	}
 }
 
-// has reports whether a value has something at the path, whose steps need not fit its type. Null and what is
-// empty is nothing: providers of the legacy type system have an empty text for what is not set.
+// has reports whether a value has something at the path, whose steps need not fit its type. Null and empty
+// values count as nothing: providers of the legacy type system have an empty text for an attribute that is
+// not set.
 func has(v cty.Value, path cty.Path) bool {
 	for _, step := range path {
 		if index, ok := step.(cty.IndexStep); ok && v.Type().IsObjectType() && index.Key.Type() == cty.String {
@@ -188,7 +189,7 @@ type jsonSensitiveObject struct {
 	Deposed string `json:"deposed,omitempty"`
 }
 
-// SensitiveJSON returns the document of what is sensitive on one line. It has no values.
+// SensitiveJSON returns the document of s on one line. It has no values.
 func SensitiveJSON(s *Sensitive) ([]byte, error) {
 	doc := jsonSensitive{FormatVersion: "1.0", Resources: []jsonSensitiveType{}, Outputs: append([]string{}, s.Outputs...)}
 	for t, attributes := range s.ByType() {

@@ -20,7 +20,7 @@ type jsonState struct {
 	Checks           []jsonCheck                  `json:"checks,omitempty"`
 }
 
-// jsonValues is what exists, or is planned to exist, by module. O is the form of an output.
+// jsonValues has the existing or planned values, by module. O is the form of an output.
 type jsonValues[O any] struct {
 	Outputs    map[string]O `json:"outputs,omitempty"`
 	RootModule jsonModule   `json:"root_module"`
@@ -42,8 +42,8 @@ type OutputValue struct {
 }
 
 // State returns the JSON document of a state on one line. For nil, and for a state without objects and
-// outputs, it has only the version of the format. s may be nil; without the schema of an object, only what
-// was stored as sensitive is flagged. An error names the object or output that cannot be decoded.
+// outputs, it has only the version of the format. s may be nil; without the schema of an object, only values
+// stored as sensitive are flagged. An error names the object or output that cannot be decoded.
 func State(st *state.State, s Schemas, v Versions) ([]byte, error) {
 	doc, err := stateDocument(st, s, v)
 	if err != nil {

@@ -135,7 +135,7 @@ func (d side) decode(s Schemas) (*Object, error) {
 	return &o, err
 }
 
-// identity is what an object that was moved keeps.
+// identity is the same before and after an object moves.
 type identity struct {
 	mode addr.Mode
 	typ  string

@@ -202,7 +202,7 @@ func isUnknown(v cty.Value) bool {
 	return !v.IsKnown()
 }
 
-// typeJSON encodes the type of a value, nil if there is none. The form is that of cty: "string", ["list",
+// typeJSON encodes the type of a value, nil if there is none. The form is cty's: "string", ["list",
 // "string"], or ["object", {…}].
 func typeJSON(ty cty.Type) json.RawMessage {
 	if ty == cty.NilType {

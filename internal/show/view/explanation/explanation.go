@@ -27,7 +27,7 @@ func JSON(answers []*explain.Answer) ([]byte, error) {
 	return json.Marshal(document{"1.0", answers})
 }
 
-// Text writes an answer for people, in a few lines. Errors are those of w.
+// Text writes an answer for people, in a few lines. It fails if w fails.
 func Text(w io.Writer, a *explain.Answer, o view.Options) error {
 	var sb strings.Builder
 	sb.WriteString(o.Bold(a.Address) + " " + a.Headline + "." + at(a.Declared) + "\n")

@@ -39,7 +39,7 @@ func oneLine(s string) string {
 	}, s)
 }
 
-// escaper writes what HTML and Markdown could take for markup as character references.
+// escaper writes characters that HTML or Markdown could take for markup as references.
 var escaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&#39;", "`", "&#96;", "*", "&#42;", "_", "&#95;",
 	"[", "&#91;", "]", "&#93;", "@", "&#64;", "#", "&#35;", "|", "&#124;", "\\", "&#92;", "~", "&#126;", "$", "&#36;", "!", "&#33;", ":", "&#58;")
 

@@ -1,16 +1,16 @@
-// Package markdown writes what a report has collected as Markdown, for a comment on a pull request: a heading
+// Package markdown writes the content of a report as Markdown, for a comment on a pull request: a heading
 // with the numbers, errors and warnings, the changes with their diffs in blocks that unfold, and the outcomes
 // of tests.
 //
-// A document keeps within the limits of the hosts. What does not fit is left out from the end, the least
-// important first, and said to be missing: first the details of changes, then changes as a whole. Changes are
-// listed by how much harm they can do.
+// A document keeps within the limits of the hosts. If the content does not fit, the document leaves out
+// pieces from the end and says so: first the details of changes, then changes as a whole. Changes are listed
+// by how much harm they can do.
 //
 // Texts of the run can't become markup. They are in blocks whose fence is longer than any in the text, or in
 // elements of HTML, on one line and escaped, within which hosts look for no Markdown, mentions or references.
 //
-// In reading order: markdown.go says what belongs into a document and fits it into the limit, section.go
-// makes its parts, escape.go writes texts. It may import report, which has cleaned all texts already.
+// In reading order: markdown.go chooses the sections and fits them into the limit, section.go makes its
+// parts, escape.go writes texts. It may import report, which has cleaned all texts already.
 package markdown
 
 import (
@@ -24,7 +24,7 @@ import (
 const (
 	// Limit is how many bytes a document has at most: GitHub takes 65,536 characters for a comment.
 	Limit = 65_000
-	// reserved is for what is said about what is left out.
+	// reserved is the room for the note about missing pieces.
 	reserved = 700
 	// maxDetail bounds the details of one change, so that it leaves room for others.
 	maxDetail = 12_000
@@ -32,7 +32,7 @@ const (
 	maxName = 200
 )
 
-// Write writes a document. Errors are those of w.
+// Write writes a document. It fails if w fails.
 func Write(w io.Writer, c report.Content) error {
 	var doc strings.Builder
 	header(&doc, c)
@@ -98,7 +98,7 @@ const (
 	full
 )
 
-// fit decides what is shown within room bytes. Short forms come first: a list of everything is worth more
+// fit selects the pieces that room bytes can hold. Short forms come first: a list of everything is worth more
 // than the details of something. Details end with the first that has no room, so that none less important is
 // shown in its place.
 func fit(sections []*section, room int) {

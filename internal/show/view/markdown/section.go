@@ -27,7 +27,7 @@ type piece struct {
 // kind is a kind of change, as rows of reports have it.
 type kind struct{ kind, title, counted string }
 
-// kinds are in the order of the document: what can do most harm comes first, and keeps its details longest.
+// kinds are in the order of the document: the most harmful comes first, and keeps its details longest.
 var kinds = []kind{
 	{"delete", "Destroy", "to destroy"},
 	{"replace", "Replace", "to replace"},
@@ -46,7 +46,7 @@ func sectionsOf(c report.Content) []*section {
 	out := []*section{notes(c), failures(c), failedRows(c)}
 	for i, k := range kinds {
 		if k.kind == "drift" {
-			out = append(out, outputs(c)) // what others rely on
+			out = append(out, outputs(c)) // others rely on them
 		}
 		out = append(out, rows(c, kinds[i]))
 	}
@@ -140,7 +140,7 @@ func rows(c report.Content, k kind) *section {
 	return s
 }
 
-// alike is what rows have in common that are shown as one.
+// alike is equal for rows that are shown as one.
 type alike struct {
 	fold    int
 	outcome string
@@ -174,7 +174,7 @@ func (s *section) add(c report.Content, wanted func(report.Row) bool) {
 	}
 }
 
-// change returns the piece of a change. others is what is said about those that it stands for, as markup.
+// change returns the piece of a change. others is the note about the changes that it stands for, as markup.
 func change(r report.Row, others string, counts int) *piece {
 	head := code(r.Address)
 	if r.Headline != "" {
@@ -198,7 +198,7 @@ func change(r report.Row, others string, counts int) *piece {
 	return &piece{short: item(head + tail), full: details(head, "diff", text, after), counts: counts}
 }
 
-// outputs returns the changed outputs, or those of a state.
+// outputs returns the changed outputs, or the outputs of a state.
 func outputs(c report.Content) *section {
 	s := list("Outputs")
 	if c.Outputs != "" {
@@ -207,7 +207,7 @@ func outputs(c report.Content) *section {
 	return s
 }
 
-// failures returns what is said about tests, those that failed first.
+// failures returns the texts about tests, failed ones first.
 func failures(c report.Content) *section {
 	s := list("What tests report")
 	for _, bad := range []bool{true, false} {

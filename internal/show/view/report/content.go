@@ -2,16 +2,16 @@ package report
 
 import "cmp"
 
-// Content is what a report has collected, for other renderings of it. All texts are cleaned.
+// Content is the collected content of a report, for other renderings. All texts are cleaned.
 type Content struct {
 	Title                string
 	Where                string // the time and the program
 	Directory, Workspace string
 	Summary              string // the numbers of changes or of tests
-	Ended                string // what became of the changes; "" if nothing was changed
-	Banner               string // what a reader must know first; "" for nothing
+	Ended                string // the outcome of the changes; "" if nothing was changed
+	Banner               string // the warning above all else; "" for none
 	Rows                 []Row
-	Folds                []string // what is said about each fold; Row.Fold counts from 1
+	Folds                []string // a note about each fold; Row.Fold counts from 1
 	Notes                []Note
 	Outputs              string
 	Tests                []Test
@@ -26,7 +26,7 @@ type Test struct {
 	Text      string // diagnostics
 }
 
-// Content returns what was collected up to now.
+// Content returns the content collected so far.
 func (r *Report) Content() Content {
 	r.mu.Lock()
 	defer r.mu.Unlock()

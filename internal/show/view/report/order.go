@@ -16,8 +16,8 @@ const (
 	maxLabel                               = 29 // letters
 )
 
-// order writes what waits for what: a drawing if it can be read, and a table. Providers and what only ends
-// something are left out.
+// order writes which block waits for which: a drawing if it can be read, and a table. Providers and closing
+// steps are left out.
 func (p *page) order(g *plan.Graph) {
 	if g == nil {
 		return
@@ -99,11 +99,11 @@ func columns(nodes []string, waits map[string][]string) [][]string {
 // point is a position in the drawing, in pixels.
 type point struct{ x, y int }
 
-// layout places the boxes in columns, each near what it waits for.
+// layout places the boxes in columns, each near the boxes that it waits for.
 func layout(nodes []string, waits map[string][]string) (at map[string]point, width, height int) {
 	at = map[string]point{}
 	for c, column := range columns(nodes, waits) {
-		middle := func(n string) int { // of what it waits for
+		middle := func(n string) int { // of the boxes that it waits for
 			sum := 0
 			for _, w := range waits[n] {
 				sum += at[w].y

@@ -24,7 +24,7 @@ var script string
 // page is a document being written.
 type page struct{ hypertext.Page }
 
-// Write writes the page. What has not ended is shown as such. Errors are those of w.
+// Write writes the page. Operations that have not ended are shown as such. It fails if w fails.
 func (r *Report) Write(w io.Writer) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -13,8 +13,8 @@
 // plan.
 //
 // In reading order: report.go collects, state.go collects a state and diagnostics, page.go writes the
-// document, order.go draws the order of changes, page.js is the script, and content.go has what was collected
-// for other renderings. It may import what view may. It writes to what it is given: it opens no file.
+// document, order.go draws the order of changes, page.js is the script, and content.go has the content for
+// other renderings. It may import the same packages as view. It opens no file.
 package report
 
 import (
@@ -45,9 +45,9 @@ type Report struct {
 	redact  func(string) string
 	mu      sync.Mutex
 	summary string
-	banner  string // what a reader must know first, "" for nothing
+	banner  string // the warning above all else; "" for none
 	rows    []Row
-	folds   []string // what is said about each fold
+	folds   []string // a note about each fold
 	outputs string
 	graph   *plan.Graph // nil if there is no order
 	notes   []Note      // diagnostics
@@ -69,7 +69,7 @@ type Row struct {
 	Fold     int      `json:"g,omitempty"` // the number of the fold that it is in, from 1
 }
 
-// What became of an object.
+// Outcomes of an object.
 const (
 	Done       = "done"
 	failed     = "failed"
@@ -77,7 +77,7 @@ const (
 	NotBegun   = "not begun"
 )
 
-// result is what became of an object while applying.
+// result is the outcome of an object while applying.
 type result struct {
 	outcome string
 	took    time.Duration
@@ -89,9 +89,8 @@ type Note struct {
 	Text string
 }
 
-// New returns a report without content. title is its heading, "" for
-// one that says what is added, and where is the line below it. redact is applied
-// to every text, and may be nil.
+// New returns a report without content. title is its heading, "" for one that follows from the content, and
+// where is the line below it. redact is applied to every text, and may be nil.
 func New(title, where string, redact func(string) string) *Report {
 	if redact == nil {
 		redact = func(s string) string { return s }
@@ -222,21 +221,21 @@ func (r *Report) add(next Row) {
 	r.rows = append(r.rows, next)
 }
 
-// Object adds an object of a state. module is that of its address, "" for the root module.
+// Object adds an object of a state. module is the module of its address, "" for the root module.
 func (r *Report) Object(address, module, text string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.add(Row{Address: address, Module: module, Kind: "object", Text: text})
 }
 
-// Outputs adds the text of the outputs of a state or of an apply, in place of those of the plan.
+// Outputs adds the text of the outputs of a state or of an apply, in place of the plan's outputs.
 func (r *Report) Outputs(text string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.outputs = r.clean(text)
 }
 
-// settle notes in the rows what became of the objects, if anything was changed.
+// settle notes the outcomes of the objects in the rows, if anything was changed.
 func (r *Report) settle() {
 	if !r.applied {
 		return
@@ -260,7 +259,7 @@ func (r *Report) settle() {
 	}
 }
 
-// ended counts what became of the objects, in one line.
+// ended counts the outcomes of the objects, in one line.
 func (r *Report) ended() string {
 	n := map[string]int{}
 	for _, row := range r.rows {

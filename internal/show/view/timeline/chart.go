@@ -217,7 +217,7 @@ func (m *model) sizes() sizes {
 }
 
 // row draws an ephemeral instance or a provider: its windows over the whole height, the calls at their ends,
-// and the uses inside. What is drawn later lies on top, so labels are drawn last.
+// and the uses inside. Later shapes lie on top, so labels are drawn last.
 func (p *page) row(m *model, ro row) {
 	sz := m.sizes()
 	h := sz.height(ro.laneCount)

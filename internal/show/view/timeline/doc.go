@@ -1,5 +1,5 @@
 // Package timeline shows how long ephemeral instances were exposed (E84). From the events of a run, a
-// Recorder notes when each was opened, renewed, used and closed and what else happened meanwhile, and writes
+// Recorder notes when each was opened, renewed, used and closed and the other events meanwhile, and writes
 // that as one HTML page with a chart and tables.
 //
 //	rec := timeline.New()
@@ -12,8 +12,8 @@
 // elsewhere, and says so to the browser in a content security policy.
 //
 // In reading order: page.go writes the document, chart.go and tables.go write the same content twice, as a
-// picture and as text; model.go computes that content from what recorder.go has recorded; scale.go places
-// times on the axis; markup.go escapes.
+// picture and as text; model.go computes that content from the records of recorder.go; scale.go places times
+// on the axis; markup.go escapes.
 //
-// It may import what view may. It must not know values, and it writes to what it is given: it opens no file.
+// It may import the same packages as view. It must not know values, and it opens no file.
 package timeline

@@ -28,8 +28,8 @@ func plural(n int, noun string) string {
 }
 
 // class returns the style class of an operation; each class has an entry in the legend and a colour in the
-// style sheet. What is evaluated with an ephemeral value, such as an output or a condition, is no operation
-// on an object.
+// style sheet. The evaluation of an output or a condition with an ephemeral value is not an operation on an
+// object.
 func class(op event.Op) markup {
 	switch op {
 	case event.OpCreate:
@@ -53,7 +53,7 @@ func class(op event.Op) markup {
 	}
 }
 
-// verb returns the word for what a user does with an ephemeral instance.
+// verb returns the word for a use of an ephemeral instance.
 func verb(op event.Op) string {
 	switch op {
 	case event.OpOpen:

@@ -56,7 +56,7 @@ type step struct {
 type summary struct {
 	instances, openings, most int
 	open, used, longest       time.Duration
-	troubles                  int // failed calls and what was not closed
+	troubles                  int // failed calls and instances that were not closed
 	deferred                  int // instances that were deferred and not opened later
 }
 
@@ -67,8 +67,8 @@ const maxLanes = 12
 // manyRows is the number of instances from which rows are drawn small.
 const manyRows = 60
 
-// model builds the content of a page from the events so far. It copies what later events would change. r.mu
-// is held.
+// model builds the content of a page from the events so far. It copies data that later events would change.
+// r.mu is held.
 func (r *Recorder) model() *model {
 	m := &model{phases: slices.Clone(r.phases), interrupted: r.interrupted, scale: newScale(r.begin, r.end, r.phases)}
 	lives := r.providerLives()
@@ -236,8 +236,8 @@ func byStart(n int, at func(int) (from, to time.Time)) []int {
 	return order
 }
 
-// pack assigns n intervals to lanes so that those in one lane do not overlap, as long as most lanes
-// suffice; the rest share the last lane. Because the lanes are bounded, the cost is that of sorting.
+// pack assigns n intervals to lanes so that those in one lane do not overlap, as long as most lanes suffice;
+// the rest share the last lane. Because the lanes are bounded, the cost is the cost of sorting.
 func pack(n, most int, at func(int) (from, to time.Time)) (lanes []int, count int) {
 	lanes = make([]int, n)
 	var ends []time.Time

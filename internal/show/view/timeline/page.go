@@ -15,8 +15,8 @@ import (
 var style markup
 
 // Write writes the page for the events so far. Operations that have not ended are shown as running until the
-// last event. The lock is released before w is written to, so a slow writer delays no operation. Errors are
-// those of w. It is safe for concurrent use.
+// last event. The lock is released before w is written to, so a slow writer delays no operation. It fails if
+// w fails. It is safe for concurrent use.
 func (r *Recorder) Write(w io.Writer) error {
 	r.mu.Lock()
 	m := r.model()
@@ -64,8 +64,8 @@ func (p *page) document(m *model) {
 	p.Foot("")
 }
 
-// header writes the head of the page: when the run was, its phases, and the summary. The time is that of the
-// machine, with its offset.
+// header writes the head of the page: when the run was, its phases, and the summary. The time is the
+// machine's, with its offset.
 func (p *page) header(m *model) {
 	p.Raw("<header>\n<h1>Ephemeral timeline</h1>\n<p>")
 	if m.scale.begin.IsZero() {

@@ -80,7 +80,7 @@ type use struct {
 
 // object is a resource instance, or one of its deposed objects, with the operations on it.
 type object struct {
-	name, module string // like those of a thing
+	name, module string // as in a thing
 	ops          []span
 }
 

@@ -31,7 +31,7 @@ const (
 )
 
 // newScale returns the axis of a run from begin to end. Only the waits between phases are shortened, since
-// within a phase a wait is what the page is about.
+// waits within a phase are the subject of the page.
 func newScale(begin, end time.Time, phases []span) scale {
 	s := scale{begin: begin, end: end}
 	at := begin

@@ -64,8 +64,8 @@ type junitProblem struct {
 	Text    string `xml:",cdata"`
 }
 
-// JUnit writes the outcomes of files as JUnit XML. It has the texts of diagnostics, and no values besides.
-// Errors are those of w.
+// JUnit writes the outcomes of files as JUnit XML. It has the texts of diagnostics, and no values besides. It
+// fails if w fails.
 func JUnit(w io.Writer, files []*suite.File) error {
 	doc := junitSuites{junitTotals: junitTotals{Time: seconds(0)}}
 	for _, f := range files {

@@ -1,8 +1,8 @@
 // Package verdicts renders the outcomes of test files: as text, as messages of the JSON stream, and as JUnit
-// XML. The words, the order and the numbers are those that tools for other engines know; verdicts.go writes
-// text and messages together, so that both say the same.
+// XML. The words, the order and the numbers are the ones that tools for other engines know; verdicts.go
+// writes text and messages together, so that both say the same.
 //
-// It may import suite, view and what these need. It must not run anything.
+// It may import suite, view and their dependencies. It must not run anything.
 package verdicts
 
 import (
@@ -21,9 +21,9 @@ import (
 // belongs to one goroutine.
 type Printer struct {
 	Out     io.Writer // for people; nil for none
-	Err     io.Writer // likewise, for what is left behind
-	Program string    // what sentences for people call the program
-	Command string    // what commands to run begin with
+	Err     io.Writer // likewise, for objects left behind
+	Program string    // its name in sentences for people
+	Command string    // its name in commands to run
 	Color   bool
 	Streams []*view.JSONStream
 	Sources func() document.Sources
@@ -53,7 +53,7 @@ func (p *Printer) painted(v suite.Verdict) string {
 	return color + text + "\x1b[0m"
 }
 
-// Abstract writes what is going to run.
+// Abstract lists the runs of the files before they begin.
 func (p *Printer) Abstract(files []*config.TestFile) {
 	abstract, runs := map[string][]string{}, 0
 	for _, f := range files {
@@ -76,7 +76,7 @@ func plural(n int, word string) string {
 	return word + "s"
 }
 
-// File writes the outcome of a file with its runs and what it left behind. An error is one of Verbose.
+// File writes the outcome of a file with its runs and the objects it left behind. An error is one of Verbose.
 func (p *Printer) File(f *suite.File) error {
 	if f.Interrupted != nil {
 		p.abandoned = append(p.abandoned, f)
@@ -94,7 +94,7 @@ func (p *Printer) File(f *suite.File) error {
 	return nil
 }
 
-// run writes the outcome of a run: the verdict, what -verbose shows, then its diagnostics.
+// run writes the outcome of a run: the verdict, the texts for -verbose, then its diagnostics.
 func (p *Printer) run(f *suite.File, r *suite.Run) error {
 	p.line("  run %q... %s\n", r.Name, p.painted(r.Verdict))
 	for _, s := range p.Streams {
@@ -134,7 +134,7 @@ func (p *Printer) verbose(f *suite.File, r *suite.Run) error {
 	return nil
 }
 
-// cleanup writes what could not be destroyed.
+// cleanup lists the objects that could not be destroyed.
 func (p *Printer) cleanup(f *suite.File) {
 	failed, lines := objects(suite.LeftIn{Objects: f.Left})
 	if f.Interrupted != nil {
@@ -154,7 +154,7 @@ func (p *Printer) cleanup(f *suite.File) {
 	}
 }
 
-// objects returns what is left as messages and people name them.
+// objects returns the objects left behind, as messages and as people name them.
 func objects(left suite.LeftIn) (out []view.TestObject, lines string) {
 	var sb strings.Builder
 	for _, o := range left.Objects {
@@ -164,7 +164,7 @@ func objects(left suite.LeftIn) (out []view.TestObject, lines string) {
 	return out, sb.String()
 }
 
-// interrupted writes what a second interrupt leaves of a file.
+// interrupted lists the objects that a second interrupt leaves of a file.
 func (p *Printer) interrupted(f *suite.File) {
 	doc := &view.TestInterrupt{States: map[string][]view.TestObject{}}
 	p.warn("\n%s was interrupted while executing %s, and may not have performed the expected cleanup operations.\n", p.Program, f.Name)
@@ -197,8 +197,8 @@ func (p *Printer) interrupted(f *suite.File) {
 }
 
 // Summary writes the counts of all runs. A run that could not be carried out counts as failed for people, and
-// as an error in messages. If nothing was run, nothing has failed. What a second interrupt has left comes
-// last, since it is what has to be seen.
+// as an error in messages. If nothing was run, nothing has failed. The objects left by a second interrupt
+// come last, where they are seen.
 func (p *Printer) Summary(s suite.Summary) {
 	status := s.Verdict
 	if status == suite.Pending {
@@ -245,7 +245,7 @@ func (p *Printer) line(format string, args ...any) {
 	}
 }
 
-// warn is line for what is left behind.
+// warn is like line, for objects left behind.
 func (p *Printer) warn(format string, args ...any) {
 	if p.Err != nil {
 		fmt.Fprintf(p.Err, format, args...)

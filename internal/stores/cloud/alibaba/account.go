@@ -1,7 +1,7 @@
 // Package alibaba reaches services of Alibaba Cloud: it finds credentials in the places that Alibaba's tools
 // document, keeps objects in buckets of OSS, and rows in tables of Tablestore.
 //
-// Start reading at Account. It may import package cloud. It must not know what is kept there.
+// Start reading at Account. It may import package cloud. It must not know the content of objects.
 package alibaba
 
 import (

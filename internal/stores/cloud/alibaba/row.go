@@ -121,7 +121,7 @@ func (d *decoder) size() uint32 {
 	return 0
 }
 
-// readRow returns the columns of a row that have text, with that of the primary key.
+// readRow returns the columns of a row that have text, with the primary key.
 func readRow(row []byte) (map[string]string, error) {
 	d := &decoder{in: row}
 	columns := map[string]string{}

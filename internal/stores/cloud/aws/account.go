@@ -2,7 +2,7 @@
 // requests, and reads and writes objects of S3 and of services that are compatible with it.
 //
 // Start reading at Load. It may import package cloud and the SDK's packages for configuration, credentials
-// and signatures, but no client of a service. It must not know what objects are for.
+// and signatures, but no client of a service. It must not know the content of objects.
 package aws
 
 import (
@@ -27,8 +27,8 @@ import (
 // defaultRegion is where addresses without a region lead.
 const defaultRegion = "us-east-1"
 
-// Settings choose an account. The zero value means what the environment and the shared configuration files
-// say, as for every program that uses the AWS SDK.
+// Settings choose an account. The zero value means the account of the environment and the shared
+// configuration files, as for every program that uses the AWS SDK.
 type Settings struct {
 	Profile string
 	Region  string // "" for the profile's, if Profile is set, and otherwise us-east-1

@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// Arguments look up the arguments of a block, which are the same wherever an account is configured. What is
-// absent is "", false or empty. Errors of the methods name arguments and have none of their values.
+// Arguments look up the arguments of a block, which are the same wherever an account is configured. An absent
+// argument is "", false or empty. Errors of the methods name arguments and have none of their values.
 type Arguments interface {
 	Text(name string) string
 	Flag(name string) bool
@@ -58,7 +58,7 @@ func SettingsOf(a Arguments, tokens string) (Settings, error) {
 	return s, err
 }
 
-// complete adds what roles by trust and by web identity have in common.
+// complete reads the arguments that roles by trust and by web identity share.
 func (r *Role) complete(a Arguments) error {
 	r.ARN, r.Session, r.Policy, r.Policies = a.Text("role_arn"), a.Text("session_name"), a.Text("policy"), a.Texts("policy_arns")
 	if text := a.Text("duration"); text != "" {

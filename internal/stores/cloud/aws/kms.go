@@ -29,7 +29,7 @@ func (a *Account) KMS(ctx context.Context, server string) (*KMS, error) {
 	return &KMS{a, strings.TrimSuffix(server, "/") + "/"}, nil
 }
 
-// keyRequest is what the operations are asked with.
+// keyRequest is the body of a request.
 type keyRequest struct {
 	KeyID   string            `json:"KeyId"`
 	Spec    string            `json:"KeySpec,omitempty"`
@@ -37,7 +37,7 @@ type keyRequest struct {
 	Context map[string]string `json:"EncryptionContext,omitempty"`
 }
 
-// keyAnswer is what they return.
+// keyAnswer is the body of an answer.
 type keyAnswer struct {
 	Plain   []byte `json:"Plaintext"`
 	Wrapped []byte `json:"CiphertextBlob"`

@@ -94,8 +94,8 @@ func (b *Bucket) Open(ctx context.Context, name, version string) (io.ReadCloser,
 	return resp.Body, resp.ContentLength, nil
 }
 
-// escape escapes all bytes of a path but slashes and what RFC 3986 calls unreserved: the signature covers the
-// path as AWS escapes it, which is stricter than net/url.
+// escape escapes all bytes of a path but slashes and the unreserved characters of RFC 3986: the signature
+// covers the path as AWS escapes it, which is stricter than net/url.
 func escape(path string) string {
 	const safe = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/"
 	var out strings.Builder
@@ -110,7 +110,7 @@ func escape(path string) string {
 }
 
 // refusal returns the error that an answer of S3 describes. It reads the code and the message only: other
-// elements of the answer show what was signed.
+// elements of the answer show the signed text.
 func (a *Account) refusal(resp *http.Response, body []byte) error {
 	var said struct{ Code, Message string }
 	_ = xml.Unmarshal(body, &said) // an answer in another form still has a status

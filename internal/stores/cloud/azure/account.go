@@ -2,7 +2,7 @@
 // keeps blobs in containers of Blob Storage, and encrypts with keys of vaults.
 //
 // Start reading at Account and Vault. It may import package cloud and Azure's library for credentials, but no
-// client of a service. It must not know what blobs and keys are for.
+// client of a service. It must not know the content of blobs or the use of keys.
 package azure
 
 import (
@@ -53,7 +53,7 @@ func WithSAS(name, sas string, client *http.Client) (*Account, error) {
 	return &Account{name: name, client: client, sas: query}, nil
 }
 
-// storageScope is that of tokens for Blob Storage, in all clouds.
+// storageScope is the scope of tokens for Blob Storage, in all clouds.
 const storageScope = "https://storage.azure.com/.default"
 
 // WithCredential returns an account whose requests bear tokens. It gets the first one.
@@ -74,7 +74,7 @@ func (a *Account) Container(server, name string) *Container {
 type tokens struct {
 	credential azcore.TokenCredential
 	scope      string
-	tenant     string     // "" for that of the credential
+	tenant     string     // "" for the credential's
 	mu         sync.Mutex // one request for a token serves all
 }
 
@@ -130,7 +130,7 @@ func signature(account string, key []byte, req *http.Request) string {
 }
 
 // signed returns the text of a request that is signed: its method, some headers by position, all headers of
-// Azure by name, and what it is for.
+// Azure by name, and its resource.
 func signed(account string, req *http.Request) string {
 	lines := []string{req.Method}
 	for _, name := range []string{

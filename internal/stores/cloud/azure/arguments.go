@@ -17,7 +17,7 @@ import (
 type Argument struct {
 	Flag      bool     // true or false, else a text
 	Secret    bool     // it is a credential
-	About     string   // what it is for, for the reference
+	About     string   // a description for the reference
 	Variables []string // environment variables that stand in for it, in order of falling precedence
 }
 
@@ -161,8 +161,8 @@ func (a Arguments) certificate() ([]byte, error) {
 	return a.file("client_certificate_path")
 }
 
-// assertion returns what gets federated tokens: from an argument, a file, or the service that runs this job.
-// With workload identities, the environment of a pod has what the arguments lack.
+// assertion returns the source of federated tokens: from an argument, a file, or the service that runs this
+// job. With workload identities, the environment of a pod completes the arguments.
 func (a Arguments) assertion(environ func(string) string, p *Principal, client *http.Client) (func(context.Context) (string, error), string, error) {
 	path := a("oidc_token_file_path")
 	if a.isTrue("use_aks_workload_identity") {

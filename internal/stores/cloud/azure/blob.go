@@ -45,7 +45,7 @@ func (c *Container) Encrypted(scope string, key []byte) *Container {
 	return out
 }
 
-// Properties are what the service says about a blob.
+// Properties describe a blob.
 type Properties struct {
 	ETag     string
 	MD5      string // of the content; "" if the service does not know it
@@ -60,7 +60,7 @@ const (
 	headerMetadata = "X-Ms-Meta-"
 )
 
-// version is that of the service's protocol.
+// version is the version of the service's protocol.
 const version = "2021-12-02"
 
 // maxBlob bounds the blobs that are read into memory.

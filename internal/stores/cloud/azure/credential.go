@@ -19,7 +19,7 @@ import (
 // Principal is an application, managed identity or user that requests are made as. Exactly one of Secret,
 // Certificate, Assertion, Managed and CLI is set.
 type Principal struct {
-	Tenant string // "" for that of the login, with CLI
+	Tenant string // "" for the tenant of the login, with CLI
 	Client string // ID of the application or, with Managed, of an identity that is not the machine's only one
 
 	Secret      string
@@ -32,7 +32,7 @@ type Principal struct {
 	Subscription string // whose login CLI uses; "" for the current one
 }
 
-// Credential returns what gets tokens for a principal. It contacts nothing.
+// Credential returns the source of tokens for a principal. It contacts nothing.
 func (e *Environment) Credential(p Principal, client *http.Client) (azcore.TokenCredential, error) {
 	opt := azcore.ClientOptions{Cloud: e.configuration(), Transport: client, Retry: policy.RetryOptions{MaxRetries: 2}}
 	switch {
@@ -96,7 +96,7 @@ func (e *TokenError) Error() string { return e.text }
 // Unwrap returns the error of the service or of the library.
 func (e *TokenError) Unwrap() error { return e.err }
 
-// audience is that of federated tokens, which Azure exchanges for its own.
+// audience is the audience of federated tokens, which Azure exchanges for its own.
 const audience = "api://AzureADTokenExchange"
 
 // RequestAssertion asks the service at an address, which runs a job such as a workflow of GitHub, for a

@@ -30,8 +30,8 @@ type Vault struct {
 	tokens *tokens // nil until the vault has said which tokens it takes
 }
 
-// OpenVault returns the vault at an address, https://NAME.vault.azure.net. Tokens are those of a tenant, or,
-// if it is "", of the tenant that the vault belongs to. It contacts nothing.
+// OpenVault returns the vault at an address, https://NAME.vault.azure.net. Tokens are issued by the given
+// tenant, or, if it is "", by the tenant that the vault belongs to. It contacts nothing.
 func OpenVault(address, tenant string, c azcore.TokenCredential, client *http.Client) (*Vault, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" {
@@ -40,7 +40,7 @@ func OpenVault(address, tenant string, c azcore.TokenCredential, client *http.Cl
 	return &Vault{address: &url.URL{Scheme: u.Scheme, Host: u.Host}, credential: c, tenant: tenant, client: client}, nil
 }
 
-// Sealed is what a key has encrypted, with what decrypting it takes.
+// Sealed is an encrypted value, with the parameters for decrypting it.
 type Sealed struct {
 	Value        []byte
 	IV, Tag, AAD []byte // nil if the algorithm has none
@@ -62,7 +62,7 @@ func (b *vaultBytes) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// vaultMessage is what a vault is asked and answers.
+// vaultMessage is the body of a request to a vault, and of its answer.
 type vaultMessage struct {
 	Algorithm string     `json:"alg,omitempty"`
 	Key       string     `json:"kid,omitempty"` // its address, with the version; in answers
@@ -142,7 +142,7 @@ func (v *Vault) token(ctx context.Context, address string) (string, error) {
 // errChallenged means that an answer is a challenge.
 var errChallenged = errors.New("the vault wants a token")
 
-// challenge returns what the vault answers to a request without a token and without a body.
+// challenge returns the vault's answer to a request without a token and without a body.
 func (v *Vault) challenge(ctx context.Context, address string) (challenge string, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address, http.NoBody)
 	if err != nil {
@@ -167,8 +167,8 @@ func (v *Vault) challenge(ctx context.Context, address string) (challenge string
 // challengePart is a parameter of a challenge.
 var challengePart = regexp.MustCompile(`(\w+)="([^"]*)"`)
 
-// tokensFor returns the tokens that a challenge asks for. What they are for must include the vault, or else
-// the server could use them elsewhere.
+// tokensFor returns the tokens that a challenge asks for. Their audience must include the vault, or else the
+// server could use them elsewhere.
 func (v *Vault) tokensFor(challenge string) (*tokens, error) {
 	parts := map[string]string{}
 	for _, m := range challengePart.FindAllStringSubmatch(challenge, -1) {

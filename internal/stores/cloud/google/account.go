@@ -1,8 +1,8 @@
 // Package google reaches services of Google Cloud: it finds credentials as Google's libraries do, and reads
 // and writes objects of Cloud Storage.
 //
-// Start reading at Load. It may import package cloud and Google's library for credentials, but no client of
-// a service. It must not know what objects are for.
+// Start reading at Load. It may import package cloud and Google's library for credentials, but no client of a
+// service. It must not know the content of objects.
 package google
 
 import (
@@ -34,7 +34,7 @@ type Account struct {
 	// creds are nil if there is only a token, or no credentials at all.
 	creds *auth.Credentials
 	token string
-	// domain is that of the services, which is not the usual one in clouds that partners run.
+	// domain is the domain of the services, which is not the usual one in clouds that partners run.
 	domain string
 }
 
@@ -48,12 +48,12 @@ type Settings struct {
 	Impersonate string
 	Delegates   []string
 
-	// Domain is that of the services; "" for the one in GOOGLE_CLOUD_UNIVERSE_DOMAIN, or else that of the
-	// credentials.
+	// Domain is the domain of the services; "" for the one in GOOGLE_CLOUD_UNIVERSE_DOMAIN, or else the
+	// credentials'.
 	Domain string
 }
 
-// Load finds credentials for a scope: those of the settings, the token in GOOGLE_OAUTH_ACCESS_TOKEN, or
+// Load finds credentials for a scope: from the settings, the token in GOOGLE_OAUTH_ACCESS_TOKEN, or
 // Application Default Credentials.
 func Load(ctx context.Context, scope string, s Settings, services cloud.Services) (*Account, error) {
 	client := services(nil)

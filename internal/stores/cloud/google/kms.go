@@ -12,7 +12,7 @@ import (
 // UseKeys is the scope of credentials that encrypt and decrypt with keys.
 const UseKeys = "https://www.googleapis.com/auth/cloudkms"
 
-// keyMessage is what the key management service is asked and answers.
+// keyMessage is the body of a request to the key management service, and of its answer.
 type keyMessage struct {
 	Plain   []byte `json:"plaintext,omitempty"`
 	Wrapped []byte `json:"ciphertext,omitempty"`

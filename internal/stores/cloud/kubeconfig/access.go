@@ -1,7 +1,7 @@
 // Package kubeconfig finds a cluster of Kubernetes and credentials for it as kubectl does: in kubeconfig
 // files, in the pod that the program runs in, and from programs that print credentials.
 //
-// Start reading at Access. It may import safefile. It must not know what is asked of a cluster.
+// Start reading at Access. It may import safefile. It must not know the requests to a cluster.
 package kubeconfig
 
 import (
@@ -15,7 +15,7 @@ import (
 	"strings"
 )
 
-// Access says where a cluster is, and who asks it. What is "" is taken from the files.
+// Access says where a cluster is, and who asks it. Empty fields are taken from the files.
 type Access struct {
 	Files     []string // in the form of kubectl; the first that says something wins
 	UserFiles bool     // read the files that kubectl reads, if Files is empty
@@ -25,7 +25,7 @@ type Access struct {
 
 	Host               string // a URL, or a host with a port
 	Insecure           bool   // the certificate of the server is not verified
-	CA                 string // the certificates, in PEM, that may sign that of the server
+	CA                 string // the certificates, in PEM, that may sign the server's
 	Username, Password string
 	ClientCertificate  string // in PEM, as is ClientKey
 	ClientKey          string
@@ -123,7 +123,7 @@ func first(a, b string) string {
 	return b
 }
 
-// override lets the arguments win over what is in the files.
+// override lets the arguments win over the files.
 func (a Access) override(c *cluster, u *user) {
 	if a.Host != "" {
 		c.Server = a.Host

@@ -65,14 +65,14 @@ func (e *CredentialsError) Error() string { return e.err.Error() }
 // Unwrap returns the reason.
 func (e *CredentialsError) Unwrap() error { return e.err }
 
-// credentials are what a program has printed.
+// credentials are the credentials that a program has printed.
 type credentials struct {
 	token string
 	pair  *tls.Certificate // nil for none
 	until time.Time        // zero for no limit
 }
 
-// printed keeps what a program has printed until it ends. It is safe for concurrent use.
+// printed keeps the credentials that a program has printed until they expire. It is safe for concurrent use.
 type printed struct {
 	program *program
 	cluster *cluster
@@ -122,7 +122,7 @@ func (p *printed) certificate(req *tls.CertificateRequestInfo) (*tls.Certificate
 	return c.pair, nil
 }
 
-// execCredential is what a program is given and what it prints.
+// execCredential is the input and the output of a program.
 type execCredential struct {
 	APIVersion string      `json:"apiVersion"`
 	Kind       string      `json:"kind"`
@@ -152,7 +152,7 @@ type execStatus struct {
 	Until       *time.Time `json:"expirationTimestamp"`
 }
 
-// run runs the program. What it writes to standard error is for the user, as with kubectl.
+// run runs the program. Its standard error is shown to the user, as with kubectl.
 func (p *program) run(ctx context.Context, c *cluster) (*credentials, error) {
 	interactive := p.InteractiveMode != never && term.IsTerminal(int(os.Stdin.Fd()))
 	if p.InteractiveMode == always && !interactive {
@@ -212,7 +212,7 @@ func (c *cluster) info() (*execCluster, error) {
 	return info, nil
 }
 
-// parse reads what the program has printed. Errors show nothing of it.
+// parse reads the output of the program. Errors show nothing of it.
 func (p *program) parse(out []byte) (*credentials, error) {
 	var answer execCredential
 	switch err := json.Unmarshal(out, &answer); {

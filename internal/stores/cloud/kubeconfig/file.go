@@ -97,7 +97,7 @@ func (n namedCluster) name() string { return n.Name }
 func (n namedUser) name() string    { return n.Name }
 func (n namedContext) name() string { return n.Name }
 
-// find returns the first element of that name, since that of the first file wins.
+// find returns the first element of that name, since the first file wins.
 func find[N named](list []N, name string) (found N, ok bool) {
 	for _, n := range list {
 		if n.name() == name {

@@ -45,7 +45,8 @@ const (
 	idleConnections  = 25
 )
 
-// newTransport returns what sends requests with the credentials of a user. They are not sent without TLS.
+// newTransport returns a transport that sends requests with the credentials of a user. They are not sent
+// without TLS.
 func newTransport(server *url.URL, c *cluster, u *user) (http.RoundTripper, error) {
 	t := &http.Transport{
 		Proxy: http.ProxyFromEnvironment, DialContext: (&net.Dialer{Timeout: dialTimeout, KeepAlive: dialTimeout}).DialContext,
@@ -189,7 +190,7 @@ func (u *user) impersonate(h http.Header) {
 	}
 }
 
-// rereadAfter is how long a token from a file is used. The cluster replaces that of a pod well before it
+// rereadAfter is how long a token from a file is used. The cluster replaces the token of a pod well before it
 // ends.
 const rereadAfter = time.Minute
 

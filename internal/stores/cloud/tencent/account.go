@@ -1,7 +1,7 @@
 // Package tencent reaches services of Tencent Cloud: objects in buckets of COS, tags, and temporary keys of
 // roles.
 //
-// Start reading at Account. It may import package cloud. It must not know what is kept there.
+// Start reading at Account. It may import package cloud. It must not know the content of objects.
 package tencent
 
 import (
@@ -30,7 +30,7 @@ type Role struct {
 type Account struct {
 	client  *http.Client
 	region  string
-	current cloud.Source // of the keys for requests: the user's, or those of the role
+	current cloud.Source // of the keys for requests: the user's or the role's
 }
 
 // New returns an account. If role is not nil, it assumes the role, and does so again before the keys expire.

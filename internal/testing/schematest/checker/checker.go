@@ -25,11 +25,11 @@ type Request struct {
 	Text   []byte
 }
 
-// answer is what the process says of a document.
+// answer is the process's answer about a document.
 type answer struct{ Schema, Problem string }
 
 // Ask asks the process that listens on a socket. It returns the name of the document's schema, "" if it has
-// none, or what the schema does not allow.
+// none, or the violation of the schema.
 func Ask(socket string, r Request) (schema string, err error) {
 	body, err := json.Marshal(r)
 	if err != nil {
@@ -54,7 +54,7 @@ func Ask(socket string, r Request) (schema string, err error) {
 	return a.Schema, err
 }
 
-// Serve answers with what check returns, until the listener is closed. It calls check concurrently.
+// Serve answers with the results of check, until the listener is closed. It calls check concurrently.
 func Serve(l net.Listener, check func(Request) (schema string, err error)) error {
 	return http.Serve(l, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var req Request

@@ -1,7 +1,7 @@
 // Package hypertext writes pages in which the compiler tells markup from text. A page is well-formed as XML
 // too.
 //
-// It imports nothing of this module: what a page is about makes no difference.
+// It imports nothing of this module, since it serves pages of any content.
 package hypertext
 
 import (
