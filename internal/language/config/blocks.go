@@ -14,7 +14,7 @@ import (
 // fileSchema lists the block types of a configuration file with their labels. A new block type needs an
 // entry here, one in declKey if it has a name, and one in decode.
 var fileSchema = schema("", "terraform", "language", "provider name", "variable name", "locals", "output name", "resource type name",
-	"data type name", "ephemeral type name", "module name", "moved", "removed", "import", "check name")
+	"data type name", "ephemeral type name", "module name", "moved", "removed", "import", "check name", "ephemeral_attributes type")
 
 // decl is a top-level block after its overrides were laid over it. Overrides are applied to the body,
 // before anything is decoded, so the decoding functions do not know that override files exist.
@@ -153,7 +153,7 @@ func (d *decoder) collectOverride(bs *blocks, b *hcl.Block) {
 	case "locals":
 		bs.locals = append(bs.locals, setting{b, true})
 		return
-	case "moved", "removed", "import", "check":
+	case "moved", "removed", "import", "check", "ephemeral_attributes":
 		d.errorAt(b.DefRange, fmt.Sprintf("Cannot override %q blocks", b.Type), "Blocks of type %q can appear only in normal files, not in override files.", b.Type)
 		return
 	}
@@ -236,6 +236,8 @@ func (d *decoder) decode(bs *blocks) {
 			d.moduleCall(b)
 		case "check":
 			resources.check(b)
+		case "ephemeral_attributes":
+			resources.ephemeralPolicy(b)
 		case "moved":
 			refactorings.moved(b)
 		case "removed":

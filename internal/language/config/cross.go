@@ -84,6 +84,11 @@ func (c *checker) providerRefs(m *Module) {
 			c.providerRef(m, *r.Provider)
 		}
 	}
+	for _, p := range m.Ephemeral {
+		if p.Provider != nil && (p.Provider.KeyExpr != nil || m.Providers[p.Provider.String()] == nil) {
+			c.providerRef(m, *p.Provider) // a block is about all instances of a configuration
+		}
+	}
 	for _, im := range m.Imports {
 		if im.Provider != nil {
 			c.providerRef(m, *im.Provider)

@@ -5,6 +5,8 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"github.com/mayfly-iac/mayfly/addr"
 )
 
 // ephemeralAttributes decodes an ephemeral_attributes argument: a list of paths relative to the resource, in
@@ -29,6 +31,39 @@ func (d *resourceDecoder) ephemeralAttributes(attr *hcl.Attribute) []EphemeralAt
 		paths, versions = append(paths, key), append(versions, pair.Value)
 	}
 	return d.withheldPaths(paths, versions)
+}
+
+var ephemeralPolicySchema = schema("names! provider module")
+
+// ephemeralPolicy decodes an ephemeral_attributes block, which only the root module has.
+func (d *resourceDecoder) ephemeralPolicy(block *hcl.Block) {
+	if !d.m.Path.IsRoot() {
+		d.errorAt(block.DefRange, "Block in a module",
+			"An ephemeral_attributes block can only be in the root module, whose author decides about the state. In a module, use the lifecycle argument of that name.")
+		return
+	}
+	content := d.content(block.Body, ephemeralPolicySchema)
+	p := &EphemeralPolicy{Type: block.Labels[0], Range: block.DefRange}
+	if attr := content.Attributes["names"]; attr != nil {
+		exprs, diags := hcl.ExprList(attr.Expr)
+		if diags.HasErrors() {
+			d.errorAt(attr.Expr.Range(), "Invalid expression", "The argument \"names\" takes a list of attributes, such as [password].")
+			return
+		}
+		p.Names = d.withheldPaths(exprs, nil)
+	}
+	if attr := content.Attributes["provider"]; attr != nil {
+		p.Provider = d.providerRef(attr.Expr)
+	}
+	if attr := content.Attributes["module"]; attr != nil {
+		if p.Module = d.traversal(attr.Expr); p.Module != nil {
+			if to, err := addr.TargetFromTraversal(p.Module); err != nil || to.Resource != nil {
+				d.errorAt(attr.Expr.Range(), "Invalid module address", "The argument \"module\" takes the address of a module, such as module.db.")
+				return
+			}
+		}
+	}
+	d.m.Ephemeral = append(d.m.Ephemeral, p)
 }
 
 // withheldPaths decodes the paths, each with its version if there are any.

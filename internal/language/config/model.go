@@ -57,6 +57,7 @@ type Module struct {
 	Moved     []*Moved
 	Removed   []*Removed
 	Imports   []*Import
+	Ephemeral []*EphemeralPolicy // of the root module only
 
 	// Order lists the module's resources in source order (file name, then position).
 	Order []*Resource
@@ -281,6 +282,16 @@ type Lifecycle struct {
 type EphemeralAttribute struct {
 	Path    hcl.Traversal  // relative to the resource; a TraverseSplat stands for every element
 	Version hcl.Expression // that changes with the value; nil if there is none
+}
+
+// EphemeralPolicy is an ephemeral_attributes block: attributes of all resources of a type that are kept out of
+// the state.
+type EphemeralPolicy struct {
+	Type     string
+	Names    []EphemeralAttribute
+	Provider *ProviderRef  // of the resources; nil for any
+	Module   hcl.Traversal // that they are in, or below; nil for any
+	Range    hcl.Range
 }
 
 // SkipDestroy reports whether objects that are no longer wanted are left alone: destroy = false.

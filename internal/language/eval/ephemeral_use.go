@@ -69,10 +69,12 @@ func (u *ephemeralUse) report(path cty.Path, rng *hcl.Range, because string) {
 	if u.b.Config.Addr.Mode == addr.Data {
 		detail = fmt.Sprintf("%q cannot accept an ephemeral value because it belongs to a data block, whose arguments are written to the state.", name)
 	}
+	hint := u.b.WithholdHint(path)
 	if sibling := u.b.Schema.Block.WriteOnlySibling(path); sibling != nil {
+		hint = ""
 		detail += fmt.Sprintf(" The write-only attribute %q is meant for such values.", schema.PathString(sibling))
 	}
-	detail += because + "\n\n" + u.b.WithholdHint(path) + "If null will do in its place, pass it through the ephemeralasnull function."
+	detail += because + "\n\n" + hint + "If null will do in its place, pass it through the ephemeralasnull function."
 	d := diag.List{{Summary: "Invalid use of an ephemeral value", Detail: detail, Path: path, Subject: rng}}
 	u.diags = append(u.diags, d.InConfigBody(u.b.Config.Body)...)
 }

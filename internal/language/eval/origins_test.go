@@ -103,7 +103,7 @@ func TestE3_Provenance(t *testing.T) {
 				t.Fatalf("%d diagnostics", len(got))
 			}
 			_, why, _ := strings.Cut(got[0].Detail, "The value is ephemeral because of")
-			why, _, _ = strings.Cut(why, "\n\nIf null")
+			why, _, _ = strings.Cut(why, "\n\nTo keep")
 			why = strings.TrimSuffix(strings.TrimPrefix(strings.ReplaceAll(strings.TrimSpace(why), "\n  ", "|"), " "), ".")
 			if d := cmp.Diff(c.want, why); d != "" {
 				t.Errorf("(-want +got):\n%s", d)

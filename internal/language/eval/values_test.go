@@ -343,20 +343,21 @@ output "bad" {
 // got there.
 func TestE3_InvalidUse(t *testing.T) {
 	const why = `cannot accept an ephemeral value because it is not a write-only attribute, meaning it will be written to the state.`
+	const keep = `\n\nTo keep the value out of the state, add to the lifecycle block: ephemeral_attributes = [`
 	const tail = `\n\nIf null will do in its place, pass it through the ephemeralasnull function.`
 	for _, c := range []struct{ name, body, want string }{
-		{"attribute", `name = var.password`, `main.tf:12,10-22: Invalid use of an ephemeral value: "name" ` + why + `\n\nThe value is ephemeral because of var.password.` + tail},
-		{"through locals", `name = local.url`, `main.tf:12,10-19: Invalid use of an ephemeral value: "name" ` + why + `\n\nThe value is ephemeral because of local.url ← local.inner ← var.password.` + tail},
+		{"attribute", `name = var.password`, `main.tf:12,10-22: Invalid use of an ephemeral value: "name" ` + why + `\n\nThe value is ephemeral because of var.password.` + keep + `name]` + tail},
+		{"through locals", `name = local.url`, `main.tf:12,10-19: Invalid use of an ephemeral value: "name" ` + why + `\n\nThe value is ephemeral because of local.url ← local.inner ← var.password.` + keep + `name]` + tail},
 		{"sibling", `password = var.password`, `main.tf:12,14-26: Invalid use of an ephemeral value: "password" ` + why + ` The write-only attribute "password_wo" is meant for such values.\n\nThe value is ephemeral because of var.password.` + tail},
-		{"element", `list = ["a", local.url]`, `main.tf:12,16-25: Invalid use of an ephemeral value: "list[1]" ` + why + `\n\nThe value is ephemeral because of local.url ← local.inner ← var.password.` + tail},
-		{"map element", `tags = { a = "b", c = ephemeral.sim_secret.s.token }`, `main.tf:12,25-53: Invalid use of an ephemeral value: "tags[\"c\"]" ` + why + `\n\nThe value is ephemeral because of ephemeral.sim_secret.s.` + tail},
+		{"element", `list = ["a", local.url]`, `main.tf:12,16-25: Invalid use of an ephemeral value: "list[1]" ` + why + `\n\nThe value is ephemeral because of local.url ← local.inner ← var.password.` + keep + `list[*]]` + tail},
+		{"map element", `tags = { a = "b", c = ephemeral.sim_secret.s.token }`, `main.tf:12,25-53: Invalid use of an ephemeral value: "tags[\"c\"]" ` + why + `\n\nThe value is ephemeral because of ephemeral.sim_secret.s.` + keep + `tags["c"]]` + tail},
 		{"block", "rule {\n    value = module.m.o\n  }", `main.tf:13,13-23: Invalid use of an ephemeral value: "rule[0].value" ` + why + ` The write-only attribute "rule[0].value_wo" is meant for such values.\n\nThe value is ephemeral because of module.m.o ← module.m.var.i ← var.password.` + tail},
 		{"dynamic block", "rule { value_wo = var.password }\n  dynamic \"rule\" {\n    for_each = [\"x\"]\n    content {\n      value = \"${rule.value}${var.password}\"\n    }\n  }", `main.tf:16,15-45: Invalid use of an ephemeral value: "rule[1].value" ` + why + ` The write-only attribute "rule[1].value_wo" is meant for such values.\n\nThe value is ephemeral because of var.password.` + tail},
 		{"iterator of a dynamic block", "dynamic \"rule\" {\n    for_each = [var.password]\n    content {\n      value = rule.value\n    }\n  }", `main.tf:13,16-30: Invalid use of an ephemeral value: "rule[0].value" ` + why + ` The write-only attribute "rule[0].value_wo" is meant for such values.\n\nThe value is ephemeral because of var.password.` + tail},
-		{"applying", `name = tofu.applying ? "a" : "b"`, `main.tf:12,10-35: Invalid use of an ephemeral value: "name" ` + why + `\n\nThe value is ephemeral because of tofu.applying.` + tail},
-		{"unchosen branch", `name = var.password == "" ? "a" : "b"`, `main.tf:12,10-40: Invalid use of an ephemeral value: "name" ` + why + `\n\nThe value is ephemeral because of var.password.` + tail},
+		{"applying", `name = tofu.applying ? "a" : "b"`, `main.tf:12,10-35: Invalid use of an ephemeral value: "name" ` + why + `\n\nThe value is ephemeral because of tofu.applying.` + keep + `name]` + tail},
+		{"unchosen branch", `name = var.password == "" ? "a" : "b"`, `main.tf:12,10-40: Invalid use of an ephemeral value: "name" ` + why + `\n\nThe value is ephemeral because of var.password.` + keep + `name]` + tail},
 		{"chosen by a secret", "dynamic \"rule\" {\n    for_each = [1]\n    content {\n      value = { hunter2 = \"a\" }[var.password]\n    }\n  }", `main.tf:15,15-46: Invalid use of an ephemeral value: "rule[0].value" ` + why + ` The write-only attribute "rule[0].value_wo" is meant for such values.\n\nThe value is ephemeral because of var.password.` + tail},
-		{"branch not taken", `name = local.yes ? "a" : var.password`, `main.tf:12,10-40: Invalid use of an ephemeral value: "name" ` + why + `\n\nThe value is ephemeral because of var.password.` + tail},
+		{"branch not taken", `name = local.yes ? "a" : var.password`, `main.tf:12,10-40: Invalid use of an ephemeral value: "name" ` + why + `\n\nThe value is ephemeral because of var.password.` + keep + `name]` + tail},
 		{"write-only", "password_wo = local.url\n  rule { value_wo = var.password }", ``},
 	} {
 		for _, phase := range []Phase{Planning, Validating} {

@@ -5,7 +5,7 @@ var configurationRoots = []Nested{
 	many("variable", "variable", "", "name"), many("locals", "locals", ""), many("output", "output", "", "name"),
 	many("resource", "resource", "", "type", "name"), many("data", "data", "", "type", "name"), many("ephemeral", "ephemeral", "", "type", "name"),
 	many("module", "module", "", "name"), many("moved", "moved", ""), many("removed", "removed", ""), many("import", "import", ""),
-	many("check", "check", "", "name"),
+	many("check", "check", "", "name"), many("ephemeral_attributes", "ephemeral_attributes", "", "type"),
 }
 
 // Arguments that several blocks have.
@@ -124,6 +124,10 @@ var moduleBlocks = []Block{
 		arg("to", "reference", "its address").required(), arg("id", "string", "what the provider finds it by"),
 		arg("identity", "any", "an object that the provider finds it by, in place of `id`"), arg("for_each", "any", "a map or set with an entry for each object"),
 		arg("provider", "reference", "the configuration of the provider that imports it"),
+	}},
+	{Path: "ephemeral_attributes", About: "Keeps attributes of all resources of a type out of the state. Only the root module has such blocks.", Arguments: []Argument{
+		arg("names", "list(reference)", "the attributes, as in `lifecycle`").required(),
+		arg("provider", "reference", "the provider configuration of the resources"), arg("module", "reference", "the module that they are in, or below"),
 	}},
 	{Path: "check", About: "Conditions that give warnings if they are not met.", Blocks: []Nested{
 		one("data", "data", "a data source for the assertions, whose errors are warnings", "type", "name"),

@@ -19,6 +19,7 @@ import (
 func Compile(tree *config.Tree, schemas Schemas) (*Config, diag.List) {
 	c := &compiler{cfg: &Config{Tree: tree, Schemas: schemas, Modules: map[addr.Module]*Module{}, Removed: map[*config.Removed]DestroyProvisioners{}}}
 	c.module(tree.Root, nil)
+	c.ephemeralPolicies(tree.Root)
 	for _, m := range c.cfg.sorted() {
 		c.cfg.Modules[m].checkRefs(c)
 	}

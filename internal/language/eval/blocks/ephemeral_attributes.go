@@ -2,12 +2,14 @@ package blocks
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/internal/language/config"
 	"github.com/mayfly-iac/mayfly/internal/values/schema"
 )
 
@@ -15,21 +17,86 @@ import (
 // nowhere or to what cannot be kept out of the state (E90).
 func (c *compiler) ephemeralAttributes(b *Resource) {
 	for _, named := range b.Config.Lifecycle.EphemeralAttributes {
-		t := named.Path
-		pattern, err := b.Schema.Block.Pattern(Path(t))
-		problem := ""
-		if err != nil {
-			problem = "The path leads nowhere: " + err.Error() + "."
-		} else {
-			problem = b.cannotWithhold(pattern)
+		if diags := c.withhold(b, named); diags.HasErrors() {
+			c.diags = append(c.diags, diags...)
 		}
-		if problem != "" {
-			c.diags = append(c.diags, diag.At(t.SourceRange(), "Invalid ephemeral_attributes element", "%s", problem)...)
-			continue
-		}
-		b.Withheld = append(b.Withheld, pattern)
-		b.Versions = append(b.Versions, c.expr(b.Module, named.Version, site{repeat: b.Repeat}))
 	}
+}
+
+// withhold has a block withhold an attribute.
+func (c *compiler) withhold(b *Resource, named config.EphemeralAttribute) diag.List {
+	pattern, err := b.Schema.Block.Pattern(Path(named.Path))
+	problem := ""
+	if err != nil {
+		problem = "The path leads nowhere: " + strings.TrimSuffix(err.Error(), ".")
+		if !strings.HasSuffix(problem, "?") {
+			problem += "."
+		}
+	} else {
+		problem = b.cannotWithhold(pattern)
+	}
+	if problem != "" {
+		return diag.At(named.Path.SourceRange(), "Invalid ephemeral_attributes element", "%s", problem)
+	}
+	if slices.ContainsFunc(b.Withheld, pattern.Equals) {
+		return nil
+	}
+	b.Withheld = append(b.Withheld, pattern)
+	b.Versions = append(b.Versions, c.expr(b.Module, named.Version, site{repeat: b.Repeat}))
+	return nil
+}
+
+// ephemeralPolicies applies the ephemeral_attributes blocks of the root module to all resources. A mistake in
+// one is reported once.
+func (c *compiler) ephemeralPolicies(root *config.Module) {
+	for _, p := range root.Ephemeral {
+		found, within := false, addr.RootModule
+		if p.Module != nil {
+			to, _ := addr.TargetFromTraversal(p.Module) // package config has checked it
+			if within = to.Module.Module(); c.cfg.Modules[within] == nil {
+				c.diags = append(c.diags, diag.At(p.Module.SourceRange(), "No such module", "The configuration has no module at this address.")...)
+				continue
+			}
+		}
+		refused := map[hcl.Range]bool{}
+		for _, m := range c.cfg.sorted() {
+			if !isWithin(m, within) {
+				continue
+			}
+			for _, r := range c.cfg.Modules[m].Config.Order {
+				b := c.cfg.Modules[m].Resources[r.Addr]
+				if b == nil || r.Addr.Mode != addr.Managed || r.Addr.Type != p.Type || p.Provider != nil && !c.hasProvider(b, p.Provider) {
+					continue
+				}
+				found = true
+				for _, named := range p.Names {
+					if diags, at := c.withhold(b, named), named.Path.SourceRange(); diags.HasErrors() && !refused[at] {
+						refused[at], c.diags = true, append(c.diags, diags...)
+					}
+				}
+			}
+		}
+		if !found {
+			c.diags = append(c.diags, diag.At(p.Range, "No resources of this type", "The configuration has no resource of the type %q that this block is about, so that it has no effect.", p.Type).AsWarnings()...)
+		}
+	}
+}
+
+// isWithin reports whether a module is another one, or below it.
+func isWithin(m, outer addr.Module) bool {
+	for ; m != outer; m, _ = m.Parent() {
+		if m.IsRoot() {
+			return false
+		}
+	}
+	return true
+}
+
+// hasProvider reports whether a resource has a provider configuration of the root module.
+func (c *compiler) hasProvider(b *Resource, ref *config.ProviderRef) bool {
+	root := c.cfg.Modules[addr.RootModule]
+	of, named := b.Module.ProviderFor(b.Config.ProviderRef()), root.ProviderFor(*ref)
+	return of == named && (named != nil || b.Provider == root.Config.ProviderFor(ref.Name))
 }
 
 // MayBeEphemeral reports whether the argument at a path may have ephemeral values: it is write-only, or
