@@ -23,11 +23,11 @@ var maxStandIns = map[string]standIns{
 	"library":  {1, 0},
 	"model":    {0, 0},
 	"names":    {1, 0},
-	"programs": {59, 12},
+	"programs": {3, 0},
 	"provider": {1, 0},
 	"show":     {1, 0},
 	"stores":   {0, 0},
-	"testing":  {42, 9},
+	"testing":  {1, 0},
 	"values":   {0, 0},
 }
 
