@@ -23,7 +23,7 @@ type bench struct {
 	failures int // commands that have failed so far
 }
 
-// figures are what one command has cost one engine.
+// figures are the cost of one command for one engine.
 type figures struct {
 	measure.Cost
 	provider.Counts
@@ -33,7 +33,7 @@ type figures struct {
 
 func (f figures) measured() bool { return f.tried && !f.failed }
 
-// own is the processor time without that of the plugin.
+// own returns the CPU time spent outside the plugin.
 func (f figures) own() time.Duration { return max(0, f.Cost.CPU-f.Counts.CPU) }
 
 func newBench(s settings, dir string) (*bench, error) {

@@ -39,7 +39,7 @@ func (s *secret) Configure(_ context.Context, req ephemeral.ConfigureRequest, _ 
 	s.counts, _ = req.ProviderData.(*counts)
 }
 
-// opening is what Close needs to know, as private data.
+// opening is the private data that Close needs.
 type opening struct {
 	At     time.Time
 	Millis int64
