@@ -10,7 +10,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// Case is a configuration and what is done with it.
+// Case is a configuration and the commands to run on it.
 type Case struct {
 	Name  string
 	Steps []Step
