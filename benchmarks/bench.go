@@ -91,7 +91,7 @@ func better(s step, f, than figures) bool {
 	return f.Cost.CPU < than.Cost.CPU
 }
 
-// once does a job with each engine, in turns, and returns the figures by step and engine.
+// once does a job with each engine, one after the other, and returns the figures by step and engine.
 func (b *bench) once(ctx context.Context, j job) ([][]figures, error) {
 	dirs, over := make([]string, len(b.binaries)), make([]bool, len(b.binaries))
 	for e := range b.binaries {

@@ -39,7 +39,7 @@ var cycle = []step{
 }
 
 // scheduled is a life and the beginning of a second one, in which an engine may know how long the first one
-// took. The plans are saved, and each command pauses once for each resource, so that a bound holds for all
+// took. The plans are saved, and each command pauses once for each resource, so that a bound applies to all
 // that need the order of the references, and another for the one that does not.
 func scheduled(bound, unordered time.Duration) []step {
 	const file = "saved.tfplan"
@@ -86,7 +86,7 @@ const (
 	slowMillis  = 300
 )
 
-// jobs are those that the settings select, in the order of the table.
+// jobs returns the jobs that the settings select, in the order of the table.
 func jobs(s settings) []job {
 	list := []job{{name: "start", steps: []step{{name: "version", args: []string{"version"}}}}}
 	for _, shape := range work.Shapes {

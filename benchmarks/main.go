@@ -4,7 +4,7 @@
 //	go run ./benchmarks -binary ./mayfly -vs tofu
 //	go run ./benchmarks -binary ./mayfly -shape 'for_each|count' -n 500,1000 -kind plugin
 //
-// Each engine is any program with the commands and files of the ecosystem. They take turns, command by
+// Each engine is any program with the commands and files of the ecosystem. They alternate, command by
 // command, so that whatever else the machine does meets both. The provider is this program itself: it counts
 // its calls.
 //

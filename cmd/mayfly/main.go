@@ -38,8 +38,8 @@ const floorSize = 32 << 20
 func main() {
 	harden.Process(os.Getenv)
 	floor := make([]byte, floorSize)
-	// A reader that closes the output early, as head does, must not abort an apply. Output to a closed pipe
-	// is lost, no more.
+	// A reader that closes the output before its end, as head does, must not abort an apply. Output to a
+	// closed pipe is lost, no more.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	code := guarded(environment{Called: os.Args[0], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Environ: harden.TakeEnviron(), Notify: notify, Die: die}, os.Args[1:])
 	runtime.KeepAlive(floor)

@@ -31,7 +31,7 @@ func (t target) String() string {
 }
 
 // readGuards reads a file with a place in each line, followed by its tests in the order in which they run.
-// Blank lines and those that begin with # say nothing. Where places overlap, the first one counts. A place
+// Blank lines and lines that begin with # are comments. Where places overlap, the first one counts. A place
 // that guards nothing has - and the reason instead of tests: it is not mutated.
 func readGuards(file string) ([]*place, error) {
 	var out []*place

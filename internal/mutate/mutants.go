@@ -244,8 +244,8 @@ func (c *collector) caseOf(n *ast.CaseClause) {
 	c.remove(n)
 }
 
-// condition lets a condition never hold if that is something else than removing the statement, and reverses
-// one that decides between two things. A test that notices that a condition is never true also notices the
+// condition makes a condition false if that is something else than removing the statement, and reverses one
+// that decides between two things. A test that notices that a condition is never true also notices the
 // reverse.
 func (c *collector) condition(s *ast.IfStmt) {
 	if !c.errors && c.aboutError(s.Cond) {

@@ -317,7 +317,7 @@ func (p *program) reaching(fn *ast.FuncDecl) (out [][]measured) {
 	return out
 }
 
-// memory is where the files of tests are. Synchronizing them would take most of the time on a disk.
+// memory is the directory for files of tests. Synchronizing them would take most of the time on a disk.
 const memory = "/dev/shm"
 
 // run runs a test program with options, in the directory of its package.

@@ -18,7 +18,7 @@ type Cost struct {
 	Wall    time.Duration
 	Memory  int64 // the most that the program itself had resident, bytes
 	Written int64 // bytes that the program and its children sent to disk
-	// TimedOut says that the run was ended because it had taken too long; the figures are those until then.
+	// TimedOut says that the run was ended because it had taken too long; the figures are valid until then.
 	TimedOut bool
 }
 

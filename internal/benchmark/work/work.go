@@ -32,7 +32,7 @@ type Shape struct {
 // Files returns the configuration of size n, by file name.
 func (s Shape) Files(n int, k Kind) map[string]string { return files(s.Name, details{Kind: k, N: n}) }
 
-// Shapes are all of them. Those that other engines take quadratic time for come first.
+// Shapes are all of them. Shapes for which other engines take quadratic time come first.
 var Shapes = []Shape{
 	{"for_each", "two resources with n keys each, the second over the first"},
 	{"count", "two resources of n instances each, the second reads a[count.index]"},

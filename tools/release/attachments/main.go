@@ -18,7 +18,7 @@ import (
 	"strings"
 )
 
-// systems are those that programs are released for. They don't link the same modules.
+// systems are the systems that programs are released for. They don't link the same modules.
 var systems = []string{"linux", "darwin", "windows"}
 
 // licenceFile matches the names of files whose text must come along with a program.
