@@ -27,8 +27,8 @@ func mustProvider(s string) addr.Provider {
 // Embedded reports whether a provider is part of the program and needs no installation.
 func Embedded(p addr.Provider) bool { return p == addr.BuiltinProvider || p == KeepProvider }
 
-// Launcher starts providers: those that are part of the program, those that are running already, and
-// installed ones. The zero value knows only the first kind. It implements provider.Launcher.
+// Launcher starts providers: the ones in the program, the ones that are running already, and installed ones.
+// The zero value knows only the first kind. It implements provider.Launcher.
 type Launcher struct {
 	// Executable returns the installed executable of a provider.
 	Executable func(addr.Provider) (path string, ok bool)
@@ -56,7 +56,7 @@ type Launcher struct {
 // Types of packages that other programs cannot import, of providers and their starts. Their fields and
 // methods may change in a minor version.
 type (
-	// Provider is a running provider. Launcher starts those that a project needs.
+	// Provider is a running provider. Launcher starts the ones that a project needs.
 	Provider = provider.Provider
 	// ProviderLauncher starts providers by address.
 	ProviderLauncher = provider.Launcher

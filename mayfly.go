@@ -28,7 +28,7 @@
 //
 // Diagnostics are values, never printed here. A Project and its Operations belong to one goroutine; the work
 // inside is concurrent. Ephemeral values exist only while an operation uses them, and no result of this
-// package holds one.
+// package contains one.
 package mayfly
 
 import (
@@ -236,8 +236,8 @@ func (p *Project) Explain(ctx context.Context, planned *plan.Plan) (*Explainer, 
 }
 
 // Graph returns the order in which the configuration is planned or applied, by blocks. It needs no state and
-// no variables, and holds no values. For the order of a plan's changes see plan.Plan.Graph, for the order of
-// a state's destruction plan.DestroyGraph.
+// no variables, and has no values. For the order of a plan's changes see plan.Plan.Graph, for the order of a
+// state's destruction plan.DestroyGraph.
 func (p *Project) Graph(ctx context.Context) (*plan.Graph, diag.List) {
 	cfg, diags := p.compile(ctx)
 	if cfg == nil || diags.HasErrors() {

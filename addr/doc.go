@@ -1,5 +1,5 @@
-// Package addr holds the addresses of the language: modules, resources, instances, provider configurations
-// and the keys between them.
+// Package addr defines addresses of the language: modules, resources, instances, provider configurations and
+// the keys between them.
 //
 // All types are comparable values that serve as map keys; module paths are interned, so an address costs a
 // few words however deep it is. It may import the registry address library, HCL's syntax (to parse addresses)

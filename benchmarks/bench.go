@@ -23,7 +23,7 @@ type bench struct {
 	failures int // commands that have failed so far
 }
 
-// figures are what one command has cost one engine.
+// figures are the cost of one command for one engine.
 type figures struct {
 	measure.Cost
 	provider.Counts
@@ -33,7 +33,7 @@ type figures struct {
 
 func (f figures) measured() bool { return f.tried && !f.failed }
 
-// own is the processor time without that of the plugin.
+// own returns the CPU time spent outside the plugin.
 func (f figures) own() time.Duration { return max(0, f.Cost.CPU-f.Counts.CPU) }
 
 func newBench(s settings, dir string) (*bench, error) {
@@ -91,7 +91,7 @@ func better(s step, f, than figures) bool {
 	return f.Cost.CPU < than.Cost.CPU
 }
 
-// once does a job with each engine, in turns, and returns the figures by step and engine.
+// once does a job with each engine, one after the other, and returns the figures by step and engine.
 func (b *bench) once(ctx context.Context, j job) ([][]figures, error) {
 	dirs, over := make([]string, len(b.binaries)), make([]bool, len(b.binaries))
 	for e := range b.binaries {

@@ -39,7 +39,7 @@ var cycle = []step{
 }
 
 // scheduled is a life and the beginning of a second one, in which an engine may know how long the first one
-// took. The plans are saved, and each command pauses once for each resource, so that a bound holds for all
+// took. The plans are saved, and each command pauses once for each resource, so that a bound applies to all
 // that need the order of the references, and another for the one that does not.
 func scheduled(bound, unordered time.Duration) []step {
 	const file = "saved.tfplan"
@@ -56,7 +56,7 @@ func scheduled(bound, unordered time.Duration) []step {
 	}
 }
 
-// sizes are those of the table, by shape and kind of resource.
+// sizes are the sizes in the table, by shape and kind of resource.
 var sizes = map[string]map[string][]int{
 	"for_each":      {work.Builtin.Name: {500, 1000, 10000}, work.Plugin.Name: {1000}},
 	"count":         {work.Builtin.Name: {1000, 4000, 40000}, work.Plugin.Name: {1000}},
@@ -86,7 +86,7 @@ const (
 	slowMillis  = 300
 )
 
-// jobs are those that the settings select, in the order of the table.
+// jobs returns the jobs that the settings select, in the order of the table.
 func jobs(s settings) []job {
 	list := []job{{name: "start", steps: []step{{name: "version", args: []string{"version"}}}}}
 	for _, shape := range work.Shapes {
@@ -110,7 +110,7 @@ func jobs(s settings) []job {
 	return slices.DeleteFunc(list, func(j job) bool { return !s.shapes.MatchString(j.name) })
 }
 
-// schedules are the jobs whose time depends on the order in which an engine does what is to be done.
+// schedules returns the jobs whose time depends on the order in which an engine does the work.
 func schedules(s settings) (list []job) {
 	for _, n := range s.or(tasks) {
 		for _, kind := range []struct {
@@ -129,7 +129,7 @@ func schedules(s settings) (list []job) {
 	return append(list, job{name: "schedule", n: opens, kind: "opens", files: work.Opens(opens, slowMillis), steps: steps})
 }
 
-// or returns the sizes that were asked for, or else those of the table.
+// or returns the sizes that were asked for, or else the table's.
 func (s settings) or(table ...int) []int {
 	if len(s.sizes) > 0 {
 		return s.sizes
@@ -137,7 +137,7 @@ func (s settings) or(table ...int) []int {
 	return table
 }
 
-// legend says what the names mean.
+// legend explains the names.
 func legend() []string {
 	list := []string{"start: the version command"}
 	for _, s := range work.Shapes {

@@ -1,12 +1,12 @@
-// Command benchmarks does the same work with one engine or several and prints what it has cost them:
-// processor time, time, memory, provider calls and bytes.
+// Command benchmarks does the same work with one engine or several and prints the cost: processor time, time,
+// memory, provider calls and bytes.
 //
 //	go run ./benchmarks -binary ./mayfly -vs tofu
 //	go run ./benchmarks -binary ./mayfly -shape 'for_each|count' -n 500,1000 -kind plugin
 //
-// Each engine is any program with the commands and files of the ecosystem. They take turns, command by
+// Each engine is any program with the commands and files of the ecosystem. They alternate, command by
 // command, so that whatever else the machine does meets both. The provider is this program itself: it counts
-// what it is asked.
+// its calls.
 //
 // It may import the packages below it. It must not know the engine otherwise than as a program.
 package main
@@ -30,9 +30,9 @@ import (
 
 // settings are the options of the command line.
 type settings struct {
-	binaries []string // the first one is what the others are compared with
+	binaries []string // the others are compared with the first one
 	shapes   *regexp.Regexp
-	sizes    []int // instead of those of the table
+	sizes    []int // instead of the table's
 	kinds    []work.Kind
 	timeout  time.Duration
 	repeat   int

@@ -51,8 +51,8 @@ func (t *table) line(cells []string) {
 	}
 }
 
-// row shows what a command has cost. "times" is how many times as much processor time it took the engine as
-// the first one, and so on.
+// row shows the cost of a command. "times" is how many times as much processor time it took the engine as the
+// first one, and so on.
 func (t *table) row(j job, s step, row []figures) {
 	command := s.name
 	for e, f := range row {
@@ -80,8 +80,8 @@ func (t *table) row(j job, s step, row []figures) {
 	}
 }
 
-// growth compares the processor time of a command with what it took at the size before: how many times as
-// much for how many times the work.
+// growth compares the processor time of a command with its time at the size before: how many times as much
+// for how many times the work.
 func (t *table) growth(j job, command string, engine int, f figures) (float64, string) {
 	key := fmt.Sprint(j.name, " ", j.kind, " ", command, " ", engine)
 	last, ok := t.last[key]

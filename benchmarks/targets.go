@@ -8,12 +8,12 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/benchmark/work"
 )
 
-// target is what the first engine shall keep to in a command. 0 means no limit.
+// target has the limits of the first engine for a command. 0 means no limit.
 type target struct {
 	cpu, wall, open time.Duration
 	memory          int64   // MB
 	growth          float64 // as table.growth
-	pauses          float64 // the time, as a multiple of what the plugin waits when ephemeral instances are opened and closed, as many at once as usual
+	pauses          float64 // the time, as a multiple of the plugin's waits when ephemeral instances are opened and closed, as many at once as usual
 	wire            int64   // kB
 }
 
@@ -58,8 +58,8 @@ var targets = func() map[targetKey]target {
 	return all
 }()
 
-// verdict says what the target of a command is and whether figures keep to it, "" if there is none. A
-// provider has one configuration in all jobs, so it shall have one process.
+// verdict names the target of a command and says whether figures keep to it; "" if there is none. A provider
+// has one configuration in all jobs, so it shall have one process.
 func verdict(j job, command string, f figures, growth float64) string {
 	t, some := targets[targetKey{j.name, j.kind, j.n, command}]
 	var limits, missed []string

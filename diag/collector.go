@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// Collector gathers diagnostics from concurrent tasks. Of those that say the same about the same place it
+// Collector gathers diagnostics from concurrent tasks. Of several that say the same about the same place it
 // keeps one: the same expression may be evaluated more than once. The zero value is ready for use.
 type Collector struct {
 	// Redact returns a text of a diagnostic without secrets; nil if there are none. It is set before the

@@ -1,4 +1,4 @@
-// Package diag holds diagnostics: errors and warnings that the user can act on, with the place in the
+// Package diag defines diagnostics: errors and warnings that the user can act on, with the place in the
 // configuration they are about.
 //
 // It may import hcl (ranges, expressions) and cty (paths). It must not know how diagnostics are shown, nor
@@ -156,7 +156,7 @@ func (l List) Sorted() List {
 	return l
 }
 
-// Err returns the list as a Go error, or nil if it holds no errors.
+// Err returns the list as a Go error, or nil if it has no errors.
 func (l List) Err() error {
 	if !l.HasErrors() {
 		return nil

@@ -75,8 +75,8 @@ type Event struct {
 }
 
 // Observer receives events. Calls are serialised by the engine, in the order in which things happened, and
-// come later than those. An Observer may be slow: work under way doesn't wait for it, but after some
-// thousands of events nothing new is begun before it has caught up.
+// come later. An Observer may be slow: work under way doesn't wait for it, but after some thousands of events
+// nothing new is begun before it has caught up.
 type Observer interface {
 	Event(e Event)
 }

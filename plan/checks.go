@@ -6,7 +6,7 @@ import (
 	"github.com/mayfly-iac/mayfly/state"
 )
 
-// LastingChecks returns the results that the plan recorded, as far as they still hold when it has been
+// LastingChecks returns the results that the plan recorded, as far as they are still valid when it has been
 // applied: its changes may have altered the subjects of checks. Results that apply evaluates itself replace
 // the ones returned here.
 func (p *Plan) LastingChecks() []state.CheckResult {

@@ -7,7 +7,7 @@ type link struct {
 }
 
 // components returns the strongly connected component of each node, and all nodes ordered by component. A
-// component comes after those that it leads to, and has a higher number. It takes linear time and does not
+// component comes after the ones that it leads to, and has a higher number. It takes linear time and does not
 // recurse, since paths may be as long as the graph.
 func components(next [][]link) (order, component []int32) {
 	f := componentFinder{next: next, index: make([]int32, len(next)), low: make([]int32, len(next)), component: make([]int32, len(next))}

@@ -1,4 +1,4 @@
-// Package plan holds the model of a plan: the changes with their reasons, and Steps, the pure function that
+// Package plan is the model of a plan: the changes with their reasons, and Steps, the pure function that
 // orders them for apply.
 //
 // It may import addr, diag, value, schema and state. It must not know configuration, evaluation or providers'
@@ -201,7 +201,7 @@ func (c *OutputChange) Sides() (before, after cty.Value, err error) {
 type Plan struct {
 	Mode Mode
 	// Changes has every object that was planned, NoOp included, ordered by address. None is of an ephemeral
-	// instance: those leave no trace in a plan.
+	// instance: they leave no trace in a plan.
 	Changes []*Change
 	Drift   []*Change // changes found by refreshing; Before is the stored object, After the real one
 	Outputs []*OutputChange

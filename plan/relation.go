@@ -9,8 +9,8 @@ import (
 	"github.com/mayfly-iac/mayfly/state"
 )
 
-// relation holds which objects of a plan depend on which, for ordering destructions. Its nodes are the
-// changes by index, then groups, so that a dependency on many objects is one link.
+// relation says which objects of a plan depend on which, for ordering destructions. Its nodes are the changes
+// by index, then groups, so that a dependency on many objects is one link.
 //
 // Recorded links come from the state and describe existing objects. A declared link that contradicts them,
 // because the configuration has reversed a dependency, is left out. So are records that contradict each

@@ -181,7 +181,7 @@ type resourceV4 struct {
 	Mode      string       `json:"mode"`
 	Type      string       `json:"type"`
 	Name      string       `json:"name"`
-	Each      string       `json:"each"` // of early files; the keys say the same
+	Each      string       `json:"each"` // of old files; the keys say the same
 	Provider  string       `json:"provider"`
 	Instances []instanceV4 `json:"instances"`
 }
@@ -200,7 +200,7 @@ type instanceV4 struct {
 	Identity            json.RawMessage   `json:"identity"`
 	Private             []byte            `json:"private"`
 	Dependencies        []string          `json:"dependencies"`
-	DependsOn           []string          `json:"depends_on"` // from early files
+	DependsOn           []string          `json:"depends_on"` // from old files
 	CreateBeforeDestroy bool              `json:"create_before_destroy"`
 	SkipDestroy         bool              `json:"skip_destroy"`
 	Withheld            []withheldV4      `json:"ephemeral_attributes"`
@@ -246,7 +246,7 @@ func (doc *fileV4) decode(more *unknownV4, ambiguous error) (*File, error) {
 	return f, ambiguous
 }
 
-// decode converts an output value. Without a type, as early files have it, the value says its type itself.
+// decode converts an output value. Without a type, as in old files, the value says its type itself.
 func (o outputV4) decode() (*Output, error) {
 	ty := cty.DynamicPseudoType
 	if len(o.Type) > 0 {
@@ -427,8 +427,8 @@ func (d *decoder) object(m addr.ModuleInstance, in *instanceV4) (*Object, error)
 	return o, nil
 }
 
-// oldDependencies converts the dependencies of early files, which are relative to the object's module.
-// Those on whole modules have no counterpart and are dropped; the next apply records them anew.
+// oldDependencies converts the dependencies of old files, which are relative to the object's module.
+// Dependencies on whole modules have no counterpart and are dropped; the next apply records them anew.
 func (d *decoder) oldDependencies(o *Object, m addr.ModuleInstance, texts []string) {
 	for _, text := range texts {
 		dep, err := cached(d.deps, strings.TrimSuffix(text, ".*"), parseConfigResource)

@@ -99,7 +99,7 @@ const resultSize = 256 << 10
 // batch is a group of records that become durable together, as one frame.
 type batch struct {
 	records []byte // comma-separated JSON
-	done    bool   // guarded by Log.flushing
+	done    bool   // protected by Log.flushing
 	err     error
 }
 

@@ -220,7 +220,7 @@ func parseProviderConfig(text string) (addr.ProviderConfig, error) {
 	return addr.ParseProviderConfig(text)
 }
 
-// dependencies converts references relative to the module. Those to modules and providers have no
+// dependencies converts references relative to the module. Dependencies on modules and providers have no
 // counterpart.
 func (r *legacyResource) dependencies(m addr.ModuleInstance) []addr.ConfigResource {
 	var deps []addr.ConfigResource

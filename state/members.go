@@ -12,7 +12,7 @@ import (
 // part is the role of an object or array in a state file.
 type part int
 
-// The parts of a file. Those that end in List or Map only contain other parts.
+// The parts of a file. Ones whose names end in List or Map only contain other parts.
 const (
 	otherPart part = iota // below the parts of the format: attributes and the like
 	filePart

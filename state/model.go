@@ -1,4 +1,4 @@
-// Package state holds the model of a state, the codec of its file format, and the journal that makes single
+// Package state defines the model of a state, the codec of its file format, and the journal that makes single
 // results durable.
 //
 // It may import addr, schema, value and cty. It must not know configuration, providers, plans, or where

@@ -10,9 +10,9 @@ func (s *State) SetProvider(a addr.Instance, provider addr.ProviderConfig) {
 	}
 }
 
-// AtDefaultHost returns the state as written by a program with our default registry: providers that
-// Terraform found at its own registry become those with the same name at the default one, except those that
-// keep accepts. keep is called once for each. If nothing changes the result is s, otherwise a copy.
+// AtDefaultHost returns the state as written by a program with our default registry: providers that Terraform
+// found at its own registry become their namesakes at the default one, except the ones that keep accepts.
+// keep is called once for each. If nothing changes the result is s, otherwise a copy.
 func (s *State) AtDefaultHost(keep func(addr.Provider) bool) *State {
 	out, kept := s, map[addr.Provider]bool{}
 	for a, i := range s.AllInstances() {

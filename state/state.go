@@ -191,8 +191,8 @@ func (s *State) Copy() *State {
 	return c
 }
 
-// AddSalts adds those salts that s does not have. They are never removed: without its salt, a fingerprint
-// cannot be compared with anything.
+// AddSalts adds the salts that s lacks. They are never removed: without its salt, a fingerprint cannot be
+// compared with anything.
 func (s *State) AddSalts(salts ...fingerprint.Salt) {
 	for _, salt := range salts {
 		if !slices.ContainsFunc(s.Salts, func(have fingerprint.Salt) bool { return sameSalt(have, salt) }) {

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// unknownV4 holds the unknown members of a file by their places. The nil pointers of all three types mean
-// that there are none.
+// unknownV4 has the unknown members of a file by their places. The nil pointers of all three types mean that
+// there are none.
 type unknownV4 struct {
 	own       fields
 	resources []unknownResource

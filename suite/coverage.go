@@ -28,7 +28,7 @@ func NewCoverage(opt Options) *coverage.Set {
 	return coverage.New(dirs)
 }
 
-// addLocal adds the directories of a module and of those that it calls by local paths.
+// addLocal adds the directories of a module and of modules that it calls by local paths.
 func addLocal(dirs map[string]struct{}, m *config.Module) {
 	dirs[m.Dir] = struct{}{}
 	for name, child := range m.Children {

@@ -49,8 +49,8 @@ type Run struct {
 	changing []addr.Instance // to be changed when the apply was given up
 }
 
-// File is the outcome of one file. Runs has every run of the file, those that were not selected or not
-// reached with the verdict Skip.
+// File is the outcome of one file. Runs has every run of the file, with the verdict Skip if it was not
+// selected or not reached.
 type File struct {
 	*config.TestFile
 	Verdict Verdict

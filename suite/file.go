@@ -29,7 +29,7 @@ type fileRun struct {
 	earlier      map[string]cty.Value            // the outputs of runs, by name; not changed while runs are under way
 	providerRefs map[*config.Provider][]lang.Ref // references in provider blocks of the file that runs use
 
-	mu     sync.Mutex  // guards the fields below
+	mu     sync.Mutex  // protects the fields below
 	states []*runState // in the order of their first use
 }
 

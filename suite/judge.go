@@ -124,7 +124,8 @@ func covers(address, object string) bool {
 	return len(several) == 0
 }
 
-// finish adds failures that the run expected and that did not come. It is called once everything was added.
+// finish adds an error for each failure that the run expected and that did not come. It is called once
+// everything was added.
 func (j *judge) finish() {
 	if j.unplanned && !j.run.Plan {
 		j.problems = append(j.problems, j.tooEarly()...)

@@ -20,7 +20,7 @@ import (
 
 // eval evaluates an expression of the test file outside of assertions and provider blocks: it may refer to
 // variables that the file or the command line gives, and to earlier runs. Provider blocks are evaluated with
-// the module: checkProviders holds them to the same rule.
+// the module: checkProviders applies the same rule to them.
 func (r *fileRun) eval(vars map[string]cty.Value, e hcl.Expression) (cty.Value, diag.List) {
 	x, diags := lang.Compile(e)
 	if diags.HasErrors() {

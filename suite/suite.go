@@ -102,7 +102,7 @@ func NotStarted(opt Options, reasons diag.List) Summary {
 type suite struct {
 	opt      Options
 	ctx      context.Context
-	keeping  sync.Mutex // guards the Keeper
+	keeping  sync.Mutex // protects the Keeper
 	accepted accepted
 	checked  sync.Map // of *config.Tree: errors in modules as they are, each found once
 	reported int

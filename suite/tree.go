@@ -147,7 +147,7 @@ func ofInstance(o *config.Override) bool {
 	return o.Module() && o.Target.Module.String() != o.Target.Module.Module().String()
 }
 
-// moduleOutputs returns the outputs of a module that is overridden: those given, null for the others.
+// moduleOutputs returns the outputs of a module that is overridden: the given ones, null for the others.
 func (r *fileRun) moduleOutputs(m *config.Module, o *config.Override) (map[string]cty.Value, diag.List) {
 	given := map[string]cty.Value{}
 	var diags diag.List

@@ -36,7 +36,7 @@ type locations struct {
 type location struct {
 	kind *backend.Kind
 	cfg  cty.Value // an object of all arguments of the kind, some with marks; cty.NilVal without a block
-	// sealed has secrets of a recorded location that are not in cfg; nil for none.
+	// sealed has encrypted secrets of a recorded location that are not in cfg; nil for none.
 	sealed *sealedArguments
 }
 
@@ -100,7 +100,7 @@ func (l location) fullHash() uint64 {
 
 func (f *files) lookup(name string) string { return f.vars[name] }
 
-// filled returns the arguments of a location with those that the environment gives.
+// filled returns the arguments of a location, completed from the environment.
 func (ls *locations) filled(l location) cty.Value {
 	cfg, err := l.kind.FromEnvironment(l.config(), ls.files.lookup)
 	if err != nil {

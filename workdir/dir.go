@@ -96,7 +96,7 @@ func (d *Dir) Load(ctx context.Context) diag.List {
 	return diags
 }
 
-// LoadDeclarations is Load for those who only need to know which modules and providers the configuration
+// LoadDeclarations is Load for callers that only need the modules and providers that the configuration
 // declares: it does not report that something is used in a wrong way.
 func (d *Dir) LoadDeclarations(ctx context.Context) diag.List { return config.Formal(d.Load(ctx)) }
 

@@ -5,7 +5,7 @@ import (
 	"runtime"
 )
 
-// files are the environment variables, and the files that are found by them: those beside the configuration,
+// files are the environment variables, and the files that are found by them: files beside the configuration,
 // and the user's own.
 type files struct {
 	vars    map[string]string

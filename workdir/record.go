@@ -110,7 +110,7 @@ func (ls *locations) damagedRecord(err error) diag.List {
 }
 
 // record remembers a location, and the block that it is for, for later runs. It has no secret in clear: they
-// are sealed. A configuration without a backend block removes the record.
+// are encrypted. A configuration without a backend block removes the record.
 func (ls *locations) record(l, block location) diag.List {
 	if err := ls.writeRecord(l, block); err != nil {
 		return diag.Errorf("Cannot record the backend", "The file %s could not be written: %s.", ls.files.recordPath(), diag.Reason(err))
@@ -119,7 +119,7 @@ func (ls *locations) record(l, block location) diag.List {
 }
 
 // writeRecord writes the record of a location, or removes it for a configuration without a block. Secrets
-// that the block does not give again are sealed; those that it gives are left out.
+// that the block does not give again are encrypted; those that it gives are left out.
 func (ls *locations) writeRecord(l, block location) error {
 	if !l.declared() {
 		err := os.Remove(ls.files.recordPath())

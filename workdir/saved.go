@@ -135,7 +135,7 @@ func unloadable(format string, args ...any) diag.List {
 }
 
 // Resume begins a run that applies a saved plan, after OpenPlan: it finds the state that the plan is for,
-// which it locks for the named operation, and collects the ephemeral variables, which no plan holds. It fails
+// which it locks for the named operation, and collects the ephemeral variables, which no plan has. It fails
 // if the plan is incomplete or no longer fits: the state has changed, a value is another, or a provider is
 // installed from another package. The session must be closed also if there were errors.
 func (d *Dir) Resume(ctx context.Context, f *planfile.File, name string, opt BeginOptions) (*Session, diag.List) {

@@ -14,7 +14,7 @@ import (
 )
 
 // savedVariables returns the values to apply a saved plan with: those in the plan, and the ephemeral ones,
-// which it cannot hold, given again.
+// which it cannot contain, given again.
 func (d *Dir) savedVariables(ctx context.Context, p *plan.Plan) (mayfly.Variables, diag.List) {
 	root := d.tree.Root
 	in, diags := d.gather(root)

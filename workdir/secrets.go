@@ -33,12 +33,12 @@ type sealedArguments struct {
 	Data      []byte   `json:"data"`      // a nonce, and the encrypted values in JSON
 }
 
-// has reports whether an argument is sealed. s may be nil.
+// has reports whether an argument is encrypted. s may be nil.
 func (s *sealedArguments) has(name string) bool {
 	return s != nil && slices.Contains(s.Arguments, name)
 }
 
-// withSecretsOf returns the location with the secrets of a block of the same kind, unless they are sealed.
+// withSecretsOf returns the location with the secrets of a block of the same kind, unless they are encrypted.
 func (l location) withSecretsOf(block location) location {
 	if !l.declared() || !block.declared() || l.kind.Name != block.kind.Name {
 		return l
@@ -111,7 +111,7 @@ func (ls *locations) sealValues(l location, values map[string]cty.Value) (*seale
 	return &sealedArguments{Key: keyName(key), Data: aead.Seal(nil, nil, text, []byte(l.kind.Name))}, nil
 }
 
-// unseal returns the location with its sealed arguments. Those that the environment gives need no key.
+// unseal returns the location with its decrypted arguments. Those that the environment gives need no key.
 func (ls *locations) unseal(l location) (location, diag.List) {
 	if l.sealed == nil {
 		return l, nil

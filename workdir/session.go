@@ -27,8 +27,8 @@ type SessionOptions struct {
 	Parallelism int               // 0 for the default
 	Log         func(line string) // lines about oddities that are not errors, without values; nil for none
 	LeakPolicy  mayfly.LeakPolicy // see mayfly.Options
-	// ProviderLog is called with each line that a provider writes to standard error, which may hold secrets;
-	// nil drops them.
+	// ProviderLog is called with each line that a provider writes to standard error, which may contain
+	// secrets; nil drops them.
 	ProviderLog func(p addr.Provider, line string)
 }
 

@@ -37,8 +37,8 @@ type environment struct {
 	vars map[string]string // Environ by name; nil until the app is made
 }
 
-// dependencies are shared by all commands. A command with several steps holds them all; functions without a
-// receiver are passed those that they use.
+// dependencies are shared by all commands. A command with several steps has them all; functions without a
+// receiver are passed the ones that they use.
 type dependencies struct {
 	out     *output
 	in      *input

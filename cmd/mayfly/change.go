@@ -20,8 +20,8 @@ import (
 )
 
 // changeFlags are the options of the commands that plan and apply: plan, apply, destroy and refresh. import
-// has them too, without those about planning. check refuses contradictory ones, and planOptions translates
-// them for the library.
+// has them too, without the options about planning. check refuses contradictory ones, and planOptions
+// translates them for the library.
 type changeFlags struct {
 	stateFlags
 	lockFlags

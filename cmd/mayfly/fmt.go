@@ -18,7 +18,7 @@ const (
 )
 
 // fmtCommand returns the command fmt. Editors and hooks run it on standard input, and CI systems with -check,
-// whose exit status is how they learn the result.
+// whose exit status tells them the result.
 func fmtCommand(a *app) *cli.Command {
 	out, in := a.out, a.in
 	f := &reformat.Options{List: true, Write: true}

@@ -13,7 +13,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/engine/selection"
 )
 
-// importFlags are the options of the import command, and those that it shares with plan and apply.
+// importFlags are the options of the import command, some of which it shares with plan and apply.
 type importFlags struct {
 	changeFlags
 	config       string

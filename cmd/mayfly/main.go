@@ -38,8 +38,8 @@ const floorSize = 32 << 20
 func main() {
 	harden.Process(os.Getenv)
 	floor := makeFloor()
-	// A reader that closes the output early, as head does, must not abort an apply. What is written
-	// to a closed pipe is lost, no more.
+	// A reader that closes the output early, as head does, must not abort an apply. Output to a
+	// closed pipe is lost, no more.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	code := guarded(environment{Called: os.Args[0], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Environ: harden.TakeEnviron(), Notify: notify, Die: die}, os.Args[1:])
 	runtime.KeepAlive(floor)
@@ -48,7 +48,7 @@ func main() {
 
 // makeFloor makes the memory of floorSize. Making it starts no collection, which would take a fifth of the
 // processor time of a short command: until the first one, only the size of the memory counts, and the limit
-// is what a collection that had found the floor would have set. It must be a limit of memory. With one in
+// is the one that a collection with the floor would have set. It must be a limit of memory. With one in
 // percent, the heap could become many times larger before the cleanup runs, which the first collection only
 // queues.
 func makeFloor() []byte {

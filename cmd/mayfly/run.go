@@ -210,7 +210,7 @@ func leaveOnly(cmd *cli.Command, args []string) {
 	}
 }
 
-// unsupported has the commands of related programs that this one lacks, with what to do instead.
+// unsupported has the commands of related programs that this one lacks, with their replacements.
 var unsupported = map[string]string{
 	"env":  "Use \"mayfly workspace\".",
 	"push": "Use \"mayfly state push\" to write a state.",

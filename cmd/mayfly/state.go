@@ -18,8 +18,8 @@ import (
 // stateCommands are the commands that work on the stored state: the subcommands of state, taint and untaint.
 type stateCommands struct{ dependencies }
 
-// group returns the command state, whose subcommands work on the stored state without planning. Those
-// by which people edit it keep a backup with a time stamp.
+// group returns the command state, whose subcommands work on the stored state without planning. Commands that
+// edit it keep a backup with a time stamp.
 func (c *stateCommands) group(a *app) *cli.Command {
 	return a.group("state", "Advanced state management", "Shows the state, and changes it without a plan. Real objects are never touched.",
 		c.diffCommand(a), alias(c.listCommand(a), "ls"), alias(c.mvCommand(a), "move"), c.pullCommand(a), c.pushCommand(a), c.rekeyCommand(a), c.replaceProviderCommand(a),

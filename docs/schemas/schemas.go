@@ -16,7 +16,7 @@ import (
 //go:embed *.json
 var files embed.FS
 
-// Base is what the names of files are appended to in the identifiers of schemas.
+// Base is the beginning of the identifiers of schemas, before the names of files.
 const Base = "https://raw.githubusercontent.com/mayfly-iac/mayfly/main/docs/schemas/"
 
 // Common is the name of the schema that no document has: the others refer to its parts.
@@ -26,7 +26,7 @@ const Common = "common"
 func Names() []string {
 	entries, err := files.ReadDir(".")
 	if err != nil {
-		return nil // what is embedded can be read
+		return nil // embedded files can be read
 	}
 	var out []string
 	for _, e := range entries {

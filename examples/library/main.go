@@ -26,7 +26,7 @@ func main() {
 	}
 }
 
-// run applies the configuration in a directory of its own, and destroys what was created.
+// run applies the configuration in a directory of its own, and destroys its objects.
 func run(ctx context.Context) error {
 	dir, err := os.MkdirTemp("", "library")
 	if err != nil {
@@ -76,7 +76,7 @@ func apply(ctx context.Context, p *mayfly.Project, mode plan.Mode) error {
 	return nil
 }
 
-// show prints what is done to an object. Events have addresses and times, but no values.
+// show prints the operation on an object. Events have addresses and times, but no values.
 func show(e event.Event) {
 	if e.Kind == event.Completed {
 		fmt.Println(e.Op, e.Object)

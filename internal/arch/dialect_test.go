@@ -23,11 +23,11 @@ var maxStandIns = map[string]standIns{
 	"library":  {3, 0},
 	"model":    {0, 0},
 	"names":    {1, 0},
-	"programs": {62, 12},
+	"programs": {3, 0},
 	"provider": {1, 0},
 	"show":     {2, 0},
 	"stores":   {0, 0},
-	"testing":  {59, 11},
+	"testing":  {1, 0},
 	"values":   {0, 0},
 }
 

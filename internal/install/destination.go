@@ -15,7 +15,7 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 )
 
-// destination is where a package goes, and where it is prepared.
+// destination has the directory of a package, and the one in which it is prepared.
 type destination struct {
 	dir   string // of the package
 	name  string // of the package among all whose locks are beside its own

@@ -29,7 +29,7 @@ type asked[K comparable, V any] struct {
 }
 
 // get returns the answer for a key, and asks if there is none yet. Concurrent calls for one key ask once;
-// those for different keys do not wait for each other.
+// calls for different keys do not wait for each other.
 func (a *asked[K, V]) get(key K, ask func() (V, error)) (V, error) {
 	a.mu.Lock()
 	known, ok := a.answers[key]

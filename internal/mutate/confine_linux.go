@@ -162,8 +162,8 @@ func shut(writable []string) error {
 	return mount(dev, "/dev", "", unix.MS_MOVE, "")
 }
 
-// devices fills a directory with what programs expect in /dev. Only the administrator may make devices; for
-// others, those of the system appear there, which they cannot change.
+// devices fills a directory with the devices that programs expect in /dev. Only the administrator may make
+// devices; for others, the system's appear there, which they cannot change.
 func devices(dev string) error {
 	old := unix.Umask(0)
 	defer unix.Umask(old)

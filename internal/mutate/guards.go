@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// place is what is mutated: a package, a file of it, or a function or method, as in "dir",
+// place is a place in the code to be mutated: a package, a file of it, or a function or method, as in "dir",
 // "dir/file.go", "dir:Func" and "dir/file.go:Type.Method".
 type place struct {
 	text, dir, file, fn string
@@ -20,7 +20,7 @@ type place struct {
 	used                bool     // it has at least one statement
 }
 
-// target is a package whose tests are to notice, or those of them that match a pattern, as in "dir:Pattern".
+// target is a package whose tests are to notice, or the tests that match a pattern, as in "dir:Pattern".
 type target struct{ dir, run string }
 
 func (t target) String() string {
@@ -31,7 +31,7 @@ func (t target) String() string {
 }
 
 // readGuards reads a file with a place in each line, followed by its tests in the order in which they run.
-// Blank lines and those that begin with # say nothing. Where places overlap, the first one counts. A place
+// Blank lines and lines that begin with # are comments. Where places overlap, the first one counts. A place
 // that guards nothing has - and the reason instead of tests: it is not mutated.
 func readGuards(file string) ([]*place, error) {
 	var out []*place
@@ -84,13 +84,13 @@ func eachLine(file string, do func(at, line string) error) error {
 	return lines.Err()
 }
 
-// accepted is a survivor that is known. Its key is that of a mutant, or of several: a * in it stands for any
+// accepted is a survivor that is known. Its key belongs to a mutant, or to several: a * in it stands for any
 // text.
 type accepted struct {
 	at, key, why string
 }
 
-// fits reports whether the key is that of a mutant. A * may also stand for itself.
+// fits reports whether the key belongs to a mutant. A * may also stand for itself.
 func (a accepted) fits(key string) bool {
 	parts := strings.Split(a.key, "*")
 	if a.key == key || len(parts) == 1 {

@@ -41,7 +41,7 @@ func (f *file) source(n ast.Node) string {
 	return string(f.text[f.offset(n.Pos()):f.offset(n.End())])
 }
 
-// listed is what go list says of a package.
+// listed is the output of go list about a package.
 type listed struct {
 	ImportPath, Dir, Export string
 	GoFiles                 []string
@@ -155,7 +155,7 @@ func (p *pkg) compiles(f *file, m *mutant) bool {
 		}
 		ok = false
 	}
-	_, _ = config.Check(p.path, p.set, p.syntax(f, tree), nil) // Error has been called with what is wrong
+	_, _ = config.Check(p.path, p.set, p.syntax(f, tree), nil) // Error has been called for each mistake
 	for _, at := range unused {
 		for i, spec := range f.ast.Imports {
 			if pos := tree.Imports[i]; pos.Pos() == at || pos.Path.Pos() == at {

@@ -1,18 +1,18 @@
 // Command mutate takes single guards out of the program's code and reports those that no test misses: a
 // statement that remembers, checks, redacts, synchronizes or closes, an operand of a condition, a call that
-// returns what it was given. Only the places in a list are mutated, with the tests that are named for each.
-// A package is compiled once with all its mutants, and a file selects the one that runs. Of the tests only
+// returns its argument. Only the places in a list are mutated, with the tests that are named for each. A
+// package is compiled once with all its mutants, and a file selects the one that runs. Of the tests only
 // those that call its function run. The tree is not written to: the files reach the compiler through the
 // option -overlay.
 //
 //	go run ./internal/mutate                     # all places in guards.txt, which takes an hour or more
 //	go run ./internal/mutate -only safefile      # those below one directory, or in one file
-//	go run ./internal/mutate -since HEAD~1       # what has changed since a commit
+//	go run ./internal/mutate -since HEAD~1       # places changed since a commit
 //
 // The exit status is 1 if a mutant survives that accepted.txt does not list with a reason, or if that
 // file lists one that no longer survives, and 3 if the system cannot keep mutants from doing harm.
 //
-// It may import nothing of this module. It must not know what the guards are for.
+// It may import nothing of this module. It must not know the purpose of guards.
 package main
 
 import (
@@ -125,7 +125,7 @@ func run(ctx context.Context, o options, in io.Reader, out io.Writer) (bool, err
 	if r.left > 0 {
 		fmt.Fprintf(out, "%d were left out when the time of %s was over\n", r.left, o.budget)
 	}
-	return r.survived == r.accepted && (r.outdated == 0 || !whole), nil // a slow machine may notice what survives elsewhere
+	return r.survived == r.accepted && (r.outdated == 0 || !whole), nil // a slow machine may notice mutants that survive elsewhere
 }
 
 // changes returns the lines that are to be mutated, or nil for all.

@@ -16,10 +16,10 @@ import (
 // mutant is one change of one file.
 type mutant struct {
 	file     string // below the root of the module, with slashes
-	line, to int    // lines of what is changed; of a statement with a body, those before the body
+	line, to int    // lines of the changed code; of a statement with a body, the lines before the body
 	fn       string // function or method, as in "Type.Method"
-	kind     string // what is done to the text
-	text     string // what is changed, in one line
+	kind     string // the change of the text
+	text     string // the changed code, in one line
 	nth      int    // of the same kind and text in the function, from 1
 	edits    []edit
 	uses     []types.Object // variables and packages that may lose their only use
@@ -50,7 +50,7 @@ func mutants(ctx context.Context, places []*place, o options, changed lineSet) (
 	selected := func(file string) bool {
 		return (o.only == "" || file == o.only || strings.HasPrefix(file, path.Clean(o.only)+"/")) && (changed == nil || changed[file] != nil)
 	}
-	// Compiling what a package imports takes time.
+	// Compiling a package's imports takes time.
 	concerned := func(p *place) bool {
 		under := o.only == "" || p.dir == path.Clean(o.only) || p.dir == path.Dir(o.only) || strings.HasPrefix(p.dir, path.Clean(o.only)+"/")
 		for file := range changed {
@@ -131,7 +131,7 @@ func mutantsOf(p *pkg, f *file, places []*place, withErrors bool) (out []*mutant
 	return out
 }
 
-// nameOf returns the name of a function, or of a method after that of its type.
+// nameOf returns the name of a function, or of a method after the name of its type.
 func nameOf(fn *ast.FuncDecl) string {
 	if fn.Recv == nil || len(fn.Recv.List) == 0 {
 		return fn.Name.Name
@@ -215,7 +215,8 @@ func (c *collector) statements(list []ast.Stmt) {
 	}
 }
 
-// alone reports whether a list is one statement, which is the same to remove as what is around it.
+// alone reports whether a list is one statement, whose removal is the same as removing the statement around
+// it.
 func (c *collector) alone(list []ast.Stmt) bool {
 	if len(c.stack) == 0 || len(list) != 1 {
 		return false
@@ -243,8 +244,9 @@ func (c *collector) caseOf(n *ast.CaseClause) {
 	c.remove(n)
 }
 
-// condition lets a condition never hold if that is something else than removing the statement, and reverses
-// one that decides between two things. What notices that a condition is never true also notices the reverse.
+// condition makes a condition false if that is something else than removing the statement, and reverses one
+// that decides between two things. A test that notices that a condition is never true also notices the
+// reverse.
 func (c *collector) condition(s *ast.IfStmt) {
 	if !c.errors && c.aboutError(s.Cond) {
 		return
@@ -269,8 +271,8 @@ func (c *collector) operands(b *ast.BinaryExpr) {
 	}
 }
 
-// call drops one call from errors that are joined, and puts in place of a call of this module what is given
-// to it and comes back changed.
+// call drops one call from errors that are joined, and replaces a call of this module by the argument that it
+// returns changed.
 func (c *collector) call(e *ast.CallExpr) {
 	name := types.ExprString(e.Fun)
 	if (name == "errors.Join" || name == "cmp.Or") && len(e.Args) > 1 {
@@ -305,7 +307,7 @@ func (c *collector) functions(given ...ast.Expr) {
 	}
 }
 
-// result returns no error in place of that of a call. A return in a condition is left to the condition.
+// result returns no error in place of a call's. A return in a condition is left to the condition.
 func (c *collector) result(r *ast.ReturnStmt) {
 	for i := len(c.stack) - 1; i >= 0; i-- {
 		switch c.stack[i].(type) {
@@ -322,7 +324,7 @@ func (c *collector) result(r *ast.ReturnStmt) {
 	}
 }
 
-// change adds the mutant that has text in place of node n, which belongs to what is shown.
+// change adds the mutant that has text in place of node n, which belongs to the node shown.
 func (c *collector) change(kind string, shown, n ast.Node, text string) {
 	from, to := c.set.Position(shown.Pos()), c.set.Position(head(shown))
 	m := &mutant{in: c.file, decl: c.fn, file: c.file.name, line: from.Line, to: to.Line, kind: kind, text: squeeze(string(c.file.text[from.Offset:to.Offset]))}

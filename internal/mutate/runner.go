@@ -17,9 +17,9 @@ import (
 	"time"
 )
 
-// outcome is what became of a mutant.
+// outcome is the outcome of a mutant.
 type outcome struct {
-	by   string // what noticed it; "" if it survived
+	by   string // the test that noticed it; "" if it survived
 	left bool   // there was no time for it
 	err  error
 }
@@ -35,15 +35,15 @@ type runner struct {
 
 	noticed, survived, accepted, left, outdated int
 
-	alive map[string]bool // by key, of what has been tested
+	alive map[string]bool // by key, of tested mutants
 }
 
-// run tests the mutants, prints what survives in their order, and counts.
+// run tests the mutants, prints the survivors in their order, and counts.
 func (r *runner) run(ctx context.Context, all []*mutant) (err error) {
 	if r.root, err = os.Getwd(); err != nil {
 		return err
 	}
-	r.temp, r.begin = os.TempDir(), time.Now() // that of the confinement
+	r.temp, r.begin = os.TempDir(), time.Now() // the confinement's
 	outcomes := map[*mutant]chan outcome{}
 	for _, m := range all {
 		outcomes[m] = make(chan outcome, 1)
@@ -133,7 +133,7 @@ func (r *runner) stale(all []*mutant, whole bool) {
 	}
 }
 
-// testPackage tests the mutants of a package one after the other and reports what became of each.
+// testPackage tests the mutants of a package one after the other and reports the outcome of each.
 func (r *runner) testPackage(ctx context.Context, s *switched, report func(*mutant, outcome)) {
 	tests, err := r.prepare(ctx, s)
 	for i, m := range s.mutants {
@@ -154,7 +154,7 @@ var errTime = errors.New("the time is over")
 // late reports whether the time is over.
 func (r *runner) late() bool { return r.budget > 0 && time.Since(r.begin) > r.budget }
 
-// program is the test program of a package, and what its tests do without a mutant.
+// program is the test program of a package, and the course of its tests without a mutant.
 type program struct {
 	path, dir string // dir is where it runs
 	env       []string
@@ -169,7 +169,7 @@ type measured struct {
 }
 
 // prepare compiles a package with its mutants and the programs that test it, and runs each test once to
-// record which functions it calls. The programs are those of the targets of the mutants.
+// record which functions it calls. The programs are for the targets of the mutants.
 func (r *runner) prepare(ctx context.Context, s *switched) (map[target]*program, error) {
 	if r.late() {
 		return nil, errTime
@@ -200,8 +200,8 @@ func (r *runner) prepare(ctx context.Context, s *switched) (map[target]*program,
 	return out, nil
 }
 
-// compile returns the test program of a directory with the mutants of a package. What its tests compile has
-// them as well.
+// compile returns the test program of a directory with the mutants of a package. Programs that its tests
+// compile have them as well.
 func (r *runner) compile(ctx context.Context, s *switched, dir string, n int) (*program, error) {
 	flags := strings.TrimSpace(os.Getenv("GOFLAGS") + " -overlay=" + s.path(overlayFile))
 	p := &program{path: s.path(fmt.Sprintf("test%d", n)), dir: filepath.Join(r.root, filepath.FromSlash(dir))}
@@ -317,7 +317,7 @@ func (p *program) reaching(fn *ast.FuncDecl) (out [][]measured) {
 	return out
 }
 
-// memory is where the files of tests are. What they synchronize would take most of the time on a disk.
+// memory is the directory for files of tests. Synchronizing them would take most of the time on a disk.
 const memory = "/dev/shm"
 
 // run runs a test program with options, in the directory of its package.
@@ -329,7 +329,7 @@ func (p *program) run(ctx context.Context, options ...string) ([]byte, error) {
 	defer os.RemoveAll(temp)
 	cmd := exec.CommandContext(ctx, p.path, options...)
 	cmd.Dir, cmd.Env = p.dir, append(slices.Clip(p.env), "TMPDIR="+temp)
-	cmd.WaitDelay = 10 * time.Second // what a test has started may keep the output open
+	cmd.WaitDelay = 10 * time.Second // a process that a test has started may keep the output open
 	return cmd.CombinedOutput()
 }
 

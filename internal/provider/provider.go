@@ -1,5 +1,5 @@
-// Package provider holds the engine's view of a provider: the operations of the plugin protocol on live
-// values, split by capability so that the planner cannot compile a call that changes infrastructure.
+// Package provider is the engine's view of a provider: the operations of the plugin protocol on live values,
+// split by capability so that the planner cannot compile a call that changes infrastructure.
 //
 // It may import addr, diag, schema, value and cty. It must not know processes, wire formats, plans or
 // state. Package provider/plugin calls plugin processes; package provider/builtin is the provider inside the

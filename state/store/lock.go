@@ -170,7 +170,7 @@ func (l Locking) Take(ctx context.Context, m Manager, info LockInfo) (string, er
 			waiting(held)
 			waiting = nil
 		}
-		again := time.NewTimer(pause - rand.N(pause/4)) // so that those who wait do not come back at once
+		again := time.NewTimer(pause - rand.N(pause/4)) // so that waiting runs do not come back at once
 		select {
 		case <-again.C:
 		case <-over.C:

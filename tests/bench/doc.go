@@ -1,6 +1,6 @@
 // Package bench tests the benchmarks: that they run an engine through every kind of work, and that the
-// figures are those of the work.
+// figures belong to the work.
 //
 // Its tests import the standard library and package program. They must not know the packages of the engine,
-// nor those of the benchmarks.
+// nor the benchmarks' own.
 package bench

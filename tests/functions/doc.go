@@ -1,5 +1,5 @@
 // Package functions evaluates a table of expressions, which call every function with arguments of all kinds,
-// and compares the outcomes with those of OpenTofu, which are in the table as well.
+// and compares the outcomes with OpenTofu's, which are in the table as well.
 //
-// It has tests only. Package interop records the table. They may import what a console needs.
+// It has tests only. Package interop records the table. They may import the packages that a console needs.
 package functions

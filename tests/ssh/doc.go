@@ -3,6 +3,6 @@
 // a server within the test where sshd would want accounts of the system.
 //
 // It has tests only, for Unix. They may import the test provider, its transcript, package program, and SSH
-// libraries for keys and servers. They must not know any other package of this module: what counts is what
-// the program prints, what is on the host afterwards, and what is left here.
+// libraries for keys and servers. They must not know any other package of this module: they look at the
+// output of the program, and at the files on the host and here.
 package ssh

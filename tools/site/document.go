@@ -22,7 +22,7 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// markdown reads and writes what GitHub shows in the same way.
+// markdown reads and writes Markdown as GitHub does.
 var markdown = goldmark.New(goldmark.WithExtensions(extension.GFM),
 	goldmark.WithRendererOptions(html.WithXHTML(), renderer.WithNodeRenderers(util.Prioritized(scrolling{}, 1))))
 
@@ -150,7 +150,7 @@ func (d *document) plain(out *strings.Builder, root ast.Node) {
 // link is a link or an image in a document.
 type link struct {
 	to      string // as it is written
-	source  string // the path of what it leads to in the repository, "" if it leads elsewhere
+	source  string // the path of its target in the repository, "" if it leads elsewhere
 	text    string
 	whole   bool   // it leads to a page and not to a heading in it
 	section string // the text of the last heading of the second level before it
@@ -197,7 +197,7 @@ func (d *document) findLinks() {
 	})
 }
 
-// lineOf returns the line of a link in the text, or that of the block that a node is in.
+// lineOf returns the line of a link in the text, or the line of the block that a node is in.
 func (d *document) lineOf(n ast.Node, to string) int {
 	from := 0
 	for ; n != nil; n = n.Parent() {
@@ -234,7 +234,7 @@ func code(source []byte) string {
 	return `<pre tabindex="0"><code>` + template.HTMLEscapeString(string(source)) + "</code></pre>\n"
 }
 
-// scrolling writes what may be wider than a screen so that it scrolls by itself, with keys too.
+// scrolling writes elements that may be wider than a screen so that they scroll by themselves, with keys too.
 type scrolling struct{}
 
 // RegisterFuncs implements renderer.NodeRenderer.

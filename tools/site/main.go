@@ -10,7 +10,7 @@
 // A link that leads nowhere, also to a heading, is an error, and nothing is written.
 //
 // In reading order: site.go collects the pages, document.go reads Markdown, page.go writes HTML, search.go
-// makes the index, and check.go follows the links of what was made.
+// makes the index, and check.go follows the links of the site.
 package main
 
 import (

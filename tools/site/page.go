@@ -11,7 +11,7 @@ import (
 // layout is the template of all pages.
 var layout = template.Must(template.ParseFS(assets, "assets/layout.html"))
 
-// view is what the template shows of a page.
+// view has the data of a page for the template.
 type view struct {
 	Title    string
 	Root     string // the path to the root of the site, "" or ending with a slash
@@ -64,7 +64,7 @@ func (s *site) write() (map[string][]byte, error) {
 	return files, err
 }
 
-// view returns what the template shows of a page.
+// view returns the data of a page for the template.
 func (s *site) view(p *page, groups []group) view {
 	home, contents := s.pages[first[0]], s.pages[index]
 	v := view{

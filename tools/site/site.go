@@ -25,7 +25,7 @@ const maxSource = 1 << 20
 //go:embed assets
 var assets embed.FS
 
-// site is what becomes of the repository's documents.
+// site is the site made from the repository's documents.
 type site struct {
 	fsys     fs.FS
 	pages    map[string]*page // by path in the repository
@@ -126,7 +126,7 @@ func urlOf(name string) string {
 	return name + ".html"
 }
 
-// follow adds what a document links to, and changes its links to those between pages.
+// follow adds the targets of a document's links, and changes these to links between pages.
 func (s *site) follow(p *page) {
 	if p.document == nil {
 		return
@@ -145,8 +145,8 @@ func (s *site) follow(p *page) {
 	p.body = p.document.render()
 }
 
-// resolve returns what a link in a document leads to, relative to the document's page. It reports what does
-// not exist; whether a page has the heading is left to check, for which all pages are needed.
+// resolve returns the target of a link in a document, relative to the document's page. It reports a target
+// that does not exist; whether a page has the heading is left to check, for which all pages are needed.
 func (s *site) resolve(p *page, link string) (string, error) {
 	if scheme, _, ok := strings.Cut(link, ":"); ok && !strings.ContainsAny(scheme, "/#") {
 		if !slices.Contains([]string{"https", "mailto"}, scheme) {
@@ -209,8 +209,8 @@ type item struct {
 	page *page
 }
 
-// groups returns the navigation: what the index links to, by its sections and with the words of its links, and
-// then what it does not. A page that is in a directory with an index of its own is left to that.
+// groups returns the navigation: the pages that the index links to, by its sections and with the words of its
+// links, and then the other pages. A page that is in a directory with an index of its own is left to that.
 func (s *site) groups() []group {
 	links := slices.DeleteFunc(slices.Clone(s.pages[index].document.links), func(l *link) bool {
 		return s.pages[l.source] == nil || l.source == index || l.section == ""

@@ -1,4 +1,4 @@
-// Package bounds holds the limits of texts and values: how deep source text may nest, how large a number may
+// Package bounds has the limits of texts and values: how deep source text may nest, how large a number may
 // be, and how long a text. Parsers recurse for each level, and a goroutine that exhausts its stack cannot be
 // recovered from; printing a number takes the square of its digits.
 //
@@ -61,9 +61,9 @@ func Levels(src []byte) int {
 	return min(levels, MaxLevels+MaxOperators)
 }
 
-// harmless is a quick test that holds for nearly all files, so that few are scanned in full twice. Brackets
-// in strings may deceive the count of levels, but then the number of operators still keeps the recursion
-// within a stack.
+// harmless is a quick test that nearly all files pass, so that few are scanned in full twice. Brackets in
+// strings may deceive the count of levels, but then the number of operators still keeps the recursion within
+// a stack.
 func harmless(src []byte) bool {
 	operators, depth, digits := 0, 0, 0
 	for i, c := range src {
@@ -89,8 +89,8 @@ func harmless(src []byte) bool {
 	return operators <= 5*MaxOperators
 }
 
-// operatorBytes are those that operators and brackets consist of. All other bytes add nothing to the depth of
-// a syntax tree.
+// operatorBytes are the bytes of operators and brackets. All other bytes add nothing to the depth of a syntax
+// tree.
 const operatorBytes = "([{!-+*/%&|<>=?:."
 
 // class sorts bytes into opening and closing brackets, other operators, digits and the rest.

@@ -35,7 +35,7 @@ var (
 // It counts the elements that may be alive at a time, not the work: only memory that runs out ends the
 // program with everything open. Work that takes too long can be interrupted, and how long is too long only
 // the person who waits can tell. [Budget.Discard] gives back the elements made on the way to a value that
-// cannot hold them.
+// cannot contain them.
 //
 // A Budget belongs to one goroutine. A nil Budget has no bound.
 type Budget struct {
@@ -158,7 +158,7 @@ func (b *Budget) Left() int {
 }
 
 // Discard gives back the elements made since that many were left, if v is all that is kept of them and cannot
-// hold them: if it is unknown, or a number, a bool or a text. A text then counts by its length.
+// contain them: if it is unknown, or a number, a bool or a text. A text then counts by its length.
 func (b *Budget) Discard(left int, v cty.Value) {
 	if b == nil || b.excess != nil || b.left == left || v == cty.NilVal {
 		return
@@ -177,8 +177,8 @@ func (b *Budget) Excess() *Excess {
 	return b.excess
 }
 
-// budgetName is the variable that holds the budget of an evaluation. It is not an identifier, so no source
-// text can refer to it.
+// budgetName is the variable with the budget of an evaluation. It is not an identifier, so no source text can
+// refer to it.
 const budgetName = "(budget)"
 
 var budgetType = cty.Capsule("budget", reflect.TypeFor[Budget]())

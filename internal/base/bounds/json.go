@@ -8,7 +8,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
-// JSON is Native for HCL's JSON syntax, whose strings may hold templates and expressions in turn.
+// JSON is Native for HCL's JSON syntax, whose strings may contain templates and expressions.
 func JSON(src []byte, filename string) *Excess {
 	at, err := scanJSON(src, MaxLevels, MaxDigits, stringExcess)
 	if err == nil {

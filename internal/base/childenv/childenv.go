@@ -1,5 +1,5 @@
-// Package childenv makes the environments of the programs that a run starts: without variables that may hold
-// secrets that only the configuration passes on, such as the values of ephemeral input variables.
+// Package childenv makes the environments of the programs that a run starts: without variables that may
+// contain secrets that only the configuration passes on, such as the values of ephemeral input variables.
 //
 // It imports the standard library only. It must not know configurations, nor which programs are started.
 package childenv

@@ -1,6 +1,6 @@
-// Package future holds the one concurrency primitive of the evaluator: Cell, a value computed at most once,
-// by the first task that demands it and on its goroutine. Other tasks that demand it meanwhile wait. A
-// demand that would close a cycle of waiting tasks can never be met and returns that cycle instead.
+// Package future is the one concurrency primitive of the evaluator: Cell, a value computed at most once, by
+// the first task that demands it and on its goroutine. Other tasks that demand it meanwhile wait. A demand
+// that would close a cycle of waiting tasks can never be met and returns that cycle instead.
 //
 // It imports the standard library only and knows nothing of the computations.
 package future
@@ -53,7 +53,7 @@ type core struct {
 	state atomic.Uint32
 	owner atomic.Pointer[Task]
 	mu    sync.Mutex
-	wake  chan struct{} // made only if a task must wait; guarded by mu
+	wake  chan struct{} // made only if a task must wait; protected by mu
 }
 
 // Cell is a value computed at most once. The zero value is empty; a Cell must not be copied after first use.
@@ -83,7 +83,7 @@ func (c *Cell[T]) Set(v T) {
 // Get returns the value, computing it with f if this is the first demand. label describes the cell, and via
 // where the demand came from; both are kept only while computing, for Cycle. If the demand closes a cycle, f
 // is not called, the error is the *Cycle, and the value is T's zero value: the caller must replace it by a
-// legal placeholder. If f panics, the cell holds T's zero value for other tasks and the panic continues.
+// legal placeholder. If f panics, the cell has T's zero value for other tasks and the panic continues.
 func (c *Cell[T]) Get(t *Task, label, via any, f func() T) (T, *Cycle) {
 	if c.state.Load() == done {
 		return c.v, nil

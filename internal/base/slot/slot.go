@@ -35,8 +35,8 @@ type waiter struct {
 func NewPool(n int) *Pool { return &Pool{limit: max(n, 1)} }
 
 // Begin waits for a slot and begins a turn, which must end by End. There are no more turns than slots, apart
-// from those that Release holds up. Turns that have begun are served first, then new ones, those with
-// a higher rank before others and those with the same rank in the order in which they wait.
+// from turns that wait in Release. Turns that have begun are served first, then new ones, those with a higher
+// rank before others and those with the same rank in the order in which they wait.
 func (p *Pool) Begin(rank int64) *Turn {
 	w := waiter{rank, make(chan struct{})}
 	p.mu.Lock()
@@ -80,7 +80,7 @@ func (p *Pool) endCall(s *shared) {
 	p.serve()
 }
 
-// serve serves those who wait, as far as there are slots. p.mu is held.
+// serve serves the waiting turns, as far as there are slots. p.mu is held.
 func (p *Pool) serve() {
 	for len(p.parts) > 0 && p.free() {
 		if s := p.parts[0]; len(s.parts) > 0 { // otherwise the turn's own slot has served it
@@ -131,14 +131,14 @@ type Turn struct {
 	holds bool // the slot
 }
 
-// shared is the state that all parts of a turn share. The pool's mutex guards it.
+// shared is the state that all parts of a turn share. The pool's mutex protects it.
 type shared struct {
 	calls    int             // of the pool's calls
 	reserves bool            // one of the pool's spare slots
 	parts    []chan struct{} // waiting for a slot
 	kept     bool
 	waiting  int // parts within Release
-	held     int // 1 if the turn is not counted among those that go on
+	held     int // 1 if the turn is not counted among the running ones
 	left     bool
 }
 

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// Secret is a text that is hidden from formatting and encoding, even by packages that ignore its methods.
-// The zero value holds no secret.
+// Secret is a text that is hidden from formatting and encoding, even by packages that ignore its methods. The
+// zero value has no secret.
 type Secret struct{ text *string }
 
 // NewSecret returns a secret, the zero value for an empty text.
@@ -101,7 +101,7 @@ const (
 	AgentAlways // it is an error if there is none
 )
 
-// Connection holds the settings for working on a host.
+// Connection has the settings for working on a host.
 type Connection struct {
 	Target  Host
 	Bastion *Host  // the target is reached from there; nil for none

@@ -22,8 +22,8 @@ func Noting(ctx context.Context) bool {
 	return s != nil && s.tracer.Noted != nil
 }
 
-// Note notes something that takes no time, such as a decision. Like the names of spans, it holds no
-// value of the configuration.
+// Note notes something that takes no time, such as a decision. Like the names of spans, it has no value of
+// the configuration.
 func Note(ctx context.Context, level Level, format string, args ...any) {
 	if Noting(ctx) {
 		Of(ctx).tracer.Noted(level, fmt.Sprintf(format, args...))

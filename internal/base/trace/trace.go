@@ -82,7 +82,7 @@ type Span struct {
 	Attributes []Attribute
 
 	tracer *Tracer
-	mu     sync.Mutex // guards Attributes until the end
+	mu     sync.Mutex // protects Attributes until the end
 }
 
 type spanKey struct{}

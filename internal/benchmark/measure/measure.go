@@ -1,6 +1,6 @@
-// Package measure runs programs and tells what a run has cost: processor time, time, memory, bytes written.
+// Package measure runs programs and tells the cost of a run: processor time, time, memory, bytes written.
 //
-// It imports nothing of the module. It must not know what the programs do.
+// It imports nothing of the module. It must not know the work of the programs.
 package measure
 
 import (
@@ -12,13 +12,13 @@ import (
 	"time"
 )
 
-// Cost is what one run of a program has cost. What the system does not tell is 0.
+// Cost is the cost of one run of a program. Figures that the system does not tell are 0.
 type Cost struct {
-	CPU     time.Duration // user and system, of the program and of those that it has started and waited for
+	CPU     time.Duration // user and system, of the program and of processes that it has started and waited for
 	Wall    time.Duration
 	Memory  int64 // the most that the program itself had resident, bytes
-	Written int64 // bytes that the program and those it has started sent to disk
-	// TimedOut says that the run was ended because it had taken too long; the figures are those until then.
+	Written int64 // bytes that the program and its children sent to disk
+	// TimedOut says that the run was ended because it had taken too long; the figures are valid until then.
 	TimedOut bool
 }
 
@@ -30,7 +30,7 @@ type Command struct {
 }
 
 // Run runs a command. An error is one that leaves no figures: the program does not start, or says by its exit
-// status that it has failed. The error ends with the the last lines of what the program wrote.
+// status that it has failed. The error ends with the last lines of the program's output.
 func Run(ctx context.Context, c Command) (Cost, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()
@@ -56,7 +56,7 @@ func Run(ctx context.Context, c Command) (Cost, error) {
 	return cost, nil
 }
 
-// tail keeps the end of what is written to it.
+// tail keeps the end of its input.
 type tail struct{ b []byte }
 
 const keep = 4096 // bytes
@@ -72,7 +72,8 @@ func (t *tail) Write(b []byte) (int, error) {
 
 func (t *tail) String() string { return string(t.b[max(0, len(t.b)-keep):]) }
 
-// Environment is the one of this process without what would change the runs, and with more.
+// Environment returns the environment of this process without variables that would change the runs, and with
+// more.
 func Environment(more ...string) []string {
 	var env []string
 	for _, kv := range os.Environ() {

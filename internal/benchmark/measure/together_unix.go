@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// together has the command and what it starts killed as one when its time is over.
+// together has the command and its children killed as one when its time is over.
 func together(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }

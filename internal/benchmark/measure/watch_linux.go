@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// every is how often the memory is looked at. What the system keeps is the highest value so far, so only what
-// grows in the last of these pauses is missed.
+// every is how often the memory is looked at. The system keeps the highest value so far, so only growth in
+// the last of these pauses is missed.
 const every = 10 * time.Millisecond
 
 // watcher looks at a running process.

@@ -106,7 +106,7 @@ func (c *counts) HandleConn(context.Context, stats.ConnStats) {}
 // Call is how often a method was called, and the bytes of its requests and answers.
 type Call struct{ Calls, In, Out int64 }
 
-// Counts are what all processes of the provider have counted in a run.
+// Counts are the sums over all processes of the provider in a run.
 type Counts struct {
 	Processes int
 	CPU       time.Duration
@@ -116,7 +116,7 @@ type Counts struct {
 	Methods   map[string]Call
 }
 
-// Total sums up the methods of the protocol; those of the plugin host, such as the one that ends a process,
+// Total sums up the methods of the protocol; methods of the plugin host, such as the one that ends a process,
 // are left out.
 func (c Counts) Total() Call {
 	var t Call

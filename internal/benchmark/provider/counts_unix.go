@@ -28,7 +28,7 @@ func mapped(file string, n int) ([]atomic.Int64, error) {
 	return unsafe.Slice((*atomic.Int64)(unsafe.Pointer(unsafe.SliceData(b))), n), nil
 }
 
-// processorTime is what this process has used so far, user and system.
+// processorTime returns the processor time of this process so far, user and system.
 func processorTime() time.Duration {
 	var u unix.Rusage
 	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {

@@ -25,7 +25,7 @@ var description = strings.Repeat("What a provider says of an argument in its doc
 // configuration is the schema of the provider's configuration: the one argument does nothing.
 var configuration = attributes(&tfprotov6.SchemaAttribute{Name: "key", Type: tftypes.String, Optional: true, Sensitive: true})
 
-// secretSchema is that of something that is open for a while. Opening and closing take as many milliseconds
+// secretSchema describes an object that is open for a while. Opening and closing take as many milliseconds
 // as it says, each, if EnvPauses names them.
 var secretSchema = attributes(
 	&tfprotov6.SchemaAttribute{Name: "name", Type: tftypes.String, Required: true},
@@ -63,7 +63,7 @@ func attributes(list ...*tfprotov6.SchemaAttribute) *tfprotov6.Schema {
 	return &tfprotov6.Schema{Block: &tfprotov6.SchemaBlock{Attributes: list}}
 }
 
-// object are the attributes of a value. Those of a null value are nil.
+// object are the attributes of a value. A null value gives nil.
 type object map[string]tftypes.Value
 
 // decode reads a value of a schema.

@@ -9,7 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 )
 
-// opening is what Close needs to know, as private data.
+// opening is the private data that Close needs.
 type opening struct {
 	At     time.Time
 	Millis int64

@@ -21,7 +21,7 @@ func (b *bench) schema(typeName string) (*tfprotov6.Schema, error) {
 	return nil, fmt.Errorf("there is no resource type %q", typeName)
 }
 
-// capabilities are what the provider can do beyond what all can.
+// capabilities are the optional features of the provider.
 func capabilities() *tfprotov6.ServerCapabilities {
 	return &tfprotov6.ServerCapabilities{GetProviderSchemaOptional: true, PlanDestroy: true}
 }

@@ -35,7 +35,7 @@ func (b *bench) ReadResource(_ context.Context, req *tfprotov6.ReadResourceReque
 	return &tfprotov6.ReadResourceResponse{NewState: req.CurrentState, Private: req.Private}, nil
 }
 
-// PlanResourceChange implements tfprotov6.ResourceServer. What the provider computes is unknown in a plan
+// PlanResourceChange implements tfprotov6.ResourceServer. Computed values are unknown in a plan
 // that changes anything, but for the identifier of a thing that exists.
 func (b *bench) PlanResourceChange(_ context.Context, req *tfprotov6.PlanResourceChangeRequest) (*tfprotov6.PlanResourceChangeResponse, error) {
 	s, err := b.schema(req.TypeName)

@@ -14,7 +14,7 @@ import (
 // Kind is the resource type that a configuration is made of. It has a string argument "input" and a computed
 // string "output" that is equal to it.
 type Kind struct {
-	Name   string // what tables call it
+	Name   string // its name in tables
 	Type   string // the resource type
 	Header string // the blocks that a root module needs for it
 	Module string // the blocks that a child module needs for it
@@ -26,13 +26,13 @@ var Builtin = Kind{Name: "terraform_data", Type: "terraform_data"}
 // Shape is a family of configurations.
 type Shape struct {
 	Name string
-	What string // what grows with n, for the table's legend
+	What string // the part that grows with n, for the table's legend
 }
 
 // Files returns the configuration of size n, by file name.
 func (s Shape) Files(n int, k Kind) map[string]string { return files(s.Name, details{Kind: k, N: n}) }
 
-// Shapes are all of them. Those that other engines take quadratic time for come first.
+// Shapes are all of them. Shapes for which other engines take quadratic time come first.
 var Shapes = []Shape{
 	{"for_each", "two resources with n keys each, the second over the first"},
 	{"count", "two resources of n instances each, the second reads a[count.index]"},
@@ -59,7 +59,7 @@ var templates = template.Must(template.New("").Delims("<<", ">>").Funcs(template
 	"add": func(a, b int) int { return a + b }, "mul": func(a, b int) int { return a * b }, "div": func(a, b int) int { return a / b },
 }).Parse(text))
 
-// details are what a template refers to.
+// details are the data of a template.
 type details struct {
 	Kind
 	N, Millis int

@@ -51,7 +51,7 @@ type Config struct {
 // Secret is a token or password that is hidden from every kind of formatting.
 type Secret struct{ text string }
 
-// NewSecret returns a Secret that holds text.
+// NewSecret returns a Secret with a text.
 func NewSecret(text string) Secret { return Secret{text} }
 
 // Reveal returns the secret text, for the one request that needs it.

@@ -109,7 +109,7 @@ func (l *Lock) SameProviders(o *Lock) bool {
 	return l.matches(o, func(Entry, Entry) bool { return true })
 }
 
-// matches reports whether both locks have the same providers, and same holds for each pair of entries.
+// matches reports whether both locks have the same providers, and same is true for each pair of entries.
 func (l *Lock) matches(o *Lock, same func(Entry, Entry) bool) bool {
 	if l.Len() != o.Len() {
 		return false

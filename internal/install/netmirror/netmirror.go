@@ -125,7 +125,7 @@ func (c *Client) document(ctx context.Context, p addr.Provider, name string, to 
 	return doc.URL, nil
 }
 
-// credentials returns those for the mirror's own host.
+// credentials returns the credentials for the mirror's own host.
 func (c *Client) credentials(ctx context.Context) (web.Credentials, error) {
 	host, err := svchost.ForComparison(c.base.Host)
 	if err != nil {

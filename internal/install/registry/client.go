@@ -41,7 +41,7 @@ type Policy struct {
 	FreshKeys bool
 }
 
-// New returns a client. hosts are those whose services are configured instead of discovered.
+// New returns a client. hosts are the hosts whose services are configured instead of discovered.
 func New(client *web.Client, creds svcauth.CredentialsSource, hosts map[svchost.Hostname]cliconfig.Host, policy Policy) *Client {
 	c := &Client{
 		web: client, creds: creds, policy: policy,

@@ -80,7 +80,7 @@ func New(o Options) *Client {
 	return c
 }
 
-// agent is how requests name this program.
+// agent is the name of this program in requests.
 func (c *Client) agent() string { return strings.TrimSpace(userAgent + " " + c.opts.UserAgent) }
 
 // named adds the program's name to requests.

@@ -181,7 +181,7 @@ func (d *reader) flag(content *hcl.BodyContent, name string, def bool) bool {
 }
 
 // keyword returns the keyword of an optional argument and true. A quoted keyword gives a warning. For any
-// other word it reports an error that lists those allowed, and returns false.
+// other word it reports an error that lists the allowed ones, and returns false.
 func (d *reader) keyword(attr *hcl.Attribute, allowed ...string) (string, bool) {
 	word := hcl.ExprAsKeyword(attr.Expr)
 	if s, ok := quotedText(attr.Expr); ok && word == "" {

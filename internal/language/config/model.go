@@ -1,5 +1,5 @@
-// Package config holds the static model of a configuration: files parsed into a tree of modules whose
-// blocks keep their expressions unevaluated.
+// Package config is the static model of a configuration: files parsed into a tree of modules whose blocks
+// keep their expressions unevaluated.
 //
 // A Loader builds a Tree: it selects the files of a directory, parses them, applies override files block by
 // block (overlay), decodes each block (decoder), follows module calls, and at the end checks modules
@@ -25,7 +25,7 @@ import (
 type Tree struct {
 	Root    *Module
 	Modules map[addr.Module]*Module
-	// Sources holds the content of every file read, by its name in ranges, for snippets in diagnostics.
+	// Sources has the content of every file read, by its name in ranges, for snippets in diagnostics.
 	Sources map[string][]byte
 
 	removals map[addr.ConfigResource]*Removed // by their targets; for a module, the resource is empty
@@ -205,7 +205,8 @@ type Condition struct {
 	Range        hcl.Range
 }
 
-// Repetition is how a block is repeated; all fields nil for a single instance. At most one field is set.
+// Repetition describes the repetition of a block; all fields nil for a single instance. At most one field is
+// set.
 type Repetition struct {
 	Count   hcl.Expression
 	ForEach hcl.Expression

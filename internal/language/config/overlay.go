@@ -10,7 +10,7 @@ import (
 )
 
 // overlay is a body whose arguments and nested blocks are replaced by the ones in an override file: argument
-// by argument, and all nested blocks of a type at once. Blocks of the types in deep are overlaid in turn. It
+// by argument, and all nested blocks of a type at once. Blocks of the types in deep are overlaid too. It
 // works on bodies rather than on decoded blocks, because the arguments of providers and resources have no
 // schema here yet.
 //
@@ -64,8 +64,8 @@ func (o overlay) missing(schema *hcl.BodySchema, content *hcl.BodyContent) hcl.D
 	return diags
 }
 
-// merge combines the contents of the two bodies. Blocks of the override file come last, except those that
-// are overlaid in turn, which keep the place of the base block.
+// merge combines the contents of the two bodies. Blocks of the override file come last, except overlaid ones,
+// which keep the place of the base block.
 func (o overlay) merge(base, over *hcl.BodyContent) *hcl.BodyContent {
 	out := &hcl.BodyContent{Attributes: hcl.Attributes{}, MissingItemRange: o.MissingItemRange()}
 	for _, c := range []*hcl.BodyContent{base, over} {

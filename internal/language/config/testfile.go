@@ -162,8 +162,8 @@ func (d *testDecoder) parse(name string, s *hcl.BodySchema) *hcl.BodyContent {
 	return d.content(diag.Named(body), s)
 }
 
-// blocks decodes the blocks of a test file. Settings of the file hold for the runs that don't have their
-// own, so runs are completed last.
+// blocks decodes the blocks of a test file. Settings of the file apply to the runs that don't have their own,
+// so runs are completed last.
 func (d *testDecoder) blocks(content *hcl.BodyContent) {
 	if b := d.single(content, "test", "test block"); b != nil {
 		d.file.Parallel = d.flag(d.content(b.Body, testSchema), "parallel", false)
@@ -276,7 +276,7 @@ func (d *testDecoder) during(content *hcl.BodyContent, otherwise bool) bool {
 }
 
 // overrides decodes the override blocks in a body, each target once, the most specific targets first. during
-// holds for blocks that do not say when their values are known.
+// applies to blocks that do not say when their values are known.
 func (d *testDecoder) overrides(content *hcl.BodyContent, during bool) []*Override {
 	var out []*Override
 	for _, b := range content.Blocks {

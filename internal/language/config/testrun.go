@@ -11,8 +11,8 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 )
 
-// EarlierRun returns the name of the variable that holds the outputs of an earlier run of a test file. No
-// variable block can have such a name.
+// EarlierRun returns the name of the variable with the outputs of an earlier run of a test file. No variable
+// block can have such a name.
 //
 //	run.setup.vpc_id is attribute vpc_id of the variable "run.setup"
 func EarlierRun(name string) string { return "run." + name }

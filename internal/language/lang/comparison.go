@@ -10,7 +10,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/values/value"
 )
 
-// comparison is a comparison that did not hold, with the values of its sides.
+// comparison is a comparison that failed, with the values of its sides.
 type comparison struct {
 	Op                    *hclsyntax.Operation
 	Left, Right           hcl.Expression

@@ -133,7 +133,7 @@ func elements(v cty.Value) []string {
 	return out
 }
 
-// command is how the programs of a keep_command are run.
+// command has the settings for running the programs of a keep_command.
 type command struct {
 	dir     string
 	environ []string

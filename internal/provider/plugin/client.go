@@ -76,7 +76,7 @@ func (c *client) invoke(ctx context.Context, rpc string, req, resp proto.Message
 }
 
 // Stop implements provider.Reader. A provider without that operation has nothing to stop. The provider goes
-// on serving; calls under way may end early.
+// on serving; calls under way may be cut off.
 func (c *client) Stop(ctx context.Context) error {
 	var resp tfplugin6.StopProvider_Response
 	err := c.invoke(ctx, "StopProvider", &tfplugin6.StopProvider_Request{}, &resp)

@@ -27,7 +27,7 @@ type exchange struct {
 	diags    diag.List
 	answered bool
 	lost     bool                      // the provider ended, and may have received the call
-	sent     []*tfplugin6.DynamicValue // overwritten after the call: they may hold secrets
+	sent     []*tfplugin6.DynamicValue // overwritten after the call: they may contain secrets
 }
 
 // exchange begins an exchange. Nothing is sent yet.

@@ -17,7 +17,7 @@ import (
 
 // How long to wait for a process and its output.
 const (
-	// drainTime is how long the output of an ended process is still read, since its children may hold the
+	// drainTime is how long the output of an ended process is still read, since its children may keep the
 	// pipes open forever.
 	drainTime = 500 * time.Millisecond
 	// exitTime is how long a broken connection waits for the process to end, so that the error can include
@@ -26,7 +26,8 @@ const (
 )
 
 // process is a plugin process. It gets no standard input, is not reached by signals to the engine's process
-// group, ends even if a child of the plugin holds its pipes, and keeps its last output for error messages.
+// group, ends even if a child of the plugin keeps its pipes open, and keeps its last output for error
+// messages.
 type process struct {
 	cmd    *exec.Cmd
 	stderr *tail

@@ -17,7 +17,7 @@ func apart() *syscall.SysProcAttr {
 	return attr
 }
 
-// enclose does nothing: the session of its own holds a plugin and its children together.
+// enclose does nothing: the session of its own keeps a plugin and its children together.
 func enclose(*os.Process) (end func()) { return func() {} }
 
 // kill ends a plugin with its process group.

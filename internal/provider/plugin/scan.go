@@ -113,8 +113,8 @@ var sizes = [32]struct{ length, content int }{
 	{2, -1}, {4, -1}, {2, -2}, {4, -2}, // arrays, maps
 }
 
-// item returns how many bytes the value at the start of data takes without its nested values, and the
-// number of those.
+// item returns how many bytes the value at the start of data takes without its nested values, and their
+// number.
 func item(data []byte) (skip, values uint64, ok bool) {
 	code := data[0]
 	switch {

@@ -94,7 +94,7 @@ func (d *decoder) rawAttribute(raw []byte) (*tfplugin6.Schema_Attribute, error) 
 	}, err
 }
 
-// attribute adds an attribute, with those nested in it, to its siblings.
+// attribute adds an attribute, with the nested ones, to its siblings.
 func (d *decoder) attribute(siblings map[string]*schema.Attribute, in *tfplugin6.Schema_Attribute, path string) {
 	at := path + in.Name
 	a := &schema.Attribute{

@@ -32,7 +32,7 @@ const (
 	startTime = time.Minute
 	// graceTime is how long it may take to end after it was asked to.
 	graceTime = 2 * time.Second
-	// protocolGRPC is how plugins call the kind of connection that is used.
+	// protocolGRPC is the plugins' name of the kind of connection that is used.
 	protocolGRPC = "grpc"
 )
 

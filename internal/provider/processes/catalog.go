@@ -50,7 +50,7 @@ func (s *Set) Loaded(a addr.Provider, mode addr.Mode, typeName string) *schema.S
 // Schemas gives access to the schemas of providers, starting them as needed, until ctx ends.
 func (s *Set) Schemas(ctx context.Context) *Schemas { return &Schemas{set: s, ctx: ctx} }
 
-// Schemas implements blocks.Schemas. It holds its context because compiling a configuration, which asks for
+// Schemas implements blocks.Schemas. It keeps its context because compiling a configuration, which asks for
 // schemas in many places, is one operation and has no other use for one.
 type Schemas struct {
 	set *Set

@@ -1,4 +1,4 @@
-// Package processes holds the providers that run during a command: the first process of each provider, which
+// Package processes has the providers that run during a command: the first process of each provider, which
 // answers requests that need no configuration, such as for its schemas, and one process for each distinct
 // configuration. It starts them as they are needed, counts their calls, lets an interrupt reach every call
 // that does work, and ends them.
@@ -31,7 +31,7 @@ type Set struct {
 	calls    atomic.Int64
 	soft     atomic.Pointer[context.Context] // of the operation under way; see StopOn
 
-	mu         sync.Mutex // guards all below
+	mu         sync.Mutex // protects all below
 	bases      map[addr.Provider]*base
 	configured map[addr.ProviderConfig][]*configured
 	live       map[provider.Provider]struct{}
@@ -50,7 +50,7 @@ type base struct {
 	restart sync.Mutex // held to start another process in place of one that has ended
 }
 
-// configured is a provider with a configuration that holds nothing ephemeral, so that one process can serve
+// configured is a provider with a configuration without ephemeral values, so that one process can serve
 // planning and applying, and objects that are created as well as destroyed.
 type configured struct {
 	config cty.Value

@@ -33,7 +33,7 @@ const (
 // closeLimit is how long a command waits at its end for unsent data, unless a timeout is set.
 const closeLimit = 2 * time.Second
 
-// reader reads settings. Those that cannot be used are problems, and count as not set.
+// reader reads settings. Unusable ones are problems, and count as not set.
 type reader struct {
 	vars     map[string]string
 	problems []string

@@ -56,7 +56,7 @@ type Telemetry struct {
 	abandon     context.CancelFunc
 	hurry       context.Context // of everything that is sent
 
-	mu       sync.Mutex // guards all below
+	mu       sync.Mutex // protects all below
 	queue    []*trace.Span
 	dropped  int // spans that there was no room for
 	measured map[series]*summary

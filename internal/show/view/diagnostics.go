@@ -198,8 +198,8 @@ func writeDifference(sb *strings.Builder, diff *document.Difference, rule, bar s
 	}
 }
 
-// writeCode writes the numbered lines of a snippet with the highlighted range underlined; the range may span
-// lines. Each side of the range is shortened for itself, so that the range stays in sight.
+// writeCode writes the numbered lines of a snippet with the highlighted range underlined; the range may cover
+// several lines. Each side of the range is shortened for itself, so that the range stays in sight.
 func writeCode(sb *strings.Builder, s *document.Snippet, o Options) {
 	number, start := s.StartLine, 0
 	for line := range strings.SplitSeq(s.Code, "\n") {

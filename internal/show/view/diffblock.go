@@ -199,7 +199,7 @@ func (d differ) nestedAttr(o *schema.Object, b, a cty.Value, why *paths) *node {
 }
 
 // at returns the element at an index, cty.NilVal behind the end. Lists whose elements follow a schema are
-// compared index by index, since an index is how the configuration refers to them.
+// compared index by index, since the configuration refers to them by index.
 func at(values []cty.Value, i int) cty.Value {
 	if i < len(values) {
 		return values[i]

@@ -58,8 +58,8 @@ func parseDocument(s string) (cty.Value, bool) {
 	return v, true
 }
 
-// document returns the node of a string that holds a JSON document on every side where it exists. sb and sa
-// are the strings, db and da the documents in them. If the strings differ and the documents don't, only white
+// document returns the node of a string that is a JSON document on every side where it exists. sb and sa are
+// the strings, db and da the documents in them. If the strings differ and the documents don't, only white
 // space changes; that is still a change, and may force a replacement.
 func (d differ) document(sb, sa string, db, da cty.Value, e effect) *node {
 	body := encoded{doc: d.value(db, da, free, nil)}

@@ -28,7 +28,7 @@ type differ struct {
 	found bool // the changes were made outside and detected: nothing is sent to the provider
 }
 
-// flavour selects the notation of containers. Those typed by a schema omit null attributes and quote map
+// flavour selects the notation of containers. Objects typed by a schema omit null attributes and quote map
 // keys; free ones (outputs, dynamic attributes, JSON documents) are shown in full.
 type flavour uint8
 

@@ -99,7 +99,7 @@ type diffLine struct {
 	text   string
 }
 
-// encoded is a string that holds a JSON document.
+// encoded is a string with a JSON document.
 type encoded struct {
 	doc   *node
 	space bool // only white space changes

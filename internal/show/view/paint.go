@@ -54,7 +54,7 @@ func (o Options) Bold(text string) string { return o.paint(bold, text) }
 // Success returns text as the news that all went well is shown.
 func (o Options) Success(text string) string { return o.paint(boldGreen, text) }
 
-// wrap breaks text between words to fit the width. Lines that begin with a space hold code, paths or lists
+// wrap breaks text between words to fit the width. Lines that begin with a space have code, paths or lists
 // that people copy, and are kept.
 func (o Options) wrap(text string, used int) string {
 	if o.Width <= used+10 {

@@ -107,7 +107,7 @@ func (n *node) unchangedValue() bool {
 	}
 }
 
-// item writes an attribute as NAME = VALUE; the value may span lines.
+// item writes an attribute as NAME = VALUE; the value may cover several lines.
 func (w *writer) item(it named, width, at int, nulls bool, end string) {
 	w.warnSensitivity(at, it.node)
 	w.margin(at, it.node.effect)

@@ -24,7 +24,7 @@ var Kind = backend.Declare("azurerm", withSignIn(backend.Arguments{
 	"use_azuread_auth":      backend.Boolean("ARM_USE_AZUREAD").About("access the blob as the principal itself, rather than with the key of the account, which the principal would look up"),
 }), nil, opener{}.Service())
 
-// withSignIn returns arguments with those that say how to sign in, unless they are declared already.
+// withSignIn adds the arguments for signing in, unless they are declared already.
 func withSignIn(args backend.Arguments) backend.Arguments {
 	for name, shared := range azure.SignInArguments() {
 		if _, declared := args[name]; declared {

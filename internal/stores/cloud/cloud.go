@@ -94,9 +94,9 @@ func (e *Error) Passes() bool {
 	return false
 }
 
-// Services returns a client for signed requests, which repeats those that fail for a moment. It returns
-// unsuccessful answers as they are and follows no redirects, since a signature is made for one address.
-// The transport may be nil for the usual one.
+// Services returns a client for signed requests, which repeats requests that fail for a moment. It returns
+// unsuccessful answers as they are and follows no redirects, since a signature is made for one address. The
+// transport may be nil for the usual one.
 type Services func(transport http.RoundTripper) *http.Client
 
 // Answer sends a request and returns the whole body of a successful response. Other responses become the

@@ -128,7 +128,7 @@ func (f *lockFile) Create(ctx context.Context, text []byte) (created bool, err e
 // tagAttempts is how often deleting the tag is tried: as long as it exists, nothing can lock the state.
 const tagAttempts = 4
 
-// removeTag deletes the tag that guards a lock file. It tries again after failures that may pass, with
+// removeTag deletes the tag that protects a lock file. It tries again after failures that may pass, with
 // pauses that double: a tag that is left keeps all others out.
 func (f *lockFile) removeTag(ctx context.Context) (err error) {
 	for n := range tagAttempts {

@@ -36,8 +36,7 @@ func openAge(_ context.Context, a arguments, _ Options) (boxes, error) {
 	return func([]byte) (box, error) { return b, nil }, nil
 }
 
-// seal encrypts for all recipients. Nothing of it needs an identity, so those who only write states cannot
-// read them.
+// seal encrypts for all recipients. It needs no identity, so people who only write states cannot read them.
 func (b *ageBox) seal(plain []byte) ([]byte, error) {
 	var out bytes.Buffer
 	w, err := age.Encrypt(&out, b.recipients...)

@@ -115,8 +115,8 @@ func (c *Codec) CheckPlain() error {
 		"    fallback { method = method.unencrypted.NAME }\nto the %s block, with a block method \"unencrypted\" \"NAME\" {}", ErrUnencrypted, c.block)
 }
 
-// open tries the methods in turn. Errors that say more than that the key does not fit, such as that a service
-// cannot be reached, take precedence: the file may well be readable.
+// open tries the methods one after the other. Errors that say more than that the key does not fit, such as
+// that a service cannot be reached, take precedence: the file may well be readable.
 func (c *Codec) open(m metadata, data []byte) ([]byte, error) {
 	var failed []error
 	var tried []string

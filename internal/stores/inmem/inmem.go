@@ -130,7 +130,7 @@ func (s *Store) workspace(name string) *workspace {
 type manager struct {
 	store *Store
 	name  string
-	id    string // of the lock that this handle holds; guarded by store.mu
+	id    string // of the lock that this handle holds; protected by store.mu
 }
 
 // Lock implements store.Manager.

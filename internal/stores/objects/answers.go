@@ -20,7 +20,7 @@ type Answers struct {
 	Passes func(e *cloud.Error) bool
 	// Explain adds advice to an answer.
 	Explain func(e *cloud.Error)
-	// Arguments are those to check if there is no such server; if "", there may be one later.
+	// Arguments are the arguments to check if there is no such server; if "", there may be one later.
 	Arguments string
 }
 

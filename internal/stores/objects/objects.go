@@ -1,4 +1,4 @@
-// Package objects has the code that stores in services for objects share: a state, its lock and the pieces of
+// Package objects has the code that stores in services for objects share: a state, its lock and the parts of
 // its journal are objects of one bucket.
 //
 // It may import cloud, state/store and remote. It must not know any one service.

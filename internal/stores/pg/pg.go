@@ -1,7 +1,7 @@
 //go:build !mayfly_no_pg
 
 // Package pg keeps states in PostgreSQL, in the tables and under the locks of the backend "pg" of other
-// engines: a row for each workspace, and an advisory lock with the number of the row. Two more tables hold
+// engines: a row for each workspace, and an advisory lock with the number of the row. Two more tables record
 // who has a lock, and the journals of runs.
 //
 // It may import backend, state/store, remote and the client of PostgreSQL. It must not know other

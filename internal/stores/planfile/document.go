@@ -16,8 +16,8 @@ type header struct {
 }
 
 // document is the main entry: the plan without its changes. Changes refer to the document's tables by index
-// and are stored as one JSON document per line, so that neither side holds all of them in encoded form.
-// Only the names of ephemeral variables are stored (E6), and nothing of ephemeral resources.
+// and are stored as one JSON document per line, so that neither side has all of them in encoded form. Only
+// the names of ephemeral variables are stored (E6), and nothing of ephemeral resources.
 type document struct {
 	Mode        string    `json:"mode"`
 	Errored     bool      `json:"errored,omitempty"`
@@ -49,7 +49,7 @@ type document struct {
 	tables
 }
 
-// tables hold data shared by many changes, so that the size of a plan is linear in its content.
+// tables have data shared by many changes, so that the size of a plan is linear in its content.
 type tables struct {
 	Types     []json.RawMessage `json:"types,omitempty"`
 	Modules   []moduleInstance  `json:"modules,omitempty"` // from index 1; index 0 is the root

@@ -84,7 +84,7 @@ func BuildOverlay(path, overlay, folder string) error {
 // the executable.
 func BuildTests(dir, folder string) (string, error) {
 	path := placed(dir, filepath.Base(folder)+".test")
-	// Without what only debuggers read, linking takes half the time.
+	// Without symbols for debuggers, linking takes half the time.
 	cmd := exec.Command("go", "test", "-c", "-ldflags=-s -w", "-o", path, module+folder)
 	cmd.Env = original
 	if text, err := cmd.CombinedOutput(); err != nil {
@@ -93,7 +93,7 @@ func BuildTests(dir, folder string) (string, error) {
 	return path, nil
 }
 
-// Name makes an executable available under names, by which it knows what to run, for tests with temporary
+// Name makes an executable available under names, by which it knows its role, for tests with temporary
 // files in dir. It returns the directory with the names. They are of a copy: a linker writes its file in an
 // order that the system keeps in small pieces.
 func Name(dir, executable string, names ...string) (string, error) {

@@ -30,7 +30,7 @@ func collectRarely() {
 }
 
 // executables is the directory on a disk where programs of the tests are; "" means that they are with the
-// temporary files. The system maps what is read from a disk in larger pieces than what is kept in memory,
+// temporary files. The system maps files on a disk in larger pieces than files in memory,
 // which saves a short command a quarter of its processor time.
 var executables string
 
@@ -42,7 +42,7 @@ func placed(dir, name string) string {
 	return filepath.Join(dir, name)
 }
 
-// Within calls do with a new directory, which is gone when it returns, and returns what do returns. If the
+// Within calls do with a new directory, which is gone when it returns, and returns the result of do. If the
 // directory is in memory, it is also the one for temporary files of this process and of those that it starts.
 func Within(do func(dir string) int) (status int) {
 	dir, remove, err := temporary()

@@ -35,15 +35,15 @@ func temporary() (dir string, remove func() error, err error) {
 	if syscall.Statfs(disk, &s) == nil && s.Flags&noExec == 0 {
 		executables = disk
 	}
-	// Servers that run as other users may pass, but not list what is there.
+	// Servers that run as other users may pass, but not list the content.
 	if err := errors.Join(os.Chmod(dir, passable), os.Chmod(disk, passable), os.Setenv("TMPDIR", dir)); err != nil {
 		return "", nil, errors.Join(err, remove())
 	}
 	return dir, remove, nil
 }
 
-// removeAtEnd has a process of its own remove directories once this one has ended, in whatever way: what is
-// left would take memory. The function that it returns has them removed, and waits for that.
+// removeAtEnd has a process of its own remove directories once this one has ended, in whatever way: leftovers
+// would take memory. The function that it returns has them removed, and waits for that.
 func removeAtEnd(dirs ...string) (now func() error, err error) {
 	cmd := exec.Command("/bin/sh", append([]string{"-c", `cat; exec rm -rf -- "$@"`, "sh"}, dirs...)...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // an interrupt is for the tests

@@ -105,7 +105,7 @@ func restrict(schema any, part bool) {
 	}
 }
 
-// closeTypes allows only those types of a line that have a condition.
+// closeTypes allows only the types of a line that have a condition.
 func closeTypes(s map[string]any) {
 	var known []any
 	for _, one := range s["allOf"].([]any) {

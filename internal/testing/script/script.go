@@ -63,7 +63,7 @@ import (
 // envUpdate, if set when tests run, rewrites expected output in the scripts.
 const envUpdate = "UPDATE_SCRIPTS"
 
-// versions are those in which the mirror has the test provider.
+// versions are the versions of the test provider in the mirror.
 var versions = []string{"1.0.0", "1.1.0"}
 
 // impliedSource is the source of the test provider in modules without required_providers.

@@ -22,9 +22,9 @@ func accountSchema() *tfprotov6.Schema {
 	)
 }
 
-// readAccount returns what a read answers, from the state and from the cloud. If the state has the right
-// password it is left there, and if it has another one, the answer has a hash of the real one. What a state
-// without the password makes of it depends on strict.
+// readAccount returns the answer of a read, made of the state and the cloud. A right password in the state is
+// left there; in place of a wrong one, the answer has a hash of the real one. strict decides about a state
+// without the password.
 func readAccount(state, cloud object) (object, error) {
 	cloud["token"] = state["token"]
 	real := cloud["password"]

@@ -4,7 +4,7 @@
 // It is two things. By default it is a well-behaved provider, mayfly.dev/test/sim, whose cloud is a directory
 // with one JSON file per object: objects outlive the process, and a test can look at them, change them and
 // count open ephemerals with package simcloud. With rules it breaks, at chosen calls, one rule of the
-// contract each. In both it notices what an engine does wrong (see below), and it writes a transcript of
+// contract each. In both it notices an engine's mistakes (see below), and it writes a transcript of
 // every call, which package simlog reads.
 //
 // It may import terraform-plugin-go, gRPC's status codes and packages simcloud and simlog. It must not know
@@ -51,7 +51,7 @@
 //     many, bag, keyed and in them inner_…, likewise, and filled (computed too); computed id, serial. State
 //     of earlier versions, also flat, and identities of version 0 {label} are upgraded.
 //   - resource sim_account: name; optional note, rotate, password (sensitive), which reads compare with the
-//     state and never return, and strict, which says what a state without the password leads to: reads answer
+//     state and never return, and strict, which chooses how a state without the password is answered: reads say
 //     gone, an error or another value (other), or an error of the destruction (delete); computed id, serial,
 //     and token (sensitive), a new one for each rotate, which no read returns.
 //   - data sim_lookup: name, hint; the newest sim_thing of the name: computed id, size, tags, label, serial.

@@ -50,7 +50,7 @@ var rpcs = []string{
 	"CallFunction", "ValidateEphemeralResourceConfig", "OpenEphemeralResource", "RenewEphemeralResource", "CloseEphemeralResource",
 }
 
-// The deeds that affect the call as a whole; those that change a response are in the table alterations.
+// The deeds that affect the call as a whole; deeds that change a response are in the table alterations.
 const (
 	doError       = "error"
 	doRPCError    = "rpc-error"

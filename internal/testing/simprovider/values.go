@@ -110,7 +110,7 @@ func fill(typ tftypes.Type, f func(tftypes.Type) tftypes.Value) object {
 	return o
 }
 
-// attrFunc maps one leaf attribute of an object; parent is the object that holds it.
+// attrFunc maps one leaf attribute of an object; parent is the object around it.
 type attrFunc func(a *tfprotov6.SchemaAttribute, parent object, v tftypes.Value) tftypes.Value
 
 // mapBlock applies f to every leaf attribute, through nested attributes and blocks of every nesting mode. A

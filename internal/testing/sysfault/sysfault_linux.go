@@ -304,7 +304,7 @@ func text(memory string, at int64) (string, error) {
 	return string(b[:end]), nil
 }
 
-// The sizes are those that the requests are encoded with.
+// The sizes are encoded in the requests.
 var (
 	_ = [1]struct{}{}[unsafe.Sizeof(notice{})-80]
 	_ = [1]struct{}{}[unsafe.Sizeof(answer{})-24]

@@ -33,8 +33,8 @@ func (f Fingerprint) Equal(other Fingerprint) bool {
 // encoding is the encoding of the fields of a fingerprint as text.
 var encoding = base64.RawStdEncoding
 
-// String returns f as the text that states hold, "" for nothing. It tells nothing about the value without the
-// salt of the state.
+// String returns f as the text in states, "" for nothing. It tells nothing about the value without the salt
+// of the state.
 func (f Fingerprint) String() string {
 	if f.IsZero() {
 		return ""

@@ -55,7 +55,7 @@ func codes(b []byte, f func(text []byte, next edges)) {
 type edges struct{ beforeMask, before, afterMask, after byte }
 
 // edgesOf returns the edges of a value in a code that begins with so many other bytes. Its own characters are
-// those at from up to to.
+// code[from:to].
 func edgesOf(code []byte, others, from, to int) (e edges) {
 	if others > 0 {
 		e.beforeMask = 1<<(6-others*8%6) - 1

@@ -212,7 +212,7 @@ func (g *Guard) nextLocked(s string, start int) (at int, found []form) {
 }
 
 // at returns the forms with a hash that stand at a place in a text. Keys and documents begin alike, so that
-// many forms may have the hash: the keyed hash of the text is computed once for each length.
+// many forms may have the hash: the hashes to compare with are computed once for each length.
 func (g *Guard) at(h uint64, text string, start int) (found []form) {
 	s := text[start:]
 	var end, sum uint64

@@ -1,6 +1,7 @@
 // Package leak finds ephemeral values in data that are about to leave the process: objects that providers
-// return, messages, logs, files. A Guard remembers the values of a run as keyed hashes, so that it holds no
-// secret itself, and recognizes them wherever they stand, as they are or in the usual spellings (see forms).
+// return, messages, logs, files. A Guard remembers the values of a run as keyed hashes, so that it contains
+// no secret itself, and recognizes them wherever they stand, as they are or in the usual spellings (see
+// forms).
 //
 // It may import cty and value, for the marks. It must not know the uses of values, nor decide about a leak:
 // that is up to the caller, as are the words for it.
@@ -103,10 +104,10 @@ type Guard struct {
 
 	awaited awaited
 
-	mu      sync.RWMutex // guards all below
+	mu      sync.RWMutex // protects all below
 	secrets map[uint64]*secret
 	starts  map[uint64][]form // by the rolling hash of the first MinLength bytes, the shortest first
-	filter  []uint64          // two bits for each hash in starts, by its highest bits and those in its middle
+	filter  []uint64          // two bits for each hash in starts, by its highest and its middle bits
 	shift   int               // of a hash, to get the number of its bit
 	exposed map[*iter.Seq[[]byte]]exposure
 	ended   *iter.Seq[[]byte] // in exposed until the next Publish; nil if there is none
@@ -365,8 +366,8 @@ func (g *Guard) Publish(texts iter.Seq[[]byte]) (end func()) {
 	}
 }
 
-// Stored is for texts that are in the open for those who may read the state: they expose only values that are
-// not confidential. They count, and must not change, until the returned function is called.
+// Stored is for texts that readers of the state may see anyway: they expose only values that are not
+// confidential. They count, and must not change, until the returned function is called.
 func (g *Guard) Stored(texts iter.Seq[[]byte]) (end func()) {
 	if g == nil {
 		return func() {}
@@ -380,7 +381,7 @@ func (g *Guard) Stored(texts iter.Seq[[]byte]) (end func()) {
 	}
 }
 
-// expose adds texts to those in the open. With published ones, those whose end was called no longer count.
+// expose adds public texts. With published ones, texts whose end was called no longer count.
 func (g *Guard) expose(texts *iter.Seq[[]byte], as exposure) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

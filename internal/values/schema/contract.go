@@ -100,7 +100,7 @@ func has(object cty.Value, name string) bool {
 	if object == cty.NilVal || !isOpen(object) || !object.Type().IsObjectType() {
 		return false
 	}
-	_, ok := object.Type().AttributeTypes()[name] // names are normalized already, unlike those that HasAttribute takes
+	_, ok := object.Type().AttributeTypes()[name] // names are normalized already, unlike arguments of HasAttribute
 	return ok
 }
 
@@ -181,8 +181,8 @@ func holdsConfigured(o *Object, v cty.Value) bool {
 	return found
 }
 
-// each merges all objects that config holds with their counterparts in prior. Elements are matched as
-// ProposedNew says.
+// each merges all objects in config with their counterparts in prior. Elements are matched as ProposedNew
+// says.
 func (m merger) each(nesting Nesting, c content, prior, config cty.Value) (cty.Value, bool) {
 	if nesting != List && nesting != Set && nesting != Map {
 		if prior != cty.NilVal && !isOpen(prior) {

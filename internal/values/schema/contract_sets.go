@@ -86,7 +86,7 @@ func (p patterns) cover(all, elems []cty.Value) (lonely, stray []cty.Value) {
 	p.each(all, elems, func(i int, candidates *[]int) {
 		hash := all[i].Hash()
 		for _, earlier := range done[hash] {
-			if earlier.pattern.RawEquals(all[i]) { // sets may hold equal elements that are not wholly known
+			if earlier.pattern.RawEquals(all[i]) { // sets may have equal elements that are not wholly known
 				if !earlier.found {
 					lonely = append(lonely, all[i])
 				}

@@ -15,7 +15,7 @@ import (
 )
 
 // Decode evaluates the body in ctx and returns an object of the block's type. It expands dynamic blocks and
-// accepts blocks in place of attributes that hold collections of objects. Marks of evaluated values are kept;
+// accepts blocks in place of attributes with collections of objects. Marks of evaluated values are kept;
 // marks of a dynamic block's for_each are put on all that it generates. With errors, the value still conforms
 // to the type, with unknown values where nothing better is known. Generated blocks are taken from the budget
 // in ctx, if it has one, so that nested dynamic blocks can't exhaust the memory.
@@ -35,10 +35,10 @@ func (b *Block) Decode(body hcl.Body, ctx *hcl.EvalContext) (cty.Value, diag.Lis
 	return v, diag.FromHCL(diags)
 }
 
-// configBody is a view of a body in which an attribute that holds a list or set of objects may also be
-// written as a sequence of blocks, as providers from before such attributes had a syntax of their own expect.
-// If the body has dynamic blocks it must have been expanded first. The view also keeps the marks of generated
-// blocks on everything inside them.
+// configBody is a view of a body in which an attribute with a list or set of objects may also be written as a
+// sequence of blocks, as providers from before such attributes had a syntax of their own expect. If the body
+// has dynamic blocks it must have been expanded first. The view also keeps the marks of generated blocks on
+// everything inside them.
 type configBody struct {
 	hcl.Body
 	block *Block

@@ -14,7 +14,7 @@ import (
 type derived struct {
 	facts facts
 	spec  lazy[hcldec.Spec]
-	// asBlocks holds, for each attribute that may also be written as blocks, the block that describes one
+	// asBlocks has, for each attribute that may also be written as blocks, the block that describes one
 	// element.
 	asBlocks lazy[map[string]*Block]
 }

@@ -113,8 +113,8 @@ func elementStep(ty cty.Type, key cty.Value) cty.PathStep {
 	return cty.IndexStep{Key: key}
 }
 
-// NullAt returns v, an object of the block's type without marks, with null at the paths. The types of those
-// attributes that may have any are not kept, since they tell of the value.
+// NullAt returns v, an object of the block's type without marks, with null at the paths. The types of
+// attributes that may have any type are not kept, since they reveal the value.
 func (b *Block) NullAt(v cty.Value, paths []cty.Path) cty.Value {
 	for _, path := range paths {
 		old, err := path.Apply(v)

@@ -1,6 +1,6 @@
-// Package schema holds the schemas that providers declare for their configuration and their resource types,
-// and data that follow from a schema alone: value types, decoder specs, write-only and sensitive paths, and
-// the comparisons of the provider contract.
+// Package schema models schemas that providers declare for their configuration and their resource types, and
+// data that follow from a schema alone: value types, decoder specs, write-only and sensitive paths, and the
+// comparisons of the provider contract.
 //
 // It may import hcl, cty, addr and diag. It must not know providers, configuration files, state or plans.
 package schema

@@ -98,7 +98,7 @@ func (v *validator) nested(n *NestedBlock, name, at string, inSet bool) {
 	v.block(&n.Block, at, inSet || n.Nesting == Set)
 }
 
-// attribute checks an attribute and those nested in it.
+// attribute checks an attribute and the nested ones.
 func (v *validator) attribute(a *Attribute, name, at string, inSet bool) {
 	if !nameSyntax.MatchString(name) {
 		v.fail(at, "names may contain only lowercase letters, digits and underscores")

@@ -50,7 +50,7 @@ func (w attrWalk) at(path cty.Path, name string) cty.Path {
 	return append(path, cty.GetAttrStep{Name: name})
 }
 
-// attr visits one attribute and those nested in it.
+// attr visits one attribute and the nested ones.
 func (w attrWalk) attr(a *Attribute, name string, path cty.Path, object cty.Value) {
 	if !has(object, name) {
 		return
@@ -78,7 +78,7 @@ func (w attrWalk) ofObject(o *Object, path cty.Path, v cty.Value) {
 	}
 }
 
-// each calls f for each object that v holds. Nothing is known about the objects of unknown collections.
+// each calls f for each object in v. Nothing is known about the objects of unknown collections.
 func (w attrWalk) each(nesting Nesting, path cty.Path, v cty.Value, f func(attrWalk, cty.Path, cty.Value)) {
 	v, _ = v.Unmark()
 	if !isOpen(v) {

@@ -228,9 +228,9 @@ func rewriteObject(v cty.Value, names []string, f func(name string, v cty.Value)
 	return cty.ObjectVal(values).WithMarks(marks), true
 }
 
-// rewriteEach replaces each of the objects that v holds by one of the same type, and reports whether any of
-// them is another value. Elements of a collection must have one type afterwards too, though null and
-// unknown elements are not rewritten.
+// rewriteEach replaces each of the objects in v by one of the same type, and reports whether any of them is
+// another value. Elements of a collection must have one type afterwards too, though null and unknown elements
+// are not rewritten.
 func rewriteEach(nesting Nesting, v cty.Value, f func(cty.Value) (cty.Value, bool)) (cty.Value, bool) {
 	if nesting == Single || nesting == Group {
 		return f(v)

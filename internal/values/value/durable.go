@@ -10,7 +10,7 @@ import (
 )
 
 // Durable is a value in the only form that plans and states accept: encoded, with the paths of its sensitive
-// parts beside it. It cannot hold an ephemeral value or a write-only argument, because Seal, its only
+// parts beside it. It cannot contain an ephemeral value or a write-only argument, because Seal, its only
 // constructor from live values, refuses them. The zero value is "no value". A Durable is immutable and safe
 // for concurrent use, and a word in size: plans have several for each object, most of them without a value.
 type Durable struct{ *sealed }
@@ -23,8 +23,8 @@ type sealed struct {
 	sensitive []cty.Path
 }
 
-// ErrSecret is returned by Seal for values that must not become durable. The message carries a path but never
-// the value.
+// ErrSecret is returned by Seal for values that must not be stored. The message carries a path but never the
+// value.
 var ErrSecret = errors.New("an ephemeral value cannot be stored")
 
 // Seal encodes v, which may have unknown parts and sensitive marks, for plan and state. ty is the type to
@@ -118,7 +118,7 @@ func Restore(ty cty.Type, packed []byte, sensitive []cty.Path) Durable {
 	return Durable{&sealed{ty: ty, packed: packed, sensitive: sensitive}}
 }
 
-// IsZero reports whether d holds no value at all, not even null.
+// IsZero reports whether d has no value at all, not even null.
 func (d Durable) IsZero() bool { return d.sealed == nil || d.packed == nil }
 
 // Type returns the type that d was sealed against.
@@ -166,7 +166,7 @@ func (d Durable) Unmarked() (cty.Value, error) {
 	return v, nil
 }
 
-// IsNull reports whether d is a null value or holds none.
+// IsNull reports whether d is a null value or has none.
 func (d Durable) IsNull() bool {
 	if d.IsZero() || len(d.packed) == 1 && d.packed[0] == 0xc0 {
 		return true
@@ -174,6 +174,6 @@ func (d Durable) IsNull() bool {
 	if d.ty != cty.DynamicPseudoType {
 		return false
 	}
-	v, err := d.Unmarked() // the encoding holds the null's type too
+	v, err := d.Unmarked() // the encoding has the null's type too
 	return err == nil && v.IsNull()
 }

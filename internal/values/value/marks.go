@@ -1,5 +1,5 @@
-// Package value holds the engine's additions to cty values: the marks it puts on them, and Durable, the only
-// form of a value that plan and state accept.
+// Package value extends cty values: the marks it puts on them, and Durable, the only form of a value that
+// plan and state accept.
 //
 // It may import bounds, jsonvalue, schema and cty. It must not know configuration, plans or providers.
 package value

@@ -86,9 +86,8 @@ func (d disk) replace(path string, b []byte, mode fs.FileMode) error {
 	return safefile.SyncDir(filepath.Dir(path))
 }
 
-// backUp writes b, the content of the state file at source, to the file at path, readable at most by those
-// who may read the state. Anything other than a regular file, such as the null device, is written to
-// directly.
+// backUp writes b, the content of the state file at source, to the file at path, readable at most by readers
+// of the state. Anything other than a regular file, such as the null device, is written to directly.
 func (d disk) backUp(path string, b []byte, source string) error {
 	path = follow(path)
 	if isStream(path) {

@@ -45,7 +45,7 @@ type logFile struct {
 	reserved int64 // size up to which the disk has room reserved
 	born     bool  // its name is not durable yet
 
-	ended atomic.Bool // nothing is written any more; not guarded by mu, since check may wait for who ends it
+	ended atomic.Bool // nothing is written any more; not protected by mu, since check may wait for who ends it
 }
 
 // errEnded is returned if something is to be written after the end of a journal.

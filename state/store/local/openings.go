@@ -162,7 +162,7 @@ func (o *Openings) take(path string) ([]state.Opening, error) {
 	return j.Openings(), nil
 }
 
-// Close removes the files of this process and of those whose openings Left has returned. It returns why
+// Close removes the files of this process and of processes whose openings Left has returned. It returns why
 // openings could not be recorded, if they could not. It is safe to call more than once.
 func (o *Openings) Close() error {
 	o.mu.Lock()

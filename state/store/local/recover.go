@@ -17,8 +17,8 @@ import (
 	"github.com/mayfly-iac/mayfly/state/store"
 )
 
-// Load implements document.Content. A run that has the lock and no journal yet first finishes the work of a
-// writer that died while writing a copy.
+// Load implements document.Content. A run that has the lock and no journal yet first overwrites the state
+// with the copy of a writer that died while doing so.
 func (m *medium) Load(_ context.Context, own document.LogFile) (document.Stored, error) {
 	raw, err := m.readSource()
 	if err != nil {

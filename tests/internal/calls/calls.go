@@ -1,4 +1,4 @@
-// Package calls reads and writes a table of expressions with what two engines make of them.
+// Package calls reads and writes a table of expressions with their outcomes in two engines.
 //
 // It may import nothing of this module.
 package calls
@@ -19,7 +19,7 @@ type Call struct {
 	Why string
 }
 
-// Outcome is what evaluating an expression gives: a value and its type, or an error.
+// Outcome is the result of evaluating an expression: a value and its type, or an error.
 type Outcome struct{ Value, Type, Error string }
 
 // Marks at the beginning of lines.
@@ -87,7 +87,8 @@ func (o Outcome) write(b *strings.Builder, before string) {
 	}
 }
 
-// Differing returns what of ours differs from theirs, and whether more does than the text of an error.
+// Differing returns the fields of ours that differ from theirs, and whether more differs than the text of an
+// error.
 func Differing(theirs, ours Outcome) (_ Outcome, matters bool) {
 	matters = (theirs.Error == "") != (ours.Error == "") || theirs.Value != ours.Value || theirs.Type != ours.Type
 	for _, part := range [][2]*string{{&theirs.Value, &ours.Value}, {&theirs.Type, &ours.Type}, {&theirs.Error, &ours.Error}} {

@@ -13,7 +13,7 @@ import (
 // recordName is the file of a case that has its runs. It is not part of the configuration.
 const recordName = "record"
 
-// defaultRun is what is run for a case without a record.
+// defaultRun is the command for a case without a record.
 const defaultRun = "validate -json"
 
 // Archive is one file of cases.
@@ -23,7 +23,7 @@ type Archive struct {
 	txtar *txtar.Archive
 }
 
-// Case is a configuration, and what engines are known to find in it.
+// Case is a configuration with the known findings of engines in it.
 type Case struct {
 	Name  string
 	Runs  []*Run
@@ -38,7 +38,7 @@ type Run struct {
 	Reasons []string // the classes that explain the differences, keys of Reasons
 }
 
-// Outcome is what a command said: whether it succeeded, and one line for each finding, in order.
+// Outcome is the outcome of a command: whether it succeeded, and one line for each finding, in order.
 type Outcome struct {
 	OK    bool
 	Lines []string

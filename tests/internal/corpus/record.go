@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// The verdicts of a record: what both say, or what each says.
+// The verdicts of a record: of both, or of each.
 const (
 	bothOK    = "ok"
 	bothFail  = "fails"
@@ -94,7 +94,7 @@ func formatRecord(runs []*Run) string {
 // finding is the line of a diagnostic: file and line, severity, and summary.
 var finding = regexp.MustCompile(`^(.*?: (?:error|warning)): `)
 
-// place returns what must be the same in a finding for it to be the same finding: all but the summary.
+// place returns the part of a line by which findings are the same: all but the summary.
 func place(line string) string {
 	if m := finding.FindStringSubmatch(line); m != nil {
 		return m[1]
@@ -125,7 +125,7 @@ func (o Outcome) String() string {
 	return strings.Join(append([]string{verdict}, o.Lines...), "\n\t")
 }
 
-// Explain returns what is missing in the explanation of the run's differences, or "" if nothing is.
+// Explain returns the gap in the explanation of the run's differences, or "" if there is none.
 func (r *Run) Explain() string {
 	for _, why := range r.Reasons {
 		if reasons[why] == "" {

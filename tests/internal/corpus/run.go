@@ -143,8 +143,8 @@ var provided = regexp.MustCompile(`(?:provider\[|module\.).*`)
 // verdict is a line with the verdict of a file or run, of the command test.
 var verdict = regexp.MustCompile(`^(?:run ".*"|\S+)\.\.\. (?:pass|fail|skip|error)$`)
 
-// printed returns what a command says on its standard output: of fmt the names of files, of providers the
-// modules and providers, of test the verdicts.
+// printed returns the findings of a command on its standard output: of fmt the names of files, of providers
+// the modules and providers, of test the verdicts.
 func printed(command, out string) []string {
 	var lines []string
 	for line := range strings.Lines(out) {

@@ -10,7 +10,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// Case is a configuration and what is done with it.
+// Case is a configuration and the commands to run on it.
 type Case struct {
 	Name  string
 	Steps []Step
@@ -86,7 +86,7 @@ func (c *Case) later(name string) bool {
 	return slices.ContainsFunc(c.Steps, func(s Step) bool { return s.Verb == "files" && strings.HasPrefix(name, s.Args[0]+"/") })
 }
 
-// lay writes the files below prefix, or with none those that no step lays out.
+// lay writes the files below prefix, or, without one, the files that no step lays out.
 func (c *Case) lay(dir, prefix string) error {
 	for _, f := range c.files {
 		name := f.Name

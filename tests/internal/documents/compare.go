@@ -30,9 +30,9 @@ func orNothing(s string) string {
 
 // Rule is a deliberate difference: where it is, and why.
 type Rule struct {
-	Document *regexp.Regexp // what is run, nil for any
+	Document *regexp.Regexp // matches the name of the document; nil for any
 	Path     *regexp.Regexp
-	Added    bool // only what the first has not
+	Added    bool // only members that the first lacks
 	Why      string
 }
 
@@ -41,13 +41,12 @@ func (r Rule) Excuses(d Difference) bool {
 	return (r.Document == nil || r.Document.MatchString(d.Document)) && r.Path.MatchString(d.Path) && (!r.Added || d.One == "")
 }
 
-// Compare returns the differences between what two runs of a case gave, in order.
+// Compare returns the differences between the documents of two runs of a case, in order.
 func Compare(one, two []Document) []Difference {
 	return CompareAs(func(v any) any { return v }, one, two)
 }
 
-// CompareAs is the same for the documents in the form that a function gives to what normalise returns of
-// them.
+// CompareAs is like Compare, for documents whose normal form is passed through a function.
 func CompareAs(form func(any) any, one, two []Document) []Difference {
 	var out []Difference
 	for i := range max(len(one), len(two)) {

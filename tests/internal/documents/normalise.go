@@ -26,9 +26,9 @@ var volatile = map[string]bool{
 // unordered are the keys of arrays whose order differs from run to run.
 var unordered = map[string]bool{"replace_paths": true, "relevant_attributes": true}
 
-// normalise returns a document with what differs at each run replaced by its kind. Messages of a stream are
-// grouped by what they are about, because their order is that of concurrent work; reports of progress are
-// left out.
+// normalise returns a document in which values that differ at each run are replaced by their kind. Messages
+// of a stream are grouped by subject, because their order is the order of concurrent work; reports of
+// progress are left out.
 func normalise(d Document) (any, error) {
 	switch d.Kind {
 	case Text:
@@ -73,7 +73,7 @@ func normal(key string, v any) any {
 			slices.SortFunc(v, func(a, b any) int { return strings.Compare(text(a), text(b)) })
 		}
 	case string:
-		if volatile[key] && v != "(number)" { // which is what a number in normal form is
+		if volatile[key] && v != "(number)" { // which is the normal form of a number
 			return "(string)"
 		}
 		return replace(v)
@@ -132,8 +132,8 @@ func subject(m map[string]any) string {
 	return ""
 }
 
-// Plain returns a document with its normal form in place of what was printed, such as normalise takes for the
-// same.
+// Plain returns a document with its normal form in place of the output, so that documents that normalise
+// takes for the same are equal.
 func Plain(d Document) (Document, error) {
 	v, err := normalise(d)
 	if err != nil {

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Outline takes out of a document, in normal form, how problems are worded: what is left of a
-// diagnostic is how severe it is, the instance that it is about, the file and line that it points at, and
-// whether it shows that line. Lists of them are ordered anew, because their order was that of the words.
+// Outline takes out of a document, in normal form, the wording of problems: the rest of a diagnostic is its
+// severity, the instance that it is about, the file and line that it points at, and whether it shows that
+// line. Lists of them are ordered anew, because their order was the order of the words.
 func Outline(v any) any {
 	switch v := v.(type) {
 	case map[string]any:

@@ -21,7 +21,7 @@ const (
 	Status Kind = "status" // nothing but the exit status
 )
 
-// Document is what one command printed.
+// Document is the output of one command.
 type Document struct {
 	Name string
 	Kind Kind

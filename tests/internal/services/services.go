@@ -1,7 +1,7 @@
 // Package services starts, for tests of the whole program, a server of each kind that can keep states.
 //
-// It may import the servers for tests in internal. It must not know any other package of this module: what
-// the backends make of their arguments shows from outside.
+// It may import the servers for tests in internal. It must not know any other package of this module: the
+// backends' use of their arguments shows from outside.
 package services
 
 import (
@@ -57,7 +57,7 @@ func newService(kind string, server *webserver.Base, arguments func(name string)
 	}
 }
 
-// Front passes requests on to a server, or to what a test puts in its place.
+// Front passes requests on to a server, or to a handler that a test puts in its place.
 type Front struct {
 	server http.Handler
 	mu     sync.Mutex
@@ -71,7 +71,7 @@ func newFront(server *httptest.Server) *Front {
 	return f
 }
 
-// Wrap lets requests go to what wrap makes of the server until the next call.
+// Wrap lets requests go to the handler that wrap makes of the server until the next call.
 func (f *Front) Wrap(wrap func(server http.Handler) http.Handler) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -173,7 +173,7 @@ func startGCS(t testing.TB) *Service {
 	})
 }
 
-// startHTTP returns a service with a server for each state. Its front is that of the last one.
+// startHTTP returns a service with a server for each state. Its front is the last one's.
 func startHTTP(t testing.TB) *Service {
 	servers := map[string]*httpserver.Server{}
 	s := &Service{Contents: func() []byte {

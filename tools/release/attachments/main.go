@@ -1,6 +1,6 @@
-// Command attachments writes what a release contains beside the programs: the licences of everything that
-// is linked into them, functions for shells that complete commands, and the compressed manual page. The
-// result depends on the source only.
+// Command attachments writes the files of a release beside the programs: the licences of everything that is
+// linked into them, functions for shells that complete commands, and the compressed manual page. The result
+// depends on the source only.
 //
 // usage: attachments DIR      in the directory of the module that it belongs to, or below
 package main
@@ -18,7 +18,7 @@ import (
 	"strings"
 )
 
-// systems are those that programs are released for. They don't link the same modules.
+// systems are the systems that programs are released for. They don't link the same modules.
 var systems = []string{"linux", "darwin", "windows"}
 
 // licenceFile matches the names of files whose text must come along with a program.
@@ -139,7 +139,7 @@ func repository() (string, error) {
 	return filepath.Join(filepath.Dir(string(bytes.TrimSpace(file))), "..", ".."), nil
 }
 
-// output runs a command in the root of the repository and returns what it prints.
+// output runs a command in the root of the repository and returns its output.
 func output(env []string, name string, args ...string) ([]byte, error) {
 	root, err := repository()
 	if err != nil {

@@ -77,7 +77,7 @@ func forShell(shell string, c proposal, last unfinished) string {
 	return escaped.String()
 }
 
-// unfinished is how a shell sees the word that is being typed.
+// unfinished describes the word that is being typed, as a shell sees it.
 type unfinished struct {
 	quote  byte // the quotation mark in which the cursor is, 0 for none
 	broken int  // length of the part before its last word break, or before the quotation mark

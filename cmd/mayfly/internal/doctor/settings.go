@@ -74,7 +74,7 @@ func (x *examination) cache() {
 	}
 }
 
-// proxyVariables are those that HTTP requests go by, in capitals and not.
+// proxyVariables are the variables that HTTP requests obey, in capitals and not.
 var proxyVariables = []string{"HTTP_PROXY", "HTTPS_PROXY"}
 
 // proxies looks at the proxies, and at settings that replace the certificates of the system.

@@ -1,4 +1,4 @@
-// Package harden keeps the memory and the environment of this process from others: they hold secrets while
+// Package harden keeps the memory and the environment of this process from others: they contain secrets while
 // the program runs.
 //
 // Core dumps are turned off, for child processes as well, and other processes of the same user can neither

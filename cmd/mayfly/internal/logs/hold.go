@@ -12,7 +12,7 @@ type holder struct {
 }
 
 // hold calls write once everything is known that the named provider was asked for, and never if too many
-// lines wait already. When none waits any more, tell is called with the number of those.
+// lines wait already. When none waits any more, tell is called with the number of dropped lines.
 func (h *holder) hold(name string, write func(), tell func(missing int64)) {
 	if h.until == nil {
 		write()

@@ -49,8 +49,8 @@ func (s Settings) Provider() (log func(addr.Provider, string), stop func()) {
 	}, stop
 }
 
-// Core returns the receiver of the engine's own log lines, which TF_LOG_CORE or TF_LOG ask for. They hold no
-// values. stop is like Provider's.
+// Core returns the receiver of the engine's own log lines, which TF_LOG_CORE or TF_LOG ask for. They contain
+// no values. stop is like Provider's.
 func (s Settings) Core() (log func(string), stop func()) {
 	write, stop := s.open("TF_LOG_CORE")
 	if write == nil {

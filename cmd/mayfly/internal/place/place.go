@@ -87,7 +87,7 @@ func first(file string) string {
 	return strings.TrimSpace(line)
 }
 
-// packed returns the commit of a reference in the file of those that have none of their own.
+// packed returns the commit of a reference in the file of packed references.
 func packed(file, ref string) string {
 	f, err := os.Open(file)
 	if err != nil {

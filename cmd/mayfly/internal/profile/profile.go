@@ -1,4 +1,4 @@
-// Package profile writes profiles of a run of the program, for those who work on its speed.
+// Package profile writes profiles of a run of the program, for work on its speed.
 //
 // It may import nothing of this module. It must not know the command that runs.
 package profile
@@ -10,8 +10,8 @@ import (
 	"runtime/pprof"
 )
 
-// The environment variables that name files for profiles of a run, in the format of "go tool pprof".
-// Profiles hold names of functions and numbers.
+// The environment variables that name files for profiles of a run, in the format of "go tool pprof". Profiles
+// contain names of functions and numbers.
 const (
 	envCPUProfile  = "MAYFLY_CPU_PROFILE"  // file for samples of processor time
 	envHeapProfile = "MAYFLY_HEAP_PROFILE" // file for all allocations, and for those in use after the last collection

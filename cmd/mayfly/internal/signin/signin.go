@@ -31,7 +31,7 @@ const (
 	tokensService = "tfe.v2" // hosts with it have a page for creating tokens
 )
 
-// Person is who logs in. Answers may be secrets, which Ask does not show if the question says so.
+// Person is the person who logs in. Answers may be secrets, which Ask does not show if the question says so.
 type Person interface {
 	Ask(ctx context.Context, q term.Question) (string, error) // term.ErrNoAnswer if there is no input
 	Say(format string, args ...any)

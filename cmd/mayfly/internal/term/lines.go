@@ -203,7 +203,7 @@ func completions(names []string, word string) []string {
 	})
 }
 
-// lineHistory holds the lines typed in this run, in memory only.
+// lineHistory keeps the lines typed in this run, in memory only.
 type lineHistory struct {
 	lines []string
 	skip  func() bool

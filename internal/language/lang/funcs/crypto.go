@@ -33,7 +33,7 @@ var cryptoFuncs = map[string]function.Function{
 	"uuidv5":     uuid.V5Func,
 }
 
-// impureFuncs holds the functions that return something else at every call.
+// impureFuncs has the functions that return something else at every call.
 var impureFuncs = map[string]function.Function{
 	"bcrypt":    crypto.BcryptFunc,
 	"timestamp": timestampFunc,

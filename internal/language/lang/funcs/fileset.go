@@ -41,7 +41,7 @@ func (f files) setFunc() function.Function {
 
 // glob returns the regular files below root that match, as slash-separated paths relative to root. The
 // literal start of the pattern is taken out first: it may lead out of root, which the file system interface
-// forbids, and root may hold characters that look like a pattern.
+// forbids, and root may contain characters that look like a pattern.
 func (f files) glob(root, pattern string) ([]cty.Value, error) {
 	pattern = path.Clean(filepath.ToSlash(pattern))
 	if !doublestar.ValidatePattern(pattern) {

@@ -160,7 +160,7 @@ func (f files) base64(p string) (string, error) {
 	return base64.StdEncoding.EncodeToString(raw), err
 }
 
-// digest returns a function that hashes a file without holding it in memory.
+// digest returns a function that hashes a file without keeping it in memory.
 func (f files) digest(algorithm func() hash.Hash, encode func([]byte) string) func(string) (string, error) {
 	return func(p string) (string, error) {
 		file, err := f.open(p)

@@ -34,8 +34,8 @@ type finding struct {
 	of   use
 }
 
-// findingsName is the variable that holds the findings of a context. It is not an identifier, so no source
-// text can refer to it.
+// findingsName is the variable with the findings of a context. It is not an identifier, so no source text can
+// refer to it.
 const findingsName = "(findings)"
 
 var findingsType = cty.Capsule("findings", reflect.TypeFor[findings]())

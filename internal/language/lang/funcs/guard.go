@@ -17,13 +17,13 @@ import (
 // guard wraps a function so that it keeps the promises of the language for all functions:
 //
 //   - an error message never depends on the content of a sensitive or ephemeral argument;
-//   - an unknown result carries the marks of its arguments, also where the function returned early because of
-//     another argument, and is ephemeral if a part of an argument is;
+//   - an unknown result carries the marks of its arguments, also where another argument made the function
+//     return at once, and is ephemeral if a part of an argument is;
 //   - a result whose type is not known without the ephemeral arguments is ephemeral, and marked as such;
 //   - so is marked an ephemeral result that may be unknown with other ephemeral arguments;
 //   - a failure inside the function is an ordinary error, without a stack.
 //
-// The signature stays as it is, for those who describe the functions.
+// The signature stays as it is, for descriptions of the functions.
 func guard(name string, f function.Function) function.Function {
 	spec := &function.Spec{
 		Description: descriptions[name],
@@ -171,7 +171,7 @@ func plainError(args []cty.Value, err error) error {
 	return err
 }
 
-// secretMarks returns those marks anywhere in the values that forbid to show them.
+// secretMarks returns the marks anywhere in the values that forbid showing them.
 func secretMarks(args []cty.Value) cty.ValueMarks {
 	marks := make(cty.ValueMarks)
 	for _, arg := range args {

@@ -11,7 +11,7 @@ import (
 )
 
 // markType marks those parts of a function's result whose type is not known without the ephemeral parts of
-// the arguments: the elements that a call drops may have named the attributes of those that would be there.
+// the arguments: the elements that a call drops may have named the attributes of other elements.
 func markType(name string, f function.Function, v cty.Value, args []cty.Value) cty.Value {
 	if strings.HasPrefix(name, "template") {
 		return templateResultType(v, args)

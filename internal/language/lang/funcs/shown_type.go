@@ -30,7 +30,7 @@ func typeFunc(public func(cty.Type) bool) function.Function {
 	})
 }
 
-// Types that stand in the place of those that would tell something.
+// Types that stand for types that would tell something.
 var (
 	withheldObject = cty.Capsule("object (sensitive)", reflect.TypeFor[struct{}]())
 	withheldTuple  = cty.Capsule("tuple (sensitive)", reflect.TypeFor[struct{}]())

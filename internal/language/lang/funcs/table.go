@@ -56,7 +56,7 @@ func Table(o Options) map[string]function.Function {
 	return table
 }
 
-// static holds the functions that depend on nothing but their arguments, guarded once for all tables.
+// static has the functions that depend on nothing but their arguments, guarded once for all tables.
 var static = buildStatic()
 
 // buildStatic collects the functions that need nothing from a run, each with the guard that bounds its cost

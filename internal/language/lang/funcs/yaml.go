@@ -13,7 +13,8 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/base/bounds"
 )
 
-// maxYAMLNodes bounds the values that a document has once its aliases are replaced by their anchors.
+// maxYAMLNodes bounds the values that a document has once its aliases are replaced by the nodes that they
+// refer to.
 const maxYAMLNodes = 1_000_000
 
 // yamldecodeFunc is the library's, which replaces each alias by a copy and takes the square of the depth, on

@@ -21,7 +21,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/values/schema"
 )
 
-// Header is how a file of generated blocks begins.
+// Header is the beginning of a file of generated blocks.
 const Header = "# __generated__ by Mayfly\n# Read these blocks, complete what is null but required, and move them to where they belong.\n"
 
 // Comment is the line before a generated block: where it comes from. from is the id that was imported, "" if

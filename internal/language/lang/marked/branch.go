@@ -13,8 +13,8 @@ import (
 // is not called while the condition is unknown, nor for expressions in a branch that was not chosen.
 type Branches func(at hcl.Range, onTrue bool)
 
-// branchesName is the variable that holds the Branches of an evaluation. It is not an identifier, so no
-// source text can refer to it.
+// branchesName is the variable with the Branches of an evaluation. It is not an identifier, so no source text
+// can refer to it.
 const branchesName = "(branches)"
 
 var branchesType = cty.Capsule("branches", reflect.TypeFor[Branches]())

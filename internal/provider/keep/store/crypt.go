@@ -45,10 +45,10 @@ func passphraseKeys(passphrase string) (keys, error) {
 	return keys{identity: m, recipient: m, passphrase: true}, nil
 }
 
-// memory holds the file key of the header that was last encrypted or decrypted, so that reading the same
-// file again needs no scrypt. A file key opens only one encrypted file, so it is less sensitive than the
-// passphrase that is in memory anyway. The lock makes concurrent readers wait for the first one's scrypt,
-// and its 32 MiB, instead of each running their own.
+// memory keeps the file key of the header that was last encrypted or decrypted, so that reading the same file
+// again needs no scrypt. A file key opens only one encrypted file, so it is less sensitive than the
+// passphrase that is in memory anyway. The lock makes concurrent readers wait for the first one's scrypt, and
+// its 32 MiB, instead of each running their own.
 type memory struct {
 	identity  *age.ScryptIdentity
 	recipient *age.ScryptRecipient

@@ -43,6 +43,6 @@
 //   - Work is bounded: the file by 64 MiB, a value by 1 MiB, the number of live leases by 4096, the wait for
 //     the lock by a minute. One operation costs time linear in the file, which is meant for hundreds of
 //     secrets.
-//   - Buffers that held plaintext are cleared after use as far as they are ours; strings and library-internal
-//     copies can't be.
+//   - Buffers of plaintext are cleared after use as far as they are ours; strings and library-internal copies
+//     can't be.
 package store

@@ -26,7 +26,7 @@ const (
 type Options struct {
 	// Path of the store file; relative to the working directory.
 	Path string
-	// KeyFile holds the age identity; Path + ".key" if empty. Not used with a passphrase.
+	// KeyFile has the age identity; Path + ".key" if empty. Not used with a passphrase.
 	KeyFile string
 	// Name and KeyName are the names of the two files in errors: "store NAME" and "key file KEYNAME". They
 	// take the place of paths that may be secret. Empty ones are the paths.
@@ -132,7 +132,7 @@ func (s *Store) view(ctx context.Context, fn func(*document) error) error {
 }
 
 // update runs fn on the content under the exclusive lock and writes the changed content back, unless fn
-// fails. A store that holds nothing any more is removed.
+// fails. An empty store is removed.
 func (s *Store) update(ctx context.Context, fn func(*document) error) error {
 	if _, err := safefile.MakeDirs(filepath.Dir(s.path), 0o700); err != nil {
 		return ioProblem("Cannot create the store's folder", "store "+s.name, err, "Choose a path in a folder this user may write to.")

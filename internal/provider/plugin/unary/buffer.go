@@ -18,7 +18,7 @@ const firstRoom = 64 << 20
 // memory at their size.
 const keptBuffer = 16 << 10
 
-// buffer holds a message with its prefix. The zero value is empty.
+// buffer has a message with its prefix. The zero value is empty.
 //
 //	0 | length, 4 bytes, big endian | message
 type buffer struct{ bytes []byte }

@@ -3,8 +3,8 @@
 // A general gRPC client costs several times as much as such a call needs: it passes every message between
 // goroutines that serve streams, measures the network, and writes each frame by itself. Here the caller
 // encodes its request into the output of the connection, all gathered output is written at once, and one
-// goroutine reads the responses. Memory that held messages is overwritten as soon as it is not needed,
-// because messages contain secrets.
+// goroutine reads the responses. Memory of messages is overwritten as soon as it is not needed, because
+// messages contain secrets.
 //
 // Start reading at [Client]. A connection is in conn.go (calls and their output) and read.go (its input).
 //
@@ -31,9 +31,9 @@ const maxMessage = math.MaxInt32
 type Client struct {
 	dial    func(context.Context) (net.Conn, error)
 	current atomic.Pointer[conn]
-	// turn has one place, which is held while connecting and closing.
+	// turn has one place, which is taken while connecting and closing.
 	turn   chan struct{}
-	conns  []*conn // those that may be running; guarded by turn, as is closed
+	conns  []*conn // connections that may be running; protected by turn, as is closed
 	closed bool
 }
 

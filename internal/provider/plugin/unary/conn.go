@@ -51,7 +51,7 @@ type conn struct {
 	changed               chan struct{}
 }
 
-// stream is a call. Its fields are guarded by the connection until done is closed.
+// stream is a call. The connection protects its fields until done is closed.
 type stream struct {
 	id       uint32
 	window   int64
@@ -62,8 +62,8 @@ type stream struct {
 	done     chan struct{}
 }
 
-// newConn sends the greeting and begins to read. The server's settings need not be awaited: until they
-// come, the protocol's defaults hold.
+// newConn sends the greeting and begins to read. The server's settings need not be awaited: until they come,
+// the protocol's defaults apply.
 func newConn(nc net.Conn) *conn {
 	c := &conn{
 		nc: nc, readEnded: make(chan struct{}), streams: map[uint32]*stream{}, nextID: 1,
@@ -100,7 +100,7 @@ func (c *conn) call(ctx context.Context, method string, message []byte, each fun
 }
 
 // send opens a stream and sends the request as far as the server allows. It returns an error if there will be
-// no response; if the server ends the call early, the stream has the outcome.
+// no response; if the server ends the call before that, the stream has the outcome.
 func (c *conn) send(ctx context.Context, s *stream, method string, message []byte) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

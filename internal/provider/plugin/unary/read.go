@@ -375,7 +375,7 @@ func (c *conn) ping(f frame) error {
 	return nil
 }
 
-// goAway handles that the server accepts no more calls and ends those after the last that it processes.
+// goAway handles that the server accepts no more calls and ends calls after the last that it processes.
 func (c *conn) goAway(f frame) error {
 	if len(f.content) < 8 || f.stream != 0 {
 		return violation(resetFrameSize)

@@ -161,7 +161,7 @@ type document struct {
 	Files []documentFile `json:"files"`
 }
 
-// documentFile is a file of the report. Kinds has those that the file has.
+// documentFile is a file of the report. Kinds has the kinds in the file.
 type documentFile struct {
 	Path string `json:"path"`
 	share

@@ -41,7 +41,7 @@ type jsonInstanceAddress struct {
 	ToDisplay   string   `json:"to_display"`
 }
 
-// jsonProblem is a condition that does not hold, by the message that its author wrote.
+// jsonProblem is a condition that fails, by the message that its author wrote.
 type jsonProblem struct {
 	Message string `json:"message"`
 }

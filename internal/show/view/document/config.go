@@ -27,8 +27,8 @@ type jsonConfigModule struct {
 	Variables   map[string]jsonConfigVariable `json:"variables,omitempty"`
 }
 
-// jsonConfigOutput is an output block. The member ephemeral is how programs know that the output has no value
-// in any other document (E81); the same holds for variables.
+// jsonConfigOutput is an output block. By the member ephemeral, programs know that the output has no value in
+// any other document (E81); so are variables.
 type jsonConfigOutput struct {
 	Sensitive   bool            `json:"sensitive,omitempty"`
 	Ephemeral   bool            `json:"ephemeral,omitempty"`

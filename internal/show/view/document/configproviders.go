@@ -100,7 +100,7 @@ func (w *configWriter) providerKey(m *config.Module, ref config.ProviderRef) str
 	return configKey(holder, resolved)
 }
 
-// resolve returns the module that holds a provider configuration and its name there. It climbs the module
+// resolve returns the module that has a provider configuration and its name there. It climbs the module
 // calls: through explicitly passed configurations, and by inheritance for default ones. A default
 // configuration that no module above uses belongs to the module that refers to it.
 func (w *configWriter) resolve(m *config.Module, ref config.ProviderRef) (*config.Module, config.ProviderRef) {

@@ -156,7 +156,7 @@ func (c *snippets) snippet(d *diag.Diagnostic, text []byte, highlight hcl.Range)
 
 func clamp(n, low, high int) int { return min(max(n, low), high) }
 
-// lineBounds returns the byte offsets of the whole lines that hold the range.
+// lineBounds returns the byte offsets of the whole lines around the range.
 func lineBounds(text []byte, rng hcl.Range) (start, end int) {
 	start = clamp(rng.Start.Byte, 0, len(text))
 	end = clamp(rng.End.Byte, start, len(text))
@@ -219,7 +219,7 @@ func valuesInPlay(d *diag.Diagnostic) []ExpressionValue {
 const longestPart = 80
 
 // partsInPlay describes the values of those parts of the diagnostic's expression that are not references.
-// Parts that span lines or are long are left out.
+// Parts that are long or on several lines are left out.
 func partsInPlay(d *diag.Diagnostic, text []byte) []ExpressionValue {
 	var out []ExpressionValue
 	for _, p := range d.Parts {

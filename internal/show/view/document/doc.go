@@ -19,8 +19,8 @@ import (
 	"github.com/mayfly-iac/mayfly/plan"
 )
 
-// Sources holds the content of source files by the file name that ranges use. Diagnostics about files that
-// are missing in it have no snippet.
+// Sources has the content of source files by the file name that ranges use. Diagnostics about files that are
+// missing in it have no snippet.
 type Sources map[string][]byte
 
 // Schemas finds the schema of a resource type. It returns nil for types that it doesn't know, such as types

@@ -86,8 +86,8 @@ func stateDocument(st *state.State, s Schemas, v Versions) (*jsonState, error) {
 	return doc, nil
 }
 
-// StateInstance returns the document of a state that holds a single instance, with its current object only.
-// The state must have the instance.
+// StateInstance returns the document of a state with a single instance, with its current object only. The
+// state must have the instance.
 func StateInstance(st *state.State, a addr.Instance, s Schemas, v Versions) ([]byte, error) {
 	doc := &jsonState{FormatVersion: "1.0", TerraformVersion: v.Compat, ProductVersion: v.Product, Values: &jsonValues[jsonStateOutput]{}}
 	objects, err := Objects(a, st.Instance(a), s)

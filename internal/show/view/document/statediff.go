@@ -16,7 +16,7 @@ import (
 	"github.com/mayfly-iac/mayfly/state"
 )
 
-// StateDiff is how one state differs from another.
+// StateDiff has the differences between two states.
 type StateDiff struct {
 	Objects []ObjectDiff // in the order of addresses
 	Outputs []OutputDiff // by name

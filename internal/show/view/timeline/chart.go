@@ -279,7 +279,7 @@ func ended(o outcome) string {
 	}
 }
 
-// bar draws a span of time, from y down over h pixels. c is its style class, words its tooltip, to which the
+// bar draws an interval, from y down over h pixels. c is its style class, words its tooltip, to which the
 // times are added.
 func (p *page) bar(m *model, c markup, from, to time.Time, y, h int, words string) {
 	x0, x1 := m.scale.x(from), m.scale.x(to)

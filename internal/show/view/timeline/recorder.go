@@ -9,7 +9,7 @@ import (
 )
 
 // Recorder records the events of a run. It is an event.DetailObserver and safe for concurrent use. Its memory
-// is linear in the number of operations, independent of their duration. Nothing that it keeps can hold a
+// is linear in the number of operations, independent of their duration. Nothing that it keeps can contain a
 // value: an event's identifiers, lines and diagnostics are not looked at.
 type Recorder struct {
 	mu         sync.Mutex

@@ -44,7 +44,7 @@ func EnvironmentOf(name string) (*Environment, error) {
 	return nil, errors.New("it must be public, usgovernment or china")
 }
 
-// names are those that descriptions of the clouds of Microsoft have.
+// names are the names in descriptions of Microsoft's clouds.
 var names = map[string]string{"public": "AzureCloud", "usgovernment": "AzureUSGovernment", "china": "AzureChinaCloud"}
 
 // described is the description of an environment by its Resource Manager.

@@ -38,7 +38,7 @@ type Account struct {
 	domain string
 }
 
-// Settings are credentials that are used instead of those that would be found. Either may be absent.
+// Settings are credentials that are used instead of the ones that would be found. Either may be absent.
 type Settings struct {
 	Token       string
 	Credentials []byte // a JSON document

@@ -1,4 +1,4 @@
-// Package simcloud is what tests know of the test provider without linking it: its address, the environment
+// Package simcloud has the parts of the test provider that tests use without linking it: its address, the environment
 // of its processes, and the directory that is its cloud. The libraries of the provider take a fifth of the
 // time in which a program starts, and the programs of scripts are test binaries.
 //
