@@ -2,8 +2,8 @@
 // resource, and on demand a schema of any size. Every process of it counts the calls that it serves, their
 // bytes and its own processor time in a file, which Read sums up.
 //
-// It is written for the protocol itself: a framework would add its own time to each call, and takes seconds to
-// compile. It must not know any engine, nor how the figures are shown.
+// It is written for the protocol itself: a framework would add its own time to each call, and takes seconds
+// to compile. It must not know any engine, nor how the figures are shown.
 package provider
 
 import (

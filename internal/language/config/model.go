@@ -285,8 +285,8 @@ type EphemeralAttribute struct {
 	Version hcl.Expression // that changes with the value; nil if there is none
 }
 
-// EphemeralPolicy is an ephemeral_attributes block: attributes of all resources of a type that are kept out of
-// the state.
+// EphemeralPolicy is an ephemeral_attributes block: attributes of all resources of a type that are kept out
+// of the state.
 type EphemeralPolicy struct {
 	Type     string
 	Names    []EphemeralAttribute

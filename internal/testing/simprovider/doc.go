@@ -51,8 +51,8 @@
 //     many, bag, keyed and in them inner_…, likewise, and filled (computed too); computed id, serial. State
 //     of earlier versions, also flat, and identities of version 0 {label} are upgraded.
 //   - resource sim_account: name; optional note, rotate, password (sensitive), which reads compare with the
-//     state and never return, and strict, which chooses how a state without the password is answered: reads say
-//     gone, an error or another value (other), or an error of the destruction (delete); computed id, serial,
+//     state and never return, and strict, which chooses how a state without the password is answered: reads
+//     say gone, an error or another value (other), or the destruction fails (delete); computed id, serial,
 //     and token (sensitive), a new one for each rotate, which no read returns.
 //   - data sim_lookup: name, hint; the newest sim_thing of the name: computed id, size, tags, label, serial.
 //   - ephemeral sim_secret: name; optional hint, renew_after, expire_after, open_delay, renew_delay,

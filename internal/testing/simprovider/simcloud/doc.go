@@ -1,6 +1,6 @@
-// Package simcloud has the parts of the test provider that tests use without linking it: its address, the environment
-// of its processes, and the directory that is its cloud. The libraries of the provider take a fifth of the
-// time in which a program starts, and the programs of scripts are test binaries.
+// Package simcloud has the parts of the test provider that tests use without linking it: its address, the
+// environment of its processes, and the directory that is its cloud. The libraries of the provider take a
+// fifth of the time in which a program starts, and the programs of scripts are test binaries.
 //
 // It imports the standard library only. It must not know the plugin protocol.
 package simcloud
