@@ -212,6 +212,8 @@ func (ip *instancePlan) loadPrior() (ok bool) {
 	if ip.prior = ip.loaded; !ok || ip.stored == nil || pl.req.SkipRefresh {
 		return ok
 	}
+	_, forced := pl.forced[ip.in.Addr()]
+	ip.Replaced = forced || ip.stored.Tainted
 	ip.prior, ok = ip.Refresh(ip.loaded, meta)
 	return ok
 }
