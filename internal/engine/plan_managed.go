@@ -290,7 +290,7 @@ func (ip *instancePlan) decide() (cty.Value, bool) {
 	ip.newChange(pv)
 	c := ip.change
 	c.Withheld = ip.Withheld.Judge(pv.Value, pv.Object, ip.declared.Value)
-	if diags := ip.Withheld.CheckGiven(ip.declared.Value, resp.Planned); diags.HasErrors() {
+	if diags := ip.Withheld.CheckGiven(ip.config.Value, resp.Planned); diags.HasErrors() {
 		ip.Report(diags)
 		return cty.NilVal, false
 	}
@@ -352,6 +352,10 @@ func (ip *instancePlan) compare(pv object.Prior, resp provider.PlanResponse) (pr
 		}
 	default:
 		c.Action = plan.Update
+		if diags := ip.Withheld.CheckSent(ip.config.Value, pv.Object); diags.HasErrors() {
+			ip.Report(diags)
+			return resp, false
+		}
 	}
 	return resp, true
 }
