@@ -17,7 +17,6 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
 	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
 	"github.com/mayfly-iac/mayfly/internal/provider"
-	"github.com/mayfly-iac/mayfly/internal/values/fingerprint"
 	"github.com/mayfly-iac/mayfly/internal/values/leak"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
@@ -33,7 +32,7 @@ func (e *Engine) Apply(ctx context.Context, req ApplyRequest) (*Applied, diag.Li
 	made := false
 	defer func() { span.Finish(made) }()
 	a := &applier{
-		walk: e.newWalk(ctx, req.Soft, req.Journal, fingerprint.New(req.Salts, rand.Reader)), req: req, selection: selection.New(req.Plan.Targets, req.Plan.Excludes), state: req.Plan.Prior.Copy(), results: map[addr.Instance]cty.Value{},
+		walk: e.newWalk(ctx, req.Soft, req.Journal, e.opt.Hashes.New(req.Salts, rand.Reader)), req: req, selection: selection.New(req.Plan.Targets, req.Plan.Excludes), state: req.Plan.Prior.Copy(), results: map[addr.Instance]cty.Value{},
 		opened: map[addr.Instance]struct{}{}, deposedBy: map[addr.Instance]addr.Deposed{}, nested: map[addr.Instance]nestedRead{}, neededOpen: sync.OnceValue(req.Config.NeededOpen),
 	}
 	if e.opt.LeakPolicy == leak.Standard {

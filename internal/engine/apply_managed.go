@@ -158,7 +158,7 @@ func (ia *instanceApply) planAgain() (planned provider.PlanResponse, ok bool) {
 			return planned, false
 		}
 	}
-	return planned, staysUpdate(ia, planned)
+	return planned, staysUpdate(ia, planned) && staysSeen(ia, planned)
 }
 
 // staysUpdate reports whether an update is still one with the values of withheld attributes, which may be
@@ -174,6 +174,21 @@ func staysUpdate(ia *instanceApply, planned provider.PlanResponse) bool {
 	ia.Report(diag.Errorf("Action has changed since the plan",
 		"The plan updates %s, but with the value that %s has now, it would have to be replaced. Nothing was changed. Make a new plan.", ia.Obj, schema.PathString(paths[0])))
 	return false
+}
+
+// staysSeen reports whether an update sends no withheld attribute as null that the real object has. A value
+// may be one in the plan and null now. If so, that is reported.
+func staysSeen(ia *instanceApply, planned provider.PlanResponse) bool {
+	if ia.change.Action != plan.Update || ia.prior.Object == nil || len(ia.prior.Object.Withheld) == 0 {
+		return true
+	}
+	statuses := ia.Withheld.Judge(ia.prior.Value, ia.prior.Object, ia.config.Value)
+	diags := ia.Withheld.CheckSeen(ia.prior.Value, planned.Planned, statuses, nil)
+	if !planned.Planned.RawEquals(ia.prior.Value) {
+		diags = append(diags, ia.Withheld.CheckSent(ia.config.Value, ia.prior.Object)...)
+	}
+	ia.Report(diags)
+	return !diags.HasErrors()
 }
 
 // validate has the provider validate the configuration again if it differs from the one it saw while

@@ -18,7 +18,6 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
 	"github.com/mayfly-iac/mayfly/internal/language/lang/funcs"
 	"github.com/mayfly-iac/mayfly/internal/provider"
-	"github.com/mayfly-iac/mayfly/internal/values/fingerprint"
 	"github.com/mayfly-iac/mayfly/internal/values/value"
 	"github.com/mayfly-iac/mayfly/plan"
 )
@@ -130,7 +129,7 @@ func (c *Console) look(e *Engine, ctx context.Context, req ConsoleRequest, stamp
 		}
 		return run
 	}
-	c.walk = e.newWalk(ctx, req.Soft, e.opt.Recorder, fingerprint.New(req.State.Salts, nil))
+	c.walk = e.newWalk(ctx, req.Soft, e.opt.Recorder, e.opt.Hashes.New(req.State.Salts, nil))
 	c.walk.startRun(newRun(c.walk))
 	c.renew = func() *walk { return c.walk.fork(newRun) }
 	c.walk.run.Guard("the variables", func() { c.walk.run.Root.CheckVariablesClosed(&future.Task{}) })

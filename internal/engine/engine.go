@@ -20,6 +20,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/language/lang/funcs"
 	"github.com/mayfly-iac/mayfly/internal/provider"
 	"github.com/mayfly-iac/mayfly/internal/provider/processes"
+	"github.com/mayfly-iac/mayfly/internal/values/fingerprint"
 	"github.com/mayfly-iac/mayfly/internal/values/leak"
 )
 
@@ -46,6 +47,9 @@ type Options struct {
 	// provider returns where it would be stored. If Leaks is nil, the engine has a guard of its own.
 	Leaks      *leak.Guard
 	LeakPolicy leak.Policy
+	// Hashes keeps the slow hashes of the values of ephemeral attributes. If it is nil, the engine has one of
+	// its own.
+	Hashes *fingerprint.Hashes
 	// Recorder records which ephemeral instances are open; nil for nothing. An apply uses its journal.
 	Recorder ephemeral.Recorder
 	// Functions can be called in addition to those of the language.
@@ -95,6 +99,9 @@ func with(opt Options, providers *processes.Set, a *accepted) *Engine {
 	}
 	if opt.Leaks == nil {
 		opt.Leaks = leak.New()
+	}
+	if opt.Hashes == nil {
+		opt.Hashes = fingerprint.NewHashes()
 	}
 	if opt.Instead == nil {
 		opt.Instead = func(addr.ProviderConfig, addr.Instance) provider.Provider { return nil }

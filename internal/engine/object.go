@@ -45,7 +45,11 @@ func (w *walk) managedOp(obj addr.Object, source addr.Provider) (objectOp, bool)
 	if diags.HasErrors() {
 		return objectOp{}, false
 	}
-	return w.objectOp(obj, sch, source), true
+	op := w.objectOp(obj, sch, source)
+	if m := w.run.Module(obj.Module); m != nil && m.Resource(obj.Resource) != nil {
+		withhold(&op.Op, m.Resource(obj.Resource).Block.Withheld)
+	}
+	return op, true
 }
 
 // instanceOp begins an operation on the current object of an instance.
@@ -53,10 +57,15 @@ func (w *walk) instanceOp(in *eval.Instance) objectOp {
 	op := w.objectOp(addr.Object{Instance: in.Addr()}, in.Resource.Block.Schema, in.Resource.Block.Provider)
 	op.Body = in.Config().Body
 	if names := in.Resource.Block.Withheld; len(names) > 0 {
-		op.Withheld.Names, op.Answers.Withheld = names, names
+		withhold(&op.Op, names)
 		op.Withheld.Ignored = func(p cty.Path) bool { return contract.Ignores(op.Block(), &in.Config().Lifecycle, p) }
 	}
 	return op
+}
+
+// withhold names the attributes of an object whose values are kept out of the state.
+func withhold(op *object.Op, names schema.Patterns) {
+	op.Withheld.Names, op.Answers.Withheld = names, names
 }
 
 // startSpan starts the span of the operation, whose calls are part of it. The returned function ends it.

@@ -218,6 +218,8 @@ func (ip *instancePlan) loadPrior() (ok bool) {
 	if ip.prior = ip.loaded; !ok || ip.stored == nil || pl.req.SkipRefresh {
 		return ok
 	}
+	_, forced := pl.forced[ip.in.Addr()]
+	ip.Replaced = forced || ip.stored.Tainted
 	ip.prior, ok = ip.Refresh(ip.loaded, meta)
 	return ok
 }
@@ -294,7 +296,7 @@ func (ip *instancePlan) decide() (cty.Value, bool) {
 	ip.newChange(pv)
 	c := ip.change
 	c.Withheld = ip.Withheld.Judge(pv.Value, pv.Object, ip.declared.Value)
-	if diags := ip.Withheld.CheckGiven(ip.declared.Value, resp.Planned); diags.HasErrors() {
+	if diags := ip.Withheld.CheckGiven(ip.config.Value, resp.Planned); diags.HasErrors() {
 		ip.Report(diags)
 		return cty.NilVal, false
 	}
@@ -356,6 +358,10 @@ func (ip *instancePlan) compare(pv object.Prior, resp provider.PlanResponse) (pr
 		}
 	default:
 		c.Action = plan.Update
+		if diags := ip.Withheld.CheckSent(ip.config.Value, pv.Object); diags.HasErrors() {
+			ip.Report(diags)
+			return resp, false
+		}
 	}
 	return resp, true
 }

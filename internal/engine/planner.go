@@ -19,7 +19,6 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/language/config"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
 	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
-	"github.com/mayfly-iac/mayfly/internal/values/fingerprint"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
 )
@@ -63,7 +62,7 @@ func (e *Engine) newPlanner(ctx context.Context, req PlanRequest) *planner {
 		req.Soft = ctx
 	}
 	p := &planner{
-		walk: e.newWalk(ctx, req.Soft, e.opt.Recorder, fingerprint.New(req.State.Salts, nil)), req: req, selection: selection.New(req.Targets, req.Excludes), forced: map[addr.Instance]struct{}{}, prior: req.State.Copy(),
+		walk: e.newWalk(ctx, req.Soft, e.opt.Recorder, e.opt.Hashes.New(req.State.Salts, nil)), req: req, selection: selection.New(req.Targets, req.Excludes), forced: map[addr.Instance]struct{}{}, prior: req.State.Copy(),
 		changes: map[addr.Object]*plan.Change{}, desired: map[addr.Instance]struct{}{}, included: map[addr.Instance]struct{}{}, generated: map[addr.Instance]*Generated{},
 		plan: &plan.Plan{
 			Mode: req.Mode, Base: req.State, Meta: req.Meta, Targets: req.Targets, Excludes: req.Excludes, ForceReplace: req.ForceReplace,

@@ -13,7 +13,6 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
 	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
 	"github.com/mayfly-iac/mayfly/internal/provider"
-	"github.com/mayfly-iac/mayfly/internal/values/fingerprint"
 	"github.com/mayfly-iac/mayfly/internal/values/leak"
 	"github.com/mayfly-iac/mayfly/internal/values/value"
 )
@@ -31,7 +30,7 @@ func (e *Engine) validate(ctx, soft context.Context, cfg *blocks.Config) *valida
 		return e.valid
 	}
 	ctx, span := trace.Start(ctx, "validate")
-	v := &validator{walk: e.newWalk(ctx, soft, nil, fingerprint.New(nil, nil))}
+	v := &validator{walk: e.newWalk(ctx, soft, nil, e.opt.Hashes.New(nil, nil))}
 	v.startRun(v.newRun(cfg, eval.Validating, v.result, nil, e.opt.Now()))
 	v.run.ReportBlockCycles()
 	pool := future.NewPool(v.workers())

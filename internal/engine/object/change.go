@@ -68,10 +68,25 @@ func (op *Op) Plan(req PlanRequest) (provider.PlanResponse, bool) {
 	if resp.Identity, wrong = op.Answers.AcceptPlannedIdentity(resp.Identity); len(wrong) > 0 && resp.Identity == cty.NilVal {
 		resp.Identity = req.Prior.Identity
 	}
-	resp.Private, leaks = op.Answers.AcceptPrivate(resp.Private, req.Prior.Private, contract.Plan)
+	resp.Private, leaks = acceptPlanned(op, &req, resp.Private)
 	diags = slices.Concat(diags, wrong, leaks)
 	op.Report(diags)
 	return resp, !diags.HasErrors()
+}
+
+// acceptPlanned checks the private data of a plan. Providers of the legacy type system keep the arguments
+// there that they normalize. A withheld one does not leak by that: the first plan is stored without such
+// data, and the second makes it anew and is not stored.
+func acceptPlanned(op *Op, req *PlanRequest, private []byte) ([]byte, diag.List) {
+	withholds := len(op.Withheld.Names) > 0
+	if withholds && req.First != cty.NilVal {
+		return private, nil
+	}
+	kept, leaks := op.Answers.AcceptPrivate(private, req.Prior.Private, contract.Plan)
+	if withholds && len(leaks) > 0 {
+		return req.Prior.Private, nil
+	}
+	return kept, leaks
 }
 
 var errPlannedNull = errors.New("the planned object is null although the configuration asks for one")

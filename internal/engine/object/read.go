@@ -69,12 +69,16 @@ func ask(op *Op, pr Prior, meta cty.Value) (sent cty.Value, resp provider.ReadRe
 	if cfg, ok := op.Real(); ok {
 		sent = op.Withheld.Fill(pr.Value, pr.Object, cfg)
 	}
-	switch {
-	case len(withheld.Missing(sent, pr.Object)) < lacks:
+	if len(withheld.Missing(sent, pr.Object)) < lacks {
 		resp, diags = read(sent)
-	case !diags.HasErrors() && resp.New.IsNull():
+	}
+	switch found := !diags.HasErrors() && !resp.New.IsNull(); {
+	case found || len(withheld.Missing(sent, pr.Object)) == 0:
+	case op.Replaced:
+		return sent, provider.ReadResponse{New: sent, Private: pr.Private, Identity: pr.Identity}, nil
+	case !diags.HasErrors() && !op.Doomed:
 		diags = append(diags, diag.Errorf("Cannot tell whether the object exists",
-			"The provider %s answered that %s is gone, but it was asked without the values of its ephemeral attributes, which the state does not have, and the configuration has other ones by now. Put the earlier values back, so that it can be asked with them, or replace the object with the option -replace=%s.",
+			"The provider %s answered that %s is gone, but it was asked without the values of its ephemeral attributes, which neither the state nor the configuration has. Put the earlier values back, so that it can be asked with them, or replace the object with the option -replace=%s.",
 			op.Source.ForDisplay(), op.Obj, diag.Argument(op.Obj.Instance.String()))...)
 	}
 	return sent, resp, diags

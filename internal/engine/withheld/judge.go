@@ -124,10 +124,30 @@ func (a *Attributes) CheckGiven(cfg, planned cty.Value) (diags diag.List) {
 	return diags
 }
 
-// Messages of CheckSeen, about a path, an object and its address as an argument of a command.
+// CheckSent reports ignored attributes of an object to be updated whose values are not known any more: the
+// provider would be sent null in their place, and might write it. cfg is the configuration with what is
+// ignored taken from the prior object.
+func (a *Attributes) CheckSent(cfg cty.Value, stored *state.Object) (diags diag.List) {
+	for _, w := range Missing(cfg, stored) {
+		if a.ignored(w.Path) {
+			diags = append(diags, a.blind(w.Path, "Ignored ephemeral attribute without a value", ignoredBlindly))
+		}
+	}
+	return diags
+}
+
+func (a *Attributes) blind(path cty.Path, summary, format string) diag.Diagnostic {
+	return diag.Diagnostic{
+		Summary: summary, Path: path, Detail: fmt.Sprintf(format, schema.PathString(path), a.Object, diag.Argument(a.Object.Instance.String())),
+	}
+}
+
+// Messages about a path, an object and its address as an argument of a command: of changes that a provider
+// does not see.
 const (
 	replacedBlindly = "The state has no fingerprint of %[1]s of %[2]s that could be compared, so that it is not known whether the value has changed, and the provider would replace the object if it has. To replace it, add the option -replace=%[3]s. If the value is the same, add the option -assume-unchanged=%[3]s."
 	removedBlindly  = "%[1]s of %[2]s has no value in the configuration any more. The state does not have the earlier value, so that the provider cannot see that it is to go. Replace the object with the option -replace=%[3]s, or put the argument back."
+	ignoredBlindly  = "Changes of %[1]s of %[2]s are ignored, and the configuration sets no value for it. The state does not have the value either, so that the provider would be sent null in its place in this update. Set the argument, or replace the object with the option -replace=%[3]s."
 	changedBlindly  = "%[1]s of %[2]s has another value in the configuration than before. The state does not have the earlier value, and without it the provider plans no change. Replace the object with the option -replace=%[3]s."
 )
 
@@ -136,11 +156,7 @@ const (
 // planned only because the value cannot be compared. replaced are the paths that require the replacement of
 // the object, none if it is updated.
 func (a *Attributes) CheckSeen(prior, planned cty.Value, statuses []plan.Withheld, replaced []cty.Path) (diags diag.List) {
-	report := func(path cty.Path, summary, format string) {
-		diags = append(diags, diag.Diagnostic{
-			Summary: summary, Path: path, Detail: fmt.Sprintf(format, schema.PathString(path), a.Object, diag.Argument(a.Object.Instance.String())),
-		})
-	}
+	report := func(path cty.Path, summary, format string) { diags = append(diags, a.blind(path, summary, format)) }
 	known := func(p cty.Path) bool { // what requires the replacement at this path is known
 		return !slices.ContainsFunc(statuses, func(w plan.Withheld) bool { return w.Status == plan.WithheldIncomparable && p.HasPrefix(w.Path) })
 	}

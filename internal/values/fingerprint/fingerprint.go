@@ -57,32 +57,66 @@ func NewSalt(random io.Reader) (Salt, error) {
 // usable reports whether this program can hash with the salt.
 func (s Salt) usable() bool { return s.Scheme == Scheme && len(s.Bytes) >= saltSize }
 
-// Hasher hashes the values of one run. It keeps hashes in memory, so that a value that many share is hashed
-// once. It is safe for concurrent use.
-type Hasher struct {
-	random  io.Reader
+// Hashes keeps slow hashes in memory, so that a value that many share, or that a plan and its apply have, is
+// hashed once. It is safe for concurrent use.
+type Hashes struct {
 	key     [32]byte      // of the names of values in slow, which so tell nothing about them
 	working chan struct{} // bounds the hashes under way, and so their memory
+
+	mu   sync.Mutex
+	slow map[[sha256.Size]byte]func() []byte
+}
+
+// NewHashes returns Hashes without any.
+func NewHashes() *Hashes {
+	s := &Hashes{working: make(chan struct{}, runtime.GOMAXPROCS(0)), slow: map[[sha256.Size]byte]func() []byte{}}
+	_, _ = rand.Read(s.key[:]) // never fails
+	return s
+}
+
+// of returns a function that computes the slow hash of b, once.
+func (s *Hashes) of(b, salt []byte) func() []byte {
+	name := hmac.New(sha256.New, s.key[:])
+	name.Write(salt)
+	name.Write(b)
+	key := [sha256.Size]byte(name.Sum(nil))
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.slow[key] == nil {
+		s.slow[key] = sync.OnceValue(func() []byte {
+			s.working <- struct{}{}
+			defer func() { <-s.working }()
+			return argon2.IDKey(b, salt, passes, memory, threads, size)
+		})
+	}
+	return s.slow[key]
+}
+
+// Hasher hashes the values of one walk with the salts of a state. It is safe for concurrent use.
+type Hasher struct {
+	random io.Reader
+	hashes *Hashes
 
 	mu    sync.Mutex
 	salts []Salt // usable ones; the first is used for new fingerprints
 	made  bool
-	slow  map[[sha256.Size]byte]func() []byte
 }
 
 // New returns a Hasher for a state with these salts, of which it uses the first of a scheme that it knows for
 // new fingerprints. If there is none it makes one from random when it is needed; if random is nil, nothing
 // can be hashed.
-func New(salts []Salt, random io.Reader) *Hasher {
-	h := &Hasher{random: random, working: make(chan struct{}, runtime.GOMAXPROCS(0)), slow: map[[sha256.Size]byte]func() []byte{}}
-	_, _ = rand.Read(h.key[:]) // never fails
-	for _, s := range salts {
-		if s.usable() {
-			h.salts = append(h.salts, s)
+func (s *Hashes) New(salts []Salt, random io.Reader) *Hasher {
+	h := &Hasher{random: random, hashes: s}
+	for _, salt := range salts {
+		if salt.usable() {
+			h.salts = append(h.salts, salt)
 		}
 	}
 	return h
 }
+
+// New is Hashes.New with Hashes of its own.
+func New(salts []Salt, random io.Reader) *Hasher { return NewHashes().New(salts, random) }
 
 // Made returns the salts that were made, which the state must have from now on.
 func (h *Hasher) Made() []Salt {
@@ -122,8 +156,8 @@ func (h *Hasher) hash(v cty.Value, salt string) (sum []byte, name string, err er
 	return work(), name, nil
 }
 
-// find returns a function that computes the slow hash of b, once, and the name of the salt; nil if there is
-// no salt.
+// find returns a function that computes the slow hash of b, and the name of the salt; nil if there is no
+// salt.
 func (h *Hasher) find(b []byte, id string) (func() []byte, string, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -131,19 +165,7 @@ func (h *Hasher) find(b []byte, id string) (func() []byte, string, error) {
 	if salt == nil {
 		return nil, "", err
 	}
-	name := hmac.New(sha256.New, h.key[:])
-	name.Write(salt.Bytes)
-	name.Write(b)
-	key := [sha256.Size]byte(name.Sum(nil))
-	if h.slow[key] == nil {
-		salt := salt.Bytes
-		h.slow[key] = sync.OnceValue(func() []byte {
-			h.working <- struct{}{}
-			defer func() { <-h.working }()
-			return argon2.IDKey(b, salt, passes, memory, threads, size)
-		})
-	}
-	return h.slow[key], salt.ID, nil
+	return h.hashes.of(b, salt.Bytes), salt.ID, nil
 }
 
 // salt returns the salt of a name; for "" the first one, which it makes if it may. It returns nil if there is

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"io"
+	"runtime"
 	"sync"
 	"testing"
 	"testing/iotest"
@@ -117,6 +118,31 @@ func TestShared(t *testing.T) {
 	}
 	if reads != 1 {
 		t.Errorf("got %d salts, want 1", reads)
+	}
+}
+
+// TestHashes checks that the hashers of a plan and of its apply hash a value once, and that those of other
+// states don't share hashes.
+func TestHashes(t *testing.T) {
+	hashes, one, v := fingerprint.NewHashes(), salt(t, 1), cty.StringVal("x")
+	want := number(t, hashes.New([]fingerprint.Salt{one}, nil), v)
+	allocated := func(f func()) uint64 {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		f()
+		runtime.ReadMemStats(&after)
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	n := allocated(func() {
+		if got := number(t, hashes.New([]fingerprint.Salt{one}, nil), v); got != want {
+			t.Errorf("got %d from another hasher, want %d", got, want)
+		}
+	})
+	if n > 1<<20 {
+		t.Errorf("got %d bytes of memory to hash a value again, want no hash", n)
+	}
+	if got := number(t, hashes.New([]fingerprint.Salt{salt(t, 2)}, nil), v); got == want {
+		t.Error("got the same number with another salt, want another one")
 	}
 }
 
