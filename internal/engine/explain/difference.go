@@ -25,13 +25,29 @@ type difference struct {
 	path          cty.Path
 	before, after string
 	secret        bool
-	unknown       bool // it is known only after apply
+	unknown       bool                // it is known only after apply
+	withheld      plan.WithheldStatus // "" if the value is in the plan
+}
+
+// withheldTexts say how a value that is kept out of the plan differs, behind the name of the attribute.
+var withheldTexts = map[plan.WithheldStatus]string{
+	plan.WithheldNew:          "gets a value (it is kept out of the state)",
+	plan.WithheldChanged:      "changes (its value is kept out of the state)",
+	plan.WithheldUnknown:      "changes to a value that is known after apply (it is kept out of the state)",
+	plan.WithheldIncomparable: "has a value that cannot be compared with the one of before: the state has no fingerprint of it",
+	plan.WithheldRemoved:      "has no value any more",
+	plan.WithheldStored:       "has the same value, which the apply takes out of the state",
+	plan.WithheldReleased:     "has the same value, which the apply puts into the state",
+	plan.WithheldAssumed:      "has a value that counts as the one of before because of -assume-unchanged",
+	plan.WithheldVersion:      "has the same value with another version",
 }
 
 // text returns a sentence about a difference. verb says how it came about.
 func (d difference) text(verb string) string {
 	text := schema.PathString(d.path) + " " + verb
 	switch {
+	case d.withheld != "":
+		return schema.PathString(d.path) + " " + withheldTexts[d.withheld]
 	case d.secret:
 		return text + " (sensitive)"
 	case d.unknown && d.before != "":
@@ -57,6 +73,11 @@ func (e *Explainer) differences(c *plan.Change, s subject) []difference {
 	}
 	w := &comparison{only: s.path}
 	w.compare(markSensitive(b, before), markSensitive(b, after), nil, false)
+	for _, withheld := range c.Withheld {
+		if withheldTexts[withheld.Status] != "" && overlap(withheld.Path, s.path) {
+			w.found = append(w.found, difference{path: withheld.Path, withheld: withheld.Status})
+		}
+	}
 	return w.found
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
+	"github.com/mayfly-iac/mayfly/internal/values/schema"
 )
 
 // user is a block that refers to another one.
@@ -150,6 +151,12 @@ func (e *Explainer) resourceMarks(b *blocks.Resource, s subject) []Point {
 		}
 		if attr.WriteOnly {
 			out = append(out, Point{Kind: "write_only", Attribute: name, Text: name + " is write-only: the provider is sent it, and it is stored nowhere"})
+		}
+	}
+	for _, pattern := range b.Withheld {
+		if len(s.path) == 0 || named(s.path) == named(pattern) {
+			name := schema.PatternString(pattern)
+			out = append(out, Point{Kind: "withheld", Attribute: name, Text: name + " is an ephemeral attribute: its value is kept out of the state, and references to it give null"})
 		}
 	}
 	byArgument := map[string][]chain{}
