@@ -81,7 +81,7 @@ func (d differ) bare(vb, va map[string]cty.Value, why *paths) []named {
 	var items []named
 	for _, name := range unionKeys(vb, va) {
 		b, a := orAbsent(vb[name]), orAbsent(va[name])
-		if exists(b) || exists(a) {
+		if exists(b) || exists(a) || why.key(name).status() != "" {
 			items = append(items, d.keepable(name, d.value(b, a, typed, why.key(name))))
 		}
 	}

@@ -84,7 +84,7 @@ func (w *writer) object(so document.Object) {
 		block = so.Schema.Block
 	}
 	d := differ{show: w.o.ShowSensitive}
-	if n, ok := d.block(block, so.Value, so.Value, nil).body.(nested); ok {
+	if n, ok := d.block(block, so.Value, so.Value, storedPaths(so.Stored)).body.(nested); ok {
 		w.content(n, -2, false)
 	}
 	w.WriteString("}\n")

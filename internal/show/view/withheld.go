@@ -1,6 +1,9 @@
 package view
 
-import "github.com/mayfly-iac/mayfly/plan"
+import (
+	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/state"
+)
 
 // withheldValue is written in place of a value that is kept out of the plan and the state (E90).
 type withheldValue struct{ status plan.WithheldStatus }
@@ -21,6 +24,15 @@ func (b withheldValue) write(w *writer, n *node, _ int, nulls bool) {
 	w.WriteString("(ephemeral attribute" + withheldNotes[b.status] + ")")
 	w.gone(n, nulls)
 	w.forced(n)
+}
+
+// storedPaths returns the tree of the attributes that the state withholds of an object.
+func storedPaths(o *state.Object) *paths {
+	c := plan.Change{}
+	for _, w := range o.Withheld {
+		c.Withheld = append(c.Withheld, plan.Withheld{Path: w.Path, Status: plan.WithheldSame})
+	}
+	return newPaths(&c)
 }
 
 // withheldNode returns the node of such a value.
