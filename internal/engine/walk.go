@@ -13,6 +13,7 @@ import (
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/internal/base/future"
 	"github.com/mayfly-iac/mayfly/internal/base/slot"
+	"github.com/mayfly-iac/mayfly/internal/base/trace"
 	"github.com/mayfly-iac/mayfly/internal/engine/contract"
 	"github.com/mayfly-iac/mayfly/internal/engine/ephemeral"
 	"github.com/mayfly-iac/mayfly/internal/engine/object"
@@ -50,6 +51,10 @@ func (e *Engine) newWalk(ctx, soft context.Context, recorder ephemeral.Recorder,
 		Accepted: func(pc addr.ProviderConfig, config cty.Value) bool { return e.accepted.has(pc, config) }, Instead: e.opt.Instead, Leaks: e.opt.Leaks, LeakUse: leaks.Use,
 		Recorder: recorder,
 	})
+	hasher.Begin = func() func() {
+		_, span := trace.Start(ctx, "hash value")
+		return func() { span.Finish(true) }
+	}
 	env := &object.Env{Ctx: ctx, Providers: e.providers, Events: e.events, Log: e.opt.Log, Leaks: leaks, Hasher: hasher}
 	return &walk{shared: &shared{Engine: e, ctx: ctx, soft: soft, pool: pool, slots: slot.NewPool(e.opt.Parallelism), env: env, hasher: hasher}}
 }

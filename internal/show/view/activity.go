@@ -115,10 +115,14 @@ func (a *Activity) text(now time.Time) string {
 }
 
 // long describes the longest-running work on one object, or by one provider, to be appended to a line; "" if
-// none has run for long. a.mu is held.
+// none has run for long. The slow hashes of ephemeral attributes are named instead while there are any. a.mu
+// is held.
 func (a *Activity) long(now time.Time) string {
 	var longest *trace.Span
 	for _, s := range a.active {
+		if s.Name == "hash value" {
+			return "; comparing the values of ephemeral attributes"
+		}
 		if doings[s.Name] != "" && now.Sub(s.Begin) >= longAfter && (longest == nil || s.Begin.Before(longest.Begin)) {
 			longest = s
 		}

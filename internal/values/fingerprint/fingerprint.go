@@ -74,28 +74,32 @@ func NewHashes() *Hashes {
 	return s
 }
 
-// of returns a function that computes the slow hash of b, once.
-func (s *Hashes) of(b, salt []byte) func() []byte {
+// of returns a function that computes the slow hash of b, once, and reports whether nothing else has asked
+// for it before.
+func (s *Hashes) of(b, salt []byte) (work func() []byte, first bool) {
 	name := hmac.New(sha256.New, s.key[:])
 	name.Write(salt)
 	name.Write(b)
 	key := [sha256.Size]byte(name.Sum(nil))
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.slow[key] == nil {
+	if first = s.slow[key] == nil; first {
 		s.slow[key] = sync.OnceValue(func() []byte {
 			s.working <- struct{}{}
 			defer func() { <-s.working }()
 			return argon2.IDKey(b, salt, passes, memory, threads, size)
 		})
 	}
-	return s.slow[key]
+	return s.slow[key], first
 }
 
 // Hasher hashes the values of one walk with the salts of a state. It is safe for concurrent use.
 type Hasher struct {
 	random io.Reader
 	hashes *Hashes
+	// Begin, which may be nil, is called before the hash of a value is computed, and the returned function
+	// after that. It must be set before the first use.
+	Begin func() (end func())
 
 	mu    sync.Mutex
 	salts []Salt // usable ones; the first is used for new fingerprints
@@ -149,23 +153,17 @@ func (h *Hasher) hash(v cty.Value, salt string) (sum []byte, name string, err er
 	if err != nil {
 		return nil, "", err
 	}
-	work, name, err := h.find(b, salt)
-	if work == nil {
-		return nil, "", err
-	}
-	return work(), name, nil
-}
-
-// find returns a function that computes the slow hash of b, and the name of the salt; nil if there is no
-// salt.
-func (h *Hasher) find(b []byte, id string) (func() []byte, string, error) {
 	h.mu.Lock()
-	defer h.mu.Unlock()
-	salt, err := h.salt(id)
-	if salt == nil {
+	s, err := h.salt(salt)
+	h.mu.Unlock()
+	if s == nil {
 		return nil, "", err
 	}
-	return h.hashes.of(b, salt.Bytes), salt.ID, nil
+	work, first := h.hashes.of(b, s.Bytes)
+	if first && h.Begin != nil {
+		defer h.Begin()()
+	}
+	return work(), s.ID, nil
 }
 
 // salt returns the salt of a name; for "" the first one, which it makes if it may. It returns nil if there is
