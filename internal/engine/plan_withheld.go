@@ -146,10 +146,8 @@ func (s *storedSecrets) report() diag.List {
 		name := schema.EveryElementOf(path)
 		settable := false
 		if s.of.Mode == addr.Managed && s.schema != nil {
-			if pattern, err := s.schema.Block.Pattern(path); err == nil {
-				a := s.schema.Block.AttributeAt(pattern)
-				settable = a == nil || !a.Computed || a.Optional
-			}
+			_, err := s.schema.Block.Pattern(path)
+			settable = err == nil && s.schema.Block.Settable(path)
 		}
 		if settable {
 			given = append(given, name)

@@ -31,7 +31,7 @@ func ignoredValues(b *schema.Block, lc *config.Lifecycle, prior, cfg cty.Value) 
 		out = configFromPrior(b, prior, cfg)
 	}
 	for _, t := range lc.IgnoreChanges {
-		if path := traversalPath(t); ignorable(b, path) {
+		if path := traversalPath(t); b.Settable(path) {
 			out = value.ReplaceAt(out, prior, path)
 		}
 	}
@@ -77,7 +77,7 @@ func takenPaths(b *schema.Block, lc *config.Lifecycle, prior, cfg cty.Value) []c
 	}
 	for _, t := range lc.IgnoreChanges {
 		path := traversalPath(t)
-		if !ignorable(b, path) {
+		if !b.Settable(path) {
 			continue
 		}
 		path = normalPath(prior.Type(), path)
@@ -96,19 +96,8 @@ func Ignores(b *schema.Block, lc *config.Lifecycle, path cty.Path) bool {
 	ty := b.Type()
 	return slices.ContainsFunc(lc.IgnoreChanges, func(t hcl.Traversal) bool {
 		named := traversalPath(t)
-		return ignorable(b, named) && path.HasPrefix(normalPath(ty, named))
+		return b.Settable(named) && path.HasPrefix(normalPath(ty, named))
 	})
-}
-
-// ignorable reports whether a configuration can have a value at the path: it has none for what only the
-// provider sets, nor within it.
-func ignorable(b *schema.Block, path cty.Path) bool {
-	for i := range path {
-		if a := b.AttributeAt(path[:i+1]); a != nil && a.Computed && !a.Optional {
-			return false
-		}
-	}
-	return true
 }
 
 // normalPath returns the path with the kind of steps that values of the type have: an element of a map may be

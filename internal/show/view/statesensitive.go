@@ -22,8 +22,10 @@ func StateSensitive(w io.Writer, s *document.Sensitive, o Options) error {
 		_, err := io.WriteString(w, sw.String())
 		return err
 	}
-	sw.para("These parts of the state are sensitive. Anyone who can read the state has their values; if it is encrypted, anyone who can plan has them.")
-	sw.WriteByte('\n')
+	if len(s.Attributes)+len(s.Outputs)+len(s.Unread) > 0 {
+		sw.para("These parts of the state are sensitive. Anyone who can read the state has their values; if it is encrypted, anyone who can plan has them.")
+		sw.WriteByte('\n')
+	}
 	provider, twins := addr.Provider{}, false
 	for t, attributes := range s.ByType() {
 		if t.Provider != provider {
@@ -39,6 +41,9 @@ func StateSensitive(w io.Writer, s *document.Sensitive, o Options) error {
 			fmt.Fprintf(sw, "    %s: %s%s\n", visible(a.Path), objectsText(a.Objects), notesText(a, slices.Contains(s.Unread, t)))
 			twins = twins || a.WriteOnly != ""
 		}
+		if names := arguments(attributes); len(names) > 0 {
+			fmt.Fprintf(sw, "    to keep them out: lifecycle { ephemeral_attributes = [%s] }\n", strings.Join(names, ", "))
+		}
 		if slices.Contains(s.Unread, t) {
 			sw.WriteString("    (according to the state alone: the provider's schema is not known, or does not fit)\n")
 		}
@@ -49,12 +54,30 @@ func StateSensitive(w io.Writer, s *document.Sensitive, o Options) error {
 			fmt.Fprintf(sw, "  %s\n", visible(name))
 		}
 	}
+	if len(s.Withheld) > 0 {
+		fmt.Fprintf(sw, "%s\n", o.paint(bold, "kept out of the state by ephemeral_attributes"))
+		for _, a := range s.Withheld {
+			fmt.Fprintf(sw, "  %s.%s: %s\n", visible(a.Type), visible(a.Path), objectsText(a.Objects))
+		}
+	}
 	if twins {
 		sw.WriteByte('\n')
 		sw.para("A write-only argument is sent to the provider and not stored. Set it instead of the other one; its version says when it has changed.")
 	}
 	_, err := io.WriteString(w, sw.String())
 	return err
+}
+
+// arguments returns the attributes that ephemeral_attributes can name and that have no write-only variant,
+// which would be better.
+func arguments(attributes []document.SensitiveAttribute) []string {
+	var names []string
+	for _, a := range attributes {
+		if a.Argument && a.WriteOnly == "" {
+			names = append(names, visible(a.Path))
+		}
+	}
+	return names
 }
 
 // objectsText names some of the objects.

@@ -132,6 +132,16 @@ func (b *Block) NullAt(v cty.Value, paths []cty.Path) cty.Value {
 	return v
 }
 
+// Settable reports whether a configuration can set the value at a path, or what it is in.
+func (b *Block) Settable(path cty.Path) bool {
+	for i := range path {
+		if a := b.AttributeAt(path[:i+1]); a != nil && a.Computed && !a.Optional {
+			return false
+		}
+	}
+	return true
+}
+
 // EveryElementOf renders a path with [*] in place of each index and key, which may be secret themselves.
 func EveryElementOf(path cty.Path) string {
 	out := slices.Clone(path)

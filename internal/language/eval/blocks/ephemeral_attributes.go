@@ -126,16 +126,11 @@ func (b *Resource) WithholdHint(path cty.Path) string {
 
 // cannotWithhold says why the attribute of a pattern cannot be kept out of the state, "" if it can.
 func (b *Resource) cannotWithhold(pattern cty.Path) string {
-	a, name := b.Schema.Block.AttributeAt(pattern), schema.PatternString(pattern)
-	for i := range pattern { // the attribute that the pattern leads into
-		if at := b.Schema.Block.AttributeAt(pattern[:i+1]); at != nil {
-			a = at
-		}
-	}
+	name := schema.PatternString(pattern)
 	switch {
 	case b.Schema.Block.InWriteOnly(pattern):
 		return "The attribute \"" + name + "\" is write-only, so that it is never stored. Remove it from the list."
-	case a != nil && a.Computed && !a.Optional:
+	case !b.Schema.Block.Settable(pattern):
 		return "The provider decides about the attribute \"" + name + "\". Only arguments that the configuration sets can be kept out of the state."
 	}
 	return ""

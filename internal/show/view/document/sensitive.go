@@ -19,6 +19,7 @@ import (
 type Sensitive struct {
 	Attributes []SensitiveAttribute // by provider, mode, type and path
 	Outputs    []string             // names, sorted
+	Withheld   []SensitiveAttribute // whose values ephemeral_attributes keeps out of the state, in the same order
 	// Unread are the types with objects whose schema is not known. Of these objects, the attributes are those
 	// that were sensitive when they were stored.
 	Unread []ResourceType
@@ -42,16 +43,17 @@ type SensitiveAttribute struct {
 	Path      string        // in which [*] stands for all indices and keys
 	BySchema  bool          // according to the provider, and not the configuration alone
 	WriteOnly string        // the path of its write-only variant; "" if there is none
+	Argument  bool          // the configuration sets it, so that ephemeral_attributes can name it
 	Objects   []addr.Object // that have such a value, in the order of addresses
 }
 
-// Empty reports whether nothing is sensitive, as far as is known.
-func (s *Sensitive) Empty() bool { return len(s.Attributes)+len(s.Outputs)+len(s.Unread) == 0 }
+// Empty reports whether nothing is sensitive, as far as is known, and nothing is kept out of the state.
+func (s *Sensitive) Empty() bool { return len(s.Attributes)+len(s.Outputs)+len(s.Unread)+len(s.Withheld) == 0 }
 
 // SensitiveOf finds the sensitive values of a state. An error names the object that cannot be decoded. s may
 // be nil.
 func SensitiveOf(st *state.State, s Schemas) (*Sensitive, error) {
-	found := sensitiveFinder{attributes: map[attributeKey]*SensitiveAttribute{}, unread: map[ResourceType]struct{}{}}
+	found := sensitiveFinder{attributes: map[attributeKey]*SensitiveAttribute{}, withheld: map[attributeKey]*SensitiveAttribute{}, unread: map[ResourceType]struct{}{}}
 	for a, inst := range st.AllInstances() {
 		objects, err := Objects(a, inst, s)
 		if err != nil {
@@ -62,12 +64,7 @@ func SensitiveOf(st *state.State, s Schemas) (*Sensitive, error) {
 		}
 	}
 	out := &Sensitive{Unread: slices.SortedFunc(maps.Keys(found.unread), ResourceType.Compare)}
-	for _, a := range found.attributes {
-		out.Attributes = append(out.Attributes, *a)
-	}
-	slices.SortFunc(out.Attributes, func(a, b SensitiveAttribute) int {
-		return cmp.Or(a.ResourceType.Compare(b.ResourceType), cmp.Compare(a.Path, b.Path))
-	})
+	out.Attributes, out.Withheld = inOrder(found.attributes), inOrder(found.withheld)
 	for name, o := range st.Outputs {
 		if v, err := o.Value.Live(); o.Sensitive || err == nil && value.Contains(v, value.Sensitive) {
 			out.Outputs = append(out.Outputs, name)
@@ -100,9 +97,20 @@ type attributeKey struct {
 	path string
 }
 
+func inOrder(attributes map[attributeKey]*SensitiveAttribute) []SensitiveAttribute {
+	var out []SensitiveAttribute
+	for _, a := range attributes {
+		out = append(out, *a)
+	}
+	slices.SortFunc(out, func(a, b SensitiveAttribute) int {
+		return cmp.Or(a.ResourceType.Compare(b.ResourceType), cmp.Compare(a.Path, b.Path))
+	})
+	return out
+}
+
 type sensitiveFinder struct {
-	attributes map[attributeKey]*SensitiveAttribute
-	unread     map[ResourceType]struct{}
+	attributes, withheld map[attributeKey]*SensitiveAttribute
+	unread               map[ResourceType]struct{}
 }
 
 // object adds the sensitive attributes of an object that have something in them. Without a schema, these are
@@ -110,6 +118,9 @@ type sensitiveFinder struct {
 func (f *sensitiveFinder) object(o *Object) {
 	of := ResourceType{o.Provider, o.Addr.Resource.Mode, o.Addr.Resource.Type}
 	bare, _ := o.Value.UnmarkDeep()
+	for _, w := range o.Stored.Withheld {
+		add(f.withheld, of, w.Path, o.Addr)
+	}
 	if o.Schema == nil {
 		f.unread[of] = struct{}{}
 		for _, path := range o.Stored.Sensitive {
@@ -144,19 +155,27 @@ func has(v cty.Value, path cty.Path) bool {
 
 // attribute adds an attribute of an object. b is nil if the schema is not known.
 func (f *sensitiveFinder) attribute(of ResourceType, path cty.Path, b *schema.Block, at addr.Object) {
-	key := attributeKey{of, schema.EveryElementOf(path)}
-	a := f.attributes[key]
-	if a == nil {
-		a = &SensitiveAttribute{ResourceType: of, Path: key.path}
-		f.attributes[key] = a
-	}
+	a := add(f.attributes, of, path, at)
 	if b != nil {
 		attr := b.AttributeAt(path)
 		a.BySchema, a.WriteOnly = attr != nil && attr.Sensitive, schema.EveryElementOf(b.WriteOnlySibling(path))
+		_, err := b.Pattern(path)
+		a.Argument = err == nil && of.Mode == addr.Managed && b.Settable(path)
+	}
+}
+
+// add adds an attribute of an object to a list, and returns its entry.
+func add(to map[attributeKey]*SensitiveAttribute, of ResourceType, path cty.Path, at addr.Object) *SensitiveAttribute {
+	key := attributeKey{of, schema.EveryElementOf(path)}
+	a := to[key]
+	if a == nil {
+		a = &SensitiveAttribute{ResourceType: of, Path: key.path}
+		to[key] = a
 	}
 	if n := len(a.Objects); n == 0 || a.Objects[n-1] != at {
 		a.Objects = append(a.Objects, at)
 	}
+	return a
 }
 
 // jsonSensitive is the document of what is sensitive.
@@ -164,6 +183,16 @@ type jsonSensitive struct {
 	FormatVersion string              `json:"format_version"`
 	Resources     []jsonSensitiveType `json:"resources"`
 	Outputs       []string            `json:"outputs"`
+	Withheld      []jsonWithheldType  `json:"ephemeral_attributes"`
+}
+
+// jsonWithheldType is an attribute of a type whose values are kept out of the state.
+type jsonWithheldType struct {
+	ProviderName string                `json:"provider_name"`
+	Mode         string                `json:"mode"`
+	Type         string                `json:"type"`
+	Path         string                `json:"path"`
+	Objects      []jsonSensitiveObject `json:"objects"`
 }
 
 // jsonSensitiveType is a type of resources with its sensitive attributes.
@@ -180,6 +209,7 @@ type jsonSensitiveAttribute struct {
 	Path      string                `json:"path"`
 	BySchema  bool                  `json:"by_schema"`
 	WriteOnly string                `json:"write_only,omitempty"`
+	Argument  bool                  `json:"argument"`
 	Objects   []jsonSensitiveObject `json:"objects"`
 }
 
@@ -191,17 +221,24 @@ type jsonSensitiveObject struct {
 
 // SensitiveJSON returns the document of s on one line. It has no values.
 func SensitiveJSON(s *Sensitive) ([]byte, error) {
-	doc := jsonSensitive{FormatVersion: "1.0", Resources: []jsonSensitiveType{}, Outputs: append([]string{}, s.Outputs...)}
+	doc := jsonSensitive{FormatVersion: "1.1", Resources: []jsonSensitiveType{}, Outputs: append([]string{}, s.Outputs...), Withheld: []jsonWithheldType{}}
 	for t, attributes := range s.ByType() {
 		one := jsonSensitiveType{ProviderName: providerName(t.Provider), Mode: modeJSON(t.Mode), Type: t.Type, SchemaKnown: !slices.Contains(s.Unread, t), Attributes: []jsonSensitiveAttribute{}}
 		for _, a := range attributes {
-			attr := jsonSensitiveAttribute{Path: a.Path, BySchema: a.BySchema, WriteOnly: a.WriteOnly}
-			for _, o := range a.Objects {
-				attr.Objects = append(attr.Objects, jsonSensitiveObject{o.Instance.String(), string(o.Deposed)})
-			}
-			one.Attributes = append(one.Attributes, attr)
+			one.Attributes = append(one.Attributes, jsonSensitiveAttribute{Path: a.Path, BySchema: a.BySchema, WriteOnly: a.WriteOnly, Argument: a.Argument, Objects: objectsJSON(a.Objects)})
 		}
 		doc.Resources = append(doc.Resources, one)
 	}
+	for _, a := range s.Withheld {
+		doc.Withheld = append(doc.Withheld, jsonWithheldType{ProviderName: providerName(a.Provider), Mode: modeJSON(a.Mode), Type: a.Type, Path: a.Path, Objects: objectsJSON(a.Objects)})
+	}
 	return json.Marshal(doc)
+}
+
+func objectsJSON(objects []addr.Object) []jsonSensitiveObject {
+	var out []jsonSensitiveObject
+	for _, o := range objects {
+		out = append(out, jsonSensitiveObject{o.Instance.String(), string(o.Deposed)})
+	}
+	return out
 }
