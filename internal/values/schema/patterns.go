@@ -132,7 +132,7 @@ func (b *Block) NullAt(v cty.Value, paths []cty.Path) cty.Value {
 	return v
 }
 
-// Settable reports whether a configuration can set the value at a path, or what it is in.
+// Settable reports whether a configuration can set the value at a path, or a value around it.
 func (b *Block) Settable(path cty.Path) bool {
 	for i := range path {
 		if a := b.AttributeAt(path[:i+1]); a != nil && a.Computed && !a.Optional {

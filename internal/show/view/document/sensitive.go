@@ -48,7 +48,9 @@ type SensitiveAttribute struct {
 }
 
 // Empty reports whether nothing is sensitive, as far as is known, and nothing is kept out of the state.
-func (s *Sensitive) Empty() bool { return len(s.Attributes)+len(s.Outputs)+len(s.Unread)+len(s.Withheld) == 0 }
+func (s *Sensitive) Empty() bool {
+	return len(s.Attributes)+len(s.Outputs)+len(s.Unread)+len(s.Withheld) == 0
+}
 
 // SensitiveOf finds the sensitive values of a state. An error names the object that cannot be decoded. s may
 // be nil.
