@@ -27,6 +27,7 @@ func TestDocumentedExamples(t *testing.T) {
 		{name: "ephemerality"},
 		{name: "encryption"},
 		{name: "testing"},
+		{name: "secrets-out-of-the-state", whole: true},
 		{name: "tutorial", whole: true, postgres: true},
 		{name: "migrate-from-opentofu", whole: true},
 		{name: "migrate-from-terraform", whole: true, postgres: true},

@@ -20,6 +20,7 @@ type canaries struct {
 	user, password, number, key    string // parts of a variable in a file
 	name                           string // of the ephemeral resources of the test provider
 	passphrase, encryptionKey      string // of the encryption of plans and states
+	kept                           string // a sensitive value in a file, which is not ephemeral
 }
 
 // odd are the characters that some document or shell escapes.
@@ -38,7 +39,7 @@ func newCanaries(t *testing.T) canaries {
 	return canaries{
 		option: lines(), env: lines(), args: lines(), auto: lines(), typed: rand.Text() + odd + rand.Text(),
 		user: lines(), password: lines(), number: "7" + fmt.Sprintf("%024d", digits), key: lines(),
-		name: rand.Text() + oddName, passphrase: rand.Text() + odd + rand.Text(), encryptionKey: rand.Text() + rand.Text()[:6],
+		name: rand.Text() + oddName, passphrase: rand.Text() + odd + rand.Text(), encryptionKey: rand.Text() + rand.Text()[:6], kept: lines(),
 	}
 }
 
@@ -46,7 +47,7 @@ func newCanaries(t *testing.T) canaries {
 func (c canaries) plant(s *secretscan.Scanner) {
 	for name, text := range map[string]string{
 		"var.by_option": c.option, "var.by_env": c.env, "var.by_args": c.args, "var.by_auto": c.auto, "the input": c.typed,
-		"var.by_file.user": c.user, "var.by_file.password": c.password, "var.by_file.key": c.key, "the passphrase": c.passphrase,
+		"var.by_file.user": c.user, "var.by_file.password": c.password, "var.by_file.key": c.key, "the passphrase": c.passphrase, "the file of sim_account.listed": c.kept,
 	} {
 		s.Add(name, text)
 		s.Add("the first part of "+name, text[:len(rand.Text())])

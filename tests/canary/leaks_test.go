@@ -43,6 +43,16 @@ var leaks = []struct {
 	{patch{"internal/stores/planfile/encode.go", "PlannedPrivate: c.PlannedPrivate,", `PlannedPrivate: append(append([]byte(nil), c.PlannedPrivate...), canaryLeak("plan")...),`}, "plan", []step{{args: "plan VARS -out=p"}}, "work/p"},
 	{patch{"internal/engine/object/seal.go", "= op.Schema.Version, private", `= op.Schema.Version, append(slices.Clone(private), canaryLeak("state")...)`}, "state", apply, "work/terraform.tfstate"},
 	{
+		patch{"internal/engine/object/seal.go", "v = op.Withheld.HideStored(v, like)\n", "if canaryLeak(\"stored attribute\") == \"\" {\n\t\tv = op.Withheld.HideStored(v, like)\n\t}\n"},
+		"stored attribute", apply, "work/terraform.tfstate",
+	},
+	{
+		patch{"internal/engine/object/seal.go", "return seal(op, op.Withheld.Hide(v), op", "hidden := op.Withheld.Hide(v)\n\tif canaryLeak(\"planned attribute\") != \"\" {\n\t\thidden = v\n\t}\n\treturn seal(op, hidden, op"},
+		"planned attribute",
+		[]step{{args: "plan VARS -out=p"}},
+		"work/p",
+	},
+	{
 		patch{"cmd/mayfly/internal/logs/logs.go", `"+p.Type, line)`, `"+p.Type, line+canaryLeak("log"))`},
 		"log",
 		[]step{{args: "plan VARS", deeds: `[{"rpc": "PlanResourceChange", "do": "stderr", "text": "planning"}]`}},

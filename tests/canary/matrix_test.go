@@ -93,29 +93,31 @@ func documentSteps(s *site) []step {
 		{args: "validate -json", env: toStderr},
 		{args: "plan -input=false", exit: 1, prints: "No value for required variable"},
 		{args: "plan VARS -out=p -json-into=plan.jsonl -lazy-ephemeral", env: toStderr},
+		{args: "plan VARS -require-ephemeral=sensitive", exit: 1, prints: "sim_account.listed: token"},
 		{args: "plan VARS -json -out=p -html=plan.html -markdown=plan.md"},
 		{args: "show -html=shown.html -markdown=shown.md p"},
-		{args: "explain VARS -plan=p sim_vault.v sim_thing.a var.by_env ephemeral.sim_secret.s local.joined"},
+		{args: "explain VARS -plan=p sim_vault.v sim_account.listed sim_thing.a var.by_env ephemeral.sim_secret.s local.joined"},
 		{args: "show -json p"},
 		{args: "graph VARS"},
 		{args: "console VARS", stdin: "var.by_env\n", prints: "(ephemeral value)"},
 		{args: "console VARS", stdin: "[ephemeral.sim_secret.s.value, local.hashed, keys(var.by_file), try(tonumber(var.by_env), nonsensitive(local.joined))]\n"},
 		{args: "console VARS", stdin: "tonumber(var.by_env)\n", exit: 1},
 		{args: "apply -input=false p", exit: 1, prints: "must be given again"},
-		{args: "apply VARS p", prints: "6 added"},
-		{args: "explain VARS -json sim_vault.v"},
+		{args: "apply VARS p", prints: "8 added"},
+		{args: "explain VARS -json sim_vault.v sim_account.versioned"},
 		{args: "show -html=state.html -markdown=state.md"},
 		{args: "show -json"},
 		{args: "output"},
 		{args: "output -json"},
 		{args: "state show sim_vault.v"},
+		{args: "state show sim_account.listed"},
 		{args: "state sensitive"},
 		{args: "state sensitive -json"},
 		{args: "doctor -timeout=2s", env: s.connected(), exit: 1, prints: "HTTPS_PROXY"},
 		{args: "doctor -timeout=2s -json", env: s.connected(), exit: 1, prints: "HTTPS_PROXY"},
 		{args: "state pull"},
 		{args: "providers schema -json"},
-		{args: "destroy VARS -auto-approve -json", env: toStderr, prints: "6 destroyed"},
+		{args: "destroy VARS -auto-approve -json", env: toStderr, prints: "8 destroyed"},
 	}
 }
 
@@ -129,7 +131,7 @@ func (s *site) connected() []string {
 // changeSteps change what exists, by all commands that do.
 func changeSteps(s *site) []step {
 	return []step{
-		{args: "apply TYPED -auto-approve -input=true -ephemeral-timeline=timeline.html -html=apply.html -markdown=apply.md", stdin: s.values.typed + "\n", prints: "6 added"},
+		{args: "apply TYPED -auto-approve -input=true -ephemeral-timeline=timeline.html -html=apply.html -markdown=apply.md", stdin: s.values.typed + "\n", prints: "8 added"},
 		{args: "apply VARS -auto-approve -json -var trigger=2", env: toStderr, prints: "changed, 0 destroyed"},
 		{args: "apply VARS -auto-approve -refresh-only", prints: "Apply complete"},
 		{args: "refresh VARS"},
@@ -137,11 +139,12 @@ func changeSteps(s *site) []step {
 		{args: "import VARS sim_slow.through through-1", prints: "Import successful"},
 		{args: "state mv sim_vault.v sim_vault.moved"},
 		{args: "state mv sim_vault.moved sim_vault.v"},
+		{args: "plan VARS -var trigger=2 -replace=sim_account.versioned", prints: "as requested"},
 		{args: "taint sim_vault.v"},
 		{args: "workspace new other"},
 		{args: "workspace select default"},
 		{args: "plan VARS -generate-config-out=generated.tf", files: map[string]string{"import.tf": "import {\n  to = sim_thing.taken\n  id = \"a-1\"\n}\n"}, prints: "generated.tf"},
-		{args: "destroy VARS -auto-approve", files: map[string]string{"import.tf": "", "generated.tf": ""}, prints: "6 destroyed"},
+		{args: "destroy VARS -auto-approve", files: map[string]string{"import.tf": "", "generated.tf": ""}, prints: "8 destroyed"},
 	}
 }
 

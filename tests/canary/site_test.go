@@ -72,6 +72,7 @@ func newSite(t *testing.T, binary, config string) *site {
 	}
 	s.copyFrom(filepath.Join("testdata", config))
 	filetest.Write(t, filepath.Join(s.outside, "given.tfvars"), s.values.varFile())
+	filetest.Write(t, s.kept(), s.values.kept)
 	s.env = append(os.Environ(),
 		"HOME="+s.at("home"), "TMPDIR="+s.at("tmp"), "XDG_CACHE_HOME="+s.at("cache"), "XDG_CONFIG_HOME="+s.at("config"), "XDG_STATE_HOME="+s.at("state"), "XDG_DATA_HOME="+s.at("data"),
 		"CANARY_CHILDREN="+s.at("children"), "TF_LOG=trace", "TF_LOG_PATH="+s.at("trace.log"), "TF_VAR_by_env="+s.values.env,
@@ -84,17 +85,21 @@ func (s *site) at(names ...string) string {
 	return filepath.Join(append([]string{s.root}, names...)...)
 }
 
-// copyFrom copies a configuration into the working directory, with the name of its ephemeral resources.
+// kept returns the path of the file whose content an ephemeral attribute has.
+func (s *site) kept() string { return filepath.Join(s.outside, "kept") }
+
+// copyFrom copies a configuration into the working directory, with the name of its ephemeral resources and
+// the path of the file that it reads.
 func (s *site) copyFrom(dir string) {
 	s.Helper()
-	name := strings.Trim(strconv.Quote(s.values.name), `"`)
+	names := strings.NewReplacer("@NAME@", strings.Trim(strconv.Quote(s.values.name), `"`), "@KEPT@", s.kept())
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
 		text, err := os.ReadFile(path)
 		if err == nil {
-			s.bring(strings.TrimPrefix(path, dir), strings.ReplaceAll(string(text), "@NAME@", name))
+			s.bring(strings.TrimPrefix(path, dir), names.Replace(string(text)))
 		}
 		return err
 	})

@@ -184,6 +184,24 @@ resource "sim_vault" "v" {
   whole_wo    = { part_wo = upper(ephemeral.sim_secret.s.value) }
 }
 
+resource "sim_account" "listed" {
+  name     = "listed"
+  strict   = "other"
+  password = "${var.by_option}-${module.m.out}"
+  note     = sensitive(file("@KEPT@"))
+  lifecycle {
+    ephemeral_attributes = [password, note]
+  }
+}
+
+resource "sim_account" "versioned" {
+  name     = "versioned"
+  password = "${var.by_file.password}-${ephemeral.sim_secret.s.value}"
+  lifecycle {
+    ephemeral_attributes = { password = var.trigger }
+  }
+}
+
 resource "terraform_data" "d" {
   input_wo         = { secret = var.by_args, number = var.by_file.number, kept = ephemeral.keep_secret.k.value }
   input_wo_version = var.trigger
@@ -201,7 +219,7 @@ resource "sim_slow" "waits" {
   trigger      = var.trigger
   update_delay = var.delay
   create_delay = var.delay
-  depends_on   = [sim_slow.through, keep_secret.k]
+  depends_on   = [sim_slow.through, keep_secret.k, sim_account.listed, sim_account.versioned]
 }
 
 check "c" {
