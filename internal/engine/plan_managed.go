@@ -142,6 +142,7 @@ func (ip *instancePlan) planWith(s *ephemeral.Session) (cty.Value, bool) {
 	if !ip.configured() || ip.Answers.Later && !ip.review() {
 		return cty.NilVal, false
 	}
+	ip.Withheld.Lost = !ip.Hasher.Ready()
 	if slices.Contains(ip.planner.req.AssumeUnchanged, ip.in.Addr()) {
 		ip.Withheld.Assume = func(cty.Path) bool { return true }
 	}

@@ -208,6 +208,9 @@ func (c *Checker) weigh(m leak.Match, text string) (v verdict, ok bool) {
 	switch {
 	case own:
 		v = verdict{own: true, from: "the value of a write-only argument"}
+		if len(c.Withheld) > 0 {
+			v.from = "the value of an ephemeral attribute"
+		}
 		keep = !marked && !isWhole(m, text)
 	case configured:
 		v.from, keep = "an ephemeral value that it was configured with", true
@@ -262,6 +265,10 @@ func (c *Checker) describe(v verdict, at place) diag.Diagnostic {
 	d := diag.Diagnostic{
 		Summary: "Provider copied a write-only value", Path: at.path,
 		Detail: fmt.Sprintf("The provider %s returned %s in %s, %s\n\nThis is a bug in the provider. If the value may be stored, run the command with the option -leak-guard=warn.", name, v.from, where, outcome),
+	}
+	if len(c.Withheld) > 0 {
+		d.Summary = "Provider returned the value of an ephemeral attribute"
+		d.Detail = fmt.Sprintf("The provider %s returned %s in %s, %s\n\nIf the value may be stored there, run the command with the option -leak-guard=warn.", name, v.from, where, outcome)
 	}
 	if v.outcome == outcomeDropped {
 		d.Severity = diag.Warning

@@ -50,6 +50,15 @@ func (a *Attributes) Fill(v cty.Value, stored *state.Object, cfg cty.Value) cty.
 			v = schema.Put(v, w.Path, known)
 		}
 	}
+	if a.Assume == nil || !a.Lost || stored == nil || v.IsNull() {
+		return v
+	}
+	for _, path := range a.Names.Find(cfg) {
+		here := part(cfg, path)
+		if recordAt(stored, path) == nil && part(v, path) == cty.NilVal && here.IsWhollyKnown() && a.Assume(path) {
+			v, a.taken = schema.Put(v, path, here), append(a.taken, path)
+		}
+	}
 	return v
 }
 

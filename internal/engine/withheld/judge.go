@@ -32,6 +32,9 @@ func (a *Attributes) Judge(prior cty.Value, stored *state.Object, cfg cty.Value)
 	for _, path := range paths {
 		record := recordAt(stored, path)
 		status := a.status(part(prior, path), record, cfg, path)
+		if status == plan.WithheldNew && stored != nil && a.Lost {
+			status = plan.WithheldIncomparable
+		}
 		if status == plan.WithheldSame {
 			status = a.sameness(stored, record, cfg, path)
 		}
@@ -47,6 +50,8 @@ func (a *Attributes) sameness(stored *state.Object, record *state.Withheld, cfg 
 	switch {
 	case !a.Names.Matches(path):
 		return plan.WithheldReleased
+	case slices.ContainsFunc(a.taken, path.Equals):
+		return plan.WithheldAssumed
 	case record == nil && stored != nil:
 		return plan.WithheldStored
 	case record != nil && a.assumed(*record, part(cfg, path)):

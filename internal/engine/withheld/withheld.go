@@ -34,7 +34,11 @@ type Attributes struct {
 	// Assume reports whether the attribute at a path counts as unchanged if it cannot be compared. Nil for
 	// none.
 	Assume func(cty.Path) bool
+	// Lost is set if the state may have lost its records: another engine drops them.
+	Lost   bool
 	Report func(diag.List)
+
+	taken []cty.Path // of attributes without a record whose values count as those of before
 }
 
 // Hide returns an object without the values that are withheld.

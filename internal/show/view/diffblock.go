@@ -122,7 +122,7 @@ func (d differ) attributes(attrs map[string]*schema.Attribute, vb, va map[string
 			continue
 		}
 		if status := path.status(); status != "" {
-			items = append(items, named{name: name, node: withheldNode(status, path)})
+			items = append(items, named{name: name, node: withheldNode(status, path, len(vb) == 0)})
 			continue
 		}
 		b, a := orAbsent(vb[name]), orAbsent(va[name])

@@ -48,7 +48,7 @@ func flavourOf(ty cty.Type) flavour {
 // value returns the node of a value; at least one side must exist.
 func (d differ) value(b, a cty.Value, f flavour, why *paths) *node {
 	if status := why.status(); status != "" {
-		return withheldNode(status, why)
+		return withheldNode(status, why, false)
 	}
 	b, bs := value.Unmark(b)
 	a, as := value.Unmark(a)

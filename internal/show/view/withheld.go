@@ -35,15 +35,15 @@ func storedPaths(o *state.Object) *paths {
 	return newPaths(&c)
 }
 
-// withheldNode returns the node of such a value.
-func withheldNode(status plan.WithheldStatus, why *paths) *node {
+// withheldNode returns the node of such a value. created is set if it is in an object that is new.
+func withheldNode(status plan.WithheldStatus, why *paths, created bool) *node {
 	n := &node{effect: changed, body: withheldValue{status}, forces: why.here()}
-	switch status {
-	case plan.WithheldSame:
+	switch {
+	case status == plan.WithheldSame:
 		n.effect = same
-	case plan.WithheldNew:
+	case status == plan.WithheldNew || created:
 		n.effect = added
-	case plan.WithheldRemoved:
+	case status == plan.WithheldRemoved:
 		n.effect = removed
 	}
 	return n

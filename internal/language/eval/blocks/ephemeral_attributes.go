@@ -130,6 +130,8 @@ func (b *Resource) cannotWithhold(pattern cty.Path) string {
 	switch {
 	case b.Schema.Block.InWriteOnly(pattern):
 		return "The attribute \"" + name + "\" is write-only, so that it is never stored. Remove it from the list."
+	case b.Provider == addr.BuiltinProvider && pattern[0] == cty.GetAttrStep{Name: "input"}:
+		return "The attribute \"output\" repeats \"input\", so that the state would have the value anyway. Use \"input_wo\", which is write-only."
 	case !b.Schema.Block.Settable(pattern):
 		return "The provider decides about the attribute \"" + name + "\". Only arguments that the configuration sets can be kept out of the state."
 	}
