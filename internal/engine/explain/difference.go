@@ -26,12 +26,17 @@ type difference struct {
 	before, after string
 	secret        bool
 	unknown       bool // it is known only after apply
+	// withheld is what becomes of a value that is kept out of the plan, as a part of a sentence; "" for other
+	// values.
+	withheld string
 }
 
 // text returns a sentence about a difference. verb says how it came about.
 func (d difference) text(verb string) string {
 	text := schema.PathString(d.path) + " " + verb
 	switch {
+	case d.withheld != "":
+		return schema.PathString(d.path) + " " + d.withheld
 	case d.secret:
 		return text + " (sensitive)"
 	case d.unknown && d.before != "":
@@ -42,6 +47,29 @@ func (d difference) text(verb string) string {
 		return text + " from " + d.before + " to " + d.after
 	}
 	return text
+}
+
+// withheldTexts say what becomes of the value of an ephemeral attribute that differs or is stored otherwise.
+var withheldTexts = map[plan.WithheldStatus]string{
+	plan.WithheldNew:          "gets a value (ephemeral attribute)",
+	plan.WithheldChanged:      "changes (ephemeral attribute)",
+	plan.WithheldUnknown:      "changes to a value that is known after apply (ephemeral attribute)",
+	plan.WithheldIncomparable: "cannot be compared with the earlier value (ephemeral attribute)",
+	plan.WithheldAssumed:      "is assumed to be unchanged, and is recorded (ephemeral attribute)",
+	plan.WithheldStored:       "is no longer stored (ephemeral attribute)",
+	plan.WithheldReleased:     "is stored from now on (no longer an ephemeral attribute)",
+	plan.WithheldRemoved:      "loses its value (ephemeral attribute)",
+}
+
+// withheldDifferences returns the differences of values that are kept out of the plan, which has null on both
+// sides.
+func withheldDifferences(c *plan.Change, s subject) (out []difference) {
+	for _, w := range c.Withheld {
+		if text := withheldTexts[w.Status]; text != "" && overlap(w.Path, s.path) {
+			out = append(out, difference{path: w.Path, withheld: text})
+		}
+	}
+	return out
 }
 
 // differences returns the parts of an object that differ between the sides of a change: those within the
@@ -167,7 +195,7 @@ func (e *Explainer) whyChanged(c *plan.Change, b *blocks.Resource, s subject) []
 	}
 	var out []Point
 	forcing := 0
-	for _, d := range e.differences(c, s) {
+	for _, d := range append(withheldDifferences(c, s), e.differences(c, s)...) {
 		forces := false
 		for _, p := range c.RequiredReplace {
 			forces = forces || overlap(p, d.path)
