@@ -2,6 +2,7 @@ package blocks
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
@@ -18,7 +19,10 @@ func (c *compiler) ephemeralAttributes(b *Resource) {
 		pattern, err := b.Schema.Block.Pattern(Path(t))
 		problem := ""
 		if err != nil {
-			problem = "The path leads nowhere: " + err.Error() + "."
+			problem = "The path leads nowhere: " + strings.TrimSuffix(err.Error(), ".")
+			if !strings.HasSuffix(problem, "?") {
+				problem += "."
+			}
 		} else {
 			problem = b.cannotWithhold(pattern)
 		}
