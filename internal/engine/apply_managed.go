@@ -170,6 +170,9 @@ func staysUpdate(ia *instanceApply, planned provider.PlanResponse) bool {
 	}
 	paths := contract.ReplacePaths(ia.Block(), ia.prior.Value, planned.Planned, ia.Answers.AcceptPaths(planned.RequiresReplace))
 	if len(paths) == 0 {
+		paths = object.HiddenReplacement(&ia.Op, object.PlanRequest{Prior: ia.prior, Config: ia.config.Value, Meta: ia.meta(ia.in)})
+	}
+	if len(paths) == 0 {
 		return true
 	}
 	ia.Report(diag.Errorf("Action has changed since the plan",

@@ -344,6 +344,9 @@ func (ip *instancePlan) compare(pv object.Prior, resp provider.PlanResponse) (pr
 		}
 	}
 	c.RequiredReplace = contract.ReplacePaths(ip.Block(), pv.Value, resp.Planned, ip.Answers.AcceptPaths(resp.RequiresReplace))
+	if len(c.RequiredReplace) == 0 {
+		c.RequiredReplace = object.HiddenReplacement(&ip.Op, object.PlanRequest{Prior: pv, Config: ip.config.Value, Meta: ip.meta(ip.in)})
+	}
 	if diags := ip.Withheld.CheckSeen(pv.Value, resp.Planned, c.Withheld, c.RequiredReplace); diags.HasErrors() {
 		ip.Report(diags)
 		return resp, false

@@ -137,6 +137,7 @@ func (c *Checker) accept(v cty.Value, diags diag.List, a Answer, check func(*sch
 	}
 	if v != cty.NilVal {
 		v = c.Block.NullWriteOnly(v)
+		c.rememberWithheld(v)
 	}
 	errs := check(c.Block, v)
 	if diags = append(diags, c.Violations(a, errs...)...); len(errs) > 0 {

@@ -11,6 +11,7 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/internal/values/leak"
 	"github.com/mayfly-iac/mayfly/internal/values/schema"
+	"github.com/mayfly-iac/mayfly/internal/values/value"
 )
 
 // Leaks says what is looked for in a provider's answers, which are stored.
@@ -81,6 +82,23 @@ func (c *Checker) Given(config cty.Value) cty.Value {
 	}
 	c.Publish(func(yield func(string) bool) { leak.Texts(c.Block.NullAt(c.Block.NullWriteOnly(plain), hidden), yield) })
 	return plain
+}
+
+// rememberWithheld notes the withheld values of an answer. They may be others than those of the
+// configuration: earlier ones, or what was set outside. What is one value counts as sensitive.
+func (c *Checker) rememberWithheld(v cty.Value) {
+	if c.Leaks.Guard == nil || v == cty.NilVal || v.IsNull() {
+		return
+	}
+	for _, path := range c.Withheld.Find(v) {
+		part, ty, ok := at(v, c.Block.Type(), path)
+		if ok && part.Type().IsPrimitiveType() {
+			part = part.Mark(value.Sensitive)
+		}
+		if ok {
+			c.Leaks.Guard.RememberOwn(c.own(), part, ty)
+		}
+	}
 }
 
 // at returns the value and the declared type at a path in a value that may have marks, which the result has

@@ -57,6 +57,12 @@ func planAccount(prior, next object) object {
 	return next
 }
 
+// replacesAccount reports whether a change replaces the account: one of the password, if strict says so, and
+// only if the state has the earlier one.
+func replacesAccount(prior, planned object) bool {
+	return prior.text("strict") == "replace" && isKnownNonNull(prior["password"]) && !prior["password"].Equal(planned["password"])
+}
+
 // deleteAccount refuses to delete without the password, if strict says so.
 func deleteAccount(prior object) error {
 	if prior.text("strict") == "delete" && !isKnownNonNull(prior["password"]) {

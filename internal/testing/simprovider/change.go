@@ -160,6 +160,9 @@ func replacements(prior, planned object) []*tftypes.AttributePath {
 			paths = append(paths, tftypes.NewAttributePath().WithAttributeName(name))
 		}
 	}
+	if replacesAccount(prior, planned) {
+		paths = append(paths, tftypes.NewAttributePath().WithAttributeName("password"))
+	}
 	return paths
 }
 

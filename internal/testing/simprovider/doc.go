@@ -52,7 +52,8 @@
 //     of earlier versions, also flat, and identities of version 0 {label} are upgraded.
 //   - resource sim_account: name; optional note, rotate, password (sensitive), which reads compare with the
 //     state and never return, and strict, which chooses how a state without the password is answered: reads
-//     say gone, an error or another value (other), or the destruction fails (delete); computed id, serial,
+//     say gone, an error or another value (other), the destruction fails (delete), or a plan has an update
+//     where a state with another password leads to a replacement (replace); computed id, serial,
 //     and token (sensitive), a new one for each rotate, which no read returns.
 //   - data sim_lookup: name, hint; the newest sim_thing of the name: computed id, size, tags, label, serial.
 //   - ephemeral sim_secret: name; optional hint, renew_after, expire_after, open_delay, renew_delay,

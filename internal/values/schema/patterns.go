@@ -113,21 +113,15 @@ func elementStep(ty cty.Type, key cty.Value) cty.PathStep {
 	return cty.IndexStep{Key: key}
 }
 
-// NullAt returns v, an object of the block's type without marks, with null at the paths. The types of
-// attributes that may have any type are not kept, since they reveal the value.
+// NullAt returns v, an object of the block's type without marks, with null at the paths. Types that the
+// schema leaves open are not kept, since they tell of the value.
 func (b *Block) NullAt(v cty.Value, paths []cty.Path) cty.Value {
 	for _, path := range paths {
 		old, err := path.Apply(v)
 		if err != nil {
 			continue
 		}
-		ty := old.Type()
-		if _, named := path[len(path)-1].(cty.GetAttrStep); named {
-			if a := b.AttributeAt(path); a != nil && a.ValueType().HasDynamicTypes() {
-				ty = a.ValueType()
-			}
-		}
-		v = Put(v, path, cty.NullVal(ty))
+		v = Put(v, path, cty.NullVal(b.nullType(path, old.Type())))
 	}
 	return v
 }
@@ -151,4 +145,23 @@ func EveryElementOf(path cty.Path) string {
 		}
 	}
 	return PatternString(out)
+}
+
+// nullType returns the type of a null that stands at a path for a value of a type.
+func (b *Block) nullType(path cty.Path, ty cty.Type) cty.Type {
+	for i := len(path); i > 0; i-- {
+		a := b.AttributeAt(path[:i])
+		if _, named := path[i-1].(cty.GetAttrStep); !named || a == nil {
+			continue // it leads into the value of an attribute, or is that of an element
+		}
+		declared := a.ValueType()
+		for _, step := range path[i:] {
+			declared = StepType(declared, step)
+		}
+		if declared.HasDynamicTypes() && (i == len(path) || !ty.IsPrimitiveType()) {
+			return declared
+		}
+		return ty
+	}
+	return ty
 }

@@ -1,0 +1,33 @@
+package object
+
+import (
+	"slices"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/internal/engine/contract"
+	"github.com/mayfly-iac/mayfly/internal/provider"
+	"github.com/mayfly-iac/mayfly/internal/values/schema"
+)
+
+// HiddenReplacement returns the withheld attributes whose change, which was planned as an update, requires
+// the replacement of the object if the provider sees a value in the prior one. Null hides that from a
+// provider which takes a change from null for none, such as that of keys and certificates, and it would leave
+// the object as it is. Nothing else in the provider's answer counts.
+func HiddenReplacement(op *Op, req PlanRequest) []cty.Path {
+	prior, paths := op.Withheld.StandIn(req.Prior.Value, req.Prior.Object, req.Config)
+	if len(paths) == 0 {
+		return nil
+	}
+	resp, diags := op.Provider.PlanResource(op.Ctx, provider.PlanRequest{
+		Type: op.TypeName(), Prior: prior, Proposed: schema.ProposedNew(op.Block(), prior, req.Config), Config: req.Config,
+		PriorPrivate: req.Prior.Private, Identity: req.Prior.Identity, ProviderMeta: req.Meta,
+	})
+	if diags.HasErrors() || resp.Planned == cty.NilVal || resp.Planned.IsNull() {
+		return nil
+	}
+	required := contract.ReplacePaths(op.Block(), prior, resp.Planned, op.Answers.AcceptPaths(resp.RequiresReplace))
+	return slices.DeleteFunc(required, func(p cty.Path) bool {
+		return !slices.ContainsFunc(paths, func(at cty.Path) bool { return p.HasPrefix(at) || at.HasPrefix(p) })
+	})
+}
