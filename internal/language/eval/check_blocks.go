@@ -14,7 +14,7 @@ import (
 	"github.com/mayfly-iac/mayfly/state"
 )
 
-// EachCheck calls f with what each check block of the tree may use.
+// EachCheck calls f with the uses of each check block of the tree.
 func EachCheck(c *blocks.Config, f func(uses []Use)) {
 	for _, m := range c.Modules {
 		for _, b := range m.Checks {
@@ -75,11 +75,11 @@ func (r *Run) Check(address string) *Check {
 	return nil
 }
 
-// BlockUses returns what the check may use, before the instances of its module are known.
+// BlockUses returns the uses of the check, before the instances of its module are known.
 func (c *Check) BlockUses() []Use { return usesOf(c.block.Opens) }
 
-// Uses returns the ephemeral instances that evaluating the check may open. What a nested data block uses is
-// not among them: reading it is an operation of its own.
+// Uses returns the ephemeral instances that evaluating the check may open. The uses of a nested data block
+// are not among them: reading it is an operation of its own.
 func (c *Check) Uses(t *future.Task) []Use {
 	if c.block.Opens.Empty() {
 		return nil
@@ -123,7 +123,7 @@ func (c *Check) assert(sc *scope, a blocks.Condition, announce bool) (state.Chec
 	v := r.condition(sc, a, failedAssertion)
 	switch {
 	case v.status == state.CheckFail:
-		v.diags.AsWarnings() // the failure matters, not what is wrong with its message
+		v.diags.AsWarnings() // the failure matters, not a mistake in its message
 		v.failure.AsWarnings()
 	case v.status == state.CheckUnknown && announce && !r.Diags.HasErrors():
 		v.failure = r.about(sc, a.Expr, diag.Diagnostic{

@@ -70,7 +70,7 @@ type verdict struct {
 	status  state.CheckStatus
 	message string    // of a condition that failed, "" if it is hidden
 	failure diag.List // that it failed; nil otherwise
-	diags   diag.List // what is wrong with the condition itself or with its message
+	diags   diag.List // mistakes in the condition itself or its message
 }
 
 func (v verdict) all() diag.List { return slices.Concat(v.diags, v.failure) }
@@ -148,7 +148,7 @@ func (r *Run) tryMessage(sc *scope, c blocks.Condition) diag.List {
 	return diags
 }
 
-// hiding says why a message is hidden: what kind of values it contains, and how to show it. It is zero for a
+// hiding says why a message is hidden: which kind of values it contains, and how to show it. It is zero for a
 // message that is shown.
 type hiding struct{ what, remedy string }
 

@@ -31,7 +31,7 @@ func (in *Instance) held(t *future.Task) *reads {
 	return r
 }
 
-// addHeld adds what Held returns. sc is the scope of the instance.
+// addHeld adds the resources that Held returns. sc is the scope of the instance.
 func (r *reads) addHeld(sc *scope, in *Instance) {
 	if !in.Resource.Block.HoldsOpen() {
 		return

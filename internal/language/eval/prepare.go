@@ -7,9 +7,8 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/base/future"
 )
 
-// Prepare demands everything durable that the instance's configuration needs, including what lies behind
-// values and ephemeral resources that are evaluated later. Afterwards, evaluating waits only for
-// openings.
+// Prepare demands everything durable that the instance's configuration needs, including the dependencies of
+// values and ephemeral resources that are evaluated later. Afterwards, evaluating waits only for openings.
 func (in *Instance) Prepare(t *future.Task) {
 	p := preparer{newVisitor(t)}
 	p.instance(in)
@@ -47,8 +46,8 @@ func (v visitor) first(what any) bool {
 
 type preparer struct{ visitor }
 
-// reads demands everything durable in a read-set. A value that may open something is not evaluated, but what
-// it reads is prepared, so that evaluating it later need not wait.
+// reads demands everything durable in a read-set. A value that may open something is not evaluated, but the
+// objects that it reads are prepared, so that evaluating it later need not wait.
 func (p preparer) reads(r *reads) {
 	for _, v := range r.values {
 		if !v.opens() {

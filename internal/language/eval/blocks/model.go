@@ -84,7 +84,7 @@ type Value struct {
 	Conditions []Condition      // validations or preconditions
 	DependsOn  []lang.Ref
 	Range      hcl.Range
-	Opens      *OpenSet // what evaluating it may open
+	Opens      *OpenSet // that evaluating it may open
 }
 
 // Condition is a compiled condition of a block.
@@ -117,11 +117,11 @@ type Resource struct {
 	ProviderKey *lang.Expr      // the key of the provider configuration's instance
 	Versions    []*lang.Expr    // of Withheld, in the same order; nil for none
 	// IdleConnections are expressions of connections that no provisioner of creation uses. They are not
-	// evaluated, but the instances depend on what they refer to.
+	// evaluated, but the instances depend on the objects they refer to.
 	IdleConnections []*lang.Expr
 
-	Opens          *OpenSet // what working on an instance may open, besides the block itself
-	bodyOpens      *OpenSet // what evaluating the arguments may open
+	Opens          *OpenSet // that work on an instance may open, besides the block itself
+	bodyOpens      *OpenSet // that evaluating the arguments may open
 	dependsOnOpens *OpenSet // by depends_on, of the block and of the modules around it
 }
 
@@ -156,7 +156,7 @@ type Provider struct {
 	ForEach *lang.Expr
 	Body    []*lang.Expr // the expressions of the arguments
 	View    *schema.Body // the arguments, with expressions that keep marks, to be decoded
-	Opens   *OpenSet     // what evaluating the arguments may open
+	Opens   *OpenSet     // that evaluating the arguments may open
 }
 
 // Check is a compiled check block.
@@ -165,5 +165,5 @@ type Check struct {
 	Module     *Module
 	Assertions []Condition
 	Nested     *Resource // nil without nested block
-	Opens      *OpenSet  // what evaluating the assertions may open, and the nested block itself
+	Opens      *OpenSet  // that evaluating the assertions may open, and the nested block itself
 }
