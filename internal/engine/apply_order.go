@@ -44,7 +44,7 @@ func (o *ordering) start(ready []int32) {
 	}
 }
 
-// carryOut runs a step and starts what was waiting for it alone.
+// carryOut runs a step and starts the steps that were waiting for it alone.
 func (o *ordering) carryOut(t *future.Task, i int32) {
 	o.mu.Lock()
 	skip := o.bad[i]
