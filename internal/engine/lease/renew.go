@@ -13,7 +13,7 @@ const minRenewGap = time.Second
 // maxRenewPause bounds the growing pause between attempts after failures.
 const maxRenewPause = 30 * time.Second
 
-// RenewLimit bounds one renewal. It is far above what any takes, since one that is given up may have
+// RenewLimit bounds one renewal. It is far longer than any renewal takes, since one that is given up may have
 // happened.
 const RenewLimit = 5 * time.Minute
 
@@ -100,7 +100,7 @@ func (l *life[V]) next() time.Time {
 	}
 }
 
-// steady returns a time, as a provider names it, with what the monotonic clock will show then.
+// steady returns a time, as a provider names it, with a reading of the monotonic clock for that time.
 func (l *life[V]) steady(at time.Time) time.Time {
 	if at.IsZero() {
 		return at
