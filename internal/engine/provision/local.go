@@ -30,8 +30,8 @@ type localExec struct {
 // outputTail is how much of a failed command's output its error shows, in bytes.
 const outputTail = 8 << 10
 
-// execute runs the command. Its environment is that of the program, with the arguments' variables after it,
-// which take precedence.
+// execute runs the command. Its environment is the program's, with the arguments' variables after it, which
+// take precedence.
 func (le *localExec) execute(args cty.Value) error {
 	command := ""
 	if v := args.GetAttr("command"); !v.IsNull() {
