@@ -95,7 +95,7 @@ func (op *Op) identityVersion() int64 {
 	return 0
 }
 
-// StateObject makes the state object for v, which must be wholly known, with what the state says of the
+// StateObject makes the state object for v, which must be wholly known, with the state's records of the
 // object like, unless that is nil. It returns nil if v must not be stored, which was reported.
 func (op *Op) StateObject(v cty.Value, paths []cty.Path, private []byte, identity cty.Value, like *state.Object) *state.Object {
 	whole := v
