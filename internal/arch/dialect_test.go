@@ -17,7 +17,7 @@ type standIns struct {
 // may only fall.
 var maxStandIns = map[string]standIns{
 	"base":     {0, 0},
-	"engine":   {13, 0},
+	"engine":   {0, 0},
 	"install":  {1, 2},
 	"language": {2, 0},
 	"library":  {3, 0},

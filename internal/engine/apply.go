@@ -22,8 +22,8 @@ import (
 	"github.com/mayfly-iac/mayfly/state"
 )
 
-// Apply carries out a plan. It always returns the resulting state, errors or not: the state holds what the
-// providers reported last.
+// Apply carries out a plan. It always returns the resulting state, errors or not: the state holds the last
+// reports of the providers.
 func (e *Engine) Apply(ctx context.Context, req ApplyRequest) (*Applied, diag.List) {
 	if req.Soft == nil {
 		req.Soft = ctx
