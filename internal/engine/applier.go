@@ -50,7 +50,7 @@ type applier struct {
 	altered    plan.Instances                   // that the plan changes; set before any step starts
 	neededOpen func() map[*blocks.Resource]bool // of the configuration
 
-	mu        sync.Mutex // guards all below
+	mu        sync.Mutex // protects all below
 	state     *state.State
 	results   map[addr.Instance]cty.Value
 	blocked   plan.Instances                 // whose step failed or was not reached
@@ -136,7 +136,7 @@ func (a *applier) fromState(in *eval.Instance) cty.Value {
 	return unknownObject(in)
 }
 
-// applyChange asks a provider to change an object. Operations hold a provider.Reader, so that nothing but
+// applyChange asks a provider to change an object. Operations have a provider.Reader, so that nothing but
 // this, which only an apply calls, can change anything.
 func applyChange(ctx context.Context, p provider.Reader, req provider.ApplyRequest) (provider.ApplyResponse, diag.List) {
 	return p.(provider.Changer).ApplyResource(ctx, req)

@@ -37,8 +37,8 @@ type instanceApply struct {
 	config object.Config
 }
 
-// applyStep creates or updates the instance of a change. Everything durable is prepared before it takes a
-// slot: a task that waited for evaluation within a slot could block the tasks it waits for.
+// applyStep creates or updates the instance of a change. The instance is prepared before it takes a slot: a
+// task that waited for evaluation within a slot could block the tasks it waits for.
 func (a *applier) applyStep(t *future.Task, c *plan.Change) bool {
 	in := a.prepareInstance(t, c, "changes")
 	if in == nil {

@@ -16,7 +16,7 @@ type ordering struct {
 	pool  *future.Pool
 	run   func(t *future.Task, i int32, skip bool) bool
 
-	mu    sync.Mutex // guards all below
+	mu    sync.Mutex // protects all below
 	needs []int32    // of each step: how many of those before it are still to be done
 	bad   []bool     // one of those before it has failed or was passed over
 }

@@ -46,7 +46,7 @@ type Console struct {
 	runs      []*eval.Run
 	end       func()
 
-	mu   sync.Mutex // guards kept while an expression opens things side by side
+	mu   sync.Mutex // protects kept while an expression opens things side by side
 	kept map[eval.Use]struct{}
 }
 

@@ -2,8 +2,8 @@
 // and state.
 //
 // Begin with engine.go and walk.go, which all operations share, and object.go, an operation on one object.
-// planner.go holds the findings of a plan, plan_*.go plan one kind of object each, and plan.go has the order
-// of it all; applier.go, apply_*.go and apply.go do the same for applying. validate.go, import_object.go,
+// planner.go has the findings of a plan, plan_*.go plan one kind of object each, and plan.go has the order of
+// it all; applier.go, apply_*.go and apply.go do the same for applying. validate.go, import_object.go,
 // generate.go and console.go are the other operations.
 //
 // Decisions that need no run are made below: object asks a provider about one object, contract has the rules

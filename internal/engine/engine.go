@@ -38,7 +38,7 @@ type Options struct {
 	// Provisioner output and inputs come from the environment of the process; local-exec passes Environ on.
 	Environ []string
 	// Log receives a line for anything unusual that is not an error; nil for none. A line begins with its
-	// level in brackets and holds no values.
+	// level in brackets and has no values.
 	Log func(line string)
 	// Instead returns a stand-in that answers for an instance in place of its provider, nil for none. Tests
 	// set it.

@@ -64,7 +64,7 @@ func (p *planner) noteDecisions(ctx context.Context) {
 // makePlan runs the plan. Whether a restricted plan includes an output depends on the objects it includes, so
 // the outputs of such a plan follow in a second round.
 func (p *planner) makePlan() {
-	p.plan.Prior = p.prior // a plan that ends early can be stored too
+	p.plan.Prior = p.prior // an incomplete plan can be stored too
 	if !p.valid() {
 		return
 	}

@@ -192,7 +192,7 @@ func (ip *instancePlan) warnDeprecated(said diag.List) {
 	}
 }
 
-// loadPrior finds the object in the state, or imports it, and brings it up to date. If it may hold values
+// loadPrior finds the object in the state, or imports it, and brings it up to date. If it may contain values
 // that must not be stored, which are known once the configuration is evaluated, the answers are judged then.
 func (ip *instancePlan) loadPrior() (ok bool) {
 	pl := ip.planner

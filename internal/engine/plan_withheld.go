@@ -80,7 +80,7 @@ func unneeded(ip *instancePlan) bool {
 	return !ip.marksChanged(ip.prior.Value)
 }
 
-// planUnneeded plans no change of an object for which unneeded holds.
+// planUnneeded plans no change of an object for which unneeded is true.
 func planUnneeded(ip *instancePlan, s *ephemeral.Session) (cty.Value, bool) {
 	if !ip.in.Preconditions(ip.t, s.Opened) || ip.Answers.Later && !ip.review() {
 		return cty.NilVal, false

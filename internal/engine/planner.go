@@ -98,7 +98,7 @@ type planner struct {
 	generating bool        // configuration for objects that import blocks name, not a plan
 	missing    []undeclared
 
-	mu        sync.Mutex // guards all below while tasks run
+	mu        sync.Mutex // protects all below while tasks run
 	prior     *state.State
 	changes   map[addr.Object]*plan.Change
 	drift     []*plan.Change

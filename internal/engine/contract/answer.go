@@ -93,7 +93,7 @@ type Checker struct {
 	// Later is set while answers come before the configuration is known. They are not searched for values
 	// that must not come back: Review does that.
 	Later bool
-	// Exposed is set once an id was stored although it holds a value that should have been left out.
+	// Exposed is set once an id was stored although it contains a value that should have been left out.
 	Exposed bool
 
 	public public

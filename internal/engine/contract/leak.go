@@ -26,7 +26,7 @@ func (l Leaks) configuration(a addr.ProviderConfig) leak.Source {
 }
 
 // Result judges the result of a function of a configured provider, which no object belongs to: whether it
-// holds an ephemeral value of the configuration, and whether it may be kept, with a warning.
+// contains an ephemeral value of the configuration, and whether it may be kept, with a warning.
 func (l Leaks) Result(v cty.Value, configured addr.ProviderConfig) (keep, found bool) {
 	c := Checker{Configured: configured, Leaks: l, Object: addr.Object{Instance: addr.Instance{Resource: addr.Resource{Mode: addr.Data}}}}
 	keep = true
@@ -150,7 +150,7 @@ const (
 func (v verdict) keep() bool { return v.outcome == outcomeStored }
 
 // judge decides about a text in an answer, by the value in it that must be hidden most. It returns false if
-// the text holds none, or only values that were warned about already.
+// the text contains none, or only values that were warned about already.
 func (c *Checker) judge(text string, a Answer) (worst verdict, found bool) {
 	c.begin(a)
 	fresh := false

@@ -106,7 +106,7 @@ func (w *withholder) withoutValue(v cty.Value, ty cty.Type, path cty.Path) (cty.
 	}
 }
 
-// tells reports whether the names of attributes in a type hold values that must not be stored.
+// tells reports whether the names of attributes in a type contain values that must not be stored.
 func (w *withholder) tells(ty cty.Type, path cty.Path) bool {
 	switch {
 	case ty.IsCollectionType():

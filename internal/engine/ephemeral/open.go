@@ -65,8 +65,8 @@ func (o *opener) locate(diags diag.List) diag.List {
 }
 
 // open opens the instance. Preconditions and the configuration are evaluated before the provider is started:
-// neither needs it, and the instance may turn out to be pending. On an error the session ends here;
-// otherwise the lease ends it.
+// neither needs it, and the instance may be found pending. On an error the session ends here; otherwise the
+// lease ends it.
 func (o *opener) open() (thing lease.Thing[content], err error) {
 	used := false
 	defer o.s.endUnless(&used)
@@ -258,7 +258,8 @@ func (o *opener) callWithGrace(ctx context.Context, config cty.Value) (resp prov
 	return o.p.OpenEphemeral(ctx, o.typeName(), config)
 }
 
-// checkResult holds the result of Open against the framework's rules. Messages name attributes, never values.
+// checkResult checks the result of Open against the framework's rules. Messages name attributes, never
+// values.
 func (o *opener) checkResult(config cty.Value, resp provider.OpenResponse) diag.List {
 	name := o.in.Resource.Block.Provider.ForDisplay()
 	if resp.Deferred != "" {

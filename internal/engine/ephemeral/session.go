@@ -280,7 +280,7 @@ func (s *Session) Fresh() bool {
 	return !stale.Load()
 }
 
-// endUnless ends s unless *used is set. It is deferred, so that a panic leaves no lease behind.
+// endUnless ends s unless *used is set. Call it with defer, so that a panic leaves no lease behind.
 func (s *Session) endUnless(used *bool) {
 	if !*used {
 		s.End()

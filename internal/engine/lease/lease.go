@@ -89,7 +89,7 @@ const (
 	closing
 )
 
-// entry is the state of one key or group. The pool's mutex guards all fields.
+// entry is the state of one key or group. The pool's mutex protects all fields.
 type entry[K comparable, V any] struct {
 	key     K
 	group   *entry[K, V]

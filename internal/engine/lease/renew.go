@@ -26,7 +26,7 @@ const lookEvery = time.Minute
 // life is one open thing between Open and Close. Its loop and its users compete to renew it; a token,
 // of which there is one, keeps renewals apart.
 type life[V any] struct {
-	thing Thing[V] // guarded by the pool's mutex; zero once closing has begun
+	thing Thing[V] // protected by the pool's mutex; zero once closing has begun
 	renew func(context.Context) (time.Time, error)
 	now   func() time.Time
 

@@ -13,8 +13,8 @@ import (
 )
 
 // follow lets every object follow the moves that concern it, one after the other. An object stops before an
-// address that held another object before any move: that object may move on, but the two must not be
-// mistaken for one.
+// address that another object had before any move: that object may move on, but the two must not be mistaken
+// for one.
 func (m *mover) follow(moves []move) {
 	index := newIndex(moves)
 	if diags := index.cyclic(moves); diags != nil {

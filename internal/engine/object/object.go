@@ -1,6 +1,6 @@
 // Package object has the operations on one object that ask its provider: the stored object is decoded and
 // upgraded, the real object is read or imported, a change is planned, and results are made fit to be stored.
-// Every answer is held against the contract of resources before anything else sees it.
+// Every answer is checked against the contract of resources before anything else sees it.
 //
 // It may import the packages below the engine, but no evaluation: configurations come as values. It must not
 // know other objects, the order of a run, or how a provider is found and configured.
@@ -31,7 +31,7 @@ type Env struct {
 	Providers *processes.Set
 	Events    *event.Reporter
 	Sink      func(diag.List)   // reports diagnostics; safe for concurrent use
-	Log       func(line string) // receives a line that holds no values; nil for none
+	Log       func(line string) // receives a line without values; nil for none
 	Leaks     contract.Leaks
 	Hasher    *fingerprint.Hasher // of the values of ephemeral attributes
 }
@@ -82,7 +82,7 @@ func (op *Op) Use(p provider.Reader, configured addr.ProviderConfig) bool {
 	return p != nil
 }
 
-// warnf writes a line to the log, if there is one. It must hold addresses and paths only, never values.
+// warnf writes a line to the log, if there is one. It must have addresses and paths only, never values.
 func (e *Env) warnf(format string, args ...any) {
 	if e.Log != nil {
 		e.Log("[WARN] " + fmt.Sprintf(format, args...))

@@ -101,7 +101,7 @@ func (le *localExec) runOutput(cmd *exec.Cmd) commandResult {
 			return commandResult{tail, err}
 		case <-time.After(cmd.WaitDelay):
 		}
-		if !le.Behind() || le.soft.Err() != nil { // a process that the command left behind still holds its output
+		if !le.Behind() || le.soft.Err() != nil { // a process that the command left behind still has its output open
 			return commandResult{err: err}
 		}
 	}

@@ -1,7 +1,7 @@
 // Package timing remembers how long operations on objects take, so that the next run can start operations on
 // the critical path first.
 //
-// A record holds addresses, names of operations and times, and no values.
+// A record has addresses, names of operations and times, and no values.
 //
 // It may import event and the packages below it. It must not know how operations are scheduled, nor where a
 // record is kept.

@@ -24,7 +24,7 @@ func EachCheck(c *blocks.Config, f func(uses []Use)) {
 }
 
 // DeclareChecks records every block of the configuration that has conditions, except ephemeral resources,
-// without objects. The given status applies to the blocks that turn out to have no objects.
+// without objects. The given status applies to blocks that have no objects in the end.
 func (r *Run) DeclareChecks(status state.CheckStatus) {
 	for _, m := range r.cfg.Modules {
 		for _, b := range m.Checks {
@@ -95,7 +95,7 @@ func (c *Check) Deps(t *future.Task) []plan.Dep {
 	return c.readSet(t).deps(t, nil)
 }
 
-// Prepare demands everything durable that the check needs, its nested data block included.
+// Prepare demands all cells that the check needs, its nested data block included.
 func (c *Check) Prepare(t *future.Task) {
 	prepare(t, c.readSet(t))
 }
@@ -138,7 +138,7 @@ func (c *Check) assert(sc *scope, a blocks.Condition, announce bool) (state.Chec
 }
 
 // assertTest evaluates one assertion of a test run. It decides about the test and not about the run, in which
-// it holds nothing up, so it is a warning too if it fails or cannot be decided.
+// it stops nothing, so it is a warning too if it fails or cannot be decided.
 func (c *Check) assertTest(sc *scope, a blocks.Condition) (state.CheckStatus, string, diag.List) {
 	r := c.Module.run
 	v := r.condition(sc, a, failedTest)

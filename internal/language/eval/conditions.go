@@ -56,8 +56,8 @@ func (in *Instance) conditions(conds []blocks.Condition, failed string, sc *scop
 	return ok
 }
 
-// soften turns the failure of a condition into a warning if the run asks for that. An error in the condition
-// or its message remains an error.
+// soften makes the failure of a condition a warning if the run asks for that. An error in the condition or
+// its message remains an error.
 func (r *Run) soften(failure diag.List) {
 	if r.opt.MildConditions {
 		failure.AsWarnings()
@@ -134,7 +134,8 @@ func (r *Run) about(sc *scope, x *lang.Expr, d diag.Diagnostic) diag.List {
 }
 
 // tryMessage evaluates the message of a condition that has not failed, without opening anything, so that
-// mistakes in it are found early. A message without references is tried only while validating.
+// mistakes in it are found before the condition fails. A message without references is tried only while
+// validating.
 func (r *Run) tryMessage(sc *scope, c blocks.Condition) diag.List {
 	if r.opt.Phase == Applying || r.opt.Phase == Planning && (c.Message == nil || len(c.Message.Refs) == 0) {
 		return nil

@@ -22,7 +22,7 @@ func (in *Instance) Held(t *future.Task) []Need {
 	return held
 }
 
-// PrepareHeld demands everything durable that Held needs.
+// PrepareHeld demands all cells that Held needs.
 func (in *Instance) PrepareHeld(t *future.Task) { prepare(t, in.held(t)) }
 
 func (in *Instance) held(t *future.Task) *reads {

@@ -142,7 +142,7 @@ func (r *Resource) allDeps(t *future.Task) []plan.Dep {
 }
 
 // collapse returns deps, which are sorted, with the dependencies on all instances of a resource replaced by
-// one on the whole resource. Otherwise each of many dependent objects would hold a list as long as the
+// one on the whole resource. Otherwise each of many dependent objects would have a list as long as the
 // resource has instances.
 func (r *Run) collapse(t *future.Task, deps []plan.Dep) []plan.Dep {
 	out := deps[:0]

@@ -124,7 +124,7 @@ func (d *DestroyProvisioners) readSet(sc *scope) *reads {
 	return r
 }
 
-// Prepare demands everything durable that the provisioners need.
+// Prepare demands all cells that the provisioners need.
 func (d *DestroyProvisioners) Prepare(t *future.Task) { prepare(t, d.readSet(d.scope(t, nil))) }
 
 // Deps returns the dependencies of the provisioners through ephemeral resources, which must still exist when

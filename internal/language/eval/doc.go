@@ -1,4 +1,4 @@
-// Package eval evaluates a configuration: it turns modules, resources and values into objects whose results
+// Package eval evaluates a configuration: it makes objects of modules, resources and values, whose results
 // are computed on demand, once, for the first that asks.
 //
 // A *block* is a declaration (package blocks); an *object* is a block within a module instance; an *instance*

@@ -43,7 +43,7 @@ func (x *Expression) scope(t *future.Task, o *Opened) *scope {
 	return &scope{m: x.module, t: t, opened: o, functions: x.functions}
 }
 
-// Prepare demands everything durable that the expression needs.
+// Prepare demands all cells that the expression needs.
 func (x *Expression) Prepare(t *future.Task) {
 	needed := &reads{}
 	needed.addExprs(x.scope(t, nil), x.expr)

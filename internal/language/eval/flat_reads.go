@@ -6,7 +6,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/base/future"
 )
 
-// maxFlatReads bounds the size of a flat read-set that only one value holds: many values with long sets of
+// maxFlatReads bounds the size of a flat read-set that only one value has: many values with long sets of
 // their own would take quadratic space.
 const maxFlatReads = 32
 

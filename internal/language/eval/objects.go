@@ -208,7 +208,7 @@ type Instance struct {
 	Key      addr.Key
 	cell     future.Cell[cty.Value]
 	reads    future.Cell[*reads]
-	circular atomic.Bool // set while it is computed, if it turns out to depend on itself
+	circular atomic.Bool // set while it is computed, if it depends on itself
 }
 
 // Circular reports whether the instance depends on itself, which was reported. This is known once it is
@@ -240,7 +240,7 @@ type Value struct {
 	uses   future.Cell[[]Use]
 	guard  *guard // nil without conditions
 
-	circular atomic.Bool // set while it is computed, if it turns out to depend on itself
+	circular atomic.Bool // set while it is computed, if it depends on itself
 }
 
 // Addr returns the absolute address, for messages.

@@ -34,14 +34,14 @@ const (
 // task. They always return a valid value and report errors to Run.Diags.
 type Host interface {
 	// WithOpened calls f, within the limit of concurrent operations, and ends the leases on the instances
-	// opened for it. f demands nothing durable any more. The caller must not be in a slot. user has the
+	// opened for it. All cells that f demands are computed. The caller must not be in a slot. user has the
 	// conditions that f evaluates.
 	WithOpened(t *future.Task, user *Value, f func(*Opened))
 	// CallFunction calls a provider-defined function. The value is unknown, without an error, if the provider
 	// could not be configured, which was reported.
 	CallFunction(t *future.Task, call FunctionCall) (cty.Value, error)
 	// ConfiguredFunctions returns the functions that a provider has with a configuration, which was prepared
-	// and holds nothing ephemeral; false if they could not be found out, which was reported.
+	// and has nothing ephemeral; false if they could not be found out, which was reported.
 	ConfiguredFunctions(t *future.Task, p *ProviderObject) (map[string]*schema.Function, bool)
 }
 
@@ -60,7 +60,7 @@ type Options struct {
 	// Interrupted ends evaluations when it is closed; nil for never.
 	Interrupted <-chan struct{}
 	// MildConditions makes failing conditions of managed resources, data sources and outputs warnings, which
-	// hold nothing up.
+	// stop nothing.
 	MildConditions bool
 	// Redact returns a text of a diagnostic without its secrets; nil if there are none to hide.
 	Redact func(string) string
@@ -89,9 +89,9 @@ type Run struct {
 
 	cycled    syncSet  // of the addresses of blocks that are in a reported cycle
 	undecided syncSet  // of the blocks whose instances are not known yet
-	held      sync.Map // objects that lead to guarded values → *future.Cell[bool]: see once
+	held      sync.Map // objects that lead to values with conditions → *future.Cell[bool]: see once
 
-	providersMu sync.Mutex // guards the two maps below
+	providersMu sync.Mutex // protects the two maps below
 	providers   map[addr.ProviderConfig]*ProviderObject
 	keyExprs    map[hcl.Expression]*lang.Expr
 }

@@ -22,7 +22,7 @@ const (
 )
 
 // Use is something that an operation may open while it runs. It is claimed before the operation starts, so
-// that it is not closed too early. It is comparable.
+// that it is not closed before. It is comparable.
 type Use struct {
 	Kind     UseKind
 	Instance addr.Instance       // UseInstance; without key for UseResource

@@ -15,7 +15,7 @@ const (
 	InProvisioner                         // of creation, with the connection that it uses
 	InDestroyProvisioner                  // with the connection that it uses
 	InIdleConnection                      // of a connection that no provisioner of creation uses
-	InConnection                          // the connection that holds for a provisioner, whether or not it uses it
+	InConnection                          // the connection that applies to a provisioner, whether or not it uses it
 	InTrigger                             // replace_triggered_by, and the keys in brackets in it
 	InPrevention                          // prevent_destroy
 	InVersion                             // of an ephemeral attribute

@@ -27,7 +27,7 @@ type Schemas interface {
 
 // Config is a compiled configuration: every expression with its references resolved to blocks. All runs share
 // it: Compile computes every field, but for two answers that few runs ask for. These, neededSet and
-// provenance, are found on demand and guarded by locks.
+// provenance, are found on demand and protected by locks.
 type Config struct {
 	Tree    *config.Tree
 	Schemas Schemas
@@ -42,7 +42,7 @@ type Config struct {
 	fingerprints    []moduleExpr // that call fingerprint
 	clearsEphemeral bool         // a function is called somewhere whose result is not ephemeral although its argument is
 	hasEphemerals   bool
-	neededOnce      sync.Once // guards neededSet
+	neededOnce      sync.Once // of neededSet
 	neededSet       *OpenSet
 }
 
@@ -131,7 +131,7 @@ type Provisioner struct {
 	Schema     *schema.Block
 	View       *schema.Body    // the arguments, with expressions that keep marks, to be decoded
 	Exprs      []*lang.Expr    // of the arguments, and of the connection if it works on another machine
-	Connection []*lang.Expr    // of the connection that holds for it
+	Connection []*lang.Expr    // of the connection that applies to it
 	Connected  *connectionBody // nil without connection
 }
 
