@@ -17,9 +17,9 @@ type standIns struct {
 // may only fall.
 var maxStandIns = map[string]standIns{
 	"base":     {0, 0},
-	"engine":   {311, 29},
+	"engine":   {0, 0},
 	"install":  {1, 2},
-	"language": {177, 31},
+	"language": {2, 0},
 	"library":  {3, 0},
 	"model":    {0, 0},
 	"names":    {1, 0},

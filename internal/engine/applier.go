@@ -18,7 +18,7 @@ import (
 	"github.com/mayfly-iac/mayfly/state"
 )
 
-// ApplyRequest is what an apply works from.
+// ApplyRequest is the input of an apply.
 type ApplyRequest struct {
 	Config    *blocks.Config
 	Plan      *plan.Plan
@@ -31,7 +31,7 @@ type ApplyRequest struct {
 // Applied is the outcome of an apply.
 type Applied struct {
 	State  *state.State
-	Counts plan.Counts // what was really done
+	Counts plan.Counts // of the changes really made
 }
 
 // applier carries out one apply. The value of an instance is its final object.
@@ -39,23 +39,23 @@ type applier struct {
 	*walk
 	req       ApplyRequest
 	selection *selection.Selection // of the plan
-	left      *missingDeps         // objects; asked about what no step under way may make
+	left      *missingDeps         // objects; asked only about objects that no step under way may make
 	// conditions has the objects whose conditions the plan knows, and whether it left them undecided. Nil if
 	// none are to be evaluated.
 	conditions map[string]bool
 	steps      *future.Pool    // runs the steps
-	preApply   *walk           // evaluates with the objects as they were: for the providers of what is destroyed
+	preApply   *walk           // evaluates with the objects as they were: for the providers of destroyed objects
 	changing   context.Context // of the calls that change objects: their answers are recorded until it ends
 
 	altered    plan.Instances                   // that the plan changes; set before any step starts
 	neededOpen func() map[*blocks.Resource]bool // of the configuration
 
-	mu        sync.Mutex // guards all below
+	mu        sync.Mutex // protects all below
 	state     *state.State
 	results   map[addr.Instance]cty.Value
 	blocked   plan.Instances                 // whose step failed or was not reached
 	opened    map[addr.Instance]struct{}     // ephemeral instances that were opened
-	deposedBy map[addr.Instance]addr.Deposed // what replacements that create first have set aside
+	deposedBy map[addr.Instance]addr.Deposed // set aside by replacements that create first
 	counts    plan.Counts
 	nested    map[addr.Instance]nestedRead // put off until all changes are made
 	checks    []dueCheck                   // set before any step starts
@@ -99,7 +99,7 @@ func (a *applier) prepareInstance(t *future.Task, c *plan.Change, does string) *
 }
 
 // block remembers that the instance of a step has no final object, so that outputs that depend on it keep
-// their old value. What was deposed is not the object of the instance any more.
+// their old value. A deposed object is not the object of the instance any more.
 func (a *applier) block(s *plan.Step) {
 	c := s.Change
 	if c == nil || c.Deposed != addr.Current || s.Leg == plan.DestroyLeg && c.Action == plan.CreateThenDelete {
@@ -127,7 +127,7 @@ func (a *applier) fromState(in *eval.Instance) cty.Value {
 	a.mu.Lock()
 	o := a.req.Plan.Prior.Object(op.Obj)
 	if o == nil && in.Config().Addr.Mode == addr.Data {
-		o = a.req.Plan.Base.Object(op.Obj) // a plan to destroy drops what was read
+		o = a.req.Plan.Base.Object(op.Obj) // a plan to destroy drops data that was read
 	}
 	a.mu.Unlock()
 	if v, ok := op.Live(o); ok {
@@ -136,7 +136,7 @@ func (a *applier) fromState(in *eval.Instance) cty.Value {
 	return unknownObject(in)
 }
 
-// applyChange asks a provider to change an object. Operations hold a provider.Reader, so that nothing but
+// applyChange asks a provider to change an object. Operations have a provider.Reader, so that nothing but
 // this, which only an apply calls, can change anything.
 func applyChange(ctx context.Context, p provider.Reader, req provider.ApplyRequest) (provider.ApplyResponse, diag.List) {
 	return p.(provider.Changer).ApplyResource(ctx, req)

@@ -22,8 +22,8 @@ import (
 	"github.com/mayfly-iac/mayfly/state"
 )
 
-// Apply carries out a plan. It always returns the resulting state, errors or not: the state holds what the
-// providers reported last.
+// Apply carries out a plan. It always returns the resulting state, errors or not: the state holds the last
+// reports of the providers.
 func (e *Engine) Apply(ctx context.Context, req ApplyRequest) (*Applied, diag.List) {
 	if req.Soft == nil {
 		req.Soft = ctx
@@ -73,10 +73,10 @@ func (a *applier) giveUpLate(ctx context.Context) (stop func()) {
 	}
 }
 
-// apply carries out the plan in three stages: what planning changed without the providers is recorded first,
-// so that a step finds the object at its new address; then the steps run; then what looks at all of them is
-// evaluated. The claims of all steps are made before the first one starts, or an ephemeral object
-// might be closed and opened again between two steps that use it.
+// apply carries out the plan in three stages: changes that planning made without the providers are recorded
+// first, so that a step finds the object at its new address; then the steps run; then conditions and checks
+// on their results are evaluated. The claims of all steps are made before the first one starts, or an
+// ephemeral object might be closed and opened again between two steps that use it.
 func (a *applier) apply() {
 	if !a.run.Root.CheckVariablesEarly(&future.Task{}) {
 		return
@@ -102,7 +102,7 @@ func (a *applier) apply() {
 	a.runSteps(steps, uses)
 }
 
-// claimSteps claims what each step may use; stepDone waives it.
+// claimSteps claims the uses of each step; stepDone waives them.
 func (a *applier) claimSteps(steps []plan.Step) [][]eval.Use {
 	t := &future.Task{}
 	uses := make([][]eval.Use, len(steps))
@@ -125,7 +125,7 @@ func (a *applier) claimSteps(steps []plan.Step) [][]eval.Use {
 	return uses
 }
 
-// destroyUses returns what destroying the object of a change may use.
+// destroyUses returns the uses of destroying the object of a change.
 func (a *applier) destroyUses(t *future.Task, c *plan.Change) (uses []eval.Use) {
 	if u, ok := a.preApply.run.ProviderUse(t, c.Provider); ok {
 		uses = append(uses, u)
@@ -136,8 +136,8 @@ func (a *applier) destroyUses(t *future.Task, c *plan.Change) (uses []eval.Use) 
 	return append(uses, heldUses(t, a.preApply.run, c.Addr)...)
 }
 
-// claimConditions claims what opening the ephemeral resources with conditions, but without users, may use
-// at the end.
+// claimConditions claims the uses of opening, at the end, the ephemeral resources with conditions but without
+// users.
 func (a *applier) claimConditions() {
 	if a.req.Plan.Mode != plan.Normal {
 		return
@@ -150,8 +150,8 @@ func (a *applier) claimConditions() {
 }
 
 // runSteps carries out the steps in dependency order; of those that are ready, the one with the longest way
-// still behind it goes first. After a failure, what depends on it is passed over; after an interrupt,
-// everything not yet started is. What looks at the outcome of all changes follows the last of them.
+// still behind it goes first. After a failure, steps that depend on it are passed over; after an interrupt,
+// all steps not yet started are. Conditions and checks on all changes follow the last of them.
 func (a *applier) runSteps(steps []plan.Step, uses [][]eval.Use) {
 	pool := future.NewPool(a.workers())
 	a.steps = pool
@@ -201,7 +201,7 @@ func (a *applier) reportInterrupted() {
 	}
 }
 
-// step dispatches one step of the plan and reports whether what depends on it may go on. A data source
+// step dispatches one step of the plan and reports whether steps that depend on it may go on. A data source
 // nested in a check always lets it go on: checks must not block changes.
 func (a *applier) step(t *future.Task, s *plan.Step) bool {
 	switch s.Leg {

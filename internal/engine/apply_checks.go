@@ -39,8 +39,8 @@ func (a *applier) unreadable(d *dataRead) []state.ObjectChange {
 	return []state.ObjectChange{{Object: d.Obj, Provider: d.in.Provider(d.t).Addr}}
 }
 
-// claimChecks finds the checks to evaluate and claims what they may use. Their objects are those of the plan:
-// no repetition is evaluated before the changes are made.
+// claimChecks finds the checks to evaluate and claims their uses. Their objects come from the plan: no
+// repetition is evaluated before the changes are made.
 func (a *applier) claimChecks(t *future.Task) {
 	if a.req.Plan.Mode != plan.Normal {
 		return

@@ -77,7 +77,7 @@ func (a *applier) destroyStep(t *future.Task, c *plan.Change) bool {
 	return ok
 }
 
-// awaitClosings waits for closings in progress if what is being closed may live in the object that is to be
+// awaitClosings waits for closings in progress if an instance being closed may live in the object to be
 // destroyed: a tunnel is closed before its host goes. Otherwise it only gives way to destructions with more
 // work behind them, which become ready at the same moment.
 func (a *applier) awaitClosings(t *future.Task, i addr.Instance) {

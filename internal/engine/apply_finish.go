@@ -14,9 +14,9 @@ import (
 	"github.com/mayfly-iac/mayfly/state"
 )
 
-// queueFinish queues what is not a step but needs the final objects: conditions that planning could not
-// decide, the conditions of unused ephemeral resources, and checks, which look at the outcome of all
-// changes. It returns false if an interrupt rules it out.
+// queueFinish queues the evaluations that need the final objects: conditions that planning could not decide,
+// the conditions of unused ephemeral resources, and checks, which look at the outcome of all changes. It
+// returns false if an interrupt rules it out.
 func (a *applier) queueFinish(pool *future.Pool) bool {
 	if a.conditions == nil || a.interrupted() {
 		return false
@@ -64,8 +64,8 @@ func (a *applier) finishDestroy() {
 	a.state.Outputs = map[string]*state.Output{}
 }
 
-// finishOutput stores the value of an output: what the plan promised if that is known, and otherwise the
-// final value, or the old one if a dependency has no final object.
+// finishOutput stores the value of an output: the planned value if it is known, and otherwise the final
+// value, or the old one if a dependency has no final object.
 func (a *applier) finishOutput(t *future.Task, o *eval.Value, planned *plan.OutputChange) {
 	if o.Unmet() {
 		return // keeps its old value

@@ -37,8 +37,8 @@ type instanceApply struct {
 	config object.Config
 }
 
-// applyStep creates or updates the instance of a change. Everything durable is prepared before it takes a
-// slot: a task that waited for evaluation within a slot could block the tasks it waits for.
+// applyStep creates or updates the instance of a change. The instance is prepared before it takes a slot: a
+// task that waited for evaluation within a slot could block the tasks it waits for.
 func (a *applier) applyStep(t *future.Task, c *plan.Change) bool {
 	in := a.prepareInstance(t, c, "changes")
 	if in == nil {
@@ -95,7 +95,7 @@ func (ia *instanceApply) loadPrior() bool {
 		ia.Report(diag.Errorf("Object to update is gone", "The plan updates %s, but the state has no such object any more. Make a new plan.", ia.Obj))
 		return false
 	}
-	ia.Answers.Later = true // what was read for the plan is judged again, since more may be known now
+	ia.Answers.Later = true // the object read for the plan is judged again, since more may be known now
 	var ok bool
 	ia.prior, ok = ia.Upgrade(o)
 	return ok
@@ -132,8 +132,8 @@ func (ia *instanceApply) evaluateConfig() bool {
 	return true
 }
 
-// planAgain has the provider plan again, with what is known now. The result must keep every promise of the
-// first plan, except for what the first plan would not have had if all write-only values had been known.
+// planAgain has the provider plan again, with the values known now. The result must keep every promise of the
+// first plan, except for those that it would not have made if all write-only values had been known.
 func (ia *instanceApply) planAgain() (planned provider.PlanResponse, ok bool) {
 	first, err := ia.change.After.Unmarked()
 	if err == nil && !ia.change.After.Type().Equals(ia.Block().Type()) {
@@ -222,7 +222,7 @@ func (ia *instanceApply) nothingToDo(planned cty.Value) bool {
 	return ok && ia.in.Postconditions(ia.t, ia.s.Opened, ia.Mark(planned, ia.config.Sensitive))
 }
 
-// object makes the state's record of v, which is what an apply has left.
+// object makes the state's record of v, the object after an apply.
 func (ia *instanceApply) object(v cty.Value, private []byte, identity cty.Value, left applied) *state.Object {
 	o := ia.StateObject(v, slices.Concat(ia.config.Sensitive, ia.Block().SensitivePaths(v)), private, identity, nil)
 	if o != nil {
@@ -301,7 +301,7 @@ func (ia *instanceApply) acceptPrivate(private []byte, o *applied) []byte {
 	return private
 }
 
-// fault reports what is wrong with an answer besides the object, which it leaves as good as it is.
+// fault reports errors in an answer besides its object, which is kept.
 func (ia *instanceApply) fault(o *applied, diags diag.List) {
 	ia.Report(diags)
 	o.diags, o.failed = append(o.diags, diags...), o.failed || diags.HasErrors()
@@ -413,7 +413,7 @@ func (ia *instanceApply) undepose(entry *journalEntry, deposed addr.Object) bool
 	return false
 }
 
-// applied is what is left of an object after an apply call.
+// applied is the state of an object after an apply call.
 type applied struct {
 	value   cty.Value
 	exists  bool
@@ -460,8 +460,8 @@ func (ia *instanceApply) accept(planned provider.PlanResponse, resp provider.App
 	return o
 }
 
-// unusable is what an answer leaves without an object that can be kept: an object that was there before
-// stays as it was.
+// unusable returns the result of an answer without an object that can be kept: an object that was there
+// before stays as it was.
 func (ia *instanceApply) unusable(o applied, diags diag.List) applied {
 	ia.Report(diags)
 	o.failed, o.diags = true, diags

@@ -16,7 +16,7 @@ type ordering struct {
 	pool  *future.Pool
 	run   func(t *future.Task, i int32, skip bool) bool
 
-	mu    sync.Mutex // guards all below
+	mu    sync.Mutex // protects all below
 	needs []int32    // of each step: how many of those before it are still to be done
 	bad   []bool     // one of those before it has failed or was passed over
 }
@@ -44,7 +44,7 @@ func (o *ordering) start(ready []int32) {
 	}
 }
 
-// carryOut runs a step and starts what was waiting for it alone.
+// carryOut runs a step and starts the steps that were waiting for it alone.
 func (o *ordering) carryOut(t *future.Task, i int32) {
 	o.mu.Lock()
 	skip := o.bad[i]

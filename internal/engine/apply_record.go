@@ -13,8 +13,8 @@ import (
 	"github.com/mayfly-iac/mayfly/state"
 )
 
-// recordPrior makes durable what planning changed without provider operations during the apply: objects that
-// were moved, refreshed, imported or upgraded, and data that was read.
+// recordPrior makes durable the changes of planning that need no provider operation during the apply: objects
+// that were moved, refreshed, imported or upgraded, and data that was read.
 func (a *applier) recordPrior() error {
 	a.refreshDependencies()
 	base := a.req.Plan.Base
@@ -117,8 +117,8 @@ type journalEntry struct {
 	// onDurable, if set, reports the end of the operation. It is called once the results are durable: an
 	// operation reported as complete is in the state, even if this process dies right after.
 	onDurable func(diag.List)
-	// task and turn, if set, are those of a step whose provider calls end with the entry. Other steps begin
-	// while a disk or a service makes its results durable; those that depend on it begin after that.
+	// task and turn, if set, belong to a step whose provider calls end with the entry. Other steps begin
+	// while a disk or a service makes its results durable; dependent steps begin after that.
 	task *future.Task
 	turn *slot.Turn
 }
@@ -166,8 +166,8 @@ func (e *journalEntry) end(failed bool, changes ...state.ObjectChange) bool {
 	return len(diags) == 0
 }
 
-// grace is how long an operation keeps its slot while its results become durable, if what follows it is more
-// urgent than what else could begin. A disk is usually faster, so that the slot is there for what follows.
+// grace is how long an operation keeps its slot while its results become durable, if its successor is more
+// urgent than other waiting steps. A disk is usually faster, so that the successor gets the slot.
 const grace = 50 * time.Millisecond
 
 // whileOthersBegin calls write, which makes the results of an operation durable. Meanwhile another step may

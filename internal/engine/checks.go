@@ -9,8 +9,8 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
 )
 
-// evaluateCheck evaluates the assertions of a check. Everything durable that the check needs must have been
-// prepared. If announce is set, a warning names each assertion that only the apply can decide.
+// evaluateCheck evaluates the assertions of a check. The check must have been prepared. If announce is set, a
+// warning names each assertion that only the apply can decide.
 func (w *walk) evaluateCheck(t *future.Task, c *eval.Check, announce bool) {
 	in := c.Nested()
 	if in != nil {

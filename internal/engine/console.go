@@ -35,18 +35,18 @@ type ConsoleRequest struct {
 	Planned bool
 }
 
-// Console evaluates expressions one after the other, in the scope of the root module. What they open stays
-// open, renewed as needed, until Close. It is not safe for concurrent use.
+// Console evaluates expressions one after the other, in the scope of the root module. Instances that they
+// open stay open, renewed as needed, until Close. It is not safe for concurrent use.
 type Console struct {
 	walk      *walk
 	functions map[string]function.Function
 	renew     func() *walk // starts a walk without the failures that the present one remembers; nil if a failure is final
 	failed    bool         // the present walk has values that could not be evaluated
-	keeping   bool         // what is opened stays open
+	keeping   bool         // opened instances stay open
 	runs      []*eval.Run
 	end       func()
 
-	mu   sync.Mutex // guards kept while an expression opens things side by side
+	mu   sync.Mutex // protects kept while an expression opens things side by side
 	kept map[eval.Use]struct{}
 }
 
@@ -85,7 +85,8 @@ func (e *Engine) Console(ctx context.Context, req ConsoleRequest) (*Console, dia
 	return c, append(invalid, provider.WithoutRepeats(c.walk.run.Diags.Take())...)
 }
 
-// plan makes a plan, whose objects the expressions refer to. What the plan opens is closed when it ends.
+// plan makes a plan, whose objects the expressions refer to. Instances that the plan opens are closed when it
+// ends.
 func (c *Console) plan(e *Engine, ctx context.Context, req ConsoleRequest, stamp time.Time) {
 	p := e.newPlanner(ctx, req.PlanRequest)
 	p.plan.Timestamp = stamp

@@ -6,8 +6,8 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
 )
 
-// heldUses returns, for a claim, what depends_on holds open while the object at the address is read or
-// destroyed.
+// heldUses returns, for a claim, the uses that depends_on holds open while the object at the address is read
+// or destroyed.
 func heldUses(t *future.Task, run *eval.Run, a addr.Instance) []eval.Use {
 	if in := run.HeldInstance(t, a); in != nil {
 		return in.HeldUses(t)
@@ -15,8 +15,8 @@ func heldUses(t *future.Task, run *eval.Run, a addr.Instance) []eval.Use {
 	return nil
 }
 
-// prepareHeld returns what depends_on holds open while the object at the address is read or destroyed, after
-// demanding what that needs. The task must not be in a slot.
+// prepareHeld returns the instances that depends_on holds open while the object at the address is read or
+// destroyed, after demanding the objects that they need. The task must not be in a slot.
 func prepareHeld(t *future.Task, run *eval.Run, a addr.Instance) []eval.Need {
 	in := run.HeldInstance(t, a)
 	if in == nil {

@@ -24,7 +24,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/values/leak"
 )
 
-// Options are what an Engine works with.
+// Options are the parameters of an Engine.
 type Options struct {
 	Launcher    provider.Launcher
 	Observer    event.Observer // nil for none
@@ -35,16 +35,16 @@ type Options struct {
 	Workspace   string
 	RootDir     string // of the root module, for path.root and relative file names
 	WorkDir     string // absolute, for path.cwd and provisioners
-	// Provisioner output and inputs come from the environment of the process; Environ is what local-exec
-	// passes on.
+	// Provisioner output and inputs come from the environment of the process; local-exec passes Environ on.
 	Environ []string
 	// Log receives a line for anything unusual that is not an error; nil for none. A line begins with its
-	// level in brackets and holds no values.
+	// level in brackets and has no values.
 	Log func(line string)
-	// Instead returns what answers for an instance in place of its provider, nil for none. Tests set it.
+	// Instead returns a stand-in that answers for an instance in place of its provider, nil for none. Tests
+	// set it.
 	Instead func(pc addr.ProviderConfig, i addr.Instance) provider.Provider
-	// Leaks remembers the ephemeral values of all operations, and LeakPolicy says what becomes of one that a
-	// provider returns where it would be stored. If Leaks is nil, the engine has a guard of its own.
+	// Leaks remembers the ephemeral values of all operations, and LeakPolicy decides whether one may be
+	// stored that a provider returns. If Leaks is nil, the engine has a guard of its own.
 	Leaks      *leak.Guard
 	LeakPolicy leak.Policy
 	// Hashes keeps the slow hashes of the values of ephemeral attributes. If it is nil, the engine has one of
@@ -52,9 +52,9 @@ type Options struct {
 	Hashes *fingerprint.Hashes
 	// Recorder records which ephemeral instances are open; nil for nothing. An apply uses its journal.
 	Recorder ephemeral.Recorder
-	// Functions can be called in addition to those of the language.
+	// Functions can be called in addition to the language's own.
 	Functions map[string]function.Function
-	// Coverage notes what of the configuration is exercised; nil for nothing. Tests set it.
+	// Coverage notes the exercised points of the configuration; nil for none. Tests set it.
 	Coverage *coverage.Set
 }
 
@@ -78,8 +78,8 @@ type Stats struct {
 // New returns an engine. Nothing is started.
 func New(opt Options) *Engine { return with(opt, processes.New(opt.Launcher), &accepted{}) }
 
-// Beside returns an engine that uses the same provider processes, and whose operations may overlap with those
-// of e. It is not closed: e ends the processes.
+// Beside returns an engine that uses the same provider processes, and whose operations may overlap with e's.
+// It is not closed: e ends the processes.
 func (e *Engine) Beside(change func(*Options)) *Engine {
 	opt := e.opt
 	change(&opt)
@@ -122,7 +122,7 @@ func (e *Engine) Stats() Stats {
 	return s
 }
 
-// Catalog returns what a provider offers, starting it if needed.
+// Catalog returns the catalog of a provider, starting it if needed.
 func (e *Engine) Catalog(ctx context.Context, p addr.Provider) (provider.Catalog, diag.List) {
 	return e.providers.Catalog(ctx, p)
 }
@@ -167,8 +167,9 @@ func (w *walk) newRun(cfg *blocks.Config, phase eval.Phase, result results, vari
 // results returns the object of a managed or data instance: see eval.Options.
 type results = func(*future.Task, *eval.Instance) cty.Value
 
-// runOptions returns the options of a run of the walk. The first interrupt stops the evaluations of anything
-// but an apply; an apply must finish what it has begun, so only the second interrupt stops its evaluations.
+// runOptions returns the options of a run of the walk. The first interrupt stops evaluations, except in an
+// apply; an apply must finish the operations it has begun, so only the second interrupt stops its
+// evaluations.
 func (w *walk) runOptions(cfg *blocks.Config, phase eval.Phase, result results, variables map[string]cty.Value, stamp time.Time) eval.Options {
 	w.rememberVariables(cfg, variables)
 	interrupted := w.soft.Done()

@@ -29,8 +29,8 @@ type ImportRequest struct {
 }
 
 // Import has the provider of a declared instance import an object and returns a state that includes it, nil
-// if that failed. It evaluates only what determines the instance and the provider configuration; the
-// arguments of the resource may still be missing.
+// if that failed. It evaluates only the expressions that determine the instance and the provider
+// configuration; the arguments of the resource may still be missing.
 func (e *Engine) Import(ctx context.Context, req ImportRequest) (*state.State, diag.List) {
 	p := e.newPlanner(ctx, PlanRequest{Config: req.Config, State: req.State, Mode: plan.Normal, Variables: req.Variables, Soft: req.Soft})
 	im := &importer{p}
@@ -85,8 +85,8 @@ func (im *importer) result(t *future.Task, in *eval.Instance) cty.Value {
 }
 
 // importObject imports the object and returns the resulting state, nil if that failed, which was reported.
-// The provider configuration is claimed before it is prepared, so that what it opens stays open for the
-// call.
+// The provider configuration is claimed before it is prepared, so that instances opened for it stay open for
+// the call.
 func (im *importer) importObject(t *future.Task, to addr.Instance, id string) *state.State {
 	im.planner.run.Root.CheckVariablesEarly(t)
 	in := im.instance(t, to)

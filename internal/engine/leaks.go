@@ -45,10 +45,10 @@ func (w *walk) acceptResult(c eval.FunctionCall, got cty.Value) (cty.Value, erro
 	return got, nil
 }
 
-// expose says what is in the open anyway, until the returned function is called: the files of the
-// configuration, variables that are neither ephemeral nor sensitive, and what the state had before the
-// operation. The first two stay in the open until the next operation begins, since what has come of this one
-// is shown after its end.
+// expose publishes, until the returned function is called, the texts that are in the open anyway: the files
+// of the configuration, variables that are neither ephemeral nor sensitive, and the state before the
+// operation. The first two stay public until the next operation begins, since the results of this one are
+// shown after its end.
 func (e *Engine) expose(cfg *blocks.Config, variables map[string]cty.Value, st *state.State) (end func()) {
 	variables = maps.Clone(variables)
 	unpublish := e.opt.Leaks.Publish(func(yield func([]byte) bool) {

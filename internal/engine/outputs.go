@@ -11,7 +11,8 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/values/value"
 )
 
-// rootOutput evaluates an output of the root module, opening what it needs. The output must be prepared.
+// rootOutput evaluates an output of the root module, opening the instances it needs. The output must be
+// prepared.
 func (w *walk) rootOutput(t *future.Task, o *eval.Value) (cty.Value, bool) {
 	v, ok := o.Durable(t)
 	if !ok && value.Contains(v, value.Ephemeral) {
@@ -29,7 +30,7 @@ type dueOutput struct {
 	uses []eval.Use
 }
 
-// claimOutputs returns the outputs of the root module and claims what evaluating each may use: without
+// claimOutputs returns the outputs of the root module and claims the uses of evaluating each: without
 // ephemeralasnull and fingerprint they need nothing to be open. It is for planning.
 func (w *walk) claimOutputs(t *future.Task, cfg *blocks.Config) []dueOutput {
 	var out []dueOutput
@@ -41,7 +42,7 @@ func (w *walk) claimOutputs(t *future.Task, cfg *blocks.Config) []dueOutput {
 	return out
 }
 
-// outputUses returns what evaluating an output may use; o may be nil.
+// outputUses returns the uses of evaluating an output; o may be nil.
 func (w *walk) outputUses(t *future.Task, o *eval.Value, cfg *blocks.Config) []eval.Use {
 	if o == nil || !cfg.ClearsEphemeral() {
 		return nil

@@ -47,7 +47,7 @@ func (e *Engine) Plan(ctx context.Context, req PlanRequest) (*plan.Plan, diag.Li
 	return p.plan, p.adviseExclude(oneInterrupt(provider.WithoutRepeats(diags)))
 }
 
-// noteDecisions notes what the plan does to each object, and why.
+// noteDecisions notes the action of the plan for each object, and the reasons.
 func (p *planner) noteDecisions(ctx context.Context) {
 	if !trace.Noting(ctx) {
 		return
@@ -61,10 +61,10 @@ func (p *planner) noteDecisions(ctx context.Context) {
 	}
 }
 
-// makePlan runs the plan. Whether a restricted plan includes an output depends on what else it includes, so
+// makePlan runs the plan. Whether a restricted plan includes an output depends on the objects it includes, so
 // the outputs of such a plan follow in a second round.
 func (p *planner) makePlan() {
-	p.plan.Prior = p.prior // a plan that ends early can be stored too
+	p.plan.Prior = p.prior // an incomplete plan can be stored too
 	if !p.valid() {
 		return
 	}
@@ -135,7 +135,7 @@ func (p *planner) planVariables() {
 	slices.Sort(p.plan.EphemeralVariables)
 }
 
-// claimAll claims, for every block, what its instances may use, before any instance is known. visit replaces
+// claimAll claims, for every block, the uses of its instances, before any instance is known. visit replaces
 // these claims by exact ones.
 func (p *planner) claimAll() {
 	p.req.Config.EachResource(func(b *blocks.Resource) { p.pool.Claim(eval.BlockClaims(b)...) })
@@ -206,7 +206,7 @@ func (p *planner) dropUntargeted(m *eval.Module) ([]*eval.Call, []*eval.Resource
 }
 
 // checkRepetition has an invalid value reported before the errors about instances that follow from it. In a
-// restricted plan, this could read what the plan leaves out.
+// restricted plan, this could read objects that the plan leaves out.
 func (p *planner) checkRepetition(t *future.Task, of interface{ RepetitionHolds(*future.Task) bool }) {
 	if !p.selection.Restricted() {
 		of.RepetitionHolds(t)
@@ -238,7 +238,7 @@ func (p *planner) visitCall(pool *future.Pool, t *future.Task, c *eval.Call) {
 	p.decided(pool, t, p.goneModules(t, c)...)
 }
 
-// visitResource queues the instances of a resource. It claims what each instance uses before it waives the
+// visitResource queues the instances of a resource. It claims the uses of each instance before it waives the
 // claim of the block: the other way round, an ephemeral object could be closed in between.
 func (p *planner) visitResource(pool *future.Pool, t *future.Task, r *eval.Resource) {
 	p.checkRepetition(t, r)
@@ -271,8 +271,8 @@ func (p *planner) visitResource(pool *future.Pool, t *future.Task, r *eval.Resou
 	}
 }
 
-// visitInstance demands what the plan needs of an instance. An ephemeral instance is opened only for its own
-// conditions.
+// visitInstance demands the results that the plan needs of an instance. An ephemeral instance is opened only
+// for its own conditions.
 func (p *planner) visitInstance(t *future.Task, in *eval.Instance) {
 	if !p.selection.Selects(in.Addr()) {
 		return
@@ -294,7 +294,7 @@ func (p *planner) visitInstance(t *future.Task, in *eval.Instance) {
 	}
 }
 
-// collect assembles the plan from what the tasks recorded.
+// collect assembles the plan from the records of the tasks.
 func (p *planner) collect() {
 	p.plan.Changes = slices.AppendSeq(p.plan.Changes, maps.Values(p.changes))
 	byAddress := func(a, b *plan.Change) int {

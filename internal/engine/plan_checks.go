@@ -42,7 +42,7 @@ func (p *planner) visitChecks(pool *future.Pool, t *future.Task, m *eval.Module)
 	}
 }
 
-// planCheck evaluates the assertions of a check block, whose data sources were read before. What fails is a
+// planCheck evaluates the assertions of a check block, whose data sources were read before. A failure is a
 // warning, and the plan goes on.
 func (p *planner) planCheck(t *future.Task, c *eval.Check) {
 	if _, late := c.Test(); late {

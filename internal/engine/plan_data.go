@@ -117,7 +117,7 @@ func (d *dataRead) validate() bool {
 	return !diags.HasErrors()
 }
 
-// read calls the provider and returns the object with its marks. What depends_on holds open is open
+// read calls the provider and returns the object with its marks. Instances that depends_on names are open
 // meanwhile.
 func (d *dataRead) read() (cty.Value, bool) {
 	d.s.Open(d.t, d.in.Held(d.t))
@@ -142,8 +142,8 @@ func (d *dataRead) read() (cty.Value, bool) {
 	return d.Mark(resp.State, d.config.Sensitive), true
 }
 
-// accept checks an answer: a data source must return what its schema declares, wholly known. It returns the
-// object, and diags with what is wrong.
+// accept checks an answer: a data source must return an object that fits its schema and is wholly known. It
+// returns the object, and diags with any mistakes appended.
 func (d *dataRead) accept(resp provider.DataResponse, diags diag.List) (cty.Value, diag.List) {
 	if resp.Deferred != "" {
 		return cty.NilVal, append(diags, d.Answers.Deferred("reading", resp.Deferred)...)
@@ -151,7 +151,7 @@ func (d *dataRead) accept(resp provider.DataResponse, diags diag.List) (cty.Valu
 	return d.Answers.AcceptExisting(resp.State, diags, contract.Read)
 }
 
-// object makes the state's record of what was read.
+// object makes the state's record of the object that was read.
 func (d *dataRead) object(v cty.Value) *state.Object {
 	plain, _ := v.UnmarkDeep()
 	return d.StateObject(plain, slices.Concat(d.config.Sensitive, d.Block().SensitivePaths(plain)), nil, cty.NilVal, nil)

@@ -25,7 +25,7 @@ type resourceImports struct {
 	index  future.Cell[importIndex]
 }
 
-// importIndex has what is to be imported, by the instance.
+// importIndex has the import targets, by the instance.
 type importIndex struct {
 	targets map[addr.Instance]importTarget
 	ok      bool // all blocks could be evaluated, and name different instances
@@ -111,7 +111,7 @@ func (p *planner) importOf(t *future.Task, b *importBlock, c *importCell) import
 	return target
 }
 
-// importFor returns what is to be imported as an instance, nil if nothing is: the state may have the object
+// importFor returns the target to import as an instance, nil if there is none: the state may have the object
 // already. It returns false if an import block that may name the instance could not be evaluated, or if two
 // name the same instance. The task must not be in a slot.
 func (p *planner) importFor(t *future.Task, in *eval.Instance) (*object.ImportTarget, bool) {

@@ -105,7 +105,7 @@ func (ip *instancePlan) planInstance() (cty.Value, bool) {
 }
 
 // planWith plans the instance with the provider and the leases of s. A refresh-only plan ends after the
-// conditions: it records what refreshing found and plans no change.
+// conditions: it records the refreshed object and plans no change.
 func (ip *instancePlan) planWith(s *ephemeral.Session) (cty.Value, bool) {
 	refreshOnly := ip.planner.req.Mode == plan.RefreshOnly
 	ip.configured = sync.OnceValue(func() (ok bool) {
@@ -193,7 +193,7 @@ func (ip *instancePlan) warnDeprecated(said diag.List) {
 	}
 }
 
-// loadPrior finds the object in the state, or imports it, and brings it up to date. If it may hold values
+// loadPrior finds the object in the state, or imports it, and brings it up to date. If it may contain values
 // that must not be stored, which are known once the configuration is evaluated, the answers are judged then.
 func (ip *instancePlan) loadPrior() (ok bool) {
 	pl := ip.planner
@@ -226,7 +226,7 @@ func (ip *instancePlan) loadPrior() (ok bool) {
 }
 
 // learnConfig gives the checker of answers as much of the configuration as is known without opening anything,
-// where nothing else evaluates it. What is wrong with it makes no difference here.
+// where nothing else evaluates it. Its errors make no difference here.
 func (ip *instancePlan) learnConfig() {
 	cfg, diags := ip.in.EvalBody(ip.t, nil)
 	if !diags.HasErrors() {
@@ -234,7 +234,7 @@ func (ip *instancePlan) learnConfig() {
 	}
 }
 
-// review judges the answers that made the prior object, and keeps what may be stored of them.
+// review judges the answers that made the prior object, and keeps the parts that may be stored.
 func (ip *instancePlan) review() bool {
 	var private []byte
 	if ip.stored != nil {
@@ -249,7 +249,7 @@ func (ip *instancePlan) review() bool {
 	return ip.keepLoaded()
 }
 
-// keepLoaded stores what has become of the object in the state that planning starts from.
+// keepLoaded stores the loaded object in the state that planning starts from.
 func (ip *instancePlan) keepLoaded() bool {
 	switch o := ip.stored; {
 	case o == nil && ip.importing != nil:
@@ -406,7 +406,7 @@ func (ip *instancePlan) newChange(pv object.Prior) {
 }
 
 // finish checks prevent_destroy, records the change and returns the planned object. A forbidden replacement
-// is recorded too: the plan cannot be applied, but shows what forces the replacement.
+// is recorded too: the plan cannot be applied, but shows the attributes that force the replacement.
 func (ip *instancePlan) finish(resp provider.PlanResponse) (cty.Value, bool) {
 	c := ip.change
 	allowed := !c.Action.DestroysReplaced() || ip.mayDestroy()

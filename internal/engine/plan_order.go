@@ -9,15 +9,15 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
 )
 
-// Planning starts with what determines which instances there are, then plans the instances, the one with the
-// longest way behind it first, and comes to what calls no provider last, at rank 0.
+// Planning starts with the expressions that determine which instances there are, then plans the instances,
+// the one with the longest way behind it first, and comes last, at rank 0, to work that calls no provider.
 const expansionRank = math.MaxInt64 / 2
 
 // orderPlan determines the work behind each block.
 func (p *planner) orderPlan() {
 	p.behind = p.req.Config.WorkBehind(func(b *blocks.Resource) int64 {
 		if b.Config.Addr.Mode == addr.Ephemeral {
-			return 0 // planning opens it within the time of what uses it
+			return 0 // planning opens it within the time of its users
 		}
 		return p.expectedPlan(b.Module.Config.Path.Instance(), b, addr.NoKey)
 	})

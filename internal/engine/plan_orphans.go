@@ -20,15 +20,15 @@ type orphan struct {
 	reason   plan.Reason
 }
 
-// stored lists what the state has. Whether the configuration still declares it is decided step by step, as
-// the instances of calls and resources become known.
+// stored lists the objects of the state. Whether the configuration still declares it is decided step by step,
+// as the instances of calls and resources become known.
 type stored struct {
 	resources map[addr.ModuleInstance][]addr.AbsResource    // by the module instance that they are in
 	inner     map[addr.ModuleInstance][]addr.ModuleInstance // module instances with resources, by the one around them
 	uses      map[addr.AbsResource][]eval.Use               // claims until it is decided: objects may have to be destroyed
 }
 
-// listStored lists what the state has and claims the providers of its objects.
+// listStored lists the objects of the state and claims the providers of its objects.
 func (p *planner) listStored() {
 	s := stored{map[addr.ModuleInstance][]addr.AbsResource{}, map[addr.ModuleInstance][]addr.ModuleInstance{}, map[addr.AbsResource][]eval.Use{}}
 	var list func(m addr.ModuleInstance)
@@ -127,7 +127,7 @@ func (p *planner) expansionDone(pool *future.Pool, t *future.Task) {
 	p.queueOrphans(pool, t, p.stored.below(addr.RootInstance, nil))
 }
 
-// queueOrphans queues the orphans of resources, claims what planning them may use, and ends the claims made
+// queueOrphans queues the orphans of resources, claims the uses of planning them, and ends the claims made
 // before they were known.
 func (p *planner) queueOrphans(pool *future.Pool, t *future.Task, resources []addr.AbsResource) {
 	for _, o := range p.selectOrphans(t, p.findOrphans(resources)) {
@@ -149,7 +149,7 @@ func (p *planner) queueOrphans(pool *future.Pool, t *future.Task, resources []ad
 	}
 }
 
-// findOrphans returns the orphans of resources, and drops what the state has of data sources that are no
+// findOrphans returns the orphans of resources, and drops the state's records of data sources that are no
 // longer declared: that needs no provider.
 func (p *planner) findOrphans(resources []addr.AbsResource) (found []*orphan) {
 	p.mu.Lock()
@@ -157,7 +157,7 @@ func (p *planner) findOrphans(resources []addr.AbsResource) (found []*orphan) {
 	for _, abs := range resources {
 		r := p.prior.Resources[abs]
 		if r == nil {
-			continue // planning has dropped what there was
+			continue // dropped by planning
 		}
 		_, unknown := p.unknown[abs]
 		for _, key := range r.Keys() {

@@ -11,7 +11,8 @@ import (
 	"github.com/mayfly-iac/mayfly/plan"
 )
 
-// queueOutputs queues the planning of the root module's outputs, each of which waits for what it refers to.
+// queueOutputs queues the planning of the root module's outputs, each of which waits for the objects it
+// refers to.
 func (p *planner) queueOutputs(pool *future.Pool, outputs []dueOutput) {
 	for _, o := range outputs {
 		pool.Go(func(t *future.Task) {
@@ -102,7 +103,8 @@ func (p *planner) valueSelected(t *future.Task, v *eval.Value) bool {
 }
 
 // variablesFirst returns a filter for the variables of a module to check before the module is planned in a
-// restricted plan: those without dependencies. Checking the others could read what the plan leaves out.
+// restricted plan: variables without dependencies. Checking the others could read objects that the plan
+// leaves out.
 func (p *planner) variablesFirst(t *future.Task) func(*eval.Value) bool {
 	return func(v *eval.Value) bool { return len(v.Deps(t)) == 0 }
 }
@@ -117,7 +119,7 @@ func (p *planner) checkSelected(t *future.Task, m *eval.Module) {
 	m.OutputPreconditions(t, func(o *eval.Value) bool { return p.valueSelected(t, o) })
 	for _, c := range m.Calls() {
 		if p.unplanned.any(t, c.Deps(t)) {
-			continue // its instances depend on what the plan leaves out
+			continue // its instances depend on objects that the plan leaves out
 		}
 		for _, child := range c.Children(t, nil) {
 			p.checkSelected(t, child)

@@ -118,7 +118,7 @@ func (p *planner) fail(a addr.Instance) {
 
 // invalid reports whether an instance uses a variable or output whose conditions fail, and marks it as not
 // planned then. It comes before the values that the instance uses, so that there are no errors that follow. A
-// restricted plan asks later: this could read what it leaves out.
+// restricted plan asks later: this could read objects that it leaves out.
 func (p *planner) invalid(t *future.Task, in *eval.Instance) bool {
 	if p.req.Mode != plan.Normal || p.selection.Restricted() || in.InputsHold(t) {
 		return false

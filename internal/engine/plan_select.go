@@ -52,7 +52,7 @@ func (p *planner) warnUnmatched() {
 	if p.selection.Restricted() {
 		p.run.Report(p.selection.Unmatched(p.req.Config.Tree, p.known, p.called, p.req.Places))
 	}
-	if !p.run.Diags.HasErrors() { // else the plan may lack just what -target was to select
+	if !p.run.Diags.HasErrors() { // else the plan may lack the very target of -target
 		p.run.Report(selection.UnmatchedReplace(p.req.Config.Tree, p.plan, p.req.Places.Replace))
 		p.run.Report(selection.UnmatchedAssumed(p.plan, p.req.AssumeUnchanged))
 	}

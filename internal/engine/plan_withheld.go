@@ -70,7 +70,7 @@ func unneeded(ip *instancePlan) bool {
 	}
 	cfg, diags := ip.in.EvalBody(ip.t, eval.NewOpened(nil))
 	if diags.HasErrors() {
-		return false // which is reported when it is evaluated with what it lacks
+		return false // which is reported when it is evaluated with the instances it lacks
 	}
 	plain, faults := value.Storable(ip.Answers.Given(cfg), ip.Block().Type())
 	if len(faults) > 0 || !ip.Withheld.Unneeded(ip.stored, plain) {
@@ -80,7 +80,7 @@ func unneeded(ip *instancePlan) bool {
 	return !ip.marksChanged(ip.prior.Value)
 }
 
-// planUnneeded plans no change of an object for which unneeded holds.
+// planUnneeded plans no change of an object for which unneeded is true.
 func planUnneeded(ip *instancePlan, s *ephemeral.Session) (cty.Value, bool) {
 	if !ip.in.Preconditions(ip.t, s.Opened) || ip.Answers.Later && !ip.review() {
 		return cty.NilVal, false
@@ -95,7 +95,7 @@ func planUnneeded(ip *instancePlan, s *ephemeral.Session) (cty.Value, bool) {
 }
 
 // storesSensitive reports the attributes that are sensitive and would be stored, block by block, with the
-// argument that keeps those of them out of the state that the configuration sets.
+// argument that keeps the configured ones out of the state.
 func storesSensitive(p *planner) (diags diag.List) {
 	found := map[string]*storedSecrets{}
 	add := func(a addr.Instance, provider addr.Provider, v cty.Value, paths []cty.Path) {

@@ -23,20 +23,20 @@ import (
 	"github.com/mayfly-iac/mayfly/state"
 )
 
-// PlanRequest is what a plan is made from.
+// PlanRequest is the input of a plan.
 type PlanRequest struct {
 	Config    *blocks.Config
 	State     *state.State // not changed
 	Meta      state.Meta
 	Mode      plan.Mode
 	Variables map[string]cty.Value // of the root module, set ones only, unmarked, of the declared type
-	// Targets and Excludes restrict what is planned; ForceReplace names instances to replace.
+	// Targets and Excludes restrict the plan; ForceReplace names instances to replace.
 	Targets, Excludes []addr.Target
 	ForceReplace      []addr.Instance
 	AssumeUnchanged   []addr.Instance     // whose ephemeral attributes are the same as before if they cannot be compared
-	Places            config.OptionPlaces // of the targets, the excludes and what to replace
+	Places            config.OptionPlaces // of the targets, the excludes and the addresses to replace
 	SkipRefresh       bool
-	LazyEphemeral     bool // does not open what only write-only arguments need
+	LazyEphemeral     bool // does not open instances that only write-only arguments need
 	RequireEphemeral  bool // a plan that would store a sensitive attribute is an error
 
 	// Generated is configuration that Generate made for this plan; Config has it too.
@@ -91,18 +91,18 @@ type planner struct {
 	behind    map[*blocks.Resource]int64 // of Config.WorkBehind; nil if nothing is planned by block
 	moved     moves.Moved                // set before any task starts
 	stored    stored                     // set with moved
-	warnings  diag.List                  // of validating, to be added to those of planning
+	warnings  diag.List                  // of validating, to be added to the warnings of planning
 	unplanned *missingDeps               // set before any output is planned
 
 	endedEarly atomic.Bool // by an interrupt, which was reported
-	generating bool        // configuration for what import blocks name, not a plan
+	generating bool        // configuration for objects that import blocks name, not a plan
 	missing    []undeclared
 
-	mu        sync.Mutex // guards all below while tasks run
+	mu        sync.Mutex // protects all below while tasks run
 	prior     *state.State
 	changes   map[addr.Object]*plan.Change
 	drift     []*plan.Change
-	desired   map[addr.Instance]struct{}    // what the configuration declares
+	desired   map[addr.Instance]struct{}    // declared by the configuration
 	called    []addr.ModuleInstance         // of module calls
 	included  map[addr.Instance]struct{}    // planned or read, of a plan restricted by -target or -exclude
 	unknown   map[addr.AbsResource]struct{} // resource objects whose instances are unknown

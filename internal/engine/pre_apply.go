@@ -31,8 +31,8 @@ func (a *applier) noteOpening(in *eval.Instance) {
 	a.opened[in.Addr()] = struct{}{}
 }
 
-// asPreApply returns the uses with PreApply set where the apply changes what they refer to: an instance
-// opened with the old objects must not be mistaken for one opened with the final objects.
+// asPreApply returns the uses with PreApply set where the apply changes the objects they refer to: an
+// instance opened with the old objects must not be mistaken for one opened with the final objects.
 func (a *applier) asPreApply(t *future.Task, uses []eval.Use) []eval.Use {
 	out := slices.Clone(uses)
 	for i, u := range out {

@@ -42,7 +42,7 @@ type provisioning struct {
 }
 
 // run runs the provisioners in order. It returns false if one failed or was not reached, which was reported.
-// interrupted is the sentence that explains to the user what an interrupt means for the object.
+// interrupted is the sentence that explains to the user the effect of an interrupt on the object.
 func (pv *provisioning) run(interrupted string) bool {
 	for i, p := range pv.of.Provisioners() {
 		if pv.walk.interrupted() {
@@ -106,8 +106,8 @@ func (pv *provisioning) runOne(i int, p *config.Provisioner) bool {
 	return false
 }
 
-// remember has the guard remember what is ephemeral in arguments. Package provision, which hides output and
-// errors by the marks, takes these away itself.
+// remember has the guard remember the ephemeral values in arguments. Package provision, which hides output
+// and errors by the marks, takes these away itself.
 func (pv *provisioning) remember(arguments cty.Value) {
 	pv.walk.opt.Leaks.Reveal(leak.Source{Kind: leak.Other, Address: "the provisioner of " + pv.obj.String()}, arguments, cty.DynamicPseudoType)
 }

@@ -18,7 +18,7 @@ import (
 )
 
 // Validate checks a configuration without state, variables or configured providers: every expression is
-// evaluated with unknown values, and providers validate what is known. It opens nothing.
+// evaluated with unknown values, and providers validate the known parts. It opens nothing.
 func (e *Engine) Validate(ctx context.Context, cfg *blocks.Config) diag.List {
 	return e.validate(ctx, ctx, cfg).diags
 }
@@ -57,9 +57,9 @@ func (e *Engine) validate(ctx, soft context.Context, cfg *blocks.Config) *valida
 // validator validates one configuration, in which all objects are unknown.
 type validator struct{ *walk }
 
-// result demands what the instance refers to, so that cycles are found. It does not do so for a repeated
-// block, whose one instance represents all: a reference from one instance to another would look like a cycle.
-// Planning finds the real ones.
+// result demands the objects that the instance refers to, so that cycles are found. It does not do so for a
+// repeated block, whose one instance represents all: a reference from one instance to another would look like
+// a cycle. Planning finds the real ones.
 func (v *validator) result(t *future.Task, in *eval.Instance) cty.Value {
 	if in.Alone() {
 		in.Prepare(t)

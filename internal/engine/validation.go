@@ -16,7 +16,7 @@ type validation struct {
 	diags diag.List
 }
 
-// accepted holds the configurations that providers accepted without remarks while a configuration was
+// accepted has the configurations that providers accepted without remarks while a configuration was
 // validated, by acceptedBlock or addr.ProviderConfig. They have no marks and nothing ephemeral: that is
 // unknown while validating. Engines beside each other share one, since runs of tests validate much the same.
 type accepted struct{ sync.Map }

@@ -42,8 +42,8 @@ type shared struct {
 	unread sync.Map // addr.Instance → string: why a data source that is nested in a check could not be read
 }
 
-// newWalk returns a walk without a run. What it opens is recorded by recorder, which may be nil; hasher makes
-// the fingerprints of values.
+// newWalk returns a walk without a run. Instances that it opens are recorded by recorder, which may be nil;
+// hasher makes the fingerprints of values.
 func (e *Engine) newWalk(ctx, soft context.Context, recorder ephemeral.Recorder, hasher *fingerprint.Hasher) *walk {
 	leaks := contract.Leaks{Guard: e.opt.Leaks, Policy: e.opt.LeakPolicy, Use: e.opt.Leaks.NewUse()}
 	pool := ephemeral.NewPool(ephemeral.Options{
@@ -114,7 +114,7 @@ func (w *walk) takeTurn(t *future.Task) (turn *slot.Turn, ok bool) {
 }
 
 // awaitOpenings waits, before an operation on the instance takes a slot, for openings and closings in
-// progress of what it may use: in the slot, it could only wait too.
+// progress of its uses: in the slot, it could only wait too.
 func (w *walk) awaitOpenings(t *future.Task, in *eval.Instance) {
 	if len(eval.BlockUses(in.Resource.Block)) > 0 {
 		w.awaitUses(t, in.Uses(t))

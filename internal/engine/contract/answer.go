@@ -12,12 +12,12 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/values/value"
 )
 
-// Answer is the kind of what a provider answered.
+// Answer is the kind of a provider's answer.
 type Answer uint8
 
 // The kinds of answers.
 const (
-	Plan      Answer = iota // made for what was known at the time
+	Plan      Answer = iota // made with the values known at the time
 	FinalPlan               // made while applying, compared with the first one
 	Object                  // after a change
 	Result                  // Object, compared with the plan
@@ -81,8 +81,8 @@ var (
 	ErrWrongType = errors.New("it is of another resource type than asked for")
 )
 
-// Checker checks what a provider answers about one object against the contract, and looks for ephemeral
-// values in it. It belongs to one goroutine.
+// Checker checks a provider's answers about one object against the contract, and looks for ephemeral values
+// in them. It belongs to one goroutine.
 type Checker struct {
 	Provider   addr.Provider
 	Configured addr.ProviderConfig // that answers
@@ -93,7 +93,7 @@ type Checker struct {
 	// Later is set while answers come before the configuration is known. They are not searched for values
 	// that must not come back: Review does that.
 	Later bool
-	// Exposed is set once an id was stored that holds what should have been left out.
+	// Exposed is set once an id was stored although it contains a value that should have been left out.
 	Exposed bool
 
 	public public
@@ -148,7 +148,8 @@ func (c *Checker) accept(v cty.Value, diags diag.List, a Answer, check func(*sch
 	return v, append(diags, leaks...)
 }
 
-// storable returns v without what cannot be stored, and diags with an error for each part that was left out.
+// storable returns v without the parts that cannot be stored, and diags with an error for each part that was
+// left out.
 func (c *Checker) storable(v cty.Value, ty cty.Type, diags diag.List, a Answer) (cty.Value, diag.List) {
 	whole := v.Type()
 	v, faults := value.Storable(v, ty)
@@ -201,7 +202,7 @@ func (c *Checker) Violations(a Answer, broken ...error) (diags diag.List) {
 }
 
 // Deferred is the error for an answer that something must be done later, which the engine never allows. doing
-// is what it was asked for.
+// names the operation that it was asked for.
 func (c *Checker) Deferred(doing, reason string) diag.List {
 	return diag.Errorf("Provider deferred a change", "While %s %s, the provider %s answered that this must be done later (%s), although deferring was not allowed. This is a bug in the provider.",
 		doing, c.Object, c.Provider.ForDisplay(), reason)

@@ -47,8 +47,8 @@ func pathSet(paths, except []cty.Path) map[string]struct{} {
 }
 
 // SaysMore reports whether the configuration sets something that is not wholly known in the planned object.
-// What it sets to null was unknown when planning if the planned object has an unknown value there that no
-// provider computes.
+// An attribute that it sets to null was unknown when planning if the planned object has an unknown value
+// there that no provider computes.
 func SaysMore(b *schema.Block, config, planned cty.Value) bool {
 	unknown := func(name string) bool {
 		return !config.GetAttr(name).IsNull() && !planned.GetAttr(name).IsWhollyKnown()

@@ -53,8 +53,8 @@ func CompleteIdentity(id *schema.Identity, typeName string, given cty.Value, at 
 	return cty.ObjectVal(complete), diags
 }
 
-// IdentityText returns an identity as messages show it: the name of its first attribute that is set,
-// and the value with what else is set.
+// IdentityText returns an identity as messages show it: the name of its first attribute that is set, and its
+// value, followed by the other attributes that are set.
 func IdentityText(id cty.Value) (key, text string) {
 	var parts []string
 	for it := id.ElementIterator(); it.Next(); {

@@ -62,7 +62,7 @@ func ignoredSensitive(b *schema.Block, lc *config.Lifecycle, prior, cfg cty.Valu
 	return out
 }
 
-// takenPaths returns the paths of what IgnoreChanges takes from the prior object, whose value is there.
+// takenPaths returns the paths that IgnoreChanges takes from the prior object and that have a value there.
 func takenPaths(b *schema.Block, lc *config.Lifecycle, prior, cfg cty.Value) []cty.Path {
 	var out []cty.Path
 	if lc.IgnoreAll {
@@ -88,7 +88,7 @@ func takenPaths(b *schema.Block, lc *config.Lifecycle, prior, cfg cty.Value) []c
 	return out
 }
 
-// Ignores reports whether ignore_changes names what is at a path, or what that is in.
+// Ignores reports whether ignore_changes names a path or a prefix of it.
 func Ignores(b *schema.Block, lc *config.Lifecycle, path cty.Path) bool {
 	if lc.IgnoreAll {
 		return true
@@ -117,8 +117,8 @@ func normalPath(ty cty.Type, path cty.Path) cty.Path {
 	return out
 }
 
-// configFromPrior returns a configuration that asks for what is there already. prior has nothing that only
-// the provider sets.
+// configFromPrior returns a configuration that asks for the object as it is. prior has no attributes that
+// only the provider sets.
 func configFromPrior(b *schema.Block, prior, cfg cty.Value) cty.Value {
 	out := prior.AsValueMap()
 	for name, a := range b.Attributes {
@@ -135,8 +135,8 @@ func fromConfig(a *schema.Attribute, configured cty.Value) bool {
 	return a.WriteOnly || a.Computed && configured.IsNull()
 }
 
-// asConfigured returns an object as a configuration would have it: with null for what only the provider
-// sets, at any depth.
+// asConfigured returns an object as a configuration would have it: with null for attributes that only the
+// provider sets, at any depth.
 func asConfigured(b *schema.Block, v cty.Value) cty.Value {
 	out, _ := cty.Transform(v, func(path cty.Path, v cty.Value) (cty.Value, error) { // the callback never fails
 		if a := b.AttributeAt(path); a != nil && a.Computed && !a.Optional {

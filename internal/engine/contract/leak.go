@@ -14,20 +14,20 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/values/value"
 )
 
-// Leaks says what is looked for in a provider's answers, which are stored.
+// Leaks has the values to look for in a provider's answers, which are stored, and the policy for them.
 type Leaks struct {
 	Guard  *leak.Guard // nil for none
 	Policy leak.Policy
 	Use    int64 // of the provider configurations; see leak.Source
 }
 
-// configuration is the source of what is ephemeral in a provider configuration.
+// configuration is the source of the ephemeral values in a provider configuration.
 func (l Leaks) configuration(a addr.ProviderConfig) leak.Source {
 	return leak.Source{Kind: leak.Configuration, Address: a.String(), Use: l.Use}
 }
 
 // Result judges the result of a function of a configured provider, which no object belongs to: whether it
-// holds what is ephemeral in the configuration, and whether it may be kept, with a warning.
+// contains an ephemeral value of the configuration, and whether it may be kept, with a warning.
 func (l Leaks) Result(v cty.Value, configured addr.ProviderConfig) (keep, found bool) {
 	c := Checker{Configured: configured, Leaks: l, Object: addr.Object{Instance: addr.Instance{Resource: addr.Resource{Mode: addr.Data}}}}
 	keep = true
@@ -42,7 +42,7 @@ func (l Leaks) Result(v cty.Value, configured addr.ProviderConfig) (keep, found 
 	return keep, found
 }
 
-// public is what a checker knows of the texts that are public for its object.
+// public has the texts that are public for a checker's object, and the findings about them.
 type public struct {
 	texts []func(yield func(string) bool) // that may come back
 	found map[any]struct{}                // the values that stand in texts; nil until they were searched
@@ -51,9 +51,9 @@ type public struct {
 	use   int64                           // of the object's own values; 0 until there may be some
 }
 
-// Publish says which texts are public for the object, so that they may come back in its answers: what the
-// state has of it, or what it is imported by. The function is called when they are needed, maybe more than
-// once.
+// Publish says which texts are public for the object, so that they may come back in its answers: its texts in
+// the state, or the id or identity that it is imported by. The function is called when they are needed, maybe
+// more than once.
 func (c *Checker) Publish(texts func(yield func(string) bool)) {
 	if c.Leaks.Guard != nil {
 		c.public.texts, c.public.found = append(c.public.texts, texts), nil
@@ -66,8 +66,8 @@ func (c *Checker) PublishValue(v cty.Value) {
 }
 
 // Given returns the configuration that a provider is given for the object without its marks, and notes it
-// first: what is write-only or withheld must not come back in answers that are judged from now on, but for
-// the withheld attributes themselves, and all else may.
+// first: from now on, write-only and withheld values must not come back in answers, except in the withheld
+// attributes themselves; all else may.
 func (c *Checker) Given(config cty.Value) cty.Value {
 	guard, own := c.Leaks.Guard, c.own()
 	plain := guard.Reveal(own, config, c.Block.Type()) // nothing else can be ephemeral
@@ -119,8 +119,8 @@ func at(v cty.Value, ty cty.Type, path cty.Path) (cty.Value, cty.Type, bool) {
 	return v.WithMarks(marks), ty, true
 }
 
-// own is the source of the object's own write-only values: those that this checker was given, and not those
-// of another operation.
+// own is the source of the object's own write-only values, as given to this checker and not to another
+// operation.
 func (c *Checker) own() leak.Source {
 	if c.public.use == 0 {
 		c.public.use = c.Leaks.Guard.NewUse()
@@ -148,14 +148,14 @@ func (c *Checker) isPublic(m leak.Match) bool {
 	return ok
 }
 
-// verdict is what becomes of a text in which a value was found, and where the value comes from.
+// verdict is the outcome for a text in which a value was found, and the source of the value.
 type verdict struct {
 	outcome outcome
 	own     bool // a write-only value of the object itself
 	from    string
 }
 
-// outcome is what becomes of a text. A later one is stricter.
+// outcome is the treatment of a text. A later one is stricter.
 type outcome uint8
 
 const (
@@ -167,8 +167,8 @@ const (
 // keep reports whether the text is stored.
 func (v verdict) keep() bool { return v.outcome == outcomeStored }
 
-// judge decides what becomes of a text in an answer, by the value in it that must be hidden most. It returns
-// false if the text holds none, or only those that there was a warning about already.
+// judge decides about a text in an answer, by the value in it that must be hidden most. It returns false if
+// the text contains none, or only values that were warned about already.
 func (c *Checker) judge(text string, a Answer) (worst verdict, found bool) {
 	c.begin(a)
 	fresh := false
@@ -195,8 +195,8 @@ func (c *Checker) judge(text string, a Answer) (worst verdict, found bool) {
 	return worst, fresh
 }
 
-// begin begins to judge an answer. What was stored with a warning may come back in answers of another kind;
-// in those of the same kind it makes no difference, so that the order of attributes makes none.
+// begin begins to judge an answer. Values stored with a warning may come back in answers of another kind. In
+// answers of the same kind they are judged as before, so that the order of attributes makes no difference.
 func (c *Checker) begin(a Answer) {
 	if c.public.kept == nil {
 		c.public.kept = map[any]bool{}
@@ -210,13 +210,13 @@ func (c *Checker) begin(a Answer) {
 	}
 }
 
-// weigh decides what becomes of a value that was found in a text, by what it is for this object. It returns
-// false if the value may come back.
+// weigh decides about a value that was found in a text, by its relation to this object. It returns false if
+// the value may come back.
 func (c *Checker) weigh(m leak.Match, text string) (v verdict, ok bool) {
 	marked, own := m.From(c.own())
 	_, configured := m.From(c.Leaks.configuration(c.Configured))
 	source, confidential, ofRun := m.OfRun()
-	if c.Object.Resource.Mode != addr.Managed { // it is asked for what is elsewhere
+	if c.Object.Resource.Mode != addr.Managed { // it is asked for values from elsewhere
 		own, ofRun = false, false
 	}
 	if !own && !configured && !ofRun || c.isPublic(m) || !own && m.Published() {
@@ -254,7 +254,7 @@ func isWhole(m leak.Match, text string) bool {
 
 // place is where in an answer a value was found.
 type place struct {
-	of    Answer // the object, or what came with it
+	of    Answer // the object, or data that came with it
 	where string // in words
 	path  cty.Path
 	id    bool // of an object that exists: it could not be managed without it
@@ -295,7 +295,7 @@ func (c *Checker) describe(v verdict, at place) diag.Diagnostic {
 }
 
 // AcceptPrivate checks the private data of an answer, which is stored too. If it must not be, AcceptPrivate
-// returns what the call began with.
+// returns the data from before the call.
 func (c *Checker) AcceptPrivate(private, before []byte, a Answer) ([]byte, diag.List) {
 	if c.Later {
 		return private, nil
@@ -333,15 +333,15 @@ func (c *Checker) AcceptPaths(paths []cty.Path) []cty.Path {
 	return out
 }
 
-// Answered is what the answers about an object that was upgraded, read or imported have come to.
+// Answered is the result of the answers about an object that was upgraded, read or imported.
 type Answered struct {
 	Value, Identity cty.Value // the identity is cty.NilVal if there is none
 	Private         []byte
 }
 
-// Review judges what was read while Later was set, now that the configuration was given; answers that follow
-// are judged at once. What must be left out is left out of the result, which has the private data that the
-// call began with if its own must not be stored.
+// Review judges the object read while Later was set, now that the configuration was given; answers that
+// follow are judged at once. The result lacks values that must not be stored, and has the private data from
+// before the call if the answer's must not be stored.
 func (c *Checker) Review(got Answered, private []byte) (Answered, diag.List) {
 	c.Later = false
 	var diags, more diag.List

@@ -11,8 +11,8 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/values/schema"
 )
 
-// withhold takes out of v, which was declared with the type, what must not be stored, and reports it with
-// what may. Whatever it takes out, the rest is returned.
+// withhold returns v, which was declared with the type, without the values that must not be stored. It
+// reports these, and also ephemeral values that may be stored.
 func (c *Checker) withhold(v cty.Value, ty cty.Type, a Answer) (cty.Value, diag.List) {
 	if c.Later || !c.Leaks.Guard.Holds(v) {
 		return v, nil
@@ -22,9 +22,9 @@ func (c *Checker) withhold(v cty.Value, ty cty.Type, a Answer) (cty.Value, diag.
 	return v, w.diags
 }
 
-// Without returns an earlier answer without what must not be stored of an answer of the kind, now that more
-// is known than when it was judged. It reports nothing, and later answers are judged as if it had not been
-// called.
+// Without returns an earlier answer without the values that an answer of the kind must not store, now that
+// more is known than when it was judged. It reports nothing, and later answers are judged as if it had not
+// been called.
 func (c *Checker) Without(v cty.Value, a Answer) cty.Value {
 	quiet := *c
 	quiet.public.kept = maps.Clone(c.public.kept)
@@ -51,7 +51,7 @@ type withholder struct {
 	diags    diag.List
 }
 
-// keeps reports whether a text at a path may be stored, and describes what was found in it.
+// keeps reports whether a text at a path may be stored, and describes the values found in it.
 func (w *withholder) keeps(text string, path cty.Path, key bool) bool {
 	v, found := w.judge(text, w.answer)
 	if !found {
@@ -70,7 +70,8 @@ func (w *withholder) keeps(text string, path cty.Path, key bool) bool {
 	return v.keep() || at.id
 }
 
-// value returns what may be stored of a value, which was declared with the type, and whether that is less.
+// value returns the part of a value, which was declared with the type, that may be stored, and whether that
+// is less.
 func (w *withholder) value(v cty.Value, ty cty.Type, path cty.Path) (cty.Value, bool) {
 	if !w.identity && w.Withheld.Matches(path) {
 		return v, false
@@ -105,7 +106,7 @@ func (w *withholder) withoutValue(v cty.Value, ty cty.Type, path cty.Path) (cty.
 	}
 }
 
-// tells reports whether the names of attributes in a type hold what must not be stored.
+// tells reports whether the names of attributes in a type contain values that must not be stored.
 func (w *withholder) tells(ty cty.Type, path cty.Path) bool {
 	switch {
 	case ty.IsCollectionType():
@@ -123,7 +124,7 @@ func (w *withholder) tells(ty cty.Type, path cty.Path) bool {
 }
 
 // elements is value for the elements of a collection or structure. A key that must not be stored goes with
-// its element. The path of an element of a set is that of the set: its own has the element as a key.
+// its element. For an element of a set, the path of the set is used: its own has the element as a key.
 func (w *withholder) elements(v cty.Value, ty cty.Type, path cty.Path) (cty.Value, bool) {
 	has := v.Type()
 	var names []string

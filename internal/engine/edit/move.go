@@ -40,8 +40,8 @@ func PlanMoves(from, to *state.State, source, dest addr.Target) ([]Move, error) 
 	return moves, nil
 }
 
-// place returns the address of what an instance belongs to after the move: the module, resource or instance
-// that the source becomes.
+// place returns the address of the module, resource or instance that the source becomes and that an instance
+// belongs to after the move.
 func place(i addr.Instance, source, dest addr.Target) string {
 	switch path := i.Module.Path(); {
 	case source.Resource == nil && len(path) >= len(dest.Module.Path()):
@@ -109,7 +109,7 @@ func destination(i addr.Instance, source, dest addr.Target) (addr.Instance, bool
 	return to, i.Module == source.Module && (source.Key != addr.NoKey || dest.Key == addr.NoKey || i.Key == addr.NoKey)
 }
 
-// moveModule replaces the module that the source names, at the beginning of m, by that of the destination.
+// moveModule replaces the module that the source names, at the beginning of m, by the destination's.
 func moveModule(m addr.ModuleInstance, source, dest addr.Target) (addr.ModuleInstance, bool) {
 	path := m.Path()
 	depth := len(source.Module.Path())

@@ -11,9 +11,9 @@ import (
 	"github.com/mayfly-iac/mayfly/state"
 )
 
-// Select returns the instances that the targets select, each once, in the order of the targets and for each
-// of them in that of the state file; all instances if there are no targets. missing is the first target that
-// selects nothing, nil if there is none. The targets are not changed.
+// Select returns the instances that the targets select, each once, in the order of the targets and, for each
+// of them, of the state file; all instances if there are no targets. missing is the first target that selects
+// nothing, nil if there is none. The targets are not changed.
 func Select(st *state.State, targets []addr.Target) (out []addr.Instance, missing *addr.Target) {
 	if len(targets) == 0 {
 		for i := range st.AllInstances() {

@@ -30,7 +30,7 @@ type opener struct {
 	*Pool
 	in *eval.Instance
 	t  *future.Task
-	s  *Session // what the instance itself uses; lives until it is closed
+	s  *Session // for the uses of the instance itself; lives until it is closed
 	p  provider.Reader
 
 	private []byte         // the newest, for Renew and Close; renewals never overlap each other or Close
@@ -40,8 +40,8 @@ type opener struct {
 	unanswered bool   // the call may have reached the provider, which has not answered
 }
 
-// span begins the span of an operation on the instance. It is part of what the walk is for and not of what
-// uses the instance: that may be a lot, and end before it is closed.
+// span begins the span of an operation on the instance. It is a child of the walk's span, not of a user's:
+// there may be many users, and they may end before the instance is closed.
 func (o *opener) span(ctx context.Context, op event.Op) (context.Context, *trace.Span) {
 	ctx, span := trace.Start(trace.With(ctx, trace.Of(o.opt.Ctx)), string(op))
 	if span != nil {
@@ -55,7 +55,7 @@ func (o *opener) typeName() string     { return o.in.Config().Addr.Type }
 func (o *opener) block() *schema.Block { return o.in.Resource.Block.Schema.Block }
 func (o *opener) object() addr.Object  { return addr.Object{Instance: o.in.Addr()} }
 
-// report reports what is wrong with the instance.
+// report reports problems of the instance.
 func (o *opener) report(diags diag.List) {
 	o.run.Report(o.in.Resource.Block.AsCheckWarnings(o.locate(diags)))
 }
@@ -65,8 +65,8 @@ func (o *opener) locate(diags diag.List) diag.List {
 }
 
 // open opens the instance. Preconditions and the configuration are evaluated before the provider is started:
-// neither needs it, and the instance may turn out to be pending. On an error the session ends here;
-// otherwise the lease ends it.
+// neither needs it, and the instance may be found pending. On an error the session ends here; otherwise the
+// lease ends it.
 func (o *opener) open() (thing lease.Thing[content], err error) {
 	used := false
 	defer o.s.endUnless(&used)
@@ -100,7 +100,7 @@ func (o *opener) open() (thing lease.Thing[content], err error) {
 	return thing, err
 }
 
-// validate has the provider validate the configuration, and reports what it finds.
+// validate has the provider validate the configuration, and reports its findings.
 func (o *opener) validate(config cty.Value) (diags diag.List) {
 	defer o.s.turn.Call()()
 	if o.opt.Soft.Err() == nil {
@@ -110,8 +110,8 @@ func (o *opener) validate(config cty.Value) (diags diag.List) {
 	return diags
 }
 
-// openTogether opens what the configuration and the provider need at once, if both need something open and
-// the instance is not pending.
+// openTogether opens the needs of the configuration and of the provider at once, if both need something open
+// and the instance is not pending.
 func (o *opener) openTogether() {
 	po := o.in.Provider(o.t)
 	if po == nil || !po.Opens() || !o.in.Resource.Block.BodyOpens() {
@@ -215,8 +215,8 @@ func (o *opener) ask(given, config cty.Value, resp *provider.OpenResponse) (diag
 }
 
 // begin begins an operation on the instance for observers and as a span. The returned function, which the
-// caller defers, ends it with *diags, what the caller returns: observers have the list then, so that it is
-// not changed any more. A panic leaves in it that the program failed.
+// caller defers, ends it with *diags, the caller's result: observers have the list then, so that it is not
+// changed any more. A panic leaves in it that the program failed.
 func (o *opener) begin(ctx context.Context, op event.Op, diags *diag.List) (context.Context, func()) {
 	done := o.opt.Events.Begin(op, o.object(), plan.NoOp, "", "")
 	ctx, span := o.span(ctx, op)
@@ -227,12 +227,12 @@ func (o *opener) begin(ctx context.Context, op event.Op, diags *diag.List) (cont
 	}
 }
 
-// openGrace is how long an opening that is under way is waited for once operations are abandoned: what the
-// provider has opened must be closed.
+// openGrace is how long an opening that is under way is waited for once operations are abandoned: an instance
+// that the provider has opened must be closed.
 const openGrace = 2 * time.Second
 
 // callWithGrace calls the provider with a context that outlives the walk's by the grace. If that is over too,
-// the user learns what may be left.
+// the user learns which instance may be left open.
 func (o *opener) callWithGrace(ctx context.Context, config cty.Value) (resp provider.OpenResponse, diags diag.List) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
@@ -258,7 +258,8 @@ func (o *opener) callWithGrace(ctx context.Context, config cty.Value) (resp prov
 	return o.p.OpenEphemeral(ctx, o.typeName(), config)
 }
 
-// checkResult holds the result of Open against the framework's rules. Messages name attributes, never values.
+// checkResult checks the result of Open against the framework's rules. Messages name attributes, never
+// values.
 func (o *opener) checkResult(config cty.Value, resp provider.OpenResponse) diag.List {
 	name := o.in.Resource.Block.Provider.ForDisplay()
 	if resp.Deferred != "" {
@@ -275,13 +276,13 @@ func (o *opener) checkResult(config cty.Value, resp provider.OpenResponse) diag.
 	return diags
 }
 
-// keepPrivate puts newer private data in place of what there was, which is overwritten.
+// keepPrivate replaces private data by newer data and overwrites the old.
 func (o *opener) keepPrivate(newer []byte) {
 	overwrite(o.private, newer)
 	o.private = newer
 }
 
-// overwrite overwrites private data, unless it is the same memory as what is kept.
+// overwrite overwrites private data, unless it is the same memory as the kept data.
 func overwrite(private, kept []byte) {
 	if len(private) > 0 && (len(kept) == 0 || &private[0] != &kept[0]) {
 		clear(private)

@@ -2,9 +2,9 @@
 // open for as long as something uses them or may still come to use them. A user needs not know whether a
 // provider is configured from ephemeral values, so the pool gives out the other providers too.
 //
-// It may import lease, which decides when something is opened and closed, eval, which says what an instance
-// and a provider are configured with, the packages of providers, and plan for the names of actions. It must
-// not know plans, states and the objects of managed resources.
+// It may import lease, which decides when something is opened and closed, eval, which evaluates the
+// configurations of instances and providers, the packages of providers, and plan for the names of actions. It
+// must not know plans, states and the objects of managed resources.
 package ephemeral
 
 import (
@@ -26,7 +26,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/values/leak"
 )
 
-// Options are what a Pool works with. All are needed.
+// Options are the parameters of a Pool. All are needed.
 type Options struct {
 	Ctx       context.Context // ends when the user insists; operations are abandoned then
 	Soft      context.Context // ends on the first interrupt; nothing new is opened then
@@ -36,13 +36,13 @@ type Options struct {
 	Now       func() time.Time
 	// Accepted reports whether the provider had no remarks on a configuration when it was asked before.
 	Accepted func(pc addr.ProviderConfig, config cty.Value) bool
-	// Leaks remembers what is opened and what providers are configured with; nil for nothing.
+	// Leaks remembers opened objects and the configurations of providers; nil for none.
 	Leaks *leak.Guard
-	// LeakUse tells the configurations of this pool apart from those of others; see leak.Source.
+	// LeakUse tells the configurations of this pool apart from others; see leak.Source.
 	LeakUse int64
-	// Recorder records what is open, in case the process is killed; nil for nothing.
+	// Recorder records open instances, in case the process is killed; nil for none.
 	Recorder Recorder
-	// Instead returns what answers for an instance in place of its provider, nil for none.
+	// Instead returns a stand-in that answers for an instance in place of its provider, nil for none.
 	Instead func(pc addr.ProviderConfig, i addr.Instance) provider.Provider
 }
 
@@ -62,24 +62,24 @@ type noRecorder struct{}
 func (noRecorder) Opening(addr.Instance, addr.Provider, time.Time) (uint64, error) { return 0, nil }
 func (noRecorder) Closed(uint64) error                                             { return nil }
 
-// Pool holds what is open. It adds to the pool of leases, whose claims say what may still be used, how things
-// are opened. Its methods may be called concurrently, once a run is bound.
+// Pool holds open instances and providers. It adds to the pool of leases, whose claims announce later uses,
+// how things are opened. Its methods may be called concurrently, once a run is bound.
 type Pool struct {
 	*lease.Pool[eval.Use, content]
 	opt Options
 	run *eval.Run
-	// OnlyKnown refuses configurations of providers with unknown parts: what is asked of the providers cannot
+	// OnlyKnown refuses configurations of providers with unknown parts: the requests to the providers cannot
 	// wait until apply.
 	OnlyKnown bool
 
 	durable sync.Map // *eval.ProviderObject → *future.Cell[provider.Reader], those without ephemeral values
 }
 
-// content is what the pool holds: an ephemeral object or a provider.
+// content is a thing in the pool: an ephemeral object or a provider.
 type content struct {
 	object   cty.Value
 	provider provider.Reader
-	fresh    func() bool // of a provider: whether what it was configured with may still be used, renewing it if it is time
+	fresh    func() bool // of a provider: whether its configuration may still be used, renewing instances if it is time
 }
 
 // NewPool returns a pool in which nothing is open.
@@ -131,7 +131,7 @@ func (p *Pool) reportAcquire(u eval.Use, err error) {
 	}
 }
 
-// useText returns the address of what is open for a use, an instance or a provider.
+// useText returns the address of the instance or provider that is open for a use.
 func useText(u eval.Use) string {
 	if u.Kind == eval.UseProvider {
 		return u.Provider.String()

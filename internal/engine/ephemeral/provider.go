@@ -19,7 +19,7 @@ import (
 )
 
 // providerFor returns the configured provider for an operation on an instance, for which something else may
-// answer. That needs no configuration, so that of the provider is not evaluated then. If the configuration
+// answer. A stand-in needs no configuration, so the provider's is not evaluated then. If the configuration
 // comes from ephemeral values, h holds a lease on it. A nil provider means that the reason was reported.
 func (s *Session) providerFor(t *future.Task, h *holding, po *eval.ProviderObject, i addr.Instance) provider.Reader {
 	if got := s.pool.opt.Instead(po.Addr, i); got != nil {
@@ -31,8 +31,8 @@ func (s *Session) providerFor(t *future.Task, h *holding, po *eval.ProviderObjec
 	return s.pool.Provider(t, po)
 }
 
-// Provider returns a configured provider whose configuration opens nothing. What it needs must have been
-// prepared. A nil provider means that the reason was reported.
+// Provider returns a configured provider whose configuration opens nothing. The needs of the configuration
+// must have been prepared. A nil provider means that the reason was reported.
 func (p *Pool) Provider(t *future.Task, po *eval.ProviderObject) provider.Reader {
 	cell, _ := p.durable.LoadOrStore(po, &future.Cell[provider.Reader]{})
 	got, cycle := cell.(*future.Cell[provider.Reader]).Get(t, po, nil, func() provider.Reader {
@@ -119,8 +119,8 @@ func (s *Session) leasedProvider(t *future.Task, h *holding, po *eval.ProviderOb
 	return v.provider
 }
 
-// openProvider starts a provider and configures it with what s holds open; nil if that failed, which was
-// reported.
+// openProvider starts a provider and configures it with the values that s holds open; nil if that failed,
+// which was reported.
 func (p *Pool) openProvider(t *future.Task, s *Session, po *eval.ProviderObject) provider.Provider {
 	config, diags := p.configuration(t, s.Opened, po)
 	p.run.Report(diags)

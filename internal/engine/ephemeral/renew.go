@@ -52,9 +52,9 @@ func (o *opener) askToRenew(ctx context.Context) (resp provider.RenewResponse, d
 	return resp, o.locate(found)
 }
 
-// failedRenewal is what a provider answered to the first of several renewals of an instance that failed in a
-// row. It is an error only if the instance is used before a renewal succeeds, so it is held back until that
-// is known. It may be used concurrently.
+// failedRenewal is a provider's answer to the first of several renewals of an instance that failed in a row.
+// It is an error only if the instance is used before a renewal succeeds, so it is held back until that is
+// known. It may be used concurrently.
 type failedRenewal struct {
 	opener *opener
 	diags  diag.List
@@ -72,13 +72,13 @@ func (o *opener) renewalFailed(diags diag.List) error {
 // Error implements error.
 func (f *failedRenewal) Error() string { return "renewing " + f.opener.in.Addr().String() + " failed" }
 
-// fail reports what the provider answered, as the reason why a use failed, unless it has been reported.
+// fail reports the provider's answer, as the reason why a use failed, unless it has been reported.
 func (f *failedRenewal) fail() {
 	f.once.Do(func() { f.opener.report(f.diags) })
 }
 
-// warn reports what the provider answered as warnings with what happened since, unless it has been reported.
-// f may be nil.
+// warn reports the provider's answer as warnings with the events since, unless it has been reported. f may be
+// nil.
 func (f *failedRenewal) warn(since string) {
 	if f == nil {
 		return

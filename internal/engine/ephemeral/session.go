@@ -43,8 +43,8 @@ func (r *Rules) use(t *future.Task, in *eval.Instance) eval.Use {
 	return eval.Use{Kind: eval.UseInstance, Instance: in.Addr()}
 }
 
-// Session is the time during which one operation uses ephemeral values. It opens what the operation lacks,
-// side by side, and holds the leases until End. A Session belongs to one task.
+// Session is the time during which one operation uses ephemeral values. It opens the instances that the
+// operation lacks, side by side, and holds the leases until End. A Session belongs to one task.
 type Session struct {
 	*eval.Opened
 	// Purpose is the operation, for observers.
@@ -57,21 +57,21 @@ type Session struct {
 	holding
 }
 
-// holding is what a session has, or one of the openings side by side that are for it.
+// holding has the leases of a session, or of one of the openings that run side by side for it.
 type holding struct {
 	releases []func()
 	checks   []func() bool // each may run beside others and must not panic
 	failed   bool
 }
 
-// take adds what another one has.
+// take adds the leases of another one.
 func (h *holding) take(o *holding) {
 	h.releases = append(h.releases, o.releases...)
 	h.checks = append(h.checks, o.checks...)
 	h.failed = h.failed || o.failed
 }
 
-// NewSession starts a session of the operation whose turn it is. user says who uses what is opened: an
+// NewSession starts a session of the operation whose turn it is. user is the user of the opened instances: an
 // *eval.Instance, *eval.Value, *eval.ProviderObject, addr.Object or nil. End must be called.
 func (p *Pool) NewSession(turn *slot.Turn, rules *Rules, user any, op event.Op) *Session {
 	s := &Session{Purpose: op, pool: p, rules: rules, turn: turn, user: user}
@@ -91,7 +91,7 @@ func (s *Session) Turn() *slot.Turn { return s.turn }
 func (s *Session) Open(t *future.Task, needs []eval.Need) { s.open(t, needs, nil) }
 
 // Provider returns the configured provider of an operation on the instance, and opens the needs beside it. It
-// returns nil if anything failed, which was reported. What the configuration of the provider needs must have
+// returns nil if anything failed, which was reported. The needs of the provider's configuration must have
 // been prepared.
 func (s *Session) Provider(t *future.Task, po *eval.ProviderObject, i addr.Instance, needs ...eval.Need) (p provider.Reader) {
 	if !s.failed {
@@ -103,8 +103,9 @@ func (s *Session) Provider(t *future.Task, po *eval.ProviderObject, i addr.Insta
 	return p
 }
 
-// ProviderOf returns the configured provider of the instance and its address, and opens beside it what
-// depends_on holds open, and the needs. The provider is nil if anything failed, which was reported.
+// ProviderOf returns the configured provider of the instance and its address, and opens beside it the
+// instances that depends_on holds open, and the needs. The provider is nil if anything failed, which was
+// reported.
 func (s *Session) ProviderOf(t *future.Task, in *eval.Instance, needs ...eval.Need) (provider.Reader, addr.ProviderConfig) {
 	po := in.Provider(t)
 	if po == nil {
@@ -113,8 +114,8 @@ func (s *Session) ProviderOf(t *future.Task, in *eval.Instance, needs ...eval.Ne
 	return s.Provider(t, po, in.Addr(), append(in.Held(t), needs...)...), po.Addr
 }
 
-// BodyNeeds returns what evaluating the configuration of the instance begins with opening. If it was
-// interrupted, s has failed.
+// BodyNeeds returns the instances that evaluating the configuration of the instance would open first. If it
+// was interrupted, s has failed.
 func (s *Session) BodyNeeds(t *future.Task, in *eval.Instance) []eval.Need {
 	needs, ok := in.BodyLacks(t, s.Opened)
 	if !ok {
@@ -279,7 +280,7 @@ func (s *Session) Fresh() bool {
 	return !stale.Load()
 }
 
-// endUnless ends s unless *used is set. It is deferred, so that a panic leaves no lease behind.
+// endUnless ends s unless *used is set. Call it with defer, so that a panic leaves no lease behind.
 func (s *Session) endUnless(used *bool) {
 	if !*used {
 		s.End()
@@ -296,7 +297,7 @@ func (s *Session) End() {
 	s.releases = nil
 }
 
-// reportUse reports that s holds a lease on what u names, an instance or a provider, until the returned
+// reportUse reports that s holds a lease on the instance or provider that u names, until the returned
 // function is called, which calls release.
 func (p *Pool) reportUse(s *Session, u eval.Use, release func()) func() {
 	if !p.opt.Events.Detailed() {
@@ -316,7 +317,7 @@ func (p *Pool) reportUse(s *Session, u eval.Use, release func()) func() {
 		begin := ev.Time
 		ev.Kind, ev.Time = event.Completed, p.opt.Now()
 		ev.Elapsed = ev.Time.Sub(begin)
-		p.opt.Events.Detail(ev) // before the release, which may end in closing what was used
+		p.opt.Events.Detail(ev) // before the release, which may close the instance
 		release()
 	}
 }

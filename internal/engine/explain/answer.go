@@ -5,7 +5,8 @@
 // place in the configuration that it is about. Values are in an answer only if they are short, stored in the
 // plan and neither sensitive nor ephemeral.
 //
-// It may import eval/blocks and plan and what these build on. It must not know runs, providers or states.
+// It may import eval/blocks and plan and the packages these build on. It must not know runs, providers or
+// states.
 package explain
 
 import (
@@ -14,17 +15,17 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
 )
 
-// Answer is what is known about one block, instance or attribute. Lists without members are left out of the
+// Answer has the findings about one block, instance or attribute. Lists without members are left out of the
 // document.
 type Answer struct {
 	Address  string  `json:"address"`            // as it was asked for, in canonical form
 	Kind     string  `json:"kind"`               // resource, data, ephemeral, variable, local, output, module, provider or check
 	Declared *Place  `json:"declared,omitempty"` // nil if no block declares it
-	Headline string  `json:"headline"`           // what will happen to it, as the end of a sentence about it
+	Headline string  `json:"headline"`           // its change, as the end of a sentence about it
 	Action   string  `json:"action,omitempty"`   // of the plan, "" if the plan has no change of its own for it
 	Why      []Point `json:"why,omitempty"`
 	From     []Point `json:"comes_from,omitempty"` // where its values come from
-	Marks    []Point `json:"marks,omitempty"`      // what of it is sensitive, ephemeral or write-only
+	Marks    []Point `json:"marks,omitempty"`      // its sensitive, ephemeral and write-only parts
 	Users    []Point `json:"used_by,omitempty"`    // who depends on it
 }
 
@@ -35,8 +36,7 @@ type Point struct {
 	Attribute string `json:"attribute,omitempty"`
 	Address   string `json:"address,omitempty"` // of the other block or instance that it is about
 	Place     *Place `json:"place,omitempty"`
-	// Chain leads from what is referred to, over local values, variables and outputs, to where a value comes
-	// from.
+	// Chain leads from a reference, over local values, variables and outputs, to the origin of a value.
 	Chain []Hop `json:"chain,omitempty"`
 }
 

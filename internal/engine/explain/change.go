@@ -16,7 +16,7 @@ import (
 // maxListed bounds the objects that one point names.
 const maxListed = 5
 
-// headlines say what an action does, as the end of a sentence about the object.
+// headlines describe the effect of an action, as the end of a sentence about the object.
 var headlines = map[plan.Action]string{
 	plan.NoOp: "does not change", plan.Create: "will be created", plan.Read: "will be read during apply", plan.Update: "will be updated in place",
 	plan.Delete: "will be destroyed", plan.DeleteThenCreate: "must be replaced: destroyed, then created anew",
@@ -40,7 +40,7 @@ var reasons = map[plan.Reason]string{
 	plan.ReadCheckNested:    "it is nested in a check, whose data is read anew in each apply",
 }
 
-// happens fills in what the plan does to a subject, and why.
+// happens fills in the change of a subject, and the reasons.
 func (e *Explainer) happens(out *Answer, s subject) {
 	if !s.resource {
 		e.valueHappens(out, s)
@@ -200,7 +200,7 @@ func (e *Explainer) triggers(c *plan.Change, b *blocks.Resource) []Point {
 	return out
 }
 
-// drifted says what of an object was changed outside.
+// drifted returns the changes of an object outside of the configuration.
 func (e *Explainer) drifted(c *plan.Change, s subject) []Point {
 	d := e.drift[c.Addr]
 	if d == nil || c.Deposed != addr.Current {
@@ -216,7 +216,7 @@ func (e *Explainer) drifted(c *plan.Change, s subject) []Point {
 	return out
 }
 
-// valueHappens fills in what the plan does to an output, and what a change of another value follows from.
+// valueHappens fills in the change of an output, and the causes of a change of another value.
 func (e *Explainer) valueHappens(out *Answer, s subject) {
 	v, ok := s.block.(*blocks.Value)
 	if !ok {
@@ -246,7 +246,7 @@ func (e *Explainer) valueHappens(out *Answer, s subject) {
 	}
 }
 
-// moduleHappens counts what the plan does to the objects of a module.
+// moduleHappens counts the changes of the objects of a module.
 func (e *Explainer) moduleHappens(out *Answer, s subject) {
 	call, ok := s.block.(*blocks.Call)
 	switch b := s.block.(type) {
@@ -281,7 +281,7 @@ func (e *Explainer) moduleHappens(out *Answer, s subject) {
 	}
 }
 
-// checkHappens fills in what the plan found out about a check, with the messages of what fails.
+// checkHappens fills in the plan's result of a check, with the messages of failed assertions.
 func (e *Explainer) checkHappens(out *Answer, b *blocks.Check) {
 	out.Headline = "is a check, which this plan does not evaluate"
 	for _, result := range e.plan.Checks {
@@ -337,7 +337,7 @@ func (e *Explainer) ephemeralHappens(out *Answer, s subject) {
 // unknownIn returns a change of a block's object after which the attribute that rest leads to is known, and
 // before which it is not; nil if there is none.
 func (e *Explainer) unknownIn(b *blocks.Resource, rest hcl.Traversal) *plan.Change {
-	path, _ := pathOf(rest) // what follows a splat is not looked at
+	path, _ := pathOf(rest) // steps after a splat are not looked at
 	for _, c := range e.spans[plan.Span{Block: b.Config.Config()}] {
 		_, after, err := c.Sides()
 		if err != nil || after == cty.NilVal {

@@ -69,7 +69,7 @@ func (e *Explainer) differences(c *plan.Change, s subject) []difference {
 	}
 	b := e.block(c.Addr)
 	if b == nil {
-		return nil // what of it is sensitive is not known
+		return nil // its sensitive parts are not known
 	}
 	w := &comparison{only: s.path}
 	w.compare(markSensitive(b, before), markSensitive(b, after), nil, false)
@@ -81,7 +81,7 @@ func (e *Explainer) differences(c *plan.Change, s subject) []difference {
 	return w.found
 }
 
-// markSensitive marks what the schema says is sensitive.
+// markSensitive marks the attributes that are sensitive by the schema.
 func markSensitive(b *blocks.Resource, v cty.Value) cty.Value {
 	plain, _ := v.UnmarkDeep()
 	if plain.IsNull() || !b.Schema.Block.HasSensitive() {
@@ -202,7 +202,7 @@ func (e *Explainer) whyChanged(c *plan.Change, b *blocks.Resource, s subject) []
 			forcing++
 		}
 		p.Place, p.Chain = e.origin(b, planned, d.path)
-		if forces { // what forces a replacement comes first
+		if forces { // differences that force a replacement come first
 			out = append(out[:forcing-1], append([]Point{p}, out[forcing-1:]...)...)
 			continue
 		}

@@ -13,7 +13,7 @@ import (
 type Explainer struct {
 	config    *blocks.Config
 	plan      *plan.Plan
-	changes   map[addr.Instance][]*plan.Change // with those of deposed objects
+	changes   map[addr.Instance][]*plan.Change // including changes of deposed objects
 	instances map[addr.ConfigResource][]*plan.Change
 	pending   map[addr.AbsResource][]*plan.Change // changes that do something
 	spans     map[plan.Span][]*plan.Change        // the same
@@ -58,7 +58,7 @@ func (e *Explainer) block(a addr.Instance) *blocks.Resource {
 	return m.Resources[a.Resource]
 }
 
-// awaited returns the changes that do something to what dep refers to.
+// awaited returns the changes of the objects that dep refers to.
 func (e *Explainer) awaited(dep plan.Dep) []*plan.Change {
 	switch {
 	case dep.Modules:

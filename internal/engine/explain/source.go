@@ -16,7 +16,7 @@ const (
 	maxHops   = 12 // of one chain
 )
 
-// chain is one way of a value, from what an expression refers to, to where it is from.
+// chain is one way of a value, from the reference in an expression to its origin.
 type chain struct {
 	hops []Hop
 	from hcl.Range   // of the first reference
@@ -26,8 +26,8 @@ type chain struct {
 	public, lasting bool
 }
 
-// chains follows what the arguments of a block refer to, or the part of a value's expression that rest leads
-// to.
+// chains follows the references of a block's arguments, or of the part of a value's expression that rest
+// leads to.
 func (e *Explainer) chains(n blocks.Node, rest hcl.Traversal) []chain {
 	var out []chain
 	add := func(l blocks.Link) bool {
@@ -76,7 +76,7 @@ func definition(n blocks.Node) hcl.Range {
 	return blocks.Declared(n)
 }
 
-// refText returns the name of what a reference leads to, with the attribute that it reads.
+// refText returns the name of the target of a reference, with the attribute that it reads.
 func refText(l blocks.Link) string {
 	name := nameOf(l.To)
 	if l.Ref == nil {

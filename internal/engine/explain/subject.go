@@ -16,10 +16,10 @@ import (
 	"github.com/mayfly-iac/mayfly/plan"
 )
 
-// subject is what a question is about.
+// subject is the block, instance or attribute that a question is about.
 type subject struct {
 	block    blocks.Node   // nil if none declares it
-	name     string        // what the address calls the block
+	name     string        // of the block, in the address
 	resource bool          // it is a resource or an instance of it
 	instance addr.Instance // of a resource, the key may be missing; of anything else, there is only the module
 	rest     hcl.Traversal // the attribute
@@ -68,7 +68,7 @@ func (s subject) String() string {
 	return s.with(name)
 }
 
-// with returns the address of the attribute of s in what has the name.
+// with returns the address of the attribute of s in the object of the given name.
 func (s subject) with(name string) string {
 	if len(s.path) == 0 {
 		return name
@@ -141,7 +141,7 @@ func (e *Explainer) subject(address string) (s subject, err error) {
 	return s, err
 }
 
-// nameIn returns what names a block in its module, if it is written with dots alone.
+// nameIn returns the name of a block in its module, if it is written with dots alone.
 func nameIn(t hcl.Traversal) string {
 	var names []string
 	for _, step := range t {
@@ -166,7 +166,7 @@ func pathOf(t hcl.Traversal) (cty.Path, error) {
 	return out, nil
 }
 
-// unknown reports an address that neither the configuration nor the plan has. What it suggests has the same
+// unknown reports an address that neither the configuration nor the plan has. The suggestion has the same
 // keys, if there is such an instance, and the same attribute.
 func (e *Explainer) unknown(address string, s subject) diag.List {
 	names := slices.Collect(maps.Keys(e.blocks))
@@ -188,8 +188,8 @@ func (e *Explainer) unknown(address string, s subject) diag.List {
 	return diag.Errorf("Nothing has this address", "Neither the configuration nor the plan has %s.%s", address, hint)
 }
 
-// wrongKey says that an instance key in the address of s is of a kind that the block can't have, and what was
-// probably meant; "" if it is not, or the plan has such an object, whose block was repeated in another way.
+// wrongKey says that an instance key in the address of s is of a kind that the block can't have, and suggests
+// an address; "" if it is not, or the plan has such an object, whose block was repeated in another way.
 func (s subject) wrongKey(e *Explainer) string {
 	t := addr.Target{Module: s.instance.Module, Key: s.instance.Key}
 	if s.resource {
@@ -209,7 +209,7 @@ func (s subject) wrongKey(e *Explainer) string {
 	return fmt.Sprintf("%s. Did you mean %s?", why, meant)
 }
 
-// inside returns the address by which the plan has what is written in a block: it has a data source of a
+// inside returns the address in the plan of a block nested in another: the plan lists a data source of a
 // check as one of the module. It is "" if s names none.
 func (s subject) inside(e *Explainer) string {
 	mod := e.config.Modules[s.instance.Module.Module()]

@@ -77,7 +77,7 @@ func (e *Explainer) reads(l blocks.Link, s subject) bool {
 	return overlap(path, s.path)
 }
 
-// useText says what a block uses another one for.
+// useText describes the purpose for which a block uses another one.
 func useText(u user) string {
 	name := nameOf(u.of)
 	switch u.link.Purpose {
@@ -99,7 +99,7 @@ func useText(u user) string {
 	}
 }
 
-// marks says what of a subject is sensitive, ephemeral or write-only, and why.
+// marks returns the sensitive, ephemeral and write-only parts of a subject, with reasons.
 func (e *Explainer) marks(s subject) []Point {
 	switch b := s.block.(type) {
 	case *blocks.Value:
@@ -128,7 +128,7 @@ func (e *Explainer) valueMarks(v *blocks.Value, s subject) []Point {
 	return out
 }
 
-// resourceMarks goes by the type's schema and by what the arguments refer to.
+// resourceMarks goes by the type's schema and the references of the arguments.
 func (e *Explainer) resourceMarks(b *blocks.Resource, s subject) []Point {
 	var out []Point
 	if kindOf(b) == "ephemeral" {

@@ -2,14 +2,14 @@ package lease
 
 import "time"
 
-// Shutdown closes everything that is still open, regardless of claims, users before what they use, and
-// returns when every Close has ended or timed out. Call it when all tasks have ended or are abandoned:
-// things that are still leased, because their user is running or a panic prevented the release, are closed
-// too. Shutdown waits for openings in progress, within the limit, and closes what they open; their callers
+// Shutdown closes everything that is still open, regardless of claims, users before the things they use, and
+// returns when every Close has ended or timed out. Call it when all tasks have ended or are abandoned: things
+// that are still leased, because their user is running or a panic prevented the release, are closed too.
+// Shutdown waits for openings in progress, within the limit, and closes the things they open; their callers
 // get ErrClosed, as does every later Acquire. It is safe to call more than once.
 //
 // Leases count until everything is closed that can be without ending one. After that, a thing is closed as
-// soon as nothing that is open may use it.
+// soon as no open thing may use it.
 func (p *Pool[K, V]) Shutdown() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -25,8 +25,8 @@ func (p *Pool[K, V]) Shutdown() {
 	}
 }
 
-// giveUp ends the claims of callers and those of the entries in a phase, which will not be opened or take too
-// long for that. p.mu is held.
+// giveUp ends the claims of callers and of the entries in a phase, which will not be opened or take too long
+// to open. p.mu is held.
 func (p *Pool[K, V]) giveUp(in phase) {
 	for _, e := range p.entries {
 		e.claims = 0
@@ -39,9 +39,8 @@ func (p *Pool[K, V]) giveUp(in phase) {
 	}
 }
 
-// force closes what is open although nothing else is being closed, and reports whether there was anything:
-// things that may use each other as far as is known. Those without leases are not really in use, and come
-// first. p.mu is held.
+// force closes open things when no closing is in progress, and reports whether there were any: as far as is
+// known, they may use each other. Those without leases are not really in use, and come first. p.mu is held.
 func (p *Pool[K, V]) force() bool {
 	var unused, used []*entry[K, V]
 	for _, e := range p.entries {
@@ -92,7 +91,7 @@ func (p *Pool[K, V]) Drained() {
 }
 
 // Busy returns a channel that is closed when an opening or a closing in progress ends: of one of keys or of
-// what they may use. It returns nil if there is none. Members of groups are not looked at.
+// their uses. It returns nil if there is none. Members of groups are not looked at.
 func (p *Pool[K, V]) Busy(keys ...K) <-chan struct{} {
 	p.learn(keys, map[K]struct{}{})
 	p.mu.Lock()

@@ -7,8 +7,8 @@
 // counts are zero. Claims are made on a key or on a group of keys, such as a whole resource whose instances
 // are not known yet.
 //
-// It imports the standard library only. It must not know what is opened: values are opaque and never
-// printed.
+// It imports the standard library only. It must not know the kind of things it opens: values are opaque and
+// never printed.
 package lease
 
 import (
@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// Thing is what is open, with the functions that renew and close it.
+// Thing is an open thing, with the functions that renew and close it.
 type Thing[V any] struct {
 	Value   V
 	RenewAt time.Time // zero if it needs no renewal
@@ -29,8 +29,8 @@ type Thing[V any] struct {
 	// Close ends the thing. It is called exactly once, with a context that ends after the pool's limit. It
 	// may be nil.
 	Close func(context.Context)
-	// After is called when Close has returned or its time is up. It releases what the thing itself was
-	// using.
+	// After is called when Close has returned or its time is up. It releases the things that the thing itself
+	// was using.
 	After func()
 }
 
@@ -39,9 +39,9 @@ type Options[K comparable] struct {
 	// Group returns the group that a key belongs to; a claim on the group keeps all its keys open. Groups may
 	// have groups.
 	Group func(K) (K, bool)
-	// Uses returns what k may use while it is open or being opened. The pool claims these keys for as long
-	// as k is claimed or leased. Uses is called without locks held, possibly more than once, and must not
-	// lead back to k.
+	// Uses returns the keys that k may use while it is open or being opened. The pool claims these keys for
+	// as long as k is claimed or leased. Uses is called without locks held, possibly more than once, and must
+	// not lead back to k.
 	Uses func(K) []K
 	// CloseLimit bounds one Close, and how long Shutdown waits for openings in progress.
 	CloseLimit time.Duration
@@ -89,7 +89,7 @@ const (
 	closing
 )
 
-// entry is the state of one key or group. The pool's mutex guards all fields.
+// entry is the state of one key or group. The pool's mutex protects all fields.
 type entry[K comparable, V any] struct {
 	key     K
 	group   *entry[K, V]
@@ -106,7 +106,7 @@ type entry[K comparable, V any] struct {
 	ready  chan struct{} // closed when the phase leaves opening or closing
 }
 
-// entry returns the entry of a key, after adding it and that of its group if necessary. p.mu is held.
+// entry returns the entry of a key, after adding it and its group's if necessary. p.mu is held.
 func (p *Pool[K, V]) entry(k K) *entry[K, V] {
 	e := p.entries[k]
 	if e == nil {
@@ -138,7 +138,7 @@ func (p *Pool[K, V]) Claim(keys ...K) {
 	}
 }
 
-// learn calls Uses for keys, and for what they use, before the lock is taken. Once a key is known, so are
+// learn calls Uses for keys, and for the keys they use, before the lock is taken. Once a key is known, so are
 // all keys reachable from it.
 func (p *Pool[K, V]) learn(keys []K, asked map[K]struct{}) {
 	if p.opt.Uses == nil {
@@ -311,7 +311,7 @@ func (p *Pool[K, V]) await(ready <-chan struct{}, wait func(<-chan struct{}) err
 	return wait(ready)
 }
 
-// Retry makes the next Acquire try again to open what failed to open.
+// Retry makes the next Acquire try again to open things that failed to open.
 func (p *Pool[K, V]) Retry() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

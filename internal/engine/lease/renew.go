@@ -13,7 +13,7 @@ const minRenewGap = time.Second
 // maxRenewPause bounds the growing pause between attempts after failures.
 const maxRenewPause = 30 * time.Second
 
-// RenewLimit bounds one renewal. It is far above what any takes, since one that is given up may have
+// RenewLimit bounds one renewal. It is far longer than any renewal takes, since one that is given up may have
 // happened.
 const RenewLimit = 5 * time.Minute
 
@@ -26,7 +26,7 @@ const lookEvery = time.Minute
 // life is one open thing between Open and Close. Its loop and its users compete to renew it; a token,
 // of which there is one, keeps renewals apart.
 type life[V any] struct {
-	thing Thing[V] // guarded by the pool's mutex; zero once closing has begun
+	thing Thing[V] // protected by the pool's mutex; zero once closing has begun
 	renew func(context.Context) (time.Time, error)
 	now   func() time.Time
 
@@ -100,7 +100,7 @@ func (l *life[V]) next() time.Time {
 	}
 }
 
-// steady returns a time, as a provider names it, with what the monotonic clock will show then.
+// steady returns a time, as a provider names it, with a reading of the monotonic clock for that time.
 func (l *life[V]) steady(at time.Time) time.Time {
 	if at.IsZero() {
 		return at

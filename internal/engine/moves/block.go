@@ -15,7 +15,7 @@ type move struct {
 	rng      hcl.Range
 }
 
-// parseAll returns the valid moved blocks of the configuration, and what is wrong with the others.
+// parseAll returns the valid moved blocks of the configuration, and the errors in the others.
 func parseAll(tree *config.Tree) (out []move, diags diag.List) {
 	for _, m := range tree.SortedModules() {
 		from, to := map[string]*move{}, map[string]*move{}

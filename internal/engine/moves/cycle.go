@@ -21,8 +21,8 @@ func (x *index) cyclic(moves []move) diag.List {
 }
 
 // cycle follows the n moves from an address. It returns those that lead from an address back to it, or that
-// follow each other without an end; nil if the moves end. Then it adds what they pass to ended, from where
-// nothing is followed again.
+// follow each other without an end; nil if the moves end. Then it adds the addresses on the way to ended,
+// from where nothing is followed again.
 func (x *index) cycle(start addr.Instance, n int, ended map[addr.Instance]struct{}) []*move {
 	var trail []*move
 	passed := map[addr.Instance]int{} // index in trail

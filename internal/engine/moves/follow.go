@@ -13,8 +13,8 @@ import (
 )
 
 // follow lets every object follow the moves that concern it, one after the other. An object stops before an
-// address that held another object before any move: that object may move on, but the two must not be
-// mistaken for one.
+// address that another object had before any move: that object may move on, but the two must not be mistaken
+// for one.
 func (m *mover) follow(moves []move) {
 	index := newIndex(moves)
 	if diags := index.cyclic(moves); diags != nil {
@@ -51,9 +51,9 @@ func (m *mover) follow(moves []move) {
 	}
 }
 
-// convertible reports whether an object can become what a move makes of it. Only an instance that is planned
-// is converted to another type; what nothing declares, or is to be destroyed with all else, goes as the type
-// that it has.
+// convertible reports whether an object can take the type that a move gives it. Only an instance that is
+// planned is converted to another type; an object that no block declares, or that a plan to destroy removes,
+// keeps its type.
 func (m *mover) convertible(from, to addr.Instance) bool {
 	if from.Resource.Type == to.Resource.Type {
 		return true
@@ -80,7 +80,7 @@ func (m *mover) rename(from, to addr.Instance) {
 }
 
 // warnBlocked warns of an object that stays at its address because the place it should move to is taken, and
-// of what becomes of it. The state has it at start; rng is the moved block, nil if there is none.
+// of its fate. The state has it at start; rng is the moved block, nil if there is none.
 func (m *mover) warnBlocked(start, from, to addr.Instance, rng *hcl.Range) {
 	declaring := m.tree.Modules[from.Module.Module()]
 	fate := fmt.Sprintf("%s stays where it is.", from)

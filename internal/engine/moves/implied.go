@@ -5,8 +5,8 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/language/config"
 )
 
-// followImplied follows resources and module calls that gained or lost their count: what was without a key is
-// instance 0 then, and the other way round. It does so after moved blocks, which may have taken an object
+// followImplied follows resources and module calls that gained or lost their count: an instance without a key
+// is instance 0 then, and the other way round. It does so after moved blocks, which may have taken an object
 // elsewhere.
 func (m *mover) followImplied() {
 	type pair struct{ from, to addr.Instance }
@@ -22,7 +22,7 @@ func (m *mover) followImplied() {
 }
 
 // implied returns the address that an object has with the repetition that the configuration now gives to its
-// resource and the modules around it. What is not declared keeps its key.
+// resource and the modules around it. An undeclared object keeps its key.
 func (m *mover) implied(a addr.Instance) addr.Instance {
 	modules, at := m.tree.Modules, addr.RootInstance
 	for _, step := range a.Module.Path() {

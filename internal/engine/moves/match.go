@@ -86,8 +86,8 @@ func (mv *move) apply(a addr.Instance) (addr.Instance, bool) {
 	return addr.Instance{Module: target, Resource: *mv.to.Resource, Key: key}, true
 }
 
-// matchSteps matches the module steps of a pattern against those of an address and returns what is left over.
-// A step without a key matches any key.
+// matchSteps matches the module steps of a pattern against the steps of an address and returns the steps left
+// over. A step without a key matches any key.
 func matchSteps(pattern addr.ModuleInstance, steps []addr.ModuleInstance, exact bool) ([]addr.ModuleInstance, bool) {
 	want := pattern.Path()
 	if len(steps) < len(want) || exact && len(steps) != len(want) {

@@ -20,8 +20,8 @@ func (m Moved) From(a addr.Instance) addr.Instance {
 }
 
 // Apply renames the objects of st as the moved blocks of the configuration ask, and as repetition with count
-// has changed. It changes st, and returns what was moved and what is wrong with the blocks. The mode of the
-// plan decides what becomes of objects that cannot move.
+// has changed. It changes st, and returns the moves and the errors in the blocks. The mode of the plan
+// decides about objects that cannot move.
 func Apply(tree *config.Tree, st *state.State, mode plan.Mode) (Moved, diag.List) {
 	m := &mover{tree: tree, state: st, mode: mode, moved: Moved{}}
 	moves, diags := parseAll(tree)

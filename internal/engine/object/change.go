@@ -92,7 +92,7 @@ func acceptPlanned(op *Op, req *PlanRequest, private []byte) ([]byte, diag.List)
 var errPlannedNull = errors.New("the planned object is null although the configuration asks for one")
 
 // checkPlan checks the plan of an object that is to exist against its configuration, and a second plan
-// against the first. It returns the planned object without what must not be stored, and diags with any
+// against the first. It returns the planned object without values that must not be stored, and diags with any
 // violations appended.
 func (op *Op) checkPlan(req *PlanRequest, resp provider.PlanResponse, diags diag.List) (cty.Value, diag.List) {
 	planned, diags := op.Answers.Accept(resp.Planned, diags, contract.Plan)

@@ -37,7 +37,7 @@ func ImportText(i *plan.Importing) (key, text string) {
 		return "id", i.ID
 	}
 	id, err := i.Identity.Live()
-	if err != nil || id.IsNull() || !id.CanIterateElements() { // as what has marks
+	if err != nil || id.IsNull() || !id.CanIterateElements() { // as values with marks
 		return "", ""
 	}
 	return contract.IdentityText(id)

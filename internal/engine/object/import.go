@@ -62,7 +62,7 @@ func (op *Op) Import(imp *ImportTarget, meta cty.Value) (Prior, bool) {
 	return got, true
 }
 
-// publishImported says that what an object is imported by is public.
+// publishImported publishes the id or identity that an object is imported by.
 func (op *Op) publishImported(id string, identity cty.Value) {
 	op.Answers.Publish(func(yield func(string) bool) { yield(id) })
 	if identity != cty.NilVal {
@@ -70,7 +70,7 @@ func (op *Op) publishImported(id string, identity cty.Value) {
 	}
 }
 
-// PublishImporting says that what an object was imported by for the plan is public; nil for nothing.
+// PublishImporting publishes the id or identity that an object was imported by for the plan. i may be nil.
 func (op *Op) PublishImporting(i *plan.Importing) {
 	if i == nil {
 		return

@@ -1,9 +1,9 @@
-// Package object has the operations on one object that ask its provider: what is stored is decoded and
+// Package object has the operations on one object that ask its provider: the stored object is decoded and
 // upgraded, the real object is read or imported, a change is planned, and results are made fit to be stored.
-// Every answer is held against the contract of resources before anything else sees it.
+// Every answer is checked against the contract of resources before anything else sees it.
 //
-// It may import what is below the engine, but no evaluation: configurations come as values. It must not know
-// other objects, the order of a run, or how a provider is found and configured.
+// It may import the packages below the engine, but no evaluation: configurations come as values. It must not
+// know other objects, the order of a run, or how a provider is found and configured.
 package object
 
 import (
@@ -25,29 +25,29 @@ import (
 	"github.com/mayfly-iac/mayfly/state"
 )
 
-// Env is what the operations of a walk share.
+// Env has the values that the operations of a walk share.
 type Env struct {
 	Ctx       context.Context // of the calls; it ends when the user insists
 	Providers *processes.Set
 	Events    *event.Reporter
 	Sink      func(diag.List)   // reports diagnostics; safe for concurrent use
-	Log       func(line string) // receives a line that holds no values; nil for none
+	Log       func(line string) // receives a line without values; nil for none
 	Leaks     contract.Leaks
 	Hasher    *fingerprint.Hasher // of the values of ephemeral attributes
 }
 
-// Op is an operation on one object: what asks its provider about it, and what makes the answers fit to be
-// planned, stored and shown. It belongs to one task. Each answer is held against the contract of resources
-// before anything else sees it, and what is wrong is reported.
+// Op is an operation on one object. It asks the object's provider, and makes the answers fit to be planned,
+// stored and shown. It belongs to one task. Each answer is checked against the contract of resources before
+// anything else sees it, and violations are reported.
 type Op struct {
 	*Env
-	Ctx      context.Context // of its calls: that of the environment, with the span of the operation
+	Ctx      context.Context // of its calls: the environment's, with the span of the operation
 	Obj      addr.Object
 	Schema   *schema.Schema
 	Source   addr.Provider
 	Body     hcl.Body         // of the block that declares the object; nil if none does
 	Provider provider.Reader  // configured for the operation; nil until it is needed
-	Answers  contract.Checker // holds what Provider answers about the object against the contract
+	Answers  contract.Checker // checks Provider's answers about the object against the contract
 	Withheld withheld.Attributes
 	// Real returns the configuration of the object without marks, for the values that the state does not
 	// have. It is called if a provider's answer is odd without them, maybe more than once. It returns false
@@ -82,7 +82,7 @@ func (op *Op) Use(p provider.Reader, configured addr.ProviderConfig) bool {
 	return p != nil
 }
 
-// warnf writes a line to the log, if there is one. It must hold addresses and paths only, never values.
+// warnf writes a line to the log, if there is one. It must have addresses and paths only, never values.
 func (e *Env) warnf(format string, args ...any) {
 	if e.Log != nil {
 		e.Log("[WARN] " + fmt.Sprintf(format, args...))

@@ -23,7 +23,7 @@ type Prior struct {
 }
 
 // SameAs reports whether an object was read as it was, as far as that is stored, and without another value of
-// what is withheld.
+// a withheld attribute.
 func (pr Prior) SameAs(before Prior, w *withheld.Attributes) bool {
 	return len(pr.Drifted) == 0 && w.SameStored(before.Value, pr.Value, before.Object)
 }
@@ -36,14 +36,14 @@ func (pr Prior) Sensitive() []cty.Path {
 	return pr.Object.Sensitive
 }
 
-// NoPrior is what planning starts from if there is no object.
+// NoPrior returns the prior object to plan from if there is no object.
 func NoPrior(b *schema.Block) Prior {
 	return Prior{Value: cty.NullVal(b.Type())}
 }
 
 // Review judges the answer that made a prior object while the configuration was not known, and takes out of
-// it what must not be stored. private is what the state has as private data. It returns false if the object
-// cannot be used, which was reported.
+// it the values that must not be stored. private is the private data in the state. It returns false if the
+// object cannot be used, which was reported.
 func (op *Op) Review(pr *Prior, private []byte) bool {
 	got, diags := op.Answers.Review(contract.Answered{Value: pr.Value, Identity: pr.Identity, Private: pr.Private}, private)
 	pr.Value, pr.Identity, pr.Private = got.Value, got.Identity, got.Private

@@ -55,8 +55,8 @@ func (op *Op) DropMirrored(paths []cty.Path) []cty.Path {
 	return slices.DeleteFunc(slices.Clone(paths), func(p cty.Path) bool { return p.HasPrefix(cty.GetAttrPath(result)) })
 }
 
-// Seal makes v durable, with the given paths as sensitive ones. It returns false if v must not be stored,
-// which was reported.
+// Seal seals v, with the given paths as sensitive ones. It returns false if v must not be stored, which was
+// reported.
 func (op *Op) Seal(v cty.Value, paths []cty.Path) (value.Durable, bool) {
 	return seal(op, op.Withheld.Hide(v), op.Withheld.Names.Outside(paths))
 }
@@ -71,7 +71,7 @@ func seal(op *Op, v cty.Value, paths []cty.Path) (value.Durable, bool) {
 	return d, true
 }
 
-// SealIdentity makes an identity durable; absent ones give the zero value.
+// SealIdentity seals an identity; absent ones give the zero value.
 func (op *Op) SealIdentity(id cty.Value) value.Durable {
 	if id.IsNull() {
 		return value.Durable{}
@@ -95,7 +95,7 @@ func (op *Op) identityVersion() int64 {
 	return 0
 }
 
-// StateObject makes the state object for v, which must be wholly known, with what the state says of the
+// StateObject makes the state object for v, which must be wholly known, with the state's records of the
 // object like, unless that is nil. It returns nil if v must not be stored, which was reported.
 func (op *Op) StateObject(v cty.Value, paths []cty.Path, private []byte, identity cty.Value, like *state.Object) *state.Object {
 	whole := v

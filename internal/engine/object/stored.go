@@ -49,9 +49,9 @@ func (op *Op) Upgrade(o *state.Object) (Prior, bool) {
 	return op.loadIdentity(pr, o)
 }
 
-// begin begins with a stored object. It is public as the state had it before the command: what it holds may
-// come back. o is the object that the operation begins with. What the state withholds of it is withheld
-// further on if no block says what is.
+// begin begins with a stored object. It is public as the state had it before the command: its texts may come
+// back. o is the object that the operation begins with. Attributes that the state withholds stay withheld if
+// no block names the withheld ones.
 func (op *Op) begin(o *state.Object) {
 	if op.Body == nil && len(o.Withheld) > 0 {
 		op.Withheld.NameRecorded(o)
@@ -164,9 +164,8 @@ func (op *Op) Live(o *state.Object) (cty.Value, bool) {
 	return op.Mark(op.Block().NullWriteOnly(v), o.Sensitive), true
 }
 
-// ConvertMoved asks the provider, which is that of the new type, to convert the stored object of another
-// type that was at from, with the provider configuration source. It returns false if that failed, which was
-// reported.
+// ConvertMoved asks the provider of the new type to convert the stored object of another type that was at
+// from, with the provider configuration source. It returns false if that failed, which was reported.
 func (op *Op) ConvertMoved(o *state.Object, from addr.Instance, source addr.ProviderConfig) (Prior, bool) {
 	pr := Prior{Object: o}
 	op.begin(o)

@@ -16,8 +16,8 @@ var alternatives = map[string][]string{
 }
 
 // CheckArguments reports errors in the arguments of a provisioner of the given type beyond their types.
-// Unknown arguments are not checked. The paths of the diagnostics are within the arguments. The types of
-// the arguments are those of the provisioner's schema.
+// Unknown arguments are not checked. The paths of the diagnostics are within the arguments. The arguments
+// have the types of the provisioner's schema.
 func CheckArguments(typ string, args cty.Value) diag.List {
 	args, _ = args.UnmarkDeep()
 	if !args.IsKnown() {

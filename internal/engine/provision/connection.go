@@ -67,8 +67,8 @@ func CheckConnection(marked cty.Value) diag.List {
 	return diags
 }
 
-// connection decodes a connection, treating unknown arguments as unset. What the bastion lacks is taken
-// from the target, as with other engines: port, user, password and key.
+// connection decodes a connection, treating unknown arguments as unset. Port, user, password and key that the
+// bastion lacks are taken from the target, as with other engines.
 func connection(v cty.Value, environ []string) *ssh.Connection {
 	c := &ssh.Connection{
 		Target: ssh.Host{

@@ -30,8 +30,8 @@ type localExec struct {
 // outputTail is how much of a failed command's output its error shows, in bytes.
 const outputTail = 8 << 10
 
-// execute runs the command. Its environment is that of the program, with the arguments' variables after it,
-// which take precedence.
+// execute runs the command. Its environment is the program's, with the arguments' variables after it, which
+// take precedence.
 func (le *localExec) execute(args cty.Value) error {
 	command := ""
 	if v := args.GetAttr("command"); !v.IsNull() {
@@ -101,7 +101,7 @@ func (le *localExec) runOutput(cmd *exec.Cmd) commandResult {
 			return commandResult{tail, err}
 		case <-time.After(cmd.WaitDelay):
 		}
-		if !le.Behind() || le.soft.Err() != nil { // a process that the command left behind still holds its output
+		if !le.Behind() || le.soft.Err() != nil { // a process that the command left behind still has its output open
 			return commandResult{err: err}
 		}
 	}

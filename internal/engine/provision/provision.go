@@ -39,7 +39,7 @@ type Provisioner struct {
 }
 
 // Run runs the provisioner until it ends or a context does: soft asks a command to end, hard kills it and
-// everything it has started. The error names what failed. If an argument carries a mark, the error quotes
+// everything it has started. The error names the failed step. If an argument carries a mark, the error quotes
 // neither arguments nor output, unless the argument "output" asks for both with the marked values masked.
 func (p *Provisioner) Run(hard, soft context.Context) error {
 	w := work{Provisioner: p, hard: hard, soft: soft, secret: p.hidden()}

@@ -132,7 +132,7 @@ func (r *remoteWork) announce(c *ssh.Connection) {
 	}
 }
 
-// announceHost prints how a host is logged in to. prefix is that of its arguments.
+// announceHost prints how a host is logged in to. prefix is the prefix of its arguments' names.
 func (r *remoteWork) announceHost(h *ssh.Host, prefix string) {
 	r.Output("  Host: " + r.shown(prefix+"host"))
 	user := r.shown(prefix + "user")

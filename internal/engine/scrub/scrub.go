@@ -14,16 +14,16 @@ import (
 	"github.com/mayfly-iac/mayfly/state"
 )
 
-// Scrubber takes values out of write-only attributes of stored objects. It keeps what it has done, so that
-// an object that several states share is shared afterwards too. It belongs to one goroutine. It is the
-// guard for E62: whatever wrote the state, a write-only value in it goes no further.
+// Scrubber takes values out of write-only attributes of stored objects. It remembers its results, so that an
+// object that several states share is shared afterwards too. It belongs to one goroutine. It enforces E62:
+// whatever wrote the state, a write-only value in it goes no further.
 type Scrubber struct {
 	options Options
 	types   map[typeKey]*knownType
 	done    map[*state.Object]*state.Object
 }
 
-// Options are what a Scrubber works with.
+// Options are the parameters of a Scrubber.
 type Options struct {
 	// Schema returns the schema of a managed resource type; nil if nothing is known of it.
 	Schema func(p addr.Provider, typeName string) *schema.Schema
@@ -42,16 +42,16 @@ type typeKey struct {
 	name     string
 }
 
-// knownType is what is known of a type. The zero value is that of a type without write-only attributes, or
-// that nothing is known of.
+// knownType has the schema of a type. The zero value stands for an unknown type, or one without write-only
+// attributes.
 type knownType struct {
 	*schema.Schema
 	names [][]byte // of write-only attributes, as they are in stored objects
 }
 
-// State returns s without what is in write-only attributes, s itself if there is nothing, and calls found
-// with the address and the paths of what it takes out. s is not changed. Objects of types that nothing is
-// known of, or that their provider must upgrade first, are left as they are.
+// State returns s without the values of write-only attributes, s itself if there are none, and calls found
+// with the address and the paths of the values it takes out. s is not changed. Objects of unknown types, or
+// that their provider must upgrade first, are left as they are.
 func (c *Scrubber) State(s *state.State, found func(addr.Object, []cty.Path)) *state.State {
 	if !c.concerns(s) {
 		return s
@@ -96,7 +96,7 @@ func (c *Scrubber) concerns(s *state.State) bool {
 	return false
 }
 
-// object returns o without what is in its write-only attributes, o itself if there is nothing, or if its
+// object returns o without the values of its write-only attributes, o itself if there are none, or if its
 // provider must upgrade it first.
 func (c *Scrubber) object(obj addr.Object, o *state.Object, p addr.Provider, found func(addr.Object, []cty.Path)) *state.Object {
 	s := c.schema(p, obj.Resource.Type)
@@ -127,7 +127,7 @@ func (c *Scrubber) object(obj addr.Object, o *state.Object, p addr.Provider, fou
 	return n
 }
 
-// schema returns what is known of a type.
+// schema returns the known type of the given name, made on first use.
 func (c *Scrubber) schema(p addr.Provider, typeName string) *knownType {
 	key := typeKey{p, typeName}
 	if s := c.types[key]; s != nil {
@@ -144,8 +144,8 @@ func (c *Scrubber) schema(p addr.Provider, typeName string) *knownType {
 }
 
 // mayHold reports whether the attributes of an object, which are compact JSON, may have a value in a
-// write-only attribute. It is much cheaper than decoding them. The name of a write-only attribute may also
-// be that of another attribute or occur in a text, so true is not certain; false is.
+// write-only attribute. It is much cheaper than decoding them. Another attribute may have the same name, or a
+// text contain it, so true is not certain; false is.
 func (s *knownType) mayHold(attrs []byte) bool {
 	for _, name := range s.names {
 		for rest := attrs; ; {

@@ -3,6 +3,6 @@
 // be destroyed and depend on each other. moves.go and unmatched.go find options that cannot be meant as they
 // are.
 //
-// It may import addresses, the configuration for what it declares, and the dependencies of a plan. It must
-// not evaluate anything: which instances there are, and what they depend on, it is given.
+// It may import addresses, the configuration for its declarations, and the dependencies of a plan. It must
+// not evaluate anything: it is given the instances and their dependencies.
 package selection

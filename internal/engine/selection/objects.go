@@ -10,14 +10,14 @@ import (
 // Object is an object of the state that is to be destroyed unless the selection keeps it.
 type Object struct {
 	Addr     addr.Instance
-	Declared []plan.Dep            // what the configuration says that it depends on; nil if it does not declare it
-	Recorded []addr.ConfigResource // what the state says that it depends on
-	Kept     bool                  // stays because of what it uses, whatever the options say of its address
+	Declared []plan.Dep            // its dependencies by the configuration; nil if that does not declare it
+	Recorded []addr.ConfigResource // its dependencies by the state
+	Kept     bool                  // stays because of an object it uses, whatever the options say of its address
 }
 
-// Destroys reports, for each of the objects to be destroyed, whether -target and -exclude ask for it. What
-// depends on a targeted object is destroyed with it, since it could not live without; what an excluded object
-// depends on stays with it. Its cost is linear in the objects and their dependencies.
+// Destroys reports, for each of the objects to be destroyed, whether -target and -exclude ask for it.
+// Dependents of a targeted object are destroyed with it, since they could not live without; dependencies of
+// an excluded object stay with it. Its cost is linear in the objects and their dependencies.
 func (s *Selection) Destroys(found []Object) []bool {
 	g := newObjectGraph(found)
 	var take, keep []int

@@ -10,10 +10,10 @@ import (
 	"github.com/mayfly-iac/mayfly/plan"
 )
 
-// UnmatchedReplace reports each address to replace that the plan does not have, with what may have been
-// meant. It is an error if a resource of the plan has a similar address, or if the configuration in tree
-// rules out such a key, otherwise a warning. Names that are alike are looked for only then: most plans have
-// no such address. places is where the addresses are written.
+// UnmatchedReplace reports each address to replace that the plan does not have, with the address that may
+// have been meant. It is an error if a resource of the plan has a similar address, or if the configuration in
+// tree rules out such a key, otherwise a warning. Names that are alike are looked for only then: most plans
+// have no such address. places is where the addresses are written.
 func UnmatchedReplace(tree *config.Tree, p *plan.Plan, places config.Places) diag.List {
 	var diags diag.List
 	for i, a := range p.ForceReplace {
@@ -51,14 +51,14 @@ func UnmatchedAssumed(p *plan.Plan, assumed []addr.Instance) diag.List {
 	return diags
 }
 
-// replaceable is what an address that is not in the plan may have been meant for.
+// replaceable has the addresses that one which is not in the plan may have been meant for.
 type replaceable struct {
 	within    []addr.Instance // the instances below the address, if it lacks a key
 	others    []addr.Instance // the instances of the same resource, if there is none with its key
 	blocks    map[addr.ConfigResource]bool
 	instances map[addr.Instance]bool // of these blocks
 
-	wrong, right string // what config.Tree.WrongKey says of the address
+	wrong, right string // results of config.Tree.WrongKey for the address
 }
 
 // optionReplace is an address that is shown as the option -replace.
@@ -86,7 +86,7 @@ func planned(p *plan.Plan, a addr.Instance) (replaceable, bool) {
 	return near, false
 }
 
-// report says what is wrong with an address of the option -replace, or of the argument replace of a file.
+// report describes the mistake in an address of the option -replace, or of the argument replace of a file.
 func (near replaceable) report(a addr.Instance, argument bool) diag.Diagnostic {
 	d := diag.Diagnostic{Severity: diag.Warning, Summary: "Nothing matches -replace"}
 	useless, these, list := fmt.Sprintf("-replace=%q", a), "options", " To list the instances, run:\n  mayfly state list"
@@ -136,7 +136,7 @@ func replacing(instances []addr.Instance, argument bool) string {
 // similar returns the address of a resource in the same module that differs a little in name or type, "" if
 // none does. It has the keys of a if the plan has such an instance.
 func (near replaceable) similar(a addr.Instance) string {
-	meant := map[string]addr.ConfigResource{} // by what they differ in
+	meant := map[string]addr.ConfigResource{} // by the name or type that differs
 	for b := range near.blocks {
 		switch {
 		case b.Module != a.Module.Module():

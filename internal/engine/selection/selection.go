@@ -8,7 +8,7 @@ import (
 	"github.com/mayfly-iac/mayfly/plan"
 )
 
-// Selection is what -target and -exclude ask for, in a form that answers for one instance whatever their
+// Selection has the options -target and -exclude in a form that answers for one instance, whatever their
 // number. It may be used concurrently.
 type Selection struct {
 	targets, excludes   *addr.TargetSet
@@ -38,7 +38,7 @@ func (s *Selection) Touches(r addr.AbsResource) bool {
 	return s.targets.Empty() || s.targets.Touches(r)
 }
 
-// TouchesModule is Touches for what is in a module instance.
+// TouchesModule is Touches for the content of a module instance.
 func (s *Selection) TouchesModule(m addr.ModuleInstance) bool {
 	return s.targets.Empty() || s.targets.TouchesModule(m)
 }

@@ -12,13 +12,13 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/language/config"
 )
 
-// Unmatched reports each option or argument that names nothing: neither an object of the state nor a block
-// of the configuration, or an instance that their resource or module does not have. It is an error if a
-// block has a similar address, or if no instance of the block can have such a key, since a plan that leaves
-// out what was meant looks like success; otherwise it is a warning, since an option may name what only some
-// configurations have, and keys are data. known yields the instances of
-// both as far as they were found out, some of them more than once, called has the module instances, and
-// places is where the arguments are written. Its cost is linear in the instances and options.
+// Unmatched reports each option or argument that names nothing: neither an object of the state nor a block of
+// the configuration, or an instance that their resource or module does not have. It is an error if a block
+// has a similar address, or if no instance of the block can have such a key, since a plan that leaves out the
+// intended objects looks like success; otherwise it is a warning, since an option may name an object that
+// only some configurations have, and keys are data. known yields the instances of both as far as they were
+// found out, some of them more than once, called has the module instances, and places is where the arguments
+// are written. Its cost is linear in the instances and options.
 func (s *Selection) Unmatched(tree *config.Tree, known iter.Seq[addr.Instance], called []addr.ModuleInstance, places config.OptionPlaces) (diags diag.List) {
 	var there *inventory
 	for _, o := range []struct {
@@ -53,7 +53,7 @@ func (s *Selection) Unmatched(tree *config.Tree, known iter.Seq[addr.Instance], 
 	return diags
 }
 
-// inventory is what addresses can name: blocks, and the known instances of each.
+// inventory has the objects that addresses can name: blocks, and the known instances of each.
 type inventory struct {
 	tree      *config.Tree
 	resources map[addr.ConfigResource][]string
@@ -90,12 +90,13 @@ func newInventory(tree *config.Tree, known iter.Seq[addr.Instance], called []add
 	return v
 }
 
-// notSelectable says what addresses that begin with these words lead to, which look like the type of a
+// notSelectable has the objects of addresses that begin with these words, which look like the type of a
 // resource.
 var notSelectable = map[string]string{"var": "a variable", "local": "a local value", "output": "an output", "provider": "a provider"}
 
-// lacks says what there is in place of a target that selects no instance of a resource, and how sure it is a
-// mistake; "" if it may be none: its block exists, and either has no instances or it was not found out which.
+// lacks describes the objects in place of a target that selects no instance of a resource, and how sure it is
+// a mistake; "" if it may be none: its block exists, and either has no instances or it was not found out
+// which.
 func (v *inventory) lacks(t addr.Target) (string, diag.Severity) {
 	others, declared := v.others(t)
 	if !declared {
@@ -122,9 +123,9 @@ func (v *inventory) lacks(t addr.Target) (string, diag.Severity) {
 	return "There is no such instance." + thereIs(others), diag.Warning
 }
 
-// others returns the instances that there are of what a target is in, in order, if it selects none of them;
-// declared is false if there is not even a block. If no instance of its module is selected, they are those of
-// the module.
+// others returns the instances of the resource or module that a target is in, in order, if it selects none of
+// them; declared is false if there is not even a block. If no instance of the target's module is selected,
+// they are the module's instances.
 func (v *inventory) others(t addr.Target) (others []string, declared bool) {
 	path := t.Module.Module()
 	modules, declared := v.modules[path]
@@ -142,8 +143,8 @@ func (v *inventory) others(t addr.Target) (others []string, declared bool) {
 	return others, declared
 }
 
-// InState says what an address that selects nothing of a state was probably meant for, in a sentence after a
-// space; "" if nothing there is similar. all yields the instances in the state, with anything.
+// InState suggests the intended address for one that selects nothing of a state, in a sentence after a space;
+// "" if nothing there is similar. all yields the instances in the state, with anything.
 func InState[T any](all iter.Seq2[addr.Instance, T], t addr.Target) string {
 	v := newInventory(&config.Tree{}, func(yield func(addr.Instance) bool) {
 		for a := range all {
@@ -161,7 +162,7 @@ func InState[T any](all iter.Seq2[addr.Instance, T], t addr.Target) string {
 	return ""
 }
 
-// InConfiguration says what an instance that no block declares was probably meant for, in a paragraph after
+// InConfiguration suggests the intended address of an instance that no block declares, in a paragraph after
 // others; "" if no block of its mode is similar.
 func InConfiguration(tree *config.Tree, i addr.Instance) string {
 	v := newInventory(tree, func(func(addr.Instance) bool) {}, nil)
@@ -235,10 +236,10 @@ func (v *inventory) nearModule(m addr.Module) (addr.Module, bool) {
 }
 
 // nearResource returns the block that was most likely meant, if one is similar. The same type and name with
-// another mode, such as those of a data source, are more likely than a similar name, that is more likely than
-// a similar type, and all are more likely than the same resource in another module.
+// another mode, such as a data source's, are more likely than a similar name, that is more likely than a
+// similar type, and all are more likely than the same resource in another module.
 func (v *inventory) nearResource(wanted addr.ConfigResource) (addr.ConfigResource, bool) {
-	names, types := map[string]addr.ConfigResource{}, map[string]addr.ConfigResource{} // blocks by what is different in them
+	names, types := map[string]addr.ConfigResource{}, map[string]addr.ConfigResource{} // blocks by their differing name or type
 	var elsewhere, modes []addr.ConfigResource
 	for r := range v.resources {
 		switch {

@@ -1,9 +1,10 @@
-// Package timing remembers how long operations on objects take, so that the next run can start first what
-// the end of the work waits for.
+// Package timing remembers how long operations on objects take, so that the next run can start operations on
+// the critical path first.
 //
-// A record holds addresses, names of operations and times, and no values.
+// A record has addresses, names of operations and times, and no values.
 //
-// It may import event and what is below it. It must not know who schedules what, nor where a record is kept.
+// It may import event and the packages below it. It must not know how operations are scheduled, nor where a
+// record is kept.
 package timing
 
 import (
@@ -23,7 +24,7 @@ const (
 	maxObjects = 10_000                // operations remembered one by one; of more, the shortest are dropped
 )
 
-// Record is what is remembered. The zero value is empty. Its methods may be called concurrently.
+// Record has the remembered times. The zero value is empty. Its methods may be called concurrently.
 type Record struct {
 	mu      sync.Mutex
 	objects map[objectKey]time.Duration
@@ -160,8 +161,8 @@ func (r *Record) Encode() ([]byte, error) {
 	return json.Marshal(doc)
 }
 
-// Decode returns the record of a stored form. What it cannot use it leaves out: a record is worth nothing but
-// speed.
+// Decode returns the record of a stored form. It leaves out entries that it cannot use: a record serves speed
+// alone.
 func Decode(stored []byte) *Record {
 	r := &Record{types: map[typeKey]mean{}, objects: map[objectKey]time.Duration{}}
 	var doc document

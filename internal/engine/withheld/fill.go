@@ -63,7 +63,7 @@ func (a *Attributes) Fill(v cty.Value, stored *state.Object, cfg cty.Value) cty.
 }
 
 // Normalized returns an object that was filled with the values as the provider has returned them before,
-// where it has normalized those of the configuration in the plan. It returns false if there are none: a
+// where it has normalized the configuration's values in the plan. It returns false if there are none: a
 // provider that compares its own form with the prior object's would see a change where there is none.
 func (a *Attributes) Normalized(v cty.Value, stored *state.Object, planned cty.Value) (cty.Value, bool) {
 	if stored == nil || v.IsNull() || planned.IsNull() {
@@ -83,8 +83,8 @@ func (a *Attributes) Normalized(v cty.Value, stored *state.Object, planned cty.V
 	return v, found
 }
 
-// IsOdd reports whether what was read may be what it is only because the object that was sent lacked values:
-// it has another value where one was missing.
+// IsOdd reports whether an object may have been read differently only because the object that was sent lacked
+// values: it has another value where one was missing.
 func (a *Attributes) IsOdd(sent cty.Value, stored *state.Object, read cty.Value) bool {
 	for _, w := range Missing(sent, stored) {
 		got := part(read, w.Path)
@@ -95,9 +95,9 @@ func (a *Attributes) IsOdd(sent cty.Value, stored *state.Object, read cty.Value)
 	return false
 }
 
-// Read returns what was read of an object, and the paths of the withheld attributes that have other values
-// than the state knows of. sent is the object that the provider was sent. Where that lacked a value, null,
-// the zero value and something else mean nothing: only an answer to the value tells of a change.
+// Read returns the object that was read, and the paths of the withheld attributes that have other values than
+// the state knows of. sent is the object that the provider was sent. Where sent lacks a value, null, the zero
+// value and something else mean nothing: only an answer to the value tells of a change.
 func (a *Attributes) Read(sent cty.Value, stored *state.Object, read cty.Value) (v cty.Value, drifted []cty.Path) {
 	if stored == nil {
 		return read, nil

@@ -130,8 +130,8 @@ func (a *Attributes) CheckGiven(cfg, planned cty.Value) (diags diag.List) {
 }
 
 // CheckSent reports ignored attributes of an object to be updated whose values are not known any more: the
-// provider would be sent null in their place, and might write it. cfg is the configuration with what is
-// ignored taken from the prior object.
+// provider would be sent null in their place, and might write it. cfg is the configuration with ignored
+// attributes taken from the prior object.
 func (a *Attributes) CheckSent(cfg cty.Value, stored *state.Object) (diags diag.List) {
 	for _, w := range Missing(cfg, stored) {
 		if a.ignored(w.Path) {
@@ -162,7 +162,7 @@ const (
 // the object, none if it is updated.
 func (a *Attributes) CheckSeen(prior, planned cty.Value, statuses []plan.Withheld, replaced []cty.Path) (diags diag.List) {
 	report := func(path cty.Path, summary, format string) { diags = append(diags, a.blind(path, summary, format)) }
-	known := func(p cty.Path) bool { // what requires the replacement at this path is known
+	known := func(p cty.Path) bool { // the difference at this path that requires the replacement is known
 		return !slices.ContainsFunc(statuses, func(w plan.Withheld) bool { return w.Status == plan.WithheldIncomparable && p.HasPrefix(w.Path) })
 	}
 	if len(replaced) > 0 {

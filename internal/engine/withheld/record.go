@@ -9,10 +9,9 @@ import (
 	"github.com/mayfly-iac/mayfly/state"
 )
 
-// Records returns what the state is to know of the withheld attributes of an object: for each, what it knew
-// already, or fingerprints of the value in v, which the provider has returned, and of the one that it was
-// sent. sent is the configuration, cty.NilVal if nothing was sent; earlier is the record so far, which may be
-// nil.
+// Records returns the state's records of the withheld attributes of an object: for each, the earlier record,
+// or fingerprints of the value in v, which the provider has returned, and of the value that it was sent. sent
+// is the configuration, cty.NilVal if nothing was sent; earlier is the record so far, which may be nil.
 func (a *Attributes) Records(v, sent cty.Value, earlier *state.Object) []state.Withheld {
 	paths := a.Names.Find(v)
 	if sent != cty.NilVal {

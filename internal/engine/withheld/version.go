@@ -27,7 +27,7 @@ func (a *Attributes) Unneeded(stored *state.Object, cfg cty.Value) bool {
 	})
 }
 
-// rest returns the configuration without what is not stored.
+// rest returns the configuration without the attributes that are not stored.
 func (a *Attributes) rest(cfg cty.Value) cty.Value {
 	return a.Block.NullAt(a.Block.NullWriteOnly(cfg), a.Names.Find(cfg))
 }

@@ -1,6 +1,6 @@
 // Package withheld decides about the attributes of an object whose values are kept out of the state, which
-// ephemeral_attributes names (ADR 033): what a provider is sent in place of a value that the state does not
-// have, what its answers say of such values, and what is stored of them.
+// ephemeral_attributes names (ADR 033): which value a provider is sent in place of one that the state does
+// not have, how to read its answers, and which records of the values are stored.
 //
 // It may import values and the model. It must not know how a provider is asked, or how a configuration is
 // evaluated: both come as values without marks.
@@ -49,9 +49,9 @@ func (a *Attributes) Hide(v cty.Value) cty.Value {
 	return a.Block.NullAt(v, a.Names.Find(v))
 }
 
-// HideStored is Hide for what is stored. As long as there is no salt to make fingerprints with, which the
-// first apply makes, those values stay that the earlier record has: without a fingerprint and without the
-// value, nothing could be compared any more.
+// HideStored is Hide for an object to be stored. As long as there is no salt to make fingerprints with, which
+// the first apply makes, values in the earlier record stay: without a fingerprint and without the value,
+// nothing could be compared any more.
 func (a *Attributes) HideStored(v cty.Value, earlier *state.Object) cty.Value {
 	paths := a.Names.Find(v)
 	if len(paths) > 0 && earlier != nil && !a.Hasher.Ready() {
@@ -62,7 +62,7 @@ func (a *Attributes) HideStored(v cty.Value, earlier *state.Object) cty.Value {
 	return a.Block.NullAt(v, paths)
 }
 
-// Outside returns those of the paths that lead to what is stored.
+// Outside returns the paths that lead to stored attributes.
 func (a *Attributes) Outside(paths []cty.Path) []cty.Path {
 	return a.Names.Outside(a.Block.OutsideWriteOnly(paths))
 }
@@ -128,7 +128,7 @@ func hasPlace(v cty.Value, path cty.Path) bool {
 	return err == nil
 }
 
-// isZero reports whether a value is what providers of the legacy type system return for null.
+// isZero reports whether a value is one that providers of the legacy type system return for null.
 func isZero(v cty.Value) bool {
 	switch ty := v.Type(); {
 	case !v.IsWhollyKnown() || v.IsNull():

@@ -14,7 +14,7 @@ import (
 	"github.com/mayfly-iac/mayfly/state"
 )
 
-// EachCheck calls f with what each check block of the tree may use.
+// EachCheck calls f with the uses of each check block of the tree.
 func EachCheck(c *blocks.Config, f func(uses []Use)) {
 	for _, m := range c.Modules {
 		for _, b := range m.Checks {
@@ -24,7 +24,7 @@ func EachCheck(c *blocks.Config, f func(uses []Use)) {
 }
 
 // DeclareChecks records every block of the configuration that has conditions, except ephemeral resources,
-// without objects. The given status applies to the blocks that turn out to have no objects.
+// without objects. The given status applies to blocks that have no objects in the end.
 func (r *Run) DeclareChecks(status state.CheckStatus) {
 	for _, m := range r.cfg.Modules {
 		for _, b := range m.Checks {
@@ -75,11 +75,11 @@ func (r *Run) Check(address string) *Check {
 	return nil
 }
 
-// BlockUses returns what the check may use, before the instances of its module are known.
+// BlockUses returns the uses of the check, before the instances of its module are known.
 func (c *Check) BlockUses() []Use { return usesOf(c.block.Opens) }
 
-// Uses returns the ephemeral instances that evaluating the check may open. What a nested data block uses is
-// not among them: reading it is an operation of its own.
+// Uses returns the ephemeral instances that evaluating the check may open. The uses of a nested data block
+// are not among them: reading it is an operation of its own.
 func (c *Check) Uses(t *future.Task) []Use {
 	if c.block.Opens.Empty() {
 		return nil
@@ -95,7 +95,7 @@ func (c *Check) Deps(t *future.Task) []plan.Dep {
 	return c.readSet(t).deps(t, nil)
 }
 
-// Prepare demands everything durable that the check needs, its nested data block included.
+// Prepare demands all cells that the check needs, its nested data block included.
 func (c *Check) Prepare(t *future.Task) {
 	prepare(t, c.readSet(t))
 }
@@ -123,7 +123,7 @@ func (c *Check) assert(sc *scope, a blocks.Condition, announce bool) (state.Chec
 	v := r.condition(sc, a, failedAssertion)
 	switch {
 	case v.status == state.CheckFail:
-		v.diags.AsWarnings() // the failure matters, not what is wrong with its message
+		v.diags.AsWarnings() // the failure matters, not a mistake in its message
 		v.failure.AsWarnings()
 	case v.status == state.CheckUnknown && announce && !r.Diags.HasErrors():
 		v.failure = r.about(sc, a.Expr, diag.Diagnostic{
@@ -138,7 +138,7 @@ func (c *Check) assert(sc *scope, a blocks.Condition, announce bool) (state.Chec
 }
 
 // assertTest evaluates one assertion of a test run. It decides about the test and not about the run, in which
-// it holds nothing up, so it is a warning too if it fails or cannot be decided.
+// it stops nothing, so it is a warning too if it fails or cannot be decided.
 func (c *Check) assertTest(sc *scope, a blocks.Condition) (state.CheckStatus, string, diag.List) {
 	r := c.Module.run
 	v := r.condition(sc, a, failedTest)

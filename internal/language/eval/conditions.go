@@ -56,8 +56,8 @@ func (in *Instance) conditions(conds []blocks.Condition, failed string, sc *scop
 	return ok
 }
 
-// soften turns the failure of a condition into a warning if the run asks for that. An error in the condition
-// or its message remains an error.
+// soften makes the failure of a condition a warning if the run asks for that. An error in the condition or
+// its message remains an error.
 func (r *Run) soften(failure diag.List) {
 	if r.opt.MildConditions {
 		failure.AsWarnings()
@@ -70,7 +70,7 @@ type verdict struct {
 	status  state.CheckStatus
 	message string    // of a condition that failed, "" if it is hidden
 	failure diag.List // that it failed; nil otherwise
-	diags   diag.List // what is wrong with the condition itself or with its message
+	diags   diag.List // mistakes in the condition itself or its message
 }
 
 func (v verdict) all() diag.List { return slices.Concat(v.diags, v.failure) }
@@ -134,7 +134,8 @@ func (r *Run) about(sc *scope, x *lang.Expr, d diag.Diagnostic) diag.List {
 }
 
 // tryMessage evaluates the message of a condition that has not failed, without opening anything, so that
-// mistakes in it are found early. A message without references is tried only while validating.
+// mistakes in it are found before the condition fails. A message without references is tried only while
+// validating.
 func (r *Run) tryMessage(sc *scope, c blocks.Condition) diag.List {
 	if r.opt.Phase == Applying || r.opt.Phase == Planning && (c.Message == nil || len(c.Message.Refs) == 0) {
 		return nil
@@ -148,7 +149,7 @@ func (r *Run) tryMessage(sc *scope, c blocks.Condition) diag.List {
 	return diags
 }
 
-// hiding says why a message is hidden: what kind of values it contains, and how to show it. It is zero for a
+// hiding says why a message is hidden: which kind of values it contains, and how to show it. It is zero for a
 // message that is shown.
 type hiding struct{ what, remedy string }
 

@@ -48,8 +48,9 @@ func (r *Run) eval(sc *scope, x *lang.Expr) (cty.Value, diag.List) {
 	return v, diags
 }
 
-// context returns a scope with exactly what the expressions refer to: an index that names one instance
-// brings only that instance. A context serves one evaluation, since it carries the evaluation's budget.
+// context returns a scope with exactly the objects that the expressions refer to: an index that names one
+// instance brings only that instance. A context serves one evaluation, since it carries the evaluation's
+// budget.
 func (r *Run) context(sc *scope, exprs ...*lang.Expr) *hcl.EvalContext {
 	b := builder{run: r, sc: sc}
 	functions := r.opt.Functions
@@ -92,7 +93,7 @@ type root struct {
 	attrs map[string]cty.Value
 }
 
-// resourcePart is what an evaluation needs of a resource object.
+// resourcePart names the instances of a resource object that an evaluation needs.
 type resourcePart struct {
 	whole     bool
 	unindexed bool // referred to without an index
@@ -102,7 +103,7 @@ type resourcePart struct {
 	via       *hcl.Range
 }
 
-// modulePart is what an evaluation needs of the instances of a module call.
+// modulePart names the outputs of the instances of a module call that an evaluation needs.
 type modulePart struct {
 	all  map[string]*hcl.Range // outputs needed of every instance; "" for all outputs
 	keys map[addr.Key]map[string]*hcl.Range
@@ -225,7 +226,8 @@ func (b *builder) addCall(to target, ref *lang.Ref) {
 	}
 }
 
-// variables builds the values from what add has collected. Missing resources and modules are unknown.
+// variables builds the values from the roots that add has collected. Missing resources and modules are
+// unknown.
 func (b *builder) variables() map[string]cty.Value {
 	vars := make(map[string]cty.Value, len(b.roots)+2)
 	for _, r := range b.roots {
@@ -437,7 +439,7 @@ func (b *builder) outputs(m *Module, names map[string]*hcl.Range) cty.Value {
 	return cty.ObjectVal(attrs)
 }
 
-// decode evaluates a body whose expressions are exprs, with what they refer to in scope.
+// decode evaluates a body whose expressions are exprs, with the objects that they refer to in scope.
 func (r *Run) decode(sc *scope, body *schema.Body, exprs []*lang.Expr) (cty.Value, diag.List) {
 	return r.decodeBy(sc, body, body.Type(), exprs, body.Decode)
 }

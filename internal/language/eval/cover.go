@@ -7,7 +7,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/language/lang"
 )
 
-// cover notes an outcome of a point. What validation evaluates is not exercised.
+// cover notes an outcome of a point. Validation exercises nothing.
 func (r *Run) cover(k coverage.Kind, at hcl.Range, o coverage.Outcome) {
 	if r.opt.Phase != Validating {
 		r.opt.Coverage.Note(k, at, o)

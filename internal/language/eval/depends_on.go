@@ -22,7 +22,7 @@ func (in *Instance) Held(t *future.Task) []Need {
 	return held
 }
 
-// PrepareHeld demands everything durable that Held needs.
+// PrepareHeld demands all cells that Held needs.
 func (in *Instance) PrepareHeld(t *future.Task) { prepare(t, in.held(t)) }
 
 func (in *Instance) held(t *future.Task) *reads {
@@ -31,7 +31,7 @@ func (in *Instance) held(t *future.Task) *reads {
 	return r
 }
 
-// addHeld adds what Held returns. sc is the scope of the instance.
+// addHeld adds the resources that Held returns. sc is the scope of the instance.
 func (r *reads) addHeld(sc *scope, in *Instance) {
 	if !in.Resource.Block.HoldsOpen() {
 		return

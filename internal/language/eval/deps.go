@@ -18,7 +18,7 @@ func (in *Instance) Deps(t *future.Task) []plan.Dep {
 	return f.list()
 }
 
-// Deps returns what an output, or a variable, and its conditions depend on.
+// Deps returns the dependencies of an output or a variable, and of its conditions.
 func (v *Value) Deps(t *future.Task) []plan.Dep {
 	f := newFlattener(t, nil)
 	f.reads(v.readSet(t))
@@ -26,12 +26,12 @@ func (v *Value) Deps(t *future.Task) []plan.Dep {
 	return f.list()
 }
 
-// Deps returns what the existence of the called module's instances depends on.
+// Deps returns the dependencies of the existence of the called module's instances.
 func (c *Call) Deps(t *future.Task) []plan.Dep {
 	return (&reads{calls: []*Call{c}}).deps(t, nil)
 }
 
-// deps returns what a read-set leads to, excluding self.
+// deps returns the dependencies in a read-set, excluding self.
 func (r *reads) deps(t *future.Task, self *Instance) []plan.Dep {
 	f := newFlattener(t, self)
 	f.reads(r)
@@ -44,7 +44,7 @@ func (r *reads) deps(t *future.Task, self *Instance) []plan.Dep {
 type flattener struct {
 	visitor
 	deps map[plan.Dep]struct{}
-	self *Instance // does not depend on itself; nil if the dependencies are those of something else
+	self *Instance // the dependent instance, which does not depend on itself; nil for other dependents
 }
 
 func newFlattener(t *future.Task, self *Instance) flattener {
@@ -83,7 +83,7 @@ func (f flattener) reads(r *reads) {
 			sub := &reads{}
 			c.block.Exprs(sub.adder(c.module.scope(f.t), blocks.Reading))
 			f.reads(sub)
-			if c.isExcluded() && c.expand(f.t, nil).failed { // what depends on anything in it is excluded too
+			if c.isExcluded() && c.expand(f.t, nil).failed { // dependents of anything in it are excluded too
 				f.deps[plan.Dep{Resource: addr.AbsResource{Module: c.Addr()}}] = struct{}{}
 			}
 		}
@@ -106,7 +106,7 @@ func (f flattener) reads(r *reads) {
 }
 
 // resource adds a read of a resource. A managed resource ends the walk; behind a data source or an ephemeral
-// resource it goes on, because their values come from what they refer to.
+// resource it goes on, because their values come from the objects they refer to.
 func (f flattener) resource(rr resourceRead) {
 	mode := rr.res.Block.Config.Addr.Mode
 	if mode != addr.Ephemeral && !(f.self != nil && rr.res == f.self.Resource && (rr.all || rr.key == f.self.Key)) {
@@ -124,7 +124,7 @@ func (f flattener) resource(rr resourceRead) {
 	}
 }
 
-// allDeps returns what all instances of a data or ephemeral resource together depend on, collected once.
+// allDeps returns the dependencies of all instances of a data or ephemeral resource together, collected once.
 func (r *Resource) allDeps(t *future.Task) []plan.Dep {
 	got, cycle := r.deps.Get(t, r, nil, func() []plan.Dep {
 		f := newFlattener(t, nil)
@@ -142,7 +142,7 @@ func (r *Resource) allDeps(t *future.Task) []plan.Dep {
 }
 
 // collapse returns deps, which are sorted, with the dependencies on all instances of a resource replaced by
-// one on the whole resource. Otherwise each of many dependent objects would hold a list as long as the
+// one on the whole resource. Otherwise each of many dependent objects would have a list as long as the
 // resource has instances.
 func (r *Run) collapse(t *future.Task, deps []plan.Dep) []plan.Dep {
 	out := deps[:0]
@@ -203,7 +203,8 @@ func (in *Instance) WaitDeps(t *future.Task) []plan.Dep {
 	return awaited.waitDeps(t, in)
 }
 
-// waitDeps is deps without calls: a data source does not wait for what the repetition of modules reads.
+// waitDeps is deps without calls: a data source does not wait for the objects that the repetition of modules
+// reads.
 func (r *reads) waitDeps(t *future.Task, self *Instance) []plan.Dep {
 	r.calls = nil
 	return r.deps(t, self)
@@ -232,7 +233,7 @@ func (in *Instance) explicitDeps(t *future.Task, counts func(lang.Ref) bool) []p
 	return awaited.waitDeps(t, in)
 }
 
-// Deps returns what the provider configuration depends on.
+// Deps returns the dependencies of the provider configuration.
 func (p *ProviderObject) Deps(t *future.Task) []plan.Dep {
 	return p.readSet(t).deps(t, nil)
 }
@@ -252,8 +253,8 @@ func (c *Call) allDeps(t *future.Task, sel outputSel) []plan.Dep {
 }
 
 // collapse joins dependencies that all n instances of the call have in common: on a whole resource, on its
-// only instance, or on what was joined below. The joined dependency covers the module instance that contains
-// the call.
+// only instance, or on dependencies joined below. The joined dependency covers the module instance that
+// contains the call.
 func (c *Call) collapse(deps []plan.Dep, n int) []plan.Dep {
 	alike := map[addr.ConfigResource][]int{}
 	for i, d := range deps {

@@ -124,7 +124,7 @@ func (d *DestroyProvisioners) readSet(sc *scope) *reads {
 	return r
 }
 
-// Prepare demands everything durable that the provisioners need.
+// Prepare demands all cells that the provisioners need.
 func (d *DestroyProvisioners) Prepare(t *future.Task) { prepare(t, d.readSet(d.scope(t, nil))) }
 
 // Deps returns the dependencies of the provisioners through ephemeral resources, which must still exist when
@@ -133,8 +133,8 @@ func (d *DestroyProvisioners) Deps(t *future.Task) []plan.Dep {
 	return d.readSet(d.scope(t, nil)).deps(t, nil)
 }
 
-// EvalConnection evaluates the connection of one provisioner, as that of Instance does. self is the object
-// that is about to be destroyed.
+// EvalConnection evaluates the connection of one provisioner, like Instance.EvalConnection. self is the
+// object that is about to be destroyed.
 func (d *DestroyProvisioners) EvalConnection(t *future.Task, o *Opened, index int, self cty.Value) (cty.Value, diag.List) {
 	p := &d.blocks[index]
 	if d.checkKeys(p).HasErrors() {

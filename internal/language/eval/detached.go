@@ -31,7 +31,7 @@ func computed[T any](sc *scope, exprs []*lang.Expr, f func() T) (T, bool) {
 	return detach.Run(sc.caller, interrupted, f)
 }
 
-// again returns the diagnostics of evaluating once more what has been evaluated.
+// again returns the diagnostics of a second evaluation of the same expressions.
 func again(sc *scope, exprs []*lang.Expr, f func() diag.List) diag.List {
 	diags, ok := computed(sc, exprs, f)
 	if !ok {

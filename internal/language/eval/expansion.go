@@ -24,8 +24,8 @@ type expander struct {
 	module *Module
 	repeat blocks.Repetition
 	name   string       // for messages
-	target *addr.Target // what -exclude names it by, nil for what it cannot name
-	block  any          // what is repeated: a *blocks.Resource or *blocks.Call, nil for anything else
+	target *addr.Target // its name for -exclude, nil if that cannot name it
+	block  any          // the repeated *blocks.Resource or *blocks.Call, nil for other blocks
 	// ephemeral is set for an ephemeral block.
 	ephemeral bool
 	// sequences is set if for_each may also be a tuple or list, with indexes as keys. It is set for import
@@ -107,7 +107,7 @@ func (r *expander) evaluate(t *future.Task) *expansion {
 	} else {
 		run.Report(diags.WithAddress(r.name))
 	}
-	if run.opt.Phase == Validating { // also with errors, so that those of the block itself are reported with them
+	if run.opt.Phase == Validating { // despite errors, so that errors in the block itself are reported too
 		return &expansion{form: e.form, keys: []addr.Key{addr.NoKey}, generic: true}
 	}
 	if diags.HasErrors() {
@@ -117,8 +117,8 @@ func (r *expander) evaluate(t *future.Task) *expansion {
 	return e
 }
 
-// recordedExpansion returns an expansion to those of the recorded keys that fit the form. It is failed if
-// there are none. each.value is unknown.
+// recordedExpansion returns an expansion to the recorded keys that fit the form. It is failed if there are
+// none. each.value is unknown.
 func recordedExpansion(form blocks.Form, recorded []addr.Key) *expansion {
 	e := &expansion{form: form}
 	switch form {
@@ -158,7 +158,7 @@ func (r *expander) eachData(k addr.Key) *eachData {
 	return &eachData{key: k, of: r}
 }
 
-// eachData is what each and count refer to within one instance.
+// eachData has the values of each and count within one instance.
 type eachData struct {
 	key addr.Key
 	of  *expander
@@ -311,7 +311,8 @@ func (r *expander) expandForEach(t *future.Task) (*expansion, diag.List) {
 	return e, diags
 }
 
-// wantsKeys returns sentences that explain what for_each accepts in place of v and how to convert v to it.
+// wantsKeys returns sentences that explain which types for_each accepts in place of v and how to convert v to
+// it.
 func (r *expander) wantsKeys(v cty.Value, x *lang.Expr) string {
 	takes := "a map, an object, or a set of strings"
 	if r.sequences {

@@ -119,7 +119,7 @@ func exprAt(exprs []*lang.Expr, rng hcl.Range) *lang.Expr {
 }
 
 // sourceOf returns the source expression of x from which evaluation derived e, or e itself if there is none.
-// Only a source expression shows what it refers to.
+// Only a source expression shows its references.
 func sourceOf(x *lang.Expr, e hcl.Expression) hcl.Expression {
 	node, ok := x.Source.(hclsyntax.Node)
 	if !ok {
@@ -142,7 +142,7 @@ type shownPart struct {
 	e    *expansion
 }
 
-// partsIn returns what the expression refers to only in part.
+// partsIn returns the repeated objects that the expression reads only in part.
 func (sc *scope) partsIn(x *lang.Expr) []shownPart {
 	var out []shownPart
 	for i := range x.Refs {
@@ -213,8 +213,8 @@ func (p shownPart) advice(step lang.Step) string {
 	return fmt.Sprintf("%s has for_each: its instances have names, such as %s[%q].", p.name, p.name, p.names()[0])
 }
 
-// forget drops the values from diagnostics if some of them must not outlive the operation. What may be shown
-// of them is kept as text.
+// forget drops the values from diagnostics if some of them must not outlive the operation. Values that may be
+// shown are kept as text.
 func (sc *scope) forget(diags diag.List) diag.List {
 	if sc.opened == nil || len(sc.opened.objects)+len(sc.opened.values) == 0 {
 		return diags
@@ -241,7 +241,7 @@ func functionsAlone(d *diag.Diagnostic) *hcl.EvalContext {
 	return &hcl.EvalContext{Functions: lang.FunctionsIn(d.EvalContext)}
 }
 
-// state records what may be shown of a reference: its longest prefix that has a value.
+// state records the part of a reference that may be shown: its longest prefix that has a value.
 func (sc *scope) state(d *diag.Diagnostic, t hcl.Traversal) {
 	for ; len(t) > 0; t = t[:len(t)-1] {
 		text := diag.Reference(t)

@@ -21,8 +21,8 @@ type Expression struct {
 	functions map[string]function.Function
 }
 
-// Expression compiles source text in the scope of the module, outside all blocks. What it refers to must be
-// declared there. It may call the given functions and those that providers define.
+// Expression compiles source text in the scope of the module, outside all blocks. Objects that it refers to
+// must be declared there. It may call the given functions and provider-defined ones.
 func (m *Module) Expression(src, filename string, functions map[string]function.Function) (*Expression, diag.List) {
 	if diags := config.CheckExpression([]byte(src), filename); diags.HasErrors() {
 		return nil, diags
@@ -43,14 +43,14 @@ func (x *Expression) scope(t *future.Task, o *Opened) *scope {
 	return &scope{m: x.module, t: t, opened: o, functions: x.functions}
 }
 
-// Prepare demands everything durable that the expression needs.
+// Prepare demands all cells that the expression needs.
 func (x *Expression) Prepare(t *future.Task) {
 	needed := &reads{}
 	needed.addExprs(x.scope(t, nil), x.expr)
 	prepare(t, needed)
 }
 
-// Value evaluates the expression. It has opened only what the value depends on. Errors of
+// Value evaluates the expression. It has opened only the instances that the value depends on. Errors of
 // values in the configuration are reported to the run; the diagnostics are about the expression itself.
 func (x *Expression) Value(t *future.Task, o *Opened) (cty.Value, diag.List) {
 	run, sc := x.module.run, x.scope(t, o)
@@ -59,7 +59,8 @@ func (x *Expression) Value(t *future.Task, o *Opened) (cty.Value, diag.List) {
 	})
 }
 
-// Names returns what an expression in the module can begin with, except functions, in no particular order.
+// Names returns the names that an expression in the module can begin with, except functions, in no particular
+// order.
 func (m *Module) Names() []string {
 	out := []string{"path.cwd", "path.module", "path.root", "terraform.applying", "terraform.workspace", "tofu.applying", "tofu.workspace"}
 	for name := range m.variables {

@@ -6,14 +6,14 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/base/future"
 )
 
-// maxFlatReads bounds the size of a flat read-set that only one value holds: many values with long sets of
+// maxFlatReads bounds the size of a flat read-set that only one value has: many values with long sets of
 // their own would take quadratic space.
 const maxFlatReads = 32
 
-// flatReads returns what v reads directly and through other values, without these values, so that finding
-// the dependencies at the end of a long chain of values takes no walk along it. Most values in a chain read
-// the same and share one set. It returns nil if the set would be long and not shared; the read-set must be
-// walked then.
+// flatReads returns the objects that v reads directly and through other values, without these values, so that
+// finding the dependencies at the end of a long chain of values takes no walk along it. Most values in a
+// chain read the same and share one set. It returns nil if the set would be long and not shared; the read-set
+// must be walked then.
 func (v *Value) flatReads(t *future.Task) *reads {
 	got, cycle := v.flat.Get(t, v, nil, func() *reads {
 		own := v.readSet(t)

@@ -24,8 +24,8 @@ func (m *Module) Guarded() []*Value {
 }
 
 // Holds evaluates the conditions of a variable or output and reports failures, once in a run. It returns
-// false if a condition failed; an undecided condition counts as holding. Because it demands what the
-// conditions need, the task must not be in a slot.
+// false if a condition failed; an undecided condition counts as holding. Because it demands the objects that
+// the conditions need, the task must not be in a slot.
 func (v *Value) Holds(t *future.Task) bool {
 	if v.guard == nil {
 		return true
@@ -162,7 +162,7 @@ func (in *Instance) inputsHold(t *future.Task) bool {
 // the resource has. The task must not be in a slot.
 func (r *Resource) RepetitionHolds(t *future.Task) bool { return r.Module.repetitionHolds(t, r.repeat) }
 
-// RepetitionHolds is that of a resource for a called module.
+// RepetitionHolds is Resource.RepetitionHolds for a called module.
 func (c *Call) RepetitionHolds(t *future.Task) bool { return c.module.repetitionHolds(t, c.repeat) }
 
 func (m *Module) repetitionHolds(t *future.Task, r blocks.Repetition) bool {

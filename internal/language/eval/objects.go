@@ -34,7 +34,7 @@ type Module struct {
 	checks    map[string]*Check
 }
 
-// newModule makes the objects of a module instance. Those of called modules are made on demand.
+// newModule makes the objects of a module instance. Called modules are made on demand.
 func (r *Run) newModule(a addr.ModuleInstance, b *blocks.Module, call *Call) *Module {
 	m := &Module{
 		Addr: a, run: r, block: b, call: call,
@@ -156,8 +156,8 @@ func (c *Call) Child(k addr.Key) *Module {
 	return m
 }
 
-// aggregate is what is known of a selection from all instances of a call. It is found once: if each of n
-// instances of a block that refers to module.m[*].x looked at n instances of the module, work would be
+// aggregate has the findings about a selection from all instances of a call. They are computed once: if each
+// of n instances of a block that refers to module.m[*].x looked at n instances of the module, work would be
 // quadratic.
 type aggregate struct {
 	deps     future.Cell[[]plan.Dep]
@@ -208,7 +208,7 @@ type Instance struct {
 	Key      addr.Key
 	cell     future.Cell[cty.Value]
 	reads    future.Cell[*reads]
-	circular atomic.Bool // set while it is computed, if it turns out to depend on itself
+	circular atomic.Bool // set while it is computed, if it depends on itself
 }
 
 // Circular reports whether the instance depends on itself, which was reported. This is known once it is
@@ -240,7 +240,7 @@ type Value struct {
 	uses   future.Cell[[]Use]
 	guard  *guard // nil without conditions
 
-	circular atomic.Bool // set while it is computed, if it turns out to depend on itself
+	circular atomic.Bool // set while it is computed, if it depends on itself
 }
 
 // Addr returns the absolute address, for messages.
@@ -257,7 +257,7 @@ func (v *Value) opens() bool { return !v.block.Opens.Empty() }
 // Output returns the declaration of an output, nil of any other value.
 func (v *Value) Output() *config.Output { return v.block.Output }
 
-// guard is what a run knows of the conditions of a variable or output: they are evaluated once, and before
+// guard has the results of the conditions of a variable or output: they are evaluated once, and before
 // anything is done with the value.
 type guard struct {
 	reads future.Cell[*reads]

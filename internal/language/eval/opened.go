@@ -14,9 +14,9 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/values/value"
 )
 
-// Opened is what one operation has open: the objects of ephemeral instances, and the values computed from
-// them. Evaluation reads it and notes in it which instances it lacks; their objects are unknown until the
-// opener adds them. An Opened belongs to one task.
+// Opened has the values that one operation has open: the objects of ephemeral instances, and the values
+// computed from them. Evaluation reads it and notes in it which instances it lacks; their objects are unknown
+// until the opener adds them. An Opened belongs to one task.
 type Opened struct {
 	values  map[*Value]cty.Value
 	objects map[*Instance]cty.Value
@@ -30,14 +30,14 @@ type Need struct {
 	Via *hcl.Range
 }
 
-// Opener opens what evaluations lack.
+// Opener opens the instances that evaluations lack.
 type Opener interface {
 	// Open opens the instances, which may have duplicates, and adds the object of each to the Opened that it
 	// belongs to: an unknown one if it cannot be opened, which was reported.
 	Open(t *future.Task, needs []Need)
 }
 
-// NewOpened returns an Opened without objects. What evaluations lack stays unknown if opener is nil.
+// NewOpened returns an Opened without objects. Objects that evaluations lack stay unknown if opener is nil.
 func NewOpened(opener Opener) *Opened {
 	return &Opened{values: map[*Value]cty.Value{}, objects: map[*Instance]cty.Value{}, opener: opener}
 }
@@ -54,8 +54,8 @@ func (o *Opened) Has(in *Instance) bool {
 // Drop forgets all objects and values. Nothing may be evaluated with o any more.
 func (o *Opened) Drop() { o.values, o.objects, o.lacking = nil, nil, nil }
 
-// evaluate evaluates with o, which may be nil, and returns what the result lacks. If that is anything, values
-// that were computed on the way are not kept.
+// evaluate evaluates with o, which may be nil, and returns the needs that the result lacks. If there are any,
+// values computed on the way are not kept.
 func (o *Opened) evaluate(eval func() (cty.Value, diag.List)) (evaluated, []Need) {
 	if o == nil {
 		v, diags := eval()
@@ -72,8 +72,8 @@ func (o *Opened) evaluate(eval func() (cty.Value, diag.List)) (evaluated, []Need
 	return evaluated{v, diags}, lacking
 }
 
-// settle evaluates with o and has opened what the result lacks until it lacks nothing or done reports that it
-// does not matter; done may be nil.
+// settle evaluates with o and has the instances opened that the result lacks, until it lacks none or done
+// reports that they do not matter; done may be nil.
 func settle(t *future.Task, o *Opened, eval func() (cty.Value, diag.List), done func(evaluated) bool) (cty.Value, diag.List) {
 	for {
 		got, lacking := o.evaluate(eval)
@@ -126,8 +126,8 @@ func (in *Instance) BodyRequires(t *future.Task) (needs []Need, known bool) {
 	return needs, known
 }
 
-// BodyLacks returns what evaluating the configuration with o begins with opening. It returns false if the
-// evaluation was interrupted, which was reported.
+// BodyLacks returns the instances that evaluating the configuration with o would open first. It returns false
+// if the evaluation was interrupted, which was reported.
 func (in *Instance) BodyLacks(t *future.Task, o *Opened) ([]Need, bool) {
 	if !in.Resource.Block.BodyOpens() {
 		return nil, true

@@ -7,16 +7,15 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/base/future"
 )
 
-// Prepare demands everything durable that the instance's configuration needs, including what lies behind
-// values and ephemeral resources that are evaluated later. Afterwards, evaluating waits only for
-// openings.
+// Prepare demands all cells that the instance's configuration needs, including the dependencies of values and
+// ephemeral resources that are evaluated later. Afterwards, evaluating waits only for openings.
 func (in *Instance) Prepare(t *future.Task) {
 	p := preparer{newVisitor(t)}
 	p.instance(in)
 }
 
-// prepare demands everything durable that read-sets lead to, except through the values and provider
-// configurations in except.
+// prepare demands all cells that read-sets lead to, except through the values and provider configurations in
+// except.
 func prepare(t *future.Task, r *reads, except ...any) {
 	p := preparer{newVisitor(t, except...)}
 	p.reads(r)
@@ -47,8 +46,8 @@ func (v visitor) first(what any) bool {
 
 type preparer struct{ visitor }
 
-// reads demands everything durable in a read-set. A value that may open something is not evaluated, but what
-// it reads is prepared, so that evaluating it later need not wait.
+// reads demands all cells in a read-set. A value that may open something is not evaluated, but the objects
+// that it reads are prepared, so that evaluating it later need not wait.
 func (p preparer) reads(r *reads) {
 	for _, v := range r.values {
 		if !v.opens() {
@@ -102,12 +101,12 @@ func (p preparer) instance(in *Instance) {
 
 func (v *Value) rangePtr() *hcl.Range { return &v.block.Range }
 
-// Prepare demands everything durable that the value needs.
+// Prepare demands all cells that the value needs.
 func (v *Value) Prepare(t *future.Task) {
 	prepare(t, v.readSet(t), v)
 }
 
-// prepare demands the durable values of a selection from all instances.
+// prepare demands the cells of a selection from all instances.
 func (c *Call) prepare(t *future.Task, sel outputSel) {
 	_, _ = c.aggregate(sel).prepared.Get(t, c.name, nil, func() bool { // a cycle is reported where the values are demanded
 		all := &reads{}
@@ -117,7 +116,7 @@ func (c *Call) prepare(t *future.Task, sel outputSel) {
 	})
 }
 
-// Prepare demands everything durable that the configuration needs.
+// Prepare demands all cells that the configuration needs.
 func (p *ProviderObject) Prepare(t *future.Task) {
 	prepare(t, p.readSet(t), p)
 }

@@ -127,7 +127,7 @@ func (r *Run) provider(t *future.Task, found providerRef, source addr.Provider, 
 	return r.providerObject(pc, found)
 }
 
-// providerObject returns the object at pc, creating it on demand. The lock spans the lookup and the
+// providerObject returns the object at pc, creating it on demand. The lock covers the lookup and the
 // creation: two objects for one address would configure the provider twice.
 func (r *Run) providerObject(pc addr.ProviderConfig, found providerRef) *ProviderObject {
 	r.providersMu.Lock()

@@ -36,9 +36,9 @@ func (r *Run) provisioner(sc *scope, p *blocks.Provisioner) (cty.Value, diag.Lis
 	return v, sc.located(diags)
 }
 
-// EvalConnection evaluates the connection of one provisioner: that of the resource, overridden by the
-// provisioner's own. The value may carry marks, and is cty.NilVal if the provisioner uses no connection.
-// self is the instance's object.
+// EvalConnection evaluates the connection of one provisioner: the resource's, overridden by the provisioner's
+// own. The value may carry marks, and is cty.NilVal if the provisioner uses no connection. self is the
+// instance's object.
 func (in *Instance) EvalConnection(t *future.Task, o *Opened, index int, self cty.Value) (cty.Value, diag.List) {
 	sc := in.scope(t, o)
 	sc.self, sc.own = func() cty.Value { return self }, in

@@ -14,9 +14,9 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/language/lang"
 )
 
-// reads is the read-set of an object: what its expressions refer to, resolved to objects as precisely as the
-// references allow. Preparing, ordering, checking conditions and claiming are all walks over read-sets, so
-// that they agree on what refers to what.
+// reads is the read-set of an object: the references of its expressions, resolved to objects as precisely as
+// the references allow. Preparing, ordering, checking conditions and claiming are all walks over read-sets,
+// so that they see the same references.
 type reads struct {
 	values    []valueRead
 	resources []resourceRead
@@ -55,8 +55,8 @@ type moduleRead struct {
 	sel  outputSel
 }
 
-// outputSel selects what is read of a module. It is comparable, so that the findings about a selection from
-// all instances of a call can be cached.
+// outputSel selects outputs of a module, or everything in it, to be read. It is comparable, so that the
+// findings about a selection from all instances of a call can be cached.
 type outputSel struct {
 	names  string // of outputs, joined by commas; all outputs if it is empty
 	inside bool   // not the outputs alone, but everything in the module
@@ -115,7 +115,7 @@ func (r *reads) add(o *reads) {
 	r.modules = append(r.modules, o.modules...)
 }
 
-// addExprs adds what the expressions refer to and call. It ignores nil expressions.
+// addExprs adds the references and function calls of the expressions. It ignores nil expressions.
 func (r *reads) addExprs(sc *scope, exprs ...*lang.Expr) {
 	for _, x := range exprs {
 		if x == nil {
@@ -228,7 +228,7 @@ func (m *Module) isRepeated() bool {
 	return false
 }
 
-// addDependsOn adds what depends_on names. A module represents everything in it.
+// addDependsOn adds the objects that depends_on names. A module represents everything in it.
 func (r *reads) addDependsOn(sc *scope, refs []lang.Ref) {
 	for i := range refs {
 		to := sc.resolve(&refs[i])
@@ -241,8 +241,8 @@ func (r *reads) addDependsOn(sc *scope, refs []lang.Ref) {
 	}
 }
 
-// addInside adds everything in the module object and those below it, except what is nested in checks:
-// resources, outputs, variables with conditions, and what the call waits for.
+// addInside adds everything in the module object and those below it, except blocks nested in checks:
+// resources, outputs, variables with conditions, and the objects that the call waits for.
 func (r *reads) addInside(t *future.Task, m *Module) {
 	r.addOutputs(m, "", nil)
 	for _, v := range m.variables {
@@ -263,7 +263,8 @@ func (r *reads) addInside(t *future.Task, m *Module) {
 	}
 }
 
-// addAround adds the repetition of the calls around the module object, and what these calls wait for.
+// addAround adds the repetition of the calls around the module object, and the objects that these calls wait
+// for.
 func (r *reads) addAround(t *future.Task, m *Module) {
 	for ; m.call != nil; m = m.call.module {
 		r.calls = append(r.calls, m.call)
@@ -271,14 +272,14 @@ func (r *reads) addAround(t *future.Task, m *Module) {
 	}
 }
 
-// addAwaited adds what the depends_on argument of the module's call names.
+// addAwaited adds the objects that the depends_on argument of the module's call names.
 func (r *reads) addAwaited(t *future.Task, m *Module) {
 	if m.call != nil {
 		r.addDependsOn(m.call.module.scope(t), m.call.block.DependsOn)
 	}
 }
 
-// readSet returns what the instance's own block refers to.
+// readSet returns the references of the instance's own block.
 func (in *Instance) readSet(t *future.Task) *reads {
 	return readsOf(&in.reads, t, in, func(out *reads) {
 		b, sc := in.Resource.Block, in.scope(t, nil)
@@ -296,7 +297,7 @@ func (in *Instance) readSet(t *future.Task) *reads {
 }
 
 // objectReads returns the reads that all instances of the resource object share: repetition and depends_on,
-// both its own and those of the modules around it.
+// of the resource and of the modules around it.
 func (r *Resource) objectReads(t *future.Task) *reads {
 	return readsOf(&r.reads, t, r, func(out *reads) {
 		sc := r.Module.scope(t)
@@ -327,8 +328,8 @@ func (v *Value) writtenIn(t *future.Task) *scope {
 	return nil
 }
 
-// addAwaitedBy adds what must exist before an output is used even if its value does not come from it: what
-// its depends_on names, and that of the calls around it.
+// addAwaitedBy adds the objects that must exist before an output is used even if its value does not come from
+// them: those that depends_on names, in the output and in the calls around it.
 func (r *reads) addAwaitedBy(t *future.Task, v *Value) {
 	if v.block.Kind != blocks.OutputValue {
 		return
@@ -339,7 +340,7 @@ func (r *reads) addAwaitedBy(t *future.Task, v *Value) {
 	}
 }
 
-// addFunctions adds what must exist before provider-defined functions can be called.
+// addFunctions adds the objects that must exist before provider-defined functions can be called.
 func (r *reads) addFunctions(sc *scope, names []string) {
 	for _, name := range names {
 		if fn, ok := sc.functionName(name); ok && !fn.absent {
@@ -364,7 +365,7 @@ func (r *reads) addNested(c *Check) {
 	}
 }
 
-// readSet returns what the assertions refer to, and always the nested block.
+// readSet returns the references of the assertions, and always the nested block.
 func (c *Check) readSet(t *future.Task) *reads {
 	return readsOf(&c.reads, t, c, func(out *reads) {
 		out.addNested(c)
@@ -372,7 +373,7 @@ func (c *Check) readSet(t *future.Task) *reads {
 	})
 }
 
-// guardReads returns what the conditions refer to, except the value itself.
+// guardReads returns the references of the conditions, except to the value itself.
 func (v *Value) guardReads(t *future.Task) *reads {
 	if v.guard == nil {
 		return noReads

@@ -17,8 +17,8 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/language/lang"
 )
 
-// scope is where an expression is evaluated: its module object, its repetition, self, and what is
-// open for it.
+// scope is where an expression is evaluated: its module object, its repetition, self, and the values opened
+// for it.
 type scope struct {
 	m      *Module
 	each   *eachData
@@ -33,7 +33,7 @@ type scope struct {
 	// the key of the own instance allow.
 	early bool
 
-	functions map[string]function.Function // callable here, nil for those of the run
+	functions map[string]function.Function // callable here, nil for the run's functions
 	caller    *detach.Caller               // of provider-defined functions in the context that was made last; nil for none
 }
 
@@ -73,8 +73,8 @@ func (sc *scope) setEarly() *scope {
 	return sc
 }
 
-// target is what a reference resolves to. At most one of value, resource and call is set, and none if the
-// reference is to something else or to nothing declared.
+// target is the object that a reference resolves to. At most one of value, resource and call is set, and none
+// if the reference is to something else or to nothing declared.
 type target struct {
 	value    *Value
 	resource *Resource

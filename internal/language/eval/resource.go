@@ -113,14 +113,14 @@ func (in *Instance) scope(t *future.Task, o *Opened) *scope {
 	return &scope{m: in.Resource.Module, each: in.Resource.eachData(in.Key), t: t, opened: o, of: in}
 }
 
-// EvalBody evaluates the instance's configuration, which may carry marks. With a nil Opened, what comes from
-// ephemeral resources is unknown.
+// EvalBody evaluates the instance's configuration, which may carry marks. With a nil Opened, values from
+// ephemeral resources are unknown.
 func (in *Instance) EvalBody(t *future.Task, o *Opened) (cty.Value, diag.List) {
 	return settle(t, o, func() (cty.Value, diag.List) { return in.evalBody(t, o) }, func(e evaluated) bool { return bodySettled(in, e) })
 }
 
-// bodySettled reports whether a configuration that lacks something is as it would be without that. That of an
-// ephemeral instance needs all that it refers to.
+// bodySettled reports whether opening the instances that a configuration lacks would not change it. An
+// ephemeral instance's configuration needs all that it refers to.
 func bodySettled(in *Instance, e evaluated) bool {
 	return !in.Resource.ephemeral && independent(in.Run(), e)
 }

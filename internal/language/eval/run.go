@@ -20,7 +20,7 @@ import (
 	"github.com/mayfly-iac/mayfly/state"
 )
 
-// Phase is what a run is for. It decides terraform.applying and whether repetition is unknown.
+// Phase is the purpose of a run. It decides terraform.applying and whether repetition is unknown.
 type Phase uint8
 
 // The phases.
@@ -30,18 +30,18 @@ const (
 	Applying
 )
 
-// Host does for a run what needs providers. Its methods are called on the goroutine of the demanding task.
-// They always return a valid value and report errors to Run.Diags.
+// Host is the part of a run that needs providers. Its methods are called on the goroutine of the demanding
+// task. They always return a valid value and report errors to Run.Diags.
 type Host interface {
-	// WithOpened calls f, within the limit of concurrent operations, and ends the leases on what was opened
-	// for it. f demands nothing durable any more. The caller must not be in a slot. user has the conditions
-	// that f evaluates.
+	// WithOpened calls f, within the limit of concurrent operations, and ends the leases on the instances
+	// opened for it. All cells that f demands are computed. The caller must not be in a slot. user has the
+	// conditions that f evaluates.
 	WithOpened(t *future.Task, user *Value, f func(*Opened))
 	// CallFunction calls a provider-defined function. The value is unknown, without an error, if the provider
 	// could not be configured, which was reported.
 	CallFunction(t *future.Task, call FunctionCall) (cty.Value, error)
 	// ConfiguredFunctions returns the functions that a provider has with a configuration, which was prepared
-	// and holds nothing ephemeral; false if they could not be found out, which was reported.
+	// and has nothing ephemeral; false if they could not be found out, which was reported.
 	ConfiguredFunctions(t *future.Task, p *ProviderObject) (map[string]*schema.Function, bool)
 }
 
@@ -60,9 +60,9 @@ type Options struct {
 	// Interrupted ends evaluations when it is closed; nil for never.
 	Interrupted <-chan struct{}
 	// MildConditions makes failing conditions of managed resources, data sources and outputs warnings, which
-	// hold nothing up.
+	// stop nothing.
 	MildConditions bool
-	// Redact returns a text of a diagnostic without what must not be shown; nil if there is no such thing.
+	// Redact returns a text of a diagnostic without its secrets; nil if there are none to hide.
 	Redact func(string) string
 	// UnsetUnknown makes variables of the root module with neither a value nor a default unknown.
 	UnsetUnknown bool
@@ -72,7 +72,7 @@ type Options struct {
 	// Excluded reports whether a resource or module call is left out as a whole, in which case unknown
 	// instances are not an error. Nil means that none is.
 	Excluded func(addr.Target) bool
-	// Coverage notes what is exercised while planning and applying; nil for nothing.
+	// Coverage notes the points exercised while planning and applying; nil for none.
 	Coverage *coverage.Set
 }
 
@@ -89,9 +89,9 @@ type Run struct {
 
 	cycled    syncSet  // of the addresses of blocks that are in a reported cycle
 	undecided syncSet  // of the blocks whose instances are not known yet
-	held      sync.Map // what leads to guarded values → *future.Cell[bool]: see once
+	held      sync.Map // objects that lead to values with conditions → *future.Cell[bool]: see once
 
-	providersMu sync.Mutex // guards the two maps below
+	providersMu sync.Mutex // protects the two maps below
 	providers   map[addr.ProviderConfig]*ProviderObject
 	keyExprs    map[hcl.Expression]*lang.Expr
 }
@@ -111,7 +111,7 @@ func NewRun(c *blocks.Config, opt Options) *Run {
 	return r
 }
 
-// Phase returns what the run is for.
+// Phase returns the purpose of the run.
 func (r *Run) Phase() Phase { return r.opt.Phase }
 
 // pathValue returns the value of a reference that begins with path.
@@ -140,7 +140,7 @@ func (r *Run) terraformValue(name string) cty.Value {
 func (r *Run) Report(diags diag.List) { r.Diags.Add(diags) }
 
 // Guard calls f and reports a panic in it as a bug. The run continues, so that everything open is closed and
-// results are recorded. what names the object that f works on: a string, or something that has one.
+// results are recorded. The first argument names the object that f works on: a string or a Stringer.
 func (r *Run) Guard(what any, f func()) {
 	defer func() {
 		if p := recover(); p != nil {

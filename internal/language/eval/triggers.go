@@ -76,7 +76,7 @@ func (sc *scope) triggeredBy(ref *lang.Ref, changeFor func(addr.Instance) *plan.
 	return got
 }
 
-// attributeChanges reports whether the change alters what the traversal leads to, or anything if the
+// attributeChanges reports whether the change alters the target of the traversal, or anything if the
 // traversal is empty.
 func attributeChanges(c *plan.Change, rest hcl.Traversal) bool {
 	switch c.Action {

@@ -22,7 +22,7 @@ const (
 )
 
 // Use is something that an operation may open while it runs. It is claimed before the operation starts, so
-// that it is not closed too early. It is comparable.
+// that it is not closed before. It is comparable.
 type Use struct {
 	Kind     UseKind
 	Instance addr.Instance       // UseInstance; without key for UseResource
@@ -53,7 +53,7 @@ func configurationUse(m addr.Module, p addr.Provider, alias string) Use {
 	return Use{Kind: UseConfiguration, Block: addr.ConfigResource{Module: m}, Provider: addr.ProviderConfig{Provider: p, Alias: alias}}
 }
 
-// Uses returns what operations on the instance may use: its provider, and the ephemeral instances that its
+// Uses returns the uses of operations on the instance: its provider, and the ephemeral instances that its
 // configuration leads to. It evaluates only instance keys made from each.key and count.index. Where these do
 // not determine the instances, the result covers the whole resource or block. The caller must not change it.
 func (in *Instance) Uses(t *future.Task) []Use {
@@ -75,7 +75,7 @@ func (in *Instance) Uses(t *future.Task) []Use {
 	return c.list()
 }
 
-// Uses returns what the provider configuration may use.
+// Uses returns the uses of the provider configuration.
 func (p *ProviderObject) Uses(t *future.Task) []Use {
 	if !p.Opens() {
 		return nil
@@ -85,8 +85,8 @@ func (p *ProviderObject) Uses(t *future.Task) []Use {
 	return r.uses(t)
 }
 
-// Claims returns what planning the instance may use. An ephemeral instance with conditions is opened for
-// their sake, so it uses itself then.
+// Claims returns the uses of planning the instance. An ephemeral instance with conditions is opened for their
+// sake, so it uses itself then.
 func (in *Instance) Claims(t *future.Task) []Use {
 	out := in.Uses(t)
 	if in.Config().Addr.Mode == addr.Ephemeral && in.HasConditions() {
@@ -104,9 +104,9 @@ func BlockClaims(b *blocks.Resource) []Use {
 	return out
 }
 
-// BlockUses returns what any instance of the resource may use, before its instances are known. It includes
-// provider configurations only if they come from ephemeral resources. The result cannot lead back to the
-// resource, since blocks that open each other in a cycle are rejected.
+// BlockUses returns the uses of all instances of the resource, before they are known. It includes provider
+// configurations only if they come from ephemeral resources. The result cannot lead back to the resource,
+// since blocks that open each other in a cycle are rejected.
 func BlockUses(b *blocks.Resource) []Use {
 	out := usesOf(b.Opens)
 	if p := b.Module.ProviderFor(b.Config.ProviderRef()); p != nil && !p.Opens.Empty() {
@@ -126,7 +126,7 @@ func usesOf(s *blocks.OpenSet) []Use {
 	return out
 }
 
-// UsesOf returns what the target of u may itself use while it is open. This is how claims extend upstream.
+// UsesOf returns the uses of the target of u while it is open. This is how claims extend upstream.
 func (r *Run) UsesOf(t *future.Task, u Use) []Use {
 	switch u.Kind {
 	case UseInstance:
@@ -163,15 +163,15 @@ func (r *Run) ProviderUse(t *future.Task, pc addr.ProviderConfig) (Use, bool) {
 	return Use{Kind: UseProvider, Provider: p.Addr}, true
 }
 
-// uses returns what a read-set that was collected early may open.
+// uses returns the instances that a read-set collected early may open.
 func (r *reads) uses(t *future.Task) []Use {
 	c := newUseCollector(t)
 	c.reads(r)
 	return c.list()
 }
 
-// useCollector collects what read-sets may open. The read-sets are resolved early: claims are made before
-// the values that determine the instances are known.
+// useCollector collects the instances that read-sets may open. The read-sets are resolved early: claims are
+// made before the values that determine the instances are known.
 type useCollector struct {
 	visitor
 	uses map[Use]struct{}
@@ -231,7 +231,7 @@ func (v *Value) Uses(t *future.Task) []Use {
 	return got
 }
 
-// BlockClaims returns what planning the blocks of the called module, and of those that it calls, may use.
+// BlockClaims returns the uses of planning the blocks of the called module, and of modules that it calls.
 func (c *Call) BlockClaims() []Use { return moduleClaims(c.block.Child, nil) }
 
 func moduleClaims(m *blocks.Module, into []Use) []Use {
@@ -249,7 +249,7 @@ func moduleClaims(m *blocks.Module, into []Use) []Use {
 	return into
 }
 
-// HeldUses returns what Held may return.
+// HeldUses returns the instances that Held may return.
 func (in *Instance) HeldUses(t *future.Task) []Use {
 	r := &reads{}
 	r.addHeld(in.scope(t, nil).setEarly(), in)

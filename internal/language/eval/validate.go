@@ -44,7 +44,7 @@ func (m *Module) EvaluateValues(t *future.Task) {
 func (m *Module) ValidateProviders(pool *future.Pool, t *future.Task, f func(addr.ProviderConfig, cty.Value) diag.List) {
 	for _, b := range diag.InOrder(m.block.Providers) {
 		if b.Config.Empty() {
-			continue // what is missing may come from the caller of the module
+			continue // missing arguments may come from the caller of the module
 		}
 		pc := addr.ProviderConfig{Module: m.block.Config.Path.Instance(), Provider: b.Source, Alias: b.Config.Alias}
 		p := m.run.providerObject(pc, providerRef{module: m, block: b})

@@ -27,7 +27,7 @@ func (v *Value) Get(t *future.Task, o *Opened, via *hcl.Range) cty.Value {
 		return got
 	}
 	if o == nil {
-		if v.refuses() { // what it is given, which is reported; what follows from that is not
+		if v.refuses() { // an ephemeral input, which is reported; errors that follow are not
 			return cty.DynamicVal
 		}
 		return cty.DynamicVal.Mark(value.Ephemeral)
@@ -35,14 +35,14 @@ func (v *Value) Get(t *future.Task, o *Opened, via *hcl.Range) cty.Value {
 	if got, ok := o.values[v]; ok {
 		return got
 	}
-	o.values[v] = cty.DynamicVal.Mark(value.Ephemeral) // what a cycle sees; it is reported where the durable walk meets it
+	o.values[v] = cty.DynamicVal.Mark(value.Ephemeral) // seen by a cycle, which the durable walk reports
 	defer t.Enter(v, via)()
 	got := v.compute(t, o)
 	o.values[v] = got
 	return got
 }
 
-// await demands what must exist before the value is used.
+// await demands the objects that must exist before the value is used.
 func (v *Value) await(t *future.Task) {
 	if v.module.run.opt.Phase != Validating {
 		awaited := &reads{}
@@ -60,7 +60,7 @@ func (v *Value) Durable(t *future.Task) (got cty.Value, ok bool) {
 	return found.value, independent(v.module.run, found)
 }
 
-// Final returns the value with what it needs open, all of which is opened at once.
+// Final returns the value after opening the instances it needs, all at once.
 func (v *Value) Final(t *future.Task, o *Opened) cty.Value {
 	got, _ := settle(t, o, func() (cty.Value, diag.List) { return v.Get(t, o, nil), nil }, nil)
 	return got

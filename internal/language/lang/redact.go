@@ -13,7 +13,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/values/value"
 )
 
-// Redact takes out of errors what could be a part of a sensitive or ephemeral value: a key, an element, a
+// Redact takes out of errors every possible part of a sensitive or ephemeral value: a key, an element, a
 // text. The errors come from an evaluation in ctx. On errors that may depend on a secret, it evaluates once
 // more with again, in a context in which secrets are unknown: an error that comes back word for word depends
 // on none and is kept. So are errors of functions about arguments that carry their marks. Any other error

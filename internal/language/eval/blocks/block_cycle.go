@@ -13,11 +13,10 @@ type BlockCycle struct {
 	Diags  diag.List
 }
 
-// BlockCycles finds cycles of blocks that hold for all of their instances: every reference on the way is to a
+// BlockCycles finds cycles of blocks that all of their instances share: every reference on the way is to a
 // block that is not repeated, or to all instances of one. Demand finds cycles too, but not every one: while
 // validating, no instance of a repeated block is demanded, and a module as a whole waits for nothing by
-// itself. So these are the cycles through repeated blocks or whole modules, one of those
-// that share a block.
+// itself. So these are the cycles through repeated blocks or whole modules, one of those that share a block.
 func (c *Config) BlockCycles() []BlockCycle {
 	var out []BlockCycle
 	reported := map[Node]bool{}
@@ -50,7 +49,7 @@ func isGroup(n Node) bool {
 	}
 }
 
-// forAllInstances reports whether every instance of a node has to wait for what the edge leads to.
+// forAllInstances reports whether every instance of a node has to wait for the target of the edge.
 func forAllInstances(from Node, e edge) bool {
 	if e.role&(InPrevention|InProviderKey|toCall) != 0 || refersBack(from, e) || picksInstance(e) {
 		return false

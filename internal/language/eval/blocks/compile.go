@@ -13,7 +13,7 @@ import (
 )
 
 // Compile resolves every reference of the tree. The diagnostics report everything that is wrong before
-// anything is evaluated: unknown types, references to what is not declared, each and count where there are
+// anything is evaluated: unknown types, references to undeclared objects, each and count where there are
 // none, ephemeral blocks that open each other in a cycle. The configuration is returned with errors too,
 // without the blocks that did not compile.
 func Compile(tree *config.Tree, schemas Schemas) (*Config, diag.List) {
@@ -67,8 +67,8 @@ func (c *compiler) module(cfg *config.Module, parent *Module) *Module {
 	return m
 }
 
-// widen makes references read all outputs of a module where what the expression reads of each element is not
-// outputs of each instance.
+// widen makes references read all outputs of a module where the attributes that the expression reads of each
+// element are not outputs of each instance.
 func widen(m *Module, x *lang.Expr) {
 	for i := range x.Refs {
 		ref := &x.Refs[i]

@@ -19,7 +19,7 @@ type compiler struct {
 	// warned has the arguments of deprecated variables: a module that is called twice is compiled twice, and
 	// warned of once.
 	warned map[hcl.Range]struct{}
-	// schemaErrors has the texts of what reading schemas reported: a provider that cannot be started is one
+	// schemaErrors has the texts of errors in reading schemas: a provider that cannot be started is one
 	// error.
 	schemaErrors map[string]struct{}
 }
@@ -58,7 +58,7 @@ func (m *Module) CompileExpr(e hcl.Expression, repeat Repetition) (*lang.Expr, d
 	return x, c.diags
 }
 
-// record notes what an expression refers to and calls.
+// record notes the references and function calls of an expression.
 func (c *compiler) record(m *Module, x *lang.Expr, u site) {
 	widen(m, x)
 	c.note(m, x.Refs, u)
@@ -108,8 +108,7 @@ func (c *compiler) conditions(m *Module, in []*config.Condition, u site) []Condi
 	return out
 }
 
-// traversals compiles references that stand alone, such as those of depends_on. Those that are not valid
-// are reported and left out.
+// traversals compiles references that stand alone, as in depends_on. Invalid ones are reported and left out.
 func (c *compiler) traversals(m *Module, in []hcl.Traversal, u site) []lang.Ref {
 	var out []lang.Ref
 	for _, t := range in {

@@ -21,8 +21,8 @@ func (c *Config) EachResource(f func(*Resource)) {
 	}
 }
 
-// DeclaresType reports whether a type is that of the objects of a resource block, or the one that a variable
-// declares, so that it reveals nothing beyond the configuration and its providers.
+// DeclaresType reports whether a type is declared by a variable or belongs to the objects of a resource
+// block, so that it reveals nothing beyond the configuration and its providers.
 func (c *Config) DeclaresType(ty cty.Type) bool {
 	for _, m := range c.Modules {
 		for _, b := range m.Resources {
@@ -52,8 +52,8 @@ func (b *Resource) HasConditions() bool { return len(b.Preconditions)+len(b.Post
 // HoldsOpen reports whether depends_on, of the block or of a module around it, names something ephemeral.
 func (b *Resource) HoldsOpen() bool { return !b.dependsOnOpens.Empty() }
 
-// AsCheckWarnings returns the diagnostics of an operation on the block: those of a block nested in a check
-// are warnings, whatever went wrong.
+// AsCheckWarnings returns the diagnostics of an operation on the block. For a block nested in a check, all of
+// them are warnings.
 func (b *Resource) AsCheckWarnings(diags diag.List) diag.List {
 	if b.Config.Check == nil {
 		return diags

@@ -11,9 +11,9 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/language/lang"
 )
 
-// checkDestroyProvisioners checks what destroy-time provisioners refer to. Named values must be ephemeral,
-// since others may be out of date by then. None may depend on the object that is destroyed, since it would
-// have to be opened again during the destruction.
+// checkDestroyProvisioners checks the references of destroy-time provisioners. Named values must be
+// ephemeral, since others may be out of date by then. None may depend on the object that is destroyed, since
+// it would have to be opened again during the destruction.
 func (c *compiler) checkDestroyProvisioners() {
 	for _, path := range c.cfg.sorted() {
 		m := c.cfg.Modules[path]
@@ -28,8 +28,8 @@ func (c *compiler) checkDestroyProvisioners() {
 	}
 }
 
-// checkDestroyRefs checks the destroy-time provisioners of a resource block. b is nil for those of a removed
-// block, which nothing can depend on.
+// checkDestroyRefs checks the destroy-time provisioners of a resource block. b is nil for a removed block,
+// which nothing can depend on.
 func (c *compiler) checkDestroyRefs(m *Module, b *Resource, provisioners DestroyProvisioners) {
 	seen := map[hcl.Range]struct{}{} // several provisioners may share a connection
 	provisioners.Exprs(func(_ Role, x *lang.Expr) bool {
@@ -67,7 +67,7 @@ func (c *compiler) checkDestroyRef(m *Module, b *Resource, ref *lang.Ref) {
 	}
 }
 
-// neededToOpen reports whether evaluating a node, or opening it, needs what the edge leads to.
+// neededToOpen reports whether evaluating a node, or opening it, needs the target of the edge.
 func neededToOpen(from Node, e edge) bool {
 	switch from.(type) {
 	case *Value:
@@ -91,7 +91,7 @@ func (m *Module) lastsUntilDestroy(ref *lang.Ref) bool {
 	return true // not declared, which is reported
 }
 
-// declaredEphemeral reports whether what a reference leads to is ephemeral by its declaration; a local value
+// declaredEphemeral reports whether the target of a reference is ephemeral by its declaration; a local value
 // is if one of its references is.
 func declaredEphemeral(n Node, seen map[Node]struct{}) bool {
 	switch b := n.(type) {

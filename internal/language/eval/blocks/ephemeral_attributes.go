@@ -13,8 +13,8 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/values/schema"
 )
 
-// ephemeralAttributes converts the paths of ephemeral_attributes to patterns, and reports those that lead
-// nowhere or to what cannot be kept out of the state (E90).
+// ephemeralAttributes converts the paths of ephemeral_attributes to patterns, and reports paths that lead
+// nowhere or to attributes that cannot be kept out of the state (E90).
 func (c *compiler) ephemeralAttributes(b *Resource) {
 	for _, named := range b.Config.Lifecycle.EphemeralAttributes {
 		if diags := c.withhold(b, named); diags.HasErrors() {

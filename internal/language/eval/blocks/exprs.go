@@ -2,8 +2,8 @@ package blocks
 
 import "github.com/mayfly-iac/mayfly/internal/language/lang"
 
-// Role says what an expression of a block is for, or a reference to another block. Roles are bits, so that a
-// walk can choose a set of them.
+// Role is the purpose of an expression of a block, or of a reference to another block. Roles are bits, so
+// that a walk can choose a set of them.
 type Role uint32
 
 // The roles of expressions.
@@ -15,13 +15,13 @@ const (
 	InProvisioner                         // of creation, with the connection that it uses
 	InDestroyProvisioner                  // with the connection that it uses
 	InIdleConnection                      // of a connection that no provisioner of creation uses
-	InConnection                          // the connection that holds for a provisioner, whether or not it uses it
+	InConnection                          // the connection that applies to a provisioner, whether or not it uses it
 	InTrigger                             // replace_triggered_by, and the keys in brackets in it
 	InPrevention                          // prevent_destroy
 	InVersion                             // of an ephemeral attribute
 	InProviderKey                         // the key of the provider configuration's instance
 
-	// The other roles are those of references without an expression.
+	// The other roles are for references without an expression.
 	inDependsOn // depends_on, where a module means everything in it
 	toProvider  // from a resource to its provider configuration
 	toCall      // from a reference to a module's output to the call of the module
@@ -34,11 +34,11 @@ const (
 const (
 	// Afterwards are the roles in which a block may refer to itself: its object exists by then.
 	Afterwards = InPostcondition | InProvisioner | InIdleConnection | InDestroyProvisioner
-	// Opening are the roles in which an operation on an object may open what an expression refers to. Of a
-	// value, it is InBody alone: its conditions are operations of their own.
+	// Opening are the roles in which an operation on an object may open the resources that an expression
+	// refers to. For a value, InBody is the only one: its conditions are operations of their own.
 	Opening = InBody | InPrecondition | InPostcondition | InProvisioner
-	// Reading are the roles of what an object waits for. prevent_destroy is not among them: it is evaluated
-	// only if the object is to be destroyed.
+	// Reading are the roles of references that an object waits for. prevent_destroy is not among them: it is
+	// evaluated only if the object is to be destroyed.
 	Reading = referring &^ InPrevention
 
 	// referring are the roles in which a block refers to others. A connection counts by how it is used.
@@ -85,7 +85,7 @@ func (c *Call) Exprs(yield func(Role, *lang.Expr) bool) bool {
 	return lister(yield).repetition(c.Repeat)
 }
 
-// Exprs yields the expressions of the check with their roles, without those of its nested block.
+// Exprs yields the expressions of the check with their roles, without the expressions of its nested block.
 func (b *Check) Exprs(yield func(Role, *lang.Expr) bool) bool {
 	return lister(yield).conditions(InPrecondition, b.Assertions)
 }

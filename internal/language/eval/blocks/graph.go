@@ -13,13 +13,13 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/language/lang"
 )
 
-// The compiled configuration is a graph of blocks. This file is the only place that knows what the references
-// in the expressions of each block (exprs.go) and its other references lead to; questions about the
+// The compiled configuration is a graph of blocks. This file is the only place that knows the targets of the
+// references in the expressions of each block (exprs.go) and of its other references; questions about the
 // configuration as a whole are walks over the graph that choose the roles that matter.
 
 // Node is a block, or a group of blocks that a reference can mean as a whole. Nodes are comparable.
 type Node interface {
-	// edges yields what the node refers to, in the same order each time.
+	// edges yields the references of the node, in the same order each time.
 	edges(yield func(edge) bool)
 	// Address returns the address of the block, without instance keys, for messages.
 	Address() string
@@ -34,15 +34,15 @@ type edge struct {
 	via  *hcl.Range // where the node refers to the other one
 }
 
-// outputsOf stands for all outputs of a module, and insideOf for its resources, its outputs, and those of the
+// outputsOf stands for all outputs of a module, and insideOf for the resources and outputs of it and of the
 // modules below.
 type (
 	outputsOf struct{ *Module }
 	insideOf  struct{ *Module }
 )
 
-// targets yields what a reference in the module leads to. It yields nothing for a reference that names no
-// block or an undeclared one.
+// targets yields the nodes that a reference in the module leads to. It yields nothing for a reference that
+// names no block or an undeclared one.
 func (m *Module) targets(ref *lang.Ref) iter.Seq[Node] {
 	return func(yield func(Node) bool) {
 		switch ref.Kind {
@@ -84,7 +84,7 @@ func (m *Module) targets(ref *lang.Ref) iter.Seq[Node] {
 	}
 }
 
-// explicitTarget returns what a reference in depends_on leads to, nil if that is not declared.
+// explicitTarget returns the target of a reference in depends_on, nil if it is not declared.
 func (m *Module) explicitTarget(ref *lang.Ref) Node {
 	if call := m.Calls[ref.Name]; ref.Kind == lang.Module && call != nil && call.Child != nil {
 		return insideOf{call.Child}
@@ -200,7 +200,7 @@ func (m outputsOf) edges(yield func(edge) bool) {
 	}
 }
 
-// edges yields what a module consists of, and what its call depends on.
+// edges yields the parts of a module, and the dependencies of its call.
 func (m insideOf) edges(yield func(edge) bool) {
 	for _, r := range m.Config.Order {
 		if b := m.Resources[r.Addr]; b != nil && r.Check == nil && !yield(edge{to: b, role: toPart, via: &r.Range}) {

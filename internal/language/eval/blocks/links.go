@@ -8,7 +8,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/language/lang"
 )
 
-// Purpose is what a block refers to another one for.
+// Purpose is the reason why a block refers to another one.
 type Purpose string
 
 // The purposes.
@@ -50,7 +50,7 @@ func (l Link) In(function string) bool {
 	return l.expr != nil && slices.ContainsFunc(callRanges(l.expr.Source, function), l.Range.Overlaps)
 }
 
-// Links calls yield for what a block refers to, in the order of the block, until it returns false. A
+// Links calls yield for the references of a block, in the order of the block, until it returns false. A
 // reference to all of a module leads to each of its outputs, one in depends_on to the call.
 func Links(n Node, yield func(Link) bool) {
 	for e := range n.edges {

@@ -27,7 +27,7 @@ type Schemas interface {
 
 // Config is a compiled configuration: every expression with its references resolved to blocks. All runs share
 // it: Compile computes every field, but for two answers that few runs ask for. These, neededSet and
-// provenance, are found on demand and guarded by locks.
+// provenance, are found on demand and protected by locks.
 type Config struct {
 	Tree    *config.Tree
 	Schemas Schemas
@@ -42,7 +42,7 @@ type Config struct {
 	fingerprints    []moduleExpr // that call fingerprint
 	clearsEphemeral bool         // a function is called somewhere whose result is not ephemeral although its argument is
 	hasEphemerals   bool
-	neededOnce      sync.Once // guards neededSet
+	neededOnce      sync.Once // of neededSet
 	neededSet       *OpenSet
 }
 
@@ -84,7 +84,7 @@ type Value struct {
 	Conditions []Condition      // validations or preconditions
 	DependsOn  []lang.Ref
 	Range      hcl.Range
-	Opens      *OpenSet // what evaluating it may open
+	Opens      *OpenSet // that evaluating it may open
 }
 
 // Condition is a compiled condition of a block.
@@ -117,11 +117,11 @@ type Resource struct {
 	ProviderKey *lang.Expr      // the key of the provider configuration's instance
 	Versions    []*lang.Expr    // of Withheld, in the same order; nil for none
 	// IdleConnections are expressions of connections that no provisioner of creation uses. They are not
-	// evaluated, but the instances depend on what they refer to.
+	// evaluated, but the instances depend on the objects they refer to.
 	IdleConnections []*lang.Expr
 
-	Opens          *OpenSet // what working on an instance may open, besides the block itself
-	bodyOpens      *OpenSet // what evaluating the arguments may open
+	Opens          *OpenSet // that work on an instance may open, besides the block itself
+	bodyOpens      *OpenSet // that evaluating the arguments may open
 	dependsOnOpens *OpenSet // by depends_on, of the block and of the modules around it
 }
 
@@ -131,7 +131,7 @@ type Provisioner struct {
 	Schema     *schema.Block
 	View       *schema.Body    // the arguments, with expressions that keep marks, to be decoded
 	Exprs      []*lang.Expr    // of the arguments, and of the connection if it works on another machine
-	Connection []*lang.Expr    // of the connection that holds for it
+	Connection []*lang.Expr    // of the connection that applies to it
 	Connected  *connectionBody // nil without connection
 }
 
@@ -156,7 +156,7 @@ type Provider struct {
 	ForEach *lang.Expr
 	Body    []*lang.Expr // the expressions of the arguments
 	View    *schema.Body // the arguments, with expressions that keep marks, to be decoded
-	Opens   *OpenSet     // what evaluating the arguments may open
+	Opens   *OpenSet     // that evaluating the arguments may open
 }
 
 // Check is a compiled check block.
@@ -165,5 +165,5 @@ type Check struct {
 	Module     *Module
 	Assertions []Condition
 	Nested     *Resource // nil without nested block
-	Opens      *OpenSet  // what evaluating the assertions may open, and the nested block itself
+	Opens      *OpenSet  // that evaluating the assertions may open, and the nested block itself
 }

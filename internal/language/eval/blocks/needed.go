@@ -40,7 +40,7 @@ type neededCollector struct {
 	set map[addr.ConfigResource]struct{}
 }
 
-// block adds what a plan needs for the sake of a block, besides write-only arguments.
+// block adds the resources that a plan needs for the sake of a block, besides write-only arguments.
 func (n *neededCollector) block(b Node) {
 	switch b := b.(type) {
 	case *Provider:

@@ -25,7 +25,7 @@ func (c *Config) openCycles() diag.List {
 	return diags
 }
 
-// opening reports whether a node that opens something has to wait for what the edge leads to.
+// opening reports whether a node that opens something has to wait for the target of the edge.
 func opening(from Node, e edge) bool {
 	if r, ok := e.to.(*Resource); ok && r.Config.Addr.Mode != addr.Ephemeral || refersBack(from, e) {
 		return false
@@ -45,8 +45,8 @@ func opening(from Node, e edge) bool {
 	}
 }
 
-// unseenByDemand reports whether demand does not meet a cycle through the node. It meets those of values that
-// open nothing.
+// unseenByDemand reports whether demand does not meet a cycle through the node. It meets cycles of values
+// that open nothing.
 func unseenByDemand(n Node) bool {
 	v, ok := n.(*Value)
 	return !ok || !v.Opens.Empty()

@@ -8,8 +8,8 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/language/lang"
 )
 
-// computeOpens finds what evaluating each block may open, so that nothing is computed any more when runs
-// share the configuration.
+// computeOpens finds the resources that evaluating each block may open, so that nothing is computed any more
+// when runs share the configuration.
 func (c *Config) computeOpens() {
 	modules := c.sorted()
 	for _, path := range slices.Backward(modules) { // called modules before their callers
@@ -35,8 +35,8 @@ func (c *Config) computeOpens() {
 	}
 }
 
-// NeededOpen returns the resources that what is opened, an ephemeral resource or a provider configured from
-// one, refers to, directly or through others: what is open may need their objects to exist.
+// NeededOpen returns the resources that an opened object, an ephemeral resource or a provider configured from
+// one, refers to, directly or through others. While it is open, it may need their objects to exist.
 func (c *Config) NeededOpen() map[*Resource]bool {
 	needed := map[*Resource]bool{}
 	s := search{follow: func(Node, edge) bool { return true }, found: func(n Node) bool {
@@ -63,7 +63,7 @@ func (v *Value) computeOpens() *OpenSet {
 	return v.Opens
 }
 
-// opensOf returns what evaluating the references of a node in the given roles may open.
+// opensOf returns the resources that evaluating the references of a node in the given roles may open.
 func opensOf(n Node, roles Role) *OpenSet {
 	set := noOpens
 	for e := range n.edges {
@@ -74,7 +74,8 @@ func opensOf(n Node, roles Role) *OpenSet {
 	return set
 }
 
-// openedBy returns what using a node may open: an ephemeral block, and what a value is made from.
+// openedBy returns the resources that using a node may open: an ephemeral block itself, and the sources of a
+// value.
 func openedBy(n Node) *OpenSet {
 	switch b := n.(type) {
 	case *Value:
@@ -89,7 +90,8 @@ func openedBy(n Node) *OpenSet {
 	return noOpens
 }
 
-// OpensOf returns what evaluating expressions in the module may open. Nil expressions open nothing.
+// OpensOf returns the resources that evaluating expressions in the module may open. Nil expressions open
+// nothing.
 func (m *Module) OpensOf(exprs ...*lang.Expr) *OpenSet {
 	set := noOpens
 	add := emit(func(e edge) bool {

@@ -14,7 +14,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/values/value"
 )
 
-// origin is one way by which an expression becomes ephemeral: what it refers to, and where that came from. A
+// origin is one way by which an expression becomes ephemeral: the reference, and where its value came from. A
 // value has one origin for each source.
 type origin struct {
 	name     string  // as it would be written in the root module, with the module before it elsewhere

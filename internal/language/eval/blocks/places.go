@@ -13,13 +13,13 @@ import (
 
 // Place is an expression that may have produced a part of a decoded body.
 type Place struct {
-	Path cty.Path // of what it gives, as far as it is known, without the keys of elements of sets
+	Path cty.Path // of the part that it gives, as far as it is known, without the keys of elements of sets
 	Expr hcl.Expression
 	Each bool // it is the for_each of a dynamic block, through whose iterator a value may have come
 }
 
-// Places returns the expressions that may have produced the part at path of body, which was decoded to v:
-// those of attributes and, after these, the for_each of the dynamic blocks around them. v must have no
+// Places returns the expressions that may have produced the value at path of body, which was decoded to v:
+// expressions of attributes and, after these, the for_each of the dynamic blocks around them. v must have no
 // marks. If path ends at blocks, the result has all expressions in them.
 func Places(body hcl.Body, path cty.Path, v cty.Value) []Place {
 	found := placesIn(body, path, v, nil)

@@ -5,7 +5,7 @@ import (
 	"github.com/mayfly-iac/mayfly/plan"
 )
 
-// Graph returns what refers to what in the configuration, by blocks. Instances are demanded one by one, so
+// Graph returns the references between the blocks of the configuration. Instances are demanded one by one, so
 // that a cycle of blocks is not an error by itself.
 func (c *Config) Graph() *plan.Graph {
 	b := graphBuilder{&plan.Graph{}}
@@ -22,7 +22,7 @@ type graphBuilder struct{ g *plan.Graph }
 func openName(name string) string  { return name + " (expand)" }
 func closeName(name string) string { return name + " (close)" }
 
-// graphName returns the name of what others wait for when they refer to a node.
+// graphName returns the name of the node of the drawn graph that others wait for when they refer to n.
 func graphName(n Node) string {
 	switch b := n.(type) {
 	case *Value:
@@ -37,8 +37,8 @@ func graphName(n Node) string {
 	return openName(n.Address())
 }
 
-// node adds a node and its dependencies. What may hold an ephemeral block open delays the block's close
-// node, so that the graph shows how long it stays open as well as when it is opened.
+// node adds a node and its dependencies. A node that may keep an ephemeral block open delays the block's
+// close node, so that the graph shows how long the block stays open as well as when it is opened.
 func (b graphBuilder) node(n Node) {
 	name := graphName(n)
 	last := name // after which ephemeral blocks that the node may use are closed
@@ -48,7 +48,7 @@ func (b graphBuilder) node(n Node) {
 	case *Value:
 		b.inside(n.Module, name)
 		switch {
-		case n.Module.Parent != nil: // what reads the value uses what it opens
+		case n.Module.Parent != nil: // readers of the value use the resources that it opens
 		case n.Kind == VariableValue:
 			kind = plan.VariableNode
 		case n.Kind == OutputValue:
@@ -106,7 +106,7 @@ func (b graphBuilder) provider(r *Resource, name, last string) {
 	b.g.Depend(closeName(provider), last)
 }
 
-// edges adds what a node refers to. Of a module as a whole, these are its outputs.
+// edges adds the references of a node. For a module as a whole, they lead to its outputs.
 func (b graphBuilder) edges(n Node, name string) {
 	for e := range n.edges {
 		switch to := e.to.(type) {

@@ -39,9 +39,9 @@ var provisionerSchemas = map[string]*schema.Block{
 // remoteProvisioners are the types that work on another machine and so need a connection.
 var remoteProvisioners = map[string]bool{"remote-exec": true, "file": true}
 
-// provisioners compiles provisioner blocks, those of creation and those of destruction apart. outer is the
-// connection of those without their own. idle has the expressions of connections that no provisioner of
-// creation evaluates.
+// provisioners compiles provisioner blocks, for creation and for destruction apart. outer is the connection
+// of provisioners without their own. idle has the expressions of connections that no provisioner of creation
+// evaluates.
 func (c *compiler) provisioners(
 	m *Module, list []*config.Provisioner, outer *config.Connection, u site,
 ) (creating, destroying []Provisioner, idle []*lang.Expr) {
@@ -135,7 +135,7 @@ func (c *compiler) connection(m *Module, conn *config.Connection, u site) map[st
 	return out
 }
 
-// expressions returns those of a connection block in the order of its arguments' names.
+// expressions returns the expressions of a connection block in the order of its arguments' names.
 func expressions(conn map[string]connectionArg) []*lang.Expr {
 	var out []*lang.Expr
 	for _, name := range slices.Sorted(maps.Keys(conn)) {
@@ -144,9 +144,9 @@ func expressions(conn map[string]connectionArg) []*lang.Expr {
 	return out
 }
 
-// connect gives a provisioner the arguments of the outer connection block, overridden by those of its own.
-// What is overridden is not evaluated, and opens nothing; for a provisioner that works on this machine, all
-// of it is evaluated while validating only.
+// connect gives a provisioner the arguments of the outer connection block, overridden by its own. Overridden
+// arguments are not evaluated, and open nothing; for a provisioner that works on this machine, all arguments
+// are evaluated while validating only.
 func (c *compiler) connect(p *Provisioner, outer *config.Connection, shared, own map[string]connectionArg) {
 	args := maps.Clone(shared)
 	if args == nil {
@@ -180,8 +180,8 @@ func (c *compiler) connect(p *Provisioner, outer *config.Connection, shared, own
 // IsRemote reports whether the provisioner works on another machine.
 func (p *Provisioner) IsRemote() bool { return remoteProvisioners[p.Config.Type] }
 
-// connectionBody is the body of a connection block, merged from those of resource and provisioner. It has
-// known arguments only.
+// connectionBody is the body of a connection block, merged from the blocks of resource and provisioner. It
+// has known arguments only.
 type connectionBody struct {
 	attrs hcl.Attributes
 	rng   hcl.Range
@@ -218,7 +218,7 @@ func (b *connectionBody) JustAttributes() (hcl.Attributes, hcl.Diagnostics) { re
 // MissingItemRange implements hcl.Body.
 func (b *connectionBody) MissingItemRange() hcl.Range { return b.rng }
 
-// ConnectionBody returns the connection that holds for the provisioner, merged from those of the resource and
+// ConnectionBody returns the connection that the provisioner uses, merged from the blocks of the resource and
 // the provisioner; nil without one.
 func (p *Provisioner) ConnectionBody() hcl.Body {
 	if p.Connected == nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/language/lang"
 )
 
-// checkRefs reports references to what is not declared or not available where they are, and marks them as
-// invalid.
+// checkRefs reports references to objects that are not declared or not available where they are, and marks
+// them as invalid.
 func (m *Module) checkRefs(c *compiler) {
 	for _, u := range c.sites[m] {
 		for i := range u.refs {

@@ -15,7 +15,7 @@ import (
 
 // Relevant returns the attributes that contributed to the changes of a plan, each once: those that the
 // arguments of changed instances, changed outputs and all outputs of called modules refer to, also by way of
-// local values, variables and modules. It goes by what is written, so each block is looked at once per module
+// local values, variables and modules. It goes by the source text, so each block is looked at once per module
 // instance.
 func (c *Config) Relevant(p *plan.Plan) []plan.RelevantAttribute {
 	r := relevance{seen: map[placed]struct{}{}, found: map[relevantKey]struct{}{}}
@@ -55,8 +55,8 @@ func (c *Config) Relevant(p *plan.Plan) []plan.RelevantAttribute {
 	return r.out
 }
 
-// relevance is one search. It keeps to the roles in which a reference is part of what something is made
-// from: repetition is, where an argument uses the key that it gave.
+// relevance is one search. It follows references that contribute to a value. Repetition does so where an
+// argument uses the key that it gave.
 type relevance struct {
 	seen  map[placed]struct{}
 	found map[relevantKey]struct{}
@@ -99,7 +99,7 @@ func (r *relevance) outputs(in addr.ModuleInstance, m *Module, called map[addr.M
 	}
 }
 
-// from follows what a node refers to, or one argument of it.
+// from follows the references of a node, or of one argument of it.
 func (r *relevance) from(in addr.ModuleInstance, n Node, argument string) {
 	at := placed{in, n, argument}
 	if _, again := r.seen[at]; again {
@@ -129,8 +129,8 @@ func usesKey(n Node, argument string) bool {
 	})
 }
 
-// reference notes what a reference in a module instance leads to, and goes on from there. A reference counts
-// up to its first computed key: what follows is a part of some instance, and documents name all of them.
+// reference notes the target of a reference in a module instance, and goes on from there. A reference counts
+// up to its first computed key: the rest is a part of some instance, and documents name all of them.
 func (r *relevance) reference(in addr.ModuleInstance, to Node, ref *lang.Ref) {
 	key, rest := addr.NoKey, ref.Rest
 	computed := ref.Each != nil

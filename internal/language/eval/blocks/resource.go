@@ -51,7 +51,7 @@ func (c *compiler) resource(m *Module, r *config.Resource) *Resource {
 	return b
 }
 
-// ignored checks that what ignore_changes names exists.
+// ignored checks that the attributes that ignore_changes names exist.
 func (c *compiler) ignored(b *Resource) {
 	for _, t := range b.Config.Lifecycle.IgnoreChanges {
 		ref := lang.Ref{Resource: b.Config.Addr}

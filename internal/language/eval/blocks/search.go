@@ -18,7 +18,7 @@ type search struct {
 	// found, if set, reports whether the walk ends at a node.
 	found func(Node) bool
 
-	seen map[Node]bool // true for what is on the way, false for what has been left
+	seen map[Node]bool // true for nodes on the way, false for nodes left
 	way  []edge        // way[i] is how the walk came to the i-th node on it
 }
 
@@ -55,7 +55,7 @@ func (s *search) visit(e edge) bool {
 	return false
 }
 
-// names returns the names of the nodes that edges lead to, a module and what is in it as one.
+// names returns the names of the nodes that edges lead to, a module and its content as one.
 func names(path []edge) []string {
 	var out []string
 	for _, e := range path {
@@ -73,7 +73,7 @@ func cycleOf(path []edge) diag.List {
 	for i, e := range path {
 		from := path[(i+len(path)-1)%len(path)].to
 		if from.Address() == e.to.Address() && e.ref == nil && len(path) > 1 {
-			continue // between a module, its call and what is in it
+			continue // between a module, its call and its content
 		}
 		names, vias = append(names, from.Address()), append(vias, e.via)
 	}

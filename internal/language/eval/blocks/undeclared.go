@@ -98,7 +98,7 @@ func (m *Module) undeclaredResource(ref lang.Ref) diag.List {
 	return diag.At(ref.Range, "Reference to undeclared resource", "This module declares no %s %q %q.%s", what, ref.Resource.Type, ref.Resource.Name, m.resourceHint(ref))
 }
 
-// resourceHint says what else a reference to a resource that is not declared may mean.
+// resourceHint says which declared object a reference to an undeclared resource may mean.
 func (m *Module) resourceHint(ref lang.Ref) string {
 	if near := m.nearestResource(ref.Resource); near != nil {
 		return " Did you mean " + near.Addr.String() + indexFor(ref, near.Repeat) + "?"
@@ -159,8 +159,8 @@ func (m *Module) nearestResource(r addr.Resource) *config.Resource {
 	return types[diag.Nearest(r.Type, keys(types))]
 }
 
-// indexFor returns the key of a reference, in brackets, if it can be that of an instance of a block with the
-// given repetition. A key that must be evaluated is left out.
+// indexFor returns the key of a reference, in brackets, if an instance of a block with the given repetition
+// can have it. A key that must be evaluated is left out.
 func indexFor(ref lang.Ref, r config.Repetition) string {
 	if ref.Index == nil || ref.Index.Expr != nil || !r.Allows(ref.Index.Key) {
 		return ""

@@ -30,7 +30,7 @@ func (m *Module) checkWriteOnlyOutputs(c *compiler) {
 type writeOnlySearch struct{ seen map[*Value]struct{} }
 
 // expr returns the address of a resource if x refers to a write-only attribute of it, "" if there is none.
-// The names are those of the attributes that are read of what x gives.
+// The names are the attributes that are read from the value of x.
 func (s *writeOnlySearch) expr(m *Module, x *lang.Expr, names *readNames) string {
 	if x == nil || len(x.Refs) == 0 {
 		return ""

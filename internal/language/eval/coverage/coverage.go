@@ -1,7 +1,7 @@
-// Package coverage records which parts of a configuration runs have exercised. A part is a point: a block, a
-// condition or an expression with one or two outcomes, such as the branches of a conditional expression. What
-// points there are follows from the compiled configuration; which outcomes came is noted by evaluation and by
-// those who know what was planned and applied.
+// Package coverage records which points of a configuration runs have exercised. A point is a block, a
+// condition or an expression with one or two outcomes, such as the branches of a conditional expression. The
+// compiled configuration determines the points; outcomes are noted by evaluation and by the callers that plan
+// and apply.
 //
 // A point is its position in the source text, so that runs of copies of a module, calls of one module from
 // several places, and all instances of a block count as one. It has names and positions, never a value.
@@ -19,7 +19,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
 )
 
-// Kind is what a point is. It decides which outcomes the point has.
+// Kind is the kind of a point. It decides which outcomes the point has.
 type Kind uint8
 
 // The kinds of points.
@@ -41,7 +41,7 @@ func Kinds() []Kind {
 	return out
 }
 
-// Outcomes returns what can become of a point of this kind: one or two descriptions.
+// Outcomes returns descriptions of the one or two possible outcomes of a point of this kind.
 func (k Kind) Outcomes() []string {
 	return [...][]string{
 		{"planned", "applied"}, {"true", "false"}, {"with instances", "without instances"}, {"read"}, {"held", "failed"},
@@ -72,12 +72,11 @@ func If(first bool) Outcome {
 type Point struct {
 	Kind  Kind
 	Range hcl.Range
-	Name  string // what it is or where, within its module
+	Name  string // its name or place, within its module
 	Came  []bool // which outcomes came, in the order of Kind.Outcomes
 }
 
-// Set is a set of points with what came of them. It is safe for concurrent use. Nothing is noted in a nil
-// Set.
+// Set is a set of points with their outcomes. It is safe for concurrent use. Nothing is noted in a nil Set.
 type Set struct {
 	dirs map[string]struct{}
 

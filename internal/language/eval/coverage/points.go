@@ -6,10 +6,10 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/language/lang/marked"
 )
 
-// lister finds the points of compiled modules. What a test puts into a module is not a part of it.
+// lister finds the points of compiled modules. Blocks that a test adds to a module are not counted.
 type lister struct{ *Set }
 
-// module adds the points of the blocks of a module, and those of the arguments of its calls.
+// module adds the points of the blocks of a module and of the arguments of its calls.
 func (l lister) module(m *blocks.Module) {
 	for _, v := range m.Variables {
 		if m.Parent != nil && l.declares(m.Parent) {
@@ -90,8 +90,8 @@ func (l lister) conditions(name, what string, list []blocks.Condition) {
 // apart are the roles of expressions that have no points, and of conditions, which are added by themselves.
 const apart = blocks.InPrecondition | blocks.InPostcondition | blocks.InTrigger | blocks.InIdleConnection | blocks.InConnection
 
-// expressions returns a function for the list of a block's expressions that adds their points, but for those
-// of its conditions.
+// expressions returns a function for the list of a block's expressions that adds their points, except for
+// conditions.
 func (l lister) expressions(name string) func(blocks.Role, *lang.Expr) bool {
 	return func(role blocks.Role, x *lang.Expr) bool {
 		if role&apart == 0 {

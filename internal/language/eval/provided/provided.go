@@ -38,9 +38,9 @@ func anyParameter() *function.Parameter {
 }
 
 // New returns the function with its marks handled here: arguments travel to the provider without marks, and
-// the result gets those of all arguments, since the provider may copy any of them. If an argument is secret,
-// an error could quote it, so its text is replaced. With wait, or with an unknown argument that the function
-// does not accept, the result is unknown. call asks the provider.
+// the result gets the marks of all arguments, since the provider may copy any of them. If an argument is
+// secret, an error could quote it, so its text is replaced. With wait, or with an unknown argument that the
+// function does not accept, the result is unknown. call asks the provider.
 func New(f *schema.Function, wait bool, call func(args []cty.Value) (cty.Value, error)) function.Function {
 	spec := &function.Spec{Description: f.Summary}
 	for _, param := range f.Params {

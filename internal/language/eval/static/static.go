@@ -1,6 +1,7 @@
-// Package static evaluates what must be known before a configuration is complete: where its modules come
-// from, where its state is, and how it is encrypted. Such an expression may use variables, local values,
-// path.*, the workspace's name and functions; variables of a called module have what the call gives them.
+// Package static evaluates the expressions that must be known before a configuration is complete: where its
+// modules come from, where its state is, and how it is encrypted. Such an expression may use variables, local
+// values, path.*, the workspace's name and functions; variables of a called module have the values given by
+// the call.
 //
 // It may import config, lang and the function table. It must not know schemas, providers, state or plans, and
 // it needs none: whatever depends on one of them is an error here.
@@ -26,7 +27,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/values/value"
 )
 
-// Options say what expressions are evaluated with.
+// Options are the inputs of evaluation.
 type Options struct {
 	// Variable returns the value set for a variable of the root module, converted to its
 	// type. It returns cty.NilVal if it is not set. A nil function means that none is.
@@ -120,7 +121,7 @@ func (e *Evaluator) eval(m *config.Module, expr hcl.Expression) (cty.Value, diag
 	return v, diags
 }
 
-// evalIn is eval, and returns what the expression was evaluated in, too.
+// evalIn is eval, and returns the context of the evaluation too.
 func (e *Evaluator) evalIn(m *config.Module, expr hcl.Expression) (cty.Value, *hcl.EvalContext, diag.List) {
 	compiled, diags := lang.Compile(expr)
 	lang.Propose(diags, m.MeantBy)
@@ -177,7 +178,7 @@ func (e *Evaluator) functions() map[string]function.Function {
 	return e.table
 }
 
-// ref gives the value of what a reference names, as a whole.
+// ref returns the whole value of the object that a reference names.
 func (e *Evaluator) ref(m *config.Module, ref lang.Ref) (cty.Value, diag.List) {
 	switch ref.Kind {
 	case lang.Variable:

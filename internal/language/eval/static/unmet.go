@@ -14,9 +14,9 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/values/value"
 )
 
-// Unmet evaluates the validation rules of a variable of the root module, and reports those that are not met
-// as a run does. What cannot be decided without a run is left to it, such as a rule that refers to a resource
-// or to a variable without a value, and so are errors in the rules.
+// Unmet evaluates the validation rules of a variable of the root module, and reports unmet rules as a run
+// does. A rule that cannot be decided without a run is left to it, because it refers to a resource or to a
+// variable without a value, and so are errors in the rules.
 func (e *Evaluator) Unmet(root *config.Module, v *config.Variable) diag.List {
 	var out diag.List
 	for _, c := range v.Validations {
