@@ -84,8 +84,8 @@ func (c *Checker) Given(config cty.Value) cty.Value {
 	return plain
 }
 
-// rememberWithheld notes the withheld values of an answer. They may be others than those of the
-// configuration: earlier ones, or what was set outside. What is one value counts as sensitive.
+// rememberWithheld notes the withheld values of an answer. They may differ from the values of the
+// configuration: they may be earlier ones, or set outside. Those that are one value count as sensitive.
 func (c *Checker) rememberWithheld(v cty.Value) {
 	if c.Leaks.Guard == nil || v == cty.NilVal || v.IsNull() {
 		return

@@ -11,9 +11,9 @@ import (
 )
 
 // HiddenReplacement returns the withheld attributes whose change, which was planned as an update, requires
-// the replacement of the object if the provider sees a value in the prior one. Null hides that from a
-// provider which takes a change from null for none, such as that of keys and certificates, and it would leave
-// the object as it is. Nothing else in the provider's answer counts.
+// the replacement of the object if the provider sees a value in the prior one. Null hides that from providers
+// of keys and certificates, for instance, which take a change from null for none and would leave the object
+// as it is. Nothing else in the provider's answer counts.
 func HiddenReplacement(op *Op, req PlanRequest) []cty.Path {
 	prior, paths := op.Withheld.StandIn(req.Prior.Value, req.Prior.Object, req.Config)
 	if len(paths) == 0 {

@@ -13,7 +13,7 @@ import (
 // StandIn returns a prior object with values that stand in for those that it lacks, and their paths; none if
 // there is nothing to stand in for. Each has the form of the value in the configuration and another content,
 // of which it tells no more than the length. Some providers require the replacement of an object only if the
-// prior one has a value, which null hides. The result is only for asking what a change requires.
+// prior one has a value, which null hides. The result only serves to ask whether a change requires that.
 func (a *Attributes) StandIn(prior cty.Value, stored *state.Object, cfg cty.Value) (v cty.Value, paths []cty.Path) {
 	v = prior
 	for _, w := range Missing(prior, stored) {
@@ -50,8 +50,8 @@ func standIn(v cty.Value) cty.Value {
 	return other
 }
 
-// standInText returns a text of the same form. Lines that begin and end a block of PEM are kept: they tell
-// what is in it, and providers look for them.
+// standInText returns a text of the same form. Lines that begin and end a block of PEM are kept: they name
+// its content, and providers look for them.
 func standInText(text string) string {
 	letter, digit := 'x', '0'
 	replace := func(r rune) rune {

@@ -152,7 +152,7 @@ func (b *Block) nullType(path cty.Path, ty cty.Type) cty.Type {
 	for i := len(path); i > 0; i-- {
 		a := b.AttributeAt(path[:i])
 		if _, named := path[i-1].(cty.GetAttrStep); !named || a == nil {
-			continue // it leads into the value of an attribute, or is that of an element
+			continue // it leads into the value of an attribute, or to an element
 		}
 		declared := a.ValueType()
 		for _, step := range path[i:] {
