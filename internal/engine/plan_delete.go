@@ -32,6 +32,7 @@ func (p *planner) planOrphan(t *future.Task, o *orphan) {
 	if !ok {
 		return
 	}
+	op.Leaves = true
 	allowed := p.mayDestroy(t, o) // if not, the plan, which cannot be applied then, shows why the object would be destroyed
 	po.Prepare(t)
 	if !po.Present(t) {

@@ -115,6 +115,9 @@ func (ip *instancePlan) planWith(s *ephemeral.Session) (cty.Value, bool) {
 		ip.declared, ok = ip.evaluate(ip.t, s, ip.in)
 		return ok
 	})
+	if slices.Contains(ip.planner.req.AssumeUnchanged, ip.in.Addr()) {
+		ip.Withheld.Assume = func(cty.Path) bool { return true }
+	}
 	ip.Real = func() (cty.Value, bool) { return ip.declared.Value, ip.configured() }
 	var needs []eval.Need
 	if ip.evaluatesFirst() {
@@ -141,9 +144,6 @@ func (ip *instancePlan) planWith(s *ephemeral.Session) (cty.Value, bool) {
 	}
 	if !ip.configured() || ip.Answers.Later && !ip.review() {
 		return cty.NilVal, false
-	}
-	if slices.Contains(ip.planner.req.AssumeUnchanged, ip.in.Addr()) {
-		ip.Withheld.Assume = func(cty.Path) bool { return true }
 	}
 	ip.prior.Value = ip.Withheld.Fill(ip.prior.Value, ip.prior.Object, ip.declared.Value)
 	ip.config = ip.IgnoreChanges(ip.declared, &ip.in.Config().Lifecycle, ip.prior)
@@ -199,6 +199,8 @@ func (ip *instancePlan) loadPrior() (ok bool) {
 	pl.mu.Lock()
 	ip.stored = pl.prior.Object(ip.Obj)
 	pl.mu.Unlock()
+	_, forced := pl.forced[ip.in.Addr()]
+	ip.Leaves = pl.req.Mode == plan.Normal && (forced || ip.stored != nil && ip.stored.Tainted)
 	if ip.Answers.Later = pl.req.Mode != plan.RefreshOnly; !ip.Answers.Later {
 		ip.learnConfig()
 	}

@@ -53,6 +53,8 @@ type Op struct {
 	// have. It is called if a provider's answer is odd without them, maybe more than once. It returns false
 	// if the configuration cannot be evaluated, which was reported. Nil for none.
 	Real func() (cty.Value, bool)
+	// Leaves reports that the object is to be destroyed, whatever is read of it.
+	Leaves bool
 	// Recorded is the object that the state had before the command, if that is another than the one that the
 	// operation begins with.
 	Recorded *state.Object
