@@ -61,8 +61,8 @@ func (a *Attributes) isOf(f fingerprint.Fingerprint, v cty.Value) bool {
 	return err == nil && got == fingerprint.Same
 }
 
-// otherVersion reports whether a record is to be made anew for the version that an attribute has now. That the
-// object has drifted is no reason: only an update makes it again what the configuration says.
+// otherVersion reports whether a record is to be made anew for the version that an attribute has now. It is
+// not for an object that has drifted, which is as configured again only after an update.
 func (a *Attributes) otherVersion(w state.Withheld, rest cty.Value) bool {
 	if version := a.version(w.Path); w.Config.IsZero() && version != cty.NilVal && a.isOf(w.Version, version) {
 		return false
