@@ -49,9 +49,9 @@ func (op *Op) Refresh(pr Prior, meta cty.Value) (Prior, bool) {
 
 // ask has the provider read the object, which is without the values that the state does not have. If the
 // answer is odd, which may be for want of them, it is asked once more with those that the configuration has.
-// If that cannot be done with an object that is to be destroyed anyway, it is taken to be as the state has it:
-// destroying needs no value (E95), and must not be left out because of "gone". ask returns the object that the
-// answer is to.
+// If an object is to be destroyed anyway and those cannot be had, it is taken to be as the state has it:
+// destroying needs no value (E95), and the answer "gone" must not leave the object behind. ask returns the
+// object that the answer is to.
 func ask(op *Op, pr Prior, meta cty.Value) (sent cty.Value, resp provider.ReadResponse, diags diag.List) {
 	read := func(v cty.Value) (provider.ReadResponse, diag.List) {
 		resp, diags := op.Provider.ReadResource(op.Ctx, provider.ReadRequest{
