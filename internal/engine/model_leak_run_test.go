@@ -176,27 +176,33 @@ func (s *leakSchedule) importOne(i int, r *leakRound) {
 
 // save writes a plan and reads it again.
 func (s *leakSchedule) save(p *plan.Plan, i int) (string, *plan.Plan) {
+	return savePlan(s.t, p, s.world.rounds[i].text)
+}
+
+// savePlan writes a plan and reads it again. It returns all that was written, too.
+func savePlan(t *testing.T, p *plan.Plan, text string) (string, *plan.Plan) {
+	t.Helper()
 	var buf bytes.Buffer
-	err := planfile.Write(&buf, &planfile.File{Plan: p, Config: map[string][]byte{"main.tf": []byte(s.world.rounds[i].text)}, RootDir: ".", Version: "1"})
+	err := planfile.Write(&buf, &planfile.File{Plan: p, Config: map[string][]byte{"main.tf": []byte(text)}, RootDir: ".", Version: "1"})
 	if err != nil {
-		s.t.Fatal(err)
+		t.Fatal(err)
 	}
 	f, err := planfile.ReadBytes(buf.Bytes())
 	if err != nil {
-		s.t.Fatal(err)
+		t.Fatal(err)
 	}
 	z, err := zip.NewReader(bytes.NewReader(buf.Bytes()), int64(buf.Len()))
 	if err != nil {
-		s.t.Fatal(err)
+		t.Fatal(err)
 	}
 	var all strings.Builder
 	for _, entry := range z.File {
 		rd, err := entry.Open()
 		if err != nil {
-			s.t.Fatal(err)
+			t.Fatal(err)
 		}
 		if _, err = io.Copy(&all, rd); err != nil {
-			s.t.Fatal(err)
+			t.Fatal(err)
 		}
 	}
 	return all.String(), f.Plan

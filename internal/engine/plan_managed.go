@@ -115,6 +115,10 @@ func (ip *instancePlan) planWith(s *ephemeral.Session) (cty.Value, bool) {
 		ip.declared, ok = ip.evaluate(ip.t, s, ip.in)
 		return ok
 	})
+	ip.Withheld.Lost = !ip.Hasher.Ready()
+	if slices.Contains(ip.planner.req.AssumeUnchanged, ip.in.Addr()) {
+		ip.Withheld.Assume = func(cty.Path) bool { return true }
+	}
 	ip.Real = func() (cty.Value, bool) { return ip.declared.Value, ip.configured() }
 	var needs []eval.Need
 	if ip.evaluatesFirst() {
@@ -141,10 +145,6 @@ func (ip *instancePlan) planWith(s *ephemeral.Session) (cty.Value, bool) {
 	}
 	if !ip.configured() || ip.Answers.Later && !ip.review() {
 		return cty.NilVal, false
-	}
-	ip.Withheld.Lost = !ip.Hasher.Ready()
-	if slices.Contains(ip.planner.req.AssumeUnchanged, ip.in.Addr()) {
-		ip.Withheld.Assume = func(cty.Path) bool { return true }
 	}
 	ip.prior.Value = ip.Withheld.Fill(ip.prior.Value, ip.prior.Object, ip.declared.Value)
 	ip.config = ip.IgnoreChanges(ip.declared, &ip.in.Config().Lifecycle, ip.prior)
@@ -220,7 +220,7 @@ func (ip *instancePlan) loadPrior() (ok bool) {
 		return ok
 	}
 	_, forced := pl.forced[ip.in.Addr()]
-	ip.Replaced = forced || ip.stored.Tainted
+	ip.Replaced = pl.req.Mode == plan.Normal && (forced || ip.stored.Tainted)
 	ip.prior, ok = ip.Refresh(ip.loaded, meta)
 	return ok
 }

@@ -49,7 +49,9 @@ func (op *Op) Refresh(pr Prior, meta cty.Value) (Prior, bool) {
 
 // ask has the provider read the object, which is without the values that the state does not have. If the
 // answer is odd, which may be for want of them, it is asked once more with those that the configuration has.
-// ask returns the object that the answer is to.
+// If an object is to be destroyed anyway and those cannot be had, it is taken to be as the state has it:
+// destroying needs no value (E95), and the answer "gone" must not leave the object behind. ask returns the
+// object that the answer is to.
 func ask(op *Op, pr Prior, meta cty.Value) (sent cty.Value, resp provider.ReadResponse, diags diag.List) {
 	read := func(v cty.Value) (provider.ReadResponse, diag.List) {
 		resp, diags := op.Provider.ReadResource(op.Ctx, provider.ReadRequest{
@@ -61,22 +63,26 @@ func ask(op *Op, pr Prior, meta cty.Value) (sent cty.Value, resp provider.ReadRe
 		return resp, diags
 	}
 	resp, diags = read(pr.Value)
-	lacks := len(withheld.Missing(pr.Value, pr.Object))
-	if lacks == 0 || op.Real == nil || !diags.HasErrors() && !resp.New.IsNull() && !op.Withheld.IsOdd(pr.Value, pr.Object, resp.New) {
-		return pr.Value, resp, diags
-	}
 	sent = pr.Value
-	if cfg, ok := op.Real(); ok {
-		sent = op.Withheld.Fill(pr.Value, pr.Object, cfg)
+	lacks := len(withheld.Missing(pr.Value, pr.Object))
+	silent := diags.HasErrors() || resp.New.IsNull()
+	if lacks == 0 || !silent && !op.Withheld.IsOdd(pr.Value, pr.Object, resp.New) {
+		return sent, resp, diags
+	}
+	if op.Real != nil {
+		if cfg, ok := op.Real(); ok {
+			sent = op.Withheld.Fill(pr.Value, pr.Object, cfg)
+		}
 	}
 	if len(withheld.Missing(sent, pr.Object)) < lacks {
 		resp, diags = read(sent)
 	}
-	switch found := !diags.HasErrors() && !resp.New.IsNull(); {
-	case found || len(withheld.Missing(sent, pr.Object)) == 0:
-	case op.Replaced:
+	silent = diags.HasErrors() || resp.New.IsNull()
+	switch {
+	case !silent || len(withheld.Missing(sent, pr.Object)) == 0:
+	case op.Replaced, op.Doomed && diags.HasErrors() && resp.Deferred == "":
 		return sent, provider.ReadResponse{New: sent, Private: pr.Private, Identity: pr.Identity}, nil
-	case !diags.HasErrors() && !op.Doomed:
+	case op.Real != nil && !diags.HasErrors() && !op.Doomed:
 		diags = append(diags, diag.Errorf("Cannot tell whether the object exists",
 			"The provider %s answered that %s is gone, but it was asked without the values of its ephemeral attributes, which neither the state nor the configuration has. Put the earlier values back, so that it can be asked with them, or replace the object with the option -replace=%s.",
 			op.Source.ForDisplay(), op.Obj, diag.Argument(op.Obj.Instance.String()))...)

@@ -64,7 +64,8 @@ func (a *Attributes) Fill(v cty.Value, stored *state.Object, cfg cty.Value) cty.
 
 // Normalized returns an object that was filled with the values as the provider has returned them before,
 // where it has normalized the configuration's values in the plan. It returns false if there are none: a
-// provider that compares its own form with the prior object's would see a change where there is none.
+// provider that compares its own form with the prior object's would see a change where there is none. A value
+// that came from outside stays, since it is a change.
 func (a *Attributes) Normalized(v cty.Value, stored *state.Object, planned cty.Value) (cty.Value, bool) {
 	if stored == nil || v.IsNull() || planned.IsNull() {
 		return v, false
@@ -76,7 +77,7 @@ func (a *Attributes) Normalized(v cty.Value, stored *state.Object, planned cty.V
 			continue
 		}
 		returned := state.Withheld{Path: w.Path, Returned: w.Returned}
-		if a.compare(returned, now) == fingerprint.Same && a.compare(returned, before) != fingerprint.Same {
+		if a.compare(returned, now) == fingerprint.Same && a.compare(returned, before) != fingerprint.Same && a.compare(w, before) == fingerprint.Same {
 			v, found = schema.Put(v, w.Path, now), true
 		}
 	}

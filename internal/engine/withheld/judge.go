@@ -56,7 +56,7 @@ func (a *Attributes) sameness(stored *state.Object, record *state.Withheld, cfg 
 		return plan.WithheldStored
 	case record != nil && a.assumed(*record, part(cfg, path)):
 		return plan.WithheldAssumed
-	case record != nil && !a.sameVersion(*record, a.rest(cfg)):
+	case record != nil && a.otherVersion(*record, a.rest(cfg)):
 		return plan.WithheldVersion
 	}
 	return plan.WithheldSame

@@ -24,6 +24,7 @@ func (a *Attributes) Records(v, sent cty.Value, earlier *state.Object) []state.W
 			}
 		}
 	}
+	drifted := sent == cty.NilVal && a.drifted(v, earlier)
 	rest := cty.NilVal
 	if sent != cty.NilVal {
 		rest = a.rest(sent)
@@ -36,6 +37,9 @@ func (a *Attributes) Records(v, sent cty.Value, earlier *state.Object) []state.W
 			if version != cty.NilVal && version.IsWhollyKnown() && rest.IsWhollyKnown() {
 				w.Version, w.Config = a.fingerprint(path, version), a.fingerprint(path, rest)
 			}
+		}
+		if drifted {
+			w.Config = fingerprint.Fingerprint{} // a plan has to ask the provider, although the configuration stays
 		}
 		out = append(out, w)
 	}

@@ -49,12 +49,32 @@ func (a *Attributes) sameVersion(w state.Withheld, rest cty.Value) bool {
 	if version == cty.NilVal {
 		return w.Version.IsZero()
 	}
-	same := func(f fingerprint.Fingerprint, v cty.Value) bool {
-		if f.IsZero() || !v.IsWhollyKnown() {
-			return false
-		}
-		got, err := a.Hasher.Compare(f, v)
-		return err == nil && got == fingerprint.Same
+	return a.isOf(w.Version, version) && a.isOf(w.Config, rest)
+}
+
+// isOf reports whether a fingerprint is known to be of a value.
+func (a *Attributes) isOf(f fingerprint.Fingerprint, v cty.Value) bool {
+	if f.IsZero() || !v.IsWhollyKnown() {
+		return false
 	}
-	return same(w.Version, version) && same(w.Config, rest)
+	got, err := a.Hasher.Compare(f, v)
+	return err == nil && got == fingerprint.Same
+}
+
+// otherVersion reports whether a record is to be made anew for the version that an attribute has now. It is
+// not for an object that has drifted, which is as configured again only after an update.
+func (a *Attributes) otherVersion(w state.Withheld, rest cty.Value) bool {
+	if version := a.version(w.Path); w.Config.IsZero() && version != cty.NilVal && a.isOf(w.Version, version) {
+		return false
+	}
+	return !a.sameVersion(w, rest)
+}
+
+// drifted reports whether an object is another one than its record so far, as far as that is stored.
+func (a *Attributes) drifted(v cty.Value, earlier *state.Object) bool {
+	if earlier == nil {
+		return false
+	}
+	had, err := earlier.DecodeUnmarked(a.Block.Type())
+	return err != nil || !a.rest(had).RawEquals(a.rest(v))
 }

@@ -38,7 +38,7 @@ type Attributes struct {
 	Lost   bool
 	Report func(diag.List)
 
-	taken []cty.Path // of attributes without a record whose values count as those of before
+	taken []cty.Path // attributes without a record whose values count as unchanged
 }
 
 // Hide returns an object without the values that are withheld.
