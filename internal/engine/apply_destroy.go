@@ -143,21 +143,21 @@ func (d *destruction) destroy(pr object.Prior) (provider.ApplyResponse, diag.Lis
 	if !diags.HasErrors() || lacks == 0 || d.walk.interrupted() {
 		return resp, diags
 	}
-	cfg, ok := d.config()
-	if !ok {
-		return resp, diags
-	}
-	full := d.Withheld.Fill(pr.Value, pr.Object, cfg)
-	if len(withheld.Missing(full, pr.Object)) == lacks {
-		return resp, diags
+	full := pr.Value
+	if cfg, ok := d.config(); ok {
+		full = d.Withheld.Fill(pr.Value, pr.Object, cfg)
 	}
 	read, more := d.Provider.ReadResource(d.Ctx, provider.ReadRequest{
 		Type: d.TypeName(), Prior: full, Private: pr.Private, Identity: pr.Identity, ProviderMeta: d.metaOfModule(),
 	})
-	if more.HasErrors() || read.New.IsNull() {
-		return resp, diags
+	switch {
+	case more.HasErrors():
+	case read.New.IsNull(): // the plan could not know
+		return provider.ApplyResponse{New: read.New}, diags.AsWarnings()
+	case len(withheld.Missing(full, pr.Object)) < lacks:
+		return ask(full)
 	}
-	return ask(full)
+	return resp, diags
 }
 
 // earlierConfig returns the configuration of an object as it was before the apply; false if there is none, or

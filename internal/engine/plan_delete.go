@@ -54,7 +54,7 @@ func (p *planner) planOrphan(t *future.Task, o *orphan) {
 		if !dp.Use(s.Provider(t, po, o.obj.Instance, held...), po.Addr) {
 			return
 		}
-		dp.Doomed = p.req.Mode != plan.RefreshOnly
+		dp.Leaves = p.req.Mode != plan.RefreshOnly
 		dp.Real = func() (cty.Value, bool) {
 			cfg, ok := earlierConfig(p.run, t, s, o.obj)
 			return dp.Answers.Given(cfg), ok

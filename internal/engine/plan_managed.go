@@ -220,7 +220,7 @@ func (ip *instancePlan) loadPrior() (ok bool) {
 		return ok
 	}
 	_, forced := pl.forced[ip.in.Addr()]
-	ip.Replaced = pl.req.Mode == plan.Normal && (forced || ip.stored.Tainted)
+	ip.Leaves = pl.req.Mode == plan.Normal && (forced || ip.stored.Tainted)
 	ip.prior, ok = ip.Refresh(ip.loaded, meta)
 	return ok
 }

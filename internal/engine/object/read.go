@@ -80,9 +80,9 @@ func ask(op *Op, pr Prior, meta cty.Value) (sent cty.Value, resp provider.ReadRe
 	silent = diags.HasErrors() || resp.New.IsNull()
 	switch {
 	case !silent || len(withheld.Missing(sent, pr.Object)) == 0:
-	case op.Replaced, op.Doomed && diags.HasErrors() && resp.Deferred == "":
+	case op.Leaves && resp.Deferred == "":
 		return sent, provider.ReadResponse{New: sent, Private: pr.Private, Identity: pr.Identity}, nil
-	case op.Real != nil && !diags.HasErrors() && !op.Doomed:
+	case op.Real != nil && !diags.HasErrors():
 		diags = append(diags, diag.Errorf("Cannot tell whether the object exists",
 			"The provider %s answered that %s is gone, but it was asked without the values of its ephemeral attributes, which neither the state nor the configuration has. Put the earlier values back, so that it can be asked with them, or replace the object with the option -replace=%s.",
 			op.Source.ForDisplay(), op.Obj, diag.Argument(op.Obj.Instance.String()))...)
