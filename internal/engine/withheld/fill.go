@@ -76,11 +76,14 @@ func (a *Attributes) Normalized(v cty.Value, stored *state.Object, planned cty.V
 }
 
 // IsOdd reports whether what was read may be what it is only because the object that was sent lacked values:
-// it has another value where one was missing.
+// it has another value where one was missing, or one that cannot be compared with the value that is assumed.
 func (a *Attributes) IsOdd(sent cty.Value, stored *state.Object, read cty.Value) bool {
 	for _, w := range Missing(sent, stored) {
 		got := part(read, w.Path)
-		if got != cty.NilVal && got.IsWhollyKnown() && !isZero(got) && a.compare(w, got) == fingerprint.Different {
+		if got == cty.NilVal || !got.IsWhollyKnown() || isZero(got) {
+			continue
+		}
+		if a.compare(w, got) == fingerprint.Different || a.assumed(w, got) {
 			return true
 		}
 	}

@@ -140,6 +140,15 @@ func TestRead(t *testing.T) {
 		}
 	}
 	f := newFixture(t)
+	f.Assume = func(cty.Path) bool { return true }
+	for _, row := range []struct {
+		record state.Withheld
+		want   bool
+	}{{state.Withheld{Path: password, Sent: lost}, true}, {sent(t, password, b), false}} {
+		if got := f.IsOdd(thing(none, none), stored(t, thing(none, none), row.record), thing(b, none)); got != row.want {
+			t.Errorf("got odd %t where a value is assumed, want %t", got, row.want)
+		}
+	}
 	if got, drifted := f.Read(thing(none, none), nil, thing(b, none)); !got.RawEquals(thing(b, none)) || drifted != nil {
 		t.Errorf("got %#v and %v of an object without a record, want it as it was read", got, drifted)
 	}
