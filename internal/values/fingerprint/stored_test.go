@@ -51,6 +51,15 @@ func TestCompare(t *testing.T) {
 	}
 }
 
+// TestCompareMakesNoSalt checks that only a new fingerprint needs a salt.
+func TestCompareMakesNoSalt(t *testing.T) {
+	h := fingerprint.New(nil, bytes.NewReader(make([]byte, 20)))
+	got, err := h.Compare(fingerprint.Fingerprint{Salt: "gone"}, cty.StringVal("x"))
+	if got != fingerprint.Incomparable || err != nil || h.Made() != nil {
+		t.Errorf("got %v, %v and the salts %v, want no comparison and no salt", got, err, h.Made())
+	}
+}
+
 func cty1(t *testing.T, h *fingerprint.Hasher) fingerprint.Fingerprint {
 	return of(t, h, cty.NumberIntVal(1))
 }
