@@ -80,6 +80,9 @@ func (h *heldHistory) change(o *heldObject, s *heldStep) string {
 		if o.strict == "delete" {
 			return "nothing" // E95: without the block, nothing has the value
 		}
+		if s.cmd.mode == plan.RefreshOnly && o.recorded {
+			s.refused = cmp.Or(s.refused, refusals[o.strict]) // without the block, nothing has the value (E92)
+		}
 		c.objects = slices.DeleteFunc(c.objects, func(other *heldObject) bool { return other == o })
 		return "remove"
 	case 11:

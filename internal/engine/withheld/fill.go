@@ -67,7 +67,7 @@ func (a *Attributes) Fill(v cty.Value, stored *state.Object, cfg cty.Value) cty.
 // provider that compares its own form with the prior object's would see a change where there is none. A value
 // that came from outside stays, since it is a change.
 func (a *Attributes) Normalized(v cty.Value, stored *state.Object, planned cty.Value) (cty.Value, bool) {
-	if stored == nil || v.IsNull() || planned.IsNull() {
+	if stored == nil {
 		return v, false
 	}
 	found := false
@@ -77,7 +77,7 @@ func (a *Attributes) Normalized(v cty.Value, stored *state.Object, planned cty.V
 			continue
 		}
 		returned := state.Withheld{Path: w.Path, Returned: w.Returned}
-		if a.compare(returned, now) == fingerprint.Same && a.compare(returned, before) != fingerprint.Same && a.compare(w, before) == fingerprint.Same {
+		if a.compare(returned, now) == fingerprint.Same && a.compare(w, before) == fingerprint.Same {
 			v, found = schema.Put(v, w.Path, now), true
 		}
 	}
@@ -85,11 +85,14 @@ func (a *Attributes) Normalized(v cty.Value, stored *state.Object, planned cty.V
 }
 
 // IsOdd reports whether an object may have been read differently only because the object that was sent lacked
-// values: it has another value where one was missing.
+// values: it has another value where one was missing, or one that cannot be compared with the assumed value.
 func (a *Attributes) IsOdd(sent cty.Value, stored *state.Object, read cty.Value) bool {
 	for _, w := range Missing(sent, stored) {
 		got := part(read, w.Path)
-		if got != cty.NilVal && got.IsWhollyKnown() && !isZero(got) && a.compare(w, got) == fingerprint.Different {
+		if got == cty.NilVal || !got.IsWhollyKnown() || isZero(got) {
+			continue
+		}
+		if a.compare(w, got) == fingerprint.Different || a.assumed(w, got) {
 			return true
 		}
 	}
@@ -126,8 +129,5 @@ func (a *Attributes) SameStored(before, after cty.Value, stored *state.Object) b
 }
 
 func (a *Attributes) unrecorded(v cty.Value, stored *state.Object) cty.Value {
-	if len(a.Names) == 0 || v.IsNull() {
-		return v
-	}
 	return a.Block.NullAt(v, slices.DeleteFunc(a.Names.Find(v), func(p cty.Path) bool { return recordAt(stored, p) == nil }))
 }

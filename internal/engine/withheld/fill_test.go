@@ -56,7 +56,9 @@ func TestFill(t *testing.T) {
 		{"another, assumed", thing(none, none), []state.Withheld{sent(t, password, a)}, thing(b, none), thing(none, none), nil, yes},
 		{"incomparable", thing(none, none), []state.Withheld{{Path: password, Sent: lost}}, thing(b, none), thing(none, none), nil, nil},
 		{"incomparable, assumed", thing(none, none), []state.Withheld{{Path: password, Sent: lost}}, thing(b, none), thing(b, none), nil, yes},
+		{"incomparable, another assumed", thing(none, none), []state.Withheld{{Path: password, Sent: lost}}, thing(b, none), thing(none, none), nil, func(p cty.Path) bool { return !p.Equals(password) }},
 		{"shifted", thing(none, none, none, none), records(of(t, a), of(t, b)), thing(none, none, b, a), thing(none, none, a, b), nil, nil},
+		{"shifted, ignored", thing(none, none, none, none), records(of(t, a), of(t, b)), thing(none, none, b, a), thing(none, none, a, b), yes, nil},
 		{"one fewer", thing(none, none, none, none), records(of(t, a), of(t, b)), thing(none, none, b), thing(none, none, none, b), nil, nil},
 		{"one more", thing(none, none, none), records(of(t, a)), thing(none, none, c, a), thing(none, none, a), nil, nil},
 		{"not elsewhere", thing(none, none, none), []state.Withheld{sent(t, password, a)}, thing(b, none, a), thing(none, none, none), nil, nil},
@@ -124,6 +126,7 @@ func TestRead(t *testing.T) {
 		{"the same", a, a, sent(t, password, a), false, "a", ""},
 		{"another", a, b, sent(t, password, a), false, "b", "password"},
 		{"null", a, none, sent(t, password, a), false, "", "password"},
+		{"null, incomparable", a, none, state.Withheld{Path: password, Sent: lost}, false, "", "password"},
 	} {
 		f := newFixture(t)
 		o := stored(t, thing(none, none), row.record)
@@ -140,8 +143,23 @@ func TestRead(t *testing.T) {
 		}
 	}
 	f := newFixture(t)
+	f.Assume = func(cty.Path) bool { return true }
+	for _, row := range []struct {
+		record state.Withheld
+		want   bool
+	}{{state.Withheld{Path: password, Sent: lost}, true}, {sent(t, password, b), false}} {
+		if got := f.IsOdd(thing(none, none), stored(t, thing(none, none), row.record), thing(b, none)); got != row.want {
+			t.Errorf("got odd %t where a value is assumed, want %t", got, row.want)
+		}
+	}
 	if got, drifted := f.Read(thing(none, none), nil, thing(b, none)); !got.RawEquals(thing(b, none)) || drifted != nil {
 		t.Errorf("got %#v and %v of an object without a record, want it as it was read", got, drifted)
+	}
+	if f.IsOdd(thing(none, none), stored(t, thing(none, none), sent(t, password, a)), thing(unknown, none)) {
+		t.Error("got odd of an unknown value, want it left to the contract")
+	}
+	if got, drifted := f.Read(thing(none, none, a), stored(t, thing(none, none, none), sent(t, note(0), a)), thing(none, none)); !got.RawEquals(thing(none, none)) || drifted != nil {
+		t.Errorf("got %#v and %v of a block that is gone, want no drift of an attribute", got, drifted)
 	}
 	if got, drifted := f.Read(thing(none, none, none), stored(t, thing(none, none, none), sent(t, note(0), a)), thing(none, none)); !got.RawEquals(thing(none, none)) || drifted != nil {
 		t.Errorf("got %#v and %v of a block that is gone, want no drift", got, drifted)
@@ -157,6 +175,7 @@ func TestSameStored(t *testing.T) {
 		want          bool
 	}{
 		{"another withheld value", thing(none, none), thing(a, none), stored(t, thing(none, none), sent(t, password, a)), true},
+		{"other withheld values", thing(a, none), thing(b, none), stored(t, thing(none, none), sent(t, password, a)), true},
 		{"another stored value", thing(a, none), thing(b, none), stored(t, thing(a, none)), false},
 		{"another argument", thing(none, a), thing(none, b), stored(t, thing(none, a), sent(t, password, a)), false},
 		{"gone", thing(none, a), gone, stored(t, thing(none, a), sent(t, password, a)), false},

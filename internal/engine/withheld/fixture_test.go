@@ -72,7 +72,7 @@ type fixture struct {
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	in, err := addr.ParseInstance("sim_thing.a")
+	in, err := addr.ParseInstance(`sim_thing.a["k"]`)
 	if err != nil {
 		t.Fatal(err)
 	}

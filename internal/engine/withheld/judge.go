@@ -89,10 +89,7 @@ func (a *Attributes) status(before cty.Value, record *state.Withheld, cfg cty.Va
 	now := part(cfg, path)
 	switch {
 	case before == cty.NilVal && record == nil:
-		switch {
-		case now == cty.NilVal:
-			return ""
-		case !now.IsWhollyKnown():
+		if !now.IsWhollyKnown() {
 			return plan.WithheldUnknown
 		}
 		return plan.WithheldNew

@@ -6,6 +6,7 @@ import (
 
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/internal/values/fingerprint"
 	"github.com/mayfly-iac/mayfly/internal/values/schema"
 	"github.com/mayfly-iac/mayfly/plan"
@@ -41,6 +42,10 @@ func TestJudge(t *testing.T) {
 		{"drifted", thing(b, none), stored(t, thing(none, none), one), thing(a, none), is(plan.WithheldChanged), nil},
 		{"incomparable", thing(none, none), stored(t, thing(none, none), state.Withheld{Path: password, Sent: lost}), thing(a, none), is(plan.WithheldIncomparable), nil},
 		{"assumed", thing(a, none), stored(t, thing(none, none), state.Withheld{Path: password, Sent: lost}), thing(a, none), is(plan.WithheldAssumed), func(f *fixture) { f.Assume = yes }},
+		{"imported", thing(a, none), nil, thing(a, none), is(plan.WithheldSame), nil},
+		{"stored and changed", thing(b, none), stored(t, thing(b, none)), thing(a, none), is(plan.WithheldChanged), nil},
+		{"read and changed", thing(a, none), stored(t, thing(none, none), one), thing(b, none), is(plan.WithheldChanged), nil},
+		{"changed, ignored and not filled", thing(none, none), stored(t, thing(none, none), one), thing(b, none), is(plan.WithheldChanged), func(f *fixture) { f.Ignored = yes }},
 		{"stored", thing(a, none), stored(t, thing(a, none)), thing(a, none), is(plan.WithheldStored), nil},
 		{"released", thing(a, none), stored(t, thing(none, none), one), thing(a, none), is(plan.WithheldReleased), func(f *fixture) { f.Names = nil }},
 		{"removed", thing(none, none), stored(t, thing(none, none), one), thing(none, none), is(plan.WithheldRemoved), nil},
@@ -133,7 +138,7 @@ func TestCheckSeen(t *testing.T) {
 		switch {
 		case row.want == "" && len(got) > 0:
 			t.Errorf("%s: got %v, want nothing", row.name, got)
-		case row.want != "" && (len(got) != 1 || got[0].Summary != row.want || !got[0].Path.Equals(password) || !strings.Contains(got[0].Detail, "-replace=sim_thing.a")):
+		case row.want != "" && (len(got) != 1 || got[0].Summary != row.want || !got[0].Path.Equals(password) || !strings.Contains(got[0].Detail, "-replace="+diag.Argument(`sim_thing.a["k"]`))):
 			t.Errorf("%s: got %v, want %q about the password and the option -replace", row.name, got, row.want)
 		}
 	}

@@ -18,7 +18,7 @@ func (a *Attributes) Unneeded(stored *state.Object, cfg cty.Value) bool {
 		return false
 	}
 	rest, paths := a.rest(cfg), a.Names.Find(cfg)
-	if !rest.IsWhollyKnown() || len(paths) != len(stored.Withheld) {
+	if len(paths) != len(stored.Withheld) {
 		return false
 	}
 	return !slices.ContainsFunc(paths, func(path cty.Path) bool {

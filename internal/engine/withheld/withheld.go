@@ -43,9 +43,6 @@ type Attributes struct {
 
 // Hide returns an object without the values that are withheld.
 func (a *Attributes) Hide(v cty.Value) cty.Value {
-	if len(a.Names) == 0 || v.IsNull() || !v.IsKnown() {
-		return v
-	}
 	return a.Block.NullAt(v, a.Names.Find(v))
 }
 

@@ -90,4 +90,8 @@ func TestUnhashed(t *testing.T) {
 	if len(f.reported) != 1 || !strings.Contains(f.reported[0].Detail, "broken") || strings.Contains(f.reported[0].Detail, "canary") || !f.reported[0].Path.Equals(password) {
 		t.Errorf("got %v, want an error about the password without its value", f.reported)
 	}
+	f.Hasher = hashes.New([]fingerprint.Salt{salt}, nil)
+	if got := f.compare(sent(t, password, str("a")), str("canary").Mark("m")); got != fingerprint.Incomparable || len(f.reported) != 2 || strings.Contains(f.reported[1].String(), "canary") {
+		t.Errorf("got %v and %v of a value with marks, want an error without it", got, f.reported)
+	}
 }

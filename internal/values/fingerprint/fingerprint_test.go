@@ -63,6 +63,9 @@ func TestNumber(t *testing.T) {
 	if number(t, h, cty.NullVal(cty.DynamicPseudoType)) != number(t, h, values["null"]) {
 		t.Error("two nulls have different numbers")
 	}
+	if got, want := number(t, h, values["text"]), uint64(7186066426457044); got != want {
+		t.Errorf("got %d, want %d, which configurations have written down", got, want)
+	}
 	if h.Made() != nil {
 		t.Error("a salt was made although there was one")
 	}

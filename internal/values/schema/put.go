@@ -2,14 +2,14 @@ package schema
 
 import "github.com/zclconf/go-cty/cty"
 
-// Put returns v with another value at path. Both are without marks. Where the path leads nowhere, v is
-// returned as it is. If the value has another type than the elements beside it, a list becomes a tuple and a
-// map an object, as blocks with attributes of any type are.
+// Put returns v with another value at path. Both are without marks. Where the path leads nowhere, or into a
+// set, v is returned as it is. If the value has another type than the elements beside it, a list becomes a
+// tuple and a map an object, as blocks with attributes of any type are.
 func Put(v cty.Value, path cty.Path, to cty.Value) cty.Value {
 	if len(path) == 0 {
 		return to
 	}
-	if v.IsNull() || !v.IsKnown() {
+	if v.IsNull() || !v.IsKnown() || v.Type().IsSetType() {
 		return v
 	}
 	old, err := path[0].Apply(v)
@@ -43,9 +43,6 @@ func putAt(v cty.Value, name string, to cty.Value) cty.Value {
 func putIn(v, key, to cty.Value) cty.Value {
 	n, _ := key.AsBigFloat().Int64()
 	elems := v.AsValueSlice()
-	if v.Type().IsSetType() {
-		return v
-	}
 	elems[n] = to
 	if v.Type().IsListType() && cty.CanListVal(elems) {
 		return cty.ListVal(elems)

@@ -1,0 +1,137 @@
+package state
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/internal/values/fingerprint"
+)
+
+func print(salt string) fingerprint.Fingerprint {
+	return fingerprint.Fingerprint{Salt: salt, Own: []byte("own"), Sum: []byte("sum of " + salt)}
+}
+
+// withheldFile is a file with two salts, and an object with records of each form.
+func withheldFile(t *testing.T) (*File, addr.Instance) {
+	t.Helper()
+	f := mustRead(t, load(t, "terraform-1.11.tfstate"))
+	f.State.Salts = []fingerprint.Salt{{ID: "aa", Scheme: fingerprint.Scheme, Bytes: []byte("0123456789abcdef")}, {ID: "bb", Scheme: "newer", Bytes: []byte("b")}}
+	for a, in := range f.State.AllInstances() {
+		if in.Current == nil || a.Resource.Mode != addr.Managed {
+			continue
+		}
+		in.Current = in.Current.Clone()
+		in.Current.Withheld = []Withheld{
+			{Path: cty.GetAttrPath("password"), Sent: print("aa")},
+			{Path: cty.GetAttrPath("rule").IndexInt(0).GetAttr("note"), Sent: print("aa"), Returned: print("bb"), Version: print("aa"), Config: print("aa")},
+			{Path: cty.GetAttrPath("map").IndexString("a \"key\""), Returned: print("aa")},
+			{Path: cty.GetAttrPath("nothing")},
+		}
+		return f, a
+	}
+	t.Fatal("no managed object")
+	return nil, addr.Instance{}
+}
+
+func TestWithheldRoundTrip(t *testing.T) {
+	f, a := withheldFile(t)
+	text := mustWrite(t, f)
+	got := mustRead(t, []byte(text))
+	if !got.State.Equal(f.State) {
+		t.Error("got another state, want the same")
+	}
+	want, records := f.State.Instance(a).Current.Withheld, got.State.Instance(a).Current.Withheld
+	if len(records) != len(want) {
+		t.Fatalf("got %d records, want %d", len(records), len(want))
+	}
+	for i, w := range want {
+		if !records[i].Equal(w) {
+			t.Errorf("got the record %v, want %v", records[i], w)
+		}
+	}
+	if again := mustWrite(t, got); again != text {
+		t.Errorf("got other bytes, want the same:\n%s", again)
+	}
+}
+
+func TestWithheldEqual(t *testing.T) {
+	w := Withheld{Path: cty.GetAttrPath("a"), Sent: print("s"), Returned: print("s"), Version: print("s"), Config: print("s")}
+	for name, change := range map[string]func(*Withheld){
+		"path":     func(w *Withheld) { w.Path = cty.GetAttrPath("b") },
+		"sent":     func(w *Withheld) { w.Sent = print("t") },
+		"returned": func(w *Withheld) { w.Returned = print("t") },
+		"version":  func(w *Withheld) { w.Version = print("t") },
+		"config":   func(w *Withheld) { w.Config = print("t") },
+	} {
+		other := w
+		if change(&other); w.Equal(other) || !w.Equal(w) {
+			t.Errorf("%s: got the same record, want another one", name)
+		}
+	}
+}
+
+// TestWithheldDamage has files whose records are not in their form. The errors have no part of a fingerprint.
+func TestWithheldDamage(t *testing.T) {
+	f, _ := withheldFile(t)
+	text := mustWrite(t, f)
+	if strings.Count(text, `"sent": "aa.`) == 0 {
+		t.Fatalf("no fingerprints in\n%s", text)
+	}
+	name := `"type": "get_attr",`
+	for what, damage := range map[string][2]string{
+		"fingerprint":    {`"sent": "aa.`, `"sent": "CANARY.`},
+		"no fingerprint": {`"sent": "aa.b3du.`, `"sent": "CANARY`},
+		"kind of step":   {name, `"type": "other",`},
+	} {
+		at := strings.LastIndex(text, damage[0])
+		if at < 0 {
+			t.Fatalf("%s: no %q in the file", what, damage[0])
+		}
+		broken := text[:at] + damage[1] + text[at+len(damage[0]):]
+		_, err := Read([]byte(broken))
+		switch {
+		case what == "fingerprint" && err != nil:
+			t.Errorf("got %v of the salt of another state, want no error", err)
+		case what != "fingerprint" && (err == nil || strings.Contains(err.Error(), "CANARY")):
+			t.Errorf("%s: got %v, want an error without a fingerprint", what, err)
+		}
+	}
+	if w, err := (withheldV4{}).decode(); err == nil {
+		t.Errorf("got %v of a record without a path, want an error", w)
+	}
+}
+
+func TestSaltsOf(t *testing.T) {
+	f, a := withheldFile(t)
+	s := f.State
+	ids := func(i *Instance) string {
+		var out []string
+		for _, salt := range s.SaltsOf(i) {
+			out = append(out, salt.ID)
+		}
+		return strings.Join(out, " ")
+	}
+	with := func(records ...Withheld) *Object { return &Object{Withheld: records} }
+	for _, row := range []struct {
+		name string
+		i    *Instance
+		want string
+	}{
+		{"both", s.Instance(a), "aa bb"},
+		{"none", &Instance{Current: with()}, ""},
+		{"no object", &Instance{}, ""},
+		{"of a version", &Instance{Current: with(Withheld{Version: print("bb")})}, "bb"},
+		{"of what is gone", &Instance{Current: with(Withheld{Sent: print("cc")})}, ""},
+		{"of a deposed object", &Instance{Current: with(), Deposed: map[addr.Deposed]*Object{"00000001": with(Withheld{Config: print("aa")})}}, "aa"},
+	} {
+		if got := ids(row.i); got != row.want {
+			t.Errorf("%s: got %q, want %q", row.name, got, row.want)
+		}
+	}
+	if len(s.Salts) != 2 {
+		t.Errorf("got %d salts in the state afterwards, want 2", len(s.Salts))
+	}
+}
