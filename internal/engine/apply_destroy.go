@@ -140,7 +140,8 @@ func (d *destruction) destroy(pr object.Prior) (provider.ApplyResponse, diag.Lis
 	}
 	resp, diags := ask(pr.Value)
 	lacks := len(withheld.Missing(pr.Value, pr.Object))
-	if !diags.HasErrors() || lacks == 0 || d.walk.interrupted() {
+	gone := resp.New != cty.NilVal && resp.New.IsNull()
+	if !diags.HasErrors() || gone || lacks == 0 || d.walk.interrupted() {
 		return resp, diags
 	}
 	full := pr.Value
