@@ -53,8 +53,8 @@ type Op struct {
 	// have. It is called if a provider's answer is odd without them, maybe more than once. It returns false
 	// if the configuration cannot be evaluated, which was reported. Nil for none.
 	Real func() (cty.Value, bool)
-	// Leaves is set if the object is to be destroyed or replaced anyway. It is taken to exist as the state has
-	// it if the provider fails to find it without the values that the state does not have.
+	// Leaves is set if the object is to be destroyed or replaced anyway. It is taken to exist as the state
+	// has it if the provider fails to find it without the values that the state does not have.
 	Leaves bool
 	// Recorded is the object that the state had before the command, if that is another than the one that the
 	// operation begins with.
