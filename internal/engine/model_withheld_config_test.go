@@ -81,7 +81,6 @@ type heldConfig struct {
 	public  map[int]bool  // secrets that were stored because the setting was off
 	drifts  int           // values that came from outside, of which those up to seen may be stored
 	seen    int
-	stale   bool // the state has no fingerprint of a value as the configuration has it, only of what was made of it
 }
 
 func newHeldConfig(rng *rand.Rand) *heldConfig {

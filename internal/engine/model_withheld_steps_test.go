@@ -15,7 +15,7 @@ import (
 // next changes the configuration, the real objects or the state at random and returns the step with which
 // both sides follow.
 func (h *heldHistory) next() heldStep {
-	s := heldStep{cmd: heldCommand{skipRefresh: !h.c.stale && h.c.chance(6), save: h.c.chance(3)}}
+	s := heldStep{cmd: heldCommand{skipRefresh: h.c.chance(6), save: h.c.chance(3)}}
 	if h.c.chance(8) && !s.cmd.skipRefresh {
 		s.cmd.mode = plan.RefreshOnly
 	}
@@ -197,11 +197,13 @@ func (h *heldHistory) drift(o *heldObject, s *heldStep) string {
 // fail has the provider fail to change an object, before or after it has done so.
 func (h *heldHistory) fail(o *heldObject, s *heldStep) string {
 	do := []string{"error", "rpc-error"}[h.c.rng.IntN(2)]
+	if o.typ == "sim_legacy" {
+		do = "rpc-error" // of a failed answer in another form, nothing says which value it was made of
+	}
 	s.rules = append(s.rules, simprovider.Rule{RPC: "ApplyResourceChange", Type: o.typ, Name: o.name, Do: do})
 	if h.c.chance(2) {
 		o.other++
 	}
-	h.c.stale = h.c.stale || o.typ == "sim_legacy" // the answer of a failed call does not say what it was made of
 	before := o.version
 	what := h.changeSecret(o, s)
 	if do == "rpc-error" && o.version != before && o.recorded {

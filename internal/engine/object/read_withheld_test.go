@@ -41,8 +41,8 @@ func (s *strict) ReadResource(_ context.Context, req provider.ReadRequest) (prov
 	return resp, nil
 }
 
-// TestReadWithoutValues reads an object whose name the state does not have. An answer that may come of that
-// is asked for again with the name, if the configuration has it.
+// TestReadWithoutValues reads an object whose name the state does not have. If the answer may come of that,
+// the provider is asked again with the name, where the configuration has it.
 func TestReadWithoutValues(t *testing.T) {
 	const doubt = "Cannot tell whether the object exists"
 	same := func() (cty.Value, bool) { return thing(attrs{"name": str("n")}), true }

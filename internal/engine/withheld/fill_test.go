@@ -83,6 +83,7 @@ func TestNormalized(t *testing.T) {
 		{"normalized", thing(lower, none), thing(upper, none), record, upper},
 		{"as it is", thing(lower, none), thing(lower, none), record, cty.NilVal},
 		{"planned another", thing(lower, none), thing(other, none), record, cty.NilVal},
+		{"as it was returned", thing(upper, none), thing(upper, none), record, cty.NilVal},
 		{"was normalized", thing(upper, none), thing(lower, none), record, cty.NilVal},
 		{"came from outside", thing(other, none), thing(upper, none), record, cty.NilVal},
 		{"not there", thing(none, none), thing(upper, none), record, cty.NilVal},
