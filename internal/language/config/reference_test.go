@@ -20,7 +20,7 @@ import (
 var decodedBy = map[string]*hcl.BodySchema{
 	"terraform": terraformSchema, "language": languageSchema, "language.compatible_with": compatSchema, "provider": providerSchema,
 	"variable": variableSchema, "variable.validation": conditionSchema, "output": outputSchema, "output.precondition": conditionSchema,
-	"module": moduleSchema, "module.lifecycle": moduleLifecycleSchema, "moved": movedSchema, "removed": removedSchema, "removed.lifecycle": removedLifecycleSchema,
+	"module": moduleSchema, "module.lifecycle": moduleLifecycleSchema, "moved": movedSchema, "ephemeral_attributes": ephemeralPolicySchema, "removed": removedSchema, "removed.lifecycle": removedLifecycleSchema,
 	"import": importSchema, "check": checkSchema, "check.assert": conditionSchema,
 
 	"terraform.encryption": encryptionSchema, "terraform.encryption.state": targetSchema, "terraform.encryption.state.fallback": fallbackSchema,
