@@ -87,7 +87,18 @@ func newFixture(t *testing.T) *fixture {
 // of returns a fingerprint of a value with the salt of the fixture.
 func of(t *testing.T, v cty.Value) fingerprint.Fingerprint {
 	t.Helper()
-	f, err := hashes.New([]fingerprint.Salt{salt}, nil).Of(v)
+	return made(t, v, hashes.New([]fingerprint.Salt{salt}, nil).Of)
+}
+
+// quickOf is of for a value that the state has anyway.
+func quickOf(t *testing.T, v cty.Value) fingerprint.Fingerprint {
+	t.Helper()
+	return made(t, v, hashes.New([]fingerprint.Salt{salt}, nil).Quick)
+}
+
+func made(t *testing.T, v cty.Value, by func(cty.Value) (fingerprint.Fingerprint, error)) fingerprint.Fingerprint {
+	t.Helper()
+	f, err := by(v)
 	if err != nil || f.IsZero() {
 		t.Fatalf("got %v, %v, want a fingerprint", f, err)
 	}

@@ -35,7 +35,7 @@ func (a *Attributes) Records(v, sent cty.Value, earlier *state.Object) []state.W
 		if version := a.version(path); rest != cty.NilVal && !a.sameVersion(w, rest) {
 			w.Version, w.Config = fingerprint.Fingerprint{}, fingerprint.Fingerprint{}
 			if version != cty.NilVal && version.IsWhollyKnown() && rest.IsWhollyKnown() {
-				w.Version, w.Config = a.fingerprint(path, version), a.fingerprint(path, rest)
+				w.Version, w.Config = a.make(path, version, a.Hasher.Quick), a.make(path, rest, a.Hasher.Quick)
 			}
 		}
 		if drifted {
@@ -59,17 +59,17 @@ func (a *Attributes) record(path cty.Path, returned, sent cty.Value, earlier *st
 	}
 	w := state.Withheld{Path: path}
 	if sent != cty.NilVal && sent.IsWhollyKnown() {
-		w.Sent = a.fingerprint(path, sent)
+		w.Sent = a.make(path, sent, a.Hasher.Of)
 	}
 	if returned != cty.NilVal && (sent == cty.NilVal || !returned.RawEquals(sent)) {
-		w.Returned = a.fingerprint(path, returned)
+		w.Returned = a.make(path, returned, a.Hasher.Of)
 	}
 	return w
 }
 
-// fingerprint makes a fingerprint; zero if it cannot be made.
-func (a *Attributes) fingerprint(path cty.Path, v cty.Value) fingerprint.Fingerprint {
-	f, err := a.Hasher.Of(v)
+// make makes a fingerprint of a value; zero if that fails.
+func (a *Attributes) make(path cty.Path, v cty.Value, of func(cty.Value) (fingerprint.Fingerprint, error)) fingerprint.Fingerprint {
+	f, err := of(v)
 	if err != nil {
 		a.reportUnhashed(path, err)
 	}

@@ -52,12 +52,12 @@ func (a *Attributes) sameVersion(w state.Withheld, rest cty.Value) bool {
 	return a.isOf(w.Version, version) && a.isOf(w.Config, rest)
 }
 
-// isOf reports whether a fingerprint is known to be of a value.
+// isOf reports whether a fingerprint is known to be of a value that the state has anyway.
 func (a *Attributes) isOf(f fingerprint.Fingerprint, v cty.Value) bool {
 	if f.IsZero() || !v.IsWhollyKnown() {
 		return false
 	}
-	got, err := a.Hasher.Compare(f, v)
+	got, err := a.Hasher.CompareQuick(f, v)
 	return err == nil && got == fingerprint.Same
 }
 

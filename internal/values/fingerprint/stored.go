@@ -76,17 +76,22 @@ func (h *Hasher) Of(v cty.Value) (Fingerprint, error) {
 	if slow == nil {
 		return Fingerprint{}, err
 	}
-	f := Fingerprint{Salt: name, Own: make([]byte, saltSize)}
+	return fresh(name, slow)
+}
+
+// fresh returns a new fingerprint of a value with that hash, which was made with the salt of the name.
+func fresh(salt string, hash []byte) (Fingerprint, error) {
+	f := Fingerprint{Salt: salt, Own: make([]byte, saltSize)}
 	if _, err := io.ReadFull(rand.Reader, f.Own); err != nil {
 		return Fingerprint{}, fmt.Errorf("choosing the random bytes of a fingerprint: %w", err)
 	}
-	f.Sum = f.sum(slow)
+	f.Sum = f.sum(hash)
 	return f, nil
 }
 
-// sum returns the sum that f has if slow is the hash of its value.
-func (f Fingerprint) sum(slow []byte) []byte {
-	sum := hmac.New(sha256.New, slow)
+// sum returns the sum that f has if this is the hash of its value.
+func (f Fingerprint) sum(hash []byte) []byte {
+	sum := hmac.New(sha256.New, hash)
 	sum.Write(f.Own)
 	return sum.Sum(nil)[:saltSize]
 }
@@ -107,11 +112,52 @@ func (h *Hasher) Compare(f Fingerprint, v cty.Value) (Comparison, error) {
 		return Incomparable, nil
 	}
 	slow, _, err := h.hash(v, f.Salt)
+	return f.holds(slow), err
+}
+
+// holds compares the hash of a value, nil if there is none, with the hash that f was made of.
+func (f Fingerprint) holds(hash []byte) Comparison {
 	switch {
-	case slow == nil:
-		return Incomparable, err
-	case hmac.Equal(f.Sum, f.sum(slow)):
-		return Same, nil
+	case hash == nil:
+		return Incomparable
+	case hmac.Equal(f.Sum, f.sum(hash)):
+		return Same
 	}
-	return Different, nil
+	return Different
+}
+
+// Quick is Of for a value that readers of the state know anyway: it does without the slow hash.
+func (h *Hasher) Quick(v cty.Value) (Fingerprint, error) {
+	quick, name, err := h.quick(v, "")
+	if quick == nil {
+		return Fingerprint{}, err
+	}
+	return fresh(name, quick)
+}
+
+// CompareQuick is Compare for a fingerprint that Quick has made.
+func (h *Hasher) CompareQuick(f Fingerprint, v cty.Value) (Comparison, error) {
+	if f.IsZero() {
+		return Incomparable, nil
+	}
+	quick, _, err := h.quick(v, f.Salt)
+	return f.holds(quick), err
+}
+
+// quick returns the keyed hash of a value with the salt of that name, or "" for the one of new fingerprints,
+// and the name of the salt. The hash is nil if there is no such salt.
+func (h *Hasher) quick(v cty.Value, salt string) (sum []byte, name string, err error) {
+	b, err := canonical(v)
+	if err != nil {
+		return nil, "", err
+	}
+	h.mu.Lock()
+	s, err := h.salt(salt)
+	h.mu.Unlock()
+	if s == nil {
+		return nil, "", err
+	}
+	keyed := hmac.New(sha256.New, s.Bytes)
+	keyed.Write(b)
+	return keyed.Sum(nil), s.ID, nil
 }

@@ -140,3 +140,45 @@ func TestReady(t *testing.T) {
 		t.Errorf("got %v, %v, want the error of the source of randomness", f, err)
 	}
 }
+
+// TestQuick checks fingerprints that are made without the slow hash.
+func TestQuick(t *testing.T) {
+	h := fingerprint.New([]fingerprint.Salt{salt(t, 1)}, nil)
+	other := fingerprint.New([]fingerprint.Salt{salt(t, 2)}, nil)
+	v := cty.StringVal("1")
+	f, err := h.Quick(v)
+	if err != nil || f.IsZero() {
+		t.Fatalf("got %v, %v, want a fingerprint", f, err)
+	}
+	if again, _ := h.Quick(v); again.Equal(f) {
+		t.Error("two fingerprints of a value are the same one")
+	}
+	slow, err := h.Of(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name string
+		by   *fingerprint.Hasher
+		f    fingerprint.Fingerprint
+		v    cty.Value
+		want fingerprint.Comparison
+	}{
+		{"the same", h, f, v, fingerprint.Same},
+		{"another value", h, f, cty.StringVal("2"), fingerprint.Different},
+		{"another type", h, f, cty.NumberIntVal(1), fingerprint.Different},
+		{"a slow one", h, slow, v, fingerprint.Different},
+		{"none", h, fingerprint.Fingerprint{}, v, fingerprint.Incomparable},
+		{"another salt", other, f, v, fingerprint.Incomparable},
+	} {
+		if got, err := c.by.CompareQuick(c.f, c.v); got != c.want || err != nil {
+			t.Errorf("%s: got %v, %v, want %v", c.name, got, err, c.want)
+		}
+	}
+	if got, err := h.Compare(f, v); got != fingerprint.Different || err != nil {
+		t.Errorf("got %v, %v of the slow comparison, want another value", got, err)
+	}
+	if f, err := fingerprint.New(nil, nil).Quick(v); !f.IsZero() || err != nil {
+		t.Errorf("got %v, %v without a salt, want none", f, err)
+	}
+}
