@@ -117,11 +117,12 @@ func (s *heldSide) run(c *heldConfig, cmd heldCommand) *heldResult {
 		s.t.Fatalf("%s in\n%s", diags.Err(), text)
 	}
 	r := &heldResult{}
-	var mu sync.Mutex
+	var mu sync.Mutex // protects events, which observers write until the engine is flushed
+	var events strings.Builder
 	show := func(ev event.Event) {
 		mu.Lock()
 		defer mu.Unlock()
-		r.shown += fmt.Sprintln(ev.Object, ev.ID, ev.Line)
+		fmt.Fprintln(&events, ev.Object, ev.ID, ev.Line)
 	}
 	s.calls = nil
 	e := s.engine(show)
@@ -139,6 +140,7 @@ func (s *heldSide) run(c *heldConfig, cmd heldCommand) *heldResult {
 		salts := s.state.Salts
 		if cmd.save {
 			e.Close()
+			e.Flush()
 			r.shown, p = savePlan(s.t, p, "")
 			e = s.engine(show)
 			cfg, _ = e.Compile(s.t.Context(), tree)
@@ -151,6 +153,9 @@ func (s *heldSide) run(c *heldConfig, cmd heldCommand) *heldResult {
 	}
 	e.Close()
 	e.Flush()
+	mu.Lock()
+	r.shown += events.String()
+	mu.Unlock()
 	r.finish(s, p)
 	return r
 }
