@@ -283,12 +283,16 @@ func (w *world) stored(m store.Manager) *state.File {
 	return f
 }
 
-func (w *world) targets(texts []string) []addr.Target {
-	var out []addr.Target
+func (w *world) targets(texts []string) []addr.Target { return parseAll(w.t, texts, addr.ParseTarget) }
+
+// parseAll parses each of the addresses.
+func parseAll[T any](t testing.TB, texts []string, parse func(string) (T, error)) []T {
+	t.Helper()
+	var out []T
 	for _, text := range texts {
-		x, err := addr.ParseTarget(text)
+		x, err := parse(text)
 		if err != nil {
-			w.t.Fatal(err)
+			t.Fatal(err)
 		}
 		out = append(out, x)
 	}

@@ -203,15 +203,7 @@ func (s *heldSide) encoded(st *state.State) []byte {
 }
 
 func (s *heldSide) instances(texts []string) []addr.Instance {
-	var out []addr.Instance
-	for _, text := range texts {
-		in, err := addr.ParseInstance(text)
-		if err != nil {
-			s.t.Fatal(err)
-		}
-		out = append(out, in)
-	}
-	return out
+	return parseAll(s.t, texts, addr.ParseInstance)
 }
 
 // object returns an object of the simulated cloud by its name, nil if there is none.

@@ -35,7 +35,7 @@ func (a *Attributes) Records(v, sent cty.Value, earlier *state.Object) []state.W
 		if version := a.version(path); rest != cty.NilVal && !a.sameVersion(w, rest) {
 			w.Version, w.Config = fingerprint.Fingerprint{}, fingerprint.Fingerprint{}
 			if version != cty.NilVal && version.IsWhollyKnown() && rest.IsWhollyKnown() {
-				w.Version, w.Config = a.make(path, version, a.Hasher.Quick), a.make(path, rest, a.Hasher.Quick)
+				w.Version, w.Config = a.fingerprint(path, version, a.Hasher.Quick), a.fingerprint(path, rest, a.Hasher.Quick)
 			}
 		}
 		if drifted {
@@ -59,16 +59,16 @@ func (a *Attributes) record(path cty.Path, returned, sent cty.Value, earlier *st
 	}
 	w := state.Withheld{Path: path}
 	if sent != cty.NilVal && sent.IsWhollyKnown() {
-		w.Sent = a.make(path, sent, a.Hasher.Of)
+		w.Sent = a.fingerprint(path, sent, a.Hasher.Of)
 	}
 	if returned != cty.NilVal && (sent == cty.NilVal || !returned.RawEquals(sent)) {
-		w.Returned = a.make(path, returned, a.Hasher.Of)
+		w.Returned = a.fingerprint(path, returned, a.Hasher.Of)
 	}
 	return w
 }
 
-// make makes a fingerprint of a value; zero if that fails.
-func (a *Attributes) make(path cty.Path, v cty.Value, of func(cty.Value) (fingerprint.Fingerprint, error)) fingerprint.Fingerprint {
+// fingerprint returns a fingerprint of a value as of makes it; the zero one if that fails, which is reported.
+func (a *Attributes) fingerprint(path cty.Path, v cty.Value, of func(cty.Value) (fingerprint.Fingerprint, error)) fingerprint.Fingerprint {
 	f, err := of(v)
 	if err != nil {
 		a.reportUnhashed(path, err)
