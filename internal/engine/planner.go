@@ -69,6 +69,7 @@ func (e *Engine) newPlanner(ctx context.Context, req PlanRequest) *planner {
 			SkipRefresh: req.SkipRefresh, LazyEphemeral: req.LazyEphemeral, LeakPolicy: e.opt.LeakPolicy, Timestamp: e.opt.Now().UTC().Truncate(time.Second),
 		},
 	}
+	p.computed.state = req.State
 	p.rules = ephemeral.Rules{Skip: p.unneeded, Pending: p.dependsPending}
 	for _, a := range req.ForceReplace {
 		p.forced[a] = struct{}{}

@@ -12,15 +12,17 @@ import (
 	"github.com/mayfly-iac/mayfly/state"
 )
 
-// Mark returns v, as references to it see it, with the sensitive marks that the schema and the given paths
-// ask for.
-func (op *Op) Mark(v cty.Value, paths []cty.Path) cty.Value {
+// Mark returns v, as references to it see it, with the sensitive marks that the schema and the configuration
+// ask for, and without values that are not stored, except computed ones. of is the configuration that v is of,
+// without a value if that is not known; records are the state's records of the object.
+func (op *Op) Mark(v cty.Value, of Config, records []state.Withheld) cty.Value {
 	if v.IsNull() {
 		return v
 	}
-	v, paths = op.Withheld.Hide(v), op.Withheld.Names.Outside(paths)
-	v = value.MarkPaths(v, op.Withheld.Names.Outside(op.Schema.Block.SensitivePaths(v)), value.Sensitive)
-	return value.MarkPaths(v, op.mirrorSensitivity(v, paths), value.Sensitive)
+	bySchema := op.Schema.Block.SensitivePaths(v)
+	v = op.Withheld.Show(v, of.Value, records)
+	v = value.MarkPaths(v, op.Withheld.Shown(v, bySchema), value.Sensitive)
+	return value.MarkPaths(v, op.mirrorSensitivity(v, op.Withheld.Shown(v, of.Sensitive)), value.Sensitive)
 }
 
 // mirrorSensitivity adds paths to the sensitive paths of an object for results in which the built-in

@@ -14,13 +14,13 @@ import (
 )
 
 // Judge says of each withheld attribute how its value in the configuration compares with the one of the prior
-// object, which was filled and may be null.
-func (a *Attributes) Judge(prior cty.Value, stored *state.Object, cfg cty.Value) []plan.Withheld {
+// object, which was filled and may be null. Of a computed attribute, it is the value that the provider plans.
+func (a *Attributes) Judge(prior cty.Value, stored *state.Object, cfg, planned cty.Value) []plan.Withheld {
 	var paths []cty.Path
 	if prior.IsNull() {
 		stored = nil
 	}
-	for _, v := range []cty.Value{cfg, prior} {
+	for _, v := range []cty.Value{cfg, prior, planned} {
 		paths = appendNew(paths, a.Names.Find(v)...)
 	}
 	if stored != nil {
@@ -31,6 +31,12 @@ func (a *Attributes) Judge(prior cty.Value, stored *state.Object, cfg cty.Value)
 	var out []plan.Withheld
 	for _, path := range paths {
 		record := recordAt(stored, path)
+		if a.isComputed(path, cfg) || record != nil && record.Computed && part(cfg, path) == cty.NilVal {
+			if status := a.computedStatus(part(prior, path), record, planned, path); status != "" {
+				out = append(out, plan.Withheld{Path: path, Status: status, Computed: true})
+			}
+			continue
+		}
 		status := a.status(part(prior, path), record, cfg, path)
 		if status == plan.WithheldNew && stored != nil && a.Lost {
 			status = plan.WithheldIncomparable
@@ -56,8 +62,43 @@ func (a *Attributes) sameness(stored *state.Object, record *state.Withheld, cfg 
 		return plan.WithheldStored
 	case record != nil && a.assumed(*record, part(cfg, path)):
 		return plan.WithheldAssumed
-	case record != nil && a.otherVersion(*record, a.rest(cfg)):
+	case record != nil && (a.otherVersion(*record, a.rest(cfg)) || a.otherMade(*record)):
 		return plan.WithheldVersion
+	}
+	return plan.WithheldSame
+}
+
+// isComputed reports whether the provider gives the value at a path of an object: the configuration has none
+// there. Without a configuration, it is judged by the block.
+func (a *Attributes) isComputed(path cty.Path, cfg cty.Value) bool {
+	if !a.Names.Matches(path) || !a.Block.ComputedAt(path) {
+		return false
+	}
+	if cfg == cty.NilVal {
+		return a.Computed.Matches(path)
+	}
+	return part(cfg, path) == cty.NilVal
+}
+
+// computedStatus is status for a computed attribute. A value that a provider may or may not change in an
+// update is unknown.
+func (a *Attributes) computedStatus(before cty.Value, record *state.Withheld, planned cty.Value, path cty.Path) plan.WithheldStatus {
+	now := part(planned, path)
+	switch {
+	case !hasPlace(planned, path):
+		return ""
+	case now != cty.NilVal && !now.IsWhollyKnown():
+		return plan.WithheldUnknown
+	case record == nil && now == cty.NilVal:
+		return "" // there is none
+	case !a.Names.Matches(path):
+		return plan.WithheldRemoved // it cannot come back
+	case record == nil && before == cty.NilVal:
+		return plan.WithheldNew
+	case record == nil && before.RawEquals(now):
+		return plan.WithheldStored
+	case record == nil, now != cty.NilVal && a.compare(*record, now) == fingerprint.Different:
+		return plan.WithheldChanged
 	}
 	return plan.WithheldSame
 }
@@ -116,7 +157,7 @@ func (a *Attributes) status(before cty.Value, record *state.Withheld, cfg cty.Va
 // a value.
 func (a *Attributes) CheckGiven(cfg, planned cty.Value) (diags diag.List) {
 	for _, path := range a.Names.Find(planned) {
-		if v := part(planned, path); part(cfg, path) == cty.NilVal && !isZero(v) {
+		if v := part(planned, path); part(cfg, path) == cty.NilVal && !isZero(v) && !a.Block.ComputedAt(path) {
 			diags = append(diags, diag.Diagnostic{
 				Summary: "Ephemeral attribute without a value", Path: path,
 				Detail: fmt.Sprintf("The configuration sets no value for %s of %s, so that the provider decides about it. Only a value that the configuration sets can be kept out of the state. Set the argument, or remove it from ephemeral_attributes.", schema.PathString(path), a.Object),
@@ -169,7 +210,7 @@ func (a *Attributes) CheckSeen(prior, planned cty.Value, statuses []plan.Withhel
 		return diags
 	}
 	for _, w := range statuses {
-		if !hasPlace(planned, w.Path) || part(prior, w.Path) != cty.NilVal {
+		if w.Computed || !hasPlace(planned, w.Path) || part(prior, w.Path) != cty.NilVal {
 			continue
 		}
 		v := part(planned, w.Path)

@@ -31,9 +31,21 @@ func (a *Attributes) Records(v, sent cty.Value, earlier *state.Object) []state.W
 	}
 	var out []state.Withheld
 	for _, path := range paths {
-		w := a.record(path, part(v, path), part(sent, path), recordAt(earlier, path))
+		before := recordAt(earlier, path)
+		w := a.record(path, part(v, path), part(sent, path), before)
+		if w.Computed = a.isComputed(path, sent) || sent == cty.NilVal && before != nil && before.Computed; w.Computed {
+			a.recordComputed(&w, part(v, path), before)
+			out = append(out, w)
+			continue
+		}
+		if rest != cty.NilVal {
+			a.recordMade(&w, rest)
+		}
 		if version := a.version(path); rest != cty.NilVal && !a.sameVersion(w, rest) {
-			w.Version, w.Config = fingerprint.Fingerprint{}, fingerprint.Fingerprint{}
+			w.Version = fingerprint.Fingerprint{}
+			if w.Made.IsZero() {
+				w.Config = fingerprint.Fingerprint{}
+			}
 			if version != cty.NilVal && version.IsWhollyKnown() && rest.IsWhollyKnown() {
 				w.Version, w.Config = a.fingerprint(path, version, a.Hasher.Quick), a.fingerprint(path, rest, a.Hasher.Quick)
 			}
@@ -44,6 +56,47 @@ func (a *Attributes) Records(v, sent cty.Value, earlier *state.Object) []state.W
 		out = append(out, w)
 	}
 	return out
+}
+
+// recordComputed completes the record of a computed value, which is v if there is a new one.
+func (a *Attributes) recordComputed(w *state.Withheld, v cty.Value, before *state.Withheld) {
+	if before != nil && before.Value() == w.Value() {
+		*w = *before
+	} else if a.Owed != nil {
+		to := a.Owed(w.Path)
+		w.To, w.Owed, w.At, w.Created = to, slices.Clone(to), a.At, a.Created
+	}
+	if w.Number != 0 || v == cty.NilVal || !v.IsWhollyKnown() {
+		return
+	}
+	n, ok, err := a.Hasher.Number(v)
+	if err != nil {
+		a.reportUnhashed(w.Path, err)
+	}
+	if ok {
+		w.Number = n
+	}
+}
+
+// recordMade notes the computed values that a value was made of, and the rest of the configuration.
+func (a *Attributes) recordMade(w *state.Withheld, rest cty.Value) {
+	made := part(a.Made, w.Path)
+	switch {
+	case made == cty.NilVal || !made.IsWhollyKnown() || !rest.IsWhollyKnown():
+		w.Made = fingerprint.Fingerprint{}
+	case a.isSame(w.Made, made) && a.isOf(w.Config, rest):
+	default:
+		w.Made, w.Config = a.fingerprint(w.Path, made, a.Hasher.Of), a.fingerprint(w.Path, rest, a.Hasher.Quick)
+	}
+}
+
+// isSame reports whether a fingerprint is known to be of a value.
+func (a *Attributes) isSame(f fingerprint.Fingerprint, v cty.Value) bool {
+	if f.IsZero() || !v.IsWhollyKnown() {
+		return false
+	}
+	got, err := a.Hasher.Compare(f, v)
+	return err == nil && got == fingerprint.Same
 }
 
 // record is Records for one attribute.

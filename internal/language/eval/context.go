@@ -300,10 +300,19 @@ func (b *builder) resourceVariables(vars map[string]cty.Value) {
 	}
 }
 
-// resourceValue returns the value of a resource object for one evaluation. If references name single
+// resourceValue returns the value of a resource object for one evaluation.
+func (b *builder) resourceValue(res *Resource, p *resourcePart) cty.Value {
+	v := b.resourceObject(res, p)
+	if b.sc.opened.hasStandIns() {
+		v = value.StandIn(v)
+	}
+	return v
+}
+
+// resourceObject is resourceValue without stand-ins for computed values. If references name single
 // instances only, the value is an object with just these, by key. Indexing it gives the same result as
 // indexing the tuple or object of all instances, but demands no other instance.
-func (b *builder) resourceValue(res *Resource, p *resourcePart) cty.Value {
+func (b *builder) resourceObject(res *Resource, p *resourcePart) cty.Value {
 	t, o := b.sc.t, b.sc.opened
 	if !res.repeat.Repeated() && b.sc.isOwn(res.Instance(addr.NoKey)) {
 		return b.sc.self()
@@ -357,7 +366,7 @@ func (b *builder) moduleValue(call *Call, p *modulePart) cty.Value {
 		return cty.DynamicVal
 	}
 	if len(p.all) > 0 || e.form == blocks.Enabled {
-		if sel := outputSelOf(p.all); len(p.all) > 0 && (sel.names == "" || len(p.keys) == 0) && !call.mayOpen(sel) {
+		if sel := outputSelOf(p.all); len(p.all) > 0 && (sel.names == "" || len(p.keys) == 0) && !call.mayOpen(sel) && !b.sc.opened.hasStandIns() {
 			return call.sharedValue(b, e, p, sel, via)
 		}
 		return b.allChildren(call, e, p)

@@ -22,6 +22,7 @@ type Opened struct {
 	objects map[*Instance]cty.Value
 	lacking []Need // by the evaluation under way
 	opener  Opener
+	standIn bool // texts stand in for computed values
 }
 
 // Need is an ephemeral instance that an evaluation lacks, with the reference to it, nil if there is none.
@@ -41,6 +42,16 @@ type Opener interface {
 func NewOpened(opener Opener) *Opened {
 	return &Opened{values: map[*Value]cty.Value{}, objects: map[*Instance]cty.Value{}, opener: opener}
 }
+
+// WithStandIns returns an Opened with the same objects, for evaluations in which texts stand in for the values
+// that providers have computed and that are not stored. The result is the same as long as those values and
+// everything else that it is made of stay the same (E97). Errors of such an evaluation mean nothing.
+func (o *Opened) WithStandIns() *Opened {
+	return &Opened{values: map[*Value]cty.Value{}, objects: o.objects, opener: o.opener, standIn: true}
+}
+
+// hasStandIns reports whether texts stand in for computed values. o may be nil.
+func (o *Opened) hasStandIns() bool { return o != nil && o.standIn }
 
 // Add adds the object of an instance that is open. It must carry the ephemeral mark.
 func (o *Opened) Add(in *Instance, object cty.Value) { o.objects[in] = object }

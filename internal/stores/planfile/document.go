@@ -191,8 +191,10 @@ type change struct {
 
 // withheld is the stored form of plan.Withheld.
 type withheld struct {
-	Path   path   `json:"path"`
-	Status string `json:"status"`
+	Path      path       `json:"path"`
+	Status    string     `json:"status"`
+	Computed  bool       `json:"computed,omitempty"`
+	Consumers []instance `json:"consumers,omitempty"`
 }
 
 // importing is the stored form of plan.Importing.
