@@ -71,7 +71,7 @@ func unavailable(st *state.State, user string, of value.Computed) diag.List {
 					fmt.Fprintf(&told, " at %s", w.At.UTC().Format("2006-01-02 15:04:05 UTC"))
 				}
 				if len(w.To) > 0 {
-					fmt.Fprintf(&told, ", and went to %s", names(w.To))
+					fmt.Fprintf(&told, ", and it went to %s", names(w.To))
 				}
 			}
 		}

@@ -155,13 +155,13 @@ func (p *planner) deliver(c *plan.Change, w *plan.Withheld, by string, use compu
 	if c.Action == plan.Update {
 		return // maybe there is no new value
 	}
-	why := "its version is not changed, so that it is not sent"
+	why, way := "the version of its argument "+schema.PathString(use.path)+" stays, so that the value is not sent", "Change the version, or make it fingerprint("+by+")"
 	if to == nil {
-		why = "this plan leaves it out"
+		why, way = "this plan leaves it out", "Include it in the plan"
 	}
 	p.run.Report(diag.Errorf("New value would not be delivered",
-		"The plan makes a new value of %s, and %s uses it, but %s. The value exists only in this run. Have %s take it in the same run, for instance by making the version fingerprint(%s), or leave the value as it is.",
-		by, use.instance, why, use.instance, by).WithAddress(use.instance.String()))
+		"The plan makes a new value of %s, and %s uses it, but %s. The value exists only in the run that makes it. %s, or leave the value as it is.",
+		by, use.instance, why, way).WithAddress(use.instance.String()))
 }
 
 // takes reports whether a change takes the value of an argument.

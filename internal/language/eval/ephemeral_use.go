@@ -84,7 +84,7 @@ func (u *ephemeralUse) report(path cty.Path, rng *hcl.Range, because string) {
 	u.diags = append(u.diags, d.InConfigBody(u.b.Config.Body)...)
 }
 
-// computedText says which computed values a value is made of, after a sentence; "" if it is made of none.
+// computedText says which computed values a value is made of, as a paragraph; "" if it is made of none.
 func computedText(of []value.Computed) string {
 	if len(of) == 0 {
 		return ""
@@ -94,7 +94,7 @@ func computedText(of []value.Computed) string {
 		names = append(names, c.By)
 	}
 	slices.Sort(names)
-	return " The value comes from " + strings.Join(slices.Compact(names), ", ") + ", which ephemeral_attributes keeps out of the state."
+	return "\n\nThe value comes from " + strings.Join(slices.Compact(names), ", ") + ", which ephemeral_attributes keeps out of the state."
 }
 
 // onlyByPolicy reports whether a value is ephemeral because of policies of the root module. The modules that
