@@ -184,7 +184,7 @@ func (v *Value) givenValue(t *future.Task, o *Opened) (cty.Value, diag.List) {
 	if diags.HasErrors() {
 		return got, diags
 	}
-	if value.Contains(got, value.Ephemeral) && !b.Ephemeral && !onlyByPolicy(got) {
+	if value.Contains(got, value.Ephemeral) && !b.Ephemeral && !o.hasStandIns() && !onlyByPolicy(got) {
 		return got, append(diags, diag.Diagnostic{
 			Summary: "Invalid usage of ephemeral value",
 			Detail: "Variable `" + b.Name + "` is not marked as ephemeral. Therefore, it cannot reference an ephemeral value. " +
@@ -238,7 +238,9 @@ func (v *Value) evalOutput(t *future.Task, o *Opened) (cty.Value, diag.List) {
 	if !diags.HasErrors() && !overridden {
 		var more diag.List
 		got, more = v.convertOutput(got)
-		diags = append(append(diags, more...), v.checkOutput(got)...)
+		if diags = append(diags, more...); !o.hasStandIns() {
+			diags = append(diags, v.checkOutput(got)...)
+		}
 	}
 	if diags.HasErrors() {
 		return cty.DynamicVal, diags
