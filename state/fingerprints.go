@@ -34,7 +34,7 @@ type Withheld struct {
 	Computed bool
 	Number   uint64
 	// At is the time when the computed value was made, to the second; zero if that is not known. To are the
-	// resources that were to get it, and Owed those of them that have not (E98). Created says that the object
+	// resources that were to get it, and Owed the ones that have not (E98). Created says that the object
 	// was made together with it.
 	At       time.Time
 	To, Owed []addr.ConfigResource

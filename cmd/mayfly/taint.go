@@ -60,7 +60,7 @@ func (c *stateCommands) taintingCommand(a *app, name, summary, description strin
 			o := inst.Current.Clone()
 			o.Tainted = taint
 			if !taint {
-				o.Withheld, _ = state.Deliver(o.Withheld, nil) // whoever is owed a value has it, or needs none
+				o.Withheld, _ = state.Deliver(o.Withheld, nil) // the user says that nothing is owed
 			}
 			s.state.SetObject(addr.Object{Instance: i}, o, inst.Provider)
 			c.out.say(done, i)
@@ -69,7 +69,7 @@ func (c *stateCommands) taintingCommand(a *app, name, summary, description strin
 	})
 }
 
-// owes reports whether somebody is to get a value of an object and has not got it.
+// owes reports whether a resource is to get a value of an object and has not got it.
 func owes(o *state.Object) bool {
 	_, owed := state.Deliver(o.Withheld, nil)
 	return owed

@@ -17,6 +17,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/engine/contract"
 	"github.com/mayfly-iac/mayfly/internal/engine/ephemeral"
 	"github.com/mayfly-iac/mayfly/internal/engine/object"
+	"github.com/mayfly-iac/mayfly/internal/engine/withheld"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
 	"github.com/mayfly-iac/mayfly/internal/provider"
 	"github.com/mayfly-iac/mayfly/internal/values/schema"
@@ -120,26 +121,15 @@ func (ia *instanceApply) evaluateConfig() bool {
 	if !evaluateVersions(ia.t, ia.in, &ia.objectOp) {
 		return false
 	}
-	ia.evaluateMade(ia.t, ia.s, ia.in, config.Computed)
+	evaluateMade(ia.t, &ia.objectOp, ia.s.Opened, ia.in, config.Computed)
 	for _, part := range config.Computed { // the plan has seen to it that only write-only arguments can lack their values
 		if part.Of.Past && ia.Block().InWriteOnly(part.Path) {
 			config.Value = ia.Block().NullAt(config.Value, []cty.Path{part.Path})
 		}
 	}
-	ia.Withheld.At = ia.walk.opt.Now().UTC().Truncate(time.Second)
-	ia.Withheld.Created = ia.change.Action != plan.Update
-	ia.Withheld.Owed = func(p cty.Path) (to []addr.ConfigResource) {
-		for _, w := range ia.change.Withheld {
-			if !w.Path.Equals(p) {
-				continue
-			}
-			for _, c := range w.Consumers {
-				if !slices.Contains(to, c.Config()) {
-					to = append(to, c.Config())
-				}
-			}
-		}
-		return to
+	ia.Withheld.Making = withheld.Making{
+		At: ia.walk.opt.Now().UTC().Truncate(time.Second), Created: ia.change.Action != plan.Update,
+		To: func(p cty.Path) []addr.ConfigResource { return consumersOf(ia.change, p) },
 	}
 	ia.Withheld.Lost = true // as far as the plan assumes so
 	ia.Withheld.Assume = func(p cty.Path) bool {
@@ -242,7 +232,7 @@ func (ia *instanceApply) nothingToDo(planned cty.Value) bool {
 		entry.end(true)
 		return false
 	}
-	ok := ia.a.endDelivered(entry, ia.Obj.Instance, ia.changeTo(o))
+	ok := endDelivered(ia.a, entry, ia.Obj.Instance, ia.changeTo(o))
 	self := ia.final(planned, o)
 	return ok && ia.in.Postconditions(ia.t, ia.s.Opened, self)
 }
@@ -420,7 +410,7 @@ func (ia *instanceApply) conclude(entry *journalEntry, o applied, resp provider.
 	if o.failed {
 		entry.end(true, ia.changeTo(obj))
 	} else {
-		ok = ia.a.endDelivered(entry, ia.Obj.Instance, ia.changeTo(obj))
+		ok = endDelivered(ia.a, entry, ia.Obj.Instance, ia.changeTo(obj))
 	}
 	self := ia.final(o.value, obj)
 	if o.failed {

@@ -12,6 +12,7 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/internal/values/schema"
 	"github.com/mayfly-iac/mayfly/internal/values/value"
+	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
 )
 
@@ -40,49 +41,70 @@ func (u *computedUses) add(of value.Computed, use computedUse) {
 	u.of[of.By] = append(u.of[of.By], use)
 }
 
-// need notes that something other than a managed resource uses a value with these marks. It returns an error
-// if the value cannot be had in this run.
-func (u *computedUses) need(user string, of []value.Computed) (diags diag.List) {
+// need notes that something other than a managed resource uses values with these marks. It returns an error
+// if one of them cannot be had in this run.
+func (u *computedUses) need(user string, of []value.Computed) diag.List {
+	var past []value.Computed
 	for _, c := range of {
 		if c.Past {
-			diags = append(diags, unavailable(u.state, user, c)...)
-			continue
+			past = append(past, c)
+		} else {
+			u.add(c, computedUse{user: user})
 		}
-		u.add(c, computedUse{user: user})
 	}
-	return diags
+	if len(past) == 0 {
+		return nil
+	}
+	return unavailable(u.state, user, past)
 }
 
-// unavailable is the error for a computed value of an earlier run that is needed.
-func unavailable(st *state.State, user string, of value.Computed) diag.List {
-	var told strings.Builder
-	producer := ""
-	if st != nil {
-		for i, in := range st.AllInstances() {
-			if in.Current == nil {
-				continue
-			}
-			for _, w := range in.Current.Withheld {
-				if !w.Computed || attributeName(i, w.Path) != of.By {
-					continue
-				}
-				producer = i.String()
-				if !w.At.IsZero() {
-					fmt.Fprintf(&told, " at %s", w.At.UTC().Format("2006-01-02 15:04:05 UTC"))
-				}
-				if len(w.To) > 0 {
-					fmt.Fprintf(&told, ", and it went to %s", names(w.To))
-				}
+// unavailable is the error for computed values of earlier runs that something needs. st is the state that the
+// run begins with, nil if there is none.
+func unavailable(st *state.State, user string, of []value.Computed) diag.List {
+	slices.SortFunc(of, func(a, b value.Computed) int { return strings.Compare(a.By, b.By) })
+	var lines, options strings.Builder
+	for _, c := range of {
+		fmt.Fprintf(&lines, "\n  %s", c.By)
+		producer, w := producerOf(st, c)
+		if w == nil {
+			continue
+		}
+		if !w.At.IsZero() {
+			fmt.Fprintf(&lines, ", made at %s", w.At.UTC().Format("2006-01-02 15:04:05 UTC"))
+		}
+		if len(w.To) > 0 {
+			fmt.Fprintf(&lines, " for %s", names(w.To))
+		}
+		if option := " -replace=" + diag.Argument(producer.String()); !strings.Contains(options.String()+" ", option+" ") {
+			options.WriteString(option)
+		}
+	}
+	way := "by replacing the objects that they belong to"
+	if options.Len() > 0 {
+		way = "with the option" + options.String()
+	}
+	return diag.Errorf("Value is no longer available",
+		"%s needs values that providers computed in an earlier run:%s\n\nThey are kept out of the state by ephemeral_attributes, and existed only in that run. Read them from where they were stored then, or make new ones %s.",
+		user, lines.String(), way)
+}
+
+// producerOf returns the instance that a computed value belongs to, and the state's record of it, nil if it
+// has none.
+func producerOf(st *state.State, of value.Computed) (addr.Instance, *state.Withheld) {
+	if st == nil {
+		return addr.Instance{}, nil
+	}
+	for i, in := range st.AllInstances() {
+		if in.Current == nil {
+			continue
+		}
+		for k, w := range in.Current.Withheld {
+			if w.Computed && attributeName(i, w.Path) == of.By {
+				return i, &in.Current.Withheld[k]
 			}
 		}
 	}
-	way := "make a new one by replacing the object that it belongs to"
-	if producer != "" {
-		way += " with the option -replace=" + diag.Argument(producer)
-	}
-	return diag.Errorf("Value is no longer available",
-		"%s needs %s. The provider computed that value%s. It is kept out of the state by ephemeral_attributes, and existed only in that run. Read it from where it was stored then, or %s.",
-		user, of.By, told.String(), way)
+	return addr.Instance{}, nil
 }
 
 func attributeName(i addr.Instance, path cty.Path) string {
@@ -97,6 +119,21 @@ func names(list []addr.ConfigResource) string {
 	}
 	slices.Sort(out)
 	return strings.Join(out, ", ")
+}
+
+// consumersOf returns the resources that take a computed value which a change makes.
+func consumersOf(c *plan.Change, path cty.Path) (to []addr.ConfigResource) {
+	for _, w := range c.Withheld {
+		if !w.Path.Equals(path) {
+			continue
+		}
+		for _, i := range w.Consumers {
+			if !slices.Contains(to, i.Config()) {
+				to = append(to, i.Config())
+			}
+		}
+	}
+	return to
 }
 
 // deliveries has the consumers that are still to get computed values in an apply (E98).
@@ -147,8 +184,8 @@ func (d *deliveries) take(consumer addr.Instance) (done []addr.Instance) {
 
 // endDelivered ends the entry of an operation on a consumer of computed values, which has taken them. In the
 // same write it strikes the resource out of the records of those who owed it something. The writes follow
-// each other, or one could restore what another has struck out.
-func (a *applier) endDelivered(entry *journalEntry, consumer addr.Instance, change state.ObjectChange) bool {
+// each other, or one could restore a line that another has struck out.
+func endDelivered(a *applier, entry *journalEntry, consumer addr.Instance, change state.ObjectChange) bool {
 	d := &a.deliveries
 	if len(d.producers[consumer]) == 0 {
 		return entry.end(false, change)

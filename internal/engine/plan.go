@@ -100,7 +100,7 @@ func (p *planner) makePlan() {
 	}
 	pool.Wait()
 	p.checkImports()
-	p.checkDeliveries()
+	checkDeliveries(p)
 	p.planRestrictedOutputs(pool, outputs)
 	p.finishOutputs()
 	p.reportInterrupt()

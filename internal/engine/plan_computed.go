@@ -10,10 +10,12 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/internal/base/future"
 	"github.com/mayfly-iac/mayfly/internal/engine/ephemeral"
+	"github.com/mayfly-iac/mayfly/internal/engine/object"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
 	"github.com/mayfly-iac/mayfly/internal/values/schema"
 	"github.com/mayfly-iac/mayfly/internal/values/value"
 	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/state"
 )
 
 // settled is the outcome for an object whose configuration may use computed values.
@@ -29,16 +31,15 @@ const (
 // existed only in an earlier run, an ephemeral attribute must be made of the same ones as before, or it is an
 // error (E97). Write-only arguments are judged by checkWriteOnly, once the action is known.
 func settleComputed(ip *instancePlan, s *ephemeral.Session) settled {
-	ip.evaluateMade(ip.t, s, ip.in, ip.declared.Computed)
+	evaluateMade(ip.t, &ip.objectOp, s.Opened, ip.in, ip.declared.Computed)
 	var missing []cty.Path
-	var first value.Computed
 	for _, part := range ip.declared.Computed {
 		if !part.Of.Past {
 			ip.planner.computed.add(part.Of, computedUse{user: ip.Obj.String(), instance: ip.Obj.Instance, path: part.Path})
 		}
 		if ip.Withheld.Names.Matches(part.Path) {
 			if part.Of.Past {
-				missing, first = append(missing, part.Path), part.Of
+				missing = append(missing, part.Path)
 			}
 		}
 	}
@@ -48,20 +49,26 @@ func settleComputed(ip *instancePlan, s *ephemeral.Session) settled {
 	case staysUnavailable(ip, missing):
 		return settledSame
 	}
-	ip.reportUnavailable(missing[0], first)
+	reportUnavailable(ip, missing[0])
 	return settledFailed
 }
 
-func (ip *instancePlan) reportUnavailable(path cty.Path, of value.Computed) {
-	user := fmt.Sprintf("The argument %s of %s", schema.PathString(path), ip.Obj)
-	diags := unavailable(ip.planner.computed.state, user, of)
+// reportUnavailable reports an argument whose value cannot be had.
+func reportUnavailable(ip *instancePlan, path cty.Path) {
+	var of []value.Computed
+	for _, part := range ip.declared.Computed {
+		if part.Of.Past && part.Path.Equals(path) {
+			of = append(of, part.Of)
+		}
+	}
+	diags := unavailable(ip.planner.computed.state, fmt.Sprintf("The argument %s of %s", schema.PathString(path), ip.Obj), of)
 	diags[0].Path = path
 	ip.Report(diags)
 }
 
 // staysUnavailable reports whether an object stays as it is without values that cannot be had.
 func staysUnavailable(ip *instancePlan, missing []cty.Path) bool {
-	if !ip.asStored() || !ip.Withheld.SameGiven(ip.loaded.Value, ip.prior.Value, ip.stored) || ip.forcedReason() != plan.NoReason {
+	if !asStored(ip) || !ip.Withheld.SameGiven(ip.loaded.Value, ip.prior.Value, ip.stored) || ip.forcedReason() != plan.NoReason {
 		return false
 	}
 	if !ip.Withheld.Unavailable(ip.stored, ip.declared.Value, missing) {
@@ -73,7 +80,7 @@ func staysUnavailable(ip *instancePlan, missing []cty.Path) bool {
 
 // checkWriteOnly reports write-only arguments that a change needs and whose values cannot be had. An update
 // needs them only if their version changes.
-func (ip *instancePlan) checkWriteOnly(planned cty.Value) bool {
+func checkWriteOnly(ip *instancePlan, planned cty.Value) bool {
 	if ip.change.Action == plan.NoOp {
 		return true
 	}
@@ -85,7 +92,7 @@ func (ip *instancePlan) checkWriteOnly(planned cty.Value) bool {
 		if ip.change.Action == plan.Update && !takesWriteOnly(ip.Block(), part.Path, ip.prior.Value, planned) {
 			continue
 		}
-		ip.reportUnavailable(part.Path, part.Of)
+		reportUnavailable(ip, part.Path)
 		ok = false
 	}
 	return ok
@@ -104,8 +111,8 @@ func takesWriteOnly(b *schema.Block, path cty.Path, before, after cty.Value) boo
 }
 
 // checkDeliveries has each change that makes a computed value owe it to those who use it (E98). A user that
-// exists and will not take the value in this run is an error: nothing would have it.
-func (p *planner) checkDeliveries() {
+// exists and will not take the value in this run is an error: the value would be lost.
+func checkDeliveries(p *planner) {
 	if p.req.Mode != plan.Normal {
 		return
 	}
@@ -120,10 +127,10 @@ func (p *planner) checkDeliveries() {
 			}
 			makes = true
 			by := attributeName(c.Addr, w.Path)
-			p.addExcludedUses(c, by)
+			addExcludedUses(p, c, by)
 			for _, use := range p.computed.of[by] {
 				used = true
-				p.deliver(c, &c.Withheld[i], by, use)
+				deliver(p, c, &c.Withheld[i], by, use)
 			}
 		}
 		for i := range c.Withheld {
@@ -131,13 +138,13 @@ func (p *planner) checkDeliveries() {
 		}
 		if makes && !used && c.Action != plan.Update {
 			p.run.Report(diag.Warnf("Nothing uses the value of an ephemeral attribute",
-				"The values that the provider computes for %s are kept out of the state, and nothing in the configuration uses them: nobody will have them after the apply.", c.Addr).WithAddress(c.Addr.String()))
+				"The values that the provider computes for %s are kept out of the state, and nothing in the configuration uses them: they will be lost.", c.Addr).WithAddress(c.Addr.String()))
 		}
 	}
 }
 
 // deliver decides about one user of a value that a change makes.
-func (p *planner) deliver(c *plan.Change, w *plan.Withheld, by string, use computedUse) {
+func deliver(p *planner, c *plan.Change, w *plan.Withheld, by string, use computedUse) {
 	if use.instance == (addr.Instance{}) {
 		if c.Action != plan.Update {
 			p.run.Report(diag.Warnf("Later runs do not have a value that they need",
@@ -146,7 +153,7 @@ func (p *planner) deliver(c *plan.Change, w *plan.Withheld, by string, use compu
 		return
 	}
 	to := p.changes[addr.Object{Instance: use.instance}]
-	if to != nil && p.takes(to, use.path) {
+	if to != nil && takes(p, to, use.path) {
 		if !slices.Contains(w.Consumers, use.instance) {
 			w.Consumers = append(w.Consumers, use.instance)
 		}
@@ -165,7 +172,7 @@ func (p *planner) deliver(c *plan.Change, w *plan.Withheld, by string, use compu
 }
 
 // takes reports whether a change takes the value of an argument.
-func (p *planner) takes(c *plan.Change, path cty.Path) bool {
+func takes(p *planner, c *plan.Change, path cty.Path) bool {
 	switch c.Action {
 	case plan.Create, plan.CreateThenDelete, plan.DeleteThenCreate, plan.ForgetThenCreate:
 		return true
@@ -185,7 +192,7 @@ func (p *planner) takes(c *plan.Change, path cty.Path) bool {
 }
 
 // addExcludedUses adds the uses of a value by objects that a restricted plan leaves out.
-func (p *planner) addExcludedUses(c *plan.Change, by string) {
+func addExcludedUses(p *planner, c *plan.Change, by string) {
 	if !p.selection.Restricted() {
 		return
 	}
@@ -214,7 +221,7 @@ func (p *planner) addExcludedUses(c *plan.Change, by string) {
 // checkUndelivered looks for computed values of an object that an earlier run made and did not deliver (E98).
 // An object that was created by that run, and that nothing else needs, is to be replaced, which undelivered
 // says. Anything else is an error, and checkUndelivered returns false.
-func (ip *instancePlan) checkUndelivered() bool {
+func checkUndelivered(ip *instancePlan) bool {
 	if ip.stored == nil || ip.stored.Tainted || ip.planner.req.Mode != plan.Normal {
 		return true
 	}
@@ -244,10 +251,10 @@ func (ip *instancePlan) checkUndelivered() bool {
 	if diags.HasErrors() {
 		return false
 	}
-	if created && !prevented && len(had) == 0 && !ip.planner.othersDependOn(a.Config(), owed) {
+	if created && !prevented && len(had) == 0 && !othersDependOn(ip.planner, a.Config(), owed) {
 		ip.undelivered = true
 		ip.Report(diag.Warnf("Value was never delivered",
-			"An earlier run created %s and ended before %s had the value that its provider computed. Nobody has that value, so the object is replaced.", a, names(owed)))
+			"An earlier run created %s and ended before %s had the value that its provider computed. The value is lost, so the object is replaced.", a, names(owed)))
 		return true
 	}
 	detail := fmt.Sprintf("An earlier run made a new value for %s and ended before %s had it.", a, names(owed))
@@ -259,9 +266,9 @@ func (ip *instancePlan) checkUndelivered() bool {
 	return false
 }
 
-// othersDependOn reports whether the state has objects that depend on a resource, other than those of the
-// given ones.
-func (p *planner) othersDependOn(r addr.ConfigResource, known []addr.ConfigResource) bool {
+// othersDependOn reports whether the state has objects that depend on a resource, and that belong to none of
+// the given resources.
+func othersDependOn(p *planner, r addr.ConfigResource, known []addr.ConfigResource) bool {
 	for i, in := range p.req.State.AllInstances() {
 		if in.Current != nil && i.Config() != r && !slices.Contains(known, i.Config()) && slices.Contains(in.Current.Dependencies, r) {
 			return true
@@ -272,19 +279,31 @@ func (p *planner) othersDependOn(r addr.ConfigResource, known []addr.ConfigResou
 
 // evaluateMade evaluates the configuration with the versions of computed values in their place, for the
 // records of the attributes that are made of them. of are the parts of the configuration that are.
-func (op *objectOp) evaluateMade(t *future.Task, s *ephemeral.Session, in *eval.Instance, of []value.ComputedPart) {
+func evaluateMade(t *future.Task, op *objectOp, o *eval.Opened, in *eval.Instance, of []value.ComputedPart) {
 	if op.Withheld.Made != cty.NilVal || !slices.ContainsFunc(of, func(part value.ComputedPart) bool { return op.Withheld.Names.Matches(part.Path) }) {
 		return
 	}
 	op.Withheld.Made = cty.NullVal(op.Block().Type())
-	cfg, diags := in.EvalBody(t, s.Opened.WithStandIns())
-	if diags.HasErrors() {
+	made, ok := eval.StandIns(t, in, o)
+	if !ok {
 		return
 	}
-	made, _ := cfg.UnmarkDeep()
 	if plain, faults := value.Storable(made, op.Block().Type()); len(faults) == 0 {
 		op.Withheld.Made = op.Block().NullAt(plain, slices.DeleteFunc(op.Withheld.Names.Find(plain), func(p cty.Path) bool {
 			return slices.ContainsFunc(of, func(part value.ComputedPart) bool { return part.Path.HasPrefix(p) || p.HasPrefix(part.Path) })
 		}))
 	}
+}
+
+// markPrior returns the prior object as references see it.
+func markPrior(ip *instancePlan) cty.Value {
+	return ip.Mark(ip.prior.Value, object.Config{Sensitive: ip.prior.Sensitive()}, ip.prior.Records())
+}
+
+// recordsOf returns the state's records of the object that is planned: none of one that is to be made.
+func recordsOf(ip *instancePlan) []state.Withheld {
+	if a := ip.change.Action; a == plan.Create || a.IsReplace() {
+		return nil
+	}
+	return ip.prior.Records()
 }

@@ -62,7 +62,7 @@ type instancePlan struct {
 	declared, config object.Config
 	configured       func() bool // evaluates declared, once, and reports whether that succeeded
 	generated        string      // the configuration, if it was generated for this import
-	undelivered      bool        // an earlier run made computed values that nobody got
+	undelivered      bool        // an earlier run made computed values and did not deliver them
 }
 
 // planInstance returns the planned object with its marks; false if it could not be planned, which was
@@ -134,14 +134,14 @@ func (ip *instancePlan) planWith(s *ephemeral.Session) (cty.Value, bool) {
 	if refreshOnly {
 		v := cty.UnknownVal(ip.Block().Type())
 		if !ip.prior.Value.IsNull() {
-			v = ip.markPrior()
+			v = markPrior(ip)
 		}
 		return v, ip.in.Preconditions(ip.t, s.Opened) && ip.in.Postconditions(ip.t, s.Opened, v)
 	}
 	if !evaluateVersions(ip.t, ip.in, &ip.objectOp) {
 		return cty.NilVal, false
 	}
-	if !ip.checkUndelivered() {
+	if !checkUndelivered(ip) {
 		return cty.NilVal, false
 	}
 	if unneeded(ip) {
@@ -189,7 +189,7 @@ func (ip *instancePlan) checkProvisioners(planned cty.Value) bool {
 	ok := ip.planner.checkArguments(ip.t, ip.in, planned, ip.in.Addr())
 	if ip.change.Action == plan.DeleteThenCreate && (ip.stored == nil || !ip.stored.Tainted) {
 		if d := ip.walk.run.DestroyProvisioners(ip.in.Addr()); d != nil {
-			ok = ip.planner.checkArguments(ip.t, d, ip.markPrior(), ip.in.Addr()) && ok
+			ok = ip.planner.checkArguments(ip.t, d, markPrior(ip), ip.in.Addr()) && ok
 		}
 	}
 	return ok
@@ -324,7 +324,7 @@ func (ip *instancePlan) decide() (cty.Value, bool) {
 			return cty.NilVal, false
 		}
 	}
-	if !ip.checkWriteOnly(resp.Planned) {
+	if !checkWriteOnly(ip, resp.Planned) {
 		return cty.NilVal, false
 	}
 	return ip.finish(resp)
@@ -436,20 +436,7 @@ func (ip *instancePlan) finish(resp provider.PlanResponse) (cty.Value, bool) {
 	}
 	c.PlannedPrivate, c.PlannedIdentity = resp.Private, ip.SealIdentity(resp.Identity)
 	ip.planner.record(c)
-	return ip.Mark(resp.Planned, ip.config, ip.records()), allowed
-}
-
-// markPrior returns the prior object as references see it.
-func (ip *instancePlan) markPrior() cty.Value {
-	return ip.Mark(ip.prior.Value, object.Config{Sensitive: ip.prior.Sensitive()}, ip.prior.Records())
-}
-
-// records returns the state's records of the object that is planned: none of one that is to be made.
-func (ip *instancePlan) records() []state.Withheld {
-	if a := ip.change.Action; a == plan.Create || a.IsReplace() {
-		return nil
-	}
-	return ip.prior.Records()
+	return ip.Mark(resp.Planned, ip.config, recordsOf(ip)), allowed
 }
 
 // replacement returns the action that replaces the object, regardless of create_before_destroy, which finish

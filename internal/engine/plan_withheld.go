@@ -64,7 +64,7 @@ func evaluateVersions(t *future.Task, in *eval.Instance, op *objectOp) bool {
 // state has it, nothing asks for its replacement, and neither the versions of the values nor the rest of the
 // configuration has changed.
 func unneeded(ip *instancePlan) bool {
-	if len(ip.Withheld.Versions) == 0 || !ip.asStored() || !ip.prior.SameAs(ip.loaded, &ip.Withheld) || ip.forcedReason() != plan.NoReason {
+	if len(ip.Withheld.Versions) == 0 || !asStored(ip) || !ip.prior.SameAs(ip.loaded, &ip.Withheld) || ip.forcedReason() != plan.NoReason {
 		return false
 	}
 	cfg, diags := ip.in.EvalBody(ip.t, eval.NewOpened(nil))
@@ -80,7 +80,7 @@ func unneeded(ip *instancePlan) bool {
 }
 
 // asStored reports whether the object exists and is stored as it would be now, but for changes outside.
-func (ip *instancePlan) asStored() bool {
+func asStored(ip *instancePlan) bool {
 	return ip.stored != nil && ip.loaded.Object == ip.stored && !ip.loaded.Cleaned && ip.IsCurrent(ip.stored) && !ip.prior.Value.IsNull()
 }
 

@@ -21,7 +21,7 @@ func unknownObject(in *eval.Instance) cty.Value {
 	}
 	w := withheld.Attributes{Object: addr.Object{Instance: in.Addr()}}
 	withhold(&w, in.Resource.Block)
-	return w.Show(v, cty.NilVal, nil)
+	return object.Unknown(&w, v.Type())
 }
 
 // recorded returns the object of an instance in st, with its marks, unknown if there is none. It calls the

@@ -2,20 +2,39 @@ package withheld
 
 import (
 	"slices"
+	"time"
 
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/internal/values/fingerprint"
 	"github.com/mayfly-iac/mayfly/state"
 )
 
+// Making is about the making of computed values, for the records of new ones.
+type Making struct {
+	At time.Time
+	// To returns the resources that are to get the value at a path; nil for none.
+	To      func(cty.Path) []addr.ConfigResource
+	Created bool // the object is created with the value
+}
+
+// recorder makes the records of one object.
+type recorder struct {
+	*Attributes
+	v, sent, rest cty.Value
+	earlier       *state.Object
+}
+
 // Records returns the state's records of the withheld attributes of an object: for each, the earlier record,
 // or fingerprints of the value in v, which the provider has returned, and of the value that it was sent. sent
 // is the configuration, cty.NilVal if nothing was sent; earlier is the record so far, which may be nil.
-func (a *Attributes) Records(v, sent cty.Value, earlier *state.Object) []state.Withheld {
+func (a *Attributes) Records(v, sent cty.Value, earlier *state.Object) (out []state.Withheld) {
+	r := recorder{Attributes: a, v: v, sent: sent, earlier: earlier}
 	paths := a.Names.Find(v)
 	if sent != cty.NilVal {
 		paths = appendNew(paths, slices.DeleteFunc(a.Names.Find(sent), func(p cty.Path) bool { return !hasPlace(v, p) })...)
+		r.rest = a.rest(sent)
 	}
 	if earlier != nil {
 		for _, w := range earlier.Withheld {
@@ -25,30 +44,13 @@ func (a *Attributes) Records(v, sent cty.Value, earlier *state.Object) []state.W
 		}
 	}
 	drifted := sent == cty.NilVal && a.drifted(v, earlier)
-	rest := cty.NilVal
-	if sent != cty.NilVal {
-		rest = a.rest(sent)
-	}
-	var out []state.Withheld
 	for _, path := range paths {
 		before := recordAt(earlier, path)
-		w := a.record(path, part(v, path), part(sent, path), before)
-		if w.Computed = a.isComputed(path, sent) || sent == cty.NilVal && before != nil && before.Computed; w.Computed {
-			a.recordComputed(&w, part(v, path), before)
-			out = append(out, w)
-			continue
-		}
-		if rest != cty.NilVal {
-			a.recordMade(&w, rest)
-		}
-		if version := a.version(path); rest != cty.NilVal && !a.sameVersion(w, rest) {
-			w.Version = fingerprint.Fingerprint{}
-			if w.Made.IsZero() {
-				w.Config = fingerprint.Fingerprint{}
-			}
-			if version != cty.NilVal && version.IsWhollyKnown() && rest.IsWhollyKnown() {
-				w.Version, w.Config = a.fingerprint(path, version, a.Hasher.Quick), a.fingerprint(path, rest, a.Hasher.Quick)
-			}
+		w := r.values(path, before)
+		if w.Computed = isComputed(a, path, sent) || sent == cty.NilVal && before != nil && before.Computed; w.Computed {
+			r.completeComputed(&w, before)
+		} else if sent != cty.NilVal {
+			r.completeGiven(&w)
 		}
 		if drifted {
 			w.Config = fingerprint.Fingerprint{} // a plan has to ask the provider, although the configuration stays
@@ -58,35 +60,69 @@ func (a *Attributes) Records(v, sent cty.Value, earlier *state.Object) []state.W
 	return out
 }
 
-// recordComputed completes the record of a computed value, which is v if there is a new one.
-func (a *Attributes) recordComputed(w *state.Withheld, v cty.Value, before *state.Withheld) {
+// values returns the earlier record of an attribute if it is of the same values, and else one with
+// fingerprints of them.
+func (r *recorder) values(path cty.Path, earlier *state.Withheld) state.Withheld {
+	returned, sent := part(r.v, path), part(r.sent, path)
+	if returned != cty.NilVal && (!returned.IsWhollyKnown() || sent != cty.NilVal && isZero(returned)) {
+		returned = cty.NilVal // the zero value stands for null
+	}
+	if earlier != nil {
+		known := func(v cty.Value) bool { return v == cty.NilVal || r.compare(*earlier, v) == fingerprint.Same }
+		if r.ignored(path) || known(sent) && known(returned) {
+			return *earlier
+		}
+	}
+	w := state.Withheld{Path: path}
+	if sent != cty.NilVal && sent.IsWhollyKnown() {
+		w.Sent = r.fingerprint(path, sent, r.Hasher.Of)
+	}
+	if returned != cty.NilVal && (sent == cty.NilVal || !returned.RawEquals(sent)) {
+		w.Returned = r.fingerprint(path, returned, r.Hasher.Of)
+	}
+	return w
+}
+
+// completeComputed adds to the record of a computed value its number and those who are to get a new one.
+func (r *recorder) completeComputed(w *state.Withheld, before *state.Withheld) {
 	if before != nil && before.Value() == w.Value() {
 		*w = *before
-	} else if a.Owed != nil {
-		to := a.Owed(w.Path)
-		w.To, w.Owed, w.At, w.Created = to, slices.Clone(to), a.At, a.Created
+		w.Computed = true
+	} else if r.Making.To != nil {
+		to := r.Making.To(w.Path)
+		w.To, w.Owed, w.At, w.Created = to, slices.Clone(to), r.Making.At, r.Making.Created
 	}
+	v := part(r.v, w.Path)
 	if w.Number != 0 || v == cty.NilVal || !v.IsWhollyKnown() {
 		return
 	}
-	n, ok, err := a.Hasher.Number(v)
+	n, ok, err := r.Hasher.Number(v)
 	if err != nil {
-		a.reportUnhashed(w.Path, err)
+		r.reportUnhashed(w.Path, err)
 	}
 	if ok {
 		w.Number = n
 	}
 }
 
-// recordMade notes the computed values that a value was made of, and the rest of the configuration.
-func (a *Attributes) recordMade(w *state.Withheld, rest cty.Value) {
-	made := part(a.Made, w.Path)
-	switch {
-	case made == cty.NilVal || !made.IsWhollyKnown() || !rest.IsWhollyKnown():
+// completeGiven adds to the record of a value its version, the computed values that it is made of, and the
+// rest of the configuration.
+func (r *recorder) completeGiven(w *state.Withheld) {
+	if made := part(r.Made, w.Path); made == cty.NilVal || !made.IsWhollyKnown() || !r.rest.IsWhollyKnown() {
 		w.Made = fingerprint.Fingerprint{}
-	case a.isSame(w.Made, made) && a.isOf(w.Config, rest):
-	default:
-		w.Made, w.Config = a.fingerprint(w.Path, made, a.Hasher.Of), a.fingerprint(w.Path, rest, a.Hasher.Quick)
+	} else if !r.isSame(w.Made, made) || !r.isOf(w.Config, r.rest) {
+		w.Made, w.Config = r.fingerprint(w.Path, made, r.Hasher.Of), r.fingerprint(w.Path, r.rest, r.Hasher.Quick)
+	}
+	if r.sameVersion(*w, r.rest) {
+		return
+	}
+	version := r.version(w.Path)
+	w.Version = fingerprint.Fingerprint{}
+	if w.Made.IsZero() {
+		w.Config = fingerprint.Fingerprint{}
+	}
+	if version != cty.NilVal && version.IsWhollyKnown() && r.rest.IsWhollyKnown() {
+		w.Version, w.Config = r.fingerprint(w.Path, version, r.Hasher.Quick), r.fingerprint(w.Path, r.rest, r.Hasher.Quick)
 	}
 }
 
@@ -97,27 +133,6 @@ func (a *Attributes) isSame(f fingerprint.Fingerprint, v cty.Value) bool {
 	}
 	got, err := a.Hasher.Compare(f, v)
 	return err == nil && got == fingerprint.Same
-}
-
-// record is Records for one attribute.
-func (a *Attributes) record(path cty.Path, returned, sent cty.Value, earlier *state.Withheld) state.Withheld {
-	if returned != cty.NilVal && (!returned.IsWhollyKnown() || sent != cty.NilVal && isZero(returned)) {
-		returned = cty.NilVal // the zero value stands for null
-	}
-	if earlier != nil {
-		known := func(v cty.Value) bool { return v == cty.NilVal || a.compare(*earlier, v) == fingerprint.Same }
-		if a.ignored(path) || known(sent) && known(returned) {
-			return *earlier
-		}
-	}
-	w := state.Withheld{Path: path}
-	if sent != cty.NilVal && sent.IsWhollyKnown() {
-		w.Sent = a.fingerprint(path, sent, a.Hasher.Of)
-	}
-	if returned != cty.NilVal && (sent == cty.NilVal || !returned.RawEquals(sent)) {
-		w.Returned = a.fingerprint(path, returned, a.Hasher.Of)
-	}
-	return w
 }
 
 // fingerprint returns a fingerprint of a value as of makes it; the zero one if that fails, which is reported.

@@ -99,8 +99,8 @@ func (a *Attributes) otherVersion(w state.Withheld, rest cty.Value) bool {
 	return !a.sameVersion(w, rest)
 }
 
-// otherMade reports whether a record is to be made anew because the value is made of computed values, which the
-// record does not know of.
+// otherMade reports whether a record is to be made anew because the value is made of computed values, which
+// the record does not know of.
 func (a *Attributes) otherMade(w state.Withheld) bool {
 	return w.Made.IsZero() && part(a.Made, w.Path) != cty.NilVal
 }

@@ -9,7 +9,6 @@ package withheld
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/zclconf/go-cty/cty"
 
@@ -27,8 +26,8 @@ type Attributes struct {
 	// Versions are those that the configuration gives the attributes, in the order of Names; cty.NilVal
 	// stands for none. Empty if there are none.
 	Versions []cty.Value
-	// Computed are those of Names that the configuration does not set, as far as that is known without
-	// evaluating it. ByPolicy are those that a policy of the root module names.
+	// Computed are the Names that the configuration does not set, as far as that is known without
+	// evaluating it. ByPolicy are the ones that a policy of the root module names.
 	Computed, ByPolicy schema.Patterns
 	Object             addr.Object // for messages
 	Block              *schema.Block
@@ -44,12 +43,8 @@ type Attributes struct {
 
 	// Made has the values of attributes that are made of computed values, with the versions of those in their
 	// place; cty.NilVal if there are none. It is an object of the type of the block.
-	Made cty.Value
-	// Owed returns the resources that are to get the computed value at a path, for the record of a new one.
-	// At is the time, and Created says that the object is created with the value. Owed is nil for none.
-	Owed    func(cty.Path) []addr.ConfigResource
-	At      time.Time
-	Created bool
+	Made   cty.Value
+	Making Making // of computed values, for their records
 
 	taken []cty.Path // attributes without a record whose values count as unchanged
 }

@@ -43,11 +43,14 @@ func NewOpened(opener Opener) *Opened {
 	return &Opened{values: map[*Value]cty.Value{}, objects: map[*Instance]cty.Value{}, opener: opener}
 }
 
-// WithStandIns returns an Opened with the same objects, for evaluations in which texts stand in for the values
-// that providers have computed and that are not stored. The result is the same as long as those values and
-// everything else that it is made of stay the same (E97). Errors of such an evaluation mean nothing.
-func (o *Opened) WithStandIns() *Opened {
-	return &Opened{values: map[*Value]cty.Value{}, objects: o.objects, opener: o.opener, standIn: true}
+// StandIns evaluates the configuration of an instance with texts in place of the values that providers have
+// computed and that are not stored. The result, which has no marks, is the same as long as those values stay
+// the same, and everything else that it is made of (E97). It must not be sent to a provider. StandIns returns
+// false if there is no such result, for which the texts may be the reason.
+func StandIns(t *future.Task, in *Instance, o *Opened) (cty.Value, bool) {
+	v, diags := in.EvalBody(t, &Opened{values: map[*Value]cty.Value{}, objects: o.objects, opener: o.opener, standIn: true})
+	v, _ = v.UnmarkDeep()
+	return v, !diags.HasErrors()
 }
 
 // hasStandIns reports whether texts stand in for computed values. o may be nil.

@@ -91,7 +91,7 @@ func (v *Value) compute(t *future.Task, o *Opened) cty.Value {
 		return cty.DynamicVal
 	}
 	if o.hasStandIns() {
-		return got // errors that a stand-in leads to are nobody's mistake
+		return got // an error that a stand-in leads to is not a mistake
 	}
 	v.module.run.Report(diags)
 	if v.block.Expr != nil && len(value.MadeOf(got)) > 0 && !v.block.Expr.Copies() {

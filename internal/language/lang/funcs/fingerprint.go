@@ -43,8 +43,8 @@ func fingerprintFunc(number func(cty.Value) (uint64, bool, error)) function.Func
 
 var errPast = errors.New("a provider computed the value in an earlier run, and the state has only the fingerprint of the attribute itself; refer to that attribute, without anything that changes its value")
 
-// pastNumber returns the fingerprint of a value that a provider computed in an earlier run, 0 if it is none of
-// those. It returns false if the value is made of such values, whose fingerprints say nothing about it.
+// pastNumber returns the fingerprint of a value that a provider computed in an earlier run, 0 of any other
+// value. It returns false if the value is made of such values, whose fingerprints say nothing about it.
 func pastNumber(v cty.Value) (uint64, bool) {
 	past := slices.DeleteFunc(value.MadeOf(v), func(c value.Computed) bool { return !c.Past })
 	switch {
@@ -57,7 +57,7 @@ func pastNumber(v cty.Value) (uint64, bool) {
 	return past[0].Number, whole
 }
 
-// markedWith returns a value with the marks of v itself, without those of values in it.
+// markedWith returns a value with the marks of v itself, without marks of values in it.
 func markedWith(v cty.Value) cty.Value {
 	_, marks := v.Unmark()
 	return cty.True.WithMarks(marks)
