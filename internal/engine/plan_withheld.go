@@ -145,27 +145,31 @@ func (s *storedSecrets) report() diag.List {
 	if len(s.paths) == 0 {
 		return nil
 	}
-	var given, others []string
+	var named, computed, others []string
 	for _, path := range s.paths {
 		name := schema.EveryElementOf(path)
-		settable := false
-		if s.of.Mode == addr.Managed && s.schema != nil {
-			_, err := s.schema.Block.Pattern(path)
-			settable = err == nil && s.schema.Block.Settable(path)
-		}
-		if settable {
-			given = append(given, name)
-		} else {
+		if s.of.Mode != addr.Managed || s.schema == nil || path.Equals(cty.GetAttrPath("id")) {
 			others = append(others, name)
+			continue
+		}
+		if _, err := s.schema.Block.Pattern(path); err != nil {
+			others = append(others, name)
+			continue
+		}
+		if named = append(named, name); !s.schema.Block.Settable(path) {
+			computed = append(computed, name)
 		}
 	}
 	unique := func(names []string) string {
 		slices.Sort(names)
 		return strings.Join(slices.Compact(names), ", ")
 	}
-	detail := fmt.Sprintf("The state would have sensitive attributes of %s: %s.", s.of, unique(slices.Concat(given, others)))
-	if len(given) > 0 {
-		detail += fmt.Sprintf("\n\nTo keep them out of the state, add to the lifecycle block: ephemeral_attributes = [%s]", unique(given))
+	detail := fmt.Sprintf("The state would have sensitive attributes of %s: %s.", s.of, unique(slices.Concat(named, others)))
+	if len(named) > 0 {
+		detail += fmt.Sprintf("\n\nTo keep them out of the state, add to the lifecycle block: ephemeral_attributes = [%s]", unique(named))
+	}
+	if len(computed) > 0 {
+		detail += fmt.Sprintf("\n\nThe provider computes %s: only the run that makes an object has the value then, and whatever uses it has to take it there.", unique(computed))
 	}
 	if len(others) > 0 {
 		detail += fmt.Sprintf("\n\nThe provider decides about %s, so that the state has to have it.", unique(others))
