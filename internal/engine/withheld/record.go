@@ -42,12 +42,19 @@ func (a *Attributes) Records(v, sent cty.Value, earlier *state.Object) (out []st
 				paths = appendNew(paths, w.Path)
 			}
 		}
+	} else if sent == cty.NilVal { // an imported object: null may mean that its provider cannot read the value
+		for _, path := range a.Computed {
+			if len(path) == 1 && hasPlace(v, path) {
+				paths = appendNew(paths, path)
+			}
+		}
 	}
 	drifted := sent == cty.NilVal && a.drifted(v, earlier)
 	for _, path := range paths {
 		before := recordAt(earlier, path)
 		w := r.values(path, before)
-		if w.Computed = isComputed(a, path, sent) || sent == cty.NilVal && before != nil && before.Computed; w.Computed {
+		w.Computed = isComputed(a, path, sent) || sent == cty.NilVal && before != nil && before.Computed
+		if w.Computed {
 			r.completeComputed(&w, before)
 		} else if sent != cty.NilVal {
 			r.completeGiven(&w)
