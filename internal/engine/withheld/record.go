@@ -116,7 +116,9 @@ func (r *recorder) completeComputed(w *state.Withheld, before *state.Withheld) {
 // rest of the configuration.
 func (r *recorder) completeGiven(w *state.Withheld) {
 	if made := part(r.Made, w.Path); made == cty.NilVal || !made.IsWhollyKnown() || !r.rest.IsWhollyKnown() {
-		w.Made = fingerprint.Fingerprint{}
+		if w.Made = (fingerprint.Fingerprint{}); w.Version.IsZero() {
+			w.Config = fingerprint.Fingerprint{}
+		}
 	} else if !r.isSame(w.Made, made) || !r.isOf(w.Config, r.rest) {
 		w.Made, w.Config = r.fingerprint(w.Path, made, r.Hasher.Of), r.fingerprint(w.Path, r.rest, r.Hasher.Quick)
 	}
