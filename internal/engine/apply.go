@@ -41,7 +41,7 @@ func (e *Engine) Apply(ctx context.Context, req ApplyRequest) (*Applied, diag.Li
 	a.computed.state = req.Plan.Base
 	for _, c := range req.Plan.Changes {
 		for _, w := range c.Withheld {
-			a.deliveries.expect(c.Addr, w.Consumers)
+			a.deliveries.expect(c.Addr, w.Consumers, w.Missed)
 		}
 	}
 	a.startRuns()

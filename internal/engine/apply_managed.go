@@ -412,6 +412,7 @@ func (ia *instanceApply) conclude(entry *journalEntry, o applied, resp provider.
 	} else {
 		ok = endDelivered(ia.a, entry, ia.Obj.Instance, ia.changeTo(obj))
 	}
+	reportMissed(ia, obj)
 	self := ia.final(o.value, obj)
 	if o.failed {
 		return false

@@ -135,6 +135,7 @@ func checkDeliveries(p *planner) {
 		}
 		for i := range c.Withheld {
 			slices.SortFunc(c.Withheld[i].Consumers, addr.Instance.Compare)
+			slices.SortFunc(c.Withheld[i].Missed, addr.Instance.Compare)
 		}
 		if makes && !used && c.Action != plan.Update {
 			p.run.Report(diag.Warnf("Nothing uses the value of an ephemeral attribute",
@@ -160,7 +161,10 @@ func deliver(p *planner, c *plan.Change, w *plan.Withheld, by string, use comput
 		return
 	}
 	if c.Action == plan.Update {
-		return // maybe there is no new value
+		if !slices.Contains(w.Missed, use.instance) { // maybe there is no new value
+			w.Missed = append(w.Missed, use.instance)
+		}
+		return
 	}
 	why, way := "the version of its argument "+schema.PathString(use.path)+" stays, so that the value is not sent", "Change the version, or make it fingerprint("+by+")"
 	if to == nil {
