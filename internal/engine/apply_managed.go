@@ -283,6 +283,9 @@ func (ia *instanceApply) carryOut(planned provider.PlanResponse) bool {
 	if entry == nil {
 		return false
 	}
+	if entry = oweFirst(ia, entry); entry == nil {
+		return false
+	}
 	deposed, ok := ia.depose(entry)
 	if !ok {
 		return false

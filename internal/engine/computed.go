@@ -10,6 +10,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/internal/values/schema"
 	"github.com/mayfly-iac/mayfly/internal/values/value"
 	"github.com/mayfly-iac/mayfly/plan"
@@ -212,6 +213,33 @@ func endDelivered(a *applier, entry *journalEntry, consumer addr.Instance, chang
 		}
 	}
 	return entry.end(false, changes...)
+}
+
+// oweFirst records, before an update, that those who use the computed values which it may make have yet to get
+// them: the run may die before it knows the answer. It returns the journal entry for the update, nil if that
+// cannot begin.
+func oweFirst(ia *instanceApply, entry *journalEntry) *journalEntry {
+	o := ia.a.object(ia.Obj)
+	if ia.change.Action != plan.Update || o == nil {
+		return entry
+	}
+	owing, owes := o.Clone(), false
+	owing.Withheld = slices.Clone(o.Withheld)
+	for i, w := range owing.Withheld {
+		for _, r := range consumersOf(ia.change, w.Path) {
+			if w.Computed && !slices.Contains(w.Owed, r) {
+				w.Owed, owes = append(slices.Clip(w.Owed), r), true
+			}
+		}
+		owing.Withheld[i].Owed = w.Owed
+	}
+	if !owes {
+		return entry
+	}
+	if !entry.end(false, ia.changeTo(owing)) {
+		return nil
+	}
+	return ia.a.beginEntry(ia.Obj, string(event.OpUpdate))
 }
 
 // reportMissed reports new computed values of an updated object which those who use them do not take in this

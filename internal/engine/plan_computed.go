@@ -261,7 +261,7 @@ func checkUndelivered(ip *instancePlan) bool {
 			"An earlier run created %s and ended before %s had the value that its provider computed. The value is lost, so the object is replaced.", a, names(owed)))
 		return true
 	}
-	detail := fmt.Sprintf("An earlier run made a new value for %s and ended before %s had it.", a, names(owed))
+	detail := fmt.Sprintf("An earlier run made a new value for %s, or may have, and ended before %s had it.", a, names(owed))
 	if len(had) > 0 {
 		detail += fmt.Sprintf(" It was delivered to %s.", names(had))
 	}
