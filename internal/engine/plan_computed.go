@@ -166,6 +166,9 @@ func deliver(p *planner, c *plan.Change, w *plan.Withheld, by string, use comput
 		}
 		return
 	}
+	if to == nil && p.broken.Touched(plan.Dep{Resource: use.instance.Abs(), Key: use.instance.Key}) {
+		return // its own error is reported
+	}
 	why, way := "the version of its argument "+schema.PathString(use.path)+" stays, so that the value is not sent", "Change the version, or make it fingerprint("+by+")"
 	if to == nil {
 		why, way = "this plan leaves it out", "Include it in the plan"
