@@ -68,8 +68,8 @@ func Deliver(list []Withheld, to *addr.ConfigResource) ([]Withheld, bool) {
 }
 
 // RenameConsumers has the records of computed values name the resources that use them by their new addresses:
-// moves yields those of the instances that were moved, each with the address before. A resource that still has
-// instances at the old address is named by both.
+// moves yields the new address of each instance that was moved, and the address before. A resource that still
+// has instances at the old address is named by both.
 func (s *State) RenameConsumers(moves iter.Seq2[addr.Instance, addr.Instance]) {
 	to := map[addr.ConfigResource][]addr.ConfigResource{}
 	for now, before := range moves {

@@ -215,7 +215,7 @@ func endDelivered(a *applier, entry *journalEntry, consumer addr.Instance, chang
 	return entry.end(false, changes...)
 }
 
-// oweFirst records, before an update, that those who use the computed values which it may make have yet to get
+// oweFirst records, before an update, that the users of the computed values which it may make have yet to get
 // them: the run may die before it knows the answer. It returns the journal entry for the update, nil if that
 // cannot begin.
 func oweFirst(ia *instanceApply, entry *journalEntry) *journalEntry {

@@ -21,7 +21,7 @@ import (
 )
 
 // TestE98Model changes random configurations in random ways in which providers compute secrets that are kept
-// out of the state. Whoever uses one must have the newest, or a plan must say so: none may be lost in
+// out of the state. Its users must have the newest, or a plan must say so: none may be lost in
 // silence, not even by a run that fails or dies. An error must be right, and its way out must work.
 func TestE98Model(t *testing.T) {
 	t.Parallel()
