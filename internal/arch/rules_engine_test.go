@@ -66,7 +66,7 @@ var providerRules = map[string]rule{
 		why: "a server of the protocol passes on requests, whatever provider answers them",
 	},
 	"provider/keep/tunnel": {may: []string{"base/bug", "base/ssh"}, why: "a tunnel is usable and testable without any provider"},
-	"provider/keep/store":  {may: []string{"base/safefile"}, why: "the encrypted file is usable and testable without any provider"},
+	"provider/keep/store":  {may: []string{"base/effort", "base/safefile"}, why: "the encrypted file is usable and testable without any provider"},
 	"provider/protogen":    {why: "a generator knows its input only"},
 	"provider/tfplugin6":   {why: "generated messages"},
 	"provider/tfplugin5":   {may: []string{"provider/tfplugin6"}, why: "generated messages, most of them shared with version 6"},
