@@ -108,6 +108,7 @@ func (p *planner) makePlan() {
 	p.warnUnmatched()
 	p.warnForgotten()
 	p.run.Report(takenOut(p.plan))
+	p.run.Report(noReturn(p.plan))
 	if p.req.RequireEphemeral {
 		p.run.Report(storesSensitive(p))
 	}
