@@ -11,6 +11,8 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/event"
+	"github.com/mayfly-iac/mayfly/internal/engine/object"
+	"github.com/mayfly-iac/mayfly/internal/language/config"
 	"github.com/mayfly-iac/mayfly/internal/values/schema"
 	"github.com/mayfly-iac/mayfly/internal/values/value"
 	"github.com/mayfly-iac/mayfly/plan"
@@ -25,11 +27,12 @@ type computedUses struct {
 	of map[string][]computedUse // by attribute
 }
 
-// computedUse is a use of a computed value: by an argument of a managed resource, or by something else that
-// needs the value in every run.
+// computedUse is a use of a computed value: by an argument of a managed resource, by a provisioner, or by
+// something else that needs the value in every run.
 type computedUse struct {
 	user     string        // for messages
 	instance addr.Instance // zero for others
+	once     bool          // later runs do not need the value
 	path     cty.Path      // of the argument
 }
 
@@ -62,7 +65,21 @@ func (u *computedUses) need(user string, of []value.Computed) diag.List {
 // unavailable is the error for computed values of earlier runs that something needs. st is the state that the
 // run begins with, nil if there is none.
 func unavailable(st *state.State, user string, of []value.Computed) diag.List {
+	lines, options := pastValues(st, of)
+	way := "by replacing the objects that they belong to"
+	if options != "" {
+		way = "with the option" + options
+	}
+	return diag.Errorf("Value is no longer available",
+		"%s needs values that providers computed in an earlier run:%s\n\nThey are kept out of the state by ephemeral_attributes, and existed only in that run. Read them from where they were stored then, or make new ones %s.",
+		user, lines, way)
+}
+
+// pastValues lists computed values of earlier runs, a line for each, and returns the options that make them
+// anew.
+func pastValues(st *state.State, of []value.Computed) (list, replace string) {
 	slices.SortFunc(of, func(a, b value.Computed) int { return strings.Compare(a.By, b.By) })
+	of = slices.CompactFunc(of, func(a, b value.Computed) bool { return a.By == b.By })
 	var lines, options strings.Builder
 	for _, c := range of {
 		fmt.Fprintf(&lines, "\n  %s", c.By)
@@ -80,13 +97,58 @@ func unavailable(st *state.State, user string, of []value.Computed) diag.List {
 			options.WriteString(option)
 		}
 	}
-	way := "by replacing the objects that they belong to"
-	if options.Len() > 0 {
-		way = "with the option" + options.String()
+	return lines.String(), options.String()
+}
+
+// checkProvisioner notes that a provisioner of an object uses computed values. One of an earlier run is an
+// error, before anything is created or destroyed.
+func checkProvisioner(p *planner, of *config.Provisioner, at addr.Instance, args ...cty.Value) (diags diag.List) {
+	var past []value.Computed
+	for _, v := range args {
+		if v == cty.NilVal {
+			continue
+		}
+		for _, c := range value.MadeOf(v) {
+			if c.Past {
+				past = append(past, c)
+			} else {
+				p.computed.add(c, computedUse{once: true})
+			}
+		}
 	}
-	return diag.Errorf("Value is no longer available",
-		"%s needs values that providers computed in an earlier run:%s\n\nThey are kept out of the state by ephemeral_attributes, and existed only in that run. Read them from where they were stored then, or make new ones %s.",
-		user, lines.String(), way)
+	switch {
+	case len(past) == 0:
+		return nil
+	case of.Destroy:
+		lines, _ := pastValues(p.computed.state, past)
+		diags = diag.Errorf("Value is no longer available",
+			"A provisioner that runs before %s is destroyed needs values that providers computed in an earlier run:%s\n\nThey are kept out of the state by ephemeral_attributes, and existed only in that run. Have the provisioner read them from where they were stored then, or remove it.", at, lines)
+	default:
+		diags = unavailable(p.computed.state, "A provisioner of "+at.String(), past)
+	}
+	diags[0].Subject = of.Range.Ptr()
+	return diags.WithAddress(at.String())
+}
+
+// withoutPast returns a configuration with null in place of write-only values that existed only in an earlier
+// run and that the change does not take. It reports a value that the change takes, and returns false: the
+// plan may have had it from an update that did not return it again.
+func withoutPast(ia *instanceApply, config object.Config) (cty.Value, bool) {
+	after, err := ia.change.After.Unmarked()
+	var needed []value.Computed
+	for _, part := range config.Computed {
+		switch {
+		case !part.Of.Past:
+		case ia.change.Action == plan.Update && ia.Block().InWriteOnly(part.Path) && err == nil && !takesWriteOnly(ia.Block(), part.Path, ia.prior.Value, after):
+			config.Value = ia.Block().NullAt(config.Value, []cty.Path{part.Path})
+		default:
+			needed = append(needed, part.Of)
+		}
+	}
+	if len(needed) > 0 {
+		ia.Report(unavailable(ia.walk.computed.state, ia.Obj.String(), needed))
+	}
+	return config.Value, len(needed) == 0
 }
 
 // producerOf returns the instance that a computed value belongs to, and the state's record of it, nil if it
