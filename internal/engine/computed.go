@@ -33,6 +33,7 @@ type computedUse struct {
 	user     string        // for messages
 	instance addr.Instance // zero for others
 	once     bool          // later runs do not need the value
+	ignored  bool          // changes of the argument are ignored
 	path     cty.Path      // of the argument
 }
 

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/zclconf/go-cty/cty"
@@ -54,7 +53,10 @@ func settleComputed(ip *instancePlan, s *ephemeral.Session) settled {
 func noteUses(ip *instancePlan, parts []value.ComputedPart) {
 	for _, part := range parts {
 		if !part.Of.Past {
-			ip.planner.computed.add(part.Of, computedUse{user: ip.Obj.String(), instance: ip.Obj.Instance, path: part.Path})
+			ip.planner.computed.add(part.Of, computedUse{
+				user: ip.Obj.String(), instance: ip.Obj.Instance, path: part.Path,
+				ignored: ip.Withheld.Ignored != nil && ip.Withheld.Ignored(part.Path),
+			})
 		}
 	}
 }
@@ -128,8 +130,13 @@ func checkDeliveries(p *planner) {
 	if p.req.Mode != plan.Normal {
 		return
 	}
-	changes := slices.SortedFunc(maps.Values(p.changes), func(a, b *plan.Change) int { return a.Addr.Compare(b.Addr) })
-	changes = slices.DeleteFunc(changes, func(c *plan.Change) bool { return !makesComputed(c) })
+	var changes []*plan.Change
+	for _, c := range p.changes {
+		if makesComputed(c) {
+			changes = append(changes, c)
+		}
+	}
+	slices.SortFunc(changes, func(a, b *plan.Change) int { return a.Addr.Compare(b.Addr) })
 	if len(changes) > 0 && p.selection.Restricted() {
 		addExcludedUses(p)
 	}
@@ -197,6 +204,9 @@ func deliver(p *planner, c *plan.Change, w *plan.Withheld, by string, use comput
 	switch {
 	case to == nil:
 		why, way = "this plan leaves it out", "Include it in the plan"
+	case use.ignored:
+		why = "changes of its argument " + schema.PathString(use.path) + " are ignored"
+		way = "Replace that object too with the option -replace=" + diag.Argument(use.instance.String())
 	case unversioned(p, to, use.path):
 		why = "its argument " + schema.PathString(use.path) + " has no version, so that the value is not sent"
 		way = "Replace that object too with the option -replace=" + diag.Argument(use.instance.String())

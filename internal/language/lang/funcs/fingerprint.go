@@ -46,7 +46,7 @@ func fingerprintFunc(number func(cty.Value) (uint64, bool, error)) function.Func
 // Errors about values that providers have computed and that are kept out of the state. They tell nothing of
 // the values.
 var (
-	errPast    = errors.New("a provider computed the value in an earlier run, and the state does not have its fingerprint")
+	errPast    = errors.New("a provider computed the value in an earlier run, and the state does not have its fingerprint; replace the object that it belongs to, for a new one")
 	errDerived = errors.New("the value is made of one that a provider computes and that ephemeral_attributes keeps out of the state, and later runs know only the fingerprint of that one as it is; refer to the attribute itself, or to a local value, variable or output that has it unchanged")
 )
 
