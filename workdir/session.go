@@ -182,7 +182,7 @@ func (d *Dir) open(ctx context.Context, tree *config.Tree, p place, opt SessionO
 		Plain: d.files.vars["TF_DISABLE_PLUGIN_TLS"] != "",
 	}
 	s.Project, ds = mayfly.Open(ctx, mayfly.Options{
-		Tree: tree, Launcher: s.launcher, Observer: opt.Observer, Parallelism: opt.Parallelism, Durations: s.durations,
+		Tree: tree, Launcher: s.launcher, Compatible: d.opt.User.engine(), Observer: opt.Observer, Parallelism: opt.Parallelism, Durations: s.durations,
 		State:   mayfly.StateOptions{Store: p.manager, Cipher: stateCipher(s.encryption.State), Workspace: p.workspace},
 		Secrets: mayfly.SecretOptions{Guard: d.opt.Leaks, Policy: opt.LeakPolicy, Openings: s.openings},
 		Process: mayfly.ProcessOptions{Environ: commandEnviron(d.opt.Environ, root), Log: opt.Log},

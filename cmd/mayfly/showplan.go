@@ -28,7 +28,7 @@ func (c *showCommand) showPlan(ctx context.Context, opt *showFlags, f *planfile.
 		if err := setDefaults(f.Plan, tree.Root); err != nil {
 			return nil, err
 		}
-		return document.Plan(f.Plan, tree, s.relevant(ctx, f.Plan), s.Schemas(ctx), productVersions())
+		return document.Plan(f.Plan, tree, s.relevant(ctx, f.Plan), s.Schemas(ctx), s.out.versions())
 	})
 	if done {
 		return code
