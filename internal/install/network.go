@@ -96,6 +96,16 @@ func (n *Network) Mirror(url string) (Source, diag.List) {
 	return n.Source(cliconfig.Method{Kind: cliconfig.NetworkMirror, URL: cliconfig.NewSecret(url)})
 }
 
+// OCIMirror returns the source for the OCI mirror in which a URI template gives the repositories of
+// providers.
+func (n *Network) OCIMirror(template string, providers []addr.Provider) (Source, diag.List) {
+	m, err := cliconfig.OCIMethod(template, providers)
+	if err != nil {
+		return nil, diag.Errorf("Invalid OCI mirror", "%s", diag.Sentence(err))
+	}
+	return n.Source(m)
+}
+
 // credentials returns the source of tokens, the same for all clients, so that a helper is asked once for
 // each host.
 func (n *Network) credentials() svcauth.CredentialsSource {
