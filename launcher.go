@@ -39,6 +39,9 @@ type Launcher struct {
 	Schemas func(addr.Provider) SchemaCache
 	// Reattach are providers that run already and are only connected to.
 	Reattach map[addr.Provider]*ReattachConfig
+	// Recorded are schemas of providers that are not started: those have their catalogs, and fail at
+	// everything else.
+	Recorded map[addr.Provider]Recording
 	// Log is called with each line that a provider process writes to standard error; nil drops them.
 	Log func(p addr.Provider, line string)
 	// Dir is the directory that relative paths of built-in data sources start from.
@@ -64,6 +67,8 @@ type (
 	SchemaCache = plugin.SchemaCache
 	// ReattachConfig says where a provider runs that is only connected to.
 	ReattachConfig = plugin.ReattachConfig
+	// Recording has the schemas of a provider that need not run.
+	Recording = provider.Recording
 	// ReadState reads the state that the built-in data source terraform_remote_state asks for.
 	ReadState = builtin.ReadState
 	// CheckBackend checks the arguments of that data source.
@@ -101,6 +106,9 @@ func (l *Launcher) Launch(ctx context.Context, p addr.Provider) (Provider, diag.
 // launch starts a provider. The default store of the provider keep is in dir; "" is the process's directory.
 // language is the version that the provider receives; "" is the default.
 func (l *Launcher) launch(ctx context.Context, p addr.Provider, dir, language string) (provider.Provider, diag.List) {
+	if r, ok := l.Recorded[p]; ok {
+		return plugin.Recorded(p.String(), r)
+	}
 	if cfg := l.Reattach[p]; cfg != nil {
 		return plugin.Reattach(ctx, p.String(), language, cfg)
 	}

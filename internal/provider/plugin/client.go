@@ -35,6 +35,11 @@ type client struct {
 	life context.Context
 	end  context.CancelFunc
 
+	// recorded has the schemas of a provider that is not running; nil for one that is.
+	recorded *provider.Recording
+	// sentIdentities are the identity schemas as sent, for recording them; written before identities is done.
+	sentIdentities map[string]*tfplugin6.ResourceIdentitySchema
+
 	catalog    shared[*catalog]
 	identities shared[map[string]*schema.Identity]
 	more       shared[map[string]*schema.Function] // the result of GetFunctions
