@@ -99,6 +99,9 @@ type SecretOptions struct {
 	// where they would be stored.
 	Guard  *Guard
 	Policy LeakPolicy
+	// ShowSensitive shows the output of provisioners although their arguments are sensitive. If they are
+	// ephemeral, it stays hidden.
+	ShowSensitive bool
 	// Openings records which ephemeral instances are open outside of applies, which have a journal for that,
 	// and instances that an apply could not close; nil for none.
 	Openings OpeningsRecorder
@@ -151,7 +154,7 @@ func Open(_ context.Context, opt Options) (*Project, diag.List) {
 	}
 	p.engine = engine.New(engine.Options{
 		Launcher: inProject(opt.Launcher, opt.Dir, opt.Compatible.Version), Observer: opt.Observer, Parallelism: opt.Parallelism, Durations: opt.Durations, Now: opt.Process.Now, Workspace: opt.State.Workspace,
-		RootDir: filepath.ToSlash(opt.Dir), WorkDir: opt.WorkDir, Environ: opt.Process.Environ, Log: opt.Process.Log, Leaks: opt.Secrets.Guard, LeakPolicy: opt.Secrets.Policy, Recorder: opt.Secrets.Openings,
+		RootDir: filepath.ToSlash(opt.Dir), WorkDir: opt.WorkDir, Environ: opt.Process.Environ, Log: opt.Process.Log, Leaks: opt.Secrets.Guard, LeakPolicy: opt.Secrets.Policy, ShowSensitive: opt.Secrets.ShowSensitive, Recorder: opt.Secrets.Openings,
 	})
 	return p, diags
 }

@@ -66,7 +66,7 @@ type session struct {
 func (wd *workingDir) session(observer event.Observer, parallelism int, open func(workdir.SessionOptions) (*workdir.Session, diag.List)) (*session, diag.List) {
 	providers, stop := wd.out.logs().Provider()
 	s, diags := open(workdir.SessionOptions{
-		Observer: observer, Parallelism: parallelism, Log: wd.log, ProviderLog: providers, LeakPolicy: wd.leakPolicy,
+		Observer: observer, Parallelism: parallelism, Log: wd.log, ProviderLog: providers, LeakPolicy: wd.leakPolicy, ShowSensitive: wd.out.view.ShowSensitive,
 	})
 	return &session{s, wd.out, stop}, diags
 }
