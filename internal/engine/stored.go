@@ -7,13 +7,21 @@ import (
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/internal/base/future"
 	"github.com/mayfly-iac/mayfly/internal/engine/ephemeral"
+	"github.com/mayfly-iac/mayfly/internal/engine/object"
+	"github.com/mayfly-iac/mayfly/internal/engine/withheld"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
 	"github.com/mayfly-iac/mayfly/state"
 )
 
 // unknownObject returns the unknown object of an instance.
 func unknownObject(in *eval.Instance) cty.Value {
-	return cty.UnknownVal(in.Resource.Block.Schema.Block.Type())
+	v := cty.UnknownVal(in.Resource.Block.Schema.Block.Type())
+	if len(in.Resource.Block.Computed) == 0 {
+		return v
+	}
+	w := withheld.Attributes{Object: addr.Object{Instance: in.Addr()}}
+	withhold(&w, in.Resource.Block)
+	return object.Unknown(&w, v.Type())
 }
 
 // recorded returns the object of an instance in st, with its marks, unknown if there is none. It calls the
@@ -43,7 +51,7 @@ func (w *walk) recorded(t *future.Task, st *state.State, in *eval.Instance) cty.
 		plain := *o
 		plain.Identity = nil // not needed for the value
 		if pr, ok := op.Upgrade(&plain); ok {
-			v = op.Mark(pr.Value, o.Sensitive)
+			v = op.Mark(pr.Value, object.Config{Sensitive: o.Sensitive}, o.Withheld)
 		}
 	})
 	return v

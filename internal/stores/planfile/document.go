@@ -200,8 +200,11 @@ type change struct {
 
 // withheld is the stored form of plan.Withheld.
 type withheld struct {
-	Path   path   `json:"path"`
-	Status string `json:"status"`
+	Path      path       `json:"path"`
+	Status    string     `json:"status"`
+	Computed  bool       `json:"computed,omitempty"`
+	Consumers []instance `json:"consumers,omitempty"`
+	Missed    []instance `json:"missed,omitempty"`
 }
 
 // importing is the stored form of plan.Importing.
