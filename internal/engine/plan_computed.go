@@ -68,7 +68,7 @@ func reportUnavailable(ip *instancePlan, path cty.Path) {
 
 // staysUnavailable reports whether an object stays as it is without values that cannot be had.
 func staysUnavailable(ip *instancePlan, missing []cty.Path) bool {
-	if !asStored(ip) || !ip.Withheld.SameGiven(ip.loaded.Value, ip.prior.Value, ip.stored) || ip.forcedReason() != plan.NoReason {
+	if !asStored(ip) || !ip.Withheld.SameGiven(ip.loaded.Value, ip.prior.Value, ip.declared.Value, ip.stored) || ip.forcedReason() != plan.NoReason {
 		return false
 	}
 	if !ip.Withheld.Unavailable(ip.stored, ip.declared.Value, missing) {
