@@ -295,6 +295,21 @@ func evaluateMade(t *future.Task, op *objectOp, o *eval.Opened, in *eval.Instanc
 	}
 }
 
+// keptAway returns the planned object without the computed values that stay. The plan may have read them, but
+// the apply does not read the object again.
+func keptAway(ip *instancePlan, planned cty.Value) cty.Value {
+	if ip.change.Action == plan.NoOp {
+		return ip.Withheld.Hide(planned)
+	}
+	var same []cty.Path
+	for _, w := range ip.change.Withheld {
+		if w.Computed && w.Status == plan.WithheldSame {
+			same = append(same, w.Path)
+		}
+	}
+	return ip.Block().NullAt(planned, same)
+}
+
 // markPrior returns the prior object as references see it.
 func markPrior(ip *instancePlan) cty.Value {
 	return ip.Mark(ip.prior.Value, object.Config{Sensitive: ip.prior.Sensitive()}, ip.prior.Records())

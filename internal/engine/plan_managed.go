@@ -440,7 +440,7 @@ func (ip *instancePlan) finish(resp provider.PlanResponse) (cty.Value, bool) {
 	}
 	c.PlannedPrivate, c.PlannedIdentity = resp.Private, ip.SealIdentity(resp.Identity)
 	ip.planner.record(c)
-	return ip.Mark(resp.Planned, ip.config, recordsOf(ip)), allowed
+	return ip.Mark(keptAway(ip, resp.Planned), ip.config, recordsOf(ip)), allowed
 }
 
 // replacement returns the action that replaces the object, regardless of create_before_destroy, which finish
