@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/internal/values/fingerprint"
 	"github.com/mayfly-iac/mayfly/plan"
@@ -21,8 +20,8 @@ import (
 )
 
 // TestE98Model changes random configurations in random ways in which providers compute secrets that are kept
-// out of the state. Its users must have the newest, or a plan must say so: none may be lost in
-// silence, not even by a run that fails or dies. An error must be right, and its way out must work.
+// out of the state. Each consumer must have the newest, or a plan must say so: none may be lost in silence,
+// not even by a run that fails or dies. An error must be right, and its way out must work.
 func TestE98Model(t *testing.T) {
 	t.Parallel()
 	first, seeds := envNumber(t, envHeldFirst, 0), envNumber(t, envHeldSeeds, heldSeeds)
@@ -290,18 +289,16 @@ func (h *madeHistory) follow(s madeStep, r *heldResult) (way wayOut) {
 // untaint does what the command untaint does: the user says that all is well with an object.
 func (h *madeHistory) untaint(d diag.Diagnostic) {
 	for _, m := range replaceOption.FindAllStringSubmatch(d.Detail, -1) {
-		a, err := addr.ParseInstance(m[1] + m[2])
-		if err != nil {
-			h.t.Fatal(err)
-		}
-		h.trail = append(h.trail, "  untaint "+a.String())
-		in := h.side.state.Instance(a)
+		address := m[1] + m[2]
+		h.trail = append(h.trail, "  untaint "+address)
+		all := h.config.all()
+		in := h.instance(all[slices.IndexFunc(all, func(i madeInstance) bool { return i.address() == address })])
 		n := in.Current.Clone()
 		n.Tainted = false
 		n.Withheld, _ = state.Deliver(n.Withheld, nil)
 		in.Current = n
-		for _, user := range h.config.all() {
-			if slices.ContainsFunc(user.sources(), func(s madeInstance) bool { return s.address() == a.String() }) {
+		for _, user := range all {
+			if slices.ContainsFunc(user.sources(), func(s madeInstance) bool { return s.address() == address }) {
 				h.waived[user.named()], _ = h.due(user)
 				h.touch(user)
 			}
