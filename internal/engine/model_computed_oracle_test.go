@@ -167,8 +167,8 @@ func (h *madeHistory) due(i madeInstance) (string, bool) {
 	return i.secret(tokens), true
 }
 
-// lacking returns the instances that do not have the secrets that the tokens of now make. If the user has said
-// that all is well with one, it is left out.
+// lacking returns the instances that do not have the secrets that the tokens of now make. If the user has
+// said that all is well with one, it is left out.
 func (h *madeHistory) lacking() (out []string) {
 	for _, i := range h.config.all() {
 		if len(i.uses) == 0 {
