@@ -151,7 +151,7 @@ type deliveries struct {
 	producers map[addr.Instance][]addr.Instance // by consumer
 }
 
-// expect adds the consumers of the computed values of an object, and those who use them and take none.
+// expect adds the consumers of the computed values of an object, and missed, which use them and take none.
 func (d *deliveries) expect(producer addr.Instance, consumers, missed []addr.Instance) {
 	if d.waiting == nil {
 		d.waiting = map[addr.Instance]map[addr.ConfigResource]map[addr.Instance]struct{}{}
@@ -215,9 +215,9 @@ func endDelivered(a *applier, entry *journalEntry, consumer addr.Instance, chang
 	return entry.end(false, changes...)
 }
 
-// oweFirst records, before an update, that the users of the computed values which it may make have yet to get
-// them: the run may die before it knows the answer. It returns the journal entry for the update, nil if that
-// cannot begin.
+// oweFirst records, before an update, that the consumers of the computed values which it may make have yet to
+// get them: the run may die before it knows the answer. It returns the journal entry for the update, nil if
+// that cannot begin.
 func oweFirst(ia *instanceApply, entry *journalEntry) *journalEntry {
 	o := ia.a.object(ia.Obj)
 	if ia.change.Action != plan.Update || o == nil {
@@ -242,8 +242,8 @@ func oweFirst(ia *instanceApply, entry *journalEntry) *journalEntry {
 	return ia.a.beginEntry(ia.Obj, string(event.OpUpdate))
 }
 
-// reportMissed reports new computed values of an updated object which those who use them do not take in this
-// apply. The plan could not know whether there would be any.
+// reportMissed reports new computed values of an updated object which not all consumers take in this apply.
+// The plan could not know whether there would be any.
 func reportMissed(ia *instanceApply, o *state.Object) {
 	for _, w := range ia.change.Withheld {
 		if len(w.Missed) == 0 {

@@ -68,7 +68,7 @@ func reportUnavailable(ip *instancePlan, path cty.Path) {
 
 // staysUnavailable reports whether an object stays as it is without values that cannot be had.
 func staysUnavailable(ip *instancePlan, missing []cty.Path) bool {
-	if !asStored(ip) || !ip.Withheld.SameGiven(ip.loaded.Value, ip.prior.Value, ip.stored) || ip.forcedReason() != plan.NoReason {
+	if !asStored(ip) || !ip.Withheld.SameGiven(ip.loaded.Value, ip.prior.Value, ip.declared.Value, ip.stored) || ip.forcedReason() != plan.NoReason {
 		return false
 	}
 	if !ip.Withheld.Unavailable(ip.stored, ip.declared.Value, missing) {
@@ -300,6 +300,21 @@ func evaluateMade(t *future.Task, op *objectOp, o *eval.Opened, in *eval.Instanc
 			return slices.ContainsFunc(of, func(part value.ComputedPart) bool { return part.Path.HasPrefix(p) || p.HasPrefix(part.Path) })
 		}))
 	}
+}
+
+// keptAway returns the planned object without the computed values that stay. The plan may have read them, but
+// the apply does not read the object again.
+func keptAway(ip *instancePlan, planned cty.Value) cty.Value {
+	if ip.change.Action == plan.NoOp {
+		return ip.Withheld.Hide(planned)
+	}
+	var same []cty.Path
+	for _, w := range ip.change.Withheld {
+		if w.Computed && w.Status == plan.WithheldSame {
+			same = append(same, w.Path)
+		}
+	}
+	return ip.Block().NullAt(planned, same)
 }
 
 // markPrior returns the prior object as references see it.
