@@ -84,7 +84,7 @@ func newMadeHistory(t *testing.T, seed uint64, salt fingerprint.Salt, hashes *fi
 	}
 	h := &madeHistory{
 		t: t, config: c, side: newHeldSide(t, dir, true, salts, hashes),
-		truth:   &madeTruth{config: c, tokens: map[string]string{}, got: map[string]string{}, hidden: map[string]bool{}},
+		truth:   &madeTruth{config: c, tokens: map[string]string{}, got: map[string]string{}, minted: map[string]bool{}, hidden: map[string]bool{}},
 		touched: map[string]bool{}, needy: map[string]bool{}, renewed: map[string]bool{}, waived: map[string]string{},
 	}
 	h.side.through = h.truth.change
