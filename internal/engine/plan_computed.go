@@ -49,21 +49,8 @@ func settleComputed(ip *instancePlan, s *ephemeral.Session) settled {
 	case staysUnavailable(ip, missing):
 		return settledSame
 	}
-	reportUnavailable(ip, missing[0])
+	reportUnavailable(&ip.objectOp, ip.declared.Computed, missing[0])
 	return settledFailed
-}
-
-// reportUnavailable reports an argument whose value cannot be had.
-func reportUnavailable(ip *instancePlan, path cty.Path) {
-	var of []value.Computed
-	for _, part := range ip.declared.Computed {
-		if part.Of.Past && part.Path.Equals(path) {
-			of = append(of, part.Of)
-		}
-	}
-	diags := unavailable(ip.planner.computed.state, fmt.Sprintf("The argument %s of %s", schema.PathString(path), ip.Obj), of)
-	diags[0].Path = path
-	ip.Report(diags)
 }
 
 // staysUnavailable reports whether an object stays as it is without values that cannot be had.
@@ -92,7 +79,7 @@ func checkWriteOnly(ip *instancePlan, planned cty.Value) bool {
 		if ip.change.Action == plan.Update && !takesWriteOnly(ip.Block(), part.Path, ip.prior.Value, planned) {
 			continue
 		}
-		reportUnavailable(ip, part.Path)
+		reportUnavailable(&ip.objectOp, ip.declared.Computed, part.Path)
 		ok = false
 	}
 	return ok
