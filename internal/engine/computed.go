@@ -55,12 +55,13 @@ func (u *computedUses) need(user string, of []value.Computed) diag.List {
 	if len(past) == 0 {
 		return nil
 	}
-	return unavailable(u.state, user, past)
+	return unavailable(u.state, user, past, true)
 }
 
-// unavailable is the error for computed values of earlier runs that something needs. st is the state that the
-// run begins with, nil if there is none.
-func unavailable(st *state.State, user string, of []value.Computed) diag.List {
+// unavailable is the error for computed values of earlier runs that something needs, in every run if always
+// is set: then new values help no longer than the run that makes them. st is the state that the run begins
+// with, nil if there is none.
+func unavailable(st *state.State, user string, of []value.Computed, always bool) diag.List {
 	slices.SortFunc(of, func(a, b value.Computed) int { return strings.Compare(a.By, b.By) })
 	var lines, options strings.Builder
 	for _, c := range of {
@@ -79,12 +80,17 @@ func unavailable(st *state.State, user string, of []value.Computed) diag.List {
 			options.WriteString(option)
 		}
 	}
-	way := "by replacing the objects that they belong to"
-	if options.Len() > 0 {
-		way = "with the option" + options.String()
+	way := "Read them from where they were stored then, or make new ones "
+	switch {
+	case always:
+		way = "They are needed here in every run, so read them from where they were stored then, for instance with an ephemeral resource"
+	case options.Len() > 0:
+		way += "with the option" + options.String()
+	default:
+		way += "by replacing the objects that they belong to"
 	}
 	return diag.Errorf("Value is no longer available",
-		"%s needs values that providers computed in an earlier run:%s\n\nThey are kept out of the state by ephemeral_attributes, and existed only in that run. Read them from where they were stored then, or make new ones %s.",
+		"%s needs values that providers computed in an earlier run:%s\n\nThey are kept out of the state by ephemeral_attributes, and existed only in that run. %s.",
 		user, lines.String(), way)
 }
 

@@ -61,7 +61,7 @@ func reportUnavailable(ip *instancePlan, path cty.Path) {
 			of = append(of, part.Of)
 		}
 	}
-	diags := unavailable(ip.planner.computed.state, fmt.Sprintf("The argument %s of %s", schema.PathString(path), ip.Obj), of)
+	diags := unavailable(ip.planner.computed.state, fmt.Sprintf("The argument %s of %s", schema.PathString(path), ip.Obj), of, false)
 	diags[0].Path = path
 	ip.Report(diags)
 }

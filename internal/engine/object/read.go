@@ -11,6 +11,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/engine/withheld"
 	"github.com/mayfly-iac/mayfly/internal/provider"
 	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/state"
 )
 
 // Refresh reads the real object. The result has a null value if the object is gone. meta is the provider_meta
@@ -83,8 +84,12 @@ func ask(op *Op, pr Prior, meta cty.Value) (sent cty.Value, resp provider.ReadRe
 	case op.Leaves && resp.Deferred == "":
 		return sent, provider.ReadResponse{New: sent, Private: pr.Private, Identity: pr.Identity}, nil
 	case op.Real != nil && !diags.HasErrors():
+		way := "Put the earlier values back, so that it can be asked with them, or replace the object with the option -replace=%s."
+		if slices.ContainsFunc(withheld.Missing(sent, pr.Object), func(w state.Withheld) bool { return !w.Made.IsZero() }) {
+			way = "They were made of values of other objects, which existed only in an earlier run. Replace the object and those others in one run, with the option -replace=%s and one like it for each of them."
+		}
 		diags = append(diags, diag.Errorf("Cannot tell whether the object exists",
-			"The provider %s answered that %s is gone, but it was asked without the values of its ephemeral attributes, which neither the state nor the configuration has. Put the earlier values back, so that it can be asked with them, or replace the object with the option -replace=%s.",
+			"The provider %s answered that %s is gone, but it was asked without the values of its ephemeral attributes, which neither the state nor the configuration has. "+way,
 			op.Source.ForDisplay(), op.Obj, diag.Argument(op.Obj.Instance.String()))...)
 	}
 	return sent, resp, diags
