@@ -122,6 +122,9 @@ type Withheld struct {
 	Computed bool // the provider gives the value
 	// Consumers are the instances that take a new computed value in the same apply, in no particular order.
 	Consumers []addr.Instance
+	// Missed are the instances that use the computed value and do not take it in the same apply, in no
+	// particular order. They miss a new one, if an update makes one.
+	Missed []addr.Instance
 }
 
 // Restores reports whether the apply changes the record of the value in the state, although the value stays.

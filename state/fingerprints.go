@@ -5,9 +5,11 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/zclconf/go-cty/cty"
@@ -63,6 +65,62 @@ func Deliver(list []Withheld, to *addr.ConfigResource) ([]Withheld, bool) {
 		}
 	}
 	return list, changed
+}
+
+// RenameConsumers has the records of computed values name the resources that use them by their new addresses.
+// Of each instance that was moved, moves yields the new address and the one before. A resource that still has
+// instances at the old address is named by both.
+func (s *State) RenameConsumers(moves iter.Seq2[addr.Instance, addr.Instance]) {
+	to := map[addr.ConfigResource][]addr.ConfigResource{}
+	for now, before := range moves {
+		if here := before.Config(); now.Config() != here && !slices.Contains(to[here], now.Config()) {
+			to[here] = append(to[here], now.Config())
+		}
+	}
+	if len(to) == 0 {
+		return
+	}
+	left := map[addr.ConfigResource]bool{}
+	for i := range s.AllInstances() {
+		left[i.Config()] = true
+	}
+	for _, in := range s.AllInstances() {
+		if in.Current == nil {
+			continue
+		}
+		var list []Withheld
+		for k, w := range in.Current.Withheld {
+			renamed := w
+			renamed.To, renamed.Owed = rename(w.To, to, left), rename(w.Owed, to, left)
+			if list == nil && !renamed.Equal(w) {
+				list = slices.Clone(in.Current.Withheld)
+			}
+			if list != nil {
+				list[k] = renamed
+			}
+		}
+		if list != nil {
+			in.Current = in.Current.Clone()
+			in.Current.Withheld = list
+		}
+	}
+}
+
+// rename returns a list of resources with new addresses. Those in left keep theirs besides.
+func rename(list []addr.ConfigResource, to map[addr.ConfigResource][]addr.ConfigResource, left map[addr.ConfigResource]bool) (out []addr.ConfigResource) {
+	for _, r := range list {
+		names := to[r]
+		if len(names) == 0 || left[r] {
+			names = append([]addr.ConfigResource{r}, names...)
+		}
+		for _, name := range names {
+			if !slices.Contains(out, name) {
+				out = append(out, name)
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b addr.ConfigResource) int { return strings.Compare(a.String(), b.String()) })
+	return out
 }
 
 // withheldNames are the members that hold the fingerprints of Withheld in files.

@@ -60,7 +60,7 @@ var installRules = map[string]rule{
 	"install/credential":        {may: []string{"base/childenv", "diag", "base/safefile", "install/cliconfig", "base/trace"}, why: "who holds tokens should know little else"},
 	"install/login":             {may: []string{"install/cliconfig", "install/web"}, why: "who obtains tokens need not know where they are kept"},
 	"install/registry":          {may: []string{"addr", "install/cliconfig", "install/lockfile", "install/web"}, why: "one protocol does not know the others, nor what becomes of packages"},
-	"install/fetch":             {may: []string{"base/childenv", "stores/cloud/...", "install/ocimirror", "install/web", "values/leak", "base/trace"}, why: "packages are downloaded by address, independent of what they are for"},
+	"install/fetch":             {may: []string{"base/childenv", "base/pattern", "stores/cloud/...", "install/ocimirror", "install/web", "values/leak", "base/trace"}, why: "packages are downloaded by address, independent of what they are for"},
 	"install/modules":           {may: []string{"addr", "diag", "base/safefile", "language/config", "install/fetch", "install/registry", "install/web", "install/internal/...", "base/trace"}, why: "the installer writes the manifest and loading reads it: neither knows how packages are got"},
 	"install/netmirror":         {may: []string{"addr", "install/lockfile", "install/web"}, why: "one protocol does not know the others, nor what becomes of packages"},
 	"install/ocimirror":         {may: []string{"addr", "install/cliconfig", "install/lockfile", "install/web"}, why: "one protocol does not know the others, nor what becomes of packages"},

@@ -4,6 +4,7 @@ package arch
 var baseRules = map[string]rule{
 	"base/bug":            {pure: true, modules: none, why: "what a panic was does not depend on the task"},
 	"base/bounds":         {pure: true, modules: []string{hcl, cty}, why: "what a text or value may ask of the machine does not depend on what it is for"},
+	"base/effort":         {pure: true, modules: none, why: "how much work a hash is does not depend on what is hashed"},
 	"base/detach":         {may: []string{"base/bug"}, pure: true, modules: none, why: "leaving work behind does not depend on what it is"},
 	"base/childenv":       {pure: true, modules: none, why: "which variables a program may see does not depend on what it is started for"},
 	"base/safefile":       {modules: []string{"github.com/google/renameio/v2", "github.com/natefinch/atomic"}, why: "what guards against odd files must not know what files are for"},
@@ -25,7 +26,7 @@ var valuesRules = map[string]rule{
 	"values/schema": {may: []string{"addr", "base/bounds", "diag", "base/unify"}, pure: true, modules: []string{hcl, cty}, why: "a schema describes values; where it came from is the provider's matter"},
 	"values/value":  {may: []string{"base/bounds", "base/jsonvalue", "values/schema"}, pure: true, modules: []string{cty, msgpack}, why: "sealing a value needs to know its write-only attributes, and what can be read again, and nothing more"},
 	"values/fingerprint": {
-		may:     []string{"base/jsonvalue"},
+		may:     []string{"base/effort", "base/jsonvalue"},
 		modules: []string{cty, msgpack, "golang.org/x/crypto/argon2"}, why: "what is made of a secret depends on its bytes and a salt, and not on whose it is",
 	},
 	"values/leak": {

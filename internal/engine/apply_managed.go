@@ -283,6 +283,9 @@ func (ia *instanceApply) carryOut(planned provider.PlanResponse) bool {
 	if entry == nil {
 		return false
 	}
+	if entry = oweFirst(ia, entry); entry == nil {
+		return false
+	}
 	deposed, ok := ia.depose(entry)
 	if !ok {
 		return false
@@ -412,6 +415,7 @@ func (ia *instanceApply) conclude(entry *journalEntry, o applied, resp provider.
 	} else {
 		ok = endDelivered(ia.a, entry, ia.Obj.Instance, ia.changeTo(obj))
 	}
+	reportMissed(ia, obj)
 	self := ia.final(o.value, obj)
 	if o.failed {
 		return false

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/internal/values/schema"
 	"github.com/mayfly-iac/mayfly/internal/values/value"
 	"github.com/mayfly-iac/mayfly/plan"
@@ -127,19 +128,24 @@ func names(list []addr.ConfigResource) string {
 	return strings.Join(out, ", ")
 }
 
-// consumersOf returns the resources that take a computed value which a change makes.
+// consumersOf returns the resources that use a computed value which a change makes.
 func consumersOf(c *plan.Change, path cty.Path) (to []addr.ConfigResource) {
 	for _, w := range c.Withheld {
-		if !w.Path.Equals(path) {
-			continue
-		}
-		for _, i := range w.Consumers {
-			if !slices.Contains(to, i.Config()) {
-				to = append(to, i.Config())
-			}
+		if w.Path.Equals(path) {
+			to = append(to, blocksOf(slices.Concat(w.Consumers, w.Missed))...)
 		}
 	}
 	return to
+}
+
+// blocksOf returns the resources that instances belong to, once each.
+func blocksOf(instances []addr.Instance) (out []addr.ConfigResource) {
+	for _, i := range instances {
+		if !slices.Contains(out, i.Config()) {
+			out = append(out, i.Config())
+		}
+	}
+	return out
 }
 
 // deliveries has the consumers that are still to get computed values in an apply (E98).
@@ -151,8 +157,8 @@ type deliveries struct {
 	producers map[addr.Instance][]addr.Instance // by consumer
 }
 
-// expect adds the consumers of the computed values of an object.
-func (d *deliveries) expect(producer addr.Instance, consumers []addr.Instance) {
+// expect adds the consumers of the computed values of an object, and missed, which use them and take none.
+func (d *deliveries) expect(producer addr.Instance, consumers, missed []addr.Instance) {
 	if d.waiting == nil {
 		d.waiting = map[addr.Instance]map[addr.ConfigResource]map[addr.Instance]struct{}{}
 		d.producers = map[addr.Instance][]addr.Instance{}
@@ -162,14 +168,13 @@ func (d *deliveries) expect(producer addr.Instance, consumers []addr.Instance) {
 		blocks = map[addr.ConfigResource]map[addr.Instance]struct{}{}
 		d.waiting[producer] = blocks
 	}
-	for _, c := range consumers {
+	for _, c := range slices.Concat(consumers, missed) {
 		if blocks[c.Config()] == nil {
 			blocks[c.Config()] = map[addr.Instance]struct{}{}
 		}
-		if _, again := blocks[c.Config()][c]; again {
-			continue
-		}
 		blocks[c.Config()][c] = struct{}{}
+	}
+	for _, c := range consumers {
 		if !slices.Contains(d.producers[c], producer) {
 			d.producers[c] = append(d.producers[c], producer)
 		}
@@ -214,4 +219,59 @@ func endDelivered(a *applier, entry *journalEntry, consumer addr.Instance, chang
 		}
 	}
 	return entry.end(false, changes...)
+}
+
+// oweFirst records, before an update, that the consumers of the computed values which it may make have yet to
+// get them: the run may die before it knows the answer. It returns the journal entry for the update, nil if
+// that cannot begin.
+func oweFirst(ia *instanceApply, entry *journalEntry) *journalEntry {
+	o := ia.a.object(ia.Obj)
+	if ia.change.Action != plan.Update || o == nil {
+		return entry
+	}
+	owing, owes := o.Clone(), false
+	owing.Withheld = slices.Clone(o.Withheld)
+	for i, w := range owing.Withheld {
+		for _, r := range consumersOf(ia.change, w.Path) {
+			if w.Computed && !slices.Contains(w.Owed, r) {
+				w.Owed, owes = append(slices.Clip(w.Owed), r), true
+			}
+		}
+		owing.Withheld[i].Owed = w.Owed
+	}
+	if !owes {
+		return entry
+	}
+	if !entry.end(false, ia.changeTo(owing)) {
+		return nil
+	}
+	return ia.a.beginEntry(ia.Obj, string(event.OpUpdate))
+}
+
+// reportMissed reports new computed values of an updated object which not all consumers take in this apply.
+// The plan could not know whether there would be any.
+func reportMissed(ia *instanceApply, o *state.Object) {
+	for _, w := range ia.change.Withheld {
+		if len(w.Missed) == 0 {
+			continue
+		}
+		had, has := recordOf(ia.prior.Object, w.Path), recordOf(o, w.Path)
+		if has == nil || had != nil && had.Value() == has.Value() {
+			continue
+		}
+		ia.Report(diag.Errorf("New value was not delivered",
+			"The provider made a new value of %s in this update, and this apply did not send it to %s. The value exists no longer, as ephemeral_attributes keeps it out of the state. Change the versions of the arguments that use it, so that they take a new one, and make that with the option -replace=%s.",
+			attributeName(ia.Obj.Instance, w.Path), names(blocksOf(w.Missed)), diag.Argument(ia.Obj.Instance.String())))
+	}
+}
+
+// recordOf returns the record of a withheld attribute of an object, nil if there is none.
+func recordOf(o *state.Object, path cty.Path) *state.Withheld {
+	if o == nil {
+		return nil
+	}
+	if i := slices.IndexFunc(o.Withheld, func(w state.Withheld) bool { return w.Path.Equals(path) }); i >= 0 {
+		return &o.Withheld[i]
+	}
+	return nil
 }

@@ -135,6 +135,7 @@ func checkDeliveries(p *planner) {
 		}
 		for i := range c.Withheld {
 			slices.SortFunc(c.Withheld[i].Consumers, addr.Instance.Compare)
+			slices.SortFunc(c.Withheld[i].Missed, addr.Instance.Compare)
 		}
 		if makes && !used && c.Action != plan.Update {
 			p.run.Report(diag.Warnf("Nothing uses the value of an ephemeral attribute",
@@ -160,7 +161,13 @@ func deliver(p *planner, c *plan.Change, w *plan.Withheld, by string, use comput
 		return
 	}
 	if c.Action == plan.Update {
-		return // maybe there is no new value
+		if !slices.Contains(w.Missed, use.instance) { // maybe there is no new value
+			w.Missed = append(w.Missed, use.instance)
+		}
+		return
+	}
+	if to == nil && p.broken.Touched(plan.Dep{Resource: use.instance.Abs(), Key: use.instance.Key}) {
+		return // its own error is reported
 	}
 	why, way := "the version of its argument "+schema.PathString(use.path)+" stays, so that the value is not sent", "Change the version, or make it fingerprint("+by+")"
 	if to == nil {
@@ -257,7 +264,7 @@ func checkUndelivered(ip *instancePlan) bool {
 			"An earlier run created %s and ended before %s had the value that its provider computed. The value is lost, so the object is replaced.", a, names(owed)))
 		return true
 	}
-	detail := fmt.Sprintf("An earlier run made a new value for %s and ended before %s had it.", a, names(owed))
+	detail := fmt.Sprintf("An earlier run made a new value for %s, or may have, and ended before %s had it.", a, names(owed))
 	if len(had) > 0 {
 		detail += fmt.Sprintf(" It was delivered to %s.", names(had))
 	}

@@ -13,12 +13,16 @@ import (
 // Missing returns the records of the withheld attributes that an object lacks and that a configuration sets.
 // Computed ones cannot be had any more, and no provider needs them.
 func Missing(v cty.Value, stored *state.Object) []state.Withheld {
+	return slices.DeleteFunc(lacking(v, stored), func(w state.Withheld) bool { return w.Computed })
+}
+
+// lacking is Missing with computed attributes.
+func lacking(v cty.Value, stored *state.Object) (out []state.Withheld) {
 	if stored == nil {
 		return nil
 	}
-	var out []state.Withheld
 	for _, w := range stored.Withheld {
-		if !w.Computed && hasPlace(v, w.Path) && part(v, w.Path) == cty.NilVal {
+		if hasPlace(v, w.Path) && part(v, w.Path) == cty.NilVal {
 			out = append(out, w)
 		}
 	}
@@ -42,7 +46,7 @@ func (a *Attributes) real(w state.Withheld, cfg cty.Value) cty.Value {
 // the configuration has the same ones. Where changes are ignored, or assumed to be none, that is the value of
 // the configuration.
 func (a *Attributes) Fill(v cty.Value, stored *state.Object, cfg cty.Value) cty.Value {
-	for _, w := range Missing(v, stored) {
+	for _, w := range lacking(v, stored) {
 		known := a.real(w, cfg)
 		if here := part(cfg, w.Path); known == cty.NilVal && here != cty.NilVal && (a.ignored(w.Path) || a.assumed(w, here)) {
 			known = here

@@ -42,12 +42,19 @@ func (a *Attributes) Records(v, sent cty.Value, earlier *state.Object) (out []st
 				paths = appendNew(paths, w.Path)
 			}
 		}
+	} else if sent == cty.NilVal { // an imported object: null may mean that its provider cannot read the value
+		for _, path := range a.Computed {
+			if len(path) == 1 && hasPlace(v, path) {
+				paths = appendNew(paths, path)
+			}
+		}
 	}
 	drifted := sent == cty.NilVal && a.drifted(v, earlier)
 	for _, path := range paths {
 		before := recordAt(earlier, path)
 		w := r.values(path, before)
-		if w.Computed = isComputed(a, path, sent) || sent == cty.NilVal && before != nil && before.Computed; w.Computed {
+		w.Computed = isComputed(a, path, sent) || sent == cty.NilVal && before != nil && before.Computed
+		if w.Computed {
 			r.completeComputed(&w, before)
 		} else if sent != cty.NilVal {
 			r.completeGiven(&w)
@@ -109,7 +116,9 @@ func (r *recorder) completeComputed(w *state.Withheld, before *state.Withheld) {
 // rest of the configuration.
 func (r *recorder) completeGiven(w *state.Withheld) {
 	if made := part(r.Made, w.Path); made == cty.NilVal || !made.IsWhollyKnown() || !r.rest.IsWhollyKnown() {
-		w.Made = fingerprint.Fingerprint{}
+		if w.Made = (fingerprint.Fingerprint{}); w.Version.IsZero() {
+			w.Config = fingerprint.Fingerprint{}
+		}
 	} else if !r.isSame(w.Made, made) || !r.isOf(w.Config, r.rest) {
 		w.Made, w.Config = r.fingerprint(w.Path, made, r.Hasher.Of), r.fingerprint(w.Path, r.rest, r.Hasher.Quick)
 	}

@@ -213,6 +213,9 @@ func (d *decoder) change(in *change) *plan.Change {
 		for _, i := range w.Consumers {
 			one.Consumers = append(one.Consumers, d.instance(i))
 		}
+		for _, i := range w.Missed {
+			one.Missed = append(one.Missed, d.instance(i))
+		}
 		c.Withheld = append(c.Withheld, one)
 	}
 	return c

@@ -195,6 +195,7 @@ type withheld struct {
 	Status    string     `json:"status"`
 	Computed  bool       `json:"computed,omitempty"`
 	Consumers []instance `json:"consumers,omitempty"`
+	Missed    []instance `json:"missed,omitempty"`
 }
 
 // importing is the stored form of plan.Importing.

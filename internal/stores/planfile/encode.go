@@ -86,6 +86,9 @@ func (e *encoder) change(c *plan.Change) (*change, error) {
 		for _, i := range w.Consumers {
 			one.Consumers = append(one.Consumers, e.instance(&x, i))
 		}
+		for _, i := range w.Missed {
+			one.Missed = append(one.Missed, e.instance(&x, i))
+		}
 		out.Withheld = append(out.Withheld, one)
 	}
 	return out, x.err

@@ -92,7 +92,9 @@ func fullChange(t testing.TB) *plan.Change {
 		Deps:                []plan.Dep{{Resource: res, All: true}, {Resource: res, All: true, Modules: true}, {Resource: res, All: true, Modules: true, Within: res.Module}, {Resource: res, Key: addr.StringKey("k")}, {Resource: addr.AbsResource{Resource: res.Resource}}},
 		StateDeps:           []addr.ConfigResource{res.Config(), {Resource: addr.Resource{Type: "t", Name: "o"}}},
 		CreateBeforeDestroy: true, Importing: &plan.Importing{ID: "x", Identity: seal(t, cty.True)}, GeneratedConfig: "resource {\n}\n",
-		Withheld: []plan.Withheld{{Path: cty.GetAttrPath("rule").IndexInt(1).GetAttr("password"), Status: plan.WithheldChanged}},
+		Withheld: []plan.Withheld{{Path: cty.GetAttrPath("rule").IndexInt(1).GetAttr("password"), Status: plan.WithheldChanged}, {
+			Path: cty.GetAttrPath("token"), Status: plan.WithheldUnknown, Computed: true, Consumers: []addr.Instance{res.Instance(addr.IntKey(3)), res.Instance(addr.StringKey("k"))},
+		}},
 	}
 }
 

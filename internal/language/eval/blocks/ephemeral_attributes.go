@@ -144,7 +144,7 @@ func (b *Resource) cannotWithhold(pattern cty.Path) string {
 	switch {
 	case b.Schema.Block.InWriteOnly(pattern):
 		return "The attribute \"" + name + "\" is write-only, so that it is never stored. Remove it from the list."
-	case b.Provider == addr.BuiltinProvider && pattern[0] == cty.GetAttrStep{Name: "input"}:
+	case b.Provider == addr.BuiltinProvider && (pattern[0] == cty.GetAttrStep{Name: "input"} || pattern[0] == cty.GetAttrStep{Name: "output"}):
 		return "The attribute \"output\" repeats \"input\", so that the state would have the value anyway. Use \"input_wo\", which is write-only."
 	case len(pattern) == 1 && pattern[0] == cty.GetAttrStep{Name: "id"} && !b.Schema.Block.Settable(pattern):
 		return "Objects are found by the attribute \"id\", so that the state has to have it."

@@ -41,7 +41,7 @@ func fingerprintFunc(number func(cty.Value) (uint64, bool, error)) function.Func
 	})
 }
 
-var errPast = errors.New("a provider computed the value in an earlier run, and the state has only the fingerprint of the attribute itself; refer to that attribute, without anything that changes its value")
+var errPast = errors.New("a provider computed the value in an earlier run, and its fingerprint is not known; refer to the attribute itself, without anything that changes its value")
 
 // pastNumber returns the fingerprint of a value that a provider computed in an earlier run, 0 of any other
 // value. It returns false if the value is made of such values, whose fingerprints say nothing about it.

@@ -165,7 +165,7 @@ func (f *sensitiveFinder) attribute(of ResourceType, path cty.Path, b *schema.Bl
 		_, err := b.Pattern(path)
 		nameable := err == nil && of.Mode == addr.Managed && !path.Equals(cty.GetAttrPath("id"))
 		a.Argument = nameable && b.Settable(path)
-		a.Computed = nameable && !a.Argument
+		a.Computed = nameable && !a.Argument && of.Provider != addr.BuiltinProvider // whose resources repeat an argument
 	}
 }
 
