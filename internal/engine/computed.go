@@ -25,10 +25,10 @@ type computedUses struct {
 	of map[string][]computedUse // by attribute
 }
 
-// computedUse is a use of a computed value: by an argument of a managed resource, or by something else that
-// needs the value in every run.
+// computedUse is a use of a computed value: by an argument of a managed resource, or by something else.
 type computedUse struct {
 	user     string        // for messages
+	once     bool          // it needs the value in this run alone
 	instance addr.Instance // zero for others
 	path     cty.Path      // of the argument
 }
@@ -42,21 +42,27 @@ func (u *computedUses) add(of value.Computed, use computedUse) {
 	u.of[of.By] = append(u.of[of.By], use)
 }
 
-// need notes that something other than a managed resource uses values with these marks. It returns an error
-// if one of them cannot be had in this run.
+// need notes that something which is configured in every run uses values with these marks. It returns an
+// error if one of them cannot be had in this run.
 func (u *computedUses) need(user string, of []value.Computed) diag.List {
+	return u.use(computedUse{user: user}, of)
+}
+
+// use notes a use of values with these marks by something other than an argument of a managed resource. It
+// returns an error if one of them cannot be had in this run.
+func (u *computedUses) use(by computedUse, of []value.Computed) diag.List {
 	var past []value.Computed
 	for _, c := range of {
 		if c.Past {
 			past = append(past, c)
 		} else {
-			u.add(c, computedUse{user: user})
+			u.add(c, by)
 		}
 	}
 	if len(past) == 0 {
 		return nil
 	}
-	return unavailable(u.state, user, past, true)
+	return unavailable(u.state, by.user, past, !by.once)
 }
 
 // unavailable is the error for computed values of earlier runs that something needs, in every run if always

@@ -147,7 +147,7 @@ func checkDeliveries(p *planner) {
 // deliver decides about one user of a value that a change makes.
 func deliver(p *planner, c *plan.Change, w *plan.Withheld, by string, use computedUse) {
 	if use.instance == (addr.Instance{}) {
-		if c.Action != plan.Update {
+		if c.Action != plan.Update && !use.once {
 			p.run.Report(diag.Warnf("Later runs do not have a value that they need",
 				"%s is made of %s, which exists only in the run that makes it. Later runs need it too, and will end with an error. Store the value where it can be read from, for instance through a write-only argument, and read it from there.", use.user, by).WithAddress(c.Addr.String()))
 		}
