@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/internal/testing/simprovider"
 	"github.com/mayfly-iac/mayfly/internal/values/fingerprint"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
@@ -63,10 +64,12 @@ type madeHistory struct {
 	truth  *madeTruth
 	trail  []string
 
-	touched map[string]bool   // instances that calls may change, by name
-	renewed map[string]bool   // those that get new tokens, or may have got them
-	waived  map[string]string // secrets that instances lack, which is all right
-	ended   bool              // a run has failed or died since all was well
+	touched   map[string]bool   // instances that calls may change, by name
+	needy     map[string]bool   // those of them that need their secrets for it
+	renewed   map[string]bool   // those that get new tokens, or may have got them
+	waived    map[string]string // secrets that instances lack, which is all right
+	ended     bool              // a run has failed or died since all was well
+	uncertain bool              // and the engine cannot know what it has done
 }
 
 func newMadeHistory(t *testing.T, seed uint64, salt fingerprint.Salt, hashes *fingerprint.Hashes) *madeHistory {
@@ -82,7 +85,7 @@ func newMadeHistory(t *testing.T, seed uint64, salt fingerprint.Salt, hashes *fi
 	h := &madeHistory{
 		t: t, config: c, side: newHeldSide(t, dir, true, salts, hashes),
 		truth:   &madeTruth{config: c, tokens: map[string]string{}, got: map[string]string{}, hidden: map[string]bool{}},
-		touched: map[string]bool{}, renewed: map[string]bool{}, waived: map[string]string{},
+		touched: map[string]bool{}, needy: map[string]bool{}, renewed: map[string]bool{}, waived: map[string]string{},
 	}
 	h.side.through = h.truth.change
 	return h
@@ -103,6 +106,9 @@ func (h *madeHistory) live() {
 	if h.t.Failed() {
 		return
 	}
+	if s := h.next(); h.config.chance(2) { // and what it leaves, whatever that is
+		h.run(s)
+	}
 	if r := h.run(madeStep{name: "destroy everything", cmd: heldCommand{mode: plan.Destroy}}); r.diags.HasErrors() {
 		h.t.Errorf("got %v from the destruction", r.diags.Err())
 	}
@@ -111,11 +117,11 @@ func (h *madeHistory) live() {
 // step carries out a step and what settles its outcome. After that a plan has nothing to do.
 func (h *madeHistory) step(s madeStep) {
 	var way wayOut
-	for range 12 {
+	for range 30 {
 		if h.t.Failed() {
 			return
 		}
-		s.cmd.replace = append(s.cmd.replace, way.replace...)
+		s.cmd.replace = append(append(s.cmd.replace, way.replace...), h.bare(s.cmd)...)
 		r := h.run(s)
 		if !r.refused {
 			h.checkSilence(s.cmd)
@@ -132,6 +138,7 @@ func (h *madeHistory) step(s madeStep) {
 			continue
 		case s.harmed && (r.killed || r.diags.HasErrors()), len(s.cmd.targets)+len(s.cmd.excludes) > 0, s.cmd.mode != plan.Normal:
 			h.ended = h.ended || s.harmed
+			h.uncertain = h.uncertain || r.killed || slices.ContainsFunc(s.rules, func(rule simprovider.Rule) bool { return rule.Do == "rpc-error" })
 			s, way = h.mend(), wayOut{}
 			continue
 		case r.diags.HasErrors():
@@ -173,8 +180,9 @@ func (h *madeHistory) settled() {
 		h.t.Errorf("got %v and the changes %q in a second plan, want none", r.diags.Err(), r.planned)
 	}
 	clear(h.touched)
+	clear(h.needy)
 	clear(h.renewed)
-	h.ended = false
+	h.ended, h.uncertain = false, false
 }
 
 // checkSilence plans after a run that ended in any way: if something lacks a secret, the plan delivers it or
@@ -254,20 +262,18 @@ func (h *madeHistory) follow(s madeStep, r *heldResult) (way wayOut) {
 		case "Value is no longer available":
 			right = h.isNeeded(d.Detail)
 		case "New value would not be delivered":
-			right = h.isMissed(d.Address, s.cmd)
-			way.unrestricted = true
+			right, way.unrestricted = h.isMissed(d.Address, s.cmd), true
 			for _, i := range h.config.all() {
 				if i.address() == d.Address && i.static {
 					h.bump(i.madeObject)
 				}
 			}
-			continue
-		case "Moved resource instances excluded by targeting":
+		case "Moved resource instances excluded by targeting", "Nothing matches -replace":
 			right, way.unrestricted = len(s.cmd.targets)+len(s.cmd.excludes) > 0, true
 		case "Cannot tell whether the object exists": // an account that is gone, with a password
 			right = slices.ContainsFunc(h.config.all(), func(i madeInstance) bool { return i.address() == d.Address && h.real(i) == "" })
 		case "Value was not delivered":
-			right = h.ended
+			right = h.ended && (h.uncertain || len(h.lacking()) > 0)
 			if right && h.config.chance(4) {
 				h.untaint(d)
 				continue
