@@ -67,9 +67,9 @@ func Deliver(list []Withheld, to *addr.ConfigResource) ([]Withheld, bool) {
 	return list, changed
 }
 
-// RenameConsumers has the records of computed values name the resources that use them by their new addresses:
-// moves yields the new address of each instance that was moved, and the address before. A resource that still
-// has instances at the old address is named by both.
+// RenameConsumers has the records of computed values name the resources that use them by their new addresses.
+// Of each instance that was moved, moves yields the new address and the one before. A resource that still has
+// instances at the old address is named by both.
 func (s *State) RenameConsumers(moves iter.Seq2[addr.Instance, addr.Instance]) {
 	to := map[addr.ConfigResource][]addr.ConfigResource{}
 	for now, before := range moves {

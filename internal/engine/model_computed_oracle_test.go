@@ -13,6 +13,7 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/internal/provider"
 	"github.com/mayfly-iac/mayfly/internal/testing/simprovider/simcloud"
+	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
 )
 
@@ -22,6 +23,7 @@ type madeTruth struct {
 	config *madeConfig
 	tokens map[string]string // the newest one of each account, by its id
 	got    map[string]string // the secret that each object has, by its id
+	minted map[string]bool   // tokens in upper case
 	hidden map[string]bool   // tokens in upper case, of accounts that keep theirs out of the state
 	calls  []string          // changes by the last command, by the names of the objects
 	faults []string
@@ -66,7 +68,9 @@ func (m *madeTruth) change(req provider.ApplyRequest, call heldCall) (provider.A
 	}
 	if token := resp.New.GetAttr("token"); !token.IsNull() && token.IsKnown() {
 		m.tokens[id] = token.AsString()
-		m.hidden[strings.ToUpper(token.AsString())] = m.hidden[strings.ToUpper(token.AsString())] || of.on
+		if key := strings.ToUpper(token.AsString()); !m.minted[key] { // or the state has it already
+			m.minted[key], m.hidden[key] = true, of.on
+		}
 	}
 	return resp, diags
 }
@@ -137,6 +141,17 @@ func textOf(o *state.Object, name string) string {
 	return text
 }
 
+// bare returns the accounts whose tokens the state should have and does not, because they were kept out of it
+// until now. They have to be replaced.
+func (h *madeHistory) bare(cmd heldCommand) (out []string) {
+	for _, i := range h.config.all() {
+		if i.typ == "sim_account" && !i.on && cmd.mode == plan.Normal && h.real(i) != "" && tokenOf(h.instance(i).Current) == "" && !slices.Contains(cmd.replace, i.address()) {
+			out = append(out, i.address())
+		}
+	}
+	return out
+}
+
 // due returns the secret that the tokens of now make for an instance; false if one of the accounts does not
 // exist.
 func (h *madeHistory) due(i madeInstance) (string, bool) {
@@ -155,8 +170,8 @@ func (h *madeHistory) due(i madeInstance) (string, bool) {
 	return i.secret(tokens), true
 }
 
-// lacking returns the instances that do not have the secrets that the tokens of now make, except for the ones
-// that are well as the user says.
+// lacking returns the instances that do not have the secrets that the tokens of now make. If the user has
+// said that all is well with one, it is left out.
 func (h *madeHistory) lacking() (out []string) {
 	for _, i := range h.config.all() {
 		if len(i.uses) == 0 {
@@ -171,8 +186,15 @@ func (h *madeHistory) lacking() (out []string) {
 	return out
 }
 
-// touch notes that something about an instance has changed, so that calls that change it are expected.
-func (h *madeHistory) touch(i madeInstance) { h.touched[i.named()] = true }
+// touch notes that something about an instance has changed for which it needs its secret, so that calls that
+// change it are expected.
+func (h *madeHistory) touch(i madeInstance) { h.touched[i.named()], h.needy[i.named()] = true, true }
+
+// brush is touch for a change of another argument. Only passwords are sent along with that.
+func (h *madeHistory) brush(i madeInstance) {
+	h.touched[i.named()] = true
+	h.needy[i.named()] = h.needy[i.named()] || i.typ == "sim_account"
+}
 
 // renew notes that an instance gets a new token, or may get one, and so do those who use it get new secrets.
 func (h *madeHistory) renew(i madeInstance) {
@@ -203,7 +225,7 @@ func (h *madeHistory) spread() {
 // needs a secret that is made of a token that is kept out of the state, and there is no new one.
 func (h *madeHistory) isNeeded(text string) bool {
 	for _, user := range h.config.all() {
-		if !h.touched[user.named()] || !strings.Contains(text, user.address()) {
+		if !h.needy[user.named()] || !strings.Contains(text, user.address()) {
 			continue
 		}
 		for _, s := range user.sources() {

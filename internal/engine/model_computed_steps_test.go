@@ -32,6 +32,11 @@ func (h *madeHistory) next() madeStep {
 		i := c.some()
 		names = append(names, h.change(i, &s)+" "+i.named())
 	}
+	for _, list := range []*[]string{&s.cmd.replace, &s.cmd.targets, &s.cmd.excludes} {
+		*list = slices.DeleteFunc(*list, func(address string) bool { // which another change has removed
+			return !slices.ContainsFunc(c.all(), func(i madeInstance) bool { return i.address() == address })
+		})
+	}
 	if s.cmd.mode == plan.RefreshOnly {
 		s.cmd.replace, s.cmd.targets, s.cmd.excludes = nil, nil, nil
 	}
@@ -41,6 +46,9 @@ func (h *madeHistory) next() madeStep {
 
 // mend returns the step after one that has left things to do.
 func (h *madeHistory) mend() madeStep {
+	if h.config.chance(4) {
+		return h.next()
+	}
 	if i := h.config.some(); h.config.chance(3) {
 		return madeStep{name: h.move(i) + " and mend"}
 	}
@@ -64,13 +72,16 @@ func (h *madeHistory) change(i madeInstance, s *madeStep) string {
 	case 3:
 		i.note++
 		for _, all := range i.instances() {
-			h.touch(all)
+			h.brush(all)
 		}
 		return "note"
 	case 4:
 		s.cmd.replace = append(s.cmd.replace, i.address())
 		return "replace"
 	case 5:
+		if len(s.cmd.replace)+len(s.cmd.targets)+len(s.cmd.excludes) > 0 {
+			return "nothing" // they have the address before
+		}
 		return h.move(i)
 	case 6:
 		return h.set(i, s)
@@ -143,7 +154,11 @@ func (h *madeHistory) set(i madeInstance, s *madeStep) string {
 	}
 	i.on = !i.on
 	for _, all := range i.instances() {
-		if h.touch(all); !i.on {
+		h.touch(all)
+		if id := h.real(all); i.on && id != "" { // a run that died may have left an older one, as ever
+			h.truth.tokens[id] = tokenOf(h.instance(all).Current)
+		}
+		if !i.on {
 			s.cmd.replace = append(s.cmd.replace, all.address())
 		}
 	}
@@ -185,7 +200,7 @@ func (h *madeHistory) drift(i madeInstance, s *madeStep) string {
 		h.renew(i)
 		return "drift of rotate"
 	}
-	h.touch(i)
+	h.brush(i)
 	return "drift"
 }
 
@@ -236,6 +251,7 @@ func (h *madeHistory) rebuild(i madeInstance) string {
 			}
 			i.keys, i.each = keys, each
 		}
+		i.static = i.typ == "sim_thing" // the secret may be another one of the same tokens
 		h.bump(i.madeObject)
 		return "rebuild"
 	}

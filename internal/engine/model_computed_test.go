@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/internal/values/fingerprint"
 	"github.com/mayfly-iac/mayfly/plan"
@@ -21,8 +20,8 @@ import (
 )
 
 // TestE98Model changes random configurations in random ways in which providers compute secrets that are kept
-// out of the state. Its users must have the newest, or a plan must say so: none may be lost in
-// silence, not even by a run that fails or dies. An error must be right, and its way out must work.
+// out of the state. Each consumer must have the newest, or a plan must say so: none may be lost in silence,
+// not even by a run that fails or dies. An error must be right, and its way out must work.
 func TestE98Model(t *testing.T) {
 	t.Parallel()
 	first, seeds := envNumber(t, envHeldFirst, 0), envNumber(t, envHeldSeeds, heldSeeds)
@@ -64,10 +63,12 @@ type madeHistory struct {
 	truth  *madeTruth
 	trail  []string
 
-	touched map[string]bool   // instances that calls may change, by name
-	renewed map[string]bool   // those that get new tokens, or may have got them
-	waived  map[string]string // secrets that instances lack, which is all right
-	ended   bool              // a run has failed or died since all was well
+	touched   map[string]bool   // instances that calls may change, by name
+	needy     map[string]bool   // those of them that need their secrets for it
+	renewed   map[string]bool   // those that get new tokens, or may have got them
+	waived    map[string]string // secrets that instances lack, which is all right
+	ended     bool              // a run has failed or died since all was well
+	uncertain bool              // and the engine cannot know what it has done
 }
 
 func newMadeHistory(t *testing.T, seed uint64, salt fingerprint.Salt, hashes *fingerprint.Hashes) *madeHistory {
@@ -82,8 +83,8 @@ func newMadeHistory(t *testing.T, seed uint64, salt fingerprint.Salt, hashes *fi
 	}
 	h := &madeHistory{
 		t: t, config: c, side: newHeldSide(t, dir, true, salts, hashes),
-		truth:   &madeTruth{config: c, tokens: map[string]string{}, got: map[string]string{}, hidden: map[string]bool{}},
-		touched: map[string]bool{}, renewed: map[string]bool{}, waived: map[string]string{},
+		truth:   &madeTruth{config: c, tokens: map[string]string{}, got: map[string]string{}, minted: map[string]bool{}, hidden: map[string]bool{}},
+		touched: map[string]bool{}, needy: map[string]bool{}, renewed: map[string]bool{}, waived: map[string]string{},
 	}
 	h.side.through = h.truth.change
 	return h
@@ -104,6 +105,9 @@ func (h *madeHistory) live() {
 	if h.t.Failed() {
 		return
 	}
+	if s := h.next(); h.config.chance(2) { // and what it leaves, whatever that is
+		h.run(s)
+	}
 	if r := h.run(madeStep{name: "destroy everything", cmd: heldCommand{mode: plan.Destroy}}); r.diags.HasErrors() {
 		h.t.Errorf("got %v from the destruction", r.diags.Err())
 	}
@@ -112,11 +116,11 @@ func (h *madeHistory) live() {
 // step carries out a step and what settles its outcome. After that a plan has nothing to do.
 func (h *madeHistory) step(s madeStep) {
 	var way wayOut
-	for range 12 {
+	for range 30 {
 		if h.t.Failed() {
 			return
 		}
-		s.cmd.replace = append(s.cmd.replace, way.replace...)
+		s.cmd.replace = append(append(s.cmd.replace, way.replace...), h.bare(s.cmd)...)
 		r := h.run(s)
 		if !r.refused {
 			h.checkSilence(s.cmd)
@@ -124,6 +128,9 @@ func (h *madeHistory) step(s madeStep) {
 		switch {
 		case r.refused:
 			way = h.follow(s, r)
+			if s.cmd.mode == plan.RefreshOnly { // which replaces nothing
+				s.cmd.mode = plan.Normal
+			}
 			if way.unrestricted {
 				s.cmd.targets, s.cmd.excludes = nil, nil
 			}
@@ -133,6 +140,7 @@ func (h *madeHistory) step(s madeStep) {
 			continue
 		case s.harmed && (r.killed || r.diags.HasErrors()), len(s.cmd.targets)+len(s.cmd.excludes) > 0, s.cmd.mode != plan.Normal:
 			h.ended = h.ended || s.harmed
+			h.uncertain = h.uncertain || r.killed || len(s.rules) > 0
 			s, way = h.mend(), wayOut{}
 			continue
 		case r.diags.HasErrors():
@@ -174,8 +182,9 @@ func (h *madeHistory) settled() {
 		h.t.Errorf("got %v and the changes %q in a second plan, want none", r.diags.Err(), r.planned)
 	}
 	clear(h.touched)
+	clear(h.needy)
 	clear(h.renewed)
-	h.ended = false
+	h.ended, h.uncertain = false, false
 }
 
 // checkSilence plans after a run that ended in any way: if something lacks a secret, the plan delivers it or
@@ -255,20 +264,18 @@ func (h *madeHistory) follow(s madeStep, r *heldResult) (way wayOut) {
 		case "Value is no longer available":
 			right = h.isNeeded(d.Detail)
 		case "New value would not be delivered":
-			right = h.isMissed(d.Address, s.cmd)
-			way.unrestricted = true
+			right, way.unrestricted = h.isMissed(d.Address, s.cmd), true
 			for _, i := range h.config.all() {
 				if i.address() == d.Address && i.static {
 					h.bump(i.madeObject)
 				}
 			}
-			continue
-		case "Moved resource instances excluded by targeting":
+		case "Moved resource instances excluded by targeting", "Nothing matches -replace":
 			right, way.unrestricted = len(s.cmd.targets)+len(s.cmd.excludes) > 0, true
 		case "Cannot tell whether the object exists": // an account that is gone, with a password
 			right = slices.ContainsFunc(h.config.all(), func(i madeInstance) bool { return i.address() == d.Address && h.real(i) == "" })
 		case "Value was not delivered":
-			right = h.ended
+			right = h.ended && (h.uncertain || len(h.lacking()) > 0)
 			if right && h.config.chance(4) {
 				h.untaint(d)
 				continue
@@ -290,18 +297,16 @@ func (h *madeHistory) follow(s madeStep, r *heldResult) (way wayOut) {
 // untaint does what the command untaint does: the user says that all is well with an object.
 func (h *madeHistory) untaint(d diag.Diagnostic) {
 	for _, m := range replaceOption.FindAllStringSubmatch(d.Detail, -1) {
-		a, err := addr.ParseInstance(m[1] + m[2])
-		if err != nil {
-			h.t.Fatal(err)
-		}
-		h.trail = append(h.trail, "  untaint "+a.String())
-		in := h.side.state.Instance(a)
+		address := m[1] + m[2]
+		h.trail = append(h.trail, "  untaint "+address)
+		all := h.config.all()
+		in := h.instance(all[slices.IndexFunc(all, func(i madeInstance) bool { return i.address() == address })])
 		n := in.Current.Clone()
 		n.Tainted = false
 		n.Withheld, _ = state.Deliver(n.Withheld, nil)
 		in.Current = n
-		for _, user := range h.config.all() {
-			if slices.ContainsFunc(user.sources(), func(s madeInstance) bool { return s.address() == a.String() }) {
+		for _, user := range all {
+			if slices.ContainsFunc(user.sources(), func(s madeInstance) bool { return s.address() == address }) {
 				h.waived[user.named()], _ = h.due(user)
 				h.touch(user)
 			}

@@ -108,7 +108,6 @@ func (p *planner) makePlan() {
 	p.warnUnmatched()
 	p.warnForgotten()
 	p.run.Report(takenOut(p.plan))
-	p.run.Report(noReturn(p.plan))
 	if p.req.RequireEphemeral {
 		p.run.Report(storesSensitive(p))
 	}

@@ -29,24 +29,30 @@ const (
 
 // settleComputed looks at the computed values that the configuration of an object is made of. Where they
 // existed only in an earlier run, an ephemeral attribute must be made of the same ones as before, or it is an
-// error (E97). Whatever a change needs besides is judged by checkUnavailable, once the action is known.
+// error (E97). Write-only arguments are judged by checkWriteOnly, once the action is known.
 func settleComputed(ip *instancePlan, s *ephemeral.Session) settled {
 	evaluateMade(ip.t, &ip.objectOp, s.Opened, ip.in, ip.declared.Computed)
 	noteUses(ip, ip.declared.Computed)
 	var missing []cty.Path
 	for _, part := range ip.declared.Computed {
-		if part.Of.Past && ip.Withheld.Names.Matches(part.Path) && !isKnownAt(ip.declared.Value, part.Path) {
-			missing = append(missing, part.Path)
+		if ip.Withheld.Names.Matches(part.Path) {
+			if part.Of.Past {
+				missing = append(missing, part.Path)
+			}
 		}
 	}
 	switch {
 	case len(missing) == 0:
 		return settledByPlan
-	case staysUnavailable(ip, missing):
-		return settledSame
+	case !staysUnavailable(ip, missing):
+		reportUnavailable(&ip.objectOp, ip.declared.Computed, missing[0], "")
+		return settledFailed
 	}
-	reportUnavailable(ip, missing[0])
-	return settledFailed
+	if due := object.DueReplacement(&ip.Op, ip.prior, ip.declared.Value, ip.meta(ip.in)); len(due) > 0 {
+		reportUnavailable(&ip.objectOp, ip.declared.Computed, missing[0], fmt.Sprintf("The provider %s requires the replacement of %s, because of %s. ", ip.Source.ForDisplay(), ip.Obj, schema.PathString(due[0])))
+		return settledFailed
+	}
+	return settledSame
 }
 
 // noteUses notes that an object uses the values that parts of its configuration are made of.
@@ -61,28 +67,9 @@ func noteUses(ip *instancePlan, parts []value.ComputedPart) {
 	}
 }
 
-// isKnownAt reports whether a plan knows the value at a path, since it has read the object with it.
-func isKnownAt(v cty.Value, path cty.Path) bool {
-	part, err := path.Apply(v)
-	return err == nil && part.IsWhollyKnown()
-}
-
-// reportUnavailable reports an argument whose value cannot be had.
-func reportUnavailable(ip *instancePlan, path cty.Path) {
-	var of []value.Computed
-	for _, part := range ip.declared.Computed {
-		if part.Of.Past && part.Path.Equals(path) {
-			of = append(of, part.Of)
-		}
-	}
-	diags := unavailable(ip.planner.computed.state, fmt.Sprintf("The argument %s of %s", schema.PathString(path), ip.Obj), of)
-	diags[0].Path = path
-	ip.Report(diags)
-}
-
 // staysUnavailable reports whether an object stays as it is without values that cannot be had.
 func staysUnavailable(ip *instancePlan, missing []cty.Path) bool {
-	if !asStored(ip) || !ip.Withheld.SameGiven(ip.loaded.Value, ip.prior.Value, ip.stored) || ip.forcedReason() != plan.NoReason {
+	if !asStored(ip) || !ip.Withheld.SameGiven(ip.loaded.Value, ip.prior.Value, ip.declared.Value, ip.stored) || ip.forcedReason() != plan.NoReason {
 		return false
 	}
 	if !ip.Withheld.Unavailable(ip.stored, ip.declared.Value, missing) {
@@ -92,21 +79,21 @@ func staysUnavailable(ip *instancePlan, missing []cty.Path) bool {
 	return !ip.marksChanged(ip.prior.Value)
 }
 
-// checkUnavailable reports arguments that a change needs and whose values the apply cannot have. An update
-// needs write-only ones only if their version changes.
-func checkUnavailable(ip *instancePlan, planned cty.Value) bool {
+// checkWriteOnly reports write-only arguments that a change needs and whose values cannot be had. An update
+// needs them only if their version changes.
+func checkWriteOnly(ip *instancePlan, planned cty.Value) bool {
 	if ip.change.Action == plan.NoOp {
 		return true
 	}
 	ok := true
 	for _, part := range ip.declared.Computed {
-		if !part.Of.Past {
+		if !part.Of.Past || ip.Withheld.Names.Matches(part.Path) {
 			continue
 		}
-		if ip.change.Action == plan.Update && !ip.Withheld.Names.Matches(part.Path) && !takesWriteOnly(ip.Block(), part.Path, ip.prior.Value, planned) {
+		if ip.change.Action == plan.Update && !takesWriteOnly(ip.Block(), part.Path, ip.prior.Value, planned) {
 			continue
 		}
-		reportUnavailable(ip, part.Path)
+		reportUnavailable(&ip.objectOp, ip.declared.Computed, part.Path, "")
 		ok = false
 	}
 	return ok
@@ -356,6 +343,21 @@ func evaluateMade(t *future.Task, op *objectOp, o *eval.Opened, in *eval.Instanc
 	}
 }
 
+// keptAway returns the planned object without the computed values that stay. The plan may have read them, but
+// the apply does not read the object again.
+func keptAway(ip *instancePlan, planned cty.Value) cty.Value {
+	if ip.change.Action == plan.NoOp {
+		return ip.Withheld.Hide(planned)
+	}
+	var same []cty.Path
+	for _, w := range ip.change.Withheld {
+		if w.Computed && w.Status == plan.WithheldSame {
+			same = append(same, w.Path)
+		}
+	}
+	return ip.Block().NullAt(planned, same)
+}
+
 // markPrior returns the prior object as references see it.
 func markPrior(ip *instancePlan) cty.Value {
 	return ip.Mark(ip.prior.Value, object.Config{Sensitive: ip.prior.Sensitive()}, ip.prior.Records())
@@ -365,6 +367,11 @@ func markPrior(ip *instancePlan) cty.Value {
 func recordsOf(ip *instancePlan) []state.Withheld {
 	if a := ip.change.Action; a == plan.Create || a.IsReplace() {
 		return nil
+	}
+	ip.planner.mu.Lock()
+	defer ip.planner.mu.Unlock()
+	if o := ip.planner.prior.Object(ip.Obj); o != nil {
+		return o.Withheld // also of values that have changed outside
 	}
 	return ip.prior.Records()
 }

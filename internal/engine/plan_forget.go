@@ -11,6 +11,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/base/future"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
 	"github.com/mayfly-iac/mayfly/internal/provider"
+	"github.com/mayfly-iac/mayfly/internal/values/value"
 	"github.com/mayfly-iac/mayfly/plan"
 )
 
@@ -97,7 +98,15 @@ func (p *planner) checkArguments(t *future.Task, of provisioners, self cty.Value
 	for i, one := range of.Provisioners() {
 		args, conn, diags := evalProvisioner(t, nil, of, i, self, at)
 		if !diags.HasErrors() {
-			diags = append(diags, checkProvisioner(p, one, at, args, conn)...)
+			made := value.MadeOf(args)
+			if conn != cty.NilVal {
+				made = append(made, value.MadeOf(conn)...)
+			}
+			by := computedUse{user: "A provisioner of " + at.String(), once: true}
+			if one.Destroy { // which is never the run that makes values of the object itself
+				by = computedUse{user: "A provisioner that runs before " + at.String() + " is destroyed"}
+			}
+			diags = append(diags, p.computed.use(by, made).InConfigBody(one.Body).WithAddress(at.String())...)
 		}
 		p.run.Report(diags)
 		ok = ok && !diags.HasErrors()

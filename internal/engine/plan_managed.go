@@ -324,7 +324,7 @@ func (ip *instancePlan) decide() (cty.Value, bool) {
 			return cty.NilVal, false
 		}
 	}
-	if !checkUnavailable(ip, resp.Planned) {
+	if !checkWriteOnly(ip, resp.Planned) {
 		return cty.NilVal, false
 	}
 	return ip.finish(resp)
@@ -370,7 +370,11 @@ func (ip *instancePlan) compare(pv object.Prior, resp provider.PlanResponse) (pr
 	switch {
 	case len(c.RequiredReplace) > 0:
 		c.Action, c.Reason = ip.replacement(), plan.ReplaceCannotUpdate
-		return ip.planFrom(object.NoPrior(ip.Block()))
+		resp, ok := ip.planFrom(object.NoPrior(ip.Block()))
+		if ok { // the new object has computed values of its own
+			c.Withheld = ip.Withheld.Judge(pv.Value, pv.Object, ip.declared.Value, resp.Planned)
+		}
+		return resp, ok
 	case resp.Planned.RawEquals(pv.Value):
 		c.Action = plan.NoOp
 		if ip.marksChanged(resp.Planned) || slices.ContainsFunc(c.Withheld, plan.Withheld.Restores) {
@@ -436,8 +440,7 @@ func (ip *instancePlan) finish(resp provider.PlanResponse) (cty.Value, bool) {
 	}
 	c.PlannedPrivate, c.PlannedIdentity = resp.Private, ip.SealIdentity(resp.Identity)
 	ip.planner.record(c)
-	ip.Withheld.Stays = c.Action == plan.NoOp
-	return ip.Mark(resp.Planned, ip.config, recordsOf(ip)), allowed
+	return ip.Mark(keptAway(ip, resp.Planned), ip.config, recordsOf(ip)), allowed
 }
 
 // replacement returns the action that replaces the object, regardless of create_before_destroy, which finish

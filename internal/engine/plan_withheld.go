@@ -29,25 +29,6 @@ type attributeOf struct {
 
 func (a attributeOf) String() string { return a.instance.String() + "." + schema.PathString(a.path) }
 
-// noReturn returns a warning about computed values that cannot come back although the setting that keeps them
-// out of the state is gone.
-func noReturn(p *plan.Plan) diag.List {
-	var lost []attributeOf
-	for _, c := range p.Changes {
-		for _, w := range c.Withheld {
-			if w.Computed && w.Status == plan.WithheldRemoved && c.Action == plan.Update {
-				lost = append(lost, attributeOf{c.Addr, w.Path})
-			}
-		}
-	}
-	if len(lost) == 0 {
-		return nil
-	}
-	return diag.Warnf("Value cannot come back",
-		"ephemeral_attributes does not name these attributes any more. Their values existed only in the run in which a provider computed them, so that references give null:%s\n\nFor new values, replace the objects with the option -replace.",
-		diag.Lines("", lost))
-}
-
 // takenOut returns a warning about values that the apply takes out of the state: copies of it may still have
 // them.
 func takenOut(p *plan.Plan) diag.List {

@@ -33,8 +33,6 @@ func (op *Op) Mark(v cty.Value, of Config, records []state.Withheld) cty.Value {
 		m.Type = value.TypeName(c.Now.Type())
 		if m.Past = c.Past; c.Record != nil {
 			m.Version, m.Number = c.Record.Value(), c.Record.Number
-		} else if c.Past && c.Now.IsWhollyKnown() {
-			m.Number = w.NumberOf(c.Path, c.Now) // changed outside, which those who use it are to notice
 		}
 		seen = append(seen, c.Path)
 		shown = schema.Put(shown, c.Path, c.Now.Mark(value.Ephemeral).Mark(m))

@@ -101,12 +101,14 @@ func (j *judgement) ofComputed(path cty.Path, record *state.Withheld) plan.Withh
 	switch {
 	case !hasPlace(j.planned, path):
 		return ""
-	case now != cty.NilVal && !now.IsWhollyKnown():
-		return plan.WithheldUnknown
 	case record == nil && now == cty.NilVal:
 		return "" // there is none
-	case !j.Names.Matches(path):
+	case !j.Names.Matches(path) && now == cty.NilVal:
 		return plan.WithheldRemoved // it cannot come back
+	case !j.Names.Matches(path):
+		return plan.WithheldReleased // the provider makes a new one, or has returned it when it read the object
+	case now != cty.NilVal && !now.IsWhollyKnown():
+		return plan.WithheldUnknown
 	case record == nil && before == cty.NilVal:
 		return plan.WithheldNew
 	case record == nil && before.RawEquals(now):
@@ -205,12 +207,14 @@ const (
 	replacedBlindly = "The state has no fingerprint of %[1]s of %[2]s that could be compared, so that it is not known whether the value has changed, and the provider would replace the object if it has. To replace it, add the option -replace=%[3]s. If the value is the same, add the option -assume-unchanged=%[3]s."
 	removedBlindly  = "%[1]s of %[2]s has no value in the configuration any more. The state does not have the earlier value, so that the provider cannot see that it is to go. Replace the object with the option -replace=%[3]s, or put the argument back."
 	ignoredBlindly  = "Changes of %[1]s of %[2]s are ignored, and the configuration sets no value for it. The state does not have the value either, so that the provider would be sent null in its place in this update. Set the argument, or replace the object with the option -replace=%[3]s."
+	releasedBlindly = "The configuration no longer keeps %[1]s of %[2]s out of the state, but its value existed only in an earlier run. For a new one, which will be stored, replace the object with the option -replace=%[3]s, or name the attribute in ephemeral_attributes again."
 	changedBlindly  = "%[1]s of %[2]s has another value in the configuration than before. The state does not have the earlier value, and without it the provider plans no change. Replace the object with the option -replace=%[3]s."
 )
 
 // CheckSeen reports changes of withheld attributes that a provider cannot make because it was not sent the
 // value of before: one that it does not plan, one that takes the value away, and a replacement that is
-// planned only because the value cannot be compared. replaced are the paths that require the replacement of
+// planned only because the value cannot be compared. It reports computed values too that are to be stored
+// from now on, but exist no longer. replaced are the paths that require the replacement of
 // the object, none if it is updated.
 func (a *Attributes) CheckSeen(prior, planned cty.Value, statuses []plan.Withheld, replaced []cty.Path) (diags diag.List) {
 	report := func(path cty.Path, summary, format string) { diags = append(diags, a.blind(path, summary, format)) }
@@ -224,7 +228,13 @@ func (a *Attributes) CheckSeen(prior, planned cty.Value, statuses []plan.Withhel
 		return diags
 	}
 	for _, w := range statuses {
-		if w.Computed || !hasPlace(planned, w.Path) || part(prior, w.Path) != cty.NilVal {
+		if !hasPlace(planned, w.Path) || part(prior, w.Path) != cty.NilVal {
+			continue
+		}
+		if w.Computed {
+			if w.Status == plan.WithheldRemoved {
+				report(w.Path, "Computed value cannot come back", releasedBlindly)
+			}
 			continue
 		}
 		v := part(planned, w.Path)

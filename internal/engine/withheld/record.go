@@ -76,7 +76,8 @@ func (r *recorder) values(path cty.Path, earlier *state.Withheld) state.Withheld
 	}
 	if earlier != nil {
 		known := func(v cty.Value) bool { return v == cty.NilVal || r.compare(*earlier, v) == fingerprint.Same }
-		if r.ignored(path) || known(sent) && known(returned) {
+		assumed := sent != cty.NilVal && sent.IsWhollyKnown() && r.assumed(*earlier, sent)
+		if r.ignored(path) && !assumed || known(sent) && known(returned) {
 			return *earlier
 		}
 	}
@@ -99,21 +100,17 @@ func (r *recorder) completeComputed(w *state.Withheld, before *state.Withheld) {
 		to := r.Making.To(w.Path)
 		w.To, w.Owed, w.At, w.Created = to, slices.Clone(to), r.Making.At, r.Making.Created
 	}
-	if v := part(r.v, w.Path); w.Number == 0 && v != cty.NilVal && v.IsWhollyKnown() {
-		w.Number = r.NumberOf(w.Path, v)
+	v := part(r.v, w.Path)
+	if w.Number != 0 || v == cty.NilVal || !v.IsWhollyKnown() {
+		return
 	}
-}
-
-// NumberOf returns the result of fingerprint() for the value at a path, 0 if there is no salt for it yet.
-func (a *Attributes) NumberOf(path cty.Path, v cty.Value) uint64 {
-	n, ok, err := a.Hasher.Number(v)
+	n, ok, err := r.Hasher.Number(v)
 	if err != nil {
-		a.reportUnhashed(path, err)
+		r.reportUnhashed(w.Path, err)
 	}
-	if !ok {
-		return 0
+	if ok {
+		w.Number = n
 	}
-	return n
 }
 
 // completeGiven adds to the record of a value its version, the computed values that it is made of, and the

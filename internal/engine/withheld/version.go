@@ -104,29 +104,3 @@ func (a *Attributes) otherVersion(w state.Withheld, rest cty.Value) bool {
 func (a *Attributes) otherMade(w state.Withheld) bool {
 	return w.Made.IsZero() && part(a.Made, w.Path) != cty.NilVal
 }
-
-// SameGiven is SameStored without the attributes that only the provider gives: those are not configured, and
-// a change of them asks for none.
-func (a *Attributes) SameGiven(before, after cty.Value, stored *state.Object) bool {
-	return a.given(a.unrecorded(before, stored)).RawEquals(a.given(a.unrecorded(after, stored)))
-}
-
-// given returns an object without the attributes that only the provider gives.
-func (a *Attributes) given(v cty.Value) cty.Value {
-	var paths []cty.Path
-	for name, attr := range a.Block.Attributes {
-		if attr.Computed && !attr.Optional {
-			paths = append(paths, cty.GetAttrPath(name))
-		}
-	}
-	return a.Block.NullAt(v, paths)
-}
-
-// drifted reports whether an object is another one than its record so far, as far as that is stored.
-func (a *Attributes) drifted(v cty.Value, earlier *state.Object) bool {
-	if earlier == nil {
-		return false
-	}
-	had, err := earlier.DecodeUnmarked(a.Block.Type())
-	return err != nil || !a.given(a.rest(had)).RawEquals(a.given(a.rest(v)))
-}
