@@ -1,6 +1,7 @@
 package value
 
 import (
+	"hash/fnv"
 	"slices"
 
 	"github.com/zclconf/go-cty/cty"
@@ -71,8 +72,8 @@ func Whole(v cty.Value) (*Computed, bool) {
 }
 
 // StandIn returns v with its computed values marked for others, which are to find out whether they are still
-// the same: each has a text in its place that tells only the version of the value, or is unknown if its type
-// or its version does not allow that. The marks Computed go, and all others stay.
+// the same: each has a text or a number in its place that tells only the version of the value, or is unknown
+// if its type or its version does not allow that. The marks Computed go, and all others stay.
 func StandIn(v cty.Value) cty.Value {
 	if len(MadeOf(v)) == 0 {
 		return v
@@ -93,6 +94,10 @@ func StandIn(v cty.Value) cty.Value {
 			return part, nil
 		case *version != "" && bare.Type() == cty.String:
 			bare = cty.StringVal("computed:" + *version)
+		case *version != "" && bare.Type() == cty.Number:
+			h := fnv.New32a()
+			h.Write([]byte(*version))
+			bare = cty.NumberUIntVal(uint64(h.Sum32()))
 		default:
 			bare = cty.UnknownVal(bare.Type())
 		}

@@ -17,6 +17,7 @@ func marked() cty.Value {
 	return cty.ObjectVal(map[string]cty.Value{
 		"token": cty.StringVal("t").Mark(Ephemeral).Mark(token), "list": cty.ListVal([]cty.Value{cty.UnknownVal(cty.String).Mark(Ephemeral).Mark(before), cty.StringVal("x")}),
 		"number": cty.NumberIntVal(1).Mark(Ephemeral).Mark(token), "secret": cty.StringVal("s").Mark(Sensitive), "plain": cty.StringVal("p"),
+		"flag": cty.True.Mark(Ephemeral).Mark(token),
 	})
 }
 
@@ -38,7 +39,7 @@ func TestMadeOf(t *testing.T) {
 		paths = append(paths, where(part.Path))
 	}
 	slices.Sort(paths)
-	if want := []string{"list[0]", "number", "token"}; !slices.Equal(paths, want) {
+	if want := []string{"flag", "list[0]", "number", "token"}; !slices.Equal(paths, want) {
 		t.Errorf("got the paths %v, want %v", paths, want)
 	}
 }
@@ -64,7 +65,7 @@ func TestStandIn(t *testing.T) {
 	}
 	text := cty.StringVal("computed:v1").Mark(Ephemeral)
 	for name, want := range map[string]cty.Value{
-		"token": text, "number": cty.UnknownVal(cty.Number).Mark(Ephemeral), "secret": cty.StringVal("s").Mark(Sensitive), "plain": cty.StringVal("p"),
+		"token": text, "number": cty.NumberIntVal(2487895656).Mark(Ephemeral), "flag": cty.UnknownVal(cty.Bool).Mark(Ephemeral), "secret": cty.StringVal("s").Mark(Sensitive), "plain": cty.StringVal("p"),
 		"list": cty.ListVal([]cty.Value{text, cty.StringVal("x")}),
 	} {
 		if part := got.GetAttr(name); !part.RawEquals(want) {
