@@ -90,8 +90,8 @@ func unavailable(st *state.State, user string, of []value.Computed) diag.List {
 		user, lines.String(), way)
 }
 
-// reportUnavailable reports an argument whose value cannot be had. all are the parts of the configuration that
-// are made of computed values.
+// reportUnavailable reports an argument whose value cannot be had. all are the parts of the configuration
+// that are made of computed values.
 func reportUnavailable(op *objectOp, all []value.ComputedPart, path cty.Path) {
 	var of []value.Computed
 	for _, part := range all {
