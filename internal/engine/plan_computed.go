@@ -208,9 +208,19 @@ func addExcludedUses(p *planner, c *plan.Change, by string) {
 	if !p.selection.Restricted() {
 		return
 	}
+	var had []addr.ConfigResource // which the earlier value was made for
+	if in := p.prior.Instance(c.Addr); in != nil && in.Current != nil {
+		for _, w := range in.Current.Withheld {
+			had = append(had, w.To...)
+		}
+	}
 	t := &future.Task{}
 	for i, stored := range p.prior.AllInstances() {
-		if stored.Current == nil || !slices.Contains(stored.Current.Dependencies, c.Addr.Config()) || p.changes[addr.Object{Instance: i}] != nil {
+		if stored.Current == nil || p.changes[addr.Object{Instance: i}] != nil {
+			continue
+		}
+		// If the object with the value has moved, the state may have dependencies on its earlier address.
+		if !slices.Contains(stored.Current.Dependencies, c.Addr.Config()) && !slices.Contains(had, i.Config()) {
 			continue
 		}
 		in, ok := p.run.Find(t, i)
