@@ -11,6 +11,7 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/event"
+	"github.com/mayfly-iac/mayfly/internal/engine/object"
 	"github.com/mayfly-iac/mayfly/internal/values/schema"
 	"github.com/mayfly-iac/mayfly/internal/values/value"
 	"github.com/mayfly-iac/mayfly/plan"
@@ -99,6 +100,46 @@ func unavailable(st *state.State, user string, of []value.Computed, always bool)
 	return diag.Errorf("Value is no longer available",
 		"%s needs values that providers computed in an earlier run:%s\n\nThey are kept out of the state by ephemeral_attributes, and existed only in that run. %s.",
 		user, lines.String(), way)
+}
+
+// reportUnavailable reports an argument whose value cannot be had. all are the parts of the configuration that
+// are made of computed values; why says why the argument is needed, "" if that is clear.
+func reportUnavailable(op *objectOp, all []value.ComputedPart, path cty.Path, why string) {
+	var of []value.Computed
+	for _, part := range all {
+		if part.Of.Past && part.Path.Equals(path) {
+			of = append(of, part.Of)
+		}
+	}
+	diags := unavailable(op.walk.computed.state, fmt.Sprintf("The argument %s of %s", schema.PathString(path), op.Obj), of, false)
+	diags[0].Path, diags[0].Detail = path, why+diags[0].Detail
+	op.Report(diags)
+}
+
+// leaveOutUnavailable returns the configuration of an apply with null in place of write-only arguments whose
+// values cannot be had, which an update does not take. It returns false if the change takes one, which was
+// reported. The plan has seen to it that there is none, but null must not be sent if that was wrong.
+func leaveOutUnavailable(ia *instanceApply, config object.Config) (cty.Value, bool) {
+	v := config.Value
+	for _, part := range config.Computed {
+		if !part.Of.Past || !ia.Block().InWriteOnly(part.Path) {
+			continue
+		}
+		version := ia.Block().WriteOnlyVersion(part.Path)
+		if ia.change.Action != plan.Update || version != nil && !sameAt(ia.prior.Value, v, version) {
+			reportUnavailable(&ia.objectOp, config.Computed, part.Path, "")
+			return v, false
+		}
+		v = ia.Block().NullAt(v, []cty.Path{part.Path})
+	}
+	return v, true
+}
+
+// sameAt reports whether a configuration has no other value at a path than an object has.
+func sameAt(o, config cty.Value, path cty.Path) bool {
+	was, err1 := path.Apply(o)
+	is, err2 := path.Apply(config)
+	return err1 == nil && err2 == nil && (is.IsNull() || is.RawEquals(was))
 }
 
 // producerOf returns the instance that a computed value belongs to, and the state's record of it, nil if it

@@ -47,28 +47,14 @@ func settleComputed(ip *instancePlan, s *ephemeral.Session) settled {
 	case len(missing) == 0:
 		return settledByPlan
 	case !staysUnavailable(ip, missing):
-		reportUnavailable(ip, missing[0], "")
+		reportUnavailable(&ip.objectOp, ip.declared.Computed, missing[0], "")
 		return settledFailed
 	}
 	if due := object.DueReplacement(&ip.Op, ip.prior, ip.declared.Value, ip.meta(ip.in)); len(due) > 0 {
-		reportUnavailable(ip, missing[0], fmt.Sprintf("The provider %s requires the replacement of %s, because of %s. ", ip.Source.ForDisplay(), ip.Obj, schema.PathString(due[0])))
+		reportUnavailable(&ip.objectOp, ip.declared.Computed, missing[0], fmt.Sprintf("The provider %s requires the replacement of %s, because of %s. ", ip.Source.ForDisplay(), ip.Obj, schema.PathString(due[0])))
 		return settledFailed
 	}
 	return settledSame
-}
-
-// reportUnavailable reports an argument whose value cannot be had. why says why it is needed, "" if that is
-// clear.
-func reportUnavailable(ip *instancePlan, path cty.Path, why string) {
-	var of []value.Computed
-	for _, part := range ip.declared.Computed {
-		if part.Of.Past && part.Path.Equals(path) {
-			of = append(of, part.Of)
-		}
-	}
-	diags := unavailable(ip.planner.computed.state, fmt.Sprintf("The argument %s of %s", schema.PathString(path), ip.Obj), of, false)
-	diags[0].Path, diags[0].Detail = path, why+diags[0].Detail
-	ip.Report(diags)
 }
 
 // staysUnavailable reports whether an object stays as it is without values that cannot be had.
@@ -97,7 +83,7 @@ func checkWriteOnly(ip *instancePlan, planned cty.Value) bool {
 		if ip.change.Action == plan.Update && !takesWriteOnly(ip.Block(), part.Path, ip.prior.Value, planned) {
 			continue
 		}
-		reportUnavailable(ip, part.Path, "")
+		reportUnavailable(&ip.objectOp, ip.declared.Computed, part.Path, "")
 		ok = false
 	}
 	return ok
