@@ -52,8 +52,8 @@ func RaiseParallel() error {
 }
 
 // Build compiles commands of this module, given by their directories such as "cmd/mayfly", for tests with
-// temporary files in dir. They save the effort of slow hashes. Build returns the executables' paths by directory; the
-// error contains the compiler's output.
+// temporary files in dir. The commands save the effort of slow hashes. Build returns the paths of the
+// executables by directory; the error contains the compiler's output.
 func Build(dir string, folders ...string) (map[string]string, error) {
 	out := map[string]string{}
 	for _, folder := range folders {
