@@ -29,7 +29,6 @@ type computedUses struct {
 // computedUse is a use of a computed value: by an argument of a managed resource, or by something else.
 type computedUse struct {
 	user     string        // for messages
-	once     bool          // it needs the value in this run alone
 	instance addr.Instance // zero for others
 	path     cty.Path      // of the argument
 	ignored  bool          // changes of the argument are ignored
@@ -115,32 +114,6 @@ func reportUnavailable(op *objectOp, all []value.ComputedPart, path cty.Path, wh
 	diags := unavailable(op.walk.computed.state, fmt.Sprintf("The argument %s of %s", schema.PathString(path), op.Obj), of, false)
 	diags[0].Path, diags[0].Detail = path, why+diags[0].Detail
 	op.Report(diags)
-}
-
-// leaveOutUnavailable returns the configuration of an apply with null in place of write-only arguments whose
-// values cannot be had, which an update does not take. It returns false if the change takes one, which was
-// reported. The plan has seen to it that there is none, but null must not be sent if that was wrong.
-func leaveOutUnavailable(ia *instanceApply, config object.Config) (cty.Value, bool) {
-	v := config.Value
-	for _, part := range config.Computed {
-		if !part.Of.Past || !ia.Block().InWriteOnly(part.Path) {
-			continue
-		}
-		version := ia.Block().WriteOnlyVersion(part.Path)
-		if ia.change.Action != plan.Update || version != nil && !sameAt(ia.prior.Value, v, version) {
-			reportUnavailable(&ia.objectOp, config.Computed, part.Path, "")
-			return v, false
-		}
-		v = ia.Block().NullAt(v, []cty.Path{part.Path})
-	}
-	return v, true
-}
-
-// sameAt reports whether a configuration has no other value at a path than an object has.
-func sameAt(o, config cty.Value, path cty.Path) bool {
-	was, err1 := path.Apply(o)
-	is, err2 := path.Apply(config)
-	return err1 == nil && err2 == nil && (is.IsNull() || is.RawEquals(was))
 }
 
 // producerOf returns the instance that a computed value belongs to, and the state's record of it, nil if it
@@ -270,27 +243,32 @@ func endDelivered(a *applier, entry *journalEntry, consumer addr.Instance, chang
 }
 
 // oweFirst records, before an update, that the consumers of the computed values which it may make have yet to
-// get them: the run may die before it knows the answer. It returns the journal entry for the update, nil if
-// that cannot begin.
+// get them: the run may die before it knows the answer. A value that the state still has is taken out with
+// that. It returns the journal entry for the update, nil if that cannot begin.
 func oweFirst(ia *instanceApply, entry *journalEntry) *journalEntry {
 	o := ia.a.object(ia.Obj)
-	if ia.change.Action != plan.Update || o == nil {
+	owing := slices.DeleteFunc(slices.Clone(ia.change.Withheld), func(w plan.Withheld) bool { return len(w.Consumers)+len(w.Missed) == 0 })
+	if ia.change.Action != plan.Update || o == nil || len(owing) == 0 {
 		return entry
 	}
-	owing, owes := o.Clone(), false
-	owing.Withheld = slices.Clone(o.Withheld)
-	for i, w := range owing.Withheld {
+	if slices.ContainsFunc(owing, func(w plan.Withheld) bool { return recordOf(o, w.Path) == nil }) {
+		o = ia.object(ia.prior.Value, ia.prior.Private, ia.prior.Identity, applied{failed: true})
+	}
+	if o == nil {
+		entry.end(true)
+		return nil
+	}
+	o = o.Clone()
+	o.Withheld = slices.Clone(o.Withheld)
+	for i := range o.Withheld {
+		w := &o.Withheld[i]
 		for _, r := range consumersOf(ia.change, w.Path) {
 			if w.Computed && !slices.Contains(w.Owed, r) {
-				w.Owed, owes = append(slices.Clip(w.Owed), r), true
+				w.Owed = append(slices.Clip(w.Owed), r)
 			}
 		}
-		owing.Withheld[i].Owed = w.Owed
 	}
-	if !owes {
-		return entry
-	}
-	if !entry.end(false, ia.changeTo(owing)) {
+	if !entry.end(false, ia.changeTo(o)) {
 		return nil
 	}
 	return ia.a.beginEntry(ia.Obj, string(event.OpUpdate))
