@@ -74,7 +74,7 @@ func (m *machineFlags) beginMessages(out *output) bool {
 	}
 	if out.intoFile != nil {
 		out.into = view.NewJSONStream(out.leaks.Writer(out.intoFile), time.Now)
-		out.into.Version(out.env.compatibleName(), productVersions())
+		out.into.Version(out.env.compatibleName(), out.versions())
 	}
 	return true
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/internal/show/view/document"
+	"github.com/mayfly-iac/mayfly/internal/stores/planfile"
 	"github.com/mayfly-iac/mayfly/internal/values/leak"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
@@ -20,6 +21,8 @@ import (
 type workingDir struct {
 	out *output
 	in  *input
+	// user has the user's settings, which are read when one of them is needed.
+	user *workdir.User
 	// leakPolicy says how to treat ephemeral values that a provider returns.
 	leakPolicy leak.Policy
 	// log receives the log lines of this run, nil if none are asked for.
@@ -38,7 +41,7 @@ func (wd *workingDir) dirOf(root string, ask bool) *workdir.Dir {
 		return wd.opened
 	}
 	environ := append([]string{}, wd.out.env.Environ...) // nil would mean the environment of the process
-	opt := workdir.Options{Root: root, Environ: environ, Settings: wd.in.settings, Version: version, Leaks: wd.out.leaks}
+	opt := workdir.Options{Root: root, Environ: environ, Settings: wd.in.settings, Version: version, User: wd.user, Leaks: wd.out.leaks}
 	if ask {
 		opt.Asker = wd.in
 	}
@@ -64,7 +67,7 @@ type session struct {
 func (wd *workingDir) session(observer event.Observer, parallelism int, open func(workdir.SessionOptions) (*workdir.Session, diag.List)) (*session, diag.List) {
 	providers, stop := wd.out.logs().Provider()
 	s, diags := open(workdir.SessionOptions{
-		Observer: observer, Parallelism: parallelism, Log: wd.log, ProviderLog: providers, LeakPolicy: wd.leakPolicy,
+		Observer: observer, Parallelism: parallelism, Log: wd.log, ProviderLog: providers, LeakPolicy: wd.leakPolicy, ShowSensitive: wd.out.view.ShowSensitive,
 	})
 	return &session{s, wd.out, stop}, diags
 }
@@ -89,6 +92,11 @@ func (wd *workingDir) leakFlag() cli.Flag {
 // may be nil.
 func (wd *workingDir) open(ctx context.Context, st *state.State) (*session, diag.List) {
 	return wd.session(nil, 0, func(o workdir.SessionOptions) (*workdir.Session, diag.List) { return wd.dir().Open(ctx, st, o) })
+}
+
+// saved opens the saved plan that the directory was opened with, with the schemas in it.
+func (wd *workingDir) saved(ctx context.Context, f *planfile.File) (*session, diag.List) {
+	return wd.session(nil, 0, func(o workdir.SessionOptions) (*workdir.Session, diag.List) { return wd.dir().OpenSaved(ctx, f, o) })
 }
 
 // reader opens a session that only looks up the schemas for a state.

@@ -39,7 +39,7 @@ var languageRules = map[string]rule{
 // providerRules hold for what Mayfly knows of providers.
 var providerRules = map[string]rule{
 	"provider":        {may: []string{"addr", "diag", "values/schema"}, pure: true, modules: []string{cty}, why: "the engine's view of a provider must not tell how providers run"},
-	"provider/plugin": {may: []string{"base/bug", "base/jsonvalue", "addr", "diag", "values/schema", "values/value", "provider", "provider/plugin/unary", "provider/tfplugin5", "provider/tfplugin6"}, why: "a transport carries requests; it judges none of them"},
+	"provider/plugin": {may: []string{"base/bug", "base/compat", "base/jsonvalue", "addr", "diag", "values/schema", "values/value", "provider", "provider/plugin/unary", "provider/tfplugin5", "provider/tfplugin6"}, why: "a transport carries requests; it judges none of them"},
 	"provider/plugin/unary": {
 		may:     []string{"base/bug", "base/trace"},
 		modules: []string{"golang.org/x/net", "google.golang.org/protobuf"},

@@ -4,6 +4,7 @@ package arch
 var baseRules = map[string]rule{
 	"base/bug":            {pure: true, modules: none, why: "what a panic was does not depend on the task"},
 	"base/bounds":         {pure: true, modules: []string{hcl, cty}, why: "what a text or value may ask of the machine does not depend on what it is for"},
+	"base/compat":         {may: []string{"base/pattern"}, pure: true, modules: none, why: "a name and a version are chosen by a text, whatever they have an effect on"},
 	"base/effort":         {pure: true, modules: none, why: "how much work a hash is does not depend on what is hashed"},
 	"base/detach":         {may: []string{"base/bug"}, pure: true, modules: none, why: "leaving work behind does not depend on what it is"},
 	"base/childenv":       {pure: true, modules: none, why: "which variables a program may see does not depend on what it is started for"},
@@ -57,7 +58,7 @@ var modelRules = map[string]rule{
 var libraryRules = map[string]rule{
 	".": {
 		may: []string{
-			"base/bug", "addr", "diag", "values/value", "values/schema", "language/config", "state", "state/store", "provider", "provider/plugin", "provider/builtin", "provider/keep",
+			"base/bug", "base/compat", "addr", "diag", "values/value", "values/schema", "language/config", "state", "state/store", "provider", "provider/plugin", "provider/builtin", "provider/keep",
 			"plan", "stores/planfile", "engine/ephemeral", "language/eval", "language/eval/blocks", "language/eval/coverage", "language/eval/static", "event", "engine", "engine/explain", "values/leak",
 			"base/trace",
 		},
@@ -66,7 +67,7 @@ var libraryRules = map[string]rule{
 	"workdir": {
 		may: []string{
 			".", "addr", "base/childenv", "diag", "event", "base/jsonvalue", "base/safefile", "values/schema", "values/value", "language/config", "state", "stores/encryption", "state/store", "state/store/local", "stores/backend", "stores/kinds", "provider", "provider/builtin", "provider/plugin",
-			"plan", "stores/planfile", "engine", "install/...", "values/leak", "engine/timing", "base/trace", "base/trace/requests",
+			"plan", "stores/planfile", "engine", "install/...", "values/leak", "engine/timing", "base/compat", "base/trace", "base/trace/requests",
 		},
 		why: "a library user gets what the program does with a directory: no command line, no terminal and no rendering can matter here",
 	},

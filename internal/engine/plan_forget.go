@@ -94,8 +94,11 @@ func (p *planner) departure(t *future.Task, o *orphan) *eval.DestroyProvisioners
 // nothing.
 func (p *planner) checkArguments(t *future.Task, of provisioners, self cty.Value, at addr.Instance) bool {
 	ok := true
-	for i := range of.Provisioners() {
-		_, _, diags := evalProvisioner(t, nil, of, i, self, at)
+	for i, one := range of.Provisioners() {
+		args, conn, diags := evalProvisioner(t, nil, of, i, self, at)
+		if !diags.HasErrors() {
+			diags = append(diags, checkProvisioner(p, one, at, args, conn)...)
+		}
 		p.run.Report(diags)
 		ok = ok && !diags.HasErrors()
 	}

@@ -126,6 +126,7 @@ func fullFile(t testing.TB) *File {
 		Lock:      []byte("lock"),
 		Backend:   Backend{Type: "local", Config: seal(t, cty.ObjectVal(map[string]cty.Value{"path": cty.StringVal("p")})), Workspace: "w"},
 		Providers: map[addr.Provider]string{addr.DefaultProvider("random"): "h1:abc", addr.BuiltinProvider: ""},
+		Schemas:   map[addr.Provider]Schemas{addr.DefaultProvider("random"): {6, []byte("types"), []byte("identities")}, addr.DefaultProvider("null"): {5, []byte{}, nil}},
 	}
 }
 
@@ -267,7 +268,7 @@ func TestHoldsNothingElse(t *testing.T) {
 		}
 	}
 	want := []string{
-		"mayfly", "changes.jsonl", "drift.jsonl", "outside/0", "outside/1", "config/main.tf", "config/sub/z.tf.json",
+		"mayfly", "changes.jsonl", "drift.jsonl", "outside/0", "outside/1", "config/main.tf", "config/sub/z.tf.json", "schemas/0", "schemas/1",
 		"state.json", "prior.json", "modules.json", "lock.hcl", "plan.json",
 	}
 	if diff := cmp.Diff(want, names); diff != "" {
