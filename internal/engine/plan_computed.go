@@ -347,7 +347,7 @@ func evaluateMade(t *future.Task, op *objectOp, o *eval.Opened, in *eval.Instanc
 // the apply does not read the object again.
 func keptAway(ip *instancePlan, planned cty.Value) cty.Value {
 	if ip.change.Action == plan.NoOp {
-		return planned // Stays says so
+		return ip.Withheld.Hide(planned)
 	}
 	var same []cty.Path
 	for _, w := range ip.change.Withheld {
