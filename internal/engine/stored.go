@@ -13,6 +13,9 @@ import (
 
 // unknownObject returns the unknown object of an instance.
 func unknownObject(in *eval.Instance) cty.Value {
+	if in.Resource.Block.IsList() {
+		return eval.UnknownList()
+	}
 	return cty.UnknownVal(in.Resource.Block.Schema.Block.Type())
 }
 

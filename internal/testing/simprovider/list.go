@@ -33,6 +33,7 @@ func listSchemas() map[string]*tfprotov6.Schema {
 		attr("prefix", tftypes.String, optional),
 		attr("hint", tftypes.String, optional, sensitive),
 		attr("made_up", tftypes.Number, optional),
+		attr("objectless", tftypes.Bool, optional),
 		attr("fail_at", tftypes.Number, optional),
 		attr("warn_at", tftypes.Number, optional),
 		attr("nameless_at", tftypes.Number, optional),
@@ -63,9 +64,13 @@ func (l *lists) ValidateListResourceConfig(ctx context.Context, req *tfprotov6.V
 
 // ListResource lists the objects in the cloud whose names have the prefix, or so many made up ones.
 func (l *lists) ListResource(ctx context.Context, req *tfprotov6.ListResourceRequest) (*tfprotov6.ListResourceServerStream, error) {
+	if given, ok := ctx.Value(leftOut{}).(*tfprotov5.ListResourceRequest); ok {
+		req.Limit, req.IncludeResource = given.Limit, given.IncludeResource
+	}
 	schema := l.schemas[req.TypeName]
 	cl := newCall("ListResource", req.TypeName, schema)
 	cl.config = cl.read("config", req.Config)
+	cl.Name = cl.config.text("prefix")
 	work := func(context.Context) (*tfprotov6.ListResourceServerStream, error) {
 		results, err := newListing(ctx, l, req)
 		if err != nil {
@@ -162,7 +167,7 @@ func (l *listing) yield(yield func(tfprotov6.ListResourceResult) bool, i int, o 
 // result returns the result for an object.
 func (l *listing) result(o *simcloud.Object) (out tfprotov6.ListResourceResult, err error) {
 	out.DisplayName = "The " + strings.TrimPrefix(o.Type, "sim_") + " " + o.Name
-	if out.Identity, err = identityFor(o.Type, o.Name); err != nil || !l.req.IncludeResource {
+	if out.Identity, err = identityFor(o.Type, o.Name); err != nil || !l.req.IncludeResource || isKnownNonNull(l.config["objectless"]) {
 		return out, err
 	}
 	schema := l.core.resources[o.Type]
@@ -179,9 +184,12 @@ func (s server5) ValidateListResourceConfig(ctx context.Context, req *tfprotov5.
 	return s.lister().ValidateListResourceConfig(ctx, req)
 }
 
+// leftOut is the context's key for the arguments that the adapter leaves out.
+type leftOut struct{}
+
 // ListResource passes on to the adapter.
 func (s server5) ListResource(ctx context.Context, req *tfprotov5.ListResourceRequest) (*tfprotov5.ListResourceServerStream, error) {
-	return s.lister().ListResource(ctx, req)
+	return s.lister().ListResource(context.WithValue(ctx, leftOut{}, req), req)
 }
 
 func (s server5) lister() tfprotov5.ListResourceServer {
