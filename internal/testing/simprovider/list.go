@@ -15,10 +15,10 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/testing/simprovider/simcloud"
 )
 
-// The server implements lists, which the interface of a provider does not ask for yet.
+// The servers implement lists, which the interface of a provider does not ask for yet.
 var (
-	_ tfprotov6.ProviderServerWithListResource = (*core)(nil)
-	_ tfprotov5.ProviderServerWithListResource = server5{}
+	_ tfprotov6.ListResourceServer = (*core)(nil)
+	_ tfprotov5.ListResourceServer = server5{}
 )
 
 // lists is the part of a provider that lists objects.
