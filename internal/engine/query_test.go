@@ -238,3 +238,27 @@ func TestManyResultsTakeNoMemory(t *testing.T) {
 		t.Errorf("the heap has grown from %d kB to %d kB", first>>10, last>>10)
 	}
 }
+
+// TestListedSecretsAreHidden has a list include an object with a sensitive attribute: it is null for
+// observers, and sensitive in expressions.
+func TestListedSecretsAreHidden(t *testing.T) {
+	w := newWorld(t, `resource "sim_shape" "s" {
+  name   = "s"
+  secret = "tiger-in-the-tank"
+}`)
+	if r := w.run(command{}); r.diags().HasErrors() {
+		t.Fatal(r.diags().Err())
+	}
+	l := &listed{}
+	r := w.query(`
+list "sim_shape" "all" { include_resource = true }
+list "sim_shape" "next" { for_each = toset(list.sim_shape.all.data[*].state.secret) }
+`, l, command{}, func(req *engine.QueryRequest) { req.Generate = true })
+	if err := r.planDiags.Err(); err == nil || !strings.Contains(err.Error(), "Sensitive values") {
+		t.Errorf("got %v", err)
+	}
+	all := strings.Join(l.texts, "\n")
+	if strings.Contains(all, "tiger") || !strings.Contains(all, `"secret":null`) || !strings.Contains(all, "= null # sensitive") {
+		t.Errorf("observed:\n%s", all)
+	}
+}
