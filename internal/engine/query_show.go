@@ -65,14 +65,14 @@ func jsonOf(v cty.Value) json.RawMessage {
 	return out
 }
 
-// redacted returns a value without ephemeral values in its strings.
+// redacted returns a known value without ephemeral values in its strings.
 func (l *listing) redacted(v cty.Value) cty.Value {
 	leaks := l.q.planner.opt.Leaks
 	if !leaks.Holds(v) {
 		return v
 	}
 	out, err := cty.Transform(v, func(_ cty.Path, part cty.Value) (cty.Value, error) {
-		if part.Type() != cty.String || part.IsNull() || !part.IsKnown() {
+		if part.Type() != cty.String || part.IsNull() {
 			return part, nil
 		}
 		return cty.StringVal(leaks.Redact(part.AsString())), nil

@@ -262,3 +262,64 @@ list "sim_shape" "next" { for_each = toset(list.sim_shape.all.data[*].state.secr
 		t.Errorf("observed:\n%s", all)
 	}
 }
+
+// TestGeneratedBlocks has configuration written for objects that come with the results and for others, which
+// are imported for it.
+func TestGeneratedBlocks(t *testing.T) {
+	const lists = `
+list "sim_thing" "whole" {
+  config {
+    prefix = "a"
+  }
+}
+list "sim_thing" "bare" {
+  include_resource = true
+  config {
+    prefix     = "a"
+    objectless = true
+  }
+}`
+	w := newWorld(t, `resource "sim_thing" "a" { name = "a" }`)
+	if r := w.run(command{}); r.diags().HasErrors() {
+		t.Fatal(r.diags().Err())
+	}
+	generate := func(req *engine.QueryRequest) { req.Generate = true }
+	var results []*event.ListResult
+	l := &listed{found: func(r *event.ListResult) bool { results = append(results, r); return true }}
+	if r := w.query(lists, l, command{}, generate); r.planDiags.HasErrors() || len(results) != 2 {
+		t.Fatalf("%d results, %v", len(results), r.planDiags)
+	}
+	for _, r := range results {
+		if r.Object != nil {
+			t.Errorf("%s has an object, which it does not include or does not get: %s", r.List, r.Object)
+		}
+		if !strings.Contains(r.Resource, `"a"`) || !strings.Contains(r.Import, `name = "a"`) {
+			t.Errorf("%s: %s\n%s", r.List, r.Import, r.Resource)
+		}
+	}
+	results = nil
+	w.query(lists, l, command{}, nil)
+	for _, r := range results {
+		if r.Resource != "" || r.Import != "" {
+			t.Errorf("%s has blocks that were not asked for", r.List)
+		}
+	}
+
+	// What cannot be imported, and what the provider does not describe, is an error, and no result.
+	results = nil
+	r := w.query(`
+list "sim_thing" "gone" {
+  config {
+    made_up    = 2
+    objectless = true
+  }
+}`, l, command{}, generate)
+	if !r.planDiags.HasErrors() || len(results) > 0 {
+		t.Errorf("%d results of objects that do not exist: %v", len(results), r.planDiags)
+	}
+	w.env["SIM_SCHEMA"], w.rules = "generate", `[{"rpc": "GenerateResourceConfig", "do": "error", "text": "not described"}]`
+	r = w.query(lists, l, command{}, generate)
+	if !r.planDiags.HasErrors() || len(results) > 0 {
+		t.Errorf("%d results that the provider does not describe: %v", len(results), r.planDiags)
+	}
+}

@@ -65,10 +65,7 @@ func IdentityPairs(id cty.Value) string {
 		}
 		text, err := convert.Convert(v, cty.String)
 		if err != nil {
-			encoded, err := ctyjson.Marshal(v, v.Type())
-			if err != nil {
-				continue
-			}
+			encoded, _ := ctyjson.Marshal(v, v.Type()) // any known value without marks has a form in JSON
 			text = cty.StringVal(string(encoded))
 		}
 		parts = append(parts, name.AsString()+"="+text.AsString())

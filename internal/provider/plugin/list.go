@@ -65,6 +65,9 @@ func (x *exchange) listResult(response []byte) (provider.ListResult, bool) {
 		if s := one.resource(addr.Managed); s != nil {
 			out.Object = one.decode(s, in.ResourceObject)
 		}
+		if out.Object.IsNull() { // which SDKs send for an object that they were not given
+			out.Object = cty.NilVal
+		}
 	}
 	out.Diags = one.diags
 	return out, true

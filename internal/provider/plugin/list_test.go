@@ -40,17 +40,19 @@ func TestList(t *testing.T) {
 	object := simple("x", cty.StringVal("y"))
 	whole := found("b")
 	whole.ResourceObject = dynamic(object, object.Type())
+	empty := found("e")
+	empty.ResourceObject = dynamic(cty.NullVal(object.Type()), object.Type())
 	wrong := found("c")
 	wrong.ResourceObject = dynamic(cty.StringVal("text"), cty.String)
-	c := lister(t, found("a"), whole, wrong, &tfplugin6.ListResource_Event{Diagnostic: []*tfplugin6.Diagnostic{{Summary: "no such object"}}}, found("d"))
+	c := lister(t, found("a"), whole, wrong, &tfplugin6.ListResource_Event{Diagnostic: []*tfplugin6.Diagnostic{{Summary: "no such object"}}}, found("d"), empty)
 	wantOne(t, c.ValidateList(soon(t), listRequest), diag.Warning, "looked at")
 	var got []provider.ListResult
 	diags := c.List(soon(t), listRequest, func(r provider.ListResult) bool {
 		got = append(got, r)
-		return len(got) < 5
+		return len(got) < 6
 	})
 	wantNone(t, diags)
-	if len(got) != 5 {
+	if len(got) != 6 {
 		t.Fatalf("%d results", len(got))
 	}
 	if got[0].Name != "called a" || got[0].Identity.GetAttr("key").AsString() != "a" || got[0].Object != cty.NilVal {
@@ -63,6 +65,9 @@ func TestList(t *testing.T) {
 		t.Errorf("an identity that was not sent: %v", got[3].Identity)
 	}
 
+	if got[5].Object != cty.NilVal || len(got[5].Diags) > 0 {
+		t.Errorf("an object that is null: %v", got[5])
+	}
 	n := 0
 	diags = c.List(soon(t), listRequest, func(provider.ListResult) bool { n++; return n < 2 })
 	if wantNone(t, diags); n != 2 {

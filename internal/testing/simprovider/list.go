@@ -35,6 +35,7 @@ func listSchemas() map[string]*tfprotov6.Schema {
 		attr("made_up", tftypes.Number, optional),
 		attr("objectless", tftypes.Bool, optional),
 		attr("fail_at", tftypes.Number, optional),
+		attr("fail_from", tftypes.Number, optional),
 		attr("warn_at", tftypes.Number, optional),
 		attr("nameless_at", tftypes.Number, optional),
 		attr("hang_at", tftypes.Number, optional),
@@ -150,7 +151,8 @@ func (l *listing) yield(yield func(tfprotov6.ListResourceResult) bool, i int, o 
 	case l.number("hang_at"):
 		<-l.ctx.Done()
 		return false
-	case l.number("fail_at"):
+	}
+	if i == l.number("fail_at") || isKnownNonNull(l.config["fail_from"]) && i >= l.number("fail_from") {
 		return yield(tfprotov6.ListResourceResult{Diagnostics: problem("Object cannot be read", fmt.Sprintf("%s was asked to fail.", o.Name))})
 	}
 	result, err := l.result(o)
