@@ -78,7 +78,7 @@ func (l *listing) prepare() bool {
 			"The config block refers to something that does not exist yet, so there is nothing to ask the provider for. In a query, resources are as in the state.")...)
 	}
 	l.Report(diags)
-	if diags.HasErrors() || !l.Use(l.s.Provider(l.t, l.po, l.in.Addr()), l.po.Addr) {
+	if diags.HasErrors() || l.Provider == nil && !l.Use(l.s.Provider(l.t, l.po, l.in.Addr()), l.po.Addr) {
 		return false
 	}
 	l.req = provider.ListRequest{
