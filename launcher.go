@@ -39,6 +39,9 @@ type Launcher struct {
 	Schemas func(addr.Provider) SchemaCache
 	// Reattach are providers that run already and are only connected to.
 	Reattach map[addr.Provider]*ReattachConfig
+	// Recorded are schemas of providers that are not started: those have their catalogs, and fail at
+	// everything else.
+	Recorded map[addr.Provider]Recording
 	// Log is called with each line that a provider process writes to standard error; nil drops them.
 	Log func(p addr.Provider, line string)
 	// Dir is the directory that relative paths of built-in data sources start from.
@@ -64,42 +67,50 @@ type (
 	SchemaCache = plugin.SchemaCache
 	// ReattachConfig says where a provider runs that is only connected to.
 	ReattachConfig = plugin.ReattachConfig
+	// Recording has the schemas of a provider that need not run.
+	Recording = provider.Recording
 	// ReadState reads the state that the built-in data source terraform_remote_state asks for.
 	ReadState = builtin.ReadState
 	// CheckBackend checks the arguments of that data source.
 	CheckBackend = builtin.CheckBackend
 )
 
-// inProject returns a launcher for the project in a directory. It looks at the launcher at each start,
+// inProject returns a launcher for the project in a directory, whose providers receive a version of
+// the language. It looks at the launcher at each start,
 // because the launcher's owner may change it until then.
-func inProject(l provider.Launcher, dir string) provider.Launcher {
+func inProject(l provider.Launcher, dir, language string) provider.Launcher {
 	ours, ok := l.(*Launcher)
 	if !ok || ours == nil {
 		return l
 	}
-	return projectLauncher{ours, dir}
+	return projectLauncher{ours, dir, language}
 }
 
-// projectLauncher is a launcher whose providers have a directory of their own.
+// projectLauncher is a launcher whose providers have a directory of their own, and receive a version of
+// the language.
 type projectLauncher struct {
 	*Launcher
-	dir string
+	dir, language string
 }
 
 // Launch implements provider.Launcher.
 func (l projectLauncher) Launch(ctx context.Context, p addr.Provider) (Provider, diag.List) {
-	return l.launch(ctx, p, l.dir)
+	return l.launch(ctx, p, l.dir, l.language)
 }
 
 // Launch implements provider.Launcher.
 func (l *Launcher) Launch(ctx context.Context, p addr.Provider) (Provider, diag.List) {
-	return l.launch(ctx, p, "")
+	return l.launch(ctx, p, "", "")
 }
 
 // launch starts a provider. The default store of the provider keep is in dir; "" is the process's directory.
-func (l *Launcher) launch(ctx context.Context, p addr.Provider, dir string) (provider.Provider, diag.List) {
+// language is the version that the provider receives; "" is the default.
+func (l *Launcher) launch(ctx context.Context, p addr.Provider, dir, language string) (provider.Provider, diag.List) {
+	if r, ok := l.Recorded[p]; ok {
+		return plugin.Recorded(p.String(), r)
+	}
 	if cfg := l.Reattach[p]; cfg != nil {
-		return plugin.Reattach(ctx, p.String(), cfg)
+		return plugin.Reattach(ctx, p.String(), language, cfg)
 	}
 	switch p {
 	case addr.BuiltinProvider:
@@ -107,14 +118,14 @@ func (l *Launcher) launch(ctx context.Context, p addr.Provider, dir string) (pro
 	case KeepProvider:
 		if l.Executable != nil {
 			if path, ok := l.Executable(p); ok { // a development build takes the place of the embedded one
-				return l.start(ctx, p, path)
+				return l.start(ctx, p, path, language)
 			}
 		}
 		return keep.New(keep.Options{Dir: dir}), nil
 	}
 	if l.Executable != nil {
 		if path, ok := l.Executable(p); ok {
-			return l.start(ctx, p, path)
+			return l.start(ctx, p, path, language)
 		}
 	}
 	return nil, diag.Errorf("Provider not installed", "The provider %s is not installed in this directory. Run \"mayfly init\" to install it.", p.ForDisplay())
@@ -122,7 +133,7 @@ func (l *Launcher) launch(ctx context.Context, p addr.Provider, dir string) (pro
 
 // start starts a provider's program. It is verified just before, since it may have been replaced since the
 // last start.
-func (l *Launcher) start(ctx context.Context, p addr.Provider, path string) (provider.Provider, diag.List) {
+func (l *Launcher) start(ctx context.Context, p addr.Provider, path, language string) (provider.Provider, diag.List) {
 	if l.Verify != nil {
 		if err := l.Verify(p); err != nil {
 			return nil, diag.Errorf("Provider was not started", "Provider %s was not started: %s.", p.ForDisplay(), err)
@@ -132,7 +143,7 @@ func (l *Launcher) start(ctx context.Context, p addr.Provider, path string) (pro
 	if env == nil {
 		env = os.Environ()
 	}
-	cmd := plugin.Command{Path: path, Name: p.String(), Env: trace.Environ(ctx, env), Plain: l.Plain}
+	cmd := plugin.Command{Path: path, Name: p.String(), Env: trace.Environ(ctx, env), Language: language, Plain: l.Plain}
 	if l.Log != nil {
 		cmd.Stderr = func(line string) { l.Log(p, line) }
 	}

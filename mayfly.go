@@ -45,6 +45,7 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/event"
+	"github.com/mayfly-iac/mayfly/internal/base/compat"
 	"github.com/mayfly-iac/mayfly/internal/engine"
 	"github.com/mayfly-iac/mayfly/internal/engine/ephemeral"
 	"github.com/mayfly-iac/mayfly/internal/engine/explain"
@@ -60,8 +61,8 @@ import (
 
 // CompatibleVersion is the language and document version that the program is compatible with: constraints of
 // modules on OpenTofu's version are checked against it, and it is in the state and JSON documents, where
-// tools look for it.
-const CompatibleVersion = "1.12.6"
+// tools look for it. Options may choose another one.
+const CompatibleVersion = compat.Version
 
 // Options are the configuration, the state and the environment of a project. All but Launcher may be left
 // out.
@@ -71,6 +72,9 @@ type Options struct {
 	Launcher ProviderLauncher
 	Loader   *Loader // nil for files on disk and local modules only
 	Tree     *Tree   // a tree that was loaded already; Loader is not used then
+	// Compatible is the engine that modules, providers and readers of the state take the library for;
+	// OpenTofu in CompatibleVersion if it is zero.
+	Compatible Engine
 
 	State   StateOptions
 	Secrets SecretOptions
@@ -95,6 +99,9 @@ type SecretOptions struct {
 	// where they would be stored.
 	Guard  *Guard
 	Policy LeakPolicy
+	// ShowSensitive shows the output of provisioners although their arguments are sensitive. If they are
+	// ephemeral, it stays hidden.
+	ShowSensitive bool
 	// Openings records which ephemeral instances are open outside of applies, which have a journal for that,
 	// and instances that an apply could not close; nil for none.
 	Openings OpeningsRecorder
@@ -127,7 +134,7 @@ func Open(_ context.Context, opt Options) (*Project, diag.List) {
 			return nil, diag.Errorf("Working directory not found", "%s", diag.Sentence(err))
 		}
 	}
-	opt.State.Workspace = cmp.Or(opt.State.Workspace, store.DefaultWorkspace)
+	opt.State.Workspace, opt.Compatible = cmp.Or(opt.State.Workspace, store.DefaultWorkspace), opt.Compatible.OrDefault()
 	if opt.Process.Environ == nil {
 		opt.Process.Environ = os.Environ()
 	}
@@ -142,12 +149,12 @@ func Open(_ context.Context, opt Options) (*Project, diag.List) {
 	var diags diag.List
 	if p.Tree == nil {
 		loader := *opt.Loader
-		loader.Version = CompatibleVersion
+		loader.Version, loader.Terraform = opt.Compatible.Version, opt.Compatible.Name == compat.Terraform
 		p.Tree, diags = loader.Load(opt.Dir)
 	}
 	p.engine = engine.New(engine.Options{
-		Launcher: inProject(opt.Launcher, opt.Dir), Observer: opt.Observer, Parallelism: opt.Parallelism, Durations: opt.Durations, Now: opt.Process.Now, Workspace: opt.State.Workspace,
-		RootDir: filepath.ToSlash(opt.Dir), WorkDir: opt.WorkDir, Environ: opt.Process.Environ, Log: opt.Process.Log, Leaks: opt.Secrets.Guard, LeakPolicy: opt.Secrets.Policy, Recorder: opt.Secrets.Openings,
+		Launcher: inProject(opt.Launcher, opt.Dir, opt.Compatible.Version), Observer: opt.Observer, Parallelism: opt.Parallelism, Durations: opt.Durations, Now: opt.Process.Now, Workspace: opt.State.Workspace,
+		RootDir: filepath.ToSlash(opt.Dir), WorkDir: opt.WorkDir, Environ: opt.Process.Environ, Log: opt.Process.Log, Leaks: opt.Secrets.Guard, LeakPolicy: opt.Secrets.Policy, ShowSensitive: opt.Secrets.ShowSensitive, Recorder: opt.Secrets.Openings,
 	})
 	return p, diags
 }
@@ -275,6 +282,9 @@ type (
 	Loader = config.Loader
 	// StaticEvaluator evaluates an expression that must be known before a configuration is complete.
 	StaticEvaluator = config.Static
+
+	// Engine is an engine, OpenTofu or Terraform, in a version.
+	Engine = compat.Engine
 
 	// Catalog has the schemas of a provider.
 	Catalog = provider.Catalog

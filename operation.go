@@ -68,7 +68,7 @@ func (p *Project) Begin(ctx context.Context, name string, opt BeginOptions) (*Op
 		}
 	}
 	if !opt.NoLock {
-		info, err := store.NewLockInfo(name, CompatibleVersion, p.opt.Process.Now(), p.random())
+		info, err := store.NewLockInfo(name, p.opt.Compatible.Version, p.opt.Process.Now(), p.random())
 		if err == nil {
 			err = spanned(ctx, "lock state", func(ctx context.Context) (err error) {
 				o.lock, err = opt.Take(ctx, p.opt.State.Store, info)
@@ -341,7 +341,7 @@ func (o *Operation) canEncrypt(f *state.File) error {
 // base returns the file that a new state follows.
 func (o *Operation) base() (*state.File, error) {
 	if o.File == nil {
-		f, err := state.NewFile(CompatibleVersion, o.p.random())
+		f, err := state.NewFile(o.p.opt.Compatible.Version, o.p.random())
 		if err != nil {
 			return nil, err
 		}
@@ -357,7 +357,7 @@ func (o *Operation) Write(s *state.State) diag.List {
 	if err != nil {
 		return diag.Errorf("Cannot start a state", "%s", diag.Sentence(err))
 	}
-	next := base.Next(s, CompatibleVersion)
+	next := base.Next(s, o.p.opt.Compatible.Version)
 	if base.Serial > 0 && state.Unchanged(base, next) || base.Serial == 0 && s.Empty() {
 		next = base
 	}

@@ -117,8 +117,19 @@ type Change struct {
 
 // Withheld is an attribute whose value is kept out of the plan, with the knowledge about it.
 type Withheld struct {
-	Path   cty.Path
-	Status WithheldStatus
+	Path     cty.Path
+	Status   WithheldStatus
+	Computed bool // the provider gives the value
+	// Consumers are the instances that take a new computed value in the same apply, in no particular order.
+	Consumers []addr.Instance
+	// Missed are the instances that use the computed value and do not take it in the same apply, in no
+	// particular order. They miss a new one, if an update makes one.
+	Missed []addr.Instance
+}
+
+// Restores reports whether the apply changes the record of the value in the state, although the value stays.
+func (w Withheld) Restores() bool {
+	return w.Status.Restores() || w.Computed && w.Status == WithheldRemoved
 }
 
 // WithheldStatus says how a value that is kept out of the plan compares with the one of the object before the

@@ -3,6 +3,7 @@ package state
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/zclconf/go-cty/cty"
 
@@ -29,11 +30,42 @@ func withheldFile(t *testing.T) (*File, addr.Instance) {
 			{Path: cty.GetAttrPath("rule").IndexInt(0).GetAttr("note"), Sent: print("aa"), Returned: print("bb"), Version: print("aa"), Config: print("aa")},
 			{Path: cty.GetAttrPath("map").IndexString("a \"key\""), Returned: print("aa")},
 			{Path: cty.GetAttrPath("nothing")},
+			{Path: cty.GetAttrPath("computed"), Returned: print("aa"), Computed: true, Number: 1<<53 - 1, At: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), To: twoBlocks, Owed: twoBlocks[1:], Created: true},
+			{Path: cty.GetAttrPath("made"), Sent: print("aa"), Config: print("aa"), Made: print("aa")},
 		}
 		return f, a
 	}
 	t.Fatal("no managed object")
 	return nil, addr.Instance{}
+}
+
+// twoBlocks are resources that get a computed value.
+var twoBlocks = []addr.ConfigResource{
+	{Resource: addr.Resource{Mode: addr.Managed, Type: "t", Name: "a"}},
+	{Module: addr.RootModule.Child("m"), Resource: addr.Resource{Mode: addr.Managed, Type: "t", Name: "b"}},
+}
+
+func TestDeliver(t *testing.T) {
+	owed := []Withheld{{Path: cty.GetAttrPath("a"), To: twoBlocks, Owed: twoBlocks}, {Path: cty.GetAttrPath("b"), To: twoBlocks, Owed: twoBlocks[:1]}, {Path: cty.GetAttrPath("c")}}
+	got, changed := Deliver(owed, &twoBlocks[0])
+	if !changed || len(got[0].Owed) != 1 || got[0].Owed[0] != twoBlocks[1] || len(got[1].Owed) != 0 || len(got[0].To) != 2 {
+		t.Errorf("got %+v, want one resource struck out", got)
+	}
+	if len(owed[0].Owed) != 2 || len(owed[1].Owed) != 1 {
+		t.Error("the records before were changed")
+	}
+	if all, changed := Deliver(owed, nil); !changed || len(all[0].Owed)+len(all[1].Owed) != 0 {
+		t.Errorf("got %+v, want nothing owed", all)
+	}
+	if _, changed := Deliver(got, &twoBlocks[0]); changed {
+		t.Error("a resource that is owed nothing was struck out")
+	}
+	if v := (Withheld{Sent: print("s"), Returned: print("r")}).Value(); v != print("r").String() {
+		t.Errorf("got the value %s, want the returned one", v)
+	}
+	if v := (Withheld{Sent: print("s")}).Value(); v != print("s").String() {
+		t.Errorf("got the value %s, want the sent one", v)
+	}
 }
 
 func TestWithheldRoundTrip(t *testing.T) {
@@ -65,6 +97,13 @@ func TestWithheldEqual(t *testing.T) {
 		"returned": func(w *Withheld) { w.Returned = print("t") },
 		"version":  func(w *Withheld) { w.Version = print("t") },
 		"config":   func(w *Withheld) { w.Config = print("t") },
+		"made":     func(w *Withheld) { w.Made = print("t") },
+		"computed": func(w *Withheld) { w.Computed = true },
+		"number":   func(w *Withheld) { w.Number = 1 },
+		"at":       func(w *Withheld) { w.At = time.Unix(1, 0) },
+		"to":       func(w *Withheld) { w.To = twoBlocks },
+		"owed":     func(w *Withheld) { w.Owed = twoBlocks },
+		"created":  func(w *Withheld) { w.Created = true },
 	} {
 		other := w
 		if change(&other); w.Equal(other) || !w.Equal(w) {
@@ -99,6 +138,12 @@ func TestWithheldDamage(t *testing.T) {
 			t.Errorf("%s: got %v, want an error without a fingerprint", what, err)
 		}
 	}
+	for _, w := range []withheldV4{{To: []string{"no address"}}, {Owed: []string{"a.b[c"}}} {
+		w.Path = []stepJSON{{Type: "get_attr", Value: []byte(`"a"`)}}
+		if got, err := w.decode(); err == nil || !strings.Contains(err.Error(), "is not the address of a resource") {
+			t.Errorf("got %+v, %v of a damaged address, want an error", got, err)
+		}
+	}
 	if w, err := (withheldV4{}).decode(); err == nil {
 		t.Errorf("got %v of a record without a path, want an error", w)
 	}
@@ -123,6 +168,7 @@ func TestSaltsOf(t *testing.T) {
 		{"both", s.Instance(a), "aa bb"},
 		{"none", &Instance{Current: with()}, ""},
 		{"no object", &Instance{}, ""},
+		{"of a way to make it", &Instance{Current: with(Withheld{Made: print("bb")})}, "bb"},
 		{"of a version", &Instance{Current: with(Withheld{Version: print("bb")})}, "bb"},
 		{"of what is gone", &Instance{Current: with(Withheld{Sent: print("cc")})}, ""},
 		{"of a deposed object", &Instance{Current: with(), Deposed: map[addr.Deposed]*Object{"00000001": with(Withheld{Config: print("aa")})}}, "aa"},

@@ -12,6 +12,7 @@ import (
 	"github.com/mayfly-iac/mayfly"
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/internal/base/compat"
 	"github.com/mayfly-iac/mayfly/internal/install/cliconfig"
 	"github.com/mayfly-iac/mayfly/internal/install/modules"
 	"github.com/mayfly-iac/mayfly/internal/language/config"
@@ -37,6 +38,8 @@ type Options struct {
 	Asker Asker
 	// Version is the version of the program, which saved plans record; CompatibleVersion if empty.
 	Version string
+	// User has the user's settings; nil for those that the environment leads to.
+	User *User
 	// Testing permits ephemeral outputs in the root module, as for a module under test.
 	Testing bool
 	// Leaks remembers secrets: ephemeral values, and the keys and passphrases of the encryption. If it is
@@ -73,17 +76,26 @@ func New(opt Options) *Dir {
 		opt.Environ = os.Environ()
 	}
 	opt.Version = cmp.Or(opt.Version, mayfly.CompatibleVersion)
+	f := filesIn(opt.Environ)
+	if opt.User == nil {
+		opt.User = NewUser(opt.Environ)
+	}
+	d := &Dir{opt: opt, files: f, answers: map[string]candidate{}}
+	d.Backend = &Backend{dir: d, locations: &locations{files: f, kinds: kinds.All()}}
+	d.Packages = &Packages{dir: d}
+	return d
+}
+
+// filesIn returns the files that belong to a working directory, by environment variables.
+func filesIn(environ []string) *files {
 	f := &files{vars: map[string]string{}}
-	for _, kv := range opt.Environ {
+	for _, kv := range environ {
 		if name, value, ok := strings.Cut(kv, "="); ok {
 			f.vars[name] = value
 		}
 	}
 	f.dataDir = cmp.Or(f.vars["TF_DATA_DIR"], ".terraform")
-	d := &Dir{opt: opt, files: f, answers: map[string]candidate{}}
-	d.Backend = &Backend{dir: d, locations: &locations{files: f, kinds: kinds.All()}}
-	d.Packages = &Packages{dir: d}
-	return d
+	return f
 }
 
 // HasConfig reports whether there are configuration files.
@@ -147,16 +159,11 @@ func (d *Dir) Tree() *mayfly.Tree { return d.tree }
 
 // loader returns a loader for the configuration files and the modules that are installed now.
 func (d *Dir) loader(ctx context.Context) *config.Loader {
-	return &config.Loader{ModuleDir: modules.Installed(d.files.dataDir), Static: mayfly.Static(d.staticOptions(ctx)), StaticMarked: mayfly.StaticMarked(d.staticOptions(ctx)), Version: mayfly.CompatibleVersion, EphemeralRootOutputs: d.opt.Testing, Queries: d.queries}
-}
-
-// environment returns the environment in which the user's settings are looked for.
-func (f *files) environment() cliconfig.Environment {
-	home, err := os.UserHomeDir()
-	if err != nil {
-		home = ""
+	e := d.opt.User.engine()
+	return &config.Loader{
+		ModuleDir: modules.Installed(d.files.dataDir), Static: mayfly.Static(d.staticOptions(ctx)), StaticMarked: mayfly.StaticMarked(d.staticOptions(ctx)),
+		Version: e.Version, Terraform: e.Name == compat.Terraform, EphemeralRootOutputs: d.opt.Testing, Queries: d.queries,
 	}
-	return cliconfig.Environment{Vars: maps.Clone(f.vars), Home: home, GOOS: runtime.GOOS}
 }
 
 // absolute returns the absolute path of the working directory, "." if it is not known.
@@ -177,4 +184,13 @@ func emptyTree() *config.Tree {
 // LoadModule reads the module in one directory by itself. Nothing needs to be installed for it.
 func (d *Dir) LoadModule(ctx context.Context, dir string) (*config.Module, diag.List) {
 	return d.loader(ctx).LoadModule(dir, addr.RootModule)
+}
+
+// environment returns the environment in which the user's settings are looked for.
+func (f *files) environment() cliconfig.Environment {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		home = ""
+	}
+	return cliconfig.Environment{Vars: maps.Clone(f.vars), Home: home, GOOS: runtime.GOOS}
 }

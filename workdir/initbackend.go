@@ -149,7 +149,7 @@ func (b *Backend) migrate(ctx context.Context, from, to location, opt BackendOpt
 			return nil, nil, diag.Errorf("Migration cancelled", "The state was not copied and the backend not changed.")
 		}
 	}
-	copied, left, ds := copyStates(ctx, states, opt)
+	copied, left, ds := copyStates(ctx, states, b.dir.opt.User, opt)
 	if diags = append(diags, ds...); ds.HasErrors() {
 		return copied, left, diags
 	}

@@ -26,7 +26,7 @@ import (
 // to the goroutine of its Dir.
 type Packages struct {
 	dir     *Dir
-	user    *cliconfig.Config
+	user    *cliconfig.Config                        // nil until Network
 	running map[addr.Provider]*plugin.ReattachConfig // providers that run already
 }
 
@@ -34,9 +34,9 @@ type Packages struct {
 func (ps *Packages) Network() (*install.Network, diag.List) {
 	var diags diag.List
 	if ps.user == nil {
-		ps.user, diags = cliconfig.Load(ps.dir.files.environment())
+		ps.user, diags = ps.dir.opt.User.config()
 	}
-	return &install.Network{Config: ps.user, Env: ps.dir.files.environment()}, diags
+	return &install.Network{Config: ps.user, Env: ps.dir.files.environment(), Compatible: ps.dir.opt.User.engine()}, diags
 }
 
 // host finds a service of a host for backends.

@@ -68,7 +68,7 @@ func (b *Backend) moving(ctx context.Context, from, to location, targets []targe
 // copyStates copies states. They are locked in both places until all are copied. It writes nothing if one of
 // the workspaces has a state there already that would be lost. It returns the workspaces whose states it has
 // copied, and the files that they came from.
-func copyStates(ctx context.Context, states []copying, opt BackendOptions) (copied, left []string, diags diag.List) {
+func copyStates(ctx context.Context, states []copying, user *User, opt BackendOptions) (copied, left []string, diags diag.List) {
 	var unlocks []func() error
 	defer func() {
 		for _, unlock := range unlocks {
@@ -80,7 +80,7 @@ func copyStates(ctx context.Context, states []copying, opt BackendOptions) (copi
 	for i := range states {
 		c := &states[i]
 		for _, m := range []store.Manager{c.source, c.sink} {
-			unlock, ds := lockFor(ctx, m, "init", opt.Locking)
+			unlock, ds := lockFor(ctx, m, "init", user, opt.Locking)
 			if diags = append(diags, ds...); ds.HasErrors() {
 				return nil, nil, diags
 			}

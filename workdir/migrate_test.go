@@ -176,7 +176,7 @@ func TestMigrateToOneState(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	unlock, diags := lockFor(t.Context(), m, "test", store.Locking{})
+	unlock, diags := lockFor(t.Context(), m, "test", NewUser(nil), store.Locking{})
 	wants(t, diags, "")
 	_, diags = open(http).Backend.Init(t.Context(), BackendOptions{ForceCopy: true})
 	wants(t, diags, "Error acquiring the state lock")

@@ -42,7 +42,7 @@ func (w *Workspaces) rekey(ctx context.Context, name string, locking store.Locki
 	if err != nil {
 		return diag.Errorf(summary, "Workspace %q: %s.", name, err)
 	}
-	unlock, diags := lockFor(ctx, m, "state rekey", locking)
+	unlock, diags := lockFor(ctx, m, "state rekey", w.dir.opt.User, locking)
 	if diags.HasErrors() {
 		return diags
 	}

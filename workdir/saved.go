@@ -75,6 +75,7 @@ func (s *Session) file(p *plan.Plan) (f *planfile.File, err error) {
 	if f.Modules, err = readOptional(filepath.Join(s.dir.files.dataDir, "modules", "modules.json")); err != nil {
 		return nil, err
 	}
+	f.Schemas = s.recordings(p)
 	f.Lock, err = readOptional(lockfile.FileName)
 	return f, err
 }

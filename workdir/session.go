@@ -27,6 +27,8 @@ type SessionOptions struct {
 	Parallelism int               // 0 for the default
 	Log         func(line string) // lines about oddities that are not errors, without values; nil for none
 	LeakPolicy  mayfly.LeakPolicy // see mayfly.Options
+	// ShowSensitive shows the output of provisioners with sensitive arguments; see mayfly.SecretOptions.
+	ShowSensitive bool
 	// ProviderLog is called with each line that a provider writes to standard error, which may contain
 	// secrets; nil drops them.
 	ProviderLog func(p addr.Provider, line string)
@@ -182,9 +184,9 @@ func (d *Dir) open(ctx context.Context, tree *config.Tree, p place, opt SessionO
 		Plain: d.files.vars["TF_DISABLE_PLUGIN_TLS"] != "",
 	}
 	s.Project, ds = mayfly.Open(ctx, mayfly.Options{
-		Tree: tree, Launcher: s.launcher, Observer: opt.Observer, Parallelism: opt.Parallelism, Durations: s.durations,
+		Tree: tree, Launcher: s.launcher, Compatible: d.opt.User.engine(), Observer: opt.Observer, Parallelism: opt.Parallelism, Durations: s.durations,
 		State:   mayfly.StateOptions{Store: p.manager, Cipher: stateCipher(s.encryption.State), Workspace: p.workspace},
-		Secrets: mayfly.SecretOptions{Guard: d.opt.Leaks, Policy: opt.LeakPolicy, Openings: s.openings},
+		Secrets: mayfly.SecretOptions{Guard: d.opt.Leaks, Policy: opt.LeakPolicy, ShowSensitive: opt.ShowSensitive, Openings: s.openings},
 		Process: mayfly.ProcessOptions{Environ: commandEnviron(d.opt.Environ, root), Log: opt.Log},
 	})
 	return s, append(diags, ds...)

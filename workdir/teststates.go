@@ -12,7 +12,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/mayfly-iac/mayfly"
 	"github.com/mayfly-iac/mayfly/internal/base/safefile"
 	"github.com/mayfly-iac/mayfly/internal/language/config"
 	"github.com/mayfly-iac/mayfly/state/store"
@@ -23,9 +22,11 @@ import (
 // in a directory of its own. A process holds the locks of its states, so that others can tell which were left
 // behind. It is for one goroutine at a time.
 type TestStates struct {
-	dir    string
-	cipher func() (store.Cipher, error) // nil if the configuration does not ask for encryption
-	states map[store.Manager]*testState
+	dir string
+	// version is the version of the engine, for locks.
+	version string
+	cipher  func() (store.Cipher, error) // nil if the configuration does not ask for encryption
+	states  map[store.Manager]*testState
 }
 
 // testState is a state on disk.
@@ -52,7 +53,7 @@ const testRecordFile, testStateFile = "run.json", "terraform.tfstate"
 // the way that the configuration sets for the module's state; ctx is for obtaining keys.
 func (d *Dir) TestStates(ctx context.Context) *TestStates {
 	return &TestStates{
-		dir: filepath.Join(d.files.dataDir, "tests"), states: map[store.Manager]*testState{},
+		dir: filepath.Join(d.files.dataDir, "tests"), version: d.opt.User.engine().Version, states: map[store.Manager]*testState{},
 		cipher: func() (store.Cipher, error) {
 			set, diags := d.Backend.encryption(ctx)
 			if diags.HasErrors() {
@@ -102,7 +103,7 @@ func (s *TestStates) Using(ctx context.Context, m store.Manager, file, run strin
 
 func (s *TestStates) take(ctx context.Context, m store.Manager, st *testState) error {
 	st.lock = uuid.NewString()
-	id, err := m.Lock(ctx, store.LockInfo{ID: st.lock, Operation: "test", Version: mayfly.CompatibleVersion, Created: time.Now().UTC()})
+	id, err := m.Lock(ctx, store.LockInfo{ID: st.lock, Operation: "test", Version: s.version, Created: time.Now().UTC()})
 	st.lock = id
 	return err
 }

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mayfly-iac/mayfly"
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/internal/base/safefile"
@@ -258,12 +257,12 @@ func (w *Workspaces) lock(ctx context.Context, name string, opt DeleteOptions) (
 	if err != nil {
 		return nil, diag.Errorf("Error acquiring the state lock", "%s", diag.Sentence(err))
 	}
-	return lockFor(ctx, m, "workspace delete", opt.Locking)
+	return lockFor(ctx, m, "workspace delete", w.dir.opt.User, opt.Locking)
 }
 
-// lockFor locks a state for the named operation, unless locking is off, until unlock is called.
-func lockFor(ctx context.Context, m store.Manager, operation string, locking store.Locking) (unlock func() error, diags diag.List) {
-	info, err := store.NewLockInfo(operation, mayfly.CompatibleVersion, time.Now(), rand.Reader)
+// lockFor locks a state for the named operation of a user, unless locking is off, until unlock is called.
+func lockFor(ctx context.Context, m store.Manager, operation string, user *User, locking store.Locking) (unlock func() error, diags diag.List) {
+	info, err := store.NewLockInfo(operation, user.engine().Version, time.Now(), rand.Reader)
 	var id string
 	if err == nil {
 		id, err = locking.Take(ctx, m, info)

@@ -6,9 +6,11 @@ import (
 	"os"
 	"strings"
 
+	"github.com/mayfly-iac/mayfly"
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/interrupt"
 	"github.com/mayfly-iac/mayfly/internal/show/view/document"
 	"github.com/mayfly-iac/mayfly/internal/values/leak"
+	"github.com/mayfly-iac/mayfly/workdir"
 )
 
 // version is the product's own version; release builds set it.
@@ -35,6 +37,8 @@ type environment struct {
 	Die func(os.Signal)
 
 	vars map[string]string // Environ by name; nil until the app is made
+	// compatible is the engine that the user wants programs to take this one for, zero for no choice.
+	compatible mayfly.Engine
 }
 
 // dependencies are shared by all commands. A command with several steps has them all; functions without a
@@ -63,7 +67,7 @@ func newApp(env environment) *app {
 	}
 	out := &output{env: env, leaks: leak.New(), sources: func() document.Sources { return nil }}
 	in := &input{out: out, stdin: bufio.NewReader(env.Stdin)}
-	return &app{dependencies: dependencies{out, in, &workingDir{out: out, in: in}, interrupt.Source{
+	return &app{dependencies: dependencies{out, in, &workingDir{out: out, in: in, user: workdir.NewUser(env.Environ)}, interrupt.Source{
 		Notify: env.Notify, Die: env.Die, Announce: out.notice, Interrupted: func() bool {
 			out.patience.Interrupt()
 			return in.prompt.Asking()

@@ -25,8 +25,10 @@ func (a *app) command(name, summary, argsUsage, description string, flags []cli.
 		Name: name, Usage: summary, ArgsUsage: argsUsage, Description: description, OnUsageError: usage.Error, DisableSliceFlagSeparator: true,
 		Flags: append(flags, usage.Grouped(usage.OutputGroup, boolFlag("no-color", "Write without color.", &a.out.noColor))...),
 		Action: func(ctx context.Context, c *cli.Command) error {
+			compatible, diags := a.wd.user.Compatible()
+			a.out.env.compatible = compatible
 			a.out.setUpView()
-			if !a.out.report(a.out.applyShared()) {
+			if !a.out.report(append(diags, a.out.applyShared()...)) {
 				a.code = exitError
 				return nil
 			}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mayfly-iac/mayfly/internal/base/pattern"
 	"github.com/mayfly-iac/mayfly/internal/testing/filetest"
 	"github.com/mayfly-iac/mayfly/internal/testing/postgres"
 	"github.com/mayfly-iac/mayfly/internal/testing/script"
@@ -64,12 +65,12 @@ type walkthrough struct {
 }
 
 var (
-	fence    = regexp.MustCompile("(?ms)^```([a-z]+)\n(.*?)^```$|^##+ ([^\n]*)$")
-	fileLine = regexp.MustCompile(`^# (\S+\.(?:tf|hcl|tfvars))\n`)
-	nonWord  = regexp.MustCompile(`\W+`)
-	spaces   = regexp.MustCompile(` +`)
-	duration = regexp.MustCompile(`after \d+s`)
-	uuid     = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
+	fence    = pattern.New("(?ms)^```([a-z]+)\n(.*?)^```$|^##+ ([^\n]*)$")
+	fileLine = pattern.New(`^# (\S+\.(?:tf|hcl|tfvars))\n`)
+	nonWord  = pattern.New(`\W+`)
+	spaces   = pattern.New(` +`)
+	duration = pattern.New(`after \d+s`)
+	uuid     = pattern.New(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
 )
 
 // walkthroughs reads the fenced blocks of a document: hcl is a file that is written, console are commands and
@@ -79,7 +80,7 @@ func walkthroughs(t *testing.T, name, text string, whole bool) []*walkthrough {
 	t.Helper()
 	var out []*walkthrough
 	heading, open := "", false
-	for _, m := range fence.FindAllStringSubmatch(text, -1) {
+	for _, m := range fence().FindAllStringSubmatch(text, -1) {
 		kind, body := m[1], m[2]
 		if m[3] != "" {
 			heading, open = m[3], open && whole
@@ -93,14 +94,14 @@ func walkthroughs(t *testing.T, name, text string, whole bool) []*walkthrough {
 			if whole {
 				s.begin += "env COLUMNS=\n" // it shows lines as they are broken
 			} else {
-				s.name += "_" + nonWord.ReplaceAllString(heading, "_")
+				s.name += "_" + nonWord().ReplaceAllString(heading, "_")
 			}
 			out, open = append(out, s), true
 		}
 		s := out[len(out)-1]
 		switch kind {
 		case "hcl":
-			file := fileLine.FindStringSubmatch(body)
+			file := fileLine().FindStringSubmatch(body)
 			if file == nil {
 				t.Fatalf("%s: a snippet below %q doesn't begin with the name of its file", name, heading)
 			}
@@ -117,12 +118,12 @@ func walkthroughs(t *testing.T, name, text string, whole bool) []*walkthrough {
 	return out
 }
 
-var derived = regexp.MustCompile(`(?m)^ *key_provider "pbkdf2" "\w+" {$`)
+var derived = pattern.New(`(?m)^ *key_provider "pbkdf2" "\w+" {$`)
 
 // cheap returns a configuration in which keys are derived from passphrases with less work than by default.
 // Most of the time of the walkthroughs went into that, and nothing of it can be seen in them.
 func cheap(text string) string {
-	return derived.ReplaceAllString(text, "$0\niterations = 200000\nhash_function = \"sha256\"")
+	return derived().ReplaceAllString(text, "$0\niterations = 200000\nhash_function = \"sha256\"")
 }
 
 // console adds commands and what they print.
@@ -130,7 +131,7 @@ func (s *walkthrough) console(t *testing.T, body string) {
 	t.Helper()
 	for _, part := range strings.Split("\n"+body, "\n$ ")[1:] {
 		command, expected, _ := strings.Cut(strings.TrimRight(part, "\n"), "\n")
-		if m := otherEngine.FindStringSubmatch(command); m != nil && !s.hasEngine(m[1]) {
+		if m := otherEngine().FindStringSubmatch(command); m != nil && !s.hasEngine(m[1]) {
 			s.instead(t)
 			continue
 		}
@@ -140,7 +141,7 @@ func (s *walkthrough) console(t *testing.T, body string) {
 
 // otherEngine finds commands of the programs that Mayfly replaces. MAYFLY_TEST_TOFU and
 // MAYFLY_TEST_TERRAFORM are their paths.
-var otherEngine = regexp.MustCompile(`^(tofu|terraform) `)
+var otherEngine = pattern.New(`^(tofu|terraform) `)
 
 // hasEngine reports whether an engine can be run, and puts it on the PATH.
 func (s *walkthrough) hasEngine(name string) bool {
@@ -202,10 +203,10 @@ func (s *walkthrough) command(command, expected string) {
 		if line = strings.TrimSpace(line); line == "" || line == "..." {
 			continue
 		}
-		pattern := duration.ReplaceAllString(regexp.QuoteMeta(line), `after \d+s`)
-		pattern = spaces.ReplaceAllString(pattern, " +")
+		pattern := duration().ReplaceAllString(regexp.QuoteMeta(line), `after \d+s`)
+		pattern = spaces().ReplaceAllString(pattern, " +")
 		pattern = strings.ReplaceAll(pattern, ownName+" +", "(?:"+ownName+"|OpenTofu) +") // it shows what a terminal gets
-		pattern = uuid.ReplaceAllString(pattern, `[0-9a-f-]{36}`)
+		pattern = uuid().ReplaceAllString(pattern, `[0-9a-f-]{36}`)
 		s.check(pattern)
 	}
 	if strings.HasPrefix(expected, "Error:") {

@@ -6,7 +6,6 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"github.com/mayfly-iac/mayfly"
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/doctor"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/internal/install"
@@ -32,9 +31,10 @@ func doctorCommand(a *app) *cli.Command {
 			}
 			ctx, stop := signals.Once(ctx)
 			defer stop()
+			compatible := out.env.compatible.OrDefault()
 			r, err := doctor.Examine(ctx, doctor.Options{
 				Dir: wd.dir(), Vars: out.env.vars, Timeout: timeout,
-				Program: []string{"version", ownName + " v" + version, "compatible with", "OpenTofu v" + mayfly.CompatibleVersion, "platform", install.CurrentPlatform().String()},
+				Program: []string{"version", ownName + " v" + version, "compatible with", compatible.Name + " v" + compatible.Version, "platform", install.CurrentPlatform().String()},
 			})
 			if err != nil {
 				return out.fail("The examination was not finished", "%s", diag.Sentence(err))

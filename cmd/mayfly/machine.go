@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -14,6 +13,7 @@ import (
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/term"
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/usage"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/internal/base/pattern"
 	"github.com/mayfly-iac/mayfly/internal/base/safefile"
 	"github.com/mayfly-iac/mayfly/internal/show/view"
 )
@@ -74,7 +74,7 @@ func (m *machineFlags) beginMessages(out *output) bool {
 	}
 	if out.intoFile != nil {
 		out.into = view.NewJSONStream(out.leaks.Writer(out.intoFile), time.Now)
-		out.into.Version(out.env.compatibleName(), productVersions())
+		out.into.Version(out.env.compatibleName(), out.versions())
 	}
 	return true
 }
@@ -107,7 +107,7 @@ func (o *output) finish(code int) int {
 }
 
 // lineBreaks matches the line breaks of a text for the terminal, with the white space around them.
-var lineBreaks = regexp.MustCompile(`\s*\n\s*`)
+var lineBreaks = pattern.New(`\s*\n\s*`)
 
 // tell sends a text for people to the streams as one line, without colours and surrounding white space. An
 // empty one is left out.
@@ -116,7 +116,7 @@ func (o *output) tell(format string, args []any) {
 	if text == "" {
 		return
 	}
-	text = lineBreaks.ReplaceAllString(text, " ")
+	text = lineBreaks().ReplaceAllString(text, " ")
 	for _, s := range o.streams() {
 		s.Log(text)
 	}

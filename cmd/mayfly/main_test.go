@@ -15,6 +15,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/harden"
 	"github.com/mayfly-iac/mayfly/docs/schemas"
+	"github.com/mayfly-iac/mayfly/internal/base/effort"
 	"github.com/mayfly-iac/mayfly/internal/testing/schematest/checker"
 	"github.com/mayfly-iac/mayfly/internal/testing/script"
 )
@@ -23,6 +24,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv("MAYFLY_TEST_MAIN") != "" {
 		main()
 	}
+	effort.Save() // of the programs in scripts too
 	programs := map[string]func(){"mayfly": checkedMain, "terraform": checkedMain}
 	maps.Copy(programs, script.Browsers)
 	script.Main(m, programs)

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/mattn/go-shellwords"
 
+	"github.com/mayfly-iac/mayfly/internal/base/pattern"
 	"github.com/mayfly-iac/mayfly/internal/install"
 	"github.com/mayfly-iac/mayfly/internal/testing/filetest"
 	"github.com/mayfly-iac/mayfly/internal/testing/script"
@@ -82,7 +83,7 @@ type mistakeStep struct {
 	text          string
 }
 
-var fileMarker = regexp.MustCompile(`^-- (\S+) --$`)
+var fileMarker = pattern.New(`^-- (\S+) --$`)
 
 func readMistakes(t *testing.T, file string) *mistakeTopic {
 	t.Helper()
@@ -95,7 +96,7 @@ func readMistakes(t *testing.T, file string) *mistakeTopic {
 	steps := &topic.shared
 	for line := range strings.Lines(string(text)) {
 		bare := strings.TrimSuffix(line, "\n")
-		name := fileMarker.FindStringSubmatch(bare)
+		name := fileMarker().FindStringSubmatch(bare)
 		command, isCommand := strings.CutPrefix(bare, "$ ")
 		title, isTitle := strings.CutPrefix(bare, "=== ")
 		switch {
@@ -277,18 +278,18 @@ func changeFiles(command, path string) error {
 
 // passing are the parts of the output that differ from run to run, with what is shown instead.
 var passing = []struct {
-	pattern *regexp.Regexp
+	pattern func() *regexp.Regexp
 	instead string
 }{
-	{regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`), "00000000-0000-0000-0000-000000000000"},
-	{regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[0-9.:]*(Z| \+0000 UTC)`), "2000-01-01T00:00:00Z"},
-	{regexp.MustCompile(` after \d+s`), " after 0s"},
-	{regexp.MustCompile(`\.\d+\.tmp\b`), ".0.tmp"},
+	{pattern.New(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`), "00000000-0000-0000-0000-000000000000"},
+	{pattern.New(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[0-9.:]*(Z| \+0000 UTC)`), "2000-01-01T00:00:00Z"},
+	{pattern.New(` after \d+s`), " after 0s"},
+	{pattern.New(`\.\d+\.tmp\b`), ".0.tmp"},
 }
 
 func (k *mistakeKit) normalize(dir, text string) string {
 	for _, p := range passing {
-		text = p.pattern.ReplaceAllString(text, p.instead)
+		text = p.pattern().ReplaceAllString(text, p.instead)
 	}
 	text = strings.NewReplacer(dir, "/example", k.mirror, "/mirror", k.home, "/me", install.CurrentPlatform().String(), "linux_amd64").Replace(text)
 	lines := strings.Split(text, "\n")

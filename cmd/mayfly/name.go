@@ -83,9 +83,12 @@ func (e environment) usage(w io.Writer, template string, data any) {
 	_, _ = io.WriteString(w, e.commands(text.String()))
 }
 
-// compatibleName returns the name of the engine that programs take this one for: the one by whose name it
-// was started, if that was a link or a copy.
+// compatibleName returns the name of the engine that programs take this one for: the user's choice, or else
+// the one by whose name it was started, if that was a link or a copy.
 func (e environment) compatibleName() string {
+	if e.compatible.Name != "" {
+		return e.compatible.Name
+	}
 	base := strings.ToLower(filepath.Base(e.Called))
 	if strings.TrimSuffix(base, ".exe") == "terraform" {
 		return "Terraform"

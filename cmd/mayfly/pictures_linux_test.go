@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mayfly-iac/mayfly/internal/base/pattern"
 	"github.com/mayfly-iac/mayfly/internal/testing/pty"
 )
 
@@ -159,7 +160,7 @@ const (
 func recording(command, output string) string {
 	lines := append([]string{"$ " + command}, strings.Split(strings.TrimRight(output, "\n"), "\n")...)
 	for i, line := range lines {
-		if len([]rune(sgr.ReplaceAllString(line, ""))) > columns {
+		if len([]rune(sgr().ReplaceAllString(line, ""))) > columns {
 			lines[i] = line[:strings.LastIndex(line[:columns], " ")]
 			lines = slices.Insert(lines, i+1, line[len(lines[i])+1:])
 		}
@@ -190,7 +191,7 @@ text{animation:hide 0s step-end %[6]ds}
 }
 
 // sgr is a sequence that sets the color and weight of what follows.
-var sgr = regexp.MustCompile("\x1b\\[([0-9;]*)m")
+var sgr = pattern.New("\x1b\\[([0-9;]*)m")
 
 // spans translates a line with such sequences.
 func spans(line string) string {
@@ -203,7 +204,7 @@ func spans(line string) string {
 		out.WriteString(text)
 	}
 	at := 0
-	for _, m := range sgr.FindAllStringSubmatchIndex(line, -1) {
+	for _, m := range sgr().FindAllStringSubmatchIndex(line, -1) {
 		write(line[at:m[0]])
 		class = map[string]string{"1": "b", "31": "r", "32": "g", "33": "y", "1;32": "b g", "1;31": "b r"}[line[m[2]:m[3]]]
 		at = m[1]

@@ -2,11 +2,13 @@ package main
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	"github.com/apparentlymart/go-versions/versions"
 	"github.com/urfave/cli/v3"
 
+	"github.com/mayfly-iac/mayfly"
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/internal/install"
@@ -38,7 +40,7 @@ func (f *platformFlags) list() []install.Platform {
 // lockProvidersFlags are the options of the providers lock command.
 type lockProvidersFlags struct {
 	platformFlags
-	fsMirror, netMirror string
+	fsMirror, netMirror, ociMirror string
 }
 
 // lockCommand returns the command providers lock, for lock files that are shared between machines of
@@ -47,10 +49,11 @@ func (c *packageCommands) lockCommand(a *app) *cli.Command {
 	f := &lockProvidersFlags{}
 	flags := append(c.in.variableFlags(), f.flag(),
 		stringFlag("fs-mirror", "Take the packages from the filesystem mirror in `DIR`.", &f.fsMirror),
-		stringFlag("net-mirror", "Take the packages from the network mirror at `URL`.", &f.netMirror))
+		stringFlag("net-mirror", "Take the packages from the network mirror at `URL`.", &f.netMirror),
+		stringFlag("oci-mirror", "Take the packages from the OCI registry in which `TEMPLATE` gives the repository of a provider, such as example.com/{namespace}/{type}, with {hostname} too.", &f.ociMirror))
 	return a.messageCommand("lock", "Write checksums for several platforms to the dependency lock file", "[PROVIDER...]",
 		"Adds the checksums of the packages for all platforms given to the dependency lock file, so that a project can be used on different platforms. "+
-			"Packages come from the providers' own registries, or from the mirror of -fs-mirror or -net-mirror, regardless of the CLI configuration. Without arguments, all providers that the configuration needs are locked.",
+			"Packages come from the providers' own registries, or from the mirror of -fs-mirror, -net-mirror or -oci-mirror, regardless of the CLI configuration. Without arguments, all providers that the configuration needs are locked.",
 		flags, func(ctx context.Context, args []string) int { return c.lock(ctx, f, args) })
 }
 
@@ -59,15 +62,23 @@ func (c *packageCommands) lockCommand(a *app) *cli.Command {
 func (c *packageCommands) lock(ctx context.Context, f *lockProvidersFlags, args []string) int {
 	ctx, stop := c.signals.Once(ctx)
 	defer stop()
-	if f.fsMirror != "" && f.netMirror != "" {
-		return c.out.fail("Invalid options", "The options -fs-mirror and -net-mirror cannot be used together.")
+	mirrors := 0
+	for _, given := range []string{f.fsMirror, f.netMirror, f.ociMirror} {
+		if given != "" {
+			mirrors++
+		}
 	}
-	t, ok := c.packages(ctx, args, func(n *install.Network) (install.Source, diag.List) {
+	if mirrors > 1 {
+		return c.out.fail("Invalid options", "Only one of the options -fs-mirror, -net-mirror and -oci-mirror can be used: packages come from one place.")
+	}
+	t, ok := c.packages(ctx, args, func(n *install.Network, needed []addr.Provider) (install.Source, diag.List) {
 		switch {
 		case f.fsMirror != "":
 			return install.MirrorDirs(f.fsMirror)[0], nil
 		case f.netMirror != "":
 			return n.Mirror(f.netMirror)
+		case f.ociMirror != "":
+			return n.OCIMirror(f.ociMirror, needed)
 		}
 		return n.Direct()
 	})
@@ -107,7 +118,7 @@ func (c *packageCommands) mirrorCommand(a *app) *cli.Command {
 func (c *packageCommands) mirror(ctx context.Context, f *platformFlags, dir string) int {
 	ctx, stop := c.signals.Once(ctx)
 	defer stop()
-	t, ok := c.packages(ctx, nil, (*install.Network).Direct)
+	t, ok := c.packages(ctx, nil, func(n *install.Network, _ []addr.Provider) (install.Source, diag.List) { return n.Direct() })
 	if !ok {
 		return exitError
 	}
@@ -129,10 +140,10 @@ type packageTask struct {
 	lock      *lockfile.Lock
 }
 
-// packages prepares fetching the packages of the required providers from one source, which from returns. only
-// restricts the providers, unless it is empty. ok is false after an error, which has been reported. Only the
-// declarations are loaded: the providers themselves need not be installed.
-func (c *packageCommands) packages(ctx context.Context, only []string, from func(*install.Network) (install.Source, diag.List)) (t packageTask, ok bool) {
+// packages prepares fetching the packages of the required providers from one source, which from returns for
+// them. only restricts the providers, unless it is empty. ok is false after an error, which has been
+// reported. Only the declarations are loaded: the providers themselves need not be installed.
+func (c *packageCommands) packages(ctx context.Context, only []string, from func(*install.Network, []addr.Provider) (install.Source, diag.List)) (t packageTask, ok bool) {
 	d := c.wd.dir()
 	if !c.out.report(d.LoadDeclarations(ctx)) {
 		return t, false
@@ -145,11 +156,6 @@ func (c *packageCommands) packages(ctx context.Context, only []string, from func
 	if !c.out.report(diags) {
 		return t, false
 	}
-	source, diags := from(network)
-	if !c.out.report(diags) {
-		return t, false
-	}
-	ins.Sources, ins.Downloading = []install.Source{source}, c.out.downloading()
 	reqs, diags := install.Requirements(d.Tree(), nil)
 	if !c.out.report(diags) {
 		return t, false
@@ -157,6 +163,11 @@ func (c *packageCommands) packages(ctx context.Context, only []string, from func
 	if reqs, diags = install.Only(reqs, only); !c.out.report(diags) {
 		return t, false
 	}
+	source, diags := from(network, slices.DeleteFunc(slices.Collect(maps.Keys(reqs)), mayfly.Embedded))
+	if !c.out.report(diags) {
+		return t, false
+	}
+	ins.Sources, ins.Downloading = []install.Source{source}, c.out.downloading()
 	lock, diags := lockfile.Read(lockfile.FileName)
 	return packageTask{ins, reqs, lock}, c.out.report(diags)
 }

@@ -20,6 +20,8 @@ import (
 type workingDir struct {
 	out *output
 	in  *input
+	// user has the user's settings, which are read when one of them is needed.
+	user *workdir.User
 	// leakPolicy says how to treat ephemeral values that a provider returns.
 	leakPolicy leak.Policy
 	// log receives the log lines of this run, nil if none are asked for.
@@ -38,7 +40,7 @@ func (wd *workingDir) dirOf(root string, ask bool) *workdir.Dir {
 		return wd.opened
 	}
 	environ := append([]string{}, wd.out.env.Environ...) // nil would mean the environment of the process
-	opt := workdir.Options{Root: root, Environ: environ, Settings: wd.in.settings, Version: version, Leaks: wd.out.leaks}
+	opt := workdir.Options{Root: root, Environ: environ, Settings: wd.in.settings, Version: version, User: wd.user, Leaks: wd.out.leaks}
 	if ask {
 		opt.Asker = wd.in
 	}
@@ -64,7 +66,7 @@ type session struct {
 func (wd *workingDir) session(observer event.Observer, parallelism int, open func(workdir.SessionOptions) (*workdir.Session, diag.List)) (*session, diag.List) {
 	providers, stop := wd.out.logs().Provider()
 	s, diags := open(workdir.SessionOptions{
-		Observer: observer, Parallelism: parallelism, Log: wd.log, ProviderLog: providers, LeakPolicy: wd.leakPolicy,
+		Observer: observer, Parallelism: parallelism, Log: wd.log, ProviderLog: providers, LeakPolicy: wd.leakPolicy, ShowSensitive: wd.out.view.ShowSensitive,
 	})
 	return &session{s, wd.out, stop}, diags
 }

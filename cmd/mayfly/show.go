@@ -133,7 +133,7 @@ func (c *showCommand) showState(ctx context.Context, f *showFlags, file *state.F
 	if err := c.out.page.State(st, schemas); err != nil {
 		return c.out.wrote(err)
 	}
-	if done, code := c.out.documented(&f.machineFlags, func() ([]byte, error) { return document.State(st, schemas, productVersions()) }); done {
+	if done, code := c.out.documented(&f.machineFlags, func() ([]byte, error) { return document.State(st, schemas, c.out.versions()) }); done {
 		return code
 	}
 	if st == nil {

@@ -5,19 +5,21 @@ import (
 	"context"
 	"os"
 
+	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/internal/language/config"
 	"github.com/mayfly-iac/mayfly/internal/show/view"
 	"github.com/mayfly-iac/mayfly/internal/show/view/document"
 	"github.com/mayfly-iac/mayfly/internal/stores/planfile"
 	"github.com/mayfly-iac/mayfly/internal/values/value"
 	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/workdir"
 )
 
-// showPlan shows the saved plan that the directory was opened with. The providers that made it must be
-// installed: their schemas say which values are sensitive and how they are compared.
+// showPlan shows the saved plan that the directory was opened with. The plan has the schemas of the providers
+// that made it, which say which values are sensitive and how they are compared.
 func (c *showCommand) showPlan(ctx context.Context, opt *showFlags, f *planfile.File) int {
 	tree := c.wd.dir().Tree()
-	s, diags := c.wd.open(ctx, f.Plan.Base)
+	s, diags := c.wd.session(nil, 0, func(o workdir.SessionOptions) (*workdir.Session, diag.List) { return c.wd.dir().OpenSaved(ctx, f, o) })
 	defer s.close()
 	if !c.out.report(diags) {
 		return exitError
@@ -28,7 +30,7 @@ func (c *showCommand) showPlan(ctx context.Context, opt *showFlags, f *planfile.
 		if err := setDefaults(f.Plan, tree.Root); err != nil {
 			return nil, err
 		}
-		return document.Plan(f.Plan, tree, s.relevant(ctx, f.Plan), s.Schemas(ctx), productVersions())
+		return document.Plan(f.Plan, tree, s.relevant(ctx, f.Plan), s.Schemas(ctx), s.out.versions())
 	})
 	if done {
 		return code

@@ -118,7 +118,7 @@ func (c *stateCommands) showCommand(a *app) *cli.Command {
 				return exitError
 			}
 			if done, code := c.out.documented(m, func() ([]byte, error) {
-				return document.StateInstance(file.State, i, s.Schemas(ctx), productVersions())
+				return document.StateInstance(file.State, i, s.Schemas(ctx), s.out.versions())
 			}); done {
 				return code
 			}

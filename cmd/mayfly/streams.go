@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/mayfly-iac/mayfly"
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/logs"
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/term"
 	"github.com/mayfly-iac/mayfly/event"
@@ -115,10 +114,10 @@ func (o *output) observer() event.Observer {
 	return lines
 }
 
-// productVersions returns the versions for documents and messages. Tools read the compatible one and refuse
-// an engine that is too old for them.
-func productVersions() document.Versions {
-	return document.Versions{Compat: mayfly.CompatibleVersion, Product: version}
+// versions returns the versions for documents and messages. Tools read the compatible one and refuse an
+// engine that is too old for them.
+func (o *output) versions() document.Versions {
+	return document.Versions{Engine: o.env.compatible.Name, Compat: o.env.compatible.OrDefault().Version, Product: version}
 }
 
 // beginStream makes standard output a stream of JSON messages.
@@ -126,7 +125,7 @@ func (o *output) beginStream() {
 	o.silence()
 	o.view.Color = false
 	o.stream = view.NewJSONStream(o.env.Stdout, time.Now)
-	o.stream.Version(o.env.compatibleName(), productVersions())
+	o.stream.Version(o.env.compatibleName(), o.versions())
 }
 
 // logs returns the settings of logs from the environment.

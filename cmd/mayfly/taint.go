@@ -53,17 +53,26 @@ func (c *stateCommands) taintingCommand(a *app, name, summary, description strin
 				return false, c.out.fail("No such resource instance", "The state has no resource instance %s.%s List what it has with: mayfly state list", i, selection.InState(managed(s.state), only(i)))
 			case inst.Current == nil:
 				return false, c.out.fail("Resource instance has no current object", "The state has only deposed objects of %s, which the next apply destroys.", i)
-			case !taint && !inst.Current.Tainted:
+			case !taint && !inst.Current.Tainted && !owes(inst.Current):
 				return false, c.out.fail("Resource instance is not tainted", "%s is not marked as tainted, so there is nothing to remove.", i)
 			}
 			// Objects are immutable: the state that was read shares this one.
 			o := inst.Current.Clone()
 			o.Tainted = taint
+			if !taint {
+				o.Withheld, _ = state.Deliver(o.Withheld, nil) // the user says that nothing is owed
+			}
 			s.state.SetObject(addr.Object{Instance: i}, o, inst.Provider)
 			c.out.say(done, i)
 			return true, exitOK
 		})
 	})
+}
+
+// owes reports whether a resource is to get a value of an object and has not got it.
+func owes(o *state.Object) bool {
+	_, owed := state.Deliver(o.Withheld, nil)
+	return owed
 }
 
 // managed yields the instances of managed resources in a state.

@@ -324,13 +324,13 @@ func (c *testCommand) verbose(ctx context.Context, s *session, r *suite.Run) (st
 		if err := view.Plan(&text, r.Plan, nil, schemas, c.out.view); err != nil {
 			return "", nil, err
 		}
-		doc, err := document.Plan(r.Plan, r.Tree, nil, schemas, productVersions())
+		doc, err := document.Plan(r.Plan, r.Tree, nil, schemas, c.out.versions())
 		return text.String(), doc, err
 	}
 	if err := view.State(&text, r.State, schemas, c.out.view); err != nil {
 		return "", nil, err
 	}
-	doc, err := document.State(r.State, schemas, productVersions())
+	doc, err := document.State(r.State, schemas, c.out.versions())
 	return text.String(), doc, err
 }
 

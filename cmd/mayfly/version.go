@@ -31,9 +31,9 @@ func versionCommand(a *app) *cli.Command {
 				selected[e.Provider] = e.Version.String()
 			}
 			if asJSON {
-				return out.writeDocument(document.Version(productVersions(), install.CurrentPlatform().String(), selected))
+				return out.writeDocument(document.Version(out.versions(), install.CurrentPlatform().String(), selected))
 			}
-			for _, l := range versionLines(out.env.nameOn(out.env.Stdout)) {
+			for _, l := range versionLines(out.env.nameOn(out.env.Stdout), out.env.compatible.OrDefault()) {
 				out.say("%s", l)
 			}
 			var lines []string
@@ -48,12 +48,13 @@ func versionCommand(a *app) *cli.Command {
 		})
 }
 
-// versionLines returns the lines about the program itself, for readers to whom it has a name. Programs that
+// versionLines returns the lines about the program itself, for readers to whom it has a name, if it is
+// compatible with an engine. Programs that
 // run this one parse the first line for the engine's name and version, and refuse or guess wrong if they know
 // neither, so they get the compatible version first. A person gets the product first.
 //
 // The lines of providers that follow are sorted, and begin with a plus sign in both cases.
-func versionLines(name string) []string {
+func versionLines(name string, with mayfly.Engine) []string {
 	product, platform := ownName+" v"+version, "on "+install.CurrentPlatform().String()
 	if info, ok := debug.ReadBuildInfo(); ok {
 		if source := sourceOf(info); source != "" {
@@ -61,9 +62,9 @@ func versionLines(name string) []string {
 		}
 	}
 	if name == ownName {
-		return []string{product, platform, "compatible with OpenTofu v" + mayfly.CompatibleVersion}
+		return []string{product, platform, "compatible with " + with.Name + " v" + with.Version}
 	}
-	return []string{name + " v" + mayfly.CompatibleVersion, "provided by " + product, platform}
+	return []string{name + " v" + with.Version, "provided by " + product, platform}
 }
 
 // sourceOf returns which commit a program was built from, as "commit 0123456789ab, 2026-11-22", "" if it was

@@ -55,16 +55,16 @@ var storesRules = map[string]rule{
 
 // installRules hold for where providers and modules come from.
 var installRules = map[string]rule{
-	"install":                   {may: []string{"base/bug", "addr", "base/constraint", "diag", "base/safefile", "language/config", "state", "install/...", "base/trace"}, why: "packages are found and checked by address; nothing of them is run here"},
-	"install/web":               {may: []string{"base/trace/requests"}, why: "requests are the same whatever is asked for"},
+	"install":                   {may: []string{"base/bug", "base/compat", "addr", "base/constraint", "diag", "base/safefile", "language/config", "state", "install/...", "base/trace"}, why: "packages are found and checked by address; nothing of them is run here"},
+	"install/web":               {may: []string{"base/compat", "base/trace/requests"}, why: "requests are the same whatever is asked for"},
 	"install/credential":        {may: []string{"base/childenv", "diag", "base/safefile", "install/cliconfig", "base/trace"}, why: "who holds tokens should know little else"},
 	"install/login":             {may: []string{"install/cliconfig", "install/web"}, why: "who obtains tokens need not know where they are kept"},
 	"install/registry":          {may: []string{"addr", "install/cliconfig", "install/lockfile", "install/web"}, why: "one protocol does not know the others, nor what becomes of packages"},
-	"install/fetch":             {may: []string{"base/childenv", "stores/cloud/...", "install/ocimirror", "install/web", "values/leak", "base/trace"}, why: "packages are downloaded by address, independent of what they are for"},
+	"install/fetch":             {may: []string{"base/childenv", "base/pattern", "stores/cloud/...", "install/ocimirror", "install/web", "values/leak", "base/trace"}, why: "packages are downloaded by address, independent of what they are for"},
 	"install/modules":           {may: []string{"addr", "diag", "base/safefile", "language/config", "install/fetch", "install/registry", "install/web", "install/internal/...", "base/trace"}, why: "the installer writes the manifest and loading reads it: neither knows how packages are got"},
 	"install/netmirror":         {may: []string{"addr", "install/lockfile", "install/web"}, why: "one protocol does not know the others, nor what becomes of packages"},
 	"install/ocimirror":         {may: []string{"addr", "install/cliconfig", "install/lockfile", "install/web"}, why: "one protocol does not know the others, nor what becomes of packages"},
-	"install/cliconfig":         {may: []string{"addr", "base/pattern", "diag", "base/safefile", "install/internal/..."}, why: "settings are read for install, not by it"},
+	"install/cliconfig":         {may: []string{"addr", "base/compat", "base/pattern", "diag", "base/safefile", "install/internal/..."}, why: "settings are read for install, not by it"},
 	"install/schemacache":       {modules: none, why: "a cache that understood what it keeps would have to be trusted"},
 	"install/lockfile":          {may: []string{"addr", "base/constraint", "diag", "base/safefile", "install/internal/..."}, why: "a file format is usable without an installer"},
 	"install/internal/plainhcl": {may: []string{"diag"}, why: "a helper for two file formats"},
@@ -73,11 +73,11 @@ var installRules = map[string]rule{
 // showRules hold for what people and programs see of a run.
 var showRules = map[string]rule{
 	"show/view/document": {
-		may:  []string{"addr", "base/constraint", "diag", "values/schema", "values/value", "language/config", "language/lang", "language/lang/typearg", "state", "plan"},
+		may:  []string{"addr", "base/compat", "base/constraint", "diag", "values/schema", "values/value", "language/config", "language/lang", "language/lang/typearg", "state", "plan"},
 		pure: true, why: "programs read the same documents however people are shown what is in them",
 	},
 	"show/view": {
-		may:  []string{"addr", "diag", "base/jsonvalue", "values/schema", "values/value", "state", "plan", "event", "show/view/document", "base/trace"},
+		may:  []string{"addr", "diag", "base/compat", "base/jsonvalue", "values/schema", "values/value", "state", "plan", "event", "show/view/document", "base/trace"},
 		pure: true, why: "rendering is a function of what is rendered; of a run it sees events",
 	},
 	"show/view/internal/fixture": {

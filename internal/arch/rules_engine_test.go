@@ -13,7 +13,7 @@ var languageRules = map[string]rule{
 		pure: true, modules: []string{hcl, cty},
 		why: "which marks a result has follows from the expression alone: of its references it matters only which are to whole blocks",
 	},
-	"language/lang/funcs": {may: []string{"base/bounds", "diag", "base/safefile", "values/value", "base/unify", "language/lang/typearg"}, why: "functions see arguments, not the configuration that calls them; a template has places of its own"},
+	"language/lang/funcs": {may: []string{"base/bounds", "base/pattern", "diag", "base/safefile", "values/value", "base/unify", "language/lang/typearg"}, why: "functions see arguments, not the configuration that calls them; a template has places of its own"},
 	"language/eval/blocks": {
 		may:  []string{"addr", "diag", "values/schema", "language/config", "language/lang", "language/lang/marked", "plan", "values/value"},
 		pure: true, modules: []string{hcl, cty},
@@ -39,7 +39,7 @@ var languageRules = map[string]rule{
 // providerRules hold for what Mayfly knows of providers.
 var providerRules = map[string]rule{
 	"provider":        {may: []string{"addr", "diag", "values/schema"}, pure: true, modules: []string{cty}, why: "the engine's view of a provider must not tell how providers run"},
-	"provider/plugin": {may: []string{"base/bug", "base/jsonvalue", "addr", "diag", "values/schema", "values/value", "provider", "provider/plugin/unary", "provider/tfplugin5", "provider/tfplugin6"}, why: "a transport carries requests; it judges none of them"},
+	"provider/plugin": {may: []string{"base/bug", "base/compat", "base/jsonvalue", "addr", "diag", "values/schema", "values/value", "provider", "provider/plugin/unary", "provider/tfplugin5", "provider/tfplugin6"}, why: "a transport carries requests; it judges none of them"},
 	"provider/plugin/unary": {
 		may:     []string{"base/bug", "base/trace"},
 		modules: []string{"golang.org/x/net", "google.golang.org/protobuf"},
@@ -66,7 +66,7 @@ var providerRules = map[string]rule{
 		why: "a server of the protocol passes on requests, whatever provider answers them",
 	},
 	"provider/keep/tunnel": {may: []string{"base/bug", "base/ssh"}, why: "a tunnel is usable and testable without any provider"},
-	"provider/keep/store":  {may: []string{"base/safefile"}, why: "the encrypted file is usable and testable without any provider"},
+	"provider/keep/store":  {may: []string{"base/effort", "base/safefile"}, why: "the encrypted file is usable and testable without any provider"},
 	"provider/protogen":    {why: "a generator knows its input only"},
 	"provider/tfplugin6":   {why: "generated messages"},
 	"provider/tfplugin5":   {may: []string{"provider/tfplugin6"}, why: "generated messages, most of them shared with version 6"},

@@ -11,8 +11,8 @@ var programsRules = map[string]rule{
 		},
 		why: "commands call the library; evaluation, leases and scheduling are none of their business",
 	},
-	"cmd/mayfly/internal/metadata": {may: []string{"stores/backend", "language/config/reference", "docs/schemas", "language/lang/funcs", "values/schema", "show/view/document"}, modules: []string{hcl}, why: "the language and the documents are described by tables, whatever a configuration says"},
-	"cmd/mayfly/internal/doctor":   {may: []string{"addr", "base/bug", "base/detach", "diag", "install", "install/...", "show/view", "workdir"}, why: "what keeps a run from working is found without a plan, a running provider or a command line"},
+	"cmd/mayfly/internal/metadata": {may: []string{"base/pattern", "stores/backend", "language/config/reference", "docs/schemas", "language/lang/funcs", "values/schema", "show/view/document"}, modules: []string{hcl}, why: "the language and the documents are described by tables, whatever a configuration says"},
+	"cmd/mayfly/internal/doctor":   {may: []string{"addr", "base/bug", "base/detach", "base/pattern", "diag", "install", "install/...", "show/view", "workdir"}, why: "what keeps a run from working is found without a plan, a running provider or a command line"},
 	"cmd/mayfly/internal/usage":    {may: []string{"diag"}, why: "how commands are used follows from the table of commands, not from what they do"},
 	"cmd/mayfly/internal/complete": {
 		may: []string{"cmd/mayfly/internal/usage", "language/config", "base/safefile", "state"},

@@ -4,6 +4,8 @@ package arch
 var baseRules = map[string]rule{
 	"base/bug":            {pure: true, modules: none, why: "what a panic was does not depend on the task"},
 	"base/bounds":         {pure: true, modules: []string{hcl, cty}, why: "what a text or value may ask of the machine does not depend on what it is for"},
+	"base/compat":         {may: []string{"base/pattern"}, pure: true, modules: none, why: "a name and a version are chosen by a text, whatever they have an effect on"},
+	"base/effort":         {pure: true, modules: none, why: "how much work a hash is does not depend on what is hashed"},
 	"base/detach":         {may: []string{"base/bug"}, pure: true, modules: none, why: "leaving work behind does not depend on what it is"},
 	"base/childenv":       {pure: true, modules: none, why: "which variables a program may see does not depend on what it is started for"},
 	"base/safefile":       {modules: []string{"github.com/google/renameio/v2", "github.com/natefinch/atomic"}, why: "what guards against odd files must not know what files are for"},
@@ -25,7 +27,7 @@ var valuesRules = map[string]rule{
 	"values/schema": {may: []string{"addr", "base/bounds", "diag", "base/unify"}, pure: true, modules: []string{hcl, cty}, why: "a schema describes values; where it came from is the provider's matter"},
 	"values/value":  {may: []string{"base/bounds", "base/jsonvalue", "values/schema"}, pure: true, modules: []string{cty, msgpack}, why: "sealing a value needs to know its write-only attributes, and what can be read again, and nothing more"},
 	"values/fingerprint": {
-		may:     []string{"base/jsonvalue"},
+		may:     []string{"base/effort", "base/jsonvalue"},
 		modules: []string{cty, msgpack, "golang.org/x/crypto/argon2"}, why: "what is made of a secret depends on its bytes and a salt, and not on whose it is",
 	},
 	"values/leak": {
@@ -56,7 +58,7 @@ var modelRules = map[string]rule{
 var libraryRules = map[string]rule{
 	".": {
 		may: []string{
-			"base/bug", "addr", "diag", "values/value", "values/schema", "language/config", "state", "state/store", "provider", "provider/plugin", "provider/builtin", "provider/keep",
+			"base/bug", "base/compat", "addr", "diag", "values/value", "values/schema", "language/config", "state", "state/store", "provider", "provider/plugin", "provider/builtin", "provider/keep",
 			"plan", "stores/planfile", "engine/ephemeral", "language/eval", "language/eval/blocks", "language/eval/coverage", "language/eval/static", "event", "engine", "engine/explain", "values/leak",
 			"base/trace",
 		},
@@ -65,7 +67,7 @@ var libraryRules = map[string]rule{
 	"workdir": {
 		may: []string{
 			".", "addr", "base/childenv", "diag", "event", "base/jsonvalue", "base/safefile", "values/schema", "values/value", "language/config", "state", "stores/encryption", "state/store", "state/store/local", "stores/backend", "stores/kinds", "provider", "provider/builtin", "provider/plugin",
-			"plan", "stores/planfile", "engine", "install/...", "values/leak", "engine/timing", "base/trace", "base/trace/requests",
+			"plan", "stores/planfile", "engine", "install/...", "values/leak", "engine/timing", "base/compat", "base/trace", "base/trace/requests",
 		},
 		why: "a library user gets what the program does with a directory: no command line, no terminal and no rendering can matter here",
 	},

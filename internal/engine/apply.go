@@ -38,6 +38,12 @@ func (e *Engine) Apply(ctx context.Context, req ApplyRequest) (*Applied, diag.Li
 	if e.opt.LeakPolicy == leak.Standard {
 		a.env.Leaks.Policy = req.Plan.LeakPolicy
 	}
+	a.computed.state = req.Plan.Prior
+	for _, c := range req.Plan.Changes {
+		for _, w := range c.Withheld {
+			a.deliveries.expect(c.Addr, w.Consumers, w.Missed)
+		}
+	}
 	a.startRuns()
 	defer e.expose(req.Config, req.Variables, req.Plan.Base)()
 	defer e.stopOn(req.Soft)()

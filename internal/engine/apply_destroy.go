@@ -181,7 +181,7 @@ func (d *destruction) provision(pr object.Prior) bool {
 	if entry == nil {
 		return false
 	}
-	d.first.self = d.Mark(pr.Value, d.object.Sensitive)
+	d.first.self = d.Mark(pr.Value, object.Config{Sensitive: d.object.Sensitive}, d.object.Withheld)
 	ok := d.first.run("was not destroyed")
 	return entry.end(!ok) && ok
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/zclconf/go-cty/cty"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/engine/contract"
 	"github.com/mayfly-iac/mayfly/internal/engine/ephemeral"
 	"github.com/mayfly-iac/mayfly/internal/engine/object"
+	"github.com/mayfly-iac/mayfly/internal/engine/withheld"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
 	"github.com/mayfly-iac/mayfly/internal/provider"
 	"github.com/mayfly-iac/mayfly/internal/values/schema"
@@ -119,6 +121,16 @@ func (ia *instanceApply) evaluateConfig() bool {
 	if !evaluateVersions(ia.t, ia.in, &ia.objectOp) {
 		return false
 	}
+	evaluateMade(ia.t, &ia.objectOp, ia.s.Opened, ia.in, config.Computed)
+	for _, part := range config.Computed { // the plan has seen to it that only write-only arguments can lack their values
+		if part.Of.Past && ia.Block().InWriteOnly(part.Path) {
+			config.Value = ia.Block().NullAt(config.Value, []cty.Path{part.Path})
+		}
+	}
+	ia.Withheld.Making = withheld.Making{
+		At: ia.walk.opt.Now().UTC().Truncate(time.Second), Created: ia.change.Action != plan.Update,
+		To: func(p cty.Path) []addr.ConfigResource { return consumersOf(ia.change, p) },
+	}
 	ia.Withheld.Lost = true // as far as the plan assumes so
 	ia.Withheld.Assume = func(p cty.Path) bool {
 		return slices.ContainsFunc(ia.change.Withheld, func(w plan.Withheld) bool { return w.Status == plan.WithheldAssumed && w.Path.Equals(p) })
@@ -186,7 +198,7 @@ func staysSeen(ia *instanceApply, planned provider.PlanResponse) bool {
 	if ia.change.Action != plan.Update || ia.prior.Object == nil || len(ia.prior.Object.Withheld) == 0 {
 		return true
 	}
-	statuses := ia.Withheld.Judge(ia.prior.Value, ia.prior.Object, ia.config.Value)
+	statuses := ia.Withheld.Judge(ia.prior.Value, ia.prior.Object, ia.config.Value, planned.Planned)
 	diags := ia.Withheld.CheckSeen(ia.prior.Value, planned.Planned, statuses, nil)
 	if !planned.Planned.RawEquals(ia.prior.Value) {
 		diags = append(diags, ia.Withheld.CheckSent(ia.config.Value, ia.prior.Object)...)
@@ -198,6 +210,9 @@ func staysSeen(ia *instanceApply, planned provider.PlanResponse) bool {
 // validate has the provider validate the configuration again if it differs from the one it saw while
 // planning: ephemeral values may have changed, and unknown values have become known.
 func (ia *instanceApply) validate(first cty.Value) bool {
+	if slices.ContainsFunc(ia.config.Computed, func(part value.ComputedPart) bool { return part.Of.Past }) {
+		return true // it has null in place of a value, and was validated without that
+	}
 	if !ia.config.Ephemeral && !contract.SaysMore(ia.Block(), ia.config.Value, first) {
 		return true
 	}
@@ -217,9 +232,9 @@ func (ia *instanceApply) nothingToDo(planned cty.Value) bool {
 		entry.end(true)
 		return false
 	}
-	ok := entry.end(false, ia.changeTo(o))
-	ia.final(planned)
-	return ok && ia.in.Postconditions(ia.t, ia.s.Opened, ia.Mark(planned, ia.config.Sensitive))
+	ok := endDelivered(ia.a, entry, ia.Obj.Instance, ia.changeTo(o))
+	self := ia.final(planned, o)
+	return ok && ia.in.Postconditions(ia.t, ia.s.Opened, self)
 }
 
 // object makes the state's record of v, the object after an apply.
@@ -242,11 +257,14 @@ func (ia *instanceApply) changeTo(o *state.Object) state.ObjectChange {
 	return state.ObjectChange{Object: ia.Obj, Provider: ia.change.Provider, New: o}
 }
 
-// final makes v the instance's value for everything downstream.
-func (ia *instanceApply) final(v cty.Value) {
+// final makes v, which is recorded as o, the instance's value for everything downstream, and returns it as
+// references see it.
+func (ia *instanceApply) final(v cty.Value, o *state.Object) cty.Value {
+	v = ia.Mark(v, ia.config, o.Withheld)
 	ia.a.mu.Lock()
 	defer ia.a.mu.Unlock()
-	ia.a.results[ia.Obj.Instance] = ia.Mark(v, ia.config.Sensitive)
+	ia.a.results[ia.Obj.Instance] = v
+	return v
 }
 
 // carryOut makes the change that was planned.
@@ -263,6 +281,9 @@ func (ia *instanceApply) carryOut(planned provider.PlanResponse) bool {
 	}
 	entry := ia.a.beginEntry(ia.Obj, string(kind))
 	if entry == nil {
+		return false
+	}
+	if entry = oweFirst(ia, entry); entry == nil {
 		return false
 	}
 	deposed, ok := ia.depose(entry)
@@ -332,7 +353,7 @@ func (ia *instanceApply) provision(entry *journalEntry, o *applied, resp provide
 	if entry = ia.a.beginEntry(ia.Obj, string(event.OpProvision)); entry == nil {
 		return nil
 	}
-	pv := provisioning{walk: ia.walk, t: ia.t, s: ia.s, of: ia.in, obj: ia.Obj, action: plan.Create, ctx: ia.Ctx, self: ia.Mark(o.value, ia.config.Sensitive)}
+	pv := provisioning{walk: ia.walk, t: ia.t, s: ia.s, of: ia.in, obj: ia.Obj, action: plan.Create, ctx: ia.Ctx, self: ia.Mark(o.value, ia.config, tainted.Withheld)}
 	if !pv.run("is tainted and will be replaced") {
 		o.failed, o.tainted = true, true
 		o.diags = append(o.diags, diag.Diagnostic{Summary: "Provisioner failed"}) // for the event; the reason was reported
@@ -388,8 +409,14 @@ func (ia *instanceApply) conclude(entry *journalEntry, o applied, resp provider.
 		entry.end(true)
 		return false
 	}
-	ok := entry.end(o.failed, ia.changeTo(obj))
-	ia.final(o.value)
+	ok := true
+	if o.failed {
+		entry.end(true, ia.changeTo(obj))
+	} else {
+		ok = endDelivered(ia.a, entry, ia.Obj.Instance, ia.changeTo(obj))
+	}
+	reportMissed(ia, obj)
+	self := ia.final(o.value, obj)
 	if o.failed {
 		return false
 	}
@@ -403,7 +430,7 @@ func (ia *instanceApply) conclude(entry *journalEntry, o applied, resp provider.
 			n.Forget++
 		}
 	})
-	return ia.in.Postconditions(ia.t, ia.s.Opened, ia.Mark(o.value, ia.config.Sensitive)) && ok
+	return ia.in.Postconditions(ia.t, ia.s.Opened, self) && ok
 }
 
 // undepose puts the old object back in its place after the new one could not be made.

@@ -88,7 +88,7 @@ func (e *Engine) Console(ctx context.Context, req ConsoleRequest) (*Console, dia
 // plan makes a plan, whose objects the expressions refer to. Instances that the plan opens are closed when it
 // ends.
 func (c *Console) plan(e *Engine, ctx context.Context, req ConsoleRequest, stamp time.Time) {
-	p := e.newPlanner(ctx, req.PlanRequest)
+	p := e.newPlanner(ctx, req.PlanRequest, nil)
 	p.plan.Timestamp = stamp
 	p.rules.Opening = func(in *eval.Instance) { c.keep(p.walk, in) }
 	opt := p.runOptions(req.Config, eval.Planning, p.result, req.Variables, stamp)

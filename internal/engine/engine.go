@@ -37,6 +37,8 @@ type Options struct {
 	WorkDir     string // absolute, for path.cwd and provisioners
 	// Provisioner output and inputs come from the environment of the process; local-exec passes Environ on.
 	Environ []string
+	// ShowSensitive shows the output of provisioners with sensitive arguments.
+	ShowSensitive bool
 	// Log receives a line for anything unusual that is not an error; nil for none. A line begins with its
 	// level in brackets and has no values.
 	Log func(line string)

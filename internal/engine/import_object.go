@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"crypto/rand"
 
 	"github.com/zclconf/go-cty/cty"
 
@@ -32,7 +33,7 @@ type ImportRequest struct {
 // if that failed. It evaluates only the expressions that determine the instance and the provider
 // configuration; the arguments of the resource may still be missing.
 func (e *Engine) Import(ctx context.Context, req ImportRequest) (*state.State, diag.List) {
-	p := e.newPlanner(ctx, PlanRequest{Config: req.Config, State: req.State, Mode: plan.Normal, Variables: req.Variables, Soft: req.Soft})
+	p := e.newPlanner(ctx, PlanRequest{Config: req.Config, State: req.State, Mode: plan.Normal, Variables: req.Variables, Soft: req.Soft}, rand.Reader)
 	im := &importer{p}
 	p.pool.OnlyKnown = true
 	p.startRun(p.newRun(req.Config, eval.Planning, im.result, req.Variables, p.plan.Timestamp))
@@ -56,7 +57,7 @@ func (e *Engine) Import(ctx context.Context, req ImportRequest) (*state.State, d
 // be opened or read stay as they are, and so do those that fail, since the configuration need not be complete
 // yet.
 func (e *Engine) recordOutputs(ctx context.Context, req ImportRequest, st *state.State) {
-	p := e.newPlanner(ctx, PlanRequest{Config: req.Config, State: st, Mode: plan.Normal, Variables: req.Variables, Soft: req.Soft})
+	p := e.newPlanner(ctx, PlanRequest{Config: req.Config, State: st, Mode: plan.Normal, Variables: req.Variables, Soft: req.Soft}, nil)
 	p.pool.OnlyKnown = true
 	recorded := func(t *future.Task, in *eval.Instance) cty.Value { return p.recorded(t, st, in) }
 	p.startRun(p.newRun(req.Config, eval.Planning, recorded, req.Variables, p.plan.Timestamp))
@@ -115,6 +116,7 @@ func (im *importer) importObject(t *future.Task, to addr.Instance, id string) *s
 		if o := sub.StateObject(got.Value, nil, got.Private, got.Identity, nil); o != nil {
 			im.planner.prior.SetObject(sub.Obj, o, po.Addr)
 			out = im.planner.prior
+			out.AddSalts(im.planner.hasher.Made()...)
 		}
 	})
 	if !ran {

@@ -58,6 +58,7 @@ type world struct {
 	launcher provider.Launcher // in place of the one that starts processes
 	virtual  bool              // providers are within this process; see inVirtualTime
 
+	calls     *simlog.Reader
 	seen      int // entries of the transcript that earlier commands wrote
 	journal   *spy
 	recorder  *recorder     // of openings, also of an apply; nil for none
@@ -83,6 +84,7 @@ func newWorld(t *testing.T, text string) *world {
 		t: t, dir: filepath.Join(base, "root"), cloud: filepath.Join(base, "cloud"), log: filepath.Join(base, "rpc.log"),
 		store: inmem.New(), env: map[string]string{},
 	}
+	w.calls = simlog.NewReader(w.log)
 	w.config(text)
 	return w
 }
@@ -302,7 +304,7 @@ func parseAll[T any](t testing.TB, texts []string, parse func(string) (T, error)
 // newEntries returns what the transcript has gained.
 func (w *world) newEntries() simlog.Log {
 	w.t.Helper()
-	all, err := simlog.ReadFile(w.log)
+	all, err := w.calls.Read()
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -137,7 +137,7 @@ func (m *model) step(c command, smooth, interrupt bool) {
 	if err := os.Remove(m.log); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		m.t.Fatal(err)
 	}
-	m.seen = 0
+	m.seen, m.calls = 0, simlog.NewReader(m.log)
 	m.nurse = newNursery(m.t, simprovider.Options{Dir: m.cloud, Log: m.log, Rules: m.web.rules()})
 	m.launcher = m.nurse
 	stored := map[string]bool{}

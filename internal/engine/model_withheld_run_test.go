@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/zclconf/go-cty/cty"
+
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/event"
@@ -37,10 +39,15 @@ type heldSide struct {
 	hashes *fingerprint.Hashes
 	cloud  string
 	rules  []simprovider.Rule
+	// through is asked in place of the provider for each change, which call makes; nil for none.
+	through func(req provider.ApplyRequest, call heldCall) (provider.ApplyResponse, diag.List)
 
 	mu    sync.Mutex
 	calls []string // changes of the infrastructure by the last command
 }
+
+// heldCall asks the provider for a change.
+type heldCall func() (provider.ApplyResponse, diag.List)
 
 // heldCommand is a command, which both sides carry out.
 type heldCommand struct {
@@ -50,12 +57,19 @@ type heldCommand struct {
 	save        bool     // the plan, and apply it with another engine
 	replace     []string // addresses
 	assume      []string // the same of -assume-unchanged
+	targets     []string
+	excludes    []string
+	killAt      int             // the point at which the apply is killed, 0 for never
+	soft        context.Context // ends with an interrupt of the apply; nil for never
 }
 
 // heldResult is what a command led to.
 type heldResult struct {
 	diags   diag.List
 	planned []string // actions, but for those that change only the state's record of an object
+	changes int      // that are planned, these among them
+	refused bool     // the plan was an error
+	killed  bool
 	calls   []string
 	shown   string // all that the command has written but for the state before it
 }
@@ -84,7 +98,11 @@ type heldProvider struct {
 }
 
 func (p *heldProvider) ApplyResource(ctx context.Context, req provider.ApplyRequest) (provider.ApplyResponse, diag.List) {
-	resp, diags := p.Provider.ApplyResource(ctx, req)
+	call := func() (provider.ApplyResponse, diag.List) { return p.Provider.ApplyResource(ctx, req) }
+	if through := p.side.through; through != nil {
+		return through(req, call)
+	}
+	resp, diags := call()
 	action, of := "update", req.Prior
 	switch {
 	case req.Planned.IsNull():
@@ -111,10 +129,18 @@ func (s *heldSide) engine(show func(event.Event)) *engine.Engine {
 func (s *heldSide) run(c *heldConfig, cmd heldCommand) *heldResult {
 	s.t.Helper()
 	text, vars := c.text(s.with)
-	filetest.Write(s.t, filepath.Join(s.dir, "main.tf"), text)
+	return s.command(map[string]string{"main.tf": text}, vars, cmd)
+}
+
+// command carries out a command with the files of a configuration.
+func (s *heldSide) command(files map[string]string, vars map[string]cty.Value, cmd heldCommand) *heldResult {
+	s.t.Helper()
+	for name, text := range files {
+		filetest.Write(s.t, filepath.Join(s.dir, name), text)
+	}
 	tree, diags := (&config.Loader{}).Load(s.dir)
 	if diags.HasErrors() {
-		s.t.Fatalf("%s in\n%s", diags.Err(), text)
+		s.t.Fatalf("%s in\n%s", diags.Err(), files["main.tf"])
 	}
 	r := &heldResult{}
 	var mu sync.Mutex // protects events, which observers write until the engine is flushed
@@ -129,15 +155,16 @@ func (s *heldSide) run(c *heldConfig, cmd heldCommand) *heldResult {
 	defer func() { e.Close() }()
 	cfg, diags := e.Compile(s.t.Context(), tree)
 	if diags.HasErrors() {
-		s.t.Fatalf("%s in\n%s", diags.Err(), text)
+		s.t.Fatalf("%s in\n%s", diags.Err(), files["main.tf"])
 	}
 	req := engine.PlanRequest{
 		Config: cfg, State: s.state, Meta: state.Meta{Lineage: "2f1c7e0a-5a32-4d39-9e2d-6f1f0b6c1a11", Serial: 1}, Mode: cmd.mode, Variables: vars, SkipRefresh: cmd.skipRefresh,
 		ForceReplace: s.instances(cmd.replace), AssumeUnchanged: s.instances(cmd.assume),
+		Targets: parseAll(s.t, cmd.targets, addr.ParseTarget), Excludes: parseAll(s.t, cmd.excludes, addr.ParseTarget),
 	}
 	p, diags := e.Plan(s.t.Context(), req)
-	if r.diags = diags; !diags.HasErrors() && !cmd.planOnly {
-		salts := s.state.Salts
+	r.diags, r.refused = diags, diags.HasErrors()
+	if !r.refused && !cmd.planOnly {
 		if cmd.save {
 			e.Close()
 			e.Flush()
@@ -145,11 +172,7 @@ func (s *heldSide) run(c *heldConfig, cmd heldCommand) *heldResult {
 			e = s.engine(show)
 			cfg, _ = e.Compile(s.t.Context(), tree)
 		}
-		journal := &leakJournal{}
-		applied, more := e.Apply(s.t.Context(), engine.ApplyRequest{Config: cfg, Plan: p, Variables: vars, Journal: journal, Salts: salts})
-		r.diags = append(r.diags, more...)
-		s.state = s.stored(applied.State)
-		r.shown += journal.canonical()
+		s.apply(e, engine.ApplyRequest{Config: cfg, Plan: p, Variables: vars, Salts: s.state.Salts, Soft: cmd.soft}, r, cmd.killAt)
 	}
 	e.Close()
 	e.Flush()
@@ -160,6 +183,32 @@ func (s *heldSide) run(c *heldConfig, cmd heldCommand) *heldResult {
 	return r
 }
 
+// apply carries out a plan. If it is killed, the state is what the journal has.
+func (s *heldSide) apply(e *engine.Engine, req engine.ApplyRequest, r *heldResult, killAt int) {
+	journal := &heldJournal{power: &heldPower{left: killAt}}
+	if through := s.through; through != nil {
+		s.through = journal.power.around(through)
+		defer func() { s.through = through }()
+	}
+	req.Journal = journal
+	applied, diags := e.Apply(s.t.Context(), req)
+	r.diags = append(r.diags, diags...)
+	r.killed = journal.power.off
+	replayed := s.state.Copy()
+	for _, c := range journal.changes {
+		c.Apply(replayed)
+	}
+	replayed.Checks = applied.State.Checks
+	if killAt > 0 && !r.killed && string(s.encoded(replayed)) != string(s.encoded(applied.State)) {
+		s.t.Errorf("got a journal that makes the state\n%s\nwant, as after the apply\n%s", s.encoded(replayed), s.encoded(applied.State))
+	}
+	if !r.killed {
+		replayed = applied.State
+	}
+	s.state = s.stored(replayed)
+	r.shown += journal.canonical()
+}
+
 // finish notes what a command has planned, done and shown.
 func (r *heldResult) finish(s *heldSide, p *plan.Plan) {
 	for _, d := range r.diags {
@@ -167,6 +216,9 @@ func (r *heldResult) finish(s *heldSide, p *plan.Plan) {
 	}
 	for _, c := range p.Changes {
 		r.shown += fmt.Sprintln(c.Addr, c.Action, c.Reason)
+		if c.Action != plan.NoOp {
+			r.changes++
+		}
 		restores := slices.ContainsFunc(c.Withheld, func(w plan.Withheld) bool { return w.Status.Restores() })
 		differs := slices.ContainsFunc(c.Withheld, func(w plan.Withheld) bool { return w.Status.Differs() })
 		if c.Action == plan.NoOp || c.Action == plan.Update && restores && !differs && bytes.Equal(c.Before.Packed(), c.After.Packed()) {
@@ -221,8 +273,9 @@ func (s *heldSide) object(name string) *simcloud.Object {
 }
 
 // drift changes an attribute of an object behind the engine's back.
-func (s *heldSide) drift(name, attr string, v any) {
-	o := s.object(name)
+func (s *heldSide) drift(name, attr string, v any) { s.driftOf(s.object(name), attr, v) }
+
+func (s *heldSide) driftOf(o *simcloud.Object, attr string, v any) {
 	if o == nil {
 		return
 	}
@@ -236,8 +289,10 @@ func (s *heldSide) drift(name, attr string, v any) {
 	}
 }
 
-func (s *heldSide) vanish(name string) {
-	if o := s.object(name); o != nil {
+func (s *heldSide) vanish(name string) { s.vanishOf(s.object(name)) }
+
+func (s *heldSide) vanishOf(o *simcloud.Object) {
+	if o != nil {
 		if err := os.Remove(simcloud.ObjectPath(s.cloud, o.ID)); err != nil {
 			s.t.Fatal(err)
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/engine/contract"
 	"github.com/mayfly-iac/mayfly/internal/engine/ephemeral"
 	"github.com/mayfly-iac/mayfly/internal/engine/object"
+	"github.com/mayfly-iac/mayfly/internal/engine/withheld"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
 	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
 	"github.com/mayfly-iac/mayfly/internal/values/schema"
@@ -47,7 +48,8 @@ func (w *walk) managedOp(obj addr.Object, source addr.Provider) (objectOp, bool)
 	}
 	op := w.objectOp(obj, sch, source)
 	if m := w.run.Module(obj.Module); m != nil && m.Resource(obj.Resource) != nil {
-		withhold(&op.Op, m.Resource(obj.Resource).Block.Withheld)
+		withhold(&op.Withheld, m.Resource(obj.Resource).Block)
+		op.Answers.Withheld = op.Withheld.Names
 	}
 	return op, true
 }
@@ -56,16 +58,17 @@ func (w *walk) managedOp(obj addr.Object, source addr.Provider) (objectOp, bool)
 func (w *walk) instanceOp(in *eval.Instance) objectOp {
 	op := w.objectOp(addr.Object{Instance: in.Addr()}, in.Resource.Block.Schema, in.Resource.Block.Provider)
 	op.Body = in.Config().Body
-	if names := in.Resource.Block.Withheld; len(names) > 0 {
-		withhold(&op.Op, names)
+	if b := in.Resource.Block; len(b.Withheld) > 0 {
+		withhold(&op.Withheld, b)
+		op.Answers.Withheld = op.Withheld.Names
 		op.Withheld.Ignored = func(p cty.Path) bool { return contract.Ignores(op.Block(), &in.Config().Lifecycle, p) }
 	}
 	return op
 }
 
-// withhold names the attributes of an object whose values are kept out of the state.
-func withhold(op *object.Op, names schema.Patterns) {
-	op.Withheld.Names, op.Answers.Withheld = names, names
+// withhold names the attributes of a resource whose values are kept out of the state.
+func withhold(w *withheld.Attributes, b *blocks.Resource) {
+	w.Names, w.Computed, w.ByPolicy = b.Withheld, b.Computed, b.ByPolicy
 }
 
 // startSpan starts the span of the operation, whose calls are part of it. The returned function ends it.
@@ -155,6 +158,7 @@ func (op *objectOp) evaluate(t *future.Task, s *ephemeral.Session, in *eval.Inst
 	if value.IsMarked(cfg) {
 		e.Sensitive = op.Withheld.Outside(value.PathsWith(cfg, value.Sensitive))
 		e.Ephemeral = value.Contains(cfg, value.Ephemeral)
+		e.Computed = value.PathsMadeOf(cfg)
 	}
 	var ok bool
 	e.Value, ok = op.storableConfig(e.Value)

@@ -100,6 +100,7 @@ func (p *planner) makePlan() {
 	}
 	pool.Wait()
 	p.checkImports()
+	checkDeliveries(p)
 	p.planRestrictedOutputs(pool, outputs)
 	p.finishOutputs()
 	p.reportInterrupt()

@@ -139,7 +139,7 @@ func (d *dataRead) read() (cty.Value, bool) {
 	}
 	idKey, id := object.Identifying(resp.State, d.Block(), d.config.Sensitive)
 	done(diags, idKey, id)
-	return d.Mark(resp.State, d.config.Sensitive), true
+	return d.Mark(resp.State, d.config, nil), true
 }
 
 // accept checks an answer: a data source must return an object that fits its schema and is wholly known. It
@@ -184,7 +184,7 @@ func (p *planner) planRead(d *dataRead, planned cty.Value, deps []plan.Dep, reas
 	if p.req.Mode == plan.Normal {
 		p.record(c)
 	}
-	return d.Mark(planned, d.config.Sensitive), true
+	return d.Mark(planned, d.config, nil), true
 }
 
 // stateDeps returns the dependencies in the form that the state keeps.

@@ -130,7 +130,7 @@ type deletePlan struct {
 func (dp *deletePlan) delete(pr object.Prior, reason plan.Reason) bool {
 	c := dp.newChange(pr, reason)
 	if dp.departure != nil {
-		if !dp.planner.checkArguments(dp.t, dp.departure, dp.Mark(pr.Value, pr.Object.Sensitive), dp.Obj.Instance) {
+		if !dp.planner.checkArguments(dp.t, dp.departure, dp.Mark(pr.Value, object.Config{Sensitive: pr.Object.Sensitive}, pr.Object.Withheld), dp.Obj.Instance) {
 			return false
 		}
 		c.Deps = append(c.Deps, dp.departure.Deps(dp.t)...)

@@ -16,6 +16,7 @@ import (
 // importBlock is an import block of the plan. Its cells are computed by whichever task needs them first.
 type importBlock struct {
 	*config.Import
+	module  addr.Module // that has it
 	targets future.Cell[[]*importCell]
 }
 
@@ -54,18 +55,23 @@ func (p *planner) listImports() {
 	if p.req.Mode != plan.Normal {
 		return
 	}
-	for _, c := range p.req.Config.Tree.Root.Imports {
-		to, err := addr.TargetFromTraversal(c.To.Steps)
-		if err != nil || to.Resource == nil {
-			continue // package config has reported it
+	for _, m := range p.req.Config.Tree.SortedModules() {
+		for _, c := range m.Imports {
+			to, err := addr.TargetFromTraversal(c.To.Steps)
+			if err != nil || to.Resource == nil {
+				continue // package config has reported it
+			}
+			b := &importBlock{Import: c, module: m.Path}
+			p.imports = append(p.imports, b)
+			of := addr.ConfigResource{Module: m.Path, Resource: *to.Resource}
+			for _, call := range to.Module.Module().Calls() {
+				of.Module = of.Module.Child(call)
+			}
+			if p.importsOf[of] == nil {
+				p.importsOf[of] = &resourceImports{}
+			}
+			p.importsOf[of].blocks = append(p.importsOf[of].blocks, b)
 		}
-		b := &importBlock{Import: c}
-		p.imports = append(p.imports, b)
-		of := addr.ConfigResource{Module: to.Module.Module(), Resource: *to.Resource}
-		if p.importsOf[of] == nil {
-			p.importsOf[of] = &resourceImports{}
-		}
-		p.importsOf[of].blocks = append(p.importsOf[of].blocks, b)
 	}
 }
 
@@ -80,12 +86,14 @@ func (p *planner) queueImports(pool *future.Pool) {
 	}
 }
 
-// importCells returns the cells of the objects that an import block names.
+// importCells returns the cells of the objects that an import block names, in each instance of its module.
 func (p *planner) importCells(t *future.Task, b *importBlock) []*importCell {
 	cells, cycle := b.targets.Get(t, b.Import, &b.Range, func() (cells []*importCell) {
 		p.run.Guard("an import block", func() {
-			for _, evaluate := range p.run.ImportTargets(t, b.Import) {
-				cells = append(cells, &importCell{evaluate: evaluate})
+			for _, m := range p.run.Modules(t, b.module) {
+				for _, evaluate := range m.ImportTargets(t, b.Import) {
+					cells = append(cells, &importCell{evaluate: evaluate})
+				}
 			}
 		})
 		return cells
@@ -229,6 +237,9 @@ func (ip *instancePlan) keepImported() bool {
 // or reported.
 func (p *planner) undeclaredImport(t eval.ImportTarget, imp *object.ImportTarget) {
 	switch {
+	case !p.generating && !t.Module.IsRoot():
+		p.run.Report(diag.At(t.Block.Range, "Configuration for import target does not exist",
+			"The configuration for the import of %s does not exist. Addresses in an import block are relative to its module, here %s. Correct the address, or write a resource block for the object in its module.", t.To, t.Module))
 	case !p.generating:
 		p.run.Report(diag.At(t.Block.Range, "Configuration for import target does not exist",
 			"The configuration for the import of %s does not exist. Write a resource block for it, whose arguments will be compared with the real object, or generate one: mayfly plan -generate-config-out=generated.tf%s", t.To, selection.InConfiguration(p.req.Config.Tree, t.To)))

@@ -62,6 +62,7 @@ type instancePlan struct {
 	declared, config object.Config
 	configured       func() bool // evaluates declared, once, and reports whether that succeeded
 	generated        string      // the configuration, if it was generated for this import
+	undelivered      bool        // an earlier run made computed values and did not deliver them
 }
 
 // planInstance returns the planned object with its marks; false if it could not be planned, which was
@@ -133,17 +134,29 @@ func (ip *instancePlan) planWith(s *ephemeral.Session) (cty.Value, bool) {
 	if refreshOnly {
 		v := cty.UnknownVal(ip.Block().Type())
 		if !ip.prior.Value.IsNull() {
-			v = ip.Mark(ip.prior.Value, ip.prior.Sensitive())
+			v = markPrior(ip)
 		}
 		return v, ip.in.Preconditions(ip.t, s.Opened) && ip.in.Postconditions(ip.t, s.Opened, v)
 	}
 	if !evaluateVersions(ip.t, ip.in, &ip.objectOp) {
 		return cty.NilVal, false
 	}
+	if !checkUndelivered(ip) {
+		return cty.NilVal, false
+	}
 	if unneeded(ip) {
 		return planUnneeded(ip, s)
 	}
-	if !ip.configured() || ip.Answers.Later && !ip.review() {
+	if !ip.configured() {
+		return cty.NilVal, false
+	}
+	switch settleComputed(ip, s) {
+	case settledSame:
+		return planUnneeded(ip, s)
+	case settledFailed:
+		return cty.NilVal, false
+	}
+	if ip.Answers.Later && !ip.review() {
 		return cty.NilVal, false
 	}
 	ip.prior.Value = ip.Withheld.Fill(ip.prior.Value, ip.prior.Object, ip.declared.Value)
@@ -176,7 +189,7 @@ func (ip *instancePlan) checkProvisioners(planned cty.Value) bool {
 	ok := ip.planner.checkArguments(ip.t, ip.in, planned, ip.in.Addr())
 	if ip.change.Action == plan.DeleteThenCreate && (ip.stored == nil || !ip.stored.Tainted) {
 		if d := ip.walk.run.DestroyProvisioners(ip.in.Addr()); d != nil {
-			ok = ip.planner.checkArguments(ip.t, d, ip.Mark(ip.prior.Value, ip.prior.Sensitive()), ip.in.Addr()) && ok
+			ok = ip.planner.checkArguments(ip.t, d, markPrior(ip), ip.in.Addr()) && ok
 		}
 	}
 	return ok
@@ -296,7 +309,7 @@ func (ip *instancePlan) decide() (cty.Value, bool) {
 	}
 	ip.newChange(pv)
 	c := ip.change
-	c.Withheld = ip.Withheld.Judge(pv.Value, pv.Object, ip.declared.Value)
+	c.Withheld = ip.Withheld.Judge(pv.Value, pv.Object, ip.declared.Value, resp.Planned)
 	if diags := ip.Withheld.CheckGiven(ip.config.Value, resp.Planned); diags.HasErrors() {
 		ip.Report(diags)
 		return cty.NilVal, false
@@ -311,6 +324,9 @@ func (ip *instancePlan) decide() (cty.Value, bool) {
 			return cty.NilVal, false
 		}
 	}
+	if !checkWriteOnly(ip, resp.Planned) {
+		return cty.NilVal, false
+	}
 	return ip.finish(resp)
 }
 
@@ -320,7 +336,7 @@ func (ip *instancePlan) forcedReason() plan.Reason {
 	if ip.prior.Value.IsNull() {
 		return plan.NoReason
 	}
-	if ip.stored != nil && ip.stored.Tainted {
+	if ip.stored != nil && ip.stored.Tainted || ip.undelivered {
 		return plan.ReplaceTainted
 	}
 	if _, ok := ip.planner.forced[ip.in.Addr()]; ok {
@@ -354,10 +370,14 @@ func (ip *instancePlan) compare(pv object.Prior, resp provider.PlanResponse) (pr
 	switch {
 	case len(c.RequiredReplace) > 0:
 		c.Action, c.Reason = ip.replacement(), plan.ReplaceCannotUpdate
-		return ip.planFrom(object.NoPrior(ip.Block()))
+		resp, ok := ip.planFrom(object.NoPrior(ip.Block()))
+		if ok { // the new object has computed values of its own
+			c.Withheld = ip.Withheld.Judge(pv.Value, pv.Object, ip.declared.Value, resp.Planned)
+		}
+		return resp, ok
 	case resp.Planned.RawEquals(pv.Value):
 		c.Action = plan.NoOp
-		if ip.marksChanged(resp.Planned) || slices.ContainsFunc(c.Withheld, func(w plan.Withheld) bool { return w.Status.Restores() }) {
+		if ip.marksChanged(resp.Planned) || slices.ContainsFunc(c.Withheld, plan.Withheld.Restores) {
 			c.Action = plan.Update
 		}
 	default:
@@ -420,7 +440,7 @@ func (ip *instancePlan) finish(resp provider.PlanResponse) (cty.Value, bool) {
 	}
 	c.PlannedPrivate, c.PlannedIdentity = resp.Private, ip.SealIdentity(resp.Identity)
 	ip.planner.record(c)
-	return ip.Mark(resp.Planned, ip.config.Sensitive), allowed
+	return ip.Mark(keptAway(ip, resp.Planned), ip.config, recordsOf(ip)), allowed
 }
 
 // replacement returns the action that replaces the object, regardless of create_before_destroy, which finish

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"maps"
+
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/internal/engine/moves"
@@ -14,6 +16,11 @@ func (p *planner) applyMoves() {
 	p.moved, diags = moves.Apply(p.req.Config.Tree, p.prior, p.req.Mode)
 	p.run.Report(diags)
 	p.run.Report(p.selection.PartialMoves(p.moved, p.req.Places))
+	if len(p.moved) == 0 {
+		return
+	}
+	p.prior.RenameConsumers(maps.All(p.moved))
+	p.computed.state = p.prior.Copy() // with the addresses of the configuration; reading objects changes p.prior
 }
 
 // converts reports whether a moved object comes from another type, or may come from another provider, so

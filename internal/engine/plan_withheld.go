@@ -64,8 +64,7 @@ func evaluateVersions(t *future.Task, in *eval.Instance, op *objectOp) bool {
 // state has it, nothing asks for its replacement, and neither the versions of the values nor the rest of the
 // configuration has changed.
 func unneeded(ip *instancePlan) bool {
-	if len(ip.Withheld.Versions) == 0 || ip.stored == nil || ip.loaded.Object != ip.stored || ip.loaded.Cleaned || !ip.IsCurrent(ip.stored) ||
-		ip.prior.Value.IsNull() || !ip.prior.SameAs(ip.loaded, &ip.Withheld) || ip.forcedReason() != plan.NoReason {
+	if len(ip.Withheld.Versions) == 0 || !asStored(ip) || !ip.prior.SameAs(ip.loaded, &ip.Withheld) || ip.forcedReason() != plan.NoReason {
 		return false
 	}
 	cfg, diags := ip.in.EvalBody(ip.t, eval.NewOpened(nil))
@@ -78,6 +77,11 @@ func unneeded(ip *instancePlan) bool {
 	}
 	ip.config = object.Config{Value: plain, Sensitive: ip.Withheld.Outside(value.PathsWith(cfg, value.Sensitive))}
 	return !ip.marksChanged(ip.prior.Value)
+}
+
+// asStored reports whether the object exists and is stored as it would be now, but for changes outside.
+func asStored(ip *instancePlan) bool {
+	return ip.stored != nil && ip.loaded.Object == ip.stored && !ip.loaded.Cleaned && ip.IsCurrent(ip.stored) && !ip.prior.Value.IsNull()
 }
 
 // planUnneeded plans no change of an object for which unneeded is true.
@@ -141,27 +145,31 @@ func (s *storedSecrets) report() diag.List {
 	if len(s.paths) == 0 {
 		return nil
 	}
-	var given, others []string
+	var named, computed, others []string
 	for _, path := range s.paths {
 		name := schema.EveryElementOf(path)
-		settable := false
-		if s.of.Mode == addr.Managed && s.schema != nil {
-			_, err := s.schema.Block.Pattern(path)
-			settable = err == nil && s.schema.Block.Settable(path)
-		}
-		if settable {
-			given = append(given, name)
-		} else {
+		if s.of.Mode != addr.Managed || s.schema == nil || path.Equals(cty.GetAttrPath("id")) {
 			others = append(others, name)
+			continue
+		}
+		if _, err := s.schema.Block.Pattern(path); err != nil {
+			others = append(others, name)
+			continue
+		}
+		if named = append(named, name); !s.schema.Block.Settable(path) {
+			computed = append(computed, name)
 		}
 	}
 	unique := func(names []string) string {
 		slices.Sort(names)
 		return strings.Join(slices.Compact(names), ", ")
 	}
-	detail := fmt.Sprintf("The state would have sensitive attributes of %s: %s.", s.of, unique(slices.Concat(given, others)))
-	if len(given) > 0 {
-		detail += fmt.Sprintf("\n\nTo keep them out of the state, add to the lifecycle block: ephemeral_attributes = [%s]", unique(given))
+	detail := fmt.Sprintf("The state would have sensitive attributes of %s: %s.", s.of, unique(slices.Concat(named, others)))
+	if len(named) > 0 {
+		detail += fmt.Sprintf("\n\nTo keep them out of the state, add to the lifecycle block: ephemeral_attributes = [%s]", unique(named))
+	}
+	if len(computed) > 0 {
+		detail += fmt.Sprintf("\n\nThe provider computes %s: only the run that makes an object has the value then, and whatever uses it has to take it there.", unique(computed))
 	}
 	if len(others) > 0 {
 		detail += fmt.Sprintf("\n\nThe provider decides about %s, so that the state has to have it.", unique(others))

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"io"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -46,7 +47,7 @@ type PlanRequest struct {
 
 // startPlan returns a planner with a run, ready to make a plan.
 func (e *Engine) startPlan(ctx context.Context, req PlanRequest) *planner {
-	p := e.newPlanner(ctx, req)
+	p := e.newPlanner(ctx, req, nil)
 	opt := p.runOptions(req.Config, eval.Planning, p.result, req.Variables, p.plan.Timestamp)
 	opt.MildConditions = req.Mode == plan.RefreshOnly // the real objects are recorded even if they fail their conditions
 	if len(req.Excludes) > 0 {
@@ -56,19 +57,21 @@ func (e *Engine) startPlan(ctx context.Context, req PlanRequest) *planner {
 	return p
 }
 
-// newPlanner returns a planner that has no run yet.
-func (e *Engine) newPlanner(ctx context.Context, req PlanRequest) *planner {
+// newPlanner returns a planner that has no run yet. A salt for fingerprints is made from random if the state
+// has none; a plan has nowhere to keep one, so that random is nil for it.
+func (e *Engine) newPlanner(ctx context.Context, req PlanRequest, random io.Reader) *planner {
 	if req.Soft == nil {
 		req.Soft = ctx
 	}
 	p := &planner{
-		walk: e.newWalk(ctx, req.Soft, e.opt.Recorder, e.opt.Hashes.New(req.State.Salts, nil)), req: req, selection: selection.New(req.Targets, req.Excludes), forced: map[addr.Instance]struct{}{}, prior: req.State.Copy(),
+		walk: e.newWalk(ctx, req.Soft, e.opt.Recorder, e.opt.Hashes.New(req.State.Salts, random)), req: req, selection: selection.New(req.Targets, req.Excludes), forced: map[addr.Instance]struct{}{}, prior: req.State.Copy(),
 		changes: map[addr.Object]*plan.Change{}, desired: map[addr.Instance]struct{}{}, included: map[addr.Instance]struct{}{}, generated: map[addr.Instance]*Generated{},
 		plan: &plan.Plan{
 			Mode: req.Mode, Base: req.State, Meta: req.Meta, Targets: req.Targets, Excludes: req.Excludes, ForceReplace: req.ForceReplace,
 			SkipRefresh: req.SkipRefresh, LazyEphemeral: req.LazyEphemeral, LeakPolicy: e.opt.LeakPolicy, Timestamp: e.opt.Now().UTC().Truncate(time.Second),
 		},
 	}
+	p.computed.state = req.State
 	p.rules = ephemeral.Rules{Skip: p.unneeded, Pending: p.dependsPending}
 	for _, a := range req.ForceReplace {
 		p.forced[a] = struct{}{}

@@ -81,7 +81,7 @@ func (pv *provisioning) runOne(i int, p *config.Provisioner) bool {
 	ctx, span := trace.Start(pv.ctx, string(event.OpProvision))
 	span.Set(trace.Runner, p.Type)
 	work := provision.Provisioner{
-		Type: p.Type, Arguments: args, Connection: conn, Environ: trace.Environ(ctx, pv.walk.opt.Environ), WorkDir: pv.walk.opt.WorkDir,
+		Type: p.Type, Arguments: args, Connection: conn, Environ: trace.Environ(ctx, pv.walk.opt.Environ), WorkDir: pv.walk.opt.WorkDir, ShowSensitive: pv.walk.opt.ShowSensitive,
 		Output: func(line string) {
 			pv.walk.output(event.Event{Kind: event.Output, Op: event.OpProvision, Object: pv.obj, Action: pv.action, Provisioner: p.Type, Line: line})
 		},

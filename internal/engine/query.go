@@ -31,7 +31,7 @@ type QueryRequest struct {
 // Query lists the objects that the list blocks of a configuration ask for. Data sources that they refer to
 // are read, and managed resources are as in the state.
 func Query(ctx context.Context, e *Engine, req QueryRequest) diag.List {
-	p := e.newPlanner(ctx, PlanRequest{Config: req.Config, State: req.State, Mode: plan.Normal, Variables: req.Variables, Soft: req.Soft})
+	p := e.newPlanner(ctx, PlanRequest{Config: req.Config, State: req.State, Mode: plan.Normal, Variables: req.Variables, Soft: req.Soft}, nil)
 	q := &querier{planner: p, req: req, read: req.Config.ReadLists(), names: newNames(req.Config.Tree.Root)}
 	p.startRun(p.newRun(req.Config, eval.Planning, q.result, req.Variables, p.plan.Timestamp))
 	defer e.expose(req.Config, req.Variables, req.State)()
@@ -50,7 +50,7 @@ type querier struct {
 	read    map[*blocks.Resource]bool // lists whose results are kept for expressions
 
 	mu    sync.Mutex // protects all below, and serializes calls of the observer
-	names *names
+	names *freeNames
 	ended bool // by the observer
 }
 

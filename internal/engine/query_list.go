@@ -189,9 +189,9 @@ func (l *listing) accept(r provider.ListResult) (provider.ListResult, diag.List)
 
 // keep keeps a result for expressions.
 func (l *listing) keep(r provider.ListResult) {
-	object := cty.NullVal(l.objects.Block().Type())
+	whole := cty.NullVal(l.objects.Block().Type())
 	if l.args.Include && r.Object != cty.NilVal {
-		object = l.objects.Mark(r.Object, nil)
+		whole = l.objects.Mark(r.Object, object.Config{}, nil)
 	}
-	l.kept = append(l.kept, cty.ObjectVal(map[string]cty.Value{"display_name": cty.StringVal(r.Name), "identity": r.Identity, "state": object}))
+	l.kept = append(l.kept, cty.ObjectVal(map[string]cty.Value{"display_name": cty.StringVal(r.Name), "identity": r.Identity, "state": whole}))
 }

@@ -99,16 +99,16 @@ func (q *querier) name(list *eval.Instance) string {
 	return q.names.next(list.Config().Addr.Type, identifier(list.Config().Addr.Name, list.Key))
 }
 
-// names finds names for resources.
-type names struct {
+// freeNames finds names for resources.
+type freeNames struct {
 	taken *config.Module
 	count map[string]int // by type and beginning of the name
 }
 
-func newNames(taken *config.Module) *names { return &names{taken, map[string]int{}} }
+func newNames(taken *config.Module) *freeNames { return &freeNames{taken, map[string]int{}} }
 
 // next returns the next name with a number after the beginning that no resource of the type has.
-func (n *names) next(typeName, beginning string) string {
+func (n *freeNames) next(typeName, beginning string) string {
 	for {
 		at := typeName + "." + beginning
 		name := fmt.Sprintf("%s_%d", beginning, n.count[at])

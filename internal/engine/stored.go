@@ -7,6 +7,8 @@ import (
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/internal/base/future"
 	"github.com/mayfly-iac/mayfly/internal/engine/ephemeral"
+	"github.com/mayfly-iac/mayfly/internal/engine/object"
+	"github.com/mayfly-iac/mayfly/internal/engine/withheld"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
 	"github.com/mayfly-iac/mayfly/state"
 )
@@ -16,7 +18,13 @@ func unknownObject(in *eval.Instance) cty.Value {
 	if in.Resource.Block.IsList() {
 		return eval.UnknownList()
 	}
-	return cty.UnknownVal(in.Resource.Block.Schema.Block.Type())
+	v := cty.UnknownVal(in.Resource.Block.Schema.Block.Type())
+	if len(in.Resource.Block.Computed) == 0 {
+		return v
+	}
+	w := withheld.Attributes{Object: addr.Object{Instance: in.Addr()}}
+	withhold(&w, in.Resource.Block)
+	return object.Unknown(&w, v.Type())
 }
 
 // recorded returns the object of an instance in st, with its marks, unknown if there is none. It calls the
@@ -46,7 +54,7 @@ func (w *walk) recorded(t *future.Task, st *state.State, in *eval.Instance) cty.
 		plain := *o
 		plain.Identity = nil // not needed for the value
 		if pr, ok := op.Upgrade(&plain); ok {
-			v = op.Mark(pr.Value, o.Sensitive)
+			v = op.Mark(pr.Value, object.Config{Sensitive: o.Sensitive}, o.Withheld)
 		}
 	})
 	return v

@@ -34,15 +34,6 @@ func (e *Engine) validate(ctx, soft context.Context, cfg *blocks.Config) *valida
 	v.startRun(v.newRun(cfg, eval.Validating, v.result, nil, e.opt.Now()))
 	v.run.ReportBlockCycles()
 	pool := future.NewPool(v.workers())
-	for _, b := range cfg.Tree.Root.Imports {
-		pool.Go(func(t *future.Task) {
-			v.run.Guard("an import block", func() {
-				for _, evaluate := range v.run.ImportTargets(t, b) {
-					pool.Go(func(t *future.Task) { v.run.Guard("an import block", func() { evaluate(t) }) })
-				}
-			})
-		})
-	}
 	pool.Go(func(t *future.Task) { v.run.Guard("the root module", func() { v.module(pool, t, v.run.Root) }) })
 	pool.Wait()
 	e.stats.Evaluations += v.run.Stats.Evaluations.Load()
@@ -79,6 +70,15 @@ func (v *validator) module(pool *future.Pool, t *future.Task, m *eval.Module) {
 		for _, child := range c.Children(t, nil) {
 			v.module(pool, t, child)
 		}
+	}
+	for _, b := range m.Imports() {
+		pool.Go(func(t *future.Task) {
+			v.run.Guard("an import block", func() {
+				for _, evaluate := range m.ImportTargets(t, b) {
+					pool.Go(func(t *future.Task) { v.run.Guard("an import block", func() { evaluate(t) }) })
+				}
+			})
+		})
 	}
 	for _, d := range m.Removals() {
 		v.destroyProvisioners(t, d, cty.DynamicVal)

@@ -33,22 +33,24 @@ type walk struct {
 // shared is the part of a walk that its forks share.
 type shared struct {
 	*Engine
-	ctx    context.Context // ends when the user insists; operations are abandoned then
-	soft   context.Context // ends on the first interrupt; nothing new is started then
-	pool   *ephemeral.Pool
-	slots  *slot.Pool // of provider operations
-	env    *object.Env
-	hasher *fingerprint.Hasher
-	unread sync.Map // addr.Instance → string: why a data source that is nested in a check could not be read
+	ctx      context.Context // ends when the user insists; operations are abandoned then
+	soft     context.Context // ends on the first interrupt; nothing new is started then
+	pool     *ephemeral.Pool
+	slots    *slot.Pool // of provider operations
+	env      *object.Env
+	hasher   *fingerprint.Hasher
+	computed *computedUses // of the walk
+	unread   sync.Map      // addr.Instance → string: why a data source that is nested in a check could not be read
 }
 
 // newWalk returns a walk without a run. Instances that it opens are recorded by recorder, which may be nil;
 // hasher makes the fingerprints of values.
 func (e *Engine) newWalk(ctx, soft context.Context, recorder ephemeral.Recorder, hasher *fingerprint.Hasher) *walk {
+	uses := &computedUses{}
 	leaks := contract.Leaks{Guard: e.opt.Leaks, Policy: e.opt.LeakPolicy, Use: e.opt.Leaks.NewUse()}
 	pool := ephemeral.NewPool(ephemeral.Options{
 		Ctx: ctx, Soft: soft, Providers: e.providers, Events: e.events, Limit: e.opt.CloseLimit, Now: e.opt.Now,
-		Accepted: func(pc addr.ProviderConfig, config cty.Value) bool { return e.accepted.has(pc, config) }, Instead: e.opt.Instead, Leaks: e.opt.Leaks, LeakUse: leaks.Use,
+		Accepted: func(pc addr.ProviderConfig, config cty.Value) bool { return e.accepted.has(pc, config) }, Instead: e.opt.Instead, Computed: uses.need, Leaks: e.opt.Leaks, LeakUse: leaks.Use,
 		Recorder: recorder,
 	})
 	hasher.Begin = func() func() {
@@ -56,7 +58,7 @@ func (e *Engine) newWalk(ctx, soft context.Context, recorder ephemeral.Recorder,
 		return func() { span.Finish(true) }
 	}
 	env := &object.Env{Ctx: ctx, Providers: e.providers, Events: e.events, Log: e.opt.Log, Leaks: leaks, Hasher: hasher}
-	return &walk{shared: &shared{Engine: e, ctx: ctx, soft: soft, pool: pool, slots: slot.NewPool(e.opt.Parallelism), env: env, hasher: hasher}}
+	return &walk{shared: &shared{Engine: e, ctx: ctx, soft: soft, pool: pool, slots: slot.NewPool(e.opt.Parallelism), env: env, hasher: hasher, computed: uses}}
 }
 
 // startRun sets the run of a walk that is not a fork.

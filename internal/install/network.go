@@ -11,6 +11,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/internal/base/compat"
 	"github.com/mayfly-iac/mayfly/internal/install/cliconfig"
 	"github.com/mayfly-iac/mayfly/internal/install/credential"
 	"github.com/mayfly-iac/mayfly/internal/install/netmirror"
@@ -25,6 +26,8 @@ type Network struct {
 	// Config is the CLI configuration; nil means the defaults.
 	Config *cliconfig.Config
 	Env    cliconfig.Environment
+	// Compatible is the engine that requests name, zero for the default.
+	Compatible compat.Engine
 	// Transport carries out HTTP requests; nil means the default transport.
 	Transport http.RoundTripper
 	// Pause is the first pause between attempts, 0 for the default.
@@ -93,6 +96,16 @@ func (n *Network) Mirror(url string) (Source, diag.List) {
 	return n.Source(cliconfig.Method{Kind: cliconfig.NetworkMirror, URL: cliconfig.NewSecret(url)})
 }
 
+// OCIMirror returns the source for the OCI mirror in which a URI template gives the repositories of
+// providers.
+func (n *Network) OCIMirror(template string, providers []addr.Provider) (Source, diag.List) {
+	m, err := cliconfig.OCIMethod(template, providers)
+	if err != nil {
+		return nil, diag.Errorf("Invalid OCI mirror", "%s", diag.Sentence(err))
+	}
+	return n.Source(m)
+}
+
 // credentials returns the source of tokens, the same for all clients, so that a helper is asked once for
 // each host.
 func (n *Network) credentials() svcauth.CredentialsSource {
@@ -140,7 +153,7 @@ func (n *Network) client(m cliconfig.Method) (*web.Client, diag.List) {
 	}
 	return web.New(web.Options{
 		Transport: n.Transport, Retries: retries, Timeout: time.Duration(seconds) * time.Second, DownloadRetries: orElse(m.Retries, downloads), Wait: n.Pause,
-		UserAgent: n.Env.Vars["TF_APPEND_USER_AGENT"],
+		Engine: n.Compatible, UserAgent: n.Env.Vars["TF_APPEND_USER_AGENT"],
 	}), diags
 }
 

@@ -13,7 +13,7 @@ import (
 )
 
 var (
-	shipped string // the program as users get it
+	shipped string // the program as users get it, but for the time that hashes take
 	mirror  string // of the test provider
 )
 
@@ -26,7 +26,7 @@ exec '%s' "$@"
 
 func TestMain(m *testing.M) {
 	program.Main(m, func(dir string) error {
-		built, err := program.Prepare(dir, simcloud.Source)
+		built, err := program.PrepareSaving(dir, simcloud.Source)
 		if err != nil {
 			return err
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
 	"github.com/hashicorp/terraform-plugin-testing/plancheck"
 	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+	"github.com/hashicorp/terraform-plugin-testing/terraform"
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
 	"github.com/hashicorp/terraform-plugin-testing/tfversion"
 
@@ -39,6 +40,31 @@ func accept(t *testing.T, steps ...resource.TestStep) {
 
 func secretBlock(arguments string) string {
 	return "resource \"keep_secret\" \"s\" {\n  name = \"s\"\n" + arguments + "\n}\n"
+}
+
+// TestAcceptChosenVersion is a test that asks for a version of Terraform, which would be skipped otherwise.
+func TestAcceptChosenVersion(t *testing.T) {
+	steps := 0
+	run := func(t *testing.T) {
+		t.Setenv("KEEP_PATH", t.TempDir()+"/keep.age")
+		resource.Test(t, resource.TestCase{
+			ProtoV6ProviderFactories: served(),
+			TerraformVersionChecks:   []tfversion.TerraformVersionCheck{tfversion.SkipBelow(tfversion.Version1_15_0)},
+			Steps: []resource.TestStep{{
+				Config: "terraform {\n  required_version = \">= 1.15\"\n}\n" + secretBlock("value_wo = \"one\"\n  value_wo_version = 1"),
+				Check: func(*terraform.State) error {
+					steps++
+					return nil
+				},
+			}},
+		})
+	}
+	t.Run("without", run)
+	t.Setenv("MAYFLY_COMPATIBILITY", "terraform-1.16")
+	t.Run("with", run)
+	if steps != 1 {
+		t.Errorf("%d of the runs were not skipped", steps)
+	}
 }
 
 func TestAcceptSecret(t *testing.T) {

@@ -72,6 +72,35 @@ func TestVersion(t *testing.T) {
 	}
 }
 
+// A client that knows one engine only gets its version, and goes by it.
+func TestChosenVersion(t *testing.T) {
+	tf, ctx := project(t, map[string]string{"main.tf": "terraform {\n  required_version = \"~> 1.16.0\"\n}\n\nresource \"terraform_data\" \"a\" {}\n"}), t.Context()
+	ok(t, "environment", tf.SetEnv(map[string]string{"MAYFLY_COMPATIBILITY": "terraform-1.16.2"}))
+	got, _, err := tf.Version(ctx, true)
+	ok(t, "version", err)
+	if got.String() != "1.16.2" {
+		t.Errorf("clients are told version %s", got)
+	}
+	ok(t, "init", tf.Init(ctx))
+	_, err = tf.Plan(ctx, tfexec.Out("saved"))
+	ok(t, "plan", err)
+	plan, err := tf.ShowPlanFile(ctx, "saved")
+	ok(t, "show", err)
+	if plan.TerraformVersion != "1.16.2" {
+		t.Errorf("the plan is from version %s", plan.TerraformVersion)
+	}
+	ok(t, "apply", tf.Apply(ctx, tfexec.DirOrPlan("saved")))
+	state, err := tf.Show(ctx)
+	ok(t, "show", err)
+	if state.TerraformVersion != "1.16.2" {
+		t.Errorf("the state is from version %s", state.TerraformVersion)
+	}
+	ok(t, "environment", tf.SetEnv(map[string]string{"MAYFLY_COMPATIBILITY": "terraform-1.15"}))
+	if err := tf.Refresh(ctx); err == nil || !strings.Contains(err.Error(), "requires a version of Terraform that is ~> 1.16.0") {
+		t.Errorf("an older version is accepted: %v", err)
+	}
+}
+
 func TestSavedPlan(t *testing.T) {
 	tf, ctx := initialized(t, secretsConfig), t.Context()
 	changed, err := tf.Plan(ctx, tfexec.Out("saved"), tfexec.Var(password))

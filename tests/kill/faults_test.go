@@ -17,6 +17,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/internal/testing/filetest"
 	"github.com/mayfly-iac/mayfly/internal/testing/simprovider/simcloud"
+	"github.com/mayfly-iac/mayfly/internal/testing/simprovider/simlog"
 	"github.com/mayfly-iac/mayfly/internal/testing/sysfault"
 )
 
@@ -267,6 +268,7 @@ func (s *site) converges(objects int) {
 
 func newDiskSite(t *testing.T, n, size int) *site {
 	s := &site{T: t, cloud: t.TempDir(), log: filepath.Join(t.TempDir(), "rpc.log"), dir: t.TempDir()}
+	s.calls = simlog.NewReader(s.log)
 	filetest.Write(t, filepath.Join(s.dir, "main.tf"), objectsOf(n, size))
 	s.must(0, "init", "-plugin-dir="+mirror)
 	return s

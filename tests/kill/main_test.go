@@ -78,6 +78,7 @@ type site struct {
 	*testing.T
 	dir, cloud, log string
 	backend         string // a terraform block; "" for the local state
+	calls           *simlog.Reader
 }
 
 func newSite(t *testing.T) *site { return newSharedSite(t, "") }
@@ -86,6 +87,7 @@ func newSite(t *testing.T) *site { return newSharedSite(t, "") }
 func newSharedSite(t *testing.T, backend string) *site {
 	t.Helper()
 	s := &site{T: t, cloud: t.TempDir(), log: filepath.Join(t.TempDir(), "rpc.log"), backend: backend}
+	s.calls = simlog.NewReader(s.log)
 	s.enter(t.TempDir())
 	return s
 }
@@ -215,7 +217,7 @@ var (
 
 func (s *site) transcript() simlog.Log {
 	s.Helper()
-	log, err := simlog.ReadFile(s.log)
+	log, err := s.calls.Read()
 	if err != nil {
 		s.Fatal(err)
 	}

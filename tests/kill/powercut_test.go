@@ -15,6 +15,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/testing/filetest"
 	"github.com/mayfly-iac/mayfly/internal/testing/powercut"
 	"github.com/mayfly-iac/mayfly/internal/testing/simprovider/simcloud"
+	"github.com/mayfly-iac/mayfly/internal/testing/simprovider/simlog"
 )
 
 // cutsTried is how many of the things that a power cut may leave are tried by default.
@@ -26,6 +27,7 @@ const cutsTried = 12
 func TestPowerCut(t *testing.T) {
 	const objects = 6
 	s := &site{T: t, cloud: t.TempDir(), log: filepath.Join(t.TempDir(), "rpc.log")}
+	s.calls = simlog.NewReader(s.log)
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)

@@ -76,6 +76,9 @@ func (o *opener) open() (thing lease.Thing[content], err error) {
 	}
 	o.openTogether()
 	cfg, diags := o.in.EvalBody(o.t, o.s.Opened)
+	if made := value.MadeOf(cfg); len(made) > 0 && !diags.HasErrors() {
+		diags = append(diags, o.opt.Computed("The configuration of "+o.in.Addr().String(), made)...)
+	}
 	o.report(diags)
 	if diags.HasErrors() || o.s.Failed() {
 		return thing, errReported

@@ -24,6 +24,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/provider"
 	"github.com/mayfly-iac/mayfly/internal/provider/processes"
 	"github.com/mayfly-iac/mayfly/internal/values/leak"
+	"github.com/mayfly-iac/mayfly/internal/values/value"
 )
 
 // Options are the parameters of a Pool. All are needed.
@@ -40,6 +41,9 @@ type Options struct {
 	Leaks *leak.Guard
 	// LeakUse tells the configurations of this pool apart from others; see leak.Source.
 	LeakUse int64
+	// Computed notes that something uses values which a provider has computed and which are not stored. It
+	// returns an error if one cannot be had.
+	Computed func(user string, of []value.Computed) diag.List
 	// Recorder records open instances, in case the process is killed; nil for none.
 	Recorder Recorder
 	// Instead returns a stand-in that answers for an instance in place of its provider, nil for none.

@@ -16,6 +16,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
 	"github.com/mayfly-iac/mayfly/internal/provider"
 	"github.com/mayfly-iac/mayfly/internal/values/leak"
+	"github.com/mayfly-iac/mayfly/internal/values/value"
 )
 
 // providerFor returns the configured provider for an operation on an instance, for which something else may
@@ -65,6 +66,9 @@ func (p *Pool) durableProvider(t *future.Task, po *eval.ProviderObject) (provide
 // configuration returns the configuration of a provider without its marks.
 func (p *Pool) configuration(t *future.Task, o *eval.Opened, po *eval.ProviderObject) (cty.Value, diag.List) {
 	cfg, diags := po.EvalBody(t, o)
+	if made := value.MadeOf(cfg); len(made) > 0 && !diags.HasErrors() {
+		diags = append(diags, p.opt.Computed("The configuration of "+po.Addr.String(), made).InConfigBody(po.Body()).WithAddress(po.Addr.String())...)
+	}
 	return p.opt.Leaks.Reveal(leak.Source{Kind: leak.Configuration, Address: po.Addr.String(), Use: p.opt.LeakUse}, cfg, po.Type()), diags
 }
 

@@ -2,6 +2,7 @@ package explain
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
 	"github.com/mayfly-iac/mayfly/internal/values/schema"
@@ -156,7 +157,11 @@ func (e *Explainer) resourceMarks(b *blocks.Resource, s subject) []Point {
 	for _, pattern := range b.Withheld {
 		if len(s.path) == 0 || named(s.path) == named(pattern) {
 			name := schema.PatternString(pattern)
-			out = append(out, Point{Kind: "withheld", Attribute: name, Text: name + " is an ephemeral attribute: its value is kept out of the state, and references to it give null"})
+			seen := "references to it give null"
+			if slices.ContainsFunc(b.Computed, pattern.Equals) {
+				seen = "only the run that makes it has it, as an ephemeral value"
+			}
+			out = append(out, Point{Kind: "withheld", Attribute: name, Text: name + " is an ephemeral attribute: its value is kept out of the state, and " + seen})
 		}
 	}
 	byArgument := map[string][]chain{}

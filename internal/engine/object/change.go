@@ -12,6 +12,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/language/config"
 	"github.com/mayfly-iac/mayfly/internal/provider"
 	"github.com/mayfly-iac/mayfly/internal/values/schema"
+	"github.com/mayfly-iac/mayfly/internal/values/value"
 )
 
 // Config is the configuration of an object in the form its provider receives.
@@ -19,6 +20,8 @@ type Config struct {
 	Value     cty.Value  // without marks
 	Sensitive []cty.Path // outside of write-only and withheld attributes, which are not stored
 	Ephemeral bool       // it has ephemeral values, which may differ each time that it is evaluated
+	// Computed are the parts of it that are made of computed values, which are not stored.
+	Computed []value.ComputedPart
 }
 
 // IgnoreChanges returns the configuration with ignore_changes applied, if there is a prior object.

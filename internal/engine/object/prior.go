@@ -36,6 +36,14 @@ func (pr Prior) Sensitive() []cty.Path {
 	return pr.Object.Sensitive
 }
 
+// Records returns the state's records of the attributes that are not stored.
+func (pr Prior) Records() []state.Withheld {
+	if pr.Object == nil {
+		return nil
+	}
+	return pr.Object.Withheld
+}
+
 // NoPrior returns the prior object to plan from if there is no object.
 func NoPrior(b *schema.Block) Prior {
 	return Prior{Value: cty.NullVal(b.Type())}

@@ -7,20 +7,65 @@ import (
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/internal/engine/withheld"
 	"github.com/mayfly-iac/mayfly/internal/provider/builtin"
+	"github.com/mayfly-iac/mayfly/internal/values/schema"
 	"github.com/mayfly-iac/mayfly/internal/values/value"
 	"github.com/mayfly-iac/mayfly/state"
 )
 
-// Mark returns v, as references to it see it, with the sensitive marks that the schema and the given paths
-// ask for.
-func (op *Op) Mark(v cty.Value, paths []cty.Path) cty.Value {
+// Mark returns v, as references to it see it, with the sensitive marks that the schema and the configuration
+// ask for, and without values that are not stored, except computed ones. of is the configuration that v was
+// made for, without a value if that is not known; records are the state's records of the object.
+func (op *Op) Mark(v cty.Value, of Config, records []state.Withheld) cty.Value {
 	if v.IsNull() {
 		return v
 	}
-	v, paths = op.Withheld.Hide(v), op.Withheld.Names.Outside(paths)
-	v = value.MarkPaths(v, op.Withheld.Names.Outside(op.Schema.Block.SensitivePaths(v)), value.Sensitive)
-	return value.MarkPaths(v, op.mirrorSensitivity(v, paths), value.Sensitive)
+	w := &op.Withheld
+	if !v.IsKnown() {
+		return Unknown(w, v.Type())
+	}
+	bySchema := op.Schema.Block.SensitivePaths(v)
+	shown := w.Hide(v)
+	var seen schema.Patterns
+	for _, c := range withheld.ComputedValues(w, v, of.Value, records) {
+		m := computedMark(w, c.Path)
+		if m.Past = c.Past; c.Record != nil {
+			m.Version, m.Number = c.Record.Value(), c.Record.Number
+		}
+		seen = append(seen, c.Path)
+		shown = schema.Put(shown, c.Path, c.Now.Mark(value.Ephemeral).Mark(m))
+	}
+	visible := func(paths []cty.Path) []cty.Path {
+		return slices.DeleteFunc(slices.Clone(paths), func(p cty.Path) bool { return w.Names.Matches(p) && !seen.Matches(p) })
+	}
+	shown = value.MarkPaths(shown, visible(bySchema), value.Sensitive)
+	return value.MarkPaths(shown, op.mirrorSensitivity(shown, visible(of.Sensitive)), value.Sensitive)
+}
+
+// computedMark returns the mark of a computed attribute.
+func computedMark(w *withheld.Attributes, path cty.Path) value.Computed {
+	return value.Computed{By: w.Object.Instance.String() + "." + schema.PatternString(path), ByPolicy: w.ByPolicy.Matches(path)}
+}
+
+// Unknown returns an object of a type of which nothing is known, as references see it. If it has computed
+// attributes that are not stored, its attributes are unknown one by one, so that those can be ephemeral.
+func Unknown(w *withheld.Attributes, ty cty.Type) cty.Value {
+	if len(w.Computed) == 0 || !ty.IsObjectType() {
+		return cty.UnknownVal(ty)
+	}
+	attrs := map[string]cty.Value{}
+	for name, of := range ty.AttributeTypes() {
+		attrs[name] = cty.UnknownVal(of)
+	}
+	for _, path := range w.Computed {
+		name, ok := path[0].(cty.GetAttrStep)
+		if _, has := attrs[name.Name]; !ok || !has || len(path) > 1 {
+			continue // the elements that it is in are not known
+		}
+		attrs[name.Name] = attrs[name.Name].Mark(value.Ephemeral).Mark(computedMark(w, path))
+	}
+	return cty.ObjectVal(attrs)
 }
 
 // mirrorSensitivity adds paths to the sensitive paths of an object for results in which the built-in

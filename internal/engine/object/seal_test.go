@@ -280,11 +280,11 @@ func TestMirror(t *testing.T) {
 	} {
 		f := builtinFixture(t, row.of, row.typ)
 		before := texts(row.paths)
-		got := f.Mark(row.v, row.paths)
+		got := f.Mark(row.v, Config{Sensitive: row.paths}, nil)
 		if text := texts(value.PathsWith(got, value.Sensitive)); text != row.want {
 			t.Errorf("%s: %s, want %s", name, text, row.want)
 		}
-		again := f.Mark(got, row.paths)
+		again := f.Mark(got, Config{Sensitive: row.paths}, nil)
 		if text := texts(value.PathsWith(again, value.Sensitive)); text != row.want || texts(row.paths) != before {
 			t.Errorf("%s: marked again, %s", name, text)
 		}
@@ -302,7 +302,7 @@ func TestMirror(t *testing.T) {
 			t.Errorf("%#v: %s", v, got)
 		}
 	}
-	if null := cty.NullVal(f.Block().Type()); !same(f.Mark(null, []cty.Path{in, {}}), null) {
+	if null := cty.NullVal(f.Block().Type()); !same(f.Mark(null, Config{Sensitive: []cty.Path{in, {}}}, nil), null) {
 		t.Error("null has got marks")
 	}
 	paths := []cty.Path{in, cty.GetAttrPath("output").GetAttr("a"), hidden}

@@ -161,7 +161,7 @@ func (op *Op) Live(o *state.Object) (cty.Value, bool) {
 	if err != nil {
 		return cty.NilVal, false
 	}
-	return op.Mark(op.Block().NullWriteOnly(v), o.Sensitive), true
+	return op.Mark(op.Block().NullWriteOnly(v), Config{Sensitive: o.Sensitive}, o.Withheld), true
 }
 
 // ConvertMoved asks the provider of the new type to convert the stored object of another type that was at

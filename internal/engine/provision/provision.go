@@ -31,6 +31,8 @@ type Provisioner struct {
 	Environ []string
 	// WorkDir is the absolute directory that relative names refer to.
 	WorkDir string
+	// ShowSensitive shows output although an argument is sensitive. Ephemeral ones hide it in any case.
+	ShowSensitive bool
 	// Output is called with each line to show, without line end, by one goroutine at a time. It may block.
 	Output func(line string)
 	// Behind reports whether Output is blocked by its reader, so that a command that has ended may still
@@ -88,7 +90,7 @@ type work struct {
 func (p *Provisioner) hidden() string {
 	has := func(m value.Mark) bool { return value.Contains(p.Arguments, m) || value.Contains(p.Connection, m) }
 	var words []string
-	if has(value.Sensitive) {
+	if has(value.Sensitive) && !p.ShowSensitive {
 		words = append(words, "sensitive")
 	}
 	if has(value.Ephemeral) {

@@ -178,3 +178,27 @@ func TestMaskedOrHidden(t *testing.T) {
 		})
 	}
 }
+
+// TestShownSecrets runs commands whose output is asked for although it may contain sensitive values.
+func TestShownSecrets(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the commands are those of a Unix shell")
+	}
+	for _, mark := range []value.Mark{value.Sensitive, value.Ephemeral} {
+		var lines []string
+		p := &Provisioner{
+			Type: "local-exec", WorkDir: t.TempDir(), Output: func(line string) { lines = append(lines, line) }, Behind: func() bool { return false },
+			Arguments: localArguments(map[string]cty.Value{
+				"command": cty.StringVal("echo $SECRET; exit 3"), "environment": cty.MapVal(map[string]cty.Value{
+					"SECRET": cty.StringVal(hiddenCanary).Mark(mark), "OTHER": cty.StringVal("x").Mark(value.Sensitive),
+				}),
+			}),
+			ShowSensitive: true,
+		}
+		err := p.Run(context.Background(), context.Background())
+		shown := strings.Join(lines, "\n") + fmt.Sprint(err)
+		if ephemeral := mark == value.Ephemeral; strings.Contains(shown, hiddenCanary) == ephemeral || ephemeral && !strings.Contains(shown, "due to ephemeral value") {
+			t.Errorf("%v: %q, %v", mark, lines, err)
+		}
+	}
+}

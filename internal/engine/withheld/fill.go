@@ -10,12 +10,17 @@ import (
 	"github.com/mayfly-iac/mayfly/state"
 )
 
-// Missing returns the records of the withheld attributes that an object lacks.
+// Missing returns the records of the withheld attributes that an object lacks and that a configuration sets.
+// Computed ones cannot be had any more, and no provider needs them.
 func Missing(v cty.Value, stored *state.Object) []state.Withheld {
+	return slices.DeleteFunc(lacking(v, stored), func(w state.Withheld) bool { return w.Computed })
+}
+
+// lacking is Missing with computed attributes.
+func lacking(v cty.Value, stored *state.Object) (out []state.Withheld) {
 	if stored == nil {
 		return nil
 	}
-	var out []state.Withheld
 	for _, w := range stored.Withheld {
 		if hasPlace(v, w.Path) && part(v, w.Path) == cty.NilVal {
 			out = append(out, w)
@@ -41,7 +46,7 @@ func (a *Attributes) real(w state.Withheld, cfg cty.Value) cty.Value {
 // the configuration has the same ones. Where changes are ignored, or assumed to be none, that is the value of
 // the configuration.
 func (a *Attributes) Fill(v cty.Value, stored *state.Object, cfg cty.Value) cty.Value {
-	for _, w := range Missing(v, stored) {
+	for _, w := range lacking(v, stored) {
 		known := a.real(w, cfg)
 		if here := part(cfg, w.Path); known == cty.NilVal && here != cty.NilVal && (a.ignored(w.Path) || a.assumed(w, here)) {
 			known = here
@@ -101,7 +106,8 @@ func (a *Attributes) IsOdd(sent cty.Value, stored *state.Object, read cty.Value)
 
 // Read returns the object that was read, and the paths of the withheld attributes that have other values than
 // the state knows of. sent is the object that the provider was sent. Where sent lacks a value, null, the zero
-// value and something else mean nothing: only an answer to the value tells of a change.
+// value and something else mean nothing: only an answer to the value tells of a change. A computed value that
+// is another one is a change in any case.
 func (a *Attributes) Read(sent cty.Value, stored *state.Object, read cty.Value) (v cty.Value, drifted []cty.Path) {
 	if stored == nil {
 		return read, nil
@@ -113,7 +119,7 @@ func (a *Attributes) Read(sent cty.Value, stored *state.Object, read cty.Value) 
 		asked, got := part(sent, w.Path) != cty.NilVal, part(read, w.Path)
 		switch {
 		case got != cty.NilVal && a.compare(w, got) != fingerprint.Different:
-		case asked:
+		case asked || w.Computed && got != cty.NilVal && !isZero(got):
 			drifted = append(drifted, w.Path)
 		default:
 			read = a.Block.NullAt(read, []cty.Path{w.Path})

@@ -13,14 +13,23 @@ import (
 	"github.com/mayfly-iac/mayfly/state"
 )
 
+// judgement compares the values of one object.
+type judgement struct {
+	*Attributes
+	prior        cty.Value // filled; may be null
+	stored       *state.Object
+	cfg, planned cty.Value
+}
+
 // Judge says of each withheld attribute how its value in the configuration compares with the one of the prior
-// object, which was filled and may be null.
-func (a *Attributes) Judge(prior cty.Value, stored *state.Object, cfg cty.Value) []plan.Withheld {
-	var paths []cty.Path
+// object, which was filled and may be null. Of a computed attribute, it is the value that the provider plans.
+func (a *Attributes) Judge(prior cty.Value, stored *state.Object, cfg, planned cty.Value) (out []plan.Withheld) {
 	if prior.IsNull() {
 		stored = nil
 	}
-	for _, v := range []cty.Value{cfg, prior} {
+	j := judgement{Attributes: a, prior: prior, stored: stored, cfg: cfg, planned: planned}
+	var paths []cty.Path
+	for _, v := range []cty.Value{cfg, prior, planned} {
 		paths = appendNew(paths, a.Names.Find(v)...)
 	}
 	if stored != nil {
@@ -28,36 +37,84 @@ func (a *Attributes) Judge(prior cty.Value, stored *state.Object, cfg cty.Value)
 			paths = appendNew(paths, w.Path)
 		}
 	}
-	var out []plan.Withheld
 	for _, path := range paths {
+		w := plan.Withheld{Path: path}
 		record := recordAt(stored, path)
-		status := a.status(part(prior, path), record, cfg, path)
-		if status == plan.WithheldNew && stored != nil && a.Lost {
-			status = plan.WithheldIncomparable
+		if w.Computed = isComputed(a, path, cfg) || record != nil && record.Computed && part(cfg, path) == cty.NilVal; w.Computed {
+			w.Status = j.ofComputed(path, record)
+		} else {
+			w.Status = j.ofGiven(path, record)
 		}
-		if status == plan.WithheldSame {
-			status = a.sameness(stored, record, cfg, path)
-		}
-		if status != "" {
-			out = append(out, plan.Withheld{Path: path, Status: status})
+		if w.Status != "" {
+			out = append(out, w)
 		}
 	}
 	return out
 }
 
+// ofGiven is Judge for an attribute that the configuration sets and that is on record, if record is not nil;
+// "" if there is nothing to say.
+func (j *judgement) ofGiven(path cty.Path, record *state.Withheld) plan.WithheldStatus {
+	status := j.difference(path, record)
+	if status == plan.WithheldNew && j.stored != nil && j.Lost {
+		status = plan.WithheldIncomparable
+	}
+	if status == plan.WithheldSame {
+		status = j.sameness(path, record)
+	}
+	return status
+}
+
 // sameness says more of an attribute whose value stays: whether something changes in the state.
-func (a *Attributes) sameness(stored *state.Object, record *state.Withheld, cfg cty.Value, path cty.Path) plan.WithheldStatus {
+func (j *judgement) sameness(path cty.Path, record *state.Withheld) plan.WithheldStatus {
 	switch {
-	case !a.Names.Matches(path):
+	case !j.Names.Matches(path):
 		return plan.WithheldReleased
-	case slices.ContainsFunc(a.taken, path.Equals):
+	case slices.ContainsFunc(j.taken, path.Equals):
 		return plan.WithheldAssumed
-	case record == nil && stored != nil:
+	case record == nil && j.stored != nil:
 		return plan.WithheldStored
-	case record != nil && a.assumed(*record, part(cfg, path)):
+	case record != nil && j.assumed(*record, part(j.cfg, path)):
 		return plan.WithheldAssumed
-	case record != nil && a.otherVersion(*record, a.rest(cfg)):
+	case record != nil && (j.otherVersion(*record, j.rest(j.cfg)) || j.otherMade(*record)):
 		return plan.WithheldVersion
+	}
+	return plan.WithheldSame
+}
+
+// isComputed reports whether the provider gives the value at a path of an object: the configuration has none
+// there. Without a configuration, it is judged by the block.
+func isComputed(a *Attributes, path cty.Path, cfg cty.Value) bool {
+	if !a.Names.Matches(path) || !a.Block.ComputedAt(path) {
+		return false
+	}
+	if cfg == cty.NilVal {
+		return a.Computed.Matches(path)
+	}
+	return part(cfg, path) == cty.NilVal
+}
+
+// ofComputed is Judge for a computed attribute. A value that a provider may or may not change in an update is
+// unknown.
+func (j *judgement) ofComputed(path cty.Path, record *state.Withheld) plan.WithheldStatus {
+	before, now := part(j.prior, path), part(j.planned, path)
+	switch {
+	case !hasPlace(j.planned, path):
+		return ""
+	case record == nil && now == cty.NilVal:
+		return "" // there is none
+	case !j.Names.Matches(path) && now == cty.NilVal:
+		return plan.WithheldRemoved // it cannot come back
+	case !j.Names.Matches(path):
+		return plan.WithheldReleased // the provider makes a new one, or has returned it when it read the object
+	case now != cty.NilVal && !now.IsWhollyKnown():
+		return plan.WithheldUnknown
+	case record == nil && before == cty.NilVal:
+		return plan.WithheldNew
+	case record == nil && before.RawEquals(now):
+		return plan.WithheldStored
+	case record == nil, now != cty.NilVal && j.compare(*record, now) == fingerprint.Different:
+		return plan.WithheldChanged
 	}
 	return plan.WithheldSame
 }
@@ -83,10 +140,10 @@ func appendNew(paths []cty.Path, more ...cty.Path) []cty.Path {
 	return paths
 }
 
-// status is Judge for one attribute, which had the value before, or is on record; "" if there is nothing to
-// say.
-func (a *Attributes) status(before cty.Value, record *state.Withheld, cfg cty.Value, path cty.Path) plan.WithheldStatus {
-	now := part(cfg, path)
+// difference compares the value in the configuration with the one that the attribute had, or that is on
+// record.
+func (j *judgement) difference(path cty.Path, record *state.Withheld) plan.WithheldStatus {
+	before, now := part(j.prior, path), part(j.cfg, path)
 	switch {
 	case before == cty.NilVal && record == nil:
 		if !now.IsWhollyKnown() {
@@ -94,19 +151,19 @@ func (a *Attributes) status(before cty.Value, record *state.Withheld, cfg cty.Va
 		}
 		return plan.WithheldNew
 	case now == cty.NilVal:
-		if !hasPlace(cfg, path) || a.ignored(path) {
+		if !hasPlace(j.cfg, path) || j.ignored(path) {
 			return "" // maybe the block that it was in has gone
 		}
 		return plan.WithheldRemoved
 	case !now.IsWhollyKnown():
 		return plan.WithheldUnknown
-	case before == cty.NilVal && a.compare(*record, now) == fingerprint.Incomparable:
+	case before == cty.NilVal && j.compare(*record, now) == fingerprint.Incomparable:
 		return plan.WithheldIncomparable
 	case before == cty.NilVal:
 		return plan.WithheldChanged
-	case before.RawEquals(now) || a.ignored(path):
+	case before.RawEquals(now) || j.ignored(path):
 		return plan.WithheldSame
-	case record != nil && a.compare(*record, now) == fingerprint.Same && a.compare(*record, before) == fingerprint.Same:
+	case record != nil && j.compare(*record, now) == fingerprint.Same && j.compare(*record, before) == fingerprint.Same:
 		return plan.WithheldSame // the provider has normalized it
 	}
 	return plan.WithheldChanged
@@ -116,7 +173,7 @@ func (a *Attributes) status(before cty.Value, record *state.Withheld, cfg cty.Va
 // a value.
 func (a *Attributes) CheckGiven(cfg, planned cty.Value) (diags diag.List) {
 	for _, path := range a.Names.Find(planned) {
-		if v := part(planned, path); part(cfg, path) == cty.NilVal && !isZero(v) {
+		if v := part(planned, path); part(cfg, path) == cty.NilVal && !isZero(v) && !a.Block.ComputedAt(path) {
 			diags = append(diags, diag.Diagnostic{
 				Summary: "Ephemeral attribute without a value", Path: path,
 				Detail: fmt.Sprintf("The configuration sets no value for %s of %s, so that the provider decides about it. Only a value that the configuration sets can be kept out of the state. Set the argument, or remove it from ephemeral_attributes.", schema.PathString(path), a.Object),
@@ -150,12 +207,14 @@ const (
 	replacedBlindly = "The state has no fingerprint of %[1]s of %[2]s that could be compared, so that it is not known whether the value has changed, and the provider would replace the object if it has. To replace it, add the option -replace=%[3]s. If the value is the same, add the option -assume-unchanged=%[3]s."
 	removedBlindly  = "%[1]s of %[2]s has no value in the configuration any more. The state does not have the earlier value, so that the provider cannot see that it is to go. Replace the object with the option -replace=%[3]s, or put the argument back."
 	ignoredBlindly  = "Changes of %[1]s of %[2]s are ignored, and the configuration sets no value for it. The state does not have the value either, so that the provider would be sent null in its place in this update. Set the argument, or replace the object with the option -replace=%[3]s."
+	releasedBlindly = "The configuration no longer keeps %[1]s of %[2]s out of the state, but its value existed only in an earlier run. For a new one, which will be stored, replace the object with the option -replace=%[3]s, or name the attribute in ephemeral_attributes again."
 	changedBlindly  = "%[1]s of %[2]s has another value in the configuration than before. The state does not have the earlier value, and without it the provider plans no change. Replace the object with the option -replace=%[3]s."
 )
 
 // CheckSeen reports changes of withheld attributes that a provider cannot make because it was not sent the
 // value of before: one that it does not plan, one that takes the value away, and a replacement that is
-// planned only because the value cannot be compared. replaced are the paths that require the replacement of
+// planned only because the value cannot be compared. It reports computed values too that are to be stored
+// from now on, but exist no longer. replaced are the paths that require the replacement of
 // the object, none if it is updated.
 func (a *Attributes) CheckSeen(prior, planned cty.Value, statuses []plan.Withheld, replaced []cty.Path) (diags diag.List) {
 	report := func(path cty.Path, summary, format string) { diags = append(diags, a.blind(path, summary, format)) }
@@ -170,6 +229,12 @@ func (a *Attributes) CheckSeen(prior, planned cty.Value, statuses []plan.Withhel
 	}
 	for _, w := range statuses {
 		if !hasPlace(planned, w.Path) || part(prior, w.Path) != cty.NilVal {
+			continue
+		}
+		if w.Computed {
+			if w.Status == plan.WithheldRemoved {
+				report(w.Path, "Computed value cannot come back", releasedBlindly)
+			}
 			continue
 		}
 		v := part(planned, w.Path)

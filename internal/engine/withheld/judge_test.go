@@ -69,7 +69,7 @@ func TestJudge(t *testing.T) {
 			row.change(f)
 		}
 		var got []string
-		for _, w := range f.Judge(row.prior, row.o, row.cfg) {
+		for _, w := range f.Judge(row.prior, row.o, row.cfg, row.cfg) {
 			got = append(got, schema.PathString(w.Path)+" "+string(w.Status))
 		}
 		if strings.Join(got, ", ") != row.want {

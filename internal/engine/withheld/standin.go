@@ -12,16 +12,17 @@ import (
 
 // StandIn returns a prior object with values that stand in for those that it lacks, and their paths; none if
 // there is nothing to stand in for. Each has the form of the value in the configuration and another content,
-// of which it tells no more than the length. Some providers require the replacement of an object only if the
-// prior one has a value, which null hides. The result only serves to ask whether a change requires that.
+// of which it tells no more than the length; for a text that is not known yet, the form of a private key.
+// Some providers require the replacement of an object only if the prior one has a value, or a key, which null
+// hides. The result only serves to ask whether a change requires that.
 func (a *Attributes) StandIn(prior cty.Value, stored *state.Object, cfg cty.Value) (v cty.Value, paths []cty.Path) {
 	v = prior
 	for _, w := range Missing(prior, stored) {
 		now := part(cfg, w.Path)
-		if now == cty.NilVal || !now.IsWhollyKnown() || a.ignored(w.Path) {
+		if now == cty.NilVal || a.ignored(w.Path) {
 			continue
 		}
-		if other := standIn(now); !other.RawEquals(now) {
+		if other := standIn(now); other.IsWhollyKnown() && !other.RawEquals(now) {
 			v, paths = schema.Put(v, w.Path, other), append(paths, w.Path)
 		}
 	}
@@ -33,6 +34,9 @@ func standIn(v cty.Value) cty.Value {
 	other, err := cty.Transform(v, func(_ cty.Path, v cty.Value) (cty.Value, error) {
 		switch {
 		case v.IsNull():
+		case !v.IsKnown() && v.Type() == cty.String:
+			return cty.StringVal(standInKey), nil
+		case !v.IsKnown():
 		case v.Type() == cty.String:
 			return cty.StringVal(standInText(v.AsString())), nil
 		case v.Type() == cty.Number && v.RawEquals(cty.Zero):
@@ -49,6 +53,9 @@ func standIn(v cty.Value) cty.Value {
 	}
 	return other
 }
+
+// standInKey stands in for a text that is not known.
+const standInKey = "-----BEGIN PRIVATE KEY-----\nxxxxxxxx\n-----END PRIVATE KEY-----\n"
 
 // standInText returns a text of the same form. Lines that begin and end a block of PEM are kept: they name
 // its content, and providers look for them.

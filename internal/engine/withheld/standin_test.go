@@ -18,6 +18,8 @@ func TestStandInHasTheForm(t *testing.T) {
 		{cty.MapVal(map[string]cty.Value{"key": cty.StringVal("a")}), cty.MapVal(map[string]cty.Value{"key": cty.StringVal("x")})},
 		{cty.TupleVal([]cty.Value{cty.NullVal(cty.String), cty.StringVal("b1")}), cty.TupleVal([]cty.Value{cty.NullVal(cty.String), cty.StringVal("x0")})},
 		{cty.ListValEmpty(cty.String), cty.ListValEmpty(cty.String)},
+		{cty.UnknownVal(cty.String), cty.StringVal(standInKey)},
+		{cty.UnknownVal(cty.Number), cty.UnknownVal(cty.Number)},
 	} {
 		if got := standIn(test.value); !got.RawEquals(test.want) {
 			t.Errorf("stand-in for %#v: got %#v, want %#v", test.value, got, test.want)

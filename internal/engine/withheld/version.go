@@ -14,17 +14,46 @@ import (
 // that the state has on record, and so has the rest of the configuration. cfg is the configuration as it is
 // without opening anything.
 func (a *Attributes) Unneeded(stored *state.Object, cfg cty.Value) bool {
-	if stored == nil || len(stored.Withheld) == 0 || len(a.Versions) == 0 || slices.Contains(a.Versions, cty.NilVal) {
+	if stored == nil || len(a.Versions) == 0 {
 		return false
 	}
-	rest, paths := a.rest(cfg), a.Names.Find(cfg)
-	if len(paths) != len(stored.Withheld) {
-		return false
-	}
-	return !slices.ContainsFunc(paths, func(path cty.Path) bool {
-		w := recordAt(stored, path)
-		return w == nil || !a.sameVersion(*w, rest)
+	rest := a.rest(cfg)
+	return a.allAsRecorded(stored, cfg, func(w state.Withheld) bool {
+		return a.version(w.Path) != cty.NilVal && a.sameVersion(w, rest)
 	})
+}
+
+// Unavailable reports whether an object stays as it is although values that it withholds cannot be had,
+// because they are made of computed values of an earlier run: it is made of the same ones, and so is the
+// rest of the configuration (E97). missing are the paths of those values.
+func (a *Attributes) Unavailable(stored *state.Object, cfg cty.Value, missing []cty.Path) bool {
+	if stored == nil {
+		return false
+	}
+	rest := a.rest(cfg)
+	return a.allAsRecorded(stored, cfg, func(w state.Withheld) bool {
+		if !slices.ContainsFunc(missing, func(p cty.Path) bool { return p.HasPrefix(w.Path) }) {
+			return a.compare(w, part(cfg, w.Path)) == fingerprint.Same
+		}
+		made := part(a.Made, w.Path)
+		return made != cty.NilVal && a.isSame(w.Made, made) && a.isOf(w.Config, rest)
+	})
+}
+
+// allAsRecorded reports whether the state has records of exactly those withheld attributes that the
+// configuration sets, and same holds for each.
+func (a *Attributes) allAsRecorded(stored *state.Object, cfg cty.Value, same func(state.Withheld) bool) bool {
+	paths, given := a.Names.Find(cfg), 0
+	for _, w := range stored.Withheld {
+		if w.Computed {
+			continue
+		}
+		given++
+		if !slices.ContainsFunc(paths, w.Path.Equals) || !same(w) {
+			return false
+		}
+	}
+	return given > 0 && given == len(paths)
 }
 
 // rest returns the configuration without the attributes that are not stored.
@@ -70,11 +99,8 @@ func (a *Attributes) otherVersion(w state.Withheld, rest cty.Value) bool {
 	return !a.sameVersion(w, rest)
 }
 
-// drifted reports whether an object is another one than its record so far, as far as that is stored.
-func (a *Attributes) drifted(v cty.Value, earlier *state.Object) bool {
-	if earlier == nil {
-		return false
-	}
-	had, err := earlier.DecodeUnmarked(a.Block.Type())
-	return err != nil || !a.rest(had).RawEquals(a.rest(v))
+// otherMade reports whether a record is to be made anew because the value is made of computed values, which
+// the record does not know of.
+func (a *Attributes) otherMade(w state.Withheld) bool {
+	return w.Made.IsZero() && part(a.Made, w.Path) != cty.NilVal
 }

@@ -26,9 +26,12 @@ type Attributes struct {
 	// Versions are those that the configuration gives the attributes, in the order of Names; cty.NilVal
 	// stands for none. Empty if there are none.
 	Versions []cty.Value
-	Object   addr.Object // for messages
-	Block    *schema.Block
-	Hasher   *fingerprint.Hasher
+	// Computed are the Names that the configuration does not set, as far as that is known without
+	// evaluating it. ByPolicy are the ones that a policy of the root module names.
+	Computed, ByPolicy schema.Patterns
+	Object             addr.Object // for messages
+	Block              *schema.Block
+	Hasher             *fingerprint.Hasher
 	// Ignored reports whether changes of the attribute at a path are ignored. Nil for none.
 	Ignored func(cty.Path) bool
 	// Assume reports whether the attribute at a path counts as unchanged if it cannot be compared. Nil for
@@ -37,6 +40,11 @@ type Attributes struct {
 	// Lost is set if the state may have lost its records: another engine drops them.
 	Lost   bool
 	Report func(diag.List)
+
+	// Made has the values of attributes that are made of computed values, with the versions of those in their
+	// place; cty.NilVal if there are none. It is an object of the type of the block.
+	Made   cty.Value
+	Making Making // of computed values, for their records
 
 	taken []cty.Path // attributes without a record whose values count as unchanged
 }
@@ -70,6 +78,9 @@ func (a *Attributes) NameRecorded(stored *state.Object) {
 	for _, w := range stored.Withheld {
 		if !a.Names.Matches(w.Path) {
 			a.Names = append(slices.Clip(a.Names), w.Path)
+		}
+		if w.Computed {
+			a.Computed = append(slices.Clip(a.Computed), w.Path)
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/opentofu/svchost"
 
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/internal/base/compat"
 )
 
 // Config is the merged content of the configuration files and of the environment variables that override
@@ -25,6 +26,9 @@ type Config struct {
 	PluginCacheDir string
 	// PluginCacheMayBreakLockFile permits packages from the cache that have no checksum in the lock file.
 	PluginCacheMayBreakLockFile bool
+
+	// Compatible is the engine that the program is taken for, zero if no file says so.
+	Compatible compat.Engine
 
 	DisableCheckpoint          bool
 	DisableCheckpointSignature bool
@@ -47,6 +51,9 @@ type Config struct {
 	Retries        int
 	TimeoutSeconds int
 }
+
+// NoEngine is the Extra of the diagnostic about an invalid compatibility argument.
+type NoEngine struct{}
 
 // Secret is a token or password that is hidden from every kind of formatting.
 type Secret struct{ text string }

@@ -12,6 +12,7 @@ import (
 	"github.com/zclconf/go-cty/cty/convert"
 
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/internal/base/compat"
 	"github.com/mayfly-iac/mayfly/internal/install/internal/plainhcl"
 )
 
@@ -29,7 +30,7 @@ func schema(attrs string, blocks ...string) *hcl.BodySchema {
 }
 
 var (
-	topSchema = schema("plugin_cache_dir plugin_cache_may_break_dependency_lock_file disable_checkpoint disable_checkpoint_signature",
+	topSchema = schema("compatibility plugin_cache_dir plugin_cache_may_break_dependency_lock_file disable_checkpoint disable_checkpoint_signature",
 		"credentials host", "credentials_helper name", "host name", "provider_installation", "providers", "provisioners",
 		"oci_default_credentials", "oci_credentials repository", "registry_protocols")
 	credentialsSchema = schema("token")
@@ -82,9 +83,25 @@ func (l *loader) settings(attrs hcl.Attributes) {
 	if s, ok := l.text(attrs["plugin_cache_dir"]); ok {
 		c.PluginCacheDir = l.env.expand(s)
 	}
+	l.compatibility(attrs["compatibility"])
 	l.flag(attrs["plugin_cache_may_break_dependency_lock_file"], &c.PluginCacheMayBreakLockFile)
 	l.flag(attrs["disable_checkpoint"], &c.DisableCheckpoint)
 	l.flag(attrs["disable_checkpoint_signature"], &c.DisableCheckpointSignature)
+}
+
+// compatibility reads the engine that the program is taken for.
+func (l *loader) compatibility(attr *hcl.Attribute) {
+	before := len(l.diags)
+	if text, ok := l.text(attr); ok {
+		e, err := compat.Parse(text)
+		if err != nil {
+			l.errorAt(attr.Expr.Range(), "Invalid value in CLI configuration", "The argument \"compatibility\" is wrong: %s.", err)
+		}
+		l.config.Compatible = e
+	}
+	for i := range l.diags[before:] {
+		l.diags[before+i].Extra = NoEngine{}
+	}
 }
 
 // block reads a block at the top level. Blocks about plugins from before registries only give a warning.

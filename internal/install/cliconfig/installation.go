@@ -181,6 +181,9 @@ func (m Method) Location() string {
 		u.User, u.RawQuery, u.Fragment = nil, "", ""
 		return "network mirror " + u.String()
 	case OCIMirror:
+		if m.Range == (hcl.Range{}) {
+			return "OCI mirror"
+		}
 		return "OCI mirror configured at " + diag.Place(m.Range)
 	}
 	return "the provider's own registry"

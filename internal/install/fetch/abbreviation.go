@@ -23,7 +23,7 @@ var abbreviations = []getter.Detector{
 //	github.com/a/b//sub?ref=v1  →  git::https://github.com/a/b.git//sub?ref=v1
 func expand(text string) (string, error) {
 	way, rest := "", text
-	if m := forced.FindStringSubmatch(text); m != nil {
+	if m := forced().FindStringSubmatch(text); m != nil {
 		way, rest = m[1], m[2]
 	}
 	pkg, subdir := getter.SourceDirSubdir(rest)
@@ -39,7 +39,7 @@ func expand(text string) (string, error) {
 		case !ok:
 			continue
 		}
-		if m := forced.FindStringSubmatch(full); m != nil {
+		if m := forced().FindStringSubmatch(full); m != nil {
 			full = m[2]
 			way = cmp.Or(way, m[1])
 		}

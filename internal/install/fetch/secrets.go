@@ -2,10 +2,10 @@ package fetch
 
 import (
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/mayfly-iac/mayfly/internal/base/pattern"
 	"github.com/mayfly-iac/mayfly/internal/values/leak"
 )
 
@@ -17,7 +17,7 @@ var harmless = []string{"ref", "depth", "archive", "checksum", "filename", "tag"
 // Show returns an address without passwords, tokens and keys.
 func Show(address string) string {
 	prefix, rest := "", address
-	if m := forced.FindStringSubmatch(address); m != nil {
+	if m := forced().FindStringSubmatch(address); m != nil {
 		prefix, rest = m[1]+"::", m[2]
 	}
 	base, query, has := strings.Cut(rest, "?")
@@ -79,7 +79,7 @@ func SecretsOf(address string) Secrets {
 		}
 	}
 	_, rest, _ := strings.Cut("::"+address, "::")
-	if m := forced.FindStringSubmatch(address); m != nil {
+	if m := forced().FindStringSubmatch(address); m != nil {
 		rest = m[2]
 	}
 	base, query, _ := strings.Cut(rest, "?")
@@ -102,12 +102,12 @@ func SecretsOf(address string) Secrets {
 
 // inAddress finds users and passwords in addresses within a text. Programs print addresses that they were
 // redirected to.
-var inAddress = regexp.MustCompile(`(https?://)[^/@\s'"]+@`)
+var inAddress = pattern.New(`(https?://)[^/@\s'"]+@`)
 
 // Hide returns the text without the secrets.
 func (s Secrets) Hide(text string) string {
 	for _, secret := range s {
 		text = strings.ReplaceAll(text, secret, hidden)
 	}
-	return inAddress.ReplaceAllString(text, "${1}"+hidden+"@")
+	return inAddress().ReplaceAllString(text, "${1}"+hidden+"@")
 }

@@ -7,11 +7,12 @@ import (
 	"net/url"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/hashicorp/go-getter/v2"
+
+	"github.com/mayfly-iac/mayfly/internal/base/pattern"
 )
 
 // Source is a module's address: a package, and a directory within it.
@@ -39,7 +40,7 @@ func (s Source) String() string {
 // ErrUnknown is returned for an address whose form is not supported.
 var ErrUnknown = errors.New("nothing can be downloaded from this address")
 
-var forced = regexp.MustCompile(`^([A-Za-z0-9]+)::(.+)$`)
+var forced = pattern.New(`^([A-Za-z0-9]+)::(.+)$`)
 
 // schemes are the ways to get a package. A server may name addresses of the first ones only.
 var (
@@ -76,7 +77,7 @@ func Parse(text string) (Source, error) {
 // split returns how to download a package, and from where.
 func split(pkg string) (scheme string, u *url.URL, err error) {
 	rest := pkg
-	if m := forced.FindStringSubmatch(pkg); m != nil {
+	if m := forced().FindStringSubmatch(pkg); m != nil {
 		scheme, rest = m[1], m[2]
 	}
 	u, err = url.Parse(rest)

@@ -199,19 +199,22 @@ func (c *Client) repository(p addr.Provider, client *http.Client) (*remote.Repos
 			return c.open(v.AsString(), client)
 		}
 	}
-	return nil, fmt.Errorf("the repository_template at %s does not give the name of a repository for %s", c.place(), p)
+	return nil, fmt.Errorf("the repository template%s does not give the name of a repository for %s", c.place(), p)
 }
 
-// place returns where the template is, as diag.Place does.
+// place returns where the template is, after "at" and in the form of diag.Place, "" if it is in no file.
 func (c *Client) place() string {
 	at := c.template.Range()
-	return fmt.Sprintf("%s:%d", at.Filename, at.Start.Line)
+	if at.Filename == "" {
+		return ""
+	}
+	return fmt.Sprintf(" at %s:%d", at.Filename, at.Start.Line)
 }
 
 func (c *Client) open(text string, client *http.Client) (*remote.Repository, error) {
 	repo, err := remote.NewRepository(text)
 	if err != nil || repo.Reference.Reference != "" {
-		return nil, fmt.Errorf("the repository_template at %s gives %q, which is not a repository such as \"example.com/providers/random\"", c.place(), text)
+		return nil, fmt.Errorf("the repository template%s gives %q, which is not a repository such as \"example.com/providers/random\"", c.place(), text)
 	}
 	repo.TagListMaxPages = maxTagPages
 	repo.Client = &auth.Client{Client: client, Cache: auth.NewSingleContextCache(), Credential: c.keys.credential(repo.Reference.Registry, repo.Reference.Repository)}

@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/go-cleanhttp"
 	"github.com/hashicorp/go-retryablehttp"
 
+	"github.com/mayfly-iac/mayfly/internal/base/compat"
 	"github.com/mayfly-iac/mayfly/internal/base/trace/requests"
 )
 
@@ -30,6 +31,9 @@ type Options struct {
 	// Stall is how long a download may make no progress, which takes some bytes, and not one at a time; 0 for
 	// a minute. A download has no other time limit.
 	Stall time.Duration
+	// Engine is the engine that this program says to be compatible with; OpenTofu in any version if it is
+	// zero.
+	Engine compat.Engine
 	// UserAgent is added to this program's name in requests; may be "".
 	UserAgent string
 	// Wait is the first pause between attempts, 0 for a second. Pauses double, up to half a minute.
@@ -47,8 +51,6 @@ const (
 	// maxArchive is far above any provider's package.
 	maxArchive = 2 << 30
 )
-
-const userAgent = "Mayfly (OpenTofu compatible)"
 
 // Credentials adds the proof of identity to a request.
 type Credentials interface{ PrepareRequest(req *http.Request) }
@@ -81,7 +83,13 @@ func New(o Options) *Client {
 }
 
 // agent is the name of this program in requests.
-func (c *Client) agent() string { return strings.TrimSpace(userAgent + " " + c.opts.UserAgent) }
+func (c *Client) agent() string {
+	engine := compat.OpenTofu
+	if e := c.opts.Engine; e != (compat.Engine{}) {
+		engine = e.Name + "/" + e.Version
+	}
+	return strings.TrimSpace("Mayfly (" + engine + " compatible) " + c.opts.UserAgent)
+}
 
 // named adds the program's name to requests.
 type named struct {

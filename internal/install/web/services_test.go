@@ -5,7 +5,20 @@ import (
 	"net/http"
 	"testing"
 	"time"
+
+	"github.com/mayfly-iac/mayfly/internal/base/compat"
 )
+
+func TestAgent(t *testing.T) {
+	for want, o := range map[string]Options{
+		"Mayfly (OpenTofu compatible)":                {},
+		"Mayfly (Terraform/1.16.0 compatible) ours/1": {Engine: compat.Engine{Name: compat.Terraform, Version: "1.16.0"}, UserAgent: "ours/1"},
+	} {
+		if got := New(o).agent(); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
 
 // TestServices checks that signed requests are repeated, go nowhere else, and are refused in the words of the
 // service.
@@ -14,7 +27,7 @@ func TestServices(t *testing.T) {
 	code, busyFor := http.StatusOK, 0
 	serve := world(func(r *http.Request) (*http.Response, error) {
 		requests++
-		if r.Header.Get("User-Agent") != userAgent {
+		if r.Header.Get("User-Agent") != "Mayfly (OpenTofu compatible)" {
 			t.Errorf("the request comes from %q", r.Header.Get("User-Agent"))
 		}
 		if requests <= busyFor {

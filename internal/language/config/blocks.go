@@ -225,7 +225,7 @@ func (d *decoder) overridesConditions(b *hcl.Block) bool {
 func (d *decoder) decode(bs *blocks) {
 	resources := &resourceDecoder{d.reader, d.m}
 	refactorings := &refactoringDecoder{reader: d.reader, m: d.m}
-	(&settingsDecoder{reader: d.reader, m: d.m}).decode(bs.settings)
+	(&settingsDecoder{reader: d.reader, m: d.m, forTerraform: d.terraform}).decode(bs.settings)
 	d.locals(bs.locals)
 	for _, dc := range bs.decls {
 		b := dc.block

@@ -45,6 +45,8 @@ type decoder struct {
 	m *Module
 	// ephemeralRootOutputs permits ephemeral outputs in the root module, as for a module under test.
 	ephemeralRootOutputs bool
+	// terraform makes constraints on Terraform count in place of those on OpenTofu.
+	terraform bool
 }
 
 // reader reads the arguments and nested blocks that a block may have, whatever its kind, and collects the

@@ -38,9 +38,11 @@ type Loader struct {
 	Static Static
 	// StaticMarked is Static for the arguments of backends, whose values keep their marks.
 	StaticMarked Static
-	// Version is the language version, such as "1.12.6", that modules must be compatible with; "" accepts all
-	// modules.
-	Version string
+	// Version is the version of the engine, such as "1.12.6", that modules must be compatible with; ""
+	// accepts all modules. The engine is OpenTofu or, if Terraform is set, Terraform: constraints on the
+	// other one have no effect.
+	Version   string
+	Terraform bool
 	// Queries has the query files of the root module read too.
 	Queries Queries
 	// EphemeralRootOutputs permits ephemeral outputs in the root module. Test runs set it, because they
@@ -156,7 +158,7 @@ func (l *Loader) newRun() *loadRun {
 // module decodes one module and adds it to the tree.
 func (r *loadRun) module(dir string, p addr.Module) *Module {
 	dir = path.Clean(filepath.ToSlash(dir))
-	d := &decoder{reader: &reader{}, m: newModule(p, dir), ephemeralRootOutputs: r.EphemeralRootOutputs}
+	d := &decoder{reader: &reader{}, m: newModule(p, dir), ephemeralRootOutputs: r.EphemeralRootOutputs, terraform: r.Terraform}
 	files := r.readDir(dir)
 	var queries []hcl.Body
 	if r.Queries != NoQueries && p == addr.RootModule {
@@ -169,7 +171,7 @@ func (r *loadRun) module(dir string, p addr.Module) *Module {
 	}
 	r.diags = append(r.diags, d.diags...)
 	if r.Version != "" {
-		r.incompatible = append(r.incompatible, d.m.incompatible(r.Version)...)
+		r.incompatible = append(r.incompatible, d.m.incompatible(r.engine(), r.Version)...)
 	}
 	r.tree.Modules[p] = d.m
 	return d.m

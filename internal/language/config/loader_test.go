@@ -240,6 +240,30 @@ func TestVersionConstraints(t *testing.T) {
 	}
 }
 
+// A loader for Terraform goes by the constraints on Terraform alone.
+func TestVersionConstraintsOnTerraform(t *testing.T) {
+	for _, c := range []struct{ name, text, want string }{
+		{"m.tf", "terraform {\n  required_version = \"> 99\"\n}\n", "error: Incompatible module"},
+		{"m.tf", "terraform {\n  required_version = \"~> 1.16.0\"\n}\n", ""},
+		{"m.tf.json", `{"terraform": {"required_version": "> 99"}}`, "error: Incompatible module"},
+		{"m.tf", "terraform {\n  required_version = \"nonsense\"\n}\n", "error: Invalid version constraint"},
+		{"m.tofu", "terraform {\n  required_version = \"> 99\"\n}\n", ""},
+		{"m.tf", "language {\n  compatible_with {\n    opentofu = \"> 99\"\n  }\n}\n", ""},
+	} {
+		_, diags := (&Loader{FS: mapFS(map[string]string{c.name: c.text}), Version: "1.16.2", Terraform: true}).Load(".")
+		got := ""
+		for _, d := range diags {
+			got += d.Severity.String() + ": " + d.Summary
+			if d.Summary == "Incompatible module" && !strings.Contains(d.Detail, "a version of Terraform that is > 99, but this program is compatible with version 1.16.2") {
+				t.Errorf("%s: %s", c.text, d.Detail)
+			}
+		}
+		if got != c.want {
+			t.Errorf("%s %s: got %q, want %q", c.name, c.text, got, c.want)
+		}
+	}
+}
+
 func TestProviderNames(t *testing.T) {
 	tree, _ := load("m.tf", "terraform {\n  required_providers {\n    x = {\n source = \"example.com/a/b\" \n}\n  }\n}\nresource \"terraform_data\" \"a\" {}\nresource \"plain\" \"b\" {}\nresource \"x_y_z\" \"c\" {}")
 	got := map[string]string{}

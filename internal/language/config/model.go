@@ -377,14 +377,14 @@ type Removed struct {
 	target addr.Target
 }
 
-// Import is an import block of the root module. Exactly one of ID and Identity is set.
+// Import is an import block. Exactly one of ID and Identity is set.
 type Import struct {
 	To       ImportAddress
 	ForEach  hcl.Expression
 	ID       hcl.Expression
 	Identity hcl.Expression
 	Provider *ProviderRef
-	Resource *addr.Resource // the resource that To names in the root module; nil if To names one in another module
+	Resource *addr.Resource // the resource that To names in the module of the block; nil if To names one in another module
 	Range    hcl.Range
 }
 

@@ -187,11 +187,6 @@ func (d *refactoringDecoder) importBlock(block *hcl.Block) {
 	if attr := content.Attributes["provider"]; attr != nil {
 		im.Provider = d.providerRef(attr.Expr)
 	}
-	if !d.m.Path.IsRoot() {
-		d.errorAt(block.DefRange, "Invalid import configuration",
-			"An import block was found in %s. Import blocks are only allowed in the root module.", d.m.Path)
-		return
-	}
 	if attr := content.Attributes["to"]; attr != nil {
 		ok := false
 		if im.To, im.Resource, ok = d.importTarget(attr); ok && d.importedOnce(im) {
@@ -228,8 +223,8 @@ func (d *refactoringDecoder) importID(attr *hcl.Attribute) {
 	}
 }
 
-// importTarget decodes a resource instance address whose keys may be expressions. The resource is nil
-// except in the root module. Only for a resource in the root module can the provider be derived from the
+// importTarget decodes a resource instance address whose keys may be expressions, relative to the module. The
+// resource is nil except in the module itself. Only for a resource there can the provider be derived from the
 // address alone; elsewhere it depends on the providers that the calls pass.
 func (d *refactoringDecoder) importTarget(attr *hcl.Attribute) (to ImportAddress, in *addr.Resource, ok bool) {
 	const summary = "Invalid import address expression"

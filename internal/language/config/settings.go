@@ -23,6 +23,7 @@ var (
 type settingsDecoder struct {
 	*reader
 	m                           *Module
+	forTerraform                bool // constraints on Terraform count, and not constraints on OpenTofu
 	required, state             *hcl.Block
 	requiredOverride, stateOver bool
 }
@@ -48,6 +49,9 @@ func (d *settingsDecoder) language(s setting) {
 		// Arguments for other programs are ignored.
 		inner, _, diags := b.Body.PartialContent(compatSchema)
 		d.hcl(diags)
+		if d.forTerraform {
+			continue
+		}
 		if c := d.requireVersion(inner.Attributes["opentofu"]); c != nil && c.allows(beforeCompatibleWith) {
 			d.warnAt(c.Range, "Ineffective version constraint",
 				"Versions of OpenTofu before 1.12.0 do not read compatible_with, so the constraint cannot keep them away. Exclude them here, as \">= 1.12.0\" does. For earlier versions, set required_version in a terraform block, in a file whose name ends in .tofu.")
@@ -93,11 +97,14 @@ func (d *settingsDecoder) ineffective(attr *hcl.Attribute, instead string) {
 }
 
 // terraform decodes a terraform block. In files that Terraform reads too, required_version and experiments
-// are meant for Terraform and ignored.
+// are meant for Terraform: the latter are ignored, and the former counts if the program is taken for it.
 func (d *settingsDecoder) terraform(s setting) {
 	content := d.content(s.block.Body, terraformSchema)
-	if forTofu(s.block.DefRange.Filename) {
+	tofu := forTofu(s.block.DefRange.Filename)
+	if tofu != d.forTerraform {
 		d.requireVersion(content.Attributes["required_version"])
+	}
+	if tofu {
 		d.ineffective(content.Attributes["experiments"], "experiments")
 		d.ineffective(content.Attributes["language"], "edition")
 	}

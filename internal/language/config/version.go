@@ -12,6 +12,14 @@ import (
 // beforeCompatibleWith is a version that does not support compatible_with.
 const beforeCompatibleWith = "1.11.0"
 
+// engine returns the name of the engine whose version modules must be compatible with.
+func (l *Loader) engine() string {
+	if l.Terraform {
+		return "Terraform"
+	}
+	return "OpenTofu"
+}
+
 // forTofu reports whether only OpenTofu and compatible programs read a file. In files that Terraform reads
 // too, required_version is about Terraform.
 func forTofu(filename string) bool {
@@ -52,8 +60,8 @@ func (c VersionConstraint) allows(v string) bool {
 	return err == nil && required.Check(given.Core())
 }
 
-// incompatible reports each constraint of m that a language version does not meet.
-func (m *Module) incompatible(v string) diag.List {
+// incompatible reports each constraint of m that a version of an engine does not meet.
+func (m *Module) incompatible(engine, v string) diag.List {
 	var diags diag.List
 	for _, c := range m.RequiredVersions {
 		if c.allows(v) {
@@ -64,8 +72,8 @@ func (m *Module) incompatible(v string) diag.List {
 			what = m.Path.String()
 		}
 		diags = append(diags, diag.At(c.Range, "Incompatible module",
-			"%s requires a version of OpenTofu that is %s, but this program is compatible with version %s. Use a program that meets the constraint, or change the constraint if you know that the module works with this version.",
-			what, c.Text, v)...)
+			"%s requires a version of %s that is %s, but this program is compatible with version %s. Use a program that meets the constraint, or change the constraint if you know that the module works with this version.",
+			what, engine, c.Text, v)...)
 	}
 	return diags
 }

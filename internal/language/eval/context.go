@@ -3,7 +3,6 @@ package eval
 import (
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
@@ -300,10 +299,19 @@ func (b *builder) resourceVariables(vars map[string]cty.Value) {
 	}
 }
 
-// resourceValue returns the value of a resource object for one evaluation. If references name single
+// resourceValue returns the value of a resource object for one evaluation.
+func (b *builder) resourceValue(res *Resource, p *resourcePart) cty.Value {
+	v := b.resourceObject(res, p)
+	if b.sc.opened.hasStandIns() {
+		v = value.StandIn(v)
+	}
+	return v
+}
+
+// resourceObject is resourceValue without stand-ins for computed values. If references name single
 // instances only, the value is an object with just these, by key. Indexing it gives the same result as
 // indexing the tuple or object of all instances, but demands no other instance.
-func (b *builder) resourceValue(res *Resource, p *resourcePart) cty.Value {
+func (b *builder) resourceObject(res *Resource, p *resourcePart) cty.Value {
 	t, o := b.sc.t, b.sc.opened
 	if !res.repeat.Repeated() && b.sc.isOwn(res.Instance(addr.NoKey)) {
 		return b.sc.self()
@@ -357,7 +365,7 @@ func (b *builder) moduleValue(call *Call, p *modulePart) cty.Value {
 		return cty.DynamicVal
 	}
 	if len(p.all) > 0 || e.form == blocks.Enabled {
-		if sel := outputSelOf(p.all); len(p.all) > 0 && (sel.names == "" || len(p.keys) == 0) && !call.mayOpen(sel) {
+		if sel := outputSelOf(p.all); len(p.all) > 0 && (sel.names == "" || len(p.keys) == 0) && !call.mayOpen(sel) && !b.sc.opened.hasStandIns() {
 			return call.sharedValue(b, e, p, sel, via)
 		}
 		return b.allChildren(call, e, p)
@@ -470,26 +478,4 @@ func (r *Run) decodeBy(sc *scope, body hcl.Body, ty cty.Type, exprs []*lang.Expr
 		}))
 	})
 	return v, sc.forget(diags)
-}
-
-// outputSelOf returns a selection of the outputs whose names are the keys; "" among them means all.
-func outputSelOf(outputs map[string]*hcl.Range) outputSel {
-	if _, every := outputs[""]; every {
-		return outputSel{}
-	}
-	return outputSel{names: strings.Join(slices.Sorted(maps.Keys(outputs)), ",")}
-}
-
-// sharedValue returns the value of a selection of outputs of all instances, built once for all references.
-// The outputs must open nothing.
-func (c *Call) sharedValue(b *builder, e *expansion, p *modulePart, sel outputSel, via *hcl.Range) cty.Value {
-	got, cycle := c.aggregate(sel).value.Get(b.sc.t, c.name, via, func() cty.Value {
-		durable := &builder{run: b.run, sc: b.sc.m.scope(b.sc.t)}
-		return durable.allChildren(c, e, p)
-	})
-	if cycle != nil {
-		b.run.ReportCycle(cycle)
-		return cty.DynamicVal
-	}
-	return got
 }

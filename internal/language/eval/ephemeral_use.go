@@ -3,6 +3,8 @@ package eval
 import (
 	"cmp"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
@@ -24,6 +26,7 @@ func checkEphemeralUse(v cty.Value, b *blocks.Resource) diag.List {
 	bare, marked := v.UnmarkDeepWithPaths()
 	for _, pm := range marked {
 		if _, ephemeral := pm.Marks[value.Ephemeral]; ephemeral && !b.MayBeEphemeral(pm.Path) {
+			u.of = value.MadeOf(cty.True.WithMarks(pm.Marks))
 			u.reportAt(pm.Path, bare)
 		}
 	}
@@ -32,6 +35,7 @@ func checkEphemeralUse(v cty.Value, b *blocks.Resource) diag.List {
 
 type ephemeralUse struct {
 	b        *blocks.Resource
+	of       []value.Computed // that the value in question is made of
 	reported map[hcl.Range]struct{}
 	diags    diag.List
 }
@@ -45,7 +49,7 @@ func (u *ephemeralUse) reportAt(path cty.Path, v cty.Value) {
 			continue // the attribute was reported; the value need not come from the loop
 		}
 		because, ok := u.b.Because(p.Expr)
-		if !ok {
+		if !ok && (len(u.of) == 0 || len(p.Expr.Variables()) == 0) {
 			continue
 		}
 		guilty, attrs = true, attrs || !p.Each
@@ -69,12 +73,39 @@ func (u *ephemeralUse) report(path cty.Path, rng *hcl.Range, because string) {
 	if u.b.Config.Addr.Mode == addr.Data {
 		detail = fmt.Sprintf("%q cannot accept an ephemeral value because it belongs to a data block, whose arguments are written to the state.", name)
 	}
-	hint := u.b.WithholdHint(path)
+	policy := slices.ContainsFunc(u.of, func(c value.Computed) bool { return c.ByPolicy })
+	hint := u.b.WithholdHint(path, policy)
 	if sibling := u.b.Schema.Block.WriteOnlySibling(path); sibling != nil {
 		hint = ""
 		detail += fmt.Sprintf(" The write-only attribute %q is meant for such values.", schema.PathString(sibling))
 	}
-	detail += because + "\n\n" + hint + "If null will do in its place, pass it through the ephemeralasnull function."
+	detail += because + computedText(u.of) + "\n\n" + hint + "If null will do in its place, pass it through the ephemeralasnull function."
 	d := diag.List{{Summary: "Invalid use of an ephemeral value", Detail: detail, Path: path, Subject: rng}}
 	u.diags = append(u.diags, d.InConfigBody(u.b.Config.Body)...)
+}
+
+// computedText says which computed values a value is made of, as a paragraph; "" if it is made of none.
+func computedText(of []value.Computed) string {
+	if len(of) == 0 {
+		return ""
+	}
+	var names []string
+	for _, c := range of {
+		names = append(names, c.By)
+	}
+	slices.Sort(names)
+	return "\n\nThe value comes from " + strings.Join(slices.Compact(names), ", ") + ", which ephemeral_attributes keeps out of the state."
+}
+
+// onlyByPolicy reports whether a value is ephemeral because of policies of the root module. The modules that
+// it goes through cannot know of those, and need not declare it.
+func onlyByPolicy(v cty.Value) bool {
+	_, marked := v.UnmarkDeepWithPaths()
+	return !slices.ContainsFunc(marked, func(pm cty.PathValueMarks) bool {
+		if _, ephemeral := pm.Marks[value.Ephemeral]; !ephemeral {
+			return false
+		}
+		of := value.MadeOf(cty.True.WithMarks(pm.Marks))
+		return !slices.ContainsFunc(of, func(c value.Computed) bool { return c.ByPolicy })
+	})
 }

@@ -20,21 +20,23 @@ import (
 // ImportTarget is one object that an import block names, evaluated.
 type ImportTarget struct {
 	To       addr.Instance
-	ID       string    // "" if Identity is used
-	Identity cty.Value // cty.NilVal if ID is used
+	Module   addr.ModuleInstance // that has the block
+	ID       string              // "" if Identity is used
+	Identity cty.Value           // cty.NilVal if ID is used
 	Block    *config.Import
 	Failed   bool // it could not be evaluated, which was reported
 }
 
-// ImportTargets evaluates the for_each of an import block. It returns a function for each object that the
-// block names, which evaluates address and id. While validating, unknown values are accepted, and the
-// targets mean nothing.
-func (r *Run) ImportTargets(t *future.Task, b *config.Import) (targets []func(*future.Task) ImportTarget) {
+// ImportTargets evaluates the for_each of an import block of the module. It returns a function for each
+// object that the block names, which evaluates address and id. While validating, unknown values are accepted,
+// and the targets mean nothing.
+func (m *Module) ImportTargets(t *future.Task, b *config.Import) (targets []func(*future.Task) ImportTarget) {
+	r := m.run
 	target := func(each *eachData) func(*future.Task) ImportTarget {
 		return func(t *future.Task) (target ImportTarget) {
 			r.Guard("an import block", func() {
 				var diags diag.List
-				target, diags = r.importTarget(t, b, each)
+				target, diags = m.importTarget(t, b, each)
 				target.Failed = diags.HasErrors()
 				r.Report(diags)
 			})
@@ -44,33 +46,33 @@ func (r *Run) ImportTargets(t *future.Task, b *config.Import) (targets []func(*f
 	if b.ForEach == nil {
 		return []func(*future.Task) ImportTarget{target(nil)}
 	}
-	x, diags := r.rootExpr(b.ForEach, nil)
+	x, diags := m.importExpr(b.ForEach, nil)
 	if diags.HasErrors() {
 		r.Report(diags)
 		return nil
 	}
-	each := &expander{module: r.Root, repeat: blocks.Repetition{ForEach: x}, name: "import", sequences: true}
+	each := &expander{module: m, repeat: blocks.Repetition{ForEach: x}, name: "import", sequences: true}
 	for _, k := range each.expand(t, nil).keys {
 		targets = append(targets, target(&eachData{key: k, of: each}))
 	}
 	return targets
 }
 
-// rootExpr compiles an expression of an import block, which is not part of a compiled block.
-func (r *Run) rootExpr(e hcl.Expression, rp *eachData) (*lang.Expr, diag.List) {
+// importExpr compiles an expression of an import block, which is not part of a compiled block.
+func (m *Module) importExpr(e hcl.Expression, rp *eachData) (*lang.Expr, diag.List) {
 	var repeat blocks.Repetition
 	if rp != nil {
 		repeat = rp.of.repeat
 	}
-	return r.Root.block.CompileExpr(e, repeat)
+	return m.block.CompileExpr(e, repeat)
 }
 
 // importTarget evaluates the address and the id or identity of one target. Both end up in the plan and on
 // the screen, so neither may be ephemeral or sensitive, and both must be known while planning, when the
 // object is read.
-func (r *Run) importTarget(t *future.Task, b *config.Import, rp *eachData) (ImportTarget, diag.List) {
-	target := ImportTarget{Block: b}
-	sc := &scope{m: r.Root, each: rp, t: t}
+func (m *Module) importTarget(t *future.Task, b *config.Import, rp *eachData) (ImportTarget, diag.List) {
+	r, target := m.run, ImportTarget{Module: m.Addr, Block: b}
+	sc := &scope{m: m, each: rp, t: t}
 	var diags diag.List
 	target.To, diags = sc.importTo(b.To)
 	if diags.HasErrors() {
@@ -80,7 +82,7 @@ func (r *Run) importTarget(t *future.Task, b *config.Import, rp *eachData) (Impo
 	if e == nil {
 		e, what = b.Identity, "identity"
 	}
-	x, more := r.rootExpr(e, rp)
+	x, more := m.importExpr(e, rp)
 	if diags = append(diags, more...); diags.HasErrors() {
 		return target, diags
 	}
@@ -88,7 +90,7 @@ func (r *Run) importTarget(t *future.Task, b *config.Import, rp *eachData) (Impo
 	if diags = append(diags, more...); diags.HasErrors() {
 		return target, diags
 	}
-	if refused := r.Root.block.RefuseEphemeral(v, x, "The "+what+" of an import must not be ephemeral: it is kept in the plan."); refused != nil {
+	if refused := m.block.RefuseEphemeral(v, x, "The "+what+" of an import must not be ephemeral: it is kept in the plan."); refused != nil {
 		return target, append(diags, refused...)
 	}
 	refused := func(format string, args ...any) diag.List {
@@ -123,8 +125,8 @@ func (r *Run) importTarget(t *future.Task, b *config.Import, rp *eachData) (Impo
 	return target, diags
 }
 
-// importTo evaluates the address of an import block, whose keys may be expressions. While validating, it
-// returns the zero address if a key is unknown.
+// importTo evaluates the address of an import block, which is relative to its module and whose keys may be
+// expressions. While validating, it returns the zero address if a key is unknown.
 func (sc *scope) importTo(a config.ImportAddress) (addr.Instance, diag.List) {
 	steps := slices.Clone(a.Steps)
 	known := true
@@ -143,14 +145,19 @@ func (sc *scope) importTo(a config.ImportAddress) (addr.Instance, diag.List) {
 	if err != nil { // package config checks the rest
 		return addr.Instance{}, diag.At(a.Range, "Invalid import address", "The argument \"to\" must be the address of a resource instance: %s.", err)
 	}
-	return addr.Instance{Module: target.Module, Resource: *target.Resource, Key: target.Key}, nil
+	module := sc.m.Addr
+	for _, step := range target.Module.Path() {
+		_, call, key := step.Parent()
+		module = module.Child(call, key)
+	}
+	return addr.Instance{Module: module, Resource: *target.Resource, Key: target.Key}, nil
 }
 
 // importKey evaluates an instance key in the address of an import. It is unknown only while validating.
 func (sc *scope) importKey(e hcl.Expression) (cty.Value, diag.List) {
 	const summary = "Invalid import address"
 	run := sc.m.run
-	x, diags := run.rootExpr(e, sc.each)
+	x, diags := sc.m.importExpr(e, sc.each)
 	if diags.HasErrors() {
 		return cty.DynamicVal, diags
 	}

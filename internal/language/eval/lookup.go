@@ -110,6 +110,11 @@ func (r *Run) InstancesOf(t *future.Task, d plan.Dep) ([]addr.Instance, bool) {
 	return out, true
 }
 
+// Modules returns the instances of a module.
+func (r *Run) Modules(t *future.Task, path addr.Module) []*Module {
+	return r.modulesOf(t, addr.RootInstance, path)
+}
+
 // modulesOf returns the instances of a module that lie within the given module instance.
 func (r *Run) modulesOf(t *future.Task, within addr.ModuleInstance, path addr.Module) []*Module {
 	modules := []*Module{r.Module(within)}

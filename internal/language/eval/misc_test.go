@@ -328,7 +328,7 @@ variable "c" {
 
 func (w *world) imports() (targets []ImportTarget) {
 	for _, b := range w.run.cfg.Tree.Root.Imports {
-		for _, evaluate := range w.run.ImportTargets(w.task, b) {
+		for _, evaluate := range w.run.Root.ImportTargets(w.task, b) {
 			if target := evaluate(w.task); !target.Failed {
 				targets = append(targets, target)
 			}

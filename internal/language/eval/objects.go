@@ -125,6 +125,9 @@ func (m *Module) ProviderMetaFor(p addr.Provider) *config.ProviderMeta {
 	return nil
 }
 
+// Imports returns the import blocks of the module.
+func (m *Module) Imports() []*config.Import { return m.block.Config.Imports }
+
 // Output returns the named output of the module, nil if it has none.
 func (m *Module) Output(name string) *Value { return m.outputs[name] }
 

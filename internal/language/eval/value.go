@@ -15,6 +15,9 @@ import (
 // Get returns the value. A value that comes from ephemeral resources is evaluated with o, once in it; without
 // one it is unknown and marked ephemeral.
 func (v *Value) Get(t *future.Task, o *Opened, via *hcl.Range) cty.Value {
+	if o.hasStandIns() {
+		return v.standIn(t, o, via)
+	}
 	if !v.opens() {
 		got, cycle := v.cell.Get(t, v, via, func() cty.Value {
 			v.await(t)
@@ -87,7 +90,30 @@ func (v *Value) compute(t *future.Task, o *Opened) cty.Value {
 	if v.circular.Load() {
 		return cty.DynamicVal
 	}
+	if o.hasStandIns() {
+		return got // an error that a stand-in leads to is not a mistake
+	}
 	v.module.run.Report(diags)
+	if v.block.Expr != nil && len(value.MadeOf(got)) > 0 && !v.block.Expr.Copies() {
+		got = value.Derived(got)
+	}
+	return got
+}
+
+// standIn is Get for an evaluation in which texts stand in for computed values.
+func (v *Value) standIn(t *future.Task, o *Opened, via *hcl.Range) cty.Value {
+	if got, ok := o.values[v]; ok {
+		return got
+	}
+	if !v.opens() {
+		if got := v.Get(t, nil, via); len(value.MadeOf(got)) == 0 {
+			return got
+		}
+	}
+	o.values[v] = cty.DynamicVal.Mark(value.Ephemeral) // seen by a cycle, which the durable walk reports
+	defer t.Enter(v, via)()
+	got := v.compute(t, o)
+	o.values[v] = got
 	return got
 }
 
@@ -158,11 +184,11 @@ func (v *Value) givenValue(t *future.Task, o *Opened) (cty.Value, diag.List) {
 	if diags.HasErrors() {
 		return got, diags
 	}
-	if value.Contains(got, value.Ephemeral) && !b.Ephemeral {
+	if value.Contains(got, value.Ephemeral) && !b.Ephemeral && !o.hasStandIns() && !onlyByPolicy(got) {
 		return got, append(diags, diag.Diagnostic{
 			Summary: "Invalid usage of ephemeral value",
 			Detail: "Variable `" + b.Name + "` is not marked as ephemeral. Therefore, it cannot reference an ephemeral value. " +
-				"In case this is actually wanted, you can add the following attribute to its declaration:\n  ephemeral = true" + m.block.Parent.BecauseOf(v.block.Expr),
+				"In case this is actually wanted, you can add the following attribute to its declaration:\n  ephemeral = true" + m.block.Parent.BecauseOf(v.block.Expr) + computedText(value.MadeOf(got)),
 			Subject: v.block.Expr.Range().Ptr(), Expression: v.block.Expr.Expression,
 		})
 	}
@@ -212,7 +238,9 @@ func (v *Value) evalOutput(t *future.Task, o *Opened) (cty.Value, diag.List) {
 	if !diags.HasErrors() && !overridden {
 		var more diag.List
 		got, more = v.convertOutput(got)
-		diags = append(append(diags, more...), v.checkOutput(got)...)
+		if diags = append(diags, more...); !o.hasStandIns() {
+			diags = append(diags, v.checkOutput(got)...)
+		}
 	}
 	if diags.HasErrors() {
 		return cty.DynamicVal, diags
@@ -234,7 +262,7 @@ func (v *Value) evalOutput(t *future.Task, o *Opened) (cty.Value, diag.List) {
 func (v *Value) checkOutput(got cty.Value) diag.List {
 	b := v.block.Output
 	rng := b.Expr.Range()
-	if value.Contains(got, value.Ephemeral) && !b.Ephemeral {
+	if value.Contains(got, value.Ephemeral) && !b.Ephemeral && (v.module.call == nil || !onlyByPolicy(got)) {
 		d := diag.Diagnostic{
 			Summary: "Output not marked as ephemeral",
 			Detail:  "In order to allow this output to store ephemeral values add `ephemeral = true` attribute to it.",
@@ -245,7 +273,7 @@ func (v *Value) checkOutput(got cty.Value) diag.List {
 			d.Detail = "An output of the root module is stored in the state, so it can neither hold an ephemeral value nor be marked as ephemeral. " +
 				"To output the rest of the value, pass it through ephemeralasnull, which puts null in place of the ephemeral parts."
 		}
-		d.Detail += v.module.block.BecauseOf(v.block.Expr)
+		d.Detail += v.module.block.BecauseOf(v.block.Expr) + computedText(value.MadeOf(got))
 		return diag.List{d}
 	}
 	if v.module.call == nil && !b.Sensitive && value.Contains(got, value.Sensitive) {

@@ -100,6 +100,9 @@ func (c *client) loadCatalog(ctx context.Context) (*catalog, diag.List) {
 // fetchCatalog takes the schemas from the cache or asks the provider, and saves them if they may be kept.
 func (c *client) fetchCatalog(ctx context.Context) (*catalog, diag.List) {
 	const rpc = "GetProviderSchema"
+	if c.recorded != nil {
+		return c.newCatalog(c.recorded.Schemas)
+	}
 	if c.cache != nil {
 		if saved := c.cache.Load(c.protocol); saved != nil {
 			if cat, diags := c.newCatalog(saved); cat.cacheable() {
@@ -253,7 +256,12 @@ func (c *client) identity(ctx context.Context, typeName string) (*schema.Identit
 	all, diags, err := c.identities.get(ctx, c.life, func(ctx context.Context) (map[string]*schema.Identity, diag.List) {
 		x := c.exchange(ctx, rpc, "")
 		var resp tfplugin6.GetResourceIdentitySchemas_Response
-		err := c.invoke(ctx, rpc, &tfplugin6.GetResourceIdentitySchemas_Request{}, &resp)
+		var err error
+		if c.recorded != nil {
+			err = proto.Unmarshal(c.recorded.Identities, &resp)
+		} else {
+			err = c.invoke(ctx, rpc, &tfplugin6.GetResourceIdentitySchemas_Request{}, &resp)
+		}
 		if isUnimplemented(err) {
 			return nil, nil
 		}
@@ -261,6 +269,7 @@ func (c *client) identity(ctx context.Context, typeName string) (*schema.Identit
 			return nil, c.callError(ctx, rpc, err)
 		}
 		x.report(resp.Diagnostics)
+		c.sentIdentities = resp.IdentitySchemas
 		return x.identities(&resp), x.diags
 	})
 	if err != nil {

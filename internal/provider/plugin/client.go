@@ -10,16 +10,12 @@ import (
 
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/internal/base/bug"
+	"github.com/mayfly-iac/mayfly/internal/base/compat"
 	"github.com/mayfly-iac/mayfly/internal/provider"
 	"github.com/mayfly-iac/mayfly/internal/provider/plugin/unary"
 	"github.com/mayfly-iac/mayfly/internal/provider/tfplugin6"
 	"github.com/mayfly-iac/mayfly/internal/values/schema"
 )
-
-// languageVersion is passed to providers as the version of Terraform. SDKs compare it with minimum versions
-// of language features, so it names the release whose language and protocol features the engine has, not
-// the engine's own version.
-const languageVersion = "1.12.6"
 
 // client is a started provider. All fields are set before it is shared.
 type client struct {
@@ -28,12 +24,21 @@ type client struct {
 	calls    *unary.Client
 	proc     *process // nil if the process isn't ours
 	cache    SchemaCache
+	// language is passed to the provider as the version of Terraform. SDKs compare it with minimum versions
+	// of language features, so it names the release whose language and protocol features the engine has, not
+	// the engine's own version.
+	language string
 	closeFn  func() error
 
 	// life ends at Close. Calls whose result is shared by all callers run under it, so that interrupting
 	// one caller doesn't fail the others.
 	life context.Context
 	end  context.CancelFunc
+
+	// recorded has the schemas of a provider that is not running; nil for one that is.
+	recorded *provider.Recording
+	// sentIdentities are the identity schemas as sent, for recording them; written before identities is done.
+	sentIdentities map[string]*tfplugin6.ResourceIdentitySchema
 
 	catalog    shared[*catalog]
 	identities shared[map[string]*schema.Identity]
@@ -48,7 +53,7 @@ var _ provider.Provider = (*client)(nil)
 // newClient returns a client that makes its calls with calls and ends with closeFn.
 func newClient(name string, protocol int, calls *unary.Client, closeFn func() error) *client {
 	life, end := context.WithCancel(context.Background())
-	return &client{name: name, protocol: protocol, calls: calls, closeFn: closeFn, life: life, end: end}
+	return &client{name: name, protocol: protocol, calls: calls, language: compat.Version, closeFn: closeFn, life: life, end: end}
 }
 
 // methods5 has the names of RPCs that are called differently in protocol 5.

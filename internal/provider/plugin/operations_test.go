@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mayfly-iac/mayfly/internal/base/compat"
+
 	"github.com/google/go-cmp/cmp"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
@@ -112,7 +114,7 @@ func TestConfigure(t *testing.T) {
 	everyKind(t, func(t *testing.T, c *client) {
 		config := cty.ObjectVal(map[string]cty.Value{"region": cty.StringVal("north")})
 		wantOne(t, c.ValidateConfig(soon(t), config), diag.Warning, "region north")
-		wantOne(t, c.Configure(soon(t), config), diag.Warning, "region north version "+languageVersion+" deferral false")
+		wantOne(t, c.Configure(soon(t), config), diag.Warning, "region north version "+compat.Version+" deferral false")
 		if err := c.Stop(soon(t)); err == nil || !strings.Contains(err.Error(), "busy") {
 			t.Errorf("stop: %v", err)
 		}

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/zclconf/go-cty/cty"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
@@ -306,8 +307,9 @@ func TestReattach(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 { // Close disconnects only, so a second time works
-		p, diags := Reattach(soon(t), fakeName, parsed[addr.DefaultProvider("fake")])
+		p, diags := Reattach(soon(t), fakeName, "1.16.0", parsed[addr.DefaultProvider("fake")])
 		wantNone(t, diags)
+		wantOne(t, p.Configure(soon(t), cty.ObjectVal(map[string]cty.Value{"region": cty.StringVal("north")})), diag.Warning, "version 1.16.0")
 		wantNone(t, readThing(soon(t), p, "x"))
 		if err := p.Close(); err != nil {
 			t.Error(err)
@@ -334,7 +336,7 @@ func TestReattachErrors(t *testing.T) {
 		"cannot be reached": {Protocol: protocolGRPC, Addr: at}, "over gRPC": {Protocol: "netrpc", Addr: at},
 		"protocol 9": {Protocol: protocolGRPC, ProtocolVersion: 9, Addr: at},
 	} {
-		_, diags := Reattach(soon(t), fakeName, cfg)
+		_, diags := Reattach(soon(t), fakeName, "", cfg)
 		wantOne(t, diags, diag.Error, text, fakeName)
 	}
 }

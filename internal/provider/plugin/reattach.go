@@ -21,8 +21,9 @@ type ReattachConfig struct {
 }
 
 // Reattach connects to a running provider that was started, and will be ended, by another program, such as
-// a debugger. Close only disconnects.
-func Reattach(ctx context.Context, name string, cfg *ReattachConfig) (provider.Provider, diag.List) {
+// a debugger. Close only disconnects. language is passed to the provider as the version of Terraform,
+// compat.Version if it is empty.
+func Reattach(ctx context.Context, name, language string, cfg *ReattachConfig) (provider.Provider, diag.List) {
 	const summary = "Provider could not be reattached"
 	protocol := cmp.Or(cfg.ProtocolVersion, 5) // for servers that predate the field
 	if protocol != 5 && protocol != 6 {
@@ -42,12 +43,18 @@ func Reattach(ctx context.Context, name string, cfg *ReattachConfig) (provider.P
 			"TF_REATTACH_PROVIDERS has the text that it printed at its start.", name, err)
 	}
 	probe.Close()
-	return Connect(name, protocol, dial, nil), nil
+	cl := connect(name, protocol, dial, nil)
+	cl.language = cmp.Or(language, cl.language)
+	return cl, nil
 }
 
 // Connect returns a provider that serves a version of the protocol, 5 or 6, where dial connects to. Close
 // only disconnects, and then calls disconnected unless it is nil.
 func Connect(name string, protocol int, dial func(context.Context) (net.Conn, error), disconnected func()) provider.Provider {
+	return connect(name, protocol, dial, disconnected)
+}
+
+func connect(name string, protocol int, dial func(context.Context) (net.Conn, error), disconnected func()) *client {
 	calls := unary.NewClient(dial)
 	return newClient(name, protocol, calls, func() error {
 		calls.Close()

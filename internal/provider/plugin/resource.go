@@ -23,7 +23,7 @@ func (c *client) ValidateConfig(ctx context.Context, config cty.Value) diag.List
 func (c *client) Configure(ctx context.Context, config cty.Value) diag.List {
 	x := c.exchange(ctx, "ConfigureProvider", "")
 	call[tfplugin6.ConfigureProvider_Response](x, &tfplugin6.ConfigureProvider_Request{
-		TerraformVersion: languageVersion, Config: x.encodeConfig(config), ClientCapabilities: capabilities(),
+		TerraformVersion: c.language, Config: x.encodeConfig(config), ClientCapabilities: capabilities(),
 	})
 	return x.diags
 }

@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -25,6 +26,8 @@ type Command struct {
 	Env  []string // the whole environment; nil means this process's
 	Dir  string   // working directory; "" means this process's
 	Name string   // the provider's address, for error messages
+	// Language is passed to the provider as the version of Terraform, compat.Version if it is empty.
+	Language string
 	// Plain leaves the connection to the process unencrypted, so that it can be observed.
 	Plain bool
 	// Stderr is called with every line that the provider writes to standard error, one at a time. If it is
@@ -66,7 +69,7 @@ func Start(ctx context.Context, c Command) (provider.Provider, diag.List) {
 		calls.Close()
 		return serving.end(c.Name)
 	})
-	cl.proc, cl.cache = proc, c.Schemas
+	cl.proc, cl.cache, cl.language = proc, c.Schemas, cmp.Or(c.Language, cl.language)
 	return cl, nil
 }
 

@@ -43,7 +43,7 @@ func life(t testing.TB) []event.Event {
 	}
 	return []event.Event{
 		id(ev(m, event.OpImport, event.Started, 0)), ev(m, event.OpImport, event.Completed, 0),
-		id(ev(m, event.OpRefresh, event.Started, 0)), id(ev(m, event.OpRefresh, event.Completed, 0)),
+		id(ev(m, event.OpRefresh, event.Started, 0)), id(ev(m, event.OpRefresh, event.Progress, 10*time.Second)), id(ev(m, event.OpRefresh, event.Completed, 0)),
 		ev(d, event.OpRead, event.Started, 0), ev(d, event.OpRead, event.Progress, 10*time.Second), id(ev(d, event.OpRead, event.Completed, 12*time.Second)),
 		ev(e, event.OpOpen, event.Deferred, 0), ev(e, event.OpOpen, event.Started, 0), ev(e, event.OpOpen, event.Progress, 10*time.Second),
 		ev(e, event.OpOpen, event.Completed, 900*time.Millisecond),

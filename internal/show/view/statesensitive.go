@@ -26,7 +26,7 @@ func StateSensitive(w io.Writer, s *document.Sensitive, o Options) error {
 		sw.para("These parts of the state are sensitive. Anyone who can read the state has their values; if it is encrypted, anyone who can plan has them.")
 		sw.WriteByte('\n')
 	}
-	provider, twins := addr.Provider{}, false
+	provider, twins, computed := addr.Provider{}, false, false
 	for t, attributes := range s.ByType() {
 		if t.Provider != provider {
 			provider = t.Provider
@@ -39,9 +39,9 @@ func StateSensitive(w io.Writer, s *document.Sensitive, o Options) error {
 		fmt.Fprintf(sw, "  %s\n", visible(kind))
 		for _, a := range attributes {
 			fmt.Fprintf(sw, "    %s: %s%s\n", visible(a.Path), objectsText(a.Objects), notesText(a, slices.Contains(s.Unread, t)))
-			twins = twins || a.WriteOnly != ""
+			twins, computed = twins || a.WriteOnly != "", computed || a.Computed
 		}
-		if names := arguments(attributes); len(names) > 0 {
+		if names := nameable(attributes); len(names) > 0 {
 			fmt.Fprintf(sw, "    to keep them out: lifecycle { ephemeral_attributes = [%s] }\n", strings.Join(names, ", "))
 		}
 		if slices.Contains(s.Unread, t) {
@@ -64,16 +64,20 @@ func StateSensitive(w io.Writer, s *document.Sensitive, o Options) error {
 		sw.WriteByte('\n')
 		sw.para("A write-only argument is sent to the provider and not stored. Set it instead of the other one; its version says when it has changed.")
 	}
+	if computed {
+		sw.WriteByte('\n')
+		sw.para("A value that the provider computes exists only in the run that makes it, once ephemeral_attributes names it. Whatever uses it has to take it in that run: a write-only argument, or an argument that ephemeral_attributes names.")
+	}
 	_, err := io.WriteString(w, sw.String())
 	return err
 }
 
-// arguments returns the attributes that ephemeral_attributes can name and that have no write-only variant,
+// nameable returns the attributes that ephemeral_attributes can name and that have no write-only variant,
 // which would be better.
-func arguments(attributes []document.SensitiveAttribute) []string {
+func nameable(attributes []document.SensitiveAttribute) []string {
 	var names []string
 	for _, a := range attributes {
-		if a.Argument && a.WriteOnly == "" {
+		if (a.Argument || a.Computed) && a.WriteOnly == "" {
 			names = append(names, visible(a.Path))
 		}
 	}
@@ -99,6 +103,9 @@ func notesText(a document.SensitiveAttribute, unread bool) string {
 	var notes []string
 	if !a.BySchema && !unread {
 		notes = append(notes, "as the configuration says")
+	}
+	if a.Computed {
+		notes = append(notes, "computed")
 	}
 	if a.WriteOnly != "" {
 		notes = append(notes, "write-only: "+visible(a.WriteOnly))

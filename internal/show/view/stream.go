@@ -9,6 +9,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/internal/base/compat"
 	"github.com/mayfly-iac/mayfly/internal/show/view/document"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
@@ -48,10 +49,18 @@ func (s *JSONStream) write(line streamLine, at time.Time) {
 }
 
 // Version writes the message that must come first, which calls the program by a name. It has the versions
-// under the names by which tools of each engine look for them; ui is the version of the message types.
+// under the names by which tools of each engine look for them, or of the one engine that the user has chosen;
+// ui is the version of the message types.
 func (s *JSONStream) Version(name string, v document.Versions) {
 	s.program = name
-	s.write(streamLine{Message: name + " " + v.Compat, Type: "version", Terraform: v.Compat, OpenTofu: v.Compat, Product: v.Product, UI: "1.2"}, time.Time{})
+	line := streamLine{Message: name + " " + v.Compat, Type: "version", Terraform: v.Compat, OpenTofu: v.Compat, Product: v.Product, UI: "1.2"}
+	switch v.Engine {
+	case compat.Terraform:
+		line.OpenTofu = ""
+	case compat.OpenTofu:
+		line.Terraform = ""
+	}
+	s.write(line, time.Time{})
 }
 
 // Program returns the name of the program in the first message.

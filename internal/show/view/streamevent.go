@@ -21,6 +21,8 @@ func streamEvent(e event.Event) (streamLine, bool) {
 	hook := &streamHook{Resource: streamResourceOf(e.Object), IDKey: e.IDKey, IDValue: e.ID}
 	line := streamLine{Hook: hook}
 	name := e.Object.String() + ": "
+	// Tools expect a number of whole seconds.
+	elapsed := float64(int(e.Elapsed.Seconds()))
 	switch {
 	case e.Op == event.OpProvision:
 		return provisionEvent(e, line, name), true
@@ -28,6 +30,8 @@ func streamEvent(e event.Event) (streamLine, bool) {
 		switch e.Kind {
 		case event.Started:
 			line.Type, line.Message = "refresh_start", name+phrase(e)
+		case event.Progress:
+			line.Type, hook.Elapsed, line.Message = "refresh_progress", &elapsed, name+"Still refreshing... ["+idPart(e, ", ")+seconds(e.Elapsed)+" elapsed]"
 		case event.Completed:
 			line.Type, line.Message = "refresh_complete", name+"Refresh complete"+idText(e)
 		default:
@@ -44,8 +48,6 @@ func streamEvent(e event.Event) (streamLine, bool) {
 	} else if e.Op == event.OpForget {
 		hook.Action = "remove"
 	}
-	// Tools expect a number of whole seconds.
-	elapsed := float64(int(e.Elapsed.Seconds()))
 	switch e.Kind {
 	case event.Started:
 		line.Type = prefix + "start"

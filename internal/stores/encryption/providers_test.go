@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -236,7 +237,11 @@ func TestOpenBao(t *testing.T) {
 // made.
 func TestAWSKMS(t *testing.T) {
 	refuse := ""
+	var contexts []string // of requests
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var in struct{ EncryptionContext map[string]string }
+		_ = json.NewDecoder(r.Body).Decode(&in)
+		contexts = append(contexts, fmt.Sprint(in.EncryptionContext))
 		if refuse != "" {
 			w.WriteHeader(http.StatusBadRequest)
 			fmt.Fprint(w, refuse)
@@ -250,6 +255,13 @@ func TestAWSKMS(t *testing.T) {
 	c := must(t, gcmWith(provider, "aws_kms.x")).State
 	stored := sealed(t, c)
 	opens(t, must(t, gcmWith(provider, "aws_kms.x")).State, stored)
+	contexts = nil
+	of := strings.Replace(provider, "key_spec", "encryption_context = { stage = \"test\" }\n  key_spec", 1)
+	stored = sealed(t, must(t, gcmWith(of, "aws_kms.x")).State)
+	opens(t, must(t, gcmWith(of, "aws_kms.x")).State, stored)
+	if len(contexts) != 2 || contexts[0] != "map[stage:test]" || contexts[1] != contexts[0] {
+		t.Errorf("the contexts of a new key and of unwrapping it are %q", contexts)
+	}
 	e, err := readEnvelope(golden(t, "aws_kms.tfstate"))
 	var w wrappedByAWS
 	if err != nil || json.Unmarshal(e.Meta["key_provider.aws_kms.x"], &w) != nil || string(w.Blob) != "WRAPPED" {
@@ -286,9 +298,11 @@ func (e elsewhere) RoundTrip(r *http.Request) (*http.Response, error) {
 // OpenTofu wrote its file.
 func TestGCPKMS(t *testing.T) {
 	refuse := ""
+	var authenticated []string // the additional data of requests
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var in struct{ Plaintext, Ciphertext, AdditionalAuthenticatedData []byte }
 		_ = json.NewDecoder(r.Body).Decode(&in)
+		authenticated = append(authenticated, string(in.AdditionalAuthenticatedData))
 		name, operation, _ := strings.Cut(r.URL.Path, ":")
 		switch {
 		case r.Header.Get("Authorization") != "Bearer c4nary" || name != "/v1/projects/p/locations/global/keyRings/r/cryptoKeys/k":
@@ -311,6 +325,12 @@ func TestGCPKMS(t *testing.T) {
 	c := must(t, gcmWith(provider, "gcp_kms.x")).State
 	stored := sealed(t, c)
 	opens(t, must(t, gcmWith(provider, "gcp_kms.x")).State, stored)
+	authenticated = nil
+	of := strings.Replace(provider, "key_length", "additional_authenticated_data = \"QUJD\"\n  key_length", 1)
+	opens(t, must(t, gcmWith(of, "gcp_kms.x")).State, sealed(t, must(t, gcmWith(of, "gcp_kms.x")).State))
+	if !slices.Equal(authenticated, []string{"ABC", "ABC"}) {
+		t.Errorf("encrypting and decrypting a key authenticates %q", authenticated)
+	}
 	if _, err := store.Decode(golden(t, "gcp_kms.tfstate"), c); err != nil {
 		t.Errorf("a file of OpenTofu: %v", err)
 	}

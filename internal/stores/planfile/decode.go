@@ -209,7 +209,14 @@ func (d *decoder) change(in *change) *plan.Change {
 		c.Importing = &plan.Importing{ID: in.Importing.ID, Identity: d.value(in.Importing.Identity)}
 	}
 	for _, w := range in.Withheld {
-		c.Withheld = append(c.Withheld, plan.Withheld{Path: d.path(w.Path), Status: plan.WithheldStatus(w.Status)})
+		one := plan.Withheld{Path: d.path(w.Path), Status: plan.WithheldStatus(w.Status), Computed: w.Computed}
+		for _, i := range w.Consumers {
+			one.Consumers = append(one.Consumers, d.instance(i))
+		}
+		for _, i := range w.Missed {
+			one.Missed = append(one.Missed, d.instance(i))
+		}
+		c.Withheld = append(c.Withheld, one)
 	}
 	return c
 }

@@ -9,7 +9,7 @@ import (
 
 // header is the first entry. Its members keep their meaning in all versions of the format.
 //
-//	{"format":2,"version":"1.0.0"}
+//	{"format":3,"version":"1.0.0"}
 type header struct {
 	Format  int    `json:"format"`
 	Version string `json:"version"`
@@ -40,6 +40,7 @@ type document struct {
 	Backend  backend           `json:"backend"`
 	Packages map[string]string `json:"provider_packages,omitempty"`
 	Config   []configFile      `json:"config,omitempty"`
+	Schemas  []schemas         `json:"provider_schemas,omitempty"`
 
 	// PriorIsBase reports that the prior state has no entry because it equals the base.
 	PriorIsBase bool `json:"prior_is_base,omitempty"`
@@ -78,6 +79,14 @@ type backend struct {
 type configFile struct {
 	Path  string `json:"path"`
 	Entry string `json:"entry"`
+}
+
+// schemas maps a provider to the entry with its schemas.
+type schemas struct {
+	Provider   string `json:"provider"`
+	Protocol   int    `json:"protocol"`
+	Entry      string `json:"entry"`
+	Identities []byte `json:"identities,omitempty"`
 }
 
 // moduleInstance is a child of an earlier module instance in the table.
@@ -191,8 +200,11 @@ type change struct {
 
 // withheld is the stored form of plan.Withheld.
 type withheld struct {
-	Path   path   `json:"path"`
-	Status string `json:"status"`
+	Path      path       `json:"path"`
+	Status    string     `json:"status"`
+	Computed  bool       `json:"computed,omitempty"`
+	Consumers []instance `json:"consumers,omitempty"`
+	Missed    []instance `json:"missed,omitempty"`
 }
 
 // importing is the stored form of plan.Importing.

@@ -82,7 +82,14 @@ func (e *encoder) change(c *plan.Change) (*change, error) {
 		out.Importing = &importing{ID: c.Importing.ID, Identity: e.sealed(&x, origin+" identity", c.Importing.Identity)}
 	}
 	for _, w := range c.Withheld {
-		out.Withheld = append(out.Withheld, withheld{e.path(&x, w.Path), string(w.Status)})
+		one := withheld{Path: e.path(&x, w.Path), Status: string(w.Status), Computed: w.Computed}
+		for _, i := range w.Consumers {
+			one.Consumers = append(one.Consumers, e.instance(&x, i))
+		}
+		for _, i := range w.Missed {
+			one.Missed = append(one.Missed, e.instance(&x, i))
+		}
+		out.Withheld = append(out.Withheld, one)
 	}
 	return out, x.err
 }

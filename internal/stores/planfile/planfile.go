@@ -17,7 +17,7 @@ import (
 )
 
 // format is the version of the format that Write writes. Read refuses others.
-const format = 2
+const format = 3
 
 // File is a saved plan.
 type File struct {
@@ -32,8 +32,17 @@ type File struct {
 	RootDir string
 	// Providers has the hashes of the provider packages that made the plan.
 	Providers map[addr.Provider]string
+	// Schemas has the schemas that showing the plan takes, by provider.
+	Schemas map[addr.Provider]Schemas
 	// Version is the version of the program that made the plan; not empty.
 	Version string
+}
+
+// Schemas are schemas of a provider as a version of the plugin protocol encodes them: of types of resources,
+// and of their identities, which may be nil.
+type Schemas struct {
+	Protocol          int
+	Types, Identities []byte
 }
 
 // Backend identifies the place of the plan's state.
@@ -80,6 +89,7 @@ const (
 	entryLock    = "lock.hcl"
 	configDir    = "config/"
 	outsideDir   = "outside/"
+	schemasDir   = "schemas/"
 
 	// entryForeign is the plan's entry in files of OpenTofu and Terraform.
 	entryForeign = "tfplan"

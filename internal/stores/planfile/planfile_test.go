@@ -92,7 +92,9 @@ func fullChange(t testing.TB) *plan.Change {
 		Deps:                []plan.Dep{{Resource: res, All: true}, {Resource: res, All: true, Modules: true}, {Resource: res, All: true, Modules: true, Within: res.Module}, {Resource: res, Key: addr.StringKey("k")}, {Resource: addr.AbsResource{Resource: res.Resource}}},
 		StateDeps:           []addr.ConfigResource{res.Config(), {Resource: addr.Resource{Type: "t", Name: "o"}}},
 		CreateBeforeDestroy: true, Importing: &plan.Importing{ID: "x", Identity: seal(t, cty.True)}, GeneratedConfig: "resource {\n}\n",
-		Withheld: []plan.Withheld{{Path: cty.GetAttrPath("rule").IndexInt(1).GetAttr("password"), Status: plan.WithheldChanged}},
+		Withheld: []plan.Withheld{{Path: cty.GetAttrPath("rule").IndexInt(1).GetAttr("password"), Status: plan.WithheldChanged}, {
+			Path: cty.GetAttrPath("token"), Status: plan.WithheldUnknown, Computed: true, Consumers: []addr.Instance{res.Instance(addr.IntKey(3)), res.Instance(addr.StringKey("k"))},
+		}},
 	}
 }
 
@@ -123,6 +125,7 @@ func fullFile(t testing.TB) *File {
 		Lock:      []byte("lock"),
 		Backend:   Backend{Type: "local", Config: seal(t, cty.ObjectVal(map[string]cty.Value{"path": cty.StringVal("p")})), Workspace: "w"},
 		Providers: map[addr.Provider]string{addr.DefaultProvider("random"): "h1:abc", addr.BuiltinProvider: ""},
+		Schemas:   map[addr.Provider]Schemas{addr.DefaultProvider("random"): {6, []byte("types"), []byte("identities")}, addr.DefaultProvider("null"): {5, []byte{}, nil}},
 	}
 }
 
@@ -264,7 +267,7 @@ func TestHoldsNothingElse(t *testing.T) {
 		}
 	}
 	want := []string{
-		"mayfly", "changes.jsonl", "drift.jsonl", "outside/0", "outside/1", "config/main.tf", "config/sub/z.tf.json",
+		"mayfly", "changes.jsonl", "drift.jsonl", "outside/0", "outside/1", "config/main.tf", "config/sub/z.tf.json", "schemas/0", "schemas/1",
 		"state.json", "prior.json", "modules.json", "lock.hcl", "plan.json",
 	}
 	if diff := cmp.Diff(want, names); diff != "" {

@@ -275,6 +275,9 @@ func (p *reader) parts(f *File, doc *document) (err error) {
 	if f.Lock, err = p.optional(entryLock); err != nil {
 		return err
 	}
+	if err = p.schemas(f, doc); err != nil {
+		return err
+	}
 	if len(doc.Config) > 0 {
 		f.Config = make(map[string][]byte, len(doc.Config))
 	}
@@ -288,6 +291,31 @@ func (p *reader) parts(f *File, doc *document) (err error) {
 		if f.Config[c.Path], err = p.read(c.Entry); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// schemas reads the schemas of providers.
+func (p *reader) schemas(f *File, doc *document) error {
+	if len(doc.Schemas) > 0 {
+		f.Schemas = make(map[addr.Provider]Schemas, len(doc.Schemas))
+	}
+	for _, s := range doc.Schemas {
+		source, err := addr.ParseProvider(s.Provider)
+		if err != nil {
+			return corrupt("the provider address %q of its schemas is not valid", s.Provider)
+		}
+		if _, ok := f.Schemas[source]; ok {
+			return corrupt("the schemas of %s are there twice", source)
+		}
+		if !strings.HasPrefix(s.Entry, schemasDir) || p.used[s.Entry] {
+			return corrupt("the schemas of %s have no entry of their own", source)
+		}
+		types, err := p.read(s.Entry)
+		if err != nil {
+			return err
+		}
+		f.Schemas[source] = Schemas{Protocol: s.Protocol, Types: types, Identities: s.Identities}
 	}
 	return nil
 }

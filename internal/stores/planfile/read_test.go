@@ -41,7 +41,7 @@ func zipOf(t testing.TB, entries ...string) []byte {
 func decodeBytes(src []byte) (*File, error) { return decode(bytes.NewReader(src), int64(len(src))) }
 
 func TestReadRefuses(t *testing.T) {
-	head := `{"format":2,"version":"1"}`
+	head := `{"format":3,"version":"1"}`
 	doc := func(member string) []byte {
 		return zipOf(t, "mayfly", head, "plan.json", `{"mode":"normal","timestamp":"2026-01-01T00:00:00Z","state":{},`+member+`}`)
 	}
@@ -64,12 +64,15 @@ func TestReadRefuses(t *testing.T) {
 		"cut in half":    {good[:len(good)/2], ErrCorrupt, "cut off"},
 		"peer":           {zipOf(t, "tfplan", "x", "tfstate", "{}"), ErrForeign, "OpenTofu or Terraform"},
 		"other zip":      {zipOf(t, "readme", "x"), ErrNotPlan, "other content"},
-		"newer":          {zipOf(t, "mayfly", `{"format":3,"version":"9.9","x":1}`), ErrVersion, `"9.9", in format 3`},
+		"newer":          {zipOf(t, "mayfly", `{"format":4,"version":"9.9","x":1}`), ErrVersion, `"9.9", in format 4`},
 		"bad header":     {zipOf(t, "mayfly", `[]`), ErrCorrupt, "mayfly"},
 		"no plan":        {zipOf(t, "mayfly", head), ErrCorrupt, `"plan.json" is missing`},
 		"not JSON":       {zipOf(t, "mayfly", head, "plan.json", `{"s3cret`), ErrCorrupt, "incomplete"},
 		"two documents":  {zipOf(t, "mayfly", head, "plan.json", `{"timestamp":"2026-01-01T00:00:00Z"} 1`), ErrCorrupt, "more than one"},
 		"entry twice":    {zipOf(t, "mayfly", head, "mayfly", head), ErrCorrupt, "twice"},
+		"schemas":        {doc(`"provider_schemas":[{"provider":"a/b","protocol":6,"entry":"x"}]`), ErrCorrupt, "no entry of their own"},
+		"no schemas":     {doc(`"provider_schemas":[{"provider":"a/b","protocol":6,"entry":"schemas/0"}]`), ErrCorrupt, `"schemas/0" is missing`},
+		"schemas of":     {doc(`"provider_schemas":[{"provider":"a/b/c/d","protocol":6,"entry":"schemas/0"}]`), ErrCorrupt, "is not valid"},
 		"extra entry":    {zipOf(t, "mayfly", head, "plan.json", `{"mode":"normal","state":{}}`, "x", ""), ErrCorrupt, `nothing in it refers to its entry "x"`},
 		"flipped":        {flipped, ErrCorrupt, ""},
 		"unknown member": {doc(`"s3cret":1`), ErrCorrupt, "does not know"},

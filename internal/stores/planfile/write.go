@@ -11,8 +11,10 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
+	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
 )
@@ -32,6 +34,7 @@ func Write(w io.Writer, f *File) error {
 	p.changes(entryDrift, f.Plan.Drift, e)
 	p.do(func() error { return e.document(doc, f) })
 	p.config(doc, f.Config)
+	p.schemas(doc, f.Schemas)
 	p.states(doc, f)
 	p.bytes(entryModules, f.Modules)
 	p.bytes(entryLock, f.Lock)
@@ -128,6 +131,18 @@ func (p *writer) config(doc *document, files map[string][]byte) {
 		doc.Config = append(doc.Config, configFile{Path: path, Entry: entry})
 		p.entry(entry, func(w io.Writer) error {
 			_, err := w.Write(files[path])
+			return err
+		})
+	}
+}
+
+// schemas writes the schemas of providers and lists them in the document.
+func (p *writer) schemas(doc *document, of map[addr.Provider]Schemas) {
+	for i, source := range slices.SortedFunc(maps.Keys(of), func(a, b addr.Provider) int { return strings.Compare(a.String(), b.String()) }) {
+		s, entry := of[source], schemasDir+strconv.Itoa(i)
+		doc.Schemas = append(doc.Schemas, schemas{Provider: source.String(), Protocol: s.Protocol, Entry: entry, Identities: s.Identities})
+		p.entry(entry, func(w io.Writer) error {
+			_, err := w.Write(s.Types)
 			return err
 		})
 	}

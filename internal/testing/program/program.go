@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -55,13 +56,18 @@ func RaiseParallel() error {
 // temporary files in dir. It returns the executables' paths by directory; the error contains the compiler's
 // output.
 func Build(dir string, folders ...string) (map[string]string, error) {
+	return build(dir, nil, folders)
+}
+
+// build is Build with options of go build.
+func build(dir string, options, folders []string) (map[string]string, error) {
 	out := map[string]string{}
 	for _, folder := range folders {
 		path := placed(dir, filepath.Base(folder))
 		if runtime.GOOS == "windows" {
 			path += ".exe"
 		}
-		if err := run(folder, compile(path, module+folder)); err != nil {
+		if err := run(folder, compile(path, append(slices.Clone(options), module+folder)...)); err != nil {
 			return nil, err
 		}
 		out[folder] = path
@@ -74,10 +80,13 @@ func Build(dir string, folders ...string) (map[string]string, error) {
 // collecting garbage, unless that is rare.
 var original = append([]string{"GOGC=400"}, os.Environ()...)
 
-// BuildOverlay compiles a command to path as Build does, but with the source files that a file for the option
-// -overlay of go build has in place of others.
+// saving is the option with which programs are built whose hashes are not slow.
+const saving = "-ldflags=-X=" + module + "internal/base/effort.saved=yes"
+
+// BuildOverlay compiles a command to path as Build does, but without slow hashes, and with the source files
+// that a file for the option -overlay of go build has in place of others.
 func BuildOverlay(path, overlay, folder string) error {
-	return run(folder, compile(path, "-overlay="+overlay, module+folder))
+	return run(folder, compile(path, "-overlay="+overlay, saving, module+folder))
 }
 
 // BuildTests compiles the tests of a command for tests with temporary files in dir, and returns the path of
@@ -158,11 +167,25 @@ const TestProvider = "internal/testing/simprovider/cmd/terraform-provider-sim"
 // Prepare builds the program and the test provider in dir, isolates this process from the user's settings,
 // and makes a mirror with the provider under source, in these versions.
 func Prepare(dir, source string, versions ...string) (Prepared, error) {
-	built, err := Build(dir, "cmd/mayfly", TestProvider)
+	return prepare(dir, nil, source, versions)
+}
+
+// PrepareSaving is Prepare with a program whose hashes are not slow. It is for tests that start the program
+// often with many secrets, and are not about the hashes.
+func PrepareSaving(dir, source string, versions ...string) (Prepared, error) {
+	return prepare(dir, []string{saving}, source, versions)
+}
+
+func prepare(dir string, options []string, source string, versions []string) (Prepared, error) {
+	built, err := build(dir, options, []string{"cmd/mayfly"})
 	if err != nil {
 		return Prepared{}, err
 	}
-	p := Prepared{Mayfly: built["cmd/mayfly"], Provider: built[TestProvider], Mirror: filepath.Join(dir, "mirror")}
+	provider, err := Build(dir, TestProvider)
+	if err != nil {
+		return Prepared{}, err
+	}
+	p := Prepared{Mayfly: built["cmd/mayfly"], Provider: provider[TestProvider], Mirror: filepath.Join(dir, "mirror")}
 	starter, err := startedBy(dir, p.Provider)
 	if err != nil {
 		return p, err

@@ -3,7 +3,7 @@
 // Values go through a slow hash with the salt of a state, so that guessing a secret is expensive. A
 // fingerprint never shows the result.
 //
-// It may import jsonvalue and cty. It must not know objects, states, or where anything is stored.
+// It may import effort, jsonvalue and cty. It must not know objects, states, or where anything is stored.
 package fingerprint
 
 import (
@@ -22,6 +22,7 @@ import (
 	"github.com/zclconf/go-cty/cty/msgpack"
 	"golang.org/x/crypto/argon2"
 
+	"github.com/mayfly-iac/mayfly/internal/base/effort"
 	"github.com/mayfly-iac/mayfly/internal/base/jsonvalue"
 )
 
@@ -31,6 +32,7 @@ const Scheme = "argon2id-16m-2"
 const (
 	passes  = 2
 	memory  = 16 << 10 // KiB
+	least   = 8        // KiB, if the hash need not be slow
 	threads = 1
 	size    = 32 // bytes of a slow hash
 
@@ -87,7 +89,7 @@ func (s *Hashes) of(b, salt []byte) (work func() []byte, first bool) {
 		s.slow[key] = sync.OnceValue(func() []byte {
 			s.working <- struct{}{}
 			defer func() { <-s.working }()
-			return argon2.IDKey(b, salt, passes, memory, threads, size)
+			return argon2.IDKey(b, salt, passes, effort.Of[uint32](memory, least), threads, size)
 		})
 	}
 	return s.slow[key], first

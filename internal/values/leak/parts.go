@@ -27,7 +27,7 @@ const minLine = 20
 //     anything else. Of texts that are not confidential, only lines of at least twenty bytes without a space
 //     do, whatever their content.
 //   - Certificates, public keys and the frames of keys are public. So is the first line of OpenSSH's keys,
-//     which is the same for all of them.
+//     which is the same for all of them, and lines of private keys that stand in their public keys.
 func parts(s string, confidential bool) []string {
 	p := partsOf{confidential: confidential, whole: s, seen: map[string]struct{}{}}
 	p.take(s)
@@ -110,18 +110,19 @@ func (p *partsOf) takeValue(name string, v any) {
 
 // takeLines collects the lines of a text.
 func (p *partsOf) takeLines(s string) {
-	frame := "" // the label of the frame around the line
+	frame, public := "", publicLines(s) // frame is the label of the frame around the line
 	for line := range strings.Lines(s) {
 		line = strings.TrimSpace(line)
 		if label, begins := strings.CutPrefix(line, "-----BEGIN "); begins {
 			frame = label
 		}
+		_, known := public[line]
 		switch {
 		case strings.HasPrefix(line, "-----"):
 			if !strings.HasPrefix(line, "-----BEGIN ") {
 				frame = ""
 			}
-		case publicFrame().MatchString(frame) || strings.HasPrefix(line, openSSH):
+		case publicFrame().MatchString(frame) || strings.HasPrefix(line, openSSH) || known:
 		case !p.confidential:
 			if len(line) >= minLine && !strings.Contains(line, " ") {
 				p.add(line)

@@ -136,6 +136,16 @@ func (b *Block) Settable(path cty.Path) bool {
 	return true
 }
 
+// ComputedAt reports whether a provider may give the value at a path, or a value around it.
+func (b *Block) ComputedAt(path cty.Path) bool {
+	for i := range path {
+		if a := b.AttributeAt(path[:i+1]); a != nil && a.Computed {
+			return true
+		}
+	}
+	return false
+}
+
 // EveryElementOf renders a path with [*] in place of each index and key, which may be secret themselves.
 func EveryElementOf(path cty.Path) string {
 	out := slices.Clone(path)

@@ -69,3 +69,38 @@ func TestUnversionedUses(t *testing.T) {
 		}
 	}
 }
+
+func TestWriteOnlyVersion(t *testing.T) {
+	inner := map[string]*Attribute{"key_wo": {Type: cty.String, WriteOnly: true}, "key_wo_version": {Type: cty.Number}}
+	b := &Block{
+		Attributes: map[string]*Attribute{
+			"a_wo": {Type: cty.Map(cty.String), WriteOnly: true}, "a_wo_version": {Type: cty.Number}, "b_wo": {Type: cty.String, WriteOnly: true}, "c": {Type: cty.String}, "c_version": {Type: cty.Number},
+		},
+		Blocks: map[string]*NestedBlock{"rule": {Nesting: List, Block: Block{Attributes: inner}}},
+	}
+	for _, row := range []struct{ path, want cty.Path }{
+		{cty.GetAttrPath("a_wo"), cty.GetAttrPath("a_wo_version")},
+		{cty.GetAttrPath("a_wo").IndexString("k"), cty.GetAttrPath("a_wo_version")},
+		{cty.GetAttrPath("b_wo"), nil},
+		{cty.GetAttrPath("c"), nil},
+		{cty.GetAttrPath("rule").IndexInt(1).GetAttr("key_wo"), cty.GetAttrPath("rule").IndexInt(1).GetAttr("key_wo_version")},
+	} {
+		if got := b.WriteOnlyVersion(row.path); !got.Equals(row.want) {
+			t.Errorf("%s: got %s, want %s", PathString(row.path), PathString(got), PathString(row.want))
+		}
+	}
+}
+
+func TestComputedAt(t *testing.T) {
+	b := &Block{Attributes: map[string]*Attribute{
+		"a": {Type: cty.Map(cty.String), Computed: true}, "b": {Type: cty.String, Optional: true}, "c": {Computed: true, Nested: &Object{Nesting: Single, Attributes: map[string]*Attribute{"d": {Type: cty.String, Optional: true}}}},
+	}}
+	for text, path := range map[string]cty.Path{"a": cty.GetAttrPath("a"), "a[k]": cty.GetAttrPath("a").IndexString("k"), "c.d": cty.GetAttrPath("c").GetAttr("d")} {
+		if !b.ComputedAt(path) {
+			t.Errorf("%s: got false, want true", text)
+		}
+	}
+	if b.ComputedAt(cty.GetAttrPath("b")) || b.ComputedAt(nil) {
+		t.Error("got true for an argument, want false")
+	}
+}

@@ -113,6 +113,23 @@ func (b *Block) UnversionedUses(v cty.Value) diag.List {
 	return list
 }
 
+// WriteOnlyVersion returns the path of the version of the write-only attribute that a path leads to or into:
+// NAME_version beside NAME. It returns nil if there is none.
+func (b *Block) WriteOnlyVersion(path cty.Path) cty.Path {
+	for i, step := range path {
+		name, ok := step.(cty.GetAttrStep)
+		if a := b.AttributeAt(path[:i+1]); !ok || a == nil || !a.WriteOnly {
+			continue
+		}
+		version := slices.Clone(path[:i]).GetAttr(name.Name + "_version")
+		if b.AttributeAt(version) == nil {
+			return nil
+		}
+		return version
+	}
+	return nil
+}
+
 // AttributeAt returns the attribute that a path leads to, nil if there is none.
 func (b *Block) AttributeAt(path cty.Path) *Attribute {
 	attrs, blocks := b.Attributes, b.Blocks

@@ -4,11 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
 	"time"
 
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/internal/base/pattern"
 	"github.com/mayfly-iac/mayfly/internal/show/view"
 )
 
@@ -160,12 +160,12 @@ func of(subject string, list diag.List, wayOut string) []Finding {
 }
 
 // command matches the end of a text that names a command to run: a paragraph, or a sentence.
-var command = regexp.MustCompile(`(?:\n\n|(\.) |^)[^\n.]*\b[Rr]un:\s+(mayfly [^\n]+)$`)
+var command = pattern.New(`(?:\n\n|(\.) |^)[^\n.]*\b[Rr]un:\s+(mayfly [^\n]+)$`)
 
 // apart takes the command that a text ends with out of it, if the way out is to run that command or, in place
 // of it, no more than another one. The list in such a text needs no introduction then.
 func apart(text, wayOut string) (rest, way string) {
-	found := command.FindStringSubmatchIndex(text)
+	found := command().FindStringSubmatchIndex(text)
 	if found == nil {
 		return text, wayOut
 	}

@@ -6,10 +6,10 @@ package metadata
 
 import (
 	"encoding/json"
-	"regexp"
 
 	"github.com/hashicorp/hcl/v2/ext/typeexpr"
 
+	"github.com/mayfly-iac/mayfly/internal/base/pattern"
 	"github.com/mayfly-iac/mayfly/internal/language/config/reference"
 	"github.com/mayfly-iac/mayfly/internal/stores/backend"
 	"github.com/mayfly-iac/mayfly/internal/values/schema"
@@ -142,7 +142,7 @@ func (d *language) backend(path string, k *backend.Kind, b *schema.Block, top bo
 }
 
 // link is a link in Markdown. Its target means nothing outside of the page.
-var link = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
+var link = pattern.New(`\[([^\]]*)\]\([^)]*\)`)
 
 // plain returns a description without its links.
-func plain(text string) string { return link.ReplaceAllString(text, "$1") }
+func plain(text string) string { return link().ReplaceAllString(text, "$1") }

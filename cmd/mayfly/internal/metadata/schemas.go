@@ -3,9 +3,9 @@ package metadata
 import (
 	"bytes"
 	"encoding/json"
-	"regexp"
 
 	"github.com/mayfly-iac/mayfly/docs/schemas"
+	"github.com/mayfly-iac/mayfly/internal/base/pattern"
 )
 
 // Schemas returns the JSON document of all schemas by name, on one line.
@@ -21,7 +21,7 @@ func Schemas() ([]byte, error) {
 }
 
 // toFile is a reference of a schema to another file.
-var toFile = regexp.MustCompile(`"\$ref": "([a-z-]+)\.json`)
+var toFile = pattern.New(`"\$ref": "([a-z-]+)\.json`)
 
 // Schema returns one schema that stands for itself: those that it refers to are among its definitions. It
 // returns false if there is none of the name.
@@ -57,7 +57,7 @@ func Schema(name string) (doc []byte, ok bool, err error) {
 // addReferenced adds the schemas that a text refers to, and those that they refer to. References find them by
 // their identifiers.
 func addReferenced(defs map[string]json.RawMessage, root string, text []byte) {
-	for _, m := range toFile.FindAllSubmatch(text, -1) {
+	for _, m := range toFile().FindAllSubmatch(text, -1) {
 		name := string(m[1])
 		key := name + ".json"
 		if other, ok := schemas.Read(name); ok && name != root && defs[key] == nil {

@@ -36,7 +36,7 @@ var resourceBlocks = []Block{
 		Arguments: []Argument{
 			arg("create_before_destroy", "bool", "`true` creates a replacement before the old object is destroyed").constant(),
 			arg("prevent_destroy", "bool", "`true` makes plans that destroy the object errors"),
-			arg("ephemeral_attributes", "list(reference)", "arguments whose values are never stored: they may be ephemeral, and the state has null in their place. A map gives each a version, such as `{ password = 1 }`: its value is opened only if that or another argument changes"),
+			arg("ephemeral_attributes", "list(reference)", "attributes whose values are never stored: arguments may be ephemeral, and computed attributes are in the run that makes them; the state has null in their place. A map gives each a version, such as `{ password = 1 }`: its value is opened only if that or another argument changes"),
 			arg("ignore_changes", "list(reference)", "arguments whose changes have no effect, or `all`"),
 			arg("replace_triggered_by", "list(reference)", "resources and attributes whose changes replace the object"), enabled,
 			arg("destroy", "bool", "`false` forgets the object in place of destroying it").constant(),

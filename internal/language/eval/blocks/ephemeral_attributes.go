@@ -1,6 +1,7 @@
 package blocks
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -17,14 +18,14 @@ import (
 // nowhere or to attributes that cannot be kept out of the state (E90).
 func (c *compiler) ephemeralAttributes(b *Resource) {
 	for _, named := range b.Config.Lifecycle.EphemeralAttributes {
-		if diags := c.withhold(b, named); diags.HasErrors() {
+		if diags := c.withhold(b, named, false); diags.HasErrors() {
 			c.diags = append(c.diags, diags...)
 		}
 	}
 }
 
-// withhold has a block withhold an attribute.
-func (c *compiler) withhold(b *Resource, named config.EphemeralAttribute) diag.List {
+// withhold has a block withhold an attribute, because of the block itself or of a policy.
+func (c *compiler) withhold(b *Resource, named config.EphemeralAttribute, policy bool) diag.List {
 	pattern, err := b.Schema.Block.Pattern(Path(named.Path))
 	problem := ""
 	if err != nil {
@@ -35,6 +36,10 @@ func (c *compiler) withhold(b *Resource, named config.EphemeralAttribute) diag.L
 	} else {
 		problem = b.cannotWithhold(pattern)
 	}
+	computed := problem == "" && !b.sets(pattern) && b.Schema.Block.ComputedAt(pattern)
+	if computed && named.Version != nil {
+		problem = "The provider computes the attribute \"" + schema.PatternString(pattern) + "\", so that it has no version. Name it in a list, or in a policy of the root module."
+	}
 	if problem != "" {
 		return diag.At(named.Path.SourceRange(), "Invalid ephemeral_attributes element", "%s", problem)
 	}
@@ -42,6 +47,12 @@ func (c *compiler) withhold(b *Resource, named config.EphemeralAttribute) diag.L
 		return nil
 	}
 	b.Withheld = append(b.Withheld, pattern)
+	if computed {
+		b.Computed = append(b.Computed, pattern)
+	}
+	if policy {
+		b.ByPolicy = append(b.ByPolicy, pattern)
+	}
 	b.Versions = append(b.Versions, c.expr(b.Module, named.Version, site{repeat: b.Repeat}))
 	return nil
 }
@@ -70,7 +81,7 @@ func (c *compiler) ephemeralPolicies(root *config.Module) {
 				}
 				found = true
 				for _, named := range p.Names {
-					if diags, at := c.withhold(b, named), named.Path.SourceRange(); diags.HasErrors() && !refused[at] {
+					if diags, at := c.withhold(b, named, true), named.Path.SourceRange(); diags.HasErrors() && !refused[at] {
 						refused[at], c.diags = true, append(c.diags, diags...)
 					}
 				}
@@ -106,8 +117,8 @@ func (b *Resource) MayBeEphemeral(path cty.Path) bool {
 }
 
 // WithholdHint says how to keep the argument at a path out of the state, as a paragraph;
-// "" if that is not possible.
-func (b *Resource) WithholdHint(path cty.Path) string {
+// "" if that is not possible. With policy set, a policy of the root module is to do it.
+func (b *Resource) WithholdHint(path cty.Path, policy bool) string {
 	if b.Config.Addr.Mode != addr.Managed || len(path) == 0 {
 		return ""
 	}
@@ -121,6 +132,9 @@ func (b *Resource) WithholdHint(path cty.Path) string {
 	if err != nil || b.cannotWithhold(pattern) != "" {
 		return ""
 	}
+	if policy {
+		return fmt.Sprintf("To keep the value out of the state here too, add to the root module:\nephemeral_attributes %q { names = [%s] }\n\n", b.Config.Addr.Type, schema.PatternString(pattern))
+	}
 	return "To keep the value out of the state, add to the lifecycle block: ephemeral_attributes = [" + schema.PatternString(pattern) + "]\n\n"
 }
 
@@ -130,12 +144,32 @@ func (b *Resource) cannotWithhold(pattern cty.Path) string {
 	switch {
 	case b.Schema.Block.InWriteOnly(pattern):
 		return "The attribute \"" + name + "\" is write-only, so that it is never stored. Remove it from the list."
-	case b.Provider == addr.BuiltinProvider && pattern[0] == cty.GetAttrStep{Name: "input"}:
+	case b.Provider == addr.BuiltinProvider && (pattern[0] == cty.GetAttrStep{Name: "input"} || pattern[0] == cty.GetAttrStep{Name: "output"}):
 		return "The attribute \"output\" repeats \"input\", so that the state would have the value anyway. Use \"input_wo\", which is write-only."
-	case !b.Schema.Block.Settable(pattern):
-		return "The provider decides about the attribute \"" + name + "\". Only arguments that the configuration sets can be kept out of the state."
+	case len(pattern) == 1 && pattern[0] == cty.GetAttrStep{Name: "id"} && !b.Schema.Block.Settable(pattern):
+		return "Objects are found by the attribute \"id\", so that the state has to have it."
 	}
 	return ""
+}
+
+// sets reports whether the configuration sets an attribute or a value around it or in it.
+func (b *Resource) sets(pattern cty.Path) bool {
+	names := pathNames(pattern)
+	return slices.ContainsFunc(Places(b.Config.Body, pattern[:1], cty.NilVal), func(p Place) bool {
+		at := pathNames(p.Path)
+		n := min(len(at), len(names))
+		return !p.Each && slices.Equal(at[:n], names[:n])
+	})
+}
+
+// pathNames returns the names of attributes and blocks in a path, without keys of elements.
+func pathNames(path cty.Path) (names []string) {
+	for _, step := range path {
+		if attr, ok := step.(cty.GetAttrStep); ok {
+			names = append(names, attr.Name)
+		}
+	}
+	return names
 }
 
 // Path converts a relative traversal to a path, with an unknown key where it stands for every element.

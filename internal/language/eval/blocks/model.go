@@ -118,6 +118,8 @@ type Resource struct {
 	Withheld    schema.Patterns // ephemeral_attributes
 	ProviderKey *lang.Expr      // the key of the provider configuration's instance
 	Versions    []*lang.Expr    // of Withheld, in the same order; nil for none
+	Computed    schema.Patterns // the part of Withheld that the provider computes, as the body does not set it
+	ByPolicy    schema.Patterns // the part of Withheld that a policy of the root module names
 	// IdleConnections are expressions of connections that no provisioner of creation uses. They are not
 	// evaluated, but the instances depend on the objects they refer to.
 	IdleConnections []*lang.Expr

@@ -16,6 +16,10 @@ func TestFingerprint(t *testing.T) {
 	bare, _ := secret.UnmarkDeep()
 	unknown := cty.UnknownVal(cty.Number).RefineNotNull()
 	broken := errors.New("broken")
+	wrong := func(cty.Value) (uint64, bool, error) { return 1, true, nil }
+	past := func(number uint64) cty.Value {
+		return cty.UnknownVal(cty.String).Mark(value.Ephemeral).Mark(value.Computed{By: "b", Number: number, Past: true})
+	}
 	for _, test := range []struct {
 		name string
 		fn   func(cty.Value) (uint64, bool, error)
@@ -28,6 +32,11 @@ func TestFingerprint(t *testing.T) {
 		{"unknown", func(cty.Value) (uint64, bool, error) { return 7, true, nil }, cty.UnknownVal(cty.String).Mark(value.Ephemeral), unknown},
 		{"unknown inside", func(cty.Value) (uint64, bool, error) { return 7, true, nil }, cty.ListVal([]cty.Value{cty.UnknownVal(cty.String)}), unknown},
 		{"null", func(v cty.Value) (uint64, bool, error) { return 8, v.IsNull(), nil }, cty.NullVal(cty.String).Mark(value.Sensitive), cty.NumberIntVal(8)},
+		{"computed earlier", wrong, past(7), cty.NumberIntVal(7)},
+		{"made of one computed earlier", wrong, past(0), cty.NilVal},
+		{"made of two computed earlier", wrong, past(7).Mark(value.Computed{By: "c", Number: 8, Past: true}), cty.NilVal},
+		{"with one computed earlier in it", wrong, cty.ListVal([]cty.Value{past(7)}), cty.NilVal},
+		{"computed now", func(v cty.Value) (uint64, bool, error) { return 9, true, nil }, cty.StringVal("x").Mark(value.Ephemeral).Mark(value.Computed{By: "a", Number: 7}), cty.NumberIntVal(9)},
 		{"error", func(cty.Value) (uint64, bool, error) { return 0, false, broken }, cty.StringVal("x"), cty.NilVal},
 	} {
 		for _, name := range []string{"fingerprint", CorePrefix + "fingerprint"} {

@@ -76,7 +76,7 @@ func ephemeralAsNull(v cty.Value) cty.Value {
 	out := bare
 	switch {
 	case value.Has(v, value.Ephemeral):
-		out = nullOf(v, bare.IsKnown() && !value.Has(v, value.EphemeralKnown))
+		out = nullOf(v, bare.IsKnown() && !value.Has(v, value.EphemeralKnown) || isPast(marks))
 	case !bare.IsKnown() || bare.IsNull() || !value.IsMarked(bare):
 	case bare.Type().IsObjectType():
 		out = cty.ObjectVal(nullInside(bare.AsValueMap()))
@@ -86,11 +86,29 @@ func ephemeralAsNull(v cty.Value) cty.Value {
 		out = nullInCollection(bare)
 	}
 	for m := range marks {
-		if m != value.Ephemeral && m != value.EphemeralType && m != value.EphemeralKnown {
+		if !ephemeralMark(m) {
 			out = out.Mark(m)
 		}
 	}
 	return out
+}
+
+// isPast reports whether marks say that a value existed in an earlier run. It never becomes known.
+func isPast(marks cty.ValueMarks) bool {
+	for m := range marks {
+		if c, ok := m.(value.Computed); ok && c.Past {
+			return true
+		}
+	}
+	return false
+}
+
+// ephemeralMark reports whether a mark says that a value must not be stored, or more about such a value.
+func ephemeralMark(m any) bool {
+	if _, ok := m.(value.Computed); ok {
+		return true
+	}
+	return m == value.Ephemeral || m == value.EphemeralType || m == value.EphemeralKnown
 }
 
 // nullOf returns null, or an unknown value, of the type of v that is known without it.

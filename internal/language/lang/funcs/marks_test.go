@@ -187,3 +187,17 @@ func TestEveryPairOfMarksSurvives(t *testing.T) {
 		}
 	}
 }
+
+// TestComputedAsNull has values of an earlier run, which never become known.
+func TestComputedAsNull(t *testing.T) {
+	for _, past := range []bool{true, false} {
+		v := cty.UnknownVal(cty.String).Mark(value.Ephemeral).Mark(value.Sensitive).Mark(value.Computed{By: "a", Past: past})
+		want := cty.UnknownVal(cty.String).Mark(value.Sensitive)
+		if past {
+			want = cty.NullVal(cty.String).Mark(value.Sensitive)
+		}
+		if got := ephemeralAsNull(v); !got.RawEquals(want) {
+			t.Errorf("past %t: got %#v, want %#v", past, got, want)
+		}
+	}
+}

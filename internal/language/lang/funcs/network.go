@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/big"
 	"net"
+	"slices"
 	"strings"
 
 	gocidr "github.com/apparentlymart/go-cidr/cidr"
@@ -145,7 +146,8 @@ var cidrsubnetFunc = function.New(&function.Spec{
 	},
 })
 
-// cidrsubnetsFunc is the library's, on the canonical form of the prefix.
+// cidrsubnetsFunc is the library's, on the canonical form of the prefix. The library has no extensions over
+// 32 bits, which IPv6 needs.
 var cidrsubnetsFunc = function.New(&function.Spec{
 	Params:       []function.Parameter{stringParam("prefix")},
 	VarParam:     cidr.SubnetsFunc.VarParam(),
@@ -156,6 +158,41 @@ var cidrsubnetsFunc = function.New(&function.Spec{
 		if err != nil {
 			return cty.NilVal, function.NewArgError(0, err)
 		}
+		if network.IP.To4() == nil && slices.ContainsFunc(args[1:], func(v cty.Value) bool { return v.GreaterThan(cty.NumberIntVal(32)).True() }) {
+			return longSubnets(network, args[1:])
+		}
 		return cidr.Subnets(cty.StringVal(network.String()), args[1:]...)
 	},
 })
+
+// longSubnets returns consecutive subnets of an IPv6 prefix, each at the first address that its size allows.
+func longSubnets(network *net.IPNet, newbits []cty.Value) (cty.Value, error) {
+	ones, bits := network.Mask.Size()
+	first := new(big.Int).SetBytes(network.IP.To16())
+	next, end := new(big.Int).Set(first), new(big.Int).Add(first, new(big.Int).Lsh(big.NewInt(1), uint(bits-ones)))
+	before := ""
+	out := make([]cty.Value, 0, len(newbits))
+	for i, v := range newbits {
+		var n int
+		if err := gocty.FromCtyValue(v, &n); err != nil {
+			return cty.NilVal, function.NewArgError(i+1, err)
+		}
+		switch {
+		case n < 1:
+			return cty.NilVal, function.NewArgErrorf(i+1, "must extend prefix by at least one bit")
+		case n > bits-ones:
+			return cty.NilVal, function.NewArgErrorf(i+1, "would extend prefix to more than %d bits, which is too long for an IPv6 address", bits)
+		}
+		size := new(big.Int).Lsh(big.NewInt(1), uint(bits-ones-n))
+		if rest := new(big.Int).Mod(next, size); rest.Sign() > 0 {
+			next.Add(next, size).Sub(next, rest)
+		}
+		subnet := net.IPNet{IP: next.FillBytes(make(net.IP, net.IPv6len)), Mask: net.CIDRMask(ones+n, bits)}
+		if next.Add(next, size).Cmp(end) > 0 {
+			return cty.NilVal, function.NewArgErrorf(i+1, "not enough remaining address space for a subnet with a prefix of %d bits after %s", ones+n, before)
+		}
+		before = subnet.String()
+		out = append(out, cty.StringVal(before))
+	}
+	return cty.ListVal(out), nil
+}

@@ -3,13 +3,13 @@ package funcs
 import (
 	"fmt"
 	"io"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/internal/base/bounds"
+	"github.com/mayfly-iac/mayfly/internal/base/pattern"
 )
 
 var errProduct = fmt.Errorf("the result is too large: a product of sets may have up to %d elements", bounds.MaxProduct)
@@ -43,13 +43,13 @@ const maxWidth = 1_000_000
 var errWidth = fmt.Errorf("the format is out of range: widths and precisions may be up to %d", maxWidth)
 
 // width matches the numbers in the verbs of a format.
-var width = regexp.MustCompile(`%[-+ #0]*(?:\[\d*\][-+ #0]*)?(\d*)(?:\.(\d*))?`)
+var width = pattern.New(`%[-+ #0]*(?:\[\d*\][-+ #0]*)?(\d*)(?:\.(\d*))?`)
 
 // checkFormat adds up the widths and precisions of a format, for as many texts as the longest list has
 // elements.
 func checkFormat(format string, args []cty.Value) error {
 	total, texts := 0, 1
-	for _, verb := range width.FindAllStringSubmatch(strings.ReplaceAll(format, "%%", ""), -1) {
+	for _, verb := range width().FindAllStringSubmatch(strings.ReplaceAll(format, "%%", ""), -1) {
 		for _, digits := range verb[1:] {
 			n, err := strconv.Atoi("0" + digits)
 			if err != nil || n > maxWidth {

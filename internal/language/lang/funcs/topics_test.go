@@ -136,6 +136,14 @@ func TestNetworks(t *testing.T) {
 		{expr: `cidrsubnet("10.0.0.0/8", 8, 256)`, err: "prefix extension of 8 does not accommodate a subnet numbered 256"},
 		{expr: `cidrsubnet("10.0.0.0/8", sensitive(8), 2)`, want: sens(str("10.2.0.0/16"))},
 		{expr: `cidrsubnets("010.0.0.0/8", 8, 4)`, want: strs("10.0.0.0/16", "10.16.0.0/12")},
+		{expr: `cidrsubnets("fd00::/16", 4, 48, 4, 112)`, want: strs("fd00::/20", "fd00:1000::/64", "fd00:2000::/20", "fd00:3000::/128")},
+		{expr: `cidrsubnets("::/0", 128, 127)`, want: strs("::/128", "::2/127")},
+		{expr: `cidrsubnets("fd00::/16", 1, 2, 3, 3, 40)`, err: "not enough remaining address space for a subnet with a prefix of 56 bits after fd00:e000::/19"},
+		{expr: `cidrsubnets("fd00::/16", 113)`, err: "would extend prefix to more than 128 bits"},
+		{expr: `cidrsubnets("fd00::/16", 48, 0)`, err: "must extend prefix by at least one bit"},
+		{expr: `cidrsubnets("fd00::/16", 48, 1e40)`, err: "whole number"},
+		{expr: `cidrsubnets("fd00::/16", 40, sensitive(48))`, want: sens(strs("fd00::/56", "fd00:0:0:100::/64"))},
+		{expr: `cidrsubnets("10.0.0.0/8", 33)`, err: "may not extend prefix by more than 32 bits"},
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mayfly-iac/mayfly/internal/base/effort"
 	"github.com/mayfly-iac/mayfly/internal/base/safefile"
 
 	"filippo.io/age"
@@ -18,6 +19,7 @@ import (
 
 const (
 	scryptWorkFactor    = 15
+	scryptLeast         = 1 // if scrypt need not be slow
 	scryptMaxWorkFactor = 20
 )
 
@@ -40,7 +42,7 @@ func passphraseKeys(passphrase string) (keys, error) {
 	if err != nil {
 		return keys{}, err
 	}
-	recipient.SetWorkFactor(scryptWorkFactor)
+	recipient.SetWorkFactor(effort.Of(scryptWorkFactor, scryptLeast))
 	m := &memory{identity: identity, recipient: recipient}
 	return keys{identity: m, recipient: m, passphrase: true}, nil
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 	"testing"
@@ -224,10 +225,14 @@ func TestPassphrase(t *testing.T) {
 	if _, err := os.Stat(s.keyFile); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a key file was made: %v", err)
 	}
+	text, err := os.ReadFile(s.path)
+	if err != nil || !regexp.MustCompile(`\n-> scrypt \S+ 15\n`).Match(text) {
+		t.Errorf("the key was not derived with a work factor of 15: %v", err)
+	}
 	if got := reveal(t, newStore(t, Options{Path: s.path, Passphrase: canary}), "db"); got != "v" {
 		t.Errorf("got %q", got)
 	}
-	_, err := newStore(t, Options{Path: s.path, Passphrase: canary + "x"}).Secret(t.Context(), "db")
+	_, err = newStore(t, Options{Path: s.path, Passphrase: canary + "x"}).Secret(t.Context(), "db")
 	if !errors.Is(err, ErrWrongKey) || strings.Contains(err.Error(), canary) {
 		t.Errorf("wrong passphrase: %v", err)
 	}

@@ -58,8 +58,9 @@ func identityVersion(s Schemas, p addr.Provider, typeName string) *int64 {
 }
 
 // Versions are the version numbers in documents: Compat is the one that tools read as terraform_version,
-// Product is our own.
+// Product is our own. Engine is the name of the engine that the user has chosen, "" without a choice.
 type Versions struct {
+	Engine  string
 	Compat  string
 	Product string
 }

@@ -78,8 +78,10 @@ type jsonChange struct {
 
 // jsonWithheld is an attribute whose value is kept out of the plan and the state.
 type jsonWithheld struct {
-	Path   json.RawMessage `json:"path"`
-	Status string          `json:"status"`
+	Path      json.RawMessage `json:"path"`
+	Status    string          `json:"status"`
+	Computed  bool            `json:"computed,omitempty"`  // the provider gives the value
+	Consumers []string        `json:"consumers,omitempty"` // the instances that take a new computed value
 }
 
 // jsonRelevant is an attribute whose change outside contributed to the plan.
@@ -206,7 +208,11 @@ func changeJSON(c *plan.Change, s Schemas) (jsonChangeOf, error) {
 		out.Change.ReplacePaths = append(out.Change.ReplacePaths, pathJSON(p))
 	}
 	for _, w := range c.Withheld {
-		out.Change.Withheld = append(out.Change.Withheld, jsonWithheld{pathJSON(w.Path), string(w.Status)})
+		one := jsonWithheld{Path: pathJSON(w.Path), Status: string(w.Status), Computed: w.Computed}
+		for _, i := range w.Consumers {
+			one.Consumers = append(one.Consumers, i.String())
+		}
+		out.Change.Withheld = append(out.Change.Withheld, one)
 	}
 	out.Change.GeneratedConfig = c.GeneratedConfig
 	if c.Importing != nil {

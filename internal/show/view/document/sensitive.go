@@ -44,6 +44,7 @@ type SensitiveAttribute struct {
 	BySchema  bool          // according to the provider, and not the configuration alone
 	WriteOnly string        // the path of its write-only variant; "" if there is none
 	Argument  bool          // the configuration sets it, so that ephemeral_attributes can name it
+	Computed  bool          // only the provider gives it, and ephemeral_attributes can name it
 	Objects   []addr.Object // that have such a value, in the order of addresses
 }
 
@@ -162,7 +163,9 @@ func (f *sensitiveFinder) attribute(of ResourceType, path cty.Path, b *schema.Bl
 		attr := b.AttributeAt(path)
 		a.BySchema, a.WriteOnly = attr != nil && attr.Sensitive, schema.EveryElementOf(b.WriteOnlySibling(path))
 		_, err := b.Pattern(path)
-		a.Argument = err == nil && of.Mode == addr.Managed && b.Settable(path)
+		nameable := err == nil && of.Mode == addr.Managed && !path.Equals(cty.GetAttrPath("id"))
+		a.Argument = nameable && b.Settable(path)
+		a.Computed = nameable && !a.Argument && of.Provider != addr.BuiltinProvider // whose resources repeat an argument
 	}
 }
 
@@ -212,6 +215,7 @@ type jsonSensitiveAttribute struct {
 	BySchema  bool                  `json:"by_schema"`
 	WriteOnly string                `json:"write_only,omitempty"`
 	Argument  bool                  `json:"argument"`
+	Computed  bool                  `json:"computed"`
 	Objects   []jsonSensitiveObject `json:"objects"`
 }
 
@@ -223,11 +227,11 @@ type jsonSensitiveObject struct {
 
 // SensitiveJSON returns the document of s on one line. It has no values.
 func SensitiveJSON(s *Sensitive) ([]byte, error) {
-	doc := jsonSensitive{FormatVersion: "1.1", Resources: []jsonSensitiveType{}, Outputs: append([]string{}, s.Outputs...), Withheld: []jsonWithheldType{}}
+	doc := jsonSensitive{FormatVersion: "1.2", Resources: []jsonSensitiveType{}, Outputs: append([]string{}, s.Outputs...), Withheld: []jsonWithheldType{}}
 	for t, attributes := range s.ByType() {
 		one := jsonSensitiveType{ProviderName: providerName(t.Provider), Mode: modeJSON(t.Mode), Type: t.Type, SchemaKnown: !slices.Contains(s.Unread, t), Attributes: []jsonSensitiveAttribute{}}
 		for _, a := range attributes {
-			one.Attributes = append(one.Attributes, jsonSensitiveAttribute{Path: a.Path, BySchema: a.BySchema, WriteOnly: a.WriteOnly, Argument: a.Argument, Objects: objectsJSON(a.Objects)})
+			one.Attributes = append(one.Attributes, jsonSensitiveAttribute{Path: a.Path, BySchema: a.BySchema, WriteOnly: a.WriteOnly, Argument: a.Argument, Computed: a.Computed, Objects: objectsJSON(a.Objects)})
 		}
 		doc.Resources = append(doc.Resources, one)
 	}

@@ -13,6 +13,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
+	"sync"
 	"time"
 )
 
@@ -57,27 +59,50 @@ type Log []Entry
 // Read parses a transcript. It ignores an incomplete last line, left by a killed writer; any other
 // malformed line is an error.
 func Read(r io.Reader) (Log, error) {
-	var log Log
+	log, _, err := more(nil, r)
+	return log, err
+}
+
+// more appends the entries in r to a transcript, and returns the length of their lines in bytes.
+func more(log Log, r io.Reader) (_ Log, length int64, err error) {
 	br := bufio.NewReader(r)
-	for line := 1; ; line++ {
+	for {
 		text, err := br.ReadBytes('\n')
 		if errors.Is(err, io.EOF) {
-			return log, nil
+			return log, length, nil
 		}
 		if err != nil {
-			return nil, fmt.Errorf("reading the RPC transcript: %w", err)
+			return nil, 0, fmt.Errorf("reading the RPC transcript: %w", err)
 		}
 		var e Entry
 		if err := json.Unmarshal(text, &e); err != nil {
-			return nil, fmt.Errorf("RPC transcript, line %d: %w", line, err)
+			return nil, 0, fmt.Errorf("RPC transcript, line %d: %w", len(log)+1, err)
 		}
-		log = append(log, e)
+		log, length = append(log, e), length+int64(len(text))
 	}
 }
 
 // ReadFile parses the transcript in a file. A missing file is an empty transcript: no call was made.
-func ReadFile(path string) (Log, error) {
-	f, err := os.Open(path)
+func ReadFile(path string) (Log, error) { return NewReader(path).Read() }
+
+// Reader reads a transcript again and again while it is written, and parses each line once. It is safe for
+// concurrent use.
+type Reader struct {
+	path string
+
+	mu     sync.Mutex
+	log    Log
+	length int64 // of the lines in log, in bytes
+}
+
+// NewReader returns a Reader of the transcript in a file, which is only ever appended to.
+func NewReader(path string) *Reader { return &Reader{path: path} }
+
+// Read returns the transcript up to now. A missing file is an empty one.
+func (r *Reader) Read() (Log, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	f, err := os.Open(r.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -85,5 +110,13 @@ func ReadFile(path string) (Log, error) {
 		return nil, fmt.Errorf("opening the RPC transcript: %w", err)
 	}
 	defer f.Close()
-	return Read(f)
+	if _, err := f.Seek(r.length, io.SeekStart); err != nil {
+		return nil, fmt.Errorf("reading the RPC transcript: %w", err)
+	}
+	log, length, err := more(r.log, f)
+	if err != nil {
+		return nil, err
+	}
+	r.log, r.length = log, r.length+length
+	return slices.Clip(log), nil
 }

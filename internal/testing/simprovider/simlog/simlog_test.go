@@ -1,6 +1,8 @@
 package simlog_test
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -94,4 +96,51 @@ func TestRead(t *testing.T) {
 	if l, err := simlog.ReadFile(t.TempDir() + "/none"); err != nil || len(l) != 0 {
 		t.Errorf("no file: %v, %v", l, err)
 	}
+}
+
+// TestReader has a transcript grow between the looks at it, in the middle of a line too.
+func TestReader(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log")
+	r := simlog.NewReader(path)
+	if l, err := r.Read(); err != nil || len(l) != 0 {
+		t.Errorf("no file: %v, %v", l, err)
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var first simlog.Log
+	for i, part := range []string{`{"rpc":"A"}` + "\n" + `{"rp`, `c":"B"}` + "\n", "", `{"rpc":"C"}` + "\n"} {
+		if _, err := f.WriteString(part); err != nil {
+			t.Fatal(err)
+		}
+		l, err := r.Read()
+		if want, whole := []int{1, 2, 2, 3}[i], readAll(t, path); err != nil || len(l) != want || !cmp.Equal(l, whole) {
+			t.Errorf("after part %d: %v, %v, want the %d entries %v", i, l, err, want, whole)
+		}
+		if i == 0 {
+			first = append(l, simlog.Entry{RPC: "other"})
+		}
+	}
+	if first[1].RPC != "other" {
+		t.Error("an entry that was read later is in the result of an earlier call")
+	}
+	if _, err := f.WriteString("nonsense\n"); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if _, err := r.Read(); err == nil || !strings.Contains(err.Error(), "line 4") {
+			t.Errorf("a malformed line: %v", err)
+		}
+	}
+}
+
+func readAll(t *testing.T, path string) simlog.Log {
+	t.Helper()
+	l, err := simlog.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
 }

@@ -1,0 +1,31 @@
+package compat
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestParse(t *testing.T) {
+	for text, want := range map[string]string{
+		"terraform-1.16": "terraform-1.16.0", "terraform-1.5.7": "terraform-1.5.7", "opentofu-1.12.6": "opentofu-1.12.6", "opentofu-2.0": "opentofu-2.0.0",
+		"": "", "terraform": "", "terraform-1": "", "Terraform-1.16": "", "tofu-1.12": "", "terraform-1.16.": "", "terraform-v1.16": "", "terraform-1.16.0-rc1": "",
+		"terraform-01.2": "", " terraform-1.16": "", "opentofu-1.12\n": "", "opentofu-1.1234567": "",
+	} {
+		e, err := Parse(text)
+		if want == "" {
+			if err == nil || e != (Engine{}) || !strings.Contains(err.Error(), "terraform-X.Y or opentofu-X.Y") {
+				t.Errorf("%q: %v, %v", text, e, err)
+			}
+			continue
+		}
+		if err != nil || e.String() != want || e.OrDefault() != e {
+			t.Errorf("%q: %v, %v", text, e, err)
+		}
+		if again, err := Parse(e.String()); err != nil || again != e {
+			t.Errorf("%q is read again as %v, %v", e, again, err)
+		}
+	}
+	if d := (Engine{}).OrDefault(); d.String() != "opentofu-"+Version {
+		t.Errorf("the default is %s", d)
+	}
+}

@@ -1,0 +1,271 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/event"
+	"github.com/mayfly-iac/mayfly/internal/values/schema"
+	"github.com/mayfly-iac/mayfly/internal/values/value"
+	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/state"
+)
+
+// computedUses has the uses of computed values that are not stored (E96). It is safe for concurrent use.
+type computedUses struct {
+	state *state.State // that the run begins with; nil for none. Set before the first use
+
+	mu sync.Mutex
+	of map[string][]computedUse // by attribute
+}
+
+// computedUse is a use of a computed value: by an argument of a managed resource, or by something else that
+// needs the value in every run.
+type computedUse struct {
+	user     string        // for messages
+	instance addr.Instance // zero for others
+	path     cty.Path      // of the argument
+}
+
+func (u *computedUses) add(of value.Computed, use computedUse) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.of == nil {
+		u.of = map[string][]computedUse{}
+	}
+	u.of[of.By] = append(u.of[of.By], use)
+}
+
+// need notes that something other than a managed resource uses values with these marks. It returns an error
+// if one of them cannot be had in this run.
+func (u *computedUses) need(user string, of []value.Computed) diag.List {
+	var past []value.Computed
+	for _, c := range of {
+		if c.Past {
+			past = append(past, c)
+		} else {
+			u.add(c, computedUse{user: user})
+		}
+	}
+	if len(past) == 0 {
+		return nil
+	}
+	return unavailable(u.state, user, past)
+}
+
+// unavailable is the error for computed values of earlier runs that something needs. st is the state that the
+// run begins with, nil if there is none.
+func unavailable(st *state.State, user string, of []value.Computed) diag.List {
+	slices.SortFunc(of, func(a, b value.Computed) int { return strings.Compare(a.By, b.By) })
+	var lines, options strings.Builder
+	for _, c := range of {
+		fmt.Fprintf(&lines, "\n  %s", c.By)
+		producer, w := producerOf(st, c)
+		if w == nil {
+			continue
+		}
+		if !w.At.IsZero() {
+			fmt.Fprintf(&lines, ", made at %s", w.At.UTC().Format("2006-01-02 15:04:05 UTC"))
+		}
+		if len(w.To) > 0 {
+			fmt.Fprintf(&lines, " for %s", names(w.To))
+		}
+		if option := " -replace=" + diag.Argument(producer.String()); !strings.Contains(options.String()+" ", option+" ") {
+			options.WriteString(option)
+		}
+	}
+	way := "by replacing the objects that they belong to"
+	if options.Len() > 0 {
+		way = "with the option" + options.String()
+	}
+	return diag.Errorf("Value is no longer available",
+		"%s needs values that providers computed in an earlier run:%s\n\nThey are kept out of the state by ephemeral_attributes, and existed only in that run. Read them from where they were stored then, or make new ones %s.",
+		user, lines.String(), way)
+}
+
+// producerOf returns the instance that a computed value belongs to, and the state's record of it, nil if it
+// has none.
+func producerOf(st *state.State, of value.Computed) (addr.Instance, *state.Withheld) {
+	if st == nil {
+		return addr.Instance{}, nil
+	}
+	for i, in := range st.AllInstances() {
+		if in.Current == nil {
+			continue
+		}
+		for k, w := range in.Current.Withheld {
+			if w.Computed && attributeName(i, w.Path) == of.By {
+				return i, &in.Current.Withheld[k]
+			}
+		}
+	}
+	return addr.Instance{}, nil
+}
+
+func attributeName(i addr.Instance, path cty.Path) string {
+	return i.String() + "." + schema.PathString(path)
+}
+
+// names lists the addresses of resources.
+func names(list []addr.ConfigResource) string {
+	var out []string
+	for _, r := range list {
+		out = append(out, r.String())
+	}
+	slices.Sort(out)
+	return strings.Join(out, ", ")
+}
+
+// consumersOf returns the resources that use a computed value which a change makes.
+func consumersOf(c *plan.Change, path cty.Path) (to []addr.ConfigResource) {
+	for _, w := range c.Withheld {
+		if w.Path.Equals(path) {
+			to = append(to, blocksOf(slices.Concat(w.Consumers, w.Missed))...)
+		}
+	}
+	return to
+}
+
+// blocksOf returns the resources that instances belong to, once each.
+func blocksOf(instances []addr.Instance) (out []addr.ConfigResource) {
+	for _, i := range instances {
+		if !slices.Contains(out, i.Config()) {
+			out = append(out, i.Config())
+		}
+	}
+	return out
+}
+
+// deliveries has the consumers that are still to get computed values in an apply (E98).
+type deliveries struct {
+	mu sync.Mutex
+	// waiting has, by the object with the value, the resources that are owed it, each with the instances that
+	// have not taken it yet.
+	waiting   map[addr.Instance]map[addr.ConfigResource]map[addr.Instance]struct{}
+	producers map[addr.Instance][]addr.Instance // by consumer
+}
+
+// expect adds the consumers of the computed values of an object, and missed, which use them and take none.
+func (d *deliveries) expect(producer addr.Instance, consumers, missed []addr.Instance) {
+	if d.waiting == nil {
+		d.waiting = map[addr.Instance]map[addr.ConfigResource]map[addr.Instance]struct{}{}
+		d.producers = map[addr.Instance][]addr.Instance{}
+	}
+	blocks := d.waiting[producer]
+	if blocks == nil {
+		blocks = map[addr.ConfigResource]map[addr.Instance]struct{}{}
+		d.waiting[producer] = blocks
+	}
+	for _, c := range slices.Concat(consumers, missed) {
+		if blocks[c.Config()] == nil {
+			blocks[c.Config()] = map[addr.Instance]struct{}{}
+		}
+		blocks[c.Config()][c] = struct{}{}
+	}
+	for _, c := range consumers {
+		if !slices.Contains(d.producers[c], producer) {
+			d.producers[c] = append(d.producers[c], producer)
+		}
+	}
+}
+
+// take notes that a consumer has taken the values that it was to get. It returns the objects of which a
+// resource has got all that it was owed.
+func (d *deliveries) take(consumer addr.Instance) (done []addr.Instance) {
+	for _, producer := range d.producers[consumer] {
+		left := d.waiting[producer][consumer.Config()]
+		if delete(left, consumer); len(left) == 0 {
+			done = append(done, producer)
+		}
+	}
+	return done
+}
+
+// endDelivered ends the entry of an operation on a consumer of computed values, which has taken them. In the
+// same write it strikes the resource out of the records of those who owed it something. The writes follow
+// each other, or one could restore a line that another has struck out.
+func endDelivered(a *applier, entry *journalEntry, consumer addr.Instance, change state.ObjectChange) bool {
+	d := &a.deliveries
+	if len(d.producers[consumer]) == 0 {
+		return entry.end(false, change)
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	changes := []state.ObjectChange{change}
+	block := consumer.Config()
+	for _, producer := range d.take(consumer) {
+		a.mu.Lock()
+		in := a.state.Instance(producer)
+		a.mu.Unlock()
+		if in == nil || in.Current == nil {
+			continue
+		}
+		if list, changed := state.Deliver(in.Current.Withheld, &block); changed {
+			n := in.Current.Clone()
+			n.Withheld = list
+			changes = append(changes, state.ObjectChange{Object: addr.Object{Instance: producer}, Provider: in.Provider, New: n})
+		}
+	}
+	return entry.end(false, changes...)
+}
+
+// oweFirst records, before an update, that the consumers of the computed values which it may make have yet to
+// get them: the run may die before it knows the answer. It returns the journal entry for the update, nil if
+// that cannot begin.
+func oweFirst(ia *instanceApply, entry *journalEntry) *journalEntry {
+	o := ia.a.object(ia.Obj)
+	if ia.change.Action != plan.Update || o == nil {
+		return entry
+	}
+	owing, owes := o.Clone(), false
+	owing.Withheld = slices.Clone(o.Withheld)
+	for i, w := range owing.Withheld {
+		for _, r := range consumersOf(ia.change, w.Path) {
+			if w.Computed && !slices.Contains(w.Owed, r) {
+				w.Owed, owes = append(slices.Clip(w.Owed), r), true
+			}
+		}
+		owing.Withheld[i].Owed = w.Owed
+	}
+	if !owes {
+		return entry
+	}
+	if !entry.end(false, ia.changeTo(owing)) {
+		return nil
+	}
+	return ia.a.beginEntry(ia.Obj, string(event.OpUpdate))
+}
+
+// reportMissed reports new computed values of an updated object which not all consumers take in this apply.
+// The plan could not know whether there would be any.
+func reportMissed(ia *instanceApply, o *state.Object) {
+	for _, w := range ia.change.Withheld {
+		if len(w.Missed) == 0 {
+			continue
+		}
+		had, has := recordOf(ia.prior.Object, w.Path), recordOf(o, w.Path)
+		if has == nil || had != nil && had.Value() == has.Value() {
+			continue
+		}
+		ia.Report(diag.Errorf("New value was not delivered",
+			"The provider made a new value of %s in this update, and this apply did not send it to %s. The value exists no longer, as ephemeral_attributes keeps it out of the state. Change the versions of the arguments that use it, so that they take a new one, and make that with the option -replace=%s.",
+			attributeName(ia.Obj.Instance, w.Path), names(blocksOf(w.Missed)), diag.Argument(ia.Obj.Instance.String())))
+	}
+}
+
+// recordOf returns the record of a withheld attribute of an object, nil if there is none.
+func recordOf(o *state.Object, path cty.Path) *state.Withheld {
+	if o == nil {
+		return nil
+	}
+	if i := slices.IndexFunc(o.Withheld, func(w state.Withheld) bool { return w.Path.Equals(path) }); i >= 0 {
+		return &o.Withheld[i]
+	}
+	return nil
+}

@@ -1,0 +1,331 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/internal/base/future"
+	"github.com/mayfly-iac/mayfly/internal/engine/ephemeral"
+	"github.com/mayfly-iac/mayfly/internal/engine/object"
+	"github.com/mayfly-iac/mayfly/internal/language/eval"
+	"github.com/mayfly-iac/mayfly/internal/values/schema"
+	"github.com/mayfly-iac/mayfly/internal/values/value"
+	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/state"
+)
+
+// settled is the outcome for an object whose configuration may use computed values.
+type settled uint8
+
+const (
+	settledByPlan settled = iota // the provider has to plan it
+	settledSame                  // it stays as it is, without asking the provider
+	settledFailed                // it cannot be planned, which was reported
+)
+
+// settleComputed looks at the computed values that the configuration of an object is made of. Where they
+// existed only in an earlier run, an ephemeral attribute must be made of the same ones as before, or it is an
+// error (E97). Write-only arguments are judged by checkWriteOnly, once the action is known.
+func settleComputed(ip *instancePlan, s *ephemeral.Session) settled {
+	evaluateMade(ip.t, &ip.objectOp, s.Opened, ip.in, ip.declared.Computed)
+	var missing []cty.Path
+	for _, part := range ip.declared.Computed {
+		if !part.Of.Past {
+			ip.planner.computed.add(part.Of, computedUse{user: ip.Obj.String(), instance: ip.Obj.Instance, path: part.Path})
+		}
+		if ip.Withheld.Names.Matches(part.Path) {
+			if part.Of.Past {
+				missing = append(missing, part.Path)
+			}
+		}
+	}
+	switch {
+	case len(missing) == 0:
+		return settledByPlan
+	case staysUnavailable(ip, missing):
+		return settledSame
+	}
+	reportUnavailable(ip, missing[0])
+	return settledFailed
+}
+
+// reportUnavailable reports an argument whose value cannot be had.
+func reportUnavailable(ip *instancePlan, path cty.Path) {
+	var of []value.Computed
+	for _, part := range ip.declared.Computed {
+		if part.Of.Past && part.Path.Equals(path) {
+			of = append(of, part.Of)
+		}
+	}
+	diags := unavailable(ip.planner.computed.state, fmt.Sprintf("The argument %s of %s", schema.PathString(path), ip.Obj), of)
+	diags[0].Path = path
+	ip.Report(diags)
+}
+
+// staysUnavailable reports whether an object stays as it is without values that cannot be had.
+func staysUnavailable(ip *instancePlan, missing []cty.Path) bool {
+	if !asStored(ip) || !ip.Withheld.SameGiven(ip.loaded.Value, ip.prior.Value, ip.declared.Value, ip.stored) || ip.forcedReason() != plan.NoReason {
+		return false
+	}
+	if !ip.Withheld.Unavailable(ip.stored, ip.declared.Value, missing) {
+		return false
+	}
+	ip.config = ip.declared
+	return !ip.marksChanged(ip.prior.Value)
+}
+
+// checkWriteOnly reports write-only arguments that a change needs and whose values cannot be had. An update
+// needs them only if their version changes.
+func checkWriteOnly(ip *instancePlan, planned cty.Value) bool {
+	if ip.change.Action == plan.NoOp {
+		return true
+	}
+	ok := true
+	for _, part := range ip.declared.Computed {
+		if !part.Of.Past || ip.Withheld.Names.Matches(part.Path) {
+			continue
+		}
+		if ip.change.Action == plan.Update && !takesWriteOnly(ip.Block(), part.Path, ip.prior.Value, planned) {
+			continue
+		}
+		reportUnavailable(ip, part.Path)
+		ok = false
+	}
+	return ok
+}
+
+// takesWriteOnly reports whether an update takes the value of the write-only argument at a path: one that has
+// a version, an argument of its name with "_version", is taken if that changes.
+func takesWriteOnly(b *schema.Block, path cty.Path, before, after cty.Value) bool {
+	version := b.WriteOnlyVersion(path)
+	if version == nil {
+		return true
+	}
+	was, err1 := version.Apply(before)
+	is, err2 := version.Apply(after)
+	return err1 != nil || err2 != nil || !is.IsWhollyKnown() || !is.RawEquals(was)
+}
+
+// checkDeliveries has each change that makes a computed value owe it to those who use it (E98). A user that
+// exists and will not take the value in this run is an error: the value would be lost.
+func checkDeliveries(p *planner) {
+	if p.req.Mode != plan.Normal {
+		return
+	}
+	for _, c := range p.changes {
+		if c.Action == plan.NoOp || c.Action == plan.Delete || c.Action == plan.Forget || c.Deposed != addr.Current {
+			continue
+		}
+		makes, used := false, false
+		for i, w := range c.Withheld {
+			if !w.Computed || !w.Status.Differs() {
+				continue
+			}
+			makes = true
+			by := attributeName(c.Addr, w.Path)
+			addExcludedUses(p, c, by)
+			for _, use := range p.computed.of[by] {
+				used = true
+				deliver(p, c, &c.Withheld[i], by, use)
+			}
+		}
+		for i := range c.Withheld {
+			slices.SortFunc(c.Withheld[i].Consumers, addr.Instance.Compare)
+			slices.SortFunc(c.Withheld[i].Missed, addr.Instance.Compare)
+		}
+		if makes && !used && c.Action != plan.Update {
+			p.run.Report(diag.Warnf("Nothing uses the value of an ephemeral attribute",
+				"The values that the provider computes for %s are kept out of the state, and nothing in the configuration uses them: they will be lost.", c.Addr).WithAddress(c.Addr.String()))
+		}
+	}
+}
+
+// deliver decides about one user of a value that a change makes.
+func deliver(p *planner, c *plan.Change, w *plan.Withheld, by string, use computedUse) {
+	if use.instance == (addr.Instance{}) {
+		if c.Action != plan.Update {
+			p.run.Report(diag.Warnf("Later runs do not have a value that they need",
+				"%s is made of %s, which exists only in the run that makes it. Later runs need it too, and will end with an error. Store the value where it can be read from, for instance through a write-only argument, and read it from there.", use.user, by).WithAddress(c.Addr.String()))
+		}
+		return
+	}
+	to := p.changes[addr.Object{Instance: use.instance}]
+	if to != nil && takes(p, to, use.path) {
+		if !slices.Contains(w.Consumers, use.instance) {
+			w.Consumers = append(w.Consumers, use.instance)
+		}
+		return
+	}
+	if c.Action == plan.Update {
+		if !slices.Contains(w.Missed, use.instance) { // maybe there is no new value
+			w.Missed = append(w.Missed, use.instance)
+		}
+		return
+	}
+	if to == nil && p.broken.Touched(plan.Dep{Resource: use.instance.Abs(), Key: use.instance.Key}) {
+		return // its own error is reported
+	}
+	why, way := "the version of its argument "+schema.PathString(use.path)+" stays, so that the value is not sent", "Change the version, or make it fingerprint("+by+")"
+	if to == nil {
+		why, way = "this plan leaves it out", "Include it in the plan"
+	}
+	p.run.Report(diag.Errorf("New value would not be delivered",
+		"The plan makes a new value of %s, and %s uses it, but %s. The value exists only in the run that makes it. %s, or leave the value as it is.",
+		by, use.instance, why, way).WithAddress(use.instance.String()))
+}
+
+// takes reports whether a change takes the value of an argument.
+func takes(p *planner, c *plan.Change, path cty.Path) bool {
+	switch c.Action {
+	case plan.Create, plan.CreateThenDelete, plan.DeleteThenCreate, plan.ForgetThenCreate:
+		return true
+	case plan.Update:
+	default:
+		return false
+	}
+	for _, w := range c.Withheld {
+		if path.HasPrefix(w.Path) {
+			return w.Status.Differs()
+		}
+	}
+	s := p.providers.Loaded(c.Provider.Provider, addr.Managed, c.Addr.Resource.Type)
+	before, err1 := c.Before.Unmarked()
+	after, err2 := c.After.Unmarked()
+	return s == nil || err1 != nil || err2 != nil || takesWriteOnly(s.Block, path, before, after)
+}
+
+// addExcludedUses adds the uses of a value by objects that a restricted plan leaves out.
+func addExcludedUses(p *planner, c *plan.Change, by string) {
+	if !p.selection.Restricted() {
+		return
+	}
+	t := &future.Task{}
+	for i, stored := range p.prior.AllInstances() {
+		if stored.Current == nil || !slices.Contains(stored.Current.Dependencies, c.Addr.Config()) || p.changes[addr.Object{Instance: i}] != nil {
+			continue
+		}
+		in, ok := p.run.Find(t, i)
+		if !ok || in == nil {
+			continue
+		}
+		in.Prepare(t)
+		cfg, diags := in.EvalBody(t, eval.NewOpened(nil))
+		if diags.HasErrors() {
+			continue
+		}
+		for _, part := range value.PathsMadeOf(cfg) {
+			if part.Of.By == by {
+				p.computed.add(part.Of, computedUse{user: i.String(), instance: i, path: part.Path})
+			}
+		}
+	}
+}
+
+// checkUndelivered looks for computed values of an object that an earlier run made and did not deliver (E98).
+// An object that was created by that run, and that nothing else needs, is to be replaced, which undelivered
+// says. Anything else is an error, and checkUndelivered returns false.
+func checkUndelivered(ip *instancePlan) bool {
+	if ip.stored == nil || ip.stored.Tainted || ip.planner.req.Mode != plan.Normal {
+		return true
+	}
+	if _, forced := ip.planner.forced[ip.in.Addr()]; forced {
+		return true
+	}
+	var owed, had []addr.ConfigResource
+	created := true
+	for _, w := range ip.stored.Withheld {
+		for _, r := range w.Owed {
+			if m := ip.planner.req.Config.Modules[r.Module]; m != nil && m.Resources[r.Resource] != nil && !slices.Contains(owed, r) {
+				owed, created = append(owed, r), created && w.Created
+			}
+		}
+		for _, r := range w.To {
+			if !slices.Contains(w.Owed, r) && !slices.Contains(had, r) {
+				had = append(had, r)
+			}
+		}
+	}
+	if len(owed) == 0 {
+		return true
+	}
+	a := ip.in.Addr()
+	prevented, diags := ip.in.PreventDestroy(ip.t)
+	ip.walk.run.Report(diags)
+	if diags.HasErrors() {
+		return false
+	}
+	if created && !prevented && len(had) == 0 && !othersDependOn(ip.planner, a.Config(), owed) {
+		ip.undelivered = true
+		ip.Report(diag.Warnf("Value was never delivered",
+			"An earlier run created %s and ended before %s had the value that its provider computed. The value is lost, so the object is replaced.", a, names(owed)))
+		return true
+	}
+	detail := fmt.Sprintf("An earlier run made a new value for %s, or may have, and ended before %s had it.", a, names(owed))
+	if len(had) > 0 {
+		detail += fmt.Sprintf(" It was delivered to %s.", names(had))
+	}
+	ip.Report(diag.Errorf("Value was not delivered",
+		"%s The value exists no longer, as ephemeral_attributes keeps it out of the state. To make a new one, add the option -replace=%s. If all is well as it is, run: untaint %s", detail, diag.Argument(a.String()), diag.Argument(a.String())))
+	return false
+}
+
+// othersDependOn reports whether the state has objects that depend on a resource, and that belong to none of
+// the given resources.
+func othersDependOn(p *planner, r addr.ConfigResource, known []addr.ConfigResource) bool {
+	for i, in := range p.req.State.AllInstances() {
+		if in.Current != nil && i.Config() != r && !slices.Contains(known, i.Config()) && slices.Contains(in.Current.Dependencies, r) {
+			return true
+		}
+	}
+	return false
+}
+
+// evaluateMade evaluates the configuration with the versions of computed values in their place, for the
+// records of the attributes that are made of them. of are the parts of the configuration that are.
+func evaluateMade(t *future.Task, op *objectOp, o *eval.Opened, in *eval.Instance, of []value.ComputedPart) {
+	if op.Withheld.Made != cty.NilVal || !slices.ContainsFunc(of, func(part value.ComputedPart) bool { return op.Withheld.Names.Matches(part.Path) }) {
+		return
+	}
+	op.Withheld.Made = cty.NullVal(op.Block().Type())
+	made, ok := eval.StandIns(t, in, o)
+	if !ok {
+		return
+	}
+	if plain, faults := value.Storable(made, op.Block().Type()); len(faults) == 0 {
+		op.Withheld.Made = op.Block().NullAt(plain, slices.DeleteFunc(op.Withheld.Names.Find(plain), func(p cty.Path) bool {
+			return slices.ContainsFunc(of, func(part value.ComputedPart) bool { return part.Path.HasPrefix(p) || p.HasPrefix(part.Path) })
+		}))
+	}
+}
+
+// keptAway returns the planned object without the computed values that stay. The plan may have read them, but
+// the apply does not read the object again.
+func keptAway(ip *instancePlan, planned cty.Value) cty.Value {
+	if ip.change.Action == plan.NoOp {
+		return ip.Withheld.Hide(planned)
+	}
+	var same []cty.Path
+	for _, w := range ip.change.Withheld {
+		if w.Computed && w.Status == plan.WithheldSame {
+			same = append(same, w.Path)
+		}
+	}
+	return ip.Block().NullAt(planned, same)
+}
+
+// markPrior returns the prior object as references see it.
+func markPrior(ip *instancePlan) cty.Value {
+	return ip.Mark(ip.prior.Value, object.Config{Sensitive: ip.prior.Sensitive()}, ip.prior.Records())
+}
+
+// recordsOf returns the state's records of the object that is planned: none of one that is to be made.
+func recordsOf(ip *instancePlan) []state.Withheld {
+	if a := ip.change.Action; a == plan.Create || a.IsReplace() {
+		return nil
+	}
+	return ip.prior.Records()
+}

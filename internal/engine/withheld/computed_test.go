@@ -1,0 +1,248 @@
+package withheld
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/internal/values/schema"
+	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/state"
+)
+
+// computedFixture is a fixture whose provider may give the password.
+func computedFixture(t *testing.T) *fixture {
+	f := newFixture(t)
+	f.Block.Attributes["password"].Computed = true
+	f.Computed = schema.Patterns{password}
+	return f
+}
+
+// computed is the record of a computed value.
+func computed(t *testing.T, v cty.Value) state.Withheld {
+	return state.Withheld{Path: password, Returned: of(t, v), Computed: true, Number: 5}
+}
+
+func TestJudgeComputed(t *testing.T) {
+	a, b := str("a"), str("b")
+	lacks := thing(none, none)
+	for _, row := range []struct {
+		name           string
+		prior          cty.Value
+		o              *state.Object
+		cfg, planned   cty.Value
+		want           plan.WithheldStatus
+		computed, kept bool
+	}{
+		{"created", gone, nil, lacks, thing(unknown, none), plan.WithheldUnknown, true, true},
+		{"created as planned", gone, nil, lacks, thing(a, none), plan.WithheldNew, true, true},
+		{"created without one", gone, nil, lacks, lacks, "", true, true},
+		{"as it was", lacks, stored(t, lacks, computed(t, a)), lacks, lacks, plan.WithheldSame, true, true},
+		{"maybe another", lacks, stored(t, lacks, computed(t, a)), lacks, thing(unknown, none), plan.WithheldUnknown, true, true},
+		{"read as it was", thing(a, none), stored(t, lacks, computed(t, a)), lacks, thing(a, none), plan.WithheldSame, true, true},
+		{"read as another", thing(b, none), stored(t, lacks, computed(t, a)), lacks, thing(b, none), plan.WithheldChanged, true, true},
+		{"adopted", thing(a, none), stored(t, thing(a, none)), lacks, thing(a, none), plan.WithheldStored, true, true},
+		{"adopted with another", thing(a, none), stored(t, thing(a, none)), lacks, thing(b, none), plan.WithheldChanged, true, true},
+		{"released", lacks, stored(t, lacks, computed(t, a)), lacks, lacks, plan.WithheldRemoved, true, false},
+		{"set by the configuration now", lacks, stored(t, lacks, computed(t, a)), thing(b, none), thing(b, none), plan.WithheldChanged, false, true},
+		{"set to the same", lacks, stored(t, lacks, computed(t, a)), thing(a, none), thing(a, none), plan.WithheldChanged, false, true},
+	} {
+		f := computedFixture(t)
+		if !row.kept {
+			f.Names, f.Computed = nil, nil
+		}
+		got := f.Judge(row.prior, row.o, row.cfg, row.planned)
+		switch {
+		case row.want == "" && len(got) == 0:
+		case len(got) != 1 || got[0].Status != row.want || got[0].Computed != row.computed:
+			t.Errorf("%s: got %+v, want %s", row.name, got, row.want)
+		case got[0].Restores() != (row.want == plan.WithheldStored || row.want == plan.WithheldRemoved):
+			t.Errorf("%s: the apply restores: %t", row.name, got[0].Restores())
+		}
+	}
+	if got := computedFixture(t).Fill(lacks, stored(t, lacks, computed(t, a)), thing(a, none)); !got.RawEquals(thing(a, none)) {
+		t.Errorf("a configuration with the computed value: got %#v", got)
+	}
+	f := newFixture(t) // whose provider never gives the password
+	if got := f.CheckGiven(lacks, thing(a, none)); len(got) != 1 {
+		t.Errorf("given by a provider that must not: got %v", got)
+	}
+	if got := computedFixture(t).CheckGiven(lacks, thing(a, none)); got != nil {
+		t.Errorf("given by a provider: got %v", got)
+	}
+}
+
+func TestRecordsOfComputed(t *testing.T) {
+	a, b, lacks := str("a"), str("b"), thing(none, none)
+	to := addr.ConfigResource{Resource: addr.Resource{Mode: addr.Managed, Type: "sim_thing", Name: "user"}}
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	making := Making{At: now, Created: true, To: func(p cty.Path) []addr.ConfigResource {
+		if !p.Equals(password) {
+			t.Errorf("asked for the consumers of %s", schema.PathString(p))
+		}
+		return []addr.ConfigResource{to}
+	}}
+	first := computedFixture(t)
+	first.Making = making
+	made := first.Records(thing(a, none), lacks, nil)
+	if len(made) != 1 || !made[0].Computed || made[0].Number == 0 || !made[0].Sent.IsZero() || made[0].Returned.IsZero() || !made[0].At.Equal(now) || !made[0].Created {
+		t.Fatalf("got %+v, want a record of a computed value", made)
+	}
+	if !slices.Equal(made[0].Owed, []addr.ConfigResource{to}) || !slices.Equal(made[0].To, made[0].Owed) {
+		t.Errorf("owed to %v, for %v, want one resource", made[0].Owed, made[0].To)
+	}
+	o := stored(t, lacks, made...)
+	for _, row := range []struct {
+		name string
+		v    cty.Value
+		sent cty.Value
+		same bool
+	}{
+		{"updated without it", lacks, lacks, true},
+		{"updated with it", thing(a, none), lacks, true},
+		{"read without it", lacks, cty.NilVal, true},
+		{"read with it", thing(a, none), cty.NilVal, true},
+		{"updated with another", thing(b, none), lacks, false},
+		{"read with another", thing(b, none), cty.NilVal, false},
+	} {
+		f := computedFixture(t)
+		got := f.Records(row.v, row.sent, o)
+		if len(got) != 1 || got[0].Equal(made[0]) != row.same {
+			t.Errorf("%s: got %+v, want the same record: %t", row.name, got, row.same)
+		} else if !row.same && (got[0].Number == made[0].Number || got[0].Number == 0 || got[0].Owed != nil) {
+			t.Errorf("%s: got %+v, want the number of the new value and nothing owed", row.name, got)
+		}
+	}
+	if got := computedFixture(t).Records(lacks, cty.NilVal, nil); len(got) != 1 || !got[0].Computed || got[0].Value() != "" {
+		t.Errorf("imported without it: got %+v, want a record of a value that is not known", got)
+	}
+	if got := computedFixture(t).Records(lacks, lacks, nil); len(got) != 0 {
+		t.Errorf("created without one: got %+v, want no record", got)
+	}
+}
+
+func TestComputedValues(t *testing.T) {
+	a, lacks := str("a"), thing(none, none)
+	record := computed(t, a)
+	for _, row := range []struct {
+		name    string
+		v, cfg  cty.Value
+		records []state.Withheld
+		want    cty.Value // NilVal if there is none
+		past    bool
+		known   bool // there is a record of it
+	}{
+		{"not made yet", thing(unknown, none), lacks, nil, unknown, false, false},
+		{"maybe made again", thing(unknown, none), lacks, []state.Withheld{record}, unknown, false, false},
+		{"just made", thing(a, none), lacks, []state.Withheld{record}, a, false, true},
+		{"made earlier", lacks, lacks, []state.Withheld{record}, unknown, true, true},
+		{"of an object of the state", lacks, cty.NilVal, []state.Withheld{record}, unknown, true, true},
+		{"still in the state", thing(a, none), cty.NilVal, nil, a, false, false},
+		{"set by the configuration", thing(a, none), thing(a, none), nil, cty.NilVal, false, false},
+		{"none", lacks, lacks, nil, cty.NilVal, false, false},
+	} {
+		f := computedFixture(t)
+		got := ComputedValues(&f.Attributes, row.v, row.cfg, row.records)
+		switch {
+		case row.want == cty.NilVal && len(got) == 0:
+		case len(got) != 1 || !got[0].Path.Equals(password) || !got[0].Now.RawEquals(row.want) || got[0].Past != row.past || (got[0].Record != nil) != row.known:
+			t.Errorf("%s: got %+v", row.name, got)
+		}
+	}
+	f := newFixture(t)
+	f.Names = nil
+	if got := ComputedValues(&f.Attributes, lacks, lacks, []state.Withheld{record}); got != nil {
+		t.Errorf("released: got %+v", got)
+	}
+}
+
+// TestUnavailable has objects whose password is made of a computed value of an earlier run.
+func TestUnavailable(t *testing.T) {
+	how, other := thing(str("how"), none), str("o")
+	cfg := thing(unknown, other)
+	record := func(change func(*state.Withheld)) state.Withheld {
+		w := sent(t, password, str("a"))
+		w.Made, w.Config = of(t, str("how")), quickOf(t, thing(none, other))
+		change(&w)
+		return w
+	}
+	nothing := func(*state.Withheld) {}
+	for _, row := range []struct {
+		name string
+		o    *state.Object
+		cfg  cty.Value
+		made cty.Value
+		want bool
+	}{
+		{"the same", stored(t, thing(none, other), record(nothing)), cfg, how, true},
+		{"no object", nil, cfg, how, false},
+		{"made in another way", stored(t, thing(none, other), record(nothing)), cfg, thing(str("else"), none), false},
+		{"not known how", stored(t, thing(none, other), record(nothing)), cfg, thing(none, none), false},
+		{"how is unknown", stored(t, thing(none, other), record(nothing)), cfg, thing(unknown, none), false},
+		{"another configuration", stored(t, thing(none, other), record(nothing)), thing(unknown, str("p")), how, false},
+		{"no record of how", stored(t, thing(none, other), record(func(w *state.Withheld) { w.Made = lost })), cfg, how, false},
+		{"no record", stored(t, thing(none, other)), cfg, how, false},
+		{"a record more", stored(t, thing(none, other), record(nothing), sent(t, note(0), str("n"))), cfg, how, false},
+		{"a computed one more", stored(t, thing(none, other), record(nothing), state.Withheld{Path: note(0), Computed: true}), cfg, how, true},
+	} {
+		f := newFixture(t)
+		f.Made = row.made
+		if got := f.Unavailable(row.o, row.cfg, []cty.Path{password}); got != row.want {
+			t.Errorf("%s: got %t, want %t", row.name, got, row.want)
+		}
+	}
+	f := newFixture(t)
+	f.Made = how
+	o := stored(t, thing(none, other, none), record(func(w *state.Withheld) { w.Config = quickOf(t, thing(none, other, none)) }), sent(t, note(0), str("n")))
+	if !f.Unavailable(o, thing(unknown, other, str("n")), []cty.Path{password}) || f.Unavailable(o, thing(unknown, other, str("m")), []cty.Path{password}) {
+		t.Error("another attribute, whose value is known, is not compared")
+	}
+}
+
+// TestRecordsOfMade has values that are made of computed ones.
+func TestRecordsOfMade(t *testing.T) {
+	cfg := thing(str("a"), str("o"))
+	f := newFixture(t)
+	f.Made = thing(str("how"), none)
+	made := f.Records(cfg, cfg, nil)
+	if len(made) != 1 || made[0].Made.IsZero() || made[0].Config.IsZero() || made[0].Sent.IsZero() {
+		t.Fatalf("got %+v, want fingerprints", made)
+	}
+	o := stored(t, thing(none, str("o")), made...)
+	if got := f.Records(cfg, cfg, o); !got[0].Equal(made[0]) {
+		t.Error("a record of the same is another one")
+	}
+	f.Made = thing(str("else"), none)
+	if got := f.Records(cfg, cfg, o); got[0].Made.Equal(made[0].Made) || !got[0].Sent.Equal(made[0].Sent) {
+		t.Error("a value that is made in another way has the record of before")
+	}
+	f.Made = cty.NilVal
+	if got := f.Records(cfg, cfg, o); !got[0].Made.IsZero() || !got[0].Config.IsZero() {
+		t.Error("a value that is made of nothing computed any more has a record of that")
+	}
+	f.Made = thing(unknown, none)
+	if got := f.Records(cfg, cfg, nil); !got[0].Made.IsZero() {
+		t.Error("a record was made of something unknown")
+	}
+	bare := sent(t, password, str("a"))
+	f.Made = thing(str("how"), none)
+	if got := f.Judge(cfg, stored(t, thing(none, str("o")), bare), cfg, cfg); got[0].Status != plan.WithheldVersion {
+		t.Errorf("a record that lacks the values that its value is made of: got %s", got[0].Status)
+	}
+}
+
+func TestSameGiven(t *testing.T) {
+	f := newFixture(t)
+	f.Block.Attributes["other"].Computed, f.Block.Attributes["other"].Optional = true, false
+	o := stored(t, thing(none, none))
+	if !f.SameGiven(thing(none, str("o")), thing(none, str("p")), o) {
+		t.Error("an attribute that only the provider gives counts")
+	}
+	f.Block.Attributes["other"].Optional = true
+	if f.SameGiven(thing(none, str("o")), thing(none, str("p")), o) {
+		t.Error("an attribute that can be configured does not count")
+	}
+}

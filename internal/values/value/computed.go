@@ -1,0 +1,118 @@
+package value
+
+import (
+	"github.com/zclconf/go-cty/cty"
+)
+
+// Computed marks an ephemeral value that a provider has computed for an attribute that is kept out of the
+// state (E96), and everything that is made of it. The attribute is unknown in runs other than the one that
+// makes the value.
+type Computed struct {
+	By      string // the attribute, with the address of its object
+	Version string // tells the value from earlier and later ones of the attribute; "" if it is not made yet
+	Number  uint64 // the result of fingerprint() for the value; 0 if that is not known, or for values made of it
+	Past    bool   // the value existed only in an earlier run
+	// ByPolicy says that a policy of the root module keeps the value out of the state, so that the modules
+	// that the value goes through need not know of that.
+	ByPolicy bool
+}
+
+// MadeOf returns the Computed marks in v, once each.
+func MadeOf(v cty.Value) []Computed {
+	if !IsMarked(v) {
+		return nil
+	}
+	var out []Computed
+	seen := map[Computed]struct{}{}
+	for _, part := range PathsMadeOf(v) {
+		if _, again := seen[part.Of]; !again {
+			seen[part.Of], out = struct{}{}, append(out, part.Of)
+		}
+	}
+	return out
+}
+
+// Derived returns v, which an operation has made of other values, as one whose fingerprint is not the one of
+// a computed value.
+func Derived(v cty.Value) cty.Value {
+	return withMarks(v, func(m any) any {
+		if c, ok := m.(Computed); ok {
+			c.Number = 0
+			return c
+		}
+		return m
+	})
+}
+
+// StandIn returns v with its computed values marked for others, which are to find out whether they are still
+// the same: each has a text in its place that tells only the version of the value, or is unknown if its type
+// or its version does not allow that. The marks Computed go, and all others stay.
+func StandIn(v cty.Value) cty.Value {
+	if len(MadeOf(v)) == 0 {
+		return v
+	}
+	out, err := cty.Transform(v, func(_ cty.Path, part cty.Value) (cty.Value, error) {
+		bare, marks := part.Unmark()
+		kept := cty.ValueMarks{}
+		var version *string
+		for m := range marks {
+			if c, ok := m.(Computed); ok {
+				version = &c.Version
+				continue
+			}
+			kept[m] = struct{}{}
+		}
+		switch {
+		case version == nil:
+			return part, nil
+		case *version != "" && bare.Type() == cty.String:
+			bare = cty.StringVal("computed:" + *version)
+		default:
+			bare = cty.UnknownVal(bare.Type())
+		}
+		return bare.WithMarks(kept), nil
+	})
+	if err != nil { // the function returns none
+		return cty.DynamicVal
+	}
+	return out
+}
+
+// withMarks returns v with each mark in it replaced.
+func withMarks(v cty.Value, replace func(any) any) cty.Value {
+	if len(MadeOf(v)) == 0 {
+		return v
+	}
+	raw, found := v.UnmarkDeepWithPaths()
+	for i, at := range found {
+		marks := cty.ValueMarks{}
+		for m := range at.Marks {
+			marks[replace(m)] = struct{}{}
+		}
+		found[i].Marks = marks
+	}
+	return raw.MarkWithPaths(found)
+}
+
+// ComputedPart is a part of a value that is made of a computed value.
+type ComputedPart struct {
+	Path cty.Path
+	Of   Computed
+}
+
+// PathsMadeOf returns the parts of v that are made of computed values, outermost first, one for each value
+// that a part is made of.
+func PathsMadeOf(v cty.Value) (parts []ComputedPart) {
+	if !IsMarked(v) {
+		return nil
+	}
+	_, found := v.UnmarkDeepWithPaths()
+	for _, at := range found {
+		for m := range at.Marks {
+			if c, ok := m.(Computed); ok {
+				parts = append(parts, ComputedPart{at.Path, c})
+			}
+		}
+	}
+	return parts
+}

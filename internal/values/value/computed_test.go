@@ -1,0 +1,77 @@
+package value
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/zclconf/go-cty/cty"
+)
+
+var (
+	token  = Computed{By: "a.b.token", Version: "v1", Number: 7}
+	before = Computed{By: "a.b.token", Version: "v1", Number: 7, Past: true}
+)
+
+// marked returns a value with a computed part, one made of it, and others.
+func marked() cty.Value {
+	return cty.ObjectVal(map[string]cty.Value{
+		"token": cty.StringVal("t").Mark(Ephemeral).Mark(token), "list": cty.ListVal([]cty.Value{cty.UnknownVal(cty.String).Mark(Ephemeral).Mark(before), cty.StringVal("x")}),
+		"number": cty.NumberIntVal(1).Mark(Ephemeral).Mark(token), "secret": cty.StringVal("s").Mark(Sensitive), "plain": cty.StringVal("p"),
+	})
+}
+
+func TestMadeOf(t *testing.T) {
+	for _, v := range []cty.Value{cty.NilVal, cty.StringVal("a"), cty.StringVal("a").Mark(Ephemeral)} {
+		if v == cty.NilVal {
+			continue
+		}
+		if got := MadeOf(v); got != nil {
+			t.Errorf("%#v: got %v, want nothing", v, got)
+		}
+	}
+	got := MadeOf(marked())
+	if len(got) != 2 || !slices.Contains(got, token) || !slices.Contains(got, before) {
+		t.Errorf("got %v, want each mark once", got)
+	}
+	var paths []string
+	for _, part := range PathsMadeOf(marked()) {
+		paths = append(paths, where(part.Path))
+	}
+	slices.Sort(paths)
+	if want := []string{"list[0]", "number", "token"}; !slices.Equal(paths, want) {
+		t.Errorf("got the paths %v, want %v", paths, want)
+	}
+}
+
+func TestDerived(t *testing.T) {
+	for _, c := range MadeOf(Derived(marked())) {
+		if c.Number != 0 || c.By != token.By || c.Version != token.Version {
+			t.Errorf("got %+v, want it without the number alone", c)
+		}
+	}
+	if got := Derived(marked()); !Has(got.GetAttr("token"), Ephemeral) || !Has(got.GetAttr("secret"), Sensitive) {
+		t.Errorf("got %#v, want the other marks as they were", got)
+	}
+	if plain := cty.StringVal("a").Mark(Sensitive); !Derived(plain).RawEquals(plain) {
+		t.Error("a value without computed parts was changed")
+	}
+}
+
+func TestStandIn(t *testing.T) {
+	got := StandIn(marked())
+	if MadeOf(got) != nil {
+		t.Errorf("got %#v, want no mark of a computed value", got)
+	}
+	text := cty.StringVal("computed:v1").Mark(Ephemeral)
+	for name, want := range map[string]cty.Value{
+		"token": text, "number": cty.UnknownVal(cty.Number).Mark(Ephemeral), "secret": cty.StringVal("s").Mark(Sensitive), "plain": cty.StringVal("p"),
+		"list": cty.ListVal([]cty.Value{text, cty.StringVal("x")}),
+	} {
+		if part := got.GetAttr(name); !part.RawEquals(want) {
+			t.Errorf("%s: got %#v, want %#v", name, part, want)
+		}
+	}
+	if got := StandIn(cty.StringVal("t").Mark(Computed{By: "a"})); !got.RawEquals(cty.UnknownVal(cty.String)) {
+		t.Errorf("without a version: got %#v, want an unknown value", got)
+	}
+}
