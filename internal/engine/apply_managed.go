@@ -122,10 +122,8 @@ func (ia *instanceApply) evaluateConfig() bool {
 		return false
 	}
 	evaluateMade(ia.t, &ia.objectOp, ia.s.Opened, ia.in, config.Computed)
-	for _, part := range config.Computed { // the plan has seen to it that only write-only arguments can lack their values
-		if part.Of.Past && ia.Block().InWriteOnly(part.Path) {
-			config.Value = ia.Block().NullAt(config.Value, []cty.Path{part.Path})
-		}
+	if config.Value, ok = leaveOutUnavailable(ia, config); !ok {
+		return false
 	}
 	ia.Withheld.Making = withheld.Making{
 		At: ia.walk.opt.Now().UTC().Truncate(time.Second), Created: ia.change.Action != plan.Update,

@@ -11,6 +11,7 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/event"
+	"github.com/mayfly-iac/mayfly/internal/engine/object"
 	"github.com/mayfly-iac/mayfly/internal/values/schema"
 	"github.com/mayfly-iac/mayfly/internal/values/value"
 	"github.com/mayfly-iac/mayfly/plan"
@@ -25,10 +26,10 @@ type computedUses struct {
 	of map[string][]computedUse // by attribute
 }
 
-// computedUse is a use of a computed value: by an argument of a managed resource, or by something else that
-// needs the value in every run.
+// computedUse is a use of a computed value: by an argument of a managed resource, or by something else.
 type computedUse struct {
 	user     string        // for messages
+	once     bool          // it needs the value in this run alone
 	instance addr.Instance // zero for others
 	path     cty.Path      // of the argument
 }
@@ -42,26 +43,33 @@ func (u *computedUses) add(of value.Computed, use computedUse) {
 	u.of[of.By] = append(u.of[of.By], use)
 }
 
-// need notes that something other than a managed resource uses values with these marks. It returns an error
-// if one of them cannot be had in this run.
+// need notes that something which is configured in every run uses values with these marks. It returns an
+// error if one of them cannot be had in this run.
 func (u *computedUses) need(user string, of []value.Computed) diag.List {
+	return u.use(computedUse{user: user}, of)
+}
+
+// use notes a use of values with these marks by something other than an argument of a managed resource. It
+// returns an error if one of them cannot be had in this run.
+func (u *computedUses) use(by computedUse, of []value.Computed) diag.List {
 	var past []value.Computed
 	for _, c := range of {
 		if c.Past {
 			past = append(past, c)
 		} else {
-			u.add(c, computedUse{user: user})
+			u.add(c, by)
 		}
 	}
 	if len(past) == 0 {
 		return nil
 	}
-	return unavailable(u.state, user, past)
+	return unavailable(u.state, by.user, past, !by.once)
 }
 
-// unavailable is the error for computed values of earlier runs that something needs. st is the state that the
-// run begins with, nil if there is none.
-func unavailable(st *state.State, user string, of []value.Computed) diag.List {
+// unavailable is the error for computed values of earlier runs that something needs, in every run if always
+// is set: then new values help no longer than the run that makes them. st is the state that the run begins
+// with, nil if there is none.
+func unavailable(st *state.State, user string, of []value.Computed, always bool) diag.List {
 	slices.SortFunc(of, func(a, b value.Computed) int { return strings.Compare(a.By, b.By) })
 	var lines, options strings.Builder
 	for _, c := range of {
@@ -80,13 +88,58 @@ func unavailable(st *state.State, user string, of []value.Computed) diag.List {
 			options.WriteString(option)
 		}
 	}
-	way := "by replacing the objects that they belong to"
-	if options.Len() > 0 {
-		way = "with the option" + options.String()
+	way := "Read them from where they were stored then, or make new ones "
+	switch {
+	case always:
+		way = "They are needed here in every run, so read them from where they were stored then, for instance with an ephemeral resource"
+	case options.Len() > 0:
+		way += "with the option" + options.String()
+	default:
+		way += "by replacing the objects that they belong to"
 	}
 	return diag.Errorf("Value is no longer available",
-		"%s needs values that providers computed in an earlier run:%s\n\nThey are kept out of the state by ephemeral_attributes, and existed only in that run. Read them from where they were stored then, or make new ones %s.",
+		"%s needs values that providers computed in an earlier run:%s\n\nThey are kept out of the state by ephemeral_attributes, and existed only in that run. %s.",
 		user, lines.String(), way)
+}
+
+// reportUnavailable reports an argument whose value cannot be had. all are the parts of the configuration that
+// are made of computed values; why says why the argument is needed, "" if that is clear.
+func reportUnavailable(op *objectOp, all []value.ComputedPart, path cty.Path, why string) {
+	var of []value.Computed
+	for _, part := range all {
+		if part.Of.Past && part.Path.Equals(path) {
+			of = append(of, part.Of)
+		}
+	}
+	diags := unavailable(op.walk.computed.state, fmt.Sprintf("The argument %s of %s", schema.PathString(path), op.Obj), of, false)
+	diags[0].Path, diags[0].Detail = path, why+diags[0].Detail
+	op.Report(diags)
+}
+
+// leaveOutUnavailable returns the configuration of an apply with null in place of write-only arguments whose
+// values cannot be had, which an update does not take. It returns false if the change takes one, which was
+// reported. The plan has seen to it that there is none, but null must not be sent if that was wrong.
+func leaveOutUnavailable(ia *instanceApply, config object.Config) (cty.Value, bool) {
+	v := config.Value
+	for _, part := range config.Computed {
+		if !part.Of.Past || !ia.Block().InWriteOnly(part.Path) {
+			continue
+		}
+		version := ia.Block().WriteOnlyVersion(part.Path)
+		if ia.change.Action != plan.Update || version != nil && !sameAt(ia.prior.Value, v, version) {
+			reportUnavailable(&ia.objectOp, config.Computed, part.Path, "")
+			return v, false
+		}
+		v = ia.Block().NullAt(v, []cty.Path{part.Path})
+	}
+	return v, true
+}
+
+// sameAt reports whether a configuration has no other value at a path than an object has.
+func sameAt(o, config cty.Value, path cty.Path) bool {
+	was, err1 := path.Apply(o)
+	is, err2 := path.Apply(config)
+	return err1 == nil && err2 == nil && (is.IsNull() || is.RawEquals(was))
 }
 
 // producerOf returns the instance that a computed value belongs to, and the state's record of it, nil if it

@@ -23,6 +23,7 @@ type madeTruth struct {
 	config *madeConfig
 	tokens map[string]string // the newest one of each account, by its id
 	got    map[string]string // the secret that each object has, by its id
+	minted map[string]bool   // tokens in upper case
 	hidden map[string]bool   // tokens in upper case, of accounts that keep theirs out of the state
 	calls  []string          // changes by the last command, by the names of the objects
 	faults []string
@@ -67,7 +68,9 @@ func (m *madeTruth) change(req provider.ApplyRequest, call heldCall) (provider.A
 	}
 	if token := resp.New.GetAttr("token"); !token.IsNull() && token.IsKnown() {
 		m.tokens[id] = token.AsString()
-		m.hidden[strings.ToUpper(token.AsString())] = m.hidden[strings.ToUpper(token.AsString())] || of.on
+		if key := strings.ToUpper(token.AsString()); !m.minted[key] { // or the state has it already
+			m.minted[key], m.hidden[key] = true, of.on
+		}
 	}
 	return resp, diags
 }

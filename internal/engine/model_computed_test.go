@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/mayfly-iac/mayfly/diag"
-	"github.com/mayfly-iac/mayfly/internal/testing/simprovider"
 	"github.com/mayfly-iac/mayfly/internal/values/fingerprint"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
@@ -84,7 +83,7 @@ func newMadeHistory(t *testing.T, seed uint64, salt fingerprint.Salt, hashes *fi
 	}
 	h := &madeHistory{
 		t: t, config: c, side: newHeldSide(t, dir, true, salts, hashes),
-		truth:   &madeTruth{config: c, tokens: map[string]string{}, got: map[string]string{}, hidden: map[string]bool{}},
+		truth:   &madeTruth{config: c, tokens: map[string]string{}, got: map[string]string{}, minted: map[string]bool{}, hidden: map[string]bool{}},
 		touched: map[string]bool{}, needy: map[string]bool{}, renewed: map[string]bool{}, waived: map[string]string{},
 	}
 	h.side.through = h.truth.change
@@ -129,6 +128,9 @@ func (h *madeHistory) step(s madeStep) {
 		switch {
 		case r.refused:
 			way = h.follow(s, r)
+			if s.cmd.mode == plan.RefreshOnly { // which replaces nothing
+				s.cmd.mode = plan.Normal
+			}
 			if way.unrestricted {
 				s.cmd.targets, s.cmd.excludes = nil, nil
 			}
@@ -138,7 +140,7 @@ func (h *madeHistory) step(s madeStep) {
 			continue
 		case s.harmed && (r.killed || r.diags.HasErrors()), len(s.cmd.targets)+len(s.cmd.excludes) > 0, s.cmd.mode != plan.Normal:
 			h.ended = h.ended || s.harmed
-			h.uncertain = h.uncertain || r.killed || slices.ContainsFunc(s.rules, func(rule simprovider.Rule) bool { return rule.Do == "rpc-error" })
+			h.uncertain = h.uncertain || r.killed || len(s.rules) > 0
 			s, way = h.mend(), wayOut{}
 			continue
 		case r.diags.HasErrors():

@@ -46,24 +46,15 @@ func settleComputed(ip *instancePlan, s *ephemeral.Session) settled {
 	switch {
 	case len(missing) == 0:
 		return settledByPlan
-	case staysUnavailable(ip, missing):
-		return settledSame
+	case !staysUnavailable(ip, missing):
+		reportUnavailable(&ip.objectOp, ip.declared.Computed, missing[0], "")
+		return settledFailed
 	}
-	reportUnavailable(ip, missing[0])
-	return settledFailed
-}
-
-// reportUnavailable reports an argument whose value cannot be had.
-func reportUnavailable(ip *instancePlan, path cty.Path) {
-	var of []value.Computed
-	for _, part := range ip.declared.Computed {
-		if part.Of.Past && part.Path.Equals(path) {
-			of = append(of, part.Of)
-		}
+	if due := object.DueReplacement(&ip.Op, ip.prior, ip.declared.Value, ip.meta(ip.in)); len(due) > 0 {
+		reportUnavailable(&ip.objectOp, ip.declared.Computed, missing[0], fmt.Sprintf("The provider %s requires the replacement of %s, because of %s. ", ip.Source.ForDisplay(), ip.Obj, schema.PathString(due[0])))
+		return settledFailed
 	}
-	diags := unavailable(ip.planner.computed.state, fmt.Sprintf("The argument %s of %s", schema.PathString(path), ip.Obj), of)
-	diags[0].Path = path
-	ip.Report(diags)
+	return settledSame
 }
 
 // staysUnavailable reports whether an object stays as it is without values that cannot be had.
@@ -92,7 +83,7 @@ func checkWriteOnly(ip *instancePlan, planned cty.Value) bool {
 		if ip.change.Action == plan.Update && !takesWriteOnly(ip.Block(), part.Path, ip.prior.Value, planned) {
 			continue
 		}
-		reportUnavailable(ip, part.Path)
+		reportUnavailable(&ip.objectOp, ip.declared.Computed, part.Path, "")
 		ok = false
 	}
 	return ok
@@ -147,7 +138,7 @@ func checkDeliveries(p *planner) {
 // deliver decides about one user of a value that a change makes.
 func deliver(p *planner, c *plan.Change, w *plan.Withheld, by string, use computedUse) {
 	if use.instance == (addr.Instance{}) {
-		if c.Action != plan.Update {
+		if c.Action != plan.Update && !use.once {
 			p.run.Report(diag.Warnf("Later runs do not have a value that they need",
 				"%s is made of %s, which exists only in the run that makes it. Later runs need it too, and will end with an error. Store the value where it can be read from, for instance through a write-only argument, and read it from there.", use.user, by).WithAddress(c.Addr.String()))
 		}

@@ -21,8 +21,12 @@ var binary, sim string
 
 func TestMain(m *testing.M) { program.Main(m, prepare) }
 
-// prepare builds the programs and writes settings with which both engines find the same providers.
+// prepare builds the programs and writes settings with which both engines find the same providers. Without
+// the other engine, there is nothing to do.
 func prepare(dir string) error {
+	if os.Getenv(envTofu) == "" {
+		return nil
+	}
 	const plugin = "cmd/terraform-provider-keep"
 	built, err := program.Build(dir, plugin)
 	if err != nil {

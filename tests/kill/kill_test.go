@@ -10,11 +10,9 @@ import (
 	"testing"
 )
 
-const kills = 4
-
 // TestSIGKILL kills the program, every second time with its plugins, as a power cut does.
 func TestSIGKILL(t *testing.T) {
-	for i, at := range moments(t, kills) {
+	for i, at := range moments(t, 2*points(t)) {
 		t.Run(at.String(), func(t *testing.T) {
 			s := newSite(t)
 			r := s.interrupted("apply", creation, at, syscall.SIGKILL, i%2 == 1)
@@ -73,7 +71,7 @@ func (s *site) checkRecorded(r run, have map[string]string) {
 
 // TestSIGKILLDestroy kills in the middle of destroying: what still exists must still be known.
 func TestSIGKILLDestroy(t *testing.T) {
-	for i, at := range moments(t, kills/2) {
+	for i, at := range moments(t, points(t)) {
 		t.Run(at.String(), func(t *testing.T) {
 			s := newSite(t)
 			s.must(0, "apply", "-auto-approve")
@@ -99,7 +97,7 @@ func TestSIGKILLDestroy(t *testing.T) {
 
 // TestSIGKILLTwice kills the command that recovers, too.
 func TestSIGKILLTwice(t *testing.T) {
-	for _, at := range moments(t, kills/2) {
+	for _, at := range moments(t, points(t)) {
 		t.Run(at.String(), func(t *testing.T) {
 			s := newSite(t)
 			first := s.interrupted("apply", creation, at, syscall.SIGKILL, true)
@@ -123,7 +121,7 @@ func TestSIGKILLTwice(t *testing.T) {
 // timeout(1) and CI runners do.
 func TestInterrupts(t *testing.T) {
 	for _, sig := range []syscall.Signal{syscall.SIGHUP, syscall.SIGQUIT} {
-		for _, at := range moments(t, kills/2) {
+		for _, at := range moments(t, points(t)) {
 			t.Run(sig.String()+" "+at.String(), func(t *testing.T) {
 				s := newSite(t)
 				s.checkHeeded(s.interrupted("apply", creation, at, sig, true))

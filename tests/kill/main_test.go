@@ -42,7 +42,7 @@ func TestMain(m *testing.M) {
 }
 
 const (
-	count = 50 // resources
+	count = 30 // resources
 	width = 7  // how many of them depend on nothing
 
 	secrets = 10 // ephemerals

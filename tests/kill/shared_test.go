@@ -15,13 +15,12 @@ import (
 	"github.com/mayfly-iac/mayfly/tests/internal/services"
 )
 
-// sharedKills is how often the program is ended by default for each backend, or for each ending and store of
-// the matrix.
-const sharedKills = 1
+// kills is how often the program is ended by default in each way, for each backend and store.
+const kills = 1
 
-// points returns sharedKills, or what the variable MAYFLY_TEST_KILLS has instead.
+// points returns kills, or what the variable MAYFLY_TEST_KILLS has instead.
 func points(t *testing.T) int {
-	n, text := sharedKills, os.Getenv("MAYFLY_TEST_KILLS")
+	n, text := kills, os.Getenv("MAYFLY_TEST_KILLS")
 	if text != "" {
 		var err error
 		if n, err = strconv.Atoi(text); err != nil {

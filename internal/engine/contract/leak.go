@@ -285,8 +285,12 @@ func (c *Checker) describe(v verdict, at place) diag.Diagnostic {
 		Detail: fmt.Sprintf("The provider %s returned %s in %s, %s\n\nThis is a bug in the provider. If the value may be stored, run the command with the option -leak-guard=warn.", name, v.from, where, outcome),
 	}
 	if len(c.Withheld) > 0 {
+		way := "If the value may be stored there, run the command with the option -leak-guard=warn."
+		if at.id {
+			way = "So the attribute cannot be kept out of the state. Remove it from ephemeral_attributes, or use a type of resource whose id does not have the value."
+		}
 		d.Summary = "Provider returned the value of an ephemeral attribute"
-		d.Detail = fmt.Sprintf("The provider %s returned %s in %s, %s\n\nIf the value may be stored there, run the command with the option -leak-guard=warn.", name, v.from, where, outcome)
+		d.Detail = fmt.Sprintf("The provider %s returned %s in %s, %s\n\n%s", name, v.from, where, outcome, way)
 	}
 	if v.outcome == outcomeDropped {
 		d.Severity = diag.Warning

@@ -31,3 +31,23 @@ func HiddenReplacement(op *Op, req PlanRequest) []cty.Path {
 		return !slices.ContainsFunc(paths, func(at cty.Path) bool { return p.HasPrefix(at) || at.HasPrefix(p) })
 	})
 }
+
+// DueReplacement returns the attributes for which the provider requires the replacement of an object that is
+// as before, under a configuration that is as before: a certificate may expire, for instance. Both lack
+// values that do not exist any more, so nothing else in the provider's answer counts, and nothing that it
+// says about the attributes with those values.
+func DueReplacement(op *Op, prior Prior, cfg, meta cty.Value) []cty.Path {
+	before, cfg := op.Withheld.Hide(prior.Value), op.Block().NullWriteOnly(op.Withheld.Hide(cfg))
+	if !cfg.IsWhollyKnown() {
+		return nil
+	}
+	resp, diags := op.Provider.PlanResource(op.Ctx, provider.PlanRequest{
+		Type: op.TypeName(), Prior: before, Proposed: schema.ProposedNew(op.Block(), before, cfg), Config: cfg,
+		PriorPrivate: prior.Private, Identity: prior.Identity, ProviderMeta: meta,
+	})
+	if diags.HasErrors() || resp.Planned == cty.NilVal || resp.Planned.IsNull() {
+		return nil
+	}
+	required := contract.ReplacePaths(op.Block(), before, resp.Planned, op.Answers.AcceptPaths(resp.RequiresReplace))
+	return op.Withheld.Outside(required)
+}

@@ -1,6 +1,7 @@
 package object
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/zclconf/go-cty/cty"
@@ -10,7 +11,9 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/engine/contract"
 	"github.com/mayfly-iac/mayfly/internal/engine/withheld"
 	"github.com/mayfly-iac/mayfly/internal/provider"
+	"github.com/mayfly-iac/mayfly/internal/values/schema"
 	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/state"
 )
 
 // Refresh reads the real object. The result has a null value if the object is gone. meta is the provider_meta
@@ -66,7 +69,7 @@ func ask(op *Op, pr Prior, meta cty.Value) (sent cty.Value, resp provider.ReadRe
 	sent = pr.Value
 	lacks := len(withheld.Missing(pr.Value, pr.Object))
 	silent := diags.HasErrors() || resp.New.IsNull()
-	if lacks == 0 || !silent && !op.Withheld.IsOdd(pr.Value, pr.Object, resp.New) {
+	if lacks == 0 || !silent && len(op.Withheld.Odd(pr.Value, pr.Object, resp.New)) == 0 {
 		return sent, resp, diags
 	}
 	if op.Real != nil {
@@ -79,13 +82,38 @@ func ask(op *Op, pr Prior, meta cty.Value) (sent cty.Value, resp provider.ReadRe
 	}
 	silent = diags.HasErrors() || resp.New.IsNull()
 	switch {
-	case !silent || len(withheld.Missing(sent, pr.Object)) == 0:
+	case !silent:
+		diags = append(diags, doubts(op, op.Withheld.Odd(sent, pr.Object, resp.New))...)
+	case len(withheld.Missing(sent, pr.Object)) == 0:
 	case op.Leaves && resp.Deferred == "":
 		return sent, provider.ReadResponse{New: sent, Private: pr.Private, Identity: pr.Identity}, nil
 	case op.Real != nil && !diags.HasErrors():
+		way := "Put the earlier values back, so that it can be asked with them, or replace the object with the option -replace=%s."
+		if slices.ContainsFunc(withheld.Missing(sent, pr.Object), isMade) {
+			way = "They were made of values of other objects, which existed only in an earlier run. Replace the object and those others in one run, with the option -replace=%s and one like it for each of them."
+		}
 		diags = append(diags, diag.Errorf("Cannot tell whether the object exists",
-			"The provider %s answered that %s is gone, but it was asked without the values of its ephemeral attributes, which neither the state nor the configuration has. Put the earlier values back, so that it can be asked with them, or replace the object with the option -replace=%s.",
+			"The provider %s answered that %s is gone, but it was asked without the values of its ephemeral attributes, which neither the state nor the configuration has. "+way,
 			op.Source.ForDisplay(), op.Obj, diag.Argument(op.Obj.Instance.String()))...)
 	}
 	return sent, resp, diags
+}
+
+// isMade reports whether a value is made of computed values, which exist in one run only.
+func isMade(w state.Withheld) bool { return !w.Made.IsZero() }
+
+// doubts warns of values that were read otherwise than they are known, although the provider was not sent
+// those that exist no longer: maybe they have changed outside, and maybe the provider answers so without
+// them.
+func doubts(op *Op, odd []state.Withheld) (diags diag.List) {
+	for _, w := range odd {
+		if isMade(w) {
+			diags = append(diags, diag.Diagnostic{
+				Severity: diag.Warning, Summary: "Ephemeral attribute may have changed", Path: w.Path,
+				Detail: fmt.Sprintf("The provider %s read another value of %s of %s than was set. It was asked without the value that was set, which existed only in an earlier run, so that it may be mistaken. To set a new one, replace the object that the value comes from, with the option -replace.",
+					op.Source.ForDisplay(), schema.PathString(w.Path), op.Obj),
+			})
+		}
+	}
+	return diags
 }

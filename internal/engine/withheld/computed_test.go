@@ -233,16 +233,3 @@ func TestRecordsOfMade(t *testing.T) {
 		t.Errorf("a record that lacks the values that its value is made of: got %s", got[0].Status)
 	}
 }
-
-func TestSameGiven(t *testing.T) {
-	f := newFixture(t)
-	f.Block.Attributes["other"].Computed, f.Block.Attributes["other"].Optional = true, false
-	o := stored(t, thing(none, none))
-	if !f.SameGiven(thing(none, str("o")), thing(none, str("p")), o) {
-		t.Error("an attribute that only the provider gives counts")
-	}
-	f.Block.Attributes["other"].Optional = true
-	if f.SameGiven(thing(none, str("o")), thing(none, str("p")), o) {
-		t.Error("an attribute that can be configured does not count")
-	}
-}

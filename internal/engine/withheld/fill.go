@@ -89,19 +89,20 @@ func (a *Attributes) Normalized(v cty.Value, stored *state.Object, planned cty.V
 	return v, found
 }
 
-// IsOdd reports whether an object may have been read differently only because the object that was sent lacked
-// values: it has another value where one was missing, or one that cannot be compared with the assumed value.
-func (a *Attributes) IsOdd(sent cty.Value, stored *state.Object, read cty.Value) bool {
+// Odd returns the records of attributes that may have been read differently only because the object that was
+// sent lacked values: it has another value where one was missing, or one that cannot be compared with the
+// assumed value.
+func (a *Attributes) Odd(sent cty.Value, stored *state.Object, read cty.Value) (odd []state.Withheld) {
 	for _, w := range Missing(sent, stored) {
 		got := part(read, w.Path)
 		if got == cty.NilVal || !got.IsWhollyKnown() || isZero(got) {
 			continue
 		}
 		if a.compare(w, got) == fingerprint.Different || a.assumed(w, got) {
-			return true
+			odd = append(odd, w)
 		}
 	}
-	return false
+	return odd
 }
 
 // Read returns the object that was read, and the paths of the withheld attributes that have other values than

@@ -76,7 +76,8 @@ func (r *recorder) values(path cty.Path, earlier *state.Withheld) state.Withheld
 	}
 	if earlier != nil {
 		known := func(v cty.Value) bool { return v == cty.NilVal || r.compare(*earlier, v) == fingerprint.Same }
-		if r.ignored(path) || known(sent) && known(returned) {
+		assumed := sent != cty.NilVal && sent.IsWhollyKnown() && r.assumed(*earlier, sent)
+		if r.ignored(path) && !assumed || known(sent) && known(returned) {
 			return *earlier
 		}
 	}

@@ -56,12 +56,15 @@ func (a *Attributes) Hide(v cty.Value) cty.Value {
 
 // HideStored is Hide for an object to be stored. As long as there is no salt to make fingerprints with, which
 // the first apply makes, values in the earlier record stay: without a fingerprint and without the value,
-// nothing could be compared any more.
+// nothing could be compared any more. A computed value that the state still has stays for the apply to take it
+// out: consumers may need it there, and nothing else has it.
 func (a *Attributes) HideStored(v cty.Value, earlier *state.Object) cty.Value {
 	paths := a.Names.Find(v)
-	if len(paths) > 0 && earlier != nil && !a.Hasher.Ready() {
+	if len(paths) > 0 && earlier != nil {
 		if had, err := earlier.DecodeUnmarked(a.Block.Type()); err == nil {
-			paths = slices.DeleteFunc(paths, func(p cty.Path) bool { return part(had, p) != cty.NilVal })
+			paths = slices.DeleteFunc(paths, func(p cty.Path) bool {
+				return part(had, p) != cty.NilVal && (!a.Hasher.Ready() || isComputed(a, p, cty.NilVal))
+			})
 		}
 	}
 	return a.Block.NullAt(v, paths)

@@ -41,6 +41,19 @@ func TestHide(t *testing.T) {
 	}
 }
 
+func TestHideStoredComputed(t *testing.T) {
+	f := newFixture(t)
+	f.Block.Attributes["password"].Computed = true
+	f.Computed = f.Names[:1]
+	v := thing(str("a"), none)
+	if got := f.HideStored(v, stored(t, v)); !got.RawEquals(v) {
+		t.Errorf("got %#v, want the value that only the state has", got)
+	}
+	if got := f.HideStored(v, stored(t, thing(none, none))); !got.RawEquals(thing(none, none)) {
+		t.Errorf("got %#v, want no value", got)
+	}
+}
+
 func TestNames(t *testing.T) {
 	f := newFixture(t)
 	wo, other := cty.GetAttrPath("secret_wo"), cty.GetAttrPath("other")

@@ -14,7 +14,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -56,18 +55,18 @@ func RaiseParallel() error {
 // temporary files in dir. It returns the executables' paths by directory; the error contains the compiler's
 // output.
 func Build(dir string, folders ...string) (map[string]string, error) {
-	return build(dir, nil, folders)
+	return build(dir, usual, folders)
 }
 
-// build is Build with options of go build.
-func build(dir string, options, folders []string) (map[string]string, error) {
+// build is Build with an option of go build.
+func build(dir, option string, folders []string) (map[string]string, error) {
 	out := map[string]string{}
 	for _, folder := range folders {
 		path := placed(dir, filepath.Base(folder))
 		if runtime.GOOS == "windows" {
 			path += ".exe"
 		}
-		if err := run(folder, compile(path, append(slices.Clone(options), module+folder)...)); err != nil {
+		if err := run(folder, compile(path, option, module+folder)); err != nil {
 			return nil, err
 		}
 		out[folder] = path
@@ -80,8 +79,12 @@ func build(dir string, options, folders []string) (map[string]string, error) {
 // collecting garbage, unless that is rare.
 var original = append([]string{"GOGC=400"}, os.Environ()...)
 
-// saving is the option with which programs are built whose hashes are not slow.
-const saving = "-ldflags=-X=" + module + "internal/base/effort.saved=yes"
+// Options with which programs are built. Linking takes a third less time without symbols for debuggers. The
+// hashes of a program that is built with saving are not slow.
+const (
+	usual  = "-ldflags=-s -w"
+	saving = usual + " -X=" + module + "internal/base/effort.saved=yes"
+)
 
 // BuildOverlay compiles a command to path as Build does, but without slow hashes, and with the source files
 // that a file for the option -overlay of go build has in place of others.
@@ -93,8 +96,7 @@ func BuildOverlay(path, overlay, folder string) error {
 // the executable.
 func BuildTests(dir, folder string) (string, error) {
 	path := placed(dir, filepath.Base(folder)+".test")
-	// Without symbols for debuggers, linking takes half the time.
-	cmd := exec.Command("go", "test", "-c", "-ldflags=-s -w", "-o", path, module+folder)
+	cmd := exec.Command("go", "test", "-c", usual, "-o", path, module+folder)
 	cmd.Env = original
 	if text, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("building the tests of %s: %w\n%s", folder, err, text)
@@ -167,17 +169,17 @@ const TestProvider = "internal/testing/simprovider/cmd/terraform-provider-sim"
 // Prepare builds the program and the test provider in dir, isolates this process from the user's settings,
 // and makes a mirror with the provider under source, in these versions.
 func Prepare(dir, source string, versions ...string) (Prepared, error) {
-	return prepare(dir, nil, source, versions)
+	return prepare(dir, usual, source, versions)
 }
 
 // PrepareSaving is Prepare with a program whose hashes are not slow. It is for tests that start the program
 // often with many secrets, and are not about the hashes.
 func PrepareSaving(dir, source string, versions ...string) (Prepared, error) {
-	return prepare(dir, []string{saving}, source, versions)
+	return prepare(dir, saving, source, versions)
 }
 
-func prepare(dir string, options []string, source string, versions []string) (Prepared, error) {
-	built, err := build(dir, options, []string{"cmd/mayfly"})
+func prepare(dir, option, source string, versions []string) (Prepared, error) {
+	built, err := build(dir, option, []string{"cmd/mayfly"})
 	if err != nil {
 		return Prepared{}, err
 	}
