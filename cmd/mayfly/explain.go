@@ -102,7 +102,7 @@ func (c *explainCommand) planToExplain(ctx context.Context, f *explainFlags) (s 
 		if !c.out.report(diags) {
 			return nil, nil, false
 		}
-		s, diags = c.wd.open(ctx, saved.Plan.Base)
+		s, diags = c.wd.saved(ctx, saved)
 		return s, saved.Plan, c.out.report(diags)
 	}
 	hard, soft, stop := interruptible(ctx, c.signals)

@@ -10,6 +10,7 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/internal/show/view/document"
+	"github.com/mayfly-iac/mayfly/internal/stores/planfile"
 	"github.com/mayfly-iac/mayfly/internal/values/leak"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
@@ -91,6 +92,11 @@ func (wd *workingDir) leakFlag() cli.Flag {
 // may be nil.
 func (wd *workingDir) open(ctx context.Context, st *state.State) (*session, diag.List) {
 	return wd.session(nil, 0, func(o workdir.SessionOptions) (*workdir.Session, diag.List) { return wd.dir().Open(ctx, st, o) })
+}
+
+// saved opens the saved plan that the directory was opened with, with the schemas in it.
+func (wd *workingDir) saved(ctx context.Context, f *planfile.File) (*session, diag.List) {
+	return wd.session(nil, 0, func(o workdir.SessionOptions) (*workdir.Session, diag.List) { return wd.dir().OpenSaved(ctx, f, o) })
 }
 
 // reader opens a session that only looks up the schemas for a state.

@@ -5,21 +5,19 @@ import (
 	"context"
 	"os"
 
-	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/internal/language/config"
 	"github.com/mayfly-iac/mayfly/internal/show/view"
 	"github.com/mayfly-iac/mayfly/internal/show/view/document"
 	"github.com/mayfly-iac/mayfly/internal/stores/planfile"
 	"github.com/mayfly-iac/mayfly/internal/values/value"
 	"github.com/mayfly-iac/mayfly/plan"
-	"github.com/mayfly-iac/mayfly/workdir"
 )
 
 // showPlan shows the saved plan that the directory was opened with. The plan has the schemas of the providers
 // that made it, which say which values are sensitive and how they are compared.
 func (c *showCommand) showPlan(ctx context.Context, opt *showFlags, f *planfile.File) int {
 	tree := c.wd.dir().Tree()
-	s, diags := c.wd.session(nil, 0, func(o workdir.SessionOptions) (*workdir.Session, diag.List) { return c.wd.dir().OpenSaved(ctx, f, o) })
+	s, diags := c.wd.saved(ctx, f)
 	defer s.close()
 	if !c.out.report(diags) {
 		return exitError

@@ -7,6 +7,8 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/internal/base/compat"
+	"github.com/mayfly-iac/mayfly/internal/show/view/document"
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/state/store"
 	"github.com/mayfly-iac/mayfly/workdir"
@@ -19,15 +21,28 @@ func workspaceCommand(a *app) *cli.Command {
 }
 
 // workspaceListCommand returns the command workspace list. Scripts and terraform-exec parse its lines: the
-// selected workspace is marked by an asterisk, the others are indented.
+// selected workspace is marked by an asterisk, the others are indented. For programs, it is a message or, for
+// those that take this program for Terraform, a document.
 func workspaceListCommand(a *app) *cli.Command {
-	out, wd := a.out, a.wd
-	return a.messageCommand("list", "List workspaces", "", "Lists the workspaces; the selected one is marked.", nil, func(ctx context.Context, _ []string) int {
+	out, wd, m := a.out, a.wd, &machineFlags{}
+	return a.command("list", "List workspaces", "", "Lists the workspaces; the selected one is marked.", m.streamFlags(), func(ctx context.Context, _ []string) int {
+		begin := m.beginMessages
+		asTerraform := out.env.compatible.Name == compat.Terraform
+		if asTerraform {
+			out.document, begin = m.json, m.begin
+		}
+		if !begin(out) {
+			return exitError
+		}
 		w, diags := wd.dir().Workspaces(ctx)
 		if !out.report(diags) {
 			return exitError
 		}
-		out.verbatim = false // the list is a message of its own
+		if asTerraform {
+			if done, code := out.documented(m, func() ([]byte, error) { return document.Workspaces(w.Names, w.Current) }); done {
+				return code
+			}
+		}
 		for _, s := range out.streams() {
 			s.Workspaces(w.Names, w.Current)
 		}

@@ -102,8 +102,8 @@ func unavailable(st *state.State, user string, of []value.Computed, always bool)
 		user, lines.String(), way)
 }
 
-// reportUnavailable reports an argument whose value cannot be had. all are the parts of the configuration that
-// are made of computed values; why says why the argument is needed, "" if that is clear.
+// reportUnavailable reports an argument whose value cannot be had. all are the parts of the configuration
+// that are made of computed values; why says why the argument is needed, "" if that is clear.
 func reportUnavailable(op *objectOp, all []value.ComputedPart, path cty.Path, why string) {
 	var of []value.Computed
 	for _, part := range all {

@@ -32,6 +32,9 @@ func TestRecords(t *testing.T) {
 		{"failed with the earlier value", thing(a, none), cty.NilVal, stored(t, thing(none, none), before), cty.NilVal, cty.NilVal, true, nil},
 		{"failed with another value", thing(b, none), cty.NilVal, stored(t, thing(none, none), before), cty.NilVal, b, false, nil},
 		{"ignored", thing(b, none), thing(b, none), stored(t, thing(none, none), before), cty.NilVal, cty.NilVal, true, func(f *fixture) { f.Ignored = func(cty.Path) bool { return true } }},
+		{"ignored and assumed", thing(b, none), thing(b, none), stored(t, thing(none, none), state.Withheld{Path: password, Sent: lost}), b, cty.NilVal, false, func(f *fixture) {
+			f.Ignored, f.Assume = func(cty.Path) bool { return true }, func(cty.Path) bool { return true }
+		}},
 		{"sent another than what was normalized", thing(b, none), thing(str("c"), none), stored(t, thing(none, none), state.Withheld{Path: password, Sent: of(t, a), Returned: of(t, b)}), str("c"), b, false, nil},
 		{"read as zero", thing(str(""), none), cty.NilVal, nil, cty.NilVal, str(""), false, nil},
 		{"returned as unknown", thing(unknown, none), thing(a, none), nil, a, cty.NilVal, false, nil},

@@ -56,8 +56,8 @@ func (a *Attributes) Hide(v cty.Value) cty.Value {
 
 // HideStored is Hide for an object to be stored. As long as there is no salt to make fingerprints with, which
 // the first apply makes, values in the earlier record stay: without a fingerprint and without the value,
-// nothing could be compared any more. A computed value that the state still has stays for the apply to take it
-// out: consumers may need it there, and nothing else has it.
+// nothing could be compared any more. A computed value that the state still has stays for the apply to take
+// it out: consumers may need it there, and nothing else has it.
 func (a *Attributes) HideStored(v cty.Value, earlier *state.Object) cty.Value {
 	paths := a.Names.Find(v)
 	if len(paths) > 0 && earlier != nil {

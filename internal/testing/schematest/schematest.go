@@ -204,6 +204,8 @@ func schemaOf(args []string, out []byte) string {
 		return "outputs"
 	case begins("validate"):
 		return "validation"
+	case begins("workspace", "list") && bytes.Contains(out, []byte(`"is_current"`)):
+		return "workspaces"
 	case begins("version"):
 		return "version"
 	case begins("doctor"):
