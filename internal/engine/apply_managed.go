@@ -122,7 +122,7 @@ func (ia *instanceApply) evaluateConfig() bool {
 		return false
 	}
 	evaluateMade(ia.t, &ia.objectOp, ia.s.Opened, ia.in, config.Computed)
-	if config.Value, ok = leaveOutUnavailable(ia, config); !ok {
+	if config.Value, ok = withoutPast(ia, config); !ok {
 		return false
 	}
 	ia.Withheld.Making = withheld.Making{

@@ -12,6 +12,7 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/internal/engine/object"
+	"github.com/mayfly-iac/mayfly/internal/language/config"
 	"github.com/mayfly-iac/mayfly/internal/values/schema"
 	"github.com/mayfly-iac/mayfly/internal/values/value"
 	"github.com/mayfly-iac/mayfly/plan"
@@ -26,11 +27,13 @@ type computedUses struct {
 	of map[string][]computedUse // by attribute
 }
 
-// computedUse is a use of a computed value: by an argument of a managed resource, or by something else.
+// computedUse is a use of a computed value: by an argument of a managed resource, by a provisioner, or by
+// something else that needs the value in every run.
 type computedUse struct {
 	user     string        // for messages
-	once     bool          // it needs the value in this run alone
 	instance addr.Instance // zero for others
+	once     bool          // later runs do not need the value
+	ignored  bool          // changes of the argument are ignored
 	path     cty.Path      // of the argument
 }
 
@@ -70,7 +73,26 @@ func (u *computedUses) use(by computedUse, of []value.Computed) diag.List {
 // is set: then new values help no longer than the run that makes them. st is the state that the run begins
 // with, nil if there is none.
 func unavailable(st *state.State, user string, of []value.Computed, always bool) diag.List {
+	lines, options := pastValues(st, of)
+	way := "Read them from where they were stored then, or make new ones "
+	switch {
+	case always:
+		way = "They are needed here in every run, so read them from where they were stored then, for instance with an ephemeral resource"
+	case options != "":
+		way += "with the option" + options
+	default:
+		way += "by replacing the objects that they belong to"
+	}
+	return diag.Errorf("Value is no longer available",
+		"%s needs values that providers computed in an earlier run:%s\n\nThey are kept out of the state by ephemeral_attributes, and existed only in that run. %s.",
+		user, lines, way)
+}
+
+// pastValues lists computed values of earlier runs, a line for each, and returns the options that make them
+// anew.
+func pastValues(st *state.State, of []value.Computed) (list, replace string) {
 	slices.SortFunc(of, func(a, b value.Computed) int { return strings.Compare(a.By, b.By) })
+	of = slices.CompactFunc(of, func(a, b value.Computed) bool { return a.By == b.By })
 	var lines, options strings.Builder
 	for _, c := range of {
 		fmt.Fprintf(&lines, "\n  %s", c.By)
@@ -88,18 +110,58 @@ func unavailable(st *state.State, user string, of []value.Computed, always bool)
 			options.WriteString(option)
 		}
 	}
-	way := "Read them from where they were stored then, or make new ones "
-	switch {
-	case always:
-		way = "They are needed here in every run, so read them from where they were stored then, for instance with an ephemeral resource"
-	case options.Len() > 0:
-		way += "with the option" + options.String()
-	default:
-		way += "by replacing the objects that they belong to"
+	return lines.String(), options.String()
+}
+
+// checkProvisioner notes that a provisioner of an object uses computed values. One of an earlier run is an
+// error, before anything is created or destroyed.
+func checkProvisioner(p *planner, of *config.Provisioner, at addr.Instance, args ...cty.Value) (diags diag.List) {
+	var past []value.Computed
+	for _, v := range args {
+		if v == cty.NilVal {
+			continue
+		}
+		for _, c := range value.MadeOf(v) {
+			if c.Past {
+				past = append(past, c)
+			} else {
+				p.computed.add(c, computedUse{once: true})
+			}
+		}
 	}
-	return diag.Errorf("Value is no longer available",
-		"%s needs values that providers computed in an earlier run:%s\n\nThey are kept out of the state by ephemeral_attributes, and existed only in that run. %s.",
-		user, lines.String(), way)
+	switch {
+	case len(past) == 0:
+		return nil
+	case of.Destroy:
+		lines, _ := pastValues(p.computed.state, past)
+		diags = diag.Errorf("Value is no longer available",
+			"A provisioner that runs before %s is destroyed needs values that providers computed in an earlier run:%s\n\nThey are kept out of the state by ephemeral_attributes, and existed only in that run. Have the provisioner read them from where they were stored then, or remove it.", at, lines)
+	default:
+		diags = unavailable(p.computed.state, "A provisioner of "+at.String(), past, false)
+	}
+	diags[0].Subject = of.Range.Ptr()
+	return diags.WithAddress(at.String())
+}
+
+// withoutPast returns a configuration with null in place of write-only values that existed only in an earlier
+// run and that the change does not take. It reports a value that the change takes, and returns false: the
+// plan may have had it from an update that did not return it again.
+func withoutPast(ia *instanceApply, config object.Config) (cty.Value, bool) {
+	after, err := ia.change.After.Unmarked()
+	var needed []value.Computed
+	for _, part := range config.Computed {
+		switch {
+		case !part.Of.Past:
+		case ia.change.Action == plan.Update && ia.Block().InWriteOnly(part.Path) && err == nil && !takesWriteOnly(ia.Block(), part.Path, ia.prior.Value, after):
+			config.Value = ia.Block().NullAt(config.Value, []cty.Path{part.Path})
+		default:
+			needed = append(needed, part.Of)
+		}
+	}
+	if len(needed) > 0 {
+		ia.Report(unavailable(ia.walk.computed.state, ia.Obj.String(), needed, false))
+	}
+	return config.Value, len(needed) == 0
 }
 
 // reportUnavailable reports an argument whose value cannot be had. all are the parts of the configuration
@@ -114,32 +176,6 @@ func reportUnavailable(op *objectOp, all []value.ComputedPart, path cty.Path, wh
 	diags := unavailable(op.walk.computed.state, fmt.Sprintf("The argument %s of %s", schema.PathString(path), op.Obj), of, false)
 	diags[0].Path, diags[0].Detail = path, why+diags[0].Detail
 	op.Report(diags)
-}
-
-// leaveOutUnavailable returns the configuration of an apply with null in place of write-only arguments whose
-// values cannot be had, which an update does not take. It returns false if the change takes one, which was
-// reported. The plan has seen to it that there is none, but null must not be sent if that was wrong.
-func leaveOutUnavailable(ia *instanceApply, config object.Config) (cty.Value, bool) {
-	v := config.Value
-	for _, part := range config.Computed {
-		if !part.Of.Past || !ia.Block().InWriteOnly(part.Path) {
-			continue
-		}
-		version := ia.Block().WriteOnlyVersion(part.Path)
-		if ia.change.Action != plan.Update || version != nil && !sameAt(ia.prior.Value, v, version) {
-			reportUnavailable(&ia.objectOp, config.Computed, part.Path, "")
-			return v, false
-		}
-		v = ia.Block().NullAt(v, []cty.Path{part.Path})
-	}
-	return v, true
-}
-
-// sameAt reports whether a configuration has no other value at a path than an object has.
-func sameAt(o, config cty.Value, path cty.Path) bool {
-	was, err1 := path.Apply(o)
-	is, err2 := path.Apply(config)
-	return err1 == nil && err2 == nil && (is.IsNull() || is.RawEquals(was))
 }
 
 // producerOf returns the instance that a computed value belongs to, and the state's record of it, nil if it

@@ -29,18 +29,14 @@ const (
 
 // settleComputed looks at the computed values that the configuration of an object is made of. Where they
 // existed only in an earlier run, an ephemeral attribute must be made of the same ones as before, or it is an
-// error (E97). Write-only arguments are judged by checkWriteOnly, once the action is known.
+// error (E97). Whatever a change needs besides is judged by checkUnavailable, once the action is known.
 func settleComputed(ip *instancePlan, s *ephemeral.Session) settled {
 	evaluateMade(ip.t, &ip.objectOp, s.Opened, ip.in, ip.declared.Computed)
+	noteUses(ip, ip.declared.Computed)
 	var missing []cty.Path
 	for _, part := range ip.declared.Computed {
-		if !part.Of.Past {
-			ip.planner.computed.add(part.Of, computedUse{user: ip.Obj.String(), instance: ip.Obj.Instance, path: part.Path})
-		}
-		if ip.Withheld.Names.Matches(part.Path) {
-			if part.Of.Past {
-				missing = append(missing, part.Path)
-			}
+		if part.Of.Past && ip.Withheld.Names.Matches(part.Path) && !isKnownAt(ip.declared.Value, part.Path) {
+			missing = append(missing, part.Path)
 		}
 	}
 	switch {
@@ -57,6 +53,24 @@ func settleComputed(ip *instancePlan, s *ephemeral.Session) settled {
 	return settledSame
 }
 
+// noteUses notes that an object uses the values that parts of its configuration are made of.
+func noteUses(ip *instancePlan, parts []value.ComputedPart) {
+	for _, part := range parts {
+		if !part.Of.Past {
+			ip.planner.computed.add(part.Of, computedUse{
+				user: ip.Obj.String(), instance: ip.Obj.Instance, path: part.Path,
+				ignored: ip.Withheld.Ignored != nil && ip.Withheld.Ignored(part.Path),
+			})
+		}
+	}
+}
+
+// isKnownAt reports whether a plan knows the value at a path, since it has read the object with it.
+func isKnownAt(v cty.Value, path cty.Path) bool {
+	part, err := path.Apply(v)
+	return err == nil && part.IsWhollyKnown()
+}
+
 // staysUnavailable reports whether an object stays as it is without values that cannot be had.
 func staysUnavailable(ip *instancePlan, missing []cty.Path) bool {
 	if !asStored(ip) || !ip.Withheld.SameGiven(ip.loaded.Value, ip.prior.Value, ip.declared.Value, ip.stored) || ip.forcedReason() != plan.NoReason {
@@ -69,18 +83,18 @@ func staysUnavailable(ip *instancePlan, missing []cty.Path) bool {
 	return !ip.marksChanged(ip.prior.Value)
 }
 
-// checkWriteOnly reports write-only arguments that a change needs and whose values cannot be had. An update
-// needs them only if their version changes.
-func checkWriteOnly(ip *instancePlan, planned cty.Value) bool {
+// checkUnavailable reports arguments that a change needs and whose values the apply cannot have. An update
+// needs write-only ones only if their version changes.
+func checkUnavailable(ip *instancePlan, planned cty.Value) bool {
 	if ip.change.Action == plan.NoOp {
 		return true
 	}
 	ok := true
 	for _, part := range ip.declared.Computed {
-		if !part.Of.Past || ip.Withheld.Names.Matches(part.Path) {
+		if !part.Of.Past {
 			continue
 		}
-		if ip.change.Action == plan.Update && !takesWriteOnly(ip.Block(), part.Path, ip.prior.Value, planned) {
+		if ip.change.Action == plan.Update && !ip.Withheld.Names.Matches(part.Path) && !takesWriteOnly(ip.Block(), part.Path, ip.prior.Value, planned) {
 			continue
 		}
 		reportUnavailable(&ip.objectOp, ip.declared.Computed, part.Path, "")
@@ -107,32 +121,53 @@ func checkDeliveries(p *planner) {
 	if p.req.Mode != plan.Normal {
 		return
 	}
+	var changes []*plan.Change
 	for _, c := range p.changes {
-		if c.Action == plan.NoOp || c.Action == plan.Delete || c.Action == plan.Forget || c.Deposed != addr.Current {
-			continue
+		if makesComputed(c) {
+			changes = append(changes, c)
 		}
-		makes, used := false, false
+	}
+	slices.SortFunc(changes, func(a, b *plan.Change) int { return a.Addr.Compare(b.Addr) })
+	if len(changes) > 0 && p.selection.Restricted() {
+		addExcludedUses(p)
+	}
+	for _, c := range changes {
+		used := false
 		for i, w := range c.Withheld {
 			if !w.Computed || !w.Status.Differs() {
 				continue
 			}
-			makes = true
 			by := attributeName(c.Addr, w.Path)
-			addExcludedUses(p, c, by)
 			for _, use := range p.computed.of[by] {
 				used = true
 				deliver(p, c, &c.Withheld[i], by, use)
 			}
+			c.Withheld[i].Consumers = sortedOnce(c.Withheld[i].Consumers)
+			c.Withheld[i].Missed = sortedOnce(c.Withheld[i].Missed)
 		}
-		for i := range c.Withheld {
-			slices.SortFunc(c.Withheld[i].Consumers, addr.Instance.Compare)
-			slices.SortFunc(c.Withheld[i].Missed, addr.Instance.Compare)
-		}
-		if makes && !used && c.Action != plan.Update {
+		if !used && c.Action != plan.Update {
+			where := "the configuration"
+			if p.selection.Restricted() {
+				where = "this plan, which leaves parts of the configuration out,"
+			}
 			p.run.Report(diag.Warnf("Nothing uses the value of an ephemeral attribute",
-				"The values that the provider computes for %s are kept out of the state, and nothing in the configuration uses them: they will be lost.", c.Addr).WithAddress(c.Addr.String()))
+				"The values that the provider computes for %s are kept out of the state, and nothing in %s uses them: they will be lost.", c.Addr, where).WithAddress(c.Addr.String()))
 		}
 	}
+}
+
+// makesComputed reports whether a change makes a computed value, or may.
+func makesComputed(c *plan.Change) bool {
+	if c.Action == plan.NoOp || c.Action == plan.Delete || c.Action == plan.Forget || c.Deposed != addr.Current {
+		return false
+	}
+	return slices.ContainsFunc(c.Withheld, func(w plan.Withheld) bool { return w.Computed && w.Status.Differs() })
+}
+
+// sortedOnce sorts a list of instances and returns it with each of them once.
+func sortedOnce(list []addr.Instance) []addr.Instance {
+	slices.SortFunc(list, addr.Instance.Compare)
+	return slices.Compact(list)
 }
 
 // deliver decides about one user of a value that a change makes.
@@ -146,23 +181,26 @@ func deliver(p *planner, c *plan.Change, w *plan.Withheld, by string, use comput
 	}
 	to := p.changes[addr.Object{Instance: use.instance}]
 	if to != nil && takes(p, to, use.path) {
-		if !slices.Contains(w.Consumers, use.instance) {
-			w.Consumers = append(w.Consumers, use.instance)
-		}
+		w.Consumers = append(w.Consumers, use.instance)
 		return
 	}
 	if c.Action == plan.Update {
-		if !slices.Contains(w.Missed, use.instance) { // maybe there is no new value
-			w.Missed = append(w.Missed, use.instance)
-		}
+		w.Missed = append(w.Missed, use.instance) // maybe there is no new value
 		return
 	}
 	if to == nil && p.broken.Touched(plan.Dep{Resource: use.instance.Abs(), Key: use.instance.Key}) {
 		return // its own error is reported
 	}
 	why, way := "the version of its argument "+schema.PathString(use.path)+" stays, so that the value is not sent", "Change the version, or make it fingerprint("+by+")"
-	if to == nil {
+	switch {
+	case to == nil:
 		why, way = "this plan leaves it out", "Include it in the plan"
+	case use.ignored:
+		why = "changes of its argument " + schema.PathString(use.path) + " are ignored"
+		way = "Replace that object too with the option -replace=" + diag.Argument(use.instance.String())
+	case unversioned(p, to, use.path):
+		why = "its argument " + schema.PathString(use.path) + " has no version, so that the value is not sent"
+		way = "Replace that object too with the option -replace=" + diag.Argument(use.instance.String())
 	}
 	p.run.Report(diag.Errorf("New value would not be delivered",
 		"The plan makes a new value of %s, and %s uses it, but %s. The value exists only in the run that makes it. %s, or leave the value as it is.",
@@ -183,25 +221,43 @@ func takes(p *planner, c *plan.Change, path cty.Path) bool {
 			return w.Status.Differs()
 		}
 	}
-	s := p.providers.Loaded(c.Provider.Provider, addr.Managed, c.Addr.Resource.Type)
+	s := schemaOf(p, c)
 	before, err1 := c.Before.Unmarked()
 	after, err2 := c.After.Unmarked()
 	return s == nil || err1 != nil || err2 != nil || takesWriteOnly(s.Block, path, before, after)
 }
 
-// addExcludedUses adds the uses of a value by objects that a restricted plan leaves out.
-func addExcludedUses(p *planner, c *plan.Change, by string) {
-	if !p.selection.Restricted() {
-		return
-	}
+// unversioned reports whether a write-only argument of an object has no version that could change.
+func unversioned(p *planner, c *plan.Change, path cty.Path) bool {
+	s := schemaOf(p, c)
+	return s != nil && s.Block.InWriteOnly(path) && s.Block.WriteOnlyVersion(path) == nil
+}
+
+// schemaOf returns the schema of the object of a change, nil if it is not loaded.
+func schemaOf(p *planner, c *plan.Change) *schema.Schema {
+	return p.providers.Loaded(c.Provider.Provider, addr.Managed, c.Addr.Resource.Type)
+}
+
+// addExcludedUses adds the uses of computed values by objects that a restricted plan leaves out. They are
+// evaluated in a run that sees the objects as the state has them: in the run of the plan, this would plan
+// whatever they refer to.
+func addExcludedUses(p *planner) {
+	w := p.fork(func(w *walk) *eval.Run {
+		stored := func(t *future.Task, in *eval.Instance) cty.Value { return w.recorded(t, p.prior, in) }
+		return w.newRun(p.req.Config, eval.Planning, stored, p.req.Variables, p.plan.Timestamp)
+	})
+	w.run.Diags = &diag.Collector{} // errors here are none of the plan
 	t := &future.Task{}
 	for i, stored := range p.prior.AllInstances() {
-		if stored.Current == nil || !slices.Contains(stored.Current.Dependencies, c.Addr.Config()) || p.changes[addr.Object{Instance: i}] != nil {
+		if stored.Current == nil || p.changes[addr.Object{Instance: i}] != nil {
 			continue
 		}
-		in, ok := p.run.Find(t, i)
+		in, ok := w.run.Find(t, i)
 		if !ok || in == nil {
 			continue
+		}
+		if b := in.Resource.Block; len(b.Withheld) == 0 && !b.Schema.Block.HasWriteOnly() {
+			continue // it may have no such value
 		}
 		in.Prepare(t)
 		cfg, diags := in.EvalBody(t, eval.NewOpened(nil))
@@ -209,9 +265,7 @@ func addExcludedUses(p *planner, c *plan.Change, by string) {
 			continue
 		}
 		for _, part := range value.PathsMadeOf(cfg) {
-			if part.Of.By == by {
-				p.computed.add(part.Of, computedUse{user: i.String(), instance: i, path: part.Path})
-			}
+			p.computed.add(part.Of, computedUse{user: i.String(), instance: i, path: part.Path})
 		}
 	}
 }
@@ -297,7 +351,7 @@ func evaluateMade(t *future.Task, op *objectOp, o *eval.Opened, in *eval.Instanc
 // the apply does not read the object again.
 func keptAway(ip *instancePlan, planned cty.Value) cty.Value {
 	if ip.change.Action == plan.NoOp {
-		return ip.Withheld.Hide(planned)
+		return planned // Stays says so
 	}
 	var same []cty.Path
 	for _, w := range ip.change.Withheld {

@@ -11,7 +11,6 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/base/future"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
 	"github.com/mayfly-iac/mayfly/internal/provider"
-	"github.com/mayfly-iac/mayfly/internal/values/value"
 	"github.com/mayfly-iac/mayfly/plan"
 )
 
@@ -98,12 +97,7 @@ func (p *planner) checkArguments(t *future.Task, of provisioners, self cty.Value
 	for i, one := range of.Provisioners() {
 		args, conn, diags := evalProvisioner(t, nil, of, i, self, at)
 		if !diags.HasErrors() {
-			made := value.MadeOf(args)
-			if conn != cty.NilVal {
-				made = append(made, value.MadeOf(conn)...)
-			}
-			by := computedUse{user: "A provisioner of " + at.String(), once: true}
-			diags = append(diags, p.computed.use(by, made).InConfigBody(one.Body).WithAddress(at.String())...)
+			diags = append(diags, checkProvisioner(p, one, at, args, conn)...)
 		}
 		p.run.Report(diags)
 		ok = ok && !diags.HasErrors()

@@ -324,7 +324,7 @@ func (ip *instancePlan) decide() (cty.Value, bool) {
 			return cty.NilVal, false
 		}
 	}
-	if !checkWriteOnly(ip, resp.Planned) {
+	if !checkUnavailable(ip, resp.Planned) {
 		return cty.NilVal, false
 	}
 	return ip.finish(resp)
@@ -440,6 +440,7 @@ func (ip *instancePlan) finish(resp provider.PlanResponse) (cty.Value, bool) {
 	}
 	c.PlannedPrivate, c.PlannedIdentity = resp.Private, ip.SealIdentity(resp.Identity)
 	ip.planner.record(c)
+	ip.Withheld.Stays = c.Action == plan.NoOp
 	return ip.Mark(keptAway(ip, resp.Planned), ip.config, recordsOf(ip)), allowed
 }
 

@@ -76,7 +76,11 @@ func unneeded(ip *instancePlan) bool {
 		return false
 	}
 	ip.config = object.Config{Value: plain, Sensitive: ip.Withheld.Outside(value.PathsWith(cfg, value.Sensitive))}
-	return !ip.marksChanged(ip.prior.Value)
+	if ip.marksChanged(ip.prior.Value) {
+		return false
+	}
+	noteUses(ip, value.PathsMadeOf(cfg))
+	return true
 }
 
 // asStored reports whether the object exists and is stored as it would be now, but for changes outside.

@@ -30,8 +30,11 @@ func (op *Op) Mark(v cty.Value, of Config, records []state.Withheld) cty.Value {
 	var seen schema.Patterns
 	for _, c := range withheld.ComputedValues(w, v, of.Value, records) {
 		m := computedMark(w, c.Path)
+		m.Type = value.TypeName(c.Now.Type())
 		if m.Past = c.Past; c.Record != nil {
 			m.Version, m.Number = c.Record.Value(), c.Record.Number
+		} else if c.Past && c.Now.IsWhollyKnown() {
+			m.Number = w.NumberOf(c.Path, c.Now) // changed outside, which those who use it are to notice
 		}
 		seen = append(seen, c.Path)
 		shown = schema.Put(shown, c.Path, c.Now.Mark(value.Ephemeral).Mark(m))
@@ -63,7 +66,9 @@ func Unknown(w *withheld.Attributes, ty cty.Type) cty.Value {
 		if _, has := attrs[name.Name]; !ok || !has || len(path) > 1 {
 			continue // the elements that it is in are not known
 		}
-		attrs[name.Name] = attrs[name.Name].Mark(value.Ephemeral).Mark(computedMark(w, path))
+		m := computedMark(w, path)
+		m.Type = value.TypeName(attrs[name.Name].Type())
+		attrs[name.Name] = attrs[name.Name].Mark(value.Ephemeral).Mark(m)
 	}
 	return cty.ObjectVal(attrs)
 }

@@ -3,6 +3,7 @@ package withheld
 import (
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/mayfly-iac/mayfly/internal/values/fingerprint"
 	"github.com/mayfly-iac/mayfly/state"
 )
 
@@ -10,13 +11,14 @@ import (
 type Value struct {
 	Path   cty.Path
 	Now    cty.Value       // unknown if it is not made yet, or existed only in an earlier run
-	Past   bool            // it existed only in an earlier run
-	Record *state.Withheld // of the value; nil if it is not made yet, or there is none
+	Past   bool            // it existed only in an earlier run, or will be gone in the apply
+	Record *state.Withheld // of the value; nil if it is not made yet, or is another one
 }
 
 // ComputedValues returns the values of the computed attributes of an object that is known as a whole or in
-// parts. cfg is the configuration that the object is of, cty.NilVal if that is not known; records are the
-// state's records of it.
+// parts. Where the object stays as it is, a value that was read counts as one of an earlier run, as the apply
+// does not read it again. cfg is the configuration that the object is of, cty.NilVal if that is not known;
+// records are the state's records of it.
 func ComputedValues(a *Attributes, v, cfg cty.Value, records []state.Withheld) (out []Value) {
 	if len(a.Names) == 0 {
 		return nil
@@ -38,6 +40,8 @@ func ComputedValues(a *Attributes, v, cfg cty.Value, records []state.Withheld) (
 			null, _ := path.Apply(v) // it leads somewhere, or it would not be there
 			c.Past, c.Now = true, cty.UnknownVal(null.Type())
 		} else if !c.Now.IsWhollyKnown() {
+			c.Record = nil
+		} else if c.Past = a.Stays && c.Record != nil; c.Past && a.compare(*c.Record, c.Now) == fingerprint.Different {
 			c.Record = nil
 		}
 		out = append(out, c)

@@ -100,17 +100,21 @@ func (r *recorder) completeComputed(w *state.Withheld, before *state.Withheld) {
 		to := r.Making.To(w.Path)
 		w.To, w.Owed, w.At, w.Created = to, slices.Clone(to), r.Making.At, r.Making.Created
 	}
-	v := part(r.v, w.Path)
-	if w.Number != 0 || v == cty.NilVal || !v.IsWhollyKnown() {
-		return
+	if v := part(r.v, w.Path); w.Number == 0 && v != cty.NilVal && v.IsWhollyKnown() {
+		w.Number = r.NumberOf(w.Path, v)
 	}
-	n, ok, err := r.Hasher.Number(v)
+}
+
+// NumberOf returns the result of fingerprint() for the value at a path, 0 if there is no salt for it yet.
+func (a *Attributes) NumberOf(path cty.Path, v cty.Value) uint64 {
+	n, ok, err := a.Hasher.Number(v)
 	if err != nil {
-		r.reportUnhashed(w.Path, err)
+		a.reportUnhashed(path, err)
 	}
-	if ok {
-		w.Number = n
+	if !ok {
+		return 0
 	}
+	return n
 }
 
 // completeGiven adds to the record of a value its version, the computed values that it is made of, and the

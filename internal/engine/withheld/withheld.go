@@ -38,7 +38,9 @@ type Attributes struct {
 	// none.
 	Assume func(cty.Path) bool
 	// Lost is set if the state may have lost its records: another engine drops them.
-	Lost   bool
+	Lost bool
+	// Stays is set once a plan leaves the object as it is.
+	Stays  bool
 	Report func(diag.List)
 
 	// Made has the values of attributes that are made of computed values, with the versions of those in their

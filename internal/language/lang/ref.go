@@ -204,12 +204,7 @@ func (c *compiler) foreignCalls(e hcl.Expression) {
 		}
 		return
 	}
-	text, diags := e.Value(nil) // without a context, JSON strings are given as they are written
-	if diags.HasErrors() || text.IsMarked() || text.Type() != cty.String || !text.IsKnown() || text.IsNull() {
-		return
-	}
-	template, diags := hclsyntax.ParseTemplate([]byte(text.AsString()), "", hcl.InitialPos)
-	if !diags.HasErrors() {
+	if template, ok := foreignTemplate(e); ok {
 		calls := compiler{scope: c.scope}
 		calls.index(template)
 		for _, d := range calls.diags {
@@ -221,6 +216,16 @@ func (c *compiler) foreignCalls(e hcl.Expression) {
 		c.renders, c.calls = c.renders || calls.renders, c.calls || calls.calls
 		c.guards = c.guards || len(calls.guarded) > 0
 	}
+}
+
+// foreignTemplate returns the template that a text in JSON syntax is. It returns false for anything else.
+func foreignTemplate(e hcl.Expression) (hclsyntax.Expression, bool) {
+	text, diags := e.Value(nil) // without a context, JSON strings are given as they are written
+	if diags.HasErrors() || text.IsMarked() || text.Type() != cty.String || !text.IsKnown() || text.IsNull() {
+		return nil, false
+	}
+	template, diags := hclsyntax.ParseTemplate([]byte(text.AsString()), "", hcl.InitialPos)
+	return template, !diags.HasErrors()
 }
 
 // indexWalker notes the surroundings of traversals: indexes, loops, guards and calls.

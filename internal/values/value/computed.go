@@ -1,6 +1,8 @@
 package value
 
 import (
+	"slices"
+
 	"github.com/zclconf/go-cty/cty"
 )
 
@@ -11,6 +13,7 @@ type Computed struct {
 	By      string // the attribute, with the address of its object
 	Version string // tells the value from earlier and later ones of the attribute; "" if it is not made yet
 	Number  uint64 // the result of fingerprint() for the value; 0 if that is not known, or for values made of it
+	Type    string // of the value, as TypeName names it; "" for values made of it
 	Past    bool   // the value existed only in an earlier run
 	// ByPolicy says that a policy of the root module keeps the value out of the state, so that the modules
 	// that the value goes through need not know of that.
@@ -37,11 +40,34 @@ func MadeOf(v cty.Value) []Computed {
 func Derived(v cty.Value) cty.Value {
 	return withMarks(v, func(m any) any {
 		if c, ok := m.(Computed); ok {
-			c.Number = 0
+			c.Number, c.Type = 0, ""
 			return c
 		}
 		return m
 	})
+}
+
+// TypeName names a type so that different types have different names.
+func TypeName(ty cty.Type) string { return ty.GoString() }
+
+// Whole returns the computed value that v is, without anything that has changed it. It returns false if v is
+// something else that is made of computed values, and nil for a value that is made of none, or of which that
+// is not known yet.
+func Whole(v cty.Value) (*Computed, bool) {
+	made := MadeOf(v)
+	if len(made) == 0 {
+		return nil, true
+	}
+	_, marks := v.Unmark()
+	for _, c := range made {
+		if _, own := marks[c]; !own || c.Type != TypeName(v.Type()) && c.Type != TypeName(cty.DynamicPseudoType) && v.Type() != cty.DynamicPseudoType {
+			return nil, false
+		}
+	}
+	if len(made) == 1 {
+		return &made[0], true
+	}
+	return nil, !v.IsKnown() && !slices.ContainsFunc(made, func(c Computed) bool { return c.Past })
 }
 
 // StandIn returns v with its computed values marked for others, which are to find out whether they are still

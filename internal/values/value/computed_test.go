@@ -8,8 +8,8 @@ import (
 )
 
 var (
-	token  = Computed{By: "a.b.token", Version: "v1", Number: 7}
-	before = Computed{By: "a.b.token", Version: "v1", Number: 7, Past: true}
+	token  = Computed{By: "a.b.token", Version: "v1", Number: 7, Type: TypeName(cty.String)}
+	before = Computed{By: "a.b.token", Version: "v1", Number: 7, Past: true, Type: TypeName(cty.String)}
 )
 
 // marked returns a value with a computed part, one made of it, and others.
@@ -45,8 +45,8 @@ func TestMadeOf(t *testing.T) {
 
 func TestDerived(t *testing.T) {
 	for _, c := range MadeOf(Derived(marked())) {
-		if c.Number != 0 || c.By != token.By || c.Version != token.Version {
-			t.Errorf("got %+v, want it without the number alone", c)
+		if c.Number != 0 || c.Type != "" || c.By != token.By || c.Version != token.Version {
+			t.Errorf("got %+v, want it without the number and the type alone", c)
 		}
 	}
 	if got := Derived(marked()); !Has(got.GetAttr("token"), Ephemeral) || !Has(got.GetAttr("secret"), Sensitive) {

@@ -3,7 +3,6 @@ package funcs
 import (
 	"errors"
 	"maps"
-	"slices"
 
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
@@ -20,14 +19,17 @@ func fingerprintFunc(number func(cty.Value) (uint64, bool, error)) function.Func
 		RefineResult: notNull,
 		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
 			v, marks := args[0].UnmarkDeep()
-			past, ok := pastNumber(args[0])
-			if !ok {
+			whole, ok := value.Whole(args[0])
+			switch {
+			case !ok:
+				return cty.NilVal, errDerived
+			case whole != nil && whole.Past && whole.Number == 0:
 				return cty.NilVal, errPast
 			}
 			maps.DeleteFunc(marks, func(m any, _ struct{}) bool { return secretMark(m) })
 			out := cty.UnknownVal(cty.Number)
-			if past != 0 {
-				out = cty.NumberUIntVal(past)
+			if whole != nil && whole.Past {
+				out = cty.NumberUIntVal(whole.Number)
 			} else if v.IsWhollyKnown() && number != nil {
 				switch n, ok, err := number(v); {
 				case err != nil:
@@ -41,27 +43,12 @@ func fingerprintFunc(number func(cty.Value) (uint64, bool, error)) function.Func
 	})
 }
 
-var errPast = errors.New("a provider computed the value in an earlier run, and its fingerprint is not known; refer to the attribute itself, without anything that changes its value")
-
-// pastNumber returns the fingerprint of a value that a provider computed in an earlier run, 0 of any other
-// value. It returns false if the value is made of such values, whose fingerprints say nothing about it.
-func pastNumber(v cty.Value) (uint64, bool) {
-	past := slices.DeleteFunc(value.MadeOf(v), func(c value.Computed) bool { return !c.Past })
-	switch {
-	case len(past) == 0:
-		return 0, true
-	case len(past) > 1 || past[0].Number == 0:
-		return 0, false
-	}
-	whole := slices.ContainsFunc(value.MadeOf(markedWith(v)), func(c value.Computed) bool { return c == past[0] })
-	return past[0].Number, whole
-}
-
-// markedWith returns a value with the marks of v itself, without marks of values in it.
-func markedWith(v cty.Value) cty.Value {
-	_, marks := v.Unmark()
-	return cty.True.WithMarks(marks)
-}
+// Errors about values that providers have computed and that are kept out of the state. They tell nothing of
+// the values.
+var (
+	errPast    = errors.New("a provider computed the value in an earlier run, and the state does not have its fingerprint; replace the object that it belongs to, for a new one")
+	errDerived = errors.New("the value is made of one that a provider computes and that ephemeral_attributes keeps out of the state, and later runs know only the fingerprint of that one as it is; refer to the attribute itself, or to a local value, variable or output that has it unchanged")
+)
 
 // refusedFingerprint takes the place of fingerprint in templates, whose expressions are not checked for its
 // arguments.

@@ -17,8 +17,9 @@ func TestFingerprint(t *testing.T) {
 	unknown := cty.UnknownVal(cty.Number).RefineNotNull()
 	broken := errors.New("broken")
 	wrong := func(cty.Value) (uint64, bool, error) { return 1, true, nil }
+	text := value.TypeName(cty.String)
 	past := func(number uint64) cty.Value {
-		return cty.UnknownVal(cty.String).Mark(value.Ephemeral).Mark(value.Computed{By: "b", Number: number, Past: true})
+		return cty.UnknownVal(cty.String).Mark(value.Ephemeral).Mark(value.Computed{By: "b", Number: number, Past: true, Type: text})
 	}
 	for _, test := range []struct {
 		name string
@@ -33,10 +34,14 @@ func TestFingerprint(t *testing.T) {
 		{"unknown inside", func(cty.Value) (uint64, bool, error) { return 7, true, nil }, cty.ListVal([]cty.Value{cty.UnknownVal(cty.String)}), unknown},
 		{"null", func(v cty.Value) (uint64, bool, error) { return 8, v.IsNull(), nil }, cty.NullVal(cty.String).Mark(value.Sensitive), cty.NumberIntVal(8)},
 		{"computed earlier", wrong, past(7), cty.NumberIntVal(7)},
-		{"made of one computed earlier", wrong, past(0), cty.NilVal},
-		{"made of two computed earlier", wrong, past(7).Mark(value.Computed{By: "c", Number: 8, Past: true}), cty.NilVal},
+		{"computed earlier, without a number", wrong, past(0), cty.NilVal},
+		{"made of one computed earlier", wrong, value.Derived(past(7)), cty.NilVal},
+		{"made of one computed now", wrong, value.Derived(cty.StringVal("x").Mark(value.Computed{By: "a", Number: 7, Type: text})), cty.NilVal},
+		{"part of one computed now", wrong, cty.NumberIntVal(1).Mark(value.Computed{By: "a", Number: 7, Type: text}), cty.NilVal},
+		{"made of two computed earlier", wrong, past(7).Mark(value.Computed{By: "c", Number: 8, Past: true, Type: text}), cty.NilVal},
+		{"one of two that are not computed yet", wrong, cty.UnknownVal(cty.String).Mark(value.Computed{By: "a", Type: text}).Mark(value.Computed{By: "b", Type: text}), unknown},
 		{"with one computed earlier in it", wrong, cty.ListVal([]cty.Value{past(7)}), cty.NilVal},
-		{"computed now", func(v cty.Value) (uint64, bool, error) { return 9, true, nil }, cty.StringVal("x").Mark(value.Ephemeral).Mark(value.Computed{By: "a", Number: 7}), cty.NumberIntVal(9)},
+		{"computed now", func(v cty.Value) (uint64, bool, error) { return 9, true, nil }, cty.StringVal("x").Mark(value.Ephemeral).Mark(value.Computed{By: "a", Number: 7, Type: text}), cty.NumberIntVal(9)},
 		{"error", func(cty.Value) (uint64, bool, error) { return 0, false, broken }, cty.StringVal("x"), cty.NilVal},
 	} {
 		for _, name := range []string{"fingerprint", CorePrefix + "fingerprint"} {

@@ -120,9 +120,9 @@ func guardedError(name string, f function.Function, args []cty.Value, err error)
 	}
 	// A call that also fails with the secrets unknown cannot depend on them, and its error may be shown in
 	// full.
-	for _, large := range []error{bounds.ErrText, bounds.ErrNumber, bounds.ErrTooDeep, errProduct, errWidth} {
-		if errors.Is(err, large) {
-			return large // says nothing about the arguments but that they are large
+	for _, open := range []error{bounds.ErrText, bounds.ErrNumber, bounds.ErrTooDeep, errProduct, errWidth, errPast, errDerived} {
+		if errors.Is(err, open) {
+			return open // says nothing about the content of the arguments
 		}
 	}
 	public := withoutSecrets(args)
