@@ -1,6 +1,8 @@
 package state
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -179,5 +181,47 @@ func TestSaltsOf(t *testing.T) {
 	}
 	if len(s.Salts) != 2 {
 		t.Errorf("got %d salts in the state afterwards, want 2", len(s.Salts))
+	}
+}
+
+func TestRenameConsumers(t *testing.T) {
+	at := func(text string) addr.Instance {
+		t.Helper()
+		i, err := addr.ParseInstance(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return i
+	}
+	blocks := func(texts ...string) (out []addr.ConfigResource) {
+		for _, text := range texts {
+			out = append(out, at(text).Config())
+		}
+		return out
+	}
+	s := New()
+	set := func(address string, list ...Withheld) {
+		s.SetObject(addr.Object{Instance: at(address)}, &Object{Withheld: list}, addr.ProviderConfig{})
+	}
+	password := cty.GetAttrPath("password")
+	set("t.producer", Withheld{Path: password, Computed: true, To: blocks("t.a", "t.b", "t.c"), Owed: blocks("t.b", "t.c")})
+	set("t.other", Withheld{Path: password, Computed: true, To: blocks("t.d")})
+	for _, address := range []string{"t.a", "t.moved", "t.one", "t.c[1]"} {
+		set(address)
+	}
+	before := s.Instance(at("t.producer")).Current
+	other := s.Instance(at("t.other")).Current
+	s.RenameConsumers(maps.All(map[addr.Instance]addr.Instance{
+		at("t.moved"): at("t.b"), at("t.one"): at("t.c[0]"), at("t.c[1]"): at("t.c[2]"),
+	}))
+	got := s.Instance(at("t.producer")).Current.Withheld[0]
+	if want := blocks("t.a", "t.c", "t.moved", "t.one"); !slices.Equal(got.To, want) {
+		t.Errorf("it went to %v, want %v", got.To, want)
+	}
+	if want := blocks("t.c", "t.moved", "t.one"); !slices.Equal(got.Owed, want) {
+		t.Errorf("it is owed to %v, want %v", got.Owed, want)
+	}
+	if len(before.Withheld[0].To) != 3 || s.Instance(at("t.other")).Current != other {
+		t.Error("objects have changed that other states may share")
 	}
 }

@@ -86,6 +86,15 @@ func (c *stateCommands) move(from, to *state.State, source, dest addr.Target, dr
 			return false, c.out.fail("Invalid state move", "%s", diag.Sentence(err))
 		}
 	}
+	if from == to {
+		from.RenameConsumers(func(yield func(now, before addr.Instance) bool) {
+			for _, m := range moves {
+				if !yield(m.To, m.From) {
+					return
+				}
+			}
+		})
+	}
 	c.out.say("Successfully moved %d object(s).", len(moves))
 	return true, exitOK
 }

@@ -305,27 +305,32 @@ func endDelivered(a *applier, entry *journalEntry, consumer addr.Instance, chang
 }
 
 // oweFirst records, before an update, that the consumers of the computed values which it may make have yet to
-// get them: the run may die before it knows the answer. It returns the journal entry for the update, nil if
-// that cannot begin.
+// get them: the run may die before it knows the answer. A value that the state still has is taken out with
+// that. It returns the journal entry for the update, nil if that cannot begin.
 func oweFirst(ia *instanceApply, entry *journalEntry) *journalEntry {
 	o := ia.a.object(ia.Obj)
-	if ia.change.Action != plan.Update || o == nil {
+	owing := slices.DeleteFunc(slices.Clone(ia.change.Withheld), func(w plan.Withheld) bool { return len(w.Consumers)+len(w.Missed) == 0 })
+	if ia.change.Action != plan.Update || o == nil || len(owing) == 0 {
 		return entry
 	}
-	owing, owes := o.Clone(), false
-	owing.Withheld = slices.Clone(o.Withheld)
-	for i, w := range owing.Withheld {
+	if slices.ContainsFunc(owing, func(w plan.Withheld) bool { return recordOf(o, w.Path) == nil }) {
+		o = ia.object(ia.prior.Value, ia.prior.Private, ia.prior.Identity, applied{failed: true})
+	}
+	if o == nil {
+		entry.end(true)
+		return nil
+	}
+	o = o.Clone()
+	o.Withheld = slices.Clone(o.Withheld)
+	for i := range o.Withheld {
+		w := &o.Withheld[i]
 		for _, r := range consumersOf(ia.change, w.Path) {
 			if w.Computed && !slices.Contains(w.Owed, r) {
-				w.Owed, owes = append(slices.Clip(w.Owed), r), true
+				w.Owed = append(slices.Clip(w.Owed), r)
 			}
 		}
-		owing.Withheld[i].Owed = w.Owed
 	}
-	if !owes {
-		return entry
-	}
-	if !entry.end(false, ia.changeTo(owing)) {
+	if !entry.end(false, ia.changeTo(o)) {
 		return nil
 	}
 	return ia.a.beginEntry(ia.Obj, string(event.OpUpdate))

@@ -37,6 +37,9 @@ func (h *madeHistory) next() madeStep {
 			return !slices.ContainsFunc(c.all(), func(i madeInstance) bool { return i.address() == address })
 		})
 	}
+	if len(h.bare(heldCommand{})) > 0 {
+		s.cmd.mode = plan.Normal // references to the tokens that the state lacks would be null
+	}
 	if s.cmd.mode == plan.RefreshOnly {
 		s.cmd.replace, s.cmd.targets, s.cmd.excludes = nil, nil, nil
 	}

@@ -26,7 +26,7 @@ exec '%s' "$@"
 
 func TestMain(m *testing.M) {
 	program.Main(m, func(dir string) error {
-		built, err := program.PrepareSaving(dir, simcloud.Source)
+		built, err := program.Prepare(dir, simcloud.Source)
 		if err != nil {
 			return err
 		}

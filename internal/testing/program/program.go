@@ -52,21 +52,16 @@ func RaiseParallel() error {
 }
 
 // Build compiles commands of this module, given by their directories such as "cmd/mayfly", for tests with
-// temporary files in dir. It returns the executables' paths by directory; the error contains the compiler's
-// output.
+// temporary files in dir. They save the effort of slow hashes. Build returns the executables' paths by directory; the
+// error contains the compiler's output.
 func Build(dir string, folders ...string) (map[string]string, error) {
-	return build(dir, usual, folders)
-}
-
-// build is Build with an option of go build.
-func build(dir, option string, folders []string) (map[string]string, error) {
 	out := map[string]string{}
 	for _, folder := range folders {
 		path := placed(dir, filepath.Base(folder))
 		if runtime.GOOS == "windows" {
 			path += ".exe"
 		}
-		if err := run(folder, compile(path, option, module+folder)); err != nil {
+		if err := run(folder, compile(path, module+folder)); err != nil {
 			return nil, err
 		}
 		out[folder] = path
@@ -79,24 +74,21 @@ func build(dir, option string, folders []string) (map[string]string, error) {
 // collecting garbage, unless that is rare.
 var original = append([]string{"GOGC=400"}, os.Environ()...)
 
-// Options with which programs are built. Linking takes a third less time without symbols for debuggers. The
-// hashes of a program that is built with saving are not slow.
-const (
-	usual  = "-ldflags=-s -w"
-	saving = usual + " -X=" + module + "internal/base/effort.saved=yes"
-)
+// options are the options with which programs are built. Without symbols for debuggers, linking takes a third
+// less time. All packages share one mayfly, and no test that starts it is about slow hashes.
+const options = "-ldflags=-s -w -X=" + module + "internal/base/effort.saved=yes"
 
-// BuildOverlay compiles a command to path as Build does, but without slow hashes, and with the source files
-// that a file for the option -overlay of go build has in place of others.
+// BuildOverlay compiles a command to path as Build does, but with the source files that a file for the option
+// -overlay of go build has in place of others.
 func BuildOverlay(path, overlay, folder string) error {
-	return run(folder, compile(path, "-overlay="+overlay, saving, module+folder))
+	return run(folder, compile(path, "-overlay="+overlay, module+folder))
 }
 
 // BuildTests compiles the tests of a command for tests with temporary files in dir, and returns the path of
 // the executable.
 func BuildTests(dir, folder string) (string, error) {
 	path := placed(dir, filepath.Base(folder)+".test")
-	cmd := exec.Command("go", "test", "-c", usual, "-o", path, module+folder)
+	cmd := exec.Command("go", "test", "-c", options, "-o", path, module+folder)
 	cmd.Env = original
 	if text, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("building the tests of %s: %w\n%s", folder, err, text)
@@ -152,9 +144,9 @@ func run(folder string, goArgs []string) error {
 // The program that it runs here copies it.
 func compile(path string, pkg ...string) []string {
 	if runtime.GOOS == "windows" {
-		return append([]string{"build", "-o", path}, pkg...)
+		return append([]string{"build", options, "-o", path}, pkg...)
 	}
-	return append(append([]string{"run", "-exec=cp"}, pkg...), path)
+	return append(append([]string{"run", "-exec=cp", options}, pkg...), path)
 }
 
 // Prepared has the paths of the files that Prepare makes.
@@ -169,17 +161,7 @@ const TestProvider = "internal/testing/simprovider/cmd/terraform-provider-sim"
 // Prepare builds the program and the test provider in dir, isolates this process from the user's settings,
 // and makes a mirror with the provider under source, in these versions.
 func Prepare(dir, source string, versions ...string) (Prepared, error) {
-	return prepare(dir, usual, source, versions)
-}
-
-// PrepareSaving is Prepare with a program whose hashes are not slow. It is for tests that start the program
-// often with many secrets, and are not about the hashes.
-func PrepareSaving(dir, source string, versions ...string) (Prepared, error) {
-	return prepare(dir, saving, source, versions)
-}
-
-func prepare(dir, option, source string, versions []string) (Prepared, error) {
-	built, err := build(dir, option, []string{"cmd/mayfly"})
+	built, err := Build(dir, "cmd/mayfly")
 	if err != nil {
 		return Prepared{}, err
 	}
