@@ -13,6 +13,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/internal/base/bug"
 	"github.com/mayfly-iac/mayfly/internal/base/trace"
 	"github.com/mayfly-iac/mayfly/internal/engine"
@@ -266,6 +267,26 @@ func (o *Operation) Console(ctx context.Context, opt ConsoleOptions) (*Console, 
 	}
 	c, more := o.p.engine.Console(ctx, req)
 	return c, append(diags, more...)
+}
+
+// QueryOptions control a query.
+type QueryOptions struct {
+	Variables Variables
+	Observer  event.ListObserver
+	Generate  bool            // have resource and import blocks written for the results
+	Soft      context.Context // ends on the first interrupt, and with it all lists
+}
+
+// Query lists the objects that the list blocks in the query files of the configuration ask for: a Loader
+// reads those files if its field Queries says so. Nothing is stored.
+func (o *Operation) Query(ctx context.Context, opt QueryOptions) diag.List {
+	cfg, diags := o.sound(ctx, opt.Soft)
+	if diags.HasErrors() {
+		return diags
+	}
+	return append(diags, engine.Query(ctx, o.p.engine, engine.QueryRequest{
+		Config: cfg, State: o.State(), Variables: opt.Variables, Observer: opt.Observer, Generate: opt.Generate, Soft: opt.Soft,
+	})...)
 }
 
 // ApplyOptions control applying.

@@ -201,6 +201,8 @@ func SplitResource(t hcl.Traversal) (Resource, hcl.Traversal, error) {
 		r.Mode, t = Data, t[1:]
 	case "ephemeral":
 		r.Mode, t = Ephemeral, t[1:]
+	case "list":
+		r.Mode, t = List, t[1:]
 	case "resource":
 		t = t[1:]
 	}

@@ -13,15 +13,18 @@ const (
 	Managed   Mode = iota // declared by a resource block; owned, kept in state
 	Data                  // declared by a data block; read, kept in state
 	Ephemeral             // declared by an ephemeral block; opened and closed within one walk, kept nowhere
+	List                  // declared by a list block of a query file; its results are shown, and kept nowhere
 )
 
-// String returns the block type that declares the mode: "resource", "data" or "ephemeral".
+// String returns the block type that declares the mode: "resource", "data", "ephemeral" or "list".
 func (m Mode) String() string {
 	switch m {
 	case Data:
 		return "data"
 	case Ephemeral:
 		return "ephemeral"
+	case List:
+		return "list"
 	default:
 		return "resource"
 	}
@@ -34,20 +37,16 @@ type Resource struct {
 	Name string
 }
 
-// String returns "type.name", "data.type.name" or "ephemeral.type.name".
+// String returns "type.name", after the mode if the resource is not managed, as in "data.type.name".
 func (r Resource) String() string {
-	switch r.Mode {
-	case Data:
-		return "data." + r.Type + "." + r.Name
-	case Ephemeral:
-		return "ephemeral." + r.Type + "." + r.Name
-	default:
+	if r.Mode == Managed {
 		return r.Type + "." + r.Name
 	}
+	return r.Mode.String() + "." + r.Type + "." + r.Name
 }
 
-// Compare orders resources the way the state file does: data first, then managed, then ephemeral, each by
-// type and name.
+// Compare orders resources the way the state file does: data first, then managed, ephemeral, and lists, by
+// type and name each.
 func (r Resource) Compare(o Resource) int {
 	if c := cmp.Compare(modeOrder(r.Mode), modeOrder(o.Mode)); c != 0 {
 		return c
@@ -65,7 +64,7 @@ func modeOrder(m Mode) int {
 	case Managed:
 		return 1
 	default:
-		return 2
+		return int(m)
 	}
 }
 

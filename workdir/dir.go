@@ -56,6 +56,8 @@ type Dir struct {
 	opt   Options
 	files *files
 
+	queries config.Queries // that Load reads
+
 	tree *config.Tree   // the tree loaded last, nil if none was
 	root *config.Module // of tree; nil also if there are no configuration files
 	// answers are the Asker's answers for variables. They are needed again when the configuration is loaded
@@ -97,7 +99,16 @@ func filesIn(environ []string) *files {
 }
 
 // HasConfig reports whether there are configuration files.
-func (d *Dir) HasConfig() bool { return (&config.Loader{}).IsConfigDir(d.opt.Root) }
+func (d *Dir) HasConfig() bool { return (&config.Loader{Queries: d.queries}).IsConfigDir(d.opt.Root) }
+
+// ReadQueries has Load and LoadDeclarations read the query files of the root module too. If they are needed,
+// it is an error that there are none.
+func (d *Dir) ReadQueries(needed bool) {
+	d.queries = config.AnyQueries
+	if needed {
+		d.queries = config.SomeQueries
+	}
+}
 
 // Load reads the configuration, which is empty if there are no configuration files. Sources of modules may
 // depend on variables, which may be asked for until ctx ends. With errors, Tree and Sources serve to show
@@ -151,7 +162,7 @@ func (d *Dir) loader(ctx context.Context) *config.Loader {
 	e := d.opt.User.engine()
 	return &config.Loader{
 		ModuleDir: modules.Installed(d.files.dataDir), Static: mayfly.Static(d.staticOptions(ctx)), StaticMarked: mayfly.StaticMarked(d.staticOptions(ctx)),
-		Version: e.Version, Terraform: e.Name == compat.Terraform, EphemeralRootOutputs: d.opt.Testing,
+		Version: e.Version, Terraform: e.Name == compat.Terraform, EphemeralRootOutputs: d.opt.Testing, Queries: d.queries,
 	}
 }
 

@@ -1,7 +1,10 @@
 package workdir
 
 import (
+	"bufio"
 	"context"
+	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -50,6 +53,38 @@ func (s *Session) AddGenerated(ctx context.Context, generated []*engine.Generate
 		s.Project.Reload(tree)
 	}
 	return true, diags
+}
+
+// errNothing is why no file is made.
+var errNothing = errors.New("nothing to write")
+
+// GenerateTo calls run with a function that adds text to a new file of generated configuration. The file is
+// there once run has returned, whatever happened, but not if nothing was added. If the file cannot be
+// written, the function returns the error, and so does GenerateTo.
+func GenerateTo(file string, run func(add func(text string) error)) (wrote bool, diags diag.List) {
+	begun := false
+	err := safefile.ReplaceBy(file, func(w io.Writer) error {
+		out := bufio.NewWriter(w)
+		run(func(text string) error {
+			if !begun {
+				begun = true
+				text = string(engine.GeneratedText(nil)) + text
+			}
+			_, err := out.WriteString(text)
+			return err
+		})
+		if !begun {
+			return errNothing
+		}
+		return out.Flush()
+	})
+	switch {
+	case !begun:
+		return false, nil
+	case err != nil:
+		return false, notGenerated(file, err)
+	}
+	return true, nil
 }
 
 // generatedName is the name under which the root module has the generated file: its own, if it is one that

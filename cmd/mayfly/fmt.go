@@ -30,7 +30,7 @@ func fmtCommand(a *app) *cli.Command {
 		boolFlag("recursive", "Also format the files in subdirectories.", &f.Recursive),
 	}
 	return a.command("fmt", "Reformat your configuration in the standard style", "[DIRECTORY or FILE or -]...",
-		"Rewrites files of the native syntax in the standard style: configuration (.tf, .tofu), values of variables (.tfvars) and tests (.tftest.hcl, .tofutest.hcl). "+
+		"Rewrites files of the native syntax in the standard style: configuration (.tf, .tofu), values of variables (.tfvars), tests (.tftest.hcl, .tofutest.hcl) and queries (.tfquery.hcl). "+
 			"It works on the files in the current directory or in the given ones, on given files, or, with a dash as the only argument, from standard input to standard output.\n\n"+
 			"The exit status is 0, or 2 if there were errors, or 3 if -check has found a file to format.",
 		flags, func(_ context.Context, args []string) int { return reformatFiles(out, in, *f, args) })

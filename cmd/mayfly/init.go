@@ -80,6 +80,7 @@ func (c *installCommands) initialize(ctx context.Context, f *initFlags, args []s
 	ctx, stop := c.signals.Once(ctx)
 	defer stop()
 	d := c.wd.dirOf("", f.input)
+	d.ReadQueries(false) // whose providers are installed too
 	if f.fromModule != "" && !c.copyModule(ctx, f.fromModule) {
 		return exitError
 	}

@@ -48,7 +48,7 @@ var commandLine = pattern.New(`((?:^|\n) *|"|: )` + ownCommand + ` (-[a-z]|<comm
 // commandNames are the names of the commands.
 var commandNames = []string{
 	"apply", "completion", "console", "destroy", "doctor", "explain", "fmt", "force-unlock", "get", "graph", "import", "init",
-	"login", "logout", "metadata", "output", "plan", "providers", "refresh", "show", "state", "taint", "test", "untaint",
+	"login", "logout", "metadata", "output", "plan", "providers", "query", "refresh", "show", "state", "taint", "test", "untaint",
 	"validate", "version", "workspace",
 }
 

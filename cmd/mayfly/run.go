@@ -94,7 +94,7 @@ func (a *app) root() *cli.Command {
 		Writer: a.out.env.Stdout, ErrWriter: a.out.env.Stderr,
 		Commands: []*cli.Command{
 			install.initCommand(a), install.getCommand(a), validateCommand(a), changes.planCommand(a), changes.applyCommand(a), changes.destroyCommand(a),
-			doctorCommand(a), fmtCommand(a), metadataCommand(a), completionCommand(a), consoleCommand(a),
+			doctorCommand(a), fmtCommand(a), metadataCommand(a), completionCommand(a), consoleCommand(a), queryCommand(a),
 			changes.importCommand(a), outputCommand(a), providersCommand(a), changes.refreshCommand(a), show.command(a), states.group(a),
 			states.taintCommand(a), states.untaintCommand(a), versionCommand(a), workspaceCommand(a),
 			forceUnlockCommand(a), graphCommand(a), explain.command(a), loginCommand(a), logoutCommand(a), test.command(a),

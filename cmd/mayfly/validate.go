@@ -17,9 +17,9 @@ import (
 func validateCommand(a *app) *cli.Command {
 	out, in, wd, signals := a.out, a.in, a.wd, a.signals
 	m := &machineFlags{}
-	tests := testsFlag{}
+	tests, queries := testsFlag{}, false
 	flags := append(append(in.variableFlags(), m.flags("the result as a JSON document")...),
-		tests.dirFlag(), boolFlag("no-tests", "Don't check test files.", &tests.none))
+		tests.dirFlag(), boolFlag("query", "Check the query files too.", &queries), boolFlag("no-tests", "Don't check test files.", &tests.none))
 	return a.command("validate", "Check whether the configuration is valid", "",
 		"Checks the configuration by itself: it reads no state, needs no variables, and contacts no remote system.",
 		flags, func(ctx context.Context, args []string) int {
@@ -29,6 +29,9 @@ func validateCommand(a *app) *cli.Command {
 			}
 			if len(args) > 0 {
 				return out.argsError("validate", "no arguments; to validate another directory, use -chdir")
+			}
+			if queries {
+				wd.dir().ReadQueries(true)
 			}
 			diags := validate(ctx, wd, signals, &tests)
 			if done, code := out.documented(m, func() ([]byte, error) { return document.Validation(diags, out.sources()) }); done {

@@ -34,6 +34,7 @@ var calm = map[string]string{
 	"internal/install/selected.go Selected":              "hashes files, while nothing is open",
 	"internal/install/web/download.go attempt":           "ends a context",
 	"internal/install/web/stream.go RoundTrip":           "ends a context",
+	"internal/engine/query_list.go newListing":           "ends a context",
 	"internal/engine/lease/end.go awaitOpens":            "wakes a waiting goroutine",
 	"internal/engine/lease/lease.go startClose":          "closing is guarded by those who open",
 	"internal/engine/lease/lease.go runClose":            "closing is guarded by those who open",

@@ -42,6 +42,9 @@ func (e *Engine) timed(user any, op event.Op) (end func()) {
 	default:
 		return func() {}
 	}
+	if object.Resource.Mode == addr.List {
+		return func() {} // nothing is ordered by how long lists take
+	}
 	begin := e.opt.Now()
 	return func() { e.opt.Durations.Took(object, op, e.opt.Now().Sub(begin)) }
 }

@@ -54,7 +54,10 @@ func (c *leakCloud) Launch(context.Context, addr.Provider) (provider.Provider, d
 	return &leakProvider{leakCloud: c}, nil
 }
 
-type leakProvider struct{ *leakCloud }
+type leakProvider struct {
+	provider.NoLists
+	*leakCloud
+}
 
 // linger takes some virtual time, which depends on the schedule.
 func (c *leakCloud) linger(rpc, name string) {

@@ -15,6 +15,9 @@ import (
 
 // unknownObject returns the unknown object of an instance.
 func unknownObject(in *eval.Instance) cty.Value {
+	if in.Resource.Block.IsList() {
+		return eval.UnknownList()
+	}
 	v := cty.UnknownVal(in.Resource.Block.Schema.Block.Type())
 	if len(in.Resource.Block.Computed) == 0 {
 		return v

@@ -134,6 +134,10 @@ func (v *validator) instance(t *future.Task, in *eval.Instance) {
 		return
 	}
 	plain := v.opt.Leaks.Reveal(leak.Source{Kind: leak.Other, Address: in.Addr().String()}, cfg, in.Resource.Block.Schema.Block.Type())
+	if in.Resource.Block.IsList() {
+		v.list(t, in, plain)
+		return
+	}
 	more := v.resource(in, plain)
 	more = append(more, in.Resource.Block.Schema.Block.UnversionedUses(plain)...)
 	v.run.Report(more.InConfigBody(in.Config().Body).WithAddress(in.Addr().String()))
@@ -152,6 +156,18 @@ func (v *validator) resource(in *eval.Instance, config cty.Value) diag.List {
 		v.accepted.Store(key, config)
 	}
 	return diags
+}
+
+// list validates the arguments of a list, and has the provider validate them.
+func (v *validator) list(t *future.Task, in *eval.Instance, config cty.Value) {
+	args, diags := eval.ListArgumentsOf(t, in)
+	if !diags.HasErrors() {
+		b := in.Resource.Block
+		req := provider.ListRequest{Type: b.Config.Addr.Type, Config: config, IncludeObject: args.Include, Limit: args.Limit}
+		more := v.providers.Ask(v.ctx, b.Provider, func(p provider.Reader) diag.List { return p.ValidateList(v.ctx, req) })
+		diags = append(diags, more.InConfigBody(b.Config.Body)...)
+	}
+	v.run.Report(diags.WithAddress(in.Addr().String()))
 }
 
 func (v *validator) destroyProvisioners(t *future.Task, d *eval.DestroyProvisioners, self cty.Value) {

@@ -73,6 +73,8 @@ type Reader interface {
 	RenewEphemeral(ctx context.Context, typeName string, private []byte) (RenewResponse, diag.List)
 	CloseEphemeral(ctx context.Context, typeName string, private []byte) diag.List
 
+	Lister
+
 	CallFunction(ctx context.Context, name string, args []cty.Value) (cty.Value, error)
 	// ConfiguredFunctions returns the functions of the configured provider, which may be more than those in
 	// its Catalog. From then on, CallFunction accepts them.

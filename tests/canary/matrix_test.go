@@ -116,10 +116,29 @@ func documentSteps(s *site) []step {
 		{args: "doctor -timeout=2s", env: s.connected(), exit: 1, prints: "HTTPS_PROXY"},
 		{args: "doctor -timeout=2s -json", env: s.connected(), exit: 1, prints: "HTTPS_PROXY"},
 		{args: "state pull"},
-		{args: "providers schema -json"},
+		{args: "query VARS -json", files: map[string]string{"all.tfquery.hcl": lists}, env: toStderr, prints: "list_complete"},
+		{args: "query VARS -generate-config-out=found.tf", prints: "list.sim_thing.echo"},
+		{args: "query VARS", exit: 1, prints: "stopped unexpectedly", deeds: crashes("ListResource", "panic")},
+		{args: "providers schema -json", files: map[string]string{"all.tfquery.hcl": "", "found.tf": ""}},
 		{args: "destroy VARS -auto-approve -json", env: toStderr, prints: "8 destroyed"},
 	}
 }
+
+// lists has ephemeral values in the configurations of its lists. One repeats them in its results.
+const lists = `list "sim_thing" "all" {
+  include_resource = true
+  config {
+    hint = ephemeral.sim_secret.s.value
+  }
+}
+list "sim_thing" "echo" {
+  include_resource = true
+  config {
+    prefix  = var.by_env
+    made_up = 2
+  }
+}
+`
 
 // connected is an environment with secrets in what doctor looks at: the token of a host, a proxy, and the
 // log, which has all levels.

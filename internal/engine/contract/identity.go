@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
+	ctyjson "github.com/zclconf/go-cty/cty/json"
 
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/internal/values/schema"
@@ -51,6 +52,25 @@ func CompleteIdentity(id *schema.Identity, typeName string, given cty.Value, at 
 		complete[name] = got
 	}
 	return cty.ObjectVal(complete), diags
+}
+
+// IdentityPairs returns all attributes of an identity that are set, as pairs in one line, such as
+// "name=web,zone=main". Lists are in JSON.
+func IdentityPairs(id cty.Value) string {
+	var parts []string
+	for it := id.ElementIterator(); it.Next(); {
+		name, v := it.Element()
+		if v.IsNull() || !v.IsWhollyKnown() {
+			continue
+		}
+		text, err := convert.Convert(v, cty.String)
+		if err != nil {
+			encoded, _ := ctyjson.Marshal(v, v.Type()) // any known value without marks has a form in JSON
+			text = cty.StringVal(string(encoded))
+		}
+		parts = append(parts, name.AsString()+"="+text.AsString())
+	}
+	return strings.Join(parts, ",")
 }
 
 // IdentityText returns an identity as messages show it: the name of its first attribute that is set, and its

@@ -61,3 +61,13 @@ func TestIdentityText(t *testing.T) {
 		t.Errorf("%s: %s", key, text)
 	}
 }
+
+// TestIdentityPairs shows everything that is set.
+func TestIdentityPairs(t *testing.T) {
+	id := cty.ObjectVal(map[string]cty.Value{
+		"a": cty.NullVal(cty.String), "b": cty.UnknownVal(cty.String), "c": cty.ListVal([]cty.Value{str("x")}), "d": str("first"), "e": cty.NumberIntVal(17), "g": cty.True,
+	})
+	if got := IdentityPairs(id); got != `c=["x"],d=first,e=17,g=true` {
+		t.Error(got)
+	}
+}

@@ -3,6 +3,7 @@ package config
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -31,7 +32,7 @@ type decl struct {
 //	provider "aws" { alias = "west" }  → provider aws west
 func declKey(b *hcl.Block) string {
 	switch b.Type {
-	case "variable", "output", "module", "resource", "data", "ephemeral", "check":
+	case "variable", "output", "module", "resource", "data", "ephemeral", "list", "check":
 		return b.Type + " " + strings.Join(b.Labels, " ")
 	case "provider":
 		content, _, _ := b.Body.PartialContent(schema("alias"))
@@ -65,27 +66,32 @@ type setting struct {
 // collect sorts the blocks of all files into declarations and settings. All primary files come first, since
 // an override may be about a block of any of them; overrides are applied in the order of their files'
 // names.
-func (d *decoder) collect(primary, override []hcl.Body) *blocks {
+func (d *decoder) collect(primary, override, queries []hcl.Body) *blocks {
 	bs := &blocks{byKey: map[string]*decl{}}
 	for _, body := range primary {
-		for _, b := range d.topLevel(body) {
+		for _, b := range d.topLevel(body, false) {
+			d.collectPrimary(bs, b)
+		}
+	}
+	for _, body := range queries {
+		for _, b := range d.topLevel(body, true) {
 			d.collectPrimary(bs, b)
 		}
 	}
 	for _, body := range override {
-		for _, b := range d.topLevel(body) {
+		for _, b := range d.topLevel(body, false) {
 			d.collectOverride(bs, b)
 		}
 	}
 	return bs
 }
 
-// topLevel returns the blocks of a file. A file that is not configuration at all has an error per line, so
-// their number is limited.
-func (d *decoder) topLevel(body hcl.Body) hcl.Blocks {
-	content, diags := body.Content(fileSchema)
+// topLevel returns the blocks of a file, which may be a query file. A file that is not configuration at all
+// has an error per line, so their number is limited.
+func (d *decoder) topLevel(body hcl.Body, query bool) hcl.Blocks {
+	content, diags := body.Content(anySchema)
 	d.diags = append(d.diags, limit(diag.FromHCL(diags), body.MissingItemRange().Filename)...)
-	return content.Blocks
+	return slices.DeleteFunc(content.Blocks, func(b *hcl.Block) bool { return d.misplaced(b, query) })
 }
 
 // collectPrimary adds a block of a normal file. Of two blocks that declare the same thing, the first is
@@ -115,8 +121,8 @@ func (d *reader) duplicate(b, first *hcl.Block) {
 	at := first.DefRange
 	var summary, detail string
 	switch b.Type {
-	case "resource", "data", "ephemeral":
-		kind := map[string]string{"resource": "resource", "data": "data source", "ephemeral": "ephemeral resource"}[b.Type]
+	case "resource", "data", "ephemeral", "list":
+		kind := map[string]string{"resource": "resource", "data": "data source", "ephemeral": "ephemeral resource", "list": "list"}[b.Type]
 		word := b.Type
 		if b.Type == "ephemeral" {
 			word = "ephemeral resource"
@@ -232,6 +238,8 @@ func (d *decoder) decode(bs *blocks) {
 			d.output(b)
 		case "resource", "data", "ephemeral":
 			resources.resource(b)
+		case "list":
+			resources.list(b)
 		case "module":
 			d.moduleCall(b)
 		case "check":

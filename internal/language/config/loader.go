@@ -43,10 +43,22 @@ type Loader struct {
 	// other one have no effect.
 	Version   string
 	Terraform bool
+	// Queries has the query files of the root module read too.
+	Queries Queries
 	// EphemeralRootOutputs permits ephemeral outputs in the root module. Test runs set it, because they
 	// read the outputs of the module under test while its resources are open.
 	EphemeralRootOutputs bool
 }
+
+// Queries says whether query files are read.
+type Queries uint8
+
+// The answers.
+const (
+	NoQueries   Queries = iota
+	AnyQueries          // if there are some
+	SomeQueries         // it is an error if there are none
+)
 
 func (l *Loader) fs() FS {
 	if l.FS == nil {
@@ -65,6 +77,9 @@ func (l *Loader) Load(rootDir string) (*Tree, diag.List) {
 	run.tree.Root = root
 	run.children(root, []string{root.Dir})
 	run.diags = append(run.diags, crossCheck(run.tree)...)
+	if l.Queries == SomeQueries && !run.diags.HasErrors() {
+		run.diags = append(run.diags, run.tree.checkQueries()...)
+	}
 	return run.tree, run.take()
 }
 
@@ -84,7 +99,7 @@ func (l *Loader) IsConfigDir(dir string) bool {
 		return !errors.Is(err, fs.ErrNotExist)
 	}
 	primary, override := selectFiles(entries)
-	return len(primary)+len(override) > 0
+	return len(primary)+len(override) > 0 || l.Queries != NoQueries && len(queryFiles(entries)) > 0
 }
 
 // loadRun is the state of one call of Load. Directories are read and parsed once, however many calls refer
@@ -128,7 +143,10 @@ func withoutConsequences(diags diag.List) diag.List {
 }
 
 // dirFiles are the parsed files of a directory, kept because several calls may refer to it.
-type dirFiles struct{ primary, override []hcl.Body }
+type dirFiles struct {
+	primary, override []hcl.Body
+	queries           []string // names; they are parsed for the root module only
+}
 
 func (l *Loader) newRun() *loadRun {
 	return &loadRun{
@@ -142,7 +160,12 @@ func (r *loadRun) module(dir string, p addr.Module) *Module {
 	dir = path.Clean(filepath.ToSlash(dir))
 	d := &decoder{reader: &reader{}, m: newModule(p, dir), ephemeralRootOutputs: r.EphemeralRootOutputs, terraform: r.Terraform}
 	files := r.readDir(dir)
-	d.decode(d.collect(files.primary, files.override))
+	var queries []hcl.Body
+	if r.Queries != NoQueries && p == addr.RootModule {
+		d.m.Queries = files.queries
+		queries = r.parseAll(dir, files.queries)
+	}
+	d.decode(d.collect(files.primary, files.override, queries))
 	if b := d.m.Backend; b != nil && r.StaticMarked != nil {
 		b.Body = staticBody{b.Body, d.m, r.StaticMarked}
 	}
@@ -171,6 +194,7 @@ func (r *loadRun) readDir(dir string) *dirFiles {
 	primary, override := selectFiles(entries)
 	files.primary = r.parseAll(dir, primary)
 	files.override = r.parseAll(dir, override)
+	files.queries = queryFiles(entries)
 	return files
 }
 

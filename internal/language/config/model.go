@@ -58,6 +58,7 @@ type Module struct {
 	Removed   []*Removed
 	Imports   []*Import
 	Ephemeral []*EphemeralPolicy // of the root module only
+	Queries   []string           // the names of the query files that were read; in the root module only
 
 	// Order lists the module's resources in source order (file name, then position).
 	Order []*Resource
@@ -213,8 +214,8 @@ type Repetition struct {
 	Enabled hcl.Expression // lifecycle.enabled
 }
 
-// Resource is a resource, data or ephemeral block. It is the block as written, which may have many instances,
-// or none.
+// Resource is a resource, data, ephemeral or list block. It is the block as written, which may have many
+// instances, or none.
 type Resource struct {
 	Addr      addr.Resource
 	Module    *Module
@@ -228,6 +229,8 @@ type Resource struct {
 	Connection   *Connection
 	Range        hcl.Range // the block header
 	TypeRange    hcl.Range
+	// List has the other arguments of a list block; nil for other blocks.
+	List *List
 	// Check is the check block that contains r; nil for other blocks. Failures of a nested block are
 	// warnings.
 	Check *Check

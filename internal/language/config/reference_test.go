@@ -30,6 +30,8 @@ var decodedBy = map[string]*hcl.BodySchema{
 	"resource.lifecycle": lifecycleSchema, "data.lifecycle": forConditions, "ephemeral.lifecycle": forConditions, "resource.provisioner": provisionerSchema,
 	"resource.lifecycle.precondition": conditionSchema, "resource.lifecycle.postcondition": conditionSchema,
 
+	"list": listSchema,
+
 	"test": testSchema, "run": runSchema, "run.module": runModuleSchema, "run.plan_options": planOptionsSchema, "run.assert": conditionSchema, "mock_provider": mockSchema,
 	"mock_provider.mock_resource": defaultsSchema, "override_resource": valuesSchema, "override_module": outputsSchema,
 }
@@ -40,7 +42,7 @@ var forConditions = without(lifecycleSchema, "create_before_destroy", "prevent_d
 // undecoded are the blocks whose arguments have any names, or are known where they are used.
 var undecoded = []string{
 	"terraform.required_providers", "terraform.backend", "terraform.cloud", "terraform.provider_meta", "terraform.encryption.key_provider", "terraform.encryption.method",
-	"locals", "variables", "resource.connection",
+	"locals", "variables", "resource.connection", "list.config",
 }
 
 // requiredLater are the arguments whose absence is reported in words of its own.
@@ -64,7 +66,7 @@ func without(s *hcl.BodySchema, names ...string) *hcl.BodySchema {
 
 // TestReferenceIsComplete compares the table of blocks with the schemas that files are decoded by.
 func TestReferenceIsComplete(t *testing.T) {
-	for where, s := range map[reference.Where]*hcl.BodySchema{reference.Configuration: fileSchema, reference.Tests: testFileSchema, reference.Mocks: mockFileSchema} {
+	for where, s := range map[reference.Where]*hcl.BodySchema{reference.Configuration: fileSchema, reference.Queries: querySchema, reference.Tests: testFileSchema, reference.Mocks: mockFileSchema} {
 		sameItems(t, string(where), reference.Block{Blocks: reference.Roots(where)}, s)
 	}
 	seen := map[string]bool{}

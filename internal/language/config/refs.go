@@ -177,7 +177,7 @@ var (
 		lang.Variable: "an input variable", lang.Local: "a local value", lang.Module: "a module call", lang.Each: "a repetition value",
 		lang.Count: "a repetition value", lang.Path: "a file system path", lang.Terraform: "a run-time value", lang.Self: "the resource itself",
 	}
-	notManagedMode = map[addr.Mode]string{addr.Data: "a data source", addr.Ephemeral: "an ephemeral resource"}
+	notManagedMode = map[addr.Mode]string{addr.Data: "a data source", addr.Ephemeral: "an ephemeral resource", addr.List: "a list"}
 )
 
 // replaceTriggers decodes replace_triggered_by: references to managed resources, their instances or

@@ -25,7 +25,7 @@ type resourceDecoder struct {
 var modes = map[string]addr.Mode{"resource": addr.Managed, "data": addr.Data, "ephemeral": addr.Ephemeral}
 
 // modeNames are the words for the resources of each mode in diagnostics.
-var modeNames = map[addr.Mode]string{addr.Managed: "resource", addr.Data: "data resource", addr.Ephemeral: "ephemeral resource"}
+var modeNames = map[addr.Mode]string{addr.Managed: "resource", addr.Data: "data resource", addr.Ephemeral: "ephemeral resource", addr.List: "list"}
 
 func (d *resourceDecoder) resource(block *hcl.Block) {
 	if r := d.resourceBody(block); r != nil {

@@ -23,7 +23,7 @@ func (r *Resource) Instances(t *future.Task) (instances []*Instance, ok bool) {
 	return out, !e.failed
 }
 
-// Value returns the result of a managed or data instance, asking the host on first demand.
+// Value returns the result of a managed or data instance, or of a list, asking the host on first demand.
 func (in *Instance) Value(t *future.Task, via *hcl.Range) cty.Value {
 	got, cycle := in.cell.Get(t, in, via, func() cty.Value {
 		if in.Run().opt.Phase == Planning {
@@ -129,7 +129,7 @@ func (in *Instance) evalBody(t *future.Task, o *Opened) (cty.Value, diag.List) {
 	b := in.Resource.Block
 	sc := in.scope(t, o)
 	v, diags := in.Run().decode(sc, b.View, b.Body)
-	if !diags.HasErrors() && b.Config.Addr.Mode != addr.Ephemeral {
+	if !diags.HasErrors() && b.Config.Addr.Mode != addr.Ephemeral && !b.IsList() { // of which nothing is stored
 		diags = append(diags, checkEphemeralUse(v, b)...)
 	}
 	return v, sc.located(diags)

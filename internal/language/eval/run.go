@@ -49,8 +49,8 @@ type Host interface {
 type Options struct {
 	Phase Phase
 	Host  Host
-	// Result returns the object of a managed or data instance, sensitive marks included. It is called at most
-	// once per instance, as the methods of Host are.
+	// Result returns the object of a managed or data instance, or of a list, sensitive marks included. It is
+	// called at most once per instance, as the methods of Host are.
 	Result    func(t *future.Task, in *Instance) cty.Value
 	Variables map[string]cty.Value // of the root module, converted, unmarked; absent ones take their default
 	Functions map[string]function.Function

@@ -43,6 +43,7 @@ func newProvider(opt Options, now func() time.Time) *keepProvider {
 
 // keepProvider is the provider.
 type keepProvider struct {
+	provider.NoLists
 	opt Options
 	now func() time.Time
 

@@ -43,7 +43,10 @@ type Values struct {
 func New(opt Options) provider.Provider { return &mock{opt: opt} }
 
 // mock implements provider.Provider.
-type mock struct{ opt Options }
+type mock struct {
+	provider.NoLists
+	opt Options
+}
 
 // errNone is returned for requests that only a real object can answer.
 var errNone = errors.New("its provider is mocked")

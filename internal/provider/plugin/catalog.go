@@ -181,6 +181,7 @@ func (c *client) newCatalog(response []byte) (*catalog, diag.List) {
 		addr.Managed:   cat.lazy(addr.Managed, idx.resources),
 		addr.Data:      cat.lazy(addr.Data, idx.dataSources),
 		addr.Ephemeral: cat.lazy(addr.Ephemeral, idx.ephemerals),
+		addr.List:      cat.lazy(addr.List, idx.lists),
 	}
 	return cat, x.diags
 }
@@ -192,7 +193,9 @@ func (c *client) badSchemaResponse(err error) diag.List {
 }
 
 // kinds says which rules a schema must follow.
-var kinds = map[addr.Mode]schema.Kind{addr.Managed: schema.ForManaged, addr.Data: schema.ForData, addr.Ephemeral: schema.ForEphemeral}
+var kinds = map[addr.Mode]schema.Kind{
+	addr.Managed: schema.ForManaged, addr.Data: schema.ForData, addr.Ephemeral: schema.ForEphemeral, addr.List: schema.ForList,
+}
 
 // lazy wraps the encoded schemas of a mode.
 func (cat *catalog) lazy(mode addr.Mode, raw map[string][]byte) map[string]*lazySchema {

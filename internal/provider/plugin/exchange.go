@@ -48,12 +48,7 @@ func (x *exchange) subject() string {
 
 // send makes the RPC, and in any case overwrites the values encoded for it.
 func (x *exchange) send(req, resp proto.Message) {
-	defer func() {
-		for _, v := range x.sent {
-			wipe(v)
-		}
-		x.sent = nil
-	}()
+	defer x.wipeSent()
 	if x.failed() {
 		return
 	}
@@ -63,6 +58,14 @@ func (x *exchange) send(req, resp proto.Message) {
 		return
 	}
 	x.answered = true
+}
+
+// wipeSent overwrites the values encoded for the call.
+func (x *exchange) wipeSent() {
+	for _, v := range x.sent {
+		wipe(v)
+	}
+	x.sent = nil
 }
 
 // call makes the RPC, adds the provider's own diagnostics, and returns the response: an empty one after an
@@ -99,7 +102,7 @@ func (x *exchange) resourceOf(mode addr.Mode, typeName string) *schema.Schema {
 }
 
 // modeNames are the words for types of each mode in errors.
-var modeNames = map[addr.Mode]string{addr.Managed: "resource", addr.Data: "data source", addr.Ephemeral: "ephemeral resource"}
+var modeNames = map[addr.Mode]string{addr.Managed: "resource", addr.Data: "data source", addr.Ephemeral: "ephemeral resource", addr.List: "list resource"}
 
 // catalog returns the provider's schemas, or nil if they can't be read, which is then an error of the
 // exchange.

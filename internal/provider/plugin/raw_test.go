@@ -31,7 +31,10 @@ import (
 type handlers map[string]func() (proto.Message, error)
 
 // rawProvider is a provider with full control over its messages.
-func rawProvider(t testing.TB, h handlers) *client {
+func rawProvider(t testing.TB, h handlers) *client { return rawStreams(t, h, nil) }
+
+// rawStreams is rawProvider with methods that answer with many messages.
+func rawStreams(t testing.TB, h handlers, streams map[string][]proto.Message) *client {
 	t.Helper()
 	desc := &grpc.ServiceDesc{ServiceName: "tfplugin6.Provider", HandlerType: (*any)(nil)}
 	for name, f := range h {
@@ -44,6 +47,16 @@ func rawProvider(t testing.TB, h handlers) *client {
 				return f()
 			},
 		})
+	}
+	for name, answers := range streams {
+		desc.Streams = append(desc.Streams, grpc.StreamDesc{StreamName: name, ServerStreams: true, Handler: func(_ any, s grpc.ServerStream) error {
+			for _, m := range answers {
+				if err := s.SendMsg(m); err != nil {
+					return err
+				}
+			}
+			return nil
+		}})
 	}
 	p := connectInMemory(func(s *grpc.Server) { s.RegisterService(desc, struct{}{}) }, 6)
 	t.Cleanup(func() {

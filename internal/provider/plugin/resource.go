@@ -62,6 +62,7 @@ func (c *client) ValidateResource(ctx context.Context, mode addr.Mode, typeName 
 // validations are the calls that validate the configuration of a resource.
 var validations = map[addr.Mode]string{
 	addr.Managed: "ValidateResourceConfig", addr.Data: "ValidateDataResourceConfig", addr.Ephemeral: "ValidateEphemeralResourceConfig",
+	addr.List: "ValidateListResourceConfig",
 }
 
 // UpgradeResource implements provider.Reader. The stored form is sent as it is: only the provider knows the

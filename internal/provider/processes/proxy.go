@@ -205,6 +205,21 @@ func (p *proxy) GenerateConfig(ctx context.Context, req provider.GenerateRequest
 	return p.Provider.GenerateConfig(ctx, req)
 }
 
+// ValidateList implements provider.Reader.
+func (p *proxy) ValidateList(ctx context.Context, req provider.ListRequest) (diags diag.List) {
+	ctx, span := p.begin(ctx, "ValidateList", req.Type)
+	defer func() { span.Finish(!diags.HasErrors()) }()
+	return p.Provider.ValidateList(ctx, req)
+}
+
+// List implements provider.Reader.
+func (p *proxy) List(ctx context.Context, req provider.ListRequest, found func(provider.ListResult) bool) (diags diag.List) {
+	ctx, span := p.begin(ctx, "List", req.Type)
+	defer func() { span.Finish(!diags.HasErrors()) }()
+	defer p.work(ctx)()
+	return p.Provider.List(ctx, req, found)
+}
+
 // CallFunction implements provider.Reader.
 func (p *proxy) CallFunction(ctx context.Context, name string, args []cty.Value) (v cty.Value, err error) {
 	ctx, span := p.begin(ctx, "CallFunction", "")

@@ -1185,6 +1185,42 @@ func (*ValidateEphemeralResourceConfig) Descriptor() ([]byte, []int) {
 	return file_mayfly_wire6_proto_rawDescGZIP(), []int{17}
 }
 
+type ValidateListResourceConfig struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ValidateListResourceConfig) Reset() {
+	*x = ValidateListResourceConfig{}
+	mi := &file_mayfly_wire6_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ValidateListResourceConfig) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ValidateListResourceConfig) ProtoMessage() {}
+
+func (x *ValidateListResourceConfig) ProtoReflect() protoreflect.Message {
+	mi := &file_mayfly_wire6_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ValidateListResourceConfig.ProtoReflect.Descriptor instead.
+func (*ValidateListResourceConfig) Descriptor() ([]byte, []int) {
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{18}
+}
+
 type ConfigureProvider struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -1193,7 +1229,7 @@ type ConfigureProvider struct {
 
 func (x *ConfigureProvider) Reset() {
 	*x = ConfigureProvider{}
-	mi := &file_mayfly_wire6_proto_msgTypes[18]
+	mi := &file_mayfly_wire6_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1205,7 +1241,7 @@ func (x *ConfigureProvider) String() string {
 func (*ConfigureProvider) ProtoMessage() {}
 
 func (x *ConfigureProvider) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[18]
+	mi := &file_mayfly_wire6_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1218,7 +1254,7 @@ func (x *ConfigureProvider) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ConfigureProvider.ProtoReflect.Descriptor instead.
 func (*ConfigureProvider) Descriptor() ([]byte, []int) {
-	return file_mayfly_wire6_proto_rawDescGZIP(), []int{18}
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{19}
 }
 
 type StopProvider struct {
@@ -1229,7 +1265,7 @@ type StopProvider struct {
 
 func (x *StopProvider) Reset() {
 	*x = StopProvider{}
-	mi := &file_mayfly_wire6_proto_msgTypes[19]
+	mi := &file_mayfly_wire6_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1241,7 +1277,7 @@ func (x *StopProvider) String() string {
 func (*StopProvider) ProtoMessage() {}
 
 func (x *StopProvider) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[19]
+	mi := &file_mayfly_wire6_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1254,7 +1290,7 @@ func (x *StopProvider) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StopProvider.ProtoReflect.Descriptor instead.
 func (*StopProvider) Descriptor() ([]byte, []int) {
-	return file_mayfly_wire6_proto_rawDescGZIP(), []int{19}
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{20}
 }
 
 type UpgradeResourceState struct {
@@ -1265,7 +1301,7 @@ type UpgradeResourceState struct {
 
 func (x *UpgradeResourceState) Reset() {
 	*x = UpgradeResourceState{}
-	mi := &file_mayfly_wire6_proto_msgTypes[20]
+	mi := &file_mayfly_wire6_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1277,7 +1313,7 @@ func (x *UpgradeResourceState) String() string {
 func (*UpgradeResourceState) ProtoMessage() {}
 
 func (x *UpgradeResourceState) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[20]
+	mi := &file_mayfly_wire6_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1290,7 +1326,7 @@ func (x *UpgradeResourceState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpgradeResourceState.ProtoReflect.Descriptor instead.
 func (*UpgradeResourceState) Descriptor() ([]byte, []int) {
-	return file_mayfly_wire6_proto_rawDescGZIP(), []int{20}
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{21}
 }
 
 type UpgradeResourceIdentity struct {
@@ -1301,7 +1337,7 @@ type UpgradeResourceIdentity struct {
 
 func (x *UpgradeResourceIdentity) Reset() {
 	*x = UpgradeResourceIdentity{}
-	mi := &file_mayfly_wire6_proto_msgTypes[21]
+	mi := &file_mayfly_wire6_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1313,7 +1349,7 @@ func (x *UpgradeResourceIdentity) String() string {
 func (*UpgradeResourceIdentity) ProtoMessage() {}
 
 func (x *UpgradeResourceIdentity) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[21]
+	mi := &file_mayfly_wire6_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1326,7 +1362,7 @@ func (x *UpgradeResourceIdentity) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpgradeResourceIdentity.ProtoReflect.Descriptor instead.
 func (*UpgradeResourceIdentity) Descriptor() ([]byte, []int) {
-	return file_mayfly_wire6_proto_rawDescGZIP(), []int{21}
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{22}
 }
 
 type ReadResource struct {
@@ -1337,7 +1373,7 @@ type ReadResource struct {
 
 func (x *ReadResource) Reset() {
 	*x = ReadResource{}
-	mi := &file_mayfly_wire6_proto_msgTypes[22]
+	mi := &file_mayfly_wire6_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1349,7 +1385,7 @@ func (x *ReadResource) String() string {
 func (*ReadResource) ProtoMessage() {}
 
 func (x *ReadResource) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[22]
+	mi := &file_mayfly_wire6_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1362,7 +1398,7 @@ func (x *ReadResource) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadResource.ProtoReflect.Descriptor instead.
 func (*ReadResource) Descriptor() ([]byte, []int) {
-	return file_mayfly_wire6_proto_rawDescGZIP(), []int{22}
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{23}
 }
 
 type PlanResourceChange struct {
@@ -1373,7 +1409,7 @@ type PlanResourceChange struct {
 
 func (x *PlanResourceChange) Reset() {
 	*x = PlanResourceChange{}
-	mi := &file_mayfly_wire6_proto_msgTypes[23]
+	mi := &file_mayfly_wire6_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1385,7 +1421,7 @@ func (x *PlanResourceChange) String() string {
 func (*PlanResourceChange) ProtoMessage() {}
 
 func (x *PlanResourceChange) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[23]
+	mi := &file_mayfly_wire6_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1398,7 +1434,7 @@ func (x *PlanResourceChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlanResourceChange.ProtoReflect.Descriptor instead.
 func (*PlanResourceChange) Descriptor() ([]byte, []int) {
-	return file_mayfly_wire6_proto_rawDescGZIP(), []int{23}
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{24}
 }
 
 type ApplyResourceChange struct {
@@ -1409,7 +1445,7 @@ type ApplyResourceChange struct {
 
 func (x *ApplyResourceChange) Reset() {
 	*x = ApplyResourceChange{}
-	mi := &file_mayfly_wire6_proto_msgTypes[24]
+	mi := &file_mayfly_wire6_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1421,7 +1457,7 @@ func (x *ApplyResourceChange) String() string {
 func (*ApplyResourceChange) ProtoMessage() {}
 
 func (x *ApplyResourceChange) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[24]
+	mi := &file_mayfly_wire6_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1434,7 +1470,7 @@ func (x *ApplyResourceChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApplyResourceChange.ProtoReflect.Descriptor instead.
 func (*ApplyResourceChange) Descriptor() ([]byte, []int) {
-	return file_mayfly_wire6_proto_rawDescGZIP(), []int{24}
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{25}
 }
 
 type ImportResourceState struct {
@@ -1445,7 +1481,7 @@ type ImportResourceState struct {
 
 func (x *ImportResourceState) Reset() {
 	*x = ImportResourceState{}
-	mi := &file_mayfly_wire6_proto_msgTypes[25]
+	mi := &file_mayfly_wire6_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1457,7 +1493,7 @@ func (x *ImportResourceState) String() string {
 func (*ImportResourceState) ProtoMessage() {}
 
 func (x *ImportResourceState) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[25]
+	mi := &file_mayfly_wire6_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1470,7 +1506,7 @@ func (x *ImportResourceState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImportResourceState.ProtoReflect.Descriptor instead.
 func (*ImportResourceState) Descriptor() ([]byte, []int) {
-	return file_mayfly_wire6_proto_rawDescGZIP(), []int{25}
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{26}
 }
 
 type MoveResourceState struct {
@@ -1481,7 +1517,7 @@ type MoveResourceState struct {
 
 func (x *MoveResourceState) Reset() {
 	*x = MoveResourceState{}
-	mi := &file_mayfly_wire6_proto_msgTypes[26]
+	mi := &file_mayfly_wire6_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1493,7 +1529,7 @@ func (x *MoveResourceState) String() string {
 func (*MoveResourceState) ProtoMessage() {}
 
 func (x *MoveResourceState) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[26]
+	mi := &file_mayfly_wire6_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1506,7 +1542,7 @@ func (x *MoveResourceState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MoveResourceState.ProtoReflect.Descriptor instead.
 func (*MoveResourceState) Descriptor() ([]byte, []int) {
-	return file_mayfly_wire6_proto_rawDescGZIP(), []int{26}
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{27}
 }
 
 type GenerateResourceConfig struct {
@@ -1517,7 +1553,7 @@ type GenerateResourceConfig struct {
 
 func (x *GenerateResourceConfig) Reset() {
 	*x = GenerateResourceConfig{}
-	mi := &file_mayfly_wire6_proto_msgTypes[27]
+	mi := &file_mayfly_wire6_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1529,7 +1565,7 @@ func (x *GenerateResourceConfig) String() string {
 func (*GenerateResourceConfig) ProtoMessage() {}
 
 func (x *GenerateResourceConfig) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[27]
+	mi := &file_mayfly_wire6_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1542,7 +1578,7 @@ func (x *GenerateResourceConfig) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GenerateResourceConfig.ProtoReflect.Descriptor instead.
 func (*GenerateResourceConfig) Descriptor() ([]byte, []int) {
-	return file_mayfly_wire6_proto_rawDescGZIP(), []int{27}
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{28}
 }
 
 // The response of GetFunctions is not declared: it is indexed like that of GetProviderSchema.
@@ -1554,7 +1590,7 @@ type GetFunctions struct {
 
 func (x *GetFunctions) Reset() {
 	*x = GetFunctions{}
-	mi := &file_mayfly_wire6_proto_msgTypes[28]
+	mi := &file_mayfly_wire6_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1566,7 +1602,7 @@ func (x *GetFunctions) String() string {
 func (*GetFunctions) ProtoMessage() {}
 
 func (x *GetFunctions) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[28]
+	mi := &file_mayfly_wire6_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1579,7 +1615,7 @@ func (x *GetFunctions) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetFunctions.ProtoReflect.Descriptor instead.
 func (*GetFunctions) Descriptor() ([]byte, []int) {
-	return file_mayfly_wire6_proto_rawDescGZIP(), []int{28}
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{29}
 }
 
 type ReadDataSource struct {
@@ -1590,7 +1626,7 @@ type ReadDataSource struct {
 
 func (x *ReadDataSource) Reset() {
 	*x = ReadDataSource{}
-	mi := &file_mayfly_wire6_proto_msgTypes[29]
+	mi := &file_mayfly_wire6_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1602,7 +1638,7 @@ func (x *ReadDataSource) String() string {
 func (*ReadDataSource) ProtoMessage() {}
 
 func (x *ReadDataSource) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[29]
+	mi := &file_mayfly_wire6_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1615,7 +1651,44 @@ func (x *ReadDataSource) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadDataSource.ProtoReflect.Descriptor instead.
 func (*ReadDataSource) Descriptor() ([]byte, []int) {
-	return file_mayfly_wire6_proto_rawDescGZIP(), []int{29}
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{30}
+}
+
+// ListResource has a stream of events as its response.
+type ListResource struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListResource) Reset() {
+	*x = ListResource{}
+	mi := &file_mayfly_wire6_proto_msgTypes[31]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListResource) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListResource) ProtoMessage() {}
+
+func (x *ListResource) ProtoReflect() protoreflect.Message {
+	mi := &file_mayfly_wire6_proto_msgTypes[31]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListResource.ProtoReflect.Descriptor instead.
+func (*ListResource) Descriptor() ([]byte, []int) {
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{31}
 }
 
 type OpenEphemeralResource struct {
@@ -1626,7 +1699,7 @@ type OpenEphemeralResource struct {
 
 func (x *OpenEphemeralResource) Reset() {
 	*x = OpenEphemeralResource{}
-	mi := &file_mayfly_wire6_proto_msgTypes[30]
+	mi := &file_mayfly_wire6_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1638,7 +1711,7 @@ func (x *OpenEphemeralResource) String() string {
 func (*OpenEphemeralResource) ProtoMessage() {}
 
 func (x *OpenEphemeralResource) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[30]
+	mi := &file_mayfly_wire6_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1651,7 +1724,7 @@ func (x *OpenEphemeralResource) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenEphemeralResource.ProtoReflect.Descriptor instead.
 func (*OpenEphemeralResource) Descriptor() ([]byte, []int) {
-	return file_mayfly_wire6_proto_rawDescGZIP(), []int{30}
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{32}
 }
 
 type RenewEphemeralResource struct {
@@ -1662,7 +1735,7 @@ type RenewEphemeralResource struct {
 
 func (x *RenewEphemeralResource) Reset() {
 	*x = RenewEphemeralResource{}
-	mi := &file_mayfly_wire6_proto_msgTypes[31]
+	mi := &file_mayfly_wire6_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1674,7 +1747,7 @@ func (x *RenewEphemeralResource) String() string {
 func (*RenewEphemeralResource) ProtoMessage() {}
 
 func (x *RenewEphemeralResource) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[31]
+	mi := &file_mayfly_wire6_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1687,7 +1760,7 @@ func (x *RenewEphemeralResource) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RenewEphemeralResource.ProtoReflect.Descriptor instead.
 func (*RenewEphemeralResource) Descriptor() ([]byte, []int) {
-	return file_mayfly_wire6_proto_rawDescGZIP(), []int{31}
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{33}
 }
 
 type CloseEphemeralResource struct {
@@ -1698,7 +1771,7 @@ type CloseEphemeralResource struct {
 
 func (x *CloseEphemeralResource) Reset() {
 	*x = CloseEphemeralResource{}
-	mi := &file_mayfly_wire6_proto_msgTypes[32]
+	mi := &file_mayfly_wire6_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1710,7 +1783,7 @@ func (x *CloseEphemeralResource) String() string {
 func (*CloseEphemeralResource) ProtoMessage() {}
 
 func (x *CloseEphemeralResource) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[32]
+	mi := &file_mayfly_wire6_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1723,7 +1796,7 @@ func (x *CloseEphemeralResource) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseEphemeralResource.ProtoReflect.Descriptor instead.
 func (*CloseEphemeralResource) Descriptor() ([]byte, []int) {
-	return file_mayfly_wire6_proto_rawDescGZIP(), []int{32}
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{34}
 }
 
 type CallFunction struct {
@@ -1734,7 +1807,7 @@ type CallFunction struct {
 
 func (x *CallFunction) Reset() {
 	*x = CallFunction{}
-	mi := &file_mayfly_wire6_proto_msgTypes[33]
+	mi := &file_mayfly_wire6_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1746,7 +1819,7 @@ func (x *CallFunction) String() string {
 func (*CallFunction) ProtoMessage() {}
 
 func (x *CallFunction) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[33]
+	mi := &file_mayfly_wire6_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1759,7 +1832,7 @@ func (x *CallFunction) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CallFunction.ProtoReflect.Descriptor instead.
 func (*CallFunction) Descriptor() ([]byte, []int) {
-	return file_mayfly_wire6_proto_rawDescGZIP(), []int{33}
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{35}
 }
 
 type AttributePath_Step struct {
@@ -1776,7 +1849,7 @@ type AttributePath_Step struct {
 
 func (x *AttributePath_Step) Reset() {
 	*x = AttributePath_Step{}
-	mi := &file_mayfly_wire6_proto_msgTypes[34]
+	mi := &file_mayfly_wire6_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1788,7 +1861,7 @@ func (x *AttributePath_Step) String() string {
 func (*AttributePath_Step) ProtoMessage() {}
 
 func (x *AttributePath_Step) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[34]
+	mi := &file_mayfly_wire6_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1875,7 +1948,7 @@ type Schema_Block struct {
 
 func (x *Schema_Block) Reset() {
 	*x = Schema_Block{}
-	mi := &file_mayfly_wire6_proto_msgTypes[36]
+	mi := &file_mayfly_wire6_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1887,7 +1960,7 @@ func (x *Schema_Block) String() string {
 func (*Schema_Block) ProtoMessage() {}
 
 func (x *Schema_Block) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[36]
+	mi := &file_mayfly_wire6_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1972,7 +2045,7 @@ type Schema_Attribute struct {
 
 func (x *Schema_Attribute) Reset() {
 	*x = Schema_Attribute{}
-	mi := &file_mayfly_wire6_proto_msgTypes[37]
+	mi := &file_mayfly_wire6_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1984,7 +2057,7 @@ func (x *Schema_Attribute) String() string {
 func (*Schema_Attribute) ProtoMessage() {}
 
 func (x *Schema_Attribute) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[37]
+	mi := &file_mayfly_wire6_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2097,7 +2170,7 @@ type Schema_NestedBlock struct {
 
 func (x *Schema_NestedBlock) Reset() {
 	*x = Schema_NestedBlock{}
-	mi := &file_mayfly_wire6_proto_msgTypes[38]
+	mi := &file_mayfly_wire6_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2109,7 +2182,7 @@ func (x *Schema_NestedBlock) String() string {
 func (*Schema_NestedBlock) ProtoMessage() {}
 
 func (x *Schema_NestedBlock) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[38]
+	mi := &file_mayfly_wire6_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2170,7 +2243,7 @@ type Schema_Object struct {
 
 func (x *Schema_Object) Reset() {
 	*x = Schema_Object{}
-	mi := &file_mayfly_wire6_proto_msgTypes[39]
+	mi := &file_mayfly_wire6_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2182,7 +2255,7 @@ func (x *Schema_Object) String() string {
 func (*Schema_Object) ProtoMessage() {}
 
 func (x *Schema_Object) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[39]
+	mi := &file_mayfly_wire6_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2226,7 +2299,7 @@ type Function_Parameter struct {
 
 func (x *Function_Parameter) Reset() {
 	*x = Function_Parameter{}
-	mi := &file_mayfly_wire6_proto_msgTypes[40]
+	mi := &file_mayfly_wire6_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2238,7 +2311,7 @@ func (x *Function_Parameter) String() string {
 func (*Function_Parameter) ProtoMessage() {}
 
 func (x *Function_Parameter) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[40]
+	mi := &file_mayfly_wire6_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2305,7 +2378,7 @@ type Function_Return struct {
 
 func (x *Function_Return) Reset() {
 	*x = Function_Return{}
-	mi := &file_mayfly_wire6_proto_msgTypes[41]
+	mi := &file_mayfly_wire6_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2317,7 +2390,7 @@ func (x *Function_Return) String() string {
 func (*Function_Return) ProtoMessage() {}
 
 func (x *Function_Return) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[41]
+	mi := &file_mayfly_wire6_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2353,7 +2426,7 @@ type ResourceIdentitySchema_IdentityAttribute struct {
 
 func (x *ResourceIdentitySchema_IdentityAttribute) Reset() {
 	*x = ResourceIdentitySchema_IdentityAttribute{}
-	mi := &file_mayfly_wire6_proto_msgTypes[42]
+	mi := &file_mayfly_wire6_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2365,7 +2438,7 @@ func (x *ResourceIdentitySchema_IdentityAttribute) String() string {
 func (*ResourceIdentitySchema_IdentityAttribute) ProtoMessage() {}
 
 func (x *ResourceIdentitySchema_IdentityAttribute) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[42]
+	mi := &file_mayfly_wire6_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2424,7 +2497,7 @@ type GetProviderSchema_Request struct {
 
 func (x *GetProviderSchema_Request) Reset() {
 	*x = GetProviderSchema_Request{}
-	mi := &file_mayfly_wire6_proto_msgTypes[43]
+	mi := &file_mayfly_wire6_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2436,7 +2509,7 @@ func (x *GetProviderSchema_Request) String() string {
 func (*GetProviderSchema_Request) ProtoMessage() {}
 
 func (x *GetProviderSchema_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[43]
+	mi := &file_mayfly_wire6_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2460,7 +2533,7 @@ type GetResourceIdentitySchemas_Request struct {
 
 func (x *GetResourceIdentitySchemas_Request) Reset() {
 	*x = GetResourceIdentitySchemas_Request{}
-	mi := &file_mayfly_wire6_proto_msgTypes[44]
+	mi := &file_mayfly_wire6_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2472,7 +2545,7 @@ func (x *GetResourceIdentitySchemas_Request) String() string {
 func (*GetResourceIdentitySchemas_Request) ProtoMessage() {}
 
 func (x *GetResourceIdentitySchemas_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[44]
+	mi := &file_mayfly_wire6_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2498,7 +2571,7 @@ type GetResourceIdentitySchemas_Response struct {
 
 func (x *GetResourceIdentitySchemas_Response) Reset() {
 	*x = GetResourceIdentitySchemas_Response{}
-	mi := &file_mayfly_wire6_proto_msgTypes[45]
+	mi := &file_mayfly_wire6_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2510,7 +2583,7 @@ func (x *GetResourceIdentitySchemas_Response) String() string {
 func (*GetResourceIdentitySchemas_Response) ProtoMessage() {}
 
 func (x *GetResourceIdentitySchemas_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[45]
+	mi := &file_mayfly_wire6_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2549,7 +2622,7 @@ type ValidateProviderConfig_Request struct {
 
 func (x *ValidateProviderConfig_Request) Reset() {
 	*x = ValidateProviderConfig_Request{}
-	mi := &file_mayfly_wire6_proto_msgTypes[47]
+	mi := &file_mayfly_wire6_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2561,7 +2634,7 @@ func (x *ValidateProviderConfig_Request) String() string {
 func (*ValidateProviderConfig_Request) ProtoMessage() {}
 
 func (x *ValidateProviderConfig_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[47]
+	mi := &file_mayfly_wire6_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2593,7 +2666,7 @@ type ValidateProviderConfig_Response struct {
 
 func (x *ValidateProviderConfig_Response) Reset() {
 	*x = ValidateProviderConfig_Response{}
-	mi := &file_mayfly_wire6_proto_msgTypes[48]
+	mi := &file_mayfly_wire6_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2605,7 +2678,7 @@ func (x *ValidateProviderConfig_Response) String() string {
 func (*ValidateProviderConfig_Response) ProtoMessage() {}
 
 func (x *ValidateProviderConfig_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[48]
+	mi := &file_mayfly_wire6_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2639,7 +2712,7 @@ type ValidateResourceConfig_Request struct {
 
 func (x *ValidateResourceConfig_Request) Reset() {
 	*x = ValidateResourceConfig_Request{}
-	mi := &file_mayfly_wire6_proto_msgTypes[49]
+	mi := &file_mayfly_wire6_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2651,7 +2724,7 @@ func (x *ValidateResourceConfig_Request) String() string {
 func (*ValidateResourceConfig_Request) ProtoMessage() {}
 
 func (x *ValidateResourceConfig_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[49]
+	mi := &file_mayfly_wire6_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2697,7 +2770,7 @@ type ValidateResourceConfig_Response struct {
 
 func (x *ValidateResourceConfig_Response) Reset() {
 	*x = ValidateResourceConfig_Response{}
-	mi := &file_mayfly_wire6_proto_msgTypes[50]
+	mi := &file_mayfly_wire6_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2709,7 +2782,7 @@ func (x *ValidateResourceConfig_Response) String() string {
 func (*ValidateResourceConfig_Response) ProtoMessage() {}
 
 func (x *ValidateResourceConfig_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[50]
+	mi := &file_mayfly_wire6_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2742,7 +2815,7 @@ type ValidateDataResourceConfig_Request struct {
 
 func (x *ValidateDataResourceConfig_Request) Reset() {
 	*x = ValidateDataResourceConfig_Request{}
-	mi := &file_mayfly_wire6_proto_msgTypes[51]
+	mi := &file_mayfly_wire6_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2754,7 +2827,7 @@ func (x *ValidateDataResourceConfig_Request) String() string {
 func (*ValidateDataResourceConfig_Request) ProtoMessage() {}
 
 func (x *ValidateDataResourceConfig_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[51]
+	mi := &file_mayfly_wire6_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2793,7 +2866,7 @@ type ValidateDataResourceConfig_Response struct {
 
 func (x *ValidateDataResourceConfig_Response) Reset() {
 	*x = ValidateDataResourceConfig_Response{}
-	mi := &file_mayfly_wire6_proto_msgTypes[52]
+	mi := &file_mayfly_wire6_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2805,7 +2878,7 @@ func (x *ValidateDataResourceConfig_Response) String() string {
 func (*ValidateDataResourceConfig_Response) ProtoMessage() {}
 
 func (x *ValidateDataResourceConfig_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[52]
+	mi := &file_mayfly_wire6_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2838,7 +2911,7 @@ type ValidateEphemeralResourceConfig_Request struct {
 
 func (x *ValidateEphemeralResourceConfig_Request) Reset() {
 	*x = ValidateEphemeralResourceConfig_Request{}
-	mi := &file_mayfly_wire6_proto_msgTypes[53]
+	mi := &file_mayfly_wire6_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2850,7 +2923,7 @@ func (x *ValidateEphemeralResourceConfig_Request) String() string {
 func (*ValidateEphemeralResourceConfig_Request) ProtoMessage() {}
 
 func (x *ValidateEphemeralResourceConfig_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[53]
+	mi := &file_mayfly_wire6_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2889,7 +2962,7 @@ type ValidateEphemeralResourceConfig_Response struct {
 
 func (x *ValidateEphemeralResourceConfig_Response) Reset() {
 	*x = ValidateEphemeralResourceConfig_Response{}
-	mi := &file_mayfly_wire6_proto_msgTypes[54]
+	mi := &file_mayfly_wire6_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2901,7 +2974,7 @@ func (x *ValidateEphemeralResourceConfig_Response) String() string {
 func (*ValidateEphemeralResourceConfig_Response) ProtoMessage() {}
 
 func (x *ValidateEphemeralResourceConfig_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[54]
+	mi := &file_mayfly_wire6_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2924,6 +2997,118 @@ func (x *ValidateEphemeralResourceConfig_Response) GetDiagnostics() []*Diagnosti
 	return nil
 }
 
+type ValidateListResourceConfig_Request struct {
+	state                 protoimpl.MessageState `protogen:"open.v1"`
+	TypeName              string                 `protobuf:"bytes,1,opt,name=type_name,json=typeName,proto3" json:"type_name,omitempty"`
+	Config                *DynamicValue          `protobuf:"bytes,2,opt,name=config,proto3" json:"config,omitempty"`
+	IncludeResourceObject *DynamicValue          `protobuf:"bytes,3,opt,name=include_resource_object,json=includeResourceObject,proto3" json:"include_resource_object,omitempty"`
+	Limit                 *DynamicValue          `protobuf:"bytes,4,opt,name=limit,proto3" json:"limit,omitempty"`
+	unknownFields         protoimpl.UnknownFields
+	sizeCache             protoimpl.SizeCache
+}
+
+func (x *ValidateListResourceConfig_Request) Reset() {
+	*x = ValidateListResourceConfig_Request{}
+	mi := &file_mayfly_wire6_proto_msgTypes[57]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ValidateListResourceConfig_Request) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ValidateListResourceConfig_Request) ProtoMessage() {}
+
+func (x *ValidateListResourceConfig_Request) ProtoReflect() protoreflect.Message {
+	mi := &file_mayfly_wire6_proto_msgTypes[57]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ValidateListResourceConfig_Request.ProtoReflect.Descriptor instead.
+func (*ValidateListResourceConfig_Request) Descriptor() ([]byte, []int) {
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{18, 0}
+}
+
+func (x *ValidateListResourceConfig_Request) GetTypeName() string {
+	if x != nil {
+		return x.TypeName
+	}
+	return ""
+}
+
+func (x *ValidateListResourceConfig_Request) GetConfig() *DynamicValue {
+	if x != nil {
+		return x.Config
+	}
+	return nil
+}
+
+func (x *ValidateListResourceConfig_Request) GetIncludeResourceObject() *DynamicValue {
+	if x != nil {
+		return x.IncludeResourceObject
+	}
+	return nil
+}
+
+func (x *ValidateListResourceConfig_Request) GetLimit() *DynamicValue {
+	if x != nil {
+		return x.Limit
+	}
+	return nil
+}
+
+type ValidateListResourceConfig_Response struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Diagnostics   []*Diagnostic          `protobuf:"bytes,1,rep,name=diagnostics,proto3" json:"diagnostics,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ValidateListResourceConfig_Response) Reset() {
+	*x = ValidateListResourceConfig_Response{}
+	mi := &file_mayfly_wire6_proto_msgTypes[58]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ValidateListResourceConfig_Response) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ValidateListResourceConfig_Response) ProtoMessage() {}
+
+func (x *ValidateListResourceConfig_Response) ProtoReflect() protoreflect.Message {
+	mi := &file_mayfly_wire6_proto_msgTypes[58]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ValidateListResourceConfig_Response.ProtoReflect.Descriptor instead.
+func (*ValidateListResourceConfig_Response) Descriptor() ([]byte, []int) {
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{18, 1}
+}
+
+func (x *ValidateListResourceConfig_Response) GetDiagnostics() []*Diagnostic {
+	if x != nil {
+		return x.Diagnostics
+	}
+	return nil
+}
+
 type ConfigureProvider_Request struct {
 	state              protoimpl.MessageState `protogen:"open.v1"`
 	TerraformVersion   string                 `protobuf:"bytes,1,opt,name=terraform_version,json=terraformVersion,proto3" json:"terraform_version,omitempty"`
@@ -2935,7 +3120,7 @@ type ConfigureProvider_Request struct {
 
 func (x *ConfigureProvider_Request) Reset() {
 	*x = ConfigureProvider_Request{}
-	mi := &file_mayfly_wire6_proto_msgTypes[55]
+	mi := &file_mayfly_wire6_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2947,7 +3132,7 @@ func (x *ConfigureProvider_Request) String() string {
 func (*ConfigureProvider_Request) ProtoMessage() {}
 
 func (x *ConfigureProvider_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[55]
+	mi := &file_mayfly_wire6_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2960,7 +3145,7 @@ func (x *ConfigureProvider_Request) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ConfigureProvider_Request.ProtoReflect.Descriptor instead.
 func (*ConfigureProvider_Request) Descriptor() ([]byte, []int) {
-	return file_mayfly_wire6_proto_rawDescGZIP(), []int{18, 0}
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{19, 0}
 }
 
 func (x *ConfigureProvider_Request) GetTerraformVersion() string {
@@ -2993,7 +3178,7 @@ type ConfigureProvider_Response struct {
 
 func (x *ConfigureProvider_Response) Reset() {
 	*x = ConfigureProvider_Response{}
-	mi := &file_mayfly_wire6_proto_msgTypes[56]
+	mi := &file_mayfly_wire6_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3005,7 +3190,7 @@ func (x *ConfigureProvider_Response) String() string {
 func (*ConfigureProvider_Response) ProtoMessage() {}
 
 func (x *ConfigureProvider_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[56]
+	mi := &file_mayfly_wire6_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3018,7 +3203,7 @@ func (x *ConfigureProvider_Response) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ConfigureProvider_Response.ProtoReflect.Descriptor instead.
 func (*ConfigureProvider_Response) Descriptor() ([]byte, []int) {
-	return file_mayfly_wire6_proto_rawDescGZIP(), []int{18, 1}
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{19, 1}
 }
 
 func (x *ConfigureProvider_Response) GetDiagnostics() []*Diagnostic {
@@ -3036,7 +3221,7 @@ type StopProvider_Request struct {
 
 func (x *StopProvider_Request) Reset() {
 	*x = StopProvider_Request{}
-	mi := &file_mayfly_wire6_proto_msgTypes[57]
+	mi := &file_mayfly_wire6_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3048,7 +3233,7 @@ func (x *StopProvider_Request) String() string {
 func (*StopProvider_Request) ProtoMessage() {}
 
 func (x *StopProvider_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[57]
+	mi := &file_mayfly_wire6_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3061,7 +3246,7 @@ func (x *StopProvider_Request) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StopProvider_Request.ProtoReflect.Descriptor instead.
 func (*StopProvider_Request) Descriptor() ([]byte, []int) {
-	return file_mayfly_wire6_proto_rawDescGZIP(), []int{19, 0}
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{20, 0}
 }
 
 type StopProvider_Response struct {
@@ -3073,7 +3258,7 @@ type StopProvider_Response struct {
 
 func (x *StopProvider_Response) Reset() {
 	*x = StopProvider_Response{}
-	mi := &file_mayfly_wire6_proto_msgTypes[58]
+	mi := &file_mayfly_wire6_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3085,7 +3270,7 @@ func (x *StopProvider_Response) String() string {
 func (*StopProvider_Response) ProtoMessage() {}
 
 func (x *StopProvider_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[58]
+	mi := &file_mayfly_wire6_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3098,7 +3283,7 @@ func (x *StopProvider_Response) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StopProvider_Response.ProtoReflect.Descriptor instead.
 func (*StopProvider_Response) Descriptor() ([]byte, []int) {
-	return file_mayfly_wire6_proto_rawDescGZIP(), []int{19, 1}
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{20, 1}
 }
 
 func (x *StopProvider_Response) GetError() string {
@@ -3119,7 +3304,7 @@ type UpgradeResourceState_Request struct {
 
 func (x *UpgradeResourceState_Request) Reset() {
 	*x = UpgradeResourceState_Request{}
-	mi := &file_mayfly_wire6_proto_msgTypes[59]
+	mi := &file_mayfly_wire6_proto_msgTypes[63]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3131,7 +3316,7 @@ func (x *UpgradeResourceState_Request) String() string {
 func (*UpgradeResourceState_Request) ProtoMessage() {}
 
 func (x *UpgradeResourceState_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[59]
+	mi := &file_mayfly_wire6_proto_msgTypes[63]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3144,7 +3329,7 @@ func (x *UpgradeResourceState_Request) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpgradeResourceState_Request.ProtoReflect.Descriptor instead.
 func (*UpgradeResourceState_Request) Descriptor() ([]byte, []int) {
-	return file_mayfly_wire6_proto_rawDescGZIP(), []int{20, 0}
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{21, 0}
 }
 
 func (x *UpgradeResourceState_Request) GetTypeName() string {
@@ -3178,7 +3363,7 @@ type UpgradeResourceState_Response struct {
 
 func (x *UpgradeResourceState_Response) Reset() {
 	*x = UpgradeResourceState_Response{}
-	mi := &file_mayfly_wire6_proto_msgTypes[60]
+	mi := &file_mayfly_wire6_proto_msgTypes[64]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3190,7 +3375,7 @@ func (x *UpgradeResourceState_Response) String() string {
 func (*UpgradeResourceState_Response) ProtoMessage() {}
 
 func (x *UpgradeResourceState_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[60]
+	mi := &file_mayfly_wire6_proto_msgTypes[64]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3203,7 +3388,7 @@ func (x *UpgradeResourceState_Response) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpgradeResourceState_Response.ProtoReflect.Descriptor instead.
 func (*UpgradeResourceState_Response) Descriptor() ([]byte, []int) {
-	return file_mayfly_wire6_proto_rawDescGZIP(), []int{20, 1}
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{21, 1}
 }
 
 func (x *UpgradeResourceState_Response) GetUpgradedState() *DynamicValue {
@@ -3231,7 +3416,7 @@ type UpgradeResourceIdentity_Request struct {
 
 func (x *UpgradeResourceIdentity_Request) Reset() {
 	*x = UpgradeResourceIdentity_Request{}
-	mi := &file_mayfly_wire6_proto_msgTypes[61]
+	mi := &file_mayfly_wire6_proto_msgTypes[65]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3243,7 +3428,7 @@ func (x *UpgradeResourceIdentity_Request) String() string {
 func (*UpgradeResourceIdentity_Request) ProtoMessage() {}
 
 func (x *UpgradeResourceIdentity_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[61]
+	mi := &file_mayfly_wire6_proto_msgTypes[65]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3256,7 +3441,7 @@ func (x *UpgradeResourceIdentity_Request) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpgradeResourceIdentity_Request.ProtoReflect.Descriptor instead.
 func (*UpgradeResourceIdentity_Request) Descriptor() ([]byte, []int) {
-	return file_mayfly_wire6_proto_rawDescGZIP(), []int{21, 0}
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{22, 0}
 }
 
 func (x *UpgradeResourceIdentity_Request) GetTypeName() string {
@@ -3290,7 +3475,7 @@ type UpgradeResourceIdentity_Response struct {
 
 func (x *UpgradeResourceIdentity_Response) Reset() {
 	*x = UpgradeResourceIdentity_Response{}
-	mi := &file_mayfly_wire6_proto_msgTypes[62]
+	mi := &file_mayfly_wire6_proto_msgTypes[66]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3302,7 +3487,7 @@ func (x *UpgradeResourceIdentity_Response) String() string {
 func (*UpgradeResourceIdentity_Response) ProtoMessage() {}
 
 func (x *UpgradeResourceIdentity_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[62]
+	mi := &file_mayfly_wire6_proto_msgTypes[66]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3315,7 +3500,7 @@ func (x *UpgradeResourceIdentity_Response) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpgradeResourceIdentity_Response.ProtoReflect.Descriptor instead.
 func (*UpgradeResourceIdentity_Response) Descriptor() ([]byte, []int) {
-	return file_mayfly_wire6_proto_rawDescGZIP(), []int{21, 1}
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{22, 1}
 }
 
 func (x *UpgradeResourceIdentity_Response) GetUpgradedIdentity() *ResourceIdentityData {
@@ -3346,7 +3531,7 @@ type ReadResource_Request struct {
 
 func (x *ReadResource_Request) Reset() {
 	*x = ReadResource_Request{}
-	mi := &file_mayfly_wire6_proto_msgTypes[63]
+	mi := &file_mayfly_wire6_proto_msgTypes[67]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3358,7 +3543,7 @@ func (x *ReadResource_Request) String() string {
 func (*ReadResource_Request) ProtoMessage() {}
 
 func (x *ReadResource_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[63]
+	mi := &file_mayfly_wire6_proto_msgTypes[67]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3371,7 +3556,7 @@ func (x *ReadResource_Request) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadResource_Request.ProtoReflect.Descriptor instead.
 func (*ReadResource_Request) Descriptor() ([]byte, []int) {
-	return file_mayfly_wire6_proto_rawDescGZIP(), []int{22, 0}
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{23, 0}
 }
 
 func (x *ReadResource_Request) GetTypeName() string {
@@ -3429,7 +3614,7 @@ type ReadResource_Response struct {
 
 func (x *ReadResource_Response) Reset() {
 	*x = ReadResource_Response{}
-	mi := &file_mayfly_wire6_proto_msgTypes[64]
+	mi := &file_mayfly_wire6_proto_msgTypes[68]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3441,7 +3626,7 @@ func (x *ReadResource_Response) String() string {
 func (*ReadResource_Response) ProtoMessage() {}
 
 func (x *ReadResource_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[64]
+	mi := &file_mayfly_wire6_proto_msgTypes[68]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3454,7 +3639,7 @@ func (x *ReadResource_Response) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadResource_Response.ProtoReflect.Descriptor instead.
 func (*ReadResource_Response) Descriptor() ([]byte, []int) {
-	return file_mayfly_wire6_proto_rawDescGZIP(), []int{22, 1}
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{23, 1}
 }
 
 func (x *ReadResource_Response) GetNewState() *DynamicValue {
@@ -3509,7 +3694,7 @@ type PlanResourceChange_Request struct {
 
 func (x *PlanResourceChange_Request) Reset() {
 	*x = PlanResourceChange_Request{}
-	mi := &file_mayfly_wire6_proto_msgTypes[65]
+	mi := &file_mayfly_wire6_proto_msgTypes[69]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3521,7 +3706,7 @@ func (x *PlanResourceChange_Request) String() string {
 func (*PlanResourceChange_Request) ProtoMessage() {}
 
 func (x *PlanResourceChange_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[65]
+	mi := &file_mayfly_wire6_proto_msgTypes[69]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3534,7 +3719,7 @@ func (x *PlanResourceChange_Request) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlanResourceChange_Request.ProtoReflect.Descriptor instead.
 func (*PlanResourceChange_Request) Descriptor() ([]byte, []int) {
-	return file_mayfly_wire6_proto_rawDescGZIP(), []int{23, 0}
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{24, 0}
 }
 
 func (x *PlanResourceChange_Request) GetTypeName() string {
@@ -3615,7 +3800,7 @@ type PlanResourceChange_Response struct {
 
 func (x *PlanResourceChange_Response) Reset() {
 	*x = PlanResourceChange_Response{}
-	mi := &file_mayfly_wire6_proto_msgTypes[66]
+	mi := &file_mayfly_wire6_proto_msgTypes[70]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3627,7 +3812,7 @@ func (x *PlanResourceChange_Response) String() string {
 func (*PlanResourceChange_Response) ProtoMessage() {}
 
 func (x *PlanResourceChange_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[66]
+	mi := &file_mayfly_wire6_proto_msgTypes[70]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3640,7 +3825,7 @@ func (x *PlanResourceChange_Response) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlanResourceChange_Response.ProtoReflect.Descriptor instead.
 func (*PlanResourceChange_Response) Descriptor() ([]byte, []int) {
-	return file_mayfly_wire6_proto_rawDescGZIP(), []int{23, 1}
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{24, 1}
 }
 
 func (x *PlanResourceChange_Response) GetPlannedState() *DynamicValue {
@@ -3707,7 +3892,7 @@ type ApplyResourceChange_Request struct {
 
 func (x *ApplyResourceChange_Request) Reset() {
 	*x = ApplyResourceChange_Request{}
-	mi := &file_mayfly_wire6_proto_msgTypes[67]
+	mi := &file_mayfly_wire6_proto_msgTypes[71]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3719,7 +3904,7 @@ func (x *ApplyResourceChange_Request) String() string {
 func (*ApplyResourceChange_Request) ProtoMessage() {}
 
 func (x *ApplyResourceChange_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[67]
+	mi := &file_mayfly_wire6_proto_msgTypes[71]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3732,7 +3917,7 @@ func (x *ApplyResourceChange_Request) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApplyResourceChange_Request.ProtoReflect.Descriptor instead.
 func (*ApplyResourceChange_Request) Descriptor() ([]byte, []int) {
-	return file_mayfly_wire6_proto_rawDescGZIP(), []int{24, 0}
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{25, 0}
 }
 
 func (x *ApplyResourceChange_Request) GetTypeName() string {
@@ -3797,7 +3982,7 @@ type ApplyResourceChange_Response struct {
 
 func (x *ApplyResourceChange_Response) Reset() {
 	*x = ApplyResourceChange_Response{}
-	mi := &file_mayfly_wire6_proto_msgTypes[68]
+	mi := &file_mayfly_wire6_proto_msgTypes[72]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3809,7 +3994,7 @@ func (x *ApplyResourceChange_Response) String() string {
 func (*ApplyResourceChange_Response) ProtoMessage() {}
 
 func (x *ApplyResourceChange_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[68]
+	mi := &file_mayfly_wire6_proto_msgTypes[72]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3822,7 +4007,7 @@ func (x *ApplyResourceChange_Response) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApplyResourceChange_Response.ProtoReflect.Descriptor instead.
 func (*ApplyResourceChange_Response) Descriptor() ([]byte, []int) {
-	return file_mayfly_wire6_proto_rawDescGZIP(), []int{24, 1}
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{25, 1}
 }
 
 func (x *ApplyResourceChange_Response) GetNewState() *DynamicValue {
@@ -3872,7 +4057,7 @@ type ImportResourceState_Request struct {
 
 func (x *ImportResourceState_Request) Reset() {
 	*x = ImportResourceState_Request{}
-	mi := &file_mayfly_wire6_proto_msgTypes[69]
+	mi := &file_mayfly_wire6_proto_msgTypes[73]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3884,7 +4069,7 @@ func (x *ImportResourceState_Request) String() string {
 func (*ImportResourceState_Request) ProtoMessage() {}
 
 func (x *ImportResourceState_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[69]
+	mi := &file_mayfly_wire6_proto_msgTypes[73]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3897,7 +4082,7 @@ func (x *ImportResourceState_Request) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImportResourceState_Request.ProtoReflect.Descriptor instead.
 func (*ImportResourceState_Request) Descriptor() ([]byte, []int) {
-	return file_mayfly_wire6_proto_rawDescGZIP(), []int{25, 0}
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{26, 0}
 }
 
 func (x *ImportResourceState_Request) GetTypeName() string {
@@ -3940,7 +4125,7 @@ type ImportResourceState_ImportedResource struct {
 
 func (x *ImportResourceState_ImportedResource) Reset() {
 	*x = ImportResourceState_ImportedResource{}
-	mi := &file_mayfly_wire6_proto_msgTypes[70]
+	mi := &file_mayfly_wire6_proto_msgTypes[74]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3952,7 +4137,7 @@ func (x *ImportResourceState_ImportedResource) String() string {
 func (*ImportResourceState_ImportedResource) ProtoMessage() {}
 
 func (x *ImportResourceState_ImportedResource) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[70]
+	mi := &file_mayfly_wire6_proto_msgTypes[74]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3965,7 +4150,7 @@ func (x *ImportResourceState_ImportedResource) ProtoReflect() protoreflect.Messa
 
 // Deprecated: Use ImportResourceState_ImportedResource.ProtoReflect.Descriptor instead.
 func (*ImportResourceState_ImportedResource) Descriptor() ([]byte, []int) {
-	return file_mayfly_wire6_proto_rawDescGZIP(), []int{25, 1}
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{26, 1}
 }
 
 func (x *ImportResourceState_ImportedResource) GetTypeName() string {
@@ -4007,7 +4192,7 @@ type ImportResourceState_Response struct {
 
 func (x *ImportResourceState_Response) Reset() {
 	*x = ImportResourceState_Response{}
-	mi := &file_mayfly_wire6_proto_msgTypes[71]
+	mi := &file_mayfly_wire6_proto_msgTypes[75]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4019,7 +4204,7 @@ func (x *ImportResourceState_Response) String() string {
 func (*ImportResourceState_Response) ProtoMessage() {}
 
 func (x *ImportResourceState_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[71]
+	mi := &file_mayfly_wire6_proto_msgTypes[75]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4032,7 +4217,7 @@ func (x *ImportResourceState_Response) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImportResourceState_Response.ProtoReflect.Descriptor instead.
 func (*ImportResourceState_Response) Descriptor() ([]byte, []int) {
-	return file_mayfly_wire6_proto_rawDescGZIP(), []int{25, 2}
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{26, 2}
 }
 
 func (x *ImportResourceState_Response) GetImportedResources() []*ImportResourceState_ImportedResource {
@@ -4072,7 +4257,7 @@ type MoveResourceState_Request struct {
 
 func (x *MoveResourceState_Request) Reset() {
 	*x = MoveResourceState_Request{}
-	mi := &file_mayfly_wire6_proto_msgTypes[72]
+	mi := &file_mayfly_wire6_proto_msgTypes[76]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4084,7 +4269,7 @@ func (x *MoveResourceState_Request) String() string {
 func (*MoveResourceState_Request) ProtoMessage() {}
 
 func (x *MoveResourceState_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[72]
+	mi := &file_mayfly_wire6_proto_msgTypes[76]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4097,7 +4282,7 @@ func (x *MoveResourceState_Request) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MoveResourceState_Request.ProtoReflect.Descriptor instead.
 func (*MoveResourceState_Request) Descriptor() ([]byte, []int) {
-	return file_mayfly_wire6_proto_rawDescGZIP(), []int{26, 0}
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{27, 0}
 }
 
 func (x *MoveResourceState_Request) GetSourceProviderAddress() string {
@@ -4168,7 +4353,7 @@ type MoveResourceState_Response struct {
 
 func (x *MoveResourceState_Response) Reset() {
 	*x = MoveResourceState_Response{}
-	mi := &file_mayfly_wire6_proto_msgTypes[73]
+	mi := &file_mayfly_wire6_proto_msgTypes[77]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4180,7 +4365,7 @@ func (x *MoveResourceState_Response) String() string {
 func (*MoveResourceState_Response) ProtoMessage() {}
 
 func (x *MoveResourceState_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[73]
+	mi := &file_mayfly_wire6_proto_msgTypes[77]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4193,7 +4378,7 @@ func (x *MoveResourceState_Response) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MoveResourceState_Response.ProtoReflect.Descriptor instead.
 func (*MoveResourceState_Response) Descriptor() ([]byte, []int) {
-	return file_mayfly_wire6_proto_rawDescGZIP(), []int{26, 1}
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{27, 1}
 }
 
 func (x *MoveResourceState_Response) GetTargetState() *DynamicValue {
@@ -4234,7 +4419,7 @@ type GenerateResourceConfig_Request struct {
 
 func (x *GenerateResourceConfig_Request) Reset() {
 	*x = GenerateResourceConfig_Request{}
-	mi := &file_mayfly_wire6_proto_msgTypes[74]
+	mi := &file_mayfly_wire6_proto_msgTypes[78]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4246,7 +4431,7 @@ func (x *GenerateResourceConfig_Request) String() string {
 func (*GenerateResourceConfig_Request) ProtoMessage() {}
 
 func (x *GenerateResourceConfig_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[74]
+	mi := &file_mayfly_wire6_proto_msgTypes[78]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4259,7 +4444,7 @@ func (x *GenerateResourceConfig_Request) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GenerateResourceConfig_Request.ProtoReflect.Descriptor instead.
 func (*GenerateResourceConfig_Request) Descriptor() ([]byte, []int) {
-	return file_mayfly_wire6_proto_rawDescGZIP(), []int{27, 0}
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{28, 0}
 }
 
 func (x *GenerateResourceConfig_Request) GetTypeName() string {
@@ -4286,7 +4471,7 @@ type GenerateResourceConfig_Response struct {
 
 func (x *GenerateResourceConfig_Response) Reset() {
 	*x = GenerateResourceConfig_Response{}
-	mi := &file_mayfly_wire6_proto_msgTypes[75]
+	mi := &file_mayfly_wire6_proto_msgTypes[79]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4298,7 +4483,7 @@ func (x *GenerateResourceConfig_Response) String() string {
 func (*GenerateResourceConfig_Response) ProtoMessage() {}
 
 func (x *GenerateResourceConfig_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[75]
+	mi := &file_mayfly_wire6_proto_msgTypes[79]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4311,7 +4496,7 @@ func (x *GenerateResourceConfig_Response) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GenerateResourceConfig_Response.ProtoReflect.Descriptor instead.
 func (*GenerateResourceConfig_Response) Descriptor() ([]byte, []int) {
-	return file_mayfly_wire6_proto_rawDescGZIP(), []int{27, 1}
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{28, 1}
 }
 
 func (x *GenerateResourceConfig_Response) GetConfig() *DynamicValue {
@@ -4336,7 +4521,7 @@ type GetFunctions_Request struct {
 
 func (x *GetFunctions_Request) Reset() {
 	*x = GetFunctions_Request{}
-	mi := &file_mayfly_wire6_proto_msgTypes[76]
+	mi := &file_mayfly_wire6_proto_msgTypes[80]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4348,7 +4533,7 @@ func (x *GetFunctions_Request) String() string {
 func (*GetFunctions_Request) ProtoMessage() {}
 
 func (x *GetFunctions_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[76]
+	mi := &file_mayfly_wire6_proto_msgTypes[80]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4361,7 +4546,7 @@ func (x *GetFunctions_Request) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetFunctions_Request.ProtoReflect.Descriptor instead.
 func (*GetFunctions_Request) Descriptor() ([]byte, []int) {
-	return file_mayfly_wire6_proto_rawDescGZIP(), []int{28, 0}
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{29, 0}
 }
 
 type ReadDataSource_Request struct {
@@ -4376,7 +4561,7 @@ type ReadDataSource_Request struct {
 
 func (x *ReadDataSource_Request) Reset() {
 	*x = ReadDataSource_Request{}
-	mi := &file_mayfly_wire6_proto_msgTypes[77]
+	mi := &file_mayfly_wire6_proto_msgTypes[81]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4388,7 +4573,7 @@ func (x *ReadDataSource_Request) String() string {
 func (*ReadDataSource_Request) ProtoMessage() {}
 
 func (x *ReadDataSource_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[77]
+	mi := &file_mayfly_wire6_proto_msgTypes[81]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4401,7 +4586,7 @@ func (x *ReadDataSource_Request) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadDataSource_Request.ProtoReflect.Descriptor instead.
 func (*ReadDataSource_Request) Descriptor() ([]byte, []int) {
-	return file_mayfly_wire6_proto_rawDescGZIP(), []int{29, 0}
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{30, 0}
 }
 
 func (x *ReadDataSource_Request) GetTypeName() string {
@@ -4443,7 +4628,7 @@ type ReadDataSource_Response struct {
 
 func (x *ReadDataSource_Response) Reset() {
 	*x = ReadDataSource_Response{}
-	mi := &file_mayfly_wire6_proto_msgTypes[78]
+	mi := &file_mayfly_wire6_proto_msgTypes[82]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4455,7 +4640,7 @@ func (x *ReadDataSource_Response) String() string {
 func (*ReadDataSource_Response) ProtoMessage() {}
 
 func (x *ReadDataSource_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[78]
+	mi := &file_mayfly_wire6_proto_msgTypes[82]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4468,7 +4653,7 @@ func (x *ReadDataSource_Response) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadDataSource_Response.ProtoReflect.Descriptor instead.
 func (*ReadDataSource_Response) Descriptor() ([]byte, []int) {
-	return file_mayfly_wire6_proto_rawDescGZIP(), []int{29, 1}
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{30, 1}
 }
 
 func (x *ReadDataSource_Response) GetState() *DynamicValue {
@@ -4492,6 +4677,142 @@ func (x *ReadDataSource_Response) GetDeferred() *Deferred {
 	return nil
 }
 
+type ListResource_Request struct {
+	state                 protoimpl.MessageState `protogen:"open.v1"`
+	TypeName              string                 `protobuf:"bytes,1,opt,name=type_name,json=typeName,proto3" json:"type_name,omitempty"`
+	Config                *DynamicValue          `protobuf:"bytes,2,opt,name=config,proto3" json:"config,omitempty"`
+	IncludeResourceObject bool                   `protobuf:"varint,3,opt,name=include_resource_object,json=includeResourceObject,proto3" json:"include_resource_object,omitempty"`
+	Limit                 int64                  `protobuf:"varint,4,opt,name=limit,proto3" json:"limit,omitempty"`
+	unknownFields         protoimpl.UnknownFields
+	sizeCache             protoimpl.SizeCache
+}
+
+func (x *ListResource_Request) Reset() {
+	*x = ListResource_Request{}
+	mi := &file_mayfly_wire6_proto_msgTypes[83]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListResource_Request) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListResource_Request) ProtoMessage() {}
+
+func (x *ListResource_Request) ProtoReflect() protoreflect.Message {
+	mi := &file_mayfly_wire6_proto_msgTypes[83]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListResource_Request.ProtoReflect.Descriptor instead.
+func (*ListResource_Request) Descriptor() ([]byte, []int) {
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{31, 0}
+}
+
+func (x *ListResource_Request) GetTypeName() string {
+	if x != nil {
+		return x.TypeName
+	}
+	return ""
+}
+
+func (x *ListResource_Request) GetConfig() *DynamicValue {
+	if x != nil {
+		return x.Config
+	}
+	return nil
+}
+
+func (x *ListResource_Request) GetIncludeResourceObject() bool {
+	if x != nil {
+		return x.IncludeResourceObject
+	}
+	return false
+}
+
+func (x *ListResource_Request) GetLimit() int64 {
+	if x != nil {
+		return x.Limit
+	}
+	return 0
+}
+
+type ListResource_Event struct {
+	state          protoimpl.MessageState `protogen:"open.v1"`
+	Identity       *ResourceIdentityData  `protobuf:"bytes,1,opt,name=identity,proto3" json:"identity,omitempty"`
+	DisplayName    string                 `protobuf:"bytes,2,opt,name=display_name,json=displayName,proto3" json:"display_name,omitempty"`
+	ResourceObject *DynamicValue          `protobuf:"bytes,3,opt,name=resource_object,json=resourceObject,proto3,oneof" json:"resource_object,omitempty"`
+	Diagnostic     []*Diagnostic          `protobuf:"bytes,4,rep,name=diagnostic,proto3" json:"diagnostic,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *ListResource_Event) Reset() {
+	*x = ListResource_Event{}
+	mi := &file_mayfly_wire6_proto_msgTypes[84]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListResource_Event) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListResource_Event) ProtoMessage() {}
+
+func (x *ListResource_Event) ProtoReflect() protoreflect.Message {
+	mi := &file_mayfly_wire6_proto_msgTypes[84]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListResource_Event.ProtoReflect.Descriptor instead.
+func (*ListResource_Event) Descriptor() ([]byte, []int) {
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{31, 1}
+}
+
+func (x *ListResource_Event) GetIdentity() *ResourceIdentityData {
+	if x != nil {
+		return x.Identity
+	}
+	return nil
+}
+
+func (x *ListResource_Event) GetDisplayName() string {
+	if x != nil {
+		return x.DisplayName
+	}
+	return ""
+}
+
+func (x *ListResource_Event) GetResourceObject() *DynamicValue {
+	if x != nil {
+		return x.ResourceObject
+	}
+	return nil
+}
+
+func (x *ListResource_Event) GetDiagnostic() []*Diagnostic {
+	if x != nil {
+		return x.Diagnostic
+	}
+	return nil
+}
+
 type OpenEphemeralResource_Request struct {
 	state              protoimpl.MessageState `protogen:"open.v1"`
 	TypeName           string                 `protobuf:"bytes,1,opt,name=type_name,json=typeName,proto3" json:"type_name,omitempty"`
@@ -4503,7 +4824,7 @@ type OpenEphemeralResource_Request struct {
 
 func (x *OpenEphemeralResource_Request) Reset() {
 	*x = OpenEphemeralResource_Request{}
-	mi := &file_mayfly_wire6_proto_msgTypes[79]
+	mi := &file_mayfly_wire6_proto_msgTypes[85]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4515,7 +4836,7 @@ func (x *OpenEphemeralResource_Request) String() string {
 func (*OpenEphemeralResource_Request) ProtoMessage() {}
 
 func (x *OpenEphemeralResource_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[79]
+	mi := &file_mayfly_wire6_proto_msgTypes[85]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4528,7 +4849,7 @@ func (x *OpenEphemeralResource_Request) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenEphemeralResource_Request.ProtoReflect.Descriptor instead.
 func (*OpenEphemeralResource_Request) Descriptor() ([]byte, []int) {
-	return file_mayfly_wire6_proto_rawDescGZIP(), []int{30, 0}
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{32, 0}
 }
 
 func (x *OpenEphemeralResource_Request) GetTypeName() string {
@@ -4565,7 +4886,7 @@ type OpenEphemeralResource_Response struct {
 
 func (x *OpenEphemeralResource_Response) Reset() {
 	*x = OpenEphemeralResource_Response{}
-	mi := &file_mayfly_wire6_proto_msgTypes[80]
+	mi := &file_mayfly_wire6_proto_msgTypes[86]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4577,7 +4898,7 @@ func (x *OpenEphemeralResource_Response) String() string {
 func (*OpenEphemeralResource_Response) ProtoMessage() {}
 
 func (x *OpenEphemeralResource_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[80]
+	mi := &file_mayfly_wire6_proto_msgTypes[86]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4590,7 +4911,7 @@ func (x *OpenEphemeralResource_Response) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenEphemeralResource_Response.ProtoReflect.Descriptor instead.
 func (*OpenEphemeralResource_Response) Descriptor() ([]byte, []int) {
-	return file_mayfly_wire6_proto_rawDescGZIP(), []int{30, 1}
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{32, 1}
 }
 
 func (x *OpenEphemeralResource_Response) GetDiagnostics() []*Diagnostic {
@@ -4638,7 +4959,7 @@ type RenewEphemeralResource_Request struct {
 
 func (x *RenewEphemeralResource_Request) Reset() {
 	*x = RenewEphemeralResource_Request{}
-	mi := &file_mayfly_wire6_proto_msgTypes[81]
+	mi := &file_mayfly_wire6_proto_msgTypes[87]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4650,7 +4971,7 @@ func (x *RenewEphemeralResource_Request) String() string {
 func (*RenewEphemeralResource_Request) ProtoMessage() {}
 
 func (x *RenewEphemeralResource_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[81]
+	mi := &file_mayfly_wire6_proto_msgTypes[87]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4663,7 +4984,7 @@ func (x *RenewEphemeralResource_Request) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RenewEphemeralResource_Request.ProtoReflect.Descriptor instead.
 func (*RenewEphemeralResource_Request) Descriptor() ([]byte, []int) {
-	return file_mayfly_wire6_proto_rawDescGZIP(), []int{31, 0}
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{33, 0}
 }
 
 func (x *RenewEphemeralResource_Request) GetTypeName() string {
@@ -4691,7 +5012,7 @@ type RenewEphemeralResource_Response struct {
 
 func (x *RenewEphemeralResource_Response) Reset() {
 	*x = RenewEphemeralResource_Response{}
-	mi := &file_mayfly_wire6_proto_msgTypes[82]
+	mi := &file_mayfly_wire6_proto_msgTypes[88]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4703,7 +5024,7 @@ func (x *RenewEphemeralResource_Response) String() string {
 func (*RenewEphemeralResource_Response) ProtoMessage() {}
 
 func (x *RenewEphemeralResource_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[82]
+	mi := &file_mayfly_wire6_proto_msgTypes[88]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4716,7 +5037,7 @@ func (x *RenewEphemeralResource_Response) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RenewEphemeralResource_Response.ProtoReflect.Descriptor instead.
 func (*RenewEphemeralResource_Response) Descriptor() ([]byte, []int) {
-	return file_mayfly_wire6_proto_rawDescGZIP(), []int{31, 1}
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{33, 1}
 }
 
 func (x *RenewEphemeralResource_Response) GetDiagnostics() []*Diagnostic {
@@ -4750,7 +5071,7 @@ type CloseEphemeralResource_Request struct {
 
 func (x *CloseEphemeralResource_Request) Reset() {
 	*x = CloseEphemeralResource_Request{}
-	mi := &file_mayfly_wire6_proto_msgTypes[83]
+	mi := &file_mayfly_wire6_proto_msgTypes[89]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4762,7 +5083,7 @@ func (x *CloseEphemeralResource_Request) String() string {
 func (*CloseEphemeralResource_Request) ProtoMessage() {}
 
 func (x *CloseEphemeralResource_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[83]
+	mi := &file_mayfly_wire6_proto_msgTypes[89]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4775,7 +5096,7 @@ func (x *CloseEphemeralResource_Request) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseEphemeralResource_Request.ProtoReflect.Descriptor instead.
 func (*CloseEphemeralResource_Request) Descriptor() ([]byte, []int) {
-	return file_mayfly_wire6_proto_rawDescGZIP(), []int{32, 0}
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{34, 0}
 }
 
 func (x *CloseEphemeralResource_Request) GetTypeName() string {
@@ -4801,7 +5122,7 @@ type CloseEphemeralResource_Response struct {
 
 func (x *CloseEphemeralResource_Response) Reset() {
 	*x = CloseEphemeralResource_Response{}
-	mi := &file_mayfly_wire6_proto_msgTypes[84]
+	mi := &file_mayfly_wire6_proto_msgTypes[90]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4813,7 +5134,7 @@ func (x *CloseEphemeralResource_Response) String() string {
 func (*CloseEphemeralResource_Response) ProtoMessage() {}
 
 func (x *CloseEphemeralResource_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[84]
+	mi := &file_mayfly_wire6_proto_msgTypes[90]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4826,7 +5147,7 @@ func (x *CloseEphemeralResource_Response) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseEphemeralResource_Response.ProtoReflect.Descriptor instead.
 func (*CloseEphemeralResource_Response) Descriptor() ([]byte, []int) {
-	return file_mayfly_wire6_proto_rawDescGZIP(), []int{32, 1}
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{34, 1}
 }
 
 func (x *CloseEphemeralResource_Response) GetDiagnostics() []*Diagnostic {
@@ -4846,7 +5167,7 @@ type CallFunction_Request struct {
 
 func (x *CallFunction_Request) Reset() {
 	*x = CallFunction_Request{}
-	mi := &file_mayfly_wire6_proto_msgTypes[85]
+	mi := &file_mayfly_wire6_proto_msgTypes[91]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4858,7 +5179,7 @@ func (x *CallFunction_Request) String() string {
 func (*CallFunction_Request) ProtoMessage() {}
 
 func (x *CallFunction_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[85]
+	mi := &file_mayfly_wire6_proto_msgTypes[91]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4871,7 +5192,7 @@ func (x *CallFunction_Request) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CallFunction_Request.ProtoReflect.Descriptor instead.
 func (*CallFunction_Request) Descriptor() ([]byte, []int) {
-	return file_mayfly_wire6_proto_rawDescGZIP(), []int{33, 0}
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{35, 0}
 }
 
 func (x *CallFunction_Request) GetName() string {
@@ -4898,7 +5219,7 @@ type CallFunction_Response struct {
 
 func (x *CallFunction_Response) Reset() {
 	*x = CallFunction_Response{}
-	mi := &file_mayfly_wire6_proto_msgTypes[86]
+	mi := &file_mayfly_wire6_proto_msgTypes[92]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4910,7 +5231,7 @@ func (x *CallFunction_Response) String() string {
 func (*CallFunction_Response) ProtoMessage() {}
 
 func (x *CallFunction_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[86]
+	mi := &file_mayfly_wire6_proto_msgTypes[92]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4923,7 +5244,7 @@ func (x *CallFunction_Response) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CallFunction_Response.ProtoReflect.Descriptor instead.
 func (*CallFunction_Response) Descriptor() ([]byte, []int) {
-	return file_mayfly_wire6_proto_rawDescGZIP(), []int{33, 1}
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{35, 1}
 }
 
 func (x *CallFunction_Response) GetResult() *DynamicValue {
@@ -5116,6 +5437,14 @@ const file_mayfly_wire6_proto_rawDesc = "" +
 	"\ttype_name\x18\x01 \x01(\tR\btypeName\x124\n" +
 	"\x06config\x18\x02 \x01(\v2\x1c.mayfly.wire.v6.DynamicValueR\x06config\x1aH\n" +
 	"\bResponse\x12<\n" +
+	"\vdiagnostics\x18\x01 \x03(\v2\x1a.mayfly.wire.v6.DiagnosticR\vdiagnostics\"\xcf\x02\n" +
+	"\x1aValidateListResourceConfig\x1a\xe6\x01\n" +
+	"\aRequest\x12\x1b\n" +
+	"\ttype_name\x18\x01 \x01(\tR\btypeName\x124\n" +
+	"\x06config\x18\x02 \x01(\v2\x1c.mayfly.wire.v6.DynamicValueR\x06config\x12T\n" +
+	"\x17include_resource_object\x18\x03 \x01(\v2\x1c.mayfly.wire.v6.DynamicValueR\x15includeResourceObject\x122\n" +
+	"\x05limit\x18\x04 \x01(\v2\x1c.mayfly.wire.v6.DynamicValueR\x05limit\x1aH\n" +
+	"\bResponse\x12<\n" +
 	"\vdiagnostics\x18\x01 \x03(\v2\x1a.mayfly.wire.v6.DiagnosticR\vdiagnostics\"\xa1\x02\n" +
 	"\x11ConfigureProvider\x1a\xc1\x01\n" +
 	"\aRequest\x12+\n" +
@@ -5242,7 +5571,21 @@ const file_mayfly_wire6_proto_rawDesc = "" +
 	"\bResponse\x122\n" +
 	"\x05state\x18\x01 \x01(\v2\x1c.mayfly.wire.v6.DynamicValueR\x05state\x12<\n" +
 	"\vdiagnostics\x18\x02 \x03(\v2\x1a.mayfly.wire.v6.DiagnosticR\vdiagnostics\x124\n" +
-	"\bdeferred\x18\x03 \x01(\v2\x18.mayfly.wire.v6.DeferredR\bdeferred\"\xf6\x03\n" +
+	"\bdeferred\x18\x03 \x01(\v2\x18.mayfly.wire.v6.DeferredR\bdeferred\"\xc6\x03\n" +
+	"\fListResource\x1a\xaa\x01\n" +
+	"\aRequest\x12\x1b\n" +
+	"\ttype_name\x18\x01 \x01(\tR\btypeName\x124\n" +
+	"\x06config\x18\x02 \x01(\v2\x1c.mayfly.wire.v6.DynamicValueR\x06config\x126\n" +
+	"\x17include_resource_object\x18\x03 \x01(\bR\x15includeResourceObject\x12\x14\n" +
+	"\x05limit\x18\x04 \x01(\x03R\x05limit\x1a\x88\x02\n" +
+	"\x05Event\x12@\n" +
+	"\bidentity\x18\x01 \x01(\v2$.mayfly.wire.v6.ResourceIdentityDataR\bidentity\x12!\n" +
+	"\fdisplay_name\x18\x02 \x01(\tR\vdisplayName\x12J\n" +
+	"\x0fresource_object\x18\x03 \x01(\v2\x1c.mayfly.wire.v6.DynamicValueH\x00R\x0eresourceObject\x88\x01\x01\x12:\n" +
+	"\n" +
+	"diagnostic\x18\x04 \x03(\v2\x1a.mayfly.wire.v6.DiagnosticR\n" +
+	"diagnosticB\x12\n" +
+	"\x10_resource_object\"\xf6\x03\n" +
 	"\x15OpenEphemeralResource\x1a\xb1\x01\n" +
 	"\aRequest\x12\x1b\n" +
 	"\ttype_name\x18\x01 \x01(\tR\btypeName\x124\n" +
@@ -5303,7 +5646,7 @@ func file_mayfly_wire6_proto_rawDescGZIP() []byte {
 }
 
 var file_mayfly_wire6_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
-var file_mayfly_wire6_proto_msgTypes = make([]protoimpl.MessageInfo, 87)
+var file_mayfly_wire6_proto_msgTypes = make([]protoimpl.MessageInfo, 93)
 var file_mayfly_wire6_proto_goTypes = []any{
 	(StringKind)(0),                                  // 0: mayfly.wire.v6.StringKind
 	(Diagnostic_Severity)(0),                         // 1: mayfly.wire.v6.Diagnostic.Severity
@@ -5328,100 +5671,106 @@ var file_mayfly_wire6_proto_goTypes = []any{
 	(*ValidateResourceConfig)(nil),                   // 20: mayfly.wire.v6.ValidateResourceConfig
 	(*ValidateDataResourceConfig)(nil),               // 21: mayfly.wire.v6.ValidateDataResourceConfig
 	(*ValidateEphemeralResourceConfig)(nil),          // 22: mayfly.wire.v6.ValidateEphemeralResourceConfig
-	(*ConfigureProvider)(nil),                        // 23: mayfly.wire.v6.ConfigureProvider
-	(*StopProvider)(nil),                             // 24: mayfly.wire.v6.StopProvider
-	(*UpgradeResourceState)(nil),                     // 25: mayfly.wire.v6.UpgradeResourceState
-	(*UpgradeResourceIdentity)(nil),                  // 26: mayfly.wire.v6.UpgradeResourceIdentity
-	(*ReadResource)(nil),                             // 27: mayfly.wire.v6.ReadResource
-	(*PlanResourceChange)(nil),                       // 28: mayfly.wire.v6.PlanResourceChange
-	(*ApplyResourceChange)(nil),                      // 29: mayfly.wire.v6.ApplyResourceChange
-	(*ImportResourceState)(nil),                      // 30: mayfly.wire.v6.ImportResourceState
-	(*MoveResourceState)(nil),                        // 31: mayfly.wire.v6.MoveResourceState
-	(*GenerateResourceConfig)(nil),                   // 32: mayfly.wire.v6.GenerateResourceConfig
-	(*GetFunctions)(nil),                             // 33: mayfly.wire.v6.GetFunctions
-	(*ReadDataSource)(nil),                           // 34: mayfly.wire.v6.ReadDataSource
-	(*OpenEphemeralResource)(nil),                    // 35: mayfly.wire.v6.OpenEphemeralResource
-	(*RenewEphemeralResource)(nil),                   // 36: mayfly.wire.v6.RenewEphemeralResource
-	(*CloseEphemeralResource)(nil),                   // 37: mayfly.wire.v6.CloseEphemeralResource
-	(*CallFunction)(nil),                             // 38: mayfly.wire.v6.CallFunction
-	(*AttributePath_Step)(nil),                       // 39: mayfly.wire.v6.AttributePath.Step
-	nil,                                              // 40: mayfly.wire.v6.RawState.FlatmapEntry
-	(*Schema_Block)(nil),                             // 41: mayfly.wire.v6.Schema.Block
-	(*Schema_Attribute)(nil),                         // 42: mayfly.wire.v6.Schema.Attribute
-	(*Schema_NestedBlock)(nil),                       // 43: mayfly.wire.v6.Schema.NestedBlock
-	(*Schema_Object)(nil),                            // 44: mayfly.wire.v6.Schema.Object
-	(*Function_Parameter)(nil),                       // 45: mayfly.wire.v6.Function.Parameter
-	(*Function_Return)(nil),                          // 46: mayfly.wire.v6.Function.Return
-	(*ResourceIdentitySchema_IdentityAttribute)(nil), // 47: mayfly.wire.v6.ResourceIdentitySchema.IdentityAttribute
-	(*GetProviderSchema_Request)(nil),                // 48: mayfly.wire.v6.GetProviderSchema.Request
-	(*GetResourceIdentitySchemas_Request)(nil),       // 49: mayfly.wire.v6.GetResourceIdentitySchemas.Request
-	(*GetResourceIdentitySchemas_Response)(nil),      // 50: mayfly.wire.v6.GetResourceIdentitySchemas.Response
-	nil,                                              // 51: mayfly.wire.v6.GetResourceIdentitySchemas.Response.IdentitySchemasEntry
-	(*ValidateProviderConfig_Request)(nil),           // 52: mayfly.wire.v6.ValidateProviderConfig.Request
-	(*ValidateProviderConfig_Response)(nil),          // 53: mayfly.wire.v6.ValidateProviderConfig.Response
-	(*ValidateResourceConfig_Request)(nil),           // 54: mayfly.wire.v6.ValidateResourceConfig.Request
-	(*ValidateResourceConfig_Response)(nil),          // 55: mayfly.wire.v6.ValidateResourceConfig.Response
-	(*ValidateDataResourceConfig_Request)(nil),       // 56: mayfly.wire.v6.ValidateDataResourceConfig.Request
-	(*ValidateDataResourceConfig_Response)(nil),      // 57: mayfly.wire.v6.ValidateDataResourceConfig.Response
-	(*ValidateEphemeralResourceConfig_Request)(nil),  // 58: mayfly.wire.v6.ValidateEphemeralResourceConfig.Request
-	(*ValidateEphemeralResourceConfig_Response)(nil), // 59: mayfly.wire.v6.ValidateEphemeralResourceConfig.Response
-	(*ConfigureProvider_Request)(nil),                // 60: mayfly.wire.v6.ConfigureProvider.Request
-	(*ConfigureProvider_Response)(nil),               // 61: mayfly.wire.v6.ConfigureProvider.Response
-	(*StopProvider_Request)(nil),                     // 62: mayfly.wire.v6.StopProvider.Request
-	(*StopProvider_Response)(nil),                    // 63: mayfly.wire.v6.StopProvider.Response
-	(*UpgradeResourceState_Request)(nil),             // 64: mayfly.wire.v6.UpgradeResourceState.Request
-	(*UpgradeResourceState_Response)(nil),            // 65: mayfly.wire.v6.UpgradeResourceState.Response
-	(*UpgradeResourceIdentity_Request)(nil),          // 66: mayfly.wire.v6.UpgradeResourceIdentity.Request
-	(*UpgradeResourceIdentity_Response)(nil),         // 67: mayfly.wire.v6.UpgradeResourceIdentity.Response
-	(*ReadResource_Request)(nil),                     // 68: mayfly.wire.v6.ReadResource.Request
-	(*ReadResource_Response)(nil),                    // 69: mayfly.wire.v6.ReadResource.Response
-	(*PlanResourceChange_Request)(nil),               // 70: mayfly.wire.v6.PlanResourceChange.Request
-	(*PlanResourceChange_Response)(nil),              // 71: mayfly.wire.v6.PlanResourceChange.Response
-	(*ApplyResourceChange_Request)(nil),              // 72: mayfly.wire.v6.ApplyResourceChange.Request
-	(*ApplyResourceChange_Response)(nil),             // 73: mayfly.wire.v6.ApplyResourceChange.Response
-	(*ImportResourceState_Request)(nil),              // 74: mayfly.wire.v6.ImportResourceState.Request
-	(*ImportResourceState_ImportedResource)(nil),     // 75: mayfly.wire.v6.ImportResourceState.ImportedResource
-	(*ImportResourceState_Response)(nil),             // 76: mayfly.wire.v6.ImportResourceState.Response
-	(*MoveResourceState_Request)(nil),                // 77: mayfly.wire.v6.MoveResourceState.Request
-	(*MoveResourceState_Response)(nil),               // 78: mayfly.wire.v6.MoveResourceState.Response
-	(*GenerateResourceConfig_Request)(nil),           // 79: mayfly.wire.v6.GenerateResourceConfig.Request
-	(*GenerateResourceConfig_Response)(nil),          // 80: mayfly.wire.v6.GenerateResourceConfig.Response
-	(*GetFunctions_Request)(nil),                     // 81: mayfly.wire.v6.GetFunctions.Request
-	(*ReadDataSource_Request)(nil),                   // 82: mayfly.wire.v6.ReadDataSource.Request
-	(*ReadDataSource_Response)(nil),                  // 83: mayfly.wire.v6.ReadDataSource.Response
-	(*OpenEphemeralResource_Request)(nil),            // 84: mayfly.wire.v6.OpenEphemeralResource.Request
-	(*OpenEphemeralResource_Response)(nil),           // 85: mayfly.wire.v6.OpenEphemeralResource.Response
-	(*RenewEphemeralResource_Request)(nil),           // 86: mayfly.wire.v6.RenewEphemeralResource.Request
-	(*RenewEphemeralResource_Response)(nil),          // 87: mayfly.wire.v6.RenewEphemeralResource.Response
-	(*CloseEphemeralResource_Request)(nil),           // 88: mayfly.wire.v6.CloseEphemeralResource.Request
-	(*CloseEphemeralResource_Response)(nil),          // 89: mayfly.wire.v6.CloseEphemeralResource.Response
-	(*CallFunction_Request)(nil),                     // 90: mayfly.wire.v6.CallFunction.Request
-	(*CallFunction_Response)(nil),                    // 91: mayfly.wire.v6.CallFunction.Response
-	(*timestamppb.Timestamp)(nil),                    // 92: google.protobuf.Timestamp
+	(*ValidateListResourceConfig)(nil),               // 23: mayfly.wire.v6.ValidateListResourceConfig
+	(*ConfigureProvider)(nil),                        // 24: mayfly.wire.v6.ConfigureProvider
+	(*StopProvider)(nil),                             // 25: mayfly.wire.v6.StopProvider
+	(*UpgradeResourceState)(nil),                     // 26: mayfly.wire.v6.UpgradeResourceState
+	(*UpgradeResourceIdentity)(nil),                  // 27: mayfly.wire.v6.UpgradeResourceIdentity
+	(*ReadResource)(nil),                             // 28: mayfly.wire.v6.ReadResource
+	(*PlanResourceChange)(nil),                       // 29: mayfly.wire.v6.PlanResourceChange
+	(*ApplyResourceChange)(nil),                      // 30: mayfly.wire.v6.ApplyResourceChange
+	(*ImportResourceState)(nil),                      // 31: mayfly.wire.v6.ImportResourceState
+	(*MoveResourceState)(nil),                        // 32: mayfly.wire.v6.MoveResourceState
+	(*GenerateResourceConfig)(nil),                   // 33: mayfly.wire.v6.GenerateResourceConfig
+	(*GetFunctions)(nil),                             // 34: mayfly.wire.v6.GetFunctions
+	(*ReadDataSource)(nil),                           // 35: mayfly.wire.v6.ReadDataSource
+	(*ListResource)(nil),                             // 36: mayfly.wire.v6.ListResource
+	(*OpenEphemeralResource)(nil),                    // 37: mayfly.wire.v6.OpenEphemeralResource
+	(*RenewEphemeralResource)(nil),                   // 38: mayfly.wire.v6.RenewEphemeralResource
+	(*CloseEphemeralResource)(nil),                   // 39: mayfly.wire.v6.CloseEphemeralResource
+	(*CallFunction)(nil),                             // 40: mayfly.wire.v6.CallFunction
+	(*AttributePath_Step)(nil),                       // 41: mayfly.wire.v6.AttributePath.Step
+	nil,                                              // 42: mayfly.wire.v6.RawState.FlatmapEntry
+	(*Schema_Block)(nil),                             // 43: mayfly.wire.v6.Schema.Block
+	(*Schema_Attribute)(nil),                         // 44: mayfly.wire.v6.Schema.Attribute
+	(*Schema_NestedBlock)(nil),                       // 45: mayfly.wire.v6.Schema.NestedBlock
+	(*Schema_Object)(nil),                            // 46: mayfly.wire.v6.Schema.Object
+	(*Function_Parameter)(nil),                       // 47: mayfly.wire.v6.Function.Parameter
+	(*Function_Return)(nil),                          // 48: mayfly.wire.v6.Function.Return
+	(*ResourceIdentitySchema_IdentityAttribute)(nil), // 49: mayfly.wire.v6.ResourceIdentitySchema.IdentityAttribute
+	(*GetProviderSchema_Request)(nil),                // 50: mayfly.wire.v6.GetProviderSchema.Request
+	(*GetResourceIdentitySchemas_Request)(nil),       // 51: mayfly.wire.v6.GetResourceIdentitySchemas.Request
+	(*GetResourceIdentitySchemas_Response)(nil),      // 52: mayfly.wire.v6.GetResourceIdentitySchemas.Response
+	nil,                                              // 53: mayfly.wire.v6.GetResourceIdentitySchemas.Response.IdentitySchemasEntry
+	(*ValidateProviderConfig_Request)(nil),           // 54: mayfly.wire.v6.ValidateProviderConfig.Request
+	(*ValidateProviderConfig_Response)(nil),          // 55: mayfly.wire.v6.ValidateProviderConfig.Response
+	(*ValidateResourceConfig_Request)(nil),           // 56: mayfly.wire.v6.ValidateResourceConfig.Request
+	(*ValidateResourceConfig_Response)(nil),          // 57: mayfly.wire.v6.ValidateResourceConfig.Response
+	(*ValidateDataResourceConfig_Request)(nil),       // 58: mayfly.wire.v6.ValidateDataResourceConfig.Request
+	(*ValidateDataResourceConfig_Response)(nil),      // 59: mayfly.wire.v6.ValidateDataResourceConfig.Response
+	(*ValidateEphemeralResourceConfig_Request)(nil),  // 60: mayfly.wire.v6.ValidateEphemeralResourceConfig.Request
+	(*ValidateEphemeralResourceConfig_Response)(nil), // 61: mayfly.wire.v6.ValidateEphemeralResourceConfig.Response
+	(*ValidateListResourceConfig_Request)(nil),       // 62: mayfly.wire.v6.ValidateListResourceConfig.Request
+	(*ValidateListResourceConfig_Response)(nil),      // 63: mayfly.wire.v6.ValidateListResourceConfig.Response
+	(*ConfigureProvider_Request)(nil),                // 64: mayfly.wire.v6.ConfigureProvider.Request
+	(*ConfigureProvider_Response)(nil),               // 65: mayfly.wire.v6.ConfigureProvider.Response
+	(*StopProvider_Request)(nil),                     // 66: mayfly.wire.v6.StopProvider.Request
+	(*StopProvider_Response)(nil),                    // 67: mayfly.wire.v6.StopProvider.Response
+	(*UpgradeResourceState_Request)(nil),             // 68: mayfly.wire.v6.UpgradeResourceState.Request
+	(*UpgradeResourceState_Response)(nil),            // 69: mayfly.wire.v6.UpgradeResourceState.Response
+	(*UpgradeResourceIdentity_Request)(nil),          // 70: mayfly.wire.v6.UpgradeResourceIdentity.Request
+	(*UpgradeResourceIdentity_Response)(nil),         // 71: mayfly.wire.v6.UpgradeResourceIdentity.Response
+	(*ReadResource_Request)(nil),                     // 72: mayfly.wire.v6.ReadResource.Request
+	(*ReadResource_Response)(nil),                    // 73: mayfly.wire.v6.ReadResource.Response
+	(*PlanResourceChange_Request)(nil),               // 74: mayfly.wire.v6.PlanResourceChange.Request
+	(*PlanResourceChange_Response)(nil),              // 75: mayfly.wire.v6.PlanResourceChange.Response
+	(*ApplyResourceChange_Request)(nil),              // 76: mayfly.wire.v6.ApplyResourceChange.Request
+	(*ApplyResourceChange_Response)(nil),             // 77: mayfly.wire.v6.ApplyResourceChange.Response
+	(*ImportResourceState_Request)(nil),              // 78: mayfly.wire.v6.ImportResourceState.Request
+	(*ImportResourceState_ImportedResource)(nil),     // 79: mayfly.wire.v6.ImportResourceState.ImportedResource
+	(*ImportResourceState_Response)(nil),             // 80: mayfly.wire.v6.ImportResourceState.Response
+	(*MoveResourceState_Request)(nil),                // 81: mayfly.wire.v6.MoveResourceState.Request
+	(*MoveResourceState_Response)(nil),               // 82: mayfly.wire.v6.MoveResourceState.Response
+	(*GenerateResourceConfig_Request)(nil),           // 83: mayfly.wire.v6.GenerateResourceConfig.Request
+	(*GenerateResourceConfig_Response)(nil),          // 84: mayfly.wire.v6.GenerateResourceConfig.Response
+	(*GetFunctions_Request)(nil),                     // 85: mayfly.wire.v6.GetFunctions.Request
+	(*ReadDataSource_Request)(nil),                   // 86: mayfly.wire.v6.ReadDataSource.Request
+	(*ReadDataSource_Response)(nil),                  // 87: mayfly.wire.v6.ReadDataSource.Response
+	(*ListResource_Request)(nil),                     // 88: mayfly.wire.v6.ListResource.Request
+	(*ListResource_Event)(nil),                       // 89: mayfly.wire.v6.ListResource.Event
+	(*OpenEphemeralResource_Request)(nil),            // 90: mayfly.wire.v6.OpenEphemeralResource.Request
+	(*OpenEphemeralResource_Response)(nil),           // 91: mayfly.wire.v6.OpenEphemeralResource.Response
+	(*RenewEphemeralResource_Request)(nil),           // 92: mayfly.wire.v6.RenewEphemeralResource.Request
+	(*RenewEphemeralResource_Response)(nil),          // 93: mayfly.wire.v6.RenewEphemeralResource.Response
+	(*CloseEphemeralResource_Request)(nil),           // 94: mayfly.wire.v6.CloseEphemeralResource.Request
+	(*CloseEphemeralResource_Response)(nil),          // 95: mayfly.wire.v6.CloseEphemeralResource.Response
+	(*CallFunction_Request)(nil),                     // 96: mayfly.wire.v6.CallFunction.Request
+	(*CallFunction_Response)(nil),                    // 97: mayfly.wire.v6.CallFunction.Response
+	(*timestamppb.Timestamp)(nil),                    // 98: google.protobuf.Timestamp
 }
 var file_mayfly_wire6_proto_depIdxs = []int32{
 	1,   // 0: mayfly.wire.v6.Diagnostic.severity:type_name -> mayfly.wire.v6.Diagnostic.Severity
 	8,   // 1: mayfly.wire.v6.Diagnostic.attribute:type_name -> mayfly.wire.v6.AttributePath
-	39,  // 2: mayfly.wire.v6.AttributePath.steps:type_name -> mayfly.wire.v6.AttributePath.Step
-	40,  // 3: mayfly.wire.v6.RawState.flatmap:type_name -> mayfly.wire.v6.RawState.FlatmapEntry
-	41,  // 4: mayfly.wire.v6.Schema.block:type_name -> mayfly.wire.v6.Schema.Block
-	45,  // 5: mayfly.wire.v6.Function.parameters:type_name -> mayfly.wire.v6.Function.Parameter
-	45,  // 6: mayfly.wire.v6.Function.variadic_parameter:type_name -> mayfly.wire.v6.Function.Parameter
-	46,  // 7: mayfly.wire.v6.Function.return:type_name -> mayfly.wire.v6.Function.Return
+	41,  // 2: mayfly.wire.v6.AttributePath.steps:type_name -> mayfly.wire.v6.AttributePath.Step
+	42,  // 3: mayfly.wire.v6.RawState.flatmap:type_name -> mayfly.wire.v6.RawState.FlatmapEntry
+	43,  // 4: mayfly.wire.v6.Schema.block:type_name -> mayfly.wire.v6.Schema.Block
+	47,  // 5: mayfly.wire.v6.Function.parameters:type_name -> mayfly.wire.v6.Function.Parameter
+	47,  // 6: mayfly.wire.v6.Function.variadic_parameter:type_name -> mayfly.wire.v6.Function.Parameter
+	48,  // 7: mayfly.wire.v6.Function.return:type_name -> mayfly.wire.v6.Function.Return
 	0,   // 8: mayfly.wire.v6.Function.description_kind:type_name -> mayfly.wire.v6.StringKind
 	4,   // 9: mayfly.wire.v6.Deferred.reason:type_name -> mayfly.wire.v6.Deferred.Reason
-	47,  // 10: mayfly.wire.v6.ResourceIdentitySchema.identity_attributes:type_name -> mayfly.wire.v6.ResourceIdentitySchema.IdentityAttribute
+	49,  // 10: mayfly.wire.v6.ResourceIdentitySchema.identity_attributes:type_name -> mayfly.wire.v6.ResourceIdentitySchema.IdentityAttribute
 	5,   // 11: mayfly.wire.v6.ResourceIdentityData.identity_data:type_name -> mayfly.wire.v6.DynamicValue
-	43,  // 12: mayfly.wire.v6.Schema.Block.block_types:type_name -> mayfly.wire.v6.Schema.NestedBlock
+	45,  // 12: mayfly.wire.v6.Schema.Block.block_types:type_name -> mayfly.wire.v6.Schema.NestedBlock
 	0,   // 13: mayfly.wire.v6.Schema.Block.description_kind:type_name -> mayfly.wire.v6.StringKind
 	0,   // 14: mayfly.wire.v6.Schema.Attribute.description_kind:type_name -> mayfly.wire.v6.StringKind
-	44,  // 15: mayfly.wire.v6.Schema.Attribute.nested_type:type_name -> mayfly.wire.v6.Schema.Object
-	41,  // 16: mayfly.wire.v6.Schema.NestedBlock.block:type_name -> mayfly.wire.v6.Schema.Block
+	46,  // 15: mayfly.wire.v6.Schema.Attribute.nested_type:type_name -> mayfly.wire.v6.Schema.Object
+	43,  // 16: mayfly.wire.v6.Schema.NestedBlock.block:type_name -> mayfly.wire.v6.Schema.Block
 	2,   // 17: mayfly.wire.v6.Schema.NestedBlock.nesting:type_name -> mayfly.wire.v6.Schema.NestedBlock.NestingMode
-	42,  // 18: mayfly.wire.v6.Schema.Object.attributes:type_name -> mayfly.wire.v6.Schema.Attribute
+	44,  // 18: mayfly.wire.v6.Schema.Object.attributes:type_name -> mayfly.wire.v6.Schema.Attribute
 	3,   // 19: mayfly.wire.v6.Schema.Object.nesting:type_name -> mayfly.wire.v6.Schema.Object.NestingMode
 	0,   // 20: mayfly.wire.v6.Function.Parameter.description_kind:type_name -> mayfly.wire.v6.StringKind
-	51,  // 21: mayfly.wire.v6.GetResourceIdentitySchemas.Response.identity_schemas:type_name -> mayfly.wire.v6.GetResourceIdentitySchemas.Response.IdentitySchemasEntry
+	53,  // 21: mayfly.wire.v6.GetResourceIdentitySchemas.Response.identity_schemas:type_name -> mayfly.wire.v6.GetResourceIdentitySchemas.Response.IdentitySchemasEntry
 	6,   // 22: mayfly.wire.v6.GetResourceIdentitySchemas.Response.diagnostics:type_name -> mayfly.wire.v6.Diagnostic
 	15,  // 23: mayfly.wire.v6.GetResourceIdentitySchemas.Response.IdentitySchemasEntry.value:type_name -> mayfly.wire.v6.ResourceIdentitySchema
 	5,   // 24: mayfly.wire.v6.ValidateProviderConfig.Request.config:type_name -> mayfly.wire.v6.DynamicValue
@@ -5433,80 +5782,88 @@ var file_mayfly_wire6_proto_depIdxs = []int32{
 	6,   // 30: mayfly.wire.v6.ValidateDataResourceConfig.Response.diagnostics:type_name -> mayfly.wire.v6.Diagnostic
 	5,   // 31: mayfly.wire.v6.ValidateEphemeralResourceConfig.Request.config:type_name -> mayfly.wire.v6.DynamicValue
 	6,   // 32: mayfly.wire.v6.ValidateEphemeralResourceConfig.Response.diagnostics:type_name -> mayfly.wire.v6.Diagnostic
-	5,   // 33: mayfly.wire.v6.ConfigureProvider.Request.config:type_name -> mayfly.wire.v6.DynamicValue
-	13,  // 34: mayfly.wire.v6.ConfigureProvider.Request.client_capabilities:type_name -> mayfly.wire.v6.ClientCapabilities
-	6,   // 35: mayfly.wire.v6.ConfigureProvider.Response.diagnostics:type_name -> mayfly.wire.v6.Diagnostic
-	9,   // 36: mayfly.wire.v6.UpgradeResourceState.Request.raw_state:type_name -> mayfly.wire.v6.RawState
-	5,   // 37: mayfly.wire.v6.UpgradeResourceState.Response.upgraded_state:type_name -> mayfly.wire.v6.DynamicValue
-	6,   // 38: mayfly.wire.v6.UpgradeResourceState.Response.diagnostics:type_name -> mayfly.wire.v6.Diagnostic
-	9,   // 39: mayfly.wire.v6.UpgradeResourceIdentity.Request.raw_identity:type_name -> mayfly.wire.v6.RawState
-	16,  // 40: mayfly.wire.v6.UpgradeResourceIdentity.Response.upgraded_identity:type_name -> mayfly.wire.v6.ResourceIdentityData
-	6,   // 41: mayfly.wire.v6.UpgradeResourceIdentity.Response.diagnostics:type_name -> mayfly.wire.v6.Diagnostic
-	5,   // 42: mayfly.wire.v6.ReadResource.Request.current_state:type_name -> mayfly.wire.v6.DynamicValue
-	5,   // 43: mayfly.wire.v6.ReadResource.Request.provider_meta:type_name -> mayfly.wire.v6.DynamicValue
-	13,  // 44: mayfly.wire.v6.ReadResource.Request.client_capabilities:type_name -> mayfly.wire.v6.ClientCapabilities
-	16,  // 45: mayfly.wire.v6.ReadResource.Request.current_identity:type_name -> mayfly.wire.v6.ResourceIdentityData
-	5,   // 46: mayfly.wire.v6.ReadResource.Response.new_state:type_name -> mayfly.wire.v6.DynamicValue
-	6,   // 47: mayfly.wire.v6.ReadResource.Response.diagnostics:type_name -> mayfly.wire.v6.Diagnostic
-	14,  // 48: mayfly.wire.v6.ReadResource.Response.deferred:type_name -> mayfly.wire.v6.Deferred
-	16,  // 49: mayfly.wire.v6.ReadResource.Response.new_identity:type_name -> mayfly.wire.v6.ResourceIdentityData
-	5,   // 50: mayfly.wire.v6.PlanResourceChange.Request.prior_state:type_name -> mayfly.wire.v6.DynamicValue
-	5,   // 51: mayfly.wire.v6.PlanResourceChange.Request.proposed_new_state:type_name -> mayfly.wire.v6.DynamicValue
-	5,   // 52: mayfly.wire.v6.PlanResourceChange.Request.config:type_name -> mayfly.wire.v6.DynamicValue
-	5,   // 53: mayfly.wire.v6.PlanResourceChange.Request.provider_meta:type_name -> mayfly.wire.v6.DynamicValue
-	13,  // 54: mayfly.wire.v6.PlanResourceChange.Request.client_capabilities:type_name -> mayfly.wire.v6.ClientCapabilities
-	16,  // 55: mayfly.wire.v6.PlanResourceChange.Request.prior_identity:type_name -> mayfly.wire.v6.ResourceIdentityData
-	5,   // 56: mayfly.wire.v6.PlanResourceChange.Response.planned_state:type_name -> mayfly.wire.v6.DynamicValue
-	8,   // 57: mayfly.wire.v6.PlanResourceChange.Response.requires_replace:type_name -> mayfly.wire.v6.AttributePath
-	6,   // 58: mayfly.wire.v6.PlanResourceChange.Response.diagnostics:type_name -> mayfly.wire.v6.Diagnostic
-	14,  // 59: mayfly.wire.v6.PlanResourceChange.Response.deferred:type_name -> mayfly.wire.v6.Deferred
-	16,  // 60: mayfly.wire.v6.PlanResourceChange.Response.planned_identity:type_name -> mayfly.wire.v6.ResourceIdentityData
-	5,   // 61: mayfly.wire.v6.ApplyResourceChange.Request.prior_state:type_name -> mayfly.wire.v6.DynamicValue
-	5,   // 62: mayfly.wire.v6.ApplyResourceChange.Request.planned_state:type_name -> mayfly.wire.v6.DynamicValue
-	5,   // 63: mayfly.wire.v6.ApplyResourceChange.Request.config:type_name -> mayfly.wire.v6.DynamicValue
-	5,   // 64: mayfly.wire.v6.ApplyResourceChange.Request.provider_meta:type_name -> mayfly.wire.v6.DynamicValue
-	16,  // 65: mayfly.wire.v6.ApplyResourceChange.Request.planned_identity:type_name -> mayfly.wire.v6.ResourceIdentityData
-	5,   // 66: mayfly.wire.v6.ApplyResourceChange.Response.new_state:type_name -> mayfly.wire.v6.DynamicValue
-	6,   // 67: mayfly.wire.v6.ApplyResourceChange.Response.diagnostics:type_name -> mayfly.wire.v6.Diagnostic
-	16,  // 68: mayfly.wire.v6.ApplyResourceChange.Response.new_identity:type_name -> mayfly.wire.v6.ResourceIdentityData
-	13,  // 69: mayfly.wire.v6.ImportResourceState.Request.client_capabilities:type_name -> mayfly.wire.v6.ClientCapabilities
-	16,  // 70: mayfly.wire.v6.ImportResourceState.Request.identity:type_name -> mayfly.wire.v6.ResourceIdentityData
-	5,   // 71: mayfly.wire.v6.ImportResourceState.ImportedResource.state:type_name -> mayfly.wire.v6.DynamicValue
-	16,  // 72: mayfly.wire.v6.ImportResourceState.ImportedResource.identity:type_name -> mayfly.wire.v6.ResourceIdentityData
-	75,  // 73: mayfly.wire.v6.ImportResourceState.Response.imported_resources:type_name -> mayfly.wire.v6.ImportResourceState.ImportedResource
-	6,   // 74: mayfly.wire.v6.ImportResourceState.Response.diagnostics:type_name -> mayfly.wire.v6.Diagnostic
-	14,  // 75: mayfly.wire.v6.ImportResourceState.Response.deferred:type_name -> mayfly.wire.v6.Deferred
-	9,   // 76: mayfly.wire.v6.MoveResourceState.Request.source_state:type_name -> mayfly.wire.v6.RawState
-	9,   // 77: mayfly.wire.v6.MoveResourceState.Request.source_identity:type_name -> mayfly.wire.v6.RawState
-	5,   // 78: mayfly.wire.v6.MoveResourceState.Response.target_state:type_name -> mayfly.wire.v6.DynamicValue
-	6,   // 79: mayfly.wire.v6.MoveResourceState.Response.diagnostics:type_name -> mayfly.wire.v6.Diagnostic
-	16,  // 80: mayfly.wire.v6.MoveResourceState.Response.target_identity:type_name -> mayfly.wire.v6.ResourceIdentityData
-	5,   // 81: mayfly.wire.v6.GenerateResourceConfig.Request.state:type_name -> mayfly.wire.v6.DynamicValue
-	5,   // 82: mayfly.wire.v6.GenerateResourceConfig.Response.config:type_name -> mayfly.wire.v6.DynamicValue
-	6,   // 83: mayfly.wire.v6.GenerateResourceConfig.Response.diagnostics:type_name -> mayfly.wire.v6.Diagnostic
-	5,   // 84: mayfly.wire.v6.ReadDataSource.Request.config:type_name -> mayfly.wire.v6.DynamicValue
-	5,   // 85: mayfly.wire.v6.ReadDataSource.Request.provider_meta:type_name -> mayfly.wire.v6.DynamicValue
-	13,  // 86: mayfly.wire.v6.ReadDataSource.Request.client_capabilities:type_name -> mayfly.wire.v6.ClientCapabilities
-	5,   // 87: mayfly.wire.v6.ReadDataSource.Response.state:type_name -> mayfly.wire.v6.DynamicValue
-	6,   // 88: mayfly.wire.v6.ReadDataSource.Response.diagnostics:type_name -> mayfly.wire.v6.Diagnostic
-	14,  // 89: mayfly.wire.v6.ReadDataSource.Response.deferred:type_name -> mayfly.wire.v6.Deferred
-	5,   // 90: mayfly.wire.v6.OpenEphemeralResource.Request.config:type_name -> mayfly.wire.v6.DynamicValue
-	13,  // 91: mayfly.wire.v6.OpenEphemeralResource.Request.client_capabilities:type_name -> mayfly.wire.v6.ClientCapabilities
-	6,   // 92: mayfly.wire.v6.OpenEphemeralResource.Response.diagnostics:type_name -> mayfly.wire.v6.Diagnostic
-	92,  // 93: mayfly.wire.v6.OpenEphemeralResource.Response.renew_at:type_name -> google.protobuf.Timestamp
-	5,   // 94: mayfly.wire.v6.OpenEphemeralResource.Response.result:type_name -> mayfly.wire.v6.DynamicValue
-	14,  // 95: mayfly.wire.v6.OpenEphemeralResource.Response.deferred:type_name -> mayfly.wire.v6.Deferred
-	6,   // 96: mayfly.wire.v6.RenewEphemeralResource.Response.diagnostics:type_name -> mayfly.wire.v6.Diagnostic
-	92,  // 97: mayfly.wire.v6.RenewEphemeralResource.Response.renew_at:type_name -> google.protobuf.Timestamp
-	6,   // 98: mayfly.wire.v6.CloseEphemeralResource.Response.diagnostics:type_name -> mayfly.wire.v6.Diagnostic
-	5,   // 99: mayfly.wire.v6.CallFunction.Request.arguments:type_name -> mayfly.wire.v6.DynamicValue
-	5,   // 100: mayfly.wire.v6.CallFunction.Response.result:type_name -> mayfly.wire.v6.DynamicValue
-	7,   // 101: mayfly.wire.v6.CallFunction.Response.error:type_name -> mayfly.wire.v6.FunctionError
-	102, // [102:102] is the sub-list for method output_type
-	102, // [102:102] is the sub-list for method input_type
-	102, // [102:102] is the sub-list for extension type_name
-	102, // [102:102] is the sub-list for extension extendee
-	0,   // [0:102] is the sub-list for field type_name
+	5,   // 33: mayfly.wire.v6.ValidateListResourceConfig.Request.config:type_name -> mayfly.wire.v6.DynamicValue
+	5,   // 34: mayfly.wire.v6.ValidateListResourceConfig.Request.include_resource_object:type_name -> mayfly.wire.v6.DynamicValue
+	5,   // 35: mayfly.wire.v6.ValidateListResourceConfig.Request.limit:type_name -> mayfly.wire.v6.DynamicValue
+	6,   // 36: mayfly.wire.v6.ValidateListResourceConfig.Response.diagnostics:type_name -> mayfly.wire.v6.Diagnostic
+	5,   // 37: mayfly.wire.v6.ConfigureProvider.Request.config:type_name -> mayfly.wire.v6.DynamicValue
+	13,  // 38: mayfly.wire.v6.ConfigureProvider.Request.client_capabilities:type_name -> mayfly.wire.v6.ClientCapabilities
+	6,   // 39: mayfly.wire.v6.ConfigureProvider.Response.diagnostics:type_name -> mayfly.wire.v6.Diagnostic
+	9,   // 40: mayfly.wire.v6.UpgradeResourceState.Request.raw_state:type_name -> mayfly.wire.v6.RawState
+	5,   // 41: mayfly.wire.v6.UpgradeResourceState.Response.upgraded_state:type_name -> mayfly.wire.v6.DynamicValue
+	6,   // 42: mayfly.wire.v6.UpgradeResourceState.Response.diagnostics:type_name -> mayfly.wire.v6.Diagnostic
+	9,   // 43: mayfly.wire.v6.UpgradeResourceIdentity.Request.raw_identity:type_name -> mayfly.wire.v6.RawState
+	16,  // 44: mayfly.wire.v6.UpgradeResourceIdentity.Response.upgraded_identity:type_name -> mayfly.wire.v6.ResourceIdentityData
+	6,   // 45: mayfly.wire.v6.UpgradeResourceIdentity.Response.diagnostics:type_name -> mayfly.wire.v6.Diagnostic
+	5,   // 46: mayfly.wire.v6.ReadResource.Request.current_state:type_name -> mayfly.wire.v6.DynamicValue
+	5,   // 47: mayfly.wire.v6.ReadResource.Request.provider_meta:type_name -> mayfly.wire.v6.DynamicValue
+	13,  // 48: mayfly.wire.v6.ReadResource.Request.client_capabilities:type_name -> mayfly.wire.v6.ClientCapabilities
+	16,  // 49: mayfly.wire.v6.ReadResource.Request.current_identity:type_name -> mayfly.wire.v6.ResourceIdentityData
+	5,   // 50: mayfly.wire.v6.ReadResource.Response.new_state:type_name -> mayfly.wire.v6.DynamicValue
+	6,   // 51: mayfly.wire.v6.ReadResource.Response.diagnostics:type_name -> mayfly.wire.v6.Diagnostic
+	14,  // 52: mayfly.wire.v6.ReadResource.Response.deferred:type_name -> mayfly.wire.v6.Deferred
+	16,  // 53: mayfly.wire.v6.ReadResource.Response.new_identity:type_name -> mayfly.wire.v6.ResourceIdentityData
+	5,   // 54: mayfly.wire.v6.PlanResourceChange.Request.prior_state:type_name -> mayfly.wire.v6.DynamicValue
+	5,   // 55: mayfly.wire.v6.PlanResourceChange.Request.proposed_new_state:type_name -> mayfly.wire.v6.DynamicValue
+	5,   // 56: mayfly.wire.v6.PlanResourceChange.Request.config:type_name -> mayfly.wire.v6.DynamicValue
+	5,   // 57: mayfly.wire.v6.PlanResourceChange.Request.provider_meta:type_name -> mayfly.wire.v6.DynamicValue
+	13,  // 58: mayfly.wire.v6.PlanResourceChange.Request.client_capabilities:type_name -> mayfly.wire.v6.ClientCapabilities
+	16,  // 59: mayfly.wire.v6.PlanResourceChange.Request.prior_identity:type_name -> mayfly.wire.v6.ResourceIdentityData
+	5,   // 60: mayfly.wire.v6.PlanResourceChange.Response.planned_state:type_name -> mayfly.wire.v6.DynamicValue
+	8,   // 61: mayfly.wire.v6.PlanResourceChange.Response.requires_replace:type_name -> mayfly.wire.v6.AttributePath
+	6,   // 62: mayfly.wire.v6.PlanResourceChange.Response.diagnostics:type_name -> mayfly.wire.v6.Diagnostic
+	14,  // 63: mayfly.wire.v6.PlanResourceChange.Response.deferred:type_name -> mayfly.wire.v6.Deferred
+	16,  // 64: mayfly.wire.v6.PlanResourceChange.Response.planned_identity:type_name -> mayfly.wire.v6.ResourceIdentityData
+	5,   // 65: mayfly.wire.v6.ApplyResourceChange.Request.prior_state:type_name -> mayfly.wire.v6.DynamicValue
+	5,   // 66: mayfly.wire.v6.ApplyResourceChange.Request.planned_state:type_name -> mayfly.wire.v6.DynamicValue
+	5,   // 67: mayfly.wire.v6.ApplyResourceChange.Request.config:type_name -> mayfly.wire.v6.DynamicValue
+	5,   // 68: mayfly.wire.v6.ApplyResourceChange.Request.provider_meta:type_name -> mayfly.wire.v6.DynamicValue
+	16,  // 69: mayfly.wire.v6.ApplyResourceChange.Request.planned_identity:type_name -> mayfly.wire.v6.ResourceIdentityData
+	5,   // 70: mayfly.wire.v6.ApplyResourceChange.Response.new_state:type_name -> mayfly.wire.v6.DynamicValue
+	6,   // 71: mayfly.wire.v6.ApplyResourceChange.Response.diagnostics:type_name -> mayfly.wire.v6.Diagnostic
+	16,  // 72: mayfly.wire.v6.ApplyResourceChange.Response.new_identity:type_name -> mayfly.wire.v6.ResourceIdentityData
+	13,  // 73: mayfly.wire.v6.ImportResourceState.Request.client_capabilities:type_name -> mayfly.wire.v6.ClientCapabilities
+	16,  // 74: mayfly.wire.v6.ImportResourceState.Request.identity:type_name -> mayfly.wire.v6.ResourceIdentityData
+	5,   // 75: mayfly.wire.v6.ImportResourceState.ImportedResource.state:type_name -> mayfly.wire.v6.DynamicValue
+	16,  // 76: mayfly.wire.v6.ImportResourceState.ImportedResource.identity:type_name -> mayfly.wire.v6.ResourceIdentityData
+	79,  // 77: mayfly.wire.v6.ImportResourceState.Response.imported_resources:type_name -> mayfly.wire.v6.ImportResourceState.ImportedResource
+	6,   // 78: mayfly.wire.v6.ImportResourceState.Response.diagnostics:type_name -> mayfly.wire.v6.Diagnostic
+	14,  // 79: mayfly.wire.v6.ImportResourceState.Response.deferred:type_name -> mayfly.wire.v6.Deferred
+	9,   // 80: mayfly.wire.v6.MoveResourceState.Request.source_state:type_name -> mayfly.wire.v6.RawState
+	9,   // 81: mayfly.wire.v6.MoveResourceState.Request.source_identity:type_name -> mayfly.wire.v6.RawState
+	5,   // 82: mayfly.wire.v6.MoveResourceState.Response.target_state:type_name -> mayfly.wire.v6.DynamicValue
+	6,   // 83: mayfly.wire.v6.MoveResourceState.Response.diagnostics:type_name -> mayfly.wire.v6.Diagnostic
+	16,  // 84: mayfly.wire.v6.MoveResourceState.Response.target_identity:type_name -> mayfly.wire.v6.ResourceIdentityData
+	5,   // 85: mayfly.wire.v6.GenerateResourceConfig.Request.state:type_name -> mayfly.wire.v6.DynamicValue
+	5,   // 86: mayfly.wire.v6.GenerateResourceConfig.Response.config:type_name -> mayfly.wire.v6.DynamicValue
+	6,   // 87: mayfly.wire.v6.GenerateResourceConfig.Response.diagnostics:type_name -> mayfly.wire.v6.Diagnostic
+	5,   // 88: mayfly.wire.v6.ReadDataSource.Request.config:type_name -> mayfly.wire.v6.DynamicValue
+	5,   // 89: mayfly.wire.v6.ReadDataSource.Request.provider_meta:type_name -> mayfly.wire.v6.DynamicValue
+	13,  // 90: mayfly.wire.v6.ReadDataSource.Request.client_capabilities:type_name -> mayfly.wire.v6.ClientCapabilities
+	5,   // 91: mayfly.wire.v6.ReadDataSource.Response.state:type_name -> mayfly.wire.v6.DynamicValue
+	6,   // 92: mayfly.wire.v6.ReadDataSource.Response.diagnostics:type_name -> mayfly.wire.v6.Diagnostic
+	14,  // 93: mayfly.wire.v6.ReadDataSource.Response.deferred:type_name -> mayfly.wire.v6.Deferred
+	5,   // 94: mayfly.wire.v6.ListResource.Request.config:type_name -> mayfly.wire.v6.DynamicValue
+	16,  // 95: mayfly.wire.v6.ListResource.Event.identity:type_name -> mayfly.wire.v6.ResourceIdentityData
+	5,   // 96: mayfly.wire.v6.ListResource.Event.resource_object:type_name -> mayfly.wire.v6.DynamicValue
+	6,   // 97: mayfly.wire.v6.ListResource.Event.diagnostic:type_name -> mayfly.wire.v6.Diagnostic
+	5,   // 98: mayfly.wire.v6.OpenEphemeralResource.Request.config:type_name -> mayfly.wire.v6.DynamicValue
+	13,  // 99: mayfly.wire.v6.OpenEphemeralResource.Request.client_capabilities:type_name -> mayfly.wire.v6.ClientCapabilities
+	6,   // 100: mayfly.wire.v6.OpenEphemeralResource.Response.diagnostics:type_name -> mayfly.wire.v6.Diagnostic
+	98,  // 101: mayfly.wire.v6.OpenEphemeralResource.Response.renew_at:type_name -> google.protobuf.Timestamp
+	5,   // 102: mayfly.wire.v6.OpenEphemeralResource.Response.result:type_name -> mayfly.wire.v6.DynamicValue
+	14,  // 103: mayfly.wire.v6.OpenEphemeralResource.Response.deferred:type_name -> mayfly.wire.v6.Deferred
+	6,   // 104: mayfly.wire.v6.RenewEphemeralResource.Response.diagnostics:type_name -> mayfly.wire.v6.Diagnostic
+	98,  // 105: mayfly.wire.v6.RenewEphemeralResource.Response.renew_at:type_name -> google.protobuf.Timestamp
+	6,   // 106: mayfly.wire.v6.CloseEphemeralResource.Response.diagnostics:type_name -> mayfly.wire.v6.Diagnostic
+	5,   // 107: mayfly.wire.v6.CallFunction.Request.arguments:type_name -> mayfly.wire.v6.DynamicValue
+	5,   // 108: mayfly.wire.v6.CallFunction.Response.result:type_name -> mayfly.wire.v6.DynamicValue
+	7,   // 109: mayfly.wire.v6.CallFunction.Response.error:type_name -> mayfly.wire.v6.FunctionError
+	110, // [110:110] is the sub-list for method output_type
+	110, // [110:110] is the sub-list for method input_type
+	110, // [110:110] is the sub-list for extension type_name
+	110, // [110:110] is the sub-list for extension extendee
+	0,   // [0:110] is the sub-list for field type_name
 }
 
 func init() { file_mayfly_wire6_proto_init() }
@@ -5515,22 +5872,23 @@ func file_mayfly_wire6_proto_init() {
 		return
 	}
 	file_mayfly_wire6_proto_msgTypes[2].OneofWrappers = []any{}
-	file_mayfly_wire6_proto_msgTypes[34].OneofWrappers = []any{
+	file_mayfly_wire6_proto_msgTypes[36].OneofWrappers = []any{
 		(*AttributePath_Step_AttributeName)(nil),
 		(*AttributePath_Step_ElementKeyString)(nil),
 		(*AttributePath_Step_ElementKeyInt)(nil),
 	}
-	file_mayfly_wire6_proto_msgTypes[80].OneofWrappers = []any{}
-	file_mayfly_wire6_proto_msgTypes[81].OneofWrappers = []any{}
-	file_mayfly_wire6_proto_msgTypes[82].OneofWrappers = []any{}
-	file_mayfly_wire6_proto_msgTypes[83].OneofWrappers = []any{}
+	file_mayfly_wire6_proto_msgTypes[84].OneofWrappers = []any{}
+	file_mayfly_wire6_proto_msgTypes[86].OneofWrappers = []any{}
+	file_mayfly_wire6_proto_msgTypes[87].OneofWrappers = []any{}
+	file_mayfly_wire6_proto_msgTypes[88].OneofWrappers = []any{}
+	file_mayfly_wire6_proto_msgTypes[89].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_mayfly_wire6_proto_rawDesc), len(file_mayfly_wire6_proto_rawDesc)),
 			NumEnums:      5,
-			NumMessages:   87,
+			NumMessages:   93,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

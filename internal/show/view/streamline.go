@@ -30,6 +30,7 @@ type streamLine struct {
 	To               string               `json:"to,omitempty"`
 	Resources        []string             `json:"resources,omitempty"`
 	TestMessage
+	listMessage
 
 	Type string `json:"type,omitempty"`
 	UI   string `json:"ui,omitempty"`

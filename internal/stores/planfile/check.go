@@ -35,7 +35,7 @@ func (f *File) check() error {
 // checkSubject returns an error unless the change has a resource.
 func checkSubject(c *plan.Change) error {
 	r := c.Addr.Resource
-	if r.Type == "" || r.Name == "" || r.Mode == addr.Ephemeral {
+	if r.Type == "" || r.Name == "" || r.Mode == addr.Ephemeral || r.Mode == addr.List {
 		return corrupt("it has a change of something that is not a resource")
 	}
 	if c.Provider.Provider.Type == "" {

@@ -18,6 +18,7 @@ import (
 // core is the provider. It implements tfprotov6.ProviderServer. Every method goes through serve, which
 // records the call and carries out misbehavior, so that the methods themselves behave well.
 type core struct {
+	*lists
 	variant    string
 	provider   *tfprotov6.Schema
 	resources  map[string]*tfprotov6.Schema

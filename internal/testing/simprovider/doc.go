@@ -60,6 +60,10 @@
 //     close_delay, fail_on (validate, open, renew, close); computed value (Canary, depends on type and name
 //     only), lease (unlike at each opening), opened (how many times so far).
 //   - ephemeral sim_token: the same and parent_token.
+//   - lists of sim_thing and sim_shape: optional prefix (of the names), hint (sensitive), made_up (so many
+//     results, named by prefix and index, in place of the ones in the cloud), objectless (no objects), and
+//     indexes of results: fail_at, fail_from, warn_at, nameless_at (no identity), hang_at, exit_at; fail_on
+//     (validate, list).
 //   - functions echo(any), concat2(string, string), join(separator, parts...), fail(string); once configured
 //     whoami(), which only GetFunctions tells. An argument "forbidden" is an error at that argument.
 //   - provider_meta: module; the transcript has it as meta.module.

@@ -152,12 +152,14 @@ func newCore(o Options, protocol int) (*core, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &core{
+	c := &core{
 		variant: o.Schema, rules: rules, cloud: cl, rec: rec, exit: o.Exit,
 		running:    map[int]context.CancelCauseFunc{},
 		provider:   providerSchema(o.Schema),
 		resources:  resourceSchemas(o.Schema, protocol),
 		data:       dataSchemas(o.Schema),
 		ephemerals: ephemeralSchemas(o.Schema),
-	}, nil
+	}
+	c.lists = &lists{c, listSchemas()}
+	return c, nil
 }

@@ -18,11 +18,12 @@ const (
 	ForManaged
 	ForData
 	ForEphemeral
+	ForList
 )
 
 // String names the kind as the subject of a sentence.
 func (k Kind) String() string {
-	return [...]string{"provider configurations", "managed resources", "data sources", "ephemeral resources"}[k%4]
+	return [...]string{"provider configurations", "managed resources", "data sources", "ephemeral resources", "lists"}[k%5]
 }
 
 // InternalValidate reports all rules that the schema itself breaks, each with the place in the schema. Such

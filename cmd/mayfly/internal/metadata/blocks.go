@@ -61,7 +61,7 @@ type argument struct {
 // backends.
 func Blocks(kinds map[string]*backend.Kind) ([]byte, error) {
 	doc := language{FormatVersion: "1.0", Files: map[reference.Where]map[string]block{}, Contents: map[string]content{}}
-	for _, where := range []reference.Where{reference.Configuration, reference.Tests, reference.Mocks} {
+	for _, where := range []reference.Where{reference.Configuration, reference.Tests, reference.Mocks, reference.Queries} {
 		doc.Files[where] = nested(reference.Roots(where))
 	}
 	for _, b := range reference.Blocks() {

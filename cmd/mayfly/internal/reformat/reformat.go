@@ -24,7 +24,7 @@ import (
 const maxFormatted = 16 << 20
 
 // formattedSuffixes are the suffixes of files in the native syntax. Files in JSON have no standard style.
-var formattedSuffixes = []string{".tf", ".tofu", ".tfvars", ".tftest.hcl", ".tofutest.hcl", ".tfmock.hcl", ".tofumock.hcl"}
+var formattedSuffixes = []string{".tf", ".tofu", ".tfvars", ".tftest.hcl", ".tofutest.hcl", ".tfmock.hcl", ".tofumock.hcl", ".tfquery.hcl"}
 
 // Options are the settings of a run.
 type Options struct {

@@ -18,6 +18,7 @@ const (
 	Configuration Where = "configuration" // .tf, .tofu, .tf.json and .tofu.json
 	Tests         Where = "tests"         // .tftest.hcl, .tofutest.hcl and the same in JSON
 	Mocks         Where = "mocks"         // .tfmock.hcl, .tofumock.hcl and the same in JSON
+	Queries       Where = "queries"       // .tfquery.hcl and the same in JSON
 )
 
 // Rest says which arguments and blocks a block may have besides the ones in the table.
@@ -30,6 +31,7 @@ const (
 	Resource  Rest = "resource schema"           // the block of the resource type
 	Data      Rest = "data source schema"        // the block of the data source
 	Ephemeral Rest = "ephemeral resource schema" // the block of the ephemeral resource type
+	List      Rest = "list schema"               // the block of the list of the type
 	Meta      Rest = "provider_meta schema"      // the block that the provider declares for modules
 	Variables Rest = "variables"                 // an argument for each input variable of the module
 	ByType    Rest = "types"                     // as the type in the first label has
@@ -85,6 +87,8 @@ func Roots(in Where) []Nested {
 		return testRoots
 	case Mocks:
 		return mockRoots
+	case Queries:
+		return queryRoots
 	default:
 		return configurationRoots
 	}
@@ -92,7 +96,7 @@ func Roots(in Where) []Nested {
 
 // Blocks returns all blocks, each after the one that contains it, blocks of test files last.
 func Blocks() []Block {
-	return slices.Concat(moduleBlocks, encryptionBlocks, resourceBlocks, testBlocks)
+	return slices.Concat(moduleBlocks, encryptionBlocks, resourceBlocks, queryBlocks, testBlocks)
 }
 
 // IsTest reports whether a block is one of test files.

@@ -51,6 +51,7 @@ func (r *Resource) Exprs(yield func(Role, *lang.Expr) bool) bool {
 	l := lister(yield)
 	return l.repetition(r.Repeat) &&
 		l.exprs(InBody, r.Body...) &&
+		l.exprs(InBody, r.Include, r.Limit) &&
 		l.conditions(InPrecondition, r.Preconditions) &&
 		l.exprs(InTrigger, r.Triggers...) &&
 		l.exprs(InTrigger, r.TriggerKeys...) &&

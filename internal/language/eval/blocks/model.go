@@ -94,7 +94,7 @@ type Condition struct {
 	Validation    bool // of a variable
 }
 
-// Resource is a compiled resource, data or ephemeral block.
+// Resource is a compiled resource, data, ephemeral or list block.
 type Resource struct {
 	Config   *config.Resource
 	Provider addr.Provider
@@ -104,6 +104,8 @@ type Resource struct {
 	Repeat Repetition
 	Body   []*lang.Expr // the expressions of the arguments
 	View   *schema.Body // the arguments, with expressions that keep marks, to be decoded
+
+	Include, Limit *lang.Expr // of a list
 
 	Preconditions, Postconditions []Condition
 	Provisioners                  []Provisioner // when = create

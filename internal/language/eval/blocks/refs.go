@@ -157,6 +157,9 @@ func (b *Resource) checkAttribute(ref lang.Ref) diag.List {
 	if !ok || b.hasAttribute(attr.Name) {
 		return nil
 	}
+	if b.IsList() {
+		return diag.At(attr.SrcRange, "Unsupported attribute", "A list has the attribute %q only, which has its results.", listAttribute)
+	}
 	block := b.Schema.Block
 	names := slices.AppendSeq(slices.Collect(maps.Keys(block.Attributes)), maps.Keys(block.Blocks))
 	return diag.At(attr.SrcRange, "Unsupported attribute", "This object has no argument, nested block, or exported attribute named %q.%s",
@@ -164,6 +167,9 @@ func (b *Resource) checkAttribute(ref lang.Ref) diag.List {
 }
 
 func (b *Resource) hasAttribute(name string) bool {
+	if b.IsList() {
+		return name == listAttribute
+	}
 	return b.Schema.Block.Attributes[name] != nil || b.Schema.Block.Blocks[name] != nil
 }
 

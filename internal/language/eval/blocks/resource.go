@@ -32,6 +32,7 @@ func (c *compiler) resource(m *Module, r *config.Resource) *Resource {
 	after := site{repeat: b.Repeat, self: true, check: r.Check}
 	b.Body = c.body(m, r.Body, s.Block, inside)
 	b.View = s.Block.Bind(marked.Body(r.Body, lang.Expressions(b.Body)))
+	c.list(b, r.List, inside)
 	b.DependsOn = c.traversals(m, r.DependsOn, site{})
 	b.Preconditions = c.conditions(m, r.Lifecycle.Preconditions, inside)
 	b.Postconditions = c.conditions(m, r.Lifecycle.Postconditions, after)
@@ -82,6 +83,10 @@ func (b *Resource) onlyComputed(name string) bool {
 // mode.
 func (c *compiler) unknownType(b *Resource) diag.List {
 	r := b.Config.Addr
+	if b.IsList() {
+		return diag.At(b.Config.TypeRange, "Invalid list type", "The provider %s cannot list objects of the type %q.%s", b.Provider.ForDisplay(), r.Type,
+			didYouMeanOr(r.Type, c.cfg.Schemas.Types(b.Provider, r.Mode), "It can list"))
+	}
 	what := map[addr.Mode]string{addr.Managed: "resource type", addr.Data: "data source", addr.Ephemeral: "ephemeral resource type"}
 	article := map[addr.Mode]string{addr.Managed: "a", addr.Data: "a", addr.Ephemeral: "an"}
 	detail := "The provider " + b.Provider.ForDisplay() + " does not support " + what[r.Mode] + " \"" + r.Type + "\"."

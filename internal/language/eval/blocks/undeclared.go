@@ -94,12 +94,15 @@ func (m *Module) declaresType(name string) bool {
 }
 
 func (m *Module) undeclaredResource(ref lang.Ref) diag.List {
-	what := map[addr.Mode]string{addr.Managed: "resource", addr.Data: "data source", addr.Ephemeral: "ephemeral resource"}[ref.Resource.Mode]
+	what := map[addr.Mode]string{addr.Managed: "resource", addr.Data: "data source", addr.Ephemeral: "ephemeral resource", addr.List: "list"}[ref.Resource.Mode]
 	return diag.At(ref.Range, "Reference to undeclared resource", "This module declares no %s %q %q.%s", what, ref.Resource.Type, ref.Resource.Name, m.resourceHint(ref))
 }
 
 // resourceHint says which declared object a reference to an undeclared resource may mean.
 func (m *Module) resourceHint(ref lang.Ref) string {
+	if ref.Resource.Mode == addr.List && len(m.Config.Queries) == 0 {
+		return " Lists are declared in query files, for the command query. Nothing else can refer to their results."
+	}
 	if near := m.nearestResource(ref.Resource); near != nil {
 		return " Did you mean " + near.Addr.String() + indexFor(ref, near.Repeat) + "?"
 	}

@@ -49,6 +49,23 @@ func Resource(r addr.Resource, provider string, b *schema.Block, v cty.Value) st
 	return string(hclwrite.Format([]byte(w.text.String())))
 }
 
+// Import returns an import block for the object with an identity, a known value without marks. The resource
+// block names the provider.
+func Import(to addr.Resource, identity cty.Value) string {
+	var w writer
+	w.line("import {")
+	w.line("to = ", to.String())
+	w.line("identity = {")
+	for it := identity.ElementIterator(); it.Next(); {
+		if name, v := it.Element(); !v.IsNull() {
+			w.line(keyExpr(name.AsString()), " = ", expr(v))
+		}
+	}
+	w.line("}")
+	w.text.WriteString("}")
+	return string(hclwrite.Format([]byte(w.text.String())))
+}
+
 // writer collects the text of one block. The text is formatted at the end, so it writes no indentation.
 type writer struct {
 	text strings.Builder

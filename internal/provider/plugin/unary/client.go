@@ -66,8 +66,8 @@ func (c *Client) CallRaw(ctx context.Context, method string, request proto.Messa
 }
 
 // Stream is Call for a method with many responses. It calls each with every one of them in encoded form,
-// which is overwritten afterwards. The function must not block, nor use the client. Stream returns when the
-// server ends the call.
+// which is overwritten afterwards. The function must not use the client, and while it blocks, so does every
+// call on the connection: see Receive. Stream returns when the server ends the call.
 func (c *Client) Stream(ctx context.Context, method string, request proto.Message, each func(response []byte)) error {
 	rest, err := c.roundTrip(ctx, method, request, each)
 	rest.free()

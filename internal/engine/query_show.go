@@ -1,0 +1,133 @@
+package engine
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/zclconf/go-cty/cty"
+	ctyjson "github.com/zclconf/go-cty/cty/json"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/event"
+	"github.com/mayfly-iac/mayfly/internal/engine/contract"
+	"github.com/mayfly-iac/mayfly/internal/engine/object"
+	"github.com/mayfly-iac/mayfly/internal/language/config"
+	"github.com/mayfly-iac/mayfly/internal/language/eval"
+	"github.com/mayfly-iac/mayfly/internal/language/lang/generate"
+	"github.com/mayfly-iac/mayfly/internal/provider"
+)
+
+// show returns a result as observers get it. It returns false if configuration for it could not be written,
+// which was reported.
+func (l *listing) show(r provider.ListResult) (*event.ListResult, bool) {
+	redact := l.q.planner.opt.Leaks.Redact
+	identity := l.redacted(r.Identity)
+	out := &event.ListResult{
+		List: l.in.Addr(), Name: redact(r.Name), Identity: jsonOf(identity), IdentityText: contract.IdentityPairs(identity), IdentityVersion: l.identity.Version,
+	}
+	if b := l.objects.Block(); l.args.Include && r.Object != cty.NilVal {
+		out.Object = jsonOf(l.redacted(b.NullAt(r.Object, b.SensitivePaths(r.Object))))
+	}
+	if !l.q.req.Generate {
+		return out, true
+	}
+	to := addr.Resource{Type: l.TypeName(), Name: l.q.name(l.in)}
+	op := l.objectOf(addr.Instance{Resource: to}, l.objects.Schema)
+	if r.Object == cty.NilVal {
+		got, ok := op.Import(&object.ImportTarget{Identity: r.Identity, Range: &l.in.Config().Range}, op.metaIn(l.in.Resource.Module))
+		if !ok {
+			return nil, false
+		}
+		r.Object = got.Value
+	}
+	v, ok := op.SuggestConfig(r.Object)
+	if !ok {
+		return nil, false
+	}
+	out.Resource = redact(generate.Resource(to, l.providerText(), op.Block(), v))
+	out.Import = redact(generate.Import(to, r.Identity))
+	return out, true
+}
+
+// shownConfig returns the configuration as observers get it.
+func (l *listing) shownConfig() json.RawMessage {
+	b := l.Block()
+	return jsonOf(l.redacted(b.NullAt(l.config.Value, append(b.SensitivePaths(l.config.Value), l.config.Sensitive...))))
+}
+
+// jsonOf returns a known value without marks in JSON.
+func jsonOf(v cty.Value) json.RawMessage {
+	out, err := ctyjson.Marshal(v, v.Type())
+	if err != nil { // impossible for such a value
+		return json.RawMessage("null")
+	}
+	return out
+}
+
+// redacted returns a known value without ephemeral values in its strings.
+func (l *listing) redacted(v cty.Value) cty.Value {
+	leaks := l.q.planner.opt.Leaks
+	if !leaks.Holds(v) {
+		return v
+	}
+	out, err := cty.Transform(v, func(_ cty.Path, part cty.Value) (cty.Value, error) {
+		if part.Type() != cty.String || part.IsNull() {
+			return part, nil
+		}
+		return cty.StringVal(leaks.Redact(part.AsString())), nil
+	})
+	if err != nil { // which the function never returns
+		return cty.NullVal(v.Type())
+	}
+	return out
+}
+
+// providerText returns the provider argument of generated blocks, "" for none.
+func (l *listing) providerText() string {
+	ref := l.in.Config().Provider
+	if ref == nil || ref.Alias == "" && ref.Name == l.in.Config().ImpliedProvider() {
+		return ""
+	}
+	return ref.String() + l.po.Addr.Key.String()
+}
+
+// name returns a name for the resource block of a result that no other has.
+func (q *querier) name(list *eval.Instance) string {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.names.next(list.Config().Addr.Type, identifier(list.Config().Addr.Name, list.Key))
+}
+
+// freeNames finds names for resources.
+type freeNames struct {
+	taken *config.Module
+	count map[string]int // by type and beginning of the name
+}
+
+func newNames(taken *config.Module) *freeNames { return &freeNames{taken, map[string]int{}} }
+
+// next returns the next name with a number after the beginning that no resource of the type has.
+func (n *freeNames) next(typeName, beginning string) string {
+	for {
+		at := typeName + "." + beginning
+		name := fmt.Sprintf("%s_%d", beginning, n.count[at])
+		n.count[at]++
+		if n.taken.Resources[addr.Resource{Type: typeName, Name: name}] == nil {
+			return name
+		}
+	}
+}
+
+// identifier returns a name followed by a key, in the characters that names may have.
+func identifier(name string, key addr.Key) string {
+	if key == addr.NoKey {
+		return name
+	}
+	return name + "_" + strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' {
+			return r
+		}
+		return '_'
+	}, strings.Trim(key.String(), `[]"`))
+}
