@@ -19,7 +19,7 @@ const (
 	envLeakSeeds     = "MAYFLY_TEST_LEAK_SEEDS"
 	envLeakFirst     = "MAYFLY_TEST_LEAK_FIRST"
 	envLeakSchedules = "MAYFLY_TEST_LEAK_SCHEDULES"
-	leakSeeds        = 100 // a long run sets the variables
+	leakSeeds        = 30 // a long run sets the variables
 	leakSchedules    = 2
 )
 

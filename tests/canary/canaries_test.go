@@ -56,6 +56,7 @@ func (c canaries) plant(s *secretscan.Scanner) {
 	s.Add("var.by_file.number", c.number)
 	s.Add("the value of ephemeral.sim_secret.s", simcloud.Canary("sim_secret", c.name))
 	s.Add("the value of ephemeral.sim_token.t", simcloud.Canary("sim_token", c.name))
+	s.Add("the token of sim_account.made", "token-CANARY-made")
 	s.Add("a lease", "CANARY-lease-")
 	s.Add("the key of the encryption", c.encryptionKey)
 	s.Add("local.hashed", sum(c.env))

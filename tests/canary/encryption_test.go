@@ -28,7 +28,7 @@ func encryptionSteps(s *site) []step {
 	steps := []step{
 		{args: "plan VARS -out=p"},
 		{args: "show -json p", prints: "planned_values"},
-		{args: "apply VARS p", prints: "8 added"},
+		{args: "apply VARS p", prints: "10 added"},
 		{args: "state rekey", prints: "terraform.tfstate"},
 		{args: "state pull", prints: "sim_thing"},
 		{args: "console VARS -plan", stdin: "sim_thing.a.id\n"},

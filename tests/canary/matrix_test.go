@@ -103,7 +103,7 @@ func documentSteps(s *site) []step {
 		{args: "console VARS", stdin: "[ephemeral.sim_secret.s.value, local.hashed, keys(var.by_file), try(tonumber(var.by_env), nonsensitive(local.joined))]\n"},
 		{args: "console VARS", stdin: "tonumber(var.by_env)\n", exit: 1},
 		{args: "apply -input=false p", exit: 1, prints: "must be given again"},
-		{args: "apply VARS p", prints: "8 added"},
+		{args: "apply VARS p", prints: "10 added"},
 		{args: "explain VARS -json sim_vault.v sim_account.versioned"},
 		{args: "show -html=state.html -markdown=state.md"},
 		{args: "show -json"},
@@ -120,7 +120,7 @@ func documentSteps(s *site) []step {
 		{args: "query VARS -generate-config-out=found.tf", prints: "list.sim_thing.echo"},
 		{args: "query VARS", exit: 1, prints: "stopped unexpectedly", deeds: crashes("ListResource", "panic")},
 		{args: "providers schema -json", files: map[string]string{"all.tfquery.hcl": "", "found.tf": ""}},
-		{args: "destroy VARS -auto-approve -json", env: toStderr, prints: "8 destroyed"},
+		{args: "destroy VARS -auto-approve -json", env: toStderr, prints: "10 destroyed"},
 	}
 }
 
@@ -150,7 +150,7 @@ func (s *site) connected() []string {
 // changeSteps change what exists, by all commands that do.
 func changeSteps(s *site) []step {
 	return []step{
-		{args: "apply TYPED -auto-approve -input=true -ephemeral-timeline=timeline.html -html=apply.html -markdown=apply.md", stdin: s.values.typed + "\n", prints: "8 added"},
+		{args: "apply TYPED -auto-approve -input=true -ephemeral-timeline=timeline.html -html=apply.html -markdown=apply.md", stdin: s.values.typed + "\n", prints: "10 added"},
 		{args: "apply VARS -auto-approve -json -var trigger=2", env: toStderr, prints: "changed, 0 destroyed"},
 		{args: "apply VARS -auto-approve -refresh-only", prints: "Apply complete"},
 		{args: "refresh VARS"},
@@ -163,7 +163,7 @@ func changeSteps(s *site) []step {
 		{args: "workspace new other"},
 		{args: "workspace select default"},
 		{args: "plan VARS -generate-config-out=generated.tf", files: map[string]string{"import.tf": "import {\n  to = sim_thing.taken\n  id = \"a-1\"\n}\n"}, prints: "generated.tf"},
-		{args: "destroy VARS -auto-approve", files: map[string]string{"import.tf": "", "generated.tf": ""}, prints: "8 destroyed"},
+		{args: "destroy VARS -auto-approve", files: map[string]string{"import.tf": "", "generated.tf": ""}, prints: "10 destroyed"},
 	}
 }
 

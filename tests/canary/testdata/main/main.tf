@@ -202,6 +202,21 @@ resource "sim_account" "versioned" {
   }
 }
 
+# The provider computes the token: a new one for each trigger.
+resource "sim_account" "made" {
+  name   = "made"
+  rotate = var.trigger
+  lifecycle {
+    ephemeral_attributes = [token]
+  }
+}
+
+resource "sim_thing" "takes" {
+  name              = "takes"
+  secret_wo         = sim_account.made.token
+  secret_wo_version = var.trigger
+}
+
 resource "terraform_data" "d" {
   input_wo         = { secret = var.by_args, number = var.by_file.number, kept = ephemeral.keep_secret.k.value }
   input_wo_version = var.trigger
