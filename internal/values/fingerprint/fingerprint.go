@@ -151,13 +151,7 @@ func (h *Hasher) Number(v cty.Value) (n uint64, ok bool, err error) {
 // hash returns the slow hash of a value with the salt of that name, or "" for the one of new fingerprints,
 // and the name of the salt. The hash is nil if there is no such salt.
 func (h *Hasher) hash(v cty.Value, salt string) (sum []byte, name string, err error) {
-	b, err := canonical(v)
-	if err != nil {
-		return nil, "", err
-	}
-	h.mu.Lock()
-	s, err := h.salt(salt)
-	h.mu.Unlock()
+	b, s, err := h.encode(v, salt)
 	if s == nil {
 		return nil, "", err
 	}
@@ -166,6 +160,18 @@ func (h *Hasher) hash(v cty.Value, salt string) (sum []byte, name string, err er
 		defer h.Begin()()
 	}
 	return work(), s.ID, nil
+}
+
+// encode returns a value in its canonical encoding and the salt of that name, which is nil if there is none.
+func (h *Hasher) encode(v cty.Value, salt string) ([]byte, *Salt, error) {
+	b, err := canonical(v)
+	if err != nil {
+		return nil, nil, err
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	s, err := h.salt(salt)
+	return b, s, err
 }
 
 // salt returns the salt of a name; for "" the first one, which it makes if it may. It returns nil if there is

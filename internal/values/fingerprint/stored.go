@@ -147,13 +147,7 @@ func (h *Hasher) CompareQuick(f Fingerprint, v cty.Value) (Comparison, error) {
 // quick returns the keyed hash of a value with the salt of that name, or "" for the one of new fingerprints,
 // and the name of the salt. The hash is nil if there is no such salt.
 func (h *Hasher) quick(v cty.Value, salt string) (sum []byte, name string, err error) {
-	b, err := canonical(v)
-	if err != nil {
-		return nil, "", err
-	}
-	h.mu.Lock()
-	s, err := h.salt(salt)
-	h.mu.Unlock()
+	b, s, err := h.encode(v, salt)
 	if s == nil {
 		return nil, "", err
 	}
