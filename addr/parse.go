@@ -203,6 +203,8 @@ func SplitResource(t hcl.Traversal) (Resource, hcl.Traversal, error) {
 		r.Mode, t = Ephemeral, t[1:]
 	case "list":
 		r.Mode, t = List, t[1:]
+	case "action":
+		r.Mode, t = Action, t[1:]
 	case "resource":
 		t = t[1:]
 	}

@@ -14,9 +14,10 @@ const (
 	Data                  // declared by a data block; read, kept in state
 	Ephemeral             // declared by an ephemeral block; opened and closed within one walk, kept nowhere
 	List                  // declared by a list block of a query file; its results are shown, and kept nowhere
+	Action                // declared by an action block; invoked, and kept nowhere
 )
 
-// String returns the block type that declares the mode: "resource", "data", "ephemeral" or "list".
+// String returns the block type that declares the mode: "resource", "data", "ephemeral", "list" or "action".
 func (m Mode) String() string {
 	switch m {
 	case Data:
@@ -25,10 +26,15 @@ func (m Mode) String() string {
 		return "ephemeral"
 	case List:
 		return "list"
+	case Action:
+		return "action"
 	default:
 		return "resource"
 	}
 }
+
+// Fleeting reports whether no state ever has anything of the mode.
+func (m Mode) Fleeting() bool { return m == Ephemeral || m == List || m == Action }
 
 // Resource names a resource within one module.
 type Resource struct {
@@ -45,8 +51,8 @@ func (r Resource) String() string {
 	return r.Mode.String() + "." + r.Type + "." + r.Name
 }
 
-// Compare orders resources the way the state file does: data first, then managed, ephemeral, and lists, by
-// type and name each.
+// Compare orders resources the way the state file does: data first, then managed, ephemeral, lists and
+// actions, by type and name each.
 func (r Resource) Compare(o Resource) int {
 	if c := cmp.Compare(modeOrder(r.Mode), modeOrder(o.Mode)); c != 0 {
 		return c

@@ -174,7 +174,7 @@ func (e *encoder) resources(s *State) {
 // resource writes one resource, without the lines of its braces. An ephemeral resource is an error: this is
 // the last point where one could get into a state.
 func (e *encoder) resource(r *Resource) {
-	if r.Addr.Mode == addr.Ephemeral || r.Addr.Mode == addr.List {
+	if r.Addr.Mode.Fleeting() {
 		e.fail(fmt.Errorf("the ephemeral resource or list %s cannot be stored", r.Addr))
 		return
 	}

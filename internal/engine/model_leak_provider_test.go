@@ -56,6 +56,7 @@ func (c *leakCloud) Launch(context.Context, addr.Provider) (provider.Provider, d
 
 type leakProvider struct {
 	provider.NoLists
+	provider.NoActions
 	*leakCloud
 }
 

@@ -75,6 +75,10 @@ type Reader interface {
 
 	Lister
 
+	// PlanAction asks whether an action can be invoked with a configuration, parts of which may be unknown.
+	// deferred is the reason if the provider deferred, otherwise "".
+	PlanAction(ctx context.Context, typeName string, config cty.Value) (deferred string, diags diag.List)
+
 	CallFunction(ctx context.Context, name string, args []cty.Value) (cty.Value, error)
 	// ConfiguredFunctions returns the functions of the configured provider, which may be more than those in
 	// its Catalog. From then on, CallFunction accepts them.
@@ -87,10 +91,13 @@ type Reader interface {
 	Close() error
 }
 
-// Changer has the one operation that changes infrastructure. The planner gets a Reader, so only the code
-// that applies a plan can change anything.
+// Changer has the operations that change infrastructure. The planner gets a Reader, so only the code that
+// applies a plan can change anything.
 type Changer interface {
 	ApplyResource(ctx context.Context, req ApplyRequest) (ApplyResponse, diag.List)
+	// InvokeAction invokes an action. It calls progress with each message of the provider as soon as it has
+	// come, one at a time, and receives no further ones meanwhile.
+	InvokeAction(ctx context.Context, typeName string, config cty.Value, progress func(message string)) diag.List
 }
 
 // Provider is a started provider. The caller of Launch must close it, also after a failure.

@@ -27,7 +27,7 @@ const (
 	Unclear   Kind = iota // a resource without its type or name; the Ref is invalid
 	Variable              // var.NAME
 	Local                 // local.NAME
-	Resource              // TYPE.NAME, data.TYPE.NAME, ephemeral.TYPE.NAME, list.TYPE.NAME
+	Resource              // TYPE.NAME, data.TYPE.NAME, ephemeral.TYPE.NAME, list.TYPE.NAME, action.TYPE.NAME
 	Module                // module.NAME
 	Each                  // each.key, each.value
 	Count                 // count.index
@@ -442,6 +442,8 @@ func (r Ref) incomplete(mode addr.Mode) diag.List {
 		return diag.At(r.Range, "Invalid reference", "A reference to an ephemeral resource must have its type and its name, as in ephemeral.TYPE.NAME.")
 	case mode == addr.List:
 		return diag.At(r.Range, "Invalid reference", "A reference to a list must have its type and its name, as in list.TYPE.NAME.")
+	case mode == addr.Action:
+		return diag.At(r.Range, "Invalid reference", "A reference to an action must have its type and its name, as in action.TYPE.NAME.")
 	case r.Root == "resource":
 		return diag.At(r.Range, "Invalid reference", "A reference to a resource must have its type and its name, as in resource.TYPE.NAME.")
 	}

@@ -77,6 +77,7 @@ func New(o Options) provider.Provider {
 // builtin is the provider. It keeps nothing but a context, which Stop and Close end.
 type builtin struct {
 	provider.NoLists
+	provider.NoActions
 	o    Options
 	life context.Context // ends with Stop or Close
 	end  context.CancelFunc

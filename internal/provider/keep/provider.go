@@ -44,6 +44,7 @@ func newProvider(opt Options, now func() time.Time) *keepProvider {
 // keepProvider is the provider.
 type keepProvider struct {
 	provider.NoLists
+	provider.NoActions
 	opt Options
 	now func() time.Time
 

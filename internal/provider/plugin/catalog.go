@@ -182,6 +182,7 @@ func (c *client) newCatalog(response []byte) (*catalog, diag.List) {
 		addr.Data:      cat.lazy(addr.Data, idx.dataSources),
 		addr.Ephemeral: cat.lazy(addr.Ephemeral, idx.ephemerals),
 		addr.List:      cat.lazy(addr.List, idx.lists),
+		addr.Action:    cat.lazy(addr.Action, idx.actions),
 	}
 	return cat, x.diags
 }
@@ -194,7 +195,7 @@ func (c *client) badSchemaResponse(err error) diag.List {
 
 // kinds says which rules a schema must follow.
 var kinds = map[addr.Mode]schema.Kind{
-	addr.Managed: schema.ForManaged, addr.Data: schema.ForData, addr.Ephemeral: schema.ForEphemeral, addr.List: schema.ForList,
+	addr.Managed: schema.ForManaged, addr.Data: schema.ForData, addr.Ephemeral: schema.ForEphemeral, addr.List: schema.ForList, addr.Action: schema.ForAction,
 }
 
 // lazy wraps the encoded schemas of a mode.

@@ -98,6 +98,7 @@ func TestMethodsConform(t *testing.T) {
 		"ValidateEphemeralResourceConfig", "ConfigureProvider", "StopProvider", "UpgradeResourceState", "UpgradeResourceIdentity", "ReadResource",
 		"PlanResourceChange", "ApplyResourceChange", "ImportResourceState", "MoveResourceState", "ReadDataSource", "OpenEphemeralResource",
 		"RenewEphemeralResource", "CloseEphemeralResource", "CallFunction", "ListResource", "ValidateListResourceConfig",
+		"ValidateActionConfig", "PlanAction", "InvokeAction",
 	}
 	for _, protocol := range []int{5, 6} {
 		for _, rpc := range rpcs {
@@ -121,7 +122,7 @@ func TestSchemaFieldsConform(t *testing.T) {
 		for name, num := range map[protoreflect.Name]protowire.Number{
 			"provider": fieldProvider, "resource_schemas": fieldResources, "data_source_schemas": fieldDataSources, "diagnostics": fieldDiagnostics,
 			"provider_meta": fieldMeta, "server_capabilities": fieldCapabilities, "functions": fieldFunctions,
-			"ephemeral_resource_schemas": fieldEphemerals, "list_resource_schemas": fieldLists,
+			"ephemeral_resource_schemas": fieldEphemerals, "list_resource_schemas": fieldLists, "action_schemas": fieldActions,
 		} {
 			if f := fields.ByName(name); f == nil || f.Number() != num {
 				t.Errorf("%s: field %s is not %d", theirs, name, num)

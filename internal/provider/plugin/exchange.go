@@ -102,7 +102,7 @@ func (x *exchange) resourceOf(mode addr.Mode, typeName string) *schema.Schema {
 }
 
 // modeNames are the words for types of each mode in errors.
-var modeNames = map[addr.Mode]string{addr.Managed: "resource", addr.Data: "data source", addr.Ephemeral: "ephemeral resource", addr.List: "list resource"}
+var modeNames = map[addr.Mode]string{addr.Managed: "resource", addr.Data: "data source", addr.Ephemeral: "ephemeral resource", addr.List: "list resource", addr.Action: "action"}
 
 // catalog returns the provider's schemas, or nil if they can't be read, which is then an error of the
 // exchange.

@@ -17,14 +17,15 @@ const (
 	fieldFunctions    = 7
 	fieldEphemerals   = 8
 	fieldLists        = 9
+	fieldActions      = 11
 )
 
 // schemaIndex has the parts of a schema response as received, sharing its memory. Schemas of large
 // providers take tens of megabytes, and a configuration uses only a few types.
 type schemaIndex struct {
-	provider, meta, capabilities                         []byte
-	diagnostics                                          [][]byte
-	resources, dataSources, ephemerals, lists, functions map[string][]byte
+	provider, meta, capabilities                                  []byte
+	diagnostics                                                   [][]byte
+	resources, dataSources, ephemerals, lists, actions, functions map[string][]byte
 }
 
 // errBadSchema is about the framing alone. The content of the parts is checked when they are decoded.
@@ -34,7 +35,7 @@ var errBadSchema = errors.New("the response is not well-formed")
 func indexSchema(response []byte) (*schemaIndex, error) {
 	idx := &schemaIndex{
 		resources: map[string][]byte{}, dataSources: map[string][]byte{}, ephemerals: map[string][]byte{},
-		lists: map[string][]byte{}, functions: map[string][]byte{},
+		lists: map[string][]byte{}, actions: map[string][]byte{}, functions: map[string][]byte{},
 	}
 	err := eachField(response, func(num protowire.Number, content []byte) error {
 		switch num {
@@ -54,6 +55,8 @@ func indexSchema(response []byte) (*schemaIndex, error) {
 			return addEntry(idx.ephemerals, content)
 		case fieldLists:
 			return addEntry(idx.lists, content)
+		case fieldActions:
+			return addAction(idx.actions, content)
 		case fieldFunctions:
 			return addEntry(idx.functions, content)
 		}

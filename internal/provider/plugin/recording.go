@@ -23,7 +23,7 @@ var _ provider.Recorder = (*catalog)(nil)
 var recordedFields = []struct {
 	mode  addr.Mode
 	field protowire.Number
-}{{addr.Managed, fieldResources}, {addr.Data, fieldDataSources}, {addr.Ephemeral, fieldEphemerals}}
+}{{addr.Managed, fieldResources}, {addr.Data, fieldDataSources}, {addr.Ephemeral, fieldEphemerals}, {addr.Action, fieldActions}}
 
 // Record implements provider.Recorder. The parts are those that the provider has sent, byte for byte.
 func (cat *catalog) Record(wanted func(mode addr.Mode, typeName string) bool) provider.Recording {
@@ -35,7 +35,7 @@ func (cat *catalog) Record(wanted func(mode addr.Mode, typeName string) bool) pr
 			if !wanted(f.mode, name) {
 				continue
 			}
-			r.Schemas = appendEntry(r.Schemas, f.field, name, cat.types[f.mode][name].raw)
+			r.Schemas = appendEntry(r.Schemas, f.field, name, recordedSchema(f.mode, cat.types[f.mode][name].raw))
 			if f.mode == addr.Managed {
 				identified = append(identified, name)
 			}

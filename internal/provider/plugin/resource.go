@@ -51,6 +51,8 @@ func (c *client) ValidateResource(ctx context.Context, mode addr.Mode, typeName 
 		call[tfplugin6.ValidateDataResourceConfig_Response](x, &tfplugin6.ValidateDataResourceConfig_Request{TypeName: typeName, Config: value})
 	case addr.Ephemeral:
 		call[tfplugin6.ValidateEphemeralResourceConfig_Response](x, &tfplugin6.ValidateEphemeralResourceConfig_Request{TypeName: typeName, Config: value})
+	case addr.Action:
+		call[tfplugin6.ValidateActionConfig_Response](x, &tfplugin6.ValidateActionConfig_Request{ActionType: typeName, Config: value})
 	default:
 		call[tfplugin6.ValidateResourceConfig_Response](x, &tfplugin6.ValidateResourceConfig_Request{
 			TypeName: typeName, Config: value, ClientCapabilities: capabilities(),
@@ -62,7 +64,7 @@ func (c *client) ValidateResource(ctx context.Context, mode addr.Mode, typeName 
 // validations are the calls that validate the configuration of a resource.
 var validations = map[addr.Mode]string{
 	addr.Managed: "ValidateResourceConfig", addr.Data: "ValidateDataResourceConfig", addr.Ephemeral: "ValidateEphemeralResourceConfig",
-	addr.List: "ValidateListResourceConfig",
+	addr.List: "ValidateListResourceConfig", addr.Action: "ValidateActionConfig",
 }
 
 // UpgradeResource implements provider.Reader. The stored form is sent as it is: only the provider knows the

@@ -220,6 +220,22 @@ func (p *proxy) List(ctx context.Context, req provider.ListRequest, found func(p
 	return p.Provider.List(ctx, req, found)
 }
 
+// PlanAction implements provider.Reader.
+func (p *proxy) PlanAction(ctx context.Context, typeName string, config cty.Value) (deferred string, diags diag.List) {
+	ctx, span := p.begin(ctx, "PlanAction", typeName)
+	defer func() { span.Finish(!diags.HasErrors()) }()
+	defer p.work(ctx)()
+	return p.Provider.PlanAction(ctx, typeName, config)
+}
+
+// InvokeAction implements provider.Changer.
+func (p *proxy) InvokeAction(ctx context.Context, typeName string, config cty.Value, progress func(string)) (diags diag.List) {
+	ctx, span := p.begin(ctx, "InvokeAction", typeName)
+	defer func() { span.Finish(!diags.HasErrors()) }()
+	defer p.work(ctx)()
+	return p.Provider.InvokeAction(ctx, typeName, config, progress)
+}
+
 // CallFunction implements provider.Reader.
 func (p *proxy) CallFunction(ctx context.Context, name string, args []cty.Value) (v cty.Value, err error) {
 	ctx, span := p.begin(ctx, "CallFunction", "")

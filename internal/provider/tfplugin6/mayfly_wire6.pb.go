@@ -1691,6 +1691,115 @@ func (*ListResource) Descriptor() ([]byte, []int) {
 	return file_mayfly_wire6_proto_rawDescGZIP(), []int{31}
 }
 
+type ValidateActionConfig struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ValidateActionConfig) Reset() {
+	*x = ValidateActionConfig{}
+	mi := &file_mayfly_wire6_proto_msgTypes[32]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ValidateActionConfig) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ValidateActionConfig) ProtoMessage() {}
+
+func (x *ValidateActionConfig) ProtoReflect() protoreflect.Message {
+	mi := &file_mayfly_wire6_proto_msgTypes[32]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ValidateActionConfig.ProtoReflect.Descriptor instead.
+func (*ValidateActionConfig) Descriptor() ([]byte, []int) {
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{32}
+}
+
+type PlanAction struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PlanAction) Reset() {
+	*x = PlanAction{}
+	mi := &file_mayfly_wire6_proto_msgTypes[33]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PlanAction) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PlanAction) ProtoMessage() {}
+
+func (x *PlanAction) ProtoReflect() protoreflect.Message {
+	mi := &file_mayfly_wire6_proto_msgTypes[33]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PlanAction.ProtoReflect.Descriptor instead.
+func (*PlanAction) Descriptor() ([]byte, []int) {
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{33}
+}
+
+// InvokeAction has a stream of events as its response.
+type InvokeAction struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *InvokeAction) Reset() {
+	*x = InvokeAction{}
+	mi := &file_mayfly_wire6_proto_msgTypes[34]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *InvokeAction) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*InvokeAction) ProtoMessage() {}
+
+func (x *InvokeAction) ProtoReflect() protoreflect.Message {
+	mi := &file_mayfly_wire6_proto_msgTypes[34]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use InvokeAction.ProtoReflect.Descriptor instead.
+func (*InvokeAction) Descriptor() ([]byte, []int) {
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{34}
+}
+
 type OpenEphemeralResource struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -1699,7 +1808,7 @@ type OpenEphemeralResource struct {
 
 func (x *OpenEphemeralResource) Reset() {
 	*x = OpenEphemeralResource{}
-	mi := &file_mayfly_wire6_proto_msgTypes[32]
+	mi := &file_mayfly_wire6_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1711,7 +1820,7 @@ func (x *OpenEphemeralResource) String() string {
 func (*OpenEphemeralResource) ProtoMessage() {}
 
 func (x *OpenEphemeralResource) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[32]
+	mi := &file_mayfly_wire6_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1724,7 +1833,7 @@ func (x *OpenEphemeralResource) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenEphemeralResource.ProtoReflect.Descriptor instead.
 func (*OpenEphemeralResource) Descriptor() ([]byte, []int) {
-	return file_mayfly_wire6_proto_rawDescGZIP(), []int{32}
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{35}
 }
 
 type RenewEphemeralResource struct {
@@ -1735,7 +1844,7 @@ type RenewEphemeralResource struct {
 
 func (x *RenewEphemeralResource) Reset() {
 	*x = RenewEphemeralResource{}
-	mi := &file_mayfly_wire6_proto_msgTypes[33]
+	mi := &file_mayfly_wire6_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1747,7 +1856,7 @@ func (x *RenewEphemeralResource) String() string {
 func (*RenewEphemeralResource) ProtoMessage() {}
 
 func (x *RenewEphemeralResource) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[33]
+	mi := &file_mayfly_wire6_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1760,7 +1869,7 @@ func (x *RenewEphemeralResource) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RenewEphemeralResource.ProtoReflect.Descriptor instead.
 func (*RenewEphemeralResource) Descriptor() ([]byte, []int) {
-	return file_mayfly_wire6_proto_rawDescGZIP(), []int{33}
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{36}
 }
 
 type CloseEphemeralResource struct {
@@ -1771,7 +1880,7 @@ type CloseEphemeralResource struct {
 
 func (x *CloseEphemeralResource) Reset() {
 	*x = CloseEphemeralResource{}
-	mi := &file_mayfly_wire6_proto_msgTypes[34]
+	mi := &file_mayfly_wire6_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1783,7 +1892,7 @@ func (x *CloseEphemeralResource) String() string {
 func (*CloseEphemeralResource) ProtoMessage() {}
 
 func (x *CloseEphemeralResource) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[34]
+	mi := &file_mayfly_wire6_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1796,7 +1905,7 @@ func (x *CloseEphemeralResource) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseEphemeralResource.ProtoReflect.Descriptor instead.
 func (*CloseEphemeralResource) Descriptor() ([]byte, []int) {
-	return file_mayfly_wire6_proto_rawDescGZIP(), []int{34}
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{37}
 }
 
 type CallFunction struct {
@@ -1807,7 +1916,7 @@ type CallFunction struct {
 
 func (x *CallFunction) Reset() {
 	*x = CallFunction{}
-	mi := &file_mayfly_wire6_proto_msgTypes[35]
+	mi := &file_mayfly_wire6_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1819,7 +1928,7 @@ func (x *CallFunction) String() string {
 func (*CallFunction) ProtoMessage() {}
 
 func (x *CallFunction) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[35]
+	mi := &file_mayfly_wire6_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1832,7 +1941,7 @@ func (x *CallFunction) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CallFunction.ProtoReflect.Descriptor instead.
 func (*CallFunction) Descriptor() ([]byte, []int) {
-	return file_mayfly_wire6_proto_rawDescGZIP(), []int{35}
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{38}
 }
 
 type AttributePath_Step struct {
@@ -1849,7 +1958,7 @@ type AttributePath_Step struct {
 
 func (x *AttributePath_Step) Reset() {
 	*x = AttributePath_Step{}
-	mi := &file_mayfly_wire6_proto_msgTypes[36]
+	mi := &file_mayfly_wire6_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1861,7 +1970,7 @@ func (x *AttributePath_Step) String() string {
 func (*AttributePath_Step) ProtoMessage() {}
 
 func (x *AttributePath_Step) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[36]
+	mi := &file_mayfly_wire6_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1948,7 +2057,7 @@ type Schema_Block struct {
 
 func (x *Schema_Block) Reset() {
 	*x = Schema_Block{}
-	mi := &file_mayfly_wire6_proto_msgTypes[38]
+	mi := &file_mayfly_wire6_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1960,7 +2069,7 @@ func (x *Schema_Block) String() string {
 func (*Schema_Block) ProtoMessage() {}
 
 func (x *Schema_Block) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[38]
+	mi := &file_mayfly_wire6_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2045,7 +2154,7 @@ type Schema_Attribute struct {
 
 func (x *Schema_Attribute) Reset() {
 	*x = Schema_Attribute{}
-	mi := &file_mayfly_wire6_proto_msgTypes[39]
+	mi := &file_mayfly_wire6_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2057,7 +2166,7 @@ func (x *Schema_Attribute) String() string {
 func (*Schema_Attribute) ProtoMessage() {}
 
 func (x *Schema_Attribute) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[39]
+	mi := &file_mayfly_wire6_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2170,7 +2279,7 @@ type Schema_NestedBlock struct {
 
 func (x *Schema_NestedBlock) Reset() {
 	*x = Schema_NestedBlock{}
-	mi := &file_mayfly_wire6_proto_msgTypes[40]
+	mi := &file_mayfly_wire6_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2182,7 +2291,7 @@ func (x *Schema_NestedBlock) String() string {
 func (*Schema_NestedBlock) ProtoMessage() {}
 
 func (x *Schema_NestedBlock) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[40]
+	mi := &file_mayfly_wire6_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2243,7 +2352,7 @@ type Schema_Object struct {
 
 func (x *Schema_Object) Reset() {
 	*x = Schema_Object{}
-	mi := &file_mayfly_wire6_proto_msgTypes[41]
+	mi := &file_mayfly_wire6_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2255,7 +2364,7 @@ func (x *Schema_Object) String() string {
 func (*Schema_Object) ProtoMessage() {}
 
 func (x *Schema_Object) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[41]
+	mi := &file_mayfly_wire6_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2299,7 +2408,7 @@ type Function_Parameter struct {
 
 func (x *Function_Parameter) Reset() {
 	*x = Function_Parameter{}
-	mi := &file_mayfly_wire6_proto_msgTypes[42]
+	mi := &file_mayfly_wire6_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2311,7 +2420,7 @@ func (x *Function_Parameter) String() string {
 func (*Function_Parameter) ProtoMessage() {}
 
 func (x *Function_Parameter) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[42]
+	mi := &file_mayfly_wire6_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2378,7 +2487,7 @@ type Function_Return struct {
 
 func (x *Function_Return) Reset() {
 	*x = Function_Return{}
-	mi := &file_mayfly_wire6_proto_msgTypes[43]
+	mi := &file_mayfly_wire6_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2390,7 +2499,7 @@ func (x *Function_Return) String() string {
 func (*Function_Return) ProtoMessage() {}
 
 func (x *Function_Return) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[43]
+	mi := &file_mayfly_wire6_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2426,7 +2535,7 @@ type ResourceIdentitySchema_IdentityAttribute struct {
 
 func (x *ResourceIdentitySchema_IdentityAttribute) Reset() {
 	*x = ResourceIdentitySchema_IdentityAttribute{}
-	mi := &file_mayfly_wire6_proto_msgTypes[44]
+	mi := &file_mayfly_wire6_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2438,7 +2547,7 @@ func (x *ResourceIdentitySchema_IdentityAttribute) String() string {
 func (*ResourceIdentitySchema_IdentityAttribute) ProtoMessage() {}
 
 func (x *ResourceIdentitySchema_IdentityAttribute) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[44]
+	mi := &file_mayfly_wire6_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2497,7 +2606,7 @@ type GetProviderSchema_Request struct {
 
 func (x *GetProviderSchema_Request) Reset() {
 	*x = GetProviderSchema_Request{}
-	mi := &file_mayfly_wire6_proto_msgTypes[45]
+	mi := &file_mayfly_wire6_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2509,7 +2618,7 @@ func (x *GetProviderSchema_Request) String() string {
 func (*GetProviderSchema_Request) ProtoMessage() {}
 
 func (x *GetProviderSchema_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[45]
+	mi := &file_mayfly_wire6_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2533,7 +2642,7 @@ type GetResourceIdentitySchemas_Request struct {
 
 func (x *GetResourceIdentitySchemas_Request) Reset() {
 	*x = GetResourceIdentitySchemas_Request{}
-	mi := &file_mayfly_wire6_proto_msgTypes[46]
+	mi := &file_mayfly_wire6_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2545,7 +2654,7 @@ func (x *GetResourceIdentitySchemas_Request) String() string {
 func (*GetResourceIdentitySchemas_Request) ProtoMessage() {}
 
 func (x *GetResourceIdentitySchemas_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[46]
+	mi := &file_mayfly_wire6_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2571,7 +2680,7 @@ type GetResourceIdentitySchemas_Response struct {
 
 func (x *GetResourceIdentitySchemas_Response) Reset() {
 	*x = GetResourceIdentitySchemas_Response{}
-	mi := &file_mayfly_wire6_proto_msgTypes[47]
+	mi := &file_mayfly_wire6_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2583,7 +2692,7 @@ func (x *GetResourceIdentitySchemas_Response) String() string {
 func (*GetResourceIdentitySchemas_Response) ProtoMessage() {}
 
 func (x *GetResourceIdentitySchemas_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[47]
+	mi := &file_mayfly_wire6_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2622,7 +2731,7 @@ type ValidateProviderConfig_Request struct {
 
 func (x *ValidateProviderConfig_Request) Reset() {
 	*x = ValidateProviderConfig_Request{}
-	mi := &file_mayfly_wire6_proto_msgTypes[49]
+	mi := &file_mayfly_wire6_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2634,7 +2743,7 @@ func (x *ValidateProviderConfig_Request) String() string {
 func (*ValidateProviderConfig_Request) ProtoMessage() {}
 
 func (x *ValidateProviderConfig_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[49]
+	mi := &file_mayfly_wire6_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2666,7 +2775,7 @@ type ValidateProviderConfig_Response struct {
 
 func (x *ValidateProviderConfig_Response) Reset() {
 	*x = ValidateProviderConfig_Response{}
-	mi := &file_mayfly_wire6_proto_msgTypes[50]
+	mi := &file_mayfly_wire6_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2678,7 +2787,7 @@ func (x *ValidateProviderConfig_Response) String() string {
 func (*ValidateProviderConfig_Response) ProtoMessage() {}
 
 func (x *ValidateProviderConfig_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[50]
+	mi := &file_mayfly_wire6_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2712,7 +2821,7 @@ type ValidateResourceConfig_Request struct {
 
 func (x *ValidateResourceConfig_Request) Reset() {
 	*x = ValidateResourceConfig_Request{}
-	mi := &file_mayfly_wire6_proto_msgTypes[51]
+	mi := &file_mayfly_wire6_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2724,7 +2833,7 @@ func (x *ValidateResourceConfig_Request) String() string {
 func (*ValidateResourceConfig_Request) ProtoMessage() {}
 
 func (x *ValidateResourceConfig_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[51]
+	mi := &file_mayfly_wire6_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2770,7 +2879,7 @@ type ValidateResourceConfig_Response struct {
 
 func (x *ValidateResourceConfig_Response) Reset() {
 	*x = ValidateResourceConfig_Response{}
-	mi := &file_mayfly_wire6_proto_msgTypes[52]
+	mi := &file_mayfly_wire6_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2782,7 +2891,7 @@ func (x *ValidateResourceConfig_Response) String() string {
 func (*ValidateResourceConfig_Response) ProtoMessage() {}
 
 func (x *ValidateResourceConfig_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[52]
+	mi := &file_mayfly_wire6_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2815,7 +2924,7 @@ type ValidateDataResourceConfig_Request struct {
 
 func (x *ValidateDataResourceConfig_Request) Reset() {
 	*x = ValidateDataResourceConfig_Request{}
-	mi := &file_mayfly_wire6_proto_msgTypes[53]
+	mi := &file_mayfly_wire6_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2827,7 +2936,7 @@ func (x *ValidateDataResourceConfig_Request) String() string {
 func (*ValidateDataResourceConfig_Request) ProtoMessage() {}
 
 func (x *ValidateDataResourceConfig_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[53]
+	mi := &file_mayfly_wire6_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2866,7 +2975,7 @@ type ValidateDataResourceConfig_Response struct {
 
 func (x *ValidateDataResourceConfig_Response) Reset() {
 	*x = ValidateDataResourceConfig_Response{}
-	mi := &file_mayfly_wire6_proto_msgTypes[54]
+	mi := &file_mayfly_wire6_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2878,7 +2987,7 @@ func (x *ValidateDataResourceConfig_Response) String() string {
 func (*ValidateDataResourceConfig_Response) ProtoMessage() {}
 
 func (x *ValidateDataResourceConfig_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[54]
+	mi := &file_mayfly_wire6_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2911,7 +3020,7 @@ type ValidateEphemeralResourceConfig_Request struct {
 
 func (x *ValidateEphemeralResourceConfig_Request) Reset() {
 	*x = ValidateEphemeralResourceConfig_Request{}
-	mi := &file_mayfly_wire6_proto_msgTypes[55]
+	mi := &file_mayfly_wire6_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2923,7 +3032,7 @@ func (x *ValidateEphemeralResourceConfig_Request) String() string {
 func (*ValidateEphemeralResourceConfig_Request) ProtoMessage() {}
 
 func (x *ValidateEphemeralResourceConfig_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[55]
+	mi := &file_mayfly_wire6_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2962,7 +3071,7 @@ type ValidateEphemeralResourceConfig_Response struct {
 
 func (x *ValidateEphemeralResourceConfig_Response) Reset() {
 	*x = ValidateEphemeralResourceConfig_Response{}
-	mi := &file_mayfly_wire6_proto_msgTypes[56]
+	mi := &file_mayfly_wire6_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2974,7 +3083,7 @@ func (x *ValidateEphemeralResourceConfig_Response) String() string {
 func (*ValidateEphemeralResourceConfig_Response) ProtoMessage() {}
 
 func (x *ValidateEphemeralResourceConfig_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[56]
+	mi := &file_mayfly_wire6_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3009,7 +3118,7 @@ type ValidateListResourceConfig_Request struct {
 
 func (x *ValidateListResourceConfig_Request) Reset() {
 	*x = ValidateListResourceConfig_Request{}
-	mi := &file_mayfly_wire6_proto_msgTypes[57]
+	mi := &file_mayfly_wire6_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3021,7 +3130,7 @@ func (x *ValidateListResourceConfig_Request) String() string {
 func (*ValidateListResourceConfig_Request) ProtoMessage() {}
 
 func (x *ValidateListResourceConfig_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[57]
+	mi := &file_mayfly_wire6_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3074,7 +3183,7 @@ type ValidateListResourceConfig_Response struct {
 
 func (x *ValidateListResourceConfig_Response) Reset() {
 	*x = ValidateListResourceConfig_Response{}
-	mi := &file_mayfly_wire6_proto_msgTypes[58]
+	mi := &file_mayfly_wire6_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3086,7 +3195,7 @@ func (x *ValidateListResourceConfig_Response) String() string {
 func (*ValidateListResourceConfig_Response) ProtoMessage() {}
 
 func (x *ValidateListResourceConfig_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[58]
+	mi := &file_mayfly_wire6_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3120,7 +3229,7 @@ type ConfigureProvider_Request struct {
 
 func (x *ConfigureProvider_Request) Reset() {
 	*x = ConfigureProvider_Request{}
-	mi := &file_mayfly_wire6_proto_msgTypes[59]
+	mi := &file_mayfly_wire6_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3132,7 +3241,7 @@ func (x *ConfigureProvider_Request) String() string {
 func (*ConfigureProvider_Request) ProtoMessage() {}
 
 func (x *ConfigureProvider_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[59]
+	mi := &file_mayfly_wire6_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3178,7 +3287,7 @@ type ConfigureProvider_Response struct {
 
 func (x *ConfigureProvider_Response) Reset() {
 	*x = ConfigureProvider_Response{}
-	mi := &file_mayfly_wire6_proto_msgTypes[60]
+	mi := &file_mayfly_wire6_proto_msgTypes[63]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3190,7 +3299,7 @@ func (x *ConfigureProvider_Response) String() string {
 func (*ConfigureProvider_Response) ProtoMessage() {}
 
 func (x *ConfigureProvider_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[60]
+	mi := &file_mayfly_wire6_proto_msgTypes[63]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3221,7 +3330,7 @@ type StopProvider_Request struct {
 
 func (x *StopProvider_Request) Reset() {
 	*x = StopProvider_Request{}
-	mi := &file_mayfly_wire6_proto_msgTypes[61]
+	mi := &file_mayfly_wire6_proto_msgTypes[64]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3233,7 +3342,7 @@ func (x *StopProvider_Request) String() string {
 func (*StopProvider_Request) ProtoMessage() {}
 
 func (x *StopProvider_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[61]
+	mi := &file_mayfly_wire6_proto_msgTypes[64]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3258,7 +3367,7 @@ type StopProvider_Response struct {
 
 func (x *StopProvider_Response) Reset() {
 	*x = StopProvider_Response{}
-	mi := &file_mayfly_wire6_proto_msgTypes[62]
+	mi := &file_mayfly_wire6_proto_msgTypes[65]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3270,7 +3379,7 @@ func (x *StopProvider_Response) String() string {
 func (*StopProvider_Response) ProtoMessage() {}
 
 func (x *StopProvider_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[62]
+	mi := &file_mayfly_wire6_proto_msgTypes[65]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3304,7 +3413,7 @@ type UpgradeResourceState_Request struct {
 
 func (x *UpgradeResourceState_Request) Reset() {
 	*x = UpgradeResourceState_Request{}
-	mi := &file_mayfly_wire6_proto_msgTypes[63]
+	mi := &file_mayfly_wire6_proto_msgTypes[66]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3316,7 +3425,7 @@ func (x *UpgradeResourceState_Request) String() string {
 func (*UpgradeResourceState_Request) ProtoMessage() {}
 
 func (x *UpgradeResourceState_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[63]
+	mi := &file_mayfly_wire6_proto_msgTypes[66]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3363,7 +3472,7 @@ type UpgradeResourceState_Response struct {
 
 func (x *UpgradeResourceState_Response) Reset() {
 	*x = UpgradeResourceState_Response{}
-	mi := &file_mayfly_wire6_proto_msgTypes[64]
+	mi := &file_mayfly_wire6_proto_msgTypes[67]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3375,7 +3484,7 @@ func (x *UpgradeResourceState_Response) String() string {
 func (*UpgradeResourceState_Response) ProtoMessage() {}
 
 func (x *UpgradeResourceState_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[64]
+	mi := &file_mayfly_wire6_proto_msgTypes[67]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3416,7 +3525,7 @@ type UpgradeResourceIdentity_Request struct {
 
 func (x *UpgradeResourceIdentity_Request) Reset() {
 	*x = UpgradeResourceIdentity_Request{}
-	mi := &file_mayfly_wire6_proto_msgTypes[65]
+	mi := &file_mayfly_wire6_proto_msgTypes[68]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3428,7 +3537,7 @@ func (x *UpgradeResourceIdentity_Request) String() string {
 func (*UpgradeResourceIdentity_Request) ProtoMessage() {}
 
 func (x *UpgradeResourceIdentity_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[65]
+	mi := &file_mayfly_wire6_proto_msgTypes[68]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3475,7 +3584,7 @@ type UpgradeResourceIdentity_Response struct {
 
 func (x *UpgradeResourceIdentity_Response) Reset() {
 	*x = UpgradeResourceIdentity_Response{}
-	mi := &file_mayfly_wire6_proto_msgTypes[66]
+	mi := &file_mayfly_wire6_proto_msgTypes[69]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3487,7 +3596,7 @@ func (x *UpgradeResourceIdentity_Response) String() string {
 func (*UpgradeResourceIdentity_Response) ProtoMessage() {}
 
 func (x *UpgradeResourceIdentity_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[66]
+	mi := &file_mayfly_wire6_proto_msgTypes[69]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3531,7 +3640,7 @@ type ReadResource_Request struct {
 
 func (x *ReadResource_Request) Reset() {
 	*x = ReadResource_Request{}
-	mi := &file_mayfly_wire6_proto_msgTypes[67]
+	mi := &file_mayfly_wire6_proto_msgTypes[70]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3543,7 +3652,7 @@ func (x *ReadResource_Request) String() string {
 func (*ReadResource_Request) ProtoMessage() {}
 
 func (x *ReadResource_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[67]
+	mi := &file_mayfly_wire6_proto_msgTypes[70]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3614,7 +3723,7 @@ type ReadResource_Response struct {
 
 func (x *ReadResource_Response) Reset() {
 	*x = ReadResource_Response{}
-	mi := &file_mayfly_wire6_proto_msgTypes[68]
+	mi := &file_mayfly_wire6_proto_msgTypes[71]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3626,7 +3735,7 @@ func (x *ReadResource_Response) String() string {
 func (*ReadResource_Response) ProtoMessage() {}
 
 func (x *ReadResource_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[68]
+	mi := &file_mayfly_wire6_proto_msgTypes[71]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3694,7 +3803,7 @@ type PlanResourceChange_Request struct {
 
 func (x *PlanResourceChange_Request) Reset() {
 	*x = PlanResourceChange_Request{}
-	mi := &file_mayfly_wire6_proto_msgTypes[69]
+	mi := &file_mayfly_wire6_proto_msgTypes[72]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3706,7 +3815,7 @@ func (x *PlanResourceChange_Request) String() string {
 func (*PlanResourceChange_Request) ProtoMessage() {}
 
 func (x *PlanResourceChange_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[69]
+	mi := &file_mayfly_wire6_proto_msgTypes[72]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3800,7 +3909,7 @@ type PlanResourceChange_Response struct {
 
 func (x *PlanResourceChange_Response) Reset() {
 	*x = PlanResourceChange_Response{}
-	mi := &file_mayfly_wire6_proto_msgTypes[70]
+	mi := &file_mayfly_wire6_proto_msgTypes[73]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3812,7 +3921,7 @@ func (x *PlanResourceChange_Response) String() string {
 func (*PlanResourceChange_Response) ProtoMessage() {}
 
 func (x *PlanResourceChange_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[70]
+	mi := &file_mayfly_wire6_proto_msgTypes[73]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3892,7 +4001,7 @@ type ApplyResourceChange_Request struct {
 
 func (x *ApplyResourceChange_Request) Reset() {
 	*x = ApplyResourceChange_Request{}
-	mi := &file_mayfly_wire6_proto_msgTypes[71]
+	mi := &file_mayfly_wire6_proto_msgTypes[74]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3904,7 +4013,7 @@ func (x *ApplyResourceChange_Request) String() string {
 func (*ApplyResourceChange_Request) ProtoMessage() {}
 
 func (x *ApplyResourceChange_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[71]
+	mi := &file_mayfly_wire6_proto_msgTypes[74]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3982,7 +4091,7 @@ type ApplyResourceChange_Response struct {
 
 func (x *ApplyResourceChange_Response) Reset() {
 	*x = ApplyResourceChange_Response{}
-	mi := &file_mayfly_wire6_proto_msgTypes[72]
+	mi := &file_mayfly_wire6_proto_msgTypes[75]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3994,7 +4103,7 @@ func (x *ApplyResourceChange_Response) String() string {
 func (*ApplyResourceChange_Response) ProtoMessage() {}
 
 func (x *ApplyResourceChange_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[72]
+	mi := &file_mayfly_wire6_proto_msgTypes[75]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4057,7 +4166,7 @@ type ImportResourceState_Request struct {
 
 func (x *ImportResourceState_Request) Reset() {
 	*x = ImportResourceState_Request{}
-	mi := &file_mayfly_wire6_proto_msgTypes[73]
+	mi := &file_mayfly_wire6_proto_msgTypes[76]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4069,7 +4178,7 @@ func (x *ImportResourceState_Request) String() string {
 func (*ImportResourceState_Request) ProtoMessage() {}
 
 func (x *ImportResourceState_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[73]
+	mi := &file_mayfly_wire6_proto_msgTypes[76]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4125,7 +4234,7 @@ type ImportResourceState_ImportedResource struct {
 
 func (x *ImportResourceState_ImportedResource) Reset() {
 	*x = ImportResourceState_ImportedResource{}
-	mi := &file_mayfly_wire6_proto_msgTypes[74]
+	mi := &file_mayfly_wire6_proto_msgTypes[77]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4137,7 +4246,7 @@ func (x *ImportResourceState_ImportedResource) String() string {
 func (*ImportResourceState_ImportedResource) ProtoMessage() {}
 
 func (x *ImportResourceState_ImportedResource) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[74]
+	mi := &file_mayfly_wire6_proto_msgTypes[77]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4192,7 +4301,7 @@ type ImportResourceState_Response struct {
 
 func (x *ImportResourceState_Response) Reset() {
 	*x = ImportResourceState_Response{}
-	mi := &file_mayfly_wire6_proto_msgTypes[75]
+	mi := &file_mayfly_wire6_proto_msgTypes[78]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4204,7 +4313,7 @@ func (x *ImportResourceState_Response) String() string {
 func (*ImportResourceState_Response) ProtoMessage() {}
 
 func (x *ImportResourceState_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[75]
+	mi := &file_mayfly_wire6_proto_msgTypes[78]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4257,7 +4366,7 @@ type MoveResourceState_Request struct {
 
 func (x *MoveResourceState_Request) Reset() {
 	*x = MoveResourceState_Request{}
-	mi := &file_mayfly_wire6_proto_msgTypes[76]
+	mi := &file_mayfly_wire6_proto_msgTypes[79]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4269,7 +4378,7 @@ func (x *MoveResourceState_Request) String() string {
 func (*MoveResourceState_Request) ProtoMessage() {}
 
 func (x *MoveResourceState_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[76]
+	mi := &file_mayfly_wire6_proto_msgTypes[79]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4353,7 +4462,7 @@ type MoveResourceState_Response struct {
 
 func (x *MoveResourceState_Response) Reset() {
 	*x = MoveResourceState_Response{}
-	mi := &file_mayfly_wire6_proto_msgTypes[77]
+	mi := &file_mayfly_wire6_proto_msgTypes[80]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4365,7 +4474,7 @@ func (x *MoveResourceState_Response) String() string {
 func (*MoveResourceState_Response) ProtoMessage() {}
 
 func (x *MoveResourceState_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[77]
+	mi := &file_mayfly_wire6_proto_msgTypes[80]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4419,7 +4528,7 @@ type GenerateResourceConfig_Request struct {
 
 func (x *GenerateResourceConfig_Request) Reset() {
 	*x = GenerateResourceConfig_Request{}
-	mi := &file_mayfly_wire6_proto_msgTypes[78]
+	mi := &file_mayfly_wire6_proto_msgTypes[81]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4431,7 +4540,7 @@ func (x *GenerateResourceConfig_Request) String() string {
 func (*GenerateResourceConfig_Request) ProtoMessage() {}
 
 func (x *GenerateResourceConfig_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[78]
+	mi := &file_mayfly_wire6_proto_msgTypes[81]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4471,7 +4580,7 @@ type GenerateResourceConfig_Response struct {
 
 func (x *GenerateResourceConfig_Response) Reset() {
 	*x = GenerateResourceConfig_Response{}
-	mi := &file_mayfly_wire6_proto_msgTypes[79]
+	mi := &file_mayfly_wire6_proto_msgTypes[82]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4483,7 +4592,7 @@ func (x *GenerateResourceConfig_Response) String() string {
 func (*GenerateResourceConfig_Response) ProtoMessage() {}
 
 func (x *GenerateResourceConfig_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[79]
+	mi := &file_mayfly_wire6_proto_msgTypes[82]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4521,7 +4630,7 @@ type GetFunctions_Request struct {
 
 func (x *GetFunctions_Request) Reset() {
 	*x = GetFunctions_Request{}
-	mi := &file_mayfly_wire6_proto_msgTypes[80]
+	mi := &file_mayfly_wire6_proto_msgTypes[83]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4533,7 +4642,7 @@ func (x *GetFunctions_Request) String() string {
 func (*GetFunctions_Request) ProtoMessage() {}
 
 func (x *GetFunctions_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[80]
+	mi := &file_mayfly_wire6_proto_msgTypes[83]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4561,7 +4670,7 @@ type ReadDataSource_Request struct {
 
 func (x *ReadDataSource_Request) Reset() {
 	*x = ReadDataSource_Request{}
-	mi := &file_mayfly_wire6_proto_msgTypes[81]
+	mi := &file_mayfly_wire6_proto_msgTypes[84]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4573,7 +4682,7 @@ func (x *ReadDataSource_Request) String() string {
 func (*ReadDataSource_Request) ProtoMessage() {}
 
 func (x *ReadDataSource_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[81]
+	mi := &file_mayfly_wire6_proto_msgTypes[84]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4628,7 +4737,7 @@ type ReadDataSource_Response struct {
 
 func (x *ReadDataSource_Response) Reset() {
 	*x = ReadDataSource_Response{}
-	mi := &file_mayfly_wire6_proto_msgTypes[82]
+	mi := &file_mayfly_wire6_proto_msgTypes[85]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4640,7 +4749,7 @@ func (x *ReadDataSource_Response) String() string {
 func (*ReadDataSource_Response) ProtoMessage() {}
 
 func (x *ReadDataSource_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[82]
+	mi := &file_mayfly_wire6_proto_msgTypes[85]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4689,7 +4798,7 @@ type ListResource_Request struct {
 
 func (x *ListResource_Request) Reset() {
 	*x = ListResource_Request{}
-	mi := &file_mayfly_wire6_proto_msgTypes[83]
+	mi := &file_mayfly_wire6_proto_msgTypes[86]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4701,7 +4810,7 @@ func (x *ListResource_Request) String() string {
 func (*ListResource_Request) ProtoMessage() {}
 
 func (x *ListResource_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[83]
+	mi := &file_mayfly_wire6_proto_msgTypes[86]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4757,7 +4866,7 @@ type ListResource_Event struct {
 
 func (x *ListResource_Event) Reset() {
 	*x = ListResource_Event{}
-	mi := &file_mayfly_wire6_proto_msgTypes[84]
+	mi := &file_mayfly_wire6_proto_msgTypes[87]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4769,7 +4878,7 @@ func (x *ListResource_Event) String() string {
 func (*ListResource_Event) ProtoMessage() {}
 
 func (x *ListResource_Event) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[84]
+	mi := &file_mayfly_wire6_proto_msgTypes[87]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4813,6 +4922,444 @@ func (x *ListResource_Event) GetDiagnostic() []*Diagnostic {
 	return nil
 }
 
+type ValidateActionConfig_Request struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	ActionType    string                 `protobuf:"bytes,1,opt,name=action_type,json=actionType,proto3" json:"action_type,omitempty"`
+	Config        *DynamicValue          `protobuf:"bytes,2,opt,name=config,proto3" json:"config,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ValidateActionConfig_Request) Reset() {
+	*x = ValidateActionConfig_Request{}
+	mi := &file_mayfly_wire6_proto_msgTypes[88]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ValidateActionConfig_Request) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ValidateActionConfig_Request) ProtoMessage() {}
+
+func (x *ValidateActionConfig_Request) ProtoReflect() protoreflect.Message {
+	mi := &file_mayfly_wire6_proto_msgTypes[88]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ValidateActionConfig_Request.ProtoReflect.Descriptor instead.
+func (*ValidateActionConfig_Request) Descriptor() ([]byte, []int) {
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{32, 0}
+}
+
+func (x *ValidateActionConfig_Request) GetActionType() string {
+	if x != nil {
+		return x.ActionType
+	}
+	return ""
+}
+
+func (x *ValidateActionConfig_Request) GetConfig() *DynamicValue {
+	if x != nil {
+		return x.Config
+	}
+	return nil
+}
+
+type ValidateActionConfig_Response struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Diagnostics   []*Diagnostic          `protobuf:"bytes,1,rep,name=diagnostics,proto3" json:"diagnostics,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ValidateActionConfig_Response) Reset() {
+	*x = ValidateActionConfig_Response{}
+	mi := &file_mayfly_wire6_proto_msgTypes[89]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ValidateActionConfig_Response) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ValidateActionConfig_Response) ProtoMessage() {}
+
+func (x *ValidateActionConfig_Response) ProtoReflect() protoreflect.Message {
+	mi := &file_mayfly_wire6_proto_msgTypes[89]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ValidateActionConfig_Response.ProtoReflect.Descriptor instead.
+func (*ValidateActionConfig_Response) Descriptor() ([]byte, []int) {
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{32, 1}
+}
+
+func (x *ValidateActionConfig_Response) GetDiagnostics() []*Diagnostic {
+	if x != nil {
+		return x.Diagnostics
+	}
+	return nil
+}
+
+type PlanAction_Request struct {
+	state              protoimpl.MessageState `protogen:"open.v1"`
+	ActionType         string                 `protobuf:"bytes,1,opt,name=action_type,json=actionType,proto3" json:"action_type,omitempty"`
+	Config             *DynamicValue          `protobuf:"bytes,2,opt,name=config,proto3" json:"config,omitempty"`
+	ClientCapabilities *ClientCapabilities    `protobuf:"bytes,3,opt,name=client_capabilities,json=clientCapabilities,proto3" json:"client_capabilities,omitempty"`
+	unknownFields      protoimpl.UnknownFields
+	sizeCache          protoimpl.SizeCache
+}
+
+func (x *PlanAction_Request) Reset() {
+	*x = PlanAction_Request{}
+	mi := &file_mayfly_wire6_proto_msgTypes[90]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PlanAction_Request) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PlanAction_Request) ProtoMessage() {}
+
+func (x *PlanAction_Request) ProtoReflect() protoreflect.Message {
+	mi := &file_mayfly_wire6_proto_msgTypes[90]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PlanAction_Request.ProtoReflect.Descriptor instead.
+func (*PlanAction_Request) Descriptor() ([]byte, []int) {
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{33, 0}
+}
+
+func (x *PlanAction_Request) GetActionType() string {
+	if x != nil {
+		return x.ActionType
+	}
+	return ""
+}
+
+func (x *PlanAction_Request) GetConfig() *DynamicValue {
+	if x != nil {
+		return x.Config
+	}
+	return nil
+}
+
+func (x *PlanAction_Request) GetClientCapabilities() *ClientCapabilities {
+	if x != nil {
+		return x.ClientCapabilities
+	}
+	return nil
+}
+
+type PlanAction_Response struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Diagnostics   []*Diagnostic          `protobuf:"bytes,1,rep,name=diagnostics,proto3" json:"diagnostics,omitempty"`
+	Deferred      *Deferred              `protobuf:"bytes,2,opt,name=deferred,proto3" json:"deferred,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PlanAction_Response) Reset() {
+	*x = PlanAction_Response{}
+	mi := &file_mayfly_wire6_proto_msgTypes[91]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PlanAction_Response) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PlanAction_Response) ProtoMessage() {}
+
+func (x *PlanAction_Response) ProtoReflect() protoreflect.Message {
+	mi := &file_mayfly_wire6_proto_msgTypes[91]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PlanAction_Response.ProtoReflect.Descriptor instead.
+func (*PlanAction_Response) Descriptor() ([]byte, []int) {
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{33, 1}
+}
+
+func (x *PlanAction_Response) GetDiagnostics() []*Diagnostic {
+	if x != nil {
+		return x.Diagnostics
+	}
+	return nil
+}
+
+func (x *PlanAction_Response) GetDeferred() *Deferred {
+	if x != nil {
+		return x.Deferred
+	}
+	return nil
+}
+
+type InvokeAction_Request struct {
+	state              protoimpl.MessageState `protogen:"open.v1"`
+	ActionType         string                 `protobuf:"bytes,1,opt,name=action_type,json=actionType,proto3" json:"action_type,omitempty"`
+	Config             *DynamicValue          `protobuf:"bytes,2,opt,name=config,proto3" json:"config,omitempty"`
+	ClientCapabilities *ClientCapabilities    `protobuf:"bytes,3,opt,name=client_capabilities,json=clientCapabilities,proto3" json:"client_capabilities,omitempty"`
+	unknownFields      protoimpl.UnknownFields
+	sizeCache          protoimpl.SizeCache
+}
+
+func (x *InvokeAction_Request) Reset() {
+	*x = InvokeAction_Request{}
+	mi := &file_mayfly_wire6_proto_msgTypes[92]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *InvokeAction_Request) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*InvokeAction_Request) ProtoMessage() {}
+
+func (x *InvokeAction_Request) ProtoReflect() protoreflect.Message {
+	mi := &file_mayfly_wire6_proto_msgTypes[92]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use InvokeAction_Request.ProtoReflect.Descriptor instead.
+func (*InvokeAction_Request) Descriptor() ([]byte, []int) {
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{34, 0}
+}
+
+func (x *InvokeAction_Request) GetActionType() string {
+	if x != nil {
+		return x.ActionType
+	}
+	return ""
+}
+
+func (x *InvokeAction_Request) GetConfig() *DynamicValue {
+	if x != nil {
+		return x.Config
+	}
+	return nil
+}
+
+func (x *InvokeAction_Request) GetClientCapabilities() *ClientCapabilities {
+	if x != nil {
+		return x.ClientCapabilities
+	}
+	return nil
+}
+
+type InvokeAction_Event struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Types that are valid to be assigned to Type:
+	//
+	//	*InvokeAction_Event_Progress_
+	//	*InvokeAction_Event_Completed_
+	Type          isInvokeAction_Event_Type `protobuf_oneof:"type"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *InvokeAction_Event) Reset() {
+	*x = InvokeAction_Event{}
+	mi := &file_mayfly_wire6_proto_msgTypes[93]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *InvokeAction_Event) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*InvokeAction_Event) ProtoMessage() {}
+
+func (x *InvokeAction_Event) ProtoReflect() protoreflect.Message {
+	mi := &file_mayfly_wire6_proto_msgTypes[93]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use InvokeAction_Event.ProtoReflect.Descriptor instead.
+func (*InvokeAction_Event) Descriptor() ([]byte, []int) {
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{34, 1}
+}
+
+func (x *InvokeAction_Event) GetType() isInvokeAction_Event_Type {
+	if x != nil {
+		return x.Type
+	}
+	return nil
+}
+
+func (x *InvokeAction_Event) GetProgress() *InvokeAction_Event_Progress {
+	if x != nil {
+		if x, ok := x.Type.(*InvokeAction_Event_Progress_); ok {
+			return x.Progress
+		}
+	}
+	return nil
+}
+
+func (x *InvokeAction_Event) GetCompleted() *InvokeAction_Event_Completed {
+	if x != nil {
+		if x, ok := x.Type.(*InvokeAction_Event_Completed_); ok {
+			return x.Completed
+		}
+	}
+	return nil
+}
+
+type isInvokeAction_Event_Type interface {
+	isInvokeAction_Event_Type()
+}
+
+type InvokeAction_Event_Progress_ struct {
+	Progress *InvokeAction_Event_Progress `protobuf:"bytes,1,opt,name=progress,proto3,oneof"`
+}
+
+type InvokeAction_Event_Completed_ struct {
+	Completed *InvokeAction_Event_Completed `protobuf:"bytes,2,opt,name=completed,proto3,oneof"`
+}
+
+func (*InvokeAction_Event_Progress_) isInvokeAction_Event_Type() {}
+
+func (*InvokeAction_Event_Completed_) isInvokeAction_Event_Type() {}
+
+type InvokeAction_Event_Progress struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Message       string                 `protobuf:"bytes,1,opt,name=message,proto3" json:"message,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *InvokeAction_Event_Progress) Reset() {
+	*x = InvokeAction_Event_Progress{}
+	mi := &file_mayfly_wire6_proto_msgTypes[94]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *InvokeAction_Event_Progress) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*InvokeAction_Event_Progress) ProtoMessage() {}
+
+func (x *InvokeAction_Event_Progress) ProtoReflect() protoreflect.Message {
+	mi := &file_mayfly_wire6_proto_msgTypes[94]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use InvokeAction_Event_Progress.ProtoReflect.Descriptor instead.
+func (*InvokeAction_Event_Progress) Descriptor() ([]byte, []int) {
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{34, 1, 0}
+}
+
+func (x *InvokeAction_Event_Progress) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
+type InvokeAction_Event_Completed struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Diagnostics   []*Diagnostic          `protobuf:"bytes,1,rep,name=diagnostics,proto3" json:"diagnostics,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *InvokeAction_Event_Completed) Reset() {
+	*x = InvokeAction_Event_Completed{}
+	mi := &file_mayfly_wire6_proto_msgTypes[95]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *InvokeAction_Event_Completed) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*InvokeAction_Event_Completed) ProtoMessage() {}
+
+func (x *InvokeAction_Event_Completed) ProtoReflect() protoreflect.Message {
+	mi := &file_mayfly_wire6_proto_msgTypes[95]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use InvokeAction_Event_Completed.ProtoReflect.Descriptor instead.
+func (*InvokeAction_Event_Completed) Descriptor() ([]byte, []int) {
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{34, 1, 1}
+}
+
+func (x *InvokeAction_Event_Completed) GetDiagnostics() []*Diagnostic {
+	if x != nil {
+		return x.Diagnostics
+	}
+	return nil
+}
+
 type OpenEphemeralResource_Request struct {
 	state              protoimpl.MessageState `protogen:"open.v1"`
 	TypeName           string                 `protobuf:"bytes,1,opt,name=type_name,json=typeName,proto3" json:"type_name,omitempty"`
@@ -4824,7 +5371,7 @@ type OpenEphemeralResource_Request struct {
 
 func (x *OpenEphemeralResource_Request) Reset() {
 	*x = OpenEphemeralResource_Request{}
-	mi := &file_mayfly_wire6_proto_msgTypes[85]
+	mi := &file_mayfly_wire6_proto_msgTypes[96]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4836,7 +5383,7 @@ func (x *OpenEphemeralResource_Request) String() string {
 func (*OpenEphemeralResource_Request) ProtoMessage() {}
 
 func (x *OpenEphemeralResource_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[85]
+	mi := &file_mayfly_wire6_proto_msgTypes[96]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4849,7 +5396,7 @@ func (x *OpenEphemeralResource_Request) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenEphemeralResource_Request.ProtoReflect.Descriptor instead.
 func (*OpenEphemeralResource_Request) Descriptor() ([]byte, []int) {
-	return file_mayfly_wire6_proto_rawDescGZIP(), []int{32, 0}
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{35, 0}
 }
 
 func (x *OpenEphemeralResource_Request) GetTypeName() string {
@@ -4886,7 +5433,7 @@ type OpenEphemeralResource_Response struct {
 
 func (x *OpenEphemeralResource_Response) Reset() {
 	*x = OpenEphemeralResource_Response{}
-	mi := &file_mayfly_wire6_proto_msgTypes[86]
+	mi := &file_mayfly_wire6_proto_msgTypes[97]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4898,7 +5445,7 @@ func (x *OpenEphemeralResource_Response) String() string {
 func (*OpenEphemeralResource_Response) ProtoMessage() {}
 
 func (x *OpenEphemeralResource_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[86]
+	mi := &file_mayfly_wire6_proto_msgTypes[97]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4911,7 +5458,7 @@ func (x *OpenEphemeralResource_Response) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenEphemeralResource_Response.ProtoReflect.Descriptor instead.
 func (*OpenEphemeralResource_Response) Descriptor() ([]byte, []int) {
-	return file_mayfly_wire6_proto_rawDescGZIP(), []int{32, 1}
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{35, 1}
 }
 
 func (x *OpenEphemeralResource_Response) GetDiagnostics() []*Diagnostic {
@@ -4959,7 +5506,7 @@ type RenewEphemeralResource_Request struct {
 
 func (x *RenewEphemeralResource_Request) Reset() {
 	*x = RenewEphemeralResource_Request{}
-	mi := &file_mayfly_wire6_proto_msgTypes[87]
+	mi := &file_mayfly_wire6_proto_msgTypes[98]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4971,7 +5518,7 @@ func (x *RenewEphemeralResource_Request) String() string {
 func (*RenewEphemeralResource_Request) ProtoMessage() {}
 
 func (x *RenewEphemeralResource_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[87]
+	mi := &file_mayfly_wire6_proto_msgTypes[98]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4984,7 +5531,7 @@ func (x *RenewEphemeralResource_Request) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RenewEphemeralResource_Request.ProtoReflect.Descriptor instead.
 func (*RenewEphemeralResource_Request) Descriptor() ([]byte, []int) {
-	return file_mayfly_wire6_proto_rawDescGZIP(), []int{33, 0}
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{36, 0}
 }
 
 func (x *RenewEphemeralResource_Request) GetTypeName() string {
@@ -5012,7 +5559,7 @@ type RenewEphemeralResource_Response struct {
 
 func (x *RenewEphemeralResource_Response) Reset() {
 	*x = RenewEphemeralResource_Response{}
-	mi := &file_mayfly_wire6_proto_msgTypes[88]
+	mi := &file_mayfly_wire6_proto_msgTypes[99]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5024,7 +5571,7 @@ func (x *RenewEphemeralResource_Response) String() string {
 func (*RenewEphemeralResource_Response) ProtoMessage() {}
 
 func (x *RenewEphemeralResource_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[88]
+	mi := &file_mayfly_wire6_proto_msgTypes[99]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5037,7 +5584,7 @@ func (x *RenewEphemeralResource_Response) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RenewEphemeralResource_Response.ProtoReflect.Descriptor instead.
 func (*RenewEphemeralResource_Response) Descriptor() ([]byte, []int) {
-	return file_mayfly_wire6_proto_rawDescGZIP(), []int{33, 1}
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{36, 1}
 }
 
 func (x *RenewEphemeralResource_Response) GetDiagnostics() []*Diagnostic {
@@ -5071,7 +5618,7 @@ type CloseEphemeralResource_Request struct {
 
 func (x *CloseEphemeralResource_Request) Reset() {
 	*x = CloseEphemeralResource_Request{}
-	mi := &file_mayfly_wire6_proto_msgTypes[89]
+	mi := &file_mayfly_wire6_proto_msgTypes[100]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5083,7 +5630,7 @@ func (x *CloseEphemeralResource_Request) String() string {
 func (*CloseEphemeralResource_Request) ProtoMessage() {}
 
 func (x *CloseEphemeralResource_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[89]
+	mi := &file_mayfly_wire6_proto_msgTypes[100]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5096,7 +5643,7 @@ func (x *CloseEphemeralResource_Request) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseEphemeralResource_Request.ProtoReflect.Descriptor instead.
 func (*CloseEphemeralResource_Request) Descriptor() ([]byte, []int) {
-	return file_mayfly_wire6_proto_rawDescGZIP(), []int{34, 0}
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{37, 0}
 }
 
 func (x *CloseEphemeralResource_Request) GetTypeName() string {
@@ -5122,7 +5669,7 @@ type CloseEphemeralResource_Response struct {
 
 func (x *CloseEphemeralResource_Response) Reset() {
 	*x = CloseEphemeralResource_Response{}
-	mi := &file_mayfly_wire6_proto_msgTypes[90]
+	mi := &file_mayfly_wire6_proto_msgTypes[101]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5134,7 +5681,7 @@ func (x *CloseEphemeralResource_Response) String() string {
 func (*CloseEphemeralResource_Response) ProtoMessage() {}
 
 func (x *CloseEphemeralResource_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[90]
+	mi := &file_mayfly_wire6_proto_msgTypes[101]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5147,7 +5694,7 @@ func (x *CloseEphemeralResource_Response) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseEphemeralResource_Response.ProtoReflect.Descriptor instead.
 func (*CloseEphemeralResource_Response) Descriptor() ([]byte, []int) {
-	return file_mayfly_wire6_proto_rawDescGZIP(), []int{34, 1}
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{37, 1}
 }
 
 func (x *CloseEphemeralResource_Response) GetDiagnostics() []*Diagnostic {
@@ -5167,7 +5714,7 @@ type CallFunction_Request struct {
 
 func (x *CallFunction_Request) Reset() {
 	*x = CallFunction_Request{}
-	mi := &file_mayfly_wire6_proto_msgTypes[91]
+	mi := &file_mayfly_wire6_proto_msgTypes[102]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5179,7 +5726,7 @@ func (x *CallFunction_Request) String() string {
 func (*CallFunction_Request) ProtoMessage() {}
 
 func (x *CallFunction_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[91]
+	mi := &file_mayfly_wire6_proto_msgTypes[102]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5192,7 +5739,7 @@ func (x *CallFunction_Request) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CallFunction_Request.ProtoReflect.Descriptor instead.
 func (*CallFunction_Request) Descriptor() ([]byte, []int) {
-	return file_mayfly_wire6_proto_rawDescGZIP(), []int{35, 0}
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{38, 0}
 }
 
 func (x *CallFunction_Request) GetName() string {
@@ -5219,7 +5766,7 @@ type CallFunction_Response struct {
 
 func (x *CallFunction_Response) Reset() {
 	*x = CallFunction_Response{}
-	mi := &file_mayfly_wire6_proto_msgTypes[92]
+	mi := &file_mayfly_wire6_proto_msgTypes[103]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5231,7 +5778,7 @@ func (x *CallFunction_Response) String() string {
 func (*CallFunction_Response) ProtoMessage() {}
 
 func (x *CallFunction_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[92]
+	mi := &file_mayfly_wire6_proto_msgTypes[103]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5244,7 +5791,7 @@ func (x *CallFunction_Response) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CallFunction_Response.ProtoReflect.Descriptor instead.
 func (*CallFunction_Response) Descriptor() ([]byte, []int) {
-	return file_mayfly_wire6_proto_rawDescGZIP(), []int{35, 1}
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{38, 1}
 }
 
 func (x *CallFunction_Response) GetResult() *DynamicValue {
@@ -5585,7 +6132,38 @@ const file_mayfly_wire6_proto_rawDesc = "" +
 	"\n" +
 	"diagnostic\x18\x04 \x03(\v2\x1a.mayfly.wire.v6.DiagnosticR\n" +
 	"diagnosticB\x12\n" +
-	"\x10_resource_object\"\xf6\x03\n" +
+	"\x10_resource_object\"\xc2\x01\n" +
+	"\x14ValidateActionConfig\x1a`\n" +
+	"\aRequest\x12\x1f\n" +
+	"\vaction_type\x18\x01 \x01(\tR\n" +
+	"actionType\x124\n" +
+	"\x06config\x18\x02 \x01(\v2\x1c.mayfly.wire.v6.DynamicValueR\x06config\x1aH\n" +
+	"\bResponse\x12<\n" +
+	"\vdiagnostics\x18\x01 \x03(\v2\x1a.mayfly.wire.v6.DiagnosticR\vdiagnostics\"\xc4\x02\n" +
+	"\n" +
+	"PlanAction\x1a\xb5\x01\n" +
+	"\aRequest\x12\x1f\n" +
+	"\vaction_type\x18\x01 \x01(\tR\n" +
+	"actionType\x124\n" +
+	"\x06config\x18\x02 \x01(\v2\x1c.mayfly.wire.v6.DynamicValueR\x06config\x12S\n" +
+	"\x13client_capabilities\x18\x03 \x01(\v2\".mayfly.wire.v6.ClientCapabilitiesR\x12clientCapabilities\x1a~\n" +
+	"\bResponse\x12<\n" +
+	"\vdiagnostics\x18\x01 \x03(\v2\x1a.mayfly.wire.v6.DiagnosticR\vdiagnostics\x124\n" +
+	"\bdeferred\x18\x02 \x01(\v2\x18.mayfly.wire.v6.DeferredR\bdeferred\"\xe2\x03\n" +
+	"\fInvokeAction\x1a\xb5\x01\n" +
+	"\aRequest\x12\x1f\n" +
+	"\vaction_type\x18\x01 \x01(\tR\n" +
+	"actionType\x124\n" +
+	"\x06config\x18\x02 \x01(\v2\x1c.mayfly.wire.v6.DynamicValueR\x06config\x12S\n" +
+	"\x13client_capabilities\x18\x03 \x01(\v2\".mayfly.wire.v6.ClientCapabilitiesR\x12clientCapabilities\x1a\x99\x02\n" +
+	"\x05Event\x12I\n" +
+	"\bprogress\x18\x01 \x01(\v2+.mayfly.wire.v6.InvokeAction.Event.ProgressH\x00R\bprogress\x12L\n" +
+	"\tcompleted\x18\x02 \x01(\v2,.mayfly.wire.v6.InvokeAction.Event.CompletedH\x00R\tcompleted\x1a$\n" +
+	"\bProgress\x12\x18\n" +
+	"\amessage\x18\x01 \x01(\tR\amessage\x1aI\n" +
+	"\tCompleted\x12<\n" +
+	"\vdiagnostics\x18\x01 \x03(\v2\x1a.mayfly.wire.v6.DiagnosticR\vdiagnosticsB\x06\n" +
+	"\x04type\"\xf6\x03\n" +
 	"\x15OpenEphemeralResource\x1a\xb1\x01\n" +
 	"\aRequest\x12\x1b\n" +
 	"\ttype_name\x18\x01 \x01(\tR\btypeName\x124\n" +
@@ -5646,7 +6224,7 @@ func file_mayfly_wire6_proto_rawDescGZIP() []byte {
 }
 
 var file_mayfly_wire6_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
-var file_mayfly_wire6_proto_msgTypes = make([]protoimpl.MessageInfo, 93)
+var file_mayfly_wire6_proto_msgTypes = make([]protoimpl.MessageInfo, 104)
 var file_mayfly_wire6_proto_goTypes = []any{
 	(StringKind)(0),                                  // 0: mayfly.wire.v6.StringKind
 	(Diagnostic_Severity)(0),                         // 1: mayfly.wire.v6.Diagnostic.Severity
@@ -5685,92 +6263,103 @@ var file_mayfly_wire6_proto_goTypes = []any{
 	(*GetFunctions)(nil),                             // 34: mayfly.wire.v6.GetFunctions
 	(*ReadDataSource)(nil),                           // 35: mayfly.wire.v6.ReadDataSource
 	(*ListResource)(nil),                             // 36: mayfly.wire.v6.ListResource
-	(*OpenEphemeralResource)(nil),                    // 37: mayfly.wire.v6.OpenEphemeralResource
-	(*RenewEphemeralResource)(nil),                   // 38: mayfly.wire.v6.RenewEphemeralResource
-	(*CloseEphemeralResource)(nil),                   // 39: mayfly.wire.v6.CloseEphemeralResource
-	(*CallFunction)(nil),                             // 40: mayfly.wire.v6.CallFunction
-	(*AttributePath_Step)(nil),                       // 41: mayfly.wire.v6.AttributePath.Step
-	nil,                                              // 42: mayfly.wire.v6.RawState.FlatmapEntry
-	(*Schema_Block)(nil),                             // 43: mayfly.wire.v6.Schema.Block
-	(*Schema_Attribute)(nil),                         // 44: mayfly.wire.v6.Schema.Attribute
-	(*Schema_NestedBlock)(nil),                       // 45: mayfly.wire.v6.Schema.NestedBlock
-	(*Schema_Object)(nil),                            // 46: mayfly.wire.v6.Schema.Object
-	(*Function_Parameter)(nil),                       // 47: mayfly.wire.v6.Function.Parameter
-	(*Function_Return)(nil),                          // 48: mayfly.wire.v6.Function.Return
-	(*ResourceIdentitySchema_IdentityAttribute)(nil), // 49: mayfly.wire.v6.ResourceIdentitySchema.IdentityAttribute
-	(*GetProviderSchema_Request)(nil),                // 50: mayfly.wire.v6.GetProviderSchema.Request
-	(*GetResourceIdentitySchemas_Request)(nil),       // 51: mayfly.wire.v6.GetResourceIdentitySchemas.Request
-	(*GetResourceIdentitySchemas_Response)(nil),      // 52: mayfly.wire.v6.GetResourceIdentitySchemas.Response
-	nil,                                              // 53: mayfly.wire.v6.GetResourceIdentitySchemas.Response.IdentitySchemasEntry
-	(*ValidateProviderConfig_Request)(nil),           // 54: mayfly.wire.v6.ValidateProviderConfig.Request
-	(*ValidateProviderConfig_Response)(nil),          // 55: mayfly.wire.v6.ValidateProviderConfig.Response
-	(*ValidateResourceConfig_Request)(nil),           // 56: mayfly.wire.v6.ValidateResourceConfig.Request
-	(*ValidateResourceConfig_Response)(nil),          // 57: mayfly.wire.v6.ValidateResourceConfig.Response
-	(*ValidateDataResourceConfig_Request)(nil),       // 58: mayfly.wire.v6.ValidateDataResourceConfig.Request
-	(*ValidateDataResourceConfig_Response)(nil),      // 59: mayfly.wire.v6.ValidateDataResourceConfig.Response
-	(*ValidateEphemeralResourceConfig_Request)(nil),  // 60: mayfly.wire.v6.ValidateEphemeralResourceConfig.Request
-	(*ValidateEphemeralResourceConfig_Response)(nil), // 61: mayfly.wire.v6.ValidateEphemeralResourceConfig.Response
-	(*ValidateListResourceConfig_Request)(nil),       // 62: mayfly.wire.v6.ValidateListResourceConfig.Request
-	(*ValidateListResourceConfig_Response)(nil),      // 63: mayfly.wire.v6.ValidateListResourceConfig.Response
-	(*ConfigureProvider_Request)(nil),                // 64: mayfly.wire.v6.ConfigureProvider.Request
-	(*ConfigureProvider_Response)(nil),               // 65: mayfly.wire.v6.ConfigureProvider.Response
-	(*StopProvider_Request)(nil),                     // 66: mayfly.wire.v6.StopProvider.Request
-	(*StopProvider_Response)(nil),                    // 67: mayfly.wire.v6.StopProvider.Response
-	(*UpgradeResourceState_Request)(nil),             // 68: mayfly.wire.v6.UpgradeResourceState.Request
-	(*UpgradeResourceState_Response)(nil),            // 69: mayfly.wire.v6.UpgradeResourceState.Response
-	(*UpgradeResourceIdentity_Request)(nil),          // 70: mayfly.wire.v6.UpgradeResourceIdentity.Request
-	(*UpgradeResourceIdentity_Response)(nil),         // 71: mayfly.wire.v6.UpgradeResourceIdentity.Response
-	(*ReadResource_Request)(nil),                     // 72: mayfly.wire.v6.ReadResource.Request
-	(*ReadResource_Response)(nil),                    // 73: mayfly.wire.v6.ReadResource.Response
-	(*PlanResourceChange_Request)(nil),               // 74: mayfly.wire.v6.PlanResourceChange.Request
-	(*PlanResourceChange_Response)(nil),              // 75: mayfly.wire.v6.PlanResourceChange.Response
-	(*ApplyResourceChange_Request)(nil),              // 76: mayfly.wire.v6.ApplyResourceChange.Request
-	(*ApplyResourceChange_Response)(nil),             // 77: mayfly.wire.v6.ApplyResourceChange.Response
-	(*ImportResourceState_Request)(nil),              // 78: mayfly.wire.v6.ImportResourceState.Request
-	(*ImportResourceState_ImportedResource)(nil),     // 79: mayfly.wire.v6.ImportResourceState.ImportedResource
-	(*ImportResourceState_Response)(nil),             // 80: mayfly.wire.v6.ImportResourceState.Response
-	(*MoveResourceState_Request)(nil),                // 81: mayfly.wire.v6.MoveResourceState.Request
-	(*MoveResourceState_Response)(nil),               // 82: mayfly.wire.v6.MoveResourceState.Response
-	(*GenerateResourceConfig_Request)(nil),           // 83: mayfly.wire.v6.GenerateResourceConfig.Request
-	(*GenerateResourceConfig_Response)(nil),          // 84: mayfly.wire.v6.GenerateResourceConfig.Response
-	(*GetFunctions_Request)(nil),                     // 85: mayfly.wire.v6.GetFunctions.Request
-	(*ReadDataSource_Request)(nil),                   // 86: mayfly.wire.v6.ReadDataSource.Request
-	(*ReadDataSource_Response)(nil),                  // 87: mayfly.wire.v6.ReadDataSource.Response
-	(*ListResource_Request)(nil),                     // 88: mayfly.wire.v6.ListResource.Request
-	(*ListResource_Event)(nil),                       // 89: mayfly.wire.v6.ListResource.Event
-	(*OpenEphemeralResource_Request)(nil),            // 90: mayfly.wire.v6.OpenEphemeralResource.Request
-	(*OpenEphemeralResource_Response)(nil),           // 91: mayfly.wire.v6.OpenEphemeralResource.Response
-	(*RenewEphemeralResource_Request)(nil),           // 92: mayfly.wire.v6.RenewEphemeralResource.Request
-	(*RenewEphemeralResource_Response)(nil),          // 93: mayfly.wire.v6.RenewEphemeralResource.Response
-	(*CloseEphemeralResource_Request)(nil),           // 94: mayfly.wire.v6.CloseEphemeralResource.Request
-	(*CloseEphemeralResource_Response)(nil),          // 95: mayfly.wire.v6.CloseEphemeralResource.Response
-	(*CallFunction_Request)(nil),                     // 96: mayfly.wire.v6.CallFunction.Request
-	(*CallFunction_Response)(nil),                    // 97: mayfly.wire.v6.CallFunction.Response
-	(*timestamppb.Timestamp)(nil),                    // 98: google.protobuf.Timestamp
+	(*ValidateActionConfig)(nil),                     // 37: mayfly.wire.v6.ValidateActionConfig
+	(*PlanAction)(nil),                               // 38: mayfly.wire.v6.PlanAction
+	(*InvokeAction)(nil),                             // 39: mayfly.wire.v6.InvokeAction
+	(*OpenEphemeralResource)(nil),                    // 40: mayfly.wire.v6.OpenEphemeralResource
+	(*RenewEphemeralResource)(nil),                   // 41: mayfly.wire.v6.RenewEphemeralResource
+	(*CloseEphemeralResource)(nil),                   // 42: mayfly.wire.v6.CloseEphemeralResource
+	(*CallFunction)(nil),                             // 43: mayfly.wire.v6.CallFunction
+	(*AttributePath_Step)(nil),                       // 44: mayfly.wire.v6.AttributePath.Step
+	nil,                                              // 45: mayfly.wire.v6.RawState.FlatmapEntry
+	(*Schema_Block)(nil),                             // 46: mayfly.wire.v6.Schema.Block
+	(*Schema_Attribute)(nil),                         // 47: mayfly.wire.v6.Schema.Attribute
+	(*Schema_NestedBlock)(nil),                       // 48: mayfly.wire.v6.Schema.NestedBlock
+	(*Schema_Object)(nil),                            // 49: mayfly.wire.v6.Schema.Object
+	(*Function_Parameter)(nil),                       // 50: mayfly.wire.v6.Function.Parameter
+	(*Function_Return)(nil),                          // 51: mayfly.wire.v6.Function.Return
+	(*ResourceIdentitySchema_IdentityAttribute)(nil), // 52: mayfly.wire.v6.ResourceIdentitySchema.IdentityAttribute
+	(*GetProviderSchema_Request)(nil),                // 53: mayfly.wire.v6.GetProviderSchema.Request
+	(*GetResourceIdentitySchemas_Request)(nil),       // 54: mayfly.wire.v6.GetResourceIdentitySchemas.Request
+	(*GetResourceIdentitySchemas_Response)(nil),      // 55: mayfly.wire.v6.GetResourceIdentitySchemas.Response
+	nil,                                              // 56: mayfly.wire.v6.GetResourceIdentitySchemas.Response.IdentitySchemasEntry
+	(*ValidateProviderConfig_Request)(nil),           // 57: mayfly.wire.v6.ValidateProviderConfig.Request
+	(*ValidateProviderConfig_Response)(nil),          // 58: mayfly.wire.v6.ValidateProviderConfig.Response
+	(*ValidateResourceConfig_Request)(nil),           // 59: mayfly.wire.v6.ValidateResourceConfig.Request
+	(*ValidateResourceConfig_Response)(nil),          // 60: mayfly.wire.v6.ValidateResourceConfig.Response
+	(*ValidateDataResourceConfig_Request)(nil),       // 61: mayfly.wire.v6.ValidateDataResourceConfig.Request
+	(*ValidateDataResourceConfig_Response)(nil),      // 62: mayfly.wire.v6.ValidateDataResourceConfig.Response
+	(*ValidateEphemeralResourceConfig_Request)(nil),  // 63: mayfly.wire.v6.ValidateEphemeralResourceConfig.Request
+	(*ValidateEphemeralResourceConfig_Response)(nil), // 64: mayfly.wire.v6.ValidateEphemeralResourceConfig.Response
+	(*ValidateListResourceConfig_Request)(nil),       // 65: mayfly.wire.v6.ValidateListResourceConfig.Request
+	(*ValidateListResourceConfig_Response)(nil),      // 66: mayfly.wire.v6.ValidateListResourceConfig.Response
+	(*ConfigureProvider_Request)(nil),                // 67: mayfly.wire.v6.ConfigureProvider.Request
+	(*ConfigureProvider_Response)(nil),               // 68: mayfly.wire.v6.ConfigureProvider.Response
+	(*StopProvider_Request)(nil),                     // 69: mayfly.wire.v6.StopProvider.Request
+	(*StopProvider_Response)(nil),                    // 70: mayfly.wire.v6.StopProvider.Response
+	(*UpgradeResourceState_Request)(nil),             // 71: mayfly.wire.v6.UpgradeResourceState.Request
+	(*UpgradeResourceState_Response)(nil),            // 72: mayfly.wire.v6.UpgradeResourceState.Response
+	(*UpgradeResourceIdentity_Request)(nil),          // 73: mayfly.wire.v6.UpgradeResourceIdentity.Request
+	(*UpgradeResourceIdentity_Response)(nil),         // 74: mayfly.wire.v6.UpgradeResourceIdentity.Response
+	(*ReadResource_Request)(nil),                     // 75: mayfly.wire.v6.ReadResource.Request
+	(*ReadResource_Response)(nil),                    // 76: mayfly.wire.v6.ReadResource.Response
+	(*PlanResourceChange_Request)(nil),               // 77: mayfly.wire.v6.PlanResourceChange.Request
+	(*PlanResourceChange_Response)(nil),              // 78: mayfly.wire.v6.PlanResourceChange.Response
+	(*ApplyResourceChange_Request)(nil),              // 79: mayfly.wire.v6.ApplyResourceChange.Request
+	(*ApplyResourceChange_Response)(nil),             // 80: mayfly.wire.v6.ApplyResourceChange.Response
+	(*ImportResourceState_Request)(nil),              // 81: mayfly.wire.v6.ImportResourceState.Request
+	(*ImportResourceState_ImportedResource)(nil),     // 82: mayfly.wire.v6.ImportResourceState.ImportedResource
+	(*ImportResourceState_Response)(nil),             // 83: mayfly.wire.v6.ImportResourceState.Response
+	(*MoveResourceState_Request)(nil),                // 84: mayfly.wire.v6.MoveResourceState.Request
+	(*MoveResourceState_Response)(nil),               // 85: mayfly.wire.v6.MoveResourceState.Response
+	(*GenerateResourceConfig_Request)(nil),           // 86: mayfly.wire.v6.GenerateResourceConfig.Request
+	(*GenerateResourceConfig_Response)(nil),          // 87: mayfly.wire.v6.GenerateResourceConfig.Response
+	(*GetFunctions_Request)(nil),                     // 88: mayfly.wire.v6.GetFunctions.Request
+	(*ReadDataSource_Request)(nil),                   // 89: mayfly.wire.v6.ReadDataSource.Request
+	(*ReadDataSource_Response)(nil),                  // 90: mayfly.wire.v6.ReadDataSource.Response
+	(*ListResource_Request)(nil),                     // 91: mayfly.wire.v6.ListResource.Request
+	(*ListResource_Event)(nil),                       // 92: mayfly.wire.v6.ListResource.Event
+	(*ValidateActionConfig_Request)(nil),             // 93: mayfly.wire.v6.ValidateActionConfig.Request
+	(*ValidateActionConfig_Response)(nil),            // 94: mayfly.wire.v6.ValidateActionConfig.Response
+	(*PlanAction_Request)(nil),                       // 95: mayfly.wire.v6.PlanAction.Request
+	(*PlanAction_Response)(nil),                      // 96: mayfly.wire.v6.PlanAction.Response
+	(*InvokeAction_Request)(nil),                     // 97: mayfly.wire.v6.InvokeAction.Request
+	(*InvokeAction_Event)(nil),                       // 98: mayfly.wire.v6.InvokeAction.Event
+	(*InvokeAction_Event_Progress)(nil),              // 99: mayfly.wire.v6.InvokeAction.Event.Progress
+	(*InvokeAction_Event_Completed)(nil),             // 100: mayfly.wire.v6.InvokeAction.Event.Completed
+	(*OpenEphemeralResource_Request)(nil),            // 101: mayfly.wire.v6.OpenEphemeralResource.Request
+	(*OpenEphemeralResource_Response)(nil),           // 102: mayfly.wire.v6.OpenEphemeralResource.Response
+	(*RenewEphemeralResource_Request)(nil),           // 103: mayfly.wire.v6.RenewEphemeralResource.Request
+	(*RenewEphemeralResource_Response)(nil),          // 104: mayfly.wire.v6.RenewEphemeralResource.Response
+	(*CloseEphemeralResource_Request)(nil),           // 105: mayfly.wire.v6.CloseEphemeralResource.Request
+	(*CloseEphemeralResource_Response)(nil),          // 106: mayfly.wire.v6.CloseEphemeralResource.Response
+	(*CallFunction_Request)(nil),                     // 107: mayfly.wire.v6.CallFunction.Request
+	(*CallFunction_Response)(nil),                    // 108: mayfly.wire.v6.CallFunction.Response
+	(*timestamppb.Timestamp)(nil),                    // 109: google.protobuf.Timestamp
 }
 var file_mayfly_wire6_proto_depIdxs = []int32{
 	1,   // 0: mayfly.wire.v6.Diagnostic.severity:type_name -> mayfly.wire.v6.Diagnostic.Severity
 	8,   // 1: mayfly.wire.v6.Diagnostic.attribute:type_name -> mayfly.wire.v6.AttributePath
-	41,  // 2: mayfly.wire.v6.AttributePath.steps:type_name -> mayfly.wire.v6.AttributePath.Step
-	42,  // 3: mayfly.wire.v6.RawState.flatmap:type_name -> mayfly.wire.v6.RawState.FlatmapEntry
-	43,  // 4: mayfly.wire.v6.Schema.block:type_name -> mayfly.wire.v6.Schema.Block
-	47,  // 5: mayfly.wire.v6.Function.parameters:type_name -> mayfly.wire.v6.Function.Parameter
-	47,  // 6: mayfly.wire.v6.Function.variadic_parameter:type_name -> mayfly.wire.v6.Function.Parameter
-	48,  // 7: mayfly.wire.v6.Function.return:type_name -> mayfly.wire.v6.Function.Return
+	44,  // 2: mayfly.wire.v6.AttributePath.steps:type_name -> mayfly.wire.v6.AttributePath.Step
+	45,  // 3: mayfly.wire.v6.RawState.flatmap:type_name -> mayfly.wire.v6.RawState.FlatmapEntry
+	46,  // 4: mayfly.wire.v6.Schema.block:type_name -> mayfly.wire.v6.Schema.Block
+	50,  // 5: mayfly.wire.v6.Function.parameters:type_name -> mayfly.wire.v6.Function.Parameter
+	50,  // 6: mayfly.wire.v6.Function.variadic_parameter:type_name -> mayfly.wire.v6.Function.Parameter
+	51,  // 7: mayfly.wire.v6.Function.return:type_name -> mayfly.wire.v6.Function.Return
 	0,   // 8: mayfly.wire.v6.Function.description_kind:type_name -> mayfly.wire.v6.StringKind
 	4,   // 9: mayfly.wire.v6.Deferred.reason:type_name -> mayfly.wire.v6.Deferred.Reason
-	49,  // 10: mayfly.wire.v6.ResourceIdentitySchema.identity_attributes:type_name -> mayfly.wire.v6.ResourceIdentitySchema.IdentityAttribute
+	52,  // 10: mayfly.wire.v6.ResourceIdentitySchema.identity_attributes:type_name -> mayfly.wire.v6.ResourceIdentitySchema.IdentityAttribute
 	5,   // 11: mayfly.wire.v6.ResourceIdentityData.identity_data:type_name -> mayfly.wire.v6.DynamicValue
-	45,  // 12: mayfly.wire.v6.Schema.Block.block_types:type_name -> mayfly.wire.v6.Schema.NestedBlock
+	48,  // 12: mayfly.wire.v6.Schema.Block.block_types:type_name -> mayfly.wire.v6.Schema.NestedBlock
 	0,   // 13: mayfly.wire.v6.Schema.Block.description_kind:type_name -> mayfly.wire.v6.StringKind
 	0,   // 14: mayfly.wire.v6.Schema.Attribute.description_kind:type_name -> mayfly.wire.v6.StringKind
-	46,  // 15: mayfly.wire.v6.Schema.Attribute.nested_type:type_name -> mayfly.wire.v6.Schema.Object
-	43,  // 16: mayfly.wire.v6.Schema.NestedBlock.block:type_name -> mayfly.wire.v6.Schema.Block
+	49,  // 15: mayfly.wire.v6.Schema.Attribute.nested_type:type_name -> mayfly.wire.v6.Schema.Object
+	46,  // 16: mayfly.wire.v6.Schema.NestedBlock.block:type_name -> mayfly.wire.v6.Schema.Block
 	2,   // 17: mayfly.wire.v6.Schema.NestedBlock.nesting:type_name -> mayfly.wire.v6.Schema.NestedBlock.NestingMode
-	44,  // 18: mayfly.wire.v6.Schema.Object.attributes:type_name -> mayfly.wire.v6.Schema.Attribute
+	47,  // 18: mayfly.wire.v6.Schema.Object.attributes:type_name -> mayfly.wire.v6.Schema.Attribute
 	3,   // 19: mayfly.wire.v6.Schema.Object.nesting:type_name -> mayfly.wire.v6.Schema.Object.NestingMode
 	0,   // 20: mayfly.wire.v6.Function.Parameter.description_kind:type_name -> mayfly.wire.v6.StringKind
-	53,  // 21: mayfly.wire.v6.GetResourceIdentitySchemas.Response.identity_schemas:type_name -> mayfly.wire.v6.GetResourceIdentitySchemas.Response.IdentitySchemasEntry
+	56,  // 21: mayfly.wire.v6.GetResourceIdentitySchemas.Response.identity_schemas:type_name -> mayfly.wire.v6.GetResourceIdentitySchemas.Response.IdentitySchemasEntry
 	6,   // 22: mayfly.wire.v6.GetResourceIdentitySchemas.Response.diagnostics:type_name -> mayfly.wire.v6.Diagnostic
 	15,  // 23: mayfly.wire.v6.GetResourceIdentitySchemas.Response.IdentitySchemasEntry.value:type_name -> mayfly.wire.v6.ResourceIdentitySchema
 	5,   // 24: mayfly.wire.v6.ValidateProviderConfig.Request.config:type_name -> mayfly.wire.v6.DynamicValue
@@ -5826,7 +6415,7 @@ var file_mayfly_wire6_proto_depIdxs = []int32{
 	16,  // 74: mayfly.wire.v6.ImportResourceState.Request.identity:type_name -> mayfly.wire.v6.ResourceIdentityData
 	5,   // 75: mayfly.wire.v6.ImportResourceState.ImportedResource.state:type_name -> mayfly.wire.v6.DynamicValue
 	16,  // 76: mayfly.wire.v6.ImportResourceState.ImportedResource.identity:type_name -> mayfly.wire.v6.ResourceIdentityData
-	79,  // 77: mayfly.wire.v6.ImportResourceState.Response.imported_resources:type_name -> mayfly.wire.v6.ImportResourceState.ImportedResource
+	82,  // 77: mayfly.wire.v6.ImportResourceState.Response.imported_resources:type_name -> mayfly.wire.v6.ImportResourceState.ImportedResource
 	6,   // 78: mayfly.wire.v6.ImportResourceState.Response.diagnostics:type_name -> mayfly.wire.v6.Diagnostic
 	14,  // 79: mayfly.wire.v6.ImportResourceState.Response.deferred:type_name -> mayfly.wire.v6.Deferred
 	9,   // 80: mayfly.wire.v6.MoveResourceState.Request.source_state:type_name -> mayfly.wire.v6.RawState
@@ -5847,23 +6436,34 @@ var file_mayfly_wire6_proto_depIdxs = []int32{
 	16,  // 95: mayfly.wire.v6.ListResource.Event.identity:type_name -> mayfly.wire.v6.ResourceIdentityData
 	5,   // 96: mayfly.wire.v6.ListResource.Event.resource_object:type_name -> mayfly.wire.v6.DynamicValue
 	6,   // 97: mayfly.wire.v6.ListResource.Event.diagnostic:type_name -> mayfly.wire.v6.Diagnostic
-	5,   // 98: mayfly.wire.v6.OpenEphemeralResource.Request.config:type_name -> mayfly.wire.v6.DynamicValue
-	13,  // 99: mayfly.wire.v6.OpenEphemeralResource.Request.client_capabilities:type_name -> mayfly.wire.v6.ClientCapabilities
-	6,   // 100: mayfly.wire.v6.OpenEphemeralResource.Response.diagnostics:type_name -> mayfly.wire.v6.Diagnostic
-	98,  // 101: mayfly.wire.v6.OpenEphemeralResource.Response.renew_at:type_name -> google.protobuf.Timestamp
-	5,   // 102: mayfly.wire.v6.OpenEphemeralResource.Response.result:type_name -> mayfly.wire.v6.DynamicValue
-	14,  // 103: mayfly.wire.v6.OpenEphemeralResource.Response.deferred:type_name -> mayfly.wire.v6.Deferred
-	6,   // 104: mayfly.wire.v6.RenewEphemeralResource.Response.diagnostics:type_name -> mayfly.wire.v6.Diagnostic
-	98,  // 105: mayfly.wire.v6.RenewEphemeralResource.Response.renew_at:type_name -> google.protobuf.Timestamp
-	6,   // 106: mayfly.wire.v6.CloseEphemeralResource.Response.diagnostics:type_name -> mayfly.wire.v6.Diagnostic
-	5,   // 107: mayfly.wire.v6.CallFunction.Request.arguments:type_name -> mayfly.wire.v6.DynamicValue
-	5,   // 108: mayfly.wire.v6.CallFunction.Response.result:type_name -> mayfly.wire.v6.DynamicValue
-	7,   // 109: mayfly.wire.v6.CallFunction.Response.error:type_name -> mayfly.wire.v6.FunctionError
-	110, // [110:110] is the sub-list for method output_type
-	110, // [110:110] is the sub-list for method input_type
-	110, // [110:110] is the sub-list for extension type_name
-	110, // [110:110] is the sub-list for extension extendee
-	0,   // [0:110] is the sub-list for field type_name
+	5,   // 98: mayfly.wire.v6.ValidateActionConfig.Request.config:type_name -> mayfly.wire.v6.DynamicValue
+	6,   // 99: mayfly.wire.v6.ValidateActionConfig.Response.diagnostics:type_name -> mayfly.wire.v6.Diagnostic
+	5,   // 100: mayfly.wire.v6.PlanAction.Request.config:type_name -> mayfly.wire.v6.DynamicValue
+	13,  // 101: mayfly.wire.v6.PlanAction.Request.client_capabilities:type_name -> mayfly.wire.v6.ClientCapabilities
+	6,   // 102: mayfly.wire.v6.PlanAction.Response.diagnostics:type_name -> mayfly.wire.v6.Diagnostic
+	14,  // 103: mayfly.wire.v6.PlanAction.Response.deferred:type_name -> mayfly.wire.v6.Deferred
+	5,   // 104: mayfly.wire.v6.InvokeAction.Request.config:type_name -> mayfly.wire.v6.DynamicValue
+	13,  // 105: mayfly.wire.v6.InvokeAction.Request.client_capabilities:type_name -> mayfly.wire.v6.ClientCapabilities
+	99,  // 106: mayfly.wire.v6.InvokeAction.Event.progress:type_name -> mayfly.wire.v6.InvokeAction.Event.Progress
+	100, // 107: mayfly.wire.v6.InvokeAction.Event.completed:type_name -> mayfly.wire.v6.InvokeAction.Event.Completed
+	6,   // 108: mayfly.wire.v6.InvokeAction.Event.Completed.diagnostics:type_name -> mayfly.wire.v6.Diagnostic
+	5,   // 109: mayfly.wire.v6.OpenEphemeralResource.Request.config:type_name -> mayfly.wire.v6.DynamicValue
+	13,  // 110: mayfly.wire.v6.OpenEphemeralResource.Request.client_capabilities:type_name -> mayfly.wire.v6.ClientCapabilities
+	6,   // 111: mayfly.wire.v6.OpenEphemeralResource.Response.diagnostics:type_name -> mayfly.wire.v6.Diagnostic
+	109, // 112: mayfly.wire.v6.OpenEphemeralResource.Response.renew_at:type_name -> google.protobuf.Timestamp
+	5,   // 113: mayfly.wire.v6.OpenEphemeralResource.Response.result:type_name -> mayfly.wire.v6.DynamicValue
+	14,  // 114: mayfly.wire.v6.OpenEphemeralResource.Response.deferred:type_name -> mayfly.wire.v6.Deferred
+	6,   // 115: mayfly.wire.v6.RenewEphemeralResource.Response.diagnostics:type_name -> mayfly.wire.v6.Diagnostic
+	109, // 116: mayfly.wire.v6.RenewEphemeralResource.Response.renew_at:type_name -> google.protobuf.Timestamp
+	6,   // 117: mayfly.wire.v6.CloseEphemeralResource.Response.diagnostics:type_name -> mayfly.wire.v6.Diagnostic
+	5,   // 118: mayfly.wire.v6.CallFunction.Request.arguments:type_name -> mayfly.wire.v6.DynamicValue
+	5,   // 119: mayfly.wire.v6.CallFunction.Response.result:type_name -> mayfly.wire.v6.DynamicValue
+	7,   // 120: mayfly.wire.v6.CallFunction.Response.error:type_name -> mayfly.wire.v6.FunctionError
+	121, // [121:121] is the sub-list for method output_type
+	121, // [121:121] is the sub-list for method input_type
+	121, // [121:121] is the sub-list for extension type_name
+	121, // [121:121] is the sub-list for extension extendee
+	0,   // [0:121] is the sub-list for field type_name
 }
 
 func init() { file_mayfly_wire6_proto_init() }
@@ -5872,23 +6472,27 @@ func file_mayfly_wire6_proto_init() {
 		return
 	}
 	file_mayfly_wire6_proto_msgTypes[2].OneofWrappers = []any{}
-	file_mayfly_wire6_proto_msgTypes[36].OneofWrappers = []any{
+	file_mayfly_wire6_proto_msgTypes[39].OneofWrappers = []any{
 		(*AttributePath_Step_AttributeName)(nil),
 		(*AttributePath_Step_ElementKeyString)(nil),
 		(*AttributePath_Step_ElementKeyInt)(nil),
 	}
-	file_mayfly_wire6_proto_msgTypes[84].OneofWrappers = []any{}
-	file_mayfly_wire6_proto_msgTypes[86].OneofWrappers = []any{}
 	file_mayfly_wire6_proto_msgTypes[87].OneofWrappers = []any{}
-	file_mayfly_wire6_proto_msgTypes[88].OneofWrappers = []any{}
-	file_mayfly_wire6_proto_msgTypes[89].OneofWrappers = []any{}
+	file_mayfly_wire6_proto_msgTypes[93].OneofWrappers = []any{
+		(*InvokeAction_Event_Progress_)(nil),
+		(*InvokeAction_Event_Completed_)(nil),
+	}
+	file_mayfly_wire6_proto_msgTypes[97].OneofWrappers = []any{}
+	file_mayfly_wire6_proto_msgTypes[98].OneofWrappers = []any{}
+	file_mayfly_wire6_proto_msgTypes[99].OneofWrappers = []any{}
+	file_mayfly_wire6_proto_msgTypes[100].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_mayfly_wire6_proto_rawDesc), len(file_mayfly_wire6_proto_rawDesc)),
 			NumEnums:      5,
-			NumMessages:   93,
+			NumMessages:   104,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -3,7 +3,6 @@ package planfile
 import (
 	"slices"
 
-	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/internal/values/value"
 	"github.com/mayfly-iac/mayfly/plan"
 )
@@ -35,7 +34,7 @@ func (f *File) check() error {
 // checkSubject returns an error unless the change has a resource.
 func checkSubject(c *plan.Change) error {
 	r := c.Addr.Resource
-	if r.Type == "" || r.Name == "" || r.Mode == addr.Ephemeral || r.Mode == addr.List {
+	if r.Type == "" || r.Name == "" || r.Mode.Fleeting() {
 		return corrupt("it has a change of something that is not a resource")
 	}
 	if c.Provider.Provider.Type == "" {

@@ -171,7 +171,10 @@ func TestEveryMethodIsRecorded(t *testing.T) {
 	_, e23 := r.CloseEphemeralResource(ctx, &tfprotov6.CloseEphemeralResourceRequest{})
 	_, e24 := r.ValidateListResourceConfig(ctx, &tfprotov6.ValidateListResourceConfigRequest{})
 	_, e25 := r.ListResource(ctx, &tfprotov6.ListResourceRequest{})
-	err := errors.Join(e1, e2, e3, e4, e5, e6, e7, e8, e9, e10, e11, e12, e13, e14, e15, e16, e17, e18, e19, e20, e21, e22, e23, e24, e25)
+	_, e26 := r.ValidateActionConfig(ctx, &tfprotov6.ValidateActionConfigRequest{})
+	_, e27 := r.PlanAction(ctx, &tfprotov6.PlanActionRequest{})
+	_, e28 := r.InvokeAction(ctx, &tfprotov6.InvokeActionRequest{})
+	err := errors.Join(e1, e2, e3, e4, e5, e6, e7, e8, e9, e10, e11, e12, e13, e14, e15, e16, e17, e18, e19, e20, e21, e22, e23, e24, e25, e26, e27, e28)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,6 +19,7 @@ import (
 // records the call and carries out misbehavior, so that the methods themselves behave well.
 type core struct {
 	*lists
+	*actions
 	variant    string
 	provider   *tfprotov6.Schema
 	resources  map[string]*tfprotov6.Schema

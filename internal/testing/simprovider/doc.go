@@ -64,6 +64,12 @@
 //     results, named by prefix and index, in place of the ones in the cloud), objectless (no objects), and
 //     indexes of results: fail_at, fail_from, warn_at, nameless_at (no identity), hang_at, exit_at; fail_on
 //     (validate, list).
+//   - action sim_note: name; optional text, tags, secret (sensitive), secret_wo (write-only), fail_on
+//     (validate, plan, invoke); list block part {value, secret (sensitive)}. Each invocation adds a line to
+//     the file ActionsFile of the cloud.
+//   - action sim_job: name; optional steps (messages before it ends), say (the end of each), delay, fail_on,
+//     and answer: none (the answer ends without saying that the action has ended), exit, hang (until it is
+//     cancelled or stopped), late (done after that). It adds a line too.
 //   - functions echo(any), concat2(string, string), join(separator, parts...), fail(string); once configured
 //     whoami(), which only GetFunctions tells. An argument "forbidden" is an error at that argument.
 //   - provider_meta: module; the transcript has it as meta.module.

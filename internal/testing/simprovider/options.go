@@ -160,6 +160,6 @@ func newCore(o Options, protocol int) (*core, error) {
 		data:       dataSchemas(o.Schema),
 		ephemerals: ephemeralSchemas(o.Schema),
 	}
-	c.lists = &lists{c, listSchemas()}
+	c.lists, c.actions = &lists{c, listSchemas()}, &actions{c, actionSchemas()}
 	return c, nil
 }

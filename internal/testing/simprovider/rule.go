@@ -48,7 +48,7 @@ var rpcs = []string{
 	"ValidateResourceConfig", "UpgradeResourceState", "UpgradeResourceIdentity", "ReadResource", "PlanResourceChange", "ApplyResourceChange",
 	"ImportResourceState", "MoveResourceState", "GenerateResourceConfig", "ValidateDataResourceConfig", "ReadDataSource", "GetFunctions",
 	"CallFunction", "ValidateEphemeralResourceConfig", "OpenEphemeralResource", "RenewEphemeralResource", "CloseEphemeralResource",
-	"ValidateListResourceConfig", "ListResource",
+	"ValidateListResourceConfig", "ListResource", "ValidateActionConfig", "PlanAction", "InvokeAction",
 }
 
 // The deeds that affect the call as a whole; deeds that change a response are in the table alterations.

@@ -19,11 +19,12 @@ const (
 	ForData
 	ForEphemeral
 	ForList
+	ForAction
 )
 
 // String names the kind as the subject of a sentence.
 func (k Kind) String() string {
-	return [...]string{"provider configurations", "managed resources", "data sources", "ephemeral resources", "lists"}[k%5]
+	return [...]string{"provider configurations", "managed resources", "data sources", "ephemeral resources", "lists", "actions"}[k%6]
 }
 
 // InternalValidate reports all rules that the schema itself breaks, each with the place in the schema. Such
@@ -127,7 +128,7 @@ func (v *validator) attribute(a *Attribute, name, at string, inSet bool) {
 
 // writeOnly checks where a write-only attribute may be (E60).
 func (v *validator) writeOnly(a *Attribute, at string, inSet bool) {
-	if v.kind != ForManaged && !a.Extension { // the protocol has them in resources only
+	if v.kind != ForManaged && v.kind != ForAction && !a.Extension { // the protocol has them in these only
 		v.fail(at, "write-only attributes are not possible in %s", v.kind)
 	}
 	if a.Computed {

@@ -16,6 +16,9 @@ const (
 	EnvLenient   = "SIM_LENIENT"   // set: leases may be used when they are not live, and parents closed first, as other engines do
 )
 
+// ActionsFile is the name of the file in the cloud with a line for each invocation of an action.
+const ActionsFile = "actions.txt"
+
 // Source is the provider's source address.
 const Source = "mayfly.dev/test/sim"
 
