@@ -84,18 +84,6 @@ func BuildOverlay(path, overlay, folder string) error {
 	return run(folder, compile(path, "-overlay="+overlay, module+folder))
 }
 
-// BuildTests compiles the tests of a command for tests with temporary files in dir, and returns the path of
-// the executable.
-func BuildTests(dir, folder string) (string, error) {
-	path := placed(dir, filepath.Base(folder)+".test")
-	cmd := exec.Command("go", "test", "-c", options, "-o", path, module+folder)
-	cmd.Env = original
-	if text, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("building the tests of %s: %w\n%s", folder, err, text)
-	}
-	return path, nil
-}
-
 // Name makes an executable available under names, by which it knows its role, for tests with temporary
 // files in dir. It returns the directory with the names. They are of a copy: a linker writes its file in an
 // order that the system keeps in small pieces.
