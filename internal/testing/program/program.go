@@ -124,7 +124,10 @@ func copyFile(to, from string) error {
 	return errors.Join(err, dst.Close())
 }
 
+// run runs go while no other package's tests do: go shares the programs that it has compiled, but two that
+// compile the same one at once both do all of it.
 func run(folder string, goArgs []string) error {
+	defer alone()()
 	cmd := exec.Command("go", goArgs...)
 	cmd.Env = original
 	if text, err := cmd.CombinedOutput(); err != nil {
