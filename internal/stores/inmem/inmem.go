@@ -204,9 +204,10 @@ func (m *manager) Write(_ context.Context, f *state.File) error {
 	return nil
 }
 
-// Journal implements store.Manager. Its records go nowhere.
-func (m *manager) Journal(_ context.Context, base *state.File) (state.Journal, error) {
-	return state.NewLog(nowhere{}, base.Meta, nil)
+// BeginRun implements store.Manager. The records of its journal go nowhere.
+func (m *manager) BeginRun(_ context.Context, base *state.File, version string) (state.Run, error) {
+	log, err := state.NewLog(nowhere{}, base.Meta, nil)
+	return state.NewRun(base, version, log, m.Write), err
 }
 
 // nowhere is the file of journals that are never replayed: memory is lost with the process.

@@ -306,7 +306,7 @@ func testJournal(t *testing.T, h Harness) {
 	m := manager(t, h, store.DefaultWorkspace)
 	unlock := lock(t, m, "a")
 	base := File(t, "l", 0, 0)
-	j, err := m.Journal(t.Context(), base)
+	j, err := m.BeginRun(t.Context(), base, "1.0.0")
 	if err != nil {
 		t.Fatal(err)
 	}
