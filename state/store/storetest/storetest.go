@@ -33,6 +33,9 @@ type Harness struct {
 	NoWorkspaces bool
 	// NoLock is set for a place that is configured without locking.
 	NoLock bool
+	// Volatile is set for a place that is lost with the process, and so keeps nothing of a run that does not
+	// end.
+	Volatile bool
 }
 
 // Run runs the suite. setup is called once for each test in it.
@@ -55,9 +58,11 @@ func Run(t *testing.T, setup func(t *testing.T) Harness) {
 		{"journal", testJournal},
 		{"lineage and serial", testLineage},
 		{"written after cancel", testCancelled},
+		{"stale base", testStaleBase},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, setup(t)) })
 	}
+	t.Run("rows", func(t *testing.T) { testRows(t, setup) })
 }
 
 func needsWorkspaces(t *testing.T, h Harness) {
