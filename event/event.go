@@ -25,6 +25,7 @@ const (
 	OpRenew     Op = "renew"     //
 	OpClose     Op = "close"     //
 	OpProvision Op = "provision" // one provisioner
+	OpInvoke    Op = "invoke"    // of an action
 )
 
 // The operations that only a DetailObserver receives.
@@ -45,7 +46,7 @@ type Kind uint8
 const (
 	Started  Kind = iota
 	Progress      // still running
-	Output        // a line of a provisioner's output
+	Output        // a line of a provisioner's output, or a message about the progress of an action
 	Completed
 	Failed
 	Deferred // an ephemeral instance that is not opened in this walk
@@ -65,6 +66,8 @@ type Event struct {
 	Provisioner string // type of the provisioner
 	Line        string // Output only
 	Diags       diag.List
+	// Trigger is the cause of an OpInvoke, nil if the user asked for the action.
+	Trigger *plan.ActionTrigger
 
 	// The rest is for OpUse. Either Object is an ephemeral instance, or Provider is the address of a provider
 	// configuration whose values come from ephemeral instances. An instance that was deferred is used too,

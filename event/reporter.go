@@ -77,17 +77,31 @@ func (r *Reporter) Begin(op Op, obj addr.Object, action plan.Action, idKey, id s
 	if op == OpRenew && r.Full() {
 		return func(diag.List, string, string) {}
 	}
+	return r.begin(Event{Op: op, Object: obj, Action: action, IDKey: idKey, ID: id})
+}
+
+// BeginInvocation is Begin for an invocation of an action. trigger is its cause.
+func (r *Reporter) BeginInvocation(action addr.Instance, trigger *plan.ActionTrigger) (end func(diag.List)) {
+	ended := r.begin(Event{Op: OpInvoke, Object: addr.Object{Instance: action}, Trigger: trigger})
+	return func(diags diag.List) { ended(diags, "", "") }
+}
+
+func (r *Reporter) begin(of Event) (end func(diags diag.List, idKey, id string)) {
 	begin := r.now()
-	r.Report(Event{Kind: Started, Op: op, Object: obj, Action: action, IDKey: idKey, ID: id, Time: begin})
-	p := &progress{r: r, of: Event{Kind: Progress, Op: op, Object: obj, Action: action, IDKey: idKey, ID: id}, begin: begin}
+	started := of
+	started.Kind, started.Time = Started, begin
+	r.Report(started)
+	p := &progress{r: r, of: of, begin: begin}
+	p.of.Kind = Progress
 	p.start()
 	return func(diags diag.List, idKey, id string) {
 		p.end()
-		kind := Completed
+		ended := of
+		ended.Kind, ended.Elapsed, ended.IDKey, ended.ID, ended.Diags = Completed, r.now().Sub(begin), idKey, id, diags
 		if diags.HasErrors() {
-			kind = Failed
+			ended.Kind = Failed
 		}
-		r.Report(Event{Kind: kind, Op: op, Object: obj, Action: action, Elapsed: r.now().Sub(begin), IDKey: idKey, ID: id, Diags: diags})
+		r.Report(ended)
 	}
 }
 

@@ -164,6 +164,9 @@ func stepNode(s *Step) string {
 	if s.Leg == Gate {
 		return s.block
 	}
+	if s.Leg == InvokeLeg {
+		return s.Change.Addr.Config().String() + s.moment()
+	}
 	suffix := map[Leg]string{ApplyLeg: " (expand)", DestroyLeg: " (destroy)", ForgetLeg: " (forget)"}[s.Leg]
 	return s.Change.Addr.Config().String() + suffix
 }

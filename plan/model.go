@@ -216,7 +216,10 @@ type Plan struct {
 	Changes []*Change
 	Drift   []*Change // changes found by refreshing; Before is the stored object, After the real one
 	Outputs []*OutputChange
-	Checks  []state.CheckResult
+	// Invocations are the actions to be invoked, in order for each resource. They are all triggered by
+	// changes, or all asked for by the user; in the second case, the plan has no changes.
+	Invocations []*Invocation
+	Checks      []state.CheckResult
 
 	Base  *state.State // the state as it was read
 	Prior *state.State // Base after upgrades, moves and refreshing: the start of the changes
@@ -241,11 +244,11 @@ type Plan struct {
 }
 
 // Changed reports whether applying the plan would do anything: whether there is a change other than NoOp, a
-// change of an output or, in refresh-only mode, a change found by refreshing.
+// change of an output, an invocation of an action or, in refresh-only mode, a change found by refreshing.
 func (p *Plan) Changed() bool {
 	return slices.ContainsFunc(p.Changes, func(c *Change) bool { return c.Action != NoOp || c.Moved() || c.Importing != nil }) ||
 		slices.ContainsFunc(p.Outputs, func(o *OutputChange) bool { return o.Action != NoOp }) ||
-		p.Mode == RefreshOnly && len(p.Drift) > 0
+		p.Mode == RefreshOnly && len(p.Drift) > 0 || len(p.Invocations) > 0
 }
 
 // RemovesData reports whether applying a destroy plan removes data source results from the state, for which
@@ -273,12 +276,12 @@ func (p *Plan) SensitiveOutput(c *OutputChange) bool {
 }
 
 // Counts are the numbers of the summary line.
-type Counts struct{ Import, Add, Change, Destroy, Forget int }
+type Counts struct{ Import, Add, Change, Destroy, Forget, Invoke int }
 
 // Counts counts the planned changes for the summary line: a replacement is one addition and one
 // destruction.
 func (p *Plan) Counts() Counts {
-	var n Counts
+	n := Counts{Invoke: len(p.Invocations)}
 	for _, c := range p.Changes {
 		if c.Importing != nil {
 			n.Import++

@@ -19,6 +19,7 @@ const (
 	DestroyLeg            // delete the current, replaced or deposed object
 	ForgetLeg
 	OutputLeg // evaluate an output; nothing comes after it
+	InvokeLeg // invoke actions that the change triggers
 )
 
 // Rule is the reason for an edge between two steps.
@@ -34,6 +35,8 @@ const (
 	ruleUpdates        Rule = "destroy after dependents' updates"
 	ruleSettled        Rule = "destroy after dependencies' updates"
 	ruleGate           Rule = "all of a resource"
+	ruleBefore         Rule = "after its actions"
+	ruleAfter          Rule = "actions after the change"
 	maxCycleStepsShown      = 20
 )
 
@@ -49,9 +52,12 @@ type Step struct {
 	Leg    Leg
 	Change *Change // nil for a Gate and an OutputLeg
 	Output *OutputChange
-	Name   string // of a Gate
-	Needs  int32  // number of steps that come before
-	Next   []Edge
+	// Invocations are the actions of an InvokeLeg, in their order. Before says that they precede the change.
+	Invocations []*Invocation
+	Before      bool
+	Name        string // of a Gate
+	Needs       int32  // number of steps that come before
+	Next        []Edge
 
 	block string // of a Gate: its name in a graph of blocks
 }
@@ -67,9 +73,19 @@ func (s *Step) String() string {
 		return s.Change.Object().String() + " (forget)"
 	case OutputLeg:
 		return "output." + s.Output.Name
+	case InvokeLeg:
+		return s.Change.Object().String() + s.moment()
 	default:
 		return s.Change.Object().String()
 	}
+}
+
+// moment returns the words for the actions of an InvokeLeg.
+func (s *Step) moment() string {
+	if s.Before {
+		return " (actions before)"
+	}
+	return " (actions after)"
 }
 
 // Steps orders the plan's changes and outputs. It is a pure function of the changes, their dependencies and
@@ -85,9 +101,12 @@ func (p *Plan) Steps() ([]Step, diag.List) {
 	for i, c := range p.Changes {
 		b.legs(i, c)
 	}
+	b.done = slices.Clone(b.apply)
+	b.invocations(p.Invocations)
 	for i, c := range p.Changes {
 		b.after(b.apply[i], c.Deps) // the dependencies of its configuration come first
 	}
+	b.afterDependencies()
 	if slices.ContainsFunc(b.destroy, func(leg int32) bool { return leg >= 0 }) {
 		b.connect(p.Changes, p.Prior)
 		b.timing()
@@ -113,11 +132,13 @@ type stepBuilder struct {
 	changes []*Change
 	steps   []Step
 	apply   []int32 // by change, -1 if none
+	done    []int32 // by change: the step that its dependents wait for: apply, or the one with the actions after it
 	destroy []int32
 	late    []bool // by change: its destroy leg is late
 
 	current   map[addr.Instance]int
-	created   map[group]int32 // gate after all apply legs of a group
+	created   map[group]int32 // gate after all of a group
+	changed   map[group]int32 // gate after all apply legs of a group, without the actions after them
 	seenEdges map[[2]int32]struct{}
 }
 
@@ -125,7 +146,7 @@ type stepBuilder struct {
 func newStepBuilder(changes []*Change) *stepBuilder {
 	b := &stepBuilder{
 		relation: newRelation(changes), changes: changes, apply: make([]int32, len(changes)), destroy: make([]int32, len(changes)), late: make([]bool, len(changes)),
-		current: make(map[addr.Instance]int, len(changes)), created: map[group]int32{}, seenEdges: map[[2]int32]struct{}{},
+		current: make(map[addr.Instance]int, len(changes)), created: map[group]int32{}, changed: map[group]int32{}, seenEdges: map[[2]int32]struct{}{},
 	}
 	for i, c := range changes {
 		if c.Deposed == addr.Current {
@@ -192,37 +213,41 @@ func (b *stepBuilder) legs(i int, c *Change) {
 	}
 }
 
-// after orders a step after the apply legs of dependencies.
-func (b *stepBuilder) after(step int32, deps []Dep) {
+// after orders a step after the changes that dependencies are on, with their actions.
+func (b *stepBuilder) after(step int32, deps []Dep) { b.afterLegs(step, deps, b.done, b.created) }
+
+// afterLegs orders a step after the steps in legs, by change, that dependencies are on. gates has the
+// gates after all of a group.
+func (b *stepBuilder) afterLegs(step int32, deps []Dep, legs []int32, gates map[group]int32) {
 	for _, d := range deps {
 		if d.All {
-			b.edge(b.createdGate(d), step, ruleDependency)
+			b.edge(b.createdGate(d, legs, gates), step, ruleDependency)
 		} else if j, ok := b.current[d.Resource.Instance(d.Key)]; ok {
-			b.edge(b.apply[j], step, ruleDependency)
+			b.edge(legs[j], step, ruleDependency)
 		}
 	}
 }
 
-// createdGate returns the gate after all apply legs of a dependency, or -1 if there are none.
-func (b *stepBuilder) createdGate(d Dep) int32 {
+// createdGate returns the gate after the given steps of a dependency, or -1 if there are none.
+func (b *stepBuilder) createdGate(d Dep, legs []int32, gates map[group]int32) int32 {
 	of, members := group{resource: d.Resource}, b.resources[d.Resource]
 	if d.Modules {
 		of, members = group{block: d.Span()}, b.blocks[d.Span()]
 	}
-	if g, ok := b.created[of]; ok {
+	if g, ok := gates[of]; ok {
 		return g
 	}
 	g := int32(-1)
 	for _, j := range members {
-		if b.apply[j] < 0 {
+		if legs[j] < 0 {
 			continue
 		}
 		if g < 0 {
 			g = b.step(Step{Leg: Gate, Name: of.String() + " (all instances)", block: of.node() + " (all instances)"})
 		}
-		b.edge(b.apply[j], g, ruleGate)
+		b.edge(legs[j], g, ruleGate)
 	}
-	b.created[of] = g
+	gates[of] = g
 	return g
 }
 

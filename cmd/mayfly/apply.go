@@ -53,7 +53,7 @@ func (c *changeCommands) applyCommand(a *app) *cli.Command {
 // one. It reports as a destroy, which "apply -destroy" doesn't.
 func (c *changeCommands) destroyCommand(a *app) *cli.Command {
 	f, flags := newApplyFlags(c.in, c.wd)
-	flags = usage.Hide(flags, "destroy", "refresh-only", "replace", "assume-unchanged", "require-ephemeral")
+	flags = usage.Hide(flags, "destroy", "refresh-only", "replace", "invoke", "assume-unchanged", "require-ephemeral")
 	return a.command("destroy", "Destroy previously-created infrastructure", "",
 		"Destroys everything in the state, after asking for approval. Same as \"apply -destroy\".",
 		flags, func(ctx context.Context, args []string) int {
@@ -72,7 +72,7 @@ func (c *changeCommands) destroyCommand(a *app) *cli.Command {
 // planning and approval.
 func (c *changeCommands) refreshCommand(a *app) *cli.Command {
 	f, flags := newApplyFlags(c.in, c.wd)
-	flags = usage.Hide(flags, "destroy", "refresh-only", "refresh", "replace", "assume-unchanged", "require-ephemeral", "auto-approve", "suppress-forget-errors")
+	flags = usage.Hide(flags, "destroy", "refresh-only", "refresh", "replace", "invoke", "assume-unchanged", "require-ephemeral", "auto-approve", "suppress-forget-errors")
 	return a.command("refresh", "Update the state to match remote systems", "",
 		"Updates the state to match the real objects, without asking. Same as \"apply -refresh-only -auto-approve\".",
 		flags, func(ctx context.Context, args []string) int {

@@ -33,7 +33,7 @@ type changeFlags struct {
 	lazyEphemeral                 bool
 	targets, excludes, replace    []string
 	targetFiles, excludeFiles     []string
-	assumeUnchanged               []string
+	assumeUnchanged, invoke       []string
 	requireEphemeral              string
 
 	machineFlags
@@ -62,6 +62,7 @@ func (c *changeFlags) flags(in *input, wd *workingDir) []cli.Flag {
 		listFlag("exclude-file", "Like -exclude, for each line of `FILE`.", &c.excludeFiles),
 		listFlag("replace", "Replace the resource instance at `ADDRESS`.", &c.replace),
 		listFlag("assume-unchanged", "Take the values of ephemeral attributes of the resource instance at `ADDRESS` for those of before where the state has nothing to compare them with.", &c.assumeUnchanged),
+		listFlag("invoke", "Invoke the action at `ADDRESS`, and change nothing. Several are invoked one by one.", &c.invoke),
 		c.parallelFlag(),
 	)
 	output := usage.Grouped(usage.OutputGroup,
@@ -102,6 +103,8 @@ func (c *changeFlags) check() diag.List {
 		return diag.Errorf("Incompatible options", "-assume-unchanged cannot be used with -destroy or -refresh-only, because such plans compare nothing with the configuration.")
 	case len(c.replace) > 0 && (c.destroy || c.refreshOnly):
 		return diag.Errorf("Incompatible options", "-replace cannot be used with -destroy or -refresh-only, because such plans create nothing.")
+	case len(c.invoke) > 0 && (c.destroy || c.refreshOnly || len(c.replace)+len(c.targets)+len(c.targetFiles)+len(c.excludes)+len(c.excludeFiles)+len(c.assumeUnchanged) > 0 || c.generate != ""):
+		return diag.Errorf("Incompatible options", "-invoke plans nothing but invocations of actions, so it cannot be used with options that choose which objects are planned and how: -destroy, -refresh-only, -replace, -target, -exclude, -assume-unchanged and -generate-config-out.")
 	}
 	return c.checkGenerate()
 }
@@ -132,6 +135,10 @@ func (c *changeFlags) planOptions() (mayfly.PlanOptions, diag.List) {
 				diags = append(diags, diag.Errorf("Invalid target address", "The value %q of -%s is not the address of a module, resource or instance: %s.", s, option, err)...)
 				continue
 			}
+			if t.Resource != nil && t.Resource.Mode == addr.Action {
+				diags = append(diags, notSelectable(option, s)...)
+				continue
+			}
 			targets = append(targets, t)
 		}
 		return targets
@@ -151,7 +158,27 @@ func (c *changeFlags) planOptions() (mayfly.PlanOptions, diag.List) {
 	}
 	out.ForceReplace = managed("replace", c.replace)
 	out.AssumeUnchanged = managed("assume-unchanged", c.assumeUnchanged)
+	for _, s := range c.invoke {
+		i, err := addr.ParseInstance(s)
+		if err != nil || i.Resource.Mode != addr.Action {
+			diags = append(diags, diag.Errorf("Invalid invoke address", "The value %q of -invoke is not the address of an action, such as action.TYPE.NAME or action.TYPE.NAME[\"KEY\"].", s)...)
+			continue
+		}
+		if slices.Contains(out.Invoke, i) {
+			diags = append(diags, diag.Errorf("Action named twice", "-invoke names %s twice. One run invokes an action once.", i)...)
+			continue
+		}
+		out.Invoke = append(out.Invoke, i)
+	}
 	return out, diags
+}
+
+// notSelectable reports the address of an action for an option that selects objects.
+func notSelectable(option, address string) diag.List {
+	if option == "target" {
+		return diag.Errorf("Invalid target address", "%s is an action, and -target selects objects. To invoke the action alone, use -invoke=%s.", address, diag.Argument(address))
+	}
+	return diag.Errorf("Invalid target address", "%s is an action, and -%s selects objects. To leave out an action, exclude the resource that triggers it.", address, option)
 }
 
 // addressLines reads a file of addresses, one per line. Empty lines and lines that begin with # are skipped.

@@ -173,7 +173,7 @@ func allSchemas(c provider.Catalog) (document.Declarations, diag.List) {
 		}
 		return m
 	}
-	out.Resources, out.Data, out.Ephemeral, out.Lists = of(addr.Managed), of(addr.Data), of(addr.Ephemeral), of(addr.List)
+	out.Resources, out.Data, out.Ephemeral, out.Lists, out.Actions = of(addr.Managed), of(addr.Data), of(addr.Ephemeral), of(addr.List), of(addr.Action)
 	out.Functions, ds = c.Functions()
 	diags = append(diags, ds...)
 	out.Identities = map[string]*schema.Identity{}

@@ -23,7 +23,7 @@ var ruleIDs = []string{
 	"E50", "E51", "E52", "E53", "E54", "E55", // renewing and closing
 	"E60", "E61", "E62", "E63", "E64", "E65", // write-only attributes
 	"E70", "E71", "E72", // providers, provisioners, connections
-	"E80", "E81", "E82", "E83", "E84", "E90", "E91", "E92", "E93", "E94", "E95", "E96", "E97", "E98", "E99", // what people and programs see
+	"E80", "E81", "E82", "E83", "E84", "E86", "E90", "E91", "E92", "E93", "E94", "E95", "E96", "E97", "E98", "E99", // what people and programs see
 	"E100", // versions of write-only arguments
 }
 

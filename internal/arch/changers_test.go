@@ -9,8 +9,8 @@ import (
 
 // TestOnlyAppliesChange holds the engine's packages to a provider.Reader: what they do with a provider leaves
 // infrastructure alone. Only package ephemeral, which starts providers and ends them, and the engine's
-// options name a whole Provider, and only applier.go calls the operation that changes something, in one
-// function, which only files of an apply call.
+// options name a whole Provider, and only applier.go calls the operations that change something, in one
+// function each, which only files of an apply call.
 func TestOnlyAppliesChange(t *testing.T) {
 	whole := []string{"internal/engine/engine.go", "internal/engine/ephemeral/pool.go", "internal/engine/ephemeral/provider.go"}
 	changes := 0
@@ -24,22 +24,22 @@ func TestOnlyAppliesChange(t *testing.T) {
 			case *ast.SelectorExpr:
 				from, _ := n.X.(*ast.Ident)
 				switch {
-				case n.Sel.Name == "ApplyResource" || from != nil && from.Name == "provider" && n.Sel.Name == "Changer":
+				case n.Sel.Name == "ApplyResource" || n.Sel.Name == "InvokeAction" || from != nil && from.Name == "provider" && n.Sel.Name == "Changer":
 					if changes++; file != "applier.go" {
-						t.Errorf("%s: only applyChange in applier.go asks a provider to change something", s.at(n.Pos()))
+						t.Errorf("%s: only applyChange and invokeAction in applier.go ask a provider to change something", s.at(n.Pos()))
 					}
 				case from != nil && from.Name == "provider" && n.Sel.Name == "Provider" && !slices.Contains(whole, s.name):
 					t.Errorf("%s: hold a provider.Reader", s.at(n.Pos()))
 				}
 			case *ast.CallExpr:
-				if f, ok := n.Fun.(*ast.Ident); ok && f.Name == "applyChange" && s.pkg == "internal/engine" && !strings.HasPrefix(file, "apply") {
+				if f, ok := n.Fun.(*ast.Ident); ok && (f.Name == "applyChange" || f.Name == "invokeAction") && s.pkg == "internal/engine" && !strings.HasPrefix(file, "apply") {
 					t.Errorf("%s: only an apply changes something", s.at(n.Pos()))
 				}
 			}
 			return true
 		})
 	}
-	if changes != 2 {
-		t.Errorf("found %d places that change something, want the 2 in applier.go", changes)
+	if changes != 4 {
+		t.Errorf("found %d places that change something, want the 4 in applier.go", changes)
 	}
 }

@@ -100,7 +100,7 @@ func (a *applier) prepareInstance(t *future.Task, c *plan.Change, does string) *
 // their old value. A deposed object is not the object of the instance any more.
 func (a *applier) block(s *plan.Step) {
 	c := s.Change
-	if c == nil || c.Deposed != addr.Current || s.Leg == plan.DestroyLeg && c.Action == plan.CreateThenDelete {
+	if c == nil || c.Deposed != addr.Current || s.Leg == plan.DestroyLeg && c.Action == plan.CreateThenDelete || s.Leg == plan.InvokeLeg {
 		return
 	}
 	a.mu.Lock()
@@ -138,6 +138,11 @@ func (a *applier) fromState(in *eval.Instance) cty.Value {
 // this, which only an apply calls, can change anything.
 func applyChange(ctx context.Context, p provider.Reader, req provider.ApplyRequest) (provider.ApplyResponse, diag.List) {
 	return p.(provider.Changer).ApplyResource(ctx, req)
+}
+
+// invokeAction asks a provider to invoke an action. It is like applyChange.
+func invokeAction(ctx context.Context, p provider.Reader, typeName string, config cty.Value, progress func(string)) diag.List {
+	return p.(provider.Changer).InvokeAction(ctx, typeName, config, progress)
 }
 
 func journalFailed(err error) diag.List {

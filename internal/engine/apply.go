@@ -59,8 +59,10 @@ func (e *Engine) Apply(ctx context.Context, req ApplyRequest) (*Applied, diag.Li
 	defer a.giveUpLate(ctx)()
 	a.apply()
 	a.pool.Shutdown()
-	req.State.AddSalts(a.hasher.Made()...)
-	req.State.PutChecks(state.MergeChecks(req.Plan.LastingChecks(), a.run.Checks.Results()))
+	if !req.Plan.Invoking() { // nothing of which is in the state, not even data that was read for it
+		req.State.AddSalts(a.hasher.Made()...)
+		req.State.PutChecks(state.MergeChecks(req.Plan.LastingChecks(), a.run.Checks.Results()))
+	}
 	diags := a.run.Diags.List()
 	made = !diags.HasErrors()
 	return &Applied{Counts: a.counts}, provider.WithoutRepeats(diags)
@@ -88,6 +90,10 @@ func (a *applier) giveUpLate(ctx context.Context) (stop func()) {
 // ephemeral object might be closed and opened again between two steps that use it.
 func (a *applier) apply() {
 	if !a.run.Root.CheckVariablesEarly(&future.Task{}) {
+		return
+	}
+	if a.req.Plan.Invoking() {
+		invokeAll(a)
 		return
 	}
 	steps, diags := a.req.Plan.Steps()
@@ -123,6 +129,8 @@ func (a *applier) claimSteps(steps []plan.Step) [][]eval.Use {
 			}
 		case plan.DestroyLeg:
 			uses[i] = a.destroyUses(t, c)
+		case plan.InvokeLeg:
+			uses[i] = invocationUses(a, t, &steps[i])
 		case plan.OutputLeg:
 			uses[i] = a.outputUses(t, a.run.Root.Output(steps[i].Output.Name), a.req.Config)
 		}
@@ -222,6 +230,8 @@ func (a *applier) step(t *future.Task, s *plan.Step) bool {
 			return a.reading.step(t, s.Change)
 		}
 		return a.applyStep(t, s.Change)
+	case plan.InvokeLeg:
+		return invokeStep(a, t, s)
 	case plan.DestroyLeg:
 		return a.destroying.step(t, s.Change)
 	case plan.ForgetLeg:

@@ -42,15 +42,20 @@ func (h *host) timed(user any, op event.Op) (end func()) {
 	default:
 		return func() {}
 	}
-	if object.Resource.Mode == addr.List {
-		return func() {} // nothing is ordered by how long lists take
+	if m := object.Resource.Mode; m == addr.List || m == addr.Action {
+		return func() {} // nothing is ordered by how long these take
 	}
 	begin := h.opt.Now()
 	return func() { h.opt.Durations.Took(object, op, h.opt.Now().Sub(begin)) }
 }
 
 // weight returns how long a step is expected to take, for plan.Ranks.
-func (a *applier) weight(s *plan.Step) int64 { return a.expected(s.Change.Addr, opOf(s)) }
+func (a *applier) weight(s *plan.Step) int64 {
+	if s.Leg == plan.InvokeLeg {
+		return 1
+	}
+	return a.expected(s.Change.Addr, opOf(s))
+}
 
 // opOf returns the operation of a step that is not a gate.
 func opOf(s *plan.Step) event.Op {

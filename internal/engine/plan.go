@@ -71,6 +71,10 @@ func (p *planner) makePlan() {
 		return
 	}
 	defer func() { p.run.Report(p.warnings.Except(p.run.Diags.List())) }()
+	if len(p.req.Invoke) > 0 {
+		planInvoke(p)
+		return
+	}
 	var outputs []dueOutput
 	if p.req.Mode != plan.Destroy {
 		p.claimAll()
@@ -101,6 +105,7 @@ func (p *planner) makePlan() {
 		}
 	}
 	pool.Wait()
+	planActions(p)
 	p.imports.check()
 	checkDeliveries(p)
 	p.outputs.planRestricted(pool, outputs)
@@ -188,6 +193,7 @@ func (p *planner) visit(pool *future.Pool, t *future.Task, m *eval.Module) {
 // claims of the others.
 func (p *planner) dropUntargeted(m *eval.Module) ([]*eval.Call, []*eval.Resource) {
 	calls, resources := m.Calls(), m.Resources()
+	resources = slices.DeleteFunc(resources, func(r *eval.Resource) bool { return r.Block.IsAction() })
 	if len(p.req.Targets) == 0 {
 		return calls, resources
 	}

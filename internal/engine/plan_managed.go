@@ -74,7 +74,7 @@ func (ip *instancePlan) planInstance() (cty.Value, bool) {
 	}
 	in.Prepare(t)
 	ip.deps = in.Deps(t)
-	if ip.planner.restrict.excluded(in.Addr(), ip.deps) || ip.planner.restrict.usesExcluded(t, in) {
+	if ip.planner.restrict.excludes(t, in, ip.deps) {
 		return ip.keepPrior()
 	}
 	ip.planner.restrict.include(in.Addr())

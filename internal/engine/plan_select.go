@@ -18,6 +18,11 @@ type restriction struct {
 	planner *planner
 }
 
+// excludes reports whether -exclude leaves out the instance, or something that it or its actions need.
+func (re *restriction) excludes(t *future.Task, in *eval.Instance, deps []plan.Dep) bool {
+	return re.planner.selection.Excluding() && (re.excluded(in.Addr(), deps) || re.excluded(in.Addr(), triggerDeps(t, in)) || re.usesExcluded(t, in))
+}
+
 // usesExcluded reports whether the instance or its destroy-time provisioners may use, directly or through
 // others, an ephemeral instance that -exclude names.
 func (re *restriction) usesExcluded(t *future.Task, in *eval.Instance) bool {

@@ -42,13 +42,19 @@ type PlanRequest struct {
 
 	// Generated is configuration that Generate made for this plan; Config has it too.
 	Generated []*Generated
-	Soft      context.Context // ends on the first interrupt; nil for never
+	// Invoke names actions: the plan invokes them, in this order, and does nothing else.
+	Invoke []addr.Instance
+	Soft   context.Context // ends on the first interrupt; nil for never
 }
 
 // startPlan returns a planner with a run, ready to make a plan.
 func (e *Engine) startPlan(ctx context.Context, req PlanRequest) *planner {
 	p := e.newPlanner(ctx, req, nil)
-	opt := p.runOptions(req.Config, eval.Planning, p.result, req.Variables, p.plan.Timestamp)
+	result := p.result
+	if len(req.Invoke) > 0 {
+		result = resultFromState(p)
+	}
+	opt := p.runOptions(req.Config, eval.Planning, result, req.Variables, p.plan.Timestamp)
 	opt.MildConditions = req.Mode == plan.RefreshOnly // the real objects are recorded even if they fail their conditions
 	if len(req.Excludes) > 0 {
 		opt.Excluded = p.selection.LeavesOutAll

@@ -130,6 +130,14 @@ func (v *validator) instance(t *future.Task, in *eval.Instance) {
 	if d := v.run.DestroyProvisioners(in.Addr()); d != nil {
 		v.destroyProvisioners(t, d, self)
 	}
+	for _, tr := range eval.ActionTriggers(in) {
+		_, diags := tr.Condition(t, o, self)
+		for position := range tr.Config.Actions {
+			_, more := tr.Action(t, position)
+			diags = append(diags, more...)
+		}
+		v.run.Report(diags)
+	}
 	if diags.HasErrors() {
 		return
 	}
@@ -139,7 +147,9 @@ func (v *validator) instance(t *future.Task, in *eval.Instance) {
 		return
 	}
 	more := v.resource(in, plain)
-	more = append(more, in.Resource.Block.Schema.Block.UnversionedUses(plain)...)
+	if !in.Resource.Block.IsAction() { // nothing of which is kept
+		more = append(more, in.Resource.Block.Schema.Block.UnversionedUses(plain)...)
+	}
 	v.run.Report(more.InConfigBody(in.Config().Body).WithAddress(in.Addr().String()))
 }
 

@@ -15,7 +15,7 @@ import (
 // fileSchema lists the block types of a configuration file with their labels. A new block type needs an
 // entry here, one in declKey if it has a name, and one in decode.
 var fileSchema = schema("", "terraform", "language", "provider name", "variable name", "locals", "output name", "resource type name",
-	"data type name", "ephemeral type name", "module name", "moved", "removed", "import", "check name", "ephemeral_attributes type")
+	"data type name", "ephemeral type name", "action type name", "module name", "moved", "removed", "import", "check name", "ephemeral_attributes type")
 
 // decl is a top-level block after its overrides were laid over it. Overrides are applied to the body,
 // before anything is decoded, so the decoding functions do not know that override files exist.
@@ -32,7 +32,7 @@ type decl struct {
 //	provider "aws" { alias = "west" }  → provider aws west
 func declKey(b *hcl.Block) string {
 	switch b.Type {
-	case "variable", "output", "module", "resource", "data", "ephemeral", "list", "check":
+	case "variable", "output", "module", "resource", "data", "ephemeral", "list", "action", "check":
 		return b.Type + " " + strings.Join(b.Labels, " ")
 	case "provider":
 		content, _, _ := b.Body.PartialContent(schema("alias"))
@@ -121,8 +121,8 @@ func (d *reader) duplicate(b, first *hcl.Block) {
 	at := first.DefRange
 	var summary, detail string
 	switch b.Type {
-	case "resource", "data", "ephemeral", "list":
-		kind := map[string]string{"resource": "resource", "data": "data source", "ephemeral": "ephemeral resource", "list": "list"}[b.Type]
+	case "resource", "data", "ephemeral", "list", "action":
+		kind := map[string]string{"resource": "resource", "data": "data source", "ephemeral": "ephemeral resource", "list": "list", "action": "action"}[b.Type]
 		word := b.Type
 		if b.Type == "ephemeral" {
 			word = "ephemeral resource"
@@ -240,6 +240,8 @@ func (d *decoder) decode(bs *blocks) {
 			resources.resource(b)
 		case "list":
 			resources.list(b)
+		case "action":
+			resources.action(b)
 		case "module":
 			d.moduleCall(b)
 		case "check":

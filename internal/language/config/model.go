@@ -214,8 +214,8 @@ type Repetition struct {
 	Enabled hcl.Expression // lifecycle.enabled
 }
 
-// Resource is a resource, data, ephemeral or list block. It is the block as written, which may have many
-// instances, or none.
+// Resource is a resource, data, ephemeral, list or action block. It is the block as written, which may have
+// many instances, or none.
 type Resource struct {
 	Addr      addr.Resource
 	Module    *Module
@@ -229,6 +229,7 @@ type Resource struct {
 	Connection   *Connection
 	Range        hcl.Range // the block header
 	TypeRange    hcl.Range
+	NoBody       bool // an action has no config block: Body is empty
 	// List has the other arguments of a list block; nil for other blocks.
 	List *List
 	// Check is the check block that contains r; nil for other blocks. Failures of a nested block are
@@ -277,6 +278,7 @@ type Lifecycle struct {
 	ReplaceTriggeredBy  []Trigger
 	Preconditions       []*Condition
 	Postconditions      []*Condition
+	ActionTriggers      []*ActionTrigger
 	// Destroy is the destroy argument; nil if absent.
 	Destroy *bool
 	Range   hcl.Range

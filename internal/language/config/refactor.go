@@ -67,11 +67,10 @@ func (d *refactoringDecoder) address(attr *hcl.Attribute) (address, bool) {
 	return address{t, target}, true
 }
 
-// movedAddress decodes one end of a move. Ephemeral resources and lists have none, since no state refers to
-// them (E32).
+// movedAddress decodes one end of a move. Only modes of which a state has something can move (E32).
 func (d *refactoringDecoder) movedAddress(attr *hcl.Attribute) (address, bool) {
 	a, ok := d.address(attr)
-	if ok && a.target.Resource != nil && (a.target.Resource.Mode == addr.Ephemeral || a.target.Resource.Mode == addr.List) {
+	if ok && a.target.Resource != nil && a.target.Resource.Mode.Fleeting() {
 		d.semanticAt(attr.Expr.Range(), `Invalid "moved" address`,
 			"The resource referenced by the %q attribute is not allowed to be moved: %ss have no state to move.", attr.Name, modeNames[a.target.Resource.Mode])
 		return a, false
@@ -151,6 +150,8 @@ func (d *refactoringDecoder) removedAddress(a address, rng hcl.Range) bool {
 			"Nothing of an ephemeral resource is ever kept, so there is nothing to remove. Delete its ephemeral block and this one.")
 	case res.Mode == addr.List:
 		d.errorAt(rng, "List address is not allowed", "Nothing of a list is ever kept, so there is nothing to remove. Delete this block.")
+	case res.Mode == addr.Action:
+		d.errorAt(rng, "Action address is not allowed", "Nothing of an action is ever kept, so there is nothing to remove. Delete its action block and this one.")
 	case a.target.Key != addr.NoKey:
 		d.errorAt(rng, "Resource instance address with keys is not allowed",
 			"A removed block covers all instances of a resource. Write the address without a key: %s.", withoutKeys(a.target))

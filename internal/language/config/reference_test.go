@@ -30,19 +30,19 @@ var decodedBy = map[string]*hcl.BodySchema{
 	"resource.lifecycle": lifecycleSchema, "data.lifecycle": forConditions, "ephemeral.lifecycle": forConditions, "resource.provisioner": provisionerSchema,
 	"resource.lifecycle.precondition": conditionSchema, "resource.lifecycle.postcondition": conditionSchema,
 
-	"list": listSchema,
+	"list": listSchema, "action": actionSchema, "resource.lifecycle.action_trigger": triggerSchema,
 
 	"test": testSchema, "run": runSchema, "run.module": runModuleSchema, "run.plan_options": planOptionsSchema, "run.assert": conditionSchema, "mock_provider": mockSchema,
 	"mock_provider.mock_resource": defaultsSchema, "override_resource": valuesSchema, "override_module": outputsSchema,
 }
 
 // forConditions is what a lifecycle block has in blocks other than those of managed resources.
-var forConditions = without(lifecycleSchema, "create_before_destroy", "prevent_destroy", "ignore_changes", "ephemeral_attributes", "replace_triggered_by", "destroy")
+var forConditions = without(lifecycleSchema, "create_before_destroy", "prevent_destroy", "ignore_changes", "ephemeral_attributes", "replace_triggered_by", "destroy", "action_trigger")
 
 // undecoded are the blocks whose arguments have any names, or are known where they are used.
 var undecoded = []string{
 	"terraform.required_providers", "terraform.backend", "terraform.cloud", "terraform.provider_meta", "terraform.encryption.key_provider", "terraform.encryption.method",
-	"locals", "variables", "resource.connection", "list.config",
+	"locals", "variables", "resource.connection", "list.config", "action.config",
 }
 
 // requiredLater are the arguments whose absence is reported in words of its own.

@@ -177,7 +177,7 @@ var (
 		lang.Variable: "an input variable", lang.Local: "a local value", lang.Module: "a module call", lang.Each: "a repetition value",
 		lang.Count: "a repetition value", lang.Path: "a file system path", lang.Terraform: "a run-time value", lang.Self: "the resource itself",
 	}
-	notManagedMode = map[addr.Mode]string{addr.Data: "a data source", addr.Ephemeral: "an ephemeral resource", addr.List: "a list"}
+	notManagedMode = map[addr.Mode]string{addr.Data: "a data source", addr.Ephemeral: "an ephemeral resource", addr.List: "a list", addr.Action: "an action"}
 )
 
 // replaceTriggers decodes replace_triggered_by: references to managed resources, their instances or
@@ -215,19 +215,27 @@ func (d *resourceDecoder) replaceTrigger(expr hcl.Expression) (Trigger, bool) {
 			ref.Root, what)
 		return Trigger{}, false
 	}
-	for _, key := range keys {
-		for _, t := range key.Variables() {
-			if !isRepetitionKey(t) {
-				d.errorAt(t.SourceRange(), summary, "Only \"count.index\" and \"each.key\" can be used in a key here.")
-				return Trigger{}, false
-			}
-		}
+	if !d.repetitionKeys(summary, keys) {
+		return Trigger{}, false
 	}
 	t := Trigger{Expr: expr}
 	for _, i := range slices.Sorted(maps.Keys(keys)) {
 		t.Keys = append(t.Keys, keys[i])
 	}
 	return t, true
+}
+
+// repetitionKeys reports whether keys in brackets refer to nothing but each.key and count.index.
+func (d *resourceDecoder) repetitionKeys(summary string, keys map[int]hcl.Expression) bool {
+	for _, key := range keys {
+		for _, t := range key.Variables() {
+			if !isRepetitionKey(t) {
+				d.errorAt(t.SourceRange(), summary, "Only \"count.index\" and \"each.key\" can be used in a key here.")
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // isRepetitionKey reports whether a reference is each.key or count.index.

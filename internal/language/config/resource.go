@@ -13,7 +13,7 @@ import (
 
 var (
 	resourceSchema  = schema("count for_each provider depends_on", "lifecycle", "connection", "provisioner type", "locals")
-	lifecycleSchema = schema("create_before_destroy prevent_destroy ignore_changes ephemeral_attributes replace_triggered_by enabled destroy", "precondition", "postcondition")
+	lifecycleSchema = schema("create_before_destroy prevent_destroy ignore_changes ephemeral_attributes replace_triggered_by enabled destroy", "precondition", "postcondition", "action_trigger")
 )
 
 // resourceDecoder decodes resource, data, ephemeral and check blocks.
@@ -25,7 +25,7 @@ type resourceDecoder struct {
 var modes = map[string]addr.Mode{"resource": addr.Managed, "data": addr.Data, "ephemeral": addr.Ephemeral}
 
 // modeNames are the words for the resources of each mode in diagnostics.
-var modeNames = map[addr.Mode]string{addr.Managed: "resource", addr.Data: "data resource", addr.Ephemeral: "ephemeral resource", addr.List: "list"}
+var modeNames = map[addr.Mode]string{addr.Managed: "resource", addr.Data: "data resource", addr.Ephemeral: "ephemeral resource", addr.List: "list", addr.Action: "action"}
 
 func (d *resourceDecoder) resource(block *hcl.Block) {
 	if r := d.resourceBody(block); r != nil {
@@ -111,6 +111,7 @@ func (d *resourceDecoder) lifecycle(r *Resource, block *hcl.Block) {
 		return
 	}
 	lc := &r.Lifecycle
+	lc.ActionTriggers = d.actionTriggers(content)
 	lc.CreateBeforeDestroy = d.flag(content, "create_before_destroy", false)
 	if attr := content.Attributes["prevent_destroy"]; attr != nil {
 		lc.PreventDestroy = attr.Expr
@@ -132,8 +133,11 @@ func (d *resourceDecoder) lifecycle(r *Resource, block *hcl.Block) {
 	}
 }
 
-// managedOnlyArguments refuses lifecycle arguments that only managed resources have.
+// managedOnlyArguments refuses lifecycle arguments and blocks that only managed resources have.
 func (d *resourceDecoder) managedOnlyArguments(mode addr.Mode, content *hcl.BodyContent) {
+	for _, b := range content.Blocks.OfType("action_trigger") {
+		d.errorAt(b.DefRange, "Invalid action_trigger block", "Actions are triggered by changes of an object, and a %s has none. Only \"resource\" blocks can have triggers.", modeNames[mode])
+	}
 	for _, attr := range inOrder(content.Attributes) {
 		if attr.Name == "enabled" {
 			continue

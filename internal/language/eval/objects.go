@@ -57,7 +57,7 @@ func (r *Run) newModule(a addr.ModuleInstance, b *blocks.Module, call *Call) *Mo
 		res.expander = expander{module: m, repeat: rb.Repeat, name: res.Addr().String(), ephemeral: a.Mode == addr.Ephemeral}
 		res.block = rb
 		res.target = &addr.Target{Module: m.Addr, Resource: &rb.Config.Addr}
-		if r.opt.Recorded != nil && a.Mode != addr.Ephemeral && a.Mode != addr.List {
+		if r.opt.Recorded != nil && !a.Mode.Fleeting() {
 			res.recorded = func() []addr.Key { return r.opt.Recorded(res.Addr()) }
 		}
 		m.resources[a] = res

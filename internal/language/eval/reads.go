@@ -252,7 +252,7 @@ func (r *reads) addInside(t *future.Task, m *Module) {
 	}
 	r.addAwaited(t, m)
 	for _, res := range m.resources {
-		if res.Block.Config.Check == nil {
+		if res.Block.Config.Check == nil && !res.Block.IsAction() {
 			r.resources = append(r.resources, resourceRead{res: res, selection: selection{all: true}})
 		}
 	}

@@ -129,7 +129,7 @@ func (in *Instance) evalBody(t *future.Task, o *Opened) (cty.Value, diag.List) {
 	b := in.Resource.Block
 	sc := in.scope(t, o)
 	v, diags := in.Run().decode(sc, b.View, b.Body)
-	if !diags.HasErrors() && b.Config.Addr.Mode != addr.Ephemeral && !b.IsList() { // of which nothing is stored
+	if !diags.HasErrors() && !b.Config.Addr.Mode.Fleeting() { // of which nothing is stored
 		diags = append(diags, checkEphemeralUse(v, b)...)
 	}
 	return v, sc.located(diags)

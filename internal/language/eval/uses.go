@@ -97,6 +97,9 @@ func (in *Instance) Claims(t *future.Task) []Use {
 
 // BlockClaims is Claims for all instances of the block, before they are known.
 func BlockClaims(b *blocks.Resource) []Use {
+	if b.IsAction() {
+		return nil // planning opens nothing for its configuration
+	}
 	out := BlockUses(b)
 	if b.Config.Addr.Mode == addr.Ephemeral && b.HasConditions() {
 		out = append(out, Use{Kind: UseBlock, Block: b.Config.Config()})

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/internal/provider"
 	"github.com/mayfly-iac/mayfly/internal/provider/tfplugin6"
 )
 
@@ -88,6 +89,7 @@ func (c *client) InvokeAction(ctx context.Context, typeName string, config cty.V
 	case !x.answered && !x.failed():
 		x.fail("Provider returned an invalid answer", "The answer of %s to the call %s ended without a message that the action has ended. "+
 			"The action may have been carried out or not. This is a bug in the provider: report it to its developers.", x.subject(), x.rpc)
+		x.diags[len(x.diags)-1].Extra = provider.Unfinished{}
 	}
 	return x.diags
 }

@@ -73,9 +73,11 @@ func (c *client) interrupted(reason error, rpc string) diag.List {
 // are marked as repeats, unless they are the only trace of a change that may have been made. underWay is
 // whether the call may have reached the provider.
 func (c *client) lost(rpc string, underWay bool) diag.List {
-	repeat, changing := c.ended.Swap(true), underWay && rpc == "ApplyResourceChange"
+	repeat, changing := c.ended.Swap(true), underWay && (rpc == "ApplyResourceChange" || rpc == "InvokeAction")
 	var detail string
 	switch {
+	case repeat && changing && rpc == "InvokeAction":
+		detail = fmt.Sprintf("Provider %s stopped before it answered the call %s, so the action may have been carried out or not.", c.name, rpc)
 	case repeat && changing:
 		detail = fmt.Sprintf("Provider %s stopped before it answered the call %s, so the change may have been made although the state does not have it. See what exists before you apply again.", c.name, rpc)
 	case repeat && underWay:

@@ -75,7 +75,7 @@ var phases = []struct {
 var doings = map[string]string{
 	"ReadResource": "reading", "ReadData": "reading", "PlanResource": "planning", "ImportResource": "importing", "UpgradeResource": "upgrading",
 	"ValidateResource": "validating", "ValidateConfig": "validating", "Configure": "configuring", "OpenEphemeral": "opening", "RenewEphemeral": "renewing",
-	"CloseEphemeral": "closing", "create": "creating", "update": "updating", "delete": "destroying", "provision": "provisioning",
+	"CloseEphemeral": "closing", "create": "creating", "update": "updating", "delete": "destroying", "provision": "provisioning", "PlanAction": "planning", "invoke": "invoking",
 }
 
 const (

@@ -13,7 +13,7 @@ type Changes struct{ w planWriter }
 
 // NewChanges returns a renderer of the changes of a plan. s may be nil.
 func NewChanges(p *plan.Plan, s document.Schemas) *Changes {
-	return &Changes{planWriter{writer: writer{o: Options{Fold: true}}, plan: p, schemas: s}}
+	return &Changes{planWriter{writer: writer{o: Options{Fold: true}}, plan: p, schemas: s, triggered: p.Triggered()}}
 }
 
 // Headline returns the end of a sentence that says how the plan changes the object.
@@ -26,6 +26,13 @@ func (c *Changes) Text(change *plan.Change) (string, error) {
 	err := c.w.change(change)
 	_, text, _ := strings.Cut(c.w.String(), "\n") // without the headline
 	return strings.TrimRight(text, "\n") + "\n", err
+}
+
+// Invocation returns the block of an action. An error is of a value that cannot be decoded.
+func (c *Changes) Invocation(i *plan.Invocation) (string, error) {
+	c.w.Reset()
+	err := c.w.invocation(i, 4)
+	return strings.TrimRight(c.w.String(), "\n") + "\n", err
 }
 
 // Drift returns the headline and the block of a change made outside.

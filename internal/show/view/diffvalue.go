@@ -124,6 +124,9 @@ func (d differ) public(b, a cty.Value, f flavour, why *paths) *node {
 		if !exists(b) {
 			return &node{effect: added, body: leaf{after: unknownText}}
 		}
+		if !b.IsKnown() { // in the configuration of an action
+			return &node{effect: same, body: leaf{before: unknownText, after: unknownText}}
+		}
 		before := d.value(b, cty.NilVal, f, nil)
 		return &node{effect: changed, body: pair{before, &node{effect: added, body: leaf{after: unknownText}}}}
 	}

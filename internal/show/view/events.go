@@ -34,9 +34,12 @@ func (f *following) Err() error {
 	return f.err
 }
 
-// add counts an event if it completes an operation on a managed resource. A replacement counts twice, as
-// one object destroyed and one added.
+// add counts an event if it completes an operation on a managed resource, or an action. A replacement counts
+// twice, as one object destroyed and one added.
 func (t *tally) add(e event.Event) {
+	if e.Op == event.OpInvoke && e.Kind == event.Completed {
+		t.counts.Invoke++
+	}
 	if e.Kind != event.Completed || e.Object.Resource.Mode != addr.Managed {
 		return
 	}
@@ -56,7 +59,10 @@ func (t *tally) add(e event.Event) {
 
 // ApplySummary returns the closing line of an apply, or of a destroy, without colour or line end.
 func ApplySummary(n plan.Counts, destroy bool) string {
-	forgotten := ""
+	forgotten, invoked := "", ""
+	if n.Invoke > 0 {
+		invoked = fmt.Sprintf(" Actions: %d invoked.", n.Invoke)
+	}
 	if n.Forget > 0 {
 		forgotten = fmt.Sprintf(", %d forgotten", n.Forget)
 	}
@@ -67,7 +73,7 @@ func ApplySummary(n plan.Counts, destroy bool) string {
 	if n.Import > 0 {
 		imported = fmt.Sprintf("%d imported, ", n.Import)
 	}
-	return fmt.Sprintf("Apply complete! Resources: %s%d added, %d changed, %d destroyed%s.", imported, n.Add, n.Change, n.Destroy, forgotten)
+	return fmt.Sprintf("Apply complete! Resources: %s%d added, %d changed, %d destroyed%s.%s", imported, n.Add, n.Change, n.Destroy, forgotten, invoked)
 }
 
 // wording has the words for an operation: when it starts, while it lasts and when it has ended. An empty text
@@ -85,6 +91,7 @@ var wordings = map[event.Op]wording{
 	event.OpOpen:   {"Opening...", "Still opening...", "Opening complete"},
 	event.OpRenew:  {"Renewing...", "Still renewing...", "Renewal complete"},
 	event.OpClose:  {"Closing...", "Still closing...", "Closing complete"},
+	event.OpInvoke: {"Invoking...", "Still invoking...", "Invocation complete"},
 }
 
 // phrase returns the text of an event after the object's name, "" for events that people don't see.
@@ -106,6 +113,8 @@ func phrase(e event.Event) string {
 		}
 	case e.Kind == event.Deferred:
 		return "Configuration unknown, deferring..."
+	case e.Kind == event.Started && e.Trigger != nil:
+		return w.start + " [" + string(e.Trigger.Event) + " of " + e.Trigger.Resource.String() + "]"
 	case e.Kind == event.Started && w.start != "":
 		return w.start + idText(e)
 	case e.Kind == event.Progress && w.still != "":

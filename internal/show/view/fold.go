@@ -72,6 +72,9 @@ func (w *planWriter) folds(list []*plan.Change, write func(w *planWriter, i int)
 	var classes []*foldClass
 	byKey, seed := map[foldKey]*foldClass{}, maphash.MakeSeed()
 	for _, i := range manyAlike(list) {
+		if len(w.triggered[list[i].Addr]) > 0 {
+			continue // its actions are shown too
+		}
 		o := &outline{}
 		part := &planWriter{writer: writer{outline: o}, plan: w.plan, schemas: w.schemas, differ: w.differ}
 		switch shown, err := write(part, i); {

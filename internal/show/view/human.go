@@ -28,6 +28,10 @@ func (h *HumanObserver) Event(e event.Event) {
 	}
 	if e.Kind == event.Output {
 		line := e.Line
+		if e.Op == event.OpInvoke {
+			h.print(h.o.paint(bold, e.Object.String()+":") + " " + tamePlain(line))
+			return
+		}
 		// A provisioner's output keeps its colours, and nothing that could move the cursor.
 		if h.o.Color {
 			line = tame(line)

@@ -14,7 +14,7 @@ import (
 // outputs. It shows changes made outside only if they are relevant, or all if relevant is nil. It fails if w
 // fails, or if a value cannot be decoded.
 func Plan(w io.Writer, p *plan.Plan, relevant document.Relevant, s document.Schemas, o Options) error {
-	pw := &planWriter{writer: writer{o: o}, plan: p, relevant: relevant, schemas: s, differ: differ{show: o.ShowSensitive}}
+	pw := &planWriter{writer: writer{o: o}, plan: p, relevant: relevant, schemas: s, differ: differ{show: o.ShowSensitive}, triggered: p.Triggered()}
 	pw.WriteByte('\n')
 	if err := pw.all(); err != nil {
 		return err
@@ -26,7 +26,7 @@ func Plan(w io.Writer, p *plan.Plan, relevant document.Relevant, s document.Sche
 // planSummary returns the line "Plan: 1 to add, 0 to change, 0 to destroy." without colour or line end.
 func planSummary(p *plan.Plan) string { return summaryLine(p.Counts()) }
 
-// summaryLine returns the line with the counts. The counts of imports and of forgotten objects are in it only
+// summaryLine returns the line with the counts. It has imports, forgotten objects and actions only
 // if they are not 0: scripts match the three others.
 func summaryLine(n plan.Counts) string {
 	var sb strings.Builder
@@ -38,7 +38,11 @@ func summaryLine(n plan.Counts) string {
 	if n.Forget > 0 {
 		fmt.Fprintf(&sb, ", %d to forget", n.Forget)
 	}
-	return sb.String() + "."
+	sb.WriteByte('.')
+	if n.Invoke > 0 {
+		fmt.Fprintf(&sb, " Actions: %d to invoke.", n.Invoke)
+	}
+	return sb.String()
 }
 
 // all writes the sections of a plan. Which headings and closing lines appear depends on the other sections,
@@ -55,6 +59,9 @@ func (w *planWriter) all() error {
 	}
 	if w.plan.Mode == plan.RefreshOnly && drift && len(changes) == 0 {
 		return w.refreshOnlyEnd(outputs)
+	}
+	if w.plan.Invoking() {
+		return w.invocations()
 	}
 	if len(changes) == 0 && outputs == "" {
 		w.noChanges(drift)
@@ -115,8 +122,13 @@ func (w *planWriter) changes(changes []*plan.Change) error {
 			w.foldLines(f, f.Headline)
 		}
 	}
-	w.WriteString(w.o.paint(bold, "Plan:") + strings.TrimPrefix(summaryLine(w.plan.Counts()), "Plan:") + "\n")
+	w.planLine()
 	return nil
+}
+
+// planLine writes the line with the counts.
+func (w *planWriter) planLine() {
+	w.WriteString(w.o.paint(bold, "Plan:") + strings.TrimPrefix(planSummary(w.plan), "Plan:") + "\n")
 }
 
 // legend explains the symbols that the changes use, in a fixed order.

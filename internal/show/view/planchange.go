@@ -20,6 +20,8 @@ type planWriter struct {
 	relevant document.Relevant
 	schemas  document.Schemas
 	differ   differ
+	// triggered has the actions that changes trigger.
+	triggered map[addr.Instance][]*plan.Invocation
 }
 
 // para writes a paragraph, wrapped to the width.
@@ -48,7 +50,10 @@ func (w *writer) symbol(a plan.Action) string {
 // change writes one change: its heading with reasons, and the block.
 func (w *planWriter) change(c *plan.Change) error {
 	w.heading(c)
-	return w.body(c)
+	if err := w.body(c); err != nil || c.Deposed != addr.Current {
+		return err
+	}
+	return w.actions(c.Addr)
 }
 
 // body writes the block of a change.

@@ -67,7 +67,7 @@ func (s *Status) Hide() (show func()) {
 
 // Steps returns how many steps the apply of a plan has.
 func Steps(p *plan.Plan) int {
-	n := 0
+	n := len(p.Invocations)
 	for _, c := range p.Changes {
 		switch {
 		case c.Action.IsReplace():
@@ -83,7 +83,7 @@ func Steps(p *plan.Plan) int {
 // there are.
 func (s *Status) Event(e event.Event) {
 	switch e.Op {
-	case event.OpCreate, event.OpUpdate, event.OpDelete, event.OpForget, event.OpRead:
+	case event.OpCreate, event.OpUpdate, event.OpDelete, event.OpForget, event.OpRead, event.OpInvoke:
 	default:
 		return
 	}

@@ -97,6 +97,7 @@ func (s *JSONStream) diagnostics(list diag.List, src document.Sources, of TestMe
 // provider.
 func (s *JSONStream) Saved(p *plan.Plan) {
 	s.changes(p, func(c *plan.Change) bool { return c.Action != plan.NoOp })
+	s.invocations(p)
 }
 
 // changes writes a message for each change that people see and that which selects. Ephemeral instances are
@@ -118,6 +119,7 @@ func (s *JSONStream) Plan(p *plan.Plan) {
 		s.write(streamLine{Message: fmt.Sprintf("%s: Drift detected (%s)", c.Addr, change.Action), Type: "resource_drift", Change: change}, time.Time{})
 	}
 	s.changes(p, func(*plan.Change) bool { return true })
+	s.invocations(p)
 	s.counts(p.Counts(), planSummary(p), "plan")
 	outputs := map[string]streamOutput{}
 	for _, o := range p.Outputs {
@@ -158,6 +160,6 @@ func (s *JSONStream) Outputs(outputs map[string]*state.Output) error {
 // counts writes the message with the numbers of an operation: "plan", "apply" or "destroy".
 func (s *JSONStream) counts(n plan.Counts, message, operation string) {
 	s.write(streamLine{Message: message, Type: "change_summary", Changes: &streamCounts{
-		Add: n.Add, Change: n.Change, Import: n.Import, Remove: n.Destroy, Forget: n.Forget, Operation: operation,
+		Add: n.Add, Change: n.Change, Import: n.Import, Remove: n.Destroy, Forget: n.Forget, Invoke: n.Invoke, Operation: operation,
 	}}, time.Time{})
 }

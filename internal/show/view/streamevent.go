@@ -18,6 +18,9 @@ func (s *JSONStream) Event(e event.Event) {
 
 // streamEvent returns the message of an event (E80); it reports false for events that have no message type.
 func streamEvent(e event.Event) (streamLine, bool) {
+	if e.Op == event.OpInvoke {
+		return invocationEvent(e)
+	}
 	hook := &streamHook{Resource: streamResourceOf(e.Object), IDKey: e.IDKey, IDValue: e.ID}
 	line := streamLine{Hook: hook}
 	name := e.Object.String() + ": "
@@ -25,7 +28,7 @@ func streamEvent(e event.Event) (streamLine, bool) {
 	elapsed := float64(int(e.Elapsed.Seconds()))
 	switch {
 	case e.Op == event.OpProvision:
-		return provisionEvent(e, line, name), true
+		return provisionEvent(e, line, hook, name), true
 	case e.Op == event.OpRefresh:
 		switch e.Kind {
 		case event.Started:
@@ -79,14 +82,14 @@ func streamEvent(e event.Event) (streamLine, bool) {
 
 // provisionEvent completes the message of a provisioner's event. Output is in the message without escape
 // sequences, and as it is in the hook.
-func provisionEvent(e event.Event, line streamLine, name string) streamLine {
-	line.Hook.Provisioner, line.Hook.IDKey, line.Hook.IDValue = e.Provisioner, "", ""
+func provisionEvent(e event.Event, line streamLine, hook *streamHook, name string) streamLine {
+	hook.Provisioner, hook.IDKey, hook.IDValue = e.Provisioner, "", ""
 	by := "(" + e.Provisioner + ")"
 	switch e.Kind {
 	case event.Started:
 		line.Type, line.Message = "provision_start", name+"Provisioning with '"+e.Provisioner+"'..."
 	case event.Output, event.Progress:
-		line.Type, line.Message, line.Hook.Output = "provision_progress", name+by+": "+tamePlain(e.Line), e.Line
+		line.Type, line.Message, hook.Output = "provision_progress", name+by+": "+tamePlain(e.Line), e.Line
 	case event.Failed:
 		line.Type, line.Message = "provision_errored", name+by+" Provisioning errored"
 	default:

@@ -21,7 +21,7 @@ type streamLine struct {
 	Product          string               `json:"mayfly,omitempty"`
 	Change           *streamChange        `json:"change,omitempty"`
 	Changes          *streamCounts        `json:"changes,omitempty"`
-	Hook             *streamHook          `json:"hook,omitempty"`
+	Hook             any                  `json:"hook,omitempty"` // a streamHook or an actionHook
 	Outputs          any                  `json:"outputs,omitempty"`
 	Diagnostic       *document.Diagnostic `json:"diagnostic,omitempty"`
 	Workspaces       []string             `json:"workspaces,omitempty"`
@@ -29,6 +29,7 @@ type streamLine struct {
 	From             string               `json:"from,omitempty"`
 	To               string               `json:"to,omitempty"`
 	Resources        []string             `json:"resources,omitempty"`
+	Invocation       *actionHook          `json:"invocation,omitempty"`
 	TestMessage
 	listMessage
 
@@ -78,6 +79,7 @@ type streamCounts struct {
 	Import    int    `json:"import"`
 	Remove    int    `json:"remove"`
 	Forget    int    `json:"forget"`
+	Invoke    int    `json:"action_invocation,omitempty"`
 	Operation string `json:"operation"`
 }
 

@@ -21,6 +21,10 @@ var withheldNotes = map[plan.WithheldStatus]string{
 
 // write implements body.
 func (b withheldValue) write(w *writer, n *node, _ int, nulls bool) {
+	if b.status == invokedEphemeral {
+		w.WriteString("(ephemeral value)")
+		return
+	}
 	w.WriteString("(ephemeral attribute" + withheldNotes[b.status] + ")")
 	w.gone(n, nulls)
 	w.forced(n)
@@ -39,7 +43,7 @@ func storedPaths(o *state.Object) *paths {
 func withheldNode(status plan.WithheldStatus, why *paths, created bool) *node {
 	n := &node{effect: changed, body: withheldValue{status}, forces: why.here()}
 	switch {
-	case status == plan.WithheldSame:
+	case status == plan.WithheldSame || status == invokedEphemeral:
 		n.effect = same
 	case status == plan.WithheldNew || created:
 		n.effect = added

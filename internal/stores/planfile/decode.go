@@ -137,6 +137,7 @@ func (d *decoder) file(doc *document) *File {
 			Deps: d.deps(o.Deps),
 		})
 	}
+	p.Invocations = decodeInvocations(d, doc.Invocations)
 	for _, c := range doc.Checks {
 		out := state.CheckResult{Kind: c.Kind, Config: c.Config, Status: state.CheckStatus(c.Status)}
 		for _, o := range c.Objects {

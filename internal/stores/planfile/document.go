@@ -33,8 +33,9 @@ type document struct {
 	Excludes           []target           `json:"excludes,omitempty"`
 	ForceReplace       []instance         `json:"force_replace,omitempty"`
 
-	Outputs []outputChange `json:"outputs,omitempty"`
-	Checks  []checkResult  `json:"checks,omitempty"`
+	Outputs     []outputChange `json:"outputs,omitempty"`
+	Invocations []invocation   `json:"action_invocations,omitempty"`
+	Checks      []checkResult  `json:"checks,omitempty"`
 
 	RootDir  string            `json:"root_dir,omitempty"`
 	Backend  backend           `json:"backend"`

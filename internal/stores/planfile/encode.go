@@ -140,6 +140,7 @@ func (e *encoder) document(doc *document, f *File) error {
 
 // results stores the outputs and condition results of the plan.
 func (e *encoder) results(x *failing, doc *document, p *plan.Plan) {
+	doc.Invocations = encodeInvocations(e, x, p.Invocations)
 	for _, o := range p.Outputs {
 		if int(o.Action) >= len(actions) {
 			x.check(fmt.Errorf("output %s: unknown action %d", o.Name, o.Action))

@@ -30,6 +30,7 @@ var actionsByName = func() map[string]plan.Action {
 // resourceModes has the resource modes by their names.
 var resourceModes = map[string]addr.Mode{
 	addr.Managed.String(): addr.Managed, addr.Data.String(): addr.Data, addr.Ephemeral.String(): addr.Ephemeral,
+	addr.Action.String(): addr.Action,
 }
 
 // sortedKeys returns the keys of a map in order.

@@ -99,14 +99,24 @@ func fullChange(t testing.TB) *plan.Change {
 	}
 }
 
+func fullInvocation(t testing.TB) *plan.Invocation {
+	return &plan.Invocation{
+		Action: instanceAt(t, `module.m["x"].action.t.n[1]`), Provider: addr.ProviderConfig{Provider: addr.DefaultProvider("random"), Alias: "b"},
+		Trigger: &plan.ActionTrigger{Resource: instanceAt(t, "t.n[2]"), Event: plan.AfterUpdate, Block: 1, Position: 2, OnFailure: plan.TaintOnFailure},
+		Config:  seal(t, cty.ObjectVal(map[string]cty.Value{"a": cty.UnknownVal(cty.String), "b": cty.StringVal("x").Mark(value.Sensitive)})), Ephemeral: []cty.Path{cty.GetAttrPath("c").IndexInt(0)},
+		Undecided: true, Deps: fullChange(t).Deps,
+	}
+}
+
 func fullFile(t testing.TB) *File {
 	base, prior := testState(t, 1), testState(t, 2)
 	base.Checks = []state.CheckResult{{Kind: "check", Config: "check.c", Status: state.CheckPass}}
 	prior.Checks, prior.Outputs = base.Checks, base.Outputs
 	p := &plan.Plan{
 		Mode: plan.RefreshOnly, Changes: []*plan.Change{fullChange(t), {Addr: instanceAt(t, "t.n"), Action: plan.Forget}},
-		Drift:   []*plan.Change{{Addr: instanceAt(t, "t.drift"), Action: plan.Delete, Before: seal(t, cty.True)}},
-		Outputs: []*plan.OutputChange{{Name: "o", Action: plan.Update, Before: seal(t, cty.Zero), After: seal(t, cty.DynamicVal), Sensitive: true, Deps: fullChange(t).Deps}},
+		Drift:       []*plan.Change{{Addr: instanceAt(t, "t.drift"), Action: plan.Delete, Before: seal(t, cty.True)}},
+		Outputs:     []*plan.OutputChange{{Name: "o", Action: plan.Update, Before: seal(t, cty.Zero), After: seal(t, cty.DynamicVal), Sensitive: true, Deps: fullChange(t).Deps}},
+		Invocations: []*plan.Invocation{fullInvocation(t), {Action: instanceAt(t, "action.t.plain")}},
 		Checks: []state.CheckResult{{
 			Kind: "resource", Config: "t.n", Status: state.CheckFail,
 			Objects: []state.CheckObject{{Addr: "t.n[0]", Status: state.CheckFail, Failures: []string{"no"}}},
@@ -205,7 +215,7 @@ func TestRoundTripOfLittle(t *testing.T) {
 func TestEveryFieldIsKnown(t *testing.T) {
 	f := fullFile(t)
 	for _, v := range []any{
-		*f, *f.Plan, *f.Plan.Changes[0], *f.Plan.Outputs[0], f.Plan.Checks[0], f.Plan.Checks[0].Objects[0],
+		*f, *f.Plan, *f.Plan.Changes[0], *f.Plan.Outputs[0], *f.Plan.Invocations[0], *f.Plan.Invocations[0].Trigger, f.Plan.Checks[0], f.Plan.Checks[0].Objects[0],
 		*f.Plan.Changes[0].Importing, f.Backend, f.Plan.Meta, random,
 	} {
 		rv := reflect.ValueOf(v)

@@ -3,7 +3,7 @@ package reference
 var configurationRoots = []Nested{
 	many("terraform", "terraform", ""), many("language", "language", ""), many("provider", "provider", "", "name"),
 	many("variable", "variable", "", "name"), many("locals", "locals", ""), many("output", "output", "", "name"),
-	many("resource", "resource", "", "type", "name"), many("data", "data", "", "type", "name"), many("ephemeral", "ephemeral", "", "type", "name"),
+	many("resource", "resource", "", "type", "name"), many("data", "data", "", "type", "name"), many("ephemeral", "ephemeral", "", "type", "name"), many("action", "action", "", "type", "name"),
 	many("module", "module", "", "name"), many("moved", "moved", ""), many("removed", "removed", ""), many("import", "import", ""),
 	many("check", "check", "", "name"), many("ephemeral_attributes", "ephemeral_attributes", "", "type"),
 }

@@ -32,6 +32,7 @@ const (
 	Data      Rest = "data source schema"        // the block of the data source
 	Ephemeral Rest = "ephemeral resource schema" // the block of the ephemeral resource type
 	List      Rest = "list schema"               // the block of the list of the type
+	Action    Rest = "action schema"             // the block of the action type
 	Meta      Rest = "provider_meta schema"      // the block that the provider declares for modules
 	Variables Rest = "variables"                 // an argument for each input variable of the module
 	ByType    Rest = "types"                     // as the type in the first label has
@@ -96,7 +97,7 @@ func Roots(in Where) []Nested {
 
 // Blocks returns all blocks, each after the one that contains it, blocks of test files last.
 func Blocks() []Block {
-	return slices.Concat(moduleBlocks, encryptionBlocks, resourceBlocks, queryBlocks, testBlocks)
+	return slices.Concat(moduleBlocks, encryptionBlocks, resourceBlocks, actionBlocks, queryBlocks, testBlocks)
 }
 
 // IsTest reports whether a block is one of test files.

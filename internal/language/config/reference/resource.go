@@ -1,5 +1,7 @@
 package reference
 
+import "slices"
+
 // provider is the meta-argument of resources.
 var provider = arg("provider", "reference", "the configuration of the provider, such as `aws.west`")
 
@@ -32,7 +34,8 @@ var resourceBlocks = []Block{
 	},
 	{Path: "ephemeral.lifecycle", Like: true, About: "Conditions, and whether the object is opened.", Arguments: []Argument{enabled}, Blocks: conditions},
 	{
-		Path: "resource.lifecycle", About: "How an object is changed. `data` and `ephemeral` blocks have only `enabled` and conditions.", Blocks: conditions,
+		Path: "resource.lifecycle", About: "How an object is changed. `data` and `ephemeral` blocks have only `enabled` and conditions.",
+		Blocks: append(slices.Clone(conditions), many("action_trigger", "resource.lifecycle.action_trigger", "actions to invoke when the object is changed")),
 		Arguments: []Argument{
 			arg("create_before_destroy", "bool", "`true` creates a replacement before the old object is destroyed").constant(),
 			arg("prevent_destroy", "bool", "`true` makes plans that destroy the object errors"),

@@ -51,7 +51,7 @@ func isGroup(n Node) bool {
 
 // forAllInstances reports whether every instance of a node has to wait for the target of the edge.
 func forAllInstances(from Node, e edge) bool {
-	if e.role&(InPrevention|InProviderKey|toCall) != 0 || refersBack(from, e) || picksInstance(e) {
+	if e.role&(InPrevention|InProviderKey|toCall|Triggering) != 0 || refersBack(from, e) || picksInstance(e) {
 		return false
 	}
 	switch from.(type) {

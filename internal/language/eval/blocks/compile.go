@@ -27,6 +27,7 @@ func Compile(tree *config.Tree, schemas Schemas) (*Config, diag.List) {
 	c.cfg.computeOpens()
 	c.diags = append(c.diags, c.cfg.openCycles()...)
 	c.checkDestroyProvisioners()
+	c.checkActionsBefore()
 	return c.cfg, c.diags
 }
 

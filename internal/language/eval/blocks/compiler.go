@@ -32,6 +32,8 @@ type site struct {
 	check         *config.Check // that the references are in, if any
 	validationFor string        // the variable whose validation it is
 	test          bool          // it is in a test file
+	actions       bool          // it is the list of actions of a trigger
+	beforeChange  bool          // it is the condition of a trigger with events before a change
 }
 
 // expr compiles e and notes its references for checking.

@@ -75,7 +75,7 @@ func neededToOpen(from Node, e edge) bool {
 	case insideOf:
 		return e.role == toPart
 	default:
-		return e.role&(InTrigger|InPrevention) == 0
+		return e.role&(InTrigger|InPrevention|Triggering) == 0
 	}
 }
 

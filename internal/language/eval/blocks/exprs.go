@@ -20,6 +20,8 @@ const (
 	InPrevention                          // prevent_destroy
 	InVersion                             // of an ephemeral attribute
 	InProviderKey                         // the key of the provider configuration's instance
+	InActions                             // of a trigger: the actions, and the keys in brackets in them
+	InActionCondition                     // of a trigger
 
 	// The other roles are for references without an expression.
 	inDependsOn // depends_on, where a module means everything in it
@@ -38,8 +40,11 @@ const (
 	// refers to. For a value, InBody is the only one: its conditions are operations of their own.
 	Opening = InBody | InPrecondition | InPostcondition | InProvisioner
 	// Reading are the roles of references that an object waits for. prevent_destroy is not among them: it is
-	// evaluated only if the object is to be destroyed.
-	Reading = referring &^ InPrevention
+	// evaluated only if the object is to be destroyed. Nor are triggers: actions wait for the object, or are
+	// waited for step by step.
+	Reading = referring &^ (InPrevention | Triggering)
+	// Triggering are the roles in the triggers of actions.
+	Triggering = InActions | InActionCondition
 
 	// referring are the roles in which a block refers to others. A connection counts by how it is used.
 	referring = ^InConnection
@@ -60,6 +65,7 @@ func (r *Resource) Exprs(yield func(Role, *lang.Expr) bool) bool {
 		l.exprs(InProviderKey, r.ProviderKey) &&
 		l.exprs(InIdleConnection, r.IdleConnections...) &&
 		l.conditions(InPostcondition, r.Postconditions) &&
+		l.triggers(r.ActionTriggers) &&
 		l.provisioners(InProvisioner, r.Provisioners) &&
 		l.provisioners(InDestroyProvisioner, r.DestroyProvisioners)
 }

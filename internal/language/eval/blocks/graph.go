@@ -200,10 +200,11 @@ func (m outputsOf) edges(yield func(edge) bool) {
 	}
 }
 
-// edges yields the parts of a module, and the dependencies of its call.
+// edges yields the parts of a module, and the dependencies of its call. An action is waited for
+// with the resources that trigger it.
 func (m insideOf) edges(yield func(edge) bool) {
 	for _, r := range m.Config.Order {
-		if b := m.Resources[r.Addr]; b != nil && r.Check == nil && !yield(edge{to: b, role: toPart, via: &r.Range}) {
+		if b := m.Resources[r.Addr]; b != nil && r.Check == nil && !b.IsAction() && !yield(edge{to: b, role: toPart, via: &r.Range}) {
 			return
 		}
 	}

@@ -22,6 +22,7 @@ const (
 	ForProvider    Purpose = "provider"
 	ForDependsOn   Purpose = "depends_on"
 	ForVersion     Purpose = "ephemeral_attributes"
+	ForAction      Purpose = "action_trigger"
 	ForModule      Purpose = "module" // the call of a module whose output is read
 )
 
@@ -31,7 +32,7 @@ var purposes = map[Role]Purpose{
 	InBody: ForArgument, InRepetition: ForRepetition, InPrecondition: ForCondition, InPostcondition: ForCondition,
 	InProvisioner: ForProvisioner, InIdleConnection: ForProvisioner, InDestroyProvisioner: ForProvisioner,
 	InTrigger: ForTrigger, InPrevention: ForPrevention, InVersion: ForVersion, InProviderKey: ForProvider, toProvider: ForProvider,
-	inDependsOn: ForDependsOn, toCall: ForModule,
+	InActions: ForAction, InActionCondition: ForCondition, inDependsOn: ForDependsOn, toCall: ForModule,
 }
 
 // Link is a reference from one block to another one, for explaining it to people.

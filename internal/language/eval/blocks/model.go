@@ -94,7 +94,7 @@ type Condition struct {
 	Validation    bool // of a variable
 }
 
-// Resource is a compiled resource, data, ephemeral or list block.
+// Resource is a compiled resource, data, ephemeral, list or action block.
 type Resource struct {
 	Config   *config.Resource
 	Provider addr.Provider
@@ -110,6 +110,8 @@ type Resource struct {
 	Preconditions, Postconditions []Condition
 	Provisioners                  []Provisioner // when = create
 	DestroyProvisioners           DestroyProvisioners
+
+	ActionTriggers []ActionTrigger
 
 	DependsOn   []lang.Ref
 	Triggers    []*lang.Expr    // replace_triggered_by

@@ -86,6 +86,21 @@ func (b graphBuilder) node(n Node) {
 	b.edges(n, name)
 }
 
+// trigger puts an action after the resource that triggers it, or before it if it is invoked then too.
+func (b graphBuilder) trigger(n Node, e edge) {
+	r, ok := n.(*Resource)
+	if !ok || e.role != InActions {
+		return
+	}
+	if action, ok := e.to.(*Resource); ok && action.IsAction() {
+		if first, second := graphName(action), graphName(r); r.triggersBefore(action) {
+			b.g.Depend(second, first)
+		} else {
+			b.g.Depend(first, second)
+		}
+	}
+}
+
 // inside puts a node into a module: after its repetition is known, and before its end.
 func (b graphBuilder) inside(m *Module, name string) {
 	if m.Parent != nil {
@@ -114,7 +129,9 @@ func (b graphBuilder) edges(n Node, name string) {
 		case outputsOf:
 			b.edges(to, name)
 		default:
-			if e.role != aroundIt {
+			if e.role&Triggering != 0 {
+				b.trigger(n, e)
+			} else if e.role != aroundIt {
 				b.g.Depend(name, graphName(to))
 			}
 		}

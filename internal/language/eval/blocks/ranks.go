@@ -44,6 +44,9 @@ func (r *ranking) visit(n Node) int32 {
 	r.numbers[n] = number
 	r.nodes, r.next = append(r.nodes, n), append(r.next, nil)
 	for e := range n.edges {
+		if e.role&Triggering != 0 {
+			continue // actions come after all planning
+		}
 		r.next[number] = append(r.next[number], r.visit(e.to))
 	}
 	r.left = append(r.left, number)

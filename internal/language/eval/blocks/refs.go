@@ -66,6 +66,10 @@ func (m *Module) checkRef(ref lang.Ref, u site) diag.List {
 				`The "count" object can be used only in blocks whose count argument is set.`)
 		}
 	case lang.Self:
+		if u.beforeChange {
+			return diag.At(ref.Range, `Invalid "self" reference`,
+				`The trigger has events that come before the object is created or updated, so that there is no "self" yet. Move these events to a trigger of their own.`)
+		}
 		if !u.self {
 			return diag.At(ref.Range, `Invalid "self" reference`,
 				`The "self" object is available only in provisioner, connection, and postcondition blocks, where it is the resource instance itself. `+
@@ -86,6 +90,9 @@ func elementHint(ref lang.Ref, part string) string {
 }
 
 func (m *Module) checkResourceRef(ref lang.Ref, u site) diag.List {
+	if ref.Resource.Mode == addr.Action {
+		return m.checkActionRef(ref, u)
+	}
 	if r := m.Config.Resources[ref.Resource]; r != nil && r.Check != nil && r.Check != u.check {
 		return diag.At(ref.Range, "Reference to scoped resource",
 			"%s is nested in the check %q, so only the assertions of that check can refer to it. To use it here, declare it outside of the check.", ref.Resource, r.Check.Name)

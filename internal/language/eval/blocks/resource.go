@@ -30,6 +30,9 @@ func (c *compiler) resource(m *Module, r *config.Resource) *Resource {
 	b.Repeat = c.repetition(m, r.Repeat)
 	inside := site{repeat: b.Repeat, check: r.Check}
 	after := site{repeat: b.Repeat, self: true, check: r.Check}
+	if r.NoBody && c.lacksConfig(b) {
+		return nil
+	}
 	b.Body = c.body(m, r.Body, s.Block, inside)
 	b.View = s.Block.Bind(marked.Body(r.Body, lang.Expressions(b.Body)))
 	c.list(b, r.List, inside)
@@ -46,6 +49,7 @@ func (c *compiler) resource(m *Module, r *config.Resource) *Resource {
 	if r.Provider != nil {
 		b.ProviderKey = c.expr(m, r.Provider.KeyExpr, inside)
 	}
+	c.actionTriggers(b, inside, after)
 	c.ignored(b)
 	c.ephemeralAttributes(b)
 	b.Provisioners, b.DestroyProvisioners, b.IdleConnections = c.provisioners(m, r.Provisioners, r.Connection, after)
@@ -87,10 +91,10 @@ func (c *compiler) unknownType(b *Resource) diag.List {
 		return diag.At(b.Config.TypeRange, "Invalid list type", "The provider %s cannot list objects of the type %q.%s", b.Provider.ForDisplay(), r.Type,
 			didYouMeanOr(r.Type, c.cfg.Schemas.Types(b.Provider, r.Mode), "It can list"))
 	}
-	what := map[addr.Mode]string{addr.Managed: "resource type", addr.Data: "data source", addr.Ephemeral: "ephemeral resource type"}
-	article := map[addr.Mode]string{addr.Managed: "a", addr.Data: "a", addr.Ephemeral: "an"}
+	what := map[addr.Mode]string{addr.Managed: "resource type", addr.Data: "data source", addr.Ephemeral: "ephemeral resource type", addr.Action: "action type"}
+	article := map[addr.Mode]string{addr.Managed: "a", addr.Data: "a", addr.Ephemeral: "an", addr.Action: "an"}
 	detail := "The provider " + b.Provider.ForDisplay() + " does not support " + what[r.Mode] + " \"" + r.Type + "\"."
-	for _, other := range []addr.Mode{addr.Managed, addr.Data, addr.Ephemeral} {
+	for _, other := range []addr.Mode{addr.Managed, addr.Data, addr.Ephemeral, addr.Action} {
 		if other == r.Mode {
 			continue
 		}
@@ -99,5 +103,12 @@ func (c *compiler) unknownType(b *Resource) diag.List {
 			return diag.At(b.Config.TypeRange, "Invalid "+what[r.Mode], "%s", detail)
 		}
 	}
-	return diag.At(b.Config.TypeRange, "Invalid "+what[r.Mode], "%s%s", detail, diag.DidYouMean(r.Type, c.cfg.Schemas.Types(b.Provider, r.Mode)))
+	types := c.cfg.Schemas.Types(b.Provider, r.Mode)
+	hint := diag.DidYouMean(r.Type, types)
+	if b.IsAction() {
+		if hint = didYouMeanOr(r.Type, types, "Its actions are"); len(types) == 0 {
+			hint = " This version of it has no actions at all."
+		}
+	}
+	return diag.At(b.Config.TypeRange, "Invalid "+what[r.Mode], "%s%s", detail, hint)
 }

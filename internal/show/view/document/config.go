@@ -23,6 +23,7 @@ type jsonConfig struct {
 type jsonConfigModule struct {
 	Outputs     map[string]jsonConfigOutput   `json:"outputs,omitempty"`
 	Resources   []jsonConfigResource          `json:"resources,omitempty"`
+	Actions     []jsonConfigAction            `json:"actions,omitempty"`
 	ModuleCalls map[string]jsonModuleCall     `json:"module_calls,omitempty"`
 	Variables   map[string]jsonConfigVariable `json:"variables,omitempty"`
 }
@@ -107,6 +108,7 @@ func (w *configWriter) module(m *config.Module) *jsonConfigModule {
 	for _, mode := range w.modes { // documents list managed resources before data sources
 		out.Resources = append(out.Resources, w.resources(m, mode)...)
 	}
+	out.Actions = w.actions(m)
 	out.ModuleCalls = mapValues(m.Calls, func(c *config.ModuleCall) jsonModuleCall { return w.call(m, c) })
 	return out
 }

@@ -29,6 +29,7 @@ type jsonPlan struct {
 	ResourceDrift      []jsonChangeOf              `json:"resource_drift,omitempty"`
 	ResourceChanges    []jsonChangeOf              `json:"resource_changes,omitempty"`
 	OutputChanges      map[string]jsonChange       `json:"output_changes,omitempty"`
+	ActionInvocations  []jsonInvocation            `json:"action_invocations,omitempty"`
 	EphemeralVariables []string                    `json:"ephemeral_variables,omitempty"` // to be given again to apply the plan
 	PriorState         *jsonState                  `json:"prior_state,omitempty"`
 	Configuration      *jsonConfig                 `json:"configuration,omitempty"`
@@ -125,6 +126,9 @@ func Plan(p *plan.Plan, tree *config.Tree, relevant Relevant, s ConfigSchemas, v
 		return nil, err
 	}
 	if doc.OutputChanges, err = outputChanges(p); err != nil {
+		return nil, err
+	}
+	if doc.ActionInvocations, err = invocationList(p.Invocations, s); err != nil {
 		return nil, err
 	}
 	if p.Prior != nil && !p.Prior.Empty() {

@@ -14,6 +14,7 @@ type Declarations struct {
 	Data       map[string]*schema.Schema
 	Ephemeral  map[string]*schema.Schema
 	Lists      map[string]*schema.Schema
+	Actions    map[string]*schema.Schema
 	Functions  map[string]*schema.Function
 	Identities map[string]*schema.Identity
 }
@@ -27,13 +28,14 @@ type jsonSchemas struct {
 
 // jsonProviderSchemas has the schemas of one provider. Ephemeral resources have a member of their own (E81).
 type jsonProviderSchemas struct {
-	Provider   *jsonSchema             `json:"provider,omitempty"`
-	Resources  map[string]*jsonSchema  `json:"resource_schemas,omitempty"`
-	Data       map[string]*jsonSchema  `json:"data_source_schemas,omitempty"`
-	Ephemeral  map[string]*jsonSchema  `json:"ephemeral_resource_schemas,omitempty"`
-	Lists      map[string]*jsonSchema  `json:"list_resource_schemas,omitempty"`
-	Functions  map[string]jsonFunction `json:"functions,omitempty"`
-	Identities map[string]jsonIdentity `json:"resource_identity_schemas,omitempty"`
+	Provider   *jsonSchema                  `json:"provider,omitempty"`
+	Resources  map[string]*jsonSchema       `json:"resource_schemas,omitempty"`
+	Data       map[string]*jsonSchema       `json:"data_source_schemas,omitempty"`
+	Ephemeral  map[string]*jsonSchema       `json:"ephemeral_resource_schemas,omitempty"`
+	Lists      map[string]*jsonSchema       `json:"list_resource_schemas,omitempty"`
+	Actions    map[string]*jsonActionSchema `json:"action_schemas,omitempty"`
+	Functions  map[string]jsonFunction      `json:"functions,omitempty"`
+	Identities map[string]jsonIdentity      `json:"resource_identity_schemas,omitempty"`
 }
 
 type jsonSchema struct {
@@ -100,7 +102,7 @@ func ProviderSchemas(all map[addr.Provider]Declarations) ([]byte, error) {
 		}
 		doc.ProviderSchemas[p.String()] = jsonProviderSchemas{
 			Provider: schemaJSON(s.Provider), Resources: mapValues(s.Resources, schemaJSON), Data: mapValues(s.Data, schemaJSON),
-			Ephemeral: mapValues(s.Ephemeral, schemaJSON), Lists: mapValues(s.Lists, schemaJSON), Functions: mapValues(s.Functions, functionJSON), Identities: mapValues(s.Identities, identityJSON),
+			Ephemeral: mapValues(s.Ephemeral, schemaJSON), Lists: mapValues(s.Lists, schemaJSON), Actions: mapValues(s.Actions, actionSchemaJSON), Functions: mapValues(s.Functions, functionJSON), Identities: mapValues(s.Identities, identityJSON),
 		}
 	}
 	return json.Marshal(doc)

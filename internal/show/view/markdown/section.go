@@ -38,6 +38,7 @@ var kinds = []kind{
 	{"move", "Move", "to move"},
 	{"create", "Create", "to create"},
 	{"read", "Read during apply", "to read"},
+	{"invoke", "Invoke", "to invoke"},
 	{"object", "Objects", "objects"},
 }
 

@@ -102,7 +102,7 @@ func New(title, where string, redact func(string) string) *Report {
 func (r *Report) Event(e event.Event) {
 	r.Recorder.Event(e)
 	switch e.Op {
-	case event.OpCreate, event.OpUpdate, event.OpDelete, event.OpForget, event.OpAdopt, event.OpRead:
+	case event.OpCreate, event.OpUpdate, event.OpDelete, event.OpForget, event.OpAdopt, event.OpRead, event.OpInvoke:
 	default:
 		return
 	}
@@ -191,6 +191,16 @@ func (r *Report) planned(p *plan.Plan, changes *view.Changes, why func(*plan.Cha
 			next.Why = why(c)
 		}
 		r.add(next)
+	}
+	if !p.Invoking() {
+		return nil // the actions are in the texts of the changes that trigger them
+	}
+	for _, i := range p.Invocations {
+		text, err := changes.Invocation(i)
+		if err != nil {
+			return err
+		}
+		r.add(Row{Address: i.Action.String(), Module: i.Action.Module.String(), Kind: "invoke", Headline: "will be invoked", Text: text})
 	}
 	return nil
 }

@@ -1,0 +1,197 @@
+package engine
+
+import (
+	"slices"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/event"
+	"github.com/mayfly-iac/mayfly/internal/base/future"
+	"github.com/mayfly-iac/mayfly/internal/engine/ephemeral"
+	"github.com/mayfly-iac/mayfly/internal/language/eval"
+	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
+	"github.com/mayfly-iac/mayfly/internal/values/value"
+	"github.com/mayfly-iac/mayfly/plan"
+)
+
+// planActions plans the invocations that the planned changes trigger. They come after all changes, since the
+// configuration of an action may refer to the resource that triggers it. It may also lead to instances that
+// a restricted plan has not planned so far, whose changes may trigger actions too.
+func planActions(p *planner) {
+	if p.req.Mode != plan.Normal || p.imports.generating {
+		return
+	}
+	claims := actionClaims(p.req.Config)
+	p.pool.Claim(claims...)
+	defer p.pool.Waive(claims...)
+	done := map[addr.Instance]struct{}{}
+	for {
+		var due []*plan.Change
+		for _, c := range p.changes {
+			if _, again := done[c.Addr]; again || c.Deposed != addr.Current || len(c.Action.Triggers()) == 0 {
+				continue
+			}
+			done[c.Addr] = struct{}{}
+			due = append(due, c)
+		}
+		pool := future.NewPool(p.workers())
+		for _, c := range due {
+			if in := declaredInstance(p.run, c.Addr); in != nil && len(in.Resource.Block.ActionTriggers) > 0 {
+				pool.Go(func(t *future.Task) { p.run.Guard(in, func() { planTriggers(p, t, in, c) }) })
+			}
+		}
+		pool.Wait()
+		if len(due) == 0 {
+			break
+		}
+	}
+	p.plan.SortInvocations()
+}
+
+// actionClaims returns the uses of planning invocations of all actions.
+func actionClaims(cfg *blocks.Config) (claims []eval.Use) {
+	cfg.EachResource(func(b *blocks.Resource) {
+		if b.IsAction() {
+			claims = append(claims, eval.ProviderClaims(b)...)
+		}
+	})
+	return claims
+}
+
+// declaredInstance returns an instance that the configuration has a block for, nil for others.
+func declaredInstance(run *eval.Run, a addr.Instance) *eval.Instance {
+	if !run.Declared(a) {
+		return nil
+	}
+	return run.Module(a.Module).Resource(a.Resource).Instance(a.Key)
+}
+
+// planTriggers plans the invocations that the change of an instance triggers.
+func planTriggers(p *planner, t *future.Task, in *eval.Instance, c *plan.Change) {
+	self := in.Value(t, nil)
+	for _, tr := range eval.ActionTriggers(in) {
+		var events []plan.TriggerEvent
+		for _, e := range c.Action.Triggers() {
+			if slices.Contains(tr.Config.Events, string(e)) {
+				events = append(events, e)
+			}
+		}
+		if len(events) == 0 || p.interrupted() {
+			continue
+		}
+		tr.PrepareCondition(t)
+		verdict, diags := tr.Condition(t, eval.NewOpened(nil), self)
+		p.run.Report(diags)
+		if verdict == eval.Fails || verdict == eval.Wrong {
+			continue
+		}
+		for _, e := range events {
+			planTrigger(p, t, in, tr, plan.Invocation{
+				Undecided: verdict == eval.Undecided, Deps: tr.ConditionDeps(t),
+				Trigger: &plan.ActionTrigger{Resource: in.Addr(), Event: e, Block: tr.Index, OnFailure: plan.FailurePolicy(tr.Config.OnFailure)},
+			})
+		}
+	}
+}
+
+// planTrigger plans the invocations of one trigger at one event. of has the parts that they share.
+func planTrigger(p *planner, t *future.Task, in *eval.Instance, tr eval.ActionTrigger, of plan.Invocation) {
+	for position := range tr.Config.Actions {
+		action, diags := tr.Action(t, position)
+		p.run.Report(diags)
+		if action == nil {
+			continue
+		}
+		inv := of
+		trigger := *of.Trigger
+		trigger.Position = position
+		inv.Trigger = &trigger
+		if !planInvocation(p, t, action, &inv) {
+			continue
+		}
+		inv.Deps = slices.DeleteFunc(inv.Deps, func(d plan.Dep) bool {
+			return !trigger.Event.IsBefore() && !d.All && d.Resource == in.Addr().Abs() && d.Key == in.Key
+		})
+		addInvocation(p, &inv)
+	}
+}
+
+func addInvocation(p *planner, inv *plan.Invocation) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.plan.Invocations = append(p.plan.Invocations, inv)
+}
+
+// planInvocation completes an invocation of an action: it evaluates the configuration without opening
+// anything, and asks the provider. It returns false if the action cannot be planned, which was reported.
+func planInvocation(p *planner, t *future.Task, action *eval.Instance, inv *plan.Invocation) (ok bool) {
+	action.Prepare(t)
+	deps := action.Deps(t)
+	if action.Circular() || p.dependencyFailed(deps) || !action.InputsHold(t) {
+		return false // the reason was reported where it arose
+	}
+	inv.Action, inv.Deps = action.Addr(), slices.Concat(inv.Deps, deps)
+	p.inSession(t, action, event.OpPlan, func(s *ephemeral.Session) {
+		op := p.instanceOp(action)
+		defer p.events.BeginDetail(event.OpPlan, op.Obj, &ok)()
+		po := action.Provider(t)
+		if po == nil || !op.Use(s.Provider(t, po, action.Addr()), po.Addr) {
+			return
+		}
+		inv.Provider = po.Addr
+		ok = planAction(&op, t, action, inv)
+	})
+	return ok
+}
+
+// planAction asks the provider about an invocation.
+func planAction(op *objectOp, t *future.Task, action *eval.Instance, inv *plan.Invocation) bool {
+	config, diags := action.EvalBody(t, eval.NewOpened(nil))
+	op.walk.run.Report(diags)
+	if diags.HasErrors() {
+		return false
+	}
+	plain := op.Answers.Given(config)
+	inv.Ephemeral = value.PathsWith(config, value.Ephemeral)
+	shown := op.Block().NullAt(plain, inv.Ephemeral)
+	if inv.Trigger == nil && !shown.IsWhollyKnown() {
+		op.walk.run.Report(diag.At(action.Config().Range, "Configuration of an action is not known",
+			"The config block refers to something that does not exist yet. With -invoke, nothing is created first: resources are as in the state.").WithAddress(action.Addr().String()))
+		return false
+	}
+	diags = op.validateConfig(addr.Action, action.Resource.Block, plain)
+	if !diags.HasErrors() {
+		deferred, more := op.Provider.PlanAction(op.Ctx, op.TypeName(), plain)
+		if diags = append(diags, more...); !more.HasErrors() && deferred != "" {
+			diags = append(diags, op.Answers.Deferred("planning", deferred)...)
+		}
+	}
+	op.Report(diags)
+	return !diags.HasErrors() && sealInvocation(op, config, shown, inv)
+}
+
+// sealInvocation keeps the configuration with the plan, without its ephemeral values. shown has none.
+func sealInvocation(op *objectOp, config, shown cty.Value, inv *plan.Invocation) (ok bool) {
+	b := op.Block()
+	inv.Ephemeral = append(inv.Ephemeral, b.WriteOnlyPaths(shown)...)
+	shown = b.NullWriteOnly(shown)
+	sensitive := slices.Concat(value.PathsWith(config, value.Sensitive), b.SensitivePaths(shown))
+	inv.Config, ok = op.Seal(shown, sensitive)
+	return ok
+}
+
+// triggerDeps returns the dependencies of the actions that an instance may trigger, for -exclude: the
+// instance is left out together with whatever its actions need.
+func triggerDeps(t *future.Task, in *eval.Instance) (deps []plan.Dep) {
+	for _, tr := range eval.ActionTriggers(in) {
+		deps = append(deps, tr.ConditionDeps(t)...)
+		for position := range tr.Config.Actions {
+			if action, _ := tr.Action(t, position); action != nil {
+				deps = append(deps, action.Deps(t)...)
+			}
+		}
+	}
+	return slices.DeleteFunc(deps, func(d plan.Dep) bool { return d.Resource == in.Addr().Abs() })
+}

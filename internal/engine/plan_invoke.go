@@ -1,0 +1,106 @@
+package engine
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/internal/base/future"
+	"github.com/mayfly-iac/mayfly/internal/language/eval"
+	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
+	"github.com/mayfly-iac/mayfly/plan"
+)
+
+// planInvoke plans the invocations of the actions that the user asks for, and nothing else.
+func planInvoke(p *planner) {
+	claims := actionClaims(p.req.Config)
+	p.pool.Claim(claims...)
+	defer p.pool.Waive(claims...)
+	p.planVariables()
+	if p.run.Diags.HasErrors() {
+		return
+	}
+	for _, a := range p.req.Invoke { // in this order, in which they are invoked
+		pool := future.NewPool(p.workers())
+		pool.Go(func(t *future.Task) {
+			p.run.Guard(a, func() {
+				inv := &plan.Invocation{}
+				if in := invoked(p, t, a); in != nil && planInvocation(p, t, in, inv) {
+					addInvocation(p, inv)
+				}
+			})
+		})
+		pool.Wait()
+	}
+	p.reportInterrupt()
+}
+
+// resultFromState is the host's answer for an instance of a plan that only invokes actions: data sources are
+// read, and managed resources are as in the state.
+func resultFromState(p *planner) results {
+	return func(t *future.Task, in *eval.Instance) cty.Value {
+		if in.Config().Addr.Mode == addr.Data {
+			return p.data.plan(t, in)
+		}
+		return p.recorded(t, p.req.State, in)
+	}
+}
+
+// invoked returns the instance of an action that the user asks for, nil if there is none, which it reports.
+func invoked(p *planner, t *future.Task, a addr.Instance) *eval.Instance {
+	in, known := p.run.Find(t, a)
+	switch {
+	case in != nil || !known: // the reason was reported
+		return in
+	case !p.run.Declared(a):
+		p.run.Report(notInvoked(a, undeclaredAction(p, a)))
+		return nil
+	case p.run.WhyGone(a) == plan.DeleteNoModule:
+		p.run.Report(notInvoked(a, "There is no such instance of the module."))
+		return nil
+	}
+	instances, _ := p.run.Module(a.Module).Resource(a.Resource).Instances(t)
+	var have []string
+	for _, in := range instances {
+		have = append(have, in.Addr().String())
+	}
+	switch {
+	case len(have) == 0:
+		p.run.Report(notInvoked(a, "It has no instances: its count is 0, or its for_each is empty."))
+	case a.Key == addr.NoKey:
+		p.run.Report(notInvoked(a, "It has several instances, and each is invoked by its own address, such as -invoke="+diag.Argument(have[0])+". The option can be given more than once."))
+	default:
+		p.run.Report(notInvoked(a, "There is no such instance."+diag.DidYouMean(a.String(), have)))
+	}
+	return nil
+}
+
+// notInvoked returns an error about an address that the user asks for.
+func notInvoked(a addr.Instance, why string) diag.List {
+	return diag.Errorf("Action cannot be invoked", "-invoke names %s. %s", a, why)
+}
+
+// undeclaredAction says that the configuration does not declare an action, with the one that is meant or
+// those that there are.
+func undeclaredAction(p *planner, a addr.Instance) string {
+	declared := map[string]struct{}{}
+	p.req.Config.EachResource(func(b *blocks.Resource) {
+		if b.IsAction() {
+			declared[b.Address()] = struct{}{}
+		}
+	})
+	names := slices.Sorted(maps.Keys(declared))
+	text := "The configuration declares no such action."
+	switch hint := diag.DidYouMean(a.Config().String(), names); {
+	case len(names) == 0:
+		text = "The configuration declares no actions."
+	case hint != "":
+		text += hint
+	case len(names) <= 8:
+		text += " It declares " + diag.Series("and", names) + "."
+	}
+	return text
+}

@@ -1,0 +1,123 @@
+package eval
+
+import (
+	"slices"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/internal/base/future"
+	"github.com/mayfly-iac/mayfly/internal/language/config"
+	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
+	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/state"
+)
+
+// ActionTrigger is an action_trigger block of an instance.
+type ActionTrigger struct {
+	Config *config.ActionTrigger
+	Index  int // of the block
+
+	in    *Instance
+	block *blocks.ActionTrigger
+}
+
+// ActionTriggers returns the triggers of an instance, in the order of the blocks.
+func ActionTriggers(in *Instance) []ActionTrigger {
+	out := make([]ActionTrigger, len(in.Resource.Block.ActionTriggers))
+	for i := range out {
+		b := &in.Resource.Block.ActionTriggers[i]
+		out[i] = ActionTrigger{Config: b.Config, Index: i, in: in, block: b}
+	}
+	return out
+}
+
+// Verdict is the result of a trigger's condition.
+type Verdict uint8
+
+// The verdicts.
+const (
+	Holds Verdict = iota
+	Fails
+	Undecided // it is not known
+	Wrong     // there is an error in it
+)
+
+// Condition evaluates the condition; a trigger without one always holds. self is the object after its change.
+func (tr ActionTrigger) Condition(t *future.Task, o *Opened, self cty.Value) (Verdict, diag.List) {
+	if tr.block.Condition == nil {
+		return Holds, nil
+	}
+	sc := tr.in.scope(t, o)
+	if !tr.Config.Before() {
+		sc.self, sc.own = func() cty.Value { return self }, tr.in
+	}
+	v := tr.in.Run().decide(sc, blocks.Condition{Expr: tr.block.Condition})
+	verdict := map[state.CheckStatus]Verdict{state.CheckPass: Holds, state.CheckFail: Fails, state.CheckUnknown: Undecided, state.CheckError: Wrong}[v.status]
+	return verdict, sc.located(v.diags)
+}
+
+// conditionReads returns the references of the condition, without the one of an object to itself.
+func (tr ActionTrigger) conditionReads(t *future.Task, early bool) *reads {
+	sc, r := tr.in.scope(t, nil), &reads{}
+	if sc.early = early; tr.block.Condition != nil {
+		r.addExprs(sc, tr.block.Condition)
+	}
+	if !tr.Config.Before() {
+		r.resources = slices.DeleteFunc(r.resources, func(rr resourceRead) bool { return rr.res == tr.in.Resource && !rr.all && rr.key == tr.in.Key })
+	}
+	return r
+}
+
+// PrepareCondition demands all cells that the condition needs.
+func (tr ActionTrigger) PrepareCondition(t *future.Task) { prepare(t, tr.conditionReads(t, false)) }
+
+// ConditionDeps returns the dependencies of the condition.
+func (tr ActionTrigger) ConditionDeps(t *future.Task) []plan.Dep {
+	return tr.conditionReads(t, false).deps(t, nil)
+}
+
+// ConditionUses returns the ephemeral instances that evaluating the condition may open.
+func (tr ActionTrigger) ConditionUses(t *future.Task) []Use {
+	return tr.conditionReads(t, true).uses(t)
+}
+
+// Action returns an action of the trigger by its position in the list. It is nil if the reference leads to
+// none, which the diagnostics report, unless that was reported before.
+func (tr ActionTrigger) Action(t *future.Task, position int) (*Instance, diag.List) {
+	x := tr.block.Actions[position]
+	sc := tr.in.scope(t, nil)
+	for i := range x.Refs {
+		ref := &x.Refs[i]
+		to := sc.resolve(ref)
+		if ref.Invalid || to.resource == nil || !to.resource.Block.IsAction() {
+			continue
+		}
+		key := to.key
+		if to.all && to.resource.Form().Keyed() {
+			if tr.in.Run().opt.Phase == Validating {
+				return nil, nil // one instance represents all, and has no key
+			}
+			return nil, tr.noInstance(sc, position, "which of its instances is meant is not known")
+		}
+		if e := to.resource.expand(t, &ref.Range); e.failed || e.generic {
+			return nil, nil
+		} else if !e.has(key) {
+			return nil, tr.noInstance(sc, position, "it has no instance with this key")
+		}
+		return to.resource.Instance(key), nil
+	}
+	return nil, nil
+}
+
+// noInstance reports a reference to an action that leads to none of its instances.
+func (tr ActionTrigger) noInstance(sc *scope, position int, why string) diag.List {
+	x := tr.block.Actions[position]
+	return sc.located(diag.At(x.Range(), "Action has no such instance", "The trigger names an action, but %s. Refer to an instance that count or for_each of the action gives.", why))
+}
+
+// ProviderClaims returns the uses of planning an invocation of an action block: its provider, if that is
+// configured from ephemeral values.
+func ProviderClaims(b *blocks.Resource) []Use {
+	return slices.DeleteFunc(BlockUses(b), func(u Use) bool { return u.Kind != UseConfiguration })
+}
