@@ -261,8 +261,8 @@ func (i *invocation) invoke() (diags diag.List, ok bool) {
 	return i.placed(diags), !diags.HasErrors()
 }
 
-// ended returns the diagnostics of an invocation. After an interrupt, an answer without an end is no mistake of
-// the provider, which was asked to stop.
+// ended returns the diagnostics of an invocation. After an interrupt, an answer without an end is not a
+// mistake of the provider, which was asked to stop.
 func (i *invocation) ended(diags diag.List) diag.List {
 	if !i.walk.interrupted() {
 		return diags

@@ -8,8 +8,8 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 )
 
-// Unfinished is the Extra of the error about an action whose provider ended its answer without saying that the
-// action has ended. After an interrupt, this is how SDKs end one.
+// Unfinished is the Extra of the error about an action whose provider ended its answer without saying that
+// the action has ended. After an interrupt, this is how SDKs end one.
 type Unfinished struct{}
 
 // NoActions implements the operations on actions for providers that have none.

@@ -58,6 +58,8 @@ func (e *Explainer) happens(out *Answer, s subject) {
 	switch {
 	case s.instance.Resource.Mode == addr.Ephemeral:
 		e.ephemeralHappens(out, s)
+	case s.instance.Resource.Mode == addr.Action:
+		actionHappens(e, out, s)
 	case len(list) == 0:
 		e.absent(out, s)
 	case len(list) == 1:

@@ -45,7 +45,13 @@ func (x *exchange) encodeConfig(config cty.Value) *tfplugin6.DynamicValue {
 // ValidateResource implements provider.Reader.
 func (c *client) ValidateResource(ctx context.Context, mode addr.Mode, typeName string, config cty.Value) diag.List {
 	x := c.exchange(ctx, validations[mode], typeName)
-	value := x.encode(x.resource(mode), config, "configuration")
+	s := x.resource(mode)
+	if mode == addr.Action && s != nil {
+		// This call can't say that write-only values are allowed, and SDKs refuse them without that. The
+		// calls that plan and invoke can.
+		config = s.Block.NullWriteOnly(config)
+	}
+	value := x.encode(s, config, "configuration")
 	switch mode {
 	case addr.Data:
 		call[tfplugin6.ValidateDataResourceConfig_Response](x, &tfplugin6.ValidateDataResourceConfig_Request{TypeName: typeName, Config: value})
