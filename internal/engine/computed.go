@@ -11,7 +11,6 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/event"
-	"github.com/mayfly-iac/mayfly/internal/engine/object"
 	"github.com/mayfly-iac/mayfly/internal/values/schema"
 	"github.com/mayfly-iac/mayfly/internal/values/value"
 	"github.com/mayfly-iac/mayfly/plan"
@@ -32,7 +31,7 @@ type computedUse struct {
 	once     bool          // it needs the value in this run alone
 	instance addr.Instance // zero for others
 	path     cty.Path      // of the argument
-	ignored  bool          // changes of the argument are ignored
+	ignored  bool          // changes of the argument are ignored, which is an ephemeral attribute
 }
 
 func (u *computedUses) add(of value.Computed, use computedUse) {
@@ -115,25 +114,6 @@ func reportUnavailable(op *objectOp, all []value.ComputedPart, path cty.Path, wh
 	diags := unavailable(op.walk.computed.state, fmt.Sprintf("The argument %s of %s", schema.PathString(path), op.Obj), of, false)
 	diags[0].Path, diags[0].Detail = path, why+diags[0].Detail
 	op.Report(diags)
-}
-
-// leaveOutUnavailable returns the configuration of an apply with null in place of write-only arguments whose
-// values cannot be had, which an update does not take. It returns false if the change takes one, which was
-// reported. The plan has seen to it that there is none, but null must not be sent if that was wrong.
-func leaveOutUnavailable(ia *instanceApply, config object.Config) (cty.Value, bool) {
-	v := config.Value
-	for _, part := range config.Computed {
-		if !part.Of.Past || !ia.Block().InWriteOnly(part.Path) {
-			continue
-		}
-		version := ia.Block().WriteOnlyVersion(part.Path)
-		if ia.change.Action != plan.Update || version != nil && !sameAt(ia.prior.Value, v, version) {
-			reportUnavailable(&ia.objectOp, config.Computed, part.Path, "")
-			return v, false
-		}
-		v = ia.Block().NullAt(v, []cty.Path{part.Path})
-	}
-	return v, true
 }
 
 // sameAt reports whether a configuration has no other value at a path than an object has.

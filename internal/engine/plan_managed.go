@@ -324,7 +324,7 @@ func (ip *instancePlan) decide() (cty.Value, bool) {
 			return cty.NilVal, false
 		}
 	}
-	if !checkWriteOnly(ip, resp.Planned) {
+	if !checkUnavailable(ip, resp.Planned) {
 		return cty.NilVal, false
 	}
 	return ip.finish(resp)
@@ -382,7 +382,7 @@ func (ip *instancePlan) compare(pv object.Prior, resp provider.PlanResponse) (pr
 		}
 	default:
 		c.Action = plan.Update
-		if diags := ip.Withheld.CheckSent(ip.config.Value, pv.Object); diags.HasErrors() {
+		if diags := ip.Withheld.CheckSent(ip.config.Value, ip.declared.Value, pv.Object); diags.HasErrors() {
 			ip.Report(diags)
 			return resp, false
 		}

@@ -33,7 +33,7 @@ func (a *Attributes) Unavailable(stored *state.Object, cfg cty.Value, missing []
 	rest := a.rest(cfg)
 	return a.allAsRecorded(stored, cfg, func(w state.Withheld) bool {
 		if !slices.ContainsFunc(missing, func(p cty.Path) bool { return p.HasPrefix(w.Path) }) {
-			return a.compare(w, part(cfg, w.Path)) == fingerprint.Same
+			return a.ignored(w.Path) || a.compare(w, part(cfg, w.Path)) == fingerprint.Same
 		}
 		made := part(a.Made, w.Path)
 		return made != cty.NilVal && a.isSame(w.Made, made) && a.isOf(w.Config, rest)
