@@ -86,9 +86,10 @@ func unneeded(ip *instancePlan) bool {
 	return true
 }
 
-// asStored reports whether the object exists and is stored as it would be now, but for changes outside.
+// asStored reports whether the object exists and is stored as it would be now, but for changes outside and
+// the upgrade of its schema.
 func asStored(ip *instancePlan) bool {
-	return ip.stored != nil && ip.loaded.Object == ip.stored && !ip.loaded.Cleaned && ip.IsCurrent(ip.stored) && !ip.prior.Value.IsNull()
+	return ip.stored != nil && ip.loaded.Object == ip.stored && !ip.loaded.Cleaned && !ip.prior.Value.IsNull()
 }
 
 // planUnneeded plans no change of an object for which unneeded is true, or one of the state alone.

@@ -96,6 +96,12 @@ func quickOf(t *testing.T, v cty.Value) fingerprint.Fingerprint {
 	return made(t, v, hashes.New([]fingerprint.Salt{salt}, nil).Quick)
 }
 
+// restOf is quickOf for the rest of a configuration.
+func restOf(t *testing.T, v cty.Value) fingerprint.Fingerprint {
+	t.Helper()
+	return quickOf(t, newFixture(t).restSet(v))
+}
+
 func made(t *testing.T, v cty.Value, by func(cty.Value) (fingerprint.Fingerprint, error)) fingerprint.Fingerprint {
 	t.Helper()
 	f, err := by(v)

@@ -20,7 +20,7 @@ func (a *Attributes) drifted(v cty.Value, earlier *state.Object) bool {
 	if earlier == nil {
 		return false
 	}
-	had, err := earlier.DecodeUnmarked(a.Block.Type())
+	had, err := a.storedBy(earlier)
 	return err != nil || !sameGiven(a.Block, a.rest(had), a.rest(v), a.Made)
 }
 

@@ -76,7 +76,7 @@ func (j *judgement) sameness(path cty.Path, record *state.Withheld) plan.Withhel
 		return plan.WithheldStored
 	case record != nil && j.assumed(*record, part(j.cfg, path)):
 		return plan.WithheldAssumed
-	case record != nil && (j.otherVersion(*record, j.rest(j.cfg)) || j.otherMade(*record) && !j.ignored(path)):
+	case record != nil && (j.otherVersion(*record, j.restSet(j.cfg)) || j.otherMade(*record) && !j.ignored(path)):
 		return plan.WithheldVersion
 	}
 	return plan.WithheldSame

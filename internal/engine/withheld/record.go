@@ -34,7 +34,7 @@ func (a *Attributes) Records(v, sent cty.Value, earlier *state.Object) (out []st
 	paths := a.Names.Find(v)
 	if sent != cty.NilVal {
 		paths = appendNew(paths, slices.DeleteFunc(a.Names.Find(sent), func(p cty.Path) bool { return !hasPlace(v, p) })...)
-		r.rest = a.rest(sent)
+		r.rest = a.restSet(sent)
 	}
 	if earlier != nil {
 		for _, w := range earlier.Withheld {
