@@ -358,24 +358,6 @@ func othersDependOn(p *planner, r addr.ConfigResource, known []addr.ConfigResour
 	return false
 }
 
-// evaluateMade evaluates the configuration with the versions of computed values in their place, for the
-// records of the attributes that are made of them. of are the parts of the configuration that are.
-func evaluateMade(t *future.Task, op *objectOp, o *eval.Opened, in *eval.Instance, of []value.ComputedPart) {
-	if op.Withheld.Made != cty.NilVal || !slices.ContainsFunc(of, func(part value.ComputedPart) bool { return op.Withheld.Names.Matches(part.Path) }) {
-		return
-	}
-	op.Withheld.Made = cty.NullVal(op.Block().Type())
-	made, ok := eval.StandIns(t, in, o)
-	if !ok {
-		return
-	}
-	if plain, faults := value.Storable(made, op.Block().Type()); len(faults) == 0 {
-		op.Withheld.Made = op.Block().NullAt(plain, slices.DeleteFunc(op.Withheld.Names.Find(plain), func(p cty.Path) bool {
-			return slices.ContainsFunc(of, func(part value.ComputedPart) bool { return part.Path.HasPrefix(p) || p.HasPrefix(part.Path) })
-		}))
-	}
-}
-
 // keptAway returns the planned object without the computed values that stay. The plan may have read them, but
 // the apply does not read the object again.
 func keptAway(ip *instancePlan, planned cty.Value) cty.Value {

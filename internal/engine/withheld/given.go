@@ -21,7 +21,11 @@ func (a *Attributes) drifted(v cty.Value, earlier *state.Object) bool {
 		return false
 	}
 	had, err := a.storedBy(earlier)
-	return err != nil || !sameGiven(a.Block, a.rest(had), a.rest(v), a.Made)
+	cfg := cty.NilVal
+	if len(a.Made) > 0 {
+		cfg = a.Made[0].Value
+	}
+	return err != nil || !sameGiven(a.Block, a.rest(had), a.rest(v), cfg)
 }
 
 // sameGiven is SameGiven for the objects of a block. cfg is its configuration, cty.NilVal if that is not

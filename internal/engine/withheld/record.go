@@ -124,7 +124,7 @@ func (r *recorder) completeComputed(w *state.Withheld, before *state.Withheld) {
 // completeGiven adds to the record of a value its version, the computed values that it is made of, and the
 // rest of the configuration.
 func (r *recorder) completeGiven(w *state.Withheld) {
-	switch made := part(r.Made, w.Path); {
+	switch made := r.made(w.Path); {
 	case r.stays(w.Path) && (made == cty.NilVal || !r.isSame(w.Made, made)):
 		// The value on record is made of others.
 	case made == cty.NilVal || !made.IsWhollyKnown() || !r.rest.IsWhollyKnown():

@@ -160,7 +160,7 @@ func TestUpgraded(t *testing.T) {
 	f := newFixture(t)
 	o := stored(t, thing(none, str("o")), sent(t, password, str("a")))
 	o.Withheld[0].Config = restOf(t, thing(none, str("o")))
-	f.Made = thing(str("how"), str("o"))
+	f.Made = []Made{{Value: thing(str("how"), str("o"))}}
 	if got := f.Records(thing(none, str("o")), cty.NilVal, o); got[0].Config.IsZero() {
 		t.Error("an object that is as it was lost its record")
 	}

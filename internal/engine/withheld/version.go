@@ -35,7 +35,7 @@ func (a *Attributes) Unavailable(stored *state.Object, cfg cty.Value, missing []
 		if !slices.ContainsFunc(missing, func(p cty.Path) bool { return p.HasPrefix(w.Path) }) {
 			return a.ignored(w.Path) || a.compare(w, part(cfg, w.Path)) == fingerprint.Same
 		}
-		made := part(a.Made, w.Path)
+		made := a.made(w.Path)
 		return made != cty.NilVal && a.isSame(w.Made, made) && a.isOf(w.Config, rest)
 	})
 }
@@ -166,10 +166,4 @@ func (a *Attributes) otherVersion(w state.Withheld, rest cty.Value) bool {
 		return false
 	}
 	return !a.sameVersion(w, rest)
-}
-
-// otherMade reports whether a record is to be made anew because the value is made of computed values, which
-// the record does not know of.
-func (a *Attributes) otherMade(w state.Withheld) bool {
-	return w.Made.IsZero() && part(a.Made, w.Path) != cty.NilVal
 }

@@ -44,9 +44,9 @@ type Attributes struct {
 	// Upgraded is the stored object under the schema of now, if that is another one; else cty.NilVal.
 	Upgraded cty.Value
 
-	// Made has the values of attributes that are made of computed values, with the versions of those in their
-	// place; cty.NilVal if there are none. It is an object of the type of the block.
-	Made   cty.Value
+	// Made are evaluations of the configuration with others in place of computed values; none if no attribute
+	// is made of such values.
+	Made   []Made
 	Making Making // of computed values, for their records
 
 	taken []cty.Path // attributes without a record whose values count as unchanged
