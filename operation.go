@@ -404,6 +404,15 @@ func newOpenJournal(j state.Journal) *openJournal {
 	return &openJournal{Journal: j, open: map[uint64]opening{}}
 }
 
+// Enqueue implements state.Queue. A journal that is none makes the results durable at once.
+func (j *openJournal) Enqueue(id uint64, changes ...state.ObjectChange) (wait func() error) {
+	if q, ok := j.Journal.(state.Queue); ok {
+		return q.Enqueue(id, changes...)
+	}
+	err := j.Journal.Commit(id, changes...)
+	return func() error { return err }
+}
+
 // Opening implements state.Journal.
 func (j *openJournal) Opening(i addr.Instance, p addr.Provider, at time.Time) (uint64, error) {
 	id, err := j.Journal.Opening(i, p, at)

@@ -136,11 +136,35 @@ func (a *applier) beginEntry(o addr.Object, action string) *journalEntry {
 
 // end records the results in memory and makes them durable.
 func (e *journalEntry) end(failed bool, changes ...state.ObjectChange) bool {
+	e.record(changes)
+	write := e.a.req.Journal.Commit
+	if failed {
+		write = e.a.req.Journal.Fail
+	}
+	return e.await(func() error { return write(e.id, changes...) })
+}
+
+// enqueue is end in two parts for an operation that has not failed: it returns once the results have their
+// place in the journal, if the journal can give them one, and wait when they are durable.
+func (e *journalEntry) enqueue(changes ...state.ObjectChange) (wait func() bool) {
+	q, ok := e.a.req.Journal.(state.Queue)
+	if !ok {
+		done := e.end(false, changes...)
+		return func() bool { return done }
+	}
+	e.record(changes)
+	durable := q.Enqueue(e.id, changes...)
+	return func() bool { return e.await(durable) }
+}
+
+// record records the results in memory.
+func (e *journalEntry) record(changes []state.ObjectChange) {
 	made := e.a.hasher.Made()
 	for i := range changes {
 		changes[i].Salts = made
 	}
 	e.a.mu.Lock()
+	defer e.a.mu.Unlock()
 	for _, c := range changes {
 		if c.New == nil {
 			e.a.state.RemoveObject(c.Object)
@@ -148,14 +172,13 @@ func (e *journalEntry) end(failed bool, changes ...state.ObjectChange) bool {
 			e.a.state.SetObject(c.Object, c.New, c.Provider)
 		}
 	}
-	e.a.mu.Unlock()
-	write := e.a.req.Journal.Commit
-	if failed {
-		write = e.a.req.Journal.Fail
-	}
+}
+
+// await waits until the results are durable, and reports whether they are.
+func (e *journalEntry) await(durable func() error) bool {
 	var diags diag.List
 	e.whileOthersBegin(func() {
-		if err := write(e.id, changes...); err != nil {
+		if err := durable(); err != nil {
 			diags = journalFailed(err)
 			e.a.run.Report(diags)
 		}

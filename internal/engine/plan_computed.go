@@ -350,12 +350,32 @@ func checkUndelivered(ip *instancePlan) bool {
 // othersDependOn reports whether the state has objects that depend on a resource, and that belong to none of
 // the given resources.
 func othersDependOn(p *planner, r addr.ConfigResource, known []addr.ConfigResource) bool {
-	for i, in := range p.req.State.AllInstances() {
-		if in.Current != nil && i.Config() != r && !slices.Contains(known, i.Config()) && slices.Contains(in.Current.Dependencies, r) {
+	for of := range p.dependents()[r] {
+		if of != r && !slices.Contains(known, of) {
 			return true
 		}
 	}
 	return false
+}
+
+// dependentsIn returns, for each resource that objects in a state depend on, the resources of those objects.
+func dependentsIn(st *state.State) map[addr.ConfigResource]map[addr.ConfigResource]struct{} {
+	out := map[addr.ConfigResource]map[addr.ConfigResource]struct{}{}
+	if st == nil {
+		return out
+	}
+	for i, in := range st.AllInstances() {
+		if in.Current == nil {
+			continue
+		}
+		for _, r := range in.Current.Dependencies {
+			if out[r] == nil {
+				out[r] = map[addr.ConfigResource]struct{}{}
+			}
+			out[r][i.Config()] = struct{}{}
+		}
+	}
+	return out
 }
 
 // keptAway returns the planned object without the computed values that stay. The plan may have read them, but

@@ -72,6 +72,7 @@ func (e *Engine) newPlanner(ctx context.Context, req PlanRequest, random io.Read
 		},
 	}
 	p.computed.state = req.State
+	p.dependents = sync.OnceValue(func() map[addr.ConfigResource]map[addr.ConfigResource]struct{} { return dependentsIn(req.State) })
 	p.rules = ephemeral.Rules{Skip: p.unneeded, Pending: p.dependsPending}
 	for _, a := range req.ForceReplace {
 		p.forced[a] = struct{}{}
@@ -96,6 +97,8 @@ type planner struct {
 	stored    stored                     // set with moved
 	warnings  diag.List                  // of validating, to be added to the warnings of planning
 	unplanned *missingDeps               // set before any output is planned
+	// dependents returns, for each resource, the resources of the state that depend on it.
+	dependents func() map[addr.ConfigResource]map[addr.ConfigResource]struct{}
 
 	endedEarly atomic.Bool // by an interrupt, which was reported
 	generating bool        // configuration for objects that import blocks name, not a plan
