@@ -23,26 +23,26 @@ type ApplyRequest struct {
 	Config    *blocks.Config
 	Plan      *plan.Plan
 	Variables map[string]cty.Value // as for PlanRequest, ephemeral ones included
-	Journal   state.Journal        // makes each result durable before anything that depends on it starts
+	State     state.Run            // whose rows it changes: a result is durable before anything that depends on it starts
 	Salts     []fingerprint.Salt   // of the state as it is stored; a plan has none
 	Soft      context.Context      // ends on the first interrupt; nil for never
 }
 
 // Applied is the outcome of an apply.
 type Applied struct {
-	State  *state.State
 	Counts plan.Counts // of the changes really made
 }
 
 // applier carries out one apply. The value of an instance is its final object.
 type applier struct {
 	*walk
-	req       ApplyRequest
-	selection *selection.Selection // of the plan
-	left      *missingDeps         // objects; asked only about objects that no step under way may make
-	// conditions has the objects whose conditions the plan knows, and whether it left them undecided. Nil if
-	// none are to be evaluated.
-	conditions map[string]bool
+	req        ApplyRequest
+	selection  *selection.Selection // of the plan
+	left       *missingDeps         // objects; asked only about objects that no step under way may make
+	checks     checkApplier
+	finishing  finisher
+	destroying destroyer
+	reading    dataApplier
 	steps      *future.Pool    // runs the steps
 	preApply   *walk           // evaluates with the objects as they were: for the providers of destroyed objects
 	changing   context.Context // of the calls that change objects: their answers are recorded until it ends
@@ -52,14 +52,11 @@ type applier struct {
 	neededOpen func() map[*blocks.Resource]bool // of the configuration
 
 	mu        sync.Mutex // protects all below
-	state     *state.State
 	results   map[addr.Instance]cty.Value
 	blocked   plan.Instances                 // whose step failed or was not reached
 	opened    map[addr.Instance]struct{}     // ephemeral instances that were opened
 	deposedBy map[addr.Instance]addr.Deposed // set aside by replacements that create first
 	counts    plan.Counts
-	nested    map[addr.Instance]nestedRead // put off until all changes are made
-	checks    []dueCheck                   // set before any step starts
 }
 
 // nestedRead is a planned read of a data source that is nested in a check.

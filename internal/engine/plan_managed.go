@@ -32,9 +32,9 @@ func (p *planner) result(t *future.Task, in *eval.Instance) cty.Value {
 	}
 	// The task may plan the instance for the sake of another one, of a lower rank.
 	defer func(before int64) { t.Rank = before }(t.Rank)
-	t.Rank = max(t.Rank, p.rank(in))
+	t.Rank = max(t.Rank, p.order.rank(in))
 	if in.Config().Addr.Mode == addr.Data {
-		return p.planData(t, in)
+		return p.data.plan(t, in)
 	}
 	ip := &instancePlan{objectOp: p.instanceOp(in), planner: p, t: t, in: in}
 	v, ok := ip.planInstance()
@@ -74,16 +74,16 @@ func (ip *instancePlan) planInstance() (cty.Value, bool) {
 	}
 	in.Prepare(t)
 	ip.deps = in.Deps(t)
-	if ip.planner.excluded(in.Addr(), ip.deps) || ip.planner.usesExcluded(t, in) {
+	if ip.planner.restrict.excluded(in.Addr(), ip.deps) || ip.planner.restrict.usesExcluded(t, in) {
 		return ip.keepPrior()
 	}
-	ip.planner.include(in.Addr())
+	ip.planner.restrict.include(in.Addr())
 	if in.Circular() || ip.planner.req.Mode == plan.Normal && (ip.planner.dependencyFailed(ip.deps) || !in.InputsHold(t)) {
 		ip.planner.fail(in.Addr())
 		return cty.NilVal, false // the reason was reported where it arose
 	}
 	var ok bool
-	if ip.importing, ok = ip.planner.importFor(t, in); !ok {
+	if ip.importing, ok = ip.planner.imports.targetOf(t, in); !ok {
 		ip.planner.fail(in.Addr())
 		return cty.NilVal, false
 	}
@@ -273,7 +273,7 @@ func (ip *instancePlan) keepLoaded() bool {
 	case ip.planner.req.SkipRefresh:
 		ip.keepUpgraded(o)
 	default:
-		ip.planner.noteRefreshed(&ip.objectOp, ip.loaded, ip.prior)
+		ip.planner.start.noteRefreshed(&ip.objectOp, ip.loaded, ip.prior)
 	}
 	return true
 }
@@ -285,7 +285,7 @@ func (ip *instancePlan) keepUpgraded(o *state.Object) {
 	}
 	if n := ip.StateObject(ip.prior.Value, o.Sensitive, ip.prior.Private, ip.prior.Identity, o); n != nil {
 		ip.KeepIdentity(n, o)
-		ip.planner.setPrior(ip.Obj, n)
+		ip.planner.start.set(ip.Obj, n)
 		ip.prior.Object = n
 	}
 }
@@ -465,7 +465,7 @@ func (ip *instancePlan) mayDestroy() bool {
 
 // keepPrior returns the object in the state, for an instance that -exclude leaves alone.
 func (ip *instancePlan) keepPrior() (cty.Value, bool) {
-	ip.planner.leave(ip.in.Addr())
+	ip.planner.restrict.leave(ip.in.Addr())
 	return ip.planner.fromPrior(ip.in)
 }
 
