@@ -22,10 +22,9 @@ import (
 
 // result returns the object that the instance is planned to be.
 func (p *planner) result(t *future.Task, in *eval.Instance) cty.Value {
-	placeholder := unknownObject(in)
 	if p.interrupted() {
 		p.reportInterrupt()
-		return placeholder
+		return unknownObject(in)
 	}
 	if v, ok := p.asStored(in); ok {
 		return v
@@ -39,7 +38,7 @@ func (p *planner) result(t *future.Task, in *eval.Instance) cty.Value {
 	ip := &instancePlan{objectOp: p.instanceOp(in), planner: p, t: t, in: in}
 	v, ok := ip.planInstance()
 	if !ok {
-		return placeholder
+		return unknownObject(in)
 	}
 	return v
 }
@@ -433,14 +432,24 @@ func (ip *instancePlan) finish(resp provider.PlanResponse) (cty.Value, bool) {
 	if c.CreateBeforeDestroy && c.Action == plan.DeleteThenCreate {
 		c.Action = plan.CreateThenDelete
 	}
-	var ok bool
-	c.After, ok = ip.Seal(resp.Planned, slices.Concat(ip.config.Sensitive, ip.Block().SensitivePaths(resp.Planned)))
-	if !ok {
-		return cty.NilVal, false
+	if ip.staysAsIs() {
+		c.After = c.Before
+	} else {
+		var ok bool
+		if c.After, ok = ip.Seal(resp.Planned, slices.Concat(ip.config.Sensitive, ip.Block().SensitivePaths(resp.Planned))); !ok {
+			return cty.NilVal, false
+		}
 	}
 	c.PlannedPrivate, c.PlannedIdentity = resp.Private, ip.SealIdentity(resp.Identity)
 	ip.planner.record(c)
 	return ip.Mark(keptAway(ip, resp.Planned), ip.config, recordsOf(ip)), allowed
+}
+
+// staysAsIs reports whether the planned object is the prior one, sensitive parts included, so that the plan
+// has it once.
+func (ip *instancePlan) staysAsIs() bool {
+	c := ip.change
+	return c.Action == plan.NoOp && !c.Before.IsZero() && len(c.Withheld)+len(ip.prior.Sensitive())+len(ip.config.Sensitive) == 0
 }
 
 // replacement returns the action that replaces the object, regardless of create_before_destroy, which finish
