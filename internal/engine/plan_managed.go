@@ -22,10 +22,9 @@ import (
 
 // result returns the object that the instance is planned to be.
 func (p *planner) result(t *future.Task, in *eval.Instance) cty.Value {
-	placeholder := unknownObject(in)
 	if p.interrupted() {
 		p.reportInterrupt()
-		return placeholder
+		return unknownObject(in)
 	}
 	if v, ok := p.asStored(in); ok {
 		return v
@@ -39,7 +38,7 @@ func (p *planner) result(t *future.Task, in *eval.Instance) cty.Value {
 	ip := &instancePlan{objectOp: p.instanceOp(in), planner: p, t: t, in: in}
 	v, ok := ip.planInstance()
 	if !ok {
-		return placeholder
+		return unknownObject(in)
 	}
 	return v
 }
@@ -324,7 +323,7 @@ func (ip *instancePlan) decide() (cty.Value, bool) {
 			return cty.NilVal, false
 		}
 	}
-	if !checkWriteOnly(ip, resp.Planned) {
+	if !checkUnavailable(ip, resp.Planned) {
 		return cty.NilVal, false
 	}
 	return ip.finish(resp)
@@ -382,7 +381,7 @@ func (ip *instancePlan) compare(pv object.Prior, resp provider.PlanResponse) (pr
 		}
 	default:
 		c.Action = plan.Update
-		if diags := ip.Withheld.CheckSent(ip.config.Value, pv.Object); diags.HasErrors() {
+		if diags := ip.Withheld.CheckSent(ip.config.Value, ip.declared.Value, pv.Object); diags.HasErrors() {
 			ip.Report(diags)
 			return resp, false
 		}
@@ -433,10 +432,13 @@ func (ip *instancePlan) finish(resp provider.PlanResponse) (cty.Value, bool) {
 	if c.CreateBeforeDestroy && c.Action == plan.DeleteThenCreate {
 		c.Action = plan.CreateThenDelete
 	}
-	var ok bool
-	c.After, ok = ip.Seal(resp.Planned, slices.Concat(ip.config.Sensitive, ip.Block().SensitivePaths(resp.Planned)))
-	if !ok {
-		return cty.NilVal, false
+	if staysAsIs(ip) {
+		c.After = c.Before
+	} else {
+		var ok bool
+		if c.After, ok = ip.Seal(resp.Planned, slices.Concat(ip.config.Sensitive, ip.Block().SensitivePaths(resp.Planned))); !ok {
+			return cty.NilVal, false
+		}
 	}
 	c.PlannedPrivate, c.PlannedIdentity = resp.Private, ip.SealIdentity(resp.Identity)
 	ip.planner.record(c)
