@@ -38,17 +38,20 @@ func TestStepsOfInvocations(t *testing.T) {
 		want                 []string
 	}{
 		{
-			"before and after", []string{"t.a create", "t.b create uses t.a", "t.c create"},
+			"before and after",
+			[]string{"t.a create", "t.b create uses t.a", "t.c create"},
 			[]string{"t.a before_create action.t.x t.c", "t.a after_create action.t.y"},
 			[]string{"t.a (actions after) < t.b", "t.a (actions before) < t.a", "t.a < t.a (actions after)", "t.c < t.a (actions before)"},
 		},
 		{
-			"replacements", []string{"t.a delete-create", "t.b create-delete cbd"},
+			"replacements",
+			[]string{"t.a delete-create", "t.b create-delete cbd"},
 			[]string{"t.a before_create action.t.x", "t.b after_create action.t.y"},
 			[]string{"t.a (actions before) < t.a", "t.a (destroy) < t.a", "t.a (destroy) < t.a (actions before)", "t.b (actions after) < t.b (destroy)", "t.b < t.b (actions after)", "t.b < t.b (destroy)"},
 		},
 		{
-			"all of the same resource", []string{"t.a[0] create", "t.a[1] create"},
+			"all of the same resource",
+			[]string{"t.a[0] create", "t.a[1] create"},
 			[]string{"t.a[0] after_create action.t.x t.a[*]", "t.a[1] after_create action.t.x t.a[*]"},
 			[]string{
 				"t.a (all instances) < t.a[0] (actions after)", "t.a (all instances) < t.a[1] (actions after)", "t.a[0] < t.a (all instances)", "t.a[0] < t.a[0] (actions after)",
