@@ -99,7 +99,9 @@ func (ia *instanceApply) loadPrior() bool {
 	}
 	ia.Answers.Later = true // the object read for the plan is judged again, since more may be known now
 	var ok bool
-	ia.prior, ok = ia.Upgrade(o)
+	if ia.prior, ok = ia.Upgrade(o); ok && slices.ContainsFunc(ia.change.Withheld, isImported) {
+		ia.prior, ok = object.ImportAgain(&ia.Op, ia.change.Importing, o, ia.meta(ia.in))
+	}
 	return ok
 }
 

@@ -318,6 +318,10 @@ func reportMissed(ia *instanceApply, o *state.Object) {
 	}
 }
 
+// isImported reports whether an attribute is withheld of an object that is imported. Its value is neither in
+// the plan nor in the state, so that the apply imports the object once more.
+func isImported(w plan.Withheld) bool { return w.Status == plan.WithheldImported }
+
 // recordOf returns the record of a withheld attribute of an object, nil if there is none.
 func recordOf(o *state.Object, path cty.Path) *state.Withheld {
 	if o == nil {

@@ -38,8 +38,10 @@ type Attributes struct {
 	// none.
 	Assume func(cty.Path) bool
 	// Lost is set if the state may have lost its records: another engine drops them.
-	Lost   bool
-	Report func(diag.List)
+	Lost bool
+	// Imported is set if the prior object was imported just now, so that it has the values.
+	Imported bool
+	Report   func(diag.List)
 
 	// Made has the values of attributes that are made of computed values, with the versions of those in their
 	// place; cty.NilVal if there are none. It is an object of the type of the block.
