@@ -302,8 +302,11 @@ func oweFirst(ia *instanceApply, entry *journalEntry) *journalEntry {
 }
 
 // reportMissed reports new computed values of an updated object which not all consumers take in this apply.
-// The plan could not know whether there would be any.
+// The plan could not know whether there would be any; of a creation, it has said so.
 func reportMissed(ia *instanceApply, o *state.Object) {
+	if ia.change.Action != plan.Update {
+		return
+	}
 	for _, w := range ia.change.Withheld {
 		if len(w.Missed) == 0 {
 			continue
