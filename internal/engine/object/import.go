@@ -37,6 +37,7 @@ func (op *Op) Import(imp *ImportTarget, meta cty.Value) (Prior, bool) {
 	}
 	op.publishImported(imp.ID, req.Identity)
 	done := op.Events.Begin(event.OpImport, op.Obj, plan.NoOp, key, text)
+	defer Await(op)()
 	resp, diags := op.Provider.ImportResource(op.Ctx, req)
 	var got Prior
 	if !diags.HasErrors() {
