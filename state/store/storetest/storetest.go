@@ -33,6 +33,9 @@ type Harness struct {
 	NoWorkspaces bool
 	// NoLock is set for a place that is configured without locking.
 	NoLock bool
+	// OwnHolder is set for a place that describes holders of locks in its own words: of the information for a
+	// lock, it is given the operation alone.
+	OwnHolder bool
 }
 
 // Run runs the suite. setup is called once for each test in it.
