@@ -30,6 +30,9 @@ type Provided struct {
 	Version  string // of the provider; "" if it has none
 	// Store is the schema of the arguments, and Config is the one of the provider's configuration.
 	Store, Config *schema.Block
+	// Validate has the provider validate a configuration, which has no marks and may have unknown values.
+	// Diagnostics name attributes in Path, in theirs as the configuration of the provider has them.
+	Validate func(ctx context.Context, store, config cty.Value) (ours, theirs diag.List)
 	// Connect returns the service of a configuration, which has no marks.
 	Connect func(ctx context.Context, store, config cty.Value, env Env) (remote.Service, error)
 
@@ -58,13 +61,8 @@ func OfProvider(p Provided) (*Kind, error) {
 	return &Kind{
 		Name: p.name(), Block: p.whole, Provided: &p,
 		service: Service{Connect: func(ctx context.Context, cfg Config, env Env) (remote.Service, error) {
-			values := cfg.AsValueMap()
-			config := values[ProviderArgument]
-			delete(values, ProviderArgument)
-			if config.IsNull() {
-				config = p.Config.Empty()
-			}
-			return p.Connect(ctx, cty.ObjectVal(values), config, env)
+			store, config := p.parts(cfg.Value)
+			return p.Connect(ctx, store, config, env)
 		}},
 	}, nil
 }
@@ -72,6 +70,42 @@ func OfProvider(p Provided) (*Kind, error) {
 // copyOf returns a block with the same content, for use as a part of another one.
 func copyOf(b *schema.Block) schema.Block {
 	return schema.Block{Attributes: b.Attributes, Blocks: b.Blocks}
+}
+
+// parts returns the configurations of the store and of the provider.
+func (p *Provided) parts(cfg cty.Value) (store, config cty.Value) {
+	values := cfg.AsValueMap()
+	if config = values[ProviderArgument]; config.IsNull() {
+		config = p.Config.Empty()
+	}
+	delete(values, ProviderArgument)
+	return cty.ObjectVal(values), config
+}
+
+// Accepts has the provider validate a configuration, which is written in two bodies.
+func (p *Provided) Accepts(ctx context.Context, cfg cty.Value, store, provider hcl.Body) diag.List {
+	plain, _ := cfg.UnmarkDeep()
+	own, config := p.parts(plain)
+	ours, theirs := p.Validate(ctx, own, config)
+	return append(ours.InConfigBody(store), theirs.InConfigBody(provider)...)
+}
+
+// AcceptsShape is Accepts for bodies that were checked, with values that may be unknown. Arguments that the
+// command line may give are unknown too.
+func (p *Provided) AcceptsShape(ctx context.Context, store, provider hcl.Body) diag.List {
+	v, diags := p.loose.Decode(store, nil)
+	config, ds := p.Config.Decode(provider, nil)
+	if diags = append(diags, ds...); diags.HasErrors() {
+		return nil
+	}
+	values := v.AsValueMap()
+	for name, a := range p.Store.Attributes {
+		if a.Required && values[name].IsNull() {
+			values[name] = cty.UnknownVal(a.ValueType())
+		}
+	}
+	values[ProviderArgument] = config
+	return p.Accepts(ctx, cty.ObjectVal(values), store, provider)
 }
 
 // name is the name of the kind, which no backend has.

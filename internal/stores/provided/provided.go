@@ -83,6 +83,9 @@ func (ps *Processes) Kind(ctx context.Context, a addr.Provider, version, typeNam
 	}
 	kind, err := backend.OfProvider(backend.Provided{
 		Type: typeName, Provider: a.String(), Version: version, Store: store.Block, Config: config.Block,
+		Validate: func(ctx context.Context, store, config cty.Value) (ours, theirs diag.List) {
+			return ps.validate(ctx, a, typeName, store, config)
+		},
 		Connect: func(ctx context.Context, store, config cty.Value, env backend.Env) (remote.Service, error) {
 			return ps.connect(ctx, &service{processes: ps, provider: a, typeName: typeName, store: store, config: config, place: env.Place})
 		},
@@ -91,6 +94,19 @@ func (ps *Processes) Kind(ctx context.Context, a addr.Provider, version, typeNam
 		return nil, append(diags, diag.Errorf("Invalid state store", "%s", diag.Sentence(err))...)
 	}
 	return kind, diags
+}
+
+// validate has the provider validate the configurations of a store and of the provider.
+func (ps *Processes) validate(ctx context.Context, a addr.Provider, typeName string, store, config cty.Value) (ours, theirs diag.List) {
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	p, diags := ps.unused(ctx, a)
+	if diags.HasErrors() {
+		return diags, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, answerTime)
+	defer cancel()
+	return p.stores.ValidateStateStore(ctx, typeName, store), p.ValidateConfig(ctx, config)
 }
 
 // unused returns a process that is not configured, and keeps it until one is needed that is. The caller holds
