@@ -111,7 +111,7 @@ func (l *lock) Release(ctx context.Context, id string) error {
 		}
 	}
 	if err != nil && own {
-		err = fmt.Errorf("%w\n\nThe lock may still be held. Once the provider can release it, run: mayfly force-unlock %s", err, id)
+		err = fmt.Errorf("%w\n\nOnce the provider can release it, run: mayfly force-unlock %s", err, id)
 	}
 	return err
 }
