@@ -188,6 +188,9 @@ func unknownKind(block *config.Backend, kinds map[string]*backend.Kind) diag.Lis
 	if name := otherBackendNames[block.Type]; name != "" {
 		hint = fmt.Sprintf(" Did you mean %q?", name)
 	}
+	if hint == "" && strings.Contains(block.Type, "_") { // as in names of types of providers
+		hint = " For a state store of a provider, write a \"state_store\" block."
+	}
 	return diag.At(block.Range, "Unsupported backend type", "This version of Mayfly does not support the backend %q.%s Supported backends: %s.", block.Type, hint, diag.Series("and", usable))
 }
 

@@ -191,13 +191,21 @@ func (k *Kind) SetText(name, text string) (cty.Value, diag.List) {
 	a := k.Block.Attributes[name]
 	if a == nil {
 		return cty.NilVal, diag.Errorf(summary, "An option -backend-config sets the argument %q, which the %s does not have.%s It has %s.",
-			name, k, k.similar(name), diag.Names(k.Block.Names()))
+			name, k, diag.DidYouMean(name, settable(k)), diag.Names(settable(k)))
 	}
 	v, err := convert.Convert(cty.StringVal(text), k.typeOf(name))
 	if err != nil {
 		return cty.NilVal, diag.Errorf(summary, "An option -backend-config sets the argument %q of the %s, which must be a %s.", name, k, k.typeName(name))
 	}
 	return v, nil
+}
+
+// settable returns the names of the arguments that options may set.
+func settable(k *Kind) []string {
+	if k.Provided != nil {
+		return k.Provided.loose.Names()
+	}
+	return k.Block.Names()
 }
 
 func (k *Kind) similar(name string) string { return diag.DidYouMean(name, k.Block.Names()) }

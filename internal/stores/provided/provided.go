@@ -75,7 +75,11 @@ func (ps *Processes) Kind(ctx context.Context, a addr.Provider, version, typeNam
 		return nil, diags
 	}
 	if store == nil {
-		return nil, diag.Errorf("Unsupported state store", "Provider %s has no state store %q.%s It has %s.", a.ForDisplay(), typeName, diag.DidYouMean(typeName, catalog.StateStoreTypes()), diag.Names(catalog.StateStoreTypes()))
+		hint := diag.DidYouMean(typeName, catalog.StateStoreTypes())
+		if hint == "" {
+			hint = fmt.Sprintf(" It has %s.", diag.Names(catalog.StateStoreTypes()))
+		}
+		return nil, diag.Errorf("Unsupported state store", "Provider %s has no state store %q.%s", a.ForDisplay(), typeName, hint)
 	}
 	config, ds := p.catalog.Provider()
 	if diags = append(diags, ds...); ds.HasErrors() {
@@ -188,7 +192,7 @@ func problem(diags diag.List) error {
 			text = "at " + schema.PathString(d.Path) + ": " + text
 		}
 		if _, stopped := d.Extra.(provider.Stopped); stopped {
-			errs = append(errs, fmt.Errorf("%w: %s", errStopped, text))
+			errs = append(errs, fmt.Errorf("%w: %s", errStopped, d.Detail))
 			continue
 		}
 		if reason, ok := d.Extra.(error); ok {

@@ -77,7 +77,7 @@ func (s *service) Workspaces(ctx context.Context) (ids []string, err error) {
 
 // Place implements remote.Service.
 func (s *service) Place(workspace string) (remote.Place, error) {
-	path := fmt.Sprintf("%s of %s", workspace, s.place)
+	path := fmt.Sprintf("%q of %s", workspace, s.place)
 	return remote.Place{Path: path, State: &blob{s, workspace}, Lock: &lock{service: s, id: workspace}}, nil
 }
 
