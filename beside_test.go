@@ -10,7 +10,6 @@ import (
 
 	"github.com/mayfly-iac/mayfly"
 	"github.com/mayfly-iac/mayfly/diag"
-	"github.com/mayfly-iac/mayfly/internal/engine"
 	"github.com/mayfly-iac/mayfly/internal/language/config"
 	"github.com/mayfly-iac/mayfly/internal/stores/inmem"
 	"github.com/mayfly-iac/mayfly/internal/testing/filetest"
@@ -61,18 +60,17 @@ func TestAssertionsOfATestRun(t *testing.T) {
 	}
 	defer op.End()
 	var planned *plan.Plan
-	var applied *engine.Applied
 	if planned, diags = op.Plan(t.Context(), mayfly.PlanOptions{}); len(diags) > 0 {
 		t.Fatalf("planning: %v", diags)
 	}
-	applied, diags = op.Apply(t.Context(), planned, mayfly.ApplyOptions{})
+	_, diags = op.Apply(t.Context(), planned, mayfly.ApplyOptions{})
 	if len(diags) != 1 || diags[0].Severity != diag.Warning || diags[0].Subject.Start.Line != 1 {
 		t.Fatalf("applying: %v", diags)
 	}
 	if a, ok := diags[0].Extra.(diag.Assertion); !ok || a.Undecided || a.Difference == nil || a.Difference.Right.AsString() != "none" {
 		t.Errorf("the assertion is %v", diags[0].Extra)
 	}
-	if len(applied.State.Outputs) != 2 {
-		t.Errorf("%d outputs are stored", len(applied.State.Outputs))
+	if len(op.State().Outputs) != 2 {
+		t.Errorf("%d outputs are stored", len(op.State().Outputs))
 	}
 }

@@ -28,8 +28,9 @@ func (f countingFile) Write(b []byte) (int, error) { *f.n += int64(len(b)); retu
 func (f countingFile) Sync() error                 { return nil }
 func (f countingFile) Reserve(int64) error         { return nil }
 
-func (s *countingStore) Journal(_ context.Context, base *state.File) (state.Journal, error) {
-	return state.NewLog(countingFile{&s.bytes}, base.Meta, nil)
+func (s *countingStore) BeginRun(_ context.Context, base *state.File, version string) (state.Run, error) {
+	log, err := state.NewLog(countingFile{&s.bytes}, base.Meta, nil)
+	return state.NewRun(base, version, log, s.Write), err
 }
 
 func (s *countingStore) Write(ctx context.Context, f *state.File) error {

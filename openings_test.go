@@ -12,11 +12,11 @@ import (
 
 // openings is a record that gives the ids 1, 2, and so on, or fails.
 type openings struct {
-	state.Journal // nil: only openings are recorded
-	fails         error
-	nothing       bool // it cannot record, and says so by the id 0
-	names         []string
-	closed        []uint64
+	state.Run // nil: only openings are recorded
+	fails     error
+	nothing   bool // it cannot record, and says so by the id 0
+	names     []string
+	closed    []uint64
 }
 
 func (o *openings) Opening(i addr.Instance, _ addr.Provider, _ time.Time) (uint64, error) {
@@ -32,8 +32,8 @@ func (o *openings) Closed(id uint64) error {
 	return nil
 }
 
-// TestOpenJournal moves what is open, and only that. What cannot be recorded elsewhere stays in the journal.
-func TestOpenJournal(t *testing.T) {
+// TestOpenRun moves what is open, and only that. What cannot be recorded elsewhere stays in the journal.
+func TestOpenRun(t *testing.T) {
 	open := func(name string) addr.Instance {
 		return addr.Instance{Resource: addr.Resource{Mode: addr.Ephemeral, Type: "x", Name: name}}
 	}
@@ -47,7 +47,7 @@ func TestOpenJournal(t *testing.T) {
 		"failing":      {&openings{fails: errors.New("full")}, nil, []uint64{1}},
 	} {
 		from := &openings{}
-		j := newOpenJournal(from)
+		j := newOpenRun(from)
 		for _, n := range []string{"gone", "left"} {
 			if _, err := j.Opening(open(n), addr.Provider{}, time.Unix(1, 0)); err != nil {
 				t.Fatal(err)
@@ -62,7 +62,7 @@ func TestOpenJournal(t *testing.T) {
 		}
 	}
 	from := &openings{fails: errors.New("full")}
-	j, to := newOpenJournal(from), &openings{}
+	j, to := newOpenRun(from), &openings{}
 	if _, err := j.Opening(open("x"), addr.Provider{}, time.Unix(1, 0)); err == nil {
 		t.Error("an error of the journal is lost")
 	}

@@ -14,7 +14,6 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/event"
-	"github.com/mayfly-iac/mayfly/internal/base/bug"
 	"github.com/mayfly-iac/mayfly/internal/base/trace"
 	"github.com/mayfly-iac/mayfly/internal/engine"
 	"github.com/mayfly-iac/mayfly/internal/engine/ephemeral"
@@ -306,26 +305,51 @@ func (o *Operation) Apply(ctx context.Context, planned *plan.Plan, opt ApplyOpti
 	if diags.HasErrors() {
 		return nil, diags
 	}
+	run, more := o.beginRun(ctx)
+	if more.HasErrors() {
+		return nil, append(diags, more...)
+	}
+	recording := newOpenRun(run)
+	applied, more := o.p.engine.Apply(ctx, engine.ApplyRequest{Config: cfg, Plan: planned, Variables: opt.Variables, State: recording, Salts: o.State().Salts, Soft: opt.Soft})
+	diags = append(diags, more...)
+	recording.moveTo(o.p.opt.Secrets.Openings)
+	return applied, append(diags, o.endRun(run)...)
+}
+
+// beginRun begins to change the rows of the state.
+func (o *Operation) beginRun(ctx context.Context) (run state.Run, diags diag.List) {
 	base, err := o.base()
 	if err != nil {
-		return nil, append(diags, diag.Errorf("Cannot start a state", "%s", diag.Sentence(err))...)
+		return nil, diag.Errorf("Cannot start a state", "%s", diag.Sentence(err))
 	}
 	if err := o.canEncrypt(base); err != nil {
-		return nil, append(diags, diag.Errorf("Cannot encrypt the state", "%s\n\nNothing was changed, because the results could not be recorded.", diag.Sentence(err))...)
+		return nil, diag.Errorf("Cannot encrypt the state", "%s\n\nNothing was changed, because the results could not be recorded.", diag.Sentence(err))
 	}
-	var journal state.Journal
+	ours := *base
+	ours.State = o.State()
 	err = spanned(ctx, "start journal", func(ctx context.Context) (err error) {
-		journal, err = o.p.opt.State.Store.Journal(ctx, base)
+		run, err = o.p.opt.State.Store.BeginRun(ctx, &ours, o.p.opt.Compatible.Version)
 		return err
 	})
 	if err != nil {
-		return nil, append(diags, diag.Errorf("Cannot start the journal of the state", "%s\n\nNothing was changed, because the results could not be recorded.", diag.Sentence(err))...)
+		return nil, diag.Errorf("Cannot start the journal of the state", "%s\n\nNothing was changed, because the results could not be recorded.", diag.Sentence(err))
 	}
-	recording := newOpenJournal(journal)
-	applied, more := o.p.engine.Apply(ctx, engine.ApplyRequest{Config: cfg, Plan: planned, Variables: opt.Variables, Journal: recording, Salts: o.State().Salts, Soft: opt.Soft})
-	diags = append(diags, more...)
-	recording.moveTo(o.p.opt.Secrets.Openings)
-	return applied, append(diags, o.Write(applied.State)...)
+	return run, nil
+}
+
+// endRun stores the rows that a run has changed. If that fails, the state is kept in a file beside the
+// configuration.
+func (o *Operation) endRun(run state.Run) diag.List {
+	var next *state.File
+	err := spanned(o.outlasting(), "write state", func(ctx context.Context) (err error) {
+		next, err = run.End(ctx)
+		return err
+	})
+	if err != nil {
+		return o.rescue(next, err)
+	}
+	o.File, o.ours = next, nil
+	return nil
 }
 
 // canEncrypt returns an error if nothing can be encrypted now, such as when the service that has the key
@@ -350,25 +374,15 @@ func (o *Operation) base() (*state.File, error) {
 	return o.File, nil
 }
 
-// Write stores a new state if it differs from the one that was read. If that fails, the state is kept in a
+// Write stores s, a changed copy of State, unless nothing has changed. If that fails, the state is kept in a
 // file beside the configuration.
 func (o *Operation) Write(s *state.State) diag.List {
-	base, err := o.base()
-	if err != nil {
-		return diag.Errorf("Cannot start a state", "%s", diag.Sentence(err))
+	run, diags := o.beginRun(o.outlasting())
+	if diags.HasErrors() {
+		return diags
 	}
-	next := base.Next(s, o.p.opt.Compatible.Version)
-	if base.Serial > 0 && state.Unchanged(base, next) || base.Serial == 0 && s.Empty() {
-		next = base
-	}
-	err = bug.Catch(func() error {
-		return spanned(o.outlasting(), "write state", func(ctx context.Context) error { return o.p.opt.State.Store.Write(ctx, next) })
-	})
-	if err != nil {
-		return o.rescue(next, err)
-	}
-	o.File, o.ours = next, nil
-	return nil
+	state.Change(run, o.State(), s)
+	return o.endRun(run)
 }
 
 // sound compiles the configuration for an operation that needs it free of errors. If it has any, all that
@@ -384,10 +398,10 @@ func (o *Operation) sound(ctx, soft context.Context) (*blocks.Config, diag.List)
 	return cfg, diags
 }
 
-// openJournal is a journal that remembers the instances recorded as open. A journal goes when its state is
-// written, before the user has read which of them could not be closed.
-type openJournal struct {
-	state.Journal
+// openRun is a run that remembers the instances recorded as open. Its journal goes when the run ends, before
+// the user has read which of them could not be closed.
+type openRun struct {
+	state.Run
 
 	mu   sync.Mutex
 	open map[uint64]opening // by the journal's ids
@@ -400,40 +414,40 @@ type opening struct {
 	at       time.Time
 }
 
-func newOpenJournal(j state.Journal) *openJournal {
-	return &openJournal{Journal: j, open: map[uint64]opening{}}
+func newOpenRun(run state.Run) *openRun {
+	return &openRun{Run: run, open: map[uint64]opening{}}
 }
 
 // Opening implements state.Journal.
-func (j *openJournal) Opening(i addr.Instance, p addr.Provider, at time.Time) (uint64, error) {
-	id, err := j.Journal.Opening(i, p, at)
+func (r *openRun) Opening(i addr.Instance, p addr.Provider, at time.Time) (uint64, error) {
+	id, err := r.Run.Opening(i, p, at)
 	if err == nil && id != 0 {
-		j.mu.Lock()
-		defer j.mu.Unlock()
-		j.open[id] = opening{i, p, at}
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.open[id] = opening{i, p, at}
 	}
 	return id, err
 }
 
 // Closed implements state.Journal.
-func (j *openJournal) Closed(id uint64) error {
-	j.mu.Lock()
-	delete(j.open, id)
-	j.mu.Unlock()
-	return j.Journal.Closed(id)
+func (r *openRun) Closed(id uint64) error {
+	r.mu.Lock()
+	delete(r.open, id)
+	r.mu.Unlock()
+	return r.Run.Closed(id)
 }
 
-// moveTo moves the records of open instances to another place. r may be nil. Errors change nothing for the
+// moveTo moves the records of open instances to another place. to may be nil. Errors change nothing for the
 // run, which names the instances that it could not close.
-func (j *openJournal) moveTo(r ephemeral.Recorder) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if r == nil {
+func (r *openRun) moveTo(to ephemeral.Recorder) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if to == nil {
 		return
 	}
-	for id, o := range j.open {
-		if moved, err := r.Opening(o.instance, o.provider, o.at); err == nil && moved != 0 {
-			_ = j.Journal.Closed(id) // if it stays, it is recorded twice until the journal goes
+	for id, o := range r.open {
+		if moved, err := to.Opening(o.instance, o.provider, o.at); err == nil && moved != 0 {
+			_ = r.Run.Closed(id) // if it stays, it is recorded twice until the journal goes
 		}
 	}
 }

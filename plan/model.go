@@ -220,7 +220,9 @@ type Plan struct {
 
 	Base  *state.State // the state as it was read
 	Prior *state.State // Base after upgrades, moves and refreshing: the start of the changes
-	Meta  state.Meta
+	// Adopted are the rows of Prior that differ from the stored ones. An apply records them before it begins.
+	Adopted []state.ObjectChange
+	Meta    state.Meta
 
 	Variables          map[string]value.Durable // values set for root variables, except ephemeral ones
 	EphemeralVariables []string                 // names of ephemeral variables that were set

@@ -84,7 +84,7 @@ func (s *State) RenameConsumers(moves iter.Seq2[addr.Instance, addr.Instance]) {
 	for i := range s.AllInstances() {
 		left[i.Config()] = true
 	}
-	for _, in := range s.AllInstances() {
+	for a, in := range s.AllInstances() {
 		if in.Current == nil {
 			continue
 		}
@@ -100,8 +100,9 @@ func (s *State) RenameConsumers(moves iter.Seq2[addr.Instance, addr.Instance]) {
 			}
 		}
 		if list != nil {
-			in.Current = in.Current.Clone()
-			in.Current.Withheld = list
+			n := in.Current.Clone()
+			n.Withheld = list
+			s.SetObject(addr.Object{Instance: a}, n, in.Provider)
 		}
 	}
 }

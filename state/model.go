@@ -20,6 +20,8 @@ type State struct {
 	Outputs   map[string]*Output // of the root module
 	Checks    []CheckResult
 	Salts     []fingerprint.Salt // of fingerprints, the one for new ones first; see AddSalts
+
+	owner uint64 // of the resources that s may change in place; see Copy
 }
 
 // Resource is a resource in one module instance with its instances.
@@ -28,6 +30,7 @@ type Resource struct {
 	Instances map[addr.Key]*Instance
 
 	extra fields
+	owner uint64 // the state that may change the resource in place has the same
 }
 
 // fields are members of a JSON object that this program does not know, as a sequence of `,"name":value` in

@@ -5,7 +5,7 @@ import "github.com/mayfly-iac/mayfly/addr"
 // SetProvider assigns an instance, with all its objects, to another provider configuration. It does nothing
 // if there is no such instance.
 func (s *State) SetProvider(a addr.Instance, provider addr.ProviderConfig) {
-	if i := s.Instance(a); i != nil {
+	if i := s.ownInstance(a); i != nil {
 		i.Provider = provider
 	}
 }

@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
 	"maps"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/zclconf/go-cty/cty"
 
@@ -52,6 +54,12 @@ func (i *Instance) object(d addr.Deposed) *Object {
 	return i.Deposed[d]
 }
 
+// become makes i the same as another instance.
+func (i *Instance) become(other *Instance) {
+	*i = *other
+	i.Deposed = maps.Clone(other.Deposed)
+}
+
 func (i *Instance) empty() bool { return i.Current == nil && len(i.Deposed) == 0 }
 
 // SetObject stores an object, replacing the one at its address, and assigns the whole instance to provider.
@@ -76,9 +84,9 @@ func (s *State) SetObject(a addr.Object, o *Object, provider addr.ProviderConfig
 // ensure returns the instance, after adding it if necessary. The caller must give it an object: a state has
 // no instances without one.
 func (s *State) ensure(a addr.Instance) *Instance {
-	r := s.Resources[a.Abs()]
+	r := s.own(a.Abs())
 	if r == nil {
-		r = &Resource{Addr: a.Abs(), Instances: map[addr.Key]*Instance{}}
+		r = &Resource{Addr: a.Abs(), Instances: map[addr.Key]*Instance{}, owner: s.owner}
 		s.Resources[a.Abs()] = r
 	}
 	i := r.Instances[a.Key]
@@ -109,7 +117,7 @@ func (s *State) SetOutput(name string, o *Output) {
 // RemoveObject removes an object, and its instance and resource if it was their last. It does nothing if
 // there is no such object.
 func (s *State) RemoveObject(a addr.Object) {
-	i := s.Instance(a.Instance)
+	i := s.ownInstance(a.Instance)
 	if i == nil {
 		return
 	}
@@ -125,10 +133,10 @@ func (s *State) RemoveObject(a addr.Object) {
 
 // RemoveInstance removes an instance with all its objects.
 func (s *State) RemoveInstance(a addr.Instance) {
-	r := s.Resources[a.Abs()]
-	if r == nil {
+	if s.Instance(a) == nil {
 		return
 	}
+	r := s.own(a.Abs())
 	delete(r.Instances, a.Key)
 	if len(r.Instances) == 0 {
 		delete(s.Resources, a.Abs())
@@ -146,49 +154,65 @@ func (s *State) Move(from, to addr.Instance) error {
 		return fmt.Errorf("cannot move %s to %s: the state already has a resource instance of that address", from, to)
 	}
 	s.RemoveInstance(from)
-	*s.ensure(to) = *i
+	s.ensure(to).become(i)
 	return nil
 }
 
-// NewDeposedKey returns a key that no deposed object of the instance has. It reads random, four bytes at a
-// time.
-func (s *State) NewDeposedKey(a addr.Instance, random io.Reader) (addr.Deposed, error) {
-	i := s.Instance(a)
+// NewDeposedKey returns a key for a deposed object that taken does not report. It reads random, four bytes at
+// a time.
+func NewDeposedKey(taken func(addr.Deposed) bool, random io.Reader) (addr.Deposed, error) {
 	for range 1000 {
 		var b [4]byte
 		if _, err := io.ReadFull(random, b[:]); err != nil {
 			return "", fmt.Errorf("choosing a key for a deposed object: %w", err)
 		}
-		key := addr.Deposed(hex.EncodeToString(b[:]))
-		if i == nil || i.Deposed[key] == nil {
+		if key := addr.Deposed(hex.EncodeToString(b[:])); !taken(key) {
 			return key, nil
 		}
 	}
-	return "", fmt.Errorf("choosing a key for a deposed object of %s: the source of randomness repeats itself", a)
+	return "", errors.New("choosing a key for a deposed object: the source of randomness repeats itself")
 }
 
-// Copy returns a state that can be changed without changing s. The objects are shared, since they are
-// immutable.
+// Copy returns a state that can be changed without changing s, and the other way round. It shares the
+// resources with s until one of both changes them, so it takes time and memory for each resource, not for
+// each instance.
 func (s *State) Copy() *State {
-	c := &State{
-		Resources: make(map[addr.AbsResource]*Resource, len(s.Resources)),
-		Outputs:   maps.Clone(s.Outputs),
-		Checks:    slices.Clone(s.Checks),
-		Salts:     slices.Clone(s.Salts),
+	c := &State{Resources: maps.Clone(s.Resources), Outputs: maps.Clone(s.Outputs), Checks: slices.Clone(s.Checks), Salts: slices.Clone(s.Salts), owner: owners.Add(1)}
+	if c.Resources == nil {
+		c.Resources = map[addr.AbsResource]*Resource{}
 	}
 	if c.Outputs == nil {
 		c.Outputs = map[string]*Output{}
 	}
-	for a, r := range s.Resources {
-		rc := &Resource{Addr: r.Addr, Instances: make(map[addr.Key]*Instance, len(r.Instances)), extra: r.extra}
-		for k, i := range r.Instances {
-			ic := *i
-			ic.Deposed = maps.Clone(i.Deposed)
-			rc.Instances[k] = &ic
-		}
-		c.Resources[a] = rc
-	}
+	atomic.StoreUint64(&s.owner, owners.Add(1)) // copies may be made side by side
 	return c
+}
+
+// owners counts the numbers that say which state may change a resource in place.
+var owners atomic.Uint64
+
+// own returns a resource that s may change in place, nil if there is none: it replaces one that s shares with
+// another state by a copy.
+func (s *State) own(a addr.AbsResource) *Resource {
+	r := s.Resources[a]
+	if r == nil || r.owner == s.owner {
+		return r
+	}
+	c := &Resource{Addr: r.Addr, Instances: make(map[addr.Key]*Instance, len(r.Instances)), extra: r.extra, owner: s.owner}
+	for k, i := range r.Instances {
+		c.Instances[k] = &Instance{}
+		c.Instances[k].become(i)
+	}
+	s.Resources[a] = c
+	return c
+}
+
+// ownInstance is own for an instance.
+func (s *State) ownInstance(a addr.Instance) *Instance {
+	if s.Instance(a) == nil {
+		return nil
+	}
+	return s.own(a.Abs()).Instances[a.Key]
 }
 
 // AddSalts adds the salts that s lacks. They are never removed: without its salt, a fingerprint cannot be
@@ -210,7 +234,7 @@ func (s *State) With(other *State) *State {
 	out := New()
 	for _, st := range []*State{other, s} {
 		for a, in := range st.AllInstances() {
-			*out.ensure(a) = *in
+			out.ensure(a).become(in)
 		}
 	}
 	return out
@@ -309,7 +333,7 @@ func (s *State) Equal(other *State) bool {
 	}
 	for a, r := range s.Resources {
 		o := other.Resources[a]
-		if o == nil || !r.equal(o) {
+		if o != r && (o == nil || !r.equal(o)) {
 			return false
 		}
 	}

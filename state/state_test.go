@@ -182,8 +182,9 @@ func TestNewDeposedKey(t *testing.T) {
 	s := New()
 	a := at("n", addr.NoKey)
 	random := bytes.NewReader([]byte{0, 0, 0, 0, 0, 0, 0, 0, 0xab, 0, 0, 1})
+	taken := func(d addr.Deposed) bool { return s.Object(addr.Object{Instance: a.Instance, Deposed: d}) != nil }
 	for _, want := range []addr.Deposed{"00000000", "ab000001"} {
-		key, err := s.NewDeposedKey(a.Instance, random)
+		key, err := NewDeposedKey(taken, random)
 		if err != nil || key != want {
 			t.Fatalf("key %q, %v; want %q", key, err, want)
 		}
@@ -192,10 +193,10 @@ func TestNewDeposedKey(t *testing.T) {
 	if i := s.Instance(a.Instance); i.Current != nil || !slices.Equal(i.DeposedKeys(), []addr.Deposed{"00000000", "ab000001"}) {
 		t.Errorf("deposed: %+v", i)
 	}
-	if _, err := s.NewDeposedKey(a.Instance, random); err == nil {
+	if _, err := NewDeposedKey(taken, random); err == nil {
 		t.Error("a key without randomness")
 	}
-	if _, err := s.NewDeposedKey(a.Instance, zeros{}); err == nil {
+	if _, err := NewDeposedKey(taken, zeros{}); err == nil {
 		t.Error("a key from a stuck source")
 	}
 }

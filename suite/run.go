@@ -120,7 +120,7 @@ func (r *fileRun) carryOut(ctx context.Context, out *Run, op *mayfly.Operation, 
 		j.add(diag.Warnf("Applied changes may be incomplete", "target or exclude in the plan_options of this run have left parts of the module out, so some outputs may still be as they were, or without a value."))
 	}
 	if j.add(diags); applied != nil {
-		out.State = applied.State.Copy()
+		out.State = op.State().Copy()
 		out.State.Checks = withoutTest(out.State.Checks, out.TestRun)
 	}
 	if r.ctx.Err() != nil {

@@ -72,10 +72,10 @@ output "site" {
 	check(diags)
 	run, diags = later.Resume(ctx, saved, "apply", workdir.BeginOptions{})
 	check(diags)
-	applied, diags := run.Operation.Apply(ctx, saved.Plan, mayfly.ApplyOptions{Variables: run.Variables})
+	_, diags = run.Operation.Apply(ctx, saved.Plan, mayfly.ApplyOptions{Variables: run.Variables})
 	check(diags)
 	check(run.Close())
-	site := applied.State.Object(addr.Object{Instance: planned.Changes[0].Addr})
+	site := run.Operation.State().Object(addr.Object{Instance: planned.Changes[0].Addr})
 	fmt.Println("exists:", site != nil)
 
 	file, diags := later.Backend.ReadState(ctx, workdir.StateFiles{})

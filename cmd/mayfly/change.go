@@ -386,7 +386,8 @@ func (r *changeRun) apply(p *plan.Plan) int {
 	if ok := r.told(diags); applied == nil || !ok {
 		return exitError
 	}
-	if err := r.out.page.StateOutputs(applied.State); err != nil {
+	result := r.Operation.State()
+	if err := r.out.page.StateOutputs(result); err != nil {
 		return r.out.wrote(err)
 	}
 	destroy := r.flags.command == "destroy" // "apply -destroy" reports like any apply
@@ -397,7 +398,7 @@ func (r *changeRun) apply(p *plan.Plan) int {
 		if destroy {
 			continue
 		}
-		if err := s.Outputs(applied.State.Outputs); err != nil {
+		if err := s.Outputs(result.Outputs); err != nil {
 			return r.out.wrote(err)
 		}
 	}
@@ -407,11 +408,11 @@ func (r *changeRun) apply(p *plan.Plan) int {
 	if r.flags.command != "refresh" {
 		r.out.say("\n%s", r.out.view.Success(view.ApplySummary(applied.Counts, destroy)))
 	}
-	if len(applied.State.Outputs) == 0 {
+	if len(result.Outputs) == 0 {
 		return exitOK
 	}
 	r.out.say("\n%s\n", r.out.view.Success("Outputs:"))
-	return r.out.wroteText(view.Outputs(r.out.env.Stdout, applied.State.Outputs, r.out.view))
+	return r.out.wroteText(view.Outputs(r.out.env.Stdout, result.Outputs, r.out.view))
 }
 
 // leftBehind returns the error for a destroy that left n objects in existence, as the configuration asked. It

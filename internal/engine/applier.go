@@ -23,14 +23,13 @@ type ApplyRequest struct {
 	Config    *blocks.Config
 	Plan      *plan.Plan
 	Variables map[string]cty.Value // as for PlanRequest, ephemeral ones included
-	Journal   state.Journal        // makes each result durable before anything that depends on it starts
+	State     state.Run            // whose rows it changes: a result is durable before anything that depends on it starts
 	Salts     []fingerprint.Salt   // of the state as it is stored; a plan has none
 	Soft      context.Context      // ends on the first interrupt; nil for never
 }
 
 // Applied is the outcome of an apply.
 type Applied struct {
-	State  *state.State
 	Counts plan.Counts // of the changes really made
 }
 
@@ -52,7 +51,6 @@ type applier struct {
 	neededOpen func() map[*blocks.Resource]bool // of the configuration
 
 	mu        sync.Mutex // protects all below
-	state     *state.State
 	results   map[addr.Instance]cty.Value
 	blocked   plan.Instances                 // whose step failed or was not reached
 	opened    map[addr.Instance]struct{}     // ephemeral instances that were opened

@@ -22,8 +22,8 @@ import (
 	"github.com/mayfly-iac/mayfly/state"
 )
 
-// Apply carries out a plan. It always returns the resulting state, errors or not: the state holds the last
-// reports of the providers.
+// Apply carries out a plan. Errors or not, the rows of the state then have the last reports of the providers;
+// ending their run is left to the caller.
 func (e *Engine) Apply(ctx context.Context, req ApplyRequest) (*Applied, diag.List) {
 	if req.Soft == nil {
 		req.Soft = ctx
@@ -32,7 +32,7 @@ func (e *Engine) Apply(ctx context.Context, req ApplyRequest) (*Applied, diag.Li
 	made := false
 	defer func() { span.Finish(made) }()
 	a := &applier{
-		walk: e.newWalk(ctx, req.Soft, req.Journal, e.opt.Hashes.New(req.Salts, rand.Reader)), req: req, selection: selection.New(req.Plan.Targets, req.Plan.Excludes), state: req.Plan.Prior.Copy(), results: map[addr.Instance]cty.Value{},
+		walk: e.newWalk(ctx, req.Soft, req.State, e.opt.Hashes.New(req.Salts, rand.Reader)), req: req, selection: selection.New(req.Plan.Targets, req.Plan.Excludes), results: map[addr.Instance]cty.Value{},
 		opened: map[addr.Instance]struct{}{}, deposedBy: map[addr.Instance]addr.Deposed{}, nested: map[addr.Instance]nestedRead{}, neededOpen: sync.OnceValue(req.Config.NeededOpen),
 	}
 	if e.opt.LeakPolicy == leak.Standard {
@@ -55,12 +55,11 @@ func (e *Engine) Apply(ctx context.Context, req ApplyRequest) (*Applied, diag.Li
 	defer a.giveUpLate(ctx)()
 	a.apply()
 	a.pool.Shutdown()
-	a.state.AddSalts(req.Salts...)
-	a.state.AddSalts(a.hasher.Made()...)
-	a.state.Checks = state.MergeChecks(req.Plan.LastingChecks(), a.run.Checks.Results())
+	req.State.AddSalts(a.hasher.Made()...)
+	req.State.PutChecks(state.MergeChecks(req.Plan.LastingChecks(), a.run.Checks.Results()))
 	diags := a.run.Diags.List()
 	made = !diags.HasErrors()
-	return &Applied{State: a.state, Counts: a.counts}, provider.WithoutRepeats(diags)
+	return &Applied{Counts: a.counts}, provider.WithoutRepeats(diags)
 }
 
 // giveUpLate sets changing, the context for calls that change objects. It outlives ctx until everything that
@@ -92,8 +91,7 @@ func (a *applier) apply() {
 	if diags.HasErrors() {
 		return
 	}
-	a.dropReads()
-	if err := a.recordPrior(); err != nil {
+	if err := a.adopt(); err != nil {
 		a.run.Report(journalFailed(err))
 		return
 	}

@@ -311,15 +311,15 @@ func (a *applier) readData(d *dataRead, c *plan.Change) bool {
 	return entry.end(false, state.ObjectChange{Object: d.Obj, Provider: c.Provider, New: o}) && d.in.Postconditions(d.t, d.s.Opened, v)
 }
 
-// dropReads removes from the state the data that a plan to destroy has read. Provider configurations take it
+// dropReads removes from st the data that a plan to destroy has read. Provider configurations take it
 // from the plan, and nothing else needs it.
-func (a *applier) dropReads() {
+func (a *applier) dropReads(st *state.State) {
 	if a.req.Plan.Mode != plan.Destroy {
 		return
 	}
-	for i := range a.state.AllInstances() {
+	for i := range st.AllInstances() {
 		if i.Resource.Mode == addr.Data && (a.selection.Selects(i) || a.req.Plan.Base.Instance(i) == nil) {
-			a.state.RemoveInstance(i)
+			st.RemoveInstance(i)
 		}
 	}
 }

@@ -35,7 +35,7 @@ func (a *applier) finish(begun bool) {
 	}
 	for _, o := range p.Outputs {
 		if o.Action == plan.Delete && a.run.Root.Output(o.Name) == nil {
-			delete(a.state.Outputs, o.Name)
+			a.req.State.PutOutput(o.Name, nil)
 		}
 	}
 	if begun {
@@ -61,7 +61,9 @@ func (a *applier) finishDestroy() {
 	if a.run.Diags.HasErrors() || a.selection.Restricted() {
 		return
 	}
-	a.state.Outputs = map[string]*state.Output{}
+	for name := range a.req.Plan.Base.Outputs {
+		a.req.State.PutOutput(name, nil)
+	}
 }
 
 // finishOutput stores the value of an output: the planned value if it is known, and otherwise the final
@@ -93,9 +95,7 @@ func (a *applier) finishOutput(t *future.Task, o *eval.Value, planned *plan.Outp
 
 // storeOutput stores the value of an output, unless it is unknown.
 func (a *applier) storeOutput(name string, d value.Durable, sensitive bool) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.state.SetOutput(name, &state.Output{Value: d, Sensitive: sensitive})
+	a.req.State.PutOutput(name, &state.Output{Value: d, Sensitive: sensitive})
 }
 
 // anyBlocked reports whether one of the dependencies has no final object.

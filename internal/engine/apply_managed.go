@@ -369,9 +369,9 @@ func (ia *instanceApply) depose(entry *journalEntry) (addr.Object, bool) {
 	if old == nil {
 		return none, true
 	}
-	ia.a.mu.Lock()
-	key, err := ia.a.state.NewDeposedKey(ia.Obj.Instance, rand.Reader)
-	ia.a.mu.Unlock()
+	key, err := state.NewDeposedKey(func(key addr.Deposed) bool {
+		return ia.a.object(addr.Object{Instance: ia.Obj.Instance, Deposed: key}) != nil
+	}, rand.Reader)
 	if err != nil {
 		ia.Report(diag.Errorf("Cannot set the old object aside", "No key for the deposed object of %s: %s.", ia.Obj, err))
 		entry.end(true)

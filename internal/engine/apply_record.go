@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"slices"
 	"time"
 
 	"github.com/mayfly-iac/mayfly/addr"
@@ -13,38 +14,17 @@ import (
 	"github.com/mayfly-iac/mayfly/state"
 )
 
-// recordPrior makes durable the changes of planning that need no provider operation during the apply: objects
-// that were moved, refreshed, imported or upgraded, and data that was read.
-func (a *applier) recordPrior() error {
-	a.refreshDependencies()
-	base := a.req.Plan.Base
-	var changes []state.ObjectChange
-	for i, in := range a.state.AllInstances() {
-		old := base.Instance(i)
-		if in.Current != nil && (old == nil || old.Current != in.Current) {
-			changes = append(changes, state.ObjectChange{Object: addr.Object{Instance: i}, Provider: in.Provider, New: in.Current})
-		}
-		for key, o := range in.Deposed {
-			if old == nil || old.Deposed[key] != o {
-				changes = append(changes, state.ObjectChange{Object: addr.Object{Instance: i, Deposed: key}, Provider: in.Provider, New: o})
-			}
-		}
-	}
-	for i, old := range base.AllInstances() {
-		in := a.state.Instance(i)
-		if old.Current != nil && (in == nil || in.Current == nil) {
-			changes = append(changes, state.ObjectChange{Object: addr.Object{Instance: i}, Provider: old.Provider})
-		}
-		for key := range old.Deposed {
-			if in == nil || in.Deposed[key] == nil {
-				changes = append(changes, state.ObjectChange{Object: addr.Object{Instance: i, Deposed: key}, Provider: old.Provider})
-			}
-		}
-	}
+// adopt makes durable the changes of planning that need no provider operation during the apply: objects that
+// were moved, refreshed, imported or upgraded, and data that was read.
+func (a *applier) adopt() error {
+	start := a.req.Plan.Prior.Copy()
+	a.dropReads(start)
+	a.refreshDependencies(start)
+	changes := slices.Concat(a.req.Plan.Adopted, state.Diff(a.req.Plan.Prior, start))
 	if len(changes) > 0 {
-		id, err := a.req.Journal.Begin(changes[0].Object, "refresh")
+		id, err := a.req.State.Begin(changes[0].Object, "refresh")
 		if err == nil {
-			err = a.req.Journal.Commit(id, changes...)
+			err = a.req.State.Commit(id, changes...)
 		}
 		if err != nil {
 			return err
@@ -67,14 +47,14 @@ func (a *applier) reportImports() {
 	}
 }
 
-// refreshDependencies gives objects that the plan leaves as they are the dependencies, replace order and
-// provider that the configuration now asks for.
-func (a *applier) refreshDependencies() {
+// refreshDependencies gives objects of st that the plan leaves as they are the dependencies, replace order
+// and provider that the configuration now asks for.
+func (a *applier) refreshDependencies(st *state.State) {
 	for _, c := range a.req.Plan.Changes {
 		if c.Action != plan.NoOp || c.Deposed != addr.Current {
 			continue
 		}
-		o := a.state.Object(c.Object())
+		o := st.Object(c.Object())
 		if o == nil {
 			continue
 		}
@@ -82,13 +62,13 @@ func (a *applier) refreshDependencies() {
 		if in := a.instance(c.Addr); in != nil {
 			skip = in.Config().Lifecycle.SkipDestroy()
 		}
-		in := a.state.Instance(c.Addr)
+		in := st.Instance(c.Addr)
 		if sameResources(o.Dependencies, deps) && o.CreateBeforeDestroy == c.CreateBeforeDestroy && o.SkipDestroy == skip && in.Provider == c.Provider {
 			continue
 		}
 		n := o.Clone()
 		n.Dependencies, n.CreateBeforeDestroy, n.SkipDestroy = deps, c.CreateBeforeDestroy, skip
-		a.state.SetObject(c.Object(), n, c.Provider)
+		st.SetObject(c.Object(), n, c.Provider)
 	}
 }
 
@@ -126,7 +106,7 @@ type journalEntry struct {
 // beginEntry makes it durable that an operation on an object is about to start. It returns nil if that
 // failed; the operation must not start then.
 func (a *applier) beginEntry(o addr.Object, action string) *journalEntry {
-	id, err := a.req.Journal.Begin(o, action)
+	id, err := a.req.State.Begin(o, action)
 	if err != nil {
 		a.run.Report(journalFailed(err))
 		return nil
@@ -134,24 +114,15 @@ func (a *applier) beginEntry(o addr.Object, action string) *journalEntry {
 	return &journalEntry{a: a, id: id}
 }
 
-// end records the results in memory and makes them durable.
+// end records the results and makes them durable.
 func (e *journalEntry) end(failed bool, changes ...state.ObjectChange) bool {
 	made := e.a.hasher.Made()
 	for i := range changes {
 		changes[i].Salts = made
 	}
-	e.a.mu.Lock()
-	for _, c := range changes {
-		if c.New == nil {
-			e.a.state.RemoveObject(c.Object)
-		} else {
-			e.a.state.SetObject(c.Object, c.New, c.Provider)
-		}
-	}
-	e.a.mu.Unlock()
-	write := e.a.req.Journal.Commit
+	write := e.a.req.State.Commit
 	if failed {
-		write = e.a.req.Journal.Fail
+		write = e.a.req.State.Fail
 	}
 	var diags diag.List
 	e.whileOthersBegin(func() {
@@ -203,9 +174,8 @@ func (e *journalEntry) whileOthersBegin(write func()) {
 }
 
 func (a *applier) object(o addr.Object) *state.Object {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.state.Object(o)
+	stored, _ := a.req.State.Object(o)
+	return stored
 }
 
 func (a *applier) count(f func(*plan.Counts)) {

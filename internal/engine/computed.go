@@ -254,16 +254,14 @@ func endDelivered(a *applier, entry *journalEntry, consumer addr.Instance, chang
 	changes := []state.ObjectChange{change}
 	block := consumer.Config()
 	for _, producer := range d.take(consumer) {
-		a.mu.Lock()
-		in := a.state.Instance(producer)
-		a.mu.Unlock()
-		if in == nil || in.Current == nil {
+		o, config := a.req.State.Object(addr.Object{Instance: producer})
+		if o == nil {
 			continue
 		}
-		if list, changed := state.Deliver(in.Current.Withheld, &block); changed {
-			n := in.Current.Clone()
+		if list, changed := state.Deliver(o.Withheld, &block); changed {
+			n := o.Clone()
 			n.Withheld = list
-			changes = append(changes, state.ObjectChange{Object: addr.Object{Instance: producer}, Provider: in.Provider, New: n})
+			changes = append(changes, state.ObjectChange{Object: addr.Object{Instance: producer}, Provider: config, New: n})
 		}
 	}
 	return entry.end(false, changes...)

@@ -257,15 +257,15 @@ func (w *world) apply(e *engine.Engine, c command, r *result, manager store.Mana
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	journal, err := manager.Journal(context.Background(), f)
+	run, err := manager.BeginRun(context.Background(), f, mayfly.CompatibleVersion)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.journal = &spy{Journal: journal, recorder: w.recorder, failAfter: w.failAfter, endTakes: w.endTakes}
-	req.Journal = w.journal
+	w.journal = &spy{Run: run, recorder: w.recorder, failAfter: w.failAfter, endTakes: w.endTakes}
+	req.State = w.journal
 	r.applied, r.applyDiags = e.Apply(c.ctx, req)
 	r.applyLog = w.newEntries()
-	if err := manager.Write(context.Background(), f.Next(r.applied.State, mayfly.CompatibleVersion)); err != nil {
+	if _, err := run.End(context.Background()); err != nil {
 		w.t.Errorf("writing the state: %s", err)
 	}
 	if err := manager.Unlock(context.Background(), lock); err != nil {
@@ -278,6 +278,7 @@ func (w *world) stored(m store.Manager) *state.File {
 	f, err := m.Read(context.Background())
 	if err == nil && f == nil {
 		f, err = state.NewFile(mayfly.CompatibleVersion, rand.Reader)
+		f.Serial++ // so that results of checks alone are stored too
 	}
 	if err != nil {
 		w.t.Fatal(err)
@@ -315,9 +316,9 @@ func (w *world) newEntries() simlog.Log {
 
 var errDiskFull = errors.New("no space left")
 
-// spy is a journal that remembers in clear what was written to it, and can fail.
+// spy is a run that remembers in clear what was written to it, and can fail.
 type spy struct {
-	state.Journal
+	state.Run
 	recorder  *recorder
 	mu        sync.Mutex
 	text      strings.Builder
@@ -330,21 +331,21 @@ func (s *spy) Opening(i addr.Instance, p addr.Provider, at time.Time) (uint64, e
 	if s.recorder != nil {
 		return s.recorder.Opening(i, p, at)
 	}
-	return s.Journal.Opening(i, p, at)
+	return s.Run.Opening(i, p, at)
 }
 
 func (s *spy) Closed(id uint64) error {
 	if s.recorder != nil {
 		return s.recorder.Closed(id)
 	}
-	return s.Journal.Closed(id)
+	return s.Run.Closed(id)
 }
 
 func (s *spy) Begin(o addr.Object, action string) (uint64, error) {
 	if err := s.note("begin "+action+" "+o.String(), nil); err != nil {
 		return 0, err
 	}
-	return s.Journal.Begin(o, action)
+	return s.Run.Begin(o, action)
 }
 
 func (s *spy) Commit(id uint64, changes ...state.ObjectChange) error {
@@ -352,14 +353,14 @@ func (s *spy) Commit(id uint64, changes ...state.ObjectChange) error {
 		return err
 	}
 	time.Sleep(s.endTakes)
-	return s.Journal.Commit(id, changes...)
+	return s.Run.Commit(id, changes...)
 }
 
 func (s *spy) Fail(id uint64, changes ...state.ObjectChange) error {
 	if err := s.note("fail", changes); err != nil {
 		return err
 	}
-	return s.Journal.Fail(id, changes...)
+	return s.Run.Fail(id, changes...)
 }
 
 func (s *spy) note(kind string, changes []state.ObjectChange) error {
@@ -367,6 +368,7 @@ func (s *spy) note(kind string, changes []state.ObjectChange) error {
 	defer s.mu.Unlock()
 	s.trail = append(s.trail, kind)
 	if s.failAfter > 0 && len(s.trail) > s.failAfter {
+		s.Put(changes...) // as a run does whose journal fails
 		return errDiskFull
 	}
 	for _, c := range changes {

@@ -3,6 +3,7 @@ package engine_test
 import (
 	"archive/zip"
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"maps"
@@ -143,8 +144,10 @@ func (s *leakSchedule) command(i int, r *leakRound) {
 	if !diags.HasErrors() && !r.planOnly {
 		s.cloud.begin(r, true)
 		tr.journal = &leakJournal{}
-		applied, diags := e.Apply(s.t.Context(), engine.ApplyRequest{Config: cfg, Plan: p, Variables: s.variables(), Journal: tr.journal})
+		run := state.NewRun(&state.File{Meta: state.Meta{Serial: 1}, State: s.state}, "1.0.0", tr.journal, func(context.Context, *state.File) error { return nil })
+		_, diags := e.Apply(s.t.Context(), engine.ApplyRequest{Config: cfg, Plan: p, Variables: s.variables(), State: run})
 		tr.apply = &leakPhase{s.cloud.calls, diags}
+		applied, _ := run.End(s.t.Context())
 		s.state, tr.state = applied.State, applied.State
 	}
 	e.Close()

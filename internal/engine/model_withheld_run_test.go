@@ -190,8 +190,9 @@ func (s *heldSide) apply(e *engine.Engine, req engine.ApplyRequest, r *heldResul
 		s.through = journal.power.around(through)
 		defer func() { s.through = through }()
 	}
-	req.Journal = journal
-	applied, diags := e.Apply(s.t.Context(), req)
+	req.State = state.NewRun(&state.File{Meta: state.Meta{Serial: 1}, State: s.state}, "1.0.0", journal, func(context.Context, *state.File) error { return nil })
+	_, diags := e.Apply(s.t.Context(), req)
+	applied, _ := req.State.End(s.t.Context())
 	r.diags = append(r.diags, diags...)
 	r.killed = journal.power.off
 	replayed := s.state.Copy()

@@ -48,7 +48,7 @@ moved {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := r.applied.State.Instance(at).Provider.Provider.String(); got != "mayfly.dev/test/sim" {
+			if _, got := w.journal.Object(addr.Object{Instance: at}); got.Provider.String() != "mayfly.dev/test/sim" {
 				t.Errorf("provider in the state: %s", got)
 			}
 			w.has(typ + ".y")

@@ -22,6 +22,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/values/schema"
 	"github.com/mayfly-iac/mayfly/internal/values/value"
 	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/state"
 )
 
 // Plan makes a plan. If the diagnostics have errors, the plan is returned all the same, to be shown, with
@@ -37,6 +38,7 @@ func (e *Engine) Plan(ctx context.Context, req PlanRequest) (*plan.Plan, diag.Li
 	defer e.events.BeginDetail(event.OpPlanning, addr.Object{}, &made)()
 	defer p.pool.Shutdown()
 	p.makePlan()
+	p.plan.Adopted = state.Diff(p.req.State, p.plan.Prior)
 	p.pool.Shutdown()
 	p.reportInterrupt() // one that came while the last things were closed counts too: no apply may follow
 	diags := p.run.Diags.List()

@@ -37,8 +37,8 @@ type Store interface {
 
 // Manager gives access to the state of one workspace. A Manager is a handle of one run: two of them exclude
 // each other by the lock, also within one process. Its methods are safe for concurrent use. A run that
-// changes the state calls Lock, Read, Journal, Write and Unlock, in this order; one that only reads needs
-// nothing but Read.
+// changes the state calls Lock, Read, BeginRun, the run's End, and Unlock, in this order; one that only reads
+// needs nothing but Read.
 type Manager interface {
 	// Lock takes the workspace's lock without waiting, see Locking. It returns a *LockError if the
 	// lock is held. Unlock needs the returned ID.
@@ -48,20 +48,21 @@ type Manager interface {
 	// Read returns the stored state, or nil if there is none. It includes results in a journal left by an
 	// interrupted run; see Recoverer.
 	Read(ctx context.Context) (*state.File, error)
-	// Write stores f unchanged; the caller chooses the serial. When it returns, f is durable and the
-	// journal is closed and removed, so all operations recorded there should have ended. If a lock was
-	// taken and has been lost, it fails with ErrLockLost and stores nothing. If ctx is canceled it
-	// continues, as far as the store can.
+	// BeginRun begins a run that changes rows of base, which is the state last read or, if there is none, a
+	// new one. It fails if the stored state is another one by now. version is the program's version.
+	BeginRun(ctx context.Context, base *state.File, version string) (state.Run, error)
+	// Write stores f unchanged in place of the state as a whole; the caller chooses the serial. When it
+	// returns, f is durable and the journal of a run is closed and removed, so all operations recorded there
+	// should have ended. If a lock was taken and has been lost, it fails with ErrLockLost and stores nothing.
+	// If ctx is canceled it continues, as far as the store can.
 	Write(ctx context.Context, f *state.File) error
-	// Journal starts the journal of a run that changes base, the file last read or, if there is none, a new
-	// one.
-	Journal(ctx context.Context, base *state.File) (state.Journal, error)
 }
 
 // Recoverer is implemented by managers of states that other runs may leave something with: results in a
 // journal, which Read takes into account, and a lock.
 type Recoverer interface {
-	// Recovered returns the recovery by the last Read, or by the Journal or Write in its place; nil for none.
+	// Recovered returns the recovery by the last Read, or by the BeginRun or Write in its place; nil for
+	// none.
 	Recovered() *Recovered
 	// ForceUnlock releases the lock with that ID, also another run's. It fails with ErrNotLocked if there is
 	// none. It fails with a *LockError that contains the lock's information if the lock has another ID or
@@ -127,8 +128,8 @@ var (
 	ErrEmptied         = errors.New("the state has been lost")
 )
 
-// JournaledError is returned by Manager.Write if the state could not be stored but nothing is lost: the
-// run's results are in a journal, from which the next run that locks the state recovers them.
+// JournaledError is returned by Manager.Write and Run.End if the state could not be stored but nothing is
+// lost: the run's results are in a journal, from which the next run that locks the state recovers them.
 type JournaledError struct {
 	Journal string // its file
 	Err     error

@@ -411,8 +411,10 @@ func (s *scenario) run() {
 	}
 	s.note("then", "the plan is applied")
 	s.cloud.phase = "apply"
-	applied, diags := s.engine.Apply(s.hard, engine.ApplyRequest{Config: s.config, Plan: p, Journal: &journal{cloud: s.cloud}, Soft: s.soft})
+	run := state.NewRun(&state.File{Meta: state.Meta{Serial: 1}, State: s.state}, "1.0.0", &journal{cloud: s.cloud}, func(context.Context, *state.File) error { return nil })
+	_, diags = s.engine.Apply(s.hard, engine.ApplyRequest{Config: s.config, Plan: p, State: run, Soft: s.soft})
 	s.diags("apply", diags)
+	applied, _ := run.End(s.hard)
 	s.state = applied.State
 	for _, c := range applied.State.Checks {
 		for _, o := range c.Objects {

@@ -175,9 +175,9 @@ func (m *Manager) prepareWrite(ctx context.Context) error {
 	return nil
 }
 
-// Journal implements store.Manager. The first record creates the journal. It first folds in the journals of
-// interrupted runs, if there are any, and fails if base is not the stored state.
-func (m *Manager) Journal(ctx context.Context, base *state.File) (state.Journal, error) {
+// BeginRun implements store.Manager. The first record creates the journal of the run. It first folds in the
+// journals of interrupted runs, if there are any, and fails if base is not the stored state.
+func (m *Manager) BeginRun(ctx context.Context, base *state.File, version string) (state.Run, error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
@@ -207,7 +207,7 @@ func (m *Manager) Journal(ctx context.Context, base *state.File) (state.Journal,
 		return nil, err
 	}
 	m.log, m.file = log, file
-	return log, nil
+	return state.NewRun(base, version, log, m.Write), nil
 }
 
 // guarded calls check with the version that the run knows, while nothing else uses the medium.

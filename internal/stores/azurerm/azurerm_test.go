@@ -249,7 +249,7 @@ func TestLease(t *testing.T) {
 	if err := m.Write(t.Context(), storetest.File(t, "l", 2, 1)); !errors.Is(err, store.ErrLockLost) {
 		t.Errorf("writing without the lease: %v", err)
 	}
-	if _, err := m.Journal(t.Context(), storetest.File(t, "l", 1, 1)); !errors.Is(err, store.ErrLockLost) {
+	if _, err := m.BeginRun(t.Context(), storetest.File(t, "l", 1, 1), "1.0.0"); !errors.Is(err, store.ErrLockLost) {
 		t.Errorf("going on without the lease: %v", err)
 	}
 	b.Lease = "00000000-0000-4000-8000-000000000001"

@@ -120,7 +120,7 @@ func TestLostLock(t *testing.T) {
 			if _, err := m.Lock(t.Context(), storetest.Info("a")); err != nil {
 				t.Fatal(err)
 			}
-			j, err := m.Journal(t.Context(), storetest.File(t, "l", 0, 0))
+			j, err := m.BeginRun(t.Context(), storetest.File(t, "l", 0, 0), "1.0.0")
 			if err == nil {
 				_, err = j.Begin(storetest.Address("a", 0), "create")
 			}

@@ -98,7 +98,7 @@ func TestLockLost(t *testing.T) {
 			if _, err := m.Read(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			j, err := m.Journal(t.Context(), storetest.File(t, "l", 0, 0))
+			j, err := m.BeginRun(t.Context(), storetest.File(t, "l", 0, 0), "1.0.0")
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -204,9 +204,17 @@ func (m *manager) Write(_ context.Context, f *state.File) error {
 	return nil
 }
 
-// Journal implements store.Manager. Its records go nowhere.
-func (m *manager) Journal(_ context.Context, base *state.File) (state.Journal, error) {
-	return state.NewLog(nowhere{}, base.Meta, nil)
+// BeginRun implements store.Manager. The records of its journal go nowhere.
+func (m *manager) BeginRun(ctx context.Context, base *state.File, version string) (state.Run, error) {
+	f, err := m.Read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if f != nil && f.Meta != base.Meta {
+		return nil, errors.New("the state was changed by another run")
+	}
+	log, err := state.NewLog(nowhere{}, base.Meta, nil)
+	return state.NewRun(base, version, log, m.Write), err
 }
 
 // nowhere is the file of journals that are never replayed: memory is lost with the process.

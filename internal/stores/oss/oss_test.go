@@ -175,7 +175,7 @@ func TestTable(t *testing.T) {
 	if err := m.Write(t.Context(), storetest.File(t, "l", 2, 1)); !errors.Is(err, store.ErrLockLost) {
 		t.Errorf("writing without the lock: %v", err)
 	}
-	if _, err := m.Journal(t.Context(), storetest.File(t, "l", 1, 1)); !errors.Is(err, store.ErrLockLost) {
+	if _, err := m.BeginRun(t.Context(), storetest.File(t, "l", 1, 1), "1.0.0"); !errors.Is(err, store.ErrLockLost) {
 		t.Errorf("going on without the lock: %v", err)
 	}
 }

@@ -118,7 +118,7 @@ func TestLostSession(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	journal, err := a.Journal(t.Context(), storetest.File(t, "l", 0, 0))
+	journal, err := a.BeginRun(t.Context(), storetest.File(t, "l", 0, 0), "1.0.0")
 	if err != nil {
 		t.Fatal(err)
 	}

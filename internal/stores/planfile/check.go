@@ -13,7 +13,7 @@ import (
 func (f *File) check() error {
 	p := f.Plan
 	switch {
-	case p.Base == nil || p.Prior == nil:
+	case p.Base == nil:
 		return corrupt("it lacks a state that it starts from")
 	case p.Meta.Lineage == "" && (p.Meta.Serial != 0 || !p.Base.Empty()):
 		return corrupt("it has a state and does not say which one that is")

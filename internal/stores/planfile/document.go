@@ -9,7 +9,7 @@ import (
 
 // header is the first entry. Its members keep their meaning in all versions of the format.
 //
-//	{"format":3,"version":"1.0.0"}
+//	{"format":4,"version":"1.0.0"}
 type header struct {
 	Format  int    `json:"format"`
 	Version string `json:"version"`
@@ -42,10 +42,9 @@ type document struct {
 	Config   []configFile      `json:"config,omitempty"`
 	Schemas  []schemas         `json:"provider_schemas,omitempty"`
 
-	// PriorIsBase reports that the prior state has no entry because it equals the base.
-	PriorIsBase bool `json:"prior_is_base,omitempty"`
-	Changes     int  `json:"changes"`
-	Drift       int  `json:"drift"`
+	Changes int `json:"changes"`
+	Drift   int `json:"drift"`
+	Adopted int `json:"adopted,omitempty"`
 
 	tables
 }

@@ -17,7 +17,7 @@ import (
 )
 
 // format is the version of the format that Write writes. Read refuses others.
-const format = 3
+const format = 4
 
 // File is a saved plan.
 type File struct {
@@ -84,7 +84,7 @@ const (
 	entryChanges = "changes.jsonl"
 	entryDrift   = "drift.jsonl"
 	entryBase    = "state.json"
-	entryPrior   = "prior.json"
+	entryAdopted = "adopted.jsonl"
 	entryModules = "modules.json"
 	entryLock    = "lock.hcl"
 	configDir    = "config/"

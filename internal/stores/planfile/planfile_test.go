@@ -100,8 +100,9 @@ func fullChange(t testing.TB) *plan.Change {
 }
 
 func fullFile(t testing.TB) *File {
-	prior := testState(t, 2)
-	prior.Checks = []state.CheckResult{{Kind: "check", Config: "check.c", Status: state.CheckPass}}
+	base, prior := testState(t, 1), testState(t, 2)
+	base.Checks = []state.CheckResult{{Kind: "check", Config: "check.c", Status: state.CheckPass}}
+	prior.Checks, prior.Outputs = base.Checks, base.Outputs
 	p := &plan.Plan{
 		Mode: plan.RefreshOnly, Changes: []*plan.Change{fullChange(t), {Addr: instanceAt(t, "t.n"), Action: plan.Forget}},
 		Drift:   []*plan.Change{{Addr: instanceAt(t, "t.drift"), Action: plan.Delete, Before: seal(t, cty.True)}},
@@ -110,7 +111,7 @@ func fullFile(t testing.TB) *File {
 			Kind: "resource", Config: "t.n", Status: state.CheckFail,
 			Objects: []state.CheckObject{{Addr: "t.n[0]", Status: state.CheckFail, Failures: []string{"no"}}},
 		}},
-		Base: testState(t, 1), Prior: prior, Meta: state.Meta{Lineage: "l", Serial: 1<<64 - 2, Version: "1.12.6"},
+		Base: base, Prior: prior, Adopted: state.Diff(base, prior), Meta: state.Meta{Lineage: "l", Serial: 1<<64 - 2, Version: "1.12.6"},
 		Variables: map[string]value.Durable{
 			"v": seal(t, cty.StringVal("w").Mark(value.Sensitive)), "null": seal(t, cty.NullVal(cty.String)), "unset": {},
 		},
@@ -269,7 +270,7 @@ func TestHoldsNothingElse(t *testing.T) {
 	}
 	want := []string{
 		"mayfly", "changes.jsonl", "drift.jsonl", "outside/0", "outside/1", "config/main.tf", "config/sub/z.tf.json", "schemas/0", "schemas/1",
-		"state.json", "prior.json", "modules.json", "lock.hcl", "plan.json",
+		"state.json", "adopted.jsonl", "modules.json", "lock.hcl", "plan.json",
 	}
 	if diff := cmp.Diff(want, names); diff != "" {
 		t.Error(diff)

@@ -260,14 +260,14 @@ func (p *reader) parts(f *File, doc *document) (err error) {
 	if f.Plan.Base, err = p.state(entryBase); err != nil {
 		return err
 	}
-	if f.Plan.Prior, err = p.state(entryPrior); err != nil {
-		return err
-	}
-	if doc.PriorIsBase {
-		if f.Plan.Base == nil || f.Plan.Prior != nil {
-			return corrupt("its states do not match what it records about them")
+	if f.Plan.Base != nil {
+		if f.Plan.Adopted, err = p.adopted(doc.Adopted); err != nil {
+			return err
 		}
 		f.Plan.Prior = f.Plan.Base.Copy()
+		for _, c := range f.Plan.Adopted {
+			c.Apply(f.Plan.Prior)
+		}
 	}
 	if f.Modules, err = p.optional(entryModules); err != nil {
 		return err
@@ -293,6 +293,37 @@ func (p *reader) parts(f *File, doc *document) (err error) {
 		}
 	}
 	return nil
+}
+
+// adopted reads the objects that planning has changed. The count in the document makes a cut-off entry an
+// error.
+func (p *reader) adopted(count int) ([]state.ObjectChange, error) {
+	if count == 0 {
+		return nil, nil // allUsed finds a leftover entry
+	}
+	var changes []state.ObjectChange
+	err := p.with(entryAdopted, func(r io.Reader) error {
+		dec := json.NewDecoder(r)
+		for {
+			var line json.RawMessage
+			err := dec.Decode(&line)
+			if errors.Is(err, io.EOF) {
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			c, err := state.DecodeChange(line)
+			if err != nil {
+				return corrupt("its entry %q has an object that is not valid", entryAdopted)
+			}
+			changes = append(changes, c)
+		}
+	})
+	if err == nil && len(changes) != count {
+		err = corrupt("it records %d changes for its entry %q, which has %d", count, entryAdopted, len(changes))
+	}
+	return changes, err
 }
 
 // schemas reads the schemas of providers.

@@ -41,7 +41,7 @@ func zipOf(t testing.TB, entries ...string) []byte {
 func decodeBytes(src []byte) (*File, error) { return decode(bytes.NewReader(src), int64(len(src))) }
 
 func TestReadRefuses(t *testing.T) {
-	head := `{"format":3,"version":"1"}`
+	head := `{"format":4,"version":"1"}`
 	doc := func(member string) []byte {
 		return zipOf(t, "mayfly", head, "plan.json", `{"mode":"normal","timestamp":"2026-01-01T00:00:00Z","state":{},`+member+`}`)
 	}
@@ -49,9 +49,13 @@ func TestReadRefuses(t *testing.T) {
 		return zipOf(t, "mayfly", head, "changes.jsonl", line, "plan.json",
 			`{"mode":"normal","timestamp":"2026-01-01T00:00:00Z","state":{},"changes":1,"resources":[{"mode":"resource"}],"provider_configs":[{}],"types":["bool"]}`)
 	}
+	adopted := func(lines string) []byte {
+		return zipOf(t, "mayfly", head, "state.json", `{"version":4,"terraform_version":"1.0.0","serial":1,"lineage":"l","resources":[]}`, "adopted.jsonl", lines, "plan.json",
+			`{"mode":"normal","timestamp":"2026-01-01T00:00:00Z","state":{"lineage":"l","serial":1,"version":"1.0.0"},"adopted":1}`)
+	}
 	good := write(t, fullFile(t))
 	flipped := slices.Clone(good)
-	flipped[len(good)/3] ^= 1
+	flipped[bytes.Index(good, []byte("PK\x01\x02"))-40] ^= 1 // in the last entry, before the directory
 	tests := map[string]struct {
 		src  []byte
 		kind error
@@ -64,7 +68,7 @@ func TestReadRefuses(t *testing.T) {
 		"cut in half":    {good[:len(good)/2], ErrCorrupt, "cut off"},
 		"peer":           {zipOf(t, "tfplan", "x", "tfstate", "{}"), ErrForeign, "OpenTofu or Terraform"},
 		"other zip":      {zipOf(t, "readme", "x"), ErrNotPlan, "other content"},
-		"newer":          {zipOf(t, "mayfly", `{"format":4,"version":"9.9","x":1}`), ErrVersion, `"9.9", in format 4`},
+		"newer":          {zipOf(t, "mayfly", `{"format":5,"version":"9.9","x":1}`), ErrVersion, `"9.9", in format 5`},
 		"bad header":     {zipOf(t, "mayfly", `[]`), ErrCorrupt, "mayfly"},
 		"no plan":        {zipOf(t, "mayfly", head), ErrCorrupt, `"plan.json" is missing`},
 		"not JSON":       {zipOf(t, "mayfly", head, "plan.json", `{"s3cret`), ErrCorrupt, "incomplete"},
@@ -87,7 +91,11 @@ func TestReadRefuses(t *testing.T) {
 		"provider row":   {doc(`"provider_configs":[{"module":0,"provider":"/"}]`), ErrCorrupt, "provider address"},
 		"no meta":        {zipOf(t, "mayfly", head, "plan.json", `{"mode":"normal"}`), ErrCorrupt, "which state it starts from"},
 		"null meta":      {zipOf(t, "mayfly", head, "plan.json", `{"mode":"normal","state":null}`), ErrCorrupt, "which state it starts from"},
-		"prior":          {doc(`"prior_is_base":true`), ErrCorrupt, "do not match"},
+		"adopted":        {zipOf(t, "mayfly", head, "adopted.jsonl", "{}", "plan.json", `{"mode":"normal","timestamp":"2026-01-01T00:00:00Z","state":{},"adopted":1}`), ErrCorrupt, "adopted.jsonl"},
+		"few adopted":    {adopted(``), ErrCorrupt, `records 1 changes for its entry "adopted.jsonl"`},
+		"no adopted":     {adopted(`{"mode":"managed","type":"s3cret"}`), ErrCorrupt, "an object that is not valid"},
+		"list adopted":   {adopted(`["s3cret"]`), ErrCorrupt, "an object that is not valid"},
+		"torn adopted":   {adopted(`{"mode":"managed`), ErrCorrupt, "incomplete or not valid"},
 		"config":         {doc(`"config":[{"path":"x","entry":"mayfly"}]`), ErrCorrupt, "no entry of its own"},
 		"config missing": {doc(`"config":[{"path":"x","entry":"config/x"}]`), ErrCorrupt, "missing"},
 		"config null":    {doc(`"variables":{"v":{"t":0,"v":""}}`), ErrCorrupt, "without content"},
@@ -126,8 +134,7 @@ func TestReadRefusesIncomplete(t *testing.T) {
 		want string
 	}{
 		"complete":          {func(*File) {}, ""},
-		"no base":           {func(f *File) { f.Plan.Base = nil }, "lacks a state"},
-		"no prior":          {func(f *File) { f.Plan.Prior = nil }, "lacks a state"},
+		"no base":           {func(f *File) { f.Plan.Base, f.Plan.Adopted = nil, nil }, "lacks a state"},
 		"no lineage":        {func(f *File) { f.Plan.Meta.Lineage = "" }, "does not say which one"},
 		"no type":           {func(f *File) { f.Plan.Changes[0].Addr.Resource.Type = "" }, "not a resource"},
 		"ephemeral":         {func(f *File) { f.Plan.Changes[0].Addr.Resource.Mode = addr.Ephemeral }, "not a resource"},

@@ -35,7 +35,8 @@ func Write(w io.Writer, f *File) error {
 	p.do(func() error { return e.document(doc, f) })
 	p.config(doc, f.Config)
 	p.schemas(doc, f.Schemas)
-	p.states(doc, f)
+	p.state(f.Plan.Base, f)
+	p.adopted(doc, f.Plan.Adopted)
 	p.bytes(entryModules, f.Modules)
 	p.bytes(entryLock, f.Lock)
 	p.entry(entryPlan, func(w io.Writer) error {
@@ -148,21 +149,26 @@ func (p *writer) schemas(doc *document, of map[addr.Provider]Schemas) {
 	}
 }
 
-// states writes the state that the plan was made from, and the prior state unless both are equal.
-func (p *writer) states(doc *document, f *File) {
-	base, prior := f.Plan.Base, f.Plan.Prior
-	p.state(entryBase, base, f)
-	if base != nil && prior != nil && (base == prior || base.Equal(prior)) {
-		doc.PriorIsBase = true
+// adopted writes the objects that planning has changed, one per line. An entry without any is not written.
+func (p *writer) adopted(doc *document, changes []state.ObjectChange) {
+	doc.Adopted = len(changes)
+	if len(changes) == 0 {
 		return
 	}
-	p.state(entryPrior, prior, f)
+	p.entry(entryAdopted, func(w io.Writer) error {
+		for _, c := range changes {
+			if _, err := w.Write(append(state.EncodeChange(c), '\n')); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
-// state writes a state as a state file, without the salts of fingerprints: an apply takes them from the state
-// itself, and a plan must not be enough to guess secrets from. The plan records the metadata of the state
-// itself, since a state that was never stored has no lineage yet.
-func (p *writer) state(name string, s *state.State, f *File) {
+// state writes the state that the plan was made from as a state file, without the salts of fingerprints: an
+// apply takes them from the state itself, and a plan must not be enough to guess secrets from. The plan
+// records the metadata of the state itself, since a state that was never stored has no lineage yet.
+func (p *writer) state(s *state.State, f *File) {
 	if s == nil {
 		return
 	}
@@ -171,5 +177,5 @@ func (p *writer) state(name string, s *state.State, f *File) {
 	m.Version = cmp.Or(m.Version, f.Version)
 	unsalted := *s
 	unsalted.Salts = nil
-	p.entry(name, func(w io.Writer) error { return state.Encode(w, &state.File{Meta: m, State: &unsalted}) })
+	p.entry(entryBase, func(w io.Writer) error { return state.Encode(w, &state.File{Meta: m, State: &unsalted}) })
 }

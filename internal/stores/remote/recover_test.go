@@ -54,7 +54,7 @@ func TestJournalWithoutLock(t *testing.T) {
 		t.Errorf("the results in the journal are not read: %v", err)
 	}
 	var held *store.LockError
-	if _, err := m.Journal(t.Context(), file); !errors.As(err, &held) {
+	if _, err := m.BeginRun(t.Context(), file, "1.0.0"); !errors.As(err, &held) {
 		t.Errorf("a journal beside the one of another run: %v", err)
 	}
 	if after := f.snapshot(); after != before {
@@ -89,7 +89,7 @@ func TestJournalWithoutChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake()
 		first := newRun(t, f, "first")
-		journal, err := first.m.Journal(t.Context(), first.file)
+		journal, err := first.m.BeginRun(t.Context(), first.file, "1.0.0")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -76,7 +76,7 @@ func (r *run) work(t *testing.T, name string) {
 	if r.err != nil {
 		return
 	}
-	journal, err := r.m.Journal(t.Context(), r.file)
+	journal, err := r.m.BeginRun(t.Context(), r.file, "1.0.0")
 	next := r.file.State.Copy()
 	for i := 0; i < operations && err == nil; i++ {
 		change := state.ObjectChange{Object: storetest.Address(name, i), Provider: storetest.Provider, New: storetest.Object(t, "x")}
@@ -221,7 +221,7 @@ func TestLockLost(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	a := newRun(t, f, "a")
-	journal, err := a.m.Journal(t.Context(), a.file)
+	journal, err := a.m.BeginRun(t.Context(), a.file, "1.0.0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -339,7 +339,7 @@ func TestChangedBeforeTheJournal(t *testing.T) {
 	if err := other.Write(t.Context(), changed); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := m.Journal(t.Context(), stored); !errors.Is(err, remote.ErrChanged) {
+	if _, err := m.BeginRun(t.Context(), stored, "1.0.0"); !errors.Is(err, remote.ErrChanged) {
 		t.Errorf("a journal of changes to what is not stored any more: %v", err)
 	}
 }

@@ -190,7 +190,7 @@ func TestLost(t *testing.T) {
 			if _, err := m.Lock(t.Context(), storetest.Info("a")); err != nil {
 				t.Fatal(err)
 			}
-			j, err := m.Journal(t.Context(), storetest.File(t, "l", 0, 0))
+			j, err := m.BeginRun(t.Context(), storetest.File(t, "l", 0, 0), "1.0.0")
 			if err != nil {
 				t.Fatal(err)
 			}

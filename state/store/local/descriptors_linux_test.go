@@ -98,7 +98,7 @@ func storeOnce(t *testing.T, dir string, way func(*disk)) {
 	}
 	next := f.State.Copy()
 	change := state.ObjectChange{Object: storetest.Address("b", 0), Provider: storetest.Provider, New: storetest.Object(t, "new")}
-	j, err := m.Journal(t.Context(), f)
+	j, err := m.BeginRun(t.Context(), f, "1.0.0")
 	if err != nil {
 		return
 	}

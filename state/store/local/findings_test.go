@@ -24,7 +24,7 @@ func TestReadDuringARun(t *testing.T) {
 		if locked {
 			defer mustLock(t, m)()
 		}
-		j, err := m.Journal(t.Context(), base)
+		j, err := m.BeginRun(t.Context(), base, "1.0.0")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -133,7 +133,7 @@ func TestJournaledError(t *testing.T) {
 			t.Fatal(err)
 		}
 		m := got.(*Manager)
-		j, err := m.Journal(t.Context(), storetest.File(t, "l", 0, 0))
+		j, err := m.BeginRun(t.Context(), storetest.File(t, "l", 0, 0), "1.0.0")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -158,7 +158,7 @@ func TestNothingWasChanged(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		j, err := dead.Journal(t.Context(), base)
+		j, err := dead.BeginRun(t.Context(), base, "1.0.0")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -183,7 +183,7 @@ func TestFirstResultsBesideABackup(t *testing.T) {
 	dir := t.TempDir()
 	dead := open(t, Options{Dir: dir})
 	mustLock(t, dead)
-	j, err := dead.Journal(t.Context(), storetest.File(t, "l", 0, 0))
+	j, err := dead.BeginRun(t.Context(), storetest.File(t, "l", 0, 0), "1.0.0")
 	if err != nil {
 		t.Fatal(err)
 	}

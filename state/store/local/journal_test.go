@@ -27,7 +27,7 @@ func TestRunsWithoutLock(t *testing.T) {
 		if _, err := m.Read(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		j, err := m.Journal(t.Context(), base)
+		j, err := m.BeginRun(t.Context(), base, "1.0.0")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -42,7 +42,7 @@ func TestRunsWithoutLock(t *testing.T) {
 	if f, err := second.Read(t.Context()); err != nil || f.Serial != 2 {
 		t.Errorf("reading beside it: %v, %v", f, err)
 	}
-	if _, err := second.Journal(t.Context(), storetest.File(t, "l", 2, 2)); !errors.As(err, &held) {
+	if _, err := second.BeginRun(t.Context(), storetest.File(t, "l", 2, 2), "1.0.0"); !errors.As(err, &held) {
 		t.Errorf("a second journal: %v", err)
 	}
 	unlock := mustLock(t, second)
@@ -142,7 +142,7 @@ func TestFullDisk(t *testing.T) {
 	if _, err := m.Read(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	j, err := m.Journal(t.Context(), base)
+	j, err := m.BeginRun(t.Context(), base, "1.0.0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,7 +163,7 @@ func TestFullDisk(t *testing.T) {
 	s.disk = fullFor(func(*os.File) bool { return true })
 	m = s.manager(filepath.Join(dir, DefaultPath))
 	unlock = mustLock(t, m)
-	if j, err = m.Journal(t.Context(), storetest.File(t, "l", 0, 0)); err != nil {
+	if j, err = m.BeginRun(t.Context(), storetest.File(t, "l", 0, 0), "1.0.0"); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := j.Begin(storetest.Address("a", 1), "create"); !errors.Is(err, syscall.ENOSPC) {
@@ -187,7 +187,7 @@ func TestFolderRemoved(t *testing.T) {
 	if err := m.Write(t.Context(), base); err != nil {
 		t.Fatal(err)
 	}
-	j, err := m.Journal(t.Context(), base)
+	j, err := m.BeginRun(t.Context(), base, "1.0.0")
 	if err != nil {
 		t.Fatal(err)
 	}

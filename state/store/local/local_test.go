@@ -255,7 +255,7 @@ func TestLockLost(t *testing.T) {
 	if err := m.Write(t.Context(), storetest.File(t, "l", 2, 1)); !errors.Is(err, store.ErrLockLost) {
 		t.Errorf("writing: %v", err)
 	}
-	if _, err := m.Journal(t.Context(), storetest.File(t, "l", 1, 1)); !errors.Is(err, store.ErrLockLost) {
+	if _, err := m.BeginRun(t.Context(), storetest.File(t, "l", 1, 1), "1.0.0"); !errors.Is(err, store.ErrLockLost) {
 		t.Errorf("starting a journal: %v", err)
 	}
 	if content(t, path) != other {
@@ -347,7 +347,7 @@ func TestEncryptedFilesShowNothing(t *testing.T) {
 	if err := m.Write(t.Context(), base); err != nil {
 		t.Fatal(err)
 	}
-	j, err := m.Journal(t.Context(), base)
+	j, err := m.BeginRun(t.Context(), base, "1.0.0")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -40,10 +40,10 @@ func (m *Manager) Read(ctx context.Context) (*state.File, error) { return m.doc.
 // a *store.JournaledError.
 func (m *Manager) Write(ctx context.Context, f *state.File) error { return m.doc.Write(ctx, f) }
 
-// Journal implements store.Manager. The first record creates the journal's file. It first folds in the
+// BeginRun implements store.Manager. The first record creates the journal's file. It first folds in the
 // journal of an interrupted run, if there is one, and fails if base is not the stored state.
-func (m *Manager) Journal(ctx context.Context, base *state.File) (state.Journal, error) {
-	return m.doc.Journal(ctx, base)
+func (m *Manager) BeginRun(ctx context.Context, base *state.File, version string) (state.Run, error) {
+	return m.doc.BeginRun(ctx, base, version)
 }
 
 // Recovered implements store.Recoverer.

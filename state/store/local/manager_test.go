@@ -22,7 +22,7 @@ func TestInterruptedBefore(t *testing.T) {
 	for name, call := range map[string]func() error{
 		"Lock":    func() error { _, err := m.Lock(ctx, storetest.Info("a")); return err },
 		"Read":    func() error { _, err := m.Read(ctx); return err },
-		"Journal": func() error { _, err := m.Journal(ctx, storetest.File(t, "l", 0, 0)); return err },
+		"Journal": func() error { _, err := m.BeginRun(ctx, storetest.File(t, "l", 0, 0), "1.0.0"); return err },
 		"Rekey":   func() error { _, err := m.Rekey(ctx); return err },
 	} {
 		if err := call(); !errors.Is(err, context.Canceled) {
@@ -60,11 +60,11 @@ func TestLockIsTakenOnce(t *testing.T) {
 		if f == nil {
 			f = storetest.File(t, "l", 0, 0)
 		}
-		j, err := m.Journal(t.Context(), f)
+		j, err := m.BeginRun(t.Context(), f, "1.0.0")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := m.Journal(t.Context(), f); err == nil {
+		if _, err := m.BeginRun(t.Context(), f, "1.0.0"); err == nil {
 			t.Error("a run has two journals")
 		}
 		if err := m.Unlock(t.Context(), id); err != nil {
@@ -82,7 +82,7 @@ func TestLockIsTakenOnce(t *testing.T) {
 		unlock := mustLock(t, m)
 		f, err := m.Read(t.Context())
 		if err == nil {
-			_, err = m.Journal(t.Context(), f)
+			_, err = m.BeginRun(t.Context(), f, "1.0.0")
 		}
 		if err != nil {
 			t.Error(err)
@@ -152,7 +152,7 @@ func TestJournalOfAnotherBase(t *testing.T) {
 		if test.stored != nil {
 			filetest.Write(t, filepath.Join(dir, DefaultPath), encoded(t, test.stored))
 		}
-		if _, err := open(t, Options{Dir: dir}).Journal(t.Context(), test.base); (err == nil) != test.ok {
+		if _, err := open(t, Options{Dir: dir}).BeginRun(t.Context(), test.base, "1.0.0"); (err == nil) != test.ok {
 			t.Errorf("stored %v, base %v: %v", test.stored, test.base.Meta, err)
 		}
 	}

@@ -42,7 +42,7 @@ func TestStateThatIsNoFile(t *testing.T) {
 			if err := m.CheckWritable(); err == nil || !strings.Contains(err.Error(), opts.Dir) {
 				t.Errorf("check: %v", err)
 			}
-			if _, err := m.Journal(t.Context(), storetest.File(t, "l", 0, 0)); err == nil || !strings.Contains(err.Error(), opts.Dir) {
+			if _, err := m.BeginRun(t.Context(), storetest.File(t, "l", 0, 0), "1.0.0"); err == nil || !strings.Contains(err.Error(), opts.Dir) {
 				t.Errorf("journal: %v", err)
 			}
 			if err := m.Write(t.Context(), storetest.File(t, "l", 1, 1)); err == nil || !strings.Contains(err.Error(), opts.Dir) {

@@ -92,7 +92,7 @@ func (w *cutWork) run(m *Manager) error {
 	if f == nil {
 		f = storetest.File(t, "l", 0, 0)
 	}
-	j, err := m.Journal(ctx, f)
+	j, err := m.BeginRun(ctx, f, "1.0.0")
 	if err != nil {
 		return err
 	}

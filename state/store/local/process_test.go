@@ -82,7 +82,7 @@ func childCommits(dir string) error {
 	}
 	t := new(testing.T)
 	for {
-		j, err := m.Journal(ctx, f)
+		j, err := m.BeginRun(ctx, f, "1.0.0")
 		if err != nil {
 			return err
 		}
@@ -248,7 +248,7 @@ func TestBytesWritten(t *testing.T) {
 		if err := m.Write(t.Context(), base); err != nil {
 			t.Fatal(err)
 		}
-		j, err := m.Journal(t.Context(), base)
+		j, err := m.BeginRun(t.Context(), base, "1.0.0")
 		if err != nil {
 			t.Fatal(err)
 		}

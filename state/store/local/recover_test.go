@@ -46,7 +46,7 @@ func interrupted(t *testing.T, dir string) *state.File {
 	if err := m.Write(t.Context(), base); err != nil {
 		t.Fatal(err)
 	}
-	j, err := m.Journal(t.Context(), base)
+	j, err := m.BeginRun(t.Context(), base, "1.0.0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +109,7 @@ func TestFirstRunDiesBeforeAnyState(t *testing.T) {
 	dir := t.TempDir()
 	m := open(t, Options{Dir: dir})
 	mustLock(t, m)
-	j, err := m.Journal(t.Context(), storetest.File(t, "new", 0, 0))
+	j, err := m.BeginRun(t.Context(), storetest.File(t, "new", 0, 0), "1.0.0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,11 +151,11 @@ func TestJournalOfUnlockedRun(t *testing.T) {
 	holder := open(t, Options{Dir: dir})
 	unlock := mustLock(t, holder)
 	held := new(store.LockError)
-	if _, err := m.Journal(t.Context(), f); !errors.As(err, &held) {
+	if _, err := m.BeginRun(t.Context(), f, "1.0.0"); !errors.As(err, &held) {
 		t.Errorf("a journal that may belong to a living run: %v", err)
 	}
 	unlock()
-	j, err := m.Journal(t.Context(), f)
+	j, err := m.BeginRun(t.Context(), f, "1.0.0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,14 +176,14 @@ func TestStaleBaseIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, base := range []*state.File{storetest.File(t, "l", 2, 1), storetest.File(t, "k", 3, 1), storetest.File(t, "l", 0, 0)} {
-		if _, err := m.Journal(t.Context(), base); err == nil {
+		if _, err := m.BeginRun(t.Context(), base, "1.0.0"); err == nil {
 			t.Errorf("a journal for the base %+v", base.Meta)
 		}
 	}
-	if _, err := m.Journal(t.Context(), storetest.File(t, "l", 3, 1)); err != nil {
+	if _, err := m.BeginRun(t.Context(), storetest.File(t, "l", 3, 1), "1.0.0"); err != nil {
 		t.Error(err)
 	}
-	if _, err := m.Journal(t.Context(), storetest.File(t, "l", 3, 1)); err == nil {
+	if _, err := m.BeginRun(t.Context(), storetest.File(t, "l", 3, 1), "1.0.0"); err == nil {
 		t.Error("two journals at once")
 	}
 }
@@ -341,7 +341,7 @@ func failAfter(t *testing.T, d disk) bool {
 	if _, err := m.Read(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	j, err := m.Journal(t.Context(), base)
+	j, err := m.BeginRun(t.Context(), base, "1.0.0")
 	if err != nil {
 		t.Fatal(err)
 	}

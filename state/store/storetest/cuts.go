@@ -100,7 +100,7 @@ func (r *cutRun) work(t *testing.T, name string) (durable []int) {
 // create carries out the operations of a run and stores the state. It returns the operations whose results
 // were reported as durable, which nothing may lose from then on.
 func (r *cutRun) create(t *testing.T, name string) (durable []int, err error) {
-	journal, err := r.m.Journal(t.Context(), r.file)
+	journal, err := r.m.BeginRun(t.Context(), r.file, "1.0.0")
 	next := r.file.State.Copy()
 	for i := 0; i < runOperations && err == nil; i++ {
 		change := state.ObjectChange{Object: Address(name, i), Provider: Provider, New: Object(t, "x")}

@@ -36,6 +36,9 @@ type Harness struct {
 	// OwnHolder is set for a place that describes holders of locks in its own words: of the information for a
 	// lock, it is given the operation alone.
 	OwnHolder bool
+	// Volatile is set for a place that is lost with the process, and so keeps nothing of a run that does not
+	// end.
+	Volatile bool
 }
 
 // Run runs the suite. setup is called once for each test in it.
@@ -58,9 +61,11 @@ func Run(t *testing.T, setup func(t *testing.T) Harness) {
 		{"journal", testJournal},
 		{"lineage and serial", testLineage},
 		{"written after cancel", testCancelled},
+		{"stale base", testStaleBase},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, setup(t)) })
 	}
+	t.Run("rows", func(t *testing.T) { testRows(t, setup) })
 }
 
 func needsWorkspaces(t *testing.T, h Harness) {
@@ -309,7 +314,7 @@ func testJournal(t *testing.T, h Harness) {
 	m := manager(t, h, store.DefaultWorkspace)
 	unlock := lock(t, m, "a")
 	base := File(t, "l", 0, 0)
-	j, err := m.Journal(t.Context(), base)
+	j, err := m.BeginRun(t.Context(), base, "1.0.0")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,291 @@
+package storetest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/internal/values/value"
+	"github.com/mayfly-iac/mayfly/state"
+	"github.com/mayfly-iac/mayfly/state/store"
+)
+
+// rowsModel says which rows a store has to have, as texts by name.
+type rowsModel struct {
+	stored  map[string]string          // by the last run that ended, and the results committed since
+	perhaps map[string]map[string]bool // rows that a run has put and not ended with: the texts that they may have
+	begun   []string                   // operations that have not ended, of the last run that did not end
+}
+
+// history carries out runs one after the other, each with a handle of its own, and compares the rows that each
+// of them reads with the model.
+type history struct {
+	*testing.T
+	Harness
+	random *rand.Rand
+	model  rowsModel
+	n      int // makes the next text
+}
+
+// rowsHistories is the number of random histories that a store is tested with.
+const rowsHistories = 3
+
+// testRows carries out random histories of runs that change rows and end, or do not.
+func testRows(t *testing.T, setup func(t *testing.T) Harness) {
+	for seed := range uint64(rowsHistories) {
+		h := &history{T: t, Harness: setup(t), random: rand.New(rand.NewPCG(seed, 1)), model: rowsModel{stored: map[string]string{}}}
+		for run := range 6 {
+			if h.run(); t.Failed() {
+				t.Fatalf("in run %d of the history with the seed %d", run, seed)
+			}
+		}
+	}
+}
+
+// run is one run: it reads, begins, changes rows, and ends in most cases.
+func (h *history) run() {
+	m := manager(h.T, h.Harness, store.DefaultWorkspace)
+	unlock := func() {}
+	if !h.NoLock {
+		unlock = lock(h.T, m, "a")
+	}
+	defer unlock()
+	f, err := m.Read(h.Context())
+	if err != nil {
+		h.Fatal(err)
+	}
+	if f == nil {
+		f = File(h.T, "l", 0, 0)
+	}
+	h.check(f, store.RecoveredBy(m))
+	r, err := m.BeginRun(h.Context(), f, "1.0.0")
+	if err != nil {
+		h.Fatal(err)
+	}
+	w := &rowsRun{history: h, Run: r, now: rowsOf(h.T, f.State), durable: map[string]string{}}
+	for name, text := range w.now {
+		w.durable[name] = text
+	}
+	for range 1 + h.random.IntN(8) {
+		w.step()
+	}
+	if h.random.IntN(3) > 0 || h.Volatile || h.NoLock {
+		w.end()
+		return
+	}
+	h.model = rowsModel{stored: w.durable, perhaps: w.perhaps(), begun: w.begun}
+}
+
+// check compares a state as it was read with the model.
+func (h *history) check(f *state.File, r *store.Recovered) {
+	h.Helper()
+	got := rowsOf(h.T, f.State)
+	want := map[string]string{}
+	for name, text := range h.model.stored {
+		want[name] = text
+	}
+	for name, texts := range h.model.perhaps {
+		switch have, ok := got[name]; {
+		case ok && texts[have]:
+			want[name] = have
+		case !ok && texts[""]:
+			delete(want, name)
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		h.Errorf("the rows (-want +got):\n%s", diff)
+	}
+	var begun []string
+	if r != nil {
+		for _, u := range r.Unfinished {
+			begun = append(begun, u.Action+" "+u.Object.String())
+		}
+	}
+	slices.Sort(begun)
+	slices.Sort(h.model.begun)
+	if diff := cmp.Diff(h.model.begun, begun); diff != "" {
+		h.Errorf("operations that did not end (-want +got):\n%s", diff)
+	}
+}
+
+// rowsRun is a run with the rows as they are after its changes, and those that are durable.
+type rowsRun struct {
+	*history
+	state.Run
+	now, durable map[string]string
+	begun        []string
+	open         []uint64 // the numbers of begun
+}
+
+// step makes one change.
+func (w *rowsRun) step() {
+	w.n++
+	text := fmt.Sprint("text ", w.n)
+	o := Address([]string{"a", "b"}[w.random.IntN(2)], w.random.IntN(3))
+	change := state.ObjectChange{Object: o, Provider: Provider, New: Object(w.T, text)}
+	if w.random.IntN(4) == 0 {
+		change.New, text = nil, ""
+	}
+	switch w.random.IntN(7) {
+	case 0:
+		w.Put(change)
+		set(w.now, o.String(), text)
+	case 1:
+		w.output(text)
+	case 2:
+		w.PutChecks([]state.CheckResult{{Kind: "check", Config: "check.c", Status: state.CheckFail, Objects: []state.CheckObject{{Addr: "check.c", Status: state.CheckFail, Failures: []string{text}}}}})
+		w.now["check.c"] = text
+	default:
+		w.operation(o, change, text)
+	}
+	w.compare(o)
+}
+
+// output changes the output.
+func (w *rowsRun) output(text string) {
+	if text == "" {
+		w.PutOutput("o", nil)
+	} else {
+		v := cty.StringVal(text)
+		d, err := value.Seal(v, v.Type(), nil)
+		if err != nil {
+			w.Fatal(err)
+		}
+		w.PutOutput("o", &state.Output{Value: d})
+	}
+	set(w.now, "output.o", text)
+}
+
+// operation begins an operation, and ends it in most cases: with success or not.
+func (w *rowsRun) operation(o addr.Object, change state.ObjectChange, text string) {
+	id, err := w.Begin(o, "update")
+	if err != nil {
+		w.Fatal(err)
+	}
+	if w.random.IntN(5) == 0 {
+		w.begun, w.open = append(w.begun, "update "+o.String()), append(w.open, id)
+		return
+	}
+	end := w.Commit
+	if w.random.IntN(3) == 0 {
+		end = w.Run.Fail
+	}
+	if err := end(id, change); err != nil {
+		w.Fatal(err)
+	}
+	set(w.now, o.String(), text)
+	set(w.durable, o.String(), text)
+}
+
+// compare compares one object of the run with the model.
+func (w *rowsRun) compare(o addr.Object) {
+	got, provider := w.Object(o)
+	if text := textOf(w.T, got); text != w.now[o.String()] || got != nil && provider != Provider {
+		w.Errorf("got %q of %s as the object %s, want %q", text, provider, o, w.now[o.String()])
+	}
+}
+
+// end ends the run, which must leave all rows.
+func (w *rowsRun) end() {
+	for _, id := range w.open {
+		if err := w.Run.Fail(id); err != nil {
+			w.Fatal(err)
+		}
+	}
+	f, err := w.End(w.Context())
+	if err != nil {
+		w.Fatal(err)
+	}
+	if diff := cmp.Diff(w.now, rowsOf(w.T, f.State)); diff != "" {
+		w.Errorf("the rows of the state that the run leaves (-want +got):\n%s", diff)
+	}
+	w.model = rowsModel{stored: w.now}
+}
+
+// perhaps returns the rows that were put, which need not be durable, with the texts that they may have.
+func (w *rowsRun) perhaps() map[string]map[string]bool {
+	out := map[string]map[string]bool{}
+	for _, rows := range []map[string]string{w.now, w.durable} {
+		for name := range rows {
+			if w.now[name] != w.durable[name] {
+				out[name] = map[string]bool{w.now[name]: true, w.durable[name]: true}
+			}
+		}
+	}
+	return out
+}
+
+// set sets the text of a row, or removes the row if that is empty.
+func set(rows map[string]string, name, text string) {
+	if rows[name] = text; text == "" {
+		delete(rows, name)
+	}
+}
+
+// rowsOf returns the rows of a state that tests make, as texts by name.
+func rowsOf(t testing.TB, s *state.State) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	for a, in := range s.AllInstances() {
+		out[addr.Object{Instance: a}.String()] = textOf(t, in.Current)
+	}
+	for name, o := range s.Outputs {
+		v, err := o.Value.Unmarked()
+		if err != nil {
+			t.Fatal(err)
+		}
+		out["output."+name] = v.AsString()
+	}
+	for _, c := range s.Checks {
+		out[c.Config] = c.Objects[0].Failures[0]
+	}
+	return out
+}
+
+// textOf returns the text of an object of Object; "" for nil.
+func textOf(t testing.TB, o *state.Object) string {
+	t.Helper()
+	if o == nil {
+		return ""
+	}
+	v, err := o.DecodeUnmarked(cty.Object(map[string]cty.Type{"text": cty.String}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v.GetAttr("text").AsString()
+}
+
+// testStaleBase requires that a run cannot begin with a state that has changed since it was read.
+func testStaleBase(t *testing.T, h Harness) {
+	late, early := manager(t, h, store.DefaultWorkspace), manager(t, h, store.DefaultWorkspace)
+	if err := early.Write(t.Context(), File(t, "l", 1, 1)); err != nil {
+		t.Fatal(err)
+	}
+	base, err := late.Read(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := early.BeginRun(t.Context(), base, "1.0.0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Put(state.ObjectChange{Object: Address("a", 1), Provider: Provider, New: Object(t, "new")})
+	after, err := r.End(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if after.Serial != 2 {
+		t.Errorf("got serial %d after a change of serial 1, want 2", after.Serial)
+	}
+	if r, err := late.BeginRun(t.Context(), base, "1.0.0"); err == nil {
+		// A store may find out later, but not after the run has changed anything.
+		if _, err := r.Begin(Address("a", 0), "update"); err == nil {
+			t.Error("a run begins an operation with a state that has changed since")
+		}
+	}
+}
