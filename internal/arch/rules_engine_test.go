@@ -93,6 +93,7 @@ var engineRules = map[string]rule{
 		pure: true,
 		why:  "what is open is held by claims and leases alone: which objects are planned or changed meanwhile makes no difference",
 	},
+	"engine/ephemeral/transcript": {why: "scenarios are played by the whole engine; beside them, tests of the package would have it compiled anew"},
 	"engine/object": {
 		may:  []string{"base/jsonvalue", "addr", "diag", "values/schema", "values/value", "language/config", "state", "engine/scrub", "provider", "provider/processes", "plan", "engine/contract", "engine/withheld", "values/fingerprint", "event"},
 		pure: true, modules: []string{hcl, cty},

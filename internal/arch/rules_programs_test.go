@@ -52,7 +52,6 @@ var programsRules = map[string]rule{
 	"tests/interop":         {may: []string{"tests/internal/..."}, why: "other engines are compared with the program, not with its packages"},
 	"tests/kill":            {may: []string{"tests/internal/..."}, why: "what survives a killed process shows from outside only"},
 	"tests/refusals":        {may: []string{"tests/internal/..."}, why: "what users read when a service refuses is what the program prints"},
-	"tests/rules":           {why: "a rule holds for what commands print and leave behind"},
 	"tests/ssh":             {may: []string{"tests/internal/..."}, why: "what a provisioner does on a host shows on the host"},
 	"tests/internal/calls":  {pure: true, modules: none, why: "a table of outcomes is read without knowing what they mean"},
 	"tests/internal/corpus": {why: "verdicts of programs are compared without knowing how they are made"},

@@ -25,7 +25,7 @@ import (
 const (
 	envModelSeeds = "MAYFLY_TEST_MODEL_SEEDS"
 	envModelFirst = "MAYFLY_TEST_MODEL_FIRST"
-	modelSeeds    = 30 // a long run sets the variable
+	modelSeeds    = 16 // a long run sets the variable
 )
 
 // TestE40E51E52E53Model applies, changes and destroys random graphs of ephemerals, provider configurations

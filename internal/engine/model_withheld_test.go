@@ -22,7 +22,7 @@ import (
 const (
 	envHeldSeeds = "MAYFLY_TEST_WITHHELD_SEEDS"
 	envHeldFirst = "MAYFLY_TEST_WITHHELD_FIRST"
-	heldSeeds    = 6 // a long run sets the variable
+	heldSeeds    = 4 // a long run sets the variable
 )
 
 // TestE91Model changes random configurations in random ways, with ephemeral_attributes and without. Both must

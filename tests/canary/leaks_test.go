@@ -130,7 +130,7 @@ var leaky = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	binary := filepath.Join(dir, "leaky")
-	return binary, program.BuildOverlay(binary, at, "cmd/mayfly")
+	return binary, program.BuildOverlay(binary, at, "cmd/mayfly", "cmd/mayfly", "cmd/mayfly/internal/doctor", "internal/engine", "internal/show/view", "suite", "workdir")
 })
 
 // overlay writes the patched files to dir, and returns their paths by those of the files that they replace.

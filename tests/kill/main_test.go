@@ -33,6 +33,9 @@ var (
 
 func TestMain(m *testing.M) {
 	sysfault.Main()
+	if os.Getenv(envKills) != "" {
+		count, width, secrets = 30, 7, 10
+	}
 	program.Main(m, func(dir string) error {
 		environment = os.Environ()
 		built, err := program.Prepare(dir, simcloud.Source, "1.0.0")
@@ -41,11 +44,12 @@ func TestMain(m *testing.M) {
 	})
 }
 
-const (
-	count = 30 // resources
-	width = 7  // how many of them depend on nothing
+// The infrastructure is larger where there are more points to end a run at.
+var (
+	count = 14 // resources
+	width = 5  // how many of them depend on nothing
 
-	secrets = 10 // ephemerals
+	secrets = 5 // ephemerals
 )
 
 // parents are the resources that resource i depends on.

@@ -18,9 +18,12 @@ import (
 // kills is how often the program is ended by default in each way, for each backend and store.
 const kills = 1
 
-// points returns kills, or what the variable MAYFLY_TEST_KILLS has instead.
+// envKills is how often instead.
+const envKills = "MAYFLY_TEST_KILLS"
+
+// points returns the number of envKills, or kills if there is none.
 func points(t *testing.T) int {
-	n, text := kills, os.Getenv("MAYFLY_TEST_KILLS")
+	n, text := kills, os.Getenv(envKills)
 	if text != "" {
 		var err error
 		if n, err = strconv.Atoi(text); err != nil {

@@ -26,7 +26,7 @@ func TestVanished(t *testing.T) {
 			}
 			ended := make(chan error, 1)
 			go func() { ended <- cmd.Wait() }()
-			s.until("creations", func() bool { return len(ended) > 0 || s.transcript().Count(creation) >= 20 })
+			s.until("creations", func() bool { return len(ended) > 0 || s.transcript().Count(creation) >= count/2 })
 			// While the program makes files in it, a directory cannot always be removed.
 			s.until("the removal", func() bool { return os.RemoveAll(filepath.Join(s.dir, what)) == nil })
 			select {
@@ -46,7 +46,7 @@ func TestVanished(t *testing.T) {
 				s.must(0, strings.Fields(kept[1])[1:]...)
 			}
 			have := s.recorded()
-			if orphans := s.orphans(have); len(orphans) > 0 || len(have) < 20 {
+			if orphans := s.orphans(have); len(orphans) > 0 || len(have) < count/2 {
 				t.Errorf("%d objects are recorded, and no state has %v:\n%s", len(have), orphans, out)
 			}
 			s.must(0, "apply", "-auto-approve")

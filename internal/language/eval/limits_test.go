@@ -50,16 +50,18 @@ func TestLimits(t *testing.T) {
 
 // TestSharedElements has values that grow by the same factor with each local value: they take little memory,
 // but walking through the last one would not end. With this factor, the first one that is too large is hardly
-// larger than the limit, and so costs least.
+// larger than the limit, and so costs least. The innermost values are attributes, which are walked through
+// fastest.
 func TestSharedElements(t *testing.T) {
-	const factor, times = 21, 7
+	const factor, times = 21, 6
 	var members strings.Builder
 	for i := range factor {
 		fmt.Fprintf(&members, "k%d = local.aN, ", i)
 	}
 	elements := strings.Repeat("local.aN, ", factor)
+	ones := strings.ReplaceAll(members.String(), "local.aN", "1")
 	for name, grown := range map[string]string{"tuple": "[" + elements + "]", "object": "{ " + members.String() + " }", "list": "tolist([" + elements + "])"} {
-		text := "locals {\n  a0 = [1]\n"
+		text := "locals {\n  a0 = { " + ones + " }\n"
 		for i := range times {
 			text += fmt.Sprintf("  a%d = %s\n", i+1, strings.ReplaceAll(grown, "N", fmt.Sprint(i)))
 		}

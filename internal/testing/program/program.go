@@ -79,21 +79,15 @@ var original = append([]string{"GOGC=400"}, os.Environ()...)
 const options = "-ldflags=-s -w -X=" + module + "internal/base/effort.saved=yes"
 
 // BuildOverlay compiles a command to path as Build does, but with the source files that a file for the option
-// -overlay of go build has in place of others.
-func BuildOverlay(path, overlay, folder string) error {
-	return run(folder, compile(path, "-overlay="+overlay, module+folder))
-}
-
-// BuildTests compiles the tests of a command for tests with temporary files in dir, and returns the path of
-// the executable.
-func BuildTests(dir, folder string) (string, error) {
-	path := placed(dir, filepath.Base(folder)+".test")
-	cmd := exec.Command("go", "test", "-c", options, "-o", path, module+folder)
-	cmd.Env = original
-	if text, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("building the tests of %s: %w\n%s", folder, err, text)
+// -overlay of go build has in place of others. Those packages that the overlay changes, and those that import
+// them, are compiled for this program alone. The folders of the large ones among them are compiled without
+// optimization, which takes half the time.
+func BuildOverlay(path, overlay, folder string, large ...string) error {
+	pkg := []string{"-overlay=" + overlay}
+	for _, l := range large {
+		pkg = append(pkg, "-gcflags="+module+l+"=-N -l -dwarf=false")
 	}
-	return path, nil
+	return run(folder, compile(path, append(pkg, module+folder)...))
 }
 
 // Name makes an executable available under names, by which it knows its role, for tests with temporary
@@ -130,7 +124,10 @@ func copyFile(to, from string) error {
 	return errors.Join(err, dst.Close())
 }
 
+// run runs go while no other package's tests do: go shares the programs that it has compiled, but two that
+// compile the same one at once both do all of it.
 func run(folder string, goArgs []string) error {
+	defer alone()()
 	cmd := exec.Command("go", goArgs...)
 	cmd.Env = original
 	if text, err := cmd.CombinedOutput(); err != nil {

@@ -71,20 +71,13 @@ const impliedSource = "registry.opentofu.org/hashicorp/sim"
 
 // Main is the body of a TestMain: programs are the commands that scripts may use, by name.
 func Main(m *testing.M, programs map[string]func()) {
-	testscript.Main(tests{m: m, names: slices.Sorted(maps.Keys(programs))}, programs)
-}
-
-// MainOf is the body of a TestMain whose scripts use the programs that the tests of another package give to
-// Main. folder is that package's directory, such as "cmd/mayfly", and names are the names of the programs.
-func MainOf(m *testing.M, folder string, names ...string) {
-	testscript.Main(tests{m, folder, names}, nil)
+	testscript.Main(tests{m, slices.Sorted(maps.Keys(programs))}, programs)
 }
 
 // tests are the tests of a package with scripts, which share the programs built for them.
 type tests struct {
-	m      *testing.M
-	folder string   // of the package whose programs are used; "" means the package itself
-	names  []string // of the programs
+	m     *testing.M
+	names []string // of the programs
 }
 
 // Run runs the tests and returns the exit status.
@@ -121,9 +114,6 @@ func (t tests) prepare(dir string) error {
 // namePrograms has the programs of scripts found by their names.
 func (t tests) namePrograms(dir string) error {
 	executable, err := os.Executable()
-	if t.folder != "" {
-		executable, err = program.BuildTests(dir, t.folder)
-	}
 	if err != nil {
 		return err
 	}

@@ -22,8 +22,8 @@ type rowsModel struct {
 	begun   []string                   // operations that have not ended, of the last run that did not end
 }
 
-// history carries out runs one after the other, each with a handle of its own, and compares the rows that each
-// of them reads with the model.
+// history carries out runs one after the other, each with a handle of its own, and compares the rows that
+// each of them reads with the model.
 type history struct {
 	*testing.T
 	Harness

@@ -37,18 +37,27 @@ func TestShortcutsChangeNothing(t *testing.T) {
 		cty.SetVal([]cty.Value{str("q"), str("a")}), cty.ListVal([]cty.Value{str("c"), str("a")}), cty.TupleVal([]cty.Value{str("b"), cty.UnknownVal(cty.String), cty.NullVal(cty.String)}),
 		cty.EmptyObjectVal, cty.TupleVal([]cty.Value{str("q").Mark(value.Sensitive)}),
 	}
+	more := func(name string) []cty.Value {
+		if name == "length" || name == "element" {
+			return others[:1] // three arguments are too many, whatever they are
+		}
+		return others
+	}
 	taken := map[string]int{}
+	parsed := map[string]hclsyntax.Expression{} // by their texts: each is called with many arguments
 	for _, name := range []string{"length", "element", "lookup", "core::lookup", "merge", "flatten", "setunion", "setintersection", "setsubtract"} {
 		for _, coll := range collections {
 			check := func(args ...cty.Value) {
-				if compareCalls(t, table, name, append([]cty.Value{coll}, args...)) {
+				if compareCalls(t, table, parsed, name, append([]cty.Value{coll}, args...)) {
 					taken[name]++
 				}
 			}
 			check()
 			for _, b := range others {
 				check(b)
-				for _, c := range others {
+			}
+			for _, b := range more(name) {
+				for _, c := range more(name) {
 					check(b, c)
 				}
 			}
@@ -62,16 +71,20 @@ func TestShortcutsChangeNothing(t *testing.T) {
 }
 
 // compareCalls calls a function with and without a shortcut, and reports whether there was one.
-func compareCalls(t *testing.T, table map[string]function.Function, name string, args []cty.Value) bool {
+func compareCalls(t *testing.T, table map[string]function.Function, parsed map[string]hclsyntax.Expression, name string, args []cty.Value) bool {
 	t.Helper()
 	vars, src := map[string]cty.Value{}, name+"("
 	for i, arg := range args {
 		vars[fmt.Sprintf("a%d", i)] = arg
 		src += fmt.Sprintf("a%d,", i)
 	}
-	expr, diags := hclsyntax.ParseExpression([]byte(src+")"), "test.tf", hcl.InitialPos)
-	if diags.HasErrors() {
-		t.Fatal(diags)
+	expr := parsed[src]
+	if expr == nil {
+		var diags hcl.Diagnostics
+		if expr, diags = hclsyntax.ParseExpression([]byte(src+")"), "test.tf", hcl.InitialPos); diags.HasErrors() {
+			t.Fatal(diags)
+		}
+		parsed[src] = expr
 	}
 	ctx := &hcl.EvalContext{Variables: vars, Functions: table}
 	quick := Expression(expr)

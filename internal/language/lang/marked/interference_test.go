@@ -25,7 +25,7 @@ import (
 const (
 	envExpressions     = "MAYFLY_TEST_EXPRESSIONS"
 	envFirstExpression = "MAYFLY_TEST_EXPRESSIONS_FIRST"
-	expressions        = 10_000 // a long run sets the variable
+	expressions        = 4_000 // a long run sets the variable
 )
 
 func envNumber(t *testing.T, name string, otherwise int) int {

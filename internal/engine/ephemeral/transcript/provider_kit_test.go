@@ -1,4 +1,4 @@
-package ephemeral_test
+package transcript
 
 import (
 	"context"

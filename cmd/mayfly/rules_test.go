@@ -1,4 +1,4 @@
-package rules
+package main
 
 import (
 	"os"
@@ -9,12 +9,12 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/testing/script"
 )
 
-const rulesDir = "testdata/scripts"
+// rulesDir has scripts that show each rule of ephemerality with the whole program: by the output of commands
+// and by the files that these leave.
+const rulesDir = "testdata/rules"
 
-func TestMain(m *testing.M) { script.MainOf(m, "cmd/mayfly", "mayfly", "terraform") }
-
-// rules are the ids of the rules of ephemerality. Those about the test command come with that command.
-var rules = []string{
+// ruleIDs are the ids of the rules of ephemerality. Those about the test command come with that command.
+var ruleIDs = []string{
 	"E1", "E2", "E3", "E4", "E5", "E6", "E7", // variables
 	"E10", "E11", "E12", "E13", "E14", // outputs
 	"E20", "E21", "E22", "E23", "E24", // locals and marks
@@ -31,7 +31,7 @@ var rules = []string{
 // ids of the rules that it shows.
 func TestRulesE1ToE100(t *testing.T) { script.Run(t, rulesDir) }
 
-var ruleID = regexp.MustCompile(`E\d+`)
+var oneRuleID = regexp.MustCompile(`E\d+`)
 
 // TestEveryRuleE1ToE100HasAScript fails if a rule has no script, or a script names a rule that there is none
 // of.
@@ -42,18 +42,18 @@ func TestEveryRuleE1ToE100HasAScript(t *testing.T) {
 	}
 	shown := map[string]bool{}
 	for _, f := range files {
-		ids := ruleID.FindAllString(f.Name(), -1)
+		ids := oneRuleID.FindAllString(f.Name(), -1)
 		if len(ids) == 0 {
 			t.Errorf("%s names no rule", f.Name())
 		}
 		for _, id := range ids {
 			shown[id] = true
-			if !slices.Contains(rules, id) {
+			if !slices.Contains(ruleIDs, id) {
 				t.Errorf("%s names %s, which is no rule", f.Name(), id)
 			}
 		}
 	}
-	for _, id := range rules {
+	for _, id := range ruleIDs {
 		if !shown[id] {
 			t.Errorf("no script shows rule %s", id)
 		}
