@@ -86,13 +86,15 @@ func (s *stateStores) forget() {
 // launch starts the process of a provider that keeps states.
 func (s *stateStores) launch(ctx context.Context, p addr.Provider) (provider.Provider, diag.List) {
 	d := s.dir
+	environ := providerEnviron(d.opt.Environ, d.root)
 	l := &mayfly.Launcher{
 		Executable: func(p addr.Provider) (string, bool) {
 			sel, ok := s.selected[p]
 			return sel.Executable, ok
 		},
 		Verify:   func(p addr.Provider) error { return s.selected[p].Verify() },
-		Reattach: d.Packages.running, Log: d.opt.ProviderLog, Dir: ".", Env: providerEnviron(d.opt.Environ, d.root),
+		Reattach: d.Packages.running, Log: d.opt.ProviderLog, Dir: ".", Env: environ,
+		Schemas: schemaCaches(d.files, environ, func(p addr.Provider) install.Selection { return s.selected[p] }),
 		Plain: d.files.vars["TF_DISABLE_PLUGIN_TLS"] != "",
 	}
 	return l.Launch(ctx, p)

@@ -63,6 +63,9 @@ func (wd *workingDir) close() {
 
 // use makes a directory the one that is open, whose files diagnostics quote, and returns it.
 func (wd *workingDir) use(d *workdir.Dir) *workdir.Dir {
+	if wd.opened != nil {
+		wd.opened.Backend.Close()
+	}
 	wd.opened, wd.out.sources = d, func() document.Sources { return d.Sources() }
 	return d
 }

@@ -19,7 +19,7 @@ func (k *Kind) Object(values map[string]cty.Value) cty.Value {
 	attrs := map[string]cty.Value{}
 	for name, null := range k.Block.Empty().AsValueMap() {
 		attrs[name] = null
-		if v, ok := values[name]; ok && !isEmptyText(v) {
+		if v, ok := values[name]; ok && (k.Provided != nil || !isEmptyText(v)) { // which may mean something to a provider
 			attrs[name] = v
 		}
 	}
