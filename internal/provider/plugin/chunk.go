@@ -48,7 +48,7 @@ func (j *joiner) take(response []byte) bool {
 		return false
 	}
 	j.diags = append(j.diags, in.Diagnostics...)
-	if len(in.Bytes) == 0 && in.Range == nil && in.TotalLength == 0 {
+	if len(in.Bytes) == 0 && in.TotalLength == 0 {
 		return true // diagnostics only, or a state that does not exist
 	}
 	if j.fault = j.check(&in); j.fault != "" {
@@ -56,23 +56,19 @@ func (j *joiner) take(response []byte) bool {
 	}
 	j.begun, j.total = true, in.TotalLength
 	j.data = append(j.data, in.Bytes...)
-	clear(in.Bytes)
 	return true
 }
 
 // check returns why a chunk does not fit behind those before it; "" if it does.
 func (j *joiner) check(in *tfplugin6.ReadStateBytes_ResponseChunk) string {
 	have, size := int64(len(j.data)), int64(len(in.Bytes))
-	empty := size == 0 && in.TotalLength == 0 // the only chunk of an empty state; its range has no meaning
 	switch start, end := in.GetRange().GetStart(), in.GetRange().GetEnd(); {
 	case size > j.limit:
 		return fmt.Sprintf("a chunk has %d bytes, more than the %d that were agreed on", size, j.limit)
-	case in.TotalLength < 0 || in.TotalLength > largestState:
+	case in.TotalLength > largestState:
 		return fmt.Sprintf("it announces a state of %d bytes", in.TotalLength)
 	case j.begun && in.TotalLength != j.total:
 		return fmt.Sprintf("it announces a state of %d bytes, and then one of %d", j.total, in.TotalLength)
-	case empty:
-		return ""
 	case size == 0:
 		return "a chunk is empty"
 	case start != have:

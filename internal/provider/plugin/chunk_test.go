@@ -28,11 +28,7 @@ func sentBack(data []byte, size int64) []*tfplugin6.ReadStateBytes_ResponseChunk
 func joinAll(t testing.TB, chunks []*tfplugin6.ReadStateBytes_ResponseChunk, limit int64) (data []byte, fault string) {
 	j := &joiner{limit: limit}
 	for _, c := range chunks {
-		encoded, err := proto.Marshal(c)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !j.take(encoded) {
+		if !j.take(encoded(t, c)) {
 			break
 		}
 	}
@@ -119,6 +115,50 @@ var chunkMistakes = []chunkMistake{
 	change("another length", func(c *tfplugin6.ReadStateBytes_ResponseChunk) { c.TotalLength++ }),
 	change("a negative length", func(c *tfplugin6.ReadStateBytes_ResponseChunk) { c.TotalLength = -1 }),
 	change("a length beyond all bounds", func(c *tfplugin6.ReadStateBytes_ResponseChunk) { c.TotalLength = largestState + 1 }),
+}
+
+// TestChunkFaults has one fault each, and the words for it: a fault must be noticed at its chunk, and not
+// only in the end.
+func TestChunkFaults(t *testing.T) {
+	chunk := func(text string, total, start, end int64) *tfplugin6.ReadStateBytes_ResponseChunk {
+		return &tfplugin6.ReadStateBytes_ResponseChunk{Bytes: []byte(text), TotalLength: total, Range: &tfplugin6.StateByteRange{Start: start, End: end}}
+	}
+	first := chunk("abc", 6, 0, 2)
+	for _, c := range []struct {
+		chunks responseChunks
+		want   string
+	}{
+		{responseChunks{first, chunk("def", 6, 3, 5)}, ""},
+		{responseChunks{first, {}, chunk("def", 6, 3, 5), {}}, ""},
+		{responseChunks{first}, "it announces a state of 6 bytes, and only 3 came"},
+		{responseChunks{chunk("abcd", 4, 0, 3)}, "a chunk has 4 bytes, more than the 3 that were agreed on"},
+		{responseChunks{chunk("abc", largestState+1, 0, 2)}, fmt.Sprintf("it announces a state of %d bytes", largestState+1)},
+		{responseChunks{chunk("abc", -6, 0, 2)}, "a chunk extends beyond the announced -6 bytes"},
+		{responseChunks{first, chunk("def", 7, 3, 5)}, "it announces a state of 6 bytes, and then one of 7"},
+		{responseChunks{first, chunk("", 6, 3, 2)}, "a chunk is empty"},
+		{responseChunks{first, chunk("ef", 6, 4, 5)}, "a chunk begins at byte 4 where byte 3 follows"},
+		{responseChunks{first, chunk("def", 6, 3, 6)}, "a chunk of 3 bytes is said to extend from byte 3 to byte 6"},
+		{responseChunks{chunk("abc", 2, 0, 2)}, "a chunk extends beyond the announced 2 bytes"},
+		{responseChunks{chunk("a", 0, 0, 0)}, "a chunk extends beyond the announced 0 bytes"},
+		{responseChunks{chunk("abc", 6, 0, 2), chunk("def", 6, 3, 5), chunk("g", 6, 6, 6)}, "a chunk extends beyond the announced 6 bytes"},
+	} {
+		if _, fault := joinAll(t, c.chunks, 3); fault != c.want {
+			t.Errorf("%v: %q, and not %q", c.chunks, fault, c.want)
+		}
+	}
+	if got := split([]byte("a"), 0); got != nil {
+		t.Errorf("without a size, there are the chunks %v", got)
+	}
+	j := &joiner{limit: 3}
+	if j.take([]byte{0xff}) || j.take(nil) || j.fault != "a chunk is not well-formed" {
+		t.Errorf("a malformed chunk: %q", j.fault)
+	}
+	if j.take(encoded(t, first)) || len(j.data) > 0 {
+		t.Error("a chunk after a fault is taken")
+	}
+	if j = (&joiner{limit: 3}); j.take(encoded(t, chunk("abcd", 4, 0, 3))) || len(j.data) > 0 {
+		t.Error("a chunk with a fault is taken")
+	}
 }
 
 // TestEmptyChunks has the chunks of states that are empty or do not exist.

@@ -71,6 +71,9 @@ func TestProvidedSecrets(t *testing.T) {
 	k := storeKind(t)
 	cfg := configured(t, k)
 	public := k.Public(cfg)
+	if got := k.Public(k.Object(map[string]cty.Value{"dir": cty.StringVal("https://user:CANARY-5@host/a")})).GoString(); strings.Contains(got, "CANARY") || !strings.Contains(got, "host/a") {
+		t.Errorf("public of an address is %s", got)
+	}
 	if got := public.GoString(); strings.Contains(got, "CANARY") || !strings.Contains(got, `"eu"`) || !strings.Contains(got, `"t"`) {
 		t.Errorf("public are %s", got)
 	}
