@@ -83,7 +83,8 @@ func (ls *locations) seal(l location, needed map[string]cty.Value) (*sealedArgum
 		return nil, nil
 	}
 	if err == nil {
-		sealed.Arguments = slices.Sorted(maps.Keys(needed))
+		sealed.Arguments = slices.AppendSeq([]string{}, maps.Keys(needed)) // not null, which is no list
+		slices.Sort(sealed.Arguments)
 	}
 	return sealed, err
 }
