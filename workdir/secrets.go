@@ -83,7 +83,7 @@ func (ls *locations) seal(l location, needed map[string]cty.Value) (*sealedArgum
 		return nil, nil
 	}
 	if err == nil {
-		sealed.Arguments = slices.AppendSeq([]string{}, maps.Keys(needed)) // not null, which is no list
+		sealed.Arguments = slices.AppendSeq([]string{}, maps.Keys(needed)) // never null
 		slices.Sort(sealed.Arguments)
 	}
 	return sealed, err

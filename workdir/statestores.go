@@ -95,7 +95,7 @@ func (s *stateStores) launch(ctx context.Context, p addr.Provider) (provider.Pro
 		Verify:   func(p addr.Provider) error { return s.selected[p].Verify() },
 		Reattach: d.Packages.running, Log: d.opt.ProviderLog, Dir: ".", Env: environ,
 		Schemas: schemaCaches(d.files, environ, func(p addr.Provider) install.Selection { return s.selected[p] }),
-		Plain: d.files.vars["TF_DISABLE_PLUGIN_TLS"] != "",
+		Plain:   d.files.vars["TF_DISABLE_PLUGIN_TLS"] != "",
 	}
 	return l.Launch(ctx, p)
 }
