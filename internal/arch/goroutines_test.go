@@ -17,7 +17,7 @@ var calm = map[string]string{
 	"cmd/mayfly/internal/term/outlet.go write":           "writes bytes to a stream",
 	"cmd/mayfly/internal/term/prompt.go await":           "reads a line",
 	"internal/engine/apply.go giveUpLate":                "closing is guarded",
-	"internal/engine/apply_checks.go finishChecks":       "readNested guards what it reads",
+	"internal/engine/apply_checks.go finish":             "readNested guards what it reads",
 	"internal/engine/apply_order.go start":               "steps are guarded",
 	"internal/engine/apply_record.go whileOthersBegin":   "gives a slot back",
 	"internal/engine/ephemeral/open.go callWithGrace":    "ends contexts",

@@ -36,12 +36,13 @@ type Applied struct {
 // applier carries out one apply. The value of an instance is its final object.
 type applier struct {
 	*walk
-	req       ApplyRequest
-	selection *selection.Selection // of the plan
-	left      *missingDeps         // objects; asked only about objects that no step under way may make
-	// conditions has the objects whose conditions the plan knows, and whether it left them undecided. Nil if
-	// none are to be evaluated.
-	conditions map[string]bool
+	req        ApplyRequest
+	selection  *selection.Selection // of the plan
+	left       *missingDeps         // objects; asked only about objects that no step under way may make
+	checks     checkApplier
+	finishing  finisher
+	destroying destroyer
+	reading    dataApplier
 	steps      *future.Pool    // runs the steps
 	preApply   *walk           // evaluates with the objects as they were: for the providers of destroyed objects
 	changing   context.Context // of the calls that change objects: their answers are recorded until it ends
@@ -56,8 +57,6 @@ type applier struct {
 	opened    map[addr.Instance]struct{}     // ephemeral instances that were opened
 	deposedBy map[addr.Instance]addr.Deposed // set aside by replacements that create first
 	counts    plan.Counts
-	nested    map[addr.Instance]nestedRead // put off until all changes are made
-	checks    []dueCheck                   // set before any step starts
 }
 
 // nestedRead is a planned read of a data source that is nested in a check.

@@ -33,8 +33,12 @@ func (e *Engine) Apply(ctx context.Context, req ApplyRequest) (*Applied, diag.Li
 	defer func() { span.Finish(made) }()
 	a := &applier{
 		walk: e.newWalk(ctx, req.Soft, req.State, e.opt.Hashes.New(req.Salts, rand.Reader)), req: req, selection: selection.New(req.Plan.Targets, req.Plan.Excludes), results: map[addr.Instance]cty.Value{},
-		opened: map[addr.Instance]struct{}{}, deposedBy: map[addr.Instance]addr.Deposed{}, nested: map[addr.Instance]nestedRead{}, neededOpen: sync.OnceValue(req.Config.NeededOpen),
+		opened: map[addr.Instance]struct{}{}, deposedBy: map[addr.Instance]addr.Deposed{}, neededOpen: sync.OnceValue(req.Config.NeededOpen),
 	}
+	a.checks = checkApplier{walk: a.walk, applier: a, reads: map[addr.Instance]nestedRead{}}
+	a.finishing = finisher{walk: a.walk, applier: a}
+	a.destroying = destroyer{walk: a.walk, applier: a}
+	a.reading = dataApplier{walk: a.walk, applier: a}
 	if e.opt.LeakPolicy == leak.Standard {
 		a.env.Leaks.Policy = req.Plan.LeakPolicy
 	}
@@ -101,7 +105,7 @@ func (a *applier) apply() {
 		}
 	}
 	a.left = &missingDeps{instances: a.run.InstancesOf, missing: a.absent}
-	a.conditions = a.listConditions()
+	a.finishing.conditions = a.finishing.listConditions()
 	uses := a.claimSteps(steps)
 	a.runSteps(steps, uses)
 }
@@ -125,7 +129,7 @@ func (a *applier) claimSteps(steps []plan.Step) [][]eval.Use {
 		a.pool.Claim(uses[i]...)
 	}
 	a.claimConditions()
-	a.claimChecks(t)
+	a.checks.claim(t)
 	return uses
 }
 
@@ -134,7 +138,7 @@ func (a *applier) destroyUses(t *future.Task, c *plan.Change) (uses []eval.Use) 
 	if u, ok := a.preApply.run.ProviderUse(t, c.Provider); ok {
 		uses = append(uses, u)
 	}
-	if d := a.departure(c); d != nil {
+	if d := a.destroying.departure(c); d != nil {
 		uses = append(uses, a.asPreApply(t, d.Uses(t))...)
 	}
 	return append(uses, heldUses(t, a.preApply.run, c.Addr)...)
@@ -164,7 +168,7 @@ func (a *applier) runSteps(steps []plan.Step, uses [][]eval.Use) {
 	changed := func() {
 		if changes.Add(-1) == 0 {
 			a.reportInterrupted()
-			finishing.Store(a.queueFinish(pool))
+			finishing.Store(a.finishing.queue(pool))
 		}
 	}
 	for i := range steps {
@@ -177,7 +181,7 @@ func (a *applier) runSteps(steps []plan.Step, uses [][]eval.Use) {
 		defer a.pool.Waive(uses[i]...)
 		s, ok := &steps[i], false
 		if s.Leg == plan.OutputLeg { // also after failures and an interrupt: it keeps its value then
-			a.run.Guard(s, func() { a.outputStep(t, s.Output) })
+			a.run.Guard(s, func() { a.finishing.output(t, s.Output) })
 			return true
 		}
 		if !skip && (!a.interrupted() || s.Leg == plan.Gate) {
@@ -193,7 +197,7 @@ func (a *applier) runSteps(steps []plan.Step, uses [][]eval.Use) {
 	})
 	changed()
 	pool.Wait()
-	a.finish(finishing.Load())
+	a.finishing.end(finishing.Load())
 }
 
 // reportInterrupted reports an interrupt that came before all changes were made.
@@ -210,18 +214,18 @@ func (a *applier) reportInterrupted() {
 func (a *applier) step(t *future.Task, s *plan.Step) bool {
 	switch s.Leg {
 	case plan.ApplyLeg:
-		if a.nestedInCheck(s.Change) {
-			a.deferRead(t, s.Change)
+		if a.checks.nests(s.Change) {
+			a.checks.putOff(t, s.Change)
 			return true
 		}
 		if s.Change.Addr.Resource.Mode == addr.Data {
-			return a.readStep(t, s.Change)
+			return a.reading.step(t, s.Change)
 		}
 		return a.applyStep(t, s.Change)
 	case plan.DestroyLeg:
-		return a.destroyStep(t, s.Change)
+		return a.destroying.step(t, s.Change)
 	case plan.ForgetLeg:
-		return a.forgetStep(s.Change)
+		return a.destroying.forget(s.Change)
 	default:
 		return true
 	}

@@ -22,55 +22,61 @@ import (
 	"github.com/mayfly-iac/mayfly/state"
 )
 
-// destroyStep destroys the current, replaced or deposed object of a change.
-func (a *applier) destroyStep(t *future.Task, c *plan.Change) bool {
+// destroyer destroys and forgets objects.
+type destroyer struct {
+	*walk
+	applier *applier
+}
+
+// step destroys the current, replaced or deposed object of a change.
+func (de *destroyer) step(t *future.Task, c *plan.Change) bool {
 	obj := c.Object()
 	if c.Action == plan.CreateThenDelete {
-		a.mu.Lock()
-		key, ok := a.deposedBy[c.Addr]
-		a.mu.Unlock()
+		de.applier.mu.Lock()
+		key, ok := de.applier.deposedBy[c.Addr]
+		de.applier.mu.Unlock()
 		if !ok {
 			return true // there was nothing to set aside
 		}
 		obj.Deposed = key
 	}
-	stored := a.object(obj)
+	stored := de.applier.object(obj)
 	if stored == nil {
 		return true
 	}
-	po, diags := a.preApply.run.ProviderByAddr(t, c.Provider)
+	po, diags := de.applier.preApply.run.ProviderByAddr(t, c.Provider)
 	if diags.HasErrors() {
-		a.run.Report(diags.WithAddress(c.Addr.String()))
+		de.run.Report(diags.WithAddress(c.Addr.String()))
 		return false
 	}
-	op, ok := a.preApply.managedOp(obj, c.Provider.Provider)
+	op, ok := de.applier.preApply.managedOp(obj, c.Provider.Provider)
 	if !ok {
 		return false
 	}
 	po.Prepare(t)
-	departure := a.departure(c)
+	departure := de.departure(c)
 	if departure != nil {
 		departure.Prepare(t)
 	}
-	held := prepareHeld(t, a.preApply.run, obj.Instance)
-	a.awaitUses(t, a.destroyUses(t, c))
-	a.awaitClosings(t, obj.Instance)
+	held := prepareHeld(t, de.applier.preApply.run, obj.Instance)
+	de.awaitUses(t, de.applier.destroyUses(t, c))
+	de.awaitClosings(t, obj.Instance)
 	ok = false
-	a.preApply.inSession(t, obj, event.OpDelete, func(s *ephemeral.Session) {
+	de.applier.preApply.inSession(t, obj, event.OpDelete, func(s *ephemeral.Session) {
 		end := op.startSpan(string(event.OpDelete), c.Action)
 		defer func() { end(ok) }()
 		if !op.Use(s.Provider(t, po, obj.Instance, held...), po.Addr) {
 			return
 		}
-		op.Recorded = a.recorded(c)
+		op.Recorded = de.applier.recorded(c)
 		op.PublishImporting(c.Importing)
-		destroying := destruction{a: a, objectOp: op, t: t, turn: s.Turn(), change: c, object: stored}
+		destroying := destruction{a: de.applier, objectOp: op, t: t, turn: s.Turn(), change: c, object: stored}
 		destroying.config = func() (cty.Value, bool) {
-			cfg, ok := earlierConfig(a.preApply.run, t, s, obj)
+			cfg, ok := earlierConfig(de.applier.preApply.run, t, s, obj)
 			return destroying.Answers.Given(cfg), ok
 		}
 		if departure != nil {
-			destroying.first = &provisioning{walk: a.preApply, t: t, s: s, of: departure, obj: obj, action: plan.Delete, ctx: op.Ctx}
+			destroying.first = &provisioning{walk: de.applier.preApply, t: t, s: s, of: departure, obj: obj, action: plan.Delete, ctx: op.Ctx}
 		}
 		ok = destroying.run()
 	})
@@ -80,12 +86,12 @@ func (a *applier) destroyStep(t *future.Task, c *plan.Change) bool {
 // awaitClosings waits for closings in progress if an instance being closed may live in the object to be
 // destroyed: a tunnel is closed before its host goes. Otherwise it only gives way to destructions with more
 // work behind them, which become ready at the same moment.
-func (a *applier) awaitClosings(t *future.Task, i addr.Instance) {
-	in := a.instance(i)
-	needed := in != nil && a.neededOpen()[in.Resource.Block]
+func (de *destroyer) awaitClosings(t *future.Task, i addr.Instance) {
+	in := de.applier.instance(i)
+	needed := in != nil && de.applier.neededOpen()[in.Resource.Block]
 	defer t.Idle()()
 	if needed {
-		a.pool.Drained()
+		de.pool.Drained()
 	}
 }
 
@@ -243,83 +249,25 @@ func deletePrivate(c *plan.Change, pr object.Prior) []byte {
 	return pr.Private
 }
 
-// forgetStep drops an object from the state.
-func (a *applier) forgetStep(c *plan.Change) bool {
-	entry := a.beginEntry(c.Object(), string(event.OpForget))
+// forget drops an object from the state.
+func (de *destroyer) forget(c *plan.Change) bool {
+	entry := de.applier.beginEntry(c.Object(), string(event.OpForget))
 	if entry == nil {
 		return false
 	}
-	a.count(func(n *plan.Counts) { n.Forget++ })
+	de.applier.count(func(n *plan.Counts) { n.Forget++ })
 	return entry.end(false, state.ObjectChange{Object: c.Object(), Provider: c.Provider})
 }
 
 // departure returns the provisioners to run before the object of a change is destroyed, nil if there are
 // none. An object whose creation never completed, or that was deposed by its replacement, gets no
 // destroy-time provisioners.
-func (a *applier) departure(c *plan.Change) *eval.DestroyProvisioners {
+func (de *destroyer) departure(c *plan.Change) *eval.DestroyProvisioners {
 	if c.Action == plan.CreateThenDelete || c.Deposed != addr.Current {
 		return nil
 	}
-	if o := a.object(c.Object()); o == nil || o.Tainted {
+	if o := de.applier.object(c.Object()); o == nil || o.Tainted {
 		return nil
 	}
-	return a.preApply.run.DestroyProvisioners(c.Addr)
-}
-
-// readStep reads a data source that planning put off.
-func (a *applier) readStep(t *future.Task, c *plan.Change) bool {
-	in := a.prepareInstance(t, c, "reads")
-	if in == nil {
-		return false
-	}
-	ok := false
-	a.inSession(t, in, event.OpRead, func(s *ephemeral.Session) {
-		d := dataRead{objectOp: a.instanceOp(in), in: in, t: t, s: s}
-		d.Recorded = a.recorded(c)
-		end := d.startSpan(string(event.OpRead), c.Action)
-		defer func() { end(ok) }()
-		ok = in.Preconditions(t, s.Opened) && d.prepare() && a.readData(&d, c)
-	})
-	return ok
-}
-
-// readData reads the data source within a journal entry and makes the result the instance's value. The value
-// is published before the postconditions run, because they and their messages may refer to it.
-func (a *applier) readData(d *dataRead, c *plan.Change) bool {
-	if !d.config.Value.IsWhollyKnown() {
-		d.fault(diag.Errorf("Configuration contains unknown value", "The configuration of %s is still not wholly known, although everything that it refers to has been applied.", d.Obj))
-		return false
-	}
-	entry := a.beginEntry(d.Obj, string(event.OpRead))
-	if entry == nil {
-		return false
-	}
-	v, ok := d.read()
-	if !ok {
-		entry.end(true, a.unreadable(d)...)
-		return false
-	}
-	o := d.object(v)
-	if o == nil {
-		entry.end(true)
-		return false
-	}
-	o.Dependencies = stateDeps(c.Deps)
-	a.mu.Lock()
-	a.results[c.Addr] = v
-	a.mu.Unlock()
-	return entry.end(false, state.ObjectChange{Object: d.Obj, Provider: c.Provider, New: o}) && d.in.Postconditions(d.t, d.s.Opened, v)
-}
-
-// dropReads removes from st the data that a plan to destroy has read. Provider configurations take it
-// from the plan, and nothing else needs it.
-func (a *applier) dropReads(st *state.State) {
-	if a.req.Plan.Mode != plan.Destroy {
-		return
-	}
-	for i := range st.AllInstances() {
-		if i.Resource.Mode == addr.Data && (a.selection.Selects(i) || a.req.Plan.Base.Instance(i) == nil) {
-			st.RemoveInstance(i)
-		}
-	}
+	return de.applier.preApply.run.DestroyProvisioners(c.Addr)
 }

@@ -14,88 +14,97 @@ import (
 	"github.com/mayfly-iac/mayfly/state"
 )
 
-// queueFinish queues the evaluations that need the final objects: conditions that planning could not decide,
+// finisher evaluates conditions and outputs that need the final objects.
+type finisher struct {
+	*walk
+	applier *applier
+	// conditions has the objects whose conditions the plan knows, and whether it left them undecided. Nil if
+	// none are to be evaluated.
+	conditions map[string]bool
+}
+
+// queue queues the evaluations that need the final objects: conditions that planning could not decide,
 // the conditions of unused ephemeral resources, and checks, which look at the outcome of all changes. It
 // returns false if an interrupt rules it out.
-func (a *applier) queueFinish(pool *future.Pool) bool {
-	if a.conditions == nil || a.interrupted() {
+func (fi *finisher) queue(pool *future.Pool) bool {
+	if fi.conditions == nil || fi.interrupted() {
 		return false
 	}
-	a.finishConditions(pool)
-	a.finishChecks(pool)
+	fi.finishConditions(pool)
+	fi.applier.checks.finish(pool)
 	return true
 }
 
-// finish drops the outputs that are gone, and warns of checks that were begun but not evaluated.
-func (a *applier) finish(begun bool) {
-	p := a.req.Plan
+// end drops the outputs that are gone, and warns of checks that were begun but not evaluated.
+func (fi *finisher) end(begun bool) {
+	p := fi.applier.req.Plan
 	if p.Mode == plan.Destroy {
-		a.finishDestroy()
+		fi.endDestroy()
 		return
 	}
 	for _, o := range p.Outputs {
-		if o.Action == plan.Delete && a.run.Root.Output(o.Name) == nil {
-			a.req.State.PutOutput(o.Name, nil)
+		if o.Action == plan.Delete && fi.run.Root.Output(o.Name) == nil {
+			fi.applier.req.State.PutOutput(o.Name, nil)
 		}
 	}
 	if begun {
-		a.warnUnchecked()
+		fi.applier.checks.warnUnchecked()
 	}
 }
 
-// outputStep evaluates the conditions of an output and stores its value.
-func (a *applier) outputStep(t *future.Task, planned *plan.OutputChange) {
-	o := a.run.Root.Output(planned.Name)
+// output evaluates the conditions of an output and stores its value.
+func (fi *finisher) output(t *future.Task, planned *plan.OutputChange) {
+	o := fi.run.Root.Output(planned.Name)
 	if o == nil {
 		return
 	}
-	if _, due := a.conditions[o.Addr()]; due && !a.interrupted() {
-		a.finishGuarded(t, o)
+	if _, due := fi.conditions[o.Addr()]; due && !fi.interrupted() {
+		fi.finishGuarded(t, o)
 	}
-	a.finishOutput(t, o, planned)
+	fi.finishOutput(t, o, planned)
 }
 
-// finishDestroy drops the outputs after everything was destroyed. They stay after an error or a restricted
+// endDestroy drops the outputs after everything was destroyed. They stay after an error or a restricted
 // plan, which leave objects that they may describe.
-func (a *applier) finishDestroy() {
-	if a.run.Diags.HasErrors() || a.selection.Restricted() {
+func (fi *finisher) endDestroy() {
+	if fi.run.Diags.HasErrors() || fi.applier.selection.Restricted() {
 		return
 	}
-	for name := range a.req.Plan.Base.Outputs {
-		a.req.State.PutOutput(name, nil)
+	for name := range fi.applier.req.Plan.Base.Outputs {
+		fi.applier.req.State.PutOutput(name, nil)
 	}
 }
 
 // finishOutput stores the value of an output: the planned value if it is known, and otherwise the final
 // value, or the old one if a dependency has no final object.
-func (a *applier) finishOutput(t *future.Task, o *eval.Value, planned *plan.OutputChange) {
+func (fi *finisher) finishOutput(t *future.Task, o *eval.Value, planned *plan.OutputChange) {
 	if o.Unmet() {
 		return // keeps its old value
 	}
-	if a.anyBlocked(o.Deps(t)) || !o.InputsHold(t) {
-		a.storeOutput(planned.Name, planned.After, planned.Sensitive)
+	if fi.applier.anyBlocked(o.Deps(t)) || !o.InputsHold(t) {
+		fi.store(planned.Name, planned.After, planned.Sensitive)
 		return
 	}
 	o.Prepare(t)
-	v, ok := a.rootOutput(t, o)
+	v, ok := fi.rootOutput(t, o)
 	if !ok {
 		return
 	}
 	if promised, err := planned.After.Unmarked(); err == nil && promised.IsWhollyKnown() {
-		a.storeOutput(planned.Name, planned.After, planned.Sensitive)
+		fi.store(planned.Name, planned.After, planned.Sensitive)
 		return
 	}
 	d, err := value.Seal(v, v.Type(), nil)
 	if err != nil {
-		a.run.Report(diag.At(o.Output().Range, "Output cannot be stored", "The value of output %q cannot be stored: %s.", planned.Name, err))
+		fi.run.Report(diag.At(o.Output().Range, "Output cannot be stored", "The value of output %q cannot be stored: %s.", planned.Name, err))
 		return
 	}
-	a.storeOutput(planned.Name, d, o.Output().Sensitive)
+	fi.store(planned.Name, d, o.Output().Sensitive)
 }
 
-// storeOutput stores the value of an output, unless it is unknown.
-func (a *applier) storeOutput(name string, d value.Durable, sensitive bool) {
-	a.req.State.PutOutput(name, &state.Output{Value: d, Sensitive: sensitive})
+// store stores the value of an output, unless it is unknown.
+func (fi *finisher) store(name string, d value.Durable, sensitive bool) {
+	fi.applier.req.State.PutOutput(name, &state.Output{Value: d, Sensitive: sensitive})
 }
 
 // anyBlocked reports whether one of the dependencies has no final object.
@@ -124,12 +133,12 @@ func (a *applier) absent(i addr.Instance) bool {
 
 // listConditions returns the objects whose conditions the plan knows and whether it left them undecided; nil
 // in modes that evaluate none.
-func (a *applier) listConditions() map[string]bool {
-	if a.req.Plan.Mode != plan.Normal {
+func (fi *finisher) listConditions() map[string]bool {
+	if fi.applier.req.Plan.Mode != plan.Normal {
 		return nil
 	}
 	undecided := map[string]bool{}
-	for _, r := range a.req.Plan.Checks {
+	for _, r := range fi.applier.req.Plan.Checks {
 		for _, o := range r.Objects {
 			undecided[o.Addr] = o.Status == state.CheckUnknown
 		}
@@ -138,15 +147,15 @@ func (a *applier) listConditions() map[string]bool {
 }
 
 // finishConditions queues the evaluation of the conditions that no step has evaluated.
-func (a *applier) finishConditions(pool *future.Pool) {
+func (fi *finisher) finishConditions(pool *future.Pool) {
 	var walk func(t *future.Task, m *eval.Module)
 	walk = func(t *future.Task, m *eval.Module) {
 		if !m.HasConditions() {
 			return
 		}
 		for _, v := range m.Guarded() {
-			if undecided, due := a.conditions[v.Addr()]; undecided || due && v.Output() != nil {
-				a.finishGuarded(t, v)
+			if undecided, due := fi.conditions[v.Addr()]; undecided || due && v.Output() != nil {
+				fi.finishGuarded(t, v)
 			}
 		}
 		for _, r := range m.Resources() {
@@ -155,7 +164,7 @@ func (a *applier) finishConditions(pool *future.Pool) {
 			}
 			instances, _ := r.Instances(t)
 			for _, in := range instances {
-				pool.Go(func(t *future.Task) { a.run.Guard(in, func() { a.finishInstance(t, in) }) })
+				pool.Go(func(t *future.Task) { fi.run.Guard(in, func() { fi.finishInstance(t, in) }) })
 			}
 		}
 		for _, c := range m.Calls() {
@@ -164,13 +173,13 @@ func (a *applier) finishConditions(pool *future.Pool) {
 			}
 		}
 	}
-	pool.Go(func(t *future.Task) { a.run.Guard("conditions", func() { walk(t, a.run.Root) }) })
+	pool.Go(func(t *future.Task) { fi.run.Guard("conditions", func() { walk(t, fi.run.Root) }) })
 }
 
 // finishGuarded evaluates the conditions of a variable or output, unless something they depend on is
 // missing.
-func (a *applier) finishGuarded(t *future.Task, v *eval.Value) {
-	if deps := v.Deps(t); !a.anyBlocked(deps) && !a.anyLeftOut(t, addr.Instance{}, deps) && v.InputsHold(t) {
+func (fi *finisher) finishGuarded(t *future.Task, v *eval.Value) {
+	if deps := v.Deps(t); !fi.applier.anyBlocked(deps) && !fi.applier.anyLeftOut(t, addr.Instance{}, deps) && v.InputsHold(t) {
 		v.Holds(t)
 	}
 }
@@ -178,30 +187,30 @@ func (a *applier) finishGuarded(t *future.Task, v *eval.Value) {
 // finishInstance evaluates the conditions of an instance that no step has evaluated. An ephemeral instance
 // that was never opened is opened here for its conditions alone; a lazy plan promises not to do that for one
 // that only write-only arguments use.
-func (a *applier) finishInstance(t *future.Task, in *eval.Instance) {
-	if deps := in.Deps(t); a.anyBlocked(deps) || a.anyLeftOut(t, in.Addr(), deps) || !in.InputsHold(t) {
+func (fi *finisher) finishInstance(t *future.Task, in *eval.Instance) {
+	if deps := in.Deps(t); fi.applier.anyBlocked(deps) || fi.applier.anyLeftOut(t, in.Addr(), deps) || !in.InputsHold(t) {
 		return
 	}
 	if in.Config().Addr.Mode == addr.Ephemeral {
-		a.mu.Lock()
-		_, was := a.opened[in.Addr()]
-		a.mu.Unlock()
-		lazy := a.req.Plan.LazyEphemeral && in.Resource.Block.OnlyWriteOnly(a.req.Config)
-		if was || lazy || !a.selection.Selects(in.Addr()) {
+		fi.applier.mu.Lock()
+		_, was := fi.applier.opened[in.Addr()]
+		fi.applier.mu.Unlock()
+		lazy := fi.applier.req.Plan.LazyEphemeral && in.Resource.Block.OnlyWriteOnly(fi.applier.req.Config)
+		if was || lazy || !fi.applier.selection.Selects(in.Addr()) {
 			return
 		}
 		in.Prepare(t)
-		a.inSession(t, in, event.OpEvaluate, func(s *ephemeral.Session) { s.Open(t, []eval.Need{{Instance: in}}) })
+		fi.inSession(t, in, event.OpEvaluate, func(s *ephemeral.Session) { s.Open(t, []eval.Need{{Instance: in}}) })
 		return
 	}
-	a.mu.Lock()
-	_, stepped := a.results[in.Addr()]
-	a.mu.Unlock()
-	if stepped || !a.conditions[in.Addr().String()] {
+	fi.applier.mu.Lock()
+	_, stepped := fi.applier.results[in.Addr()]
+	fi.applier.mu.Unlock()
+	if stepped || !fi.conditions[in.Addr().String()] {
 		return
 	}
 	in.Prepare(t)
-	a.inSession(t, in, event.OpEvaluate, func(s *ephemeral.Session) {
+	fi.inSession(t, in, event.OpEvaluate, func(s *ephemeral.Session) {
 		if in.Preconditions(t, s.Opened) {
 			in.Postconditions(t, s.Opened, in.Value(t, nil))
 		}

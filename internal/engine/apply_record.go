@@ -18,7 +18,7 @@ import (
 // were moved, refreshed, imported or upgraded, and data that was read.
 func (a *applier) adopt() error {
 	start := a.req.Plan.Prior.Copy()
-	a.dropReads(start)
+	a.reading.dropReads(start)
 	a.refreshDependencies(start)
 	changes := slices.Concat(a.req.Plan.Adopted, state.Diff(a.req.Plan.Prior, start))
 	if len(changes) > 0 {

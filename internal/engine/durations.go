@@ -20,17 +20,17 @@ type Durations interface {
 }
 
 // expected returns how long an operation is expected to take. If nothing is known, all take equally long.
-func (e *Engine) expected(object addr.Instance, op event.Op) int64 {
-	if e.opt.Durations == nil {
+func (h *host) expected(object addr.Instance, op event.Op) int64 {
+	if h.opt.Durations == nil {
 		return 1
 	}
-	return int64(e.opt.Durations.Expected(object, op))
+	return int64(h.opt.Durations.Expected(object, op))
 }
 
 // timed begins an operation in a session. The function that it returns ends the operation and records how
 // long it has taken if it is one on an object.
-func (e *Engine) timed(user any, op event.Op) (end func()) {
-	if e.opt.Durations == nil || op == event.OpEvaluate {
+func (h *host) timed(user any, op event.Op) (end func()) {
+	if h.opt.Durations == nil || op == event.OpEvaluate {
 		return func() {}
 	}
 	var object addr.Instance
@@ -45,8 +45,8 @@ func (e *Engine) timed(user any, op event.Op) (end func()) {
 	if object.Resource.Mode == addr.List {
 		return func() {} // nothing is ordered by how long lists take
 	}
-	begin := e.opt.Now()
-	return func() { e.opt.Durations.Took(object, op, e.opt.Now().Sub(begin)) }
+	begin := h.opt.Now()
+	return func() { h.opt.Durations.Took(object, op, h.opt.Now().Sub(begin)) }
 }
 
 // weight returns how long a step is expected to take, for plan.Ranks.

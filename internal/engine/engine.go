@@ -62,7 +62,10 @@ type Options struct {
 
 // Engine carries out operations on one configuration with one set of provider processes. Operations must not
 // overlap. Close ends the processes.
-type Engine struct {
+type Engine struct{ *host }
+
+// host is the part of an engine that its operations use.
+type host struct {
 	opt       Options
 	events    *event.Reporter
 	providers *processes.Set
@@ -108,7 +111,7 @@ func with(opt Options, providers *processes.Set, a *accepted) *Engine {
 	if opt.Instead == nil {
 		opt.Instead = func(addr.ProviderConfig, addr.Instance) provider.Provider { return nil }
 	}
-	return &Engine{opt: opt, providers: providers, accepted: a, events: event.NewReporter(opt.Observer, opt.Now, opt.Leaks.Redact)}
+	return &Engine{&host{opt: opt, providers: providers, accepted: a, events: event.NewReporter(opt.Observer, opt.Now, opt.Leaks.Redact)}}
 }
 
 // Flush waits until the observer has received every event so far, and returns the observer's errors.
@@ -143,8 +146,8 @@ func (e *Engine) Compile(ctx context.Context, tree *config.Tree) (*blocks.Config
 }
 
 // stopOn asks the providers to cancel their operations when soft ends. The returned function ends the watch.
-func (e *Engine) stopOn(soft context.Context) func() {
-	return e.providers.StopOn(soft, e.opt.CloseLimit, func() { e.events.Detail(event.Event{Kind: event.Started, Op: event.OpInterrupt}) })
+func (h *host) stopOn(soft context.Context) func() {
+	return h.providers.StopOn(soft, h.opt.CloseLimit, func() { h.events.Detail(event.Event{Kind: event.Started, Op: event.OpInterrupt}) })
 }
 
 // functions returns the function table of the walk for a phase. Searches in it end when interrupted is
@@ -187,4 +190,4 @@ func (w *walk) runOptions(cfg *blocks.Config, phase eval.Phase, result results, 
 
 // workers returns how many tasks run at once: as many as there are slots for provider operations. With more,
 // some would be in line for a slot already when a more urgent task gets ready.
-func (e *Engine) workers() int { return e.opt.Parallelism }
+func (h *host) workers() int { return h.opt.Parallelism }

@@ -25,74 +25,74 @@ import (
 func (e *Engine) Generate(ctx context.Context, req PlanRequest) ([]*Generated, diag.List) {
 	req.Mode = plan.Normal
 	p := e.startPlan(ctx, req)
-	p.generating = true
+	p.imports.generating = true
 	defer e.expose(req.Config, req.Variables, req.State)()
 	defer e.stopOn(p.req.Soft)()
 	defer func() { e.stats.Evaluations += p.run.Stats.Evaluations.Load() }()
 	defer p.pool.Shutdown()
-	out := p.generate()
+	out := p.imports.generate()
 	p.pool.Shutdown()
 	return out, provider.WithoutRepeats(p.run.Diags.List())
 }
 
 // generate imports the undeclared targets in parallel. Each task writes to an element of its own, so that
 // the result keeps the order of addresses without a lock; failed ones leave nil and are dropped.
-func (p *planner) generate() []*Generated {
-	if !p.valid() {
+func (im *importPlanner) generate() []*Generated {
+	if !im.planner.valid() {
 		return nil
 	}
-	p.planVariables()
-	if p.run.Diags.HasErrors() {
+	im.planner.planVariables()
+	if im.run.Diags.HasErrors() {
 		return nil
 	}
-	p.applyMoves()
-	p.listImports()
-	pool := future.NewPool(p.workers())
-	p.queueImports(pool)
+	im.planner.applyMoves()
+	im.list()
+	pool := future.NewPool(im.workers())
+	im.queue(pool)
 	pool.Wait()
-	p.checkImports()
-	if p.run.Diags.HasErrors() {
+	im.check()
+	if im.run.Diags.HasErrors() {
 		return nil
 	}
-	missing := slices.DeleteFunc(p.missing, func(u undeclared) bool { return !p.selection.Selects(u.to) })
+	missing := slices.DeleteFunc(im.missing, func(u undeclared) bool { return !im.planner.selection.Selects(u.to) })
 	slices.SortFunc(missing, func(a, b undeclared) int { return a.to.Compare(b.to) })
 	out := make([]*Generated, len(missing))
 	for i, u := range missing {
-		pool.Go(func(t *future.Task) { p.run.Guard(u.to, func() { out[i] = p.generateOne(t, u) }) })
+		pool.Go(func(t *future.Task) { im.run.Guard(u.to, func() { out[i] = im.generateOne(t, u) }) })
 	}
 	pool.Wait()
-	p.reportInterrupt()
+	im.planner.reportInterrupt()
 	return slices.DeleteFunc(out, func(g *Generated) bool { return g == nil })
 }
 
 // generateOne imports one object and writes its block; nil if that failed, which was reported.
-func (p *planner) generateOne(t *future.Task, u undeclared) (out *Generated) {
-	po, diags := p.run.ImportProvider(t, u.block, u.to.Resource)
+func (im *importPlanner) generateOne(t *future.Task, u undeclared) (out *Generated) {
+	po, diags := im.run.ImportProvider(t, u.block, u.to.Resource)
 	if diags.HasErrors() {
-		p.run.Report(diags)
+		im.run.Report(diags)
 		return nil
 	}
 	source := po.Addr.Provider
-	sch, diags := p.providers.Resource(p.ctx, source, addr.Managed, u.to.Resource.Type)
+	sch, diags := im.providers.Resource(im.ctx, source, addr.Managed, u.to.Resource.Type)
 	if sch == nil && !diags.HasErrors() {
 		diags = append(diags, diag.At(u.block.Range, "Invalid resource type", "The provider %s has no resource type %q.", source.ForDisplay(), u.to.Resource.Type)...)
 	}
-	p.run.Report(diags)
+	im.run.Report(diags)
 	if diags.HasErrors() {
 		return nil
 	}
 	po.Prepare(t)
 	obj := addr.Object{Instance: u.to}
-	p.inSession(t, obj, event.OpImport, func(s *ephemeral.Session) {
-		sub := p.objectOp(obj, sch, source)
+	im.inSession(t, obj, event.OpImport, func(s *ephemeral.Session) {
+		sub := im.objectOp(obj, sch, source)
 		if !sub.Use(s.Provider(t, po, u.to), po.Addr) {
 			return
 		}
-		got, ok := sub.Import(u.target, sub.metaIn(p.run.Root))
+		got, ok := sub.Import(u.target, sub.metaIn(im.run.Root))
 		if !ok {
 			return
 		}
-		text, ok := sub.writeBlock(u, got.Value, p.req.Config)
+		text, ok := sub.writeBlock(u, got.Value, im.planner.req.Config)
 		if ok {
 			out = &Generated{Addr: u.to, ID: u.target.ID, Text: text, prior: got}
 		}

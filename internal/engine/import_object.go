@@ -66,7 +66,7 @@ func (e *Engine) recordOutputs(ctx context.Context, req ImportRequest, st *state
 	t := &future.Task{}
 	for _, o := range p.run.Root.Outputs() {
 		if len(p.outputUses(t, o, req.Config)) == 0 {
-			p.run.Guard(o.Addr(), func() { p.planOutput(t, o) })
+			p.run.Guard(o.Addr(), func() { p.outputs.plan(t, o) })
 		}
 	}
 	for _, c := range p.plan.Outputs {
@@ -80,7 +80,7 @@ type importer struct{ planner *planner }
 // result returns the object of an instance.
 func (im *importer) result(t *future.Task, in *eval.Instance) cty.Value {
 	if in.Config().Addr.Mode == addr.Data {
-		return im.planner.planData(t, in)
+		return im.planner.data.plan(t, in)
 	}
 	return im.planner.recorded(t, im.planner.req.State, in)
 }

@@ -17,13 +17,13 @@ import (
 )
 
 // rememberVariables has the guard remember the values of ephemeral variables.
-func (e *Engine) rememberVariables(cfg *blocks.Config, variables map[string]cty.Value) {
+func (h *host) rememberVariables(cfg *blocks.Config, variables map[string]cty.Value) {
 	for name, v := range cfg.Tree.Root.Variables {
 		if given, ok := variables[name]; ok && v.Ephemeral {
 			if v.Sensitive {
 				given = given.Mark(value.Sensitive)
 			}
-			e.opt.Leaks.Remember(leak.Source{Kind: leak.Variable, Address: "var." + name}, given, v.Type)
+			h.opt.Leaks.Remember(leak.Source{Kind: leak.Variable, Address: "var." + name}, given, v.Type)
 		}
 	}
 }
@@ -49,9 +49,9 @@ func (w *walk) acceptResult(c eval.FunctionCall, got cty.Value) (cty.Value, erro
 // of the configuration, variables that are neither ephemeral nor sensitive, and the state before the
 // operation. The first two stay public until the next operation begins, since the results of this one are
 // shown after its end.
-func (e *Engine) expose(cfg *blocks.Config, variables map[string]cty.Value, st *state.State) (end func()) {
+func (h *host) expose(cfg *blocks.Config, variables map[string]cty.Value, st *state.State) (end func()) {
 	variables = maps.Clone(variables)
-	unpublish := e.opt.Leaks.Publish(func(yield func([]byte) bool) {
+	unpublish := h.opt.Leaks.Publish(func(yield func([]byte) bool) {
 		for _, src := range cfg.Tree.Sources {
 			if !yield(src) {
 				return
@@ -59,7 +59,7 @@ func (e *Engine) expose(cfg *blocks.Config, variables map[string]cty.Value, st *
 		}
 		exposeVariables(cfg.Tree.Root.Variables, variables, yield)
 	})
-	unstore := e.opt.Leaks.Stored(func(yield func([]byte) bool) { exposeState(st, yield) })
+	unstore := h.opt.Leaks.Stored(func(yield func([]byte) bool) { exposeState(st, yield) })
 	return func() {
 		unpublish()
 		unstore()

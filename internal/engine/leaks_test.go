@@ -29,7 +29,7 @@ func configured(file string, variables map[string]*config.Variable) *blocks.Conf
 
 // TestVariablesAreRemembered remembers the values of ephemeral variables, and what is sensitive of them.
 func TestVariablesAreRemembered(t *testing.T) {
-	e := &Engine{opt: Options{Leaks: leak.New()}}
+	e := &Engine{&host{opt: Options{Leaks: leak.New()}}}
 	e.rememberVariables(configured("", map[string]*config.Variable{
 		"ephemeral": {Ephemeral: true}, "both": {Ephemeral: true, Sensitive: true}, "sensitive": {Sensitive: true}, "plain": {}, "none": {Ephemeral: true},
 	}), map[string]cty.Value{
@@ -50,7 +50,7 @@ func TestVariablesAreRemembered(t *testing.T) {
 
 // TestWhatIsExposed has each text that is in the open, and for how long.
 func TestWhatIsExposed(t *testing.T) {
-	e := &Engine{opt: Options{Leaks: leak.New()}}
+	e := &Engine{&host{opt: Options{Leaks: leak.New()}}}
 	texts := []string{"in-the-file-17", "pl4in-text-17", "a-d3fault-17", "s3nsitive-17", "ephem3ral-17", "in-the-state-17", "nowhere-at-all-17"}
 	for _, s := range texts {
 		e.opt.Leaks.Remember(leak.Source{Kind: leak.Result, Address: "a"}, cty.StringVal(s), cty.String)

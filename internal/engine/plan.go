@@ -45,16 +45,16 @@ func (e *Engine) Plan(ctx context.Context, req PlanRequest) (*plan.Plan, diag.Li
 	p.plan.Errored = diags.HasErrors()
 	made = !p.plan.Errored
 	span.SetNumber(trace.Changes, int64(len(p.plan.Changes)))
-	p.noteDecisions(ctx)
-	return p.plan, p.adviseExclude(oneInterrupt(provider.WithoutRepeats(diags)))
+	noteDecisions(ctx, p.plan)
+	return p.plan, p.restrict.adviseExclude(oneInterrupt(provider.WithoutRepeats(diags)))
 }
 
 // noteDecisions notes the action of the plan for each object, and the reasons.
-func (p *planner) noteDecisions(ctx context.Context) {
+func noteDecisions(ctx context.Context, p *plan.Plan) {
 	if !trace.Noting(ctx) {
 		return
 	}
-	for _, c := range p.plan.Changes {
+	for _, c := range p.Changes {
 		why := ""
 		if c.Reason != "" {
 			why = ", because of " + string(c.Reason)
@@ -81,34 +81,34 @@ func (p *planner) makePlan() {
 		return
 	}
 	p.applyMoves()
-	p.adoptProviders()
-	p.listStored()
-	p.listImports()
+	p.start.adoptProviders()
+	p.orphans.list()
+	p.imports.list()
 	if p.run.Diags.HasErrors() {
 		return
 	}
-	p.declareChecks()
+	p.data.declareChecks()
 	pool := future.NewPool(p.workers())
-	p.queueImports(pool)
+	p.imports.queue(pool)
 	if p.req.Mode == plan.Destroy {
-		p.queueOrphans(pool, &future.Task{}, p.stored.below(addr.RootInstance, nil)) // everything in the state is destroyed, declared or not
+		p.orphans.queue(pool, &future.Task{}, p.orphans.stored.below(addr.RootInstance, nil)) // everything in the state is destroyed, declared or not
 	} else {
-		p.orderPlan()
+		p.order.find()
 		p.expands = 1
 		pool.GoRanked(expansionRank, func(t *future.Task) { p.run.Guard("the root module", func() { p.visit(pool, t, p.run.Root) }) })
 		if !p.selection.Restricted() {
-			p.queueOutputs(pool, outputs)
+			p.outputs.queue(pool, outputs)
 		}
 	}
 	pool.Wait()
-	p.checkImports()
+	p.imports.check()
 	checkDeliveries(p)
-	p.planRestrictedOutputs(pool, outputs)
-	p.finishOutputs()
+	p.outputs.planRestricted(pool, outputs)
+	p.outputs.finish()
 	p.reportInterrupt()
 	p.collect()
-	p.warnUnmatched()
-	p.warnForgotten()
+	p.restrict.warnUnmatched()
+	p.orphans.warnForgotten()
 	p.run.Report(takenOut(p.plan))
 	if p.req.RequireEphemeral {
 		p.run.Report(storesSensitive(p))
@@ -148,7 +148,7 @@ func (p *planner) claimAll() {
 // visit queues the work of a module object: first whatever determines its instances, then the instances.
 func (p *planner) visit(pool *future.Pool, t *future.Task, m *eval.Module) {
 	if p.selection.Restricted() {
-		m.CheckVariables(t, p.variablesFirst(t))
+		m.CheckVariables(t, p.outputs.variablesFirst(t))
 	}
 	calls, resources := p.dropUntargeted(m)
 	p.mu.Lock()
@@ -156,13 +156,13 @@ func (p *planner) visit(pool *future.Pool, t *future.Task, m *eval.Module) {
 	p.mu.Unlock()
 	for _, c := range calls {
 		pool.GoRanked(expansionRank, func(t *future.Task) {
-			defer p.expansionDone(pool, t)
+			defer p.orphans.expansionDone(pool, t)
 			p.run.Guard("a module call", func() { p.visitCall(pool, t, c) })
 		})
 	}
 	for _, r := range resources {
 		pool.GoRanked(expansionRank, func(t *future.Task) {
-			defer p.expansionDone(pool, t)
+			defer p.orphans.expansionDone(pool, t)
 			p.run.Guard(r.Addr(), func() { p.visitResource(pool, t, r) })
 		})
 	}
@@ -179,9 +179,9 @@ func (p *planner) visit(pool *future.Pool, t *future.Task, m *eval.Module) {
 			}
 		})
 	})
-	p.visitChecks(pool, t, m)
-	p.decided(pool, t, p.goneBlocks(m)...)
-	p.expansionDone(pool, t)
+	p.data.visitChecks(pool, t, m)
+	p.orphans.decided(pool, t, p.orphans.goneBlocks(m)...)
+	p.orphans.expansionDone(pool, t)
 }
 
 // dropUntargeted returns the calls and resources of a module object that -target selects, and waives the
@@ -238,7 +238,7 @@ func (p *planner) visitCall(pool *future.Pool, t *future.Task, c *eval.Call) {
 	for _, child := range children {
 		pool.GoRanked(expansionRank, func(t *future.Task) { p.run.Guard(child.Addr, func() { p.visit(pool, t, child) }) })
 	}
-	p.decided(pool, t, p.goneModules(t, c)...)
+	p.orphans.decided(pool, t, p.orphans.goneModules(t, c)...)
 }
 
 // visitResource queues the instances of a resource. It claims the uses of each instance before it waives the
@@ -263,11 +263,11 @@ func (p *planner) visitResource(pool *future.Pool, t *future.Task, r *eval.Resou
 		p.pool.Claim(uses[i]...)
 	}
 	if ok {
-		p.decided(pool, t, r.Addr())
+		p.orphans.decided(pool, t, r.Addr())
 	}
 	p.pool.Waive(eval.BlockClaims(r.Block)...)
 	for i, in := range instances {
-		pool.GoRanked(p.rank(in), func(t *future.Task) {
+		pool.GoRanked(p.order.rank(in), func(t *future.Task) {
 			defer p.pool.Waive(uses[i]...)
 			p.run.Guard(in, func() { p.visitInstance(t, in) })
 		})
@@ -286,7 +286,7 @@ func (p *planner) visitInstance(t *future.Task, in *eval.Instance) {
 			return
 		}
 		in.Prepare(t)
-		if p.excluded(in.Addr(), in.Deps(t)) || p.usesExcluded(t, in) || !in.InputsHold(t) {
+		if p.restrict.excluded(in.Addr(), in.Deps(t)) || p.restrict.usesExcluded(t, in) || !in.InputsHold(t) {
 			return
 		}
 		p.inSession(t, in, event.OpEvaluate, func(s *ephemeral.Session) {

@@ -21,29 +21,35 @@ import (
 	"github.com/mayfly-iac/mayfly/state"
 )
 
-// planData reads a data source, or plans to read it during apply if its configuration is unknown or something
+// dataPlanner plans the reading of data sources, and checks.
+type dataPlanner struct {
+	*walk
+	planner *planner
+}
+
+// plan reads a data source, or plans to read it during apply if its configuration is unknown or something
 // that it explicitly depends on is about to change.
-func (p *planner) planData(t *future.Task, in *eval.Instance) cty.Value {
+func (da *dataPlanner) plan(t *future.Task, in *eval.Instance) cty.Value {
 	placeholder := unknownObject(in)
-	if p.invalid(t, in) {
+	if da.planner.invalid(t, in) {
 		return placeholder
 	}
 	in.Prepare(t)
 	deps := in.Deps(t)
-	if p.excluded(in.Addr(), deps) || p.usesExcluded(t, in) {
-		p.leave(in.Addr())
+	if da.planner.restrict.excluded(in.Addr(), deps) || da.planner.restrict.usesExcluded(t, in) {
+		da.planner.restrict.leave(in.Addr())
 		return placeholder
 	}
-	p.include(in.Addr())
-	if in.Circular() || p.dependencyFailed(deps) || !in.InputsHold(t) {
-		p.fail(in.Addr())
+	da.planner.restrict.include(in.Addr())
+	if in.Circular() || da.planner.dependencyFailed(deps) || !in.InputsHold(t) {
+		da.planner.fail(in.Addr())
 		return placeholder
 	}
-	p.awaitOpenings(t, in)
+	da.awaitOpenings(t, in)
 	result, ok := placeholder, false
-	p.inSession(t, in, event.OpRead, func(s *ephemeral.Session) {
-		d := dataRead{objectOp: p.instanceOp(in), in: in, t: t, s: s}
-		d.Recorded = p.req.State.Object(addr.Object{Instance: p.moved.From(in.Addr())})
+	da.inSession(t, in, event.OpRead, func(s *ephemeral.Session) {
+		d := dataRead{objectOp: da.instanceOp(in), in: in, t: t, s: s}
+		d.Recorded = da.planner.req.State.Object(addr.Object{Instance: da.planner.moved.From(in.Addr())})
 		end := d.startSpan(string(event.OpRead), plan.Read)
 		defer func() { end(ok) }()
 		if !in.Preconditions(t, s.Opened) || !d.prepare() {
@@ -52,25 +58,25 @@ func (p *planner) planData(t *future.Task, in *eval.Instance) cty.Value {
 		reason := plan.NoReason
 		if !d.config.Value.IsWhollyKnown() {
 			reason = plan.ReadConfigUnknown
-		} else if slices.ContainsFunc(in.WaitDeps(t), p.changing) || p.moduleWaits(t, in) {
+		} else if slices.ContainsFunc(in.WaitDeps(t), da.planner.changing) || da.planner.moduleWaits(t, in) {
 			reason = plan.ReadDependency
 		}
 		switch {
 		case reason != plan.NoReason && !d.validate() && in.Config().Check == nil:
 			return // the known part of the configuration is already invalid
 		case reason != plan.NoReason:
-			result, ok = p.planRead(&d, schema.PlannedDataObject(d.Block(), d.config.Value), deps, reason)
+			result, ok = da.planRead(&d, schema.PlannedDataObject(d.Block(), d.config.Value), deps, reason)
 		case in.Config().Check != nil:
-			result, ok = p.readForCheck(&d, deps)
+			result, ok = da.readForCheck(&d, deps)
 		default:
 			if result, ok = d.read(); ok {
-				p.keepRead(&d, result, deps)
+				da.keep(&d, result, deps)
 			}
 		}
 		ok = ok && in.Postconditions(t, s.Opened, result)
 	})
 	if !ok {
-		p.fail(in.Addr())
+		da.planner.fail(in.Addr())
 		return placeholder
 	}
 	return result
@@ -157,32 +163,32 @@ func (d *dataRead) object(v cty.Value) *state.Object {
 	return d.StateObject(plain, slices.Concat(d.config.Sensitive, d.Block().SensitivePaths(plain)), nil, cty.NilVal, nil)
 }
 
-// keepRead stores the data in the state that the plan starts from.
-func (p *planner) keepRead(d *dataRead, v cty.Value, deps []plan.Dep) {
+// keep stores the data in the state that the plan starts from.
+func (da *dataPlanner) keep(d *dataRead, v cty.Value, deps []plan.Dep) {
 	o := d.object(v)
 	if o == nil {
 		return
 	}
 	o.Dependencies = stateDeps(deps)
 	po := d.in.Provider(d.t)
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.prior.SetObject(d.Obj, o, po.Addr)
+	da.planner.mu.Lock()
+	defer da.planner.mu.Unlock()
+	da.planner.prior.SetObject(d.Obj, o, po.Addr)
 }
 
 // planRead records that the data source is to be read during apply. planned is the known part of the object,
 // without marks.
-func (p *planner) planRead(d *dataRead, planned cty.Value, deps []plan.Dep, reason plan.Reason) (cty.Value, bool) {
+func (da *dataPlanner) planRead(d *dataRead, planned cty.Value, deps []plan.Dep, reason plan.Reason) (cty.Value, bool) {
 	c := &plan.Change{
-		Addr: d.in.Addr(), PrevAddr: p.moved.From(d.in.Addr()), Provider: d.in.Provider(d.t).Addr, Action: plan.Read, Reason: reason, Deps: deps,
+		Addr: d.in.Addr(), PrevAddr: da.planner.moved.From(d.in.Addr()), Provider: d.in.Provider(d.t).Addr, Action: plan.Read, Reason: reason, Deps: deps,
 		SchemaVersion: d.Schema.Version,
 	}
 	var ok bool
 	if c.After, ok = d.Seal(planned, slices.Concat(d.config.Sensitive, d.Block().SensitivePaths(planned))); !ok {
 		return cty.NilVal, false
 	}
-	if p.req.Mode == plan.Normal {
-		p.record(c)
+	if da.planner.req.Mode == plan.Normal {
+		da.planner.record(c)
 	}
 	return d.Mark(planned, d.config, nil), true
 }

@@ -16,94 +16,94 @@ import (
 	"github.com/mayfly-iac/mayfly/plan"
 )
 
-// planOrphan plans to forget or destroy an object without a block. Evaluation that may wait for other tasks
+// plan plans to forget or destroy an object without a block. Evaluation that may wait for other tasks
 // (the provider, prevent_destroy, depends_on) comes before the slot is taken; within it, only the provider
 // is called.
-func (p *planner) planOrphan(t *future.Task, o *orphan) {
-	if p.req.Mode != plan.RefreshOnly && p.forgets(t, o) {
-		p.planForget(t, o)
+func (or *orphanPlanner) plan(t *future.Task, o *orphan) {
+	if or.planner.req.Mode != plan.RefreshOnly && or.forgets(t, o) {
+		or.forget(t, o)
 		return
 	}
-	po := p.providerOfOrphan(t, o)
+	po := or.provider(t, o)
 	if po == nil {
 		return
 	}
-	op, ok := p.managedOp(o.obj, o.provider.Provider)
+	op, ok := or.managedOp(o.obj, o.provider.Provider)
 	if !ok {
 		return
 	}
-	allowed := p.mayDestroy(t, o) // if not, the plan, which cannot be applied then, shows why the object would be destroyed
+	allowed := or.mayDestroy(t, o) // if not, the plan, which cannot be applied then, shows why the object would be destroyed
 	po.Prepare(t)
 	if !po.Present(t) {
-		p.run.Report(diag.Errorf("Provider instance not present",
+		or.run.Report(diag.Errorf("Provider instance not present",
 			"The state has %s, which was made with %s, and the for_each of that provider block no longer has that key, so the object cannot be destroyed. Put the key back, apply, and remove the key after that. To leave the object alone, remove it from the state instead: mayfly state rm '%s'",
 			o.obj, o.provider, o.obj.Instance).WithAddress(o.obj.Instance.String()))
 		return
 	}
-	departure := p.departure(t, o)
-	held := prepareHeld(t, p.run, o.obj.Instance)
-	if u, ok := p.run.ProviderUse(t, po.Addr); ok {
-		p.awaitUses(t, []eval.Use{u})
+	departure := or.departure(t, o)
+	held := prepareHeld(t, or.run, o.obj.Instance)
+	if u, ok := or.run.ProviderUse(t, po.Addr); ok {
+		or.awaitUses(t, []eval.Use{u})
 	}
-	p.inSession(t, o.obj, event.OpPlan, func(s *ephemeral.Session) {
+	or.inSession(t, o.obj, event.OpPlan, func(s *ephemeral.Session) {
 		planned := false
-		defer p.events.BeginDetail(event.OpPlan, o.obj, &planned)()
+		defer or.events.BeginDetail(event.OpPlan, o.obj, &planned)()
 		end := op.startSpan("plan object", plan.Delete)
 		defer func() { end(planned) }()
-		dp := deletePlan{objectOp: op, planner: p, t: t, provider: o.provider, deps: po.Deps(t), departure: departure}
+		dp := deletePlan{objectOp: op, planner: or.planner, t: t, provider: o.provider, deps: po.Deps(t), departure: departure}
 		if !dp.Use(s.Provider(t, po, o.obj.Instance, held...), po.Addr) {
 			return
 		}
-		dp.Leaves = p.req.Mode != plan.RefreshOnly
+		dp.Leaves = or.planner.req.Mode != plan.RefreshOnly
 		dp.Real = func() (cty.Value, bool) {
-			cfg, ok := earlierConfig(p.run, t, s, o.obj)
+			cfg, ok := earlierConfig(or.run, t, s, o.obj)
 			return dp.Answers.Given(cfg), ok
 		}
 		pr, ok := dp.Upgrade(o.stored)
 		if !ok {
 			return
 		}
-		if !p.req.SkipRefresh {
+		if !or.planner.req.SkipRefresh {
 			before := pr
 			if pr, ok = dp.Refresh(pr, dp.metaOfModule()); !ok {
 				return
 			}
-			p.noteRefreshed(&dp.objectOp, before, pr)
+			or.planner.start.noteRefreshed(&dp.objectOp, before, pr)
 		}
 		planned = true
-		if p.req.Mode != plan.RefreshOnly && !pr.Value.IsNull() {
+		if or.planner.req.Mode != plan.RefreshOnly && !pr.Value.IsNull() {
 			planned = dp.delete(pr, o.reason) && allowed
 		}
 	})
 }
 
-// providerOfOrphan returns the provider configuration that is to destroy the object, nil if there is none,
+// provider returns the provider configuration that is to destroy the object, nil if there is none,
 // which is reported.
-func (p *planner) providerOfOrphan(t *future.Task, o *orphan) *eval.ProviderObject {
-	po, diags := p.run.ProviderByAddr(t, o.provider)
-	if (diags.HasErrors() || po.Unkeyed()) && p.req.Mode == plan.Destroy && p.run.Declared(o.obj.Instance) {
+func (or *orphanPlanner) provider(t *future.Task, o *orphan) *eval.ProviderObject {
+	po, diags := or.run.ProviderByAddr(t, o.provider)
+	if (diags.HasErrors() || po.Unkeyed()) && or.planner.req.Mode == plan.Destroy && or.run.Declared(o.obj.Instance) {
 		// The provider block has gained for_each since, and only the resource block says which instance it
 		// uses.
-		po = p.run.Module(o.obj.Module).Resource(o.obj.Resource).Instance(o.obj.Key).Provider(t)
+		po = or.run.Module(o.obj.Module).Resource(o.obj.Resource).Instance(o.obj.Key).Provider(t)
 		if po != nil {
 			o.provider = po.Addr
 		}
 		return po
 	}
-	p.run.Report(diags.WithAddress(o.obj.Instance.String()))
+	or.run.Report(diags.WithAddress(o.obj.Instance.String()))
 	return po
 }
 
 // mayDestroy evaluates prevent_destroy for an object whose block is still there.
-func (p *planner) mayDestroy(t *future.Task, o *orphan) bool {
-	if o.obj.Deposed != addr.Current || p.req.Mode == plan.RefreshOnly || !p.run.Declared(o.obj.Instance) {
+func (or *orphanPlanner) mayDestroy(t *future.Task, o *orphan) bool {
+	if o.obj.Deposed != addr.Current || or.planner.req.Mode == plan.RefreshOnly || !or.run.Declared(o.obj.Instance) {
 		return true
 	}
-	in := p.run.Module(o.obj.Module).Resource(o.obj.Resource).Instance(o.obj.Key)
+	in := or.run.Module(o.obj.Module).Resource(o.obj.Resource).Instance(o.obj.Key)
 	prevent, diags := in.PreventDestroy(t)
-	p.run.Report(diags)
+	or.run.Report(diags)
 	if prevent {
-		p.run.Report(preventedDestroy(in))
+		or.run.Report(preventedDestroy(in))
 	}
 	return !prevent && !diags.HasErrors()
 }

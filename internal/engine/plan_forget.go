@@ -19,10 +19,10 @@ import (
 // removed block decides if there is no resource block, otherwise the lifecycle argument "destroy". If
 // neither asks to forget, the setting recorded with the object applies, unless the block declares that very
 // object.
-func (p *planner) forgets(t *future.Task, o *orphan) (forget bool) {
+func (or *orphanPlanner) forgets(t *future.Task, o *orphan) (forget bool) {
 	a := o.obj.Instance
-	if !p.run.Declared(a) {
-		if r := p.req.Config.Tree.Removal(a.Config()); r != nil {
+	if !or.run.Declared(a) {
+		if r := or.planner.req.Config.Tree.Removal(a.Config()); r != nil {
 			switch {
 			case r.Destroy:
 			case o.stored.SkipDestroy:
@@ -32,11 +32,11 @@ func (p *planner) forgets(t *future.Task, o *orphan) (forget bool) {
 			}
 			return !r.Destroy
 		}
-	} else if p.req.Config.Tree.Modules[a.Module.Module()].Resources[a.Resource].Lifecycle.SkipDestroy() {
+	} else if or.planner.req.Config.Tree.Modules[a.Module.Module()].Resources[a.Resource].Lifecycle.SkipDestroy() {
 		o.reason = plan.ForgetInConfig
 		return true
 	}
-	if !o.stored.SkipDestroy || o.obj.Deposed == addr.Current && p.declaredOne(t, a) {
+	if !o.stored.SkipDestroy || o.obj.Deposed == addr.Current && or.declaredOne(t, a) {
 		return false
 	}
 	o.reason = plan.ForgetInState
@@ -45,29 +45,29 @@ func (p *planner) forgets(t *future.Task, o *orphan) (forget bool) {
 
 // declaredOne reports whether the configuration declares exactly this instance. An unknown one counts as not
 // declared.
-func (p *planner) declaredOne(t *future.Task, a addr.Instance) bool {
-	if p.req.Mode == plan.Destroy {
-		in, _ := p.run.Find(t, a)
+func (or *orphanPlanner) declaredOne(t *future.Task, a addr.Instance) bool {
+	if or.planner.req.Mode == plan.Destroy {
+		in, _ := or.run.Find(t, a)
 		return in != nil
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	_, ok := p.desired[a]
+	or.planner.mu.Lock()
+	defer or.planner.mu.Unlock()
+	_, ok := or.planner.desired[a]
 	return ok
 }
 
-// planForget plans to drop an object from the state. It configures no provider and does not read the object,
+// forget plans to drop an object from the state. It configures no provider and does not read the object,
 // which is often no longer possible. Only an object in an old format is upgraded, for display; that takes an
 // unconfigured provider process.
-func (p *planner) planForget(t *future.Task, o *orphan) {
-	op, ok := p.managedOp(o.obj, o.provider.Provider)
+func (or *orphanPlanner) forget(t *future.Task, o *orphan) {
+	op, ok := or.managedOp(o.obj, o.provider.Provider)
 	if !ok {
 		return
 	}
-	p.inSlot(t, func() {
-		p.run.Report(p.providers.Ask(p.ctx, o.provider.Provider, func(pr provider.Reader) diag.List {
+	or.inSlot(t, func() {
+		or.run.Report(or.providers.Ask(or.ctx, o.provider.Provider, func(pr provider.Reader) diag.List {
 			op.Provider = pr
-			dp := deletePlan{objectOp: op, planner: p, provider: o.provider}
+			dp := deletePlan{objectOp: op, planner: or.planner, provider: o.provider}
 			if pr, ok := dp.Upgrade(o.stored); ok {
 				c := dp.newChange(pr, o.reason)
 				c.Action = plan.Forget
@@ -80,11 +80,11 @@ func (p *planner) planForget(t *future.Task, o *orphan) {
 
 // departure returns the provisioners to run before the object is destroyed, nil if there are none. An object
 // whose creation never completed, or that was deposed by its replacement, gets no destroy-time provisioners.
-func (p *planner) departure(t *future.Task, o *orphan) *eval.DestroyProvisioners {
-	if o.obj.Deposed != addr.Current || o.stored.Tainted || p.req.Mode == plan.RefreshOnly {
+func (or *orphanPlanner) departure(t *future.Task, o *orphan) *eval.DestroyProvisioners {
+	if o.obj.Deposed != addr.Current || o.stored.Tainted || or.planner.req.Mode == plan.RefreshOnly {
 		return nil
 	}
-	d := p.run.DestroyProvisioners(o.obj.Instance)
+	d := or.run.DestroyProvisioners(o.obj.Instance)
 	if d != nil {
 		d.Prepare(t)
 	}
@@ -119,10 +119,10 @@ const maxForgottenShown = 20
 
 // warnForgotten lists the objects that will no longer be managed. Other changes show the outcome for the
 // object; here the object goes on existing unmanaged, which must not be overlooked.
-func (p *planner) warnForgotten() {
+func (or *orphanPlanner) warnForgotten() {
 	var names strings.Builder
 	n := 0
-	for _, c := range p.plan.Changes {
+	for _, c := range or.planner.plan.Changes {
 		if c.Action != plan.Forget {
 			continue
 		}
@@ -134,7 +134,7 @@ func (p *planner) warnForgotten() {
 		fmt.Fprintf(&names, "\n  - and %d more", n-maxForgottenShown)
 	}
 	if n > 0 {
-		p.run.Report(diag.Warnf("Resource will be removed from the state",
+		or.run.Report(diag.Warnf("Resource will be removed from the state",
 			"Applying this plan makes Mayfly forget these objects, which continue to exist:\n%s\n\nTo manage them again, import them.", names.String()))
 	}
 }

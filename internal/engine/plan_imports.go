@@ -48,49 +48,59 @@ func (t *importTarget) request() *object.ImportTarget {
 	return &object.ImportTarget{ID: t.ID, Identity: t.Identity, Range: &t.Block.Range}
 }
 
-// listImports lists the import blocks by the resource that their targets belong to. Only modes of planning
+// importPlanner plans the imports of import blocks.
+type importPlanner struct {
+	*walk
+	planner    *planner
+	generating bool           // configuration for objects that import blocks name, not a plan
+	blocks     []*importBlock // set before anything is planned, as is the next one
+	of         map[addr.ConfigResource]*resourceImports
+	missing    []undeclared
+}
+
+// list lists the import blocks by the resource that their targets belong to. Only modes of planning
 // that show imports have any.
-func (p *planner) listImports() {
-	p.importsOf = map[addr.ConfigResource]*resourceImports{}
-	if p.req.Mode != plan.Normal {
+func (im *importPlanner) list() {
+	im.of = map[addr.ConfigResource]*resourceImports{}
+	if im.planner.req.Mode != plan.Normal {
 		return
 	}
-	for _, m := range p.req.Config.Tree.SortedModules() {
+	for _, m := range im.planner.req.Config.Tree.SortedModules() {
 		for _, c := range m.Imports {
 			to, err := addr.TargetFromTraversal(c.To.Steps)
 			if err != nil || to.Resource == nil {
 				continue // package config has reported it
 			}
 			b := &importBlock{Import: c, module: m.Path}
-			p.imports = append(p.imports, b)
+			im.blocks = append(im.blocks, b)
 			of := addr.ConfigResource{Module: m.Path, Resource: *to.Resource}
 			for _, call := range to.Module.Module().Calls() {
 				of.Module = of.Module.Child(call)
 			}
-			if p.importsOf[of] == nil {
-				p.importsOf[of] = &resourceImports{}
+			if im.of[of] == nil {
+				im.of[of] = &resourceImports{}
 			}
-			p.importsOf[of].blocks = append(p.importsOf[of].blocks, b)
+			im.of[of].blocks = append(im.of[of].blocks, b)
 		}
 	}
 }
 
-// queueImports queues the evaluation of the import blocks, each target by itself.
-func (p *planner) queueImports(pool *future.Pool) {
-	for _, b := range p.imports {
+// queue queues the evaluation of the import blocks, each target by itself.
+func (im *importPlanner) queue(pool *future.Pool) {
+	for _, b := range im.blocks {
 		pool.Go(func(t *future.Task) {
-			for _, c := range p.importCells(t, b) {
-				pool.Go(func(t *future.Task) { p.run.Guard("an import block", func() { p.importOf(t, b, c) }) })
+			for _, c := range im.cells(t, b) {
+				pool.Go(func(t *future.Task) { im.run.Guard("an import block", func() { im.target(t, b, c) }) })
 			}
 		})
 	}
 }
 
-// importCells returns the cells of the objects that an import block names, in each instance of its module.
-func (p *planner) importCells(t *future.Task, b *importBlock) []*importCell {
+// cells returns the cells of the objects that an import block names, in each instance of its module.
+func (im *importPlanner) cells(t *future.Task, b *importBlock) []*importCell {
 	cells, cycle := b.targets.Get(t, b.Import, &b.Range, func() (cells []*importCell) {
-		p.run.Guard("an import block", func() {
-			for _, m := range p.run.Modules(t, b.module) {
+		im.run.Guard("an import block", func() {
+			for _, m := range im.run.Modules(t, b.module) {
 				for _, evaluate := range m.ImportTargets(t, b.Import) {
 					cells = append(cells, &importCell{evaluate: evaluate})
 				}
@@ -99,37 +109,37 @@ func (p *planner) importCells(t *future.Task, b *importBlock) []*importCell {
 		return cells
 	})
 	if cycle != nil {
-		p.run.ReportCycle(cycle)
+		im.run.ReportCycle(cycle)
 	}
 	return cells
 }
 
-// importOf evaluates one of the objects that an import block names.
-func (p *planner) importOf(t *future.Task, b *importBlock, c *importCell) importTarget {
+// target evaluates one of the objects that an import block names.
+func (im *importPlanner) target(t *future.Task, b *importBlock, c *importCell) importTarget {
 	target, cycle := c.target.Get(t, b.Import, &b.Range, func() importTarget {
 		target := c.evaluate(t)
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		return importTarget{target, p.prior.Instance(target.To) != nil} // nothing of that resource is planned yet
+		im.planner.mu.Lock()
+		defer im.planner.mu.Unlock()
+		return importTarget{target, im.planner.prior.Instance(target.To) != nil} // nothing of that resource is planned yet
 	})
 	if cycle != nil {
-		p.run.ReportCycle(cycle)
+		im.run.ReportCycle(cycle)
 		return importTarget{ImportTarget: eval.ImportTarget{Block: b.Import, Failed: true}}
 	}
 	return target
 }
 
-// importFor returns the target to import as an instance, nil if there is none: the state may have the object
+// targetOf returns the target to import as an instance, nil if there is none: the state may have the object
 // already. It returns false if an import block that may name the instance could not be evaluated, or if two
 // name the same instance. The task must not be in a slot.
-func (p *planner) importFor(t *future.Task, in *eval.Instance) (*object.ImportTarget, bool) {
-	of := p.importsOf[in.Addr().Config()]
+func (im *importPlanner) targetOf(t *future.Task, in *eval.Instance) (*object.ImportTarget, bool) {
+	of := im.of[in.Addr().Config()]
 	if of == nil {
 		return nil, true
 	}
-	index, cycle := of.index.Get(t, of.blocks[0].Import, &of.blocks[0].Range, func() importIndex { return p.indexImports(t, of.blocks) })
+	index, cycle := of.index.Get(t, of.blocks[0].Import, &of.blocks[0].Range, func() importIndex { return im.index(t, of.blocks) })
 	if cycle != nil {
-		p.run.ReportCycle(cycle)
+		im.run.ReportCycle(cycle)
 		return nil, false
 	}
 	if target, found := index.targets[in.Addr()]; found {
@@ -138,13 +148,13 @@ func (p *planner) importFor(t *future.Task, in *eval.Instance) (*object.ImportTa
 	return nil, index.ok
 }
 
-// indexImports evaluates the import blocks of a resource. Two that name the same object are reported before
+// index evaluates the import blocks of a resource. Two that name the same object are reported before
 // its provider is asked for it.
-func (p *planner) indexImports(t *future.Task, of []*importBlock) importIndex {
+func (im *importPlanner) index(t *future.Task, of []*importBlock) importIndex {
 	index := importIndex{targets: map[addr.Instance]importTarget{}, ok: true}
 	for _, b := range of {
-		for _, c := range p.importCells(t, b) {
-			target := p.importOf(t, b, c)
+		for _, c := range im.cells(t, b) {
+			target := im.target(t, b, c)
 			if target.Failed || target.Block == nil {
 				index.ok = false
 				continue
@@ -154,7 +164,7 @@ func (p *planner) indexImports(t *future.Task, of []*importBlock) importIndex {
 			case !found:
 				index.targets[target.To] = target
 			case !target.stored:
-				p.duplicateImport(&target, other.Block)
+				im.reportDuplicate(&target, other.Block)
 				index.ok = false
 			}
 		}
@@ -162,21 +172,21 @@ func (p *planner) indexImports(t *future.Task, of []*importBlock) importIndex {
 	return index
 }
 
-func (p *planner) duplicateImport(target *importTarget, other *config.Import) {
+func (im *importPlanner) reportDuplicate(target *importTarget, other *config.Import) {
 	if other == target.Block {
-		p.run.Report(diag.At(other.Range, "Duplicate import configuration",
+		im.run.Report(diag.At(other.Range, "Duplicate import configuration",
 			"The for_each of this block imports %s more than once. Make the address depend on each.key, so that each object has one of its own.", target.To))
 		return
 	}
-	p.run.Report(diag.At(target.Block.Range, "Duplicate import configuration",
+	im.run.Report(diag.At(target.Block.Range, "Duplicate import configuration",
 		"%s is imported here and at %s. It can be imported once only: remove one of the two.", target.To, diag.Place(other.Range)))
 }
 
-// checkImports reports import blocks that name the same object or one that the configuration does not have.
+// check reports import blocks that name the same object or one that the configuration does not have.
 // Objects that the state had before do not count.
-func (p *planner) checkImports() {
+func (im *importPlanner) check() {
 	seen := map[addr.Instance]*config.Import{}
-	for _, b := range p.imports {
+	for _, b := range im.blocks {
 		cells, _ := b.targets.Peek()
 		for _, c := range cells {
 			target, _ := c.target.Peek()
@@ -184,29 +194,29 @@ func (p *planner) checkImports() {
 				continue
 			}
 			if other := seen[target.To]; other != nil {
-				p.duplicateImport(&target, other)
+				im.reportDuplicate(&target, other)
 				continue
 			}
 			seen[target.To] = b.Import
-			p.checkImport(&target)
+			im.checkTarget(&target)
 		}
 	}
 }
 
-// checkImport reports a target that the configuration does not have, or notes it for generation.
-func (p *planner) checkImport(target *importTarget) {
-	if !p.run.Declared(target.To) {
-		p.undeclaredImport(target.ImportTarget, target.request())
+// checkTarget reports a target that the configuration does not have, or notes it for generation.
+func (im *importPlanner) checkTarget(target *importTarget) {
+	if !im.run.Declared(target.To) {
+		im.reportUndeclared(target.ImportTarget, target.request())
 		return
 	}
-	if r := target.Block.Provider; r != nil && p.generated[target.To] == nil {
-		p.run.Report(diag.At(r.Range, "Invalid import provider argument",
+	if r := target.Block.Provider; r != nil && im.planner.generated[target.To] == nil {
+		im.run.Report(diag.At(r.Range, "Invalid import provider argument",
 			"The provider argument of an import block is for generating configuration, but %s is already declared, with a provider of its own. Remove the argument.", target.To))
 	}
-	if _, ok := p.desired[target.To]; ok || p.generating || p.unresolved(target.To) || !p.selection.Selects(target.To) || p.run.Diags.HasErrors() {
+	if _, ok := im.planner.desired[target.To]; ok || im.generating || im.planner.orphans.unresolved(target.To) || !im.planner.selection.Selects(target.To) || im.run.Diags.HasErrors() {
 		return
 	}
-	p.run.Report(diag.At(target.Block.Range, "Configuration for import target does not exist",
+	im.run.Report(diag.At(target.Block.Range, "Configuration for import target does not exist",
 		"The configuration declares no instance %s: its count, for_each, or enabled argument rules it out, or that of a module around it. Correct the address or the argument.", target.To))
 }
 
@@ -233,23 +243,23 @@ func (ip *instancePlan) keepImported() bool {
 	return true
 }
 
-// undeclaredImport handles an import block whose target has no resource block: it is noted for generation,
+// reportUndeclared handles an import block whose target has no resource block: it is noted for generation,
 // or reported.
-func (p *planner) undeclaredImport(t eval.ImportTarget, imp *object.ImportTarget) {
+func (im *importPlanner) reportUndeclared(t eval.ImportTarget, imp *object.ImportTarget) {
 	switch {
-	case !p.generating && !t.Module.IsRoot():
-		p.run.Report(diag.At(t.Block.Range, "Configuration for import target does not exist",
+	case !im.generating && !t.Module.IsRoot():
+		im.run.Report(diag.At(t.Block.Range, "Configuration for import target does not exist",
 			"The configuration for the import of %s does not exist. Addresses in an import block are relative to its module, here %s. Correct the address, or write a resource block for the object in its module.", t.To, t.Module))
-	case !p.generating:
-		p.run.Report(diag.At(t.Block.Range, "Configuration for import target does not exist",
-			"The configuration for the import of %s does not exist. Write a resource block for it, whose arguments will be compared with the real object, or generate one: mayfly plan -generate-config-out=generated.tf%s", t.To, selection.InConfiguration(p.req.Config.Tree, t.To)))
+	case !im.generating:
+		im.run.Report(diag.At(t.Block.Range, "Configuration for import target does not exist",
+			"The configuration for the import of %s does not exist. Write a resource block for it, whose arguments will be compared with the real object, or generate one: mayfly plan -generate-config-out=generated.tf%s", t.To, selection.InConfiguration(im.planner.req.Config.Tree, t.To)))
 	case !t.To.Module.IsRoot():
-		p.run.Report(diag.At(t.Block.Range, "Cannot generate configuration in a module",
+		im.run.Report(diag.At(t.Block.Range, "Cannot generate configuration in a module",
 			"The configuration for the import of %s does not exist, and it can be generated in the root module only. Write the resource block in the module.", t.To))
 	case t.To.Key != addr.NoKey:
-		p.run.Report(diag.At(t.Block.Range, "Configuration generation for count and for_each resources not supported",
+		im.run.Report(diag.At(t.Block.Range, "Configuration generation for count and for_each resources not supported",
 			"The configuration for the import of %s does not exist, and it can be generated for single objects only. Import to an address without a key, or write the resource block.", t.To))
 	default:
-		p.missing = append(p.missing, undeclared{to: t.To, target: imp, block: t.Block})
+		im.missing = append(im.missing, undeclared{to: t.To, target: imp, block: t.Block})
 	}
 }

@@ -22,24 +22,23 @@ import (
 
 // result returns the object that the instance is planned to be.
 func (p *planner) result(t *future.Task, in *eval.Instance) cty.Value {
-	placeholder := unknownObject(in)
 	if p.interrupted() {
 		p.reportInterrupt()
-		return placeholder
+		return unknownObject(in)
 	}
 	if v, ok := p.asStored(in); ok {
 		return v
 	}
 	// The task may plan the instance for the sake of another one, of a lower rank.
 	defer func(before int64) { t.Rank = before }(t.Rank)
-	t.Rank = max(t.Rank, p.rank(in))
+	t.Rank = max(t.Rank, p.order.rank(in))
 	if in.Config().Addr.Mode == addr.Data {
-		return p.planData(t, in)
+		return p.data.plan(t, in)
 	}
 	ip := &instancePlan{objectOp: p.instanceOp(in), planner: p, t: t, in: in}
 	v, ok := ip.planInstance()
 	if !ok {
-		return placeholder
+		return unknownObject(in)
 	}
 	return v
 }
@@ -74,16 +73,16 @@ func (ip *instancePlan) planInstance() (cty.Value, bool) {
 	}
 	in.Prepare(t)
 	ip.deps = in.Deps(t)
-	if ip.planner.excluded(in.Addr(), ip.deps) || ip.planner.usesExcluded(t, in) {
+	if ip.planner.restrict.excluded(in.Addr(), ip.deps) || ip.planner.restrict.usesExcluded(t, in) {
 		return ip.keepPrior()
 	}
-	ip.planner.include(in.Addr())
+	ip.planner.restrict.include(in.Addr())
 	if in.Circular() || ip.planner.req.Mode == plan.Normal && (ip.planner.dependencyFailed(ip.deps) || !in.InputsHold(t)) {
 		ip.planner.fail(in.Addr())
 		return cty.NilVal, false // the reason was reported where it arose
 	}
 	var ok bool
-	if ip.importing, ok = ip.planner.importFor(t, in); !ok {
+	if ip.importing, ok = ip.planner.imports.targetOf(t, in); !ok {
 		ip.planner.fail(in.Addr())
 		return cty.NilVal, false
 	}
@@ -273,7 +272,7 @@ func (ip *instancePlan) keepLoaded() bool {
 	case ip.planner.req.SkipRefresh:
 		ip.keepUpgraded(o)
 	default:
-		ip.planner.noteRefreshed(&ip.objectOp, ip.loaded, ip.prior)
+		ip.planner.start.noteRefreshed(&ip.objectOp, ip.loaded, ip.prior)
 	}
 	return true
 }
@@ -285,7 +284,7 @@ func (ip *instancePlan) keepUpgraded(o *state.Object) {
 	}
 	if n := ip.StateObject(ip.prior.Value, o.Sensitive, ip.prior.Private, ip.prior.Identity, o); n != nil {
 		ip.KeepIdentity(n, o)
-		ip.planner.setPrior(ip.Obj, n)
+		ip.planner.start.set(ip.Obj, n)
 		ip.prior.Object = n
 	}
 }
@@ -433,14 +432,24 @@ func (ip *instancePlan) finish(resp provider.PlanResponse) (cty.Value, bool) {
 	if c.CreateBeforeDestroy && c.Action == plan.DeleteThenCreate {
 		c.Action = plan.CreateThenDelete
 	}
-	var ok bool
-	c.After, ok = ip.Seal(resp.Planned, slices.Concat(ip.config.Sensitive, ip.Block().SensitivePaths(resp.Planned)))
-	if !ok {
-		return cty.NilVal, false
+	if ip.staysAsIs() {
+		c.After = c.Before
+	} else {
+		var ok bool
+		if c.After, ok = ip.Seal(resp.Planned, slices.Concat(ip.config.Sensitive, ip.Block().SensitivePaths(resp.Planned))); !ok {
+			return cty.NilVal, false
+		}
 	}
 	c.PlannedPrivate, c.PlannedIdentity = resp.Private, ip.SealIdentity(resp.Identity)
 	ip.planner.record(c)
 	return ip.Mark(keptAway(ip, resp.Planned), ip.config, recordsOf(ip)), allowed
+}
+
+// staysAsIs reports whether the planned object is the prior one, sensitive parts included, so that the plan
+// has it once.
+func (ip *instancePlan) staysAsIs() bool {
+	c := ip.change
+	return c.Action == plan.NoOp && !c.Before.IsZero() && len(c.Withheld)+len(ip.prior.Sensitive())+len(ip.config.Sensitive) == 0
 }
 
 // replacement returns the action that replaces the object, regardless of create_before_destroy, which finish
@@ -465,7 +474,7 @@ func (ip *instancePlan) mayDestroy() bool {
 
 // keepPrior returns the object in the state, for an instance that -exclude leaves alone.
 func (ip *instancePlan) keepPrior() (cty.Value, bool) {
-	ip.planner.leave(ip.in.Addr())
+	ip.planner.restrict.leave(ip.in.Addr())
 	return ip.planner.fromPrior(ip.in)
 }
 

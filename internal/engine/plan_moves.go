@@ -60,7 +60,7 @@ func (ip *instancePlan) keepConverted(o *state.Object) bool {
 	if n == nil {
 		return false
 	}
-	ip.planner.setPrior(ip.Obj, n)
+	ip.planner.start.set(ip.Obj, n)
 	ip.loaded.Object = n
 	return true
 }

@@ -12,6 +12,13 @@ import (
 	"github.com/mayfly-iac/mayfly/state"
 )
 
+// orphanPlanner plans the destruction of objects in the state that the configuration does not declare.
+type orphanPlanner struct {
+	*walk
+	planner *planner
+	stored  stored // set before any task starts
+}
+
 // orphan is an object of the state that the configuration doesn't declare, or a deposed one.
 type orphan struct {
 	obj      addr.Object
@@ -28,8 +35,8 @@ type stored struct {
 	uses      map[addr.AbsResource][]eval.Use               // claims until it is decided: objects may have to be destroyed
 }
 
-// listStored lists the objects of the state and claims the providers of its objects.
-func (p *planner) listStored() {
+// list lists the objects of the state and claims the providers of its objects.
+func (or *orphanPlanner) list() {
 	s := stored{map[addr.ModuleInstance][]addr.AbsResource{}, map[addr.ModuleInstance][]addr.ModuleInstance{}, map[addr.AbsResource][]eval.Use{}}
 	var list func(m addr.ModuleInstance)
 	list = func(m addr.ModuleInstance) {
@@ -43,31 +50,31 @@ func (p *planner) listStored() {
 			list(outer)
 		}
 	}
-	for r := range p.prior.AllResources() {
+	for r := range or.planner.prior.AllResources() {
 		list(r.Addr.Module)
 		s.resources[r.Addr.Module] = append(s.resources[r.Addr.Module], r.Addr)
 	}
-	p.stored = s
-	p.claimStored()
+	or.stored = s
+	or.claim()
 }
 
-// claimStored claims the providers of the objects in the state, as far as configuring them opens something.
-func (p *planner) claimStored() {
+// claim claims the providers of the objects in the state, as far as configuring them opens something.
+func (or *orphanPlanner) claim() {
 	known := map[addr.ProviderConfig][]eval.Use{}
-	for a, r := range p.prior.Resources {
+	for a, r := range or.planner.prior.Resources {
 		for _, in := range r.Instances {
 			use, ok := known[in.Provider]
 			if !ok {
-				if u, opens := p.run.ProviderUse(&future.Task{}, in.Provider); opens {
+				if u, opens := or.run.ProviderUse(&future.Task{}, in.Provider); opens {
 					use = []eval.Use{u}
 				}
 				known[in.Provider] = use
 			}
-			if len(use) > 0 && !slices.Contains(p.stored.uses[a], use[0]) {
-				p.stored.uses[a] = append(p.stored.uses[a], use...)
+			if len(use) > 0 && !slices.Contains(or.stored.uses[a], use[0]) {
+				or.stored.uses[a] = append(or.stored.uses[a], use...)
 			}
 		}
-		p.pool.Claim(p.stored.uses[a]...)
+		or.pool.Claim(or.stored.uses[a]...)
 	}
 }
 
@@ -81,24 +88,24 @@ func (s *stored) below(m addr.ModuleInstance, to []addr.AbsResource) []addr.AbsR
 }
 
 // goneBlocks returns the resources of the state, in a module object or below it, for which it has no block.
-func (p *planner) goneBlocks(m *eval.Module) []addr.AbsResource {
-	stored := slices.Clone(p.stored.resources[m.Addr])
+func (or *orphanPlanner) goneBlocks(m *eval.Module) []addr.AbsResource {
+	stored := slices.Clone(or.stored.resources[m.Addr])
 	gone := slices.DeleteFunc(stored, func(r addr.AbsResource) bool { return m.Resource(r.Resource) != nil })
-	for _, inner := range p.stored.inner[m.Addr] {
+	for _, inner := range or.stored.inner[m.Addr] {
 		if _, name, _ := inner.Parent(); !m.HasCall(name) {
-			gone = p.stored.below(inner, gone)
+			gone = or.stored.below(inner, gone)
 		}
 	}
 	return gone
 }
 
 // goneModules returns the resources of the state in instances of a called module that the call does not have.
-func (p *planner) goneModules(t *future.Task, c *eval.Call) []addr.AbsResource {
+func (or *orphanPlanner) goneModules(t *future.Task, c *eval.Call) []addr.AbsResource {
 	var gone []addr.AbsResource
 	outer, name, _ := c.Addr().Parent()
-	for _, inner := range p.stored.inner[outer] {
+	for _, inner := range or.stored.inner[outer] {
 		if _, of, key := inner.Parent(); of == name && c.Lacks(t, key) {
-			gone = p.stored.below(inner, gone)
+			gone = or.stored.below(inner, gone)
 		}
 	}
 	return gone
@@ -106,67 +113,67 @@ func (p *planner) goneModules(t *future.Task, c *eval.Call) []addr.AbsResource {
 
 // decided queues the orphans of resources whose declared instances are known. Which orphans a restricted plan
 // destroys depends on all of them, so there they wait for the last expansion.
-func (p *planner) decided(pool *future.Pool, t *future.Task, resources ...addr.AbsResource) {
-	if !p.selection.Restricted() {
-		p.queueOrphans(pool, t, resources)
+func (or *orphanPlanner) decided(pool *future.Pool, t *future.Task, resources ...addr.AbsResource) {
+	if !or.planner.selection.Restricted() {
+		or.queue(pool, t, resources)
 	}
 }
 
 // expansionDone counts an expansion as done. After the last one, the orphans of a restricted plan are queued.
-func (p *planner) expansionDone(pool *future.Pool, t *future.Task) {
-	p.mu.Lock()
-	p.expands--
-	last := p.expands == 0
-	p.mu.Unlock()
-	if !last || !p.selection.Restricted() {
+func (or *orphanPlanner) expansionDone(pool *future.Pool, t *future.Task) {
+	or.planner.mu.Lock()
+	or.planner.expands--
+	last := or.planner.expands == 0
+	or.planner.mu.Unlock()
+	if !last || !or.planner.selection.Restricted() {
 		return
 	}
-	if p.run.Diags.HasErrors() && len(p.unknown) > 0 {
+	if or.run.Diags.HasErrors() && len(or.planner.unknown) > 0 {
 		return // any object may belong to an instance that is not known
 	}
-	p.queueOrphans(pool, t, p.stored.below(addr.RootInstance, nil))
+	or.queue(pool, t, or.stored.below(addr.RootInstance, nil))
 }
 
-// queueOrphans queues the orphans of resources, claims the uses of planning them, and ends the claims made
+// queue queues the orphans of resources, claims the uses of planning them, and ends the claims made
 // before they were known.
-func (p *planner) queueOrphans(pool *future.Pool, t *future.Task, resources []addr.AbsResource) {
-	for _, o := range p.selectOrphans(t, p.findOrphans(resources)) {
-		uses := slices.Clip(heldUses(t, p.run, o.obj.Instance))
-		if u, ok := p.run.ProviderUse(t, o.provider); ok {
+func (or *orphanPlanner) queue(pool *future.Pool, t *future.Task, resources []addr.AbsResource) {
+	for _, o := range or.choose(t, or.find(resources)) {
+		uses := slices.Clip(heldUses(t, or.run, o.obj.Instance))
+		if u, ok := or.run.ProviderUse(t, o.provider); ok {
 			uses = append(uses, u)
 		}
-		p.pool.Claim(uses...)
-		if o.obj.Deposed == addr.Current && p.req.Mode != plan.Destroy {
-			o.reason = p.run.WhyGone(o.obj.Instance)
+		or.pool.Claim(uses...)
+		if o.obj.Deposed == addr.Current && or.planner.req.Mode != plan.Destroy {
+			o.reason = or.run.WhyGone(o.obj.Instance)
 		}
-		pool.GoRanked(p.expected(o.obj.Instance, event.OpPlan), func(t *future.Task) {
-			defer p.pool.Waive(uses...)
-			p.run.Guard(o.obj, func() { p.planOrphan(t, o) })
+		pool.GoRanked(or.expected(o.obj.Instance, event.OpPlan), func(t *future.Task) {
+			defer or.pool.Waive(uses...)
+			or.run.Guard(o.obj, func() { or.plan(t, o) })
 		})
 	}
 	for _, r := range resources {
-		p.pool.Waive(p.stored.uses[r]...)
+		or.pool.Waive(or.stored.uses[r]...)
 	}
 }
 
-// findOrphans returns the orphans of resources, and drops the state's records of data sources that are no
+// find returns the orphans of resources, and drops the state's records of data sources that are no
 // longer declared: that needs no provider.
-func (p *planner) findOrphans(resources []addr.AbsResource) (found []*orphan) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+func (or *orphanPlanner) find(resources []addr.AbsResource) (found []*orphan) {
+	or.planner.mu.Lock()
+	defer or.planner.mu.Unlock()
 	for _, abs := range resources {
-		r := p.prior.Resources[abs]
+		r := or.planner.prior.Resources[abs]
 		if r == nil {
 			continue // dropped by planning
 		}
-		_, unknown := p.unknown[abs]
+		_, unknown := or.planner.unknown[abs]
 		for _, key := range r.Keys() {
 			a, in := abs.Instance(key), r.Instances[key]
-			_, wanted := p.desired[a]
+			_, wanted := or.planner.desired[a]
 			gone := !wanted && !unknown
 			if abs.Resource.Mode != addr.Managed {
-				if (gone || p.req.Mode == plan.Destroy) && p.selection.Selects(a) {
-					p.prior.RemoveInstance(a)
+				if (gone || or.planner.req.Mode == plan.Destroy) && or.planner.selection.Selects(a) {
+					or.planner.prior.RemoveInstance(a)
 				}
 				continue
 			}
@@ -182,24 +189,24 @@ func (p *planner) findOrphans(resources []addr.AbsResource) (found []*orphan) {
 }
 
 // unresolved reports whether the instances of the resource are unknown.
-func (p *planner) unresolved(a addr.Instance) bool {
-	_, bad := p.unknown[a.Abs()]
+func (or *orphanPlanner) unresolved(a addr.Instance) bool {
+	_, bad := or.planner.unknown[a.Abs()]
 	return bad
 }
 
-// selectOrphans returns the objects to be destroyed that -target and -exclude select.
-func (p *planner) selectOrphans(t *future.Task, found []*orphan) []*orphan {
-	if !p.selection.Restricted() {
+// choose returns the objects to be destroyed that -target and -exclude select.
+func (or *orphanPlanner) choose(t *future.Task, found []*orphan) []*orphan {
+	if !or.planner.selection.Restricted() {
 		return found
 	}
 	objects := make([]selection.Object, len(found))
 	for i, o := range found {
 		objects[i] = selection.Object{
-			Addr: o.obj.Instance, Declared: p.declaredDeps(t, o), Recorded: o.stored.Dependencies, Kept: p.departsWithExcluded(t, o),
+			Addr: o.obj.Instance, Declared: or.declaredDeps(t, o), Recorded: o.stored.Dependencies, Kept: or.departsWithExcluded(t, o),
 		}
 	}
 	var out []*orphan
-	for i, destroy := range p.selection.Destroys(objects) {
+	for i, destroy := range or.planner.selection.Destroys(objects) {
 		if destroy {
 			out = append(out, found[i])
 		}
@@ -209,19 +216,19 @@ func (p *planner) selectOrphans(t *future.Task, found []*orphan) []*orphan {
 
 // declaredDeps returns the dependencies that the configuration declares for the object, nil if it no longer
 // declares the object.
-func (p *planner) declaredDeps(t *future.Task, o *orphan) []plan.Dep {
-	if !p.run.Declared(o.obj.Instance) {
+func (or *orphanPlanner) declaredDeps(t *future.Task, o *orphan) []plan.Dep {
+	if !or.run.Declared(o.obj.Instance) {
 		return nil
 	}
-	return p.run.Module(o.obj.Module).Resource(o.obj.Resource).Instance(o.obj.Key).Deps(t)
+	return or.run.Module(o.obj.Module).Resource(o.obj.Resource).Instance(o.obj.Key).Deps(t)
 }
 
 // departsWithExcluded reports whether the destroy-time provisioners of the object may use an ephemeral
 // instance that -exclude names.
-func (p *planner) departsWithExcluded(t *future.Task, o *orphan) bool {
-	if !p.selection.Excluding() {
+func (or *orphanPlanner) departsWithExcluded(t *future.Task, o *orphan) bool {
+	if !or.planner.selection.Excluding() {
 		return false
 	}
-	d := p.run.DestroyProvisioners(o.obj.Instance)
-	return d != nil && p.leadsToExcluded(t, d.Uses(t))
+	d := or.run.DestroyProvisioners(o.obj.Instance)
+	return d != nil && or.planner.restrict.leadsToExcluded(t, d.Uses(t))
 }

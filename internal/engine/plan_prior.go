@@ -11,42 +11,48 @@ import (
 	"github.com/mayfly-iac/mayfly/state"
 )
 
-// setPrior sets an object of the state that planning starts from, or removes it if o is nil.
-func (p *planner) setPrior(obj addr.Object, o *state.Object) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+// startState is the state that the changes of a plan start from.
+type startState struct {
+	*walk
+	planner *planner
+}
+
+// set sets an object of the state that planning starts from, or removes it if o is nil.
+func (st *startState) set(obj addr.Object, o *state.Object) {
+	st.planner.mu.Lock()
+	defer st.planner.mu.Unlock()
 	if o == nil {
-		p.prior.RemoveObject(obj)
+		st.planner.prior.RemoveObject(obj)
 		return
 	}
-	in := p.prior.Instance(obj.Instance)
+	in := st.planner.prior.Instance(obj.Instance)
 	provider := addr.ProviderConfig{}
 	if in != nil {
 		provider = in.Provider
 	}
-	p.prior.SetObject(obj, o, provider)
+	st.planner.prior.SetObject(obj, o, provider)
 }
 
 // adoptProviders updates the provider configurations recorded in the state to those that the configuration
 // now names, so that a later destruction does not look for a configuration that has been renamed. Resources
 // that -target or -exclude leave alone keep the recorded one.
-func (p *planner) adoptProviders() {
-	for a, in := range p.prior.AllInstances() {
-		if !p.selection.Touches(a.Abs()) || p.selection.LeavesOut(a) {
+func (st *startState) adoptProviders() {
+	for a, in := range st.planner.prior.AllInstances() {
+		if !st.planner.selection.Touches(a.Abs()) || st.planner.selection.LeavesOut(a) {
 			continue
 		}
-		if pc := p.run.ProviderOf(a, in.Provider); pc != in.Provider {
-			p.prior.SetProvider(a, pc)
+		if pc := st.run.ProviderOf(a, in.Provider); pc != in.Provider {
+			st.planner.prior.SetProvider(a, pc)
 		}
 	}
 }
 
 // noteRefreshed stores the refreshed object and records differences from the stored one as drift.
-func (p *planner) noteRefreshed(s *objectOp, before, after object.Prior) {
+func (st *startState) noteRefreshed(s *objectOp, before, after object.Prior) {
 	o := before.Object
 	same := after.SameAs(before, &s.Withheld)
 	upgraded := before.Cleaned || o.SchemaVersion != s.Schema.Version || o.Flatmap != nil || s.HasNewIdentity(before, after)
-	provider := p.providerOf(s)
+	provider := st.providerOf(s)
 	if !same || upgraded || string(before.Private) != string(after.Private) {
 		var n *state.Object
 		if !after.Value.IsNull() {
@@ -55,22 +61,22 @@ func (p *planner) noteRefreshed(s *objectOp, before, after object.Prior) {
 			}
 			s.KeepIdentity(n, o)
 		}
-		p.setPrior(s.Obj, n)
+		st.set(s.Obj, n)
 	}
 	switch {
-	case p.req.Mode == plan.Destroy: // nothing is undone or kept
+	case st.planner.req.Mode == plan.Destroy: // nothing is undone or kept
 	case !same:
-		p.noteDrift(s, before, after, provider)
-	case p.req.Mode == plan.RefreshOnly && s.Obj.Deposed == addr.Current && p.moved.From(s.Obj.Instance) != s.Obj.Instance:
-		p.noteDrift(s, before, after, provider) // such a plan shows nothing of a moved object but its new address
+		st.noteDrift(s, before, after, provider)
+	case st.planner.req.Mode == plan.RefreshOnly && s.Obj.Deposed == addr.Current && st.planner.moved.From(s.Obj.Instance) != s.Obj.Instance:
+		st.noteDrift(s, before, after, provider) // such a plan shows nothing of a moved object but its new address
 	}
 }
 
 // providerOf returns the provider configuration that the state records for an object, after moves.
-func (p *planner) providerOf(s *objectOp) addr.ProviderConfig {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if in := p.prior.Instance(s.Obj.Instance); in != nil {
+func (st *startState) providerOf(s *objectOp) addr.ProviderConfig {
+	st.planner.mu.Lock()
+	defer st.planner.mu.Unlock()
+	if in := st.planner.prior.Instance(s.Obj.Instance); in != nil {
 		return in.Provider
 	}
 	return addr.ProviderConfig{Provider: s.Source}
@@ -78,10 +84,10 @@ func (p *planner) providerOf(s *objectOp) addr.ProviderConfig {
 
 // noteDrift records the drift of one object. If only the identity or the address differs, the action is
 // NoOp: the entry still shows the new address, but not as a change of the object.
-func (p *planner) noteDrift(s *objectOp, before, after object.Prior, provider addr.ProviderConfig) {
+func (st *startState) noteDrift(s *objectOp, before, after object.Prior, provider addr.ProviderConfig) {
 	sensitive := before.Object.Sensitive
 	c := &plan.Change{
-		Addr: s.Obj.Instance, PrevAddr: p.moved.From(s.Obj.Instance), Deposed: s.Obj.Deposed, Action: plan.Update, SchemaVersion: s.Schema.Version,
+		Addr: s.Obj.Instance, PrevAddr: st.planner.moved.From(s.Obj.Instance), Deposed: s.Obj.Deposed, Action: plan.Update, SchemaVersion: s.Schema.Version,
 		Provider: provider, PriorIdentity: s.SealIdentity(before.Identity),
 	}
 	c.Before, _ = s.Seal(before.Value, slices.Concat(s.Block().SensitivePaths(before.Value), sensitive))
@@ -97,9 +103,9 @@ func (p *planner) noteDrift(s *objectOp, before, after object.Prior, provider ad
 	for _, path := range after.Drifted {
 		c.Withheld = append(c.Withheld, plan.Withheld{Path: path, Status: plan.WithheldChanged})
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.drift = append(p.drift, c)
+	st.planner.mu.Lock()
+	defer st.planner.mu.Unlock()
+	st.planner.drift = append(st.planner.drift, c)
 }
 
 // changeFor returns the planned change of an instance, nil if there is none.

@@ -12,22 +12,28 @@ import (
 	"github.com/mayfly-iac/mayfly/state"
 )
 
+// restriction says which objects a plan restricted by -target or -exclude is about.
+type restriction struct {
+	*walk
+	planner *planner
+}
+
 // usesExcluded reports whether the instance or its destroy-time provisioners may use, directly or through
 // others, an ephemeral instance that -exclude names.
-func (p *planner) usesExcluded(t *future.Task, in *eval.Instance) bool {
-	if !p.selection.Excluding() {
+func (re *restriction) usesExcluded(t *future.Task, in *eval.Instance) bool {
+	if !re.planner.selection.Excluding() {
 		return false
 	}
 	uses := in.Uses(t)
-	if d := p.run.DestroyProvisioners(in.Addr()); d != nil {
+	if d := re.run.DestroyProvisioners(in.Addr()); d != nil {
 		uses = append(uses, d.Uses(t)...)
 	}
-	return p.leadsToExcluded(t, uses)
+	return re.leadsToExcluded(t, uses)
 }
 
 // leadsToExcluded walks the uses reachable from queue until it finds an ephemeral instance that -exclude
 // names. seen bounds the walk: many uses lead to the same upstream instance.
-func (p *planner) leadsToExcluded(t *future.Task, queue []eval.Use) bool {
+func (re *restriction) leadsToExcluded(t *future.Task, queue []eval.Use) bool {
 	seen := map[eval.Use]struct{}{}
 	for len(queue) > 0 {
 		u := queue[len(queue)-1]
@@ -36,37 +42,37 @@ func (p *planner) leadsToExcluded(t *future.Task, queue []eval.Use) bool {
 			continue
 		}
 		seen[u] = struct{}{}
-		if u.Kind == eval.UseInstance && p.selection.LeavesOut(u.Instance) {
+		if u.Kind == eval.UseInstance && re.planner.selection.LeavesOut(u.Instance) {
 			return true
 		}
-		queue = append(queue, p.run.UsesOf(t, u)...)
+		queue = append(queue, re.run.UsesOf(t, u)...)
 	}
 	return false
 }
 
 // warnUnmatched reports addresses to plan alone, to leave out and to replace that match nothing.
-func (p *planner) warnUnmatched() {
-	if p.run.Diags.HasErrors() {
+func (re *restriction) warnUnmatched() {
+	if re.run.Diags.HasErrors() {
 		return
 	}
-	if p.selection.Restricted() {
-		p.run.Report(p.selection.Unmatched(p.req.Config.Tree, p.known, p.called, p.req.Places))
+	if re.planner.selection.Restricted() {
+		re.run.Report(re.planner.selection.Unmatched(re.planner.req.Config.Tree, re.known, re.planner.called, re.planner.req.Places))
 	}
-	if !p.run.Diags.HasErrors() { // else the plan may lack the very target of -target
-		p.run.Report(selection.UnmatchedReplace(p.req.Config.Tree, p.plan, p.req.Places.Replace))
-		p.run.Report(selection.UnmatchedAssumed(p.plan, p.req.AssumeUnchanged))
+	if !re.run.Diags.HasErrors() { // else the plan may lack the very target of -target
+		re.run.Report(selection.UnmatchedReplace(re.planner.req.Config.Tree, re.planner.plan, re.planner.req.Places.Replace))
+		re.run.Report(selection.UnmatchedAssumed(re.planner.plan, re.planner.req.AssumeUnchanged))
 	}
 }
 
 // known yields the declared instances, as far as planning has found them, and the instances in the state,
 // also under their earlier addresses.
-func (p *planner) known(yield func(addr.Instance) bool) {
-	for a := range p.desired {
+func (re *restriction) known(yield func(addr.Instance) bool) {
+	for a := range re.planner.desired {
 		if !yield(a) {
 			return
 		}
 	}
-	for _, st := range []*state.State{p.req.State, p.prior} {
+	for _, st := range []*state.State{re.planner.req.State, re.planner.prior} {
 		for a := range st.AllInstances() {
 			if !yield(a) {
 				return
@@ -76,49 +82,49 @@ func (p *planner) known(yield func(addr.Instance) bool) {
 }
 
 // include marks the instance as part of this plan.
-func (p *planner) include(a addr.Instance) {
-	if !p.selection.Restricted() {
+func (re *restriction) include(a addr.Instance) {
+	if !re.planner.selection.Restricted() {
 		return // all are
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.included[a] = struct{}{}
+	re.planner.mu.Lock()
+	defer re.planner.mu.Unlock()
+	re.planner.included[a] = struct{}{}
 }
 
 // planned reports whether the instance is part of this restricted plan. An object in the state alone does
 // not make it so.
-func (p *planner) planned(a addr.Instance) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	_, ok := p.included[a]
+func (re *restriction) planned(a addr.Instance) bool {
+	re.planner.mu.Lock()
+	defer re.planner.mu.Unlock()
+	_, ok := re.planner.included[a]
 	return ok
 }
 
 // excluded reports whether -exclude leaves the instance out, either by its address or through a dependency
 // that is left out.
-func (p *planner) excluded(a addr.Instance, deps []plan.Dep) bool {
-	if !p.selection.Excluding() {
+func (re *restriction) excluded(a addr.Instance, deps []plan.Dep) bool {
+	if !re.planner.selection.Excluding() {
 		return false
 	}
-	if p.selection.LeavesOutAny(a, deps) {
+	if re.planner.selection.LeavesOutAny(a, deps) {
 		return true
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return slices.ContainsFunc(deps, p.left.Touched)
+	re.planner.mu.Lock()
+	defer re.planner.mu.Unlock()
+	return slices.ContainsFunc(deps, re.planner.left.Touched)
 }
 
 // leave marks an instance as left alone by -exclude.
-func (p *planner) leave(a addr.Instance) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.left.Add(a)
+func (re *restriction) leave(a addr.Instance) {
+	re.planner.mu.Lock()
+	defer re.planner.mu.Unlock()
+	re.planner.left.Add(a)
 }
 
 // adviseExclude completes errors about blocks whose instances are unknown: the last one gets a command that
 // applies everything else first. The command names all of these blocks, because a plan fails as long as one
 // remains; their dependents are left out with them. If there are such errors, the result is sorted.
-func (p *planner) adviseExclude(diags diag.List) diag.List {
+func (re *restriction) adviseExclude(diags diag.List) diag.List {
 	sorted := diags.Sorted()
 	var blocks []string
 	last := 0
@@ -138,7 +144,7 @@ func (p *planner) adviseExclude(diags diag.List) diag.List {
 	for _, b := range blocks {
 		command += " -exclude=" + diag.Argument(b)
 	}
-	for _, given := range p.req.Excludes {
+	for _, given := range re.planner.req.Excludes {
 		command += " -exclude=" + diag.Argument(given.String())
 	}
 	sorted[last].Detail += "\n\nTo create everything else first, then " + these + ", run:\n  " + command + "\n  mayfly apply"

@@ -71,6 +71,13 @@ func (e *Engine) newPlanner(ctx context.Context, req PlanRequest, random io.Read
 			SkipRefresh: req.SkipRefresh, LazyEphemeral: req.LazyEphemeral, LeakPolicy: e.opt.LeakPolicy, Timestamp: e.opt.Now().UTC().Truncate(time.Second),
 		},
 	}
+	p.order = planOrder{planner: p}
+	p.imports = importPlanner{walk: p.walk, planner: p}
+	p.orphans = orphanPlanner{walk: p.walk, planner: p}
+	p.data = dataPlanner{walk: p.walk, planner: p}
+	p.restrict = restriction{walk: p.walk, planner: p}
+	p.start = startState{walk: p.walk, planner: p}
+	p.outputs = outputPlanner{walk: p.walk, planner: p}
 	p.computed.state = req.State
 	p.rules = ephemeral.Rules{Skip: p.unneeded, Pending: p.dependsPending}
 	for _, a := range req.ForceReplace {
@@ -91,15 +98,18 @@ type planner struct {
 	plan      *plan.Plan
 	generated map[addr.Instance]*Generated // of the request
 
-	behind    map[*blocks.Resource]int64 // of Config.WorkBehind; nil if nothing is planned by block
-	moved     moves.Moved                // set before any task starts
-	stored    stored                     // set with moved
-	warnings  diag.List                  // of validating, to be added to the warnings of planning
-	unplanned *missingDeps               // set before any output is planned
+	moved    moves.Moved // set before any task starts
+	warnings diag.List   // of validating, to be added to the warnings of planning
+
+	order    planOrder
+	imports  importPlanner
+	orphans  orphanPlanner
+	data     dataPlanner
+	outputs  outputPlanner
+	restrict restriction
+	start    startState
 
 	endedEarly atomic.Bool // by an interrupt, which was reported
-	generating bool        // configuration for objects that import blocks name, not a plan
-	missing    []undeclared
 
 	mu        sync.Mutex // protects all below while tasks run
 	prior     *state.State
@@ -113,15 +123,13 @@ type planner struct {
 	left      plan.Instances                // left alone by -exclude
 	altered   plan.Instances                // with a change other than NoOp
 	unsettled plan.Instances                // these, and managed instances that depend on them in any way
-	imports   []*importBlock                // set before anything is planned
-	importsOf map[addr.ConfigResource]*resourceImports
-	expands   int // expansions still to come, for the orphans of a restricted plan
+	expands   int                           // expansions still to come, for the orphans of a restricted plan
 }
 
 // valid reports whether the configuration is free of errors that validation finds; otherwise they were
 // reported.
 func (p *planner) valid() bool {
-	found := p.Engine.validate(p.ctx, p.soft, p.req.Config).diags
+	found := p.validate(p.ctx, p.soft, p.req.Config).diags
 	if !found.HasErrors() {
 		p.warnings = found
 		return true

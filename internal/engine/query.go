@@ -108,7 +108,7 @@ func (q *querier) result(t *future.Task, in *eval.Instance) cty.Value {
 	case addr.List:
 		return q.list(t, in)
 	case addr.Data:
-		return q.planner.planData(t, in)
+		return q.planner.data.plan(t, in)
 	default:
 		return q.planner.recorded(t, q.req.State, in)
 	}

@@ -25,22 +25,22 @@ func (e *Engine) Validate(ctx context.Context, cfg *blocks.Config) diag.List {
 
 // validate validates a configuration, unless the engine already has. Every plan begins with it, so that
 // mistakes are reported before anything is opened, read or asked of a real object.
-func (e *Engine) validate(ctx, soft context.Context, cfg *blocks.Config) *validation {
-	if e.valid != nil && e.valid.cfg == cfg {
-		return e.valid
+func (h *host) validate(ctx, soft context.Context, cfg *blocks.Config) *validation {
+	if h.valid != nil && h.valid.cfg == cfg {
+		return h.valid
 	}
 	ctx, span := trace.Start(ctx, "validate")
-	v := &validator{walk: e.newWalk(ctx, soft, nil, e.opt.Hashes.New(nil, nil))}
-	v.startRun(v.newRun(cfg, eval.Validating, v.result, nil, e.opt.Now()))
+	v := &validator{walk: h.newWalk(ctx, soft, nil, h.opt.Hashes.New(nil, nil))}
+	v.startRun(v.newRun(cfg, eval.Validating, v.result, nil, h.opt.Now()))
 	v.run.ReportBlockCycles()
 	pool := future.NewPool(v.workers())
 	pool.Go(func(t *future.Task) { v.run.Guard("the root module", func() { v.module(pool, t, v.run.Root) }) })
 	pool.Wait()
-	e.stats.Evaluations += v.run.Stats.Evaluations.Load()
+	h.stats.Evaluations += v.run.Stats.Evaluations.Load()
 	found := &validation{cfg: cfg, diags: oneInterrupt(provider.WithoutRepeats(v.run.Diags.List()))}
 	span.Finish(!found.diags.HasErrors())
 	if !v.interrupted() {
-		e.valid = found
+		h.valid = found
 	}
 	return found
 }

@@ -32,7 +32,7 @@ type walk struct {
 
 // shared is the part of a walk that its forks share.
 type shared struct {
-	*Engine
+	*host
 	ctx      context.Context // ends when the user insists; operations are abandoned then
 	soft     context.Context // ends on the first interrupt; nothing new is started then
 	pool     *ephemeral.Pool
@@ -45,20 +45,20 @@ type shared struct {
 
 // newWalk returns a walk without a run. Instances that it opens are recorded by recorder, which may be nil;
 // hasher makes the fingerprints of values.
-func (e *Engine) newWalk(ctx, soft context.Context, recorder ephemeral.Recorder, hasher *fingerprint.Hasher) *walk {
+func (h *host) newWalk(ctx, soft context.Context, recorder ephemeral.Recorder, hasher *fingerprint.Hasher) *walk {
 	uses := &computedUses{}
-	leaks := contract.Leaks{Guard: e.opt.Leaks, Policy: e.opt.LeakPolicy, Use: e.opt.Leaks.NewUse()}
+	leaks := contract.Leaks{Guard: h.opt.Leaks, Policy: h.opt.LeakPolicy, Use: h.opt.Leaks.NewUse()}
 	pool := ephemeral.NewPool(ephemeral.Options{
-		Ctx: ctx, Soft: soft, Providers: e.providers, Events: e.events, Limit: e.opt.CloseLimit, Now: e.opt.Now,
-		Accepted: func(pc addr.ProviderConfig, config cty.Value) bool { return e.accepted.has(pc, config) }, Instead: e.opt.Instead, Computed: uses.need, Leaks: e.opt.Leaks, LeakUse: leaks.Use,
+		Ctx: ctx, Soft: soft, Providers: h.providers, Events: h.events, Limit: h.opt.CloseLimit, Now: h.opt.Now,
+		Accepted: func(pc addr.ProviderConfig, config cty.Value) bool { return h.accepted.has(pc, config) }, Instead: h.opt.Instead, Computed: uses.need, Leaks: h.opt.Leaks, LeakUse: leaks.Use,
 		Recorder: recorder,
 	})
 	hasher.Begin = func() func() {
 		_, span := trace.Start(ctx, "hash value")
 		return func() { span.Finish(true) }
 	}
-	env := &object.Env{Ctx: ctx, Providers: e.providers, Events: e.events, Log: e.opt.Log, Leaks: leaks, Hasher: hasher}
-	return &walk{shared: &shared{Engine: e, ctx: ctx, soft: soft, pool: pool, slots: slot.NewPool(e.opt.Parallelism), env: env, hasher: hasher, computed: uses}}
+	env := &object.Env{Ctx: ctx, Providers: h.providers, Events: h.events, Log: h.opt.Log, Leaks: leaks, Hasher: hasher}
+	return &walk{shared: &shared{host: h, ctx: ctx, soft: soft, pool: pool, slots: slot.NewPool(h.opt.Parallelism), env: env, hasher: hasher, computed: uses}}
 }
 
 // startRun sets the run of a walk that is not a fork.
