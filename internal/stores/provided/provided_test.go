@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -226,4 +227,15 @@ func TestHolderIn(t *testing.T) {
 	if got := holderIn("ID: y"); got == nil || got.Who == "" {
 		t.Errorf("got %+v", got)
 	}
+}
+
+// TestRaces lets two processes, each with a provider of its own, race for the lock of a state.
+func TestRaces(t *testing.T) {
+	storetest.RunRaces(t, func(t *testing.T) string { return t.TempDir() }, func(t *testing.T, cloud string) store.Store {
+		s, err := open(t, processes(t, cloud), nil, backend.Env{JournalDir: filepath.Join(cloud, "journals")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	})
 }
