@@ -68,8 +68,9 @@ func (s *stateStores) kind(ctx context.Context, t stateStoreType) (*backend.Kind
 			version = one.Version.String()
 		}
 	}
-	kind, ds := s.processes.Kind(ctx, t.provider, version, t.name)
-	if diags = append(diags, ds...); ds.HasErrors() {
+	// Warnings about the installation come with all providers that the configuration needs.
+	kind, diags := s.processes.Kind(ctx, t.provider, version, t.name)
+	if diags.HasErrors() {
 		return nil, diags
 	}
 	s.kinds[t] = kind

@@ -35,7 +35,8 @@ type initFlags struct {
 	machineFlags
 	tests testsFlag
 
-	warned diag.List // warnings about test files that were shown already
+	warned    diag.List // warnings about test files that were shown already
+	installed diag.List // diagnostics about the provider of the state store that were shown already
 }
 
 // initCommand returns the command init. Tools run it before every other command, so it changes nothing that
@@ -197,7 +198,7 @@ func (c *installCommands) initProviders(ctx context.Context, f *initFlags, st *s
 		Options: install.Options{Upgrade: f.upgrade, Readonly: f.lockfile == "readonly"}, PluginDirs: f.pluginDirs,
 		Observer: lines, Downloading: c.out.downloading(), Start: lines.start, Tests: tests,
 	})
-	return c.out.report(diags) && c.sayLocked(before, after)
+	return c.out.report(diags.Except(f.installed)) && c.sayLocked(before, after)
 }
 
 // sayLocked says that the dependency lock file has changed, if it has, and reports incomplete entries. It

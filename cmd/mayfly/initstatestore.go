@@ -28,6 +28,7 @@ func (c *installCommands) initStateStore(ctx context.Context, f *initFlags) bool
 		before, after, diags := d.Packages.InstallStateStore(ctx, workdir.ProviderOptions{
 			Options: install.Options{Upgrade: f.upgrade, Readonly: f.lockfile == "readonly"}, PluginDirs: f.pluginDirs, Observer: lines, Downloading: c.out.downloading(),
 		})
+		f.installed = diags
 		return c.out.report(diags) && c.sayLocked(before, after)
 	})
 }
