@@ -56,20 +56,27 @@ func UseStateKey(dir, hash string) error {
 	return err
 }
 
-// LockState locks a state and returns the ID of the lock, or the description of the one that there is.
+// LockState locks a state and returns the ID of the lock, or the description of the one that there is. A lock
+// appears with its description, since a file without one would be no lock.
 func LockState(dir, id, operation string) (lock, holder string, err error) {
 	lock = "sim-" + strings.ToLower(rand.Text())
-	f, err := os.OpenFile(LockPath(dir, id), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if errors.Is(err, fs.ErrExist) {
-		text, err := os.ReadFile(LockPath(dir, id))
-		return "", string(text), err
-	}
-	if err != nil {
+	host, _ := os.Hostname()
+	text := fmt.Sprintf("Lock Info:\n  ID:        %s\n  Operation: %s\n  Who:       sim@%s\n  Created:   %s\n", lock, operation, host, time.Now().UTC())
+	own := filepath.Join(dir, ".tmp-"+lock)
+	if err := os.WriteFile(own, []byte(text), 0o600); err != nil {
 		return "", "", err
 	}
-	host, _ := os.Hostname()
-	_, err = fmt.Fprintf(f, "Lock Info:\n  ID:        %s\n  Operation: %s\n  Who:       sim@%s\n  Created:   %s\n", lock, operation, host, time.Now().UTC())
-	return lock, "", errors.Join(err, f.Close())
+	defer func() { err = errors.Join(err, os.Remove(own)) }()
+	for {
+		err := os.Link(own, LockPath(dir, id))
+		if !errors.Is(err, fs.ErrExist) {
+			return lock, "", err
+		}
+		have, err := os.ReadFile(LockPath(dir, id))
+		if !errors.Is(err, fs.ErrNotExist) { // or else it was released just now
+			return "", string(have), err
+		}
+	}
 }
 
 // UnlockState releases the lock with that ID.
