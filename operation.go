@@ -418,6 +418,15 @@ func newOpenRun(run state.Run) *openRun {
 	return &openRun{Run: run, open: map[uint64]opening{}}
 }
 
+// Enqueue implements state.Queue. A run that is none makes the results durable at once.
+func (r *openRun) Enqueue(id uint64, changes ...state.ObjectChange) (wait func() error) {
+	if q, ok := r.Run.(state.Queue); ok {
+		return q.Enqueue(id, changes...)
+	}
+	err := r.Commit(id, changes...)
+	return func() error { return err }
+}
+
 // Opening implements state.Journal.
 func (r *openRun) Opening(i addr.Instance, p addr.Provider, at time.Time) (uint64, error) {
 	id, err := r.Run.Opening(i, p, at)

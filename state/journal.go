@@ -37,6 +37,14 @@ type Journal interface {
 	Closed(id uint64) error
 }
 
+// Queue is implemented by a Journal that gives results their place before they are durable, so that several
+// operations which change the same object can wait together.
+type Queue interface {
+	// Enqueue is Commit in two parts. It returns once the results have their place: they are durable no later
+	// than the results of calls that begin after that. Wait returns when they are, and must be called.
+	Enqueue(id uint64, changes ...ObjectChange) (wait func() error)
+}
+
 // ObjectChange is a new or removed object.
 type ObjectChange struct {
 	Object   addr.Object
@@ -144,10 +152,15 @@ func (l *Log) begin(id uint64, room int64, o addr.Object, action string) error {
 }
 
 // Commit implements Journal.
-func (l *Log) Commit(id uint64, changes ...ObjectChange) error { return l.end("commit", id, changes) }
+func (l *Log) Commit(id uint64, changes ...ObjectChange) error { return l.end("commit", id, changes)() }
 
 // Fail implements Journal.
-func (l *Log) Fail(id uint64, changes ...ObjectChange) error { return l.end("fail", id, changes) }
+func (l *Log) Fail(id uint64, changes ...ObjectChange) error { return l.end("fail", id, changes)() }
+
+// Enqueue implements Queue.
+func (l *Log) Enqueue(id uint64, changes ...ObjectChange) (wait func() error) {
+	return l.end("commit", id, changes)
+}
 
 // Idle reports whether the journal contains nothing that a later run would need: no changes and no
 // unfinished operations.
@@ -194,19 +207,25 @@ func foldedRecord(serial uint64, sum [32]byte) []byte {
 	return fmt.Appendf(nil, `{"folded":{"serial":%d,"sha256":"%x"}}`, serial, sum)
 }
 
-// end writes the last record of an operation. If that fails, the journal is no longer complete; see
-// Complete.
-func (l *Log) end(kind string, id uint64, changes []ObjectChange) error {
+// end adds the last record of an operation; wait returns when it is durable. If that fails, the journal is no
+// longer complete; see Complete.
+func (l *Log) end(kind string, id uint64, changes []ObjectChange) (wait func() error) {
 	record, err := l.endRecord(kind, id, changes)
+	var b *batch
 	if err == nil {
-		err = l.append(record)
+		b = l.enqueue(record)
 	}
-	if err != nil {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		l.lost = true
+	return func() error {
+		if err == nil {
+			err = l.await(b)
+		}
+		if err != nil {
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			l.lost = true
+		}
+		return err
 	}
-	return err
 }
 
 // endRecord closes the operation and returns its record. The operation counts as ended even if its record
@@ -256,19 +275,25 @@ func appendHeadOnly(b []byte, o addr.Object) []byte {
 	return append(b, '}')
 }
 
-// append adds a record to the pending batch and returns when the batch is durable. The first goroutine that
-// gets to write does so for all records in the batch.
-func (l *Log) append(record []byte) error {
+// append adds a record and returns when it is durable.
+func (l *Log) append(record []byte) error { return l.await(l.enqueue(record)) }
+
+// enqueue adds a record to the pending batch, which it returns.
+func (l *Log) enqueue(record []byte) *batch {
 	l.mu.Lock()
+	defer l.mu.Unlock()
 	if l.pending == nil {
 		l.pending = &batch{}
 	} else {
 		l.pending.records = append(l.pending.records, ',')
 	}
-	b := l.pending
-	b.records = append(b.records, record...)
-	l.mu.Unlock()
+	l.pending.records = append(l.pending.records, record...)
+	return l.pending
+}
 
+// await returns when a batch is durable. The first goroutine that gets to write does so for all records in
+// the batch.
+func (l *Log) await(b *batch) error {
 	l.flushing <- struct{}{}
 	defer func() { <-l.flushing }()
 	if !b.done {

@@ -155,3 +155,46 @@ func TestEndsOnce(t *testing.T) {
 		}
 	}
 }
+
+// TestEnqueue has results that wait together to become durable. The order of the calls counts, not the one of
+// the waits, and one synchronization is enough for all.
+func TestEnqueue(t *testing.T) {
+	base := testFile()
+	l, file := newLog(t, base)
+	o := at("made", addr.NoKey)
+	var waits []func() error
+	for _, text := range []string{"first", "second", "third"} {
+		id, err := l.Begin(o, "update")
+		if err != nil {
+			t.Fatal(err)
+		}
+		waits = append(waits, l.Enqueue(id, ObjectChange{Object: o, Provider: testProvider, New: object(t, text)}))
+	}
+	id, err := l.Begin(at("other", addr.NoKey), "create") // what came before is durable with it
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := replay(base, file.buf.Bytes()[:file.durable])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := r.File.State.Object(o); got == nil || string(got.JSON()) != string(object(t, "third").JSON()) {
+		t.Errorf("got %v, want the results in the order of the calls", got)
+	}
+	for i := range waits {
+		if err := waits[len(waits)-1-i](); err != nil {
+			t.Error(err)
+		}
+	}
+	file.fail = errors.New("broken")
+	wait := l.Enqueue(id, ObjectChange{Object: o, Provider: testProvider, New: object(t, "lost")})
+	if !l.Complete() {
+		t.Error("results that are still to be written are lost")
+	}
+	if err := wait(); err == nil || l.Complete() {
+		t.Errorf("got %v, want an error, and a journal that is not complete", err)
+	}
+	if err := l.Enqueue(id)(); err == nil {
+		t.Error("an operation ended twice")
+	}
+}

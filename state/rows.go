@@ -59,6 +59,16 @@ func (r *journaledRun) Commit(id uint64, changes ...ObjectChange) error {
 	return r.Journal.Commit(id, changes...)
 }
 
+// Enqueue implements Queue. A journal that is none makes the results durable at once.
+func (r *journaledRun) Enqueue(id uint64, changes ...ObjectChange) (wait func() error) {
+	r.Put(changes...)
+	if q, ok := r.Journal.(Queue); ok {
+		return q.Enqueue(id, changes...)
+	}
+	err := r.Journal.Commit(id, changes...)
+	return func() error { return err }
+}
+
 // Fail implements Journal.
 func (r *journaledRun) Fail(id uint64, changes ...ObjectChange) error {
 	r.Put(changes...)

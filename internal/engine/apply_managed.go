@@ -37,6 +37,7 @@ type instanceApply struct {
 
 	prior  object.Prior // nothing when creating
 	config object.Config
+	stays  bool // only its record changes: values that it is made of exist no more
 }
 
 // applyStep creates or updates the instance of a change. The instance is prepared before it takes a slot: a
@@ -71,6 +72,9 @@ func (ia *instanceApply) apply() bool {
 	}
 	if !ia.in.Preconditions(ia.t, ia.s.Opened) || !ia.loadPrior() || !ia.evaluateConfig() {
 		return false
+	}
+	if ia.stays {
+		return ia.nothingToDo(ia.prior.Value)
 	}
 	planned, ok := ia.planAgain()
 	if !ok {
@@ -122,7 +126,7 @@ func (ia *instanceApply) evaluateConfig() bool {
 		return false
 	}
 	evaluateMade(ia.t, &ia.objectOp, ia.s.Opened, ia.in, config.Computed)
-	if config.Value, ok = leaveOutUnavailable(ia, config); !ok {
+	if config.Value, ok = leaveOutUnavailable(ia, config); !ok || !settlesAgain(ia, config) {
 		return false
 	}
 	ia.Withheld.Making = withheld.Making{
@@ -135,6 +139,9 @@ func (ia *instanceApply) evaluateConfig() bool {
 	}
 	ia.prior.Value = ia.Withheld.Fill(ia.prior.Value, ia.prior.Object, config.Value)
 	ia.config = ia.IgnoreChanges(config, &ia.in.Config().Lifecycle, ia.prior)
+	if ia.stays {
+		ia.config.Value = ia.Withheld.Hide(ia.config.Value)
+	}
 	if !ia.config.Value.IsWhollyKnown() {
 		ia.Report(diag.Errorf("Configuration contains unknown value", "The configuration of %s is still not wholly known, although everything that it refers to has been applied. This is usually caused by a provider that left an attribute unknown.", ia.Obj))
 		return false
@@ -172,39 +179,6 @@ func (ia *instanceApply) planAgain() (planned provider.PlanResponse, ok bool) {
 	return planned, staysUpdate(ia, planned) && staysSeen(ia, planned)
 }
 
-// staysUpdate reports whether an update is still one with the values of withheld attributes, which may be
-// others than in the plan (E93). If not, that is reported.
-func staysUpdate(ia *instanceApply, planned provider.PlanResponse) bool {
-	if ia.change.Action != plan.Update || len(ia.change.Withheld) == 0 {
-		return true
-	}
-	paths := contract.ReplacePaths(ia.Block(), ia.prior.Value, planned.Planned, ia.Answers.AcceptPaths(planned.RequiresReplace))
-	if len(paths) == 0 {
-		paths = object.HiddenReplacement(&ia.Op, object.PlanRequest{Prior: ia.prior, Config: ia.config.Value, Meta: ia.meta(ia.in)})
-	}
-	if len(paths) == 0 {
-		return true
-	}
-	ia.Report(diag.Errorf("Action has changed since the plan",
-		"The plan updates %s, but with the value that %s has now, it would have to be replaced. Nothing was changed. Make a new plan.", ia.Obj, schema.PathString(paths[0])))
-	return false
-}
-
-// staysSeen reports whether an update sends no withheld attribute as null that the real object has. A value
-// may be one in the plan and null now. If so, that is reported.
-func staysSeen(ia *instanceApply, planned provider.PlanResponse) bool {
-	if ia.change.Action != plan.Update || ia.prior.Object == nil || len(ia.prior.Object.Withheld) == 0 {
-		return true
-	}
-	statuses := ia.Withheld.Judge(ia.prior.Value, ia.prior.Object, ia.config.Value, planned.Planned)
-	diags := ia.Withheld.CheckSeen(ia.prior.Value, planned.Planned, statuses, nil)
-	if !planned.Planned.RawEquals(ia.prior.Value) {
-		diags = append(diags, ia.Withheld.CheckSent(ia.config.Value, ia.prior.Object)...)
-	}
-	ia.Report(diags)
-	return !diags.HasErrors()
-}
-
 // validate has the provider validate the configuration again if it differs from the one it saw while
 // planning: ephemeral values may have changed, and unknown values have become known.
 func (ia *instanceApply) validate(first cty.Value) bool {
@@ -240,8 +214,8 @@ func (ia *instanceApply) object(v cty.Value, private []byte, identity cty.Value,
 	o := ia.StateObject(v, slices.Concat(ia.config.Sensitive, ia.Block().SensitivePaths(v)), private, identity, nil)
 	if o != nil {
 		sent := ia.config.Value
-		if left.failed {
-			sent = cty.NilVal // it may not have been taken
+		if left.failed || ia.stays {
+			sent = cty.NilVal // it may not have been taken, or nothing was sent
 		}
 		o.Withheld = ia.Withheld.Records(v, sent, ia.prior.Object)
 		o.Tainted, o.Dependencies, o.CreateBeforeDestroy = left.tainted, stateDeps(ia.change.Deps), ia.change.CreateBeforeDestroy

@@ -116,17 +116,40 @@ func (a *applier) beginEntry(o addr.Object, action string) *journalEntry {
 
 // end records the results and makes them durable.
 func (e *journalEntry) end(failed bool, changes ...state.ObjectChange) bool {
-	made := e.a.hasher.Made()
-	for i := range changes {
-		changes[i].Salts = made
-	}
+	e.addSalts(changes)
 	write := e.a.req.State.Commit
 	if failed {
 		write = e.a.req.State.Fail
 	}
+	return e.await(func() error { return write(e.id, changes...) })
+}
+
+// enqueue is end in two parts for an operation that has not failed: it returns once the results have their
+// place in the journal, if the journal can give them one, and wait when they are durable.
+func (e *journalEntry) enqueue(changes ...state.ObjectChange) (wait func() bool) {
+	q, ok := e.a.req.State.(state.Queue)
+	if !ok {
+		done := e.end(false, changes...)
+		return func() bool { return done }
+	}
+	e.addSalts(changes)
+	durable := q.Enqueue(e.id, changes...)
+	return func() bool { return e.await(durable) }
+}
+
+// addSalts adds the salts that this run has made to the results, which may depend on them.
+func (e *journalEntry) addSalts(changes []state.ObjectChange) {
+	made := e.a.hasher.Made()
+	for i := range changes {
+		changes[i].Salts = made
+	}
+}
+
+// await waits until the results are durable, and reports whether they are.
+func (e *journalEntry) await(durable func() error) bool {
 	var diags diag.List
 	e.whileOthersBegin(func() {
-		if err := write(e.id, changes...); err != nil {
+		if err := durable(); err != nil {
 			diags = journalFailed(err)
 			e.a.run.Report(diags)
 		}

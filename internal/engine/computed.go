@@ -11,7 +11,6 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/event"
-	"github.com/mayfly-iac/mayfly/internal/engine/object"
 	"github.com/mayfly-iac/mayfly/internal/values/schema"
 	"github.com/mayfly-iac/mayfly/internal/values/value"
 	"github.com/mayfly-iac/mayfly/plan"
@@ -22,8 +21,15 @@ import (
 type computedUses struct {
 	state *state.State // that the run begins with; nil for none. Set before the first use
 
-	mu sync.Mutex
-	of map[string][]computedUse // by attribute
+	mu        sync.Mutex
+	of        map[string][]computedUse // by attribute
+	producers map[string]producer      // of the state, by attribute; made at the first use
+}
+
+// producer is an instance that computed values belong to, with the state's record of one.
+type producer struct {
+	instance addr.Instance
+	record   *state.Withheld // nil if there is none
 }
 
 // computedUse is a use of a computed value: by an argument of a managed resource, or by something else.
@@ -32,7 +38,7 @@ type computedUse struct {
 	once     bool          // it needs the value in this run alone
 	instance addr.Instance // zero for others
 	path     cty.Path      // of the argument
-	ignored  bool          // changes of the argument are ignored
+	ignored  bool          // changes of the argument are ignored, which is an ephemeral attribute
 }
 
 func (u *computedUses) add(of value.Computed, use computedUse) {
@@ -64,18 +70,18 @@ func (u *computedUses) use(by computedUse, of []value.Computed) diag.List {
 	if len(past) == 0 {
 		return nil
 	}
-	return unavailable(u.state, by.user, past, !by.once)
+	return u.unavailable(by.user, past, !by.once)
 }
 
 // unavailable is the error for computed values of earlier runs that something needs, in every run if always
-// is set: then new values help no longer than the run that makes them. st is the state that the run begins
-// with, nil if there is none.
-func unavailable(st *state.State, user string, of []value.Computed, always bool) diag.List {
+// is set: then new values help no longer than the run that makes them.
+func (u *computedUses) unavailable(user string, of []value.Computed, always bool) diag.List {
 	slices.SortFunc(of, func(a, b value.Computed) int { return strings.Compare(a.By, b.By) })
 	var lines, options strings.Builder
 	for _, c := range of {
 		fmt.Fprintf(&lines, "\n  %s", c.By)
-		producer, w := producerOf(st, c)
+		from := u.producerOf(c)
+		w := from.record
 		if w == nil {
 			continue
 		}
@@ -85,7 +91,7 @@ func unavailable(st *state.State, user string, of []value.Computed, always bool)
 		if len(w.To) > 0 {
 			fmt.Fprintf(&lines, " for %s", names(w.To))
 		}
-		if option := " -replace=" + diag.Argument(producer.String()); !strings.Contains(options.String()+" ", option+" ") {
+		if option := " -replace=" + diag.Argument(from.instance.String()); !strings.Contains(options.String()+" ", option+" ") {
 			options.WriteString(option)
 		}
 	}
@@ -112,28 +118,9 @@ func reportUnavailable(op *objectOp, all []value.ComputedPart, path cty.Path, wh
 			of = append(of, part.Of)
 		}
 	}
-	diags := unavailable(op.walk.computed.state, fmt.Sprintf("The argument %s of %s", schema.PathString(path), op.Obj), of, false)
+	diags := op.walk.computed.unavailable(fmt.Sprintf("The argument %s of %s", schema.PathString(path), op.Obj), of, false)
 	diags[0].Path, diags[0].Detail = path, why+diags[0].Detail
 	op.Report(diags)
-}
-
-// leaveOutUnavailable returns the configuration of an apply with null in place of write-only arguments whose
-// values cannot be had, which an update does not take. It returns false if the change takes one, which was
-// reported. The plan has seen to it that there is none, but null must not be sent if that was wrong.
-func leaveOutUnavailable(ia *instanceApply, config object.Config) (cty.Value, bool) {
-	v := config.Value
-	for _, part := range config.Computed {
-		if !part.Of.Past || !ia.Block().InWriteOnly(part.Path) {
-			continue
-		}
-		version := ia.Block().WriteOnlyVersion(part.Path)
-		if ia.change.Action != plan.Update || version != nil && !sameAt(ia.prior.Value, v, version) {
-			reportUnavailable(&ia.objectOp, config.Computed, part.Path, "")
-			return v, false
-		}
-		v = ia.Block().NullAt(v, []cty.Path{part.Path})
-	}
-	return v, true
 }
 
 // sameAt reports whether a configuration has no other value at a path than an object has.
@@ -143,23 +130,24 @@ func sameAt(o, config cty.Value, path cty.Path) bool {
 	return err1 == nil && err2 == nil && (is.IsNull() || is.RawEquals(was))
 }
 
-// producerOf returns the instance that a computed value belongs to, and the state's record of it, nil if it
-// has none.
-func producerOf(st *state.State, of value.Computed) (addr.Instance, *state.Withheld) {
-	if st == nil {
-		return addr.Instance{}, nil
-	}
-	for i, in := range st.AllInstances() {
-		if in.Current == nil {
-			continue
-		}
-		for k, w := range in.Current.Withheld {
-			if w.Computed && attributeName(i, w.Path) == of.By {
-				return i, &in.Current.Withheld[k]
+// producerOf returns the instance that a computed value belongs to.
+func (u *computedUses) producerOf(of value.Computed) producer {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.producers == nil && u.state != nil {
+		u.producers = map[string]producer{}
+		for i, in := range u.state.AllInstances() {
+			if in.Current == nil {
+				continue
+			}
+			for k, w := range in.Current.Withheld {
+				if w.Computed {
+					u.producers[attributeName(i, w.Path)] = producer{i, &in.Current.Withheld[k]}
+				}
 			}
 		}
 	}
-	return addr.Instance{}, nil
+	return u.producers[of.By]
 }
 
 func attributeName(i addr.Instance, path cty.Path) string {
@@ -242,13 +230,20 @@ func (d *deliveries) take(consumer addr.Instance) (done []addr.Instance) {
 }
 
 // endDelivered ends the entry of an operation on a consumer of computed values, which has taken them. In the
-// same write it strikes the resource out of the records of those who owed it something. The writes follow
-// each other, or one could restore a line that another has struck out.
+// same write it strikes the resource out of the records of those who owed it something. The writes take their
+// places one after the other, or one could restore a line that another has struck out; then they wait
+// together.
 func endDelivered(a *applier, entry *journalEntry, consumer addr.Instance, change state.ObjectChange) bool {
 	d := &a.deliveries
 	if len(d.producers[consumer]) == 0 {
 		return entry.end(false, change)
 	}
+	return enqueueDelivered(a, entry, consumer, change)()
+}
+
+// enqueueDelivered is endDelivered until the write has its place. Wait returns when it is durable.
+func enqueueDelivered(a *applier, entry *journalEntry, consumer addr.Instance, change state.ObjectChange) (wait func() bool) {
+	d := &a.deliveries
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	changes := []state.ObjectChange{change}
@@ -264,7 +259,7 @@ func endDelivered(a *applier, entry *journalEntry, consumer addr.Instance, chang
 			changes = append(changes, state.ObjectChange{Object: addr.Object{Instance: producer}, Provider: config, New: n})
 		}
 	}
-	return entry.end(false, changes...)
+	return entry.enqueue(changes...)
 }
 
 // oweFirst records, before an update, that the consumers of the computed values which it may make have yet to

@@ -356,6 +356,17 @@ func (s *spy) Commit(id uint64, changes ...state.ObjectChange) error {
 	return s.Run.Commit(id, changes...)
 }
 
+func (s *spy) Enqueue(id uint64, changes ...state.ObjectChange) (wait func() error) {
+	if err := s.note("commit", changes); err != nil {
+		return func() error { return err }
+	}
+	durable := s.Run.(state.Queue).Enqueue(id, changes...)
+	return func() error {
+		time.Sleep(s.endTakes)
+		return durable()
+	}
+}
+
 func (s *spy) Fail(id uint64, changes ...state.ObjectChange) error {
 	if err := s.note("fail", changes); err != nil {
 		return err

@@ -22,6 +22,7 @@ type madeObject struct {
 	through string    // local, module or nothing
 	static  bool      // the version of the secret is a number
 	version int
+	rebuilt int    // how often it was made of other tokens, or of the same in another way
 	from    string // the label before the step
 }
 
@@ -174,6 +175,9 @@ func (o *madeObject) text() string {
 		fmt.Fprintf(&sb, "  size = %d\n  secret_wo = %s\n  secret_wo_version = ", o.note, secret)
 		for i := range whole {
 			whole[i] = "fingerprint(" + whole[i] + ")"
+		}
+		if o.rebuilt > 0 {
+			whole = append(whole, fmt.Sprint(o.rebuilt))
 		}
 		if o.static {
 			whole = []string{fmt.Sprint(o.version)}

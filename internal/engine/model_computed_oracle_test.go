@@ -152,38 +152,48 @@ func (h *madeHistory) bare(cmd heldCommand) (out []string) {
 	return out
 }
 
-// due returns the secret that the tokens of now make for an instance; false if one of the accounts does not
-// exist.
-func (h *madeHistory) due(i madeInstance) (string, bool) {
-	var tokens []string
-	for _, s := range i.sources() {
-		id := h.real(s)
-		if id == "" {
-			return "", false
-		}
-		token := h.truth.tokens[id]
-		if !s.on { // the state has it, as ever
-			token = tokenOf(h.instance(s).Current)
-		}
-		tokens = append(tokens, token)
+// token returns the token of now of an account, "" if the account does not exist.
+func (h *madeHistory) token(i madeInstance) string {
+	id := h.real(i)
+	if id == "" || i.on {
+		return h.truth.tokens[id]
 	}
-	return i.secret(tokens), true
+	return tokenOf(h.instance(i).Current) // the state has it, as ever
 }
 
 // lacking returns the instances that do not have the secrets that the tokens of now make. If the user has
-// said that all is well with one, it is left out.
+// said that all is well with the tokens that an instance lacks, it is left out.
 func (h *madeHistory) lacking() (out []string) {
 	for _, i := range h.config.all() {
-		if len(i.uses) == 0 {
-			continue
-		}
-		id := h.real(i)
-		due, ok := h.due(i)
-		if !ok || id == "" || h.truth.got[id] != due && h.waived[i.named()] != due {
+		if len(i.uses) > 0 && h.lacks(i) {
 			out = append(out, i.address())
 		}
 	}
 	return out
+}
+
+func (h *madeHistory) lacks(i madeInstance) bool {
+	id := h.real(i)
+	if id == "" {
+		return true
+	}
+	had := madeToken.FindAllString(strings.ToUpper(h.truth.got[id]), -1)
+	var tokens []string
+	waived := false
+	for _, s := range i.sources() {
+		token := h.token(s)
+		switch key := strings.ToUpper(token); {
+		case token == "":
+			return true
+		case slices.Contains(had, key):
+		case h.waived[i.named()+" "+s.named()] != key:
+			return true
+		default:
+			waived = true
+		}
+		tokens = append(tokens, token)
+	}
+	return !waived && h.truth.got[id] != i.secret(tokens)
 }
 
 // touch notes that something about an instance has changed for which it needs its secret, so that calls that

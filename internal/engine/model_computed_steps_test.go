@@ -254,7 +254,7 @@ func (h *madeHistory) rebuild(i madeInstance) string {
 			}
 			i.keys, i.each = keys, each
 		}
-		i.static = i.typ == "sim_thing" // the secret may be another one of the same tokens
+		i.rebuilt++
 		h.bump(i.madeObject)
 		return "rebuild"
 	}

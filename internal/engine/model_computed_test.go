@@ -66,7 +66,7 @@ type madeHistory struct {
 	touched   map[string]bool   // instances that calls may change, by name
 	needy     map[string]bool   // those of them that need their secrets for it
 	renewed   map[string]bool   // those that get new tokens, or may have got them
-	waived    map[string]string // secrets that instances lack, which is all right
+	waived    map[string]string // tokens, in upper case, that instances lack, which is all right; by user and account
 	ended     bool              // a run has failed or died since all was well
 	uncertain bool              // and the engine cannot know what it has done
 }
@@ -306,9 +306,11 @@ func (h *madeHistory) untaint(d diag.Diagnostic) {
 		n.Withheld, _ = state.Deliver(n.Withheld, nil)
 		in.Current = n
 		for _, user := range all {
-			if slices.ContainsFunc(user.sources(), func(s madeInstance) bool { return s.address() == address }) {
-				h.waived[user.named()], _ = h.due(user)
-				h.touch(user)
+			for _, source := range user.sources() {
+				if source.address() == address {
+					h.waived[user.named()+" "+source.named()] = strings.ToUpper(h.token(source))
+					h.touch(user)
+				}
 			}
 		}
 	}

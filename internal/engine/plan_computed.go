@@ -9,6 +9,7 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/internal/base/future"
+	"github.com/mayfly-iac/mayfly/internal/engine/contract"
 	"github.com/mayfly-iac/mayfly/internal/engine/ephemeral"
 	"github.com/mayfly-iac/mayfly/internal/engine/object"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
@@ -23,23 +24,20 @@ type settled uint8
 
 const (
 	settledByPlan settled = iota // the provider has to plan it
-	settledSame                  // it stays as it is, without asking the provider
+	settledSame                  // it stays as it is, but for its record in the state, without asking the provider
 	settledFailed                // it cannot be planned, which was reported
 )
 
 // settleComputed looks at the computed values that the configuration of an object is made of. Where they
 // existed only in an earlier run, an ephemeral attribute must be made of the same ones as before, or it is an
-// error (E97). Write-only arguments are judged by checkWriteOnly, once the action is known.
+// error (E97). Write-only arguments, and attributes whose changes are ignored, are judged by checkUnavailable
+// once the action is known.
 func settleComputed(ip *instancePlan, s *ephemeral.Session) settled {
 	evaluateMade(ip.t, &ip.objectOp, s.Opened, ip.in, ip.declared.Computed)
 	noteUses(ip, ip.declared.Computed)
-	var missing []cty.Path
-	for _, part := range ip.declared.Computed {
-		if ip.Withheld.Names.Matches(part.Path) {
-			if part.Of.Past {
-				missing = append(missing, part.Path)
-			}
-		}
+	missing := missingIn(&ip.objectOp, ip.declared)
+	if len(missing) > 0 && !ip.prior.Value.IsNull() && ip.forcedReason() == plan.NoReason {
+		missing = slices.DeleteFunc(missing, func(p cty.Path) bool { return ignores(&ip.objectOp, p) })
 	}
 	switch {
 	case len(missing) == 0:
@@ -55,13 +53,28 @@ func settleComputed(ip *instancePlan, s *ephemeral.Session) settled {
 	return settledSame
 }
 
+// missingIn returns the ephemeral attributes in a configuration whose values existed only in an earlier run.
+func missingIn(op *objectOp, config object.Config) (missing []cty.Path) {
+	for _, part := range config.Computed {
+		if op.Withheld.Names.Matches(part.Path) && part.Of.Past {
+			missing = append(missing, part.Path)
+		}
+	}
+	return missing
+}
+
+// ignores reports whether changes of an ephemeral attribute are ignored.
+func ignores(op *objectOp, path cty.Path) bool {
+	return op.Withheld.Ignored != nil && op.Withheld.Names.Matches(path) && op.Withheld.Ignored(path)
+}
+
 // noteUses notes that an object uses the values that parts of its configuration are made of.
 func noteUses(ip *instancePlan, parts []value.ComputedPart) {
 	for _, part := range parts {
 		if !part.Of.Past {
 			ip.planner.computed.add(part.Of, computedUse{
 				user: ip.Obj.String(), instance: ip.Obj.Instance, path: part.Path,
-				ignored: ip.Withheld.Ignored != nil && ip.Withheld.Ignored(part.Path),
+				ignored: ignores(&ip.objectOp, part.Path),
 			})
 		}
 	}
@@ -72,28 +85,32 @@ func staysUnavailable(ip *instancePlan, missing []cty.Path) bool {
 	if !asStored(ip) || !ip.Withheld.SameGiven(ip.loaded.Value, ip.prior.Value, ip.declared.Value, ip.stored) || ip.forcedReason() != plan.NoReason {
 		return false
 	}
-	if !ip.Withheld.Unavailable(ip.stored, ip.declared.Value, missing) {
-		return false
-	}
 	ip.config = ip.declared
-	return !ip.marksChanged(ip.prior.Value)
+	return ip.Withheld.Unavailable(ip.stored, ip.declared.Value, missing)
 }
 
-// checkWriteOnly reports write-only arguments that a change needs and whose values cannot be had. An update
-// needs them only if their version changes.
-func checkWriteOnly(ip *instancePlan, planned cty.Value) bool {
+// checkUnavailable reports arguments that a change needs and whose values cannot be had. An update needs
+// write-only arguments only if their version changes. It needs ephemeral attributes whose changes are ignored
+// if the provider is called, which may write whatever it is sent.
+func checkUnavailable(ip *instancePlan, planned cty.Value) bool {
 	if ip.change.Action == plan.NoOp {
 		return true
 	}
-	ok := true
+	ok, update := true, ip.change.Action == plan.Update
 	for _, part := range ip.declared.Computed {
-		if !part.Of.Past || ip.Withheld.Names.Matches(part.Path) {
+		if !part.Of.Past {
 			continue
 		}
-		if ip.change.Action == plan.Update && !takesWriteOnly(ip.Block(), part.Path, ip.prior.Value, planned) {
+		why := ""
+		switch ignored := ignores(&ip.objectOp, part.Path); {
+		case ignored && update && planned.RawEquals(ip.prior.Value), !ignored && ip.Withheld.Names.Matches(part.Path):
+			continue
+		case ignored && update:
+			why = "Changes of the argument are ignored, but the provider would be sent null in its place in this update. "
+		case update && !takesWriteOnly(ip.Block(), part.Path, ip.prior.Value, planned):
 			continue
 		}
-		reportUnavailable(&ip.objectOp, ip.declared.Computed, part.Path, "")
+		reportUnavailable(&ip.objectOp, ip.declared.Computed, part.Path, why)
 		ok = false
 	}
 	return ok
@@ -176,6 +193,10 @@ func deliver(p *planner, c *plan.Change, w *plan.Withheld, by string, use comput
 		return
 	}
 	to := p.changes[addr.Object{Instance: use.instance}]
+	if use.ignored && (to == nil || to.Action != plan.Create && !to.Action.IsReplace()) {
+		warnIgnoring(p, c.Action == plan.Update, by, use)
+		return
+	}
 	if to != nil && takes(p, to, use.path) {
 		w.Consumers = append(w.Consumers, use.instance)
 		return
@@ -191,9 +212,6 @@ func deliver(p *planner, c *plan.Change, w *plan.Withheld, by string, use comput
 	switch {
 	case to == nil:
 		why, way = "this plan leaves it out", "Include it in the plan"
-	case use.ignored:
-		why = "changes of its argument " + schema.PathString(use.path) + " are ignored"
-		way = "Replace that object too with the option -replace=" + diag.Argument(use.instance.String())
 	case unversioned(p, to, use.path):
 		why = "its argument " + schema.PathString(use.path) + " has no version, so that the value is not sent"
 		way = "Replace that object too with the option -replace=" + diag.Argument(use.instance.String())
@@ -201,6 +219,18 @@ func deliver(p *planner, c *plan.Change, w *plan.Withheld, by string, use comput
 	p.run.Report(diag.Errorf("New value would not be delivered",
 		"The plan makes a new value of %s, and %s uses it, but %s. The value exists only in the run that makes it. %s, or leave the value as it is.",
 		by, use.instance, why, way).WithAddress(use.instance.String()))
+}
+
+// warnIgnoring warns about a user of a new value whose changes are ignored. maybe is set if the value may
+// stay the same.
+func warnIgnoring(p *planner, maybe bool, by string, use computedUse) {
+	makes := "makes"
+	if maybe {
+		makes = "may make"
+	}
+	p.run.Report(diag.Warnf("New value is not sent where changes are ignored",
+		"The plan %s a new value of %s, which %s uses. Changes of its argument %s are ignored, so it keeps the earlier value. To give it the new one, replace it in the same run with the option -replace=%s.",
+		makes, by, use.instance, schema.PathString(use.path), diag.Argument(use.instance.String())).WithAddress(use.instance.String()))
 }
 
 // takes reports whether a change takes the value of an argument.
@@ -261,7 +291,10 @@ func addExcludedUses(p *planner) {
 			continue
 		}
 		for _, part := range value.PathsMadeOf(cfg) {
-			p.computed.add(part.Of, computedUse{user: i.String(), instance: i, path: part.Path})
+			p.computed.add(part.Of, computedUse{
+				user: i.String(), instance: i, path: part.Path,
+				ignored: in.Resource.Block.Withheld.Matches(part.Path) && contract.Ignores(in.Resource.Block.Schema.Block, &in.Config().Lifecycle, part.Path),
+			})
 		}
 	}
 }
@@ -317,30 +350,32 @@ func checkUndelivered(ip *instancePlan) bool {
 // othersDependOn reports whether the state has objects that depend on a resource, and that belong to none of
 // the given resources.
 func othersDependOn(p *planner, r addr.ConfigResource, known []addr.ConfigResource) bool {
-	for i, in := range p.req.State.AllInstances() {
-		if in.Current != nil && i.Config() != r && !slices.Contains(known, i.Config()) && slices.Contains(in.Current.Dependencies, r) {
+	for of := range p.dependents()[r] {
+		if of != r && !slices.Contains(known, of) {
 			return true
 		}
 	}
 	return false
 }
 
-// evaluateMade evaluates the configuration with the versions of computed values in their place, for the
-// records of the attributes that are made of them. of are the parts of the configuration that are.
-func evaluateMade(t *future.Task, op *objectOp, o *eval.Opened, in *eval.Instance, of []value.ComputedPart) {
-	if op.Withheld.Made != cty.NilVal || !slices.ContainsFunc(of, func(part value.ComputedPart) bool { return op.Withheld.Names.Matches(part.Path) }) {
-		return
+// dependentsIn returns, for each resource that objects in a state depend on, the resources of those objects.
+func dependentsIn(st *state.State) map[addr.ConfigResource]map[addr.ConfigResource]struct{} {
+	out := map[addr.ConfigResource]map[addr.ConfigResource]struct{}{}
+	if st == nil {
+		return out
 	}
-	op.Withheld.Made = cty.NullVal(op.Block().Type())
-	made, ok := eval.StandIns(t, in, o)
-	if !ok {
-		return
+	for i, in := range st.AllInstances() {
+		if in.Current == nil {
+			continue
+		}
+		for _, r := range in.Current.Dependencies {
+			if out[r] == nil {
+				out[r] = map[addr.ConfigResource]struct{}{}
+			}
+			out[r][i.Config()] = struct{}{}
+		}
 	}
-	if plain, faults := value.Storable(made, op.Block().Type()); len(faults) == 0 {
-		op.Withheld.Made = op.Block().NullAt(plain, slices.DeleteFunc(op.Withheld.Names.Find(plain), func(p cty.Path) bool {
-			return slices.ContainsFunc(of, func(part value.ComputedPart) bool { return part.Path.HasPrefix(p) || p.HasPrefix(part.Path) })
-		}))
-	}
+	return out
 }
 
 // keptAway returns the planned object without the computed values that stay. The plan may have read them, but

@@ -323,7 +323,7 @@ func (ip *instancePlan) decide() (cty.Value, bool) {
 			return cty.NilVal, false
 		}
 	}
-	if !checkWriteOnly(ip, resp.Planned) {
+	if !checkUnavailable(ip, resp.Planned) {
 		return cty.NilVal, false
 	}
 	return ip.finish(resp)
@@ -381,7 +381,7 @@ func (ip *instancePlan) compare(pv object.Prior, resp provider.PlanResponse) (pr
 		}
 	default:
 		c.Action = plan.Update
-		if diags := ip.Withheld.CheckSent(ip.config.Value, pv.Object); diags.HasErrors() {
+		if diags := ip.Withheld.CheckSent(ip.config.Value, ip.declared.Value, pv.Object); diags.HasErrors() {
 			ip.Report(diags)
 			return resp, false
 		}
@@ -432,7 +432,7 @@ func (ip *instancePlan) finish(resp provider.PlanResponse) (cty.Value, bool) {
 	if c.CreateBeforeDestroy && c.Action == plan.DeleteThenCreate {
 		c.Action = plan.CreateThenDelete
 	}
-	if ip.staysAsIs() {
+	if staysAsIs(ip) {
 		c.After = c.Before
 	} else {
 		var ok bool
@@ -443,13 +443,6 @@ func (ip *instancePlan) finish(resp provider.PlanResponse) (cty.Value, bool) {
 	c.PlannedPrivate, c.PlannedIdentity = resp.Private, ip.SealIdentity(resp.Identity)
 	ip.planner.record(c)
 	return ip.Mark(keptAway(ip, resp.Planned), ip.config, recordsOf(ip)), allowed
-}
-
-// staysAsIs reports whether the planned object is the prior one, sensitive parts included, so that the plan
-// has it once.
-func (ip *instancePlan) staysAsIs() bool {
-	c := ip.change
-	return c.Action == plan.NoOp && !c.Before.IsZero() && len(c.Withheld)+len(ip.prior.Sensitive())+len(ip.config.Sensitive) == 0
 }
 
 // replacement returns the action that replaces the object, regardless of create_before_destroy, which finish

@@ -139,3 +139,10 @@ func (p *planner) dependencyFailed(deps []plan.Dep) bool {
 	defer p.mu.Unlock()
 	return slices.ContainsFunc(deps, p.broken.Touched)
 }
+
+// staysAsIs reports whether the planned object is the prior one, sensitive parts included, so that the plan
+// has it once.
+func staysAsIs(ip *instancePlan) bool {
+	c := ip.change
+	return c.Action == plan.NoOp && !c.Before.IsZero() && len(c.Withheld)+len(ip.prior.Sensitive())+len(ip.config.Sensitive) == 0
+}

@@ -67,6 +67,9 @@ func unneeded(ip *instancePlan) bool {
 	if len(ip.Withheld.Versions) == 0 || !asStored(ip) || !ip.prior.SameAs(ip.loaded, &ip.Withheld) || ip.forcedReason() != plan.NoReason {
 		return false
 	}
+	if len(ip.Withheld.Restored(ip.prior.Value, ip.stored)) > 0 {
+		return false
+	}
 	cfg, diags := ip.in.EvalBody(ip.t, eval.NewOpened(nil))
 	if diags.HasErrors() {
 		return false // which is reported when it is evaluated with the instances it lacks
@@ -83,20 +86,31 @@ func unneeded(ip *instancePlan) bool {
 	return true
 }
 
-// asStored reports whether the object exists and is stored as it would be now, but for changes outside.
+// asStored reports whether the object exists and is stored as it would be now, but for changes outside and
+// the upgrade of its schema.
 func asStored(ip *instancePlan) bool {
-	return ip.stored != nil && ip.loaded.Object == ip.stored && !ip.loaded.Cleaned && ip.IsCurrent(ip.stored) && !ip.prior.Value.IsNull()
+	return ip.stored != nil && ip.loaded.Object == ip.stored && !ip.loaded.Cleaned && !ip.prior.Value.IsNull()
 }
 
-// planUnneeded plans no change of an object for which unneeded is true.
+// planUnneeded plans no change of an object for which unneeded is true, or one of the state alone.
 func planUnneeded(ip *instancePlan, s *ephemeral.Session) (cty.Value, bool) {
 	if !ip.in.Preconditions(ip.t, s.Opened) || ip.Answers.Later && !ip.review() {
 		return cty.NilVal, false
 	}
 	ip.newChange(ip.prior)
 	ip.change.Action = plan.NoOp
+	restored := ip.Withheld.Restored(ip.prior.Value, ip.stored)
+	if diags := ip.Withheld.CheckSeen(ip.prior.Value, ip.prior.Value, restored, nil); diags.HasErrors() {
+		ip.Report(diags)
+		return cty.NilVal, false
+	}
+	if len(restored) > 0 || ip.marksChanged(ip.prior.Value) {
+		ip.change.Action, ip.change.Withheld = plan.Update, restored
+	}
 	for _, w := range ip.stored.Withheld {
-		ip.change.Withheld = append(ip.change.Withheld, plan.Withheld{Path: w.Path, Status: plan.WithheldSame})
+		if !slices.ContainsFunc(restored, func(r plan.Withheld) bool { return r.Path.Equals(w.Path) }) {
+			ip.change.Withheld = append(ip.change.Withheld, plan.Withheld{Path: w.Path, Status: plan.WithheldSame, Computed: w.Computed})
+		}
 	}
 	v, ok := ip.finish(provider.PlanResponse{Planned: ip.prior.Value, Private: ip.prior.Private, Identity: ip.prior.Identity})
 	return v, ok && ip.in.Postconditions(ip.t, s.Opened, v)

@@ -79,6 +79,7 @@ func (e *Engine) newPlanner(ctx context.Context, req PlanRequest, random io.Read
 	p.start = startState{walk: p.walk, planner: p}
 	p.outputs = outputPlanner{walk: p.walk, planner: p}
 	p.computed.state = req.State
+	p.dependents = sync.OnceValue(func() map[addr.ConfigResource]map[addr.ConfigResource]struct{} { return dependentsIn(req.State) })
 	p.rules = ephemeral.Rules{Skip: p.unneeded, Pending: p.dependsPending}
 	for _, a := range req.ForceReplace {
 		p.forced[a] = struct{}{}
@@ -100,6 +101,8 @@ type planner struct {
 
 	moved    moves.Moved // set before any task starts
 	warnings diag.List   // of validating, to be added to the warnings of planning
+	// dependents returns, for each resource, the resources of the state that depend on it.
+	dependents func() map[addr.ConfigResource]map[addr.ConfigResource]struct{}
 
 	order    planOrder
 	imports  importPlanner

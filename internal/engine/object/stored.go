@@ -45,7 +45,7 @@ func (op *Op) Upgrade(o *state.Object) (Prior, bool) {
 	if v == cty.NilVal {
 		return pr, false
 	}
-	pr.Value = v
+	pr.Value, op.Withheld.Upgraded = v, v
 	return op.loadIdentity(pr, o)
 }
 

@@ -2,6 +2,7 @@ package withheld
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -165,7 +166,7 @@ func TestUnavailable(t *testing.T) {
 	cfg := thing(unknown, other)
 	record := func(change func(*state.Withheld)) state.Withheld {
 		w := sent(t, password, str("a"))
-		w.Made, w.Config = of(t, str("how")), quickOf(t, thing(none, other))
+		w.Made, w.Config = of(t, madeOf(t, str("how"))), restOf(t, thing(none, other))
 		change(&w)
 		return w
 	}
@@ -189,16 +190,95 @@ func TestUnavailable(t *testing.T) {
 		{"a computed one more", stored(t, thing(none, other), record(nothing), state.Withheld{Path: note(0), Computed: true}), cfg, how, true},
 	} {
 		f := newFixture(t)
-		f.Made = row.made
+		f.Made = []Made{{Value: row.made}}
 		if got := f.Unavailable(row.o, row.cfg, []cty.Path{password}); got != row.want {
 			t.Errorf("%s: got %t, want %t", row.name, got, row.want)
 		}
 	}
 	f := newFixture(t)
-	f.Made = how
-	o := stored(t, thing(none, other, none), record(func(w *state.Withheld) { w.Config = quickOf(t, thing(none, other, none)) }), sent(t, note(0), str("n")))
+	f.Made = []Made{{Value: how}}
+	o := stored(t, thing(none, other, none), record(func(w *state.Withheld) { w.Config = restOf(t, thing(none, other, none)) }), sent(t, note(0), str("n")))
 	if !f.Unavailable(o, thing(unknown, other, str("n")), []cty.Path{password}) || f.Unavailable(o, thing(unknown, other, str("m")), []cty.Path{password}) {
 		t.Error("another attribute, whose value is known, is not compared")
+	}
+	f.Ignored = func(p cty.Path) bool { return p.Equals(note(0)) }
+	if !f.Unavailable(o, thing(unknown, other, unknown), []cty.Path{password}) {
+		t.Error("an attribute whose changes are ignored is compared")
+	}
+}
+
+// TestIgnoredOfMade has a value that is made of computed ones and keeps its record, since its changes are
+// ignored.
+func TestIgnoredOfMade(t *testing.T) {
+	cfg := thing(str("a"), str("o"))
+	f := newFixture(t)
+	f.Ignored = func(cty.Path) bool { return true }
+	f.Made = []Made{{Value: thing(str("how"), none)}}
+	made := f.Records(cfg, cfg, nil)
+	if made[0].Made.IsZero() || !f.isSame(made[0].Made, madeOf(t, str("how"))) {
+		t.Fatal("a new object has no record of the values that its value is made of")
+	}
+	o := stored(t, thing(none, str("o")), made...)
+	f.Made = []Made{{Value: thing(str("else"), none)}}
+	if got := f.Records(thing(str("b"), str("p")), thing(str("b"), str("p")), o); !got[0].Equal(made[0]) {
+		t.Error("a value that was not sent has a record")
+	}
+	f.Made = nil
+	if got := f.Records(thing(none, str("o")), thing(none, str("o")), o); len(got) != 1 || !got[0].Equal(made[0]) {
+		t.Error("a value that was sent as null lost its record")
+	}
+	f.Made = []Made{{Value: thing(str("how"), none)}}
+	if got := f.Records(thing(str("a"), str("p")), thing(str("a"), str("p")), o); !f.isOf(got[0].Config, f.restSet(thing(none, str("p")))) {
+		t.Error("the rest of the configuration stays as it was")
+	}
+	bare := sent(t, password, str("a"))
+	if got := f.Judge(cfg, stored(t, thing(none, str("o")), bare), cfg, cfg); got[0].Status != plan.WithheldSame {
+		t.Errorf("a record that lacks the values that its value is made of: got %s", got[0].Status)
+	}
+	if got := f.Judge(thing(none, str("o")), o, thing(unknown, str("o")), cfg); got[0].Status != plan.WithheldSame {
+		t.Errorf("a value that is not known yet: got %s", got[0].Status)
+	}
+	if got := f.Fill(thing(none, str("o")), o, thing(unknown, str("o"))); !got.RawEquals(thing(none, str("o"))) {
+		t.Errorf("got %#v, want no unknown value in the prior object", got)
+	}
+	if f.CheckSent(thing(none, str("o")), thing(unknown, str("o")), o).HasErrors() || !f.CheckSent(thing(none, str("o")), thing(none, str("o")), o).HasErrors() {
+		t.Error("a value that is not known yet counts as none, or none as one")
+	}
+	f.Block.Attributes["password"].Computed = true
+	if got := f.Records(thing(none, str("o")), thing(none, str("o")), o); got[0].Computed {
+		t.Error("a value that the configuration sets is one that the provider computes")
+	}
+}
+
+// TestRestored has computed attributes of an object that stays as it is.
+func TestRestored(t *testing.T) {
+	f := newFixture(t)
+	f.Names, f.Computed = schema.Patterns{password}, schema.Patterns{password}
+	f.Block.Attributes["password"].Computed = true
+	computed := sent(t, password, str("a"))
+	computed.Computed = true
+	other := computed
+	other.Path = cty.GetAttrPath("other")
+	for _, row := range []struct {
+		name string
+		v    cty.Value
+		o    *state.Object
+		want string
+	}{
+		{"as ever", thing(none, none), stored(t, thing(none, none), computed), ""},
+		{"read again", thing(str("a"), none), stored(t, thing(none, none), computed), ""},
+		{"none", thing(none, none), stored(t, thing(none, none)), ""},
+		{"taken out", thing(str("a"), none), stored(t, thing(str("a"), none)), "password stored"},
+		{"to be stored", thing(none, str("a")), stored(t, thing(none, none), other), "other released"},
+		{"gone", thing(none, none), stored(t, thing(none, none), other), "other removed"},
+	} {
+		var got []string
+		for _, w := range f.Restored(row.v, row.o) {
+			got = append(got, schema.PathString(w.Path)+" "+string(w.Status))
+		}
+		if text := strings.Join(got, ", "); text != row.want {
+			t.Errorf("%s: got %q, want %q", row.name, text, row.want)
+		}
 	}
 }
 
@@ -206,7 +286,7 @@ func TestUnavailable(t *testing.T) {
 func TestRecordsOfMade(t *testing.T) {
 	cfg := thing(str("a"), str("o"))
 	f := newFixture(t)
-	f.Made = thing(str("how"), none)
+	f.Made = []Made{{Value: thing(str("how"), none)}}
 	made := f.Records(cfg, cfg, nil)
 	if len(made) != 1 || made[0].Made.IsZero() || made[0].Config.IsZero() || made[0].Sent.IsZero() {
 		t.Fatalf("got %+v, want fingerprints", made)
@@ -215,20 +295,20 @@ func TestRecordsOfMade(t *testing.T) {
 	if got := f.Records(cfg, cfg, o); !got[0].Equal(made[0]) {
 		t.Error("a record of the same is another one")
 	}
-	f.Made = thing(str("else"), none)
+	f.Made = []Made{{Value: thing(str("else"), none)}}
 	if got := f.Records(cfg, cfg, o); got[0].Made.Equal(made[0].Made) || !got[0].Sent.Equal(made[0].Sent) {
 		t.Error("a value that is made in another way has the record of before")
 	}
-	f.Made = cty.NilVal
+	f.Made = nil
 	if got := f.Records(cfg, cfg, o); !got[0].Made.IsZero() || !got[0].Config.IsZero() {
 		t.Error("a value that is made of nothing computed any more has a record of that")
 	}
-	f.Made = thing(unknown, none)
+	f.Made = []Made{{Value: thing(unknown, none)}}
 	if got := f.Records(cfg, cfg, nil); !got[0].Made.IsZero() {
 		t.Error("a record was made of something unknown")
 	}
 	bare := sent(t, password, str("a"))
-	f.Made = thing(str("how"), none)
+	f.Made = []Made{{Value: thing(str("how"), none)}}
 	if got := f.Judge(cfg, stored(t, thing(none, str("o")), bare), cfg, cfg); got[0].Status != plan.WithheldVersion {
 		t.Errorf("a record that lacks the values that its value is made of: got %s", got[0].Status)
 	}

@@ -44,11 +44,11 @@ func (a *Attributes) real(w state.Withheld, cfg cty.Value) cty.Value {
 
 // Fill returns an object as its provider is to see it: with the values that the state does not have, where
 // the configuration has the same ones. Where changes are ignored, or assumed to be none, that is the value of
-// the configuration.
+// the configuration, if that is known.
 func (a *Attributes) Fill(v cty.Value, stored *state.Object, cfg cty.Value) cty.Value {
 	for _, w := range lacking(v, stored) {
 		known := a.real(w, cfg)
-		if here := part(cfg, w.Path); known == cty.NilVal && here != cty.NilVal && (a.ignored(w.Path) || a.assumed(w, here)) {
+		if here := part(cfg, w.Path); known == cty.NilVal && here != cty.NilVal && here.IsWhollyKnown() && (a.ignored(w.Path) || a.assumed(w, here)) {
 			known = here
 		}
 		if known != cty.NilVal {

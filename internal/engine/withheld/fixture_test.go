@@ -96,6 +96,20 @@ func quickOf(t *testing.T, v cty.Value) fingerprint.Fingerprint {
 	return made(t, v, hashes.New([]fingerprint.Salt{salt}, nil).Quick)
 }
 
+// restOf is quickOf for the rest of a configuration.
+func restOf(t *testing.T, v cty.Value) fingerprint.Fingerprint {
+	t.Helper()
+	return quickOf(t, newFixture(t).restSet(v))
+}
+
+// madeOf is the value that a password which is made of computed values is recorded by.
+func madeOf(t *testing.T, v cty.Value) cty.Value {
+	t.Helper()
+	f := newFixture(t)
+	f.Made = []Made{{Value: thing(v, none)}}
+	return f.made(password)
+}
+
 func made(t *testing.T, v cty.Value, by func(cty.Value) (fingerprint.Fingerprint, error)) fingerprint.Fingerprint {
 	t.Helper()
 	f, err := by(v)

@@ -20,8 +20,12 @@ func (a *Attributes) drifted(v cty.Value, earlier *state.Object) bool {
 	if earlier == nil {
 		return false
 	}
-	had, err := earlier.DecodeUnmarked(a.Block.Type())
-	return err != nil || !sameGiven(a.Block, a.rest(had), a.rest(v), a.Made)
+	had, err := a.storedBy(earlier)
+	cfg := cty.NilVal
+	if len(a.Made) > 0 {
+		cfg = a.Made[0].Value
+	}
+	return err != nil || !sameGiven(a.Block, a.rest(had), a.rest(v), cfg)
 }
 
 // sameGiven is SameGiven for the objects of a block. cfg is its configuration, cty.NilVal if that is not

@@ -76,7 +76,7 @@ func (j *judgement) sameness(path cty.Path, record *state.Withheld) plan.Withhel
 		return plan.WithheldStored
 	case record != nil && j.assumed(*record, part(j.cfg, path)):
 		return plan.WithheldAssumed
-	case record != nil && (j.otherVersion(*record, j.rest(j.cfg)) || j.otherMade(*record)):
+	case record != nil && (j.otherVersion(*record, j.restSet(j.cfg)) || j.otherMade(*record) && !j.ignored(path)):
 		return plan.WithheldVersion
 	}
 	return plan.WithheldSame
@@ -119,6 +119,24 @@ func (j *judgement) ofComputed(path cty.Path, record *state.Withheld) plan.Withh
 	return plan.WithheldSame
 }
 
+// Restored says of the computed attributes of an object that stays as it is whether its record in the state
+// changes with the configuration: whether an attribute is taken out, or is to be stored from now on.
+func (a *Attributes) Restored(v cty.Value, stored *state.Object) (out []plan.Withheld) {
+	paths := slices.DeleteFunc(a.Names.Find(v), func(p cty.Path) bool { return !a.Computed.Matches(p) })
+	for _, w := range stored.Withheld {
+		if w.Computed {
+			paths = appendNew(paths, w.Path)
+		}
+	}
+	j := judgement{Attributes: a, prior: v, stored: stored, planned: v}
+	for _, path := range paths {
+		if w := (plan.Withheld{Path: path, Computed: true, Status: j.ofComputed(path, recordAt(stored, path))}); w.Restores() {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
 // Gone says of each attribute that the state withholds that it goes with its object.
 func Gone(stored *state.Object) []plan.Withheld {
 	if stored == nil {
@@ -155,6 +173,8 @@ func (j *judgement) difference(path cty.Path, record *state.Withheld) plan.Withh
 			return "" // maybe the block that it was in has gone
 		}
 		return plan.WithheldRemoved
+	case !now.IsWhollyKnown() && j.ignored(path):
+		return plan.WithheldSame // it is null for the provider, in the prior object too
 	case !now.IsWhollyKnown():
 		return plan.WithheldUnknown
 	case before == cty.NilVal && j.compare(*record, now) == fingerprint.Incomparable:
@@ -185,10 +205,11 @@ func (a *Attributes) CheckGiven(cfg, planned cty.Value) (diags diag.List) {
 
 // CheckSent reports ignored attributes of an object to be updated whose values are not known any more: the
 // provider would be sent null in their place, and might write it. cfg is the configuration with ignored
-// attributes taken from the prior object.
-func (a *Attributes) CheckSent(cfg cty.Value, stored *state.Object) (diags diag.List) {
+// attributes taken from the prior object; declared is the configuration without that, which may have values
+// that are not known yet.
+func (a *Attributes) CheckSent(cfg, declared cty.Value, stored *state.Object) (diags diag.List) {
 	for _, w := range Missing(cfg, stored) {
-		if a.ignored(w.Path) {
+		if v := part(declared, w.Path); a.ignored(w.Path) && (v == cty.NilVal || v.IsWhollyKnown()) {
 			diags = append(diags, a.blind(w.Path, "Ignored ephemeral attribute without a value", ignoredBlindly))
 		}
 	}

@@ -20,7 +20,7 @@ func TestJudge(t *testing.T) {
 	one := sent(t, password, a)
 	versioned := func(version, other string) state.Withheld {
 		w := one
-		w.Version, w.Config = quickOf(t, str(version)), quickOf(t, thing(none, str(other)))
+		w.Version, w.Config = quickOf(t, str(version)), restOf(t, thing(none, str(other)))
 		return w
 	}
 	drifted := versioned("1", "o")

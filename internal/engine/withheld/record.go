@@ -34,7 +34,7 @@ func (a *Attributes) Records(v, sent cty.Value, earlier *state.Object) (out []st
 	paths := a.Names.Find(v)
 	if sent != cty.NilVal {
 		paths = appendNew(paths, slices.DeleteFunc(a.Names.Find(sent), func(p cty.Path) bool { return !hasPlace(v, p) })...)
-		r.rest = a.rest(sent)
+		r.rest = a.restSet(sent)
 	}
 	if earlier != nil {
 		for _, w := range earlier.Withheld {
@@ -54,6 +54,9 @@ func (a *Attributes) Records(v, sent cty.Value, earlier *state.Object) (out []st
 		before := recordAt(earlier, path)
 		w := r.values(path, before)
 		w.Computed = isComputed(a, path, sent) || sent == cty.NilVal && before != nil && before.Computed
+		if r.stays(path) {
+			w.Computed = before.Computed // the configuration may set it, and it was sent as null
+		}
 		if w.Computed {
 			r.completeComputed(&w, before)
 		} else if sent != cty.NilVal {
@@ -67,6 +70,11 @@ func (a *Attributes) Records(v, sent cty.Value, earlier *state.Object) (out []st
 	return out
 }
 
+// stays reports whether an attribute keeps its record, since its changes are ignored.
+func (r *recorder) stays(path cty.Path) bool {
+	return r.ignored(path) && recordAt(r.earlier, path) != nil
+}
+
 // values returns the earlier record of an attribute if it is of the same values, and else one with
 // fingerprints of them.
 func (r *recorder) values(path cty.Path, earlier *state.Withheld) state.Withheld {
@@ -77,7 +85,7 @@ func (r *recorder) values(path cty.Path, earlier *state.Withheld) state.Withheld
 	if earlier != nil {
 		known := func(v cty.Value) bool { return v == cty.NilVal || r.compare(*earlier, v) == fingerprint.Same }
 		assumed := sent != cty.NilVal && sent.IsWhollyKnown() && r.assumed(*earlier, sent)
-		if r.ignored(path) && !assumed || known(sent) && known(returned) {
+		if r.stays(path) && !assumed || known(sent) && known(returned) {
 			return *earlier
 		}
 	}
@@ -116,11 +124,14 @@ func (r *recorder) completeComputed(w *state.Withheld, before *state.Withheld) {
 // completeGiven adds to the record of a value its version, the computed values that it is made of, and the
 // rest of the configuration.
 func (r *recorder) completeGiven(w *state.Withheld) {
-	if made := part(r.Made, w.Path); made == cty.NilVal || !made.IsWhollyKnown() || !r.rest.IsWhollyKnown() {
+	switch made := r.made(w.Path); {
+	case r.stays(w.Path) && (made == cty.NilVal || !r.isSame(w.Made, made)):
+		// The value on record is made of others.
+	case made == cty.NilVal || !made.IsWhollyKnown() || !r.rest.IsWhollyKnown():
 		if w.Made = (fingerprint.Fingerprint{}); w.Version.IsZero() {
 			w.Config = fingerprint.Fingerprint{}
 		}
-	} else if !r.isSame(w.Made, made) || !r.isOf(w.Config, r.rest) {
+	case !r.isSame(w.Made, made) || !r.isOf(w.Config, r.rest):
 		w.Made, w.Config = r.fingerprint(w.Path, made, r.Hasher.Of), r.fingerprint(w.Path, r.rest, r.Hasher.Quick)
 	}
 	if r.sameVersion(*w, r.rest) {

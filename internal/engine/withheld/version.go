@@ -17,7 +17,7 @@ func (a *Attributes) Unneeded(stored *state.Object, cfg cty.Value) bool {
 	if stored == nil || len(a.Versions) == 0 {
 		return false
 	}
-	rest := a.rest(cfg)
+	rest := a.restSet(cfg)
 	return a.allAsRecorded(stored, cfg, func(w state.Withheld) bool {
 		return a.version(w.Path) != cty.NilVal && a.sameVersion(w, rest)
 	})
@@ -30,12 +30,12 @@ func (a *Attributes) Unavailable(stored *state.Object, cfg cty.Value, missing []
 	if stored == nil {
 		return false
 	}
-	rest := a.rest(cfg)
+	rest := a.restSet(cfg)
 	return a.allAsRecorded(stored, cfg, func(w state.Withheld) bool {
 		if !slices.ContainsFunc(missing, func(p cty.Path) bool { return p.HasPrefix(w.Path) }) {
-			return a.compare(w, part(cfg, w.Path)) == fingerprint.Same
+			return a.ignored(w.Path) || a.compare(w, part(cfg, w.Path)) == fingerprint.Same
 		}
-		made := part(a.Made, w.Path)
+		made := a.made(w.Path)
 		return made != cty.NilVal && a.isSame(w.Made, made) && a.isOf(w.Config, rest)
 	})
 }
@@ -59,6 +59,75 @@ func (a *Attributes) allAsRecorded(stored *state.Object, cfg cty.Value, same fun
 // rest returns the configuration without the attributes that are not stored.
 func (a *Attributes) rest(cfg cty.Value) cty.Value {
 	return a.Block.NullAt(a.Block.NullWriteOnly(cfg), a.Names.Find(cfg))
+}
+
+// restSet is rest for a fingerprint: without anything that is not set, so that it stays the same if the
+// provider gets more arguments.
+func (a *Attributes) restSet(cfg cty.Value) cty.Value {
+	if rest := a.rest(cfg); rest.IsWhollyKnown() {
+		return setBlock(a.Block, rest)
+	}
+	return cty.DynamicVal
+}
+
+// setBlock returns a block without attributes that are null, and without blocks that are not there. It is
+// wholly known.
+func setBlock(b *schema.Block, v cty.Value) cty.Value {
+	if v.IsNull() {
+		return v
+	}
+	out := map[string]cty.Value{}
+	for name := range b.Attributes {
+		if attr := v.GetAttr(name); !attr.IsNull() {
+			out[name] = setIn(attr)
+		}
+	}
+	for name, nested := range b.Blocks {
+		switch blocks := v.GetAttr(name); {
+		case blocks.IsNull():
+		case nested.Nesting == schema.Single || nested.Nesting == schema.Group:
+			out[name] = setBlock(&nested.Block, blocks)
+		case blocks.LengthInt() > 0:
+			out[name] = setEach(blocks, func(block cty.Value) cty.Value { return setBlock(&nested.Block, block) })
+		}
+	}
+	return cty.ObjectVal(out)
+}
+
+// setIn returns a value with objects in it that lack the attributes which are null.
+func setIn(v cty.Value) cty.Value {
+	switch ty := v.Type(); {
+	case v.IsNull() || ty.IsPrimitiveType():
+		return v
+	case ty.IsObjectType():
+		out := map[string]cty.Value{}
+		for name, attr := range v.AsValueMap() {
+			if !attr.IsNull() {
+				out[name] = setIn(attr)
+			}
+		}
+		return cty.ObjectVal(out)
+	}
+	return setEach(v, setIn)
+}
+
+// setEach returns the elements of a collection, each as set makes it. Blocks with attributes of any type are
+// in tuples and objects.
+func setEach(v cty.Value, set func(cty.Value) cty.Value) cty.Value {
+	var list []cty.Value
+	named, keyed := map[string]cty.Value{}, v.Type().IsMapType() || v.Type().IsObjectType()
+	for it := v.ElementIterator(); it.Next(); {
+		key, element := it.Element()
+		if keyed {
+			named[key.AsString()] = set(element)
+		} else {
+			list = append(list, set(element))
+		}
+	}
+	if keyed {
+		return cty.ObjectVal(named)
+	}
+	return cty.TupleVal(list)
 }
 
 // version returns the version of the attribute at a path, cty.NilVal if it has none.
@@ -97,10 +166,4 @@ func (a *Attributes) otherVersion(w state.Withheld, rest cty.Value) bool {
 		return false
 	}
 	return !a.sameVersion(w, rest)
-}
-
-// otherMade reports whether a record is to be made anew because the value is made of computed values, which
-// the record does not know of.
-func (a *Attributes) otherMade(w state.Withheld) bool {
-	return w.Made.IsZero() && part(a.Made, w.Path) != cty.NilVal
 }

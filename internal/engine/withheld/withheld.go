@@ -41,9 +41,12 @@ type Attributes struct {
 	Lost   bool
 	Report func(diag.List)
 
-	// Made has the values of attributes that are made of computed values, with the versions of those in their
-	// place; cty.NilVal if there are none. It is an object of the type of the block.
-	Made   cty.Value
+	// Upgraded is the stored object under the schema of now, if that is another one; else cty.NilVal.
+	Upgraded cty.Value
+
+	// Made are evaluations of the configuration with others in place of computed values; none if no attribute
+	// is made of such values.
+	Made   []Made
 	Making Making // of computed values, for their records
 
 	taken []cty.Path // attributes without a record whose values count as unchanged
@@ -61,13 +64,21 @@ func (a *Attributes) Hide(v cty.Value) cty.Value {
 func (a *Attributes) HideStored(v cty.Value, earlier *state.Object) cty.Value {
 	paths := a.Names.Find(v)
 	if len(paths) > 0 && earlier != nil {
-		if had, err := earlier.DecodeUnmarked(a.Block.Type()); err == nil {
+		if had, err := a.storedBy(earlier); err == nil {
 			paths = slices.DeleteFunc(paths, func(p cty.Path) bool {
 				return part(had, p) != cty.NilVal && (!a.Hasher.Ready() || isComputed(a, p, cty.NilVal))
 			})
 		}
 	}
 	return a.Block.NullAt(v, paths)
+}
+
+// storedBy returns the object of an earlier record under the schema of now.
+func (a *Attributes) storedBy(earlier *state.Object) (cty.Value, error) {
+	if a.Upgraded != cty.NilVal {
+		return a.Upgraded, nil
+	}
+	return earlier.DecodeUnmarked(a.Block.Type())
 }
 
 // Outside returns the paths that lead to stored attributes.

@@ -125,6 +125,9 @@ func setIn(roots []root, name, attr string, v cty.Value) []root {
 // add brings the target of a reference into scope. A target that is undeclared or invalid becomes unknown,
 // so that evaluating it adds no further error to the one that was reported.
 func (b *builder) add(ref *lang.Ref) {
+	if b.sc.opened.hasStandIns() {
+		b.sc.opened.standIn.see(ref.Rest)
+	}
 	var to target
 	if !ref.Invalid {
 		to = b.sc.resolve(ref)
@@ -303,7 +306,7 @@ func (b *builder) resourceVariables(vars map[string]cty.Value) {
 func (b *builder) resourceValue(res *Resource, p *resourcePart) cty.Value {
 	v := b.resourceObject(res, p)
 	if b.sc.opened.hasStandIns() {
-		v = value.StandIn(v)
+		v = b.sc.opened.standIn.Replace(v)
 	}
 	return v
 }

@@ -24,13 +24,15 @@ import (
 )
 
 // kitSchemas is a provider named "sim": thing and data are managed and data types, secret is an ephemeral
-// one; all have the same arguments.
+// one; all have the same arguments, and sim_only a flag.
 type kitSchemas struct{ objects map[string]*schema.Schema }
 
 func newKitSchemas() *kitSchemas {
+	only := kitBlock()
+	only.Attributes["flag"] = &schema.Attribute{Type: cty.Bool, Computed: true}
 	return &kitSchemas{objects: map[string]*schema.Schema{
 		"managed sim_thing": {Block: kitBlock()}, "data sim_data": {Block: kitBlock()}, "ephemeral sim_secret": {Block: kitBlock()},
-		"managed sim_both": {Block: kitBlock()}, "ephemeral sim_both": {Block: kitBlock()}, "managed sim_only": {Block: kitBlock()},
+		"managed sim_both": {Block: kitBlock()}, "ephemeral sim_both": {Block: kitBlock()}, "managed sim_only": {Block: only},
 	}}
 }
 

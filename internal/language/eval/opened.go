@@ -22,7 +22,7 @@ type Opened struct {
 	objects map[*Instance]cty.Value
 	lacking []Need // by the evaluation under way
 	opener  Opener
-	standIn bool // texts stand in for computed values
+	standIn *standIns // makes values that stand in for computed ones; nil for none
 }
 
 // Need is an ephemeral instance that an evaluation lacks, with the reference to it, nil if there is none.
@@ -43,18 +43,8 @@ func NewOpened(opener Opener) *Opened {
 	return &Opened{values: map[*Value]cty.Value{}, objects: map[*Instance]cty.Value{}, opener: opener}
 }
 
-// StandIns evaluates the configuration of an instance with texts in place of the values that providers have
-// computed and that are not stored. The result, which has no marks, is the same as long as those values stay
-// the same, and everything else that it is made of (E97). It must not be sent to a provider. StandIns returns
-// false if there is no such result, for which the texts may be the reason.
-func StandIns(t *future.Task, in *Instance, o *Opened) (cty.Value, bool) {
-	v, diags := in.EvalBody(t, &Opened{values: map[*Value]cty.Value{}, objects: o.objects, opener: o.opener, standIn: true})
-	v, _ = v.UnmarkDeep()
-	return v, !diags.HasErrors()
-}
-
-// hasStandIns reports whether texts stand in for computed values. o may be nil.
-func (o *Opened) hasStandIns() bool { return o != nil && o.standIn }
+// hasStandIns reports whether other values stand in for computed ones. o may be nil.
+func (o *Opened) hasStandIns() bool { return o != nil && o.standIn != nil }
 
 // Add adds the object of an instance that is open. It must carry the ephemeral mark.
 func (o *Opened) Add(in *Instance, object cty.Value) { o.objects[in] = object }

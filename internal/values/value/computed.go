@@ -1,7 +1,6 @@
 package value
 
 import (
-	"hash/fnv"
 	"slices"
 
 	"github.com/zclconf/go-cty/cty"
@@ -69,44 +68,6 @@ func Whole(v cty.Value) (*Computed, bool) {
 		return &made[0], true
 	}
 	return nil, !v.IsKnown() && !slices.ContainsFunc(made, func(c Computed) bool { return c.Past })
-}
-
-// StandIn returns v with its computed values marked for others, which are to find out whether they are still
-// the same: each has a text or a number in its place that tells only the version of the value, or is unknown
-// if its type or its version does not allow that. The marks Computed go, and all others stay.
-func StandIn(v cty.Value) cty.Value {
-	if len(MadeOf(v)) == 0 {
-		return v
-	}
-	out, err := cty.Transform(v, func(_ cty.Path, part cty.Value) (cty.Value, error) {
-		bare, marks := part.Unmark()
-		kept := cty.ValueMarks{}
-		var version *string
-		for m := range marks {
-			if c, ok := m.(Computed); ok {
-				version = &c.Version
-				continue
-			}
-			kept[m] = struct{}{}
-		}
-		switch {
-		case version == nil:
-			return part, nil
-		case *version != "" && bare.Type() == cty.String:
-			bare = cty.StringVal("computed:" + *version)
-		case *version != "" && bare.Type() == cty.Number:
-			h := fnv.New32a()
-			h.Write([]byte(*version))
-			bare = cty.NumberUIntVal(uint64(h.Sum32()))
-		default:
-			bare = cty.UnknownVal(bare.Type())
-		}
-		return bare.WithMarks(kept), nil
-	})
-	if err != nil { // the function returns none
-		return cty.DynamicVal
-	}
-	return out
 }
 
 // withMarks returns v with each mark in it replaced.

@@ -57,22 +57,3 @@ func TestDerived(t *testing.T) {
 		t.Error("a value without computed parts was changed")
 	}
 }
-
-func TestStandIn(t *testing.T) {
-	got := StandIn(marked())
-	if MadeOf(got) != nil {
-		t.Errorf("got %#v, want no mark of a computed value", got)
-	}
-	text := cty.StringVal("computed:v1").Mark(Ephemeral)
-	for name, want := range map[string]cty.Value{
-		"token": text, "number": cty.NumberIntVal(2487895656).Mark(Ephemeral), "flag": cty.UnknownVal(cty.Bool).Mark(Ephemeral), "secret": cty.StringVal("s").Mark(Sensitive), "plain": cty.StringVal("p"),
-		"list": cty.ListVal([]cty.Value{text, cty.StringVal("x")}),
-	} {
-		if part := got.GetAttr(name); !part.RawEquals(want) {
-			t.Errorf("%s: got %#v, want %#v", name, part, want)
-		}
-	}
-	if got := StandIn(cty.StringVal("t").Mark(Computed{By: "a"})); !got.RawEquals(cty.UnknownVal(cty.String)) {
-		t.Errorf("without a version: got %#v, want an unknown value", got)
-	}
-}
