@@ -34,6 +34,9 @@ func (c *core) GetMetadata(ctx context.Context, _ *tfprotov6.GetMetadataRequest)
 		for _, n := range slices.Sorted(maps.Keys(c.schemas)) {
 			resp.ListResources = append(resp.ListResources, tfprotov6.ListResourceMetadata{TypeName: n})
 		}
+		for _, n := range slices.Sorted(maps.Keys(c.stores)) {
+			resp.StateStores = append(resp.StateStores, tfprotov6.StateStoreMetadata{TypeName: n})
+		}
 		for _, n := range slices.Sorted(maps.Keys(functionSignatures())) {
 			resp.Functions = append(resp.Functions, tfprotov6.FunctionMetadata{Name: n})
 		}
@@ -49,7 +52,7 @@ func (c *core) GetProviderSchema(ctx context.Context, _ *tfprotov6.GetProviderSc
 	work := func(context.Context) (*tfprotov6.GetProviderSchemaResponse, error) {
 		return &tfprotov6.GetProviderSchemaResponse{
 			ServerCapabilities: c.capabilities(), Provider: c.provider, ResourceSchemas: c.resources, DataSourceSchemas: c.data,
-			EphemeralResourceSchemas: c.ephemerals, ListResourceSchemas: c.schemas, Functions: functionSignatures(), ProviderMeta: metaSchema(),
+			EphemeralResourceSchemas: c.ephemerals, ListResourceSchemas: c.schemas, StateStoreSchemas: c.stores, Functions: functionSignatures(), ProviderMeta: metaSchema(),
 		}, nil
 	}
 	return serve(ctx, c, newCall("GetProviderSchema", "", nil), work, func(r *tfprotov6.GetProviderSchemaResponse) answer {

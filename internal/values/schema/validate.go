@@ -19,11 +19,12 @@ const (
 	ForData
 	ForEphemeral
 	ForList
+	ForStateStore
 )
 
 // String names the kind as the subject of a sentence.
 func (k Kind) String() string {
-	return [...]string{"provider configurations", "managed resources", "data sources", "ephemeral resources", "lists"}[k%5]
+	return [...]string{"provider configurations", "managed resources", "data sources", "ephemeral resources", "lists", "state stores"}[k%6]
 }
 
 // InternalValidate reports all rules that the schema itself breaks, each with the place in the schema. Such
