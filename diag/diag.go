@@ -85,6 +85,9 @@ type Unmet struct {
 // Assertion is the Extra of the warning about an assertion of a test run that is not met.
 type Assertion struct {
 	Undecided bool // it was not evaluated to true or false, because something in it is unknown
+	// Unavailable are attributes in it whose values providers have computed in earlier runs, and that the
+	// state does not keep: why it was not evaluated.
+	Unavailable []string
 	// Difference has the two sides of a comparison for equality that is not met, if neither is secret.
 	Difference *Difference
 }

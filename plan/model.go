@@ -147,12 +147,17 @@ const (
 	WithheldVersion      WithheldStatus = "version"  // the same, with another version
 	WithheldStored       WithheldStatus = "stored"   // the same, and the state still has it, until the apply
 	WithheldReleased     WithheldStatus = "released" // the same, and the state has it from the apply on
+	WithheldImported     WithheldStatus = "imported" // the same as in the imported object; the state has no record yet
 	WithheldRemoved      WithheldStatus = "removed"  // there is none any more
 )
 
 // Restores reports whether the apply changes the stored value in the state, although the value stays.
 func (s WithheldStatus) Restores() bool {
-	return s == WithheldStored || s == WithheldReleased || s == WithheldAssumed || s == WithheldVersion
+	switch s {
+	case WithheldStored, WithheldReleased, WithheldAssumed, WithheldVersion, WithheldImported:
+		return true
+	}
+	return false
 }
 
 // Differs reports whether the object gets another value, as far as that is known.

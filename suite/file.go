@@ -41,6 +41,9 @@ type runState struct {
 	manager store.Manager
 	last    lastRun
 	made    made
+	// computed has the last run that made the value of each attribute that the state does not keep, by the
+	// name of the attribute of the object.
+	computed map[string]computedIn
 }
 
 // lastRun is the last run that used a state and could be planned: it knows how to destroy the objects in it.

@@ -16,6 +16,7 @@ import (
 type judge struct {
 	run       *config.TestRun
 	tree      *config.Tree
+	computed  map[string]computedIn
 	came      map[int]struct{} // expected failures that came
 	early     diag.List        // expected failures that end a plan
 	unplanned bool             // planning failed
@@ -36,6 +37,7 @@ func (j *judge) add(diags diag.List) {
 		case diag.Assertion:
 			d.Severity = diag.Error
 			if extra.Undecided {
+				d.Detail += whereMade(extra.Unavailable, j.computed)
 				j.undecided = append(j.undecided, d)
 			} else {
 				j.failures = append(j.failures, d)

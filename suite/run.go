@@ -54,7 +54,8 @@ func (r *fileRun) run(out *Run, at int) cty.Value {
 		defer r.keeping.Unlock()
 		return st.keeper.Using(r.ctx, st.manager, r.file.Name, run.ID())
 	}
-	j := r.carryOut(ctx, out, op, vars, using)
+	j := r.carryOut(ctx, out, op, vars, using, st.computed)
+	st.noteComputed(out)
 	if st.last.tree == nil || !j.unplanned {
 		st.last = lastRun{tree: tree, variables: vars, instead: stand.destroying, at: at}
 	}
@@ -81,8 +82,9 @@ func (r *fileRun) configured(run *config.TestRun) (*config.Tree, mayfly.Variable
 	return tree, vars, stand, append(diags, ds...)
 }
 
-// carryOut plans and applies. using is called before the apply.
-func (r *fileRun) carryOut(ctx context.Context, out *Run, op *mayfly.Operation, vars mayfly.Variables, using func() error) *judge {
+// carryOut plans and applies. using is called before the apply. computed says which runs have made the values
+// that the state does not keep.
+func (r *fileRun) carryOut(ctx context.Context, out *Run, op *mayfly.Operation, vars mayfly.Variables, using func() error, computed map[string]computedIn) *judge {
 	o := out.Options
 	opt := mayfly.PlanOptions{
 		Variables: vars, Targets: o.Targets, Excludes: o.Excludes, ForceReplace: o.Replace, Places: o.Places, SkipRefresh: o.SkipRefresh,
@@ -90,7 +92,7 @@ func (r *fileRun) carryOut(ctx context.Context, out *Run, op *mayfly.Operation, 
 	if o.RefreshOnly {
 		opt.Mode = plan.RefreshOnly
 	}
-	j := &judge{run: out.TestRun, tree: out.Tree}
+	j := &judge{run: out.TestRun, tree: out.Tree, computed: computed}
 	planned, diags := op.Plan(ctx, opt)
 	restricted := len(o.Targets)+len(o.Excludes) > 0
 	if restricted {

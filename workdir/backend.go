@@ -28,8 +28,9 @@ type Backend struct {
 
 // locations are where states may be: the kinds of backends, and the record of the one that was chosen.
 type locations struct {
-	files *files
-	kinds map[string]*backend.Kind
+	files  *files
+	kinds  map[string]*backend.Kind
+	stores *stateStores
 }
 
 // location says where states are: a backend block, or its absence.
@@ -68,13 +69,13 @@ func (l location) public() location {
 
 // equal reports whether two locations are the same but for their secrets.
 func (l location) equal(other location) bool {
-	return l.declared() == other.declared() && l.kind.Name == other.kind.Name &&
+	return l.declared() == other.declared() && backend.Same(l.kind, other.kind) &&
 		(!l.declared() || l.public().cfg.RawEquals(other.public().cfg))
 }
 
 // coveredBy reports whether other has everything that l says but for its secrets, and perhaps more.
 func (l location) coveredBy(other location) bool {
-	if !other.declared() || l.kind.Name != other.kind.Name {
+	if !other.declared() || !backend.Same(l.kind, other.kind) {
 		return false
 	}
 	for name, v := range l.public().cfg.AsValueMap() {
@@ -114,7 +115,7 @@ func (ls *locations) placeOf(l location) string { return l.kind.Place(ls.filled(
 
 // samePlace reports whether two locations keep states in the same places.
 func (ls *locations) samePlace(a, b location) bool {
-	return a.kind.Name == b.kind.Name && a.kind.Identity(ls.filled(a)) == b.kind.Identity(ls.filled(b))
+	return backend.Same(a.kind, b.kind) && a.kind.Identity(ls.filled(a)) == b.kind.Identity(ls.filled(b))
 }
 
 // openLocation opens the store of a location.
@@ -127,7 +128,7 @@ func (b *Backend) openLocation(ctx context.Context, l location, files StateFiles
 	var s store.Store
 	if err == nil {
 		for _, text := range l.kind.Credentials(cfg) {
-			b.dir.opt.Leaks.Remember(leak.Source{Kind: leak.Credential, Address: "the backend " + l.kind.Name}, cty.StringVal(text), cty.String)
+			b.dir.opt.Leaks.Remember(leak.Source{Kind: leak.Credential, Address: "the " + l.kind.String()}, cty.StringVal(text), cty.String)
 		}
 		s, err = l.kind.Open(ctx, cfg, backend.Env{Files: files, Cipher: c, Lookup: b.dir.files.lookup, Version: b.dir.opt.Version, JournalDir: b.dir.files.journalDir(), Host: b.dir.Packages.host})
 	}
@@ -137,9 +138,9 @@ func (b *Backend) openLocation(ctx context.Context, l location, files StateFiles
 	return s, nil
 }
 
-// declaredLocation evaluates the backend block of a root module, with settings over it: arguments of the form
-// name=value, and names of files that give values to arguments.
-func (ls *locations) declaredLocation(root *config.Module, settings []string) (location, diag.List) {
+// declaredLocation evaluates the backend or state_store block of a root module, with settings over it:
+// arguments of the form name=value, and names of files that give values to arguments.
+func (ls *locations) declaredLocation(ctx context.Context, root *config.Module, settings []string) (location, diag.List) {
 	none := ls.undeclared()
 	if root == nil || root.Backend == nil {
 		if len(settings) > 0 {
@@ -148,15 +149,32 @@ func (ls *locations) declaredLocation(root *config.Module, settings []string) (l
 		return none, nil
 	}
 	block := root.Backend
-	kind, ok := ls.kinds[block.Type]
-	if !ok || kind.Name == backend.Cloud && !block.Cloud {
-		return none, unknownKind(block, ls.kinds)
+	kind, diags := ls.kindOf(ctx, block)
+	if diags.HasErrors() {
+		return none, diags
 	}
-	values, diags := kind.Decode(block.Body)
+	values, ds := kind.Decode(block.Body)
+	if diags = append(diags, ds...); block.Store != nil {
+		config, ds := kind.Provided.DecodeProvider(block.Store.Body)
+		diags = append(diags, ds...)
+		values[backend.ProviderArgument] = config
+	}
 	for _, text := range settings {
 		diags = append(diags, override(kind, values, text)...)
 	}
 	return locationOf(kind, values), diags
+}
+
+// kindOf returns the kind of a block.
+func (ls *locations) kindOf(ctx context.Context, block *config.Backend) (*backend.Kind, diag.List) {
+	if block.Store != nil {
+		return ls.stores.declared(ctx, block)
+	}
+	kind, ok := ls.kinds[block.Type]
+	if !ok || kind.Name == backend.Cloud && !block.Cloud {
+		return nil, unknownKind(block, ls.kinds)
+	}
+	return kind, nil
 }
 
 // otherBackendNames are names that people know the services behind backends by.
@@ -169,6 +187,9 @@ func unknownKind(block *config.Backend, kinds map[string]*backend.Kind) diag.Lis
 	hint := diag.DidYouMean(block.Type, usable)
 	if name := otherBackendNames[block.Type]; name != "" {
 		hint = fmt.Sprintf(" Did you mean %q?", name)
+	}
+	if hint == "" && strings.Contains(block.Type, "_") { // as in names of types of providers
+		hint = " For a state store of a provider, write a \"state_store\" block."
 	}
 	return diag.At(block.Range, "Unsupported backend type", "This version of Mayfly does not support the backend %q.%s Supported backends: %s.", block.Type, hint, diag.Series("and", usable))
 }

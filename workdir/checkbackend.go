@@ -11,7 +11,6 @@ import (
 	"github.com/mayfly-iac/mayfly"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/internal/language/config"
-	"github.com/mayfly-iac/mayfly/internal/stores/backend"
 )
 
 // Check checks the backend or cloud block of the loaded configuration by itself, without the values of
@@ -23,9 +22,14 @@ func (b *Backend) Check(ctx context.Context) diag.List {
 		return nil
 	}
 	block := b.dir.root.Backend
-	kind, ok := b.locations.kinds[block.Type]
-	if !ok || kind.Name == backend.Cloud && !block.Cloud {
-		return unknownKind(block, b.locations.kinds).AsWarnings()
+	if block.Store != nil {
+		if _, ds := b.dir.Packages.installedOne(b.dir.tree, block.Store.Source); ds.HasErrors() {
+			return nil // as is reported for all providers
+		}
+	}
+	kind, diags := b.locations.kindOf(ctx, block)
+	if diags.HasErrors() {
+		return diags.AsWarnings()
 	}
 	partial := mayfly.StaticPartial(mayfly.StaticOptions{
 		RootDir: ".", WorkDir: absolute(), Interrupted: ctx.Done(),
@@ -39,7 +43,10 @@ func (b *Backend) Check(ctx context.Context) diag.List {
 		}
 		return v, diags
 	})
-	diags := append(kind.CheckPublic(shape), kind.Check(shape).AsWarnings()...)
+	diags = append(append(diags, kind.CheckPublic(shape)...), kind.Check(shape).AsWarnings()...)
+	if block.Store != nil {
+		diags = append(diags, b.checkStore(ctx, kind, block, partial, shape).AsWarnings()...)
+	}
 	for _, at := range slices.SortedFunc(maps.Keys(failed), func(a, b hcl.Range) int { return a.Start.Byte - b.Start.Byte }) {
 		diags = append(diags, failed[at].AsWarnings()...)
 	}

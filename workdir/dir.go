@@ -42,6 +42,9 @@ type Options struct {
 	User *User
 	// Testing permits ephemeral outputs in the root module, as for a module under test.
 	Testing bool
+	// ProviderLog is called with each line that a provider that keeps states writes to standard error, which
+	// may contain secrets; nil drops them.
+	ProviderLog func(p addr.Provider, line string)
 	// Leaks remembers secrets: ephemeral values, and the keys and passphrases of the encryption. If it is
 	// nil, the directory has a guard of its own.
 	Leaks *mayfly.Guard
@@ -81,7 +84,7 @@ func New(opt Options) *Dir {
 		opt.User = NewUser(opt.Environ)
 	}
 	d := &Dir{opt: opt, files: f, answers: map[string]candidate{}}
-	d.Backend = &Backend{dir: d, locations: &locations{files: f, kinds: kinds.All()}}
+	d.Backend = &Backend{dir: d, locations: &locations{files: f, kinds: kinds.All(), stores: newStateStores(d)}}
 	d.Packages = &Packages{dir: d}
 	return d
 }

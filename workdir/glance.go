@@ -48,14 +48,18 @@ func (g Glance) State(file string) *state.State {
 // store returns the store if it is a local one and not encrypted, since keys can take long to obtain: the one
 // that init has recorded, or the configuration's.
 func (g Glance) store(files StateFiles) store.Store {
-	record, recorded, diags := g.dir.Backend.locations.recorded()
+	root, ctx := g.Root(), context.Background()
+	if root != nil && root.Backend != nil && root.Backend.Store != nil || g.dir.Backend.locations.recordsStateStore() {
+		return nil // its provider is not started for this
+	}
+	record, recorded, diags := g.dir.Backend.locations.recorded(ctx)
 	l := record.location
 	if !recorded && !diags.HasErrors() {
-		l, diags = g.dir.Backend.locations.declaredLocation(g.Root(), nil)
+		l, diags = g.dir.Backend.locations.declaredLocation(ctx, root, nil)
 	}
 	if diags.HasErrors() || l.kind.Name != backend.Local {
 		return nil
 	}
-	s, _ := g.dir.Backend.openLocation(context.Background(), l, files, nil)
+	s, _ := g.dir.Backend.openLocation(ctx, l, files, nil)
 	return s
 }

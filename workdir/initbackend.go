@@ -30,8 +30,11 @@ type BackendOptions struct {
 // BackendChange is the result of Backend.Init.
 type BackendChange struct {
 	Before, After string // kinds of backend; "" without a backend block
-	Changed       bool
-	State         *state.File // of the selected workspace; nil if it has none
+	// WasStateStore and IsStateStore report that the one before, and the one after, is a state store of a
+	// provider, whose type stands in place of the kind of backend.
+	WasStateStore, IsStateStore bool
+	Changed                     bool
+	State                       *state.File // of the selected workspace; nil if it has none
 	// Copied are the workspaces whose states were copied, and From and To the places of the two backends.
 	Copied   []string
 	From, To string
@@ -44,17 +47,17 @@ type BackendChange struct {
 // have been copied.
 func (b *Backend) Init(ctx context.Context, opt BackendOptions) (BackendChange, diag.List) {
 	var change BackendChange
-	want, diags := b.locations.declaredLocation(b.dir.root, opt.Settings)
+	want, diags := b.locations.declaredLocation(ctx, b.dir.root, opt.Settings)
 	if diags.HasErrors() {
 		return change, diags
 	}
-	if diags = append(diags, b.usable(want)...); diags.HasErrors() {
+	if diags = append(append(diags, b.usable(want)...), b.accepts(ctx, want)...); diags.HasErrors() {
 		return change, diags
 	}
-	block, _ := b.locations.declaredLocation(b.dir.root, nil)
+	block, _ := b.locations.declaredLocation(ctx, b.dir.root, nil)
 	have := b.locations.undeclared()
 	if !opt.Reconfigure {
-		rec, _, ds := b.locations.recorded()
+		rec, _, ds := b.locations.recorded(ctx)
 		if diags = append(diags, ds...); ds.HasErrors() {
 			return change, diags
 		}
@@ -83,14 +86,21 @@ func (b *Backend) Init(ctx context.Context, opt BackendOptions) (BackendChange, 
 	if ds := b.createSelected(ctx, want); ds.HasErrors() {
 		return change, append(diags, ds...)
 	}
-	if have.declared() {
-		change.Before = have.kind.Name
-	}
-	if want.declared() {
-		change.After = want.kind.Name
-	}
+	change.Before, change.WasStateStore = have.typeName()
+	change.After, change.IsStateStore = want.typeName()
 	change.Changed = !want.equal(have)
 	return change, diags
+}
+
+// typeName returns the type of a block, and whether it is of a state store; "" without a block.
+func (l location) typeName() (name string, stateStore bool) {
+	switch {
+	case !l.declared():
+		return "", false
+	case l.kind.Provided != nil:
+		return l.kind.Provided.Type, true
+	}
+	return l.kind.Name, false
 }
 
 // selectedState reads the state of the workspace that will be selected when one backend has taken the place

@@ -107,7 +107,7 @@ func (ps *Packages) Installer() (*install.Installer, diag.List) {
 	return &install.Installer{
 		DataDir: ps.dir.files.dataDir, Config: ps.user, Embedded: []addr.Provider{mayfly.KeepProvider},
 		Reattached: func(p addr.Provider) bool { return ps.running[p] != nil },
-		Sources:    sources,
+		Sources:    sources, Verified: ps.dir.Backend.locations.stores.selected,
 	}, append(diags, ds...)
 }
 

@@ -19,7 +19,7 @@ type place struct {
 
 // place finds the state of the selected workspace. The root module has been loaded.
 func (b *Backend) place(ctx context.Context, files StateFiles) (place, diag.List) {
-	l, diags := b.currentLocation()
+	l, diags := b.currentLocation(ctx)
 	if diags.HasErrors() {
 		return place{}, diags
 	}
@@ -71,15 +71,17 @@ func (b *Backend) ReadState(ctx context.Context, files StateFiles) (*state.File,
 
 // currentLocation returns the backend to use: the configuration's, which must be the recorded one. A
 // directory in which none was recorded may have one that keeps the state where it is without a backend block.
-func (b *Backend) currentLocation() (location, diag.List) {
-	want, diags := b.locations.declaredLocation(b.dir.root, nil)
+func (b *Backend) currentLocation(ctx context.Context) (location, diag.List) {
+	want, diags := b.locations.declaredLocation(ctx, b.dir.root, nil)
 	if diags = append(diags, b.usable(want)...); diags.HasErrors() {
 		return want, diags
 	}
-	have, ok, diags := b.locations.recorded()
+	have, ok, diags := b.locations.recorded(ctx)
 	switch {
 	case diags.HasErrors():
 		return want, diags
+	case ok && b.dir.root != nil && have.holdsFor(want) && !have.sameVersion(want):
+		return want, initRequired(fmt.Sprintf("This directory was initialized for the %s with version %s of its provider, and version %s is selected now. Run: mayfly init", want.kind, have.version, want.kind.Provided.Version))
 	case ok && (b.dir.root == nil || have.holdsFor(want)):
 		return have.withSecretsOf(want), nil // init may have completed it with -backend-config
 	case ok:
@@ -94,11 +96,11 @@ func (b *Backend) currentLocation() (location, diag.List) {
 // selfInit initializes a directory for the backend of its configuration, which is loaded, unless init has
 // done so or there is state that would be left behind.
 func (b *Backend) selfInit(ctx context.Context) diag.List {
-	want, diags := b.locations.declaredLocation(b.dir.root, nil)
+	want, diags := b.locations.declaredLocation(ctx, b.dir.root, nil)
 	if diags = append(diags, b.usable(want)...); diags.HasErrors() || !want.declared() {
 		return diags
 	}
-	if _, ok, diags := b.locations.recorded(); ok || diags.HasErrors() {
+	if _, ok, diags := b.locations.recorded(ctx); ok || diags.HasErrors() {
 		return diags
 	}
 	if bare := b.locations.undeclared(); !b.locations.samePlace(want, bare) {

@@ -2,6 +2,7 @@ package workdir
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	ctyjson "github.com/zclconf/go-cty/cty/json"
 
+	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/internal/base/jsonvalue"
 	"github.com/mayfly-iac/mayfly/internal/base/safefile"
@@ -22,6 +24,8 @@ import (
 type backendRecord struct {
 	Version int               `json:"version"`
 	Backend *backendRecordFor `json:"backend,omitempty"`
+	// StateStore is ours, in place of a backend.
+	StateStore *backendRecordFor `json:"mayfly_state_store,omitempty"`
 }
 
 type backendRecordFor struct {
@@ -30,6 +34,13 @@ type backendRecordFor struct {
 	Hash   uint64          `json:"hash"`
 	// Sealed is ours; other engines ignore it.
 	Sealed *sealedArguments `json:"mayfly_sealed,omitempty"`
+	// Provider is the provider of a state store.
+	Provider *recordedProvider `json:"provider,omitempty"`
+}
+
+type recordedProvider struct {
+	Source  string `json:"source"`
+	Version string `json:"version,omitempty"` // "" for a development build
 }
 
 func (f *files) recordPath() string { return filepath.Join(f.dataDir, "terraform.tfstate") }
@@ -38,6 +49,12 @@ func (f *files) recordPath() string { return filepath.Join(f.dataDir, "terraform
 type recordedLocation struct {
 	location
 	written uint64 // hash of the backend block, without the settings that init was given over it; 0 if unknown
+	version string // of the provider of a state store; "" if it had none
+}
+
+// sameVersion reports whether the version of the provider of a state store is still the one of a block.
+func (r recordedLocation) sameVersion(block location) bool {
+	return block.kind.Provided == nil || block.kind.Provided.Version == r.version
 }
 
 // holdsFor reports whether the record is for a backend block, perhaps with more than the block says.
@@ -45,6 +62,8 @@ func (r recordedLocation) holdsFor(block location) bool {
 	switch {
 	case !block.declared() || !r.declared():
 		return block.equal(r.location)
+	case !backend.Same(block.kind, r.kind):
+		return false
 	case r.written == 0:
 		return block.coveredBy(r.location)
 	default:
@@ -53,34 +72,85 @@ func (r recordedLocation) holdsFor(block location) bool {
 }
 
 // recorded returns the backend that init recorded; ok is false if it recorded none.
-func (ls *locations) recorded() (r recordedLocation, ok bool, diags diag.List) {
+func (ls *locations) recorded(ctx context.Context) (r recordedLocation, ok bool, diags diag.List) {
 	r.location = ls.undeclared()
+	rec, diags := ls.readRecord()
+	if rec == nil || diags.HasErrors() {
+		return r, false, diags
+	}
+	kind, diags := ls.recordedKind(ctx, rec)
+	if diags.HasErrors() {
+		return r, false, diags
+	}
+	values, err := decodeRecord(kind, rec.Config)
+	if err != nil {
+		return r, false, ls.damagedRecord(err)
+	}
+	r.location, r.written = locationOf(kind, values), rec.Hash
+	r.sealed = rec.Sealed
+	if rec.Provider != nil {
+		r.version = rec.Provider.Version
+	}
+	return r, true, nil
+}
+
+// readRecord returns the content of the record; nil for none.
+func (ls *locations) readRecord() (*backendRecordFor, diag.List) {
 	src, err := safefile.Read(ls.files.recordPath(), maxRecord)
 	if errors.Is(err, fs.ErrNotExist) {
-		return r, false, nil
+		return nil, nil
 	}
 	if err != nil {
-		return r, false, diag.Errorf("Cannot read the recorded backend",
+		return nil, diag.Errorf("Cannot read the recorded backend",
 			"The file %s, in which \"mayfly init\" records the backend, could not be read: %s. Correct this, or remove %s and run \"mayfly init\".", ls.files.recordPath(), diag.Reason(err), ls.files.dataDir)
 	}
 	var rec backendRecord
 	if err := json.Unmarshal(src, &rec); err != nil {
-		return r, false, ls.damagedRecord(err)
+		return nil, ls.damagedRecord(err)
 	}
-	if rec.Backend == nil {
-		return r, false, nil
+	if rec.StateStore != nil && rec.StateStore.Provider != nil {
+		return rec.StateStore, nil
 	}
-	kind, ok := ls.kinds[rec.Backend.Type]
+	return rec.Backend, nil
+}
+
+// recordsStateStore reports whether the record is of a state store.
+func (ls *locations) recordsStateStore() bool {
+	rec, diags := ls.readRecord()
+	return rec != nil && rec.Provider != nil && !diags.HasErrors()
+}
+
+// recordedKind returns the kind of a record. The provider of a state store must still be installed.
+func (ls *locations) recordedKind(ctx context.Context, rec *backendRecordFor) (*backend.Kind, diag.List) {
+	if rec.Provider != nil {
+		source, err := addr.ParseProvider(rec.Provider.Source)
+		if err != nil {
+			return nil, ls.damagedRecord(err)
+		}
+		kind, diags := ls.stores.kind(ctx, stateStoreType{source, rec.Type})
+		if diags.HasErrors() {
+			diags = append(diags, diag.Errorf("The recorded state store cannot be used", "This directory was initialized for the state store %q of provider %s, which is needed to look for states there. Have its provider in required_providers until they are moved, or leave them where they are: mayfly init -reconfigure", rec.Type, source.ForDisplay())...)
+		}
+		return kind, diags
+	}
+	kind, ok := ls.kinds[rec.Type]
 	if !ok || !kind.Usable() {
-		return r, false, diag.Errorf("Unsupported backend type", "This directory was initialized for the backend %q, which is not supported in this version of Mayfly. To use the backend of the configuration without moving the state, run: mayfly init -reconfigure", rec.Backend.Type)
+		return nil, diag.Errorf("Unsupported backend type", "This directory was initialized for the backend %q, which is not supported in this version of Mayfly. To use the backend of the configuration without moving the state, run: mayfly init -reconfigure", rec.Type)
 	}
-	values, err := decodeRecord(kind, rec.Backend.Config)
-	if err != nil {
-		return r, false, ls.damagedRecord(err)
+	return kind, nil
+}
+
+// marshalRecord encodes the arguments of a configuration one by one, so that decodeRecord finds their types.
+func marshalRecord(kind *backend.Kind, public cty.Value) (json.RawMessage, error) {
+	types, raw := kind.Block.Type().AttributeTypes(), map[string]json.RawMessage{}
+	for name, v := range public.AsValueMap() {
+		text, err := ctyjson.Marshal(v, types[name])
+		if err != nil {
+			return nil, err
+		}
+		raw[name] = text
 	}
-	r.location, r.written = locationOf(kind, values), rec.Backend.Hash
-	r.sealed = rec.Backend.Sealed
-	return r, true, nil
+	return json.Marshal(raw)
 }
 
 // decodeRecord reads the arguments of a recorded configuration, without those that this version does not
@@ -129,7 +199,7 @@ func (ls *locations) writeRecord(l, block location) error {
 		return err
 	}
 	public := l.public().cfg
-	cfg, err := ctyjson.Marshal(public, public.Type())
+	cfg, err := marshalRecord(l.kind, public)
 	if err != nil {
 		return err
 	}
@@ -139,7 +209,14 @@ func (ls *locations) writeRecord(l, block location) error {
 			return fmt.Errorf("the credentials cannot be encrypted: %w", err)
 		}
 	}
-	out, err := json.MarshalIndent(backendRecord{Version: 3, Backend: &backendRecordFor{l.kind.Name, cfg, block.hash(), sealed}}, "", "    ")
+	rec := backendRecord{Version: 3}
+	if one := (&backendRecordFor{Type: l.kind.Name, Config: cfg, Hash: block.hash(), Sealed: sealed}); l.kind.Provided == nil {
+		rec.Backend = one
+	} else {
+		one.Type, one.Provider = l.kind.Provided.Type, &recordedProvider{l.kind.Provided.Provider, l.kind.Provided.Version}
+		rec.StateStore = one
+	}
+	out, err := json.MarshalIndent(rec, "", "    ")
 	if err != nil {
 		return err
 	}

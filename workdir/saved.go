@@ -18,6 +18,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/base/safefile"
 	"github.com/mayfly-iac/mayfly/internal/install/lockfile"
 	"github.com/mayfly-iac/mayfly/internal/language/config"
+	"github.com/mayfly-iac/mayfly/internal/stores/backend"
 	"github.com/mayfly-iac/mayfly/internal/stores/planfile"
 	"github.com/mayfly-iac/mayfly/internal/values/value"
 	"github.com/mayfly-iac/mayfly/plan"
@@ -172,25 +173,41 @@ func (b *Backend) plannedPlace(ctx context.Context, f *planfile.File, files Stat
 	l, diags := b.locations.undeclared(), diag.List(nil)
 	if !f.Backend.Config.IsNull() {
 		v, err := f.Backend.Config.Unmarked()
-		kind, ok := b.locations.kinds[f.Backend.Type]
-		if err != nil || !ok || !v.Type().IsObjectType() {
+		kind, ds := b.plannedKind(ctx, f.Backend.Type)
+		if ds.HasErrors() {
+			return place{}, ds
+		}
+		if err != nil || kind == nil || !v.Type().IsObjectType() {
 			return place{}, unloadable("The backend that the plan is for, %q, cannot be used by this version of Mayfly.", f.Backend.Type)
 		}
-		if l, diags = b.plannedLocation(locationOf(kind, v.AsValueMap())); diags.HasErrors() {
+		if l, diags = b.plannedLocation(ctx, locationOf(kind, v.AsValueMap())); diags.HasErrors() {
 			return place{}, diags
 		}
 	}
 	return b.placeIn(ctx, l, cmp.Or(f.Backend.Workspace, store.DefaultWorkspace), files)
 }
 
+// plannedKind returns the kind of backend of a saved plan, whose configuration is loaded; nil if it is not
+// known. A state store is the one of that configuration.
+func (b *Backend) plannedKind(ctx context.Context, name string) (*backend.Kind, diag.List) {
+	if b.dir.root.Backend == nil || b.dir.root.Backend.Store == nil {
+		return b.locations.kinds[name], nil
+	}
+	kind, diags := b.locations.kindOf(ctx, b.dir.root.Backend)
+	if diags.HasErrors() || kind.Name != name {
+		return nil, diags
+	}
+	return kind, nil
+}
+
 // plannedLocation returns the location of a saved plan, which has no secrets, with the secrets that this
 // directory was initialized with for the same location, and the secrets of the block in the plan, which is
 // evaluated again.
-func (b *Backend) plannedLocation(l location) (location, diag.List) {
-	if rec, ok, diags := b.locations.recorded(); ok && !diags.HasErrors() && rec.equal(l) {
+func (b *Backend) plannedLocation(ctx context.Context, l location) (location, diag.List) {
+	if rec, ok, diags := b.locations.recorded(ctx); ok && !diags.HasErrors() && rec.equal(l) {
 		l = rec.location
 	}
-	block, diags := b.locations.declaredLocation(b.dir.root, nil)
+	block, diags := b.locations.declaredLocation(ctx, b.dir.root, nil)
 	return l.withSecretsOf(block), diags
 }
 

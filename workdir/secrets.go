@@ -20,6 +20,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/internal/base/safefile"
+	"github.com/mayfly-iac/mayfly/internal/stores/backend"
 	"github.com/mayfly-iac/mayfly/internal/values/value"
 )
 
@@ -40,7 +41,7 @@ func (s *sealedArguments) has(name string) bool {
 
 // withSecretsOf returns the location with the secrets of a block of the same kind, unless they are encrypted.
 func (l location) withSecretsOf(block location) location {
-	if !l.declared() || !block.declared() || l.kind.Name != block.kind.Name {
+	if !l.declared() || !block.declared() || !backend.Same(l.kind, block.kind) {
 		return l
 	}
 	values := l.cfg.AsValueMap()
@@ -58,7 +59,7 @@ func (l location) secretsBeyond(block location) map[string]cty.Value {
 	out := map[string]cty.Value{}
 	for _, name := range l.kind.Secrets(l.cfg) {
 		v, _ := l.cfg.GetAttr(name).UnmarkDeep()
-		if block.declared() && block.kind.Name == l.kind.Name {
+		if block.declared() && backend.Same(block.kind, l.kind) {
 			if given, _ := block.cfg.GetAttr(name).UnmarkDeep(); given.RawEquals(v) {
 				continue
 			}
@@ -82,7 +83,8 @@ func (ls *locations) seal(l location, needed map[string]cty.Value) (*sealedArgum
 		return nil, nil
 	}
 	if err == nil {
-		sealed.Arguments = slices.Sorted(maps.Keys(needed))
+		sealed.Arguments = slices.AppendSeq([]string{}, maps.Keys(needed)) // never null
+		slices.Sort(sealed.Arguments)
 	}
 	return sealed, err
 }
@@ -120,7 +122,8 @@ func (ls *locations) unseal(l location) (location, diag.List) {
 	if err == nil {
 		values, empty, secret := l.cfg.AsValueMap(), l.kind.Block.Empty(), l.kind.Object(opened)
 		for name, v := range opened {
-			if l.sealed.has(name) || values[name].RawEquals(empty.GetAttr(name)) || values[name].RawEquals(l.kind.PublicPart(secret, name)) {
+			public := values[name].RawEquals(empty.GetAttr(name)) || values[name].RawEquals(l.kind.PublicPart(secret, name)) || l.kind.Provided != nil && backend.PublicOf(values[name], v)
+			if l.sealed.has(name) || public {
 				values[name] = v
 			}
 		}
@@ -135,8 +138,8 @@ func (ls *locations) unseal(l location) (location, diag.List) {
 	for _, name := range l.sealed.Arguments {
 		set = append(set, fmt.Sprintf(" -backend-config=%q", name+"=..."))
 	}
-	return l, diag.Errorf("Cannot decrypt the recorded credentials", "The file %s has arguments of the backend %q that init was given by -backend-config (%s), encrypted with a key of the user that ran it: %s. To give them again, run \"mayfly init -reconfigure\" with all options -backend-config that it had, among them%s.%s",
-		ls.files.recordPath(), l.kind.Name, diag.Names(l.sealed.Arguments), err, strings.Join(set, ""), l.kind.OrVariables(l.sealed.Arguments))
+	return l, diag.Errorf("Cannot decrypt the recorded credentials", "The file %s has arguments of the %s that init was given by -backend-config (%s), encrypted with a key of the user that ran it: %s. To give them again, run \"mayfly init -reconfigure\" with all options -backend-config that it had, among them%s.%s",
+		ls.files.recordPath(), l.kind, diag.Names(l.sealed.Arguments), err, strings.Join(set, ""), l.kind.OrVariables(l.sealed.Arguments))
 }
 
 func (ls *locations) inEnvironment(l location, name string) bool {

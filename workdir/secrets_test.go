@@ -208,7 +208,7 @@ func leaveBackend(t *testing.T, arguments string) {
 
 func blockOf(t *testing.T, d *Dir) location {
 	t.Helper()
-	l, diags := d.Backend.locations.declaredLocation(d.root, nil)
+	l, diags := d.Backend.locations.declaredLocation(t.Context(), d.root, nil)
 	wants(t, diags, "")
 	return l
 }

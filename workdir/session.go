@@ -180,7 +180,7 @@ func (d *Dir) open(ctx context.Context, tree *config.Tree, p place, opt SessionO
 	}
 	environ := providerEnviron(d.opt.Environ, root)
 	s.launcher = &mayfly.Launcher{
-		Executable: s.executable, Verify: func(p addr.Provider) error { return s.packages[p].Verify() }, Schemas: s.schemaCaches(schemacache.Open(d.files.vars), environ), Log: opt.ProviderLog, Dir: ".", ReadState: s.readRemote, CheckBackend: d.Backend.locations.checkRemote, Env: environ,
+		Executable: s.executable, Verify: func(p addr.Provider) error { return s.packages[p].Verify() }, Schemas: schemaCaches(d.files, environ, func(p addr.Provider) install.Selection { return s.packages[p] }), Log: opt.ProviderLog, Dir: ".", ReadState: s.readRemote, CheckBackend: d.Backend.locations.checkRemote, Env: environ,
 		Plain: d.files.vars["TF_DISABLE_PLUGIN_TLS"] != "",
 	}
 	s.Project, ds = mayfly.Open(ctx, mayfly.Options{
@@ -199,9 +199,10 @@ func (s *Session) executable(p addr.Provider) (string, bool) {
 
 // schemaCaches returns the caches of the schemas of installed providers. A package without a checksum, such
 // as a development override, has none.
-func (s *Session) schemaCaches(c *schemacache.Cache, environ []string) func(addr.Provider) plugin.SchemaCache {
+func schemaCaches(f *files, environ []string, selected func(addr.Provider) install.Selection) func(addr.Provider) plugin.SchemaCache {
+	c := schemacache.Open(f.vars)
 	return func(p addr.Provider) plugin.SchemaCache {
-		if entry := c.For(string(s.packages[p].Hash), environ); entry != nil {
+		if entry := c.For(string(selected(p).Hash), environ); entry != nil {
 			return entry
 		}
 		return nil

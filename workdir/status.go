@@ -1,6 +1,8 @@
 package workdir
 
 import (
+	"context"
+
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/internal/stores/backend"
 )
@@ -17,20 +19,22 @@ type BackendStatus struct {
 }
 
 // Status describes the backend, and returns why commands would not use it. The root module has been loaded.
+// The provider of a state store is started for the schema of its arguments.
 func (b *Backend) Status() (BackendStatus, diag.List) {
+	ctx := context.Background()
 	s := BackendStatus{Kind: backend.Local}
 	if b.dir.root != nil && b.dir.root.Backend != nil {
 		s.Kind, s.Declared = b.dir.root.Backend.Type, true
 	}
-	want, diags := b.locations.declaredLocation(b.dir.root, nil)
+	want, diags := b.locations.declaredLocation(ctx, b.dir.root, nil)
 	if diags.HasErrors() {
 		return s, diags
 	}
 	s.Kind, s.Declared, s.Place = want.kind.Name, want.declared(), b.locations.placeOf(want)
-	if _, s.Recorded, diags = b.locations.recorded(); diags.HasErrors() {
+	if _, s.Recorded, diags = b.locations.recorded(ctx); diags.HasErrors() {
 		return s, diags
 	}
-	l, diags := b.currentLocation()
+	l, diags := b.currentLocation(ctx)
 	if !diags.HasErrors() {
 		s.Kind, s.Place = l.kind.Name, b.locations.placeOf(l)
 	}

@@ -59,7 +59,7 @@ func (d *Dir) Workspaces(ctx context.Context) (*Workspaces, diag.List) {
 	if diags := d.loadedRoot(ctx); diags.HasErrors() {
 		return nil, diags
 	}
-	l, diags := d.Backend.currentLocation()
+	l, diags := d.Backend.currentLocation(ctx)
 	if diags.HasErrors() {
 		return nil, diags
 	}

@@ -54,6 +54,7 @@ func (a *app) traced(ctx context.Context, c *cli.Command, f func(ctx context.Con
 	}
 	t := telemetry.New(opt)
 	ctx, span := t.Begin(ctx, c.FullName())
+	defer a.wd.close() // also after a panic
 	code := f(ctx, c.Args().Slice())
 	span.SetNumber(trace.Status, int64(code))
 	span.Finish(code == exitOK || code == exitChanges)

@@ -35,7 +35,8 @@ type initFlags struct {
 	machineFlags
 	tests testsFlag
 
-	warned diag.List // warnings about test files that were shown already
+	warned    diag.List // warnings about test files that were shown already
+	installed diag.List // diagnostics about the provider of the state store that were shown already
 }
 
 // initCommand returns the command init. Tools run it before every other command, so it changes nothing that
@@ -91,6 +92,9 @@ func (c *installCommands) initialize(ctx context.Context, f *initFlags, args []s
 	if !c.out.report(d.LoadRoot(ctx)) {
 		return exitError
 	}
+	if d.Backend.HasStateStore() && !c.initStateStore(ctx, f) {
+		return exitError
+	}
 	var st *state.State
 	if f.backend {
 		ok := trace.Do(ctx, "initialize backend", func(ctx context.Context) (ok bool) {
@@ -101,7 +105,7 @@ func (c *installCommands) initialize(ctx context.Context, f *initFlags, args []s
 			return exitError
 		}
 	}
-	if f.get {
+	if f.get && !d.Backend.HasStateStore() {
 		files, diags := f.tests.files(ctx, d)
 		f.warned = diags
 		if !c.out.report(diags) || !trace.Do(ctx, "install modules", func(ctx context.Context) bool { return c.initModules(ctx, f.upgrade, files) }) {
@@ -150,14 +154,23 @@ func (c *installCommands) initBackend(ctx context.Context, f *initFlags) (*state
 	c.sayCopied(change)
 	switch {
 	case change.Before != "" && change.After == "":
-		c.out.say("\n%s", c.out.view.Success(fmt.Sprintf("Successfully unset the backend %q. %s will now operate locally.", change.Before, c.out.view.Program)))
+		c.out.say("\n%s", c.out.view.Success(fmt.Sprintf("Successfully unset the %s %q. %s will now operate locally.", placeNoun(change.WasStateStore), change.Before, c.out.view.Program)))
 	case change.After != "" && change.Changed:
-		c.out.say("\n%s", c.out.view.Success(fmt.Sprintf("Successfully configured the backend %q! %s will automatically\nuse this backend unless the backend configuration changes.", change.After, c.out.view.Program)))
+		noun := placeNoun(change.IsStateStore)
+		c.out.say("\n%s", c.out.view.Success(fmt.Sprintf("Successfully configured the %s %q! %s will automatically\nuse this %[1]s unless the %[1]s configuration changes.", noun, change.After, c.out.view.Program)))
 	}
 	if change.State == nil {
 		return nil, true
 	}
 	return change.State.State, true
+}
+
+// placeNoun is the word for a backend or a state store.
+func placeNoun(stateStore bool) string {
+	if stateStore {
+		return "state store"
+	}
+	return "backend"
 }
 
 // sayCopied says which states have been copied, and which are left behind.
@@ -185,9 +198,12 @@ func (c *installCommands) initProviders(ctx context.Context, f *initFlags, st *s
 		Options: install.Options{Upgrade: f.upgrade, Readonly: f.lockfile == "readonly"}, PluginDirs: f.pluginDirs,
 		Observer: lines, Downloading: c.out.downloading(), Start: lines.start, Tests: tests,
 	})
-	if !c.out.report(diags) {
-		return false
-	}
+	return c.out.report(diags.Except(f.installed)) && c.sayLocked(before, after)
+}
+
+// sayLocked says that the dependency lock file has changed, if it has, and reports incomplete entries. It
+// returns false if that is an error.
+func (c *installCommands) sayLocked(before, after *lockfile.Lock) bool {
 	switch {
 	// The file may have got checksums; that is not worth a message.
 	case after.SameSelections(before):

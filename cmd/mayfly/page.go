@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"os"
 	"slices"
 	"time"
 
@@ -34,7 +35,31 @@ func (p *pageFlags) files() []fileOption {
 // artifact is a document about a run that an option writes to a file.
 type artifact struct {
 	what, option, path string // path is "" if the option was not given
+	begins             string // all documents of the kind begin so
 	write              func(io.Writer) error
+}
+
+// beginOfPage is how HTML pages begin.
+const beginOfPage = "<!DOCTYPE html"
+
+// mayReplace reports the file of the document if it exists and is something else, such as a saved plan:
+// show -html PLAN names a file to write. Empty files may be replaced, and pipes and devices written to.
+func (w artifact) mayReplace(o *output) bool {
+	info, err := os.Stat(w.path)
+	if err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
+		return true // an error of writing will say more
+	}
+	f, err := safefile.Open(w.path)
+	if err != nil {
+		return true
+	}
+	defer f.Close()
+	begin := make([]byte, len(w.begins))
+	if _, err := io.ReadFull(f, begin); err == nil && string(begin) == w.begins {
+		return true
+	}
+	return o.report(diag.Errorf("File exists and is something else",
+		"The option %s writes to the file %s, which exists and was not written by this option. Give the option the name of another file, or remove that one. Nothing was done.", w.option, w.path))
 }
 
 // paged calls f, which does the command's work, and then writes the pages about it, and more.
@@ -45,8 +70,8 @@ func (o *output) paged(p pageFlags, title string, f func() int, more ...artifact
 		o.page = r
 	}
 	return o.writeAfter(f, append([]artifact{
-		{"page", "-html", p.html, r.Write},
-		{"Markdown", "-markdown", p.markdown, func(w io.Writer) error { return markdown.Write(w, r.Content()) }},
+		{"page", "-html", p.html, beginOfPage, r.Write},
+		{"Markdown", "-markdown", p.markdown, "### ", func(w io.Writer) error { return markdown.Write(w, r.Content()) }},
 	}, more...))
 }
 
@@ -56,6 +81,9 @@ func (o *output) writeAfter(f func() int, outputs []artifact) (code int) {
 	outputs = slices.DeleteFunc(outputs, func(w artifact) bool { return w.path == "" })
 	targets := make([]string, len(outputs))
 	for i, w := range outputs {
+		if !w.mayReplace(o) {
+			return exitError
+		}
 		var err error
 		if targets[i], err = safefile.Replaceable(w.path); err != nil {
 			return o.fail("Cannot write the file", "The file %s of %s cannot be written: %s. Nothing was done.", w.path, w.option, diag.Reason(err))

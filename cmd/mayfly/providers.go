@@ -174,6 +174,13 @@ func allSchemas(c provider.Catalog) (document.Declarations, diag.List) {
 		return m
 	}
 	out.Resources, out.Data, out.Ephemeral, out.Lists, out.Actions = of(addr.Managed), of(addr.Data), of(addr.Ephemeral), of(addr.List), of(addr.Action)
+	if stores, ok := c.(provider.StateStoreCatalog); ok {
+		out.Stores = map[string]*schema.Schema{}
+		for _, name := range stores.StateStoreTypes() {
+			out.Stores[name], ds = stores.StateStore(name)
+			diags = append(diags, ds...)
+		}
+	}
 	out.Functions, ds = c.Functions()
 	diags = append(diags, ds...)
 	out.Identities = map[string]*schema.Identity{}

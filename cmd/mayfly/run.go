@@ -24,7 +24,8 @@ func run(ctx context.Context, args []string, env environment) int {
 	a := newApp(env)
 	stdout, stderr := a.out.outlets()
 	p := &a.in.prompt
-	p.Stdin, p.In, p.Out, p.Bold = env.Stdin, a.in.stdin, stdout, a.out.view.Bold
+	p.Stdin, p.In, p.Out = env.Stdin, a.in.stdin, stdout
+	p.Bold = func(text string) string { return a.out.view.Bold(text) } // the view is set up later
 	// Last, since errors of standard output are written there.
 	defer stderr.Close()
 	cli.HelpPrinter = a.out.env.usage

@@ -28,6 +28,8 @@ type workingDir struct {
 	// log receives the log lines of this run, nil if none are asked for.
 	log    func(line string)
 	opened *workdir.Dir // nil until dir
+	// stopLog ends the log of providers that keep states.
+	stopLog func()
 }
 
 // dir returns the working directory for a command that asks no questions.
@@ -45,11 +47,25 @@ func (wd *workingDir) dirOf(root string, ask bool) *workdir.Dir {
 	if ask {
 		opt.Asker = wd.in
 	}
+	opt.ProviderLog, wd.stopLog = wd.out.logs().Provider()
 	return wd.use(workdir.New(opt))
+}
+
+// close ends the providers that keep states, if there are any. It does nothing if no directory was opened.
+func (wd *workingDir) close() {
+	if wd.opened != nil {
+		wd.opened.Backend.Close()
+	}
+	if wd.stopLog != nil {
+		wd.stopLog()
+	}
 }
 
 // use makes a directory the one that is open, whose files diagnostics quote, and returns it.
 func (wd *workingDir) use(d *workdir.Dir) *workdir.Dir {
+	if wd.opened != nil {
+		wd.opened.Backend.Close()
+	}
 	wd.opened, wd.out.sources = d, func() document.Sources { return d.Sources() }
 	return d
 }

@@ -9,5 +9,5 @@ func (o *output) watched(c *changeFlags, title string, f func() int) int {
 	if c.timeline != "" {
 		o.timeline = t
 	}
-	return o.paged(c.pageFlags, title, f, artifact{"timeline", "-ephemeral-timeline", c.timeline, t.Write})
+	return o.paged(c.pageFlags, title, f, artifact{"timeline", "-ephemeral-timeline", c.timeline, beginOfPage, t.Write})
 }

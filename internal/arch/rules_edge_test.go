@@ -34,6 +34,7 @@ var storesRules = map[string]rule{
 		may: []string{"base/pattern", "diag", "values/leak", "values/schema", "values/value", "state/store", "stores/remote"},
 		why: "a backend block is a schema and a store: which store, whose state it is, and where the block is written, makes no difference",
 	},
+	"stores/provided": {may: []string{"addr", "diag", "provider", "stores/backend", "stores/remote", "state/store", "values/schema"}, modules: []string{cty}, why: "a provider that keeps states is a service: who starts it, and which configuration names it, makes no difference"},
 	"stores/kinds": {
 		may: []string{
 			"stores/backend", "state/store", "state/store/local",

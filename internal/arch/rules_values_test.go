@@ -66,7 +66,7 @@ var libraryRules = map[string]rule{
 	},
 	"workdir": {
 		may: []string{
-			".", "addr", "base/childenv", "diag", "event", "base/jsonvalue", "base/safefile", "values/schema", "values/value", "language/config", "state", "stores/encryption", "state/store", "state/store/local", "stores/backend", "stores/kinds", "provider", "provider/builtin", "provider/plugin",
+			".", "addr", "base/childenv", "diag", "event", "base/jsonvalue", "base/safefile", "values/schema", "values/value", "language/config", "state", "stores/encryption", "state/store", "state/store/local", "stores/backend", "stores/kinds", "stores/provided", "provider", "provider/builtin", "provider/plugin",
 			"plan", "stores/planfile", "engine", "install/...", "values/leak", "engine/timing", "base/compat", "base/trace", "base/trace/requests",
 		},
 		why: "a library user gets what the program does with a directory: no command line, no terminal and no rendering can matter here",

@@ -18,9 +18,10 @@ const (
 
 // wide are the interfaces that may have more methods, with the reason.
 var wide = map[string]string{
-	"provider.Reader":  "mirrors the operations of the plugin protocol",
-	"provider.Catalog": "mirrors the schema message of the plugin protocol",
-	"eval.Schemas":     "asks for each kind of schema that a catalog has",
+	"provider.Reader":      "mirrors the operations of the plugin protocol",
+	"provider.Catalog":     "mirrors the schema message of the plugin protocol",
+	"provider.StateStores": "mirrors the operations of the plugin protocol",
+	"eval.Schemas":         "asks for each kind of schema that a catalog has",
 }
 
 func TestShape(t *testing.T) {

@@ -13,7 +13,6 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/internal/base/future"
-	"github.com/mayfly-iac/mayfly/internal/base/trace"
 	"github.com/mayfly-iac/mayfly/internal/engine/contract"
 	"github.com/mayfly-iac/mayfly/internal/engine/ephemeral"
 	"github.com/mayfly-iac/mayfly/internal/engine/object"
@@ -103,7 +102,9 @@ func (ia *instanceApply) loadPrior() bool {
 	}
 	ia.Answers.Later = true // the object read for the plan is judged again, since more may be known now
 	var ok bool
-	ia.prior, ok = ia.Upgrade(o)
+	if ia.prior, ok = ia.Upgrade(o); ok && slices.ContainsFunc(ia.change.Withheld, isImported) {
+		ia.prior, ok = object.ImportAgain(&ia.Op, ia.change.Importing, o, ia.meta(ia.in))
+	}
 	return ok
 }
 
@@ -264,12 +265,8 @@ func (ia *instanceApply) carryOut(planned provider.PlanResponse) bool {
 	}
 	idKey, id := object.Identifying(ia.prior.Value, ia.Block(), ia.config.Sensitive)
 	done := ia.walk.events.Begin(kind, ia.Obj, action, idKey, id)
-	resp, diags := applyChange(trace.With(ia.a.changing, trace.Of(ia.Ctx)), ia.Provider, provider.ApplyRequest{
-		Type: ia.TypeName(), Prior: ia.prior.Value, Planned: planned.Planned, Config: ia.config.Value, PlannedPrivate: planned.Private, Identity: planned.Identity,
-		ProviderMeta: ia.meta(ia.in),
-	})
-	o := ia.accept(planned, resp, diags)
-	resp.Identity = ia.acceptIdentity(resp.Identity, diags.HasErrors(), &o)
+	o, resp, failed := askToApply(ia, planned)
+	resp.Identity = ia.acceptIdentity(resp.Identity, failed, &o)
 	if resp.Private == nil && o.failed {
 		resp.Private = ia.prior.Private // an error answer may leave it out
 	}

@@ -9,10 +9,23 @@ import (
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/internal/base/future"
 	"github.com/mayfly-iac/mayfly/internal/base/slot"
+	"github.com/mayfly-iac/mayfly/internal/base/trace"
 	"github.com/mayfly-iac/mayfly/internal/engine/object"
+	"github.com/mayfly-iac/mayfly/internal/provider"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
 )
+
+// askToApply has the provider make a planned change. It returns the parts of the answer that can be recorded,
+// the answer, and whether that has errors.
+func askToApply(ia *instanceApply, planned provider.PlanResponse) (applied, provider.ApplyResponse, bool) {
+	defer object.Await(&ia.Op)()
+	resp, diags := applyChange(trace.With(ia.a.changing, trace.Of(ia.Ctx)), ia.Provider, provider.ApplyRequest{
+		Type: ia.TypeName(), Prior: ia.prior.Value, Planned: planned.Planned, Config: ia.config.Value, PlannedPrivate: planned.Private, Identity: planned.Identity,
+		ProviderMeta: ia.meta(ia.in),
+	})
+	return ia.accept(planned, resp, diags), resp, diags.HasErrors()
+}
 
 // adopt makes durable the changes of planning that need no provider operation during the apply: objects that
 // were moved, refreshed, imported or upgraded, and data that was read.

@@ -295,8 +295,11 @@ func oweFirst(ia *instanceApply, entry *journalEntry) *journalEntry {
 }
 
 // reportMissed reports new computed values of an updated object which not all consumers take in this apply.
-// The plan could not know whether there would be any.
+// The plan could not know whether there would be any; of a creation, it has said so.
 func reportMissed(ia *instanceApply, o *state.Object) {
+	if ia.change.Action != plan.Update {
+		return
+	}
 	for _, w := range ia.change.Withheld {
 		if len(w.Missed) == 0 {
 			continue
@@ -310,6 +313,10 @@ func reportMissed(ia *instanceApply, o *state.Object) {
 			attributeName(ia.Obj.Instance, w.Path), names(blocksOf(w.Missed)), diag.Argument(ia.Obj.Instance.String())))
 	}
 }
+
+// isImported reports whether an attribute is withheld of an object that is imported. Its value is neither in
+// the plan nor in the state, so that the apply imports the object once more.
+func isImported(w plan.Withheld) bool { return w.Status == plan.WithheldImported }
 
 // recordOf returns the record of a withheld attribute of an object, nil if there is none.
 func recordOf(o *state.Object, path cty.Path) *state.Withheld {

@@ -8,11 +8,8 @@ import (
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
-	"github.com/mayfly-iac/mayfly/internal/base/future"
-	"github.com/mayfly-iac/mayfly/internal/engine/contract"
 	"github.com/mayfly-iac/mayfly/internal/engine/ephemeral"
 	"github.com/mayfly-iac/mayfly/internal/engine/object"
-	"github.com/mayfly-iac/mayfly/internal/language/eval"
 	"github.com/mayfly-iac/mayfly/internal/values/schema"
 	"github.com/mayfly-iac/mayfly/internal/values/value"
 	"github.com/mayfly-iac/mayfly/plan"
@@ -145,7 +142,7 @@ func checkDeliveries(p *planner) {
 		addExcludedUses(p)
 	}
 	for _, c := range changes {
-		used := false
+		used, late := false, leftOut{}
 		for i, w := range c.Withheld {
 			if !w.Computed || !w.Status.Differs() {
 				continue
@@ -153,11 +150,14 @@ func checkDeliveries(p *planner) {
 			by := attributeName(c.Addr, w.Path)
 			for _, use := range p.computed.of[by] {
 				used = true
-				deliver(p, c, &c.Withheld[i], by, use)
+				if !late.has(p, c, &c.Withheld[i], by, use) {
+					deliver(p, c, &c.Withheld[i], by, use)
+				}
 			}
 			c.Withheld[i].Consumers = sortedOnce(c.Withheld[i].Consumers)
 			c.Withheld[i].Missed = sortedOnce(c.Withheld[i].Missed)
 		}
+		late.report(p, c)
 		if !used && c.Action != plan.Update {
 			where := "the configuration"
 			if p.selection.Restricted() {
@@ -264,41 +264,6 @@ func schemaOf(p *planner, c *plan.Change) *schema.Schema {
 	return p.providers.Loaded(c.Provider.Provider, addr.Managed, c.Addr.Resource.Type)
 }
 
-// addExcludedUses adds the uses of computed values by objects that a restricted plan leaves out. They are
-// evaluated in a run that sees the objects as the state has them: in the run of the plan, this would plan
-// whatever they refer to.
-func addExcludedUses(p *planner) {
-	w := p.fork(func(w *walk) *eval.Run {
-		stored := func(t *future.Task, in *eval.Instance) cty.Value { return w.recorded(t, p.prior, in) }
-		return w.newRun(p.req.Config, eval.Planning, stored, p.req.Variables, p.plan.Timestamp)
-	})
-	w.run.Diags = &diag.Collector{} // errors here are none of the plan
-	t := &future.Task{}
-	for i, stored := range p.prior.AllInstances() {
-		if stored.Current == nil || p.changes[addr.Object{Instance: i}] != nil {
-			continue
-		}
-		in, ok := w.run.Find(t, i)
-		if !ok || in == nil {
-			continue
-		}
-		if b := in.Resource.Block; len(b.Withheld) == 0 && !b.Schema.Block.HasWriteOnly() {
-			continue // it may have no such value
-		}
-		in.Prepare(t)
-		cfg, diags := in.EvalBody(t, eval.NewOpened(nil))
-		if diags.HasErrors() {
-			continue
-		}
-		for _, part := range value.PathsMadeOf(cfg) {
-			p.computed.add(part.Of, computedUse{
-				user: i.String(), instance: i, path: part.Path,
-				ignored: in.Resource.Block.Withheld.Matches(part.Path) && contract.Ignores(in.Resource.Block.Schema.Block, &in.Config().Lifecycle, part.Path),
-			})
-		}
-	}
-}
-
 // checkUndelivered looks for computed values of an object that an earlier run made and did not deliver (E98).
 // An object that was created by that run, and that nothing else needs, is to be replaced, which undelivered
 // says. Anything else is an error, and checkUndelivered returns false.
@@ -323,7 +288,7 @@ func checkUndelivered(ip *instancePlan) bool {
 			}
 		}
 	}
-	if len(owed) == 0 {
+	if len(owed) == 0 || !slices.ContainsFunc(owed, ip.planner.selection.TouchesBlock) {
 		return true
 	}
 	a := ip.in.Addr()

@@ -225,6 +225,7 @@ func (ip *instancePlan) loadPrior() (ok bool) {
 		ip.loaded, ok = ip.Upgrade(ip.stored)
 	case ip.importing != nil:
 		ip.loaded, ok = ip.importPrior(ip.importing, meta)
+		ip.Withheld.Imported = ok
 	default:
 		ok = true
 	}

@@ -61,8 +61,8 @@ func evaluateVersions(t *future.Task, in *eval.Instance, op *objectOp) bool {
 }
 
 // unneeded reports whether an object stays as it is without the values that it withholds (E94): it is as the
-// state has it, nothing asks for its replacement, and neither the versions of the values nor the rest of the
-// configuration has changed.
+// state has it, nothing asks for its replacement, neither the versions of the values nor the rest of the
+// configuration has changed, and its provider plans no change by itself.
 func unneeded(ip *instancePlan) bool {
 	if len(ip.Withheld.Versions) == 0 || !asStored(ip) || !ip.prior.SameAs(ip.loaded, &ip.Withheld) || ip.forcedReason() != plan.NoReason {
 		return false
@@ -82,8 +82,22 @@ func unneeded(ip *instancePlan) bool {
 	if ip.marksChanged(ip.prior.Value) {
 		return false
 	}
-	noteUses(ip, value.PathsMadeOf(cfg))
+	made := value.PathsMadeOf(cfg)
+	if !leftAlone(ip, plain, made) {
+		return false
+	}
+	noteUses(ip, made)
 	return true
+}
+
+// leftAlone reports whether the provider plans no change of an object without the values that it withholds.
+// If one of them cannot be had, only a replacement counts: anything else could not be planned with the value
+// either.
+func leftAlone(ip *instancePlan, cfg cty.Value, made []value.ComputedPart) bool {
+	if slices.ContainsFunc(made, func(part value.ComputedPart) bool { return part.Of.Past && ip.Withheld.Names.Matches(part.Path) }) {
+		return len(object.DueReplacement(&ip.Op, ip.prior, cfg, ip.meta(ip.in))) == 0
+	}
+	return object.Stays(&ip.Op, ip.prior, cfg, ip.meta(ip.in))
 }
 
 // asStored reports whether the object exists and is stored as it would be now, but for changes outside and

@@ -29,6 +29,9 @@ type Installer struct {
 	// Reattached reports whether the provider is already running under the control of another program; nil
 	// means none is.
 	Reattached func(addr.Provider) bool
+	// Verified are packages that this process has verified before. They are not hashed again unless one of
+	// their files may have changed since. It may be nil.
+	Verified Selections
 	// Observer receives the steps of Ensure, one call at a time and in the order of the providers, even if
 	// several are installed at once. It may be nil.
 	Observer Observer

@@ -70,3 +70,30 @@ func TestVerify(t *testing.T) {
 		t.Error("a development override:", err)
 	}
 }
+
+// TestVerifiedIsNotHashedAgain selects a package again: as it was, after it was changed, and for another
+// lock.
+func TestVerifiedIsNotHashedAgain(t *testing.T) {
+	f := newFixture(t)
+	f.packed("random", "1.0.0", "linux_amd64", "good")
+	reqs := f.reqs(need("hashicorp/random", ">= 1"))
+	sel, lock := f.init(reqs, nil, Options{})
+	p := f.provider("random")
+	verified, diags := f.inst.Selected(reqs, lock)
+	f.ok(diags)
+	marked := verified[p]
+	marked.Executable = "marked" // which a selection that is made anew is not
+	f.inst.Verified = Selections{p: marked}
+	again, diags := f.inst.Selected(reqs, lock)
+	f.ok(diags)
+	if again[p].Executable != "marked" {
+		t.Error("an unchanged package is hashed again")
+	}
+	other := lockfile.New()
+	other.Set(lockfile.Entry{Provider: p, Version: marked.Version, Hashes: []lockfile.Hash{"h1:other="}})
+	_, diags = f.inst.Selected(reqs, other)
+	f.wantError(diags, "does not match any of the checksums")
+	f.write(sel[p].Executable, "evil", 0o755)
+	_, diags = f.inst.Selected(reqs, lock)
+	f.wantError(diags, "does not match any of the checksums")
+}

@@ -97,6 +97,7 @@ func (c *Checker) rememberWithheld(v cty.Value) {
 		}
 		if ok {
 			c.Leaks.Guard.RememberOwn(c.own(), part, ty)
+			c.Leaks.Guard.RememberNotations(c.own(), part, ty)
 		}
 	}
 }

@@ -40,6 +40,7 @@ var withheldTexts = map[plan.WithheldStatus]string{
 	plan.WithheldReleased:     "has the same value, which the apply puts into the state",
 	plan.WithheldAssumed:      "has a value that counts as the one of before because of -assume-unchanged",
 	plan.WithheldVersion:      "has the same value with another version",
+	plan.WithheldImported:     "has the value that the imported object has (it is kept out of the state)",
 }
 
 // text returns a sentence about a difference. verb says how it came about.

@@ -48,6 +48,7 @@ func (r *PlanRequest) destroys() bool { return r.Config.IsNull() }
 // Plan has the provider plan a change and checks the answer against the contract. It returns false if the
 // plan cannot be used, which was reported.
 func (op *Op) Plan(req PlanRequest) (provider.PlanResponse, bool) {
+	defer Await(op)()
 	proposed, doing := req.Config, "planning to destroy"
 	if !req.destroys() {
 		proposed, doing = schema.ProposedNew(op.Block(), req.Prior.Value, req.Config), "planning"

@@ -11,6 +11,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/engine/contract"
 	"github.com/mayfly-iac/mayfly/internal/provider"
 	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/state"
 )
 
 // ImportTarget is an object to be imported.
@@ -36,6 +37,7 @@ func (op *Op) Import(imp *ImportTarget, meta cty.Value) (Prior, bool) {
 	}
 	op.publishImported(imp.ID, req.Identity)
 	done := op.Events.Begin(event.OpImport, op.Obj, plan.NoOp, key, text)
+	defer Await(op)()
 	resp, diags := op.Provider.ImportResource(op.Ctx, req)
 	var got Prior
 	if !diags.HasErrors() {
@@ -60,6 +62,19 @@ func (op *Op) Import(imp *ImportTarget, meta cty.Value) (Prior, bool) {
 		got.Importing.Identity = op.SealIdentity(req.Identity)
 	}
 	return got, true
+}
+
+// ImportAgain imports an object that was imported for the plan, of which o is the record: for the values that
+// neither of the two has. It returns false if that failed, which was reported.
+func ImportAgain(op *Op, i *plan.Importing, o *state.Object, meta cty.Value) (Prior, bool) {
+	identity, err := i.Identity.Unmarked()
+	if err != nil {
+		op.Report(diag.Errorf("Plan cannot be read", "The identity by which %s was imported cannot be used: %s. Make a new plan.", op.Obj, err))
+		return Prior{}, false
+	}
+	pr, ok := op.Import(&ImportTarget{ID: i.ID, Identity: identity, Range: &hcl.Range{}}, meta)
+	pr.Object = o
+	return pr, ok
 }
 
 // publishImported publishes the id or identity that an object is imported by.

@@ -79,6 +79,16 @@ func (op *Op) Use(p provider.Reader, configured addr.ProviderConfig) bool {
 	return p != nil
 }
 
+// Await says that the provider is asked about an object with computed values that the state does not keep: it
+// may log one before it answers. done must be called once the values of the answer are noted, which checking
+// it does.
+func Await(op *Op) (done func()) {
+	if len(op.Withheld.Computed) == 0 {
+		return func() {}
+	}
+	return op.Leaks.Guard.Await(op.Source.String())
+}
+
 // warnf writes a line to the log, if there is one. It must have addresses and paths only, never values.
 func (e *Env) warnf(format string, args ...any) {
 	if e.Log != nil {

@@ -20,6 +20,7 @@ import (
 // of its module, cty.NilVal if there is none. Refresh returns false if that failed, which was reported.
 func (op *Op) Refresh(pr Prior, meta cty.Value) (Prior, bool) {
 	idKey, id := Identifying(pr.Value, op.Schema.Block, pr.Sensitive())
+	defer Await(op)()
 	done := op.Events.Begin(event.OpRefresh, op.Obj, plan.NoOp, idKey, id)
 	sent, resp, diags := ask(op, pr, meta)
 	v := resp.New

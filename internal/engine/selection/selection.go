@@ -43,6 +43,18 @@ func (s *Selection) TouchesModule(m addr.ModuleInstance) bool {
 	return s.targets.Empty() || s.targets.TouchesModule(m)
 }
 
+// TouchesBlock reports whether the selection may have instances of a resource block.
+func (s *Selection) TouchesBlock(r addr.ConfigResource) bool {
+	within := func(x addr.Target) bool {
+		outer, inner := x.Module.Module().Calls(), r.Module.Calls()
+		if len(outer) > len(inner) || !slices.Equal(outer, inner[:len(outer)]) {
+			return false
+		}
+		return x.Resource == nil || *x.Resource == r.Resource && len(outer) == len(inner)
+	}
+	return (s.targets.Empty() || slices.ContainsFunc(s.targeted, within)) && !s.LeavesOutAll(addr.Target{Module: r.Module.Instance(), Resource: &r.Resource})
+}
+
 // LeavesOut reports whether -exclude names the instance.
 func (s *Selection) LeavesOut(a addr.Instance) bool { return s.excludes.Selects(a) }
 

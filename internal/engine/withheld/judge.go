@@ -74,6 +74,8 @@ func (j *judgement) sameness(path cty.Path, record *state.Withheld) plan.Withhel
 		return plan.WithheldAssumed
 	case record == nil && j.stored != nil:
 		return plan.WithheldStored
+	case record != nil && j.Imported && j.compare(*record, part(j.prior, path)) == fingerprint.Incomparable:
+		return plan.WithheldImported
 	case record != nil && j.assumed(*record, part(j.cfg, path)):
 		return plan.WithheldAssumed
 	case record != nil && (j.otherVersion(*record, j.restSet(j.cfg)) || j.otherMade(*record) && !j.ignored(path)):
@@ -111,6 +113,8 @@ func (j *judgement) ofComputed(path cty.Path, record *state.Withheld) plan.Withh
 		return plan.WithheldUnknown
 	case record == nil && before == cty.NilVal:
 		return plan.WithheldNew
+	case j.Imported && before != cty.NilVal && before.RawEquals(now):
+		return plan.WithheldImported
 	case record == nil && before.RawEquals(now):
 		return plan.WithheldStored
 	case record == nil, now != cty.NilVal && j.compare(*record, now) == fingerprint.Different:

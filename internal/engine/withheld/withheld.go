@@ -38,8 +38,10 @@ type Attributes struct {
 	// none.
 	Assume func(cty.Path) bool
 	// Lost is set if the state may have lost its records: another engine drops them.
-	Lost   bool
-	Report func(diag.List)
+	Lost bool
+	// Imported is set if the prior object was imported just now, so that it has the values.
+	Imported bool
+	Report   func(diag.List)
 
 	// Upgraded is the stored object under the schema of now, if that is another one; else cty.NilVal.
 	Upgraded cty.Value

@@ -168,6 +168,9 @@ func (r *loadRun) module(dir string, p addr.Module) *Module {
 	d.decode(d.collect(files.primary, files.override, queries))
 	if b := d.m.Backend; b != nil && r.StaticMarked != nil {
 		b.Body = staticBody{b.Body, d.m, r.StaticMarked}
+		if b.Store != nil && b.Store.Body != nil {
+			b.Store.Body = staticBody{b.Store.Body, d.m, r.StaticMarked}
+		}
 	}
 	r.diags = append(r.diags, d.diags...)
 	if r.Version != "" {

@@ -98,12 +98,21 @@ func (r ProviderRef) String() string {
 	return r.Name + "." + r.Alias
 }
 
-// Backend is a backend block or, with Cloud set, a cloud block.
+// Backend is a backend block or, with Cloud set, a cloud block or, with Store set, a state_store block.
 type Backend struct {
 	Type  string // "cloud" for a cloud block
 	Cloud bool
-	Body  hcl.Body
+	Store *StoreProvider
+	Body  hcl.Body // without the block of the provider
 	Range hcl.Range
+}
+
+// StoreProvider is the provider block in a state_store block.
+type StoreProvider struct {
+	Name   string        // local name
+	Source addr.Provider // that required_providers gives the name
+	Body   hcl.Body
+	Range  hcl.Range
 }
 
 // ProviderMeta is a provider_meta block.

@@ -30,7 +30,7 @@ var decodedBy = map[string]*hcl.BodySchema{
 	"resource.lifecycle": lifecycleSchema, "data.lifecycle": forConditions, "ephemeral.lifecycle": forConditions, "resource.provisioner": provisionerSchema,
 	"resource.lifecycle.precondition": conditionSchema, "resource.lifecycle.postcondition": conditionSchema,
 
-	"list": listSchema, "action": actionSchema, "resource.lifecycle.action_trigger": triggerSchema,
+	"list": listSchema, "action": actionSchema, "resource.lifecycle.action_trigger": triggerSchema, "terraform.state_store": stateStoreSchema,
 
 	"test": testSchema, "run": runSchema, "run.module": runModuleSchema, "run.plan_options": planOptionsSchema, "run.assert": conditionSchema, "mock_provider": mockSchema,
 	"mock_provider.mock_resource": defaultsSchema, "override_resource": valuesSchema, "override_module": outputsSchema,
@@ -41,7 +41,7 @@ var forConditions = without(lifecycleSchema, "create_before_destroy", "prevent_d
 
 // undecoded are the blocks whose arguments have any names, or are known where they are used.
 var undecoded = []string{
-	"terraform.required_providers", "terraform.backend", "terraform.cloud", "terraform.provider_meta", "terraform.encryption.key_provider", "terraform.encryption.method",
+	"terraform.required_providers", "terraform.backend", "terraform.cloud", "terraform.state_store.provider", "terraform.provider_meta", "terraform.encryption.key_provider", "terraform.encryption.method",
 	"locals", "variables", "resource.connection", "list.config", "action.config",
 }
 

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/hashicorp/hcl/v2"
 	hcljson "github.com/hashicorp/hcl/v2/json"
@@ -12,7 +13,7 @@ import (
 )
 
 var (
-	terraformSchema = schema("required_version experiments language", "required_providers", "backend type", "cloud", "encryption", "provider_meta name")
+	terraformSchema = schema("required_version experiments language", "required_providers", "backend type", "cloud", "state_store type", "encryption", "provider_meta name")
 	languageSchema  = schema("edition experiments", "compatible_with")
 	compatSchema    = schema("opentofu")
 )
@@ -37,6 +38,7 @@ func (d *settingsDecoder) decode(list []setting) {
 			d.terraform(s)
 		}
 	}
+	d.storeProvider()
 }
 
 // language decodes a language block, which programs other than OpenTofu read as well. Each takes its
@@ -112,7 +114,7 @@ func (d *settingsDecoder) terraform(s setting) {
 		switch b.Type {
 		case "required_providers":
 			d.requiredProviders(b, s.override)
-		case "backend", "cloud":
+		case "backend", "cloud", "state_store":
 			d.backend(b, s.override)
 		case "encryption":
 			d.rootEncryption(b, s.override)
@@ -141,8 +143,9 @@ func (d *settingsDecoder) providerMeta(b *hcl.Block, override bool) {
 	d.m.ProviderMeta[name] = &ProviderMeta{Name: name, Body: b.Body, Range: b.DefRange}
 }
 
-// backend decodes a backend block of the root module, which has at most one. One in an override file replaces
-// it as a whole, even if the type differs: arguments of another type would be meaningless.
+// backend decodes the block of the root module that says where states are, of which there is at most one. One
+// in an override file replaces it as a whole, even if the type differs: arguments of another type would be
+// meaningless.
 func (d *settingsDecoder) backend(b *hcl.Block, override bool) {
 	if !d.m.Path.IsRoot() {
 		d.warnAt(b.DefRange, "Backend configuration ignored",
@@ -151,8 +154,10 @@ func (d *settingsDecoder) backend(b *hcl.Block, override bool) {
 	}
 	if first := d.state; first != nil && (!override || d.stateOver) {
 		if first.Type != b.Type {
-			d.errorAt(b.DefRange, "Both a backend and a cloud configuration are present",
-				"A module may declare either one \"cloud\" block or one \"backend\" block. The other one is at %s.", diag.Place(first.DefRange))
+			names := []string{first.Type, b.Type}
+			slices.Sort(names)
+			d.errorAt(b.DefRange, fmt.Sprintf("Both a %s and a %s configuration are present", names[0], names[1]),
+				"A module may declare either one %q block or one %q block. The other one is at %s.", names[1], names[0], diag.Place(first.DefRange))
 		} else {
 			d.errorAt(b.DefRange, fmt.Sprintf("Duplicate %s configuration", b.Type),
 				"A module may have only one %s configuration. It was previously configured at %s.", b.Type, diag.Place(first.DefRange))
@@ -160,8 +165,14 @@ func (d *settingsDecoder) backend(b *hcl.Block, override bool) {
 		return
 	}
 	d.state, d.stateOver = b, override
-	if d.m.Backend = (&Backend{Type: b.Type, Cloud: true, Body: b.Body, Range: b.DefRange}); b.Type == "backend" {
-		d.m.Backend.Type, d.m.Backend.Cloud = b.Labels[0], false
+	d.m.Backend = &Backend{Type: b.Type, Body: b.Body, Range: b.DefRange}
+	switch b.Type {
+	case "cloud":
+		d.m.Backend.Cloud = true
+	case "state_store":
+		d.stateStore(b)
+	default:
+		d.m.Backend.Type = b.Labels[0]
 	}
 }
 

@@ -104,8 +104,12 @@ type staticBody struct {
 
 // Shape returns the body with its expressions evaluated as far as partial can without the values of
 // variables. Expressions with errors are unknown.
-func (b *Backend) Shape(m *Module, partial Static) hcl.Body {
-	body := b.Body
+func (b *Backend) Shape(m *Module, partial Static) hcl.Body { return shape(b.Body, m, partial) }
+
+// Shape is Backend.Shape for the configuration of the provider.
+func (p *StoreProvider) Shape(m *Module, partial Static) hcl.Body { return shape(p.Body, m, partial) }
+
+func shape(body hcl.Body, m *Module, partial Static) hcl.Body {
 	if s, ok := body.(staticBody); ok {
 		body = s.Body
 	}

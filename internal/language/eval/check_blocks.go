@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -143,12 +144,14 @@ func (c *Check) assertTest(sc *scope, a blocks.Condition) (state.CheckStatus, st
 	r := c.Module.run
 	v := r.condition(sc, a, failedTest)
 	if v.status == state.CheckUnknown && r.opt.Phase != Validating {
-		v.failure = r.about(sc, a.Expr, diag.Diagnostic{
-			Summary: "Unknown condition run", Detail: "Condition expression could not be evaluated at this time.",
-		})
+		detail := "Condition expression could not be evaluated at this time."
+		if len(v.unavailable) > 0 {
+			detail = fmt.Sprintf("The condition cannot be evaluated, because a provider computed %s in an earlier run. The value is kept out of the state by ephemeral_attributes, so that only the run that makes it can check it.", strings.Join(v.unavailable, ", "))
+		}
+		v.failure = r.about(sc, a.Expr, diag.Diagnostic{Summary: "Unknown condition run", Detail: detail})
 	}
 	for i := range v.failure.AsWarnings() {
-		extra := diag.Assertion{Undecided: v.status == state.CheckUnknown}
+		extra := diag.Assertion{Undecided: v.status == state.CheckUnknown, Unavailable: v.unavailable}
 		if !extra.Undecided {
 			extra.Difference = lang.Unequal(a.Expr.Source, r.context(sc, a.Expr))
 		}

@@ -71,6 +71,8 @@ type verdict struct {
 	message string    // of a condition that failed, "" if it is hidden
 	failure diag.List // that it failed; nil otherwise
 	diags   diag.List // mistakes in the condition itself or its message
+	// unavailable are attributes whose values existed in earlier runs only, if the condition needs them.
+	unavailable []string
 }
 
 func (v verdict) all() diag.List { return slices.Concat(v.diags, v.failure) }
@@ -106,6 +108,7 @@ func (r *Run) decide(sc *scope, c blocks.Condition) verdict {
 	if diags.HasErrors() {
 		return verdict{status: state.CheckError, diags: diags}
 	}
+	marked := v
 	given, _ := v.UnmarkDeep()
 	v, err := convert.Convert(given, cty.Bool)
 	switch {
@@ -115,13 +118,24 @@ func (r *Run) decide(sc *scope, c blocks.Condition) verdict {
 		})...)
 		return verdict{status: state.CheckError, diags: diags}
 	case !v.IsKnown():
-		return verdict{status: state.CheckUnknown, diags: diags}
+		return verdict{status: state.CheckUnknown, diags: diags, unavailable: unavailableIn(marked)}
 	}
 	r.cover(coverage.Condition, c.Expr.Range(), coverage.If(v.True()))
 	if v.True() {
 		return verdict{status: state.CheckPass, diags: diags}
 	}
 	return verdict{status: state.CheckFail, diags: diags}
+}
+
+// unavailableIn returns the attributes of which v is made that only earlier runs had, sorted.
+func unavailableIn(v cty.Value) (out []string) {
+	for _, c := range value.MadeOf(v) {
+		if c.Past {
+			out = append(out, c.By)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // about returns d as an error about the value of x, with the values in play.

@@ -25,6 +25,7 @@ type catalog struct {
 	provider     lazySchema
 	meta         *lazySchema
 	types        map[addr.Mode]map[string]*lazySchema
+	stateStores  map[string]*lazySchema
 	rawFunctions map[string][]byte
 
 	functionsOnce sync.Once
@@ -184,6 +185,7 @@ func (c *client) newCatalog(response []byte) (*catalog, diag.List) {
 		addr.List:      cat.lazy(addr.List, idx.lists),
 		addr.Action:    cat.lazy(addr.Action, idx.actions),
 	}
+	cat.stateStores = cat.lazyOf(schema.ForStateStore, "state store", idx.stateStores)
 	return cat, x.diags
 }
 
@@ -200,11 +202,16 @@ var kinds = map[addr.Mode]schema.Kind{
 
 // lazy wraps the encoded schemas of a mode.
 func (cat *catalog) lazy(mode addr.Mode, raw map[string][]byte) map[string]*lazySchema {
+	return cat.lazyOf(kinds[mode], modeNames[mode], raw)
+}
+
+// lazyOf wraps encoded schemas of a kind, which noun names in errors.
+func (cat *catalog) lazyOf(kind schema.Kind, noun string, raw map[string][]byte) map[string]*lazySchema {
 	types := make(map[string]*lazySchema, len(raw))
 	for name, data := range raw {
 		types[name] = &lazySchema{
-			decoder: decoder{protocol: cat.c.protocol, kind: kinds[mode]},
-			what:    fmt.Sprintf("the %s type %s", modeNames[mode], name),
+			decoder: decoder{protocol: cat.c.protocol, kind: kind},
+			what:    fmt.Sprintf("the %s type %s", noun, name),
 			raw:     data,
 		}
 	}

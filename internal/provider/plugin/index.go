@@ -17,6 +17,7 @@ const (
 	fieldFunctions    = 7
 	fieldEphemerals   = 8
 	fieldLists        = 9
+	fieldStateStores  = 10
 	fieldActions      = 11
 )
 
@@ -26,6 +27,7 @@ type schemaIndex struct {
 	provider, meta, capabilities                                  []byte
 	diagnostics                                                   [][]byte
 	resources, dataSources, ephemerals, lists, actions, functions map[string][]byte
+	stateStores                                                   map[string][]byte
 }
 
 // errBadSchema is about the framing alone. The content of the parts is checked when they are decoded.
@@ -35,7 +37,7 @@ var errBadSchema = errors.New("the response is not well-formed")
 func indexSchema(response []byte) (*schemaIndex, error) {
 	idx := &schemaIndex{
 		resources: map[string][]byte{}, dataSources: map[string][]byte{}, ephemerals: map[string][]byte{},
-		lists: map[string][]byte{}, actions: map[string][]byte{}, functions: map[string][]byte{},
+		lists: map[string][]byte{}, actions: map[string][]byte{}, functions: map[string][]byte{}, stateStores: map[string][]byte{},
 	}
 	err := eachField(response, func(num protowire.Number, content []byte) error {
 		switch num {
@@ -57,6 +59,8 @@ func indexSchema(response []byte) (*schemaIndex, error) {
 			return addEntry(idx.lists, content)
 		case fieldActions:
 			return addAction(idx.actions, content)
+		case fieldStateStores:
+			return addEntry(idx.stateStores, content)
 		case fieldFunctions:
 			return addEntry(idx.functions, content)
 		}

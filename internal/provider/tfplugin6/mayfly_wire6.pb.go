@@ -1944,6 +1944,489 @@ func (*CallFunction) Descriptor() ([]byte, []int) {
 	return file_mayfly_wire6_proto_rawDescGZIP(), []int{38}
 }
 
+type ValidateStateStoreConfig struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ValidateStateStoreConfig) Reset() {
+	*x = ValidateStateStoreConfig{}
+	mi := &file_mayfly_wire6_proto_msgTypes[39]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ValidateStateStoreConfig) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ValidateStateStoreConfig) ProtoMessage() {}
+
+func (x *ValidateStateStoreConfig) ProtoReflect() protoreflect.Message {
+	mi := &file_mayfly_wire6_proto_msgTypes[39]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ValidateStateStoreConfig.ProtoReflect.Descriptor instead.
+func (*ValidateStateStoreConfig) Descriptor() ([]byte, []int) {
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{39}
+}
+
+type ConfigureStateStore struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ConfigureStateStore) Reset() {
+	*x = ConfigureStateStore{}
+	mi := &file_mayfly_wire6_proto_msgTypes[40]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ConfigureStateStore) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ConfigureStateStore) ProtoMessage() {}
+
+func (x *ConfigureStateStore) ProtoReflect() protoreflect.Message {
+	mi := &file_mayfly_wire6_proto_msgTypes[40]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ConfigureStateStore.ProtoReflect.Descriptor instead.
+func (*ConfigureStateStore) Descriptor() ([]byte, []int) {
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{40}
+}
+
+// The engine suggests a size of chunks, and the provider chooses one.
+type StateStoreClientCapabilities struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	ChunkSize     int64                  `protobuf:"varint,1,opt,name=chunk_size,json=chunkSize,proto3" json:"chunk_size,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *StateStoreClientCapabilities) Reset() {
+	*x = StateStoreClientCapabilities{}
+	mi := &file_mayfly_wire6_proto_msgTypes[41]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *StateStoreClientCapabilities) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*StateStoreClientCapabilities) ProtoMessage() {}
+
+func (x *StateStoreClientCapabilities) ProtoReflect() protoreflect.Message {
+	mi := &file_mayfly_wire6_proto_msgTypes[41]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use StateStoreClientCapabilities.ProtoReflect.Descriptor instead.
+func (*StateStoreClientCapabilities) Descriptor() ([]byte, []int) {
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{41}
+}
+
+func (x *StateStoreClientCapabilities) GetChunkSize() int64 {
+	if x != nil {
+		return x.ChunkSize
+	}
+	return 0
+}
+
+type StateStoreServerCapabilities struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	ChunkSize     int64                  `protobuf:"varint,1,opt,name=chunk_size,json=chunkSize,proto3" json:"chunk_size,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *StateStoreServerCapabilities) Reset() {
+	*x = StateStoreServerCapabilities{}
+	mi := &file_mayfly_wire6_proto_msgTypes[42]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *StateStoreServerCapabilities) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*StateStoreServerCapabilities) ProtoMessage() {}
+
+func (x *StateStoreServerCapabilities) ProtoReflect() protoreflect.Message {
+	mi := &file_mayfly_wire6_proto_msgTypes[42]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use StateStoreServerCapabilities.ProtoReflect.Descriptor instead.
+func (*StateStoreServerCapabilities) Descriptor() ([]byte, []int) {
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{42}
+}
+
+func (x *StateStoreServerCapabilities) GetChunkSize() int64 {
+	if x != nil {
+		return x.ChunkSize
+	}
+	return 0
+}
+
+type StateByteRange struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Start         int64                  `protobuf:"varint,1,opt,name=start,proto3" json:"start,omitempty"`
+	End           int64                  `protobuf:"varint,2,opt,name=end,proto3" json:"end,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *StateByteRange) Reset() {
+	*x = StateByteRange{}
+	mi := &file_mayfly_wire6_proto_msgTypes[43]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *StateByteRange) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*StateByteRange) ProtoMessage() {}
+
+func (x *StateByteRange) ProtoReflect() protoreflect.Message {
+	mi := &file_mayfly_wire6_proto_msgTypes[43]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use StateByteRange.ProtoReflect.Descriptor instead.
+func (*StateByteRange) Descriptor() ([]byte, []int) {
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{43}
+}
+
+func (x *StateByteRange) GetStart() int64 {
+	if x != nil {
+		return x.Start
+	}
+	return 0
+}
+
+func (x *StateByteRange) GetEnd() int64 {
+	if x != nil {
+		return x.End
+	}
+	return 0
+}
+
+// ReadStateBytes has a stream of chunks as its response.
+type ReadStateBytes struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReadStateBytes) Reset() {
+	*x = ReadStateBytes{}
+	mi := &file_mayfly_wire6_proto_msgTypes[44]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReadStateBytes) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReadStateBytes) ProtoMessage() {}
+
+func (x *ReadStateBytes) ProtoReflect() protoreflect.Message {
+	mi := &file_mayfly_wire6_proto_msgTypes[44]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReadStateBytes.ProtoReflect.Descriptor instead.
+func (*ReadStateBytes) Descriptor() ([]byte, []int) {
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{44}
+}
+
+// WriteStateBytes has a stream of chunks as its request. Only the first has meta.
+type WriteStateBytes struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WriteStateBytes) Reset() {
+	*x = WriteStateBytes{}
+	mi := &file_mayfly_wire6_proto_msgTypes[45]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WriteStateBytes) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WriteStateBytes) ProtoMessage() {}
+
+func (x *WriteStateBytes) ProtoReflect() protoreflect.Message {
+	mi := &file_mayfly_wire6_proto_msgTypes[45]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WriteStateBytes.ProtoReflect.Descriptor instead.
+func (*WriteStateBytes) Descriptor() ([]byte, []int) {
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{45}
+}
+
+type RequestChunkMeta struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	TypeName      string                 `protobuf:"bytes,1,opt,name=type_name,json=typeName,proto3" json:"type_name,omitempty"`
+	StateId       string                 `protobuf:"bytes,2,opt,name=state_id,json=stateId,proto3" json:"state_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RequestChunkMeta) Reset() {
+	*x = RequestChunkMeta{}
+	mi := &file_mayfly_wire6_proto_msgTypes[46]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RequestChunkMeta) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RequestChunkMeta) ProtoMessage() {}
+
+func (x *RequestChunkMeta) ProtoReflect() protoreflect.Message {
+	mi := &file_mayfly_wire6_proto_msgTypes[46]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RequestChunkMeta.ProtoReflect.Descriptor instead.
+func (*RequestChunkMeta) Descriptor() ([]byte, []int) {
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{46}
+}
+
+func (x *RequestChunkMeta) GetTypeName() string {
+	if x != nil {
+		return x.TypeName
+	}
+	return ""
+}
+
+func (x *RequestChunkMeta) GetStateId() string {
+	if x != nil {
+		return x.StateId
+	}
+	return ""
+}
+
+type LockState struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LockState) Reset() {
+	*x = LockState{}
+	mi := &file_mayfly_wire6_proto_msgTypes[47]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LockState) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LockState) ProtoMessage() {}
+
+func (x *LockState) ProtoReflect() protoreflect.Message {
+	mi := &file_mayfly_wire6_proto_msgTypes[47]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LockState.ProtoReflect.Descriptor instead.
+func (*LockState) Descriptor() ([]byte, []int) {
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{47}
+}
+
+type UnlockState struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UnlockState) Reset() {
+	*x = UnlockState{}
+	mi := &file_mayfly_wire6_proto_msgTypes[48]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UnlockState) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UnlockState) ProtoMessage() {}
+
+func (x *UnlockState) ProtoReflect() protoreflect.Message {
+	mi := &file_mayfly_wire6_proto_msgTypes[48]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UnlockState.ProtoReflect.Descriptor instead.
+func (*UnlockState) Descriptor() ([]byte, []int) {
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{48}
+}
+
+type GetStates struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetStates) Reset() {
+	*x = GetStates{}
+	mi := &file_mayfly_wire6_proto_msgTypes[49]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetStates) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetStates) ProtoMessage() {}
+
+func (x *GetStates) ProtoReflect() protoreflect.Message {
+	mi := &file_mayfly_wire6_proto_msgTypes[49]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetStates.ProtoReflect.Descriptor instead.
+func (*GetStates) Descriptor() ([]byte, []int) {
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{49}
+}
+
+type DeleteState struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DeleteState) Reset() {
+	*x = DeleteState{}
+	mi := &file_mayfly_wire6_proto_msgTypes[50]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DeleteState) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DeleteState) ProtoMessage() {}
+
+func (x *DeleteState) ProtoReflect() protoreflect.Message {
+	mi := &file_mayfly_wire6_proto_msgTypes[50]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DeleteState.ProtoReflect.Descriptor instead.
+func (*DeleteState) Descriptor() ([]byte, []int) {
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{50}
+}
+
 type AttributePath_Step struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Types that are valid to be assigned to Selector:
@@ -1958,7 +2441,7 @@ type AttributePath_Step struct {
 
 func (x *AttributePath_Step) Reset() {
 	*x = AttributePath_Step{}
-	mi := &file_mayfly_wire6_proto_msgTypes[39]
+	mi := &file_mayfly_wire6_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1970,7 +2453,7 @@ func (x *AttributePath_Step) String() string {
 func (*AttributePath_Step) ProtoMessage() {}
 
 func (x *AttributePath_Step) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[39]
+	mi := &file_mayfly_wire6_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2057,7 +2540,7 @@ type Schema_Block struct {
 
 func (x *Schema_Block) Reset() {
 	*x = Schema_Block{}
-	mi := &file_mayfly_wire6_proto_msgTypes[41]
+	mi := &file_mayfly_wire6_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2069,7 +2552,7 @@ func (x *Schema_Block) String() string {
 func (*Schema_Block) ProtoMessage() {}
 
 func (x *Schema_Block) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[41]
+	mi := &file_mayfly_wire6_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2154,7 +2637,7 @@ type Schema_Attribute struct {
 
 func (x *Schema_Attribute) Reset() {
 	*x = Schema_Attribute{}
-	mi := &file_mayfly_wire6_proto_msgTypes[42]
+	mi := &file_mayfly_wire6_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2166,7 +2649,7 @@ func (x *Schema_Attribute) String() string {
 func (*Schema_Attribute) ProtoMessage() {}
 
 func (x *Schema_Attribute) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[42]
+	mi := &file_mayfly_wire6_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2279,7 +2762,7 @@ type Schema_NestedBlock struct {
 
 func (x *Schema_NestedBlock) Reset() {
 	*x = Schema_NestedBlock{}
-	mi := &file_mayfly_wire6_proto_msgTypes[43]
+	mi := &file_mayfly_wire6_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2291,7 +2774,7 @@ func (x *Schema_NestedBlock) String() string {
 func (*Schema_NestedBlock) ProtoMessage() {}
 
 func (x *Schema_NestedBlock) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[43]
+	mi := &file_mayfly_wire6_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2352,7 +2835,7 @@ type Schema_Object struct {
 
 func (x *Schema_Object) Reset() {
 	*x = Schema_Object{}
-	mi := &file_mayfly_wire6_proto_msgTypes[44]
+	mi := &file_mayfly_wire6_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2364,7 +2847,7 @@ func (x *Schema_Object) String() string {
 func (*Schema_Object) ProtoMessage() {}
 
 func (x *Schema_Object) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[44]
+	mi := &file_mayfly_wire6_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2408,7 +2891,7 @@ type Function_Parameter struct {
 
 func (x *Function_Parameter) Reset() {
 	*x = Function_Parameter{}
-	mi := &file_mayfly_wire6_proto_msgTypes[45]
+	mi := &file_mayfly_wire6_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2420,7 +2903,7 @@ func (x *Function_Parameter) String() string {
 func (*Function_Parameter) ProtoMessage() {}
 
 func (x *Function_Parameter) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[45]
+	mi := &file_mayfly_wire6_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2487,7 +2970,7 @@ type Function_Return struct {
 
 func (x *Function_Return) Reset() {
 	*x = Function_Return{}
-	mi := &file_mayfly_wire6_proto_msgTypes[46]
+	mi := &file_mayfly_wire6_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2499,7 +2982,7 @@ func (x *Function_Return) String() string {
 func (*Function_Return) ProtoMessage() {}
 
 func (x *Function_Return) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[46]
+	mi := &file_mayfly_wire6_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2535,7 +3018,7 @@ type ResourceIdentitySchema_IdentityAttribute struct {
 
 func (x *ResourceIdentitySchema_IdentityAttribute) Reset() {
 	*x = ResourceIdentitySchema_IdentityAttribute{}
-	mi := &file_mayfly_wire6_proto_msgTypes[47]
+	mi := &file_mayfly_wire6_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2547,7 +3030,7 @@ func (x *ResourceIdentitySchema_IdentityAttribute) String() string {
 func (*ResourceIdentitySchema_IdentityAttribute) ProtoMessage() {}
 
 func (x *ResourceIdentitySchema_IdentityAttribute) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[47]
+	mi := &file_mayfly_wire6_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2606,7 +3089,7 @@ type GetProviderSchema_Request struct {
 
 func (x *GetProviderSchema_Request) Reset() {
 	*x = GetProviderSchema_Request{}
-	mi := &file_mayfly_wire6_proto_msgTypes[48]
+	mi := &file_mayfly_wire6_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2618,7 +3101,7 @@ func (x *GetProviderSchema_Request) String() string {
 func (*GetProviderSchema_Request) ProtoMessage() {}
 
 func (x *GetProviderSchema_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[48]
+	mi := &file_mayfly_wire6_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2642,7 +3125,7 @@ type GetResourceIdentitySchemas_Request struct {
 
 func (x *GetResourceIdentitySchemas_Request) Reset() {
 	*x = GetResourceIdentitySchemas_Request{}
-	mi := &file_mayfly_wire6_proto_msgTypes[49]
+	mi := &file_mayfly_wire6_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2654,7 +3137,7 @@ func (x *GetResourceIdentitySchemas_Request) String() string {
 func (*GetResourceIdentitySchemas_Request) ProtoMessage() {}
 
 func (x *GetResourceIdentitySchemas_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[49]
+	mi := &file_mayfly_wire6_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2680,7 +3163,7 @@ type GetResourceIdentitySchemas_Response struct {
 
 func (x *GetResourceIdentitySchemas_Response) Reset() {
 	*x = GetResourceIdentitySchemas_Response{}
-	mi := &file_mayfly_wire6_proto_msgTypes[50]
+	mi := &file_mayfly_wire6_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2692,7 +3175,7 @@ func (x *GetResourceIdentitySchemas_Response) String() string {
 func (*GetResourceIdentitySchemas_Response) ProtoMessage() {}
 
 func (x *GetResourceIdentitySchemas_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[50]
+	mi := &file_mayfly_wire6_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2731,7 +3214,7 @@ type ValidateProviderConfig_Request struct {
 
 func (x *ValidateProviderConfig_Request) Reset() {
 	*x = ValidateProviderConfig_Request{}
-	mi := &file_mayfly_wire6_proto_msgTypes[52]
+	mi := &file_mayfly_wire6_proto_msgTypes[64]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2743,7 +3226,7 @@ func (x *ValidateProviderConfig_Request) String() string {
 func (*ValidateProviderConfig_Request) ProtoMessage() {}
 
 func (x *ValidateProviderConfig_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[52]
+	mi := &file_mayfly_wire6_proto_msgTypes[64]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2775,7 +3258,7 @@ type ValidateProviderConfig_Response struct {
 
 func (x *ValidateProviderConfig_Response) Reset() {
 	*x = ValidateProviderConfig_Response{}
-	mi := &file_mayfly_wire6_proto_msgTypes[53]
+	mi := &file_mayfly_wire6_proto_msgTypes[65]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2787,7 +3270,7 @@ func (x *ValidateProviderConfig_Response) String() string {
 func (*ValidateProviderConfig_Response) ProtoMessage() {}
 
 func (x *ValidateProviderConfig_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[53]
+	mi := &file_mayfly_wire6_proto_msgTypes[65]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2821,7 +3304,7 @@ type ValidateResourceConfig_Request struct {
 
 func (x *ValidateResourceConfig_Request) Reset() {
 	*x = ValidateResourceConfig_Request{}
-	mi := &file_mayfly_wire6_proto_msgTypes[54]
+	mi := &file_mayfly_wire6_proto_msgTypes[66]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2833,7 +3316,7 @@ func (x *ValidateResourceConfig_Request) String() string {
 func (*ValidateResourceConfig_Request) ProtoMessage() {}
 
 func (x *ValidateResourceConfig_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[54]
+	mi := &file_mayfly_wire6_proto_msgTypes[66]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2879,7 +3362,7 @@ type ValidateResourceConfig_Response struct {
 
 func (x *ValidateResourceConfig_Response) Reset() {
 	*x = ValidateResourceConfig_Response{}
-	mi := &file_mayfly_wire6_proto_msgTypes[55]
+	mi := &file_mayfly_wire6_proto_msgTypes[67]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2891,7 +3374,7 @@ func (x *ValidateResourceConfig_Response) String() string {
 func (*ValidateResourceConfig_Response) ProtoMessage() {}
 
 func (x *ValidateResourceConfig_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[55]
+	mi := &file_mayfly_wire6_proto_msgTypes[67]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2924,7 +3407,7 @@ type ValidateDataResourceConfig_Request struct {
 
 func (x *ValidateDataResourceConfig_Request) Reset() {
 	*x = ValidateDataResourceConfig_Request{}
-	mi := &file_mayfly_wire6_proto_msgTypes[56]
+	mi := &file_mayfly_wire6_proto_msgTypes[68]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2936,7 +3419,7 @@ func (x *ValidateDataResourceConfig_Request) String() string {
 func (*ValidateDataResourceConfig_Request) ProtoMessage() {}
 
 func (x *ValidateDataResourceConfig_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[56]
+	mi := &file_mayfly_wire6_proto_msgTypes[68]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2975,7 +3458,7 @@ type ValidateDataResourceConfig_Response struct {
 
 func (x *ValidateDataResourceConfig_Response) Reset() {
 	*x = ValidateDataResourceConfig_Response{}
-	mi := &file_mayfly_wire6_proto_msgTypes[57]
+	mi := &file_mayfly_wire6_proto_msgTypes[69]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2987,7 +3470,7 @@ func (x *ValidateDataResourceConfig_Response) String() string {
 func (*ValidateDataResourceConfig_Response) ProtoMessage() {}
 
 func (x *ValidateDataResourceConfig_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[57]
+	mi := &file_mayfly_wire6_proto_msgTypes[69]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3020,7 +3503,7 @@ type ValidateEphemeralResourceConfig_Request struct {
 
 func (x *ValidateEphemeralResourceConfig_Request) Reset() {
 	*x = ValidateEphemeralResourceConfig_Request{}
-	mi := &file_mayfly_wire6_proto_msgTypes[58]
+	mi := &file_mayfly_wire6_proto_msgTypes[70]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3032,7 +3515,7 @@ func (x *ValidateEphemeralResourceConfig_Request) String() string {
 func (*ValidateEphemeralResourceConfig_Request) ProtoMessage() {}
 
 func (x *ValidateEphemeralResourceConfig_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[58]
+	mi := &file_mayfly_wire6_proto_msgTypes[70]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3071,7 +3554,7 @@ type ValidateEphemeralResourceConfig_Response struct {
 
 func (x *ValidateEphemeralResourceConfig_Response) Reset() {
 	*x = ValidateEphemeralResourceConfig_Response{}
-	mi := &file_mayfly_wire6_proto_msgTypes[59]
+	mi := &file_mayfly_wire6_proto_msgTypes[71]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3083,7 +3566,7 @@ func (x *ValidateEphemeralResourceConfig_Response) String() string {
 func (*ValidateEphemeralResourceConfig_Response) ProtoMessage() {}
 
 func (x *ValidateEphemeralResourceConfig_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[59]
+	mi := &file_mayfly_wire6_proto_msgTypes[71]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3118,7 +3601,7 @@ type ValidateListResourceConfig_Request struct {
 
 func (x *ValidateListResourceConfig_Request) Reset() {
 	*x = ValidateListResourceConfig_Request{}
-	mi := &file_mayfly_wire6_proto_msgTypes[60]
+	mi := &file_mayfly_wire6_proto_msgTypes[72]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3130,7 +3613,7 @@ func (x *ValidateListResourceConfig_Request) String() string {
 func (*ValidateListResourceConfig_Request) ProtoMessage() {}
 
 func (x *ValidateListResourceConfig_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[60]
+	mi := &file_mayfly_wire6_proto_msgTypes[72]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3183,7 +3666,7 @@ type ValidateListResourceConfig_Response struct {
 
 func (x *ValidateListResourceConfig_Response) Reset() {
 	*x = ValidateListResourceConfig_Response{}
-	mi := &file_mayfly_wire6_proto_msgTypes[61]
+	mi := &file_mayfly_wire6_proto_msgTypes[73]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3195,7 +3678,7 @@ func (x *ValidateListResourceConfig_Response) String() string {
 func (*ValidateListResourceConfig_Response) ProtoMessage() {}
 
 func (x *ValidateListResourceConfig_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[61]
+	mi := &file_mayfly_wire6_proto_msgTypes[73]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3229,7 +3712,7 @@ type ConfigureProvider_Request struct {
 
 func (x *ConfigureProvider_Request) Reset() {
 	*x = ConfigureProvider_Request{}
-	mi := &file_mayfly_wire6_proto_msgTypes[62]
+	mi := &file_mayfly_wire6_proto_msgTypes[74]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3241,7 +3724,7 @@ func (x *ConfigureProvider_Request) String() string {
 func (*ConfigureProvider_Request) ProtoMessage() {}
 
 func (x *ConfigureProvider_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[62]
+	mi := &file_mayfly_wire6_proto_msgTypes[74]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3287,7 +3770,7 @@ type ConfigureProvider_Response struct {
 
 func (x *ConfigureProvider_Response) Reset() {
 	*x = ConfigureProvider_Response{}
-	mi := &file_mayfly_wire6_proto_msgTypes[63]
+	mi := &file_mayfly_wire6_proto_msgTypes[75]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3299,7 +3782,7 @@ func (x *ConfigureProvider_Response) String() string {
 func (*ConfigureProvider_Response) ProtoMessage() {}
 
 func (x *ConfigureProvider_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[63]
+	mi := &file_mayfly_wire6_proto_msgTypes[75]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3330,7 +3813,7 @@ type StopProvider_Request struct {
 
 func (x *StopProvider_Request) Reset() {
 	*x = StopProvider_Request{}
-	mi := &file_mayfly_wire6_proto_msgTypes[64]
+	mi := &file_mayfly_wire6_proto_msgTypes[76]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3342,7 +3825,7 @@ func (x *StopProvider_Request) String() string {
 func (*StopProvider_Request) ProtoMessage() {}
 
 func (x *StopProvider_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[64]
+	mi := &file_mayfly_wire6_proto_msgTypes[76]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3367,7 +3850,7 @@ type StopProvider_Response struct {
 
 func (x *StopProvider_Response) Reset() {
 	*x = StopProvider_Response{}
-	mi := &file_mayfly_wire6_proto_msgTypes[65]
+	mi := &file_mayfly_wire6_proto_msgTypes[77]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3379,7 +3862,7 @@ func (x *StopProvider_Response) String() string {
 func (*StopProvider_Response) ProtoMessage() {}
 
 func (x *StopProvider_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[65]
+	mi := &file_mayfly_wire6_proto_msgTypes[77]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3413,7 +3896,7 @@ type UpgradeResourceState_Request struct {
 
 func (x *UpgradeResourceState_Request) Reset() {
 	*x = UpgradeResourceState_Request{}
-	mi := &file_mayfly_wire6_proto_msgTypes[66]
+	mi := &file_mayfly_wire6_proto_msgTypes[78]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3425,7 +3908,7 @@ func (x *UpgradeResourceState_Request) String() string {
 func (*UpgradeResourceState_Request) ProtoMessage() {}
 
 func (x *UpgradeResourceState_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[66]
+	mi := &file_mayfly_wire6_proto_msgTypes[78]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3472,7 +3955,7 @@ type UpgradeResourceState_Response struct {
 
 func (x *UpgradeResourceState_Response) Reset() {
 	*x = UpgradeResourceState_Response{}
-	mi := &file_mayfly_wire6_proto_msgTypes[67]
+	mi := &file_mayfly_wire6_proto_msgTypes[79]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3484,7 +3967,7 @@ func (x *UpgradeResourceState_Response) String() string {
 func (*UpgradeResourceState_Response) ProtoMessage() {}
 
 func (x *UpgradeResourceState_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[67]
+	mi := &file_mayfly_wire6_proto_msgTypes[79]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3525,7 +4008,7 @@ type UpgradeResourceIdentity_Request struct {
 
 func (x *UpgradeResourceIdentity_Request) Reset() {
 	*x = UpgradeResourceIdentity_Request{}
-	mi := &file_mayfly_wire6_proto_msgTypes[68]
+	mi := &file_mayfly_wire6_proto_msgTypes[80]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3537,7 +4020,7 @@ func (x *UpgradeResourceIdentity_Request) String() string {
 func (*UpgradeResourceIdentity_Request) ProtoMessage() {}
 
 func (x *UpgradeResourceIdentity_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[68]
+	mi := &file_mayfly_wire6_proto_msgTypes[80]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3584,7 +4067,7 @@ type UpgradeResourceIdentity_Response struct {
 
 func (x *UpgradeResourceIdentity_Response) Reset() {
 	*x = UpgradeResourceIdentity_Response{}
-	mi := &file_mayfly_wire6_proto_msgTypes[69]
+	mi := &file_mayfly_wire6_proto_msgTypes[81]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3596,7 +4079,7 @@ func (x *UpgradeResourceIdentity_Response) String() string {
 func (*UpgradeResourceIdentity_Response) ProtoMessage() {}
 
 func (x *UpgradeResourceIdentity_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[69]
+	mi := &file_mayfly_wire6_proto_msgTypes[81]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3640,7 +4123,7 @@ type ReadResource_Request struct {
 
 func (x *ReadResource_Request) Reset() {
 	*x = ReadResource_Request{}
-	mi := &file_mayfly_wire6_proto_msgTypes[70]
+	mi := &file_mayfly_wire6_proto_msgTypes[82]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3652,7 +4135,7 @@ func (x *ReadResource_Request) String() string {
 func (*ReadResource_Request) ProtoMessage() {}
 
 func (x *ReadResource_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[70]
+	mi := &file_mayfly_wire6_proto_msgTypes[82]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3723,7 +4206,7 @@ type ReadResource_Response struct {
 
 func (x *ReadResource_Response) Reset() {
 	*x = ReadResource_Response{}
-	mi := &file_mayfly_wire6_proto_msgTypes[71]
+	mi := &file_mayfly_wire6_proto_msgTypes[83]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3735,7 +4218,7 @@ func (x *ReadResource_Response) String() string {
 func (*ReadResource_Response) ProtoMessage() {}
 
 func (x *ReadResource_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[71]
+	mi := &file_mayfly_wire6_proto_msgTypes[83]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3803,7 +4286,7 @@ type PlanResourceChange_Request struct {
 
 func (x *PlanResourceChange_Request) Reset() {
 	*x = PlanResourceChange_Request{}
-	mi := &file_mayfly_wire6_proto_msgTypes[72]
+	mi := &file_mayfly_wire6_proto_msgTypes[84]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3815,7 +4298,7 @@ func (x *PlanResourceChange_Request) String() string {
 func (*PlanResourceChange_Request) ProtoMessage() {}
 
 func (x *PlanResourceChange_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[72]
+	mi := &file_mayfly_wire6_proto_msgTypes[84]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3909,7 +4392,7 @@ type PlanResourceChange_Response struct {
 
 func (x *PlanResourceChange_Response) Reset() {
 	*x = PlanResourceChange_Response{}
-	mi := &file_mayfly_wire6_proto_msgTypes[73]
+	mi := &file_mayfly_wire6_proto_msgTypes[85]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3921,7 +4404,7 @@ func (x *PlanResourceChange_Response) String() string {
 func (*PlanResourceChange_Response) ProtoMessage() {}
 
 func (x *PlanResourceChange_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[73]
+	mi := &file_mayfly_wire6_proto_msgTypes[85]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4001,7 +4484,7 @@ type ApplyResourceChange_Request struct {
 
 func (x *ApplyResourceChange_Request) Reset() {
 	*x = ApplyResourceChange_Request{}
-	mi := &file_mayfly_wire6_proto_msgTypes[74]
+	mi := &file_mayfly_wire6_proto_msgTypes[86]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4013,7 +4496,7 @@ func (x *ApplyResourceChange_Request) String() string {
 func (*ApplyResourceChange_Request) ProtoMessage() {}
 
 func (x *ApplyResourceChange_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[74]
+	mi := &file_mayfly_wire6_proto_msgTypes[86]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4091,7 +4574,7 @@ type ApplyResourceChange_Response struct {
 
 func (x *ApplyResourceChange_Response) Reset() {
 	*x = ApplyResourceChange_Response{}
-	mi := &file_mayfly_wire6_proto_msgTypes[75]
+	mi := &file_mayfly_wire6_proto_msgTypes[87]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4103,7 +4586,7 @@ func (x *ApplyResourceChange_Response) String() string {
 func (*ApplyResourceChange_Response) ProtoMessage() {}
 
 func (x *ApplyResourceChange_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[75]
+	mi := &file_mayfly_wire6_proto_msgTypes[87]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4166,7 +4649,7 @@ type ImportResourceState_Request struct {
 
 func (x *ImportResourceState_Request) Reset() {
 	*x = ImportResourceState_Request{}
-	mi := &file_mayfly_wire6_proto_msgTypes[76]
+	mi := &file_mayfly_wire6_proto_msgTypes[88]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4178,7 +4661,7 @@ func (x *ImportResourceState_Request) String() string {
 func (*ImportResourceState_Request) ProtoMessage() {}
 
 func (x *ImportResourceState_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[76]
+	mi := &file_mayfly_wire6_proto_msgTypes[88]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4234,7 +4717,7 @@ type ImportResourceState_ImportedResource struct {
 
 func (x *ImportResourceState_ImportedResource) Reset() {
 	*x = ImportResourceState_ImportedResource{}
-	mi := &file_mayfly_wire6_proto_msgTypes[77]
+	mi := &file_mayfly_wire6_proto_msgTypes[89]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4246,7 +4729,7 @@ func (x *ImportResourceState_ImportedResource) String() string {
 func (*ImportResourceState_ImportedResource) ProtoMessage() {}
 
 func (x *ImportResourceState_ImportedResource) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[77]
+	mi := &file_mayfly_wire6_proto_msgTypes[89]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4301,7 +4784,7 @@ type ImportResourceState_Response struct {
 
 func (x *ImportResourceState_Response) Reset() {
 	*x = ImportResourceState_Response{}
-	mi := &file_mayfly_wire6_proto_msgTypes[78]
+	mi := &file_mayfly_wire6_proto_msgTypes[90]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4313,7 +4796,7 @@ func (x *ImportResourceState_Response) String() string {
 func (*ImportResourceState_Response) ProtoMessage() {}
 
 func (x *ImportResourceState_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[78]
+	mi := &file_mayfly_wire6_proto_msgTypes[90]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4366,7 +4849,7 @@ type MoveResourceState_Request struct {
 
 func (x *MoveResourceState_Request) Reset() {
 	*x = MoveResourceState_Request{}
-	mi := &file_mayfly_wire6_proto_msgTypes[79]
+	mi := &file_mayfly_wire6_proto_msgTypes[91]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4378,7 +4861,7 @@ func (x *MoveResourceState_Request) String() string {
 func (*MoveResourceState_Request) ProtoMessage() {}
 
 func (x *MoveResourceState_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[79]
+	mi := &file_mayfly_wire6_proto_msgTypes[91]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4462,7 +4945,7 @@ type MoveResourceState_Response struct {
 
 func (x *MoveResourceState_Response) Reset() {
 	*x = MoveResourceState_Response{}
-	mi := &file_mayfly_wire6_proto_msgTypes[80]
+	mi := &file_mayfly_wire6_proto_msgTypes[92]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4474,7 +4957,7 @@ func (x *MoveResourceState_Response) String() string {
 func (*MoveResourceState_Response) ProtoMessage() {}
 
 func (x *MoveResourceState_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[80]
+	mi := &file_mayfly_wire6_proto_msgTypes[92]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4528,7 +5011,7 @@ type GenerateResourceConfig_Request struct {
 
 func (x *GenerateResourceConfig_Request) Reset() {
 	*x = GenerateResourceConfig_Request{}
-	mi := &file_mayfly_wire6_proto_msgTypes[81]
+	mi := &file_mayfly_wire6_proto_msgTypes[93]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4540,7 +5023,7 @@ func (x *GenerateResourceConfig_Request) String() string {
 func (*GenerateResourceConfig_Request) ProtoMessage() {}
 
 func (x *GenerateResourceConfig_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[81]
+	mi := &file_mayfly_wire6_proto_msgTypes[93]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4580,7 +5063,7 @@ type GenerateResourceConfig_Response struct {
 
 func (x *GenerateResourceConfig_Response) Reset() {
 	*x = GenerateResourceConfig_Response{}
-	mi := &file_mayfly_wire6_proto_msgTypes[82]
+	mi := &file_mayfly_wire6_proto_msgTypes[94]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4592,7 +5075,7 @@ func (x *GenerateResourceConfig_Response) String() string {
 func (*GenerateResourceConfig_Response) ProtoMessage() {}
 
 func (x *GenerateResourceConfig_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[82]
+	mi := &file_mayfly_wire6_proto_msgTypes[94]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4630,7 +5113,7 @@ type GetFunctions_Request struct {
 
 func (x *GetFunctions_Request) Reset() {
 	*x = GetFunctions_Request{}
-	mi := &file_mayfly_wire6_proto_msgTypes[83]
+	mi := &file_mayfly_wire6_proto_msgTypes[95]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4642,7 +5125,7 @@ func (x *GetFunctions_Request) String() string {
 func (*GetFunctions_Request) ProtoMessage() {}
 
 func (x *GetFunctions_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[83]
+	mi := &file_mayfly_wire6_proto_msgTypes[95]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4670,7 +5153,7 @@ type ReadDataSource_Request struct {
 
 func (x *ReadDataSource_Request) Reset() {
 	*x = ReadDataSource_Request{}
-	mi := &file_mayfly_wire6_proto_msgTypes[84]
+	mi := &file_mayfly_wire6_proto_msgTypes[96]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4682,7 +5165,7 @@ func (x *ReadDataSource_Request) String() string {
 func (*ReadDataSource_Request) ProtoMessage() {}
 
 func (x *ReadDataSource_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[84]
+	mi := &file_mayfly_wire6_proto_msgTypes[96]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4737,7 +5220,7 @@ type ReadDataSource_Response struct {
 
 func (x *ReadDataSource_Response) Reset() {
 	*x = ReadDataSource_Response{}
-	mi := &file_mayfly_wire6_proto_msgTypes[85]
+	mi := &file_mayfly_wire6_proto_msgTypes[97]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4749,7 +5232,7 @@ func (x *ReadDataSource_Response) String() string {
 func (*ReadDataSource_Response) ProtoMessage() {}
 
 func (x *ReadDataSource_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[85]
+	mi := &file_mayfly_wire6_proto_msgTypes[97]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4798,7 +5281,7 @@ type ListResource_Request struct {
 
 func (x *ListResource_Request) Reset() {
 	*x = ListResource_Request{}
-	mi := &file_mayfly_wire6_proto_msgTypes[86]
+	mi := &file_mayfly_wire6_proto_msgTypes[98]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4810,7 +5293,7 @@ func (x *ListResource_Request) String() string {
 func (*ListResource_Request) ProtoMessage() {}
 
 func (x *ListResource_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[86]
+	mi := &file_mayfly_wire6_proto_msgTypes[98]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4866,7 +5349,7 @@ type ListResource_Event struct {
 
 func (x *ListResource_Event) Reset() {
 	*x = ListResource_Event{}
-	mi := &file_mayfly_wire6_proto_msgTypes[87]
+	mi := &file_mayfly_wire6_proto_msgTypes[99]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4878,7 +5361,7 @@ func (x *ListResource_Event) String() string {
 func (*ListResource_Event) ProtoMessage() {}
 
 func (x *ListResource_Event) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[87]
+	mi := &file_mayfly_wire6_proto_msgTypes[99]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4932,7 +5415,7 @@ type ValidateActionConfig_Request struct {
 
 func (x *ValidateActionConfig_Request) Reset() {
 	*x = ValidateActionConfig_Request{}
-	mi := &file_mayfly_wire6_proto_msgTypes[88]
+	mi := &file_mayfly_wire6_proto_msgTypes[100]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4944,7 +5427,7 @@ func (x *ValidateActionConfig_Request) String() string {
 func (*ValidateActionConfig_Request) ProtoMessage() {}
 
 func (x *ValidateActionConfig_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[88]
+	mi := &file_mayfly_wire6_proto_msgTypes[100]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4983,7 +5466,7 @@ type ValidateActionConfig_Response struct {
 
 func (x *ValidateActionConfig_Response) Reset() {
 	*x = ValidateActionConfig_Response{}
-	mi := &file_mayfly_wire6_proto_msgTypes[89]
+	mi := &file_mayfly_wire6_proto_msgTypes[101]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4995,7 +5478,7 @@ func (x *ValidateActionConfig_Response) String() string {
 func (*ValidateActionConfig_Response) ProtoMessage() {}
 
 func (x *ValidateActionConfig_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[89]
+	mi := &file_mayfly_wire6_proto_msgTypes[101]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5029,7 +5512,7 @@ type PlanAction_Request struct {
 
 func (x *PlanAction_Request) Reset() {
 	*x = PlanAction_Request{}
-	mi := &file_mayfly_wire6_proto_msgTypes[90]
+	mi := &file_mayfly_wire6_proto_msgTypes[102]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5041,7 +5524,7 @@ func (x *PlanAction_Request) String() string {
 func (*PlanAction_Request) ProtoMessage() {}
 
 func (x *PlanAction_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[90]
+	mi := &file_mayfly_wire6_proto_msgTypes[102]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5088,7 +5571,7 @@ type PlanAction_Response struct {
 
 func (x *PlanAction_Response) Reset() {
 	*x = PlanAction_Response{}
-	mi := &file_mayfly_wire6_proto_msgTypes[91]
+	mi := &file_mayfly_wire6_proto_msgTypes[103]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5100,7 +5583,7 @@ func (x *PlanAction_Response) String() string {
 func (*PlanAction_Response) ProtoMessage() {}
 
 func (x *PlanAction_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[91]
+	mi := &file_mayfly_wire6_proto_msgTypes[103]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5141,7 +5624,7 @@ type InvokeAction_Request struct {
 
 func (x *InvokeAction_Request) Reset() {
 	*x = InvokeAction_Request{}
-	mi := &file_mayfly_wire6_proto_msgTypes[92]
+	mi := &file_mayfly_wire6_proto_msgTypes[104]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5153,7 +5636,7 @@ func (x *InvokeAction_Request) String() string {
 func (*InvokeAction_Request) ProtoMessage() {}
 
 func (x *InvokeAction_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[92]
+	mi := &file_mayfly_wire6_proto_msgTypes[104]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5203,7 +5686,7 @@ type InvokeAction_Event struct {
 
 func (x *InvokeAction_Event) Reset() {
 	*x = InvokeAction_Event{}
-	mi := &file_mayfly_wire6_proto_msgTypes[93]
+	mi := &file_mayfly_wire6_proto_msgTypes[105]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5215,7 +5698,7 @@ func (x *InvokeAction_Event) String() string {
 func (*InvokeAction_Event) ProtoMessage() {}
 
 func (x *InvokeAction_Event) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[93]
+	mi := &file_mayfly_wire6_proto_msgTypes[105]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5281,7 +5764,7 @@ type InvokeAction_Event_Progress struct {
 
 func (x *InvokeAction_Event_Progress) Reset() {
 	*x = InvokeAction_Event_Progress{}
-	mi := &file_mayfly_wire6_proto_msgTypes[94]
+	mi := &file_mayfly_wire6_proto_msgTypes[106]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5293,7 +5776,7 @@ func (x *InvokeAction_Event_Progress) String() string {
 func (*InvokeAction_Event_Progress) ProtoMessage() {}
 
 func (x *InvokeAction_Event_Progress) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[94]
+	mi := &file_mayfly_wire6_proto_msgTypes[106]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5325,7 +5808,7 @@ type InvokeAction_Event_Completed struct {
 
 func (x *InvokeAction_Event_Completed) Reset() {
 	*x = InvokeAction_Event_Completed{}
-	mi := &file_mayfly_wire6_proto_msgTypes[95]
+	mi := &file_mayfly_wire6_proto_msgTypes[107]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5337,7 +5820,7 @@ func (x *InvokeAction_Event_Completed) String() string {
 func (*InvokeAction_Event_Completed) ProtoMessage() {}
 
 func (x *InvokeAction_Event_Completed) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[95]
+	mi := &file_mayfly_wire6_proto_msgTypes[107]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5371,7 +5854,7 @@ type OpenEphemeralResource_Request struct {
 
 func (x *OpenEphemeralResource_Request) Reset() {
 	*x = OpenEphemeralResource_Request{}
-	mi := &file_mayfly_wire6_proto_msgTypes[96]
+	mi := &file_mayfly_wire6_proto_msgTypes[108]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5383,7 +5866,7 @@ func (x *OpenEphemeralResource_Request) String() string {
 func (*OpenEphemeralResource_Request) ProtoMessage() {}
 
 func (x *OpenEphemeralResource_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[96]
+	mi := &file_mayfly_wire6_proto_msgTypes[108]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5433,7 +5916,7 @@ type OpenEphemeralResource_Response struct {
 
 func (x *OpenEphemeralResource_Response) Reset() {
 	*x = OpenEphemeralResource_Response{}
-	mi := &file_mayfly_wire6_proto_msgTypes[97]
+	mi := &file_mayfly_wire6_proto_msgTypes[109]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5445,7 +5928,7 @@ func (x *OpenEphemeralResource_Response) String() string {
 func (*OpenEphemeralResource_Response) ProtoMessage() {}
 
 func (x *OpenEphemeralResource_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[97]
+	mi := &file_mayfly_wire6_proto_msgTypes[109]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5506,7 +5989,7 @@ type RenewEphemeralResource_Request struct {
 
 func (x *RenewEphemeralResource_Request) Reset() {
 	*x = RenewEphemeralResource_Request{}
-	mi := &file_mayfly_wire6_proto_msgTypes[98]
+	mi := &file_mayfly_wire6_proto_msgTypes[110]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5518,7 +6001,7 @@ func (x *RenewEphemeralResource_Request) String() string {
 func (*RenewEphemeralResource_Request) ProtoMessage() {}
 
 func (x *RenewEphemeralResource_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[98]
+	mi := &file_mayfly_wire6_proto_msgTypes[110]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5559,7 +6042,7 @@ type RenewEphemeralResource_Response struct {
 
 func (x *RenewEphemeralResource_Response) Reset() {
 	*x = RenewEphemeralResource_Response{}
-	mi := &file_mayfly_wire6_proto_msgTypes[99]
+	mi := &file_mayfly_wire6_proto_msgTypes[111]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5571,7 +6054,7 @@ func (x *RenewEphemeralResource_Response) String() string {
 func (*RenewEphemeralResource_Response) ProtoMessage() {}
 
 func (x *RenewEphemeralResource_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[99]
+	mi := &file_mayfly_wire6_proto_msgTypes[111]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5618,7 +6101,7 @@ type CloseEphemeralResource_Request struct {
 
 func (x *CloseEphemeralResource_Request) Reset() {
 	*x = CloseEphemeralResource_Request{}
-	mi := &file_mayfly_wire6_proto_msgTypes[100]
+	mi := &file_mayfly_wire6_proto_msgTypes[112]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5630,7 +6113,7 @@ func (x *CloseEphemeralResource_Request) String() string {
 func (*CloseEphemeralResource_Request) ProtoMessage() {}
 
 func (x *CloseEphemeralResource_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[100]
+	mi := &file_mayfly_wire6_proto_msgTypes[112]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5669,7 +6152,7 @@ type CloseEphemeralResource_Response struct {
 
 func (x *CloseEphemeralResource_Response) Reset() {
 	*x = CloseEphemeralResource_Response{}
-	mi := &file_mayfly_wire6_proto_msgTypes[101]
+	mi := &file_mayfly_wire6_proto_msgTypes[113]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5681,7 +6164,7 @@ func (x *CloseEphemeralResource_Response) String() string {
 func (*CloseEphemeralResource_Response) ProtoMessage() {}
 
 func (x *CloseEphemeralResource_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[101]
+	mi := &file_mayfly_wire6_proto_msgTypes[113]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5714,7 +6197,7 @@ type CallFunction_Request struct {
 
 func (x *CallFunction_Request) Reset() {
 	*x = CallFunction_Request{}
-	mi := &file_mayfly_wire6_proto_msgTypes[102]
+	mi := &file_mayfly_wire6_proto_msgTypes[114]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5726,7 +6209,7 @@ func (x *CallFunction_Request) String() string {
 func (*CallFunction_Request) ProtoMessage() {}
 
 func (x *CallFunction_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[102]
+	mi := &file_mayfly_wire6_proto_msgTypes[114]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5766,7 +6249,7 @@ type CallFunction_Response struct {
 
 func (x *CallFunction_Response) Reset() {
 	*x = CallFunction_Response{}
-	mi := &file_mayfly_wire6_proto_msgTypes[103]
+	mi := &file_mayfly_wire6_proto_msgTypes[115]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5778,7 +6261,7 @@ func (x *CallFunction_Response) String() string {
 func (*CallFunction_Response) ProtoMessage() {}
 
 func (x *CallFunction_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[103]
+	mi := &file_mayfly_wire6_proto_msgTypes[115]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5804,6 +6287,854 @@ func (x *CallFunction_Response) GetResult() *DynamicValue {
 func (x *CallFunction_Response) GetError() *FunctionError {
 	if x != nil {
 		return x.Error
+	}
+	return nil
+}
+
+type ValidateStateStoreConfig_Request struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	TypeName      string                 `protobuf:"bytes,1,opt,name=type_name,json=typeName,proto3" json:"type_name,omitempty"`
+	Config        *DynamicValue          `protobuf:"bytes,2,opt,name=config,proto3" json:"config,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ValidateStateStoreConfig_Request) Reset() {
+	*x = ValidateStateStoreConfig_Request{}
+	mi := &file_mayfly_wire6_proto_msgTypes[116]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ValidateStateStoreConfig_Request) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ValidateStateStoreConfig_Request) ProtoMessage() {}
+
+func (x *ValidateStateStoreConfig_Request) ProtoReflect() protoreflect.Message {
+	mi := &file_mayfly_wire6_proto_msgTypes[116]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ValidateStateStoreConfig_Request.ProtoReflect.Descriptor instead.
+func (*ValidateStateStoreConfig_Request) Descriptor() ([]byte, []int) {
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{39, 0}
+}
+
+func (x *ValidateStateStoreConfig_Request) GetTypeName() string {
+	if x != nil {
+		return x.TypeName
+	}
+	return ""
+}
+
+func (x *ValidateStateStoreConfig_Request) GetConfig() *DynamicValue {
+	if x != nil {
+		return x.Config
+	}
+	return nil
+}
+
+type ValidateStateStoreConfig_Response struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Diagnostics   []*Diagnostic          `protobuf:"bytes,1,rep,name=diagnostics,proto3" json:"diagnostics,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ValidateStateStoreConfig_Response) Reset() {
+	*x = ValidateStateStoreConfig_Response{}
+	mi := &file_mayfly_wire6_proto_msgTypes[117]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ValidateStateStoreConfig_Response) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ValidateStateStoreConfig_Response) ProtoMessage() {}
+
+func (x *ValidateStateStoreConfig_Response) ProtoReflect() protoreflect.Message {
+	mi := &file_mayfly_wire6_proto_msgTypes[117]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ValidateStateStoreConfig_Response.ProtoReflect.Descriptor instead.
+func (*ValidateStateStoreConfig_Response) Descriptor() ([]byte, []int) {
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{39, 1}
+}
+
+func (x *ValidateStateStoreConfig_Response) GetDiagnostics() []*Diagnostic {
+	if x != nil {
+		return x.Diagnostics
+	}
+	return nil
+}
+
+type ConfigureStateStore_Request struct {
+	state         protoimpl.MessageState        `protogen:"open.v1"`
+	TypeName      string                        `protobuf:"bytes,1,opt,name=type_name,json=typeName,proto3" json:"type_name,omitempty"`
+	Config        *DynamicValue                 `protobuf:"bytes,2,opt,name=config,proto3" json:"config,omitempty"`
+	Capabilities  *StateStoreClientCapabilities `protobuf:"bytes,3,opt,name=capabilities,proto3" json:"capabilities,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ConfigureStateStore_Request) Reset() {
+	*x = ConfigureStateStore_Request{}
+	mi := &file_mayfly_wire6_proto_msgTypes[118]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ConfigureStateStore_Request) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ConfigureStateStore_Request) ProtoMessage() {}
+
+func (x *ConfigureStateStore_Request) ProtoReflect() protoreflect.Message {
+	mi := &file_mayfly_wire6_proto_msgTypes[118]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ConfigureStateStore_Request.ProtoReflect.Descriptor instead.
+func (*ConfigureStateStore_Request) Descriptor() ([]byte, []int) {
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{40, 0}
+}
+
+func (x *ConfigureStateStore_Request) GetTypeName() string {
+	if x != nil {
+		return x.TypeName
+	}
+	return ""
+}
+
+func (x *ConfigureStateStore_Request) GetConfig() *DynamicValue {
+	if x != nil {
+		return x.Config
+	}
+	return nil
+}
+
+func (x *ConfigureStateStore_Request) GetCapabilities() *StateStoreClientCapabilities {
+	if x != nil {
+		return x.Capabilities
+	}
+	return nil
+}
+
+type ConfigureStateStore_Response struct {
+	state         protoimpl.MessageState        `protogen:"open.v1"`
+	Diagnostics   []*Diagnostic                 `protobuf:"bytes,1,rep,name=diagnostics,proto3" json:"diagnostics,omitempty"`
+	Capabilities  *StateStoreServerCapabilities `protobuf:"bytes,2,opt,name=capabilities,proto3" json:"capabilities,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ConfigureStateStore_Response) Reset() {
+	*x = ConfigureStateStore_Response{}
+	mi := &file_mayfly_wire6_proto_msgTypes[119]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ConfigureStateStore_Response) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ConfigureStateStore_Response) ProtoMessage() {}
+
+func (x *ConfigureStateStore_Response) ProtoReflect() protoreflect.Message {
+	mi := &file_mayfly_wire6_proto_msgTypes[119]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ConfigureStateStore_Response.ProtoReflect.Descriptor instead.
+func (*ConfigureStateStore_Response) Descriptor() ([]byte, []int) {
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{40, 1}
+}
+
+func (x *ConfigureStateStore_Response) GetDiagnostics() []*Diagnostic {
+	if x != nil {
+		return x.Diagnostics
+	}
+	return nil
+}
+
+func (x *ConfigureStateStore_Response) GetCapabilities() *StateStoreServerCapabilities {
+	if x != nil {
+		return x.Capabilities
+	}
+	return nil
+}
+
+type ReadStateBytes_Request struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	TypeName      string                 `protobuf:"bytes,1,opt,name=type_name,json=typeName,proto3" json:"type_name,omitempty"`
+	StateId       string                 `protobuf:"bytes,2,opt,name=state_id,json=stateId,proto3" json:"state_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReadStateBytes_Request) Reset() {
+	*x = ReadStateBytes_Request{}
+	mi := &file_mayfly_wire6_proto_msgTypes[120]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReadStateBytes_Request) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReadStateBytes_Request) ProtoMessage() {}
+
+func (x *ReadStateBytes_Request) ProtoReflect() protoreflect.Message {
+	mi := &file_mayfly_wire6_proto_msgTypes[120]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReadStateBytes_Request.ProtoReflect.Descriptor instead.
+func (*ReadStateBytes_Request) Descriptor() ([]byte, []int) {
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{44, 0}
+}
+
+func (x *ReadStateBytes_Request) GetTypeName() string {
+	if x != nil {
+		return x.TypeName
+	}
+	return ""
+}
+
+func (x *ReadStateBytes_Request) GetStateId() string {
+	if x != nil {
+		return x.StateId
+	}
+	return ""
+}
+
+type ReadStateBytes_ResponseChunk struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Bytes         []byte                 `protobuf:"bytes,1,opt,name=bytes,proto3" json:"bytes,omitempty"`
+	TotalLength   int64                  `protobuf:"varint,2,opt,name=total_length,json=totalLength,proto3" json:"total_length,omitempty"`
+	Range         *StateByteRange        `protobuf:"bytes,3,opt,name=range,proto3" json:"range,omitempty"`
+	Diagnostics   []*Diagnostic          `protobuf:"bytes,4,rep,name=diagnostics,proto3" json:"diagnostics,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReadStateBytes_ResponseChunk) Reset() {
+	*x = ReadStateBytes_ResponseChunk{}
+	mi := &file_mayfly_wire6_proto_msgTypes[121]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReadStateBytes_ResponseChunk) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReadStateBytes_ResponseChunk) ProtoMessage() {}
+
+func (x *ReadStateBytes_ResponseChunk) ProtoReflect() protoreflect.Message {
+	mi := &file_mayfly_wire6_proto_msgTypes[121]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReadStateBytes_ResponseChunk.ProtoReflect.Descriptor instead.
+func (*ReadStateBytes_ResponseChunk) Descriptor() ([]byte, []int) {
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{44, 1}
+}
+
+func (x *ReadStateBytes_ResponseChunk) GetBytes() []byte {
+	if x != nil {
+		return x.Bytes
+	}
+	return nil
+}
+
+func (x *ReadStateBytes_ResponseChunk) GetTotalLength() int64 {
+	if x != nil {
+		return x.TotalLength
+	}
+	return 0
+}
+
+func (x *ReadStateBytes_ResponseChunk) GetRange() *StateByteRange {
+	if x != nil {
+		return x.Range
+	}
+	return nil
+}
+
+func (x *ReadStateBytes_ResponseChunk) GetDiagnostics() []*Diagnostic {
+	if x != nil {
+		return x.Diagnostics
+	}
+	return nil
+}
+
+type WriteStateBytes_RequestChunk struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Meta          *RequestChunkMeta      `protobuf:"bytes,1,opt,name=meta,proto3,oneof" json:"meta,omitempty"`
+	Bytes         []byte                 `protobuf:"bytes,2,opt,name=bytes,proto3" json:"bytes,omitempty"`
+	TotalLength   int64                  `protobuf:"varint,3,opt,name=total_length,json=totalLength,proto3" json:"total_length,omitempty"`
+	Range         *StateByteRange        `protobuf:"bytes,4,opt,name=range,proto3" json:"range,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WriteStateBytes_RequestChunk) Reset() {
+	*x = WriteStateBytes_RequestChunk{}
+	mi := &file_mayfly_wire6_proto_msgTypes[122]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WriteStateBytes_RequestChunk) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WriteStateBytes_RequestChunk) ProtoMessage() {}
+
+func (x *WriteStateBytes_RequestChunk) ProtoReflect() protoreflect.Message {
+	mi := &file_mayfly_wire6_proto_msgTypes[122]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WriteStateBytes_RequestChunk.ProtoReflect.Descriptor instead.
+func (*WriteStateBytes_RequestChunk) Descriptor() ([]byte, []int) {
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{45, 0}
+}
+
+func (x *WriteStateBytes_RequestChunk) GetMeta() *RequestChunkMeta {
+	if x != nil {
+		return x.Meta
+	}
+	return nil
+}
+
+func (x *WriteStateBytes_RequestChunk) GetBytes() []byte {
+	if x != nil {
+		return x.Bytes
+	}
+	return nil
+}
+
+func (x *WriteStateBytes_RequestChunk) GetTotalLength() int64 {
+	if x != nil {
+		return x.TotalLength
+	}
+	return 0
+}
+
+func (x *WriteStateBytes_RequestChunk) GetRange() *StateByteRange {
+	if x != nil {
+		return x.Range
+	}
+	return nil
+}
+
+type WriteStateBytes_Response struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Diagnostics   []*Diagnostic          `protobuf:"bytes,1,rep,name=diagnostics,proto3" json:"diagnostics,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WriteStateBytes_Response) Reset() {
+	*x = WriteStateBytes_Response{}
+	mi := &file_mayfly_wire6_proto_msgTypes[123]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WriteStateBytes_Response) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WriteStateBytes_Response) ProtoMessage() {}
+
+func (x *WriteStateBytes_Response) ProtoReflect() protoreflect.Message {
+	mi := &file_mayfly_wire6_proto_msgTypes[123]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WriteStateBytes_Response.ProtoReflect.Descriptor instead.
+func (*WriteStateBytes_Response) Descriptor() ([]byte, []int) {
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{45, 1}
+}
+
+func (x *WriteStateBytes_Response) GetDiagnostics() []*Diagnostic {
+	if x != nil {
+		return x.Diagnostics
+	}
+	return nil
+}
+
+type LockState_Request struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	TypeName      string                 `protobuf:"bytes,1,opt,name=type_name,json=typeName,proto3" json:"type_name,omitempty"`
+	StateId       string                 `protobuf:"bytes,2,opt,name=state_id,json=stateId,proto3" json:"state_id,omitempty"`
+	Operation     string                 `protobuf:"bytes,3,opt,name=operation,proto3" json:"operation,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LockState_Request) Reset() {
+	*x = LockState_Request{}
+	mi := &file_mayfly_wire6_proto_msgTypes[124]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LockState_Request) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LockState_Request) ProtoMessage() {}
+
+func (x *LockState_Request) ProtoReflect() protoreflect.Message {
+	mi := &file_mayfly_wire6_proto_msgTypes[124]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LockState_Request.ProtoReflect.Descriptor instead.
+func (*LockState_Request) Descriptor() ([]byte, []int) {
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{47, 0}
+}
+
+func (x *LockState_Request) GetTypeName() string {
+	if x != nil {
+		return x.TypeName
+	}
+	return ""
+}
+
+func (x *LockState_Request) GetStateId() string {
+	if x != nil {
+		return x.StateId
+	}
+	return ""
+}
+
+func (x *LockState_Request) GetOperation() string {
+	if x != nil {
+		return x.Operation
+	}
+	return ""
+}
+
+type LockState_Response struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	LockId        string                 `protobuf:"bytes,1,opt,name=lock_id,json=lockId,proto3" json:"lock_id,omitempty"`
+	Diagnostics   []*Diagnostic          `protobuf:"bytes,2,rep,name=diagnostics,proto3" json:"diagnostics,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LockState_Response) Reset() {
+	*x = LockState_Response{}
+	mi := &file_mayfly_wire6_proto_msgTypes[125]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LockState_Response) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LockState_Response) ProtoMessage() {}
+
+func (x *LockState_Response) ProtoReflect() protoreflect.Message {
+	mi := &file_mayfly_wire6_proto_msgTypes[125]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LockState_Response.ProtoReflect.Descriptor instead.
+func (*LockState_Response) Descriptor() ([]byte, []int) {
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{47, 1}
+}
+
+func (x *LockState_Response) GetLockId() string {
+	if x != nil {
+		return x.LockId
+	}
+	return ""
+}
+
+func (x *LockState_Response) GetDiagnostics() []*Diagnostic {
+	if x != nil {
+		return x.Diagnostics
+	}
+	return nil
+}
+
+type UnlockState_Request struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	TypeName      string                 `protobuf:"bytes,1,opt,name=type_name,json=typeName,proto3" json:"type_name,omitempty"`
+	StateId       string                 `protobuf:"bytes,2,opt,name=state_id,json=stateId,proto3" json:"state_id,omitempty"`
+	LockId        string                 `protobuf:"bytes,3,opt,name=lock_id,json=lockId,proto3" json:"lock_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UnlockState_Request) Reset() {
+	*x = UnlockState_Request{}
+	mi := &file_mayfly_wire6_proto_msgTypes[126]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UnlockState_Request) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UnlockState_Request) ProtoMessage() {}
+
+func (x *UnlockState_Request) ProtoReflect() protoreflect.Message {
+	mi := &file_mayfly_wire6_proto_msgTypes[126]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UnlockState_Request.ProtoReflect.Descriptor instead.
+func (*UnlockState_Request) Descriptor() ([]byte, []int) {
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{48, 0}
+}
+
+func (x *UnlockState_Request) GetTypeName() string {
+	if x != nil {
+		return x.TypeName
+	}
+	return ""
+}
+
+func (x *UnlockState_Request) GetStateId() string {
+	if x != nil {
+		return x.StateId
+	}
+	return ""
+}
+
+func (x *UnlockState_Request) GetLockId() string {
+	if x != nil {
+		return x.LockId
+	}
+	return ""
+}
+
+type UnlockState_Response struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Diagnostics   []*Diagnostic          `protobuf:"bytes,1,rep,name=diagnostics,proto3" json:"diagnostics,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UnlockState_Response) Reset() {
+	*x = UnlockState_Response{}
+	mi := &file_mayfly_wire6_proto_msgTypes[127]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UnlockState_Response) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UnlockState_Response) ProtoMessage() {}
+
+func (x *UnlockState_Response) ProtoReflect() protoreflect.Message {
+	mi := &file_mayfly_wire6_proto_msgTypes[127]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UnlockState_Response.ProtoReflect.Descriptor instead.
+func (*UnlockState_Response) Descriptor() ([]byte, []int) {
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{48, 1}
+}
+
+func (x *UnlockState_Response) GetDiagnostics() []*Diagnostic {
+	if x != nil {
+		return x.Diagnostics
+	}
+	return nil
+}
+
+type GetStates_Request struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	TypeName      string                 `protobuf:"bytes,1,opt,name=type_name,json=typeName,proto3" json:"type_name,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetStates_Request) Reset() {
+	*x = GetStates_Request{}
+	mi := &file_mayfly_wire6_proto_msgTypes[128]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetStates_Request) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetStates_Request) ProtoMessage() {}
+
+func (x *GetStates_Request) ProtoReflect() protoreflect.Message {
+	mi := &file_mayfly_wire6_proto_msgTypes[128]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetStates_Request.ProtoReflect.Descriptor instead.
+func (*GetStates_Request) Descriptor() ([]byte, []int) {
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{49, 0}
+}
+
+func (x *GetStates_Request) GetTypeName() string {
+	if x != nil {
+		return x.TypeName
+	}
+	return ""
+}
+
+type GetStates_Response struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	StateIds      []string               `protobuf:"bytes,1,rep,name=state_ids,json=stateIds,proto3" json:"state_ids,omitempty"`
+	Diagnostics   []*Diagnostic          `protobuf:"bytes,2,rep,name=diagnostics,proto3" json:"diagnostics,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetStates_Response) Reset() {
+	*x = GetStates_Response{}
+	mi := &file_mayfly_wire6_proto_msgTypes[129]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetStates_Response) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetStates_Response) ProtoMessage() {}
+
+func (x *GetStates_Response) ProtoReflect() protoreflect.Message {
+	mi := &file_mayfly_wire6_proto_msgTypes[129]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetStates_Response.ProtoReflect.Descriptor instead.
+func (*GetStates_Response) Descriptor() ([]byte, []int) {
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{49, 1}
+}
+
+func (x *GetStates_Response) GetStateIds() []string {
+	if x != nil {
+		return x.StateIds
+	}
+	return nil
+}
+
+func (x *GetStates_Response) GetDiagnostics() []*Diagnostic {
+	if x != nil {
+		return x.Diagnostics
+	}
+	return nil
+}
+
+type DeleteState_Request struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	TypeName      string                 `protobuf:"bytes,1,opt,name=type_name,json=typeName,proto3" json:"type_name,omitempty"`
+	StateId       string                 `protobuf:"bytes,2,opt,name=state_id,json=stateId,proto3" json:"state_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DeleteState_Request) Reset() {
+	*x = DeleteState_Request{}
+	mi := &file_mayfly_wire6_proto_msgTypes[130]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DeleteState_Request) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DeleteState_Request) ProtoMessage() {}
+
+func (x *DeleteState_Request) ProtoReflect() protoreflect.Message {
+	mi := &file_mayfly_wire6_proto_msgTypes[130]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DeleteState_Request.ProtoReflect.Descriptor instead.
+func (*DeleteState_Request) Descriptor() ([]byte, []int) {
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{50, 0}
+}
+
+func (x *DeleteState_Request) GetTypeName() string {
+	if x != nil {
+		return x.TypeName
+	}
+	return ""
+}
+
+func (x *DeleteState_Request) GetStateId() string {
+	if x != nil {
+		return x.StateId
+	}
+	return ""
+}
+
+type DeleteState_Response struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Diagnostics   []*Diagnostic          `protobuf:"bytes,1,rep,name=diagnostics,proto3" json:"diagnostics,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DeleteState_Response) Reset() {
+	*x = DeleteState_Response{}
+	mi := &file_mayfly_wire6_proto_msgTypes[131]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DeleteState_Response) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DeleteState_Response) ProtoMessage() {}
+
+func (x *DeleteState_Response) ProtoReflect() protoreflect.Message {
+	mi := &file_mayfly_wire6_proto_msgTypes[131]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DeleteState_Response.ProtoReflect.Descriptor instead.
+func (*DeleteState_Response) Descriptor() ([]byte, []int) {
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{50, 1}
+}
+
+func (x *DeleteState_Response) GetDiagnostics() []*Diagnostic {
+	if x != nil {
+		return x.Diagnostics
 	}
 	return nil
 }
@@ -6205,7 +7536,78 @@ const file_mayfly_wire6_proto_rawDesc = "" +
 	"\targuments\x18\x02 \x03(\v2\x1c.mayfly.wire.v6.DynamicValueR\targuments\x1au\n" +
 	"\bResponse\x124\n" +
 	"\x06result\x18\x01 \x01(\v2\x1c.mayfly.wire.v6.DynamicValueR\x06result\x123\n" +
-	"\x05error\x18\x02 \x01(\v2\x1d.mayfly.wire.v6.FunctionErrorR\x05error*%\n" +
+	"\x05error\x18\x02 \x01(\v2\x1d.mayfly.wire.v6.FunctionErrorR\x05error\"\xc2\x01\n" +
+	"\x18ValidateStateStoreConfig\x1a\\\n" +
+	"\aRequest\x12\x1b\n" +
+	"\ttype_name\x18\x01 \x01(\tR\btypeName\x124\n" +
+	"\x06config\x18\x02 \x01(\v2\x1c.mayfly.wire.v6.DynamicValueR\x06config\x1aH\n" +
+	"\bResponse\x12<\n" +
+	"\vdiagnostics\x18\x01 \x03(\v2\x1a.mayfly.wire.v6.DiagnosticR\vdiagnostics\"\xe3\x02\n" +
+	"\x13ConfigureStateStore\x1a\xae\x01\n" +
+	"\aRequest\x12\x1b\n" +
+	"\ttype_name\x18\x01 \x01(\tR\btypeName\x124\n" +
+	"\x06config\x18\x02 \x01(\v2\x1c.mayfly.wire.v6.DynamicValueR\x06config\x12P\n" +
+	"\fcapabilities\x18\x03 \x01(\v2,.mayfly.wire.v6.StateStoreClientCapabilitiesR\fcapabilities\x1a\x9a\x01\n" +
+	"\bResponse\x12<\n" +
+	"\vdiagnostics\x18\x01 \x03(\v2\x1a.mayfly.wire.v6.DiagnosticR\vdiagnostics\x12P\n" +
+	"\fcapabilities\x18\x02 \x01(\v2,.mayfly.wire.v6.StateStoreServerCapabilitiesR\fcapabilities\"=\n" +
+	"\x1cStateStoreClientCapabilities\x12\x1d\n" +
+	"\n" +
+	"chunk_size\x18\x01 \x01(\x03R\tchunkSize\"=\n" +
+	"\x1cStateStoreServerCapabilities\x12\x1d\n" +
+	"\n" +
+	"chunk_size\x18\x01 \x01(\x03R\tchunkSize\"8\n" +
+	"\x0eStateByteRange\x12\x14\n" +
+	"\x05start\x18\x01 \x01(\x03R\x05start\x12\x10\n" +
+	"\x03end\x18\x02 \x01(\x03R\x03end\"\x92\x02\n" +
+	"\x0eReadStateBytes\x1aA\n" +
+	"\aRequest\x12\x1b\n" +
+	"\ttype_name\x18\x01 \x01(\tR\btypeName\x12\x19\n" +
+	"\bstate_id\x18\x02 \x01(\tR\astateId\x1a\xbc\x01\n" +
+	"\rResponseChunk\x12\x14\n" +
+	"\x05bytes\x18\x01 \x01(\fR\x05bytes\x12!\n" +
+	"\ftotal_length\x18\x02 \x01(\x03R\vtotalLength\x124\n" +
+	"\x05range\x18\x03 \x01(\v2\x1e.mayfly.wire.v6.StateByteRangeR\x05range\x12<\n" +
+	"\vdiagnostics\x18\x04 \x03(\v2\x1a.mayfly.wire.v6.DiagnosticR\vdiagnostics\"\x9f\x02\n" +
+	"\x0fWriteStateBytes\x1a\xc1\x01\n" +
+	"\fRequestChunk\x129\n" +
+	"\x04meta\x18\x01 \x01(\v2 .mayfly.wire.v6.RequestChunkMetaH\x00R\x04meta\x88\x01\x01\x12\x14\n" +
+	"\x05bytes\x18\x02 \x01(\fR\x05bytes\x12!\n" +
+	"\ftotal_length\x18\x03 \x01(\x03R\vtotalLength\x124\n" +
+	"\x05range\x18\x04 \x01(\v2\x1e.mayfly.wire.v6.StateByteRangeR\x05rangeB\a\n" +
+	"\x05_meta\x1aH\n" +
+	"\bResponse\x12<\n" +
+	"\vdiagnostics\x18\x01 \x03(\v2\x1a.mayfly.wire.v6.DiagnosticR\vdiagnostics\"J\n" +
+	"\x10RequestChunkMeta\x12\x1b\n" +
+	"\ttype_name\x18\x01 \x01(\tR\btypeName\x12\x19\n" +
+	"\bstate_id\x18\x02 \x01(\tR\astateId\"\xcf\x01\n" +
+	"\tLockState\x1a_\n" +
+	"\aRequest\x12\x1b\n" +
+	"\ttype_name\x18\x01 \x01(\tR\btypeName\x12\x19\n" +
+	"\bstate_id\x18\x02 \x01(\tR\astateId\x12\x1c\n" +
+	"\toperation\x18\x03 \x01(\tR\toperation\x1aa\n" +
+	"\bResponse\x12\x17\n" +
+	"\alock_id\x18\x01 \x01(\tR\x06lockId\x12<\n" +
+	"\vdiagnostics\x18\x02 \x03(\v2\x1a.mayfly.wire.v6.DiagnosticR\vdiagnostics\"\xb3\x01\n" +
+	"\vUnlockState\x1aZ\n" +
+	"\aRequest\x12\x1b\n" +
+	"\ttype_name\x18\x01 \x01(\tR\btypeName\x12\x19\n" +
+	"\bstate_id\x18\x02 \x01(\tR\astateId\x12\x17\n" +
+	"\alock_id\x18\x03 \x01(\tR\x06lockId\x1aH\n" +
+	"\bResponse\x12<\n" +
+	"\vdiagnostics\x18\x01 \x03(\v2\x1a.mayfly.wire.v6.DiagnosticR\vdiagnostics\"\x9a\x01\n" +
+	"\tGetStates\x1a&\n" +
+	"\aRequest\x12\x1b\n" +
+	"\ttype_name\x18\x01 \x01(\tR\btypeName\x1ae\n" +
+	"\bResponse\x12\x1b\n" +
+	"\tstate_ids\x18\x01 \x03(\tR\bstateIds\x12<\n" +
+	"\vdiagnostics\x18\x02 \x03(\v2\x1a.mayfly.wire.v6.DiagnosticR\vdiagnostics\"\x9a\x01\n" +
+	"\vDeleteState\x1aA\n" +
+	"\aRequest\x12\x1b\n" +
+	"\ttype_name\x18\x01 \x01(\tR\btypeName\x12\x19\n" +
+	"\bstate_id\x18\x02 \x01(\tR\astateId\x1aH\n" +
+	"\bResponse\x12<\n" +
+	"\vdiagnostics\x18\x01 \x03(\v2\x1a.mayfly.wire.v6.DiagnosticR\vdiagnostics*%\n" +
 	"\n" +
 	"StringKind\x12\t\n" +
 	"\x05PLAIN\x10\x00\x12\f\n" +
@@ -6224,7 +7626,7 @@ func file_mayfly_wire6_proto_rawDescGZIP() []byte {
 }
 
 var file_mayfly_wire6_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
-var file_mayfly_wire6_proto_msgTypes = make([]protoimpl.MessageInfo, 104)
+var file_mayfly_wire6_proto_msgTypes = make([]protoimpl.MessageInfo, 132)
 var file_mayfly_wire6_proto_goTypes = []any{
 	(StringKind)(0),                                  // 0: mayfly.wire.v6.StringKind
 	(Diagnostic_Severity)(0),                         // 1: mayfly.wire.v6.Diagnostic.Severity
@@ -6270,96 +7672,124 @@ var file_mayfly_wire6_proto_goTypes = []any{
 	(*RenewEphemeralResource)(nil),                   // 41: mayfly.wire.v6.RenewEphemeralResource
 	(*CloseEphemeralResource)(nil),                   // 42: mayfly.wire.v6.CloseEphemeralResource
 	(*CallFunction)(nil),                             // 43: mayfly.wire.v6.CallFunction
-	(*AttributePath_Step)(nil),                       // 44: mayfly.wire.v6.AttributePath.Step
-	nil,                                              // 45: mayfly.wire.v6.RawState.FlatmapEntry
-	(*Schema_Block)(nil),                             // 46: mayfly.wire.v6.Schema.Block
-	(*Schema_Attribute)(nil),                         // 47: mayfly.wire.v6.Schema.Attribute
-	(*Schema_NestedBlock)(nil),                       // 48: mayfly.wire.v6.Schema.NestedBlock
-	(*Schema_Object)(nil),                            // 49: mayfly.wire.v6.Schema.Object
-	(*Function_Parameter)(nil),                       // 50: mayfly.wire.v6.Function.Parameter
-	(*Function_Return)(nil),                          // 51: mayfly.wire.v6.Function.Return
-	(*ResourceIdentitySchema_IdentityAttribute)(nil), // 52: mayfly.wire.v6.ResourceIdentitySchema.IdentityAttribute
-	(*GetProviderSchema_Request)(nil),                // 53: mayfly.wire.v6.GetProviderSchema.Request
-	(*GetResourceIdentitySchemas_Request)(nil),       // 54: mayfly.wire.v6.GetResourceIdentitySchemas.Request
-	(*GetResourceIdentitySchemas_Response)(nil),      // 55: mayfly.wire.v6.GetResourceIdentitySchemas.Response
-	nil,                                              // 56: mayfly.wire.v6.GetResourceIdentitySchemas.Response.IdentitySchemasEntry
-	(*ValidateProviderConfig_Request)(nil),           // 57: mayfly.wire.v6.ValidateProviderConfig.Request
-	(*ValidateProviderConfig_Response)(nil),          // 58: mayfly.wire.v6.ValidateProviderConfig.Response
-	(*ValidateResourceConfig_Request)(nil),           // 59: mayfly.wire.v6.ValidateResourceConfig.Request
-	(*ValidateResourceConfig_Response)(nil),          // 60: mayfly.wire.v6.ValidateResourceConfig.Response
-	(*ValidateDataResourceConfig_Request)(nil),       // 61: mayfly.wire.v6.ValidateDataResourceConfig.Request
-	(*ValidateDataResourceConfig_Response)(nil),      // 62: mayfly.wire.v6.ValidateDataResourceConfig.Response
-	(*ValidateEphemeralResourceConfig_Request)(nil),  // 63: mayfly.wire.v6.ValidateEphemeralResourceConfig.Request
-	(*ValidateEphemeralResourceConfig_Response)(nil), // 64: mayfly.wire.v6.ValidateEphemeralResourceConfig.Response
-	(*ValidateListResourceConfig_Request)(nil),       // 65: mayfly.wire.v6.ValidateListResourceConfig.Request
-	(*ValidateListResourceConfig_Response)(nil),      // 66: mayfly.wire.v6.ValidateListResourceConfig.Response
-	(*ConfigureProvider_Request)(nil),                // 67: mayfly.wire.v6.ConfigureProvider.Request
-	(*ConfigureProvider_Response)(nil),               // 68: mayfly.wire.v6.ConfigureProvider.Response
-	(*StopProvider_Request)(nil),                     // 69: mayfly.wire.v6.StopProvider.Request
-	(*StopProvider_Response)(nil),                    // 70: mayfly.wire.v6.StopProvider.Response
-	(*UpgradeResourceState_Request)(nil),             // 71: mayfly.wire.v6.UpgradeResourceState.Request
-	(*UpgradeResourceState_Response)(nil),            // 72: mayfly.wire.v6.UpgradeResourceState.Response
-	(*UpgradeResourceIdentity_Request)(nil),          // 73: mayfly.wire.v6.UpgradeResourceIdentity.Request
-	(*UpgradeResourceIdentity_Response)(nil),         // 74: mayfly.wire.v6.UpgradeResourceIdentity.Response
-	(*ReadResource_Request)(nil),                     // 75: mayfly.wire.v6.ReadResource.Request
-	(*ReadResource_Response)(nil),                    // 76: mayfly.wire.v6.ReadResource.Response
-	(*PlanResourceChange_Request)(nil),               // 77: mayfly.wire.v6.PlanResourceChange.Request
-	(*PlanResourceChange_Response)(nil),              // 78: mayfly.wire.v6.PlanResourceChange.Response
-	(*ApplyResourceChange_Request)(nil),              // 79: mayfly.wire.v6.ApplyResourceChange.Request
-	(*ApplyResourceChange_Response)(nil),             // 80: mayfly.wire.v6.ApplyResourceChange.Response
-	(*ImportResourceState_Request)(nil),              // 81: mayfly.wire.v6.ImportResourceState.Request
-	(*ImportResourceState_ImportedResource)(nil),     // 82: mayfly.wire.v6.ImportResourceState.ImportedResource
-	(*ImportResourceState_Response)(nil),             // 83: mayfly.wire.v6.ImportResourceState.Response
-	(*MoveResourceState_Request)(nil),                // 84: mayfly.wire.v6.MoveResourceState.Request
-	(*MoveResourceState_Response)(nil),               // 85: mayfly.wire.v6.MoveResourceState.Response
-	(*GenerateResourceConfig_Request)(nil),           // 86: mayfly.wire.v6.GenerateResourceConfig.Request
-	(*GenerateResourceConfig_Response)(nil),          // 87: mayfly.wire.v6.GenerateResourceConfig.Response
-	(*GetFunctions_Request)(nil),                     // 88: mayfly.wire.v6.GetFunctions.Request
-	(*ReadDataSource_Request)(nil),                   // 89: mayfly.wire.v6.ReadDataSource.Request
-	(*ReadDataSource_Response)(nil),                  // 90: mayfly.wire.v6.ReadDataSource.Response
-	(*ListResource_Request)(nil),                     // 91: mayfly.wire.v6.ListResource.Request
-	(*ListResource_Event)(nil),                       // 92: mayfly.wire.v6.ListResource.Event
-	(*ValidateActionConfig_Request)(nil),             // 93: mayfly.wire.v6.ValidateActionConfig.Request
-	(*ValidateActionConfig_Response)(nil),            // 94: mayfly.wire.v6.ValidateActionConfig.Response
-	(*PlanAction_Request)(nil),                       // 95: mayfly.wire.v6.PlanAction.Request
-	(*PlanAction_Response)(nil),                      // 96: mayfly.wire.v6.PlanAction.Response
-	(*InvokeAction_Request)(nil),                     // 97: mayfly.wire.v6.InvokeAction.Request
-	(*InvokeAction_Event)(nil),                       // 98: mayfly.wire.v6.InvokeAction.Event
-	(*InvokeAction_Event_Progress)(nil),              // 99: mayfly.wire.v6.InvokeAction.Event.Progress
-	(*InvokeAction_Event_Completed)(nil),             // 100: mayfly.wire.v6.InvokeAction.Event.Completed
-	(*OpenEphemeralResource_Request)(nil),            // 101: mayfly.wire.v6.OpenEphemeralResource.Request
-	(*OpenEphemeralResource_Response)(nil),           // 102: mayfly.wire.v6.OpenEphemeralResource.Response
-	(*RenewEphemeralResource_Request)(nil),           // 103: mayfly.wire.v6.RenewEphemeralResource.Request
-	(*RenewEphemeralResource_Response)(nil),          // 104: mayfly.wire.v6.RenewEphemeralResource.Response
-	(*CloseEphemeralResource_Request)(nil),           // 105: mayfly.wire.v6.CloseEphemeralResource.Request
-	(*CloseEphemeralResource_Response)(nil),          // 106: mayfly.wire.v6.CloseEphemeralResource.Response
-	(*CallFunction_Request)(nil),                     // 107: mayfly.wire.v6.CallFunction.Request
-	(*CallFunction_Response)(nil),                    // 108: mayfly.wire.v6.CallFunction.Response
-	(*timestamppb.Timestamp)(nil),                    // 109: google.protobuf.Timestamp
+	(*ValidateStateStoreConfig)(nil),                 // 44: mayfly.wire.v6.ValidateStateStoreConfig
+	(*ConfigureStateStore)(nil),                      // 45: mayfly.wire.v6.ConfigureStateStore
+	(*StateStoreClientCapabilities)(nil),             // 46: mayfly.wire.v6.StateStoreClientCapabilities
+	(*StateStoreServerCapabilities)(nil),             // 47: mayfly.wire.v6.StateStoreServerCapabilities
+	(*StateByteRange)(nil),                           // 48: mayfly.wire.v6.StateByteRange
+	(*ReadStateBytes)(nil),                           // 49: mayfly.wire.v6.ReadStateBytes
+	(*WriteStateBytes)(nil),                          // 50: mayfly.wire.v6.WriteStateBytes
+	(*RequestChunkMeta)(nil),                         // 51: mayfly.wire.v6.RequestChunkMeta
+	(*LockState)(nil),                                // 52: mayfly.wire.v6.LockState
+	(*UnlockState)(nil),                              // 53: mayfly.wire.v6.UnlockState
+	(*GetStates)(nil),                                // 54: mayfly.wire.v6.GetStates
+	(*DeleteState)(nil),                              // 55: mayfly.wire.v6.DeleteState
+	(*AttributePath_Step)(nil),                       // 56: mayfly.wire.v6.AttributePath.Step
+	nil,                                              // 57: mayfly.wire.v6.RawState.FlatmapEntry
+	(*Schema_Block)(nil),                             // 58: mayfly.wire.v6.Schema.Block
+	(*Schema_Attribute)(nil),                         // 59: mayfly.wire.v6.Schema.Attribute
+	(*Schema_NestedBlock)(nil),                       // 60: mayfly.wire.v6.Schema.NestedBlock
+	(*Schema_Object)(nil),                            // 61: mayfly.wire.v6.Schema.Object
+	(*Function_Parameter)(nil),                       // 62: mayfly.wire.v6.Function.Parameter
+	(*Function_Return)(nil),                          // 63: mayfly.wire.v6.Function.Return
+	(*ResourceIdentitySchema_IdentityAttribute)(nil), // 64: mayfly.wire.v6.ResourceIdentitySchema.IdentityAttribute
+	(*GetProviderSchema_Request)(nil),                // 65: mayfly.wire.v6.GetProviderSchema.Request
+	(*GetResourceIdentitySchemas_Request)(nil),       // 66: mayfly.wire.v6.GetResourceIdentitySchemas.Request
+	(*GetResourceIdentitySchemas_Response)(nil),      // 67: mayfly.wire.v6.GetResourceIdentitySchemas.Response
+	nil,                                              // 68: mayfly.wire.v6.GetResourceIdentitySchemas.Response.IdentitySchemasEntry
+	(*ValidateProviderConfig_Request)(nil),           // 69: mayfly.wire.v6.ValidateProviderConfig.Request
+	(*ValidateProviderConfig_Response)(nil),          // 70: mayfly.wire.v6.ValidateProviderConfig.Response
+	(*ValidateResourceConfig_Request)(nil),           // 71: mayfly.wire.v6.ValidateResourceConfig.Request
+	(*ValidateResourceConfig_Response)(nil),          // 72: mayfly.wire.v6.ValidateResourceConfig.Response
+	(*ValidateDataResourceConfig_Request)(nil),       // 73: mayfly.wire.v6.ValidateDataResourceConfig.Request
+	(*ValidateDataResourceConfig_Response)(nil),      // 74: mayfly.wire.v6.ValidateDataResourceConfig.Response
+	(*ValidateEphemeralResourceConfig_Request)(nil),  // 75: mayfly.wire.v6.ValidateEphemeralResourceConfig.Request
+	(*ValidateEphemeralResourceConfig_Response)(nil), // 76: mayfly.wire.v6.ValidateEphemeralResourceConfig.Response
+	(*ValidateListResourceConfig_Request)(nil),       // 77: mayfly.wire.v6.ValidateListResourceConfig.Request
+	(*ValidateListResourceConfig_Response)(nil),      // 78: mayfly.wire.v6.ValidateListResourceConfig.Response
+	(*ConfigureProvider_Request)(nil),                // 79: mayfly.wire.v6.ConfigureProvider.Request
+	(*ConfigureProvider_Response)(nil),               // 80: mayfly.wire.v6.ConfigureProvider.Response
+	(*StopProvider_Request)(nil),                     // 81: mayfly.wire.v6.StopProvider.Request
+	(*StopProvider_Response)(nil),                    // 82: mayfly.wire.v6.StopProvider.Response
+	(*UpgradeResourceState_Request)(nil),             // 83: mayfly.wire.v6.UpgradeResourceState.Request
+	(*UpgradeResourceState_Response)(nil),            // 84: mayfly.wire.v6.UpgradeResourceState.Response
+	(*UpgradeResourceIdentity_Request)(nil),          // 85: mayfly.wire.v6.UpgradeResourceIdentity.Request
+	(*UpgradeResourceIdentity_Response)(nil),         // 86: mayfly.wire.v6.UpgradeResourceIdentity.Response
+	(*ReadResource_Request)(nil),                     // 87: mayfly.wire.v6.ReadResource.Request
+	(*ReadResource_Response)(nil),                    // 88: mayfly.wire.v6.ReadResource.Response
+	(*PlanResourceChange_Request)(nil),               // 89: mayfly.wire.v6.PlanResourceChange.Request
+	(*PlanResourceChange_Response)(nil),              // 90: mayfly.wire.v6.PlanResourceChange.Response
+	(*ApplyResourceChange_Request)(nil),              // 91: mayfly.wire.v6.ApplyResourceChange.Request
+	(*ApplyResourceChange_Response)(nil),             // 92: mayfly.wire.v6.ApplyResourceChange.Response
+	(*ImportResourceState_Request)(nil),              // 93: mayfly.wire.v6.ImportResourceState.Request
+	(*ImportResourceState_ImportedResource)(nil),     // 94: mayfly.wire.v6.ImportResourceState.ImportedResource
+	(*ImportResourceState_Response)(nil),             // 95: mayfly.wire.v6.ImportResourceState.Response
+	(*MoveResourceState_Request)(nil),                // 96: mayfly.wire.v6.MoveResourceState.Request
+	(*MoveResourceState_Response)(nil),               // 97: mayfly.wire.v6.MoveResourceState.Response
+	(*GenerateResourceConfig_Request)(nil),           // 98: mayfly.wire.v6.GenerateResourceConfig.Request
+	(*GenerateResourceConfig_Response)(nil),          // 99: mayfly.wire.v6.GenerateResourceConfig.Response
+	(*GetFunctions_Request)(nil),                     // 100: mayfly.wire.v6.GetFunctions.Request
+	(*ReadDataSource_Request)(nil),                   // 101: mayfly.wire.v6.ReadDataSource.Request
+	(*ReadDataSource_Response)(nil),                  // 102: mayfly.wire.v6.ReadDataSource.Response
+	(*ListResource_Request)(nil),                     // 103: mayfly.wire.v6.ListResource.Request
+	(*ListResource_Event)(nil),                       // 104: mayfly.wire.v6.ListResource.Event
+	(*ValidateActionConfig_Request)(nil),             // 105: mayfly.wire.v6.ValidateActionConfig.Request
+	(*ValidateActionConfig_Response)(nil),            // 106: mayfly.wire.v6.ValidateActionConfig.Response
+	(*PlanAction_Request)(nil),                       // 107: mayfly.wire.v6.PlanAction.Request
+	(*PlanAction_Response)(nil),                      // 108: mayfly.wire.v6.PlanAction.Response
+	(*InvokeAction_Request)(nil),                     // 109: mayfly.wire.v6.InvokeAction.Request
+	(*InvokeAction_Event)(nil),                       // 110: mayfly.wire.v6.InvokeAction.Event
+	(*InvokeAction_Event_Progress)(nil),              // 111: mayfly.wire.v6.InvokeAction.Event.Progress
+	(*InvokeAction_Event_Completed)(nil),             // 112: mayfly.wire.v6.InvokeAction.Event.Completed
+	(*OpenEphemeralResource_Request)(nil),            // 113: mayfly.wire.v6.OpenEphemeralResource.Request
+	(*OpenEphemeralResource_Response)(nil),           // 114: mayfly.wire.v6.OpenEphemeralResource.Response
+	(*RenewEphemeralResource_Request)(nil),           // 115: mayfly.wire.v6.RenewEphemeralResource.Request
+	(*RenewEphemeralResource_Response)(nil),          // 116: mayfly.wire.v6.RenewEphemeralResource.Response
+	(*CloseEphemeralResource_Request)(nil),           // 117: mayfly.wire.v6.CloseEphemeralResource.Request
+	(*CloseEphemeralResource_Response)(nil),          // 118: mayfly.wire.v6.CloseEphemeralResource.Response
+	(*CallFunction_Request)(nil),                     // 119: mayfly.wire.v6.CallFunction.Request
+	(*CallFunction_Response)(nil),                    // 120: mayfly.wire.v6.CallFunction.Response
+	(*ValidateStateStoreConfig_Request)(nil),         // 121: mayfly.wire.v6.ValidateStateStoreConfig.Request
+	(*ValidateStateStoreConfig_Response)(nil),        // 122: mayfly.wire.v6.ValidateStateStoreConfig.Response
+	(*ConfigureStateStore_Request)(nil),              // 123: mayfly.wire.v6.ConfigureStateStore.Request
+	(*ConfigureStateStore_Response)(nil),             // 124: mayfly.wire.v6.ConfigureStateStore.Response
+	(*ReadStateBytes_Request)(nil),                   // 125: mayfly.wire.v6.ReadStateBytes.Request
+	(*ReadStateBytes_ResponseChunk)(nil),             // 126: mayfly.wire.v6.ReadStateBytes.ResponseChunk
+	(*WriteStateBytes_RequestChunk)(nil),             // 127: mayfly.wire.v6.WriteStateBytes.RequestChunk
+	(*WriteStateBytes_Response)(nil),                 // 128: mayfly.wire.v6.WriteStateBytes.Response
+	(*LockState_Request)(nil),                        // 129: mayfly.wire.v6.LockState.Request
+	(*LockState_Response)(nil),                       // 130: mayfly.wire.v6.LockState.Response
+	(*UnlockState_Request)(nil),                      // 131: mayfly.wire.v6.UnlockState.Request
+	(*UnlockState_Response)(nil),                     // 132: mayfly.wire.v6.UnlockState.Response
+	(*GetStates_Request)(nil),                        // 133: mayfly.wire.v6.GetStates.Request
+	(*GetStates_Response)(nil),                       // 134: mayfly.wire.v6.GetStates.Response
+	(*DeleteState_Request)(nil),                      // 135: mayfly.wire.v6.DeleteState.Request
+	(*DeleteState_Response)(nil),                     // 136: mayfly.wire.v6.DeleteState.Response
+	(*timestamppb.Timestamp)(nil),                    // 137: google.protobuf.Timestamp
 }
 var file_mayfly_wire6_proto_depIdxs = []int32{
 	1,   // 0: mayfly.wire.v6.Diagnostic.severity:type_name -> mayfly.wire.v6.Diagnostic.Severity
 	8,   // 1: mayfly.wire.v6.Diagnostic.attribute:type_name -> mayfly.wire.v6.AttributePath
-	44,  // 2: mayfly.wire.v6.AttributePath.steps:type_name -> mayfly.wire.v6.AttributePath.Step
-	45,  // 3: mayfly.wire.v6.RawState.flatmap:type_name -> mayfly.wire.v6.RawState.FlatmapEntry
-	46,  // 4: mayfly.wire.v6.Schema.block:type_name -> mayfly.wire.v6.Schema.Block
-	50,  // 5: mayfly.wire.v6.Function.parameters:type_name -> mayfly.wire.v6.Function.Parameter
-	50,  // 6: mayfly.wire.v6.Function.variadic_parameter:type_name -> mayfly.wire.v6.Function.Parameter
-	51,  // 7: mayfly.wire.v6.Function.return:type_name -> mayfly.wire.v6.Function.Return
+	56,  // 2: mayfly.wire.v6.AttributePath.steps:type_name -> mayfly.wire.v6.AttributePath.Step
+	57,  // 3: mayfly.wire.v6.RawState.flatmap:type_name -> mayfly.wire.v6.RawState.FlatmapEntry
+	58,  // 4: mayfly.wire.v6.Schema.block:type_name -> mayfly.wire.v6.Schema.Block
+	62,  // 5: mayfly.wire.v6.Function.parameters:type_name -> mayfly.wire.v6.Function.Parameter
+	62,  // 6: mayfly.wire.v6.Function.variadic_parameter:type_name -> mayfly.wire.v6.Function.Parameter
+	63,  // 7: mayfly.wire.v6.Function.return:type_name -> mayfly.wire.v6.Function.Return
 	0,   // 8: mayfly.wire.v6.Function.description_kind:type_name -> mayfly.wire.v6.StringKind
 	4,   // 9: mayfly.wire.v6.Deferred.reason:type_name -> mayfly.wire.v6.Deferred.Reason
-	52,  // 10: mayfly.wire.v6.ResourceIdentitySchema.identity_attributes:type_name -> mayfly.wire.v6.ResourceIdentitySchema.IdentityAttribute
+	64,  // 10: mayfly.wire.v6.ResourceIdentitySchema.identity_attributes:type_name -> mayfly.wire.v6.ResourceIdentitySchema.IdentityAttribute
 	5,   // 11: mayfly.wire.v6.ResourceIdentityData.identity_data:type_name -> mayfly.wire.v6.DynamicValue
-	48,  // 12: mayfly.wire.v6.Schema.Block.block_types:type_name -> mayfly.wire.v6.Schema.NestedBlock
+	60,  // 12: mayfly.wire.v6.Schema.Block.block_types:type_name -> mayfly.wire.v6.Schema.NestedBlock
 	0,   // 13: mayfly.wire.v6.Schema.Block.description_kind:type_name -> mayfly.wire.v6.StringKind
 	0,   // 14: mayfly.wire.v6.Schema.Attribute.description_kind:type_name -> mayfly.wire.v6.StringKind
-	49,  // 15: mayfly.wire.v6.Schema.Attribute.nested_type:type_name -> mayfly.wire.v6.Schema.Object
-	46,  // 16: mayfly.wire.v6.Schema.NestedBlock.block:type_name -> mayfly.wire.v6.Schema.Block
+	61,  // 15: mayfly.wire.v6.Schema.Attribute.nested_type:type_name -> mayfly.wire.v6.Schema.Object
+	58,  // 16: mayfly.wire.v6.Schema.NestedBlock.block:type_name -> mayfly.wire.v6.Schema.Block
 	2,   // 17: mayfly.wire.v6.Schema.NestedBlock.nesting:type_name -> mayfly.wire.v6.Schema.NestedBlock.NestingMode
-	47,  // 18: mayfly.wire.v6.Schema.Object.attributes:type_name -> mayfly.wire.v6.Schema.Attribute
+	59,  // 18: mayfly.wire.v6.Schema.Object.attributes:type_name -> mayfly.wire.v6.Schema.Attribute
 	3,   // 19: mayfly.wire.v6.Schema.Object.nesting:type_name -> mayfly.wire.v6.Schema.Object.NestingMode
 	0,   // 20: mayfly.wire.v6.Function.Parameter.description_kind:type_name -> mayfly.wire.v6.StringKind
-	56,  // 21: mayfly.wire.v6.GetResourceIdentitySchemas.Response.identity_schemas:type_name -> mayfly.wire.v6.GetResourceIdentitySchemas.Response.IdentitySchemasEntry
+	68,  // 21: mayfly.wire.v6.GetResourceIdentitySchemas.Response.identity_schemas:type_name -> mayfly.wire.v6.GetResourceIdentitySchemas.Response.IdentitySchemasEntry
 	6,   // 22: mayfly.wire.v6.GetResourceIdentitySchemas.Response.diagnostics:type_name -> mayfly.wire.v6.Diagnostic
 	15,  // 23: mayfly.wire.v6.GetResourceIdentitySchemas.Response.IdentitySchemasEntry.value:type_name -> mayfly.wire.v6.ResourceIdentitySchema
 	5,   // 24: mayfly.wire.v6.ValidateProviderConfig.Request.config:type_name -> mayfly.wire.v6.DynamicValue
@@ -6415,7 +7845,7 @@ var file_mayfly_wire6_proto_depIdxs = []int32{
 	16,  // 74: mayfly.wire.v6.ImportResourceState.Request.identity:type_name -> mayfly.wire.v6.ResourceIdentityData
 	5,   // 75: mayfly.wire.v6.ImportResourceState.ImportedResource.state:type_name -> mayfly.wire.v6.DynamicValue
 	16,  // 76: mayfly.wire.v6.ImportResourceState.ImportedResource.identity:type_name -> mayfly.wire.v6.ResourceIdentityData
-	82,  // 77: mayfly.wire.v6.ImportResourceState.Response.imported_resources:type_name -> mayfly.wire.v6.ImportResourceState.ImportedResource
+	94,  // 77: mayfly.wire.v6.ImportResourceState.Response.imported_resources:type_name -> mayfly.wire.v6.ImportResourceState.ImportedResource
 	6,   // 78: mayfly.wire.v6.ImportResourceState.Response.diagnostics:type_name -> mayfly.wire.v6.Diagnostic
 	14,  // 79: mayfly.wire.v6.ImportResourceState.Response.deferred:type_name -> mayfly.wire.v6.Deferred
 	9,   // 80: mayfly.wire.v6.MoveResourceState.Request.source_state:type_name -> mayfly.wire.v6.RawState
@@ -6444,26 +7874,41 @@ var file_mayfly_wire6_proto_depIdxs = []int32{
 	14,  // 103: mayfly.wire.v6.PlanAction.Response.deferred:type_name -> mayfly.wire.v6.Deferred
 	5,   // 104: mayfly.wire.v6.InvokeAction.Request.config:type_name -> mayfly.wire.v6.DynamicValue
 	13,  // 105: mayfly.wire.v6.InvokeAction.Request.client_capabilities:type_name -> mayfly.wire.v6.ClientCapabilities
-	99,  // 106: mayfly.wire.v6.InvokeAction.Event.progress:type_name -> mayfly.wire.v6.InvokeAction.Event.Progress
-	100, // 107: mayfly.wire.v6.InvokeAction.Event.completed:type_name -> mayfly.wire.v6.InvokeAction.Event.Completed
+	111, // 106: mayfly.wire.v6.InvokeAction.Event.progress:type_name -> mayfly.wire.v6.InvokeAction.Event.Progress
+	112, // 107: mayfly.wire.v6.InvokeAction.Event.completed:type_name -> mayfly.wire.v6.InvokeAction.Event.Completed
 	6,   // 108: mayfly.wire.v6.InvokeAction.Event.Completed.diagnostics:type_name -> mayfly.wire.v6.Diagnostic
 	5,   // 109: mayfly.wire.v6.OpenEphemeralResource.Request.config:type_name -> mayfly.wire.v6.DynamicValue
 	13,  // 110: mayfly.wire.v6.OpenEphemeralResource.Request.client_capabilities:type_name -> mayfly.wire.v6.ClientCapabilities
 	6,   // 111: mayfly.wire.v6.OpenEphemeralResource.Response.diagnostics:type_name -> mayfly.wire.v6.Diagnostic
-	109, // 112: mayfly.wire.v6.OpenEphemeralResource.Response.renew_at:type_name -> google.protobuf.Timestamp
+	137, // 112: mayfly.wire.v6.OpenEphemeralResource.Response.renew_at:type_name -> google.protobuf.Timestamp
 	5,   // 113: mayfly.wire.v6.OpenEphemeralResource.Response.result:type_name -> mayfly.wire.v6.DynamicValue
 	14,  // 114: mayfly.wire.v6.OpenEphemeralResource.Response.deferred:type_name -> mayfly.wire.v6.Deferred
 	6,   // 115: mayfly.wire.v6.RenewEphemeralResource.Response.diagnostics:type_name -> mayfly.wire.v6.Diagnostic
-	109, // 116: mayfly.wire.v6.RenewEphemeralResource.Response.renew_at:type_name -> google.protobuf.Timestamp
+	137, // 116: mayfly.wire.v6.RenewEphemeralResource.Response.renew_at:type_name -> google.protobuf.Timestamp
 	6,   // 117: mayfly.wire.v6.CloseEphemeralResource.Response.diagnostics:type_name -> mayfly.wire.v6.Diagnostic
 	5,   // 118: mayfly.wire.v6.CallFunction.Request.arguments:type_name -> mayfly.wire.v6.DynamicValue
 	5,   // 119: mayfly.wire.v6.CallFunction.Response.result:type_name -> mayfly.wire.v6.DynamicValue
 	7,   // 120: mayfly.wire.v6.CallFunction.Response.error:type_name -> mayfly.wire.v6.FunctionError
-	121, // [121:121] is the sub-list for method output_type
-	121, // [121:121] is the sub-list for method input_type
-	121, // [121:121] is the sub-list for extension type_name
-	121, // [121:121] is the sub-list for extension extendee
-	0,   // [0:121] is the sub-list for field type_name
+	5,   // 121: mayfly.wire.v6.ValidateStateStoreConfig.Request.config:type_name -> mayfly.wire.v6.DynamicValue
+	6,   // 122: mayfly.wire.v6.ValidateStateStoreConfig.Response.diagnostics:type_name -> mayfly.wire.v6.Diagnostic
+	5,   // 123: mayfly.wire.v6.ConfigureStateStore.Request.config:type_name -> mayfly.wire.v6.DynamicValue
+	46,  // 124: mayfly.wire.v6.ConfigureStateStore.Request.capabilities:type_name -> mayfly.wire.v6.StateStoreClientCapabilities
+	6,   // 125: mayfly.wire.v6.ConfigureStateStore.Response.diagnostics:type_name -> mayfly.wire.v6.Diagnostic
+	47,  // 126: mayfly.wire.v6.ConfigureStateStore.Response.capabilities:type_name -> mayfly.wire.v6.StateStoreServerCapabilities
+	48,  // 127: mayfly.wire.v6.ReadStateBytes.ResponseChunk.range:type_name -> mayfly.wire.v6.StateByteRange
+	6,   // 128: mayfly.wire.v6.ReadStateBytes.ResponseChunk.diagnostics:type_name -> mayfly.wire.v6.Diagnostic
+	51,  // 129: mayfly.wire.v6.WriteStateBytes.RequestChunk.meta:type_name -> mayfly.wire.v6.RequestChunkMeta
+	48,  // 130: mayfly.wire.v6.WriteStateBytes.RequestChunk.range:type_name -> mayfly.wire.v6.StateByteRange
+	6,   // 131: mayfly.wire.v6.WriteStateBytes.Response.diagnostics:type_name -> mayfly.wire.v6.Diagnostic
+	6,   // 132: mayfly.wire.v6.LockState.Response.diagnostics:type_name -> mayfly.wire.v6.Diagnostic
+	6,   // 133: mayfly.wire.v6.UnlockState.Response.diagnostics:type_name -> mayfly.wire.v6.Diagnostic
+	6,   // 134: mayfly.wire.v6.GetStates.Response.diagnostics:type_name -> mayfly.wire.v6.Diagnostic
+	6,   // 135: mayfly.wire.v6.DeleteState.Response.diagnostics:type_name -> mayfly.wire.v6.Diagnostic
+	136, // [136:136] is the sub-list for method output_type
+	136, // [136:136] is the sub-list for method input_type
+	136, // [136:136] is the sub-list for extension type_name
+	136, // [136:136] is the sub-list for extension extendee
+	0,   // [0:136] is the sub-list for field type_name
 }
 
 func init() { file_mayfly_wire6_proto_init() }
@@ -6472,27 +7917,28 @@ func file_mayfly_wire6_proto_init() {
 		return
 	}
 	file_mayfly_wire6_proto_msgTypes[2].OneofWrappers = []any{}
-	file_mayfly_wire6_proto_msgTypes[39].OneofWrappers = []any{
+	file_mayfly_wire6_proto_msgTypes[51].OneofWrappers = []any{
 		(*AttributePath_Step_AttributeName)(nil),
 		(*AttributePath_Step_ElementKeyString)(nil),
 		(*AttributePath_Step_ElementKeyInt)(nil),
 	}
-	file_mayfly_wire6_proto_msgTypes[87].OneofWrappers = []any{}
-	file_mayfly_wire6_proto_msgTypes[93].OneofWrappers = []any{
+	file_mayfly_wire6_proto_msgTypes[99].OneofWrappers = []any{}
+	file_mayfly_wire6_proto_msgTypes[105].OneofWrappers = []any{
 		(*InvokeAction_Event_Progress_)(nil),
 		(*InvokeAction_Event_Completed_)(nil),
 	}
-	file_mayfly_wire6_proto_msgTypes[97].OneofWrappers = []any{}
-	file_mayfly_wire6_proto_msgTypes[98].OneofWrappers = []any{}
-	file_mayfly_wire6_proto_msgTypes[99].OneofWrappers = []any{}
-	file_mayfly_wire6_proto_msgTypes[100].OneofWrappers = []any{}
+	file_mayfly_wire6_proto_msgTypes[109].OneofWrappers = []any{}
+	file_mayfly_wire6_proto_msgTypes[110].OneofWrappers = []any{}
+	file_mayfly_wire6_proto_msgTypes[111].OneofWrappers = []any{}
+	file_mayfly_wire6_proto_msgTypes[112].OneofWrappers = []any{}
+	file_mayfly_wire6_proto_msgTypes[122].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_mayfly_wire6_proto_rawDesc), len(file_mayfly_wire6_proto_rawDesc)),
 			NumEnums:      5,
-			NumMessages:   104,
+			NumMessages:   132,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -17,6 +17,7 @@ var withheldNotes = map[plan.WithheldStatus]string{
 	plan.WithheldVersion:      ", another version",
 	plan.WithheldStored:       ", no longer stored",
 	plan.WithheldReleased:     ", stored from now on",
+	plan.WithheldImported:     ", imported",
 }
 
 // write implements body.

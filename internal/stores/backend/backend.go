@@ -1,6 +1,7 @@
-// Package backend describes kinds of backends: the arguments of the block, the environment variables that
-// stand in for them, and how a configuration opens a store. Everything else, such as recording a backend,
-// moving states from one to another and reading states of others, works on the value of its configuration.
+// Package backend describes kinds of backends, and state stores of providers: the arguments of the block,
+// the environment variables that stand in for them, and how a configuration opens a store. Everything else,
+// such as recording a backend, moving states from one to another and reading states of others, works on the
+// value of its configuration.
 //
 // Each store declares its kind; package kinds lists them. A kind is declared by its arguments even if a build
 // tag such as mayfly_no_http leaves its client out of the program, so that a block is checked by them.
@@ -44,6 +45,8 @@ type Kind struct {
 	// where has the names of the arguments that say where states are.
 	where   []string
 	service Service
+	// Provided is set for a state store of a provider.
+	Provided *Provided
 }
 
 // Service opens a kind of backend. The zero value is for a kind that this program cannot open.
@@ -87,6 +90,8 @@ type Env struct {
 	// JournalDir is a directory of this machine, created when needed, for the journals of services that have
 	// no room for them.
 	JournalDir string
+	// Place says for messages where the states are, for a state store of a provider.
+	Place string
 }
 
 // HostService is how a service of a host is reached, as services are discovered by the hosts' names.
@@ -119,14 +124,25 @@ func Usable(table map[string]*Kind) []string {
 // Usable reports whether this program can open stores of the kind.
 func (k *Kind) Usable() bool { return k.service.Open != nil || k.service.Connect != nil }
 
+// String names the kind within a sentence.
+func (k *Kind) String() string {
+	if k.Provided != nil {
+		return k.Provided.String()
+	}
+	return fmt.Sprintf("backend %q", k.Name)
+}
+
 // Open opens the store of a configuration, which Complete has completed. Errors name arguments and have none
 // of their values.
 func (k *Kind) Open(ctx context.Context, cfg cty.Value, env Env) (store.Store, error) {
 	if !k.Usable() {
-		return nil, fmt.Errorf("the backend %q cannot be used by this version of Mayfly", k.Name)
+		return nil, fmt.Errorf("the %s cannot be used by this version of Mayfly", k)
 	}
 	if env.Lookup == nil {
 		env.Lookup = func(string) string { return "" }
+	}
+	if k.Provided != nil {
+		env = k.Provided.env(cfg, env)
 	}
 	cfg, _ = cfg.UnmarkDeep()
 	if k.service.Open != nil {
@@ -142,8 +158,11 @@ func (k *Kind) Open(ctx context.Context, cfg cty.Value, env Env) (store.Store, e
 // Place says for a message where the state of the default workspace is. The configuration need not be
 // complete.
 func (k *Kind) Place(cfg cty.Value) string {
-	if k.service.Place == nil {
-		return fmt.Sprintf("the backend %q", k.Name)
+	switch {
+	case k.Provided != nil:
+		return k.Provided.placeOf(cfg)
+	case k.service.Place == nil:
+		return "the " + k.String()
 	}
 	cfg, _ = cfg.UnmarkDeep()
 	return k.service.Place(Config{cfg})
@@ -161,6 +180,9 @@ func (k *Kind) PlaceIn(cfg cty.Value, workspace string) string {
 // Identity returns a text that is the same for configurations that keep states in the same places. The
 // configuration need not be complete.
 func (k *Kind) Identity(cfg cty.Value) string {
+	if k.Provided != nil {
+		return k.Provided.identity(cfg)
+	}
 	cfg, _ = cfg.UnmarkDeep()
 	if k.service.Identity == nil {
 		var sb strings.Builder

@@ -29,6 +29,9 @@ func (k *Kind) Check(body hcl.Body) diag.List {
 // decode returns the values of the arguments in a body, which may be unknown only if that is allowed. Names
 // that do not exist are reported at their places, and everything else is checked all the same.
 func (k *Kind) decode(body hcl.Body, unknown bool) (map[string]cty.Value, diag.List) {
+	if k.Provided != nil {
+		return k.Provided.decode(body, unknown)
+	}
 	values := map[string]cty.Value{}
 	want := &hcl.BodySchema{}
 	for _, name := range slices.Sorted(maps.Keys(k.Block.Attributes)) {
@@ -187,14 +190,22 @@ func (k *Kind) SetText(name, text string) (cty.Value, diag.List) {
 	const summary = "Invalid backend configuration argument"
 	a := k.Block.Attributes[name]
 	if a == nil {
-		return cty.NilVal, diag.Errorf(summary, "An option -backend-config sets the argument %q, which the backend %q does not have.%s It has %s.",
-			name, k.Name, k.similar(name), diag.Names(k.Block.Names()))
+		return cty.NilVal, diag.Errorf(summary, "An option -backend-config sets the argument %q, which the %s does not have.%s It has %s.",
+			name, k, diag.DidYouMean(name, settable(k)), diag.Names(settable(k)))
 	}
 	v, err := convert.Convert(cty.StringVal(text), k.typeOf(name))
 	if err != nil {
-		return cty.NilVal, diag.Errorf(summary, "An option -backend-config sets the argument %q of the backend %q, which must be a %s.", name, k.Name, k.typeName(name))
+		return cty.NilVal, diag.Errorf(summary, "An option -backend-config sets the argument %q of the %s, which must be a %s.", name, k, k.typeName(name))
 	}
 	return v, nil
+}
+
+// settable returns the names of the arguments that options may set.
+func settable(k *Kind) []string {
+	if k.Provided != nil {
+		return k.Provided.loose.Names()
+	}
+	return k.Block.Names()
 }
 
 func (k *Kind) similar(name string) string { return diag.DidYouMean(name, k.Block.Names()) }

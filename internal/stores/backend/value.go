@@ -19,7 +19,7 @@ func (k *Kind) Object(values map[string]cty.Value) cty.Value {
 	attrs := map[string]cty.Value{}
 	for name, null := range k.Block.Empty().AsValueMap() {
 		attrs[name] = null
-		if v, ok := values[name]; ok && !isEmptyText(v) {
+		if v, ok := values[name]; ok && (k.Provided != nil || !isEmptyText(v)) { // which may mean something to a provider
 			attrs[name] = v
 		}
 	}
@@ -35,6 +35,9 @@ func isEmptyText(v cty.Value) bool {
 // contains a credential, also as part of an address, or because its value comes from something sensitive or
 // ephemeral. It is false for an argument without a value.
 func (k *Kind) IsSecret(cfg cty.Value, name string) bool {
+	if k.Provided != nil {
+		return k.Provided.isSecret(cfg, name) || len(credentialsIn(cfg.GetAttr(name))) > 0
+	}
 	return k.isWhollySecret(cfg, name) || len(credentialsIn(cfg.GetAttr(name))) > 0
 }
 
@@ -70,6 +73,9 @@ func (k *Kind) Secrets(cfg cty.Value) []string {
 // Public returns cfg without marks and with only those parts of its arguments that are not secret, see
 // PublicPart.
 func (k *Kind) Public(cfg cty.Value) cty.Value {
+	if k.Provided != nil {
+		return k.Provided.public(cfg)
+	}
 	values := cfg.AsValueMap()
 	for _, name := range k.Secrets(cfg) {
 		values[name] = k.PublicPart(cfg, name)
@@ -81,6 +87,9 @@ func (k *Kind) Public(cfg cty.Value) cty.Value {
 // PublicPart returns the part of an argument that may be written to a file in clear: all of it, addresses
 // without the credentials in them, or nothing.
 func (k *Kind) PublicPart(cfg cty.Value, name string) cty.Value {
+	if k.Provided != nil {
+		return k.Provided.public(cfg).GetAttr(name)
+	}
 	if k.isWhollySecret(cfg, name) {
 		return k.Block.Empty().GetAttr(name)
 	}
@@ -90,6 +99,9 @@ func (k *Kind) PublicPart(cfg cty.Value, name string) cty.Value {
 // Credentials returns the texts in the arguments of cfg that are secret, as they may be in messages of
 // servers and libraries.
 func (k *Kind) Credentials(cfg cty.Value) []string {
+	if k.Provided != nil {
+		return k.Provided.credentials(cfg)
+	}
 	var out []string
 	for _, name := range k.Secrets(cfg) {
 		v, _ := cfg.GetAttr(name).UnmarkDeep()
@@ -113,7 +125,7 @@ func (k *Kind) Complete(cfg cty.Value, lookup func(string) string) (cty.Value, e
 	}
 	for _, name := range k.Block.Names() {
 		if a := k.Block.Attributes[name]; a != nil && a.Required && cfg.GetAttr(name).IsNull() {
-			return cfg, fmt.Errorf("the argument %q of the backend %q is missing.%s", name, k.Name, k.waysToSet(name))
+			return cfg, fmt.Errorf("the argument %q of the %s is missing.%s", name, k, k.waysToSet(name))
 		}
 	}
 	return cfg, nil
@@ -122,6 +134,9 @@ func (k *Kind) Complete(cfg cty.Value, lookup func(string) string) (cty.Value, e
 // FromEnvironment returns cfg with values from the environment for arguments that have none. Errors have no
 // values.
 func (k *Kind) FromEnvironment(cfg cty.Value, lookup func(string) string) (cty.Value, error) {
+	if k.Provided != nil {
+		return cfg, nil // with its marks, which tell the secret parts
+	}
 	cfg, _ = cfg.UnmarkDeep()
 	values := cfg.AsValueMap()
 	for _, name := range slices.Sorted(maps.Keys(k.env)) {

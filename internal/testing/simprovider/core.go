@@ -25,6 +25,7 @@ type core struct {
 	resources  map[string]*tfprotov6.Schema
 	data       map[string]*tfprotov6.Schema
 	ephemerals map[string]*tfprotov6.Schema
+	stores     map[string]*tfprotov6.Schema // of states; none in protocol 5
 
 	rules *ruleSet
 	cloud *cloud

@@ -70,6 +70,11 @@
 //   - action sim_job: name; optional steps (messages before it ends), say (the end of each), delay, fail_on,
 //     and answer: none (the answer ends without saying that the action has ended), exit, hang (until it is
 //     cancelled or stopped), late (done after that). It adds a line too.
+//   - state store sim_files (protocol 6 only): dir (a name; the states are in states/DIR of the cloud);
+//     optional note, key (sensitive; the same for all uses of a directory), chunk_size, lockless (there are
+//     no locks), blocks label {text}, and fault: one of configure, list, read, write, written (once the state
+//     was replaced), delete, lock and unlock after exit-, hang- or fail-; held (a lock without a holder); or,
+//     in states of several chunks that are read, short, gap, order, long, length and big.
 //   - functions echo(any), concat2(string, string), join(separator, parts...), fail(string); once configured
 //     whoami(), which only GetFunctions tells. An argument "forbidden" is an error at that argument.
 //   - provider_meta: module; the transcript has it as meta.module.

@@ -35,6 +35,9 @@ func (c *core) GetMetadata(ctx context.Context, _ *tfprotov6.GetMetadataRequest)
 			resp.ListResources = append(resp.ListResources, tfprotov6.ListResourceMetadata{TypeName: n})
 		}
 		resp.Actions = actionTypes(c.invoked)
+		for _, n := range slices.Sorted(maps.Keys(c.stores)) {
+			resp.StateStores = append(resp.StateStores, tfprotov6.StateStoreMetadata{TypeName: n})
+		}
 		for _, n := range slices.Sorted(maps.Keys(functionSignatures())) {
 			resp.Functions = append(resp.Functions, tfprotov6.FunctionMetadata{Name: n})
 		}
@@ -50,7 +53,7 @@ func (c *core) GetProviderSchema(ctx context.Context, _ *tfprotov6.GetProviderSc
 	work := func(context.Context) (*tfprotov6.GetProviderSchemaResponse, error) {
 		return &tfprotov6.GetProviderSchemaResponse{
 			ServerCapabilities: c.capabilities(), Provider: c.provider, ResourceSchemas: c.resources, DataSourceSchemas: c.data,
-			EphemeralResourceSchemas: c.ephemerals, ListResourceSchemas: c.schemas, ActionSchemas: actionMessages(c.invoked), Functions: functionSignatures(), ProviderMeta: metaSchema(),
+			EphemeralResourceSchemas: c.ephemerals, ListResourceSchemas: c.schemas, ActionSchemas: actionMessages(c.invoked), StateStoreSchemas: c.stores, Functions: functionSignatures(), ProviderMeta: metaSchema(),
 		}, nil
 	}
 	return serve(ctx, c, newCall("GetProviderSchema", "", nil), work, func(r *tfprotov6.GetProviderSchemaResponse) answer {

@@ -53,7 +53,11 @@ func FromEnv() (Options, error) {
 // New6 returns a protocol 6 server for in-process use. Each server is one provider instance: it is
 // configured once.
 func New6(o Options) (tfprotov6.ProviderServer, error) {
-	return newCore(o, 6)
+	c, err := newCore(o, 6)
+	if err != nil {
+		return nil, err
+	}
+	return upgraded(c), nil
 }
 
 // New5 returns a protocol 5 server, the same provider without nested attributes.
@@ -161,5 +165,8 @@ func newCore(o Options, protocol int) (*core, error) {
 		ephemerals: ephemeralSchemas(o.Schema),
 	}
 	c.lists, c.actions = &lists{c, listSchemas()}, &actions{c, actionSchemas()}
+	if protocol >= 6 {
+		c.stores = stateStoreSchemas()
+	}
 	return c, nil
 }

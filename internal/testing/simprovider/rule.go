@@ -51,6 +51,11 @@ var rpcs = []string{
 	"ValidateListResourceConfig", "ListResource", "ValidateActionConfig", "PlanAction", "InvokeAction",
 }
 
+// storeRPCs are the methods about states, of protocol 6 only, that a rule can affect.
+var storeRPCs = []string{
+	"ValidateStateStoreConfig", "ConfigureStateStore", "ReadStateBytes", "WriteStateBytes", "GetStates", "DeleteState", "LockState", "UnlockState",
+}
+
 // The deeds that affect the call as a whole; deeds that change a response are in the table alterations.
 const (
 	doError       = "error"
@@ -113,7 +118,7 @@ func newRuleSet(rules []Rule, cl *cloud) (*ruleSet, error) {
 }
 
 func (r Rule) check() error {
-	if !slices.Contains(rpcs, r.RPC) {
+	if !slices.Contains(rpcs, r.RPC) && !slices.Contains(storeRPCs, r.RPC) {
 		return fmt.Errorf("rpc %q is none of %q", r.RPC, rpcs)
 	}
 	_, alters := alterations[r.Do]

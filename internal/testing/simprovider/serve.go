@@ -59,7 +59,7 @@ func serveEnv() error {
 		return err
 	}
 	if number == 6 {
-		return tf6server.Serve(simcloud.Source, func() tfprotov6.ProviderServer { return c })
+		return tf6server.Serve(simcloud.Source, func() tfprotov6.ProviderServer { return upgraded(c) })
 	}
 	s, err := downgraded(o, c)
 	if err != nil {

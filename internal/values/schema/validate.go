@@ -20,11 +20,12 @@ const (
 	ForEphemeral
 	ForList
 	ForAction
+	ForStateStore
 )
 
 // String names the kind as the subject of a sentence.
 func (k Kind) String() string {
-	return [...]string{"provider configurations", "managed resources", "data sources", "ephemeral resources", "lists", "actions"}[k%6]
+	return [...]string{"provider configurations", "managed resources", "data sources", "ephemeral resources", "lists", "actions", "state stores"}[k%7]
 }
 
 // InternalValidate reports all rules that the schema itself breaks, each with the place in the schema. Such

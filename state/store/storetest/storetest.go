@@ -33,6 +33,9 @@ type Harness struct {
 	NoWorkspaces bool
 	// NoLock is set for a place that is configured without locking.
 	NoLock bool
+	// OwnHolder is set for a place that describes holders of locks in its own words: of the information for a
+	// lock, it is given the operation alone.
+	OwnHolder bool
 	// Volatile is set for a place that is lost with the process, and so keeps nothing of a run that does not
 	// end.
 	Volatile bool

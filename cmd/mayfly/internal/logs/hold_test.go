@@ -43,7 +43,7 @@ func TestHeldLines(t *testing.T) {
 		f()
 	}
 	stop()
-	const want = "[WARN] provider.terraform-provider-test: it is ***\n[WARN] mayfly: 2 lines of providers are missing here: an ephemeral resource took long to open\n"
+	const want = "[WARN] provider.terraform-provider-test: it is ***\n[WARN] mayfly: 2 lines of providers are missing here: they would have waited for answers with ephemeral values\n"
 	if got := withoutTimes(stderr.String()); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}

@@ -44,7 +44,7 @@ func (s Settings) Provider() (log func(addr.Provider, string), stop func()) {
 	return func(p addr.Provider, line string) {
 		at := time.Now()
 		h.hold(p.String(), func() { write(at, "provider.terraform-provider-"+p.Type, line) }, func(missing int64) {
-			write(time.Now(), "mayfly", fmt.Sprintf("[WARN] %d lines of providers are missing here: an ephemeral resource took long to open", missing))
+			write(time.Now(), "mayfly", fmt.Sprintf("[WARN] %d lines of providers are missing here: they would have waited for answers with ephemeral values", missing))
 		})
 	}, stop
 }

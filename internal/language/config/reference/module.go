@@ -46,6 +46,7 @@ var moduleBlocks = []Block{
 			many("required_providers", "terraform.required_providers", "the sources and versions of the providers, as objects by local name: `{ source, version, configuration_aliases }`"),
 			one("backend", "terraform.backend", "where [states are kept](../backends.md); root module only", "type"),
 			one("cloud", "terraform.cloud", "a service that [keeps states](../backends.md#services-with-workspaces-of-their-own); root module only"),
+			one("state_store", "terraform.state_store", "a [state store of a provider](../state-stores.md) in place of a backend; root module only", "type"),
 			one("encryption", "terraform.encryption", "how [states and plans are encrypted](../encryption.md); root module only"),
 			many("provider_meta", "terraform.provider_meta", "what a provider is given about the module", "name"),
 		},
@@ -53,6 +54,11 @@ var moduleBlocks = []Block{
 	{Path: "terraform.required_providers", About: "The providers of a module: each argument is the local name of one, with an object as its value: `source`, `version` and `configuration_aliases`.", Rest: Names},
 	{Path: "terraform.backend", About: "Where states are kept. The arguments are [those of the type](backends.md).", Rest: ByType},
 	{Path: "terraform.cloud", About: "A service that keeps states. The arguments are [those of `cloud`](backends.md#cloud).", Rest: ByType},
+	{
+		Path: "terraform.state_store", About: "A state store of a provider. The other arguments are those of the type, as its provider declares them.", Rest: StateStore,
+		Blocks: []Nested{one("provider", "terraform.state_store.provider", "the provider that has the state store, by its local name in `required_providers`; required", "name")},
+	},
+	{Path: "terraform.state_store.provider", About: "The configuration of the provider that keeps the states, in a process of its own. The arguments are the provider's.", Rest: Provider},
 	{Path: "terraform.provider_meta", About: "What a provider is given about the module. The arguments are the provider's.", Rest: Meta},
 	{
 		Path: "language", About: "Settings that all programs of the language read.",

@@ -26,17 +26,18 @@ type Rest string
 
 // The kinds of further content.
 const (
-	Nothing   Rest = ""
-	Provider  Rest = "provider schema"           // the block of the provider's configuration
-	Resource  Rest = "resource schema"           // the block of the resource type
-	Data      Rest = "data source schema"        // the block of the data source
-	Ephemeral Rest = "ephemeral resource schema" // the block of the ephemeral resource type
-	List      Rest = "list schema"               // the block of the list of the type
-	Action    Rest = "action schema"             // the block of the action type
-	Meta      Rest = "provider_meta schema"      // the block that the provider declares for modules
-	Variables Rest = "variables"                 // an argument for each input variable of the module
-	ByType    Rest = "types"                     // as the type in the first label has
-	Names     Rest = "names"                     // arguments with any names
+	Nothing    Rest = ""
+	Provider   Rest = "provider schema"           // the block of the provider's configuration
+	Resource   Rest = "resource schema"           // the block of the resource type
+	Data       Rest = "data source schema"        // the block of the data source
+	Ephemeral  Rest = "ephemeral resource schema" // the block of the ephemeral resource type
+	List       Rest = "list schema"               // the block of the list of the type
+	Action     Rest = "action schema"             // the block of the action type
+	StateStore Rest = "state store schema"        // the block of the type of state store
+	Meta       Rest = "provider_meta schema"      // the block that the provider declares for modules
+	Variables  Rest = "variables"                 // an argument for each input variable of the module
+	ByType     Rest = "types"                     // as the type in the first label has
+	Names      Rest = "names"                     // arguments with any names
 )
 
 // Block is the content of a block.

@@ -18,7 +18,7 @@ const firstRoom = 64 << 20
 // memory at their size.
 const keptBuffer = 16 << 10
 
-// buffer has a message with its prefix. The zero value is empty.
+// buffer has a message with its prefix, or several, one after the other. The zero value is empty.
 //
 //	0 | length, 4 bytes, big endian | message
 type buffer struct{ bytes []byte }
@@ -26,21 +26,29 @@ type buffer struct{ bytes []byte }
 // pool has buffers that were overwritten.
 var pool = sync.Pool{New: func() any { return new([]byte) }}
 
-// newRequest returns a buffer with an encoded message. It fails if the message is longer than the protocol
-// allows.
-func newRequest(m proto.Message) (buffer, error) {
-	size := proto.Size(m)
-	if size > maxMessage {
-		return buffer{}, errors.New("too long")
+// newRequest returns a buffer with encoded messages, one after the other, each with a prefix of its own. It
+// fails if one of them is longer than the protocol allows.
+func newRequest(messages ...proto.Message) (buffer, error) {
+	all := 0
+	for _, m := range messages {
+		size := proto.Size(m)
+		if size > maxMessage {
+			return buffer{}, errors.New("too long")
+		}
+		all += prefix + size
 	}
-	b := newBuffer(prefix + size)
-	data, err := proto.MarshalOptions{UseCachedSize: true}.MarshalAppend(append(b.bytes, 0, 0, 0, 0, 0), m)
-	if err != nil {
-		b.free()
-		return buffer{}, err
+	b := newBuffer(all)
+	for _, m := range messages {
+		head := len(b.bytes)
+		data, err := proto.MarshalOptions{UseCachedSize: true}.MarshalAppend(append(b.bytes, 0, 0, 0, 0, 0), m)
+		if err != nil {
+			b.free()
+			return buffer{}, err
+		}
+		binary.BigEndian.PutUint32(data[head+1:], uint32(len(data)-head-prefix))
+		b.bytes = data
 	}
-	binary.BigEndian.PutUint32(data[1:], uint32(len(data)-prefix))
-	return buffer{data}, nil
+	return b, nil
 }
 
 // newBuffer returns an empty buffer with room for size bytes.

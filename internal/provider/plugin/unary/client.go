@@ -1,4 +1,5 @@
-// Package unary is a gRPC client for calls with one request to a server on the same machine.
+// Package unary is a gRPC client for calls to a server on the same machine. All that a call sends is known
+// when it begins.
 //
 // A general gRPC client costs several times as much as such a call needs: it passes every message between
 // goroutines that serve streams, measures the network, and writes each frame by itself. Here the caller
@@ -9,7 +10,7 @@
 // Start reading at [Client]. A connection is in conn.go (calls and their output) and read.go (its input).
 //
 // The package implements RFC 9113 and the gRPC protocol over HTTP/2 as far as they bind a client without
-// streams of requests, compression and metadata. It knows no methods and no providers.
+// compression and metadata. It knows no methods and no providers.
 package unary
 
 import (
@@ -44,7 +45,13 @@ func NewClient(dial func(context.Context) (net.Conn, error)) *Client {
 
 // Call calls a method, such as "/tfplugin6.Provider/ReadResource". The end of ctx ends the call.
 func (c *Client) Call(ctx context.Context, method string, request, response proto.Message) error {
-	message, err := c.roundTrip(ctx, method, request, nil)
+	return c.CallMany(ctx, method, []proto.Message{request}, response)
+}
+
+// CallMany is Call for a method with a stream of requests, of which there is at least one. They are sent one
+// after the other without waiting for anything in between.
+func (c *Client) CallMany(ctx context.Context, method string, requests []proto.Message, response proto.Message) error {
+	message, err := c.roundTrip(ctx, method, requests, nil)
 	if err != nil {
 		return err
 	}
@@ -58,7 +65,7 @@ func (c *Client) Call(ctx context.Context, method string, request, response prot
 // CallRaw is Call, and returns the response in encoded form. The caller owns the bytes, which are not
 // overwritten.
 func (c *Client) CallRaw(ctx context.Context, method string, request proto.Message) ([]byte, error) {
-	message, err := c.roundTrip(ctx, method, request, nil)
+	message, err := c.roundTrip(ctx, method, []proto.Message{request}, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -69,17 +76,17 @@ func (c *Client) CallRaw(ctx context.Context, method string, request proto.Messa
 // which is overwritten afterwards. The function must not use the client, and while it blocks, so does every
 // call on the connection: see Receive. Stream returns when the server ends the call.
 func (c *Client) Stream(ctx context.Context, method string, request proto.Message, each func(response []byte)) error {
-	rest, err := c.roundTrip(ctx, method, request, each)
+	rest, err := c.roundTrip(ctx, method, []proto.Message{request}, each)
 	rest.free()
 	return err
 }
 
 // roundTrip makes a call. A call that the server certainly did not begin to process is repeated once.
-func (c *Client) roundTrip(ctx context.Context, method string, request proto.Message, each func([]byte)) (buffer, error) {
+func (c *Client) roundTrip(ctx context.Context, method string, requests []proto.Message, each func([]byte)) (buffer, error) {
 	if err := ctx.Err(); err != nil {
 		return buffer{}, contextError(err)
 	}
-	message, err := newRequest(request)
+	message, err := newRequest(requests...)
 	if err != nil {
 		return buffer{}, fail(Internal, "the request of %s cannot be encoded", method)
 	}

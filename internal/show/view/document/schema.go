@@ -15,6 +15,7 @@ type Declarations struct {
 	Ephemeral  map[string]*schema.Schema
 	Lists      map[string]*schema.Schema
 	Actions    map[string]*schema.Schema
+	Stores     map[string]*schema.Schema // of states
 	Functions  map[string]*schema.Function
 	Identities map[string]*schema.Identity
 }
@@ -34,6 +35,7 @@ type jsonProviderSchemas struct {
 	Ephemeral  map[string]*jsonSchema       `json:"ephemeral_resource_schemas,omitempty"`
 	Lists      map[string]*jsonSchema       `json:"list_resource_schemas,omitempty"`
 	Actions    map[string]*jsonActionSchema `json:"action_schemas,omitempty"`
+	Stores     map[string]*jsonSchema       `json:"state_store_schemas,omitempty"`
 	Functions  map[string]jsonFunction      `json:"functions,omitempty"`
 	Identities map[string]jsonIdentity      `json:"resource_identity_schemas,omitempty"`
 }
@@ -102,7 +104,7 @@ func ProviderSchemas(all map[addr.Provider]Declarations) ([]byte, error) {
 		}
 		doc.ProviderSchemas[p.String()] = jsonProviderSchemas{
 			Provider: schemaJSON(s.Provider), Resources: mapValues(s.Resources, schemaJSON), Data: mapValues(s.Data, schemaJSON),
-			Ephemeral: mapValues(s.Ephemeral, schemaJSON), Lists: mapValues(s.Lists, schemaJSON), Actions: mapValues(s.Actions, actionSchemaJSON), Functions: mapValues(s.Functions, functionJSON), Identities: mapValues(s.Identities, identityJSON),
+			Ephemeral: mapValues(s.Ephemeral, schemaJSON), Lists: mapValues(s.Lists, schemaJSON), Actions: mapValues(s.Actions, actionSchemaJSON), Stores: mapValues(s.Stores, schemaJSON), Functions: mapValues(s.Functions, functionJSON), Identities: mapValues(s.Identities, identityJSON),
 		}
 	}
 	return json.Marshal(doc)

@@ -26,6 +26,7 @@ func TestE81_SchemasJSON(t *testing.T) {
 	b, err := ProviderSchemas(map[addr.Provider]Declarations{addr.DefaultProvider("x"): {
 		Provider: &schema.Schema{Block: &schema.Block{}}, Resources: map[string]*schema.Schema{"x_r": {Version: 2, Block: block}},
 		Ephemeral: map[string]*schema.Schema{"x_e": {Block: &schema.Block{}}},
+		Stores:    map[string]*schema.Schema{"x_s": {Block: &schema.Block{}}},
 		Functions: map[string]*schema.Function{"f": {
 			Return: cty.Bool, Summary: "s",
 			Params: []schema.FunctionParam{{Name: "p", Type: cty.String, AllowNull: true}}, Variadic: &schema.FunctionParam{Name: "v", Type: cty.DynamicPseudoType},
@@ -42,6 +43,9 @@ func TestE81_SchemasJSON(t *testing.T) {
 	ps := out.Schemas["registry.opentofu.org/hashicorp/x"]
 	if ps == nil || ps.EphemeralResourceSchemas["x_e"] == nil || ps.ResourceIdentitySchemas["x_r"].Attributes["id"].IdentityType != cty.String {
 		t.Fatalf("incomplete: %s", b)
+	}
+	if ps.StateStoreSchemas["x_s"] == nil {
+		t.Errorf("no state store: %s", b)
 	}
 	r := ps.ResourceSchemas["x_r"]
 	if r.Version != 2 || !r.Block.Attributes["a"].WriteOnly || !r.Block.Attributes["a"].Sensitive || r.Block.DescriptionKind != "markdown" {

@@ -1,0 +1,112 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/internal/base/future"
+	"github.com/mayfly-iac/mayfly/internal/engine/contract"
+	"github.com/mayfly-iac/mayfly/internal/language/eval"
+	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
+	"github.com/mayfly-iac/mayfly/internal/values/value"
+	"github.com/mayfly-iac/mayfly/plan"
+)
+
+// addExcludedUses adds the uses of computed values by objects that a restricted plan leaves out, and that may
+// not exist yet. They are evaluated in a run that sees the objects as the state has them: in the run of the
+// plan, this would plan whatever they refer to.
+func addExcludedUses(p *planner) {
+	w := p.fork(func(w *walk) *eval.Run {
+		stored := func(t *future.Task, in *eval.Instance) cty.Value { return w.recorded(t, p.prior, in) }
+		return w.newRun(p.req.Config, eval.Planning, stored, p.req.Variables, p.plan.Timestamp)
+	})
+	w.run.Diags = &diag.Collector{} // errors here are none of the plan
+	t := &future.Task{}
+	p.req.Config.EachResource(func(b *blocks.Resource) {
+		if b.Config.Addr.Mode != addr.Managed || len(b.Withheld) == 0 && !b.Schema.Block.HasWriteOnly() {
+			return // it may have no such value
+		}
+		for _, m := range w.run.Modules(t, b.Module.Config.Path) {
+			instances, _ := m.Resource(b.Config.Addr).Instances(t)
+			for _, in := range instances {
+				addExcludedUse(p, t, in)
+			}
+		}
+	})
+}
+
+func addExcludedUse(p *planner, t *future.Task, in *eval.Instance) {
+	if p.changes[addr.Object{Instance: in.Addr()}] != nil {
+		return
+	}
+	in.Prepare(t)
+	cfg, diags := in.EvalBody(t, eval.NewOpened(nil))
+	if diags.HasErrors() {
+		return
+	}
+	for _, part := range value.PathsMadeOf(cfg) {
+		b := in.Resource.Block
+		p.computed.add(part.Of, computedUse{
+			user: in.Addr().String(), instance: in.Addr(), path: part.Path,
+			ignored: b.Withheld.Matches(part.Path) && contract.Ignores(b.Schema.Block, &in.Config().Lifecycle, part.Path),
+		})
+	}
+}
+
+// leftOut has the resources that are to use a new value of a change, do not exist yet, and are left out by a
+// restricted plan. If nothing takes the value they are owed it, so that a plan that has them makes another
+// one. Where others have it, they need no record: they cannot be created without another one.
+type leftOut struct {
+	blocks []addr.ConfigResource
+	values []string
+}
+
+// has reports whether a use of a new value is one by such a resource, and if so, notes it.
+func (l *leftOut) has(p *planner, c *plan.Change, w *plan.Withheld, by string, use computedUse) bool {
+	o := addr.Object{Instance: use.instance}
+	if use.instance == (addr.Instance{}) || c.Action == plan.Update || p.changes[o] != nil || p.prior.Object(o) != nil || !p.selection.Restricted() {
+		return false
+	}
+	if p.broken.Touched(plan.Dep{Resource: use.instance.Abs(), Key: use.instance.Key}) {
+		return false
+	}
+	w.Missed = append(w.Missed, use.instance)
+	if block := use.instance.Config(); !slices.Contains(l.blocks, block) {
+		l.blocks = append(l.blocks, block)
+	}
+	if !slices.Contains(l.values, by) {
+		l.values = append(l.values, by)
+	}
+	return true
+}
+
+// report says that the value will be lost. That is an error if the object must not be replaced: there would
+// be no way to another value.
+func (l *leftOut) report(p *planner, c *plan.Change) {
+	if len(l.blocks) == 0 {
+		return
+	}
+	if slices.ContainsFunc(c.Withheld, func(w plan.Withheld) bool { return len(w.Consumers) > 0 }) {
+		for i := range c.Withheld {
+			c.Withheld[i].Missed = nil
+		}
+	}
+	prevented := false
+	if in, ok := p.run.Find(&future.Task{}, c.Addr); ok && in != nil {
+		prevented, _ = in.PreventDestroy(&future.Task{}) // which reports errors when it is planned
+	}
+	why := fmt.Sprintf("The plan makes a new value of %s and leaves out %s, which is to get it. The value exists only in the run that makes it, as ephemeral_attributes keeps it out of the state.",
+		strings.Join(l.values, ", "), names(l.blocks))
+	if prevented {
+		p.run.Report(diag.Errorf("New value would not be delivered",
+			"%s It would be lost, and prevent_destroy of %s is against replacing the object for another one. Plan them together: add %s to this plan.", why, c.Addr, names(l.blocks)).WithAddress(c.Addr.String()))
+		return
+	}
+	p.run.Report(diag.Warnf("New value will not be delivered",
+		"%s Add %s to this plan. Otherwise a later plan makes another value: it replaces %s, or asks for that if other objects depend on it.", why, names(l.blocks), c.Addr).WithAddress(c.Addr.String()))
+}
