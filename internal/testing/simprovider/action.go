@@ -27,7 +27,7 @@ const (
 
 // The servers implement actions, which the interface of a provider does not ask for yet.
 var (
-	_ tfprotov6.ActionServer = (*core)(nil)
+	_ tfprotov6.ActionServer = server6{}
 	_ tfprotov5.ActionServer = server5{}
 )
 

@@ -24,6 +24,7 @@ const typeFiles = "sim_files"
 type server6 struct {
 	tfprotov6.ProviderServer
 	tfprotov6.ListResourceServer
+	tfprotov6.ActionServer
 	*stateStores
 }
 
@@ -31,7 +32,7 @@ var _ tfprotov6.StateStoreServer = server6{}
 
 // upgraded serves a core in protocol 6.
 func upgraded(c *core) tfprotov6.ProviderServer {
-	return server6{c, c, &stateStores{core: c, schemas: stateStoreSchemas()}}
+	return server6{c, c, c, &stateStores{core: c, schemas: stateStoreSchemas()}}
 }
 
 // stateStores is the part of a provider that keeps states.
