@@ -38,7 +38,7 @@ type Rows interface {
 	AddSalts(salts ...Salt)
 }
 
-// Salt is what fingerprints of values are made with, besides the values.
+// Salt is a random text that fingerprints of values are made with.
 type Salt = fingerprint.Salt
 
 // NewRun returns a run that changes base, in whose journal operations are recorded. End calls store with the
