@@ -198,8 +198,8 @@ func (w *rowsRun) output(text string) {
 	set(w.now, "output.o", text)
 }
 
-// operation begins an operation, and ends it in most cases: with success or not, and with one to three changed
-// objects, which must become durable together.
+// operation begins an operation, and ends it in most cases: with success or not, and with one to three
+// changed objects, which must become durable together.
 func (w *rowsRun) operation() {
 	o, _, _ := w.change()
 	id, err := w.Begin(o, "update")
