@@ -14,7 +14,6 @@ import (
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/internal/base/bug"
-	"github.com/mayfly-iac/mayfly/internal/values/fingerprint"
 )
 
 // Journal makes single results durable during a run, long before the whole state is stored. Its methods are
@@ -25,8 +24,8 @@ type Journal interface {
 	// Begin records that action ("create", "delete" and so on) is about to be done to the object. It
 	// returns when the record is durable.
 	Begin(o addr.Object, action string) (id uint64, err error)
-	// Commit ends an operation with its results. It returns when they are durable; operations that depend
-	// on them may then start.
+	// Commit ends an operation with its results, of which a later run finds all or none. It returns when they
+	// are durable; operations that depend on them may then start.
 	Commit(id uint64, changes ...ObjectChange) error
 	// Fail ends a failed operation with the changes that it made nevertheless, such as a tainted object.
 	Fail(id uint64, changes ...ObjectChange) error
@@ -49,8 +48,8 @@ type Queue interface {
 type ObjectChange struct {
 	Object   addr.Object
 	Provider addr.ProviderConfig
-	New      *Object            // nil removes
-	Salts    []fingerprint.Salt // new ones, which the object may depend on
+	New      *Object // nil removes
+	Salts    []Salt  // new ones, which the object may depend on
 }
 
 // Apply makes the change in s.

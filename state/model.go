@@ -9,7 +9,6 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/addr"
-	"github.com/mayfly-iac/mayfly/internal/values/fingerprint"
 	"github.com/mayfly-iac/mayfly/internal/values/value"
 )
 
@@ -19,7 +18,7 @@ type State struct {
 	Resources map[addr.AbsResource]*Resource
 	Outputs   map[string]*Output // of the root module
 	Checks    []CheckResult
-	Salts     []fingerprint.Salt // of fingerprints, the one for new ones first; see AddSalts
+	Salts     []Salt // of fingerprints, the one for new ones first; see AddSalts
 
 	owner uint64 // of the resources that s may change in place; see Copy
 }

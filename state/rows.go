@@ -27,7 +27,7 @@ type Run interface {
 type Rows interface {
 	// Object returns an object and the provider configuration that last operated on it; nil if there is none.
 	Object(o addr.Object) (*Object, addr.ProviderConfig)
-	// Put changes objects without an operation of a provider.
+	// Put changes objects without an operation of a provider. A later Commit does not make them durable.
 	Put(changes ...ObjectChange)
 	// PutOutput changes an output of the root module. One with an unknown value stays as it is; nil or a null
 	// value removes it.
@@ -35,8 +35,11 @@ type Rows interface {
 	// PutChecks replaces the results of all checks.
 	PutChecks(results []CheckResult)
 	// AddSalts adds salts of fingerprints.
-	AddSalts(salts ...fingerprint.Salt)
+	AddSalts(salts ...Salt)
 }
+
+// Salt is a random text that fingerprints of values are made with.
+type Salt = fingerprint.Salt
 
 // NewRun returns a run that changes base, in whose journal operations are recorded. End calls store with the
 // successor of base, or base itself if nothing has changed. version is the program's version.
@@ -114,10 +117,6 @@ func (r *rows) Put(changes ...ObjectChange) {
 func (r *rows) PutOutput(name string, o *Output) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if o == nil {
-		delete(r.state.Outputs, name)
-		return
-	}
 	r.state.SetOutput(name, o)
 }
 

@@ -97,9 +97,13 @@ func (s *State) ensure(a addr.Instance) *Instance {
 	return i
 }
 
-// SetOutput stores an output of the root module. One with an unknown value is not stored, and a null one is
-// removed.
+// SetOutput stores an output of the root module. One with an unknown value is not stored; nil or a null value
+// removes it.
 func (s *State) SetOutput(name string, o *Output) {
+	if o == nil {
+		delete(s.Outputs, name)
+		return
+	}
 	v, err := o.Value.Unmarked()
 	if err != nil || v == cty.NilVal || !v.IsWhollyKnown() {
 		return

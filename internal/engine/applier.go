@@ -128,6 +128,9 @@ func (a *applier) fromState(in *eval.Instance) cty.Value {
 		o = a.req.Plan.Base.Object(op.Obj) // a plan to destroy drops data that was read
 	}
 	a.mu.Unlock()
+	if o != nil {
+		op.Withheld.NameRecorded(o)
+	}
 	if v, ok := op.Live(o); ok {
 		return v
 	}

@@ -471,29 +471,3 @@ func (ip *instancePlan) keepPrior() (cty.Value, bool) {
 	ip.planner.restrict.leave(ip.in.Addr())
 	return ip.planner.fromPrior(ip.in)
 }
-
-// asStored returns the object of an instance in a plan to destroy everything, where provider configurations
-// may still refer to it. A data source without an object in the state is read.
-func (p *planner) asStored(in *eval.Instance) (cty.Value, bool) {
-	if p.req.Mode != plan.Destroy {
-		return cty.NilVal, false
-	}
-	v, ok := p.fromPrior(in)
-	if !ok && in.Config().Addr.Mode == addr.Managed {
-		// It may be gone, and it is a matter of order whether that is known already.
-		op := p.instanceOp(in)
-		if v, ok = op.Live(p.req.State.Object(addr.Object{Instance: p.moved.From(in.Addr())})); !ok {
-			return unknownObject(in), true
-		}
-	}
-	return v, ok
-}
-
-// fromPrior returns the object that the state has.
-func (p *planner) fromPrior(in *eval.Instance) (cty.Value, bool) {
-	op := p.instanceOp(in)
-	p.mu.Lock()
-	o := p.prior.Object(op.Obj)
-	p.mu.Unlock()
-	return op.Live(o)
-}

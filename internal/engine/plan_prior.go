@@ -3,6 +3,8 @@ package engine
 import (
 	"slices"
 
+	"github.com/zclconf/go-cty/cty"
+
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/internal/base/future"
 	"github.com/mayfly-iac/mayfly/internal/engine/object"
@@ -145,4 +147,34 @@ func (p *planner) dependencyFailed(deps []plan.Dep) bool {
 func staysAsIs(ip *instancePlan) bool {
 	c := ip.change
 	return c.Action == plan.NoOp && !c.Before.IsZero() && len(c.Withheld)+len(ip.prior.Sensitive())+len(ip.config.Sensitive) == 0
+}
+
+// asStored returns the object of an instance in a plan to destroy everything, where provider configurations
+// may still refer to it. A data source without an object in the state is read.
+func (p *planner) asStored(in *eval.Instance) (cty.Value, bool) {
+	if p.req.Mode != plan.Destroy {
+		return cty.NilVal, false
+	}
+	v, ok := p.fromPrior(in)
+	if !ok && in.Config().Addr.Mode == addr.Managed {
+		// It may be gone, and it is a matter of order whether that is known already.
+		op := p.instanceOp(in)
+		if v, ok = op.Live(p.req.State.Object(addr.Object{Instance: p.moved.From(in.Addr())})); !ok {
+			return unknownObject(in), true
+		}
+	}
+	return v, ok
+}
+
+// fromPrior returns the object that the state has. Values that the state has only records of are unavailable,
+// also if the configuration of an object that is left alone would store them from now on.
+func (p *planner) fromPrior(in *eval.Instance) (cty.Value, bool) {
+	op := p.instanceOp(in)
+	p.mu.Lock()
+	o := p.prior.Object(op.Obj)
+	p.mu.Unlock()
+	if o != nil {
+		op.Withheld.NameRecorded(o)
+	}
+	return op.Live(o)
 }

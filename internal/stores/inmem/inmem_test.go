@@ -14,10 +14,10 @@ func TestConformance(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) storetest.Harness {
 		s := inmem.New()
 		return storetest.Harness{
-			Volatile: true,
-			Open:     func() store.Store { return s },
-			Corrupt:  func(workspace string, data []byte) error { s.Put(workspace, data); return nil },
-			Stored:   func(workspace string) ([]byte, error) { return s.Get(workspace), nil },
+			Volatile: true, Histories: 100,
+			Open:    func() store.Store { return s },
+			Corrupt: func(workspace string, data []byte) error { s.Put(workspace, data); return nil },
+			Stored:  func(workspace string) ([]byte, error) { return s.Get(workspace), nil },
 		}
 	})
 }

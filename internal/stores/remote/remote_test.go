@@ -23,7 +23,8 @@ func TestConformance(t *testing.T) {
 				f.journals = journals
 				dir := t.TempDir()
 				return storetest.Harness{
-					Open: func() store.Store { return remote.New(f, remote.Options{JournalDir: dir, Version: "1.0.0"}) },
+					Histories: 20,
+					Open:      func() store.Store { return remote.New(f, remote.Options{JournalDir: dir, Version: "1.0.0"}) },
 					Corrupt: func(workspace string, data []byte) error {
 						b := &blob{f, workspace}
 						_, v, err := b.Get(t.Context())

@@ -1,12 +1,14 @@
 package storetest
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/addr"
@@ -18,6 +20,7 @@ import (
 // rowsModel says which rows a store has to have, as texts by name.
 type rowsModel struct {
 	stored  map[string]string          // by the last run that ended, and the results committed since
+	serial  uint64                     // of the state, at least
 	perhaps map[string]map[string]bool // rows that a run has put and not ended with: the texts that they may have
 	begun   []string                   // operations that have not ended, of the last run that did not end
 }
@@ -32,13 +35,20 @@ type history struct {
 	n      int // makes the next text
 }
 
-// rowsHistories is the number of random histories that a store is tested with.
-const rowsHistories = 3
-
 // testRows carries out random histories of runs that change rows and end, or do not.
 func testRows(t *testing.T, setup func(t *testing.T) Harness) {
-	for seed := range uint64(rowsHistories) {
-		h := &history{T: t, Harness: setup(t), random: rand.New(rand.NewPCG(seed, 1)), model: rowsModel{stored: map[string]string{}}}
+	first := setup(t)
+	for seed := range cmp.Or(first.Histories, 4) {
+		place := first
+		if seed > 0 {
+			place = setup(t)
+		}
+		h := &history{T: t, Harness: place, random: rand.New(rand.NewPCG(uint64(seed), 1)), model: rowsModel{serial: 1}}
+		f := File(t, "l", 1, 2)
+		h.model.stored = rowsOf(t, f.State)
+		if err := manager(t, h.Harness, store.DefaultWorkspace).Write(t.Context(), f); err != nil {
+			t.Fatal(err)
+		}
 		for run := range 6 {
 			if h.run(); t.Failed() {
 				t.Fatalf("in run %d of the history with the seed %d", run, seed)
@@ -60,14 +70,15 @@ func (h *history) run() {
 		h.Fatal(err)
 	}
 	if f == nil {
-		f = File(h.T, "l", 0, 0)
+		h.Fatal("the state is gone")
 	}
 	h.check(f, store.RecoveredBy(m))
+	h.model.serial = f.Serial
 	r, err := m.BeginRun(h.Context(), f, "1.0.0")
 	if err != nil {
 		h.Fatal(err)
 	}
-	w := &rowsRun{history: h, Run: r, now: rowsOf(h.T, f.State), durable: map[string]string{}}
+	w := &rowsRun{history: h, Run: r, base: f, now: rowsOf(h.T, f.State), durable: map[string]string{}}
 	for name, text := range w.now {
 		w.durable[name] = text
 	}
@@ -78,13 +89,19 @@ func (h *history) run() {
 		w.end()
 		return
 	}
-	h.model = rowsModel{stored: w.durable, perhaps: w.perhaps(), begun: w.begun}
+	if w.committed {
+		f.Serial++
+	}
+	h.model = rowsModel{stored: w.durable, serial: f.Serial, perhaps: w.perhaps(), begun: w.begun}
 }
 
 // check compares a state as it was read with the model.
 func (h *history) check(f *state.File, r *store.Recovered) {
 	h.Helper()
 	got := rowsOf(h.T, f.State)
+	if f.Serial < h.model.serial || f.Lineage != "l" {
+		h.Errorf("got the serial %d of the lineage %q, want at least %d of %q", f.Serial, f.Lineage, h.model.serial, "l")
+	}
 	want := map[string]string{}
 	for name, text := range h.model.stored {
 		want[name] = text
@@ -97,7 +114,7 @@ func (h *history) check(f *state.File, r *store.Recovered) {
 			delete(want, name)
 		}
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := gocmp.Diff(want, got); diff != "" {
 		h.Errorf("the rows (-want +got):\n%s", diff)
 	}
 	var begun []string
@@ -108,7 +125,7 @@ func (h *history) check(f *state.File, r *store.Recovered) {
 	}
 	slices.Sort(begun)
 	slices.Sort(h.model.begun)
-	if diff := cmp.Diff(h.model.begun, begun); diff != "" {
+	if diff := gocmp.Diff(h.model.begun, begun); diff != "" {
 		h.Errorf("operations that did not end (-want +got):\n%s", diff)
 	}
 }
@@ -117,33 +134,53 @@ func (h *history) check(f *state.File, r *store.Recovered) {
 type rowsRun struct {
 	*history
 	state.Run
+	base         *state.File
 	now, durable map[string]string
 	begun        []string
 	open         []uint64 // the numbers of begun
+	committed    bool     // results that a later run finds
 }
 
 // step makes one change.
 func (w *rowsRun) step() {
-	w.n++
-	text := fmt.Sprint("text ", w.n)
-	o := Address([]string{"a", "b"}[w.random.IntN(2)], w.random.IntN(3))
-	change := state.ObjectChange{Object: o, Provider: Provider, New: Object(w.T, text)}
-	if w.random.IntN(4) == 0 {
-		change.New, text = nil, ""
-	}
-	switch w.random.IntN(7) {
+	switch o, change, text := w.change(); w.random.IntN(8) {
 	case 0:
 		w.Put(change)
 		set(w.now, o.String(), text)
+		w.compare(o)
 	case 1:
 		w.output(text)
 	case 2:
 		w.PutChecks([]state.CheckResult{{Kind: "check", Config: "check.c", Status: state.CheckFail, Objects: []state.CheckObject{{Addr: "check.c", Status: state.CheckFail, Failures: []string{text}}}}})
 		w.now["check.c"] = text
+	case 3:
+		s := w.salt()
+		w.AddSalts(s)
+		w.now["salt."+s.ID] = "salt"
 	default:
-		w.operation(o, change, text)
+		w.operation()
 	}
-	w.compare(o)
+}
+
+// change returns a change of an object, and the text that the object has after it; "" for none.
+func (w *rowsRun) change() (addr.Object, state.ObjectChange, string) {
+	w.n++
+	text := fmt.Sprint("text ", w.n)
+	o := Address([]string{"a", "b"}[w.random.IntN(2)], w.random.IntN(3))
+	if w.random.IntN(4) == 0 {
+		o.Deposed = "00000001"
+	}
+	change := state.ObjectChange{Object: o, Provider: Provider, New: Object(w.T, text)}
+	if w.random.IntN(4) == 0 {
+		change.New, text = nil, ""
+	}
+	return o, change, text
+}
+
+// salt returns a new salt.
+func (w *rowsRun) salt() state.Salt {
+	w.n++
+	return state.Salt{ID: fmt.Sprintf("%08x", w.n), Scheme: "test", Bytes: []byte("0123456789abcdef")}
 }
 
 // output changes the output.
@@ -161,8 +198,10 @@ func (w *rowsRun) output(text string) {
 	set(w.now, "output.o", text)
 }
 
-// operation begins an operation, and ends it in most cases: with success or not.
-func (w *rowsRun) operation(o addr.Object, change state.ObjectChange, text string) {
+// operation begins an operation, and ends it in most cases: with success or not, and with one to three
+// changed objects, which must become durable together.
+func (w *rowsRun) operation() {
+	o, _, _ := w.change()
 	id, err := w.Begin(o, "update")
 	if err != nil {
 		w.Fatal(err)
@@ -171,15 +210,29 @@ func (w *rowsRun) operation(o addr.Object, change state.ObjectChange, text strin
 		w.begun, w.open = append(w.begun, "update "+o.String()), append(w.open, id)
 		return
 	}
+	var changes []state.ObjectChange
+	for range 1 + w.random.IntN(3) {
+		changed, change, text := w.change()
+		if w.random.IntN(6) == 0 {
+			s := w.salt()
+			change.Salts = append(change.Salts, s)
+			w.now["salt."+s.ID], w.durable["salt."+s.ID] = "salt", "salt"
+		}
+		set(w.now, changed.String(), text)
+		set(w.durable, changed.String(), text)
+		changes = append(changes, change)
+	}
 	end := w.Commit
 	if w.random.IntN(3) == 0 {
 		end = w.Run.Fail
 	}
-	if err := end(id, change); err != nil {
+	if err := end(id, changes...); err != nil {
 		w.Fatal(err)
 	}
-	set(w.now, o.String(), text)
-	set(w.durable, o.String(), text)
+	w.committed = true
+	for _, c := range changes {
+		w.compare(c.Object)
+	}
 }
 
 // compare compares one object of the run with the model.
@@ -201,10 +254,14 @@ func (w *rowsRun) end() {
 	if err != nil {
 		w.Fatal(err)
 	}
-	if diff := cmp.Diff(w.now, rowsOf(w.T, f.State)); diff != "" {
+	if diff := gocmp.Diff(w.now, rowsOf(w.T, f.State)); diff != "" {
 		w.Errorf("the rows of the state that the run leaves (-want +got):\n%s", diff)
 	}
-	w.model = rowsModel{stored: w.now}
+	changed := !maps.Equal(rowsOf(w.T, w.base.State), w.now)
+	if want := w.base.Serial + 1; changed && f.Serial != want || !changed && !w.committed && f.Serial != w.base.Serial {
+		w.Errorf("got the serial %d after the serial %d; the run has changed something: %t", f.Serial, w.base.Serial, changed)
+	}
+	w.model = rowsModel{stored: w.now, serial: f.Serial}
 }
 
 // perhaps returns the rows that were put, which need not be durable, with the texts that they may have.
@@ -232,7 +289,15 @@ func rowsOf(t testing.TB, s *state.State) map[string]string {
 	t.Helper()
 	out := map[string]string{}
 	for a, in := range s.AllInstances() {
-		out[addr.Object{Instance: a}.String()] = textOf(t, in.Current)
+		if in.Current != nil {
+			out[addr.Object{Instance: a}.String()] = textOf(t, in.Current)
+		}
+		for key, o := range in.Deposed {
+			out[addr.Object{Instance: a, Deposed: key}.String()] = textOf(t, o)
+		}
+	}
+	for _, salt := range s.Salts {
+		out["salt."+salt.ID] = "salt"
 	}
 	for name, o := range s.Outputs {
 		v, err := o.Value.Unmarked()

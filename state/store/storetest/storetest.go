@@ -29,6 +29,8 @@ type Harness struct {
 	Stored func(workspace string) ([]byte, error)
 	// Large is the number of instances of the large state; 0 means 2000.
 	Large int
+	// Histories is the number of random histories of runs; 0 means 4.
+	Histories int
 	// NoWorkspaces is set for a place that has room for the state of the default workspace only.
 	NoWorkspaces bool
 	// NoLock is set for a place that is configured without locking.
