@@ -1,5 +1,5 @@
-// Package store defines a place that keeps states: workspaces, each with one state file, a lock and a
-// journal. The stores themselves are its sub-packages.
+// Package store defines a place that keeps states: workspaces, each with one state, a lock, and the results
+// of a run that has not ended. The stores themselves are its sub-packages.
 //
 // It may import state, diag and the packages that these may import. It must not know configuration, plans,
 // providers or the engine.
