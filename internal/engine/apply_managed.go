@@ -219,6 +219,9 @@ func (ia *instanceApply) object(v cty.Value, private []byte, identity cty.Value,
 			sent = cty.NilVal // it may not have been taken, or nothing was sent
 		}
 		o.Withheld = ia.Withheld.Records(v, sent, ia.prior.Object)
+		if ia.stays {
+			recordRemade(ia, o.Withheld)
+		}
 		o.Tainted, o.Dependencies, o.CreateBeforeDestroy = left.tainted, stateDeps(ia.change.Deps), ia.change.CreateBeforeDestroy
 		o.SkipDestroy = ia.in.Config().Lifecycle.SkipDestroy()
 		ia.KeepIdentity(o, ia.prior.Object)

@@ -40,7 +40,8 @@ func settlesAgain(ia *instanceApply, config object.Config) bool {
 	if len(missing) == 0 {
 		return true
 	}
-	ia.stays = ia.change.Action == plan.Update && ia.Withheld.Unavailable(ia.prior.Object, config.Value, missing)
+	ia.stays = ia.change.Action == plan.Update && (ia.Withheld.Unavailable(ia.prior.Object, config.Value, missing) ||
+		sameAdopted(ia.t, &ia.objectOp, ia.s.Opened, ia.in, ia.prior.Object, config, missing, takenOutBy(ia.a.req.Plan)))
 	if !ia.stays {
 		reportUnavailable(&ia.objectOp, config.Computed, missing[0], "")
 	}

@@ -39,7 +39,7 @@ func settleComputed(ip *instancePlan, s *ephemeral.Session) settled {
 	switch {
 	case len(missing) == 0:
 		return settledByPlan
-	case !staysUnavailable(ip, missing):
+	case !staysUnavailable(ip, s, missing):
 		reportUnavailable(&ip.objectOp, ip.declared.Computed, missing[0], "")
 		return settledFailed
 	}
@@ -78,12 +78,13 @@ func noteUses(ip *instancePlan, parts []value.ComputedPart) {
 }
 
 // staysUnavailable reports whether an object stays as it is without values that cannot be had.
-func staysUnavailable(ip *instancePlan, missing []cty.Path) bool {
+func staysUnavailable(ip *instancePlan, s *ephemeral.Session, missing []cty.Path) bool {
 	if !asStored(ip) || !ip.Withheld.SameGiven(ip.loaded.Value, ip.prior.Value, ip.declared.Value, ip.stored) || ip.forcedReason() != plan.NoReason {
 		return false
 	}
 	ip.config = ip.declared
-	return ip.Withheld.Unavailable(ip.stored, ip.declared.Value, missing)
+	return ip.Withheld.Unavailable(ip.stored, ip.declared.Value, missing) ||
+		sameAdopted(ip.t, &ip.objectOp, s.Opened, ip.in, ip.stored, ip.declared, missing, isStored)
 }
 
 // checkUnavailable reports arguments that a change needs and whose values cannot be had. An update needs

@@ -144,14 +144,14 @@ func (ip *instancePlan) planWith(s *ephemeral.Session) (cty.Value, bool) {
 		return cty.NilVal, false
 	}
 	if unneeded(ip) {
-		return planUnneeded(ip, s)
+		return planUnneeded(ip, s, nil)
 	}
 	if !ip.configured() {
 		return cty.NilVal, false
 	}
 	switch settleComputed(ip, s) {
 	case settledSame:
-		return planUnneeded(ip, s)
+		return planUnneeded(ip, s, remade(ip))
 	case settledFailed:
 		return cty.NilVal, false
 	}

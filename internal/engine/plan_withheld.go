@@ -106,8 +106,9 @@ func asStored(ip *instancePlan) bool {
 	return ip.stored != nil && ip.loaded.Object == ip.stored && !ip.loaded.Cleaned && !ip.prior.Value.IsNull()
 }
 
-// planUnneeded plans no change of an object for which unneeded is true, or one of the state alone.
-func planUnneeded(ip *instancePlan, s *ephemeral.Session) (cty.Value, bool) {
+// planUnneeded plans no change of an object for which unneeded is true, or one of the state alone. remade are
+// the attributes that are to be recorded anew.
+func planUnneeded(ip *instancePlan, s *ephemeral.Session, remade []plan.Withheld) (cty.Value, bool) {
 	if !ip.in.Preconditions(ip.t, s.Opened) || ip.Answers.Later && !ip.review() {
 		return cty.NilVal, false
 	}
@@ -118,6 +119,7 @@ func planUnneeded(ip *instancePlan, s *ephemeral.Session) (cty.Value, bool) {
 		ip.Report(diags)
 		return cty.NilVal, false
 	}
+	restored = append(restored, remade...)
 	if len(restored) > 0 || ip.marksChanged(ip.prior.Value) {
 		ip.change.Action, ip.change.Withheld = plan.Update, restored
 	}

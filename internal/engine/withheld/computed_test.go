@@ -299,7 +299,16 @@ func TestRecordsOfMade(t *testing.T) {
 	if got := f.Records(cfg, cfg, o); got[0].Made.Equal(made[0].Made) || !got[0].Sent.Equal(made[0].Sent) {
 		t.Error("a value that is made in another way has the record of before")
 	}
+	if got := f.Remade(made[0], thing(none, str("o"))); f.isSame(made[0].Made, f.made(password)) || !f.isSame(got.Made, f.made(password)) || !got.Config.Equal(made[0].Config) || !got.Sent.Equal(made[0].Sent) {
+		t.Errorf("got %+v, want the record with another fingerprint Made alone", got)
+	}
+	if got := f.Remade(sent(t, password, str("a")), thing(none, str("o"))); got.Made.IsZero() || got.Config.IsZero() {
+		t.Errorf("got %+v, want fingerprints for a record without them", got)
+	}
 	f.Made = nil
+	if got := f.Remade(made[0], cfg); !got.Equal(made[0]) {
+		t.Error("a record changed although nothing computed is in the configuration")
+	}
 	if got := f.Records(cfg, cfg, o); !got[0].Made.IsZero() || !got[0].Config.IsZero() {
 		t.Error("a value that is made of nothing computed any more has a record of that")
 	}

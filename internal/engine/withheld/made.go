@@ -47,6 +47,18 @@ func (a *Attributes) made(path cty.Path) cty.Value {
 	return cty.TupleVal([]cty.Value{cty.TupleVal(out), cty.TupleVal(versions)})
 }
 
+// Remade returns the record of an attribute whose value is the same as before, with the computed values that
+// it is made of now. cfg is the configuration, which need not have the attribute.
+func (a *Attributes) Remade(w state.Withheld, cfg cty.Value) state.Withheld {
+	if made, rest := a.made(w.Path), a.restSet(cfg); made != cty.NilVal && made.IsWhollyKnown() && rest.IsWhollyKnown() {
+		w.Made = a.fingerprint(w.Path, made, a.Hasher.Of)
+		if !a.isOf(w.Config, rest) {
+			w.Config = a.fingerprint(w.Path, rest, a.Hasher.Quick)
+		}
+	}
+	return w
+}
+
 // otherMade reports whether a record is to be made anew because the value is made of computed values, which
 // the record does not know of.
 func (a *Attributes) otherMade(w state.Withheld) bool {

@@ -26,9 +26,11 @@ type StoodIn struct {
 // one for each form that a value may have and that the configuration accepts: truth values are true and
 // false, and collections have several lengths, since the separator of a list with one element makes no
 // difference. whole reports whether a result is known as far as that matters. If none is, StandIns returns
-// one that is not, or none if there are errors, for which the values may be the reason.
-func StandIns(t *future.Task, in *Instance, o *Opened, whole func(cty.Value) bool) []StoodIn {
+// one that is not, or none if there are errors, for which the values may be the reason. Known values for
+// which keep returns true stay as they are; nil for none.
+func StandIns(t *future.Task, in *Instance, o *Opened, whole func(cty.Value) bool, keep func(value.Computed) bool) []StoodIn {
 	s := &standIns{t: t, in: in, opened: o, whole: whole}
+	s.Keep = keep
 	var out, partial []StoodIn
 	for s.Elements = 1; s.Elements <= mostElements; s.Elements *= 2 {
 		got, ok := s.bothTruths()

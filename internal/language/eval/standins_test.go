@@ -38,7 +38,7 @@ resource "sim_thing" "user" { password_wo = EXPR }
 	in := w.instance("sim_thing.user")
 	in.Prepare(w.task)
 	whole := func(v cty.Value) bool { return v.GetAttr("password_wo").IsWhollyKnown() }
-	for _, got := range StandIns(w.task, in, NewOpened(nil), whole) {
+	for _, got := range StandIns(w.task, in, NewOpened(nil), whole, nil) {
 		texts = append(texts, show(got.Value.GetAttr("password_wo")))
 		for _, part := range got.Of {
 			made = made || part.Version == version

@@ -18,6 +18,8 @@ type StandIns struct {
 	Elements int      // of collections
 	Keys     []string // of maps; elements are numbered if there are none
 	True     bool     // truth values are true
+	// Keep reports whether a computed value that is known stays as it is. Nil for none.
+	Keep func(Computed) bool
 	// UsesBool, UsesElements and UsesMap report whether there were truth values, collections and maps.
 	UsesBool, UsesElements, UsesMap bool
 }
@@ -25,8 +27,8 @@ type StandIns struct {
 // stoodIn marks everything that is made of a value that stands in for one of a version.
 type stoodIn struct{ version string }
 
-// Replace returns v with others in place of its computed values. It is unknown where the version is not known
-// yet, or the type leaves the form open. Marks Computed go, and all others stay.
+// Replace returns v with others in place of its computed values, but for those to keep. It is unknown where
+// the version is not known yet, or the type leaves the form open. Marks Computed go, and all others stay.
 func (s *StandIns) Replace(v cty.Value) cty.Value {
 	if len(MadeOf(v)) == 0 {
 		return v
@@ -34,22 +36,23 @@ func (s *StandIns) Replace(v cty.Value) cty.Value {
 	out, err := cty.Transform(v, func(_ cty.Path, part cty.Value) (cty.Value, error) {
 		bare, marks := part.Unmark()
 		kept := cty.ValueMarks{}
-		var version *string
+		var computed *Computed
 		for m := range marks {
 			if c, ok := m.(Computed); ok {
-				version = &c.Version
+				computed = &c
 				continue
 			}
 			kept[m] = struct{}{}
 		}
 		switch {
-		case version == nil:
+		case computed == nil:
 			return part, nil
-		case *version == "":
+		case s.Keep != nil && s.Keep(*computed) && bare.IsWhollyKnown():
+		case computed.Version == "":
 			bare = cty.UnknownVal(bare.Type())
 		default:
-			bare = s.of(bare.Type(), *version)
-			kept[stoodIn{*version}] = struct{}{}
+			bare = s.of(bare.Type(), computed.Version)
+			kept[stoodIn{computed.Version}] = struct{}{}
 		}
 		return bare.WithMarks(kept), nil
 	})

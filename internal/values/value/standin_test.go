@@ -46,6 +46,13 @@ func TestReplace(t *testing.T) {
 	if got := s.Replace(cty.StringVal("t").Mark(Computed{By: "a"})); !got.RawEquals(cty.UnknownVal(cty.String)) {
 		t.Errorf("without a version: got %#v, want an unknown value", got)
 	}
+	s.Keep = func(c Computed) bool { return c.By == "a" }
+	if got := s.Replace(cty.StringVal("t").Mark(Computed{By: "a", Version: "v1"})); !got.RawEquals(cty.StringVal("t")) {
+		t.Errorf("to keep: got %#v, want the value itself", got)
+	}
+	if got := s.Replace(cty.UnknownVal(cty.String).Mark(Computed{By: "a"})); !got.RawEquals(cty.UnknownVal(cty.String)) {
+		t.Errorf("to keep, but unknown: got %#v, want an unknown value", got)
+	}
 	if plain := cty.StringVal("a").Mark(Sensitive); !s.Replace(plain).RawEquals(plain) {
 		t.Error("a value without computed parts was changed")
 	}
