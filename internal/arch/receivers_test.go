@@ -26,12 +26,6 @@ var largeReceivers = map[string]int{
 // module that it embeds: embedding must not hide a type that does everything.
 const maxPromoted = 60
 
-// largePromoted are types with more of them, with how many they may have. A number may fall and not rise.
-var largePromoted = map[string]int{
-	"internal/engine.instancePlan":  72,
-	"internal/engine.instanceApply": 65,
-}
-
 // TestReceivers holds types to a number of methods, which says more about what takes part in everything than
 // lines do.
 func TestReceivers(t *testing.T) {
@@ -42,7 +36,7 @@ func TestReceivers(t *testing.T) {
 		all[name] = len(promoted(types, name, map[string]bool{}))
 	}
 	checkReceivers(t, "methods", own, maxReceiver, largeReceivers)
-	checkReceivers(t, "own and promoted methods", all, maxPromoted, largePromoted)
+	checkReceivers(t, "own and promoted methods", all, maxPromoted, nil)
 }
 
 // checkReceivers compares the counts of methods with a limit and its exceptions. what is counted, for

@@ -88,7 +88,7 @@ func (im *importPlanner) generateOne(t *future.Task, u undeclared) (out *Generat
 		if !sub.Use(s.Provider(t, po, u.to), po.Addr) {
 			return
 		}
-		got, ok := sub.Import(u.target, sub.metaIn(im.run.Root))
+		got, ok := u.target.Import(&sub.Op, sub.metaIn(im.run.Root))
 		if !ok {
 			return
 		}

@@ -75,7 +75,7 @@ func TestImport(t *testing.T) {
 			row.target.Identity = cty.NilVal
 		}
 		f.read = provider.ReadResponse{New: row.read, Private: []byte("p1"), Identity: cty.NilVal}
-		got, ok := f.Import(&row.target, cty.NilVal)
+		got, ok := row.target.Import(&f.Op, cty.NilVal)
 		if ok != row.ok || ok && !same(got.Value, whole) || string(got.Private) != row.private {
 			t.Errorf("%s: %t, %#v", row.name, ok, got)
 		}
@@ -94,7 +94,7 @@ func TestImport(t *testing.T) {
 		f := newFixture(t)
 		prepare(f)
 		target := byIdentity
-		if _, ok := f.Import(&target, cty.NilVal); ok || f.asked != nil {
+		if _, ok := target.Import(&f.Op, cty.NilVal); ok || f.asked != nil {
 			t.Errorf("%s: imported", name)
 		}
 		f.says(t, name, name)
