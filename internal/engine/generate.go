@@ -67,7 +67,7 @@ func (im *importPlanner) generate() []*Generated {
 
 // generateOne imports one object and writes its block; nil if that failed, which was reported.
 func (im *importPlanner) generateOne(t *future.Task, u undeclared) (out *Generated) {
-	po, diags := im.run.ImportProvider(t, u.block, u.to.Resource)
+	po, diags := im.run.Providers.ForImport(t, u.block, u.to.Resource)
 	if diags.HasErrors() {
 		im.run.Report(diags)
 		return nil

@@ -98,7 +98,7 @@ func (im *importer) importObject(t *future.Task, to addr.Instance, id string) *s
 	if po == nil {
 		return nil
 	}
-	if u, ok := im.planner.run.ProviderUse(t, po.Addr); ok {
+	if u, ok := im.planner.run.Providers.Use(t, po.Addr); ok {
 		im.planner.pool.Claim(u)
 		defer im.planner.pool.Waive(u)
 	}

@@ -358,7 +358,7 @@ module "n" {
 			if p.Addr.String() != c.want {
 				t.Errorf("got %s, want %s", p.Addr, c.want)
 			}
-			if again, diags := w.run.ProviderByAddr(w.task, p.Addr); again != p {
+			if again, diags := w.run.Providers.ByAddr(w.task, p.Addr); again != p {
 				t.Errorf("by address: %v %s", again, lines(diags))
 			}
 			w.clean()
@@ -404,7 +404,7 @@ resource "sim_thing" "a" { provider = sim.by[EXPR] }`
 		{Provider: addr.DefaultProvider("sim"), Alias: "gone"},
 		{Provider: addr.DefaultProvider("sim"), Module: addr.RootInstance.Child("gone", addr.NoKey)},
 	} {
-		if _, diags := w.run.ProviderByAddr(w.task, gone); !diags.HasErrors() {
+		if _, diags := w.run.Providers.ByAddr(w.task, gone); !diags.HasErrors() {
 			t.Errorf("%s, which is gone, was found", gone)
 		}
 	}
