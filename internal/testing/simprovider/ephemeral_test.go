@@ -15,7 +15,7 @@ func (r *rig) openOne(typ, config string) (*tfprotov6.OpenEphemeralResourceRespo
 	r.t.Helper()
 	resp, err := r.OpenEphemeralResource(r.t.Context(), &tfprotov6.OpenEphemeralResourceRequest{TypeName: typ, Config: jsonValue(config)})
 	r.none(resp.Diagnostics, err)
-	return resp, r.object(resp.Result, r.ephemerals[typ])
+	return resp, r.object(resp.Result, r.opened[typ])
 }
 
 func (r *rig) renewOne(private []byte) *tfprotov6.RenewEphemeralResourceResponse {

@@ -178,7 +178,7 @@ func TestLookupAndFunctions(t *testing.T) {
 	r.change(typeThing, nil, fullThing)
 	found, err := r.ReadDataSource(t.Context(), &tfprotov6.ReadDataSourceRequest{TypeName: typeLookup, Config: jsonValue(`{"name":"x"}`)})
 	r.none(found.Diagnostics, err)
-	if o := r.object(found.State, r.data[typeLookup]); o.text("id") != "x-1" || o.text("label") != "p-x" || o.number("size") != 3 {
+	if o := r.object(found.State, r.sources[typeLookup]); o.text("id") != "x-1" || o.text("label") != "p-x" || o.number("size") != 3 {
 		t.Errorf("found = %v", o)
 	}
 	missing, err := r.ReadDataSource(t.Context(), &tfprotov6.ReadDataSourceRequest{TypeName: typeLookup, Config: jsonValue(`{"name":"none"}`)})

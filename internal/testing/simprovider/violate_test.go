@@ -70,7 +70,7 @@ func drive(t *testing.T, rule Rule) *struck {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o, err := decode(p.Result, r.ephemerals[typeSecret].ValueType())
+		o, err := decode(p.Result, r.opened[typeSecret].ValueType())
 		return &struck{r: r, object: o, err: err, answer: answer{object: &p.Result, deferred: &p.Deferred, renewAt: &p.RenewAt, private: &p.Private}}
 	}
 	t.Fatalf("the test does not know how to drive %s", rule.RPC)
