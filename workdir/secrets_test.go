@@ -237,7 +237,7 @@ func TestMissingKey(t *testing.T) {
 	key := filepath.Join(config, "mayfly", "backend.key")
 	info, err := os.Stat(key)
 	if err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("%v %v", info.Mode(), err)
+		t.Errorf("got mode %v, %v, want 0600", info.Mode(), err)
 	}
 	if err := os.Rename(key, key+".away"); err != nil {
 		t.Fatal(err)

@@ -190,7 +190,7 @@ func TestWithoutListed(t *testing.T) {
 		"all was listed":        {&store.Recovered{Saved: true, Open: []state.Opening{opening("a", at), opening("a", at.Add(1)), opening("b", at)}}, nil},
 	} {
 		if got := test.recovered.WithoutListed(slices.Clone(open)); !slices.Equal(got, test.want) {
-			t.Errorf("%s: %v, want %v", name, got, test.want)
+			t.Errorf("%s: got %v, want %v", name, got, test.want)
 		}
 	}
 }

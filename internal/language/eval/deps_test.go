@@ -359,7 +359,7 @@ module "n" {
 				t.Errorf("got %s, want %s", p.Addr, c.want)
 			}
 			if again, diags := w.run.Providers.ByAddr(w.task, p.Addr); again != p {
-				t.Errorf("by address: %v %s", again, lines(diags))
+				t.Errorf("by address: got %v %s, want %v", again, lines(diags), p)
 			}
 			w.clean()
 		})
@@ -398,7 +398,7 @@ resource "sim_thing" "a" { provider = sim.by[EXPR] }`
 	w := planned(t, replaceExpr(text, `"x"`))
 	v, diags := w.instance("sim_thing.a").Provider(w.task).EvalBody(w.task, nil)
 	if got := show(v); got != `{key:null region:"x"}` || diags != nil {
-		t.Errorf("%s %s", got, lines(diags))
+		t.Errorf("got %s %s, want %s", got, lines(diags), `{key:null region:"x"}`)
 	}
 	for _, gone := range []addr.ProviderConfig{
 		{Provider: addr.DefaultProvider("sim"), Alias: "gone"},
