@@ -183,7 +183,7 @@ func (d *destruction) provision(pr object.Prior) bool {
 	if d.first == nil {
 		return true
 	}
-	entry := d.a.beginEntry(d.Obj, string(event.OpProvision))
+	entry := d.a.beginEntry(d.Obj, state.ProvisionAction)
 	if entry == nil {
 		return false
 	}

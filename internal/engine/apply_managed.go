@@ -289,7 +289,7 @@ func (ia *instanceApply) provision(entry *journalEntry, o *applied, resp provide
 	if tainted == nil || !entry.end(false, ia.changeTo(tainted)) {
 		return nil
 	}
-	if entry = ia.a.beginEntry(ia.Obj, string(event.OpProvision)); entry == nil {
+	if entry = ia.a.beginEntry(ia.Obj, state.ProvisionAction); entry == nil {
 		return nil
 	}
 	pv := provisioning{walk: ia.walk, t: ia.t, s: ia.s, of: ia.in, obj: ia.Obj, action: plan.Create, ctx: ia.Ctx, self: ia.Mark(o.value, ia.config, tainted.Withheld)}
