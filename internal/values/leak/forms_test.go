@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/zclconf/go-cty/cty"
@@ -323,6 +324,9 @@ func TestPrograms(t *testing.T) {
 		if !strings.Contains(out, Withheld) || len(out) > len(Withheld)+40 || strings.Contains(out, "1}") || strings.Contains(out, "c /") {
 			t.Errorf("%s: %s became %s", program, text, out)
 		}
+	}
+	if _, err := time.ParseDuration(secret); !strings.Contains(err.Error(), `\xc3\xa9`) || g.Redact(err.Error()) != `time: invalid duration "`+Withheld+`"` {
+		t.Errorf("an invalid duration: got %s, want the value in it hidden", g.Redact(err.Error()))
 	}
 	if out := guardOf(`it's a "b"`).Redact(`it\'s\ a\ \"b\"`); out != Withheld {
 		t.Errorf("bash, printf %%q: got %s, want %s", out, Withheld)
