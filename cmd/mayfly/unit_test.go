@@ -76,7 +76,7 @@ func TestGuarded(t *testing.T) {
 	var stderr strings.Builder
 	code := guarded(environment{Stderr: &stderr, Stdin: panicking{}, Stdout: &stderr, Notify: func(chan<- os.Signal) func() { return func() {} }}, []string{"state", "push", "-"})
 	if code != exitCrash || !strings.Contains(stderr.String(), "this is a bug") {
-		t.Errorf("exit status %d\n%s", code, stderr.String())
+		t.Errorf("exit status: got %d, want %d\n%s", code, exitCrash, stderr.String())
 	}
 	if strings.Contains(stderr.String(), "correct-horse") {
 		t.Errorf("the panic's value is shown:\n%s", stderr.String())

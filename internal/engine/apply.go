@@ -143,7 +143,7 @@ func (a *applier) claimSteps(steps []plan.Step) [][]eval.Use {
 
 // destroyUses returns the uses of destroying the object of a change.
 func (a *applier) destroyUses(t *future.Task, c *plan.Change) (uses []eval.Use) {
-	if u, ok := a.preApply.run.ProviderUse(t, c.Provider); ok {
+	if u, ok := a.preApply.run.Providers.Use(t, c.Provider); ok {
 		uses = append(uses, u)
 	}
 	if d := a.destroying.departure(c); d != nil {

@@ -65,7 +65,7 @@ func (or *orphanPlanner) claim() {
 		for _, in := range r.Instances {
 			use, ok := known[in.Provider]
 			if !ok {
-				if u, opens := or.run.ProviderUse(&future.Task{}, in.Provider); opens {
+				if u, opens := or.run.Providers.Use(&future.Task{}, in.Provider); opens {
 					use = []eval.Use{u}
 				}
 				known[in.Provider] = use
@@ -139,7 +139,7 @@ func (or *orphanPlanner) expansionDone(pool *future.Pool, t *future.Task) {
 func (or *orphanPlanner) queue(pool *future.Pool, t *future.Task, resources []addr.AbsResource) {
 	for _, o := range or.choose(t, or.find(resources)) {
 		uses := slices.Clip(heldUses(t, or.run, o.obj.Instance))
-		if u, ok := or.run.ProviderUse(t, o.provider); ok {
+		if u, ok := or.run.Providers.Use(t, o.provider); ok {
 			uses = append(uses, u)
 		}
 		or.pool.Claim(uses...)

@@ -109,7 +109,7 @@ func asStored(ip *instancePlan) bool {
 // planUnneeded plans no change of an object for which unneeded is true, or one of the state alone. remade are
 // the attributes that are to be recorded anew.
 func planUnneeded(ip *instancePlan, s *ephemeral.Session, remade []plan.Withheld) (cty.Value, bool) {
-	if !ip.in.Preconditions(ip.t, s.Opened) || ip.Answers.Later && !ip.review() {
+	if !ip.in.Preconditions(ip.t, s.Opened) || ip.Answers.Later && !ip.load.review() {
 		return cty.NilVal, false
 	}
 	ip.newChange(ip.prior)

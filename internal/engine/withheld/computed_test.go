@@ -233,10 +233,10 @@ func TestIgnoredOfMade(t *testing.T) {
 	}
 	bare := sent(t, password, str("a"))
 	if got := f.Judge(cfg, stored(t, thing(none, str("o")), bare), cfg, cfg); got[0].Status != plan.WithheldSame {
-		t.Errorf("a record that lacks the values that its value is made of: got %s", got[0].Status)
+		t.Errorf("a record that lacks the values that its value is made of: got %s, want %s", got[0].Status, plan.WithheldSame)
 	}
 	if got := f.Judge(thing(none, str("o")), o, thing(unknown, str("o")), cfg); got[0].Status != plan.WithheldSame {
-		t.Errorf("a value that is not known yet: got %s", got[0].Status)
+		t.Errorf("a value that is not known yet: got %s, want %s", got[0].Status, plan.WithheldSame)
 	}
 	if got := f.Fill(thing(none, str("o")), o, thing(unknown, str("o"))); !got.RawEquals(thing(none, str("o"))) {
 		t.Errorf("got %#v, want no unknown value in the prior object", got)
@@ -319,6 +319,6 @@ func TestRecordsOfMade(t *testing.T) {
 	bare := sent(t, password, str("a"))
 	f.Made = []Made{{Value: thing(str("how"), none)}}
 	if got := f.Judge(cfg, stored(t, thing(none, str("o")), bare), cfg, cfg); got[0].Status != plan.WithheldVersion {
-		t.Errorf("a record that lacks the values that its value is made of: got %s", got[0].Status)
+		t.Errorf("a record that lacks the values that its value is made of: got %s, want %s", got[0].Status, plan.WithheldVersion)
 	}
 }
