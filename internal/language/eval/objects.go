@@ -60,6 +60,7 @@ func (r *Run) newModule(a addr.ModuleInstance, b *blocks.Module, call *Call) *Mo
 		if r.opt.Recorded != nil && !a.Mode.Fleeting() {
 			res.recorded = func() []addr.Key { return r.opt.Recorded(res.Addr()) }
 		}
+		res.forgets = r.opt.Forgetful && !r.cfg.Referred(rb)
 		m.resources[a] = res
 	}
 	for name, cb := range b.Calls {
@@ -176,8 +177,12 @@ func (c *Call) aggregate(sel outputSel) *aggregate {
 // Resource is a resource object: a resource, data or ephemeral block in one module instance.
 type Resource struct {
 	expander
-	Block  *blocks.Resource
-	Module *Module
+	Block   *blocks.Resource
+	Module  *Module
+	forgets bool // see Options.Forgetful
+	// objectType is the type of the object that was computed last. cty makes a type for each value, which can
+	// be larger than the value.
+	objectType atomic.Pointer[cty.Type]
 
 	mu        sync.Mutex
 	instances map[addr.Key]*Instance
@@ -289,7 +294,8 @@ type ProviderObject struct {
 	schema   *schema.Schema
 	expander *expander
 	reads    future.Cell[*reads]
-	use      []Use // the configuration itself, as most operations use nothing else
+	use      []Use  // the configuration itself, as most operations use nothing else
+	only     *reads // the same as a read-set
 }
 
 // Type returns the type of the configuration.

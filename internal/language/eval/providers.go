@@ -139,6 +139,7 @@ func (r *Run) providerObject(pc addr.ProviderConfig, found providerRef) *Provide
 		Addr: pc, run: r, module: found.module, block: found.block,
 		use: []Use{{Kind: UseProvider, Provider: pc}},
 	}
+	p.only = &reads{providers: []*ProviderObject{p}}
 	if p.block != nil {
 		p.schema = p.block.Schema
 		if p.block.ForEach != nil {

@@ -23,13 +23,17 @@ func (r *Resource) Instances(t *future.Task) (instances []*Instance, ok bool) {
 	return out, !e.failed
 }
 
+// Has reports whether the arguments of the resource give the instance. It returns false if they are not
+// known.
+func (r *Resource) Has(t *future.Task, k addr.Key) bool { return r.expand(t, nil).has(k) }
+
 // Value returns the result of a managed or data instance, or of a list, asking the host on first demand.
 func (in *Instance) Value(t *future.Task, via *hcl.Range) cty.Value {
 	got, cycle := in.cell.Get(t, in, via, func() cty.Value {
 		if in.Run().opt.Phase == Planning {
 			in.Run().cover(coverage.Resource, in.Config().Range, coverage.Planned)
 		}
-		return in.Run().opt.Result(t, in)
+		return in.Resource.Kept(in.Run().opt.Result(t, in))
 	})
 	if cycle != nil {
 		in.Run().ReportCycle(cycle)
@@ -39,6 +43,20 @@ func (in *Instance) Value(t *future.Task, via *hcl.Range) cty.Value {
 		return cty.DynamicVal
 	}
 	return got
+}
+
+// Kept returns the object of an instance in the form in which a run keeps it for references: with a type
+// that it shares with other instances, or a placeholder if there are no references.
+func (r *Resource) Kept(v cty.Value) cty.Value {
+	if r.forgets {
+		return cty.DynamicVal
+	}
+	ty := v.Type()
+	if shared := r.objectType.Load(); shared != nil && shared.Equals(ty) {
+		return value.WithType(v, *shared)
+	}
+	r.objectType.Store(&ty)
+	return v
 }
 
 // get returns the value of an instance of any mode.

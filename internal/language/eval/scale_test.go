@@ -2,6 +2,7 @@ package eval
 
 import (
 	"fmt"
+	"reflect"
 	"runtime"
 	"strings"
 	"testing"
@@ -10,6 +11,46 @@ import (
 
 	"github.com/mayfly-iac/mayfly/addr"
 )
+
+// TestForgetful checks that a run keeps the objects of instances that something refers to, with one type for
+// all, and no others.
+func TestForgetful(t *testing.T) {
+	w := planned(t, `
+resource "sim_thing" "read" {
+  for_each = toset(["a", "b", "c"])
+  name     = each.key
+}
+resource "sim_thing" "unread" {
+  for_each = toset(["a", "b", "c"])
+  name     = each.key
+}
+output "ids" { value = [for r in sim_thing.read : r.id] }`)
+	opt := w.run.opt
+	opt.Forgetful = true
+	w.run = NewRun(w.cfg, opt)
+	types := map[uintptr]int{}
+	for _, name := range []string{"read", "unread"} {
+		r := w.run.Root.resources[addr.Resource{Type: "sim_thing", Name: name}]
+		instances, _ := r.Instances(w.task)
+		for _, in := range instances {
+			v := in.Value(w.task, nil)
+			if name == "unread" {
+				if v != cty.DynamicVal {
+					t.Errorf("%s is kept", in)
+				}
+				continue
+			}
+			if got := show(v.GetAttr("id")); got != show(cty.StringVal("id:"+in.String())) {
+				t.Errorf("the id of %s is %s", in, got)
+			}
+			types[reflect.ValueOf(v.Type().AttributeTypes()).Pointer()]++
+		}
+	}
+	if len(types) != 1 {
+		t.Errorf("the objects of 3 instances have %d types in memory", len(types))
+	}
+	w.clean()
+}
 
 // shapes are configurations of N instances per block.
 var shapes = []struct{ name, text string }{

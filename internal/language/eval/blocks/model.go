@@ -44,6 +44,9 @@ type Config struct {
 	hasEphemerals   bool
 	neededOnce      sync.Once // of neededSet
 	neededSet       *OpenSet
+	referredOnce    sync.Once // of the two below
+	referredAll     bool
+	referredSet     map[*Resource]struct{}
 }
 
 // Module has the compiled blocks of a module, which all of its instances share.
