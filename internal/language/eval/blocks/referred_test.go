@@ -45,3 +45,34 @@ func TestReferred(t *testing.T) {
 		}
 	}
 }
+
+func TestSoleReads(t *testing.T) {
+	const a = "resource \"a_thing\" \"a\" {}\n"
+	tests := []struct{ name, text, want string }{
+		{"an output", a + "output \"o\" {\nvalue = [a_thing.a.id, a_thing.a]\n}", "output.o: a_thing.a"},
+		{"a local value and depends_on", a + "locals {\nl = a_thing.a\n}\nresource \"a_thing\" \"b\" {\ndepends_on = [a_thing.a]\n}", "local.l: a_thing.a"},
+		{"two outputs", a + "output \"o\" {\nvalue = a_thing.a\n}\noutput \"p\" {\nvalue = a_thing.a\n}", ""},
+		{"an output with a condition", a + "output \"o\" {\nvalue = a_thing.a\nprecondition {\ncondition = a_thing.a.id != \"\"\nerror_message = \"no\"\n}\n}", ""},
+		{"an output and a resource", a + "output \"o\" {\nvalue = a_thing.a\n}\nresource \"a_thing\" \"b\" {\nname = a_thing.a.id\n}", ""},
+		{"a variable", a + "module \"m\" {\nsource = \"./m\"\nv = a_thing.a\n}", ""},
+		{"an output and a condition of its own", "resource \"a_thing\" \"a\" {\nlifecycle {\npostcondition {\ncondition = self.id != \"\"\nerror_message = \"no\"\n}\n}\n}\noutput \"o\" {\nvalue = a_thing.a\n}", ""},
+		{"an output and an import", a + "output \"o\" {\nvalue = a_thing.a\n}\nimport {\nto = a_thing.a\nid = \"1\"\n}", ""},
+	}
+	for _, test := range tests {
+		cfg, diags := compileText(t, test.text, `variable "v" {}`)
+		if diags.HasErrors() {
+			t.Fatalf("%s: %v", test.name, diags)
+		}
+		var got []string
+		for n := range cfg.eachNode {
+			if v, ok := n.(*Value); ok {
+				for _, r := range cfg.SoleReads(v) {
+					got = append(got, v.Address()+": "+r.Address())
+				}
+			}
+		}
+		if text := strings.Join(got, " "); text != test.want {
+			t.Errorf("%s: %q, want %q", test.name, text, test.want)
+		}
+	}
+}
