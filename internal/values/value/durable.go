@@ -123,8 +123,8 @@ func Restore(ty cty.Type, packed []byte, sensitive []cty.Path) Durable {
 // IsZero reports whether d has no value at all, not even null.
 func (d Durable) IsZero() bool { return d.sealed == nil || d.packed == nil }
 
-// Same reports whether d and o have the same encoding and sensitive parts, which takes no decoding. Values that
-// are not the same may still be equal.
+// Same reports whether d and o have the same encoding and sensitive parts, which takes no decoding. Values
+// that are not the same may still be equal.
 func (d Durable) Same(o Durable) bool {
 	return d.sealed == o.sealed || d.SameValue(o) && slices.EqualFunc(d.Sensitive(), o.Sensitive(), cty.Path.Equals)
 }
