@@ -112,6 +112,9 @@ func (a *applier) block(s *plan.Step) {
 func (a *applier) result(t *future.Task, in *eval.Instance) cty.Value {
 	a.mu.Lock()
 	v, ok := a.results[in.Addr()]
+	if ok {
+		a.results[in.Addr()] = cty.DynamicVal // the run has it from now on
+	}
 	a.mu.Unlock()
 	if ok {
 		return v

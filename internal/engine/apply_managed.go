@@ -237,7 +237,7 @@ func (ia *instanceApply) final(v cty.Value, o *state.Object) cty.Value {
 	v = ia.Mark(v, ia.config, o.Withheld)
 	ia.a.mu.Lock()
 	defer ia.a.mu.Unlock()
-	ia.a.results[ia.Obj.Instance] = v
+	ia.a.results[ia.Obj.Instance] = ia.in.Resource.Kept(v)
 	return v
 }
 
