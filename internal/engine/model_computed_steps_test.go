@@ -280,6 +280,8 @@ func (h *madeHistory) follows(of *madeObject) {
 	for _, i := range of.instances() {
 		if h.instance(i) == nil {
 			h.renew(i)
+		} else {
+			h.comeBack(i)
 		}
 	}
 	for _, user := range h.config.users(of) {
@@ -295,4 +297,15 @@ func (h *madeHistory) follows(of *madeObject) {
 		}
 		h.bump(user)
 	}
+}
+
+// comeBack notes the changes of an instance while its resource did not have it.
+func (h *madeHistory) comeBack(i madeInstance) {
+	first := madeInstance{i.madeObject, 0}.named()
+	h.touched[i.named()] = h.touched[i.named()] || h.touched[first]
+	h.needy[i.named()] = h.needy[i.named()] || h.needy[first]
+	if h.renewed[first] {
+		h.renew(i)
+	}
+	h.spread()
 }
