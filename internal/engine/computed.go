@@ -24,6 +24,9 @@ type computedUses struct {
 	mu        sync.Mutex
 	of        map[string][]computedUse // by attribute
 	producers map[string]producer      // of the state, by attribute; made at the first use
+
+	undelivered []*undelivered          // objects with values that an earlier run did not deliver
+	owed        map[string]*undelivered // the same by attribute
 }
 
 // producer is an instance that computed values belong to, with the state's record of one.
@@ -114,9 +117,12 @@ func (u *computedUses) unavailable(user string, of []value.Computed, always bool
 func reportUnavailable(op *objectOp, all []value.ComputedPart, path cty.Path, why string) {
 	var of []value.Computed
 	for _, part := range all {
-		if part.Of.Past && part.Path.Equals(path) {
+		if part.Of.Past && part.Path.Equals(path) && !op.walk.computed.miss(part.Of, op.Obj.Instance) {
 			of = append(of, part.Of)
 		}
+	}
+	if len(of) == 0 {
+		return
 	}
 	diags := op.walk.computed.unavailable(fmt.Sprintf("The argument %s of %s", schema.PathString(path), op.Obj), of, false)
 	diags[0].Path, diags[0].Detail = path, why+diags[0].Detail

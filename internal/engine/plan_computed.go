@@ -68,6 +68,7 @@ func ignores(op *objectOp, path cty.Path) bool {
 // noteUses notes that an object uses the values that parts of its configuration are made of.
 func noteUses(ip *instancePlan, parts []value.ComputedPart) {
 	for _, part := range parts {
+		ip.planner.computed.miss(part.Of, ip.Obj.Instance)
 		if !part.Of.Past {
 			ip.planner.computed.add(part.Of, computedUse{
 				user: ip.Obj.String(), instance: ip.Obj.Instance, path: part.Path,
@@ -127,7 +128,8 @@ func takesWriteOnly(b *schema.Block, path cty.Path, before, after cty.Value) boo
 }
 
 // checkDeliveries has each change that makes a computed value owe it to those who use it (E98). A user that
-// exists and will not take the value in this run is an error: the value would be lost.
+// exists and will not take the value in this run is an error: the value would be lost. So is a use of a value
+// that an earlier run has lost.
 func checkDeliveries(p *planner) {
 	if p.req.Mode != plan.Normal {
 		return
@@ -139,9 +141,10 @@ func checkDeliveries(p *planner) {
 		}
 	}
 	slices.SortFunc(changes, func(a, b *plan.Change) int { return a.Addr.Compare(b.Addr) })
-	if len(changes) > 0 && p.selection.Restricted() {
+	if len(changes)+len(p.computed.undelivered) > 0 && p.selection.Restricted() {
 		addExcludedUses(p)
 	}
+	reportUndelivered(p)
 	for _, c := range changes {
 		used, late := false, leftOut{}
 		for i, w := range c.Withheld {
@@ -263,85 +266,6 @@ func unversioned(p *planner, c *plan.Change, path cty.Path) bool {
 // schemaOf returns the schema of the object of a change, nil if it is not loaded.
 func schemaOf(p *planner, c *plan.Change) *schema.Schema {
 	return p.providers.Loaded(c.Provider.Provider, addr.Managed, c.Addr.Resource.Type)
-}
-
-// checkUndelivered looks for computed values of an object that an earlier run made and did not deliver (E98).
-// An object that was created by that run, and that nothing else needs, is to be replaced, which undelivered
-// says. Anything else is an error, and checkUndelivered returns false.
-func checkUndelivered(ip *instancePlan) bool {
-	if ip.stored == nil || ip.stored.Tainted || ip.planner.req.Mode != plan.Normal {
-		return true
-	}
-	if _, forced := ip.planner.forced[ip.in.Addr()]; forced {
-		return true
-	}
-	var owed, had []addr.ConfigResource
-	created := true
-	for _, w := range ip.stored.Withheld {
-		for _, r := range w.Owed {
-			if m := ip.planner.req.Config.Modules[r.Module]; m != nil && m.Resources[r.Resource] != nil && !slices.Contains(owed, r) {
-				owed, created = append(owed, r), created && w.Created
-			}
-		}
-		for _, r := range w.To {
-			if !slices.Contains(w.Owed, r) && !slices.Contains(had, r) {
-				had = append(had, r)
-			}
-		}
-	}
-	if len(owed) == 0 || !slices.ContainsFunc(owed, ip.planner.selection.TouchesBlock) {
-		return true
-	}
-	a := ip.in.Addr()
-	prevented, diags := ip.in.PreventDestroy(ip.t)
-	ip.walk.run.Report(diags)
-	if diags.HasErrors() {
-		return false
-	}
-	if created && !prevented && len(had) == 0 && !othersDependOn(ip.planner, a.Config(), owed) {
-		ip.undelivered = true
-		ip.Report(diag.Warnf("Value was never delivered",
-			"An earlier run created %s and ended before %s had the value that its provider computed. The value is lost, so the object is replaced.", a, names(owed)))
-		return true
-	}
-	detail := fmt.Sprintf("An earlier run made a new value for %s, or may have, and ended before %s had it.", a, names(owed))
-	if len(had) > 0 {
-		detail += fmt.Sprintf(" It was delivered to %s.", names(had))
-	}
-	ip.Report(diag.Errorf("Value was not delivered",
-		"%s The value exists no longer, as ephemeral_attributes keeps it out of the state. To make a new one, add the option -replace=%s. If all is well as it is, run: untaint %s", detail, diag.Argument(a.String()), diag.Argument(a.String())))
-	return false
-}
-
-// othersDependOn reports whether the state has objects that depend on a resource, and that belong to none of
-// the given resources.
-func othersDependOn(p *planner, r addr.ConfigResource, known []addr.ConfigResource) bool {
-	for of := range p.dependents()[r] {
-		if of != r && !slices.Contains(known, of) {
-			return true
-		}
-	}
-	return false
-}
-
-// dependentsIn returns, for each resource that objects in a state depend on, the resources of those objects.
-func dependentsIn(st *state.State) map[addr.ConfigResource]map[addr.ConfigResource]struct{} {
-	out := map[addr.ConfigResource]map[addr.ConfigResource]struct{}{}
-	if st == nil {
-		return out
-	}
-	for i, in := range st.AllInstances() {
-		if in.Current == nil {
-			continue
-		}
-		for _, r := range in.Current.Dependencies {
-			if out[r] == nil {
-				out[r] = map[addr.ConfigResource]struct{}{}
-			}
-			out[r][i.Config()] = struct{}{}
-		}
-	}
-	return out
 }
 
 // keptAway returns the planned object without the computed values that stay. The plan may have read them, but

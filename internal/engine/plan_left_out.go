@@ -51,6 +51,7 @@ func addExcludedUse(p *planner, t *future.Task, in *eval.Instance) {
 	}
 	for _, part := range value.PathsMadeOf(cfg) {
 		b := in.Resource.Block
+		p.computed.miss(part.Of, in.Addr())
 		p.computed.add(part.Of, computedUse{
 			user: in.Addr().String(), instance: in.Addr(), path: part.Path,
 			ignored: b.Withheld.Matches(part.Path) && contract.Ignores(b.Schema.Block, &in.Config().Lifecycle, part.Path),
