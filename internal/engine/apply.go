@@ -44,6 +44,7 @@ func (e *Engine) Apply(ctx context.Context, req ApplyRequest) (*Applied, diag.Li
 	}
 	a.computed.state = req.Plan.Prior
 	for _, c := range req.Plan.Changes {
+		a.computed.takeOut(c)
 		for _, w := range c.Withheld {
 			a.deliveries.expect(c.Addr, w.Consumers, w.Missed)
 		}

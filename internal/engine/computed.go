@@ -25,6 +25,7 @@ type computedUses struct {
 	of        map[string][]computedUse // by attribute
 	producers map[string]producer      // of the state, by attribute; made at the first use
 
+	taken       map[string]struct{}     // attributes whose values are taken out of the state
 	undelivered []*undelivered          // objects with values that an earlier run did not deliver
 	owed        map[string]*undelivered // the same by attribute
 }
@@ -41,7 +42,8 @@ type computedUse struct {
 	once     bool          // it needs the value in this run alone
 	instance addr.Instance // zero for others
 	path     cty.Path      // of the argument
-	ignored  bool          // changes of the argument are ignored, which is an ephemeral attribute
+	withheld bool          // the argument is an ephemeral attribute
+	ignored  bool          // its changes are ignored then
 }
 
 func (u *computedUses) add(of value.Computed, use computedUse) {

@@ -72,7 +72,7 @@ func noteUses(ip *instancePlan, parts []value.ComputedPart) {
 		if !part.Of.Past {
 			ip.planner.computed.add(part.Of, computedUse{
 				user: ip.Obj.String(), instance: ip.Obj.Instance, path: part.Path,
-				ignored: ignores(&ip.objectOp, part.Path),
+				withheld: ip.Withheld.Names.Matches(part.Path), ignored: ignores(&ip.objectOp, part.Path),
 			})
 		}
 	}
@@ -85,7 +85,7 @@ func staysUnavailable(ip *instancePlan, s *ephemeral.Session, missing []cty.Path
 	}
 	ip.config = ip.declared
 	return ip.Withheld.Unavailable(ip.stored, ip.declared.Value, missing) ||
-		sameAdopted(ip.t, &ip.objectOp, s.Opened, ip.in, ip.stored, ip.declared, missing, isStored)
+		sameAdopted(ip.t, &ip.objectOp, s.Opened, ip.in, ip.stored, ip.declared, missing, ip.planner.computed.takenOut)
 }
 
 // checkUnavailable reports arguments that a change needs and whose values cannot be had. An update needs
@@ -134,17 +134,14 @@ func checkDeliveries(p *planner) {
 	if p.req.Mode != plan.Normal {
 		return
 	}
-	var changes []*plan.Change
-	for _, c := range p.changes {
-		if makesComputed(c) {
-			changes = append(changes, c)
-		}
-	}
-	slices.SortFunc(changes, func(a, b *plan.Change) int { return a.Addr.Compare(b.Addr) })
-	if len(changes)+len(p.computed.undelivered) > 0 && p.selection.Restricted() {
+	changes, adopting := changesWith(p, makesComputed), changesWith(p, takesOutComputed)
+	if p.selection.Restricted() && len(changes)+len(adopting)+len(p.computed.undelivered) > 0 {
 		addExcludedUses(p)
 	}
 	reportUndelivered(p)
+	for _, c := range adopting {
+		checkTakenOut(p, c)
+	}
 	for _, c := range changes {
 		used, late := false, leftOut{}
 		for i, w := range c.Withheld {
@@ -171,6 +168,17 @@ func checkDeliveries(p *planner) {
 				"The values that the provider computes for %s are kept out of the state, and nothing in %s uses them: they will be lost.", c.Addr, where).WithAddress(c.Addr.String()))
 		}
 	}
+}
+
+// changesWith returns the planned changes for which has returns true, sorted by address.
+func changesWith(p *planner, has func(*plan.Change) bool) (out []*plan.Change) {
+	for _, c := range p.changes {
+		if has(c) {
+			out = append(out, c)
+		}
+	}
+	slices.SortFunc(out, func(a, b *plan.Change) int { return a.Addr.Compare(b.Addr) })
+	return out
 }
 
 // makesComputed reports whether a change makes a computed value, or may.

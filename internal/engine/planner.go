@@ -175,6 +175,7 @@ func (p *planner) changing(d plan.Dep) bool {
 
 // record stores a change.
 func (p *planner) record(c *plan.Change) {
+	p.computed.takeOut(c)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.changes[c.Object()] = c
