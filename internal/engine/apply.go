@@ -42,9 +42,9 @@ func (e *Engine) Apply(ctx context.Context, req ApplyRequest) (*Applied, diag.Li
 	if e.opt.LeakPolicy == leak.Standard {
 		a.env.Leaks.Policy = req.Plan.LeakPolicy
 	}
-	a.computed.state = req.Plan.Prior
+	a.computed.State = req.Plan.Prior
 	for _, c := range req.Plan.Changes {
-		a.computed.takeOut(c)
+		noteTakenOut(a.computed, c)
 		for _, w := range c.Withheld {
 			a.deliveries.expect(c.Addr, w.Consumers, w.Missed)
 		}

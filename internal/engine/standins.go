@@ -6,6 +6,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/internal/base/future"
+	"github.com/mayfly-iac/mayfly/internal/engine/computed"
 	"github.com/mayfly-iac/mayfly/internal/engine/object"
 	"github.com/mayfly-iac/mayfly/internal/engine/withheld"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
@@ -40,7 +41,7 @@ func sameAdopted(t *future.Task, op *objectOp, o *eval.Opened, in *eval.Instance
 func remade(ip *instancePlan, of []value.ComputedPart) (out []plan.Withheld) {
 	for _, w := range ip.stored.Withheld {
 		if !w.Computed && !ignores(&ip.objectOp, w.Path) && slices.ContainsFunc(of, func(part value.ComputedPart) bool {
-			return ip.planner.computed.takenOut(part.Of) && (part.Path.HasPrefix(w.Path) || w.Path.HasPrefix(part.Path))
+			return ip.planner.computed.TakenOut(part.Of) && (part.Path.HasPrefix(w.Path) || w.Path.HasPrefix(part.Path))
 		}) {
 			out = append(out, plan.Withheld{Path: w.Path, Status: plan.WithheldVersion})
 		}
@@ -56,7 +57,7 @@ func remadeUnneeded(ip *instancePlan, cfg cty.Value, of []value.ComputedPart) []
 		return nil
 	}
 	op, config := &ip.objectOp, object.Config{Value: cfg, Computed: of}
-	if !sameAdopted(ip.t, op, eval.NewOpened(nil), ip.in, ip.stored, config, missingIn(op, config), ip.planner.computed.takenOut) {
+	if !sameAdopted(ip.t, op, eval.NewOpened(nil), ip.in, ip.stored, config, missingIn(op, config), ip.planner.computed.TakenOut) {
 		return nil
 	}
 	return out
@@ -74,26 +75,13 @@ func recordRemade(ia *instanceApply, records []state.Withheld) {
 	}
 }
 
-// takeOut notes the computed values that a change takes out of the state, or imports and does not store.
-func (u *computedUses) takeOut(c *plan.Change) {
+// noteTakenOut notes the values that a change takes out of the state, or imports and does not store.
+func noteTakenOut(u *computed.Uses, c *plan.Change) {
 	for _, w := range c.Withheld {
 		if isTakenOut(w) {
-			u.mu.Lock()
-			if u.taken == nil {
-				u.taken = map[string]struct{}{}
-			}
-			u.taken[attributeName(c.Addr, w.Path)] = struct{}{}
-			u.mu.Unlock()
+			u.TakeOut(computed.Name(c.Addr, w.Path))
 		}
 	}
-}
-
-// takenOut reports whether a computed value is one that takeOut has noted, and is there.
-func (u *computedUses) takenOut(c value.Computed) bool {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	_, found := u.taken[c.By]
-	return found && !c.Past
 }
 
 // madeOf evaluates the configuration for evaluateMade. Values that keep reports stay as they are.
