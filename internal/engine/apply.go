@@ -176,6 +176,7 @@ func (a *applier) runSteps(steps []plan.Step, uses [][]eval.Use) {
 	var finishing atomic.Bool
 	changed := func() {
 		if changes.Add(-1) == 0 {
+			writeTakenOut(a)
 			a.reportInterrupted()
 			finishing.Store(a.finishing.queue(pool))
 		}

@@ -196,6 +196,14 @@ func (ia *instanceApply) validate(first cty.Value) bool {
 
 // nothingToDo ends an update that, with final values, changes only the state's record of the object.
 func (ia *instanceApply) nothingToDo(planned cty.Value) bool {
+	if takesPart(ia) {
+		o := ia.object(planned, ia.prior.Private, ia.prior.Identity, applied{})
+		if o == nil {
+			return false
+		}
+		ia.a.takingOut.add(ia, o)
+		return ia.in.Postconditions(ia.t, ia.s.Opened, ia.final(planned, o))
+	}
 	entry := ia.a.beginEntry(ia.Obj, "update")
 	if entry == nil {
 		return false
