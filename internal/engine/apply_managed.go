@@ -389,11 +389,11 @@ func (ia *instanceApply) conclude(entry *journalEntry, o applied, resp provider.
 		entry.end(true)
 		return false
 	}
-	ok := true
+	ok, stored := true, stillStored(ia, obj, o, resp)
 	if o.failed {
-		entry.end(true, ia.changeTo(obj))
+		entry.end(true, ia.changeTo(stored))
 	} else {
-		ok = endDelivered(ia.a, entry, ia.Obj.Instance, ia.changeTo(obj))
+		ok = endDelivered(ia.a, entry, ia.Obj.Instance, ia.changeTo(stored))
 	}
 	reportMissed(ia, obj)
 	self := ia.final(o.value, obj)

@@ -4,7 +4,11 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/zclconf/go-cty/cty"
+
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/internal/provider"
+	"github.com/mayfly-iac/mayfly/internal/values/schema"
 	"github.com/mayfly-iac/mayfly/internal/values/value"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
@@ -22,13 +26,65 @@ type takingOut struct {
 
 // takesPart reports whether the record of an object, of which nothing else changes, is one for takingOut.
 func takesPart(ia *instanceApply) bool {
-	d, i := &ia.a.deliveries, ia.Obj.Instance
-	if len(d.waiting[i]) > 0 || len(d.producers[i]) > 0 {
-		return false // the record is written with others
+	if delivers(ia) {
+		return false
 	}
 	return slices.ContainsFunc(ia.change.Withheld, isTakenOut) || slices.ContainsFunc(ia.config.Computed, func(part value.ComputedPart) bool {
 		return ia.walk.computed.TakenOut(part.Of)
 	})
+}
+
+// delivers reports whether the record of an object is written along with others, since one is owed a value by
+// the other.
+func delivers(ia *instanceApply) bool {
+	d, i := &ia.a.deliveries, ia.Obj.Instance
+	return len(d.waiting[i]) > 0 || len(d.producers[i]) > 0
+}
+
+// stillStored returns the record of an object that its provider was to update, with the values that the state
+// has until takingOut takes them out. record is the one without them; takingOut gets it unless the update has
+// failed. If there are no such values, stillStored returns record.
+func stillStored(ia *instanceApply, record *state.Object, o applied, resp provider.ApplyResponse) *state.Object {
+	w := &ia.Withheld
+	names, versions := w.Names, w.Versions
+	var fewer schema.Patterns
+	var theirs []cty.Value
+	for i := range names {
+		if staysStored(ia, o.value, names[i:i+1]) {
+			continue
+		}
+		if fewer = append(fewer, names[i]); len(versions) > 0 {
+			theirs = append(theirs, versions[i])
+		}
+	}
+	if len(fewer) == len(names) || delivers(ia) {
+		return record
+	}
+	w.Names, w.Versions = fewer, theirs
+	defer func() { w.Names, w.Versions = names, versions }()
+	stored := ia.object(o.value, resp.Private, resp.Identity, o)
+	if stored == nil {
+		return record
+	}
+	if !o.failed {
+		ia.a.takingOut.add(ia, record)
+	}
+	return stored
+}
+
+// staysStored reports whether a withheld attribute of an object after an update has the values that the state
+// still has.
+func staysStored(ia *instanceApply, after cty.Value, name schema.Patterns) bool {
+	stays := false
+	for _, w := range ia.change.Withheld {
+		if name.Matches(w.Path) {
+			if !w.Computed || w.Status != plan.WithheldStored || !sameAt(ia.prior.Value, after, w.Path) {
+				return false
+			}
+			stays = true
+		}
+	}
+	return stays
 }
 
 // add adds the record of an object that takes part.

@@ -53,6 +53,7 @@ func TestE97_TakenOut(t *testing.T) {
 	for name, more := range map[string]map[string]string{
 		"nothing else":         nil,
 		"a user changes":       {"simple": `note = "n"`},
+		"it changes":           {"two": `note = "n"`},
 		"another is made":      {"": `resource "sim_thing" "other" { name = sim_account.simple.id }`},
 		"another user is made": {"": "resource \"sim_account\" \"other\" {\n  name = \"other\"\n  password = sim_account.two.token\n  lifecycle { ephemeral_attributes = [password] }\n}"},
 	} {
