@@ -321,4 +321,11 @@ func TestRecordsOfMade(t *testing.T) {
 	if got := f.Judge(cfg, stored(t, thing(none, str("o")), bare), cfg, cfg); got[0].Status != plan.WithheldVersion {
 		t.Errorf("a record that lacks the values that its value is made of: got %s", got[0].Status)
 	}
+	if got := f.Judge(cfg, o, cfg, cfg); got[0].Status != plan.WithheldSame {
+		t.Errorf("a record of the values that its value is made of: got %s", got[0].Status)
+	}
+	f.Made = []Made{{Value: thing(str("else"), none)}}
+	if got := f.Judge(cfg, o, cfg, cfg); got[0].Status != plan.WithheldVersion {
+		t.Errorf("a record of other values than its value is made of: got %s", got[0].Status)
+	}
 }
