@@ -10,8 +10,8 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/values/fingerprint"
 )
 
-// takenOutConfig has passwords that are made of a token. If out is set, the token is taken out of the state.
-// more is added to the objects by name, and "" has others.
+// takenOutConfig has passwords that are made of tokens. If out is set, two of the tokens are taken out of the
+// state. more is added to the objects by name, and "" has others.
 func takenOutConfig(out bool, more map[string]string) map[string]string {
 	names := ""
 	if out {
@@ -30,15 +30,20 @@ resource "sim_account" "two" {
 resource "sim_account" "simple" {
   name     = "simple"
   password = sim_account.two.token
-  lifecycle { ephemeral_attributes = [password] }
+  lifecycle { ephemeral_attributes = [password, %s] }
   %s
+}
+resource "sim_account" "last" {
+  name     = "last"
+  password = join("-", [sim_account.one.token, sim_account.simple.token])
+  lifecycle { ephemeral_attributes = [password] }
 }
 resource "sim_account" "user" {
   name     = "user"
   password = join("-", [sim_account.one.token, sim_account.two.token])
   lifecycle { ephemeral_attributes = [password] }
 }
-%s`, names, more["two"], more["simple"], more[""])}
+%s`, names, more["two"], names, more["simple"], more[""])}
 }
 
 // TestE97_TakenOut has applies fail or die at each point when they take a value out of the state. Whatever
@@ -79,7 +84,8 @@ func TestE97_TakenOut(t *testing.T) {
 						t.Fatalf("got %v after an apply that died at point %d", r.diags.Err(), at)
 					}
 				}
-				if r.changes > 0 || strings.Contains(string(s.encoded(s.state)), "token-CANARY-two") {
+				stored := string(s.encoded(s.state))
+				if r.changes > 0 || strings.Contains(stored, "token-CANARY-two") || strings.Contains(stored, "token-CANARY-simple") {
 					t.Errorf("got %q in the end after an apply that died at point %d, want nothing, and no value in the state", r.planned, at)
 				}
 			}
