@@ -48,6 +48,7 @@ type applier struct {
 	changing   context.Context // of the calls that change objects: their answers are recorded until it ends
 
 	deliveries deliveries                       // of computed values that are not stored
+	takingOut  takingOut                        // of computed values that the state still has
 	altered    plan.Instances                   // that the plan changes; set before any step starts
 	neededOpen func() map[*blocks.Resource]bool // of the configuration
 

@@ -85,7 +85,7 @@ func (e *Engine) newPlanner(ctx context.Context, req PlanRequest, random io.Read
 	p.restrict = restriction{walk: p.walk, planner: p}
 	p.start = startState{walk: p.walk, planner: p}
 	p.outputs = outputPlanner{walk: p.walk, planner: p}
-	p.computed.state = req.State
+	p.computed.State = req.State
 	p.dependents = sync.OnceValue(func() map[addr.ConfigResource]map[addr.ConfigResource]struct{} { return dependentsIn(req.State) })
 	p.rules = ephemeral.Rules{Skip: p.unneeded, Pending: p.dependsPending}
 	for _, a := range req.ForceReplace {
@@ -183,6 +183,7 @@ func declares(p *planner, a addr.Instance) bool {
 
 // record stores a change.
 func (p *planner) record(c *plan.Change) {
+	noteTakenOut(p.computed, c)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.changes[c.Object()] = c
