@@ -72,16 +72,16 @@ func TestLapsed(t *testing.T) {
 	first := begin(t, a, "a")
 	lapse(t, url)
 	if _, err := first.Begin(storetest.Address("a", 1), "create"); !errors.Is(err, store.ErrLockLost) {
-		t.Errorf("beginning after the lease: %v", err)
+		t.Errorf("beginning after the lease: got %v, want %v", err, store.ErrLockLost)
 	}
 	second := begin(t, b, "b")
 	r := store.RecoveredBy(b)
 	if r == nil || !r.Saved || r.Changes != 1 || len(r.Unfinished) != 0 {
-		t.Errorf("recovered %+v", r)
+		t.Errorf("recovered: got %+v, want 1 change", r)
 	}
 	first.Put(state.ObjectChange{Object: storetest.Address("a", 2), Provider: storetest.Provider, New: storetest.Object(t, "late")})
 	if _, err := first.End(t.Context()); !errors.Is(err, store.ErrLockLost) {
-		t.Errorf("ending after another run has taken over: %v", err)
+		t.Errorf("ending after another run has taken over: got %v, want %v", err, store.ErrLockLost)
 	}
 	f, err := second.End(t.Context())
 	if err != nil {
@@ -92,7 +92,7 @@ func TestLapsed(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !state.Unchanged(f, got) || got.State.Object(storetest.Address("a", 0)) == nil || got.State.Object(storetest.Address("a", 2)) != nil || got.Serial != 2 {
-		t.Errorf("the serial is %d, and the objects are %v", got.Serial, got.State.Managed())
+		t.Errorf("got the serial %d and the objects %v, want 2 and those of both runs", got.Serial, got.State.Managed())
 	}
 }
 
@@ -115,34 +115,34 @@ func TestLapsedInOperation(t *testing.T) {
 	_, err := b.Lock(t.Context(), storetest.Info("b"))
 	var held *store.LockError
 	if !errors.As(err, &held) || !strings.Contains(err.Error(), "test_thing.a[1] (update)") {
-		t.Errorf("locking while operations are under way: %v", err)
+		t.Errorf("locking while operations are under way: got %v, want the operations", err)
 	}
 	result := func(i int) state.ObjectChange {
 		return state.ObjectChange{Object: storetest.Address("a", i), Provider: storetest.Provider, New: storetest.Object(t, "result")}
 	}
 	if err := first.Commit(ids[0], result(1)); err != nil {
-		t.Errorf("a result after the lease, which no other run can be in the way of: %v", err)
+		t.Errorf("a result after the lease, which no other run can be in the way of: got %v, want no error", err)
 	}
 	if err := store.CheckUnlock(t.Context(), b, "another"); !errors.As(err, &held) {
-		t.Errorf("checking a wrong ID: %v", err)
+		t.Errorf("checking a wrong ID: got %v, want a LockError", err)
 	}
 	if err := errors.Join(store.CheckUnlock(t.Context(), b, "id-a"), store.ForceUnlock(t.Context(), b, "id-a")); err != nil {
 		t.Fatal(err)
 	}
 	if err := store.ForceUnlock(t.Context(), b, "id-a"); !errors.Is(err, store.ErrNotLocked) {
-		t.Errorf("unlocking twice: %v", err)
+		t.Errorf("unlocking twice: got %v, want %v", err, store.ErrNotLocked)
 	}
 	if err := first.Commit(ids[1], result(2)); !errors.Is(err, store.ErrLockLost) {
-		t.Errorf("a result after force-unlock: %v", err)
+		t.Errorf("a result after force-unlock: got %v, want %v", err, store.ErrLockLost)
 	}
 	second := begin(t, b, "b")
 	r := store.RecoveredBy(b)
 	if r == nil || r.Changes != 2 || len(r.Unfinished) != 1 || r.Unfinished[0].Object != storetest.Address("a", 2) {
-		t.Errorf("recovered %+v", r)
+		t.Errorf("recovered: got %+v, want 2 changes and 1 operation", r)
 	}
 	f, err := second.End(t.Context())
 	if err != nil || len(f.State.Managed()) != 3 {
-		t.Errorf("the next run leaves %v, %v", f.State.Managed(), err)
+		t.Errorf("the next run leaves: got %v and %v, want 3 objects", f.State.Managed(), err)
 	}
 }
 
@@ -181,7 +181,7 @@ func TestEncryption(t *testing.T) {
 	}
 	got, err := manager(t, open(t, opt)).Read(t.Context())
 	if err != nil || !state.Unchanged(want, got) {
-		t.Fatalf("the state is not read as it was stored: %v", err)
+		t.Fatalf("got %v (%v), want the state as it was stored", got, err)
 	}
 	stored, err := s.Contents()
 	if err != nil {
@@ -234,7 +234,7 @@ func TestNewerTables(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := manager(t, open(t, postgres.Options{ConnString: url})).Read(t.Context()); err == nil || !strings.Contains(err.Error(), "version 99") {
-		t.Errorf("reading tables of a newer version: %v", err)
+		t.Errorf("reading tables of a newer version: got %v, want the version", err)
 	}
 }
 
@@ -258,7 +258,7 @@ func TestRestart(t *testing.T) {
 	}
 	f, err := r.End(context.WithoutCancel(t.Context()))
 	if err != nil || len(f.State.Managed()) != 2 {
-		t.Errorf("the run leaves %v, %v", f.State.Managed(), err)
+		t.Errorf("the run leaves: got %v and %v, want 2 objects", f.State.Managed(), err)
 	}
 }
 
@@ -297,7 +297,7 @@ func TestProblems(t *testing.T) {
 				_, err = manager(t, st).Read(t.Context())
 			}
 			if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "hunter2") {
-				t.Errorf("the error is %v", err)
+				t.Errorf("got the error %v, want %q", err, test.want)
 			}
 		})
 	}
@@ -317,7 +317,7 @@ func TestDeleteLocked(t *testing.T) {
 	}
 	var held *store.LockError
 	if err := other.DeleteWorkspace(t.Context(), "w", true); !errors.As(err, &held) {
-		t.Errorf("deleting a workspace that another run has locked: %v", err)
+		t.Errorf("deleting a workspace that another run has locked: got %v, want a LockError", err)
 	}
 	if err := errors.Join(own.DeleteWorkspace(t.Context(), "w", false), m.Unlock(t.Context(), "id-a")); err != nil {
 		t.Error(err)
