@@ -42,8 +42,9 @@ func (e *Engine) Apply(ctx context.Context, req ApplyRequest) (*Applied, diag.Li
 	if e.opt.LeakPolicy == leak.Standard {
 		a.env.Leaks.Policy = req.Plan.LeakPolicy
 	}
-	a.computed.state = req.Plan.Prior
+	a.computed.State = req.Plan.Prior
 	for _, c := range req.Plan.Changes {
+		noteTakenOut(a.computed, c)
 		for _, w := range c.Withheld {
 			a.deliveries.expect(c.Addr, w.Consumers, w.Missed)
 		}
@@ -175,6 +176,7 @@ func (a *applier) runSteps(steps []plan.Step, uses [][]eval.Use) {
 	var finishing atomic.Bool
 	changed := func() {
 		if changes.Add(-1) == 0 {
+			writeTakenOut(a)
 			a.reportInterrupted()
 			finishing.Store(a.finishing.queue(pool))
 		}

@@ -194,6 +194,14 @@ func (ia *instanceApply) validate(first cty.Value) bool {
 
 // nothingToDo ends an update that, with final values, changes only the state's record of the object.
 func (ia *instanceApply) nothingToDo(planned cty.Value) bool {
+	if takesPart(ia) {
+		o := ia.object(planned, ia.prior.Private, ia.prior.Identity, applied{})
+		if o == nil {
+			return false
+		}
+		ia.a.takingOut.add(ia, o)
+		return ia.in.Postconditions(ia.t, ia.s.Opened, ia.final(planned, o))
+	}
 	entry := ia.a.beginEntry(ia.Obj, "update")
 	if entry == nil {
 		return false
@@ -237,7 +245,7 @@ func (ia *instanceApply) final(v cty.Value, o *state.Object) cty.Value {
 	v = ia.Mark(v, ia.config, o.Withheld)
 	ia.a.mu.Lock()
 	defer ia.a.mu.Unlock()
-	ia.a.results[ia.Obj.Instance] = v
+	ia.a.results[ia.Obj.Instance] = ia.in.Resource.Kept(v)
 	return v
 }
 
@@ -348,11 +356,11 @@ func (ia *instanceApply) conclude(entry *journalEntry, o applied, resp provider.
 		entry.end(true)
 		return false
 	}
-	ok := true
+	ok, stored := true, stillStored(ia, obj, o, resp)
 	if o.failed {
-		entry.end(true, ia.changeTo(obj))
+		entry.end(true, ia.changeTo(stored))
 	} else {
-		ok = endDelivered(ia.a, entry, ia.Obj.Instance, ia.changeTo(obj))
+		ok = endDelivered(ia.a, entry, ia.Obj.Instance, ia.changeTo(stored))
 	}
 	reportMissed(ia, obj)
 	self := ia.final(o.value, obj)

@@ -213,7 +213,7 @@ func (im *importPlanner) checkTarget(target *importTarget) {
 		im.run.Report(diag.At(r.Range, "Invalid import provider argument",
 			"The provider argument of an import block is for generating configuration, but %s is already declared, with a provider of its own. Remove the argument.", target.To))
 	}
-	if _, ok := im.planner.desired[target.To]; ok || im.generating || im.planner.orphans.unresolved(target.To) || !im.planner.selection.Selects(target.To) || im.run.Diags.HasErrors() {
+	if declares(im.planner, target.To) || im.generating || im.planner.orphans.unresolved(target.To) || !im.planner.selection.Selects(target.To) || im.run.Diags.HasErrors() {
 		return
 	}
 	im.run.Report(diag.At(target.Block.Range, "Configuration for import target does not exist",

@@ -139,15 +139,15 @@ func (ip *instancePlan) planWith(s *ephemeral.Session) (cty.Value, bool) {
 	if !checkUndelivered(ip) {
 		return cty.NilVal, false
 	}
-	if unneeded(ip) {
-		return planUnneeded(ip, s, nil)
+	if again, ok := unneeded(ip); ok {
+		return planUnneeded(ip, s, again)
 	}
 	if !ip.configured() {
 		return cty.NilVal, false
 	}
 	switch settleComputed(ip, s) {
 	case settledSame:
-		return planUnneeded(ip, s, remade(ip))
+		return planUnneeded(ip, s, remade(ip, ip.declared.Computed))
 	case settledFailed:
 		return cty.NilVal, false
 	}

@@ -169,8 +169,7 @@ func (or *orphanPlanner) find(resources []addr.AbsResource) (found []*orphan) {
 		_, unknown := or.planner.unknown[abs]
 		for _, key := range r.Keys() {
 			a, in := abs.Instance(key), r.Instances[key]
-			_, wanted := or.planner.desired[a]
-			gone := !wanted && !unknown
+			gone := !unknown && !declares(or.planner, a)
 			if abs.Resource.Mode != addr.Managed {
 				if (gone || or.planner.req.Mode == plan.Destroy) && or.planner.selection.Selects(a) {
 					or.planner.prior.RemoveInstance(a)

@@ -153,6 +153,7 @@ func (ps *Providers) object(pc addr.ProviderConfig, found providerRef) *Provider
 		Addr: pc, run: ps.run, module: found.module, block: found.block,
 		use: []Use{{Kind: UseProvider, Provider: pc}},
 	}
+	p.only = &reads{providers: []*ProviderObject{p}}
 	if p.block != nil {
 		p.schema = p.block.Schema
 		if p.block.ForEach != nil {

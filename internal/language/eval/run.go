@@ -70,6 +70,9 @@ type Options struct {
 	// Excluded reports whether a resource or module call is left out as a whole, in which case unknown
 	// instances are not an error. Nil means that none is.
 	Excluded func(addr.Target) bool
+	// Forgetful drops the objects of instances once nothing can refer to them any more. Value returns a
+	// placeholder for them.
+	Forgetful bool
 	// Coverage notes the points exercised while planning and applying; nil for none.
 	Coverage *coverage.Set
 }

@@ -349,3 +349,35 @@ func TestRedacted(t *testing.T) {
 		}
 	}
 }
+
+func TestSame(t *testing.T) {
+	seal := func(v cty.Value) Durable {
+		d, err := Seal(v, v.Type(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	text := cty.TupleVal([]cty.Value{cty.StringVal("x"), cty.UnknownVal(cty.String)})
+	secret := cty.TupleVal([]cty.Value{cty.StringVal("x").Mark(Sensitive), cty.UnknownVal(cty.String)})
+	tests := []struct {
+		name        string
+		a, b        Durable
+		value, same bool
+	}{
+		{"alike", seal(text), seal(text), true, true},
+		{"another sensitivity", seal(text), seal(secret), true, false},
+		{"another value", seal(cty.StringVal("x")), seal(cty.StringVal("y")), false, false},
+		{"another type", seal(cty.NullVal(cty.String)), seal(cty.NullVal(cty.Number)), false, false},
+		{"none", Durable{}, Durable{}, false, true},
+		{"one", Durable{}, seal(text), false, false},
+	}
+	for _, test := range tests {
+		if got := test.a.SameValue(test.b); got != test.value {
+			t.Errorf("%s: SameValue is %t", test.name, got)
+		}
+		if got := test.a.Same(test.b); got != test.same {
+			t.Errorf("%s: Same is %t", test.name, got)
+		}
+	}
+}
