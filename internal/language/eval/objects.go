@@ -182,7 +182,8 @@ type Resource struct {
 	mu        sync.Mutex
 	instances map[addr.Key]*Instance
 	all       future.Cell[cty.Value]
-	triggers  sync.Map // *lang.Ref to all instances, in replace_triggered_by → *future.Cell[bool]: whether a change of theirs triggers it
+	lenders   future.Cell[[]*Instance] // whose objects lack computed values in the run
+	triggers  sync.Map                 // *lang.Ref to all instances, in replace_triggered_by → *future.Cell[bool]: whether a change of theirs triggers it
 	reads     future.Cell[*reads]
 	deps      future.Cell[[]plan.Dep]
 	provider  atomic.Pointer[ProviderObject] // of all instances; nil until one asks, and if they differ

@@ -44,7 +44,7 @@ func (in *Instance) Value(t *future.Task, via *hcl.Range) cty.Value {
 // get returns the value of an instance of any mode.
 func (in *Instance) get(t *future.Task, o *Opened, via *hcl.Range) cty.Value {
 	if in.Resource.Block.Config.Addr.Mode != addr.Ephemeral {
-		return in.Value(t, via)
+		return borrow(in, o, in.Value(t, via), via)
 	}
 	if o == nil {
 		return Unopened(in)
@@ -70,7 +70,7 @@ func (r *Resource) whole(t *future.Task, o *Opened, via *hcl.Range) cty.Value {
 		r.Module.run.ReportCycle(cycle)
 		return cty.DynamicVal
 	}
-	return got
+	return borrowAll(r, t, o, got, via)
 }
 
 // buildWhole builds the value that whole returns. An unknown value of an ephemeral resource keeps the

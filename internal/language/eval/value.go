@@ -27,7 +27,9 @@ func (v *Value) Get(t *future.Task, o *Opened, via *hcl.Range) cty.Value {
 			v.module.run.ReportCycle(cycle)
 			return cty.DynamicVal
 		}
-		return got
+		if o == nil || !v.borrows(got) {
+			return got
+		}
 	}
 	if o == nil {
 		if v.refuses() { // an ephemeral input, which is reported; errors that follow are not
@@ -54,10 +56,11 @@ func (v *Value) await(t *future.Task) {
 	}
 }
 
-// Durable returns the value without opening anything. ok is false if the value needs something to be open.
+// Durable returns the value without opening or borrowing anything. ok is false if the value needs that.
 func (v *Value) Durable(t *future.Task) (got cty.Value, ok bool) {
 	if !v.opens() {
-		return v.Get(t, nil, nil), true
+		got = v.Get(t, nil, nil)
+		return got, !v.borrows(got)
 	}
 	found := evaluated{value: v.Get(t, NewOpened(nil), nil)}
 	return found.value, independent(v.module.run, found)
