@@ -144,7 +144,7 @@ func (r *Run) UsesOf(t *future.Task, u Use) []Use {
 			return slices.Concat(BlockUses(b.Resources[u.Block.Resource]), Borrowed(r, b.Resources[u.Block.Resource].Borrows))
 		}
 	case UseProvider:
-		if p, diags := r.ProviderByAddr(t, u.Provider); !diags.HasErrors() {
+		if p, diags := r.Providers.ByAddr(t, u.Provider); !diags.HasErrors() {
 			if p.Borrows() {
 				return slices.Concat(p.Uses(t), Borrowed(r, p.block.Borrows))
 			}
@@ -160,10 +160,10 @@ func (r *Run) UsesOf(t *future.Task, u Use) []Use {
 	return nil
 }
 
-// ProviderUse returns the use of the provider configuration at an address that a state recorded; false if it
+// Use returns the use of the provider configuration at an address that a state recorded; false if it
 // opens nothing or is not there.
-func (r *Run) ProviderUse(t *future.Task, pc addr.ProviderConfig) (Use, bool) {
-	p, diags := r.ProviderByAddr(t, pc)
+func (ps *Providers) Use(t *future.Task, pc addr.ProviderConfig) (Use, bool) {
+	p, diags := ps.ByAddr(t, pc)
 	if diags.HasErrors() || !p.Opens() {
 		return Use{}, false
 	}

@@ -34,21 +34,21 @@ func TestBlank(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if got := value.IsBlank(tt.v); got != tt.wasBlank {
-				t.Errorf("it counts as blank: %v", got)
+				t.Errorf("before: got blank %v, want %v", got, tt.wasBlank)
 			}
 			got, found := value.Blank(tt.v)
 			if found != tt.blank || !got.RawEquals(tt.want) {
 				t.Errorf("got %#v and %v, want %#v and %v", got, found, tt.want, tt.blank)
 			}
-			if value.IsBlank(got) != tt.blank {
-				t.Error("the result counts as blank without being it, or the other way round")
+			if is := value.IsBlank(got); is != tt.blank {
+				t.Errorf("after: got blank %v, want %v", is, tt.blank)
 			}
 		})
 	}
 	if part := cty.TupleVal([]cty.Value{cty.UnknownVal(cty.String)}).Mark(now); !value.IsBlank(part) {
-		t.Error("a known list with an unknown element is not blank")
+		t.Errorf("got false for %#v, want true", part)
 	}
 	if known := cty.NumberIntVal(1).Mark(now); value.IsBlank(known) {
-		t.Error("a number that is known is blank")
+		t.Errorf("got true for %#v, want false", known)
 	}
 }

@@ -45,6 +45,8 @@ type Config struct {
 	lends           bool      // ephemeral_attributes names computed values
 	neededOnce      sync.Once // of neededSet
 	neededSet       *OpenSet
+	referencesOnce  sync.Once // of refs
+	refs            *references
 }
 
 // Module has the compiled blocks of a module, which all of its instances share.
