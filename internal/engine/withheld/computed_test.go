@@ -69,7 +69,7 @@ func TestJudgeComputed(t *testing.T) {
 	}
 	f := newFixture(t) // whose provider never gives the password
 	if got := f.CheckGiven(lacks, thing(a, none)); len(got) != 1 {
-		t.Errorf("given by a provider that must not: got %v", got)
+		t.Errorf("given by a provider that must not: got %v, want an error", got)
 	}
 	if got := computedFixture(t).CheckGiven(lacks, thing(a, none)); got != nil {
 		t.Errorf("given by a provider: got %v", got)
@@ -82,7 +82,7 @@ func TestRecordsOfComputed(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	making := Making{At: now, Created: true, To: func(p cty.Path) []addr.ConfigResource {
 		if !p.Equals(password) {
-			t.Errorf("asked for the consumers of %s", schema.PathString(p))
+			t.Errorf("got a question for the consumers of %s, want password", schema.PathString(p))
 		}
 		return []addr.ConfigResource{to}
 	}}
@@ -306,16 +306,17 @@ func TestRecordsOfMade(t *testing.T) {
 		t.Errorf("got %+v, want fingerprints for a record without them", got)
 	}
 	if got := f.Remade(made[0], thing(none, unknown)); !got.Equal(made[0]) {
-		t.Error("a record changed although the rest of the configuration is not known")
+		t.Errorf("got %+v where the rest of the configuration is not known, want the same record", got)
 	}
 	for name, list := range map[string][]Made{"nothing computed is there": nil, "it is null": {{Value: thing(none, none)}}, "it is not known": {{Value: thing(unknown, none)}}} {
-		if f.Made = list; !f.Remade(made[0], cfg).Equal(made[0]) {
-			t.Errorf("a record changed although %s", name)
+		f.Made = list
+		if got := f.Remade(made[0], cfg); !got.Equal(made[0]) {
+			t.Errorf("got %+v where %s, want the same record", got, name)
 		}
 	}
 	f.Made = []Made{{Value: thing(str("how"), none)}, {Value: thing(none, none)}}
 	if f.made(password) == cty.NilVal {
-		t.Error("a value that is null in one form only counts as made of nothing computed")
+		t.Error("got nothing computed for a value that is null in one form only, want something")
 	}
 	f.Made = nil
 	if got := f.Records(cfg, cfg, o); !got[0].Made.IsZero() || !got[0].Config.IsZero() {
@@ -331,10 +332,10 @@ func TestRecordsOfMade(t *testing.T) {
 		t.Errorf("a record that lacks the values that its value is made of: got %s, want %s", got[0].Status, plan.WithheldVersion)
 	}
 	if got := f.Judge(cfg, o, cfg, cfg); got[0].Status != plan.WithheldSame {
-		t.Errorf("a record of the values that its value is made of: got %s", got[0].Status)
+		t.Errorf("a record of the values that its value is made of: got %s, want %s", got[0].Status, plan.WithheldSame)
 	}
 	f.Made = []Made{{Value: thing(str("else"), none)}}
 	if got := f.Judge(cfg, o, cfg, cfg); got[0].Status != plan.WithheldVersion {
-		t.Errorf("a record of other values than its value is made of: got %s", got[0].Status)
+		t.Errorf("a record of other values than its value is made of: got %s, want %s", got[0].Status, plan.WithheldVersion)
 	}
 }
