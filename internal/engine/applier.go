@@ -47,6 +47,7 @@ type applier struct {
 	preApply   *walk           // evaluates with the objects as they were: for the providers of destroyed objects
 	changing   context.Context // of the calls that change objects: their answers are recorded until it ends
 
+	lending    lending                          // of the same
 	deliveries deliveries                       // of computed values that are not stored
 	takingOut  takingOut                        // of computed values that the state still has
 	altered    plan.Instances                   // that the plan changes; set before any step starts

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"crypto/rand"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -113,6 +114,7 @@ func (a *applier) apply() {
 	}
 	a.left = &missingDeps{instances: a.run.InstancesOf, missing: a.absent}
 	a.finishing.conditions = a.finishing.listConditions()
+	findLenders(a)
 	uses := a.claimSteps(steps)
 	a.runSteps(steps, uses)
 }
@@ -126,18 +128,23 @@ func (a *applier) claimSteps(steps []plan.Step) [][]eval.Use {
 		switch steps[i].Leg {
 		case plan.ApplyLeg:
 			if in := a.instance(c.Addr); in != nil {
-				uses[i] = in.Uses(t)
+				uses[i] = slices.Concat(in.Uses(t), lentUses(a, in.Resource.Block.Borrows, c.Deps))
 			}
 		case plan.DestroyLeg:
 			uses[i] = a.destroyUses(t, c)
 		case plan.InvokeLeg:
 			uses[i] = invocationUses(a, t, &steps[i])
 		case plan.OutputLeg:
-			uses[i] = a.outputUses(t, a.run.Root.Output(steps[i].Output.Name), a.req.Config)
+			o := a.run.Root.Output(steps[i].Output.Name)
+			uses[i] = a.outputUses(t, o, a.req.Config)
+			if o != nil {
+				uses[i] = slices.Concat(uses[i], lentUses(a, o.ReadsLent(), steps[i].Output.Deps))
+			}
 		}
 		a.pool.Claim(uses[i]...)
 	}
 	a.claimConditions()
+	claimLent(a)
 	a.checks.claim(t)
 	return uses
 }
@@ -161,7 +168,7 @@ func (a *applier) claimConditions() {
 	}
 	a.req.Config.EachResource(func(b *blocks.Resource) {
 		if b.Config.Addr.Mode == addr.Ephemeral && b.HasConditions() {
-			a.pool.Claim(eval.BlockUses(b)...)
+			claimOpened(a, b)
 		}
 	})
 }
@@ -188,6 +195,7 @@ func (a *applier) runSteps(steps []plan.Step, uses [][]eval.Use) {
 	}
 	changes.Add(1)
 	queueRanked(pool, steps, plan.Ranks(steps, a.weight), func(t *future.Task, i int32, skip bool) bool {
+		defer endDecided(a)
 		defer a.pool.Waive(uses[i]...)
 		s, ok := &steps[i], false
 		if s.Leg == plan.OutputLeg { // also after failures and an interrupt: it keeps its value then

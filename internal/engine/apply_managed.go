@@ -240,12 +240,16 @@ func (ia *instanceApply) changeTo(o *state.Object) state.ObjectChange {
 }
 
 // final makes v, which is recorded as o, the instance's value for everything downstream, and returns it as
-// references see it.
+// references see it. Computed values that are not stored are lent to those who may read them.
 func (ia *instanceApply) final(v cty.Value, o *state.Object) cty.Value {
 	v = ia.Mark(v, ia.config, o.Withheld)
+	blank, lends := value.Blank(v)
+	if lends {
+		ia.s.Lend(ia.in, v)
+	}
 	ia.a.mu.Lock()
 	defer ia.a.mu.Unlock()
-	ia.a.results[ia.Obj.Instance] = ia.in.Resource.Kept(v)
+	ia.a.results[ia.Obj.Instance] = ia.in.Resource.Kept(blank)
 	return v
 }
 

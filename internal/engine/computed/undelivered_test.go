@@ -38,16 +38,16 @@ func TestUndelivered(t *testing.T) {
 	u := computed.FindUndelivered(object, records, exists)
 	uses.Owe(u)
 	if owed := computed.Names(u.Owed()); owed != "sim_thing.late" || computed.Names(u.Had) != "sim_thing.first" || !u.Created {
-		t.Errorf("got %+v, owed to %s, want it owed to sim_thing.late", u, owed)
+		t.Errorf("got %+v, owed to %s, want one that was created, owed to sim_thing.late", u, owed)
 	}
 	if uses.Miss(token, first) || uses.Miss(token, gone) || uses.Miss(note, late) || len(u.Error(every)) > 0 {
-		t.Error("got a value that is missing although those who are owed it do not use it, want none")
+		t.Error("a value counts as missing that those who are owed it do not use")
 	}
 	if !uses.Miss(token, late) {
-		t.Error("got no value that is missing, want the one that is owed")
+		t.Error("a value that is owed does not count as missing")
 	}
 	if len(u.Error(func(addr.ConfigResource) bool { return false })) > 0 {
-		t.Error("got an error about resources that are no part of the plan, want none")
+		t.Error("got an error about resources that are no part of the plan")
 	}
 	text := u.Error(every)[0].Detail
 	for _, want := range []string{"before sim_thing.late had it", "delivered to sim_thing.first", `-replace='sim_account.a["x"]'`} {
@@ -60,7 +60,7 @@ func TestUndelivered(t *testing.T) {
 	}
 	records[0].Owed = nil
 	if got := computed.FindUndelivered(object, records, exists); got != nil {
-		t.Errorf("got %+v of an object that owes nothing, want nil", got)
+		t.Errorf("got %+v of an object that owes nothing", got)
 	}
 }
 
@@ -70,10 +70,10 @@ func TestTakenOut(t *testing.T) {
 	name := computed.Name(instance(t, "sim_account.a"), cty.GetAttrPath("token"))
 	c := value.Computed{By: name}
 	if uses.TakenOut(c) {
-		t.Error("got a value that is taken out, want none")
+		t.Error("a value counts as taken out that is not")
 	}
 	uses.TakeOut(name)
 	if past := (value.Computed{By: name, Past: true}); !uses.TakenOut(c) || uses.TakenOut(past) {
-		t.Errorf("got %t and %t, want the value that is there to count as taken out, and no other", uses.TakenOut(c), uses.TakenOut(past))
+		t.Error("want the value that is there to count as taken out, and no other")
 	}
 }

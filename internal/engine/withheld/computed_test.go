@@ -69,7 +69,7 @@ func TestJudgeComputed(t *testing.T) {
 	}
 	f := newFixture(t) // whose provider never gives the password
 	if got := f.CheckGiven(lacks, thing(a, none)); len(got) != 1 {
-		t.Errorf("given by a provider that must not: got %v, want an error", got)
+		t.Errorf("given by a provider that must not: got %v, want 1 error", got)
 	}
 	if got := computedFixture(t).CheckGiven(lacks, thing(a, none)); got != nil {
 		t.Errorf("given by a provider: got %v", got)
@@ -82,7 +82,7 @@ func TestRecordsOfComputed(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	making := Making{At: now, Created: true, To: func(p cty.Path) []addr.ConfigResource {
 		if !p.Equals(password) {
-			t.Errorf("got a question for the consumers of %s, want password", schema.PathString(p))
+			t.Errorf("asked for the consumers of %s, want those of %s", schema.PathString(p), schema.PathString(password))
 		}
 		return []addr.ConfigResource{to}
 	}}
@@ -306,17 +306,16 @@ func TestRecordsOfMade(t *testing.T) {
 		t.Errorf("got %+v, want fingerprints for a record without them", got)
 	}
 	if got := f.Remade(made[0], thing(none, unknown)); !got.Equal(made[0]) {
-		t.Errorf("got %+v where the rest of the configuration is not known, want the same record", got)
+		t.Error("a record changed although the rest of the configuration is not known")
 	}
 	for name, list := range map[string][]Made{"nothing computed is there": nil, "it is null": {{Value: thing(none, none)}}, "it is not known": {{Value: thing(unknown, none)}}} {
-		f.Made = list
-		if got := f.Remade(made[0], cfg); !got.Equal(made[0]) {
-			t.Errorf("got %+v where %s, want the same record", got, name)
+		if f.Made = list; !f.Remade(made[0], cfg).Equal(made[0]) {
+			t.Errorf("a record changed although %s", name)
 		}
 	}
 	f.Made = []Made{{Value: thing(str("how"), none)}, {Value: thing(none, none)}}
 	if f.made(password) == cty.NilVal {
-		t.Error("got nothing computed for a value that is null in one form only, want something")
+		t.Error("a value that is null in one form only counts as made of nothing computed")
 	}
 	f.Made = nil
 	if got := f.Records(cfg, cfg, o); !got[0].Made.IsZero() || !got[0].Config.IsZero() {

@@ -72,7 +72,7 @@ func (r *Resource) Kept(v cty.Value) cty.Value {
 // get returns the value of an instance of any mode.
 func (in *Instance) get(t *future.Task, o *Opened, via *hcl.Range) cty.Value {
 	if in.Resource.Block.Config.Addr.Mode != addr.Ephemeral {
-		return in.Value(t, via)
+		return borrow(in, o, in.Value(t, via), via)
 	}
 	if o == nil {
 		return Unopened(in)
@@ -102,7 +102,7 @@ func (r *Resource) whole(t *future.Task, o *Opened, via *hcl.Range) cty.Value {
 		r.Module.run.ReportCycle(cycle)
 		return cty.DynamicVal
 	}
-	return orDynamic(&r.all)
+	return borrowAll(r, t, o, orDynamic(&r.all), via)
 }
 
 // forget drops the objects of the instances, for good. Tasks that wait for them may still demand them.
