@@ -57,7 +57,7 @@ func TestE32CheckNestsEphemeral(t *testing.T) {
 		}
 	}
 	if diags := w.validate(); diags.HasErrors() || opens(w.newEntries(), "") != 0 {
-		t.Errorf("validate: %s", texts(diags))
+		t.Errorf("validate: got %s, want no errors and no openings", texts(diags))
 	}
 }
 

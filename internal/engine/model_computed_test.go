@@ -225,7 +225,7 @@ func (h *madeHistory) run(s madeStep) *heldResult {
 	}
 	for _, name := range h.truth.calls {
 		if !h.touched[name] && s.cmd.mode != plan.Destroy && !h.removed(name) {
-			h.t.Errorf("got a call that changes %s, which is as it was", name)
+			h.t.Errorf("got a call that changes %s, which is as it was, want none", name)
 		}
 	}
 	for _, fault := range h.truth.faults {

@@ -16,6 +16,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/engine/ephemeral"
 	"github.com/mayfly-iac/mayfly/internal/engine/object"
 	"github.com/mayfly-iac/mayfly/internal/engine/scrub"
+	"github.com/mayfly-iac/mayfly/internal/engine/withheld"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
 	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
 	"github.com/mayfly-iac/mayfly/internal/provider"
@@ -114,9 +115,9 @@ func (p *planner) makePlan() {
 	p.collect()
 	p.restrict.warnUnmatched()
 	p.orphans.warnForgotten()
-	p.run.Report(takenOut(p.plan))
+	p.run.Report(withheld.TakenOut(p.plan))
 	if p.req.RequireEphemeral {
-		p.run.Report(storesSensitive(p))
+		p.run.Report(withheld.StoresSensitive(p.plan, p.providers.Loaded))
 	}
 }
 

@@ -119,13 +119,13 @@ func TestViolations(t *testing.T) {
 	}
 	unknown := cty.ObjectVal(map[string]cty.Value{"id": cty.UnknownVal(cty.String)})
 	if id, diags := c.AcceptIdentity(unknown, Read); id != cty.NilVal || !diags.HasErrors() {
-		t.Errorf("an unknown identity is accepted: %v", diags)
+		t.Errorf("got %v for an unknown identity, want an error", diags)
 	}
 	if id, diags := c.AcceptIdentity(cty.NilVal, Read); id != cty.NilVal || diags != nil {
-		t.Errorf("no identity is refused: %v", diags)
+		t.Errorf("got %v for no identity, want no error", diags)
 	}
 	if id, diags := c.AcceptPlannedIdentity(cty.NilVal); id != cty.NilVal || diags != nil {
-		t.Errorf("no planned identity is refused: %v", diags)
+		t.Errorf("got %v for no planned identity, want no error", diags)
 	}
 	if id, diags := c.AcceptPlannedIdentity(unknown); !id.RawEquals(unknown) || diags != nil {
 		t.Errorf("an unknown planned identity is refused: %v", diags)
