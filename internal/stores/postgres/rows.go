@@ -5,6 +5,7 @@ package postgres
 import (
 	"fmt"
 
+	"github.com/google/uuid"
 	"github.com/lib/pq"
 
 	"github.com/mayfly-iac/mayfly/state"
@@ -37,7 +38,8 @@ func (t *tx) read(name string) (*state.File, error) {
 		var address string
 		var sealed bool
 		var body []byte
-		if err := scan(&address, &sealed, &body); err != nil {
+		var version uuid.UUID
+		if err := scan(&address, &sealed, &body, &version); err != nil {
 			return err
 		}
 		c, err := t.unseal(sealed, body)
@@ -47,9 +49,12 @@ func (t *tx) read(name string) (*state.File, error) {
 		if c.Object.Instance.String() != address {
 			return fmt.Errorf("the row of %s is damaged: it has the content of %s", address, c.Object.Instance)
 		}
+		if c.New != nil {
+			c.New.Version = state.Version(version)
+		}
 		c.Apply(f.State)
 		return nil
-	}, `SELECT address, sealed, body FROM mayfly.objects WHERE workspace = $1 ORDER BY address, deposed`, workspace)
+	}, `SELECT address, sealed, body, version FROM mayfly.objects WHERE workspace = $1 ORDER BY address, deposed`, workspace)
 	return f, err
 }
 
