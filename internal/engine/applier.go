@@ -26,6 +26,9 @@ type ApplyRequest struct {
 	State     state.Run            // whose rows it changes: a result is durable before anything that depends on it starts
 	Salts     []fingerprint.Salt   // of the state as it is stored; a plan has none
 	Soft      context.Context      // ends on the first interrupt; nil for never
+	// Writes reports whether the run may record changes of planning, such as drift, of an instance. Nil means
+	// that it may record all.
+	Writes func(addr.Instance) bool
 }
 
 // Applied is the outcome of an apply.
