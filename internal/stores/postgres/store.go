@@ -265,10 +265,8 @@ func (s *Store) DeleteWorkspace(ctx context.Context, name string, force bool) er
 		if err != nil {
 			return err
 		}
-		if h, err := t.holder(w); err != nil || h == nil || !s.noted(h.run) {
-			if err := errors.Join(err, m.free(t, w)); err != nil {
-				return err
-			}
+		if err := m.excluded(t, w); err != nil {
+			return err
 		}
 		f, err := t.read(name)
 		if err == nil && f != nil && !force && len(f.State.Managed()) > 0 {
