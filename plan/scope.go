@@ -20,7 +20,7 @@ type ScopeOptions struct {
 // Scope returns the claims of applying a plan, and the rows that the plan relies on. It is a pure function of
 // both arguments.
 func Scope(p *Plan, opt ScopeOptions) *state.Scope {
-	b := scopeBuilder{plan: p, opt: opt, claims: state.Claims{}, relied: map[state.Subject]bool{}, sets: newSetBuilder()}
+	b := scopeBuilder{plan: p, opt: opt, claims: state.Claims{}, relied: map[state.Subject]bool{}, sets: newSetBuilder(), results: opt.Stored.Results()}
 	if p.Mode == Destroy && len(p.Targets)+len(p.Excludes) == 0 {
 		b.relied[state.Subject{Kind: state.WholeState}] = true
 		b.claims.Add(state.Subject{Kind: state.WholeState}, state.Exclusive)
@@ -45,14 +45,50 @@ func Scope(p *Plan, opt ScopeOptions) *state.Scope {
 	return b.scope()
 }
 
+// ScopeOfChange returns the scope of changing a state as it was read to another one, made of the same
+// objects.
+func ScopeOfChange(stored, next *state.State) *state.Scope {
+	b := scopeBuilder{opt: ScopeOptions{Stored: stored}, claims: state.Claims{}, relied: map[state.Subject]bool{}, sets: newSetBuilder()}
+	b.claims.Add(state.Subject{Kind: state.WholeState}, state.Intent)
+	for _, c := range state.Diff(stored, next) {
+		b.exclusive(c.Object.Instance)
+		if c.New == nil {
+			continue
+		}
+		var had []addr.ConfigResource
+		if o := stored.Object(c.Object); o != nil {
+			had = o.Dependencies
+		}
+		for _, block := range c.New.Dependencies {
+			if !slices.Contains(had, block) {
+				b.claims.Add(state.Subject{Kind: state.Dependents, Addr: block.String()}, state.Intent)
+			}
+		}
+	}
+	b.results = stored.Results()
+	now := next.Results()
+	for s, version := range now {
+		if old, is := b.results[s]; !is || old != version {
+			b.exclusiveRow(s, nil)
+		}
+	}
+	for s := range b.results {
+		if _, stays := now[s]; !stays {
+			b.exclusiveRow(s, nil)
+		}
+	}
+	return b.scope()
+}
+
 // scopeBuilder collects the scope of a plan.
 type scopeBuilder struct {
 	plan     *Plan
 	opt      ScopeOptions
 	claims   state.Claims
 	optional []state.Claims
-	relied   map[state.Subject]bool // has the subjects whose rows are compared
-	altered  Instances              // with a change
+	relied   map[state.Subject]bool          // has the subjects whose rows are compared
+	altered  Instances                       // with a change
+	results  map[state.Subject]state.Version // stored outputs and checks
 	sets     *setBuilder
 }
 
@@ -169,10 +205,8 @@ func (b *scopeBuilder) exclusiveRow(s state.Subject, deps []Dep) {
 // object changes that they are evaluated from, or their block is gone. Blocks that a restricted plan leaves
 // out have no objects.
 func (b *scopeBuilder) checks() {
-	stored := map[string]state.Version{}
 	gone := map[string]struct{}{}
 	for _, r := range b.opt.Stored.Checks {
-		stored[r.Config] = state.CheckVersion(r)
 		gone[r.Config] = struct{}{}
 	}
 	for _, r := range b.plan.Checks {
@@ -185,9 +219,9 @@ func (b *scopeBuilder) checks() {
 		if r.Status == state.CheckUnknown && len(r.Objects) == 0 {
 			continue
 		}
-		deps := b.opt.Checks[r.Config]
-		if stored[r.Config] != state.CheckVersion(r) || slices.ContainsFunc(deps, b.altered.Touched) {
-			b.exclusiveRow(state.Subject{Kind: state.OneCheck, Addr: r.Config}, deps)
+		deps, s := b.opt.Checks[r.Config], state.Subject{Kind: state.OneCheck, Addr: r.Config}
+		if b.results[s] != state.CheckVersion(r) || slices.ContainsFunc(deps, b.altered.Touched) {
+			b.exclusiveRow(s, deps)
 		}
 	}
 }
@@ -249,7 +283,7 @@ func (b *scopeBuilder) scope() *state.Scope {
 	for s := range b.relied {
 		switch s.Kind {
 		case state.OneOutput, state.OneCheck:
-			out.Relied[s] = b.opt.Stored.Row(s)
+			out.Relied[s] = state.ResultRow(s, b.results)
 		default:
 			out.Relied[s] = state.RowSet{}
 		}

@@ -165,20 +165,23 @@ func digest(content any) (v Version) {
 	return v
 }
 
-// Row returns the rows of an output or a check.
-func (s *State) Row(of Subject) RowSet {
+// Results returns the versions of all outputs and check results.
+func (s *State) Results() map[Subject]Version {
+	out := make(map[Subject]Version, len(s.Outputs)+len(s.Checks))
+	for name, o := range s.Outputs {
+		out[Subject{Kind: OneOutput, Addr: name}] = OutputVersion(o)
+	}
+	for _, r := range s.Checks {
+		out[Subject{Kind: OneCheck, Addr: r.Config}] = CheckVersion(r)
+	}
+	return out
+}
+
+// ResultRow returns the row of an output or a check, if it is among the results of a state.
+func ResultRow(of Subject, results map[Subject]Version) RowSet {
 	out := RowSet{}
-	switch of.Kind {
-	case OneOutput:
-		if o := s.Outputs[of.Addr]; o != nil {
-			out[RowName{Address: of.Addr}] = OutputVersion(o)
-		}
-	case OneCheck:
-		for _, r := range s.Checks {
-			if r.Config == of.Addr {
-				out[RowName{Address: of.Addr}] = CheckVersion(r)
-			}
-		}
+	if v, ok := results[of]; ok {
+		out[RowName{Address: of.Addr}] = v
 	}
 	return out
 }

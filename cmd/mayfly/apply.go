@@ -99,8 +99,9 @@ func (c *changeCommands) apply(ctx context.Context, f *applyFlags, name string) 
 	return c.out.watched(&f.changeFlags, strings.ToUpper(name[:1])+name[1:], func() int { return c.planAndApply(ctx, f, name) })
 }
 
-// planAndApply plans, asks for approval and applies while the state stays locked, so that the plan is still
-// true when it is applied. A plan that could not be shown is never applied without -auto-approve.
+// planAndApply plans, asks for approval and applies. The state stays locked meanwhile, so that the plan is
+// still true when it is applied. Where several runs change one state, another one may have made the plan
+// stale: then it plans again. A plan that could not be shown is never applied without -auto-approve.
 func (c *changeCommands) planAndApply(ctx context.Context, f *applyFlags, name string) int {
 	hard, soft, stop := interruptible(ctx, c.signals)
 	defer stop()
@@ -113,30 +114,48 @@ func (c *changeCommands) planAndApply(ctx context.Context, f *applyFlags, name s
 	r.goesOn = func(p *plan.Plan) bool {
 		return p.Mode == plan.Normal && !p.Errored && (f.autoApprove || !p.Changed())
 	}
-	p, ok := r.plan()
-	if !ok {
-		return exitError
-	}
-	if !f.autoApprove {
-		// The question is not asked in vain: without input there can be no answer.
-		if p.Changed() && !f.input {
-			return c.out.fail("Approval required", "The plan has changes, and with -input=false Mayfly does not ask for approval. Apply a saved plan, or use -auto-approve.")
-		}
-		if p.Changed() && r.unseen {
-			return c.out.fail("The plan was not seen", "The reader of standard output has ended, so the plan could not be shown, and Mayfly does not ask for approval of a plan that was not seen. Nothing was changed.")
-		}
-		switch yes, asked := r.confirm(p); {
-		case !asked:
+	for left := mostPlans; ; left-- {
+		p, ok := r.plan()
+		if !ok || !c.approve(r, f, p) {
 			return exitError
-		case !yes && f.destroy:
-			c.out.say("Destroy cancelled.")
-			return exitError
-		case !yes:
-			c.out.say("Apply cancelled.")
+		}
+		switch claimed, stale := r.claim(p, left > 1); {
+		case claimed:
+			return r.apply(p)
+		case !stale:
 			return exitError
 		}
 	}
-	return r.apply(p)
+}
+
+// mostPlans is how many plans an apply makes at most if other runs make one after the other stale.
+const mostPlans = 5
+
+// approve asks for approval of a plan, unless it needs none, and reports whether it may be applied.
+func (c *changeCommands) approve(r *changeRun, f *applyFlags, p *plan.Plan) bool {
+	if f.autoApprove {
+		return true
+	}
+	// The question is not asked in vain: without input there can be no answer.
+	if p.Changed() && !f.input {
+		c.out.fail("Approval required", "The plan has changes, and with -input=false Mayfly does not ask for approval. Apply a saved plan, or use -auto-approve.")
+		return false
+	}
+	if p.Changed() && r.unseen {
+		c.out.fail("The plan was not seen", "The reader of standard output has ended, so the plan could not be shown, and Mayfly does not ask for approval of a plan that was not seen. Nothing was changed.")
+		return false
+	}
+	yes, asked := r.confirm(p)
+	switch {
+	case yes && asked:
+		return true
+	case !asked:
+	case f.destroy:
+		c.out.say("Destroy cancelled.")
+	default:
+		c.out.say("Apply cancelled.")
+	}
+	return false
 }
 
 // savedConflicts reports options that ask for a different plan than the saved one. -refresh is allowed

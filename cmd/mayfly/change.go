@@ -403,6 +403,19 @@ func approval(out *output, mode plan.Mode, workspace string) term.Question {
 	}
 }
 
+// claim claims the parts of the state that applying the plan needs. If the plan is stale, and there may be
+// another one, claim reads the state again and reports that as stale.
+func (r *changeRun) claim(p *plan.Plan, again bool) (claimed, stale bool) {
+	var diags diag.List
+	r.out.patience.During(func() { diags = r.Operation.Claim(r.soft, p) })
+	changed := mayfly.Stale(diags)
+	if changed == nil || !again {
+		return r.out.report(diags), false
+	}
+	diags = diag.Warnf("Plan is stale", "%s\n\nA new plan is made.", diag.Sentence(changed))
+	return false, r.out.report(append(diags, r.Reread(r.soft)...))
+}
+
 // apply applies the plan, reports the result and returns the exit status. The state is unlocked before
 // anything is written, so that a slow reader does not keep the lock. Changes that were made are reported by
 // the engine's events, so an error here ends the command without a summary.

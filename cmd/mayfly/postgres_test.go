@@ -13,12 +13,18 @@ import (
 // TestPostgres runs scripts with a server in PG_CONN_STR, and is skipped, with the reason, where none can be
 // started.
 func TestPostgres(t *testing.T) {
-	const name = "rows.txtar"
-	text, err := os.ReadFile(filepath.Join("testdata", "postgres", name))
+	from, dir := filepath.Join("testdata", "postgres"), t.TempDir()
+	scripts, err := os.ReadDir(from)
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := t.TempDir()
-	filetest.Write(t, filepath.Join(dir, name), "env PG_CONN_STR="+postgres.Start(t).URL(0)+"\n"+string(text))
+	url := postgres.Start(t).URL(0)
+	for _, s := range scripts {
+		text, err := os.ReadFile(filepath.Join(from, s.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		filetest.Write(t, filepath.Join(dir, s.Name()), "env PG_CONN_STR="+url+"\n"+string(text))
+	}
 	script.Run(t, dir)
 }

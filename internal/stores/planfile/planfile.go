@@ -17,7 +17,7 @@ import (
 )
 
 // format is the version of the format that Write writes. Read refuses others.
-const format = 4
+const format = 5
 
 // File is a saved plan.
 type File struct {
@@ -85,6 +85,7 @@ const (
 	entryDrift   = "drift.jsonl"
 	entryBase    = "state.json"
 	entryAdopted = "adopted.jsonl"
+	entryScope   = "scope.json"
 	entryModules = "modules.json"
 	entryLock    = "lock.hcl"
 	configDir    = "config/"

@@ -118,9 +118,10 @@ func (x *comparison) results(name string) error {
 	if err != nil || f == nil {
 		return err
 	}
+	stored := f.State.Results()
 	for s := range x.found {
 		if s.Kind == state.OneOutput || s.Kind == state.OneCheck {
-			x.found[s] = f.State.Row(s)
+			x.found[s] = state.ResultRow(s, stored)
 		}
 	}
 	return nil

@@ -179,6 +179,9 @@ func (m *manager) end(ctx context.Context, j *journal, next *state.File) error {
 	}
 	c, durable := m.claim, j.stop()
 	changes := slices.DeleteFunc(state.Diff(durable, next.State), func(o state.ObjectChange) bool { return !c.writes(o.Object.Instance.String()) })
+	for _, o := range changes {
+		o.Apply(durable)
+	}
 	var now *state.File
 	err := m.store.again(ctx, nil, func(t *tx) (err error) {
 		if _, err = t.gate(m.name); err == nil {
@@ -188,7 +191,7 @@ func (m *manager) end(ctx context.Context, j *journal, next *state.File) error {
 			err = t.put(c, changes)
 		}
 		if err == nil {
-			now, err = m.settle(t, c, j.base, next, len(changes) > 0)
+			now, err = m.settle(t, c, j.base, next, durable, len(changes) > 0)
 		}
 		if err == nil {
 			err = c.forget(t)
@@ -210,9 +213,10 @@ func (m *manager) end(ctx context.Context, j *journal, next *state.File) error {
 }
 
 // settle stores the outputs, checks and salts of a run that has changed some, and counts all its changes in
-// the serial. changed says that objects were changed just now. It returns the state as it is stored then; nil
-// if nothing has changed. The gate is held.
-func (m *manager) settle(t *tx, c *claim, base, next *state.File, changed bool) (*state.File, error) {
+// the serial. objects are the ones that the state has if no other run has changed it; changed says that some
+// were changed just now. It returns the state as it is stored then; nil if nothing has changed. The gate is
+// held.
+func (m *manager) settle(t *tx, c *claim, base, next *state.File, objects *state.State, changed bool) (*state.File, error) {
 	_, stored, err := t.document(m.name)
 	if err != nil {
 		return nil, err
@@ -241,11 +245,14 @@ func (m *manager) settle(t *tx, c *claim, base, next *state.File, changed bool) 
 	if doc.Serial, err = t.store(c, &doc, more); err != nil {
 		return nil, err
 	}
-	if alone {
-		doc.State = next.State
-		return &doc, nil
+	if !alone {
+		return t.read(m.name)
 	}
-	return t.read(m.name)
+	rest := doc.State
+	doc.State = objects.Copy()
+	doc.State.Outputs, doc.State.Checks = rest.Outputs, rest.Checks
+	doc.State.AddSalts(rest.Salts...)
+	return &doc, nil
 }
 
 // merge changes the outputs and checks of to, which is stored, as a run that has begun with from has changed
