@@ -3,6 +3,7 @@ package mayfly
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/plan"
@@ -63,14 +64,26 @@ func notClaimed(err error) diag.List {
 	var stale *store.StaleError
 	switch {
 	case errors.As(err, &stale):
-		diags := diag.Errorf("Plan is stale", "%s\n\nNothing was changed. Make a new plan.", diag.Sentence(stale))
+		diags := diag.Errorf("Plan is stale", "%s\n\nNothing was changed. Make a new plan.", capitalized(stale))
 		diags[0].Extra = stale
 		return diags
 	case errors.As(err, &claimed):
-		return diag.Errorf("Parts of the state are claimed", "%s\n\nNothing was changed. Wait until the other runs have ended, or let Mayfly wait with -lock-timeout=5m. If you are sure that a run does not run any more, free its claims:\n  mayfly force-unlock %s",
-			diag.Sentence(claimed), claimed.Conflicts[0].Run.ID)
+		text := capitalized(claimed) + "\n\nNothing was changed. Wait until the other runs have ended, or let Mayfly wait with -lock-timeout=5m."
+		for _, c := range claimed.Conflicts {
+			if !c.Waiting {
+				text += " If you are sure that a run does not run any more, free its claims:\n  mayfly force-unlock " + c.Run.ID
+				break
+			}
+		}
+		return diag.Errorf("Parts of the state are claimed", "%s", text)
 	}
 	return notLocked(err, false)
+}
+
+// capitalized returns the text of an error that ends with a list.
+func capitalized(err error) string {
+	text := err.Error()
+	return strings.ToUpper(text[:1]) + text[1:]
 }
 
 // Stale returns the error among diagnostics of Claim or Apply that says that a plan is stale; nil if there is

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io/fs"
 	"slices"
-	"strings"
 	"syscall"
 
 	"github.com/mayfly-iac/mayfly/addr"
@@ -138,8 +137,7 @@ func notLocked(err error, reads bool) diag.List {
 
 // lockHeld says that another operation has the lock, with advice.
 func lockHeld(err error, holder *store.LockInfo) string {
-	text := err.Error()
-	text = strings.ToUpper(text[:1]) + text[1:] + "\n\nOnly one operation at a time may change the state. Wait until the other one has ended, or let Mayfly wait with -lock-timeout=5m."
+	text := capitalized(err) + "\n\nOnly one operation at a time may change the state. Wait until the other one has ended, or let Mayfly wait with -lock-timeout=5m."
 	if holder != nil {
 		text += " If you are sure that the other one does not run any more, remove its lock:\n  mayfly force-unlock " + holder.ID
 	}

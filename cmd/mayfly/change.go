@@ -412,7 +412,8 @@ func (r *changeRun) claim(p *plan.Plan, again bool) (claimed, stale bool) {
 	if changed == nil || !again {
 		return r.out.report(diags), false
 	}
-	diags = diag.Warnf("Plan is stale", "%s\n\nA new plan is made.", diag.Sentence(changed))
+	text := changed.Error()
+	diags = diag.Warnf("Plan is stale", "%s\n\nA new plan is made.", strings.ToUpper(text[:1])+text[1:])
 	return false, r.out.report(append(diags, r.Reread(r.soft)...))
 }
 

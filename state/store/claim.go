@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -16,7 +17,8 @@ type Claimer interface {
 	// Claim claims a scope, all at once, and then compares the rows that it relies on. It fails with a
 	// *ClaimedError if another run has a claim on a part of it, and with a *StaleError if rows have changed;
 	// nothing is claimed then. With wait, the run takes a place among those that wait, which it keeps for
-	// some seconds: the caller calls again with the same info. Unlock needs the ID of the result.
+	// some seconds: the caller calls again with the same info, and without wait to give up. Unlock needs the
+	// ID of the result.
 	Claim(ctx context.Context, scope *state.Scope, info LockInfo, wait bool) (*Held, error)
 }
 
@@ -113,5 +115,8 @@ func (l Locking) Claim(ctx context.Context, c Claimer, scope *state.Scope, info 
 		held, err = c.Claim(ctx, scope, info, true)
 		return err
 	})
+	if errors.As(err, new(*ClaimedError)) && ctx.Err() == nil { // which gives up the place among those that wait
+		held, err = c.Claim(ctx, scope, info, false)
+	}
 	return held, err
 }

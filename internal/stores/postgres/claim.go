@@ -141,6 +141,8 @@ func (m *manager) claimIn(t *tx, c *claim, scope *state.Scope, text string, wait
 		if err == nil && len(found) > 0 {
 			if wait {
 				err = t.enter(c, "waiting", waitingLease, text, keysOf(wanted))
+			} else if status == "waiting" {
+				_, err = t.exec(`DELETE FROM mayfly.runs WHERE id = $1 AND state = 'waiting'`, c.run)
 			}
 			return found, err
 		}

@@ -127,6 +127,19 @@ func TestTickets(t *testing.T) {
 	}
 }
 
+// TestGivingUp has a run give up its place among those that wait.
+func TestGivingUp(t *testing.T) {
+	opt := stock(t, 2)
+	planned(t, opt, "holds", []int{0}).begin()
+	var claimed *store.ClaimedError
+	if err := planned(t, opt, "impatient", []int{0, 1}).claim(100 * time.Millisecond); !errors.As(err, &claimed) {
+		t.Fatalf("got the error %v, want a ClaimedError", err)
+	}
+	if err := planned(t, opt, "next", []int{1}).claim(0); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestWaitingEnds forgets a run that waits and does not come back.
 func TestWaitingEnds(t *testing.T) {
 	opt := stock(t, 2)
