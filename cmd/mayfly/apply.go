@@ -129,7 +129,7 @@ func (c *changeCommands) planAndApply(ctx context.Context, f *applyFlags, name s
 }
 
 // mostPlans is how many plans an apply makes at most if other runs make one after the other stale.
-const mostPlans = 5
+const mostPlans = 10
 
 // approve asks for approval of a plan, unless it needs none, and reports whether it may be applied.
 func (c *changeCommands) approve(r *changeRun, f *applyFlags, p *plan.Plan) bool {
