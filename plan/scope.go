@@ -235,6 +235,9 @@ func (b *scopeBuilder) adopted() {
 	}
 	for _, c := range b.plan.Adopted {
 		a := c.Object.Instance
+		if b.same(c) {
+			continue
+		}
 		_, drifted := optional[a]
 		comes := c.New == nil || b.opt.Stored.Object(c.Object) == nil
 		if comes && !drifted && a.Resource.Mode == addr.Managed {
@@ -265,6 +268,12 @@ func (b *scopeBuilder) adopted() {
 		b.rely(a)
 	}
 	slices.SortFunc(b.optional, func(x, y state.Claims) int { return compareText(x.Subject().Addr, y.Subject().Addr) })
+}
+
+// same reports whether the state has the object of a change already, as after reading the same data again.
+func (b *scopeBuilder) same(c state.ObjectChange) bool {
+	old := b.opt.Stored.Object(c.Object)
+	return c.New != nil && old != nil && old.Equal(c.New) && b.opt.Stored.Instance(c.Object.Instance).Provider == c.Provider
 }
 
 func compareText(a, b string) int {

@@ -185,6 +185,18 @@ func TestScope(t *testing.T) {
 			[]string{"= t.a: t.a@1", "= t.b: t.b@2", "= t.gone: t.gone@3", "free x t.a", "free x t.b", "free x t.gone"},
 		},
 		{
+			"data is written where it is free, and has changed", nil,
+			[]string{"data.d.same", "data.d.changed"},
+			func(p *Plan, opt *ScopeOptions) {
+				p.Adopted = []state.ObjectChange{
+					{Object: addr.Object{Instance: inst(t, "data.d.same")}, New: &state.Object{}},
+					{Object: addr.Object{Instance: inst(t, "data.d.changed")}, New: &state.Object{SchemaVersion: 1}},
+					{Object: addr.Object{Instance: inst(t, "data.d.new")}, New: &state.Object{}},
+				}
+			},
+			[]string{"= data.d.changed: data.d.changed@2", "= data.d.new:", "free x data.d.changed", "free x data.d.new"},
+		},
+		{
 			"an object that was moved without a change", nil,
 			[]string{"t.old"},
 			func(p *Plan, opt *ScopeOptions) {

@@ -1,7 +1,8 @@
 //go:build !mayfly_no_postgres
 
 // Package postgres keeps states in PostgreSQL as rows: one for each object, and one for the rest of a state.
-// A run claims the whole state, by a row with a lease (docs/adr/040-postgres.md).
+// A run claims the parts of the state that it changes or relies on, by rows that a lease keeps
+// (docs/adr/040-postgres.md).
 //
 // It may import addr, bug, backend, pg/connect, state, state/store and the client of PostgreSQL. It must not
 // know other configuration, plans or providers.
