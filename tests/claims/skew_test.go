@@ -32,8 +32,8 @@ resource "sim_thing" "o%d" {
 `, i, i, next, next, next)
 }
 
-// TestSkew has runs, in rounds, that change an object each, which is made of the next one. If all could use the
-// next object as it was before, no order of them would explain what is left.
+// TestSkew has runs, in rounds, that change an object each, which is made of the next one. If all could use
+// the next object as it was before, no order of them would explain what is left.
 func TestSkew(t *testing.T) {
 	s := newSite(t, "", nil)
 	blocks := s.files["main.tf"]
