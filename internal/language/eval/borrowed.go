@@ -129,6 +129,9 @@ func Borrowed(r *Run, s *blocks.OpenSet) []Use {
 	return usesOf(s)
 }
 
+// LentReaders returns the addresses of the blocks that may read computed values of other blocks, by those.
+func (r *Run) LentReaders() map[addr.ConfigResource][]string { return r.cfg.LentReaders() }
+
 // PendingUses returns the uses of the computed values that the conditions of a variable or output may read,
 // as long as they are not evaluated.
 func (v *Value) PendingUses() []Use {

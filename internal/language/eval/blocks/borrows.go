@@ -43,6 +43,38 @@ func (c *Config) computeBorrows() {
 // Lends reports whether ephemeral_attributes names values that providers compute.
 func (c *Config) Lends() bool { return c.lends }
 
+// LentReaders returns the addresses of the blocks that may read computed values of other blocks, sorted, by
+// the blocks that have these.
+func (c *Config) LentReaders() map[addr.ConfigResource][]string {
+	out := map[addr.ConfigResource][]string{}
+	for n := range c.eachNode {
+		set := noOpens
+		switch b := n.(type) {
+		case *Resource:
+			set = b.Borrows
+			for _, tr := range b.ActionTriggers {
+				set = set.union(b.BorrowsOf(tr.Condition))
+			}
+		case *Provider:
+			set = b.Borrows
+		case *Check:
+			set = b.Borrows
+		}
+		if set.Empty() {
+			continue
+		}
+		for of := range set.All {
+			if a := n.Address(); a != of.String() {
+				out[of] = append(out[of], a)
+			}
+		}
+	}
+	for _, readers := range out {
+		slices.Sort(readers)
+	}
+	return out
+}
+
 // computeBorrows is recursive along references, as computeOpens is.
 func (v *Value) computeBorrows() *OpenSet {
 	if v.Borrows == nil {
