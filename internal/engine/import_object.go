@@ -119,6 +119,7 @@ func (im *importer) importObject(t *future.Task, to addr.Instance, id string) *s
 			im.planner.prior.SetObject(sub.Obj, o, po.Addr)
 			out = im.planner.prior
 			out.AddSalts(im.planner.hasher.Made()...)
+			im.planner.run.Report(withheld.Dropped(&sub.Withheld, got.Value).WithAddress(to.String()))
 		}
 	})
 	if !ran {
