@@ -53,7 +53,7 @@ func TestKnownByChance(t *testing.T) {
 		"ephemeral, empty":            {ephemerally(cty.ListValEmpty(cty.String)), nil, true, true, false},
 	} {
 		if may, settled := MayBeUnknown(test.v), Settled(test.v); may != test.may || settled != test.settled {
-			t.Errorf("%s: may be unknown %t, settled %t", name, may, settled)
+			t.Errorf("%s: got may be unknown %t, settled %t, want %t, %t", name, may, settled, test.may, test.settled)
 		}
 		got := MarkKnown(test.v, test.operands...)
 		if test.v == cty.NilVal {

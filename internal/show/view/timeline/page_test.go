@@ -158,8 +158,8 @@ func FuzzNames(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, key, user string) {
 		want, got := draw(t, "k", "u"), draw(t, key, user)
-		if d := cmp.Diff(want, got); d != "" {
-			t.Errorf("the names change the page: %s", d)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("the names change the page (-want +got):\n%s", diff)
 		}
 	})
 }

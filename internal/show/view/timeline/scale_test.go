@@ -33,8 +33,8 @@ func TestTicks(t *testing.T) {
 		{5 * time.Hour, []string{"0", "30:00", "1:00:00", "1:30:00", "2:00:00", "2:30:00", "3:00:00", "3:30:00", "4:00:00", "4:30:00"}},
 		{30 * 24 * time.Hour, []string{"0", "96:00:00", "192:00:00", "288:00:00", "384:00:00", "480:00:00", "576:00:00", "672:00:00"}},
 	} {
-		if d := cmp.Diff(c.want, labels(newScale(zero, zero.Add(c.length), nil))); d != "" {
-			t.Errorf("%s: %s", c.length, d)
+		if diff := cmp.Diff(c.want, labels(newScale(zero, zero.Add(c.length), nil))); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", c.length, diff)
 		}
 	}
 }
