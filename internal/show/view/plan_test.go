@@ -258,7 +258,7 @@ func TestUnusedExtensions(t *testing.T) {
 			return slices.ContainsFunc(body.attrs, func(a named) bool { return a.name == name })
 		}
 		if has("input_wo") != test.shown || !has("other_wo") {
-			t.Errorf("%#v to %#v: input_wo %v, other_wo %v", test.before, test.after, has("input_wo"), has("other_wo"))
+			t.Errorf("%#v to %#v: got input_wo %t, other_wo %t, want %t, true", test.before, test.after, has("input_wo"), has("other_wo"), test.shown)
 		}
 	}
 }

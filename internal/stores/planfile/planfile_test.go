@@ -228,12 +228,12 @@ func TestEveryFieldIsKnown(t *testing.T) {
 	want := map[reflect.Type]int{reflect.TypeFor[plan.Dep](): 5, reflect.TypeFor[addr.Target](): 4, reflect.TypeFor[addr.Instance](): 3}
 	for typ, n := range want {
 		if typ.NumField() != n {
-			t.Errorf("%s has %d fields, the codec knows %d", typ, typ.NumField(), n)
+			t.Errorf("%s: got %d fields, want the %d that the codec knows", typ, typ.NumField(), n)
 		}
 	}
 	for _, a := range actions {
 		if actionsByName[a.String()] != a {
-			t.Errorf("action %s", a)
+			t.Errorf("action %s: got %s by its name, want the same", a, actionsByName[a.String()])
 		}
 	}
 }
@@ -275,7 +275,7 @@ func TestHoldsNothingElse(t *testing.T) {
 		all = append(all, content...)
 		names = append(names, e.Name)
 		if !e.Modified.Equal(epoch) || e.Comment != "" || e.ExternalAttrs != 0 {
-			t.Errorf("%s: time %s, comment %q, attributes %x", e.Name, e.Modified, e.Comment, e.ExternalAttrs)
+			t.Errorf("%s: got time %s, comment %q, attributes %x, want %s and none", e.Name, e.Modified, e.Comment, e.ExternalAttrs, epoch)
 		}
 	}
 	want := []string{

@@ -119,7 +119,7 @@ func TestReadRefuses(t *testing.T) {
 				t.Fatalf("error %v, want %v with %q", err, test.kind, test.text)
 			}
 			if name != "unknown member" && strings.Contains(err.Error(), "s3cret") {
-				t.Errorf("the error quotes the content: %v", err)
+				t.Errorf("got %v, want an error that does not quote the content", err)
 			}
 		})
 	}
@@ -158,7 +158,7 @@ func TestReadRefusesIncomplete(t *testing.T) {
 			test.edit(f)
 			_, err := ReadBytes(write(t, f))
 			if test.want == "" && err != nil || test.want != "" && (!errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), test.want)) {
-				t.Errorf("got %v", err)
+				t.Errorf("got %v, want %q (none if empty)", err, test.want)
 			}
 		})
 	}
@@ -214,7 +214,7 @@ func TestIs(t *testing.T) {
 		want    bool
 	}{"plan": {write(t, fullFile(t)), true}, "peer": {zipOf(t, "tfplan", ""), true}, "state": {[]byte("{}"), false}, "empty": {nil, false}} {
 		if got := Is(test.content); got != test.want {
-			t.Errorf("%s: %v", name, got)
+			t.Errorf("Is(%s): got %t, want %t", name, got, test.want)
 		}
 	}
 }

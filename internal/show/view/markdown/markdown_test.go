@@ -178,7 +178,7 @@ func contained(t rapid.TB, doc string) {
 	for _, tag := range []string{"details", "summary", "code", "ul", "li", "table", "tr", "td", "p"} {
 		_, outside := split(doc)
 		if strings.Count(outside, "<"+tag+">") != strings.Count(outside, "</"+tag+">") {
-			t.Errorf("the elements %s don't end", tag)
+			t.Errorf("elements %s: got %d begun, want as many ended: %d", tag, strings.Count(outside, "<"+tag+">"), strings.Count(outside, "</"+tag+">"))
 		}
 	}
 }

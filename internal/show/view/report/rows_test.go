@@ -124,7 +124,7 @@ func TestRemarks(t *testing.T) {
 		_, banner, has := strings.Cut(text, `<p class="banner">`)
 		banner, _, _ = strings.Cut(banner, "</p>")
 		if test.want != "" && !strings.Contains(banner, test.want) || test.want == "" && has && !strings.HasPrefix(banner, "The list is made") {
-			t.Errorf("%s: %q", name, banner)
+			t.Errorf("%s: got the banner %q, want %q", name, banner, test.want)
 		}
 		if order := strings.Contains(text, `class="node"`); order != test.order || !strings.Contains(text, "<h1>A page</h1>") || !strings.Contains(text, `<p class="summary">`) {
 			t.Errorf("%s: the page has an order: got %v, want %v", name, order, test.order)

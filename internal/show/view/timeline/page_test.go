@@ -88,7 +88,7 @@ func TestPagesAreSelfContained(t *testing.T) {
 			page := written(t, p)
 			parse(t, page)
 			if found := elsewhere.FindString(page); found != "" {
-				t.Errorf("the page has %q", found)
+				t.Errorf("page: got %q, want nothing from elsewhere", found)
 			}
 		})
 	}
@@ -101,7 +101,7 @@ func TestTablesSayWhatTheChartShows(t *testing.T) {
 		elements, texts := parse(t, page[strings.Index(page, `<section class="tables"`):strings.Index(page, "</main>")])
 		const tables, headLines = 3, 3
 		if want := headLines + n + 3*n + n; elements["tr"] != want || elements["table"] != tables {
-			t.Errorf("%d instances have %d lines in %d tables, not %d", n, elements["tr"], elements["table"], want)
+			t.Errorf("%d instances: got %d lines in %d tables, want %d in %d", n, elements["tr"], elements["table"], want, tables)
 		}
 		for _, want := range []string{`module.m1.ephemeral.vault_secret.db["host-001"]`, "module.m1.acme_user.app[1]", "used: create", "closed"} {
 			if !strings.Contains(texts, want) {
