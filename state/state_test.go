@@ -454,7 +454,7 @@ func TestRoundTrip(t *testing.T) {
 			t.Fatalf("%v\n%s", err, b)
 		}
 		if !Unchanged(f, got) || f.Meta != got.Meta {
-			t.Fatalf("got another state when read again, want the same as\n%s", b)
+			t.Fatalf("reading what was written: got %+v, want %+v, from\n%s", got, f, b)
 		}
 		again, err := Write(got)
 		if err != nil || !bytes.Equal(b, again) {
