@@ -143,7 +143,7 @@ func TestCatches(t *testing.T) {
 			return true
 		})
 		if got != want {
-			t.Errorf("%s: %t", text, got)
+			t.Errorf("%s: got %t, want %t", text, got, want)
 		}
 	}
 }
