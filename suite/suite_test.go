@@ -287,7 +287,7 @@ func TestNewestIsDestroyedFirst(t *testing.T) {
 		t.Errorf("destroyed in the order: got %s, want a c b", got)
 	}
 	if got := strings.Join(k.log, ", "); got != "new a, use a, new b, use b, new c, use c, use again, done again, done c" {
-		t.Errorf("asked of the keeper: got %s, want three new ones, and then again and c done", got)
+		t.Errorf("asked of the keeper: got %s, want new and use of a, b and c, and then use again, done again, done c", got)
 	}
 }
 

@@ -42,7 +42,7 @@ moved {
 			r := w.ok(command{})
 			e := call(t, r.planLog, simlog.Filter{RPC: "MoveResourceState", Name: "x"})
 			if string(e.Begin.Private) != `{"applied":"create","serial":1}` {
-				t.Errorf("private data sent: got %s, want that of the creation", e.Begin.Private)
+				t.Errorf("private data sent: got %s, want %s as after the creation", e.Begin.Private, `{"applied":"create","serial":1}`)
 			}
 			at, err := addr.ParseInstance(typ + ".y")
 			if err != nil {

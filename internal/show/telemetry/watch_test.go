@@ -101,7 +101,7 @@ func TestRedactions(t *testing.T) {
 		work(t, tel)
 		problems := tel.Close()
 		if (len(problems) > 0) != (redact != nil) || strings.Contains(out.String(), "canary") != (redact == nil) {
-			t.Errorf("%s: got problems %q and written %q, want it withheld if there is a guard", name, problems, out.String())
+			t.Errorf("%s: got problems %q and written %q, want the secret withheld and a problem: %t", name, problems, out.String(), redact != nil)
 		}
 	}
 }

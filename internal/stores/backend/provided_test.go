@@ -78,7 +78,7 @@ func TestProvidedSecrets(t *testing.T) {
 		t.Errorf("public are %s", got)
 	}
 	if got := k.Place(cfg); got != `the state store "x_files" (dir = "d", size = 3)` {
-		t.Errorf("Place: got %s, want the store with its public arguments", got)
+		t.Errorf("Place: got %s, want %s", got, `the state store "x_files" (dir = "d", size = 3)`)
 	}
 	if got := k.Secrets(cfg); !slices.Equal(got, []string{"key", "label", "note", "provider"}) {
 		t.Errorf("Secrets: got %q, want key, label, note and provider", got)
