@@ -225,6 +225,9 @@ type Plan struct {
 	// changes, or all asked for by the user; in the second case, the plan has no changes.
 	Invocations []*Invocation
 	Checks      []state.CheckResult
+	// Deferrals are the instances and blocks that the plan leaves to a later one, ordered by address. Apply
+	// leaves them alone.
+	Deferrals []*Deferral
 
 	Base  *state.State // the state as it was read
 	Prior *state.State // Base after upgrades, moves and refreshing: the start of the changes
@@ -247,6 +250,9 @@ type Plan struct {
 	// Errored is set if planning ended with errors: the plan can be shown but not applied.
 	Errored bool
 }
+
+// Complete reports whether the plan leaves nothing to a later one.
+func (p *Plan) Complete() bool { return len(p.Deferrals) == 0 }
 
 // Changed reports whether applying the plan would do anything: whether there is a change other than NoOp, a
 // change of an output, an invocation of an action or, in refresh-only mode, a change found by refreshing.
