@@ -9,6 +9,7 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/internal/base/future"
+	"github.com/mayfly-iac/mayfly/internal/engine/rounds"
 	"github.com/mayfly-iac/mayfly/internal/engine/selection"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
 	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
@@ -25,6 +26,7 @@ type ApplyRequest struct {
 	Variables map[string]cty.Value // as for PlanRequest, ephemeral ones included
 	State     state.Run            // whose rows it changes: a result is durable before anything that depends on it starts
 	Salts     []fingerprint.Salt   // of the state as it is stored; a plan has none
+	Memory    *rounds.Memory       // of the run that the apply is a round of; nil for none
 	Soft      context.Context      // ends on the first interrupt; nil for never
 }
 

@@ -35,6 +35,7 @@ func (e *Engine) Apply(ctx context.Context, req ApplyRequest) (*Applied, diag.Li
 		walk: e.newWalk(ctx, req.Soft, req.State, e.opt.Hashes.New(req.Salts, rand.Reader)), req: req, selection: selection.New(req.Plan.Targets, req.Plan.Excludes), results: map[addr.Instance]cty.Value{},
 		opened: map[addr.Instance]struct{}{}, deposedBy: map[addr.Instance]addr.Deposed{}, neededOpen: sync.OnceValue(req.Config.NeededOpen),
 	}
+	a.time = req.Memory.Time()
 	a.checks = checkApplier{walk: a.walk, applier: a, reads: map[addr.Instance]nestedRead{}}
 	a.finishing = finisher{walk: a.walk, applier: a}
 	a.destroying = destroyer{walk: a.walk, applier: a}
@@ -64,7 +65,9 @@ func (e *Engine) Apply(ctx context.Context, req ApplyRequest) (*Applied, diag.Li
 		req.State.PutChecks(state.MergeChecks(req.Plan.LastingChecks(), a.run.Checks.Results()))
 	}
 	diags := a.run.Diags.List()
-	made = !diags.HasErrors()
+	if made = !diags.HasErrors(); made {
+		req.Memory.Applied(req.Plan)
+	}
 	return &Applied{Counts: a.counts}, provider.WithoutRepeats(diags)
 }
 

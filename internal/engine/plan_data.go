@@ -173,6 +173,7 @@ func (da *dataPlanner) keep(d *dataRead, v cty.Value, deps []plan.Dep) {
 	po := d.in.Provider(d.t)
 	da.planner.mu.Lock()
 	defer da.planner.mu.Unlock()
+	noteRenewed(da.planner, d.in.Addr(), o)
 	da.planner.prior.SetObject(d.Obj, o, po.Addr)
 }
 

@@ -63,7 +63,7 @@ func (or *orphanPlanner) plan(t *future.Task, o *orphan) {
 		if !ok {
 			return
 		}
-		if !or.planner.req.SkipRefresh {
+		if !or.planner.start.stands(o.obj) {
 			before := pr
 			if pr, ok = dp.Refresh(pr, dp.metaOfModule()); !ok {
 				return

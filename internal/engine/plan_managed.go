@@ -81,6 +81,9 @@ func (ip *instancePlan) planInstance() (cty.Value, bool) {
 		ip.planner.fail(in.Addr())
 		return cty.NilVal, false // the reason was reported where it arose
 	}
+	if unchangedInRun(ip) {
+		return planSettled(ip)
+	}
 	var ok bool
 	if ip.importing, ok = ip.planner.imports.targetOf(t, in); !ok {
 		ip.planner.fail(in.Addr())
@@ -229,7 +232,7 @@ func (ip *instancePlan) loadPrior() (ok bool) {
 	default:
 		ok = true
 	}
-	if ip.prior = ip.loaded; !ok || ip.stored == nil || pl.req.SkipRefresh {
+	if ip.prior = ip.loaded; !ok || ip.stored == nil || pl.start.stands(ip.Obj) {
 		return ok
 	}
 	_, forced := pl.forced[ip.in.Addr()]
@@ -270,7 +273,7 @@ func (ip *instancePlan) keepLoaded() bool {
 	case o == nil:
 	case ip.loaded.Object != o && !ip.keepConverted(o):
 		return false
-	case ip.planner.req.SkipRefresh:
+	case ip.planner.start.stands(ip.Obj):
 		ip.keepUpgraded(o)
 	default:
 		ip.planner.start.noteRefreshed(&ip.objectOp, ip.loaded, ip.prior)
@@ -343,7 +346,7 @@ func (ip *instancePlan) forcedReason() plan.Reason {
 		return plan.ReplaceRequested
 	}
 	ip.walk.run.Report(ip.in.TriggerKeys(ip.t))
-	if ip.in.Triggered(ip.t, ip.planner.changeFor) {
+	if ip.in.Triggered(ip.t, changeInRun(ip)) {
 		return plan.ReplaceTriggered
 	}
 	return plan.NoReason

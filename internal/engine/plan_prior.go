@@ -19,6 +19,11 @@ type startState struct {
 	planner *planner
 }
 
+// stands reports whether an object is taken as the state has it, without asking the provider.
+func (st *startState) stands(o addr.Object) bool {
+	return st.planner.req.SkipRefresh || st.planner.req.Memory.Seen(o)
+}
+
 // set sets an object of the state that planning starts from, or removes it if o is nil.
 func (st *startState) set(obj addr.Object, o *state.Object) {
 	st.planner.mu.Lock()
@@ -52,6 +57,7 @@ func (st *startState) adoptProviders() {
 // noteRefreshed stores the refreshed object and records differences from the stored one as drift.
 func (st *startState) noteRefreshed(s *objectOp, before, after object.Prior) {
 	o := before.Object
+	st.planner.req.Memory.See(s.Obj)
 	same := after.SameAs(before, &s.Withheld)
 	upgraded := before.Cleaned || o.SchemaVersion != s.Schema.Version || o.Flatmap != nil || s.HasNewIdentity(before, after)
 	provider := st.providerOf(s)

@@ -16,6 +16,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/engine/ephemeral"
 	"github.com/mayfly-iac/mayfly/internal/engine/moves"
 	"github.com/mayfly-iac/mayfly/internal/engine/object"
+	"github.com/mayfly-iac/mayfly/internal/engine/rounds"
 	"github.com/mayfly-iac/mayfly/internal/engine/selection"
 	"github.com/mayfly-iac/mayfly/internal/language/config"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
@@ -37,8 +38,9 @@ type PlanRequest struct {
 	AssumeUnchanged   []addr.Instance     // whose ephemeral attributes are the same as before if they cannot be compared
 	Places            config.OptionPlaces // of the targets, the excludes and the addresses to replace
 	SkipRefresh       bool
-	LazyEphemeral     bool // does not open instances that only write-only arguments need
-	RequireEphemeral  bool // a plan that would store a sensitive attribute is an error
+	Memory            *rounds.Memory // of the run that the plan is a round of; nil for none
+	LazyEphemeral     bool           // does not open instances that only write-only arguments need
+	RequireEphemeral  bool           // a plan that would store a sensitive attribute is an error
 
 	// Generated is configuration that Generate made for this plan; Config has it too.
 	Generated []*Generated
@@ -76,6 +78,9 @@ func (e *Engine) newPlanner(ctx context.Context, req PlanRequest, random io.Read
 			Mode: req.Mode, Base: req.State, Meta: req.Meta, Targets: req.Targets, Excludes: req.Excludes, ForceReplace: req.ForceReplace,
 			SkipRefresh: req.SkipRefresh, LazyEphemeral: req.LazyEphemeral, LeakPolicy: e.opt.LeakPolicy, Timestamp: e.opt.Now().UTC().Truncate(time.Second),
 		},
+	}
+	if at := req.Memory.Time(); !at.IsZero() {
+		p.time, p.plan.Timestamp = at, at
 	}
 	p.order = planOrder{planner: p}
 	p.imports = importPlanner{walk: p.walk, planner: p}
@@ -131,6 +136,7 @@ type planner struct {
 	broken    plan.Instances                // that could not be planned
 	left      plan.Instances                // left alone by -exclude
 	altered   plan.Instances                // with a change other than NoOp
+	renewed   plan.Instances                // data sources that were read with another result than the state has
 	unsettled plan.Instances                // these, and managed instances that depend on them in any way
 	expands   int                           // expansions still to come, for the orphans of a restricted plan
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/zclconf/go-cty/cty"
 
@@ -40,6 +41,7 @@ type shared struct {
 	env      *object.Env
 	hasher   *fingerprint.Hasher
 	computed *computedUses // of the walk
+	time     time.Time     // the result of timestamp(), zero if that is the moment of its call
 	unread   sync.Map      // addr.Instance → string: why a data source that is nested in a check could not be read
 }
 
