@@ -170,6 +170,7 @@ type PlanOptions struct {
 	SkipRefresh       bool
 	LazyEphemeral     bool            // don't open what only write-only arguments need
 	RequireEphemeral  bool            // a plan that would store a sensitive attribute is an error
+	AllowDeferral     bool            // leave what cannot be planned yet to a later plan: see plan.Plan.Deferrals
 	Invoke            []addr.Instance // actions: the plan invokes them, in this order, and changes nothing
 	Generated         []*Generated    // by Generate, and in the configuration since
 	Soft              context.Context // ends on the first interrupt: work under way is finished, nothing new starts
@@ -190,8 +191,8 @@ func (o *Operation) request(cfg *blocks.Config, opt PlanOptions) engine.PlanRequ
 	req := engine.PlanRequest{
 		Config: cfg, State: o.State(), Mode: opt.Mode, Variables: opt.Variables, Targets: opt.Targets, Excludes: opt.Excludes,
 		ForceReplace: opt.ForceReplace, AssumeUnchanged: opt.AssumeUnchanged, Places: opt.Places, SkipRefresh: opt.SkipRefresh, LazyEphemeral: opt.LazyEphemeral,
-		RequireEphemeral: opt.RequireEphemeral,
-		Invoke:           opt.Invoke, Generated: opt.Generated, Soft: opt.Soft,
+		RequireEphemeral: opt.RequireEphemeral, AllowDeferral: opt.AllowDeferral,
+		Invoke: opt.Invoke, Generated: opt.Generated, Soft: opt.Soft,
 	}
 	if o.File != nil {
 		req.Meta = o.File.Meta
