@@ -41,6 +41,7 @@ type PlanRequest struct {
 	Memory            *rounds.Memory // of the run that the plan is a round of; nil for none
 	LazyEphemeral     bool           // does not open instances that only write-only arguments need
 	RequireEphemeral  bool           // a plan that would store a sensitive attribute is an error
+	AllowDeferral     bool           // leaves what cannot be planned yet to a later plan
 
 	// Generated is configuration that Generate made for this plan; Config has it too.
 	Generated []*Generated
