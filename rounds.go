@@ -24,9 +24,9 @@ import (
 //		}
 //	}
 //
-// Each plan defers what it cannot plan yet. In one run, no object is refreshed twice, an object that a round
-// has completed is planned again only if something that it refers to has changed since, and timestamp() is
-// always the same. A Rounds is for one goroutine; it must end before its operation does.
+// Each plan defers all that cannot be planned yet. In one run, no object is refreshed twice, an object that a
+// round has completed is planned again only if something that it refers to has changed since, and timestamp()
+// is always the same. A Rounds is for one goroutine; it must end before its operation does.
 type Rounds struct {
 	op      *Operation
 	opt     PlanOptions
