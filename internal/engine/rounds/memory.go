@@ -22,11 +22,13 @@ type Memory struct {
 	settled map[addr.Instance]struct{}
 	changes map[addr.Instance]*plan.Change // the last one that was made of each instance
 	last    *plan.Plan                     // that was applied last; nil for none
+	known   map[plan.Dep]struct{}          // everything that deferred objects waited for and that became known
+	least   int                            // the smallest number of deferrals since known last grew
 }
 
 // New returns the memory of a run that begins at the given time.
 func New(at time.Time) *Memory {
-	return &Memory{at: at.UTC().Truncate(time.Second), seen: map[addr.Object]struct{}{}, settled: map[addr.Instance]struct{}{}, changes: map[addr.Instance]*plan.Change{}}
+	return &Memory{at: at.UTC().Truncate(time.Second), seen: map[addr.Object]struct{}{}, settled: map[addr.Instance]struct{}{}, changes: map[addr.Instance]*plan.Change{}, known: map[plan.Dep]struct{}{}}
 }
 
 // Time returns the time of the run, which has no fractions of a second; the zero time without a memory.

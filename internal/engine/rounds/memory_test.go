@@ -106,6 +106,7 @@ func TestStuck(t *testing.T) {
 	for name, test := range tests {
 		m := New(time.Now())
 		if test.last != nil {
+			m.Stuck(test.last)
 			m.Applied(test.last)
 		}
 		diags := m.Stuck(test.next)
@@ -116,4 +117,27 @@ func TestStuck(t *testing.T) {
 			t.Errorf("%s: got %q, want the address in it", name, diags[0].Detail)
 		}
 	}
+}
+
+// TestStuckInTurns has objects that change in every other plan, so that as many are deferred in turn: such a
+// run must end.
+func TestStuckInTurns(t *testing.T) {
+	w, x, y := instance(t, "x.w"), instance(t, "x.x"), instance(t, "x.y")
+	few := &plan.Plan{Changes: []*plan.Change{change(w, plan.NoOp)}, Deferrals: []*plan.Deferral{deferral(x)}}
+	many := &plan.Plan{Changes: []*plan.Change{change(w, plan.Update)}, Deferrals: []*plan.Deferral{deferral(x, on(w)), deferral(y, on(w))}}
+	m := New(time.Now())
+	for round := range 10 {
+		p := many
+		if round%2 == 1 {
+			p = few
+		}
+		if m.Stuck(p).HasErrors() {
+			if round < 2 {
+				t.Errorf("got stuck in round %d, want a round after something became known", round)
+			}
+			return
+		}
+		m.Applied(p)
+	}
+	t.Error("got rounds without end")
 }

@@ -11,18 +11,19 @@ import (
 )
 
 // Stuck returns an error if carrying out the plan of the next round would not bring its deferrals any
-// further. It names all of them, with the reasons. A plan that is complete or has errors is not stuck.
+// further. It names all of them, with the reasons. A plan that is complete or has errors is not stuck. It is
+// called once for each plan.
 func (m *Memory) Stuck(p *plan.Plan) diag.List {
 	if p.Complete() || p.Errored {
 		return nil
 	}
 	m.mu.Lock()
 	last := m.last
+	onward := m.progressed(p)
 	m.mu.Unlock()
-	if last == nil && p.Changed() || last != nil && progressed(last, p) {
+	if onward {
 		return nil
 	}
-	summary := "No progress"
 	var text strings.Builder
 	if last == nil {
 		text.WriteString("This plan changes nothing, so that a later one could not plan these objects either:\n")
@@ -37,20 +38,31 @@ func (m *Memory) Stuck(p *plan.Plan) diag.List {
 		text.WriteString(".")
 	}
 	text.WriteString("\n\nEverything else has been applied. If an object that others wait for changes in every plan, such as one with an argument that is never the same, make it stay as it is. Otherwise use values that are known in advance.")
-	return diag.Errorf(summary, "%s", text.String())
+	return diag.Errorf("No progress", "%s", text.String())
 }
 
-// progressed reports whether a plan is nearer to a complete one than the plan before it: it defers less, or
-// something that a deferred object waited for has become known. Other changes do not count, since an object
-// may change in every plan.
-func progressed(before, after *plan.Plan) bool {
-	if len(after.Deferrals) < len(before.Deferrals) {
+// progressed reports whether a plan is nearer to a complete one than the plans before it: something that a
+// deferred object waited for has become known, for the first time in this run, or it defers less than any
+// plan since that happened last. Other changes do not count, since an object may change in every plan. So a
+// run has no more rounds than there are things to wait for and deferrals. The caller holds m.mu.
+func (m *Memory) progressed(p *plan.Plan) bool {
+	if m.last == nil {
+		m.least = len(p.Deferrals)
+		return p.Changed()
+	}
+	was, is, grown := pendingOf(m.last), pendingOf(p), false
+	for _, d := range m.last.Deferrals {
+		for _, w := range d.WaitsFor {
+			if _, before := m.known[w]; !before && was.touched(w) && !is.touched(w) {
+				m.known[w], grown = struct{}{}, true
+			}
+		}
+	}
+	if grown || len(p.Deferrals) < m.least {
+		m.least = len(p.Deferrals)
 		return true
 	}
-	was, is := pendingOf(before), pendingOf(after)
-	return slices.ContainsFunc(before.Deferrals, func(d *plan.Deferral) bool {
-		return slices.ContainsFunc(d.WaitsFor, func(w plan.Dep) bool { return was.touched(w) && !is.touched(w) })
-	})
+	return false
 }
 
 // pending has the objects that are not known before a plan is applied.
