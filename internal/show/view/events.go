@@ -57,23 +57,32 @@ func (t *tally) add(e event.Event) {
 	}
 }
 
-// ApplySummary returns the closing line of an apply, or of a destroy, without colour or line end.
+// ApplySummary returns the line that ends an apply: the numbers of changes really made. The command destroy
+// has a line of its own.
 func ApplySummary(n plan.Counts, destroy bool) string {
-	forgotten, invoked := "", ""
+	if destroy {
+		return fmt.Sprintf("Destroy complete! Resources: %d destroyed%s.", n.Destroy, forgotten(n))
+	}
+	return "Apply complete! " + Made(n)
+}
+
+// Made returns the numbers of changes that were made: "Resources: 1 added, 0 changed, 0 destroyed."
+func Made(n plan.Counts) string {
+	imported, invoked := "", ""
 	if n.Invoke > 0 {
 		invoked = fmt.Sprintf(" Actions: %d invoked.", n.Invoke)
 	}
-	if n.Forget > 0 {
-		forgotten = fmt.Sprintf(", %d forgotten", n.Forget)
-	}
-	if destroy {
-		return fmt.Sprintf("Destroy complete! Resources: %d destroyed%s.", n.Destroy, forgotten)
-	}
-	imported := ""
 	if n.Import > 0 {
 		imported = fmt.Sprintf("%d imported, ", n.Import)
 	}
-	return fmt.Sprintf("Apply complete! Resources: %s%d added, %d changed, %d destroyed%s.%s", imported, n.Add, n.Change, n.Destroy, forgotten, invoked)
+	return fmt.Sprintf("Resources: %s%d added, %d changed, %d destroyed%s.%s", imported, n.Add, n.Change, n.Destroy, forgotten(n), invoked)
+}
+
+func forgotten(n plan.Counts) string {
+	if n.Forget == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %d forgotten", n.Forget)
 }
 
 // wording has the words for an operation: when it starts, while it lasts and when it has ended. An empty text
