@@ -179,7 +179,7 @@ func (ls *locations) kindOf(ctx context.Context, block *config.Backend) (*backen
 
 // otherBackendNames are names that people know the services behind backends by.
 var otherBackendNames = map[string]string{
-	"postgres": "pg", "postgresql": "pg", "aws": "s3", "gcp": "gcs", "google": "gcs", "azure": "azurerm", "k8s": "kubernetes", "file": "local",
+	"postgresql": "postgres", "aws": "s3", "gcp": "gcs", "google": "gcs", "azure": "azurerm", "k8s": "kubernetes", "file": "local",
 }
 
 func unknownKind(block *config.Backend, kinds map[string]*backend.Kind) diag.List {

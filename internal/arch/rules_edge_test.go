@@ -21,9 +21,14 @@ var storesRules = map[string]rule{
 		modules: []string{"golang.org/x/sync"},
 		why:     "a service sees stored bytes, locks and its own arguments",
 	},
-	"stores/cos":     {may: []string{"stores/backend", "stores/cloud", "stores/cloud/tencent", "values/schema", "state/store", "stores/remote", "stores/objects"}, why: "a service sees stored bytes, locks and its own arguments"},
-	"stores/oss":     {may: []string{"stores/backend", "stores/cloud", "stores/cloud/alibaba", "values/schema", "state/store", "stores/remote", "stores/objects"}, why: "a service sees stored bytes, locks and its own arguments"},
-	"stores/pg":      {may: []string{"stores/backend", "state/store", "stores/remote"}, modules: []string{"github.com/lib/pq"}, why: "a service sees stored bytes, locks and its own arguments"},
+	"stores/cos":        {may: []string{"stores/backend", "stores/cloud", "stores/cloud/tencent", "values/schema", "state/store", "stores/remote", "stores/objects"}, why: "a service sees stored bytes, locks and its own arguments"},
+	"stores/oss":        {may: []string{"stores/backend", "stores/cloud", "stores/cloud/alibaba", "values/schema", "state/store", "stores/remote", "stores/objects"}, why: "a service sees stored bytes, locks and its own arguments"},
+	"stores/pg":         {may: []string{"stores/backend", "stores/pg/connect", "state/store", "stores/remote"}, modules: []string{"github.com/lib/pq"}, why: "a service sees stored bytes, locks and its own arguments"},
+	"stores/pg/connect": {may: none, modules: []string{"github.com/lib/pq"}, why: "a database is reached in the same way whatever is kept there"},
+	"stores/postgres": {
+		may: []string{"base/bug", "addr", "stores/backend", "stores/pg/connect", "state", "state/store"}, modules: []string{"github.com/google/uuid", "github.com/lib/pq"},
+		why: "a store of rows knows the rows of a state, and nothing of who changes them",
+	},
 	"stores/objects": {may: []string{"base/bug", "stores/cloud", "state/store", "stores/remote"}, why: "what all services for objects have in common must not depend on one of them"},
 	"stores/gcs":     {may: []string{"stores/backend", "stores/cloud", "stores/cloud/google", "state/store", "stores/remote", "stores/objects"}, why: "a service sees stored bytes, locks and its own arguments"},
 	"stores/s3":      {may: []string{"stores/backend", "stores/cloud", "stores/cloud/aws", "state/store", "stores/remote", "stores/objects"}, why: "a service sees stored bytes, locks and its own arguments"},
@@ -38,7 +43,7 @@ var storesRules = map[string]rule{
 	"stores/kinds": {
 		may: []string{
 			"stores/backend", "state/store", "state/store/local",
-			"stores/azurerm", "stores/consul", "stores/cos", "stores/gcs", "stores/http", "stores/inmem", "stores/kubernetes", "stores/oss", "stores/pg", "stores/s3", "stores/tfe",
+			"stores/azurerm", "stores/consul", "stores/cos", "stores/gcs", "stores/http", "stores/inmem", "stores/kubernetes", "stores/oss", "stores/pg", "stores/postgres", "stores/s3", "stores/tfe",
 		},
 		modules: none, why: "the list of backends has nothing of its own",
 	},

@@ -82,7 +82,6 @@ var engineRules = map[string]rule{
 	},
 	"engine/timing":    {may: []string{"addr", "event"}, pure: true, modules: none, why: "how long something took is no reason to know what it was: a record must not be able to hold values"},
 	"engine/deferral":  {may: []string{"addr", "base/future", "plan", "state"}, pure: true, modules: none, why: "waiting follows from addresses and dependencies: no provider or value can matter"},
-	"engine/computed":  {may: []string{"addr", "diag", "plan", "state", "values/schema", "values/value"}, pure: true, modules: []string{cty}, why: "who uses a value follows from its marks, whatever is planned or applied"},
 	"engine/moves":     {may: []string{"addr", "language/config", "diag", "plan", "state"}, pure: true, modules: []string{hcl}, why: "addresses decide which object is which: no value, provider or evaluation can matter"},
 	"engine/rounds":    {may: []string{"addr", "diag", "plan"}, pure: true, modules: none, why: "whether a run gets on follows from its plans: no provider, value or state can matter"},
 	"engine/selection": {may: []string{"addr", "language/config", "diag", "plan"}, pure: true, modules: none, why: "what an option names is a matter of addresses and dependencies, which it is given"},
@@ -106,6 +105,10 @@ var engineRules = map[string]rule{
 		may:  []string{"base/jsonvalue", "addr", "diag", "base/future", "values/schema", "values/value", "language/config", "state", "provider", "provider/processes", "engine/provision", "language/lang", "language/lang/funcs", "language/lang/generate", "plan", "engine/scrub", "engine/contract", "event", "engine/moves", "engine/rounds", "engine/computed", "engine/deferral", "engine/selection", "engine/ephemeral", "language/eval", "language/eval/blocks", "language/eval/coverage", "base/slot", "engine/object", "engine/withheld", "values/fingerprint", "values/leak", "base/trace"},
 		pure: true,
 		why:  "the engine is given a launcher and a journal: it must work without any terminal, store or plugin process",
+	},
+	"engine/computed": {
+		may: []string{"addr", "diag", "state", "values/schema", "values/value"}, pure: true, modules: []string{cty},
+		why: "who uses a value is noted as it is found out: neither plans nor values are needed to tell",
 	},
 	"engine/withheld": {
 		may: []string{"addr", "diag", "plan", "state", "values/fingerprint", "values/schema"}, pure: true,

@@ -9,7 +9,6 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/internal/base/future"
-	"github.com/mayfly-iac/mayfly/internal/engine/computed"
 	"github.com/mayfly-iac/mayfly/internal/engine/deferral"
 	"github.com/mayfly-iac/mayfly/internal/engine/rounds"
 	"github.com/mayfly-iac/mayfly/internal/engine/selection"
@@ -52,8 +51,9 @@ type applier struct {
 	preApply   *walk           // evaluates with the objects as they were: for the providers of destroyed objects
 	changing   context.Context // of the calls that change objects: their answers are recorded until it ends
 
-	delivering sync.Mutex                       // writes of deliveries take their places one after the other
-	deliveries computed.Deliveries              // of computed values that are not stored
+	lending    lending                          // of the same
+	deliveries deliveries                       // of computed values that are not stored
+	takingOut  takingOut                        // of computed values that the state still has
 	altered    plan.Instances                   // that the plan changes; set before any step starts
 	neededOpen func() map[*blocks.Resource]bool // of the configuration
 
@@ -118,6 +118,9 @@ func (a *applier) block(s *plan.Step) {
 func (a *applier) result(t *future.Task, in *eval.Instance) cty.Value {
 	a.mu.Lock()
 	v, ok := a.results[in.Addr()]
+	if ok {
+		a.results[in.Addr()] = cty.DynamicVal // the run has it from now on
+	}
 	a.mu.Unlock()
 	if ok {
 		return v

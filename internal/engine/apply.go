@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"crypto/rand"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -46,8 +47,9 @@ func (e *Engine) Apply(ctx context.Context, req ApplyRequest) (*Applied, diag.Li
 	}
 	a.computed.State, a.deferred = req.Plan.Prior, deferral.Of(req.Plan)
 	for _, c := range req.Plan.Changes {
+		noteTakenOut(a.computed, c)
 		for _, w := range c.Withheld {
-			a.deliveries.Expect(c.Addr, w.Consumers, w.Missed)
+			a.deliveries.expect(c.Addr, w.Consumers, w.Missed)
 		}
 	}
 	a.startRuns()
@@ -116,6 +118,7 @@ func (a *applier) apply() {
 	}
 	a.left = &deferral.Missing{Instances: a.run.InstancesOf, Missing: a.absent}
 	a.finishing.conditions = a.finishing.listConditions()
+	findLenders(a)
 	uses := a.claimSteps(steps)
 	a.runSteps(steps, uses)
 }
@@ -129,25 +132,30 @@ func (a *applier) claimSteps(steps []plan.Step) [][]eval.Use {
 		switch steps[i].Leg {
 		case plan.ApplyLeg:
 			if in := a.instance(c.Addr); in != nil {
-				uses[i] = in.Uses(t)
+				uses[i] = slices.Concat(in.Uses(t), lentUses(a, in.Resource.Block.Borrows, c.Deps))
 			}
 		case plan.DestroyLeg:
 			uses[i] = a.destroyUses(t, c)
 		case plan.InvokeLeg:
 			uses[i] = invocationUses(a, t, &steps[i])
 		case plan.OutputLeg:
-			uses[i] = a.outputUses(t, a.run.Root.Output(steps[i].Output.Name), a.req.Config)
+			o := a.run.Root.Output(steps[i].Output.Name)
+			uses[i] = a.outputUses(t, o, a.req.Config)
+			if o != nil {
+				uses[i] = slices.Concat(uses[i], lentUses(a, o.ReadsLent(), steps[i].Output.Deps))
+			}
 		}
 		a.pool.Claim(uses[i]...)
 	}
 	a.claimConditions()
+	claimLent(a)
 	a.checks.claim(t)
 	return uses
 }
 
 // destroyUses returns the uses of destroying the object of a change.
 func (a *applier) destroyUses(t *future.Task, c *plan.Change) (uses []eval.Use) {
-	if u, ok := a.preApply.run.ProviderUse(t, c.Provider); ok {
+	if u, ok := a.preApply.run.Providers.Use(t, c.Provider); ok {
 		uses = append(uses, u)
 	}
 	if d := a.destroying.departure(c); d != nil {
@@ -164,7 +172,7 @@ func (a *applier) claimConditions() {
 	}
 	a.req.Config.EachResource(func(b *blocks.Resource) {
 		if b.Config.Addr.Mode == addr.Ephemeral && b.HasConditions() {
-			a.pool.Claim(eval.BlockUses(b)...)
+			claimOpened(a, b)
 		}
 	})
 }
@@ -179,6 +187,7 @@ func (a *applier) runSteps(steps []plan.Step, uses [][]eval.Use) {
 	var finishing atomic.Bool
 	changed := func() {
 		if changes.Add(-1) == 0 {
+			writeTakenOut(a)
 			a.reportInterrupted()
 			finishing.Store(a.finishing.queue(pool))
 		}
@@ -190,6 +199,7 @@ func (a *applier) runSteps(steps []plan.Step, uses [][]eval.Use) {
 	}
 	changes.Add(1)
 	queueRanked(pool, steps, plan.Ranks(steps, a.weight), func(t *future.Task, i int32, skip bool) bool {
+		defer endDecided(a)
 		defer a.pool.Waive(uses[i]...)
 		s, ok := &steps[i], false
 		if s.Leg == plan.OutputLeg { // also after failures and an interrupt: it keeps its value then

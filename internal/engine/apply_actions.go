@@ -21,12 +21,15 @@ import (
 
 // invocationUses returns the uses of a step that invokes actions.
 func invocationUses(a *applier, t *future.Task, s *plan.Step) (uses []eval.Use) {
+	own := plan.Dep{Resource: s.Change.Addr.Abs(), Key: s.Change.Addr.Key} // which Deps leave out
 	for _, inv := range s.Invocations {
 		if in := a.instance(inv.Action); in != nil {
 			uses = append(uses, in.Uses(t)...)
+			uses = append(uses, lentUses(a, in.Resource.Block.Borrows, append(slices.Clip(inv.Deps), own))...)
 		}
 		if tr, ok := triggerOf(a, s, inv); ok && inv.Undecided {
 			uses = append(uses, tr.ConditionUses(t)...)
+			uses = append(uses, lentUses(a, tr.ReadsLent(), append(slices.Clip(inv.Deps), own))...)
 		}
 	}
 	return uses

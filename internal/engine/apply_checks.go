@@ -2,6 +2,7 @@ package engine
 
 import (
 	"maps"
+	"slices"
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
@@ -27,7 +28,8 @@ func (ch *checkApplier) nests(c *plan.Change) bool {
 
 // putOff defers reading a nested data source, with its claims, until all changes are made.
 func (ch *checkApplier) putOff(t *future.Task, c *plan.Change) {
-	r := nestedRead{change: c, uses: ch.applier.instance(c.Addr).Uses(t)}
+	in := ch.applier.instance(c.Addr)
+	r := nestedRead{change: c, uses: slices.Concat(in.Uses(t), lentUses(ch.applier, in.Resource.Block.Borrows, c.Deps))}
 	ch.pool.Claim(r.uses...)
 	ch.applier.mu.Lock()
 	defer ch.applier.mu.Unlock()

@@ -3,6 +3,7 @@ package engine
 import (
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/zclconf/go-cty/cty"
 
@@ -21,9 +22,12 @@ import (
 func reportUnavailable(op *objectOp, all []value.ComputedPart, path cty.Path, why string) {
 	var of []value.Computed
 	for _, part := range all {
-		if part.Of.Past && part.Path.Equals(path) {
+		if part.Of.Past && part.Path.Equals(path) && !op.walk.computed.Miss(part.Of, op.Obj.Instance) {
 			of = append(of, part.Of)
 		}
+	}
+	if len(of) == 0 {
+		return
 	}
 	diags := op.walk.computed.Unavailable(fmt.Sprintf("The argument %s of %s", schema.PathString(path), op.Obj), of, false)
 	diags[0].Path, diags[0].Detail = path, why+diags[0].Detail
@@ -37,13 +41,78 @@ func sameAt(o, config cty.Value, path cty.Path) bool {
 	return err1 == nil && err2 == nil && (is.IsNull() || is.RawEquals(was))
 }
 
+// consumersOf returns the resources that use a computed value which a change makes.
+func consumersOf(c *plan.Change, path cty.Path) (to []addr.ConfigResource) {
+	for _, w := range c.Withheld {
+		if w.Path.Equals(path) {
+			to = append(to, blocksOf(slices.Concat(w.Consumers, w.Missed))...)
+		}
+	}
+	return to
+}
+
+// blocksOf returns the resources that instances belong to, once each.
+func blocksOf(instances []addr.Instance) (out []addr.ConfigResource) {
+	for _, i := range instances {
+		if !slices.Contains(out, i.Config()) {
+			out = append(out, i.Config())
+		}
+	}
+	return out
+}
+
+// deliveries has the consumers that are still to get computed values in an apply (E98).
+type deliveries struct {
+	mu sync.Mutex
+	// waiting has, by the object with the value, the resources that are owed it, each with the instances that
+	// have not taken it yet.
+	waiting   map[addr.Instance]map[addr.ConfigResource]map[addr.Instance]struct{}
+	producers map[addr.Instance][]addr.Instance // by consumer
+}
+
+// expect adds the consumers of the computed values of an object, and missed, which use them and take none.
+func (d *deliveries) expect(producer addr.Instance, consumers, missed []addr.Instance) {
+	if d.waiting == nil {
+		d.waiting = map[addr.Instance]map[addr.ConfigResource]map[addr.Instance]struct{}{}
+		d.producers = map[addr.Instance][]addr.Instance{}
+	}
+	blocks := d.waiting[producer]
+	if blocks == nil {
+		blocks = map[addr.ConfigResource]map[addr.Instance]struct{}{}
+		d.waiting[producer] = blocks
+	}
+	for _, c := range slices.Concat(consumers, missed) {
+		if blocks[c.Config()] == nil {
+			blocks[c.Config()] = map[addr.Instance]struct{}{}
+		}
+		blocks[c.Config()][c] = struct{}{}
+	}
+	for _, c := range consumers {
+		if !slices.Contains(d.producers[c], producer) {
+			d.producers[c] = append(d.producers[c], producer)
+		}
+	}
+}
+
+// take notes that a consumer has taken the values that it was to get. It returns the objects of which a
+// resource has got all that it was owed.
+func (d *deliveries) take(consumer addr.Instance) (done []addr.Instance) {
+	for _, producer := range d.producers[consumer] {
+		left := d.waiting[producer][consumer.Config()]
+		if delete(left, consumer); len(left) == 0 {
+			done = append(done, producer)
+		}
+	}
+	return done
+}
+
 // endDelivered ends the entry of an operation on a consumer of computed values, which has taken them. In the
 // same write it strikes the resource out of the records of those who owed it something. The writes take their
 // places one after the other, or one could restore a line that another has struck out; then they wait
 // together.
 func endDelivered(a *applier, entry *journalEntry, consumer addr.Instance, change state.ObjectChange) bool {
 	d := &a.deliveries
-	if !d.Gets(consumer) {
+	if len(d.producers[consumer]) == 0 {
 		return entry.end(false, change)
 	}
 	return enqueueDelivered(a, entry, consumer, change)()
@@ -52,11 +121,11 @@ func endDelivered(a *applier, entry *journalEntry, consumer addr.Instance, chang
 // enqueueDelivered is endDelivered until the write has its place. Wait returns when it is durable.
 func enqueueDelivered(a *applier, entry *journalEntry, consumer addr.Instance, change state.ObjectChange) (wait func() bool) {
 	d := &a.deliveries
-	a.delivering.Lock()
-	defer a.delivering.Unlock()
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	changes := []state.ObjectChange{change}
 	block := consumer.Config()
-	for _, producer := range d.Take(consumer) {
+	for _, producer := range d.take(consumer) {
 		o, config := a.req.State.Object(addr.Object{Instance: producer})
 		if o == nil {
 			continue
@@ -79,7 +148,7 @@ func oweFirst(ia *instanceApply, entry *journalEntry) *journalEntry {
 	if ia.change.Action != plan.Update || o == nil || len(owing) == 0 {
 		return entry
 	}
-	if slices.ContainsFunc(owing, func(w plan.Withheld) bool { return computed.RecordOf(o, w.Path) == nil }) {
+	if slices.ContainsFunc(owing, func(w plan.Withheld) bool { return recordOf(o, w.Path) == nil }) {
 		o = ia.object(ia.prior.Value, ia.prior.Private, ia.prior.Identity, applied{failed: true})
 	}
 	if o == nil {
@@ -90,7 +159,7 @@ func oweFirst(ia *instanceApply, entry *journalEntry) *journalEntry {
 	o.Withheld = slices.Clone(o.Withheld)
 	for i := range o.Withheld {
 		w := &o.Withheld[i]
-		for _, r := range computed.ConsumersOf(ia.change, w.Path) {
+		for _, r := range consumersOf(ia.change, w.Path) {
 			if w.Computed && !slices.Contains(w.Owed, r) {
 				w.Owed = append(slices.Clip(w.Owed), r)
 			}
@@ -112,16 +181,27 @@ func reportMissed(ia *instanceApply, o *state.Object) {
 		if len(w.Missed) == 0 {
 			continue
 		}
-		had, has := computed.RecordOf(ia.prior.Object, w.Path), computed.RecordOf(o, w.Path)
+		had, has := recordOf(ia.prior.Object, w.Path), recordOf(o, w.Path)
 		if has == nil || had != nil && had.Value() == has.Value() {
 			continue
 		}
 		ia.Report(diag.Errorf("New value was not delivered",
 			"The provider made a new value of %s in this update, and this apply did not send it to %s. The value exists no longer, as ephemeral_attributes keeps it out of the state. Change the versions of the arguments that use it, so that they take a new one, and make that with the option -replace=%s.",
-			computed.AttributeName(ia.Obj.Instance, w.Path), computed.Names(computed.BlocksOf(w.Missed)), diag.Argument(ia.Obj.Instance.String())))
+			computed.Name(ia.Obj.Instance, w.Path), computed.Names(blocksOf(w.Missed)), diag.Argument(ia.Obj.Instance.String())))
 	}
 }
 
 // isImported reports whether an attribute is withheld of an object that is imported. Its value is neither in
 // the plan nor in the state, so that the apply imports the object once more.
 func isImported(w plan.Withheld) bool { return w.Status == plan.WithheldImported }
+
+// recordOf returns the record of a withheld attribute of an object, nil if there is none.
+func recordOf(o *state.Object, path cty.Path) *state.Withheld {
+	if o == nil {
+		return nil
+	}
+	if i := slices.IndexFunc(o.Withheld, func(w state.Withheld) bool { return w.Path.Equals(path) }); i >= 0 {
+		return &o.Withheld[i]
+	}
+	return nil
+}

@@ -297,10 +297,8 @@ func (p *planner) visitResource(pool *future.Pool, t *future.Task, r *eval.Resou
 		}
 		p.unknown[r.Addr()] = struct{}{}
 	}
-	for _, in := range instances {
-		if !in.Addr().Unkeyed() {
-			p.desired[in.Addr()] = struct{}{}
-		}
+	if !r.Addr().Instance(addr.NoKey).Unkeyed() {
+		p.desired[r.Addr()] = r
 	}
 	p.mu.Unlock()
 	uses := make([][]eval.Use, len(instances))

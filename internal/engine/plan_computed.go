@@ -69,10 +69,11 @@ func ignores(op *objectOp, path cty.Path) bool {
 // noteUses notes that an object uses the values that parts of its configuration are made of.
 func noteUses(ip *instancePlan, parts []value.ComputedPart) {
 	for _, part := range parts {
+		ip.planner.computed.Miss(part.Of, ip.Obj.Instance)
 		if !part.Of.Past {
 			ip.planner.computed.Add(part.Of, computed.Use{
 				User: ip.Obj.String(), Instance: ip.Obj.Instance, Path: part.Path,
-				Ignored: ignores(&ip.objectOp, part.Path),
+				Withheld: ip.Withheld.Names.Matches(part.Path), Ignored: ignores(&ip.objectOp, part.Path),
 			})
 		}
 	}
@@ -85,7 +86,7 @@ func staysUnavailable(ip *instancePlan, s *ephemeral.Session, missing []cty.Path
 	}
 	ip.config = ip.declared
 	return ip.Withheld.Unavailable(ip.stored, ip.declared.Value, missing) ||
-		sameAdopted(ip.t, &ip.objectOp, s.Opened, ip.in, ip.stored, ip.declared, missing, isStored)
+		sameAdopted(ip.t, &ip.objectOp, s.Opened, ip.in, ip.stored, ip.declared, missing, ip.planner.computed.TakenOut)
 }
 
 // checkUnavailable reports arguments that a change needs and whose values cannot be had. An update needs
@@ -128,20 +129,19 @@ func takesWriteOnly(b *schema.Block, path cty.Path, before, after cty.Value) boo
 }
 
 // checkDeliveries has each change that makes a computed value owe it to those who use it (E98). A user that
-// exists and will not take the value in this run is an error: the value would be lost.
+// exists and will not take the value in this run is an error: the value would be lost. So is a use of a value
+// that an earlier run has lost.
 func checkDeliveries(p *planner) {
 	if p.req.Mode != plan.Normal {
 		return
 	}
-	var changes []*plan.Change
-	for _, c := range p.changes {
-		if makesComputed(c) {
-			changes = append(changes, c)
-		}
-	}
-	slices.SortFunc(changes, func(a, b *plan.Change) int { return a.Addr.Compare(b.Addr) })
-	if len(changes) > 0 && p.selection.Restricted() {
+	changes, adopting := changesWith(p, makesComputed), changesWith(p, takesOutComputed)
+	if p.selection.Restricted() && len(changes)+len(adopting)+len(p.computed.Undelivered()) > 0 {
 		addExcludedUses(p)
+	}
+	reportUndelivered(p)
+	for _, c := range adopting {
+		checkTakenOut(p, c)
 	}
 	for _, c := range changes {
 		used, late := false, leftOut{}
@@ -149,7 +149,7 @@ func checkDeliveries(p *planner) {
 			if !w.Computed || !w.Status.Differs() {
 				continue
 			}
-			by := computed.AttributeName(c.Addr, w.Path)
+			by := computed.Name(c.Addr, w.Path)
 			for _, use := range p.computed.Of(by) {
 				used = true
 				if !late.has(p, c, &c.Withheld[i], by, use) {
@@ -169,6 +169,17 @@ func checkDeliveries(p *planner) {
 				"The values that the provider computes for %s are kept out of the state, and nothing in %s uses them: they will be lost.", c.Addr, where).WithAddress(c.Addr.String()))
 		}
 	}
+}
+
+// changesWith returns the planned changes for which has returns true, sorted by address.
+func changesWith(p *planner, has func(*plan.Change) bool) (out []*plan.Change) {
+	for _, c := range p.changes {
+		if has(c) {
+			out = append(out, c)
+		}
+	}
+	slices.SortFunc(out, func(a, b *plan.Change) int { return a.Addr.Compare(b.Addr) })
+	return out
 }
 
 // makesComputed reports whether a change makes a computed value, or may.
@@ -264,85 +275,6 @@ func unversioned(p *planner, c *plan.Change, path cty.Path) bool {
 // schemaOf returns the schema of the object of a change, nil if it is not loaded.
 func schemaOf(p *planner, c *plan.Change) *schema.Schema {
 	return p.providers.Loaded(c.Provider.Provider, addr.Managed, c.Addr.Resource.Type)
-}
-
-// checkUndelivered looks for computed values of an object that an earlier run made and did not deliver (E98).
-// An object that was created by that run, and that nothing else needs, is to be replaced, which undelivered
-// says. Anything else is an error, and checkUndelivered returns false.
-func checkUndelivered(ip *instancePlan) bool {
-	if ip.stored == nil || ip.stored.Tainted || ip.planner.req.Mode != plan.Normal {
-		return true
-	}
-	if _, forced := ip.planner.forced[ip.in.Addr()]; forced {
-		return true
-	}
-	var owed, had []addr.ConfigResource
-	created := true
-	for _, w := range ip.stored.Withheld {
-		for _, r := range w.Owed {
-			if m := ip.planner.req.Config.Modules[r.Module]; m != nil && m.Resources[r.Resource] != nil && !slices.Contains(owed, r) {
-				owed, created = append(owed, r), created && w.Created
-			}
-		}
-		for _, r := range w.To {
-			if !slices.Contains(w.Owed, r) && !slices.Contains(had, r) {
-				had = append(had, r)
-			}
-		}
-	}
-	if len(owed) == 0 || !slices.ContainsFunc(owed, ip.planner.selection.TouchesBlock) {
-		return true
-	}
-	a := ip.in.Addr()
-	prevented, diags := ip.in.PreventDestroy(ip.t)
-	ip.walk.run.Report(diags)
-	if diags.HasErrors() {
-		return false
-	}
-	if created && !prevented && len(had) == 0 && !othersDependOn(ip.planner, a.Config(), owed) {
-		ip.undelivered = true
-		ip.Report(diag.Warnf("Value was never delivered",
-			"An earlier run created %s and ended before %s had the value that its provider computed. The value is lost, so the object is replaced.", a, computed.Names(owed)))
-		return true
-	}
-	detail := fmt.Sprintf("An earlier run made a new value for %s, or may have, and ended before %s had it.", a, computed.Names(owed))
-	if len(had) > 0 {
-		detail += fmt.Sprintf(" It was delivered to %s.", computed.Names(had))
-	}
-	ip.Report(diag.Errorf("Value was not delivered",
-		"%s The value exists no longer, as ephemeral_attributes keeps it out of the state. To make a new one, add the option -replace=%s. If all is well as it is, run: untaint %s", detail, diag.Argument(a.String()), diag.Argument(a.String())))
-	return false
-}
-
-// othersDependOn reports whether the state has objects that depend on a resource, and that belong to none of
-// the given resources.
-func othersDependOn(p *planner, r addr.ConfigResource, known []addr.ConfigResource) bool {
-	for of := range p.dependents()[r] {
-		if of != r && !slices.Contains(known, of) {
-			return true
-		}
-	}
-	return false
-}
-
-// dependentsIn returns, for each resource that objects in a state depend on, the resources of those objects.
-func dependentsIn(st *state.State) map[addr.ConfigResource]map[addr.ConfigResource]struct{} {
-	out := map[addr.ConfigResource]map[addr.ConfigResource]struct{}{}
-	if st == nil {
-		return out
-	}
-	for i, in := range st.AllInstances() {
-		if in.Current == nil {
-			continue
-		}
-		for _, r := range in.Current.Dependencies {
-			if out[r] == nil {
-				out[r] = map[addr.ConfigResource]struct{}{}
-			}
-			out[r][i.Config()] = struct{}{}
-		}
-	}
-	return out
 }
 
 // keptAway returns the planned object without the computed values that stay. The plan may have read them, but

@@ -53,8 +53,7 @@ func (or *orphanPlanner) declaredOne(t *future.Task, a addr.Instance) bool {
 	}
 	or.planner.mu.Lock()
 	defer or.planner.mu.Unlock()
-	_, ok := or.planner.desired[a]
-	return ok
+	return declares(or.planner, a)
 }
 
 // forget plans to drop an object from the state. It configures no provider and does not read the object,

@@ -52,9 +52,11 @@ func addExcludedUse(p *planner, t *future.Task, in *eval.Instance) {
 	}
 	for _, part := range value.PathsMadeOf(cfg) {
 		b := in.Resource.Block
+		withheld := b.Withheld.Matches(part.Path)
+		p.computed.Miss(part.Of, in.Addr())
 		p.computed.Add(part.Of, computed.Use{
 			User: in.Addr().String(), Instance: in.Addr(), Path: part.Path,
-			Ignored: b.Withheld.Matches(part.Path) && contract.Ignores(b.Schema.Block, &in.Config().Lifecycle, part.Path),
+			Withheld: withheld, Ignored: withheld && contract.Ignores(b.Schema.Block, &in.Config().Lifecycle, part.Path),
 		})
 	}
 }
@@ -110,4 +112,41 @@ func (l *leftOut) report(p *planner, c *plan.Change) {
 	}
 	p.run.Report(diag.Warnf("New value will not be delivered",
 		"%s Add %s to this plan. Otherwise a later plan makes another value: it replaces %s, or asks for that if other objects depend on it.", why, computed.Names(l.blocks), c.Addr).WithAddress(c.Addr.String()))
+}
+
+// takesOutComputed reports whether a change takes a computed value out of the state, or imports one.
+func takesOutComputed(c *plan.Change) bool { return slices.ContainsFunc(c.Withheld, isTakenOut) }
+
+// isTakenOut reports whether the apply has a computed value that is not stored from then on.
+func isTakenOut(w plan.Withheld) bool {
+	return w.Computed && (w.Status == plan.WithheldStored || w.Status == plan.WithheldImported)
+}
+
+// checkTakenOut reports the objects that a restricted plan leaves out and whose ephemeral attributes are made
+// of a value that a change takes out of the state. Only with the value can it be recorded that they are made
+// of it, and without that record every later plan would need another one.
+func checkTakenOut(p *planner, c *plan.Change) {
+	for _, w := range c.Withheld {
+		if !isTakenOut(w) {
+			continue
+		}
+		by := computed.Name(c.Addr, w.Path)
+		var out []addr.Instance
+		for _, use := range p.computed.Of(by) {
+			o := addr.Object{Instance: use.Instance}
+			if use.Withheld && !use.Ignored && p.changes[o] == nil && p.prior.Object(o) != nil && !p.broken.Touched(plan.Dep{Resource: use.Instance.Abs(), Key: use.Instance.Key}) {
+				out = append(out, use.Instance)
+			}
+		}
+		if out = sortedOnce(out); len(out) == 0 {
+			continue
+		}
+		does := "takes " + by + " out of the state"
+		if w.Status == plan.WithheldImported {
+			does = "imports " + by + ", which is not stored,"
+		}
+		p.run.Report(diag.Errorf("Value is still needed",
+			"The plan %s and leaves out objects with ephemeral attributes that are made of it:%s\n\nIt has to be recorded while the value is there that they are made of it: later plans could not tell whether it is the same. Plan them together, or add the attribute to ephemeral_attributes later.",
+			does, diag.Lines("", out)).WithAddress(c.Addr.String()))
+	}
 }

@@ -66,7 +66,7 @@ func (or *orphanPlanner) claim() {
 		for _, in := range r.Instances {
 			use, ok := known[in.Provider]
 			if !ok {
-				if u, opens := or.run.ProviderUse(&future.Task{}, in.Provider); opens {
+				if u, opens := or.run.Providers.Use(&future.Task{}, in.Provider); opens {
 					use = []eval.Use{u}
 				}
 				known[in.Provider] = use
@@ -140,7 +140,7 @@ func (or *orphanPlanner) expansionDone(pool *future.Pool, t *future.Task) {
 func (or *orphanPlanner) queue(pool *future.Pool, t *future.Task, resources []addr.AbsResource) {
 	for _, o := range or.choose(t, or.find(resources)) {
 		uses := slices.Clip(heldUses(t, or.run, o.obj.Instance))
-		if u, ok := or.run.ProviderUse(t, o.provider); ok {
+		if u, ok := or.run.Providers.Use(t, o.provider); ok {
 			uses = append(uses, u)
 		}
 		or.pool.Claim(uses...)
@@ -171,8 +171,7 @@ func (or *orphanPlanner) find(resources []addr.AbsResource) (found []*orphan) {
 		kept := or.planner.deferral.kept(abs)
 		for _, key := range r.Keys() {
 			a, in := abs.Instance(key), r.Instances[key]
-			_, wanted := or.planner.desired[a]
-			gone := !wanted && !unknown && (!kept || or.planner.req.Mode == plan.Destroy)
+			gone := !unknown && !declares(or.planner, a) && (!kept || or.planner.req.Mode == plan.Destroy)
 			if abs.Resource.Mode != addr.Managed {
 				if (gone || or.planner.req.Mode == plan.Destroy) && or.planner.selection.Selects(a) {
 					or.planner.prior.RemoveInstance(a)

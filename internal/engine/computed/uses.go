@@ -1,7 +1,8 @@
-// Package computed knows who uses computed values that are kept out of the state, and who is still to get
-// them.
+// Package computed keeps, for one run, who uses the values that providers compute and that are kept out of
+// the state (ADR 033, E96 to E98).
 //
-// It may import plan and state. It must not know how a use is found, or a value made.
+// It may import the model. It must not know how a configuration is evaluated or an object is planned: uses
+// are noted by others as they are found, and of values it sees the marks alone.
 package computed
 
 import (
@@ -16,7 +17,6 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/internal/values/schema"
 	"github.com/mayfly-iac/mayfly/internal/values/value"
-	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
 )
 
@@ -27,6 +27,10 @@ type Uses struct {
 	mu        sync.Mutex
 	of        map[string][]Use    // by attribute
 	producers map[string]producer // of the state, by attribute; made at the first use
+
+	taken       map[string]struct{}     // attributes whose values are taken out of the state
+	undelivered []*Undelivered          // objects with values that an earlier run did not deliver
+	owed        map[string]*Undelivered // the same by attribute
 }
 
 // producer is an instance that computed values belong to, with the state's record of one.
@@ -41,10 +45,11 @@ type Use struct {
 	Once     bool          // it needs the value in this run alone
 	Instance addr.Instance // zero for others
 	Path     cty.Path      // of the argument
-	Ignored  bool          // changes of the argument are ignored, which is an ephemeral attribute
+	Withheld bool          // the argument is an ephemeral attribute
+	Ignored  bool          // its changes are ignored then
 }
 
-// Add notes a use of a value.
+// Add adds a use of a value.
 func (u *Uses) Add(of value.Computed, use Use) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -54,8 +59,12 @@ func (u *Uses) Add(of value.Computed, use Use) {
 	u.of[of.By] = append(u.of[of.By], use)
 }
 
-// Of returns the uses of the values of an attribute, by its name. Nothing may be added meanwhile.
-func (u *Uses) Of(name string) []Use { return u.of[name] }
+// Of returns the uses of the value of an attribute so far.
+func (u *Uses) Of(attribute string) []Use {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return slices.Clone(u.of[attribute])
+}
 
 // Need notes that something which is configured in every run uses values with these marks. It returns an
 // error if one of them cannot be had in this run.
@@ -128,7 +137,7 @@ func (u *Uses) producerOf(of value.Computed) producer {
 			}
 			for k, w := range in.Current.Withheld {
 				if w.Computed {
-					u.producers[AttributeName(i, w.Path)] = producer{i, &in.Current.Withheld[k]}
+					u.producers[Name(i, w.Path)] = producer{i, &in.Current.Withheld[k]}
 				}
 			}
 		}
@@ -136,8 +145,27 @@ func (u *Uses) producerOf(of value.Computed) producer {
 	return u.producers[of.By]
 }
 
-// AttributeName names an attribute of an instance, as the marks of computed values do.
-func AttributeName(i addr.Instance, path cty.Path) string {
+// TakeOut notes that the run takes the value of an attribute out of the state, or imports it and does not
+// store it.
+func (u *Uses) TakeOut(attribute string) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.taken == nil {
+		u.taken = map[string]struct{}{}
+	}
+	u.taken[attribute] = struct{}{}
+}
+
+// TakenOut reports whether a computed value is one that TakeOut has noted, and is there.
+func (u *Uses) TakenOut(c value.Computed) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	_, found := u.taken[c.By]
+	return found && !c.Past
+}
+
+// Name returns the name of an attribute, as marks have it.
+func Name(i addr.Instance, path cty.Path) string {
 	return i.String() + "." + schema.PathString(path)
 }
 
@@ -149,35 +177,4 @@ func Names(list []addr.ConfigResource) string {
 	}
 	slices.Sort(out)
 	return strings.Join(out, ", ")
-}
-
-// BlocksOf returns the resources that instances belong to, once each.
-func BlocksOf(instances []addr.Instance) (out []addr.ConfigResource) {
-	for _, i := range instances {
-		if !slices.Contains(out, i.Config()) {
-			out = append(out, i.Config())
-		}
-	}
-	return out
-}
-
-// ConsumersOf returns the resources that use a computed value which a change makes.
-func ConsumersOf(c *plan.Change, path cty.Path) (to []addr.ConfigResource) {
-	for _, w := range c.Withheld {
-		if w.Path.Equals(path) {
-			to = append(to, BlocksOf(slices.Concat(w.Consumers, w.Missed))...)
-		}
-	}
-	return to
-}
-
-// RecordOf returns the record of a withheld attribute of an object, nil if there is none.
-func RecordOf(o *state.Object, path cty.Path) *state.Withheld {
-	if o == nil {
-		return nil
-	}
-	if i := slices.IndexFunc(o.Withheld, func(w state.Withheld) bool { return w.Path.Equals(path) }); i >= 0 {
-		return &o.Withheld[i]
-	}
-	return nil
 }

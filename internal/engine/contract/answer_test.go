@@ -81,10 +81,10 @@ func TestAccept(t *testing.T) {
 			got, diags := row.accept(row.v, nil, row.answer)
 			if got == cty.NilVal || row.want == cty.NilVal {
 				if got != row.want {
-					t.Errorf("%#v, want %#v", got, row.want)
+					t.Errorf("got %#v, want %#v", got, row.want)
 				}
 			} else if !got.RawEquals(row.want) {
-				t.Errorf("%#v, want %#v", got, row.want)
+				t.Errorf("got %#v, want %#v", got, row.want)
 			}
 			if row.summary == "" && diags != nil || row.summary != "" && (len(diags) != 1 || diags[0].Summary != row.summary) {
 				t.Errorf("%v, want %q", diags, row.summary)
@@ -119,13 +119,13 @@ func TestViolations(t *testing.T) {
 	}
 	unknown := cty.ObjectVal(map[string]cty.Value{"id": cty.UnknownVal(cty.String)})
 	if id, diags := c.AcceptIdentity(unknown, Read); id != cty.NilVal || !diags.HasErrors() {
-		t.Errorf("an unknown identity is accepted: %v", diags)
+		t.Errorf("got %v for an unknown identity, want an error", diags)
 	}
 	if id, diags := c.AcceptIdentity(cty.NilVal, Read); id != cty.NilVal || diags != nil {
-		t.Errorf("no identity is refused: %v", diags)
+		t.Errorf("got %v for no identity, want no error", diags)
 	}
 	if id, diags := c.AcceptPlannedIdentity(cty.NilVal); id != cty.NilVal || diags != nil {
-		t.Errorf("no planned identity is refused: %v", diags)
+		t.Errorf("got %v for no planned identity, want no error", diags)
 	}
 	if id, diags := c.AcceptPlannedIdentity(unknown); !id.RawEquals(unknown) || diags != nil {
 		t.Errorf("an unknown planned identity is refused: %v", diags)

@@ -26,7 +26,7 @@ func (s *Session) providerFor(t *future.Task, h *holding, po *eval.ProviderObjec
 	if got := s.pool.opt.Instead(po.Addr, i); got != nil {
 		return got
 	}
-	if po.Opens() {
+	if po.Opens() || po.Borrows() {
 		return s.leasedProvider(t, h, po)
 	}
 	return h.known(s.pool.shared(t, po))
@@ -61,6 +61,9 @@ func (p *Pool) shared(t *future.Task, po *eval.ProviderObject) provider.Reader {
 // durableProvider returns the provider for a configuration without ephemeral values: the one that was
 // configured alike before, by whatever run, or a new one.
 func (p *Pool) durableProvider(t *future.Task, po *eval.ProviderObject) (provider.Provider, diag.List) {
+	if po.Borrows() {
+		return p.borrowingProvider(t, po)
+	}
 	config, diags := p.configuration(t, nil, po)
 	if diags.HasErrors() {
 		return nil, diags
@@ -71,6 +74,20 @@ func (p *Pool) durableProvider(t *future.Task, po *eval.ProviderObject) (provide
 		reuse = func() (provider.Provider, diag.List) { return p.opt.Providers.Reuse(po.Addr, config, start) }
 	}
 	got, more := reuse()
+	return got, append(diags, more...)
+}
+
+// borrowingProvider returns a provider, for calls of its functions, whose configuration has computed values
+// that are not stored. No record of the configuration is kept.
+func (p *Pool) borrowingProvider(t *future.Task, po *eval.ProviderObject) (provider.Provider, diag.List) {
+	b := &borrower{Pool: p}
+	b.Opened = eval.NewOpened(b)
+	defer b.end()
+	config, diags := p.configuration(t, b.Opened, po)
+	if diags.HasErrors() || b.failed {
+		return nil, diags
+	}
+	got, more := p.start(po, config)
 	return got, append(diags, more...)
 }
 
@@ -115,7 +132,7 @@ func (p *Pool) start(po *eval.ProviderObject, config cty.Value) (provider.Provid
 // ends when its last user is done, and only then are the ephemeral resources that it was configured with
 // closed.
 func (s *Session) leasedProvider(t *future.Task, h *holding, po *eval.ProviderObject) provider.Reader {
-	use := eval.Use{Kind: eval.UseProvider, Provider: po.Addr}
+	use := eval.Use{Kind: eval.UseProvider, Provider: po.Addr, PreApply: po.Borrows() && po.Run() != s.pool.run}
 	_, v, ok := s.acquire(t, h, use, func() (lease.Thing[content], error) {
 		defer t.Enter(po, nil)()
 		inner, used := s.part(po, event.OpConfigure), false

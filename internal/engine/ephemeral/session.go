@@ -199,6 +199,9 @@ func (o *opening) run(run *eval.Run) {
 
 // instance returns the object of an instance, on which h holds a lease then. It is opened if it is not open.
 func (s *Session) instance(t *future.Task, h *holding, in *eval.Instance) cty.Value {
+	if in.Config().Addr.Mode == addr.Managed {
+		return s.pool.borrowed(h, in)
+	}
 	if s.rules.skips(in) {
 		return eval.Unopened(in)
 	}
@@ -306,11 +309,15 @@ func (s *Session) endUnless(used *bool) {
 // End drops the values and releases the leases, the newest first.
 func (s *Session) End() {
 	s.Drop()
-	s.checks = nil
-	for i := len(s.releases) - 1; i >= 0; i-- {
-		s.releases[i]()
+	s.end()
+}
+
+func (h *holding) end() {
+	h.checks = nil
+	for i := len(h.releases) - 1; i >= 0; i-- {
+		h.releases[i]()
 	}
-	s.releases = nil
+	h.releases = nil
 }
 
 // reportUse reports that s holds a lease on the instance or provider that u names, until the returned

@@ -82,6 +82,11 @@ func (tr ActionTrigger) ConditionUses(t *future.Task) []Use {
 	return tr.conditionReads(t, true).uses(t)
 }
 
+// ReadsLent returns the blocks whose computed values evaluating the condition may read.
+func (tr ActionTrigger) ReadsLent() *blocks.OpenSet {
+	return blocks.BorrowsOf(tr.in.Resource.Module.block, tr.block.Condition)
+}
+
 // Action returns an action of the trigger by its position in the list. It is nil if the reference leads to
 // none, which the diagnostics report, unless that was reported before.
 func (tr ActionTrigger) Action(t *future.Task, position int) (*Instance, diag.List) {

@@ -79,16 +79,17 @@ func (r *Run) Check(address string) *Check {
 // BlockUses returns the uses of the check, before the instances of its module are known.
 func (c *Check) BlockUses() []Use { return usesOf(c.block.Opens) }
 
-// Uses returns the ephemeral instances that evaluating the check may open. The uses of a nested data block
-// are not among them: reading it is an operation of its own.
+// Uses returns the ephemeral instances that evaluating the check may open, and the computed values that it
+// may read. The uses of a nested data block are not among them: reading it is an operation of its own.
 func (c *Check) Uses(t *future.Task) []Use {
+	borrowed := Borrowed(c.Module.run, c.block.Borrows)
 	if c.block.Opens.Empty() {
-		return nil
+		return borrowed
 	}
 	r := &reads{}
 	c.block.Exprs(r.adder(c.Module.scope(t).setEarly(), blocks.Opening))
 	r.addNested(c)
-	return r.uses(t)
+	return append(r.uses(t), borrowed...)
 }
 
 // Deps returns the managed and data instances that the check depends on.

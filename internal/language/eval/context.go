@@ -63,7 +63,7 @@ func (r *Run) context(sc *scope, exprs ...*lang.Expr) *hcl.EvalContext {
 		for i := range x.Refs {
 			b.add(&x.Refs[i])
 		}
-		functions = r.providerFunctions(sc, x.Functions, functions)
+		functions = sc.providerFunctions(x.Functions, functions)
 	}
 	vars := b.variables()
 	if r.opt.Coverage != nil && r.opt.Phase != Validating {
@@ -369,7 +369,10 @@ func (b *builder) moduleValue(call *Call, p *modulePart) cty.Value {
 	}
 	if len(p.all) > 0 || e.form == blocks.Enabled {
 		if sel := outputSelOf(p.all); len(p.all) > 0 && (sel.names == "" || len(p.keys) == 0) && !call.mayOpen(sel) && !b.sc.opened.hasStandIns() {
-			return call.sharedValue(b, e, p, sel, via)
+			shared := call.sharedValue(b, e, p, sel, via)
+			if b.sc.opened == nil || !borrows(b.run) || shared.IsWhollyKnown() {
+				return shared
+			}
 		}
 		return b.allChildren(call, e, p)
 	}

@@ -136,7 +136,7 @@ func (m *Module) condition(t *future.Task, v *Value, c blocks.Condition, of fmt.
 	needs := &reads{}
 	needs.addExprs(sc, c.Expr, c.Message)
 	prepare(t, needs)
-	if m.block.OpensOf(c.Expr, c.Message).Empty() {
+	if m.block.OpensOf(c.Expr, c.Message).Empty() && len(Borrowed(m.run, blocks.BorrowsOf(m.block, c.Expr, c.Message))) == 0 {
 		return m.run.condition(sc, c, failed)
 	}
 	m.run.opt.Host.WithOpened(t, v, func(o *Opened) {

@@ -25,7 +25,8 @@ type Opened struct {
 	standIn *standIns // makes values that stand in for computed ones; nil for none
 }
 
-// Need is an ephemeral instance that an evaluation lacks, with the reference to it, nil if there is none.
+// Need is an instance that an evaluation lacks, with the reference to it, nil if there is none. It is an
+// ephemeral one, or a managed one with computed values that are not stored.
 type Need struct {
 	*Instance
 	Via *hcl.Range

@@ -5,7 +5,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
 
@@ -14,7 +13,6 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/base/future"
 	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
 	"github.com/mayfly-iac/mayfly/internal/language/eval/coverage"
-	"github.com/mayfly-iac/mayfly/internal/language/lang"
 	"github.com/mayfly-iac/mayfly/internal/values/schema"
 	"github.com/mayfly-iac/mayfly/internal/values/value"
 	"github.com/mayfly-iac/mayfly/state"
@@ -78,6 +76,9 @@ type Options struct {
 	// Undecided is called, while the instances of a resource, data source or module call with such blocks are
 	// determined, if they will be known only after apply, before anything depends on that. Nil for no call.
 	Undecided func(addr.Target)
+	// Forgetful drops the objects of instances once nothing can refer to them any more. Value returns a
+	// placeholder for them.
+	Forgetful bool
 	// Coverage notes the points exercised while planning and applying; nil for none.
 	Coverage *coverage.Set
 }
@@ -89,6 +90,8 @@ type Run struct {
 	// Checks collects the results of conditions.
 	Checks *state.CheckCollector
 	Stats  Stats
+	// Providers has the provider configurations.
+	Providers *Providers
 
 	cfg *blocks.Config
 	opt Options
@@ -96,10 +99,6 @@ type Run struct {
 	cycled    syncSet  // of the addresses of blocks that are in a reported cycle
 	undecided syncSet  // of the blocks whose instances are not known yet
 	held      sync.Map // objects that lead to values with conditions → *future.Cell[bool]: see once
-
-	providersMu sync.Mutex // protects the two maps below
-	providers   map[addr.ProviderConfig]*ProviderObject
-	keyExprs    map[hcl.Expression]*lang.Expr
 }
 
 // Stats counts the work of a run.
@@ -111,8 +110,8 @@ type Stats struct {
 func NewRun(c *blocks.Config, opt Options) *Run {
 	r := &Run{
 		Diags: &diag.Collector{Redact: opt.Redact}, Checks: state.NewCheckCollector(), cfg: c, opt: opt,
-		providers: map[addr.ProviderConfig]*ProviderObject{}, keyExprs: map[hcl.Expression]*lang.Expr{},
 	}
+	r.Providers = newProviders(r)
 	r.Root = r.newModule(addr.RootInstance, c.Modules[addr.RootModule], nil)
 	return r
 }

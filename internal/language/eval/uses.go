@@ -14,9 +14,9 @@ type UseKind uint8
 
 // The kinds of uses.
 const (
-	UseInstance      UseKind = iota // one ephemeral instance
-	UseResource                     // any instance of an ephemeral resource object
-	UseBlock                        // any instance of an ephemeral block in any module instance
+	UseInstance      UseKind = iota // one ephemeral instance, or the computed values of a managed one
+	UseResource                     // any instance of a resource object
+	UseBlock                        // any instance of a block in any module instance
 	UseProvider                     // a provider configuration
 	UseConfiguration                // any instance of a provider block in any module instance
 )
@@ -133,33 +133,37 @@ func usesOf(s *blocks.OpenSet) []Use {
 func (r *Run) UsesOf(t *future.Task, u Use) []Use {
 	switch u.Kind {
 	case UseInstance:
-		if m := r.Module(u.Instance.Module); m != nil && m.resources[u.Instance.Resource] != nil {
-			return m.resources[u.Instance.Resource].Instance(u.Instance.Key).Uses(t)
+		if m := r.Module(u.Instance.Module); m != nil && m.resources[u.Instance.Resource] != nil && u.Instance.Resource.Mode != addr.Managed {
+			in := m.resources[u.Instance.Resource].Instance(u.Instance.Key)
+			return slices.Concat(in.Uses(t), Borrowed(r, in.Resource.Block.Borrows))
 		}
 	case UseResource:
 		return r.UsesOf(t, Use{Kind: UseBlock, Block: u.Instance.Config()})
 	case UseBlock:
-		if b := r.cfg.Modules[u.Block.Module]; b != nil && b.Resources[u.Block.Resource] != nil {
-			return BlockUses(b.Resources[u.Block.Resource])
+		if b := r.cfg.Modules[u.Block.Module]; b != nil && b.Resources[u.Block.Resource] != nil && u.Block.Resource.Mode != addr.Managed {
+			return slices.Concat(BlockUses(b.Resources[u.Block.Resource]), Borrowed(r, b.Resources[u.Block.Resource].Borrows))
 		}
 	case UseProvider:
-		if p, diags := r.ProviderByAddr(t, u.Provider); !diags.HasErrors() {
+		if p, diags := r.Providers.ByAddr(t, u.Provider); !diags.HasErrors() {
+			if p.Borrows() {
+				return slices.Concat(p.Uses(t), Borrowed(r, p.block.Borrows))
+			}
 			return p.Uses(t)
 		}
 	case UseConfiguration:
 		for _, b := range r.cfg.Modules[u.Block.Module].Providers {
 			if b.Source == u.Provider.Provider && b.Config.Alias == u.Provider.Alias {
-				return usesOf(b.Opens)
+				return slices.Concat(usesOf(b.Opens), Borrowed(r, b.Borrows))
 			}
 		}
 	}
 	return nil
 }
 
-// ProviderUse returns the use of the provider configuration at an address that a state recorded; false if it
+// Use returns the use of the provider configuration at an address that a state recorded; false if it
 // opens nothing or is not there.
-func (r *Run) ProviderUse(t *future.Task, pc addr.ProviderConfig) (Use, bool) {
-	p, diags := r.ProviderByAddr(t, pc)
+func (ps *Providers) Use(t *future.Task, pc addr.ProviderConfig) (Use, bool) {
+	p, diags := ps.ByAddr(t, pc)
 	if diags.HasErrors() || !p.Opens() {
 		return Use{}, false
 	}

@@ -21,13 +21,17 @@ func (v *Value) Get(t *future.Task, o *Opened, via *hcl.Range) cty.Value {
 	if !v.opens() {
 		got, cycle := v.cell.Get(t, v, via, func() cty.Value {
 			v.await(t)
-			return v.compute(t, nil)
+			got := v.compute(t, nil)
+			v.forget(got)
+			return got
 		})
 		if cycle != nil {
 			v.module.run.ReportCycle(cycle)
 			return cty.DynamicVal
 		}
-		return got
+		if o == nil || !v.borrows(got) {
+			return got
+		}
 	}
 	if o == nil {
 		if v.refuses() { // an ephemeral input, which is reported; errors that follow are not
@@ -45,6 +49,17 @@ func (v *Value) Get(t *future.Task, o *Opened, via *hcl.Range) cty.Value {
 	return got
 }
 
+// forget drops the objects of resources that nothing but v refers to, once its value is got. A value that is
+// made of computed ones may be evaluated again with others in their place.
+func (v *Value) forget(got cty.Value) {
+	if !v.module.run.opt.Forgetful || len(value.MadeOf(got)) > 0 || v.borrows(got) {
+		return
+	}
+	for _, b := range v.module.run.cfg.SoleReads(v.block) {
+		v.module.resources[b.Config.Addr].forget()
+	}
+}
+
 // await demands the objects that must exist before the value is used.
 func (v *Value) await(t *future.Task) {
 	if v.module.run.opt.Phase != Validating {
@@ -54,10 +69,11 @@ func (v *Value) await(t *future.Task) {
 	}
 }
 
-// Durable returns the value without opening anything. ok is false if the value needs something to be open.
+// Durable returns the value without opening or borrowing anything. ok is false if the value needs that.
 func (v *Value) Durable(t *future.Task) (got cty.Value, ok bool) {
 	if !v.opens() {
-		return v.Get(t, nil, nil), true
+		got = v.Get(t, nil, nil)
+		return got, !v.borrows(got)
 	}
 	found := evaluated{value: v.Get(t, NewOpened(nil), nil)}
 	return found.value, independent(v.module.run, found)

@@ -14,6 +14,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/stores/kubernetes"
 	"github.com/mayfly-iac/mayfly/internal/stores/oss"
 	"github.com/mayfly-iac/mayfly/internal/stores/pg"
+	"github.com/mayfly-iac/mayfly/internal/stores/postgres"
 	"github.com/mayfly-iac/mayfly/internal/stores/s3"
 	"github.com/mayfly-iac/mayfly/internal/stores/tfe"
 )
@@ -22,7 +23,7 @@ import (
 func All() map[string]*backend.Kind {
 	out := map[string]*backend.Kind{}
 	for _, k := range []*backend.Kind{
-		azurerm.Kind, tfe.Cloud, consul.Kind, cos.Kind, gcs.Kind, http.Kind, inmemKind, kubernetes.Kind, localKind, oss.Kind, pg.Kind, tfe.Remote, s3.Kind,
+		azurerm.Kind, tfe.Cloud, consul.Kind, cos.Kind, gcs.Kind, http.Kind, inmemKind, kubernetes.Kind, localKind, oss.Kind, pg.Kind, postgres.Kind, tfe.Remote, s3.Kind,
 	} {
 		out[k.Name] = k
 	}

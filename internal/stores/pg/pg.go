@@ -15,14 +15,12 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/url"
-	"regexp"
 	"strconv"
 	"sync"
-	"time"
 
 	"github.com/lib/pq"
 
+	"github.com/mayfly-iac/mayfly/internal/stores/pg/connect"
 	"github.com/mayfly-iac/mayfly/internal/stores/remote"
 )
 
@@ -63,36 +61,12 @@ var _ remote.Service = (*Service)(nil)
 // New returns a service. It contacts nothing. An error is about ConnString, and shows no password.
 func New(opt Options) (*Service, error) {
 	opt.Schema, opt.Table, opt.Index = cmp.Or(opt.Schema, defaultSchema), cmp.Or(opt.Table, defaultTable), cmp.Or(opt.Index, defaultIndex)
-	config, err := pq.NewConfig(opt.ConnString)
+	config, connector, err := connect.Parse(opt.ConnString)
 	if err != nil {
-		return nil, fmt.Errorf("the connection string is not valid: %w", hideText(err))
-	}
-	config.ConnectTimeout = min(max(config.ConnectTimeout, time.Second), connectTimeout)
-	config.ApplicationName = cmp.Or(config.ApplicationName, "mayfly")
-	connector, err := pq.NewConnectorConfig(config)
-	if err != nil {
-		return nil, fmt.Errorf("the connection string is not valid: %w", hideText(err))
+		return nil, err
 	}
 	return &Service{opt: opt, config: config, connector: connector}, nil
 }
-
-// hideText returns an error without the parts of a connection string that it quotes, which may be of a
-// password.
-func hideText(err error) error {
-	if u, ok := errors.AsType[*url.Error](err); ok {
-		err = u.Err
-	}
-	return errors.New(quotedText.ReplaceAllStringFunc(err.Error(), func(quoted string) string {
-		if quoted == `"="` {
-			return quoted
-		}
-		return `"..."`
-	}))
-}
-
-var quotedText = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
-
-const connectTimeout = 10 * time.Second
 
 // Close ends the connections, except for locks that are still held.
 func (s *Service) Close() {
@@ -239,7 +213,7 @@ func classify(err error) error {
 		return nil
 	}
 	if pe, ok := errors.AsType[*pq.Error](err); ok {
-		if passes(string(pe.Code)) {
+		if connect.Passes(string(pe.Code)) {
 			return &remote.Passing{Err: err}
 		}
 		return explain(pe, err)
@@ -252,16 +226,6 @@ func classify(err error) error {
 	}
 	// Whatever the server did not say is about the connection.
 	return &remote.Passing{Err: err, Hint: "Check that the server runs, and its address in the argument \"conn_str\" or the variable PG_CONN_STR"}
-}
-
-// passes reports whether the error with that code may pass: lost connections, exhausted resources, a server
-// that starts or ends, and transactions to be repeated.
-func passes(code string) bool {
-	switch code[:2] {
-	case "08", "53", "57":
-		return code != "57014" // a cancelled statement
-	}
-	return code == "40001" || code == "40P01" || code == "55P03"
 }
 
 // explain adds advice to an error of the server.

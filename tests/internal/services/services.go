@@ -102,10 +102,14 @@ var Kinds = []struct {
 	{"http", startHTTP},
 	{"kubernetes", startKubernetes},
 	{"oss", startOSS},
-	{"pg", startPG},
+	{"pg", startPG("pg")},
+	{"postgres", startPG("postgres")},
 	{"remote", startRemote},
 	{"s3", startS3},
 }
+
+// Own are the kinds that no other engine has.
+var Own = []string{"postgres"}
 
 // block returns a terraform block with a backend block, whose arguments are given as lines.
 func block(kind string, arguments ...string) string {
@@ -240,19 +244,22 @@ func startOSS(t testing.TB) *Service {
 	})
 }
 
-func startPG(t testing.TB) *Service {
-	server := postgres.Start(t)
-	return &Service{
-		Block: func(name string) string {
-			return block("pg", argument("conn_str", server.URL(0)), argument("schema_name", name))
-		},
-		Contents: func() []byte {
-			out, err := server.Contents()
-			if err != nil {
-				t.Fatal(err)
-			}
-			return out
-		},
+// startPG returns the start of a server for one of the backends that keep states in PostgreSQL.
+func startPG(kind string) func(t testing.TB) *Service {
+	return func(t testing.TB) *Service {
+		server := postgres.Start(t)
+		return &Service{
+			Block: func(name string) string {
+				return block(kind, argument("conn_str", server.URL(0)), argument("schema_name", name))
+			},
+			Contents: func() []byte {
+				out, err := server.Contents()
+				if err != nil {
+					t.Fatal(err)
+				}
+				return out
+			},
+		}
 	}
 }
 

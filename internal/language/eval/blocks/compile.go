@@ -25,6 +25,7 @@ func Compile(tree *config.Tree, schemas Schemas) (*Config, diag.List) {
 	}
 	c.cfg.Modules[addr.RootModule].checkWriteOnlyOutputs(c)
 	c.cfg.computeOpens()
+	c.cfg.computeBorrows()
 	c.diags = append(c.diags, c.cfg.openCycles()...)
 	c.checkDestroyProvisioners()
 	c.checkActionsBefore()

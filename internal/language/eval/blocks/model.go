@@ -42,8 +42,11 @@ type Config struct {
 	fingerprints    []moduleExpr // that call fingerprint
 	clearsEphemeral bool         // a function is called somewhere whose result is not ephemeral although its argument is
 	hasEphemerals   bool
+	lends           bool      // ephemeral_attributes names computed values
 	neededOnce      sync.Once // of neededSet
 	neededSet       *OpenSet
+	referencesOnce  sync.Once // of refs
+	refs            *references
 }
 
 // Module has the compiled blocks of a module, which all of its instances share.
@@ -85,6 +88,7 @@ type Value struct {
 	DependsOn  []lang.Ref
 	Range      hcl.Range
 	Opens      *OpenSet // that evaluating it may open
+	Borrows    *OpenSet // whose computed values, which are not stored, evaluating it may read
 }
 
 // Condition is a compiled condition of a block.
@@ -127,6 +131,7 @@ type Resource struct {
 	IdleConnections []*lang.Expr
 
 	Opens          *OpenSet // that work on an instance may open, besides the block itself
+	Borrows        *OpenSet // whose computed values, which are not stored, work on an instance may read
 	bodyOpens      *OpenSet // that evaluating the arguments may open
 	dependsOnOpens *OpenSet // by depends_on, of the block and of the modules around it
 }
@@ -163,6 +168,7 @@ type Provider struct {
 	Body    []*lang.Expr // the expressions of the arguments
 	View    *schema.Body // the arguments, with expressions that keep marks, to be decoded
 	Opens   *OpenSet     // that evaluating the arguments may open
+	Borrows *OpenSet     // whose computed values, which are not stored, evaluating the arguments may read
 }
 
 // Check is a compiled check block.
@@ -172,4 +178,5 @@ type Check struct {
 	Assertions []Condition
 	Nested     *Resource // nil without nested block
 	Opens      *OpenSet  // that evaluating the assertions may open, and the nested block itself
+	Borrows    *OpenSet  // whose computed values, which are not stored, evaluating the assertions may read
 }

@@ -6,7 +6,8 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 )
 
-// OpenSet is a set of ephemeral resource blocks. Sets are shared, never changed.
+// OpenSet is a set of resource blocks: ephemeral ones, or blocks with computed values that are not stored.
+// Sets are shared, never changed.
 type OpenSet struct {
 	// All has the addresses of the blocks. It must not be changed.
 	All map[addr.ConfigResource]struct{}

@@ -28,7 +28,7 @@ func fingerprintFunc(number func(cty.Value) (uint64, bool, error)) function.Func
 			}
 			maps.DeleteFunc(marks, func(m any, _ struct{}) bool { return secretMark(m) })
 			out := cty.UnknownVal(cty.Number)
-			if whole != nil && whole.Past {
+			if whole != nil && whole.Number != 0 && (whole.Past || !v.IsWhollyKnown()) {
 				out = cty.NumberUIntVal(whole.Number)
 			} else if v.IsWhollyKnown() && number != nil {
 				switch n, ok, err := number(v); {

@@ -1,0 +1,275 @@
+//go:build !mayfly_no_postgres
+
+package postgres
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/lib/pq"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/state"
+	"github.com/mayfly-iac/mayfly/state/store"
+)
+
+// journal is a state.Journal whose results are rows. Records that arrive while a batch is under way are the
+// next batch, which is one statement. A batch has a number, and has its effect once, however often it is
+// sent.
+type journal struct {
+	*claim
+	base *state.File
+
+	flushing chan struct{} // has room for the goroutine that sends; taken before mu
+	sent     int64         // the number of the last batch; protected by flushing
+
+	mu      sync.Mutex
+	open    map[uint64]struct{}
+	pending *batch
+	failed  error
+	durable *state.State // with the objects that the rows have
+	rest    *state.File  // the stored state without objects, with the salts of the run
+}
+
+// batch are records that become durable together.
+type batch struct {
+	begun    []int64
+	objects  [][]byte
+	actions  []string
+	ended    []int64
+	opened   []int64
+	opening  [2][]string // instances and providers
+	since    []string
+	closed   []int64
+	changes  []state.ObjectChange
+	document *state.File // nil if that stays as it is
+
+	done bool // protected by journal.flushing, as are the following
+	err  error
+	late bool // the lease has lapsed, so nothing was begun
+}
+
+var _ state.Queue = (*journal)(nil)
+
+// newJournal returns the journal of a run that changes base. known is the stored state; nil if it is base.
+func newJournal(s *Store, c *claim, base, known *state.File) *journal {
+	if known == nil {
+		known = base
+	}
+	return &journal{
+		claim: c, base: base, flushing: make(chan struct{}, 1), sent: c.batches, open: map[uint64]struct{}{},
+		durable: known.State.Copy(), rest: withoutObjects(known),
+	}
+}
+
+var (
+	errEnded = errors.New("the run has ended")
+	errLate  = fmt.Errorf("%w: it was not renewed in time, because the database could not be reached. Nothing more is begun", store.ErrLockLost)
+)
+
+// add adds to the pending batch, and returns a function that waits until it is durable.
+func (j *journal) add(f func(*batch)) (wait func() (*batch, error)) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.failed != nil {
+		err := j.failed
+		return func() (*batch, error) { return nil, err }
+	}
+	if j.pending == nil {
+		j.pending = &batch{}
+	}
+	b := j.pending
+	f(b)
+	return func() (*batch, error) {
+		j.flushing <- struct{}{}
+		defer func() { <-j.flushing }()
+		if !b.done {
+			j.flush()
+		}
+		return b, b.err
+	}
+}
+
+// flush sends the pending batch. j.flushing is held.
+func (j *journal) flush() {
+	j.mu.Lock()
+	b := j.pending
+	j.pending = nil
+	err := j.failed
+	j.mu.Unlock()
+	if err == nil {
+		j.sent++
+		err = j.send(b)
+	}
+	b.done, b.err = true, err
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if err != nil {
+		j.failed = err
+		return
+	}
+	for _, c := range b.changes {
+		c.Apply(j.durable)
+	}
+}
+
+// record records a batch. The row of the run is locked first: batches of a run are carried out one after the
+// other, and one that is repeated, or comes late, finds its number there. It is written in any case: a
+// transaction that writes nothing would not wait for replicas that the first attempt has not reached.
+const record = `WITH setting AS (SELECT ` + durable + `),
+fence AS (SELECT r.id, r.workspace, r.batch = $2::bigint - 1 AS fresh, r.lease_until > clock_timestamp() AS alive
+	FROM mayfly.runs r, setting WHERE r.id = $1 AND r.state = 'claimed' AND r.batch IN ($2::bigint - 1, $2::bigint) FOR NO KEY UPDATE OF r),
+counted AS (UPDATE mayfly.runs r SET batch = $2, commits = commits + CASE WHEN f.fresh THEN $3 ELSE 0 END FROM fence f WHERE r.id = f.id),
+begun AS (INSERT INTO mayfly.operations (run, id, object, action)
+	SELECT f.id, b.id, b.object, b.action FROM fence f, unnest($4::bigint[], $5::bytea[], $6::text[]) b(id, object, action) WHERE f.fresh AND f.alive),
+opened AS (INSERT INTO mayfly.openings (run, id, instance, provider, since)
+	SELECT f.id, o.id, o.instance, o.provider, o.since FROM fence f, unnest($7::bigint[], $8::text[], $9::text[], $10::timestamptz[]) o(id, instance, provider, since) WHERE f.fresh AND f.alive),
+ended AS (UPDATE mayfly.operations o SET ended = clock_timestamp() FROM fence f WHERE f.fresh AND o.run = f.id AND o.id = ANY($11::bigint[])),
+closed AS (DELETE FROM mayfly.openings o USING fence f WHERE f.fresh AND o.run = f.id AND o.id = ANY($12::bigint[])),
+rest AS (UPDATE mayfly.workspaces w SET document = $13 FROM fence f WHERE f.fresh AND w.id = f.workspace AND $13::bytea IS NOT NULL),
+given AS (SELECT f.workspace, f.id AS run, g.* FROM fence f, unnest($14::text[], $15::text[], $16::bool[], $17::bool[], $18::bytea[]) g(address, deposed, gone, sealed, body) WHERE f.fresh),` +
+	changeObjects + `
+SELECT fresh, alive OR EXISTS (SELECT 1 FROM mayfly.operations o WHERE o.run = fence.id AND o.id = ANY($4::bigint[])) OR EXISTS (SELECT 1 FROM mayfly.openings o WHERE o.run = fence.id AND o.id = ANY($7::bigint[])) FROM fence`
+
+// send sends a batch, again if the connection is lost. j.flushing is held.
+func (j *journal) send(b *batch) error {
+	var o objects
+	last := map[addr.Object]int{}
+	for i, c := range b.changes {
+		last[c.Object] = i
+	}
+	for i, c := range b.changes {
+		if last[c.Object] == i {
+			if err := o.add(j.Store, c); err != nil {
+				return err
+			}
+		}
+	}
+	var document []byte
+	if b.document != nil {
+		var err error
+		if document, err = store.Encode(b.document, j.opt.Cipher); err != nil {
+			return err
+		}
+	}
+	args := append([]any{
+		j.run, j.sent, len(b.changes), pq.Array(b.begun), pq.ByteaArray(b.objects), pq.StringArray(b.actions),
+		pq.Array(b.opened), pq.StringArray(b.opening[0]), pq.StringArray(b.opening[1]), pq.StringArray(b.since),
+		pq.Array(b.ended), pq.Array(b.closed), document,
+	}, o.args()...)
+	ctx := context.Background() // an interrupted run still has results
+	return j.persist(ctx, func() error {
+		db, err := j.db(ctx)
+		if err != nil {
+			return err
+		}
+		var fresh, alive bool
+		err = db.QueryRowContext(ctx, j.in(record), args...).Scan(&fresh, &alive)
+		if errors.Is(err, sql.ErrNoRows) {
+			return fmt.Errorf("%w: it was released by force, or not renewed in time", store.ErrLockLost)
+		}
+		b.late = !alive
+		return err
+	})
+}
+
+// number returns the number of the next operation or opening.
+func (j *journal) number() int64 {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.numbers++
+	return j.numbers
+}
+
+// Begin implements state.Journal.
+func (j *journal) Begin(o addr.Object, action string) (uint64, error) {
+	id := j.number()
+	b, err := j.add(func(b *batch) {
+		b.begun, b.actions = append(b.begun, id), append(b.actions, action)
+		b.objects = append(b.objects, state.EncodeChange(state.ObjectChange{Object: o}))
+	})()
+	if err == nil && b.late {
+		err = errLate
+	}
+	if err != nil {
+		return uint64(id), err
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.open[uint64(id)] = struct{}{}
+	return uint64(id), nil
+}
+
+// Enqueue implements state.Queue.
+func (j *journal) Enqueue(id uint64, changes ...state.ObjectChange) (wait func() error) {
+	j.mu.Lock()
+	_, begun := j.open[id]
+	delete(j.open, id)
+	j.mu.Unlock()
+	if !begun {
+		return func() error { return fmt.Errorf("the operation %d has not begun, or has ended", id) }
+	}
+	durable := j.add(func(b *batch) {
+		b.ended, b.changes = append(b.ended, int64(id)), append(b.changes, changes...)
+		before := len(j.rest.State.Salts)
+		for _, c := range changes {
+			j.rest.State.AddSalts(c.Salts...)
+		}
+		if len(changes) > 0 && (j.base.Serial == 0 || len(j.rest.State.Salts) > before) {
+			rest := *j.rest // without it, the rows would be of no state
+			rest.State = j.rest.State.Copy()
+			b.document = &rest
+		}
+	})
+	return func() error {
+		_, err := durable()
+		return err
+	}
+}
+
+// Commit implements state.Journal.
+func (j *journal) Commit(id uint64, changes ...state.ObjectChange) error {
+	return j.Enqueue(id, changes...)()
+}
+
+// Fail implements state.Journal.
+func (j *journal) Fail(id uint64, changes ...state.ObjectChange) error {
+	return j.Enqueue(id, changes...)()
+}
+
+// Opening implements state.Journal.
+func (j *journal) Opening(i addr.Instance, p addr.Provider, at time.Time) (uint64, error) {
+	id := j.number()
+	b, err := j.add(func(b *batch) {
+		b.opened, b.since = append(b.opened, id), append(b.since, at.UTC().Format(time.RFC3339Nano))
+		b.opening[0], b.opening[1] = append(b.opening[0], i.String()), append(b.opening[1], p.String())
+	})()
+	if err == nil && b.late {
+		err = errLate
+	}
+	return uint64(id), err
+}
+
+// Closed implements state.Journal.
+func (j *journal) Closed(id uint64) error {
+	_, err := j.add(func(b *batch) { b.closed = append(b.closed, int64(id)) })()
+	return err
+}
+
+// stop ends the journal: a batch under way ends first, and later calls fail. It returns the state with the
+// objects that the rows have.
+func (j *journal) stop() *state.State {
+	j.flushing <- struct{}{}
+	defer func() { <-j.flushing }()
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.failed == nil {
+		j.failed = errEnded
+	}
+	j.batches = j.sent
+	return j.durable
+}

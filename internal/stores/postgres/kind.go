@@ -1,0 +1,13 @@
+package postgres
+
+import "github.com/mayfly-iac/mayfly/internal/stores/backend"
+
+// Kind keeps states in PostgreSQL as rows. The connection string is secret as a whole, since it may have a
+// password; settings that it leaves out come from the variables of libpq.
+var Kind = backend.Declare("postgres", backend.Arguments{
+	"conn_str":    backend.Text("PG_CONN_STR").Secret().About("connection string of libpq or a URL `postgres://...`; what it leaves out comes from `PGHOST`, `PGUSER` and the like"),
+	"schema_name": backend.Text("PG_SCHEMA_NAME").Place().About("schema of the tables; `mayfly` by default"),
+}, nil, opener{}.Service())
+
+// opener opens stores, unless a build tag leaves this out.
+type opener struct{ backend.LeftOut }

@@ -1,0 +1,291 @@
+//go:build !mayfly_no_postgres
+
+// Package postgres keeps states in PostgreSQL as rows: one for each object, and one for the rest of a state.
+// A run claims the whole state, by a row with a lease (docs/adr/040-postgres.md).
+//
+// It may import addr, bug, backend, pg/connect, state, state/store and the client of PostgreSQL. It must not
+// know other configuration, plans or providers.
+package postgres
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/lib/pq"
+
+	"github.com/mayfly-iac/mayfly/internal/stores/pg/connect"
+	"github.com/mayfly-iac/mayfly/state/store"
+)
+
+// defaultSchema is also the name that the statements in this package give to the schema.
+const defaultSchema = "mayfly"
+
+// defaultLease is how long a run that does not give a sign of life keeps its claims.
+const defaultLease = 2 * time.Minute
+
+// Options configure a Store.
+type Options struct {
+	ConnString string        // a URL or a list of settings, as libpq reads them
+	Schema     string        // of the tables; defaultSchema if ""
+	Cipher     store.Cipher  // nil for none
+	Lease      time.Duration // defaultLease if 0
+}
+
+// Store is a store.Store in one schema of a database.
+type Store struct {
+	opt       Options
+	path      string
+	connector *pq.Connector
+
+	mu   sync.Mutex
+	pool *sql.DB             // nil before the first request
+	runs map[string]struct{} // that have claims through this store
+}
+
+// note notes that a run has a claim through this store, or not any more.
+func (s *Store) note(run string, claimed bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if claimed {
+		s.runs[run] = struct{}{}
+	} else {
+		delete(s.runs, run)
+	}
+}
+
+// noted reports whether a run has a claim through this store.
+func (s *Store) noted(run string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, is := s.runs[run]
+	return is
+}
+
+var _ store.Store = (*Store)(nil)
+
+// New returns a store. It contacts nothing. An error is about ConnString, and shows no password.
+func New(opt Options) (*Store, error) {
+	opt.Schema, opt.Lease = cmp.Or(opt.Schema, defaultSchema), cmp.Or(opt.Lease, defaultLease)
+	c, connector, err := connect.Parse(opt.ConnString)
+	if err != nil {
+		return nil, err
+	}
+	path := fmt.Sprintf("postgres://%s/%s/%s", net.JoinHostPort(c.Host, strconv.Itoa(int(c.Port))), c.Database, opt.Schema)
+	return &Store{opt: opt, path: path, connector: connector, runs: map[string]struct{}{}}, nil
+}
+
+// Close ends the connections. Claims that are held last until their leases lapse.
+func (s *Store) Close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.pool != nil {
+		_ = s.pool.Close() // the server ends the sessions too when the connections are gone
+	}
+}
+
+// Path names the schema in messages: the server, the database and the schema.
+func (s *Store) Path() string { return s.path }
+
+// connections is how many connections a run has at most: for batches, for the lease, and for the rest.
+const connections = 4
+
+// db returns the connections, after creating or migrating the tables.
+func (s *Store) db(ctx context.Context) (*sql.DB, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.pool != nil {
+		return s.pool, nil
+	}
+	pool := sql.OpenDB(s.connector)
+	pool.SetMaxOpenConns(connections)
+	if err := s.migrate(ctx, pool); err != nil {
+		_ = pool.Close() // the error is the one to report
+		return nil, err
+	}
+	s.pool = pool
+	return pool, nil
+}
+
+// in returns a statement with the name of the schema.
+func (s *Store) in(statement string) string {
+	return strings.ReplaceAll(statement, defaultSchema+".", pq.QuoteIdentifier(s.opt.Schema)+".")
+}
+
+// once calls f in a transaction, in which no other session waits for a client that is gone.
+func (s *Store) once(ctx context.Context, opt *sql.TxOptions, f func(*tx) error) error {
+	db, err := s.db(ctx)
+	if err != nil {
+		return err
+	}
+	t, err := db.BeginTx(ctx, opt)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = t.Rollback() }() // without effect after Commit
+	if _, err := t.ExecContext(ctx, `SELECT set_config('idle_in_transaction_session_timeout', '10s', true), set_config('lock_timeout', '10s', true), `+durable); err != nil {
+		return err
+	}
+	if err := f(&tx{s, ctx, t}); err != nil {
+		return err
+	}
+	return t.Commit()
+}
+
+// durable makes the commit of a transaction wait for the disk, and for the replicas that the server waits
+// for.
+const durable = `CASE WHEN current_setting('synchronous_commit') IN ('off', 'local', 'remote_write') THEN set_config('synchronous_commit', 'on', true) END`
+
+// again is once, repeated for some time as long as the connection or the server fails. f may run again after
+// a commit whose answer was lost.
+func (s *Store) again(ctx context.Context, opt *sql.TxOptions, f func(*tx) error) error {
+	return s.persist(ctx, func() error { return s.once(ctx, opt, f) })
+}
+
+// firstPatience is how long requests are repeated before the server was reached; later on, it is the lease.
+const firstPatience = 3 * time.Second
+
+// connected reports whether the server has been reached before.
+func (s *Store) connected() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.pool != nil
+}
+
+// persist calls f, and again for some time if its error may pass.
+func (s *Store) persist(ctx context.Context, f func() error) error {
+	began, tried := time.Now(), 0
+	for pause := 50 * time.Millisecond; ; pause = min(2*pause, 2*time.Second) {
+		err := f()
+		tried++
+		most := firstPatience
+		if s.connected() {
+			most = s.opt.Lease
+		}
+		switch {
+		case err == nil || !passes(err):
+			return explain(err)
+		case time.Since(began) > most:
+			return explain(fmt.Errorf("%w (tried %d times)", err, tried))
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return errors.Join(context.Cause(ctx), explain(err))
+		}
+	}
+}
+
+// passes reports whether a request may succeed if it is repeated.
+func passes(err error) bool {
+	if pe, ok := errors.AsType[*pq.Error](err); ok {
+		return connect.Passes(string(pe.Code))
+	}
+	var net net.Error
+	return errors.As(err, &net) && !errors.Is(err, context.Canceled) || errors.Is(err, sql.ErrConnDone) || lost(err)
+}
+
+// explain adds advice to an error of the server or the connection. It shows no details, which may quote rows.
+func explain(err error) error {
+	if errors.Is(err, pq.ErrSSLNotSupported) {
+		return fmt.Errorf("%w. To do without encryption, add sslmode=disable to the argument \"conn_str\" or the variable PG_CONN_STR, or set the variable PGSSLMODE", err)
+	}
+	pe, ok := errors.AsType[*pq.Error](err)
+	if !ok && passes(err) {
+		return fmt.Errorf("%w. Check that the server runs, and its address in the argument \"conn_str\" or the variable PG_CONN_STR", err)
+	}
+	if !ok {
+		return err
+	}
+	switch pe.Code {
+	case "28P01", "28000":
+		return fmt.Errorf("%w. Check the user and the password in the argument \"conn_str\" or the variable PG_CONN_STR, or in PGUSER and PGPASSWORD", err)
+	case "3D000":
+		return fmt.Errorf("%w. Create the database, or name another one in the argument \"conn_str\" or the variable PG_CONN_STR", err)
+	case "42501":
+		return fmt.Errorf("%w. The owner of the schema has to grant the right to the user", err)
+	}
+	return err
+}
+
+// Workspaces implements store.Store.
+func (s *Store) Workspaces(ctx context.Context) ([]string, error) {
+	names := []string{store.DefaultWorkspace}
+	err := s.again(ctx, reading, func(t *tx) error {
+		names = names[:1]
+		return t.rows(func(scan func(...any) error) error {
+			var name string
+			if err := scan(&name); err != nil {
+				return err
+			}
+			names = append(names, name)
+			return nil
+		}, `SELECT name FROM mayfly.workspaces WHERE name <> $1`, store.DefaultWorkspace)
+	})
+	slices.Sort(names[1:])
+	return names, err
+}
+
+// CreateWorkspace implements store.Store.
+func (s *Store) CreateWorkspace(ctx context.Context, name string) error {
+	if err := store.CheckWorkspaceName(name); err != nil {
+		return err
+	}
+	if name == store.DefaultWorkspace {
+		return fmt.Errorf("%w: %q", store.ErrWorkspaceExists, name)
+	}
+	return explain(s.once(ctx, nil, func(t *tx) error {
+		n, err := t.exec(`INSERT INTO mayfly.workspaces (name) VALUES ($1) ON CONFLICT DO NOTHING`, name)
+		if err == nil && n == 0 {
+			return fmt.Errorf("%w: %q", store.ErrWorkspaceExists, name)
+		}
+		return err
+	}))
+}
+
+// DeleteWorkspace implements store.Store. A run of this store may have the lock.
+func (s *Store) DeleteWorkspace(ctx context.Context, name string, force bool) error {
+	if name == store.DefaultWorkspace {
+		return store.ErrDefault
+	}
+	m := &manager{store: s, name: name}
+	return explain(s.once(ctx, nil, func(t *tx) error {
+		w, err := t.gate(name)
+		if err == nil && w == 0 {
+			return fmt.Errorf("%w: %q", store.ErrNoWorkspace, name)
+		}
+		if err != nil {
+			return err
+		}
+		if h, err := t.holder(w); err != nil || h == nil || !s.noted(h.run) {
+			if err := errors.Join(err, m.free(t, w)); err != nil {
+				return err
+			}
+		}
+		f, err := t.read(name)
+		if err == nil && f != nil && !force && len(f.State.Managed()) > 0 {
+			return fmt.Errorf("%w: %q", store.ErrNotEmpty, name)
+		}
+		if err != nil && !force {
+			return err
+		}
+		_, err = t.exec(`DELETE FROM mayfly.workspaces WHERE id = $1`, w)
+		return err
+	}))
+}
+
+// Manager implements store.Store.
+func (s *Store) Manager(name string) (store.Manager, error) {
+	if err := store.CheckWorkspaceName(name); err != nil {
+		return nil, err
+	}
+	return &manager{store: s, name: name}, nil
+}

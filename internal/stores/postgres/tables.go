@@ -1,0 +1,192 @@
+//go:build !mayfly_no_postgres
+
+package postgres
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/lib/pq"
+)
+
+// migrations make the tables: each makes its version of the one before. A version that was released is not
+// changed any more.
+var migrations = []string{`
+CREATE TABLE mayfly.workspaces (
+	id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+	name text NOT NULL UNIQUE,
+	serial bigint NOT NULL DEFAULT 0,
+	document bytea NOT NULL DEFAULT ''
+);
+CREATE TABLE mayfly.runs (
+	id uuid PRIMARY KEY,
+	workspace bigint NOT NULL REFERENCES mayfly.workspaces ON DELETE CASCADE,
+	state text NOT NULL CHECK (state IN ('claimed', 'ended', 'left', 'lapsed', 'forced')),
+	info text NOT NULL,
+	batch bigint NOT NULL DEFAULT 0,
+	commits bigint NOT NULL DEFAULT 0,
+	folded_by uuid,
+	lease_until timestamptz NOT NULL,
+	began timestamptz NOT NULL DEFAULT clock_timestamp(),
+	ended timestamptz
+);
+CREATE INDEX runs_unfolded ON mayfly.runs (workspace) WHERE folded_by IS NULL;
+CREATE TABLE mayfly.claims (
+	workspace bigint NOT NULL REFERENCES mayfly.workspaces ON DELETE CASCADE,
+	key text NOT NULL,
+	run uuid NOT NULL REFERENCES mayfly.runs ON DELETE CASCADE,
+	mode "char" NOT NULL,
+	PRIMARY KEY (workspace, key, run)
+);
+CREATE INDEX claims_of_run ON mayfly.claims (run);
+CREATE TABLE mayfly.operations (
+	run uuid NOT NULL REFERENCES mayfly.runs ON DELETE CASCADE,
+	id bigint NOT NULL,
+	object bytea NOT NULL,
+	action text NOT NULL,
+	began timestamptz NOT NULL DEFAULT clock_timestamp(),
+	ended timestamptz,
+	PRIMARY KEY (run, id)
+);
+CREATE TABLE mayfly.openings (
+	run uuid NOT NULL REFERENCES mayfly.runs ON DELETE CASCADE,
+	id bigint NOT NULL,
+	instance text NOT NULL,
+	provider text NOT NULL,
+	since timestamptz NOT NULL,
+	PRIMARY KEY (run, id)
+);
+CREATE TABLE mayfly.objects (
+	workspace bigint NOT NULL REFERENCES mayfly.workspaces ON DELETE CASCADE,
+	address text NOT NULL,
+	deposed text NOT NULL,
+	version uuid NOT NULL DEFAULT gen_random_uuid(),
+	run uuid,
+	at timestamptz NOT NULL DEFAULT clock_timestamp(),
+	sealed boolean NOT NULL,
+	body bytea NOT NULL,
+	PRIMARY KEY (workspace, address, deposed)
+);`}
+
+// migrate creates the tables, or brings older ones up to date. Users without the right to do so can work with
+// tables that are up to date.
+func (s *Store) migrate(ctx context.Context, pool *sql.DB) error {
+	version, err := s.version(ctx, pool)
+	if err != nil || version == len(migrations) {
+		return err
+	}
+	if version > len(migrations) {
+		return fmt.Errorf("the tables in the schema %q have the version %d, and this version of Mayfly knows only %d. Use a newer one", s.opt.Schema, version, len(migrations))
+	}
+	return s.upgrade(ctx, pool)
+}
+
+// version returns the version of the tables; 0 for none.
+func (s *Store) version(ctx context.Context, db interface {
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+},
+) (version int, err error) {
+	var there bool
+	if err := db.QueryRowContext(ctx, `SELECT to_regclass($1) IS NOT NULL`, s.in("mayfly.meta")).Scan(&there); err != nil || !there {
+		return 0, err
+	}
+	err = db.QueryRowContext(ctx, s.in(`SELECT version FROM mayfly.meta`)).Scan(&version)
+	return version, err
+}
+
+// upgrade carries out the missing migrations, in one transaction.
+func (s *Store) upgrade(ctx context.Context, pool *sql.DB) error {
+	t, err := pool.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = t.Rollback() }() // without effect after Commit
+	exec := func(statement string) {
+		if err == nil {
+			_, err = t.ExecContext(ctx, s.in(statement))
+		}
+	}
+	exec(`SELECT pg_advisory_xact_lock(hashtext('mayfly tables'))`)
+	var there bool
+	if err == nil {
+		err = t.QueryRowContext(ctx, `SELECT to_regnamespace($1) IS NOT NULL`, pq.QuoteIdentifier(s.opt.Schema)).Scan(&there)
+	}
+	if !there {
+		exec(`CREATE SCHEMA ` + pq.QuoteIdentifier(s.opt.Schema))
+	}
+	version := 0
+	if err == nil {
+		version, err = s.version(ctx, t)
+	}
+	if version == 0 {
+		exec(`CREATE TABLE mayfly.meta (version integer NOT NULL)`)
+		exec(`INSERT INTO mayfly.meta VALUES (0)`)
+	}
+	for _, m := range migrations[min(version, len(migrations)):] {
+		exec(m)
+	}
+	exec(fmt.Sprintf(`UPDATE mayfly.meta SET version = %d`, max(version, len(migrations))))
+	if err != nil {
+		return err
+	}
+	return t.Commit()
+}
+
+// reading are the options of a transaction that sees all rows as they are at one moment.
+var reading = &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true}
+
+// tx is a transaction with its store and context.
+type tx struct {
+	*Store
+	ctx context.Context
+	*sql.Tx
+}
+
+// exec executes a statement, and returns how many rows it has changed.
+func (t *tx) exec(statement string, args ...any) (int64, error) {
+	r, err := t.ExecContext(t.ctx, t.in(statement), args...)
+	if err != nil {
+		return 0, err
+	}
+	return r.RowsAffected()
+}
+
+// one reads the row that a statement finds into to, and reports whether there is one.
+func (t *tx) one(statement string, args []any, to ...any) (bool, error) {
+	err := t.QueryRowContext(t.ctx, t.in(statement), args...).Scan(to...)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// rows calls f for each row that a statement finds.
+func (t *tx) rows(f func(scan func(...any) error) error, statement string, args ...any) (err error) {
+	rows, err := t.QueryContext(t.ctx, t.in(statement), args...)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		if err := f(rows.Scan); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// gate locks the row of a workspace until the transaction ends, so that claims are taken one after the other.
+// It returns its number; 0 if there is none.
+func (t *tx) gate(name string) (workspace int64, err error) {
+	_, err = t.one(`SELECT id FROM mayfly.workspaces WHERE name = $1 FOR NO KEY UPDATE`, []any{name}, &workspace)
+	return workspace, err
+}
+
+// lost reports whether the connection was lost.
+func lost(err error) bool {
+	return errors.Is(err, driver.ErrBadConn) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+}
