@@ -190,12 +190,12 @@ func (c *changeCommands) carryOutSaved(ctx context.Context, f *applyFlags, path 
 	// r gets its session later.
 	defer func() { r.end() }()
 	d := c.wd.dirOf("", f.input)
-	saved, diags := d.OpenPlan(ctx, path)
+	saved, diags := d.Plans.Open(ctx, path)
 	if !c.out.report(diags) {
 		return exitError
 	}
 	if !r.begin(func(o workdir.BeginOptions) (*workdir.Session, diag.List) {
-		return d.Resume(soft, saved, operationName("apply"), o)
+		return d.Plans.Resume(soft, saved, operationName("apply"), o)
 	}) {
 		return exitError
 	}

@@ -151,6 +151,10 @@ func (c *changeFlags) planOptions() (mayfly.PlanOptions, diag.List) {
 	managed := func(option string, values []string) (out []addr.Instance) {
 		for _, s := range values {
 			i, err := addr.ParseInstance(s)
+			if err == nil && i.Resource.Mode == addr.Action {
+				diags = append(diags, notSelectable(option, s)...)
+				continue
+			}
 			if err != nil || i.Resource.Mode != addr.Managed {
 				diags = append(diags, diag.Errorf("Invalid "+option+" address", "The value %q of -%s is not the address of a managed resource instance.", s, option)...)
 				continue
@@ -178,10 +182,18 @@ func (c *changeFlags) planOptions() (mayfly.PlanOptions, diag.List) {
 
 // notSelectable reports the address of an action for an option that selects objects.
 func notSelectable(option, address string) diag.List {
-	if option == "target" {
-		return diag.Errorf("Invalid target address", "%s is an action, and -target selects objects. To invoke the action alone, use -invoke=%s.", address, diag.Argument(address))
+	summary, instead := "Invalid "+option+" address", ""
+	switch option {
+	case "target":
+		summary, instead = "Invalid target address", "To invoke the action alone, use -invoke="+diag.Argument(address)+"."
+	case "exclude":
+		summary, instead = "Invalid target address", "To leave out an action, exclude the resource that triggers it."
+	case "replace":
+		instead = "To invoke the action again, use -invoke=" + diag.Argument(address) + ". To have it invoked as part of a replacement, replace the resource that triggers it."
+	default:
+		instead = "An action has no attributes that are kept."
 	}
-	return diag.Errorf("Invalid target address", "%s is an action, and -%s selects objects. To leave out an action, exclude the resource that triggers it.", address, option)
+	return diag.Errorf(summary, "%s is an action, and -%s selects objects. %s", address, option, instead)
 }
 
 // addressLines reads a file of addresses, one per line. Empty lines and lines that begin with # are skipped.

@@ -52,6 +52,10 @@ func (w *planWriter) refreshOnlyEnd(outputs string) error {
 func (w *planWriter) outputs() (string, error) {
 	var items []named
 	for _, oc := range w.plan.Outputs {
+		if oc.Action == plan.NoOp && !oc.Before.IsNull() && oc.Before.Same(oc.After) {
+			items = append(items, named{name: oc.Name, node: &node{effect: same}})
+			continue
+		}
 		before, after, err := oc.Sides()
 		if err != nil {
 			return "", err

@@ -124,7 +124,7 @@ func TestE81_NoEphemeralResourceInDocuments(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n := len(doc["resource_changes"].([]any)); n != 1 {
-		t.Errorf("%d resource changes, want only the managed one", n)
+		t.Errorf("got %d resource changes, want only the managed one", n)
 	}
 	for _, part := range []string{"checks", "relevant_attributes"} {
 		if doc[part] != nil {
