@@ -38,7 +38,7 @@ func TestUndelivered(t *testing.T) {
 	u := computed.FindUndelivered(object, records, exists)
 	uses.Owe(u)
 	if owed := computed.Names(u.Owed()); owed != "sim_thing.late" || computed.Names(u.Had) != "sim_thing.first" || !u.Created {
-		t.Errorf("got %+v, owed to %s", u, owed)
+		t.Errorf("got %+v, owed to %s, want one that was created, owed to sim_thing.late", u, owed)
 	}
 	if uses.Miss(token, first) || uses.Miss(token, gone) || uses.Miss(note, late) || len(u.Error(every)) > 0 {
 		t.Error("a value counts as missing that those who are owed it do not use")

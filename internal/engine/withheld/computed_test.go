@@ -69,7 +69,7 @@ func TestJudgeComputed(t *testing.T) {
 	}
 	f := newFixture(t) // whose provider never gives the password
 	if got := f.CheckGiven(lacks, thing(a, none)); len(got) != 1 {
-		t.Errorf("given by a provider that must not: got %v", got)
+		t.Errorf("given by a provider that must not: got %v, want 1 error", got)
 	}
 	if got := computedFixture(t).CheckGiven(lacks, thing(a, none)); got != nil {
 		t.Errorf("given by a provider: got %v", got)
@@ -82,7 +82,7 @@ func TestRecordsOfComputed(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	making := Making{At: now, Created: true, To: func(p cty.Path) []addr.ConfigResource {
 		if !p.Equals(password) {
-			t.Errorf("asked for the consumers of %s", schema.PathString(p))
+			t.Errorf("asked for the consumers of %s, want those of %s", schema.PathString(p), schema.PathString(password))
 		}
 		return []addr.ConfigResource{to}
 	}}
@@ -331,10 +331,10 @@ func TestRecordsOfMade(t *testing.T) {
 		t.Errorf("a record that lacks the values that its value is made of: got %s, want %s", got[0].Status, plan.WithheldVersion)
 	}
 	if got := f.Judge(cfg, o, cfg, cfg); got[0].Status != plan.WithheldSame {
-		t.Errorf("a record of the values that its value is made of: got %s", got[0].Status)
+		t.Errorf("a record of the values that its value is made of: got %s, want %s", got[0].Status, plan.WithheldSame)
 	}
 	f.Made = []Made{{Value: thing(str("else"), none)}}
 	if got := f.Judge(cfg, o, cfg, cfg); got[0].Status != plan.WithheldVersion {
-		t.Errorf("a record of other values than its value is made of: got %s", got[0].Status)
+		t.Errorf("a record of other values than its value is made of: got %s, want %s", got[0].Status, plan.WithheldVersion)
 	}
 }

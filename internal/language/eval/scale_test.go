@@ -29,7 +29,7 @@ output "once" { value = [for r in sim_thing.once : r.id] }`)
 		for _, in := range instances {
 			if v := in.Value(w.task, nil); v != cty.DynamicVal {
 				if got := show(v.GetAttr("id")); got != show(cty.StringVal("id:"+in.String())) {
-					t.Errorf("the id of %s is %s", in, got)
+					t.Errorf("the id of %s: got %s, want %s", in, got, show(cty.StringVal("id:"+in.String())))
 				}
 				types[reflect.ValueOf(v.Type().AttributeTypes()).Pointer()] = struct{}{}
 				n++
@@ -44,7 +44,7 @@ output "once" { value = [for r in sim_thing.once : r.id] }`)
 		}
 	}
 	if len(types) != 2 {
-		t.Errorf("the objects of 2 resources have %d types in memory", len(types))
+		t.Errorf("the objects of 2 resources have %d types in memory, want 2", len(types))
 	}
 	for name, n := range map[string]string{"ids": "read", "names": "", "once": "once"} {
 		if got := w.output(name); !strings.Contains(got, n) {
@@ -313,7 +313,7 @@ func TestInstanceCostsAreConstant(t *testing.T) {
 		t.Errorf("%d evaluations for one instance", got)
 	}
 	if got := len(w.host.log); got != 4 {
-		t.Errorf("%d demands for two instances and what they refer to", got)
+		t.Errorf("got %d demands for two instances and what they refer to, want 4", got)
 	}
 }
 

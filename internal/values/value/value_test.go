@@ -374,10 +374,10 @@ func TestSame(t *testing.T) {
 	}
 	for _, test := range tests {
 		if got := test.a.SameValue(test.b); got != test.value {
-			t.Errorf("%s: SameValue is %t", test.name, got)
+			t.Errorf("%s: SameValue: got %t, want %t", test.name, got, test.value)
 		}
 		if got := test.a.Same(test.b); got != test.same {
-			t.Errorf("%s: Same is %t", test.name, got)
+			t.Errorf("%s: Same: got %t, want %t", test.name, got, test.same)
 		}
 	}
 }

@@ -16,7 +16,7 @@ func TestWithType(t *testing.T) {
 		shared := object(cty.StringVal("y")).Type()
 		got := WithType(v, shared)
 		if !got.RawEquals(v) {
-			t.Errorf("%#v became %#v", v, got)
+			t.Errorf("%#v: got %#v, want %#v", v, got, v)
 		}
 		if reflect.ValueOf(got.Type().AttributeTypes()).Pointer() != reflect.ValueOf(shared.AttributeTypes()).Pointer() {
 			t.Errorf("%#v does not share the type", v)

@@ -41,7 +41,7 @@ func TestReferred(t *testing.T) {
 		})
 		slices.Sort(got)
 		if text := strings.Join(got, " "); text != test.want {
-			t.Errorf("%s: %q, want %q", test.name, text, test.want)
+			t.Errorf("%s: got %q, want %q", test.name, text, test.want)
 		}
 	}
 }
@@ -72,7 +72,7 @@ func TestSoleReads(t *testing.T) {
 			}
 		}
 		if text := strings.Join(got, " "); text != test.want {
-			t.Errorf("%s: %q, want %q", test.name, text, test.want)
+			t.Errorf("%s: got %q, want %q", test.name, text, test.want)
 		}
 	}
 }
