@@ -79,7 +79,7 @@ func New(opt Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	path := fmt.Sprintf("postgres://%s/%s/%s", net.JoinHostPort(c.Host, strconv.Itoa(int(c.Port))), c.Database, opt.Schema)
+	path := fmt.Sprintf("postgres://%s/%s/%s", net.JoinHostPort(c.Host, strconv.Itoa(int(c.Port))), cmp.Or(c.Database, c.User), opt.Schema)
 	return &Store{opt: opt, path: path, connector: connector, runs: map[string]struct{}{}}, nil
 }
 
