@@ -67,10 +67,27 @@ func verb(op event.Op) string {
 	}
 }
 
-// phaseName returns the title of a phase of the run.
-func phaseName(op event.Op) string {
-	if op == event.OpApplying {
-		return "Applying"
+// phaseNames returns the titles of the phases of a run. In a run with several plans, each plan begins a round.
+func phaseNames(phases []span) []string {
+	var names []string
+	rounds := 0
+	for _, ph := range phases {
+		if ph.op == event.OpApplying {
+			names = append(names, "Applying")
+			continue
+		}
+		rounds++
+		names = append(names, "Planning")
 	}
-	return "Planning"
+	if rounds < 2 {
+		return names
+	}
+	rounds = 0
+	for i, ph := range phases {
+		if ph.op == event.OpPlanning {
+			rounds++
+			names[i] = "Round " + strconv.Itoa(rounds) + ": planning"
+		}
+	}
+	return names
 }
