@@ -67,26 +67,20 @@ func verb(op event.Op) string {
 	}
 }
 
-// phaseNames returns the titles of the phases of a run. In a run with several plans, each plan begins a round.
+// phaseNames returns the titles of the phases of a run. If it has several plans, each begins a round.
 func phaseNames(phases []span) []string {
 	var names []string
-	rounds := 0
-	for _, ph := range phases {
+	var plans []int
+	for i, ph := range phases {
 		if ph.op == event.OpApplying {
 			names = append(names, "Applying")
 			continue
 		}
-		rounds++
-		names = append(names, "Planning")
+		names, plans = append(names, "Planning"), append(plans, i)
 	}
-	if rounds < 2 {
-		return names
-	}
-	rounds = 0
-	for i, ph := range phases {
-		if ph.op == event.OpPlanning {
-			rounds++
-			names[i] = "Round " + strconv.Itoa(rounds) + ": planning"
+	if len(plans) > 1 {
+		for round, i := range plans {
+			names[i] = "Round " + strconv.Itoa(round+1) + ": planning"
 		}
 	}
 	return names
