@@ -127,7 +127,7 @@ func TestModuleInstancesInOrder(t *testing.T) {
 		t.Error("module instances are out of order")
 	}
 	if n := testing.AllocsPerRun(10, func() { _ = slices.IsSortedFunc(order, ModuleInstance.Compare) }); n != 0 {
-		t.Errorf("comparing allocates %v times", n)
+		t.Errorf("comparing allocates %v times, want 0", n)
 	}
 }
 
@@ -150,7 +150,7 @@ func TestKeys(t *testing.T) {
 	}
 	for _, test := range tests {
 		if got := test.key.String(); got != test.text {
-			t.Errorf("%s: got %s", test.text, got)
+			t.Errorf("%s: got %s, want %s", test.text, got, test.text)
 		}
 		if i, err := ParseInstance("t.n" + test.text); err != nil || i.Key != test.key {
 			t.Errorf("%s: parsed as %s, %v", test.text, i.Key, err)
@@ -254,7 +254,7 @@ func TestTargetSelects(t *testing.T) {
 					t.Fatal(err)
 				}
 				if got := target.Selects(i); got != want {
-					t.Errorf("%s selects %s: %v", target, i, got)
+					t.Errorf("%s selects %s: got %v, want %v", target, i, got, want)
 				}
 			}
 		}
@@ -269,10 +269,10 @@ func TestTargetSelectsModule(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := target.SelectsModule(a); got != want {
-			t.Errorf("%s selects %s: %v", s, a, got)
+			t.Errorf("%s selects %s: got %v, want %v", s, a, got, want)
 		}
 		if keyless := s == "module.a" || s == "module.a[0].module.b"; target.ModuleKeyless != keyless {
-			t.Errorf("%s: ModuleKeyless is %v", s, target.ModuleKeyless)
+			t.Errorf("%s: ModuleKeyless: got %v, want %v", s, target.ModuleKeyless, keyless)
 		}
 	}
 }

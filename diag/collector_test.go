@@ -62,7 +62,7 @@ func TestRedacted(t *testing.T) {
 	c.Redact = nil
 	c.Add(List{given})
 	if n := len(c.List()); n != 2 {
-		t.Errorf("without a function, %d diagnostics are there", n)
+		t.Errorf("without a function, %d diagnostics are there, want 2", n)
 	}
 }
 

@@ -180,7 +180,7 @@ func TestList(t *testing.T) {
 	both := append(warning, At(rng, "E", "no %s", "good")...)
 	both = append(both, Errorf("F", "")...)
 	if got, want := both.Err().Error(), "a.tf:1,2-5: E: no good; F"; got != want {
-		t.Errorf("got %s", got)
+		t.Errorf("got %s, want %s", got, want)
 	}
 	both[1].Address = "t.a"
 	both.WithAddress("t.b")

@@ -31,7 +31,7 @@ func TestNearest(t *testing.T) {
 	}
 	for _, test := range tests {
 		if got := Nearest(test.name, test.candidates); got != test.want {
-			t.Errorf("%q among %q: %q, not %q", test.name, test.candidates, got, test.want)
+			t.Errorf("%q among %q: got %q, want %q", test.name, test.candidates, got, test.want)
 		}
 	}
 }
@@ -49,7 +49,7 @@ func TestNames(t *testing.T) {
 	}
 	for _, test := range tests {
 		if got := Names(test.names); got != test.want {
-			t.Errorf("%q: %s, not %s", test.names, got, test.want)
+			t.Errorf("%q: got %s, want %s", test.names, got, test.want)
 		}
 	}
 }

@@ -20,7 +20,7 @@ func TestSentence(t *testing.T) {
 		"":                                        ".",
 	} {
 		if got := Sentence(errors.New(in)); got != want {
-			t.Errorf("%q: %q", in, got)
+			t.Errorf("%q: got %q, want %q", in, got, want)
 		}
 	}
 }
@@ -35,7 +35,7 @@ func TestProblem(t *testing.T) {
 		{errors.New("too large"), "too large"},
 	} {
 		if got := Problem(test.err); got != test.want {
-			t.Errorf("%v: %q", test.err, got)
+			t.Errorf("%v: got %q, want %q", test.err, got, test.want)
 		}
 	}
 }
@@ -53,7 +53,7 @@ func TestReason(t *testing.T) {
 		{errors.New("too large"), "too large"},
 	} {
 		if got := Reason(test.err); got != test.want {
-			t.Errorf("%v: %q", test.err, got)
+			t.Errorf("%v: got %q, want %q", test.err, got, test.want)
 		}
 	}
 }

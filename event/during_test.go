@@ -29,7 +29,7 @@ func TestDuringYieldsEveryEvent(t *testing.T) {
 			t.Errorf("got %v, want %v", ops, want)
 		}
 		if ended != round {
-			t.Errorf("after %d loops, %d runs have ended", round, ended)
+			t.Errorf("after %d loops, %d runs have ended, want %d", round, ended, round)
 		}
 	}
 }

@@ -137,7 +137,7 @@ func TestEventsAreBounded(t *testing.T) {
 		renewed(1)
 		e.Flush()
 		if want := eventRoom + 2 + 2; len(g.got) != want {
-			t.Errorf("%d events, want %d", len(g.got), want)
+			t.Errorf("got %d events, want %d", len(g.got), want)
 		}
 	})
 }

@@ -30,7 +30,7 @@ func TestReportRedacts(t *testing.T) {
 	}
 	r.Flush()
 	if len(out.events) != 3 {
-		t.Fatalf("%d events", len(out.events))
+		t.Fatalf("got %d events, want 3", len(out.events))
 	}
 	if id, line, diags := out.events[0].ID, out.events[1].Line, out.events[2].Diags; id != "id-***" || line != "it says ***" || diags[0].Summary != "***" || diags[0].Detail != "a ***" {
 		t.Errorf("shown: %q, %q, %v", id, line, diags)

@@ -103,9 +103,9 @@ func TestSortInvocations(t *testing.T) {
 		got = append(got, i.Action.String())
 	}
 	if want := []string{"action.t.z", "action.t.w", "action.t.y", "action.t.x"}; !slices.Equal(got, want) {
-		t.Errorf("order %v", got)
+		t.Errorf("order: got %v, want %v", got, want)
 	}
 	if p.Invoking() || len(p.Triggered()[inst(t, "t.a")]) != 3 {
-		t.Errorf("triggered %v", p.Triggered())
+		t.Errorf("triggered: got %v, want 3 by t.a", p.Triggered())
 	}
 }

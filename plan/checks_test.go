@@ -17,7 +17,7 @@ func TestLastingChecks(t *testing.T) {
 		Kind: "check", Config: "check.a", Status: state.CheckUnknown, Objects: []state.CheckObject{{Addr: "x", Status: state.CheckUnknown}},
 	}}
 	if got := p.LastingChecks(); !reflect.DeepEqual(got, want) {
-		t.Errorf("%v, want %v", got, want)
+		t.Errorf("got %v, want %v", got, want)
 	}
 	p.Mode = RefreshOnly
 	if got := p.LastingChecks(); !reflect.DeepEqual(got, p.Checks) || p.Checks[1].Status != state.CheckFail {

@@ -53,14 +53,17 @@ type Deferral struct {
 	WaitsFor []Dep
 }
 
-// WaitsForText lists the objects that d waits for, "" if none are known.
-func (d *Deferral) WaitsForText() string {
+// WaitsForNames returns the addresses of the objects that d waits for, none if they are not known.
+func (d *Deferral) WaitsForNames() []string {
 	var names []string
 	for _, w := range d.WaitsFor {
 		names = append(names, w.String())
 	}
-	return strings.Join(names, ", ")
+	return names
 }
+
+// WaitsForText lists the addresses of WaitsForNames, "" if there are none.
+func (d *Deferral) WaitsForText() string { return strings.Join(d.WaitsForNames(), ", ") }
 
 // MayRefer reports whether the dependency may be on an instance of the block of a, whose key, or the one of a
 // module around it, is not known.

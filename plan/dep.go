@@ -52,20 +52,24 @@ func Spans(a addr.Instance) []Span {
 // Instances is a set of instances that answers whether a dependency refers to one of them. The zero value
 // is empty and ready to use.
 type Instances struct {
-	instances map[addr.Instance]struct{}
-	resources map[addr.AbsResource]struct{}
+	resources map[addr.AbsResource]map[addr.Key]struct{}
 	blocks    map[Span]struct{}
 }
 
 // Add adds an instance to the set.
 func (s *Instances) Add(a addr.Instance) {
-	if s.instances == nil {
-		s.instances, s.resources, s.blocks = map[addr.Instance]struct{}{}, map[addr.AbsResource]struct{}{}, map[Span]struct{}{}
+	if s.resources == nil {
+		s.resources, s.blocks = map[addr.AbsResource]map[addr.Key]struct{}{}, map[Span]struct{}{}
 	}
-	s.instances[a], s.resources[a.Abs()] = struct{}{}, struct{}{}
-	for _, span := range Spans(a) {
-		s.blocks[span] = struct{}{}
+	keys := s.resources[a.Abs()]
+	if keys == nil {
+		keys = map[addr.Key]struct{}{}
+		s.resources[a.Abs()] = keys
+		for _, span := range Spans(a) {
+			s.blocks[span] = struct{}{}
+		}
 	}
+	keys[a.Key] = struct{}{}
 }
 
 // Touched reports whether d depends on an instance of the set.
@@ -77,7 +81,7 @@ func (s *Instances) Touched(d Dep) bool {
 	case d.All:
 		_, ok = s.resources[d.Resource]
 	default:
-		_, ok = s.instances[d.Resource.Instance(d.Key)]
+		_, ok = s.resources[d.Resource][d.Key]
 	}
 	return ok
 }

@@ -73,7 +73,7 @@ func TestPlanGraph(t *testing.T) {
 		t.Error(diff)
 	}
 	if g.Kind("t.old (forget)") != ResourceNode || g.Kind("t.gone (destroy)") != ResourceNode || g.Kind("t.gone (expand)") != StepNode {
-		t.Errorf("nodes: %v", g.Nodes())
+		t.Errorf("nodes: got %v, want t.old and t.gone as resources, and the expansion as a step", g.Nodes())
 	}
 	if len(g.Cycles()) > 0 {
 		t.Errorf("cycles: %v", g.Cycles())

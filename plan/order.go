@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"slices"
+
 	"github.com/mayfly-iac/mayfly/addr"
 )
 
@@ -9,6 +11,9 @@ import (
 // be destroyed first too. The result is stored in the changes and, through apply, in the state. It takes
 // time linear in the number of dependencies, and is called once, when all changes are known.
 func (p *Plan) SpreadReplaceOrder() {
+	if !slices.ContainsFunc(p.Changes, func(c *Change) bool { return c.CreateBeforeDestroy }) {
+		return // and there may be many changes
+	}
 	current := make(map[addr.Instance]*Change, len(p.Changes))
 	resource := map[addr.AbsResource][]*Change{}
 	block := map[Span][]*Change{}

@@ -68,11 +68,16 @@ func newRelation(changes []*Change) *relation {
 		nodes: map[group]int32{}, instances: make(map[addr.Instance][]int32, len(changes)), resources: map[addr.AbsResource][]int32{},
 		blocks: map[Span][]int32{}, deletions: map[addr.ConfigResource][]int32{},
 	}
+	var of addr.AbsResource // and its spans: most changes are of the same resource as the one before
+	var spans []Span
 	for i, c := range changes {
 		n := int32(i)
+		if abs := c.Addr.Abs(); abs != of {
+			of, spans = abs, Spans(c.Addr)
+		}
 		r.instances[c.Addr] = append(r.instances[c.Addr], n)
-		r.resources[c.Addr.Abs()] = append(r.resources[c.Addr.Abs()], n)
-		for _, span := range Spans(c.Addr) {
+		r.resources[of] = append(r.resources[of], n)
+		for _, span := range spans {
 			r.blocks[span] = append(r.blocks[span], n)
 		}
 		if c.Action == Delete {

@@ -148,11 +148,16 @@ func newStepBuilder(changes []*Change) *stepBuilder {
 		relation: newRelation(changes), changes: changes, apply: make([]int32, len(changes)), destroy: make([]int32, len(changes)), late: make([]bool, len(changes)),
 		current: make(map[addr.Instance]int, len(changes)), created: map[group]int32{}, changed: map[group]int32{}, seenEdges: map[[2]int32]struct{}{},
 	}
+	steps := 0 // or more
 	for i, c := range changes {
 		if c.Deposed == addr.Current {
 			b.current[c.Addr] = i
 		}
+		if c.Action != NoOp {
+			steps++
+		}
 	}
+	b.steps = make([]Step, 0, steps)
 	return b
 }
 

@@ -163,7 +163,7 @@ func TestStepsFollowTheRules(t *testing.T) {
 		}
 		for i, n := range needs {
 			if steps[i].Needs != n {
-				t.Fatalf("%s needs %d, has %d predecessors", &steps[i], steps[i].Needs, n)
+				t.Fatalf("%s: got a need of %d, want its %d predecessors", &steps[i], steps[i].Needs, n)
 			}
 		}
 	})

@@ -223,7 +223,7 @@ func TestStepsExplainContradictions(t *testing.T) {
 				}
 			}
 			if hops != len(test.want) {
-				t.Errorf("%d hops in:\n%s", hops, diags[0].Detail)
+				t.Errorf("%d hops in, want %d:\n%s", hops, len(test.want), diags[0].Detail)
 			}
 		})
 	}
@@ -240,7 +240,7 @@ func TestLongContradictionsAreCut(t *testing.T) {
 	}
 	_, diags := p.Steps()
 	if !diags.HasErrors() || strings.Count(diags[0].Detail, " waits for ") != maxCycleStepsShown {
-		t.Errorf("got %v", diags)
+		t.Errorf("got %v, want an error with %d steps", diags, maxCycleStepsShown)
 	}
 }
 
@@ -288,7 +288,7 @@ func TestSpreadReplaceOrderIsTheLeastFixpoint(t *testing.T) {
 		p.SpreadReplaceOrder()
 		for i, c := range p.Changes {
 			if c.CreateBeforeDestroy != want[i] {
-				t.Fatalf("%s: create before destroy is %v", c.Addr, c.CreateBeforeDestroy)
+				t.Fatalf("%s: create before destroy: got %v, want %v", c.Addr, c.CreateBeforeDestroy, want[i])
 			}
 			if want[i] && c.Action == DeleteThenCreate || !want[i] && c.Action == CreateThenDelete {
 				t.Fatalf("%s: %s with create before destroy %v", c.Addr, c.Action, want[i])

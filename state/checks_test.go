@@ -25,10 +25,10 @@ func TestMergeChecks(t *testing.T) {
 		result("t.c", CheckError, object("t.c", CheckError)),
 	}
 	if got := MergeChecks(older, newer); !reflect.DeepEqual(got, want) {
-		t.Errorf("%v, want %v", got, want)
+		t.Errorf("got %v, want %v", got, want)
 	}
 	if got := MergeChecks(older, nil); !reflect.DeepEqual(got, older) {
-		t.Errorf("with nothing newer: %v", got)
+		t.Errorf("with nothing newer: got %v, want %v", got, older)
 	}
 }
 
@@ -37,7 +37,7 @@ func TestWorse(t *testing.T) {
 	for i, a := range order {
 		for j, b := range order {
 			if a.Worse(b) != (i > j) {
-				t.Errorf("%s is worse than %s: %t", a, b, a.Worse(b))
+				t.Errorf("%s is worse than %s: got %t, want %t", a, b, a.Worse(b), (i > j))
 			}
 		}
 	}

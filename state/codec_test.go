@@ -82,7 +82,7 @@ func TestReadMembers(t *testing.T) {
 		"n": cty.MustParseNumberVal("18446744073709551616.5"), "s": cty.StringVal("x").Mark(value.Sensitive),
 	})
 	if !v.RawEquals(want) {
-		t.Errorf("decoded %#v", v)
+		t.Errorf("decoded: got %#v, want %#v", v, want)
 	}
 	if v, err = o.DecodeUnmarked(v.Type()); err != nil || v.ContainsMarked() {
 		t.Errorf("without marks: %#v, %v", v, err)
@@ -99,11 +99,11 @@ func TestReadMembers(t *testing.T) {
 		t.Error(diff)
 	}
 	if got := s.Instance(inst).Provider.String(); got != `provider["registry.terraform.io/hashicorp/test"]` {
-		t.Errorf("provider %s", got)
+		t.Errorf("provider: got %s, want %s", got, `provider["registry.terraform.io/hashicorp/test"]`)
 	}
 	flat := s.Object(addr.Object{Instance: inst, Deposed: "0a1b2c3d"})
 	if flat == nil || flat.JSON() != nil || flat.Flatmap["id"] != "i" {
-		t.Fatalf("the flat object is %+v", flat)
+		t.Fatalf("flat object: got %+v, want one with the id \"i\" and no JSON", flat)
 	}
 	if _, err := flat.Decode(cty.DynamicPseudoType); !errors.Is(err, ErrLegacyObject) {
 		t.Errorf("decoding a flat object: %v", err)
@@ -201,17 +201,17 @@ func TestFilesOfFewMembers(t *testing.T) {
 	src := []byte(`{"version":4,"serial":18446744073709551614,"outputs":{"o":{"value":1,"type":"number"}},"resources":null}`)
 	f, again := mustRead(t, src), mustRead(t, src)
 	if f.Lineage == "" || f.Lineage != again.Lineage {
-		t.Errorf("lineages %q and %q", f.Lineage, again.Lineage)
+		t.Errorf("lineage: got %q, want %q again", again.Lineage, f.Lineage)
 	}
 	if next := f.Next(f.State, "1.0.0"); next.Lineage != f.Lineage || next.Serial != 18446744073709551615 {
-		t.Errorf("next %+v", next.Meta)
+		t.Errorf("next: got %+v, want the greatest serial of lineage %s", next.Meta, f.Lineage)
 	}
 	if other := mustRead(t, append(src, '\n')); other.Lineage == f.Lineage {
 		t.Error("another file has the same lineage")
 	}
 	outputs, err := ReadOutputs([]byte(`{"version":4,"outputs":{"o":{"value":1,"type":"number"}}}`))
 	if err != nil || len(outputs) != 1 {
-		t.Errorf("outputs of a file without resources: %v, %v", outputs, err)
+		t.Errorf("outputs of a file without resources: got %v, %v, want 1", outputs, err)
 	}
 	if outputs, err := ReadOutputs(nil); outputs != nil || err != nil {
 		t.Errorf("outputs of nothing: %v, %v", outputs, err)
@@ -245,7 +245,7 @@ func TestUpgradeVersion1(t *testing.T) {
 	src := load(t, "version1.tfstate")
 	f, again := mustRead(t, src), mustRead(t, src)
 	if f.Lineage == "" || f.Lineage != again.Lineage {
-		t.Errorf("lineages %q and %q", f.Lineage, again.Lineage)
+		t.Errorf("lineage: got %q, want %q again", again.Lineage, f.Lineage)
 	}
 	o := f.State.Object(addr.Object{Instance: addr.Instance{Resource: addr.Resource{Type: "test_thing", Name: "t"}}})
 	if o == nil || !o.Tainted {
@@ -256,7 +256,7 @@ func TestUpgradeVersion1(t *testing.T) {
 		t.Error(diff)
 	}
 	if v, err := f.State.Outputs["o"].Value.Live(); err != nil || !v.RawEquals(cty.StringVal("v")) {
-		t.Errorf("output %#v, %v", v, err)
+		t.Errorf("output: got %#v, %v, want \"v\"", v, err)
 	}
 }
 
@@ -419,7 +419,7 @@ func FuzzRead(f *testing.F) {
 		once := mustWrite(t, file)
 		again := mustRead(t, []byte(once))
 		if twice := mustWrite(t, again); once != twice {
-			t.Errorf("written differently after reading:\n%s\n%s", once, twice)
+			t.Errorf("written after reading: got\n%s\nwant\n%s", twice, once)
 		}
 	})
 }

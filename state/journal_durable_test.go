@@ -103,7 +103,7 @@ func TestIdle(t *testing.T) {
 			t.Fatal(err)
 		}
 		if idle, complete := l.Idle(), l.Complete(); idle != test.idle || complete != test.complete {
-			t.Errorf("%s: idle: %t, complete: %t", name, idle, complete)
+			t.Errorf("%s: got idle %t, complete %t, want %t, %t", name, idle, complete, test.idle, test.complete)
 		}
 	}
 }
@@ -131,7 +131,7 @@ func TestEndWhileWriting(t *testing.T) {
 			t.Errorf("what came later: %v", err)
 		}
 		if j, err := ParseJournal(file.buf.Bytes(), nil); err != nil || len(j.records) != 1 || j.Torn {
-			t.Errorf("%+v, %v", j, err)
+			t.Errorf("got %+v, %v, want 1 record, and nothing torn", j, err)
 		}
 	})
 }

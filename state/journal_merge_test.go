@@ -74,13 +74,13 @@ func TestMerge(t *testing.T) {
 	} {
 		r, missing, err := test.journal.Merge(test.state, stored)
 		if errors.Is(err, ErrJournalForeign) != (test.want == "") || err != nil && test.want != "" {
-			t.Errorf("%s: %v", test.name, err)
+			t.Errorf("%s: got %v, want %q", test.name, err, test.want)
 		}
 		if !slices.Equal(missing, test.missing) {
-			t.Errorf("%s: missing are %v", test.name, missing)
+			t.Errorf("%s: missing: got %v, want %v", test.name, missing, test.missing)
 		}
 		if (r != nil) != (test.want == replayed || test.want == held) {
-			t.Errorf("%s: replayed %+v", test.name, r)
+			t.Errorf("%s: replayed: got %+v, want %q", test.name, r, test.want)
 			continue
 		}
 		if r == nil {
@@ -90,7 +90,7 @@ func TestMerge(t *testing.T) {
 			t.Errorf("%s: replayed %+v", test.name, r)
 		}
 		if (test.want == held) != (r.File == test.state) || (r.Changes == 0) != (test.want == held) {
-			t.Errorf("%s: %d changes", test.name, r.Changes)
+			t.Errorf("%s: got %d changes, want %q", test.name, r.Changes, test.want)
 		}
 	}
 }
@@ -117,7 +117,7 @@ func TestEveryCut(t *testing.T) {
 			}
 		}
 		if j == nil && want > 0 || j != nil && (len(j.records) != want || j.Torn == slices.Contains(append(ends, int(j.Size)), cut)) {
-			t.Errorf("cut at %d: %+v", cut, j)
+			t.Errorf("cut at %d: got %+v, want %d records", cut, j, want)
 		}
 	}
 }

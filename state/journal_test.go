@@ -116,7 +116,7 @@ func TestJournalText(t *testing.T) {
 	dep.Deposed = "00000001"
 	id, err := l.Begin(a, "create")
 	if err != nil || id != 1 || l.Idle() {
-		t.Errorf("begin: %d, %v", id, err)
+		t.Errorf("begin: got %d, %v, want 1, and a log that is not idle", id, err)
 	}
 	o := object(t, "<x>")
 	o.Private = []byte("p")
@@ -124,7 +124,7 @@ func TestJournalText(t *testing.T) {
 		t.Fatal(err)
 	}
 	if id, err = l.Begin(dep, "delete"); err != nil || id != 2 {
-		t.Errorf("begin: %d, %v", id, err)
+		t.Errorf("begin: got %d, %v, want 2", id, err)
 	}
 	if err := l.Fail(id); err != nil {
 		t.Fatal(err)
@@ -143,7 +143,7 @@ func TestJournalText(t *testing.T) {
 	for line := range strings.SplitAfterSeq(file.buf.String(), "\n") {
 		if len(line) > payloadStart {
 			if n := fmt.Sprintf(" %08x ", len(line)-payloadStart-1); line[crcEnd:payloadStart] != n {
-				t.Errorf("length %q, want %q", line[crcEnd:payloadStart], n)
+				t.Errorf("length: got %q, want %q", line[crcEnd:payloadStart], n)
 			}
 			got.WriteString(line[payloadStart:])
 		}
@@ -203,7 +203,7 @@ func TestReplay(t *testing.T) {
 		t.Error(diff)
 	}
 	if len(r.Unfinished) != 2 || r.Unfinished[0] != (Unfinished{kept, "update"}) || r.Unfinished[1].Object != at("late", addr.NoKey) || r.Changes != 3 || r.Torn {
-		t.Errorf("replayed %+v", r)
+		t.Errorf("replayed: got %+v, want 3 changes and 2 unfinished operations", r)
 	}
 	if mustWrite(t, base) != before {
 		t.Error("the base was changed")
@@ -222,7 +222,7 @@ func TestReplayWithoutChanges(t *testing.T) {
 	}
 	r, err := replay(base, file.buf.Bytes())
 	if err != nil || r.File != base || len(r.Unfinished) != 0 || !l.Idle() {
-		t.Errorf("%+v, %v", r, err)
+		t.Errorf("replayed: got %+v, %v, want the base", r, err)
 	}
 }
 
@@ -260,7 +260,7 @@ func TestJournalErrorsStick(t *testing.T) {
 	}
 	j, err := ParseJournal(file.buf.Bytes(), nil)
 	if err != nil || !j.Torn || len(j.records) != 1 {
-		t.Errorf("parsed %+v, %v", j, err)
+		t.Errorf("parsed: got %+v, %v, want 1 record of a torn journal", j, err)
 	}
 	if err := l.Commit(99); err == nil {
 		t.Error("an operation that never began ends")
@@ -301,7 +301,7 @@ func TestGroupCommit(t *testing.T) {
 		}
 		r, err := replay(testFile(), file.buf.Bytes())
 		if err != nil || r.Changes != calls || len(r.Unfinished) != 0 {
-			t.Errorf("replayed %+v, %v", r, err)
+			t.Errorf("replayed: got %+v, %v, want %d changes", r, err, calls)
 		}
 	})
 }
@@ -362,7 +362,7 @@ func TestTornAnywhere(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !r.File.State.Equal(want) {
-			t.Fatalf("cut at %d of %d: another state\n%s", cut, len(text), text)
+			t.Fatalf("cut at %d of %d: got another state, want the one before\n%s", cut, len(text), text)
 		}
 	})
 }

@@ -70,6 +70,6 @@ func TestLaterRecords(t *testing.T) {
 		t.Fatal(err)
 	}
 	if open := j.Openings(); len(open) != 1 || open[0].Instance != "ephemeral.a.b" {
-		t.Errorf("%+v", open)
+		t.Errorf("got %+v, want ephemeral.a.b", open)
 	}
 }

@@ -35,7 +35,7 @@ func TestAtDefaultHost(t *testing.T) {
 	got := s.AtDefaultHost(keep)
 	for p, n := range asked {
 		if n != 1 {
-			t.Errorf("%s was asked about %d times", p, n)
+			t.Errorf("%s was asked about %d times, want 1", p, n)
 		}
 	}
 	for name, want := range map[string]string{"theirs": string(addr.DefaultHost), "kept": addr.TerraformHost, "ours": string(addr.DefaultHost), "other": "example.com"} {
@@ -43,7 +43,7 @@ func TestAtDefaultHost(t *testing.T) {
 			t.Errorf("%s is at %s, want %s", name, host, want)
 		}
 		if host := string(s.Instance(instance(name)).Provider.Provider.Hostname); host != hosts[name] {
-			t.Errorf("the state that was read has changed: %s is at %s", name, host)
+			t.Errorf("the state that was read has changed: %s is at %s, want %s", name, host, hosts[name])
 		}
 	}
 	if got.AtDefaultHost(keep) != got {

@@ -42,6 +42,10 @@ type Folded struct {
 	Sum    [32]byte // SHA-256 of the file
 }
 
+// ProvisionAction is the action of an operation that runs provisioners of an object, which is in the state by
+// then.
+const ProvisionAction = "provision"
+
 // Unfinished is an operation that began and did not end: the run stopped in the middle of it, so its effect
 // is unknown.
 type Unfinished struct {

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/internal/base/bug"
@@ -20,6 +22,9 @@ type Run interface {
 	// End stores all rows that have changed, and ends the run. Operations that have begun must have ended. It
 	// returns the state that the run leaves, also if that could not be stored. If ctx is canceled it
 	// continues, as far as the store can.
+	//
+	// After that, also if it failed, nothing is stored any more: the methods of Journal return an error, and
+	// changes by Put and its like are lost. A second End returns the same state, with an error.
 	End(ctx context.Context) (*File, error)
 }
 
@@ -44,46 +49,90 @@ type Salt = fingerprint.Salt
 // NewRun returns a run that changes base, in whose journal operations are recorded. End calls store with the
 // successor of base, or base itself if nothing has changed. version is the program's version.
 func NewRun(base *File, version string, journal Journal, store func(context.Context, *File) error) Run {
-	return &journaledRun{rows: &rows{state: base.State.Copy()}, Journal: journal, base: base, version: version, store: store}
+	return &journaledRun{rows: &rows{state: base.State.Copy()}, journal: journal, base: base, version: version, store: store}
 }
 
 // journaledRun is a Run whose rows are in memory until it ends.
 type journaledRun struct {
 	*rows
-	Journal
+	journal Journal
 	base    *File
 	version string
 	store   func(context.Context, *File) error
+
+	ended atomic.Bool // nothing is recorded any more
+	left  *File       // by End; protected by rows.mu
+}
+
+// errRunEnded is returned if something is to be recorded after the end of a run.
+var errRunEnded = errors.New("the run has ended, so that nothing can be recorded any more")
+
+// Begin implements Journal.
+func (r *journaledRun) Begin(o addr.Object, action string) (uint64, error) {
+	if r.ended.Load() {
+		return 0, errRunEnded
+	}
+	return r.journal.Begin(o, action)
 }
 
 // Commit implements Journal.
 func (r *journaledRun) Commit(id uint64, changes ...ObjectChange) error {
+	if r.ended.Load() {
+		return errRunEnded
+	}
 	r.Put(changes...)
-	return r.Journal.Commit(id, changes...)
+	return r.journal.Commit(id, changes...)
 }
 
 // Enqueue implements Queue. A journal that is none makes the results durable at once.
 func (r *journaledRun) Enqueue(id uint64, changes ...ObjectChange) (wait func() error) {
-	r.Put(changes...)
-	if q, ok := r.Journal.(Queue); ok {
+	if q, ok := r.journal.(Queue); ok && !r.ended.Load() {
+		r.Put(changes...)
 		return q.Enqueue(id, changes...)
 	}
-	err := r.Journal.Commit(id, changes...)
+	err := r.Commit(id, changes...)
 	return func() error { return err }
 }
 
 // Fail implements Journal.
 func (r *journaledRun) Fail(id uint64, changes ...ObjectChange) error {
+	if r.ended.Load() {
+		return errRunEnded
+	}
 	r.Put(changes...)
-	return r.Journal.Fail(id, changes...)
+	return r.journal.Fail(id, changes...)
+}
+
+// Opening implements Journal.
+func (r *journaledRun) Opening(i addr.Instance, p addr.Provider, at time.Time) (uint64, error) {
+	if r.ended.Load() {
+		return 0, errRunEnded
+	}
+	return r.journal.Opening(i, p, at)
+}
+
+// Closed implements Journal.
+func (r *journaledRun) Closed(id uint64) error {
+	if r.ended.Load() {
+		return errRunEnded
+	}
+	return r.journal.Closed(id)
 }
 
 // End implements Run.
 func (r *journaledRun) End(ctx context.Context) (*File, error) {
+	if r.ended.Swap(true) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		return r.left, errRunEnded
+	}
 	next := r.base.Next(r.result(), r.version)
 	if r.base.Serial > 0 && Unchanged(r.base, next) || r.base.Serial == 0 && r.base.State.Empty() && next.State.Empty() {
 		next = r.base
 	}
+	r.mu.Lock()
+	r.left = next
+	r.mu.Unlock()
 	return next, bug.Catch(func() error { return r.store(ctx, next) }) // the caller keeps the state elsewhere
 }
 

@@ -54,7 +54,7 @@ func TestObjectFrom(t *testing.T) {
 		t.Fatal(err)
 	}
 	if want := `{"a":{"k":1},"d":null,"z":"\u003csecret\u003e"}`; string(o.JSON()) != want {
-		t.Errorf("JSON %s", o.JSON())
+		t.Errorf("JSON: got %s, want %s", o.JSON(), want)
 	}
 	b := appendInstance(nil, instanceHead{}, o)
 	want := `"sensitive_attributes":[[{"type":"get_attr","value":"a"},{"type":"index","value":{"value":"k","type":"string"}}],[{"type":"get_attr","value":"z"}]]`
@@ -66,7 +66,7 @@ func TestObjectFrom(t *testing.T) {
 	}
 	raw, _ := v.UnmarkDeep()
 	if got, err := o.Decode(raw.Type()); err != nil || !got.RawEquals(v) {
-		t.Errorf("decoded %#v, %v", got, err)
+		t.Errorf("decoded: got %#v, %v, want %#v", got, err, v)
 	}
 	for name, bad := range map[string]cty.Value{
 		"null":    cty.NullVal(cty.EmptyObject),
@@ -103,13 +103,13 @@ func TestObjectFromIsTheLibrarys(t *testing.T) {
 		o, err := ObjectFrom(d)
 		want, _ := ctyjson.Marshal(v, ty)
 		if err != nil || string(o.JSON()) != string(want) {
-			t.Fatalf("%s, %v, but by the library %s", o.JSON(), err, want)
+			t.Fatalf("got %s, %v, want %s, as the library writes it", o.JSON(), err, want)
 		}
 		if o, err = ObjectFrom(d, absent...); err != nil {
 			t.Fatal(err)
 		}
 		if got, err := o.DecodeUnmarked(ty); err != nil || !got.RawEquals(v) {
-			t.Fatalf("%s, %v, for %#v", o.JSON(), err, v)
+			t.Fatalf("%s: got %#v, %v, want %#v", o.JSON(), got, err, v)
 		}
 	})
 }
@@ -117,7 +117,7 @@ func TestObjectFromIsTheLibrarys(t *testing.T) {
 func TestIdentityFrom(t *testing.T) {
 	b, err := IdentityFrom(sealed(t, cty.ObjectVal(map[string]cty.Value{"arn": cty.StringVal("x")})))
 	if err != nil || string(b) != `{"arn":"x"}` {
-		t.Errorf("%s, %v", b, err)
+		t.Errorf("got %s, %v, want {\"arn\":\"x\"}", b, err)
 	}
 	if b, err := IdentityFrom(value.Durable{}); b != nil || err != nil {
 		t.Errorf("no identity: %s, %v", b, err)
@@ -127,7 +127,7 @@ func TestIdentityFrom(t *testing.T) {
 func TestPathsIntoSetsHideTheWholeSet(t *testing.T) {
 	p := cty.GetAttrPath("set").Index(cty.ObjectVal(map[string]cty.Value{"secret": cty.StringVal("canary")})).GetAttr("x")
 	if got, want := string(appendPaths(nil, []cty.Path{p})), `[[{"type":"get_attr","value":"set"}]]`; got != want {
-		t.Errorf("stored %s", got)
+		t.Errorf("stored: got %s, want %s", got, want)
 	}
 }
 
@@ -144,7 +144,7 @@ func TestSetAndRemove(t *testing.T) {
 	}
 	s.SetObject(a, nil, testProvider)
 	if i := s.Instance(a.Instance); i == nil || i.Current != nil || len(i.Deposed) != 1 {
-		t.Errorf("after removing the current object: %+v", i)
+		t.Errorf("after removing the current object: got %+v, want 1 deposed one", i)
 	}
 	s.RemoveObject(dep)
 	if s.Instance(a.Instance) != nil {
@@ -191,7 +191,7 @@ func TestNewDeposedKey(t *testing.T) {
 		s.SetObject(addr.Object{Instance: a.Instance, Deposed: key}, object(t, string(want)), testProvider)
 	}
 	if i := s.Instance(a.Instance); i.Current != nil || !slices.Equal(i.DeposedKeys(), []addr.Deposed{"00000000", "ab000001"}) {
-		t.Errorf("deposed: %+v", i)
+		t.Errorf("deposed: got %+v, want 00000000 and ab000001", i)
 	}
 	if _, err := NewDeposedKey(taken, random); err == nil {
 		t.Error("a key without randomness")
@@ -331,11 +331,11 @@ func TestOrder(t *testing.T) {
 func TestNewFile(t *testing.T) {
 	f, err := NewFile("1.2.3", rand.Reader)
 	if err != nil || len(f.Lineage) != 36 || f.Serial != 0 || !f.State.Empty() {
-		t.Errorf("%+v, %v", f, err)
+		t.Errorf("got %+v, %v, want an empty state of serial 0 with a lineage", f, err)
 	}
 	next := f.Next(New(), "1.3.0")
 	if next.Serial != 1 || next.Lineage != f.Lineage || next.Version != "1.3.0" || f.Serial != 0 {
-		t.Errorf("%+v", next)
+		t.Errorf("got %+v, want serial 1 of the same lineage", next)
 	}
 	if _, err := NewFile("1.2.3", strings.NewReader("short")); err == nil {
 		t.Error("a lineage without randomness")
@@ -458,7 +458,7 @@ func TestRoundTrip(t *testing.T) {
 		}
 		again, err := Write(got)
 		if err != nil || !bytes.Equal(b, again) {
-			t.Fatalf("written differently: %v\n%s\n%s", err, b, again)
+			t.Fatalf("written again: %v: got\n%s\nwant\n%s", err, again, b)
 		}
 		var indented bytes.Buffer
 		if err := json.Indent(&indented, bytes.TrimSpace(b), "", "  "); err != nil || indented.String()+"\n" != string(b) {
@@ -486,7 +486,7 @@ func TestValuesSurvive(t *testing.T) {
 		raw, _ := v.UnmarkDeep()
 		got, err := f.State.Object(a).Decode(raw.Type())
 		if err != nil || !got.RawEquals(v) {
-			t.Fatalf("%#v\nbecame %#v (%v)\n%s", v, got, err, b)
+			t.Fatalf("%#v\nbecame %#v (%v), want %#v\n%s", v, got, err, v, b)
 		}
 	})
 }

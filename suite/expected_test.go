@@ -84,7 +84,7 @@ func TestExpectedFailures(t *testing.T) {
 				}
 				outcome, _ := r.execute()
 				if run := outcome[0].Runs[0]; run.Verdict != want {
-					t.Errorf("%s: %s, want %s: %v", command, run.Verdict, want, run.Diags)
+					t.Errorf("%s: got %s, want %s: %v", command, run.Verdict, want, run.Diags)
 				}
 			}
 		})
@@ -156,7 +156,7 @@ func TestMocksKeepTheContract(t *testing.T) {
 		})
 		files, _ := r.execute()
 		if got := summaries(files[0].Runs[0].Diags); got != want {
-			t.Errorf("%s: %s, want %s", argument, got, want)
+			t.Errorf("%s: got %s, want %s", argument, got, want)
 		}
 	}
 }

@@ -87,13 +87,13 @@ func TestVerdicts(t *testing.T) {
 			r := newRig(t, map[string]string{"main.tf": plain, "a.tftest.hcl": strings.ReplaceAll(test.file, "} run", "}\nrun")})
 			files, s := r.execute()
 			if got := verdicts(files[0]); got != test.verdicts {
-				t.Errorf("the runs are %s, want %s", got, test.verdicts)
+				t.Errorf("the runs: got %s, want %s", got, test.verdicts)
 			}
 			if got := fmt.Sprint(s.Verdict, s.Passed, s.Failed, s.Errored, s.Skipped); got != test.summary {
-				t.Errorf("the summary is %s, want %s", got, test.summary)
+				t.Errorf("the summary: got %s, want %s", got, test.summary)
 			}
 			if s.Bad() != (test.diags != "") {
-				t.Errorf("Bad is %t", s.Bad())
+				t.Errorf("Bad: got %t, want %t", s.Bad(), (test.diags != ""))
 			}
 			if len(files[0].Runs) > 0 && summaries(files[0].Runs[0].Diags) != test.diags {
 				t.Errorf("the first run has %v, want %s", files[0].Runs[0].Diags, test.diags)
@@ -211,7 +211,7 @@ func TestFilesOverlap(t *testing.T) {
 				t.Errorf("%d runs at once, want %d; %d run at the end", most, want, running)
 			}
 			if want := []string{"a.tftest.hcl", "b.tftest.hcl", "c.tftest.hcl"}; !slices.Equal(reported, want) {
-				t.Errorf("reported %q", reported)
+				t.Errorf("reported: got %q, want %q", reported, want)
 			}
 		})
 	}
@@ -277,14 +277,14 @@ func TestNewestIsDestroyedFirst(t *testing.T) {
 		t.Errorf("%s: %s, %+v", f.Verdict, got, s)
 	}
 	if got := fmt.Sprint(f.Left); got != "[sim_thing.a]" || !f.Cleanup.HasErrors() {
-		t.Errorf("left are %s: %v", got, f.Cleanup)
+		t.Errorf("left: got %s, want %s: %v", got, "[sim_thing.a]", f.Cleanup)
 	}
 	var order []string
 	for _, c := range r.transcript().Calls(simlog.Filter{RPC: "ApplyResourceChange", Action: "delete"}) {
 		order = append(order, c.Begin.Name)
 	}
 	if got := strings.Join(order, " "); got != "a c b" {
-		t.Errorf("destroyed in the order %s, want a c b", got)
+		t.Errorf("destroyed in the order: got %s, want a c b", got)
 	}
 	if got := strings.Join(k.log, ", "); got != "new a, use a, new b, use b, new c, use c, use again, done again, done c" {
 		t.Errorf("the keeper was asked: %s", got)
@@ -367,7 +367,7 @@ func TestNothingIsAppliedUnkept(t *testing.T) {
 		t.Errorf("%s: %v", run.Verdict, run.Diags)
 	}
 	if n := r.transcript().Count(simlog.Filter{RPC: "ApplyResourceChange"}); n != 0 {
-		t.Errorf("%d changes", n)
+		t.Errorf("got %d changes, want 0", n)
 	}
 }
 
@@ -408,10 +408,10 @@ func TestInterrupts(t *testing.T) {
 				}
 				suite.Execute(hard, opt)
 				if got := verdicts(out); got != test.want {
-					t.Errorf("the runs are %s, want %s", got, test.want)
+					t.Errorf("the runs: got %s, want %s", got, test.want)
 				}
 				if got := fmt.Sprint(out.Left); got != test.left {
-					t.Errorf("left are %s, want %s: %v", got, test.left, out.Cleanup)
+					t.Errorf("left: got %s, want %s: %v", got, test.left, out.Cleanup)
 				}
 				if test.interrupts == 1 {
 					if left := r.objects(); len(left) > 0 || out.Interrupted != nil {

@@ -93,7 +93,7 @@ module "m" {
 			d := New(opt)
 			diags := config.Formal(d.Load(t.Context()))
 			if !diags.HasErrors() {
-				_, diags = d.variables(t.Context(), false)
+				_, diags = d.Variables.Read(t.Context(), false)
 			}
 			got := ""
 			if len(diags) > 0 {

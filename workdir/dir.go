@@ -52,9 +52,12 @@ type Options struct {
 
 // Dir is the working directory of a configuration. It belongs to one goroutine.
 type Dir struct {
-	// Backend is where the states are, and Packages the modules and providers that are installed.
-	Backend  *Backend
-	Packages *Packages
+	// Backend is where the states are, Packages the modules and providers that are installed, Variables the
+	// values that variables are given, and Plans the saved plans.
+	Backend   *Backend
+	Packages  *Packages
+	Variables *Variables
+	Plans     *Plans
 
 	opt   Options
 	files *files
@@ -63,10 +66,6 @@ type Dir struct {
 
 	tree *config.Tree   // the tree loaded last, nil if none was
 	root *config.Module // of tree; nil also if there are no configuration files
-	// answers are the Asker's answers for variables. They are needed again when the configuration is loaded
-	// anew.
-	answers map[string]candidate
-	planned *planfile.File // the saved plan that the configuration is from
 }
 
 // New returns the working directory of the process. It reads nothing yet.
@@ -83,9 +82,11 @@ func New(opt Options) *Dir {
 	if opt.User == nil {
 		opt.User = NewUser(opt.Environ)
 	}
-	d := &Dir{opt: opt, files: f, answers: map[string]candidate{}}
+	d := &Dir{opt: opt, files: f}
 	d.Backend = &Backend{dir: d, locations: &locations{files: f, kinds: kinds.All(), stores: newStateStores(d)}}
 	d.Packages = &Packages{dir: d}
+	d.Variables = &Variables{dir: d, answers: map[string]candidate{}}
+	d.Plans = &Plans{dir: d}
 	return d
 }
 
@@ -118,7 +119,7 @@ func (d *Dir) ReadQueries(needed bool) {
 // them.
 func (d *Dir) Load(ctx context.Context) diag.List {
 	tree, diags := d.loader(ctx).Load(d.opt.Root)
-	d.use(tree)
+	d.useOwn(tree)
 	return diags
 }
 
@@ -134,7 +135,7 @@ func (d *Dir) LoadRoot(ctx context.Context) diag.List {
 	}
 	walk := d.loader(ctx).Walk()
 	_, diags := walk.Root(d.opt.Root)
-	d.use(walk.Tree())
+	d.useOwn(walk.Tree())
 	if diags = config.Formal(diags); diags.HasErrors() {
 		return diags
 	}
@@ -149,12 +150,18 @@ func (d *Dir) loadedRoot(ctx context.Context) diag.List {
 	return d.LoadRoot(ctx)
 }
 
-// use makes a tree the configuration of the directory.
-func (d *Dir) use(tree *config.Tree) {
-	d.tree, d.root, d.planned, d.Backend.encrypted = tree, nil, nil, nil
+// useOwn makes a tree of the directory's files its configuration.
+func (d *Dir) useOwn(tree *config.Tree) {
+	var root *config.Module
 	if d.HasConfig() {
-		d.root = tree.Root
+		root = tree.Root
 	}
+	d.use(tree, root, nil)
+}
+
+// use makes a tree the configuration of the directory. It is from a saved plan, or from files if that is nil.
+func (d *Dir) use(tree *config.Tree, root *config.Module, saved *planfile.File) {
+	d.tree, d.root, d.Plans.loaded, d.Backend.encrypted = tree, root, saved, nil
 }
 
 // Tree returns the configuration that was loaded last; nil if none was.

@@ -10,8 +10,9 @@
 //	planned, diags := run.Operation.Plan(ctx, mayfly.PlanOptions{Variables: run.Variables})
 //	diags = run.Save(planned, "tfplan")
 //
-// Start reading at Dir, then Backend, where the states are, Packages, which are installed, and Session, which
-// is a run in the directory. The table of the places that keep states is in package backend.
+// Start reading at Dir, then at its parts: Backend, where the states are, Packages, which are installed,
+// Variables, which are given values, and Plans, which are saved. Session is a run in the directory. The table
+// of the places that keep states is in package backend.
 //
 // The working directory is the process's, because the providers and provisioners that it starts resolve
 // relative paths against theirs. To work elsewhere, change to it first.

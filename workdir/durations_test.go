@@ -32,13 +32,13 @@ func TestDurations(t *testing.T) {
 	}
 	filetest.Write(t, d.files.durationsPath(), "damaged")
 	if got := d.files.durations().Expected(object, event.OpCreate); got != 1 {
-		t.Errorf("a damaged file says %s", got)
+		t.Errorf("a damaged file says %s, want 1", got)
 	}
 	d.files.keepDurations(&slow)
 	if got := d.files.durations().Expected(object, event.OpCreate); got != time.Second {
 		t.Errorf("the record says %s, want 1s", got)
 	}
 	if files, err := os.ReadDir(d.files.dataDir); err != nil || len(files) != 1 {
-		t.Errorf("files: %v, %v", files, err)
+		t.Errorf("files: got %v, %v, want 1", files, err)
 	}
 }

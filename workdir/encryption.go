@@ -96,15 +96,15 @@ func isPlan(stored []byte) bool {
 	return planfile.Is(stored) || encryption.Is(stored) && !encryption.IsState(stored)
 }
 
-// decryptPlan returns the content of a saved plan from its stored form.
-func (d *Dir) decryptPlan(ctx context.Context, stored []byte, name string) ([]byte, diag.List) {
+// decrypt returns the content of a saved plan from its stored form.
+func (ps *Plans) decrypt(ctx context.Context, stored []byte, name string) ([]byte, diag.List) {
 	if !isPlan(stored) {
 		return stored, nil
 	}
-	if diags := d.loadedRoot(ctx); diags.HasErrors() {
+	if diags := ps.dir.loadedRoot(ctx); diags.HasErrors() {
 		return nil, diags
 	}
-	set, diags := d.Backend.encryption(ctx)
+	set, diags := ps.dir.Backend.encryption(ctx)
 	if diags.HasErrors() {
 		return nil, diags
 	}

@@ -68,9 +68,9 @@ output "site" {
 	check(run.Close())
 
 	later := workdir.New(workdir.Options{})
-	saved, diags := later.OpenPlan(ctx, "tfplan")
+	saved, diags := later.Plans.Open(ctx, "tfplan")
 	check(diags)
-	run, diags = later.Resume(ctx, saved, "apply", workdir.BeginOptions{})
+	run, diags = later.Plans.Resume(ctx, saved, "apply", workdir.BeginOptions{})
 	check(diags)
 	_, diags = run.Operation.Apply(ctx, saved.Plan, mayfly.ApplyOptions{Variables: run.Variables})
 	check(diags)

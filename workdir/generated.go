@@ -48,7 +48,7 @@ func (s *Session) AddGenerated(ctx context.Context, generated []*engine.Generate
 	loader := s.dir.loader(ctx)
 	loader.FS = &withFile{FS: config.OSFS{}, name: generatedName(file), content: text}
 	tree, diags := loader.Load(s.dir.opt.Root)
-	s.dir.use(tree)
+	s.dir.useOwn(tree)
 	if !diags.HasErrors() {
 		s.Project.Reload(tree)
 	}

@@ -87,7 +87,7 @@ func (ps *Packages) InstallModules(ctx context.Context, upgrade bool, tests []*c
 	ins.More = testCalls(tests)
 	tree, ds := ins.Install(ctx, ".", upgrade)
 	if tree != nil {
-		ps.dir.use(tree)
+		ps.dir.useOwn(tree)
 	}
 	if !ds.HasErrors() {
 		ds = nil // Load reports the same warnings

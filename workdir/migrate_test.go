@@ -116,7 +116,7 @@ func TestMigrateBetweenKinds(t *testing.T) {
 	change, diags := initialize(inMemory, true, BackendOptions{Migrate: true})
 	wants(t, diags, "")
 	if change.Before != "" || change.After != "memory" || !change.Changed || change.State == nil || change.State.Lineage != lineages["default"] || asked != 2 {
-		t.Errorf("%+v, asked %d times", change, asked)
+		t.Errorf("got %+v, asked %d times, want a change from nothing to memory with its state, asked twice", change, asked)
 	}
 	if got := states(inMemory); len(got) != 2 || got["default"] != lineages["default"] || got["other"] != lineages["other"] {
 		t.Errorf("states in memory: %v, want %v", got, lineages)
@@ -126,10 +126,10 @@ func TestMigrateBetweenKinds(t *testing.T) {
 	change, diags = initialize(incomplete, false, BackendOptions{Settings: []string{"name=a", "size=4"}})
 	wants(t, diags, "")
 	if change.Before != "memory" || change.After != "memory" || !change.Changed {
-		t.Errorf("%+v", change)
+		t.Errorf("got %+v, want a change from memory to memory", change)
 	}
 	if got := states(incomplete); len(got) != 2 {
-		t.Errorf("states by the recorded name: %v", got)
+		t.Errorf("states by the recorded name: got %v, want 2", got)
 	}
 	_, diags = initialize(incomplete, false, BackendOptions{Reconfigure: true, Settings: []string{"size=x"}})
 	wants(t, diags, "must be a number")
@@ -193,7 +193,7 @@ func TestMigrateToOneState(t *testing.T) {
 	wants(t, diags, "")
 	d := open(http)
 	if name, _, _ := d.Workspace(); name != store.DefaultWorkspace {
-		t.Errorf("the workspace %q is selected", name)
+		t.Errorf("the workspace %q is selected, want %q", name, store.DefaultWorkspace)
 	}
 	f, diags := d.Backend.ReadState(t.Context(), StateFiles{})
 	wants(t, diags, "")

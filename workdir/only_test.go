@@ -29,7 +29,7 @@ func TestOnlyWorkspace(t *testing.T) {
 		w, diags := d.Workspaces(t.Context())
 		wants(t, diags, "")
 		if got := fmt.Sprint(w.Current, " ", w.Names); got != test.want {
-			t.Errorf("%s\n%s, not %s", test.block, got, test.want)
+			t.Errorf("%s\n%s, want %s", test.block, got, test.want)
 		}
 	}
 }

@@ -16,9 +16,10 @@ import (
 	"github.com/mayfly-iac/mayfly/state/store"
 )
 
-// OpenSaved is Open for showing the saved plan that OpenPlan has read. Providers whose schemas the plan has
-// are not started and need not be installed.
-func (d *Dir) OpenSaved(ctx context.Context, f *planfile.File, opt SessionOptions) (*Session, diag.List) {
+// Show is Dir.Open for showing a saved plan, after Open. Providers whose schemas the plan has are not started
+// and need not be installed.
+func (ps *Plans) Show(ctx context.Context, f *planfile.File, opt SessionOptions) (*Session, diag.List) {
+	d := ps.dir
 	s, diags := d.open(ctx, d.tree, place{workspace: store.DefaultWorkspace}, opt)
 	if diags.HasErrors() {
 		return s, diags

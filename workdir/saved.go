@@ -100,9 +100,15 @@ func (s *Session) hashes() map[addr.Provider]string {
 	return out
 }
 
-// OpenPlan reads a saved plan, which is decrypted by the configuration of the directory, and has its
+// Plans has the saved plans of a directory. It belongs to one goroutine.
+type Plans struct {
+	dir    *Dir
+	loaded *planfile.File // the saved plan that the configuration of the directory is from; nil for none
+}
+
+// Open reads a saved plan, which is decrypted by the configuration of the directory, and has its
 // configuration replace the directory's, which is on disk.
-func (d *Dir) OpenPlan(ctx context.Context, path string) (*planfile.File, diag.List) {
+func (ps *Plans) Open(ctx context.Context, path string) (*planfile.File, diag.List) {
 	src, err := safefile.ReadStream(path, maxSaved)
 	if info, statErr := os.Stat(path); err != nil && statErr == nil && info.IsDir() {
 		return nil, unloadable("%s is a directory, not a saved plan. For the configuration in it, write -chdir=%s before the command.", path, path)
@@ -110,12 +116,12 @@ func (d *Dir) OpenPlan(ctx context.Context, path string) (*planfile.File, diag.L
 	if err != nil {
 		return nil, unloadable("The file %s could not be read: %s.", path, diag.Reason(err))
 	}
-	return d.usePlan(ctx, src, path)
+	return ps.use(ctx, src, path)
 }
 
-// usePlan is OpenPlan for the content of a file that was read already. Its name is for messages.
-func (d *Dir) usePlan(ctx context.Context, src []byte, name string) (*planfile.File, diag.List) {
-	src, diags := d.decryptPlan(ctx, src, name)
+// use is Open for the content of a file that was read already. Its name is for messages.
+func (ps *Plans) use(ctx context.Context, src []byte, name string) (*planfile.File, diag.List) {
+	src, diags := ps.decrypt(ctx, src, name)
 	if diags.HasErrors() {
 		return nil, diags
 	}
@@ -126,9 +132,9 @@ func (d *Dir) usePlan(ctx context.Context, src []byte, name string) (*planfile.F
 	if err != nil {
 		return nil, append(diags, unloadable("%s: %s.", name, err)...)
 	}
-	loader := &config.Loader{FS: snapshot(f.Config), ModuleDir: recordedModules(f.Modules), Static: plannedStatic(ctx, f), StaticMarked: mayfly.StaticMarked(d.staticOptions(ctx))}
+	loader := &config.Loader{FS: snapshot(f.Config), ModuleDir: recordedModules(f.Modules), Static: plannedStatic(ctx, f), StaticMarked: mayfly.StaticMarked(ps.dir.staticOptions(ctx))}
 	tree, ds := loader.Load(f.RootDir)
-	d.tree, d.root, d.planned, d.Backend.encrypted = tree, tree.Root, f, nil
+	ps.dir.use(tree, tree.Root, f)
 	return f, append(diags, ds...)
 }
 
@@ -136,11 +142,12 @@ func unloadable(format string, args ...any) diag.List {
 	return diag.Errorf("Failed to load plan file", format, args...)
 }
 
-// Resume begins a run that applies a saved plan, after OpenPlan: it finds the state that the plan is for,
+// Resume begins a run that applies a saved plan, after Open: it finds the state that the plan is for,
 // which it locks for the named operation, and collects the ephemeral variables, which no plan has. It fails
 // if the plan is incomplete or no longer fits: the state has changed, a value is another, or a provider is
 // installed from another package. The session must be closed also if there were errors.
-func (d *Dir) Resume(ctx context.Context, f *planfile.File, name string, opt BeginOptions) (*Session, diag.List) {
+func (ps *Plans) Resume(ctx context.Context, f *planfile.File, name string, opt BeginOptions) (*Session, diag.List) {
+	d := ps.dir
 	s := &Session{dir: d}
 	if f.Plan.Errored {
 		return s, diag.Errorf("Cannot apply incomplete plan", "Planning ended with errors when the plan was made, so it cannot be applied. Make a new plan.")
@@ -149,7 +156,7 @@ func (d *Dir) Resume(ctx context.Context, f *planfile.File, name string, opt Beg
 	if diags.HasErrors() {
 		return s, diags
 	}
-	vars, ds := d.savedVariables(ctx, f.Plan)
+	vars, ds := ps.variables(ctx, f.Plan)
 	if diags = append(diags, ds...); ds.HasErrors() {
 		return s, diags
 	}

@@ -13,11 +13,11 @@ import (
 	"github.com/mayfly-iac/mayfly/plan"
 )
 
-// savedVariables returns the values to apply a saved plan with: those in the plan, and the ephemeral ones,
+// variables returns the values to apply a saved plan with: those in the plan, and the ephemeral ones,
 // which it cannot contain, given again.
-func (d *Dir) savedVariables(ctx context.Context, p *plan.Plan) (mayfly.Variables, diag.List) {
-	root := d.tree.Root
-	in, diags := d.gather(root)
+func (ps *Plans) variables(ctx context.Context, p *plan.Plan) (mayfly.Variables, diag.List) {
+	root := ps.dir.tree.Root
+	in, diags := ps.dir.Variables.gather(root)
 	if !diags.HasErrors() {
 		diags = nil // of undeclared values in files, making the plan has warned
 	}

@@ -155,9 +155,9 @@ terraform {
 			wants(t, run.Close(), "")
 			noSecret(t, "tfplan")
 			later := open()
-			saved, diags := later.OpenPlan(t.Context(), "tfplan")
+			saved, diags := later.Plans.Open(t.Context(), "tfplan")
 			wants(t, diags, "")
-			run, diags = later.Resume(t.Context(), saved, "apply", BeginOptions{})
+			run, diags = later.Plans.Resume(t.Context(), saved, "apply", BeginOptions{})
 			wants(t, diags, "")
 			_, diags = run.Operation.Apply(t.Context(), saved.Plan, mayfly.ApplyOptions{Variables: run.Variables})
 			wants(t, diags, "")
@@ -237,7 +237,7 @@ func TestMissingKey(t *testing.T) {
 	key := filepath.Join(config, "mayfly", "backend.key")
 	info, err := os.Stat(key)
 	if err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("%v %v", info.Mode(), err)
+		t.Errorf("got mode %v, %v, want 0600", info.Mode(), err)
 	}
 	if err := os.Rename(key, key+".away"); err != nil {
 		t.Fatal(err)

@@ -34,7 +34,7 @@ type SessionOptions struct {
 	ProviderLog func(p addr.Provider, line string)
 }
 
-// BeginOptions control Dir.Begin and Dir.Resume.
+// BeginOptions control Dir.Begin and Plans.Resume.
 type BeginOptions struct {
 	SessionOptions
 	mayfly.BeginOptions
@@ -88,7 +88,7 @@ func (d *Dir) Begin(ctx context.Context, name string, opt BeginOptions) (*Sessio
 	if diags.HasErrors() {
 		return s, diags
 	}
-	vars, ds := d.variables(ctx, opt.Explore)
+	vars, ds := d.Variables.Read(ctx, opt.Explore)
 	if diags = append(diags, ds...); ds.HasErrors() {
 		return s, diags
 	}

@@ -11,15 +11,15 @@ import (
 	"github.com/mayfly-iac/mayfly/state"
 )
 
-// Saved returns the content of a file that a person names: a saved plan, which d uses from then on as usePlan
-// says, or else a state. The file is read once, since it may be a pipe.
+// Saved returns the content of a file that a person names: a saved plan, whose configuration d uses from then
+// on as Plans.Open says, or else a state. The file is read once, since it may be a pipe.
 func (d *Dir) Saved(ctx context.Context, path string) (*planfile.File, *state.File, diag.List) {
 	src, diags := given(path)
 	if diags.HasErrors() {
 		return nil, nil, diags
 	}
 	if isPlan(src) {
-		saved, diags := d.usePlan(ctx, src, path)
+		saved, diags := d.Plans.use(ctx, src, path)
 		return saved, nil, diags
 	}
 	file, diags := d.stateIn(ctx, src, path)

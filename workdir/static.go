@@ -21,15 +21,15 @@ func (d *Dir) staticOptions(ctx context.Context) mayfly.StaticOptions {
 		Variable: func(root *config.Module, v *config.Variable) (cty.Value, diag.List) {
 			if in == nil {
 				var diags diag.List
-				if in, diags = d.gather(root); diags.HasErrors() {
+				if in, diags = d.Variables.gather(root); diags.HasErrors() {
 					return cty.NilVal, diags // warnings come with the values for the plan
 				}
 			}
 			return in.staticValue(ctx, v)
 		},
 		Workspace: func() (string, diag.List) {
-			if d.planned != nil {
-				return d.planned.Backend.Workspace, nil
+			if d.Plans.loaded != nil {
+				return d.Plans.loaded.Backend.Workspace, nil
 			}
 			name, _, diags := d.Workspace()
 			return name, diags
@@ -40,7 +40,7 @@ func (d *Dir) staticOptions(ctx context.Context) mayfly.StaticOptions {
 // staticValue returns the value of a variable, cty.NilVal if there is none. An answer is remembered, also if
 // it stays wrong: other expressions may need it.
 func (in *inputs) staticValue(ctx context.Context, v *config.Variable) (cty.Value, diag.List) {
-	if val, diags := in.set(v); val != cty.NilVal || diags.HasErrors() || !v.Required() || in.dir.opt.Asker == nil {
+	if val, diags := in.set(v); val != cty.NilVal || diags.HasErrors() || !v.Required() || in.of.dir.opt.Asker == nil {
 		return val, diags
 	}
 	val, diags, err := in.ask(ctx, v)
@@ -48,7 +48,7 @@ func (in *inputs) staticValue(ctx context.Context, v *config.Variable) (cty.Valu
 		return cty.NilVal, nil
 	}
 	answered := func(*config.Variable) (cty.Value, diag.List) { return val, diags }
-	in.dir.answers[v.Name], in.candidates[v.Name] = answered, answered
+	in.of.answers[v.Name], in.candidates[v.Name] = answered, answered
 	return val, diags
 }
 
@@ -58,8 +58,8 @@ func (in *inputs) set(v *config.Variable) (cty.Value, diag.List) {
 	switch c := in.candidates[v.Name]; {
 	case c != nil:
 		return c(v)
-	case in.dir.planned != nil:
-		return plannedValue(in.dir.planned, v.Name)
+	case in.of.dir.Plans.loaded != nil:
+		return plannedValue(in.of.dir.Plans.loaded, v.Name)
 	}
 	return cty.NilVal, nil
 }

@@ -106,7 +106,7 @@ func (t *Tests) Outside() ([]string, func(*config.Variable) (cty.Value, diag.Lis
 	if t.Dir != "" && path.Clean(t.Dir) != "." {
 		dirs = append(dirs, t.Dir)
 	}
-	in, diags := t.dir.gatherFrom(all, dirs, true)
+	in, diags := t.dir.Variables.gatherFrom(all, dirs, true)
 	return slices.Sorted(maps.Keys(in.candidates)), func(v *config.Variable) (cty.Value, diag.List) {
 		if c := in.candidates[v.Name]; c != nil {
 			return c(v)

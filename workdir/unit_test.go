@@ -16,14 +16,14 @@ func TestSnapshot(t *testing.T) {
 	for dir, want := range map[string]string{".": "main.tf", "m": "x.tf", "./m": "x.tf", "../up": "y.tf"} {
 		entries, err := s.ReadDir(dir)
 		if err != nil || len(entries) != 1 || entries[0].Name() != want || entries[0].IsDir() {
-			t.Errorf("%s: %v, %v", dir, entries, err)
+			t.Errorf("%s: got %v, %v, want the file %s", dir, entries, err, want)
 		}
 	}
 	if entries, err := s.ReadDir("empty"); err != nil || len(entries) > 0 {
 		t.Errorf("directory without files: %v, %v", entries, err)
 	}
 	if b, err := s.ReadFile("./m/x.tf"); err != nil || string(b) != "b" {
-		t.Errorf("%q, %v", b, err)
+		t.Errorf("got %q, %v, want \"b\"", b, err)
 	}
 	if _, err := s.ReadFile("x.tf"); !os.IsNotExist(err) {
 		t.Errorf("absent file: %v", err)

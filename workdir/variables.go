@@ -26,9 +26,16 @@ type Setting struct {
 // candidate is a value for a variable from one of the routes; only the last one is converted.
 type candidate func(v *config.Variable) (cty.Value, diag.List)
 
+// Variables has the values that are given to the variables of the root module. It belongs to one goroutine.
+type Variables struct {
+	dir *Dir
+	// answers are the Asker's answers. They are needed again when the configuration is loaded anew.
+	answers map[string]candidate
+}
+
 // inputs are the values that the routes give to the variables of a root module.
 type inputs struct {
-	dir        *Dir
+	of         *Variables
 	root       *config.Module
 	candidates map[string]candidate
 	// meant are variables that something that could not be understood seems to be for, and unread is set if
@@ -41,20 +48,20 @@ type inputs struct {
 
 // gather reads all routes but the Asker, in order of rising precedence: the environment, the files that are
 // read without being named, and the settings.
-func (d *Dir) gather(root *config.Module) (*inputs, diag.List) {
-	return d.gatherFrom(root, []string{"."}, d.opt.Testing)
+func (vs *Variables) gather(root *config.Module) (*inputs, diag.List) {
+	return vs.gatherFrom(root, []string{"."}, vs.dir.opt.Testing)
 }
 
 // gatherFrom is gather with the directories of the files, in order of rising precedence. open says whether
 // undeclared variables are taken too.
-func (d *Dir) gatherFrom(root *config.Module, dirs []string, open bool) (*inputs, diag.List) {
-	in := &inputs{dir: d, root: root, candidates: map[string]candidate{}, meant: map[string]bool{}, open: open}
+func (vs *Variables) gatherFrom(root *config.Module, dirs []string, open bool) (*inputs, diag.List) {
+	in := &inputs{of: vs, root: root, candidates: map[string]candidate{}, meant: map[string]bool{}, open: open}
 	for name := range root.Variables {
-		if text, ok := d.files.vars["TF_VAR_"+name]; ok {
+		if text, ok := vs.dir.files.vars["TF_VAR_"+name]; ok {
 			in.candidates[name] = textCandidate(text, "the environment variable TF_VAR_"+name)
 		}
 	}
-	maps.Copy(in.candidates, d.answers)
+	maps.Copy(in.candidates, vs.answers)
 	var diags diag.List
 	for _, dir := range dirs {
 		files, ds := (&config.Loader{}).AutoVarsFiles(dir)
@@ -63,7 +70,7 @@ func (d *Dir) gatherFrom(root *config.Module, dirs []string, open bool) (*inputs
 			diags = append(diags, in.file(config.OSFS{}, file)...)
 		}
 	}
-	for _, g := range d.opt.Settings {
+	for _, g := range vs.dir.opt.Settings {
 		if g.File {
 			diags = append(diags, in.file(config.OSFS{Pipes: true}, g.Text)...)
 			continue
@@ -175,7 +182,7 @@ func (in *inputs) complete(ctx context.Context, names []string, values mayfly.Va
 	if len(left) == 0 {
 		return nil
 	}
-	if !ask || in.dir.opt.Asker == nil {
+	if !ask || in.of.dir.opt.Asker == nil {
 		return missing(left)
 	}
 	if diags := in.unmet(ctx, slices.SortedFunc(maps.Values(in.root.Variables), byName)...); diags.HasErrors() {
@@ -199,7 +206,7 @@ func (in *inputs) complete(ctx context.Context, names []string, values mayfly.Va
 // rule that can be decided already. The error is nil or ErrNoAnswer.
 func (in *inputs) ask(ctx context.Context, v *config.Variable) (cty.Value, diag.List, error) {
 	for attempt := 1; ; attempt++ {
-		text, err := in.dir.opt.Asker.Value(ctx, v)
+		text, err := in.of.dir.opt.Asker.Value(ctx, v)
 		switch {
 		case errors.Is(err, ErrNoAnswer):
 			return cty.NilVal, nil, ErrNoAnswer
@@ -215,7 +222,7 @@ func (in *inputs) ask(ctx context.Context, v *config.Variable) (cty.Value, diag.
 			}
 			delete(in.candidates, v.Name)
 		}
-		if attempt == maxAnswers || !in.dir.opt.Asker.Again(diags) {
+		if attempt == maxAnswers || !in.of.dir.opt.Asker.Again(diags) {
 			return cty.NilVal, diags, nil
 		}
 	}
@@ -224,7 +231,7 @@ func (in *inputs) ask(ctx context.Context, v *config.Variable) (cty.Value, diag.
 // unmet reports the validation rules of the variables given that their values do not meet, as far as that can
 // be decided with the values that there are.
 func (in *inputs) unmet(ctx context.Context, vars ...*config.Variable) diag.List {
-	opt := in.dir.staticOptions(ctx)
+	opt := in.of.dir.staticOptions(ctx)
 	opt.Variable = func(_ *config.Module, v *config.Variable) (cty.Value, diag.List) { return in.set(v) }
 	var diags diag.List
 	for _, v := range vars {
@@ -264,11 +271,11 @@ func missingValues(vars []*config.Variable) diag.List {
 	return diags
 }
 
-// variables returns the values for a new plan, all that there are or, unless explore is set, only for
-// variables that need one. All errors are reported at once. After an error, nothing is asked for, since the
-// answers would be lost.
-func (d *Dir) variables(ctx context.Context, explore bool) (mayfly.Variables, diag.List) {
-	in, diags := d.gather(d.tree.Root)
+// Read returns the values for a new plan of the loaded configuration. Required variables without a value are
+// asked for or reported, unless explore is set, which leaves them unset. All errors are reported at once.
+// After an error, nothing is asked for, since the answers would be lost.
+func (vs *Variables) Read(ctx context.Context, explore bool) (mayfly.Variables, diag.List) {
+	in, diags := vs.gather(vs.dir.tree.Root)
 	values, ds := in.values()
 	diags = append(diags, ds...)
 	if !explore {

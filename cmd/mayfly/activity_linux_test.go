@@ -44,7 +44,7 @@ func TestActivityAtTerminal(t *testing.T) {
 	eventually(t, "the line is drawn", func() bool { return strings.Contains(seen.String(), line) })
 	goOn()
 	if code := <-ended; code != exitOK {
-		t.Fatalf("status %d: %q", code, seen.String())
+		t.Fatalf("status: got %d, want %d: %q", code, exitOK, seen.String())
 	}
 	eventually(t, "the plan is shown", func() bool { return strings.Contains(seen.String(), "Changes to Outputs") })
 	_, after, _ := strings.Cut(seen.String(), "Changes to Outputs")
@@ -55,7 +55,7 @@ func TestActivityAtTerminal(t *testing.T) {
 	drawn := strings.Count(seen.String(), "\x1b[J")
 	plan("-json")
 	if code := <-ended; code != exitOK {
-		t.Fatalf("status %d", code)
+		t.Fatalf("status: got %d, want %d", code, exitOK)
 	}
 	eventually(t, "the stream has ended", func() bool { return strings.Contains(seen.String(), `"type":"outputs"`) })
 	if n := strings.Count(seen.String(), "\x1b[J"); n != drawn {

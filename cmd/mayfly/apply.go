@@ -73,7 +73,7 @@ func (c *changeCommands) destroyCommand(a *app) *cli.Command {
 // planning and approval.
 func (c *changeCommands) refreshCommand(a *app) *cli.Command {
 	f, flags := newApplyFlags(c.in, c.wd)
-	flags = usage.Hide(flags, "destroy", "refresh-only", "refresh", "replace", "invoke", "assume-unchanged", "require-ephemeral", "auto-approve", "converge", "suppress-forget-errors")
+	flags = usage.Hide(flags, "destroy", "refresh-only", "refresh", "replace", "invoke", "assume-unchanged", "require-ephemeral", "allow-deferral", "auto-approve", "converge", "suppress-forget-errors")
 	return a.command("refresh", "Update the state to match remote systems", "",
 		"Updates the state to match the real objects, without asking. Same as \"apply -refresh-only -auto-approve\".",
 		flags, func(ctx context.Context, args []string) int {
@@ -159,8 +159,8 @@ func (r *changeRun) approve(p *plan.Plan, f *applyFlags) int {
 // because applying a saved plan never refreshes, and test frameworks give -refresh=false to every apply;
 // -refresh-only is allowed because they give it with a saved plan too, and other engines ignore it there.
 func (c *changeFlags) savedConflicts() diag.List {
-	if c.destroy || c.lazyEphemeral || len(c.targets)+len(c.targetFiles)+len(c.excludes)+len(c.excludeFiles)+len(c.replace) > 0 {
-		return diag.Errorf("Can't change the options of a saved plan", "A saved plan is applied as it is: -destroy, -target, -exclude, -replace and -lazy-ephemeral are options for making a plan. Make a new plan instead.")
+	if c.destroy || c.lazyEphemeral || c.allowDeferral || len(c.targets)+len(c.targetFiles)+len(c.excludes)+len(c.excludeFiles)+len(c.replace) > 0 {
+		return diag.Errorf("Can't change the options of a saved plan", "A saved plan is applied as it is: -destroy, -target, -exclude, -replace, -lazy-ephemeral and -allow-deferral are options for making a plan. Make a new plan instead.")
 	}
 	var diags diag.List
 	if c.refreshOnly {
@@ -190,12 +190,12 @@ func (c *changeCommands) carryOutSaved(ctx context.Context, f *applyFlags, path 
 	// r gets its session later.
 	defer func() { r.end() }()
 	d := c.wd.dirOf("", f.input)
-	saved, diags := d.OpenPlan(ctx, path)
+	saved, diags := d.Plans.Open(ctx, path)
 	if !c.out.report(diags) {
 		return exitError
 	}
 	if !r.begin(func(o workdir.BeginOptions) (*workdir.Session, diag.List) {
-		return d.Resume(soft, saved, operationName("apply"), o)
+		return d.Plans.Resume(soft, saved, operationName("apply"), o)
 	}) {
 		return exitError
 	}

@@ -40,8 +40,9 @@ type changeFlags struct {
 	pageFlags
 	// How it is shown.
 	concise, showSensitive bool
-	suppressForgetErrors   bool   // only for the commands that apply, as is the next one
-	converge               bool   // in rounds
+	suppressForgetErrors   bool // only for the commands that apply, as is the next one
+	converge               bool // in rounds
+	allowDeferral          bool
 	reads                  bool   // the command only reads the state
 	command                string // "destroy" or "refresh" if that was typed, whose messages differ
 	generate               string
@@ -64,6 +65,7 @@ func (c *changeFlags) flags(in *input, wd *workingDir) []cli.Flag {
 		listFlag("replace", "Replace the resource instance at `ADDRESS`.", &c.replace),
 		listFlag("assume-unchanged", "Take the values of ephemeral attributes of the resource instance at `ADDRESS` for those of before where the state has nothing to compare them with.", &c.assumeUnchanged),
 		listFlag("invoke", "Invoke the action at `ADDRESS`, and change nothing. Several are invoked one by one.", &c.invoke),
+		boolFlag("allow-deferral", "Leave to a later plan whatever cannot be planned before something is applied, such as a resource whose for_each is not known yet.", &c.allowDeferral),
 		c.parallelFlag(),
 	)
 	output := usage.Grouped(usage.OutputGroup,
@@ -113,7 +115,7 @@ func (c *changeFlags) check() diag.List {
 // planOptions converts the command's options to options of the library. Files of addresses are read here. All
 // mistakes in addresses are reported at once.
 func (c *changeFlags) planOptions() (mayfly.PlanOptions, diag.List) {
-	out := mayfly.PlanOptions{SkipRefresh: !c.refresh, LazyEphemeral: c.lazyEphemeral, RequireEphemeral: c.requireEphemeral != ""}
+	out := mayfly.PlanOptions{SkipRefresh: !c.refresh, LazyEphemeral: c.lazyEphemeral, RequireEphemeral: c.requireEphemeral != "", AllowDeferral: c.allowDeferral}
 	switch {
 	case c.destroy:
 		out.Mode = plan.Destroy
@@ -149,6 +151,10 @@ func (c *changeFlags) planOptions() (mayfly.PlanOptions, diag.List) {
 	managed := func(option string, values []string) (out []addr.Instance) {
 		for _, s := range values {
 			i, err := addr.ParseInstance(s)
+			if err == nil && i.Resource.Mode == addr.Action {
+				diags = append(diags, notSelectable(option, s)...)
+				continue
+			}
 			if err != nil || i.Resource.Mode != addr.Managed {
 				diags = append(diags, diag.Errorf("Invalid "+option+" address", "The value %q of -%s is not the address of a managed resource instance.", s, option)...)
 				continue
@@ -176,10 +182,18 @@ func (c *changeFlags) planOptions() (mayfly.PlanOptions, diag.List) {
 
 // notSelectable reports the address of an action for an option that selects objects.
 func notSelectable(option, address string) diag.List {
-	if option == "target" {
-		return diag.Errorf("Invalid target address", "%s is an action, and -target selects objects. To invoke the action alone, use -invoke=%s.", address, diag.Argument(address))
+	summary, instead := "Invalid "+option+" address", ""
+	switch option {
+	case "target":
+		summary, instead = "Invalid target address", "To invoke the action alone, use -invoke="+diag.Argument(address)+"."
+	case "exclude":
+		summary, instead = "Invalid target address", "To leave out an action, exclude the resource that triggers it."
+	case "replace":
+		instead = "To invoke the action again, use -invoke=" + diag.Argument(address) + ". To have it invoked as part of a replacement, replace the resource that triggers it."
+	default:
+		instead = "An action has no attributes that are kept."
 	}
-	return diag.Errorf("Invalid target address", "%s is an action, and -%s selects objects. To leave out an action, exclude the resource that triggers it.", address, option)
+	return diag.Errorf(summary, "%s is an action, and -%s selects objects. %s", address, option, instead)
 }
 
 // addressLines reads a file of addresses, one per line. Empty lines and lines that begin with # are skipped.
@@ -441,11 +455,16 @@ func (r *changeRun) apply(p *plan.Plan) int {
 	if r.flags.command != "refresh" {
 		r.out.say("\n%s", r.out.view.Success(view.ApplySummary(applied.Counts, destroy)))
 	}
-	if len(result.Outputs) == 0 || r.goesAround(p, nil) {
+	if r.goesAround(p, nil) {
 		return exitOK
 	}
-	r.out.say("\n%s\n", r.out.view.Success("Outputs:"))
-	return r.out.wroteText(view.Outputs(r.out.env.Stdout, result.Outputs, r.out.view))
+	if len(result.Outputs) > 0 {
+		r.out.say("\n%s\n", r.out.view.Success("Outputs:"))
+		if code := r.out.wroteText(view.Outputs(r.out.env.Stdout, result.Outputs, r.out.view)); code != exitOK {
+			return code
+		}
+	}
+	return r.out.wroteText(view.DeferredNote(r.out.env.Stdout, p, r.out.view))
 }
 
 // leftBehind returns the error for a destroy that left n objects in existence, as the configuration asked. It

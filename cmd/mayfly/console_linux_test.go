@@ -74,7 +74,7 @@ func (p *typist) types(keys string, want ...string) {
 func (p *typist) ends(want int) {
 	p.t.Helper()
 	if got := <-p.done; got != want {
-		p.t.Errorf("exit status %d, not %d:\n%s", got, want, p.screen.String())
+		p.t.Errorf("exit status: got %d, want %d:\n%s", got, want, p.screen.String())
 	}
 	if !pty.Echoes(p.t, p.slave) {
 		p.t.Error("the terminal stays raw")

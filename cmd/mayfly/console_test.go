@@ -30,7 +30,7 @@ func TestConsoleLines(t *testing.T) {
 		}
 	}
 	if code, _, stderr := piped(strings.Repeat("(", 100_000) + "\n"); code != exitError || !strings.Contains(stderr, "Nesting too deep") {
-		t.Errorf("of deep nesting: %d %s", code, stderr)
+		t.Errorf("of deep nesting: got %d %s, want %d", code, stderr, exitError)
 	}
 	if _, _, stderr := piped("x y\n"); !strings.Contains(stderr, "on <console-input> line 1:\n   1: x y") {
 		t.Errorf("where the error is: %s", stderr)

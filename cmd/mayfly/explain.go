@@ -98,7 +98,7 @@ func (c *explainCommand) explain(ctx context.Context, f *explainFlags, args []st
 // reported. The session is to be closed, if there is one.
 func (c *explainCommand) planToExplain(ctx context.Context, f *explainFlags) (s *session, p *plan.Plan, ok bool) {
 	if f.plan != "" {
-		saved, diags := c.wd.dir().OpenPlan(ctx, f.plan)
+		saved, diags := c.wd.dir().Plans.Open(ctx, f.plan)
 		if !c.out.report(diags) {
 			return nil, nil, false
 		}

@@ -62,7 +62,7 @@ func graph(ctx context.Context, wd *workingDir, f *graphFlags) (*plan.Graph, dia
 		if f.kind != "" && f.kind != "apply" {
 			return nil, diag.Errorf("Unsupported graph type", "A saved plan has the graph of an apply only; leave out -type=%s.", f.kind)
 		}
-		file, diags := d.OpenPlan(ctx, f.plan)
+		file, diags := d.Plans.Open(ctx, f.plan)
 		if diags.HasErrors() {
 			return nil, diags
 		}

@@ -64,7 +64,7 @@ func TestInterruptsAreCounted(t *testing.T) {
 					}
 				}
 				if got != test.want {
-					t.Errorf("%d interrupts, want %d", got, test.want)
+					t.Errorf("got %d interrupts, want %d", got, test.want)
 				}
 				if died != nil && died != test.signals[len(test.signals)-1].sig {
 					t.Errorf("ended by %v", died)
@@ -146,7 +146,7 @@ func TestInterruptAtPrompt(t *testing.T) {
 			<-prompt.seen
 			(<-signals) <- os.Interrupt
 			if code := <-done; code != exitError {
-				t.Errorf("exit status %d", code)
+				t.Errorf("exit status: got %d, want %d", code, exitError)
 			}
 			text := strings.Join(strings.Fields(stderr.String()), " ")
 			if !strings.Contains(text, test.want) || strings.Contains(text, "under way") || strings.Count(text, "Error:") != 1 {

@@ -28,12 +28,6 @@ import (
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/harden"
 )
 
-// floorSize is the size of memory that main makes and never touches, in bytes, so that the system never
-// provides it. The garbage collector takes it for live, and so lets the heap grow by as much before it runs.
-// Without it, the collections of a small heap that grows fast take a tenth of the processor time of planning
-// 20,000 objects.
-const floorSize = 32 << 20
-
 // main runs the program and exits with its status.
 func main() {
 	harden.Process(os.Getenv)
@@ -44,27 +38,6 @@ func main() {
 	code := guarded(environment{Called: os.Args[0], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Environ: harden.TakeEnviron(), Notify: notify, Die: die}, os.Args[1:])
 	runtime.KeepAlive(floor)
 	os.Exit(code)
-}
-
-// makeFloor makes the memory of floorSize. Making it starts no collection, which would take a fifth of the
-// processor time of a short command: until the first one, only the size of the memory counts, and the limit
-// is the one that a collection with the floor would have set. It must be a limit of memory. With one in
-// percent, the heap could become many times larger before the cleanup runs, which the first collection only
-// queues.
-func makeFloor() []byte {
-	const overhead = 8 << 20 // bytes, which the runtime takes beside the heap
-	limit := debug.SetMemoryLimit(-1)
-	percent := debug.SetGCPercent(-1)
-	if first := floorSize + floorSize*int64(percent)/100 + overhead; percent >= 0 && first < limit {
-		debug.SetMemoryLimit(first)
-		runtime.AddCleanup(new([16]byte), func(limit int64) {
-			debug.SetGCPercent(percent)
-			debug.SetMemoryLimit(limit)
-		}, limit)
-	} else {
-		debug.SetGCPercent(percent)
-	}
-	return make([]byte, floorSize)
 }
 
 // notify delivers the signals that ask the program to end to c until stop is called. At other times they

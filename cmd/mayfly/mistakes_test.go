@@ -254,7 +254,7 @@ func (k *mistakeKit) command(t *testing.T, line string) string {
 	})
 	if quiet {
 		if code != exitOK {
-			t.Fatalf("%s: exit status %d\n%s", line, code, terminal.String())
+			t.Fatalf("%s: exit status: got %d, want %d\n%s", line, code, exitOK, terminal.String())
 		}
 		return ""
 	}

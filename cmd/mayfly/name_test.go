@@ -15,7 +15,7 @@ func TestCommandNames(t *testing.T) {
 	}
 	slices.Sort(want)
 	if got := slices.Sorted(slices.Values(commandNames)); !slices.Equal(got, want) {
-		t.Errorf("the names are %q, want %q", got, want)
+		t.Errorf("the names: got %q, want %q", got, want)
 	}
 }
 
@@ -26,7 +26,7 @@ func TestCommandsByName(t *testing.T) {
 		"Terraform.EXE": "Terraform", "/a b/my engine": "'my engine'",
 	} {
 		if got := (environment{Called: called}).command(); got != want {
-			t.Errorf("%q: the command is %s, want %s", called, got, want)
+			t.Errorf("%q: the command: got %s, want %s", called, got, want)
 		}
 	}
 	e := environment{Called: "/usr/bin/tofu"}
@@ -42,7 +42,7 @@ func TestCommandsByName(t *testing.T) {
 		"x: mayfly/init and github.com/mayfly init":        "x: mayfly/init and github.com/mayfly init",
 	} {
 		if got := e.commands(text); got != want {
-			t.Errorf("%q became %q, want %q", text, got, want)
+			t.Errorf("%q: got %q, want %q", text, got, want)
 		}
 	}
 	list := diag.Errorf(`Run "mayfly init"`, "Run: mayfly plan")

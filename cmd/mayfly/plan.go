@@ -71,14 +71,14 @@ func (c *changeCommands) makePlan(ctx context.Context, f *planFlags) int {
 		return exitError
 	}
 	// The note advises a person on the next command.
-	if c.out.stream == nil && p.Changed() && c.out.env.vars["TF_IN_AUTOMATION"] == "" {
-		if code := c.out.wroteText(view.PlanFooter(c.out.env.Stdout, f.out, r.written, c.out.view)); code != exitOK {
+	if c.out.stream == nil && (p.Changed() || !p.Complete()) && c.out.env.vars["TF_IN_AUTOMATION"] == "" {
+		if code := c.out.wroteText(view.PlanFooter(c.out.env.Stdout, p, f.out, r.written, c.out.view)); code != exitOK {
 			return code
 		}
 	}
 	// Results of data sources go with a destroy: applying such a plan does something, though no object
 	// changes.
-	if f.detailed && (p.Changed() || p.RemovesData()) {
+	if f.detailed && (p.Changed() || p.RemovesData() || !p.Complete()) {
 		return exitChanges
 	}
 	return exitOK

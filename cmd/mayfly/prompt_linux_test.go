@@ -65,7 +65,7 @@ func TestE5(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got := <-done; got != test.want {
-				t.Fatalf("exit status %d\n%s%s", got, stdout.String(), stderr.String())
+				t.Fatalf("exit status: got %d, want %d\n%s%s", got, test.want, stdout.String(), stderr.String())
 			}
 			if !pty.Echoes(t, slave) {
 				t.Error("the terminal stays silent")
@@ -88,7 +88,7 @@ func TestE6_AskedForOnATerminal(t *testing.T) {
 	var stdout, stderr pty.Screen
 	env := environment{Stdin: slave, Stdout: &stdout, Stderr: &stderr, Environ: os.Environ(), Notify: func(chan<- os.Signal) func() { return func() {} }}
 	if got := run(context.Background(), []string{"plan", "-out=p", "-var=password=at-plan"}, env); got != exitOK || strings.Contains(stdout.String(), "Enter a value") {
-		t.Fatalf("exit status %d\n%s%s", got, stdout.String(), stderr.String())
+		t.Fatalf("exit status: got %d, want %d\n%s%s", got, exitOK, stdout.String(), stderr.String())
 	}
 	done := make(chan int, 1)
 	go func() { done <- run(context.Background(), []string{"apply", "p"}, env) }()
@@ -99,7 +99,7 @@ func TestE6_AskedForOnATerminal(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := <-done; got != exitOK {
-		t.Fatalf("exit status %d\n%s%s", got, stdout.String(), stderr.String())
+		t.Fatalf("exit status: got %d, want %d\n%s%s", got, exitOK, stdout.String(), stderr.String())
 	}
 	if !strings.Contains(stdout.String(), "var.password (ephemeral)\n") || strings.Contains(stdout.String()+stderr.String(), "correct-horse") {
 		t.Errorf("asked:\n%s", stdout.String())
@@ -144,10 +144,10 @@ variable "b" {
 				}
 			}
 			if got := <-done; got != test.want {
-				t.Fatalf("exit status %d\n%s%s", got, stdout.String(), stderr.String())
+				t.Fatalf("exit status: got %d, want %d\n%s%s", got, test.want, stdout.String(), stderr.String())
 			}
 			if got := strings.Count(stderr.String(), "Too short."); got != test.failed {
-				t.Errorf("reported %d times:\n%s", got, stderr.String())
+				t.Errorf("reported %d times, want %d:\n%s", got, test.failed, stderr.String())
 			}
 			page, _ := os.ReadFile("page.html")
 			if bytes.Contains(page, []byte("Too short.")) != (test.want != exitOK) {

@@ -112,7 +112,7 @@ func (wd *workingDir) open(ctx context.Context, st *state.State) (*session, diag
 
 // saved opens the saved plan that the directory was opened with, with the schemas in it.
 func (wd *workingDir) saved(ctx context.Context, f *planfile.File) (*session, diag.List) {
-	return wd.session(nil, 0, func(o workdir.SessionOptions) (*workdir.Session, diag.List) { return wd.dir().OpenSaved(ctx, f, o) })
+	return wd.session(nil, 0, func(o workdir.SessionOptions) (*workdir.Session, diag.List) { return wd.dir().Plans.Show(ctx, f, o) })
 }
 
 // reader opens a session that only looks up the schemas for a state.

@@ -92,7 +92,7 @@ func (c *showCommand) showWhat(ctx context.Context, f *showFlags, args []string)
 	case f.module != "":
 		return c.showModule(ctx, f)
 	case f.plan != "":
-		saved, diags := c.wd.dir().OpenPlan(ctx, f.plan)
+		saved, diags := c.wd.dir().Plans.Open(ctx, f.plan)
 		if !c.out.report(diags) {
 			return exitError
 		}

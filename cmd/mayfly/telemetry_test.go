@@ -242,7 +242,7 @@ func TestTelemetryNeverFails(t *testing.T) {
 			code, stdout, stderr := traced(t, []string{setting}, args...)
 			json := args[0] == "plan" && args[1] == "-json"
 			if code != plainCode || !json && args[0] != "-pedantic" && stdout != plain {
-				t.Errorf("%q with %s: status %d instead of %d\n%s\n%s", args, setting, code, plainCode, stdout, plain)
+				t.Errorf("%q with %s: status: got %d, want %d\n%s\n%s", args, setting, code, plainCode, stdout, plain)
 			}
 			where := stderr
 			if json {

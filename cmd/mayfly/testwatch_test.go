@@ -61,7 +61,7 @@ func TestWatch(t *testing.T) {
 			}
 		}
 		if !slices.Equal(got, want) {
-			t.Errorf("%s: %q, want %q", what, got, want)
+			t.Errorf("%s: got %q, want %q", what, got, want)
 		}
 	}
 	const a, b = `run "a"... pass`, `run "b"... pass`

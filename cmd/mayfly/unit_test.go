@@ -76,7 +76,7 @@ func TestGuarded(t *testing.T) {
 	var stderr strings.Builder
 	code := guarded(environment{Stderr: &stderr, Stdin: panicking{}, Stdout: &stderr, Notify: func(chan<- os.Signal) func() { return func() {} }}, []string{"state", "push", "-"})
 	if code != exitCrash || !strings.Contains(stderr.String(), "this is a bug") {
-		t.Errorf("exit status %d\n%s", code, stderr.String())
+		t.Errorf("exit status: got %d, want %d\n%s", code, exitCrash, stderr.String())
 	}
 	if strings.Contains(stderr.String(), "correct-horse") {
 		t.Errorf("the panic's value is shown:\n%s", stderr.String())
@@ -97,4 +97,53 @@ func TestAddressLines(t *testing.T) {
 	if diff := cmp.Diff([]string{"a.b", "c.d[0]"}, got); diff != "" {
 		t.Error(diff)
 	}
+}
+
+func TestGrowth(t *testing.T) {
+	tests := []struct {
+		percent int
+		live    uint64 // MB
+		want    int
+	}{
+		{100, 0, 100},
+		{100, 180, 100},
+		{100, 240, 75},
+		{100, 300, 60},
+		{100, 360, 50},
+		{100, 5000, 50},
+		{200, 90, 200},
+		{200, 120, 150},
+		{200, 5000, 50},
+		{40, 400, 40},
+		{40, 450, 40},
+		{40, 5000, 40},
+		{0, 5000, 0},
+	}
+	for _, test := range tests {
+		if got := growth(test.percent, test.live<<20); got != test.want {
+			t.Errorf("a heap with %d MB at %d percent grows by %d percent, want %d", test.live, test.percent, got, test.want)
+		}
+	}
+}
+
+// TestPace fills the heap: collections then come earlier, until it is small again.
+func TestPace(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(100))
+	pace(100, 100)
+	large := make([]byte, 400<<20) // never touched
+	reaches := func(want uint64) {
+		t.Helper()
+		for range 100 {
+			runtime.GC()
+			if figure(t, "/gc/gogc:percent") == want {
+				return
+			}
+			runtime.Gosched()
+		}
+		t.Errorf("the heap grows by %d percent, want %d", figure(t, "/gc/gogc:percent"), want)
+	}
+	reaches(50)
+	runtime.KeepAlive(large)
+	large = nil
+	reaches(100)
 }

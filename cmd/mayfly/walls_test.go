@@ -99,7 +99,7 @@ func TestPagesAreClean(t *testing.T) {
 		return exitOK
 	})
 	if code != exitOK {
-		t.Fatalf("exit status %d\n%s", code, stderr)
+		t.Fatalf("exit status: got %d, want %d\n%s", code, exitOK, stderr)
 	}
 	cleanFile(t, "the timeline", timelineFile)
 	cleanFile(t, "the page", page)
@@ -154,10 +154,10 @@ func TestPagesThatCannotBeWritten(t *testing.T) {
 			return exitOK
 		})
 		if code != exitError || !strings.Contains(stderr.String(), "Failed to write the file") || stdout.Len() > 0 {
-			t.Errorf("%s: exit status %d\n%s\n%s", name, code, stdout, stderr)
+			t.Errorf("%s: exit status: got %d, want %d\n%s\n%s", name, code, exitError, stdout, stderr)
 		}
 		if code := with(a, "", func() int { return exitNoVerb }); code != exitNoVerb {
-			t.Errorf("no %s: exit status %d", name, code)
+			t.Errorf("no %s: exit status: got %d, want %d", name, code, exitNoVerb)
 		}
 	}
 }

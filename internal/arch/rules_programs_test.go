@@ -15,7 +15,7 @@ var programsRules = map[string]rule{
 	"cmd/mayfly/internal/doctor":   {may: []string{"addr", "base/bug", "base/detach", "base/pattern", "diag", "install", "install/...", "show/view", "workdir"}, why: "what keeps a run from working is found without a plan, a running provider or a command line"},
 	"cmd/mayfly/internal/usage":    {may: []string{"diag"}, why: "how commands are used follows from the table of commands, not from what they do"},
 	"cmd/mayfly/internal/complete": {
-		may: []string{"cmd/mayfly/internal/usage", "language/config", "base/safefile", "state"},
+		may: []string{"addr", "cmd/mayfly/internal/usage", "language/config", "base/safefile", "state"},
 		why: "what can be typed is read from the table of commands and from names: nothing is evaluated, locked or run for it",
 	},
 	"cmd/mayfly/internal/term": {

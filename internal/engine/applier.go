@@ -50,6 +50,7 @@ type applier struct {
 	changing   context.Context // of the calls that change objects: their answers are recorded until it ends
 
 	deliveries deliveries                       // of computed values that are not stored
+	takingOut  takingOut                        // of computed values that the state still has
 	altered    plan.Instances                   // that the plan changes; set before any step starts
 	neededOpen func() map[*blocks.Resource]bool // of the configuration
 
@@ -114,6 +115,9 @@ func (a *applier) block(s *plan.Step) {
 func (a *applier) result(t *future.Task, in *eval.Instance) cty.Value {
 	a.mu.Lock()
 	v, ok := a.results[in.Addr()]
+	if ok {
+		a.results[in.Addr()] = cty.DynamicVal // the run has it from now on
+	}
 	a.mu.Unlock()
 	if ok {
 		return v

@@ -43,8 +43,9 @@ func (e *Engine) Apply(ctx context.Context, req ApplyRequest) (*Applied, diag.Li
 	if e.opt.LeakPolicy == leak.Standard {
 		a.env.Leaks.Policy = req.Plan.LeakPolicy
 	}
-	a.computed.state = req.Plan.Prior
+	a.computed.State = req.Plan.Prior
 	for _, c := range req.Plan.Changes {
+		noteTakenOut(a.computed, c)
 		for _, w := range c.Withheld {
 			a.deliveries.expect(c.Addr, w.Consumers, w.Missed)
 		}
@@ -146,7 +147,7 @@ func (a *applier) claimSteps(steps []plan.Step) [][]eval.Use {
 
 // destroyUses returns the uses of destroying the object of a change.
 func (a *applier) destroyUses(t *future.Task, c *plan.Change) (uses []eval.Use) {
-	if u, ok := a.preApply.run.ProviderUse(t, c.Provider); ok {
+	if u, ok := a.preApply.run.Providers.Use(t, c.Provider); ok {
 		uses = append(uses, u)
 	}
 	if d := a.destroying.departure(c); d != nil {
@@ -178,6 +179,7 @@ func (a *applier) runSteps(steps []plan.Step, uses [][]eval.Use) {
 	var finishing atomic.Bool
 	changed := func() {
 		if changes.Add(-1) == 0 {
+			writeTakenOut(a)
 			a.reportInterrupted()
 			finishing.Store(a.finishing.queue(pool))
 		}

@@ -56,7 +56,7 @@ func (da *dataApplier) read(d *dataRead, c *plan.Change) bool {
 	}
 	o.Dependencies = stateDeps(c.Deps)
 	da.applier.mu.Lock()
-	da.applier.results[c.Addr] = v
+	da.applier.results[c.Addr] = d.in.Resource.Kept(v)
 	da.applier.mu.Unlock()
 	return entry.end(false, state.ObjectChange{Object: d.Obj, Provider: c.Provider, New: o}) && d.in.Postconditions(d.t, d.s.Opened, v)
 }

@@ -44,7 +44,7 @@ func (de *destroyer) step(t *future.Task, c *plan.Change) bool {
 	if stored == nil {
 		return true
 	}
-	po, diags := de.applier.preApply.run.ProviderByAddr(t, c.Provider)
+	po, diags := de.applier.preApply.run.Providers.ByAddr(t, c.Provider)
 	if diags.HasErrors() {
 		de.run.Report(diags.WithAddress(c.Addr.String()))
 		return false
@@ -183,7 +183,7 @@ func (d *destruction) provision(pr object.Prior) bool {
 	if d.first == nil {
 		return true
 	}
-	entry := d.a.beginEntry(d.Obj, string(event.OpProvision))
+	entry := d.a.beginEntry(d.Obj, state.ProvisionAction)
 	if entry == nil {
 		return false
 	}

@@ -3,7 +3,6 @@ package engine
 import (
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -19,7 +18,6 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/engine/withheld"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
 	"github.com/mayfly-iac/mayfly/internal/provider"
-	"github.com/mayfly-iac/mayfly/internal/values/schema"
 	"github.com/mayfly-iac/mayfly/internal/values/value"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
@@ -196,6 +194,14 @@ func (ia *instanceApply) validate(first cty.Value) bool {
 
 // nothingToDo ends an update that, with final values, changes only the state's record of the object.
 func (ia *instanceApply) nothingToDo(planned cty.Value) bool {
+	if takesPart(ia) {
+		o := ia.object(planned, ia.prior.Private, ia.prior.Identity, applied{})
+		if o == nil {
+			return false
+		}
+		ia.a.takingOut.add(ia, o)
+		return ia.in.Postconditions(ia.t, ia.s.Opened, ia.final(planned, o))
+	}
 	entry := ia.a.beginEntry(ia.Obj, "update")
 	if entry == nil {
 		return false
@@ -239,7 +245,7 @@ func (ia *instanceApply) final(v cty.Value, o *state.Object) cty.Value {
 	v = ia.Mark(v, ia.config, o.Withheld)
 	ia.a.mu.Lock()
 	defer ia.a.mu.Unlock()
-	ia.a.results[ia.Obj.Instance] = v
+	ia.a.results[ia.Obj.Instance] = ia.in.Resource.Kept(v)
 	return v
 }
 
@@ -268,12 +274,9 @@ func (ia *instanceApply) carryOut(planned provider.PlanResponse) bool {
 	}
 	idKey, id := object.Identifying(ia.prior.Value, ia.Block(), ia.config.Sensitive)
 	done := ia.walk.events.Begin(kind, ia.Obj, action, idKey, id)
-	o, resp, failed := askToApply(ia, planned)
-	resp.Identity = ia.acceptIdentity(resp.Identity, failed, &o)
-	if resp.Private == nil && o.failed {
-		resp.Private = ia.prior.Private // an error answer may leave it out
-	}
-	resp.Private = ia.acceptPrivate(resp.Private, &o)
+	answer := askToApply(ia, planned)
+	answer.acceptRest()
+	o, resp := answer.applied, answer.resp
 	if o.exists && !o.failed && kind == event.OpCreate && len(ia.in.Provisioners()) > 0 {
 		entry = ia.provision(entry, &o, resp)
 	}
@@ -287,34 +290,6 @@ func (ia *instanceApply) carryOut(planned provider.PlanResponse) bool {
 	return ia.conclude(entry, o, resp, deposed, kind)
 }
 
-// acceptPrivate returns the private data of an answer as far as it may be stored.
-func (ia *instanceApply) acceptPrivate(private []byte, o *applied) []byte {
-	private, leaks := ia.Answers.AcceptPrivate(private, ia.prior.Private, contract.Object)
-	ia.fault(o, leaks)
-	return private
-}
-
-// fault reports errors in an answer besides its object, which is kept.
-func (ia *instanceApply) fault(o *applied, diags diag.List) {
-	ia.Report(diags)
-	o.diags, o.failed = append(o.diags, diags...), o.failed || diags.HasErrors()
-}
-
-// acceptIdentity returns the identity after an apply: the one the provider returned, or else the prior one.
-// failed reports whether the provider did; its answer may leave the identity unknown then.
-func (ia *instanceApply) acceptIdentity(id cty.Value, failed bool, o *applied) cty.Value {
-	if failed && id != cty.NilVal && !id.IsWhollyKnown() {
-		return ia.prior.Identity
-	}
-	got, wrong := ia.Answers.AcceptIdentity(id, contract.Object)
-	ia.fault(o, wrong)
-	if got == cty.NilVal || got.IsNull() {
-		return ia.prior.Identity
-	}
-	ia.LogIdentity("applying", ia.prior.Identity, got)
-	return got
-}
-
 // provision runs the provisioners of a new object. The object is recorded as tainted first, because it
 // exists even if this process dies meanwhile. It returns the journal entry for the final record.
 func (ia *instanceApply) provision(entry *journalEntry, o *applied, resp provider.ApplyResponse) *journalEntry {
@@ -322,7 +297,7 @@ func (ia *instanceApply) provision(entry *journalEntry, o *applied, resp provide
 	if tainted == nil || !entry.end(false, ia.changeTo(tainted)) {
 		return nil
 	}
-	if entry = ia.a.beginEntry(ia.Obj, string(event.OpProvision)); entry == nil {
+	if entry = ia.a.beginEntry(ia.Obj, state.ProvisionAction); entry == nil {
 		return nil
 	}
 	pv := provisioning{walk: ia.walk, t: ia.t, s: ia.s, of: ia.in, obj: ia.Obj, action: plan.Create, ctx: ia.Ctx, self: ia.Mark(o.value, ia.config, tainted.Withheld)}
@@ -381,11 +356,11 @@ func (ia *instanceApply) conclude(entry *journalEntry, o applied, resp provider.
 		entry.end(true)
 		return false
 	}
-	ok := true
+	ok, stored := true, stillStored(ia, obj, o, resp)
 	if o.failed {
-		entry.end(true, ia.changeTo(obj))
+		entry.end(true, ia.changeTo(stored))
 	} else {
-		ok = endDelivered(ia.a, entry, ia.Obj.Instance, ia.changeTo(obj))
+		ok = endDelivered(ia.a, entry, ia.Obj.Instance, ia.changeTo(stored))
 	}
 	reportMissed(ia, obj)
 	self := ia.final(o.value, obj)
@@ -410,62 +385,4 @@ func (ia *instanceApply) undepose(entry *journalEntry, deposed addr.Object) bool
 	old := ia.a.object(deposed)
 	entry.end(true, ia.changeTo(old), state.ObjectChange{Object: deposed, Provider: ia.change.Provider})
 	return false
-}
-
-// applied is the state of an object after an apply call.
-type applied struct {
-	value   cty.Value
-	exists  bool
-	failed  bool
-	tainted bool
-	// untouched is set if the response says nothing about the object, so that its record stays as it was.
-	untouched bool
-	diags     diag.List
-}
-
-// accept checks the answer to an apply call against the contract. An object that exists is kept, even if
-// other parts of the answer are wrong. Parts that were left out, since they cannot be stored,
-// taint nothing, though the operation fails.
-func (ia *instanceApply) accept(planned provider.PlanResponse, resp provider.ApplyResponse, diags diag.List) applied {
-	o := applied{value: resp.New, failed: diags.HasErrors(), tainted: diags.HasErrors()}
-	if resp.New == cty.NilVal || resp.New.IsNull() {
-		if !o.failed {
-			diags = append(diags, ia.Answers.Violations(contract.Object, fmt.Errorf("%w after it was applied", contract.ErrNull))...)
-		}
-		return ia.unusable(o, diags)
-	}
-	_, unstorable := value.Storable(resp.New, ia.Block().Type())
-	v, diags := ia.Answers.Accept(resp.New, diags, contract.Object)
-	if v == cty.NilVal {
-		return ia.unusable(o, diags)
-	}
-	if errs := schema.AssertWhollyKnown(v); len(errs) > 0 {
-		for _, err := range errs {
-			diags = append(diags, ia.Answers.Violations(contract.Object, fmt.Errorf("%s: unknown values are not allowed after apply", contract.Text(err, schema.PathString)))...)
-		}
-		v, o.tainted = contract.NullUnknown(v), true
-	} else if !o.failed && len(unstorable) == 0 {
-		check := func() []error { return schema.AssertApplyResult(ia.Block(), planned.Planned, v) }
-		if planned.LegacyTypes || resp.LegacyTypes {
-			ia.LogTolerated(contract.Object, check)
-		} else if errs := check(); len(errs) > 0 {
-			diags, o.tainted = append(diags, ia.Answers.Violations(contract.Result, errs...)...), true
-		}
-	}
-	o.value, o.exists, o.diags = v, true, diags
-	o.failed = diags.HasErrors()
-	o.tainted = (o.tainted || ia.Answers.Exposed) && o.failed && ia.prior.Value.IsNull()
-	ia.Report(diags)
-	return o
-}
-
-// unusable returns the result of an answer without an object that can be kept: an object that was there
-// before stays as it was.
-func (ia *instanceApply) unusable(o applied, diags diag.List) applied {
-	ia.Report(diags)
-	o.failed, o.diags = true, diags
-	if !ia.prior.Value.IsNull() {
-		o.value, o.untouched = ia.prior.Value, true
-	}
-	return o
 }

@@ -87,7 +87,7 @@ func TestRunRanked(t *testing.T) {
 			}
 		}
 		if got := plan.Ranks(steps, weight); !slices.Equal(got, ranks) {
-			t.Fatalf("seed %d: ranks %v, want %v", seed, got, ranks)
+			t.Fatalf("seed %d: ranks: got %v, want %v", seed, got, ranks)
 		}
 		begins := make([]time.Duration, len(steps))
 		synctest.Test(t, func(*testing.T) {
@@ -126,6 +126,6 @@ func TestQueueRankedAfterFailures(t *testing.T) {
 	})
 	pool.Wait()
 	if want := []bool{false, false, false, true}; !slices.Equal(skipped, want) {
-		t.Errorf("skipped: %v, want %v", skipped, want)
+		t.Errorf("skipped: got %v, want %v", skipped, want)
 	}
 }

@@ -16,15 +16,16 @@ import (
 	"github.com/mayfly-iac/mayfly/state"
 )
 
-// askToApply has the provider make a planned change. It returns the parts of the answer that can be recorded,
-// the answer, and whether that has errors.
-func askToApply(ia *instanceApply, planned provider.PlanResponse) (applied, provider.ApplyResponse, bool) {
+// askToApply has the provider make a planned change. It returns the answer, whose object is accepted.
+func askToApply(ia *instanceApply, planned provider.PlanResponse) *applyAnswer {
 	defer object.Await(&ia.Op)()
 	resp, diags := applyChange(trace.With(ia.a.changing, trace.Of(ia.Ctx)), ia.Provider, provider.ApplyRequest{
 		Type: ia.TypeName(), Prior: ia.prior.Value, Planned: planned.Planned, Config: ia.config.Value, PlannedPrivate: planned.Private, Identity: planned.Identity,
 		ProviderMeta: ia.meta(ia.in),
 	})
-	return ia.accept(planned, resp, diags), resp, diags.HasErrors()
+	answer := &applyAnswer{objectOp: &ia.objectOp, prior: ia.prior, planned: planned, resp: resp}
+	answer.acceptObject(diags)
+	return answer
 }
 
 // adopt makes durable the changes of planning that need no provider operation during the apply: objects that

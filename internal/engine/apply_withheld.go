@@ -41,7 +41,7 @@ func settlesAgain(ia *instanceApply, config object.Config) bool {
 		return true
 	}
 	ia.stays = ia.change.Action == plan.Update && (ia.Withheld.Unavailable(ia.prior.Object, config.Value, missing) ||
-		sameAdopted(ia.t, &ia.objectOp, ia.s.Opened, ia.in, ia.prior.Object, config, missing, takenOutBy(ia.a.req.Plan)))
+		sameAdopted(ia.t, &ia.objectOp, ia.s.Opened, ia.in, ia.prior.Object, config, missing, ia.walk.computed.TakenOut))
 	if !ia.stays {
 		reportUnavailable(&ia.objectOp, config.Computed, missing[0], "")
 	}

@@ -100,7 +100,7 @@ func balanced(t *testing.T, events []event.Event) {
 	}
 	for key, n := range running {
 		if n != 0 {
-			t.Errorf("%s: started and ended events differ by %d", key, n)
+			t.Errorf("%s: started and ended events differ by %d, want 0", key, n)
 		}
 	}
 }
@@ -224,7 +224,7 @@ func call(t *testing.T, log simlog.Log, f simlog.Filter) simlog.Call {
 	t.Helper()
 	calls := log.Calls(f)
 	if len(calls) != 1 {
-		t.Fatalf("%+v: %d calls, want 1\n%s", f, len(calls), log.Transcript(simlog.Filter{}))
+		t.Fatalf("%+v: got %d calls, want 1\n%s", f, len(calls), log.Transcript(simlog.Filter{}))
 	}
 	return calls[0]
 }
@@ -350,7 +350,7 @@ func (w *world) live() []string {
 func (w *world) exists(want ...string) {
 	w.t.Helper()
 	if got := w.live(); !slices.Equal(got, want) {
-		w.t.Errorf("objects in the cloud: %q, want %q", got, want)
+		w.t.Errorf("objects in the cloud: got %q, want %q", got, want)
 	}
 }
 

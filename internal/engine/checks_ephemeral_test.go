@@ -53,7 +53,7 @@ func TestE32CheckNestsEphemeral(t *testing.T) {
 	window(t, r.planLog, "s")
 	for name, c := range map[string]command{"destroy": {mode: plan.Destroy}, "-target": {targets: []string{"sim_thing.a"}}} {
 		if n := opens(w.ok(c).log(), ""); n != 0 {
-			t.Errorf("%s: %d openings", name, n)
+			t.Errorf("%s: got %d openings, want 0", name, n)
 		}
 	}
 	if diags := w.validate(); diags.HasErrors() || opens(w.newEntries(), "") != 0 {
@@ -147,7 +147,7 @@ func TestE32CheckWaitsForConfig(t *testing.T) {
 		r := w.ok(command{vars: map[string]cty.Value{"v": cty.StringVal("CAN")}})
 		r.checks([]string{"check.c unknown"}, []string{"check.c pass"})
 		if n := opens(r.planLog, ""); n != 0 {
-			t.Errorf("%d openings in plan", n)
+			t.Errorf("%d openings in plan, want 0", n)
 		}
 		window(t, r.applyLog, "s")
 	}
@@ -204,10 +204,10 @@ output "value" {
 			t.Error("an unused ephemeral was opened")
 		}
 		if n := opens(w.ok(command{planOnly: true, targets: []string{"sim_slow.last"}}).log(), "direct"); n != 0 {
-			t.Errorf("-target: %d openings", n)
+			t.Errorf("-target: got %d openings, want 0", n)
 		}
 		if n := opens(w.ok(command{planOnly: true}).plans().log(), ""); n != 3 {
-			t.Errorf("without changes: %d openings, want those of the check", n)
+			t.Errorf("without changes: got %d openings, want those of the check", n)
 		}
 	})
 }
@@ -257,7 +257,7 @@ func TestE32InterruptedCheck(t *testing.T) {
 			}
 			left := w.openLeases()
 			if left != 0 {
-				t.Errorf("hard %v: %d still open", hard, left)
+				t.Errorf("hard %v: %d still open, want 0", hard, left)
 			}
 		})
 	}

@@ -125,7 +125,7 @@ check "c" {
 		[]string{`module.m["a"].check.c unknown`, `module.m["b.check.c"].check.c unknown`, "module.none.check.c (none) pass"},
 		[]string{`module.m["a"].check.c pass`, `module.m["b.check.c"].check.c fail id is b.check.c-1`, "module.none.check.c (none) pass"})
 	if n := r.errors(); n != 0 {
-		t.Errorf("%d errors", n)
+		t.Errorf("got %d errors, want 0", n)
 	}
 }
 
@@ -224,7 +224,7 @@ check "pending" {
 	r.plans("data.sim_lookup.p read read_because_dependency_pending", "data.sim_lookup.u read read_because_config_unknown", "sim_thing.a create")
 	r.checks([]string{"check.pending unknown", "check.unknown unknown"}, []string{"check.pending pass", "check.unknown pass"})
 	if n := reads(r.planLog, ""); n != 0 {
-		t.Errorf("%d reads in plan", n)
+		t.Errorf("%d reads in plan, want 0", n)
 	}
 	w.ok(command{planOnly: true}).plans("data.sim_lookup.p read read_because_check_nested", "data.sim_lookup.u read read_because_check_nested")
 }
@@ -261,7 +261,7 @@ check "data" {
 	r.checks([]string{"check.bad pass", "check.data unknown", "check.good unknown"},
 		[]string{"check.bad unknown", "check.data unknown", "check.good fail serial is 1"})
 	if n := reads(r.applyLog, ""); n != 0 {
-		t.Errorf("%d reads", n)
+		t.Errorf("got %d reads, want 0", n)
 	}
 }
 
@@ -273,14 +273,14 @@ func TestE34CheckNotEvaluated(t *testing.T) {
 	r := w.ok(command{targets: []string{"sim_thing.a"}})
 	r.checks(unknown, unknown)
 	if n := reads(r.log(), ""); n != 0 {
-		t.Errorf("-target: %d reads", n)
+		t.Errorf("-target: got %d reads, want 0", n)
 	}
 	w.ok(command{})
 	w.ok(command{excludes: []string{"sim_thing.other", "data.sim_lookup.d"}}).checks(unknown, unknown)
 	r = w.ok(command{mode: plan.Destroy})
 	r.checks(unknown, unknown)
 	if n := reads(r.log(), ""); n != 0 {
-		t.Errorf("destroy: %d reads", n)
+		t.Errorf("destroy: got %d reads, want 0", n)
 	}
 }
 
@@ -291,7 +291,7 @@ func TestTargetedNestedData(t *testing.T) {
 	w.ok(command{targets: []string{"sim_thing.a"}})
 	r := w.ok(command{targets: []string{"data.sim_lookup.d"}}).plans("data.sim_lookup.d read read_because_check_nested")
 	if n := reads(r.applyLog, ""); n != 1 {
-		t.Errorf("%d reads, want 1", n)
+		t.Errorf("got %d reads, want 1", n)
 	}
 	w.has("data.sim_lookup.d", "sim_thing.a")
 }
@@ -386,7 +386,7 @@ check "c" {
 	w.ok(command{})
 	r := w.ok(command{planOnly: true}).plans("module.m.data.sim_lookup.nothing read read_because_check_nested")
 	if n := reads(r.planLog, "x"); n != 1 {
-		t.Errorf("data.sim_lookup.after was read %d times in plan", n)
+		t.Errorf("data.sim_lookup.after was read %d times in plan, want 1", n)
 	}
 }
 

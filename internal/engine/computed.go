@@ -3,7 +3,6 @@ package engine
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/zclconf/go-cty/cty"
@@ -11,114 +10,26 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/event"
+	"github.com/mayfly-iac/mayfly/internal/engine/computed"
 	"github.com/mayfly-iac/mayfly/internal/values/schema"
 	"github.com/mayfly-iac/mayfly/internal/values/value"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
 )
 
-// computedUses has the uses of computed values that are not stored (E96). It is safe for concurrent use.
-type computedUses struct {
-	state *state.State // that the run begins with; nil for none. Set before the first use
-
-	mu        sync.Mutex
-	of        map[string][]computedUse // by attribute
-	producers map[string]producer      // of the state, by attribute; made at the first use
-}
-
-// producer is an instance that computed values belong to, with the state's record of one.
-type producer struct {
-	instance addr.Instance
-	record   *state.Withheld // nil if there is none
-}
-
-// computedUse is a use of a computed value: by an argument of a managed resource, or by something else.
-type computedUse struct {
-	user     string        // for messages
-	once     bool          // it needs the value in this run alone
-	instance addr.Instance // zero for others
-	path     cty.Path      // of the argument
-	ignored  bool          // changes of the argument are ignored, which is an ephemeral attribute
-}
-
-func (u *computedUses) add(of value.Computed, use computedUse) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if u.of == nil {
-		u.of = map[string][]computedUse{}
-	}
-	u.of[of.By] = append(u.of[of.By], use)
-}
-
-// need notes that something which is configured in every run uses values with these marks. It returns an
-// error if one of them cannot be had in this run.
-func (u *computedUses) need(user string, of []value.Computed) diag.List {
-	return u.use(computedUse{user: user}, of)
-}
-
-// use notes a use of values with these marks by something other than an argument of a managed resource. It
-// returns an error if one of them cannot be had in this run.
-func (u *computedUses) use(by computedUse, of []value.Computed) diag.List {
-	var past []value.Computed
-	for _, c := range of {
-		if c.Past {
-			past = append(past, c)
-		} else {
-			u.add(c, by)
-		}
-	}
-	if len(past) == 0 {
-		return nil
-	}
-	return u.unavailable(by.user, past, !by.once)
-}
-
-// unavailable is the error for computed values of earlier runs that something needs, in every run if always
-// is set: then new values help no longer than the run that makes them.
-func (u *computedUses) unavailable(user string, of []value.Computed, always bool) diag.List {
-	slices.SortFunc(of, func(a, b value.Computed) int { return strings.Compare(a.By, b.By) })
-	var lines, options strings.Builder
-	for _, c := range of {
-		fmt.Fprintf(&lines, "\n  %s", c.By)
-		from := u.producerOf(c)
-		w := from.record
-		if w == nil {
-			continue
-		}
-		if !w.At.IsZero() {
-			fmt.Fprintf(&lines, ", made at %s", w.At.UTC().Format("2006-01-02 15:04:05 UTC"))
-		}
-		if len(w.To) > 0 {
-			fmt.Fprintf(&lines, " for %s", names(w.To))
-		}
-		if option := " -replace=" + diag.Argument(from.instance.String()); !strings.Contains(options.String()+" ", option+" ") {
-			options.WriteString(option)
-		}
-	}
-	way := "Read them from where they were stored then, or make new ones "
-	switch {
-	case always:
-		way = "They are needed here in every run, so read them from where they were stored then, for instance with an ephemeral resource"
-	case options.Len() > 0:
-		way += "with the option" + options.String()
-	default:
-		way += "by replacing the objects that they belong to"
-	}
-	return diag.Errorf("Value is no longer available",
-		"%s needs values that providers computed in an earlier run:%s\n\nThey are kept out of the state by ephemeral_attributes, and existed only in that run. %s.",
-		user, lines.String(), way)
-}
-
 // reportUnavailable reports an argument whose value cannot be had. all are the parts of the configuration
 // that are made of computed values; why says why the argument is needed, "" if that is clear.
 func reportUnavailable(op *objectOp, all []value.ComputedPart, path cty.Path, why string) {
 	var of []value.Computed
 	for _, part := range all {
-		if part.Of.Past && part.Path.Equals(path) {
+		if part.Of.Past && part.Path.Equals(path) && !op.walk.computed.Miss(part.Of, op.Obj.Instance) {
 			of = append(of, part.Of)
 		}
 	}
-	diags := op.walk.computed.unavailable(fmt.Sprintf("The argument %s of %s", schema.PathString(path), op.Obj), of, false)
+	if len(of) == 0 {
+		return
+	}
+	diags := op.walk.computed.Unavailable(fmt.Sprintf("The argument %s of %s", schema.PathString(path), op.Obj), of, false)
 	diags[0].Path, diags[0].Detail = path, why+diags[0].Detail
 	op.Report(diags)
 }
@@ -128,40 +39,6 @@ func sameAt(o, config cty.Value, path cty.Path) bool {
 	was, err1 := path.Apply(o)
 	is, err2 := path.Apply(config)
 	return err1 == nil && err2 == nil && (is.IsNull() || is.RawEquals(was))
-}
-
-// producerOf returns the instance that a computed value belongs to.
-func (u *computedUses) producerOf(of value.Computed) producer {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if u.producers == nil && u.state != nil {
-		u.producers = map[string]producer{}
-		for i, in := range u.state.AllInstances() {
-			if in.Current == nil {
-				continue
-			}
-			for k, w := range in.Current.Withheld {
-				if w.Computed {
-					u.producers[attributeName(i, w.Path)] = producer{i, &in.Current.Withheld[k]}
-				}
-			}
-		}
-	}
-	return u.producers[of.By]
-}
-
-func attributeName(i addr.Instance, path cty.Path) string {
-	return i.String() + "." + schema.PathString(path)
-}
-
-// names lists the addresses of resources.
-func names(list []addr.ConfigResource) string {
-	var out []string
-	for _, r := range list {
-		out = append(out, r.String())
-	}
-	slices.Sort(out)
-	return strings.Join(out, ", ")
 }
 
 // consumersOf returns the resources that use a computed value which a change makes.
@@ -310,7 +187,7 @@ func reportMissed(ia *instanceApply, o *state.Object) {
 		}
 		ia.Report(diag.Errorf("New value was not delivered",
 			"The provider made a new value of %s in this update, and this apply did not send it to %s. The value exists no longer, as ephemeral_attributes keeps it out of the state. Change the versions of the arguments that use it, so that they take a new one, and make that with the option -replace=%s.",
-			attributeName(ia.Obj.Instance, w.Path), names(blocksOf(w.Missed)), diag.Argument(ia.Obj.Instance.String())))
+			computed.Name(ia.Obj.Instance, w.Path), computed.Names(blocksOf(w.Missed)), diag.Argument(ia.Obj.Instance.String())))
 	}
 }
 

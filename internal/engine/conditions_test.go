@@ -51,7 +51,7 @@ resource "sim_thing" "y" {
 			t.Errorf("checks of the plan = %+v", r.plan.Checks)
 		}
 		if got := w.checks(); !slices.Equal(got, []string{"sim_thing.x pass"}) {
-			t.Errorf("checks = %q", got)
+			t.Errorf("checks: got %q, want %q", got, []string{"sim_thing.x pass"})
 		}
 	})
 	t.Run("precondition fails", func(t *testing.T) {
@@ -59,7 +59,7 @@ resource "sim_thing" "y" {
 		w := newWorld(t, text("local.one == 2", "self.name == \"x\""))
 		r := w.fails(command{}, "sim_thing.x", "Resource precondition failed", "pre failed")
 		if n := r.log().Count(simlog.Filter{RPC: "PlanResourceChange"}); n != 0 {
-			t.Errorf("%d resources were planned: neither x nor what depends on it may be", n)
+			t.Errorf("%d resources were planned, want 0: neither x nor what depends on it may be", n)
 		}
 	})
 	t.Run("postcondition fails in plan", func(t *testing.T) {
@@ -75,7 +75,7 @@ resource "sim_thing" "y" {
 		r.did("create x")
 		w.has("sim_thing.x") // exists, is not tainted, and what depends on it was not begun
 		if got := w.checks(); !slices.Equal(got, []string{"sim_thing.x fail"}) {
-			t.Errorf("checks = %q", got)
+			t.Errorf("checks: got %q, want %q", got, []string{"sim_thing.x fail"})
 		}
 	})
 }
@@ -102,7 +102,7 @@ output "d2" { value = sim_thing.d[2].id }
 	w := newWorld(t, text(`"create"`))
 	r := w.fails(command{}, "sim_thing.r[2]", "asked to fail on create")
 	if r.errors() != 1 {
-		t.Errorf("%d errors, want 1: %s", r.errors(), texts(r.diags()))
+		t.Errorf("got %d errors, want 1: %s", r.errors(), texts(r.diags()))
 	}
 	w.exists("d0", "d1", "d3", "d4", "r0", "r1", "r3", "r4")
 	if w.output("d0") != "d0-1" || w.output("d2") != "" {
@@ -114,7 +114,7 @@ output "d2" { value = sim_thing.d[2].id }
 	w = newWorld(t, text(`"plan"`))
 	r = w.fails(command{}, "sim_thing.r[2]", "asked to fail on plan")
 	if r.errors() != 1 {
-		t.Errorf("%d errors, want 1: %s", r.errors(), texts(r.diags()))
+		t.Errorf("got %d errors, want 1: %s", r.errors(), texts(r.diags()))
 	}
 	if n := r.planLog.Count(simlog.Filter{RPC: "PlanResourceChange"}); n != 9 {
 		t.Errorf("%d were planned, want all but the dependent of the failed one: 9", n)
@@ -162,7 +162,7 @@ resource "sim_thing" "b" {
 		t.Error("the data source must be read once, during apply")
 	}
 	if w.attr("sim_thing.b", "size") != "1" {
-		t.Errorf("b.size = %s", w.attr("sim_thing.b", "size"))
+		t.Errorf("b.size: got %s, want %s", w.attr("sim_thing.b", "size"), "1")
 	}
 	r = w.ok(command{planOnly: true}).plans()
 	if r.planLog.Count(simlog.Filter{RPC: "ReadDataSource"}) != 1 {
@@ -171,7 +171,7 @@ resource "sim_thing" "b" {
 	w.config(text("2"))
 	w.ok(command{}).plans("data.sim_lookup.d read read_because_dependency_pending", "sim_thing.a update", "sim_thing.b update")
 	if w.attr("sim_thing.b", "size") != "2" {
-		t.Errorf("b.size = %s", w.attr("sim_thing.b", "size"))
+		t.Errorf("b.size: got %s, want %s", w.attr("sim_thing.b", "size"), "2")
 	}
 }
 
@@ -185,7 +185,7 @@ data "sim_lookup" "d" {
 output "label" { value = data.sim_lookup.d.id }`)
 	w.ok(command{}).plans("data.sim_lookup.d read read_because_config_unknown", "sim_thing.a create")
 	if w.output("label") != "a-1" {
-		t.Errorf("output = %q", w.output("label"))
+		t.Errorf("output: got %q, want %q", w.output("label"), "a-1")
 	}
 }
 
@@ -219,7 +219,7 @@ resource "sim_thing" "b" {
 	w.ok(command{})
 	want := []string{"begin create sim_thing.a", "commit", "begin create sim_thing.b", "commit"}
 	if !slices.Equal(w.journal.trail, want) {
-		t.Errorf("journal = %q, want %q", w.journal.trail, want)
+		t.Errorf("journal: got %q, want %q", w.journal.trail, want)
 	}
 }
 
@@ -242,7 +242,7 @@ resource "sim_thing" "x" {
 	}
 	r = w.ok(command{planOnly: true}).plans()
 	if n := r.planLog.Count(simlog.Filter{RPC: "UpgradeResourceState"}); n != 0 {
-		t.Errorf("an object of the current version was upgraded %d times", n)
+		t.Errorf("an object of the current version was upgraded %d times, want 0", n)
 	}
 }
 

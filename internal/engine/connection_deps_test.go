@@ -45,7 +45,7 @@ resource "sim_thing" "b" {
 			w.config(config("null"))
 			r := w.ok(command{targets: []string{"sim_thing.b"}}).did("create a", "create b")
 			if n := r.log().Count(simlog.Filter{RPC: "OpenEphemeralResource"}); n != 0 {
-				t.Errorf("%d ephemeral resources were opened for a connection that nothing uses", n)
+				t.Errorf("%d ephemeral resources were opened for a connection that nothing uses, want 0", n)
 			}
 			w.ok(command{mode: plan.Destroy}).did("delete b", "delete a")
 		})

@@ -184,7 +184,7 @@ func TestConsoleWithoutState(t *testing.T) {
 		"length(local.now) > 10", "true",
 	)
 	if n := k.end().log().Count(simlog.Filter{RPC: "OpenEphemeralResource"}); n != 0 {
-		t.Errorf("%d openings", n)
+		t.Errorf("got %d openings, want 0", n)
 	}
 }
 
@@ -219,7 +219,7 @@ func TestConsoleLooksAtTheState(t *testing.T) {
 	log := k.end().log()
 	for rpc, want := range map[string]int{"OpenEphemeralResource": 2, "ReadResource": 0, "ReadDataSource": 0, "PlanResourceChange": 0} {
 		if n := log.Count(simlog.Filter{RPC: rpc}); n != want {
-			t.Errorf("%d calls of %s, not %d", n, rpc, want)
+			t.Errorf("%d calls of %s, want %d", n, rpc, want)
 		}
 	}
 }
@@ -242,7 +242,7 @@ locals { token = ephemeral.sim_token.t.value }`)
 	k.fails("[ephemeral.sim_token.t.opened]", "not yet")
 	k.shows("local.token", "(sensitive, ephemeral value)", "ephemeral.sim_secret.s.opened", "(ephemeral value)")
 	if n := k.end().log().Count(simlog.Filter{RPC: "OpenEphemeralResource", Name: "s"}); n != 1 {
-		t.Errorf("what could be opened was opened %d times", n)
+		t.Errorf("what could be opened was opened %d times, want 1", n)
 	}
 }
 
@@ -310,7 +310,7 @@ resource "sim_thing" "x" {
 	k.shows("sim_thing.x.name", `"x"`)
 	log := k.end().log()
 	if n := log.Count(simlog.Filter{RPC: "UpgradeResourceState"}); n != 1 {
-		t.Errorf("%d upgrades", n)
+		t.Errorf("got %d upgrades, want 1", n)
 	}
 	if n := len(log.Windows()); n != 0 {
 		t.Errorf("%d instances are opened, want none: an upgrade needs only the provider", n)

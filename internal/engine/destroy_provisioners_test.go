@@ -102,17 +102,17 @@ resource "sim_thing" "plain" {
 		w.ok(command{})
 		r := w.ok(command{mode: plan.Destroy})
 		if n := opens(r.log(), "other"); n != 0 {
-			t.Errorf("E40: %d openings for an object without destroy-time provisioners", n)
+			t.Errorf("E40: %d openings for an object without destroy-time provisioners, want 0", n)
 		}
 		if n := opens(r.planLog, ""); n != 0 {
-			t.Errorf("E40: %d openings in plan", n)
+			t.Errorf("E40: %d openings in plan, want 0", n)
 		}
 		s, x := window(t, r.applyLog, "s"), applyOf(t, r.applyLog, "x")
 		before(t, "opened after the destruction had begun", s.Open.End.T, x.Begin.T)
 		before(t, "closed before the destruction was over", x.End.T, s.Closes[0].Begin.T)
 		before(t, "E51: open for longer than the step", s.Closes[0].Begin.T, applyOf(t, r.applyLog, "tail").End.T)
 		if got := r.kinds(event.OpProvision, "sim_thing.x"); !slices.Equal(got, []event.Kind{event.Started, event.Output, event.Completed}) {
-			t.Errorf("events of the provisioner = %v", got)
+			t.Errorf("events of the provisioner: got %v, want %v", got, []event.Kind{event.Started, event.Output, event.Completed})
 		}
 		if got := w.journal.trail; !slices.Contains(got, "begin provision sim_thing.x") {
 			t.Errorf("journal: %q", got)
@@ -199,12 +199,12 @@ resource "sim_thing" "x" {
 	r := w.ok(command{})
 	for _, rpc := range []string{"ConfigureProvider", "ReadResource", "PlanResourceChange", "ApplyResourceChange"} {
 		if n := r.log().Count(simlog.Filter{RPC: rpc}); n != 0 {
-			t.Errorf("%d calls of %s", n, rpc)
+			t.Errorf("%d calls of %s, want 0", n, rpc)
 		}
 	}
 	r.plans("sim_thing.x forget delete_because_no_resource_config")
 	if n := r.applied.Counts.Forget; n != 1 {
-		t.Errorf("%d forgotten", n)
+		t.Errorf("%d forgotten, want 1", n)
 	}
 	w.has()
 	w.exists("x")

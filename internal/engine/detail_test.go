@@ -35,7 +35,7 @@ func (d *details) checkClosings(t *testing.T) {
 			open[e.Object] = true
 		case e.Op == event.OpClose && e.Kind == event.Started:
 			if open[e.Object] = false; used[e.Object] != 0 {
-				t.Errorf("%s is closed while %d use it", e.Object, used[e.Object])
+				t.Errorf("%s is closed while %d use it, want 0", e.Object, used[e.Object])
 			}
 		case e.Op == event.OpUse && e.Provider == "" && e.Kind == event.Started:
 			if used[e.Object]++; !open[e.Object] {

@@ -276,7 +276,7 @@ resource "sim_thing" "x" {
 	w.config(text(`"other"`))
 	r := w.ok(command{mode: plan.Destroy})
 	if n := opens(r.log(), ""); n != 0 {
-		t.Errorf("%d openings", n)
+		t.Errorf("got %d openings, want 0", n)
 	}
 	w.exists()
 }
@@ -317,7 +317,7 @@ func TestPrivateDataIsHandedOn(t *testing.T) {
 	r = w.ok(command{planOnly: true})
 	for _, rpc := range []string{"ReadResource", "PlanResourceChange"} {
 		if got := string(call(t, r.planLog, simlog.Filter{RPC: rpc}).Begin.Private); got != answered || got == "" {
-			t.Errorf("%s was sent the private data %q, want %q", rpc, got, answered)
+			t.Errorf("%s was sent the private data: got %q, want %q", rpc, got, answered)
 		}
 	}
 }
@@ -330,6 +330,6 @@ func TestJournalFails(t *testing.T) {
 	r := w.fails(command{}, "Result could not be recorded", "no space left")
 	r.did("create a", "create b")
 	if !slices.Equal(w.addresses(), []string{"sim_thing.a", "sim_thing.b"}) {
-		t.Errorf("the state in memory was not written at the end: %q", w.addresses())
+		t.Errorf("the state in memory was not written at the end: got %q, want %q", w.addresses(), []string{"sim_thing.a", "sim_thing.b"})
 	}
 }

@@ -118,6 +118,6 @@ resource "sim_thing" "y" {
 		window(t, log, "s")
 	}
 	if n := pids(r.log()); n != 5 {
-		t.Errorf("%d processes, want 5: the plain one, and two in each phase", n)
+		t.Errorf("got %d processes, want 5: the plain one, and two in each phase", n)
 	}
 }

@@ -24,7 +24,7 @@ func TestE53AbandonedOpeningIsClosed(t *testing.T) {
 			cancel()
 		})})
 		if r.errors() == 0 || len(r.log().Windows()) != 1 {
-			t.Errorf("%d openings; %s", len(r.log().Windows()), texts(r.diags()))
+			t.Errorf("got %d openings, want 1; %s", len(r.log().Windows()), texts(r.diags()))
 		}
 		r.did()
 	})
@@ -76,7 +76,7 @@ resource "sim_thing" "x" {
 		r := w.ok(command{})
 		r.wants(diag.Warning, "Renewal took too long", "A later try succeeded")
 		if n := len(window(t, r.applyLog, "s").Renewals); n != 2 {
-			t.Errorf("%d renewals, want the one that was given up and another one", n)
+			t.Errorf("got %d renewals, want the one that was given up and another one", n)
 		}
 	})
 }

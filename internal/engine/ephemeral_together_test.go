@@ -172,7 +172,7 @@ resource "sim_thing" "x" {
 			}
 		}
 		if failed != 1 {
-			t.Errorf("%d errors, want 1: %v", failed, r.diags())
+			t.Errorf("got %d errors, want 1: %v", failed, r.diags())
 		}
 		if n := len(r.planLog.Windows()); n != 4 {
 			t.Errorf("%d were opened, want 4", n)
@@ -214,10 +214,10 @@ resource "sim_thing" "b" {
 			}
 		}
 		if before != 10 {
-			t.Errorf("%d of 10 independent resources were created while the others waited for an opening", before)
+			t.Errorf("%d of 10 independent resources were created while the others waited for an opening, want 10", before)
 		}
 		if n := len(r.applyLog.Windows()); n != 1 {
-			t.Errorf("the secret was opened %d times", n)
+			t.Errorf("the secret was opened %d times, want 1", n)
 		}
 	})
 }

@@ -67,7 +67,7 @@ func (im *importPlanner) generate() []*Generated {
 
 // generateOne imports one object and writes its block; nil if that failed, which was reported.
 func (im *importPlanner) generateOne(t *future.Task, u undeclared) (out *Generated) {
-	po, diags := im.run.ImportProvider(t, u.block, u.to.Resource)
+	po, diags := im.run.Providers.ForImport(t, u.block, u.to.Resource)
 	if diags.HasErrors() {
 		im.run.Report(diags)
 		return nil
@@ -88,7 +88,7 @@ func (im *importPlanner) generateOne(t *future.Task, u undeclared) (out *Generat
 		if !sub.Use(s.Provider(t, po, u.to), po.Addr) {
 			return
 		}
-		got, ok := sub.Import(u.target, sub.metaIn(im.run.Root))
+		got, ok := u.target.Import(&sub.Op, sub.metaIn(im.run.Root))
 		if !ok {
 			return
 		}

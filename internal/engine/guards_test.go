@@ -77,11 +77,11 @@ func TestConditionsBeforeUsers(t *testing.T) {
 			w.file("n/main.tf", prelude+variable(`var.in == "no"`)+user)
 			r := w.fails(command{}, "does not match")
 			if n := len(r.diags()); n != 1 {
-				t.Errorf("%d diagnostics, want the failed condition alone: %s", n, r.diags().Err())
+				t.Errorf("got %d diagnostics, want the failed condition alone: %s", n, r.diags().Err())
 			}
 			r.didInAnyOrder(test.did...)
 			if got := w.checks(); !slices.Equal(got, test.checks) {
-				t.Errorf("checks = %q", got)
+				t.Errorf("checks: got %q, want %q", got, test.checks)
 			}
 		})
 	}
@@ -113,7 +113,7 @@ resource "sim_thing" "more" { name = "b" }
 resource "sim_thing" "user" { name = "u-${sim_thing.new.serial}-${sim_thing.more.id}-${var.in}" }`)
 	w.ok(command{}).plans("sim_thing.more create", "sim_thing.new update from sim_thing.old", "sim_thing.user create")
 	if got := w.checks(); !slices.Equal(got, []string{"var.in pass"}) {
-		t.Errorf("checks = %q", got)
+		t.Errorf("checks: got %q, want %q", got, []string{"var.in pass"})
 	}
 	w.fails(command{vars: map[string]cty.Value{"in": cty.StringVal("a-1")}}, "must differ")
 	w.ok(command{mode: plan.Destroy})
@@ -178,7 +178,7 @@ variable "in" {
 resource "sim_thing" "a" { name = var.in }`)
 	diags := w.validate()
 	if len(diags) != 1 {
-		t.Fatalf("%d diagnostics, want one: %s", len(diags), diags.Err())
+		t.Fatalf("got %d diagnostics, want one: %s", len(diags), diags.Err())
 	}
 	for _, hop := range []string{"sim_thing.a waits for var.in (", "var.in waits for sim_thing.a ("} {
 		if strings.Count(diags[0].Detail, hop) != 1 {

@@ -16,11 +16,11 @@ func TestIdentityLearntByReading(t *testing.T) {
 	w.rules = ""
 	w.ok(command{}).plans()
 	if got := string(w.object("sim_thing.x").Identity); got != `{"name":"x"}` {
-		t.Errorf("after reading, the identity is %q", got)
+		t.Errorf("after reading, the identity: got %q, want %q", got, `{"name":"x"}`)
 	}
 	w.rules = rules(quoted("ReadResource", `"do":"change-identity","text":"other"`))
 	w.ok(command{}).plans()
 	if got := string(w.object("sim_thing.x").Identity); got != `{"name":"other"}` {
-		t.Errorf("after reading another one, the identity is %q", got)
+		t.Errorf("after reading another one, the identity: got %q, want %q", got, `{"name":"other"}`)
 	}
 }

@@ -45,7 +45,7 @@ resource "sim_thing" "a" {
 			w.config(text("true"))
 			w.ok(command{}).plans(row.changes...)
 			if got := w.sensitive("sim_thing.a"); got != row.stored {
-				t.Errorf("sensitive in the state: %q, want %q", got, row.stored)
+				t.Errorf("sensitive in the state: got %q, want %q", got, row.stored)
 			}
 			w.config(text("false"))
 			w.ok(command{}).plans(row.changes...)
@@ -53,7 +53,7 @@ resource "sim_thing" "a" {
 				w.config(text("true"))
 				w.ok(command{replace: []string{"sim_thing.a"}})
 				if got := w.sensitive("sim_thing.a"); got != `json size tags["k"]` {
-					t.Errorf("sensitive in the state of an object made from the configuration alone: %q", got)
+					t.Errorf("sensitive in the state of an object made from the configuration alone: got %q, want %q", got, `json size tags["k"]`)
 				}
 				w.config(text("false"))
 				w.ok(command{}).plans()

@@ -98,7 +98,7 @@ func (im *importer) importObject(t *future.Task, to addr.Instance, id string) *s
 	if po == nil {
 		return nil
 	}
-	if u, ok := im.planner.run.ProviderUse(t, po.Addr); ok {
+	if u, ok := im.planner.run.Providers.Use(t, po.Addr); ok {
 		im.planner.pool.Claim(u)
 		defer im.planner.pool.Waive(u)
 	}
@@ -109,7 +109,7 @@ func (im *importer) importObject(t *future.Task, to addr.Instance, id string) *s
 		if !sub.Use(s.Provider(t, po, in.Addr()), po.Addr) {
 			return
 		}
-		got, ok := sub.Import(&object.ImportTarget{ID: id}, sub.meta(in))
+		got, ok := (&object.ImportTarget{ID: id}).Import(&sub.Op, sub.meta(in))
 		if !ok {
 			return
 		}

@@ -41,10 +41,10 @@ resource "sim_thing" "x" {
 			w := newWorld(t, resource+c.blocks)
 			r := w.fails(command{}, "Duplicate import configuration", c.want)
 			if n := r.errors(); n != 1 {
-				t.Errorf("%d errors: %s", n, r.diags())
+				t.Errorf("got %d errors, want 1: %s", n, r.diags())
 			}
 			if n := r.planLog.Count(simlog.Filter{RPC: "ImportResourceState"}); n != 0 {
-				t.Errorf("the provider was asked for an object %d times", n)
+				t.Errorf("the provider was asked for an object %d times, want 0", n)
 			}
 			w.config(resource)
 			w.ok(command{})

@@ -170,7 +170,7 @@ func TestInterruptBeforeApply(t *testing.T) {
 	r := w.fails(command{soft: soft, between: cancel}, "interrupted")
 	r.did()
 	if n := opens(r.applyLog, ""); n != 0 {
-		t.Errorf("%d openings after the interrupt", n)
+		t.Errorf("%d openings after the interrupt, want 0", n)
 	}
 	w.has()
 }
@@ -213,11 +213,11 @@ resource "sim_thing" "x" {
 	r := w.ok(command{})
 	for _, key := range []string{"eu", "us"} {
 		if got := w.attr(`sim_thing.x["`+key+`"]`, "label"); got != `"`+key+`-`+key+`"` {
-			t.Errorf("label of %s = %s", key, got)
+			t.Errorf("label of %s: got %s, want %s", key, got, `"`+key+`-`+key+`"`)
 		}
 	}
 	if n := pids(r.log()); n != 2 {
-		t.Errorf("%d processes for two configurations", n)
+		t.Errorf("%d processes for two configurations, want 2", n)
 	}
 	w.config(text(`"eu"`))
 	w.ok(command{}).did("delete us")
@@ -261,11 +261,11 @@ resource "sim_thing" "x" {
 		"module.inherits.sim_thing.x": `"default-m"`, "module.passed.sim_thing.x": `"other-m"`, "module.aliased.sim_thing.x": `"other-a"`,
 	} {
 		if got := w.attr(address, "label"); got != want {
-			t.Errorf("%s: label = %s, want %s", address, got, want)
+			t.Errorf("%s: label: got %s, want %s", address, got, want)
 		}
 	}
 	if n := pids(r.log()); n != 2 {
-		t.Errorf("%d processes for two configurations", n)
+		t.Errorf("%d processes for two configurations, want 2", n)
 	}
 	w.config(`
 provider "sim" { prefix = "default-" }
@@ -297,7 +297,7 @@ resource "sim_old" "x" {
 	before(t, "configured before what it depends on", applyOf(t, r.applyLog, "a").End.T, applyOf(t, r.applyLog, "x").Begin.T)
 	r = w.ok(command{mode: plan.Destroy})
 	if got := applied(r.applyLog); !slices.Equal(got, []string{"delete x", "delete a"}) {
-		t.Errorf("destroyed %q: what the provider needs must outlive what it manages", got)
+		t.Errorf("destroyed: got %q, want %q: what the provider needs must outlive what it manages", got, []string{"delete x", "delete a"})
 	}
 }
 
@@ -307,7 +307,7 @@ func TestOneSchemaCallPerProcess(t *testing.T) {
 	w := newWorld(t, chain)
 	r := w.ok(command{})
 	if n := pids(r.log()); n != 1 {
-		t.Errorf("%d processes", n)
+		t.Errorf("got %d processes, want 1", n)
 	}
 	counts := r.log().Counts()
 	if counts["GetProviderSchema"] != 1 || counts["ConfigureProvider"] != 1 {

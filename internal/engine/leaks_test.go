@@ -90,7 +90,7 @@ func TestWhatIsExposed(t *testing.T) {
 			}
 		}
 		if !slices.Equal(got, want) {
-			t.Errorf("%s, %q are shown", when, got)
+			t.Errorf("%s, %q are shown, want %q", when, got, want)
 		}
 	}
 	shown("before")
@@ -105,7 +105,7 @@ func TestWhatIsExposed(t *testing.T) {
 		n := 0
 		exposeVariables(map[string]*config.Variable{"a": {}, "b": {}, "c": {}}, map[string]cty.Value{"a": cty.StringVal("a"), "b": cty.StringVal("b"), "c": cty.StringVal("c")}, func([]byte) bool { n++; return n < most })
 		if n != most {
-			t.Errorf("of the variables, %d are given, not %d", n, most)
+			t.Errorf("of the variables, %d are given, want %d", n, most)
 		}
 	}
 	st.SetObject(addr.Object{Instance: addr.Instance{Resource: addr.Resource{Type: "t", Name: "other"}}}, o, addr.ProviderConfig{Provider: addr.BuiltinProvider})

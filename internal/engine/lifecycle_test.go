@@ -19,10 +19,10 @@ func TestCreateUpdateDestroy(t *testing.T) {
 	r := w.ok(command{})
 	r.plans("sim_thing.a create", "sim_thing.b create", "sim_thing.c create").did("create a", "create b", "create c")
 	if r.applied.Counts != (plan.Counts{Add: 3}) {
-		t.Errorf("counts = %+v", r.applied.Counts)
+		t.Errorf("counts: got %+v, want %+v", r.applied.Counts, (plan.Counts{Add: 3}))
 	}
 	if got := w.output("c"); got != "c-1" {
-		t.Errorf("output c = %q", got)
+		t.Errorf("output c: got %q, want %q", got, "c-1")
 	}
 	w.ok(command{planOnly: true}).plans()
 
@@ -100,7 +100,7 @@ resource "sim_thing" "top" {
 		r.plans("sim_thing.base delete-create replace_because_cannot_update", "sim_thing.top delete-create replace_because_cannot_update")
 		r.did("delete top", "delete base", "create base", "create top")
 		if r.applied.Counts != (plan.Counts{Add: 2, Destroy: 2}) {
-			t.Errorf("counts = %+v", r.applied.Counts)
+			t.Errorf("counts: got %+v, want %+v", r.applied.Counts, (plan.Counts{Add: 2, Destroy: 2}))
 		}
 		w.has("sim_thing.base", "sim_thing.top")
 		w.exists("base", "top")
@@ -246,7 +246,7 @@ resource "sim_thing" "x" {
 	r.did("delete x")
 	w.has("sim_thing.x")
 	if w.attr("sim_thing.x", "id") != `"x-2"` {
-		t.Errorf("the new object is not the one that was kept: %s", w.attr("sim_thing.x", "id"))
+		t.Errorf("the new object is not the one that was kept: got %s, want %s", w.attr("sim_thing.x", "id"), `"x-2"`)
 	}
 	w.exists("x")
 }
@@ -270,7 +270,7 @@ resource "sim_thing" "x" {
 	w.fails(command{}, "sim_thing.x", "asked to fail on create")
 	w.has("sim_thing.x")
 	if w.attr("sim_thing.x", "id") != `"x-1"` {
-		t.Errorf("id = %s, want the old object's", w.attr("sim_thing.x", "id"))
+		t.Errorf("id: got %s, want the old object's", w.attr("sim_thing.x", "id"))
 	}
 }
 
@@ -302,7 +302,7 @@ resource "sim_thing" "x" {
 	w.fails(command{}, "asked to fail on update-partial")
 	w.has("sim_thing.x")
 	if w.attr("sim_thing.x", "size") != "7" {
-		t.Errorf("size = %s: the answer that came with the error was not kept", w.attr("sim_thing.x", "size"))
+		t.Errorf("size: got %s, want %s: the answer that came with the error was not kept", w.attr("sim_thing.x", "size"), "7")
 	}
 }
 
@@ -317,12 +317,12 @@ func TestDriftAndDeletionOutside(t *testing.T) {
 	}
 	r = w.ok(command{planOnly: true, skipRefresh: true}).plans()
 	if n := r.planLog.Count(simlog.Filter{RPC: "ReadResource"}); n != 0 {
-		t.Errorf("%d reads without refresh", n)
+		t.Errorf("%d reads without refresh, want 0", n)
 	}
 	r = w.ok(command{mode: plan.RefreshOnly})
 	r.plans().did()
 	if w.attr("sim_thing.a", "size") != "99" {
-		t.Errorf("size = %s after refresh-only", w.attr("sim_thing.a", "size"))
+		t.Errorf("size: got %s after refresh-only, want %s", w.attr("sim_thing.a", "size"), "99")
 	}
 	if err := os.Remove(simcloud.ObjectPath(w.cloud, "b-1")); err != nil {
 		t.Fatal(err)

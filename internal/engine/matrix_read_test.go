@@ -64,7 +64,7 @@ func TestMatrixRead(t *testing.T) {
 		r := w.run(command{planOnly: true})
 		for _, a := range r.actions() {
 			if a != "sim_thing.x create" {
-				t.Errorf("planned %q", a)
+				t.Errorf("planned: got %q, want %q", a, "sim_thing.x create")
 			}
 		}
 	})
@@ -103,7 +103,7 @@ func TestMatrixUpgrade(t *testing.T) {
 			m.check(t, w, r)
 			w.has("sim_thing.x")
 			if o := w.object("sim_thing.x"); o.SchemaVersion != 0 {
-				t.Errorf("the object was stored with version %d", o.SchemaVersion)
+				t.Errorf("the object was stored with version: got %d, want 0", o.SchemaVersion)
 			}
 		})
 	}
@@ -263,7 +263,7 @@ func TestMatrixStart(t *testing.T) {
 			w.rules = rules(`{"rpc":"Start","do":"` + deed + `","text":"last words"}`)
 			r := w.fails(command{}, "mayfly.dev/test/sim")
 			if r.errors() != 1 {
-				t.Errorf("%d errors, want 1: %s", r.errors(), texts(r.diags()))
+				t.Errorf("got %d errors, want 1: %s", r.errors(), texts(r.diags()))
 			}
 		})
 	}
@@ -290,7 +290,7 @@ output "o" { value = provider::sim::echo({ k = [1] }).k[0] }`
 	w := newWorld(t, text)
 	w.ok(command{})
 	if w.attr("sim_thing.x", "json") != `"\"ab\""` {
-		t.Errorf("json = %s", w.attr("sim_thing.x", "json"))
+		t.Errorf("json: got %s, want %s", w.attr("sim_thing.x", "json"), `"\"ab\""`)
 	}
 	for _, row := range [][2]string{
 		{`"do":"error","text":"no luck"`, "no luck"}, {`"do":"rpc-error","text":"boom"`, "boom"}, {`"do":"garbage"`, "concat2"}, {`"do":"exit","text":"last words"`, "last words"},
@@ -315,7 +315,7 @@ func TestMatrixNoCapabilities(t *testing.T) {
 	w.ok(command{})
 	r := w.ok(command{mode: plan.Destroy})
 	if n := r.planLog.Count(simlog.Filter{RPC: "PlanResourceChange"}); n != 0 {
-		t.Errorf("%d destructions were planned with a provider that does not plan them", n)
+		t.Errorf("%d destructions were planned with a provider that does not plan them, want 0", n)
 	}
 	w.exists()
 }
@@ -345,7 +345,7 @@ resource "sim_legacy" "x" {
 }`)
 	w.ok(command{})
 	if got := w.attr("sim_legacy.x", "value") + w.attr("sim_legacy.x", "defaulted"); got != `"LOWER""legacy default"` {
-		t.Errorf("attributes = %s", got)
+		t.Errorf("attributes: got %s, want %s", got, `"LOWER""legacy default"`)
 	}
 	w.ok(command{planOnly: true}).plans()
 }

@@ -58,7 +58,7 @@ func (m *misdeed) check(t *testing.T, w *world, r *result) {
 		errors = 0
 	}
 	if r.errors() != errors {
-		t.Errorf("%d errors: %s", r.errors(), texts(r.diags()))
+		t.Errorf("got %d errors, want %d: %s", r.errors(), errors, texts(r.diags()))
 	}
 	if len(m.want) > 0 {
 		d := r.wants(diag.Error, m.want...)
@@ -231,10 +231,10 @@ func TestMatrixApplyCreate(t *testing.T) {
 			}
 			if slices.Contains(w.addresses(), "sim_thing.x") || slices.Contains(w.addresses(), "sim_thing.x tainted") {
 				if got := w.attr("sim_thing.x", "secret_wo"); got != "null" {
-					t.Errorf("secret_wo = %s in the state", got)
+					t.Errorf("secret_wo = %s in the state, want %s", got, "null")
 				}
 				if got := w.attr("sim_thing.x", "id"); got != `"x-1"` {
-					t.Errorf("id = %s: the rest of the object was not kept", got)
+					t.Errorf("id: got %s, want %s: the rest of the object was not kept", got, `"x-1"`)
 				}
 			}
 		})
@@ -279,7 +279,7 @@ func TestMatrixApplyUpdate(t *testing.T) {
 			m.check(t, w, r)
 			w.has(everything...)
 			if got := w.attr("sim_thing.x", "size"); got != m.size {
-				t.Errorf("size = %s, want %s", got, m.size)
+				t.Errorf("size: got %s, want %s", got, m.size)
 			}
 		})
 	}

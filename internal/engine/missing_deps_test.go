@@ -31,7 +31,7 @@ func TestMissingDepsLooksOnce(t *testing.T) {
 	for range n {
 		for name, want := range map[string]bool{"there": false, "gone": true, "untold": true} {
 			if got := l.any(&future.Task{}, []plan.Dep{whole(name)}); got != want {
-				t.Fatalf("all of %s: %v, want %v", name, got, want)
+				t.Fatalf("all of %s: got %v, want %v", name, got, want)
 			}
 		}
 	}

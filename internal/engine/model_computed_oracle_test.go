@@ -264,3 +264,14 @@ func (h *madeHistory) isMissed(address string, s heldCommand) bool {
 	}
 	return false
 }
+
+// isTakenOut reports whether a plan takes the token of an account out of the state, and something has a
+// password that is made of it.
+func (h *madeHistory) isTakenOut(address string) bool {
+	for _, i := range h.config.all() {
+		if i.address() == address && i.on && h.instance(i) != nil && tokenOf(h.instance(i).Current) != "" {
+			return slices.ContainsFunc(h.config.users(i.madeObject), func(user *madeObject) bool { return user.typ == "sim_account" })
+		}
+	}
+	return false
+}

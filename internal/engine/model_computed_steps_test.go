@@ -151,7 +151,6 @@ func (h *madeHistory) rotate(i madeInstance) string {
 // set adds or removes the setting of an account. Without it, the token has to be made anew: the state does
 // not have it.
 func (h *madeHistory) set(i madeInstance, s *madeStep) string {
-	c := h.config
 	if i.typ != "sim_account" || s.cmd.mode != plan.Normal {
 		return "nothing"
 	}
@@ -163,13 +162,6 @@ func (h *madeHistory) set(i madeInstance, s *madeStep) string {
 		}
 		if !i.on {
 			s.cmd.replace = append(s.cmd.replace, all.address())
-		}
-	}
-	if i.on { // their passwords count as made of other values, if others are not available
-		for _, user := range c.users(i.madeObject) {
-			for _, all := range user.instances() {
-				h.touch(all)
-			}
 		}
 	}
 	return fmt.Sprintf("setting %t", i.on)
@@ -280,6 +272,8 @@ func (h *madeHistory) follows(of *madeObject) {
 	for _, i := range of.instances() {
 		if h.instance(i) == nil {
 			h.renew(i)
+		} else {
+			h.comeBack(i)
 		}
 	}
 	for _, user := range h.config.users(of) {
@@ -295,4 +289,15 @@ func (h *madeHistory) follows(of *madeObject) {
 		}
 		h.bump(user)
 	}
+}
+
+// comeBack notes the changes of an instance while its resource did not have it.
+func (h *madeHistory) comeBack(i madeInstance) {
+	first := madeInstance{i.madeObject, 0}.named()
+	h.touched[i.named()] = h.touched[i.named()] || h.touched[first]
+	h.needy[i.named()] = h.needy[i.named()] || h.needy[first]
+	if h.renewed[first] {
+		h.renew(i)
+	}
+	h.spread()
 }

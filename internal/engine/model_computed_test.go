@@ -272,6 +272,8 @@ func (h *madeHistory) follow(s madeStep, r *heldResult) (way wayOut) {
 			}
 		case "Moved resource instances excluded by targeting", "Nothing matches -replace":
 			right, way.unrestricted = len(s.cmd.targets)+len(s.cmd.excludes) > 0, true
+		case "Value is still needed":
+			right, way.unrestricted = h.isTakenOut(d.Address) && len(s.cmd.targets)+len(s.cmd.excludes) > 0, true
 		case "Cannot tell whether the object exists": // an account that is gone, with a password
 			right = slices.ContainsFunc(h.config.all(), func(i madeInstance) bool { return i.address() == d.Address && h.real(i) == "" })
 		case "Value was not delivered":

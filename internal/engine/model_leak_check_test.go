@@ -120,7 +120,7 @@ func (rp *leakReplay) checkOutputs(t *testing.T, tr *leakTrace) {
 			got, _ = stored.Value.Unmarked()
 		}
 		if !got.RawEquals(want) {
-			t.Errorf("round %d: output %s is %#v, want %#v", rp.round, o.name, got, want)
+			t.Errorf("round %d: output %s: got %#v, want %#v", rp.round, o.name, got, want)
 		}
 	}
 }

@@ -67,7 +67,7 @@ output "o" {
 		t.Errorf("diagnostics: %q", got)
 	}
 	if got := w.output("o"); got != "cty.NumberIntVal(7)" {
-		t.Errorf("the output is %s", got)
+		t.Errorf("the output: got %s, want %s", got, "cty.NumberIntVal(7)")
 	}
 	if got := w.checks(); !slices.Equal(got, []string{"data.sim_lookup.d fail", "output.o fail", "sim_thing.x fail"}) {
 		t.Errorf("checks = %q", got)
@@ -180,7 +180,7 @@ output "new" { value = "new" }
 		{"destroy all", command{mode: plan.Destroy}, []string{"both delete", "d delete", "gone delete", "x delete"}},
 	} {
 		if got := outputs(row.command); !slices.Equal(got, row.want) {
-			t.Errorf("%s: %q, want %q", row.name, got, row.want)
+			t.Errorf("%s: got %q, want %q", row.name, got, row.want)
 		}
 	}
 	w.rules = `[{"rpc":"ReadDataSource","do":"error"}]`
@@ -188,7 +188,7 @@ output "new" { value = "new" }
 	w.ok(command{excludes: []string{"data.sim_lookup.d"}})
 	w.ok(command{mode: plan.Destroy, targets: []string{"sim_thing.x"}})
 	if got := w.output("d") + w.output("gone"); got != "y-1gone" {
-		t.Errorf("outputs that no plan was about: %q", got)
+		t.Errorf("outputs that no plan was about: got %q, want %q", got, "y-1gone")
 	}
 }
 
@@ -281,14 +281,14 @@ output "gone" { value = sim_thing.x.size == 1 ? "1" : null }
 	w := newWorld(t, text("1", `"create"`))
 	w.fails(command{}, "asked to fail on create")
 	if got := []string{w.output("known"), w.output("unknown"), w.output("gone")}; !slices.Equal(got, []string{"size 1", "", "1"}) {
-		t.Errorf("outputs after a failed creation: %q", got)
+		t.Errorf("outputs after a failed creation: got %q, want %q", got, []string{"size 1", "", "1"})
 	}
 	w.config(text("1", "null"))
 	w.ok(command{})
 	w.config(text("2", `"update"`))
 	w.fails(command{}, "asked to fail on update")
 	if got := []string{w.output("known"), w.output("unknown"), w.output("gone")}; !slices.Equal(got, []string{"size 2", "serial 1", ""}) {
-		t.Errorf("outputs after a failed update: %q", got)
+		t.Errorf("outputs after a failed update: got %q, want %q", got, []string{"size 2", "serial 1", ""})
 	}
 }
 
@@ -392,7 +392,7 @@ output "y" { value = sim_thing.x.size }`
 	w.config(text("2", "2"))
 	w.ok(command{})
 	if x := w.output("x"); x != "cty.NumberIntVal(2)" {
-		t.Errorf("outputs: x = %s", x)
+		t.Errorf("outputs: x: got %s, want %s", x, "cty.NumberIntVal(2)")
 	}
 }
 
@@ -417,7 +417,7 @@ data "sim_lookup" "d" { name = "x" }`)
 	w.fails(command{vars: bad, targets: []string{"data.sim_lookup.d"}}, "v is not the name")
 	r := w.ok(command{vars: bad, targets: []string{"sim_thing.y"}, planOnly: true})
 	if n := r.log().Count(simlog.Filter{RPC: "ReadDataSource"}); n != 0 {
-		t.Errorf("%d data sources were read for a validation", n)
+		t.Errorf("%d data sources were read for a validation, want 0", n)
 	}
 	w.ok(command{vars: bad, excludes: []string{"data.sim_lookup.d"}, planOnly: true})
 }

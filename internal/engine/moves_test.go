@@ -184,7 +184,7 @@ moved {
 	}
 	w.has("sim_thing.y")
 	if w.attr("sim_thing.y", "id") != `"x-1"` {
-		t.Errorf("id = %s", w.attr("sim_thing.y", "id"))
+		t.Errorf("id: got %s, want %s", w.attr("sim_thing.y", "id"), `"x-1"`)
 	}
 	w.ok(command{planOnly: true}).plans()
 }
@@ -292,7 +292,7 @@ resource "sim_thing" "x" {
 			call(t, r.planLog, simlog.Filter{RPC: "ImportResourceState"})
 			w.has("sim_thing.x")
 			if w.attr("sim_thing.x", "id") != `"x-1"` {
-				t.Errorf("id = %s", w.attr("sim_thing.x", "id"))
+				t.Errorf("id: got %s, want %s", w.attr("sim_thing.x", "id"), `"x-1"`)
 			}
 			if r.applied.Counts.Import != 1 {
 				t.Errorf("counts = %+v", r.applied.Counts)
@@ -348,7 +348,7 @@ moved {
 			w.config(row.config)
 			r := w.ok(row.command).plans(row.want)
 			if n := r.planLog.Count(simlog.Filter{RPC: "MoveResourceState"}); n != 0 {
-				t.Errorf("the provider was asked %d times to convert what goes", n)
+				t.Errorf("the provider was asked %d times to convert what goes, want 0", n)
 			}
 			if live := w.live(); len(live) != 0 {
 				t.Errorf("left in the cloud: %v", live)

@@ -120,7 +120,7 @@ moved {
 			w.config(`resource "sim_thing" "c" { name = "` + test.id[:1] + `" }` + chain)
 			r := w.ok(command{})
 			if got := w.attr("sim_thing.c", "id"); got != id {
-				t.Errorf("sim_thing.c is %s, want %s", got, id)
+				t.Errorf("sim_thing.c: got %s, want %s", got, id)
 			}
 			if test.wants != nil {
 				r.wants(1, append([]string{"Move to an occupied address"}, test.wants...)...)

@@ -61,7 +61,7 @@ func (w *walk) instanceOp(in *eval.Instance) objectOp {
 	if b := in.Resource.Block; len(b.Withheld) > 0 {
 		withhold(&op.Withheld, b)
 		op.Answers.Withheld = op.Withheld.Names
-		op.Withheld.Ignored = func(p cty.Path) bool { return contract.Ignores(op.Block(), &in.Config().Lifecycle, p) }
+		op.Withheld.Ignored = func(p cty.Path) bool { return contract.Ignores(b.Schema.Block, &in.Config().Lifecycle, p) }
 	}
 	return op
 }

@@ -115,6 +115,6 @@ func TestE53NotRecordedNotOpened(t *testing.T) {
 	r := w.run(command{between: func() { w.recorder.fail = errDiskFull }})
 	r.wants(diag.Error, "Ephemeral resource not opened", "ephemeral.sim_secret.s was not opened", errDiskFull.Error())
 	if n := r.applyLog.Count(simlog.Filter{RPC: "OpenEphemeralResource"}); n != 0 {
-		t.Errorf("it was opened %d times", n)
+		t.Errorf("it was opened %d times, want 0", n)
 	}
 }

@@ -259,9 +259,7 @@ func (p *planner) visitResource(pool *future.Pool, t *future.Task, r *eval.Resou
 		}
 		p.unknown[r.Addr()] = struct{}{}
 	}
-	for _, in := range instances {
-		p.desired[in.Addr()] = struct{}{}
-	}
+	p.desired[r.Addr()] = r
 	p.mu.Unlock()
 	uses := make([][]eval.Use, len(instances))
 	for i, in := range instances {

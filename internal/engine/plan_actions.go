@@ -20,7 +20,7 @@ import (
 // configuration of an action may refer to the resource that triggers it. It may also lead to instances that
 // a restricted plan has not planned so far, whose changes may trigger actions too.
 func planActions(p *planner) {
-	if p.req.Mode != plan.Normal || p.imports.generating {
+	if p.req.Mode != plan.Normal || p.imports.generating || !anyTriggers(p.req.Config) {
 		return
 	}
 	claims := actionClaims(p.req.Config)
@@ -48,6 +48,12 @@ func planActions(p *planner) {
 		}
 	}
 	p.plan.SortInvocations()
+}
+
+// anyTriggers reports whether a resource triggers actions.
+func anyTriggers(cfg *blocks.Config) (found bool) {
+	cfg.EachResource(func(b *blocks.Resource) { found = found || len(b.ActionTriggers) > 0 })
+	return found
 }
 
 // actionClaims returns the uses of planning invocations of all actions.

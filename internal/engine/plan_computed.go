@@ -8,6 +8,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/internal/engine/computed"
 	"github.com/mayfly-iac/mayfly/internal/engine/ephemeral"
 	"github.com/mayfly-iac/mayfly/internal/engine/object"
 	"github.com/mayfly-iac/mayfly/internal/values/schema"
@@ -68,10 +69,11 @@ func ignores(op *objectOp, path cty.Path) bool {
 // noteUses notes that an object uses the values that parts of its configuration are made of.
 func noteUses(ip *instancePlan, parts []value.ComputedPart) {
 	for _, part := range parts {
+		ip.planner.computed.Miss(part.Of, ip.Obj.Instance)
 		if !part.Of.Past {
-			ip.planner.computed.add(part.Of, computedUse{
-				user: ip.Obj.String(), instance: ip.Obj.Instance, path: part.Path,
-				ignored: ignores(&ip.objectOp, part.Path),
+			ip.planner.computed.Add(part.Of, computed.Use{
+				User: ip.Obj.String(), Instance: ip.Obj.Instance, Path: part.Path,
+				Withheld: ip.Withheld.Names.Matches(part.Path), Ignored: ignores(&ip.objectOp, part.Path),
 			})
 		}
 	}
@@ -84,7 +86,7 @@ func staysUnavailable(ip *instancePlan, s *ephemeral.Session, missing []cty.Path
 	}
 	ip.config = ip.declared
 	return ip.Withheld.Unavailable(ip.stored, ip.declared.Value, missing) ||
-		sameAdopted(ip.t, &ip.objectOp, s.Opened, ip.in, ip.stored, ip.declared, missing, isStored)
+		sameAdopted(ip.t, &ip.objectOp, s.Opened, ip.in, ip.stored, ip.declared, missing, ip.planner.computed.TakenOut)
 }
 
 // checkUnavailable reports arguments that a change needs and whose values cannot be had. An update needs
@@ -127,20 +129,19 @@ func takesWriteOnly(b *schema.Block, path cty.Path, before, after cty.Value) boo
 }
 
 // checkDeliveries has each change that makes a computed value owe it to those who use it (E98). A user that
-// exists and will not take the value in this run is an error: the value would be lost.
+// exists and will not take the value in this run is an error: the value would be lost. So is a use of a value
+// that an earlier run has lost.
 func checkDeliveries(p *planner) {
 	if p.req.Mode != plan.Normal {
 		return
 	}
-	var changes []*plan.Change
-	for _, c := range p.changes {
-		if makesComputed(c) {
-			changes = append(changes, c)
-		}
-	}
-	slices.SortFunc(changes, func(a, b *plan.Change) int { return a.Addr.Compare(b.Addr) })
-	if len(changes) > 0 && p.selection.Restricted() {
+	changes, adopting := changesWith(p, makesComputed), changesWith(p, takesOutComputed)
+	if p.selection.Restricted() && len(changes)+len(adopting)+len(p.computed.Undelivered()) > 0 {
 		addExcludedUses(p)
+	}
+	reportUndelivered(p)
+	for _, c := range adopting {
+		checkTakenOut(p, c)
 	}
 	for _, c := range changes {
 		used, late := false, leftOut{}
@@ -148,8 +149,8 @@ func checkDeliveries(p *planner) {
 			if !w.Computed || !w.Status.Differs() {
 				continue
 			}
-			by := attributeName(c.Addr, w.Path)
-			for _, use := range p.computed.of[by] {
+			by := computed.Name(c.Addr, w.Path)
+			for _, use := range p.computed.Of(by) {
 				used = true
 				if !late.has(p, c, &c.Withheld[i], by, use) {
 					deliver(p, c, &c.Withheld[i], by, use)
@@ -170,6 +171,17 @@ func checkDeliveries(p *planner) {
 	}
 }
 
+// changesWith returns the planned changes for which has returns true, sorted by address.
+func changesWith(p *planner, has func(*plan.Change) bool) (out []*plan.Change) {
+	for _, c := range p.changes {
+		if has(c) {
+			out = append(out, c)
+		}
+	}
+	slices.SortFunc(out, func(a, b *plan.Change) int { return a.Addr.Compare(b.Addr) })
+	return out
+}
+
 // makesComputed reports whether a change makes a computed value, or may.
 func makesComputed(c *plan.Change) bool {
 	if c.Action == plan.NoOp || c.Action == plan.Delete || c.Action == plan.Forget || c.Deposed != addr.Current {
@@ -185,53 +197,53 @@ func sortedOnce(list []addr.Instance) []addr.Instance {
 }
 
 // deliver decides about one user of a value that a change makes.
-func deliver(p *planner, c *plan.Change, w *plan.Withheld, by string, use computedUse) {
-	if use.instance == (addr.Instance{}) {
-		if c.Action != plan.Update && !use.once {
+func deliver(p *planner, c *plan.Change, w *plan.Withheld, by string, use computed.Use) {
+	if use.Instance == (addr.Instance{}) {
+		if c.Action != plan.Update && !use.Once {
 			p.run.Report(diag.Warnf("Later runs do not have a value that they need",
-				"%s is made of %s, which exists only in the run that makes it. Later runs need it too, and will end with an error. Store the value where it can be read from, for instance through a write-only argument, and read it from there.", use.user, by).WithAddress(c.Addr.String()))
+				"%s is made of %s, which exists only in the run that makes it. Later runs need it too, and will end with an error. Store the value where it can be read from, for instance through a write-only argument, and read it from there.", use.User, by).WithAddress(c.Addr.String()))
 		}
 		return
 	}
-	to := p.changes[addr.Object{Instance: use.instance}]
-	if use.ignored && (to == nil || to.Action != plan.Create && !to.Action.IsReplace()) {
+	to := p.changes[addr.Object{Instance: use.Instance}]
+	if use.Ignored && (to == nil || to.Action != plan.Create && !to.Action.IsReplace()) {
 		warnIgnoring(p, c.Action == plan.Update, by, use)
 		return
 	}
-	if to != nil && takes(p, to, use.path) {
-		w.Consumers = append(w.Consumers, use.instance)
+	if to != nil && takes(p, to, use.Path) {
+		w.Consumers = append(w.Consumers, use.Instance)
 		return
 	}
 	if c.Action == plan.Update {
-		w.Missed = append(w.Missed, use.instance) // maybe there is no new value
+		w.Missed = append(w.Missed, use.Instance) // maybe there is no new value
 		return
 	}
-	if to == nil && p.broken.Touched(plan.Dep{Resource: use.instance.Abs(), Key: use.instance.Key}) {
+	if to == nil && p.broken.Touched(plan.Dep{Resource: use.Instance.Abs(), Key: use.Instance.Key}) {
 		return // its own error is reported
 	}
-	why, way := "the version of its argument "+schema.PathString(use.path)+" stays, so that the value is not sent", "Change the version, or make it fingerprint("+by+")"
+	why, way := "the version of its argument "+schema.PathString(use.Path)+" stays, so that the value is not sent", "Change the version, or make it fingerprint("+by+")"
 	switch {
 	case to == nil:
 		why, way = "this plan leaves it out", "Include it in the plan"
-	case unversioned(p, to, use.path):
-		why = "its argument " + schema.PathString(use.path) + " has no version, so that the value is not sent"
-		way = "Replace that object too with the option -replace=" + diag.Argument(use.instance.String())
+	case unversioned(p, to, use.Path):
+		why = "its argument " + schema.PathString(use.Path) + " has no version, so that the value is not sent"
+		way = "Replace that object too with the option -replace=" + diag.Argument(use.Instance.String())
 	}
 	p.run.Report(diag.Errorf("New value would not be delivered",
 		"The plan makes a new value of %s, and %s uses it, but %s. The value exists only in the run that makes it. %s, or leave the value as it is.",
-		by, use.instance, why, way).WithAddress(use.instance.String()))
+		by, use.Instance, why, way).WithAddress(use.Instance.String()))
 }
 
 // warnIgnoring warns about a user of a new value whose changes are ignored. maybe is set if the value may
 // stay the same.
-func warnIgnoring(p *planner, maybe bool, by string, use computedUse) {
+func warnIgnoring(p *planner, maybe bool, by string, use computed.Use) {
 	makes := "makes"
 	if maybe {
 		makes = "may make"
 	}
 	p.run.Report(diag.Warnf("New value is not sent where changes are ignored",
 		"The plan %s a new value of %s, which %s uses. Changes of its argument %s are ignored, so it keeps the earlier value. To give it the new one, replace it in the same run with the option -replace=%s.",
-		makes, by, use.instance, schema.PathString(use.path), diag.Argument(use.instance.String())).WithAddress(use.instance.String()))
+		makes, by, use.Instance, schema.PathString(use.Path), diag.Argument(use.Instance.String())).WithAddress(use.Instance.String()))
 }
 
 // takes reports whether a change takes the value of an argument.
@@ -263,85 +275,6 @@ func unversioned(p *planner, c *plan.Change, path cty.Path) bool {
 // schemaOf returns the schema of the object of a change, nil if it is not loaded.
 func schemaOf(p *planner, c *plan.Change) *schema.Schema {
 	return p.providers.Loaded(c.Provider.Provider, addr.Managed, c.Addr.Resource.Type)
-}
-
-// checkUndelivered looks for computed values of an object that an earlier run made and did not deliver (E98).
-// An object that was created by that run, and that nothing else needs, is to be replaced, which undelivered
-// says. Anything else is an error, and checkUndelivered returns false.
-func checkUndelivered(ip *instancePlan) bool {
-	if ip.stored == nil || ip.stored.Tainted || ip.planner.req.Mode != plan.Normal {
-		return true
-	}
-	if _, forced := ip.planner.forced[ip.in.Addr()]; forced {
-		return true
-	}
-	var owed, had []addr.ConfigResource
-	created := true
-	for _, w := range ip.stored.Withheld {
-		for _, r := range w.Owed {
-			if m := ip.planner.req.Config.Modules[r.Module]; m != nil && m.Resources[r.Resource] != nil && !slices.Contains(owed, r) {
-				owed, created = append(owed, r), created && w.Created
-			}
-		}
-		for _, r := range w.To {
-			if !slices.Contains(w.Owed, r) && !slices.Contains(had, r) {
-				had = append(had, r)
-			}
-		}
-	}
-	if len(owed) == 0 || !slices.ContainsFunc(owed, ip.planner.selection.TouchesBlock) {
-		return true
-	}
-	a := ip.in.Addr()
-	prevented, diags := ip.in.PreventDestroy(ip.t)
-	ip.walk.run.Report(diags)
-	if diags.HasErrors() {
-		return false
-	}
-	if created && !prevented && len(had) == 0 && !othersDependOn(ip.planner, a.Config(), owed) {
-		ip.undelivered = true
-		ip.Report(diag.Warnf("Value was never delivered",
-			"An earlier run created %s and ended before %s had the value that its provider computed. The value is lost, so the object is replaced.", a, names(owed)))
-		return true
-	}
-	detail := fmt.Sprintf("An earlier run made a new value for %s, or may have, and ended before %s had it.", a, names(owed))
-	if len(had) > 0 {
-		detail += fmt.Sprintf(" It was delivered to %s.", names(had))
-	}
-	ip.Report(diag.Errorf("Value was not delivered",
-		"%s The value exists no longer, as ephemeral_attributes keeps it out of the state. To make a new one, add the option -replace=%s. If all is well as it is, run: untaint %s", detail, diag.Argument(a.String()), diag.Argument(a.String())))
-	return false
-}
-
-// othersDependOn reports whether the state has objects that depend on a resource, and that belong to none of
-// the given resources.
-func othersDependOn(p *planner, r addr.ConfigResource, known []addr.ConfigResource) bool {
-	for of := range p.dependents()[r] {
-		if of != r && !slices.Contains(known, of) {
-			return true
-		}
-	}
-	return false
-}
-
-// dependentsIn returns, for each resource that objects in a state depend on, the resources of those objects.
-func dependentsIn(st *state.State) map[addr.ConfigResource]map[addr.ConfigResource]struct{} {
-	out := map[addr.ConfigResource]map[addr.ConfigResource]struct{}{}
-	if st == nil {
-		return out
-	}
-	for i, in := range st.AllInstances() {
-		if in.Current == nil {
-			continue
-		}
-		for _, r := range in.Current.Dependencies {
-			if out[r] == nil {
-				out[r] = map[addr.ConfigResource]struct{}{}
-			}
-			out[r][i.Config()] = struct{}{}
-		}
-	}
-	return out
 }
 
 // keptAway returns the planned object without the computed values that stay. The plan may have read them, but

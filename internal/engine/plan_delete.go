@@ -42,7 +42,7 @@ func (or *orphanPlanner) plan(t *future.Task, o *orphan) {
 	}
 	departure := or.departure(t, o)
 	held := prepareHeld(t, or.run, o.obj.Instance)
-	if u, ok := or.run.ProviderUse(t, po.Addr); ok {
+	if u, ok := or.run.Providers.Use(t, po.Addr); ok {
 		or.awaitUses(t, []eval.Use{u})
 	}
 	or.inSession(t, o.obj, event.OpPlan, func(s *ephemeral.Session) {
@@ -80,7 +80,7 @@ func (or *orphanPlanner) plan(t *future.Task, o *orphan) {
 // provider returns the provider configuration that is to destroy the object, nil if there is none,
 // which is reported.
 func (or *orphanPlanner) provider(t *future.Task, o *orphan) *eval.ProviderObject {
-	po, diags := or.run.ProviderByAddr(t, o.provider)
+	po, diags := or.run.Providers.ByAddr(t, o.provider)
 	if (diags.HasErrors() || po.Unkeyed()) && or.planner.req.Mode == plan.Destroy && or.run.Declared(o.obj.Instance) {
 		// The provider block has gained for_each since, and only the resource block says which instance it
 		// uses.

@@ -213,33 +213,33 @@ func (im *importPlanner) checkTarget(target *importTarget) {
 		im.run.Report(diag.At(r.Range, "Invalid import provider argument",
 			"The provider argument of an import block is for generating configuration, but %s is already declared, with a provider of its own. Remove the argument.", target.To))
 	}
-	if _, ok := im.planner.desired[target.To]; ok || im.generating || im.planner.orphans.unresolved(target.To) || !im.planner.selection.Selects(target.To) || im.run.Diags.HasErrors() {
+	if declares(im.planner, target.To) || im.generating || im.planner.orphans.unresolved(target.To) || !im.planner.selection.Selects(target.To) || im.run.Diags.HasErrors() {
 		return
 	}
 	im.run.Report(diag.At(target.Block.Range, "Configuration for import target does not exist",
 		"The configuration declares no instance %s: its count, for_each, or enabled argument rules it out, or that of a module around it. Correct the address or the argument.", target.To))
 }
 
-// importPrior imports the object and reads it, unless generating its configuration did so.
-func (ip *instancePlan) importPrior(imp *object.ImportTarget, meta cty.Value) (object.Prior, bool) {
-	if g := ip.planner.generated[ip.in.Addr()]; g != nil {
-		ip.generated = g.Text
+// imported imports the object and reads it, unless generating its configuration did so.
+func (l *priorLoader) imported(meta cty.Value) (object.Prior, bool) {
+	if g := l.planner.generated[l.in.Addr()]; g != nil {
+		l.generated = g.Text
 		return g.prior, true
 	}
-	return ip.Import(imp, meta)
+	return l.importing.Import(&l.Op, meta)
 }
 
 // keepImported puts the imported object into the state that the plan starts from.
-func (ip *instancePlan) keepImported() bool {
-	o := ip.StateObject(ip.prior.Value, nil, ip.prior.Private, ip.prior.Identity, nil)
+func (l *priorLoader) keepImported() bool {
+	o := l.StateObject(l.prior.Value, nil, l.prior.Private, l.prior.Identity, nil)
 	if o == nil {
 		return false
 	}
-	ip.prior.Object = o
-	po := ip.in.Provider(ip.t)
-	ip.planner.mu.Lock()
-	defer ip.planner.mu.Unlock()
-	ip.planner.prior.SetObject(ip.Obj, o, po.Addr)
+	l.prior.Object = o
+	po := l.in.Provider(l.t)
+	l.planner.mu.Lock()
+	defer l.planner.mu.Unlock()
+	l.planner.prior.SetObject(l.Obj, o, po.Addr)
 	return true
 }
 

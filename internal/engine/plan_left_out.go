@@ -10,6 +10,7 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/internal/base/future"
+	"github.com/mayfly-iac/mayfly/internal/engine/computed"
 	"github.com/mayfly-iac/mayfly/internal/engine/contract"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
 	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
@@ -51,9 +52,11 @@ func addExcludedUse(p *planner, t *future.Task, in *eval.Instance) {
 	}
 	for _, part := range value.PathsMadeOf(cfg) {
 		b := in.Resource.Block
-		p.computed.add(part.Of, computedUse{
-			user: in.Addr().String(), instance: in.Addr(), path: part.Path,
-			ignored: b.Withheld.Matches(part.Path) && contract.Ignores(b.Schema.Block, &in.Config().Lifecycle, part.Path),
+		withheld := b.Withheld.Matches(part.Path)
+		p.computed.Miss(part.Of, in.Addr())
+		p.computed.Add(part.Of, computed.Use{
+			User: in.Addr().String(), Instance: in.Addr(), Path: part.Path,
+			Withheld: withheld, Ignored: withheld && contract.Ignores(b.Schema.Block, &in.Config().Lifecycle, part.Path),
 		})
 	}
 }
@@ -67,16 +70,16 @@ type leftOut struct {
 }
 
 // has reports whether a use of a new value is one by such a resource, and if so, notes it.
-func (l *leftOut) has(p *planner, c *plan.Change, w *plan.Withheld, by string, use computedUse) bool {
-	o := addr.Object{Instance: use.instance}
-	if use.instance == (addr.Instance{}) || c.Action == plan.Update || p.changes[o] != nil || p.prior.Object(o) != nil || !p.selection.Restricted() {
+func (l *leftOut) has(p *planner, c *plan.Change, w *plan.Withheld, by string, use computed.Use) bool {
+	o := addr.Object{Instance: use.Instance}
+	if use.Instance == (addr.Instance{}) || c.Action == plan.Update || p.changes[o] != nil || p.prior.Object(o) != nil || !p.selection.Restricted() {
 		return false
 	}
-	if p.broken.Touched(plan.Dep{Resource: use.instance.Abs(), Key: use.instance.Key}) {
+	if p.broken.Touched(plan.Dep{Resource: use.Instance.Abs(), Key: use.Instance.Key}) {
 		return false
 	}
-	w.Missed = append(w.Missed, use.instance)
-	if block := use.instance.Config(); !slices.Contains(l.blocks, block) {
+	w.Missed = append(w.Missed, use.Instance)
+	if block := use.Instance.Config(); !slices.Contains(l.blocks, block) {
 		l.blocks = append(l.blocks, block)
 	}
 	if !slices.Contains(l.values, by) {
@@ -101,12 +104,49 @@ func (l *leftOut) report(p *planner, c *plan.Change) {
 		prevented, _ = in.PreventDestroy(&future.Task{}) // which reports errors when it is planned
 	}
 	why := fmt.Sprintf("The plan makes a new value of %s and leaves out %s, which is to get it. The value exists only in the run that makes it, as ephemeral_attributes keeps it out of the state.",
-		strings.Join(l.values, ", "), names(l.blocks))
+		strings.Join(l.values, ", "), computed.Names(l.blocks))
 	if prevented {
 		p.run.Report(diag.Errorf("New value would not be delivered",
-			"%s It would be lost, and prevent_destroy of %s is against replacing the object for another one. Plan them together: add %s to this plan.", why, c.Addr, names(l.blocks)).WithAddress(c.Addr.String()))
+			"%s It would be lost, and prevent_destroy of %s is against replacing the object for another one. Plan them together: add %s to this plan.", why, c.Addr, computed.Names(l.blocks)).WithAddress(c.Addr.String()))
 		return
 	}
 	p.run.Report(diag.Warnf("New value will not be delivered",
-		"%s Add %s to this plan. Otherwise a later plan makes another value: it replaces %s, or asks for that if other objects depend on it.", why, names(l.blocks), c.Addr).WithAddress(c.Addr.String()))
+		"%s Add %s to this plan. Otherwise a later plan makes another value: it replaces %s, or asks for that if other objects depend on it.", why, computed.Names(l.blocks), c.Addr).WithAddress(c.Addr.String()))
+}
+
+// takesOutComputed reports whether a change takes a computed value out of the state, or imports one.
+func takesOutComputed(c *plan.Change) bool { return slices.ContainsFunc(c.Withheld, isTakenOut) }
+
+// isTakenOut reports whether the apply has a computed value that is not stored from then on.
+func isTakenOut(w plan.Withheld) bool {
+	return w.Computed && (w.Status == plan.WithheldStored || w.Status == plan.WithheldImported)
+}
+
+// checkTakenOut reports the objects that a restricted plan leaves out and whose ephemeral attributes are made
+// of a value that a change takes out of the state. Only with the value can it be recorded that they are made
+// of it, and without that record every later plan would need another one.
+func checkTakenOut(p *planner, c *plan.Change) {
+	for _, w := range c.Withheld {
+		if !isTakenOut(w) {
+			continue
+		}
+		by := computed.Name(c.Addr, w.Path)
+		var out []addr.Instance
+		for _, use := range p.computed.Of(by) {
+			o := addr.Object{Instance: use.Instance}
+			if use.Withheld && !use.Ignored && p.changes[o] == nil && p.prior.Object(o) != nil && !p.broken.Touched(plan.Dep{Resource: use.Instance.Abs(), Key: use.Instance.Key}) {
+				out = append(out, use.Instance)
+			}
+		}
+		if out = sortedOnce(out); len(out) == 0 {
+			continue
+		}
+		does := "takes " + by + " out of the state"
+		if w.Status == plan.WithheldImported {
+			does = "imports " + by + ", which is not stored,"
+		}
+		p.run.Report(diag.Errorf("Value is still needed",
+			"The plan %s and leaves out objects with ephemeral attributes that are made of it:%s\n\nIt has to be recorded while the value is there that they are made of it: later plans could not tell whether it is the same. Plan them together, or add the attribute to ephemeral_attributes later.",
+			does, diag.Lines("", out)).WithAddress(c.Addr.String()))
+	}
 }

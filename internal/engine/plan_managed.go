@@ -17,7 +17,6 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
 	"github.com/mayfly-iac/mayfly/internal/provider"
 	"github.com/mayfly-iac/mayfly/plan"
-	"github.com/mayfly-iac/mayfly/state"
 )
 
 // result returns the object that the instance is planned to be.
@@ -36,6 +35,7 @@ func (p *planner) result(t *future.Task, in *eval.Instance) cty.Value {
 		return p.data.plan(t, in)
 	}
 	ip := &instancePlan{objectOp: p.instanceOp(in), planner: p, t: t, in: in}
+	ip.load = priorLoader{objectOp: &ip.objectOp, priorObject: &ip.priorObject, planner: p, t: t, in: in}
 	v, ok := ip.planInstance()
 	if !ok {
 		return unknownObject(in)
@@ -46,21 +46,17 @@ func (p *planner) result(t *future.Task, in *eval.Instance) cty.Value {
 // instancePlan plans one managed instance that the configuration declares.
 type instancePlan struct {
 	objectOp
-	planner   *planner
-	t         *future.Task
-	in        *eval.Instance
-	deps      []plan.Dep
-	change    *plan.Change
-	importing *object.ImportTarget // nil if nothing is imported
-	// stored is the object as the state has it; loaded the same upgraded, converted or imported, and prior
-	// refreshed too.
-	stored        *state.Object
-	loaded, prior object.Prior
+	priorObject
+	load    priorLoader // of the prior object
+	planner *planner
+	t       *future.Task
+	in      *eval.Instance
+	deps    []plan.Dep
+	change  *plan.Change
 	// declared is the configuration; config is the same with ignore_changes applied, unless the object is
 	// new.
 	declared, config object.Config
 	configured       func() bool // evaluates declared, once, and reports whether that succeeded
-	generated        string      // the configuration, if it was generated for this import
 	undelivered      bool        // an earlier run made computed values and did not deliver them
 }
 
@@ -85,7 +81,7 @@ func (ip *instancePlan) planInstance() (cty.Value, bool) {
 		return planSettled(ip)
 	}
 	var ok bool
-	if ip.importing, ok = ip.planner.imports.targetOf(t, in); !ok {
+	if ip.load.importing, ok = ip.planner.imports.targetOf(t, in); !ok {
 		ip.planner.fail(in.Addr())
 		return cty.NilVal, false
 	}
@@ -127,10 +123,10 @@ func (ip *instancePlan) planWith(s *ephemeral.Session) (cty.Value, bool) {
 	if ip.evaluatesFirst() {
 		needs = s.BodyNeeds(ip.t, ip.in)
 	}
-	if !ip.Use(s.ProviderOf(ip.t, ip.in, needs...)) || !ip.loadPrior() || ip.walk.interrupted() {
+	if !ip.Use(s.ProviderOf(ip.t, ip.in, needs...)) || !ip.load.object() || ip.walk.interrupted() {
 		return cty.NilVal, false
 	}
-	if !ip.Answers.Later && !ip.keepLoaded() {
+	if !ip.Answers.Later && !ip.load.keep() {
 		return cty.NilVal, false
 	}
 	if refreshOnly {
@@ -146,19 +142,19 @@ func (ip *instancePlan) planWith(s *ephemeral.Session) (cty.Value, bool) {
 	if !checkUndelivered(ip) {
 		return cty.NilVal, false
 	}
-	if unneeded(ip) {
-		return planUnneeded(ip, s, nil)
+	if again, ok := unneeded(ip); ok {
+		return planUnneeded(ip, s, again)
 	}
 	if !ip.configured() {
 		return cty.NilVal, false
 	}
 	switch settleComputed(ip, s) {
 	case settledSame:
-		return planUnneeded(ip, s, remade(ip))
+		return planUnneeded(ip, s, remade(ip, ip.declared.Computed))
 	case settledFailed:
 		return cty.NilVal, false
 	}
-	if ip.Answers.Later && !ip.review() {
+	if ip.Answers.Later && !ip.load.review() {
 		return cty.NilVal, false
 	}
 	ip.prior.Value = ip.Withheld.Fill(ip.prior.Value, ip.prior.Object, ip.declared.Value)
@@ -179,7 +175,7 @@ func (ip *instancePlan) evaluatesFirst() bool {
 	}
 	pl.mu.Lock()
 	defer pl.mu.Unlock()
-	return pl.prior.Object(ip.Obj) == nil && ip.importing == nil
+	return pl.prior.Object(ip.Obj) == nil && ip.load.importing == nil
 }
 
 // checkProvisioners evaluates the arguments of provisioners that will run, as far as they are known, so that
@@ -205,91 +201,6 @@ func (ip *instancePlan) warnDeprecated(said diag.List) {
 			continue
 		}
 		ip.walk.run.Report(diag.List{d}.InConfigBody(ip.in.Config().Body).WithAddress(ip.Obj.Instance.String()))
-	}
-}
-
-// loadPrior finds the object in the state, or imports it, and brings it up to date. If it may contain values
-// that must not be stored, which are known once the configuration is evaluated, the answers are judged then.
-func (ip *instancePlan) loadPrior() (ok bool) {
-	pl := ip.planner
-	pl.mu.Lock()
-	ip.stored = pl.prior.Object(ip.Obj)
-	pl.mu.Unlock()
-	if ip.Answers.Later = pl.req.Mode != plan.RefreshOnly; !ip.Answers.Later {
-		ip.learnConfig()
-	}
-	meta := ip.meta(ip.in)
-	ip.loaded = object.NoPrior(ip.Block())
-	from, moved := pl.moved[ip.in.Addr()]
-	switch {
-	case ip.stored != nil && moved && ip.converts(from):
-		ip.loaded, ok = ip.convertMoved(ip.stored, from)
-	case ip.stored != nil:
-		ip.loaded, ok = ip.Upgrade(ip.stored)
-	case ip.importing != nil:
-		ip.loaded, ok = ip.importPrior(ip.importing, meta)
-		ip.Withheld.Imported = ok
-	default:
-		ok = true
-	}
-	if ip.prior = ip.loaded; !ok || ip.stored == nil || pl.start.stands(ip.Obj) {
-		return ok
-	}
-	_, forced := pl.forced[ip.in.Addr()]
-	ip.Leaves = pl.req.Mode == plan.Normal && (forced || ip.stored.Tainted)
-	ip.prior, ok = ip.Refresh(ip.loaded, meta)
-	return ok
-}
-
-// learnConfig gives the checker of answers as much of the configuration as is known without opening anything,
-// where nothing else evaluates it. Its errors make no difference here.
-func (ip *instancePlan) learnConfig() {
-	cfg, diags := ip.in.EvalBody(ip.t, nil)
-	if !diags.HasErrors() {
-		ip.Answers.Given(cfg)
-	}
-}
-
-// review judges the answers that made the prior object, and keeps the parts that may be stored.
-func (ip *instancePlan) review() bool {
-	var private []byte
-	if ip.stored != nil {
-		private = ip.stored.Private
-	}
-	if !ip.Review(&ip.loaded, private) || !ip.Review(&ip.prior, private) {
-		return false
-	}
-	if ip.prior.Identity == cty.NilVal {
-		ip.prior.Identity = ip.loaded.Identity
-	}
-	return ip.keepLoaded()
-}
-
-// keepLoaded stores the loaded object in the state that planning starts from.
-func (ip *instancePlan) keepLoaded() bool {
-	switch o := ip.stored; {
-	case o == nil && ip.importing != nil:
-		return ip.keepImported()
-	case o == nil:
-	case ip.loaded.Object != o && !ip.keepConverted(o):
-		return false
-	case ip.planner.start.stands(ip.Obj):
-		ip.keepUpgraded(o)
-	default:
-		ip.planner.start.noteRefreshed(&ip.objectOp, ip.loaded, ip.prior)
-	}
-	return true
-}
-
-// keepUpgraded stores an object that was upgraded or converted but not refreshed.
-func (ip *instancePlan) keepUpgraded(o *state.Object) {
-	if o.SchemaVersion == ip.Schema.Version && o.Flatmap == nil && !ip.prior.Cleaned {
-		return
-	}
-	if n := ip.StateObject(ip.prior.Value, o.Sensitive, ip.prior.Private, ip.prior.Identity, o); n != nil {
-		ip.KeepIdentity(n, o)
-		ip.planner.start.set(ip.Obj, n)
-		ip.prior.Object = n
 	}
 }
 
@@ -418,7 +329,7 @@ func (ip *instancePlan) newChange(pv object.Prior) {
 	a := ip.in.Addr()
 	c := &plan.Change{
 		Addr: a, PrevAddr: ip.planner.moved.From(a), Provider: ip.in.Provider(ip.t).Addr, Deps: ip.deps, SchemaVersion: ip.Schema.Version,
-		PriorPrivate: pv.Private, Importing: pv.Importing, GeneratedConfig: ip.generated, PriorIdentity: ip.SealIdentity(pv.Identity),
+		PriorPrivate: pv.Private, Importing: pv.Importing, GeneratedConfig: ip.load.generated, PriorIdentity: ip.SealIdentity(pv.Identity),
 		CreateBeforeDestroy: ip.in.Config().Lifecycle.CreateBeforeDestroy,
 	}
 	if pv.Object != nil {

@@ -65,7 +65,7 @@ func (or *orphanPlanner) claim() {
 		for _, in := range r.Instances {
 			use, ok := known[in.Provider]
 			if !ok {
-				if u, opens := or.run.ProviderUse(&future.Task{}, in.Provider); opens {
+				if u, opens := or.run.Providers.Use(&future.Task{}, in.Provider); opens {
 					use = []eval.Use{u}
 				}
 				known[in.Provider] = use
@@ -139,7 +139,7 @@ func (or *orphanPlanner) expansionDone(pool *future.Pool, t *future.Task) {
 func (or *orphanPlanner) queue(pool *future.Pool, t *future.Task, resources []addr.AbsResource) {
 	for _, o := range or.choose(t, or.find(resources)) {
 		uses := slices.Clip(heldUses(t, or.run, o.obj.Instance))
-		if u, ok := or.run.ProviderUse(t, o.provider); ok {
+		if u, ok := or.run.Providers.Use(t, o.provider); ok {
 			uses = append(uses, u)
 		}
 		or.pool.Claim(uses...)
@@ -169,8 +169,7 @@ func (or *orphanPlanner) find(resources []addr.AbsResource) (found []*orphan) {
 		_, unknown := or.planner.unknown[abs]
 		for _, key := range r.Keys() {
 			a, in := abs.Instance(key), r.Instances[key]
-			_, wanted := or.planner.desired[a]
-			gone := !wanted && !unknown
+			gone := !unknown && !declares(or.planner, a)
 			if abs.Resource.Mode != addr.Managed {
 				if (gone || or.planner.req.Mode == plan.Destroy) && or.planner.selection.Selects(a) {
 					or.planner.prior.RemoveInstance(a)

@@ -87,6 +87,9 @@ func (ou *outputPlanner) plan(t *future.Task, o *eval.Value) {
 		if sameDurable(old.Value, c.After) && old.Sensitive == c.Sensitive {
 			c.Action = plan.NoOp
 		}
+		if old.Value.Same(c.After) {
+			c.After = old.Value // which a plan has once then
+		}
 	}
 	if c.After.IsNull() { // null outputs are not kept in the state
 		switch c.Action {
@@ -141,6 +144,9 @@ func (ou *outputPlanner) add(c *plan.OutputChange) {
 }
 
 func sameDurable(a, b value.Durable) bool {
+	if a.SameValue(b) {
+		return true
+	}
 	x, errX := a.Unmarked()
 	y, errY := b.Unmarked()
 	return errX == nil && errY == nil && x != cty.NilVal && y != cty.NilVal && x.RawEquals(y)

@@ -48,7 +48,7 @@ func (st *startState) adoptProviders() {
 		if !st.planner.selection.Touches(a.Abs()) || st.planner.selection.LeavesOut(a) {
 			continue
 		}
-		if pc := st.run.ProviderOf(a, in.Provider); pc != in.Provider {
+		if pc := st.run.Providers.Of(a, in.Provider); pc != in.Provider {
 			st.planner.prior.SetProvider(a, pc)
 		}
 	}

@@ -72,9 +72,12 @@ func (re *restriction) warnUnmatched() {
 // known yields the declared instances, as far as planning has found them, and the instances in the state,
 // also under their earlier addresses.
 func (re *restriction) known(yield func(addr.Instance) bool) {
-	for a := range re.planner.desired {
-		if !yield(a) {
-			return
+	for _, r := range re.planner.desired {
+		instances, _ := r.Instances(&future.Task{})
+		for _, in := range instances {
+			if !yield(in.Addr()) {
+				return
+			}
 		}
 	}
 	for _, st := range []*state.State{re.planner.req.State, re.planner.prior} {

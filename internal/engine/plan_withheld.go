@@ -62,32 +62,33 @@ func evaluateVersions(t *future.Task, in *eval.Instance, op *objectOp) bool {
 
 // unneeded reports whether an object stays as it is without the values that it withholds (E94): it is as the
 // state has it, nothing asks for its replacement, neither the versions of the values nor the rest of the
-// configuration has changed, and its provider plans no change by itself.
-func unneeded(ip *instancePlan) bool {
+// configuration has changed, and its provider plans no change by itself. again are the attributes that are
+// to be recorded anew.
+func unneeded(ip *instancePlan) (again []plan.Withheld, ok bool) {
 	if len(ip.Withheld.Versions) == 0 || !asStored(ip) || !ip.prior.SameAs(ip.loaded, &ip.Withheld) || ip.forcedReason() != plan.NoReason {
-		return false
+		return nil, false
 	}
 	if len(ip.Withheld.Restored(ip.prior.Value, ip.stored)) > 0 {
-		return false
+		return nil, false
 	}
 	cfg, diags := ip.in.EvalBody(ip.t, eval.NewOpened(nil))
 	if diags.HasErrors() {
-		return false // which is reported when it is evaluated with the instances it lacks
+		return nil, false // which is reported when it is evaluated with the instances it lacks
 	}
 	plain, faults := value.Storable(ip.Answers.Given(cfg), ip.Block().Type())
 	if len(faults) > 0 || !ip.Withheld.Unneeded(ip.stored, plain) {
-		return false
+		return nil, false
 	}
 	ip.config = object.Config{Value: plain, Sensitive: ip.Withheld.Outside(value.PathsWith(cfg, value.Sensitive))}
 	if ip.marksChanged(ip.prior.Value) {
-		return false
+		return nil, false
 	}
 	made := value.PathsMadeOf(cfg)
 	if !leftAlone(ip, plain, made) {
-		return false
+		return nil, false
 	}
 	noteUses(ip, made)
-	return true
+	return remadeUnneeded(ip, plain, made), true
 }
 
 // leftAlone reports whether the provider plans no change of an object without the values that it withholds.
@@ -109,7 +110,7 @@ func asStored(ip *instancePlan) bool {
 // planUnneeded plans no change of an object for which unneeded is true, or one of the state alone. remade are
 // the attributes that are to be recorded anew.
 func planUnneeded(ip *instancePlan, s *ephemeral.Session, remade []plan.Withheld) (cty.Value, bool) {
-	if !ip.in.Preconditions(ip.t, s.Opened) || ip.Answers.Later && !ip.review() {
+	if !ip.in.Preconditions(ip.t, s.Opened) || ip.Answers.Later && !ip.load.review() {
 		return cty.NilVal, false
 	}
 	ip.newChange(ip.prior)

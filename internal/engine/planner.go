@@ -58,6 +58,7 @@ func (e *Engine) startPlan(ctx context.Context, req PlanRequest) *planner {
 		result = resultFromState(p)
 	}
 	opt := p.runOptions(req.Config, eval.Planning, result, req.Variables, p.plan.Timestamp)
+	opt.Forgetful = len(req.Invoke) == 0
 	opt.MildConditions = req.Mode == plan.RefreshOnly // the real objects are recorded even if they fail their conditions
 	if len(req.Excludes) > 0 {
 		opt.Excluded = p.selection.LeavesOutAll
@@ -74,7 +75,7 @@ func (e *Engine) newPlanner(ctx context.Context, req PlanRequest, random io.Read
 	}
 	p := &planner{
 		walk: e.newWalk(ctx, req.Soft, e.opt.Recorder, e.opt.Hashes.New(req.State.Salts, random)), req: req, selection: selection.New(req.Targets, req.Excludes), forced: map[addr.Instance]struct{}{}, prior: req.State.Copy(),
-		changes: map[addr.Object]*plan.Change{}, desired: map[addr.Instance]struct{}{}, included: map[addr.Instance]struct{}{}, generated: map[addr.Instance]*Generated{},
+		changes: map[addr.Object]*plan.Change{}, desired: map[addr.AbsResource]*eval.Resource{}, included: map[addr.Instance]struct{}{}, generated: map[addr.Instance]*Generated{},
 		plan: &plan.Plan{
 			Mode: req.Mode, Base: req.State, Meta: req.Meta, Targets: req.Targets, Excludes: req.Excludes, ForceReplace: req.ForceReplace,
 			SkipRefresh: req.SkipRefresh, LazyEphemeral: req.LazyEphemeral, LeakPolicy: e.opt.LeakPolicy, Timestamp: e.opt.Now().UTC().Truncate(time.Second),
@@ -90,7 +91,7 @@ func (e *Engine) newPlanner(ctx context.Context, req PlanRequest, random io.Read
 	p.restrict = restriction{walk: p.walk, planner: p}
 	p.start = startState{walk: p.walk, planner: p}
 	p.outputs = outputPlanner{walk: p.walk, planner: p}
-	p.computed.state = req.State
+	p.computed.State = req.State
 	p.dependents = sync.OnceValue(func() map[addr.ConfigResource]map[addr.ConfigResource]struct{} { return dependentsIn(req.State) })
 	p.rules = ephemeral.Rules{Skip: p.unneeded, Pending: p.dependsPending}
 	for _, a := range req.ForceReplace {
@@ -130,16 +131,16 @@ type planner struct {
 	prior     *state.State
 	changes   map[addr.Object]*plan.Change
 	drift     []*plan.Change
-	desired   map[addr.Instance]struct{}    // declared by the configuration
-	called    []addr.ModuleInstance         // of module calls
-	included  map[addr.Instance]struct{}    // planned or read, of a plan restricted by -target or -exclude
-	unknown   map[addr.AbsResource]struct{} // resource objects whose instances are unknown
-	broken    plan.Instances                // that could not be planned
-	left      plan.Instances                // left alone by -exclude
-	altered   plan.Instances                // with a change other than NoOp
-	renewed   plan.Instances                // data sources that were read with another result than the state has
-	unsettled plan.Instances                // these, and managed instances that depend on them in any way
-	expands   int                           // expansions still to come, for the orphans of a restricted plan
+	desired   map[addr.AbsResource]*eval.Resource // that the configuration declares, once their instances are known
+	called    []addr.ModuleInstance               // of module calls
+	included  map[addr.Instance]struct{}          // planned or read, of a plan restricted by -target or -exclude
+	unknown   map[addr.AbsResource]struct{}       // resource objects whose instances are unknown
+	broken    plan.Instances                      // that could not be planned
+	left      plan.Instances                      // left alone by -exclude
+	altered   plan.Instances                      // with a change other than NoOp
+	renewed   plan.Instances                      // data sources that were read with another result than the state has
+	unsettled plan.Instances                      // these, and managed instances that depend on them in any way
+	expands   int                                 // expansions still to come, for the orphans of a restricted plan
 }
 
 // valid reports whether the configuration is free of errors that validation finds; otherwise they were
@@ -180,8 +181,16 @@ func (p *planner) changing(d plan.Dep) bool {
 	return p.altered.Touched(d)
 }
 
+// declares reports whether the configuration declares the instance, as far as planning has come. The mutex of
+// p is held.
+func declares(p *planner, a addr.Instance) bool {
+	r := p.desired[a.Abs()]
+	return r != nil && r.Has(&future.Task{}, a.Key)
+}
+
 // record stores a change.
 func (p *planner) record(c *plan.Change) {
+	noteTakenOut(p.computed, c)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.changes[c.Object()] = c

@@ -12,7 +12,9 @@ import (
 // startRuns starts the run of the apply and the one that sees the objects as they were before it.
 func (a *applier) startRuns() {
 	req := &a.req
-	a.startRun(a.newRun(req.Config, eval.Applying, a.result, req.Variables, req.Plan.Timestamp))
+	opt := a.runOptions(req.Config, eval.Applying, a.result, req.Variables, req.Plan.Timestamp)
+	opt.Forgetful = true
+	a.startRun(eval.NewRun(req.Config, opt))
 	a.rules.Opening = a.noteOpening
 	a.preApply = a.fork(func(w *walk) *eval.Run {
 		w.rules.Opening = a.noteOpening

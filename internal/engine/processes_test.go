@@ -75,7 +75,7 @@ resource "sim_thing" "d" {
 	check := func(what string, c command) {
 		t.Helper()
 		if n := processes(t, w.ok(c).log()); n != 2 {
-			t.Errorf("%s: %d processes for 2 configurations", what, n)
+			t.Errorf("%s: %d processes for 2 configurations, want 2", what, n)
 		}
 	}
 	check("create", command{})
@@ -96,7 +96,7 @@ func TestOneProcessForSavedPlan(t *testing.T) {
 		planned := w.ok(command{planOnly: true})
 		r := w.applySaved(planned.plan)
 		if n := processes(t, r.applyLog); n != 1 {
-			t.Errorf("%d processes for 1 configuration", n)
+			t.Errorf("%d processes for 1 configuration, want 1", n)
 		}
 	}
 }

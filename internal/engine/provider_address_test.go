@@ -23,7 +23,7 @@ func (w *world) providers() []string {
 func (w *world) configuredBy(want ...string) {
 	w.t.Helper()
 	if got := w.providers(); !slices.Equal(got, want) {
-		w.t.Errorf("the state has the provider configurations %q, want %q", got, want)
+		w.t.Errorf("the state has the provider configurations: got %q, want %q", got, want)
 	}
 }
 
@@ -117,7 +117,7 @@ func TestEmptyProviderBlockInModule(t *testing.T) {
 	r.wants(diag.Warning, "Redundant empty provider block", "the module has one of its own")
 	w.configuredBy("module.m.sim")
 	if got := w.attr("module.m[1].module.n.sim_thing.x", "label"); got != `"x"` {
-		t.Errorf("label = %s", got)
+		t.Errorf("label: got %s, want %s", got, `"x"`)
 	}
 	w.config(strings.Replace(strings.Replace(root, "MORE", "", 1), "= 2", "= 1", 1))
 	w.ok(command{}).did("delete x")
@@ -126,7 +126,7 @@ func TestEmptyProviderBlockInModule(t *testing.T) {
 	r.wants(diag.Warning, "Redundant empty provider block", "the block has no effect")
 	w.configuredBy("sim")
 	if got := w.attr("module.m[1].module.n.sim_thing.x", "label"); got != `"root-x"` {
-		t.Errorf("label = %s", got)
+		t.Errorf("label: got %s, want %s", got, `"root-x"`)
 	}
 }
 
@@ -164,7 +164,7 @@ func TestRequiredArgumentsOfProvider(t *testing.T) {
 			r := w.fails(command{}, "Missing required argument", `"account"`)
 			r.wants(diag.Error, "Insufficient limits blocks")
 			if n := r.errors(); n != 2 {
-				t.Errorf("%d errors: %s", n, r.diags())
+				t.Errorf("got %d errors, want 2: %s", n, r.diags())
 			}
 		})
 	}
@@ -229,7 +229,7 @@ func TestInheritedUnderAnotherName(t *testing.T) {
 			w.file("m/m.tf", prelude+"resource \"sim_thing\" \"x\" { name = \"x\" }\n")
 			w.ok(command{})
 			if got := w.attr("module.m.sim_thing.x", "label"); got != `"root-x"` {
-				t.Errorf("label %s, want root-x with the prefix of the root module's configuration", got)
+				t.Errorf("label: got %s, want root-x with the prefix of the root module's configuration", got)
 			}
 		})
 	}

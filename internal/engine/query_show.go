@@ -35,7 +35,7 @@ func (l *listing) show(r provider.ListResult) (*event.ListResult, bool) {
 	to := addr.Resource{Type: l.TypeName(), Name: l.q.name(l.in)}
 	op := l.objectOf(addr.Instance{Resource: to}, l.objects.Schema)
 	if r.Object == cty.NilVal {
-		got, ok := op.Import(&object.ImportTarget{Identity: r.Identity, Range: &l.in.Config().Range}, op.metaIn(l.in.Resource.Module))
+		got, ok := (&object.ImportTarget{Identity: r.Identity, Range: &l.in.Config().Range}).Import(&op.Op, op.metaIn(l.in.Resource.Module))
 		if !ok {
 			return nil, false
 		}

@@ -122,10 +122,10 @@ list "sim_thing" "next" {
 		}
 	}
 	if got := strings.Count(l.lines(), "found"); got != 4 {
-		t.Errorf("%d results:\n%s", got, l.lines())
+		t.Errorf("got %d results, want 4:\n%s", got, l.lines())
 	}
 	if got := len(r.planLog.Calls(simlog.Filter{RPC: "OpenEphemeralResource"})); got != 1 {
-		t.Errorf("the instance was opened %d times", got)
+		t.Errorf("the instance was opened %d times, want 1", got)
 	}
 }
 
@@ -170,7 +170,7 @@ found list.sim_thing.second[0] name=The thing a0 The thing The thing a0`
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	if got := len(r.planLog.Calls(simlog.Filter{RPC: "PlanResourceChange"})); got != 0 {
-		t.Errorf("%d changes were planned", got)
+		t.Errorf("%d changes were planned, want 0", got)
 	}
 }
 

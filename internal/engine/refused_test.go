@@ -26,7 +26,7 @@ func TestIgnoreChangesOfReplaced(t *testing.T) {
 	w.config(text("2", "b"))
 	w.ok(command{})
 	if got := w.attr("sim_thing.x", "size"); got != "2" {
-		t.Errorf("the new object has size %s, want 2", got)
+		t.Errorf("the new object has size: got %s, want 2", got)
 	}
 }
 
@@ -97,6 +97,6 @@ output "secret" {
 		}
 	}
 	if len(diags) != 4 {
-		t.Errorf("%d diagnostics: %s", len(diags), texts(diags))
+		t.Errorf("got %d diagnostics, want 4: %s", len(diags), texts(diags))
 	}
 }

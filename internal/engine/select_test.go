@@ -224,14 +224,14 @@ resource "sim_thing" "x" {
 			w.ok(command{})
 			w.config(strings.Replace(text, "TRIGGER", c.trigger, 1))
 			if got := w.validate().HasErrors(); got != (c.want != "" && !c.late) {
-				t.Errorf("validation reports errors: %t", got)
+				t.Errorf("validation reports errors: got %t, want %t", got, (c.want != "" && !c.late))
 			}
 			if c.want == "" {
 				w.ok(command{})
 				return
 			}
 			if n := w.fails(command{}, c.want).errors(); n != 1 {
-				t.Errorf("%d errors", n)
+				t.Errorf("got %d errors, want 1", n)
 			}
 		})
 	}

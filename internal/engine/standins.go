@@ -6,6 +6,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/internal/base/future"
+	"github.com/mayfly-iac/mayfly/internal/engine/computed"
 	"github.com/mayfly-iac/mayfly/internal/engine/object"
 	"github.com/mayfly-iac/mayfly/internal/engine/withheld"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
@@ -35,19 +36,29 @@ func sameAdopted(t *future.Task, op *objectOp, o *eval.Opened, in *eval.Instance
 	return op.Withheld.Unavailable(stored, cfg.Value, missing)
 }
 
-// isStored reports whether the state still has a computed value that is to be kept out of it, or the value is
-// not made yet.
-func isStored(c value.Computed) bool { return !c.Past && c.Version == "" }
-
 // remade returns the attributes of an object that are to be recorded anew because they are made of values
-// that the apply takes out of the state.
-func remade(ip *instancePlan) (out []plan.Withheld) {
+// that the apply takes out of the state. of are the parts of the configuration made of computed values.
+func remade(ip *instancePlan, of []value.ComputedPart) (out []plan.Withheld) {
 	for _, w := range ip.stored.Withheld {
-		if !w.Computed && !ignores(&ip.objectOp, w.Path) && slices.ContainsFunc(ip.declared.Computed, func(part value.ComputedPart) bool {
-			return isStored(part.Of) && (part.Path.HasPrefix(w.Path) || w.Path.HasPrefix(part.Path))
+		if !w.Computed && !ignores(&ip.objectOp, w.Path) && slices.ContainsFunc(of, func(part value.ComputedPart) bool {
+			return ip.planner.computed.TakenOut(part.Of) && (part.Path.HasPrefix(w.Path) || w.Path.HasPrefix(part.Path))
 		}) {
 			out = append(out, plan.Withheld{Path: w.Path, Status: plan.WithheldVersion})
 		}
+	}
+	return out
+}
+
+// remadeUnneeded is remade for an object that stays as it is because its versions do: it is nil unless the
+// attributes are known to be made of the same values as before, without opening anything.
+func remadeUnneeded(ip *instancePlan, cfg cty.Value, of []value.ComputedPart) []plan.Withheld {
+	out := remade(ip, of)
+	if len(out) == 0 {
+		return nil
+	}
+	op, config := &ip.objectOp, object.Config{Value: cfg, Computed: of}
+	if !sameAdopted(ip.t, op, eval.NewOpened(nil), ip.in, ip.stored, config, missingIn(op, config), ip.planner.computed.TakenOut) {
+		return nil
 	}
 	return out
 }
@@ -64,19 +75,12 @@ func recordRemade(ia *instanceApply, records []state.Withheld) {
 	}
 }
 
-// takenOutBy returns a function that reports whether a plan takes a computed value out of the state.
-func takenOutBy(p *plan.Plan) func(value.Computed) bool {
-	taken := map[string]struct{}{}
-	for _, c := range p.Changes {
-		for _, w := range c.Withheld {
-			if w.Computed && w.Status == plan.WithheldStored {
-				taken[attributeName(c.Addr, w.Path)] = struct{}{}
-			}
+// noteTakenOut notes the values that a change takes out of the state, or imports and does not store.
+func noteTakenOut(u *computed.Uses, c *plan.Change) {
+	for _, w := range c.Withheld {
+		if isTakenOut(w) {
+			u.TakeOut(computed.Name(c.Addr, w.Path))
 		}
-	}
-	return func(c value.Computed) bool {
-		_, found := taken[c.By]
-		return found
 	}
 }
 

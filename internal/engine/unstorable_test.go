@@ -144,7 +144,7 @@ func TestWhatExistsIsRecorded(t *testing.T) {
 		}
 	}
 	if len(want) != 24 {
-		t.Fatalf("%d objects were made", len(want))
+		t.Fatalf("%d objects were made, want 24", len(want))
 	}
 	for address, v := range want {
 		o := w.object(address)

@@ -104,7 +104,7 @@ data "sim_lookup" "x" {
 				r := w.fails(c, row.want)
 				for _, rpc := range []string{"OpenEphemeralResource", "ReadDataSource", "ReadResource", "ConfigureProvider"} {
 					if n := r.planLog.Count(simlog.Filter{RPC: rpc}); n != 0 {
-						t.Errorf("mode %v: %d calls of %s", c.mode, n, rpc)
+						t.Errorf("mode %v: %d calls of %s, want 0", c.mode, n, rpc)
 					}
 				}
 			}

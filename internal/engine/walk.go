@@ -15,6 +15,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/base/future"
 	"github.com/mayfly-iac/mayfly/internal/base/slot"
 	"github.com/mayfly-iac/mayfly/internal/base/trace"
+	"github.com/mayfly-iac/mayfly/internal/engine/computed"
 	"github.com/mayfly-iac/mayfly/internal/engine/contract"
 	"github.com/mayfly-iac/mayfly/internal/engine/ephemeral"
 	"github.com/mayfly-iac/mayfly/internal/engine/object"
@@ -40,19 +41,19 @@ type shared struct {
 	slots    *slot.Pool // of provider operations
 	env      *object.Env
 	hasher   *fingerprint.Hasher
-	computed *computedUses // of the walk
-	time     time.Time     // the result of timestamp(), zero if that is the moment of its call
-	unread   sync.Map      // addr.Instance → string: why a data source that is nested in a check could not be read
+	computed *computed.Uses // of the walk
+	time     time.Time      // the result of timestamp(), zero if that is the moment of its call
+	unread   sync.Map       // addr.Instance → string: why a data source that is nested in a check could not be read
 }
 
 // newWalk returns a walk without a run. Instances that it opens are recorded by recorder, which may be nil;
 // hasher makes the fingerprints of values.
 func (h *host) newWalk(ctx, soft context.Context, recorder ephemeral.Recorder, hasher *fingerprint.Hasher) *walk {
-	uses := &computedUses{}
+	uses := &computed.Uses{}
 	leaks := contract.Leaks{Guard: h.opt.Leaks, Policy: h.opt.LeakPolicy, Use: h.opt.Leaks.NewUse()}
 	pool := ephemeral.NewPool(ephemeral.Options{
 		Ctx: ctx, Soft: soft, Providers: h.providers, Events: h.events, Limit: h.opt.CloseLimit, Now: h.opt.Now,
-		Accepted: func(pc addr.ProviderConfig, config cty.Value) bool { return h.accepted.has(pc, config) }, Instead: h.opt.Instead, Computed: uses.need, Leaks: h.opt.Leaks, LeakUse: leaks.Use,
+		Accepted: func(pc addr.ProviderConfig, config cty.Value) bool { return h.accepted.has(pc, config) }, Instead: h.opt.Instead, Computed: uses.Need, Leaks: h.opt.Leaks, LeakUse: leaks.Use,
 		Recorder: recorder,
 	})
 	hasher.Begin = func() func() {

@@ -32,10 +32,10 @@ func TestE61SentInConfigurationOnly(t *testing.T) {
 	r = w.ok(command{planOnly: true})
 	c := call(t, r.planLog, simlog.Filter{RPC: "PlanResourceChange"})
 	if c.Begin.Hash["prior.secret_wo"] != "null" {
-		t.Errorf("prior state held %q", c.Begin.Hash["prior.secret_wo"])
+		t.Errorf("prior state held: got %q, want %q", c.Begin.Hash["prior.secret_wo"], "null")
 	}
 	if got := w.attr("sim_thing.x", "secret_wo"); got != "null" {
-		t.Errorf("state holds %s", got)
+		t.Errorf("state holds: got %s, want %s", got, "null")
 	}
 }
 
@@ -97,7 +97,7 @@ resource "sim_vault" "v" { name = "v" }
 				}
 			}
 			if n != 1 {
-				t.Errorf("%s: %d warnings about %s", name, n, obj)
+				t.Errorf("%s: %d warnings about %s, want 1", name, n, obj)
 			}
 		}
 	}
@@ -128,6 +128,6 @@ resource "sim_thing" "y" {
 		}
 	}
 	if warned != 1 {
-		t.Errorf("%d warnings, want 1", warned)
+		t.Errorf("got %d warnings, want 1", warned)
 	}
 }

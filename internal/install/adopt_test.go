@@ -77,7 +77,7 @@ func TestTerraformsSelections(t *testing.T) {
 			e, _ := next.Entry(only)
 			stays := strings.HasPrefix(c.lock[0], theirs+"hashicorp/random ")
 			if _, kept := next.Entry(f.provider(theirs + "hashicorp/random")); kept != stays {
-				t.Errorf("Terraform's entry is kept: %t, want %t", kept, stays)
+				t.Errorf("Terraform's entry is kept: got %t, want %t", kept, stays)
 			}
 			if stays && next.Len() != 2 || !stays && next.Len() != 1 || e.Version.String() != c.want || len(e.Hashes) != 1 || e.Matches("zh:0123") {
 				t.Errorf("the lock has %d entries, that of %s is %+v", next.Len(), only, e)

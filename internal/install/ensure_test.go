@@ -258,7 +258,7 @@ func TestPluginCache(t *testing.T) {
 	f.wantContent(sel[f.provider("random")], "x")
 	cached := f.inst.packageDir(cache, f.provider("random"), lockVersion(f, lock))
 	if target, err := os.Readlink(sel[f.provider("random")].Dir); err != nil || target != cached {
-		t.Errorf("installed is %q, want a link to %s: %v", target, cached, err)
+		t.Errorf("installed: got %q, want a link to %s: %v", target, cached, err)
 	}
 
 	f.check(os.RemoveAll(f.inst.DataDir))
@@ -298,7 +298,7 @@ func TestPluginCacheWithoutLock(t *testing.T) {
 			t.Errorf("the checksums are %q and %q, %v", e.Hashes, sel[f.provider("random")].Hash, err)
 		}
 		if !slices.Equal(f.log.lines, want) {
-			t.Errorf("may break the lock file: %t: %q, want %q", mayBreak, f.log.lines, want)
+			t.Errorf("may break the lock file: %t: got %q, want %q", mayBreak, f.log.lines, want)
 		}
 	}
 }

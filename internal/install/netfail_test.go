@@ -121,7 +121,7 @@ func TestCredentials(t *testing.T) {
 				f.init(reqs, nil, Options{})
 				for _, r := range f.server.Requests() {
 					if r.Authorization != "Bearer "+token {
-						t.Errorf("%s was asked for with %q", r.Path, r.Authorization)
+						t.Errorf("%s was asked for with %q, want %q", r.Path, r.Authorization, "Bearer "+token)
 					}
 				}
 				return

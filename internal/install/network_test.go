@@ -313,6 +313,6 @@ func TestProgress(t *testing.T) {
 	}
 	f.init(f.reqs(need(cloud, ">= 1")), nil, Options{})
 	if last == 0 || ended != 1 {
-		t.Errorf("%d bytes, %d ends", last, ended)
+		t.Errorf("%d bytes, got %d ends, want 1", last, ended)
 	}
 }

@@ -150,7 +150,7 @@ func TestSources(t *testing.T) {
 		return list
 	}
 	if got, want := names(sources(nil)), []string{"filesystem mirror " + plugins, "the provider's own registry"}; !slices.Equal(got, want) {
-		t.Errorf("implied: %v", got)
+		t.Errorf("implied: got %v, want %v", got, want)
 	}
 	cfg, diags := cliconfig.Parse([]byte("provider_installation {\n  network_mirror {\n    url = \"https://x.example.com/\"\n  }\n  filesystem_mirror {\n    path = \"/m\"\n    include = [\"a/b\"]\n  }\n}\n"), "rc", env)
 	if len(diags) > 0 {
@@ -158,7 +158,7 @@ func TestSources(t *testing.T) {
 	}
 	list := sources(cfg)
 	if got, want := names(list), []string{"network mirror https://x.example.com/", "filesystem mirror /m"}; !slices.Equal(got, want) {
-		t.Errorf("explicit: %v", got)
+		t.Errorf("explicit: got %v, want %v", got, want)
 	}
 	p := addr.DefaultProvider("random")
 	if !list[0].Allows(p) || list[1].Allows(p) {

@@ -49,7 +49,7 @@ func TestUnchangedPackage(t *testing.T) {
 	}
 	for path, want := range map[string]bool{dir: true, link: false, filepath.Join(outer, "none"): false} {
 		if got := unchanged(path, hash); got != want {
-			t.Errorf("%s is unchanged: %v", path, got)
+			t.Errorf("%s is unchanged: got %v, want %v", path, got, want)
 		}
 	}
 	if unchanged(dir, "h1:other") {

@@ -233,7 +233,7 @@ func TestMirrorOfUnpackedPackages(t *testing.T) {
 
 func TestParsePlatform(t *testing.T) {
 	if p, err := ParsePlatform("linux_amd64"); err != nil || p != linux {
-		t.Errorf("%v %v", p, err)
+		t.Errorf("got %v %v, want %v", p, err, linux)
 	}
 	for _, bad := range []string{"", "linux", "linux_", "_amd64", "a_b_c", "../x_y", "a b_c"} {
 		if p, err := ParsePlatform(bad); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("%q", bad)) {

@@ -63,15 +63,32 @@ func (r *Recovered) journalDiags() diag.List {
 		l = append(l, diag.Warnf("An interrupted run was recovered", "The last run ended abnormally. Its %d completed changes were found in %s, and are now part of the state.",
 			r.Changes, r.Path)...)
 	}
-	if len(r.Unfinished) > 0 {
-		var sb strings.Builder
-		for _, u := range r.Unfinished {
-			fmt.Fprintf(&sb, "\n  - %s (%s)", u.Object, u.Action)
-		}
-		l = append(l, diag.Warnf("Operations were interrupted", "The last run ended while these operations were under way, so their results are not known:%s\n\n"+
-			"Check the real objects. Import or delete any object that was created without being recorded.", sb.String())...)
-	}
+	l = append(l, interrupted(r.Unfinished)...)
 	return append(l.Once(), LeftOpen(r.Open)...)
+}
+
+// interrupted returns the warning about operations that began and did not end; none if there are none.
+func interrupted(unfinished []state.Unfinished) diag.List {
+	if len(unfinished) == 0 {
+		return nil
+	}
+	var sb strings.Builder
+	var provisioned []addr.Object // whose provisioners ran: they were recorded before
+	for _, u := range unfinished {
+		fmt.Fprintf(&sb, "\n  - %s (%s)", u.Object, u.Action)
+		if u.Action == state.ProvisionAction {
+			provisioned = append(provisioned, u.Object)
+		}
+	}
+	advice := ""
+	if len(provisioned) < len(unfinished) {
+		advice += "\n\nCheck the real objects. Import or delete any object that was created without being recorded."
+	}
+	if len(provisioned) > 0 {
+		advice += fmt.Sprintf("\n\nAn object whose provisioners were interrupted is in the state. One that was just created is tainted, so that the next apply replaces it. To keep it instead, complete its setup by hand and run: mayfly untaint %s. "+
+			"The provisioners of an object that was to be destroyed run again with the next apply.", diag.Argument(provisioned[0].Instance.String()))
+	}
+	return diag.Warnf("Operations were interrupted", "The last run ended while these operations were under way, so their results are not known:%s%s", sb.String(), advice)
 }
 
 // WithoutListed returns the given openings that Diags has not listed. An opening that an apply could not

@@ -166,6 +166,21 @@ func TestRecoveredDiags(t *testing.T) {
 	if len(l) != 2 || l[0].Severity != diag.Warning || !strings.Contains(l[0].Detail, "x.journal") || !strings.Contains(l[1].Detail, "test_thing.a[1] (create)") {
 		t.Errorf("%v", l)
 	}
+	provisioned := state.Unfinished{Object: storetest.Address("a", 2), Action: state.ProvisionAction}
+	const unrecorded, untaint = "created without being recorded", "mayfly untaint 'test_thing.a[2]'"
+	for _, row := range []struct {
+		unfinished []state.Unfinished
+		says, not  string
+	}{
+		{[]state.Unfinished{provisioned}, untaint, unrecorded},
+		{[]state.Unfinished{{Object: storetest.Address("a", 1), Action: "delete"}}, unrecorded, "untaint"},
+		{[]state.Unfinished{{Object: storetest.Address("a", 1), Action: "create"}, provisioned}, untaint, "nothing of that"},
+	} {
+		l := (&store.Recovered{Saved: true, Unfinished: row.unfinished}).Diags()
+		if len(l) != 1 || !strings.Contains(l[0].Detail, row.says) || strings.Contains(l[0].Detail, row.not) {
+			t.Errorf("%v: got %v, want one warning with %q and without %q", row.unfinished, l, row.says, row.not)
+		}
+	}
 	l = (&store.Recovered{Unreadable: "x.unreadable", Empty: "x.tfstate"}).Diags()
 	if len(l) != 2 || l.HasErrors() || !strings.Contains(l[0].Detail, "x.tfstate") || !strings.Contains(l[1].Detail, "x.unreadable") {
 		t.Errorf("%v", l)
@@ -190,7 +205,7 @@ func TestWithoutListed(t *testing.T) {
 		"all was listed":        {&store.Recovered{Saved: true, Open: []state.Opening{opening("a", at), opening("a", at.Add(1)), opening("b", at)}}, nil},
 	} {
 		if got := test.recovered.WithoutListed(slices.Clone(open)); !slices.Equal(got, test.want) {
-			t.Errorf("%s: %v, want %v", name, got, test.want)
+			t.Errorf("%s: got %v, want %v", name, got, test.want)
 		}
 	}
 }

@@ -78,6 +78,7 @@ func rows() []row {
 		{name: "crashes", config: "main", steps: crashSteps},
 		{name: "every crash", config: "main", all: true, steps: everyCrash},
 		{name: "signals", config: "main", steps: signalSteps},
+		{name: "actions", config: "actions", steps: actionSteps},
 		{name: "tests", config: "suite", steps: testSteps},
 		{name: "encryption", config: "main", steps: encryptionSteps},
 	}
@@ -234,6 +235,27 @@ func signalSteps(*site) []step {
 		{args: "apply VARS -auto-approve -var trigger=3 -var delay=30s", exit: -1, signals: []syscall.Signal{syscall.SIGKILL}},
 		{args: "state pull"},
 		{args: "apply VARS -auto-approve -var trigger=4", prints: "Apply complete"},
+		{args: "destroy VARS -auto-approve", prints: "Destroy complete"},
+	}
+}
+
+// actionSteps plan and invoke actions with ephemeral configurations, which the provider repeats in its
+// messages and errors.
+func actionSteps(*site) []step {
+	return []step{
+		{args: "validate"},
+		{args: "plan VARS -out=p -html=plan.html -markdown=plan.md", prints: "(ephemeral value)"},
+		{args: "plan VARS -json", env: toStderr, prints: "planned_action_invocation"},
+		{args: "show -json p"},
+		{args: "apply VARS -json p", env: toStderr, prints: "action_progress"},
+		{args: "apply VARS -auto-approve -var trigger=2 -html=applied.html -markdown=applied.md -ephemeral-timeline=timeline.html", prints: "Actions: 2 invoked"},
+		{args: "apply VARS -auto-approve -var trigger=3 -var delay=true -html=failed.html -markdown=failed.md", exit: 1, prints: "is not a duration"},
+		{args: "apply VARS -auto-approve -var trigger=4 -var delay=true -json", exit: 1, prints: "action_errored"},
+		{args: "apply VARS -auto-approve -var trigger=5 -var fail=invoke", exit: 1, prints: "asked to fail"},
+		{args: "apply VARS -auto-approve -var trigger=6", exit: 1, prints: "stopped unexpectedly", deeds: crashes("InvokeAction", "panic")},
+		{args: "plan VARS -var trigger=7", exit: 1, prints: "stopped unexpectedly", deeds: crashes("PlanAction", "exit")},
+		{args: "apply VARS -auto-approve -invoke=action.sim_note.all -invoke=action.sim_job.says -json-into=invoked.jsonl", prints: "Actions: 2 invoked"},
+		{args: "state pull"},
 		{args: "destroy VARS -auto-approve", prints: "Destroy complete"},
 	}
 }

@@ -63,7 +63,7 @@ func TestAcceptChosenVersion(t *testing.T) {
 	t.Setenv("MAYFLY_COMPATIBILITY", "terraform-1.16")
 	t.Run("with", run)
 	if steps != 1 {
-		t.Errorf("%d of the runs were not skipped", steps)
+		t.Errorf("%d of the runs were not skipped, want 1", steps)
 	}
 }
 

@@ -112,7 +112,7 @@ func TestSharedCacheFromMirror(t *testing.T) {
 	all(t, "init", units, func(tf *tfexec.Terraform) error { return tf.Init(t.Context()) })
 	for _, tf := range units {
 		if got := chosen(t, tf); got != "1.1.0" {
-			t.Errorf("version %s of the provider", got)
+			t.Errorf("version %s of the provider, want %s", got, "1.1.0")
 		}
 	}
 	all(t, "apply", units, func(tf *tfexec.Terraform) error { return tf.Apply(t.Context()) })

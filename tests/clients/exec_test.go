@@ -87,13 +87,13 @@ func TestChosenVersion(t *testing.T) {
 	plan, err := tf.ShowPlanFile(ctx, "saved")
 	ok(t, "show", err)
 	if plan.TerraformVersion != "1.16.2" {
-		t.Errorf("the plan is from version %s", plan.TerraformVersion)
+		t.Errorf("the plan is from version: got %s, want %s", plan.TerraformVersion, "1.16.2")
 	}
 	ok(t, "apply", tf.Apply(ctx, tfexec.DirOrPlan("saved")))
 	state, err := tf.Show(ctx)
 	ok(t, "show", err)
 	if state.TerraformVersion != "1.16.2" {
-		t.Errorf("the state is from version %s", state.TerraformVersion)
+		t.Errorf("the state is from version: got %s, want %s", state.TerraformVersion, "1.16.2")
 	}
 	ok(t, "environment", tf.SetEnv(map[string]string{"MAYFLY_COMPATIBILITY": "terraform-1.15"}))
 	if err := tf.Refresh(ctx); err == nil || !strings.Contains(err.Error(), "requires a version of Terraform that is ~> 1.16.0") {
@@ -145,7 +145,7 @@ func checkCreation(t *testing.T, plan *tfjson.Plan) {
 		changes[c.Address] = c.Change
 	}
 	if got := slices.Sorted(maps.Keys(changes)); !slices.Equal(got, []string{"keep_secret.db", "terraform_data.label"}) {
-		t.Fatalf("the plan has changes of %q", got)
+		t.Fatalf("the plan has changes of %q, want %q", got, []string{"keep_secret.db", "terraform_data.label"})
 	}
 	type shape struct{ After, AfterUnknown, AfterSensitive any }
 	secret, data := changes["keep_secret.db"], changes["terraform_data.label"]
@@ -236,7 +236,7 @@ func checkApplied(t *testing.T, tf *tfexec.Terraform) {
 	for name, o := range out {
 		got[name] = string(o.Value)
 		if o.Sensitive != (name == "hidden") {
-			t.Errorf("output %s: sensitive is %t", name, o.Sensitive)
+			t.Errorf("output %s: sensitive: got %t, want %t", name, o.Sensitive, (name == "hidden"))
 		}
 	}
 	if diff := cmp.Diff(map[string]string{"id": `"keep:secret/db"`, "hidden": `"hush"`, "label": `"first"`}, got); diff != "" {

@@ -91,14 +91,14 @@ func TestApplyOptions(t *testing.T) {
 	ok(t, "apply", tf.Apply(ctx, tfexec.State("in.tfstate"), tfexec.StateOut("out.tfstate"), tfexec.Backup("first.tfstate"), tfexec.Parallelism(1),
 		tfexec.Refresh(false), tfexec.Target("terraform_data.c"), tfexec.Var("label=typed")))
 	if _, input := have(t, tf, "out.tfstate", "terraform_data.c"); input != "typed" {
-		t.Errorf("applied with the label %q", input)
+		t.Errorf("applied with the label: got %q, want %q", input, "typed")
 	}
 	absent(t, tf, "in.tfstate", "terraform.tfstate")
 
 	ok(t, "apply", tf.Apply(ctx, tfexec.State("out.tfstate"), tfexec.Backup("second.tfstate"), tfexec.VarFile(varFile(t, `"from file"`))))
 	first, input := have(t, tf, "out.tfstate", allOfThem...)
 	if input != "from file" {
-		t.Errorf("applied with the label %q", input)
+		t.Errorf("applied with the label: got %q, want %q", input, "from file")
 	}
 	have(t, tf, "second.tfstate", "terraform_data.c")
 
@@ -152,10 +152,10 @@ func TestPlanOptions(t *testing.T) {
 		}
 		slices.Sort(words)
 		if got := strings.Join(words, ", "); got != want {
-			t.Errorf("%s: %q, want %q", name, got, want)
+			t.Errorf("%s: got %q, want %q", name, got, want)
 		}
 		if changed != (want != "") {
-			t.Errorf("%s: changes %t", name, changed)
+			t.Errorf("%s: changes: got %t, want %t", name, changed, (want != ""))
 		}
 	}
 	changed, err := tf.Plan(ctx, tfexec.State("s.tfstate"), tfexec.Out("p"), tfexec.Parallelism(2))
@@ -232,7 +232,7 @@ func TestOutputAndShowOptions(t *testing.T) {
 	out, err := tf.Output(ctx, tfexec.State("s.tfstate"))
 	ok(t, "output", err)
 	if got := string(out["label"].Value); got != "17" {
-		t.Errorf("the output is %s", got)
+		t.Errorf("the output: got %s, want %s", got, "17")
 	}
 	if out, err := tf.Output(ctx); err != nil || len(out) != 0 {
 		t.Errorf("outputs of no state: %v, %v", out, err)
@@ -253,7 +253,7 @@ func TestOutputAndShowOptions(t *testing.T) {
 			t.Errorf("the label of the plan is %v", got)
 		}
 		if got := resources(file)["terraform_data.c"].AttributeValues["input"]; got != want {
-			t.Errorf("the number %v came as %T", got, got)
+			t.Errorf("the number %v came as: got %T, want %T", got, got, want)
 		}
 	}
 }

@@ -49,7 +49,7 @@ func TestInitOptions(t *testing.T) {
 	tf, ctx := project(t, simConfig("1.0.0")), t.Context()
 	ok(t, "init", tf.Init(ctx, tfexec.Backend(true), tfexec.Get(true), tfexec.BackendConfig("path=first.tfstate")))
 	if got := chosen(t, tf); got != "1.0.0" {
-		t.Errorf("version %s of the provider", got)
+		t.Errorf("version %s of the provider, want %s", got, "1.0.0")
 	}
 	ok(t, "apply", tf.Apply(ctx))
 	have(t, tf, "first.tfstate", "sim_thing.x")
@@ -57,11 +57,11 @@ func TestInitOptions(t *testing.T) {
 	filetest.Write(t, filepath.Join(tf.WorkingDir(), "main.tf"), simConfig(">= 1.0.0")["main.tf"])
 	ok(t, "init", tf.Init(ctx))
 	if got := chosen(t, tf); got != "1.0.0" {
-		t.Errorf("version %s though the lock file has 1.0.0", got)
+		t.Errorf("version %s though the lock file has 1.0.0, want %s", got, "1.0.0")
 	}
 	ok(t, "upgrade", tf.Init(ctx, tfexec.Upgrade(true)))
 	if got := chosen(t, tf); got != "1.1.0" {
-		t.Errorf("version %s after the upgrade", got)
+		t.Errorf("version %s after the upgrade, want %s", got, "1.1.0")
 	}
 	if err := tf.Init(ctx, tfexec.BackendConfig("path=second.tfstate")); err == nil || !strings.Contains(err.Error(), "reconfigure") {
 		t.Errorf("another backend: %v", err)
@@ -156,7 +156,7 @@ func TestProvidersLockAndMirror(t *testing.T) {
 	}
 	ok(t, "init", tf.Init(ctx))
 	if got := chosen(t, tf); got != "1.1.0" {
-		t.Errorf("version %s of the provider", got)
+		t.Errorf("version %s of the provider, want %s", got, "1.1.0")
 	}
 }
 

@@ -36,7 +36,7 @@ func (l *lines) Printf(format string, v ...any) {
 func TestSettings(t *testing.T) {
 	tf, ctx := project(t, options), t.Context()
 	if tf.ExecPath() != binary || tf.WorkingDir() == "" {
-		t.Errorf("the client runs %s in %q", tf.ExecPath(), tf.WorkingDir())
+		t.Errorf("the client runs %s in %q, want %s", tf.ExecPath(), tf.WorkingDir(), binary)
 	}
 	var stdout, stderr bytes.Buffer
 	var logged lines
@@ -107,7 +107,7 @@ func TestLogs(t *testing.T) {
 		want bool
 	}{"everything": {all, true}, "off": {off, false}, "the engine": {own, false}, "providers": {theirs, true}} {
 		if got := strings.Contains(c.text, rpc); got != c.want {
-			t.Errorf("%s: what the provider logs is there: %t", name, got)
+			t.Errorf("%s: what the provider logs is there: got %t, want %t", name, got, c.want)
 		}
 	}
 }
@@ -176,7 +176,7 @@ func TestInterrupt(t *testing.T) {
 		ok(t, "show", err)
 		got := resources(state)
 		if len(got) != 2 || got["terraform_data.first"] == nil || got["sim_slow.second"] == nil || got["sim_slow.second"].Tainted {
-			t.Errorf("after the interrupt the state has %d resources", len(got))
+			t.Errorf("after the interrupt the state has %d resources, want 2", len(got))
 		}
 		t.Setenv(simcloud.EnvMisbehave, "")
 		ok(t, "apply", tf.Apply(t.Context()))
@@ -206,6 +206,6 @@ func TestKilled(t *testing.T) {
 	state, err := tf.Show(t.Context())
 	ok(t, "show", err)
 	if got := resources(state); len(got) != 3 {
-		t.Errorf("the state has %d resources", len(got))
+		t.Errorf("the state has %d resources, want 3", len(got))
 	}
 }

@@ -111,7 +111,7 @@ func TestPullAndPush(t *testing.T) {
 	var doc map[string]any
 	ok(t, "parsing the state", json.Unmarshal([]byte(pulled), &doc))
 	if doc["version"] != 4.0 {
-		t.Errorf("the state has version %v", doc["version"])
+		t.Errorf("the state has version: got %v, want %v", doc["version"], 4.0)
 	}
 	before := ids(t, tf)
 	ok(t, "state rm", tf.StateRm(ctx, "keep_note.a"))
@@ -127,7 +127,7 @@ func TestPullAndPush(t *testing.T) {
 	file, err := tf.ShowStateFile(ctx, old)
 	ok(t, "show a state file", err)
 	if got := resources(file); len(got) != 2 {
-		t.Errorf("the state file shows %d resources", len(got))
+		t.Errorf("the state file shows %d resources, want 2", len(got))
 	}
 }
 

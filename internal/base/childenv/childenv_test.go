@@ -24,6 +24,6 @@ func TestE5NoSecretVariables(t *testing.T) {
 		}
 	}
 	if !slices.Equal(environ, before) {
-		t.Errorf("the environment became %q", environ)
+		t.Errorf("the environment: got %q, want %q", environ, before)
 	}
 }

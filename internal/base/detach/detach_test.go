@@ -49,7 +49,7 @@ func TestRunIsPatient(t *testing.T) {
 		}
 	})
 	if took != time.Minute+detach.Patience/2 {
-		t.Errorf("it took %s", took)
+		t.Errorf("it took %s, want %s", took, time.Minute+detach.Patience/2)
 	}
 }
 
@@ -69,7 +69,7 @@ func TestRunLeavesBehind(t *testing.T) {
 		}
 	})
 	if took != time.Minute+detach.Patience {
-		t.Errorf("it took %s", took)
+		t.Errorf("it took %s, want %s", took, time.Minute+detach.Patience)
 	}
 }
 

@@ -33,7 +33,7 @@ func TestGetComputesOnceUnderContention(t *testing.T) {
 		close(start)
 		wg.Wait()
 		if n := calls.Load(); n != 1 {
-			t.Fatalf("computed %d times", n)
+			t.Fatalf("computed %d times, want 1", n)
 		}
 	}
 }
@@ -55,7 +55,7 @@ func TestPeekAndSet(t *testing.T) {
 	var set Cell[int]
 	set.Set(7)
 	if v, _ := set.Get(&Task{}, nil, nil, func() int { t.Error("computed although set"); return 0 }); v != 7 {
-		t.Errorf("after Set: %d", v)
+		t.Errorf("after Set: got %d, want 7", v)
 	}
 }
 
@@ -135,7 +135,7 @@ func (g *graph) checkCycle(t interface{ Fatalf(string, ...any) }, c *Cycle) {
 			t.Fatalf("not a chain of demands: %v", labels(c))
 		}
 		if f.Via != (hop{before, at}) {
-			t.Fatalf("frame %d of %v came from %v", i, labels(c), f.Via)
+			t.Fatalf("frame %d of %v came from %v, want %v", i, labels(c), f.Via, (hop{before, at}))
 		}
 		seen[at] = true
 	}
@@ -185,7 +185,7 @@ func TestCycleThroughEnter(t *testing.T) {
 		_, cycle = cell.Get(task, "cell", "inner to cell", func() int { return 0 })
 		leave()
 		if len(task.stack) != 1 {
-			t.Errorf("%d frames are left", len(task.stack))
+			t.Errorf("%d frames are left, want 1", len(task.stack))
 		}
 		return 1
 	})
@@ -282,7 +282,7 @@ func TestPanicLeavesZeroValueToOthers(t *testing.T) {
 		task := &Task{}
 		defer func() {
 			if r := recover(); r != "boom" {
-				t.Errorf("recovered %v", r)
+				t.Errorf("recovered: got %v, want %v", r, "boom")
 			}
 			if len(task.stack) != 0 {
 				t.Error("the task's stack was not unwound")

@@ -39,7 +39,7 @@ func TestPoolRunsEverythingWithinItsLimit(t *testing.T) {
 		}
 		pool.Wait()
 		if got := ran.Load(); got != 150 {
-			t.Errorf("limit %d: ran %d of 150", limit, got)
+			t.Errorf("limit %d: ran %d of 150, want 150", limit, got)
 		}
 		if got := int(most.Load()); got > max(limit, 1) {
 			t.Errorf("limit %d: %d ran at once", limit, got)
@@ -59,7 +59,7 @@ func TestPoolStartsByRank(t *testing.T) {
 				pool.GoRanked(rank, func(task *Task) {
 					got = append(got, i)
 					if task.Rank != rank {
-						t.Errorf("the task of rank %d has the rank %d", rank, task.Rank)
+						t.Errorf("the task of rank %d has the rank: got %d, want %d", rank, task.Rank, rank)
 					}
 				})
 			}
@@ -67,7 +67,7 @@ func TestPoolStartsByRank(t *testing.T) {
 		pool.Wait()
 		slices.SortStableFunc(want, func(i, j int) int { return cmp.Compare(ranks[j], ranks[i]) })
 		if !slices.Equal(got, want) {
-			t.Fatalf("ranks %v: started in the order %v, want %v", ranks, got, want)
+			t.Fatalf("ranks %v: started in the order: got %v, want %v", ranks, got, want)
 		}
 	})
 }
@@ -87,7 +87,7 @@ func TestPoolStartsInOrder(t *testing.T) {
 		}
 	}
 	if len(got) != 20 {
-		t.Errorf("ran %d of 20", len(got))
+		t.Errorf("ran %d of 20, want 20", len(got))
 	}
 }
 
@@ -114,7 +114,7 @@ func TestPoolReplacesWaitingWorkers(t *testing.T) {
 	pool.Wait()
 	<-outside
 	if got := sum.Load(); got != 45 {
-		t.Errorf("sum is %d", got)
+		t.Errorf("sum: got %d, want 45", got)
 	}
 	if pool.running != 0 || pool.parked != 0 || len(pool.queue.heap) != 0 {
 		t.Errorf("after Wait: %d run, %d are parked, %d are queued", pool.running, pool.parked, len(pool.queue.heap))
@@ -181,7 +181,7 @@ func TestPoolDeepChains(t *testing.T) {
 			t.Errorf("%s: a cycle in a chain", test.name)
 		}
 		if v, _ := g.cells[n-1].Peek(); v != n {
-			t.Errorf("%s: the end of the chain is %d", test.name, v)
+			t.Errorf("%s: the end of the chain: got %d, want %d", test.name, v, n)
 		}
 	}
 }

@@ -29,12 +29,12 @@ func TestRead(t *testing.T) {
 		{"a\r", []piece{{"a", false}}},
 	} {
 		if got := read(strings.NewReader(row.text)); !slices.Equal(got, row.want) {
-			t.Errorf("%q: %v", row.text, got)
+			t.Errorf("%q: got %v, want %v", row.text, got, row.want)
 		}
 	}
 	broken := io.MultiReader(strings.NewReader("a\nb"), iotest.ErrReader(errors.New("broken")))
 	if got := read(broken); !slices.Equal(got, []piece{{"a", true}, {"b", false}}) {
-		t.Errorf("%v", got)
+		t.Errorf("got %v, want %v", got, []piece{{"a", true}, {"b", false}})
 	}
 }
 

@@ -62,7 +62,7 @@ func TestDescriptorsAreClosed(t *testing.T) {
 		before := descriptors(t)
 		_ = call(path)
 		if after := descriptors(t); !slices.Equal(before, after) {
-			t.Errorf("%s of %s leaves open: %q, before %q", name, path, after, before)
+			t.Errorf("%s of %s leaves open: %q, before: got %q, want %q", name, path, after, before, after)
 		}
 	}
 	file := filepath.Join(dir, "first")

@@ -128,7 +128,7 @@ func TestWithoutLinks(t *testing.T) {
 	w.fresh = false
 	dir, _, ok = w.failed(t, "CreatePrivate", 0, func(c sysfault.Call) bool { return c.Name == "link" }, syscall.EPERM)
 	if content, _ := w.left(t, dir); ok || content != oldContent {
-		t.Errorf("%v: the file that exists has %q", ok, content)
+		t.Errorf("%v: the file that exists has %q, want %q", ok, content, oldContent)
 	}
 }
 

@@ -27,7 +27,7 @@ func TestReason(t *testing.T) {
 		{unsuitable(name, fs.ModeNamedPipe), "it is a named pipe, not a regular file"},
 	} {
 		if got := Reason(test.err); got != test.want || strings.Contains(got, name) {
-			t.Errorf("%v: %q", test.err, got)
+			t.Errorf("%v: got %q, want %q", test.err, got, test.want)
 		}
 	}
 }

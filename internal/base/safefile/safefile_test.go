@@ -15,7 +15,7 @@ func TestKind(t *testing.T) {
 		fs.ModeDevice | fs.ModeCharDevice: "a device", fs.ModeIrregular: "no regular file",
 	} {
 		if got := Kind(mode); got != want {
-			t.Errorf("%v: %s", mode, got)
+			t.Errorf("%v: got %s, want %s", mode, got, want)
 		}
 	}
 	if err := unsuitable("name", fs.ModeSocket); !errors.Is(err, ErrUnsuitable) || err.Error() != "read name: it is a socket, not a regular file" {

@@ -45,10 +45,10 @@ func TestSameFile(t *testing.T) {
 	}
 	for _, test := range tests {
 		if got := Same(test.a, test.b); got != test.want {
-			t.Errorf("Same(%q, %q) = %v", test.a, test.b, got)
+			t.Errorf("Same(%q, %q): got %v, want %v", test.a, test.b, got, test.want)
 		}
 		if got := Same(test.b, test.a); got != test.want {
-			t.Errorf("Same(%q, %q) = %v", test.b, test.a, got)
+			t.Errorf("Same(%q, %q): got %v, want %v", test.b, test.a, got, test.want)
 		}
 	}
 }

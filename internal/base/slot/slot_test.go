@@ -174,7 +174,7 @@ func TestHighestRankGoesFirst(t *testing.T) {
 		turn.End()
 		turns.Wait()
 		if want := []int64{3, 3, 2, 1}; !slices.Equal(order, want) {
-			t.Errorf("order: %v, want %v", order, want)
+			t.Errorf("order: got %v, want %v", order, want)
 		}
 	})
 }

@@ -46,7 +46,7 @@ func TestSilence(t *testing.T) {
 	}
 	keepAlives(make(chan struct{}), c, 10*time.Millisecond, 1500*time.Millisecond) // returns when the connection is gone
 	if len(asked) != 2 {
-		t.Errorf("asked %d times", len(asked))
+		t.Errorf("asked %d times, want 2", len(asked))
 	}
 	if err := c.Wait(); err == nil {
 		t.Error("the connection is still there")
@@ -70,7 +70,7 @@ func TestPlatforms(t *testing.T) {
 	} {
 		path := c.client.remotePath(c.name)
 		if p, err := c.client.processFor(path); err != nil || path != c.path || !strings.HasSuffix(" "+p.command, " "+c.word) {
-			t.Errorf("%s: %s %s, want %s %s", c.name, path, p.command, c.path, c.word)
+			t.Errorf("%s: got %s %s, want %s %s", c.name, path, p.command, c.path, c.word)
 		}
 	}
 	if name, err := fill(windowsScript); err != nil || name == windowsScript {

@@ -50,7 +50,7 @@ func TestTree(t *testing.T) {
 	a.Finish(false)
 	root.Finish(false)
 	if !slices.Equal(*ended, []string{"create", "apply", "mayfly apply"}) || !a.Failed || b.Failed || b.End.Before(b.Begin) {
-		t.Errorf("ended: %q", *ended)
+		t.Errorf("ended: got %q, want %q", *ended, []string{"create", "apply", "mayfly apply"})
 	}
 }
 
@@ -80,7 +80,7 @@ func TestOff(t *testing.T) {
 		}
 	})
 	if allocated != 0 {
-		t.Errorf("%v allocations", allocated)
+		t.Errorf("got %v allocations, want 0", allocated)
 	}
 	if environ := []string{"TRACEPARENT=theirs"}; !slices.Equal(trace.Environ(ctx, environ), environ) {
 		t.Error("the environment was changed")
@@ -99,12 +99,12 @@ func TestParse(t *testing.T) {
 		with(3, strings.Repeat("0", 32)): false, with(36, strings.Repeat("0", 16)): false,
 	} {
 		if c, ok := trace.Parse(text, ""); ok != want || !ok && c != (trace.Context{}) {
-			t.Errorf("%q: %t, want %t, with %v", text, ok, want, c)
+			t.Errorf("%q: got %t, want %t, with %v", text, ok, want, c)
 		}
 	}
 	for flags, want := range map[string]bool{"00": false, "01": true, "02": false, "03": true} {
 		if c, ok := trace.Parse(with(53, flags), ""); !ok || c.Sampled != want {
-			t.Errorf("flags %s: sampled %t", flags, c.Sampled)
+			t.Errorf("flags %s: sampled: got %t, want %t", flags, c.Sampled, want)
 		}
 	}
 	for state, want := range map[string]bool{"a=b": true, "a=~ ": true, strings.Repeat("x", 512): true, strings.Repeat("x", 513): false, "a=b\nX: y": false, "a=\x1f": false, "a=\x7f": false, "a=é": false} {
@@ -113,7 +113,7 @@ func TestParse(t *testing.T) {
 		}
 	}
 	if c := trace.FromEnviron(nil); c != (trace.Context{}) {
-		t.Errorf("without variables, there is %v", c)
+		t.Errorf("without variables, there: got %v, want %v", c, (trace.Context{}))
 	}
 }
 
@@ -133,7 +133,7 @@ func TestAttributes(t *testing.T) {
 	}
 	for key, want := range map[string]string{trace.Type: "t", trace.Address: "t.x", trace.Provider: "", trace.Version: ""} {
 		if got := s.Text(key); got != want {
-			t.Errorf("%s: %q", key, got)
+			t.Errorf("%s: got %q, want %q", key, got, want)
 		}
 	}
 }
@@ -162,10 +162,10 @@ func TestBeginning(t *testing.T) {
 		root.Finish(true)
 	}
 	if want := []string{"root", "good", "bad", "root", "good", "bad"}; !slices.Equal(began, want) {
-		t.Errorf("began: %q", began)
+		t.Errorf("began: got %q, want %q", began, want)
 	}
 	if want := []string{"good", "bad", "root", "good", "bad", "root"}; !slices.Equal(*ended, want) {
-		t.Errorf("ended: %q", *ended)
+		t.Errorf("ended: got %q, want %q", *ended, want)
 	}
 }
 
@@ -178,7 +178,7 @@ func TestUnpropagated(t *testing.T) {
 		t.Errorf("passed on: %s", got)
 	}
 	if got := trace.Environ(ctx, []string{"TRACEPARENT=theirs"}); !slices.Equal(got, []string{"TRACEPARENT=theirs"}) {
-		t.Errorf("the environment became %q", got)
+		t.Errorf("the environment: got %q, want %q", got, []string{"TRACEPARENT=theirs"})
 	}
 }
 
@@ -192,11 +192,11 @@ func TestNotes(t *testing.T) {
 	heard, _ := loud.Root(t.Context(), "x", trace.Context{}, always)
 	for _, ctx := range []context.Context{t.Context(), silent, heard} {
 		if trace.Note(ctx, trace.Info, "a %s", "b"); trace.Noting(ctx) != (ctx == heard) {
-			t.Errorf("notes are received: %t", trace.Noting(ctx))
+			t.Errorf("notes are received: got %t, want %t", trace.Noting(ctx), (ctx == heard))
 		}
 	}
 	if want := []string{fmt.Sprint(trace.Info, " a b")}; !slices.Equal(got, want) {
-		t.Errorf("received %q, want %q", got, want)
+		t.Errorf("received: got %q, want %q", got, want)
 	}
 }
 

@@ -81,10 +81,10 @@ func TestAccept(t *testing.T) {
 			got, diags := row.accept(row.v, nil, row.answer)
 			if got == cty.NilVal || row.want == cty.NilVal {
 				if got != row.want {
-					t.Errorf("%#v, want %#v", got, row.want)
+					t.Errorf("got %#v, want %#v", got, row.want)
 				}
 			} else if !got.RawEquals(row.want) {
-				t.Errorf("%#v, want %#v", got, row.want)
+				t.Errorf("got %#v, want %#v", got, row.want)
 			}
 			if row.summary == "" && diags != nil || row.summary != "" && (len(diags) != 1 || diags[0].Summary != row.summary) {
 				t.Errorf("%v, want %q", diags, row.summary)

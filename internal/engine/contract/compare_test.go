@@ -75,11 +75,11 @@ func TestIgnoreChanges(t *testing.T) {
 			t.Errorf("%q: %#v", row.ignore, got)
 		}
 		if text := pathTexts(sensitive); text != row.sensitive {
-			t.Errorf("%q: sensitive are %q, want %q", row.ignore, text, row.sensitive)
+			t.Errorf("%q: sensitive: got %q, want %q", row.ignore, text, row.sensitive)
 		}
 	}
 	if got, _ := IgnoreChanges(block(), lifecycle(t, "all"), cty.NullVal(block().Type()), configured, nil, nil); !got.RawEquals(configured) {
-		t.Errorf("without a prior object: %#v", got)
+		t.Errorf("without a prior object: got %#v, want %#v", got, configured)
 	}
 }
 
@@ -109,13 +109,13 @@ func TestReplacePaths(t *testing.T) {
 	planned := object(map[string]cty.Value{"set": str("b"), "chosen": str("c"), "made": cty.UnknownVal(cty.String)})
 	got := ReplacePaths(block(), prior, planned, paths(t, "set chosen made secret nested[0].set"))
 	if text := pathTexts(got); text != "made secret set" {
-		t.Errorf("%q", text)
+		t.Errorf("got %q, want %q", text, "made secret set")
 	}
 	more := planned.AsValueMap()
 	more["nested"] = cty.ListVal([]cty.Value{nestedObject(nil)})
 	for _, pair := range [][2]cty.Value{{planned, cty.ObjectVal(more)}, {cty.ObjectVal(more), planned}} {
 		if text := pathTexts(ReplacePaths(block(), pair[0], pair[1], paths(t, "nested[0].set chosen"))); text != "nested[0].set" {
-			t.Errorf("of a block that only one has: %q", text)
+			t.Errorf("of a block that only one has: got %q, want %q", text, "nested[0].set")
 		}
 	}
 }
@@ -184,7 +184,7 @@ func TestIgnoreAll(t *testing.T) {
 			t.Errorf("%s: got %#v, want %#v", ignore, got, want.v)
 		}
 		if text := pathTexts(sensitive); text != want.sensitive {
-			t.Errorf("%s: sensitive are %q, want %q", ignore, text, want.sensitive)
+			t.Errorf("%s: sensitive: got %q, want %q", ignore, text, want.sensitive)
 		}
 	}
 }
@@ -195,7 +195,7 @@ func TestIgnoreAllThatIsNull(t *testing.T) {
 	prior := object(map[string]cty.Value{"set": str("old"), "chosen": str("old")})
 	for _, configured := range []cty.Value{object(map[string]cty.Value{"chosen": str("new")}), object(map[string]cty.Value{"set": str("new"), "chosen": str("new")})} {
 		if got, _ := IgnoreChanges(block(), lifecycle(t, "all"), prior, configured, nil, nil); !got.RawEquals(prior) {
-			t.Errorf("%#v became %#v", configured, got)
+			t.Errorf("%#v: got %#v, want %#v", configured, got, prior)
 		}
 	}
 }
@@ -211,11 +211,11 @@ func TestSamePaths(t *testing.T) {
 		{"set tags.a", "set", "tags.b", false},
 	} {
 		if got := SamePaths(paths(t, row.a), paths(t, row.b), paths(t, row.except)); got != row.want {
-			t.Errorf("%q and %q except %q: %t", row.a, row.b, row.except, got)
+			t.Errorf("%q and %q except %q: got %t, want %t", row.a, row.b, row.except, got, row.want)
 		}
 	}
 	if got := pathTexts(block().OutsideWriteOnly(paths(t, "set secret nested[0].secret nested[0].set"))); got != "nested[0].set set" {
-		t.Errorf("outside of what is write-only: %q", got)
+		t.Errorf("outside of what is write-only: got %q, want %q", got, "nested[0].set set")
 	}
 }
 

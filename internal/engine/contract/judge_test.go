@@ -39,7 +39,7 @@ func TestKindsOfAnswers(t *testing.T) {
 			c.Leaks.Policy = policy
 			withOwn(&c, ephemeral(secret))
 			if got := fateOf(t, &c, secret, a); got != want {
-				t.Errorf("%s, %s: %d, want %d", a, policy, got, want)
+				t.Errorf("%s, %s: got %d, want %d", a, policy, got, want)
 			}
 		}
 		exists := slices.Contains([]Answer{Object, Read, Imported, Upgraded, Moved}, a)
@@ -48,7 +48,7 @@ func TestKindsOfAnswers(t *testing.T) {
 		withVariable(&c)
 		got, diags := c.Accept(cty.ObjectVal(map[string]cty.Value{"id": str(variableSecret)}), nil, a)
 		if got.GetAttr("id").IsNull() == exists || c.Exposed != exists || !diags.HasErrors() {
-			t.Errorf("the id of what a %s is about: %#v, exposed %t", a, got, c.Exposed)
+			t.Errorf("the id of what a %s is about: %#v, exposed: got %t, want %t", a, got, c.Exposed, exists)
 		}
 	}
 	c := guarded(t)
@@ -67,7 +67,7 @@ func TestWholeTexts(t *testing.T) {
 		c := guarded(t)
 		withOwn(&c, str(secret))
 		if got := fateOf(t, &c, text, Object); got != want {
-			t.Errorf("%s: %d, want %d", text, got, want)
+			t.Errorf("%s: got %d, want %d", text, got, want)
 		}
 	}
 }
@@ -104,7 +104,7 @@ func TestTheStrictestVerdict(t *testing.T) {
 			}
 			c.public.kept = nil
 			if got := fateOf(t, &c, text, row.a); got != row.want {
-				t.Errorf("%s: %s: %d", row.name, text, got)
+				t.Errorf("%s: %s: got %d, want %d", row.name, text, got, row.want)
 			}
 			slices.Reverse(row.texts)
 		}
@@ -119,13 +119,13 @@ func TestTheStrictestVerdict(t *testing.T) {
 		withConfigured(&c, configured)
 		withConfigured(&c, other)
 		if got := fateOf(t, &c, configured, Plan); got != warned {
-			t.Errorf("first: %d", got)
+			t.Errorf("first: got %d, want %d", got, warned)
 		}
 		if got := fateOf(t, &c, text, Plan); got != warned {
-			t.Errorf("%s, with one that there was no warning about: %d", text, got)
+			t.Errorf("%s, with one that there was no warning about: got %d, want %d", text, got, warned)
 		}
 		if got := fateOf(t, &c, text, Object); got != passes {
-			t.Errorf("%s, with warnings about both: %d", text, got)
+			t.Errorf("%s, with warnings about both: got %d, want %d", text, got, passes)
 		}
 	}
 }
@@ -153,22 +153,22 @@ func TestGivenToOthers(t *testing.T) {
 	later.Leaks.Guard = c.Leaks.Guard
 	later.own()
 	if got := fateOf(t, &later, secret, Object); got != passes {
-		t.Errorf("of another operation: %d", got)
+		t.Errorf("of another operation: got %d, want %d", got, passes)
 	}
 	if got := c.Leaks.Guard.Redact("a-bucket-17 " + secret); got != "a-bucket-17 "+leak.Withheld {
-		t.Errorf("a message says %s", got)
+		t.Errorf("a message says %s, want %s", got, "a-bucket-17 "+leak.Withheld)
 	}
 	nothing := guarded(t)
 	nothing.Leaks.Guard = nil
 	for _, c := range []*Checker{&c, &nothing} {
 		if got := c.Given(cty.NilVal); got != cty.NilVal {
-			t.Errorf("nothing became %#v", got)
+			t.Errorf("nothing: got %#v, want %#v", got, cty.NilVal)
 		}
 		if null := cty.NullVal(block().Type()); !c.Given(null).RawEquals(null) {
 			t.Error("null became something")
 		}
 		if got := fateOf(t, c, "another text", Object); got != passes {
-			t.Errorf("after nothing was given: %d", got)
+			t.Errorf("after nothing was given: got %d, want %d", got, passes)
 		}
 	}
 	if got := nothing.Given(object(map[string]cty.Value{"secret": ephemeral(secret)})); value.IsMarked(got) {
@@ -183,13 +183,13 @@ func TestMarksAroundOwn(t *testing.T) {
 	attrs["nested"] = cty.ListVal([]cty.Value{nestedObject(map[string]cty.Value{"secret": str(secret)})}).Mark(value.Sensitive)
 	c.Given(cty.ObjectVal(attrs))
 	if got := fateOf(t, &c, "a="+secret+";", Object); got != refused {
-		t.Errorf("within what is sensitive: %d", got)
+		t.Errorf("within what is sensitive: got %d, want %d", got, refused)
 	}
 	c = guarded(t)
 	c.Block = &schema.Block{Attributes: map[string]*schema.Attribute{"any": {Type: cty.DynamicPseudoType, Optional: true, WriteOnly: true}}}
 	c.Given(cty.ObjectVal(map[string]cty.Value{"any": cty.ObjectVal(map[string]cty.Value{"n4me-0f-it": cty.True}).Mark(value.Sensitive)}))
 	if got := c.Leaks.Guard.Redact("n4me-0f-it"); got != leak.Withheld {
-		t.Errorf("a name of an argument of any type: %s", got)
+		t.Errorf("a name of an argument of any type: got %s, want %s", got, leak.Withheld)
 	}
 }
 
@@ -199,7 +199,7 @@ func TestPublishValue(t *testing.T) {
 	c.PublishValue(cty.ObjectVal(map[string]cty.Value{"name": str(secret), "zone": cty.NullVal(cty.Number)}))
 	withOwn(&c, ephemeral(secret))
 	if got := fateOf(t, &c, secret, Imported); got != passes {
-		t.Errorf("%d", got)
+		t.Errorf("got %d, want %d", got, passes)
 	}
 }
 
@@ -251,11 +251,11 @@ func TestWithoutForgets(t *testing.T) {
 	withConfigured(&c, "configured-s3cret-1")
 	withConfigured(&c, "configured-s3cret-2")
 	if got := fateOf(t, &c, "configured-s3cret-1", Plan); got != warned {
-		t.Errorf("first: %d", got)
+		t.Errorf("first: got %d, want %d", got, warned)
 	}
 	c.Without(object(map[string]cty.Value{"made": str("configured-s3cret-2")}), FinalPlan)
 	if got := fateOf(t, &c, "configured-s3cret-2", Object); got != warned {
-		t.Errorf("after an earlier answer was looked at: %d", got)
+		t.Errorf("after an earlier answer was looked at: got %d, want %d", got, warned)
 	}
 }
 
@@ -302,7 +302,7 @@ func TestResultsOfSeveral(t *testing.T) {
 		l.Policy = policy
 		for _, v := range [][]cty.Value{{str(secret), str("x")}, {str("x"), str(secret)}, {str("x"), str(secret), str("y")}} {
 			if keep, found := l.Result(cty.ListVal(v), at); !found || keep != (policy == leak.Standard) {
-				t.Errorf("%s, %#v: found %t, kept %t", policy, v, found, keep)
+				t.Errorf("%s, %#v: found %t, kept: got %t, want %t", policy, v, found, keep, (policy == leak.Standard))
 			}
 		}
 	}

@@ -111,14 +111,14 @@ func TestVerdicts(t *testing.T) {
 				c.Leaks.Policy = leak.Policy(policy)
 				row.learn(&c)
 				if got := fateOf(t, &c, text, Object); got != want {
-					t.Errorf("%s, policy %d, %q: %d, want %d", row.name, policy, text, got, want)
+					t.Errorf("%s, policy %d, %q: got %d, want %d", row.name, policy, text, got, want)
 				}
 			}
 		}
 		c := guarded(t)
 		row.learn(&c)
 		if got := fateOf(t, &c, secret, Read); got != row.read {
-			t.Errorf("%s, read: %d, want %d", row.name, got, row.read)
+			t.Errorf("%s, read: got %d, want %d", row.name, got, row.read)
 		}
 	}
 }
@@ -135,15 +135,15 @@ func TestDataSources(t *testing.T) {
 	c.Object.Resource.Mode = addr.Data
 	c.Leaks.Guard.Remember(leak.Source{Kind: leak.Variable, Address: "var.a"}, sensitive(secret), cty.String)
 	if got := fateOf(t, &c, secret, Read); got != passes {
-		t.Errorf("an equal variable: %d", got)
+		t.Errorf("an equal variable: got %d, want %d", got, passes)
 	}
 	c.Given(object(map[string]cty.Value{"secret": ephemeral(secret).Mark(value.Sensitive)}))
 	if got := fateOf(t, &c, secret, Read); got != passes {
-		t.Errorf("an equal write-only argument: %d", got)
+		t.Errorf("an equal write-only argument: got %d, want %d", got, passes)
 	}
 	c.Leaks.Guard.Reveal(leak.Source{Kind: leak.Configuration, Address: c.Configured.String()}, ephemeral(secret), cty.String)
 	if got := fateOf(t, &c, secret, Read); got != warned {
-		t.Errorf("what the provider was configured with: %d", got)
+		t.Errorf("what the provider was configured with: got %d, want %d", got, warned)
 	}
 }
 
@@ -193,17 +193,17 @@ func TestInTheOpen(t *testing.T) {
 			defer end()
 		}
 		if got := fateOf(t, &c, "x"+secret+"y", Object); got != row.want {
-			t.Errorf("%s: %d, want %d", name, got, row.want)
+			t.Errorf("%s: got %d, want %d", name, got, row.want)
 		}
 	}
 	c := guarded(t)
 	c.Given(own)
 	if got := fateOf(t, &c, secret, Object); got != refused {
-		t.Errorf("before it is public: %d", got)
+		t.Errorf("before it is public: got %d, want %d", got, refused)
 	}
 	c.Given(object(map[string]cty.Value{"set": str(secret)}))
 	if got := fateOf(t, &c, secret, Object); got != passes {
-		t.Errorf("what becomes known later is not public: %d", got)
+		t.Errorf("what becomes known later is not public: got %d, want %d", got, passes)
 	}
 }
 
@@ -212,18 +212,18 @@ func TestStoredWithAWarning(t *testing.T) {
 	c := guarded(t)
 	c.Leaks.Guard.Reveal(leak.Source{Kind: leak.Configuration, Address: c.Configured.String()}, ephemeral(secret), cty.String)
 	if got := fateOf(t, &c, secret, Plan); got != warned {
-		t.Errorf("first: %d", got)
+		t.Errorf("first: got %d, want %d", got, warned)
 	}
 	if got := fateOf(t, &c, secret, Object); got != passes {
-		t.Errorf("then: %d", got)
+		t.Errorf("then: got %d, want %d", got, passes)
 	}
 	other := guarded(t)
 	other.Leaks.Guard = c.Leaks.Guard
 	if got := fateOf(t, &other, secret, Plan); got != warned {
-		t.Errorf("of another object: %d", got)
+		t.Errorf("of another object: got %d, want %d", got, warned)
 	}
 	if got := c.Leaks.Guard.Redact(secret); got != leak.Withheld {
-		t.Errorf("a message shows %q", got)
+		t.Errorf("a message shows: got %q, want %q", got, leak.Withheld)
 	}
 }
 
@@ -242,7 +242,7 @@ func TestSeveralValues(t *testing.T) {
 		c := guarded(t)
 		learn(&c)
 		if got := fateOf(t, &c, text, Object); got != refused {
-			t.Errorf("%s: %d", text, got)
+			t.Errorf("%s: got %d, want %d", text, got, refused)
 		}
 		c = guarded(t)
 		learn(&c)
@@ -306,7 +306,7 @@ func TestLater(t *testing.T) {
 		t.Errorf("got %#v, %v", reviewed, diags)
 	}
 	if got := fateOf(t, &c, secret, Object); got != refused {
-		t.Errorf("an answer that follows: %d", got)
+		t.Errorf("an answer that follows: got %d, want %d", got, refused)
 	}
 }
 
@@ -387,7 +387,7 @@ func TestNestedOwn(t *testing.T) {
 		t.Errorf("the provider is given %#v", plain)
 	}
 	if got := fateOf(t, &c, secret, Object); got != refused {
-		t.Errorf("%d", got)
+		t.Errorf("got %d, want %d", got, refused)
 	}
 }
 
@@ -399,7 +399,7 @@ func TestFunctionResults(t *testing.T) {
 		l.Guard.Reveal(leak.Source{Kind: leak.Configuration, Address: at.String()}, ephemeral(secret), cty.String)
 		l.Guard.Remember(leak.Source{Kind: leak.Variable, Address: "var.a"}, sensitive("other-s3cret"), cty.String)
 		if keep, found := l.Result(cty.ListVal([]cty.Value{str("x"), str(secret)}), at); !found || keep != want {
-			t.Errorf("policy %d: found %v, kept %v", policy, found, keep)
+			t.Errorf("policy %d: found %v, kept: got %v, want %v", policy, found, keep, want)
 		}
 		for _, text := range []string{"x", "other-s3cret"} {
 			if keep, found := l.Result(str(text), at); found || !keep {
@@ -442,7 +442,7 @@ func TestWithout(t *testing.T) {
 		t.Errorf("within a longer text: %#v", got)
 	}
 	if got := fateOf(t, &c, longer, Read); got != warned {
-		t.Errorf("after an earlier answer was looked at: %d", got)
+		t.Errorf("after an earlier answer was looked at: got %d, want %d", got, warned)
 	}
 	if got := c.Without(made(secret), Plan); !got.RawEquals(made(secret)) {
 		t.Errorf("what was stored with a warning: %#v", got)
@@ -451,7 +451,7 @@ func TestWithout(t *testing.T) {
 	c.Given(object(map[string]cty.Value{"secret": ephemeral(secret)}))
 	c.Without(made("id-"+secret), Object)
 	if got := fateOf(t, &c, secret, Plan); got != refused || c.Exposed {
-		t.Errorf("after an earlier answer was looked at: %d", got)
+		t.Errorf("after an earlier answer was looked at: got %d, want %d", got, refused)
 	}
 	c.Leaks.Policy = leak.Lenient
 	if got := c.Without(made(secret), Plan); !got.RawEquals(made(secret)) {

@@ -50,7 +50,7 @@ func TestEnd(t *testing.T) {
 	s.End()
 	s.End()
 	if s.Has(in) || !s.Fresh() || !slices.Equal(released, []int{2, 1, 0}) {
-		t.Errorf("the object is there: %t, checks pass: %t, released %v, want 2, 1, 0", s.Has(in), s.Fresh(), released)
+		t.Errorf("the object is there: %t, checks pass: %t, released: got %v, want 2, 1, 0", s.Has(in), s.Fresh(), released)
 	}
 }
 

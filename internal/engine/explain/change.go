@@ -126,7 +126,7 @@ func (e *Explainer) why(c *plan.Change, s subject) []Point {
 	if text := reasons[c.Reason]; text != "" {
 		p := Point{Kind: string(c.Reason), Text: text}
 		if b != nil && b.Repeat.Repeated() && (c.Reason == plan.DeleteCountIndex || c.Reason == plan.DeleteEachKey || c.Reason == plan.DeleteDisabled) {
-			p.Place, p.Chain = placeOf(b.Repeat.Expr().Range()), e.firstChain(b, blocks.ForRepetition)
+			p.Place, p.Chain = placeOf(b.Repeat.Expr().Range()), firstChain(b, blocks.ForRepetition)
 		}
 		out = append(out, p)
 	}
@@ -242,7 +242,7 @@ func (e *Explainer) valueHappens(out *Answer, s subject) {
 			}
 		}
 	}
-	for _, chain := range e.chains(v, s.rest) {
+	for _, chain := range chains(v, s.rest) {
 		end := chain.end
 		if r, ok := end.(*blocks.Resource); ok {
 			if up, n := e.changing(r); n > 0 {
@@ -322,7 +322,7 @@ func (e *Explainer) ephemeralHappens(out *Answer, s subject) {
 			Text: "planning does not open it, because " + text + " " + up.Addr.String() + ", which " + headlines[up.Action],
 		})
 	}
-	for _, chain := range e.chains(b, nil) {
+	for _, chain := range chains(b, nil) {
 		r, ok := chain.end.(*blocks.Resource)
 		if !ok {
 			continue

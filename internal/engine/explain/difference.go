@@ -263,7 +263,7 @@ func (e *Explainer) origin(b *blocks.Resource, planned cty.Value, path cty.Path)
 		if l.Purpose != blocks.ForArgument || l.Ref == nil || !rng.Overlaps(l.Range) {
 			return true
 		}
-		hops = e.follow(l, chain{})[0].hops
+		hops = chain{}.follow(l)[0].hops
 		return false
 	})
 	return placeOf(rng), hops

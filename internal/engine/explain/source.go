@@ -28,11 +28,11 @@ type chain struct {
 
 // chains follows the references of a block's arguments, or of the part of a value's expression that rest
 // leads to.
-func (e *Explainer) chains(n blocks.Node, rest hcl.Traversal) []chain {
+func chains(n blocks.Node, rest hcl.Traversal) []chain {
 	var out []chain
 	add := func(l blocks.Link) bool {
 		if l.Purpose == blocks.ForArgument && l.Ref != nil {
-			out = append(out, e.follow(l, chain{})...)
+			out = append(out, chain{}.follow(l)...)
 		}
 		return len(out) < maxChains
 	}
@@ -44,9 +44,9 @@ func (e *Explainer) chains(n blocks.Node, rest hcl.Traversal) []chain {
 	return out
 }
 
-// follow goes on from a way along a reference, over values to where these are from. There is at least one
+// follow goes on from the way along a reference, over values to where these are from. There is at least one
 // result. A value within itself ends at the limit of a chain.
-func (e *Explainer) follow(l blocks.Link, way chain) []chain {
+func (way chain) follow(l blocks.Link) []chain {
 	if len(way.hops) == 0 {
 		way.from = l.Range
 	}
@@ -59,7 +59,7 @@ func (e *Explainer) follow(l blocks.Link, way chain) []chain {
 	}
 	var out []chain
 	v.Passed(l.Ref.Rest, func(next blocks.Link) bool {
-		out = append(out, e.follow(next, way)...)
+		out = append(out, way.follow(next)...)
 		return len(out) < maxChains
 	})
 	if len(out) == 0 {
@@ -96,12 +96,12 @@ func refText(l blocks.Link) string {
 }
 
 // firstChain returns the way of the value that a block refers to for a purpose, nil if there is none.
-func (e *Explainer) firstChain(n blocks.Node, p blocks.Purpose) (hops []Hop) {
+func firstChain(n blocks.Node, p blocks.Purpose) (hops []Hop) {
 	blocks.Links(n, func(l blocks.Link) bool {
 		if l.Purpose != p || l.Ref == nil {
 			return true
 		}
-		hops = e.follow(l, chain{})[0].hops
+		hops = chain{}.follow(l)[0].hops
 		return false
 	})
 	return hops
@@ -121,7 +121,7 @@ func (e *Explainer) wayTo(b *blocks.Resource, to addr.Instance) (place *Place, h
 		if l.Ref == nil || l.Purpose == blocks.ForDependsOn {
 			return true
 		}
-		for _, way := range e.follow(l, chain{}) {
+		for _, way := range (chain{}).follow(l) {
 			if way.end == blocks.Node(target) {
 				place, hops = placeOf(l.Range), way.hops
 				return false
@@ -158,7 +158,7 @@ func (e *Explainer) from(s subject) []Point {
 			if l.Argument != "" {
 				text = l.Argument
 			}
-			for _, way := range e.follow(l, chain{}) {
+			for _, way := range (chain{}).follow(l) {
 				out = append(out, Point{Kind: string(l.Purpose), Attribute: l.Argument, Address: nameOf(way.end), Text: text, Place: placeOf(l.Range), Chain: way.hops})
 			}
 		}
@@ -179,7 +179,7 @@ func (e *Explainer) valueFrom(v *blocks.Value, rest hcl.Traversal) []Point {
 		return []Point{{Kind: "default", Text: "its default", Place: placeOf(v.Range)}}
 	}
 	var out []Point
-	for _, way := range e.chains(v, rest) {
+	for _, way := range chains(v, rest) {
 		out = append(out, Point{Kind: string(blocks.ForArgument), Address: nameOf(way.end), Text: "value", Place: placeOf(way.from), Chain: way.hops})
 	}
 	switch {
@@ -213,7 +213,7 @@ func (e *Explainer) argumentsFrom(b *blocks.Resource, s subject) []Point {
 		if l.Purpose == blocks.ForRepetition {
 			name = b.Repeat.Argument()
 		}
-		for _, way := range e.follow(l, chain{}) {
+		for _, way := range (chain{}).follow(l) {
 			out = append(out, Point{Kind: string(l.Purpose), Attribute: name, Address: nameOf(way.end), Text: name, Place: placeOf(l.Range), Chain: way.hops})
 		}
 		return true

@@ -118,13 +118,13 @@ func (e *Explainer) valueMarks(v *blocks.Value, s subject) []Point {
 	if v.Secret() {
 		out = append(out, Point{Kind: "sensitive", Text: "sensitive: its block says so", Place: placeOf(v.Range)})
 	} else {
-		out = e.sensitiveWays(e.chains(v, s.rest), "")
+		out = e.sensitiveWays(chains(v, s.rest), "")
 	}
 	if v.Kind == blocks.VariableValue && v.Variable.Ephemeral || v.Kind == blocks.OutputValue && v.Output.Ephemeral {
 		return append(out, Point{Kind: "ephemeral", Text: "ephemeral: its block says so", Place: placeOf(v.Range)})
 	}
 	if v.Kind == blocks.LocalValue {
-		out = append(out, e.ephemeralWays(e.chains(v, s.rest), "")...)
+		out = append(out, e.ephemeralWays(chains(v, s.rest), "")...)
 	}
 	return out
 }
@@ -173,7 +173,7 @@ func (e *Explainer) resourceMarks(b *blocks.Resource, s subject) []Point {
 		if byArgument[l.Argument] == nil {
 			order = append(order, l.Argument)
 		}
-		byArgument[l.Argument] = append(byArgument[l.Argument], e.follow(l, chain{})...)
+		byArgument[l.Argument] = append(byArgument[l.Argument], chain{}.follow(l)...)
 		return true
 	})
 	for _, name := range order {

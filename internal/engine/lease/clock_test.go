@@ -41,7 +41,7 @@ func TestE50_ClockIsSet(t *testing.T) {
 					time.Sleep(test.wait)
 					synctest.Wait()
 					if n := renewals.Load(); n != round+1 {
-						t.Errorf("%d renewals", n)
+						t.Errorf("got %d renewals, want %d", n, round+1)
 					}
 				}
 				l.end(time.Second)

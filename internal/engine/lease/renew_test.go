@@ -189,7 +189,7 @@ func TestE50_UseWaitsForRenewalUnderWay(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		use(t, l)
 		if got := r.seconds(); got != 4 {
-			t.Errorf("the value was there at %v", got)
+			t.Errorf("the value was there at %v, want 4", got)
 		}
 		r.check(t, 1)
 		l.Release()
@@ -314,7 +314,7 @@ func TestE50_UseThatRenewsTriesOnceMore(t *testing.T) {
 				}}, time.Now)
 				l.due = time.Now() // no loop runs: the use is first
 				if err := l.fresh(t.Context()); !errors.Is(err, test.want) || tries.Load() != 2 {
-					t.Errorf("after %d tries: %v", tries.Load(), err)
+					t.Errorf("after %d tries, want 2: %v", tries.Load(), err)
 				}
 				l.end(time.Second)
 			})
@@ -348,7 +348,7 @@ func TestE54_RenewalUnderWayEndsBeforeClose(t *testing.T) {
 					t.Errorf("closings (-want +got)\n%s", diff)
 				}
 				if r.atClose != test.wantPrivate || !errors.Is(r.until, test.wantUntil) {
-					t.Errorf("private data at Close: %d; the renewal ended with %v", r.atClose, r.until)
+					t.Errorf("private data at Close: got %d, want %d; the renewal ended with %v", r.atClose, test.wantPrivate, r.until)
 				}
 			})
 		})
@@ -373,7 +373,7 @@ func TestE54_UseThatWaitsWhenClosingBegins(t *testing.T) {
 		synctest.Wait()
 		go r.pool.Shutdown()
 		if at := <-used; at != 2 {
-			t.Errorf("the use ended after %v s", at)
+			t.Errorf("the use ended after %v s, want 2", at)
 		}
 		time.Sleep(time.Minute)
 		r.check(t, 1)
@@ -422,7 +422,7 @@ func TestE50_RenewalThatHangs(t *testing.T) {
 		l.Release()
 		r.pool.Shutdown()
 		if len(r.closed) != 1 {
-			t.Errorf("closed %d times", len(r.closed))
+			t.Errorf("closed %d times, want 1", len(r.closed))
 		}
 	})
 }

@@ -18,7 +18,7 @@ func TestRetry(t *testing.T) {
 	}
 	for range 2 {
 		if _, err := p.Acquire("a", await(t.Context()), open); err == nil || opened != 1 {
-			t.Fatalf("opened %d times: %v", opened, err)
+			t.Fatalf("opened %d times, want 1: %v", opened, err)
 		}
 	}
 	p.Retry()
@@ -29,6 +29,6 @@ func TestRetry(t *testing.T) {
 	defer l.Release()
 	p.Retry()
 	if v, err := l.Value(t.Context()); v != 2 || err != nil {
-		t.Errorf("%d %v", v, err)
+		t.Errorf("got %d %v, want 2", v, err)
 	}
 }

@@ -130,7 +130,7 @@ func TestShutdownWaitsForNothingElse(t *testing.T) {
 		begin := time.Now()
 		p.Shutdown()
 		if took := time.Since(begin); took != 11*time.Second {
-			t.Errorf("Shutdown took %s", took)
+			t.Errorf("Shutdown took %s, want %s", took, 11*time.Second)
 		}
 	})
 }
@@ -145,7 +145,7 @@ func TestE54_HangingCloseIsBounded(t *testing.T) {
 		p.open(t, "a", b.Release)
 		p.Shutdown()
 		if took := time.Since(begun); took != time.Minute {
-			t.Errorf("Shutdown took %s", took)
+			t.Errorf("Shutdown took %s, want %s", took, time.Minute)
 		}
 		p.check(t, "a", "b", "c")
 		slices.Sort(p.late)
@@ -183,7 +183,7 @@ func TestE53_ShutdownWhileOpening(t *testing.T) {
 				begun := time.Now()
 				p.Shutdown()
 				if took := time.Since(begun); took != test.shutsFor {
-					t.Errorf("Shutdown took %s", took)
+					t.Errorf("Shutdown took %s, want %s", took, test.shutsFor)
 				}
 				for range 2 {
 					if err := <-failed; !errors.Is(err, ErrClosed) {
@@ -211,7 +211,7 @@ func TestShutdownWhileOpeningFails(t *testing.T) {
 		begun := time.Now()
 		p.Shutdown()
 		if took := time.Since(begun); took != time.Second {
-			t.Errorf("Shutdown took %s", took)
+			t.Errorf("Shutdown took %s, want %s", took, time.Second)
 		}
 	})
 }
@@ -238,12 +238,12 @@ func TestAcquireFailures(t *testing.T) {
 		}
 	}
 	if calls != 1 {
-		t.Errorf("opened %d times", calls)
+		t.Errorf("opened %d times, want 1", calls)
 	}
 	func() {
 		defer func() {
 			if r := recover(); r != "boom" {
-				t.Errorf("recovered %v", r)
+				t.Errorf("recovered: got %v, want %v", r, "boom")
 			}
 		}()
 		_, err := p.Acquire("b", await(t.Context()), func() (Thing[string], error) { panic("boom") })

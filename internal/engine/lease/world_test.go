@@ -260,7 +260,7 @@ func (w *world) checkIdle() {
 	defer w.mu.Unlock()
 	for k, n := range w.opens {
 		if w.closes[k] != n {
-			w.t.Errorf("%d was opened %d times and closed %d times", k, n, w.closes[k])
+			w.t.Errorf("%d was opened %d times and closed %d times, want %d", k, n, w.closes[k], n)
 		}
 	}
 	w.checkCounts(func(e *entry[int, string]) bool {

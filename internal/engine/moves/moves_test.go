@@ -115,7 +115,7 @@ func TestApplyKeepsObjects(t *testing.T) {
 			n--
 		}
 		if n != 0 {
-			rt.Errorf("%d objects more than before", n)
+			rt.Errorf("%d objects more than before, want 0", n)
 		}
 	})
 }

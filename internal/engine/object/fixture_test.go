@@ -176,7 +176,7 @@ func (f *fixture) says(t *testing.T, name, summary string) {
 			t.Errorf("%s: the secret is in a message", name)
 		}
 		if d.Address != "thing_a.x" {
-			t.Errorf("%s: it is about %q", name, d.Address)
+			t.Errorf("%s: it is about: got %q, want %q", name, d.Address, "thing_a.x")
 		}
 	}
 	f.reported = nil

@@ -21,13 +21,13 @@ type ImportTarget struct {
 	Range    *hcl.Range // of the import block; nil for the import command
 }
 
-// Import asks the provider for an object and reads it. meta is as in Refresh. Import returns false if there
-// is no such object or that failed, which was reported.
-func (op *Op) Import(imp *ImportTarget, meta cty.Value) (Prior, bool) {
-	req := provider.ImportRequest{Type: op.TypeName(), ID: imp.ID}
-	key, text := "id", imp.ID
-	if imp.Identity != cty.NilVal {
-		id, diags := op.importIdentity(imp)
+// Import asks the provider of an operation for the target and reads it. meta is as in Refresh. Import returns
+// false if there is no such object or that failed, which was reported.
+func (t *ImportTarget) Import(op *Op, meta cty.Value) (Prior, bool) {
+	req := provider.ImportRequest{Type: op.TypeName(), ID: t.ID}
+	key, text := "id", t.ID
+	if t.Identity != cty.NilVal {
+		id, diags := t.identity(op)
 		op.Report(diags)
 		if diags.HasErrors() {
 			return Prior{}, false
@@ -35,13 +35,13 @@ func (op *Op) Import(imp *ImportTarget, meta cty.Value) (Prior, bool) {
 		req.Identity = id
 		key, text = contract.IdentityText(id)
 	}
-	op.publishImported(imp.ID, req.Identity)
+	op.publishImported(t.ID, req.Identity)
 	done := op.Events.Begin(event.OpImport, op.Obj, plan.NoOp, key, text)
 	defer Await(op)()
 	resp, diags := op.Provider.ImportResource(op.Ctx, req)
 	var got Prior
 	if !diags.HasErrors() {
-		got, diags = op.pickImported(resp, diags)
+		got, diags = t.pick(op, resp, diags)
 	}
 	op.Report(diags)
 	done(diags, key, text)
@@ -57,8 +57,8 @@ func (op *Op) Import(imp *ImportTarget, meta cty.Value) (Prior, bool) {
 			"The provider found no object for %s. Only objects that exist can be imported; check the id or identity, and that the provider is configured for the right place.", op.Obj))
 		return Prior{}, false
 	}
-	got.Importing = &plan.Importing{ID: imp.ID}
-	if imp.ID == "" {
+	got.Importing = &plan.Importing{ID: t.ID}
+	if t.ID == "" {
 		got.Importing.Identity = op.SealIdentity(req.Identity)
 	}
 	return got, true
@@ -72,7 +72,7 @@ func ImportAgain(op *Op, i *plan.Importing, o *state.Object, meta cty.Value) (Pr
 		op.Report(diag.Errorf("Plan cannot be read", "The identity by which %s was imported cannot be used: %s. Make a new plan.", op.Obj, err))
 		return Prior{}, false
 	}
-	pr, ok := op.Import(&ImportTarget{ID: i.ID, Identity: identity, Range: &hcl.Range{}}, meta)
+	pr, ok := (&ImportTarget{ID: i.ID, Identity: identity, Range: &hcl.Range{}}).Import(op, meta)
 	pr.Object = o
 	return pr, ok
 }
@@ -94,8 +94,8 @@ func (op *Op) PublishImporting(i *plan.Importing) {
 	op.publishImported(i.ID, identity)
 }
 
-// importIdentity completes the identity given in an import block.
-func (op *Op) importIdentity(imp *ImportTarget) (cty.Value, diag.List) {
+// identity completes the identity given in an import block.
+func (t *ImportTarget) identity(op *Op) (cty.Value, diag.List) {
 	c, diags := op.Providers.Catalog(op.Ctx, op.Source)
 	if diags.HasErrors() {
 		return cty.NilVal, diags
@@ -104,12 +104,12 @@ func (op *Op) importIdentity(imp *ImportTarget) (cty.Value, diag.List) {
 	if diags.HasErrors() {
 		return cty.NilVal, diags
 	}
-	given, wrong := contract.CompleteIdentity(id, op.TypeName(), imp.Identity, *imp.Range)
+	given, wrong := contract.CompleteIdentity(id, op.TypeName(), t.Identity, *t.Range)
 	return given, append(diags, wrong...)
 }
 
-// pickImported returns the requested object from the answer, which may contain others.
-func (op *Op) pickImported(resp provider.ImportResponse, diags diag.List) (Prior, diag.List) {
+// pick returns the target from the answer, which may contain other objects.
+func (t *ImportTarget) pick(op *Op, resp provider.ImportResponse, diags diag.List) (Prior, diag.List) {
 	none := Prior{}
 	if resp.Deferred != "" {
 		return none, append(diags, op.Answers.Deferred("importing", resp.Deferred)...)

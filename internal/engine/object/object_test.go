@@ -186,7 +186,7 @@ func TestLogs(t *testing.T) {
 	f.LogIdentity("reading", identity("a"), identity("b"))
 	f.warnf("to nobody")
 	if calls != 1 {
-		t.Errorf("the rules were checked %d times", calls)
+		t.Errorf("the rules were checked %d times, want 1", calls)
 	}
 	f.Report(nil)
 	f.says(t, "nothing", "")
@@ -319,7 +319,7 @@ func TestStoredIsInTheOpen(t *testing.T) {
 	texts := 0
 	eachText([]byte(`["a", {"k": 1}, "b"] broken`), func(string) bool { texts++; return true })
 	if texts != 4 {
-		t.Errorf("%d texts in a document that is broken at its end", texts)
+		t.Errorf("%d texts in a document that is broken at its end, want 4", texts)
 	}
 }
 

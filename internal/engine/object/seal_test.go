@@ -75,7 +75,7 @@ func TestImport(t *testing.T) {
 			row.target.Identity = cty.NilVal
 		}
 		f.read = provider.ReadResponse{New: row.read, Private: []byte("p1"), Identity: cty.NilVal}
-		got, ok := f.Import(&row.target, cty.NilVal)
+		got, ok := row.target.Import(&f.Op, cty.NilVal)
 		if ok != row.ok || ok && !same(got.Value, whole) || string(got.Private) != row.private {
 			t.Errorf("%s: %t, %#v", row.name, ok, got)
 		}
@@ -94,7 +94,7 @@ func TestImport(t *testing.T) {
 		f := newFixture(t)
 		prepare(f)
 		target := byIdentity
-		if _, ok := f.Import(&target, cty.NilVal); ok || f.asked != nil {
+		if _, ok := target.Import(&f.Op, cty.NilVal); ok || f.asked != nil {
 			t.Errorf("%s: imported", name)
 		}
 		f.says(t, name, name)
@@ -242,7 +242,7 @@ func TestHasNewIdentity(t *testing.T) {
 	} {
 		f := newFixture(t)
 		if got := f.HasNewIdentity(Prior{Object: row.stored, Identity: row.before}, Prior{Identity: row.after}); got != row.want {
-			t.Errorf("%s: %t", name, got)
+			t.Errorf("%s: got %t, want %t", name, got, row.want)
 		}
 	}
 }
@@ -282,7 +282,7 @@ func TestMirror(t *testing.T) {
 		before := texts(row.paths)
 		got := f.Mark(row.v, Config{Sensitive: row.paths}, nil)
 		if text := texts(value.PathsWith(got, value.Sensitive)); text != row.want {
-			t.Errorf("%s: %s, want %s", name, text, row.want)
+			t.Errorf("%s: got %s, want %s", name, text, row.want)
 		}
 		again := f.Mark(got, Config{Sensitive: row.paths}, nil)
 		if text := texts(value.PathsWith(again, value.Sensitive)); text != row.want || texts(row.paths) != before {
@@ -299,7 +299,7 @@ func TestMirror(t *testing.T) {
 	f := builtinFixture(t, addr.BuiltinProvider, "terraform_data")
 	for _, v := range []cty.Value{cty.NilVal, cty.NullVal(data(ab).Type()), cty.UnknownVal(data(ab).Type())} {
 		if got := texts(f.mirrorSensitivity(v, []cty.Path{in})); got != "input" {
-			t.Errorf("%#v: %s", v, got)
+			t.Errorf("%#v: got %s, want %s", v, got, "input")
 		}
 	}
 	if null := cty.NullVal(f.Block().Type()); !same(f.Mark(null, Config{Sensitive: []cty.Path{in, {}}}, nil), null) {
@@ -311,7 +311,7 @@ func TestMirror(t *testing.T) {
 	}
 	for _, other := range []*fixture{builtinFixture(t, source, "terraform_data"), builtinFixture(t, addr.BuiltinProvider, "terraform_remote_state")} {
 		if got := texts(other.DropMirrored(paths)); got != "hidden input output.a" {
-			t.Errorf("of another type or provider: %s", got)
+			t.Errorf("of another type or provider: got %s, want %s", got, "hidden input output.a")
 		}
 	}
 	if Additions(source) != nil || len(Additions(addr.BuiltinProvider)) == 0 {
@@ -397,11 +397,11 @@ func TestLive(t *testing.T) {
 	}
 	for name, o := range map[string]*state.Object{"none": nil, "flat": {Flatmap: map[string]string{}}, "of another shape": stored(t, cty.ObjectVal(attrs{"other": str("x")}))} {
 		if got, ok := f.Live(o); ok || got != cty.NilVal {
-			t.Errorf("%s: %#v", name, got)
+			t.Errorf("%s: got %#v, want %#v", name, got, cty.NilVal)
 		}
 	}
 	if paths := (Prior{Object: o}).Sensitive(); texts(paths) != "id" || (Prior{}).Sensitive() != nil {
-		t.Errorf("sensitive are %s", texts(paths))
+		t.Errorf("sensitive: got %s, want %s", texts(paths), "id")
 	}
 	prior := Prior{Value: thing(attrs{"name": str("old")}), Object: &state.Object{Sensitive: []cty.Path{cty.GetAttrPath("name"), cty.GetAttrPath("secret")}}}
 	lc := &config.Lifecycle{IgnoreAll: true}
@@ -424,7 +424,7 @@ func TestIgnoredBlocks(t *testing.T) {
 	prior := Prior{Value: of("old", cty.NullVal(cty.String)), Object: &state.Object{Sensitive: []cty.Path{within("name"), within("secret")}}}
 	got := f.IgnoreChanges(Config{Value: of("new", str("s"))}, &config.Lifecycle{IgnoreAll: true}, prior)
 	if !same(got.Value, of("old", str("s"))) || texts(got.Sensitive) != "rule[0].name" {
-		t.Errorf("%#v, sensitive are %s", got.Value, texts(got.Sensitive))
+		t.Errorf("%#v, sensitive: got %s, want %s", got.Value, texts(got.Sensitive), "rule[0].name")
 	}
 }
 

@@ -68,7 +68,7 @@ func TestSecretsOfLocalCommands(t *testing.T) {
 				err := p.Run(context.Background(), context.Background())
 				hidden := "(output suppressed due to " + test.marks + " value in config)"
 				if want := []string{hidden, hidden}; !slices.Equal(lines, want) { // for the command line, and for its output
-					t.Errorf("shown: %q, not %q", lines, want)
+					t.Errorf("shown: got %q, want %q", lines, want)
 				}
 				want := "<nil>"
 				if status != 0 {

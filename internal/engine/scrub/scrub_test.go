@@ -82,7 +82,7 @@ func TestState(t *testing.T) {
 	for a, in := range out.AllInstances() {
 		left := strings.Contains(string(in.Current.JSON()), "hunter2")
 		if want := a.Resource.Name != "leaky" && a.Resource.Name != "clean"; left != want {
-			t.Errorf("%s: has the secret: %t, want %t", a, left, want)
+			t.Errorf("%s: has the secret: got %t, want %t", a, left, want)
 		}
 	}
 	if got := out.Object(addr.Object{Instance: instance(t, "t.clean")}); got != clean {

@@ -73,7 +73,7 @@ func TestDestroysAgainstModel(t *testing.T) {
 		}
 		for i, o := range found {
 			if want := taken[i] && !kept[i]; got[i] != want {
-				rt.Errorf("%s: %t, want %t", o.Addr, got[i], want)
+				rt.Errorf("%s: got %t, want %t", o.Addr, got[i], want)
 			}
 		}
 	})
@@ -219,7 +219,7 @@ func TestInConfiguration(t *testing.T) {
 	}
 	for given, want := range map[string]string{"t.iste": "\n\nDid you mean t.site?", "t.found": "", "t.fuond": ""} {
 		if got := InConfiguration(tree, instance(t, given)); got != want {
-			t.Errorf("%s: %q, want %q", given, got, want)
+			t.Errorf("%s: got %q, want %q", given, got, want)
 		}
 	}
 }

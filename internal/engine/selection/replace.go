@@ -35,6 +35,9 @@ func UnmatchedReplace(tree *config.Tree, p *plan.Plan, places config.Places) dia
 // UnmatchedAssumed warns about each address of the option -assume-unchanged that the plan has no use for: it
 // compares nothing there that it could not compare without.
 func UnmatchedAssumed(p *plan.Plan, assumed []addr.Instance) diag.List {
+	if len(assumed) == 0 {
+		return nil
+	}
 	used := map[addr.Instance]bool{}
 	for _, c := range p.Changes {
 		used[c.Addr] = used[c.Addr] || slices.ContainsFunc(c.Withheld, func(w plan.Withheld) bool { return w.Status == plan.WithheldAssumed })

@@ -52,7 +52,7 @@ func TestExcludeThroughRepeatedModules(t *testing.T) {
 			s := New(nil, []addr.Target{x})
 			for range 2 { // the second answer is remembered
 				if got := s.LeavesOutAny(instance(t, "t.user"), []plan.Dep{dep}); got != want {
-					t.Errorf("%s with a dependency on %s: %t", text, name, got)
+					t.Errorf("%s with a dependency on %s: got %t, want %t", text, name, got, want)
 				}
 			}
 		}

@@ -25,7 +25,7 @@ func TestExpected(t *testing.T) {
 	var empty timing.Record
 	known, like, fast, other := instance(t, `a_thing.x["k"]`), instance(t, "module.m.a_thing.y"), instance(t, "b_thing.x"), instance(t, "c_thing.x")
 	if d := empty.Expected(known, event.OpCreate); d != 1 {
-		t.Errorf("an empty record expects %d, want 1", d)
+		t.Errorf("an empty record expects: got %d, want 1", d)
 	}
 	var r timing.Record
 	r.Took(known, event.OpCreate, 400*time.Millisecond)
@@ -66,7 +66,7 @@ func TestDecodeAnything(t *testing.T) {
 		`{"version":1,"objects":[{"object":"no address","operation":"create","millis":5},{"object":"a.x","operation":"create","millis":9000000000000000000}]}`,
 	} {
 		if d := timing.Decode([]byte(stored)).Expected(instance(t, "a.x"), event.OpCreate); d != 1 {
-			t.Errorf("%s: expects %s", stored, d)
+			t.Errorf("%s: expects: got %s, want 1", stored, d)
 		}
 	}
 }
@@ -85,6 +85,6 @@ func TestSizeIsBounded(t *testing.T) {
 		t.Errorf("%d bytes are stored", len(stored))
 	}
 	if d := timing.Decode(stored).Expected(instance(t, "a.x[19999]"), event.OpCreate); d != 19_999*time.Millisecond {
-		t.Errorf("the longest is remembered as %s", d)
+		t.Errorf("the longest is remembered as: got %s, want %s", d, 19_999*time.Millisecond)
 	}
 }

@@ -69,7 +69,7 @@ func TestJudgeComputed(t *testing.T) {
 	}
 	f := newFixture(t) // whose provider never gives the password
 	if got := f.CheckGiven(lacks, thing(a, none)); len(got) != 1 {
-		t.Errorf("given by a provider that must not: got %v", got)
+		t.Errorf("given by a provider that must not: got %v, want 1 error", got)
 	}
 	if got := computedFixture(t).CheckGiven(lacks, thing(a, none)); got != nil {
 		t.Errorf("given by a provider: got %v", got)
@@ -82,7 +82,7 @@ func TestRecordsOfComputed(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	making := Making{At: now, Created: true, To: func(p cty.Path) []addr.ConfigResource {
 		if !p.Equals(password) {
-			t.Errorf("asked for the consumers of %s", schema.PathString(p))
+			t.Errorf("asked for the consumers of %s, want those of %s", schema.PathString(p), schema.PathString(password))
 		}
 		return []addr.ConfigResource{to}
 	}}
@@ -233,10 +233,10 @@ func TestIgnoredOfMade(t *testing.T) {
 	}
 	bare := sent(t, password, str("a"))
 	if got := f.Judge(cfg, stored(t, thing(none, str("o")), bare), cfg, cfg); got[0].Status != plan.WithheldSame {
-		t.Errorf("a record that lacks the values that its value is made of: got %s", got[0].Status)
+		t.Errorf("a record that lacks the values that its value is made of: got %s, want %s", got[0].Status, plan.WithheldSame)
 	}
 	if got := f.Judge(thing(none, str("o")), o, thing(unknown, str("o")), cfg); got[0].Status != plan.WithheldSame {
-		t.Errorf("a value that is not known yet: got %s", got[0].Status)
+		t.Errorf("a value that is not known yet: got %s, want %s", got[0].Status, plan.WithheldSame)
 	}
 	if got := f.Fill(thing(none, str("o")), o, thing(unknown, str("o"))); !got.RawEquals(thing(none, str("o"))) {
 		t.Errorf("got %#v, want no unknown value in the prior object", got)
@@ -305,10 +305,19 @@ func TestRecordsOfMade(t *testing.T) {
 	if got := f.Remade(sent(t, password, str("a")), thing(none, str("o"))); got.Made.IsZero() || got.Config.IsZero() {
 		t.Errorf("got %+v, want fingerprints for a record without them", got)
 	}
-	f.Made = nil
-	if got := f.Remade(made[0], cfg); !got.Equal(made[0]) {
-		t.Error("a record changed although nothing computed is in the configuration")
+	if got := f.Remade(made[0], thing(none, unknown)); !got.Equal(made[0]) {
+		t.Error("a record changed although the rest of the configuration is not known")
 	}
+	for name, list := range map[string][]Made{"nothing computed is there": nil, "it is null": {{Value: thing(none, none)}}, "it is not known": {{Value: thing(unknown, none)}}} {
+		if f.Made = list; !f.Remade(made[0], cfg).Equal(made[0]) {
+			t.Errorf("a record changed although %s", name)
+		}
+	}
+	f.Made = []Made{{Value: thing(str("how"), none)}, {Value: thing(none, none)}}
+	if f.made(password) == cty.NilVal {
+		t.Error("a value that is null in one form only counts as made of nothing computed")
+	}
+	f.Made = nil
 	if got := f.Records(cfg, cfg, o); !got[0].Made.IsZero() || !got[0].Config.IsZero() {
 		t.Error("a value that is made of nothing computed any more has a record of that")
 	}
@@ -319,6 +328,13 @@ func TestRecordsOfMade(t *testing.T) {
 	bare := sent(t, password, str("a"))
 	f.Made = []Made{{Value: thing(str("how"), none)}}
 	if got := f.Judge(cfg, stored(t, thing(none, str("o")), bare), cfg, cfg); got[0].Status != plan.WithheldVersion {
-		t.Errorf("a record that lacks the values that its value is made of: got %s", got[0].Status)
+		t.Errorf("a record that lacks the values that its value is made of: got %s, want %s", got[0].Status, plan.WithheldVersion)
+	}
+	if got := f.Judge(cfg, o, cfg, cfg); got[0].Status != plan.WithheldSame {
+		t.Errorf("a record of the values that its value is made of: got %s, want %s", got[0].Status, plan.WithheldSame)
+	}
+	f.Made = []Made{{Value: thing(str("else"), none)}}
+	if got := f.Judge(cfg, o, cfg, cfg); got[0].Status != plan.WithheldVersion {
+		t.Errorf("a record of other values than its value is made of: got %s, want %s", got[0].Status, plan.WithheldVersion)
 	}
 }

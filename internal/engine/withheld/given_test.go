@@ -78,7 +78,7 @@ func TestSameGiven(t *testing.T) {
 		"object, gone":            {text("given", "a"), cty.NullVal(text("given", "a").Type()), cty.NilVal, false},
 	} {
 		if got := sameGiven(b, row.before, row.after, row.cfg); got != row.want {
-			t.Errorf("%s: %v", name, got)
+			t.Errorf("%s: got %v, want %v", name, got, row.want)
 		}
 	}
 }

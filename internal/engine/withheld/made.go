@@ -59,8 +59,9 @@ func (a *Attributes) Remade(w state.Withheld, cfg cty.Value) state.Withheld {
 	return w
 }
 
-// otherMade reports whether a record is to be made anew because the value is made of computed values, which
-// the record does not know of.
+// otherMade reports whether a record is to be made anew because the value, which is the same, is not known to
+// be made of the computed values on record. A run that died may have recorded others.
 func (a *Attributes) otherMade(w state.Withheld) bool {
-	return w.Made.IsZero() && a.made(w.Path) != cty.NilVal
+	made := a.made(w.Path)
+	return made != cty.NilVal && !a.isSame(w.Made, made)
 }

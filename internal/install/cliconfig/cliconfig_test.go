@@ -91,7 +91,7 @@ func TestParse(t *testing.T) {
 		t.Errorf("settings: %+v", c)
 	}
 	if got := c.Credentials["app.example.com"].Reveal(); got != "s3cr3t" {
-		t.Errorf("token %q", got)
+		t.Errorf("token: got %q, want %q", got, "s3cr3t")
 	}
 	if h := c.CredentialsHelper; h.Name != "store" || !slices.Equal(h.Args, []string{"--a", "b"}) {
 		t.Errorf("helper: %+v", h)
@@ -119,7 +119,7 @@ func TestParse(t *testing.T) {
 		t.Error(diff)
 	}
 	if in.Methods[2].RepositoryTemplate == nil || in.Methods[1].Location() != "network mirror https://mirror.example.com/p/" {
-		t.Errorf("methods: %s", in.Methods[1].Location())
+		t.Errorf("methods: got %s, want %s", in.Methods[1].Location(), "network mirror https://mirror.example.com/p/")
 	}
 }
 
@@ -297,7 +297,7 @@ func TestLoadFindsFiles(t *testing.T) {
 				got = append(got, filepath.ToSlash(rel))
 			}
 			if !slices.Equal(got, tc.want) {
-				t.Errorf("read %v, want %v", got, tc.want)
+				t.Errorf("read: got %v, want %v", got, tc.want)
 			}
 		})
 	}
@@ -369,7 +369,7 @@ func TestAllows(t *testing.T) {
 	} {
 		m := Method{Include: parse(tc.include...), Exclude: parse(tc.exclude...)}
 		if got := m.Allows(provider(t, tc.source)); got != tc.want {
-			t.Errorf("include %v, exclude %v: %s is %t", tc.include, tc.exclude, tc.source, got)
+			t.Errorf("include %v, exclude %v: %s: got %t, want %t", tc.include, tc.exclude, tc.source, got, tc.want)
 		}
 	}
 	if (Method{Include: []Pattern{}}).Allows(provider(t, "hashicorp/random")) {
@@ -441,10 +441,10 @@ func TestTextIsNoTemplate(t *testing.T) {
 		t.Fatal(diags)
 	}
 	if want := env.Home + "/cache"; c.PluginCacheDir != want {
-		t.Errorf("cache %q, want %q", c.PluginCacheDir, want)
+		t.Errorf("cache: got %q, want %q", c.PluginCacheDir, want)
 	}
 	if got := c.Credentials["a.example.com"].Reveal(); got != `a${b}\c%{d}"` {
-		t.Errorf("token %q", got)
+		t.Errorf("token: got %q, want %q", got, `a${b}\c%{d}"`)
 	}
 }
 

@@ -71,7 +71,7 @@ func TestAddressesOfObjects(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := objectOfAmazon(u); got != want {
-			t.Errorf("%s: %+v, want %+v", in, got, want)
+			t.Errorf("%s: got %+v, want %+v", in, got, want)
 		}
 	}
 }

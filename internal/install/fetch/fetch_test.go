@@ -152,7 +152,7 @@ func TestLargeArchivesAreRefusedUnwritten(t *testing.T) {
 			t.Errorf("%s was unpacked", name)
 		}
 		if written, _ := os.ReadDir(out); len(written) != 0 {
-			t.Errorf("%s: %d entries were written", name, len(written))
+			t.Errorf("%s: %d entries were written, want 0", name, len(written))
 		}
 	}
 	filetest.Write(t, filepath.Join(dir, "five.tgz"), string(tgzOf(entries(4)...)))
@@ -237,7 +237,7 @@ func TestNetrc(t *testing.T) {
 	k.netrc("machine " + k.host() + "\nlogin ann\npassword Hunter2Hunter2\n")
 	k.gets(k.server.URL+"/a.zip", "main.tf sub/x.tf")
 	if user, _, _ := k.seen[0].BasicAuth(); user != "ann" {
-		t.Errorf("the user's netrc was not used: %q", user)
+		t.Errorf("the user's netrc was not used: got %q, want %q", user, "ann")
 	}
 	k.netrc("machine " + k.host() + "\nnonsense Hunter2Hunter2\n")
 	k.fails(k.server.URL+"/a.zip", "netrc file is malformed", "!Hunter2")

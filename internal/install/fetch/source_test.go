@@ -62,7 +62,7 @@ func TestNothingSecretIsShown(t *testing.T) {
 		"git@example.com:acme/net.git":                      "git@example.com:acme/net.git",
 	} {
 		if got := Show(in); got != want {
-			t.Errorf("%s: %s, want %s", in, got, want)
+			t.Errorf("%s: got %s, want %s", in, got, want)
 		}
 	}
 	s := SecretsOf("git::https://ann:p%40ss%2Fword@example.com/x.git?token=Tok+en123")

@@ -112,7 +112,7 @@ func TestParseErrors(t *testing.T) {
 				t.Errorf("got %v, want %q", diags, tc.want)
 			}
 			if len(diags) != 1 {
-				t.Errorf("%d errors for one mistake: %v", len(diags), diags)
+				t.Errorf("%d errors for one mistake, want 1: %v", len(diags), diags)
 			}
 			if l == nil {
 				t.Fatal("the lock is nil")
@@ -249,7 +249,7 @@ func TestCompareProviders(t *testing.T) {
 	want := []addr.Provider{mustProvider("a.example/z/z"), mustProvider("b.example/a/z"), mustProvider("b.example/b/a"), mustProvider("b.example/b/b")}
 	got := []addr.Provider{want[2], want[0], want[3], want[1]}
 	if slices.SortFunc(got, CompareProviders); !slices.Equal(got, want) {
-		t.Errorf("%v", got)
+		t.Errorf("got %v, want %v", got, want)
 	}
 }
 

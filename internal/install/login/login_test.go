@@ -173,7 +173,7 @@ func TestRefusal(t *testing.T) {
 		"<script>": "the reason has a code that the standard does not define", strings.Repeat("x", 61): "the reason has a code that the standard does not define",
 	} {
 		if got := refusal(code); got != want {
-			t.Errorf("%q: %s", code, got)
+			t.Errorf("%q: got %s, want %s", code, got, want)
 		}
 	}
 }

@@ -115,7 +115,7 @@ func (w *world) ok(upgrade bool, fetched ...string) {
 		w.Fatal(diags)
 	}
 	if !slices.Equal(w.fetched, fetched) {
-		w.Errorf("fetched %q, want %q", w.fetched, fetched)
+		w.Errorf("fetched: got %q, want %q", w.fetched, fetched)
 	}
 	loader := &config.Loader{ModuleDir: Installed(".terraform")}
 	if _, diags := loader.Load("."); len(diags) > 0 {
@@ -205,7 +205,7 @@ func TestFailureLeavesWholeModules(t *testing.T) {
 		keys = append(keys, r.Key)
 	}
 	if got := strings.Join(keys, " "); got != " a b c" {
-		t.Errorf("the manifest has %q", got)
+		t.Errorf("the manifest has %q, want %q", got, " a b c")
 	}
 	if text, err := os.ReadFile(".terraform/modules/a/a.tf"); err != nil || string(text) != "# old" {
 		t.Errorf("the old module is gone: %q %v", text, err)
@@ -254,7 +254,7 @@ func TestPreReleasesOnlyByTheirNumber(t *testing.T) {
 			got = v.String()
 		}
 		if got != c.want {
-			t.Errorf("%q: %q, want %q", c.constraint, got, c.want)
+			t.Errorf("%q: got %q, want %q", c.constraint, got, c.want)
 		}
 	}
 }
@@ -307,6 +307,6 @@ func TestModuleThatCallsItself(t *testing.T) {
 	w.files(".", map[string]string{"main.tf": call("a", "https://example.com/a.zip", "")})
 	w.fails("Module calls itself")
 	if len(w.fetched) != 1 {
-		t.Errorf("%d downloads of one package", len(w.fetched))
+		t.Errorf("%d downloads of one package, want 1", len(w.fetched))
 	}
 }

@@ -89,7 +89,7 @@ func TestSum(t *testing.T) {
 		"sha256:" + strings.Repeat("0A", 32): false, "sha256:" + strings.Repeat("0g", 32): false, "": false,
 	} {
 		if got, ok := sum(digest); ok != want || ok && got != hex {
-			t.Errorf("%q: %q, %v", digest, got, ok)
+			t.Errorf("%q: %q, got %v, want %v", digest, got, ok, want)
 		}
 	}
 }

@@ -54,7 +54,7 @@ func TestTake(t *testing.T) {
 func TestSpeaks(t *testing.T) {
 	for text, want := range map[string]bool{"": true, "5.0": true, "4.0 6.2": true, "4.0": false, "7": false, "50.1": false, "5": true} {
 		if got := speaks(strings.Fields(text)); got != want {
-			t.Errorf("%q: %t", text, got)
+			t.Errorf("%q: got %t, want %t", text, got, want)
 		}
 	}
 }

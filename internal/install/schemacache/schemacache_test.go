@@ -61,7 +61,7 @@ func TestSwitchesAreOtherSchemas(t *testing.T) {
 		"nested shells":       {[]string{"NEXT_BETA=true", "SHLVL=1"}, true},
 	} {
 		if got := c.For("h1:one", test.environ).Load(6) != nil; got != test.found {
-			t.Errorf("%s: found %t", name, got)
+			t.Errorf("%s: found: got %t, want %t", name, got, test.found)
 		}
 	}
 }
@@ -124,7 +124,7 @@ func TestBounds(t *testing.T) {
 	c.For("h1:d", nil).Save(6, content)
 	for n, want := range map[string]bool{"h1:a": true, "h1:b": false, "h1:c": true, "h1:d": true} {
 		if got := c.For(n, nil).Load(6) != nil; got != want {
-			t.Errorf("%s: in the cache: %t, want %t", n, got, want)
+			t.Errorf("%s: in the cache: got %t, want %t", n, got, want)
 		}
 	}
 	if _, err := os.Stat(left); err == nil {

@@ -28,7 +28,7 @@ func TestServices(t *testing.T) {
 	serve := world(func(r *http.Request) (*http.Response, error) {
 		requests++
 		if r.Header.Get("User-Agent") != "Mayfly (OpenTofu compatible)" {
-			t.Errorf("the request comes from %q", r.Header.Get("User-Agent"))
+			t.Errorf("the request comes from %q, want %q", r.Header.Get("User-Agent"), "Mayfly (OpenTofu compatible)")
 		}
 		if requests <= busyFor {
 			return answer(r, http.StatusServiceUnavailable, "SlowDown"), nil

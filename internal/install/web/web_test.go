@@ -109,7 +109,7 @@ func TestSameOrigin(t *testing.T) {
 		{"https://example.com/", "https://x.example.com/", false},
 	} {
 		if got := SameOrigin(address(t, tc.a), address(t, tc.b)); got != tc.want {
-			t.Errorf("%s, %s: %t", tc.a, tc.b, got)
+			t.Errorf("%s, %s: got %t, want %t", tc.a, tc.b, got, tc.want)
 		}
 	}
 }
@@ -117,7 +117,7 @@ func TestSameOrigin(t *testing.T) {
 func TestRedirectedLogin(t *testing.T) {
 	client := New(Options{Transport: world(func(r *http.Request) (*http.Response, error) {
 		if r.URL.Host != "a.example.com" {
-			t.Errorf("%s gets the password", r.URL.Host)
+			t.Errorf("%s gets the password, want %s", r.URL.Host, "a.example.com")
 		}
 		return answer(r, http.StatusTemporaryRedirect, "", "Location", "https://b.example.com/"), nil
 	})})

@@ -65,7 +65,7 @@ func FuzzVarsFile(f *testing.F) {
 		}
 		for name, v := range file.Values {
 			if got := again.Values[name].Value; !got.RawEquals(v.Value) {
-				t.Errorf("%s is %#v, and then %#v", name, v.Value, got)
+				t.Errorf("%s: got %#v, and then %#v, want %#v", name, v.Value, got, v.Value)
 			}
 		}
 	})

@@ -77,7 +77,7 @@ func TestOSFiles(t *testing.T) {
 	l := &Loader{}
 	tree, diags := l.Load(dir)
 	if len(diags) > 0 || len(tree.Modules) != 2 {
-		t.Fatalf("%d modules: %v", len(tree.Modules), diags)
+		t.Fatalf("got %d modules, want 2: %v", len(tree.Modules), diags)
 	}
 	child := tree.Root.Children["m"]
 	if child.Dir != filepath.ToSlash(filepath.Join(dir, "m")) || child.Outputs["o"] == nil {
@@ -88,7 +88,7 @@ func TestOSFiles(t *testing.T) {
 	}
 	for name, want := range map[string]bool{".": true, "m": true, "empty": false, "gone": false} {
 		if got := l.IsConfigDir(filepath.Join(dir, name)); got != want {
-			t.Errorf("IsConfigDir(%s) = %t", name, got)
+			t.Errorf("IsConfigDir(%s): got %t, want %t", name, got, want)
 		}
 	}
 	if _, diags := l.Load(filepath.Join(dir, "gone")); !diags.HasErrors() {
@@ -200,7 +200,7 @@ func TestRequiredVersions(t *testing.T) {
 			}
 		}
 		if !slices.Equal(got, want) {
-			t.Errorf("%s: %v", v, got)
+			t.Errorf("%s: got %v, want %v", v, got, want)
 		}
 	}
 }

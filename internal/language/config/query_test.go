@@ -24,7 +24,7 @@ func TestQueryFiles(t *testing.T) {
 		t.Fatal(diags.Err())
 	}
 	if got := strings.Join(tree.Root.Queries, " "); got != "one.tfquery.hcl two.tfquery.json" {
-		t.Errorf("read %s", got)
+		t.Errorf("read: got %s, want %s", got, "one.tfquery.hcl two.tfquery.json")
 	}
 	lists := tree.Lists()
 	if len(lists) != 2 || lists[0].Addr.String() != "list.t_x.one" || lists[0].List.Limit == nil || lists[1].ProviderRef().String() != "t.d" || lists[1].List.Include == nil {

@@ -176,7 +176,7 @@ variable "s" {
 			}
 		}
 		if got := strings.Join(got, "; "); got != want {
-			t.Errorf("%s: %s", cond, got)
+			t.Errorf("%s: got %s, want %s", cond, got, want)
 		}
 	}
 }

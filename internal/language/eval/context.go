@@ -63,7 +63,7 @@ func (r *Run) context(sc *scope, exprs ...*lang.Expr) *hcl.EvalContext {
 		for i := range x.Refs {
 			b.add(&x.Refs[i])
 		}
-		functions = r.providerFunctions(sc, x.Functions, functions)
+		functions = sc.providerFunctions(x.Functions, functions)
 	}
 	vars := b.variables()
 	if r.opt.Coverage != nil && r.opt.Phase != Validating {

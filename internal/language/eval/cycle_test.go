@@ -156,7 +156,7 @@ provider "sim" { key = join(",", sim_thing.b[*].id) }`, []string{"sim_thing.b", 
 				return
 			}
 			if len(diags) != 1 || len(c.want) == 0 {
-				t.Fatalf("%d cycles: %v", len(diags), diags)
+				t.Fatalf("got %d cycles, want 1: %v", len(diags), diags)
 			}
 			for i, name := range c.want {
 				hop := "\n  " + name + " waits for " + c.want[(i+1)%len(c.want)]

@@ -358,8 +358,8 @@ module "n" {
 			if p.Addr.String() != c.want {
 				t.Errorf("got %s, want %s", p.Addr, c.want)
 			}
-			if again, diags := w.run.ProviderByAddr(w.task, p.Addr); again != p {
-				t.Errorf("by address: %v %s", again, lines(diags))
+			if again, diags := w.run.Providers.ByAddr(w.task, p.Addr); again != p {
+				t.Errorf("by address: got %v %s, want %v", again, lines(diags), p)
 			}
 			w.clean()
 		})
@@ -398,13 +398,13 @@ resource "sim_thing" "a" { provider = sim.by[EXPR] }`
 	w := planned(t, replaceExpr(text, `"x"`))
 	v, diags := w.instance("sim_thing.a").Provider(w.task).EvalBody(w.task, nil)
 	if got := show(v); got != `{key:null region:"x"}` || diags != nil {
-		t.Errorf("%s %s", got, lines(diags))
+		t.Errorf("got %s %s, want %s", got, lines(diags), `{key:null region:"x"}`)
 	}
 	for _, gone := range []addr.ProviderConfig{
 		{Provider: addr.DefaultProvider("sim"), Alias: "gone"},
 		{Provider: addr.DefaultProvider("sim"), Module: addr.RootInstance.Child("gone", addr.NoKey)},
 	} {
-		if _, diags := w.run.ProviderByAddr(w.task, gone); !diags.HasErrors() {
+		if _, diags := w.run.Providers.ByAddr(w.task, gone); !diags.HasErrors() {
 			t.Errorf("%s, which is gone, was found", gone)
 		}
 	}

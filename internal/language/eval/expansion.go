@@ -41,9 +41,12 @@ func (r *expander) Form() blocks.Form { return blocks.FormOf(r.repeat) }
 
 // expansion is the outcome of a count, for_each or enabled argument.
 type expansion struct {
-	form   blocks.Form
-	keys   []addr.Key
-	values map[addr.Key]cty.Value // ForEach only
+	form blocks.Form
+	keys []addr.Key // in order
+	// values has each.value by the index of the key. It is empty for a set, whose elements are the keys, and
+	// if the values are not known.
+	values []cty.Value
+	set    bool
 	// failed is set if the instances are unknown, for a reason that was reported. There are no keys then.
 	failed bool
 	// generic is set while validating, when one instance without a key represents all of them.
@@ -55,11 +58,16 @@ func (e *expansion) has(k addr.Key) bool {
 	case blocks.Counted:
 		return k.Kind() == addr.KeyInt && k.Int() >= 0 && k.Int() < len(e.keys)
 	case blocks.ForEach:
-		_, ok := e.values[k]
+		_, ok := e.index(k)
 		return ok
 	default:
 		return k == addr.NoKey && len(e.keys) == 1
 	}
+}
+
+// index returns the index of a key of for_each.
+func (e *expansion) index(k addr.Key) (int, bool) {
+	return slices.BinarySearchFunc(e.keys, k, addr.Key.Compare)
 }
 
 var singleExpansion = &expansion{form: blocks.Single, keys: []addr.Key{addr.NoKey}}
@@ -133,11 +141,9 @@ func recordedExpansion(form blocks.Form, recorded []addr.Key) *expansion {
 			e.keys = append(e.keys, addr.IntKey(i))
 		}
 	case blocks.ForEach:
-		e.values = map[addr.Key]cty.Value{}
 		for _, k := range recorded {
 			if k.Kind() == addr.KeyString {
 				e.keys = append(e.keys, k)
-				e.values[k] = cty.DynamicVal
 			}
 		}
 		slices.SortFunc(e.keys, addr.Key.Compare)
@@ -182,10 +188,15 @@ func (r *eachData) value(t *future.Task, kind lang.Kind, name string, via *hcl.R
 		return cty.DynamicVal
 	}
 	e := r.of.expand(t, via)
-	if v, ok := e.values[r.key]; ok {
-		return v
+	i, ok := e.index(r.key)
+	switch {
+	case ok && e.set:
+		return r.key.Value()
+	case ok && len(e.values) > 0:
+		return e.values[i]
+	default:
+		return cty.DynamicVal
 	}
-	return cty.DynamicVal
 }
 
 // argumentError returns an error about the value of a repetition argument, with the values that it was
@@ -288,7 +299,7 @@ func (r *expander) expandForEach(t *future.Task) (*expansion, diag.List) {
 	if !sequence && !ty.IsMapType() && !ty.IsObjectType() && !(ty.IsSetType() && (ty.ElementType() == cty.String || ty.ElementType() == cty.DynamicPseudoType)) {
 		return e, append(diags, r.argumentError(t, x, "%s", r.wantsKeys(v, x))...)
 	}
-	e.values = make(map[addr.Key]cty.Value, v.LengthInt())
+	elements := make([]element, 0, v.LengthInt())
 	for it := v.ElementIterator(); it.Next(); {
 		k, elem := it.Element()
 		if ty.IsSetType() {
@@ -304,11 +315,30 @@ func (r *expander) expandForEach(t *future.Task) (*expansion, diag.List) {
 		if err != nil || !sequence && key.Kind() != addr.KeyString {
 			return e, append(diags, r.argumentError(t, x, "An element of this set is null. Every element must be a string.")...)
 		}
-		e.values[key] = elem
-		e.keys = append(e.keys, key)
+		elements = append(elements, element{key, elem})
 	}
-	slices.SortFunc(e.keys, addr.Key.Compare)
+	slices.SortFunc(elements, func(a, b element) int { return a.key.Compare(b.key) })
+	e.keep(elements, ty.IsSetType())
 	return e, diags
+}
+
+// element is an element of the value of for_each.
+type element struct {
+	key   addr.Key
+	value cty.Value
+}
+
+// keep keeps the elements, which are in order, without the values of a set.
+func (e *expansion) keep(elements []element, set bool) {
+	e.keys, e.set = make([]addr.Key, len(elements)), set
+	if !set {
+		e.values = make([]cty.Value, len(elements))
+	}
+	for i, el := range elements {
+		if e.keys[i] = el.key; !set {
+			e.values[i] = el.value
+		}
+	}
 }
 
 // wantsKeys returns sentences that explain which types for_each accepts in place of v and how to convert v to

@@ -102,7 +102,7 @@ func TestErrorsHaveTheirReferences(t *testing.T) {
 			refs = append(refs, diag.Reference(t))
 		}
 		if got := strings.Join(refs, " "); got != want {
-			t.Errorf("%s: refers to %s, not %s", expr, got, want)
+			t.Errorf("%s: refers to %s, want %s", expr, got, want)
 		}
 	}
 }
@@ -117,7 +117,7 @@ func TestGuardedOutputs(t *testing.T) {
 	} {
 		w := planned(t, replaceExpr(manyForms, expr))
 		if got := w.output("out"); got != want {
-			t.Errorf("%s: got %s", expr, got)
+			t.Errorf("%s: got %s, want %s", expr, got, want)
 		}
 		w.clean()
 	}

@@ -78,10 +78,10 @@ func TestGatheredIsBounded(t *testing.T) {
 	w := cfgWorld(t, cfg, Planning, nil)
 	for i := range values {
 		if got := len(strings.Fields(w.deps(fmt.Sprintf("sim_thing.c%d", i)))); got != i+1 {
-			t.Errorf("c%d depends on %d resources, not %d", i, got, i+1)
+			t.Errorf("c%d depends on %d resources, want %d", i, got, i+1)
 		}
 		if kept := w.run.Root.locals[fmt.Sprintf("v%d", i)].flatReads(w.task) != nil; kept != (i < maxFlatReads) {
-			t.Errorf("v%d keeps what it reads: %t", i, kept)
+			t.Errorf("v%d keeps what it reads: got %t, want %t", i, kept, (i < maxFlatReads))
 		}
 	}
 	w.clean()

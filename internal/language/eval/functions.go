@@ -13,12 +13,14 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/internal/base/detach"
 	"github.com/mayfly-iac/mayfly/internal/language/config"
+	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
 	"github.com/mayfly-iac/mayfly/internal/language/eval/provided"
 	"github.com/mayfly-iac/mayfly/internal/values/schema"
 )
 
-// providerFunctions returns the table with the named provider-defined functions added, as seen from sc.
-func (r *Run) providerFunctions(sc *scope, names []string, table map[string]function.Function) map[string]function.Function {
+// providerFunctions returns the table with the named provider-defined functions added, as seen from the
+// scope.
+func (sc *scope) providerFunctions(names []string, table map[string]function.Function) map[string]function.Function {
 	if len(names) == 0 {
 		return table
 	}
@@ -28,7 +30,7 @@ func (r *Run) providerFunctions(sc *scope, names []string, table map[string]func
 	}
 	for _, name := range names {
 		if fn, ok := sc.functionName(name); ok {
-			table[name] = r.functionOf(sc, fn)
+			table[name] = fn.function(sc)
 		}
 	}
 	return table
@@ -75,16 +77,17 @@ func (fn functionName) provider(sc *scope) (*ProviderObject, error) {
 	case found.block != nil && found.block.ForEach != nil:
 		return nil, fmt.Errorf("the provider configuration %q has for_each, and functions of one of its instances cannot be called", fn.ref)
 	}
-	po := sc.m.run.provider(sc.t, found, fn.source, fn.ref)
+	po := sc.m.run.Providers.get(sc.t, found, fn.source, fn.ref)
 	if po != nil && po.Opens() {
 		return nil, fmt.Errorf("the provider configuration %q comes from ephemeral values, so functions of the provider cannot be called", fn.ref)
 	}
 	return po, nil
 }
 
-// functionOf returns the function. One that cannot be called is replaced by a function that always fails
-// with the explanation.
-func (r *Run) functionOf(sc *scope, fn functionName) function.Function {
+// function returns the function, as seen from sc. One that cannot be called is replaced by a function that
+// always fails with the explanation.
+func (fn functionName) function(sc *scope) function.Function {
+	opt := &sc.m.run.opt
 	if fn.absent {
 		return provided.Failing(fmt.Errorf("this module has no provider %q in its required_providers", fn.ref.Name))
 	}
@@ -93,25 +96,25 @@ func (r *Run) functionOf(sc *scope, fn functionName) function.Function {
 		return provided.Failing(err)
 	}
 	f := fn.known
-	if f == nil && r.opt.Phase == Validating {
+	if f == nil && opt.Phase == Validating {
 		return provided.Unknown()
 	}
 	if f == nil && on != nil {
-		more, ok := r.opt.Host.ConfiguredFunctions(sc.t, on)
+		more, ok := opt.Host.ConfiguredFunctions(sc.t, on)
 		if !ok {
 			return provided.Unknown()
 		}
 		f = more[fn.name]
 	}
 	if f == nil {
-		return provided.Failing(fmt.Errorf("the provider %s has no function %q%s", fn.source.ForDisplay(), fn.name, r.alternatives(fn)))
+		return provided.Failing(fmt.Errorf("the provider %s has no function %q%s", fn.source.ForDisplay(), fn.name, fn.alternatives(sc.m.run.cfg.Schemas)))
 	}
-	return r.providerFunction(sc, fn, on, f)
+	return fn.callable(sc, on, f)
 }
 
 // alternatives returns a hint that names a similar function, or all functions of the provider.
-func (r *Run) alternatives(fn functionName) string {
-	declared, diags := r.cfg.Schemas.Functions(fn.source)
+func (fn functionName) alternatives(s blocks.Schemas) string {
+	declared, diags := s.Functions(fn.source)
 	if diags.HasErrors() || len(declared) == 0 {
 		return ""
 	}
@@ -121,13 +124,13 @@ func (r *Run) alternatives(fn functionName) string {
 	return "; it has " + strings.Join(slices.Sorted(maps.Keys(declared)), ", ")
 }
 
-// providerFunction returns the function, which is called on the goroutine of the task.
-func (r *Run) providerFunction(sc *scope, fn functionName, on *ProviderObject, f *schema.Function) function.Function {
-	t, caller := sc.t, sc.caller
-	wait := r.opt.Phase == Validating && on != nil // no provider is configured then
+// callable returns the function f, which is called on the goroutine of the task.
+func (fn functionName) callable(sc *scope, on *ProviderObject, f *schema.Function) function.Function {
+	t, caller, opt := sc.t, sc.caller, &sc.m.run.opt
+	wait := opt.Phase == Validating && on != nil // no provider is configured then
 	return provided.New(f, wait, func(args []cty.Value) (got cty.Value, err error) {
 		call := FunctionCall{Provider: fn.source, On: on, Name: fn.name, Args: args}
-		caller.Do(func() { got, err = r.opt.Host.CallFunction(t, call) })
+		caller.Do(func() { got, err = opt.Host.CallFunction(t, call) })
 		return got, err
 	})
 }

@@ -182,17 +182,17 @@ func (sc *scope) importKey(e hcl.Expression) (cty.Value, diag.List) {
 	return v, nil
 }
 
-// ImportProvider returns the provider configuration that imports an object for which the root module has no
+// ForImport returns the provider configuration that imports an object for which the root module has no
 // block: the one that the import block names, or the one that the resource type implies.
-func (r *Run) ImportProvider(t *future.Task, b *config.Import, to addr.Resource) (*ProviderObject, diag.List) {
+func (ps *Providers) ForImport(t *future.Task, b *config.Import, to addr.Resource) (*ProviderObject, diag.List) {
 	ref, _ := b.ProviderRef()
-	key := r.compileKey(ref.KeyExpr)
-	found, diags := r.Root.findProvider(ref, key, r.Root.scope)
+	key := ps.compileKey(ref.KeyExpr)
+	found, diags := ps.run.Root.findProvider(ref, key, ps.run.Root.scope)
 	if diags.HasErrors() {
 		return nil, diags
 	}
-	source := r.Root.block.Config.ProviderFor(ref.Name)
-	if po := r.provider(t, found, source, ref); po != nil {
+	source := ps.run.Root.block.Config.ProviderFor(ref.Name)
+	if po := ps.get(t, found, source, ref); po != nil {
 		return po, nil
 	}
 	return nil, diag.At(ref.Range, "Provider configuration not present", "The provider configuration %s for the import of %s could not be found.", ref, to)

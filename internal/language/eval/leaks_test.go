@@ -229,7 +229,7 @@ variable "yes" { default = true }
 -- more.tf.json --
 { "locals": { "x": `+expr+` } }`)
 			if got := w.local("x"); got != want {
-				t.Errorf("%s, want %s", got, want)
+				t.Errorf("got %s, want %s", got, want)
 			}
 			w.clean()
 		})

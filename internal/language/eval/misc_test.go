@@ -193,7 +193,7 @@ func TestProviderFunctions(t *testing.T) {
 	} {
 		w := planned(t, replaceExpr(markedVars, expr))
 		if got := w.local("x"); got != want {
-			t.Errorf("%s: got %s", expr, got)
+			t.Errorf("%s: got %s, want %s", expr, got, want)
 		}
 		w.clean()
 	}
@@ -247,7 +247,7 @@ resource "sim_thing" "a" {
 			return &plan.Change{Action: c.action, Before: seal(c.before), After: seal("b")}
 		})
 		if got != c.want {
-			t.Errorf("%s: got %v", c.trigger, got)
+			t.Errorf("%s: got %v, want %v", c.trigger, got, c.want)
 		}
 		if log := w.host.taken(); strings.Contains(log, "[7]") {
 			t.Errorf("an instance that is not there was demanded: %s", log)
@@ -279,7 +279,7 @@ resource "sim_thing" "r" {}`)
 			t.Fatal(err)
 		}
 		if got := w.run.WhyGone(i); got != want {
-			t.Errorf("%s: %v, want %v", a, got, want)
+			t.Errorf("%s: got %v, want %v", a, got, want)
 		}
 	}
 	w.clean()

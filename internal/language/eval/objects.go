@@ -60,6 +60,7 @@ func (r *Run) newModule(a addr.ModuleInstance, b *blocks.Module, call *Call) *Mo
 		if r.opt.Recorded != nil && !a.Mode.Fleeting() {
 			res.recorded = func() []addr.Key { return r.opt.Recorded(res.Addr()) }
 		}
+		res.forgets.Store(r.opt.Forgetful && !r.cfg.Referred(rb))
 		m.resources[a] = res
 	}
 	for name, cb := range b.Calls {
@@ -176,13 +177,18 @@ func (c *Call) aggregate(sel outputSel) *aggregate {
 // Resource is a resource object: a resource, data or ephemeral block in one module instance.
 type Resource struct {
 	expander
-	Block  *blocks.Resource
-	Module *Module
+	Block   *blocks.Resource
+	Module  *Module
+	forgets atomic.Bool // see Options.Forgetful
+	// objectType is the type of the object that was computed last. cty makes a type for each value, which can
+	// be larger than the value.
+	objectType atomic.Pointer[cty.Type]
 
 	mu        sync.Mutex
 	instances map[addr.Key]*Instance
-	all       future.Cell[cty.Value]
-	triggers  sync.Map // *lang.Ref to all instances, in replace_triggered_by → *future.Cell[bool]: whether a change of theirs triggers it
+	joined    future.Cell[bool]         // whether all is computed
+	all       atomic.Pointer[cty.Value] // see whole; nil once it is forgotten
+	triggers  sync.Map                  // *lang.Ref to all instances, in replace_triggered_by → *future.Cell[bool]: whether a change of theirs triggers it
 	reads     future.Cell[*reads]
 	deps      future.Cell[[]plan.Dep]
 	provider  atomic.Pointer[ProviderObject] // of all instances; nil until one asks, and if they differ
@@ -209,7 +215,8 @@ func (r *Resource) Instance(k addr.Key) *Instance {
 type Instance struct {
 	Resource *Resource
 	Key      addr.Key
-	cell     future.Cell[cty.Value]
+	cell     future.Cell[bool]         // whether the object is computed
+	object   atomic.Pointer[cty.Value] // nil once it is forgotten
 	reads    future.Cell[*reads]
 	circular atomic.Bool // set while it is computed, if it depends on itself
 }
@@ -289,7 +296,8 @@ type ProviderObject struct {
 	schema   *schema.Schema
 	expander *expander
 	reads    future.Cell[*reads]
-	use      []Use // the configuration itself, as most operations use nothing else
+	use      []Use  // the configuration itself, as most operations use nothing else
+	only     *reads // the same as a read-set
 }
 
 // Type returns the type of the configuration.

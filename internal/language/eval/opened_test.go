@@ -66,13 +66,13 @@ func TestSessionsKeepEphemeralValues(t *testing.T) {
 		}
 		v, diags := in.EvalBody(w.task, s.Opened)
 		if got := show(v.GetAttr("password_wo")); got != want || diags != nil {
-			t.Errorf("round %d: got %s\n%s", round, got, lines(diags))
+			t.Errorf("round %d: got %s, want %s\n%s", round, got, want, lines(diags))
 		}
 		if !in.Preconditions(w.task, s.Opened) {
 			t.Error("the precondition fails")
 		}
 		if log := w.host.taken(); log != "open ephemeral.sim_secret.root open ephemeral.sim_secret.s" {
-			t.Errorf("round %d asked for %s", round, log)
+			t.Errorf("round %d asked for %s, want %s", round, log, "open ephemeral.sim_secret.root open ephemeral.sim_secret.s")
 		}
 		if w.host.live["ephemeral.sim_secret.s"] != 1 || len(s.after) == 0 {
 			t.Error("the lease is not held")
@@ -103,7 +103,7 @@ func TestNoSession(t *testing.T) {
 	w := planned(t, throughEphemerals)
 	v, diags := w.instance("sim_thing.user").EvalBody(w.task, nil)
 	if got := show(v.GetAttr("password_wo")); got != "e(unknown)" || diags != nil {
-		t.Errorf("got %s\n%s", got, lines(diags))
+		t.Errorf("got %s, want %s\n%s", got, "e(unknown)", lines(diags))
 	}
 	if log := w.host.taken(); strings.Contains(log, "open") {
 		t.Error(log)
@@ -259,7 +259,7 @@ resource "sim_thing" "a" {
 }`)
 	v, diags := w.host.evalIn(w.task, w.instance(`sim_thing.a["y"]`))
 	if got := show(v.GetAttr("password_wo")); got != `e("open:ephemeral.sim_secret.s[\"y\"]#1")` || diags != nil {
-		t.Errorf("%s %s", got, lines(diags))
+		t.Errorf("got %s %s, want %s", got, lines(diags), `e("open:ephemeral.sim_secret.s[\"y\"]#1")`)
 	}
 	if log := w.host.taken(); log != `open ephemeral.sim_secret.s["y"]` {
 		t.Error(log)
@@ -336,7 +336,7 @@ check "c" {
 	w.clean()
 	want := `open ephemeral.sim_secret.k["y"] open module.m[0].ephemeral.sim_secret.in open module.m[1].ephemeral.sim_secret.in`
 	if log := w.host.taken(); log != want {
-		t.Errorf("held %s", log)
+		t.Errorf("held: got %s, want %s", log, want)
 	}
 }
 

@@ -100,7 +100,7 @@ func TestE3_Provenance(t *testing.T) {
 			w.demand(w.task, w.instance("sim_thing.a"))
 			got := w.run.Diags.List()
 			if len(got) != 1 {
-				t.Fatalf("%d diagnostics", len(got))
+				t.Fatalf("got %d diagnostics, want 1", len(got))
 			}
 			_, why, _ := strings.Cut(got[0].Detail, "The value is ephemeral because of")
 			why, _, _ = strings.Cut(why, "\n\nTo keep")
@@ -161,7 +161,7 @@ func TestE3_ProvenanceIsLinear(t *testing.T) {
 	w := open(t, Validating, sb.String(), nil)
 	found := w.cfg.Modules[w.run.Root.block.Config.Path].Origins(w.run.Root.locals[fmt.Sprintf("l%d", n-1)].block.Expr.Refs)
 	if len(found) != 1 {
-		t.Fatalf("%d origins", len(found))
+		t.Fatalf("got %d origins, want 1", len(found))
 	}
 	want := fmt.Sprintf("local.l%d ← local.l%d ← local.l%d ← … ← local.l0 ← var.password", n-2, n-3, n-4)
 	if got := found[0].String(); got != want {

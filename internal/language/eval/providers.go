@@ -2,6 +2,7 @@ package eval
 
 import (
 	"fmt"
+	"sync"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
@@ -81,78 +82,92 @@ func (in *Instance) Provider(t *future.Task) *ProviderObject {
 		in.Run().Report(diags)
 		return nil
 	}
-	p := in.Run().provider(t, found, b.Provider, ref)
+	p := in.Run().Providers.get(t, found, b.Provider, ref)
 	if found.block == nil || found.block.ForEach == nil {
 		in.Resource.provider.Store(p)
 	}
 	return p
 }
 
-// provider returns the provider object for a reference that was followed to found, evaluating the instance
+// Providers has the provider configurations of a run. Its methods may be called concurrently.
+type Providers struct {
+	run *Run
+
+	mu      sync.Mutex // protects the two maps below
+	objects map[addr.ProviderConfig]*ProviderObject
+	keys    map[hcl.Expression]*lang.Expr // of references: instance keys
+}
+
+func newProviders(r *Run) *Providers {
+	return &Providers{run: r, objects: map[addr.ProviderConfig]*ProviderObject{}, keys: map[hcl.Expression]*lang.Expr{}}
+}
+
+// get returns the provider object for a reference that was followed to found, evaluating the instance
 // key if the block has for_each. The key is stored in the state with each object, so it must be known and
 // not ephemeral.
-func (r *Run) provider(t *future.Task, found providerRef, source addr.Provider, ref config.ProviderRef) *ProviderObject {
+func (ps *Providers) get(t *future.Task, found providerRef, source addr.Provider, ref config.ProviderRef) *ProviderObject {
 	pc := addr.ProviderConfig{Module: found.module.block.Config.Path.Instance(), Provider: source}
 	if found.block == nil {
-		return r.providerObject(pc, found)
+		return ps.object(pc, found)
 	}
 	pc.Alias = found.block.Config.Alias
 	if found.block.ForEach == nil {
-		return r.providerObject(pc, found)
+		return ps.object(pc, found)
 	}
 	if found.key == nil {
-		if r.opt.Phase == Validating {
-			return r.providerObject(pc, found)
+		if ps.run.opt.Phase == Validating {
+			return ps.object(pc, found)
 		}
-		r.Report(diag.At(ref.Range, "Provider instance key required", "The provider block %q has for_each, so a reference to it must choose an instance, like %s[each.key].", found.block.Config.Ref(), ref))
+		ps.run.Report(diag.At(ref.Range, "Provider instance key required", "The provider block %q has for_each, so a reference to it must choose an instance, like %s[each.key].", found.block.Config.Ref(), ref))
 		return nil
 	}
-	v, diags := r.eval(found.scope(t), found.key)
+	v, diags := ps.run.eval(found.scope(t), found.key)
 	if !diags.HasErrors() {
 		diags = append(diags, found.module.block.RefuseEphemeral(v, found.key, "An ephemeral value cannot choose a provider instance: the choice is kept in the state.")...)
 	}
 	v, _ = v.Unmark()
-	if !diags.HasErrors() && !v.IsKnown() && r.opt.Phase == Validating {
-		return r.providerObject(pc, found)
+	if !diags.HasErrors() && !v.IsKnown() && ps.run.opt.Phase == Validating {
+		return ps.object(pc, found)
 	}
 	key, err := addr.KeyFromValue(v)
 	if !diags.HasErrors() && (err != nil || key.Kind() != addr.KeyString) {
 		diags = append(diags, diag.At(found.key.Range(), "Invalid provider instance key", "The instance key of a provider must be a string that is known before apply.")...)
 	}
 	if diags.HasErrors() {
-		r.Report(diags)
+		ps.run.Report(diags)
 		return nil
 	}
 	pc.Key = key
-	return r.providerObject(pc, found)
+	return ps.object(pc, found)
 }
 
-// providerObject returns the object at pc, creating it on demand. The lock covers the lookup and the
+// object returns the provider object at pc, creating it on demand. The lock covers the lookup and the
 // creation: two objects for one address would configure the provider twice.
-func (r *Run) providerObject(pc addr.ProviderConfig, found providerRef) *ProviderObject {
-	r.providersMu.Lock()
-	defer r.providersMu.Unlock()
-	if p := r.providers[pc]; p != nil {
+func (ps *Providers) object(pc addr.ProviderConfig, found providerRef) *ProviderObject {
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	if p := ps.objects[pc]; p != nil {
 		return p
 	}
 	p := &ProviderObject{
-		Addr: pc, run: r, module: found.module, block: found.block,
+		Addr: pc, run: ps.run, module: found.module, block: found.block,
 		use: []Use{{Kind: UseProvider, Provider: pc}},
 	}
+	p.only = &reads{providers: []*ProviderObject{p}}
 	if p.block != nil {
 		p.schema = p.block.Schema
 		if p.block.ForEach != nil {
 			p.expander = &expander{module: p.module, repeat: blocks.Repetition{ForEach: p.block.ForEach}, name: pc.String()}
 		}
 	} else {
-		s, diags := r.cfg.Schemas.Provider(pc.Provider)
-		r.Report(diags)
+		s, diags := ps.run.cfg.Schemas.Provider(pc.Provider)
+		ps.run.Report(diags)
 		if s == nil {
 			s = &schema.Schema{Block: &schema.Block{}}
 		}
 		p.schema = s
 	}
-	r.providers[pc] = p
+	ps.objects[pc] = p
 	return p
 }
 
@@ -160,7 +175,7 @@ func (r *Run) providerObject(pc addr.ProviderConfig, found providerRef) *Provide
 // declared in the module, or inherited.
 func (m *Module) findProvider(ref config.ProviderRef, key *lang.Expr, scope func(*future.Task) *scope) (providerRef, diag.List) {
 	if passed := m.block.Config.Passed(ref); passed != nil {
-		return m.call.module.findProvider(*passed, m.run.compileKey(passed.KeyExpr), m.callScope)
+		return m.call.module.findProvider(*passed, m.run.Providers.compileKey(passed.KeyExpr), m.callScope)
 	}
 	if b := m.block.Providers[ref.String()]; b != nil {
 		return providerRef{module: m, block: b, key: key, scope: scope}, nil
@@ -194,44 +209,45 @@ func (m *Module) expectedProvider(ref config.ProviderRef) (providerRef, diag.Lis
 		ref, ref.Name, ref.Alias)
 }
 
-func (r *Run) compileKey(e hcl.Expression) *lang.Expr {
+// compileKey compiles the instance key of a reference, once.
+func (ps *Providers) compileKey(e hcl.Expression) *lang.Expr {
 	if e == nil {
 		return nil
 	}
-	r.providersMu.Lock()
-	defer r.providersMu.Unlock()
-	if x := r.keyExprs[e]; x != nil {
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	if x := ps.keys[e]; x != nil {
 		return x
 	}
 	x, diags := lang.Compile(e)
-	r.Report(diags)
-	r.keyExprs[e] = x
+	ps.run.Report(diags)
+	ps.keys[e] = x
 	return x
 }
 
-// ProviderByAddr returns the provider configuration at an address recorded in a state. It returns an error
+// ByAddr returns the provider configuration at an address recorded in a state. It returns an error
 // if the configuration has none; only the root module has configurations without a block. It never
 // substitutes another configuration, which may belong to another region or account.
-func (r *Run) ProviderByAddr(t *future.Task, pc addr.ProviderConfig) (*ProviderObject, diag.List) {
-	m := r.Module(pc.Module)
+func (ps *Providers) ByAddr(t *future.Task, pc addr.ProviderConfig) (*ProviderObject, diag.List) {
+	m := ps.run.Module(pc.Module)
 	if m == nil {
 		return nil, missingProvider(pc)
 	}
 	name := config.ProviderRef{Name: m.block.LocalName(pc.Provider), Alias: pc.Alias}
 	if b := m.block.Providers[name.String()]; b != nil && b.Source == pc.Provider {
-		return r.providerObject(pc, providerRef{module: m, block: b}), nil
+		return ps.object(pc, providerRef{module: m, block: b}), nil
 	}
 	if pc.Alias != "" || !m.Addr.IsRoot() {
 		return nil, missingProvider(pc)
 	}
-	return r.providerObject(pc, providerRef{module: r.Root}), nil
+	return ps.object(pc, providerRef{module: ps.run.Root}), nil
 }
 
-// ProviderOf returns the address of the provider configuration for an instance for which the state recorded
+// Of returns the address of the provider configuration for an instance for which the state recorded
 // one. If the block is still declared, the result is its provider configuration, which may have been
 // renamed. Nothing is evaluated: for a provider block with for_each, the recorded instance is kept.
-func (r *Run) ProviderOf(a addr.Instance, recorded addr.ProviderConfig) addr.ProviderConfig {
-	m := r.cfg.Modules[a.Module.Module()]
+func (ps *Providers) Of(a addr.Instance, recorded addr.ProviderConfig) addr.ProviderConfig {
+	m := ps.run.cfg.Modules[a.Module.Module()]
 	if m == nil || m.Resources[a.Resource] == nil || m.Resources[a.Resource].Provider != recorded.Provider {
 		return recorded
 	}

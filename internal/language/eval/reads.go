@@ -99,12 +99,24 @@ func readsOf(cell *future.Cell[*reads], t *future.Task, label any, collect func(
 	got, cycle := cell.Get(t, label, nil, func() *reads {
 		out := &reads{}
 		collect(out)
-		return out
+		return out.shared()
 	})
 	if cycle != nil || got == nil {
 		return noReads
 	}
 	return got
+}
+
+// shared returns a read-set that is shared if r has no more than a provider configuration, as for most
+// instances.
+func (r *reads) shared() *reads {
+	switch n := r.length() + len(r.values); {
+	case n == 0:
+		return noReads
+	case n == 1 && len(r.providers) == 1:
+		return r.providers[0].only
+	}
+	return r
 }
 
 func (r *reads) add(o *reads) {

@@ -152,13 +152,13 @@ resource "sim_thing" "d" {
 	got := show(w.instance(`sim_thing.d[1]`).Value(w.task, nil).GetAttr("name"))
 	w.clean()
 	if got != `"start"` {
-		t.Errorf("got %s", got)
+		t.Errorf("got %s, want %s", got, `"start"`)
 	}
 	if d := cmp.Diff(`sim_thing.c[0] sim_thing.c[1] sim_thing.d[1]`, w.host.taken()); d != "" {
 		t.Error(d)
 	}
 	if got := show(w.instance(`sim_thing.b["x"]`).Value(w.task, nil).GetAttr("name")); got != `"id:sim_thing.a[\"x\"]"` {
-		t.Errorf("got %s", got)
+		t.Errorf("got %s, want %s", got, `"id:sim_thing.a[\"x\"]"`)
 	}
 	w.clean()
 }
@@ -175,7 +175,7 @@ func TestReferenceErrors(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			w := planned(t, replaceExpr(manyForms, c.expr))
 			if got := w.output("out"); got != "unknown" {
-				t.Errorf("got %s", got)
+				t.Errorf("got %s, want %s", got, "unknown")
 			}
 			diags := w.run.Diags.List()
 			if len(diags) != 1 || diags[0].Summary != c.want || diags[0].Subject == nil {
@@ -199,7 +199,7 @@ locals { i = 1 }
 -- out.tf.json --
 {"output": {"o": {"value": ["`+expr+`"]}}}`)
 		if got := w.output("o"); got != `["n1"]` {
-			t.Errorf("%s: got %s", expr, got)
+			t.Errorf("%s: got %s, want %s", expr, got, `["n1"]`)
 		}
 		if d := cmp.Diff(want, w.host.taken()); d != "" {
 			t.Errorf("%s: %s", expr, d)

@@ -1,6 +1,8 @@
 package eval
 
 import (
+	"sync/atomic"
+
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
@@ -23,22 +25,48 @@ func (r *Resource) Instances(t *future.Task) (instances []*Instance, ok bool) {
 	return out, !e.failed
 }
 
+// Has reports whether the arguments of the resource give the instance. It returns false if they are not
+// known.
+func (r *Resource) Has(t *future.Task, k addr.Key) bool { return r.expand(t, nil).has(k) }
+
 // Value returns the result of a managed or data instance, or of a list, asking the host on first demand.
 func (in *Instance) Value(t *future.Task, via *hcl.Range) cty.Value {
-	got, cycle := in.cell.Get(t, in, via, func() cty.Value {
+	_, cycle := in.cell.Get(t, in, via, func() bool {
 		if in.Run().opt.Phase == Planning {
 			in.Run().cover(coverage.Resource, in.Config().Range, coverage.Planned)
 		}
-		return in.Run().opt.Result(t, in)
+		if v := in.Resource.Kept(in.Run().opt.Result(t, in)); v != cty.DynamicVal {
+			in.object.Store(&v)
+		}
+		return true
 	})
 	if cycle != nil {
 		in.Run().ReportCycle(cycle)
 		return cty.DynamicVal
 	}
-	if got == cty.NilVal { // the host panicked
+	return orDynamic(&in.object) // which it is if the host panicked
+}
+
+// orDynamic returns the value, unknown if there is none.
+func orDynamic(p *atomic.Pointer[cty.Value]) cty.Value {
+	if v := p.Load(); v != nil {
+		return *v
+	}
+	return cty.DynamicVal
+}
+
+// Kept returns the object of an instance in the form in which a run keeps it for references: with a type
+// that it shares with other instances, or a placeholder if there are no references.
+func (r *Resource) Kept(v cty.Value) cty.Value {
+	if r.forgets.Load() {
 		return cty.DynamicVal
 	}
-	return got
+	ty := v.Type()
+	if shared := r.objectType.Load(); shared != nil && shared.Equals(ty) {
+		return value.WithType(v, *shared)
+	}
+	r.objectType.Store(&ty)
+	return v
 }
 
 // get returns the value of an instance of any mode.
@@ -65,12 +93,27 @@ func (r *Resource) whole(t *future.Task, o *Opened, via *hcl.Range) cty.Value {
 	if !r.repeat.Repeated() {
 		return r.Instance(addr.NoKey).get(t, o, via)
 	}
-	got, cycle := r.all.Get(t, r, via, func() cty.Value { return r.buildWhole(t, nil, via) })
+	_, cycle := r.joined.Get(t, r, via, func() bool {
+		v := r.buildWhole(t, nil, via)
+		r.all.Store(&v)
+		return true
+	})
 	if cycle != nil {
 		r.Module.run.ReportCycle(cycle)
 		return cty.DynamicVal
 	}
-	return got
+	return orDynamic(&r.all)
+}
+
+// forget drops the objects of the instances, for good. Tasks that wait for them may still demand them.
+func (r *Resource) forget() {
+	r.forgets.Store(true)
+	r.all.Store(nil)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, in := range r.instances {
+		in.object.Store(nil)
+	}
 }
 
 // buildWhole builds the value that whole returns. An unknown value of an ephemeral resource keeps the

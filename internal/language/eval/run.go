@@ -5,7 +5,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
 
@@ -14,7 +13,6 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/base/future"
 	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
 	"github.com/mayfly-iac/mayfly/internal/language/eval/coverage"
-	"github.com/mayfly-iac/mayfly/internal/language/lang"
 	"github.com/mayfly-iac/mayfly/internal/values/schema"
 	"github.com/mayfly-iac/mayfly/internal/values/value"
 	"github.com/mayfly-iac/mayfly/state"
@@ -72,6 +70,9 @@ type Options struct {
 	// Excluded reports whether a resource or module call is left out as a whole, in which case unknown
 	// instances are not an error. Nil means that none is.
 	Excluded func(addr.Target) bool
+	// Forgetful drops the objects of instances once nothing can refer to them any more. Value returns a
+	// placeholder for them.
+	Forgetful bool
 	// Coverage notes the points exercised while planning and applying; nil for none.
 	Coverage *coverage.Set
 }
@@ -83,6 +84,8 @@ type Run struct {
 	// Checks collects the results of conditions.
 	Checks *state.CheckCollector
 	Stats  Stats
+	// Providers has the provider configurations.
+	Providers *Providers
 
 	cfg *blocks.Config
 	opt Options
@@ -90,10 +93,6 @@ type Run struct {
 	cycled    syncSet  // of the addresses of blocks that are in a reported cycle
 	undecided syncSet  // of the blocks whose instances are not known yet
 	held      sync.Map // objects that lead to values with conditions → *future.Cell[bool]: see once
-
-	providersMu sync.Mutex // protects the two maps below
-	providers   map[addr.ProviderConfig]*ProviderObject
-	keyExprs    map[hcl.Expression]*lang.Expr
 }
 
 // Stats counts the work of a run.
@@ -105,8 +104,8 @@ type Stats struct {
 func NewRun(c *blocks.Config, opt Options) *Run {
 	r := &Run{
 		Diags: &diag.Collector{Redact: opt.Redact}, Checks: state.NewCheckCollector(), cfg: c, opt: opt,
-		providers: map[addr.ProviderConfig]*ProviderObject{}, keyExprs: map[hcl.Expression]*lang.Expr{},
 	}
+	r.Providers = newProviders(r)
 	r.Root = r.newModule(addr.RootInstance, c.Modules[addr.RootModule], nil)
 	return r
 }

@@ -2,6 +2,7 @@ package eval
 
 import (
 	"fmt"
+	"reflect"
 	"runtime"
 	"strings"
 	"testing"
@@ -10,6 +11,53 @@ import (
 
 	"github.com/mayfly-iac/mayfly/addr"
 )
+
+// TestForgetful checks that a run keeps the objects of instances that something may still refer to, with one
+// type for all, and no others.
+func TestForgetful(t *testing.T) {
+	const three = " {\n  for_each = toset([\"a\", \"b\", \"c\"])\n  name     = each.key\n}\n"
+	w := planned(t, `resource "sim_thing" "read"`+three+`resource "sim_thing" "once"`+three+`resource "sim_thing" "unread"`+three+`
+output "ids" { value = [for r in sim_thing.read : r.id] }
+output "names" { value = [for r in sim_thing.read : r.name] }
+output "once" { value = [for r in sim_thing.once : r.id] }`)
+	opt := w.run.opt
+	opt.Forgetful = true
+	w.run = NewRun(w.cfg, opt)
+	types := map[uintptr]struct{}{}
+	kept := func(name string) (n int) {
+		instances, _ := w.run.Root.resources[addr.Resource{Type: "sim_thing", Name: name}].Instances(w.task)
+		for _, in := range instances {
+			if v := in.Value(w.task, nil); v != cty.DynamicVal {
+				if got := show(v.GetAttr("id")); got != show(cty.StringVal("id:"+in.String())) {
+					t.Errorf("the id of %s: got %s, want %s", in, got, show(cty.StringVal("id:"+in.String())))
+				}
+				types[reflect.ValueOf(v.Type().AttributeTypes()).Pointer()] = struct{}{}
+				n++
+			}
+		}
+		return n
+	}
+	want := map[string][2]int{"read": {3, 3}, "once": {3, 0}, "unread": {0, 0}} // before and after the outputs are evaluated
+	for name, n := range want {
+		if got := kept(name); got != n[0] {
+			t.Errorf("%s: %d objects are kept before anything refers to them, want %d", name, got, n[0])
+		}
+	}
+	if len(types) != 2 {
+		t.Errorf("the objects of 2 resources have %d types in memory, want 2", len(types))
+	}
+	for name, n := range map[string]string{"ids": "read", "names": "", "once": "once"} {
+		if got := w.output(name); !strings.Contains(got, n) {
+			t.Errorf("output %s: %s", name, got)
+		}
+	}
+	for name, n := range want {
+		if got := kept(name); got != n[1] {
+			t.Errorf("%s: %d objects are kept in the end, want %d", name, got, n[1])
+		}
+	}
+	w.clean()
+}
 
 // shapes are configurations of N instances per block.
 var shapes = []struct{ name, text string }{
@@ -265,7 +313,7 @@ func TestInstanceCostsAreConstant(t *testing.T) {
 		t.Errorf("%d evaluations for one instance", got)
 	}
 	if got := len(w.host.log); got != 4 {
-		t.Errorf("%d demands for two instances and what they refer to", got)
+		t.Errorf("got %d demands for two instances and what they refer to, want 4", got)
 	}
 }
 

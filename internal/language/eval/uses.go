@@ -143,7 +143,7 @@ func (r *Run) UsesOf(t *future.Task, u Use) []Use {
 			return BlockUses(b.Resources[u.Block.Resource])
 		}
 	case UseProvider:
-		if p, diags := r.ProviderByAddr(t, u.Provider); !diags.HasErrors() {
+		if p, diags := r.Providers.ByAddr(t, u.Provider); !diags.HasErrors() {
 			return p.Uses(t)
 		}
 	case UseConfiguration:
@@ -156,10 +156,10 @@ func (r *Run) UsesOf(t *future.Task, u Use) []Use {
 	return nil
 }
 
-// ProviderUse returns the use of the provider configuration at an address that a state recorded; false if it
+// Use returns the use of the provider configuration at an address that a state recorded; false if it
 // opens nothing or is not there.
-func (r *Run) ProviderUse(t *future.Task, pc addr.ProviderConfig) (Use, bool) {
-	p, diags := r.ProviderByAddr(t, pc)
+func (ps *Providers) Use(t *future.Task, pc addr.ProviderConfig) (Use, bool) {
+	p, diags := ps.ByAddr(t, pc)
 	if diags.HasErrors() || !p.Opens() {
 		return Use{}, false
 	}

@@ -47,7 +47,7 @@ func (m *Module) ValidateProviders(pool *future.Pool, t *future.Task, f func(add
 			continue // missing arguments may come from the caller of the module
 		}
 		pc := addr.ProviderConfig{Module: m.block.Config.Path.Instance(), Provider: b.Source, Alias: b.Config.Alias}
-		p := m.run.providerObject(pc, providerRef{module: m, block: b})
+		p := m.run.Providers.object(pc, providerRef{module: m, block: b})
 		v, diags := p.EvalBody(t, nil)
 		report := func(diags diag.List) {
 			if len(diags) > 0 && !m.run.cfg.Uses(b) {

@@ -381,7 +381,7 @@ resource "sim_thing" "a" {
 				}
 			}
 			if got := strings.Join(keys, " "); got != c.want || !ok {
-				t.Errorf("got %s", got)
+				t.Errorf("got %s, want %s", got, c.want)
 			}
 			w.clean()
 		})
@@ -397,6 +397,6 @@ resource "sim_thing" "a" {
 }`)
 	v, diags := w.instance(`sim_thing.a["k"]`).EvalBody(w.task, nil)
 	if got := show(v.GetAttr("name")); got != `s("x")` || diags != nil {
-		t.Errorf("got %s\n%s", got, lines(diags))
+		t.Errorf("got %s, want %s\n%s", got, `s("x")`, lines(diags))
 	}
 }

@@ -21,7 +21,9 @@ func (v *Value) Get(t *future.Task, o *Opened, via *hcl.Range) cty.Value {
 	if !v.opens() {
 		got, cycle := v.cell.Get(t, v, via, func() cty.Value {
 			v.await(t)
-			return v.compute(t, nil)
+			got := v.compute(t, nil)
+			v.forget(got)
+			return got
 		})
 		if cycle != nil {
 			v.module.run.ReportCycle(cycle)
@@ -43,6 +45,17 @@ func (v *Value) Get(t *future.Task, o *Opened, via *hcl.Range) cty.Value {
 	got := v.compute(t, o)
 	o.values[v] = got
 	return got
+}
+
+// forget drops the objects of resources that nothing but v refers to, once its value is got. A value that is
+// made of computed ones may be evaluated again with others in their place.
+func (v *Value) forget(got cty.Value) {
+	if !v.module.run.opt.Forgetful || len(value.MadeOf(got)) > 0 {
+		return
+	}
+	for _, b := range v.module.run.cfg.SoleReads(v.block) {
+		v.module.resources[b.Config.Addr].forget()
+	}
 }
 
 // await demands the objects that must exist before the value is used.

@@ -155,7 +155,7 @@ func TestApplyingIsTrueInApply(t *testing.T) {
 	text := `locals { x = [tofu.applying, terraform.applying] }`
 	for phase, want := range map[Phase]string{Planning: `[e(false) e(false)]`, Applying: `[e(true) e(true)]`, Validating: `[e(unknown) e(unknown)]`} {
 		if got := open(t, phase, text, nil).local("x"); got != want {
-			t.Errorf("phase %d: %s", phase, got)
+			t.Errorf("phase %d: got %s, want %s", phase, got, want)
 		}
 	}
 }
@@ -442,7 +442,7 @@ ephemeral "sim_secret" "a" {
 }`, nil)
 				instances, ok := w.instance("ephemeral.sim_secret.a").Resource.Instances(w.task)
 				if got := len(instances); ok != (want >= 0) || ok && got != want {
-					t.Errorf("phase %d: %d instances, %v: %s", phase, got, ok, w.errors())
+					t.Errorf("phase %d: %d instances, got %v, want %v: %s", phase, got, ok, (want >= 0), w.errors())
 				}
 			}
 		})

@@ -34,7 +34,7 @@ func TestPrefixes(t *testing.T) {
 			got = append(got, diag.Reference(prefix))
 		}
 		if !slices.Equal(got, want) {
-			t.Errorf("%s: %q, want %q", text, got, want)
+			t.Errorf("%s: got %q, want %q", text, got, want)
 		}
 	}
 }

@@ -219,7 +219,7 @@ func TestRequirement(t *testing.T) {
 		"no context":         {diag.Diagnostic{Detail: wrong("str"), Extra: called("upper")}, ""},
 	} {
 		if got := requirement(test.d); got != test.want {
-			t.Errorf("%s: %q", name, got)
+			t.Errorf("%s: got %q, want %q", name, got, test.want)
 		}
 	}
 	test := diag.List{{Severity: diag.Error, Summary: "wrong", Detail: wrong("lists"), EvalContext: inner, Extra: called("upper")}}

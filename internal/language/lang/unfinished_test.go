@@ -39,7 +39,7 @@ func TestUnfinished(t *testing.T) {
 			u.Add(line)
 		}
 		if u.State != want {
-			t.Errorf("%q: %d, not %d", text, u.State, want)
+			t.Errorf("%q: got %d, want %d", text, u.State, want)
 		}
 	}
 }

@@ -10,7 +10,6 @@ package builtin
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/google/uuid"
@@ -117,14 +116,19 @@ func readOnly(block *schema.Block, config cty.Value) diag.List {
 	if config.IsNull() || !config.IsKnown() {
 		return nil
 	}
-	var diags diag.List
-	for _, name := range slices.Sorted(maps.Keys(block.Attributes)) {
-		if a := block.Attributes[name]; a.Computed && !a.Optional && !config.GetAttr(name).IsNull() {
-			diags = append(diags, diag.Diagnostic{
-				Summary: "Read-only attribute", Detail: fmt.Sprintf("The attribute %q is set by the provider and cannot be configured. Remove it.", name),
-				Path: cty.GetAttrPath(name),
-			})
+	var set []string
+	for name, a := range block.Attributes {
+		if a.Computed && !a.Optional && !config.GetAttr(name).IsNull() {
+			set = append(set, name)
 		}
+	}
+	slices.Sort(set)
+	var diags diag.List
+	for _, name := range set {
+		diags = append(diags, diag.Diagnostic{
+			Summary: "Read-only attribute", Detail: fmt.Sprintf("The attribute %q is set by the provider and cannot be configured. Remove it.", name),
+			Path: cty.GetAttrPath(name),
+		})
 	}
 	return diags
 }

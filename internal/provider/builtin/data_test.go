@@ -107,10 +107,10 @@ func TestE65PlanTerraformData(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			got := plan(t, testProvider(), test.prior, test.config)
 			if !got.Planned.RawEquals(test.planned) {
-				t.Errorf("planned %#v, want %#v", got.Planned, test.planned)
+				t.Errorf("planned: got %#v, want %#v", got.Planned, test.planned)
 			}
 			if replace := len(got.RequiresReplace) > 0; replace != test.replace {
-				t.Errorf("replace %v, want %v", replace, test.replace)
+				t.Errorf("replace: got %v, want %v", replace, test.replace)
 			}
 			if string(got.Private) != "p" {
 				t.Errorf("private %q", got.Private)
@@ -137,7 +137,7 @@ func TestApplyTerraformData(t *testing.T) {
 	planned := object(attrs{"input": unknown, "id": str("i")})
 	resp, diags = p.ApplyResource(t.Context(), provider.ApplyRequest{Type: dataType, Prior: want, Planned: planned, Config: planned})
 	if !diags.HasErrors() || !resp.New.RawEquals(want) {
-		t.Errorf("a plan with unknown input was applied: %#v", resp.New)
+		t.Errorf("a plan with unknown input was applied: got %#v, want %#v", resp.New, want)
 	}
 }
 
@@ -275,7 +275,7 @@ func TestMoveNullResource(t *testing.T) {
 	}
 	config := object(attrs{"triggers_replace": cty.ObjectVal(attrs{"a": str("b")})})
 	if again := plan(t, testProvider(), got, config); !again.Planned.RawEquals(got) {
-		t.Errorf("the move alone is a change: %#v", again.Planned)
+		t.Errorf("the move alone is a change: got %#v, want %#v", again.Planned, got)
 	}
 	if got, err = move(nullProvider, "null_resource", `{"id":"1","triggers":null}`); err != nil || !got.RawEquals(object(attrs{"id": str("1")})) {
 		t.Errorf("%#v, %v", got, err)

@@ -280,7 +280,7 @@ func (m *managed) importID(id string) []*tfprotov6.Diagnostic {
 		return resp.Diagnostics
 	}
 	if len(resp.ImportedResources) != 1 {
-		m.t.Fatalf("imported %d objects", len(resp.ImportedResources))
+		m.t.Fatalf("imported %d objects, want 1", len(resp.ImportedResources))
 	}
 	m.state, m.private = m.decode(m.typ, resp.ImportedResources[0].State), resp.ImportedResources[0].Private
 	m.noValue(m.state)

@@ -151,7 +151,7 @@ func TestChunkFaults(t *testing.T) {
 	}
 	j := &joiner{limit: 3}
 	if j.take([]byte{0xff}) || j.take(nil) || j.fault != "a chunk is not well-formed" {
-		t.Errorf("a malformed chunk: %q", j.fault)
+		t.Errorf("a malformed chunk: got %q, want %q", j.fault, "a chunk is not well-formed")
 	}
 	if j.take(encoded(t, first)) || len(j.data) > 0 {
 		t.Error("a chunk after a fault is taken")

@@ -53,7 +53,7 @@ func TestList(t *testing.T) {
 	})
 	wantNone(t, diags)
 	if len(got) != 6 {
-		t.Fatalf("%d results", len(got))
+		t.Fatalf("got %d results, want 6", len(got))
 	}
 	if got[0].Name != "called a" || got[0].Identity.GetAttr("key").AsString() != "a" || got[0].Object != cty.NilVal {
 		t.Errorf("the first result is %v", got[0])
@@ -62,7 +62,7 @@ func TestList(t *testing.T) {
 	wantOne(t, got[2].Diags, diag.Error, "invalid value", fakeName)
 	wantOne(t, got[3].Diags, diag.Error, "no such object")
 	if got[3].Identity != cty.NilVal {
-		t.Errorf("an identity that was not sent: %v", got[3].Identity)
+		t.Errorf("an identity that was not sent: got %v, want %v", got[3].Identity, cty.NilVal)
 	}
 
 	if got[5].Object != cty.NilVal || len(got[5].Diags) > 0 {

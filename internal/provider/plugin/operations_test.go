@@ -71,7 +71,7 @@ func TestCatalog(t *testing.T) {
 			t.Errorf("types: %v", got)
 		}
 		if got, want := cat.Capabilities(), (provider.Capabilities{PlanDestroy: true, SchemaOptional: true, MoveResourceState: true}); got != want {
-			t.Errorf("capabilities: %+v", got)
+			t.Errorf("capabilities: got %+v, want %+v", got, want)
 		}
 		s, diags := cat.Resource(addr.Managed, "fake_thing")
 		wantNone(t, diags)
@@ -126,7 +126,7 @@ func TestValidate(t *testing.T) {
 		diags := c.ValidateResource(soon(t), addr.Managed, "fake_thing", thing("x"))
 		wantOne(t, diags, diag.Error, "secret wo, write-only allowed true", "told by the fake")
 		if got := schema.PathString(diags[0].Path); got != "rule[1].port" {
-			t.Errorf("path %s", got)
+			t.Errorf("path: got %s, want %s", got, "rule[1].port")
 		}
 		wantOne(t, c.ValidateResource(soon(t), addr.Data, "fake_lookup", simple("x", cty.NullVal(cty.String))), diag.Warning, "data x")
 		wantOne(t, c.ValidateResource(soon(t), addr.Ephemeral, "fake_secret", simple("x", cty.NullVal(cty.String))), diag.Warning, "ephemeral x")
@@ -238,7 +238,7 @@ func TestUpgradeImportMove(t *testing.T) {
 		wantNone(t, diags)
 		wantValue(t, "identity", v, keyed("{}@1"))
 		if v, diags := c.UpgradeIdentity(soon(t), provider.UpgradeRequest{Type: "fake_other"}); v != cty.NilVal || len(diags) > 0 {
-			t.Errorf("identity of a type without: %#v %v", v, diags)
+			t.Errorf("identity of a type without: got %#v %v, want %#v", v, diags, cty.NilVal)
 		}
 		imp, diags := c.ImportResource(soon(t), provider.ImportRequest{Type: "fake_thing", ID: "i-1"})
 		wantNone(t, diags)

@@ -46,7 +46,7 @@ func TestCrash(t *testing.T) {
 		t.Errorf("quotes a log line: %s", diags[0].Detail)
 	}
 	if diags[0].Extra != (provider.Stopped{Provider: fakeName}) {
-		t.Errorf("extra %#v", diags[0].Extra)
+		t.Errorf("extra: got %#v, want %#v", diags[0].Extra, (provider.Stopped{Provider: fakeName}))
 	}
 	diags = readThing(soon(t), c, "x")
 	wantOne(t, diags, diag.Error, "stopped earlier")
@@ -86,7 +86,7 @@ func TestWrittenWhileServing(t *testing.T) {
 	cmd.Stderr = func(line string) { // one at a time
 		if strings.HasPrefix(line, "said ") {
 			if want := fmt.Sprint("said ", said); line != want {
-				t.Errorf("got %q, not %q", line, want)
+				t.Errorf("got %q, want %q", line, want)
 			}
 			if said++; said == 1000 {
 				close(all)

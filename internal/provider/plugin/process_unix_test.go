@@ -24,7 +24,7 @@ import (
 func TestOwnSession(t *testing.T) {
 	pid := start(t, pluginCommand("6")).proc.cmd.Process.Pid
 	if sid, err := unix.Getsid(pid); err != nil || sid != pid {
-		t.Errorf("the plugin %d is in session %d: %v", pid, sid, err)
+		t.Errorf("the plugin %d is in session: got %d, want %d: %v", pid, sid, pid, err)
 	}
 }
 

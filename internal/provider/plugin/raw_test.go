@@ -140,10 +140,10 @@ func TestSchemasAreDecodedOnDemand(t *testing.T) {
 	}
 	wg.Wait()
 	if n := calls.Load(); n != 1 {
-		t.Errorf("%d schema calls", n)
+		t.Errorf("got %d schema calls, want 1", n)
 	}
 	if n := decodedSchemas.Load() - before; n != 1 {
-		t.Errorf("%d schemas decoded", n)
+		t.Errorf("got %d schemas decoded, want 1", n)
 	}
 	cat, diags := c.Catalog(soon(t))
 	wantNone(t, diags)
@@ -334,7 +334,7 @@ func TestSchemaCache(t *testing.T) {
 				}
 			}
 			if n := calls.Load(); n != test.calls {
-				t.Errorf("%d calls, want %d", n, test.calls)
+				t.Errorf("got %d calls, want %d", n, test.calls)
 			}
 		})
 	}

@@ -55,7 +55,7 @@ func TestStateStores(t *testing.T) {
 	ids, diags := s.States(ctx, "fake_s")
 	wantNone(t, diags)
 	if !slices.Equal(ids, []string{"a", "b"}) {
-		t.Errorf("states %q", ids)
+		t.Errorf("states: got %q, want %q", ids, []string{"a", "b"})
 	}
 	lock, refused, diags := s.LockState(ctx, "fake_s", "a", "test")
 	wantNone(t, append(diags, s.UnlockState(ctx, "fake_s", "a", lock)...))

@@ -232,14 +232,14 @@ func TestReceived(t *testing.T) {
 				t.Error(problems)
 			}
 			if got := r.String(); got != received {
-				t.Errorf("received:\n%s\nwant:\n%s", got, received)
+				t.Errorf("received:\ngot %s\nwant:\n%s", got, received)
 			}
 			want := []string{"/base/v1/traces", "/base/v1/metrics"}
 			if strings.Contains(name, "grpc") {
 				want = []string{"/opentelemetry.proto.collector.trace.v1.TraceService/Export", "/opentelemetry.proto.collector.metrics.v1.MetricsService/Export"}
 			}
 			if !slices.Equal(r.paths, want) {
-				t.Errorf("the paths are %q, want %q", r.paths, want)
+				t.Errorf("the paths: got %q, want %q", r.paths, want)
 			}
 			for _, h := range r.headers {
 				if h.Get("X-Token") != "a b" || h.Get("X-Other") != "c" || h.Get("User-Agent") != "mayfly/1.2.3" {
@@ -291,7 +291,7 @@ func TestSignals(t *testing.T) {
 			got = strings.Join(r.paths, " ")
 		}
 		if got != c.want {
-			t.Errorf("%v: %q, want %q", c.vars, got, c.want)
+			t.Errorf("%v: got %q, want %q", c.vars, got, c.want)
 		}
 	}
 }

@@ -69,7 +69,7 @@ func TestWatch(t *testing.T) {
 	trace.Note(ctx, trace.Info, "it is %d", 1)
 	root.Finish(true)
 	if tel.Close(); noted != "it is 1" {
-		t.Errorf("what is noted: %q", noted)
+		t.Errorf("what is noted: got %q, want %q", noted, "it is 1")
 	}
 	var none *telemetry.Telemetry
 	if ctx, span := none.Begin(t.Context(), "x"); ctx != t.Context() || span != nil || none.Close() != nil {

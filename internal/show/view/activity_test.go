@@ -18,7 +18,7 @@ func TestActivity(t *testing.T) {
 		t.Helper()
 		now = now.Add(d)
 		if got := a.text(now); got != want {
-			t.Errorf("after %s: %q, want %q", now.Sub(time.Unix(0, 0)), got, want)
+			t.Errorf("after %s: got %q, want %q", now.Sub(time.Unix(0, 0)), got, want)
 		}
 	}
 	ctx, root := tracer.Root(t.Context(), "mayfly plan", trace.Context{}, func(trace.Context) bool { return false })

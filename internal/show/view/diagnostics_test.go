@@ -144,7 +144,7 @@ func TestContextOfABlock(t *testing.T) {
 			got = *context
 		}
 		if got != want {
-			t.Errorf("at %d: %q, want %q", b, got, want)
+			t.Errorf("at %d: got %q, want %q", b, got, want)
 		}
 	}
 }

@@ -34,9 +34,9 @@ func TestDot(t *testing.T) {
 
 `
 	if out.String() != want {
-		t.Errorf("got\n%s", out.String())
+		t.Errorf("got\n%s, want %s", out.String(), want)
 	}
 	if got := CycleText(g.Cycles()[0]); got != "local.b, t.a" {
-		t.Errorf("cycle %s", got)
+		t.Errorf("cycle: got %s, want %s", got, "local.b, t.a")
 	}
 }

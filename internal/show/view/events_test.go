@@ -90,7 +90,7 @@ func TestE80_HumanLines(t *testing.T) {
 		t.Errorf("beside a status line: %q", out)
 	}
 	if buf.Len() > 0 || quiet.Counts() != want {
-		t.Errorf("concise output is %q, counted was %v", buf.String(), quiet.Counts())
+		t.Errorf("concise output is %q, counted was %v, want %v", buf.String(), quiet.Counts(), want)
 	}
 	for _, e := range life(t) {
 		coloured.Event(e)

@@ -203,7 +203,7 @@ func TestElementsAlike(t *testing.T) {
 		w = &writer{}
 		w.item(named{name: "o", node: d.value(cty.NilVal, unknown(n), free, nil)}, 1, 2, true, "")
 		if got := strings.Count(w.String(), "\n"); got != n+2 {
-			t.Errorf("%d elements that are not folded have %d lines", n, got)
+			t.Errorf("%d elements that are not folded have %d lines, want %d", n, got, n+2)
 		}
 	}
 }

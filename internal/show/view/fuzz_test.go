@@ -136,7 +136,7 @@ func TestSameIsSame(t *testing.T) {
 			return
 		}
 		if n := (differ{}).value(v, v, free, nil); n.effect != same {
-			t.Fatalf("%#v has effect %d", v, n.effect)
+			t.Fatalf("%#v has effect: got %d, want %d", v, n.effect, same)
 		}
 	})
 }

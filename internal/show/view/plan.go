@@ -24,7 +24,7 @@ func Plan(w io.Writer, p *plan.Plan, relevant document.Relevant, s document.Sche
 }
 
 // planSummary returns the line "Plan: 1 to add, 0 to change, 0 to destroy." without colour or line end.
-func planSummary(p *plan.Plan) string { return summaryLine(p.Counts()) }
+func planSummary(p *plan.Plan) string { return summaryLine(p.Counts()) + deferredCount(p) }
 
 // summaryLine returns the line with the counts. It has imports, forgotten objects and actions only
 // if they are not 0: scripts match the three others.
@@ -65,7 +65,7 @@ func (w *planWriter) all() error {
 	}
 	if len(changes) == 0 && outputs == "" {
 		w.noChanges(drift)
-		return nil
+		return w.deferrals()
 	}
 	if drift {
 		w.WriteString(w.o.rule() + "\n\n")
@@ -79,7 +79,7 @@ func (w *planWriter) all() error {
 	if len(changes) == 0 {
 		w.para("\nYou can apply this plan to save these new output values to the " + w.o.program() + " state, without changing any real infrastructure.")
 	}
-	return nil
+	return w.deferrals()
 }
 
 // shownChanges returns the changes that are shown: all but those that leave an object as it is and where it

@@ -24,6 +24,8 @@ func (w *planWriter) noChanges(drift bool) {
 	case p.Mode == plan.RefreshOnly:
 		head("Your infrastructure still matches the configuration.")
 		w.para(w.o.program() + " has checked that the real remote objects still match the result of your most recent changes, and found no differences.")
+	case !p.Complete():
+		head("Nothing can be done before more is known.")
 	case p.Mode == plan.Destroy:
 		head("No objects need to be destroyed.")
 		w.para("Either you have not created any objects yet or the existing objects were already deleted outside of " + w.o.program() + ".")
@@ -50,6 +52,10 @@ func (w *planWriter) refreshOnlyEnd(outputs string) error {
 func (w *planWriter) outputs() (string, error) {
 	var items []named
 	for _, oc := range w.plan.Outputs {
+		if oc.Action == plan.NoOp && !oc.Before.IsNull() && oc.Before.Same(oc.After) {
+			items = append(items, named{name: oc.Name, node: &node{effect: same}})
+			continue
+		}
 		before, after, err := oc.Sides()
 		if err != nil {
 			return "", err
@@ -100,7 +106,7 @@ func (w *planWriter) outputSection(lines string) {
 
 // PlanFooter writes the note below a plan that was shown and not applied. path is the file it was saved to,
 // "" if it was not saved; generated is the file with generated configuration, "" if there is none.
-func PlanFooter(w io.Writer, path, generated string, o Options) error {
+func PlanFooter(w io.Writer, p *plan.Plan, path, generated string, o Options) error {
 	var sb strings.Builder
 	sb.WriteString("\n" + o.paint(dim, o.rule()) + "\n\n")
 	if generated != "" {
@@ -112,6 +118,10 @@ func PlanFooter(w io.Writer, path, generated string, o Options) error {
 	} else {
 		sb.WriteString(o.wrap("Saved the plan to: "+path, 0))
 		fmt.Fprintf(&sb, "\n\nTo perform exactly these actions, run the following command to apply:\n    %s apply %q\n", o.command(), path)
+	}
+	if !p.Complete() {
+		sb.WriteString("\n" + o.wrap("Once it is applied, a further plan gets to the deferred objects. To plan and apply in rounds until nothing is left, run:", 0))
+		fmt.Fprintf(&sb, "\n    %s apply -converge\n", o.command())
 	}
 	_, err := io.WriteString(w, sb.String())
 	return err

@@ -189,6 +189,6 @@ func TestE23_FormatNull(t *testing.T) {
 		}
 	}
 	if got := FormatValue(cty.StringVal("x").Mark(value.Ephemeral), Options{ShowSensitive: true}); got != "(ephemeral value)" {
-		t.Errorf("an ephemeral value was shown: %s", got)
+		t.Errorf("an ephemeral value was shown: got %s, want %s", got, "(ephemeral value)")
 	}
 }

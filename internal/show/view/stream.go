@@ -125,7 +125,13 @@ func (s *JSONStream) Plan(p *plan.Plan) {
 	}
 	s.changes(p, func(*plan.Change) bool { return true })
 	s.invocations(p)
-	s.counts(p.Counts(), planSummary(p), "plan")
+	for _, d := range p.Deferrals {
+		s.write(streamLine{
+			Message: fmt.Sprintf("%s: Deferred", d.Change.Addr), Type: "deferred_change", Change: streamChangeOf(d.Change),
+			Deferral: &streamDeferral{Reason: string(d.Reason), WaitsFor: d.WaitsForNames()},
+		}, time.Time{})
+	}
+	s.counts(p.Counts(), planSummary(p), "plan", len(p.Deferrals))
 	outputs := map[string]streamOutput{}
 	for _, o := range p.Outputs {
 		outputs[o.Name] = streamOutput{document.OutputValue{Sensitive: p.SensitiveOutput(o)}, streamAction(o.Action)}
@@ -141,7 +147,7 @@ func (s *JSONStream) Applied(n plan.Counts, destroy bool) {
 	if destroy {
 		operation = "destroy"
 	}
-	s.counts(n, ApplySummary(n, destroy), operation)
+	s.counts(n, ApplySummary(n, destroy), operation, 0)
 }
 
 // Outputs writes the message about all outputs, even if there are none. Sensitive values are left out. An
@@ -163,8 +169,8 @@ func (s *JSONStream) Outputs(outputs map[string]*state.Output) error {
 }
 
 // counts writes the message with the numbers of an operation: "plan", "apply" or "destroy".
-func (s *JSONStream) counts(n plan.Counts, message, operation string) {
+func (s *JSONStream) counts(n plan.Counts, message, operation string, deferred int) {
 	s.write(streamLine{Message: message, Type: "change_summary", Changes: &streamCounts{
-		Add: n.Add, Change: n.Change, Import: n.Import, Remove: n.Destroy, Forget: n.Forget, Invoke: n.Invoke, Operation: operation,
+		Add: n.Add, Change: n.Change, Import: n.Import, Remove: n.Destroy, Forget: n.Forget, Invoke: n.Invoke, Deferred: deferred, Operation: operation,
 	}}, time.Time{})
 }

@@ -31,6 +31,7 @@ type streamLine struct {
 	Resources        []string             `json:"resources,omitempty"`
 	Invocation       *actionHook          `json:"invocation,omitempty"`
 	Round            int                  `json:"round,omitempty"`
+	Deferral         *streamDeferral      `json:"deferral,omitempty"`
 	TestMessage
 	listMessage
 
@@ -73,6 +74,13 @@ type streamChange struct {
 	GeneratedConfig  string              `json:"generated_config,omitempty"`
 }
 
+// streamDeferral is the reason why a plan leaves something to a later one, and the addresses of the objects
+// that it waits for.
+type streamDeferral struct {
+	Reason   string   `json:"reason"`
+	WaitsFor []string `json:"waits_for,omitempty"`
+}
+
 // streamCounts are the numbers of the summary line. Remove counts destroyed objects.
 type streamCounts struct {
 	Add       int    `json:"add"`
@@ -81,6 +89,7 @@ type streamCounts struct {
 	Remove    int    `json:"remove"`
 	Forget    int    `json:"forget"`
 	Invoke    int    `json:"action_invocation,omitempty"`
+	Deferred  int    `json:"deferred,omitempty"`
 	Operation string `json:"operation"`
 }
 

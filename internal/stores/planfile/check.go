@@ -21,10 +21,18 @@ func (f *File) check() error {
 		if err := checkSubject(c); err != nil {
 			return err
 		}
+		if c.Addr.Unkeyed() {
+			return corrupt("it changes instances of %s that are not known", c.Addr)
+		}
 		if p.Errored { // and is only shown
 			continue
 		}
 		if err := checkObjects(c); err != nil {
+			return err
+		}
+	}
+	for _, d := range p.Deferrals {
+		if err := checkSubject(d.Change); err != nil {
 			return err
 		}
 	}

@@ -138,6 +138,13 @@ func (d *decoder) file(doc *document) *File {
 		})
 	}
 	p.Invocations = decodeInvocations(d, doc.Invocations)
+	for _, in := range doc.Deferrals {
+		if in.Change == nil || in.Reason == "" {
+			d.fail("it defers something without saying what or why")
+			continue
+		}
+		p.Deferrals = append(p.Deferrals, &plan.Deferral{Change: d.change(in.Change), Reason: plan.DeferralReason(in.Reason), WaitsFor: d.deps(in.WaitsFor)})
+	}
 	for _, c := range doc.Checks {
 		out := state.CheckResult{Kind: c.Kind, Config: c.Config, Status: state.CheckStatus(c.Status)}
 		for _, o := range c.Objects {
@@ -197,7 +204,7 @@ func (d *decoder) change(in *change) *plan.Change {
 		Action: d.action(in.Action), Reason: plan.Reason(in.Reason), RequiredReplace: d.paths(in.RequiredReplace),
 		Before: d.value(in.Before), After: d.value(in.After), PriorPrivate: in.PriorPrivate, PlannedPrivate: in.PlannedPrivate,
 		PriorIdentity: d.value(in.PriorIdentity), PlannedIdentity: d.value(in.PlannedIdentity), SchemaVersion: in.SchemaVersion,
-		CreateBeforeDestroy: in.CreateBeforeDestroy, GeneratedConfig: in.GeneratedConfig,
+		CreateBeforeDestroy: in.CreateBeforeDestroy, KeepsReplaced: in.KeepsReplaced, GeneratedConfig: in.GeneratedConfig,
 	}
 	if in.PrevAddr != nil {
 		c.PrevAddr = d.instance(*in.PrevAddr)

@@ -9,7 +9,7 @@ import (
 
 // header is the first entry. Its members keep their meaning in all versions of the format.
 //
-//	{"format":4,"version":"1.0.0"}
+//	{"format":5,"version":"1.0.0"}
 type header struct {
 	Format  int    `json:"format"`
 	Version string `json:"version"`
@@ -36,6 +36,7 @@ type document struct {
 	Outputs     []outputChange `json:"outputs,omitempty"`
 	Invocations []invocation   `json:"action_invocations,omitempty"`
 	Checks      []checkResult  `json:"checks,omitempty"`
+	Deferrals   []deferral     `json:"deferrals,omitempty"`
 
 	RootDir  string            `json:"root_dir,omitempty"`
 	Backend  backend           `json:"backend"`
@@ -193,9 +194,17 @@ type change struct {
 	Deps                []dep      `json:"deps,omitempty"`
 	StateDeps           []int      `json:"state_deps,omitempty"`
 	CreateBeforeDestroy bool       `json:"create_before_destroy,omitempty"`
+	KeepsReplaced       bool       `json:"keeps_replaced,omitempty"`
 	Importing           *importing `json:"importing,omitempty"`
 	GeneratedConfig     string     `json:"generated_config,omitempty"`
 	Withheld            []withheld `json:"ephemeral_attributes,omitempty"`
+}
+
+// deferral is the stored form of plan.Deferral.
+type deferral struct {
+	Change   *change `json:"change"`
+	Reason   string  `json:"reason"`
+	WaitsFor []dep   `json:"waits_for,omitempty"`
 }
 
 // withheld is the stored form of plan.Withheld.

@@ -59,7 +59,7 @@ func (e *encoder) change(c *plan.Change) (*change, error) {
 	}
 	out := &change{
 		Deposed: string(c.Deposed), Action: c.Action.String(), Reason: string(c.Reason), SchemaVersion: c.SchemaVersion,
-		PriorPrivate: c.PriorPrivate, PlannedPrivate: c.PlannedPrivate, CreateBeforeDestroy: c.CreateBeforeDestroy, GeneratedConfig: c.GeneratedConfig,
+		PriorPrivate: c.PriorPrivate, PlannedPrivate: c.PlannedPrivate, CreateBeforeDestroy: c.CreateBeforeDestroy, KeepsReplaced: c.KeepsReplaced, GeneratedConfig: c.GeneratedConfig,
 	}
 	var x failing
 	out.Addr = e.instance(&x, c.Addr)
@@ -141,6 +141,14 @@ func (e *encoder) document(doc *document, f *File) error {
 // results stores the outputs and condition results of the plan.
 func (e *encoder) results(x *failing, doc *document, p *plan.Plan) {
 	doc.Invocations = encodeInvocations(e, x, p.Invocations)
+	for _, d := range p.Deferrals {
+		c, err := e.change(d.Change)
+		if err != nil {
+			x.check(fmt.Errorf("saving the deferral of %s: %w", d.Change.Object(), err))
+			continue
+		}
+		doc.Deferrals = append(doc.Deferrals, deferral{Change: c, Reason: string(d.Reason), WaitsFor: e.deps(x, d.WaitsFor)})
+	}
 	for _, o := range p.Outputs {
 		if int(o.Action) >= len(actions) {
 			x.check(fmt.Errorf("output %s: unknown action %d", o.Name, o.Action))

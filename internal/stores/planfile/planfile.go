@@ -17,7 +17,7 @@ import (
 )
 
 // format is the version of the format that Write writes. Read refuses others.
-const format = 4
+const format = 5
 
 // File is a saved plan.
 type File struct {

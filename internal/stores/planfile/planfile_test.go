@@ -91,12 +91,18 @@ func fullChange(t testing.TB) *plan.Change {
 		PriorIdentity: seal(t, cty.StringVal("i")), PlannedIdentity: seal(t, cty.StringVal("j")), SchemaVersion: 7,
 		Deps:                []plan.Dep{{Resource: res, All: true}, {Resource: res, All: true, Modules: true}, {Resource: res, All: true, Modules: true, Within: res.Module}, {Resource: res, Key: addr.StringKey("k")}, {Resource: addr.AbsResource{Resource: res.Resource}}},
 		StateDeps:           []addr.ConfigResource{res.Config(), {Resource: addr.Resource{Type: "t", Name: "o"}}},
-		CreateBeforeDestroy: true, Importing: &plan.Importing{ID: "x", Identity: seal(t, cty.True)}, GeneratedConfig: "resource {\n}\n",
+		CreateBeforeDestroy: true, KeepsReplaced: true, Importing: &plan.Importing{ID: "x", Identity: seal(t, cty.True)}, GeneratedConfig: "resource {\n}\n",
 		Withheld: []plan.Withheld{{Path: cty.GetAttrPath("rule").IndexInt(1).GetAttr("password"), Status: plan.WithheldChanged}, {
 			Path: cty.GetAttrPath("token"), Status: plan.WithheldUnknown, Computed: true, Consumers: []addr.Instance{res.Instance(addr.IntKey(3)), res.Instance(addr.StringKey("k"))},
 			Missed: []addr.Instance{res.Instance(addr.IntKey(4))},
 		}},
 	}
+}
+
+func fullDeferral(t testing.TB) *plan.Deferral {
+	c := fullChange(t)
+	c.Addr.Key, c.Deposed = addr.AnyKey, addr.Current
+	return &plan.Deferral{Change: c, Reason: plan.DeferredCountUnknown, WaitsFor: c.Deps}
 }
 
 func fullInvocation(t testing.TB) *plan.Invocation {
@@ -115,6 +121,7 @@ func fullFile(t testing.TB) *File {
 	p := &plan.Plan{
 		Mode: plan.RefreshOnly, Changes: []*plan.Change{fullChange(t), {Addr: instanceAt(t, "t.n"), Action: plan.Forget}},
 		Drift:       []*plan.Change{{Addr: instanceAt(t, "t.drift"), Action: plan.Delete, Before: seal(t, cty.True)}},
+		Deferrals:   []*plan.Deferral{fullDeferral(t)},
 		Outputs:     []*plan.OutputChange{{Name: "o", Action: plan.Update, Before: seal(t, cty.Zero), After: seal(t, cty.DynamicVal), Sensitive: true, Deps: fullChange(t).Deps}},
 		Invocations: []*plan.Invocation{fullInvocation(t), {Action: instanceAt(t, "action.t.plain")}},
 		Checks: []state.CheckResult{{
@@ -215,7 +222,7 @@ func TestRoundTripOfLittle(t *testing.T) {
 func TestEveryFieldIsKnown(t *testing.T) {
 	f := fullFile(t)
 	for _, v := range []any{
-		*f, *f.Plan, *f.Plan.Changes[0], *f.Plan.Outputs[0], *f.Plan.Invocations[0], *f.Plan.Invocations[0].Trigger, f.Plan.Checks[0], f.Plan.Checks[0].Objects[0],
+		*f, *f.Plan, *f.Plan.Changes[0], *f.Plan.Deferrals[0], *f.Plan.Outputs[0], *f.Plan.Invocations[0], *f.Plan.Invocations[0].Trigger, f.Plan.Checks[0], f.Plan.Checks[0].Objects[0],
 		*f.Plan.Changes[0].Importing, f.Backend, f.Plan.Meta, random,
 	} {
 		rv := reflect.ValueOf(v)

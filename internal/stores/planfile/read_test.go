@@ -41,7 +41,7 @@ func zipOf(t testing.TB, entries ...string) []byte {
 func decodeBytes(src []byte) (*File, error) { return decode(bytes.NewReader(src), int64(len(src))) }
 
 func TestReadRefuses(t *testing.T) {
-	head := `{"format":4,"version":"1"}`
+	head := `{"format":5,"version":"1"}`
 	doc := func(member string) []byte {
 		return zipOf(t, "mayfly", head, "plan.json", `{"mode":"normal","timestamp":"2026-01-01T00:00:00Z","state":{},`+member+`}`)
 	}
@@ -68,7 +68,7 @@ func TestReadRefuses(t *testing.T) {
 		"cut in half":    {good[:len(good)/2], ErrCorrupt, "cut off"},
 		"peer":           {zipOf(t, "tfplan", "x", "tfstate", "{}"), ErrForeign, "OpenTofu or Terraform"},
 		"other zip":      {zipOf(t, "readme", "x"), ErrNotPlan, "other content"},
-		"newer":          {zipOf(t, "mayfly", `{"format":5,"version":"9.9","x":1}`), ErrVersion, `"9.9", in format 5`},
+		"newer":          {zipOf(t, "mayfly", `{"format":6,"version":"9.9","x":1}`), ErrVersion, `"9.9", in format 6`},
 		"bad header":     {zipOf(t, "mayfly", `[]`), ErrCorrupt, "mayfly"},
 		"no plan":        {zipOf(t, "mayfly", head), ErrCorrupt, `"plan.json" is missing`},
 		"not JSON":       {zipOf(t, "mayfly", head, "plan.json", `{"s3cret`), ErrCorrupt, "incomplete"},
@@ -145,6 +145,7 @@ func TestReadRefusesIncomplete(t *testing.T) {
 		"a text planned":    {func(f *File) { f.Plan.Changes[0].After = seal(t, cty.StringVal("x")) }, "lacks the planned object"},
 		"nothing before":    {func(f *File) { f.Plan.Changes[0].Before = value.Durable{} }, "lacks the object before"},
 		"nothing to delete": {func(f *File) { f.Plan.Drift[0].Before = value.Durable{} }, "lacks the object before"},
+		"deferred, no type": {func(f *File) { f.Plan.Deferrals[0].Change.Addr.Resource.Type = "" }, "not a resource"},
 		"errored": {func(f *File) {
 			f.Plan.Errored, f.Plan.Changes[0].After = true, value.Durable{}
 		}, ""},
@@ -216,5 +217,17 @@ func TestIs(t *testing.T) {
 		if got := Is(test.content); got != test.want {
 			t.Errorf("%s: %v", name, got)
 		}
+	}
+}
+
+// TestUnknownKeys refuses to save and to read changes of instances that are not known.
+func TestUnknownKeys(t *testing.T) {
+	f := fullFile(t)
+	f.Plan.Changes[0].Addr.Key = addr.AnyKey
+	if err := f.check(); err == nil || !strings.Contains(err.Error(), "not known") {
+		t.Errorf("got error %v, want one about instances that are not known", err)
+	}
+	if err := Write(io.Discard, f); err == nil || !strings.Contains(err.Error(), "not known") {
+		t.Errorf("got error %v, want the change refused", err)
 	}
 }

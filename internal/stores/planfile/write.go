@@ -99,6 +99,9 @@ func (p *writer) changes(name string, changes []*plan.Change, e *encoder) {
 		lines := lineEncoder(w)
 		for _, c := range changes {
 			encoded, err := e.change(c)
+			if err == nil && c.Addr.Unkeyed() {
+				err = errors.New("its instances are not known, so that it can only be deferred")
+			}
 			if err != nil {
 				return fmt.Errorf("saving the change of %s: %w", c.Object(), err)
 			}

@@ -126,7 +126,7 @@ func (a *actions) PlanAction(ctx context.Context, req *tfprotov6.PlanActionReque
 // asks for.
 func (a *actions) InvokeAction(ctx context.Context, req *tfprotov6.InvokeActionRequest) (*tfprotov6.InvokeActionServerStream, error) {
 	cl, check := a.begin("InvokeAction", req.ActionType, req.Config)
-	ctx, done := a.of.track(ctx, -int(calls.Add(1))) // the stream outlasts the call that serve tracks
+	ctx, done := a.of.running.track(ctx, -int(calls.Add(1))) // the stream outlasts the call that serve tracks
 	work := func(context.Context) (*tfprotov6.InvokeActionServerStream, error) {
 		config, err := check()
 		if err == nil {

@@ -74,7 +74,7 @@ func TestStopping(t *testing.T) {
 			case doAnswerLate:
 				r.none(plan.Diagnostics, err)
 				if time.Since(start) != 3500*time.Millisecond {
-					t.Errorf("answered after %s", time.Since(start))
+					t.Errorf("answered after %s, want %s", time.Since(start), 3500*time.Millisecond)
 				}
 			}
 			ends := r.transcript().Calls(simlog.Filter{RPC: planRPC})
@@ -131,7 +131,7 @@ func TestPanicAndStderr(t *testing.T) {
 	defer func() { realStderr = was }()
 	defer func() {
 		if got := recover(); got != "on purpose" {
-			t.Errorf("panic = %v", got)
+			t.Errorf("panic: got %v, want %v", got, "on purpose")
 		}
 		text, err := os.ReadFile(f.Name())
 		if err != nil || !strings.HasPrefix(string(text), "hear me\n") {
@@ -189,6 +189,6 @@ func TestEveryMethodIsRecorded(t *testing.T) {
 	slices.Sort(got)
 	slices.Sort(want)
 	if !slices.Equal(got, want) {
-		t.Errorf("recorded %v, want %v", got, want)
+		t.Errorf("recorded: got %v, want %v", got, want)
 	}
 }

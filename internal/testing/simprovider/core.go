@@ -18,23 +18,23 @@ import (
 // core is the provider. It implements tfprotov6.ProviderServer. Every method goes through serve, which
 // records the call and carries out misbehavior, so that the methods themselves behave well.
 type core struct {
+	*dataSources
+	*ephemerals
 	*lists
 	*actions
-	variant    string
-	provider   *tfprotov6.Schema
-	resources  map[string]*tfprotov6.Schema
-	data       map[string]*tfprotov6.Schema
-	ephemerals map[string]*tfprotov6.Schema
-	stores     map[string]*tfprotov6.Schema // of states; none in protocol 5
+	variant   string
+	provider  *tfprotov6.Schema
+	resources map[string]*tfprotov6.Schema
+	stores    map[string]*tfprotov6.Schema // of states; none in protocol 5
 
 	rules *ruleSet
 	cloud *cloud
 	rec   *recorder
 	exit  func(code int)
 
+	running runningCalls
+
 	mu         sync.Mutex
-	stopped    bool                            // StopProvider was called
-	running    map[int]context.CancelCauseFunc // running calls by number; StopProvider cancels them, later calls are not affected
 	configured bool
 	prefix     string
 	token      string // checked to be live at every use of the cloud; never shown
@@ -70,10 +70,10 @@ type answer struct {
 // work, applies the rules that change the response, and records the end.
 func serve[R any](ctx context.Context, c *core, cl call, work func(context.Context) (*R, error), parts func(*R) answer) (*R, error) {
 	cl.Seq = int(calls.Add(1))
-	ctx, done := c.track(ctx, cl.Seq)
+	ctx, done := c.running.track(ctx, cl.Seq)
 	defer done()
 	begin := cl.Entry
-	begin.Phase, begin.Stopped = simlog.Begin, c.isStopped()
+	begin.Phase, begin.Stopped = simlog.Begin, c.running.areStopped()
 	c.rec.write(begin)
 	end := simlog.Entry{
 		Seq: cl.Seq, RPC: cl.RPC, Type: cl.Type, Name: cl.Name, Action: cl.Action, Phase: simlog.End,
@@ -84,7 +84,7 @@ func serve[R any](ctx context.Context, c *core, cl call, work func(context.Conte
 			return
 		}
 		finished = true
-		end.Stopped = c.isStopped()
+		end.Stopped = c.running.areStopped()
 		if err != nil {
 			end.Err = err.Error()
 		} else if parts != nil {
@@ -138,38 +138,6 @@ func describe(end *simlog.Entry, a answer, block *tfprotov6.SchemaBlock) {
 			hashes(end.Hash, "answer", block, o)
 		}
 	}
-}
-
-var errStopped = errors.New("the provider was asked to stop")
-
-// track registers a running call; done must be called when it is over.
-func (c *core) track(ctx context.Context, seq int) (_ context.Context, done func()) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.running[seq] = cancel
-	return ctx, func() {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		delete(c.running, seq)
-		cancel(nil)
-	}
-}
-
-// stop cancels the running calls.
-func (c *core) stop() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.stopped = true
-	for _, cancel := range c.running {
-		cancel(errStopped)
-	}
-}
-
-func (c *core) isStopped() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.stopped
 }
 
 // newCall starts the description of a call about an object with the schema.

@@ -3,13 +3,11 @@ package simprovider
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
-	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/mayfly-iac/mayfly/internal/testing/simprovider/simcloud"
 	"github.com/mayfly-iac/mayfly/internal/testing/simprovider/simlog"
@@ -55,14 +53,20 @@ func decodePrivate(private []byte) (*ephemeralPrivate, error) {
 	return &p, nil
 }
 
+// ephemerals is the part of a provider that opens ephemeral resources.
+type ephemerals struct {
+	of     *core
+	opened map[string]*tfprotov6.Schema // the schemas by type
+}
+
 // ValidateEphemeralResourceConfig checks durations and fail_on, if they are known.
-func (c *core) ValidateEphemeralResourceConfig(ctx context.Context, req *tfprotov6.ValidateEphemeralResourceConfigRequest) (*tfprotov6.ValidateEphemeralResourceConfigResponse, error) {
-	schema := c.ephemerals[req.TypeName]
+func (e *ephemerals) ValidateEphemeralResourceConfig(ctx context.Context, req *tfprotov6.ValidateEphemeralResourceConfigRequest) (*tfprotov6.ValidateEphemeralResourceConfigResponse, error) {
+	schema := e.opened[req.TypeName]
 	cl := newCall("ValidateEphemeralResourceConfig", req.TypeName, schema)
 	cl.config = cl.read("config", req.Config)
 	work := func(context.Context) (*tfprotov6.ValidateEphemeralResourceConfigResponse, error) {
 		if schema == nil {
-			return &tfprotov6.ValidateEphemeralResourceConfigResponse{Diagnostics: unknownType("ephemeral resource type", req.TypeName, c.ephemerals)}, nil
+			return &tfprotov6.ValidateEphemeralResourceConfigResponse{Diagnostics: unknownType("ephemeral resource type", req.TypeName, e.opened)}, nil
 		}
 		config, err := decode(req.Config, schema.ValueType())
 		if err == nil {
@@ -70,7 +74,7 @@ func (c *core) ValidateEphemeralResourceConfig(ctx context.Context, req *tfproto
 		}
 		return &tfprotov6.ValidateEphemeralResourceConfigResponse{Diagnostics: failed(err)}, nil
 	}
-	return serve(ctx, c, cl, work, func(r *tfprotov6.ValidateEphemeralResourceConfigResponse) answer {
+	return serve(ctx, e.of, cl, work, func(r *tfprotov6.ValidateEphemeralResourceConfigResponse) answer {
 		return answer{diags: &r.Diagnostics}
 	})
 }
@@ -83,8 +87,8 @@ func validateEphemeral(config object) error {
 }
 
 // OpenEphemeralResource opens a lease and returns its secrets.
-func (c *core) OpenEphemeralResource(ctx context.Context, req *tfprotov6.OpenEphemeralResourceRequest) (*tfprotov6.OpenEphemeralResourceResponse, error) {
-	schema := c.ephemerals[req.TypeName]
+func (e *ephemerals) OpenEphemeralResource(ctx context.Context, req *tfprotov6.OpenEphemeralResourceRequest) (*tfprotov6.OpenEphemeralResourceResponse, error) {
+	schema := e.opened[req.TypeName]
 	cl := newCall("OpenEphemeralResource", req.TypeName, schema)
 	cl.config = cl.read("config", req.Config)
 	if req.ClientCapabilities != nil {
@@ -93,32 +97,32 @@ func (c *core) OpenEphemeralResource(ctx context.Context, req *tfprotov6.OpenEph
 	work := func(ctx context.Context) (*tfprotov6.OpenEphemeralResourceResponse, error) {
 		resp := &tfprotov6.OpenEphemeralResourceResponse{}
 		if schema == nil {
-			resp.Diagnostics = unknownType("ephemeral resource type", req.TypeName, c.ephemerals)
+			resp.Diagnostics = unknownType("ephemeral resource type", req.TypeName, e.opened)
 			return resp, nil
 		}
-		resp.Diagnostics = failed(c.open(ctx, schema, req, resp))
+		resp.Diagnostics = failed(e.open(ctx, schema, req, resp))
 		return resp, nil
 	}
-	return serve(ctx, c, cl, work, func(r *tfprotov6.OpenEphemeralResourceResponse) answer {
+	return serve(ctx, e.of, cl, work, func(r *tfprotov6.OpenEphemeralResourceResponse) answer {
 		return answer{object: &r.Result, diags: &r.Diagnostics, deferred: &r.Deferred, private: &r.Private, renewAt: &r.RenewAt}
 	})
 }
 
-func (c *core) open(ctx context.Context, schema *tfprotov6.Schema, req *tfprotov6.OpenEphemeralResourceRequest, resp *tfprotov6.OpenEphemeralResourceResponse) error {
+func (e *ephemerals) open(ctx context.Context, schema *tfprotov6.Schema, req *tfprotov6.OpenEphemeralResourceRequest, resp *tfprotov6.OpenEphemeralResourceResponse) error {
 	config, err := decode(req.Config, schema.ValueType())
 	if err != nil {
 		return err
 	}
-	if err := c.checkOpen(schema, config); err != nil {
+	if err := e.checkOpen(schema, config); err != nil {
 		return err
 	}
-	if err := c.wait(ctx, config.text("open_delay")); err != nil {
+	if err := e.of.wait(ctx, config.text("open_delay")); err != nil {
 		return err
 	}
 	if err := failOn(config, "open"); err != nil {
 		return err
 	}
-	result, l, err := c.newLease(req.TypeName, config)
+	result, l, err := e.newLease(req.TypeName, config)
 	if err != nil {
 		return err
 	}
@@ -134,14 +138,14 @@ func (c *core) open(ctx context.Context, schema *tfprotov6.Schema, req *tfprotov
 	return err
 }
 
-func (c *core) checkOpen(schema *tfprotov6.Schema, config object) error {
-	if err := c.ready(); err != nil {
+func (e *ephemerals) checkOpen(schema *tfprotov6.Schema, config object) error {
+	if err := e.of.ready(); err != nil {
 		return err
 	}
 	if config == nil || !config.value(schema.ValueType()).IsFullyKnown() {
 		return faultf("an ephemeral resource is opened with unknown values in its configuration")
 	}
-	if err := c.cloud.checkLive(config.text("parent_token")); err != nil {
+	if err := e.of.cloud.checkLive(config.text("parent_token")); err != nil {
 		return faultf("parent_token: %s", err)
 	}
 	return validateEphemeral(config)
@@ -149,9 +153,9 @@ func (c *core) checkOpen(schema *tfprotov6.Schema, config object) error {
 
 // newLease registers an opening and returns its result. The value depends only on the name, the lease
 // differs at each opening.
-func (c *core) newLease(typ string, config object) (object, *simcloud.Lease, error) {
+func (e *ephemerals) newLease(typ string, config object) (object, *simcloud.Lease, error) {
 	name := config.text("name")
-	n, err := c.cloud.count("opens-" + typ + "-" + name)
+	n, err := e.of.cloud.count("opens-" + typ + "-" + name)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -166,19 +170,19 @@ func (c *core) newLease(typ string, config object) (object, *simcloud.Lease, err
 	l.Extend()
 	result := config.clone()
 	result["value"], result["lease"], result["opened"] = str(simcloud.Canary(typ, name)), str(secret), num(n)
-	return result, l, simcloud.WriteLease(c.cloud.dir, l)
+	return result, l, simcloud.WriteLease(e.of.cloud.dir, l)
 }
 
 // RenewEphemeralResource extends a lease. It requires the private data of the previous renewal or the
 // opening.
-func (c *core) RenewEphemeralResource(ctx context.Context, req *tfprotov6.RenewEphemeralResourceRequest) (*tfprotov6.RenewEphemeralResourceResponse, error) {
+func (e *ephemerals) RenewEphemeralResource(ctx context.Context, req *tfprotov6.RenewEphemeralResourceRequest) (*tfprotov6.RenewEphemeralResourceResponse, error) {
 	cl := privateCall("RenewEphemeralResource", req.TypeName, req.Private)
 	work := func(ctx context.Context) (*tfprotov6.RenewEphemeralResourceResponse, error) {
 		resp := &tfprotov6.RenewEphemeralResourceResponse{}
-		resp.Diagnostics = failed(c.renew(ctx, req, resp))
+		resp.Diagnostics = failed(e.renew(ctx, req, resp))
 		return resp, nil
 	}
-	return serve(ctx, c, cl, work, func(r *tfprotov6.RenewEphemeralResourceResponse) answer {
+	return serve(ctx, e.of, cl, work, func(r *tfprotov6.RenewEphemeralResourceResponse) answer {
 		return answer{diags: &r.Diagnostics, private: &r.Private, renewAt: &r.RenewAt}
 	})
 }
@@ -193,18 +197,18 @@ func privateCall(rpc, typ string, private []byte) call {
 	return cl
 }
 
-func (c *core) renew(ctx context.Context, req *tfprotov6.RenewEphemeralResourceRequest, resp *tfprotov6.RenewEphemeralResourceResponse) error {
+func (e *ephemerals) renew(ctx context.Context, req *tfprotov6.RenewEphemeralResourceRequest, resp *tfprotov6.RenewEphemeralResourceResponse) error {
 	p, err := decodePrivate(req.Private)
 	if err != nil {
 		return err
 	}
-	if err := c.wait(ctx, p.RenewDelay); err != nil {
+	if err := e.of.wait(ctx, p.RenewDelay); err != nil {
 		return err
 	}
 	if err := p.fail("renew"); err != nil {
 		return err
 	}
-	if err := c.cloud.renewLease(p); err != nil {
+	if err := e.of.cloud.renewLease(p); err != nil {
 		return err
 	}
 	p.Renewals++
@@ -216,93 +220,27 @@ func (c *core) renew(ctx context.Context, req *tfprotov6.RenewEphemeralResourceR
 }
 
 // CloseEphemeralResource ends a lease. It requires the latest private data, and must be called only once.
-func (c *core) CloseEphemeralResource(ctx context.Context, req *tfprotov6.CloseEphemeralResourceRequest) (*tfprotov6.CloseEphemeralResourceResponse, error) {
+func (e *ephemerals) CloseEphemeralResource(ctx context.Context, req *tfprotov6.CloseEphemeralResourceRequest) (*tfprotov6.CloseEphemeralResourceResponse, error) {
 	cl := privateCall("CloseEphemeralResource", req.TypeName, req.Private)
 	work := func(ctx context.Context) (*tfprotov6.CloseEphemeralResourceResponse, error) {
-		return &tfprotov6.CloseEphemeralResourceResponse{Diagnostics: failed(c.close(ctx, req))}, nil
+		return &tfprotov6.CloseEphemeralResourceResponse{Diagnostics: failed(e.close(ctx, req))}, nil
 	}
-	return serve(ctx, c, cl, work, func(r *tfprotov6.CloseEphemeralResourceResponse) answer { return answer{diags: &r.Diagnostics} })
+	return serve(ctx, e.of, cl, work, func(r *tfprotov6.CloseEphemeralResourceResponse) answer { return answer{diags: &r.Diagnostics} })
 }
 
-func (c *core) close(ctx context.Context, req *tfprotov6.CloseEphemeralResourceRequest) error {
+func (e *ephemerals) close(ctx context.Context, req *tfprotov6.CloseEphemeralResourceRequest) error {
 	p, err := decodePrivate(req.Private)
 	if err != nil {
 		return err
 	}
-	if err := c.cloud.beginClose(p); err != nil {
+	if err := e.of.cloud.beginClose(p); err != nil {
 		return err
 	}
-	if err := c.wait(ctx, p.CloseDelay); err != nil {
+	if err := e.of.wait(ctx, p.CloseDelay); err != nil {
 		return err
 	}
 	if err := p.fail("close"); err != nil {
 		return err
 	}
-	return c.cloud.dropLease(p.Lease)
-}
-
-// ValidateDataResourceConfig accepts every configuration that fits the schema.
-func (c *core) ValidateDataResourceConfig(ctx context.Context, req *tfprotov6.ValidateDataResourceConfigRequest) (*tfprotov6.ValidateDataResourceConfigResponse, error) {
-	schema := c.data[req.TypeName]
-	cl := newCall("ValidateDataResourceConfig", req.TypeName, schema)
-	cl.config = cl.read("config", req.Config)
-	work := func(context.Context) (*tfprotov6.ValidateDataResourceConfigResponse, error) {
-		if schema == nil {
-			return &tfprotov6.ValidateDataResourceConfigResponse{Diagnostics: unknownType("data source", req.TypeName, c.data)}, nil
-		}
-		_, err := decode(req.Config, schema.ValueType())
-		return &tfprotov6.ValidateDataResourceConfigResponse{Diagnostics: failed(err)}, nil
-	}
-	return serve(ctx, c, cl, work, func(r *tfprotov6.ValidateDataResourceConfigResponse) answer { return answer{diags: &r.Diagnostics} })
-}
-
-// ReadDataSource finds the newest sim_thing with the name.
-func (c *core) ReadDataSource(ctx context.Context, req *tfprotov6.ReadDataSourceRequest) (*tfprotov6.ReadDataSourceResponse, error) {
-	schema := c.data[req.TypeName]
-	cl := newCall("ReadDataSource", req.TypeName, schema)
-	cl.readMeta(req.ProviderMeta)
-	cl.config = cl.read("config", req.Config)
-	if req.ClientCapabilities != nil {
-		cl.Caps = map[string]bool{"deferral": req.ClientCapabilities.DeferralAllowed}
-	}
-	work := func(context.Context) (*tfprotov6.ReadDataSourceResponse, error) {
-		if schema == nil {
-			return &tfprotov6.ReadDataSourceResponse{Diagnostics: unknownType("data source", req.TypeName, c.data)}, nil
-		}
-		state, err := c.lookup(schema, req.Config)
-		return &tfprotov6.ReadDataSourceResponse{State: state, Diagnostics: failed(err)}, nil
-	}
-	return serve(ctx, c, cl, work, func(r *tfprotov6.ReadDataSourceResponse) answer {
-		return answer{object: &r.State, diags: &r.Diagnostics, deferred: &r.Deferred}
-	})
-}
-
-func (c *core) lookup(schema *tfprotov6.Schema, config *tfprotov6.DynamicValue) (*tfprotov6.DynamicValue, error) {
-	o, err := decode(config, schema.ValueType())
-	if err != nil {
-		return nil, err
-	}
-	if err := c.ready(); err != nil {
-		return nil, err
-	}
-	if o == nil || !o.value(schema.ValueType()).IsFullyKnown() {
-		return nil, faultf("a data source is read with unknown values in its configuration")
-	}
-	found, err := c.cloud.byName(typeThing, o.text("name"))
-	if errors.Is(err, simcloud.ErrGone) {
-		return nil, fmt.Errorf("there is no sim_thing named %q", o.text("name"))
-	}
-	if err != nil {
-		return nil, err
-	}
-	state, err := overlay(schema, o, found)
-	if err != nil {
-		return nil, err
-	}
-	return encode(mapBlock(schema.Block, state, func(a *tfprotov6.SchemaAttribute, _ object, v tftypes.Value) tftypes.Value {
-		if !v.IsKnown() {
-			return null(a.Type)
-		}
-		return v
-	}), schema.ValueType())
+	return e.of.cloud.dropLease(p.Lease)
 }

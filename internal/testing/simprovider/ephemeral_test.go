@@ -15,7 +15,7 @@ func (r *rig) openOne(typ, config string) (*tfprotov6.OpenEphemeralResourceRespo
 	r.t.Helper()
 	resp, err := r.OpenEphemeralResource(r.t.Context(), &tfprotov6.OpenEphemeralResourceRequest{TypeName: typ, Config: jsonValue(config)})
 	r.none(resp.Diagnostics, err)
-	return resp, r.object(resp.Result, r.ephemerals[typ])
+	return resp, r.object(resp.Result, r.opened[typ])
 }
 
 func (r *rig) renewOne(private []byte) *tfprotov6.RenewEphemeralResourceResponse {
@@ -117,7 +117,7 @@ func TestDelays(t *testing.T) {
 		start := time.Now()
 		r.change(typeThing, nil, `{"name":"x","delay":"10s"}`)
 		if got := time.Since(start); got != 10*time.Second {
-			t.Errorf("the create took %s", got)
+			t.Errorf("the create took %s, want %s", got, 10*time.Second)
 		}
 		config := `{"name":"y","create_delay":"1h"}`
 		plan, err := r.planChange(typeSlow, nil, config)
@@ -135,7 +135,7 @@ func TestDelays(t *testing.T) {
 		fails(t, applied.Diagnostics, "asked to stop")
 		r.none(r.closeOne(opened.Private), nil)
 		if w := r.transcript().Windows(); w[0].Length() != 11*time.Second {
-			t.Errorf("the window was %s", w[0].Length())
+			t.Errorf("the window was %s, want %s", w[0].Length(), 11*time.Second)
 		}
 	})
 }

@@ -25,10 +25,10 @@ func (c *core) GetMetadata(ctx context.Context, _ *tfprotov6.GetMetadataRequest)
 		for _, n := range slices.Sorted(maps.Keys(c.resources)) {
 			resp.Resources = append(resp.Resources, tfprotov6.ResourceMetadata{TypeName: n})
 		}
-		for _, n := range slices.Sorted(maps.Keys(c.data)) {
+		for _, n := range slices.Sorted(maps.Keys(c.sources)) {
 			resp.DataSources = append(resp.DataSources, tfprotov6.DataSourceMetadata{TypeName: n})
 		}
-		for _, n := range slices.Sorted(maps.Keys(c.ephemerals)) {
+		for _, n := range slices.Sorted(maps.Keys(c.opened)) {
 			resp.EphemeralResources = append(resp.EphemeralResources, tfprotov6.EphemeralResourceMetadata{TypeName: n})
 		}
 		for _, n := range slices.Sorted(maps.Keys(c.schemas)) {
@@ -52,8 +52,8 @@ func (c *core) GetMetadata(ctx context.Context, _ *tfprotov6.GetMetadataRequest)
 func (c *core) GetProviderSchema(ctx context.Context, _ *tfprotov6.GetProviderSchemaRequest) (*tfprotov6.GetProviderSchemaResponse, error) {
 	work := func(context.Context) (*tfprotov6.GetProviderSchemaResponse, error) {
 		return &tfprotov6.GetProviderSchemaResponse{
-			ServerCapabilities: c.capabilities(), Provider: c.provider, ResourceSchemas: c.resources, DataSourceSchemas: c.data,
-			EphemeralResourceSchemas: c.ephemerals, ListResourceSchemas: c.schemas, ActionSchemas: actionMessages(c.invoked), StateStoreSchemas: c.stores, Functions: functionSignatures(), ProviderMeta: metaSchema(),
+			ServerCapabilities: c.capabilities(), Provider: c.provider, ResourceSchemas: c.resources, DataSourceSchemas: c.sources,
+			EphemeralResourceSchemas: c.opened, ListResourceSchemas: c.schemas, ActionSchemas: actionMessages(c.invoked), StateStoreSchemas: c.stores, Functions: functionSignatures(), ProviderMeta: metaSchema(),
 		}, nil
 	}
 	return serve(ctx, c, newCall("GetProviderSchema", "", nil), work, func(r *tfprotov6.GetProviderSchemaResponse) answer {
@@ -123,7 +123,7 @@ func (c *core) configure(config *tfprotov6.DynamicValue) error {
 // closed.
 func (c *core) StopProvider(ctx context.Context, _ *tfprotov6.StopProviderRequest) (*tfprotov6.StopProviderResponse, error) {
 	work := func(context.Context) (*tfprotov6.StopProviderResponse, error) {
-		c.stop()
+		c.running.stop()
 		return &tfprotov6.StopProviderResponse{}, nil
 	}
 	return serve(ctx, c, newCall("StopProvider", "", nil), work, nil)

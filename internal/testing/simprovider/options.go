@@ -158,12 +158,11 @@ func newCore(o Options, protocol int) (*core, error) {
 	}
 	c := &core{
 		variant: o.Schema, rules: rules, cloud: cl, rec: rec, exit: o.Exit,
-		running:    map[int]context.CancelCauseFunc{},
-		provider:   providerSchema(o.Schema),
-		resources:  resourceSchemas(o.Schema, protocol),
-		data:       dataSchemas(o.Schema),
-		ephemerals: ephemeralSchemas(o.Schema),
+		running:   runningCalls{cancel: map[int]context.CancelCauseFunc{}},
+		provider:  providerSchema(o.Schema),
+		resources: resourceSchemas(o.Schema, protocol),
 	}
+	c.dataSources, c.ephemerals = &dataSources{c, dataSchemas(o.Schema)}, &ephemerals{c, ephemeralSchemas(o.Schema)}
 	c.lists, c.actions = &lists{c, listSchemas()}, &actions{c, actionSchemas()}
 	if protocol >= 6 {
 		c.stores = stateStoreSchemas()

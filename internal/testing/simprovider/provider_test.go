@@ -41,13 +41,13 @@ func TestThingLifecycle(t *testing.T) {
 	same, err := r.planChange(typeThing, applied.NewState, strings.Replace(fullThing, `{\"k\":1}`, `{ \"k\" : 1 }`, 1))
 	r.none(same.Diagnostics, err)
 	if got := r.object(same.PlannedState, s).text("json"); got != `{"k":1}` {
-		t.Errorf("json with other white space is planned as %q", got)
+		t.Errorf("json with other white space is planned as: got %q, want %q", got, `{"k":1}`)
 	}
 
 	replaced, err := r.planChange(typeThing, applied.NewState, strings.Replace(fullThing, `"size":3`, `"size":4,"replace_me":"y"`, 1))
 	r.none(replaced.Diagnostics, err)
 	if got := pathNames(replaced.RequiresReplace); got != `AttributeName("replace_me")` {
-		t.Errorf("RequiresReplace = %s", got)
+		t.Errorf("RequiresReplace: got %s, want %s", got, `AttributeName("replace_me")`)
 	}
 
 	obj.Attrs["size"] = json.RawMessage("7")
@@ -57,11 +57,11 @@ func TestThingLifecycle(t *testing.T) {
 	read, err := r.ReadResource(t.Context(), &tfprotov6.ReadResourceRequest{TypeName: typeThing, CurrentState: applied.NewState})
 	r.none(read.Diagnostics, err)
 	if got := r.object(read.NewState, s).number("size"); got != 7 {
-		t.Errorf("size after drift = %d", got)
+		t.Errorf("size after drift: got %d, want 7", got)
 	}
 	updated := r.change(typeThing, read.NewState, fullThing)
 	if got := r.object(updated.NewState, s).number("serial"); got != 2 {
-		t.Errorf("serial after the update = %d", got)
+		t.Errorf("serial after the update: got %d, want 2", got)
 	}
 	gone := r.change(typeThing, updated.NewState, "")
 	if objs, err := simcloud.Objects(r.cloud.dir); err != nil || len(objs) != 0 || !isNull(t, gone.NewState) {
@@ -94,7 +94,7 @@ func TestThingFailOn(t *testing.T) {
 			fails(t, applied.Diagnostics, "fail on "+point)
 			made := applied.NewState != nil && !isNull(t, applied.NewState)
 			if made != (point == "create-partial") {
-				t.Errorf("an object is answered: %v", made)
+				t.Errorf("an object is answered: got %v, want %v", made, (point == "create-partial"))
 			}
 		})
 	}
@@ -178,7 +178,7 @@ func TestLookupAndFunctions(t *testing.T) {
 	r.change(typeThing, nil, fullThing)
 	found, err := r.ReadDataSource(t.Context(), &tfprotov6.ReadDataSourceRequest{TypeName: typeLookup, Config: jsonValue(`{"name":"x"}`)})
 	r.none(found.Diagnostics, err)
-	if o := r.object(found.State, r.data[typeLookup]); o.text("id") != "x-1" || o.text("label") != "p-x" || o.number("size") != 3 {
+	if o := r.object(found.State, r.sources[typeLookup]); o.text("id") != "x-1" || o.text("label") != "p-x" || o.number("size") != 3 {
 		t.Errorf("found = %v", o)
 	}
 	missing, err := r.ReadDataSource(t.Context(), &tfprotov6.ReadDataSourceRequest{TypeName: typeLookup, Config: jsonValue(`{"name":"none"}`)})
@@ -325,7 +325,7 @@ func TestProtocol5(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := asObject(v).text("id"); got != "x-1" {
-		t.Errorf("id = %q", got)
+		t.Errorf("id: got %q, want %q", got, "x-1")
 	}
 	val, err := s.ValidateResourceTypeConfig(t.Context(), &tfprotov5.ValidateResourceTypeConfigRequest{TypeName: typeThing, Config: config})
 	if err != nil || len(val.Diagnostics) != 1 || val.Diagnostics[0].Severity != tfprotov5.DiagnosticSeverityError {

@@ -64,7 +64,7 @@ func TestStateStore(t *testing.T) {
 		t.Fatal(diags[0].Detail)
 	}
 	if got := s.all(t); got != "0123456789" {
-		t.Errorf("read %q", got)
+		t.Errorf("read: got %q, want %q", got, "0123456789")
 	}
 	for name, wrong := range map[string][]tfprotov6.ReadStateByteChunk{
 		"sizes": cut([]byte("0123456789"), 3), "a gap": slices.Delete(cut([]byte("0123456789"), 4), 1, 2), "no end": cut([]byte("0123456789"), 4)[:2], "nothing": nil,
@@ -74,7 +74,7 @@ func TestStateStore(t *testing.T) {
 		}
 	}
 	if got := s.all(t); got != "0123456789" {
-		t.Errorf("after refused writes: %q", got)
+		t.Errorf("after refused writes: got %q, want %q", got, "0123456789")
 	}
 	lock, err := s.LockState(t.Context(), &tfprotov6.LockStateRequest{TypeName: typeFiles, StateID: "default", Operation: "test"})
 	if err != nil || lock.LockID == "" {

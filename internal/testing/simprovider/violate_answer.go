@@ -45,7 +45,7 @@ func alterAt(v tftypes.Value, path []string, f func(tftypes.Value) (tftypes.Valu
 // changed returns the rule's value, or else another value of the old one's type.
 func (v *violation) changed(old tftypes.Value) (tftypes.Value, error) {
 	if v.rule.Value != nil {
-		return v.ruleValue(old.Type())
+		return v.rule.value(old.Type())
 	}
 	if !isKnownNonNull(old) {
 		return old, fmt.Errorf("the attribute has no value to change; give one with value")
@@ -77,7 +77,7 @@ func (v *violation) changed(old tftypes.Value) (tftypes.Value, error) {
 func (v *violation) filled(text string) func(tftypes.Value) (tftypes.Value, error) {
 	return func(old tftypes.Value) (tftypes.Value, error) {
 		if v.rule.Value != nil {
-			return v.ruleValue(old.Type())
+			return v.rule.value(old.Type())
 		}
 		if !old.Type().Is(tftypes.String) {
 			return old, fmt.Errorf("the attribute is not a string; give a value")
@@ -86,8 +86,9 @@ func (v *violation) filled(text string) func(tftypes.Value) (tftypes.Value, erro
 	}
 }
 
-func (v *violation) ruleValue(typ tftypes.Type) (tftypes.Value, error) {
-	val, err := tfprotov6.DynamicValue{JSON: v.rule.Value}.Unmarshal(typ)
+// value returns the rule's value as one of a type.
+func (r Rule) value(typ tftypes.Type) (tftypes.Value, error) {
+	val, err := tfprotov6.DynamicValue{JSON: r.Value}.Unmarshal(typ)
 	if err != nil {
 		return tftypes.Value{}, fmt.Errorf("the rule's value does not fit the attribute: %w", err)
 	}

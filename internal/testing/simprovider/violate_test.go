@@ -70,7 +70,7 @@ func drive(t *testing.T, rule Rule) *struck {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o, err := decode(p.Result, r.ephemerals[typeSecret].ValueType())
+		o, err := decode(p.Result, r.opened[typeSecret].ValueType())
 		return &struck{r: r, object: o, err: err, answer: answer{object: &p.Result, deferred: &p.Deferred, renewAt: &p.RenewAt, private: &p.Private}}
 	}
 	t.Fatalf("the test does not know how to drive %s", rule.RPC)
@@ -226,7 +226,7 @@ func TestRuleSelection(t *testing.T) {
 		labels = append(labels, r.object(p.PlannedState, s).text("label"))
 	}
 	if got, want := strings.Join(labels, " "), "p-x p-y p-x-changed p-x"; got != want {
-		t.Errorf("labels = %s, want %s", got, want)
+		t.Errorf("labels: got %s, want %s", got, want)
 	}
 }
 
@@ -247,7 +247,7 @@ func TestSharedRule(t *testing.T) {
 		struck = append(struck, len(resp.Diagnostics))
 	}
 	if !slices.Equal(struck, []int{0, 1, 0}) {
-		t.Errorf("struck = %v", struck)
+		t.Errorf("struck: got %v, want %v", struck, []int{0, 1, 0})
 	}
 }
 

@@ -14,7 +14,7 @@ func TestAwait(t *testing.T) {
 	want := func(want ...string) {
 		t.Helper()
 		if !slices.Equal(got, want) {
-			t.Errorf("%q, want %q", got, want)
+			t.Errorf("got %q, want %q", got, want)
 		}
 	}
 	say("a", 1)

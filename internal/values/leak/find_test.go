@@ -62,7 +62,7 @@ func TestHolds(t *testing.T) {
 		"untyped":             {cty.DynamicVal, false},
 	} {
 		if got := g.Holds(test.v); got != test.want {
-			t.Errorf("%s: %t", name, got)
+			t.Errorf("%s: got %t, want %t", name, got, test.want)
 		}
 	}
 }
@@ -96,7 +96,7 @@ func TestOrder(t *testing.T) {
 	}
 	out := g.Redact(text)
 	if n := strings.Count(out, Withheld); n != 5 || strings.Contains(out, "s3cret") {
-		t.Errorf("%d are replaced: %s", n, out)
+		t.Errorf("%d are replaced, want 5: %s", n, out)
 	}
 	for most := 1; most <= 5; most++ { // who has seen enough leaves
 		n := 0
@@ -106,7 +106,7 @@ func TestOrder(t *testing.T) {
 			}
 		}
 		if n != most {
-			t.Errorf("%d were found, not %d", n, most)
+			t.Errorf("%d were found, want %d", n, most)
 		}
 	}
 }
@@ -127,11 +127,11 @@ func TestTextsAreReadOnce(t *testing.T) {
 		t.Helper()
 		for range 3 {
 			if got := g.Redact("hunter2-hunter2 s3cret-s3cret"); got != "hunter2-hunter2 "+Withheld {
-				t.Errorf("%s: %s", when, got)
+				t.Errorf("%s: got %s, want %s", when, got, "hunter2-hunter2 "+Withheld)
 			}
 		}
 		if reads != want {
-			t.Errorf("%s: read %d times, not %d", when, reads, want)
+			t.Errorf("%s: read %d times, want %d", when, reads, want)
 		}
 	}
 	defer g.Publish(files)()

@@ -78,7 +78,25 @@ func Escaped(s string) []string {
 	for _, format := range []string{`\x%02x`, `\x%02X`} {
 		add(literal(s, format))
 	}
+	add(goTime(s))
 	return out
+}
+
+// goTime returns s as the errors of Go's package time quote it: bytes of characters that are not ASCII, and
+// control characters, are hexadecimal.
+func goTime(s string) string {
+	var sb strings.Builder
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c >= utf8.RuneSelf || c < ' ':
+			fmt.Fprintf(&sb, `\x%02x`, c)
+		case c == '"' || c == '\\':
+			sb.WriteString(`\` + string(rune(c)))
+		default:
+			sb.WriteByte(c)
+		}
+	}
+	return sb.String()
 }
 
 // markup is how HTML and XML are written: with both kinds of quotes escaped in the ways that are usual, and

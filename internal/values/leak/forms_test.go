@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/zclconf/go-cty/cty"
@@ -324,8 +325,11 @@ func TestPrograms(t *testing.T) {
 			t.Errorf("%s: %s became %s", program, text, out)
 		}
 	}
+	if _, err := time.ParseDuration(secret); !strings.Contains(err.Error(), `\xc3\xa9`) || g.Redact(err.Error()) != `time: invalid duration "`+Withheld+`"` {
+		t.Errorf("an invalid duration: got %s, want the value in it hidden", g.Redact(err.Error()))
+	}
 	if out := guardOf(`it's a "b"`).Redact(`it\'s\ a\ \"b\"`); out != Withheld {
-		t.Errorf("bash, printf %%q: %s", out)
+		t.Errorf("bash, printf %%q: got %s, want %s", out, Withheld)
 	}
 }
 
@@ -342,7 +346,7 @@ func TestControlCharacters(t *testing.T) {
 		".NET, JSON":              "k3y\\u0007\\u0001\\u001B-\\t\\u000B\\u007F\\\\\\u0027\\u00E9\\u001F.17",
 	} {
 		if out := g.Redact("<" + text + ">"); out != "<"+Withheld+">" {
-			t.Errorf("%s: %s became %s", program, text, out)
+			t.Errorf("%s: %s: got %s, want %s", program, text, out, "<"+Withheld+">")
 		}
 	}
 	for text, spellings := range map[string][]string{
@@ -356,13 +360,13 @@ func TestControlCharacters(t *testing.T) {
 		g := guardOf(text)
 		for _, as := range spellings {
 			if out := g.Redact(as); out != Withheld {
-				t.Errorf("%q in JSON: %s", text, out)
+				t.Errorf("%q in JSON: got %s, want %s", text, out, Withheld)
 			}
 		}
 	}
 	for text, as := range map[string]string{"~tilde-17": `\~tilde-17`, "#number-17": `\#number-17`, "a=~b:~c=#17~": `a=\~b:\~c=#17~`} {
 		if out := guardOf(text).Redact(as); out != Withheld {
-			t.Errorf("bash, printf %%q of %s: %s", text, out)
+			t.Errorf("bash, printf %%q of %s: got %s, want %s", text, out, Withheld)
 		}
 	}
 }
@@ -411,7 +415,7 @@ func TestOthers(t *testing.T) {
 			sb.WriteString([]string{" ", "\n", "", "/"}[r.IntN(4)])
 		}
 		if text := sb.String(); guards[i%len(guards)].Redact(text) != text {
-			t.Fatalf("%q became %q", text, guards[i%len(guards)].Redact(text))
+			t.Fatalf("%q: got %q, want %q", text, guards[i%len(guards)].Redact(text), text)
 		}
 	}
 }

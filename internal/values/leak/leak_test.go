@@ -34,7 +34,7 @@ func TestForms(t *testing.T) {
 		}
 	}
 	if got := g.Redact("twice: " + secret + secret + "."); got != "twice: (ephemeral value)(ephemeral value)." {
-		t.Errorf("got %q", got)
+		t.Errorf("got %q, want %q", got, "twice: (ephemeral value)(ephemeral value).")
 	}
 }
 
@@ -155,30 +155,30 @@ func TestOpen(t *testing.T) {
 	files := iter.Seq[[]byte](slices.Values([][]byte{nil, []byte(`stage = "production"`)}))
 	end := g.Publish(files)
 	if got := g.Redact("production: hunter2-hunter2"); got != "production: (ephemeral value)" {
-		t.Errorf("got %q", got)
+		t.Errorf("got %q, want %q", got, "production: (ephemeral value)")
 	}
 	end()
 	if got := g.Redact("production"); got != "production" {
-		t.Errorf("got %q: what was made of it is shown until there is something else", got)
+		t.Errorf("got %q, want %q: what was made of it is shown until there is something else", got, "production")
 	}
 	end, again := g.Publish(files), g.Publish(slices.Values([][]byte{[]byte("nothing")}))
 	again()
 	if got := g.Redact("production"); got != "production" {
-		t.Errorf("got %q: it is in the open, whatever ends meanwhile", got)
+		t.Errorf("got %q, want %q: it is in the open, whatever ends meanwhile", got, "production")
 	}
 	end()
 	defer g.Publish(slices.Values([][]byte{[]byte("nothing")}))()
 	if got := g.Redact("production"); got != Withheld {
-		t.Errorf("got %q: it is not in the open any more", got)
+		t.Errorf("got %q, want %q: it is not in the open any more", got, Withheld)
 	}
 	g.Remember(token, cty.StringVal("staging-1"), cty.String)
 	end = g.Stored(slices.Values([][]byte{[]byte("staging-1 hunter2-hunter2")}))
 	if got := g.Redact("staging-1: hunter2-hunter2"); got != "staging-1: (ephemeral value)" {
-		t.Errorf("got %q: what the state has hides only what is confidential", got)
+		t.Errorf("got %q, want %q: what the state has hides only what is confidential", got, "staging-1: (ephemeral value)")
 	}
 	defer g.Publish(slices.Values([][]byte{[]byte("hunter2-hunter2")}))()
 	if got := g.Redact("staging-1: hunter2-hunter2"); got != "staging-1: hunter2-hunter2" {
-		t.Errorf("got %q: it was remembered before it was in the open", got)
+		t.Errorf("got %q, want %q: it was remembered before it was in the open", got, "staging-1: hunter2-hunter2")
 	}
 	for m := range g.Matches("hunter2-hunter2") {
 		if !m.Published() {
@@ -249,7 +249,7 @@ func TestStricter(t *testing.T) {
 			t.Errorf("%s: a document has %s", name, got)
 		}
 		if n := g.count.Load(); n != 1 {
-			t.Errorf("%s: there are %d values", name, n)
+			t.Errorf("%s: there are %d values, want 1", name, n)
 		}
 	}
 }
@@ -301,11 +301,11 @@ func TestWriter(t *testing.T) {
 func TestNames(t *testing.T) {
 	for name, policy := range Policies {
 		if got := policy.String(); got != name {
-			t.Errorf("%s is named %s", name, got)
+			t.Errorf("name of %s: got %s, want %s", name, got, name)
 		}
 	}
 	if got := Policy(200).String(); got != "unknown" {
-		t.Errorf("no policy is named %s", got)
+		t.Errorf("no policy is named: got %s, want %s", got, "unknown")
 	}
 	for kind, want := range map[Kind]string{
 		Variable: "an ephemeral value of a", Credential: "a secret of a", Result: "an ephemeral value of a", WriteOnly: "the value of a write-only argument of a",
@@ -327,10 +327,10 @@ func TestOverlaps(t *testing.T) {
 		t.Errorf("found %d values, not 4", n)
 	}
 	if got := g.Redact("<abcd-1234-efgh-5x>"); got != "<(ephemeral value)>" {
-		t.Errorf("got %q", got)
+		t.Errorf("got %q, want %q", got, "<(ephemeral value)>")
 	}
 	if got := g.Redact("abcd-1234.1234-efghabcd-1234"); got != "(ephemeral value).(ephemeral value)(ephemeral value)" {
-		t.Errorf("got %q", got)
+		t.Errorf("got %q, want %q", got, "(ephemeral value).(ephemeral value)(ephemeral value)")
 	}
 }
 
@@ -348,7 +348,7 @@ func TestNone(t *testing.T) {
 		t.Error("without a guard, something is found")
 	}
 	if got := none.Redact("hunter2-hunter2"); got != "hunter2-hunter2" || none.Knows() {
-		t.Errorf("got %q", got)
+		t.Errorf("got %q, want %q", got, "hunter2-hunter2")
 	}
 	empty := New()
 	empty.Remember(token, cty.NilVal, cty.String)
@@ -360,7 +360,7 @@ func TestNone(t *testing.T) {
 	}
 	for _, text := range []string{"", "x", "hunter2-", "hunter2-h"} {
 		if got := New().Redact(text); got != text {
-			t.Errorf("%q became %q", text, got)
+			t.Errorf("%q: got %q, want %q", text, got, text)
 		}
 	}
 }

@@ -59,7 +59,7 @@ func TestParts(t *testing.T) {
 			}
 		}
 		if n := len(slices.Compact(slices.Sorted(slices.Values(got)))); n != len(got) {
-			t.Errorf("%s: of %d parts, %d are different", name, len(got), n)
+			t.Errorf("%s: of %d parts, %d are different, want %d", name, len(got), n, len(got))
 		}
 		for _, part := range got {
 			if !slices.Contains(test.parts, part) && part != strings.TrimSpace(test.text) || part == test.text || !isSecret(part) {
@@ -116,7 +116,7 @@ func TestPartsInTheOpen(t *testing.T) {
 		secret: Withheld, "hunter2-hunter2": Withheld, "a1b2c3d4e5f6": "a1b2c3d4e5f6", jsonOf(secret, true): Withheld,
 	} {
 		if got := g.Redact(text); got != want {
-			t.Errorf("%s became %s", text, got)
+			t.Errorf("%s: got %s, want %s", text, got, want)
 		}
 	}
 }
@@ -133,7 +133,7 @@ func TestPartsOfOrdinary(t *testing.T) {
 		"correcthorse": "correcthorse", "x7k2m9q4w1z8": Withheld,
 	} {
 		if got := g.Redact(text); got != want {
-			t.Errorf("%s became %s", text, got)
+			t.Errorf("%s: got %s, want %s", text, got, want)
 		}
 	}
 }
@@ -167,7 +167,7 @@ func TestNamed(t *testing.T) {
 		"c29tZSBCYXNlNjQ==":       {"c29tZSBCYXNlNjQ", "=", false},
 	} {
 		if name, v, ok := named(line); ok != want.ok || ok && (split{name, v, ok}) != want {
-			t.Errorf("%s: %q, %q, %t, want %v", line, name, v, ok, want)
+			t.Errorf("%s: %q, %q, got %t, want %v", line, name, v, ok, want)
 		}
 	}
 }
@@ -178,7 +178,7 @@ func TestSpelledOut(t *testing.T) {
 		"value": {"value"}, "value # comment": {"value # comment", "value"}, "val#ue": {"val#ue"}, `"a\"b\u0041" # c`: {`a"bA`}, `"a\xb"`: {`a\xb`}, `'it''s'`: {"it's"}, `"it''s"`: {"it''s"}, `''`: {""},
 	} {
 		if got := spelledOut(v); !slices.Equal(got, want) {
-			t.Errorf("%s: %q, want %q", v, got, want)
+			t.Errorf("%s: got %q, want %q", v, got, want)
 		}
 	}
 }
@@ -208,7 +208,7 @@ func TestCounts(t *testing.T) {
 		{"server", "correcthorse", false},
 	} {
 		if got := counts(row.name, row.v); got != row.want {
-			t.Errorf("%s = %s: %t", row.name, row.v, got)
+			t.Errorf("%s = %s: got %t, want %t", row.name, row.v, got, row.want)
 		}
 	}
 }
@@ -222,7 +222,7 @@ func TestIdentifiers(t *testing.T) {
 		"https://example.com/x7k2m9q4w1z8": true, "https://me:x7k2m9q4w1z8@example.com": false, "x7k2m9q4w1z8": false, "eu-west-1a": true, "logs 12 34": true,
 	} {
 		if got := isIdentifier(text); got != want {
-			t.Errorf("%s: %t", text, got)
+			t.Errorf("%s: got %t, want %t", text, got, want)
 		}
 	}
 	for text, want := range map[string]bool{
@@ -230,7 +230,7 @@ func TestIdentifiers(t *testing.T) {
 		"https://example.com/?token=hunter2-17": false,
 	} {
 		if got := isPublic(text); got != want {
-			t.Errorf("%s is public: %t", text, got)
+			t.Errorf("%s is public: got %t, want %t", text, got, want)
 		}
 	}
 }
@@ -250,7 +250,7 @@ func TestCredentials(t *testing.T) {
 		"password":                                              nil,
 	} {
 		if got := credentials(text); !slices.Equal(got, want) {
-			t.Errorf("%s: %q, want %q", text, got, want)
+			t.Errorf("%s: got %q, want %q", text, got, want)
 		}
 	}
 }

@@ -56,7 +56,7 @@ func TestBytes(t *testing.T) {
 			"hex": hex.EncodeToString(key), "Base64": base64.StdEncoding.EncodeToString(key), "raw": base64.RawURLEncoding.EncodeToString(key), "itself": text,
 		} {
 			if got := g.Redact("<" + as + ">"); got != "<"+Withheld+">" {
-				t.Errorf("%q in %s became %s", text, name, got)
+				t.Errorf("%q in %s: got %s, want %s", text, name, got, "<"+Withheld+">")
 			}
 			once := map[int]bool{}
 			for m := range g.Matches(as) {
@@ -87,11 +87,11 @@ func TestBytesAgain(t *testing.T) {
 	g.RememberBytes(token, key[:])
 	g.RememberBytes(session, key[:])
 	if n := g.count.Load(); n != 1 {
-		t.Errorf("one key counts as %d", n)
+		t.Errorf("one key counts as: got %d, want 1", n)
 	}
 	found := slices.Collect(g.Matches(hex.EncodeToString(key[:])))
 	if len(found) != 1 {
-		t.Errorf("a key is found %d times", len(found))
+		t.Errorf("a key is found %d times, want 1", len(found))
 	}
 }
 

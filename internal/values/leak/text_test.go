@@ -65,7 +65,7 @@ func TestEach(t *testing.T) {
 	for most := 1; most <= len(want); most++ {
 		n := 0
 		if each(v, ty, func(text) bool { n++; return n < most }) || n != most {
-			t.Errorf("after %d texts, it goes on to %d", most, n)
+			t.Errorf("after %d texts, it goes on to %d, want %d", most, n, most)
 		}
 	}
 	declared := []cty.Type{cty.Object(map[string]cty.Type{"0": cty.Object(map[string]cty.Type{"x": cty.String})}), cty.Tuple([]cty.Type{cty.String}), cty.String}
@@ -101,7 +101,7 @@ func TestNumber(t *testing.T) {
 		{new(big.Float).SetMantExp(big.NewFloat(1), -600), ""},
 	} {
 		if got := Number(cty.NumberVal(test.n)); got != test.want {
-			t.Errorf("%v: %q", test.n, got)
+			t.Errorf("%v: got %q, want %q", test.n, got, test.want)
 		}
 	}
 }

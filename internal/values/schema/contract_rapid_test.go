@@ -178,7 +178,7 @@ func TestNullWriteOnlyIsIdempotent(t *testing.T) {
 		b := g.block(2, false)
 		once := b.NullWriteOnly(g.config(b.content()))
 		if twice := b.NullWriteOnly(once); !twice.RawEquals(once) || len(b.WriteOnlyPaths(once)) > 0 {
-			t.Fatalf("%#v\n%#v", once, twice)
+			t.Fatalf("%#v\n%#v, want %#v", once, twice, once)
 		}
 	})
 }

@@ -251,7 +251,7 @@ func TestNullWriteOnlyForgetsTypes(t *testing.T) {
 			"o": cty.NullVal(b.Attributes["o"].Type), "b": one,
 		})
 		if !out.RawEquals(want) {
-			t.Errorf("%s: %#v", name, out)
+			t.Errorf("%s: got %#v, want %#v", name, out, want)
 		}
 		wantErrors(t, AssertObject(b, out))
 	}

@@ -17,17 +17,17 @@ func TestType(t *testing.T) {
 	want := map[Nesting]cty.Type{Single: one, Group: one, List: cty.List(one), Set: cty.Set(one), Map: cty.Map(one)}
 	for nesting, typ := range want {
 		if got := nestedBlock(nesting).Type().AttributeType("n"); !got.Equals(typ) {
-			t.Errorf("block %s: %#v", nesting, got)
+			t.Errorf("block %s: got %#v, want %#v", nesting, got, typ)
 		}
 		if got := nestedAttr(nesting).Type().AttributeType("n"); !got.Equals(typ) {
-			t.Errorf("attribute %s: %#v", nesting, got)
+			t.Errorf("attribute %s: got %#v, want %#v", nesting, got, typ)
 		}
 	}
 	for _, nesting := range []Nesting{List, Map} {
 		b := nestedBlock(nesting)
 		b.Blocks["n"].Attributes["any"] = &Attribute{Type: cty.DynamicPseudoType, Optional: true}
 		if got := b.Type().AttributeType("n"); got != cty.DynamicPseudoType {
-			t.Errorf("dynamic %s: %#v", nesting, got)
+			t.Errorf("dynamic %s: got %#v, want %#v", nesting, got, cty.DynamicPseudoType)
 		}
 	}
 }

@@ -41,7 +41,7 @@ func TestFitsIsConformance(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		given, want := types(2).Draw(t, "given"), types(2).Draw(t, "want")
 		if got, expected := fits(given, want), len(given.TestConformance(want)) == 0; got != expected {
-			t.Fatalf("%#v fits %#v: %t, want %t", given, want, got, expected)
+			t.Fatalf("%#v fits %#v: got %t, want %t", given, want, got, expected)
 		}
 		if !fits(want, want) {
 			t.Fatalf("%#v does not fit itself", want)

@@ -1,8 +1,10 @@
 package value
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/zclconf/go-cty/cty"
 
@@ -120,6 +122,17 @@ func Restore(ty cty.Type, packed []byte, sensitive []cty.Path) Durable {
 
 // IsZero reports whether d has no value at all, not even null.
 func (d Durable) IsZero() bool { return d.sealed == nil || d.packed == nil }
+
+// Same reports whether d and o have the same encoding and sensitive parts, which takes no decoding. Values
+// that are not the same may still be equal.
+func (d Durable) Same(o Durable) bool {
+	return d.sealed == o.sealed || d.SameValue(o) && slices.EqualFunc(d.Sensitive(), o.Sensitive(), cty.Path.Equals)
+}
+
+// SameValue is Same for the values without their marks.
+func (d Durable) SameValue(o Durable) bool {
+	return !d.IsZero() && !o.IsZero() && bytes.Equal(d.packed, o.packed) && d.ty.Equals(o.ty)
+}
 
 // Type returns the type that d was sealed against.
 func (d Durable) Type() cty.Type {

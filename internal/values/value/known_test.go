@@ -58,7 +58,7 @@ func TestKnownByChance(t *testing.T) {
 		got := MarkKnown(test.v, test.operands...)
 		if test.v == cty.NilVal {
 			if got != cty.NilVal {
-				t.Errorf("%s became %#v", name, got)
+				t.Errorf("%s: got %#v, want %#v", name, got, cty.NilVal)
 			}
 			continue
 		}

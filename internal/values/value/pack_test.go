@@ -98,7 +98,7 @@ func TestPackByBlock(t *testing.T) {
 	}
 	for _, b := range []*schema.Block{nil, block, {Attributes: map[string]*schema.Attribute{"other": {Type: cty.String}}}} {
 		if got, err := Pack(v, block.Type(), b); err != nil || !bytes.Equal(got, want) {
-			t.Errorf("% x, %v, want % x", got, err, want)
+			t.Errorf("got % x, %v, want % x", got, err, want)
 		}
 	}
 }

@@ -35,7 +35,7 @@ func TestStatement(t *testing.T) {
 	}
 	for _, test := range tests {
 		if got := Statement(test.v, true); got != test.want {
-			t.Errorf("%#v %s, not %s", test.v, got, test.want)
+			t.Errorf("%#v: got %s, want %s", test.v, got, test.want)
 		}
 	}
 	if got := Statement(cty.UnknownVal(cty.Number), false); got != "is a number" {
@@ -52,7 +52,7 @@ func TestKind(t *testing.T) {
 		"null": cty.NullVal(cty.String), "a value of a type that is not known yet": cty.DynamicVal, "a string": cty.UnknownVal(cty.String), "an object": cty.EmptyObjectVal, "a list of number": cty.ListValEmpty(cty.Number),
 	} {
 		if got := Kind(v); got != want {
-			t.Errorf("%#v is %s, not %s", v, got, want)
+			t.Errorf("%#v: got %s, want %s", v, got, want)
 		}
 	}
 }
@@ -77,10 +77,10 @@ func TestTypes(t *testing.T) {
 		{cty.DynamicPseudoType, false, false},
 	} {
 		if got := AllElements(test.ty, text.Equals); got != test.all {
-			t.Errorf("all elements of %#v are text: %t", test.ty, got)
+			t.Errorf("all elements of %#v are text: got %t, want %t", test.ty, got, test.all)
 		}
 		if got := HasKeys(test.ty); got != test.keys {
-			t.Errorf("%#v has keys: %t", test.ty, got)
+			t.Errorf("%#v has keys: got %t, want %t", test.ty, got, test.keys)
 		}
 	}
 }

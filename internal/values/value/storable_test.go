@@ -29,7 +29,7 @@ func TestStorableLeavesOutOnlyWhatMustBe(t *testing.T) {
 		})
 		got, faults := Storable(whole, ty)
 		if !got.RawEquals(want) {
-			rt.Fatalf("%#v\nis stored as %#v", whole, got)
+			rt.Fatalf("%#v\nis stored as: got %#v, want %#v", whole, got, want)
 		}
 		if n := own.Faults + list.Faults + n.Faults + s.Faults + m.Faults; len(faults) != n {
 			rt.Fatalf("%d faults in place of %d: %v", len(faults), n, faults)

@@ -167,10 +167,10 @@ func TestE23_WhatIsKnownOfTypes(t *testing.T) {
 		"sensitive elements": {cty.MapVal(obj{"k": text.Mark(Sensitive)}), cty.Map(cty.String), false},
 	} {
 		if got := KnownType(test.v); !got.Equals(test.known) {
-			t.Errorf("%s: %#v is known, not %#v", name, got, test.known)
+			t.Errorf("%s: %#v is known, want %#v", name, got, test.known)
 		}
 		if got := OpenType(test.v); got != test.open {
-			t.Errorf("%s: open %t", name, got)
+			t.Errorf("%s: open: got %t, want %t", name, got, test.open)
 		}
 	}
 }

@@ -209,10 +209,10 @@ func TestSealRoundTrip(t *testing.T) {
 					t.Errorf("got %#v", got)
 				}
 				if d.IsZero() != (test.in == cty.NilVal) {
-					t.Errorf("IsZero: %v", d.IsZero())
+					t.Errorf("IsZero: got %v, want %v", d.IsZero(), (test.in == cty.NilVal))
 				}
 				if null := test.in == cty.NilVal || test.in.IsNull(); d.IsNull() != null {
-					t.Errorf("IsNull: %v", d.IsNull())
+					t.Errorf("IsNull: got %v, want %v", d.IsNull(), null)
 				}
 				if bare, err := d.Unmarked(); err != nil || bare != cty.NilVal && bare.ContainsMarked() {
 					t.Errorf("Unmarked: %#v, %v", bare, err)
@@ -311,7 +311,7 @@ func TestMarks(t *testing.T) {
 			t.Errorf("paths with %s (-want +got)\n%s", m, diff)
 		}
 		if Contains(v, m) != (want != nil) {
-			t.Errorf("Contains %s: %v", m, Contains(v, m))
+			t.Errorf("Contains %s: got %v, want %v", m, Contains(v, m), (want != nil))
 		}
 	}
 	if Has(v, Ephemeral) || !Has(v, Sensitive) {
@@ -329,7 +329,7 @@ func TestMarks(t *testing.T) {
 		t.Errorf("marked by paths (-want +got)\n%s", diff)
 	}
 	if same := MarkPaths(bare, []cty.Path{cty.GetAttrPath("nowhere"), cty.GetAttrPath("a").IndexInt(9)}, Sensitive); !same.RawEquals(bare) {
-		t.Errorf("marked where there is nothing: %#v", same)
+		t.Errorf("marked where there is nothing: got %#v, want %#v", same, bare)
 	}
 }
 
@@ -346,6 +346,38 @@ func TestRedacted(t *testing.T) {
 	} {
 		if got, hide := Redacted(cty.NewValueMarks(test.marks...)); got != test.want || hide != (test.want != "") {
 			t.Errorf("%v: %q, %v", test.marks, got, hide)
+		}
+	}
+}
+
+func TestSame(t *testing.T) {
+	seal := func(v cty.Value) Durable {
+		d, err := Seal(v, v.Type(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	text := cty.TupleVal([]cty.Value{cty.StringVal("x"), cty.UnknownVal(cty.String)})
+	secret := cty.TupleVal([]cty.Value{cty.StringVal("x").Mark(Sensitive), cty.UnknownVal(cty.String)})
+	tests := []struct {
+		name        string
+		a, b        Durable
+		value, same bool
+	}{
+		{"alike", seal(text), seal(text), true, true},
+		{"another sensitivity", seal(text), seal(secret), true, false},
+		{"another value", seal(cty.StringVal("x")), seal(cty.StringVal("y")), false, false},
+		{"another type", seal(cty.NullVal(cty.String)), seal(cty.NullVal(cty.Number)), false, false},
+		{"none", Durable{}, Durable{}, false, true},
+		{"one", Durable{}, seal(text), false, false},
+	}
+	for _, test := range tests {
+		if got := test.a.SameValue(test.b); got != test.value {
+			t.Errorf("%s: SameValue: got %t, want %t", test.name, got, test.value)
+		}
+		if got := test.a.Same(test.b); got != test.same {
+			t.Errorf("%s: Same: got %t, want %t", test.name, got, test.same)
 		}
 	}
 }

@@ -55,7 +55,7 @@ func TestDescriptorsAreClosed(t *testing.T) {
 			before := descriptors(t)
 			storeOnce(t, dir, way)
 			if after := descriptors(t); !slices.Equal(before, after) {
-				t.Errorf("%s, and something to recover: %t: left open: %q, before %q", name, existing, after, before)
+				t.Errorf("%s, and something to recover: %t: left open: %q, before: got %q, want %q", name, existing, after, before, after)
 			}
 		}
 	}
@@ -74,7 +74,7 @@ func TestDescriptorsAreClosed(t *testing.T) {
 		}
 	}
 	if after := descriptors(t); !slices.Equal(before, after) {
-		t.Errorf("openings leave open: %q, before %q", after, before)
+		t.Errorf("openings leave open: %q, before: got %q, want %q", after, before, after)
 	}
 }
 

@@ -73,7 +73,7 @@ func TestFailedWriteLeavesNothing(t *testing.T) {
 				t.Errorf("%s, %s: %v, and the file has %q", what, name, err, content(t, path))
 			}
 			if left := names(t, dir); !slices.Equal(left, []string{"state"}) {
-				t.Errorf("%s, %s: left behind: %q", what, name, left)
+				t.Errorf("%s, %s: left behind: got %q, want %q", what, name, left, []string{"state"})
 			}
 		}
 	}

@@ -73,7 +73,7 @@ func TestWriteOverOthers(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := m.Write(t.Context(), storetest.File(t, "l", 2, 2)); err == nil || content(t, path) != other {
-			t.Errorf("locked %v: %v, and the state is %s", locked, err, content(t, path))
+			t.Errorf("locked %v: %v, and the state: got %s, want %s", locked, err, content(t, path), other)
 		}
 	}
 	dir := t.TempDir()
@@ -271,6 +271,6 @@ func TestOpeningsOfOthers(t *testing.T) {
 		t.Error(err)
 	}
 	if id := opening(t, late, "x"); id != 0 || exists(late.dir) {
-		t.Errorf("after the end, an opening is recorded as %d", id)
+		t.Errorf("after the end, an opening is recorded as: got %d, want 0", id)
 	}
 }

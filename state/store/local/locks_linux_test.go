@@ -38,7 +38,7 @@ func TestLocksOfOthers(t *testing.T) {
 		t.Errorf("taking: %v", err)
 	}
 	if after := descriptors(t); !slices.Equal(before, after) {
-		t.Errorf("left open: %q, before %q", after, before)
+		t.Errorf("left open: %q, before: got %q, want %q", after, before, after)
 	}
 	created := filepath.Join(dir, "created")
 	f, err := locks.create(created)
@@ -157,7 +157,7 @@ func TestOpeningsThatCannotBeRecorded(t *testing.T) {
 	for range 2 {
 		id := opening(t, o, "x")
 		if err := o.Closed(id); id != 0 || err != nil {
-			t.Errorf("recorded as %d: %v", id, err)
+			t.Errorf("recorded as: got %d, want 0: %v", id, err)
 		}
 	}
 	if err := o.Close(); err == nil {
@@ -202,7 +202,7 @@ func TestWriteDevice(t *testing.T) {
 		t.Error("a full device is no error")
 	}
 	if after := descriptors(t); !slices.Equal(before, after) {
-		t.Errorf("left open: %q, before %q", after, before)
+		t.Errorf("left open: %q, before: got %q, want %q", after, before, after)
 	}
 	if err := open(t, Options{Dir: t.TempDir(), Backup: os.DevNull}).CheckWritable(); err != nil {
 		t.Error(err)

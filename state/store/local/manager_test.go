@@ -103,7 +103,7 @@ func TestSweep(t *testing.T) {
 	}
 	mustLock(t, open(t, Options{Dir: dir}))()
 	if left := names(t, dir); !slices.Equal(left, stay) {
-		t.Errorf("the directory has %q", left)
+		t.Errorf("the directory has %q, want %q", left, stay)
 	}
 }
 
@@ -130,7 +130,7 @@ func TestSamePlace(t *testing.T) {
 		{Options{Dir: "d", State: "c", StateOut: "b"}, false},
 	} {
 		if got := m.SamePlace(open(t, test.opts)); got != test.want {
-			t.Errorf("%+v: %v", test.opts, got)
+			t.Errorf("%+v: got %v, want %v", test.opts, got, test.want)
 		}
 	}
 }
@@ -174,7 +174,7 @@ func TestReserve(t *testing.T) {
 		t.Helper()
 		calls = 0
 		if err := l.Reserve(n); !errors.Is(err, want) || calls != wantCalls {
-			t.Errorf("%d bytes: %v, after %d calls", n, err, calls)
+			t.Errorf("%d bytes: %v, after %d calls, want %d", n, err, calls, wantCalls)
 		}
 	}
 	reserve(100, nil, 1)

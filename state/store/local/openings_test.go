@@ -138,7 +138,7 @@ func TestOpeningsDamaged(t *testing.T) {
 				t.Errorf("%q, %v", names, err)
 			}
 			if exists(path) != row.stays {
-				t.Errorf("it stays: %t", exists(path))
+				t.Errorf("it stays: got %t, want %t", exists(path), row.stays)
 			}
 		})
 	}

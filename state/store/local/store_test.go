@@ -104,7 +104,7 @@ func TestNamesOfALinkedState(t *testing.T) {
 		info: at("real/.state.lock.info"), infoByName: at(".link.lock.info"),
 	}
 	if got != want {
-		t.Errorf("%+v", got)
+		t.Errorf("got %+v, want %+v", got, want)
 	}
 }
 

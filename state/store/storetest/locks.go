@@ -108,6 +108,6 @@ func testLockRace(t *testing.T, h Harness) {
 		}
 	}
 	if winners != 1 {
-		t.Errorf("%d handles hold the lock at once", winners)
+		t.Errorf("%d handles hold the lock at once, want 1", winners)
 	}
 }

@@ -75,7 +75,7 @@ func RunRaces(t *testing.T, start func(t *testing.T) (place string), open func(t
 		}
 	}
 	if f.Serial != uint64(2*rounds) {
-		t.Errorf("serial %d after %d changes", f.Serial, 2*rounds)
+		t.Errorf("serial %d after %d changes, want %d", f.Serial, 2*rounds, uint64(2*rounds))
 	}
 }
 

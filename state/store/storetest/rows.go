@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"time"
 
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/zclconf/go-cty/cty"
@@ -352,5 +353,60 @@ func testStaleBase(t *testing.T, h Harness) {
 		if _, err := r.Begin(Address("a", 0), "update"); err == nil {
 			t.Error("a run begins an operation with a state that has changed since")
 		}
+	}
+}
+
+// testAfterEnd requires that a run which has ended records and stores nothing any more.
+func testAfterEnd(t *testing.T, h Harness) {
+	m := manager(t, h, store.DefaultWorkspace)
+	if !h.NoLock {
+		defer lock(t, m, "a")()
+	}
+	if err := m.Write(t.Context(), File(t, "l", 1, 1)); err != nil {
+		t.Fatal(err)
+	}
+	base, err := m.Read(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := m.BeginRun(t.Context(), base, "1.0.0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, err := r.Begin(Address("a", 0), "update")
+	if err != nil {
+		t.Fatal(err)
+	}
+	change := func(text string) state.ObjectChange {
+		return state.ObjectChange{Object: Address("a", 0), Provider: Provider, New: Object(t, text)}
+	}
+	if err := r.Commit(id, change("kept")); err != nil {
+		t.Fatal(err)
+	}
+	left, err := r.End(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored := read(t, h, store.DefaultWorkspace)
+	for name, call := range map[string]func() error{
+		"Begin":  func() error { _, err := r.Begin(Address("a", 1), "create"); return err },
+		"Commit": func() error { return r.Commit(id, change("late")) },
+		"Fail":   func() error { return r.Fail(id, change("late")) },
+		"Opening": func() error {
+			_, err := r.Opening(Address("e", 0).Instance, Provider.Provider, time.Unix(1, 0))
+			return err
+		},
+		"Closed": func() error { return r.Closed(1) },
+	} {
+		if call() == nil {
+			t.Errorf("%s after the end: got no error, want one", name)
+		}
+	}
+	r.Put(change("late"))
+	if again, err := r.End(t.Context()); err == nil || again != left {
+		t.Errorf("a second end: got the state %p, %v, want %p and an error", again, err, left)
+	}
+	if got := read(t, h, store.DefaultWorkspace); got != stored {
+		t.Errorf("stored after the end: got\n%s\nwant\n%s", got, stored)
 	}
 }

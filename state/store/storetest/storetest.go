@@ -64,6 +64,7 @@ func Run(t *testing.T, setup func(t *testing.T) Harness) {
 		{"lineage and serial", testLineage},
 		{"written after cancel", testCancelled},
 		{"stale base", testStaleBase},
+		{"after the end", testAfterEnd},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, setup(t)) })
 	}

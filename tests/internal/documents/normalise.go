@@ -12,6 +12,7 @@ import (
 var (
 	timePattern = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)`)
 	uuidPattern = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+	keyPattern  = regexp.MustCompile(`\bdeposed object [0-9a-f]{8}\b`)
 	bigPattern  = regexp.MustCompile(`\b\d{15,}\b`) // identifiers that a provider draws
 )
 
@@ -88,6 +89,7 @@ func normal(key string, v any) any {
 func replace(s string) string {
 	s = timePattern.ReplaceAllString(s, "(time)")
 	s = uuidPattern.ReplaceAllString(s, "(uuid)")
+	s = keyPattern.ReplaceAllString(s, "deposed object (key)")
 	return bigPattern.ReplaceAllString(s, "(number)")
 }
 

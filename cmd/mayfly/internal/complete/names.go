@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/internal/language/config"
 	"github.com/mayfly-iac/mayfly/state"
 )
@@ -45,6 +46,8 @@ func (c *Completer) optionValues(name string) []proposal {
 		return slices.Concat(c.declared(), c.modules(), c.instances())
 	case "replace", "assume-unchanged":
 		return c.instances()
+	case "invoke":
+		return c.actions()
 	case "var":
 		return c.variables()
 	}
@@ -63,7 +66,7 @@ func (c *Completer) arguments(command string) []proposal {
 	case "import":
 		return c.declared()
 	case "explain":
-		return slices.Concat(c.declared(), c.explainable(), c.instances())
+		return slices.Concat(c.declared(), c.actions(), c.explainable(), c.instances())
 	case "output":
 		return proposed(slices.Sorted(maps.Keys(c.state().Outputs)))
 	}
@@ -111,10 +114,29 @@ func (c *Completer) declared() []proposal {
 	}
 	var names []string
 	for r := range root.Resources {
-		names = append(names, r.String())
+		if r.Mode != addr.Action {
+			names = append(names, r.String())
+		}
 	}
 	for name := range root.Calls {
 		names = append(names, "module."+name)
+	}
+	slices.Sort(names)
+	return proposed(names)
+}
+
+// actions returns the actions of the root module. One with count or for_each is still to be followed by a
+// key.
+func (c *Completer) actions() []proposal {
+	root := c.Open().Root()
+	if root == nil {
+		return nil
+	}
+	var names []string
+	for r := range root.Resources {
+		if r.Mode == addr.Action {
+			names = append(names, r.String())
+		}
 	}
 	slices.Sort(names)
 	return proposed(names)

@@ -41,7 +41,7 @@ Second
 1 problem was found. What to do about it is in the line with the arrow.
 `
 	if out.String() != want {
-		t.Errorf("the text is\n%s", out.String())
+		t.Errorf("the text is\n%s, want %s", out.String(), want)
 	}
 	r.Groups[1].Findings[0].Level = Problem
 	r.count()
@@ -107,7 +107,7 @@ func TestWidth(t *testing.T) {
 			t.Fatal(err)
 		}
 		if out.String() != want {
-			t.Errorf("with %d columns:\n%s", width, out.String())
+			t.Errorf("with %d columns:\ngot %s, want %s", width, out.String(), want)
 		}
 	}
 }
@@ -130,7 +130,7 @@ func TestParseProxy(t *testing.T) {
 			got = u.Scheme + "://" + u.Host + " " + hostPort(u)
 		}
 		if got != want {
-			t.Errorf("%s: %q, want %q", value, got, want)
+			t.Errorf("%s: got %q, want %q", value, got, want)
 		}
 	}
 }
@@ -164,7 +164,7 @@ func TestAwait(t *testing.T) {
 		}
 		for i, f := range r.Groups[0].Findings {
 			if f != want[i] {
-				t.Errorf("%+v, want %+v", f, want[i])
+				t.Errorf("got %+v, want %+v", f, want[i])
 			}
 		}
 		close(stuck)
@@ -188,7 +188,7 @@ func TestVariables(t *testing.T) {
 		"TF_LOG": "info", "TF_VAR_a": "x", "TF_TOKEN_a": "x", "MAYFLY_SCHEMA_CACHE": "off", "TF_INPUT": "", "HOME": "/", "OPENTOFU_ENFORCE_GPG_VALIDATION": "1",
 	}}}
 	if got := strings.Join(x.variables(), " "); got != "MAYFLY_SCHEMA_CACHE OPENTOFU_ENFORCE_GPG_VALIDATION TF_LOG" {
-		t.Errorf("the variables are %s", got)
+		t.Errorf("the variables: got %s, want %s", got, "MAYFLY_SCHEMA_CACHE OPENTOFU_ENFORCE_GPG_VALIDATION TF_LOG")
 	}
 }
 

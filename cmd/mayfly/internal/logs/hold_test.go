@@ -36,7 +36,7 @@ func TestHeldLines(t *testing.T) {
 		t.Errorf("%q before the value is known", stderr.String())
 	}
 	if len(waiting) != mostHeld {
-		t.Errorf("%d lines wait, want %d", len(waiting), mostHeld)
+		t.Errorf("got %d lines wait, want %d", len(waiting), mostHeld)
 	}
 	known = true
 	for _, f := range waiting {
@@ -45,6 +45,6 @@ func TestHeldLines(t *testing.T) {
 	stop()
 	const want = "[WARN] provider.terraform-provider-test: it is ***\n[WARN] mayfly: 2 lines of providers are missing here: they would have waited for answers with ephemeral values\n"
 	if got := withoutTimes(stderr.String()); got != want {
-		t.Errorf("%q, want %q", got, want)
+		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -61,7 +61,7 @@ func TestSettings(t *testing.T) {
 				got = file(t, path)
 			}
 			if got = withoutTimes(got); got != test.want {
-				t.Errorf("%v:\n%swant\n%s", vars, got, test.want)
+				t.Errorf("%v:\ngot %swant\n%s", vars, got, test.want)
 			}
 		}
 	}

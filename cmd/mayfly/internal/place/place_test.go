@@ -13,13 +13,13 @@ func TestName(t *testing.T) {
 	}
 	t.Chdir(filepath.Join(dir, "repo", "env", "prod"))
 	if got := Name(); got != "prod" {
-		t.Errorf("outside of a repository: %q", got)
+		t.Errorf("outside of a repository: got %q, want %q", got, "prod")
 	}
 	if err := os.Mkdir(filepath.Join(dir, "repo", ".git"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	if got := Name(); got != "repo/env/prod" {
-		t.Errorf("in a repository: %q", got)
+		t.Errorf("in a repository: got %q, want %q", got, "repo/env/prod")
 	}
 }
 

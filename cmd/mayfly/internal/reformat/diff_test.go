@@ -9,7 +9,7 @@ func TestUnifiedDiff(t *testing.T) {
 		{"same\n", "same\n", ""},
 	} {
 		if got := unifiedDiff("o", "n", tt.before, tt.after); got != tt.want {
-			t.Errorf("%q to %q: %q, want %q", tt.before, tt.after, got, tt.want)
+			t.Errorf("%q to %q: got %q, want %q", tt.before, tt.after, got, tt.want)
 		}
 	}
 }

@@ -23,7 +23,7 @@ func TestColored(t *testing.T) {
 		{vars: map[string]string{"TERM": "dumb", "FORCE_COLOR": "1"}, want: true},
 	} {
 		if got := Colored(test.vars, test.terminal); got != test.want {
-			t.Errorf("%v, %t: got %t", test.vars, test.terminal, got)
+			t.Errorf("%v, %t: got %t, want %t", test.vars, test.terminal, got, test.want)
 		}
 	}
 }

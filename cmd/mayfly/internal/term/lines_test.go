@@ -35,6 +35,6 @@ func TestLineHistory(t *testing.T) {
 		h.Add("y")
 	}
 	if h.Len() != maxHistory {
-		t.Errorf("%d lines", h.Len())
+		t.Errorf("got %d lines, want %d", h.Len(), maxHistory)
 	}
 }

@@ -20,7 +20,7 @@ func TestLogLinesDoNotHoldUp(t *testing.T) {
 			synctest.Wait()
 		}
 		if took := time.Since(begun); took != logPause {
-			t.Errorf("logging took %s", took)
+			t.Errorf("logging took %s, want %s", took, logPause)
 		}
 		out.goOn()
 		l.Flush()
@@ -32,7 +32,7 @@ func TestLogLinesDoNotHoldUp(t *testing.T) {
 			logRoom + 1: fmt.Sprintf("(%d lines of the log are missing here: it was not read fast enough)", logRoom+extra-1), logRoom + 2: "the end",
 		} {
 			if lines[i] != want {
-				t.Errorf("line %d is %q, want %q", i, lines[i], want)
+				t.Errorf("line %d: got %q, want %q", i, lines[i], want)
 			}
 		}
 	})

@@ -63,7 +63,7 @@ func TestOutletGivesUp(t *testing.T) {
 			}
 		}
 		if took := time.Since(begun); took != standstill {
-			t.Errorf("given up after %s", took)
+			t.Errorf("given up after %s, want %s", took, standstill)
 		}
 		if err := o.Close(); err != ErrUnread {
 			t.Errorf("at the end: %v", err)

@@ -28,7 +28,7 @@ func TestBelow(t *testing.T) {
 		{[]string{"../" + filepath.Base(mustWd(t)) + "/d"}, []string{"../" + filepath.Base(mustWd(t)) + "/d"}},
 	} {
 		if got := watch.Below(c.dirs); !slices.Equal(got, c.want) {
-			t.Errorf("below %q: %q, want %q", c.dirs, got, c.want)
+			t.Errorf("below %q: got %q, want %q", c.dirs, got, c.want)
 		}
 	}
 }

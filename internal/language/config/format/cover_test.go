@@ -15,7 +15,7 @@ func TestCover(t *testing.T) {
 		"secret":                                "secret",
 	} {
 		if got := string(Cover([]byte(src))); got != want {
-			t.Errorf("%q became %q, want %q", src, got, want)
+			t.Errorf("%q: got %q, want %q", src, got, want)
 		}
 	}
 	for _, src := range []string{"a = \"CANARY", "a {\n CANARY\n}", "a = 5CANARY", "a = [CANARY", "a = {\n CANARY = CANARY", "a = \"x\" CANARY", "{\"a\": \"CANARY\"", "a = <<E\nCANARY", "a: CANARY"} {

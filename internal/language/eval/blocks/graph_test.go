@@ -233,10 +233,10 @@ locals {
 		t.Error("local.d was not found")
 	}
 	if got, want := strings.Join(names(s.way), " "), "local.a local.b local.d"; got != want {
-		t.Errorf("the way is %s, want %s", got, want)
+		t.Errorf("the way: got %s, want %s", got, want)
 	}
 	if got, want := fmt.Sprint(cycles), "[local.b local.c local.a]"; got != want {
-		t.Errorf("cycles %s, want %s", got, want)
+		t.Errorf("cycles: got %s, want %s", got, want)
 	}
 	if s.from(locals["c"]) {
 		t.Error("a node that was left is walked again")

@@ -44,6 +44,8 @@ type Config struct {
 	hasEphemerals   bool
 	neededOnce      sync.Once // of neededSet
 	neededSet       *OpenSet
+	referencesOnce  sync.Once // of refs
+	refs            *references
 }
 
 // Module has the compiled blocks of a module, which all of its instances share.

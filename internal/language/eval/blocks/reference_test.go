@@ -23,7 +23,7 @@ func TestReferenceOfProvisioners(t *testing.T) {
 		}
 	}
 	if len(provisioner.Types) != len(provisionerSchemas) {
-		t.Errorf("the table has %d provisioners, not %d", len(provisioner.Types), len(provisionerSchemas))
+		t.Errorf("the table has %d provisioners, want %d", len(provisioner.Types), len(provisionerSchemas))
 	}
 }
 
@@ -38,6 +38,6 @@ func sameArguments(t *testing.T, of string, list []reference.Argument, s *schema
 		}
 	}
 	if len(list) != len(s.Attributes) {
-		t.Errorf("%s: the table has %d arguments, not %d", of, len(list), len(s.Attributes))
+		t.Errorf("%s: the table has %d arguments, want %d", of, len(list), len(s.Attributes))
 	}
 }

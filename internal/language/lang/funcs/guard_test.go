@@ -153,7 +153,7 @@ func TestRejectedArguments(t *testing.T) {
 			index = argErr.Index
 		}
 		if index != test.index {
-			t.Errorf("%s: the error is about argument %d, want %d: %v", test.function, index, test.index, err)
+			t.Errorf("%s: the error is about argument: got %d, want %d: %v", test.function, index, test.index, err)
 		}
 	}
 }

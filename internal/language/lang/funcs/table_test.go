@@ -54,7 +54,7 @@ func TestDescriptionsAreComplete(t *testing.T) {
 			t.Errorf("%s: %q is not one sentence", name, text)
 		}
 		if table[name].Description() != text {
-			t.Errorf("%s describes itself as %q", name, table[name].Description())
+			t.Errorf("%s describes itself as: got %q, want %q", name, table[name].Description(), text)
 		}
 	}
 }

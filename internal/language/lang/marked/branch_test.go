@@ -51,10 +51,10 @@ func TestBranches(t *testing.T) {
 			t.Errorf("%s: %v", test.source, hd)
 		}
 		if !slices.Equal(got, test.want) {
-			t.Errorf("%s: %q, want %q", test.source, got, test.want)
+			t.Errorf("%s: got %q, want %q", test.source, got, test.want)
 		}
 		if points := marked.Conditionals(native); len(points) != test.points {
-			t.Errorf("%s: %d conditional expressions, want %d", test.source, len(points), test.points)
+			t.Errorf("%s: got %d conditional expressions, want %d", test.source, len(points), test.points)
 		}
 	}
 	json, hd := hcljson.ParseExpression([]byte(`["${yes ? 1 : 2}"]`), "t.tf.json")

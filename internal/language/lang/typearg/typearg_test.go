@@ -45,6 +45,6 @@ func check(t *testing.T, src string, e hcl.Expression, diags hcl.Diagnostics, wa
 		got = append(got, v.RootName())
 	}
 	if !slices.Equal(got, want) {
-		t.Errorf("%s: the variables are %v, want %v", src, got, want)
+		t.Errorf("%s: the variables: got %v, want %v", src, got, want)
 	}
 }

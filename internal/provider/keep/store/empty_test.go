@@ -48,7 +48,7 @@ func TestEmptyStore(t *testing.T) {
 			}
 			mustCreate(t, next, "db", "w")
 			if got := reveal(t, next, "db"); got != "w" {
-				t.Errorf("got %q", got)
+				t.Errorf("got %q, want %q", got, "w")
 			}
 		})
 	}
@@ -90,13 +90,13 @@ func TestSymbolicLinkStays(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := reveal(t, target, "db"); got != "two" {
-		t.Errorf("the target holds %q", got)
+		t.Errorf("the target holds: got %q, want %q", got, "two")
 	}
 	if err := s.DeleteSecret(t.Context(), "db"); err != nil || target.exists() {
 		t.Fatalf("%v, the target is there: %t", err, target.exists())
 	}
 	mustCreate(t, newStore(t, Options{Path: link, KeyFile: target.keyFile}), "db", "three")
 	if got := reveal(t, target, "db"); got != "three" {
-		t.Errorf("the target holds %q", got)
+		t.Errorf("the target holds: got %q, want %q", got, "three")
 	}
 }

@@ -158,7 +158,7 @@ func TestSharedKeyFile(t *testing.T) {
 	group.Wait()
 	for _, s := range stores {
 		if got := reveal(t, s, "a"); got != "x" {
-			t.Errorf("%s: %q", s.path, got)
+			t.Errorf("%s: got %q, want %q", s.path, got, "x")
 		}
 	}
 }

@@ -74,7 +74,7 @@ func TestSecretLife(t *testing.T) {
 		t.Errorf("update of the description: %+v, %v", got, err)
 	}
 	if got := reveal(t, s, "db"); got != canary {
-		t.Errorf("value after that: %q", got)
+		t.Errorf("value after that: got %q, want %q", got, canary)
 	}
 	if got, err := s.UpdateSecret(ctx, "db", nil, []byte{}); err != nil || got.Version != 2 {
 		t.Errorf("update of the value: %+v, %v", got, err)
@@ -215,7 +215,7 @@ func TestWrongKeyIsRefused(t *testing.T) {
 	refusesAll(t, newStore(t, Options{Path: s.path, KeyFile: other.keyFile}), ErrWrongKey)
 	refusesAll(t, newStore(t, Options{Path: s.path, Passphrase: canary}), ErrWrongKey)
 	if got := reveal(t, s, "db"); got != canary {
-		t.Errorf("afterwards the value is %q", got)
+		t.Errorf("afterwards the value: got %q, want %q", got, canary)
 	}
 }
 
@@ -230,7 +230,7 @@ func TestPassphrase(t *testing.T) {
 		t.Errorf("the key was not derived with a work factor of 15: %v", err)
 	}
 	if got := reveal(t, newStore(t, Options{Path: s.path, Passphrase: canary}), "db"); got != "v" {
-		t.Errorf("got %q", got)
+		t.Errorf("got %q, want %q", got, "v")
 	}
 	_, err = newStore(t, Options{Path: s.path, Passphrase: canary + "x"}).Secret(t.Context(), "db")
 	if !errors.Is(err, ErrWrongKey) || strings.Contains(err.Error(), canary) {
@@ -242,7 +242,7 @@ func TestPassphrase(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := reveal(t, s, "db"); got != "w" {
-		t.Errorf("after another handle's change: %q", got)
+		t.Errorf("after another handle's change: got %q, want %q", got, "w")
 	}
 	wrong := newStore(t, Options{Passphrase: canary + "x"})
 	mustCreate(t, wrong, "db", "x")
@@ -314,7 +314,7 @@ func TestHybridKeyWorks(t *testing.T) {
 	filetest.Write(t, s.keyFile, "# mine\n"+id.String()+"\n")
 	mustCreate(t, s, "db", canary)
 	if got := reveal(t, s, "db"); got != canary {
-		t.Errorf("got %q", got)
+		t.Errorf("got %q, want %q", got, canary)
 	}
 }
 
@@ -354,7 +354,7 @@ func TestDamagedFileIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := reveal(t, s, "db"); got != canary {
-		t.Errorf("restored: %q", got)
+		t.Errorf("restored: got %q, want %q", got, canary)
 	}
 }
 
@@ -430,7 +430,7 @@ func TestInterrupt(t *testing.T) {
 		t.Errorf("locked: %v", err)
 	}
 	if got := reveal(t, s, "db"); got != "one" {
-		t.Errorf("the value is %q", got)
+		t.Errorf("the value: got %q, want %q", got, "one")
 	}
 }
 

@@ -234,7 +234,7 @@ func TestServerGoesAway(t *testing.T) {
 	close(proceed)
 	wg.Wait()
 	if n := dials.Load(); n != 2 {
-		t.Errorf("there were %d connections", n)
+		t.Errorf("there were %d connections, want 2", n)
 	}
 }
 
@@ -313,7 +313,7 @@ func TestE55_BuffersAreOverwritten(t *testing.T) {
 	}
 	old := append(make([]byte, 0, len(secret)), secret...)
 	if grown := grow(old, 1); !bytes.Equal(grown, secret) || bytes.Contains(old, secret) {
-		t.Errorf("growing %q leaves %q", grown, old)
+		t.Errorf("growing %q leaves %q, want %q", grown, old, secret)
 	}
 }
 

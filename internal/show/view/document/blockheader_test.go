@@ -24,7 +24,7 @@ func TestBlockHeaderEverywhere(t *testing.T) {
 		for offset := range n + 2 {
 			got, want := blockHeader(file, offset), hcled.ContextString(file, offset)
 			if got != want {
-				t.Errorf("at %d: %q, want %q", offset, got, want)
+				t.Errorf("at %d: got %q, want %q", offset, got, want)
 			}
 			if got != "" {
 				named++

@@ -15,6 +15,6 @@ func TestTypesAreNoReferences(t *testing.T) {
 		t.Fatal(diags)
 	}
 	if got := expressionJSON(e).References; !slices.Equal(got, []string{"var.a"}) {
-		t.Errorf("the references are %q", got)
+		t.Errorf("the references: got %q, want %q", got, []string{"var.a"})
 	}
 }

@@ -107,6 +107,7 @@ type jsonInstance struct {
 	Type         string   `json:"type"`
 	Name         string   `json:"name"`
 	Index        addr.Key `json:"index,omitzero"`
+	IndexUnknown bool     `json:"index_unknown,omitempty"`
 	ProviderName string   `json:"provider_name"`
 }
 
@@ -127,7 +128,11 @@ type jsonResource struct {
 }
 
 func instanceJSON(a addr.Instance, p addr.Provider) jsonInstance {
-	return jsonInstance{Mode: modeJSON(a.Resource.Mode), Type: a.Resource.Type, Name: a.Resource.Name, Index: a.Key, ProviderName: providerName(p)}
+	out := jsonInstance{Mode: modeJSON(a.Resource.Mode), Type: a.Resource.Type, Name: a.Resource.Name, Index: a.Key, ProviderName: providerName(p)}
+	if a.Key == addr.AnyKey {
+		out.Index, out.IndexUnknown = addr.NoKey, true
+	}
+	return out
 }
 
 // modeJSON returns the word for a mode in documents, which is not the keyword of the block.

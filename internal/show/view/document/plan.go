@@ -19,7 +19,8 @@ import (
 
 // jsonPlan is the document of a plan. Programs that approve plans read ResourceChanges; programs that look at
 // the planned state, such as policy and cost checks, read PlannedValues and Configuration. Complete is false
-// for a plan that -target or -exclude restricts, so that a program can refuse to approve it.
+// for a plan that -target or -exclude restricts, or that defers something, so that a program can refuse to
+// approve it.
 type jsonPlan struct {
 	FormatVersion      string                      `json:"format_version"`
 	TerraformVersion   string                      `json:"terraform_version"`
@@ -28,6 +29,7 @@ type jsonPlan struct {
 	PlannedValues      *jsonValues[OutputValue]    `json:"planned_values"`
 	ResourceDrift      []jsonChangeOf              `json:"resource_drift,omitempty"`
 	ResourceChanges    []jsonChangeOf              `json:"resource_changes,omitempty"`
+	DeferredChanges    []jsonDeferral              `json:"deferred_changes,omitempty"`
 	OutputChanges      map[string]jsonChange       `json:"output_changes,omitempty"`
 	ActionInvocations  []jsonInvocation            `json:"action_invocations,omitempty"`
 	EphemeralVariables []string                    `json:"ephemeral_variables,omitempty"` // to be given again to apply the plan
@@ -106,7 +108,7 @@ type Importing struct {
 func Plan(p *plan.Plan, tree *config.Tree, relevant Relevant, s ConfigSchemas, v Versions) ([]byte, error) {
 	doc := &jsonPlan{
 		FormatVersion: "1.2", TerraformVersion: v.Compat, ProductVersion: v.Product,
-		Applyable: p.Changed() && !p.Errored, Complete: !p.Errored && len(p.Targets)+len(p.Excludes) == 0, Errored: p.Errored,
+		Applyable: p.Changed() && !p.Errored, Complete: !p.Errored && len(p.Targets)+len(p.Excludes) == 0 && p.Complete(), Errored: p.Errored,
 		EphemeralVariables: p.EphemeralVariables,
 	}
 	if !p.Timestamp.IsZero() {
@@ -123,6 +125,9 @@ func Plan(p *plan.Plan, tree *config.Tree, relevant Relevant, s ConfigSchemas, v
 		return nil, err
 	}
 	if doc.PlannedValues, err = plannedValues(p, doc.ResourceChanges, s); err != nil {
+		return nil, err
+	}
+	if doc.DeferredChanges, err = deferralList(p.Deferrals, s); err != nil {
 		return nil, err
 	}
 	if doc.OutputChanges, err = outputChanges(p); err != nil {

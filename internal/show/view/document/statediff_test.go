@@ -62,7 +62,7 @@ func TestCompareStates(t *testing.T) {
 				t.Error(diff)
 			}
 			if d.Empty() != (len(test.want) == 0) {
-				t.Errorf("empty: %t", d.Empty())
+				t.Errorf("empty: got %t, want %t", d.Empty(), (len(test.want) == 0))
 			}
 		})
 	}

@@ -180,7 +180,7 @@ func (b *browser) want(pairs ...string) {
 	b.Helper()
 	for i := 0; i < len(pairs); i += 2 {
 		if got := b.text(pairs[i]); got != pairs[i+1] {
-			b.Errorf("%s is %q, not %q", pairs[i], got, pairs[i+1])
+			b.Errorf("%s: got %q, want %q", pairs[i], got, pairs[i+1])
 		}
 	}
 }

@@ -125,7 +125,7 @@ func TestTextsAreVisible(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n := bytes.Count(doc.Bytes(), []byte(secret)); n != 5 || bytes.ContainsRune(doc.Bytes(), '\u202e') {
-		t.Errorf("the text is there %d times", n)
+		t.Errorf("the text is there %d times, want 5", n)
 	}
 	if !bytes.Contains(doc.Bytes(), []byte("<title>State · Mayfly</title>")) {
 		t.Error("the page has no title that says what it shows")

@@ -98,7 +98,7 @@ func TestOutcomes(t *testing.T) {
 			t.Errorf("applied: %v\n%s", apply, diff)
 		}
 		if has := strings.Contains(text, "Applied: 1 done, 1 failed, 1 not finished, 3 not begun."); has != apply || !strings.Contains(text, "<h1>Plan</h1>") {
-			t.Errorf("applied: %v, and the page says so: %v", apply, has)
+			t.Errorf("applied: %v, and the page says so: got %v, want %v", apply, has, apply)
 		}
 	}
 }
@@ -128,7 +128,7 @@ func TestRemarks(t *testing.T) {
 			t.Errorf("%s: %q", name, banner)
 		}
 		if order := strings.Contains(text, `class="node"`); order != test.order || !strings.Contains(text, "<h1>A page</h1>") || !strings.Contains(text, `<p class="summary">`) {
-			t.Errorf("%s: the page has an order: %v", name, order)
+			t.Errorf("%s: the page has an order: got %v, want %v", name, order, test.order)
 		}
 	}
 }

@@ -130,7 +130,7 @@ func TestTextIsTame(t *testing.T) {
 		p := &page{}
 		p.Text(in)
 		if got := p.String(); got != want {
-			t.Errorf("%q: %q, not %q", in, got, want)
+			t.Errorf("%q: got %q, want %q", in, got, want)
 		}
 	}
 }

@@ -211,6 +211,6 @@ func TestMemoryIsBounded(t *testing.T) {
 		p.event(ms(i), event.Progress, event.OpOpen, login)
 	}
 	if n := len(p.r.objectOrder[0].ops) + len(p.r.thingOrder); n != 1 {
-		t.Errorf("%d things are kept", n)
+		t.Errorf("%d things are kept, want 1", n)
 	}
 }

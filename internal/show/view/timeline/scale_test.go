@@ -50,7 +50,7 @@ func TestWaitsAreCut(t *testing.T) {
 	}
 	for at, want := range map[time.Duration]float64{0: 0, ms(500): 24, ms(1000): 48, ms(30_001_000): 50, ms(60_001_000): 52, ms(60_002_000): 100} {
 		if got := s.x(zero.Add(at)); got != want {
-			t.Errorf("%s is at %v, not %v", at, got, want)
+			t.Errorf("%s is at %v, want %v", at, got, want)
 		}
 	}
 	want := []string{"0", "0.2 s", "0.4 s", "0.6 s", "0.8 s", "16:40:01", "16:40:01.2", "16:40:01.4", "16:40:01.6", "16:40:01.8"}
@@ -96,7 +96,7 @@ func TestDurations(t *testing.T) {
 		ms(12_340): "12.3 s", time.Minute: "1 min", 200 * time.Second: "3 min 20 s", 2 * time.Hour: "2 h", 125 * time.Minute: "2 h 5 min",
 	} {
 		if got := Duration(d); got != want {
-			t.Errorf("%v: %q, not %q", d, got, want)
+			t.Errorf("%v: got %q, want %q", d, got, want)
 		}
 	}
 }

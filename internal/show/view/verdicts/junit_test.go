@@ -67,7 +67,7 @@ func TestJUnit(t *testing.T) {
 		}
 	}
 	if got := strings.Join(suites, ", "); got != "a<b>.tftest.hcl 4 1 1 1, empty.tftest.hcl 0 0 0 0" {
-		t.Errorf("the suites are %s", got)
+		t.Errorf("the suites: got %s, want %s", got, "a<b>.tftest.hcl 4 1 1 1, empty.tftest.hcl 0 0 0 0")
 	}
 	for name, want := range map[string]string{
 		"passes":  "a<b>.tftest.hcl 1.500000",
@@ -76,7 +76,7 @@ func TestJUnit(t *testing.T) {
 		"skipped": "a<b>.tftest.hcl  skipped ",
 	} {
 		if cases[name] != want {
-			t.Errorf("%s is %q, want %q", name, cases[name], want)
+			t.Errorf("%s: got %q, want %q", name, cases[name], want)
 		}
 	}
 }

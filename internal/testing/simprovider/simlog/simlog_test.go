@@ -43,17 +43,17 @@ func TestCalls(t *testing.T) {
 		t.Errorf("calls = %+v", calls)
 	}
 	if got := l.MaxConcurrency(simlog.Filter{RPC: "ApplyResourceChange"}); got != 2 {
-		t.Errorf("MaxConcurrency = %d, want 2", got)
+		t.Errorf("MaxConcurrency: got %d, want 2", got)
 	}
 	if got := l.MaxConcurrency(simlog.Filter{Name: "a"}); got != 1 {
-		t.Errorf("MaxConcurrency of calls one after the other = %d, want 1", got)
+		t.Errorf("MaxConcurrency of calls one after the other: got %d, want 1", got)
 	}
 	want := map[string]int{"OpenEphemeralResource": 2, "RenewEphemeralResource": 1, "CloseEphemeralResource": 1, "ApplyResourceChange": 3}
 	if diff := cmp.Diff(want, l.Counts()); diff != "" {
 		t.Error(diff)
 	}
 	if got := l.Count(simlog.Filter{Type: "sim_x", Name: "b"}); got != 1 {
-		t.Errorf("Count = %d, want 1", got)
+		t.Errorf("Count: got %d, want 1", got)
 	}
 }
 
@@ -74,7 +74,7 @@ func TestWindows(t *testing.T) {
 		t.Error("Covers: x lies in both windows, y ends after a was closed")
 	}
 	if got := l.MaxOpen(); got != 2 {
-		t.Errorf("MaxOpen = %d, want 2", got)
+		t.Errorf("MaxOpen: got %d, want 2", got)
 	}
 	if diff := cmp.Diff([]string{"sim_x.b: 0 closes"}, l.Unclosed()); diff != "" {
 		t.Error(diff)
@@ -88,7 +88,7 @@ func TestRead(t *testing.T) {
 		t.Fatalf("a torn last line: %d entries, %v", len(l), err)
 	}
 	if got, want := l.Transcript(simlog.Filter{}), "> A\n< A: error\n"; got != want {
-		t.Errorf("Transcript = %q, want %q", got, want)
+		t.Errorf("Transcript: got %q, want %q", got, want)
 	}
 	if _, err := simlog.Read(strings.NewReader("nonsense\n" + whole)); err == nil || !strings.Contains(err.Error(), "line 1") {
 		t.Errorf("a malformed line: %v", err)

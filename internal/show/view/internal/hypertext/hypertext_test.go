@@ -30,7 +30,7 @@ func TestDocument(t *testing.T) {
 			want += "; script-src " + hashOf(t, page, "script")
 		}
 		if want += "; base-uri 'none'; form-action 'none'"; policy != want {
-			t.Errorf("the policy is %s, want %s", policy, want)
+			t.Errorf("the policy: got %s, want %s", policy, want)
 		}
 		for _, s := range []string{"<title>a &lt;title&gt; &amp; more</title>", `<p title="&#34;&#39;&gt;&lt;script&gt;\u{202e}">x\u{0}y</p>`} {
 			if !strings.Contains(page, s) {
