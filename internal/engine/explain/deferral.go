@@ -54,7 +54,7 @@ func deferredHappens(e *Explainer, out *Answer, s subject, deferrals []*plan.Def
 func whyDeferred(e *Explainer, d *plan.Deferral) []Point {
 	why := Point{Kind: string(d.Reason), Text: d.Reason.Text()}
 	if b := e.block(d.Change.Addr); b != nil && d.Reason == plan.DeferredCountUnknown && b.Repeat.Repeated() {
-		why.Place, why.Chain = placeOf(b.Repeat.Expr().Range()), e.firstChain(b, blocks.ForRepetition)
+		why.Place, why.Chain = placeOf(b.Repeat.Expr().Range()), firstChain(b, blocks.ForRepetition)
 	}
 	out := []Point{why}
 	for _, w := range d.WaitsFor {

@@ -147,7 +147,7 @@ func (r *Report) Plan(p *plan.Plan, s document.Schemas, why func(*plan.Change) [
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	changes := view.NewChanges(p, s)
-	r.rounds = append(r.rounds, round{summary: withDeferred(changes.Summary(), len(p.Deferrals))})
+	r.rounds = append(r.rounds, round{summary: changes.Summary()})
 	r.title = cmp.Or(r.title, "Plan")
 	if err := r.addPlan(p, changes, why); err != nil {
 		return err

@@ -54,14 +54,6 @@ func (r *Report) addDeferrals(p *plan.Plan, changes *view.Changes) error {
 	return nil
 }
 
-// withDeferred adds the number of a plan's deferrals to its summary.
-func withDeferred(summary string, n int) string {
-	if n == 0 {
-		return summary
-	}
-	return fmt.Sprintf("%s %d deferred to a later plan.", summary, n)
-}
-
 // summaries returns the lines at the head of the page: the numbers of each round, and of its outcomes.
 func (r *Report) summaries() []string {
 	if len(r.rounds) == 0 {

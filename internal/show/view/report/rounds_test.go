@@ -80,7 +80,7 @@ func TestRounds(t *testing.T) {
 		t.Error(diff)
 	}
 	for _, want := range []string{
-		"Round 1: Plan: 3 to add, 0 to change, 2 to destroy. 2 deferred to a later plan. Applied: 4 done.",
+		"Round 1: Plan: 3 to add, 0 to change, 2 to destroy. Deferred: 2. Applied: 4 done.",
 		"Round 2: Plan: 1 to add, 1 to change, 0 to destroy. Applied: 0 done, 1 failed, 1 not begun.",
 		"is deferred: its instances are known only after an apply",
 		"It waits for t_x.producer.",
@@ -130,7 +130,7 @@ func TestIncompletePlan(t *testing.T) {
 		t.Fatal(err)
 	}
 	text, _ := pageOf(t, r)
-	if !strings.Contains(text, `<p class="banner">The plan is not complete: `) || !strings.Contains(text, "1 deferred to a later plan.") {
+	if !strings.Contains(text, `<p class="banner">The plan is not complete: `) || !strings.Contains(text, "Deferred: 1.") {
 		t.Error("the page does not say that the plan is not complete")
 	}
 	if strings.Contains(text, "Round 1") {
