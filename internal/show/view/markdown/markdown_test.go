@@ -65,7 +65,16 @@ func TestGolden(t *testing.T) {
 		{File: "tests/a.tftest.hcl", Run: "sets|name", Verdict: "pass", Took: "12ms"},
 		{File: "tests/a.tftest.hcl", Run: "checks", Verdict: "fail", Bad: true, Took: "1.002s", Text: "Error: Test assertion failed\n\n  on tests/a.tftest.hcl line 3"},
 	}}
-	for name, c := range map[string]report.Content{"plan": plan, "apply": apply, "tests": tests, "nothing": {Title: "Plan", Banner: "No changes: the infrastructure is as the configuration wants it."}} {
+	converge := report.Content{Title: "Apply", Summary: "Plan: 1 to add.", Rounds: 2, Banner: "The plan is not complete."}
+	for _, r := range []report.Row{row("create", "t_x.a"), row(report.Deferred, `t_x.b["*"]`), row("update", "t_x.a"), row(report.Deferred, `t_x.c["*"]`)} {
+		r.Round = 1 + len(converge.Rows)/2
+		if r.Kind == report.Deferred {
+			r.Headline, r.Why = "is deferred: its instances are known only after an apply", []string{"It waits for t_x.a."}
+		}
+		converge.Rows = append(converge.Rows, r)
+	}
+
+	for name, c := range map[string]report.Content{"plan": plan, "apply": apply, "converge": converge, "tests": tests, "nothing": {Title: "Plan", Banner: "No changes: the infrastructure is as the configuration wants it."}} {
 		t.Run(name, func(t *testing.T) {
 			got, path := written(t, c), filepath.Join("testdata", name+".md")
 			if os.Getenv("MAYFLY_UPDATE_GOLDEN") != "" {

@@ -23,6 +23,7 @@ type row struct {
 	Kind    string `json:"k"`
 	Outcome string `json:"o"`
 	Took    string `json:"t"`
+	Round   int    `json:"r"`
 }
 
 // pageOf returns the text of a page, and its rows.
@@ -76,14 +77,14 @@ func TestOutcomes(t *testing.T) {
 		}
 		text, got := pageOf(t, r)
 		want := []row{
-			{"t_y.new", "drift", "", ""},
-			{"t_y.new", "create", "done", "1 s"},
-			{"t_y.old", "delete", "not finished", ""},
-			{"t_y.web", "replace", "failed", "2 s"},
-			{"", "create", "not begun", ""},
-			{"module.m0.t_y.many[0]", "update", "not begun", ""},
-			{"t_y.same", "move", "", ""},
-			{"t_y.imported", "import", "not begun", ""},
+			{"t_y.new", "drift", "", "", 1},
+			{"t_y.new", "create", "done", "1 s", 1},
+			{"t_y.old", "delete", "not finished", "", 1},
+			{"t_y.web", "replace", "failed", "2 s", 1},
+			{"", "create", "not begun", "", 1},
+			{"module.m0.t_y.many[0]", "update", "not begun", "", 1},
+			{"t_y.same", "move", "", "", 1},
+			{"t_y.imported", "import", "not begun", "", 1},
 		}
 		for i := range want {
 			if !apply {
