@@ -16,6 +16,14 @@ type Dep struct {
 	Within   addr.ModuleInstance // with Modules: the module instance that all of them lie in
 }
 
+// String returns the address of the instance, or of the resource for all of its instances.
+func (d Dep) String() string {
+	if d.All || d.Modules {
+		return d.Resource.String()
+	}
+	return d.Resource.Instance(d.Key).String()
+}
+
 // Span is all instances of a block in the module instances within one module instance. It is comparable.
 type Span struct {
 	Within addr.ModuleInstance

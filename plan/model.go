@@ -106,6 +106,9 @@ type Change struct {
 	StateDeps []addr.ConfigResource
 	// CreateBeforeDestroy is the object's order of replacement, from configuration, dependents or state.
 	CreateBeforeDestroy bool
+	// KeepsReplaced says that a replacement that creates first leaves the old object, deposed, to a later
+	// plan, because something deferred depends on it.
+	KeepsReplaced bool
 
 	Importing       *Importing
 	GeneratedConfig string // generated configuration for an imported object; "" if none
@@ -309,7 +312,9 @@ func (p *Plan) Counts() Counts {
 			n.Destroy++
 		case DeleteThenCreate, CreateThenDelete:
 			n.Add++
-			n.Destroy++
+			if !c.KeepsReplaced {
+				n.Destroy++
+			}
 		case Forget:
 			n.Forget++
 		case ForgetThenCreate:
