@@ -30,7 +30,7 @@ type changeFlags struct {
 
 	// The scope of the plan.
 	destroy, refreshOnly, refresh bool
-	lazyEphemeral                 bool
+	lazyEphemeral, allowDeferral  bool
 	targets, excludes, replace    []string
 	targetFiles, excludeFiles     []string
 	assumeUnchanged, invoke       []string
@@ -55,6 +55,7 @@ func (c *changeFlags) flags(in *input, wd *workingDir) []cli.Flag {
 		boolFlag("refresh-only", "Only detect changes made outside and record them in the state.", &c.refreshOnly),
 		boolFlag("refresh", "Plan from the state alone, without reading the real objects first.", &c.refresh),
 		boolFlag("lazy-ephemeral", "Don't open ephemeral resources in the plan that only write-only arguments use. Those arguments are unknown until apply, which opens the resources only for what changes.", &c.lazyEphemeral),
+		boolFlag("allow-deferral", "Leave to a later plan what can't be planned yet: objects with an unknown count, for_each or provider configuration, and what depends on them.", &c.allowDeferral),
 		stringFlag("require-ephemeral", "Refuse a plan that would store attributes of a `KIND`: \"sensitive\", which their schemas or the configuration say they are.", &c.requireEphemeral),
 		listFlag("target", "Plan only the module, resource or instance at `ADDRESS` and what it depends on.", &c.targets),
 		listFlag("target-file", "Like -target, for each line of `FILE`.", &c.targetFiles),
@@ -103,8 +104,8 @@ func (c *changeFlags) check() diag.List {
 		return diag.Errorf("Incompatible options", "-assume-unchanged cannot be used with -destroy or -refresh-only, because such plans compare nothing with the configuration.")
 	case len(c.replace) > 0 && (c.destroy || c.refreshOnly):
 		return diag.Errorf("Incompatible options", "-replace cannot be used with -destroy or -refresh-only, because such plans create nothing.")
-	case len(c.invoke) > 0 && (c.destroy || c.refreshOnly || len(c.replace)+len(c.targets)+len(c.targetFiles)+len(c.excludes)+len(c.excludeFiles)+len(c.assumeUnchanged) > 0 || c.generate != ""):
-		return diag.Errorf("Incompatible options", "-invoke plans nothing but invocations of actions, so it cannot be used with options that choose which objects are planned and how: -destroy, -refresh-only, -replace, -target, -exclude, -assume-unchanged and -generate-config-out.")
+	case len(c.invoke) > 0 && (c.destroy || c.refreshOnly || len(c.replace)+len(c.targets)+len(c.targetFiles)+len(c.excludes)+len(c.excludeFiles)+len(c.assumeUnchanged) > 0 || c.generate != "" || c.allowDeferral):
+		return diag.Errorf("Incompatible options", "-invoke plans nothing but invocations of actions, so it cannot be used with options that choose which objects are planned and how: -destroy, -refresh-only, -replace, -target, -exclude, -assume-unchanged, -generate-config-out and -allow-deferral.")
 	}
 	return c.checkGenerate()
 }
@@ -112,7 +113,7 @@ func (c *changeFlags) check() diag.List {
 // planOptions converts the command's options to options of the library. Files of addresses are read here. All
 // mistakes in addresses are reported at once.
 func (c *changeFlags) planOptions() (mayfly.PlanOptions, diag.List) {
-	out := mayfly.PlanOptions{SkipRefresh: !c.refresh, LazyEphemeral: c.lazyEphemeral, RequireEphemeral: c.requireEphemeral != ""}
+	out := mayfly.PlanOptions{SkipRefresh: !c.refresh, LazyEphemeral: c.lazyEphemeral, AllowDeferral: c.allowDeferral, RequireEphemeral: c.requireEphemeral != ""}
 	switch {
 	case c.destroy:
 		out.Mode = plan.Destroy
@@ -215,6 +216,7 @@ type changeRun struct {
 	soft     context.Context
 	goesOn   func(*plan.Plan) bool // whether the plan is applied at once; nil for never
 	written  string                // file of the generated configuration, "" if none was written
+	saved    bool                  // the plan was made before, and is not shown
 	unseen   bool                  // the plan could not be shown: its reader has gone
 }
 
@@ -417,6 +419,7 @@ func (r *changeRun) apply(p *plan.Plan) int {
 	if err := r.out.page.StateOutputs(result); err != nil {
 		return r.out.wrote(err)
 	}
+	applied.Counts.Defer = len(p.Deferrals)
 	destroy := r.flags.command == "destroy" // "apply -destroy" reports like any apply
 	for _, s := range r.out.streams() {
 		if r.flags.command != "refresh" {
@@ -434,6 +437,11 @@ func (r *changeRun) apply(p *plan.Plan) int {
 	}
 	if r.flags.command != "refresh" {
 		r.out.say("\n%s", r.out.view.Success(view.ApplySummary(applied.Counts, destroy)))
+	}
+	if p.Changed() || r.saved { // otherwise the list is right above
+		if code := r.out.wroteText(view.Left(r.out.env.Stdout, p.Deferrals, r.out.view)); code != exitOK {
+			return code
+		}
 	}
 	if len(result.Outputs) == 0 {
 		return exitOK

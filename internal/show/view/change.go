@@ -48,6 +48,18 @@ func (c *Changes) Drift(change *plan.Change) (headline, text string, err error) 
 	return driftHeadline(change), strings.TrimRight(c.w.String(), "\n") + "\n", nil
 }
 
+// Deferral returns the block of a deferred change, with the objects that it waits for; "" if there is
+// neither. An error is of a value that cannot be decoded.
+func (c *Changes) Deferral(d *plan.Deferral) (string, error) {
+	c.w.Reset()
+	err := c.w.deferral(d)
+	_, text, _ := strings.Cut(strings.TrimRight(c.w.String(), "\n"), "\n") // without the headline
+	if text != "" {
+		text += "\n"
+	}
+	return text, err
+}
+
 // Folds returns the changes that are alike, those made outside among them.
 func (c *Changes) Folds() ([]*Fold, error) {
 	folds, err := c.w.foldChanges()

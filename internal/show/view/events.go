@@ -59,7 +59,10 @@ func (t *tally) add(e event.Event) {
 
 // ApplySummary returns the closing line of an apply, or of a destroy, without colour or line end.
 func ApplySummary(n plan.Counts, destroy bool) string {
-	forgotten, invoked := "", ""
+	forgotten, invoked, deferred := "", "", ""
+	if n.Defer > 0 {
+		deferred = fmt.Sprintf(", %d deferred", n.Defer)
+	}
 	if n.Invoke > 0 {
 		invoked = fmt.Sprintf(" Actions: %d invoked.", n.Invoke)
 	}
@@ -67,13 +70,13 @@ func ApplySummary(n plan.Counts, destroy bool) string {
 		forgotten = fmt.Sprintf(", %d forgotten", n.Forget)
 	}
 	if destroy {
-		return fmt.Sprintf("Destroy complete! Resources: %d destroyed%s.", n.Destroy, forgotten)
+		return fmt.Sprintf("Destroy complete! Resources: %d destroyed%s%s.", n.Destroy, forgotten, deferred)
 	}
 	imported := ""
 	if n.Import > 0 {
 		imported = fmt.Sprintf("%d imported, ", n.Import)
 	}
-	return fmt.Sprintf("Apply complete! Resources: %s%d added, %d changed, %d destroyed%s.%s", imported, n.Add, n.Change, n.Destroy, forgotten, invoked)
+	return fmt.Sprintf("Apply complete! Resources: %s%d added, %d changed, %d destroyed%s%s.%s", imported, n.Add, n.Change, n.Destroy, forgotten, deferred, invoked)
 }
 
 // wording has the words for an operation: when it starts, while it lasts and when it has ended. An empty text

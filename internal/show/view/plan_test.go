@@ -90,7 +90,7 @@ func TestPlanWithoutChanges(t *testing.T) {
 	}
 	for _, path := range []string{"", "tf.plan"} {
 		sb.WriteString("==========\n")
-		if err := PlanFooter(&sb, path, "", Options{Width: 78}); err != nil {
+		if err := PlanFooter(&sb, path, "", path != "", Options{Width: 78}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -39,6 +39,7 @@ var kinds = []kind{
 	{"create", "Create", "to create"},
 	{"read", "Read during apply", "to read"},
 	{"invoke", "Invoke", "to invoke"},
+	{"deferred", "Deferred to a later plan", "deferred"},
 	{"object", "Objects", "objects"},
 }
 

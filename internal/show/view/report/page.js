@@ -1,8 +1,8 @@
 "use strict";
 (() => {
 const chunk = 200, delay = 120, few = 10;
-const words = {create: "create", update: "update", replace: "replace", delete: "destroy", read: "read later", forget: "forget", move: "move", import: "import", drift: "changed outside", invoke: "invoke", object: "object", "no-op": "no change"};
-const marks = {create: "+", update: "~", replace: "±", delete: "−", read: "≤", forget: "×", move: "→", import: "↓", drift: "≈", invoke: "»", object: "·"};
+const words = {create: "create", update: "update", replace: "replace", delete: "destroy", read: "read later", forget: "forget", move: "move", import: "import", drift: "changed outside", invoke: "invoke", deferred: "deferred", object: "object", "no-op": "no change"};
+const marks = {create: "+", update: "~", replace: "±", delete: "−", read: "≤", forget: "×", move: "→", import: "↓", drift: "≈", invoke: "»", deferred: "…", object: "·"};
 const $ = id => document.getElementById(id);
 const make = (name, cls, text) => {
   const e = document.createElement(name);

@@ -69,6 +69,9 @@ type Row struct {
 	Fold     int      `json:"g,omitempty"` // the number of the fold that it is in, from 1
 }
 
+// deferredKind is the kind of rows for changes that are left to a later plan.
+const deferredKind = "deferred"
+
 // Outcomes of an object.
 const (
 	Done       = "done"
@@ -151,6 +154,10 @@ func (r *Report) Plan(p *plan.Plan, s document.Schemas, why func(*plan.Change) [
 	switch {
 	case p.Errored:
 		r.banner = "Planning failed. The page shows the plan as far as it was made."
+	case !p.Complete() && !p.Changed():
+		r.banner = "Nothing can be changed yet: all changes are deferred to a later plan."
+	case !p.Complete():
+		r.banner = fmt.Sprintf("%d deferred to a later plan, which is to be made once this one is applied.", len(p.Deferrals))
 	case !p.Changed():
 		r.banner = "No changes: the infrastructure is as the configuration wants it."
 	case len(p.Targets)+len(p.Excludes) > 0:
@@ -192,6 +199,9 @@ func (r *Report) planned(p *plan.Plan, changes *view.Changes, why func(*plan.Cha
 		}
 		r.add(next)
 	}
+	if err := r.deferred(p, changes); err != nil {
+		return err
+	}
 	if !p.Invoking() {
 		return nil // the actions are in the texts of the changes that trigger them
 	}
@@ -201,6 +211,20 @@ func (r *Report) planned(p *plan.Plan, changes *view.Changes, why func(*plan.Cha
 			return err
 		}
 		r.add(Row{Address: i.Action.String(), Module: i.Action.Module.String(), Kind: "invoke", Headline: "will be invoked", Text: text})
+	}
+	return nil
+}
+
+// deferred adds a row for each change that the plan leaves to a later one.
+func (r *Report) deferred(p *plan.Plan, changes *view.Changes) error {
+	for _, d := range p.Deferrals {
+		text, err := changes.Deferral(d)
+		if err != nil {
+			return err
+		}
+		r.add(Row{
+			Address: d.Change.Object().String(), Module: d.Change.Addr.Module.String(), Kind: deferredKind, Headline: view.DeferralHeadline(d), Text: text,
+		})
 	}
 	return nil
 }
@@ -254,7 +278,7 @@ func (r *Report) settle() {
 		next := &r.rows[i]
 		got := r.results[next.Address]
 		switch {
-		case next.Kind == "drift" || next.Kind == "move":
+		case next.Kind == "drift" || next.Kind == "move" || next.Kind == deferredKind:
 		case got == nil:
 			next.Outcome = NotBegun
 		default:

@@ -1,0 +1,36 @@
+package document
+
+import (
+	"slices"
+
+	"github.com/mayfly-iac/mayfly/plan"
+)
+
+// jsonDeferral is a change that the plan leaves to a later one. terraform-json reads it, but for WaitsFor.
+type jsonDeferral struct {
+	Reason   string       `json:"reason"`
+	Change   jsonChangeOf `json:"resource_change"`
+	WaitsFor []string     `json:"waits_for,omitempty"`
+}
+
+// deferralList encodes deferrals in their order, nil if there are none.
+func deferralList(list []*plan.Deferral, s Schemas) ([]jsonDeferral, error) {
+	var out []jsonDeferral
+	for _, d := range list {
+		c, err := changeJSON(d.Change, s)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, jsonDeferral{Reason: string(d.Reason), Change: c, WaitsFor: Awaited(d)})
+	}
+	return out, nil
+}
+
+// Awaited returns the addresses of the objects that a deferred change waits for, nil if they are not known.
+func Awaited(d *plan.Deferral) []string {
+	var out []string
+	for _, dep := range d.WaitsFor {
+		out = append(out, dep.String())
+	}
+	return slices.Compact(out)
+}
