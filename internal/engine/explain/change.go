@@ -55,11 +55,15 @@ func (e *Explainer) happens(out *Answer, s subject) {
 			}
 		}
 	}
+	later := deferralsOf(e, s.instance)
+	defer explainDeferred(e, out, later)
 	switch {
 	case s.instance.Resource.Mode == addr.Ephemeral:
 		e.ephemeralHappens(out, s)
 	case s.instance.Resource.Mode == addr.Action:
 		actionHappens(e, out, s)
+	case len(list) == 0 && len(later) > 0:
+		out.Action, out.Headline = "defer", "is deferred to a later plan"
 	case len(list) == 0:
 		e.absent(out, s)
 	case len(list) == 1:
@@ -280,6 +284,9 @@ func (e *Explainer) moduleHappens(out *Answer, s subject) {
 			}
 			out.Why = append(out.Why, Point{Kind: a.String(), Text: plural(counts[a], "object") + which + headlines[a]})
 		}
+	}
+	if n := deferredIn(e, call); n > 0 {
+		out.Why = append(out.Why, Point{Kind: "defer", Text: plural(n, "change") + " deferred to a later plan"})
 	}
 }
 
