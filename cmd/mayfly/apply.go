@@ -143,8 +143,8 @@ func (c *changeCommands) planAndApply(ctx context.Context, f *applyFlags, name s
 // because applying a saved plan never refreshes, and test frameworks give -refresh=false to every apply;
 // -refresh-only is allowed because they give it with a saved plan too, and other engines ignore it there.
 func (c *changeFlags) savedConflicts() diag.List {
-	if c.destroy || c.lazyEphemeral || len(c.targets)+len(c.targetFiles)+len(c.excludes)+len(c.excludeFiles)+len(c.replace) > 0 {
-		return diag.Errorf("Can't change the options of a saved plan", "A saved plan is applied as it is: -destroy, -target, -exclude, -replace and -lazy-ephemeral are options for making a plan. Make a new plan instead.")
+	if c.destroy || c.lazyEphemeral || c.allowDeferral || len(c.targets)+len(c.targetFiles)+len(c.excludes)+len(c.excludeFiles)+len(c.replace) > 0 {
+		return diag.Errorf("Can't change the options of a saved plan", "A saved plan is applied as it is: -destroy, -target, -exclude, -replace, -lazy-ephemeral and -allow-deferral are options for making a plan. Make a new plan instead.")
 	}
 	var diags diag.List
 	if c.refreshOnly {
@@ -167,7 +167,7 @@ func (c *changeCommands) applySaved(ctx context.Context, f *applyFlags, path str
 func (c *changeCommands) carryOutSaved(ctx context.Context, f *applyFlags, path string) int {
 	hard, soft, stop := interruptible(ctx, c.signals)
 	defer stop()
-	r := &changeRun{out: c.out, in: c.in, wd: c.wd, flags: &f.changeFlags, hard: hard, soft: soft}
+	r := &changeRun{out: c.out, in: c.in, wd: c.wd, flags: &f.changeFlags, hard: hard, soft: soft, saved: true}
 	// r gets its session later.
 	defer func() { r.end() }()
 	d := c.wd.dirOf("", f.input)
