@@ -40,7 +40,8 @@ type changeFlags struct {
 	pageFlags
 	// How it is shown.
 	concise, showSensitive bool
-	suppressForgetErrors   bool   // only for the commands that apply
+	suppressForgetErrors   bool   // only for the commands that apply, as is the next one
+	converge               bool   // in rounds
 	reads                  bool   // the command only reads the state
 	command                string // "destroy" or "refresh" if that was typed, whose messages differ
 	generate               string
@@ -218,6 +219,8 @@ type changeRun struct {
 	written  string                // file of the generated configuration, "" if none was written
 	saved    bool                  // the plan was made before, and is not shown
 	unseen   bool                  // the plan could not be shown: its reader has gone
+	rounds   *mayfly.Rounds        // nil unless the run converges
+	made     plan.Counts           // of all rounds that were applied
 }
 
 // setUp applies the options about output, and reports whether that succeeded. more are files that only one
@@ -284,19 +287,21 @@ func (r *changeRun) working(f func() diag.List) (diags diag.List) {
 // plan plans and shows the plan. ok is false if there were errors, which have been reported; p may still be
 // a plan with errors then.
 func (r *changeRun) plan() (p *plan.Plan, ok bool) {
-	opt, diags := r.flags.planOptions()
-	if !r.out.report(diags) {
-		return nil, false
+	var diags diag.List
+	if r.rounds != nil && r.rounds.Number() > 0 {
+		p, diags = r.planned(mayfly.PlanOptions{})
+	} else {
+		opt, wrong := r.flags.planOptions()
+		if !r.out.report(wrong) {
+			return nil, false
+		}
+		// The values were collected when the session began, from all their sources.
+		opt.Variables, opt.Soft = r.Variables, r.soft
+		if !r.generateConfig(&opt) {
+			return nil, false
+		}
+		p, diags = r.planned(opt)
 	}
-	// The values were collected when the session began, from all their sources.
-	opt.Variables, opt.Soft = r.Variables, r.soft
-	if !r.generateConfig(&opt) {
-		return nil, false
-	}
-	diags = r.working(func() (diags diag.List) {
-		p, diags = r.Operation.Plan(r.hard, opt)
-		return diags
-	})
 	diags = append(diags, r.unfinished(diags)...)
 	if p != nil && restricted(p) {
 		diags = append(diags, diag.Warnf("Resource targeting is in effect", "-target and -exclude leave parts of the configuration out, so this plan may be only some of what the configuration asks for.\n\nThey are meant for exceptional situations, such as recovering from an error. For everyday work, plan the whole configuration.")...)
@@ -394,17 +399,17 @@ func approval(out *output, mode plan.Mode, workspace string) term.Question {
 }
 
 // apply applies the plan, reports the result and returns the exit status. The state is unlocked before
-// anything is written, so that a slow reader does not keep the lock. Changes that were made are reported by
-// the engine's events, so an error here ends the command without a summary.
+// anything is written, so that a slow reader does not keep the lock, unless another round follows. Changes
+// that were made are reported by the engine's events, so an error here ends the command without a summary.
 func (r *changeRun) apply(p *plan.Plan) int {
 	stop := r.out.showStatus(view.Steps(p))
 	defer stop()
 	var applied *engine.Applied
 	var diags diag.List
-	r.out.patience.During(func() {
-		applied, diags = r.Operation.Apply(r.hard, p, mayfly.ApplyOptions{Variables: r.Variables, Soft: r.soft})
-	})
-	diags = append(diags, r.Unlock()...) // hold no lock while the result waits for a reader
+	r.out.patience.During(func() { applied, diags = r.carryOut(p) })
+	if !r.goesAround(p, diags) {
+		diags = append(diags, r.Unlock()...) // hold no lock while the result waits for a reader
+	}
 	stop()
 	if restricted(p) && applied != nil {
 		diags = append(diags, diag.Warnf("Applied changes may be incomplete", "The plan was restricted by -target or -exclude, so parts of the configuration and some outputs may still be as they were. To see what is left to do, run:\n    mayfly plan")...)
@@ -415,6 +420,7 @@ func (r *changeRun) apply(p *plan.Plan) int {
 	if ok := r.told(diags); applied == nil || !ok {
 		return exitError
 	}
+	r.note(applied.Counts)
 	result := r.Operation.State()
 	if err := r.out.page.StateOutputs(result); err != nil {
 		return r.out.wrote(err)
@@ -425,7 +431,7 @@ func (r *changeRun) apply(p *plan.Plan) int {
 		if r.flags.command != "refresh" {
 			s.Applied(applied.Counts, destroy)
 		}
-		if destroy {
+		if destroy || r.goesAround(p, nil) {
 			continue
 		}
 		if err := s.Outputs(result.Outputs); err != nil {
@@ -438,12 +444,12 @@ func (r *changeRun) apply(p *plan.Plan) int {
 	if r.flags.command != "refresh" {
 		r.out.say("\n%s", r.out.view.Success(view.ApplySummary(applied.Counts, destroy)))
 	}
-	if p.Changed() || r.saved { // otherwise the list is right above
+	if (p.Changed() || r.saved) && !r.goesAround(p, nil) { // otherwise the list is right above
 		if code := r.out.wroteText(view.Left(r.out.env.Stdout, p.Deferrals, r.out.view)); code != exitOK {
 			return code
 		}
 	}
-	if len(result.Outputs) == 0 {
+	if len(result.Outputs) == 0 || r.goesAround(p, nil) {
 		return exitOK
 	}
 	r.out.say("\n%s\n", r.out.view.Success("Outputs:"))

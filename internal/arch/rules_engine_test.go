@@ -81,7 +81,10 @@ var engineRules = map[string]rule{
 		why: "provisioners are given arguments and where to write: when they run, and what follows from it, is decided above",
 	},
 	"engine/timing":    {may: []string{"addr", "event"}, pure: true, modules: none, why: "how long something took is no reason to know what it was: a record must not be able to hold values"},
+	"engine/deferral":  {may: []string{"addr", "base/future", "plan", "state"}, pure: true, modules: none, why: "waiting follows from addresses and dependencies: no provider or value can matter"},
+	"engine/computed":  {may: []string{"addr", "diag", "plan", "state", "values/schema", "values/value"}, pure: true, modules: []string{cty}, why: "who uses a value follows from its marks, whatever is planned or applied"},
 	"engine/moves":     {may: []string{"addr", "language/config", "diag", "plan", "state"}, pure: true, modules: []string{hcl}, why: "addresses decide which object is which: no value, provider or evaluation can matter"},
+	"engine/rounds":    {may: []string{"addr", "diag", "plan"}, pure: true, modules: none, why: "whether a run gets on follows from its plans: no provider, value or state can matter"},
 	"engine/selection": {may: []string{"addr", "language/config", "diag", "plan"}, pure: true, modules: none, why: "what an option names is a matter of addresses and dependencies, which it is given"},
 	"engine/contract": {
 		may:  []string{"addr", "language/config", "diag", "values/leak", "values/schema", "values/value"},
@@ -100,7 +103,7 @@ var engineRules = map[string]rule{
 		why: "what a provider is asked about an object does not depend on how its configuration was evaluated or what else the run does",
 	},
 	"engine": {
-		may:  []string{"base/jsonvalue", "addr", "diag", "base/future", "values/schema", "values/value", "language/config", "state", "provider", "provider/processes", "engine/provision", "language/lang", "language/lang/funcs", "language/lang/generate", "plan", "engine/scrub", "engine/contract", "event", "engine/moves", "engine/selection", "engine/ephemeral", "language/eval", "language/eval/blocks", "language/eval/coverage", "base/slot", "engine/object", "engine/withheld", "values/fingerprint", "values/leak", "base/trace"},
+		may:  []string{"base/jsonvalue", "addr", "diag", "base/future", "values/schema", "values/value", "language/config", "state", "provider", "provider/processes", "engine/provision", "language/lang", "language/lang/funcs", "language/lang/generate", "plan", "engine/scrub", "engine/contract", "event", "engine/moves", "engine/rounds", "engine/computed", "engine/deferral", "engine/selection", "engine/ephemeral", "language/eval", "language/eval/blocks", "language/eval/coverage", "base/slot", "engine/object", "engine/withheld", "values/fingerprint", "values/leak", "base/trace"},
 		pure: true,
 		why:  "the engine is given a launcher and a journal: it must work without any terminal, store or plugin process",
 	},

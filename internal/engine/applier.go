@@ -9,6 +9,9 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/internal/base/future"
+	"github.com/mayfly-iac/mayfly/internal/engine/computed"
+	"github.com/mayfly-iac/mayfly/internal/engine/deferral"
+	"github.com/mayfly-iac/mayfly/internal/engine/rounds"
 	"github.com/mayfly-iac/mayfly/internal/engine/selection"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
 	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
@@ -25,6 +28,7 @@ type ApplyRequest struct {
 	Variables map[string]cty.Value // as for PlanRequest, ephemeral ones included
 	State     state.Run            // whose rows it changes: a result is durable before anything that depends on it starts
 	Salts     []fingerprint.Salt   // of the state as it is stored; a plan has none
+	Memory    *rounds.Memory       // of the run that the apply is a round of; nil for none
 	Soft      context.Context      // ends on the first interrupt; nil for never
 }
 
@@ -38,7 +42,8 @@ type applier struct {
 	*walk
 	req        ApplyRequest
 	selection  *selection.Selection // of the plan
-	left       *missingDeps         // objects; asked only about objects that no step under way may make
+	deferred   *deferral.Set        // by the plan
+	left       *deferral.Missing    // objects; asked only about objects that no step under way may make
 	checks     checkApplier
 	finishing  finisher
 	destroying destroyer
@@ -47,7 +52,8 @@ type applier struct {
 	preApply   *walk           // evaluates with the objects as they were: for the providers of destroyed objects
 	changing   context.Context // of the calls that change objects: their answers are recorded until it ends
 
-	deliveries deliveries                       // of computed values that are not stored
+	delivering sync.Mutex                       // writes of deliveries take their places one after the other
+	deliveries computed.Deliveries              // of computed values that are not stored
 	altered    plan.Instances                   // that the plan changes; set before any step starts
 	neededOpen func() map[*blocks.Resource]bool // of the configuration
 
@@ -115,6 +121,9 @@ func (a *applier) result(t *future.Task, in *eval.Instance) cty.Value {
 	a.mu.Unlock()
 	if ok {
 		return v
+	}
+	if a.deferred.Covers(in.Addr()) {
+		return unknownObject(in)
 	}
 	return a.fromState(in)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/internal/base/future"
 	"github.com/mayfly-iac/mayfly/internal/base/trace"
+	"github.com/mayfly-iac/mayfly/internal/engine/deferral"
 	"github.com/mayfly-iac/mayfly/internal/engine/selection"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
 	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
@@ -35,6 +36,7 @@ func (e *Engine) Apply(ctx context.Context, req ApplyRequest) (*Applied, diag.Li
 		walk: e.newWalk(ctx, req.Soft, req.State, e.opt.Hashes.New(req.Salts, rand.Reader)), req: req, selection: selection.New(req.Plan.Targets, req.Plan.Excludes), results: map[addr.Instance]cty.Value{},
 		opened: map[addr.Instance]struct{}{}, deposedBy: map[addr.Instance]addr.Deposed{}, neededOpen: sync.OnceValue(req.Config.NeededOpen),
 	}
+	a.time = req.Memory.Time()
 	a.checks = checkApplier{walk: a.walk, applier: a, reads: map[addr.Instance]nestedRead{}}
 	a.finishing = finisher{walk: a.walk, applier: a}
 	a.destroying = destroyer{walk: a.walk, applier: a}
@@ -42,10 +44,10 @@ func (e *Engine) Apply(ctx context.Context, req ApplyRequest) (*Applied, diag.Li
 	if e.opt.LeakPolicy == leak.Standard {
 		a.env.Leaks.Policy = req.Plan.LeakPolicy
 	}
-	a.computed.state = req.Plan.Prior
+	a.computed.State, a.deferred = req.Plan.Prior, deferral.Of(req.Plan)
 	for _, c := range req.Plan.Changes {
 		for _, w := range c.Withheld {
-			a.deliveries.expect(c.Addr, w.Consumers, w.Missed)
+			a.deliveries.Expect(c.Addr, w.Consumers, w.Missed)
 		}
 	}
 	a.startRuns()
@@ -64,7 +66,9 @@ func (e *Engine) Apply(ctx context.Context, req ApplyRequest) (*Applied, diag.Li
 		req.State.PutChecks(state.MergeChecks(req.Plan.LastingChecks(), a.run.Checks.Results()))
 	}
 	diags := a.run.Diags.List()
-	made = !diags.HasErrors()
+	if made = !diags.HasErrors(); made {
+		req.Memory.Applied(req.Plan)
+	}
 	return &Applied{Counts: a.counts}, provider.WithoutRepeats(diags)
 }
 
@@ -110,7 +114,7 @@ func (a *applier) apply() {
 			a.altered.Add(c.Addr)
 		}
 	}
-	a.left = &missingDeps{instances: a.run.InstancesOf, missing: a.absent}
+	a.left = &deferral.Missing{Instances: a.run.InstancesOf, Missing: a.absent}
 	a.finishing.conditions = a.finishing.listConditions()
 	uses := a.claimSteps(steps)
 	a.runSteps(steps, uses)

@@ -13,6 +13,7 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/internal/base/future"
+	"github.com/mayfly-iac/mayfly/internal/engine/computed"
 	"github.com/mayfly-iac/mayfly/internal/engine/contract"
 	"github.com/mayfly-iac/mayfly/internal/engine/ephemeral"
 	"github.com/mayfly-iac/mayfly/internal/engine/object"
@@ -132,7 +133,7 @@ func (ia *instanceApply) evaluateConfig() bool {
 	}
 	ia.Withheld.Making = withheld.Making{
 		At: ia.walk.opt.Now().UTC().Truncate(time.Second), Created: ia.change.Action != plan.Update,
-		To: func(p cty.Path) []addr.ConfigResource { return consumersOf(ia.change, p) },
+		To: func(p cty.Path) []addr.ConfigResource { return computed.ConsumersOf(ia.change, p) },
 	}
 	ia.Withheld.Lost = true // as far as the plan assumes so
 	ia.Withheld.Assume = func(p cty.Path) bool {

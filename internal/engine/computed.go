@@ -3,111 +3,18 @@ package engine
 import (
 	"fmt"
 	"slices"
-	"strings"
-	"sync"
 
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/event"
+	"github.com/mayfly-iac/mayfly/internal/engine/computed"
 	"github.com/mayfly-iac/mayfly/internal/values/schema"
 	"github.com/mayfly-iac/mayfly/internal/values/value"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
 )
-
-// computedUses has the uses of computed values that are not stored (E96). It is safe for concurrent use.
-type computedUses struct {
-	state *state.State // that the run begins with; nil for none. Set before the first use
-
-	mu        sync.Mutex
-	of        map[string][]computedUse // by attribute
-	producers map[string]producer      // of the state, by attribute; made at the first use
-}
-
-// producer is an instance that computed values belong to, with the state's record of one.
-type producer struct {
-	instance addr.Instance
-	record   *state.Withheld // nil if there is none
-}
-
-// computedUse is a use of a computed value: by an argument of a managed resource, or by something else.
-type computedUse struct {
-	user     string        // for messages
-	once     bool          // it needs the value in this run alone
-	instance addr.Instance // zero for others
-	path     cty.Path      // of the argument
-	ignored  bool          // changes of the argument are ignored, which is an ephemeral attribute
-}
-
-func (u *computedUses) add(of value.Computed, use computedUse) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if u.of == nil {
-		u.of = map[string][]computedUse{}
-	}
-	u.of[of.By] = append(u.of[of.By], use)
-}
-
-// need notes that something which is configured in every run uses values with these marks. It returns an
-// error if one of them cannot be had in this run.
-func (u *computedUses) need(user string, of []value.Computed) diag.List {
-	return u.use(computedUse{user: user}, of)
-}
-
-// use notes a use of values with these marks by something other than an argument of a managed resource. It
-// returns an error if one of them cannot be had in this run.
-func (u *computedUses) use(by computedUse, of []value.Computed) diag.List {
-	var past []value.Computed
-	for _, c := range of {
-		if c.Past {
-			past = append(past, c)
-		} else {
-			u.add(c, by)
-		}
-	}
-	if len(past) == 0 {
-		return nil
-	}
-	return u.unavailable(by.user, past, !by.once)
-}
-
-// unavailable is the error for computed values of earlier runs that something needs, in every run if always
-// is set: then new values help no longer than the run that makes them.
-func (u *computedUses) unavailable(user string, of []value.Computed, always bool) diag.List {
-	slices.SortFunc(of, func(a, b value.Computed) int { return strings.Compare(a.By, b.By) })
-	var lines, options strings.Builder
-	for _, c := range of {
-		fmt.Fprintf(&lines, "\n  %s", c.By)
-		from := u.producerOf(c)
-		w := from.record
-		if w == nil {
-			continue
-		}
-		if !w.At.IsZero() {
-			fmt.Fprintf(&lines, ", made at %s", w.At.UTC().Format("2006-01-02 15:04:05 UTC"))
-		}
-		if len(w.To) > 0 {
-			fmt.Fprintf(&lines, " for %s", names(w.To))
-		}
-		if option := " -replace=" + diag.Argument(from.instance.String()); !strings.Contains(options.String()+" ", option+" ") {
-			options.WriteString(option)
-		}
-	}
-	way := "Read them from where they were stored then, or make new ones "
-	switch {
-	case always:
-		way = "They are needed here in every run, so read them from where they were stored then, for instance with an ephemeral resource"
-	case options.Len() > 0:
-		way += "with the option" + options.String()
-	default:
-		way += "by replacing the objects that they belong to"
-	}
-	return diag.Errorf("Value is no longer available",
-		"%s needs values that providers computed in an earlier run:%s\n\nThey are kept out of the state by ephemeral_attributes, and existed only in that run. %s.",
-		user, lines.String(), way)
-}
 
 // reportUnavailable reports an argument whose value cannot be had. all are the parts of the configuration
 // that are made of computed values; why says why the argument is needed, "" if that is clear.
@@ -118,7 +25,7 @@ func reportUnavailable(op *objectOp, all []value.ComputedPart, path cty.Path, wh
 			of = append(of, part.Of)
 		}
 	}
-	diags := op.walk.computed.unavailable(fmt.Sprintf("The argument %s of %s", schema.PathString(path), op.Obj), of, false)
+	diags := op.walk.computed.Unavailable(fmt.Sprintf("The argument %s of %s", schema.PathString(path), op.Obj), of, false)
 	diags[0].Path, diags[0].Detail = path, why+diags[0].Detail
 	op.Report(diags)
 }
@@ -130,112 +37,13 @@ func sameAt(o, config cty.Value, path cty.Path) bool {
 	return err1 == nil && err2 == nil && (is.IsNull() || is.RawEquals(was))
 }
 
-// producerOf returns the instance that a computed value belongs to.
-func (u *computedUses) producerOf(of value.Computed) producer {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if u.producers == nil && u.state != nil {
-		u.producers = map[string]producer{}
-		for i, in := range u.state.AllInstances() {
-			if in.Current == nil {
-				continue
-			}
-			for k, w := range in.Current.Withheld {
-				if w.Computed {
-					u.producers[attributeName(i, w.Path)] = producer{i, &in.Current.Withheld[k]}
-				}
-			}
-		}
-	}
-	return u.producers[of.By]
-}
-
-func attributeName(i addr.Instance, path cty.Path) string {
-	return i.String() + "." + schema.PathString(path)
-}
-
-// names lists the addresses of resources.
-func names(list []addr.ConfigResource) string {
-	var out []string
-	for _, r := range list {
-		out = append(out, r.String())
-	}
-	slices.Sort(out)
-	return strings.Join(out, ", ")
-}
-
-// consumersOf returns the resources that use a computed value which a change makes.
-func consumersOf(c *plan.Change, path cty.Path) (to []addr.ConfigResource) {
-	for _, w := range c.Withheld {
-		if w.Path.Equals(path) {
-			to = append(to, blocksOf(slices.Concat(w.Consumers, w.Missed))...)
-		}
-	}
-	return to
-}
-
-// blocksOf returns the resources that instances belong to, once each.
-func blocksOf(instances []addr.Instance) (out []addr.ConfigResource) {
-	for _, i := range instances {
-		if !slices.Contains(out, i.Config()) {
-			out = append(out, i.Config())
-		}
-	}
-	return out
-}
-
-// deliveries has the consumers that are still to get computed values in an apply (E98).
-type deliveries struct {
-	mu sync.Mutex
-	// waiting has, by the object with the value, the resources that are owed it, each with the instances that
-	// have not taken it yet.
-	waiting   map[addr.Instance]map[addr.ConfigResource]map[addr.Instance]struct{}
-	producers map[addr.Instance][]addr.Instance // by consumer
-}
-
-// expect adds the consumers of the computed values of an object, and missed, which use them and take none.
-func (d *deliveries) expect(producer addr.Instance, consumers, missed []addr.Instance) {
-	if d.waiting == nil {
-		d.waiting = map[addr.Instance]map[addr.ConfigResource]map[addr.Instance]struct{}{}
-		d.producers = map[addr.Instance][]addr.Instance{}
-	}
-	blocks := d.waiting[producer]
-	if blocks == nil {
-		blocks = map[addr.ConfigResource]map[addr.Instance]struct{}{}
-		d.waiting[producer] = blocks
-	}
-	for _, c := range slices.Concat(consumers, missed) {
-		if blocks[c.Config()] == nil {
-			blocks[c.Config()] = map[addr.Instance]struct{}{}
-		}
-		blocks[c.Config()][c] = struct{}{}
-	}
-	for _, c := range consumers {
-		if !slices.Contains(d.producers[c], producer) {
-			d.producers[c] = append(d.producers[c], producer)
-		}
-	}
-}
-
-// take notes that a consumer has taken the values that it was to get. It returns the objects of which a
-// resource has got all that it was owed.
-func (d *deliveries) take(consumer addr.Instance) (done []addr.Instance) {
-	for _, producer := range d.producers[consumer] {
-		left := d.waiting[producer][consumer.Config()]
-		if delete(left, consumer); len(left) == 0 {
-			done = append(done, producer)
-		}
-	}
-	return done
-}
-
 // endDelivered ends the entry of an operation on a consumer of computed values, which has taken them. In the
 // same write it strikes the resource out of the records of those who owed it something. The writes take their
 // places one after the other, or one could restore a line that another has struck out; then they wait
 // together.
 func endDelivered(a *applier, entry *journalEntry, consumer addr.Instance, change state.ObjectChange) bool {
 	d := &a.deliveries
-	if len(d.producers[consumer]) == 0 {
+	if !d.Gets(consumer) {
 		return entry.end(false, change)
 	}
 	return enqueueDelivered(a, entry, consumer, change)()
@@ -244,11 +52,11 @@ func endDelivered(a *applier, entry *journalEntry, consumer addr.Instance, chang
 // enqueueDelivered is endDelivered until the write has its place. Wait returns when it is durable.
 func enqueueDelivered(a *applier, entry *journalEntry, consumer addr.Instance, change state.ObjectChange) (wait func() bool) {
 	d := &a.deliveries
-	d.mu.Lock()
-	defer d.mu.Unlock()
+	a.delivering.Lock()
+	defer a.delivering.Unlock()
 	changes := []state.ObjectChange{change}
 	block := consumer.Config()
-	for _, producer := range d.take(consumer) {
+	for _, producer := range d.Take(consumer) {
 		o, config := a.req.State.Object(addr.Object{Instance: producer})
 		if o == nil {
 			continue
@@ -271,7 +79,7 @@ func oweFirst(ia *instanceApply, entry *journalEntry) *journalEntry {
 	if ia.change.Action != plan.Update || o == nil || len(owing) == 0 {
 		return entry
 	}
-	if slices.ContainsFunc(owing, func(w plan.Withheld) bool { return recordOf(o, w.Path) == nil }) {
+	if slices.ContainsFunc(owing, func(w plan.Withheld) bool { return computed.RecordOf(o, w.Path) == nil }) {
 		o = ia.object(ia.prior.Value, ia.prior.Private, ia.prior.Identity, applied{failed: true})
 	}
 	if o == nil {
@@ -282,7 +90,7 @@ func oweFirst(ia *instanceApply, entry *journalEntry) *journalEntry {
 	o.Withheld = slices.Clone(o.Withheld)
 	for i := range o.Withheld {
 		w := &o.Withheld[i]
-		for _, r := range consumersOf(ia.change, w.Path) {
+		for _, r := range computed.ConsumersOf(ia.change, w.Path) {
 			if w.Computed && !slices.Contains(w.Owed, r) {
 				w.Owed = append(slices.Clip(w.Owed), r)
 			}
@@ -304,27 +112,16 @@ func reportMissed(ia *instanceApply, o *state.Object) {
 		if len(w.Missed) == 0 {
 			continue
 		}
-		had, has := recordOf(ia.prior.Object, w.Path), recordOf(o, w.Path)
+		had, has := computed.RecordOf(ia.prior.Object, w.Path), computed.RecordOf(o, w.Path)
 		if has == nil || had != nil && had.Value() == has.Value() {
 			continue
 		}
 		ia.Report(diag.Errorf("New value was not delivered",
 			"The provider made a new value of %s in this update, and this apply did not send it to %s. The value exists no longer, as ephemeral_attributes keeps it out of the state. Change the versions of the arguments that use it, so that they take a new one, and make that with the option -replace=%s.",
-			attributeName(ia.Obj.Instance, w.Path), names(blocksOf(w.Missed)), diag.Argument(ia.Obj.Instance.String())))
+			computed.AttributeName(ia.Obj.Instance, w.Path), computed.Names(computed.BlocksOf(w.Missed)), diag.Argument(ia.Obj.Instance.String())))
 	}
 }
 
 // isImported reports whether an attribute is withheld of an object that is imported. Its value is neither in
 // the plan nor in the state, so that the apply imports the object once more.
 func isImported(w plan.Withheld) bool { return w.Status == plan.WithheldImported }
-
-// recordOf returns the record of a withheld attribute of an object, nil if there is none.
-func recordOf(o *state.Object, path cty.Path) *state.Withheld {
-	if o == nil {
-		return nil
-	}
-	if i := slices.IndexFunc(o.Withheld, func(w state.Withheld) bool { return w.Path.Equals(path) }); i >= 0 {
-		return &o.Withheld[i]
-	}
-	return nil
-}

@@ -165,7 +165,7 @@ func planAction(op *objectOp, t *future.Task, action *eval.Instance, inv *plan.I
 	if !diags.HasErrors() {
 		deferred, more := op.Provider.PlanAction(op.Ctx, op.TypeName(), plain)
 		if diags = append(diags, more...); !more.HasErrors() && deferred != "" {
-			diags = append(diags, op.Answers.Deferred("planning", deferred)...)
+			diags = append(diags, op.Answers.Deferred("planning", deferred.Text())...)
 		}
 	}
 	op.Report(diags)

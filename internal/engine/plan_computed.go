@@ -8,6 +8,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/internal/engine/computed"
 	"github.com/mayfly-iac/mayfly/internal/engine/ephemeral"
 	"github.com/mayfly-iac/mayfly/internal/engine/object"
 	"github.com/mayfly-iac/mayfly/internal/values/schema"
@@ -69,9 +70,9 @@ func ignores(op *objectOp, path cty.Path) bool {
 func noteUses(ip *instancePlan, parts []value.ComputedPart) {
 	for _, part := range parts {
 		if !part.Of.Past {
-			ip.planner.computed.add(part.Of, computedUse{
-				user: ip.Obj.String(), instance: ip.Obj.Instance, path: part.Path,
-				ignored: ignores(&ip.objectOp, part.Path),
+			ip.planner.computed.Add(part.Of, computed.Use{
+				User: ip.Obj.String(), Instance: ip.Obj.Instance, Path: part.Path,
+				Ignored: ignores(&ip.objectOp, part.Path),
 			})
 		}
 	}
@@ -148,8 +149,8 @@ func checkDeliveries(p *planner) {
 			if !w.Computed || !w.Status.Differs() {
 				continue
 			}
-			by := attributeName(c.Addr, w.Path)
-			for _, use := range p.computed.of[by] {
+			by := computed.AttributeName(c.Addr, w.Path)
+			for _, use := range p.computed.Of(by) {
 				used = true
 				if !late.has(p, c, &c.Withheld[i], by, use) {
 					deliver(p, c, &c.Withheld[i], by, use)
@@ -185,53 +186,53 @@ func sortedOnce(list []addr.Instance) []addr.Instance {
 }
 
 // deliver decides about one user of a value that a change makes.
-func deliver(p *planner, c *plan.Change, w *plan.Withheld, by string, use computedUse) {
-	if use.instance == (addr.Instance{}) {
-		if c.Action != plan.Update && !use.once {
+func deliver(p *planner, c *plan.Change, w *plan.Withheld, by string, use computed.Use) {
+	if use.Instance == (addr.Instance{}) {
+		if c.Action != plan.Update && !use.Once {
 			p.run.Report(diag.Warnf("Later runs do not have a value that they need",
-				"%s is made of %s, which exists only in the run that makes it. Later runs need it too, and will end with an error. Store the value where it can be read from, for instance through a write-only argument, and read it from there.", use.user, by).WithAddress(c.Addr.String()))
+				"%s is made of %s, which exists only in the run that makes it. Later runs need it too, and will end with an error. Store the value where it can be read from, for instance through a write-only argument, and read it from there.", use.User, by).WithAddress(c.Addr.String()))
 		}
 		return
 	}
-	to := p.changes[addr.Object{Instance: use.instance}]
-	if use.ignored && (to == nil || to.Action != plan.Create && !to.Action.IsReplace()) {
+	to := p.changes[addr.Object{Instance: use.Instance}]
+	if use.Ignored && (to == nil || to.Action != plan.Create && !to.Action.IsReplace()) {
 		warnIgnoring(p, c.Action == plan.Update, by, use)
 		return
 	}
-	if to != nil && takes(p, to, use.path) {
-		w.Consumers = append(w.Consumers, use.instance)
+	if to != nil && takes(p, to, use.Path) {
+		w.Consumers = append(w.Consumers, use.Instance)
 		return
 	}
 	if c.Action == plan.Update {
-		w.Missed = append(w.Missed, use.instance) // maybe there is no new value
+		w.Missed = append(w.Missed, use.Instance) // maybe there is no new value
 		return
 	}
-	if to == nil && p.broken.Touched(plan.Dep{Resource: use.instance.Abs(), Key: use.instance.Key}) {
+	if to == nil && p.broken.Touched(plan.Dep{Resource: use.Instance.Abs(), Key: use.Instance.Key}) {
 		return // its own error is reported
 	}
-	why, way := "the version of its argument "+schema.PathString(use.path)+" stays, so that the value is not sent", "Change the version, or make it fingerprint("+by+")"
+	why, way := "the version of its argument "+schema.PathString(use.Path)+" stays, so that the value is not sent", "Change the version, or make it fingerprint("+by+")"
 	switch {
 	case to == nil:
 		why, way = "this plan leaves it out", "Include it in the plan"
-	case unversioned(p, to, use.path):
-		why = "its argument " + schema.PathString(use.path) + " has no version, so that the value is not sent"
-		way = "Replace that object too with the option -replace=" + diag.Argument(use.instance.String())
+	case unversioned(p, to, use.Path):
+		why = "its argument " + schema.PathString(use.Path) + " has no version, so that the value is not sent"
+		way = "Replace that object too with the option -replace=" + diag.Argument(use.Instance.String())
 	}
 	p.run.Report(diag.Errorf("New value would not be delivered",
 		"The plan makes a new value of %s, and %s uses it, but %s. The value exists only in the run that makes it. %s, or leave the value as it is.",
-		by, use.instance, why, way).WithAddress(use.instance.String()))
+		by, use.Instance, why, way).WithAddress(use.Instance.String()))
 }
 
 // warnIgnoring warns about a user of a new value whose changes are ignored. maybe is set if the value may
 // stay the same.
-func warnIgnoring(p *planner, maybe bool, by string, use computedUse) {
+func warnIgnoring(p *planner, maybe bool, by string, use computed.Use) {
 	makes := "makes"
 	if maybe {
 		makes = "may make"
 	}
 	p.run.Report(diag.Warnf("New value is not sent where changes are ignored",
 		"The plan %s a new value of %s, which %s uses. Changes of its argument %s are ignored, so it keeps the earlier value. To give it the new one, replace it in the same run with the option -replace=%s.",
-		makes, by, use.instance, schema.PathString(use.path), diag.Argument(use.instance.String())).WithAddress(use.instance.String()))
+		makes, by, use.Instance, schema.PathString(use.Path), diag.Argument(use.Instance.String())).WithAddress(use.Instance.String()))
 }
 
 // takes reports whether a change takes the value of an argument.
@@ -301,12 +302,12 @@ func checkUndelivered(ip *instancePlan) bool {
 	if created && !prevented && len(had) == 0 && !othersDependOn(ip.planner, a.Config(), owed) {
 		ip.undelivered = true
 		ip.Report(diag.Warnf("Value was never delivered",
-			"An earlier run created %s and ended before %s had the value that its provider computed. The value is lost, so the object is replaced.", a, names(owed)))
+			"An earlier run created %s and ended before %s had the value that its provider computed. The value is lost, so the object is replaced.", a, computed.Names(owed)))
 		return true
 	}
-	detail := fmt.Sprintf("An earlier run made a new value for %s, or may have, and ended before %s had it.", a, names(owed))
+	detail := fmt.Sprintf("An earlier run made a new value for %s, or may have, and ended before %s had it.", a, computed.Names(owed))
 	if len(had) > 0 {
-		detail += fmt.Sprintf(" It was delivered to %s.", names(had))
+		detail += fmt.Sprintf(" It was delivered to %s.", computed.Names(had))
 	}
 	ip.Report(diag.Errorf("Value was not delivered",
 		"%s The value exists no longer, as ephemeral_attributes keeps it out of the state. To make a new one, add the option -replace=%s. If all is well as it is, run: untaint %s", detail, diag.Argument(a.String()), diag.Argument(a.String())))

@@ -9,6 +9,7 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/internal/base/future"
+	"github.com/mayfly-iac/mayfly/internal/engine/computed"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
 	"github.com/mayfly-iac/mayfly/internal/provider"
 	"github.com/mayfly-iac/mayfly/internal/values/value"
@@ -102,11 +103,11 @@ func (p *planner) checkArguments(t *future.Task, of provisioners, self cty.Value
 			if conn != cty.NilVal {
 				made = append(made, value.MadeOf(conn)...)
 			}
-			by := computedUse{user: "A provisioner of " + at.String(), once: true}
+			by := computed.Use{User: "A provisioner of " + at.String(), Once: true}
 			if one.Destroy { // which is never the run that makes values of the object itself
-				by = computedUse{user: "A provisioner that runs before " + at.String() + " is destroyed"}
+				by = computed.Use{User: "A provisioner that runs before " + at.String() + " is destroyed"}
 			}
-			diags = append(diags, p.computed.use(by, made).InConfigBody(one.Body).WithAddress(at.String())...)
+			diags = append(diags, p.computed.Use(by, made).InConfigBody(one.Body).WithAddress(at.String())...)
 		}
 		p.run.Report(diags)
 		ok = ok && !diags.HasErrors()

@@ -10,6 +10,7 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/internal/base/future"
+	"github.com/mayfly-iac/mayfly/internal/engine/computed"
 	"github.com/mayfly-iac/mayfly/internal/engine/contract"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
 	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
@@ -51,9 +52,9 @@ func addExcludedUse(p *planner, t *future.Task, in *eval.Instance) {
 	}
 	for _, part := range value.PathsMadeOf(cfg) {
 		b := in.Resource.Block
-		p.computed.add(part.Of, computedUse{
-			user: in.Addr().String(), instance: in.Addr(), path: part.Path,
-			ignored: b.Withheld.Matches(part.Path) && contract.Ignores(b.Schema.Block, &in.Config().Lifecycle, part.Path),
+		p.computed.Add(part.Of, computed.Use{
+			User: in.Addr().String(), Instance: in.Addr(), Path: part.Path,
+			Ignored: b.Withheld.Matches(part.Path) && contract.Ignores(b.Schema.Block, &in.Config().Lifecycle, part.Path),
 		})
 	}
 }
@@ -67,16 +68,16 @@ type leftOut struct {
 }
 
 // has reports whether a use of a new value is one by such a resource, and if so, notes it.
-func (l *leftOut) has(p *planner, c *plan.Change, w *plan.Withheld, by string, use computedUse) bool {
-	o := addr.Object{Instance: use.instance}
-	if use.instance == (addr.Instance{}) || c.Action == plan.Update || p.changes[o] != nil || p.prior.Object(o) != nil || !p.selection.Restricted() {
+func (l *leftOut) has(p *planner, c *plan.Change, w *plan.Withheld, by string, use computed.Use) bool {
+	o := addr.Object{Instance: use.Instance}
+	if use.Instance == (addr.Instance{}) || c.Action == plan.Update || p.changes[o] != nil || p.prior.Object(o) != nil || !p.selection.Restricted() {
 		return false
 	}
-	if p.broken.Touched(plan.Dep{Resource: use.instance.Abs(), Key: use.instance.Key}) {
+	if p.broken.Touched(plan.Dep{Resource: use.Instance.Abs(), Key: use.Instance.Key}) {
 		return false
 	}
-	w.Missed = append(w.Missed, use.instance)
-	if block := use.instance.Config(); !slices.Contains(l.blocks, block) {
+	w.Missed = append(w.Missed, use.Instance)
+	if block := use.Instance.Config(); !slices.Contains(l.blocks, block) {
 		l.blocks = append(l.blocks, block)
 	}
 	if !slices.Contains(l.values, by) {
@@ -101,12 +102,12 @@ func (l *leftOut) report(p *planner, c *plan.Change) {
 		prevented, _ = in.PreventDestroy(&future.Task{}) // which reports errors when it is planned
 	}
 	why := fmt.Sprintf("The plan makes a new value of %s and leaves out %s, which is to get it. The value exists only in the run that makes it, as ephemeral_attributes keeps it out of the state.",
-		strings.Join(l.values, ", "), names(l.blocks))
+		strings.Join(l.values, ", "), computed.Names(l.blocks))
 	if prevented {
 		p.run.Report(diag.Errorf("New value would not be delivered",
-			"%s It would be lost, and prevent_destroy of %s is against replacing the object for another one. Plan them together: add %s to this plan.", why, c.Addr, names(l.blocks)).WithAddress(c.Addr.String()))
+			"%s It would be lost, and prevent_destroy of %s is against replacing the object for another one. Plan them together: add %s to this plan.", why, c.Addr, computed.Names(l.blocks)).WithAddress(c.Addr.String()))
 		return
 	}
 	p.run.Report(diag.Warnf("New value will not be delivered",
-		"%s Add %s to this plan. Otherwise a later plan makes another value: it replaces %s, or asks for that if other objects depend on it.", why, names(l.blocks), c.Addr).WithAddress(c.Addr.String()))
+		"%s Add %s to this plan. Otherwise a later plan makes another value: it replaces %s, or asks for that if other objects depend on it.", why, computed.Names(l.blocks), c.Addr).WithAddress(c.Addr.String()))
 }

@@ -32,6 +32,9 @@ func (p *planner) result(t *future.Task, in *eval.Instance) cty.Value {
 	// The task may plan the instance for the sake of another one, of a lower rank.
 	defer func(before int64) { t.Rank = before }(t.Rank)
 	t.Rank = max(t.Rank, p.order.rank(in))
+	if in.Addr().Unkeyed() {
+		return p.deferral.generic(t, in)
+	}
 	if in.Config().Addr.Mode == addr.Data {
 		return p.data.plan(t, in)
 	}
@@ -62,6 +65,10 @@ type instancePlan struct {
 	configured       func() bool // evaluates declared, once, and reports whether that succeeded
 	generated        string      // the configuration, if it was generated for this import
 	undelivered      bool        // an earlier run made computed values and did not deliver them
+
+	session *ephemeral.Session
+	lacks   []plan.Dep // that ephemeral values which cannot be had wait for
+	later   *later     // set if the instance turns out to be deferred
 }
 
 // planInstance returns the planned object with its marks; false if it could not be planned, which was
@@ -77,6 +84,12 @@ func (ip *instancePlan) planInstance() (cty.Value, bool) {
 		return ip.keepPrior()
 	}
 	ip.planner.restrict.include(in.Addr())
+	if beginInstance(ip); ip.later != nil {
+		return putOffInstance(ip)
+	}
+	if unchangedInRun(ip) {
+		return planSettled(ip)
+	}
 	if in.Circular() || ip.planner.req.Mode == plan.Normal && (ip.planner.dependencyFailed(ip.deps) || !in.InputsHold(t)) {
 		ip.planner.fail(in.Addr())
 		return cty.NilVal, false // the reason was reported where it arose
@@ -98,6 +111,9 @@ func (ip *instancePlan) planInstance() (cty.Value, bool) {
 		}
 		end(ok)
 	})
+	if ip.later != nil {
+		return putOffInstance(ip)
+	}
 	if !ok {
 		ip.planner.fail(in.Addr())
 	}
@@ -106,7 +122,9 @@ func (ip *instancePlan) planInstance() (cty.Value, bool) {
 
 // planWith plans the instance with the provider and the leases of s. A refresh-only plan ends after the
 // conditions: it records the refreshed object and plans no change.
-func (ip *instancePlan) planWith(s *ephemeral.Session) (cty.Value, bool) {
+func (ip *instancePlan) planWith(s *ephemeral.Session) (v cty.Value, ok bool) {
+	ip.session = s
+	defer func() { noteAnswer(ip, ok) }()
 	refreshOnly := ip.planner.req.Mode == plan.RefreshOnly
 	ip.configured = sync.OnceValue(func() (ok bool) {
 		if !refreshOnly && !ip.in.Preconditions(ip.t, s.Opened) {
@@ -160,7 +178,7 @@ func (ip *instancePlan) planWith(s *ephemeral.Session) (cty.Value, bool) {
 	}
 	ip.prior.Value = ip.Withheld.Fill(ip.prior.Value, ip.prior.Object, ip.declared.Value)
 	ip.config = ip.IgnoreChanges(ip.declared, &ip.in.Config().Lifecycle, ip.prior)
-	v, ok := ip.decide()
+	v, ok = ip.decide()
 	if !ok || !ip.checkProvisioners(v) {
 		return cty.NilVal, false
 	}
@@ -223,18 +241,21 @@ func (ip *instancePlan) loadPrior() (ok bool) {
 		ip.loaded, ok = ip.convertMoved(ip.stored, from)
 	case ip.stored != nil:
 		ip.loaded, ok = ip.Upgrade(ip.stored)
+	case ip.importing != nil && ip.importing.Unknown:
+		ip.later = &later{plan.DeferredAbsent, ip.planner.deferral.unsettled(ip.importing.Deps)}
+		return false
 	case ip.importing != nil:
 		ip.loaded, ok = ip.importPrior(ip.importing, meta)
 		ip.Withheld.Imported = ok
 	default:
 		ok = true
 	}
-	if ip.prior = ip.loaded; !ok || ip.stored == nil || pl.req.SkipRefresh {
+	if ip.prior = ip.loaded; !ok || ip.stored == nil || pl.start.stands(ip.Obj) {
 		return ok
 	}
 	_, forced := pl.forced[ip.in.Addr()]
 	ip.Leaves = pl.req.Mode == plan.Normal && (forced || ip.stored.Tainted)
-	ip.prior, ok = ip.Refresh(ip.loaded, meta)
+	ip.prior, ok = pl.deferral.refresh(&ip.objectOp, ip.loaded, meta)
 	return ok
 }
 
@@ -270,7 +291,7 @@ func (ip *instancePlan) keepLoaded() bool {
 	case o == nil:
 	case ip.loaded.Object != o && !ip.keepConverted(o):
 		return false
-	case ip.planner.req.SkipRefresh:
+	case ip.planner.start.stands(ip.Obj):
 		ip.keepUpgraded(o)
 	default:
 		ip.planner.start.noteRefreshed(&ip.objectOp, ip.loaded, ip.prior)
@@ -343,7 +364,7 @@ func (ip *instancePlan) forcedReason() plan.Reason {
 		return plan.ReplaceRequested
 	}
 	ip.walk.run.Report(ip.in.TriggerKeys(ip.t))
-	if ip.in.Triggered(ip.t, ip.planner.changeFor) {
+	if ip.in.Triggered(ip.t, changeInRun(ip)) {
 		return plan.ReplaceTriggered
 	}
 	return plan.NoReason
@@ -429,6 +450,9 @@ func (ip *instancePlan) newChange(pv object.Prior) {
 // is recorded too: the plan cannot be applied, but shows the attributes that force the replacement.
 func (ip *instancePlan) finish(resp provider.PlanResponse) (cty.Value, bool) {
 	c := ip.change
+	if needsValue(ip) {
+		return cty.NilVal, false
+	}
 	allowed := !c.Action.DestroysReplaced() || ip.mayDestroy()
 	if c.CreateBeforeDestroy && c.Action == plan.DeleteThenCreate {
 		c.Action = plan.CreateThenDelete

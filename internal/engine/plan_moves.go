@@ -20,7 +20,7 @@ func (p *planner) applyMoves() {
 		return
 	}
 	p.prior.RenameConsumers(maps.All(p.moved))
-	p.computed.state = p.prior.Copy() // with the addresses of the configuration; reading objects changes p.prior
+	p.computed.State = p.prior.Copy() // with the addresses of the configuration; reading objects changes p.prior
 }
 
 // converts reports whether a moved object comes from another type, or may come from another provider, so

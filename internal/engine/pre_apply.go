@@ -12,14 +12,19 @@ import (
 // startRuns starts the run of the apply and the one that sees the objects as they were before it.
 func (a *applier) startRuns() {
 	req := &a.req
-	a.startRun(a.newRun(req.Config, eval.Applying, a.result, req.Variables, req.Plan.Timestamp))
+	start := func(w *walk, result results) *eval.Run {
+		opt := w.runOptions(req.Config, eval.Applying, result, req.Variables, req.Plan.Timestamp)
+		opt.Deferring = !req.Plan.Complete()
+		return eval.NewRun(req.Config, opt)
+	}
+	a.startRun(start(a.walk, a.result))
 	a.rules.Opening = a.noteOpening
 	a.preApply = a.fork(func(w *walk) *eval.Run {
 		w.rules.Opening = a.noteOpening
 		w.rules.Use = func(t *future.Task, in *eval.Instance) eval.Use { // one that is the same before and after is opened once
 			return a.asPreApply(t, []eval.Use{{Kind: eval.UseInstance, Instance: in.Addr()}})[0]
 		}
-		return w.newRun(req.Config, eval.Applying, func(_ *future.Task, in *eval.Instance) cty.Value { return a.fromState(in) }, req.Variables, req.Plan.Timestamp)
+		return start(w, func(_ *future.Task, in *eval.Instance) cty.Value { return a.fromState(in) })
 	})
 	a.preApply.run.Checks = a.run.Checks
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/internal/base/future"
+	"github.com/mayfly-iac/mayfly/internal/engine/computed"
 	"github.com/mayfly-iac/mayfly/internal/engine/object"
 	"github.com/mayfly-iac/mayfly/internal/engine/withheld"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
@@ -70,7 +71,7 @@ func takenOutBy(p *plan.Plan) func(value.Computed) bool {
 	for _, c := range p.Changes {
 		for _, w := range c.Withheld {
 			if w.Computed && w.Status == plan.WithheldStored {
-				taken[attributeName(c.Addr, w.Path)] = struct{}{}
+				taken[computed.AttributeName(c.Addr, w.Path)] = struct{}{}
 			}
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/zclconf/go-cty/cty"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/base/future"
 	"github.com/mayfly-iac/mayfly/internal/base/slot"
 	"github.com/mayfly-iac/mayfly/internal/base/trace"
+	"github.com/mayfly-iac/mayfly/internal/engine/computed"
 	"github.com/mayfly-iac/mayfly/internal/engine/contract"
 	"github.com/mayfly-iac/mayfly/internal/engine/ephemeral"
 	"github.com/mayfly-iac/mayfly/internal/engine/object"
@@ -39,18 +41,19 @@ type shared struct {
 	slots    *slot.Pool // of provider operations
 	env      *object.Env
 	hasher   *fingerprint.Hasher
-	computed *computedUses // of the walk
-	unread   sync.Map      // addr.Instance → string: why a data source that is nested in a check could not be read
+	computed *computed.Uses // of the walk
+	time     time.Time      // the result of timestamp(), zero if that is the moment of its call
+	unread   sync.Map       // addr.Instance → string: why a data source that is nested in a check could not be read
 }
 
 // newWalk returns a walk without a run. Instances that it opens are recorded by recorder, which may be nil;
 // hasher makes the fingerprints of values.
 func (h *host) newWalk(ctx, soft context.Context, recorder ephemeral.Recorder, hasher *fingerprint.Hasher) *walk {
-	uses := &computedUses{}
+	uses := &computed.Uses{}
 	leaks := contract.Leaks{Guard: h.opt.Leaks, Policy: h.opt.LeakPolicy, Use: h.opt.Leaks.NewUse()}
 	pool := ephemeral.NewPool(ephemeral.Options{
 		Ctx: ctx, Soft: soft, Providers: h.providers, Events: h.events, Limit: h.opt.CloseLimit, Now: h.opt.Now,
-		Accepted: func(pc addr.ProviderConfig, config cty.Value) bool { return h.accepted.has(pc, config) }, Instead: h.opt.Instead, Computed: uses.need, Leaks: h.opt.Leaks, LeakUse: leaks.Use,
+		Accepted: func(pc addr.ProviderConfig, config cty.Value) bool { return h.accepted.has(pc, config) }, Instead: h.opt.Instead, Computed: uses.Need, Leaks: h.opt.Leaks, LeakUse: leaks.Use,
 		Recorder: recorder,
 	})
 	hasher.Begin = func() func() {
@@ -176,7 +179,10 @@ func (w *walk) CallFunction(t *future.Task, c eval.FunctionCall) (cty.Value, err
 	if c.On == nil {
 		return w.providers.CallFunction(w.ctx, c.Provider, c.Name, args)
 	}
-	p := w.pool.Provider(t, c.On) // whose configuration opens nothing, so that no session has to hold it
+	p, known := w.pool.Provider(t, c.On) // whose configuration opens nothing, so that no session has to hold it
+	if !known {
+		return cty.DynamicVal, nil
+	}
 	if p == nil {
 		return cty.DynamicVal, errNotConfigured
 	}
@@ -189,7 +195,7 @@ func (w *walk) CallFunction(t *future.Task, c eval.FunctionCall) (cty.Value, err
 
 // ConfiguredFunctions implements eval.Host.
 func (w *walk) ConfiguredFunctions(t *future.Task, po *eval.ProviderObject) (map[string]*schema.Function, bool) {
-	p := w.pool.Provider(t, po)
+	p, _ := w.pool.Provider(t, po)
 	if p == nil {
 		return nil, false
 	}

@@ -9,15 +9,6 @@ import (
 	"github.com/mayfly-iac/mayfly/plan"
 )
 
-// deferralReasons are the texts of the reasons for deferrals.
-var deferralReasons = map[plan.DeferralReason]string{
-	plan.DeferredCountUnknown:   "its instances are not known before something is applied",
-	plan.DeferredProviderConfig: "its provider cannot be configured before something is applied",
-	plan.DeferredAbsent:         "something that must exist first does not exist yet",
-	plan.DeferredConfigUnknown:  "its provider needs to know more of its configuration",
-	plan.DeferredPrereq:         "it must wait for something else that is deferred",
-}
-
 // deferralsOf returns the deferrals of an instance, or of the instances of a block if the key is missing.
 func deferralsOf(e *Explainer, a addr.Instance) (out []*plan.Deferral) {
 	for _, d := range e.plan.Deferrals {
@@ -64,9 +55,9 @@ func explainDeferred(e *Explainer, out *Answer, list []*plan.Deferral) {
 // whyDeferred returns the reason for a deferral, then the objects that it waits for.
 func whyDeferred(e *Explainer, d *plan.Deferral) []Point {
 	b := e.block(d.Change.Addr)
-	reason := Point{Kind: string(d.Reason), Text: deferralReasons[d.Reason]}
+	reason := Point{Kind: string(d.Reason), Text: d.Reason.Text()}
 	if d.Reason == plan.DeferredCountUnknown && b != nil && b.Repeat.Repeated() && d.Change.Addr.Key == addr.AnyKey {
-		reason.Text = b.Repeat.Argument() + " is not known before something is applied, so its instances are not either"
+		reason.Text = b.Repeat.Argument() + " is known only after an apply, and so are its instances"
 		reason.Place, reason.Chain = placeOf(b.Repeat.Expr().Range()), e.firstChain(b, blocks.ForRepetition)
 	}
 	out := []Point{reason}
@@ -78,7 +69,7 @@ func whyDeferred(e *Explainer, d *plan.Deferral) []Point {
 		p := Point{Kind: "waits_for", Address: dep.String(), Text: "it waits for " + dep.String()}
 		if changes := e.awaited(dep); len(changes) > 0 {
 			p.Text += ", which " + headlines[changes[0].Action]
-		} else if len(deferralsOf(e, up)) > 0 {
+		} else if slices.ContainsFunc(e.plan.Deferrals, func(d *plan.Deferral) bool { return dep.MayRefer(d.Change.Addr) }) {
 			p.Text += ", which is deferred too"
 		}
 		if b != nil {

@@ -34,6 +34,8 @@ type Env struct {
 	Log       func(line string) // receives a line without values; nil for none
 	Leaks     contract.Leaks
 	Hasher    *fingerprint.Hasher // of the values of ephemeral attributes
+	// Deferring says that providers may put off their answers.
+	Deferring bool
 }
 
 // Op is an operation on one object. It asks the object's provider, and makes the answers fit to be planned,
@@ -59,6 +61,9 @@ type Op struct {
 	// Recorded is the object that the state had before the command, if that is another than the one that the
 	// operation begins with.
 	Recorded *state.Object
+	// PutOff is why the provider has put off its last answer, if it may: the operation has failed then
+	// without a report. "" if it has answered.
+	PutOff provider.Deferred
 }
 
 // New begins an operation on an object. Provider is set when it is needed.
@@ -77,6 +82,19 @@ func New(env *Env, obj addr.Object, sch *schema.Schema, source addr.Provider) Op
 func (op *Op) Use(p provider.Reader, configured addr.ProviderConfig) bool {
 	op.Provider, op.Answers.Configured = p, configured
 	return p != nil
+}
+
+// PutsOff reports whether the provider has put off its answer, which is an error if it may not. doing names
+// the operation that it was asked for.
+func PutsOff(op *Op, why provider.Deferred, doing string) (bool, diag.List) {
+	if why != "" && op.Deferring {
+		op.PutOff = why
+		return true, nil
+	}
+	if why != "" {
+		return false, op.Answers.Deferred(doing, why.Text())
+	}
+	return false, nil
 }
 
 // Await says that the provider is asked about an object with computed values that the state does not keep: it

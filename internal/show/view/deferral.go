@@ -37,22 +37,16 @@ func deferralReason(d *plan.Deferral) string {
 	switch c := d.Change; {
 	case d.Reason == plan.DeferredCountUnknown:
 		if call, ok := genericCall(c.Addr.Module); ok {
-			return "the instances of " + call.String() + " are not known yet"
+			return "the instances of " + call.String() + " are known only after an apply"
 		}
-		return "its instances are not known yet"
-	case d.Reason == plan.DeferredProviderConfig:
-		return "its provider cannot be configured yet"
 	case d.Reason == plan.DeferredAbsent && (c.Importing != nil || len(d.WaitsFor) > 0):
 		return "the object to import is not known yet"
-	case d.Reason == plan.DeferredAbsent:
-		return "its provider needs something that does not exist yet"
-	case d.Reason == plan.DeferredConfigUnknown:
-		return "its provider needs to know more of its configuration"
-	case c.Action == plan.Delete || c.Action.IsReplace():
+	case d.Reason == plan.DeferredPrereq && (c.Action == plan.Delete || c.Action.IsReplace()):
 		return "something else that is deferred may need it"
-	default:
+	case d.Reason == plan.DeferredPrereq:
 		return "it depends on something that is deferred"
 	}
+	return d.Reason.Text()
 }
 
 // genericCall returns the outermost module call whose instances are not known, without its key.

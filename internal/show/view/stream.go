@@ -93,6 +93,11 @@ func (s *JSONStream) diagnostics(list diag.List, src document.Sources, of TestMe
 	}
 }
 
+// Round writes the message that the round with a number begins. A run has one only from the second round on.
+func (s *JSONStream) Round(number int) {
+	s.write(streamLine{Message: fmt.Sprintf("Round %d", number), Type: "round", Round: number}, time.Time{})
+}
+
 // Saved writes the messages about a saved plan before it is applied: one for each change that involves a
 // provider, and for each deferred change.
 func (s *JSONStream) Saved(p *plan.Plan) {

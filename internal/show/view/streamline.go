@@ -31,6 +31,7 @@ type streamLine struct {
 	To               string               `json:"to,omitempty"`
 	Resources        []string             `json:"resources,omitempty"`
 	Invocation       *actionHook          `json:"invocation,omitempty"`
+	Round            int                  `json:"round,omitempty"`
 	TestMessage
 	listMessage
 

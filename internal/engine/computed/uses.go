@@ -1,0 +1,183 @@
+// Package computed knows who uses computed values that are kept out of the state, and who is still to get
+// them.
+//
+// It may import plan and state. It must not know how a use is found, or a value made.
+package computed
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/internal/values/schema"
+	"github.com/mayfly-iac/mayfly/internal/values/value"
+	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/state"
+)
+
+// Uses has the uses of computed values that are not stored (E96). It is safe for concurrent use.
+type Uses struct {
+	State *state.State // that the run begins with; nil for none. Set before the first use
+
+	mu        sync.Mutex
+	of        map[string][]Use    // by attribute
+	producers map[string]producer // of the state, by attribute; made at the first use
+}
+
+// producer is an instance that computed values belong to, with the state's record of one.
+type producer struct {
+	instance addr.Instance
+	record   *state.Withheld // nil if there is none
+}
+
+// Use is a use of a computed value: by an argument of a managed resource, or by something else.
+type Use struct {
+	User     string        // for messages
+	Once     bool          // it needs the value in this run alone
+	Instance addr.Instance // zero for others
+	Path     cty.Path      // of the argument
+	Ignored  bool          // changes of the argument are ignored, which is an ephemeral attribute
+}
+
+// Add notes a use of a value.
+func (u *Uses) Add(of value.Computed, use Use) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.of == nil {
+		u.of = map[string][]Use{}
+	}
+	u.of[of.By] = append(u.of[of.By], use)
+}
+
+// Of returns the uses of the values of an attribute, by its name. Nothing may be added meanwhile.
+func (u *Uses) Of(name string) []Use { return u.of[name] }
+
+// Need notes that something which is configured in every run uses values with these marks. It returns an
+// error if one of them cannot be had in this run.
+func (u *Uses) Need(user string, of []value.Computed) diag.List {
+	return u.Use(Use{User: user}, of)
+}
+
+// Use notes a use of values with these marks by something other than an argument of a managed resource. It
+// returns an error if one of them cannot be had in this run.
+func (u *Uses) Use(by Use, of []value.Computed) diag.List {
+	var past []value.Computed
+	for _, c := range of {
+		if c.Past {
+			past = append(past, c)
+		} else {
+			u.Add(c, by)
+		}
+	}
+	if len(past) == 0 {
+		return nil
+	}
+	return u.Unavailable(by.User, past, !by.Once)
+}
+
+// Unavailable is the error for computed values of earlier runs that something needs, in every run if always
+// is set: then new values help no longer than the run that makes them.
+func (u *Uses) Unavailable(user string, of []value.Computed, always bool) diag.List {
+	slices.SortFunc(of, func(a, b value.Computed) int { return strings.Compare(a.By, b.By) })
+	var lines, options strings.Builder
+	for _, c := range of {
+		fmt.Fprintf(&lines, "\n  %s", c.By)
+		from := u.producerOf(c)
+		w := from.record
+		if w == nil {
+			continue
+		}
+		if !w.At.IsZero() {
+			fmt.Fprintf(&lines, ", made at %s", w.At.UTC().Format("2006-01-02 15:04:05 UTC"))
+		}
+		if len(w.To) > 0 {
+			fmt.Fprintf(&lines, " for %s", Names(w.To))
+		}
+		if option := " -replace=" + diag.Argument(from.instance.String()); !strings.Contains(options.String()+" ", option+" ") {
+			options.WriteString(option)
+		}
+	}
+	way := "Read them from where they were stored then, or make new ones "
+	switch {
+	case always:
+		way = "They are needed here in every run, so read them from where they were stored then, for instance with an ephemeral resource"
+	case options.Len() > 0:
+		way += "with the option" + options.String()
+	default:
+		way += "by replacing the objects that they belong to"
+	}
+	return diag.Errorf("Value is no longer available",
+		"%s needs values that providers computed in an earlier run:%s\n\nThey are kept out of the state by ephemeral_attributes, and existed only in that run. %s.",
+		user, lines.String(), way)
+}
+
+// producerOf returns the instance that a computed value belongs to.
+func (u *Uses) producerOf(of value.Computed) producer {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.producers == nil && u.State != nil {
+		u.producers = map[string]producer{}
+		for i, in := range u.State.AllInstances() {
+			if in.Current == nil {
+				continue
+			}
+			for k, w := range in.Current.Withheld {
+				if w.Computed {
+					u.producers[AttributeName(i, w.Path)] = producer{i, &in.Current.Withheld[k]}
+				}
+			}
+		}
+	}
+	return u.producers[of.By]
+}
+
+// AttributeName names an attribute of an instance, as the marks of computed values do.
+func AttributeName(i addr.Instance, path cty.Path) string {
+	return i.String() + "." + schema.PathString(path)
+}
+
+// Names lists the addresses of resources.
+func Names(list []addr.ConfigResource) string {
+	var out []string
+	for _, r := range list {
+		out = append(out, r.String())
+	}
+	slices.Sort(out)
+	return strings.Join(out, ", ")
+}
+
+// BlocksOf returns the resources that instances belong to, once each.
+func BlocksOf(instances []addr.Instance) (out []addr.ConfigResource) {
+	for _, i := range instances {
+		if !slices.Contains(out, i.Config()) {
+			out = append(out, i.Config())
+		}
+	}
+	return out
+}
+
+// ConsumersOf returns the resources that use a computed value which a change makes.
+func ConsumersOf(c *plan.Change, path cty.Path) (to []addr.ConfigResource) {
+	for _, w := range c.Withheld {
+		if w.Path.Equals(path) {
+			to = append(to, BlocksOf(slices.Concat(w.Consumers, w.Missed))...)
+		}
+	}
+	return to
+}
+
+// RecordOf returns the record of a withheld attribute of an object, nil if there is none.
+func RecordOf(o *state.Object, path cty.Path) *state.Withheld {
+	if o == nil {
+		return nil
+	}
+	if i := slices.IndexFunc(o.Withheld, func(w state.Withheld) bool { return w.Path.Equals(path) }); i >= 0 {
+		return &o.Withheld[i]
+	}
+	return nil
+}
