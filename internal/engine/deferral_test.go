@@ -331,3 +331,40 @@ resource "sim_thing" "user" {
 		w.fails(command{deferral: true}, "Objects wait for each other", "sim_thing.old", `sim_thing.user["a"]`, "create_before_destroy")
 	})
 }
+
+// TestDeferredAction defers the change that triggers an action which must wait.
+func TestDeferredAction(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, `
+resource "sim_thing" "base" { name = "base" }
+provider "sim" {
+  alias  = "late"
+  region = "r${sim_thing.base.serial}"
+}
+action "sim_note" "a" {
+  provider = sim.late
+  config { name = "noted" }
+}
+resource "sim_thing" "x" {
+  name = "x"
+  lifecycle {
+    action_trigger {
+      events  = [after_create]
+      actions = [action.sim_note.a]
+    }
+  }
+}
+resource "sim_thing" "user" {
+  name = "user"
+  json = jsonencode(sim_thing.x.id)
+}`)
+	w.ok(command{deferral: true}).defers(
+		"sim_thing.user create deferred_prereq sim_thing.x",
+		"sim_thing.x create provider_config_unknown sim_thing.base",
+	)
+	w.exists("base")
+	r := w.ok(command{deferral: true}).defers()
+	if len(r.plan.Invocations) != 1 {
+		t.Errorf("%d invocations", len(r.plan.Invocations))
+	}
+}

@@ -131,6 +131,9 @@ func (p *planner) makePlan() (again bool) {
 		return true
 	}
 	planActions(p)
+	if p.deferral.again && !p.run.Diags.HasErrors() {
+		return true
+	}
 	p.imports.check()
 	checkDeliveries(p)
 	p.outputs.planRestricted(pool, outputs)

@@ -25,6 +25,7 @@ type deferrer struct {
 	*walk
 	planner  *planner
 	set      deferral.Set
+	again    bool // another attempt must be made; protected by planner.mu
 	attempts *attempts
 }
 
@@ -118,6 +119,18 @@ func (de *deferrer) answered(t *future.Task, s *ephemeral.Session, op *objectOp,
 		return &later{plan.DeferredPrereq, de.lacking(t, s)}
 	}
 	return nil
+}
+
+// withTrigger has another attempt defer the change that triggers an action which must wait: the action would
+// never be invoked otherwise.
+func (de *deferrer) withTrigger(inv *plan.Invocation, why later) {
+	p := de.planner
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if c := p.changes[addr.Object{Instance: inv.Trigger.Resource}]; c != nil {
+		de.attempts.seeds[c.Addr] = &plan.Deferral{Change: c, Reason: why.reason, WaitsFor: why.waits}
+		de.again = true
+	}
 }
 
 // add defers a change.

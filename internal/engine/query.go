@@ -13,6 +13,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/engine/ephemeral"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
 	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
+	"github.com/mayfly-iac/mayfly/internal/language/lang/generate"
 	"github.com/mayfly-iac/mayfly/internal/provider"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
@@ -32,7 +33,9 @@ type QueryRequest struct {
 // are read, and managed resources are as in the state.
 func Query(ctx context.Context, e *Engine, req QueryRequest) diag.List {
 	p := e.newPlanner(ctx, PlanRequest{Config: req.Config, State: req.State, Mode: plan.Normal, Variables: req.Variables, Soft: req.Soft}, nil)
-	q := &querier{planner: p, req: req, read: req.Config.ReadLists(), names: newNames(req.Config.Tree.Root)}
+	q := &querier{planner: p, req: req, read: req.Config.ReadLists(), names: &generate.Names{
+		Taken: func(r addr.Resource) bool { return req.Config.Tree.Root.Resources[r] != nil },
+	}}
 	p.startRun(p.newRun(req.Config, eval.Planning, q.result, req.Variables, p.plan.Timestamp))
 	defer e.expose(req.Config, req.Variables, req.State)()
 	defer e.stopOn(p.req.Soft)()
@@ -50,7 +53,7 @@ type querier struct {
 	read    map[*blocks.Resource]bool // lists whose results are kept for expressions
 
 	mu    sync.Mutex // protects all below, and serializes calls of the observer
-	names *freeNames
+	names *generate.Names
 	ended bool // by the observer
 }
 

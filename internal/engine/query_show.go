@@ -2,8 +2,6 @@ package engine
 
 import (
 	"encoding/json"
-	"fmt"
-	"strings"
 
 	"github.com/zclconf/go-cty/cty"
 	ctyjson "github.com/zclconf/go-cty/cty/json"
@@ -12,7 +10,6 @@ import (
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/internal/engine/contract"
 	"github.com/mayfly-iac/mayfly/internal/engine/object"
-	"github.com/mayfly-iac/mayfly/internal/language/config"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
 	"github.com/mayfly-iac/mayfly/internal/language/lang/generate"
 	"github.com/mayfly-iac/mayfly/internal/provider"
@@ -96,38 +93,5 @@ func (l *listing) providerText() string {
 func (q *querier) name(list *eval.Instance) string {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return q.names.next(list.Config().Addr.Type, identifier(list.Config().Addr.Name, list.Key))
-}
-
-// freeNames finds names for resources.
-type freeNames struct {
-	taken *config.Module
-	count map[string]int // by type and beginning of the name
-}
-
-func newNames(taken *config.Module) *freeNames { return &freeNames{taken, map[string]int{}} }
-
-// next returns the next name with a number after the beginning that no resource of the type has.
-func (n *freeNames) next(typeName, beginning string) string {
-	for {
-		at := typeName + "." + beginning
-		name := fmt.Sprintf("%s_%d", beginning, n.count[at])
-		n.count[at]++
-		if n.taken.Resources[addr.Resource{Type: typeName, Name: name}] == nil {
-			return name
-		}
-	}
-}
-
-// identifier returns a name followed by a key, in the characters that names may have.
-func identifier(name string, key addr.Key) string {
-	if key == addr.NoKey {
-		return name
-	}
-	return name + "_" + strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' {
-			return r
-		}
-		return '_'
-	}, strings.Trim(key.String(), `[]"`))
+	return q.names.Next(list.Config().Addr.Type, generate.Identifier(list.Config().Addr.Name, list.Key))
 }

@@ -87,7 +87,7 @@ func (d *Destructions) wait(c *plan.Change, on addr.Instance) (again bool) {
 func (d *Destructions) Stuck() (stuck []*plan.Deferral) {
 	for _, a := range slices.SortedFunc(maps.Keys(d.Seeds), addr.Instance.Compare) {
 		seed := d.Seeds[a]
-		if d.Set.awaits(seed.WaitsFor[0].Resource.Instance(seed.WaitsFor[0].Key), a) {
+		if len(seed.WaitsFor) > 0 && d.Set.awaits(seed.WaitsFor[0].Resource.Instance(seed.WaitsFor[0].Key), a) {
 			stuck = append(stuck, seed)
 		}
 	}

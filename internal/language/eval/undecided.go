@@ -84,7 +84,8 @@ func (r *Resource) RepetitionDeps(t *future.Task) []plan.Dep {
 }
 
 // Reach returns the dependencies of an instance, as Deps does, in two parts: the ones that need no ephemeral
-// resource or go through the configuration of its provider, and the ones that only its ephemeral values lead to.
+// resource or go through the configuration of its provider, and the ones that only its ephemeral values lead
+// to.
 // The second part has also the ephemeral resources with unknown instances.
 func Reach(t *future.Task, in *Instance) (direct, fleeting []plan.Dep) {
 	f, behind := newFlattener(t, in), newFlattener(t, in)
