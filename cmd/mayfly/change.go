@@ -445,7 +445,7 @@ func (r *changeRun) apply(p *plan.Plan) int {
 		r.out.say("\n%s", r.out.view.Success(view.ApplySummary(applied.Counts, destroy)))
 	}
 	if (p.Changed() || r.saved) && !r.goesAround(p, nil) { // otherwise the list is right above
-		if code := r.out.wroteText(view.Left(r.out.env.Stdout, p.Deferrals, r.out.view)); code != exitOK {
+		if code := r.out.wroteText(view.Left(r.out.env.Stdout, p, r.out.view)); code != exitOK {
 			return code
 		}
 	}

@@ -72,7 +72,7 @@ func (c *changeCommands) makePlan(ctx context.Context, f *planFlags) int {
 	}
 	// The note advises a person on the next command.
 	if c.out.stream == nil && p.Changed() && c.out.env.vars["TF_IN_AUTOMATION"] == "" {
-		if code := c.out.wroteText(view.PlanFooter(c.out.env.Stdout, f.out, r.written, !p.Complete(), c.out.view)); code != exitOK {
+		if code := c.out.wroteText(view.PlanFooter(c.out.env.Stdout, p, f.out, r.written, c.out.view)); code != exitOK {
 			return code
 		}
 	}

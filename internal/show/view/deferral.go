@@ -130,9 +130,10 @@ func (w *planWriter) onlyDeferred() {
 	w.WriteString("\n")
 }
 
-// Left writes, below the end of an apply, which changes the plan has left to a later one, and how to go on;
+// Left writes, below the end of an apply of the plan, which changes are left to a later one, and how to go on;
 // nothing if there are none.
-func Left(w io.Writer, list []*plan.Deferral, o Options) error {
+func Left(w io.Writer, p *plan.Plan, o Options) error {
+	list := p.Deferrals
 	if len(list) == 0 {
 		return nil
 	}
@@ -151,10 +152,13 @@ func Left(w io.Writer, list []*plan.Deferral, o Options) error {
 		}
 		sb.WriteString("  - " + o.Hanging(line, 4) + "\n")
 	}
-	sb.WriteString("\nTo go on with these, run:\n" + nextPlan(o))
+	sb.WriteString("\nTo go on with these, run:\n" + nextPlan(p, o))
 	_, err := io.WriteString(w, sb.String())
 	return err
 }
 
-// nextPlan is the command that plans the deferred changes.
-func nextPlan(o Options) string { return "    " + o.command() + " plan -allow-deferral\n" }
+// nextPlan returns a line with the command that plans the deferred changes of a plan.
+func nextPlan(p *plan.Plan, o Options) string {
+	mode := map[plan.Mode]string{plan.Destroy: "-destroy ", plan.RefreshOnly: "-refresh-only "}[p.Mode]
+	return "    " + o.command() + " plan " + mode + "-allow-deferral\n"
+}

@@ -17,7 +17,7 @@ func TestDeferredGolden(t *testing.T) {
 	p := fixture.Deferring(t)
 	var sb strings.Builder
 	sb.WriteString(planText(t, p, nil, Options{Width: 78}))
-	if err := Left(&sb, p.Deferrals, Options{Width: 78}); err != nil {
+	if err := Left(&sb, p, Options{Width: 78}); err != nil {
 		t.Fatal(err)
 	}
 	only := *p
@@ -50,11 +50,11 @@ func TestManyDeferred(t *testing.T) {
 		t.Errorf("without folding, got\n%s", got)
 	}
 	var left strings.Builder
-	if err := Left(&left, p.Deferrals, Options{}); err != nil || !strings.Contains(left.String(), "  - and 2 more\n") || strings.Contains(left.String(), "after[10]") {
+	if err := Left(&left, p, Options{}); err != nil || !strings.Contains(left.String(), "  - and 2 more\n") || strings.Contains(left.String(), "after[10]") {
 		t.Errorf("left %s, %v", left.String(), err)
 	}
 	left.Reset()
-	if err := Left(&left, nil, Options{}); err != nil || left.Len() > 0 {
+	if err := Left(&left, &plan.Plan{}, Options{}); err != nil || left.Len() > 0 {
 		t.Errorf("nothing is left: %q, %v", left.String(), err)
 	}
 }

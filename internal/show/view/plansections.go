@@ -98,9 +98,8 @@ func (w *planWriter) outputSection(lines string) {
 }
 
 // PlanFooter writes the note below a plan that was shown and not applied. path is the file it was saved to,
-// "" if it was not saved; generated is the file with generated configuration, "" if there is none. deferred
-// says that the plan leaves changes to a later one.
-func PlanFooter(w io.Writer, path, generated string, deferred bool, o Options) error {
+// "" if it was not saved; generated is the file with generated configuration, "" if there is none.
+func PlanFooter(w io.Writer, p *plan.Plan, path, generated string, o Options) error {
 	var sb strings.Builder
 	sb.WriteString("\n" + o.paint(dim, o.rule()) + "\n\n")
 	if generated != "" {
@@ -113,8 +112,8 @@ func PlanFooter(w io.Writer, path, generated string, deferred bool, o Options) e
 		sb.WriteString(o.wrap("Saved the plan to: "+path, 0))
 		fmt.Fprintf(&sb, "\n\nTo perform exactly these actions, run the following command to apply:\n    %s apply %q\n", o.command(), path)
 	}
-	if deferred {
-		sb.WriteString("\n" + o.wrap("Some changes are deferred. When this plan is applied, plan again:", 0) + "\n" + nextPlan(o))
+	if !p.Complete() {
+		sb.WriteString("\n" + o.wrap("Some changes are deferred. When this plan is applied, plan again:", 0) + "\n" + nextPlan(p, o))
 	}
 	_, err := io.WriteString(w, sb.String())
 	return err
