@@ -130,8 +130,8 @@ func (w *planWriter) onlyDeferred() {
 	w.WriteString("\n")
 }
 
-// Left writes, below the end of an apply of the plan, which changes are left to a later one, and how to go on;
-// nothing if there are none.
+// Left writes, below the end of an apply of the plan, which changes are left to a later one, and how to go
+// on; nothing if there are none.
 func Left(w io.Writer, p *plan.Plan, o Options) error {
 	list := p.Deferrals
 	if len(list) == 0 {
