@@ -113,8 +113,8 @@ func (m *roundsModel) rounds() int {
 }
 
 // TestModelRounds plans and applies random configurations in rounds until nothing is deferred. The outcome
-// must be the one of the same configuration with each unknown value written out, in as few rounds as its longest
-// chain has links, without creating an object twice.
+// must be the one of the same configuration with each unknown value written out, in as few rounds as its
+// longest chain has links, without creating an object twice.
 func TestModelRounds(t *testing.T) {
 	t.Parallel()
 	seeds := 40
