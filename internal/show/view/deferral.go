@@ -105,6 +105,14 @@ func (w *planWriter) deferrals() error {
 	return nil
 }
 
+// deferredEnd writes the section of a plan that only detects changes, or that has failed before it had any.
+func (w *planWriter) deferredEnd() error {
+	if !w.plan.Complete() {
+		w.WriteString("\n")
+	}
+	return w.deferrals()
+}
+
 // deferralKey is the same for deferrals of one block that say the same.
 func deferralKey(d *plan.Deferral) string {
 	return d.Change.Addr.Config().String() + "\n" + DeferralHeadline(d) + "\n" + DeferralWaits(d)

@@ -24,9 +24,11 @@ func TestDeferredGolden(t *testing.T) {
 	only.Changes, only.Deferrals = nil, p.Deferrals[:1]
 	refresh := only
 	refresh.Mode, refresh.Drift = plan.RefreshOnly, []*plan.Change{{Addr: p.Changes[0].Addr, Action: plan.Delete, Before: p.Changes[0].After}}
+	quiet := refresh
+	quiet.Drift = nil
 	failed := only
 	failed.Errored = true
-	for _, p := range []*plan.Plan{&only, &refresh, &failed} {
+	for _, p := range []*plan.Plan{&only, &refresh, &quiet, &failed} {
 		sb.WriteString("==========\n" + planText(t, p, nil, Options{Width: 78}))
 	}
 	golden(t, "deferred.txt", sb.String())

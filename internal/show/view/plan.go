@@ -62,19 +62,15 @@ func (w *planWriter) all() error {
 	}
 	if w.plan.Mode == plan.RefreshOnly && drift && len(changes) == 0 {
 		w.refreshOnlyEnd(outputs)
-		if w.plan.Complete() {
-			return nil
-		}
-		w.WriteString("\n")
-		return w.deferrals()
+		return w.deferredEnd()
 	}
 	if w.plan.Invoking() {
 		return w.invocations()
 	}
 	deferred := !w.plan.Complete()
-	if len(changes) == 0 && outputs == "" && (!deferred || w.plan.Errored) {
+	if len(changes) == 0 && outputs == "" && (!deferred || w.plan.Errored || w.plan.Mode == plan.RefreshOnly) {
 		w.noChanges(drift)
-		return nil
+		return w.deferredEnd()
 	}
 	if drift {
 		w.WriteString(w.o.rule() + "\n\n")

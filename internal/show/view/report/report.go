@@ -154,7 +154,7 @@ func (r *Report) Plan(p *plan.Plan, s document.Schemas, why func(*plan.Change) [
 	switch {
 	case p.Errored:
 		r.banner = "Planning failed. The page shows the plan as far as it was made."
-	case !p.Complete() && !p.Changed():
+	case !p.Complete() && !p.Changed() && p.Mode != plan.RefreshOnly:
 		r.banner = "Nothing can be changed yet: all changes are deferred to a later plan."
 	case !p.Complete():
 		r.banner = fmt.Sprintf("%d deferred to a later plan, which is to be made once this one is applied.", len(p.Deferrals))
