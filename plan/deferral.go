@@ -2,7 +2,6 @@ package plan
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/mayfly-iac/mayfly/addr"
 )
@@ -44,8 +43,8 @@ func (r DeferralReason) Text() string {
 
 // Deferral is something that a plan leaves to a later one.
 type Deferral struct {
-	// Change is the change as far as it is known. Its address has addr.AnyKey where the keys are unknown. Its
-	// action is NoOp if only a later plan can tell.
+	// Change is the change as far as it is known. Its address has addr.AnyKey where the keys are unknown.
+	// Its action is NoOp if only a later plan can tell.
 	Change *Change
 	Reason DeferralReason
 	// WaitsFor are the objects that have to change, or to be planned, before this can be planned, in the
@@ -53,17 +52,14 @@ type Deferral struct {
 	WaitsFor []Dep
 }
 
-// WaitsForNames returns the addresses of the objects that d waits for, none if they are not known.
-func (d *Deferral) WaitsForNames() []string {
+// Awaited returns the addresses of the objects that d waits for, none if they are not known.
+func (d *Deferral) Awaited() []string {
 	var names []string
 	for _, w := range d.WaitsFor {
 		names = append(names, w.String())
 	}
-	return names
+	return slices.Compact(names)
 }
-
-// WaitsForText lists the addresses of WaitsForNames, "" if there are none.
-func (d *Deferral) WaitsForText() string { return strings.Join(d.WaitsForNames(), ", ") }
 
 // MayRefer reports whether the dependency may be on an instance of the block of a, whose key, or the one of a
 // module around it, is not known.

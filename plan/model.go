@@ -290,12 +290,12 @@ func (p *Plan) SensitiveOutput(c *OutputChange) bool {
 }
 
 // Counts are the numbers of the summary line.
-type Counts struct{ Import, Add, Change, Destroy, Forget, Invoke int }
+type Counts struct{ Import, Add, Change, Destroy, Forget, Invoke, Defer int }
 
 // Counts counts the planned changes for the summary line: a replacement is one addition and one
 // destruction.
 func (p *Plan) Counts() Counts {
-	n := Counts{Invoke: len(p.Invocations)}
+	n := Counts{Invoke: len(p.Invocations), Defer: len(p.Deferrals)}
 	for _, c := range p.Changes {
 		if c.Importing != nil {
 			n.Import++
@@ -312,7 +312,9 @@ func (p *Plan) Counts() Counts {
 			n.Destroy++
 		case DeleteThenCreate, CreateThenDelete:
 			n.Add++
-			n.Destroy++
+			if !c.KeepsReplaced {
+				n.Destroy++
+			}
 		case Forget:
 			n.Forget++
 		case ForgetThenCreate:

@@ -73,7 +73,7 @@ func (c *changeCommands) destroyCommand(a *app) *cli.Command {
 // planning and approval.
 func (c *changeCommands) refreshCommand(a *app) *cli.Command {
 	f, flags := newApplyFlags(c.in, c.wd)
-	flags = usage.Hide(flags, "destroy", "refresh-only", "refresh", "replace", "invoke", "assume-unchanged", "require-ephemeral", "allow-deferral", "auto-approve", "converge", "suppress-forget-errors")
+	flags = usage.Hide(flags, "destroy", "refresh-only", "refresh", "replace", "invoke", "assume-unchanged", "require-ephemeral", "auto-approve", "converge", "suppress-forget-errors")
 	return a.command("refresh", "Update the state to match remote systems", "",
 		"Updates the state to match the real objects, without asking. Same as \"apply -refresh-only -auto-approve\".",
 		flags, func(ctx context.Context, args []string) int {
@@ -186,7 +186,7 @@ func (c *changeCommands) applySaved(ctx context.Context, f *applyFlags, path str
 func (c *changeCommands) carryOutSaved(ctx context.Context, f *applyFlags, path string) int {
 	hard, soft, stop := interruptible(ctx, c.signals)
 	defer stop()
-	r := &changeRun{out: c.out, in: c.in, wd: c.wd, flags: &f.changeFlags, hard: hard, soft: soft}
+	r := &changeRun{out: c.out, in: c.in, wd: c.wd, flags: &f.changeFlags, hard: hard, soft: soft, saved: true}
 	// r gets its session later.
 	defer func() { r.end() }()
 	d := c.wd.dirOf("", f.input)

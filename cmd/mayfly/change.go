@@ -30,7 +30,7 @@ type changeFlags struct {
 
 	// The scope of the plan.
 	destroy, refreshOnly, refresh bool
-	lazyEphemeral                 bool
+	lazyEphemeral, allowDeferral  bool
 	targets, excludes, replace    []string
 	targetFiles, excludeFiles     []string
 	assumeUnchanged, invoke       []string
@@ -40,9 +40,8 @@ type changeFlags struct {
 	pageFlags
 	// How it is shown.
 	concise, showSensitive bool
-	suppressForgetErrors   bool // only for the commands that apply, as is the next one
-	converge               bool // in rounds
-	allowDeferral          bool
+	suppressForgetErrors   bool   // only for the commands that apply, as is the next one
+	converge               bool   // in rounds
 	reads                  bool   // the command only reads the state
 	command                string // "destroy" or "refresh" if that was typed, whose messages differ
 	generate               string
@@ -57,6 +56,7 @@ func (c *changeFlags) flags(in *input, wd *workingDir) []cli.Flag {
 		boolFlag("refresh-only", "Only detect changes made outside and record them in the state.", &c.refreshOnly),
 		boolFlag("refresh", "Plan from the state alone, without reading the real objects first.", &c.refresh),
 		boolFlag("lazy-ephemeral", "Don't open ephemeral resources in the plan that only write-only arguments use. Those arguments are unknown until apply, which opens the resources only for what changes.", &c.lazyEphemeral),
+		boolFlag("allow-deferral", "Leave to a later plan what can't be planned yet: objects with an unknown count, for_each or provider configuration, and what depends on them.", &c.allowDeferral),
 		stringFlag("require-ephemeral", "Refuse a plan that would store attributes of a `KIND`: \"sensitive\", which their schemas or the configuration say they are.", &c.requireEphemeral),
 		listFlag("target", "Plan only the module, resource or instance at `ADDRESS` and what it depends on.", &c.targets),
 		listFlag("target-file", "Like -target, for each line of `FILE`.", &c.targetFiles),
@@ -65,7 +65,6 @@ func (c *changeFlags) flags(in *input, wd *workingDir) []cli.Flag {
 		listFlag("replace", "Replace the resource instance at `ADDRESS`.", &c.replace),
 		listFlag("assume-unchanged", "Take the values of ephemeral attributes of the resource instance at `ADDRESS` for those of before where the state has nothing to compare them with.", &c.assumeUnchanged),
 		listFlag("invoke", "Invoke the action at `ADDRESS`, and change nothing. Several are invoked one by one.", &c.invoke),
-		boolFlag("allow-deferral", "Leave to a later plan whatever cannot be planned before something is applied, such as a resource whose for_each is not known yet.", &c.allowDeferral),
 		c.parallelFlag(),
 	)
 	output := usage.Grouped(usage.OutputGroup,
@@ -106,8 +105,8 @@ func (c *changeFlags) check() diag.List {
 		return diag.Errorf("Incompatible options", "-assume-unchanged cannot be used with -destroy or -refresh-only, because such plans compare nothing with the configuration.")
 	case len(c.replace) > 0 && (c.destroy || c.refreshOnly):
 		return diag.Errorf("Incompatible options", "-replace cannot be used with -destroy or -refresh-only, because such plans create nothing.")
-	case len(c.invoke) > 0 && (c.destroy || c.refreshOnly || len(c.replace)+len(c.targets)+len(c.targetFiles)+len(c.excludes)+len(c.excludeFiles)+len(c.assumeUnchanged) > 0 || c.generate != ""):
-		return diag.Errorf("Incompatible options", "-invoke plans nothing but invocations of actions, so it cannot be used with options that choose which objects are planned and how: -destroy, -refresh-only, -replace, -target, -exclude, -assume-unchanged and -generate-config-out.")
+	case len(c.invoke) > 0 && (c.destroy || c.refreshOnly || len(c.replace)+len(c.targets)+len(c.targetFiles)+len(c.excludes)+len(c.excludeFiles)+len(c.assumeUnchanged) > 0 || c.generate != "" || c.allowDeferral):
+		return diag.Errorf("Incompatible options", "-invoke plans nothing but invocations of actions, so it cannot be used with options that choose which objects are planned and how: -destroy, -refresh-only, -replace, -target, -exclude, -assume-unchanged, -generate-config-out and -allow-deferral.")
 	}
 	return c.checkGenerate()
 }
@@ -115,7 +114,7 @@ func (c *changeFlags) check() diag.List {
 // planOptions converts the command's options to options of the library. Files of addresses are read here. All
 // mistakes in addresses are reported at once.
 func (c *changeFlags) planOptions() (mayfly.PlanOptions, diag.List) {
-	out := mayfly.PlanOptions{SkipRefresh: !c.refresh, LazyEphemeral: c.lazyEphemeral, RequireEphemeral: c.requireEphemeral != "", AllowDeferral: c.allowDeferral}
+	out := mayfly.PlanOptions{SkipRefresh: !c.refresh, LazyEphemeral: c.lazyEphemeral, AllowDeferral: c.allowDeferral, RequireEphemeral: c.requireEphemeral != ""}
 	switch {
 	case c.destroy:
 		out.Mode = plan.Destroy
@@ -230,6 +229,7 @@ type changeRun struct {
 	soft     context.Context
 	goesOn   func(*plan.Plan) bool // whether the plan is applied at once; nil for never
 	written  string                // file of the generated configuration, "" if none was written
+	saved    bool                  // the plan was made before, and is not shown
 	unseen   bool                  // the plan could not be shown: its reader has gone
 	rounds   *mayfly.Rounds        // nil unless the run converges
 	made     plan.Counts           // of all rounds that were applied
@@ -437,6 +437,7 @@ func (r *changeRun) apply(p *plan.Plan) int {
 	if err := r.out.page.StateOutputs(result); err != nil {
 		return r.out.wrote(err)
 	}
+	applied.Counts.Defer = len(p.Deferrals)
 	destroy := r.flags.command == "destroy" // "apply -destroy" reports like any apply
 	for _, s := range r.out.streams() {
 		if r.flags.command != "refresh" {
@@ -458,13 +459,16 @@ func (r *changeRun) apply(p *plan.Plan) int {
 	if r.goesAround(p, nil) {
 		return exitOK
 	}
-	if len(result.Outputs) > 0 {
-		r.out.say("\n%s\n", r.out.view.Success("Outputs:"))
-		if code := r.out.wroteText(view.Outputs(r.out.env.Stdout, result.Outputs, r.out.view)); code != exitOK {
+	if p.Changed() || r.saved { // otherwise the list is right above
+		if code := r.out.wroteText(view.Left(r.out.env.Stdout, p, r.out.view)); code != exitOK {
 			return code
 		}
 	}
-	return r.out.wroteText(view.DeferredNote(r.out.env.Stdout, p, r.out.view))
+	if len(result.Outputs) == 0 {
+		return exitOK
+	}
+	r.out.say("\n%s\n", r.out.view.Success("Outputs:"))
+	return r.out.wroteText(view.Outputs(r.out.env.Stdout, result.Outputs, r.out.view))
 }
 
 // leftBehind returns the error for a destroy that left n objects in existence, as the configuration asked. It

@@ -55,7 +55,7 @@ func (e *Explainer) happens(out *Answer, s subject) {
 			}
 		}
 	}
-	deferrals := deferralsOf(e, s)
+	deferrals := deferralsOf(e, s.instance)
 	switch {
 	case s.instance.Resource.Mode == addr.Ephemeral:
 		e.ephemeralHappens(out, s)
@@ -288,6 +288,9 @@ func (e *Explainer) moduleHappens(out *Answer, s subject) {
 			}
 			out.Why = append(out.Why, Point{Kind: a.String(), Text: plural(counts[a], "object") + which + headlines[a]})
 		}
+	}
+	if n := deferredIn(e, call); n > 0 {
+		out.Why = append(out.Why, Point{Kind: "defer", Text: plural(n, "change") + " deferred to a later plan"})
 	}
 }
 

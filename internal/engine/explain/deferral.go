@@ -12,20 +12,38 @@ import (
 // deferredHeadline is the headline of an object that the plan leaves to a later one.
 const deferredHeadline = "is deferred to a later plan"
 
-// deferralsOf returns the deferrals of the instances that a subject names. Its address may be as the plan
-// shows it, with "*" for a key that is not known yet.
-func deferralsOf(e *Explainer, s subject) []*plan.Deferral {
-	var out []*plan.Deferral
-	for _, d := range e.deferrals[s.instance.Config()] {
-		a := d.Change.Addr
-		if a == s.instance {
+// deferralsOf returns the deferrals of an instance, of the instances of a block if the key is missing, or the
+// one that has exactly this address. The address may be as the plan shows it, with "*" for an unknown key.
+func deferralsOf(e *Explainer, a addr.Instance) (out []*plan.Deferral) {
+	for _, d := range e.deferrals[a.Config()] {
+		if d.Change.Addr == a {
 			return []*plan.Deferral{d}
 		}
-		if s.instance.Key == addr.NoKey && a.Abs() == s.instance.Abs() || a.Unkeyed() || a.String() == s.instance.String() {
+		if covers(d.Change.Addr, a) {
 			out = append(out, d)
 		}
 	}
 	return out
+}
+
+// covers reports whether a deferred address, whose keys may be unknown, stands for an instance.
+func covers(deferred, a addr.Instance) bool {
+	if deferred.Config() != a.Config() || !fits(deferred.Key, a.Key) {
+		return false
+	}
+	path, want := deferred.Module.Path(), a.Module.Path()
+	for i := range path {
+		_, _, key := path[i].Parent()
+		_, _, other := want[i].Parent()
+		if !fits(key, other) {
+			return false
+		}
+	}
+	return true
+}
+
+func fits(deferred, key addr.Key) bool {
+	return deferred == addr.AnyKey || key == addr.NoKey || deferred == key
 }
 
 // deferredHappens explains why the subject is deferred. changes has its other instances.
@@ -35,7 +53,7 @@ func deferredHappens(e *Explainer, out *Answer, s subject, deferrals []*plan.Def
 	changes = slices.DeleteFunc(slices.Clone(changes), func(c *plan.Change) bool { return waiting && c.Action == plan.NoOp })
 	if len(deferrals) == 1 && len(changes) == 0 {
 		d := deferrals[0]
-		out.Action, out.Headline, out.Why = "deferred", deferredHeadline, whyDeferred(e, d)
+		out.Action, out.Headline, out.Why = "defer", deferredHeadline, whyDeferred(e, d)
 		if len(s.path) > 0 {
 			out.Headline = "is an attribute of " + d.Change.Object().String() + ", which " + deferredHeadline
 		}
@@ -46,23 +64,33 @@ func deferredHappens(e *Explainer, out *Answer, s subject, deferrals []*plan.Def
 	for _, d := range deferrals {
 		name := d.Change.Object().String()
 		p := whyDeferred(e, d)[0]
-		out.Why = append(out.Why, Point{Kind: "deferred", Address: name, Text: name + " " + deferredHeadline + ": " + p.Text, Place: p.Place})
+		out.Why = append(out.Why, Point{Kind: "defer", Address: name, Text: name + " " + deferredHeadline + ": " + p.Text, Place: p.Place})
 	}
 }
 
-// whyDeferred returns the reason for a deferral, all that it waits for, and the change as far as it is known.
+// whyDeferred returns the reason for a deferral, the objects that it waits for, and the change as far as it is
+// known.
 func whyDeferred(e *Explainer, d *plan.Deferral) []Point {
+	b := e.block(d.Change.Addr)
 	why := Point{Kind: string(d.Reason), Text: d.Reason.Text()}
-	if b := e.block(d.Change.Addr); b != nil && d.Reason == plan.DeferredCountUnknown && b.Repeat.Repeated() {
+	if d.Reason == plan.DeferredCountUnknown && b != nil && b.Repeat.Repeated() && d.Change.Addr.Key == addr.AnyKey {
+		why.Text = b.Repeat.Argument() + " is known only after an apply, and so are its instances"
 		why.Place, why.Chain = placeOf(b.Repeat.Expr().Range()), firstChain(b, blocks.ForRepetition)
 	}
 	out := []Point{why}
-	for _, w := range d.WaitsFor {
-		p := Point{Kind: "waits_for", Address: w.String(), Text: "it waits for " + w.String()}
-		if list := e.awaited(w); len(list) > 0 {
+	for i, dep := range d.WaitsFor {
+		if i == maxListed {
+			out = append(out, Point{Kind: "waits_for", Text: fmt.Sprintf("it waits for %d others too", len(d.WaitsFor)-i)})
+			break
+		}
+		p := Point{Kind: "waits_for", Address: dep.String(), Text: "it waits for " + dep.String()}
+		if list := e.awaited(dep); len(list) > 0 {
 			p.Text += ", which " + headlines[list[0].Action]
-		} else if isDeferred(e, w) {
-			p.Text += ", which " + deferredHeadline + ", too"
+		} else if isDeferred(e, dep) {
+			p.Text += ", which is deferred too"
+		}
+		if b != nil {
+			p.Place, p.Chain = e.wayTo(b, dep.Resource.Instance(dep.Key))
 		}
 		out = append(out, p)
 	}
@@ -80,4 +108,14 @@ func isDeferred(e *Explainer, dep plan.Dep) bool {
 		}
 	}
 	return false
+}
+
+// deferredIn counts the deferrals in the instances of a module.
+func deferredIn(e *Explainer, call *blocks.Call) (n int) {
+	for _, d := range e.plan.Deferrals {
+		if call.Child != nil && slices.ContainsFunc(d.Change.Addr.Module.Path(), func(m addr.ModuleInstance) bool { return m.Module() == call.Child.Config.Path }) {
+			n++
+		}
+	}
+	return n
 }

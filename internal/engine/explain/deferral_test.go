@@ -86,17 +86,17 @@ func TestDeferred(t *testing.T) {
 		},
 	})
 	many := "t_thing.many is deferred to a later plan\n" +
-		"its instances are known only after an apply (6)\n" +
-		"it waits for t_thing.producer, which will be created\n" +
+		"for_each is known only after an apply, and so are its instances (6)\n" +
+		"it waits for t_thing.producer, which will be created (6)\n" +
 		"as far as it is known, it will be created"
 	for address, want := range map[string]string{
 		"t_thing.many":        many,
 		`t_thing.many["*"]`:   strings.Replace(many, "many", `many["*"]`, 1),
 		`t_thing.many["old"]`: strings.Replace(many, "many", `many["old"]`, 1),
 		"t_thing.many[\"a\"]": strings.Replace(many, "many", `many["a"]`, 1),
-		"t_thing.reader":      "t_thing.reader is deferred to a later plan\nsomething that it depends on, or that depends on it, is deferred\nit waits for t_thing.many, which is deferred to a later plan, too",
-		"t_thing.reader.id":   "t_thing.reader.id is an attribute of t_thing.reader, which is deferred to a later plan\nsomething that it depends on, or that depends on it, is deferred\nit waits for t_thing.many, which is deferred to a later plan, too",
-		"t_thing.gone":        "t_thing.gone is deferred to a later plan\nsomething that it depends on, or that depends on it, is deferred\nit waits for t_thing.reader, which is deferred to a later plan, too\nas far as it is known, it will be destroyed",
+		"t_thing.reader":      "t_thing.reader is deferred to a later plan\nsomething that it depends on, or that depends on it, is deferred\nit waits for t_thing.many, which is deferred too (10)",
+		"t_thing.reader.id":   "t_thing.reader.id is an attribute of t_thing.reader, which is deferred to a later plan\nsomething that it depends on, or that depends on it, is deferred\nit waits for t_thing.many, which is deferred too (10)",
+		"t_thing.gone":        "t_thing.gone is deferred to a later plan\nsomething that it depends on, or that depends on it, is deferred\nit waits for t_thing.reader, which is deferred too\nas far as it is known, it will be destroyed",
 		"t_thing.pair":        "t_thing.pair has 2 objects in the plan\nt_thing.pair[0] will be created: the configuration declares it, and the state has no object of it (17)\nt_thing.pair[1] is deferred to a later plan: its provider needs to know more of its configuration",
 		"t_thing.pair[0]":     "t_thing.pair[0] will be created\nthe configuration declares it, and the state has no object of it (17)",
 		"t_thing.pair[1]":     "t_thing.pair[1] is deferred to a later plan\nits provider needs to know more of its configuration",

@@ -32,7 +32,7 @@ func (m *Memory) Stuck(p *plan.Plan) diag.List {
 	}
 	for _, d := range p.Deferrals {
 		fmt.Fprintf(&text, "\n  - %s: %s", d.Change.Addr, d.Reason.Text())
-		if waits := d.WaitsForText(); waits != "" {
+		if waits := strings.Join(d.Awaited(), ", "); waits != "" {
 			fmt.Fprintf(&text, ". It waits for %s", waits)
 		}
 		text.WriteString(".")

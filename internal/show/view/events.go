@@ -61,7 +61,7 @@ func (t *tally) add(e event.Event) {
 // has a line of its own.
 func ApplySummary(n plan.Counts, destroy bool) string {
 	if destroy {
-		return fmt.Sprintf("Destroy complete! Resources: %d destroyed%s.", n.Destroy, forgotten(n))
+		return fmt.Sprintf("Destroy complete! Resources: %d destroyed%s.", n.Destroy, besides(n))
 	}
 	return "Apply complete! " + Made(n)
 }
@@ -75,14 +75,18 @@ func Made(n plan.Counts) string {
 	if n.Import > 0 {
 		imported = fmt.Sprintf("%d imported, ", n.Import)
 	}
-	return fmt.Sprintf("Resources: %s%d added, %d changed, %d destroyed%s.%s", imported, n.Add, n.Change, n.Destroy, forgotten(n), invoked)
+	return fmt.Sprintf("Resources: %s%d added, %d changed, %d destroyed%s.%s", imported, n.Add, n.Change, n.Destroy, besides(n), invoked)
 }
 
-func forgotten(n plan.Counts) string {
-	if n.Forget == 0 {
-		return ""
+// besides returns the numbers that are not in every line.
+func besides(n plan.Counts) (text string) {
+	if n.Forget > 0 {
+		text = fmt.Sprintf(", %d forgotten", n.Forget)
 	}
-	return fmt.Sprintf(", %d forgotten", n.Forget)
+	if n.Defer > 0 {
+		text += fmt.Sprintf(", %d deferred", n.Defer)
+	}
+	return text
 }
 
 // wording has the words for an operation: when it starts, while it lasts and when it has ended. An empty text

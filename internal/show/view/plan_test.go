@@ -90,38 +90,15 @@ func TestPlanWithoutChanges(t *testing.T) {
 	}
 	for _, path := range []string{"", "tf.plan"} {
 		sb.WriteString("==========\n")
-		if err := PlanFooter(&sb, &plan.Plan{}, path, "", Options{Width: 78}); err != nil {
+		p := &plan.Plan{Mode: plan.Destroy}
+		if path != "" {
+			p.Deferrals = fixture.Deferring(t).Deferrals
+		}
+		if err := PlanFooter(&sb, p, path, "", Options{Width: 78}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	golden(t, "nochanges.txt", sb.String())
-}
-
-// TestDeferrals shows plans that leave something to a later one.
-func TestDeferrals(t *testing.T) {
-	after := fixture.Seal(t, cty.ObjectVal(map[string]cty.Value{"name": cty.UnknownVal(cty.String), "size": cty.NumberIntVal(2)}))
-	block, one := fixture.Instance(t, "a_b.each"), fixture.Instance(t, "a_b.one")
-	block.Key = addr.AnyKey
-	cause := fixture.Instance(t, "a_b.cause")
-	deferrals := []*plan.Deferral{
-		{Change: &plan.Change{Addr: block, Action: plan.Create, After: after}, Reason: plan.DeferredCountUnknown, WaitsFor: []plan.Dep{{Resource: cause.Abs()}}},
-		{Change: &plan.Change{Addr: one, Action: plan.NoOp}, Reason: plan.DeferredPrereq, WaitsFor: []plan.Dep{{Resource: block.Abs(), All: true}}},
-		{Change: &plan.Change{Addr: one, Action: plan.Delete, Deposed: "0123abcd", Before: after}, Reason: plan.DeferredAbsent},
-	}
-	var sb strings.Builder
-	for _, p := range []*plan.Plan{
-		{Changes: []*plan.Change{{Addr: cause, Action: plan.Create, After: after}}, Deferrals: deferrals},
-		{Deferrals: deferrals[1:2]},
-	} {
-		sb.WriteString("==========\n" + planText(t, p, nil, Options{Width: 78}))
-		if err := PlanFooter(&sb, p, "", "", Options{Width: 78}); err != nil {
-			t.Fatal(err)
-		}
-		if err := DeferredNote(&sb, p, Options{Width: 78}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	golden(t, "deferrals.txt", sb.String())
 }
 
 func TestPlanHeadings(t *testing.T) {

@@ -41,11 +41,10 @@ func (w *planWriter) noChanges(drift bool) {
 
 // refreshOnlyEnd writes the text after the changes made outside in refresh-only mode, which plans nothing
 // else.
-func (w *planWriter) refreshOnlyEnd(outputs string) error {
+func (w *planWriter) refreshOnlyEnd(outputs string) {
 	w.para("This is a refresh-only plan, so " + w.o.program() + " will not take any actions to undo these. If you were expecting these changes then you can " +
 		"apply this plan to record the updated values in the " + w.o.program() + " state without changing any remote objects.")
 	w.outputSection(outputs)
-	return nil
 }
 
 // outputs returns the lines of changed outputs, "" if none changes.
@@ -120,8 +119,7 @@ func PlanFooter(w io.Writer, p *plan.Plan, path, generated string, o Options) er
 		fmt.Fprintf(&sb, "\n\nTo perform exactly these actions, run the following command to apply:\n    %s apply %q\n", o.command(), path)
 	}
 	if !p.Complete() {
-		sb.WriteString("\n" + o.wrap("Once it is applied, a further plan gets to the deferred objects. To plan and apply in rounds until nothing is left, run:", 0))
-		fmt.Fprintf(&sb, "\n    %s apply -converge\n", o.command())
+		sb.WriteString("\n" + o.wrap("Some changes are deferred. When this plan is applied, plan again:", 0) + "\n" + nextPlan(p, o))
 	}
 	_, err := io.WriteString(w, sb.String())
 	return err

@@ -99,10 +99,21 @@ func (s *JSONStream) Round(number int) {
 }
 
 // Saved writes the messages about a saved plan before it is applied: one for each change that involves a
-// provider.
+// provider, and for each deferred change.
 func (s *JSONStream) Saved(p *plan.Plan) {
 	s.changes(p, func(c *plan.Change) bool { return c.Action != plan.NoOp })
+	s.deferrals(p.Deferrals)
 	s.invocations(p)
+}
+
+// deferrals writes a message for each change that is left to a later plan.
+func (s *JSONStream) deferrals(list []*plan.Deferral) {
+	for _, d := range list {
+		s.write(streamLine{
+			Message: d.Change.Object().String() + " " + DeferralHeadline(d), Type: "deferred_change", Change: streamChangeOf(d.Change),
+			Deferral: &streamDeferral{Reason: string(d.Reason), WaitsFor: d.Awaited()},
+		}, time.Time{})
+	}
 }
 
 // changes writes a message for each change that people see and that which selects. Ephemeral instances are
@@ -117,21 +128,17 @@ func (s *JSONStream) changes(p *plan.Plan, which func(*plan.Change) bool) {
 	}
 }
 
-// Plan writes the messages of a plan: drift, changes, their counts and the changed outputs, in this order.
+// Plan writes the messages of a plan: drift, changes, deferred changes, their counts and the changed outputs,
+// in this order.
 func (s *JSONStream) Plan(p *plan.Plan) {
 	for _, c := range p.Drift {
 		change := streamChangeOf(c)
 		s.write(streamLine{Message: fmt.Sprintf("%s: Drift detected (%s)", c.Addr, change.Action), Type: "resource_drift", Change: change}, time.Time{})
 	}
 	s.changes(p, func(*plan.Change) bool { return true })
+	s.deferrals(p.Deferrals)
 	s.invocations(p)
-	for _, d := range p.Deferrals {
-		s.write(streamLine{
-			Message: fmt.Sprintf("%s: Deferred", d.Change.Addr), Type: "deferred_change", Change: streamChangeOf(d.Change),
-			Deferral: &streamDeferral{Reason: string(d.Reason), WaitsFor: d.WaitsForNames()},
-		}, time.Time{})
-	}
-	s.counts(p.Counts(), planSummary(p), "plan", len(p.Deferrals))
+	s.counts(p.Counts(), planSummary(p), "plan")
 	outputs := map[string]streamOutput{}
 	for _, o := range p.Outputs {
 		outputs[o.Name] = streamOutput{document.OutputValue{Sensitive: p.SensitiveOutput(o)}, streamAction(o.Action)}
@@ -147,7 +154,7 @@ func (s *JSONStream) Applied(n plan.Counts, destroy bool) {
 	if destroy {
 		operation = "destroy"
 	}
-	s.counts(n, ApplySummary(n, destroy), operation, 0)
+	s.counts(n, ApplySummary(n, destroy), operation)
 }
 
 // Outputs writes the message about all outputs, even if there are none. Sensitive values are left out. An
@@ -169,8 +176,8 @@ func (s *JSONStream) Outputs(outputs map[string]*state.Output) error {
 }
 
 // counts writes the message with the numbers of an operation: "plan", "apply" or "destroy".
-func (s *JSONStream) counts(n plan.Counts, message, operation string, deferred int) {
+func (s *JSONStream) counts(n plan.Counts, message, operation string) {
 	s.write(streamLine{Message: message, Type: "change_summary", Changes: &streamCounts{
-		Add: n.Add, Change: n.Change, Import: n.Import, Remove: n.Destroy, Forget: n.Forget, Invoke: n.Invoke, Deferred: deferred, Operation: operation,
+		Add: n.Add, Change: n.Change, Import: n.Import, Remove: n.Destroy, Forget: n.Forget, Invoke: n.Invoke, Defer: n.Defer, Operation: operation,
 	}}, time.Time{})
 }

@@ -36,7 +36,6 @@ type document struct {
 	Outputs     []outputChange `json:"outputs,omitempty"`
 	Invocations []invocation   `json:"action_invocations,omitempty"`
 	Checks      []checkResult  `json:"checks,omitempty"`
-	Deferrals   []deferral     `json:"deferrals,omitempty"`
 
 	RootDir  string            `json:"root_dir,omitempty"`
 	Backend  backend           `json:"backend"`
@@ -44,9 +43,10 @@ type document struct {
 	Config   []configFile      `json:"config,omitempty"`
 	Schemas  []schemas         `json:"provider_schemas,omitempty"`
 
-	Changes int `json:"changes"`
-	Drift   int `json:"drift"`
-	Adopted int `json:"adopted,omitempty"`
+	Changes  int `json:"changes"`
+	Drift    int `json:"drift"`
+	Deferred int `json:"deferred,omitempty"`
+	Adopted  int `json:"adopted,omitempty"`
 
 	tables
 }
@@ -198,13 +198,6 @@ type change struct {
 	Importing           *importing `json:"importing,omitempty"`
 	GeneratedConfig     string     `json:"generated_config,omitempty"`
 	Withheld            []withheld `json:"ephemeral_attributes,omitempty"`
-}
-
-// deferral is the stored form of plan.Deferral.
-type deferral struct {
-	Change   *change `json:"change"`
-	Reason   string  `json:"reason"`
-	WaitsFor []dep   `json:"waits_for,omitempty"`
 }
 
 // withheld is the stored form of plan.Withheld.

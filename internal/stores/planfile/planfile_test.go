@@ -99,18 +99,27 @@ func fullChange(t testing.TB) *plan.Change {
 	}
 }
 
-func fullDeferral(t testing.TB) *plan.Deferral {
-	c := fullChange(t)
-	c.Addr.Key, c.Deposed = addr.AnyKey, addr.Current
-	return &plan.Deferral{Change: c, Reason: plan.DeferredCountUnknown, WaitsFor: c.Deps}
-}
-
 func fullInvocation(t testing.TB) *plan.Invocation {
 	return &plan.Invocation{
 		Action: instanceAt(t, `module.m["x"].action.t.n[1]`), Provider: addr.ProviderConfig{Provider: addr.DefaultProvider("random"), Alias: "b"},
 		Trigger: &plan.ActionTrigger{Resource: instanceAt(t, "t.n[2]"), Event: plan.AfterUpdate, Block: 1, Position: 2, OnFailure: plan.TaintOnFailure},
 		Config:  seal(t, cty.ObjectVal(map[string]cty.Value{"a": cty.UnknownVal(cty.String), "b": cty.StringVal("x").Mark(value.Sensitive)})), Ephemeral: []cty.Path{cty.GetAttrPath("c").IndexInt(0)},
 		Undecided: true, Deps: fullChange(t).Deps,
+	}
+}
+
+// fullDeferrals has a deferral with everything, and ones with unknown keys everywhere.
+func fullDeferrals(t testing.TB) []*plan.Deferral {
+	generic := addr.Instance{Module: addr.RootInstance.Child("m", addr.AnyKey), Resource: addr.Resource{Type: "t", Name: "n"}, Key: addr.AnyKey}
+	return []*plan.Deferral{
+		{Change: fullChange(t), Reason: plan.DeferredPrereq, WaitsFor: fullChange(t).Deps},
+		{
+			Change: &plan.Change{
+				Addr: generic, PrevAddr: generic, Action: plan.Create, After: seal(t, cty.EmptyObjectVal), Deps: []plan.Dep{{Resource: generic.Abs(), Key: addr.AnyKey}},
+				Provider: addr.ProviderConfig{Provider: addr.DefaultProvider("random"), Alias: "any", Key: addr.AnyKey},
+			},
+			Reason: plan.DeferredCountUnknown,
+		},
 	}
 }
 
@@ -121,7 +130,7 @@ func fullFile(t testing.TB) *File {
 	p := &plan.Plan{
 		Mode: plan.RefreshOnly, Changes: []*plan.Change{fullChange(t), {Addr: instanceAt(t, "t.n"), Action: plan.Forget}},
 		Drift:       []*plan.Change{{Addr: instanceAt(t, "t.drift"), Action: plan.Delete, Before: seal(t, cty.True)}},
-		Deferrals:   []*plan.Deferral{fullDeferral(t)},
+		Deferrals:   fullDeferrals(t),
 		Outputs:     []*plan.OutputChange{{Name: "o", Action: plan.Update, Before: seal(t, cty.Zero), After: seal(t, cty.DynamicVal), Sensitive: true, Deps: fullChange(t).Deps}},
 		Invocations: []*plan.Invocation{fullInvocation(t), {Action: instanceAt(t, "action.t.plain")}},
 		Checks: []state.CheckResult{{
@@ -222,7 +231,7 @@ func TestRoundTripOfLittle(t *testing.T) {
 func TestEveryFieldIsKnown(t *testing.T) {
 	f := fullFile(t)
 	for _, v := range []any{
-		*f, *f.Plan, *f.Plan.Changes[0], *f.Plan.Deferrals[0], *f.Plan.Outputs[0], *f.Plan.Invocations[0], *f.Plan.Invocations[0].Trigger, f.Plan.Checks[0], f.Plan.Checks[0].Objects[0],
+		*f, *f.Plan, *f.Plan.Changes[0], *f.Plan.Outputs[0], *f.Plan.Invocations[0], *f.Plan.Invocations[0].Trigger, f.Plan.Checks[0], f.Plan.Checks[0].Objects[0],
 		*f.Plan.Changes[0].Importing, f.Backend, f.Plan.Meta, random,
 	} {
 		rv := reflect.ValueOf(v)
@@ -286,7 +295,7 @@ func TestHoldsNothingElse(t *testing.T) {
 		}
 	}
 	want := []string{
-		"mayfly", "changes.jsonl", "drift.jsonl", "outside/0", "outside/1", "config/main.tf", "config/sub/z.tf.json", "schemas/0", "schemas/1",
+		"mayfly", "changes.jsonl", "drift.jsonl", "deferred.jsonl", "outside/0", "outside/1", "config/main.tf", "config/sub/z.tf.json", "schemas/0", "schemas/1",
 		"state.json", "adopted.jsonl", "modules.json", "lock.hcl", "plan.json",
 	}
 	if diff := cmp.Diff(want, names); diff != "" {

@@ -96,7 +96,7 @@ func anyChange() *rapid.Generator[*plan.Change] {
 			Addr: anyInstance().Draw(t, "address"), Deposed: addr.Deposed(rapid.SampledFrom([]string{"", "0badcafe"}).Draw(t, "deposed")),
 			Action: rapid.SampledFrom(actions[:]).Draw(t, "action"), Before: anySealed(t, "before"), After: anySealed(t, "after"),
 			PriorIdentity: anySealed(t, "identity"), RequiredReplace: rapid.SliceOfN(anyPath(), 0, 3).Draw(t, "paths"),
-			PriorPrivate: rapid.SliceOfN(rapid.Byte(), 0, 3).Draw(t, "private"), CreateBeforeDestroy: rapid.Bool().Draw(t, "cbd"), KeepsReplaced: rapid.Bool().Draw(t, "keeps"),
+			PriorPrivate: rapid.SliceOfN(rapid.Byte(), 0, 3).Draw(t, "private"), CreateBeforeDestroy: rapid.Bool().Draw(t, "cbd"),
 			GeneratedConfig: anyText.Draw(t, "config"),
 		}
 		c.Provider = addr.ProviderConfig{Module: c.Addr.Module, Provider: addr.DefaultProvider("random"), Alias: anyName.Draw(t, "alias"), Key: c.Addr.Key}
@@ -115,14 +115,15 @@ func TestAnyPlanRoundTrips(t *testing.T) {
 			Mode: plan.Mode(rapid.IntRange(0, 2).Draw(rt, "mode")), Changes: rapid.SliceOfN(anyChange(), 0, 4).Draw(rt, "changes"),
 			Drift: rapid.SliceOfN(anyChange(), 0, 2).Draw(rt, "drift"), ForceReplace: rapid.SliceOfN(anyInstance(), 0, 2).Draw(rt, "replace"),
 		}
+		for _, c := range rapid.SliceOfN(anyChange(), 0, 3).Draw(rt, "deferrals") {
+			if rapid.Bool().Draw(rt, "any key") {
+				c.Addr.Key, c.Provider.Key = addr.AnyKey, addr.AnyKey
+				c.Addr.Module = c.Addr.Module.Child("m", addr.AnyKey)
+			}
+			p.Deferrals = append(p.Deferrals, &plan.Deferral{Change: c, Reason: rapid.SampledFrom(deferralReasons).Draw(rt, "reason"), WaitsFor: c.Deps})
+		}
 		for _, i := range rapid.SliceOfN(anyInstance(), 0, 3).Draw(rt, "targets") {
 			p.Targets = append(p.Targets, addr.Target{Module: i.Module, Resource: &i.Resource, Key: i.Key}, addr.Target{Module: i.Module, ModuleKeyless: true})
-		}
-		for _, c := range rapid.SliceOfN(anyChange(), 0, 3).Draw(rt, "deferred") {
-			if rapid.Bool().Draw(rt, "any key") {
-				c.Addr.Key = addr.AnyKey
-			}
-			p.Deferrals = append(p.Deferrals, &plan.Deferral{Change: c, Reason: plan.DeferredPrereq, WaitsFor: c.Deps})
 		}
 		names := rapid.SliceOfNDistinct(anyText, 0, 4, rapid.ID).Draw(rt, "names")
 		f := &File{Plan: p, Version: "1", Config: map[string][]byte{}}

@@ -32,6 +32,7 @@ func Write(w io.Writer, f *File) error {
 	e := newEncoder()
 	p.changes(entryChanges, f.Plan.Changes, e)
 	p.changes(entryDrift, f.Plan.Drift, e)
+	p.deferrals(f.Plan.Deferrals, e)
 	p.do(func() error { return e.document(doc, f) })
 	p.config(doc, f.Config)
 	p.schemas(doc, f.Schemas)
@@ -99,9 +100,6 @@ func (p *writer) changes(name string, changes []*plan.Change, e *encoder) {
 		lines := lineEncoder(w)
 		for _, c := range changes {
 			encoded, err := e.change(c)
-			if err == nil && c.Addr.Unkeyed() {
-				err = errors.New("its instances are not known, so that it can only be deferred")
-			}
 			if err != nil {
 				return fmt.Errorf("saving the change of %s: %w", c.Object(), err)
 			}

@@ -2,15 +2,14 @@ package document
 
 import "github.com/mayfly-iac/mayfly/plan"
 
-// jsonDeferral is something that a plan leaves to a later one: the change as far as it is known, the reason,
-// and the addresses of the objects that it waits for.
+// jsonDeferral is a change that the plan leaves to a later one. terraform-json reads it, but for WaitsFor.
 type jsonDeferral struct {
-	Reason         string       `json:"reason"`
-	WaitsFor       []string     `json:"waits_for,omitempty"`
-	ResourceChange jsonChangeOf `json:"resource_change"`
+	Reason   string       `json:"reason"`
+	Change   jsonChangeOf `json:"resource_change"`
+	WaitsFor []string     `json:"waits_for,omitempty"`
 }
 
-// deferralList encodes deferrals, nil if there are none.
+// deferralList encodes deferrals in their order, nil if there are none.
 func deferralList(list []*plan.Deferral, s Schemas) ([]jsonDeferral, error) {
 	var out []jsonDeferral
 	for _, d := range list {
@@ -18,7 +17,7 @@ func deferralList(list []*plan.Deferral, s Schemas) ([]jsonDeferral, error) {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, jsonDeferral{Reason: string(d.Reason), WaitsFor: d.WaitsForNames(), ResourceChange: c})
+		out = append(out, jsonDeferral{Reason: string(d.Reason), Change: c, WaitsFor: d.Awaited()})
 	}
 	return out, nil
 }

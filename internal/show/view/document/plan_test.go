@@ -2,7 +2,6 @@ package document
 
 import (
 	"encoding/json"
-	"strings"
 	"testing"
 	"time"
 
@@ -168,34 +167,5 @@ func TestNoValues(t *testing.T) {
 	}
 	if values, there := doc.Planned.Root.Resources[0]["values"]; there {
 		t.Errorf("values are %v", values)
-	}
-}
-
-// TestDeferredChanges has tools read the deferrals of a plan.
-func TestDeferredChanges(t *testing.T) {
-	block := fixture.Instance(t, "module.m.a_b.each")
-	block.Key = addr.AnyKey
-	cause := fixture.Instance(t, "a_b.cause")
-	p := &plan.Plan{Deferrals: []*plan.Deferral{{
-		Change: &plan.Change{Addr: block, Action: plan.Create, After: fixture.Seal(t, cty.ObjectVal(map[string]cty.Value{"name": cty.UnknownVal(cty.String), "size": cty.NumberIntVal(2)}))},
-		Reason: plan.DeferredCountUnknown, WaitsFor: []plan.Dep{{Resource: cause.Abs()}},
-	}}}
-	src, err := Plan(p, nil, nil, nil, testVersions)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got tfjson.Plan
-	if err := json.Unmarshal(src, &got); err != nil {
-		t.Fatal(err)
-	}
-	if got.Complete == nil || *got.Complete || len(got.DeferredChanges) != 1 {
-		t.Fatalf("got complete %v and deferred changes %v, want an incomplete plan with one", got.Complete, got.DeferredChanges)
-	}
-	d := got.DeferredChanges[0]
-	if d.Reason != "instance_count_unknown" || d.ResourceChange.Address != `module.m.a_b.each["*"]` || d.ResourceChange.Index != nil || !d.ResourceChange.Change.Actions.Create() {
-		t.Errorf("got %+v of %+v, want the creation of the block", d, d.ResourceChange)
-	}
-	if !strings.Contains(string(src), `"waits_for":["a_b.cause"]`) || !strings.Contains(string(src), `"index_unknown":true`) {
-		t.Errorf("got %s, want the object that it waits for, and that the index is unknown", src)
 	}
 }

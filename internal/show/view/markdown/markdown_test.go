@@ -48,7 +48,8 @@ func TestGolden(t *testing.T) {
 	replaced := row("replace", "t_x.web")
 	replaced.Text = "-/+ resource \"t_x\" \"web\" {\n      ~ name = \"a\" -> \"b\" # forces replacement\n    }\n"
 	replaced.Why = []string{"name can't be changed (main.tf:3)"}
-	plan.Rows = append(plan.Rows, replaced, row("delete", `t_x.old["a_b"]`), row("update", "module.m.t_x.same"), row("create", "t_x.new"))
+	plan.Rows = append(plan.Rows, replaced, row("delete", `t_x.old["a_b"]`), row("update", "module.m.t_x.same"), row("create", "t_x.new"),
+		report.Row{Address: `t_x.later["*"]`, Kind: "deferred", Headline: "is deferred: its instances are known only after an apply", Text: "  # (waits for t_x.new)\n"})
 
 	apply := report.Content{Title: "Apply", Summary: plan.Summary, Ended: "Applied: 1 done, 1 failed, 1 not begun.", Folds: plan.Folds}
 	for i, outcome := range []string{report.Done, "failed", report.NotBegun} {

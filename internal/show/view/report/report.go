@@ -21,6 +21,7 @@ package report
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -166,8 +167,10 @@ func bannerOf(p *plan.Plan) string {
 	switch {
 	case p.Errored:
 		return "Planning failed. The page shows the plan as far as it was made."
+	case !p.Complete() && !p.Changed() && p.Mode != plan.RefreshOnly:
+		return "Nothing can be changed yet: all changes are deferred to a later plan."
 	case !p.Complete():
-		return "The plan is not complete: what cannot be planned yet is deferred to a later one."
+		return fmt.Sprintf("%d deferred to a later plan, which is to be made once this one is applied.", len(p.Deferrals))
 	case !p.Changed():
 		return "No changes: the infrastructure is as the configuration wants it."
 	case len(p.Targets)+len(p.Excludes) > 0:

@@ -37,17 +37,13 @@ func (r *Report) Detail(e event.Event) {
 // addDeferrals adds a row for all that a plan leaves to a later one.
 func (r *Report) addDeferrals(p *plan.Plan, changes *view.Changes) error {
 	for _, d := range p.Deferrals {
-		c := d.Change
-		text, err := changes.Text(c)
+		text, err := changes.Deferral(d)
 		if err != nil {
 			return err
 		}
-		next := Row{Address: c.Object().String(), Module: c.Addr.Module.String(), Kind: Deferred, Headline: "is deferred: " + d.Reason.Text(), Text: text}
-		if names := d.WaitsForText(); names != "" {
-			next.Why = append(next.Why, "It waits for "+names+".")
-		}
-		if c.Action != plan.NoOp {
-			next.Why = append(next.Why, "As far as it is known, it "+changes.Headline(c)+".")
+		next := Row{Address: d.Change.Object().String(), Module: d.Change.Addr.Module.String(), Kind: Deferred, Headline: view.DeferralHeadline(d), Text: text}
+		if waits := view.DeferralWaits(d); waits != "" {
+			next.Why = append(next.Why, "It "+waits+".")
 		}
 		r.add(next)
 	}

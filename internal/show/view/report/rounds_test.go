@@ -80,18 +80,17 @@ func TestRounds(t *testing.T) {
 		t.Error(diff)
 	}
 	for _, want := range []string{
-		"Round 1: Plan: 3 to add, 0 to change, 2 to destroy. Deferred: 2. Applied: 4 done.",
+		"Round 1: Plan: 3 to add, 0 to change, 2 to destroy, 2 deferred. Applied: 4 done.",
 		"Round 2: Plan: 1 to add, 1 to change, 0 to destroy. Applied: 0 done, 1 failed, 1 not begun.",
 		"is deferred: its instances are known only after an apply",
 		"It waits for t_x.producer.",
-		"As far as it is known, it will be created.",
-		"is deferred: something that it depends on, or that depends on it, is deferred",
+		"stays as it is for now: it depends on something that is deferred",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page lacks %q", want)
 		}
 	}
-	if strings.Contains(text, `<p class="banner">The plan`) {
+	if strings.Contains(text, "deferred to a later plan, which") {
 		t.Error("the page of a run that has got to a complete plan says that it is not complete")
 	}
 }
@@ -130,7 +129,7 @@ func TestIncompletePlan(t *testing.T) {
 		t.Fatal(err)
 	}
 	text, _ := pageOf(t, r)
-	if !strings.Contains(text, `<p class="banner">The plan is not complete: `) || !strings.Contains(text, "Deferred: 1.") {
+	if !strings.Contains(text, `<p class="banner">Nothing can be changed yet`) || !strings.Contains(text, "0 to destroy, 1 deferred.") {
 		t.Error("the page does not say that the plan is not complete")
 	}
 	if strings.Contains(text, "Round 1") {

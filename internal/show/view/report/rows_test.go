@@ -132,3 +132,35 @@ func TestRemarks(t *testing.T) {
 		}
 	}
 }
+
+// TestDeferredRows has a row for each deferral, without an outcome after an apply.
+func TestDeferredRows(t *testing.T) {
+	p := fixture.Deferring(t)
+	for _, apply := range []bool{false, true} {
+		r := report.New("", "today", nil)
+		if err := r.Plan(p, nil, nil); err != nil {
+			t.Fatal(err)
+		}
+		if apply {
+			r.Event(event.Event{Kind: event.Completed, Op: event.OpCreate, Object: p.Changes[0].Object()})
+		}
+		text, rows := pageOf(t, r)
+		n := 0
+		for _, row := range rows {
+			if row.Kind == "deferred" && row.Outcome == "" {
+				n++
+			}
+		}
+		if n != len(p.Deferrals) || !strings.Contains(text, "9 deferred to a later plan") || !strings.Contains(text, "waits for t_x.first") {
+			t.Errorf("%d rows in %v", n, rows)
+		}
+	}
+	p.Changes = nil
+	r := report.New("", "today", nil)
+	if err := r.Plan(p, nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	if text, _ := pageOf(t, r); !strings.Contains(text, "Nothing can be changed yet") {
+		t.Error("the page does not say that everything is deferred")
+	}
+}
