@@ -223,7 +223,7 @@ func invokeOne(a *applier, t *future.Task, inv *plan.Invocation) (diags diag.Lis
 	}
 	a.inSession(t, in, event.OpInvoke, func(s *ephemeral.Session) {
 		i := invocation{objectOp: a.instanceOp(in), a: a, t: t, s: s, in: in, inv: inv}
-		end := i.startSpan(string(event.OpInvoke), plan.NoOp)
+		end := i.StartSpan(string(event.OpInvoke), plan.NoOp)
 		diags, ok = i.invoke()
 		end(ok)
 	})

@@ -26,7 +26,7 @@ func (da *dataApplier) step(t *future.Task, c *plan.Change) bool {
 	da.inSession(t, in, event.OpRead, func(s *ephemeral.Session) {
 		d := dataRead{objectOp: da.instanceOp(in), in: in, t: t, s: s}
 		d.Recorded = da.applier.recorded(c)
-		end := d.startSpan(string(event.OpRead), c.Action)
+		end := d.StartSpan(string(event.OpRead), c.Action)
 		defer func() { end(ok) }()
 		ok = in.Preconditions(t, s.Opened) && d.prepare() && da.read(&d, c)
 	})

@@ -63,7 +63,7 @@ func (de *destroyer) step(t *future.Task, c *plan.Change) bool {
 	de.awaitClosings(t, obj.Instance)
 	ok = false
 	de.applier.preApply.inSession(t, obj, event.OpDelete, func(s *ephemeral.Session) {
-		end := op.startSpan(string(event.OpDelete), c.Action)
+		end := op.StartSpan(string(event.OpDelete), c.Action)
 		defer func() { end(ok) }()
 		if !op.Use(s.Provider(t, po, obj.Instance, held...), po.Addr) {
 			return

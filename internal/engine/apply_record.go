@@ -17,14 +17,14 @@ import (
 )
 
 // askToApply has the provider make a planned change. It returns the answer, whose object is accepted.
-func askToApply(ia *instanceApply, planned provider.PlanResponse) *applyAnswer {
+func askToApply(ia *instanceApply, planned provider.PlanResponse) *object.Answer {
 	defer object.Await(&ia.Op)()
 	resp, diags := applyChange(trace.With(ia.a.changing, trace.Of(ia.Ctx)), ia.Provider, provider.ApplyRequest{
 		Type: ia.TypeName(), Prior: ia.prior.Value, Planned: planned.Planned, Config: ia.config.Value, PlannedPrivate: planned.Private, Identity: planned.Identity,
 		ProviderMeta: ia.meta(ia.in),
 	})
-	answer := &applyAnswer{objectOp: &ia.objectOp, prior: ia.prior, planned: planned, resp: resp}
-	answer.acceptObject(diags)
+	answer := &object.Answer{Op: &ia.Op, Prior: ia.prior, Planned: planned, Resp: resp}
+	answer.AcceptObject(diags)
 	return answer
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/internal/engine/computed"
+	"github.com/mayfly-iac/mayfly/internal/engine/object"
 	"github.com/mayfly-iac/mayfly/internal/values/schema"
 	"github.com/mayfly-iac/mayfly/internal/values/value"
 	"github.com/mayfly-iac/mayfly/plan"
@@ -149,7 +150,7 @@ func oweFirst(ia *instanceApply, entry *journalEntry) *journalEntry {
 		return entry
 	}
 	if slices.ContainsFunc(owing, func(w plan.Withheld) bool { return recordOf(o, w.Path) == nil }) {
-		o = ia.object(ia.prior.Value, ia.prior.Private, ia.prior.Identity, applied{failed: true})
+		o = ia.object(ia.prior.Value, ia.prior.Private, ia.prior.Identity, object.Applied{Failed: true})
 	}
 	if o == nil {
 		entry.end(true)

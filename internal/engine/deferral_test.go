@@ -20,7 +20,7 @@ func (r *result) defers(want ...string) *result {
 		got = append(got, text)
 	}
 	if !slices.Equal(got, want) {
-		r.w.t.Errorf("the plan defers\n%s\ninstead of\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+		r.w.t.Errorf("the plan defers: got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 	return r
 }
@@ -60,13 +60,13 @@ output "id" { value = sim_thing.in[0].id }`)
 	)
 	w.exists("alone", "base")
 	if len(r.plan.Outputs) != 1 || r.plan.Outputs[0].Name != "p" {
-		t.Errorf("outputs %v", r.plan.Outputs)
+		t.Errorf("outputs: got %v, want p alone", r.plan.Outputs)
 	}
 	r = w.ok(command{deferral: true}).defers()
 	w.exists("alone", "base", "each6", "in", "in", "in", "in", "in", "in", "user")
 	w.ok(command{deferral: true}).did()
 	if len(r.plan.Outputs) != 2 {
-		t.Errorf("outputs %v", r.plan.Outputs)
+		t.Errorf("outputs: got %v, want 2", r.plan.Outputs)
 	}
 }
 
@@ -121,7 +121,7 @@ output "o" { value = sim_thing.late.id }`
 		"sim_thing.user no-op deferred_prereq sim_thing.late",
 	).did("update base")
 	if got := r.planLog.Count(simlog.Filter{RPC: "ReadResource"}); got != 2 {
-		t.Errorf("%d objects were read", got)
+		t.Errorf("objects that were read: got %d, want 2", got)
 	}
 	// An object that is gone from the configuration waits for its provider too.
 	w.config(strings.NewReplacer("= 2", "= 3", `resource "sim_thing" "late"`, `resource "sim_thing" "later"`, "sim_thing.late.id", "1").Replace(updated))
@@ -162,7 +162,7 @@ resource "sim_thing" "c" {
 	r := w.ok(command{deferral: true}).defers()
 	w.exists("a", "base")
 	if len(r.plan.Changes) != 4 {
-		t.Errorf("%d changes", len(r.plan.Changes))
+		t.Errorf("changes: got %d, want 4", len(r.plan.Changes))
 	}
 }
 
@@ -205,7 +205,7 @@ data "sim_lookup" "x" { name = sim_thing.x.name }`)
 	r := w.ok(command{deferral: true})
 	r.did("update base")
 	if got := r.planLog.Count(simlog.Filter{RPC: "ReadResource"}); got != len(all) {
-		t.Errorf("%d objects were read", got)
+		t.Errorf("objects that were read: got %d, want %d", got, len(all))
 	}
 	r.defers(
 		`sim_thing.each["*"] create instance_count_unknown sim_thing.base`,
@@ -308,7 +308,7 @@ resource "sim_thing" "user" {
 			`sim_thing.user["*"] create instance_count_unknown sim_thing.base`,
 		)
 		if got := r.planLog.Count(simlog.Filter{RPC: "ReadResource"}); got != 4 {
-			t.Errorf("%d objects were read", got)
+			t.Errorf("objects that were read: got %d, want 4", got)
 		}
 		r.did("update base")
 		w.ok(command{deferral: true}).defers()
@@ -365,6 +365,6 @@ resource "sim_thing" "user" {
 	w.exists("base")
 	r := w.ok(command{deferral: true}).defers()
 	if len(r.plan.Invocations) != 1 {
-		t.Errorf("%d invocations", len(r.plan.Invocations))
+		t.Errorf("invocations: got %d, want 1", len(r.plan.Invocations))
 	}
 }

@@ -148,7 +148,7 @@ output "serial" { value = sim_thing.x.serial }`)
 				}
 			}
 			if rounds != m.rounds() {
-				t.Errorf("it took %d rounds instead of %d", rounds, m.rounds())
+				t.Errorf("rounds: got %d, want %d", rounds, m.rounds())
 			}
 			var want []string
 			for _, name := range m.names {
@@ -156,7 +156,7 @@ output "serial" { value = sim_thing.x.serial }`)
 			}
 			slices.Sort(want)
 			if slices.Sort(made); !slices.Equal(made, want) {
-				t.Errorf("made %q instead of %q", made, want)
+				t.Errorf("made: got %q, want %q", made, want)
 			}
 			w.ok(command{}).did() // it is complete without the option too
 			w.config(strings.ReplaceAll(m.plain.String(), "BASE", "1"))
@@ -168,7 +168,7 @@ output "serial" { value = sim_thing.x.serial }`)
 				again = !r.plan.Complete()
 				for _, c := range r.plan.Changes {
 					if c.Action != plan.NoOp && c.Action != plan.Update {
-						t.Errorf("%s of %s", c.Action, c.Addr)
+						t.Errorf("%s: got %s, want an update at most", c.Addr, c.Action)
 					}
 				}
 				if n == 19 {

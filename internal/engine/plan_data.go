@@ -61,7 +61,7 @@ func (da *dataPlanner) plan(t *future.Task, in *eval.Instance) cty.Value {
 			}
 		}()
 		d.Recorded = da.planner.req.State.Object(addr.Object{Instance: da.planner.moved.From(in.Addr())})
-		end := d.startSpan(string(event.OpRead), plan.Read)
+		end := d.StartSpan(string(event.OpRead), plan.Read)
 		defer func() { end(ok) }()
 		if !in.Preconditions(t, s.Opened) || !d.prepare() || len(s.OutOfReach()) > 0 {
 			return

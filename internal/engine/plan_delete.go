@@ -48,7 +48,7 @@ func (or *orphanPlanner) plan(t *future.Task, o *orphan) {
 	or.inSession(t, o.obj, event.OpPlan, func(s *ephemeral.Session) {
 		planned := false
 		defer or.events.BeginDetail(event.OpPlan, o.obj, &planned)()
-		end := op.startSpan("plan object", plan.Delete)
+		end := op.StartSpan("plan object", plan.Delete)
 		defer func() { end(planned) }()
 		dp := deletePlan{objectOp: op, planner: or.planner, t: t, provider: o.provider, deps: po.Deps(t), departure: departure}
 		defer func() {

@@ -100,7 +100,7 @@ func (ip *instancePlan) planInstance() (cty.Value, bool) {
 	var v cty.Value
 	ip.walk.inSession(t, in, event.OpPlan, func(s *ephemeral.Session) {
 		defer ip.walk.events.BeginDetail(event.OpPlan, ip.Obj, &ok)()
-		end := ip.startSpan("plan object", plan.NoOp)
+		end := ip.StartSpan("plan object", plan.NoOp)
 		v, ok = ip.planWith(s)
 		if ip.change != nil {
 			trace.Of(ip.Ctx).Set(trace.Action, ip.change.Action.String())

@@ -11,6 +11,8 @@ import (
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/internal/base/future"
 	"github.com/mayfly-iac/mayfly/internal/engine/ephemeral"
+	"github.com/mayfly-iac/mayfly/internal/engine/listing"
+	"github.com/mayfly-iac/mayfly/internal/engine/object"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
 	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
 	"github.com/mayfly-iac/mayfly/internal/language/lang/generate"
@@ -129,22 +131,35 @@ func (q *querier) list(t *future.Task, in *eval.Instance) cty.Value {
 		return eval.UnknownList()
 	}
 	p.awaitOpenings(t, in)
-	var l *listing
+	var l *listing.List
 	ran := p.inSession(t, in, event.OpRead, func(s *ephemeral.Session) {
-		l = q.newListing(t, s, in)
-		defer l.end()
-		l.ok = l.prepare() && l.list()
+		l = listing.New(q.listing(), p.env, t, s, in, q.read[in.Resource.Block])
+		l.Run()
 	})
 	if !ran {
 		interrupt := diag.At(in.Config().Range, "Interrupted", "The query was interrupted before this list.")
 		interrupt[0].Extra = context.Canceled
 		p.run.Report(interrupt)
 	}
-	if !ran || !l.ok {
+	if !ran || !l.OK {
 		p.fail(in.Addr())
 		return eval.UnknownList()
 	}
-	return eval.ListResult(l.kept)
+	return eval.ListResult(l.Kept)
+}
+
+// listing returns the query as its lists see it.
+func (q *querier) listing() listing.Query {
+	w := q.planner.walk
+	return listing.Query{
+		Soft: w.soft, Generate: q.req.Generate, Tell: q.tell, Name: q.name,
+		Evaluate: func(op *object.Op, t *future.Task, s *ephemeral.Session, in *eval.Instance) (object.Config, bool) {
+			o := objectOp{w, *op}
+			defer func() { *op = o.Op }()
+			return o.evaluate(t, s, in)
+		},
+		Meta: func(op *object.Op, m *eval.Module) cty.Value { return (&objectOp{w, *op}).metaIn(m) },
+	}
 }
 
 // tell calls the observer. It returns false if the query has been ended.
@@ -155,4 +170,11 @@ func (q *querier) tell(call func(event.ListObserver) bool) bool {
 		q.ended = !call(q.req.Observer)
 	}
 	return !q.ended
+}
+
+// name returns a name for the resource block of a result that no other has.
+func (q *querier) name(list *eval.Instance) string {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.names.Next(list.Config().Addr.Type, generate.Identifier(list.Config().Addr.Name, list.Key))
 }

@@ -68,8 +68,8 @@ func deferredHappens(e *Explainer, out *Answer, s subject, deferrals []*plan.Def
 	}
 }
 
-// whyDeferred returns the reason for a deferral, the objects that it waits for, and the change as far as it is
-// known.
+// whyDeferred returns the reason for a deferral, the objects that it waits for, and the change as far as it
+// is known.
 func whyDeferred(e *Explainer, d *plan.Deferral) []Point {
 	b := e.block(d.Change.Addr)
 	why := Point{Kind: string(d.Reason), Text: d.Reason.Text()}

@@ -16,12 +16,14 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/event"
+	"github.com/mayfly-iac/mayfly/internal/base/trace"
 	"github.com/mayfly-iac/mayfly/internal/engine/contract"
 	"github.com/mayfly-iac/mayfly/internal/engine/withheld"
 	"github.com/mayfly-iac/mayfly/internal/provider"
 	"github.com/mayfly-iac/mayfly/internal/provider/processes"
 	"github.com/mayfly-iac/mayfly/internal/values/fingerprint"
 	"github.com/mayfly-iac/mayfly/internal/values/schema"
+	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
 )
 
@@ -82,6 +84,21 @@ func New(env *Env, obj addr.Object, sch *schema.Schema, source addr.Provider) Op
 func (op *Op) Use(p provider.Reader, configured addr.ProviderConfig) bool {
 	op.Provider, op.Answers.Configured = p, configured
 	return p != nil
+}
+
+// StartSpan starts the span of the operation, whose calls are part of it. The returned function ends it.
+func (op *Op) StartSpan(name string, action plan.Action) (end func(ok bool)) {
+	ctx, span := trace.Start(op.Ctx, name)
+	if span == nil {
+		return func(bool) {}
+	}
+	op.Ctx = ctx
+	span.Set(trace.Address, op.Obj.String())
+	span.Set(trace.Type, op.TypeName())
+	if action != plan.NoOp {
+		span.Set(trace.Action, action.String())
+	}
+	return span.Finish
 }
 
 // PutsOff reports whether the provider has put off its answer, which is an error if it may not. doing names

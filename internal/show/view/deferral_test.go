@@ -46,10 +46,10 @@ func TestManyDeferred(t *testing.T) {
 	}
 	got := planText(t, p, nil, Options{Fold: true})
 	if strings.Count(got, "is deferred:") != 1 || !strings.Contains(got, "  # 11 more like it, among t_x.after[1] to t_x.after[11]\n") || !strings.Contains(got, "12 deferred.") {
-		t.Errorf("got\n%s", got)
+		t.Errorf("got\n%s\nwant one deferral in full, and 11 like it", got)
 	}
 	if got = planText(t, p, nil, Options{}); strings.Count(got, "is deferred:") != 12 {
-		t.Errorf("without folding, got\n%s", got)
+		t.Errorf("without folding: got\n%s\nwant 12 deferrals", got)
 	}
 	var left strings.Builder
 	if err := Left(&left, p, Options{}); err != nil || !strings.Contains(left.String(), "  - and 2 more\n") || strings.Contains(left.String(), "after[10]") {
@@ -102,19 +102,19 @@ func TestDeferredStream(t *testing.T) {
 				t.Fatal(err)
 			}
 			if m.Type == "change_summary" && m.Changes.Defer != len(p.Deferrals) {
-				t.Errorf("the summary is %s", line)
+				t.Errorf("the summary: got %s, want %d deferred", line, len(p.Deferrals))
 			}
 			if m.Type != "deferred_change" {
 				continue
 			}
 			if n == 0 && (m.Change.Resource.Addr != `t_x.many["*"]` || m.Change.Resource.Key != "*" || m.Change.Action != "create" ||
 				m.Deferral.Reason != "instance_count_unknown" || strings.Join(m.Deferral.WaitsFor, " ") != "t_x.first") {
-				t.Errorf("the first is %s", line)
+				t.Errorf("the first: got %s, want the block t_x.many, which waits for t_x.first", line)
 			}
 			n++
 		}
 		if n != len(p.Deferrals) {
-			t.Errorf("%s: %d messages in\n%s", name, n, buf.String())
+			t.Errorf("%s: got %d messages, want %d, in\n%s", name, n, len(p.Deferrals), buf.String())
 		}
 	}
 }

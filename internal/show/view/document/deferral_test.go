@@ -25,16 +25,16 @@ func TestDeferredJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	if read.Complete == nil || *read.Complete || len(read.DeferredChanges) != len(p.Deferrals) || len(read.ResourceChanges) != 1 {
-		t.Fatalf("got %s", got)
+		t.Fatalf("got %s, want an incomplete plan with all deferrals and one change", got)
 	}
 	many, inCall, imported := read.DeferredChanges[0], read.DeferredChanges[1].ResourceChange, read.DeferredChanges[3].ResourceChange
 	if c := many.ResourceChange; many.Reason != "instance_count_unknown" || c.Address != `t_x.many["*"]` || c.Index != "*" || !c.Change.Actions.Create() {
-		t.Errorf("the block with unknown instances is %+v", many)
+		t.Errorf("the block with unknown instances: got %+v, want the creation of t_x.many", many)
 	} else if diff := cmp.Diff(map[string]any{"name": "t_x.many"}, c.Change.After); diff != "" {
 		t.Error(diff)
 	}
 	if inCall.Address != `module.m["*"].t_x.in["*"]` || inCall.ModuleAddress != `module.m["*"]` {
-		t.Errorf("the block in a module with unknown instances is %+v", inCall)
+		t.Errorf("the block in a module with unknown instances: got %+v, want module.m and t_x.in with unknown keys", inCall)
 	}
 	if imported.Change.Importing == nil || !imported.Change.Importing.Unknown {
 		t.Errorf("the import is %+v", imported.Change.Importing)
@@ -55,7 +55,7 @@ func TestDeferredJSON(t *testing.T) {
 		t.Error(diff)
 	}
 	if len(read.PlannedValues.RootModule.Resources) != 1 {
-		t.Errorf("planned values are %v", ours.Planned)
+		t.Errorf("planned values: got %v, want one resource", ours.Planned)
 	}
 }
 
@@ -69,6 +69,6 @@ func TestCompleteJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, there := doc["deferred_changes"]; there || doc["complete"] != true {
-		t.Errorf("got %s", got)
+		t.Errorf("got %s, want a complete plan", got)
 	}
 }

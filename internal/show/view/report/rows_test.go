@@ -152,7 +152,7 @@ func TestDeferredRows(t *testing.T) {
 			}
 		}
 		if n != len(p.Deferrals) || !strings.Contains(text, "9 deferred to a later plan") || !strings.Contains(text, "waits for t_x.first") {
-			t.Errorf("%d rows in %v", n, rows)
+			t.Errorf("got %d rows in %v, want %d", n, rows, len(p.Deferrals))
 		}
 	}
 	p.Changes = nil
