@@ -284,6 +284,9 @@ func beginInstance(ip *instancePlan) {
 
 // noteAnswer notes why planning the instance has failed if it has for want of an answer.
 func noteAnswer(ip *instancePlan, ok bool) {
+	if ip.later == nil {
+		ip.later = ip.load.later
+	}
 	if s := ip.session; !ok && ip.later == nil && (s.Unconfigured() || ip.PutOff != "") {
 		ip.later = ip.planner.deferral.answered(ip.t, s, &ip.objectOp, ip.in.Provider(ip.t), ip.deps)
 	}
