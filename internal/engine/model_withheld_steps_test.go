@@ -189,7 +189,7 @@ func (h *heldHistory) drift(o *heldObject, s *heldStep) string {
 	if !o.on {
 		h.c.seen = h.c.drifts
 	} else if s.cmd.mode == plan.RefreshOnly && o.recorded && refusals[o.strict] != "" && h.held.object(o.name) != nil {
-		h.blind = cmp.Or(h.blind, refusals[o.strict])
+		s.blind = cmp.Or(s.blind, refusals[o.strict])
 	}
 	return "drift of " + o.slots[slot].attr
 }

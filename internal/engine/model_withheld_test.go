@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -119,6 +120,7 @@ type heldStep struct {
 	rules   []simprovider.Rule
 	resalt  bool   // no fingerprint can be compared any more, and -assume-unchanged says that they are the same
 	refused string // a part of the error that the command with the setting ends with by rule; the way on is to leave out reading
+	blind   string // the same of the next command, if this one takes over a change from outside; one that is refused does not
 }
 
 // step carries out a step and what mends its failures. After that a plan has nothing to do.
@@ -130,6 +132,9 @@ func (h *heldHistory) step(s heldStep) {
 	if s.refused != "" {
 		h.refuse(s)
 		s.cmd.skipRefresh, s.cmd.mode = true, plan.Normal
+	}
+	if s.refused == "" {
+		h.blind = cmp.Or(h.blind, s.blind)
 	}
 	h.both(s)
 	h.settle()

@@ -19,6 +19,11 @@ func (c *Config) computeBorrows() {
 		}
 	}
 	if !c.lends {
+		for n := range c.eachNode {
+			if v, ok := n.(*Value); ok {
+				v.Borrows = noOpens // computing it later would write to the configuration, which runs share
+			}
+		}
 		return
 	}
 	for n := range c.eachNode {
