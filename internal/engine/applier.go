@@ -10,6 +10,7 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/internal/base/future"
 	"github.com/mayfly-iac/mayfly/internal/engine/deferral"
+	"github.com/mayfly-iac/mayfly/internal/engine/journal"
 	"github.com/mayfly-iac/mayfly/internal/engine/rounds"
 	"github.com/mayfly-iac/mayfly/internal/engine/selection"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
@@ -47,6 +48,7 @@ type applier struct {
 	finishing  finisher
 	destroying destroyer
 	reading    dataApplier
+	journal    *journal.Log
 	steps      *future.Pool    // runs the steps
 	preApply   *walk           // evaluates with the objects as they were: for the providers of destroyed objects
 	changing   context.Context // of the calls that change objects: their answers are recorded until it ends
@@ -158,8 +160,4 @@ func applyChange(ctx context.Context, p provider.Reader, req provider.ApplyReque
 // invokeAction asks a provider to invoke an action. It is like applyChange.
 func invokeAction(ctx context.Context, p provider.Reader, typeName string, config cty.Value, progress func(string)) diag.List {
 	return p.(provider.Changer).InvokeAction(ctx, typeName, config, progress)
-}
-
-func journalFailed(err error) diag.List {
-	return diag.Errorf("Result could not be recorded", "Writing to the journal of the state failed, so no further changes are started: %s. The results so far are kept in memory and written at the end if possible.", err)
 }

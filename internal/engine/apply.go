@@ -15,6 +15,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/base/future"
 	"github.com/mayfly-iac/mayfly/internal/base/trace"
 	"github.com/mayfly-iac/mayfly/internal/engine/deferral"
+	"github.com/mayfly-iac/mayfly/internal/engine/journal"
 	"github.com/mayfly-iac/mayfly/internal/engine/order"
 	"github.com/mayfly-iac/mayfly/internal/engine/selection"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
@@ -54,6 +55,7 @@ func (e *Engine) Apply(ctx context.Context, req ApplyRequest) (*Applied, diag.Li
 		}
 	}
 	a.startRuns()
+	a.journal = &journal.Log{State: req.State, Report: a.run.Report, Salts: a.hasher.Made, Steps: func() *future.Pool { return a.steps }}
 	defer e.expose(req.Config, req.Variables, req.Plan.Base)()
 	defer e.stopOn(req.Soft)()
 	defer func() {
@@ -109,7 +111,7 @@ func (a *applier) apply() {
 		return
 	}
 	if err := a.adopt(); err != nil {
-		a.run.Report(journalFailed(err))
+		a.run.Report(journal.Failed(err))
 		return
 	}
 	for _, c := range a.req.Plan.Changes {

@@ -167,13 +167,13 @@ func taintTriggering(a *applier, c *plan.Change) {
 	if o == nil {
 		return
 	}
-	entry := a.beginEntry(c.Object(), "taint")
+	entry := a.journal.Begin(c.Object(), "taint")
 	if entry == nil {
 		return
 	}
 	tainted := o.Clone()
 	tainted.Tainted = true
-	entry.end(false, state.ObjectChange{Object: c.Object(), Provider: c.Provider, New: tainted})
+	entry.End(false, state.ObjectChange{Object: c.Object(), Provider: c.Provider, New: tainted})
 }
 
 // invokeAll invokes the actions that the user asked for, one by one, until one fails.

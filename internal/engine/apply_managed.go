@@ -14,6 +14,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/base/future"
 	"github.com/mayfly-iac/mayfly/internal/engine/contract"
 	"github.com/mayfly-iac/mayfly/internal/engine/ephemeral"
+	"github.com/mayfly-iac/mayfly/internal/engine/journal"
 	"github.com/mayfly-iac/mayfly/internal/engine/object"
 	"github.com/mayfly-iac/mayfly/internal/engine/withheld"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
@@ -202,13 +203,13 @@ func (ia *instanceApply) nothingToDo(planned cty.Value) bool {
 		ia.a.takingOut.add(ia, o)
 		return ia.in.Postconditions(ia.t, ia.s.Opened, ia.final(planned, o))
 	}
-	entry := ia.a.beginEntry(ia.Obj, "update")
+	entry := ia.a.journal.Begin(ia.Obj, "update")
 	if entry == nil {
 		return false
 	}
 	o := ia.object(planned, ia.prior.Private, ia.prior.Identity, object.Applied{})
 	if o == nil {
-		entry.end(true)
+		entry.End(true)
 		return false
 	}
 	ok := endDelivered(ia.a, entry, ia.Obj.Instance, ia.changeTo(o))
@@ -265,7 +266,7 @@ func (ia *instanceApply) carryOut(planned provider.PlanResponse) bool {
 	if ia.walk.interrupted() {
 		return false
 	}
-	entry := ia.a.beginEntry(ia.Obj, string(kind))
+	entry := ia.a.journal.Begin(ia.Obj, string(kind))
 	if entry == nil {
 		return false
 	}
@@ -289,19 +290,19 @@ func (ia *instanceApply) carryOut(planned provider.PlanResponse) bool {
 		done(o.Diags, idKey, id)
 		return false
 	}
-	entry.onDurable = func(more diag.List) { done(append(o.Diags, more...), idKey, id) }
-	entry.task, entry.turn = ia.t, ia.s.Turn()
+	entry.OnDurable = func(more diag.List) { done(append(o.Diags, more...), idKey, id) }
+	entry.Task, entry.Turn = ia.t, ia.s.Turn()
 	return ia.conclude(entry, o, resp, deposed, kind)
 }
 
 // provision runs the provisioners of a new object. The object is recorded as tainted first, because it
 // exists even if this process dies meanwhile. It returns the journal entry for the final record.
-func (ia *instanceApply) provision(entry *journalEntry, o *object.Applied, resp provider.ApplyResponse) *journalEntry {
+func (ia *instanceApply) provision(entry *journal.Entry, o *object.Applied, resp provider.ApplyResponse) *journal.Entry {
 	tainted := ia.object(o.Value, resp.Private, resp.Identity, object.Applied{Tainted: true})
-	if tainted == nil || !entry.end(false, ia.changeTo(tainted)) {
+	if tainted == nil || !entry.End(false, ia.changeTo(tainted)) {
 		return nil
 	}
-	if entry = ia.a.beginEntry(ia.Obj, state.ProvisionAction); entry == nil {
+	if entry = ia.a.journal.Begin(ia.Obj, state.ProvisionAction); entry == nil {
 		return nil
 	}
 	pv := provisioning{walk: ia.walk, t: ia.t, s: ia.s, of: ia.in, obj: ia.Obj, action: plan.Create, ctx: ia.Ctx, self: ia.Mark(o.Value, ia.config, tainted.Withheld)}
@@ -313,7 +314,7 @@ func (ia *instanceApply) provision(entry *journalEntry, o *object.Applied, resp 
 }
 
 // depose sets the current object aside for a replacement that creates first.
-func (ia *instanceApply) depose(entry *journalEntry) (addr.Object, bool) {
+func (ia *instanceApply) depose(entry *journal.Entry) (addr.Object, bool) {
 	none := addr.Object{}
 	if ia.change.Action != plan.CreateThenDelete {
 		return none, true
@@ -327,13 +328,13 @@ func (ia *instanceApply) depose(entry *journalEntry) (addr.Object, bool) {
 	}, rand.Reader)
 	if err != nil {
 		ia.Report(diag.Errorf("Cannot set the old object aside", "No key for the deposed object of %s: %s.", ia.Obj, err))
-		entry.end(true)
+		entry.End(true)
 		return none, false
 	}
 	deposed := addr.Object{Instance: ia.Obj.Instance, Deposed: key}
-	aside := ia.a.beginEntry(deposed, "depose")
-	if aside == nil || !aside.end(false, state.ObjectChange{Object: ia.Obj, Provider: ia.change.Provider}, state.ObjectChange{Object: deposed, Provider: ia.change.Provider, New: old}) {
-		entry.end(true)
+	aside := ia.a.journal.Begin(deposed, "depose")
+	if aside == nil || !aside.End(false, state.ObjectChange{Object: ia.Obj, Provider: ia.change.Provider}, state.ObjectChange{Object: deposed, Provider: ia.change.Provider, New: old}) {
+		entry.End(true)
 		return none, false
 	}
 	ia.a.mu.Lock()
@@ -343,26 +344,26 @@ func (ia *instanceApply) depose(entry *journalEntry) (addr.Object, bool) {
 }
 
 // conclude records the outcome.
-func (ia *instanceApply) conclude(entry *journalEntry, o object.Applied, resp provider.ApplyResponse, deposed addr.Object, kind event.Op) bool {
+func (ia *instanceApply) conclude(entry *journal.Entry, o object.Applied, resp provider.ApplyResponse, deposed addr.Object, kind event.Op) bool {
 	if o.Untouched {
-		entry.end(true)
+		entry.End(true)
 		return false
 	}
 	if !o.Exists {
 		if deposed.Deposed != addr.Current {
 			return ia.undepose(entry, deposed)
 		}
-		entry.end(true)
+		entry.End(true)
 		return false
 	}
 	obj := ia.object(o.Value, resp.Private, resp.Identity, o)
 	if obj == nil {
-		entry.end(true)
+		entry.End(true)
 		return false
 	}
 	ok, stored := true, stillStored(ia, obj, o, resp)
 	if o.Failed {
-		entry.end(true, ia.changeTo(stored))
+		entry.End(true, ia.changeTo(stored))
 	} else {
 		ok = endDelivered(ia.a, entry, ia.Obj.Instance, ia.changeTo(stored))
 	}
@@ -385,8 +386,8 @@ func (ia *instanceApply) conclude(entry *journalEntry, o object.Applied, resp pr
 }
 
 // undepose puts the old object back in its place after the new one could not be made.
-func (ia *instanceApply) undepose(entry *journalEntry, deposed addr.Object) bool {
+func (ia *instanceApply) undepose(entry *journal.Entry, deposed addr.Object) bool {
 	old := ia.a.object(deposed)
-	entry.end(true, ia.changeTo(old), state.ObjectChange{Object: deposed, Provider: ia.change.Provider})
+	entry.End(true, ia.changeTo(old), state.ObjectChange{Object: deposed, Provider: ia.change.Provider})
 	return false
 }

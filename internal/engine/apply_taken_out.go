@@ -112,7 +112,7 @@ func writeTakenOut(a *applier) {
 	if slices.ContainsFunc(a.req.Plan.Changes, missed) {
 		return
 	}
-	if entry := a.beginEntry(o.changes[0].Object, "update"); entry != nil {
-		entry.end(false, o.changes...)
+	if entry := a.journal.Begin(o.changes[0].Object, "update"); entry != nil {
+		entry.End(false, o.changes...)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/internal/base/future"
+	"github.com/mayfly-iac/mayfly/internal/engine/computed"
 	"github.com/mayfly-iac/mayfly/internal/engine/deferral"
 	"github.com/mayfly-iac/mayfly/internal/engine/ephemeral"
 	"github.com/mayfly-iac/mayfly/internal/engine/object"
@@ -142,6 +143,10 @@ func (de *deferrer) add(c *plan.Change, why later) {
 // declared defers an instance that the configuration declares: as far as that is known, it is created, read,
 // or the object that the state has.
 func (de *deferrer) declared(t *future.Task, op *objectOp, in *eval.Instance, deps []plan.Dep, why later) {
+	cfg, diags := in.EvalBody(t, eval.NewOpened(nil)) // errors count once it is planned
+	if de.noteUses(t, in, cfg); diags.HasErrors() {
+		cfg = cty.NilVal
+	}
 	if seed := de.attempts.seeds[in.Addr()]; seed != nil {
 		de.set.Add(seed)
 		return
@@ -158,7 +163,7 @@ func (de *deferrer) declared(t *future.Task, op *objectOp, in *eval.Instance, de
 	switch {
 	case in.Config().Addr.Mode == addr.Data:
 		c.Action = plan.Read
-		v, sensitive = foreseen(t, op, in)
+		v, sensitive = foreseen(op, cfg)
 	case o != nil:
 		c.Action = plan.NoOp
 		if stored, err := o.DecodeUnmarked(op.Block().Type()); err == nil {
@@ -168,7 +173,7 @@ func (de *deferrer) declared(t *future.Task, op *objectOp, in *eval.Instance, de
 		c.After = c.Before
 		c.StateDeps, c.CreateBeforeDestroy = o.Dependencies, o.CreateBeforeDestroy || in.Config().Lifecycle.CreateBeforeDestroy
 	default:
-		v, sensitive = foreseen(t, op, in)
+		v, sensitive = foreseen(op, cfg)
 	}
 	if c.Action != plan.NoOp {
 		c.After, _ = op.Seal(v, slices.Concat(sensitive, op.Block().SensitivePaths(v)))
@@ -176,10 +181,10 @@ func (de *deferrer) declared(t *future.Task, op *objectOp, in *eval.Instance, de
 	de.add(c, why)
 }
 
-// foreseen returns an object, without marks, as far as the configuration tells it without anything open.
-func foreseen(t *future.Task, op *objectOp, in *eval.Instance) (cty.Value, []cty.Path) {
-	cfg, diags := in.EvalBody(t, eval.NewOpened(nil))
-	if diags.HasErrors() { // which count once it is planned
+// foreseen returns an object, without marks, as far as the configuration tells it without anything open;
+// cty.NilVal is one with errors.
+func foreseen(op *objectOp, cfg cty.Value) (cty.Value, []cty.Path) {
+	if cfg == cty.NilVal {
 		return cty.UnknownVal(op.Block().Type()), nil
 	}
 	v := schema.PlannedDataObject(op.Block(), op.Block().NullWriteOnly(op.Answers.Given(cfg)))
@@ -195,7 +200,7 @@ func (de *deferrer) generic(t *future.Task, in *eval.Instance) cty.Value {
 	po, planned := in.Provider(t), cty.NilVal
 	cfg, diags := in.EvalBody(t, eval.NewOpened(nil))
 	de.run.Report(diags)
-	if diags.HasErrors() || po == nil {
+	if de.noteUses(t, in, cfg); diags.HasErrors() || po == nil {
 		return unknownObject(in)
 	}
 	config := object.Config{Value: op.Answers.Given(cfg), Sensitive: op.Withheld.Outside(value.PathsWith(cfg, value.Sensitive))}
@@ -232,8 +237,8 @@ func (de *deferrer) generic(t *future.Task, in *eval.Instance) cty.Value {
 }
 
 // settle defers the destructions that must wait for deferred objects. It returns true if the plan must be
-// made again. An earlier attempt's seed that something deferred waits for is an error: no later plan could
-// go on.
+// made again. A change that would have to wait for a deferred object which waits for it is an error: no later
+// plan could go on.
 func (de *deferrer) settle() (again bool) {
 	p := de.planner
 	if !p.req.AllowDeferral || de.set.Empty() || de.run.Diags.HasErrors() {
@@ -246,14 +251,58 @@ func (de *deferrer) settle() (again bool) {
 	p.plan.SpreadReplaceOrder()
 	p.plan.Changes = nil
 	d := deferral.Destructions{Set: &de.set, Changes: p.changes, Prior: p.prior, Seeds: de.attempts.seeds}
-	for _, stuck := range d.Stuck() {
+	again = d.Settle()
+	for _, stuck := range d.Stuck {
 		c, by := stuck.Change, stuck.WaitsFor[0]
 		other := by.Resource.Instance(by.Key)
 		de.run.Report(diag.Errorf("Objects wait for each other",
 			"%s must be replaced, which destroys it first. %s depends on it and is deferred, so it must not be destroyed before that is planned; and that waits for the replacement. No later plan could go on. Set create_before_destroy in the lifecycle block of %s, so that the new object is made first, or plan without them: -exclude=%s.",
 			c.Addr, other, c.Addr.Config(), diag.Argument(c.Addr.String())).WithAddress(c.Addr.String()))
 	}
-	return !de.run.Diags.HasErrors() && d.Settle()
+	again = de.putOffProducers() || again
+	return again && !de.run.Diags.HasErrors()
+}
+
+// noteUses notes the computed values that a deferred instance, with this configuration, is going to use once
+// it is planned. Its provisioners may run then too.
+func (de *deferrer) noteUses(t *future.Task, in *eval.Instance, cfg cty.Value) {
+	if in.Resource.Block.Borrows.Empty() {
+		return
+	}
+	made := value.MadeOf(cfg)
+	for i := range in.Provisioners() {
+		args, conn, _ := evalProvisioner(t, nil, in, i, cty.DynamicVal, in.Addr())
+		for _, v := range []cty.Value{args, conn} {
+			if v != cty.NilVal {
+				made = append(made, value.MadeOf(v)...)
+			}
+		}
+	}
+	for _, of := range made {
+		de.planner.computed.AddLater(of, in.Addr())
+	}
+}
+
+// putOffProducers has another attempt defer the changes that make computed values for deferred objects, or
+// take them out of the state. It returns true if there are any.
+func (de *deferrer) putOffProducers() (again bool) {
+	p := de.planner
+	producers := deferral.Producers{Set: &de.set, Changes: p.changes, Seeds: de.attempts.seeds, Users: func(c *plan.Change) (users []addr.Instance) {
+		for _, w := range c.Withheld {
+			if w.Computed && (w.Status.Differs() || isTakenOut(w)) {
+				users = append(users, p.computed.Later(computed.Name(c.Addr, w.Path))...)
+			}
+		}
+		return sortedOnce(users)
+	}}
+	again, stuck := producers.Defer(changesWith(p, func(c *plan.Change) bool { return makesComputed(c) || takesOutComputed(c) }))
+	for _, s := range stuck {
+		by := s.WaitsFor[0].Resource.Instance(s.WaitsFor[0].Key)
+		de.run.Report(diag.Errorf("Deferred object would not get a value",
+			"%s makes a value that ephemeral_attributes keeps out of the state, and %s uses it. %s is deferred until %s is there, and the value exists only in the run that makes it. Make what %s waits for of values that are known in advance, or take the attribute out of ephemeral_attributes.",
+			s.Change.Addr, by, by, s.Change.Addr, by).WithAddress(s.Change.Addr.String()))
+	}
+	return again
 }
 
 // kept reports whether the objects of a resource are only refreshed, because its instances are unknown.

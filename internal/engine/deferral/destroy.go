@@ -18,6 +18,11 @@ type Destructions struct {
 	Prior   *state.State
 	Seeds   map[addr.Instance]*plan.Deferral // of earlier attempts; gets the seeds of the next one
 
+	// Stuck gets the replacements that cannot be deferred, because the deferred object that is against them
+	// waits for them, which is the first of WaitsFor: no later plan could make them either.
+	Stuck []*plan.Deferral
+
+	waits     *waits
 	protected map[addr.ConfigResource]addr.Instance // by a deferred object
 	queue     []addr.ConfigResource
 }
@@ -75,47 +80,16 @@ func (d *Destructions) wait(c *plan.Change, on addr.Instance) (again bool) {
 	case plan.CreateThenDelete:
 		c.KeepsReplaced = true
 	default:
+		if d.waits == nil {
+			d.waits = findWaits(d.Set, d.Changes)
+		}
+		if d.waits.leadTo(on, c.Addr) {
+			d.Stuck = append(d.Stuck, later)
+			break
+		}
 		d.Seeds[c.Addr] = later
 		again = true
 	}
 	d.protect(c.Addr, c.StateDeps)
 	return again
-}
-
-// Stuck returns the seeds that are deferred for the sake of an object that waits for them, in the order of
-// their addresses: no later plan could go on.
-func (d *Destructions) Stuck() (stuck []*plan.Deferral) {
-	for _, a := range slices.SortedFunc(maps.Keys(d.Seeds), addr.Instance.Compare) {
-		seed := d.Seeds[a]
-		if len(seed.WaitsFor) > 0 && d.Set.awaits(seed.WaitsFor[0].Resource.Instance(seed.WaitsFor[0].Key), a) {
-			stuck = append(stuck, seed)
-		}
-	}
-	return stuck
-}
-
-// awaits reports whether a deferred instance waits for another one, directly or through others.
-func (s *Set) awaits(a, other addr.Instance) bool {
-	var target plan.Instances
-	target.Add(other)
-	list := s.List()
-	seen := map[addr.Object]struct{}{}
-	stands := func(d *plan.Deferral, a addr.Instance) bool { // d is the entry of a, or of its block
-		at := Of(&plan.Plan{Deferrals: []*plan.Deferral{d}})
-		return at.Covers(a)
-	}
-	var from func(d *plan.Deferral) bool
-	from = func(d *plan.Deferral) bool {
-		if _, ok := seen[d.Change.Object()]; ok {
-			return false
-		}
-		seen[d.Change.Object()] = struct{}{}
-		if d.Change.Addr != other && slices.ContainsFunc(d.WaitsFor, target.Touched) {
-			return true
-		}
-		return slices.ContainsFunc(list, func(next *plan.Deferral) bool {
-			return len(Of(&plan.Plan{Deferrals: []*plan.Deferral{next}}).Touched(d.WaitsFor)) > 0 && from(next)
-		})
-	}
-	return slices.ContainsFunc(list, func(d *plan.Deferral) bool { return stands(d, a) && from(d) })
 }
