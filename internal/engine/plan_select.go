@@ -68,9 +68,14 @@ func (re *restriction) warnUnmatched() {
 	}
 }
 
-// known yields the declared instances, as far as planning has found them, and the instances in the state,
-// also under their earlier addresses.
+// known yields the declared instances, as far as planning has found them, blocks whose instances it could not
+// find, and the instances in the state, also under their earlier addresses.
 func (re *restriction) known(yield func(addr.Instance) bool) {
+	for _, d := range re.planner.plan.Deferrals {
+		if d.Change.Addr.Unkeyed() && !yield(d.Change.Addr) {
+			return
+		}
+	}
 	for _, r := range re.planner.desired {
 		instances, _ := r.Instances(&future.Task{})
 		for _, in := range instances {
