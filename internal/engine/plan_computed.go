@@ -150,6 +150,7 @@ func checkDeliveries(p *planner) {
 				continue
 			}
 			by := computed.Name(c.Addr, w.Path)
+			used = used || len(p.computed.Later(by)) > 0
 			for _, use := range p.computed.Of(by) {
 				used = true
 				if !late.has(p, c, &c.Withheld[i], by, use) {

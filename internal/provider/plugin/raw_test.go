@@ -192,11 +192,11 @@ func TestDeferred(t *testing.T) {
 	open, diags := c.OpenEphemeral(soon(t), "fake_e", obj)
 	wantNone(t, diags)
 	for _, pair := range [][2]string{
-		{read.Deferred, "configuration of the resource"},
-		{data.Deferred, "does not exist yet"},
-		{plan.Deferred, "no reason"},
-		{imported.Deferred, "no reason"},
-		{open.Deferred, "configuration of the provider"},
+		{read.Deferred.Text(), "configuration of the resource"},
+		{data.Deferred.Text(), "does not exist yet"},
+		{plan.Deferred.Text(), "no reason"},
+		{imported.Deferred.Text(), "no reason"},
+		{open.Deferred.Text(), "configuration of the provider"},
 	} {
 		if !strings.Contains(pair[0], pair[1]) {
 			t.Errorf("%q is not in %q", pair[1], pair[0])

@@ -90,7 +90,11 @@ func TestPlanWithoutChanges(t *testing.T) {
 	}
 	for _, path := range []string{"", "tf.plan"} {
 		sb.WriteString("==========\n")
-		if err := PlanFooter(&sb, path, "", Options{Width: 78}); err != nil {
+		p := &plan.Plan{Mode: plan.Destroy}
+		if path != "" {
+			p.Deferrals = fixture.Deferring(t).Deferrals
+		}
+		if err := PlanFooter(&sb, p, path, "", Options{Width: 78}); err != nil {
 			t.Fatal(err)
 		}
 	}

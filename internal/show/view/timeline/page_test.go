@@ -187,3 +187,22 @@ func BenchmarkOperations(b *testing.B) {
 		})
 	}
 }
+
+// TestRounds marks where each round of a run begins.
+func TestRounds(t *testing.T) {
+	tape := newTape(t)
+	for i := range 4 {
+		op := event.OpPlanning
+		if i%2 == 1 {
+			op = event.OpApplying
+		}
+		tape.phase(ms(1000*i), event.Started, op)
+		tape.phase(ms(1000*i+900), event.Completed, op)
+	}
+	got := written(t, tape)
+	for _, want := range []string{"· Round 1: planning 900 ms · Applying 900 ms · Round 2: planning 900 ms · Applying 900 ms", ">Round 1: planning</text>", ">Round 2: planning</text>"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+}
