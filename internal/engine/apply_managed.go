@@ -243,6 +243,7 @@ func (ia *instanceApply) changeTo(o *state.Object) state.ObjectChange {
 // final makes v, which is recorded as o, the instance's value for everything downstream, and returns it as
 // references see it. Computed values that are not stored are lent to those who may read them.
 func (ia *instanceApply) final(v cty.Value, o *state.Object) cty.Value {
+	keepForLater(ia, v)
 	v = ia.Mark(v, ia.config, o.Withheld)
 	blank, lends := value.Blank(v)
 	if lends {
