@@ -176,8 +176,7 @@ func checkDeliveries(p *planner) {
 	}
 }
 
-// deliverKept decides about the users of a value that an earlier round has made, and that the run has kept for
-// them.
+// deliverKept decides about the users of a value of an earlier round, which the run has kept for them.
 func deliverKept(p *planner, k rounds.KeptValue) {
 	o := addr.Object{Instance: k.Of}
 	c, record := p.changes[o], recordOf(p.prior.Object(o), k.Path)
