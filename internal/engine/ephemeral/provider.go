@@ -91,9 +91,9 @@ func (p *Pool) borrowingProvider(t *future.Task, po *eval.ProviderObject) (provi
 	return got, append(diags, more...)
 }
 
-// configuration returns the configuration of a provider without its marks. In a pool that defers, waits is set
-// if it has unknown parts: there is no provider before a later plan then. Parts that are made of values which
-// only this run has are none: a later plan has them no more.
+// configuration returns the configuration of a provider without its marks. In a pool that defers, waits is
+// set if it has unknown parts: there is no provider before a later plan then. Parts that are made of values
+// which only this run has do not count, since a later plan does not have them.
 func (p *Pool) configuration(t *future.Task, o *eval.Opened, po *eval.ProviderObject) (config cty.Value, waits bool, diags diag.List) {
 	cfg, diags := po.EvalBody(t, o)
 	waits = p.Deferring && !value.KnownOnceMade(cfg)

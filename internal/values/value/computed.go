@@ -86,8 +86,8 @@ func withMarks(v cty.Value, replace func(any) any) cty.Value {
 	return raw.MarkWithPaths(found)
 }
 
-// KnownOnceMade reports whether v has no unknown parts but those made of computed values that this run has yet
-// to make.
+// KnownOnceMade reports whether v has no unknown parts but the ones that are made of computed values which
+// this run has yet to make.
 func KnownOnceMade(v cty.Value) bool {
 	if v.IsWhollyKnown() {
 		return true
