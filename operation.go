@@ -17,6 +17,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/base/trace"
 	"github.com/mayfly-iac/mayfly/internal/engine"
 	"github.com/mayfly-iac/mayfly/internal/engine/ephemeral"
+	"github.com/mayfly-iac/mayfly/internal/engine/rounds"
 	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
@@ -170,6 +171,7 @@ type PlanOptions struct {
 	SkipRefresh       bool
 	LazyEphemeral     bool            // don't open what only write-only arguments need
 	RequireEphemeral  bool            // a plan that would store a sensitive attribute is an error
+	AllowDeferral     bool            // leave objects that cannot be planned yet to a later plan: see plan.Plan.Deferrals
 	Invoke            []addr.Instance // actions: the plan invokes them, in this order, and changes nothing
 	Generated         []*Generated    // by Generate, and in the configuration since
 	Soft              context.Context // ends on the first interrupt: work under way is finished, nothing new starts
@@ -178,11 +180,18 @@ type PlanOptions struct {
 // Plan plans. The plan is returned, for showing, also when there were errors; it cannot be applied then. The
 // observer may receive the last events later.
 func (o *Operation) Plan(ctx context.Context, opt PlanOptions) (*plan.Plan, diag.List) {
+	return o.planRound(ctx, opt, nil)
+}
+
+// planRound plans, for a run in rounds if it is given the memory of one.
+func (o *Operation) planRound(ctx context.Context, opt PlanOptions, memory *rounds.Memory) (*plan.Plan, diag.List) {
 	cfg, diags := o.sound(ctx, opt.Soft)
 	if diags.HasErrors() {
 		return nil, diags
 	}
-	planned, more := o.p.engine.Plan(ctx, o.request(cfg, opt))
+	req := o.request(cfg, opt)
+	req.Memory = memory
+	planned, more := o.p.engine.Plan(ctx, req)
 	return planned, append(diags, more...)
 }
 
@@ -190,8 +199,8 @@ func (o *Operation) request(cfg *blocks.Config, opt PlanOptions) engine.PlanRequ
 	req := engine.PlanRequest{
 		Config: cfg, State: o.State(), Mode: opt.Mode, Variables: opt.Variables, Targets: opt.Targets, Excludes: opt.Excludes,
 		ForceReplace: opt.ForceReplace, AssumeUnchanged: opt.AssumeUnchanged, Places: opt.Places, SkipRefresh: opt.SkipRefresh, LazyEphemeral: opt.LazyEphemeral,
-		RequireEphemeral: opt.RequireEphemeral,
-		Invoke:           opt.Invoke, Generated: opt.Generated, Soft: opt.Soft,
+		RequireEphemeral: opt.RequireEphemeral, AllowDeferral: opt.AllowDeferral,
+		Invoke: opt.Invoke, Generated: opt.Generated, Soft: opt.Soft,
 	}
 	if o.File != nil {
 		req.Meta = o.File.Meta
@@ -299,6 +308,11 @@ type ApplyOptions struct {
 // also when something failed. The observer may receive the last events later. After an interrupt, it begins
 // nothing.
 func (o *Operation) Apply(ctx context.Context, planned *plan.Plan, opt ApplyOptions) (*Applied, diag.List) {
+	return o.applyRound(ctx, planned, opt, nil)
+}
+
+// applyRound applies a plan, for a run in rounds if it is given the memory of one.
+func (o *Operation) applyRound(ctx context.Context, planned *plan.Plan, opt ApplyOptions, memory *rounds.Memory) (*Applied, diag.List) {
 	if ctx.Err() != nil || opt.Soft != nil && opt.Soft.Err() != nil {
 		return nil, diag.Errorf("Apply interrupted", "The interrupt came before the apply began. Nothing was changed.")
 	}
@@ -311,7 +325,7 @@ func (o *Operation) Apply(ctx context.Context, planned *plan.Plan, opt ApplyOpti
 		return nil, append(diags, more...)
 	}
 	recording := newOpenRun(run)
-	applied, more := o.p.engine.Apply(ctx, engine.ApplyRequest{Config: cfg, Plan: planned, Variables: opt.Variables, State: recording, Salts: o.State().Salts, Soft: opt.Soft})
+	applied, more := o.p.engine.Apply(ctx, engine.ApplyRequest{Config: cfg, Plan: planned, Variables: opt.Variables, State: recording, Salts: o.State().Salts, Memory: memory, Soft: opt.Soft})
 	diags = append(diags, more...)
 	recording.moveTo(o.p.opt.Secrets.Openings)
 	return applied, append(diags, o.endRun(run)...)

@@ -87,7 +87,7 @@ func TestWithheldRoundTrip(t *testing.T) {
 		}
 	}
 	if again := mustWrite(t, got); again != text {
-		t.Errorf("got other bytes, want the same:\n%s", again)
+		t.Errorf("got other bytes:\n%s\nwant the same:\n%s", again, text)
 	}
 }
 

@@ -29,8 +29,9 @@ type Uses struct {
 	Readers func() map[addr.ConfigResource][]string
 
 	mu        sync.Mutex
-	of        map[string][]Use    // by attribute
-	producers map[string]producer // of the state, by attribute; made at the first use
+	of        map[string][]Use           // by attribute
+	later     map[string][]addr.Instance // users that are left to a later plan, by attribute
+	producers map[string]producer        // of the state, by attribute; made at the first use
 
 	taken       map[string]struct{}     // attributes whose values are taken out of the state
 	undelivered []*Undelivered          // objects with values that an earlier run did not deliver
@@ -61,6 +62,23 @@ func (u *Uses) Add(of value.Computed, use Use) {
 		u.of = map[string][]Use{}
 	}
 	u.of[of.By] = append(u.of[of.By], use)
+}
+
+// AddLater adds an instance that a later plan makes, and that will use the value then.
+func (u *Uses) AddLater(of value.Computed, user addr.Instance) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.later == nil {
+		u.later = map[string][]addr.Instance{}
+	}
+	u.later[of.By] = append(u.later[of.By], user)
+}
+
+// Later returns the instances of later plans that use the value of an attribute.
+func (u *Uses) Later(attribute string) []addr.Instance {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return slices.Clone(u.later[attribute])
 }
 
 // Of returns the uses of the value of an attribute so far.

@@ -65,7 +65,7 @@ func TestJudgeComputed(t *testing.T) {
 		}
 	}
 	if got := computedFixture(t).Fill(lacks, stored(t, lacks, computed(t, a)), thing(a, none)); !got.RawEquals(thing(a, none)) {
-		t.Errorf("a configuration with the computed value: got %#v", got)
+		t.Errorf("configuration with the computed value: got %#v, want it unchanged: %#v", got, thing(a, none))
 	}
 	f := newFixture(t) // whose provider never gives the password
 	if got := f.CheckGiven(lacks, thing(a, none)); len(got) != 1 {
@@ -310,7 +310,7 @@ func TestRecordsOfMade(t *testing.T) {
 	}
 	for name, list := range map[string][]Made{"nothing computed is there": nil, "it is null": {{Value: thing(none, none)}}, "it is not known": {{Value: thing(unknown, none)}}} {
 		if f.Made = list; !f.Remade(made[0], cfg).Equal(made[0]) {
-			t.Errorf("a record changed although %s", name)
+			t.Errorf("Remade, when %s: got %+v, want the record unchanged: %+v", name, f.Remade(made[0], cfg), made[0])
 		}
 	}
 	f.Made = []Made{{Value: thing(str("how"), none)}, {Value: thing(none, none)}}

@@ -75,7 +75,11 @@ func StoresSensitive(p *plan.Plan, loaded func(addr.Provider, addr.Mode, string)
 			}
 		}
 	}
-	for _, c := range p.Changes {
+	changes := slices.Clone(p.Changes)
+	for _, d := range p.Deferrals {
+		changes = append(changes, d.Change)
+	}
+	for _, c := range changes {
 		if v, err := c.After.Unmarked(); err == nil && v != cty.NilVal && c.Action != plan.Delete && c.Action != plan.Forget {
 			add(c.Addr, c.Provider.Provider, v, c.After.Sensitive())
 		}

@@ -49,6 +49,9 @@ type expansion struct {
 	set    bool
 	// failed is set if the instances are unknown, for a reason that was reported. There are no keys then.
 	failed bool
+	// undecided is set if the instances will be known only after apply. The expansion has failed then too,
+	// without a report if the block is left out or deferred.
+	undecided bool
 	// generic is set while validating, when one instance without a key represents all of them.
 	generic bool
 }
@@ -109,7 +112,9 @@ func (r *expander) evaluate(t *future.Task) *expansion {
 	default:
 		return singleExpansion
 	}
-	if undecided := slices.ContainsFunc(diags, diag.Diagnostic.AboutUnknown); undecided {
+	undecided := slices.ContainsFunc(diags, diag.Diagnostic.AboutUnknown)
+	if undecided {
+		r.noteUndecided()
 		r.reportUndecided(diags)
 		run.undecided.add(r.block)
 	} else {
@@ -119,7 +124,7 @@ func (r *expander) evaluate(t *future.Task) *expansion {
 		return &expansion{form: e.form, keys: []addr.Key{addr.NoKey}, generic: true}
 	}
 	if diags.HasErrors() {
-		return &expansion{form: e.form, failed: true}
+		return &expansion{form: e.form, failed: true, undecided: undecided}
 	}
 	run.cover(coverage.Repetition, r.repeat.Expr().Range(), coverage.If(len(e.keys) > 0))
 	return e
@@ -170,10 +175,12 @@ type eachData struct {
 	of  *expander
 }
 
-func (r *eachData) generic() bool { return r.of.module.run.opt.Phase == Validating }
+func (r *eachData) generic() bool {
+	return r.key == addr.AnyKey || r.of.module.run.opt.Phase == Validating
+}
 
-// value returns the value of each.key, each.value or count.index, with the computed values that o has. While
-// validating, one instance represents all, so the key is unknown, but never null.
+// value returns the value of each.key, each.value or count.index, with the computed values that o has. If one
+// instance represents all, as while validating, the key is unknown, but never null.
 func (r *eachData) value(t *future.Task, o *Opened, kind lang.Kind, name string, via *hcl.Range) cty.Value {
 	switch {
 	case kind == lang.Count && r.generic():
@@ -403,10 +410,10 @@ func (r *expander) expandEnabled(t *future.Task) (*expansion, diag.List) {
 }
 
 // reportUndecided reports that the instances of a block are not known yet. It reports nothing if the block
-// is excluded, or if the cause was reported: an error, or another block with unknown instances.
+// is excluded or deferred, or if the cause was reported: an error, or another block with unknown instances.
 func (r *expander) reportUndecided(diags diag.List) {
 	run := r.module.run
-	if r.isExcluded() || run.Diags.HasCertainErrors() {
+	if run.opt.Deferring && !r.isAction() || r.isExcluded() || run.Diags.HasCertainErrors() {
 		return
 	}
 	if !r.module.block.RepetitionNeeds(r.repeat, func(n blocks.Node) bool { return run.undecided.has(n) }) {

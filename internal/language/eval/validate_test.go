@@ -302,8 +302,8 @@ func TestCompileErrors(t *testing.T) {
 	for _, c := range compileErrorsCases {
 		t.Run(c.name, func(t *testing.T) {
 			_, diags := compile(t, c.text)
-			if d := cmp.Diff(c.want, lines(diags)); d != "" {
-				t.Errorf("(-want +got):\n%s", d)
+			if diff := cmp.Diff(c.want, lines(diags)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
 	}

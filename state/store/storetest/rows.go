@@ -260,7 +260,7 @@ func (w *rowsRun) end() {
 	}
 	changed := !maps.Equal(rowsOf(w.T, w.base.State), w.now)
 	if want := w.base.Serial + 1; changed && f.Serial != want || !changed && !w.committed && f.Serial != w.base.Serial {
-		w.Errorf("got the serial %d after the serial %d; the run has changed something: %t", f.Serial, w.base.Serial, changed)
+		w.Errorf("serial after %d: got %d, want one more if the run has changed something (%t), otherwise the same", w.base.Serial, f.Serial, changed)
 	}
 	w.model = rowsModel{stored: w.now, serial: f.Serial}
 }
